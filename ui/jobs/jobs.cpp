@@ -16,16 +16,17 @@ namespace vramscope::ui {
 namespace {
 
 constexpr int kPollMs = 80;
-// A read that hangs (a pipe, a network's file system) does not keep the program from ending.
+// The longest wait at exit for jobs with `blocks`: a read from a pipe or a network file system may
+// hang.
 constexpr int kMostAtExitMs = 300;
 
-std::atomic<int> computing = 0;  // tasks that wait for nothing outside
+std::atomic<int> computing = 0;  // tasks without JobOptions::blocks
 
 }  // namespace
 
 QThreadPool& JobPool() {
   static QThreadPool* const pool = [] {
-    auto* made = new QThreadPool;  // never destroyed: its destructor would wait for all
+    auto* made = new QThreadPool;  // never destroyed: the destructor would wait for all tasks
     made->setMaxThreadCount(static_cast<int>(std::max(2u, std::thread::hardware_concurrency())));
     qAddPostRoutine([] {
       JobPool().clear();
@@ -37,12 +38,12 @@ QThreadPool& JobPool() {
   return *pool;
 }
 
-// With the threads, which may outlive who asked.
+// Shared with the pool's threads, which may outlive the Jobs object.
 struct Jobs::Shared {
   std::mutex mutex;
   std::condition_variable idle;
-  Jobs* owner = nullptr;  // guarded by mutex; null: gone
-  int working = 0;        // likewise: in the pool, begun or not
+  Jobs* owner = nullptr;  // guarded by mutex; null: destroyed
+  int working = 0;        // guarded by mutex; tasks in the pool, whether started or not
 };
 
 class Jobs::Task : public QRunnable {
@@ -55,7 +56,7 @@ class Jobs::Task : public QRunnable {
     const std::lock_guard lock(job_->shared->mutex);
     ++job_->shared->working;
   }
-  // A pool that is cleared destroys what it has not begun.
+  // QThreadPool::clear() destroys the tasks that have not started.
   ~Task() override {
     {
       const std::lock_guard lock(job_->shared->mutex);
@@ -72,8 +73,9 @@ class Jobs::Task : public QRunnable {
   void run() override {
     if (job_->token.cancelled()) return;
     job_->work(job_->token);
-    job_->work = nullptr;  // what it holds is large: it goes here rather than on the UI thread
-    // Who asked waits for it, whatever came of it.
+    job_->work = nullptr;  // frees captured data, which may be large, outside the UI thread
+    // The result must be delivered even where posting it runs out of memory: the caller waits for
+    // it.
     trace::DoUntilItWorks([this] {
       const std::lock_guard lock(job_->shared->mutex);
       Jobs* const owner = job_->shared->owner;
@@ -127,13 +129,13 @@ void Jobs::Add(std::shared_ptr<Job> job) {
   Q_EMIT changed();
 }
 
-// Where memory runs out, whoever asked hears of it by the exception.
+// Where memory runs out, the exception reaches the caller of Ask().
 void Jobs::Start(const std::shared_ptr<Job>& job) {
   job->waits = false;
   try {
     auto task = std::make_unique<Task>(job);
     JobPool().start(task.get(), job->options.priority);
-    static_cast<void>(task.release());  // the pool's
+    static_cast<void>(task.release());  // now owned by the pool
   } catch (...) {
     std::erase(jobs_, job);
     if (jobs_.empty()) poll_.stop();
@@ -142,14 +144,14 @@ void Jobs::Start(const std::shared_ptr<Job>& job) {
 }
 
 void Jobs::Landed(const std::shared_ptr<Job>& job) {
-  if (std::erase(jobs_, job) == 0) return;  // another took its place
+  if (std::erase(jobs_, job) == 0) return;  // dropped or replaced by a newer job
   if (jobs_.empty()) poll_.stop();
   const auto next = std::ranges::find_if(jobs_, [&](const auto& other) {
     return other->waits && other->options.key == job->options.key;
   });
   if (next != jobs_.end()) Start(std::shared_ptr<Job>(*next));
   Q_EMIT changed();
-  job->show();  // last: it may take this object with it
+  job->show();  // last: it may destroy this object
 }
 
 template <class Matches>
@@ -184,7 +186,7 @@ bool Jobs::wait(int most_ms) {
 }
 
 void Jobs::finish() {
-  while (busy()) {  // an answer may begin the next
+  while (busy()) {  // showing an answer may start the next job
     wait();
     QCoreApplication::sendPostedEvents(this, QEvent::MetaCall);
   }

@@ -1,14 +1,15 @@
-// Work beside the UI thread: the one way in which the window computes, reads and writes.
+// Background work: the window computes, reads and writes only through this class.
 //
 //   Jobs jobs_;
 //   jobs_.Ask([trace](const JobToken& token) { return ComputeReclaim(*trace, token.cancel()); },
 //             [this](const absl::StatusOr<Reclaim>& found) { Show(found); });
 //
-// The question runs on a thread of one pool, the answer is shown on the UI thread. An exception is
-// a status: kResourceExhausted where memory ran out. A Jobs is the place of who asks (a page, a
-// window): when it is destroyed, its jobs are cancelled and nothing is shown any more.
+// The question runs on a thread of a shared pool; its answer is shown on the UI thread. An
+// exception becomes a status (kResourceExhausted where memory ran out). Each page or window that
+// asks owns a Jobs: when the Jobs is destroyed, its jobs are cancelled and no answer is shown any
+// more.
 //
-// UI thread only, except the question itself, which must hold all that it reads by value.
+// UI thread only, except the question itself, which must capture by value everything that it reads.
 #pragma once
 
 #include <absl/status/status.h>
@@ -29,7 +30,7 @@
 
 namespace vramscope::ui {
 
-// What a question sees of who asked it. Thread-safe.
+// What a question sees of its job: cancellation, progress, post(). Thread-safe.
 class JobToken {
  public:
   const std::atomic<bool>* cancel() const { return &cancel_; }
@@ -38,7 +39,7 @@ class JobToken {
   std::function<void(double)> progress() const {
     return [this](double fraction) { fraction_ = fraction; };
   }
-  // Calls it on the UI thread, before the answer, if that is still wanted then.
+  // Calls `call` on the UI thread, before the answer, unless the job has been dropped by then.
   void post(std::function<void()> call) const;
 
  private:
@@ -48,20 +49,21 @@ class JobToken {
   mutable std::atomic<double> fraction_ = -1;  // -1: not known
 };
 
-// What becomes of an earlier question of the same key when a newer one is asked.
+// What happens to an earlier question with the same key when a newer one is asked.
 enum class Earlier : uint8_t {
-  kCancelled,  // it is cancelled, and not shown
-  kShown,      // it is finished and shown first; of those that wait only the newest is kept
-  kKept,       // each is worked on and shown, in any order
+  kCancelled,  // cancelled, and its answer is not shown
+  kShown,      // finished and shown first; of the waiting questions only the newest is kept
+  kKept,       // all of them run and are shown, in any order
 };
 
 struct JobOptions {
-  uint64_t key = 0;  // of what: a document's number
+  uint64_t key = 0;  // groups the questions about one subject: a document's number
   Earlier earlier = Earlier::kCancelled;
-  // It waits for files, pipes or other processes: the pool gets one thread more for as long.
+  // The question waits for files, pipes or other processes. The pool gets one more thread
+  // meanwhile.
   bool blocks = false;
-  int priority = 0;  // a higher one is begun first
-  // In place of the answer, on the UI thread: a newer question, or cancel(), took its place.
+  int priority = 0;  // higher starts first
+  // Called on the UI thread in place of the answer when a newer question or cancel() drops the job.
   std::function<void()> dropped = {};
 };
 
@@ -71,35 +73,35 @@ class Jobs : public QObject {
   explicit Jobs(QObject* parent = nullptr);
   ~Jobs() override;
 
-  // `question`: R() or R(const JobToken&), on a thread of the pool; `show`: called with the
-  // absl::StatusOr<R> (absl::Status where R is void or a status), on the UI thread.
+  // `question`: R() or R(const JobToken&), called on a thread of the pool. `show`: called on the UI
+  // thread with absl::StatusOr<R> (absl::Status where R is void or absl::Status).
   template <class Question, class Show>
   void Ask(Question question, Show show, JobOptions options = {});
 
-  void cancel();              // all of them
-  void cancel(uint64_t key);  // those of the key
-  // Blocks until no question is worked on; its answers come from the event loop, if it goes on.
-  // False: it took longer; < 0: as long as it takes.
+  void cancel();              // all jobs
+  void cancel(uint64_t key);  // the jobs with this key
+  // Blocks until no question is running. Their answers are still shown by the event loop, if it
+  // continues. Returns false after `most_ms`; most_ms < 0: no limit.
   bool wait(int most_ms = -1);
   // Blocks until every question is answered, and shows the answers.
   void finish();
 
   bool busy() const { return !jobs_.empty(); }
   bool busy(uint64_t key) const;
-  double fraction() const;  // of the newest; -1: not known
+  double fraction() const;  // progress of the newest job; -1: not known
 
  Q_SIGNALS:
-  void changed();  // busy or fraction
+  void changed();  // busy() or fraction() has changed
 
  private:
   struct Shared;
   struct Job {
     JobOptions options;
     JobToken token;
-    std::function<void(const JobToken&)> work;  // throws nothing; on the thread
+    std::function<void(const JobToken&)> work;  // does not throw; runs on a thread of the pool
     std::function<void()> show;
     std::shared_ptr<Shared> shared;
-    bool waits = false;  // for an earlier one of its key
+    bool waits = false;  // for an earlier job with the same key
   };
   class Task;
 

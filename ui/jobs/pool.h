@@ -1,4 +1,4 @@
-// The threads of ui/jobs. Jobs::Ask() is what the rest of the window uses.
+// The thread pool of ui/jobs. The rest of the window uses Jobs::Ask().
 #pragma once
 
 class QThreadPool;

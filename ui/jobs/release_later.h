@@ -1,5 +1,5 @@
-// Frees something large on a thread of the pool: a digest or the indexes of ten million events take
-// longer to free than a frame may take.
+// Frees a large object on a thread of the pool: freeing a digest or the indexes of ten million
+// events takes longer than one frame.
 //
 //   ReleaseLater(std::exchange(shown_, next));
 //
@@ -10,7 +10,8 @@
 
 namespace vramscope::ui {
 
-// After a moment: whoever else holds it has the next by then, and the last reference is this one.
+// Waits 50 ms first: by then other owners have usually replaced their references, and this one is
+// the last.
 void ReleaseLater(std::shared_ptr<const void> what);
 
 }  // namespace vramscope::ui

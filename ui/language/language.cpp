@@ -11,7 +11,7 @@
 #include "profiler/base/i18n.h"
 #include "ui/language/translations.h"
 
-// Outside of any namespace, as Qt's macro wants it.
+// Q_INIT_RESOURCE must be used outside of any namespace.
 static void RegisterTranslations() {
 #ifdef VRAMSCOPE_HAS_TRANSLATIONS
   Q_INIT_RESOURCE(vramscope_translations);
@@ -21,7 +21,7 @@ static void RegisterTranslations() {
 namespace vramscope::ui {
 namespace {
 
-// Of texts that come from code without Qt.
+// Context of the texts that come from code without Qt.
 constexpr char kTextContext[] = "text";
 constexpr double kPseudoGrowth = 0.35;
 
@@ -30,8 +30,8 @@ QString Pseudo(const QString& english) {
   return QChar(0x27e6) + english + QString(more, QLatin1Char('~')) + QChar(0x27e7);
 }
 
-// Answers Qt's questions for translations, and remembers what it answered: a running window is
-// switched by asking which text a label shows now (retranslate.cpp).
+// Looks up translations for Qt and remembers every result, so that retranslate.cpp can find the
+// source text of what a label shows when the language changes.
 class Catalogue : public QTranslator {
  public:
   bool isEmpty() const override { return false; }
@@ -52,7 +52,7 @@ class Catalogue : public QTranslator {
     if (!all.contains(answer)) all.append(std::move(answer));
     return out;
   }
-  // With what was answered so far moved out: it is of the language before.
+  // Changes the language and returns the texts looked up in the previous one.
   Answered Switch(std::unique_ptr<QTranslator> file, bool pseudo) {
     const QMutexLocker lock(&mutex_);
     file_ = std::move(file);
@@ -69,8 +69,8 @@ class Catalogue : public QTranslator {
 
 struct State {
   Language language = Language::kEnglish;
-  Catalogue* catalogue = nullptr;  // the application's
-  QTranslator* qt = nullptr;       // likewise: Qt's own texts
+  Catalogue* catalogue = nullptr;  // owned by the application
+  QTranslator* qt = nullptr;       // owned by the application: Qt's own texts
   Answered before;
   int changes = 0;
 };
@@ -96,7 +96,7 @@ void Install(Language language, bool pseudo) {
   State& state = TheState();
   QCoreApplication* app = QCoreApplication::instance();
   if (state.catalogue == nullptr || state.catalogue->parent() != app) {
-    // Of another application, in a test, it went with that.
+    // The old objects were destroyed with another application (in a test).
     state.qt = new QTranslator(app);
     state.catalogue = new Catalogue;
     state.catalogue->setParent(app);
@@ -115,7 +115,7 @@ void Install(Language language, bool pseudo) {
           QStringLiteral(":/vramscope/translations/qtbase_%1.qm").arg(LanguageName(language))))
     QCoreApplication::installTranslator(state.qt);
   QCoreApplication::installTranslator(state.catalogue);
-  // English is asked for, too, so that it is remembered.
+  // English texts go through the translator too, so that they are remembered.
   i18n::SetTranslator(TranslateText);
 }
 
@@ -148,7 +148,7 @@ std::optional<Language> LanguageFromName(const QString& name) {
   const QString region = base.section(QLatin1Char('_'), 1, 1).toLower();
   if (language == QLatin1String("en")) return Language::kEnglish;
   if (language != QLatin1String("zh")) return std::nullopt;
-  // Traditional characters are another script.
+  // Traditional Chinese is another script.
   for (const char* traditional : {"tw", "hk", "mo", "hant"})
     if (region == QLatin1String(traditional)) return std::nullopt;
   return Language::kChinese;

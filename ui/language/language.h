@@ -1,12 +1,11 @@
-// The window's language: Qt's translations, those of resources/translations, and those of texts
-// from code without Qt (profiler/base/i18n.h).
+// The window's language: Qt's own translations, those of resources/translations, and the
+// translations of texts from code without Qt (profiler/base/i18n.h).
 //
 //   SetLanguage(LanguageOf(options.lang).value_or(SystemLanguage()));   // the application exists
 //   MainWindow window(...);                                             // built in that language
-//   SetLanguage(Language::kChinese);                                    // later: Retranslate()
-//   follows
+//   SetLanguage(Language::kChinese);                                    // then: Retranslate()
 //
-// UI thread only, except that translated texts may be asked for on any thread.
+// UI thread only, except that texts may be translated on any thread.
 #pragma once
 
 #include <QList>
@@ -20,35 +19,35 @@ namespace vramscope::ui {
 
 enum class Language { kEnglish, kChinese };
 
-const QList<Language>& Languages();  // those that this build has; English is always there
-QString LanguageName(Language);      // "en", "zh_CN": as --lang takes it
-QString LanguageTitle(Language);     // in itself: "English", "简体中文"
-// "en", "zh", "zh_CN", "zh-Hans", "zh_CN.UTF-8"; none: another.
+const QList<Language>& Languages();  // languages of this build; English is always one of them
+QString LanguageName(Language);      // "en", "zh_CN": the value of --lang
+QString LanguageTitle(Language);     // in the language itself: "English", "简体中文"
+// Accepts "en", "zh", "zh_CN", "zh-Hans", "zh_CN.UTF-8"; nullopt for other languages.
 std::optional<Language> LanguageFromName(const QString& name);
-// As LC_ALL, LC_MESSAGES, LANG say, in this order; English where they name another or none.
+// The first of LC_ALL, LC_MESSAGES, LANG that is set; English where it is not one of Languages().
 Language SystemLanguage();
 
 Language CurrentLanguage();
 void SetLanguage(Language language);
-// The texts of code without Qt alone (i18n::Text), for a program without an application: the
-// command line. SetLanguage() replaces it. False: this build has no such catalogue, the texts stay
-// English.
+// Translates only the texts of code without Qt (i18n::Text), for a program without an application:
+// the command line. SetLanguage() replaces it. False: this build has no such catalogue, and the
+// texts stay English.
 bool TranslateTexts(Language language);
-// For tests: every text as ⟦text~~~~⟧, 35 % longer.
+// For tests: every text becomes ⟦text~~~~⟧, 35 % longer.
 void SetPseudoLanguage();
 
-// The text that was translated in the language before, in the present one. `contexts`: class names,
-// innermost first, that settle which of several English texts it was. None: it was no translated
-// text.
+// The current translation of `text`, which was translated into the previous language. `contexts`:
+// class names, innermost first; they decide where several English texts had the same translation.
+// nullopt: `text` was not a translated text.
 std::optional<QString> Retranslated(const QString& text, const QStringList& contexts = {});
-// Every text property, tab, item and action below `root`. Texts that are made of data are asked for
-// again by whoever shows the data.
+// Updates every text property, tab, item and action below `root`. Pages build the texts that depend
+// on their data again themselves.
 void Retranslate(QObject* root);
 
-// A font of this computer has the language's characters.
+// Whether a font of this computer has the language's characters.
 bool FontsCover(Language language);
 
-// Of static tables of profiler/ and the catalogue: their English text, translated.
+// Translates an English text of the static tables in profiler/ and of the catalogue.
 QString Translated(const std::string& english);
 
 }  // namespace vramscope::ui

@@ -1,5 +1,5 @@
-// A window in another language, in place. What a label shows is looked up among the texts that were
-// given out in the language before; a text with arguments is found by its template.
+// Changes the language of an open window. The source of a label's text is looked up among the texts
+// that were translated into the previous language; a text with arguments is found by its template.
 #include <QAbstractItemModel>
 #include <QAction>
 #include <QComboBox>
@@ -22,17 +22,18 @@ namespace vramscope::ui {
 namespace {
 
 const QRegularExpression& Placeholder() {
-  // Not those of i18n::Format: its texts are made of data, and are made again.
+  // Not the placeholders of i18n::Format: those texts depend on data, and their pages build them
+  // again.
   static const QRegularExpression expression(QStringLiteral("%L?(\\d{1,2}|n)"));
   return expression;
 }
 
-// A text that was given out, with its arguments' places.
+// A translated text with placeholders for arguments.
 struct Template {
-  QString begin;          // up to the first argument
-  qsizetype letters = 0;  // outside of arguments
+  QString begin;          // up to the first placeholder
+  qsizetype letters = 0;  // outside of placeholders
   QRegularExpression whole;
-  QStringList arguments;  // names of its groups, in their order
+  QStringList arguments;  // the placeholders' names, in the order of the expression's groups
   QList<AnsweredText> answered;
 };
 
@@ -59,13 +60,13 @@ std::vector<Template> MakeTemplates(const Answered& answered) {
     Template made;
     made.begin = between.front();
     qsizetype words = 0;
-    // A Chinese character is half a word.
+    // A Chinese character counts as two letters.
     for (const QString& text : between) {
       made.letters += text.size();
       for (const QChar c : text)
         if (c.isLetter()) words += c.unicode() < 0x2e80 ? 1 : 2;
     }
-    if (words < 3) continue;  // "%1, %2" and "%1 of %2" fit too much
+    if (words < 3) continue;  // "%1, %2" and "%1 of %2" would match too many texts
     QString pattern = QRegularExpression::escape(between.front());
     for (qsizetype i = 0; i < places.size(); ++i)
       pattern += QStringLiteral("(.*)") + QRegularExpression::escape(between[i + 1]);
@@ -75,7 +76,7 @@ std::vector<Template> MakeTemplates(const Answered& answered) {
     made.answered = at.value();
     out.push_back(std::move(made));
   }
-  // The one with most of its own text first: "%1 of %2 found" before "%1 found".
+  // Templates with the most literal text first: "%1 of %2 found" before "%1 found".
   std::stable_sort(out.begin(), out.end(),
                    [](const Template& a, const Template& b) { return a.letters > b.letters; });
   return out;
@@ -87,8 +88,8 @@ QString Now(const AnsweredText& text) {
       text.disambiguation.isEmpty() ? nullptr : text.disambiguation.constData(), text.n);
 }
 
-// The text of whoever shows it, where several English texts had the same translation: that of its
-// class or of the one around it, else of code without Qt, else of a class farther out.
+// Chooses between English texts with the same translation, in this order: the innermost class of
+// `contexts`, code without Qt, the outer classes.
 const AnsweredText& Choose(const QList<AnsweredText>& answered, const QStringList& contexts) {
   const auto of = [&](const QString& context) {
     return std::find_if(answered.begin(), answered.end(), [&](const AnsweredText& text) {
@@ -106,7 +107,7 @@ class Retranslator {
  public:
   Retranslator() : templates_(MakeTemplates(AnsweredBefore())) {}
 
-  // A text without arguments.
+  // Finds a text without arguments.
   std::optional<AnsweredText> Whole(const QString& text, const QStringList& contexts) const {
     const auto found = AnsweredBefore().find(text);
     if (text.isEmpty() || found == AnsweredBefore().end()) return std::nullopt;
@@ -156,7 +157,7 @@ QStringList ContextsOf(const QObject* object) {
   return contexts;
 }
 
-// What the user typed, or a name that code looks for.
+// Properties that hold the user's input or a name that code looks up, not a translated text.
 bool IsTextOfOthers(const QObject* object, const char* property) {
   const QByteArrayView name(property);
   if (name == "objectName" || name == "styleSheet" || name == "windowFilePath" ||
@@ -166,18 +167,19 @@ bool IsTextOfOthers(const QObject* object, const char* property) {
   return name == "text" && qobject_cast<const QLineEdit*>(object) != nullptr;
 }
 
-// Which text a property, a tab or an item shows since the last time: with it the way back is exact.
+// The source of the text that a property, tab or item shows. It makes the way back to the previous
+// language exact.
 struct Shown {
   QString text;
   AnsweredText of;
 };
-using ShownTexts = QHash<QString, Shown>;  // by property, "tab 3", "item 3"
+using ShownTexts = QHash<QString, Shown>;  // by property name, "tab 3", "item 3"
 QHash<const QObject*, ShownTexts>& Remembered() {
   static QHash<const QObject*, ShownTexts> remembered;
   return remembered;
 }
 
-// The text in the present language; remembered for `what` of `object`.
+// The text in the current language; remembered for the property, tab or item `what` of `object`.
 std::optional<QString> Switched(const Retranslator& of, QObject* object, const QString& what,
                                 const QString& text, const QStringList& contexts) {
   ShownTexts& shown = Remembered()[object];
@@ -196,7 +198,7 @@ void RetranslateOne(const Retranslator& of, QObject* object) {
     QObject::connect(object, &QObject::destroyed, object,
                      [object] { Remembered().remove(object); });
   const QMetaObject* meta = object->metaObject();
-  // Derived classes' first: a label that elides sets what its base shows.
+  // Properties of derived classes first: a label that elides its text sets the base class's text.
   for (int i = meta->propertyCount() - 1; i >= 0; --i) {
     const QMetaProperty property = meta->property(i);
     if (property.metaType().id() != QMetaType::QString || !property.isWritable() ||
@@ -217,7 +219,8 @@ void RetranslateOne(const Retranslator& of, QObject* object) {
   }
   if (auto* box = qobject_cast<QComboBox*>(object)) {
     for (int i = 0; i < box->count(); ++i) {
-      // Foreign names are items, too: whole texts alone.
+      // Items may be names that are not translated, so only whole texts are replaced, not
+      // templates.
       if (of.Whole(box->itemText(i), contexts) ||
           Remembered()[box].contains(QStringLiteral("item %1").arg(i)))
         if (const auto now =
@@ -227,7 +230,7 @@ void RetranslateOne(const Retranslator& of, QObject* object) {
         box->setItemData(i, *now, Qt::ToolTipRole);
     }
   }
-  // Heads ask for their texts again.
+  // Makes the headers query their texts again.
   if (auto* model = qobject_cast<QAbstractItemModel*>(object);
       model != nullptr && model->columnCount() > 0)
     Q_EMIT model->headerDataChanged(Qt::Horizontal, 0, model->columnCount() - 1);

@@ -1,4 +1,4 @@
-// What the catalogue answered: shared by language.cpp and retranslate.cpp.
+// The texts that the catalogue has translated; shared by language.cpp and retranslate.cpp.
 #pragma once
 
 #include <QByteArray>
@@ -8,15 +8,15 @@
 
 namespace vramscope::ui {
 
-// One question for a translation.
+// The arguments of one lookup of a translation.
 struct AnsweredText {
   QByteArray context, source, disambiguation;
   int n = -1;
   friend bool operator==(const AnsweredText&, const AnsweredText&) = default;
 };
-using Answered = QHash<QString, QList<AnsweredText>>;  // by the text that was given
-// In the language before the last SetLanguage().
+using Answered = QHash<QString, QList<AnsweredText>>;  // by the translated text
+// The lookups in the language before the last SetLanguage().
 const Answered& AnsweredBefore();
-int LanguageChanges();  // so many so far
+int LanguageChanges();  // number of language changes so far
 
 }  // namespace vramscope::ui

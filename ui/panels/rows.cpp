@@ -275,7 +275,7 @@ SelectionFacts FactsOf(const Trace& trace, AllocationId id) {
     out.facts.push_back({i18n::Text("released"), a.free_event[i] == trace::kNoEvent
                                                      ? std::string(i18n::Text("not in this trace"))
                                                      : Moment(trace, a.free_event[i])});
-    out.facts.push_back({i18n::Text("lives"), Life(trace, id)});
+    out.facts.push_back({i18n::Text("lifetime"), Life(trace, id)});
   }
   if (a.segment[i].valid()) {
     const uint32_t s = a.segment[i].value;

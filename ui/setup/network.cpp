@@ -60,7 +60,7 @@ bool IsExempt(const QString& host, const QString& no_proxy) {
 QSslConfiguration OwnCertificates() {
   QSslConfiguration configuration = QSslConfiguration::defaultConfiguration();
   QList<QSslCertificate> certificates = QSslConfiguration::systemCaCertificates();
-  // An installed tree brings some, for a container that has none.
+  // An installed tree brings certificates for containers that have none.
   const std::filesystem::path& share = base::OwnPaths().share;
   if (certificates.isEmpty() && !share.empty())
     certificates = QSslCertificate::fromPath(
@@ -76,7 +76,7 @@ QSslConfiguration OwnCertificates() {
 
 std::unique_ptr<QNetworkAccessManager> MakeNetwork() {
   auto network = std::make_unique<QNetworkAccessManager>();
-  network->setProxyFactory(new Proxies);  // the manager's from here on
+  network->setProxyFactory(new Proxies);  // now owned by the manager
   return network;
 }
 

@@ -1,5 +1,5 @@
-// How this program reaches the network: proxies of the environment and of the desktop, certificates
-// that the environment names. Qt Network.
+// Network access of this program: proxies from the environment and the desktop, and certificates
+// named by the environment. Qt Network.
 #pragma once
 
 #include <QNetworkAccessManager>
@@ -10,17 +10,17 @@
 
 namespace vramscope::ui {
 
-// Proxies: $https_proxy, $http_proxy, $all_proxy (in capitals, too), not for hosts of $no_proxy;
-// else what the desktop says.
+// Proxies come from $https_proxy, $http_proxy or $all_proxy (lower or upper case), except for the
+// hosts in $no_proxy. Without these variables the desktop's settings are used.
 std::unique_ptr<QNetworkAccessManager> MakeNetwork();
 
 // The system's certificates and those of $SSL_CERT_FILE and $SSL_CERT_DIR.
 QSslConfiguration OwnCertificates();
 
-// What a request of this URL goes through; "": nothing. Without its password.
+// The proxy for this URL as "host:port"; "": no proxy. Never contains the password.
 QString ProxyFor(const QUrl& url);
 
-// Whether `host` is one that $no_proxy names: itself, a domain above it, "*".
+// Whether $no_proxy names `host`: the host itself, a domain above it, or "*".
 bool IsExempt(const QString& host, const QString& no_proxy);
 
 }  // namespace vramscope::ui

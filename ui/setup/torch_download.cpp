@@ -22,12 +22,12 @@ constexpr qint64 kReadBuffer = qint64{4} << 20;
 constexpr qint64 kHashPiece = qint64{1} << 20;
 constexpr qint64 kReportMs = 50;
 constexpr int kOk = 200, kPartial = 206, kNotFound = 404, kBadRange = 416;
-// How much of the whole each part is: 500 MB from afar, then checked, then unpacked.
+// Shares of the total progress: downloading 500 MB, checking, and the rest for unpacking.
 constexpr double kDownloadShare = 0.9, kCheckShare = 0.03;
 
 std::string Str(const QString& text) { return text.toStdString(); }
 
-// Read in pieces: half a gigabyte.
+// Hashes the file in chunks: it is half a gigabyte.
 absl::Status CheckHash(const QString& path, const setup::Wheel& wheel,
                        const std::atomic<bool>& cancel,
                        const std::function<void(quint64)>& progress) {
@@ -54,8 +54,8 @@ absl::Status CheckHash(const QString& path, const setup::Wheel& wheel,
       wheel.file, hash.result().toHex().toStdString(), wheel.sha256));
 }
 
-// On a disk that becomes full the first write takes what has room and knows of no error; the next
-// one does.
+// On a full disk, a write first stores as much as fits and reports no error; only the next write
+// fails.
 bool WriteAll(QFile& file, QByteArrayView bytes) {
   while (!bytes.isEmpty()) {
     const qint64 written = file.write(bytes.data(), bytes.size());
@@ -65,7 +65,7 @@ bool WriteAll(QFile& file, QByteArrayView bytes) {
   return file.flush() || file.flush();
 }
 
-// "bytes 1000-1999/5000": 1000; -1: it says something else.
+// "bytes 1000-1999/5000" gives 1000; -1: any other text.
 qint64 RangeBegin(const QByteArray& header) {
   constexpr QByteArrayView kBytes = "bytes ";
   if (!header.startsWith(kBytes)) return -1;
@@ -124,7 +124,7 @@ TorchDownload::~TorchDownload() {
     reply_->disconnect(this);
     reply_->abort();
   }
-  jobs_.wait();  // it uses the folder; it looks at cancel_ all the time
+  jobs_.wait();  // the job uses the folder; it checks cancel_ often
 }
 
 void TorchDownload::start() {
@@ -136,7 +136,7 @@ void TorchDownload::start() {
   at_ = 0;
   earlier_bytes_ = all_bytes_ = 0;
   for (const setup::Wheel& wheel : options_.wheels) all_bytes_ += wheel.bytes;
-  // Not from within start(): who calls it may not be ready to hear the end yet.
+  // Deferred: the caller of start() may not be ready for ended() yet.
   QTimer::singleShot(0, this, [this] {
     if (!busy_ || cancel_) return;
     if (const std::string never = setup::WhyNoLibTorchHere();
@@ -152,7 +152,7 @@ void TorchDownload::start() {
     if (!folder.ok()) return End(folder.status());
     locked_ = true;
     folder_.emplace(*std::move(folder));
-    // Another process may have done it meanwhile.
+    // Another process may have installed it meanwhile.
     if (setup::CheckTorch(folder_->TorchPath()).ok()) return End(absl::OkStatus());
     if (const absl::Status room = folder_->CheckRoom(options_.wheels, options_.unpacked_bytes);
         !room.ok())
@@ -169,7 +169,7 @@ void TorchDownload::cancel() {
   failed_ = absl::CancelledError(i18n::Text("cancelled"));
   if (progress_.phase == Phase::kChecking || progress_.phase == Phase::kUnpacking) return;
   if (reply_)
-    reply_->abort();  // its end comes back here
+    reply_->abort();  // its finished() signal leads to End()
   else
     QTimer::singleShot(0, this, [this] { End(absl::CancelledError(i18n::Text("cancelled"))); });
 }
@@ -179,7 +179,7 @@ void TorchDownload::End(const absl::Status& status) {
   busy_ = false;
   again_.stop();
   part_.reset();
-  folder_.reset();  // and with it the lock
+  folder_.reset();  // releases the lock
   Q_EMIT ended(status);
 }
 
@@ -201,7 +201,7 @@ void TorchDownload::Report(Phase phase, quint64 done, quint64 total) {
   Q_EMIT progressed(progress_);
 }
 
-// The next wheel that is not here, or what comes after the last one.
+// Continues with the next wheel, or installs after the last one.
 void TorchDownload::Next() {
   if (at_ >= options_.wheels.size()) return Install();
   link_.clear();
@@ -221,7 +221,7 @@ QNetworkReply* TorchDownload::Get(const QUrl& url, const QByteArray& accept, qui
   request.setAttribute(QNetworkRequest::CookieSaveControlAttribute, QNetworkRequest::Manual);
   request.setHeader(QNetworkRequest::UserAgentHeader, QStringLiteral("vramscope"));
   request.setRawHeader("Accept", accept);
-  if (certificates_.isNull()) certificates_ = OwnCertificates();  // hundreds: read once
+  if (certificates_.isNull()) certificates_ = OwnCertificates();  // slow, so read once
   request.setSslConfiguration(certificates_);
   if (!accept.startsWith("application/vnd")) request.setRawHeader("Accept-Encoding", "identity");
   if (from > 0) request.setRawHeader("Range", "bytes=" + QByteArray::number(from) + "-");
@@ -243,7 +243,7 @@ void TorchDownload::AskIndex() {
                0);
   connect(reply_, &QNetworkReply::downloadProgress, this, [this](qint64 got, qint64) {
     if (got <= static_cast<qint64>(setup::kMostIndexPage)) return;
-    failed_ = absl::DataLossError(i18n::Text("the package index sends a page that is too large"));
+    failed_ = absl::DataLossError(i18n::Text("the package index sent a page that is too large"));
     reply_->abort();
   });
   connect(reply_, &QNetworkReply::finished, this, &TorchDownload::IndexAnswered);
@@ -255,7 +255,7 @@ void TorchDownload::IndexAnswered() {
   if (!failed_.ok()) return End(failed_);
   if (reply->error() != QNetworkReply::NoError) {
     const absl::Status why = ErrorOf(*reply, reply->request().url());
-    // Where there is no network at all nobody waits to be told so.
+    // Without any network there is no point in retrying.
     const bool no_way = reply->error() == QNetworkReply::HostNotFoundError ||
                         reply->error() == QNetworkReply::ConnectionRefusedError;
     return absl::IsUnavailable(why) && !no_way ? TryAgain(why) : End(why);
@@ -276,7 +276,7 @@ void TorchDownload::IndexAnswered() {
 
 void TorchDownload::Fetch() {
   begun_with_ = folder_->BytesOf(Current());
-  if (begun_with_ > Current().bytes) begun_with_ = 0;  // of something else
+  if (begun_with_ > Current().bytes) begun_with_ = 0;  // the part belongs to another file
   part_ = std::make_unique<QFile>(QString::fromStdString(folder_->PartOf(Current())));
   if (!part_->open(QIODevice::ReadWrite) || !part_->resize(static_cast<qint64>(begun_with_)) ||
       !part_->seek(static_cast<qint64>(begun_with_))) {
@@ -292,14 +292,15 @@ void TorchDownload::Fetch() {
   connect(reply_, &QNetworkReply::finished, this, &TorchDownload::FetchEnded);
 }
 
-// Where the server sends the whole file or another part of it, this begins anew.
+// Starts again where the server sends the whole file or another part of it.
 void TorchDownload::HeadersCame() {
   const int code = reply_->attribute(QNetworkRequest::HttpStatusCodeAttribute).toInt();
   const qint64 at = part_->pos();
   const bool from_start = code == kOk && at > 0;
   const bool elsewhere = code == kPartial && RangeBegin(reply_->rawHeader("Content-Range")) != at;
   if (elsewhere) {
-    failed_ = absl::DataLossError(i18n::Text("the server sends another part of the file"));
+    failed_ =
+        absl::DataLossError(i18n::Text("the server sent another part of the file than requested"));
     part_->resize(0);
     reply_->abort();
   } else if (from_start) {
@@ -312,7 +313,7 @@ void TorchDownload::HeadersCame() {
 void TorchDownload::BytesCame() {
   if (!reply_ || !reply_->isOpen() || !failed_.ok()) return;
   const int code = reply_->attribute(QNetworkRequest::HttpStatusCodeAttribute).toInt();
-  if (code != kOk && code != kPartial) return;  // the text of an error
+  if (code != kOk && code != kPartial) return;  // the body is an error message
   const QByteArray bytes = reply_->readAll();
   const quint64 room =
       Current().bytes - std::min<quint64>(Current().bytes, static_cast<quint64>(part_->pos()));
@@ -335,7 +336,7 @@ void TorchDownload::BytesCame() {
     reply_->abort();
     return;
   }
-  // Only what was never here before is a step forward.
+  // Only bytes beyond the furthest position so far count as progress.
   const quint64 reached = static_cast<quint64>(part_->pos());
   if (reached > furthest_) attempts_ = 0;
   furthest_ = std::max(furthest_, reached);
@@ -351,7 +352,7 @@ void TorchDownload::FetchEnded() {
   if (!failed_.ok()) return End(failed_);
   if (have == Current().bytes) return Check();
   const int code = reply->attribute(QNetworkRequest::HttpStatusCodeAttribute).toInt();
-  if (code == kBadRange) {  // what is here is of another file
+  if (code == kBadRange) {  // the downloaded part belongs to another file
     QFile::remove(QString::fromStdString(folder_->PartOf(Current())));
     return TryAgain(absl::DataLossError(
         i18n::Text("the file on the server has changed since the download began")));
@@ -376,7 +377,7 @@ void TorchDownload::TryAgain(const absl::Status& why) {
   Report(Phase::kWaiting, earlier_bytes_ + folder_->BytesOf(Current()), all_bytes_);
 }
 
-// On a pool thread; `done` on this one.
+// Runs `work` on a pool thread and `done` on this thread.
 void TorchDownload::Work(std::function<absl::Status()> work,
                          std::function<void(const absl::Status&)> done) {
   jobs_.Ask(std::move(work), std::move(done), {.blocks = true});
@@ -402,7 +403,7 @@ void TorchDownload::Check() {
         });
       },
       [this, path](const absl::Status& status) {
-        // Nothing of it is of use.
+        // A file with the wrong hash is useless.
         if (absl::IsDataLoss(status)) QFile::remove(path);
         if (!status.ok()) return End(status);
         if (cancel_) return End(absl::CancelledError(i18n::Text("cancelled")));
@@ -430,20 +431,20 @@ void TorchDownload::Install() {
       [this](const absl::Status& status) { End(status); });
 }
 
-// A text that says what went wrong and what to do.
+// Describes what went wrong and what to do.
 absl::Status TorchDownload::ErrorOf(const QNetworkReply& reply, const QUrl& url) const {
   const std::string host = Str(url.host());
   const int code = reply.attribute(QNetworkRequest::HttpStatusCodeAttribute).toInt();
   const auto unavailable = [&](const std::string& text) { return absl::UnavailableError(text); };
   const auto through_proxy = [&](const QString& proxy) {
     return absl::FailedPreconditionError(
-        i18n::Format("the proxy {} does not let it through ({}); the proxy is set in $https_proxy, "
-                     "$http_proxy, $all_proxy or the desktop's settings",
+        i18n::Format("the proxy {} does not allow the connection ({}); the proxy is set in "
+                     "$https_proxy, $http_proxy, $all_proxy or the desktop's settings",
                      Str(proxy), Str(reply.errorString())));
   };
   switch (reply.error()) {
     case QNetworkReply::HostNotFoundError:
-      // Of a proxy's 404, too; and behind a proxy it is the proxy that looks for the address.
+      // Qt reports a proxy's 404 as this error too. Behind a proxy, the proxy resolves the address.
       if (const QString proxy = ProxyFor(url); !proxy.isEmpty()) return through_proxy(proxy);
       return unavailable(i18n::Format("no network: the address of {} was not found", host));
     case QNetworkReply::ConnectionRefusedError:
@@ -454,7 +455,7 @@ absl::Status TorchDownload::ErrorOf(const QNetworkReply& reply, const QUrl& url)
     case QNetworkReply::TemporaryNetworkFailureError:
       return unavailable(i18n::Format("no network: {}", Str(reply.errorString())));
     case QNetworkReply::TimeoutError:
-    case QNetworkReply::OperationCanceledError:  // of the transfer's time limit
+    case QNetworkReply::OperationCanceledError:  // setTransferTimeout() has expired
       return unavailable(
           i18n::Format("{} has sent nothing for {} seconds", host, options_.silence_ms / 1000));
     case QNetworkReply::RemoteHostClosedError:

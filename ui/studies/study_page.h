@@ -1,5 +1,5 @@
-// Pages of the bottom dock that ask a command of vramscope: a line of controls with progress and
-// cancel, a table below. What they find is offered to the window as a configuration.
+// Pages of the bottom dock that run a command of vramscope: a line of controls with progress and
+// cancel, and a table below. A page offers its results to the window as configurations.
 #pragma once
 
 #include <QJsonObject>
@@ -39,9 +39,9 @@ class StudyPage : public QWidget {
   virtual QJsonObject dumpState() const;
 
  Q_SIGNALS:
-  // A run that the page offers: the window plans and shows it, as a step of undo.
+  // The window plans and shows the run that the page offers; this is one step of undo.
   void editRequested(const vramscope::run::RunConfig& config);
-  void changed();  // busy or not any more
+  void changed();  // busy() has changed
 
  protected:
   virtual void Show(const QJsonObject& result) = 0;
@@ -62,7 +62,8 @@ class StudyPage : public QWidget {
   QToolButton* cancel_;
 };
 
-// Published experiments: predicted beside published, each opens as a run.
+// Published experiments: published and planned figures in one table; each experiment opens as a
+// run.
 class ExperimentsPage : public StudyPage {
   Q_OBJECT
  public:
@@ -76,11 +77,11 @@ class ExperimentsPage : public StudyPage {
  private:
   QPushButton* plan_;
   QPushButton* open_;
-  std::vector<std::vector<std::pair<std::string, std::string>>> settings_;  // by row as it is built
+  std::vector<std::vector<std::pair<std::string, std::string>>> settings_;  // by row
   std::vector<std::string> ids_;
 };
 
-// Which techniques make the run on the left fit; one click applies a proposal.
+// Which techniques make the current run fit; one click applies a proposal.
 class FitPage : public StudyPage {
   Q_OBJECT
  public:
@@ -99,13 +100,14 @@ class FitPage : public StudyPage {
   QPushButton* make_;
   std::vector<QPushButton*> apply_;
   std::vector<run::RunConfig> proposals_;
-  run::RunConfig asked_;  // what the search is about
-  QString found_;         // what is said of its result; empty: there is none
+  run::RunConfig asked_;  // the run that the search started from
+  QString found_;         // message about the result; empty: no result
 };
 
 class BarsWidget;
 
-// The model's defaults to the run on the left: a bar for every technique, in an order of one's own.
+// From the model's defaults to the current run: one bar for each technique, in an order that the
+// user can change.
 class WaterfallPage : public StudyPage {
   Q_OBJECT
  public:
@@ -113,7 +115,7 @@ class WaterfallPage : public StudyPage {
   void setConfig(const run::RunConfig& config) override;
   void setTheme(const timeline::Theme& theme) override;
   void draw();
-  void move(int by);  // the selected bar, up or down; it stays selected
+  void move(int by);  // moves the selected bar up or down; it stays selected
   QString command() const;
   QPixmap picture() const;
   QJsonObject dumpState() const override;
@@ -122,14 +124,14 @@ class WaterfallPage : public StudyPage {
   void Show(const QJsonObject& result) override;
 
  private:
-  void Move(int from, int to);  // places in the order
+  void Move(int from, int to);  // indexes in order_
   void SayWhatItIs();
   BarsWidget* bars_;
   QScrollArea* bars_area_;
   QStringList order_;
   QString selected_;  // the bar that was moved last
   run::RunConfig asked_;
-  QString found_;  // what is said of the bars; empty: there are none
+  QString found_;  // message about the bars; empty: no bars
 };
 
 }  // namespace vramscope::ui

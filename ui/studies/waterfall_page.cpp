@@ -29,7 +29,8 @@ namespace {
 std::string Bytes(double bytes) { return run::FormatBytes(static_cast<uint64_t>(std::abs(bytes))); }
 std::string Signed(double bytes) { return (bytes > 0 ? "+" : "\u2212") + Bytes(bytes); }
 
-// The rows that this rung switches on, as the controls name them; else what it sets.
+// The titles of the toggles that this rung switches on; if there are none, the settings that it
+// changes.
 QString TitleOf(const fit::Rung& rung, const run::RunConfig& before) {
   QStringList titles;
   for (const run::ToggleRow& row : run::Toggles())
@@ -46,10 +47,10 @@ QString TitleOf(const fit::Rung& rung, const run::RunConfig& before) {
 struct Bar {
   QString name;
   double from = 0, to = 0;
-  bool whole = false;  // baseline, now
+  bool whole = false;  // for the first and last bar: the defaults, the current run
 };
 
-// The bars, one line each; those between the first and the last are dragged to another place.
+// The bars, one line each. All but the first and the last can be dragged to another place.
 class BarsWidget : public QWidget {
  public:
   explicit BarsWidget(std::function<void(int, int)> moved) : moved_(std::move(moved)) {
@@ -90,7 +91,7 @@ class BarsWidget : public QWidget {
       const double low = std::min(bar.from, bar.to), high = std::max(bar.from, bar.to);
       if (static_cast<int>(i) == dragged_)
         painter.fillRect(QRectF(0, y - 2, width(), kLine), ToQColor(theme_.raised));
-      // The sign is in the text, too.
+      // Color is not the only signal: the text has the sign too.
       const timeline::Color colour = bar.whole ? timeline::Mix(theme_.panel, theme_.dim, 0.6)
                                      : bar.to > bar.from ? theme_.bad
                                                          : theme_.good;
@@ -134,7 +135,7 @@ class BarsWidget : public QWidget {
   }
 
  private:
-  std::function<void(int, int)> moved_;  // places in the order
+  std::function<void(int, int)> moved_;  // arguments: indexes in the order
   std::vector<Bar> bars_;
   timeline::Theme theme_ = timeline::Theme::Dark();
   int dragged_ = -1, target_ = -1;
@@ -154,15 +155,17 @@ WaterfallPage::WaterfallPage(const StudyPrograms& programs, QWidget* parent)
     connect(made, &QPushButton::clicked, this, run);
   };
   button(tr("Draw"),
-         tr("From the model's defaults to the run on the left, as `vramscope waterfall` does"),
+         tr("Draw bars from the model's defaults to the run on the left, as `vramscope waterfall` "
+            "does"),
          [this] {
            order_.clear();
            selected_.clear();
            draw();
          });
-  button(tr("Up"),
-         tr("Move the selected bar earlier (Alt+Up): its saving depends on what is already on"),
-         [this] { move(-1); });
+  button(
+      tr("Up"),
+      tr("Move the selected bar earlier (Alt+Up): its saving depends on the techniques before it"),
+      [this] { move(-1); });
   button(tr("Down"), tr("Move the selected bar later (Alt+Down)"), [this] { move(1); });
   for (const auto& [key, by] : {std::pair{Qt::Key_Up, -1}, std::pair{Qt::Key_Down, 1}})
     connect(new QShortcut(QKeySequence(Qt::ALT | key), this, nullptr, nullptr,
@@ -171,7 +174,7 @@ WaterfallPage::WaterfallPage(const StudyPrograms& programs, QWidget* parent)
   button(tr("Copy image"), {}, [this] { QApplication::clipboard()->setPixmap(picture()); });
   button(tr("Copy table"), {}, [this] { view_->copySelection(); });
   button(tr("Copy command"), {}, [this] { QApplication::clipboard()->setText(command()); });
-  // Many bars in a low window are scrolled; the table below keeps its header and some rows.
+  // Many bars in a low window scroll; the table below keeps its header and some rows.
   bars_area_->setWidget(bars_);
   bars_area_->setWidgetResizable(true);
   bars_area_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
@@ -222,7 +225,7 @@ void WaterfallPage::Move(int from, int to) {
   draw();
 }
 
-// All that the run has otherwise than its model's defaults: sizes and device, too.
+// All settings in which the run differs from its model's defaults, including sizes and device.
 QString WaterfallPage::command() const {
   std::vector<std::string> words = {"vramscope", "waterfall"};
   run::RunConfigBuilder builder;
@@ -299,7 +302,7 @@ void WaterfallPage::Show(const QJsonObject& result) {
   model_->setTable(std::move(table));
   bars_->setBars(std::move(bars));
   bars_area_->setMaximumHeight(bars_->height());
-  // What was moved can be moved on.
+  // The moved bar stays selected, so that it can be moved again.
   if (const qsizetype at = order_.indexOf(selected_); at >= 0)
     view_->selectRow(static_cast<int>(at) + 1);
   found_ = order_.isEmpty() ? tr("The run on the left is the model's defaults: no technique is on.")

@@ -5,7 +5,8 @@
 namespace vramscope::ui::timeline {
 namespace {
 
-// Keys of movement go by their place, so that they lie together on any layout.
+// Movement keys are matched by position, so that they lie next to each other on any keyboard
+// layout.
 std::optional<Key> ByPosition(const QKeyEvent& e) {
   static const bool kEvdev = QGuiApplication::platformName() == QLatin1String("xcb") ||
                              QGuiApplication::platformName().startsWith(QLatin1String("wayland"));

@@ -1,4 +1,4 @@
-// Which key of the canvas a key of the keyboard is.
+// Maps a key of the keyboard to a key of the canvas.
 // UI thread only.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace vramscope::ui::timeline {
 
-// W, A, S and D go by their place, the others by what is written on them.
+// W, A, S and D are matched by their position, all others by the character that they produce.
 std::optional<Key> KeyOf(const QKeyEvent& event);
 
 }  // namespace vramscope::ui::timeline

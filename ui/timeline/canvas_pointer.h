@@ -1,4 +1,4 @@
-// Mouse and wheel as the model takes them.
+// Converts Qt's mouse and wheel events to the model's input.
 //
 //   model.Press(PointerOf(*event, event->button()), now);
 //

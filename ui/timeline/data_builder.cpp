@@ -10,7 +10,7 @@
 namespace vramscope::ui::timeline {
 namespace {
 
-// Of large ones no more than is in sight.
+// Large traces that are not displayed are also limited by kRememberedEvents.
 constexpr size_t kRemembered = 4;
 constexpr uint64_t kRememberedEvents = 1'000'000;
 
@@ -31,7 +31,7 @@ void DataBuilder::Remember(const Data& data) {
     remembered_.erase(remembered_.begin() + static_cast<std::ptrdiff_t>(i));
   };
   if (remembered_.size() > kRemembered) forget(0);
-  uint64_t unseen = 0;  // newest first
+  uint64_t unseen = 0;  // events of traces that are not displayed, newest first
   for (size_t i = remembered_.size(); i-- > 0;) {
     const TracePtr& built = remembered_[i]->shared_trace();
     if (built == shown_ || built == ghost_) continue;
@@ -62,8 +62,8 @@ DataBuilder::Data DataBuilder::Obtain(const TracePtr& trace, const Curves& curve
     Remember(*data);
     return *std::move(data);
   }
-  // One trace and one ghost at a time: pictures of a run that goes on come faster than they can
-  // be built; when one lands, the newest wanted is begun.
+  // At most one trace and one baseline are built at a time. Snapshots of a running program may
+  // arrive faster than they can be built; when a build ends, the newest requested trace is next.
   if (building_.size() < 2 && std::ranges::count(building_, trace) == 0) {
     jobs_.Ask(
         [trace, curves, whole]() -> Data { return TimelineData::Build(trace, curves, whole); },
@@ -94,7 +94,7 @@ std::vector<DataBuilder::Data> DataBuilder::TakeLanded() {
 void DataBuilder::Fail(const TracePtr& trace, const absl::Status& status) {
   std::erase_if(failed_, [](const auto& failed) { return failed.expired(); });
   failed_.push_back(trace);
-  if (trace == shown_) error_ = status;  // a ghost that is missing is only missing
+  if (trace == shown_) error_ = status;  // a missing baseline is not an error
 }
 
 absl::Status DataBuilder::TakeError() { return std::exchange(error_, absl::OkStatus()); }

@@ -1,9 +1,8 @@
-// What the canvas needs of traces (TimelineData): small ones are built at once, large ones beside
-// the UI thread; the last ones are remembered, so that a ghost or a pinned baseline is not
-// built twice.
+// Builds the data that the canvas needs for traces (TimelineData). Small traces are built at once,
+// large ones on another thread. The last ones are kept, so that a baseline is not built twice.
 //
 //   DataBuilder builder([this] { Land(); });
-//   if (DataBuilder::Data data = builder.Obtain(trace, curves)) Show(data);  // else Land() comes
+//   if (DataBuilder::Data data = builder.Obtain(trace, curves)) Show(data);  // else Land() follows
 //
 // UI thread only.
 #pragma once
@@ -26,20 +25,21 @@ class DataBuilder {
   using TracePtr = std::shared_ptr<const trace::Trace>;
   using Curves = std::shared_ptr<const analysis::MemoryCurves>;
 
-  // `landed`: something has been built beside; called from the event loop.
+  // `landed` is called from the event loop when another thread has built something.
   explicit DataBuilder(std::function<void()> landed) : landed_call_(std::move(landed)) {}
 
-  // Null: it is being built, or will be when it is asked for again as something lands.
+  // Null: the data is being built, or will be built when Obtain() is called again after `landed`.
   Data Obtain(const TracePtr& trace, const Curves& curves, const TracePtr& whole = {});
-  // Built elsewhere.
+  // Adds data that was built elsewhere.
   void Remember(const Data& data);
-  // Everything is built again when it is asked for: its texts are in another language.
+  // For a change of the language: data contains translated texts and must be built again.
   void Forget() { remembered_.clear(); }
-  // What is in sight is not forgotten, however large.
+  // The displayed data is kept, however large.
   void SetShown(const TracePtr& trace, const TracePtr& ghost);
-  // What has been built since asked last.
+  // The data built since the last call.
   std::vector<Data> TakeLanded();
-  // Why what is to be shown could not be built (memory ran out); once, it is not tried again.
+  // Why the displayed trace could not be built (memory ran out). Returned once; the build is not
+  // repeated.
   absl::Status TakeError();
 
   bool busy() const { return !building_.empty(); }

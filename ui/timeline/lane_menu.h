@@ -1,4 +1,4 @@
-// The menu of a lane and of the stack: fold, pin, hide, move, resize; what is hidden.
+// The menu of a lane and of the stack: fold, pin, hide, move, resize, and the list of hidden lanes.
 //
 //   LaneMenu menu(&model, lane, [this] { Refresh(); }, widget);
 //   menu.exec(position);
@@ -17,7 +17,8 @@ namespace vramscope::ui::timeline {
 class LaneMenu : public QMenu {
   Q_OBJECT
  public:
-  // `lane`: null, or one of the head: there is nothing to do with it. The model has data.
+  // `lane`: null, or a lane without a title, for which there are no actions. The model must have
+  // data.
   LaneMenu(TimelineModel* model, const Lane* lane, std::function<void()> changed, QWidget* parent);
 
  private:

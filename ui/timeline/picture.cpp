@@ -15,8 +15,7 @@ namespace vramscope::ui::timeline {
 namespace {
 
 constexpr int kPointsPerInch = 72;
-// What a PDF or SVG has as a picture (blocks that are too small to be shapes) has so many pixels a
-// point.
+// Pixels per point of the images in a PDF or SVG (blocks too small to be drawn as shapes).
 constexpr double kPdfScale = 2;
 
 absl::StatusOr<std::string> Png(TimelineModel* model, RasterRenderer* renderer,
@@ -49,13 +48,13 @@ absl::StatusOr<std::string> Pdf(TimelineModel* model, RasterRenderer* renderer,
     QPdfWriter writer(&buffer);
     writer.setCreator(QStringLiteral("vramscope"));
     writer.setTitle(QString::fromStdString(options.title));
-    writer.setResolution(kPointsPerInch);  // a logical pixel is a point
+    writer.setResolution(kPointsPerInch);  // one logical pixel is one point
     writer.setPageMargins({});
     writer.setPageSize(QPageSize(QSizeF(options.width, options.height), QPageSize::Point, QString(),
                                  QPageSize::ExactMatch));
     QPainter painter;
     if (!painter.begin(&writer))
-      return absl::InternalError(i18n::Text("the PDF could not be started"));
+      return absl::InternalError(i18n::Text("the PDF could not be created"));
     painter.fillRect(QRectF(0, 0, options.width, options.height),
                      QColor::fromRgba(model->state().theme.ground.argb()));
     renderer->Paint(list, &painter);
@@ -79,13 +78,15 @@ absl::StatusOr<std::string> DrawPicture(const std::shared_ptr<const TimelineData
                                         const PictureOptions& options) {
   for (const int side : {options.width, options.height})
     if (side < kLeastPicture || side > kMostPicture)
-      return absl::InvalidArgumentError(i18n::Format("a side of {} pixels: an image has {} to {}",
-                                                     side, kLeastPicture, kMostPicture));
+      return absl::InvalidArgumentError(
+          i18n::Format("the image has a side of {} pixels; {} to {} are allowed", side,
+                       kLeastPicture, kMostPicture));
   if (!(options.scale >= 0.5 && options.scale <= 4))
-    return absl::InvalidArgumentError(i18n::Text("the scale of an image is from 0.5 to 4"));
+    return absl::InvalidArgumentError(
+        i18n::Text("the scale of an image must be between 0.5 and 4"));
   if (data == nullptr || data->is_state())
     return absl::InvalidArgumentError(
-        i18n::Text("this is a state, not a run: it has no timeline that could be drawn"));
+        i18n::Text("this file is a state, not a run: it has no timeline to draw"));
   const double scale = options.format == PictureFormat::kPng ? options.scale : kPdfScale;
   TimelineModel model;
   model.SetAnimations(false);
@@ -103,7 +104,7 @@ absl::StatusOr<std::string> DrawPicture(const std::shared_ptr<const TimelineData
     case PictureFormat::kSvg:
       return Svg(&model, &renderer, options);
   }
-  return absl::InternalError(i18n::Text("an unknown format of images"));
+  return absl::InternalError(i18n::Text("unknown image format"));
 }
 
 }  // namespace vramscope::ui::timeline

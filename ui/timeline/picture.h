@@ -1,10 +1,10 @@
-// The whole of a trace's timeline as a file: a PNG at any scale, or a PDF or SVG whose curves,
-// boxes and texts stay sharp.
+// Writes the timeline of a trace to a file: a PNG at any scale, or a PDF or SVG in which curves,
+// boxes and texts are vector shapes.
 //
 //   ASSIGN_OR_RETURN(std::string png, DrawPicture(TimelineData::Build(trace),
 //                                                 {.format = PictureFormat::kPng, .scale = 2}));
 //
-// Needs a QGuiApplication (for the fonts), no display. Any thread.
+// Needs a QGuiApplication (for the fonts) but no display. Any thread.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -23,16 +23,16 @@ enum class PictureFormat : uint8_t { kPng, kPdf, kSvg };
 
 struct PictureOptions {
   PictureFormat format = PictureFormat::kPng;
-  int width = 1680, height = 1050;  // logical pixels; of a PDF points
-  double scale = 1;                 // of a PNG: device pixels a logical one
+  int width = 1680, height = 1050;  // logical pixels; points for a PDF
+  double scale = 1;                 // for a PNG: device pixels per logical pixel
   bool dark = false;
-  std::optional<Span> view = {};  // of time, from the trace's begin; none: all
-  std::string title = {};         // of a PDF's or SVG's document
+  std::optional<Span> view = {};  // time from the trace's begin; nullopt: all
+  std::string title = {};         // title of the PDF or SVG document
 };
 inline constexpr int kLeastPicture = 320, kMostPicture = 8192;
 
-// The file's bytes. kInvalidArgument: a size that is too small or too large, a trace that has no
-// timeline (a state); kInternal: the picture could not be encoded.
+// Returns the file's bytes. kInvalidArgument: the size is too small or too large, or the trace has
+// no timeline (a state); kInternal: the image could not be encoded.
 absl::StatusOr<std::string> DrawPicture(const std::shared_ptr<const TimelineData>& data,
                                         const PictureOptions& options);
 

@@ -1,9 +1,9 @@
-// A DrawList as a page of SVG: shapes and texts as the renderers draw them, sharp at any size.
+// Writes a DrawList as an SVG page, with the same shapes and texts as the renderers draw.
 //
 //   const std::string page = SvgOf(list, renderer.measure(), {.width = 1680, .height = 1050, ...});
 //
-// Self-contained: no script, nothing is fetched. Texts keep the widths that they were laid out
-// with, whatever fonts the reader has. Pure function.
+// The page is self-contained: no scripts and no external files. Texts keep the widths of the
+// layout, whatever fonts the reader has. Pure function.
 #pragma once
 
 #include <string>

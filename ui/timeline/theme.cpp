@@ -17,10 +17,10 @@ double Luminance(Color c) {
   return 0.2126 * Linear(c.r) + 0.7152 * Linear(c.g) + 0.0722 * Linear(c.b);
 }
 
-// The hues follow PyTorch's memory timeline, so that people recognise them, moved as far as it
-// takes to tell every two of them apart with deuteranopia, protanopia and tritanopia, too (by
-// lightness, mostly): there is no other palette to choose. They are the same in both themes: a
-// screenshot in either can be read with the legend of the other.
+// The hues follow PyTorch's memory timeline, because users know it. They are shifted as far as
+// necessary (mostly in lightness) to keep every two of them distinguishable with deuteranopia,
+// protanopia and tritanopia, so that no other palette is needed. Both themes use the same hues: the
+// legend of one explains a screenshot of the other.
 void SetDataColors(Theme* t) {
   using trace::Category;
   using trace::Phase;

@@ -1,5 +1,5 @@
-// The colours of the window, dark and light: plain values without Qt, so that the timeline's view
-// models, its renderers and the shell's style sheet share one source.
+// The colors of the window, dark and light. They are plain values without Qt, shared by the
+// timeline's view models, its renderers and the shell's style sheet.
 //
 //   Theme t = Theme::Dark();
 //   QColor ground = QColor::fromRgba(t.ground.argb());
@@ -14,7 +14,7 @@
 
 namespace vramscope::ui::timeline {
 
-// Not premultiplied.
+// Not premultiplied by alpha.
 struct Color {
   uint8_t r = 0, g = 0, b = 0, a = 255;
   static constexpr Color Rgb(uint32_t rgb) {
@@ -32,31 +32,31 @@ struct Color {
   friend constexpr bool operator==(Color, Color) = default;
 };
 
-// `over` with its alpha drawn on an opaque `under`.
+// `over` drawn with its alpha on an opaque `under`.
 Color Blend(Color under, Color over);
-// t = 0: a, t = 1: b.
+// t = 0 returns a, t = 1 returns b.
 Color Mix(Color a, Color b, double t);
-// WCAG 2 contrast ratio of two opaque colours, 1 to 21.
+// WCAG 2 contrast ratio of two opaque colors, 1 to 21.
 double Contrast(Color a, Color b);
 
 struct Theme {
   bool dark = true;
   // Surfaces, from the back to the front.
   Color ground, panel, raised, line;
-  // Text; `faint` is for grid labels and lane explanations only.
+  // Text; `faint` is only for grid labels and the descriptions in lane titles.
   Color text, dim, faint;
   Color accent;
   Color on_color;  // text on a phase or a category
-  // Signs: less memory (a saving), more of it or a limit that is crossed, a warning. Less memory is
-  // good and more is bad everywhere, whichever way a figure is counted.
+  // `good`: less memory. `bad`: more memory, or a limit that is exceeded. This holds everywhere,
+  // whatever the sign of a figure means.
   Color good, bad, warning;
-  Color selection;  // outline of what is selected
-  Color cached;     // reserved and free, in the map of blocks
-  Color ghost;      // line of the run that is compared with; reserved is a dashed line of text
+  Color selection;  // outline of the selection
+  Color cached;     // unused memory in the blocks lane
+  Color ghost;      // line of the baseline; the reserved line is dashed, in the color of text
 
-  // What runs beside the allocator's stream, on a stream of a device.
+  // Activities of a device's streams: kernels, memcpys, memsets, collectives.
   Color kernel, copy, fill, collective;
-  // Why a device has nothing to run, by query::IdleCause.
+  // Why a device is idle, by query::IdleCause.
   std::array<Color, 5> idle;
   std::array<Color, trace::kCategoryCount> categories;
   std::array<Color, trace::kPhaseCount> phases;

@@ -1,5 +1,5 @@
-// The menu of anything that is drawn: what it is, what of it can be copied, its like, where it
-// leads; at its end the menu of its lane.
+// The context menu of anything that is drawn: its name, texts to copy, searches for similar things,
+// links to related things, and the menu of its lane.
 //
 //   ThingMenu menu(&model, thing, lane, {.changed = ..., .search = ...}, widget);
 //   menu.exec(position);
@@ -21,12 +21,12 @@ class ThingMenu : public QMenu {
   Q_OBJECT
  public:
   struct Asked {
-    std::function<void()> changed;  // the model
+    std::function<void()> changed;  // the model has changed
     std::function<void(const std::string& filter)> search;
     std::function<double()> now;  // in ms
-    std::function<void()> note;   // of the thing
+    std::function<void()> note;   // add a note to the thing
   };
-  // The thing is of the model's data. `lane`: null, or in which it lies.
+  // The thing must belong to the model's data. `lane`: the thing's lane, or null.
   ThingMenu(TimelineModel* model, const query::Thing& thing, const Lane* lane, Asked asked,
             QWidget* parent);
 

@@ -30,7 +30,7 @@ TimelineWidget::TimelineWidget(QWidget* parent)
 }
 
 TimelineWidget::~TimelineWidget() {
-  delete impl_->gl_view;  // it reads the model
+  delete impl_->gl_view;  // the view reads the model
   impl_->gl_view = nullptr;
 }
 
@@ -204,7 +204,7 @@ QJsonObject TimelineWidget::dumpState() const {
 }
 
 void TimelineWidget::settle() {
-  do {  // what lands may begin what was wanted meanwhile
+  do {  // data that is ready may start a build that was waiting
     impl_->builder.Wait();
     impl_->Land();
   } while (impl_->builder.busy());
@@ -219,7 +219,7 @@ bool TimelineWidget::ready() const {
 }
 
 QSize TimelineWidget::sizeHint() const { return {1000, 720}; }
-// High enough for the phases, the memory and the blocks.
+// Enough for the phases, the memory lane and the blocks lane.
 QSize TimelineWidget::minimumSizeHint() const { return {320, 280}; }
 
 void TimelineWidget::zoomToFit() {
@@ -255,7 +255,7 @@ void TimelineWidget::redoView() {
 void TimelineWidget::select(trace::AllocationId id) {
   const CanvasState& s = impl_->model.state();
   if (!s.data || s.data->shared_trace() != impl_->trace) {
-    impl_->pending_selection = id;  // of the trace that is being built
+    impl_->pending_selection = id;  // applied when the trace is built
     return;
   }
   impl_->model.Select(id);

@@ -1,14 +1,14 @@
-// The timeline canvas: one time axis, lanes from the overview down to the ops, one selection.
+// The timeline canvas: one time axis, lanes from the overview down to the ops, and a selection.
 //
 //   auto* timeline = new timeline::TimelineWidget(this);
 //   timeline->setTheme(timeline::Theme::Dark());
 //   timeline->setDeviceLimit(device.memory_bytes);
-//   timeline->setTrace(trace, /*animate=*/true);   // a toggle; the old one: setGhost(previous)
+//   timeline->setTrace(trace, /*animate=*/true);   // after a toggle, say; the old run: setGhost()
 //   connect(timeline, &TimelineWidget::selectionChanged, panel, ...);
 //
-// UI thread only. Indexes of large traces are built on a pool thread; the old picture stays until
-// they are there. Nothing is drawn while nothing changes. The renderer is chosen once, by what
-// OpenGL the computer has; $VRAMSCOPE_RENDERER=raster|gl overrides.
+// UI thread only. Indexes of large traces are built on a pool thread; meanwhile the old trace stays
+// visible. Nothing is drawn while nothing changes. The renderer is chosen once, by the available
+// OpenGL; $VRAMSCOPE_RENDERER=raster|gl overrides the choice.
 #pragma once
 
 #include <QJsonObject>
@@ -41,80 +41,83 @@ class TimelineWidget : public QWidget {
   explicit TimelineWidget(QWidget* parent = nullptr);
   ~TimelineWidget() override;
 
-  // The run that is shown; null: the empty state. `animate`: the curves morph from what is drawn
-  // now (setAnimations(false) switches that off). The view stays where it is unless the new run
-  // does not fit into it; the selection stays on the same (module, op, occurrence).
-  // `curves`: of the trace, where they are known already; large ones are then there once. `whole`:
-  // of several devices, of which this is one; the others are shown beside it.
+  // Sets the run to show; null: the empty state. `animate`: the curves morph from their current
+  // shape (setAnimations(false) disables this). The view stays unless the new run does not fit into
+  // it; the selection stays on the same (module, op, occurrence). `curves`: the trace's curves if
+  // they exist already, so that large ones are in memory only once. `whole`: the trace of all
+  // devices, if `trace` has only one of them; the others are shown too.
   using Curves = std::shared_ptr<const analysis::MemoryCurves>;
   void setTrace(std::shared_ptr<const trace::Trace> trace, bool animate = false,
                 const Curves& curves = {}, const std::shared_ptr<const trace::Trace>& whole = {});
   std::shared_ptr<const trace::Trace> trace() const;
-  // Draws what was set before it returns, for who has much to do after that.
+  // Draws pending changes before it returns, for callers that then block the UI thread.
   void showNow();
-  // Indexes that were built elsewhere, for a setTrace() to come: it then has nothing to build.
+  // Passes indexes that were built elsewhere to a later setTrace(), which then builds nothing.
   void prepare(std::shared_ptr<const TimelineData> data);
-  // Above this many events setTrace() builds them on a pool thread.
+  // Traces with more events are built on a pool thread.
   static constexpr uint32_t kBuildInBackground = 200'000;
-  // The run to compare with, drawn as an outline with the difference under it; null: none.
+  // The baseline, drawn as an outline with the difference below it; null: none.
   void setGhost(std::shared_ptr<const trace::Trace> ghost, const QString& label = QString(),
                 const Curves& curves = {});
   void setTheme(const Theme& theme);
-  // Memory of the card, of which the lines and labels speak; 0: unknown.
-  // After the language has changed: what is drawn is built again.
+  // Call after a change of the language: builds everything that is drawn again.
   void retranslate();
+  // The GPU's memory in bytes, for the limit line and its label; 0: unknown.
   void setDeviceLimit(quint64 bytes);
   void setAnimations(bool on);
-  // Pictures that take longer (raster) are moved with the view before they are made anew; 8 ms.
+  // If drawing takes longer (raster renderer), the last image is moved before a new one is drawn.
+  // Default: 8 ms.
   void setFrameBudget(double ms);
 
-  // What the canvas says while there is no trace. `hint`: what to do next, one line each.
+  // The text shown while there is no trace. `hint`: what to do next, one line each.
   void setEmptyText(const QString& title, const QString& hint);
-  // Shown as a bar while there is no trace and as a thin line at the top when there is one.
+  // Progress, as a bar while there is no trace and as a thin line at the top while there is one.
   // fraction < 0: unknown. An empty text ends it.
   void setLoading(const QString& text, double fraction = -1);
-  // What a file's index tells while the file is read: in its place until null, or until a trace is
-  // set.
+  // Shows the outline from a file's index while the file is read, until it is set to null or a
+  // trace is set.
   void setOutline(std::shared_ptr<const trace::Outline> outline);
-  // What failed, why, what to do. Covers the canvas only when there is no trace. Empty title: ends.
+  // What failed, why, and what to do. Covers the canvas only while there is no trace. An empty
+  // title removes it.
   void setFailed(const QString& title, const QString& why, const QString& next = QString());
 
-  // What the canvas knows of the trace that it shows; null: nothing is shown yet.
+  // The data of the displayed trace; null: none is displayed yet.
   std::shared_ptr<const TimelineData> data() const;
   trace::AllocationId selection() const;
-  uint32_t selectedActivity() const;                  // row of Trace::activities; UINT32_MAX: none
-  std::optional<query::Thing> selectedThing() const;  // of either; nullopt: none is selected
-  // What is said of the selected kernel, call, gap, module, phase ...; without a title:
-  // none is selected.
+  uint32_t selectedActivity() const;  // row of Trace::activities; UINT32_MAX: none
+  std::optional<query::Thing> selectedThing()
+      const;  // an activity or an allocation; nullopt: no selection
+  // Facts about the selected kernel, call, gap, module, phase, ...; an empty title: none is
+  // selected.
   ActivityFacts activityFacts() const;
-  // Of an allocation: the ops and kernels that it has to do with.
+  // For an allocation: the ops and kernels related to it.
   std::vector<LinkedFact> kernelsOf(trace::AllocationId id) const;
-  // Time under which the panels answer: placed by a click, -1 when there is none (the panels then
-  // speak of the peak).
+  // The time that the panels describe: set by a click; -1: none (the panels then describe the
+  // peak).
   qint64 cursorTime() const;
-  // begin, end of the selected range; 0, 0: none.
+  // Begin and end of the selected range; 0, 0: none.
   std::pair<qint64, qint64> range() const;
-  // How the lanes are folded, pinned, hidden, ordered and how high they are, for settings; empty:
-  // as they come.
+  // Which lanes are folded, pinned or hidden, their order and heights, for the settings file;
+  // empty: the defaults.
   QString laneSettings() const;
   void setLaneSettings(const QString& text);
-  // Where one looks: the view (begin >= end: all), the cursor (< 0: none), the range (0, 0: none),
-  // the selected allocation. Set while the trace is still being built, it is gone to when it is
-  // there, without an animation; what lies outside of the trace is left out.
+  // The view (begin >= end: all), the cursor (< 0: none), the range (0, 0: none) and the selected
+  // allocation. While the trace is still being built, a position is kept and applied, without an
+  // animation, when it is ready. Parts outside of the trace are ignored.
   struct Position {
     qint64 begin_ns = 0, end_ns = 0, cursor_ns = -1, range_begin_ns = 0, range_end_ns = 0;
     trace::AllocationId selection = {};
   };
   Position position() const;
   void setPosition(const Position& position);
-  // What is seen, for picture.h: size, theme and part of the time.
+  // Size, theme and time range of the canvas, for picture.h.
   PictureOptions pictureOptions() const;
   bool canUndoView() const;
   bool canRedoView() const;
-  // What is drawn, for tests and --dump-state: viewport, lanes, counts, selection, hover, peak,
-  // frames drawn.
+  // The drawn state for tests and --dump-state: viewport, lanes, counts, selection, hover, peak,
+  // number of frames.
   QJsonObject dumpState() const;
-  // Draws everything that is pending, at once (indexes, animations): for --screenshot.
+  // Completes pending builds and animations and draws at once, for --screenshot.
   void settle();
   bool ready() const;  // nothing is being built or animated
 
@@ -131,33 +134,35 @@ class TimelineWidget : public QWidget {
   void select(trace::AllocationId id);     // an invalid id clears it
   void selectActivity(uint32_t activity);  // a row of Trace::activities
   void follow(const vramscope::ui::timeline::Link& link);
-  // The blocks of one call site, say: the others are faint, until another is selected.
+  // Draws all other blocks faint, until another thing is selected: for example to show the blocks
+  // of a call site.
   void highlight(const std::vector<vramscope::trace::AllocationId>& blocks);
-  // What a search has found, say; null: nothing. Dropped where it is of another trace.
+  // Marks things, for example those that a search found; null: none. Ignored if made for another
+  // trace.
   void mark(const std::shared_ptr<const vramscope::ui::timeline::Marking>& marking);
-  // Flags on the ruler; null: none. Dropped where they are of another trace, and with the trace.
+  // Flags on the ruler; null: none. Ignored if made for another trace; a new trace removes them.
   void setNotes(const std::shared_ptr<const vramscope::ui::timeline::NoteMarks>& notes);
   void hideCategories(const std::bitset<trace::kCategoryCount>& hidden);
-  // Unfolds its lane, pans (and zooms out) so that the selection is in the view.
+  // Unfolds the lane of the selection and pans (and zooms out) until the selection is in the view.
   void revealSelection();
   void setCursorTime(qint64 time_ns);             // < 0: none
   void setRange(qint64 begin_ns, qint64 end_ns);  // begin >= end: none
   void jumpToPeak();
   void clearSelection();
-  void showAllLanes();  // that are hidden
-  void resetLanes();    // folded, pinned, hidden, moved, resized: none
+  void showAllLanes();  // shows hidden lanes again
+  void resetLanes();    // undoes folding, pinning, hiding, moving and resizing
 
  Q_SIGNALS:
-  void cursorMoved(qint64 time_ns);  // placed by a click, a drag on the ruler or P; -1: taken away
-  void hoverMoved(qint64 time_ns);   // under the mouse; -1: it left
-  void selectionChanged(trace::AllocationId id);       // or of an activity: activityFacts()
-  void rangeSelected(qint64 begin_ns, qint64 end_ns);  // 0, 0: taken away
+  void cursorMoved(qint64 time_ns);  // by a click, a drag on the ruler or P; -1: removed
+  void hoverMoved(qint64 time_ns);   // time under the mouse; -1: the mouse has left
+  void selectionChanged(trace::AllocationId id);  // or an activity was selected: activityFacts()
+  void rangeSelected(qint64 begin_ns, qint64 end_ns);  // 0, 0: removed
   void viewChanged(qint64 begin_ns, qint64 end_ns);
-  void lanesChanged();  // laneSettings() is another
-  void dataShown();     // data() is another
-  // From the menu, of a thing or of a moment.
+  void lanesChanged();  // laneSettings() has changed
+  void dataShown();     // data() has changed
+  // From the context menu; without `thing` the note is for the time alone.
   void noteRequested(qint64 time_ns, const std::optional<vramscope::query::Thing>& thing);
-  void searchRequested(const QString& filter);  // the like of a thing (profiler/query/filter.h)
+  void searchRequested(const QString& filter);  // finds similar things (profiler/query/filter.h)
 
  protected:
   bool event(QEvent* event) override;

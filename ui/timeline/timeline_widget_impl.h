@@ -1,5 +1,5 @@
-// What the widget's two halves share: timeline_widget.cpp, what others ask of it, and
-// timeline_widget_input.cpp, what Qt tells it. Included by them alone; UI thread only.
+// Shared by the two parts of the widget: timeline_widget.cpp (public functions) and
+// timeline_widget_input.cpp (events). Included by these two files only; UI thread only.
 #pragma once
 
 #include <QBasicTimer>
@@ -27,8 +27,9 @@ struct TimelineWidget::Impl {
   void Land() {
     for (const Data& data : builder.TakeLanded()) {
       const TracePtr& built = data->shared_trace();
-      // Already out of date, but the same run further on than what is shown: better than nothing
-      // new until the run ends.
+      // A newer trace of the same run has been set already, but the built one is still newer than
+      // the displayed one. It is shown, because otherwise nothing new might appear until the run
+      // ends.
       const Data& shown = model.state().data;
       if (trace && built != trace && built != ghost && shown && shown->shared_trace() != trace &&
           built->info.start_unix_ns == trace->info.start_unix_ns &&
@@ -40,7 +41,7 @@ struct TimelineWidget::Impl {
     Apply();
   }
 
-  // Puts wanted trace and ghost into the model as far as they are there.
+  // Passes the requested trace and baseline to the model as soon as they are built.
   void Apply() {
     builder.SetShown(trace, ghost);
     if (ghost != (model.state().ghost ? model.state().ghost->shared_trace() : nullptr) ||
@@ -63,11 +64,11 @@ struct TimelineWidget::Impl {
       }
     }
     if (const absl::Status error = builder.TakeError(); !error.ok()) {
-      // Not the picture of what was shown before, under the name of this.
+      // The previous trace must not stay visible under the new one's name.
       model.SetData(nullptr, false, Now());
-      model.SetStatus(Status::kFailed, tr("Cannot draw this").toStdString(),
+      model.SetStatus(Status::kFailed, tr("Cannot draw the timeline").toStdString(),
                       std::string(error.message()),
-                      tr("Close other programs, or open a part of it").toStdString(), -1);
+                      tr("Close other programs, or open a part of the trace").toStdString(), -1);
     }
     Refresh();
   }
@@ -85,8 +86,8 @@ struct TimelineWidget::Impl {
     model.Select(there ? p.selection : trace::AllocationId{});
   }
 
-  // After every change: tells the outside, asks for a frame when one is needed, and keeps the
-  // animation's clock only while something moves.
+  // Called after every change: emits the signals, requests a frame when one is needed, and runs the
+  // frame timer only during animations.
   void Refresh() {
     Changes c = model.TakeChanges();
     const CanvasState& s = model.state();
@@ -117,7 +118,7 @@ struct TimelineWidget::Impl {
     if (c.lanes) Q_EMIT widget->lanesChanged();
   }
 
-  // By what OpenGL there is; $VRAMSCOPE_RENDERER=raster or gl decides otherwise.
+  // Chooses by the available OpenGL; $VRAMSCOPE_RENDERER=raster or gl overrides the choice.
   void ChooseRenderer() {
     const QByteArray wanted = qgetenv("VRAMSCOPE_RENDERER");
     if (wanted == "raster") return;
@@ -158,14 +159,14 @@ struct TimelineWidget::Impl {
   QString ghost_label;
   bool ghost_label_changed = false;
   bool animate = false;
-  bool moved = false;  // what is on the screen is a moved picture
-  bool exact = false;  // the next one may not be
+  bool moved = false;  // the screen shows a moved image
+  bool exact = false;  // the next frame must not be a moved image
   std::optional<trace::AllocationId> pending_selection;
   std::optional<Position> pending_position;
 
   QElapsedTimer clock;
   QBasicTimer frame_timer, tooltip_timer;
-  QBasicTimer exact_timer;  // runs while a moved picture stands for the exact one
+  QBasicTimer exact_timer;  // runs while a moved image is shown in place of the exact one
   DataBuilder builder{[this] { Land(); }};
 };
 

@@ -1,4 +1,4 @@
-// Events of the canvas: keys, mouse, wheel, timers, paint.
+// Events of the canvas: keys, mouse, wheel, timers and paint.
 #include <QContextMenuEvent>
 #include <QKeyEvent>
 #include <QMouseEvent>
@@ -24,7 +24,7 @@ constexpr int kTooltipDelayMs = 250;
 bool TimelineWidget::event(QEvent* event) {
   switch (event->type()) {
     case QEvent::ShortcutOverride: {
-      // Keys of the canvas go to it while it has the focus, not to a menu's shortcut.
+      // While the canvas has the focus, its keys go to it rather than to menu shortcuts.
       auto* key = static_cast<QKeyEvent*>(event);
       if (impl_->model.state().data && KeyOf(*key)) {
         event->accept();
@@ -61,11 +61,12 @@ bool TimelineWidget::event(QEvent* event) {
 
 void TimelineWidget::paintEvent(QPaintEvent*) {
   if (impl_->gl_view) return;
-  // Not put off by what moves on: a moved picture is never older than that.
+  // Further movement does not restart exact_timer, so a moved image is never older than
+  // kExactAfterMs.
   const absl::StatusOr<bool> moved =
       trace::CatchStatus([&] { return impl_->raster.Paint(this, impl_->exact); });
   impl_->exact = false;
-  if (!moved.ok()) {  // memory ran out within a frame: a later one is drawn anew
+  if (!moved.ok()) {  // memory ran out while drawing: another frame is drawn later
     impl_->raster.Invalidate();
     impl_->exact_timer.start(RasterCanvas::kExactAfterMs, this);
     return;
@@ -131,7 +132,7 @@ void TimelineWidget::contextMenuEvent(QContextMenuEvent* event) {
   const Hit hit = impl_->model.HitTest(event->pos().x(), event->pos().y());
   const Lane* lane = by_key ? impl_->model.CommandedLane() : hit.lane;
   const auto changed = [this] { impl_->Refresh(); };
-  // By the key: of the lane that keys speak of, else of what is selected.
+  // Opened by the menu key: the menu of the current lane, else of the selection.
   const std::optional<query::Thing> thing = !by_key           ? ThingOf(s.data->trace(), hit)
                                             : lane == nullptr ? SelectedThing(s)
                                                               : std::nullopt;

@@ -42,7 +42,7 @@ TEST(StateTest, NoMomentsAndNoTimesAreMadeUp) {
   EXPECT_TRUE(digest->state());
   for (const Fact& fact : FactsOf(*digest->trace, {1}).facts) {
     EXPECT_NE(fact.label, "born");
-    EXPECT_NE(fact.label, "lives");
+    EXPECT_NE(fact.label, "lifetime");
     EXPECT_THAT(fact.value, ::testing::Not(HasSubstr(" ms")));
   }
   for (const Fact& fact : RecordingFactsOf(*digest, "state.pickle").facts)

@@ -225,7 +225,7 @@ TEST_F(Download, AProxyThatRefusesIsNamed) {
   qunsetenv("https_proxy");
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition) << status;
   EXPECT_THAT(Message(status),
-              AllOf(HasSubstr("the proxy 127.0.0.1:"), HasSubstr("does not let it through"),
+              AllOf(HasSubstr("the proxy 127.0.0.1:"), HasSubstr("does not allow the connection"),
                     HasSubstr("$https_proxy")));
   EXPECT_TRUE(index_.server.asked.isEmpty());
 }

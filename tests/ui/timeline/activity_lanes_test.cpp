@@ -235,7 +235,7 @@ TEST_F(ActivityLanesTest, AModuleSaysWhatItMadeAndLaunched) {
   }
   EXPECT_EQ(Value(facts, "made"), fmt::format("{} allocations, {}", made, FormatBytes(bytes)));
   EXPECT_THAT(Value(facts, "largest"), HasSubstr(FormatBytes(largest)));
-  EXPECT_THAT(Value(facts, "launched"), HasSubstr("kernels and memcpys"));
+  EXPECT_THAT(Value(facts, "launched"), HasSubstr("kernels, memcpys and memsets"));
   const Link launched = LinkOf(facts.facts, Link::To::kActivity);
   ASSERT_EQ(launched.to, Link::To::kActivity);
   EXPECT_EQ(data_->activities()->SliceOf(launched.row, trace::SliceKind::kModule), module);
@@ -243,7 +243,7 @@ TEST_F(ActivityLanesTest, AModuleSaysWhatItMadeAndLaunched) {
   for (uint32_t i = 0; i < s.size(); ++i)
     if (s.kind[i] == trace::SliceKind::kStep) {
       EXPECT_EQ(FactsOfSlice(*data_, i).subtitle, "step");
-      EXPECT_FALSE(Value(FactsOfSlice(*data_, i), "peak within").empty());
+      EXPECT_FALSE(Value(FactsOfSlice(*data_, i), "peak during it").empty());
       break;
     }
 }
@@ -287,7 +287,7 @@ TEST_F(ActivityLanesTest, AKernelLeadsToItsBlocksAndABlockToItsKernels) {
     if (fact.link.to == Link::To::kActivity && !fact.label.empty())
       ends[fact.label] = fact.link.row;
   const std::map<std::string, uint32_t> expected = {
-      {"first by", kernels[0]},         {"last by", kernels[2]},
+      {"first used by", kernels[0]},    {"last used by", kernels[2]},
       {"first read by", kernels[1]},    {"last read by", kernels[2]},
       {"first written by", kernels[0]}, {"last written by", kernels[2]}};
   EXPECT_EQ(ends, expected);
@@ -325,7 +325,7 @@ TEST_F(ActivityLanesTest, GapsSayWhatTheyWaitFor) {
   model_.SelectGap(view.rects[2].row);
   EXPECT_TRUE(model_.TakeChanges().selection);
   const ActivityFacts facts = FactsOfSelection(model_.state());
-  EXPECT_EQ(Value(facts, "told by"), Rule(gap.cause));
+  EXPECT_EQ(Value(facts, "evidence"), Rule(gap.cause));
   EXPECT_EQ(LinkOf(facts.facts, Link::To::kActivity).row, gap.before);
   model_.ZoomToSelection(0);
   EXPECT_LE(model_.state().viewport.view().begin, data_->FromTrace(gap.begin_ns));
@@ -345,7 +345,7 @@ TEST_F(ActivityLanesTest, GapsSayWhatTheyWaitFor) {
   EXPECT_EQ(tip.title, "idle " + FormatDuration(gap.end_ns - gap.begin_ns));
   std::string all;
   for (const TooltipRow& row : tip.rows) all += row.label + "|" + row.value + "\n";
-  EXPECT_THAT(all, HasSubstr("told by|" + std::string(query::Rule(gap.cause))));
+  EXPECT_THAT(all, HasSubstr("evidence|" + std::string(query::Rule(gap.cause))));
   Texts();
   EXPECT_GT(counts_.gaps, 0u);
 }
@@ -423,7 +423,7 @@ TEST_F(ActivityLanesTest, DevicesStandBesideEachOther) {
     EXPECT_GE(data_->duration_ns(), data_->FromTrace(memory.curve->time_ns.back())) << memory.name;
   int marked = 0;
   const auto texts = Texts();
-  for (const std::string& text : texts) marked += text.find("needs the most") != std::string::npos;
+  for (const std::string& text : texts) marked += text.find("· highest peak") != std::string::npos;
   EXPECT_EQ(marked, 1);
   const Rect body = At("device/2").body;
   ASSERT_FALSE(body.empty());

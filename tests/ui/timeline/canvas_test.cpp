@@ -377,7 +377,7 @@ TEST_F(CanvasTest, TooltipsSayWhatHowMuchWhoseAndWhen) {
   EXPECT_EQ(value("block"), FormatBytesExact(a.bytes_rounded[id.value]));
   EXPECT_THAT(value("born"), HasSubstr("forward · step"));
   EXPECT_THAT(value("freed"), HasSubstr("backward"));
-  EXPECT_EQ(value("lives"), FormatDuration(a.end_ns[id.value] - a.begin_ns[id.value]));
+  EXPECT_EQ(value("lifetime"), FormatDuration(a.end_ns[id.value] - a.begin_ns[id.value]));
   EXPECT_THAT(value("category"), HasSubstr("Activation"));
   DrawList overlay;
   model_.BuildOverlay(measure_, &overlay);
@@ -560,7 +560,7 @@ TEST_F(CanvasTest, AShorterBaselineEndsAndIsNotCountedAsNothing) {
   EXPECT_GT(counts.difference_end, counts.columns / 3);
   // The steps that both have are the same.
   EXPECT_LT(counts.difference_highest, static_cast<double>(data_->peak().allocated) / 20);
-  EXPECT_THAT(Texts(list_), ::testing::Contains(HasSubstr("it ends sooner")));
+  EXPECT_THAT(Texts(list_), ::testing::Contains(HasSubstr("the other run ends earlier")));
   EXPECT_THAT(Texts(list_), ::testing::Contains("baseline b.trace ends here"));
   Hit hit;
   hit.kind = HitKind::kMemory;
@@ -568,7 +568,7 @@ TEST_F(CanvasTest, AShorterBaselineEndsAndIsNotCountedAsNothing) {
   bool said = false;
   for (const auto& row : MakeTooltip(state(), hit).rows) {
     EXPECT_NE(row.label, "difference");
-    said |= row.value == "has ended before";
+    said |= row.value == "has already ended";
   }
   EXPECT_TRUE(said);
 }

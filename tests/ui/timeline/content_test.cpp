@@ -100,7 +100,7 @@ TEST_F(ContentTest, AStateIsSaidWholeInANarrowCanvas) {
       EXPECT_LE(measure_.Width(text, Font::kBody), width);
       all += text + ' ';
     }
-    EXPECT_THAT(all, ::testing::HasSubstr("what was in memory, without a history."));
+    EXPECT_THAT(all, ::testing::HasSubstr("the memory at one time, without a history."));
   }
 }
 

@@ -135,7 +135,7 @@ TEST_F(TimelineWidgetTest, TheMenuOfATitleChangesItsLane) {
   };
   choose("ops", "Hide");
   EXPECT_TRUE(Body("ops").isEmpty());
-  EXPECT_TRUE(seen.contains(QStringLiteral("No kernels were recorded: vramscope record --")));
+  EXPECT_TRUE(seen.contains(QStringLiteral("No kernels were recorded. Run vramscope record --")));
   choose("blocks", "ops");  // of "Show"
   EXPECT_FALSE(Body("ops").isEmpty());
   choose("modules", "Pin");

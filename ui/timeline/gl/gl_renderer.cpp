@@ -52,14 +52,16 @@ in vec2 uv;
 out vec4 result;
 void main() { result = texture(picture, uv); })";
 
-// What the canvas writes in English; module names are ASCII. The rest is added as it is asked for.
+// The characters of English texts; module names are ASCII. AddCharacters() adds others when they
+// are needed.
 constexpr ImWchar kGlyphs[] = {0x20, 0xff, 0x2010, 0x2027, 0x2190, 0x2193, 0x2212, 0x2212, 0};
-constexpr size_t kMostExtra = 6000;  // characters: an atlas of 4096 x 4096
+constexpr size_t kMostExtra = 6000;  // characters that fit into an atlas of 4096 x 4096 pixels
 
 bool InEveryAtlas(char32_t c) {
   for (const ImWchar* range = kGlyphs; *range != 0; range += 2)
     if (c >= range[0] && c <= range[1]) return true;
-  return c < 0x20 || c > 0xffff;  // controls; what ImGui's characters of 16 bits cannot name
+  return c < 0x20 || c > 0xffff;  // control characters, and those that ImGui's 16-bit characters
+                                  // cannot represent
 }
 
 ImU32 ToImGui(uint32_t argb) {
@@ -99,7 +101,7 @@ QByteArray FontFile(const QFont& font) { return FontFile(QRawFont::fromFont(font
 
 QByteArray FontFile(const QRawFont& raw) {
   if (!raw.isValid()) return {};
-  // Outlines, metrics and characters: what a rasteriser needs. Layout tables are left out.
+  // A rasteriser needs outlines, metrics and the character map. Layout tables are left out.
   static constexpr const char* kTags[] = {"CFF ", "OS/2", "cmap", "cvt ", "fpgm", "glyf", "head",
                                           "hhea", "hmtx", "kern", "loca", "maxp", "name", "prep"};
   std::vector<std::pair<const char*, QByteArray>> tables;
@@ -125,10 +127,11 @@ QByteArray FontFile(const QRawFont& raw) {
     uint32_t big = qToBigEndian(v);
     file.append(reinterpret_cast<const char*>(&big), 4);
   };
-  // The offset table of an OpenType file, then one record a table, then the tables on 4 bytes.
+  // An OpenType file: the offset table, one record for each table, then the tables, aligned to 4
+  // bytes.
   put32(cff ? 0x4f54544f : 0x00010000);
   put16(static_cast<uint16_t>(tables.size()));
-  for (int i = 0; i < 3; ++i) put16(0);  // search hints: nobody here reads them
+  for (int i = 0; i < 3; ++i) put16(0);  // Search hints; no reader of this font uses them.
   auto offset = static_cast<uint32_t>(12 + 16 * tables.size());
   for (const auto& [tag, table] : tables) {
     file.append(tag, 4);
@@ -146,7 +149,7 @@ QByteArray FontFile(const QRawFont& raw) {
 
 namespace {
 
-// ImGui's size is that of ascent and descent together, Qt's that of the em square.
+// ImGui's font size is ascent plus descent; Qt's is the size of the em square.
 std::optional<float> ImGuiSize(const QRawFont& raw, int pixels) {
   const QByteArray head = raw.fontTable("head"), hhea = raw.fontTable("hhea");
   if (head.size() < 20 || hhea.size() < 8) return std::nullopt;
@@ -174,7 +177,7 @@ absl::Status GlRenderer::Initialize(double scale) {
   vao_ = std::make_unique<QOpenGLVertexArrayObject>();
   if (!vao_->create() || !instances_.create()) {
     return absl::FailedPreconditionError(
-        i18n::Text("there are no vertex arrays: OpenGL 3.3 is needed"));
+        i18n::Text("OpenGL has no vertex arrays; OpenGL 3.3 is needed"));
   }
   instances_.setUsagePattern(QOpenGLBuffer::DynamicDraw);
   glGenTextures(1, &texture_);
@@ -251,8 +254,8 @@ absl::Status GlRenderer::SetScale(double scale) {
   return absl::OkStatus();
 }
 
-// The characters that `font` has no outlines for, from the fonts that Qt would take them of; into
-// the font that was added last.
+// Takes the characters that `font` lacks from Qt's fallback fonts and merges them into the font
+// that was added last.
 absl::Status GlRenderer::AddFallbacks(const QFont& font, float scale) {
   QString text;
   for (const char32_t c : extra_) text += QChar(static_cast<char16_t>(c));
@@ -281,7 +284,7 @@ absl::Status GlRenderer::AddFallbacks(const QFont& font, float scale) {
     std::shared_ptr<const QByteArray>& file = fallback_files_[family];
     if (file == nullptr) file = std::make_shared<const QByteArray>(FontFile(fallback.raw));
     const std::optional<float> size = ImGuiSize(fallback.raw, font.pixelSize());
-    if (file->isEmpty() || !size) continue;  // boxes stand for its characters
+    if (file->isEmpty() || !size) continue;  // its characters are drawn as boxes
     std::vector<unsigned short>& ranges = ranges_.emplace_back();
     for (const char16_t c : fallback.characters) ranges.insert(ranges.end(), {c, c});
     ranges.push_back(0);
@@ -289,7 +292,7 @@ absl::Status GlRenderer::AddFallbacks(const QFont& font, float scale) {
     config.FontDataOwnedByAtlas = false;
     config.MergeMode = true;
     config.OversampleH = 1;
-    // stb_truetype reads, it does not write.
+    // stb_truetype does not write to the file's bytes.
     if (io.Fonts->AddFontFromMemoryTTF(const_cast<char*>(file->constData()),
                                        static_cast<int>(file->size()), *size * scale, &config,
                                        ranges.data()) == nullptr)
@@ -324,7 +327,8 @@ float GlRenderer::Width(std::string_view utf8, Font font) const {
   return m.font->CalcTextSizeA(m.size, FLT_MAX, 0, utf8.data(), utf8.data() + utf8.size()).x;
 }
 
-// All rectangles of a frame in one buffer: those of the list, then the stacks' columns.
+// Puts all rectangles of a frame into one buffer: first those of the list, then the columns of the
+// stacks.
 void GlRenderer::Collect(const DrawList& list) {
   rects_.assign(list.fills().begin(), list.fills().end());
   stack_ranges_.clear();
@@ -460,7 +464,7 @@ void GlRenderer::Emit(const DrawList& list, ImDrawList* out) {
           if (b.fill >> 24) out->AddRectFilled(low, high, ToImGui(b.fill), b.radius);
           if (b.stroke >> 24) {
             float half = b.stroke_width / 2;
-            // ImGui adds half a pixel itself.
+            // ImGui adds half a pixel to the coordinates itself.
             out->PathRect({low.x + half, low.y + half}, {high.x - half, high.y - half}, b.radius);
             out->PathStroke(ToImGui(b.stroke), ImDrawFlags_Closed, b.stroke_width);
           }

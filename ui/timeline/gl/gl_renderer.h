@@ -1,10 +1,11 @@
-// Draws a DrawList with OpenGL 3.3: Dear ImGui draws boxes, lines and text; rectangles, stacks and
-// pictures go as instanced quads and textures through callbacks in ImGui's list, so that everything
-// keeps its order. Wants its context to be current in every call; one ImGui context each.
+// Draws a DrawList with OpenGL 3.3. Dear ImGui draws boxes, lines and text. Rectangles, stacks and
+// images are drawn as instanced quads and textures, by callbacks in ImGui's list, so that the order
+// is kept. The OpenGL context must be current in every call. Each renderer has an ImGui context of
+// its own.
 //
 //   GlRenderer r;
 //   if (absl::Status s = r.Initialize(dpr); !s.ok()) fall_back();
-//   r.Render(list, {width, height}, dpr);     // into the framebuffer that is bound
+//   r.Render(list, {width, height}, dpr);     // into the bound framebuffer
 #pragma once
 
 #include <absl/status/status.h>
@@ -33,21 +34,21 @@ struct ImFont;
 
 namespace vramscope::ui::timeline {
 
-// The tables of a font as one file in memory, as ImGui wants it; empty when Qt cannot give them.
+// The tables of a font as one font file in memory for ImGui; empty when Qt cannot provide them.
 QByteArray FontFile(const QFont& font);
 QByteArray FontFile(const QRawFont& font);
 
 class GlRenderer : public TextMeasure, protected QOpenGLExtraFunctions {
  public:
   GlRenderer();
-  ~GlRenderer() override;  // Release() first
+  ~GlRenderer() override;  // call Release() first
 
   absl::Status Initialize(double scale);
   void Release();
-  // Fonts for another device pixel ratio.
+  // Loads the fonts for another device pixel ratio.
   absl::Status SetScale(double scale);
-  // Characters were asked for that the atlas lacks (Chinese, say): AddCharacters() puts them in,
-  // and what was laid out is laid out again.
+  // Whether the last list used characters that the atlas lacks (such as Chinese ones).
+  // AddCharacters() adds them; then the list must be built again.
   bool lacks_characters() const { return !lacking_.empty(); }
   absl::Status AddCharacters();
   void Render(const DrawList& list, QSizeF size, double scale);
@@ -57,13 +58,13 @@ class GlRenderer : public TextMeasure, protected QOpenGLExtraFunctions {
  private:
   struct Dense {
     GlRenderer* renderer;
-    uint32_t first, count;  // instances; or, for a picture, its row and 0
+    uint32_t first, count;  // instances; for an image: its index and 0
     bool image;
   };
   struct FontMetrics {
     ImFont* font = nullptr;
-    float size = 0;        // ImGui's, logical
-    float cap_height = 0;  // logical
+    float size = 0;        // ImGui's font size in logical pixels
+    float cap_height = 0;  // in logical pixels
   };
 
   absl::Status LoadFonts(double scale);
@@ -78,19 +79,19 @@ class GlRenderer : public TextMeasure, protected QOpenGLExtraFunctions {
   ImGuiContext* context_ = nullptr;
   double scale_ = 0;
   std::array<FontMetrics, kFontCount> fonts_;
-  std::vector<QByteArray> font_files_;  // ImGui reads them while it bakes
-  // Beyond those that every atlas has: by the font that has them, and those that none has.
+  std::vector<QByteArray> font_files_;  // ImGui reads these while it builds the atlas
+  // The characters added to the basic ones of kGlyphs, including those that no font has.
   std::set<char32_t> extra_;
   mutable std::set<char32_t> lacking_;
   std::map<QString, std::shared_ptr<const QByteArray>> fallback_files_;  // by family
-  std::vector<std::vector<unsigned short>> ranges_;                      // ImGui reads them, too
+  std::vector<std::vector<unsigned short>> ranges_;                      // ImGui reads these too
 
   std::unique_ptr<QOpenGLShaderProgram> quads_, pictures_;
   std::unique_ptr<QOpenGLVertexArrayObject> vao_;
   QOpenGLBuffer instances_{QOpenGLBuffer::VertexBuffer};
   unsigned texture_ = 0;
 
-  // Of the frame that is being drawn.
+  // For the frame that is being drawn.
   const DrawList* list_ = nullptr;
   QSizeF size_;
   std::vector<FillRect> rects_;

@@ -11,7 +11,7 @@
 namespace vramscope::ui::timeline {
 
 QString ProbeOpenGl() {
-  // The offscreen and minimal platforms say that they have OpenGL and then fail in the widget.
+  // The offscreen and minimal platforms report OpenGL but then fail in the widget.
   const QString platform = QGuiApplication::platformName();
   if (platform == QLatin1String("offscreen") || platform.startsWith(QLatin1String("minimal"))) {
     return {};
@@ -30,7 +30,8 @@ QString ProbeOpenGl() {
 }
 
 bool HasGraphicsDevice(const QString& folder) {
-  // The kernel's drivers, NVIDIA's, WSL's, and those of phones' chips.
+  // Device files of NVIDIA, WSL and mobile GPUs. Those of the Linux kernel's drivers are checked
+  // below.
   const QStringList names = {QStringLiteral("nvidia*"), QStringLiteral("dxg"),
                              QStringLiteral("kgsl-*"), QStringLiteral("mali*")};
   if (!QDir(folder).entryList(names, QDir::System | QDir::Files | QDir::Dirs).isEmpty())
@@ -55,7 +56,7 @@ GlView::GlView(TimelineModel* model, std::function<void(QString)> failed, QWidge
 }
 
 GlView::~GlView() {
-  // The base class destroys the context later, when the members are gone.
+  // The base class destroys the context later, when this class's members no longer exist.
   if (context()) disconnect(context(), nullptr, this, nullptr);
   Release();
 }
@@ -70,7 +71,7 @@ void GlView::Release() {
 }
 
 void GlView::initializeGL() {
-  // Comes again when the widget moves to another window (a dock that is torn off).
+  // Called again when the widget moves to another window (a dock that is torn off).
   connect(
       context(), &QOpenGLContext::aboutToBeDestroyed, this, [this] { Release(); },
       Qt::DirectConnection);
@@ -87,7 +88,7 @@ void GlView::initializeGL() {
 void GlView::paintGL() {
   if (!usable_) return;
   Paint(false);
-  // Once more with the characters that were found to lack; then all of them are there.
+  // Draws once more with the characters that were missing; then all of them exist.
   if (!renderer_.lacks_characters()) return;
   usable_ = renderer_.AddCharacters().ok();
   if (usable_) Paint(true);

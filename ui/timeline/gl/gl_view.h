@@ -1,5 +1,5 @@
 // The canvas on OpenGL: a QOpenGLWidget over the whole TimelineWidget, which handles the input. The
-// data layer is kept in a framebuffer object, so that hovering draws the overlay only.
+// data layer is kept in a framebuffer object, so that hovering redraws only the overlay.
 #pragma once
 
 #include <QOpenGLFramebufferObject>
@@ -12,18 +12,18 @@
 
 namespace vramscope::ui::timeline {
 
-// What OpenGL this computer has; empty: none (or the platform plugin has none).
+// The name of the OpenGL renderer; empty: the computer or the platform plugin has no OpenGL 3.3.
 QString ProbeOpenGl();
-// Whether there is anything that OpenGL could be drawn with but the processor: a device file of a
-// graphics driver. Where there is none nothing is probed: loading a renderer that is not used takes
-// 50 MB for as long as the program lives. `folder`: /dev, or a test's.
+// Whether the computer has a graphics driver, that is, one of its device files. Without one, OpenGL
+// is not probed: loading a renderer that is not used takes 50 MB until the program ends. `folder`:
+// /dev, or a test's.
 bool HasGraphicsDevice(const QString& folder = QStringLiteral("/dev"));
-// A renderer's name that means "on the CPU": our own filling is faster there.
+// Whether the renderer runs on the CPU. Raster drawing (ui/timeline/raster) is then faster.
 bool IsSoftwareOpenGl(const QString& renderer);
 
 class GlView : public QOpenGLWidget {
  public:
-  // `model` must outlive the view. `failed` is called (queued) once when OpenGL does not do.
+  // `model` must outlive the view. `failed` is called once (queued) when OpenGL does not work.
   GlView(TimelineModel* model, std::function<void(QString why)> failed, QWidget* parent);
   ~GlView() override;
 

@@ -17,7 +17,7 @@ using trace::ActivityKind;
 using trace::SliceKind;
 
 constexpr size_t kMostRelated = 64;
-// Of an op's kernels and allocations so many are looked at for a sum.
+// A sum over an op's kernels or allocations includes at most this many.
 constexpr size_t kMostSummed = 10'000;
 
 std::string Blocks(size_t count) {
@@ -35,7 +35,7 @@ std::string NameOfAllocation(const trace::Trace& t, uint32_t id) {
                      i18n::Text(trace::Name(a.main_category[id])));
 }
 
-// By address, where anybody said what kernels work on.
+// Adds the blocks whose addresses the kernel was given, where the trace records kernel operands.
 void AddBlocks(const TimelineData& d, uint32_t row, std::vector<LinkedFact>* facts) {
   const query::OperandLinks& links = d.activities()->operands();
   if (!links.any()) return;
@@ -58,7 +58,7 @@ void AddTouches(const TimelineData& d, trace::AllocationId id, std::vector<Linke
   const trace::Trace& t = d.trace();
   const query::OperandLinks::Touches touches = d.activities()->operands().TouchesOf(id);
   if (touches.count == 0) return;
-  facts->push_back({i18n::Text("given to"),
+  facts->push_back({i18n::Text("used by"),
                     i18n::Format("{} kernels, memcpys and memsets", FormatCount(touches.count))});
   const auto add = [&](std::string_view label, uint32_t row) {
     if (row != kNoRow)
@@ -67,8 +67,8 @@ void AddTouches(const TimelineData& d, trace::AllocationId id, std::vector<Linke
                                      MomentOf(t, t.activities.begin_ns[row], 1)),
                         {Link::To::kActivity, row}});
   };
-  add(i18n::Text("first by"), touches.all.first);
-  add(i18n::Text("last by"), touches.all.last);
+  add(i18n::Text("first used by"), touches.all.first);
+  add(i18n::Text("last used by"), touches.all.last);
   add(i18n::Text("first read by"), touches.reads.first);
   add(i18n::Text("last read by"), touches.reads.last);
   add(i18n::Text("first written by"), touches.writes.first);
@@ -110,7 +110,7 @@ ActivityFacts FactsOfActivity(const TimelineData& d, uint32_t row) {
   if (kernel && !name.empty() && name != out.title)
     out.facts.push_back({i18n::Text("full name"), std::string(name)});
   const int64_t takes = a.end_ns[row] - a.begin_ns[row];
-  if (takes > 0) out.facts.push_back({i18n::Text("takes"), FormatDuration(takes)});
+  if (takes > 0) out.facts.push_back({i18n::Text("duration"), FormatDuration(takes)});
   out.facts.push_back({i18n::Text("begins"), MomentOf(t, a.begin_ns[row], 1)});
   const bool copy = a.kind[row] == ActivityKind::kMemcpy;
   if (copy)
@@ -130,8 +130,8 @@ ActivityFacts FactsOfActivity(const TimelineData& d, uint32_t row) {
                          i18n::Format("{} on {}", ActivityLabel(t, call), PlaceOf(t, call)),
                          {Link::To::kActivity, call}});
     out.facts.push_back(
-        {i18n::Text("waits"),
-         i18n::Format("{} from its call to its begin",
+        {i18n::Text("launch delay"),
+         i18n::Format("{} from its call to its start",
                       FormatDuration(std::max<int64_t>(a.begin_ns[row] - a.begin_ns[call], 0)))});
   } else if (call == row) {
     for (const uint32_t of : index.Correlated(row))
@@ -139,9 +139,10 @@ ActivityFacts FactsOfActivity(const TimelineData& d, uint32_t row) {
         out.facts.push_back(
             {i18n::Text("launches"), ActivityLabel(t, of), {Link::To::kActivity, of}});
   } else if (trace::IsOfDevice(a.kind[row]) && a.kind[row] != ActivityKind::kCounter) {
-    out.facts.push_back({i18n::Text("launched by"), i18n::Text("its call was not recorded")});
+    out.facts.push_back({i18n::Text("launched by"), i18n::Text("the call was not recorded")});
   }
-  // The trace's slices say who ran; else what the producer wrote down.
+  // The op and module come from the trace's slices, else from what the recording says of the
+  // activity.
   const uint32_t op = index.SliceOf(row, SliceKind::kOp);
   const uint32_t module = index.SliceOf(row, SliceKind::kModule);
   if (op != kNoRow) {
@@ -180,7 +181,7 @@ ActivityFacts FactsOfGap(const TimelineData& d, uint32_t number) {
   out.facts.push_back({i18n::Text("waits for"), gap.cause == query::IdleCause::kUnknown
                                                     ? i18n::Text("not known")
                                                     : std::string(Name(gap.cause))});
-  out.facts.push_back({i18n::Text("told by"), i18n::Text(Rule(gap.cause)), {}, true});
+  out.facts.push_back({i18n::Text("evidence"), i18n::Text(Rule(gap.cause)), {}, true});
   out.facts.push_back(
       {i18n::Text("before"), ActivityLabel(t, gap.before), {Link::To::kActivity, gap.before}});
   if (gap.evidence != kNoRow)
@@ -200,13 +201,13 @@ std::vector<LinkedFact> KernelsOf(const TimelineData& d, trace::AllocationId id)
   if (d.activities()->operands().any()) AddTouches(d, id, &facts);
   const uint32_t made = d.activities()->OpThatMade(id);
   if (made != kNoRow) {
-    facts.push_back({i18n::Text("made by"), d.SliceName(made), {Link::To::kSlice, made}});
+    facts.push_back({i18n::Text("allocated by"), d.SliceName(made), {Link::To::kSlice, made}});
     AddKernels(d, made, i18n::Text("its kernels"), &facts);
   }
   const uint32_t last = d.activities()->LastOpBeforeFree(id);
   if (last != kNoRow && last != made) {
     facts.push_back(
-        {i18n::Text("last before its free"), d.SliceName(last), {Link::To::kSlice, last}});
+        {i18n::Text("last op before its free"), d.SliceName(last), {Link::To::kSlice, last}});
     AddKernels(d, last, i18n::Text("its kernels"), &facts);
   }
   return facts;

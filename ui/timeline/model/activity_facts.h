@@ -1,5 +1,6 @@
-// What is said of a kernel, a copy, a call; of the time between two of them; and of what an
-// allocation has to do with them. Facts may lead on: to another activity, an allocation, a slice.
+// The facts that the panel lists about a kernel, memcpy, memset or call, about the idle gap between
+// two of them, and about the kernels related to an allocation. A fact may link to another activity,
+// an allocation or a slice.
 //
 //   for (const LinkedFact& fact : FactsOfActivity(data, row).facts) ...
 //
@@ -23,7 +24,7 @@ struct Link {
 struct LinkedFact {
   std::string label, value;
   Link link = {};
-  bool sentence = false;  // wraps where it is too long
+  bool sentence = false;  // wrapped where it is too long
 };
 
 struct ActivityFacts {
@@ -31,18 +32,19 @@ struct ActivityFacts {
   std::vector<LinkedFact> facts;
 };
 
-// So many of what belongs to a thing are named; the rest is counted.
+// At most this many related things are listed; the rest is only counted.
 inline constexpr size_t kNamed = 5;
 
 ActivityFacts FactsOfActivity(const TimelineData& data, uint32_t activity);
 ActivityFacts FactsOfGap(const TimelineData& data, uint32_t gap);
-// The kernels that it was given to first and last, where it is known; the kernels of the op that
-// made it, and of the last op before it was given back.
+// For an allocation: the first and last kernels that were given it, where the trace records this;
+// the kernels of the op that made it, and of the last op before its free.
 std::vector<LinkedFact> KernelsOf(const TimelineData& data, trace::AllocationId id);
 
-// To be outlined with it: the call of a kernel, the kernels of a call; the blocks that a kernel was
-// given, where it is known, else those that its op made; of an allocation: the
-// kernels that it was given to, else those of the op that made it. At most 64.
+// What is outlined with the selection, at most 64 each. Related: the call of a kernel, or the
+// kernels of a call. BlocksWith: the blocks that a kernel was given, if the trace records operands,
+// else those that its op made. KernelsWith: the kernels that were given an allocation, else those
+// of the op that made it.
 std::vector<uint32_t> Related(const TimelineData& data, uint32_t activity);
 std::vector<trace::AllocationId> BlocksWith(const TimelineData& data, uint32_t activity);
 std::vector<uint32_t> KernelsWith(const TimelineData& data, trace::AllocationId id);

@@ -12,8 +12,8 @@ namespace vramscope::ui::timeline {
 using trace::ActivityKind;
 
 std::string_view ActivityNoun(ActivityKind kind) {
-  return kind == ActivityKind::kMemcpy   ? i18n::Text("copy")
-         : kind == ActivityKind::kMemset ? i18n::Text("fill")
+  return kind == ActivityKind::kMemcpy   ? i18n::Text("memcpy")
+         : kind == ActivityKind::kMemset ? i18n::Text("memset")
                                          : i18n::Text(trace::Name(kind));
 }
 

@@ -1,4 +1,4 @@
-// What activities are called: short, for their rectangles, and where they ran.
+// Names of activities: short ones for their rectangles, and the place where they ran.
 //
 //   ActivityLabel(trace, row);   "vectorized_elementwise_kernel"
 //
@@ -14,11 +14,11 @@
 
 namespace vramscope::ui::timeline {
 
-// On its rectangle: "sgemm_128x64", "host → device 12 MiB", "cudaLaunchKernel".
+// The text on the activity's rectangle: "sgemm_128x64", "host → device 12 MiB", "cudaLaunchKernel".
 std::string ActivityLabel(const trace::Trace& trace, uint32_t activity);
 // "kernel", "copy", "runtime call", ...
 std::string_view ActivityNoun(trace::ActivityKind kind);
-// "stream 7 of cuda:0", "thread 4711"; of one rank of many: "thread 4711 of rank 3".
+// "stream 7 of cuda:0", "thread 4711"; with several ranks: "thread 4711 of rank 3".
 std::string PlaceOf(const trace::Trace& trace, uint32_t activity);
 std::string ThreadName(const trace::Trace& trace, uint32_t thread);
 

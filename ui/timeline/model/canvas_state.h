@@ -1,5 +1,5 @@
-// What the canvas shows at this moment: data, view, selection, hover. A plain struct that the model
-// changes, and that the scene, the hit test and the tooltips read. Times are from the trace's
+// The current state of the canvas: data, view, selection, hover. A plain struct that the model
+// changes, and that the scene, the hit test and the tooltips read. Times count from the trace's
 // begin.
 #pragma once
 
@@ -24,7 +24,7 @@
 
 namespace vramscope::ui::timeline {
 
-// Bottom to top: what lives long stands below what comes and goes.
+// Bottom to top: long-lived categories below short-lived ones.
 inline constexpr std::array<trace::Category, trace::kCategoryCount> kStackOrder = {
     trace::Category::kParameter,      trace::Category::kBuffer,    trace::Category::kOptimizerState,
     trace::Category::kKvCache,        trace::Category::kGradient,  trace::Category::kActivation,
@@ -45,7 +45,7 @@ enum class HitKind : uint8_t {
   kScrollBar,
 };
 
-// What lies under a point.
+// The thing under a point.
 struct Hit {
   HitKind kind = HitKind::kNone;
   const Lane* lane = nullptr;
@@ -54,8 +54,8 @@ struct Hit {
   uint32_t slice = kNoSlice;                // kSlice
   uint32_t activity = query::kNoRow;        // kActivity
   uint32_t gap = query::kNoRow;             // kIdle
-  std::optional<trace::Category> category;  // kMemory: the layer, if on one
-  std::optional<uint64_t> offset;           // blocks: on the packed axis
+  std::optional<trace::Category> category;  // kMemory: the layer, if the point is on one
+  std::optional<uint64_t> offset;           // blocks lane: offset on the packed address axis
   bool SameThing(const Hit& o) const {
     return kind == o.kind && lane == o.lane && allocation == o.allocation && slice == o.slice &&
            activity == o.activity && gap == o.gap && category == o.category;
@@ -64,7 +64,7 @@ struct Hit {
 
 enum class Status : uint8_t { kNone, kLoading, kFailed };
 
-// Part of the packed address axis that is shown.
+// The visible part of the packed address axis.
 struct AddressWindow {
   double begin = 0, end = 0;  // bytes; end 0: everything
   friend bool operator==(const AddressWindow&, const AddressWindow&) = default;
@@ -72,18 +72,19 @@ struct AddressWindow {
 
 struct CanvasState {
   std::shared_ptr<const TimelineData> data;
-  // While a file is read whose index tells it: shown in place of the data.
+  // While a file is being read that has an index: shown in place of the data.
   std::shared_ptr<const trace::Outline> outline;
   std::shared_ptr<const TimelineData> ghost;
   std::string ghost_label;
-  TimeMap ghost_map;  // from data's times to the ghost's
+  TimeMap ghost_map;  // from times of `data` to times of `ghost` (the baseline)
   Theme theme = Theme::Dark();
   uint64_t device_limit = 0;
 
-  double scale = 1;  // device pixels a logical pixel
+  double scale = 1;  // device pixels per logical pixel
   Layout layout;
-  std::string current_lane;      // that keys speak of while the mouse is elsewhere; empty: none
-  std::optional<float> drop_at;  // a lane is being moved: where it would come, in y
+  std::string current_lane;  // the lane that keys act on while the mouse is elsewhere; empty: none
+  std::optional<float>
+      drop_at;  // while a lane is dragged: the y coordinate where it would be dropped
   Viewport viewport;
   ByteAxis axis{uint64_t{1} << 30, uint64_t{1} << 28};
   AddressWindow addresses;
@@ -96,24 +97,24 @@ struct CanvasState {
     return marking != nullptr && !marking->blocks.empty() && !marking->blocks[row];
   }
   bool hides(trace::Category category) const { return hidden[static_cast<size_t>(category)]; }
-  // Drawn so: it is not of what is marked, or of a category that is switched off.
+  // Drawn faint: other things are marked, or the block's category is switched off.
   bool faint(uint32_t row) const {
     return unmarked(row) || (hidden.any() && hides(data->trace().allocations.main_category[row]));
   }
-  // One of the three at most.
+  // At most one of the three is set.
   uint32_t selected_slice = kNoSlice;
   uint32_t selected_activity = query::kNoRow;
-  uint32_t selected_gap = query::kNoRow;  // number in IdleGaps
+  uint32_t selected_gap = query::kNoRow;  // index in IdleGaps
   std::optional<Span> range;
   std::optional<double> cursor;
 
   bool hovering = false;
   double hover_x = 0, hover_y = 0;
   Hit hover;
-  bool tooltip = false;  // the delay has passed
+  bool tooltip = false;  // the tooltip's delay has passed
   bool dragging_range = false;
 
-  // Morph of the memory lane: edges in pixels as they were, and how far it has come (1: over).
+  // Morph of the memory lane: the old edges in pixels, and the progress (1: finished).
   std::vector<float> morph_from;
   uint32_t morph_columns = 0;
   float morph = 1;
@@ -123,10 +124,10 @@ struct CanvasState {
   double status_fraction = -1;
   std::string empty_title = "No run yet", empty_hint;
 
-  // Whether there are lanes, to be seen and touched.
+  // Whether lanes are visible.
   bool shows_lanes() const { return data && !data->is_state() && !outline; }
   int64_t TraceTime(double t) const { return data->ToTrace(t); }
-  // `body`: of the memory lane.
+  // `body`: the rectangle of the memory lane.
   double BytesToY(double bytes, const Rect& body) const {
     return body.bottom() - bytes / static_cast<double>(axis.max) * body.h;
   }
@@ -136,8 +137,8 @@ struct CanvasState {
            : data            ? data->address_axis().size()
                              : 1;
   }
-  // The card's limit is drawn when the run comes near it: a line far above says nothing and would
-  // press the curves flat.
+  // The GPU's limit is drawn only when the run comes near it: a line far above gives no information
+  // and would flatten the curves.
   bool limit_in_range() const;
 };
 

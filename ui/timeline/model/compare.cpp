@@ -16,7 +16,7 @@ struct PhaseSpan {
 };
 using PhaseKey = std::tuple<int32_t, uint32_t, uint32_t>;  // step, phase, occurrence
 
-// Steps count as phase 0xffff, so that runs without phases still meet at their steps.
+// Steps have phase 0xffff, so that runs without phases are still aligned by their steps.
 std::map<PhaseKey, PhaseSpan> Phases(const trace::Trace& t) {
   std::map<PhaseKey, PhaseSpan> spans;
   std::map<std::pair<int32_t, uint32_t>, uint32_t> seen;
@@ -53,7 +53,8 @@ TimeMap::TimeMap(const trace::Trace& a, const trace::Trace& b) {
   }
   std::sort(pairs.begin(), pairs.end());
   for (auto [x, y] : pairs) {
-    // Phases of the two runs may be ordered differently: what would run backwards is left out.
+    // Phases of the two runs may be in a different order: pairs that would run backwards are
+    // skipped.
     if (!a_.empty() && (x <= a_.back() || y < b_.back())) continue;
     a_.push_back(x);
     b_.push_back(y);
@@ -65,7 +66,7 @@ double TimeMap::Map(double a) const {
   auto next = std::upper_bound(a_.begin(), a_.end(), a);
   if (next == a_.begin()) return b_.front() + (a - a_.front());
   size_t i = next - a_.begin() - 1;
-  // Without a stretch there is nothing to round: a run laid over itself lies on itself exactly.
+  // No rounding where both intervals have the same length: a run is then mapped exactly to itself.
   if (next == a_.end() || b_[i + 1] - b_[i] == a_[i + 1] - a_[i]) return a + (b_[i] - a_[i]);
   return b_[i] + (a - a_[i]) * (b_[i + 1] - b_[i]) / (a_[i + 1] - a_[i]);
 }
@@ -94,7 +95,7 @@ GhostColumns GhostUnder(const trace::Trace& shown, const trace::Trace& ghost,
     const double at = map.Map(static_cast<double>(edge - shown.begin_ns()));
     const int64_t time = ghost.begin_ns() + std::llround(std::clamp(at, -1.0, length + 1));
     if (!there.empty()) {
-      // The last column of both may end behind both.
+      // The last column of both runs may extend beyond both ends.
       const bool within = at <= length || (edge > shown.end_ns() && there.back() < ghost.end_ns());
       if (!within) break;
       ++out.end;

@@ -1,5 +1,5 @@
-// Bringing two runs together: which moment of one is which of the other, and which allocation of a
-// new run is the one that was selected in the old.
+// Aligns two runs: maps the times of one to the other, and finds the allocation of a new run that
+// corresponds to the selected one of the old run.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,9 @@
 
 namespace vramscope::ui::timeline {
 
-// Times of run `a` as times of run `b` (each from its own begin), so that the same phase of the
-// same step lies at the same place: linear between the begins and ends of the phases that both
-// have. Without common phases: both begins together, same speed.
+// Maps times of run `a` to times of run `b` (each from its own begin), so that the same phase of
+// the same step is at the same place. Linear between the begins and ends of the phases that both
+// runs have. Without common phases both runs start together at the same speed.
 class TimeMap {
  public:
   TimeMap() = default;
@@ -23,35 +23,36 @@ class TimeMap {
   size_t anchors() const { return a_.size(); }
 
  private:
-  std::vector<double> a_, b_;  // both rise
+  std::vector<double> a_, b_;  // both ascending
 };
 
-// Whether two traces tell of the same work: runs of one model on input of one shape, by the same
-// backend. Only then may one be drawn behind the other, on one axis, without having been asked for.
+// Whether two traces have the same work: the same model, batch, sequence length and backend. Only
+// such a run is drawn as a baseline that the user has not chosen.
 bool SameWork(const trace::TraceInfo& a, const trace::TraceInfo& b);
-// Whether one trace takes the place of another before the same eyes: the same work, or more, less
-// or another device of the same file. What was looked at then stays in view.
+// Whether `b` replaces `a` in the same view: the same work, or more, less or another device of the
+// same file. The view then stays.
 bool SameSubject(const trace::TraceInfo& a, const trace::TraceInfo& b);
 
-// What a ghost had allocated at most under each column of the shown trace: between edge i and
-// edge i + 1 (times of the shown trace, as CurveIndex::Edges gives them).
+// The highest allocated bytes of the baseline for each column of the displayed trace: between edge
+// i and edge i + 1 (in times of the displayed trace, from CurveIndex::Edges).
 struct GhostColumns {
   std::vector<uint64_t> allocated;
-  int end = 0;  // columns before it lie within the ghost; from there on there is none
+  int end = 0;  // columns from here on are beyond the baseline's end
 };
 GhostColumns GhostUnder(const trace::Trace& shown, const trace::Trace& ghost,
                         const query::CurveIndex& ghost_curves, const TimeMap& map,
                         std::span<const int64_t> edges);
 
-// What stays the same of an allocation when the run is made again with other settings.
+// Identifies an allocation in a repeated run with other settings.
 struct AllocationKey {
   std::string module, op;
   int32_t step = -1;
-  uint32_t occurrence = 0;  // among those of the same module, op and step
+  uint32_t occurrence = 0;  // among allocations of the same module, op and step
   bool valid() const { return !module.empty() || !op.empty(); }
 };
 AllocationKey KeyOf(const trace::Trace& trace, trace::AllocationId id);
-// Invalid when the trace has none. A missing step is looked for in the last one that has it.
+// Invalid when the trace has no such allocation. A missing step is replaced by the last step with
+// one.
 trace::AllocationId FindAllocation(const trace::Trace& trace, const AllocationKey& key);
 
 }  // namespace vramscope::ui::timeline

@@ -14,7 +14,7 @@ Crew::~Crew() {
 }
 
 int Crew::CoresToSpare() {
-  constexpr int kMost = 3;  // memory is shared by all: more are not faster
+  constexpr int kMost = 3;  // limited by memory bandwidth: more threads are not faster
   return std::clamp(static_cast<int>(std::thread::hardware_concurrency()) - 1, 0, kMost);
 }
 
@@ -27,7 +27,7 @@ void Crew::Job::Work() {
       if (!failed.exchange(true)) error = std::current_exception();
     }
   }
-  // The last to finish says so.
+  // The thread that finishes last notifies the caller.
   if (mine > 0 && (done += mine) == count) done.notify_all();
 }
 
@@ -39,7 +39,7 @@ void Crew::Do(size_t count, const std::function<void(size_t)>& part) {
   try {
     while (static_cast<int>(helpers_.size()) < wanted_) helpers_.emplace_back([this] { Help(); });
   } catch (...) {
-    wanted_ = static_cast<int>(helpers_.size());  // fewer have to do
+    wanted_ = static_cast<int>(helpers_.size());  // continue with fewer threads
   }
   const auto job = std::make_shared<Job>(&part, count);
   {

@@ -1,11 +1,11 @@
-// Threads that help the calling one with a piece of work that falls into independent parts: what a
-// frame takes is shared by the cores that are free just now.
+// Threads that help the calling thread with work that has independent parts. Free cores thus share
+// the work of a frame.
 //
 //   Crew crew;
-//   crew.Do(bands, [&](size_t band) { Draw(band); });  // returns when all are done
+//   crew.Do(bands, [&](size_t band) { Draw(band); });  // returns when all parts are done
 //
-// Do() is called from one thread at a time. Helpers sleep between two calls; one that wakes too
-// late finds nothing left and nobody waits for it.
+// Do() is called from one thread at a time. Helpers sleep between two calls. A helper that wakes
+// too late finds no part left, and no thread waits for it.
 #pragma once
 
 #include <atomic>
@@ -22,21 +22,21 @@ namespace vramscope::ui::timeline {
 
 class Crew {
  public:
-  // They start when there is something to do.
+  // The threads start with the first work.
   explicit Crew(int helpers = CoresToSpare()) : wanted_(helpers) {}
   ~Crew();
   Crew(const Crew&) = delete;
   Crew& operator=(const Crew&) = delete;
 
-  // part(i) once for every i below `count`, in any order, on any of the threads. What a part throws
-  // comes out here, once all are done.
+  // Calls part(i) once for every i below `count`, in any order, on any of the threads. An exception
+  // of a part is rethrown here after all parts are done.
   void Do(size_t count, const std::function<void(size_t)>& part);
 
  private:
   static int CoresToSpare();
   struct Job {
     Job(const std::function<void(size_t)>* all, size_t parts) : part(all), count(parts) {}
-    const std::function<void(size_t)>* part;  // there until all are done
+    const std::function<void(size_t)>* part;  // valid until all parts are done
     size_t count;
     std::atomic<size_t> next = 0, done = 0;
     std::atomic<bool> failed = false;
@@ -47,7 +47,7 @@ class Crew {
 
   std::mutex mutex_;
   std::condition_variable wake_;
-  std::shared_ptr<Job> job_;  // the newest
+  std::shared_ptr<Job> job_;  // the newest job
   bool ends_ = false;
   int wanted_;
   std::vector<std::thread> helpers_;

@@ -1,5 +1,5 @@
-// What is to be drawn, as plain primitives in logical pixels: made by the scene, drawn by a
-// renderer (raster or OpenGL), read by tests. Reused from frame to frame: Clear() keeps the memory.
+// A list of plain primitives in logical pixels. The scene builds it, a renderer (raster or OpenGL)
+// draws it, and tests read it. It is reused from frame to frame: Clear() keeps the memory.
 //
 //   DrawList d;
 //   d.PushClip({12, 0, 800, 300});
@@ -31,12 +31,12 @@ struct Rect {
   friend bool operator==(const Rect&, const Rect&) = default;
 };
 
-// 13 px text, 11 px secondary text, numbers with digits of one width.
+// 13 px body text, 11 px secondary text, monospaced numbers, and the title.
 enum class Font : uint8_t { kBody, kBodyBold, kSmall, kSmallBold, kMono, kMonoSmall, kTitle };
 inline constexpr int kFontCount = 7;
 enum class Align : uint8_t { kLeft, kCenter, kRight };
 
-// Widths of text, from whoever draws it.
+// Measures the width of texts; implemented by the renderer.
 class TextMeasure {
  public:
   virtual ~TextMeasure() = default;
@@ -45,10 +45,10 @@ class TextMeasure {
 
 // `text`, cut with an ellipsis to fit `max_width`; empty when not even three characters fit.
 std::string Elide(const TextMeasure& measure, std::string_view utf8, Font font, float max_width);
-// The same, cut at the beginning: for module paths, whose end tells them apart.
+// Like Elide, but cuts the beginning: for module paths, which differ at their end.
 std::string ElideStart(const TextMeasure& measure, std::string_view utf8, Font font,
                        float max_width);
-// Keeps both ends.
+// Like Elide, but keeps both ends.
 std::string ElideMiddle(const TextMeasure& measure, std::string_view utf8, Font font,
                         float max_width);
 
@@ -56,14 +56,14 @@ struct Dash {
   float on = 0, off = 0;  // 0: solid
 };
 
-struct FillRect {  // edges, not rounded to pixels
+struct FillRect {  // the edges, not rounded to pixels
   float x0, y0, x1, y1;
   uint32_t argb;
 };
 struct BoxPrim {
   Rect rect;
   float radius, stroke_width;
-  uint32_t fill, stroke;  // alpha 0: none
+  uint32_t fill, stroke;  // alpha 0: not drawn
 };
 struct LinePrim {
   float x0, y0, x1, y1, width;
@@ -89,15 +89,15 @@ struct StackPrim {
   Rect area;
   uint32_t columns, layers;
   uint32_t first_edge;   // (layers + 1) * columns floats
-  uint32_t first_color;  // layers colours
+  uint32_t first_color;  // layers colors
 };
-// Columns of one height, edge to edge over `area`: a colour each (not premultiplied), 0 where there
-// is none.
+// Columns of equal height, edge to edge over `area`, each with its color (not premultiplied); 0:
+// not drawn.
 struct StripPrim {
   Rect area;
   uint32_t columns, first_color;
 };
-// A picture in device pixels (premultiplied ARGB), drawn over `area`.
+// An image in device pixels (premultiplied ARGB), drawn over `area`.
 struct ImagePrim {
   Rect area;
   uint32_t width, height, first_pixel;
@@ -111,8 +111,8 @@ enum class Prim : uint8_t { kFill, kBox, kLine, kPolyline, kText, kStack, kStrip
 
 struct Command {
   Prim prim;
-  uint32_t clip;          // index of clips
-  uint32_t first, count;  // rows of that kind
+  uint32_t clip;          // index into the clips
+  uint32_t first, count;  // range in the list of that kind
 };
 
 struct Point {
@@ -122,7 +122,7 @@ struct Point {
 class DrawList {
  public:
   void Clear();
-  void PushClip(const Rect& rect);  // cut with the one around it
+  void PushClip(const Rect& rect);  // intersected with the surrounding clip
   void PopClip();
 
   void Fill(const Rect& rect, Color color);
@@ -134,7 +134,7 @@ class DrawList {
   void Text(std::string_view utf8, const Rect& box, Font font, Color color,
             Align align = Align::kLeft);
   void Circle(float x, float y, float radius, Color fill, Color stroke, float stroke_width);
-  // Room for a stack; fill in edges() and colors() of the row that is returned.
+  // Adds a stack; fill in edges() and colors() of the returned primitive.
   StackPrim& Stack(const Rect& area, uint32_t columns, uint32_t layers);
   std::span<float> edges(const StackPrim& s) {
     return {edges_.data() + s.first_edge, size_t{s.layers + 1} * s.columns};
@@ -142,12 +142,12 @@ class DrawList {
   std::span<uint32_t> colors(const StackPrim& s) {
     return {colors_.data() + s.first_color, s.layers};
   }
-  // Nothing at first; fill in strip().
+  // Initially transparent; fill in strip().
   StripPrim& Strip(const Rect& area, uint32_t columns);
   std::span<uint32_t> strip(const StripPrim& s) {
     return {colors_.data() + s.first_color, s.columns};
   }
-  // Transparent at first; fill in pixels().
+  // Initially transparent; fill in pixels().
   ImagePrim& Image(const Rect& area, uint32_t width, uint32_t height);
   std::span<uint32_t> pixels(const ImagePrim& i) {
     return {pixels_.data() + i.first_pixel, size_t{i.width} * i.height};

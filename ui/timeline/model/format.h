@@ -1,4 +1,4 @@
-// Numbers as the canvas writes them. Also used by tooltips and the shell's tables.
+// Formats numbers for the canvas, its tooltips and the shell's tables.
 //
 //   FormatBytes(9107567411)      "8.482 GiB"
 //   FormatBytesExact(16777216)   "16,777,216 B"
@@ -11,9 +11,9 @@
 
 namespace vramscope::ui::timeline {
 
-// Binary units; three decimals from MiB on, fewer for round values when `trim`.
+// Binary units with three decimals from MiB on; `trim` drops decimals of round values.
 std::string FormatBytes(uint64_t bytes, bool trim = false);
-// The same with few decimals, where room is short: "8.48 GiB", "1.20 TiB".
+// The same with fewer decimals, for narrow places: "8.48 GiB", "1.20 TiB".
 std::string FormatBytesShort(uint64_t bytes, int decimals = 2);
 // "+1.000 MiB", "−2.5 GiB" (with a minus sign, not a hyphen).
 std::string FormatSignedBytes(int64_t bytes);
@@ -21,12 +21,12 @@ std::string FormatBytesExact(uint64_t bytes);
 std::string FormatCount(uint64_t value);  // "66,792"
 // Three significant digits in ns, µs, ms or s; minutes from 120 s on.
 std::string FormatDuration(int64_t ns);
-// Of a trace that counts entries in place of time: "entry 1,204"; "312 entries".
+// For a trace that counts entries instead of time: "entry 1,204"; "312 entries".
 std::string FormatEntry(int64_t entry);
-// A length: of time, or (`times` false) of entries.
+// A duration, or (`times` false) a number of entries.
 std::string FormatLength(int64_t ns, bool times);
-// A moment, from the trace's begin, to the precision that `resolution_ns` needs, in the unit that
-// fits `magnitude_ns` (the axis' far end; 0: the moment itself).
+// A time from the trace's begin, as precise as `resolution_ns` requires, in the unit that fits
+// `magnitude_ns` (the end of the axis; 0: the time itself).
 std::string FormatTime(int64_t ns, int64_t resolution_ns, int64_t magnitude_ns = 0);
 
 }  // namespace vramscope::ui::timeline

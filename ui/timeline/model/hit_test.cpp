@@ -5,7 +5,7 @@
 namespace vramscope::ui::timeline {
 namespace {
 
-// Under a lane's lower edge: within the lane something may be hit.
+// Height of the drag area below a lane's lower edge; above the edge, things of the lane may be hit.
 constexpr float kEdge = 4;
 constexpr float kScrollBarReach = 3;
 

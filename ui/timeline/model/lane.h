@@ -1,9 +1,9 @@
-// A lane of the canvas: an object that says what it needs, draws itself, and answers what lies
-// under the mouse. LaneStack (lane_stack.h) decides where it stands. One file each in lanes/;
-// lanes/lanes.h names them all.
+// A lane (track) of the canvas: an object that returns the space it needs, draws itself, and finds
+// the thing under the mouse. LaneStack (lane_stack.h) places it. Each lane has a file in lanes/;
+// lanes/lanes.h lists them all.
 //
-// Immutable and without data of its own where it can: everything is read from the CanvasState that
-// is passed in. One thread.
+// Immutable and, where possible, without data of its own: a lane reads the CanvasState that it is
+// passed. One thread, except Ask().
 #pragma once
 
 #include <cstdint>
@@ -30,59 +30,61 @@ struct Tooltip;
 
 // Heights that several lanes share.
 inline constexpr float kTitleHeight = 24;
-inline constexpr float kSlimTitle = 19;  // of lanes of which there are many
+inline constexpr float kSlimTitle = 19;  // for lanes of which there may be many
 
-// What a lane gives up while the lanes that stretch have less room than they want.
+// How a lane shrinks while the stretching lanes have less room than they want.
 struct Concession {
-  // Down to so many rows; or to one of the below.
-  static constexpr int kBelowTheFold = 0;  // it need not be in sight without scrolling
+  // Shrinks to this many rows, or to one of the constants below.
+  static constexpr int kBelowTheFold = 0;  // may lie below the visible part of the stack
   static constexpr int kGone = -1;
-  float until = 1;  // it is made while the others have less than this share of what they want,
-  float most = std::numeric_limits<float>::infinity();  // at most so many pixels
+  // Applies while the stretching lanes have less than the share `until` of the height they want,
+  // but at most `most` pixels.
+  float until = 1;
+  float most = std::numeric_limits<float>::infinity();
   int rows = kBelowTheFold;
 };
 
-// In logical pixels.
+// The space that a lane needs, in logical pixels.
 struct LaneWants {
-  int rows = 0;      // there is something of in the data; 0: nothing, the lane is not there
-  int at_first = 0;  // of which are shown until the user makes it higher; 0: all
+  int rows = 0;      // rows that the data fills; 0: the lane is not shown
+  int at_first = 0;  // rows shown until the user enlarges the lane; 0: all
   float row_height = 0;
-  float title = 0;      // without one a lane is of the head: always in sight, above all others
-  float gap = 0;        // under it
-  float label = 0;      // left of it, where the canvas is wide enough
-  bool folded = false;  // as it comes: it has little to say
-  // A lane that stretches takes its share of what the others leave, and wants so much at least.
+  float title = 0;  // 0: the lane has no title; it then belongs to the head, which stays at the top
+  float gap = 0;    // below the lane
+  float label = 0;  // left of the lane, where the canvas is wide enough
+  bool folded = false;  // initially, because it shows little
+  // A stretching lane gets this share of the height left by the others, and at least `least`.
   float share = 0, least = 0;
   std::vector<Concession> concessions{};
 };
 
-// Where a lane stands.
+// The position of a lane.
 struct LanePlace {
   const Lane* lane = nullptr;
-  bool visible = false;  // in the stack, maybe not in sight
+  bool visible = false;  // in the stack, but maybe scrolled out of sight
   bool folded = false, pinned = false;
-  bool scrolls = false;    // it is not of the head and not pinned
-  bool stretches = false;  // it has what the others leave
+  bool scrolls = false;    // neither in the head nor pinned
+  bool stretches = false;  // gets a share of the remaining height
   Rect title;              // empty when the lane has none
   Rect body;
-  Rect clip;  // what of the canvas it may cover
+  Rect clip;  // the part of the canvas that the lane may cover
   int rows = 1;
-  float row_height = 0;  // with the gap
+  float row_height = 0;  // including the gap
 
   float top() const { return title.empty() ? body.y : title.y; }
   float bottom() const { return body.empty() ? title.bottom() : body.bottom(); }
-  Rect view() const { return body.Intersect(clip); }  // what of the body is in sight
+  Rect view() const { return body.Intersect(clip); }  // the visible part of the body
   bool in_sight() const { return visible && bottom() > clip.y && top() < clip.bottom(); }
   Rect Row(int row) const {
     return {body.x, body.y + static_cast<float>(row) * row_height, body.w, row_height};
   }
 };
 
-// What the indexes say of a lane in the view: found out before it is drawn, and kept for as long as
-// the view and the lane's size stay.
+// The results of index queries for the view. They are made before a lane is drawn and kept while
+// the view and the lane's size stay the same.
 struct LaneAnswer {
   std::vector<query::LaneView> rows;
-  std::vector<query::LaneRect> gaps;  // those wide enough to be seen
+  std::vector<query::LaneRect> gaps;  // only gaps that are wide enough to be visible
   query::CurveColumns curve;
   query::BlockView blocks;
 };
@@ -92,7 +94,7 @@ struct LaneDrawing {
   const LanePlace& place;
   const LaneAnswer& answer;
   const TextMeasure& measure;
-  Crew* crew;  // for what one core takes too long for
+  Crew* crew;  // for work that takes too long on one core
   SceneMemory* memory;
   SceneCounts* counts;
   DrawList* list;
@@ -101,23 +103,24 @@ struct LaneDrawing {
 class Lane {
  public:
   virtual ~Lane() = default;
-  // The same for the same thing in every trace: settings are kept by it. "blocks", "stream/0/7".
+  // Identifies the lane in every trace; settings are stored under it: "blocks", "stream/0/7".
   virtual std::string_view key() const = 0;
-  // As menus name it; what it draws into its title is its own matter.
+  // The name in menus. The lane's drawn title may differ.
   virtual std::string Name(const CanvasState&) const = 0;
   virtual LaneWants Wants(const CanvasState&) const = 0;
-  // How many things it has to show, in all of the trace.
+  // The number of things that the lane shows in the whole trace.
   virtual uint64_t Count(const CanvasState&) const { return 0; }
-  // Whether it shows the view's time across the plot: then its picture can be moved with the view.
+  // Whether the lane shows the view's time range, so that its image can be moved with the view.
   virtual bool FollowsView() const { return true; }
-  // Called for lanes in sight that are not folded, of several at once on several threads. The
-  // answer is the one to the view before, of which an index keeps what has only moved.
+  // Queries the indexes. Called for visible lanes that are not folded; several lanes are queried at
+  // once on several threads. `LaneAnswer` has the answer for the previous view; an index reuses the
+  // columns that have only moved.
   virtual void Ask(const CanvasState&, const LanePlace&, LaneAnswer*) const {}
-  // Called for lanes in sight, with a clip around it.
+  // Called for visible lanes, with a clip set.
   virtual void Draw(const LaneDrawing&) const = 0;
-  // A point of the body. `hit` has the lane and the time already.
+  // Finds the thing at a point of the body. `hit` already has the lane and the time.
   virtual void HitTest(const CanvasState&, const LanePlace&, double x, double y, Hit* hit) const;
-  // By default what is always said of the thing that was hit.
+  // By default the general tooltip of the thing.
   virtual Tooltip Tip(const CanvasState&, const Hit&) const;
 };
 

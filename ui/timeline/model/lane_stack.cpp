@@ -15,22 +15,22 @@ namespace {
 constexpr float kMargin = 12;
 constexpr float kTop = 8;
 constexpr float kBottom = 8;
-// Of little height the lanes that stretch get so much together, and the rest is scrolled to.
+// On a low canvas the stretching lanes share this height, and the rest scrolls.
 constexpr float kLeastStretch = 92;
-constexpr float kLeastScrolled = 80;  // pinned lanes leave so much to the others
+constexpr float kLeastScrolled = 80;  // pinned lanes leave this height to the others
 constexpr float kLeastHeight = 12, kMostHeight = 4000;
 constexpr float kHeightStep = 1.25f;
 constexpr float kLeastThumb = 24;
-// Of settings: more than anybody has made.
+// Limits for reading settings: more than any user needs.
 constexpr size_t kMostSettings = 512, kLongestKey = 128;
 
-// One lane while room is shared out.
+// A lane during the distribution of the height.
 struct Slot {
   const Lane* lane = nullptr;
   LaneWants wants;
   LaneSetting setting;
   int rows = 1;
-  bool below = false;  // it does not count for what is in sight at first
+  bool below = false;  // it may lie below the visible part, so its height is not counted
   bool gone = false;
   float body = 0;
 
@@ -66,7 +66,7 @@ float Wanted(const std::vector<Slot>& slots) {
   return wanted;
 }
 
-// Lowest lanes give way first, where two would at the same height.
+// Where several lanes could shrink at the same point, the lowest lane shrinks first.
 void MakeConcessions(std::vector<Slot>& slots, float height) {
   struct Offer {
     Slot* slot;
@@ -80,7 +80,7 @@ void MakeConcessions(std::vector<Slot>& slots, float height) {
     return a.concession.until > b.concession.until;
   });
   for (const auto& [slot, c] : offers) {
-    const auto short_of_room = [&, &c = c] {  // clang captures no structured binding
+    const auto short_of_room = [&, &c = c] {  // clang cannot capture a structured binding
       return Flexible(slots, height) < std::min(Wanted(slots) * c.until, c.most);
     };
     if (c.rows > 0) {
@@ -194,7 +194,7 @@ const Lane* LaneStack::Find(std::string_view key) const {
   return nullptr;
 }
 
-// Those that nobody moved stay behind what they come behind.
+// Lanes without a position in the settings stay behind their default predecessor.
 std::vector<const Lane*> LaneStack::Ordered() const {
   std::vector<const Lane*> out;
   for (const std::string& key : settings_->order)
@@ -230,7 +230,7 @@ Layout LaneStack::Arrange(const CanvasState& state, float width, float height) {
       slot.rows = std::clamp(static_cast<int>(slot.setting.height / slot.wants.row_height), 1, all);
     slots.push_back(std::move(slot));
   }
-  // The head, what is pinned, the rest.
+  // The order is: the head, pinned lanes, the rest.
   const auto rest = std::stable_partition(slots.begin(), slots.end(),
                                           [](const Slot& s) { return s.wants.title <= 0; });
   std::stable_partition(rest, slots.end(), [](const Slot& s) { return s.setting.pinned; });
@@ -342,7 +342,7 @@ bool LaneStack::Change(LaneAction action, std::string_view key, const Layout& la
     });
   };
   const bool of_a_lane = action != LaneAction::kShowAll && action != LaneAction::kReset;
-  // The head has no title, and no settings.
+  // Lanes of the head have no title and no settings.
   if (of_a_lane && (Find(key) == nullptr || (place.visible && place.title.empty()))) return false;
   switch (action) {
     case LaneAction::kFold:
@@ -364,7 +364,7 @@ bool LaneStack::Change(LaneAction action, std::string_view key, const Layout& la
       if (at == movable.end()) return false;
       if (action == LaneAction::kMoveUp) return at != movable.begin() && MoveBefore(key, *(at - 1));
       if (at + 1 == movable.end()) return false;
-      // Past the next: the next comes before it.
+      // Moving down swaps with the next lane: that one moves before this one.
       return MoveBefore(*(at + 1), key);
     }
     case LaneAction::kHigher:

@@ -1,12 +1,12 @@
-// The lanes of the canvas, from top to bottom: in which order, which are folded, pinned, hidden,
-// how high, how far scrolled. The head (lanes without a title) and what is pinned stay at the top;
-// the rest scrolls when it does not fit.
+// The stack of lanes from top to bottom: order, folded, pinned and hidden lanes, heights, scroll
+// position. The head (lanes without a title) and pinned lanes stay at the top; the rest scrolls
+// when it does not fit.
 //
 //   LaneStack stack;
 //   stack.SetLanes(MakeLanes(data));
 //   state.layout = stack.Arrange(state, width, height);
 //   if (stack.Change(LaneAction::kFold, "blocks")) Relayout();
-//   settings = stack.settings()->ToText();              // and back: LaneSettings::FromText
+//   settings = stack.settings()->ToText();              // reverse: LaneSettings::FromText
 //
 // One thread.
 #pragma once
@@ -23,20 +23,20 @@
 namespace vramscope::ui::timeline {
 
 struct LaneSetting {
-  bool folded = false;  // or, of a lane that comes folded, unfolded
+  bool folded = false;  // or unfolded, for a lane that is folded by default
   bool pinned = false, hidden = false;
-  float height = 0;  // of the body; 0: its own
+  float height = 0;  // of the body; 0: the default
   friend bool operator==(const LaneSetting&, const LaneSetting&) = default;
 };
 
-// What the user made of the stack, by the lanes' keys: it holds for lanes that are not there now,
-// too. Without any: every lane as it comes.
+// The user's changes to the stack, by lane key; also for lanes that the current trace does not
+// have. Empty: the defaults.
 struct LaneSettings {
   std::map<std::string, LaneSetting, std::less<>> lanes;
-  std::vector<std::string> order;  // of those that were there when one was moved; empty: none was
+  std::vector<std::string> order;  // all lanes at the time of the last move; empty: none was moved
   LaneSetting Of(std::string_view key) const;
   bool empty() const { return lanes.empty() && order.empty(); }
-  // For settings files. What cannot be read is left out.
+  // For settings files. FromText ignores invalid entries.
   std::string ToText() const;
   static LaneSettings FromText(std::string_view text);
   friend bool operator==(const LaneSettings&, const LaneSettings&) = default;
@@ -45,30 +45,31 @@ struct LaneSettings {
 struct Layout {
   float width = 0, height = 0;
   float plot_left = 0, plot_width = 0;
-  std::vector<LanePlace> lanes;  // from top to bottom; those that are not visible, too
-  // What scrolls: from scroll_top to the canvas' lower edge, by `scroll` of at most `scroll_most`.
+  std::vector<LanePlace> lanes;  // from top to bottom, including those that are not visible
+  // The scrolling part: from scroll_top to the canvas's lower edge, scrolled by `scroll` of at most
+  // `scroll_most`.
   float scroll_top = 0, scroll = 0, scroll_most = 0;
-  Rect scroll_bar, scroll_thumb;  // empty when all fits
+  Rect scroll_bar, scroll_thumb;  // empty when everything fits
 
-  // Not visible when there is none.
+  // For unknown keys the result is a place that is not visible.
   const LanePlace& operator[](std::string_view key) const;
-  // The visible lane at y (title included); null between lanes.
+  // The visible lane at y (including its title); null between lanes.
   const LanePlace* At(double y) const;
-  float data_top() const;     // below the overview: where the cursor line starts
-  float data_bottom() const;  // of the lowest visible lane, within the canvas
+  float data_top() const;     // below the overview; the cursor line starts here
+  float data_bottom() const;  // lower edge of the lowest visible lane, within the canvas
 };
 
 enum class LaneAction : uint8_t {
   kFold,    // or unfold
   kPin,     // or unpin
   kHide,    // or show again
-  kMoveUp,  // past the next lane in sight that can be moved
+  kMoveUp,  // past the previous visible lane that can be moved
   kMoveDown,
   kHigher,
   kLower,
   kNaturalHeight,
-  kShowAll,  // that are hidden
-  kReset,    // everything as it comes
+  kShowAll,  // shows hidden lanes again
+  kReset,    // restores the defaults
 };
 
 class LaneStack {
@@ -82,14 +83,14 @@ class LaneStack {
   void SetSettings(std::shared_ptr<const LaneSettings> settings) { settings_ = settings; }
 
   Layout Arrange(const CanvasState& state, float width, float height);
-  // False: nothing that this can change now. `layout`: as arranged last.
+  // Returns false where the action changes nothing. `layout`: the result of the last Arrange().
   bool Change(LaneAction action, std::string_view key, const Layout& layout);
-  // Lanes above that stretch keep what they have, so that its lower edge comes where it is put.
-  // 0: its own height.
+  // Stretching lanes above keep their height, so that the lower edge of this lane moves exactly as
+  // dragged. 0: the default height.
   void SetHeight(std::string_view key, float height, const Layout& layout);
-  // To stand before the movable lane `before`; empty: last.
+  // Moves the lane before the movable lane `before`; empty: to the end.
   bool MoveBefore(std::string_view key, std::string_view before);
-  void ScrollTo(float scroll) { scroll_ = scroll; }  // kept within what there is by Arrange
+  void ScrollTo(float scroll) { scroll_ = scroll; }  // Arrange() clamps it to the valid range
 
  private:
   std::vector<const Lane*> Ordered() const;

@@ -1,9 +1,10 @@
-// What a search, a table or a link has marked: blocks, of which all others are drawn faint, and
-// moments, which are ticks on overview and ruler.
+// The things that a search, a table or a link marks. Marked blocks stay in full color while all
+// other blocks are drawn faint; the times of marked things are ticks on the overview and the ruler.
 //
 //   model.Mark(std::make_shared<const Marking>(MarkThings(trace, found.things)));
 //
-// Made on any thread (a million things take milliseconds); immutable once the canvas has it.
+// Built on any thread (a million things take milliseconds); immutable after it was passed to the
+// canvas.
 #pragma once
 
 #include <cstdint>
@@ -17,18 +18,18 @@
 namespace vramscope::ui::timeline {
 
 struct Marking {
-  std::shared_ptr<const trace::Trace> trace;  // that it is of
-  std::vector<bool> blocks;                   // row = allocation; empty: no block is faint
+  std::shared_ptr<const trace::Trace> trace;  // the marked trace
+  std::vector<bool> blocks;  // by row of the allocations; empty: no block is drawn faint
   uint32_t block_count = 0;
-  uint32_t count = 0;         // of all things
-  std::vector<double> times;  // when they begin, rising, from the trace's begin
+  uint32_t count = 0;         // number of all marked things
+  std::vector<double> times;  // begin times, ascending, from the trace's begin
 };
 
-// `things` by begin. Blocks alone are told from the other blocks; among other things they are not:
-// a canvas that is faint for the sake of one of a thousand kernels shows nothing.
+// `things` sorted by begin. Other blocks are drawn faint only if all things are blocks: otherwise
+// most of the canvas would be faint because of, say, one block among a thousand kernels.
 Marking MarkThings(const std::shared_ptr<const trace::Trace>& trace,
                    std::span<const query::Thing> things);
-// In any order, with doubles and ids that there are none of.
+// Accepts any order, duplicates and invalid ids.
 Marking MarkBlocks(const std::shared_ptr<const trace::Trace>& trace,
                    std::span<const trace::AllocationId> blocks);
 

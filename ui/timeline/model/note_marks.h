@@ -1,8 +1,8 @@
-// Notes as the timeline draws them: flags on the ruler.
+// Notes for the timeline, which draws them as flags on the ruler.
 //
 //   model.SetNotes(std::make_shared<const NoteMarks>(NoteMarks{.trace = trace, .notes = ...}));
 //
-// Immutable once the canvas has it.
+// Immutable after they were passed to the canvas.
 #pragma once
 
 #include <cstdint>
@@ -15,15 +15,15 @@
 namespace vramscope::ui::timeline {
 
 struct NoteMark {
-  int64_t time_ns = 0;  // by the trace's clock
-  int64_t end_ns = 0;   // of a range; <= time_ns: a moment
+  int64_t time_ns = 0;  // in the trace's times
+  int64_t end_ns = 0;   // for a range; <= time_ns: a single time
   std::string text;     // empty: a bookmark
-  std::string what;     // that it is of; empty: the moment
+  std::string what;     // name of the thing that has the note; empty: the note is for a time
   bool range() const { return end_ns > time_ns; }
 };
 
 struct NoteMarks {
-  std::shared_ptr<const trace::Trace> trace;  // that they are of
+  std::shared_ptr<const trace::Trace> trace;  // the trace that has these notes
   std::vector<NoteMark> notes;
 };
 

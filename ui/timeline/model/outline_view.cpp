@@ -20,7 +20,7 @@ constexpr float kLeastHeight = 40;
 constexpr double kTickApart = 90;
 constexpr int kByteTicks = 6;
 
-// Highest of what a column of the picture has: never less than a batch in it says.
+// The highest values in each column: at least the peaks of the batches that overlap it.
 struct Columns {
   std::vector<uint64_t> allocated, reserved;
 };
@@ -32,7 +32,7 @@ Columns ColumnsOf(const trace::Outline& o, int64_t begin, double per_ns, size_t 
   };
   for (size_t b = 0; b < o.batches.size(); ++b) {
     const trace::Outline::Batch& batch = o.batches[b];
-    // It holds until the next begins.
+    // A batch lasts until the next one begins.
     const int64_t end = b + 1 < o.batches.size() ? o.batches[b + 1].begin_ns : batch.end_ns;
     for (size_t i = column(batch.begin_ns), last = column(end); i <= last; ++i) {
       out.allocated[i] = std::max(out.allocated[i], batch.peak_allocated);
@@ -113,7 +113,8 @@ void DrawOutline(const CanvasState& s, const TextMeasure& measure, DrawList* lis
 
   const Rect steps{plot.x, kHead, plot.w, kStepHeight};
   const Rect phases{plot.x, kHead + kStepHeight + 1, plot.w, kPhaseHeight};
-  float last_x = -1;  // of the phase before: those that share a pixel with it are one with it
+  // End of the previous phase; phases that share a pixel with it are not drawn separately.
+  float last_x = -1;
   for (const trace::Outline::Slice& slice : o.steps_and_phases) {
     const bool step = slice.kind == trace::SliceKind::kStep;
     const Rect& band = step ? steps : phases;

@@ -1,7 +1,7 @@
-// What the index of a `.trace` tells of it, as a picture while the rest is read: how high memory
-// stood, steps and phases, how much is to come.
+// Draws the outline of a `.trace` file, which its index contains, while the rest is read: peak
+// memory, steps, phases, and how much remains to be read.
 //
-//   DrawOutline(state, measure, list);     // state.outline is there
+//   DrawOutline(state, measure, list);     // state.outline is set
 //
 // Stateless.
 #pragma once
@@ -11,7 +11,7 @@
 
 namespace vramscope::ui::timeline {
 
-// Where its curve stands; empty: there is no room.
+// The rectangle of the curve; empty: too little room.
 Rect OutlinePlot(const CanvasState& state);
 void DrawOutline(const CanvasState& state, const TextMeasure& measure, DrawList* list);
 

@@ -15,7 +15,7 @@ void DrawScrollBar(const CanvasState& s, DrawList* list) {
   list->Box(l.scroll_thumb, l.scroll_thumb.w / 2, s.theme.faint.WithAlpha(0.6));
 }
 
-// What the lanes in sight have not been asked for this view, by all cores.
+// Queries the indexes for visible lanes that have no answer for this view, on all free cores.
 void AskLanes(const CanvasState& s, Crew* crew, SceneMemory* memory) {
   struct Question {
     const LanePlace* place;
@@ -32,7 +32,8 @@ void AskLanes(const CanvasState& s, Crew* crew, SceneMemory* memory) {
     if (kept == asked) continue;
     questions.push_back({&place, asked, &kept, &answer});
   }
-  // An answer that was cut short by an exception has to be asked for again.
+  // An exception would leave incomplete answers: until all are complete they are marked as
+  // unanswered.
   for (const Question& question : questions) *question.kept = {};
   crew->Do(questions.size(), [&](size_t i) {
     questions[i].place->lane->Ask(s, *questions[i].place, questions[i].answer);

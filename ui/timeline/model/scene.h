@@ -1,6 +1,6 @@
-// Makes the draw lists of a frame from the state. Two layers: the data layer (what the lanes draw),
-// which is drawn anew only when what it shows changes, and the overlay (cursor, hover, selection,
-// tooltip), which follows the mouse.
+// Builds the draw lists of a frame from the state. There are two layers. The data layer (the lanes)
+// is drawn again only when its content changes; the overlay (cursor, hover, selection, tooltip)
+// follows the mouse.
 #pragma once
 
 #include <cstdint>
@@ -14,40 +14,40 @@
 
 namespace vramscope::ui::timeline {
 
-// What was drawn, for dumps and tests.
+// What was drawn, for --dump-state and tests.
 struct SceneCounts {
   uint32_t columns = 0;      // of the memory lane
   uint32_t block_rects = 0;  // allocations drawn as rectangles
-  uint32_t block_cells = 0;  // cells that stand for smaller ones
+  uint32_t block_cells = 0;  // cells drawn in place of smaller allocations
   uint32_t slices = 0;       // slices drawn as rectangles
   uint32_t slice_columns = 0;
   uint32_t activities = 0;  // drawn as rectangles
-  uint32_t gaps = 0;        // likewise
+  uint32_t gaps = 0;        // drawn as rectangles
   uint32_t labels = 0;
   uint32_t notes = 0;  // flags on the ruler, in the view
-  uint32_t marks = 0;  // ticks of what is highlighted, in the view
-  uint32_t lanes = 0;  // drawn: those in sight
+  uint32_t marks = 0;  // ticks of marked things, in the view
+  uint32_t lanes = 0;  // visible lanes, which are drawn
   bool peak_shown = false;
   bool limit_shown = false;
   bool ghost_shown = false;
-  // Of the difference lane: bytes at most over and under the ghost, and the first column in which
-  // there is no ghost any more.
+  // For the difference lane: the highest and lowest difference from the baseline in bytes, and the
+  // first column beyond the baseline's end.
   double difference_highest = 0, difference_lowest = 0;
   uint32_t difference_end = 0;
 };
 
-// Scratch that is kept from frame to frame.
+// Data that is kept from frame to frame.
 struct SceneMemory {
-  std::vector<float> edges;  // of the memory stack as last drawn, for the next morph
+  std::vector<float> edges;  // of the memory stack as last drawn: the start of the next morph
   uint32_t columns = 0;
-  // What the overview has asked: the same at every view.
+  // Query results of the overview, which do not depend on the view.
   struct Overview {
     Span extent;
     int columns = 0;
-    std::vector<uint64_t> allocated;      // highest of a column
-    std::vector<query::LaneRect> phases;  // those wide enough to be seen
+    std::vector<uint64_t> allocated;      // highest value in each column
+    std::vector<query::LaneRect> phases;  // only phases that are wide enough to be visible
   } overview;
-  // By lane, with what it was asked for. For as long as the lanes are there.
+  // Query parameters and answers by lane. Valid as long as the lanes exist.
   struct Asked {
     Span view;
     float width = -1, height = -1;
@@ -63,19 +63,19 @@ SceneCounts BuildDataLayer(const CanvasState& state, const TextMeasure& measure,
                            SceneMemory* memory, DrawList* list);
 void BuildOverlay(const CanvasState& state, const TextMeasure& measure, DrawList* list);
 
-// Where an allocation stands in the blocks lane, not clipped; empty without that lane.
+// The rectangle of an allocation in the blocks lane, not clipped; empty without that lane.
 Rect BlockRectOf(const CanvasState& state, trace::AllocationId id);
-// Where a slice stands, not clipped; empty when its lane is not shown.
+// The rectangle of a slice, not clipped; empty when its lane is not shown.
 Rect SliceRectOf(const CanvasState& state, uint32_t slice);
-// Likewise of an activity.
+// The same for an activity.
 Rect ActivityRectOf(const CanvasState& state, uint32_t activity);
 
-// Lines of the ruler's moments, through all lanes and below what they draw.
+// Vertical lines at the ruler's ticks, through all lanes and below their content.
 void DrawTimeGrid(const CanvasState& state, DrawList* list);
 void DrawNotedRanges(const CanvasState& state, DrawList* list);
-// In place of lanes: what a file is that holds a state and no history.
+// Replaces the lanes for a file that has a state but no history: describes the file.
 void DrawContent(const CanvasState& state, const TextMeasure& measure, DrawList* list);
-// A thin line at the top edge: how far what is being read has come.
+// A thin line at the top edge that shows the progress of reading.
 void DrawLoadingLine(const CanvasState& state, DrawList* list);
 // The empty, loading and failed states.
 void DrawStatus(const CanvasState& state, const TextMeasure& measure, DrawList* list);

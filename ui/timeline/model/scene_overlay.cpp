@@ -1,5 +1,4 @@
-// What follows the mouse: cursor, range, outlines of the selection, tooltip. And the states without
-// a trace.
+// The overlay: cursor, range, outlines of the selection, tooltip. Also the states without a trace.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,13 +23,14 @@ constexpr float kTooltipMaxText = 420;
 void Outline(const CanvasState& s, Rect r, const Rect& clip, Color color, float width,
              DrawList* list) {
   if (clip.empty() || r.right() < clip.x - 2 || r.x > clip.right() + 2) return;
-  // At least 3 px, so that the smallest allocation can be found.
+  // At least 3 px, so that the smallest allocation is visible.
   float w = std::max(r.w, 3.0f), h = std::max(r.h, 3.0f);
   Rect box{r.x - (w - r.w) / 2, r.y - (h - r.h) / 2, w, h};
   float left = std::max(box.x, clip.x - 4), right = std::min(box.right(), clip.right() + 4);
   box.x = left;
   box.w = right - left;
-  // Outside of what it marks, whose colour stays to be seen; on a halo, to stand out on every hue.
+  // The outline is drawn outside of the thing, whose color stays visible, and on a halo that stands
+  // out on every color.
   list->PushClip({clip.x - 3, clip.y - 3, clip.w + 6, clip.h + 6});
   float halo = width + 1.5f;
   list->Box(box.Inset(-halo, -halo), 3, {0, 0, 0, 0}, s.theme.ground.WithAlpha(0.8), halo);
@@ -43,7 +43,7 @@ void OutlineActivity(const CanvasState& s, uint32_t row, float width, DrawList* 
   Outline(s, ActivityRectOf(s, row), lane.view(), s.theme.selection, width, list);
 }
 
-// From a call to what it launched, over the lanes between them.
+// A dashed line from a call to the activity that it launched, across the lanes between them.
 void DrawFlow(const CanvasState& s, uint32_t a, uint32_t b, DrawList* list) {
   const trace::ActivityTable& t = s.data->trace().activities;
   if (trace::IsOfDevice(t.kind[a])) std::swap(a, b);
@@ -58,7 +58,7 @@ void DrawFlow(const CanvasState& s, uint32_t a, uint32_t b, DrawList* list) {
   list->PopClip();
 }
 
-// The slices that asked for the allocation.
+// Outlines the module and op slices that made the allocation.
 void OutlineMakers(const CanvasState& s, trace::AllocationId id, DrawList* list) {
   const TimelineData& d = *s.data;
   const trace::Trace& t = d.trace();
@@ -89,7 +89,7 @@ void DrawSelection(const CanvasState& s, DrawList* list) {
     }
     OutlineMakers(s, s.selection, list);
     for (const uint32_t row : KernelsWith(d, s.selection)) OutlineActivity(s, row, 1, list);
-    // Its life as a bracket under the memory lane's top.
+    // The lifetime as a bracket at the top of the memory lane.
     if (!memory.body.empty()) {
       const trace::AllocationTable& a = d.trace().allocations;
       auto x0 = static_cast<float>(s.viewport.ToX(d.FromTrace(a.begin_ns[s.selection.value])));
@@ -205,7 +205,7 @@ void DrawHover(const CanvasState& s, const TextMeasure& measure, DrawList* list)
   }
 }
 
-// Where a lane that is dragged would come, and the edge that can be.
+// The position where a dragged lane would be dropped, and the draggable lower edge under the mouse.
 void DrawLaneHandles(const CanvasState& s, DrawList* list) {
   const auto line = [&](float y) {
     list->Line(s.layout.plot_left, y, s.layout.plot_left + s.layout.plot_width, y, s.theme.accent,
@@ -220,7 +220,7 @@ void DrawTooltip(const CanvasState& s, const TextMeasure& measure, DrawList* lis
   if (!s.hovering || !s.tooltip || s.dragging_range) return;
   Tooltip tip = MakeTooltip(s, s.hover);
   if (tip.empty()) return;
-  // C++ frames are as long as they like: both of their ends say something.
+  // C++ frames may be very long; both of their ends are informative.
   for (TooltipRow& row : tip.rows)
     row.value = ElideMiddle(measure, row.value, Font::kMonoSmall, kTooltipMaxText);
   std::string title = ElideStart(measure, tip.title, Font::kBodyBold, kTooltipMaxText);
@@ -294,7 +294,7 @@ void DrawContent(const CanvasState& s, const TextMeasure& measure, DrawList* lis
   const float x = (s.layout.width - width) / 2;
   float y = std::max(s.layout.height / 2 - 62, 8.0f);
   const auto line = [&](std::string_view text, Font font, Color color, float height) {
-    // In two lines where one is too narrow, broken at a space.
+    // A text that is too wide is broken once, at a space.
     if (measure.Width(text, font) > width) {
       size_t at = text.rfind(' ');
       while (at != std::string_view::npos && at > 0 &&
@@ -311,16 +311,16 @@ void DrawContent(const CanvasState& s, const TextMeasure& measure, DrawList* lis
     y += height;
   };
   line(i18n::Text("A state, not a run"), Font::kTitle, s.theme.text, 34);
-  line(i18n::Format("{}: what was in memory, without a history.",
+  line(i18n::Format("{}: the memory at one time, without a history.",
                     t.info.source.empty() ? i18n::Text("This file") : t.info.source),
        Font::kBody, s.theme.dim, 20);
-  line(i18n::Text("There is no order in it and no time, so there is no timeline to draw."),
-       Font::kBody, s.theme.dim, 28);
+  line(i18n::Text("It has no order and no times, so there is no timeline."), Font::kBody,
+       s.theme.dim, 28);
   if (t.events.size() == 0 && !t.info.statistics.empty()) {
-    line(i18n::Format("{} figures of torch.cuda.memory_stats(), no blocks and no segments",
+    line(i18n::Format("{} values of torch.cuda.memory_stats(), no blocks and no segments",
                       t.info.statistics.size()),
          Font::kBodyBold, s.theme.text, 24);
-    line(i18n::Text("The State page below has them."), Font::kBody, s.theme.dim, 20);
+    line(i18n::Text("The State page below shows them."), Font::kBody, s.theme.dim, 20);
     return;
   }
   const std::string reserved_text =
@@ -331,7 +331,7 @@ void DrawContent(const CanvasState& s, const TextMeasure& measure, DrawList* lis
   line(i18n::Format("{} allocated in {} blocks, {}", FormatBytes(allocated),
                     FormatCount(t.allocations.size()), reserved_text),
        Font::kBodyBold, s.theme.text, 24);
-  line(i18n::Text("The State page below has its segments and their owners."), Font::kBody,
+  line(i18n::Text("The State page below shows its segments and their owners."), Font::kBody,
        s.theme.dim, 20);
 }
 
@@ -345,7 +345,7 @@ void DrawLoadingLine(const CanvasState& s, DrawList* list) {
 void DrawStatus(const CanvasState& s, const TextMeasure& measure, DrawList* list) {
   float w = s.layout.width, h = s.layout.height;
   if (s.data) {
-    DrawLoadingLine(s, list);  // the picture is worth more than a message
+    DrawLoadingLine(s, list);  // existing data stays visible; a message would cover it
     return;
   }
   float width = std::min(w - 32, 520.0f);
@@ -365,7 +365,7 @@ void DrawStatus(const CanvasState& s, const TextMeasure& measure, DrawList* list
                Align::kCenter);
     y += 34;
   };
-  // An outline of a memory curve stands for the picture that will be here.
+  // An outline of a memory curve as a placeholder.
   auto sketch = [&](Color color) {
     float cx = w / 2, top = y - 58;
     Point p[] = {{cx - 60, top + 40}, {cx - 44, top + 40}, {cx - 10, top + 6}, {cx - 4, top + 2},

@@ -77,7 +77,7 @@ std::vector<Series> SeriesOf(const trace::Trace& t) {
       space.live += a.bytes[row];
       space.bytes[a.address[row]] = a.bytes[row];
     } else {
-      // Of a free that does not say how much, what its allocation said.
+      // A free without a size frees the bytes of its allocation.
       const auto known = space.bytes.find(a.address[row]);
       uint64_t freed = a.bytes[row];
       if (freed == 0 && known != space.bytes.end()) freed = known->second;
@@ -94,20 +94,19 @@ std::vector<Series> SeriesOf(const trace::Trace& t) {
     s.key = fmt::format("memory/{}", trace::Name(of));
     s.title = i18n::Format("{} {}memory", i18n::Text(trace::Name(of)),
                            of == MemorySpace::kPinned ? i18n::Text("host ") : "");
-    s.about = i18n::Format("given by the driver · at most {}", FormatBytes(s.highest));
+    s.about = i18n::Format("allocated from the driver · at most {}", FormatBytes(s.highest));
     out.push_back(std::move(s));
   }
   for (auto& [of, curve] : counters) {
     if (out.size() >= kMostSeries) break;
     Series s = Finish(std::move(curve));
     const std::string_view name = t.String({of.second});
-    if (name == trace::kCounterTotal || name == trace::kCounterDriver)
-      continue;  // they stand still
+    if (name == trace::kCounterTotal || name == trace::kCounterDriver) continue;  // constant values
     s.key = fmt::format("counter/{}/{}", of.first, name);
     s.title = fmt::format("{} · {}", trace::NameOfDevice(t, of.first), trace::WithoutUnit(name));
     s.bytes = trace::CountsBytes(name);
     s.about = i18n::Format("at most {}", s.bytes ? FormatBytes(s.highest) : FormatCount(s.highest));
-    s.little = true;  // clocks and temperatures: beside the point until asked for
+    s.little = true;  // clocks and temperatures: folded by default
     out.push_back(std::move(s));
   }
   return out;

@@ -1,9 +1,9 @@
-// Values over time beside the allocator's: what counters say, and what the driver has given of a
-// memory that is not the device's (page-locked memory of the host).
+// Values over time in addition to the allocator's: counters, and memory that the driver has
+// allocated outside of devices (page-locked host memory).
 //
-//   for (const Series& s : SeriesOf(trace)) s.Highest(begin_ns, end_ns);
+//   for (const Series& s : SeriesOf(trace)) s.At(time_ns);
 //
-// Immutable once made.
+// Immutable after construction.
 #pragma once
 
 #include <cstdint>
@@ -19,10 +19,10 @@ namespace vramscope::ui::timeline {
 struct Series {
   std::string key, title, about;
   bool bytes = false;   // else plain numbers
-  bool little = false;  // it says next to nothing
+  bool little = false;  // of little interest: its lane is folded by default
   uint64_t highest = 0;
   uint64_t changes = 0;
-  // `allocated` is the value; the others are empty.
+  // CurveIndex::allocated is the value; the other curves are empty.
   std::shared_ptr<const query::CurveIndex> index;
   std::shared_ptr<const analysis::MemoryCurves> curve;
 
@@ -31,16 +31,16 @@ struct Series {
 
 std::vector<Series> SeriesOf(const trace::Trace& trace);
 
-// Of the devices of a trace, one after another: what each had allocated and reserved.
+// Allocated and reserved memory of each device of a trace.
 struct DeviceMemory {
   uint8_t device = 0;
   std::string name;
-  uint64_t peak = 0, reserved = 0;  // highest
+  uint64_t peak = 0, reserved = 0;  // the highest values
   int64_t peak_ns = 0;
   std::shared_ptr<const query::CurveIndex> index;
   std::shared_ptr<const analysis::MemoryCurves> curve;  // without categories
 };
-// Empty: it has one device.
+// Empty for a trace with one device.
 std::vector<DeviceMemory> MemoryOfDevices(const std::shared_ptr<const trace::Trace>& whole);
 
 }  // namespace vramscope::ui::timeline

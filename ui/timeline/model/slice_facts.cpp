@@ -15,7 +15,7 @@ namespace {
 
 using trace::SliceKind;
 
-// Of what it made and launched so many are looked at.
+// At most this many of a slice's allocations and kernels are examined.
 constexpr uint32_t kMostSummed = 100'000;
 
 std::string_view NounOf(SliceKind kind) {
@@ -31,7 +31,7 @@ std::string_view NounOf(SliceKind kind) {
     case SliceKind::kMicroBatch:
       return i18n::Text("micro-batch");
     case SliceKind::kAnnotation:
-      return i18n::Text("range that the program named");
+      return i18n::Text("range named by the program");
   }
   return "";
 }
@@ -70,7 +70,7 @@ void AddKernels(const TimelineData& d, uint32_t slice, std::vector<LinkedFact>* 
   int64_t all = 0;
   for (const uint32_t row : rows) all += takes(row);
   facts->push_back({i18n::Text("launched"),
-                    i18n::Format("{}{} kernels and memcpys, {}",
+                    i18n::Format("{}{} kernels, memcpys and memsets, {}",
                                  rows.size() == kMostSummed ? i18n::Text("more than ") : "",
                                  FormatCount(rows.size()), FormatDuration(all))});
   const size_t named = std::min(rows.size(), kNamed);
@@ -91,7 +91,7 @@ std::vector<LinkedFact> FiguresOfSlice(const TimelineData& d, uint32_t i) {
   std::vector<LinkedFact> facts;
   if (std::string rule = SliceRule(d.trace(), i); !rule.empty())
     facts.push_back({i18n::Text("inferred by"), std::move(rule)});
-  facts.push_back({i18n::Text("takes"), LengthOf(d.trace(), t.end_ns[i] - t.begin_ns[i])});
+  facts.push_back({i18n::Text("duration"), LengthOf(d.trace(), t.end_ns[i] - t.begin_ns[i])});
   const analysis::MemoryCurves& c = d.curves();
   if (c.size() == 0) return facts;
   const auto value = [&](int64_t time) -> uint64_t {
@@ -101,10 +101,10 @@ std::vector<LinkedFact> FiguresOfSlice(const TimelineData& d, uint32_t i) {
   const int64_t end = std::max(t.end_ns[i], t.begin_ns[i] + 1);
   const auto most = d.curve_index().Query(t.begin_ns[i], end, 1);
   if (!most.allocated_max.empty())
-    facts.push_back({i18n::Text("peak within"), FormatBytes(most.allocated_max[0])});
+    facts.push_back({i18n::Text("peak during it"), FormatBytes(most.allocated_max[0])});
   const auto delta =
       static_cast<int64_t>(value(t.end_ns[i])) - static_cast<int64_t>(value(t.begin_ns[i] - 1));
-  facts.push_back({i18n::Text("leaves behind"), FormatSignedBytes(delta)});
+  facts.push_back({i18n::Text("net change"), FormatSignedBytes(delta)});
   return facts;
 }
 

@@ -1,5 +1,5 @@
-// What is said of a step, a phase, a module, an op: on its tooltip, and beside the canvas where it
-// is selected, there with what it made and launched.
+// Facts about a step, phase, module or op. The tooltip shows the figures; the panel also shows the
+// allocations and kernels of the selected slice.
 //
 //   for (const LinkedFact& fact : FactsOfSlice(data, slice).facts) ...
 //
@@ -12,9 +12,9 @@
 
 namespace vramscope::ui::timeline {
 
-// Length, peak within, what it leaves behind, and the rule by which it was inferred.
+// Duration, peak, memory that it leaves allocated, and the rule that inferred it.
 std::vector<LinkedFact> FiguresOfSlice(const TimelineData& data, uint32_t slice);
-// The same with its place, its largest allocations and its kernels.
+// The figures, and in addition its place, its largest allocations and its kernels.
 ActivityFacts FactsOfSlice(const TimelineData& data, uint32_t slice);
 
 }  // namespace vramscope::ui::timeline

@@ -18,7 +18,7 @@ namespace {
 using query::Quoted;
 using query::ThingKind;
 
-// Frames that a person reads: those of Python, else all.
+// The Python frames of the stack if it has any, else all frames.
 std::string StackText(const trace::Trace& trace, trace::AllocationId id) {
   std::string text;
   for (const StackLine& line : StackLines(trace, StackOf(trace, id), 0)) {
@@ -66,7 +66,7 @@ ThingFacts OfActivity(const TimelineData& data, const query::Thing& thing) {
     facts.size = fmt::format("{}", a.bytes[i]);
   if (a.address[i] != 0) facts.address = fmt::format("{:#x}", a.address[i]);
   const std::string_view kind = query::Name(thing.kind);
-  AddLike(&facts, i18n::Text("Find all of this name"), kind, "name", query::ActivityName(t, i));
+  AddLike(&facts, i18n::Text("Find all with this name"), kind, "name", query::ActivityName(t, i));
   if (data.activities() != nullptr && query::IsDeviceWork(a.kind[i])) {
     AddLike(&facts, i18n::Text("Find all of this op"), kind, "op",
             query::OpOf(*data.activities(), i));
@@ -82,7 +82,8 @@ ThingFacts OfSlice(const TimelineData& data, const query::Thing& thing) {
   ThingFacts facts;
   const std::string_view kind = query::Name(thing.kind);
   const std::string name = query::GroupName(t, thing);
-  AddLike(&facts, i18n::Format("Find each {} of this name", i18n::Text(kind)), kind, "name", name);
+  AddLike(&facts, i18n::Format("Find each {} with this name", i18n::Text(kind)), kind, "name",
+          name);
   const std::string_view field = thing.kind == ThingKind::kModule  ? "module"
                                  : thing.kind == ThingKind::kOp    ? "op"
                                  : thing.kind == ThingKind::kPhase ? "phase"

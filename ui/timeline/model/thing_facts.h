@@ -1,5 +1,5 @@
-// What a thing under the mouse is called, what of it can be copied, and which filters find its
-// like: what the menu of a block, a kernel, a call, an op, a module is made of.
+// The content of a thing's context menu (a block, kernel, call, op or module): its name, the texts
+// that can be copied, and the filters that find similar things.
 //
 //   const ThingFacts facts = FactsOfThing(data, {query::ThingKind::kBlock, 17});
 //   facts.title;                  // "block: layers.3.mlp > aten::mm"
@@ -21,24 +21,24 @@ namespace vramscope::ui::timeline {
 struct ThingFacts {
   std::string title;
   std::string name;     // in full
-  std::string size;     // exact bytes; empty: it has none
-  std::string address;  // likewise, "0x7f..."
-  std::string stack;    // a line a frame, innermost first
+  std::string size;     // exact bytes; empty: none
+  std::string address;  // "0x7f..."; empty: none
+  std::string stack;    // one line per frame, innermost first
   struct Like {
     std::string label;   // "Find blocks of this size"
-    std::string filter;  // of profiler/query/filter.h
+    std::string filter;  // syntax: profiler/query/filter.h
   };
   std::vector<Like> likes;
-  std::vector<LinkedFact> links;  // that lead on, to its op, call, module, kernels
+  std::vector<LinkedFact> links;  // to its op, call, module, kernels
 };
 ThingFacts FactsOfThing(const TimelineData& data, const query::Thing& thing);
 
-// All that is known of it, as JSON in one line a key.
+// All facts as JSON, one line per key.
 std::string JsonOfThing(const TimelineData& data, const query::Thing& thing);
 
-// nullopt: what was hit is none (a title, the curve, a gap).
+// nullopt: the hit is not a thing (a title, the curve, a gap).
 std::optional<query::Thing> ThingOf(const trace::Trace& trace, const Hit& hit);
-// That is selected; nullopt: none is.
+// The selected thing; nullopt: none.
 std::optional<query::Thing> SelectedThing(const CanvasState& state);
 
 }  // namespace vramscope::ui::timeline

@@ -9,11 +9,11 @@
 namespace vramscope::ui::timeline {
 namespace {
 
-// Room for a digit of an 11 px label, generously.
+// A generous width for a digit of an 11 px label.
 constexpr double kDigitPx = 6.6;
 constexpr double kLabelGapPx = 22;
 constexpr uint64_t kMostBytes = uint64_t{1}
-                                << 61;  // of an axis; with its head it fits into 64 bits
+                                << 61;  // highest value of an axis; fits 64 bits with its head
 
 int64_t RoundStep(double at_least) {
   double step = 1;
@@ -33,7 +33,8 @@ std::vector<TimeTick> Ticks(double begin, double end, double width_px, double mi
   const double per_px = (end - begin) / width_px;
   double gap = min_gap_px;
   int64_t step = 1;
-  for (int i = 0; i < 4; ++i) {  // a finer step may need longer labels, and so on; settles at once
+  // A smaller step may need longer labels, which need a larger step; this settles at once.
+  for (int i = 0; i < 4; ++i) {
     step = RoundStep(std::max(1.0, gap * per_px));
     const std::string longest = label(run::ToInt64(end), step);
     const double need = static_cast<double>(longest.size()) * kDigitPx + kLabelGapPx;
@@ -41,7 +42,7 @@ std::vector<TimeTick> Ticks(double begin, double end, double width_px, double mi
     gap = need;
   }
   const int64_t first = run::ToInt64(std::ceil(begin / static_cast<double>(step)));
-  // Within int64_t, too, where the picture's end is beyond it.
+  // Stays within int64_t even where the view's end exceeds it.
   const int64_t last =
       std::min(run::ToInt64(std::floor(end / static_cast<double>(step))), INT64_MAX / step);
   for (int64_t at = first, left = 1000; at <= last && left > 0; --left) {
@@ -71,7 +72,7 @@ std::vector<TimeTick> EntryTicks(double begin, double end, double width_px, doub
 }
 
 ByteAxis MakeByteAxis(uint64_t highest, int max_ticks, double head) {
-  // What a damaged or hostile file states beyond this is drawn out of sight.
+  // Larger values, which only damaged or hostile files contain, are drawn out of sight.
   highest = std::clamp(highest, uint64_t{1024}, kMostBytes);
   double need = static_cast<double>(highest) * (1 + head);
   ByteAxis axis;
@@ -80,7 +81,7 @@ ByteAxis MakeByteAxis(uint64_t highest, int max_ticks, double head) {
          axis.step < (uint64_t{1} << 60)) {
     axis.step *= 2;
   }
-  // Up to a quarter of a step: a whole one would leave half of a short axis empty.
+  // Rounds up to a quarter of a step: a whole step would leave half of a short axis empty.
   uint64_t quantum = std::max<uint64_t>(axis.step / 4, 1);
   axis.max = (static_cast<uint64_t>(need) + quantum - 1) / quantum * quantum;
   return axis;

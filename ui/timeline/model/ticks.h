@@ -8,16 +8,16 @@
 namespace vramscope::ui::timeline {
 
 struct TimeTick {
-  int64_t time_ns;  // from the trace's begin; of a trace without times: entries
+  int64_t time_ns;  // from the trace's begin; in entries for a trace without times
   std::string label;
 };
 
-// Ticks of 1, 2 or 5 times a power of ten inside [begin, end] (ns from the trace's begin), at least
-// `min_gap_px` apart in a picture of `width_px`, wider where the labels need it. Deep in a long
-// trace all labels keep one unit and get decimals.
+// Ticks of 1, 2 or 5 times a power of ten within [begin, end] (ns from the trace's begin). They are
+// at least `min_gap_px` apart at a width of `width_px`, more where the labels need it. When zoomed
+// far into a long trace, all labels have the same unit and enough decimals.
 std::vector<TimeTick> TimeTicks(double begin_ns, double end_ns, double width_px, double min_gap_px);
-// The same of a trace that counts entries: `first` is the number of the one it begins with. Labels
-// are "entry 500".
+// The same for a trace that counts entries: `first` is the number of its first entry. Labels are
+// "entry 500".
 std::vector<TimeTick> EntryTicks(double begin, double end, double width_px, double min_gap_px,
                                  int64_t first);
 
@@ -26,7 +26,7 @@ struct ByteAxis {
   uint64_t step = 1;  // a power of two
 };
 
-// The smallest axis that holds `highest`, with a head of `head` (a share of it) above it and at
+// The smallest axis that contains `highest` plus a margin of `head` (a fraction of it), with at
 // most `max_ticks` steps.
 ByteAxis MakeByteAxis(uint64_t highest, int max_ticks, double head = 0.08);
 

@@ -30,8 +30,8 @@ std::shared_ptr<const TimelineData> TimelineData::Build(
     d->idle_ = std::make_unique<query::IdleGaps>(trace, d->activities_);
     d->kinds_on_track_.resize(d->activities_->tracks().size());
     d->series_ = SeriesOf(t);
-    // The card goes on when the host has said its last. That somebody looked at it once more when
-    // the process ended, seconds later, is nothing to see.
+    // The GPU may work longer than the host. Counters and overhead are ignored: a profiler may read
+    // them once more seconds later, when the process ends.
     int64_t end = t.end_ns();
     for (uint32_t row = 0; row < t.activities.size(); ++row) {
       const trace::ActivityKind kind = t.activities.kind[row];
@@ -43,14 +43,14 @@ std::shared_ptr<const TimelineData> TimelineData::Build(
   }
 
   d->devices_ = MemoryOfDevices(whole);
-  // One axis for all of them: the one that is shown may be through first.
+  // One axis for all devices: others may end later than the displayed one.
   for (const DeviceMemory& memory : d->devices_)
     d->duration_ =
         std::max(d->duration_, static_cast<double>(memory.curve->time_ns.back() - d->origin_));
-  // What is in memory at the end is in it up to the picture's end, in every view alike.
+  // Memory that is still allocated at the end extends to the end of the axis, in every view.
   d->address_axis_ = std::make_unique<query::AddressAxis>(trace, d->ToTrace(d->duration_));
   d->block_index_ = std::make_unique<query::BlockIndex>(trace, *d->address_axis_);
-  d->lanes_.resize(6);  // one a SliceKind
+  d->lanes_.resize(6);  // one for each SliceKind
   std::span<const query::Lane> lanes = d->lane_index_->lanes();
   for (uint32_t i = 0; i < lanes.size(); ++i) {
     auto kind = static_cast<size_t>(lanes[i].kind);

@@ -1,10 +1,10 @@
-// Everything the canvas needs to know about one trace, built once (on a pool thread when the trace
-// is large) and immutable after: curves, level-of-detail indexes, peak, names.
+// The canvas's data about one trace: curves, level-of-detail indexes, peak, names. Built once (on a
+// pool thread when the trace is large) and immutable afterwards.
 //
 //   std::shared_ptr<const TimelineData> data = TimelineData::Build(trace);
 //   query::CurveColumns c = data->curve_index().Query(...)
 //
-// Thread-safe once built.
+// Thread-safe after construction.
 #pragma once
 
 #include <array>
@@ -32,8 +32,8 @@ inline constexpr uint32_t kNoSlice = UINT32_MAX;
 
 class TimelineData {
  public:
-  // `curves`: of this trace, where they are known; else they are computed. `whole`: of several
-  // devices, of which this is one.
+  // `curves`: the trace's curves if they exist already, else they are computed. `whole`: the trace
+  // of all devices, if `trace` has only one of them.
   static std::shared_ptr<const TimelineData> Build(
       std::shared_ptr<const trace::Trace> trace,
       std::shared_ptr<const analysis::MemoryCurves> curves = {},
@@ -49,46 +49,47 @@ class TimelineData {
   const query::AddressAxis& address_axis() const { return *address_axis_; }
   const query::BlockIndex& block_index() const { return *block_index_; }
 
-  // Kernels, copies, calls and what lies between them; null: the trace has none.
+  // Kernels, memcpys, memsets, calls and the idle gaps; null: the trace has none.
   const query::ActivityIndex* activities() const { return activities_.get(); }
   const query::IdleGaps* idle() const { return idle_.get(); }
 
-  // How many of a kind lie on a track of activities().
+  // The number of activities of a kind on a track of activities().
   uint32_t ActivitiesOn(uint32_t track, trace::ActivityKind kind) const {
     return kinds_on_track_[track][static_cast<size_t>(kind)];
   }
-  // Counters, and memory that is not a device's.
+  // Counters, and memory outside of devices.
   const std::vector<Series>& series() const { return series_; }
-  // Of all devices of the whole recording; empty where this is its only one.
+  // All devices of the whole recording; empty if it has only one.
   const std::vector<DeviceMemory>& devices() const { return devices_; }
 
-  // false: the trace counts entries, and "nanoseconds" here are those.
+  // false: the trace counts entries, and all "nanoseconds" here are numbers of entries.
   bool has_times() const { return trace_->info.has_times; }
-  // Nothing happens in it: what was there at one moment. There are no lanes to show of it.
+  // The trace has no history, only the memory at one time. There are no lanes for it.
   bool is_state() const { return trace_->info.content == trace::Content::kState; }
   int64_t origin_ns() const { return origin_; }
   double duration_ns() const { return duration_; }
-  // Between the canvas' times (from the trace's begin) and the trace's.
+  // Converts between the canvas's times (from the trace's begin) and the trace's times.
   double FromTrace(int64_t ns) const { return static_cast<double>(ns - origin_); }
   int64_t ToTrace(double t) const {
     return run::AddSaturating(origin_, run::ToInt64(t < 0 ? t - 0.5 : t + 0.5));
   }
 
-  // Numbers of LaneIndex::lanes(), which hold slices of that kind at that depth (one a thread).
+  // Indexes into LaneIndex::lanes() of the lanes with slices of that kind at that depth (one per
+  // thread).
   int rows(trace::SliceKind kind) const;
   std::span<const uint32_t> lanes(trace::SliceKind kind, int row) const;
 
-  // "loss · model.lm_head": where the peak is.
+  // "loss · model.lm_head": the place of the peak.
   const std::string& peak_place() const { return peak_place_; }
-  // What a slice is called on its rectangle: "Step 5", "forward", "layers.3.mlp", "aten::mm".
+  // The text on a slice's rectangle: "Step 5", "forward", "layers.3.mlp", "aten::mm".
   std::string SliceName(uint32_t slice) const;
   // Category of an allocation at a time.
   trace::Category CategoryAt(trace::AllocationId id, int64_t time_ns) const;
-  // Its retags as rows of Trace::retags, in order.
+  // The retags of an allocation as rows of Trace::retags, in order.
   std::span<const uint32_t> RetagsOf(trace::AllocationId id) const;
-  // Innermost phase and step at a time; kNoSlice: outside.
+  // Innermost slice of a kind (phase or step) at a time; kNoSlice: none.
   uint32_t SliceAt(trace::SliceKind kind, int64_t time_ns) const;
-  // Row of the curves that holds at a time; -1 before the first.
+  // Row of the curves that applies at a time; -1 before the first.
   int64_t CurvePointAt(int64_t time_ns) const;
   size_t MemoryBytes() const;
 

@@ -7,16 +7,16 @@
 namespace vramscope::ui::timeline {
 namespace {
 
-constexpr double kClickPx = 4;         // a press that moves less is a click
+constexpr double kClickPx = 4;         // a press that moves less than this is a click
 constexpr double kNotchFactor = 1.25;  // zoom of one wheel notch
 constexpr double kTouchpadZoom = 0.006;
 constexpr double kKeyZoom = 1.5;
-constexpr double kKeyPan = 0.12;  // of the view
+constexpr double kKeyPan = 0.12;  // fraction of the view
 constexpr double kFast = 3;
 constexpr double kWheelGestureMs = 500;
 constexpr float kBrushEdgePx = 6;
 constexpr double kScrollNotchPx = 60;
-constexpr float kScrollPage = 0.8f;  // of what scrolls
+constexpr float kScrollPage = 0.8f;  // fraction of the scrolling part
 
 }  // namespace
 
@@ -75,7 +75,7 @@ void TimelineModel::Press(const Pointer& p, double now_ms) {
       brush_right_edge_ = std::abs(p.x - x1) < std::abs(p.x - x0);
     } else {
       gesture_ = Gesture::kBrush;
-      // Beside the brush: its middle comes under the mouse.
+      // A press outside of the brush centers the brush at the mouse.
       brush_grab_ = p.x > x0 && p.x < x1 ? time - view.begin : view.width() / 2;
       MoveBrush(p.x);
     }
@@ -89,7 +89,7 @@ void TimelineModel::Press(const Pointer& p, double now_ms) {
   if (hit.kind == HitKind::kScrollBar) {
     const Rect& thumb = state_.layout.scroll_thumb;
     gesture_ = Gesture::kScroll;
-    // Beside the thumb: its middle comes under the mouse.
+    // A press outside of the thumb centers the thumb at the mouse.
     if (!thumb.Contains(thumb.x, p.y)) {
       const Rect& bar = state_.layout.scroll_bar;
       ScrollTo(static_cast<float>((p.y - bar.y - thumb.h / 2) / (bar.h - thumb.h)) *
@@ -115,7 +115,7 @@ void TimelineModel::Move(const Pointer& p, double now_ms) {
     state_.hovering = true;
     overlay_dirty_ = true;
   }
-  // Keys now speak of the lane under the mouse.
+  // Keys now act on the lane under the mouse.
   if (!state_.current_lane.empty()) {
     state_.current_lane.clear();
     data_dirty_ = true;
@@ -251,7 +251,7 @@ void TimelineModel::DoubleClick(const Pointer& p, double now_ms) {
     case HitKind::kTitle:
       if (hit.lane->key() == "blocks" && state_.addresses.end > 0) {
         state_.addresses = {};
-        // The first of the two clicks has folded it.
+        // The first click of the double click has folded the lane.
         if (state_.layout["blocks"].folded) ChangeLane(LaneAction::kFold, "blocks");
         data_dirty_ = overlay_dirty_ = true;
       }
@@ -300,14 +300,14 @@ void TimelineModel::Wheel(const WheelInput& w, double now_ms) {
   }
   last_wheel_ms_ = now_ms;
   double dx = w.dx, dy = w.dy;
-  // Alt turns the wheel over the blocks into a zoom of addresses. Qt swaps the axes under Alt.
+  // Alt + wheel over the blocks zooms the addresses. Qt swaps the axes while Alt is pressed.
   if (w.alt && state_.layout["blocks"].view().Contains(w.x, w.y)) {
     double amount = dy != 0 ? dy : dx;
     ZoomAddresses(
         w.y, w.pixels ? std::exp(amount * kTouchpadZoom) : std::pow(kNotchFactor, amount / 120));
     return;
   }
-  // Over a title, or with Alt elsewhere, it scrolls the lanes.
+  // Over a title, or with Alt elsewhere, the wheel scrolls the lanes.
   if (state_.layout.scroll_most > 0 && !w.ctrl && !w.shift) {
     const HitKind over = HitTest(w.x, w.y).kind;
     if (w.alt || over == HitKind::kTitle || over == HitKind::kScrollBar) {
@@ -338,11 +338,11 @@ void TimelineModel::Wheel(const WheelInput& w, double now_ms) {
     v.PanPixels(w.pixels ? -dx : -dx / 120 * v.width() * 0.1);
   }
   if (dy != 0) {
-    // Ctrl: finer steps.
+    // Ctrl makes finer steps.
     double notch = w.ctrl ? std::sqrt(kNotchFactor) : kNotchFactor;
     v.ZoomAt(w.x, w.pixels ? std::exp(dy * kTouchpadZoom) : std::pow(notch, dy / 120));
   }
-  // At once: a wheel that is animated feels loose.
+  // Without an animation, which would make the wheel feel sluggish.
   GoTo(v.view(), now_ms, false, gesture_id_);
 }
 
@@ -435,7 +435,7 @@ bool TimelineModel::KeyPress(Key key, bool fast, double now_ms) {
   return true;
 }
 
-// The next allocation of the same category by birth.
+// Selects the next (or previous) allocation of the same category, by time of allocation.
 void TimelineModel::StepBlock(int direction, double now_ms) {
   const trace::AllocationTable& a = state_.data->trace().allocations;
   if (state_.selected_activity != query::kNoRow) return StepActivity(direction, now_ms);
@@ -450,7 +450,7 @@ void TimelineModel::StepBlock(int direction, double now_ms) {
   }
 }
 
-// The next of its stream, or of its thread.
+// Selects the next (or previous) activity of the same stream or thread.
 void TimelineModel::StepActivity(int direction, double now_ms) {
   const query::ActivityIndex& index = *state_.data->activities();
   const uint32_t track = index.TrackOf(state_.selected_activity);
@@ -465,7 +465,7 @@ void TimelineModel::StepActivity(int direction, double now_ms) {
 }
 
 void TimelineModel::Leave() {
-  if (gesture_ != Gesture::kNone) return;  // a drag goes on outside
+  if (gesture_ != Gesture::kNone) return;  // a drag continues outside of the canvas
   state_.hovering = false;
   state_.tooltip = false;
   state_.hover = {};

@@ -1,5 +1,4 @@
-// What the model does with the stack of lanes: changes of it, the lane that keys speak of,
-// dragging.
+// The model's functions for the stack of lanes: changing it, the lane that keys act on, dragging.
 #include <algorithm>
 
 #include "ui/timeline/model/timeline_model.h"
@@ -51,7 +50,7 @@ void TimelineModel::ScrollTo(float scroll) {
   if (state_.hovering) UpdateHover(state_.hover_x, state_.hover_y);
 }
 
-// What is to be looked at is in sight. A step of undo, as if it was done by hand.
+// Shows and unfolds the lane, as one step of undo, like a change by the user.
 void TimelineModel::UnfoldLane(const std::string& key) {
   if (key.empty() || stack_.Find(key) == nullptr) return;
   if (stack_.settings()->Of(key).hidden) ChangeLane(LaneAction::kHide, key);
@@ -86,7 +85,7 @@ void TimelineModel::ScrollTo(const LanePlace& place) {
   }
 }
 
-// Among those that are pinned, or those that are not.
+// A lane moves only among pinned lanes, or only among the others.
 void TimelineModel::DragLane(double y) {
   const bool pinned = state_.layout[dragged_lane_].pinned;
   float end = 0;

@@ -10,9 +10,9 @@ namespace vramscope::ui::timeline {
 namespace {
 
 constexpr double kViewAnimationMs = 150;
-constexpr double kMorphMs = 180;  // WINDOW: under 200 ms
+constexpr double kMorphMs = 180;  // must stay below 200 ms
 constexpr int kByteTicks = 6;
-// The axis shrinks only when the curves would fill less than this share of it.
+// The axis shrinks only when the curves would fill less than this fraction of it.
 constexpr double kShrinkBelow = 0.3;
 
 double EaseOut(double t) {
@@ -26,11 +26,12 @@ TimelineModel::TimelineModel() { Relayout(); }
 
 void TimelineModel::SetData(std::shared_ptr<const TimelineData> data, bool animate, double now_ms) {
   AllocationKey key;
-  // Something else is looked at: view and scale start anew.
+  // For another subject, the view and the scale are reset.
   bool continues =
       data && state_.data && SameSubject(data->trace().info, state_.data->trace().info);
   if (data && state_.data) key = KeyOf(state_.data->trace(), state_.selection);
-  // What may fail comes first: lanes or a selection of the old trace must not meet the new one.
+  // Steps that may fail come first: lanes or a selection of the old trace must not be used with the
+  // new one.
   std::vector<std::unique_ptr<const Lane>> lanes;
   if (data) lanes = MakeLanes(*data);
   trace::AllocationId selection;
@@ -39,7 +40,7 @@ void TimelineModel::SetData(std::shared_ptr<const TimelineData> data, bool anima
   bool first = !state_.data;
   state_.outline = nullptr;
   state_.data = std::move(data);
-  state_.layout.lanes.clear();  // they point to the lanes of the old trace
+  state_.layout.lanes.clear();  // refers to the lanes of the old trace
   memory_.overview = {};
   memory_.answers.clear();
   stack_.SetLanes(std::move(lanes));
@@ -103,7 +104,7 @@ void TimelineModel::SetData(std::shared_ptr<const TimelineData> data, bool anima
 }
 
 void TimelineModel::SetGhost(std::shared_ptr<const TimelineData> ghost, std::string label) {
-  // What only the old ghost needed of the axis goes with it.
+  // If the baseline is removed, the axis may shrink to what the run itself needs.
   const bool gone = state_.ghost && !ghost;
   state_.ghost = std::move(ghost);
   state_.ghost_label = label.empty() ? i18n::Text("previous run") : std::move(label);
@@ -214,7 +215,7 @@ bool TimelineModel::Animate(double now_ms) {
       view_animation_.active = false;
       SetViewNow(b);
     } else {
-      // The widths go by ratio, so that a deep zoom does not rush at its end.
+      // Widths change by a constant ratio, so that a deep zoom does not rush at its end.
       double width = a.width() * std::pow(b.width() / a.width(), t);
       double share = std::abs(b.width() - a.width()) < 1e-9 * a.width()
                          ? t
@@ -240,7 +241,7 @@ void TimelineModel::Fit(double now_ms) {
   state_.addresses = {};
   data_dirty_ = overlay_dirty_ = true;
   if (!state_.data) return;
-  // A kept, longer scale ends here: all means what there is.
+  // Ends a longer scale that was kept for comparison: "fit" shows exactly this trace.
   state_.viewport.SetExtent(0, state_.data->duration_ns());
   GoTo({0, state_.data->duration_ns()}, now_ms, true);
 }
@@ -302,7 +303,7 @@ void TimelineModel::RevealSelection(double now_ms) {
   if (!span) return;
   UnfoldLane(LaneOfSelection());
   if (state_.selected_activity != query::kNoRow) {
-    // What it is drawn an arrow to is there, too.
+    // The call at the other end of the drawn arrow is shown too.
     const uint32_t call = state_.data->activities()->CallOf(state_.selected_activity);
     if (call != query::kNoRow) UnfoldLane(ActivityLaneKey(*state_.data, call));
   }
@@ -359,7 +360,7 @@ void TimelineModel::Highlight(const std::vector<trace::AllocationId>& blocks) {
 }
 
 void TimelineModel::Mark(std::shared_ptr<const Marking> marking) {
-  // Of another trace it marks other things.
+  // A marking of another trace refers to other things.
   if (marking != nullptr &&
       (!state_.data || marking->trace != state_.data->shared_trace() || marking->count == 0))
     marking.reset();
@@ -380,7 +381,7 @@ void TimelineModel::SetNotes(std::shared_ptr<const NoteMarks> notes) {
 void TimelineModel::HideCategories(const std::bitset<trace::kCategoryCount>& hidden) {
   if (hidden == state_.hidden) return;
   state_.hidden = hidden;
-  morph_active_ = false;  // from heights that are none any more
+  morph_active_ = false;  // it starts from heights that are no longer valid
   state_.morph = 1;
   data_dirty_ = overlay_dirty_ = true;
 }
@@ -441,7 +442,7 @@ void TimelineModel::FollowLink(const Link& link, double now_ms) {
   RevealSelection(now_ms);
 }
 
-// Whose lane has the selection; empty: there is none.
+// The key of the lane with the selection; empty: none.
 std::string TimelineModel::LaneOfSelection() const {
   if (state_.selection.valid()) return "blocks";
   if (state_.selected_activity != query::kNoRow)

@@ -1,5 +1,5 @@
-// The canvas without Qt: owns the state, turns input into changes of it, says what must be drawn
-// anew, and makes the draw lists. The widget is a thin shell around it.
+// The canvas without Qt: it owns the state, changes it on input, reports what must be drawn again,
+// and builds the draw lists. The widget is a thin layer on top.
 //
 //   TimelineModel m;
 //   m.Resize(1000, 720, 1.0);
@@ -7,7 +7,7 @@
 //   m.Wheel({.x = 500, .y = 300, .dy = 120}, now_ms);    // zoom at the mouse
 //   if (m.data_dirty()) m.BuildData(measure, &list);
 //
-// One thread. Times that are passed in (`now_ms`) are those of any steady clock.
+// One thread. `now_ms` is the time of any steady clock.
 #pragma once
 
 #include <bitset>
@@ -37,13 +37,13 @@ struct Pointer {
 
 struct WheelInput {
   double x = 0, y = 0;
-  double dx = 0, dy = 0;              // eighths of a degree (120 a notch), or pixels
+  double dx = 0, dy = 0;              // eighths of a degree (120 per notch), or pixels
   bool pixels = false;                // from a touchpad
   bool begins = false, ends = false;  // of a touchpad gesture
   bool shift = false, ctrl = false, alt = false;
 };
 
-// Keys by meaning; the widget maps positions (so that W is W's place on any layout).
+// Keys by meaning. The widget maps key positions, so that W is at the same place on any layout.
 enum class Key : uint8_t {
   kZoomIn,
   kZoomOut,
@@ -60,7 +60,7 @@ enum class Key : uint8_t {
   kSelectionToRange,
   kScrollUp,
   kScrollDown,
-  // Of the lane under the mouse, else of the current one.
+  // These act on the lane under the mouse, else on the current lane.
   kNextLane,
   kPreviousLane,
   kFoldLane,
@@ -72,10 +72,10 @@ enum class Key : uint8_t {
   kLaneLower,
 };
 
-// What the outside wants to hear of; collected until taken.
+// Changes that the widget reports to others; collected until TakeChanges().
 struct Changes {
   bool selection = false, range = false, cursor = false, view = false, hover = false;
-  bool lanes = false;  // how the stack is set
+  bool lanes = false;  // order, height, folding, ... of the lanes
 };
 
 class TimelineModel {
@@ -91,29 +91,30 @@ class TimelineModel {
   void Resize(float width, float height, double scale);
   void SetStatus(Status status, std::string title, std::string text, std::string next,
                  double fraction);
-  // Of the file that is being read, in place of what is shown; null: that again.
+  // The outline of the file that is being read, shown in place of the data; null: shows the data
+  // again.
   void SetOutline(std::shared_ptr<const trace::Outline> outline);
   void SetEmptyText(std::string title, std::string hint);
 
-  // Input. A press starts a gesture that Move and Release go on with.
+  // Input. A press starts a gesture; Move and Release continue it.
   void Press(const Pointer& p, double now_ms);
   void Move(const Pointer& p, double now_ms);
   void Release(const Pointer& p, double now_ms);
   void DoubleClick(const Pointer& p, double now_ms);
   void Wheel(const WheelInput& w, double now_ms);
-  // False: nothing that this key does here. `fast`: Shift.
+  // Returns false where the key has no effect. `fast`: Shift is pressed.
   bool KeyPress(Key key, bool fast, double now_ms);
   void Leave();
   void ShowTooltip();  // the mouse has rested
 
   // View.
   void Fit(double now_ms);
-  // Another document is looked at, at once and with no way back to the view of the one before.
-  // nullopt: all of it.
+  // For another document: changes the view at once, without an undo step to the previous document's
+  // view. nullopt: the whole trace.
   void SetView(std::optional<Span> view);
   void ZoomBy(double factor, double now_ms);
   void ZoomToSelection(double now_ms);
-  // Its lane is unfolded, shown where it was hidden, and scrolled to.
+  // Also unfolds the lane of the selection, shows it if hidden, and scrolls to it.
   void RevealSelection(double now_ms);
   void UndoView(double now_ms);
   void RedoView(double now_ms);
@@ -121,53 +122,54 @@ class TimelineModel {
   bool CanRedo() const { return history_.CanRedo(); }
   void JumpToPeak(double now_ms);
 
-  // The stack of lanes. A change is undone with the view.
+  // The stack of lanes. A change is undone together with the view.
   const LaneSettings& lane_settings() const { return *stack_.settings(); }
   void SetLaneSettings(LaneSettings settings);
-  // False: nothing that this can change now.
+  // Returns false where the action changes nothing.
   bool ChangeLane(LaneAction action, std::string_view key);
-  // Of hidden lanes that have something to show: key and name.
+  // Key and name of the hidden lanes that have something to show.
   std::vector<std::pair<std::string, std::string>> HiddenLanes() const;
-  // The lane that a command by key speaks of; null: none.
+  // The lane that keys act on; null: none.
   const Lane* CommandedLane() const;
   void ScrollTo(float scroll);
-  void ScrollTo(const LanePlace& place);  // until it is in sight
+  void ScrollTo(const LanePlace& place);  // until it is visible
 
   void Select(trace::AllocationId id);
   void SelectActivity(uint32_t activity);
   void SelectSlice(uint32_t slice);
   void SelectGap(uint32_t gap);
   void SelectThing(const query::Thing& thing);
-  // Of the selection in hand: what is outlined, and said.
+  // Selects the target of the link and shows it.
   void FollowLink(const Link& link, double now_ms);
-  // The other blocks are drawn faint, until something that is not among these is selected. Empty:
-  // none is.
+  // Draws the other blocks faint until a block outside of `blocks` is selected. Empty: no block is
+  // faint.
   void Highlight(const std::vector<trace::AllocationId>& blocks);
-  std::optional<Span> SelectedSpan() const;  // of the range, else of what is selected
-  // Null: nothing is marked. What was made of another trace than the one that is shown is dropped.
+  std::optional<Span> SelectedSpan()
+      const;  // the selected range, else the span of the selected thing
+  // Null: nothing is marked. A marking of another trace is ignored.
   void Mark(std::shared_ptr<const Marking> marking);
-  // Null: there are none. Those of another trace than the one that is shown are dropped.
+  // Null: none. Notes of another trace are ignored.
   void SetNotes(std::shared_ptr<const NoteMarks> notes);
-  // What the memory lane leaves out of its stack, and the blocks lane draws faint.
+  // Categories that the memory lane omits and the blocks lane draws faint.
   void HideCategories(const std::bitset<trace::kCategoryCount>& hidden);
   void SetCursor(std::optional<double> time);
   void SetRange(std::optional<Span> range);
-  void Clear();  // Esc: one thing at a time: tooltip and range, selection, cursor
+  void Clear();  // Esc: clears one of these at a time: range, selection and marking, cursor
 
   Hit HitTest(double x, double y) const;
 
-  // Moves animations on; true while one runs.
+  // Advances animations; returns true while one runs.
   bool Animate(double now_ms);
   bool animating() const { return view_animation_.active || morph_active_; }
 
   bool data_dirty() const { return data_dirty_ || view_moved_; }
-  // What BuildData made last is right but for the view.
+  // The last result of BuildData is correct except for the view.
   bool only_view_moved() const { return view_moved_ && !data_dirty_; }
   bool overlay_dirty() const { return overlay_dirty_; }
   SceneCounts BuildData(const TextMeasure& measure, DrawList* list);
   void BuildOverlay(const TextMeasure& measure, DrawList* list);
   Changes TakeChanges();
-  // For what a frame takes, to be shared with whoever draws it.
+  // Shares the work of a frame; also used by the renderer.
   Crew& crew() { return crew_; }
 
  private:
@@ -206,7 +208,7 @@ class TimelineModel {
   void SelectOne(trace::AllocationId id, uint32_t slice, uint32_t activity, uint32_t gap);
   bool AnySelected() const;
   std::string LaneOfSelection() const;
-  Span TargetView() const;  // where an animation under way will end
+  Span TargetView() const;  // the final view of a running animation
   ViewState Now() const { return {TargetView(), stack_.settings()}; }
   void Show(const ViewState& state, double now_ms);
   bool EditLanes(const std::function<bool()>& edit, uint64_t gesture = 0);
@@ -227,10 +229,10 @@ class TimelineModel {
   Gesture gesture_ = Gesture::kNone;
   Pointer press_;
   Span press_view_;
-  double brush_grab_ = 0;  // time between the mouse and the view's begin
+  double brush_grab_ = 0;  // time between the view's begin and the mouse
   bool brush_right_edge_ = false;
   std::string dragged_lane_, drop_before_;
-  float press_height_ = 0;  // of the lane whose edge is dragged
+  float press_height_ = 0;  // height of the lane whose edge is dragged
   float press_scroll_ = 0;
   uint64_t gesture_id_ = 1;
   double last_wheel_ms_ = -1e9;

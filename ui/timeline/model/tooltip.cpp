@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t kStackLines = 5;
 
-// Short of the view's pixel: enough digits to tell two neighbouring pixels apart.
+// Half a pixel in nanoseconds: enough digits to distinguish adjacent pixels.
 int64_t Resolution(const CanvasState& s) {
   return std::max<int64_t>(static_cast<int64_t>(s.viewport.ns_per_px() / 2), 1);
 }
@@ -26,8 +26,8 @@ std::string Moment(const CanvasState& s, int64_t trace_ns) {
   return MomentOf(s.data->trace(), trace_ns, resolution);
 }
 
-// "backward · step 5 · 71.20 ms". `event`: the one that happened then; phases may end and begin at
-// one time, and the order of events says in which it lies.
+// "backward · step 5 · 71.20 ms". `event`: the event at that time. A phase may end when the next
+// begins; the order of events then decides between them.
 std::string Place(const CanvasState& s, int64_t trace_ns,
                   trace::EventIndex event = trace::kNoEvent) {
   const TimelineData& d = *s.data;
@@ -66,7 +66,7 @@ Tooltip OfAllocation(const CanvasState& s, const Hit& hit) {
   tip.swatch = s.theme.category(now);
   std::string category = i18n::Text(trace::Name(now));
   if (a.birth_category[i] != now) {
-    category += i18n::Format(" (born {})", i18n::Text(trace::Name(a.birth_category[i])));
+    category += i18n::Format(" (allocated as {})", i18n::Text(trace::Name(a.birth_category[i])));
   }
   tip.rows.push_back({i18n::Text("category"), category, {}});
   if (std::string rule = CategoryRule(t, hit.allocation, now); !rule.empty())
@@ -86,7 +86,7 @@ Tooltip OfAllocation(const CanvasState& s, const Hit& hit) {
   } else {
     tip.rows.push_back({i18n::Text("freed"), Place(s, a.end_ns[i], a.free_event[i]), {}});
   }
-  tip.rows.push_back({i18n::Text("lives"), LengthOf(t, a.end_ns[i] - a.begin_ns[i]), {}});
+  tip.rows.push_back({i18n::Text("lifetime"), LengthOf(t, a.end_ns[i] - a.begin_ns[i]), {}});
   tip.rows.push_back({i18n::Text("address"), fmt::format("0x{:x}", a.address[i]), {}});
   if (a.segment[i].valid()) {
     tip.rows.push_back(
@@ -141,7 +141,7 @@ Tooltip OfMemory(const CanvasState& s, const Hit& hit) {
   }
   if (c.reserved[p] > 0) {
     tip.rows.push_back({i18n::Text("reserved"), FormatBytes(c.reserved[p]), {}});
-    tip.rows.push_back({i18n::Text("cached, free"),
+    tip.rows.push_back({i18n::Text("unused"),
                         FormatBytes(c.reserved[p] - std::min(c.reserved[p], c.allocated[p])),
                         {}});
   }
@@ -149,7 +149,7 @@ Tooltip OfMemory(const CanvasState& s, const Hit& hit) {
     double at = s.ghost_map.Map(hit.time);
     int64_t g = s.ghost->CurvePointAt(s.ghost->ToTrace(at));
     if (at > s.ghost->duration_ns()) {
-      tip.rows.push_back({s.ghost_label, i18n::Text("has ended before"), {}});
+      tip.rows.push_back({s.ghost_label, i18n::Text("has already ended"), {}});
     } else if (g >= 0) {
       uint64_t other = s.ghost->curves().allocated[g];
       tip.rows.push_back({s.ghost_label, FormatBytes(other), {}});
@@ -167,7 +167,7 @@ Tooltip OfFreeAddress(const CanvasState& s, const Hit& hit) {
   if (!hit.offset) return tip;
   auto address = s.data->address_axis().AddressAt(*hit.offset, s.TraceTime(hit.time));
   if (!address) return tip;
-  tip.title = i18n::Text("cached and free");
+  tip.title = i18n::Text("unused (reserved, not allocated)");
   tip.subtitle = Place(s, s.TraceTime(hit.time));
   tip.swatch = s.theme.cached;
   tip.rows.push_back({i18n::Text("address"), fmt::format("0x{:x}", *address), {}});

@@ -1,5 +1,5 @@
-// What the mouse is told: title, then label and value, line by line. Pure text, for the overlay and
-// for tests.
+// The content of tooltips: a title, then labels and values line by line. Plain text, for the
+// overlay and tests.
 #pragma once
 
 #include <optional>
@@ -18,16 +18,17 @@ struct TooltipRow {
 
 struct Tooltip {
   std::string title, subtitle;
-  std::optional<Color> swatch;  // beside the title
+  std::optional<Color> swatch;  // next to the title
   std::vector<TooltipRow> rows;
   bool empty() const { return title.empty(); }
 };
 
-// What the lane under the mouse says.
+// The tooltip of the lane under the mouse.
 Tooltip MakeTooltip(const CanvasState& state, const Hit& hit);
-// Of the selected kernel, call, module, gap ...; without a title: none but a block may be.
+// The facts of the selected kernel, call, module, gap, ...; the title is empty where none of these
+// is selected (a block may be).
 ActivityFacts FactsOfSelection(const CanvasState& state);
-// What is always said of an allocation, a slice, memory at a time, a free address.
+// The general tooltip of an allocation, a slice, memory at a time, or a free address.
 Tooltip TooltipOfThing(const CanvasState& state, const Hit& hit);
 
 }  // namespace vramscope::ui::timeline

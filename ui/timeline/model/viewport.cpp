@@ -30,7 +30,7 @@ Span Viewport::Clamp(Span view) const {
 }
 
 void Viewport::Show(Span view) {
-  // Begin and end of a view that moves are rounded, and their difference with them.
+  // Moving a view rounds its begin and end, and so its width.
   constexpr double kRounding = 1e-9;
   view_ = view;
   if (std::abs(view.width() - steady_width_) > kRounding * steady_width_)
@@ -48,7 +48,8 @@ void Viewport::ReplaceExtent(double begin, double end) {
   double old_width = extent_.width();
   double width = end - begin;
   if (all && width <= old_width && width > old_width / 2) {
-    // A little shorter: same scale, the rest stays empty, so that curves can be compared by eye.
+    // A slightly shorter run keeps the scale and leaves the rest empty, so that curves can be
+    // compared by eye.
     extent_ = {begin, begin + old_width};
     Show(extent_);
     return;

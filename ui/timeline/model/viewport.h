@@ -1,9 +1,9 @@
-// Which part of the trace is on screen, and the way there and back. Times are nanoseconds from the
-// trace's begin, as doubles: exact to the nanosecond for 100 days.
+// The visible part of the trace, and undo and redo of views. Times are nanoseconds from the trace's
+// begin, as doubles: exact to the nanosecond for 100 days.
 //
 //   Viewport v;
-//   v.SetExtent(0, 270e6);             // of the trace
-//   v.SetPixels(12, 996);              // where the plot lies
+//   v.SetExtent(0, 270e6);             // the whole trace
+//   v.SetPixels(12, 996);              // position and width of the plot
 //   v.ZoomAt(mouse_x, 1.25);           // the time under the mouse stays there
 #pragma once
 
@@ -25,10 +25,10 @@ class Viewport {
   static constexpr double kMinSpanNs = 20;
 
   void SetPixels(double left, double width);
-  // Extent of the trace; the view is clamped into it.
+  // Extent of the trace; the view is clamped to it.
   void SetExtent(double begin, double end);
-  // As SetExtent, for a new run in place of the old: a view of everything stays one when the new
-  // run does not fit or is less than half as long; otherwise the scale stays.
+  // Like SetExtent, but for a new run in place of the old one. A view of the whole run shows the
+  // whole new run if that is longer or less than half as long; otherwise the scale stays.
   void ReplaceExtent(double begin, double end);
 
   const Span& view() const { return view_; }
@@ -36,8 +36,8 @@ class Viewport {
   double left() const { return left_; }
   double width() const { return width_; }
   double ns_per_px() const { return view_.width() / width_; }
-  // The view's width, to the last bit the same for as long as the view only moves: what columns of
-  // pixels are cut by.
+  // The view's width, exactly constant while the view only moves; the widths of pixel columns are
+  // computed from it.
   double steady_width() const { return steady_width_; }
   bool shows_all() const;
 
@@ -46,9 +46,9 @@ class Viewport {
 
   void SetView(Span view);
   void Fit();
-  void ZoomAt(double x, double factor);  // factor > 1: closer
+  void ZoomAt(double x, double factor);  // factor > 1: zooms in
   void PanPixels(double dx);             // dx > 0: towards later times
-  // A span in the middle, filling `share` of the width.
+  // A view with the given span in its middle, which fills `share` of the width.
   Span Around(double begin, double end, double share = 0.8) const;
 
  private:
@@ -61,8 +61,8 @@ class Viewport {
   double left_ = 0, width_ = 1;
 };
 
-// Undo and redo of views (of any value that can be compared). Steps of one gesture (the same
-// `gesture` number, not 0) are one entry.
+// Undo and redo of views (of any comparable value). Steps with the same `gesture` number (not 0)
+// are one entry.
 template <class View>
 class History {
  public:
@@ -78,7 +78,7 @@ class History {
   }
   bool CanUndo() const { return !undo_.empty(); }
   bool CanRedo() const { return !redo_.empty(); }
-  // Both want the present view and give the one to go to.
+  // Both need the current view and return the view to change to.
   View Undo(const View& now) { return Step(undo_, redo_, now); }
   View Redo(const View& now) { return Step(redo_, undo_, now); }
   void Clear() {
@@ -101,12 +101,12 @@ class History {
   uint64_t last_gesture_ = 0;
 };
 
-// Which way a touchpad gesture goes: decided once, from its first pixels, so that a vertical zoom
-// never pans a little and the other way round.
+// Locks a touchpad gesture to one axis, by its first pixels, so that a vertical zoom does not pan a
+// little and vice versa.
 class AxisLock {
  public:
   enum class Axis : uint8_t { kUndecided, kHorizontal, kVertical };
-  // Adds a movement; gives the axis once it is clear (4 px).
+  // Adds a movement; returns the axis as soon as it is clear (after 4 px).
   Axis Add(double dx, double dy);
   void Reset();
   Axis axis() const { return axis_; }

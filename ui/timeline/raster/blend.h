@@ -9,7 +9,7 @@
 
 namespace vramscope::ui::timeline {
 
-// Two channels at a time; source is premultiplied.
+// Blends two channels at a time; `over` is premultiplied.
 inline uint32_t Over(uint32_t under, uint32_t over) {
   uint32_t inverse = 255 - (over >> 24);
   uint32_t rb = (under & 0x00ff00ff) * inverse + 0x00800080;
@@ -19,14 +19,14 @@ inline uint32_t Over(uint32_t under, uint32_t over) {
   return over + (rb | ag);
 }
 
-// a where t = 0, b where t = 256; both opaque or both premultiplied.
+// Returns a for t = 0, b for t = 256; both are opaque or both premultiplied.
 inline uint32_t Lerp(uint32_t a, uint32_t b, uint32_t t) {
   uint32_t rb = (((a & 0x00ff00ff) * (256 - t) + (b & 0x00ff00ff) * t) >> 8) & 0x00ff00ff;
   uint32_t ag = (((a >> 8) & 0x00ff00ff) * (256 - t) + ((b >> 8) & 0x00ff00ff) * t) & 0xff00ff00;
   return rb | ag;
 }
 
-// t of 256 parts of it.
+// t / 256 of `color`.
 inline uint32_t Part(uint32_t color, uint32_t t) { return Lerp(0, color, t); }
 inline uint32_t Part(uint32_t color, double share) {
   return Part(color, static_cast<uint32_t>(share * 256 + 0.5));
@@ -36,7 +36,7 @@ struct Bounds {
   int x0, y0, x1, y1;
 };
 
-// Of what is drawn of a rectangle: rows that are not the target's are left out.
+// The device pixels of `r` that are drawn: clipped to the target's rows.
 inline Bounds ToPixels(const PixelTarget& t, const Rect& r) {
   const auto edge = [&](float v, int from, int to) {
     return static_cast<int>(

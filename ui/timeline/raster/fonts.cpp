@@ -25,7 +25,8 @@ QString SansFamily() {
 }
 
 QString FallbackFamily() {
-  // Fontconfig finds some font with a character; of these the shapes are Chinese, not Japanese.
+  // Fontconfig finds some font with a Chinese character; these families have Chinese, not Japanese,
+  // shapes.
   static const QString family = [] {
     const QStringList families = QFontDatabase::families();
     for (const char* wanted : {"Noto Sans CJK SC", "Noto Sans SC", "Source Han Sans SC",
@@ -69,7 +70,7 @@ QFont CanvasFont(Font role) {
   if (role == Font::kBodyBold || role == Font::kSmallBold || role == Font::kTitle) {
     font.setWeight(QFont::DemiBold);
   }
-  // No sub-pixel colour: pictures are compared, and the canvas has dark and light grounds.
+  // No subpixel colors: images are compared, and the canvas has dark and light backgrounds.
   font.setStyleStrategy(QFont::StyleStrategy(QFont::PreferAntialias | QFont::NoSubpixelAntialias));
   font.setHintingPreference(QFont::PreferNoHinting);
   return font;

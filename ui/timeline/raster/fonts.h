@@ -1,4 +1,4 @@
-// The canvas' fonts: Inter where it is installed, else DejaVu Sans, else what the system has.
+// The canvas's fonts: Inter where it is installed, else DejaVu Sans, else a system font.
 #pragma once
 
 #include <QFont>
@@ -15,19 +15,19 @@
 namespace vramscope::ui::timeline {
 
 QFont CanvasFont(Font role);
-// Family of the proportional and of the monospaced fonts; the shell uses the same.
+// The families of the proportional and the monospaced font; the shell uses the same.
 QString SansFamily();
 QString MonoFamily();
-// For Chinese characters; empty: none of the usual ones is installed.
+// The family for Chinese characters; empty: none of the usual ones is installed.
 QString FallbackFamily();
 
-// For lookups by text without a copy of it.
+// Allows lookups by std::string_view without a copy.
 struct TextHash {
   using is_transparent = void;
   size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
 };
 
-// Widths from Qt's fonts, remembered.
+// Text widths from Qt's fonts, cached.
 class QtTextMeasure : public TextMeasure {
  public:
   QtTextMeasure();

@@ -9,7 +9,7 @@
 namespace vramscope::ui::timeline {
 namespace {
 
-constexpr int kWide = 512;  // pixels from which a row is faster copied than filled
+constexpr int kWide = 512;  // from this width in pixels, copying a row is faster than filling it
 
 }  // namespace
 uint32_t Premultiply(uint32_t argb) {
@@ -24,7 +24,7 @@ void FillRects(const PixelTarget& target, const Rect& clip, std::span<const Fill
   if (b.x0 >= b.x1 || b.y0 >= b.y1) return;
   auto scale = static_cast<float>(target.scale);
   for (const FillRect& r : rects) {
-    // Far outside values must not overflow the conversion.
+    // Values far outside must not overflow the conversion.
     auto pixel = [&](float v) {
       return static_cast<int>(std::floor(std::clamp(v * scale, -1e8f, 1e8f) + 0.5f));
     };
@@ -40,7 +40,7 @@ void FillRects(const PixelTarget& target, const Rect& clip, std::span<const Fill
     if (alpha == 0) continue;
     uint32_t* row = target.pixels + static_cast<ptrdiff_t>(y0) * target.stride;
     if (alpha == 255) {
-      // A wide one is copied from its first row: nothing is read of what it covers.
+      // Wide rectangles are copied from their first row, which does not read the covered pixels.
       const uint32_t* first = row + x0;
       std::fill(row + x0, row + x1, color);
       for (int y = y0 + 1; y < y1; ++y) {
@@ -59,7 +59,7 @@ void FillRects(const PixelTarget& target, const Rect& clip, std::span<const Fill
   }
 }
 
-// Row by row: every column remembers in which layer it stands, so memory is written in order.
+// Works row by row, so that memory is written in order; every column keeps its current layer.
 void FillStack(const PixelTarget& target, const Rect& clip, const StackPrim& stack,
                std::span<const float> edges, std::span<const uint32_t> colors) {
   Bounds b = ToPixels(target, stack.area.Intersect(clip));
@@ -69,7 +69,7 @@ void FillStack(const PixelTarget& target, const Rect& clip, const StackPrim& sta
   uint32_t layers = stack.layers;
 
   constexpr float kNever = 1e9f;
-  // Edges of the columns that are drawn, top edge first, in device pixels from b.y0.
+  // Edges of the drawn columns, top edge first, in device pixels from b.y0.
   std::vector<float> edge(size_t{layers + 1} * static_cast<size_t>(n));
   float left = stack.area.x * scale;
   float per_pixel = static_cast<float>(stack.columns) / std::max(stack.area.w * scale, 1.0f);
@@ -77,7 +77,7 @@ void FillStack(const PixelTarget& target, const Rect& clip, const StackPrim& sta
     auto column = static_cast<int64_t>((static_cast<float>(b.x0 + i) + 0.5f - left) * per_pixel);
     column = std::clamp<int64_t>(column, 0, stack.columns - 1);
     for (uint32_t l = 0; l <= layers; ++l) {
-      // What is no number is no edge, and no count of passed edges may come from it.
+      // A NaN is not an edge, and must not change the number of passed edges.
       const float at = edges[size_t{l} * stack.columns + column] * scale - static_cast<float>(b.y0);
       edge[size_t{layers - l} * n + i] = std::isnan(at) ? kNever : at;
     }
@@ -85,15 +85,15 @@ void FillStack(const PixelTarget& target, const Rect& clip, const StackPrim& sta
   std::vector<uint32_t> color(layers);  // top layer first
   for (uint32_t l = 0; l < layers; ++l) color[l] = Premultiply(colors[layers - 1 - l]);
 
-  // Per column: how many edges are passed, the colour below the last of them, where the next is.
+  // Per column: the number of passed edges, the color below the last one, and the next edge.
   std::vector<uint32_t> passed(n, 0), current(n, 0);
   std::vector<float> next(edge.begin(), edge.begin() + n);
-  int outside = n;  // columns above or below their stack: these keep what is there
+  int outside = n;  // number of columns above or below their stack; their pixels are not changed
   float nearest = *std::min_element(next.begin(), next.end());
   for (int y = b.y0; y < b.y1; ++y) {
     uint32_t* row = target.pixels + static_cast<ptrdiff_t>(y) * target.stride + b.x0;
     auto bottom = static_cast<float>(y - b.y0 + 1);
-    if (nearest >= bottom && (outside == 0 || outside == n)) {  // no edge in the whole row
+    if (nearest >= bottom && (outside == 0 || outside == n)) {  // no edge in this row
       if (outside == 0) std::copy(current.begin(), current.end(), row);
       continue;
     }
@@ -104,7 +104,7 @@ void FillStack(const PixelTarget& target, const Rect& clip, const StackPrim& sta
         nearest = std::min(nearest, next[i]);
         continue;
       }
-      // Edges inside this pixel: mix what lies between them by its share of the pixel.
+      // Edges inside this pixel: mixes the colors between them by their share of the pixel.
       uint32_t under = row[i];
       uint32_t value = current[i] ? current[i] : under;
       bool was_outside = current[i] == 0;
@@ -127,7 +127,7 @@ void FillStack(const PixelTarget& target, const Rect& clip, const StackPrim& sta
   }
 }
 
-// All rows of a strip are alike: where what lies under them is alike, too, one is made and copied.
+// All rows of a strip are equal. Where the pixels below are equal too, the last result is copied.
 void FillStrip(const PixelTarget& target, const Rect& clip, const StripPrim& strip,
                std::span<const uint32_t> colors) {
   const Bounds b = ToPixels(target, strip.area.Intersect(clip));
@@ -198,7 +198,7 @@ void MovePixels(const uint32_t* from, const PixelTarget& target, const Rect& are
   const Bounds b = ToPixels(target, area);
   const int n = b.x1 - b.x0;
   if (n <= 0 || b.y0 >= b.y1) return;
-  // Columns [first, last) come from somewhere; `source[x]`: from where.
+  // Columns [first, last) have a source; `source[x]` is its column.
   std::vector<int> source(static_cast<size_t>(n));
   int first = n, last = 0;
   for (int x = 0; x < n; ++x) {
@@ -210,7 +210,7 @@ void MovePixels(const uint32_t* from, const PixelTarget& target, const Rect& are
   }
   if (first >= last) first = last = n;
   const bool shifted = first < last && source[static_cast<size_t>(last) - 1] - source[first] ==
-                                           last - 1 - first;  // and not stretched
+                                           last - 1 - first;  // shifted, not stretched
   for (int y = b.y0; y < b.y1; ++y) {
     const ptrdiff_t row = static_cast<ptrdiff_t>(y) * target.stride + b.x0;
     uint32_t* to = target.pixels + row;

@@ -1,4 +1,4 @@
-// Filling rectangles, stacks, strips and pictures straight into premultiplied ARGB pixels.
+// Fills rectangles, stacks, strips and images directly into premultiplied ARGB pixels.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ struct PixelTarget {
   int width, height;
   int stride;    // in pixels
   double scale;  // device pixels per logical pixel
-  // Only these rows are drawn: several threads share a picture.
+  // Only these rows are drawn, so that several threads can share one image.
   int first_row = 0, last_row = INT32_MAX;
 };
 
@@ -25,10 +25,11 @@ void FillStrip(const PixelTarget& target, const Rect& clip, const StripPrim& str
                std::span<const uint32_t> colors);
 void FillImage(const PixelTarget& target, const Rect& clip, const ImagePrim& image,
                std::span<const uint32_t> pixels);
-// Copies `area` of a picture like the target's.
+// Copies `area` from an image of the same size as the target.
 void CopyPixels(const uint32_t* from, const PixelTarget& target, const Rect& area);
-// Fills `area` with what of `from` (a picture like the target's) lies from `begin` to `end` of its
-// width: 0, 1 is the area itself. `outside`: where the picture has nothing.
+// Fills `area` with the part of `from` (an image of the same size as the target) between `begin`
+// and `end`, as fractions of the area's width: 0 and 1 are the area itself. `outside`: the color
+// where `from` has no pixels.
 void MovePixels(const uint32_t* from, const PixelTarget& target, const Rect& area, double begin,
                 double end, uint32_t outside);
 

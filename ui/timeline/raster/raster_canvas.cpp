@@ -9,7 +9,7 @@
 namespace vramscope::ui::timeline {
 namespace {
 
-// Of the processor: what other programs take says nothing of the next picture.
+// CPU time, not wall time: the load by other programs says nothing about the next frame.
 double ThreadMs() {
   timespec t{};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
@@ -60,11 +60,12 @@ void RasterCanvas::Move() {
   const PixelTarget to{reinterpret_cast<uint32_t*>(moved_.bits()), moved_.width(), moved_.height(),
                        static_cast<int>(moved_.bytesPerLine() / 4), moved_.devicePixelRatioF()};
   const Span& view = s.viewport.view();
-  // Where the view's ends are in the picture that is there.
+  // The view's ends, as fractions of the width of the existing image.
   const double begin = (view.begin - image_view_.begin) / image_view_.width();
   const double end = (view.end - image_view_.begin) / image_view_.width();
   const uint32_t ground = Premultiply(s.theme.ground.argb());
-  // Lanes do not overlap, and come from top to bottom; what lies around their bodies stays.
+  // Lanes do not overlap and are ordered from top to bottom; everything around their bodies is
+  // copied.
   float top = 0;
   for (const LanePlace& place : s.layout.lanes) {
     if (!place.in_sight() || !place.lane->FollowsView()) continue;

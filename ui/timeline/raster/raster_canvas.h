@@ -1,7 +1,6 @@
-// The canvas as RasterRenderer draws it: the picture of the data layer, which is kept, and the
-// overlay over it. Where a picture takes longer than a frame may, what is there is moved and
-// stretched to where the view has gone (pixels are copied, nothing is asked), and the exact picture
-// follows.
+// The canvas drawn by RasterRenderer: a cached image of the data layer with the overlay on top.
+// Where an image takes longer than a frame, the cached one is moved and stretched to the new view
+// (pixels are copied, no index is queried), and the exact image follows.
 //
 //   if (canvas.Paint(widget, exact)) timer.start(RasterCanvas::kExactAfterMs);  // then: exact
 //
@@ -21,15 +20,15 @@ class RasterCanvas {
   static constexpr double kFrameBudgetMs = 8;
   static constexpr int kExactAfterMs = 30;
 
-  // `model` must outlive it.
+  // `model` must outlive the canvas.
   explicit RasterCanvas(TimelineModel* model) : model_(model), renderer_(&model->crew()) {}
 
-  // From the widget's paintEvent. True: what it shows of the data is a moved picture; `exact`: it
-  // may not be.
+  // Called by the widget's paintEvent. Returns true if the data layer shown is a moved image.
+  // `exact`: forbids moved images.
   bool Paint(QWidget* widget, bool exact);
-  // The next picture is made anew.
+  // The next Paint() draws a new image.
   void Invalidate() { stale_ = true; }
-  // A picture that took longer is moved before it is made anew.
+  // An image that took longer than this is moved before it is drawn anew.
   void SetFrameBudget(double ms) { budget_ms_ = ms; }
 
   const SceneCounts& counts() const { return counts_; }
@@ -45,7 +44,7 @@ class RasterCanvas {
   RasterRenderer renderer_;
   DrawList data_list_, overlay_list_;
   QImage image_, moved_;
-  Span image_view_;  // of the time, that image_ shows
+  Span image_view_;  // the time range that image_ shows
   bool stale_ = true;
   double budget_ms_ = kFrameBudgetMs, made_in_ms_ = 0;
   SceneCounts counts_;

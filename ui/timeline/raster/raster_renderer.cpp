@@ -44,7 +44,7 @@ void PaintLine(const DrawList& list, const PolylinePrim& p, QPainter* painter) {
   painter->drawPolyline(points.data(), static_cast<int>(points.size()));
 }
 
-// What is not filled: a painter of its own, for these rows alone. Few.
+// Draws the few shapes that shape_fill cannot draw: with a QPainter for these rows only.
 template <class LineOrPolyline>
 void PaintInto(const PixelTarget& t, const Rect& clip, const DrawList& list,
                const LineOrPolyline& line) {
@@ -79,7 +79,7 @@ void RasterRenderer::Render(const DrawList& list, QImage* image) {
   });
 }
 
-// Called by several threads at once, of other rows each: no text by Qt here.
+// Called by several threads at once, each for other rows: no text may be drawn by Qt here.
 void RasterRenderer::FillBand(const DrawList& list, const PixelTarget& target) const {
   const auto each = [](const auto& rows, const Command& c) {
     return std::span(rows).subspan(c.first, c.count);
@@ -212,7 +212,7 @@ void RasterRenderer::PaintCommand(const DrawList& list, const Command& c, QPaint
   }
 }
 
-// A layer is one outline of steps: there, along its upper edge, and back along its lower one.
+// A layer is one step outline: it follows the upper edge and returns along the lower one.
 void RasterRenderer::PaintStack(const DrawList& list, const StackPrim& s, QPainter* painter) {
   const auto edges = list.edges(s);
   const auto colors = list.colors(s);
@@ -240,11 +240,11 @@ void RasterRenderer::PaintText(const DrawList& list, const TextPrim& t, QPainter
     double room = t.box.w - measure_.Width(utf8, t.font);
     x += t.align == Align::kCenter ? room / 2 : room;
   }
-  // Capitals and digits in the optical middle.
+  // Capitals and digits are centred optically.
   double y = t.box.y + t.box.h / 2 + metrics.capHeight() / 2;
   painter->setFont(measure_.font(t.font));
   painter->setPen(ToQt(t.argb));
-  // Most of what is written stays from frame to frame: it is laid out once.
+  // Most texts stay the same from frame to frame, so each is laid out once.
   auto& laid_out = laid_out_[static_cast<size_t>(t.font)];
   auto found = laid_out.find(utf8);
   if (found == laid_out.end()) {

@@ -1,6 +1,6 @@
-// Draws a DrawList into a QImage, filling its pixels directly (10 to 50 times faster than software
-// OpenGL), in bands of rows that fit into a core's cache and are shared by the cores that are free.
-// Works without a display.
+// Draws a DrawList into a QImage by filling its pixels directly (10 to 50 times faster than
+// software OpenGL). Bands of rows that fit into a core's cache are shared by the free cores. Needs
+// no display.
 //
 //   RasterRenderer r(&crew);
 //   QImage image(size * dpr, QImage::Format_ARGB32_Premultiplied);
@@ -29,17 +29,17 @@ namespace vramscope::ui::timeline {
 
 class RasterRenderer {
  public:
-  // `crew` must outlive it.
+  // `crew` must outlive the renderer.
   explicit RasterRenderer(Crew* crew) : crew_(crew) {}
 
   // `image`: Format_ARGB32_Premultiplied or Format_RGB32, with its device pixel ratio set.
   void Render(const DrawList& list, QImage* image);
-  // As an overlay over what the painter's device shows, or into a file of shapes (PDF); everything
-  // by QPainter, which is slow where there is much.
+  // Draws over the content of the painter's device, or into a vector file (PDF). QPainter draws
+  // everything, which is slow for large lists.
   void Paint(const DrawList& list, QPainter* painter);
 
   const QtTextMeasure& measure() const { return measure_; }
-  // How many rows are drawn at once; 0: as many as fit into a cache. The picture is the same.
+  // Rows per band; 0: as many as fit into a cache. The image does not depend on it.
   void SetBandRows(int rows) { band_rows_ = rows; }
 
  private:
@@ -52,7 +52,7 @@ class RasterRenderer {
 
   QtTextMeasure measure_;
   TextMasks masks_{&measure_};
-  std::vector<TextMasks::Placed> placed_;  // of the list that is being rendered, by text
+  std::vector<TextMasks::Placed> placed_;  // texts of the list that is being rendered, by index
   std::array<LaidOut, kFontCount> laid_out_;
   int band_rows_ = 0;
   Crew* crew_;

@@ -10,18 +10,18 @@
 namespace vramscope::ui::timeline {
 namespace {
 
-// Of a pixel [at, at + 1): how much lies between two edges.
+// The share of the pixel [at, at + 1) that lies between two edges.
 double Overlap(double at, double from, double to) {
   return std::clamp(std::min(at + 1, to) - std::max(at, from), 0.0, 1.0);
 }
 
-// An edge that is meant to lie between two pixels does.
+// Moves an edge to a pixel boundary if it is within 1 % of a pixel.
 double Snapped(double edge) {
   const double whole = std::round(edge);
   return std::abs(edge - whole) < 0.01 ? whole : edge;
 }
 
-// In device pixels.
+// A rounded rectangle in device pixels.
 struct Round {
   double x0, y0, x1, y1, radius;
 
@@ -43,8 +43,8 @@ struct Round {
   }
 };
 
-// `covers(x, y)` where it changes, near the left and the right edge; between them a row has one
-// value.
+// Calls `covers(x, y)` only near the left and right edges; the pixels between them have the same
+// value in each row.
 template <class Covers>
 void Paint(const PixelTarget& t, const Rect& clip, const Round& outer, double rim, uint32_t argb,
            Covers covers) {
@@ -60,7 +60,7 @@ void Paint(const PixelTarget& t, const Rect& clip, const Round& outer, double ri
   const int to = within(std::floor(outer.x1 - rim), from, right);
   const int top = within(std::floor(outer.y0), b.y0, b.y1);
   const int bottom = within(std::ceil(outer.y1), b.y0, b.y1);
-  // Rows without a corner are all alike: the edges of one are those of the next.
+  // Rows without a rounded corner have equal edges, which are computed once.
   const int straight_from = within(std::ceil(outer.y0 + rim), top, bottom);
   const int straight_to = within(std::floor(outer.y1 - rim), straight_from, bottom);
   std::array<uint32_t, 32> edges;
@@ -99,7 +99,7 @@ void FillBox(const PixelTarget& t, const Rect& clip, const BoxPrim& box) {
   const double width = box.stroke >> 24 ? box.stroke_width : 0;
   FillRound(t, clip, Round::Of(box.rect, box.radius, width / 2, t.scale), box.fill);
   if (width <= 0) return;
-  // From the box's edge inwards.
+  // The stroke runs from the box's edge inwards.
   const double radius = box.radius > 0 ? box.radius : 0;
   const Round outer = Round::Of(box.rect, radius > 0 ? radius + width / 2 : 0, 0, t.scale);
   const Round inner = Round::Of(box.rect, std::max(radius - width / 2, 0.0), width, t.scale);
@@ -137,7 +137,7 @@ bool FillLine(const PixelTarget& t, const Rect& clip, const LinePrim& l) {
     piece(0, length);
     return true;
   }
-  // Those within the clip: of a line far longer the others cost nothing.
+  // Only the dashes within the clip are drawn, so that very long lines are cheap.
   const float period = l.dash.on + l.dash.off;
   const float near = upright ? (way > 0 ? clip.y - begin : begin - clip.bottom())
                              : (way > 0 ? clip.x - begin : begin - clip.right());
@@ -190,7 +190,7 @@ void FillMask(const PixelTarget& t, const Rect& clip, const Mask& mask, int x, i
     const int n = x1 - x0;
     for (int i = 0; i < n;) {
       const int end = std::min(i + 8, n);
-      // Most of a text is none of its letters.
+      // Most pixels of a text are empty.
       uint64_t eight = 1;
       if (end - i == 8) std::memcpy(&eight, of + i, sizeof eight);
       if (eight == 0) i = end;

@@ -1,5 +1,5 @@
-// Boxes, lines, circles and masks with smooth edges, straight into premultiplied ARGB pixels: what
-// a painter would do, without one, on any thread. Rectangles and columns: pixel_fill.h.
+// Draws boxes, lines, circles and masks with smooth edges into premultiplied ARGB pixels, like
+// QPainter but on any thread. Rectangles and columns: pixel_fill.h.
 #pragma once
 
 #include <cstdint>
@@ -13,18 +13,19 @@ namespace vramscope::ui::timeline {
 
 void FillBox(const PixelTarget& target, const Rect& clip, const BoxPrim& box);
 void FillCircle(const PixelTarget& target, const Rect& clip, const CirclePrim& circle);
-// Across or upright, dashed or not; false: it is neither, and nothing was drawn.
+// Draws horizontal and vertical lines, dashed or not. Returns false, without drawing, for other
+// lines.
 bool FillLine(const PixelTarget& target, const Rect& clip, const LinePrim& line);
-// Of few points and not dashed; false: nothing was drawn.
+// Draws lines of few points without dashes. Returns false, without drawing, for others.
 bool FillPolyline(const PixelTarget& target, const Rect& clip, std::span<const Point> points,
                   const PolylinePrim& line);
 
-// How much of each pixel something covers: a text, say.
+// How much of each pixel a shape covers, for example a text.
 struct Mask {
   int width = 0, height = 0;
-  std::vector<uint8_t> coverage;  // a byte a pixel, 255: all of it
+  std::vector<uint8_t> coverage;  // one byte per pixel; 255: covered completely
 };
-// With its upper left corner at a pixel of the target.
+// Draws `mask` in one color with its upper left corner at (x, y).
 void FillMask(const PixelTarget& target, const Rect& clip, const Mask& mask, int x, int y,
               uint32_t argb);
 

@@ -10,7 +10,7 @@ namespace vramscope::ui::timeline {
 namespace {
 
 constexpr size_t kMostBytes = 8 << 20;
-constexpr int kMargin = 3;  // device pixels around: letters reach beyond their advance
+constexpr int kMargin = 3;  // margin in device pixels: letters may exceed their advance width
 
 }  // namespace
 
@@ -35,8 +35,8 @@ TextMasks::Placed TextMasks::Place(std::string_view utf8, const TextPrim& text) 
     const double room = text.box.w - measure_->Width(utf8, text.font);
     x += text.align == Align::kCenter ? room / 2 : room;
   }
-  // Capitals and digits in the optical middle; on whole pixels, so that a text looks the same
-  // wherever it stands.
+  // Capitals and digits are centred optically. The baseline is on whole pixels, so that a text
+  // looks the same everywhere.
   const double baseline = text.box.y + text.box.h / 2 + metrics.capHeight() / 2;
   const double most = 1e6;
   return {&found->second,

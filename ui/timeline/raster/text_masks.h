@@ -1,11 +1,11 @@
-// Texts as masks: each is drawn by Qt once, and from then on filled like anything else. Most of
-// what is written stays from frame to frame.
+// Texts as masks: Qt draws each text once, then the mask is filled like any other shape. Most texts
+// stay the same from frame to frame.
 //
 //   masks.Begin(scale);
-//   TextMasks::Placed p = masks.Place(utf8, text);   // holds until the next Begin()
+//   TextMasks::Placed p = masks.Place(utf8, text);   // valid until the next Begin()
 //   if (p.mask) FillMask(target, clip, *p.mask, p.x, p.y, text.argb);
 //
-// One thread; the masks may be read by any number.
+// One thread; any number of threads may read the masks.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@ namespace vramscope::ui::timeline {
 class TextMasks {
  public:
   struct Placed {
-    const Mask* mask = nullptr;  // null: nothing to be seen
+    const Mask* mask = nullptr;  // null: nothing is visible
     int x = 0, y = 0;            // in device pixels
   };
 

@@ -1,5 +1,5 @@
-// What runs beside the allocator's stream: a stream of a device with its kernels, copies and fills
-// and the gaps between them; the calls, waits and ranges of a thread; collectives.
+// Activities outside of the allocator: a stream of a device with its kernels, memcpys, memsets and
+// idle gaps; the calls, waits and ranges of a thread; collectives.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,11 +22,11 @@ namespace {
 using trace::ActivityKind;
 using Of = query::ActivityTrack::Of;
 
-constexpr double kMinPx = 2;  // narrower ones come as columns
+constexpr double kMinPx = 2;  // narrower activities are drawn as columns
 constexpr float kLabelPad = 5;
 constexpr float kLeastLabel = 22;
-constexpr float kGapStrip = 3;  // at the foot of a stream: why it has nothing to run
-constexpr int kTints = 3;       // of kernels, by name: neighbours are told apart
+constexpr float kGapStrip = 3;  // height of the strip with the causes of idle gaps
+constexpr int kTints = 3;  // shades of kernels, chosen by name, so that adjacent kernels differ
 
 struct Look {
   std::string_view key;
@@ -83,7 +83,7 @@ Color FillOf(const Theme& theme, query::ActivityLook look) {
   return Mix(theme.raised, theme.warning, look.tint % 2 ? 0.16 : 0.24);
 }
 
-// What stands on a colour of data is dark; on a tint of the ground it is text.
+// Text is dark on data colors, and has the normal text color on tints of the background.
 Color InkOf(const CanvasState& s, uint32_t row) {
   switch (s.data->trace().activities.kind[row]) {
     case ActivityKind::kRuntimeCall:
@@ -113,7 +113,7 @@ std::string KeyOf(const query::ActivityTrack& track) {
 
 class ActivityLane : public Lane {
  public:
-  // Tracks [first, last) of the index: rows of one thing.
+  // Tracks [first, last) of the index: the rows of one stream or thread.
   ActivityLane(const TimelineData& d, uint32_t first, uint32_t last)
       : first_(first), rows_(static_cast<int>(last - first)) {
     const trace::Trace& t = d.trace();
@@ -135,7 +135,7 @@ class ActivityLane : public Lane {
         title_ = i18n::Format("{} · collectives of stream {}", device, tracks[first].stream);
         break;
       case Of::kDriverMemory:
-        title_ = i18n::Format("{} · driver's memory", device);
+        title_ = i18n::Format("{} · driver memory", device);
         break;
       case Of::kCalls:
         title_ = i18n::Format("runtime calls · {}", thread);
@@ -175,7 +175,7 @@ class ActivityLane : public Lane {
     const int row = std::clamp(static_cast<int>((y - place.body.y) / place.row_height), 0,
                                std::max(place.rows - 1, 0));
     const TimelineData& d = *s.data;
-    // What is thinner than a pixel is hit by the pixel it is drawn in.
+    // An activity thinner than a pixel is hit in the pixel where it is drawn.
     const double reach = s.viewport.ns_per_px() * 1.5;
     for (const double offset : {0.0, -reach / 2, reach / 2, -reach, reach}) {
       const auto found =
@@ -227,13 +227,13 @@ class ActivityLane : public Lane {
   }
 
  private:
-  // "12,360 kernels, 600 copies".
+  // "12,360 kernels, 600 memcpys".
   std::string KindsOf(const TimelineData& d) const {
     std::string text;
     for (const auto& [kind, one, many] :
          {std::tuple{ActivityKind::kKernel, i18n::Text("kernel"), i18n::Text("kernels")},
-          std::tuple{ActivityKind::kMemcpy, i18n::Text("copy"), i18n::Text("memcpys")},
-          std::tuple{ActivityKind::kMemset, i18n::Text("fill"), i18n::Text("memsets")}}) {
+          std::tuple{ActivityKind::kMemcpy, i18n::Text("memcpy"), i18n::Text("memcpys")},
+          std::tuple{ActivityKind::kMemset, i18n::Text("memset"), i18n::Text("memsets")}}) {
       uint64_t count = 0;
       for (uint32_t track = first_; track < first_ + static_cast<uint32_t>(rows_); ++track)
         count += d.ActivitiesOn(track, kind);
@@ -264,7 +264,7 @@ class ActivityLane : public Lane {
     ++draw.counts->activities;
     const auto x0 = static_cast<float>(s.viewport.ToX(s.data->FromTrace(r.begin_ns)));
     const auto x1 = static_cast<float>(s.viewport.ToX(s.data->FromTrace(r.end_ns)));
-    // A hair of ground between neighbours, once they are wide enough to lose it.
+    // A pixel of background between neighbours, if they are wide enough.
     const float hair = x1 - x0 >= 4 ? 1 : 0;
     const float left = std::max(x0, band.x - 4), right = std::min(x1 - hair, band.right() + 4);
     draw.list->Fill({left, band.y, std::max(right - left, 0.5f), band.h},

@@ -1,4 +1,4 @@
-// Every allocation as address by time.
+// All allocations as rectangles of address by time.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,10 +20,10 @@ namespace {
 constexpr const char* kTitle = TEXT_MARK("blocks by address");
 constexpr float kShare = 0.42f;
 constexpr float kLeast = 70;
-// Of little height, memory and blocks together are worth more than either alone.
+// On a low canvas, memory and blocks together are more useful than one of them alone.
 constexpr float kLeastWithMemory = 92;
-constexpr uint32_t kHatch = 4;        // cells from one line of the hatching to the next
-constexpr uint32_t kRowsAtOnce = 16;  // of cells, by one core
+constexpr uint32_t kHatch = 4;        // distance of the hatching lines in cells
+constexpr uint32_t kRowsAtOnce = 16;  // rows of cells that one thread draws at once
 
 uint32_t MixArgb(uint32_t a, uint32_t b, float t) {
   auto k = static_cast<uint32_t>(std::clamp(t, 0.0f, 1.0f) * 256);
@@ -32,7 +32,7 @@ uint32_t MixArgb(uint32_t a, uint32_t b, float t) {
   return 0xff000000 | rb | g;
 }
 
-// What is not highlighted steps back, but keeps its hue.
+// Blocks that are not highlighted fade but keep their hue.
 Color Faint(const Theme& theme, Color color) {
   return Mix(color, theme.ground, theme.dark ? 0.72 : 0.76);
 }
@@ -57,7 +57,7 @@ class BlocksLane : public Lane {
     double bytes_per_px = span / body.h;
     double offset = static_cast<double>(s.address_begin()) + (body.bottom() - y) * bytes_per_px;
     hit->offset = static_cast<uint64_t>(std::max(offset, 0.0));
-    // The point itself first, then around it, so that thin blocks can be caught.
+    // Tries the point itself first, then points around it, so that thin blocks can be hit.
     for (auto [dx, dy] :
          {std::pair{0.0, 0.0}, {0.0, -0.75}, {0.0, 0.75}, {-1.0, 0.0}, {1.0, 0.0}}) {
       double at = offset - dy * bytes_per_px;
@@ -84,17 +84,18 @@ class BlocksLane : public Lane {
     SceneCounts* counts = draw.counts;
     DrawList* list = draw.list;
     const Rect& body = draw.place.body;
-    std::string about = i18n::Text("each rectangle is one allocation; hatched is cached and free");
+    std::string about = i18n::Text("each rectangle is one allocation; hatched areas are unused");
     if (!s.data || s.data->address_axis().strips().empty())
-      about =
-          i18n::Text("each rectangle is one allocation, packed by time: segments are not recorded");
+      about = i18n::Text(
+          "each rectangle is one allocation; addresses are packed because segments are not "
+          "recorded");
     if (s.addresses.end > 0) {
-      about = i18n::Format("{} of {} of addresses; double click on the title shows all",
+      about = i18n::Format("{} of {} of addresses; double-click the title to show all",
                            FormatBytes(s.address_end() - s.address_begin()),
                            FormatBytes(s.data->address_axis().size()));
     }
     if (s.marking != nullptr && s.marking->block_count > 0) {
-      about = i18n::Format("{} of {} highlighted; Esc ends it", FormatCount(s.marking->block_count),
+      about = i18n::Format("{} of {} highlighted; Esc clears", FormatCount(s.marking->block_count),
                            FormatCount(s.marking->blocks.size()));
     }
     DrawLaneTitle(draw, i18n::Text(kTitle), about);
@@ -131,8 +132,8 @@ class BlocksLane : public Lane {
                 static_cast<float>(columns * cell), static_cast<float>(rows * cell)};
       ImagePrim image = list->Image(area, columns, rows);
       auto pixels = list->pixels(image);
-      // Cached and free is hatched: where no block lies, every fourth diagonal of the grid. It
-      // stands still on the screen while blocks move under it.
+      // Unused memory is hatched: every fourth diagonal of the grid is drawn where no block is. The
+      // hatching does not move on the screen while the blocks do.
       uint32_t hatch = Mix(s.theme.cached, s.theme.line, s.theme.dark ? 0.7 : 0.85).argb();
       auto cell_at = [&](float at, uint32_t limit) {
         return static_cast<uint32_t>(std::clamp<double>(std::round(at / cell), 0.0, limit));
@@ -157,7 +158,7 @@ class BlocksLane : public Lane {
         palette[c] = s.theme.categories[c].argb();
         faint[c] = Faint(s.theme, s.theme.categories[c]).argb();
       }
-      // Rows by all cores: there are as many cells as a quarter of the picture's pixels.
+      // All free cores draw rows: there are a quarter as many cells as pixels.
       std::atomic<uint32_t> drawn = 0;
       draw.crew->Do((rows + kRowsAtOnce - 1) / kRowsAtOnce, [&](size_t part) {
         uint32_t mine = 0;
@@ -165,7 +166,7 @@ class BlocksLane : public Lane {
         for (uint32_t y = first; y < std::min(first + kRowsAtOnce, rows); ++y) {
           uint32_t* row = pixels.data() + size_t{rows - 1 - y} * columns;
           const query::BlockCell* cells = view.cells.data() + size_t{y} * columns;
-          // Neighbours are mostly of one block.
+          // Adjacent cells usually belong to the same block.
           uint32_t last = UINT32_MAX, color = 0;
           for (uint32_t x = 0; x < columns; ++x) {
             if (cells[x].coverage <= 0) continue;
@@ -175,7 +176,7 @@ class BlocksLane : public Lane {
               const auto category = static_cast<size_t>(t.allocations.main_category[last]);
               color = (s.faint(last) ? faint : palette)[category];
             }
-            // Never fainter than what can be seen: something is there.
+            // A small coverage must remain visible.
             row[x] = MixArgb(cached, color, 0.25f + 0.75f * cells[x].coverage);
           }
         }
@@ -188,7 +189,7 @@ class BlocksLane : public Lane {
       ++counts->block_rects;
       float x0 = x_of(r.begin_ns), x1 = x_of(r.end_ns);
       float y0 = y_of(r.offset + r.bytes), y1 = y_of(r.offset);
-      // Neighbours are told apart by a hair between them, once they are large enough to lose it.
+      // A gap between neighbours, if they are large enough.
       if (y1 - y0 >= 4) y0 += 1;
       if (x1 - x0 >= 4) x1 -= 1 / static_cast<float>(s.scale);
       const bool is_faint = s.faint(r.row);
@@ -217,7 +218,7 @@ class BlocksLane : public Lane {
         std::string_view op = t.String(t.allocations.op[r.row]);
         std::string bytes = FormatBytes(t.allocations.bytes_rounded[r.row], true);
         float room = right - left - 10;
-        // The end of the path says more than its beginning.
+        // The end of the path is more informative than its beginning.
         std::string who(module.empty() ? op : module);
         if (who.empty()) who = CallSite(t, StackOf(t, {r.row}));
         std::string name = ElideStart(measure, who, Font::kSmall,
@@ -232,7 +233,7 @@ class BlocksLane : public Lane {
       }
     }
     if (!segments && view.rects.empty() && counts->block_cells == 0) {
-      list->Text(i18n::Text("nothing is in memory here"), body, Font::kSmall, s.theme.faint,
+      list->Text(i18n::Text("no memory is allocated here"), body, Font::kSmall, s.theme.faint,
                  Align::kCenter);
     }
     list->PopClip();

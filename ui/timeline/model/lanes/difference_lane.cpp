@@ -1,4 +1,4 @@
-// What the run has more or less than the one that it is compared with, phase by phase.
+// The difference between the run and the baseline, phase by phase.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -39,12 +39,13 @@ class DifferenceLane : public Lane {
     if (!s.ghost) return;
     auto peak = static_cast<int64_t>(s.data->peak().allocated);
     auto ghost_peak = static_cast<int64_t>(s.ghost->peak().allocated);
-    // A shorter ghost is not one with nothing in memory.
+    // Beyond the end of a shorter baseline there is no difference, because it is not a run with
+    // zero bytes.
     const bool ends = s.ghost_map.Map(s.data->duration_ns()) > s.ghost->duration_ns() + 1;
     DrawLaneTitle(draw, i18n::Text("difference"),
-                  i18n::Format("against {}, phase by phase · at the peaks {}{}", s.ghost_label,
-                               FormatSignedBytes(peak - ghost_peak),
-                               ends ? i18n::Text(" · it ends sooner") : ""));
+                  i18n::Format("compared with {}, phase by phase · difference of the peaks {}{}",
+                               s.ghost_label, FormatSignedBytes(peak - ghost_peak),
+                               ends ? i18n::Text(" · the other run ends earlier") : ""));
     if (body.h < 4) return;
     int columns = DeviceColumns(s, body);
     const std::vector<int64_t> edges = EdgesOfView(s, columns);
@@ -62,7 +63,7 @@ class DifferenceLane : public Lane {
     counts->difference_highest = highest;
     counts->difference_lowest = lowest;
     counts->difference_end = static_cast<uint32_t>(used);
-    // The scale is that of the whole runs, so that zooming does not blow up nothing to something.
+    // At least 5 % of the memory axis, so that tiny differences are not enlarged to full height.
     double scale = std::max({highest - lowest, static_cast<double>(s.axis.max) * 0.05, 1.0});
     float zero = body.y + static_cast<float>(highest / scale) * (body.h - 2) + 1;
     list->PushClip(body);

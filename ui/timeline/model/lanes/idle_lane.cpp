@@ -1,4 +1,4 @@
-// When a device had nothing to run on any of its streams, and what it waited for.
+// Times in which all streams of a device are idle, and their causes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -92,7 +92,7 @@ class IdleLane : public Lane {
   using Lane::Name;
   static std::string_view Name(query::IdleCause cause) { return query::Name(cause); }
 
-  // The causes with their colours: there is no other legend of them.
+  // The title shows the causes with their colors, as the only legend.
   void DrawTitle(const LaneDrawing& draw) const {
     DrawLaneTitle(draw, title_, about_);
     const Rect& box = draw.place.title;
@@ -114,7 +114,7 @@ class IdleLane : public Lane {
 
   uint32_t line_;
   std::string key_, title_, about_;
-  std::array<double, query::kIdleCauseCount> share_{};  // per cent
+  std::array<double, query::kIdleCauseCount> share_{};  // percent
 };
 
 }  // namespace

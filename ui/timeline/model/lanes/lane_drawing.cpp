@@ -8,7 +8,7 @@
 namespace vramscope::ui::timeline {
 namespace {
 
-// Of a trace of 43 ms in a view of 20 ns the last column is beyond an int.
+// In a view of 20 ns of a trace of 43 ms, the last column exceeds an int.
 int ColumnsUpTo(double last, int columns) {
   return static_cast<int>(std::clamp(std::ceil(last), 0.0, static_cast<double>(columns)));
 }
@@ -22,14 +22,14 @@ void DrawLaneTitle(const LaneDrawing& d, std::string_view title, std::string_vie
   const Rect& box = d.place.title;
   if (box.empty()) return;
   if (right <= 0) right = box.right();
-  // A small triangle: the lane can be folded away by a click on its title.
+  // A small triangle shows that a click on the title folds or unfolds the lane.
   float cx = box.x + 4, cy = box.y + box.h / 2;
   Point open[] = {{cx - 3, cy - 1.5f}, {cx, cy + 1.5f}, {cx + 3, cy - 1.5f}};
   Point shut[] = {{cx - 1.5f, cy - 3}, {cx + 1.5f, cy}, {cx - 1.5f, cy + 3}};
   const bool current = s.current_lane == d.place.lane->key();
   list->Polyline(d.place.folded ? shut : open, current ? s.theme.accent : s.theme.faint, 1.2f);
   float x = box.x + 13;
-  if (d.place.pinned) {  // A pin: its head and its needle.
+  if (d.place.pinned) {  // A pin: head and needle.
     list->Circle(x + 3, cy - 2, 2.5f, s.theme.accent, s.theme.accent, 0);
     list->Line(x + 3, cy, x + 3, cy + 5, s.theme.accent, 1.2f);
     x += 11;
@@ -60,7 +60,7 @@ uint32_t DrawMarks(const CanvasState& s, const Rect& box, float y, const Span& s
     const double x = box.x + (*at - span.begin) * per_ns;
     list->Fill({static_cast<float>(x) - kTick / 2, y, kTick, kHeight}, s.theme.warning);
     ++drawn;
-    // Those that the tick covers are one with it: their number costs nothing.
+    // Skips the marks that the tick covers, so that their number does not matter.
     at = std::upper_bound(at, marks.end(), *at + (kTick + 1) / per_ns);
   }
   return drawn;

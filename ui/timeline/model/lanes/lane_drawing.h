@@ -1,4 +1,4 @@
-// What several lanes draw alike: titles, text on pills, the pixel columns of the view.
+// Drawing shared by several lanes: titles, text on pills, the pixel columns of the view.
 #pragma once
 
 #include <algorithm>
@@ -17,35 +17,36 @@
 
 namespace vramscope::ui::timeline {
 
-// `right`: what stands at the right end of the title begins there; 0: nothing does.
+// `right`: left edge of the content at the right end of the title; 0: none.
 void DrawLaneTitle(const LaneDrawing& d, std::string_view title, std::string_view about,
                    float right = 0);
 
-// Text on a pill of the ground's colour: to be read over curves, lines and the empty plot alike.
+// Text on a pill in the background's color, readable over curves, lines and the empty plot.
 void PillText(const CanvasState& state, std::string_view text, const Rect& box, Color color,
               DrawList* list);
 
-// Ticks where the highlighted blocks (what a search found) are born, in a box that shows `span`;
-// gives how many.
+// Draws ticks at the begin times of marked things in a box that shows `span`; returns their number.
 uint32_t DrawMarks(const CanvasState& state, const Rect& box, float y, const Span& span,
                    DrawList* list);
 
-// The view's columns, one a device pixel and one more, on a grid that stays while the view moves.
+// The view's columns: one per device pixel and one more, on a grid that is fixed while the view
+// moves.
 query::TimeGrid GridOfView(const CanvasState& state, const Rect& box);
-// Where they are drawn, to whole device pixels: of a box, or a little further at both ends.
+// The rectangle of these columns in whole device pixels. It may exceed `box` a little at both ends.
 Rect AreaOf(const CanvasState& state, const query::TimeGrid& grid, const Rect& box);
-// How many begin before the end of the trace (a shorter run on a kept scale).
+// Number of columns that begin before the end of the trace (which may be shorter than the scale).
 int ColumnsWithData(const CanvasState& state, const query::TimeGrid& grid);
 
-// What is too narrow for a rectangle: its colour, as strong as it covers the column, never fainter
-// than `least`. `fill_of`: the colour of a LaneColumn::look. Gives how many columns it drew.
+// Draws the things that are too narrow for a rectangle. The alpha of a column is the part of it
+// that they cover, but at least `least`. `fill_of`: the color of a LaneColumn::look. Returns the
+// number of columns drawn.
 template <class FillOf>
 uint32_t DrawColumns(const CanvasState& state, const query::LaneView& view, const Rect& band,
                      double least, FillOf fill_of, DrawList* list) {
-  constexpr uint32_t kSteps = 8;  // of how strong it is
+  constexpr uint32_t kSteps = 8;  // steps of the alpha
   const auto drawn_of = [](const query::LaneColumn& c) { return c.count > 0 || c.coverage > 0; };
   if (std::ranges::none_of(view.columns, drawn_of)) return 0;
-  std::array<uint32_t, 256 * (kSteps + 1)> colors{};  // 0: not made yet
+  std::array<uint32_t, 256 * (kSteps + 1)> colors{};  // 0: not computed yet
   const std::span<uint32_t> strip = list->strip(
       list->Strip(AreaOf(state, view.grid, band), static_cast<uint32_t>(view.columns.size())));
   uint32_t drawn = 0;
@@ -64,12 +65,12 @@ uint32_t DrawColumns(const CanvasState& state, const query::LaneView& view, cons
   return drawn;
 }
 
-// The view in the trace's times: begin, and an end that is later.
+// The view in the trace's times; the end is after the begin.
 std::pair<int64_t, int64_t> TraceView(const CanvasState& state);
 int DeviceColumns(const CanvasState& state, const Rect& box);
-// Columns before the end of the trace (a shorter run on a kept scale).
+// Number of columns before the end of the trace (which may be shorter than the scale).
 int ColumnsWithData(const CanvasState& state, int columns);
-// Where the columns of the view begin, and where the last one ends.
+// The begin of each column of the view, and the end of the last one.
 std::vector<int64_t> EdgesOfView(const CanvasState& state, int columns);
 GhostColumns GhostUnderView(const CanvasState& state, std::span<const int64_t> edges);
 

@@ -1,5 +1,5 @@
-// Every lane there is, in the order in which they come. To add one: a file beside this one with a
-// class that is a Lane, its name here and its place in MakeLanes().
+// Lists all lanes in their default order. To add one: a file in this folder with a class derived
+// from Lane, its factory here, and its place in MakeLanes().
 #pragma once
 
 #include <memory>
@@ -11,10 +11,10 @@
 
 namespace vramscope::ui::timeline {
 
-// More activities than that have no lanes of their own.
+// Of more streams and threads, only the busiest have lanes.
 inline constexpr size_t kMostActivityLanes = 128;
 
-// What a trace has no use for is among them and wants no rows. They live no longer than `data`.
+// Includes lanes that the trace does not need; these want no rows. `data` must outlive the lanes.
 std::vector<std::unique_ptr<const Lane>> MakeLanes(const TimelineData& data);
 
 std::unique_ptr<const Lane> MakeOverviewLane();
@@ -22,20 +22,21 @@ std::unique_ptr<const Lane> MakeRulerLane();
 std::unique_ptr<const Lane> MakeMemoryLane();
 std::unique_ptr<const Lane> MakeDifferenceLane();
 std::unique_ptr<const Lane> MakeBlocksLane();
-// Steps, micro-batches and phases without a title; annotations, modules and ops nested, with one.
+// Steps, micro-batches and phases have no title. Annotations, modules and ops are nested and have
+// one.
 std::unique_ptr<const Lane> MakeSliceLane(trace::SliceKind kind);
 std::string_view SliceLaneKey(trace::SliceKind kind);
-// Tracks [first, last) of the activity index: those of one stream, or of one thread.
+// Tracks [first, last) of the activity index: the tracks of one stream or thread.
 std::unique_ptr<const Lane> MakeActivityLane(const TimelineData& data, uint32_t first,
                                              uint32_t last);
 std::string ActivityLaneKey(const TimelineData& data, uint32_t activity);
 std::string IdleLaneKey(const TimelineData& data, uint32_t gap);
-// A device's line of the idle gaps.
+// `line`: a device's line of IdleGaps.
 std::unique_ptr<const Lane> MakeIdleLane(const TimelineData& data, uint32_t line);
-// Both live as long as the data that they are of.
+// The argument must outlive the lane.
 std::unique_ptr<const Lane> MakeSeriesLane(const Series& series);
 std::unique_ptr<const Lane> MakeDeviceLane(const TimelineData& data, const DeviceMemory& memory);
-// How many lanes were left out for being too many, and what would have made them.
+// A lane that only states how many lanes were left out because there are too many, and of what.
 std::unique_ptr<const Lane> MakeNoticeLane(std::string key, std::string title, std::string about);
 
 }  // namespace vramscope::ui::timeline

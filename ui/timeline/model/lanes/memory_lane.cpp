@@ -1,4 +1,4 @@
-// Memory by category, stacked; reserved and limit lines, the peak, the run that is compared with.
+// Memory by category, stacked; reserved and limit lines, the peak, the baseline.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,15 +16,15 @@ namespace vramscope::ui::timeline {
 namespace {
 
 constexpr std::string_view kMemoryTitle = TEXT_MARK("memory by category");
-// Below this it says nothing.
+// a lower lane is not readable
 constexpr float kLeast = 110;
 constexpr float kShare = 0.58f;
 constexpr Dash kReservedDash{5, 4};
 constexpr Dash kLimitDash{8, 4};
 constexpr Dash kPeakDash{1.5f, 2.5f};
 
-// A step curve over the columns as thin rectangles: cheaper than a stroked path of thousands of
-// points, and as sharp as the pixels are. Dashes stand still on the screen.
+// Draws a step curve over the columns as thin rectangles: cheaper than a stroked path of thousands
+// of points, and as sharp as the pixels. Dashes do not move on the screen.
 template <class YOf>
 void StepLine(const CanvasState& s, const Rect& area, int columns, int used, Color color,
               float width, Dash dash, DrawList* list, YOf y_of) {
@@ -44,7 +44,7 @@ void StepLine(const CanvasState& s, const Rect& area, int columns, int used, Col
       if (to > from) list->FillEdges(from, y - half, to, y + half, argb);
     }
   };
-  auto snap = [&](float y) {  // to whole device pixels
+  auto snap = [&](float y) {  // rounds to whole device pixels
     return static_cast<float>(std::round((y - half) * s.scale) / s.scale) + half;
   };
   float last_y = 0;
@@ -72,8 +72,8 @@ void DrawByteGrid(const CanvasState& s, const Rect& body, bool over, DrawList* l
   }
 }
 
-// Labels at the right edge, over the line that they name; where the lane ends above it, under it.
-// In a low lane those that would lie on the one below them are left out.
+// Labels at the right edge, above the line that they name, or below it at the top of the lane. In a
+// low lane, labels that would overlap the one below are omitted.
 void DrawByteLabels(const CanvasState& s, const TextMeasure& measure, const Rect& body,
                     const Rect& callout, DrawList* list) {
   float free_above = body.bottom() + 1;
@@ -107,7 +107,8 @@ PeakCallout PlacePeak(const CanvasState& s, const TextMeasure& measure, const Re
   p.x = std::clamp(p.x, body.x, body.right());
   p.y = static_cast<float>(s.BytesToY(static_cast<double>(peak.allocated), body));
   p.title = i18n::Format("peak {}", FormatBytes(peak.allocated));
-  // No wider than the larger side of the mark has room for: the callout must not cover it.
+  // No wider than the larger of the two sides of the mark, so that the callout does not cover the
+  // mark.
   float room = std::max(p.x - body.x, body.right() - p.x) - 15 - 20;
   p.place = Elide(measure, s.data->peak_place(), Font::kSmall, std::min(300.0f, room));
   float width =
@@ -133,8 +134,9 @@ void DrawPeak(const CanvasState& s, const PeakCallout& p, const Rect& body, Draw
   list->Text(p.place, {p.box.x + 10, p.box.y + 22, width, 15}, Font::kSmall, s.theme.dim);
 }
 
-// Left edge for a label over the highest part of the reserved line, clear of the peak's callout and
-// of the byte labels at the right; negative: there is no such place. `area`: of the columns.
+// The left edge of a label above the highest part of the reserved line that does not overlap the
+// peak's callout or the byte labels at the right; negative: there is no such place. `area`: the
+// rectangle of the columns.
 float PlaceReservedLabel(const Rect& body, const Rect& area, const std::vector<uint64_t>& reserved,
                          int used, uint64_t highest, float width, float top, const Rect& callout) {
   float per_column = area.w / static_cast<float>(reserved.size());
@@ -151,7 +153,7 @@ float PlaceReservedLabel(const Rect& body, const Rect& area, const std::vector<u
       i = std::max(i, static_cast<int>((left - area.x) / per_column));
       continue;
     }
-    // The line must stay at its height under the label.
+    // The line must keep its height over the whole width of the label.
     int last = std::min(static_cast<int>((box.right() - area.x) / per_column), used - 1);
     int j = i;
     while (j <= last && reserved[j] >= highest) ++j;
@@ -160,8 +162,8 @@ float PlaceReservedLabel(const Rect& body, const Rect& area, const std::vector<u
   }
 }
 
-// "- - reserved 8.59 GiB" at the right end of a lane's title; gives the left edge of what it
-// drew: nothing where it would run into the title.
+// Draws "- - reserved 8.59 GiB" at the right end of a lane's title, unless it would overlap the
+// title. Returns the left edge of what it drew, or `right`.
 float TitleLegend(const CanvasState& s, const TextMeasure& measure, const Rect& title, float right,
                   std::string_view text, Color color, Dash dash, DrawList* list) {
   std::string label = Elide(measure, text, Font::kSmall, title.w / 3);
@@ -177,7 +179,7 @@ float TitleLegend(const CanvasState& s, const TextMeasure& measure, const Rect& 
 }
 
 std::string About(const CanvasState& s) {
-  if (s.hidden.none()) return i18n::Text("stacked, bytes in blocks");
+  if (s.hidden.none()) return i18n::Text("stacked; allocated bytes");
   std::string names;
   for (const trace::Category category : kStackOrder)
     if (s.hides(category)) names += (names.empty() ? "" : ", ") + i18n::Text(trace::Name(category));
@@ -258,7 +260,7 @@ class MemoryLane : public Lane {
     memory->columns = n;
     counts->columns = n;
     DrawByteGrid(s, body, /*over=*/true, list);
-    // The outline keeps the total readable where a thin layer ends the stack.
+    // The outline keeps the total readable where the top layer is thin.
     const float* top = memory->edges.data() + kStackOrder.size() * n;
     StepLine(s, area, columns, used, s.theme.text.WithAlpha(s.theme.dark ? 0.35 : 0.45), 1, {},
              list, [&](int i) { return top[i]; });
@@ -269,7 +271,7 @@ class MemoryLane : public Lane {
       auto y_of = [&](int i) {
         return static_cast<float>(s.BytesToY(static_cast<double>(ghost.allocated[i]), body));
       };
-      // A dark and a light line, so that it is seen on every hue. It ends where the ghost ends.
+      // A dark and a light line, visible on every color. Both end where the baseline ends.
       StepLine(s, body, under, ghost.end, s.theme.ground.WithAlpha(0.45), 3, {}, list, y_of);
       StepLine(s, body, under, ghost.end, s.theme.ghost, 1, {}, list, y_of);
       counts->ghost_shown = true;
@@ -307,14 +309,14 @@ class MemoryLane : public Lane {
       list->Line(body.x, y, body.right(), y, s.theme.bad, 1.5f, kLimitDash);
       std::string label = i18n::Format("GPU {}", FormatBytes(s.device_limit, true));
       float width = measure.Width(label, Font::kSmallBold) + 10;
-      // On a chip of its own, below the line when the reserved label is above it.
+      // On a pill of its own; below the line where the reserved label is above it.
       Rect chip{body.right() - width - 60, y - 17, width, 15};
       if (!chip.Intersect(reserved_box.Inset(-4, -1)).empty() || chip.y < body.y) chip.y = y + 3;
       list->Box(chip, 3, s.theme.ground.WithAlpha(0.8));
       list->Text(label, chip, Font::kSmallBold, s.theme.bad, Align::kCenter);
       counts->limit_shown = true;
     }
-    // Last, on their pills: nothing runs through a figure.
+    // Drawn last, so that no line crosses a number.
     DrawByteLabels(s, measure, body, peak.box, list);
     list->PopClip();
     float right = draw.place.title.right();

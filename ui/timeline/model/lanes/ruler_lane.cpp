@@ -1,4 +1,4 @@
-// Moments along the time axis, and the search's marks.
+// Labels of the time axis, the ticks of marked things, and the flags of notes.
 #include <algorithm>
 #include <cmath>
 
@@ -16,8 +16,8 @@ constexpr float kHeight = 22;
 constexpr float kTickApart = 72;
 constexpr float kMark = 5;
 constexpr float kFlagWidth = 8, kFlagHeight = 6, kPole = 1.5f;
-constexpr float kRangeHeight = 4;  // of a range that is kept
-constexpr double kNear = 8;        // pixels around a flag that are it
+constexpr float kRangeHeight = 4;  // for a note's range
+constexpr double kNear = 8;        // a flag is hit within this many pixels
 
 std::vector<TimeTick> Ticks(const CanvasState& s, float width) {
   const Span& view = s.viewport.view();
@@ -26,7 +26,7 @@ std::vector<TimeTick> Ticks(const CanvasState& s, float width) {
              : EntryTicks(view.begin, view.end, width, kTickApart, s.data->origin_ns());
 }
 
-// A pole with a pennant. Those that one covers are one with it.
+// Draws flags: a pole with a pennant. Flags that another one covers are not drawn.
 uint32_t DrawNotes(const CanvasState& s, const Rect& ruler, DrawList* list) {
   if (s.notes == nullptr) return 0;
   uint32_t drawn = 0;
@@ -48,7 +48,7 @@ uint32_t DrawNotes(const CanvasState& s, const Rect& ruler, DrawList* list) {
   return drawn;
 }
 
-// That the mouse is at; null: at none.
+// The note under the mouse; null: none.
 const NoteMark* NoteAt(const CanvasState& s, double time) {
   if (s.notes == nullptr) return nullptr;
   const NoteMark* nearest = nullptr;
@@ -56,7 +56,7 @@ const NoteMark* NoteAt(const CanvasState& s, double time) {
   for (const NoteMark& note : s.notes->notes) {
     const double at = s.viewport.ToX(time);
     double away = std::abs(s.viewport.ToX(s.data->FromTrace(note.time_ns)) - at);
-    // In a range it is of that, unless the flag of another note is as near.
+    // Within a note's range, that note is hit, unless another note's flag is nearer.
     if (note.range() && at >= s.viewport.ToX(s.data->FromTrace(note.time_ns)) &&
         at <= s.viewport.ToX(s.data->FromTrace(note.end_ns)))
       away = std::min(away, kNear / 2);
@@ -99,7 +99,7 @@ class RulerLane : public Lane {
       float width = d.measure.Width(tick.label, Font::kSmall);
       float left = std::clamp(x + 3, ruler.x, std::max(ruler.right() - width, ruler.x));
       if (left < last_right + 12) continue;
-      // Pushed so far from its tick that it would stand at the wrong place: left out.
+      // A label pushed far from its tick would be misleading, so it is omitted.
       if (std::abs(left - (x + 3)) > width) continue;
       last_right = left + width;
       d.list->Text(tick.label, {left, ruler.y, width + 2, ruler.h - 3}, Font::kSmall,
@@ -112,8 +112,8 @@ class RulerLane : public Lane {
 
 }  // namespace
 
-// Ranges that are kept: two thin lines each, through all lanes, over what they draw, whose colors
-// they leave as they are.
+// Ranges of notes: two thin dashed lines each through all lanes, above their content. The range is
+// not tinted, so that all colors stay the same.
 void DrawNotedRanges(const CanvasState& s, DrawList* list) {
   if (s.notes == nullptr) return;
   const Rect& ruler = s.layout["ruler"].body;
@@ -131,7 +131,7 @@ void DrawNotedRanges(const CanvasState& s, DrawList* list) {
   list->PopClip();
 }
 
-// Through all lanes, below what they draw.
+// Drawn through all lanes, below their content.
 void DrawTimeGrid(const CanvasState& s, DrawList* list) {
   const Rect& ruler = s.layout["ruler"].body;
   const float bottom = s.layout.data_bottom();

@@ -1,5 +1,5 @@
-// Values over time in little height: counters, page-locked memory of the host, and the memory of
-// every device of a trace beside the others, on one scale.
+// Values over time in low lanes: counters, page-locked host memory, and the memory of every device
+// of a trace on one scale.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr float kHeight = 30;
 
-// One value a column as a filled curve with its outline; `highest` is the band's upper edge.
+// A filled curve with an outline, one value per column; `highest` is at the band's upper edge.
 void DrawCurve(const LaneDrawing& draw, uint64_t highest, Color color) {
   const query::CurveColumns& curve = draw.answer.curve;
   const std::vector<uint64_t>& values = curve.allocated_max;
@@ -88,19 +88,19 @@ class DeviceLane : public Lane {
       most_ = std::max(most_, other.peak);
       scale_ = std::max({scale_, other.peak, other.reserved});
     }
-    // Several may need the same: then nobody stands out.
+    // Where several devices need the same, none is emphasized.
     const auto with_most = std::count_if(d.devices().begin(), d.devices().end(),
                                          [&](const DeviceMemory& m) { return m.peak == most_; });
     stands_out_ = memory.peak == most_ && with_most == 1;
     about_ = i18n::Format("peak {}", FormatBytes(memory.peak));
     if (stands_out_) {
-      about_ += i18n::Text(" · needs the most");
+      about_ += i18n::Text(" · highest peak");
     } else if (memory.peak < most_) {
       about_ +=
-          i18n::Format(" · {} below the most ({:.1f} %)", FormatBytes(most_ - memory.peak),
+          i18n::Format(" · {} below the highest peak ({:.1f} %)", FormatBytes(most_ - memory.peak),
                        100 * static_cast<double>(most_ - memory.peak) / static_cast<double>(most_));
     } else {
-      about_ += i18n::Text(" · none needs more");
+      about_ += i18n::Text(" · equal to the highest peak");
     }
   }
   std::string_view key() const override { return key_; }
@@ -126,7 +126,7 @@ class DeviceLane : public Lane {
     const Color color = stands_out_ ? s.theme.warning : s.theme.accent;
     draw.list->PushClip(body);
     DrawCurve(draw, scale_, color);
-    // How high the highest peak of all is: what is missing to it is the imbalance.
+    // The highest peak of all devices; the distance to it shows the imbalance.
     const float y =
         std::floor(body.bottom() - (body.h - 2) * static_cast<float>(static_cast<double>(most_) /
                                                                      static_cast<double>(scale_))) +

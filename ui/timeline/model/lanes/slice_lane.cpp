@@ -19,7 +19,7 @@ namespace {
 using trace::SliceKind;
 
 constexpr float kLabelPad = 6;
-// Slices narrower than this come as columns.
+// Narrower slices are drawn as columns.
 constexpr double kMinSlicePx = 2;
 
 struct SliceStyle {
@@ -27,7 +27,7 @@ struct SliceStyle {
   Color text;
   Font font = Font::kSmall;
   float radius = 0;
-  bool duration = false;  // in the label
+  bool duration = false;  // the label includes the duration
 };
 
 // The part of a module's path that tells it from its neighbours: "layers.3", "self_attn".
@@ -62,7 +62,7 @@ class SliceDrawer {
     }
   }
 
-  // In the order in which they were asked.
+  // Must be called in the order of the queries in Ask().
   void Row(SliceKind kind, int row, const Rect& band) {
     const TimelineData& d = *state_.data;
     for (size_t lane = 0; lane < d.lanes(kind, row).size(); ++lane) {
@@ -111,7 +111,7 @@ class SliceDrawer {
   void Slice(uint32_t slice, float x0, float x1, const Rect& band) {
     const SliceStyle style = StyleOf(slice);
     ++counts_->slices;
-    // A hair of ground between neighbours, once they are wide enough to lose it.
+    // A pixel of background between neighbours, if they are wide enough.
     float gap = x1 - x0 >= 4 ? 1 : 0;
     float left = std::max(x0, band.x - 4), right = std::min(x1 - gap, band.right() + 4);
     Rect box{left, band.y, std::max(right - left, 0.5f), band.h};
@@ -130,7 +130,7 @@ class SliceDrawer {
     if (t.kind[slice] == SliceKind::kModule) {
       label = Elide(measure_, ShortPath(name), style.font, room);
     } else {
-      // As much as fits: how long, that it was inferred, at last the name alone.
+      // As much as fits: with the duration and "inferred", with the duration, or the name alone.
       std::string time;
       if (style.duration) {
         time = fmt::format(" {}", LengthOf(d.trace(), t.end_ns[slice] - t.begin_ns[slice]));
@@ -149,9 +149,9 @@ class SliceDrawer {
     list_->Text(label, {from, band.y, room + 2, band.h}, style.font, style.text);
   }
 
-  // Slices too narrow for a rectangle: their colour, as strong as they cover the column.
+  // Slices too narrow for a rectangle: the alpha of a column is the part of it that they cover.
   void Columns(SliceKind kind, const query::LaneView& view, const Rect& band) {
-    // What lies in a lane has one depth, and but for phases one colour.
+    // All slices of an index lane have one depth and, except for phases, one color.
     const auto some =
         std::ranges::find_if(view.columns, [](const query::LaneColumn& c) { return c.count > 0; });
     const Color fill =
@@ -172,7 +172,7 @@ class SliceDrawer {
   const query::LaneView* next_;
 };
 
-// A slice thinner than a pixel is hit by the pixel it is drawn in.
+// A slice thinner than a pixel is hit in the pixel where it is drawn.
 uint32_t SliceNear(const CanvasState& s, trace::SliceKind kind, int row, double time) {
   const TimelineData& d = *s.data;
   double reach = s.viewport.ns_per_px() * 1.5;
@@ -188,8 +188,8 @@ struct Look {
   SliceKind kind;
   std::string_view key;
   float row_height;
-  float gap = 0;                // under the lane
-  const char* title = nullptr;  // of those that are nested; the others lie in the head
+  float gap = 0;                // below the lane
+  const char* title = nullptr;  // only for nested slices; lanes without a title belong to the head
   const char* about = "";
   int at_first = 1;
   std::vector<Concession> concessions{};
@@ -207,14 +207,14 @@ const Look& LookOf(SliceKind kind) {
        .key = "annotations",
        .row_height = 15,
        .title = TEXT_MARK("annotations"),
-       .about = TEXT_MARK("ranges that the recorded program named"),
+       .about = TEXT_MARK("ranges named by the recorded program"),
        .at_first = 3,
        .concessions = {{.until = 1.2f, .rows = 1}, {.until = 1.1f}}},
       {.kind = SliceKind::kModule,
        .key = "modules",
        .row_height = 15,
        .title = TEXT_MARK("modules"),
-       .about = TEXT_MARK("the model from the outside in"),
+       .about = TEXT_MARK("modules of the model, outermost first"),
        .at_first = 4,
        .concessions = {{.until = 1.6f, .rows = 2}, {.until = 1, .rows = 1}, {.until = 1}}},
       {.kind = SliceKind::kOp,
@@ -239,7 +239,7 @@ class SliceLane : public Lane {
   }
   LaneWants Wants(const CanvasState& s) const override {
     const int rows = s.data ? s.data->rows(look_.kind) : 0;
-    // Without a title, one row: what lies inside another is drawn over it.
+    // A lane without a title has one row: inner slices are drawn over outer ones.
     return {.rows = look_.title ? rows : std::min(rows, 1),
             .at_first = look_.at_first,
             .row_height = look_.row_height,
