@@ -397,9 +397,12 @@ void TorchDownload::Check() {
   Report(Phase::kChecking, 0, Current().bytes);
   Work(
       [this, path, wheel = Current()] {
+        quint64 reported = 0;
         return CheckHash(path, wheel, cancel_, [&](quint64 done) {
-          constexpr quint64 kTell = quint64{8} << 20;
-          if (done % kTell == 0) ReportFromThread(Phase::kChecking, done, wheel.bytes);
+          constexpr quint64 kStep = quint64{8} << 20;
+          if (done - reported < kStep) return;
+          reported = done;
+          ReportFromThread(Phase::kChecking, done, wheel.bytes);
         });
       },
       [this, path](const absl::Status& status) {
@@ -414,7 +417,7 @@ void TorchDownload::Check() {
 }
 
 void TorchDownload::Install() {
-  Report(Phase::kUnpacking, 0, setup::kUnpackedBytes);
+  Report(Phase::kUnpacking, 0, options_.unpacked_bytes);
   Work(
       [this] {
         uint64_t told = 0;

@@ -32,7 +32,7 @@ CommandRunner::~CommandRunner() {
 bool CommandRunner::busy() const { return process_ != nullptr; }
 
 void CommandRunner::run(const QStringList& arguments, const std::string& config) {
-  cancel();
+  Stop();
   if (vramscope_.isEmpty()) {
     Q_EMIT ended({}, tr("program 'vramscope' not found next to this program"));
     return;
@@ -62,7 +62,12 @@ void CommandRunner::run(const QStringList& arguments, const std::string& config)
 // Does not wait for the process: the process deletes itself when it ends, and is killed after
 // kStopMs.
 void CommandRunner::cancel() {
-  if (process_ == nullptr) return;
+  if (Stop()) Q_EMIT ended({}, tr("cancelled"));
+}
+
+// Ends the process without a signal. False: none was running.
+bool CommandRunner::Stop() {
+  if (process_ == nullptr) return false;
   QProcess* process = process_.release();
   process->disconnect(this);
   if (process->state() == QProcess::NotRunning) {
@@ -76,7 +81,7 @@ void CommandRunner::cancel() {
     if (process->processId() > 0) ::kill(static_cast<pid_t>(process->processId()), SIGINT);
     QTimer::singleShot(kStopMs, process, &QProcess::kill);
   }
-  Q_EMIT ended({}, tr("cancelled"));
+  return true;
 }
 
 void CommandRunner::Ended(int code, QProcess::ExitStatus status) {

@@ -23,8 +23,8 @@ class CommandRunner : public QObject {
   CommandRunner(QString vramscope, QString worker, QObject* parent = nullptr);
   ~CommandRunner() override;
 
-  // Adds --json and, if `config` is not empty, --config with a temporary run.json. Cancels a
-  // command that is still running.
+  // Adds --json and, if `config` is not empty, --config with a temporary run.json. Ends a
+  // command that is still running, without a signal.
   void run(const QStringList& arguments, const std::string& config = {});
   void cancel();
   bool busy() const;
@@ -34,6 +34,7 @@ class CommandRunner : public QObject {
   void ended(const QJsonObject& result, const QString& error);
 
  private:
+  bool Stop();
   void Ended(int code, QProcess::ExitStatus status);
   QString vramscope_, worker_;
   std::unique_ptr<QProcess> process_;

@@ -78,14 +78,15 @@ void AddTouches(const TimelineData& d, trace::AllocationId id, std::vector<Linke
 void AddKernels(const TimelineData& d, uint32_t slice, std::string_view label,
                 std::vector<LinkedFact>* facts) {
   const trace::Trace& t = d.trace();
-  const std::vector<uint32_t> rows = d.activities()->LaunchedWithin(slice, kMostSummed);
+  std::vector<uint32_t> rows = d.activities()->LaunchedWithin(slice, kMostSummed + 1);
   if (rows.empty()) return;
+  const bool more = rows.size() > kMostSummed;
+  if (more) rows.pop_back();
   int64_t takes = 0;
   for (const uint32_t row : rows) takes += t.activities.end_ns[row] - t.activities.begin_ns[row];
   facts->push_back(
-      {std::string(label),
-       i18n::Format("{}{} launched, {}", rows.size() == kMostSummed ? i18n::Text("more than ") : "",
-                    FormatCount(rows.size()), FormatDuration(takes))});
+      {std::string(label), i18n::Format("{}{} launched, {}", more ? i18n::Text("more than ") : "",
+                                        FormatCount(rows.size()), FormatDuration(takes))});
   for (size_t i = 0; i < std::min(rows.size(), kNamed); ++i) {
     const uint32_t row = rows[i];
     facts->push_back(
@@ -134,8 +135,9 @@ ActivityFacts FactsOfActivity(const TimelineData& d, uint32_t row) {
          i18n::Format("{} from its call to its start",
                       FormatDuration(std::max<int64_t>(a.begin_ns[row] - a.begin_ns[call], 0)))});
   } else if (call == row) {
+    size_t named = 0;
     for (const uint32_t of : index.Correlated(row))
-      if (trace::IsOfDevice(a.kind[of]) && out.facts.size() < 3 + kNamed)
+      if (trace::IsOfDevice(a.kind[of]) && named++ < kNamed)
         out.facts.push_back(
             {i18n::Text("launches"), ActivityLabel(t, of), {Link::To::kActivity, of}});
   } else if (trace::IsOfDevice(a.kind[row]) && a.kind[row] != ActivityKind::kCounter) {

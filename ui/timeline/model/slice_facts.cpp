@@ -64,15 +64,17 @@ void AddAllocations(const TimelineData& d, uint32_t slice, std::vector<LinkedFac
 
 void AddKernels(const TimelineData& d, uint32_t slice, std::vector<LinkedFact>* facts) {
   const trace::ActivityTable& a = d.trace().activities;
-  std::vector<uint32_t> rows = d.activities()->LaunchedWithin(slice, kMostSummed);
+  std::vector<uint32_t> rows = d.activities()->LaunchedWithin(slice, kMostSummed + 1);
   if (rows.empty()) return;
+  const bool more = rows.size() > kMostSummed;
+  if (more) rows.pop_back();
   const auto takes = [&](uint32_t row) { return a.end_ns[row] - a.begin_ns[row]; };
   int64_t all = 0;
   for (const uint32_t row : rows) all += takes(row);
-  facts->push_back({i18n::Text("launched"),
-                    i18n::Format("{}{} kernels, memcpys and memsets, {}",
-                                 rows.size() == kMostSummed ? i18n::Text("more than ") : "",
-                                 FormatCount(rows.size()), FormatDuration(all))});
+  facts->push_back(
+      {i18n::Text("launched"),
+       i18n::Format("{}{} kernels, memcpys and memsets, {}", more ? i18n::Text("more than ") : "",
+                    FormatCount(rows.size()), FormatDuration(all))});
   const size_t named = std::min(rows.size(), kNamed);
   std::partial_sort(
       rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(named), rows.end(),
