@@ -46,6 +46,18 @@ TEST_F(CommandRunnerTest, HandsOverTheJson) {
   EXPECT_EQ(result[QLatin1String("answer")].toInt(), 42);
 }
 
+TEST_F(CommandRunnerTest, ANewCommandEndsTheRunningOneWithoutASignal) {
+  CommandRunner runner(Program("[ $1 = fit ] && exec sleep 600\necho '{\"answer\": 42}'\n"), {});
+  QStringList errors;
+  QObject::connect(&runner, &CommandRunner::ended,
+                   [&](const QJsonObject&, const QString& why) { errors << why; });
+  runner.run({QStringLiteral("fit")});
+  runner.run({QStringLiteral("info")});
+  EXPECT_TRUE(errors.isEmpty());
+  ASSERT_TRUE(QTest::qWaitFor([&] { return !runner.busy(); }));
+  EXPECT_EQ(errors, QStringList{QString()}) << "the end of the second one alone";
+}
+
 TEST_F(CommandRunnerTest, CancelDoesNotWaitForTheCommand) {
   const QByteArray file = folder_.filePath(QStringLiteral("pid")).toUtf8();
   CommandRunner runner(Program("trap '' INT\necho $$ > " + file + ".new && mv " + file + ".new " +
