@@ -59,8 +59,8 @@ Finding Display() {
   if (!x11.empty()) return {State::kPass, "window", fmt::format("{}, X11 {}", version, x11)};
   return {State::kSkip, "window",
           version +
-              ", no display: neither $DISPLAY nor $WAYLAND_DISPLAY is set; the command line and "
-              "--screenshot work"};
+              ", no display: neither $DISPLAY nor $WAYLAND_DISPLAY is set; only the command line "
+              "and --screenshot work"};
 }
 
 Finding Worker() {
@@ -116,7 +116,7 @@ std::vector<Finding> GpuFindings(const std::string& python) {
                    probe.compute_capability / 10, probe.compute_capability % 10)});
   const bool context = probe.context_bytes > 0;
   findings.push_back({context ? State::kPass : State::kFail, "context",
-                      context ? fmt::format("a bare context takes at most {}",
+                      context ? fmt::format("an empty context uses at most {}",
                                             run::FormatBytes(probe.context_bytes))
                               : "the driver cannot create a context"});
   const std::optional<run::DeviceProfile> entry =

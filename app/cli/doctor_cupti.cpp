@@ -79,8 +79,8 @@ Finding Allocations(const std::vector<Activity>& all, const std::vector<uint64_t
   }
   const bool same = told == made && freed == made.size();
   return {same ? State::kPass : State::kFail, "allocations",
-          fmt::format("{} made, {} told, {} frees told{}", made.size(), told.size(), freed,
-                      same ? ", all at their addresses" : "")};
+          fmt::format("{} made, {} recorded, {} frees recorded{}", made.size(), told.size(), freed,
+                      same ? ", all with the right addresses" : "")};
 }
 
 // Work on the GPU must not begin before the API call that started it.
@@ -102,9 +102,9 @@ Finding Clocks(const std::vector<Activity>& all) {
     early += call != calls.end() && activity.begin_ns < call->second;
   }
   const bool good = work > 0 && early == 0 && alone == 0;
-  return {
-      good ? State::kPass : State::kFail, "clocks",
-      fmt::format("{} pieces of work, {} before their call, {} without one", work, early, alone)};
+  return {good ? State::kPass : State::kFail, "clocks",
+          fmt::format("{} activities, {} that began before their call, {} without a call", work,
+                      early, alone)};
 }
 
 }  // namespace
@@ -125,16 +125,17 @@ std::vector<Finding> CheckNvml() {
   const std::vector<nvml::CardMemory> after = sampler.Now();
   if (taken) driver.MemFree(address);
   if (!taken || before.empty() || after.empty())
-    return {{State::kFail, "nvml", "no answer of a card that this process has a context on"}};
+    return {{State::kFail, "nvml", "no NVML answer for a GPU on which this process has a context"}};
   const nvml::CardMemory &x = before[0], &y = after[0];
   // The figure of the whole GPU is inexact, because other processes allocate and free meanwhile.
   // The figure of this process is exact.
   const bool seen =
       x.process && y.process ? *y.process == *x.process + kTaken : y.used >= x.used + kTaken / 2;
   return {{seen ? State::kPass : State::kFail, "nvml",
-           fmt::format("{} bytes taken; used by all {} then {}, by this process {} then {}", kTaken,
-                       x.used, y.used, x.process ? std::to_string(*x.process) : "not told",
-                       y.process ? std::to_string(*y.process) : "not told")}};
+           fmt::format(
+               "{} bytes allocated; used by all processes {} then {}, by this process {} then {}",
+               kTaken, x.used, y.used, x.process ? std::to_string(*x.process) : "unknown",
+               y.process ? std::to_string(*y.process) : "unknown")}};
 }
 
 bool OnEmulatedPlatform() { return cupti::IsVirtual(cupti::ClockOfProcess()); }
@@ -142,7 +143,7 @@ bool OnEmulatedPlatform() { return cupti::IsVirtual(cupti::ClockOfProcess()); }
 std::vector<Finding> CheckCupti() {
   cupti::Found found = cupti::FindLibrary();
   if (!found.problem.empty())
-    return {{State::kSkip, "cupti", found.problem + "; a program's own PyTorch may bring it"}};
+    return {{State::kSkip, "cupti", found.problem + "; a program's own PyTorch may contain it"}};
   const std::string name = found.library.name;
   Driver driver;
   if (!LoadAll(driver)) return {{State::kFail, "cupti", "libcuda.so.1 lacks functions"}};
@@ -161,10 +162,10 @@ std::vector<Finding> CheckCupti() {
   client.Stop();
   const cupti::ClientCounts counts = client.counts();
   const bool good = worked && counts.dropped == 0 && counts.consumed.cut == 0;
-  findings.push_back({good ? State::kPass : State::kFail, "cupti",
-                      fmt::format("{}, version {}: {} activities, {} dropped{}", name,
-                                  report.version, kept.all.size(), counts.dropped,
-                                  worked ? "" : "; a call of the driver failed")});
+  findings.push_back(
+      {good ? State::kPass : State::kFail, "cupti",
+       fmt::format("{}, version {}: {} activities, {} dropped{}", name, report.version,
+                   kept.all.size(), counts.dropped, worked ? "" : "; a driver call failed")});
   findings.push_back(Allocations(kept.all, addresses));
   findings.push_back(Clocks(kept.all));
   return findings;

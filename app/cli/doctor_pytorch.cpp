@@ -109,11 +109,12 @@ std::vector<Finding> CheckRun(const Run& run) {
   const auto* rest = card.Of(explain::DeviceMemory::What::kRemainder);
   constexpr int64_t kMost = 10;  // percent of the used memory that may be unaccounted for
   if (rest == nullptr)
-    findings.push_back({State::kSkip, "card", "NVML was not asked"});
+    findings.push_back({State::kSkip, "card", "NVML was not queried"});
   else
     findings.push_back(
         {std::abs(rest->bytes) * 100 <= card.used * kMost ? State::kPass : State::kFail, "card",
-         fmt::format("{} bytes used at the end, {} not accounted for", card.used, rest->bytes)});
+         fmt::format("{} bytes used at the end, {} of them not accounted for", card.used,
+                     rest->bytes)});
   const trace::ActivityTable& a = t.activities;
   std::set<std::pair<uint64_t, uint64_t>> driver, segments;
   size_t kernels = 0;
@@ -127,14 +128,14 @@ std::vector<Finding> CheckRun(const Run& run) {
     if (t.segments.free_event[i] == trace::kNoEvent && t.segments.expandable[i] == 0)
       segments.emplace(t.segments.address[i], t.segments.bytes[i]);
   if (a.size() == 0) {
-    findings.push_back({State::kSkip, "driver memory", "CUPTI told nothing of this program"});
+    findings.push_back({State::kSkip, "driver memory", "CUPTI recorded nothing of this program"});
   } else {
     // the driver's list also contains other allocations, such as NCCL's and cuBLAS's
     size_t missing = 0;
     for (const auto& segment : segments) missing += !driver.contains(segment);
     findings.push_back({missing == 0 && !segments.empty() ? State::kPass : State::kFail,
                         "driver memory",
-                        fmt::format("{} segments, {} not among CUPTI's {} allocations that live",
+                        fmt::format("{} segments, {} of them not among CUPTI's {} live allocations",
                                     segments.size(), missing, driver.size())});
     findings.push_back({kernels > 0 ? State::kPass : State::kFail, "kernels",
                         fmt::format("{} in the trace", kernels)});
@@ -154,7 +155,7 @@ Finding Compare(const char* what, const char* list, const Json& planned, const J
     const bool equal = ours.contains(name) && ours[name] == value;
     same += equal;
     if (!equal)
-      others += fmt::format("; {}: planned {}, came {}", name,
+      others += fmt::format("; {}: planned {}, real {}", name,
                             ours.contains(name) ? ours[name].dump() : "nothing", value.dump());
   }
   return {same == all && all > 0 ? State::kPass : State::kFail, what,
@@ -171,7 +172,7 @@ std::vector<Finding> CheckPyTorch(const std::string& python,
       if (i.build == program::TorchBuild::kCuda && interpreter.empty()) interpreter = i.path;
   if (interpreter.empty())
     return {{State::kSkip, "pytorch",
-             "no Python with PyTorch for CUDA was found: --python names one; allocator, "
+             "no Python with PyTorch for CUDA was found (--python names one), so allocator, "
              "configurations and operators were not checked"}};
   const absl::StatusOr<program::Platform> platform = program::FindPlatform(device.has_value());
   if (!platform.ok()) return {{State::kFail, "pytorch", std::string(platform.status().message())}};

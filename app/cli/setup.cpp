@@ -144,7 +144,7 @@ ExitCode Remove(bool environments_alone, bool json) {
   return PrintText(text.empty() ? "nothing to remove\n" : text);
 }
 
-// Asks whether the user agrees. Without a terminal, there is nobody to ask.
+// Asks for confirmation, which needs a terminal.
 ExitCode Ask(const Options& options) {
   const std::string what =
       fmt::format("LibTorch {}: {} to download, {} on the disk, into {}", setup::TorchVersion(),

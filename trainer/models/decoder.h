@@ -44,7 +44,7 @@ struct DecoderConfig : run::ModelConfig {
   RmsNorm::Scale norm_scale = RmsNorm::Scale::kWeight;
   // Norms of each head's query and key: none, applied after each projection, or after all three.
   enum class HeadNorms : uint8_t { kNone, kEach, kAfterProjections } head_norms = HeadNorms::kNone;
-  // Who multiplies the embedding's output by sqrt(hidden_size): the decoder (a number), or the
+  // What multiplies the embedding's output by sqrt(hidden_size): the decoder (a number), or the
   // embedding (a buffer).
   enum class Scaling : uint8_t { kNone, kNumber, kBuffer } embedding_scaling = Scaling::kNone;
   int64_t rotary_dim = 0;       // dimensions of a head that are rotated; 0: all

@@ -12,7 +12,8 @@ namespace {
 std::string WhyNotExact(const Subject& s, const Json& replayed) {
   if (const Json& agree = At(replayed, "settings_that_agree"); agree.is_string())
     return fmt::format(
-        "the file does not say the allocator's settings: every decision is as recorded under {}",
+        "the file does not contain the allocator's settings, but every decision is as recorded "
+        "under {}",
         agree.get<std::string>());
   uint64_t left_out = 0;
   for (const trace::Marker& marker : s.trace->markers) {
@@ -20,9 +21,8 @@ std::string WhyNotExact(const Subject& s, const Json& replayed) {
     left_out += name == recording::kMarkerOther || name.starts_with(recording::kMarkerLeftOut);
   }
   if (left_out == 0) return "";
-  return fmt::format(
-      "{} of unknown kinds or without a block that they fit: what they did is not known",
-      run::Counted(left_out, "entry", "entries"));
+  return fmt::format("{} of unknown kinds or without a matching block, whose effects are unknown",
+                     run::Counted(left_out, "entry", "entries"));
 }
 
 }  // namespace
