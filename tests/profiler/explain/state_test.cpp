@@ -1,4 +1,4 @@
-// What is there at one moment: who holds it, and whom private pools are for.
+// The state at one time: the owners of memory, and the purposes of private pools.
 #include "profiler/explain/state.h"
 
 #include <gmock/gmock.h>
