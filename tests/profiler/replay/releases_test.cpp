@@ -1,5 +1,5 @@
-// Memory that went back to the device: by whom, and that a what-if gives it back, too. Under the
-// recorded settings a what-if reserves at every event what was recorded.
+// Tests which release returned memory to the device, and that a what-if returns it, too. Under the
+// recorded settings, a what-if reserves the recorded bytes at every event.
 #include "profiler/replay/releases.h"
 
 #include <gmock/gmock.h>
@@ -34,9 +34,9 @@ constexpr uint64_t kGiB = uint64_t{1} << 30;
 constexpr const char* kConfs[] = {"", "max_split_size_mb:20", "roundup_power2_divisions:8",
                                   "expandable_segments:True"};
 
-// The recorded reserved bytes against a what-if's, wherever no release or request is under way.
-// `tails`: allocated bytes are not compared: the recording does not state the tails of its older
-// blocks.
+// Compares the recorded reserved bytes with those of a what-if, at every event where no release or
+// allocation is in progress. `tails`: allocated bytes are not compared, because the recording does
+// not state the tails of its older blocks.
 void ExpectReservedAsRecorded(const trace::Trace& t, const Replayed& r, bool tails = false) {
   trace::MemoryCursor cursor(t);
   const Releases releases = FindReleases(t);
@@ -63,7 +63,7 @@ void ExpectReservedAsRecorded(const trace::Trace& t, const Replayed& r, bool tai
   EXPECT_GT(compared, 0u);
 }
 
-// Not the recording itself, which Replay() takes where the model is exact.
+// Not the recording itself, which Replay() uses where the model is exact.
 Replayed OwnSettings(const trace::Trace& t) {
   const run::AllocConf conf = run::ParseAllocConf(RecordedConf(t)).value();
   absl::StatusOr<Replayed> r = ReplayWhatIf(t, {.alloc_conf = conf}, conf);
@@ -116,7 +116,7 @@ TEST(Releases, ARecordingFromTheMiddleBeginsWithWhatWasThere) {
   }
 }
 
-// What was there counts: a peak may be the start itself.
+// Memory from before counts: the peak may be the start itself.
 TEST(Releases, PeaksCountTheStart) {
   const std::vector<Action> program = {
       {.kind = Action::kMalloc, .allocation = 0, .bytes = 100 * kMiB},
@@ -137,7 +137,7 @@ TEST(Releases, PeaksCountTheStart) {
   EXPECT_EQ(OwnSettings(*run.trace).peak_allocated, 130 * kMiB);
 }
 
-// Nothing is asked of the driver any more, but what was there does not fit a smaller card.
+// The driver is not called any more, but the memory from before does not fit a smaller GPU.
 TEST(Releases, ASmallerCardIsAnotherStart) {
   const std::vector<Action> program = {
       {.kind = Action::kMalloc, .allocation = 0, .bytes = 100 * kMiB},
@@ -154,7 +154,7 @@ TEST(Releases, ASmallerCardIsAnotherStart) {
   EXPECT_EQ(kept.out_of_memory, 0u);
 }
 
-// 2,049 tails each: more combinations than 64 bits hold.
+// 2,049 tails each: more combinations than fit into 64 bits.
 TEST(Releases, StartStatesBeyondCountingAreSaidSo) {
   std::vector<Action> program;
   constexpr uint32_t kBlocks = 8;
@@ -199,7 +199,7 @@ TEST(Releases, WrittenAsASnapshotAndReadAgainTheyStay) {
   std::filesystem::remove(path);
 }
 
-// What another device frees or gives back is no business of this one.
+// Frees and releases of another device do not affect this one.
 TEST(Releases, DevicesDoNotDisturbEachOther) {
   for (uint64_t seed = 1; seed <= 4; ++seed) {
     SCOPED_TRACE(seed);
@@ -225,7 +225,7 @@ TEST(Releases, DevicesDoNotDisturbEachOther) {
   }
 }
 
-// Every flush is found to be one, and the card lies where they say.
+// Every flush is recognised as a flush, and the GPU's limit is within the bounds that they imply.
 TEST(Releases, TellTheCard) {
   uint64_t flushes = 0, calls = 0, wrong = 0;
   for (uint64_t seed = 1; seed <= 20; ++seed) {
@@ -259,11 +259,12 @@ TEST(Releases, TellTheCard) {
   }
   EXPECT_GT(flushes, 100u);
   EXPECT_GT(calls, 100u);
-  // Right before a request that would not have fit a call cannot be told from a flush.
+  // A call right before an allocation that would not have fit cannot be distinguished from a flush.
   EXPECT_LT(wrong, calls / 5);
 }
 
-// 40 MiB are cached in pieces of 20. The next request is larger, and the card has room for more.
+// 40 MiB are cached in blocks of 20 MiB. The next allocation is larger, and the GPU has room for
+// more.
 struct Sample {
   TraceMaker m;
   void Begin() {
@@ -357,7 +358,7 @@ TEST(Releases, AStateHasNoHistory) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("no history"));
   EXPECT_FALSE(Replay(*t, {}).ok());
   EXPECT_FALSE(ReplayBaseline(*t, {}).ok());
-  // Nor does one whose history is empty, said or not.
+  // Nor does one whose history is empty, whether that is stated or not.
   trace::Trace unsaid = *t;
   unsaid.info.content = trace::Content::kRun;
   unsaid.recording_begin = unsaid.events.size() - 1;
@@ -366,7 +367,7 @@ TEST(Releases, AStateHasNoHistory) {
   EXPECT_TRUE(HasHistory(unsaid));
 }
 
-// ---- Recorded files, which are other people's and not part of the project.
+// ---- Files recorded by others, which are not part of the project.
 
 std::shared_ptr<const trace::Trace> Shared(const std::string& name) {
   const std::filesystem::path path =

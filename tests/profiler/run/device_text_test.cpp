@@ -75,7 +75,7 @@ TEST(DeviceText, ASliceHasItsPart) {
   EXPECT_THAT(Refused("rtx-4090:1g.5gb"), AllOf(HasSubstr("no MIG"), HasSubstr("a100-80gb")));
 }
 
-// A GTX 1650 by what its box says, beside the table's.
+// A GTX 1650 by its advertised figures, compared with the table's.
 TEST(DeviceText, FiguresAlone) {
   const Device d =
       ReadDevice("name=My GPU,memory=4GiB,compute_capability=7.5,multiprocessors=14").value();
@@ -124,13 +124,13 @@ TEST(DeviceText, OneOfTheTableWithOtherFigures) {
   EXPECT_THAT(half.sources.Assumed(), Contains("fp32"));
   EXPECT_EQ(ReadDevice("rtx-4090,memory=12GiB")->key, WithMemory("rtx-4090", "12GiB").value());
   EXPECT_EQ(WithMemory("rtx-4090,memory=12GiB", "8GiB").value(), "rtx-4090,memory=8GiB");
-  // A context that was read off such a card is that of one with other memory, too.
+  // The context measured on a GPU is also used for the same GPU with other memory.
   EXPECT_GT(GrowthOf("h200,memory=107374182400").bare, 0u);
   EXPECT_EQ(GrowthOf("h200,multiprocessors=66").bare, 0u);
   EXPECT_EQ(GrowthOf("h200:1g.18gb").bare, 0u);
 }
 
-// What a GPU's text says is that GPU, whatever it was made of.
+// Parsing a GPU's text returns that GPU, however it was defined.
 TEST(DeviceText, ReadsItsOwnText) {
   for (const char* text :
        {"rtx-4090", "a100-80gb:1g.10gb", "rtx-4090,memory=12GiB", "h200:7g.141gb,name=Slice",
@@ -160,7 +160,7 @@ TEST(DeviceText, AllFiguresOfATablesGpuInAFile) {
   }
 }
 
-// Every wrong figure is refused by its name, with what is allowed.
+// Every wrong figure is refused with its name and the allowed values.
 TEST(DeviceText, WrongFiguresAreRefusedByName) {
   const std::string good = "memory=8GiB,compute_capability=8.6,multiprocessors=28";
   struct Case {
@@ -228,7 +228,7 @@ TEST_F(DeviceFileTest, IsReadWhereItIsNamed) {
             "bandwidth=448GB/s");
   EXPECT_EQ(DeviceTextOf("rtx-4090").value(), "rtx-4090");
   EXPECT_EQ(DeviceTextOf("rtx-4090,bandwidth=1TB/s").value(), "rtx-4090,bandwidth=1TB/s");
-  // A run keeps the figures, so that it can be read where the file is not.
+  // A run stores the figures, so that it can be read where the file does not exist.
   RunConfigBuilder builder;
   ASSERT_TRUE(builder.SetRunJson("{\"device\": \"" + path + "\"}").ok());
   EXPECT_EQ(builder.Build()->device, text);
@@ -264,7 +264,7 @@ TEST(RunJson, HoldsADevicesFigures) {
   const RunConfig config = builder.Build().value();
   EXPECT_EQ(config.batch, 4);
   EXPECT_EQ(ResolveDevice(config)->memory_bytes, 24 * kGiB);
-  // What is written is read again.
+  // Text that is written can be read again.
   RunConfigBuilder again;
   ASSERT_TRUE(again.SetRunJson(ToJson(config)).ok());
   EXPECT_EQ(again.Build()->device, config.device);
@@ -278,8 +278,8 @@ TEST(RunJson, HoldsADevicesFigures) {
   }
 }
 
-// What LibTorch has no kernels for is refused before anything starts; a program may bring a PyTorch
-// that has them.
+// A GPU for which LibTorch has no kernels is refused before anything starts; a program may bring a
+// PyTorch that has them.
 TEST(CheckRun, RefusesWhatLibTorchHasNoKernelsFor) {
   const auto check = [](const char* device) {
     RunConfigBuilder builder;
