@@ -1,4 +1,5 @@
-// The card of figures of a range, against sums over the tables, and what follows the range.
+// The figures of a range, compared with sums over the tables, and the parts of the window that
+// follow the range.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +23,7 @@ std::string ValueOf(const std::vector<Fact>& facts, const std::string& label) {
   return "(no such fact)";
 }
 
-// Reckoned again the slow way: event by event.
+// Computed again in the slow way, event by event.
 void ExpectAsCounted(const Digest& digest, int64_t begin, int64_t end) {
   const trace::Trace& t = *digest.trace;
   const RangeFigures r = FiguresOfRange(digest, begin, end);
@@ -118,7 +119,7 @@ TEST(RangeTest, CardSaysStepsAndPhasesAndWhatStays) {
   const std::vector<Fact> facts = RangeFacts(t, r);
   EXPECT_EQ(ValueOf(facts, "steps"), "1 to 2 (2)");
   EXPECT_EQ(ValueOf(facts, "phases"), "forward, backward, optimizer");
-  // One block of 1 MiB a step stays.
+  // One block of 1 MiB stays per step.
   EXPECT_EQ(ValueOf(facts, "stays after it"), "2.000 MiB in 2 blocks");
   EXPECT_EQ(ValueOf(facts, "difference"), "+2.000 MiB");
 }
@@ -139,7 +140,7 @@ TEST(RangeTest, TablesAndPagesSpeakOfIt) {
   EXPECT_EQ(context.moment_of(), ExplainContext::Moment::kRange);
   EXPECT_GE(t.events.time_ns[context.moment()], begin);
   EXPECT_LE(t.events.time_ns[context.moment()], end);
-  context.cursor_ns = t.begin_ns();  // not in it
+  context.cursor_ns = t.begin_ns();  // not in the range
   EXPECT_EQ(context.moment_of(), ExplainContext::Moment::kRange);
   context.cursor_ns = begin + 1;
   EXPECT_EQ(context.moment_of(), ExplainContext::Moment::kCursor);

@@ -1,5 +1,6 @@
-// Where lanes stand: what gives way, what scrolls, what the user made of the stack; by its own
-// interface over lanes that draw nothing, and through the model with mouse and keys.
+// Positions of lanes: which are shortened, what scrolls, and how the user arranged the stack.
+// Tested through the interface of the stack with lanes that draw nothing, and through the model
+// with mouse and keys.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,7 +26,7 @@ class PlainLane : public Lane {
   LaneWants wants_;
 };
 
-// As the canvas has them, with what gives way, and ten streams.
+// As on the canvas, with lanes that can be shortened, and ten streams.
 class LaneStackTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -186,7 +187,7 @@ TEST(LaneSettingsTest, WhatCannotBeReadIsLeftOut) {
   EXPECT_EQ(LaneSettings::FromText("order\ta\norder\ta\n").order.size(), 1u);
 }
 
-// The real lanes, by mouse and keys.
+// The real lanes, with mouse and keys.
 class StackInputTest : public ::testing::Test {
  protected:
   void SetUp() override {

@@ -91,7 +91,7 @@ TEST(ViewportTest, ANewRunKeepsTheScaleUnlessItDoesNotFit) {
   EXPECT_DOUBLE_EQ(v.view().end, 1e9);
   v.ReplaceExtent(0, 1.2e9);  // longer: does not fit
   EXPECT_DOUBLE_EQ(v.view().end, 1.2e9);
-  v.ReplaceExtent(0, 1e8);  // so short that it would be a stripe
+  v.ReplaceExtent(0, 1e8);  // so short that it would be only a stripe
   EXPECT_DOUBLE_EQ(v.view().end, 1e8);
   Viewport zoomed = View();
   zoomed.SetView({2e8, 3e8});
@@ -157,7 +157,7 @@ TEST(TicksTest, AreRoundAndApart) {
   }
 }
 
-// The longest trace that a file can state: as a double its end is beyond an int64_t.
+// The longest trace that a file can state: as a double, its end exceeds an int64_t.
 TEST(TicksTest, OfTheLongestTraceLieInIt) {
   for (const double begin : {0.0, 0x1p62, 0x1p63 - 1e6, 0x1p63 - 2048}) {
     for (const double width : {20.0, 300.0, 1000.0}) {
@@ -317,7 +317,7 @@ TEST(CompareTest, BehindTheEndOfAShorterRunThereIsNothingToCompareWith) {
   const double share =
       static_cast<double>(shorter->end_ns() - shorter->begin_ns()) / static_cast<double>(length);
   EXPECT_NEAR(ghost.end, share * 1000, 2);
-  // Wholly behind it: none at all; the other way round all is covered.
+  // Entirely after it: nothing is covered; the other way round, all is.
   EXPECT_EQ(
       GhostUnder(*longer, *shorter, index, map, EdgesOf(*longer, length * 9 / 10, length, 50)).end,
       0);

@@ -1,4 +1,4 @@
-// Saves pictures of the canvas in its states, for looking at them: not a test.
+// Saves pictures of the canvas in its states, for visual checks. It is not a test.
 //   timeline_screenshots OUT_DIR [F.trace [GHOST.trace]]
 #include <QApplication>
 #include <QDir>
@@ -113,7 +113,7 @@ int Run(int argc, char** argv) {
     Save(&w, dir.filePath(name + "-small.png"));
     w.resize(1600, 1000);
     Save(&w, dir.filePath(name + "-large.png"));
-    // Kernels, copies and calls; a kernel selected, a gap under the mouse.
+    // Kernels, copies and calls; with a kernel selected and a gap under the mouse.
     w.setGhost(nullptr);
     w.setTrace(argc > 2 ? trace
                         : testing::MakeSyntheticTrace(
