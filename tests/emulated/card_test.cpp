@@ -46,8 +46,8 @@ TEST(Card, WhatIsWrongIsNamed) {
   EXPECT_THAT(problem, HasSubstr("context_bytes"));
 }
 
-// The CUDA C++ programming guide's table, of every compute capability that the device table has:
-// shared memory of a multiprocessor and at most of a block in KiB, blocks.
+// The table of the CUDA C++ programming guide for every compute capability of the device table:
+// shared memory per multiprocessor and its maximum per block in KiB, and blocks.
 TEST(Card, HasTheLimitsOfItsComputeCapability) {
   struct Row {
     int compute_capability, shared, shared_of_block, blocks;
@@ -110,7 +110,8 @@ TEST(Cards, ALineACardAndTheLastOneAgain) {
   EXPECT_THAT(problem, HasSubstr("line 3"));
 }
 
-// What the context grows by counts from a bare one alone: else all of it is there from the start.
+// The growth of the context only counts if the size of a bare context is known; otherwise all of it
+// exists from the start.
 TEST(Card, ContextGrowsFromABareOne) {
   std::string problem;
   const std::string line = std::string(kCard) + ";cublas_context_bytes=66;idle_bytes=9";

@@ -1,4 +1,4 @@
-// Processes that share the emulated cards.
+// Processes that share the emulated GPUs.
 #include "emulated/core/processes.h"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ class ProcessesTest : public testing::Test {
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
-  // Runs it in a child, which then stays until the object goes.
+  // Runs the function in a child process, which exists until the object is destroyed.
   class Child {
    public:
     template <typename Function>
@@ -71,7 +71,7 @@ TEST_F(ProcessesTest, EachSeesWhatTheOthersHold) {
       return there.HeldByOthers(0) == 100 && there.HeldByOthers(1) == 0;
     });
     EXPECT_TRUE(child.good());
-    EXPECT_EQ(here.HeldByOthers(0), 0u);  // its object is gone: it holds nothing any more
+    EXPECT_EQ(here.HeldByOthers(0), 0u);  // its object is destroyed: it uses no memory any more
     const Child other([&] {
       static SharedCards there(folder_);
       there.Hold(0, 7);
@@ -91,7 +91,7 @@ TEST_F(ProcessesTest, AChildOfTheProcessHoldsItsOwn) {
   SharedCards here(folder_);
   here.Hold(0, 100);
   const Child child([&] {
-    here.Hold(0, 5);  // the object as it was when the process was forked
+    here.Hold(0, 5);  // the object in the state at the fork
     return here.HeldByOthers(0) == 100;
   });
   EXPECT_TRUE(child.good());
@@ -122,7 +122,7 @@ TEST_F(ProcessesTest, NoFolderIsNobodyElse) {
   SharedCards nowhere(folder_ + "/missing");
   nowhere.Hold(0, 1);
   EXPECT_EQ(nowhere.HeldByOthers(0), 0u);
-  ASSERT_EQ(symlink("/dev/null", (folder_ + "/cards").c_str()), 0);  // never followed
+  ASSERT_EQ(symlink("/dev/null", (folder_ + "/cards").c_str()), 0);  // not part of the group
   SharedCards linked(folder_);
   linked.Hold(0, 1);
   EXPECT_EQ(linked.HeldByOthers(0), 0u);
@@ -145,7 +145,7 @@ TEST_F(ProcessesTest, ACardGivesAllOfThemNoMoreThanItHas) {
     second.Share(&there);
     second.TakeContext(0);
     void* at = nullptr;
-    return second.free(0) == 8 * kGiB &&  // less both contexts and what the first one has
+    return second.free(0) == 8 * kGiB &&  // minus both contexts and the memory of the first process
            second.Allocate(0, 14 * kGiB, &at) == Result::kOutOfMemory && second.used(0) == 0 &&
            second.Allocate(0, 6 * kGiB, &at) == Result::kSuccess && second.free(0) == 2 * kGiB;
   });

@@ -29,7 +29,7 @@ class Launched : public LaunchedWith<Launched> {
     const OperandRules operands(name, sizes());
     return WorkRules(name, sizes(), operands).Of(grid, block, parameters());
   }
-  // Numbers of four bytes behind one another.
+  // Consecutive four-byte numbers.
   Launched& Words(size_t parameter, size_t at, const std::vector<uint32_t>& words) {
     for (size_t i = 0; i < words.size(); ++i) Put(parameter, at + 4 * i, words[i]);
     return *this;
@@ -41,11 +41,11 @@ TEST(WorkRules, ElementsByTheirTypes) {
   EXPECT_EQ(Launched({4, 4, 24}).Put(0, 0, -1).Work(kAdd)->bytes, 0);
   EXPECT_FALSE(Launched({8}).Work("_Z1fPf"));
   EXPECT_FALSE(Launched({8}).Work("not_a_mangled_name"));
-  // A structure of another size is not what the name is known for.
+  // A structure of another size is not the one for which the name is known.
   EXPECT_FALSE(Launched({8, 4}).Work(kAdd));
 }
 
-// 100 rows of 50, of which the second tensor has one, and the third lies across.
+// 100 rows of 50; the second tensor has one row, and the third is transposed.
 TEST(WorkRules, StridesSayWhatIsMoved) {
   Launched launched({4, 648});
   launched.Put(0, 0, 5000).Words(1, 0, {2, 50, 0, 0, 100, 0, 0});
@@ -55,7 +55,7 @@ TEST(WorkRules, StridesSayWhatIsMoved) {
   ASSERT_TRUE(work);
   EXPECT_EQ(work->bytes, 5000 * 4 + 50 * 4 + 5000 * 32);
   EXPECT_GT(work->clocks, 5000 * 0.5);
-  // More dimensions than there is room for.
+  // More dimensions than fit.
   EXPECT_FALSE(launched.Words(1, 0, {26}).Work(kMultiply));
 }
 
@@ -85,7 +85,7 @@ TEST(WorkRules, ReductionsByHowTheyAreDivided) {
   EXPECT_FALSE(launched.Work(kReduce, {4, 16, 1}, {64, 4, 1})) << "another block";
 }
 
-// Two tensors in two lists: chunks of 65,536 elements, the last one smaller; what is in both lists
+// Two tensors in two lists: chunks of 65,536 elements, the last one smaller; a tensor in both lists
 // is read once.
 TEST(WorkRules, ListsByTheirChunks) {
   constexpr char kSqrt[] =

@@ -135,8 +135,8 @@ TEST(ThemeTest, SignsAreToldApartAndReadable) {
   }
 }
 
-// The outline of the baseline (called ghost in the code) is solid and the curve of reserved memory
-// is dashed and white; their colours must differ, too.
+// The outline of the baseline (the code calls it ghost) is a solid line. Reserved memory is a
+// dashed line in the colour of text. Their colours must differ, too.
 TEST(ThemeTest, GhostIsNotTheColourOfReserved) {
   for (const Theme& t : {Theme::Dark(), Theme::Light()}) {
     EXPECT_GE(Distance(Lab(t.ghost, kSeesAll), Lab(t.text, kSeesAll)), 14);
