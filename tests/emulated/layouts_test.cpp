@@ -13,7 +13,8 @@
 #include "emulated/driver/types.h"
 #include "emulated/runtime/types.h"
 
-#pragma GCC diagnostic ignored "-Winvalid-offsetof"  // offsets of a derived structure are needed
+#pragma GCC diagnostic ignored \
+    "-Winvalid-offsetof"  // GCC warns about offsetof of derived structures, which this needs
 
 namespace vramscope::emulated {
 namespace {

@@ -1,5 +1,4 @@
-"""A Qwen2-0.5B of transformers with AdamW in a plain loop; vramscope's own model of it can be
-compared with it."""
+"""A Qwen2-0.5B of transformers with AdamW in a plain loop; vramscope's own model of it can be compared with it."""
 import argparse
 
 import torch

@@ -1,5 +1,4 @@
-"""Checkpoints that are written through files and streams, as frameworks do it, and read again; and
-hostile files."""
+"""Checkpoints that are written through files and streams, as frameworks do it, and read again; and hostile files."""
 import base64
 import collections
 import io

@@ -1,5 +1,4 @@
-"""Checkpointing without re-entrance ends the recomputation of a layer with an exception, in an
-operator that is freeing memory."""
+"""Checkpointing without re-entrance ends the recomputation of a layer with an exception, in an operator that is freeing memory."""
 import torch
 from torch.utils.checkpoint import checkpoint
 

@@ -1,5 +1,4 @@
-"""Prints PyTorch's memory counters, as training scripts do: for each GPU, after the peak of each
-step, and after a reset."""
+"""Prints PyTorch's memory counters, as training scripts do: for each GPU, after the peak of each step, and after a reset."""
 import torch
 from torch import nn
 

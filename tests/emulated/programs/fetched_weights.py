@@ -1,5 +1,4 @@
-"""Weights that a program downloads: from torch.hub, and by a name on the Hugging Face Hub of which
-only the configuration is available."""
+"""Weights that a program downloads: from torch.hub, and by a name on the Hugging Face Hub of which only the configuration is available."""
 import json
 import os
 import sys

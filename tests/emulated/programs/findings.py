@@ -1,6 +1,5 @@
-"""Training loops that each make one mistake with memory (`findings.py CASE`), and the same loops
-without it (`findings.py CASE --right`). findings_test.py states which finding of `vramscope
-explain` each one shows."""
+"""Training loops that each make one mistake with memory (`findings.py CASE`), and the same loops without it
+(`findings.py CASE --right`). findings_test.py states which finding of `vramscope explain` each one shows."""
 import argparse
 import contextlib
 

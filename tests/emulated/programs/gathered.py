@@ -1,6 +1,5 @@
 """Objects and numbers that ranks exchange through collectives that overwrite tensors with known
-contents; a large state that one rank sends to the others; and different numbers of batches per
-rank."""
+contents; a large state that one rank sends to the others; and different numbers of batches per rank."""
 import torch
 import torch.distributed as dist
 from torch.distributed.algorithms.join import Join

@@ -53,8 +53,7 @@ MADE = (
 
 
 def images():
-    """Features of images replace tokens, as in vision-language models; there are as many gradients.
-    """
+    """Features of images replace tokens, as in vision-language models; there are as many gradients."""
     tokens = TOKENS.cuda()
     words = torch.randn(4, 5, 8, device="cuda", requires_grad=True)
     place = (tokens == 2).unsqueeze(-1).expand_as(words)

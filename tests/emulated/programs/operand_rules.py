@@ -1,5 +1,4 @@
-"""Launches a kernel of each kind that the rules distinguish, and prints a line for each: a part of
-its name, and the addresses that it reads and writes."""
+"""Launches a kernel of each kind that the rules distinguish, and prints a line for each: a part of its name, and the addresses that it reads and writes."""
 import json
 
 import torch

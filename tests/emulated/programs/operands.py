@@ -1,5 +1,4 @@
-"""Launches kernels whose operands are known, and prints a line for each: its name, and the
-addresses that it reads and writes."""
+"""Launches kernels whose operands are known, and prints a line for each: its name, and the addresses that it reads and writes."""
 import json
 
 import torch
@@ -31,8 +30,7 @@ say("vectorized_elementwise_kernel", [left, right], [total])
 total.mul_(2)
 say("vectorized_elementwise_kernel", [total], [total])
 
-# During capture of a graph, blocks are freed and others reuse their addresses; during replay all of
-# them are free.
+# During capture of a graph, blocks are freed and others reuse their addresses; during replay all of them are free.
 graph = torch.cuda.CUDAGraph()
 captured = []
 with torch.cuda.graph(graph):

@@ -1,5 +1,4 @@
-"""A program with its own allocator, like programs that share one with other libraries (with
---usual: without)."""
+"""A program with its own allocator, like programs that share one with other libraries (with --usual: without)."""
 import sys
 
 import torch

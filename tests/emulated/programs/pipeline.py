@@ -1,5 +1,4 @@
-"""As in diffusers' text-to-image scripts: each part of a pipeline is loaded from its folder, which
-contains only configurations."""
+"""As in diffusers' text-to-image scripts: each part of a pipeline is loaded from its folder, which contains only configurations."""
 import sys
 
 import diffusers

@@ -1,5 +1,4 @@
-"""from_pretrained of folders without weights that places parts of the model: on ranks (tensor or
-expert parallel), or on several GPUs."""
+"""from_pretrained of folders without weights that places parts of the model: on ranks (tensor or expert parallel), or on several GPUs."""
 import argparse
 import os
 import tempfile

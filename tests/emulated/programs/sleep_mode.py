@@ -1,6 +1,5 @@
-"""Weights in a memory pool based on cuMemCreate that are copied to the host, released, and mapped
-at their addresses again, with the same calls as vLLM's sleep mode (CuMemAllocator). Prints the used
-GPU memory in MiB: with weights, asleep, awake."""
+"""Weights in a memory pool based on cuMemCreate that are copied to the host, released, and mapped at their addresses again,
+with the same calls as vLLM's sleep mode (CuMemAllocator). Prints the used GPU memory in MiB: with weights, asleep, awake."""
 import ctypes
 
 import torch

@@ -1,5 +1,4 @@
-"""A handwritten loop like nanoGPT's: blocks in a ModuleList, AdamW, gradients cleared after the
-forward pass, an evaluation."""
+"""A handwritten loop like nanoGPT's: blocks in a ModuleList, AdamW, gradients cleared after the forward pass, an evaluation."""
 import argparse
 import functools
 import json
@@ -40,8 +39,7 @@ class Model(nn.Module):
 
 
 def by_hand(name, model):
-    """The change of a toggle as a user would write it; returns the optimizer's arguments, if the
-    toggle changes them."""
+    """The change of a toggle as a user would write it; returns the optimizer's arguments, if the toggle changes them."""
     if name == "bf16":
         model.forward = torch.autocast("cuda", dtype=torch.bfloat16)(model.forward)
     if name in ("checkpointing", "checkpointing=reentrant"):

@@ -1,5 +1,4 @@
-"""16 GB of weights that are created and converted on the CPU and then moved; they take no host
-memory."""
+"""16 GB of weights that are created and converted on the CPU and then moved; they take no host memory."""
 import resource
 
 import torch

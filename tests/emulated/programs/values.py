@@ -37,8 +37,7 @@ def pairs(labels):
 
 
 def trained_by():
-    """Numbers by which a program divides, whose logarithm it computes, or on which training
-    depends; a number that a memset wrote; and those of a GradScaler."""
+    """Numbers by which a program divides, whose logarithm it computes, or on which training depends; a number that a memset wrote; and those of a GradScaler."""
     weights = torch.ones(4, device="cuda", requires_grad=True)
     optimizer = torch.optim.SGD([weights], 0.1)
     trained = 0
