@@ -1,9 +1,10 @@
-"""The findings of every stored recording and plan are those that were judged by hand: none is a false alarm, none is new or gone unseen.
+"""The findings in every stored recording and plan equal those that were reviewed by hand: there are
+no false alarms, and no unnoticed new or missing findings.
 
     python3 findings_test.py VRAMSCOPE           compares with golden/findings.json
-    python3 findings_test.py VRAMSCOPE --write   writes it: then judge what changed (git diff)
-
-golden/findings.json: {"judged": {finding: why it is right where it stands}, "files": {file: {finding: bytes}}}."""
+    python3 findings_test.py VRAMSCOPE --write   writes it: then review the changes (git diff)
+golden/findings.json: {"judged": {finding: why it is right where it stands}, "files": {file:
+{finding: bytes}}}."""
 import glob
 import json
 import os
