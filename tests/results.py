@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Tables of docs/results from the JSON that runs write. Nothing there is typed.
+"""Generates the tables of docs/results from the JSON files that runs write. Nothing there is typed
+by hand.
 
     python3 tests/results.py            prints which pages differ from their JSON; exit 1 then
     python3 tests/results.py --write    writes them
@@ -15,8 +16,7 @@
     faults.md      docs/results/data/faults.json        tests/faults/run.py --results
     fuzz.md        docs/results/data/fuzz.json          tests/fuzz/results.py
     programs.md    docs/results/data/programs.json      tests/emulated/public/run.py --results
-
-A page whose JSON is missing says so and names the command.
+If the JSON of a page is missing, the page says so and names the command.
 """
 
 import argparse
@@ -37,7 +37,7 @@ def read(path):
 
 
 def commits(figures):
-    """Where the figures are from: "a, b"."""
+    """The origin of the figures: "a, b"."""
     return ", ".join(sorted({row.get("commit", "unknown") for row in figures.values()}))
 
 
@@ -128,7 +128,7 @@ second on. More comparisons: [recorded by hand](recorded/emulated_gpu.md)."""
 
 
 def measured(summary):
-    """What a GPU's programs took, by PyTorch's own counters."""
+    """The memory of a GPU's programs, by PyTorch's own counters."""
     rows = []
     for name, run in sorted(summary.items()):
         steps = run.get("steps") if isinstance(run, dict) else None
@@ -365,7 +365,7 @@ computer with two cores that was busy with other work."""
 
 
 def effect(row, one):
-    """What a toggle did, in words; "": its figures say it."""
+    """A toggle's result in words; "" if the figures are enough."""
     if one.get("said"):
         return "fails: " + " ".join(one["said"]).rpartition("status 1: ")[2]
     if one["why"] or "saves" not in one:

@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
-"""Runs faults_test with every n and keeps how far it came (docs/results/faults.md).
+"""Runs faults_test with every n and stores the results (docs/results/faults.md).
 
     python3 tests/faults/run.py build/release --results docs/results/data/faults.json [-R REGEX]
-
-Takes minutes to hours, by the command; each test's figures are kept as soon as it has ended. Exit
-status 1: a test failed.
+Takes minutes to hours, depending on the command; each test's figures are stored as soon as it has
+ended. Exit status 1: a test failed.
 """
 
 import argparse

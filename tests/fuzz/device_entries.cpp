@@ -10,7 +10,7 @@
 namespace vramscope::fuzz {
 namespace {
 
-// What a run, the emulated platform and a trace take for granted of a GPU.
+// Properties of a GPU that a run, the emulated platform and a trace rely on.
 void CheckDevice(const absl::StatusOr<run::Device>& device) {
   if (!device.ok()) {
     const std::string message(device.status().message());

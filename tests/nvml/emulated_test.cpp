@@ -37,7 +37,7 @@ TEST(NvmlEmulated, WhatTheProcessHas) {
   void* const runtime = Open("libcudart.so.12");
   Sampler sampler;
   ASSERT_EQ(sampler.Open(), "");
-  EXPECT_TRUE(sampler.Now().empty());  // no context, and there is none for having asked
+  EXPECT_TRUE(sampler.Now().empty());  // there is no context, and the query creates none
   EXPECT_TRUE(sampler.Now().empty());
   void* memory = nullptr;
   ASSERT_EQ(Call(runtime, "cudaSetDevice", 1), 0);

@@ -1,4 +1,4 @@
-// The sampler on cards that say what the test wants.
+// The sampler with GPUs whose replies the test sets.
 #include "nvml/sampler.h"
 
 #include <gtest/gtest.h>
@@ -50,13 +50,13 @@ TEST_F(SamplerTest, AnOlderDriver) {
   g_fake.second_version = false;
   g_fake.cards = {{.total = 1000, .reserved = 30, .used = 500, .processes = {{kUs, 300}}}};
   const CardMemory card = Only();
-  EXPECT_EQ(card.used, 530u);  // what the driver keeps is in it
+  EXPECT_EQ(card.used, 530u);  // includes the memory that the driver reserves
   EXPECT_FALSE(card.driver.has_value());
 }
 
 TEST_F(SamplerTest, WhoseIsWhatInAContainer) {
   g_fake.cards = {{.used = 500, .processes = {{kUs + 1, 300}}}};
-  EXPECT_EQ(Only().process, 300u);  // the only one: this one has a context there
+  EXPECT_EQ(Only().process, 300u);  // the only one: this process has a context there
   g_fake.cards[0].processes.push_back({kUs + 2, 100});
   EXPECT_FALSE(Only().process.has_value());
 }

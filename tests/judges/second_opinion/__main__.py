@@ -1,10 +1,10 @@
-"""A second opinion: what snapshots hold, reckoned from the pickles alone, beside what vramscope says.
+"""An independent check: computes the figures of snapshots from the pickles alone, and compares them
+with vramscope's.
 
     python3 tests/judges/second_opinion --vramscope build/release/bin/vramscope FILES...
-    python3 tests/judges/second_opinion --vramscope ... --made 40      (inputs of its own)
+    python3 tests/judges/second_opinion --vramscope ... --made 40      (generated inputs)
     python3 tests/judges/second_opinion --vramscope ... --shared ../shared
-
-Exit status: 0 all equal, 1 something differs, 77 there was nothing to compare."""
+Exit status: 0 if all are equal, 1 if something differs, 77 if there was nothing to compare."""
 import argparse
 import glob
 import json
@@ -30,7 +30,7 @@ from table import Table
 
 
 def judge(program, table, path, name, seed, parts):
-    """All figures of one file. Returns its model, or None where there is none."""
+    """Compares all figures of one file. Returns its model, or None if there is none."""
     try:
         value, cut = reading.load(path)
     except reading.Skip as skip:
@@ -50,7 +50,7 @@ def judge(program, table, path, name, seed, parts):
             one.block_of = {}
             one.table_of_allocations(view, one.allocations(view), info)
             one.live_at_peak(view)
-            if not view.entries:  # a state
+            if not view.entries:  # a state without history
                 one.fragmentation(view, None, -1)
                 one.segments(view, None, -1)
             for event, k in one.moments(view, events):
@@ -70,8 +70,8 @@ def judge(program, table, path, name, seed, parts):
 
 
 def refused_or_salvaged(program, table, path, name, why, value=None):
-    """Nothing to compare with: the program must say what is wrong (3) or what is missing (0). Of a
-    file that ends too early no entry is invented, and the program says that it is not whole."""
+    """Nothing to compare with: the program must report what is wrong (3) or what is missing (0).
+    For a truncated file, it invents no entry and states that the file is not complete."""
     try:
         done = program.run("info", path, "--json", allowed=(0, 3))
         table.check(name, "damaged: says so", bool(done.stderr.strip()), True)
