@@ -143,10 +143,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--vramscope", default="vramscope")
     parser.add_argument("--environments", default="build/accuracy", metavar="FOLDER")
-    parser.add_argument("--only", default="", metavar="TEXT", help="rows whose title or name has it")
-    parser.add_argument("--list", action="store_true", help="the rows' names, nothing is run")
-    parser.add_argument("--results", metavar="F.json", help="keep the figures here; rows that are there already are not run again")
-    parser.add_argument("--table", action="store_true", help="print the figures of --results, nothing is run")
+    parser.add_argument("--only", default="", metavar="TEXT", help="only rows whose title or name contains TEXT")
+    parser.add_argument("--list", action="store_true", help="only print the names of the rows")
+    parser.add_argument("--results", metavar="F.json", help="write the figures to this file; rows that it already contains are not run again")
+    parser.add_argument("--table", action="store_true", help="only print the figures of --results")
     arguments = parser.parse_args()
     results = {}
     if arguments.results and os.path.exists(arguments.results):

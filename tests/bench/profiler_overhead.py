@@ -126,7 +126,7 @@ def main():
                 runs[way].append(measured(arguments, way, folder))
             print(f"round {number + 1}: {way} {runs[way][-1]['processor_ms']:.2f} ms", file=sys.stderr, flush=True)
     plain = [run["processor_ms"] for run in runs["plain"]]
-    print("| | processor's ms a step | of the clock | more than plain | of torch.profiler's |")
+    print("| | CPU ms per step | wall-clock ms | difference from plain | relative to torch.profiler |")
     print("|---|---|---|---|---|")
     more = {way: statistics.median(run["processor_ms"] - base for run, base in zip(runs[way], plain)) for way in runs}
     for way, all_runs in runs.items():

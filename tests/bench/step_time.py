@@ -125,7 +125,7 @@ def measured(command, **variables):
 def compare(arguments):
     here = os.path.abspath(__file__)
     plan = [arguments.vramscope, "plan", "--device", "a100-80gb", "--steps", "0", "--", arguments.python, here]
-    print("| program | step, all hooks | history alone | FakeTensorMode, MemTracker | ratio | first event | | host memory | |")
+    print("| program |  history alone |step, all hooks | only history || history alone | FakeTensorMode, MemTracker | ratio | first event | | host memory | |")
     print("|---|---|---|---|---|---|---|---|---|")
     for model in [arguments.model] if arguments.model else MODELS:
         hooked = measured([*plan, model, "--steps", str(arguments.steps)])
@@ -145,7 +145,7 @@ def main():
     parser.add_argument("--compare", action="store_true")
     parser.add_argument("--vramscope", default="vramscope")
     parser.add_argument("--python", default=sys.executable)
-    parser.add_argument("--fake-python", help="with --compare: one that can import torch without the platform, if --python cannot")
+    parser.add_argument("--fake-python", help="with --compare: a Python that can import torch without the emulated platform, if --python cannot")
     arguments = parser.parse_args()
     if arguments.compare:
         compare(arguments)

@@ -37,7 +37,7 @@ def main():
     bad = ["%s: %s, expected %s" % (name, files.get(name), golden["files"].get(name))
            for name in sorted({*files, *golden["files"]}) if files.get(name) != golden["files"].get(name)]
     bad += ["%s: not judged" % name for name in sorted({name for found in files.values() for name in found} - set(golden["judged"]))]
-    print("\n".join(bad) or "%d findings in %d files, all judged" % (sum(map(len, files.values())), len(files)))
+    print("\n".join(bad) or "%d findings in %d files, all reviewed" % (sum(map(len, files.values())), len(files)))
     return 1 if bad else 0
 
 

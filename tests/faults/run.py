@@ -56,7 +56,7 @@ def main():
     )
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("-R", metavar="REGEX", type=re.compile, default=re.compile(""))
-    parser.add_argument("--results", type=pathlib.Path, help="JSON to put the figures into")
+    parser.add_argument("--results", type=pathlib.Path, help="JSON file for the figures")
     arguments = parser.parse_args()
     program = arguments.build.resolve() / "bin" / "faults_test"
     commit = subprocess.run(

@@ -102,7 +102,7 @@ def operators(planned_path, causes):
     refused = [name for name in recorded if ("error" in recorded[name]) != ("error" in planned.get(name, {}))]
     pairs = [(name, phase) for name, case in recorded.items() if "error" not in case for phase in ("forward", "backward") if phase in case]
     other = [pair for pair in pairs if asked(recorded[pair[0]], pair[1]) != asked(planned.get(pair[0], {}), pair[1])]
-    print(f"operators: {len(pairs) - len(other)} of {len(pairs)} forward and backward passes alike; {len(refused)} refused by one alone")
+    print(f"operators: {len(pairs) - len(other)} of {len(pairs)} forward and backward passes are equal; {len(refused)} were refused on only one side")
     for name, phase in other[:causes]:
         sizes = lambda cases: [size for action, size in asked(cases.get(name, {}), phase) if action == "alloc"]
         print(f"    {name} {phase}: recorded {sizes(recorded)}, planned {sizes(planned)}")
@@ -134,8 +134,8 @@ def main():
     parser.add_argument("--only", default="")
     parser.add_argument("--causes", type=int, default=0)
     parser.add_argument("--at-least", type=float, default=0.995)
-    parser.add_argument("--operators", type=int, default=3, help="passes of operators that may differ")
-    parser.add_argument("--results", metavar="F.json", help="keep the figures here, over older ones (docs/results/data/gpu.json)")
+    parser.add_argument("--operators", type=int, default=3, help="number of operator passes that may differ")
+    parser.add_argument("--results", metavar="F.json", help="merge the figures into this file (docs/results/data/gpu.json)")
     arguments = parser.parse_args()
     problem = lacks(arguments.python)
     if problem:

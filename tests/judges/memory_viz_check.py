@@ -268,7 +268,7 @@ def main():
         folder = pathlib.Path(name)
         subprocess.run([sys.argv[2], name, str(RECORDED)], check=True)
         if not RECORDED.is_dir():
-            print("no recorded snapshots beside the source: only our own file is judged")
+            print("no recorded snapshots next to the source: only the simulated run is checked")
         try:
             {"torch": judge_torch, "browser": judge_browser, "hta": judge_hta}[sys.argv[1]](folder)
         except Missing as missing:

@@ -205,9 +205,9 @@ def main():
     parser.add_argument("--tested", action="store_true", help="only the rows that the tests run")
     parser.add_argument("--causes", type=int, default=0, metavar="N", help="list the N most frequent differences of each row")
     parser.add_argument("--at-least", type=float, default=1.0, metavar="SHARE")
-    parser.add_argument("--random", type=int, metavar="N", help="N rows of techniques that are drawn at random, in place of the table's")
-    parser.add_argument("--seed", type=int, default=0, help="of what is drawn")
-    parser.add_argument("--results", metavar="F.json", help="keep the figures here, over older ones of the same rows (docs/results/data/oracle.json)")
+    parser.add_argument("--random", type=int, metavar="N", help="N random combinations of techniques instead of the table's rows")
+    parser.add_argument("--seed", type=int, default=0, help="seed of --random")
+    parser.add_argument("--results", metavar="F.json", help="merge the figures into this file (docs/results/data/oracle.json)")
     parser.add_argument("words", nargs="*")
     arguments = parser.parse_args()
     chosen = random_rows.rows(arguments.seed) if arguments.random else [

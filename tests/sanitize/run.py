@@ -50,7 +50,7 @@ def listed(build, wanted):
         if command and all(pathlib.Path(program).exists() for program in programs):
             names.append(name)
         else:
-            print(f"{name}: is not built, left out")
+            print(f"{name}: not built, skipped")
     return names
 
 
@@ -113,8 +113,8 @@ def main():
     )
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("-R", metavar="REGEX", type=re.compile, default=re.compile(""))
-    parser.add_argument("--results", type=pathlib.Path, help="JSON to put the figures into")
-    parser.add_argument("--logs", type=pathlib.Path, help="folder for the output of what failed")
+    parser.add_argument("--results", type=pathlib.Path, help="JSON file for the figures")
+    parser.add_argument("--logs", type=pathlib.Path, help="folder for the output of failed tests")
     arguments = parser.parse_args()
     build = arguments.build.resolve()
     sanitizers = cached(build, "VRAMSCOPE_SANITIZE")

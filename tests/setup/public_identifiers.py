@@ -53,7 +53,7 @@ def main():
                     found.setdefault(name, str(path.relative_to(root)))
     if "--list" in sys.argv:
         print("\n".join(f"{name:32} {path}" for name, path in sorted(found.items(), key=lambda f: f[1])))
-    print(f"{len(found)} names in headers have a word that the glossary replaces; at most {LEFT} are allowed")
+    print(f"{len(found)} names in headers contain a word that the glossary replaces; at most {LEFT} are allowed")
     if len(found) > LEFT and "--list" not in sys.argv:
         print("rename them by docs/glossary.md; --list prints them")
     return 1 if len(found) > LEFT and "--list" not in sys.argv else 0

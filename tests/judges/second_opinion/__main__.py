@@ -98,13 +98,13 @@ def main():
     parser = argparse.ArgumentParser(prog="second_opinion", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--vramscope", required=True, metavar="PATH", help="the program")
-    parser.add_argument("--made", type=int, default=0, metavar="N", help="so many inputs of its own")
-    parser.add_argument("--keep", metavar="FOLDER", help="write the inputs of its own there")
-    parser.add_argument("--shared", metavar="FOLDER", help="all recordings below it")
-    parser.add_argument("--parts", type=int, default=2, metavar="N", help="random parts of a file")
+    parser.add_argument("--made", type=int, default=0, metavar="N", help="number of generated inputs")
+    parser.add_argument("--keep", metavar="FOLDER", help="folder for the generated inputs")
+    parser.add_argument("--shared", metavar="FOLDER", help="check all recordings below this folder")
+    parser.add_argument("--parts", type=int, default=2, metavar="N", help="number of random parts of each file")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--all", action="store_true", help="print what is equal, too")
+    parser.add_argument("--all", action="store_true", help="print equal figures, too")
     parser.add_argument("files", nargs="*", metavar="FILE")
     arguments = parser.parse_args()
 

@@ -271,7 +271,7 @@ def listing(data, decompress):
 def main():
     decompress = load_zstd()
     if decompress is None:
-        print("skipped: neither libzstd.so.1 nor the zstd program is here")
+        print("skipped: neither libzstd.so.1 nor the zstd program was found")
         return 77
     with open(sys.argv[1], "rb") as f:
         out = listing(f.read(), decompress)
