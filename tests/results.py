@@ -428,7 +428,7 @@ def main():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--root", type=pathlib.Path, default=ROOT)
-    parser.add_argument("--write", action="store_true", help="write the pages instead of comparing them")
+    parser.add_argument("--write", action="store_true", help="write instead of comparing")
     arguments = parser.parse_args()
     root = arguments.root.resolve()
     different = []
