@@ -125,7 +125,7 @@ def measured(command, **variables):
 def compare(arguments):
     here = os.path.abspath(__file__)
     plan = [arguments.vramscope, "plan", "--device", "a100-80gb", "--steps", "0", "--", arguments.python, here]
-    print("| program |  history alone |step, all hooks | only history || history alone | FakeTensorMode, MemTracker | ratio | first event | | host memory | |")
+    print("| program | step, all hooks | history alone | FakeTensorMode, MemTracker | ratio | first event | | host memory | |")
     print("|---|---|---|---|---|---|---|---|---|")
     for model in [arguments.model] if arguments.model else MODELS:
         hooked = measured([*plan, model, "--steps", str(arguments.steps)])
