@@ -16,6 +16,7 @@ by hand.
     faults.md      docs/results/data/faults.json        tests/faults/run.py --results
     fuzz.md        docs/results/data/fuzz.json          tests/fuzz/results.py
     programs.md    docs/results/data/programs.json      tests/emulated/public/run.py --results
+
 If the JSON of a page is missing, the page says so and names the command.
 """
 

@@ -2,6 +2,7 @@
 
     python3 tests/accuracy/run.py --vramscope build/release/bin/vramscope [--only "Mistral-7B LoRA"]
     [--list]
+
 Plans rows of rows.json with the versions that their source states. environments.json lists these
 packages, and they are installed on demand into --environments (a virtual environment for each
 torch, with a folder for the additional packages of a row). Prints the measured and planned peak and

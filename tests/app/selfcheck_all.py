@@ -2,6 +2,7 @@
 """`vramscope selfcheck` over folders of recordings: counts the comparisons and the differences.
 
     python3 tests/app/selfcheck_all.py build/release/bin/vramscope --results F.json NAME=FOLDER ...
+
 NAME is what the folder is called in docs/results/selfcheck.md (tests/results.py). Figures of
 earlier runs are kept, except for folders that are named again. Exit status 1: a figure differs."""
 

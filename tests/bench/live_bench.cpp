@@ -3,6 +3,7 @@
 // memory.
 //
 //   xvfb-run -a -s "-screen 0 1920x1080x24" live_bench [SECONDS [EVENTS_A_SECOND [STREAMS]]]
+//
 // The benchmark is its own worker: a second process, which speaks the worker's protocol and sends a
 // synthetic run at that rate. Every 16 ms the view is moved. Each second it prints the events in
 // the shown trace, the painted frames, the longest time without a frame (and the CPU time of the

@@ -4,6 +4,7 @@
 //   LongRun run(/*streams=*/3);
 //   sink.Strings(0, run.strings());
 //   while (more) { run.Next(&events, &activities); sink.Events(events); ... }
+//
 // One thread.
 #pragma once
 

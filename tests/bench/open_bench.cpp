@@ -2,6 +2,7 @@
 // file, and from a turn of the wheel to the next frame.
 //
 //   xvfb-run -a -s "-screen 0 1920x1080x24" open_bench FILE [TIMES]
+//
 // Prints milliseconds. Snapshots are compared with memory_viz in a browser, with the same file in
 // the same hour; the script for that is not part of this project.
 #include <QApplication>

@@ -3,6 +3,7 @@ the emulated platform, or on a real GPU.
 
     python3 profiler_overhead.py --vramscope V --python P [--rounds 5] [--steps 40] [--real]     # a
     table
+
 Each variant is a separate process. They run one after the other, in rounds, so that other load on
 the computer affects all of them equally. A step's cost is the CPU time of all threads from the
 fourth step on (for torch.profiler including its stop, for vramscope including its writes), divided

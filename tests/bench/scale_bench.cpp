@@ -3,6 +3,7 @@
 //   scale_bench --write MILLIONS STREAMS F.trace            makes one of so many events
 //   QT_QPA_PLATFORM=offscreen scale_bench F.trace [ROUNDS]  opens it and draws it
 //   scale_bench --outline F.trace FROM TO                   its index alone; then a part, of 0 to 1
+//
 // A third of the events of a trace with streams are activities; 3500 million events are a file of
 // 10 GB. Times are CPU times (of all threads) and, where stated, wall-clock times; bytes are the
 // heap after each stage.

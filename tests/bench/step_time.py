@@ -7,6 +7,7 @@ neither needs a GPU.
 
     python3 step_time.py --compare --vramscope V --python P [--fake-python Q]      # both, one after
     the other: a table
+
 Prints one JSON object: the time until the first tensor was on the GPU, the median of a step's CPU
 and wall-clock seconds, the peak, and the host memory of the process.
 """

@@ -2,6 +2,7 @@
 // window, the real worker (kept warm) and the default run: Qwen2-0.5B, batch 2, sequence 512.
 //
 //   xvfb-run -a -s "-screen 0 1920x1080x24" toggle_bench [ROUNDS]
+//
 // First every toggle is planned again, then, as in normal use, known plans are shown again. Prints,
 // in milliseconds: click (until it has been handled and the run is requested), worker (the worker's
 // own wall time of the run), trace (click to the complete trace), painted (click to the end of the

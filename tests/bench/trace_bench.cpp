@@ -1,6 +1,7 @@
 // Size and speed of a `.trace`. Compared, in the same run over the same events, with one
 // length-prefixed protobuf message per event, gzip level 6 (a row format), and with Chrome-trace
 // JSON, gzip level 6 (the format of PyTorch's profiler).
+//
 // Bytes per event: the file's size divided by the number of allocator events ("alloc_event") and of
 // all events ("event"); and for a stream that only has allocator events ("alone").
 #include <benchmark/benchmark.h>

@@ -3,7 +3,9 @@
 //
 //   xvfb-run -a -s "-screen 0 1920x1080x24" window_bench FILE [ROUNDS]
 //   xvfb-run -a -s "-screen 0 1920x1080x24" window_bench --events 1000000 [ROUNDS [ONLY]]
+//
 // ONLY: the actions whose name contains it.
+//
 // Prints a table: median and maximum of the response time, the UI thread's CPU time for it (median;
 // use this figure on a busy computer), the maximum until everything was idle (including the results
 // that a page computes when it is first shown), and the longest time for which the UI thread was

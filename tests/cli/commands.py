@@ -3,6 +3,7 @@
 
     python3 tests/cli/commands.py VRAMSCOPE            exit status 1 if the page differs
     python3 tests/cli/commands.py VRAMSCOPE --write    writes it
+
 Options and examples are those of `vramscope describe man`, usage and arguments those of --help.
 """
 

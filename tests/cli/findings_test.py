@@ -3,6 +3,7 @@ no false alarms, and no unnoticed new or missing findings.
 
     python3 findings_test.py VRAMSCOPE           compares with golden/findings.json
     python3 findings_test.py VRAMSCOPE --write   writes it: then review the changes (git diff)
+
 golden/findings.json: {"judged": {finding: why it is right where it stands}, "files": {file:
 {finding: bytes}}}."""
 import glob

@@ -3,6 +3,7 @@ within a plan, and tests with a budget. The GPU is the emulated platform without
 plan, which a program sees like a real GPU.
 
     VRAMSCOPE_TEST_PYTHONPATH=... python3 python_torch_test.py VRAMSCOPE
+
 Skipped if neither VRAMSCOPE_TEST_PYTHONPATH nor this interpreter has a CUDA build of torch.
 """
 import json

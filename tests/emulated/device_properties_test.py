@@ -2,6 +2,7 @@
 the error for a GPU without kernels.
 
     VRAMSCOPE_TEST_PYTHONPATH=... python3 device_properties_test.py VRAMSCOPE
+
 Skipped if neither VRAMSCOPE_TEST_PYTHONPATH nor this interpreter has a CUDA build of torch."""
 import json
 import re

@@ -2,6 +2,7 @@
 mistake: runs each case of programs/findings.py with and without its mistake.
 
     python3 findings_test.py VRAMSCOPE
+
 Forks of one process that has imported torch (`plan --watch` keeps one) plan all of them.
 """
 import json

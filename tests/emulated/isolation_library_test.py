@@ -1,5 +1,6 @@
 """Tests libvramscope-isolation.so and the symbols that the audit library binds:
 isolation_library_test.py FOLDER of the platform's libraries [VRAMSCOPE LIBRARY with static TLS]
+
 `isolation/ways.py` changes a folder in every known way. Afterwards nothing outside has changed,
 according to the folder's state and to the system calls in strace's output.
 """

@@ -2,6 +2,7 @@
 unchanged in every mode.
 
     python3 isolation_test.py VRAMSCOPE
+
 Uses a stand-in for torch, so that it runs everywhere."""
 import json
 import os

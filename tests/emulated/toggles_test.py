@@ -3,6 +3,7 @@ the program with the change written by hand; each toggle reports what it did, or
 `fit` finds toggles with which a program fits, and each proposal equals a separate plan.
 
     VRAMSCOPE_TEST_PYTHONPATH=... python3 toggles_test.py VRAMSCOPE
+
 Skipped if neither VRAMSCOPE_TEST_PYTHONPATH nor this interpreter has a CUDA build of torch."""
 import json
 import os

@@ -1,5 +1,6 @@
 """Shared by the tests of real PyTorch programs: where PyTorch is, and a function that plans a
 program of programs/.
+
 Read from the command line of the importing script: VRAMSCOPE [SHARED]; from the environment:
 VRAMSCOPE_TEST_PYTHON, VRAMSCOPE_TEST_PYTHONPATH."""
 import json

@@ -2,6 +2,7 @@
 recordings of real GPUs event by event, and categories are known.
 
     VRAMSCOPE_TEST_PYTHONPATH=... python3 torch_programs_test.py VRAMSCOPE [SHARED]
+
 Skipped if neither VRAMSCOPE_TEST_PYTHONPATH nor this interpreter has a CUDA build of torch."""
 import collections
 import csv

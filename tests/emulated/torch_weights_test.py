@@ -2,6 +2,7 @@
 are placed where a library places existing weights.
 
     VRAMSCOPE_TEST_PYTHONPATH=... python3 torch_weights_test.py VRAMSCOPE
+
 Skipped under the same conditions as torch_programs_test.py."""
 import os
 import re

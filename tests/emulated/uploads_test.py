@@ -3,6 +3,7 @@ stand-ins for the libraries, and the installed libraries with a server on 127.0.
 requests.
 
     python3 uploads_test.py
+
 The libraries are imported by VRAMSCOPE_TEST_UPLOADS_PYTHON or VRAMSCOPE_TEST_PYTHON, else by this
 interpreter, with VRAMSCOPE_TEST_PYTHONPATH."""
 import base64

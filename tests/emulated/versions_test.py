@@ -2,6 +2,7 @@
 environments that are created, reused, and separate from the user's own.
 
     python3 versions_test.py VRAMSCOPE
+
 Uses a stand-in for torch and local packages, so that it runs everywhere and needs no network."""
 import hashlib
 import json

@@ -2,6 +2,7 @@
 are printed, and an error is shown next to the last good plan.
 
     python3 watch_test.py VRAMSCOPE
+
 Uses a stand-in for torch, so that it runs everywhere."""
 import json
 import os

@@ -2,6 +2,7 @@
 // writes a file to disk, fail. Not linked into anything.
 //
 //   LD_PRELOAD=libfault_shim.so VRAMSCOPE_FAULT=allocation:1234 vramscope info FILE
+//
 // VRAMSCOPE_FAULT is KIND:N with the KIND
 //   allocation       the N-th allocation (from 1) by malloc and related functions, including
 //   operator new

@@ -2,6 +2,7 @@
 """Runs faults_test with every n and stores the results (docs/results/faults.md).
 
     python3 tests/faults/run.py build/release --results docs/results/data/faults.json [-R REGEX]
+
 Takes minutes to hours, depending on the command; each test's figures are stored as soon as it has
 ended. Exit status 1: a test failed.
 """

@@ -3,6 +3,7 @@
 
     VRAMSCOPE_FUZZ_PRESET=fuzz-quick VRAMSCOPE_FUZZ_ALL=900 tests/fuzz/run.sh 1
     python3 tests/fuzz/results.py build/fuzz-quick docs/results/data/fuzz.json
+
 Reads the logs that run.sh leaves in the build folder, one for each target. Exit status 1: a target
 has no log, or its fuzzer found something.
 """

@@ -6,6 +6,7 @@ folders in tests/golden/gpu.
     python3 record.py OUT --vramscope build/release/bin/vramscope [--seconds 500] [--only REGEX]
     on the card
     python3 record.py --list
+
 Several processes run at once, but only one uses the GPU; the others import packages or write files
 meanwhile. Needs torch with CUDA; entries whose packages (transformers 4.57, peft 0.17, torchvision)
 are missing say so in OUT/summary.json."""

@@ -7,8 +7,10 @@
   memory_viz_check.py browser EXPORT_SAMPLES  MemoryViz.js in Chromium: every plot is drawn without
   error
   memory_viz_check.py hta EXPORT_SAMPLES      HolisticTraceAnalysis plots the memory timeline
+
 EXPORT_SAMPLES is the program of that name in this folder. A recorded snapshot that was opened and
 exported must give exactly the output of the original.
+
 Status 77, with the reason: something that the check needs is missing.
   VRAMSCOPE_JUDGE_PYTHON  a python3 that has torch (any build, never imported) or
   HolisticTraceAnalysis

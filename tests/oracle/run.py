@@ -3,6 +3,7 @@
 program (train.py). Compares the allocations of the last step, one by one, and the peaks.
 
     python3 run.py --vramscope build/release/bin/vramscope --python VENV/bin/python [WORDS...]
+
 VENV: torch 2.11, transformers 4.51.3, peft. WORDS: only the rows that have all of them; --random N:
 no row of the table. Exit status 1: a row has fewer requests equal than --at-least (or could not be
 planned), or another peak; 77: packages are missing."""

@@ -4,6 +4,7 @@ root:
 
     python3 install_test.py DIST [--suites bookworm,trixie,jammy] [--roots FOLDER] [--torch FOLDER]
     [--network setup|torch]
+
 --roots stores the systems for later runs; --torch: a folder with torch for bookworm's Python, put
 on PYTHONPATH; --network setup: `vramscope setup` downloads LibTorch (0.5 GB) and a preset is
 planned; torch: `pip install torch`, too (3 GB). On a system that is too old (bullseye), it tests

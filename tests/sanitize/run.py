@@ -2,6 +2,7 @@
 """Runs the tests of a build with sanitizers and stores their reports (docs/results/sanitizers.md).
 
     python3 tests/sanitize/run.py build/asan --results docs/results/data/sanitizers.json [-R REGEX]
+
 The build folder is what `./vramscope test --sanitize[=thread] all` configures and builds. Runs
 every ctest test that starts a program built with the sanitizers. Reports are collected from its
 output and from its child processes, whose output a test may capture. A report ends the program.

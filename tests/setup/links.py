@@ -2,6 +2,7 @@
 no network.
 
     python3 links.py ROOT        prints each broken link as file:line; exit status 1 if there is one
+
 A link of a README's table, `[name](path#anchor)`, and a picture are checked; so are file names in
 backticks: paths from a folder of the repository (`profiler/trace/types.h`), and C++ files by their
 name (`types.h`), which have to be somewhere.

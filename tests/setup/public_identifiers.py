@@ -3,6 +3,7 @@
 
     python3 public_identifiers.py ROOT          exit status 1 if there are more than LEFT
     python3 public_identifiers.py ROOT --list   prints them with the first file that has each
+
 Names are types, functions, constants and members of structs; names that end with "_" are private.
 """
 import pathlib

@@ -2,6 +2,7 @@
 all.
 
     python3 readme_sizes.py ROOT        prints each that is longer; exit status 1 if there is one
+
 Measurements belong in docs/results, history in git, and longer texts in docs/.
 """
 

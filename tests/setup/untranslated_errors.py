@@ -3,6 +3,7 @@ text without profiler/base/i18n.h or tr(). The number of a folder may only shrin
 
     python3 untranslated_errors.py ROOT          exit status 1 if a folder has more than LEFT allows
     python3 untranslated_errors.py ROOT --list   prints the places
+
 Calls of a file's own functions that create a status from a text argument are counted, too, such as
 `absl::Status Bad(std::string text)`.
 """

@@ -3,6 +3,7 @@
     python3 folder.py fill FOLDER     fills a new folder with known content
     python3 folder.py state FOLDER    prints every name with kind, mode, owner, times, link target,
     extended attributes and content
+
 Two states are equal if and only if nothing was changed in between.
 """
 import hashlib

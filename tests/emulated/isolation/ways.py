@@ -1,6 +1,7 @@
 """A program that changes files in all the ways of training programs, and in some others.
 
     python3 ways.py FOLDER      FOLDER is one that folder.py filled
+
 Every way checks from within that written data exist and that removed files do not, in this process
 and, where relevant, in another. Prints `N of M ways worked` and the ways that did not; the exit
 status is 0 if all did.

@@ -1,5 +1,6 @@
 """Finds system calls in strace's output that could have changed a file: `strace -f -y -s 4096 -e
 trace=%file,%desc -e signal=SIGSYS`.
+
 A call that the kernel returned to the process (SIGSYS) was not executed.
 """
 import os

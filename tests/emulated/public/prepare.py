@@ -1,6 +1,7 @@
 """Models without weights and made-up data for the public programs of programs.json:
 
     python3 prepare.py FOLDER     needs datasets and Pillow, no torch
+
 Models are the published configurations in the layout of huggingface_hub's cache; a plan needs no
 weights. Tokenizers only know bytes. FOLDER/hub is for HF_HUB_CACHE; all other files are where the
 programs search for them."""

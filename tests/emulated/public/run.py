@@ -4,6 +4,7 @@ whether the same change written by hand into the script has the same peak, to th
     python3 prepare.py WORK
     python3 run.py VRAMSCOPE --work WORK --sources SOURCES --path env=FOLDER:FOLDER... --results
     docs/results/data/programs.json
+
 Run by hand: it takes an hour and packages that are not installed (programs.json names their
 versions). SOURCES contains a folder for each repository, at the commit that programs.json names.
 `--path` gives the PYTHONPATH of programs with that environment. Results are written after every

@@ -4,6 +4,7 @@ with vramscope's.
     python3 tests/judges/second_opinion --vramscope build/release/bin/vramscope FILES...
     python3 tests/judges/second_opinion --vramscope ... --made 40      (generated inputs)
     python3 tests/judges/second_opinion --vramscope ... --shared ../shared
+
 Exit status: 0 if all are equal, 1 if something differs, 77 if there was nothing to compare."""
 import argparse
 import glob

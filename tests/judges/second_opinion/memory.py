@@ -1,5 +1,6 @@
 """The memory of each device at every entry of its trace: starts from the end state that the file
 states, undoes it entry by entry back to the start, then goes forward with every block's size.
+
 A block lives from its `alloc` to its `free_completed`. Assumptions where the file states nothing:
   - an alloc that is never freed and is not there at the end was freed after the last entry, or
     right

@@ -1,6 +1,7 @@
 // Kills the window, its worker and a program that it runs with kill -9 at many times. The next
 // window must restore everything that had arrived: documents, histories, toggles, notes, and the
 // program's data.
+//
 // A window in a separate process (session_restore_test.h) performs a list of actions, and after
 // each prints its contents, once they are on disk. $VRAMSCOPE_KILLS=50 tries more times than CI
 // does.
