@@ -1,7 +1,6 @@
 """Compares published peaks with those of `vramscope plan -- python PROGRAM`.
 
-    python3 tests/accuracy/run.py --vramscope build/release/bin/vramscope [--only "Mistral-7B LoRA"]
-    [--list]
+    python3 tests/accuracy/run.py --vramscope build/release/bin/vramscope [--only "Mistral-7B LoRA"] [--list]
 
 Plans rows of rows.json with the versions that their source states. environments.json lists these
 packages, and they are installed on demand into --environments (a virtual environment for each

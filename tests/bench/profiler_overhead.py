@@ -1,8 +1,7 @@
 """Measures the cost of recording a training step, compared with torch.profiler on the same step: on
 the emulated platform, or on a real GPU.
 
-    python3 profiler_overhead.py --vramscope V --python P [--rounds 5] [--steps 40] [--real]     # a
-    table
+    python3 profiler_overhead.py --vramscope V --python P [--rounds 5] [--steps 40] [--real]     # a table
 
 Each variant is a separate process. They run one after the other, in rounds, so that other load on
 the computer affects all of them equally. A step's cost is the CPU time of all threads from the

@@ -1,6 +1,6 @@
 // The time and memory needed to open, keep and draw a large trace.
 //
-//   scale_bench --write MILLIONS STREAMS F.trace            makes one of so many events
+//   scale_bench --write MILLIONS STREAMS F.trace            writes a trace of that many events
 //   QT_QPA_PLATFORM=offscreen scale_bench F.trace [ROUNDS]  opens it and draws it
 //   scale_bench --outline F.trace FROM TO                   its index alone; then a part, of 0 to 1
 //

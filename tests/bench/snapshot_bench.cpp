@@ -4,8 +4,7 @@
 //   snapshot_bench [EVENTS...]            10000 100000 1000000 when none are given
 //   snapshot_bench --write FILE EVENTS    only writes a snapshot
 //   snapshot_bench --file FILE...         of these files
-//   snapshot_bench --parts FILE EVENTS    a hundredth of its events: the first, the middle, the
-//   last
+//   snapshot_bench --parts FILE EVENTS    a hundredth of its events: first, middle, last
 #include <fmt/format.h>
 #include <sys/resource.h>
 #include <sys/wait.h>

@@ -1,12 +1,10 @@
-"""Processor time of a training step, on the emulated GPU or under FakeTensorMode with MemTracker;
+"""CPU time of a training step, on the emulated GPU or under FakeTensorMode with MemTracker;
 neither needs a GPU.
 
     vramscope plan --steps 0 -- python step_time.py qwen2-0.5b         # on the platform
-    python step_time.py qwen2-0.5b --fake                              # PyTorch's own fake tensors
-    and tracker
+    python step_time.py qwen2-0.5b --fake                              # PyTorch's own fake tensors and tracker
 
-    python3 step_time.py --compare --vramscope V --python P [--fake-python Q]      # both, one after
-    the other: a table
+    python3 step_time.py --compare --vramscope V --python P [--fake-python Q]      # both, one after the other: a table
 
 Prints one JSON object: the time until the first tensor was on the GPU, the median of a step's CPU
 and wall-clock seconds, the peak, and the host memory of the process.

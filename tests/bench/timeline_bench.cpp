@@ -1,6 +1,8 @@
 // Frames and queries of the timeline at 1080p over a synthetic run of more than a million events.
-//   QT_QPA_PLATFORM=offscreen timeline_bench Targets: query 1 ms, frame 8 ms by the raster
-//   renderer.
+//
+//   QT_QPA_PLATFORM=offscreen timeline_bench
+//
+// Targets: query 1 ms, frame 8 ms by the raster renderer.
 #include <benchmark/benchmark.h>
 
 #include <QGuiApplication>

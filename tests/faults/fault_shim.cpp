@@ -5,27 +5,29 @@
 //
 // VRAMSCOPE_FAULT is KIND:N with the KIND
 //   allocation       the N-th allocation (from 1) by malloc and related functions, including
-//   operator new
-//   EIO, ENOSPC      the N-th write to a file, fsync, fdatasync, ftruncate, linkat or rename fails
-//   so, and
-//                    all after it
-//   EINTR            the N-th alone is interrupted
-//   EINTR-always     the N-th and all after it are Writes to standard output and error, to pipes
-//   and to sockets never fail. VRAMSCOPE_FAULT_COUNT=FILE: at its end, the process writes the
-//   number of such calls there. VRAMSCOPE_FAULT_SITES=FILE: the numbers of all allocations that are
-//   the first with their stack, one per line. Failing these covers every place that allocates.
-//   VRAMSCOPE_FAULT_SERVER=FOLDER: the program (VRAMSCOPE_FAULT_PROGRAM, the name of its file, if
-//   other programs are started before it) stops before its main() and reads KIND:N lines from the
-//   pipe FOLDER/in. For each line, a forked copy continues, in which N counts from there. Its input
-//   is FOLDER/stdin, its output goes to FOLDER/stdout and FOLDER/stderr. FOLDER/out has a line for
-//   each: the state of waitpid, allocations, calls, faults, faults in allocations by Qt. The server
-//   ends when the pipe is closed. (Loading the libraries takes longer than most commands do.) There
-//   is one more KIND:
+//                    operator new
+//   EIO, ENOSPC      the N-th write to a file, fsync, fdatasync, ftruncate, linkat or rename, and
+//                    all after it, fail with this error
+//   EINTR            only the N-th is interrupted
+//   EINTR-always     the N-th and all after it are interrupted
+// Writes to standard output and error, to pipes and to sockets never fail.
+//
+// VRAMSCOPE_FAULT_COUNT=FILE: at its end, the process writes the number of such calls there.
+// VRAMSCOPE_FAULT_SITES=FILE: the numbers of all allocations that are the first with their stack,
+// one per line. Failing these covers every place that allocates.
+//
+// VRAMSCOPE_FAULT_SERVER=FOLDER: the program (VRAMSCOPE_FAULT_PROGRAM, the name of its file, if
+// other programs are started before it) stops before its main() and reads KIND:N lines from the
+// pipe FOLDER/in. For each line, a forked copy continues, in which N counts from there. Its input
+// is FOLDER/stdin, its output goes to FOLDER/stdout and FOLDER/stderr. FOLDER/out has a line for
+// each: the state of waitpid, allocations, calls, faults, faults in allocations by Qt. The server
+// ends when the pipe is closed. (Loading the libraries takes longer than most commands do.) There
+// is one more KIND:
 //   each             at every allocation from the N-th on, a copy of the copy fails it and
-//   continues; for
-//                    as long as there is one thread, no file is open for writing, which both would
-//                    write to, and no pipe or socket. FOLDER/each has a line for each: the number,
-//                    the state of waitpid, the bytes that it wrote to standard error.
+//                    continues. This ends when there is a second thread, a pipe or a socket, or a
+//                    file open for writing, to which both would write. FOLDER/each has a line for
+//                    each: the number, the state of waitpid, the bytes that it wrote to standard
+//                    error.
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>

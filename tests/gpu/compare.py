@@ -3,8 +3,7 @@
 record.py) on the emulated GPU of the same name. Compares every request to PyTorch's allocator and
 the durations of phases with the recording.
 
-    python3 compare.py --vramscope build/release/bin/vramscope --python VENV/bin/python [--only
-    REGEX] [--causes 5]
+    python3 compare.py --vramscope build/release/bin/vramscope --python VENV/bin/python [--only REGEX] [--causes 5]
 
 VENV: torch 2.11, transformers 4.57.1, peft 0.17.1, torchvision 0.26. Exit status 1: a peak differs,
 or fewer requests are equal than --at-least; 77: packages are missing."""

@@ -1,22 +1,18 @@
 #!/usr/bin/env python3
 """Checks exported files in the tools for which they are written.
 
-  memory_viz_check.py torch EXPORT_SAMPLES    pickle.load; torch.cuda._memory_viz stats, trace,
-  segments,
+  memory_viz_check.py torch EXPORT_SAMPLES    pickle.load; torch.cuda._memory_viz stats, trace, segments,
                                               memory, trace_plot, segment_plot
-  memory_viz_check.py browser EXPORT_SAMPLES  MemoryViz.js in Chromium: every plot is drawn without
-  error
+  memory_viz_check.py browser EXPORT_SAMPLES  MemoryViz.js in Chromium: every plot is drawn without error
   memory_viz_check.py hta EXPORT_SAMPLES      HolisticTraceAnalysis plots the memory timeline
 
 EXPORT_SAMPLES is the program of that name in this folder. A recorded snapshot that was opened and
 exported must give exactly the output of the original.
 
 Status 77, with the reason: something that the check needs is missing.
-  VRAMSCOPE_JUDGE_PYTHON  a python3 that has torch (any build, never imported) or
-  HolisticTraceAnalysis
+  VRAMSCOPE_JUDGE_PYTHON  a python3 that has torch (any build, never imported) or HolisticTraceAnalysis
   VRAMSCOPE_MEMORY_VIZ    MemoryViz.js, from torch/utils/viz in PyTorch's source
-  VRAMSCOPE_D3            d3 version 5 as one ES module; made with esbuild from Debian's node-d3
-  without it
+  VRAMSCOPE_D3            d3 version 5 as one ES module; made with esbuild from Debian's node-d3 without it
 """
 import base64
 import collections

@@ -1,7 +1,7 @@
-"""The training that `vramscope plan --model config.json --set ...` plans with its own loop, as
-users write it: with transformers, PEFT and torch.optim.
+"""The training that `vramscope plan --model config.json --set ...` plans with its own loop, as users write it: with transformers, PEFT and torch.optim.
 
     python train.py --model config.json batch=2 seq=512 precision=amp-bf16
+
 The settings are vramscope's; an unsupported one ends the program."""
 import argparse
 import contextlib

@@ -2,8 +2,7 @@
 or Ubuntu with python3-venv, a user without root, no compiler, no desktop, no FUSE. Run by hand, as
 root:
 
-    python3 install_test.py DIST [--suites bookworm,trixie,jammy] [--roots FOLDER] [--torch FOLDER]
-    [--network setup|torch]
+    python3 install_test.py DIST [--suites bookworm,trixie,jammy] [--roots FOLDER] [--torch FOLDER] [--network setup|torch]
 
 --roots stores the systems for later runs; --torch: a folder with torch for bookworm's Python, put
 on PYTHONPATH; --network setup: `vramscope setup` downloads LibTorch (0.5 GB) and a preset is

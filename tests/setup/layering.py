@@ -1,8 +1,7 @@
 """Checks that folders include only the folders that the design allows (the README.md of each folder
 describes this).
 
-    python3 layering.py ROOT        prints each violation as file:line; exit status 1 if there is
-    one
+    python3 layering.py ROOT        prints each violation as file:line; exit status 1 if there is one
 """
 import pathlib
 import re

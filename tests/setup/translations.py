@@ -2,8 +2,7 @@
 and the catalogues agree with the code (this needs lupdate; without it, that part is skipped with a
 message on stderr).
 
-    python3 translations.py ROOT        prints each fault; exit 1 when there is one, 77 when a part
-    was
+    python3 translations.py ROOT        prints each fault; exit 1 when there is one, 77 when a part was
                                         skipped and the rest is right
 """
 import collections

@@ -1,7 +1,7 @@
-"""SpikingJelly's SEW-ResNet-18 on images, eager or as a CUDA graph: four time steps, bf16 autocast, SGD
-with momentum.
+"""SpikingJelly's SEW-ResNet-18 on images, eager or as a CUDA graph: four time steps, bf16 autocast, SGD with momentum.
 
     vramscope plan --device rtx-4090 --steps 0 -- python spiking_network.py --batch 112 --graph
+
 Prints the maximum of reserved memory, which was published together with the maximum of allocated memory.
 """
 

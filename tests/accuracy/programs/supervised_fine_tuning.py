@@ -1,7 +1,7 @@
-"""One row of a published benchmark, written as users write it: transformers, peft and trl's SFTTrainer on
-packed data.
+"""One row of a published benchmark, written as users write it: transformers, peft and trl's SFTTrainer on packed data.
 
     vramscope plan --device a100-80gb --steps 0 -- python supervised_fine_tuning.py mistral-7b --batch 4 --lora
+
 The benchmark is that of foundation-model-stack/fms-acceleration: bf16 weights, gradient checkpointing,
 FlashAttention 2, AdamW of the Trainer, LoRA of rank 16, its own plugins where a row has them; with several
 ranks FSDP. Prints the peak of Trainer.train(), the published figure, as a JSON object.

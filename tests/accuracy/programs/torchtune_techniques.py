@@ -1,7 +1,7 @@
-"""torchtune's single-device recipes for Llama 3.2 3B, one technique after the other, on packed data of
-2 x 4096 tokens.
+"""torchtune's single-device recipes for Llama 3.2 3B, one technique after the other, on packed data of 2 x 4096 tokens.
 
     vramscope plan --device a100-80gb --steps 0 -- python torchtune_techniques.py --compile --chunked
+
 Prints the maximum of active memory, as the recipes log it.
 """
 

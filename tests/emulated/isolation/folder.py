@@ -1,8 +1,7 @@
 """Helpers of the isolation tests: a folder with valuable contents, and its state.
 
     python3 folder.py fill FOLDER     fills a new folder with known content
-    python3 folder.py state FOLDER    prints every name with kind, mode, owner, times, link target,
-    extended attributes and content
+    python3 folder.py state FOLDER    prints every name with kind, mode, owner, times, link target, extended attributes and content
 
 Two states are equal if and only if nothing was changed in between.
 """

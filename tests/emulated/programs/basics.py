@@ -1,8 +1,8 @@
-"""The recorded models "small" to "2.7B" (../shared/reference/basics_lm.md, section 1) as a plain PyTorch
-program: five steps of warm-up, then one whose memory history --snapshot writes, as in the recordings in
-../shared/snapshots.
+"""The recorded models "small" to "2.7B" (../shared/reference/basics_lm.md, section 1) as a plain PyTorch program: five
+steps of warm-up, then one whose memory history --snapshot writes, as in the recordings in ../shared/snapshots.
 
     python basics.py --context 128 --snapshot step.pickle
+
 Names of temporaries, and how long they exist, affect the recording, because a name keeps its tensor alive."""
 import argparse
 import contextlib

@@ -1,7 +1,7 @@
 """Training without an optimizer, with a closure, and with two: loops without an optimizer, in which the end of a step has to be found in another way.
 
-    vramscope plan -- python by_hand.py modules | tensors | functional | accumulate | closure | two | within
-"""
+    vramscope plan -- python by_hand.py modules | tensors | functional | accumulate | closure | two | within"""
+
 import itertools
 import sys
 

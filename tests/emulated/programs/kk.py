@@ -1,8 +1,8 @@
-"""The other recorded model (../shared/reference/basics_lm.md, kk_lm: width 2,560, 32 layers) as a
-plain PyTorch program. One process runs everything that preceded the recordings: forward passes at
-three lengths, then full steps.
+"""The other recorded model (../shared/reference/basics_lm.md, kk_lm: width 2,560, 32 layers) as a plain PyTorch program.
+One process runs everything that preceded the recordings: forward passes at three lengths, then full steps.
 
     python kk.py --snapshot kk --full         # kk_128_forward.pickle ... kk_128_full.pickle
+
 Recorded with PyTorch 2.6 (CUDA 12.4) on an H100."""
 import argparse
 import contextlib

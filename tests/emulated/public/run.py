@@ -2,8 +2,7 @@
 whether the same change written by hand into the script has the same peak, to the byte.
 
     python3 prepare.py WORK
-    python3 run.py VRAMSCOPE --work WORK --sources SOURCES --path env=FOLDER:FOLDER... --results
-    docs/results/data/programs.json
+    python3 run.py VRAMSCOPE --work WORK --sources SOURCES --path env=FOLDER:FOLDER... --results docs/results/data/programs.json
 
 Run by hand: it takes an hour and packages that are not installed (programs.json names their
 versions). SOURCES contains a folder for each repository, at the commit that programs.json names.

@@ -2,9 +2,8 @@
 states, undoes it entry by entry back to the start, then goes forward with every block's size.
 
 A block lives from its `alloc` to its `free_completed`. Assumptions where the file states nothing:
-  - an alloc that is never freed and is not there at the end was freed after the last entry, or
-    right
-    before the alloc that takes its addresses;
+  - an alloc that is never freed and is missing at the end was freed after the last entry, or right
+    before the alloc that reuses its addresses;
   - a segment that is never freed and is missing at the end was freed after the last entry, too."""
 import bisect
 
