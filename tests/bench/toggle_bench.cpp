@@ -113,7 +113,7 @@ bool Measure(const QTemporaryDir& folder, const QString& worker, int rounds, boo
   since.start();
   window.runConfig(window.config());
   if (!WaitFor([&] { return shown; })) {
-    std::fprintf(stderr, "toggle_bench: no run came back\n");
+    std::fprintf(stderr, "toggle_bench: no run arrived\n");
     return false;
   }
   std::printf("first run (worker started cold): %.0f ms, %u events\n", shown_ms,
@@ -157,7 +157,8 @@ int main(int argc, char** argv) {
   QTemporaryDir folder;
   const QString worker = ui::FindWorker();
   if (worker.isEmpty()) {
-    std::fprintf(stderr, "toggle_bench: vramscope-worker is not built; nothing is measured\n");
+    std::fprintf(stderr,
+                 "toggle_bench: vramscope-worker is not built, so nothing can be measured\n");
     return 77;
   }
   const bool fresh = Measure(folder, worker, rounds, /*known=*/false);

@@ -252,7 +252,7 @@ TEST(CudnnEngineSizes, TheTableOfAnH200) {
       groups[group].first += same, ++groups[group].second;
       equal += same, ++all;
       if (!same)
-        std::printf("%s (%s): asked %llu, law %llu\n", name.c_str(), group.c_str(),
+        std::printf("%s (%s): requested %llu, rule %llu\n", name.c_str(), group.c_str(),
                     static_cast<unsigned long long>(asked),
                     static_cast<unsigned long long>(answered));
     }

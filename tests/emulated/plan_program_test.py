@@ -579,7 +579,7 @@ class Plan(unittest.TestCase):
         self.nothing_left(self.folder.name)
 
     def test_the_first_failure_is_told(self):
-        """Of a launcher that fails because a process that it started has failed."""
+        """For a launcher that fails because a process that it started has failed."""
         child = "import torch\ntorch.allocate(1 << 20)\nraise ValueError(\'the cause\')"
         program = "import subprocess, sys, torch\nsubprocess.run([sys.executable, '-c', %r], check=True)\n" % child
         self.expect(self.plan(program), BAD_INPUT, "status 1: ValueError: the cause")

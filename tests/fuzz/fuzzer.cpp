@@ -21,7 +21,7 @@ extern "C" int LLVMFuzzerInitialize(int*, char***) {
   }
   if (name == nullptr) std::exit(0);
   if (target == nullptr) {
-    std::fprintf(stderr, "fuzzer: no target is called %s\n", name);
+    std::fprintf(stderr, "fuzzer: there is no target %s\n", name);
     std::exit(2);
   }
   return 0;

@@ -91,7 +91,6 @@ int main(int argc, char** argv) {
     std::printf("%d\n", fault.commit());
     return 0;
   }
-  std::fprintf(stderr, "planted_faults: \"%s\" is no fault that it knows\n",
-               argc > 1 ? argv[1] : "");
+  std::fprintf(stderr, "planted_faults: \"%s\" is not a known fault\n", argc > 1 ? argv[1] : "");
   return 2;
 }

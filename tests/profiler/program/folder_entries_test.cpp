@@ -73,7 +73,7 @@ TEST_F(FolderEntries, ProgressIsOfTheProcessesHistory) {
   EXPECT_EQ(progress.steps, 4U);
 }
 
-// What torch.compile does in the scratch folder, which once broke a plan.
+// Changes that torch.compile makes in the scratch folder, which once broke a plan.
 TEST_F(FolderEntries, ProgressIsToldWhileTheProgramRemovesFolders) {
   Put("process-7/history-0.rows", "12345");
   std::atomic<bool> done = false;

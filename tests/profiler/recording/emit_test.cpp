@@ -196,7 +196,7 @@ TEST(Emit, CategoriesThatTheFileSays) {
                                }));
 }
 
-// Where the file says the category of every block, one that it calls unknown stays so.
+// If the file states the category of every block, a block that it calls unknown stays unknown.
 TEST(Emit, CategoriesOfAFileThatSaysThemAll) {
   Recording r;
   r.labels_are_complete = true;

@@ -338,7 +338,7 @@ TEST_F(RecorderTest, OpsWithoutTimeAndRequestsLeaveNoSlice) {
   recorder_->BeginOp("aten::mul", -1, false, 0);  // takes time
   now = 5;
   recorder_->EndOp();
-  recorder_->BeginOp("aten::clone", -1, false, 0);  // asks for memory
+  recorder_->BeginOp("aten::clone", -1, false, 0);  // allocates memory
   Alloc(0x1000);
   recorder_->EndOp();
   Events();

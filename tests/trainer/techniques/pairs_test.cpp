@@ -108,7 +108,7 @@ class Farthest {
   }
   void Print() const {
     for (const auto& [beside, seen] : seen_)
-      std::printf("%s: at most %.1e of %.1e, with %s\n", beside.c_str(), seen.distance,
+      std::printf("%s: maximum %.1e of the allowed %.1e, with %s\n", beside.c_str(), seen.distance,
                   ToleranceBeside(beside), seen.kept.c_str());
   }
 

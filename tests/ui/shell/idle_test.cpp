@@ -20,7 +20,7 @@ constexpr int kIdleMs = 10'000;
 constexpr double kMostCpuMs =
     200;  // of the event loop itself: a window that redraws takes thousands
 
-// What happened, by kind and by receiver.
+// Counts of the events, by kind and by receiver.
 class Counter : public QObject {
  public:
   QMap<QString, int> counted;

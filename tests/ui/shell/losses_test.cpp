@@ -136,7 +136,7 @@ TEST_F(Losses, UndoBringsARecordingBack) {
   EXPECT_TRUE(State()["recorded"].toBool());
 }
 
-// Of two files that were opened together, the first was cancelled. A file that is opened later does
+// The first of two files that were opened together was cancelled. A file that is opened later does
 // not get a baseline, and the second file does not appear unexpectedly.
 TEST_F(Losses, ACancelledRowOfFilesIsForgotten) {
   RunDefault();
