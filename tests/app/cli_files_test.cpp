@@ -119,7 +119,7 @@ TEST_F(CliRecording, MemoryEventsWithoutAddressesHaveACurve) {
   EXPECT_EQ(info["older_allocations"], 1);
   EXPECT_EQ(info["reserved_known"], false);
   EXPECT_EQ(info["sizes_are_of_blocks"], true);
-  EXPECT_EQ(RunVramscope({"replay", file}).status, 3) << "nobody knows where the blocks were";
+  EXPECT_EQ(RunVramscope({"replay", file}).status, 3) << "the places of the blocks are unknown";
 }
 
 TEST_F(CliRecording, AHistoryOfOneEntryIsAState) {

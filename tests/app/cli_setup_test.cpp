@@ -105,7 +105,7 @@ TEST_F(CliSetup, EnvironmentsOfOtherVersionsAreListedAndRemoved) {
   EXPECT_EQ(removed.status, 0) << removed.err;
   EXPECT_GE(json::parse(removed.out)["removed_environments_bytes"], 1000);
   EXPECT_FALSE(fs::exists(kept));
-  EXPECT_TRUE(fs::exists(folder_ / "data/vramscope/torch-2.11.0")) << "was not asked for";
+  EXPECT_TRUE(fs::exists(folder_ / "data/vramscope/torch-2.11.0")) << "was not requested";
 }
 
 // A file to which a link in their place points belongs to somebody else.

@@ -139,7 +139,7 @@ TEST_F(EmulatedPlan, ARunOnTheCardIsWhatWasPlanned) {
 }
 
 TEST_F(EmulatedPlan, WithoutACardARunOnItSaysWhatToDo) {
-  if (std::filesystem::exists("/dev/nvidiactl")) GTEST_SKIP() << "there is a card";
+  if (std::filesystem::exists("/dev/nvidiactl")) GTEST_SKIP() << "there is a GPU";
   const Outcome outcome = RunVramscope({"run", "--backend", "cuda"});
   EXPECT_EQ(outcome.status, 3);
   EXPECT_THAT(outcome.err, ::testing::AllOf(::testing::HasSubstr("GPU"),

@@ -202,7 +202,8 @@ TEST(CachingAllocator, RoundsToDivisionsOfAPowerOfTwo) {
   EXPECT_EQ(round(9 * kMiB), 12 * kMiB);
   EXPECT_EQ(round(13 * kMiB), 16 * kMiB);
   CachingAllocator a(With("roundup_power2_divisions:4"), nullptr);
-  EXPECT_EQ(MustMalloc(a, 900 * 1024).bytes_rounded, kMiB) << "and then as if that were asked";
+  EXPECT_EQ(MustMalloc(a, 900 * 1024).bytes_rounded, kMiB)
+      << "and then as if it had been requested";
 }
 
 TEST(CachingAllocator, OversizeBlocksAreNotSplitAndServeTheirLikeAlone) {

@@ -258,7 +258,7 @@ TEST(Prediction, KernelsByName) {
   EXPECT_EQ(p->kernels[1].planned_ns, 100);
   EXPECT_EQ(p->kernels[1].measured_ns, 250);
   EXPECT_EQ(p->by_class.planned_count, 1u);
-  EXPECT_EQ(p->by_op.planned_count, 0u) << "nobody said their op";
+  EXPECT_EQ(p->by_op.planned_count, 0u) << "their op is unknown";
 }
 
 // One library call may launch several kernels, and a convolution may run as a matrix product; its

@@ -145,7 +145,7 @@ TEST(Techniques, OfTheOptimizersStep) {
   f.Hold(Category::kTemporary, 9 * kMiB, "aten::_foreach_sqrt");
   const OutOfMemory o = f.Ask(4 * kMiB, {{.function = "at::_ops::_foreach_div::call()"}});
   EXPECT_EQ(Frees(o, "fused optimizer"), 13 * kMiB);
-  EXPECT_TRUE(Find(o, "fused optimizer")->passes) << "what was asked for is not asked for then";
+  EXPECT_TRUE(Find(o, "fused optimizer")->passes) << "a requested one is not requested again";
   EXPECT_EQ(Frees(o, "foreach=False"), 5 * kMiB) << "less twice the largest parameter";
   EXPECT_EQ(Frees(o, "half the batch"), 0u) << "nothing here grows with the batch";
 }

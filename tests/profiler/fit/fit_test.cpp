@@ -301,7 +301,7 @@ TEST(Moves, AreWhatTheDeclarationsAllow) {
                          "offload-activations", "expandable-segments", "chunked-loss"})
     EXPECT_NE(find(id), nullptr) << id;
   for (const char* id : {"sgd", "zero3", "last-layer", "generate", "adam-2023"})
-    EXPECT_EQ(find(id), nullptr) << id << ": not the training that was asked for";
+    EXPECT_EQ(find(id), nullptr) << id << ": not the requested training";
   EXPECT_EQ(find("chunked-loss")->changes, run::Changes::kNothing);
   EXPECT_EQ(find("bf16")->changes, run::Changes::kRounding);
   EXPECT_EQ(find("lora")->changes, run::Changes::kTraining);

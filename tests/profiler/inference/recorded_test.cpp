@@ -123,7 +123,7 @@ TEST_P(Others, KkForward) {
 // Only forward and backward, gradients never freed. Blocks of each size come in fours (embedding
 // and head are alike), but this must not be taken for a model with optimizer states.
 TEST_P(Others, NoOptimizerRan) {
-  if (!GetParam()) GTEST_SKIP() << "without stacks nothing says that backward is whole";
+  if (!GetParam()) GTEST_SKIP() << "without stacks, it is unknown whether backward is complete";
   ASSERT_NO_FATAL_FAILURE(Read("more/magma27"));
   if (IsSkipped()) return;
   constexpr uint64_t kParameters = 514'501'632;
@@ -146,7 +146,7 @@ TEST_P(Others, RanOutInAForward) {
 }
 
 TEST_P(Others, CompiledStep) {
-  if (!GetParam()) GTEST_SKIP() << "without stacks nothing says what is compiled";
+  if (!GetParam()) GTEST_SKIP() << "without stacks, compiled code is unknown";
   ASSERT_NO_FATAL_FAILURE(Read("more/bcrafton"));
   if (IsSkipped()) return;
   const uint64_t parameters = 761'840'640;
@@ -167,7 +167,7 @@ TEST_P(Others, CompiledStep) {
 // Layers that are moved to the GPU one by one, used and moved back: parameters while they are on
 // the GPU.
 TEST_P(Others, LayersThatComeAndGo) {
-  if (!GetParam()) GTEST_SKIP() << "without stacks nothing says what is moved";
+  if (!GetParam()) GTEST_SKIP() << "without stacks, moves are unknown";
   ASSERT_NO_FATAL_FAILURE(Read("more/sqattn"));
   if (IsSkipped()) return;
   EXPECT_GT(Of(totals.at_peak, Category::kParameter), uint64_t{400} << 20);

@@ -339,7 +339,7 @@ TEST(Releases, AreToldApartWithoutStacks) {
   };
   EXPECT_EQ(cause(30 * kMiB, false).cause, Cause::kCardFull);
   EXPECT_EQ(cause(30 * kMiB, false).evidence, Evidence::kNoRoom);
-  EXPECT_EQ(cause(30 * kMiB, true).cause, Cause::kEmptyCache) << "the card had room";
+  EXPECT_EQ(cause(30 * kMiB, true).cause, Cause::kEmptyCache) << "the GPU had room";
   EXPECT_EQ(cause(30 * kMiB, true).evidence, Evidence::kRoom);
   EXPECT_EQ(cause(20 * kMiB, false).cause, Cause::kEmptyCache) << "was cached";
   EXPECT_EQ(cause(20 * kMiB, false).evidence, Evidence::kCacheWouldServe);
@@ -406,7 +406,7 @@ TEST(RecordedReleases, CallsAndFlushes) {
   }
   const auto out = trace::OfDevice(three, 1);
   Releases r = FindReleases(*called);
-  EXPECT_EQ(r.empty_cache_calls, 28u) << "27 right before a segment is asked for, one at the end";
+  EXPECT_EQ(r.empty_cache_calls, 28u) << "27 right before a segment is requested, one at the end";
   EXPECT_EQ(r.card_full, 0u);
   EXPECT_FALSE(r.card.inferred());
   r = FindReleases(*full);

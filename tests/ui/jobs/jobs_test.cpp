@@ -235,7 +235,7 @@ TEST(Jobs, ProgressAndPostsComeBeforeTheAnswer) {
   EXPECT_EQ(jobs.fraction(), 0.25);
   int changes = 0;
   QObject::connect(&jobs, &Jobs::changed, &jobs, [&] { ++changes; });
-  ASSERT_TRUE(WaitFor([&] { return changes > 0; })) << "progress is told while it is worked on";
+  ASSERT_TRUE(WaitFor([&] { return changes > 0; })) << "progress is reported during the work";
   gate.open.release();
   ASSERT_TRUE(WaitFor([&] { return !jobs.busy(); }));
   EXPECT_EQ(came, (std::vector<std::string>{"post", "answer"}));

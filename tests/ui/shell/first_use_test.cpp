@@ -232,7 +232,7 @@ TEST_F(FirstUseTest, ARecordingThatTellsNoModelAsksForOne) {
   OpenRecorded();
   const auto recording = window_->digest();
   QTest::mouseClick(Find<QPushButton>("recordingPlan"), Qt::LeftButton);
-  EXPECT_FALSE(window_->worker()->busy()) << "nothing is planned that nobody chose";
+  EXPECT_FALSE(window_->worker()->busy()) << "nothing is planned that was not chosen";
   EXPECT_FALSE(State()["recorded"].toBool());
   EXPECT_EQ(Banner("kind"), "choose-model");
   // It is in its own tab, and the plan is compared with it.
@@ -406,7 +406,7 @@ TEST_F(FirstUseTest, OneGpuIsShownNeverTheSum) {
   choices[1 - first]->trigger();
   ASSERT_TRUE(Idle());
   shows(1 - first);
-  EXPECT_FALSE(State()["ghost"].toBool()) << "another card is not the run before";
+  EXPECT_FALSE(State()["ghost"].toBool()) << "another GPU is not the previous run";
   window_->actionRegistry()->Find(QStringLiteral("view.next-device"))->trigger();
   ASSERT_TRUE(Idle());
   shows(first);

@@ -292,7 +292,7 @@ TEST_F(LiveSetWindowTest, WhereNothingIsItSaysSo) {
   EXPECT_GT(Model()->rowCount(), 0);
   EXPECT_EQ(SumOfRows(), static_cast<uint64_t>(Live()["allocated"].toDouble()));
   EXPECT_TRUE(View()->isColumnHidden(static_cast<int>(LiveColumn::kAge)))
-      << "what was there at one moment has no age";
+      << "a state at one time has no age";
 }
 
 }  // namespace

@@ -57,7 +57,7 @@ TEST_F(NotesWindowTest, ANoteIsMadeChangedDeletedAndTakenBack) {
   const qint64 middle = (Timeline()->trace()->begin_ns() + Timeline()->trace()->end_ns()) / 2;
   Timeline()->setCursorTime(middle);
   Trigger("edit.add-note");
-  EXPECT_EQ(Notes().size(), 0) << "asked for, not made yet";
+  EXPECT_EQ(Notes().size(), 0) << "requested, not made yet";
   Type("where it grows");
   ASSERT_EQ(Notes().size(), 1);
   EXPECT_NEAR(Note(0)["time_ns"].toDouble(), static_cast<double>(middle), 1);

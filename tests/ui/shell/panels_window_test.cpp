@@ -378,7 +378,7 @@ TEST_F(PanelsWindowTest, FiguresOfTheAllocatorAloneAreATable) {
   EXPECT_EQ(State()["tables"].toObject()["current"].toString(), "State");
   EXPECT_EQ(Page("state")["statistics"].toObject()["rows"].toInt(), 2);
   EXPECT_THAT(Page("state")["head"].toString().toStdString(), HasSubstr("2 of them"));
-  EXPECT_EQ(Chip("peak"), "") << "nobody counted what was allocated";
+  EXPECT_EQ(Chip("peak"), "") << "allocated bytes were not counted";
   Picture("statistics");
 }
 

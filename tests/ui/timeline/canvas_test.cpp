@@ -579,7 +579,7 @@ TEST_F(CanvasTest, TheAxisIsThatOfWhatIsShown) {
   auto large = TimelineData::Build(
       testing::MakeSyntheticTrace({.layers = 6, .steps = 2, .hidden_bytes = uint64_t{200} << 20}));
   model_.SetGhost(large, "baseline of another model");
-  EXPECT_GE(state().axis.max, large->peak().allocated) << "asked for: on one axis";
+  EXPECT_GE(state().axis.max, large->peak().allocated) << "requested: on one axis";
   model_.SetGhost(nullptr, "");
   EXPECT_EQ(state().axis.max, own);
   // A small recording after a large run.

@@ -66,7 +66,7 @@ TEST(EntriesTextTest, EntriesAreCounted) {
   const auto ticks = EntryTicks(0, 100, 1000, 72, 1000);
   ASSERT_FALSE(ticks.empty());
   EXPECT_EQ(ticks.front().label, "entry 1,000");
-  EXPECT_EQ(ticks.front().time_ns, 0) << "where it stands: from the first entry on";
+  EXPECT_EQ(ticks.front().time_ns, 0) << "from the first entry on";
   for (const TimeTick& tick : EntryTicks(3, 9, 1000, 72, 0))
     EXPECT_EQ(tick.label, FormatEntry(tick.time_ns)) << "no half entries";
 }

@@ -345,7 +345,7 @@ TEST(CompareTest, OnlyTheSameModelOnTheSameInputIsTheSameWork) {
   trace::TraceInfo recording;
   recording.backend = trace::Backend::kImported;
   recording.title = "a.pickle";
-  EXPECT_FALSE(SameWork(recording, recording)) << "of a recording nobody says what it ran";
+  EXPECT_FALSE(SameWork(recording, recording)) << "a recording does not state what it ran";
   EXPECT_FALSE(SameWork(run, recording));
   EXPECT_TRUE(SameSubject(recording, recording)) << "more of the same file";
   trace::TraceInfo other = recording;
