@@ -97,7 +97,7 @@ TEST_F(CliRecording, TheTimelineIsAPngOrAPdf) {
               AllOf(HasSubstr("<svg xmlns"), HasSubstr("viewBox=\"0 0 700 500\""),
                     HasSubstr("a &lt; b"), HasSubstr("fill=\"#15171c\""), HasSubstr("</svg>")));
   EXPECT_EQ(RunVramscope({"export", file, "--to", "svg", "--theme", "dark", "-o", "-"}).status, 2)
-      << "of no size it is of the memory alone, in the reader's theme";
+      << "without a size, it only shows the memory, in the reader's theme";
   const Outcome small = RunVramscope({"export", file, "--to", "png", "--size", "1x1", "-o", "-"});
   EXPECT_EQ(small.status, 3);
   EXPECT_THAT(small.err, HasSubstr("1680x1050"));

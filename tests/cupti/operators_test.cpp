@@ -100,7 +100,7 @@ TEST(Operators, AreTheCausesOfCalls) {
   const uint16_t copy = OperatorHere();
   EXPECT_NE(copy, 0);
   Push("aten::empty_strided, op_id = 6");
-  EXPECT_EQ(OperatorHere(), copy) << "which only makes room";
+  EXPECT_EQ(OperatorHere(), copy) << "which only provides space";
   Pop();
   Push("a range of the program");
   EXPECT_EQ(OperatorHere(), copy);

@@ -90,7 +90,7 @@ TEST_F(StreamsTest, AThreadThatOnlyAsksDoesNotMoveTheClock) {
   InThread([&] {
     int asked = 0;
     while (streams_.QueryEvent(event) == Result::kNotReady) {
-      ASSERT_LT(++asked, 1000) << "it would wait for ever";
+      ASSERT_LT(++asked, 1000) << "it would wait forever";
     }
     EXPECT_GT(asked, 0);
     EXPECT_EQ(streams_.SynchronizeEvent(event), Result::kSuccess);

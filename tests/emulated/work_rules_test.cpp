@@ -64,7 +64,7 @@ TEST(WorkRules, RowsByTheirLengthAndNumber) {
   norm.Put(0, 0, 768);
   const std::optional<LaunchWork> work = norm.Work(kLayerNorm, {2048, 1, 1});
   ASSERT_TRUE(work);
-  EXPECT_EQ(work->bytes, 2048 * 768 * 2 * 2.0) << "what is read and the result, not the rest";
+  EXPECT_EQ(work->bytes, 2048 * 768 * 2 * 2.0) << "only the inputs that are read and the result";
   EXPECT_GT(work->in_turn_s, 0);
   EXPECT_EQ(Launched({8, 8, 8, 4, 8, 8, 8, 8, 1})
                 .Put(3, 0, 10)
@@ -81,7 +81,7 @@ TEST(WorkRules, ReductionsByHowTheyAreDivided) {
   const std::optional<LaunchWork> work = launched.Work(kReduce, {4, 16, 1}, {32, 4, 1});
   ASSERT_TRUE(work);
   EXPECT_EQ(work->bytes, 1024 * 512 * 4.0 + 512 * 4);
-  EXPECT_GT(work->in_turn_s, 5e-6) << "blocks hand on their sums";
+  EXPECT_GT(work->in_turn_s, 5e-6) << "blocks pass on their sums";
   EXPECT_FALSE(launched.Work(kReduce, {4, 16, 1}, {64, 4, 1})) << "another block";
 }
 

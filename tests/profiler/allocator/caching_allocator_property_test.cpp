@@ -210,7 +210,7 @@ TEST_P(CachingAllocatorProperty, FollowsTheReference) {
   }
   ASSERT_TRUE(log.events == naive.log()) << FirstDifference(log.events, naive.log());
   if (p.device_bytes != 0) {
-    EXPECT_GT(log.out_of_memory, 0u) << "the case is to meet the limit";
+    EXPECT_GT(log.out_of_memory, 0u) << "this case must reach the limit";
     EXPECT_GT(a.stats().retries, 0u);
   }
   if (p.device_bytes != 0 && !p.grant) {

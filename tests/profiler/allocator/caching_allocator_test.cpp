@@ -193,10 +193,10 @@ TEST(CachingAllocator, RoundsToDivisionsOfAPowerOfTwo) {
   const run::AllocConf conf =
       run::ParseAllocConf("roundup_power2_divisions:[1:4,2:0,4:8,>:2]").value();
   const auto round = [&conf](uint64_t bytes) { return CachingAllocator::RoundSize(bytes, conf); };
-  EXPECT_EQ(round(1200), 1536) << "up to 512 times the divisions: to 512 alone";
+  EXPECT_EQ(round(1200), 1536) << "sizes up to 512 times the divisions are rounded only to 512";
   EXPECT_EQ(round(2049), 2560);
   EXPECT_EQ(round(1200 * 1024), 1280 * 1024) << "PyTorch's own example: 1200 with 4 gives 1280";
-  EXPECT_EQ(round(2 * kMiB + 1), 2 * kMiB + 512) << "off between 2 and 4 MiB";
+  EXPECT_EQ(round(2 * kMiB + 1), 2 * kMiB + 512) << "wrong between 2 and 4 MiB";
   EXPECT_EQ(round(4 * kMiB), 4 * kMiB);
   EXPECT_EQ(round(4 * kMiB + 1), 4 * kMiB + kMiB / 2);
   EXPECT_EQ(round(9 * kMiB), 12 * kMiB);
@@ -333,7 +333,7 @@ TEST(CachingAllocator, ADriverSaysWhereAndWhetherThereIsMemory) {
   EXPECT_EQ(MustMalloc(a, 2 * kMiB).address, uint64_t{3} << 40);
   EXPECT_EQ(a.Malloc(30 * kMiB, 0).status().code(), absl::StatusCode::kResourceExhausted);
   EXPECT_EQ(driver.asked, (std::vector<uint64_t>{2 * kMiB, 20 * kMiB, 30 * kMiB, 30 * kMiB}))
-      << "twice, the cache released in between";
+      << "two attempts, with a release of the cache in between";
 }
 
 TEST(CachingAllocator, RefusesStatesThatCannotBe) {

@@ -188,7 +188,7 @@ TEST(Reclaim, NeverPicksAMomentBeforeTheRecording) {
   const uint64_t small = r.Alloc(50 * kMiB);
   r.Free(small);
   const auto t = r.maker.Finish();
-  EXPECT_EQ(MostUnused(*t), begin) << "what was there when it began";
+  EXPECT_EQ(MostUnused(*t), begin) << "live when it began";
   const auto reclaim = ComputeReclaim(*t, {});
   ASSERT_TRUE(reclaim.ok()) << reclaim.status();
   EXPECT_FALSE(reclaim->state);
@@ -267,7 +267,7 @@ TEST(OutOfMemory, WaysOutAreFoundByReplay) {
   EXPECT_TRUE(expandable->passes) << expandable->how;
   ASSERT_NE(split, nullptr);
   EXPECT_FALSE(split->passes) << split->how;
-  EXPECT_EQ(o.ways.front().name, "expandable_segments:True") << "what passes comes first";
+  EXPECT_EQ(o.ways.front().name, "expandable_segments:True") << "blocks that fit come first";
 }
 
 // With half of every activation and of the failing allocation, 50 MiB in blocks of 5 MiB fit into

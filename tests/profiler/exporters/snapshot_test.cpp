@@ -105,8 +105,8 @@ TEST(Snapshot, OwnRun) {
   EXPECT_EQ(entries[18]["device_free"], 12345);
   EXPECT_EQ(entries[18]["size"], uint64_t{1} << 40);
   EXPECT_FALSE(entries[18].contains("addr"));
-  EXPECT_EQ(entries[2]["category"], "activation") << "what it was for most of its life";
-  EXPECT_EQ(entries[3]["category"], "temporary") << "what it was made as";
+  EXPECT_EQ(entries[2]["category"], "activation") << "its category for most of its lifetime";
+  EXPECT_EQ(entries[3]["category"], "temporary") << "its category at allocation";
   EXPECT_EQ(entries[3]["user_metadata"], "made as temporary");
   EXPECT_EQ(entries[3]["time_us"], entries[2]["time_us"]);
   EXPECT_EQ(entries[4]["category"], "activation");
@@ -224,7 +224,7 @@ TEST(Snapshot, OfAnImportedTrace) {
       stacks);
   const json file = Export(*trace);
   EXPECT_EQ(file["vramscope"]["inferred"], true);
-  ASSERT_EQ(file["external_annotations"].size(), 2u) << "an inferred step was not said";
+  ASSERT_EQ(file["external_annotations"].size(), 2u) << "an inferred step was not stated";
   EXPECT_EQ(file["external_annotations"][0]["name"], "user");
 
   const json frame_f = {{"name", "f"}, {"filename", "g"}, {"line", 10}};
@@ -234,7 +234,8 @@ TEST(Snapshot, OfAnImportedTrace) {
                                                      "free_completed", "snapshot"));
   EXPECT_EQ(entries[0]["frames"], json::array({frame_g}));
   EXPECT_EQ(entries[1]["frames"], json::array({frame_f, frame_g}));
-  EXPECT_EQ(entries[2]["category"], "input") << "older than the recording: only its free can say";
+  EXPECT_EQ(entries[2]["category"], "input")
+      << "older than the recording: only its free determines it";
   EXPECT_EQ(entries[4]["addr"], 77);
   EXPECT_EQ(entries[4]["size"], 88);
   EXPECT_EQ(entries[0]["time_us"], 1'700'000'000'000'006);

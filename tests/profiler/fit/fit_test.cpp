@@ -72,7 +72,7 @@ void ExpectSound(const Fitted& fitted, const run::RunConfig& start, uint64_t bud
     EXPECT_EQ(planned.reserved, proposal.planned.reserved) << "every proposal is a plan";
     EXPECT_EQ(proposal.fits, planned.needed() <= budget);
     const std::pair rank(proposal.changes, planned.step_ms);
-    EXPECT_GE(rank, before) << "what changes least first, then the fastest";
+    EXPECT_GE(rank, before) << "smallest change first, then the fastest";
     before = rank;
     int64_t saved = 0;
     double cost = 0;
@@ -186,7 +186,7 @@ TEST(Fit, WhereOneMoveIsEnoughTheOthersHaveMoreToSpare) {
   }
   EXPECT_LE(fitted->proposals[0].planned.step_ms, 100);
   EXPECT_GT(fitted->proposals[1].planned.step_ms, 100);
-  EXPECT_EQ(fitted->plans, planned) << "all that was looked at was planned";
+  EXPECT_EQ(fitted->plans, planned) << "every combination that was considered was planned";
 }
 
 // The computer is so busy that the patience ends before the first combination is planned.
@@ -217,7 +217,7 @@ TEST(Fit, WhatFitsIsLeftAsItIsUnlessSomethingIsFaster) {
 TEST(Fit, NothingFitsTheSmallestIsShown) {
   const absl::StatusOr<Fitted> fitted = Search(Config(), kGiB);
   ASSERT_TRUE(fitted.ok());
-  EXPECT_FALSE(fitted->cut_short) << "all ways came to their ends";
+  EXPECT_FALSE(fitted->cut_short) << "all ways completed";
   ASSERT_EQ(fitted->proposals.size(), 1u);
   EXPECT_FALSE(fitted->proposals[0].fits);
   EXPECT_LT(fitted->proposals[0].planned.reserved, fitted->start.reserved);

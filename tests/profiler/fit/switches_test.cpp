@@ -135,7 +135,7 @@ TEST(Switches, TheTimeIsUp) {
   const auto fitted = FitSwitches(search);
   ASSERT_TRUE(fitted.ok());
   EXPECT_TRUE(fitted->cut_short);
-  EXPECT_EQ(fitted->plans, 2) << "as many as go side by side, and no more";
+  EXPECT_EQ(fitted->plans, 2) << "as many as fit next to each other, and no more";
 }
 
 TEST(Switches, WhatIsExpectedToSaveTooLittleIsNotPlannedWhereOthersDo) {
@@ -176,7 +176,7 @@ TEST(Switches, OfSeveralValuesTheOneThatIsExpectedToDoComesFirst) {
   EXPECT_EQ(fitted->proposals[0].set, SwitchSet({1})) << "the fastest that does";
   EXPECT_TRUE(std::ranges::none_of(fitted->singles, [](const SwitchProposal& one) {
     return one.set == SwitchSet({0});
-  })) << "too little is expected of it";
+  })) << "its expected saving is too small";
 }
 
 TEST(Switches, SeveralThatTogetherAreExpectedToDoAreOnePlan) {

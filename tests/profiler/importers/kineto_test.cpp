@@ -270,7 +270,7 @@ TEST(Kineto, PartsOfAFile) {
   const Recording r = MustRead(f.Text(), options);
   EXPECT_THAT(r.entries.address, ElementsAre(0x3000, 0x4000));
   ASSERT_EQ(r.segments.size(), 2u);
-  EXPECT_EQ(r.segments[0].blocks[0].bytes, 1024u) << "what was made before the part";
+  EXPECT_EQ(r.segments[0].blocks[0].bytes, 1024u) << "allocated before the part";
 }
 
 TEST(Kineto, OutOfMemory) {
@@ -378,7 +378,7 @@ TEST(Kineto, OnlyTheTotalOfReservedIsKnown) {
   EXPECT_NE(trace::WhyNoReplay(*trace), "");
   ASSERT_EQ(trace->allocations.size(), 3u);
   EXPECT_EQ(trace->allocations.category[0], trace::Category::kUnknown)
-      << "what was there before is of no category";
+      << "older memory has no category";
 }
 
 }  // namespace

@@ -100,7 +100,7 @@ TEST(Labels, WhatTheProgramReadsOfCountersHasItsPlaceAndItsDevice) {
                           .value();
   const auto t = BuildTrace(Step(), marks, about, {}).value();
   const std::vector<trace::CounterReading> readings = trace::CounterReadingsOf(*t);
-  ASSERT_EQ(readings.size(), 4u) << "what names no device is left out";
+  ASSERT_EQ(readings.size(), 4u) << "entries without a device are omitted";
   EXPECT_EQ(readings[0].counter, "torch.cuda.max_memory_allocated");
   EXPECT_EQ(readings[0].bytes, 4194304u);
   const auto allocations_before = [&](trace::EventIndex event) {

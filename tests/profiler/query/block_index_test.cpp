@@ -73,7 +73,7 @@ TEST(BlockIndex, LargeBlocksAreRectsAndTheOthersAreCovered) {
         covered += c.coverage * ns * bytes * v.cell_px * v.cell_px;
         any |= c.coverage > 0;
       }
-      ASSERT_EQ(any, small_area > 0) << "small blocks leave a trace, and nothing else does";
+      ASSERT_EQ(any, small_area > 0) << "only small blocks leave a trace";
       if (round < 10) {
         // For a view of the whole, nothing is clipped at the view's edge.
         EXPECT_NEAR(covered / small_area, 1.0, 0.15) << width << "x" << height;

@@ -88,7 +88,7 @@ TEST(IdleGapsTest, SayWhatTheDeviceWaitedFor) {
   EXPECT_EQ(line.gaps, 5u);
   EXPECT_EQ(line.idle_ns, 50'000u + 100'000 + 30'000 + 50'000 + 100'000);
   EXPECT_EQ(line.idle_by_cause[static_cast<size_t>(IdleCause::kHost)], 50'000u);
-  EXPECT_FALSE(gaps.At(0, 600'500)) << "shorter than what is spoken of";
+  EXPECT_FALSE(gaps.At(0, 600'500)) << "shorter than the gaps that are reported";
 }
 
 TEST(IdleGapsTest, AStreamWaitsForAnother) {

@@ -61,7 +61,7 @@ TEST(AllocConf, TableOfDivisions) {
   EXPECT_THAT(
       ParseAllocConf("roundup_power2_divisions:[4:0,2097152:16]").value().roundup_power2_divisions,
       ElementsAre(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 16))
-      << "intervals between the rows stay off; those above the table are its last";
+      << "intervals between the rows differ; those above the table are its last";
 }
 
 TEST(AllocConf, KnownKeysWithoutEffectAreSaid) {

@@ -139,7 +139,7 @@ TEST(RunConfigBuilder, PresetDefaultsLieBelowWhatIsSet) {
   EXPECT_EQ(c.steps, 2) << "set by hand, before or after the preset";
   ASSERT_TRUE(b.SetPreset("gpt2").ok());
   c = b.Build().value();
-  EXPECT_EQ(c.seq, 512) << "another preset takes the defaults of the first along";
+  EXPECT_EQ(c.seq, 512) << "another preset removes the defaults of the first";
 
   RunConfig start;
   start.batch = 7;

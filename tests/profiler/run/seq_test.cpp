@@ -63,7 +63,7 @@ TEST_F(SeqFile, IsAFileOfSamples) {
   const absl::StatusOr<RunConfig> config = With({}, path_.string());
   ASSERT_TRUE(config.ok()) << config.status();
   EXPECT_EQ(config->Get("samples.file"), path_.string());
-  EXPECT_EQ(config->seq, 700) << "the longest: none is cut";
+  EXPECT_EQ(config->seq, 700) << "the longest: none is truncated";
   EXPECT_EQ(SeqText(*config), path_.string());
   EXPECT_EQ(ShortSeqText(*config), "seq_test.csv up to 700");
   // A number then is the length at which samples are cut; a list replaces the file.

@@ -253,7 +253,7 @@ TEST_F(PartTest, ADamagedKeyframeIsDoneWithout) {
   EXPECT_EQ(testing::Difference(*before, **ReadTraceFile(path_, {})), "");
   ASSERT_GT(index_.tables.size(), 1u);
   Damage(index_.tables.front() + 25);
-  EXPECT_FALSE(Part(at(0.5), at(0.6)).ok()) << "names are missing, and not wrong";
+  EXPECT_FALSE(Part(at(0.5), at(0.6)).ok()) << "names are missing, but not wrong";
 }
 
 // A wrong index loses the part, or is detected; nothing worse.

@@ -64,7 +64,7 @@ void Compare(const std::string& settings, uint32_t seed) {
     live.push_back(block->address);
   }
   if (!conf.expandable_segments) {
-    EXPECT_GT(tails, 0) << "nothing was left unsplit: this shows too little";
+    EXPECT_GT(tails, 0) << "no remainder was left unsplit, so this test shows too little";
   }
 }
 

@@ -238,7 +238,7 @@ TEST(PlanInvariants, RepeatedFromTapeIsAsExecuted) {
     ASSERT_EQ(FirstDifference(*taped.trace, *executed.trace), "");
   }
   // The optimizer step inside backward, and a few other operations, are executed each time.
-  EXPECT_GT(repeated, kSeeds * 2 / 3) << "hardly any run was repeated from a tape";
+  EXPECT_GT(repeated, kSeeds * 2 / 3) << "almost no run was repeated from a tape";
 }
 
 // The same for units that the run never executes: they are extrapolated from four units of a deep
@@ -271,7 +271,7 @@ TEST(PlanInvariants, RehearsedWithSomeLayersIsAsExecuted) {
     ASSERT_EQ(FirstDifference(*repeated.trace, *executed.trace), "");
   }
   // Loss scaling, partial training, and models with few units are not.
-  EXPECT_GT(rehearsed, kSeeds / 4) << "hardly any run was rehearsed";
+  EXPECT_GT(rehearsed, kSeeds / 4) << "almost no run was extrapolated";
   std::printf("%d of %d runs rehearsed\n", rehearsed, kSeeds);
 }
 

@@ -57,7 +57,7 @@ TEST(Resuming, ByTheCardWeightsAreThereTwice) {
   EXPECT_EQ(host.end, host.highest);
   EXPECT_EQ(card.highest, card.begin + card.state + card.parameters);
   EXPECT_EQ(card.end, card.begin + card.state);
-  EXPECT_GT(card.state, host.state) << "counters are shown, too";
+  EXPECT_GT(card.state, host.state) << "step counters are on the GPU, too";
   run::RunConfig kept = Config(run::Backend::kPlan, "cuda");
   kept.Set("resume.keeps", "true");
   const Seen named = Plan(kept);

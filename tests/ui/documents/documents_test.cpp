@@ -75,7 +75,7 @@ TEST(DocumentTest, UndoGoesBackToAnEntry) {
   EXPECT_EQ(plan.undo.next_redo(), nullptr);
   plan.undo.Undo();
   plan.undo.Push({.text = "b4", .before = Batch(2), .after = Batch(4)});
-  EXPECT_EQ(plan.undo.next_redo(), nullptr) << "what was taken back is gone";
+  EXPECT_EQ(plan.undo.next_redo(), nullptr) << "undone results are removed";
   // The entry of the undone change stays.
   EXPECT_EQ(plan.history.entries()[2].change, "b3");
 }

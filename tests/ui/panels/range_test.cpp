@@ -62,7 +62,7 @@ void ExpectAsCounted(const Digest& digest, int64_t begin, int64_t end) {
   EXPECT_EQ(r.at_begin, at_begin);
   EXPECT_EQ(r.at_end, live);
   EXPECT_EQ(r.peak, peak);
-  EXPECT_EQ(r.at_peak.allocated, peak) << "what is listed is what was there at the peak";
+  EXPECT_EQ(r.at_peak.allocated, peak) << "the list has the blocks that were live at the peak";
   EXPECT_EQ(r.allocated_bytes, born);
   EXPECT_EQ(r.allocated_count, born_count);
   EXPECT_EQ(r.freed_bytes, freed);

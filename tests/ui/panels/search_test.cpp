@@ -56,7 +56,7 @@ TEST(AllocationSearchTest, FindsSitesCategoriesPhasesWhateverTheCase) {
   EXPECT_EQ(Found(*t, "optimizer state"), 1u);
   EXPECT_EQ(Found(*t, "activation"), 24u);
   EXPECT_EQ(Found(*t, "Allocator.cpp"), 0u) << "frames of C++ are everywhere";
-  EXPECT_EQ(Found(*t, "none"), 0u) << "no phase is no word";
+  EXPECT_EQ(Found(*t, "none"), 0u) << "without a phase there is no word";
   EXPECT_EQ(Found(*t, "nobody"), 0u);
 }
 

@@ -39,7 +39,8 @@ class MeasureWindowTest : public testing::RecordedWindow {
 TEST_F(MeasureWindowTest, TwoMarksAreARangeAndItsFiguresAreCopied) {
   EXPECT_FALSE(Action("edit.copy-measurement")->isEnabled());
   MarkAt("edit.mark-a", At(0.2));
-  EXPECT_EQ(Timeline()->range(), (std::pair<qint64, qint64>(0, 0))) << "one mark is no range";
+  EXPECT_EQ(Timeline()->range(), (std::pair<qint64, qint64>(0, 0)))
+      << "one mark does not make a range";
   EXPECT_THAT(State()["status"].toString().toStdString(), HasSubstr("Mark A"));
   MarkAt("edit.mark-b", At(0.7));
   auto [begin, end] = Timeline()->range();

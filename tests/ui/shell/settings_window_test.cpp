@@ -160,7 +160,7 @@ TEST_F(SettingsWindow, AFileByHandIsReadAndAFaultyOneIsLeftAlone) {
     EXPECT_EQ(Action("edit.find")->shortcuts(), QList<QKeySequence>{Key("Ctrl+F")});
     EXPECT_FALSE(window_->keyBindings()->error().isEmpty());
     EXPECT_FALSE(window_->keyBindings()->set(QStringLiteral("go.peak"), {Key("F2")}).ok());
-    EXPECT_EQ(ReadKeys(), json) << "it is left as it is";
+    EXPECT_EQ(ReadKeys(), json) << "it is not changed";
     KeysPage* page = OpenKeys();
     EXPECT_THAT(Said(page).toStdString(), HasSubstr("keys.json"));
     EXPECT_FALSE(In<QPushButton>(page, "keyRemove")->isEnabled());

@@ -280,7 +280,7 @@ TEST_F(TechniquesWindow, SettingsWithoutASwitchAreTyped) {
   type(list("lengths"), "0,256");
   EXPECT_EQ(Banner("kind"), "bad-config");
   EXPECT_EQ(window_->config().Get("lengths"), "128,256");
-  EXPECT_EQ(list("lengths")->text(), "128,256") << "what was refused does not stay";
+  EXPECT_EQ(list("lengths")->text(), "128,256") << "refused values are not kept";
   type(list("trainable"), "*norm*");
   EXPECT_EQ(window_->config().Get("trainable"), "*norm*");
   auto* rate = window_->findChild<QDoubleSpinBox*>(QStringLiteral("setting-optimizer.lr"));

@@ -394,7 +394,7 @@ TEST_F(ActivityLanesTest, ManyStreamsScrollAndTheFirstScreenKeepsMemoryAndBlocks
   EXPECT_GE(At("memory").body.h, 110);
   EXPECT_GE(At("blocks").body.h, 70);
   Texts();
-  EXPECT_LT(counts_.lanes, 40u) << "what is not in sight is not drawn";
+  EXPECT_LT(counts_.lanes, 40u) << "invisible parts are not drawn";
   const uint32_t far = First(ActivityKind::kKernel, 7 + 55);
   EXPECT_FALSE(At("stream/0/62").in_sight());
   model_.FollowLink({Link::To::kActivity, far}, 0);

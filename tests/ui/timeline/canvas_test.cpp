@@ -384,7 +384,7 @@ TEST_F(CanvasTest, TooltipsSayWhatHowMuchWhoseAndWhen) {
   model_.BuildOverlay(measure_, &overlay);
   EXPECT_THAT(Texts(overlay), ::testing::Contains(std::string(tip.title)));
   model_.Move({.x = 3, .y = Body("steps").y + 3}, 0);
-  EXPECT_FALSE(state().tooltip) << "gone with what it was about";
+  EXPECT_FALSE(state().tooltip) << "removed with its subject";
 }
 
 TEST_F(CanvasTest, HoverDoesNotTouchTheDataLayer) {

@@ -116,7 +116,7 @@ TEST_F(ContentTest, NoGapsBetweenEntries) {
   uint32_t empty = 0;
   for (uint32_t i = 0; i < stack.columns; ++i)
     empty += edges[stack.layers * stack.columns + i] >= edges[i] - 1e-3f;
-  EXPECT_LE(empty, 2 * stack.columns / trace->events.size() + 2) << "but before the first block";
+  EXPECT_LE(empty, 2 * stack.columns / trace->events.size() + 2) << "except before the first block";
   const auto columns = TimelineData::Build(trace)->curve_index().Query(0, 10, 100);
   for (size_t i = 30; i < 100; ++i) {
     EXPECT_GT(columns.allocated_max[i], 0u) << i;

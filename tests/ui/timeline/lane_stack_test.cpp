@@ -97,7 +97,7 @@ TEST_F(LaneStackTest, TheHeadStaysWhileTheRestScrolls) {
   EXPECT_EQ(layout_["memory"].top(), memory - 100);
   EXPECT_EQ(layout_.At(ruler.y + 3)->lane->key(), "ruler");
   const LanePlace* under = layout_.At(layout_.scroll_top + 1);
-  EXPECT_EQ(under->lane->key(), "memory") << "what lies behind the head cannot be hit";
+  EXPECT_EQ(under->lane->key(), "memory") << "lanes behind the header cannot be hit";
   EXPECT_LE(layout_["memory"].view().h, layout_["memory"].body.h - 70);
 }
 

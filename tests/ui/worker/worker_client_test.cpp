@@ -103,7 +103,7 @@ TEST_F(WorkerClientTest, ANewRunReplacesTheOneInProgress) {
   ASSERT_TRUE(WaitForEnds(1));
   EXPECT_EQ(ends_[0].tag, last);
   EXPECT_EQ(ends_[0].trace->info.config.model, "quick");
-  EXPECT_EQ(ends_.size(), 1u) << "nothing comes of the replaced ones";
+  EXPECT_EQ(ends_.size(), 1u) << "replaced jobs have no result";
   EXPECT_TRUE(lost_.isEmpty());
 }
 
