@@ -1,16 +1,27 @@
-// Speaks the worker's protocol without LibTorch: answers a run with a made-up trace, or misbehaves
-// on demand.
+// Speaks the worker's protocol without LibTorch: replies to a run with a made-up trace, or
+// misbehaves on demand.
 //
-// By the model's name (RunConfigBuilder::SetModelConfig sets any): "crash-mid-run", "crash-at-run",
-// "hang" (never answers, ignores Cancel), "garble" (sends what is no frame), "damage" (a frame with
-// another checksum), "fail" (RunEnded with an error), "bad-events" (a valid frame that is no
-// trace), "slow" (200 ms before each step; can be cancelled), "no-trace" (succeeds without events),
-// "talks-on" (a run that starts and ends again, with the same frames, behind its end), "flood" (64
-// MiB of standard error before its end), "chatter" (256 KiB of it), "worn-out" (a process
-// that made a run before wants a new one for this; "worn-out-always" in any case), "hostile-SEED"
-// (hostile_bytes.h, then it exits, aborts or is killed). By $VRAMSCOPE_FAKE: "die" (exits at once),
-// "silent" (no hello), "protocol" (another protocol), "die-once:FILE" (exits unless FILE exists,
-// and makes it).
+// The model's name (RunConfigBuilder::SetModelConfig sets any) chooses the behaviour:
+//   crash-mid-run, crash-at-run
+//   hang           never replies, ignores Cancel
+//   garble         sends bytes that are not a frame
+//   damage         a frame with a wrong checksum
+//   fail           RunEnded with an error
+//   bad-events     a valid frame with an invalid trace
+//   slow           200 ms before each step; can be cancelled
+//   no-trace       succeeds without events
+//   talks-on       after its end, the run starts and ends again, with the same frames
+//   flood          64 MiB of standard error before its end
+//   chatter        256 KiB of standard error
+//   worn-out       a process that already made a run requests its replacement; worn-out-always:
+//   every
+//                  process does
+//   hostile-SEED   sends hostile_bytes.h, then exits, aborts or is killed
+// $VRAMSCOPE_FAKE also chooses a behaviour:
+//   die            exits at once
+//   silent         sends no hello
+//   protocol       has another protocol version
+//   die-once:FILE  exits unless FILE exists, and creates it
 #include <poll.h>
 #include <unistd.h>
 
