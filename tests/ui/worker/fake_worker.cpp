@@ -13,9 +13,8 @@
 //   talks-on       after its end, the run starts and ends again, with the same frames
 //   flood          64 MiB of standard error before its end
 //   chatter        256 KiB of standard error
-//   worn-out       a process that already made a run requests its replacement; worn-out-always:
-//   every
-//                  process does
+//   worn-out       a process that already made a run requests its replacement
+//   worn-out-always  every process does
 //   hostile-SEED   sends hostile_bytes.h, then exits, aborts or is killed
 // $VRAMSCOPE_FAKE also chooses a behaviour:
 //   die            exits at once
