@@ -118,7 +118,7 @@ bool EnableOperands(uint64_t (*requests)(int device)) {
     void* emulated = Loaded("libvramscope-emulated.so");
     return emulated == nullptr
                ? nullptr
-               : reinterpret_cast<Tell>(dlsym(emulated, "vramscope_emulated_tell_operands"));
+               : reinterpret_cast<Tell>(dlsym(emulated, "vramscope_emulated_record_operands"));
   }();
   if (tell != nullptr) tell(requests);
   return tell != nullptr && requests != nullptr;

@@ -16,7 +16,7 @@ std::vector<trace::Activity> MemoryCounters::Ask(int64_t time_ns) {
   opened_ = true;
   std::vector<trace::Activity> counters;
   if (!problem_.empty()) return counters;
-  for (const nvml::CardMemory& card : sampler_.Now()) {
+  for (const nvml::GpuMemory& card : sampler_.Now()) {
     const auto count = [&](uint32_t name, std::optional<uint64_t> bytes) {
       if (!bytes) return;
       trace::Activity counter;

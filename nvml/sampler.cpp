@@ -83,8 +83,8 @@ std::optional<uint64_t> Sampler::OfThisProcess(void* handle) const {
   return ours->used;
 }
 
-std::vector<CardMemory> Sampler::Now() {
-  std::vector<CardMemory> cards;
+std::vector<GpuMemory> Sampler::Now() {
+  std::vector<GpuMemory> cards;
   int count = 0;
   if (MemoryInfo_ == nullptr || !FindDriver() || DeviceCount_(&count) != 0) return cards;
   for (int device = 0; device < std::min(count, kMostDevices); ++device) {
@@ -93,7 +93,7 @@ std::vector<CardMemory> Sampler::Now() {
     if (ContextState_(device, &flags, &active) != 0 || active == 0) continue;
     void* const handle = HandleOf(device);
     if (handle == nullptr) continue;
-    CardMemory card{.device = static_cast<uint8_t>(device)};
+    GpuMemory card{.device = static_cast<uint8_t>(device)};
     Memory2 memory2 = {};
     memory2.version = sizeof memory2 | 2u << 24;
     Memory memory = {};

@@ -4,7 +4,7 @@
 //
 //   Sampler sampler;
 //   if (const std::string problem = sampler.Open(); !problem.empty()) Say(problem);
-//   for (const CardMemory& card : sampler.Now()) Use(card.device, card.used, card.process);
+//   for (const GpuMemory& card : sampler.Now()) Use(card.device, card.used, card.process);
 //
 // Samples only GPUs that this process has a context on, and does not create contexts. Use from one
 // thread at a time.
@@ -19,7 +19,7 @@
 
 namespace vramscope::nvml {
 
-struct CardMemory {
+struct GpuMemory {
   uint8_t device = 0;  // CUDA's index in this process
   uint64_t total = 0;  // size of the GPU's memory
   uint64_t used = 0;   // by all processes
@@ -36,7 +36,7 @@ class Sampler {
   std::string Open();
   // One element for each GPU; figures that NVML does not return are missing. Takes tens to hundreds
   // of microseconds for each GPU.
-  std::vector<CardMemory> Now();
+  std::vector<GpuMemory> Now();
 
  private:
   // NVML's handle of a GPU by its CUDA driver index; null: none.

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Tables of docs/results from the JSON that runs write. Nothing there is typed.
+"""Generates the tables of docs/results from the JSON files that runs write. Nothing there is typed
+by hand.
 
     python3 tests/results.py            prints which pages differ from their JSON; exit 1 then
     python3 tests/results.py --write    writes them
@@ -16,7 +17,7 @@
     fuzz.md        docs/results/data/fuzz.json          tests/fuzz/results.py
     programs.md    docs/results/data/programs.json      tests/emulated/public/run.py --results
 
-A page whose JSON is missing says so and names the command.
+If the JSON of a page is missing, the page says so and names the command.
 """
 
 import argparse
@@ -37,7 +38,7 @@ def read(path):
 
 
 def commits(figures):
-    """Where the figures are from: "a, b"."""
+    """The origin of the figures: "a, b"."""
     return ", ".join(sorted({row.get("commit", "unknown") for row in figures.values()}))
 
 
@@ -46,7 +47,7 @@ def page(title, *parts):
 
 
 def missing(command):
-    return "No run has been kept yet. This command writes one:\n\n    " + command
+    return "There are no results yet. This command writes them:\n\n    " + command
 
 
 def table(columns, rows):
@@ -55,14 +56,14 @@ def table(columns, rows):
 
 
 ABOUT_ACCURACY = """\
-Peaks that others measured on GPUs and published, beside what `vramscope plan` gives for the same
-program with the same versions. Bytes; 0: equal to the byte, or to as many digits as the source
-prints. Sources and arguments: [rows.json](../../tests/accuracy/rows.json). More rows, with causes
-of differences: [recorded by hand](recorded/accuracy.md)."""
+Compares peaks that others measured on GPUs and published with those of `vramscope plan` for the
+same program with the same versions. Figures are bytes. An error of 0 means equal to the byte, or to
+as many digits as the source prints. [rows.json](../../tests/accuracy/rows.json) has the sources and
+arguments. [Recorded by hand](recorded/accuracy.md) has more rows, with causes of differences."""
 
 
 def accuracy(root):
-    title = "Published peaks beside plans"
+    title = "Published peaks and plans"
     figures = read(root / DATA / "accuracy.json")
     if not figures:
         command = f"python3 tests/accuracy/run.py --vramscope V --results {DATA}/accuracy.json"
@@ -86,11 +87,11 @@ def accuracy(root):
 
 
 ABOUT_ORACLE = """\
-The embedded loop beside the same training as a PyTorch program, both planned
-([tests/oracle](../../tests/oracle)): allocations and frees of the last step that are equal in kind,
-bytes and order, and both peaks in bytes. Where the loop has another peak, its difference stands
-beside the program's. More rows, with causes of differences:
-[recorded by hand](recorded/oracle.md)."""
+Compares the embedded loop with the same training as a PyTorch program, both planned
+([tests/oracle](../../tests/oracle)). The columns are the allocations and frees of the last step
+that are equal in kind, bytes and order, and both peaks in bytes. If the loop's peak differs, the
+difference follows the program's peak. [Recorded by hand](recorded/oracle.md) has more rows, with
+causes of differences."""
 
 
 def of_both(sides):
@@ -99,7 +100,7 @@ def of_both(sides):
 
 
 def oracle(root):
-    title = "The embedded loop beside PyTorch programs"
+    title = "The embedded loop and PyTorch programs"
     figures = read(root / DATA / "oracle.json")
     if not figures:
         options = f"--vramscope V --python P --results {DATA}/oracle.json"
@@ -122,13 +123,13 @@ def oracle(root):
 
 
 ABOUT_GPU = """\
-Training programs of [gpu_record.py](../../tests/gpu/gpu_record.py) on real GPUs, and plans of them
-on the emulated GPU. Bytes are PyTorch's own counters; times are medians of the steps from the
-second on. More comparisons: [recorded by hand](recorded/emulated_gpu.md)."""
+Training programs of [gpu_record.py](../../tests/gpu/gpu_record.py) on real GPUs, and their plans on
+the emulated GPU. Bytes are from PyTorch's own counters; times are medians of the steps from the
+second on. [Recorded by hand](recorded/emulated_gpu.md) has more comparisons."""
 
 
 def measured(summary):
-    """What a GPU's programs took, by PyTorch's own counters."""
+    """The memory of a GPU's programs, by PyTorch's own counters."""
     rows = []
     for name, run in sorted(summary.items()):
         steps = run.get("steps") if isinstance(run, dict) else None
@@ -170,22 +171,23 @@ def gpu(root):
     ]
     columns = ("program", "allocations", "equal", "peak allocated", "peak reserved", *PHASES)
     about = (
-        "Peaks: planned less recorded, in bytes. Phases: planned by recorded time. "
+        "Peaks: planned minus recorded, in bytes. Phases: planned divided by recorded time. "
         f"Commit {commits(figures)}."
     )
     return page("GPUs", *parts, about, table(columns, rows))
 
 
 ABOUT_SELFCHECK = """\
-`vramscope selfcheck` over every recording: each figure of one thing, as every command says it, and
-what must hold (allocated, holes and cached are reserved; a difference with itself is zero; the
-budget that is needed passes and a byte less fails; export and reading again keep every figure).
-The made-up traces of tests/golden/trace and tests/golden/window are not among them: their events
-contradict each other, which selfcheck reports of 12 of the 14."""
+`vramscope selfcheck` for every recording. It compares each figure between all commands that report
+it, and checks invariants: allocated memory, holes and cached memory add up to reserved memory; the
+difference of a file to itself is zero; the required budget passes and one byte less fails;
+exporting and importing keeps every figure. The made-up traces of tests/golden/trace and
+tests/golden/window are excluded, because their events contradict each other, which selfcheck
+reports for 12 of the 14."""
 
 
 def selfcheck(root):
-    title = "Figures that agree"
+    title = "Consistent figures"
     folders = read(root / DATA / "selfcheck.json")
     if not folders:
         options = f"V --results {DATA}/selfcheck.json NAME=FOLDER"
@@ -207,8 +209,8 @@ def selfcheck(root):
 
 
 ABOUT_BENCHMARKS = """\
-Google Benchmark's own output of the programs in [tests/bench](../../tests/bench): processor time of
-one call. Older figures, with peers: [recorded by hand](recorded/benchmarks.md)."""
+Output of Google Benchmark for the programs in [tests/bench](../../tests/bench): CPU time of one
+call. [Recorded by hand](recorded/benchmarks.md) has older figures, compared with other tools."""
 
 
 def benchmarks(root):
@@ -228,15 +230,15 @@ def benchmarks(root):
         parts += [
             f"## {path.stem}",
             f"{host['num_cpus']} cores, {host['mhz_per_cpu']} MHz, load {host['load_avg'][0]:.1f}.",
-            table(("benchmark", "processor time", "iterations"), rows),
+            table(("benchmark", "CPU time", "iterations"), rows),
         ]
     return page("Benchmarks", *parts)
 
 
 ABOUT_SANITIZERS = """\
-Test programs built with a sanitizer and run once, all cases in one process; a report in one of the
-programs that a test starts counts, too. Left out and why, and how to repeat it:
-[testing](../testing.md#sanitizers)."""
+Test programs were built with a sanitizer and run once, all cases in one process. A report in a
+program that a test starts counts, too. [Testing](../testing.md#sanitizers) explains what is
+excluded, why, and how to repeat the runs."""
 SANITIZERS = {"address": "AddressSanitizer, LeakSanitizer and UBSan", "thread": "ThreadSanitizer"}
 COUNTS = ("tests", "skipped", "failed")
 
@@ -272,26 +274,27 @@ def sanitizers(root):
             f"## {name}",
             f"{checks}, {of_kind['compiler']}. {len(programs)} programs, {total['tests']:,} tests, "
             f"{total['skipped']} of them skipped, {total['failed']} failed; "
-            f"{len(reports)} reports; {seconds:,.0f} s of processor time. "
+            f"{len(reports)} reports; {seconds:,.0f} s of CPU time. "
             f"Commit {commits(programs)}.",
-            table(("program", *COUNTS, "reports", "processor s"), rows),
+            table(("program", *COUNTS, "reports", "CPU s"), rows),
         ]
     return page(title, *parts)
 
 
 ABOUT_FAULTS = """\
-Of each command every request of memory fails in turn, from the first that is the command's own, and
-every call that brings its output to the disk fails in four ways (an error, a full disk, an
-interruption once and always), with an older output in its place and without one. After each of
-these runs: an exit status that says so, no crash, no half file, nothing left behind, the input and
-an older output as they were ([tests/faults](../../tests/faults/faults_test.cpp)). A failure is a
-run of which one of these is not true. What all commands request first is swept as `Version`. CI
-tries a sample of that.
+For each command, every memory allocation fails in turn, beginning with the first one of the command
+itself. Every call that writes its output to disk fails in four ways (an error, a full disk, and one
+or repeated interruptions), with and without an older output file. Each run is checked
+([tests/faults](../../tests/faults/faults_test.cpp)): the exit status reports the failure; there is
+no crash, no incomplete file and no file left behind; the input and an older output are unchanged. A
+run that violates one of these counts as a failure. The allocations that all commands share are
+tested as `Version`. CI tries a sample.
 
-Of `plan` (`FaultsOfPlans`) every request fails until its worker runs, and from then on one for each
-stack that requests. Qt's constructors and connections, which start the worker, do not check what
-they get, and glibc ends a process that gets no memory for the destructor of a thread's variable:
-such runs end by a signal and are counted apart; files are held to the same."""
+For `plan` (`FaultsOfPlans`), every allocation fails until its worker runs, and then one for each
+stack that allocates. Qt's constructors and connections, which start the worker, do not check their
+allocations, and glibc ends a process that cannot allocate the destructor of a thread-local
+variable. Such runs end with a signal and are counted separately; the checks of files apply to them,
+too."""
 
 
 def faults(root):
@@ -316,7 +319,7 @@ def faults(root):
     runs = sum(row["runs_of_requests"] + row["runs_of_calls"] for row in figures.values())
     failures = sum(row["failures"] for row in figures.values())
     columns = (
-        "test", "requests", "runs", "writes", "runs of them", "refused",
+        "test", "requests", "runs", "writes", "runs of writes", "refused",
         "ended by a library", "failures",
     )  # fmt: skip
     return page(
@@ -329,10 +332,10 @@ def faults(root):
 
 ABOUT_FUZZ = """\
 Each reader of foreign data is a target of libFuzzer, built with AddressSanitizer and UBSan
-([tests/fuzz](../../tests/fuzz/targets.h)). A finding is a crash, a report, an input that takes
-more than 20 s or 2 GiB, or a rule of the target that does not hold. CI runs all targets for two
-minutes together; this is a longer run by hand. The corpus in the repository holds a part of what
-was reached; edges are those of the whole program."""
+([tests/fuzz](../../tests/fuzz/targets.h)). A finding is a crash, a sanitizer's report, an input
+that takes more than 20 s or 2 GiB, or a violated check of the target. CI runs all targets for two
+minutes in total; these figures are from a longer run by hand. The corpus in the repository is a
+part of the inputs that were found; edges are those of the whole program."""
 
 
 def fuzz(root):
@@ -356,16 +359,16 @@ def fuzz(root):
 
 
 ABOUT_PROGRAMS = """\
-Public fine-tuning programs, unmodified, planned on an H100: what a toggle saves of the peak, and
+Public fine-tuning programs, unmodified, planned on an H100: the peak that each toggle saves, and
 the peak of the program with the same change written by hand
-([programs.json](../../tests/emulated/public/programs.json) has the programs, their arguments and
-the changes). Bytes. Models are public configurations without weights, data is made up. Of some
-programs only the first toggles that are written by hand were planned. Seconds are those of a
-computer with two cores that was busy with other work."""
+([programs.json](../../tests/emulated/public/programs.json) lists the programs, their arguments and
+the changes). Figures are bytes. Models are public configurations without weights, and data are made
+up. For some programs, only the first toggles with a handwritten change were planned. Seconds were
+measured on a busy computer with two cores."""
 
 
 def effect(row, one):
-    """What a toggle did, in words; "": its figures say it."""
+    """A toggle's result in words; "" if the figures are enough."""
     if one.get("said"):
         return "fails: " + " ".join(one["said"]).rpartition("status 1: ")[2]
     if one["why"] or "saves" not in one:
@@ -402,7 +405,9 @@ def programs(root):
             took = f"{fit['plans']} plans in {fit['seconds']:.0f} s"
             what = f"fit into {fit['budget']}: {fits} ({took})"
             rows.append((name, " + ".join(one["toggles"]), f"{one['needed']:,}", "", "", what))
-    summary = f"{written} changes were written by hand: {equal} have the toggle's peak to the byte."
+    summary = (
+        f"{written} changes were written by hand; {equal} of them have exactly the toggle's peak."
+    )
     return page(title, ABOUT_PROGRAMS, summary, table(columns, rows))
 
 
@@ -424,7 +429,7 @@ def main():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--root", type=pathlib.Path, default=ROOT)
-    parser.add_argument("--write", action="store_true", help="write the pages, compare nothing")
+    parser.add_argument("--write", action="store_true", help="write instead of comparing")
     arguments = parser.parse_args()
     root = arguments.root.resolve()
     different = []
@@ -436,7 +441,7 @@ def main():
         elif not path.is_file() or path.read_text(encoding="utf-8") != text:
             different.append(name)
     for name in different:
-        print(f"docs/results/{name} is not what its JSON gives: python3 tests/results.py --write")
+        print(f"docs/results/{name} differs from its JSON: run python3 tests/results.py --write")
     return 1 if different else 0
 
 

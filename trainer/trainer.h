@@ -35,7 +35,7 @@ struct RunHooks {
 struct TrainerOptions {
   // True: the CUDA libraries of this process are those of a real GPU, for backend=cuda. False: they
   // are the emulated platform's, if they exist, for backend=plan.
-  bool card_is_there = false;
+  bool gpu_is_there = false;
 };
 
 class Trainer {

@@ -28,7 +28,7 @@ std::vector<std::string> FoldersWithRuntime(const program::Interpreter& interpre
 
 }  // namespace
 
-absl::StatusOr<std::vector<std::string>> CardLibraries(const std::string& python) {
+absl::StatusOr<std::vector<std::string>> GpuLibraries(const std::string& python) {
   const nvml::GpuProbe probe = nvml::ProbeGpu(false);
   if (!probe.initialised) {
     return absl::FailedPreconditionError(

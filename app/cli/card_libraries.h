@@ -1,7 +1,7 @@
 // Finds this computer's CUDA libraries for a run on its GPU, because LibTorch's wheel contains
 // none.
 //
-//   const absl::StatusOr<std::vector<std::string>> folders = CardLibraries("");
+//   const absl::StatusOr<std::vector<std::string>> folders = GpuLibraries("");
 //   if (folders.ok()) StartWorkerWith(*folders);
 #pragma once
 
@@ -16,6 +16,6 @@ namespace vramscope::cli {
 // `python` or, if `python` is empty, of the first interpreter whose PyTorch is for the same CUDA
 // version. The list is empty if the system itself has the libraries. kFailedPrecondition: no GPU or
 // no libraries; the message says what to do.
-absl::StatusOr<std::vector<std::string>> CardLibraries(const std::string& python);
+absl::StatusOr<std::vector<std::string>> GpuLibraries(const std::string& python);
 
 }  // namespace vramscope::cli

@@ -166,7 +166,7 @@ std::string JudgedText(const Judged& judged) {
   std::string text = VerdictText(judged);
   if (summary.peak.allocated == 0) return text;
   text += fmt::format("\n  At the peak, {} allocated, {}:\n", FormatBytes(summary.peak.allocated),
-                      MomentText(*judged.trace, summary.peak.context));
+                      TimeAndContextText(*judged.trace, summary.peak.context));
   Table table({{"Category"}, {"Bytes", Table::kRight}, {"Share", Table::kRight}});
   for (const auto& [bytes, name] : CategoriesOf(summary))
     table.Row({name, FormatBytes(bytes), Share(bytes, summary)});
@@ -227,9 +227,10 @@ std::string JudgedMarkdown(const Judged& judged, const std::string& what) {
                                  Cell(verdict), Cell(judged.trace->info.device.name),
                                  judged.trace->info.measured ? "measured" : "planned");
   if (summary.peak.allocated == 0) return text;
-  text += fmt::format(
-      "At the peak, {} allocated, {}:\n\n| Category | Bytes | Share |\n|---|--:|--:|\n",
-      FormatBytes(summary.peak.allocated), Cell(MomentText(*judged.trace, summary.peak.context)));
+  text +=
+      fmt::format("At the peak, {} allocated, {}:\n\n| Category | Bytes | Share |\n|---|--:|--:|\n",
+                  FormatBytes(summary.peak.allocated),
+                  Cell(TimeAndContextText(*judged.trace, summary.peak.context)));
   for (const auto& [bytes, name] : CategoriesOf(summary))
     text +=
         fmt::format("| {} | {} | {} |\n", Cell(name), FormatBytes(bytes), Share(bytes, summary));

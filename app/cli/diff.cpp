@@ -57,7 +57,8 @@ std::string Side(std::string_view which, const std::string& file, const trace::T
                  const analysis::Peak& peak) {
   return Prose(fmt::format("{}  {}: {} allocated at {}; {} reserved at most", which,
                            DisplayName(file), run::FormatBytes(peak.allocated),
-                           MomentText(trace, peak.context), run::FormatBytes(peak.reserved)));
+                           TimeAndContextText(trace, peak.context),
+                           run::FormatBytes(peak.reserved)));
 }
 
 // The comparison of one device that both files contain.

@@ -120,13 +120,13 @@ std::vector<Finding> CheckNvml() {
   if (!LoadAll(driver) || driver.DevicePrimaryCtxRetain(&context, 0) != 0 ||
       driver.CtxSetCurrent(context) != 0)
     return {{State::kFail, "nvml", "the driver cannot create a context"}};
-  const std::vector<nvml::CardMemory> before = sampler.Now();
+  const std::vector<nvml::GpuMemory> before = sampler.Now();
   const bool taken = driver.MemAlloc(&address, kTaken) == 0;
-  const std::vector<nvml::CardMemory> after = sampler.Now();
+  const std::vector<nvml::GpuMemory> after = sampler.Now();
   if (taken) driver.MemFree(address);
   if (!taken || before.empty() || after.empty())
     return {{State::kFail, "nvml", "no NVML answer for a GPU on which this process has a context"}};
-  const nvml::CardMemory &x = before[0], &y = after[0];
+  const nvml::GpuMemory &x = before[0], &y = after[0];
   // The figure of the whole GPU is inexact, because other processes allocate and free meanwhile.
   // The figure of this process is exact.
   const bool seen =

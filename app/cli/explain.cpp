@@ -30,7 +30,7 @@ struct Options {
 };
 
 // Returns the event to explain: the requested one; else the first failed allocation; else the peak.
-EventIndex MomentOf(const trace::Trace& trace, std::optional<EventIndex> asked) {
+EventIndex TimeTextOf(const trace::Trace& trace, std::optional<EventIndex> asked) {
   if (asked) return *asked;
   const auto& kinds = trace.events.kind;
   const auto oom = std::find(kinds.begin(), kinds.end(), trace::EventKind::kOutOfMemory);
@@ -80,7 +80,7 @@ ExitCode Execute(const Options& options) {
   pages.top = options.top;
   if (options.page == "findings") pages.findings = explain::FindFindings(trace);
   if (wants("fragmentation") || wants("segments")) {
-    const EventIndex moment = MomentOf(trace, asked);
+    const EventIndex moment = TimeTextOf(trace, asked);
     pages.fragmentation = explain::FragmentationAt(trace, moment);
     pages.evidence = explain::EvidenceAt(trace, moment);
     if (wants("segments")) pages.segments = explain::SegmentsAt(trace, moment);

@@ -43,7 +43,7 @@ std::string EvidenceText(const std::vector<explain::EvidenceShare>& shares) {
 std::string FragmentationText(const trace::Trace& trace, const explain::Fragmentation& f,
                               const std::vector<explain::EvidenceShare>& evidence, size_t top) {
   std::string text = Heading("Fragmentation", f.headline);
-  text += fmt::format("  at {}\n\n", MomentText(trace, f.context));
+  text += fmt::format("  at {}\n\n", TimeAndContextText(trace, f.context));
   if (f.reserved == 0) return text;
   Table causes({{"Cause"}, {"Bytes", Table::kRight}, {""}});
   if (f.sizes_are_of_blocks) {
@@ -168,7 +168,7 @@ std::string SegmentsText(const std::vector<explain::SegmentView>& segments, size
 std::string ReclaimText(const trace::Trace& trace, const explain::Reclaim& r) {
   std::string text = Heading("Reserved but unused", r.headline);
   text += Prose(fmt::format("at {}: {} allocated, {} reserved ({} in holes, {} wholly free)",
-                            MomentText(trace, r.context), FormatBytes(r.allocated),
+                            TimeAndContextText(trace, r.context), FormatBytes(r.allocated),
                             FormatBytes(r.reserved), FormatBytes(r.holes), FormatBytes(r.cached))) +
           "\n";
   if (r.reserved == 0) return text;
@@ -250,7 +250,7 @@ std::string SitesText(const trace::Trace& trace, const ExplainPages& pages) {
 
 std::string OneOomText(const trace::Trace& trace, const explain::OutOfMemory& o, size_t top) {
   std::string text = fmt::format("  event {} at {}\n  asked by {}\n\n", o.event,
-                                 MomentText(trace, o.context), Printable(o.site.name));
+                                 TimeAndContextText(trace, o.context), Printable(o.site.name));
   Table numbers({{"Then"}, {"Bytes", Table::kRight}});
   numbers.Row({"requested", FormatBytes(o.asked)});
   if (o.needed != o.asked) numbers.Row({"as a segment", FormatBytes(o.needed)});

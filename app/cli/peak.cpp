@@ -107,7 +107,7 @@ std::string ToText(const trace::Trace& trace, const analysis::LiveSet& live, uin
   if (peak_reserved > live.reserved)
     text +=
         fmt::format("\n  (at most {} reserved, at another time)", run::FormatBytes(peak_reserved));
-  text += fmt::format("\n  at {}\n\n", MomentText(trace, live.context));
+  text += fmt::format("\n  at {}\n\n", TimeAndContextText(trace, live.context));
   Table table({{"By " + options.by},
                {"Bytes", Table::kRight},
                {"Share", Table::kRight},

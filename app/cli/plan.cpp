@@ -43,7 +43,7 @@ ExitCode Execute(const Options& options, run::Backend backend) {
   const absl::StatusOr<run::RunConfig> config = BuildRun(options.run, backend);
   if (!config.ok()) return ReportError(config.status());
   if (backend != run::Backend::kCuda) return RunAndReport(*config, options.output);
-  const absl::StatusOr<std::vector<std::string>> folders = CardLibraries(options.python);
+  const absl::StatusOr<std::vector<std::string>> folders = GpuLibraries(options.python);
   if (!folders.ok()) return ReportError(folders.status());
   std::vector<std::string> arguments = {"--backend", "cuda"};
   if (!folders->empty())

@@ -25,12 +25,12 @@ Json ReleasesJson(const replay::Releases& releases) {
   }
   return {{"headline", releases.headline},
           {"empty_cache", releases.empty_cache_calls},
-          {"card_full", releases.card_full},
+          {"card_full", releases.gpu_full},
           {"collection", releases.collections},
           {"releases", std::move(list)}};
 }
 
-Json CardJson(const replay::Card& card) {
+Json GpuJson(const replay::Card& card) {
   if (card.source == replay::Card::Source::kUnknown) return nullptr;
   return {{"bytes", card.bytes},
           {"source", std::string(replay::Name(card.source))},

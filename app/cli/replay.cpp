@@ -129,7 +129,7 @@ Json ToJson(const Results& results) {
         results.base->anew.has_value() ? ModelJson(*results.base->anew) : Json();
   }
   json["releases"] = ReleasesJson(results.releases);
-  json["card"] = CardJson(results.releases.card);
+  json["card"] = GpuJson(results.releases.card);
   json["device"] = results.device;
   return json;
 }

@@ -113,7 +113,7 @@ std::vector<query::DeviceTimes> DeviceTimesOf(const trace::Trace& trace, size_t 
 
 }  // namespace
 
-std::string UseText(const analysis::CardUse& use) {
+std::string UseText(const analysis::GpuUse& use) {
   if (use.past_allocator == 0) return FormatBytes(use.reserved) + " reserved at most";
   return fmt::format("at once {} reserved + {} past the allocator", FormatBytes(use.reserved),
                      FormatBytes(use.past_allocator));
@@ -207,7 +207,7 @@ std::string TimeText(const trace::Trace& trace, int64_t time_ns) {
                               : fmt::format("entry {}", time_ns);
 }
 
-std::string MomentText(const trace::Trace& trace, const analysis::Context& context) {
+std::string TimeAndContextText(const trace::Trace& trace, const analysis::Context& context) {
   if (trace.info.content == trace::Content::kState) return "the time of the snapshot";
   return TimeText(trace, context.time_ns) + ", " + ContextText(context);
 }
@@ -242,7 +242,7 @@ Json StepsJson(const trace::Trace& trace, const std::vector<analysis::StepRow>& 
     for (const query::PhaseTime& t :
          query::TimesOf(step, card.empty() ? nullptr : &card[json.size()])) {
       row[std::string(t.host) + "_ms"] = timed(t.host_ms);
-      if (t.card_ms) row["device"][std::string(t.card) + "_ms"] = *t.card_ms;
+      if (t.gpu_ms) row["device"][std::string(t.card) + "_ms"] = *t.gpu_ms;
     }
     json.push_back(std::move(row));
   }
@@ -273,8 +273,8 @@ std::string StepsTable(const trace::Trace& trace, const std::vector<analysis::St
     std::vector<std::string> cells = {fmt::format("{}", step.index)};
     const auto times = query::TimesOf(step, card.empty() ? nullptr : &card[i]);
     for (const query::PhaseTime& t : times)
-      if (&t == &times.back() ? t.card_ms.has_value() : trains)
-        cells.push_back(Milliseconds(t.card_ms.value_or(t.host_ms)));
+      if (&t == &times.back() ? t.gpu_ms.has_value() : trains)
+        cells.push_back(Milliseconds(t.gpu_ms.value_or(t.host_ms)));
     cells.push_back(Milliseconds(times.back().host_ms));
     cells.push_back(FormatBytes(step.peak_allocated));
     cells.emplace_back(trace::Name(step.peak_phase));

@@ -21,7 +21,7 @@ std::string SummaryText(const trace::Trace& trace, const analysis::Summary& summ
 
 // Parts that other subcommands also use. UseText returns for example "4.00 GiB reserved at most",
 // or "at once 4.00 GiB reserved + 128.00 MiB past the allocator".
-std::string UseText(const analysis::CardUse& use);
+std::string UseText(const analysis::GpuUse& use);
 Json CategoriesJson(const analysis::CategoryBytes& categories);  // only nonzero ones
 // Keys: step, micro_batch, phase, module, op, time_ns; the entry's number if the file has no times.
 Json ContextJson(const trace::Trace& trace, const analysis::Context& context);
@@ -31,7 +31,7 @@ std::string ContextText(
 std::string TimeText(const trace::Trace& trace, int64_t time_ns);
 // The time and what was running: "12.34 ms, step 0, backward". For a state, the time of the
 // snapshot.
-std::string MomentText(const trace::Trace& trace, const analysis::Context& context);
+std::string TimeAndContextText(const trace::Trace& trace, const analysis::Context& context);
 // "1.95 GiB allocated, 2.45 GiB reserved (step 0, forward)". If the reserved peak is at another
 // time, both times are given. What the file does not record is named.
 std::string PeakText(const trace::Trace& trace, const analysis::Peak& peak);

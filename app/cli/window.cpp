@@ -90,17 +90,16 @@ ExitCode OpenWindow([[maybe_unused]] int argc, [[maybe_unused]] char** argv,
   const bool picture = !arguments.screenshot.empty() || !arguments.dump_state.empty();
   if (picture && !HaveDisplay()) setenv("QT_QPA_PLATFORM", "offscreen", 1);
   if (picture || HaveDisplay()) {
-    return static_cast<ExitCode>(
-        ui::RunWindow(argc, argv,
-                      {.files = arguments.files,
-                       .screenshot = arguments.screenshot,
-                       .dump_state = arguments.dump_state,
-                       .size = arguments.size,
-                       .theme = arguments.theme,
-                       .scale = arguments.scale,
-                       .language = arguments.language,
-                       .page = arguments.page,
-                       .card_libraries = [] { return CardLibraries(""); }}));
+    return static_cast<ExitCode>(ui::RunWindow(argc, argv,
+                                               {.files = arguments.files,
+                                                .screenshot = arguments.screenshot,
+                                                .dump_state = arguments.dump_state,
+                                                .size = arguments.size,
+                                                .theme = arguments.theme,
+                                                .scale = arguments.scale,
+                                                .language = arguments.language,
+                                                .page = arguments.page,
+                                                .gpu_libraries = [] { return GpuLibraries(""); }}));
   }
 #else
   (void)HaveDisplay;

@@ -61,7 +61,7 @@ int main(int argc, char** argv) {
   }
 
   using vramscope::run::Backend;
-  vramscope::trainer::Trainer trainer({.card_is_there = backend == "cuda"});
+  vramscope::trainer::Trainer trainer({.gpu_is_there = backend == "cuda"});
   vramscope::worker::WorkerOptions options;
   options.input = STDIN_FILENO;
   options.output = output;

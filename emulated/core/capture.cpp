@@ -122,7 +122,7 @@ Result Streams::EndCapture(void* stream, void** graph) {
   return Result::kSuccess;
 }
 
-Result Streams::LookCapture(void* stream, CaptureFacts* facts) const {
+Result Streams::CaptureOf(void* stream, CaptureFacts* facts) const {
   std::lock_guard lock(mutex_);
   *facts = {};
   const Stream* found = Find(stream);

@@ -61,7 +61,7 @@ Architecture ArchitectureOf(const Card& card) {
   }
 }
 
-std::optional<Card> ParseCard(std::string_view line, std::string* problem) {
+std::optional<Card> ParseGpu(std::string_view line, std::string* problem) {
   Card card;
   uint64_t bare = 0;
   while (!line.empty()) {
@@ -179,7 +179,7 @@ std::vector<Card> ParseCards(std::string_view lines, int devices, std::string* p
       *problem = "more than 120 GPUs";
       return {};
     }
-    const std::optional<Card> card = ParseCard(line, problem);
+    const std::optional<Card> card = ParseGpu(line, problem);
     if (!card) {
       *problem = "line " + std::to_string(cards.size() + 1) + ": " + *problem;
       return {};

@@ -3,7 +3,7 @@
 // alone.
 //
 //   std::string problem;
-//   std::optional<Card> card = ParseCard("name=NVIDIA L4;memory_bytes=23583457280;...", &problem);
+//   std::optional<Card> card = ParseGpu("name=NVIDIA L4;memory_bytes=23583457280;...", &problem);
 //
 // Plain values, without thread safety.
 #pragma once
@@ -67,7 +67,7 @@ struct Architecture {
 VRAMSCOPE_EMULATED_API Architecture ArchitectureOf(const Card& card);
 
 // Returns nothing and sets *problem if the line does not describe a GPU.
-std::optional<Card> ParseCard(std::string_view line, std::string* problem);
+std::optional<Card> ParseGpu(std::string_view line, std::string* problem);
 // One GPU per line; the last line is repeated until there are `devices` GPUs (0: one for each
 // line).
 std::vector<Card> ParseCards(std::string_view lines, int devices, std::string* problem);

@@ -351,7 +351,7 @@ std::unordered_map<std::string, KernelFacts> KernelsOf(Bytes cubin) {
   return kernels;
 }
 
-DeviceCode LookAtImage(const void* image, int compute_capability) {
+DeviceCode ParseImage(const void* image, int compute_capability) {
   DeviceCode code;
   code.architecture = code.ptx_architecture = compute_capability;
   if (image != nullptr && At<uint32_t>(image, 0) == kWrapper) {

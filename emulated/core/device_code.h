@@ -2,7 +2,7 @@
 // memory and parameters of a kernel determine its occupancy, on which the sizes of scratch buffers
 // depend.
 //
-//   DeviceCode code = LookAtImage(image, 89);
+//   DeviceCode code = ParseImage(image, 89);
 //   ReadKernels(&code);
 //   int registers = code.kernels["_Z6kernelPf"].registers;
 //
@@ -61,7 +61,7 @@ std::unordered_map<std::string, KernelFacts> KernelsOf(Bytes cubin);
 // Finds the code of an image that a GPU would run, without unpacking it. `image` is what nvcc's
 // host code registers (a wrapper that points to a fat binary), a fat binary, or a cubin. It must
 // stay valid as long as the result is used.
-DeviceCode LookAtImage(const void* image, int compute_capability);
+DeviceCode ParseImage(const void* image, int compute_capability);
 void ReadKernels(DeviceCode* code);
 
 }  // namespace vramscope::emulated

@@ -63,11 +63,11 @@ int64_t LaunchDuration(const Card& card, const LaunchWork& work) {
     const double rounds = std::ceil(work.blocks / multiprocessors);
     moving *= std::max(1.0, rounds * multiprocessors / (work.blocks * kMost));
   }
-  if (work.threads_in_turn > 0) {
+  if (work.serial_threads > 0) {
     // Throughput of one thread, measured with column sums computed by the threads of one block.
     constexpr double kBytesPerSecond = 64e6;
     const double threads =
-        std::min(work.threads_in_turn, multiprocessors * std::max(card.max_threads_per_sm, 1));
+        std::min(work.serial_threads, multiprocessors * std::max(card.max_threads_per_sm, 1));
     moving = std::max(moving, work.bytes / (threads * kBytesPerSecond));
   }
   // Memory transfers overlap with computing; instructions are issued one after the other.
@@ -76,7 +76,7 @@ int64_t LaunchDuration(const Card& card, const LaunchWork& work) {
     const double rate = RateOf(card, work.precision) / multiprocessors * work.share;
     computing += std::ceil(work.tiles / multiprocessors) * work.tile_flops / rate;
   }
-  return Nanoseconds(kShortest + work.in_turn_s + std::max(moving, computing));
+  return Nanoseconds(kShortest + work.serial_s + std::max(moving, computing));
 }
 
 int64_t KernelDuration(const Card& card, uint64_t blocks, uint64_t threads) {
@@ -132,7 +132,7 @@ int64_t ProductDuration(const Card& card, const MatrixProduct& product, double f
 // 8 to 15 GB/s measured. On integrated GPUs a copy reads and writes the shared memory.
 int64_t CopyDuration(const Card& card, uint64_t bytes, CopyPath path) {
   const double size = static_cast<double>(bytes);
-  if (path == CopyPath::kOnCard || card.integrated)
+  if (path == CopyPath::kOnGpu || card.integrated)
     return Nanoseconds(kShortest + Moving(card, 2 * size));
   constexpr double kPcie5 = 55e9, kPcie4 = 25e9, kStaged = 12e9;
   const double bus = card.compute_capability >= 90 ? kPcie5 : kPcie4;

@@ -21,8 +21,8 @@ struct LaunchWork {
   // Clocks of a multiprocessor spent on issuing instructions, summed over all multiprocessors.
   double clocks = 0;
   // Number of threads that each go through their bytes serially; 0 if that is no bottleneck.
-  double threads_in_turn = 0;
-  double in_turn_s = 0;  // serial steps, in addition to the above
+  double serial_threads = 0;
+  double serial_s = 0;  // serial steps, in addition to the above
   // Tiles of a fused kernel: each runs on one multiprocessor, at `share` of its arithmetic rate.
   double tiles = 0, tile_flops = 0, share = 1;
   Precision precision = Precision::kFp32;
@@ -43,7 +43,7 @@ VRAMSCOPE_EMULATED_API int64_t WorkDuration(const Card& card, double flops, Prec
 VRAMSCOPE_EMULATED_API int64_t ProductDuration(const Card& card, const MatrixProduct& product,
                                                double flops, Precision precision, uint64_t bytes);
 
-enum class CopyPath { kOnCard, kPinned, kPageable };
+enum class CopyPath { kOnGpu, kPinned, kPageable };
 VRAMSCOPE_EMULATED_API int64_t CopyDuration(const Card& card, uint64_t bytes, CopyPath path);
 VRAMSCOPE_EMULATED_API int64_t FillDuration(const Card& card, uint64_t bytes);
 

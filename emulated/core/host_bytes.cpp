@@ -23,7 +23,7 @@ HostBytes::Ranges::iterator HostBytes::Drop(Ranges::iterator it) {
   return ranges_.erase(it);
 }
 
-void HostBytes::Remove(uint64_t address, uint64_t bytes, bool kept_too) {
+void HostBytes::Remove(uint64_t address, uint64_t bytes, bool also_kept) {
   if (bytes == 0 || ranges_.empty()) {
     return;
   }
@@ -35,7 +35,7 @@ void HostBytes::Remove(uint64_t address, uint64_t bytes, bool kept_too) {
   while (it != ranges_.end() && it->first < end) {
     const uint64_t first = it->first, last = it->first + it->second.bytes;
     const Range range = it->second;
-    if (last <= address || (range.kept && !kept_too)) {
+    if (last <= address || (range.kept && !also_kept)) {
       ++it;
       continue;
     }

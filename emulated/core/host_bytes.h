@@ -66,7 +66,7 @@ class VRAMSCOPE_EMULATED_API HostBytes {
     bool kept = false;
   };
   using Ranges = std::map<uint64_t, Range>;
-  void Remove(uint64_t address, uint64_t bytes, bool kept_too);
+  void Remove(uint64_t address, uint64_t bytes, bool also_kept);
   void Insert(uint64_t address, uint64_t bytes, bool kept);
   uint64_t PrefixLocked(uint64_t address, uint64_t bytes) const;
   bool KnownLocked(uint64_t address, uint64_t bytes) const;

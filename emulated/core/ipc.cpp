@@ -118,7 +118,7 @@ Result CloseMemory(void* address) {
 Result ShareEvent(void* event, IpcHandle* handle) {
   if (handle == nullptr) return Result::kInvalidValue;
   int device = 0;
-  if (const Result result = ThePlatform().streams.LookEvent(event, &device);
+  if (const Result result = ThePlatform().streams.EventDevice(event, &device);
       result != Result::kSuccess)
     return result;
   Write({.kind = kEvent,

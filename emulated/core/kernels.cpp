@@ -66,7 +66,7 @@ struct Registry {
     if (kernel->known == nullptr || kernel->compute_capability != compute_capability) {
       const auto [it, is_new] = images.try_emplace({kernel->image, compute_capability});
       if (is_new) {
-        it->second.code = LookAtImage(kernel->image, compute_capability);
+        it->second.code = ParseImage(kernel->image, compute_capability);
       }
       kernel->known = &it->second;
       kernel->compute_capability = compute_capability;
@@ -306,7 +306,7 @@ Result Launch(const KernelLaunch& launch) {
   const char* name = "?";
   // Pointers are needed only if the launch may overwrite known bytes, or if operands are wanted.
   const bool look = launch.parameters != nullptr && platform.host_bytes.HasFleeting();
-  const bool wanted = launch.parameters != nullptr && OperandsWanted() != nullptr;
+  const bool wanted = launch.parameters != nullptr && OperandsEnabled() != nullptr;
   std::optional<std::vector<uint64_t>> pointers;
   std::vector<Operand> operands;
   uint64_t reach = 0;

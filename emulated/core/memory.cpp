@@ -120,22 +120,22 @@ Memory::~Memory() {
   }
 }
 
-void Memory::Tell(int device) const {
+void Memory::Publish(int device) const {
   if (processes_ != nullptr) {
     const Device& d = devices_[device];
     processes_->Hold(device, d.used + (d.has_context ? d.context : 0));
   }
 }
 
-uint64_t Memory::held_by_others(int device) const {
-  return processes_ == nullptr ? 0 : processes_->HeldByOthers(device);
+uint64_t Memory::used_by_other_processes(int device) const {
+  return processes_ == nullptr ? 0 : processes_->UsedByOtherProcesses(device);
 }
 
 void Memory::TakeContext(int device) {
   std::lock_guard lock(mutex_);
   if (Known(device)) {
     devices_[device].has_context = true;
-    Tell(device);
+    Publish(device);
   }
 }
 
@@ -144,12 +144,12 @@ bool Memory::TakeLocked(int device, uint64_t bytes, std::unique_lock<std::mutex>
   // Published before the check, so that at most one of two concurrent processes gets the last
   // memory.
   d.used += bytes;
-  Tell(device);
-  const uint64_t taken = d.used - bytes + held_by_others(device);
+  Publish(device);
+  const uint64_t taken = d.used - bytes + used_by_other_processes(device);
   const uint64_t left = d.limit - std::min(taken, d.limit);
   if (bytes > left) {
     d.used -= bytes;
-    Tell(device);
+    Publish(device);
     static thread_local std::pair<int, uint64_t> refused = {-1, 0};
     const std::pair<int, uint64_t> asked = {device, bytes};
     if (on_overcommit_ == nullptr || refused != asked) {
@@ -161,7 +161,7 @@ bool Memory::TakeLocked(int device, uint64_t bytes, std::unique_lock<std::mutex>
     on_overcommit_(overcommit_context_, device, bytes, left);
     lock->lock();
     d.used += bytes;
-    Tell(device);
+    Publish(device);
   }
   d.most_used = std::max(d.most_used, d.used);
   return true;
@@ -193,7 +193,7 @@ Result Memory::Allocate(int device, uint64_t bytes, void** address) {
   const uint64_t at = devices_[device].addresses->Take(bytes);
   if (at == 0) {
     devices_[device].used -= bytes;
-    Tell(device);
+    Publish(device);
     return Result::kOutOfMemory;
   }
   devices_[device].blocks[at] = bytes;
@@ -218,7 +218,7 @@ Result Memory::Free(void* address) {
     const uint64_t bytes = it->second;
     device.blocks.erase(it);
     device.used -= bytes;
-    Tell(static_cast<int>(&device - devices_.data()));
+    Publish(static_cast<int>(&device - devices_.data()));
     Emptied(at, bytes);
     device.addresses->Give(at, bytes);
     return Result::kSuccess;
@@ -244,7 +244,7 @@ void Memory::GivePhysical(int device, uint64_t bytes) {
   std::lock_guard lock(mutex_);
   if (Known(device)) {
     devices_[device].used -= std::min(bytes, devices_[device].used);
-    Tell(device);
+    Publish(device);
   }
 }
 
@@ -453,7 +453,7 @@ const Memory::HostRange* Memory::FindHost(uint64_t address, uint64_t* base) cons
   return &it->second;
 }
 
-void Memory::SetCard(int device, const Card& card) {
+void Memory::SetGpu(int device, const Card& card) {
   std::lock_guard lock(mutex_);
   if (!Known(device)) {
     return;
@@ -477,7 +477,7 @@ void Memory::GrowContext(int device, uint64_t bytes) {
     bytes = std::min(bytes, d.limit);
     d.limit -= bytes;
     d.context += bytes;
-    Tell(device);
+    Publish(device);
   }
 }
 
@@ -488,7 +488,7 @@ void Memory::ShrinkContext(int device, uint64_t bytes) {
     bytes = std::min(bytes, d.context);
     d.limit += bytes;
     d.context -= bytes;
-    Tell(device);
+    Publish(device);
   }
 }
 
@@ -504,7 +504,7 @@ void Memory::Reset(int device) {
   if (reserved_.empty()) next_reservation_ = kReservations;
   d.blocks.clear();
   d.used = d.most_used = 0;
-  Tell(device);
+  Publish(device);
   d.addresses =
       std::make_unique<AddressSpace>(d.addresses->base(), d.addresses->span(), placement_);
 }
@@ -570,7 +570,7 @@ uint64_t Memory::free(int device) const {
     return 0;
   }
   const Device& d = devices_[device];
-  return d.limit - std::min(d.used + held_by_others(device), d.limit);
+  return d.limit - std::min(d.used + used_by_other_processes(device), d.limit);
 }
 
 uint64_t Memory::used(int device) const {

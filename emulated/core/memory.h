@@ -73,7 +73,7 @@ class VRAMSCOPE_EMULATED_API Memory {
   // Memory that other processes of the run hold on a GPU is not available; what this process holds
   // is published to them.
   void Share(SharedCards* processes) { processes_ = processes; }
-  uint64_t held_by_others(int device) const;
+  uint64_t used_by_other_processes(int device) const;
   // The process has a context on the device from now on.
   void TakeContext(int device);
 
@@ -82,7 +82,7 @@ class VRAMSCOPE_EMULATED_API Memory {
   void ShrinkContext(int device, uint64_t bytes);
 
   // Replaces the GPU of a device, before its first use or after Reset.
-  void SetCard(int device, const Card& card);
+  void SetGpu(int device, const Card& card);
   // Frees everything on the device; addresses are assigned as in a fresh process.
   void Reset(int device);
 
@@ -121,7 +121,7 @@ class VRAMSCOPE_EMULATED_API Memory {
   };
   bool Known(int device) const { return device >= 0 && device < static_cast<int>(devices_.size()); }
   bool TakeLocked(int device, uint64_t bytes, std::unique_lock<std::mutex>* lock);
-  void Tell(int device) const;                      // publishes to the other processes
+  void Publish(int device) const;                   // publishes to the other processes
   bool IsOurs(uint64_t begin, uint64_t end) const;  // in one allocation of AllocateHost()
   void Emptied(uint64_t address, uint64_t bytes);
   Result MapHost(uint64_t bytes, MemoryKind kind, void** address);

@@ -386,7 +386,7 @@ void PaceWaitsOf(const void* address, const char* uses) {
   last = wanted;
 }
 
-void ExpectTurn(int64_t done) {
+void ExpectProgress(int64_t done) {
   Pace& pace = ThePace();
   std::lock_guard lock(pace.mutex);
   constexpr size_t kMost = 4096;

@@ -7,7 +7,8 @@
 //     library that needs libnccl registers its kernels, before it has any thread).
 //   - A thread that this library starts is waited for until it reaches its first wait. Before
 //     that, it would see the wall clock.
-//   - 50 ms of virtual time after each collective (ExpectTurn), and every 100 ms, the thread that
+//   - 50 ms of virtual time after each collective (ExpectProgress), and every 100 ms, the thread
+//   that
 //     launches work gives such threads a turn, and continues when they wait again (GiveTurns).
 //   - They see the clock as it was 50 ms before the turn, however late they query it. What a
 //     program does before its first collective thus changes nothing.
@@ -26,7 +27,7 @@ namespace vramscope::emulated {
 VRAMSCOPE_EMULATED_API void PaceWaitsOf(const void* address, const char* uses = nullptr);
 
 // Work that pollers query ends at `done`.
-void ExpectTurn(int64_t done);
+void ExpectProgress(int64_t done);
 
 // Called by the thread that launches, without locks held. `now` is the clock.
 void GiveTurns(int64_t now);

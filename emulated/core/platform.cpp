@@ -123,22 +123,22 @@ int vramscope_emulated_is_known(uint64_t address, uint64_t bytes) {
 
 uint64_t vramscope_emulated_now_ns() { return static_cast<uint64_t>(ThePlatform().clock.now()); }
 
-void vramscope_emulated_tell_operands(uint64_t (*requests)(int device)) {
-  vramscope::emulated::SetOperandsWanted(requests);
+void vramscope_emulated_record_operands(uint64_t (*requests)(int device)) {
+  vramscope::emulated::SetOperandsEnabled(requests);
 }
 
 void vramscope_emulated_flush() { vramscope::emulated::WriteReport(ThePlatform()); }
 
-int vramscope_emulated_set_card(int device, const char* text) {
+int vramscope_emulated_set_gpu(int device, const char* text) {
   vramscope::emulated::Platform& platform = ThePlatform();
   std::string problem = "no text";
-  const auto card = text == nullptr ? std::nullopt : vramscope::emulated::ParseCard(text, &problem);
+  const auto card = text == nullptr ? std::nullopt : vramscope::emulated::ParseGpu(text, &problem);
   if (!card || device < 0 || device >= static_cast<int>(platform.cards.size())) {
     vramscope::emulated::Log("invalid GPU for device %d: %s", device, problem.c_str());
     return 1;
   }
   platform.cards[device] = *card;
-  platform.memory.SetCard(device, *card);
+  platform.memory.SetGpu(device, *card);
   return 0;
 }
 
@@ -148,7 +148,7 @@ int vramscope_emulated_reread_cards() {
   if (cards.size() != platform.cards.size() || cards.empty()) return 1;
   for (size_t i = 0; i < cards.size(); ++i) {
     platform.cards[i] = cards[i];
-    platform.memory.SetCard(static_cast<int>(i), cards[i]);
+    platform.memory.SetGpu(static_cast<int>(i), cards[i]);
   }
   return 0;
 }

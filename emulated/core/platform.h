@@ -30,7 +30,7 @@ struct Platform {
   explicit Platform(Settings settings);
 
   const Settings settings;
-  std::vector<Card> cards;  // changed only by vramscope_emulated_set_card and _reread_cards
+  std::vector<Card> cards;  // changed only by vramscope_emulated_set_gpu and _reread_cards
   AssumptionList assumptions;
   // Calls of functions that are not emulated. what: the function, where: its library.
   AssumptionList unknown_functions;     // returned "not supported"
@@ -86,13 +86,13 @@ VRAMSCOPE_EMULATED_API void vramscope_emulated_unknown_truth(int truth);
 VRAMSCOPE_EMULATED_API int vramscope_emulated_is_known(uint64_t address, uint64_t bytes);
 VRAMSCOPE_EMULATED_API uint64_t vramscope_emulated_now_ns();
 VRAMSCOPE_EMULATED_API void vramscope_emulated_flush();
-// SetOperandsWanted (recorder.h).
-VRAMSCOPE_EMULATED_API void vramscope_emulated_tell_operands(uint64_t (*requests)(int device));
+// SetOperandsEnabled (recorder.h).
+VRAMSCOPE_EMULATED_API void vramscope_emulated_record_operands(uint64_t (*requests)(int device));
 
 // For a program that plans in its own process (the embedded loop).
 // Replaces the GPU of a device before its first use or after a reset. `text` is a line of
 // VRAMSCOPE_EMULATED_CARD. Returns 0 on success.
-VRAMSCOPE_EMULATED_API int vramscope_emulated_set_card(int device, const char* text);
+VRAMSCOPE_EMULATED_API int vramscope_emulated_set_gpu(int device, const char* text);
 // Replaces the GPUs by those in the environment; for a fork, before it uses CUDA. Returns 0 on
 // success; 1 if the environment names no GPUs or another number of them, and then nothing changes.
 VRAMSCOPE_EMULATED_API int vramscope_emulated_reread_cards();

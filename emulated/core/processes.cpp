@@ -114,13 +114,13 @@ void SharedCards::EachOther(int device, Visit&& visit) const {
   }
 }
 
-std::vector<SharedCards::Holder> SharedCards::Others(int device) const {
+std::vector<SharedCards::Holder> SharedCards::OtherProcesses(int device) const {
   std::vector<Holder> holders;
   EachOther(device, [&](pid_t process, uint64_t bytes) { holders.push_back({process, bytes}); });
   return holders;
 }
 
-uint64_t SharedCards::HeldByOthers(int device) const {
+uint64_t SharedCards::UsedByOtherProcesses(int device) const {
   uint64_t held = 0;
   EachOther(device, [&](pid_t, uint64_t bytes) { held += bytes; });
   return held;

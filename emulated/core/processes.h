@@ -3,7 +3,7 @@
 //
 //   SharedCards cards(folder);                 // the run's folder; "": this process is alone
 //   cards.Hold(device, bytes);                 // this process's share from now on
-//   uint64_t taken = cards.HeldByOthers(device);
+//   uint64_t taken = cards.UsedByOtherProcesses(device);
 //
 // Thread-safe.
 #pragma once
@@ -40,8 +40,8 @@ class VRAMSCOPE_EMULATED_API SharedCards {
     uint64_t bytes = 0;
   };
   // The other running processes that hold memory on the device.
-  std::vector<Holder> Others(int device) const;
-  uint64_t HeldByOthers(int device) const;
+  std::vector<Holder> OtherProcesses(int device) const;
+  uint64_t UsedByOtherProcesses(int device) const;
 
  private:
   struct Slot;

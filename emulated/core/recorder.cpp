@@ -34,10 +34,10 @@ static_assert(std::size(kCalls) == static_cast<size_t>(Call::kEventSynchronize) 
 }  // namespace
 
 void SetRecorder(Recorder* recorder) { the_recorder.store(recorder, std::memory_order_release); }
-void SetOperandsWanted(CountRequests requests) {
+void SetOperandsEnabled(CountRequests requests) {
   operands_wanted.store(requests, std::memory_order_release);
 }
-CountRequests OperandsWanted() { return operands_wanted.load(std::memory_order_acquire); }
+CountRequests OperandsEnabled() { return operands_wanted.load(std::memory_order_acquire); }
 
 const char* NameOf(Call call) { return kCalls[static_cast<size_t>(call)]; }
 

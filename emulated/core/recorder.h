@@ -29,8 +29,8 @@ VRAMSCOPE_EMULATED_API Recorder* TheRecorder();
 using CountRequests = uint64_t (*)(int device);
 // With a function, work is reported with its operands from now on; null: without. The thread
 // rules are those of SetRecorder.
-VRAMSCOPE_EMULATED_API void SetOperandsWanted(CountRequests requests);
-VRAMSCOPE_EMULATED_API CountRequests OperandsWanted();
+VRAMSCOPE_EMULATED_API void SetOperandsEnabled(CountRequests requests);
+VRAMSCOPE_EMULATED_API CountRequests OperandsEnabled();
 
 // "cudaLaunchKernel", "cuMemAlloc_v2".
 VRAMSCOPE_EMULATED_API const char* NameOf(Call call);

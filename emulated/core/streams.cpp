@@ -271,7 +271,7 @@ Result Streams::DestroyEvent(void* event) {
   return events_.erase(event) == 1 ? Result::kSuccess : Result::kInvalidHandle;
 }
 
-Result Streams::LookEvent(void* event, int* device) const {
+Result Streams::EventDevice(void* event, int* device) const {
   std::lock_guard lock(mutex_);
   const Event* found = FindEvent(event);
   if (found == nullptr) {

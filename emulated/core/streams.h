@@ -72,7 +72,7 @@ class VRAMSCOPE_EMULATED_API Streams {
 
   Result CreateEvent(int device, unsigned flags, void** event);
   Result DestroyEvent(void* event);
-  Result LookEvent(void* event, int* device) const;
+  Result EventDevice(void* event, int* device) const;
   Result Record(void* event, void* stream);
   Result QueryEvent(void* event);
   Result SynchronizeEvent(void* event);
@@ -82,7 +82,7 @@ class VRAMSCOPE_EMULATED_API Streams {
   // the mode) is captured check Permitted.
   Result BeginCapture(void* stream, CaptureMode mode, void* into_graph);
   Result EndCapture(void* stream, void** graph);
-  Result LookCapture(void* stream, CaptureFacts* facts) const;
+  Result CaptureOf(void* stream, CaptureFacts* facts) const;
   Result SetCaptureDependencies(void* stream, const std::vector<void*>& nodes, bool add);
   static CaptureMode ExchangeMode(CaptureMode mode);
   Result Permitted() const;

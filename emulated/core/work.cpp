@@ -47,7 +47,7 @@ const char* ModelledName(const char* call) {
 }  // namespace
 
 void Keep(std::vector<Operand> operands, int device, Node* work) {
-  const CountRequests requests = OperandsWanted();
+  const CountRequests requests = OperandsEnabled();
   if (requests == nullptr) {
     return;
   }
@@ -126,7 +126,7 @@ Result Submit(const LibraryWork& work) {
                                                      range.bytes);
               }
             }};
-  if (OperandsWanted() != nullptr) {
+  if (OperandsEnabled() != nullptr) {
     std::vector<Operand> operands;
     for (const void* read : work.reads) {
       operands.push_back({reinterpret_cast<uint64_t>(read), Use::kRead});
@@ -139,7 +139,7 @@ Result Submit(const LibraryWork& work) {
   Interval when;
   const Result result = Do(stream, work.stream, std::move(node), false, &when);
   if (work.polled && when.end_ns > 0) {
-    ExpectTurn(when.end_ns);
+    ExpectProgress(when.end_ns);
   }
   return result;
 }
@@ -193,7 +193,7 @@ Result CopyWith(void* to, const void* from, uint64_t bytes, void* stream, bool s
   const Place source = PlaceOf(platform.memory.Look(from));
   const CopyPath path = target == Place::kPageable || source == Place::kPageable
                             ? CopyPath::kPageable
-                        : target == Place::kDevice && source == Place::kDevice ? CopyPath::kOnCard
+                        : target == Place::kDevice && source == Place::kDevice ? CopyPath::kOnGpu
                                                                                : CopyPath::kPinned;
   // Pageable host memory is staged: a copy to it returns when it is done.
   const bool waits = synchronous || target == Place::kPageable;
@@ -205,7 +205,7 @@ Result CopyWith(void* to, const void* from, uint64_t bytes, void* stream, bool s
                          .to = target,
                          .call = Call::kMemcpyAsync},
             .effect = std::move(effect)};
-  if (OperandsWanted() != nullptr) {
+  if (OperandsEnabled() != nullptr) {
     Keep({{reinterpret_cast<uint64_t>(from), Use::kRead},
           {reinterpret_cast<uint64_t>(to), Use::kWritten}},
          facts.device, &node);
@@ -276,7 +276,7 @@ Result Fill(void* to, const void* pattern, uint64_t pattern_bytes, uint64_t coun
                 std::memcpy(static_cast<char*>(to) + i * pattern_bytes, &value, pattern_bytes);
               }
             }};
-  if (OperandsWanted() != nullptr) {
+  if (OperandsEnabled() != nullptr) {
     Keep({{reinterpret_cast<uint64_t>(to), Use::kWritten}}, facts.device, &node);
   }
   const Result result = Do(facts, stream, std::move(node), synchronous);

@@ -100,8 +100,8 @@ struct RowKernel {
     int parameter, times;
   } passes[3];
   double clocks = 0;
-  double in_turn_s = 0;  // the threads of a block wait for each other's sums
-  bool threads_in_turn = false;
+  double serial_s = 0;  // the threads of a block wait for each other's sums
+  bool serial_threads = false;
 };
 constexpr double kBlockSums = 2e-6;
 constexpr RowKernel kRowKernels[] = {
@@ -174,7 +174,7 @@ WorkRules::WorkRules(const char* mangled_name, std::vector<uint16_t> parameter_s
     constexpr double kIndex = 30e-9;
     in_turn_s_ = kIndex;
     factors_[0] = 3;
-    kind_ = Kind::kInTurn;
+    kind_ = Kind::kSerial;
   }
 }
 
@@ -230,8 +230,8 @@ bool WorkRules::Rows(const std::string& function, const std::vector<std::string>
         element_bytes_ += pass.times * PointedTo(types[pass.parameter]);
     std::copy(std::begin(kernel.factors), std::end(kernel.factors), factors_);
     clocks_ = kernel.clocks;
-    in_turn_s_ = kernel.in_turn_s;
-    threads_in_turn_ = kernel.threads_in_turn;
+    in_turn_s_ = kernel.serial_s;
+    threads_in_turn_ = kernel.serial_threads;
     kind_ = Kind::kRows;
     return true;
   }
@@ -291,8 +291,8 @@ std::optional<LaunchWork> WorkRules::Of(const Dim& grid, const Dim& block,
       return OfRows(grid, block, parameters);
     case Kind::kConcatenation:
       return OfConcatenation(grid, parameters);
-    case Kind::kInTurn:
-      return LaunchWork{.in_turn_s = in_turn_s_ * Number(parameters, factors_[0])};
+    case Kind::kSerial:
+      return LaunchWork{.serial_s = in_turn_s_ * Number(parameters, factors_[0])};
     default:
       return OfAttention(grid, parameters);
   }
@@ -363,7 +363,7 @@ WorkRules::Work WorkRules::OfReduction(const Dim& block, void** parameters) cons
     // A thread loads four elements (or vectors of four) at a time. Blocks that share a result write
     // partial sums, which the last block adds up.
     constexpr double kLoads = 0.33e-6, kHandedOn = 5e-6;
-    work.in_turn_s = kLoads * std::max(1.0, inputs / step / 4) + (word(5) > 1 ? kHandedOn : 0);
+    work.serial_s = kLoads * std::max(1.0, inputs / step / 4) + (word(5) > 1 ? kHandedOn : 0);
     return work;
   }
   return std::nullopt;
@@ -405,9 +405,9 @@ WorkRules::Work WorkRules::OfRows(const Dim& grid, const Dim& block, void** para
   for (const int factor : factors_)
     if (factor != kNone) elements *= factor == kGrid ? grid.x : Number(parameters, factor);
   LaunchWork work{
-      .bytes = elements * element_bytes_, .clocks = elements * clocks_, .in_turn_s = in_turn_s_};
+      .bytes = elements * element_bytes_, .clocks = elements * clocks_, .serial_s = in_turn_s_};
   if (threads_in_turn_)
-    work.threads_in_turn =
+    work.serial_threads =
         static_cast<double>(grid.x) * grid.y * grid.z * block.x * block.y * block.z;
   return work;
 }

@@ -35,7 +35,7 @@ class WorkRules {
     kLists,
     kRows,
     kConcatenation,
-    kInTurn,
+    kSerial,
     kEfficientForward,
     kEfficientBackward,
     kFlashForward,

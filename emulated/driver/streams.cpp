@@ -48,14 +48,14 @@ Status cuStreamGetId(void* stream, unsigned long long* id) {
 VRAMSCOPE_ALSO(cuStreamGetId_ptsz, cuStreamGetId)
 Status cuStreamIsCapturing(void* stream, int* status) {
   CaptureFacts facts;
-  const Result result = ThePlatform().streams.LookCapture(stream, &facts);
+  const Result result = ThePlatform().streams.CaptureOf(stream, &facts);
   *status = !facts.capturing ? 0 : facts.invalidated ? 2 : 1;
   return Done(result);
 }
 VRAMSCOPE_ALSO(cuStreamIsCapturing_ptsz, cuStreamIsCapturing)
 Status cuStreamGetCaptureInfo(void* stream, int* status, unsigned long long* id) {
   CaptureFacts facts;
-  const Result result = ThePlatform().streams.LookCapture(stream, &facts);
+  const Result result = ThePlatform().streams.CaptureOf(stream, &facts);
   *status = !facts.capturing ? 0 : facts.invalidated ? 2 : 1;
   if (id != nullptr) {
     *id = facts.id;
@@ -65,7 +65,7 @@ Status cuStreamGetCaptureInfo(void* stream, int* status, unsigned long long* id)
 Status cuStreamGetCaptureInfo_v2(void* stream, int* status, unsigned long long* id, void** graph,
                                  void* const** dependencies, size_t* count) {
   CaptureFacts facts;
-  const Result result = ThePlatform().streams.LookCapture(stream, &facts);
+  const Result result = ThePlatform().streams.CaptureOf(stream, &facts);
   *status = !facts.capturing ? 0 : facts.invalidated ? 2 : 1;
   if (id != nullptr) {
     *id = facts.id;

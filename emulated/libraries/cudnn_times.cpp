@@ -51,7 +51,7 @@ int64_t ConvolutionDuration(const Card& card, const Convolution& c, Precision pr
   auto duration = static_cast<int64_t>(
       static_cast<double>(ProductDuration(card, product, flops, precision, bytes)) / kShare);
   if (precision != Precision::kFp32 && window > 1 && !c.image.channels_last())
-    duration += CopyDuration(card, bytes, CopyPath::kOnCard);
+    duration += CopyDuration(card, bytes, CopyPath::kOnGpu);
   return duration;
 }
 

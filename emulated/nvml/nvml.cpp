@@ -235,7 +235,8 @@ int nvmlDeviceGetMemoryInfo(void* handle, nvml::Memory* memory) {
   }
   memory->total = card->memory_bytes;
   const int device = DeviceOf(handle);
-  memory->used = UsedOf(device) + ThePlatform().memory.held_by_others(device) + card->idle_bytes;
+  memory->used =
+      UsedOf(device) + ThePlatform().memory.used_by_other_processes(device) + card->idle_bytes;
   memory->free = memory->total - std::min(memory->used, memory->total);
   return 0;
 }

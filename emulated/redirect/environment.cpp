@@ -7,11 +7,11 @@
 namespace vramscope::isolation {
 namespace {
 
-constexpr size_t kMostKept = 64;
+constexpr size_t kMaxDifferences = 64;
 constexpr size_t kKeptText = 131'072;
 char kept_text[kKeptText];
-char* kept[kMostKept];  // NAME=value
-size_t kept_count;
+char* kept[kMaxDifferences];  // NAME=value
+size_t unfreed_count;
 
 // Variables that are lists of libraries; the program's own entries follow ours.
 struct List {
@@ -48,7 +48,7 @@ bool IsMissing(char* const* given) {
     const char* entry = Find(given, list.name);
     if (entry == nullptr || strstr(entry, list.ours) == nullptr) return true;
   }
-  for (size_t i = 0; i < kept_count; ++i) {
+  for (size_t i = 0; i < unfreed_count; ++i) {
     if (!IsFixed(kept[i])) continue;
     bool found = false;
     for (char* const* entry = given; entry != nullptr && *entry != nullptr && !found; ++entry)
@@ -68,7 +68,7 @@ bool IsOfTheServer(const char* entry) {
 
 void KeepEnvironment() {
   size_t used = 0;
-  kept_count = 0;
+  unfreed_count = 0;
   for (List& list : lists) list.value = nullptr;
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     if (IsOfTheServer(*entry)) continue;
@@ -77,14 +77,15 @@ void KeepEnvironment() {
     for (List& one : lists)
       if (Has(*entry, one.name) && strstr(*entry, one.ours) != nullptr) list = &one;
     const size_t size = strlen(*entry) + 1;
-    if ((!ours && list == nullptr) || used + size > kKeptText || kept_count == kMostKept) continue;
+    if ((!ours && list == nullptr) || used + size > kKeptText || unfreed_count == kMaxDifferences)
+      continue;
     char* own = kept_text + used;
     memcpy(own, *entry, size);
     used += size;
     if (list != nullptr) {
       list->value = own + strlen(list->name);
     } else {
-      kept[kept_count++] = own;
+      kept[unfreed_count++] = own;
     }
   }
 }
@@ -92,7 +93,7 @@ void KeepEnvironment() {
 size_t EntriesOf(char* const* given) {
   size_t count = 0;
   while (given != nullptr && given[count] != nullptr) ++count;
-  return count + kMostKept + sizeof lists / sizeof lists[0] + 1;
+  return count + kMaxDifferences + sizeof lists / sizeof lists[0] + 1;
 }
 
 char* const* Complete(char* const* given, char** out, char* text) {
@@ -102,7 +103,7 @@ char* const* Complete(char* const* given, char** out, char* text) {
     bool replaced = false;
     for (const List& list : lists)
       replaced = replaced || (list.value != nullptr && Has(*entry, list.name));
-    for (size_t i = 0; i < kept_count && !replaced; ++i)
+    for (size_t i = 0; i < unfreed_count && !replaced; ++i)
       replaced = IsFixed(kept[i]) && SameName(kept[i], *entry);
     if (!replaced) out[count++] = *entry;
   }
@@ -128,7 +129,7 @@ char* const* Complete(char* const* given, char** out, char* text) {
     used += strlen(own) + 1;
     out[count++] = own;
   }
-  for (size_t i = 0; i < kept_count; ++i) {
+  for (size_t i = 0; i < unfreed_count; ++i) {
     bool there = false;
     for (char* const* entry = given; entry != nullptr && *entry != nullptr && !there; ++entry)
       there = !IsFixed(kept[i]) && SameName(kept[i], *entry);
@@ -159,7 +160,7 @@ void CompleteOwn() {
     setenv(name, value, 1);
     free(value);
   }
-  for (size_t i = 0; i < kept_count; ++i) {
+  for (size_t i = 0; i < unfreed_count; ++i) {
     char name[128];
     const size_t length = strcspn(kept[i], "=");
     if (length >= sizeof name) continue;

@@ -201,7 +201,7 @@ Error cudaGraphAddKernelNode(void** node, void* graph, void* const* after, size_
 Error cudaGraphAddMemcpyNode1D(void** node, void* graph, void* const* after, size_t count, void* to,
                                const void* from, size_t bytes, int) {
   Node work{.kind = NodeKind::kCopy};
-  work.duration_ns = CopyDuration(ThePlatform().cards[CurrentDevice()], bytes, CopyPath::kOnCard);
+  work.duration_ns = CopyDuration(ThePlatform().cards[CurrentDevice()], bytes, CopyPath::kOnGpu);
   work.activity.kind = ActivityKind::kCopy;
   work.activity.bytes = bytes;
   work.effect = [=] { CopyBytes(to, from, bytes); };

@@ -211,7 +211,7 @@ Error cudaMallocFromPoolAsync(void** address, size_t bytes, void* pool, void* st
     return Done(result);
   }
   CaptureFacts capture;
-  platform.streams.LookCapture(stream, &capture);
+  platform.streams.CaptureOf(stream, &capture);
   if (capture.capturing) {
     Assume("an allocation in a graph is made during its capture, not by its launches",
            "cudaMallocAsync", bytes);

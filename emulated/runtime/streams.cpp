@@ -20,7 +20,7 @@ int StatusOf(const CaptureFacts& facts) {
 Error CaptureInformation(void* stream, int* status, unsigned long long* id, void** graph,
                          void* const** dependencies, const GraphEdgeData** edges, size_t* count) {
   CaptureFacts facts;
-  if (const Result result = ThePlatform().streams.LookCapture(stream, &facts);
+  if (const Result result = ThePlatform().streams.CaptureOf(stream, &facts);
       result != Result::kSuccess) {
     return Done(result);
   }
@@ -214,7 +214,7 @@ Error cudaStreamEndCapture(void* stream, void** graph) {
 VRAMSCOPE_PER_THREAD_STREAM(cudaStreamEndCapture)
 Error cudaStreamIsCapturing(void* stream, int* status) {
   CaptureFacts facts;
-  const Result result = ThePlatform().streams.LookCapture(stream, &facts);
+  const Result result = ThePlatform().streams.CaptureOf(stream, &facts);
   *status = StatusOf(facts);
   return Done(result);
 }

@@ -160,14 +160,14 @@ struct MemoryPair {
   uint64_t allocated = 0, reserved = 0;
 };
 // Memory used on a GPU: by the allocator, and past it (past_allocator.h).
-struct CardUse {
+struct GpuUse {
   uint64_t reserved = 0, past_allocator = 0;
   uint64_t sum() const { return reserved + past_allocator; }
 };
 struct Summary {
   MemoryPair before_training, after_training;
   Peak peak;
-  CardUse most_used;  // when the sum of both is highest
+  GpuUse most_used;  // when the sum of both is highest
   std::vector<StepRow> steps;
   uint64_t events = 0;
   bool fits = true;

@@ -61,11 +61,11 @@ std::vector<uint32_t> PastAllocatorRows(const trace::Trace& trace) {
   return rows;
 }
 
-CardUse MostUsed(const trace::Trace& trace, const MemoryCurves& curves, const Peak& peak) {
+GpuUse MostUsed(const trace::Trace& trace, const MemoryCurves& curves, const Peak& peak) {
   const std::vector<uint32_t> rows = PastAllocatorRows(trace);
   if (rows.empty()) return {.reserved = peak.reserved};
   const trace::ActivityTable& a = trace.activities;
-  CardUse most, now;
+  GpuUse most, now;
   const auto look = [&] {
     if (now.sum() > most.sum()) most = now;
   };

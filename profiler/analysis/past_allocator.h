@@ -2,7 +2,7 @@
 // a library requests from CUDA itself. It uses GPU memory in addition to what the allocator
 // reserves, and the GPU must have room for both.
 //
-//   const CardUse most = MostUsed(trace, curves, FindPeak(trace, curves));
+//   const GpuUse most = MostUsed(trace, curves, FindPeak(trace, curves));
 //   const uint64_t needed = most.sum() + trace.info.device.context_bytes;
 //
 // Known if the driver's allocations were recorded (CUPTI; not in a plan with --no-activities). For
@@ -23,6 +23,6 @@ std::vector<uint32_t> PastAllocatorRows(const trace::Trace& trace);
 
 // The reserved memory and the memory past the allocator at the time when their sum is highest.
 // Reads every activity once.
-CardUse MostUsed(const trace::Trace& trace, const MemoryCurves& curves, const Peak& peak);
+GpuUse MostUsed(const trace::Trace& trace, const MemoryCurves& curves, const Peak& peak);
 
 }  // namespace vramscope::analysis

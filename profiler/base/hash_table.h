@@ -236,7 +236,7 @@ class HashTable {
     if (count > size_ + room_) Rehash(SlotsFor(count));
   }
   void clear() noexcept {
-    if (slots_in_all_ > kKept) {
+    if (slots_in_all_ > kRetainedSlots) {
       Release();
       SetNoSlots();
       return;
@@ -314,7 +314,7 @@ class HashTable {
 
  private:
   static constexpr size_t kSmallest = 4;
-  static constexpr size_t kKept = 128;  // the largest table that clear() keeps
+  static constexpr size_t kRetainedSlots = 128;  // the largest table that clear() keeps
   static constexpr size_t kMost =
       size_t{1} << (std::bit_width(std::numeric_limits<size_t>::max() / 4 / (sizeof(Slot) + 1)) -
                     1);

@@ -114,7 +114,8 @@ DeviceMemoryHistory::DeviceMemoryHistory(const trace::Trace& trace) : trace_(tra
   context_ = std::max<int64_t>(0, UsedBy(answers_.front()) - AccountedAt(answers_.front().time_ns));
 }
 
-DeviceMemoryHistory::Taken DeviceMemoryHistory::TakenAt(int64_t time_ns) const {
+DeviceMemoryHistory::OutsideAllocator DeviceMemoryHistory::OutsideAllocatorAt(
+    int64_t time_ns) const {
   const trace::ActivityTable& a = trace_.activities;
   base::HashMap<uint64_t, uint32_t> live;  // address -> row
   for (const uint32_t row : taken_) {
@@ -124,7 +125,7 @@ DeviceMemoryHistory::Taken DeviceMemoryHistory::TakenAt(int64_t time_ns) const {
     else
       live[a.address[row]] = row;
   }
-  Taken taken;
+  OutsideAllocator taken;
   for (const auto& [address, row] : live) {
     const std::string_view library = trace_.String(a.name[row]);
     (IsCommunication(library) ? taken.communication : taken.libraries) += a.bytes[row];
@@ -135,7 +136,7 @@ DeviceMemoryHistory::Taken DeviceMemoryHistory::TakenAt(int64_t time_ns) const {
 
 // Bytes reserved by the allocator plus bytes allocated from the driver directly.
 int64_t DeviceMemoryHistory::AccountedAt(int64_t time_ns) const {
-  const Taken taken = TakenAt(time_ns);
+  const OutsideAllocator taken = OutsideAllocatorAt(time_ns);
   uint64_t reserved = 0;
   const trace::EventTable& events = trace_.events;
   if (events.size() > 0 && events.time_ns.front() <= time_ns)
@@ -185,7 +186,7 @@ DeviceMemory DeviceMemoryHistory::At(EventIndex event) const {
       source);
 
   const int64_t now = m.context.time_ns;
-  const Taken taken = TakenAt(now);
+  const OutsideAllocator taken = OutsideAllocatorAt(now);
   add(What::kLibraries, Signed(taken.libraries), Libraries(taken.by_library, false), source);
   add(What::kCommunication, Signed(taken.communication), Libraries(taken.by_library, true), source);
   if (answers_.empty()) {

@@ -76,11 +76,11 @@ class DeviceMemoryHistory {
     std::optional<uint64_t> total, used, driver, process;
   };
   // Memory allocated from the driver, bypassing the allocator.
-  struct Taken {
+  struct OutsideAllocator {
     uint64_t libraries = 0, communication = 0;
     std::map<std::string, uint64_t> by_library;  // "": library not known
   };
-  Taken TakenAt(int64_t time_ns) const;
+  OutsideAllocator OutsideAllocatorAt(int64_t time_ns) const;
   int64_t AccountedAt(int64_t time_ns) const;
   // Bytes used by this process, or by all processes where NVML does not tell them apart.
   int64_t UsedBy(const Answer& answer) const;

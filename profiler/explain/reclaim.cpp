@@ -48,12 +48,11 @@ Remedy Filled(std::string name, const Replayed& r, EventIndex at) {
 }
 
 // The GPU memory that memory fractions refer to, and how it is known. Snapshots do not state it.
-struct CardMemory {
+struct GpuMemory {
   uint64_t bytes = 0;
   std::string note = {};
 };
-CardMemory AssumedCard(const trace::Trace& trace, const replay::Card& card,
-                       uint64_t peak_reserved) {
+GpuMemory AssumedCard(const trace::Trace& trace, const replay::Card& card, uint64_t peak_reserved) {
   if (const run::DeviceProfile& d = trace.info.device; d.memory_bytes != 0) return {d.memory_bytes};
   if (card.inferred()) {
     return {card.bytes, i18n::Format("for a GPU with {} for segments, {}", FormatBytes(card.bytes),
@@ -244,7 +243,7 @@ absl::StatusOr<Reclaim> ComputeReclaim(const trace::Trace& trace, const ReclaimO
   if (base->anew.has_value()) {
     out.anew = Filled(i18n::Text("as recorded, older blocks allocated anew"), *base->anew, at);
   }
-  const CardMemory card = AssumedCard(trace, out.releases.card, base->own.peak_reserved);
+  const GpuMemory card = AssumedCard(trace, out.releases.card, base->own.peak_reserved);
 
   // empty_cache() starts from the recorded state and is compared with the recording itself.
   {

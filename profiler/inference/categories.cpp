@@ -31,7 +31,7 @@ constexpr uint32_t kOptimizerRequests = 4;
 
 // Maximum bytes of optimizer state per byte of gradients. For half precision, two moments and a
 // copy of the weights in fp32 are six.
-constexpr uint64_t kMostKept = 8;
+constexpr uint64_t kMaxDifferences = 8;
 
 // The blocks of this many requests before the end of the recording may be freed right after it.
 constexpr uint32_t kUnsure = 16;
@@ -377,7 +377,7 @@ class Categorizer {
          a < count_ && lives_.born[a] < pass.end; ++a)
       if (lives_.dead[a] >= pass.end) kept += Bytes(a);
     if (gradients == 0) return has_gradients_ = history_.older > 0 || kept == 0;
-    return has_gradients_ = kept <= kMostKept * gradients;
+    return has_gradients_ = kept <= kMaxDifferences * gradients;
   }
 
   bool BornInOptimizer(uint32_t a, const StackFacts& facts) {

@@ -144,7 +144,7 @@ struct ActivityIndex::Impl {
     for (uint32_t row = 0; row < a.size(); ++row) {
       tracks[track_of[row]].busy_ns += Duration(a.begin_ns[row], a.end_ns[row]);
       data[track_of[row]].Add(a.begin_ns[row], a.end_ns[row], row,
-                              ActivityLook::Of(a.kind[row], a.name[row]).ToByte());
+                              ActivityStyle::Of(a.kind[row], a.name[row]).ToByte());
     }
     for (LaneData& lane : data) lane.Build();
   }

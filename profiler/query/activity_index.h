@@ -57,15 +57,15 @@ struct ActivityTrack {
 std::string_view Name(ActivityTrack::Of of);  // "stream"
 
 // The properties that determine how an activity is drawn, in one byte.
-struct ActivityLook {
+struct ActivityStyle {
   static constexpr uint32_t kTints = 6;
   trace::ActivityKind kind = trace::ActivityKind::kKernel;
   uint32_t tint = 0;  // from its name, below kTints; distinguishes neighbours
 
-  static ActivityLook Of(trace::ActivityKind kind, trace::StringId name) {
+  static ActivityStyle Of(trace::ActivityKind kind, trace::StringId name) {
     return {kind, name.value % kTints};
   }
-  static ActivityLook FromByte(uint8_t byte) {
+  static ActivityStyle FromByte(uint8_t byte) {
     return {static_cast<trace::ActivityKind>(byte & 15), uint32_t{byte} >> 4};
   }
   uint8_t ToByte() const { return static_cast<uint8_t>(static_cast<uint32_t>(kind) | tint << 4); }
@@ -92,7 +92,7 @@ class ActivityIndex {
   // Sorted by kind, device, stream or thread, name, depth.
   std::span<const ActivityTrack> tracks() const;
   // Like LaneIndex::Query, Ask and At, with rows of Trace::activities; the `look` of a column is an
-  // ActivityLook.
+  // ActivityStyle.
   LaneView Query(uint32_t track, int64_t begin_ns, int64_t end_ns, int columns,
                  double min_rect_columns = 1.0) const;
   void Ask(uint32_t track, const TimeGrid& grid, double min_rect_columns, LaneView* view) const;

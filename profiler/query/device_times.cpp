@@ -76,7 +76,7 @@ std::array<PhaseTime, 4> TimesOf(const analysis::StepRow& step, const DeviceTime
   for (size_t i = 0; i < times.size(); ++i) times[i].host_ms = host[i];
   if (card == nullptr) return times;
   const double busy[] = {card->forward_ms, card->backward_ms, card->optimizer_ms, card->busy_ms};
-  for (size_t i = 0; i < times.size(); ++i) times[i].card_ms = busy[i];
+  for (size_t i = 0; i < times.size(); ++i) times[i].gpu_ms = busy[i];
   return times;
 }
 

@@ -4,7 +4,7 @@
 //   const std::vector<DeviceTimes> card = DeviceTimesOfSteps(ActivityIndex(trace));
 //   for (size_t i = 0; i < steps.size(); ++i)
 //     for (const PhaseTime& t : TimesOf(steps[i], i < card.size() ? &card[i] : nullptr))
-//       Show(t.host, t.host_ms, t.card, t.card_ms);
+//       Show(t.host, t.host_ms, t.card, t.gpu_ms);
 //
 // The host runs ahead of the GPU, so the duration of a phase on the host only shows how long it
 // launched and waited. A kernel, memcpy, memset or collective counts for the step and the innermost
@@ -39,7 +39,7 @@ std::vector<DeviceTimes> DeviceTimesOfSteps(const ActivityIndex& index);
 struct PhaseTime {
   std::string_view host, card;  // "forward", "forward"; in the last entry "total", "busy"
   double host_ms = 0;
-  std::optional<double> card_ms;  // nullopt: unknown
+  std::optional<double> gpu_ms;  // nullopt: unknown
 };
 inline constexpr std::array<PhaseTime, 4> kPhaseTimes = {{{"forward", "forward", 0, {}},
                                                           {"backward", "backward", 0, {}},

@@ -82,7 +82,7 @@ class Finder {
     for (const Candidate& c : candidates_) {
       Release& r = out_.all[c.row];
       r.at_limit =
-          r.cause == Cause::kCardFull &&
+          r.cause == Cause::kGpuFull &&
           (c.ran_out || (!c.served && !c.served_late && r.reserved + r.asked > out_.card.bytes));
     }
     Sum();
@@ -353,18 +353,18 @@ class Finder {
       r.cause = cause;
       r.evidence = evidence;
     };
-    if (c.ran_out) return is(Cause::kCardFull, Evidence::kRanOut);
+    if (c.ran_out) return is(Cause::kGpuFull, Evidence::kRanOut);
     if (out_.card.source == Card::Source::kStated) {
-      return is(wanted > out_.card.bytes ? Cause::kCardFull : Cause::kEmptyCache, Evidence::kLimit);
+      return is(wanted > out_.card.bytes ? Cause::kGpuFull : Cause::kEmptyCache, Evidence::kLimit);
     }
-    if (c.stack_of_request) return is(Cause::kCardFull, Evidence::kStack);
+    if (c.stack_of_request) return is(Cause::kGpuFull, Evidence::kStack);
     // With max_split_size, just enough blocks are released when the device is full.
     if (r.part && conf_.max_split_size != run::AllocConf::kNoMaxSplit) {
-      return is(Cause::kCardFull, Evidence::kPart);
+      return is(Cause::kGpuFull, Evidence::kPart);
     }
     if (c.served) return is(Cause::kEmptyCache, Evidence::kCacheWouldServe);
     if (wanted <= most_ - most_ / kSlack) return is(Cause::kEmptyCache, Evidence::kRoom);
-    is(Cause::kCardFull, Evidence::kNoRoom);
+    is(Cause::kGpuFull, Evidence::kNoRoom);
   }
 
   void InferCard() {
@@ -373,7 +373,7 @@ class Finder {
     card.at_least = most_;
     uint64_t releases = 0;
     for (const Release& r : out_.all) {
-      if (r.cause != Cause::kCardFull || r.reserved + r.asked <= most_) continue;
+      if (r.cause != Cause::kGpuFull || r.reserved + r.asked <= most_) continue;
       less_than_ = std::min(less_than_, r.reserved + r.asked);
       ++releases;
     }
@@ -409,7 +409,7 @@ class Finder {
     for (const Release& r : out_.all) {
       if (r.last < begin_) continue;
       out_.empty_cache_calls += r.cause == Cause::kEmptyCache;
-      out_.card_full += r.cause == Cause::kCardFull;
+      out_.gpu_full += r.cause == Cause::kGpuFull;
       out_.collections += r.cause == Cause::kCollection;
     }
     std::string& text = out_.headline;
@@ -417,9 +417,9 @@ class Finder {
       if (!text.empty()) text += ' ';
       text += sentence;
     };
-    if (out_.card_full > 0) {
+    if (out_.gpu_full > 0) {
       add(fmt::format("The allocator flushed its cache {} because the GPU was full.",
-                      Times(out_.card_full)));
+                      Times(out_.gpu_full)));
     }
     if (out_.empty_cache_calls > 0) {
       add(fmt::format("empty_cache() was called {}.", Times(out_.empty_cache_calls)));
@@ -472,7 +472,7 @@ std::string_view Name(Cause cause) {
   switch (cause) {
     case Cause::kEmptyCache:
       return "empty_cache";
-    case Cause::kCardFull:
+    case Cause::kGpuFull:
       return "card_full";
     case Cause::kCollection:
       return "collection";

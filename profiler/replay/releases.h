@@ -4,7 +4,7 @@
 // states.
 //
 //   const Releases r = FindReleases(trace);
-//   r.card_full;   // 39: "flushed 39 times because the GPU was full"
+//   r.gpu_full;   // 39: "flushed 39 times because the GPU was full"
 //   r.card.bytes;  // inferred from them
 //
 // For one device (trace/one_device.h). Pure functions of an immutable Trace; thread-safe. One walk
@@ -27,7 +27,7 @@ namespace vramscope::replay {
 struct Release {
   enum class Cause : uint8_t {
     kEmptyCache,  // the program requested it
-    kCardFull,    // an allocation did not fit
+    kGpuFull,     // an allocation did not fit
     kCollection,  // only a part: garbage_collection_threshold, or a private pool was released
   };
   enum class Evidence : uint8_t {
@@ -76,7 +76,7 @@ std::string_view Name(Card::Source source);  // "releases"
 
 struct Releases {
   std::vector<Release> all;  // in order
-  uint64_t empty_cache_calls = 0, card_full = 0, collections = 0;
+  uint64_t empty_cache_calls = 0, gpu_full = 0, collections = 0;
   Card card;
   // "The allocator flushed its cache 39 times because the GPU was full. empty_cache() was called
   // twice."; "" if nothing was released.

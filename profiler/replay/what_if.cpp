@@ -227,7 +227,7 @@ class WhatIf final : public allocator::SegmentObserver {
     switch (r.cause) {
       case Release::Cause::kEmptyCache:
         return model_->EmptyCache();
-      case Release::Cause::kCardFull:
+      case Release::Cause::kGpuFull:
         // Other users of the GPU had taken a part of its memory, so the limit alone would not cause
         // it.
         if (on_the_card_ && !r.part && !r.at_limit) model_->EmptyCache();

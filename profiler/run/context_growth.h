@@ -1,7 +1,7 @@
 // How a process's CUDA context grows to the size in the device table, for GPUs on which this was
 // measured.
 //
-// On the emulated GPU of a program, the context grows while the program runs (GrowingCard). A run
+// On the emulated GPU of a program, the context grows while the program runs (GrowingGpu). A run
 // of the embedded loop has its final size (ContextOfRun) from the start, because a warm worker
 // keeps its handles. Both end with the same size.
 //

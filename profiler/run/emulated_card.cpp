@@ -25,7 +25,7 @@ std::string CudaName(std::string_view name) {
   return text;
 }
 
-std::string EmulatedCard(const DeviceProfile& d) {
+std::string EmulatedGpu(const DeviceProfile& d) {
   const uint64_t idle = GrowthOf(d.key).idle;
   const Device all = ReadDevice(d.key).value_or(Device{});
   // A name given by the user is not changed.
@@ -41,10 +41,10 @@ std::string EmulatedCard(const DeviceProfile& d) {
       all.integrated, all.ecc, idle == 0 ? std::string() : fmt::format(";idle_bytes={}", idle));
 }
 
-std::string GrowingCard(const DeviceProfile& d) {
+std::string GrowingGpu(const DeviceProfile& d) {
   const ContextGrowth& g = GrowthOf(d.key);
-  if (g.bare == 0) return EmulatedCard(d);
-  return EmulatedCard(d) +
+  if (g.bare == 0) return EmulatedGpu(d);
+  return EmulatedGpu(d) +
          fmt::format(
              ";bare_context_bytes={};kernels_context_bytes={};cublas_context_bytes={};"
              "cudnn_context_bytes={};cusolver_context_bytes={};cufft_context_bytes={};"

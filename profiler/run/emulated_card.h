@@ -1,7 +1,7 @@
 // A GPU of the device table as text for the emulated platform: VRAMSCOPE_EMULATED_CARD has one such
 // line for each device (emulated/README.md).
 //
-//   setenv("VRAMSCOPE_EMULATED_CARD", EmulatedCard(device).c_str(), 1);
+//   setenv("VRAMSCOPE_EMULATED_CARD", EmulatedGpu(device).c_str(), 1);
 #pragma once
 
 #include <string>
@@ -12,10 +12,10 @@
 namespace vramscope::run {
 
 // "name=NVIDIA H200;memory_bytes=...;...;bus_bits=5120": one line, without the line break.
-std::string EmulatedCard(const DeviceProfile& device);
+std::string EmulatedGpu(const DeviceProfile& device);
 // Likewise, for a separate process: the context grows with the libraries that the program uses, if
 // the table has the sizes.
-std::string GrowingCard(const DeviceProfile& device);
+std::string GrowingGpu(const DeviceProfile& device);
 
 // CUDA's name of the GPU. The table's names distinguish variants that CUDA's do not: "NVIDIA H200
 // (SXM)", "NVIDIA GeForce RTX 3060 12GB".

@@ -17,12 +17,12 @@ namespace vramscope::trace {
 
 // True: all previous owners have finished reading. Only the calling thread copies `mine`.
 template <class T>
-bool OnlyOwner(const std::shared_ptr<T>& mine) {
-  if (mine.use_count() > 1) return false;
+bool OnlyOwner(const std::shared_ptr<T>& shared) {
+  if (shared.use_count() > 1) return false;
 #ifdef VRAMSCOPE_NO_FENCES
   // ThreadSanitizer does not support fences; incrementing and decrementing the count has the same
   // acquire effect.
-  static_cast<void>(std::shared_ptr<T>(mine));
+  static_cast<void>(std::shared_ptr<T>(shared));
 #else
   std::atomic_thread_fence(std::memory_order_acquire);
 #endif

@@ -78,7 +78,7 @@ void Update(const Trace& now, uint32_t activities, uint32_t operands, Trace& to)
 }  // namespace
 
 Trace Pictures::Take(const Trace& now, Rows unchanged) {
-  for (Picture& picture : pictures_) {
+  for (Version& picture : pictures_) {
     Rows& rows = picture.unchanged;
     rows = {std::min(rows.activities, unchanged.activities),
             std::min(rows.operands, unchanged.operands)};

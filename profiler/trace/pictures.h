@@ -28,11 +28,11 @@ class Pictures {
   std::shared_ptr<const Trace> HandOut(Trace&& picture);
 
  private:
-  struct Picture {
+  struct Version {
     std::shared_ptr<Trace> trace;
     Rows unchanged;  // rows that are still the same in `now`
   };
-  std::vector<Picture> pictures_;  // oldest first
+  std::vector<Version> pictures_;  // oldest first
 };
 
 }  // namespace vramscope::trace

@@ -61,7 +61,7 @@ class SharedColumn {
   void clear() { *this = {}; }
   void push_back(T value) {
     if (size_ % kPiece == 0) pieces_.push_back(std::make_shared_for_overwrite<Piece>());
-    Mine(size_ / kPiece)[size_ % kPiece] = value;
+    OwnPiece(size_ / kPiece)[size_ % kPiece] = value;
     ++size_;
   }
   // New rows are zero.
@@ -70,7 +70,7 @@ class SharedColumn {
     size_ = n;
     pieces_.resize((n + kPiece - 1) / kPiece);
   }
-  void Set(size_t i, T value) { Mine(i / kPiece)[i % kPiece] = value; }
+  void Set(size_t i, T value) { OwnPiece(i / kPiece)[i % kPiece] = value; }
   // Replaces every row, in order, by `to` of it.
   template <class To>
   void Change(To to) {
@@ -88,7 +88,7 @@ class SharedColumn {
  private:
   using Piece = std::array<T, kPiece>;
   // The chunk for writing; copied first if it is shared.
-  Piece& Mine(size_t piece) {
+  Piece& OwnPiece(size_t piece) {
     std::shared_ptr<Piece>& mine = pieces_[piece];
     if (!OnlyOwner(mine)) mine = std::make_shared<Piece>(*mine);
     return *mine;

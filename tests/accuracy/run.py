@@ -1,11 +1,12 @@
-"""Published measured peaks beside what `vramscope plan -- python PROGRAM` says of them.
+"""Compares published peaks with those of `vramscope plan -- python PROGRAM`.
 
     python3 tests/accuracy/run.py --vramscope build/release/bin/vramscope [--only "Mistral-7B LoRA"] [--list]
 
-Plans rows of rows.json with the versions that their source states: environments.json says which packages these are, and they are
-installed on demand into --environments (a virtual environment for each torch, a folder beside it for what a row has of its own).
-Prints measured, planned and the error of each; with --results the figures are kept in a file (docs/results/data/accuracy.json, of
-which tests/results.py makes docs/results/accuracy.md). Exit status 1 when a row did not run.
+Plans rows of rows.json with the versions that their source states. environments.json lists these
+packages, and they are installed on demand into --environments (a virtual environment for each
+torch, with a folder for the additional packages of a row). Prints the measured and planned peak and
+the error of each row. --results writes the figures to a file (docs/results/data/accuracy.json, from
+which tests/results.py writes docs/results/accuracy.md). Exit status 1 if a row did not run.
 """
 
 import argparse
@@ -22,7 +23,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 
 def load_rows():
-    """Every row with what its group says of all."""
+    """Every row, merged with the fields that its group sets for all rows."""
     rows = []
     for group in json.loads((HERE / "rows.json").read_text()):
         shared = {key: value for key, value in group.items() if key != "rows"}
@@ -36,7 +37,7 @@ class Environments:
         self.described = json.loads((HERE / "environments.json").read_text())
 
     def _install(self, name, where, command):
-        """Once: a mark says of which list the packages are."""
+        """Done once: a mark file names the list of installed packages."""
         packages = self.described[name]["packages"]
         mark = where / "vramscope-packages.txt"
         if mark.is_file() and mark.read_text() == "\n".join(packages):
@@ -64,7 +65,7 @@ class Environments:
         return interpreter, ""
 
 
-# pip, everything it installs going into the folder that is the first argument
+# Runs pip; everything that it installs goes into the folder that is the first argument.
 TARGET_PIP = "import runpy, sys; folder = sys.argv.pop(1); sys.argv += ['--target', folder]; runpy.run_module('pip', run_name='__main__')"
 
 
@@ -85,7 +86,8 @@ def plan(vramscope, python, row):
     try:
         answer = json.loads(done.stdout)
         if done.returncode == 0 and row["quantity"] == "printed":
-            # The program asks the allocator itself, where its source did: after a reset of the counters.
+            # The program reads the allocator's counters itself, as its source did, after a reset of
+            # the counters.
             lines = [line for line in done.stderr.splitlines() if line.startswith('{"peak"')]
             return json.loads(lines[-1])["peak"], seconds, None
         if done.returncode == 0:
@@ -96,7 +98,8 @@ def plan(vramscope, python, row):
 
 
 def error_of(row, planned):
-    """In parts of the measured value, the planned one rounded as the source rounds its own."""
+    """As a fraction of the measured value; the planned value is rounded as the source rounds its
+    own."""
     unit = row.get("unit", "B")
     if unit == "MiB as float32":
         planned = struct.unpack("f", struct.pack("f", planned / 2**20))[0] * 2**20
@@ -140,10 +143,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--vramscope", default="vramscope")
     parser.add_argument("--environments", default="build/accuracy", metavar="FOLDER")
-    parser.add_argument("--only", default="", metavar="TEXT", help="rows whose title or name has it")
-    parser.add_argument("--list", action="store_true", help="the rows' names, nothing is run")
-    parser.add_argument("--results", metavar="F.json", help="keep the figures here; rows that are there already are not run again")
-    parser.add_argument("--table", action="store_true", help="print the figures of --results, nothing is run")
+    parser.add_argument("--only", default="", metavar="TEXT", help="only rows whose title or name contains TEXT")
+    parser.add_argument("--list", action="store_true", help="only print the names of the rows")
+    parser.add_argument("--results", metavar="F.json", help="write the figures to this file; rows that it already contains are not run again")
+    parser.add_argument("--table", action="store_true", help="only print the figures of --results")
     arguments = parser.parse_args()
     results = {}
     if arguments.results and os.path.exists(arguments.results):

@@ -1,6 +1,6 @@
-// Commands asked about one file say the same figures: of each device what is at its peak, of all of
-// them the device that is shown. Of a made recording of several GPUs under expandable segments, as
-// a trace and as the snapshot that is exported from it, and of a run with one device.
+// All commands report the same figures for a file: those at the peak of each device and, for all
+// devices, those of the device that is shown. Tested with a made-up recording of several GPUs with
+// expandable segments, as a trace and as a snapshot exported from it, and with a run on one device.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -39,7 +39,7 @@ class CliAgreement : public CliRecording {
     EXPECT_EQ(info["peak"]["allocated"], (*highest)["allocated"]);
     EXPECT_EQ(info["peak"]["reserved"], (*highest)["reserved"]);
 
-    // The device that is shown where none is asked for.
+    // The device that is shown if none is given.
     const json peak = Json({"peak", file, "--by", "category", "--json"});
     const json& of = devices == 1 ? peaks[0] : *std::ranges::find_if(peaks, [&](const json& p) {
       return p["device"] == peak["device"];
@@ -92,7 +92,7 @@ class CliAgreement : public CliRecording {
     }
     uint64_t needed =
         judged["peak"]["reserved"].get<uint64_t>() + judged["context"].get<uint64_t>();
-    // Where a request failed, the device would have needed that much more.
+    // If an allocation failed, the device would have needed that much more.
     if (const json& ran_out = judged["ran_out_at"]; ran_out.is_object()) {
       EXPECT_GT(ran_out["needed"].get<uint64_t>(), ran_out["reserved"].get<uint64_t>());
       needed = std::max(needed, ran_out["needed"].get<uint64_t>());
@@ -101,8 +101,8 @@ class CliAgreement : public CliRecording {
     for (const json& of_device : peaks) ExpectExportsAgree(file, of_device);
   }
 
-  // What is written for other tools, reckoned as they would: the highest of a counter, the sum of
-  // what came and went.
+  // Files for other tools, evaluated as these tools do: the maximum of a counter, the sum of
+  // allocations and frees.
   void ExpectExportsAgree(const std::string& file, const json& peak) {
     const std::string device = std::to_string(peak["device"].get<int>());
     SCOPED_TRACE("device " + device);
@@ -162,7 +162,7 @@ TEST_F(CliAgreement, SeveralDevices) {
   ExpectAgreement(snapshot, 3);
   const json trace = Json({"info", file, "--json"}), back = Json({"info", snapshot, "--json"});
   EXPECT_EQ(trace["peaks"], back["peaks"]);
-  // One alone is what it is among the others.
+  // A single device has the same figures alone and among others.
   for (const json& of : back["peaks"]) {
     const std::string device = std::to_string(of["device"].get<int>());
     for (const std::string& whole : {snapshot, file}) {

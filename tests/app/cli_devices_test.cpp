@@ -1,4 +1,4 @@
-// `devices`, and whatever takes a GPU on the command line.
+// `devices`, and all commands that take a GPU.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -88,7 +88,7 @@ TEST(CliDevices, AFileThatIsWrittenIsRead) {
   EXPECT_EQ(read[0]["assumed"], json::array());
 }
 
-// Refused where it is given, before anything starts, by the figure's name.
+// An error is reported before anything starts, and names the figure.
 TEST(CliDevices, WrongFiguresAreRefusedEverywhere) {
   const TemporaryFolder folder;
   const std::string path = folder / "bad.json";

@@ -1,4 +1,4 @@
-// export: files of other tools, whole or not at all; and what Ctrl-C leaves behind.
+// export: files for other tools, written completely or not at all; and what Ctrl-C leaves behind.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -45,7 +45,7 @@ TEST_F(CliRecording, AMemoryTimelineIsGzippedJson) {
   EXPECT_TRUE(ReadFile(out).starts_with("\x1f\x8b"));
   EXPECT_EQ(RunVramscope({"export", file, "--to", "memory-timeline", "-o", "-"}).out,
             ReadFile(out));
-  // A part of it.
+  // A part of the input.
   EXPECT_EQ(RunVramscope({"export", file, "--to", "memory-timeline", "--entries", "0:2", "-o", out})
                 .status,
             0);
@@ -89,7 +89,7 @@ TEST_F(CliRecording, TheTimelineIsAPngOrAPdf) {
   ASSERT_EQ(pdf.status, 0) << pdf.err;
   EXPECT_TRUE(pdf.out.starts_with("%PDF-"));
   EXPECT_THAT(pdf.out, HasSubstr("/MediaBox [0 0 700"));
-  // An SVG of a size is the same drawing.
+  // An SVG of a given size is the same drawing.
   const Outcome svg = RunVramscope({"export", file, "--to", "svg", "--size", "700x500", "--title",
                                     "a < b", "--theme", "dark", "-o", "-"});
   ASSERT_EQ(svg.status, 0) << svg.err;
@@ -97,7 +97,7 @@ TEST_F(CliRecording, TheTimelineIsAPngOrAPdf) {
               AllOf(HasSubstr("<svg xmlns"), HasSubstr("viewBox=\"0 0 700 500\""),
                     HasSubstr("a &lt; b"), HasSubstr("fill=\"#15171c\""), HasSubstr("</svg>")));
   EXPECT_EQ(RunVramscope({"export", file, "--to", "svg", "--theme", "dark", "-o", "-"}).status, 2)
-      << "of no size it is of the memory alone, in the reader's theme";
+      << "without a size, it only shows the memory, in the reader's theme";
   const Outcome small = RunVramscope({"export", file, "--to", "png", "--size", "1x1", "-o", "-"});
   EXPECT_EQ(small.status, 3);
   EXPECT_THAT(small.err, HasSubstr("1680x1050"));
@@ -165,7 +165,7 @@ TEST_F(CliRecording, ExportsLeaveNothingBehindWhenTheyFail) {
   EXPECT_EQ(files, 3);
 }
 
-// The input is a pipe in which nothing comes: the program waits in the middle of reading.
+// The input is a pipe without data: the program waits while reading.
 TEST_F(CliRecording, AnInterruptEndsEveryCommand) {
   const std::string file = Write("s.json", {}), out = folder_ / "out";
   for (const std::vector<std::string>& command :

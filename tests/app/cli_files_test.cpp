@@ -1,5 +1,5 @@
-// Files that people have and that are no whole memory snapshot: what can be told of them, and what
-// is refused with which reason.
+// Files that are not complete memory snapshots: what can be reported about them, and the reason for
+// which others are refused.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -98,8 +98,8 @@ TEST_F(CliRecording, CheckRefusesWhereGpuMemoryWasNotRecorded) {
   EXPECT_THAT(RunVramscope({"info", file}).out, HasSubstr("GPU memory was not recorded"));
 }
 
-// Bytes alone, as PyTorch wrote them before 1.11: the curve is there, what else follows from
-// addresses and totals is not.
+// Only bytes, as PyTorch before 1.11 wrote them: the curve exists, and so does what follows from
+// addresses and totals; nothing else does.
 TEST_F(CliRecording, MemoryEventsWithoutAddressesHaveACurve) {
   const std::string file = folder_ / "2021.json";
   std::string events;
@@ -113,13 +113,13 @@ TEST_F(CliRecording, MemoryEventsWithoutAddressesHaveACurve) {
   EXPECT_EQ(out.status, 0);
   EXPECT_THAT(out.err, AllOf(HasSubstr("8 [memory] events"), HasSubstr("no addresses")));
   const json info = Json({"info", file, "--json"});
-  // 2,048 were there before, and are freed at the end.
+  // 2,048 existed before, and are freed at the end.
   EXPECT_EQ(info["peak"]["allocated"], 2048 + 1024 + 512 + 4096);
   EXPECT_EQ(info["allocations"], 5);
   EXPECT_EQ(info["older_allocations"], 1);
   EXPECT_EQ(info["reserved_known"], false);
   EXPECT_EQ(info["sizes_are_of_blocks"], true);
-  EXPECT_EQ(RunVramscope({"replay", file}).status, 3) << "nobody knows where the blocks were";
+  EXPECT_EQ(RunVramscope({"replay", file}).status, 3) << "the places of the blocks are unknown";
 }
 
 TEST_F(CliRecording, AHistoryOfOneEntryIsAState) {
@@ -139,7 +139,7 @@ TEST_F(CliRecording, AStateOfAdamIsToldByHowOftenItsSizesCome) {
       Json({"peak", kRecordings + "state_2.7b_adam.pickle.zst", "--json"})["by_category"];
   const auto parameters = peak["Parameter"].get<uint64_t>();
   EXPECT_GT(parameters, uint64_t{12} << 30);
-  // Equal in what was requested; blocks have tails.
+  // Requested bytes are equal; blocks have tails.
   EXPECT_NEAR(Gib(peak["Gradient"]), Gib(parameters), 0.1);
   EXPECT_NEAR(Gib(peak["Optimizer state"]), 2 * Gib(parameters), 0.1);
   EXPECT_LT(peak.value("Unknown", uint64_t{0}), uint64_t{1} << 30);
@@ -159,7 +159,7 @@ TEST_F(CliRecording, WhatAStateListsItCounts) {
 
 TEST_F(CliRecording, ARawMemoryTimelineOpens) {
   const std::string file = folder_ / "timeline.raw.json";
-  // Two parameters were there; an activation comes, becomes a gradient, and goes.
+  // Two parameters existed; an activation is allocated, becomes a gradient, and is freed.
   WriteFile(file,
             "[[-1, 1, 1024, 0], [-1, 1, 512, 0], [1000, 2, 4096, 4], [2000, 3, -4096, 4], "
             "[2000, 3, 4096, 5], [3000, 2, 512, 3], [4000, 4, -4096, 5], [5000, 4, -512, 3]]");
@@ -177,7 +177,7 @@ TEST_F(CliRecording, ARawMemoryTimelineOpens) {
   EXPECT_THAT(sums.err, HasSubstr("sums by category"));
 }
 
-// Our own export of the same kind, with every category's bytes.
+// vramscope's own export of this kind, with the bytes of every category.
 TEST_F(CliRecording, AnExportedMemoryTimelineComesBack) {
   const std::string file = Write("s.json", {});
   const std::string exported = folder_ / "t.raw.json.gz";
@@ -235,7 +235,7 @@ TEST_F(CliRecording, OtherFilesAreNamedWithWhatOpensThem) {
               AllOf(HasSubstr("Nsight Systems"), HasSubstr("nsys stats")));
 }
 
-// What was looked at of a pipe to find out what it is, is part of it.
+// The bytes of a pipe that were read to recognise its kind are part of the input.
 TEST_F(CliRecording, DiffOfRequestsTakesPipes) {
   const std::string file = Write("s.json", {}), csv = folder_ / "requests.csv";
   WriteFile(csv, RunVramscope({"requests", file}).out);

@@ -40,7 +40,7 @@ TEST_F(CliFit, ProposalsAreRunsThatFit) {
   ASSERT_FALSE(first["steps"].empty());
   for (const char* key : {"setting", "saves", "costs_ms", "why"})
     EXPECT_TRUE(first["steps"][0].contains(key)) << key;
-  // What is proposed is what `check` finds of the same settings.
+  // `check` finds the proposed figures for the same settings.
   std::vector<std::string> check = {"check", "--budget", "3GiB", "--json"};
   check.insert(check.end(), run.begin(), run.end());
   const Outcome as_it_is = RunVramscope(check);
@@ -79,8 +79,8 @@ TEST_F(CliFit, WaterfallEndsAtThePlan) {
   EXPECT_EQ(RunVramscope({"waterfall", "--order", "lora", "--preset", "gpt2"}).status, 3);
 }
 
-// A run whose segments are partly given back where memory is short: 9.33 GiB with the context on a
-// GPU with room, 9.12 within 9400 MiB. Every command has the figures of the plan under the limit.
+// A run that releases some segments when memory is short: 9.33 GiB with the context on a large GPU,
+// 9.12 GiB with a limit of 9400 MiB. Every command has the figures of the plan with the limit.
 TEST_F(CliFit, EveryCommandHasThePlanUnderTheLimit) {
   const std::vector<std::string> run = {"--preset", "gpt2",          "--set", "batch=4",
                                         "--set",    "seq=100-900",   "--set", "steps=4",
@@ -107,7 +107,7 @@ TEST_F(CliFit, EveryCommandHasThePlanUnderTheLimit) {
   EXPECT_EQ(bar["needed"], needed);
 }
 
-// Whoever asks for one has a run that does not fit.
+// A user who wants a proposal has a run that does not fit.
 TEST_F(CliFit, AWaterfallComesDownToACardFromAbove) {
   const Outcome outcome =
       RunVramscope({"waterfall", "--json", "--preset", "gpt2", "--set", "custom_device.memory=2GiB",

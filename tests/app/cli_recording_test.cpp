@@ -1,5 +1,4 @@
-// info, peak, diff and explain over recordings: one made here, and the recorded ones where they are
-// at hand.
+// info, peak, diff and explain for recordings: one made here, and the recorded ones if they exist.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -56,7 +55,7 @@ TEST_F(CliRecording, WhatTheCardsMemoryIsUsedFor) {
   const json info = Json({"info", file, "--json"});
   ASSERT_EQ(info["device_memory"].size(), 1u);
   const json& card = info["device_memory"][0];
-  EXPECT_EQ(card["used"], 64 * kMiB);  // what is reserved; nobody asked NVML
+  EXPECT_EQ(card["used"], 64 * kMiB);  // reserved memory; NVML was not queried
   EXPECT_TRUE(card["asked_ns"].is_null());
   EXPECT_TRUE(card["remainder"].is_null());
   EXPECT_EQ(card["parts"][0]["name"], "blocks, as requested");
@@ -120,7 +119,7 @@ TEST_F(CliRecording, DevicesAreNotAddedUp) {
   EXPECT_EQ(info["allocations"], 10);  // of both
   EXPECT_THAT(RunVramscope({"info", file}).out,
               AllOf(HasSubstr("peak cuda:0"), HasSubstr("peak cuda:1")));
-  // The one that needs most, unless another is asked for or ran out of memory.
+  // The device that needs most, unless another one is given or ran out of memory.
   EXPECT_EQ(Json({"peak", file, "--json"})["allocated"], 20 * kMiB);
   EXPECT_EQ(Json({"peak", file, "--json"})["device"], 1);
   EXPECT_EQ(Json({"peak", file, "--device", "0", "--json"})["allocated"], 6 * kMiB);
@@ -140,7 +139,7 @@ TEST_F(CliRecording, DevicesAreNotAddedUp) {
   EXPECT_EQ(Json({"explain", file, "--no-replay", "--json"})["fragmentation"]["reserved"],
             64 * kMiB);
   EXPECT_EQ(Json({"peak", write("oom.json", {.oom = true}), "--json"})["device"], 0);
-  // Each with its like, and one alone with one alone.
+  // Each device with the one of the same number; with one device on each side, these two.
   const std::string more = write("more.json", {.activation = 8 * kMiB});
   const json diff = Json({"diff", file, more, "--by", "stack", "--json"}, 1);
   EXPECT_EQ(diff["device"], 1);
@@ -179,7 +178,7 @@ TEST_F(CliRecording, KernelsCopiesAndStreamsOfAProfiledRunAreCounted) {
       (json{
           {"host_to_device", 100}, {"device_to_host", 0}, {"device_to_device", 0}, {"peer", 30}}));
   EXPECT_THAT(RunVramscope({"info", path}).out, HasSubstr("kernels 1, copies 2, collectives 1"));
-  // What is no .trace has no index.
+  // A file that is not a .trace has no index.
   const Outcome outline = RunVramscope({"info", path, "--outline"});
   EXPECT_EQ(outline.status, 3);
   EXPECT_THAT(outline.err, HasSubstr("not a .trace"));
@@ -190,8 +189,8 @@ TEST_F(CliRecording, APartCanBeChosen) {
   EXPECT_EQ(Json({"info", file, "--entries", "3:", "--json"})["entries"], 9);
   EXPECT_EQ(Json({"info", file, "--time", ":250us", "--json"})["entries"], 3);
   EXPECT_EQ(Json({"info", file, "--device", "0", "--json"})["entries"], 12);
-  // From within the first step: what it made is older now; up to before its free: it is never
-  // freed.
+  // From within the first step: blocks allocated before are older now; up to the time before its
+  // free: it is never freed.
   const json middle = Json({"info", file, "--entries", "1:3", "--json"});
   EXPECT_EQ(middle["entries"], 3);
   EXPECT_EQ(middle["older_allocations"], 2);
@@ -199,7 +198,7 @@ TEST_F(CliRecording, APartCanBeChosen) {
   EXPECT_THAT(middle["warnings"].dump(), HasSubstr("entries 1 to 3 of 12 are loaded"));
   EXPECT_EQ(Json({"info", file, "--time", "100us:500us", "--json"})["entries"], 5);
   EXPECT_EQ(Json({"info", file, "--entries", "10:99", "--json"})["entries"], 2);
-  // A part that holds nothing is answered with what there is.
+  // The error for an empty part states which parts exist.
   for (const std::vector<std::string>& empty :
        std::vector<std::vector<std::string>>{{"--time", "1s:"}, {"--entries", "12:"}}) {
     const Outcome outcome = RunVramscope({"info", file, empty[0], empty[1]});
@@ -359,7 +358,7 @@ TEST_F(CliRecording, DamagedRecordingsAreThreeAndSayWhere) {
   const std::string cut = folder_ / "cut.json";
   WriteFile(cut, whole.substr(0, whole.size() / 2));
   Outcome outcome = RunVramscope({"info", cut});
-  EXPECT_EQ(outcome.status, 0);  // what is whole of it
+  EXPECT_EQ(outcome.status, 0);  // the complete part of it
   EXPECT_THAT(outcome.err, HasSubstr("cut.json"));
   EXPECT_TRUE(Json({"info", cut, "--json"})["truncated"].get<bool>());
   WriteFile(cut, whole.substr(0, 30));
@@ -378,7 +377,7 @@ void ExpectDocumented(const json& value, const std::string& text, const std::str
   if (value.is_array() && !value.empty()) ExpectDocumented(value[0], text, where);
   if (!value.is_object()) return;
   for (const auto& [key, inner] : value.items()) {
-    // Categories are keys by their names, which begin with a capital letter.
+    // Names of categories are keys and begin with a capital letter.
     EXPECT_TRUE(std::isupper(static_cast<unsigned char>(key[0])) ||
                 text.find("`" + key + "`") != std::string::npos)
         << where << ": " << key;
@@ -410,7 +409,7 @@ TEST_F(CliRecording, EveryJsonKeyIsDocumented) {
   }
 }
 
-// The end in its place is shown.
+// The end is shown instead.
 TEST_F(CliRecording, AMomentBeyondTheEndIsSaid) {
   const std::string file = Write("s.json", {});
   const Outcome outcome = RunVramscope({"peak", file, "--at", "1000s"});

@@ -1,4 +1,4 @@
-// replay: the recorded decisions against the model, other settings beside them.
+// replay: compares the recorded decisions with the model, and with other settings.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -38,7 +38,7 @@ TEST_F(CliRecording, ReplayFindsEveryDecision) {
   EXPECT_EQ(piped.out, text.out);
 }
 
-// Made up: no allocator would have left a hole between its blocks.
+// Made up: an allocator would not have left a hole between these blocks.
 TEST_F(CliRecording, ReplayNamesTheFirstDifferenceAndItsCause) {
   const std::string file = Write("s.json", {.leak = true, .hole = true});
   const json replay = Json({"replay", file, "--json"}, 1);
@@ -65,7 +65,7 @@ TEST_F(CliRecording, ReplayUnderOtherSettings) {
   }
   EXPECT_EQ(replay["what_if"]["alloc_conf"], "expandable_segments:True");
   EXPECT_EQ(replay["reserved_peak"], replay["what_if"]["reserved_peak"]);
-  // Pages of 20 MiB or 2 MiB in place of a segment of 64 MiB.
+  // Pages of 20 MiB or 2 MiB instead of a segment of 64 MiB.
   EXPECT_LT(replay["what_if"]["reserved_peak"], 64 * kMiB);
   EXPECT_EQ(replay["what_if"]["out_of_memory"], 0);
   EXPECT_EQ(replay["addresses"]["matched"], 4) << "the recording itself is compared as well";
@@ -104,7 +104,7 @@ TEST_F(CliRecording, ReplayRefusesWhatIsNoSetting) {
   }
 }
 
-// Kineto's traces have blocks, and of segments only the sum.
+// Kineto's traces contain blocks, but only the sum of segments.
 TEST_F(CliRecording, WithoutSegmentsNothingIsReplayed) {
   json events = json::array();
   uint64_t total = 0;
@@ -126,8 +126,8 @@ TEST_F(CliRecording, WithoutSegmentsNothingIsReplayed) {
   const std::string file = folder_ / "kineto.json";
   WriteFile(file, json({{"schemaVersion", 1}, {"traceEvents", events}}).dump());
   ASSERT_EQ(Json({"info", file, "--json"})["kind"], "kineto");
-  // Sizes are those of blocks, and where they lie is not recorded: a replay would be of other
-  // requests.
+  // Sizes are those of blocks, and their addresses are not recorded: a replay would have other
+  // allocations.
   for (const std::vector<std::string>& more :
        std::vector<std::vector<std::string>>{{}, {"--alloc-conf", "max_split_size_mb:64"}}) {
     std::vector<std::string> arguments = {"replay", file};

@@ -1,4 +1,4 @@
-// reproduce through the built program; what needs a worker is skipped where there is none.
+// reproduce through the built program; tests that need a worker are skipped without one.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -74,7 +74,7 @@ TEST(CliReproduce, ARowOfTheStudy) {
   ASSERT_EQ(all["solved"].size(), 1u);
   const int length = all["solved"][0]["value"];
   ASSERT_EQ(all["experiments"].size(), 2u);
-  // Solved from this row, so that it comes out as published.
+  // Computed from this row, so that it equals the published value.
   EXPECT_NEAR(all["experiments"][0]["error"].get<double>(), 0, 0.001);
   EXPECT_EQ(all["experiments"][1]["config"]["seq"], std::to_string(length));
   for (const json& experiment : all["experiments"]) {

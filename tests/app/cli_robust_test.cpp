@@ -1,5 +1,5 @@
-// What the command line does where things go wrong around it: outputs that are inputs, full disks,
-// folders that are gone, memory that does not suffice, names that would steer a terminal.
+// The command line in adverse situations: outputs that are inputs, full disks, deleted folders, too
+// little memory, names with terminal control sequences.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -18,7 +18,7 @@ using ::testing::AllOf;
 using ::testing::AnyOf;
 using ::testing::HasSubstr;
 
-// UTF-8, and of control characters line ends alone.
+// UTF-8, without control characters except for line ends.
 bool IsPrintable(const std::string& text) {
   for (const char c : text)
     if ((static_cast<unsigned char>(c) < 0x20 && c != '\n') || c == 0x7f) return false;
@@ -51,11 +51,11 @@ TEST_F(CliRecording, AnOutputThatIsTheInputIsRefused) {
       EXPECT_EQ(RunVramscope({file, option, out}).status, 2) << option;
   }
   EXPECT_EQ(ReadFile(file), content);
-  // Standard input and output are files too.
+  // Standard input and output are files, too.
   EXPECT_EQ(RunVramscope({"requests", "-", "-o", file}, {.input_path = file}).status, 2);
   EXPECT_EQ(RunVramscope({"requests", file}, {.output_path = file}).status, 2);
   EXPECT_EQ(ReadFile(file), content);
-  // Another file of the same content is another file.
+  // Another file with the same content is a different file.
   const std::string copy = folder_ / "copy";
   WriteFile(copy, content);
   EXPECT_EQ(RunVramscope({"requests", file, "-o", copy}).status, 0);
@@ -107,7 +107,7 @@ TEST_F(CliRecording, AFolderThatIsGoneIsNoReasonToFail) {
   EXPECT_THAT(outcome.err, AllOf(HasSubstr("here.csv"), HasSubstr("No such file")));
 }
 
-// More and more address space, from too little to load the program up to enough.
+// Increasing limits of the address space, from too little to load the program up to enough.
 TEST_F(CliRecording, TooLittleMemoryIsSaid) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "a sanitizer's own address space is more than any limit";
@@ -122,8 +122,9 @@ TEST_F(CliRecording, TooLittleMemoryIsSaid) {
   for (uint64_t limit = 64 * kMiB;; limit += limit / 16) {
     const Outcome outcome = RunVramscope({"info", file}, {.address_space = limit});
     if (outcome.status == 0) break;
-    if (outcome.status == 127) continue;  // the loader's own
-    // Before main() libraries begin (Qt6Gui's own throws there); behind it nothing may abort.
+    if (outcome.status == 127) continue;  // the loader's own status
+    // Before main(), initialisers of libraries run (Qt6Gui's throws there); after it, nothing may
+    // abort.
     if (outcome.status == 128 + SIGABRT && !refused) continue;
     refused = true;
     EXPECT_EQ(outcome.status, 3) << limit << outcome.err;
@@ -133,7 +134,7 @@ TEST_F(CliRecording, TooLittleMemoryIsSaid) {
   EXPECT_TRUE(refused);
 }
 
-// Nothing is said of blocks that the file does not have: no "0 B allocated".
+// Nothing is printed about blocks that the file does not have: no "0 B allocated".
 TEST_F(CliRecording, StatisticsAreFiguresAndNothingElse) {
   const std::string file = folder_ / "stats.json";
   WriteFile(file, R"({"allocated_bytes.all.current": 5, "reserved_bytes.all.peak": 7})");
@@ -199,7 +200,8 @@ TEST_F(CliRecording, MessagesDoNotSteerTheTerminal) {
   }
 }
 
-// A recording does not say what the CUDA context takes: as a plan's, unless it is said.
+// A recording does not state the size of the CUDA context: it is that of a plan, unless it is
+// given.
 TEST_F(CliRecording, CheckCountsAContextAndNamesIt) {
   const std::string file = Write("s.json", {});
   const json check = Json({"check", file, "--budget", "514MiB", "--json"});

@@ -27,7 +27,7 @@ class CliRun : public ::testing::Test {
     if (named == nullptr && !std::filesystem::exists(beside)) {
       GTEST_SKIP() << "vramscope-worker is not built (it needs LibTorch)";
     }
-    // One layer of everything: fast, and small enough for the cpu backend.
+    // One layer of each kind: fast, and small enough for the cpu backend.
     tiny_ = folder_ / "tiny.json";
     WriteFile(tiny_, R"({"model_type": "llama", "vocab_size": 128, "hidden_size": 32,
         "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4,
@@ -71,7 +71,8 @@ void ExpectContract(const json& summary) {
   }
 }
 
-// A plan goes on beyond its limit. With another limit it is another plan: check names the command.
+// A plan continues beyond its limit. With another limit it is a different plan: check prints the
+// command for it.
 TEST_F(CliRun, CheckOfAPlanThatRanOutOfMemoryNamesThePlanToMake) {
   const std::string file = folder_ / "out.trace", again = folder_ / "again.trace";
   const std::vector<std::string> run = {"plan",    "--preset", "gpt2",    "--set",
@@ -89,7 +90,7 @@ TEST_F(CliRun, CheckOfAPlanThatRanOutOfMemoryNamesThePlanToMake) {
   EXPECT_EQ(Json({"check", again, "--budget", "24GiB"})["verdict"], "within");
 }
 
-// Issue 3, "What it must show", point 2; the figures are those of a published run of this model.
+// Figures of a published run of this model.
 TEST_F(CliRun, PlanOfQwenHasThePublishedMemory) {
   const json fp32 = Json({"plan", "--preset", "qwen2-0.5b", "--set", "batch=2", "--set", "seq=512",
                           "--set", "optimizer.name=adamw"});
@@ -119,8 +120,8 @@ TEST_F(CliRun, LoraTrainsTheAdaptersAlone) {
   EXPECT_NEAR(lora["after_training"]["allocated"].get<double>() / kGiB, 1.86, 0.006);
 }
 
-// What a formula says of weights, gradients, optimizer state and a layer's activations is what the
-// plan requests, to the byte.
+// The formulas for weights, gradients, optimizer state and the activations of a layer equal the
+// bytes that the plan requests.
 TEST_F(CliRun, FormulasEqualThePlan) {
   for (const char* precision : {"fp32", "bf16", "amp-bf16"}) {
     for (const char* attention : {"eager", "math", "efficient"}) {
@@ -148,7 +149,7 @@ TEST_F(CliRun, APlanIsDeterministic) {
   EXPECT_EQ(RunVramscope({"requests", a}).out, RunVramscope({"requests", b}).out);
 }
 
-// The sums were kept in an order of addresses, which differs from run to run.
+// The sums used to be in the order of addresses, which differs between runs.
 TEST_F(CliRun, GradientsInFp32AreZeroedInTheOrderOfTheParameters) {
   const auto activities = [this](const char* name) {
     const std::string trace = folder_ / name;
@@ -166,7 +167,7 @@ TEST_F(CliRun, GradientsInFp32AreZeroedInTheOrderOfTheParameters) {
     EXPECT_TRUE(activities(again) == first) << "another order of kernels or times";
 }
 
-// Issue 3, point 3: the plan's last step against the recorded CUDA step of the same model.
+// Compares the plan's last step with the recorded CUDA step of the same model.
 TEST_F(CliRun, ThePlanOfBasicsMediumEqualsTheRecordedStep) {
   const std::string recorded =
       VRAMSCOPE_SOURCE_DIR "/../shared/reference/medium_128_training_requests.csv.zst";
@@ -204,7 +205,7 @@ TEST_F(CliRun, RunOnTheProcessorIsMeasured) {
   EXPECT_EQ(cpu["steps"].size(), 2u);
 }
 
-// Llama-2-70B on 8 GB: the answer is by how much it does not fit, not a failure.
+// Llama-2-70B on 8 GB: the result is by how much it does not fit, not an error.
 TEST_F(CliRun, ALargeModelOnASmallCardDoesNotFit) {
   const std::string large = folder_ / "70b.json";
   WriteFile(large, R"({"model_type": "llama", "vocab_size": 32000, "hidden_size": 8192,
@@ -247,7 +248,7 @@ TEST_F(CliRun, APlanSaysWhatItAssumes) {
               HasSubstr("Assumed:"));
 }
 
-// What is given explicitly wins over what a preset brings along, in whatever order.
+// Explicit settings override those of a preset, in any order.
 TEST_F(CliRun, SettingsWinOverAPreset) {
   const std::vector<std::string> preset = {"--preset", "basics-medium"},
                                  settings = {"--set", "batch=1", "--set", "optimizer.name=sgd",
@@ -263,7 +264,7 @@ TEST_F(CliRun, SettingsWinOverAPreset) {
   }
 }
 
-// Found out after one micro-batch, not after gigabytes.
+// Noticed after one micro-batch, not after gigabytes.
 TEST_F(CliRun, APlanOfTooManyEventsIsRefused) {
   for (const std::vector<std::string>& size : std::vector<std::vector<std::string>>{
            {"batch=4096", "micro_batches=4096", "steps=1000"},
@@ -316,7 +317,7 @@ TEST_F(CliRun, AnInterruptEndsTheRunAtOnce) {
 }
 
 TEST_F(CliRun, AWorkerThatDiesIsAnInternalFailure) {
-  // A worker that ends at once, in place of the real one.
+  // Replaces the real worker and exits at once.
   const Outcome outcome = RunVramscope({"plan"}, {.environment = {"VRAMSCOPE_WORKER=/bin/false"}});
   EXPECT_EQ(outcome.status, 4);
   EXPECT_THAT(outcome.err, HasSubstr("worker"));

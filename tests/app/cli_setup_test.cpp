@@ -1,4 +1,4 @@
-// `setup`, and the programs of somebody who has no LibTorch, without a network.
+// `setup`, and the programs without LibTorch and without a network.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 
 class CliSetup : public ::testing::Test {
  protected:
-  // With a place for the download, and no torch to be found.
+  // With a download folder, and without an installed torch.
   Outcome Run(const std::vector<std::string>& arguments, std::vector<std::string> more = {}) {
     std::vector<std::string> environment = {"XDG_DATA_HOME=" + (folder_ / "data"),
                                             "XDG_CACHE_HOME=" + (folder_ / "cache"),
@@ -88,7 +88,7 @@ TEST_F(CliSetup, EnvironmentsOfOtherVersionsAreListedAndRemoved) {
   const fs::path kept = folder_ / "cache/vramscope/environments";
   EXPECT_THAT(Run({"setup", "--environments"}).out, HasSubstr("no environments"));
   fs::create_directories(kept / name / "transformers");
-  fs::create_directories(kept / "interrupted.part");  // is none yet
+  fs::create_directories(kept / "interrupted.part");  // does not exist yet
   std::ofstream(kept / name / "transformers/__init__.py") << std::string(1000, '#');
   setup::testing::WriteTorch(folder_ / "data/vramscope/torch-2.11.0");
 
@@ -105,10 +105,10 @@ TEST_F(CliSetup, EnvironmentsOfOtherVersionsAreListedAndRemoved) {
   EXPECT_EQ(removed.status, 0) << removed.err;
   EXPECT_GE(json::parse(removed.out)["removed_environments_bytes"], 1000);
   EXPECT_FALSE(fs::exists(kept));
-  EXPECT_TRUE(fs::exists(folder_ / "data/vramscope/torch-2.11.0")) << "was not asked for";
+  EXPECT_TRUE(fs::exists(folder_ / "data/vramscope/torch-2.11.0")) << "was not requested";
 }
 
-// What a link in their place names is somebody else's.
+// A file to which a link in their place points belongs to somebody else.
 TEST_F(CliSetup, EnvironmentsBehindALinkStay) {
   namespace fs = std::filesystem;
   fs::create_directories(folder_ / "cache/vramscope");

@@ -1,4 +1,4 @@
-// The command line without a worker: usage, bad input, and what is asked of a file.
+// The command line without a worker: usage, invalid input, and commands that read a file.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,7 +20,8 @@ using trace::Event;
 using trace::EventKind;
 using trace::Phase;
 
-// Two steps: a parameter of 1 MiB stays, an activation of 2 MiB (+ `more`) comes and goes in each.
+// Two steps: a parameter of 1 MiB stays, an activation of 2 MiB (+ `more`) is allocated and freed
+// in each.
 void WriteSample(const std::string& path, uint64_t more = 0, bool has_times = true) {
   auto writer = trace::TraceWriter::ToFile(path);
   ASSERT_TRUE(writer.ok()) << writer.status();
@@ -228,7 +229,7 @@ TEST_F(Cli, InputsMayBePackedOrPiped) {
   EXPECT_EQ(piped.out, RunVramscope({"info", sample_, "--json"}).out);
 }
 
-// A device of anything; a part of a trace by time, of a recording by its entries, too.
+// The device of any input; a part of a trace by time, and of a recording by its entries.
 TEST_F(Cli, ATraceIsReadInPartByTime) {
   EXPECT_EQ(RunVramscope({"info", sample_, "--device", "0", "--json"}).out,
             RunVramscope({"info", sample_, "--json"}).out);
@@ -280,7 +281,7 @@ TEST_F(Cli, PeakAndPhases) {
   EXPECT_EQ(phases["steps"][0]["backward_ms"], 3.0);
 }
 
-// An order is no time: entries in its place, and no milliseconds.
+// An order is not a time: entries instead, and no milliseconds.
 TEST_F(Cli, AFileWithoutTimesIsShownByEntries) {
   const std::string file = folder_ / "untimed.trace";
   WriteSample(file, 0, false);
@@ -367,7 +368,7 @@ constexpr char kLlama[] = R"({"architectures": ["LlamaForCausalLM"], "model_type
     "vocab_size": 128, "hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2,
     "num_attention_heads": 4, "num_key_value_heads": 2, "torch_dtype": "bfloat16")";
 
-// One check: what a plan would refuse, a formula does not answer either, and without a worker.
+// One check: a formula refuses what a plan would refuse, even without a worker.
 TEST_F(Cli, ModelsThatAreNotPlannedAreRefusedByName) {
   const std::string file = folder_ / "config.json";
   for (const auto& [more, says] : std::vector<std::pair<std::string, std::string>>{

@@ -1,5 +1,5 @@
-// The loop's plans: PyTorch's own libtorch_cuda over the emulated platform, beside recordings of
-// GPUs, and what is known of how its operators ask.
+// Plans of the embedded loop: PyTorch's own libtorch_cuda on the emulated platform, compared with
+// recordings of GPUs, and with known properties of its operators' allocations.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -33,7 +33,7 @@ class EmulatedPlan : public ::testing::Test {
   static std::filesystem::path Build() {
     return std::filesystem::path(VRAMSCOPE_PROGRAM).parent_path().parent_path();
   }
-  // Plans into a file; what --json says.
+  // Plans into a file; returns the output of --json.
   json Plan(const std::string& file, std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), "plan");
     arguments.insert(arguments.end(), {"-o", folder_ / file, "--json"});
@@ -67,12 +67,12 @@ class EmulatedPlan : public ::testing::Test {
   TemporaryFolder folder_;
 };
 
-// What stand-ins for operators were found to lack when PyTorch's own were run.
+// Allocations that an earlier version, which replaced operators, missed.
 TEST_F(EmulatedPlan, OperatorsAskForTheirTemporaries) {
   Plan("eager.trace", {"--preset", "qwen2-0.5b"});
   const std::string csv = RequestsCsv("eager.trace");
   std::istringstream lines(csv);
-  // Backward of the scaled scores, and softmax backward's gradient times output.
+  // Backward of the scaled scores, and the product of gradient and output in softmax's backward.
   const std::string scores = ",alloc," + std::to_string(2 * 14 * 512 * 512 * 4) + ",";
   int products = 0, workspaces = 0;
   for (std::string line; std::getline(lines, line);) {
@@ -86,7 +86,7 @@ TEST_F(EmulatedPlan, OperatorsAskForTheirTemporaries) {
 }
 
 TEST_F(EmulatedPlan, TwoRunsAreTheSame) {
-  // Autocast lets its casts go in the order of a hash.
+  // Autocast frees its casts in the order of a hash table.
   const std::vector<std::string> run = {"--preset", "gpt2", "--set", "precision=amp-fp16"};
   Plan("a.trace", run);
   Plan("b.trace", run);
@@ -95,8 +95,9 @@ TEST_F(EmulatedPlan, TwoRunsAreTheSame) {
   EXPECT_EQ(a, b);
 }
 
-// backend=cuda finds a card and its libraries as on any computer: here those of the platform. It
-// takes nothing for granted that a plan knows: no tapes, no word of the platform's, CUPTI and NVML.
+// backend=cuda finds a GPU and its libraries as on any computer: here the emulated ones. It must
+// not use anything that only a plan has: no tapes and no interface of the platform, only CUPTI and
+// NVML.
 TEST_F(EmulatedPlan, ARunOnTheCardIsWhatWasPlanned) {
   const std::vector<std::string> run = {"--preset", "gpt2", "--set", "precision=amp-bf16"};
   Plan("plan.trace", run);
@@ -117,8 +118,8 @@ TEST_F(EmulatedPlan, ARunOnTheCardIsWhatWasPlanned) {
   ASSERT_TRUE(same.is_object()) << diff.err;
   EXPECT_EQ(same["requests"]["equal"], same["requests"]["total"]) << same["first_difference"];
   EXPECT_TRUE(same["equal"]);
-  // Who launched a kernel: the thread's operators, found by the system's number of the thread. In
-  // setup the parameters are filled, which a plan leaves out.
+  // The launching operator of a kernel: the operators of the thread are found by the system's
+  // thread id. In setup the parameters are initialised, which a plan omits.
   const auto by = [&](const char* what, const char* file) {
     const Outcome outcome = RunVramscope({"kernels", folder_ / file, "--by", what, "--json"});
     std::map<std::string, int64_t> counts;
@@ -132,13 +133,13 @@ TEST_F(EmulatedPlan, ARunOnTheCardIsWhatWasPlanned) {
   auto phases = by("phase", "card.trace");
   phases.erase("");  // the loss that is read back, between phases
   EXPECT_EQ(phases, by("phase", "plan.trace"));
-  // NVML was asked: nothing of the card's memory is taken from the device table.
+  // NVML was queried: no figure of the GPU's memory is from the device table.
   ASSERT_EQ(card["device_memory"].size(), 1u);
   for (const json& part : card["device_memory"][0]["parts"]) EXPECT_EQ(part["source"], "measured");
 }
 
 TEST_F(EmulatedPlan, WithoutACardARunOnItSaysWhatToDo) {
-  if (std::filesystem::exists("/dev/nvidiactl")) GTEST_SKIP() << "there is a card";
+  if (std::filesystem::exists("/dev/nvidiactl")) GTEST_SKIP() << "there is a GPU";
   const Outcome outcome = RunVramscope({"run", "--backend", "cuda"});
   EXPECT_EQ(outcome.status, 3);
   EXPECT_THAT(outcome.err, ::testing::AllOf(::testing::HasSubstr("GPU"),
@@ -200,7 +201,7 @@ TEST_F(EmulatedPlan, KernelsStandBesideTheMemory) {
   const json info = Info("gpt2.trace");
   EXPECT_EQ(info["kernels"], kernels);
 
-  // Summed by operator as the export's rows are; one of them leads to its operator and back.
+  // Summed by operator, as the rows of the export are; a row leads to its operator and back.
   std::map<std::string, uint64_t> by_op;
   for (const json& event : chrome["traceEvents"]) {
     const std::string category = event.value("cat", "");
@@ -232,7 +233,7 @@ TEST_F(EmulatedPlan, KernelsStandBesideTheMemory) {
   EXPECT_EQ(info["collectives"], 0);
 }
 
-// Of four ranks, one: what it gathers and reduces is on a stream of its own.
+// One of four ranks: its gathers and reductions are on a separate stream.
 TEST_F(EmulatedPlan, CollectivesOfFourRanks) {
   for (const char* strategy : {"ddp", "zero3"}) {
     Plan("ranks.trace", {"--preset", "gpt2", "--set", "batch=2", "--set", "seq=64", "--set",
@@ -252,7 +253,7 @@ TEST_F(EmulatedPlan, SettingsOfTheAllocatorAreTheRealOnes) {
   EXPECT_LT(b, a);
   const double allocated = expandable["peak"]["allocated"];
   EXPECT_LT(b / allocated, 1.1);
-  // What LibTorch is told beside what was asked for fits it.
+  // The call with additional arguments matches LibTorch's interface.
   for (const char* size : {"12", "32"})
     Plan("segments.trace",
          {"--preset", "gpt2", "--set", std::string("alloc_conf=large_segment_size_mb:") + size});

@@ -117,7 +117,7 @@ TEST(Format, ForPeople) {
   EXPECT_EQ(Printable("a\x1b[31mb\n"), "a?[31mb?");
 }
 
-// Whatever the program is in when it is told to end.
+// Whatever the program is doing when it is told to end.
 TEST(InterruptDeathTest, LeavesNoHalfWrittenFile) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "interrupt_test";

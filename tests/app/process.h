@@ -1,4 +1,4 @@
-// Runs the built vramscope program and collects what it says.
+// Runs the built vramscope program and collects its output.
 #pragma once
 
 #include <cstdint>
@@ -14,23 +14,24 @@ struct Outcome {
 };
 
 struct ProcessOptions {
-  std::string input;                     // for standard input
-  std::string input_path;                // in its place, a file
-  std::string output_path;               // standard output goes on there, and not into the outcome
-  std::string folder;                    // run in it
-  std::string vanished_folder;           // run in it, after it was removed
-  uint64_t address_space = 0;            // at most so many bytes of it
-  std::vector<std::string> environment;  // "NAME=value", over the own one; "NAME" removes
-  int signal = 0;                        // sent to the program `signal_after_ms` after its start
+  std::string input;            // for standard input
+  std::string input_path;       // a file to use instead
+  std::string output_path;      // standard output goes to this file, and not into the outcome
+  std::string folder;           // working folder
+  std::string vanished_folder;  // working folder, which is deleted first
+  uint64_t address_space = 0;   // maximum number of bytes
+  std::vector<std::string>
+      environment;  // "NAME=value" overrides the own variable; "NAME" removes it
+  int signal = 0;   // sent to the program `signal_after_ms` after its start
   int signal_after_ms = 0;
-  std::function<bool()> signal_when;  // in place of a time: asked again and again until it says so
+  std::function<bool()> signal_when;  // instead of a delay: called repeatedly until it returns true
 };
 
-// Standard output and error go through files, so that nothing can fill a pipe. Ends the program
+// Standard output and error are written to files, so that no pipe can fill up. Ends the program
 // after four minutes.
 Outcome RunVramscope(const std::vector<std::string>& arguments, const ProcessOptions& options = {});
 
-// A folder that is removed with the value.
+// A folder that is deleted with the object.
 class TemporaryFolder {
  public:
   TemporaryFolder();

@@ -1,5 +1,5 @@
-// A CUDA memory snapshot in its JSON form, small enough to know every number of it, and the program
-// run on it.
+// A CUDA memory snapshot in its JSON form, small enough that every number in it is known, and the
+// program run on it.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -18,22 +18,22 @@ inline constexpr uint64_t kBase = 0x7f0000000000;
 
 struct SnapshotOptions {
   int steps = 4;
-  bool leak = false;   // 3 MiB of every step stay
-  bool hole = false;   // 2 MiB lie in front of them, which no allocator would have left free
-  bool oom = false;    // the last request does not fit
+  bool leak = false;   // 3 MiB stay allocated in every step
+  bool hole = false;   // 2 MiB before them are free, which no allocator would have left
+  bool oom = false;    // the last allocation does not fit
   bool marks = false;  // every step is a ProfilerStep
   int lines = 0;       // added to the program's line numbers
   uint64_t activation = 2 * kMiB;
 };
 
-// A parameter of 4 MiB older than the recording, in a segment of 64 MiB; every step an activation
-// that comes and goes.
+// A parameter of 4 MiB older than the recording, in a segment of 64 MiB; every step allocates and
+// frees an activation.
 nlohmann::json Snapshot(const SnapshotOptions& options);
 
 class CliRecording : public ::testing::Test {
  protected:
   std::string Write(const std::string& name, const SnapshotOptions& options);
-  // What the program prints, which is one JSON object.
+  // The program's output, which is one JSON object.
   nlohmann::json Json(const std::vector<std::string>& arguments, int status = 0);
 
   TemporaryFolder folder_;

@@ -1,5 +1,5 @@
-// `selfcheck` over every recording of the repository, made recordings and random runs: no figure
-// differs between commands. And it finds what does differ.
+// `selfcheck` over every recording of the repository, made-up recordings and random runs: no figure
+// differs between commands. It must also find planted differences.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -50,8 +50,8 @@ std::vector<std::string> GoldenFiles() {
   for (const char* folder : {"tests/golden", "resources/samples"}) {
     for (const auto& entry : std::filesystem::recursive_directory_iterator(root / folder)) {
       const std::string name = entry.path().filename();
-      // golden/trace has samples of the format: sizes and times in them are made at random, and no
-      // allocator ever had them; golden/window has files that were made to be wrong.
+      // golden/trace contains samples of the format, with random sizes and times that no allocator
+      // produces; golden/window contains files that are wrong on purpose.
       const std::string parent = entry.path().parent_path().filename();
       if (parent == "trace" || parent == "window") continue;
       // ops.json.zst is a table of operators.
@@ -80,8 +80,8 @@ INSTANTIATE_TEST_SUITE_P(Files, SelfcheckGolden, ::testing::ValuesIn(GoldenFiles
 
 class Selfcheck : public CliRecording {};
 
-// Several devices with the same addresses, in one file: blocks older than the recording, private
-// pools, retries and failed requests. One process has one setting of the allocator.
+// Several devices with the same addresses in one file: blocks older than the recording, private
+// pools, retries and failed allocations. A process has one setting of the allocator.
 TEST_F(Selfcheck, SeveralDevices) {
   for (const bool expandable : {false, true}) {
     for (const uint64_t memory : {uint64_t{0}, uint64_t{400} << 20}) {
@@ -93,7 +93,7 @@ TEST_F(Selfcheck, SeveralDevices) {
           .expandable = expandable,
           .all_alike = true,
           .device_memory_bytes = memory,
-          // A recording does not say which pool a request that failed was for.
+          // A recording does not state the pool of a failed allocation.
           .mempools = memory == 0 ? 2u : 1u};
       ASSERT_TRUE(trace::WriteTraceFile(*agreement::MakeRandomDevices(options).trace, file).ok());
       const Outcome outcome = RunSelfcheck({file});
@@ -107,7 +107,7 @@ TEST_F(Selfcheck, SeveralDevices) {
   }
 }
 
-// Recordings of a few steps, with what goes wrong in them and what the program marks.
+// Recordings of a few steps, with errors and with the program's marks.
 TEST_F(Selfcheck, MadeSnapshots) {
   for (int which = 0; which < 8; ++which) {
     const SnapshotOptions options{
@@ -123,7 +123,7 @@ TEST_F(Selfcheck, SaysWhatCannotBeChecked) {
   EXPECT_EQ(RunVramscope({"selfcheck", "x.trace", "--preset", "gpt2"}).status, 2);
 }
 
-// Models of each kind, so small that a plan of one takes no second.
+// Models of each kind, so small that a plan takes less than a second.
 struct SmallModel {
   const char* name;
   const char* config;
@@ -143,13 +143,14 @@ constexpr SmallModel kModels[] = {
       "num_layers": 3, "num_heads": 4, "hidden_dim": 64, "mlp_dim": 128, "num_classes": 10})"},
 };
 
-// One of the values; from the generator itself, as distributions differ between libraries.
+// One of the values, chosen with the generator itself, since distributions differ between
+// libraries.
 template <class T, size_t n>
 T OneOf(std::mt19937_64& random, const T (&values)[n]) {
   return values[random() % n];
 }
 
-// A small model, and techniques, ranks and settings of the allocator that go with each other.
+// A small model with compatible techniques, ranks and settings of the allocator.
 run::RunConfig DrawRun(std::mt19937_64& random) {
   for (;;) {
     const SmallModel model = OneOf(random, kModels);
@@ -186,10 +187,10 @@ run::RunConfig DrawRun(std::mt19937_64& random) {
 
 class SelfcheckRuns : public CliRecording, public ::testing::WithParamInterface<uint64_t> {};
 
-// What a run is called on the command line is printed where a figure differs.
+// If a figure differs, the run's command line is printed.
 TEST_P(SelfcheckRuns, NoFigureDiffers) {
   std::mt19937_64 random(GetParam());
-  // What only the trainer can refuse takes another draw.
+  // If only the trainer can refuse a configuration, another one is drawn.
   for (int draw = 0; draw < 20; ++draw) {
     const run::RunConfig config = DrawRun(random);
     const std::string model = folder_ / "config.json";
@@ -217,7 +218,7 @@ TEST_P(SelfcheckRuns, NoFigureDiffers) {
   FAIL() << "the trainer refused every draw of seed " << GetParam();
 }
 
-// VRAMSCOPE_RANDOM_RUNS=200 for more than CI has time for.
+// VRAMSCOPE_RANDOM_RUNS=200 runs more than CI does.
 std::vector<uint64_t> Seeds() {
   const char* asked = std::getenv("VRAMSCOPE_RANDOM_RUNS");
   std::vector<uint64_t> seeds(asked != nullptr ? std::strtoull(asked, nullptr, 10) : 40);

@@ -1,6 +1,6 @@
-// Allocator model, curves and level-of-detail queries at 10 M events. Bars: a
-// query below 1 ms; curves of 10 M events below 1 s. The allocator's peer, in the same run over the
-// same requests: the plain std::set / std::map form that the property tests use as reference.
+// Allocator model, curves and level-of-detail queries at 10 M events. Targets: a query below 1 ms;
+// curves of 10 M events below 1 s. The allocator is compared, in the same run and with the same
+// requests, with the simple std::set / std::map version that the property tests use as reference.
 //
 //   analysis_bench [--benchmark_filter=...]; VRAMSCOPE_BENCH_EVENTS sets the length of the trace.
 #include <benchmark/benchmark.h>
@@ -33,7 +33,7 @@ std::shared_ptr<const trace::Trace> TrainingTrace(uint64_t events) {
   return analysis::MakeRandomTrace(options);
 }
 
-// The long trace and everything built over it, once.
+// The long trace and everything built from it, once.
 struct Long {
   std::shared_ptr<const trace::Trace> trace;
   std::shared_ptr<const analysis::MemoryCurves> curves;
@@ -57,7 +57,7 @@ struct Long {
   }
 };
 
-// A window of 1/zoom of the trace, somewhere.
+// A window of 1/zoom of the trace, at some position.
 struct Window {
   int64_t begin, end;
 };
@@ -77,14 +77,14 @@ class Windows {
   std::mt19937_64 random_{1};
 };
 
-// CPU time, so that other programs on the machine do not count.
+// CPU time, so that other programs on the computer do not count.
 double ThreadMilliseconds() {
   timespec t;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
   return static_cast<double>(t.tv_sec) * 1e3 + static_cast<double>(t.tv_nsec) * 1e-6;
 }
 
-// Runs a query at random windows; reports the mean (the benchmark's time) and the worst.
+// Runs a query at random windows; reports the mean (the benchmark's time) and the maximum.
 template <class Query>
 void RunQueries(benchmark::State& state, Query query) {
   Windows windows(state.range(0));
@@ -101,10 +101,10 @@ void RunQueries(benchmark::State& state, Query query) {
 
 struct Request {
   uint64_t bytes = 0;       // 0: a free
-  uint32_t allocation = 0;  // that is freed
+  uint32_t allocation = 0;  // the allocation that is freed
 };
 
-// Requests of a training run, or (random) thousands of live blocks of any size.
+// Allocations of a training run, or (random) thousands of live blocks of any size.
 std::vector<Request> Requests(bool random) {
   std::vector<Request> out;
   if (!random) {

@@ -1,5 +1,6 @@
-// CUPTI's buffers read, written and read back: "record" is per record. Half of them kernels with
-// names of 100 letters (of 200 kernels), half the calls that launched them.
+// Writes CUPTI's buffers, reads them and reads them back: "record" is the time per record. Half of
+// the records are kernels with names of 100 letters (200 different kernels), half are the calls
+// that launched them.
 #include <benchmark/benchmark.h>
 
 #include <string>
@@ -11,7 +12,7 @@
 namespace vramscope::cupti {
 namespace {
 
-constexpr size_t kLaunches = 3000;  // of a buffer of 1 MiB
+constexpr size_t kLaunches = 3000;  // in a buffer of 1 MiB
 
 const std::vector<std::string>& Names() {
   static const auto* names = [] {
@@ -41,7 +42,7 @@ void PerRecord(benchmark::State& state) {
                          benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
 }
 
-// Every call has a number of its own, as a program's have.
+// Every call has a unique number, as in a program.
 void Renumber(std::vector<uint8_t>& bytes, uint32_t first) {
   uint8_t* at = bytes.data();
   for (uint32_t i = 0; i < kLaunches; ++i) {

@@ -1,4 +1,5 @@
-// The explain pages over a trace of about a million events with call stacks; replays apart.
+// The explain pages on a trace of about a million events with call stacks; replays are measured
+// separately.
 #include <benchmark/benchmark.h>
 
 #include <memory>
@@ -11,7 +12,7 @@ namespace {
 
 using namespace vramscope;
 
-// 600 stacks of 22 frames, as a snapshot has them, by op and module.
+// 600 stacks of 22 frames, as in a snapshot, by op and module.
 void AddStacks(trace::Trace& t) {
   constexpr uint32_t kStacks = 600, kFrames = 22;
   const auto string = [&t](std::string text) {

@@ -1,13 +1,14 @@
-// Whether the real window keeps up with a run that sends a million events a second: what it takes
-// in, what of its own thread's time is left for frames, and what memory grows by.
+// Measures whether the real window keeps up with a run that sends a million events a second: the
+// events that it accepts, the time of its own thread that is left for frames, and the growth of
+// memory.
 //
 //   xvfb-run -a -s "-screen 0 1920x1080x24" live_bench [SECONDS [EVENTS_A_SECOND [STREAMS]]]
 //
-// The bench is its own worker: a second process, which speaks the worker's protocol and sends a
-// synthetic run at that pace. Every 16 ms the view is moved. A line a second: events in the trace
-// that is shown, pictures that were painted, the longest time without one (and what of it the
-// window's thread computed), what that thread computed in all, and what the process holds (of an
-// event that was sent by then: less what it held before the first).
+// The benchmark is its own worker: a second process, which speaks the worker's protocol and sends a
+// synthetic run at that rate. Every 16 ms the view is moved. Each second it prints the events in
+// the shown trace, the painted frames, the longest time without a frame (and the CPU time of the
+// window's thread in it), the total CPU time of that thread, and the memory of the process (also
+// per event sent, minus the memory before the first event).
 #include <malloc.h>
 #include <unistd.h>
 
@@ -55,7 +56,7 @@ struct Pace {
 void WriteAll(std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t n = write(1, bytes.data(), bytes.size());
-    if (n <= 0) std::_Exit(0);  // the window is gone
+    if (n <= 0) std::_Exit(0);  // the window has ended
     bytes.remove_prefix(static_cast<size_t>(n));
   }
 }
@@ -64,7 +65,8 @@ void SendFrame(trace::FrameType type, const google::protobuf::MessageLite& messa
   WriteAll(trace::EncodeFrame(type, message.SerializeAsString(), trace::Compression::kNone));
 }
 
-// A hundredth of a second's events at a time; how late it was at last is said on standard error.
+// Sends a hundredth of a second's events at a time; at the end its delay is printed to standard
+// error.
 void SendRun(const Pace& pace) {
   auto writer = trace::TraceWriter::ToSink([](std::string_view bytes) {
     WriteAll(bytes);
@@ -152,7 +154,7 @@ double HeapBytes() {
   return static_cast<double>(info.uordblks + info.hblkhd);
 }
 
-// Counts pictures of the canvas and how long there was none.
+// Counts frames of the canvas and the time without one.
 class Pictures : public QObject {
  public:
   explicit Pictures(QWidget* canvas) : canvas_(canvas) {
@@ -174,7 +176,7 @@ class Pictures : public QObject {
   }
   int count = 0;
   double longest_ms = 0;
-  double longest_thread_ms = 0;  // of those: what the window's thread computed
+  double longest_thread_ms = 0;  // of that time, the CPU time of the window's thread
 
  private:
   QWidget* canvas_;
@@ -233,7 +235,7 @@ class Bench {
     pictures_.longest_ms = pictures_.longest_thread_ms = 0;
   }
   void End() {
-    // What the whole of it takes, once nothing is under way; till then the view goes on moving.
+    // The memory of the whole run once all work is done; until then the view keeps moving.
     QTimer::singleShot(0, &window_, [this] { Wait(); });
   }
   void Wait() {

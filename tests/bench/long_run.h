@@ -1,5 +1,5 @@
-// A run of any length: copies of one synthetic run, one after another, each of which frees what it
-// took, with times that scatter as a measured run's do.
+// A run of any length: copies of one synthetic run, one after another, each of which frees its
+// allocations, with times that vary as in a measured run.
 //
 //   LongRun run(/*streams=*/3);
 //   sink.Strings(0, run.strings());
@@ -22,7 +22,7 @@ namespace vramscope::bench {
 
 class LongRun {
  public:
-  // With kernels, copies and their calls on so many streams; 0: none.
+  // With kernels, copies and their calls on the given number of streams; 0: none.
   explicit LongRun(int streams, int steps_a_copy = 40);
 
   const trace::TraceInfo& info() const { return run_->info; }
@@ -30,7 +30,7 @@ class LongRun {
   double rows_a_copy() const {
     return static_cast<double>(run_->events.size()) + run_->activities.size();
   }
-  // The next copy, in place of what the two hold.
+  // The next copy, which replaces the contents of the two vectors.
   void Next(std::vector<trace::Event>* events, std::vector<trace::Activity>* activities);
 
  private:

@@ -20,7 +20,7 @@ struct Frame {
   int line;
 };
 
-// --- What happened.
+// --- Events.
 
 struct Entry {
   const char* action;
@@ -46,7 +46,7 @@ class Training : allocator::SegmentObserver {
 
   std::vector<Frame> frames;
   std::vector<std::vector<uint32_t>> stacks;
-  std::vector<uint32_t> stack_of_list;  // a list of frames is an object of its own
+  std::vector<uint32_t> stack_of_list;  // each list of frames is a separate object
   std::vector<Entry> entries;
   std::vector<Mark> marks;
   std::vector<allocator::CachingAllocator::SnapshotSegment> segments;
@@ -207,7 +207,7 @@ void Training::Run() {
   segments = allocator_.Snapshot();
 }
 
-// --- How it is written.
+// --- Encoding.
 
 class Pickle {
  public:
@@ -248,7 +248,7 @@ class Pickle {
     Little(static_cast<uint64_t>(bytes), 1);
     Little(value, bytes);
   }
-  // Calls write(i) for every item, in batches as Python has them.
+  // Calls write(i) for every item, in batches as Python does.
   template <class Write>
   void Items(size_t count, bool dict, Write write) {
     for (size_t i = 0; i < count; ++i) {
@@ -390,7 +390,7 @@ class Writer {
 
   const Training& t_;
   Pickle p_;
-  std::vector<uint32_t> frame_, list_;  // where memoised
+  std::vector<uint32_t> frame_, list_;  // position in the memo
 };
 
 }  // namespace

@@ -1,7 +1,7 @@
 // Realistic CUDA memory snapshots of any size: training steps of a transformer on the allocator
-// model, pickled as Python does (protocol 4): a stack of 15 to 25 frames for every entry, from some
-// hundreds of distinct ones, frame dicts shared through the memo, a list of frames of its own for
-// each allocation and each free.
+// model, pickled as Python does (protocol 4): every entry has one of some hundreds of stacks of 15
+// to 25 frames, frame dicts are shared through the memo, and each allocation and free has a
+// separate list of frames.
 //
 //   RETURN_IF_ERROR(WriteSnapshot({.events = 1'000'000}, "big.pickle"));
 #pragma once

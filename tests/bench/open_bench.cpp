@@ -1,10 +1,10 @@
-// How long it takes from opening a file to the first picture of it in the real window, to the whole
-// of it, and from a turn of the wheel to the next picture.
+// Measures the time from opening a file to its first frame in the real window, to the complete
+// file, and from a turn of the wheel to the next frame.
 //
 //   xvfb-run -a -s "-screen 0 1920x1080x24" open_bench FILE [TIMES]
 //
-// Prints milliseconds. The peer for snapshots is memory_viz in a browser, on the same file in the
-// same hour: its script is not part of this project.
+// Prints milliseconds. Snapshots are compared with memory_viz in a browser, with the same file in
+// the same hour; the script for that is not part of this project.
 #include <QApplication>
 #include <QElapsedTimer>
 #include <QEvent>
@@ -96,7 +96,7 @@ int main(int argc, char** argv) {
     if (!WaitFor([&] { return complete() && paint.painted; })) return 1;
     whole.push_back(elapsed());
     WaitFor([&] { return window.settled(); });
-    // In, at three quarters of the width, then out again.
+    // Zooms in at three quarters of the width, then out again.
     for (int step = 0; step < kWheelSteps; ++step) {
       const QPointF at(canvas->width() * 0.75, canvas->height() * 0.4);
       const QPoint turn(0, step < kWheelSteps / 2 ? 120 : -120);

@@ -1,5 +1,6 @@
-// What a plan costs: whole runs (set-up, three steps, tear-down) in a warm process, events dropped.
-// Process CPU time counts both threads of a step, and does not see other programs.
+// Measures the cost of a plan: whole runs (set-up, three steps, tear-down) in a warm process that
+// drops the events. CPU time of the process includes both threads of a step, and excludes other
+// programs.
 //
 //   plan_bench --benchmark_filter=qwen2
 #include <benchmark/benchmark.h>
@@ -37,7 +38,7 @@ void Require(const absl::Status& status) {
   std::exit(1);
 }
 
-// Runs `preset` with "key=value" settings, `steps` steps a run.
+// Runs `preset` with "key=value" settings, `steps` steps per run.
 void Plan(benchmark::State& state, const char* preset, std::vector<const char*> settings) {
   static trainer::Trainer trainer;
   run::RunConfigBuilder builder;

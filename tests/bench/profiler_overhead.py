@@ -1,10 +1,13 @@
-"""What recording costs a training step, beside torch.profiler on the same step: on the emulated platform, or on a real GPU.
+"""Measures the cost of recording a training step, compared with torch.profiler on the same step: on
+the emulated platform, or on a real GPU.
 
     python3 profiler_overhead.py --vramscope V --python P [--rounds 5] [--steps 40] [--real]     # a table
 
-Each way is a process of its own, one after the other, round by round, so that whatever else the computer does meets all of them
-alike. A step's cost is the processor's time of all threads from the fourth step on (of torch.profiler with its stop, of ours with what it
-writes meanwhile), by the number of steps; the table has medians over the rounds, and what each takes more than the plain program.
+Each variant is a separate process. They run one after the other, in rounds, so that other load on
+the computer affects all of them equally. A step's cost is the CPU time of all threads from the
+fourth step on (for torch.profiler including its stop, for vramscope including its writes), divided
+by the number of steps. The table has medians over the rounds, and the difference from the plain
+program.
 """
 
 import argparse
@@ -49,7 +52,7 @@ def step_program(way, steps):
         from torch.profiler import ProfilerActivity, profile
         kinds = [ProfilerActivity.CUDA] + ([] if way == "profiler_cuda" else [ProfilerActivity.CPU])
         more = way == "profiler_memory"
-        for _ in range(2):  # its first time prepares what stays
+        for _ in range(2):  # the first call prepares data that stay
             profiled = profile(activities=kinds, profile_memory=more, with_stack=more)
             begun = time.process_time(), time.perf_counter()
             profiled.start()
@@ -67,7 +70,7 @@ def step_program(way, steps):
 
 
 def environment_of(arguments, way, folder):
-    """As `vramscope plan` has it for its program (or nothing of it, on a real GPU)."""
+    """The environment that `vramscope plan` sets for its program (none of it on a real GPU)."""
     output = os.path.join(folder, way)
     if arguments.real:
         told = dict(os.environ)
@@ -123,7 +126,7 @@ def main():
                 runs[way].append(measured(arguments, way, folder))
             print(f"round {number + 1}: {way} {runs[way][-1]['processor_ms']:.2f} ms", file=sys.stderr, flush=True)
     plain = [run["processor_ms"] for run in runs["plain"]]
-    print("| | processor's ms a step | of the clock | more than plain | of torch.profiler's |")
+    print("| | CPU ms per step | wall-clock ms | difference from plain | relative to torch.profiler |")
     print("|---|---|---|---|---|")
     more = {way: statistics.median(run["processor_ms"] - base for run, base in zip(runs[way], plain)) for way in runs}
     for way, all_runs in runs.items():

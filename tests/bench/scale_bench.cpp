@@ -1,12 +1,12 @@
-// What a large trace takes: to open, to hold, to draw.
+// The time and memory needed to open, keep and draw a large trace.
 //
-//   scale_bench --write MILLIONS STREAMS F.trace            makes one of so many events
+//   scale_bench --write MILLIONS STREAMS F.trace            writes a trace of that many events
 //   QT_QPA_PLATFORM=offscreen scale_bench F.trace [ROUNDS]  opens it and draws it
 //   scale_bench --outline F.trace FROM TO                   its index alone; then a part, of 0 to 1
 //
-// A third of the events of a trace with streams are activities; 3500 millions are a file of 10 GB.
-// Times are of the processor (of all threads) and, where it says so, of the clock; bytes those of
-// the heap behind each stage.
+// A third of the events of a trace with streams are activities; 3500 million events are a file of
+// 10 GB. Times are CPU times (of all threads) and, where stated, wall-clock times; bytes are the
+// heap after each stage.
 #include <fcntl.h>
 #include <malloc.h>
 #include <sys/resource.h>
@@ -82,8 +82,9 @@ void Stage(const char* name, const Watch& since, double& heap) {
   heap = now;
 }
 
-// All frames of a way through the trace: most of it, a tenth of that, ... each moved by a twentieth
-// of the view, forth and back, and then made wider by as much, so that all is asked anew.
+// All frames of a path through the trace: most of it, a tenth of that, and so on. Each view is
+// moved by a twentieth of its width, back and forth, and then made wider by as much, so that
+// everything is queried again.
 void Frames(const std::shared_ptr<const TimelineData>& data, int width, int height, int rounds) {
   TimelineModel model;
   model.SetAnimations(false);
@@ -122,7 +123,7 @@ void Frames(const std::shared_ptr<const TimelineData>& data, int width, int heig
   }
 }
 
-// Whatever of the file the system still has in memory goes.
+// Drops the file from the system's page cache.
 void Forget(const std::string& path) {
   const int file = open(path.c_str(), O_RDONLY);
   if (file < 0) return;

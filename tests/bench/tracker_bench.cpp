@@ -1,5 +1,5 @@
-// What an allocation and a free cost that are told to the recorder, by threads that all do so at
-// once: BM_Tracker/threads:4, "event" is per event (three a pair).
+// The cost of reporting an allocation and a free to the recorder from several threads at once:
+// BM_Tracker/threads:4; "event" is the time per event (three per pair).
 #include <benchmark/benchmark.h>
 
 #include <atomic>
@@ -34,7 +34,7 @@ void Clear(const benchmark::State&) {
   g_sink.reset();
 }
 
-// 64 blocks a thread live at once, within an op of a module.
+// 64 live blocks per thread, within an op of a module.
 void BM_Tracker(benchmark::State& state) {
   constexpr uint64_t kLive = 64;
   const uint64_t base = static_cast<uint64_t>(state.thread_index() + 1) << 40;

@@ -1,16 +1,16 @@
-// How long the real window takes to answer: every action over one recording, from the input to the
-// picture that shows it, and how long the window was not to be spoken to in one piece meanwhile.
+// Response times of the real window: for every action on one recording, the time from the input to
+// the frame that shows the result, and the longest time in which the window did not react.
 //
 //   xvfb-run -a -s "-screen 0 1920x1080x24" window_bench FILE [ROUNDS]
 //   xvfb-run -a -s "-screen 0 1920x1080x24" window_bench --events 1000000 [ROUNDS [ONLY]]
 //
 // ONLY: the actions whose name contains it.
 //
-// Prints a table: median and maximum of the answer, what the UI thread computed for it (median; the
-// figure to compare by on a busy computer), the most until everything had settled (what a
-// page computes when it is first looked at is shown too), and the longest the UI thread was busy
-// without a pause meanwhile. A page that computes has answered when it says so; what it computes
-// can be cancelled.
+// Prints a table: median and maximum of the response time, the UI thread's CPU time for it (median;
+// use this figure on a busy computer), the maximum until everything was idle (including the results
+// that a page computes when it is first shown), and the longest time for which the UI thread was
+// busy without a pause. A page that computes has responded when it says that it is computing; the
+// computation can be cancelled.
 #include <QApplication>
 #include <QElapsedTimer>
 #include <QEvent>
@@ -41,10 +41,10 @@ namespace {
 using namespace vramscope;
 
 constexpr int kLimitMs = 600'000;
-constexpr int kAnswerMs = 20'000;  // what brings no picture within this is left out
+constexpr int kAnswerMs = 20'000;  // if there is no frame within this time
 constexpr int kPauseMs = 60;
 
-// Sees any part of the window being painted.
+// Observes painting of any part of the window.
 class PaintWatch : public QObject {
  public:
   bool eventFilter(QObject* watched, QEvent* event) override {
@@ -91,7 +91,7 @@ class Bench {
     return window_->digest() != nullptr;
   }
 
-  // `answered`: beside a picture; empty: a picture is the answer.
+  // `answered`: needed in addition to a frame; if empty, a frame is the response.
   void Time(const std::string& name, const std::function<void()>& act,
             const std::function<bool()>& answered = {}) {
     if (name.find(only) == std::string::npos) return;
@@ -160,7 +160,7 @@ class Bench {
     if (row == rows_.end()) row = rows_.insert(rows_.end(), {name, {}});
     row->second.push_back(times);
   }
-  // What this thread has computed; other programs' share of the computer is not in it.
+  // CPU time of this thread, without the time of other programs.
   static double ThreadMs() {
     timespec at{};
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &at);
@@ -178,11 +178,12 @@ class Bench {
     QElapsedTimer pause;
     pause.start();
     while (pause.elapsed() < ms) QCoreApplication::processEvents(QEventLoop::AllEvents, 5);
-    // Nobody else does it within one turn of the loop, and what is not deleted is painted and
-    // polished with the rest.
+    // Nothing else processes deferred deletions within one turn of the event loop, and widgets that
+    // are not deleted are painted and polished with the rest.
     QCoreApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
   }
-  // Gives when `what` held, in ms since `since`; `blocked`: the longest turn of the event loop.
+  // Returns when `what` became true, in ms since `since`; `blocked`: the longest turn of the event
+  // loop.
   static double Until(const std::function<bool()>& what, const QElapsedTimer& since,
                       double* blocked, qint64 limit = kLimitMs) {
     QTimer wake;
@@ -248,7 +249,7 @@ void Run(Bench& bench, int rounds) {
       bench.Time("tab phases", [&] { window.openPage(QStringLiteral("phases")); });
     }
   }
-  // While it computes: every turn of the wheel is answered all the same.
+  // During a computation, every turn of the wheel still gets a response.
   for (const char* page : {"reclaim", "what-if"}) {
     window.openPage(QLatin1String(page));
     if (QLatin1String(page) == QLatin1String("what-if"))
@@ -296,7 +297,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   const int rounds = words.size() > 1 ? std::max(1, std::atoi(words[1].c_str())) : 5;
-  // Within exec(), as people have it: outside of it Qt tells no widget of another palette.
+  // Within exec(), as in normal use: outside of it, Qt notifies no widget of a changed palette.
   QTimer::singleShot(0, &app, [&] {
     Bench bench(QString::fromStdString(file));
     if (words.size() > 2) bench.only = words[2];

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""docs/commands.md, made of what the program says of itself.
+"""Generates docs/commands.md from the program's own help.
 
-    python3 tests/cli/commands.py VRAMSCOPE            exit 1 where the page is another one
+    python3 tests/cli/commands.py VRAMSCOPE            exit status 1 if the page differs
     python3 tests/cli/commands.py VRAMSCOPE --write    writes it
 
 Options and examples are those of `vramscope describe man`, usage and arguments those of --help.
@@ -18,7 +18,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGE, CATALOGUE = ROOT / "docs/commands.md", ROOT / "resources/catalogue.json"
-TYPE = re.compile(r":(\{.*\}|(UINT|INT|FLOAT|TEXT|PATH|FILE|DIR)\b.*)$")  # behind a value's name
+TYPE = re.compile(r":(\{.*\}|(UINT|INT|FLOAT|TEXT|PATH|FILE|DIR)\b.*)$")  # after a value's name
 HEAD = """\
 # Commands
 
@@ -49,13 +49,13 @@ def plain(roff):
 
 
 def cell(text):
-    """Of a table: one line, nothing in it that Markdown takes for its own."""
+    """A table cell: one line, with Markdown's special characters escaped."""
     return re.sub(r"([|<>*_])", r"\\\1", " ".join(text.split()))
 
 
 def options_of(section, help_text):
-    """[(names and value, what it does)] of a part of the manual page. Values are those of --help:
-    the page cuts "A:B"."""
+    """[(names and value, description)] from a part of the manual page. Values are those of --help,
+    because the page cuts "A:B"."""
     values = {}
     for line in help_text.splitlines():
         match = re.match(r"  (?:-\w,)?(--[a-z][a-z-]*)(?: (\S+))?", line)
@@ -72,7 +72,7 @@ def options_of(section, help_text):
 
 
 def usage_of(text):
-    """The usage line and [(argument, what it is)] of --help."""
+    """The usage line and [(argument, description)] from --help."""
     usage = re.search(r"^Usage: (.*)$", text, re.M).group(1)
     listed = re.search(r"^Positionals:\n(.*?)\n\n", text, re.M | re.S)
     arguments = []
@@ -106,7 +106,8 @@ def section(vramscope, name, part):
 
 
 def settings(footer):
-    """Of the command's own list: keys, and what each does. A long key has no room in its column."""
+    """From the command's own list: keys and their descriptions. A long key does not fit into its
+    column."""
     catalogue = json.loads(CATALOGUE.read_text(encoding="utf-8"))
     known = [one["key"] for technique in catalogue["techniques"] for one in technique["settings"]]
     longest_first = sorted(known, key=len, reverse=True)

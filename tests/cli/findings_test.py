@@ -1,9 +1,11 @@
-"""The findings of every stored recording and plan are those that were judged by hand: none is a false alarm, none is new or gone unseen.
+"""The findings in every stored recording and plan equal those that were reviewed by hand: there are
+no false alarms, and no unnoticed new or missing findings.
 
     python3 findings_test.py VRAMSCOPE           compares with golden/findings.json
-    python3 findings_test.py VRAMSCOPE --write   writes it: then judge what changed (git diff)
+    python3 findings_test.py VRAMSCOPE --write   writes it: then review the changes (git diff)
 
-golden/findings.json: {"judged": {finding: why it is right where it stands}, "files": {file: {finding: bytes}}}."""
+golden/findings.json: {"judged": {finding: why it is right where it stands}, "files": {file:
+{finding: bytes}}}."""
 import glob
 import json
 import os
@@ -36,7 +38,7 @@ def main():
     bad = ["%s: %s, expected %s" % (name, files.get(name), golden["files"].get(name))
            for name in sorted({*files, *golden["files"]}) if files.get(name) != golden["files"].get(name)]
     bad += ["%s: not judged" % name for name in sorted({name for found in files.values() for name in found} - set(golden["judged"]))]
-    print("\n".join(bad) or "%d findings in %d files, all judged" % (sum(map(len, files.values())), len(files)))
+    print("\n".join(bad) or "%d findings in %d files, all reviewed" % (sum(map(len, files.values())), len(files)))
     return 1 if bad else 0
 
 

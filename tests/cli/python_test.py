@@ -1,4 +1,5 @@
-"""The Python package as somebody's program uses it, without PyTorch: figures, files, errors, the window.
+"""The Python package as a user's program uses it, without PyTorch: figures, files, errors, the
+window.
 
     python3 python_test.py VRAMSCOPE
 """
@@ -100,7 +101,7 @@ class Package(unittest.TestCase):
         self.assertEqual(sorted(os.listdir(self.folder)), ["a.pickle", "copy.pickle"])
 
     def fake(self, program):
-        """A command whose torch is the stand-in of tests/emulated."""
+        """A command that uses the stand-in for torch of tests/emulated."""
         path = self.path("train.py")
         with open(path, "w") as file:
             file.write(program)
@@ -147,7 +148,7 @@ class Package(unittest.TestCase):
             vramscope.show()
 
     def test_a_window_is_opened_and_closed(self):
-        """Of a program in the place of the window: what it is started with."""
+        """The arguments with which a replacement of the window is started."""
         stand_in, told = self.path("window"), self.path("told")
         with open(stand_in, "w") as file:
             file.write("#!/bin/sh\nprintf '%%s\\n' \"$@\" > '%s.part'\nmv '%s.part' '%s'\nexec sleep 1000\n" % (told, told, told))

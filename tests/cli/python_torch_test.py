@@ -1,9 +1,10 @@
-"""The Python package in programs that train with PyTorch: parts of them are recorded, on a GPU and within a plan, and tests have a budget.
-The GPU is the emulated platform, without the hooks of a plan: what a program finds on a computer that has one.
+"""The Python package in programs that train with PyTorch: recording parts of them, on a GPU and
+within a plan, and tests with a budget. The GPU is the emulated platform without the hooks of a
+plan, which a program sees like a real GPU.
 
     VRAMSCOPE_TEST_PYTHONPATH=... python3 python_torch_test.py VRAMSCOPE
 
-Skipped where neither VRAMSCOPE_TEST_PYTHONPATH nor this interpreter has a torch that is built for CUDA.
+Skipped if neither VRAMSCOPE_TEST_PYTHONPATH nor this interpreter has a CUDA build of torch.
 """
 import json
 import os
@@ -69,7 +70,7 @@ class InAProgram(Program):
         return result
 
     def gpu(self):
-        """The environment of a computer that has one: the emulated platform without hooks."""
+        """The environment of a computer with a GPU: the emulated platform without hooks."""
         said = self.path("card")
         self.run_it([VRAMSCOPE, "plan", "--writable", self.folder, "--", PYTHON, self.write(
             "import os, torch\ntorch.zeros(1, device='cuda')\nopen(%r, 'w').write(os.environ['VRAMSCOPE_EMULATED_CARD'] + '\\n' "
@@ -80,7 +81,7 @@ class InAProgram(Program):
                 "LD_AUDIT": os.path.join(platform, "libvramscope-audit.so")}
 
     def on_a_gpu(self, text):
-        """What the program prints as JSON in its last line."""
+        """The JSON in the last line of the program's output."""
         return json.loads(self.run_it([PYTHON, self.write(text)], **self.gpu()).stdout.splitlines()[-1])
 
     def test_parts_are_recorded_one_after_the_other(self):
@@ -106,7 +107,7 @@ print(json.dumps([told_first, told(second)]))
             self.assertEqual(sum(one["categories"].values()), one["allocated"])
             self.assertEqual(one["steps"], steps)
             self.assertEqual(one["warnings"], [])
-        # The model is older than the recording, and known all the same.
+        # The model is older than the recording, but its category is known.
         weights = 4 * (1024 * 1024 + 1024) * 4
         self.assertEqual(answer[0]["categories"]["Parameter"], weights)
         self.assertEqual(answer[0]["categories"]["Optimizer state"], 2 * weights)
@@ -151,7 +152,7 @@ except ValueError as error:
         self.assertEqual(answer, ["no such batch", 8 * MIB])
 
     def test_a_part_of_a_plan(self):
-        """Cut out of what is recorded of the whole program; the plan itself has everything."""
+        """Extracted from the recording of the whole program; the plan itself has everything."""
         kept = self.path("part.trace")
         program = self.write(MODEL + """
 before = torch.zeros(200 << 20, dtype=torch.uint8, device="cuda")

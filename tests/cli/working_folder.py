@@ -1,4 +1,5 @@
-"""A test's own working folder, in which nothing may be left: a command that writes to a name that it was not told writes there.
+"""A separate working folder for a test, which must stay empty: a command that writes to a path that
+it was not given writes there.
 
     setUpModule = working_folder.enter
 """

@@ -1,5 +1,5 @@
-// An allocator as PyTorch's looks from outside: a table of virtual functions, and an entry for
-// every request.
+// An allocator that looks like PyTorch's from outside: a table of virtual functions, and an entry
+// for every request.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -61,13 +61,13 @@ struct Native : Allocator {
   }
   std::vector<std::function<void(const Entry&)>> all;
 };
-// The exported one, whose table tells the place.
+// The exported allocator, whose table contains the function.
 struct Pluggable : Allocator {
   void Other() override {}
   void Attach(std::function<void(const Entry&)>) override {}
 };
 
-// Behind the offset and the type: two destructors, Other, Attach.
+// After the offset and the type: two destructors, Other, Attach.
 void* const* TableOf(const Allocator& allocator) {
   void* const* functions = nullptr;
   std::memcpy(&functions, &allocator, sizeof functions);
@@ -92,7 +92,7 @@ std::string NewFolder() {
   return folder;
 }
 
-// In a process of its own, whose status is that of `act`.
+// Runs `act` in a separate process, and returns its result as the exit status.
 template <class Act>
 int InAProcess(Act act) {
   const pid_t child = fork();
@@ -102,7 +102,8 @@ int InAProcess(Act act) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-// Whoever allocates holds the allocator's lock: he takes no other, and asks for no memory.
+// The allocating thread has the allocator's lock: the hook must not take another lock or allocate
+// memory.
 TEST(Allocations, AreNotedWithoutALockOrARequestOfMemory) {
   const std::string folder = NewFolder();
   EXPECT_EQ(InAProcess([&] {
@@ -138,8 +139,8 @@ TEST(Allocations, AreNotedWithoutALockOrARequestOfMemory) {
   std::filesystem::remove_all(folder);
 }
 
-// Several devices, each with a lock of its own, while one file follows the other: every entry is in
-// one of them, in the order of its device.
+// Several devices, each with its own lock, while one file replaces another: every entry is in one
+// of them, in the order of its device.
 TEST(Allocations, OfSeveralThreadsAreAllInSomeFile) {
   const std::string folder = NewFolder();
   constexpr int kThreads = 4;
@@ -191,8 +192,8 @@ TEST(Allocations, OfSeveralThreadsAreAllInSomeFile) {
   std::filesystem::remove_all(folder);
 }
 
-// In a process of its own, since an allocator is attached to once: what it notes is read when it
-// has been killed.
+// In a separate process, since an allocator is attached to only once: its file is read after the
+// process was killed.
 TEST(Allocations, AreInTheFileWhenTheProcessIsKilled) {
   std::string folder =
       (std::filesystem::temp_directory_path() / "allocations-test-XXXXXX").string();
@@ -208,22 +209,23 @@ TEST(Allocations, AreInTheFileWhenTheProcessIsKilled) {
     int odd = 0;
     std::array<void*, 128> room = {};
     std::copy_n(table, 6, room.begin());
-    odd |= vramscope_history_attach(&allocator, room.data(), &odd) != 0;  // no function of it
-    // What lies behind a table that the loader knows is none of its functions: std::exception's has
+    odd |=
+        vramscope_history_attach(&allocator, room.data(), &odd) != 0;  // not one of its functions
+    // A table that the loader knows but that contains none of its functions: std::exception's has
     // two destructors and what().
     auto* const known = static_cast<void* const*>(dlsym(RTLD_DEFAULT, "_ZTVSt9exception"));
     odd |= known == nullptr || vramscope_history_attach(&allocator, known, known[5]) != 0;
     odd |= vramscope_history_attach(&allocator, table, table[5]) != 1;
-    native.Tell(0, 1, 512);  // no file yet: counted
+    native.Tell(0, 1, 512);  // no file yet: only counted
     odd |= vramscope_history_begin(first.c_str(), 0) != 1;
     native.Tell(0, 0x1000, 100, 1);
-    native.Tell(7, 0, 0);  // somebody looked
+    native.Tell(7, 0, 0);  // a reader checked
     native.Tell(1, 0x1000, 100, 1);
     native.Tell(2, 0x1000, 100, 1);
     odd |= vramscope_history_begin(second.c_str(), 1) != 1;
     for (size_t i = 0; i < kMany; ++i) native.Tell(0, i, i + 1);
     odd |= vramscope_history_requests(0) != kMany + 1 || vramscope_history_requests(1) != 2;
-    if (fork() == 0) {  // a child's are not its parent's
+    if (fork() == 0) {  // a child's entries are not its parent's
       native.Tell(0, 77, 77);
       _exit(0);
     }
@@ -234,7 +236,7 @@ TEST(Allocations, AreInTheFileWhenTheProcessIsKilled) {
   int status = 0;
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_TRUE(WIFSIGNALED(status));
-  EXPECT_FALSE(std::filesystem::exists(first));  // it is a chunk since the second began
+  EXPECT_FALSE(std::filesystem::exists(first));  // it is in a chunk since the second one began
   const std::string chunk = folder + "/0.rows";
   EXPECT_EQ(std::filesystem::file_size(chunk),
             sizeof(HistoryTailHeader) + 3 * sizeof(HistoryTailRow));

@@ -35,11 +35,11 @@ inline size_t SizeOfKind(uint32_t kind) {
     case kEnvironment:
       return sizeof(EnvironmentRecord);
     default:
-      return 8;  // a kind of tomorrow
+      return 8;  // a kind of a future version
   }
 }
 
-// cuptiActivityGetNextRecord: as careless as one that trusts its buffer.
+// cuptiActivityGetNextRecord: trusts its buffer without checks.
 inline int NextRecordOf(uint8_t* buffer, size_t valid, uint8_t** record) {
   uint8_t* next = buffer;
   if (*record != nullptr) {

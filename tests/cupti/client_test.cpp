@@ -1,4 +1,5 @@
-// The client on libraries made by hand: one that works, and everything that a real one refuses.
+// The client with libraries made by hand: one that works, and all errors that a real one can
+// return.
 #include "cupti/client.h"
 
 #include <gmock/gmock.h>
@@ -17,17 +18,18 @@ namespace {
 using testing::HasSubstr;
 using trace::Activity;
 
-// A libcupti of a few lines; what it shall refuse is set by the tests.
+// A libcupti of a few lines; the tests set which calls it refuses.
 struct Fake {
   RequestBuffer request = nullptr;
   BufferCompleted completed = nullptr;
   std::map<uint32_t, bool> enabled;
-  std::map<uint32_t, int> refuse;                        // by kind
-  std::map<uint32_t, bool> runtime_calls, driver_calls;  // single ones, since their kind was on
+  std::map<uint32_t, int> refuse;  // by kind
+  std::map<uint32_t, bool> runtime_calls,
+      driver_calls;  // individually, since their kind was enabled
   int subscribe = kSuccess, clock = kSuccess;
   bool subscribed = false;
   size_t dropped = 0;
-  std::vector<std::pair<uint8_t*, size_t>> out;  // buffers that were asked for
+  std::vector<std::pair<uint8_t*, size_t>> out;  // buffers that were requested
 } fake;
 
 uint64_t FakeClock() { return 5'000'000; }
@@ -72,7 +74,7 @@ Library FakeLibrary() {
   return l;
 }
 
-// As CUPTI does: asks for a buffer, fills it, gives it back.
+// As CUPTI does: requests a buffer, fills it, returns it.
 bool Deliver(const Buffer& records) {
   uint8_t* buffer = nullptr;
   size_t bytes = 0, most = 0;
@@ -116,7 +118,7 @@ TEST_F(ClientTest, ActivitiesReachTheReceiver) {
   EXPECT_FALSE(Client::The().running());
 }
 
-// Of a GPT-2's steps on an H200 94,000 of 106,000 calls were a dozen such ones.
+// In a GPT-2's steps on an H200, 94,000 of 106,000 calls were of a dozen such kinds.
 TEST_F(ClientTest, CallsThatOnlyAskAreLeftOutAndThoseThatWorkAreNot) {
   constexpr uint32_t kGetDevice = 17, kGetLastError = 10, kLaunchKernel = 211, kMalloc = 20;
   constexpr uint32_t kContextState = 392, kKernelGetName = 719, kLaunchKernelEx = 652;
@@ -129,7 +131,7 @@ TEST_F(ClientTest, CallsThatOnlyAskAreLeftOutAndThoseThatWorkAreNot) {
   EXPECT_FALSE(fake.runtime_calls.contains(kMalloc));
   EXPECT_FALSE(fake.driver_calls.contains(kLaunchKernelEx));
   Client::The().Stop();
-  Library old = FakeLibrary();  // cannot be asked so: tells all
+  Library old = FakeLibrary();  // cannot filter: reports all
   old.ActivityEnableRuntimeApi = old.ActivityEnableDriverApi = nullptr;
   EXPECT_TRUE(Start(old).running);
 }

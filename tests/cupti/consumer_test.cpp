@@ -1,5 +1,5 @@
-// Buffers made by hand: every kind of record that is read, out of order, cut, unknown, without an
-// end, and causes that never come.
+// Buffers made by hand: every kind of record that is read, out of order, truncated, unknown,
+// without an end, and with a launching call that never arrives.
 #include "cupti/consumer.h"
 
 #include <gmock/gmock.h>
@@ -152,7 +152,8 @@ TEST_F(ConsumerTest, AWaitIsOfTheThreadThatCalled) {
   SynchronizationRecord wait = {};
   wait.kind = kSynchronization, wait.type = 3, wait.start = 10, wait.end = 90;
   wait.correlation = 8, wait.stream = 13;
-  EXPECT_TRUE(Consume(Buffer().Add(wait)).empty());  // who called comes in the next buffer
+  EXPECT_TRUE(
+      Consume(Buffer().Add(wait)).empty());  // the launching call arrives in the next buffer
   const std::vector<Activity> out = Consume(Buffer().Add(Api(kRuntime, 131, 8, 9, 91, 55)));
   ASSERT_EQ(out.size(), 2u);
   EXPECT_EQ(out[1].kind, ActivityKind::kSynchronization);
@@ -216,8 +217,8 @@ TEST_F(ConsumerTest, UnknownKindsAreCountedAndPassedOver) {
   EXPECT_EQ(consumer_.counts().unknown, 2u);
 }
 
-// Every length of a buffer with one record of each kind, at an odd address: nothing beyond the end
-// is read (a sanitizer would say), and whole records stay.
+// Every length of a buffer with one record of each kind, at an odd address: nothing is read beyond
+// the end (a sanitizer would report it), and complete records are kept.
 TEST_F(ConsumerTest, ABufferThatIsCutAnywhere) {
   Buffer whole;
   whole.Add(Kernel(1, 5, 6, "k")).Add(Api(kRuntime, 211, 1, 1, 2, 9));
@@ -254,7 +255,7 @@ TEST(ConsumerHostile, BuffersOfNoise) {
       const uint32_t kind = kinds[random() % std::size(kinds)];
       if (random() % 3 == 0) std::memcpy(&noise[at], &kind, 4);
     }
-    // A name is a pointer into this process: CUPTI's to get right.
+    // A name is a pointer into this process, for which CUPTI is responsible.
     const auto next = [](uint8_t* buffer, size_t valid, uint8_t** record) {
       const int status = NextRecordOf(buffer, valid, record);
       if (status == kSuccess && *record + sizeof(KernelRecord) <= buffer + valid) {
@@ -279,7 +280,7 @@ TEST(ConsumerHostile, BuffersOfNoise) {
   }
 }
 
-// A library whose records do not go forward must not be followed for ever.
+// A library whose records do not advance must not cause an endless loop.
 TEST(ConsumerHostile, RecordsThatStandStill) {
   const auto next = [](uint8_t* buffer, size_t, uint8_t** record) {
     *record = buffer;

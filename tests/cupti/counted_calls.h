@@ -1,4 +1,4 @@
-// What a thread calls while it counts: locks, requests of memory, of room on the disk.
+// Counts what a thread calls: locks, memory allocations, and allocations of disk space.
 #pragma once
 
 #include <atomic>

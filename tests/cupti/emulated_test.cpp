@@ -1,4 +1,4 @@
-// The client on the emulated platform: what a program does there, on the virtual clock.
+// The client on the emulated platform: a program's activities on the virtual clock.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -95,7 +95,7 @@ class EmulatedTest : public testing::Test {
   Kept kept_;
 };
 
-// The virtual clock begins with 0, and records whose times are both 0 say that nobody knows them.
+// The virtual clock starts at 0, and records whose times are both 0 have unknown times.
 TEST_F(EmulatedTest, WhatIsCalledAtTheClocksFirstMomentIsTold) {
   ASSERT_EQ(Call("cudaDeviceSynchronize"), 0);
   void* device = nullptr;
@@ -133,7 +133,7 @@ TEST_F(EmulatedTest, EveryKindOnTheVirtualClock) {
   ASSERT_EQ(kernels.size(), 2u);
   EXPECT_EQ(NameOf(kernels[0]), "add(float*, int)");
   EXPECT_NE(kernels[0].stream, kernels[1].stream);
-  // What the allocator calls them.
+  // The allocator's names for them.
   EXPECT_EQ(Client::The().StreamId(reinterpret_cast<uint64_t>(stream)), kernels[0].stream);
   EXPECT_EQ(Client::The().StreamId(0), kernels[1].stream);
   EXPECT_EQ(Client::The().StreamId(0x1234567), std::nullopt);
@@ -164,8 +164,8 @@ TEST_F(EmulatedTest, EveryKindOnTheVirtualClock) {
   }
   EXPECT_FALSE(kept_.Of(ActivityKind::kCounter).empty());
 
-  // Each piece of work has the call that made it, and begins not before it; what lies on a stream
-  // does not overlap.
+  // Each activity has a correlated call and begins no earlier; activities on a stream do not
+  // overlap.
   std::map<uint64_t, Activity> calls;
   for (const ActivityKind kind : {ActivityKind::kRuntimeCall, ActivityKind::kDriverCall})
     for (const Activity& call : kept_.Of(kind)) calls[call.correlation] = call;
@@ -244,7 +244,7 @@ TEST_F(EmulatedTest, ManyLaunchesAndNothingIsLost) {
   EXPECT_EQ(Client::The().counts().dropped, 0u);
 }
 
-// What a process that is killed had launched is with the receiver: nobody flushes.
+// The activities of a killed process are in the receiver, without a flush.
 TEST_F(EmulatedTest, EachRecordAtOnceIfSoWanted) {
   Client::The().Stop();
   ASSERT_TRUE(Client::The()
@@ -266,8 +266,8 @@ TEST_F(EmulatedTest, EachRecordAtOnceIfSoWanted) {
 
 uint64_t g_requests = 0;
 
-// What a library's call, a copy and a fill were given, and when: of a graph that is when it was
-// captured.
+// The operands of a library call, a copy and a memset, and when they were recorded: for a graph,
+// during capture.
 TEST_F(EmulatedTest, OperandsIfSoWanted) {
   void* blas = Open("libcublas.so.12");
   const auto create = reinterpret_cast<int (*)(void**)>(dlsym(blas, "cublasCreate_v2"));
@@ -321,7 +321,7 @@ TEST_F(EmulatedTest, OperandsIfSoWanted) {
   g_requests = 70;
   for (int i = 0; i < 2; ++i) ASSERT_EQ(Call("cudaGraphLaunch", executable, stream), 0);
 
-  // Of each piece of work: its operands by address, as 'r', 'w', 'b' and what it is.
+  // For each activity: its operands by address, as 'r', 'w' or 'b', and its kind.
   std::map<const void*, char> name = {
       {a, 'a'}, {b, 'b'}, {c, 'c'}, {static_cast<char*>(b) + 512, 'B'}};
   std::vector<std::string> have;

@@ -1,4 +1,4 @@
-// What is kept of a process before it uses a card.
+// The data that are kept for a process before it uses a GPU.
 #include "cupti/held_rows.h"
 
 #include <gtest/gtest.h>

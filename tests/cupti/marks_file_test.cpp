@@ -1,4 +1,4 @@
-// Marks are in their file when the process is killed, and what a child of a fork does is not.
+// Marks are in their file when the process is killed; those of a forked child are not.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -30,7 +30,7 @@ class MarksFileTest : public ::testing::Test {
     std::ifstream file(path(), std::ios::binary);
     return {std::istreambuf_iterator<char>(file), {}};
   }
-  // In a process of its own, which begins the file anew.
+  // In a separate process, which starts a new file.
   template <typename Body>
   int Run(Body body) const {
     const pid_t child = fork();
@@ -66,7 +66,7 @@ TEST_F(MarksFileTest, LinesAreThereWhenTheProcessIsKilled) {
   EXPECT_THAT(text, HasSubstr("\n[\"T\",1,"));
   EXPECT_THAT(text, HasSubstr("\n[\"M\",0,1,2,1]\n"));
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), kMany + 6);
-  EXPECT_EQ(text.back(), '\0');  // there is room for more
+  EXPECT_EQ(text.back(), '\0');  // there is space for more
 }
 
 TEST_F(MarksFileTest, EveryFileNamesItsThreads) {

@@ -1,4 +1,4 @@
-// PyTorch's operators as NVTX tells a tool of them, by a table of functions made by hand.
+// PyTorch's operators as NVTX reports them to a tool, through a table of functions made by hand.
 #include "cupti/operators.h"
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ struct {
 } g_callbacks;
 const void* Exported(uint32_t id) { return id == 1 ? &g_callbacks : nullptr; }
 
-std::vector<uint64_t> g_causes;  // that are open
+std::vector<uint64_t> g_causes;  // open ranges
 
 }  // namespace
 
@@ -62,7 +62,7 @@ TEST(Operators, AreTheCausesOfCalls) {
   ASSERT_EQ(InitializeInjectionNvtx2(&Exported), 1);
 
   EXPECT_EQ(Pop(), -2) << "nothing is open";
-  EXPECT_EQ(Push("aten::early, op_id = 1"), 0);  // nobody listens yet: left alone, and its end too
+  EXPECT_EQ(Push("aten::early, op_id = 1"), 0);  // nobody listens yet: ignored, and its end, too
   Library library;
   library.ActivityRegisterCallbacks = [](RequestBuffer, BufferCompleted) { return 0; };
   library.ActivityEnable = [](uint32_t) { return 0; };
@@ -88,19 +88,19 @@ TEST(Operators, AreTheCausesOfCalls) {
   EXPECT_EQ(Pop(), 3);
   EXPECT_EQ(Pop(), 2);
   EXPECT_EQ(g_causes.size(), 1u);
-  Client::The().Stop();  // what is open is still closed
+  Client::The().Stop();  // open ranges are still closed
   EXPECT_EQ(Pop(), 1);
   EXPECT_TRUE(g_causes.empty());
   EXPECT_EQ(Pop(), 0);
   EXPECT_TRUE(g_causes.empty());
 
-  // Nobody listens any more: the history of allocations has the operators all the same.
+  // Nobody listens any more, but the history of allocations still has the operators.
   EXPECT_EQ(OperatorHere(), 0);
   Push("aten::_to_copy, op_id = 5");
   const uint16_t copy = OperatorHere();
   EXPECT_NE(copy, 0);
   Push("aten::empty_strided, op_id = 6");
-  EXPECT_EQ(OperatorHere(), copy) << "which only makes room";
+  EXPECT_EQ(OperatorHere(), copy) << "which only provides space";
   Pop();
   Push("a range of the program");
   EXPECT_EQ(OperatorHere(), copy);

@@ -1,4 +1,4 @@
-// Stacks as PyTorch captures them: behind a table of functions the frames.
+// Stacks as PyTorch captures them: frames behind a table of functions.
 #include "cupti/stacks.h"
 
 #include <gtest/gtest.h>
@@ -40,7 +40,7 @@ TEST(Stacks, AreNumberedOnceEach) {
   EXPECT_EQ(stacks.Number(Capture({{&code[2], 77}})), 81u);
 }
 
-// Until a stack is written nobody may take its code away.
+// Until a stack is written, its code must not be unloaded.
 TEST(Stacks, WhatIsNotWrittenIsKept) {
   const char code = 0;
   Stacks stacks;
@@ -67,7 +67,7 @@ TEST(Stacks, AreNumberedWithoutALockOrARequestOfMemory) {
   for (size_t i = 0; i < numbers.size(); ++i) ASSERT_EQ(numbers[i], i % 9000 + 1);
 }
 
-// Each device has a lock of its own: several may be numbered at once.
+// Each device has its own lock: several threads may number stacks at once.
 TEST(Stacks, OfSeveralThreadsAreOneStackANumber) {
   constexpr int kThreads = 4, kStacks = 3000;
   const char code = 0;
@@ -99,7 +99,7 @@ TEST(Stacks, OfAnotherShapeAreSeen) {
   EXPECT_TRUE(Stacks::Fits(&fits, as_object));
   EXPECT_FALSE(Stacks::Fits(&fits, other));
   EXPECT_FALSE(Stacks::Fits(&empty, as_object));
-  const uintptr_t odd[3] = {1, 2, 9};  // whatever stands there is not followed
+  const uintptr_t odd[3] = {1, 2, 9};  // its contents are never dereferenced
   EXPECT_FALSE(Stacks::Fits(&odd, as_object));
   const uintptr_t far[3] = {1, 16, uintptr_t{1} << 60};
   EXPECT_FALSE(Stacks::Fits(&far, as_object));

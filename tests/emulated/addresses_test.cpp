@@ -21,13 +21,13 @@ TEST(Addresses, AscendingTakesTheLowestHole) {
 TEST(Addresses, DescendingCutsChunksFromAbove) {
   AddressSpace space(kBase, kSpan, Placement::kDescending);
   const uint64_t end = kBase + kSpan;
-  // A small request opens a chunk of 32 MiB at the top; the next small ones lie behind it.
+  // A small allocation opens a chunk of 32 MiB at the top; the next small ones are placed after it.
   EXPECT_EQ(space.Take(2 * kMiB), end - 32 * kMiB);
   EXPECT_EQ(space.Take(20 * kMiB), end - 30 * kMiB);
-  // What does not fit there any more opens the next one below.
+  // An allocation that does not fit there opens the next chunk below.
   EXPECT_EQ(space.Take(20 * kMiB), end - 64 * kMiB);
   EXPECT_EQ(space.Take(10 * kMiB), end - 44 * kMiB);
-  // The lowest rest that is large enough is taken first.
+  // The free range that is large enough and has the lowest address is used first.
   EXPECT_EQ(space.Take(2 * kMiB), end - 34 * kMiB);
 }
 

@@ -1,4 +1,4 @@
-// Capture into graphs as PyTorch uses it, and what a card refuses meanwhile.
+// Capture into graphs as PyTorch uses it, and calls that a GPU refuses during capture.
 #include <gtest/gtest.h>
 
 #include <thread>
@@ -37,7 +37,7 @@ TEST_F(CaptureTest, WorkBecomesNodesAndIsReplayed) {
   EXPECT_EQ(Work(origin_, 1'000'000, [&] { ++done; }), Result::kSuccess);
   EXPECT_TRUE(captured_);
   EXPECT_EQ(Work(origin_, 2'000'000, [&] { ++done; }), Result::kSuccess);
-  EXPECT_EQ(clock_.now(), before + 2 * Clock::kSubmitNs);  // the host's; nothing has run
+  EXPECT_EQ(clock_.now(), before + 2 * Clock::kSubmitNs);  // host time only; nothing has run
   EXPECT_EQ(done, 0);
   ASSERT_EQ(streams_.EndCapture(origin_, &graph_), Result::kSuccess);
 
@@ -49,7 +49,7 @@ TEST_F(CaptureTest, WorkBecomesNodesAndIsReplayed) {
 
   void* executable = nullptr;
   ASSERT_EQ(streams_.Instantiate(graph_, &executable), Result::kSuccess);
-  EXPECT_EQ(streams_.DestroyGraph(graph_), Result::kSuccess);  // the executable lives on
+  EXPECT_EQ(streams_.DestroyGraph(graph_), Result::kSuccess);  // the executable graph still exists
   for (int i = 1; i <= 3; ++i) {
     EXPECT_EQ(streams_.LaunchGraph(executable, origin_), Result::kSuccess);
     EXPECT_EQ(done, 2 * i);
@@ -74,11 +74,11 @@ TEST_F(CaptureTest, AnotherStreamJoinsByAnEvent) {
   streams_.Record(join, side_);
   EXPECT_EQ(streams_.Wait(origin_, join), Result::kSuccess);
   CaptureFacts facts;
-  ASSERT_EQ(streams_.LookCapture(origin_, &facts), Result::kSuccess);
+  ASSERT_EQ(streams_.CaptureOf(origin_, &facts), Result::kSuccess);
   EXPECT_TRUE(facts.capturing);
   EXPECT_EQ(facts.after.size(), 2u);  // its own and the other's
   ASSERT_EQ(streams_.EndCapture(origin_, &graph_), Result::kSuccess);
-  ASSERT_EQ(streams_.LookCapture(side_, &facts), Result::kSuccess);
+  ASSERT_EQ(streams_.CaptureOf(side_, &facts), Result::kSuccess);
   EXPECT_FALSE(facts.capturing);
 }
 
@@ -93,11 +93,11 @@ TEST_F(CaptureTest, AnEventOfAnEndedCaptureBringsNoStreamIntoIt) {
   EXPECT_EQ(streams_.Wait(side_, event), Result::kCapturedEvent);
   EXPECT_EQ(streams_.SynchronizeEvent(event), Result::kCapturedEvent);
   CaptureFacts facts;
-  ASSERT_EQ(streams_.LookCapture(side_, &facts), Result::kSuccess);
+  ASSERT_EQ(streams_.CaptureOf(side_, &facts), Result::kSuccess);
   EXPECT_FALSE(facts.capturing);
   EXPECT_EQ(Work(side_, 10), Result::kSuccess);
   EXPECT_FALSE(captured_);
-  // Recorded again it is an event like any other.
+  // Recorded again outside a capture, it is an ordinary event.
   EXPECT_EQ(streams_.Record(event, origin_), Result::kSuccess);
   EXPECT_EQ(streams_.Wait(side_, event), Result::kSuccess);
 }
@@ -127,7 +127,7 @@ TEST_F(CaptureTest, AGraphThatIsLaunchedWhileCapturingBecomesANode) {
   EXPECT_EQ(after, std::vector<void*>{nodes[0]});
 
   ASSERT_EQ(streams_.Instantiate(whole, &outer), Result::kSuccess);
-  EXPECT_EQ(streams_.DestroyExecutable(inner), Result::kSuccess);  // the node keeps the graph
+  EXPECT_EQ(streams_.DestroyExecutable(inner), Result::kSuccess);  // the node keeps the graph alive
   ASSERT_EQ(streams_.Synchronize(side_), Result::kSuccess);
   const int64_t before = clock_.now();
   EXPECT_EQ(streams_.LaunchGraph(outer, side_), Result::kSuccess);

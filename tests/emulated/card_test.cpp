@@ -20,7 +20,7 @@ constexpr char kCard[] =
 
 TEST(Card, ReadsALine) {
   std::string problem;
-  const auto card = ParseCard(kCard, &problem);
+  const auto card = ParseGpu(kCard, &problem);
   ASSERT_TRUE(card) << problem;
   EXPECT_EQ(card->name, "NVIDIA H100 80GB HBM3");
   EXPECT_EQ(card->memory_bytes, 85017755648u);
@@ -32,22 +32,22 @@ TEST(Card, ReadsALine) {
 
 TEST(Card, WhatIsWrongIsNamed) {
   std::string problem;
-  EXPECT_FALSE(ParseCard("name=X", &problem));
+  EXPECT_FALSE(ParseGpu("name=X", &problem));
   EXPECT_THAT(problem, HasSubstr("memory_bytes"));
-  EXPECT_FALSE(ParseCard("", &problem));
+  EXPECT_FALSE(ParseGpu("", &problem));
   EXPECT_THAT(problem, HasSubstr("name"));
-  EXPECT_FALSE(ParseCard("name=X;memory_bytes", &problem));
+  EXPECT_FALSE(ParseGpu("name=X;memory_bytes", &problem));
   EXPECT_THAT(problem, HasSubstr("'='"));
   for (const char* value : {"-1", "1e40", "nan", "inf", "12x", ""}) {
-    EXPECT_FALSE(ParseCard(std::string("name=X;memory_bytes=") + value, &problem)) << value;
+    EXPECT_FALSE(ParseGpu(std::string("name=X;memory_bytes=") + value, &problem)) << value;
     EXPECT_THAT(problem, HasSubstr("memory_bytes"));
   }
-  EXPECT_FALSE(ParseCard(std::string(kCard) + ";context_bytes=9e10", &problem));
+  EXPECT_FALSE(ParseGpu(std::string(kCard) + ";context_bytes=9e10", &problem));
   EXPECT_THAT(problem, HasSubstr("context_bytes"));
 }
 
-// The CUDA C++ programming guide's table, of every compute capability that the device table has:
-// shared memory of a multiprocessor and at most of a block in KiB, blocks.
+// The table of the CUDA C++ programming guide for every compute capability of the device table:
+// shared memory per multiprocessor and its maximum per block in KiB, and blocks.
 TEST(Card, HasTheLimitsOfItsComputeCapability) {
   struct Row {
     int compute_capability, shared, shared_of_block, blocks;
@@ -70,9 +70,9 @@ TEST(Card, HasTheLimitsOfItsComputeCapability) {
 
 TEST(Card, MayShareItsMemory) {
   std::string problem;
-  EXPECT_FALSE(ParseCard(kCard, &problem)->integrated);
-  EXPECT_FALSE(ParseCard(kCard, &problem)->ecc.has_value());
-  const auto card = ParseCard(std::string(kCard) + ";integrated=1;ecc=0", &problem);
+  EXPECT_FALSE(ParseGpu(kCard, &problem)->integrated);
+  EXPECT_FALSE(ParseGpu(kCard, &problem)->ecc.has_value());
+  const auto card = ParseGpu(std::string(kCard) + ";integrated=1;ecc=0", &problem);
   ASSERT_TRUE(card) << problem;
   EXPECT_TRUE(card->integrated);
   EXPECT_EQ(card->ecc, false);
@@ -80,12 +80,12 @@ TEST(Card, MayShareItsMemory) {
 
 TEST(Card, KeysOfALaterVersionAreSkipped) {
   std::string problem;
-  EXPECT_TRUE(ParseCard(std::string(kCard) + ";nvlinks=18", &problem)) << problem;
+  EXPECT_TRUE(ParseGpu(std::string(kCard) + ";nvlinks=18", &problem)) << problem;
 }
 
 TEST(Card, ClocksThatNoIntHoldsAreTheLargest) {
   std::string problem;
-  const auto card = ParseCard(
+  const auto card = ParseGpu(
       std::string(kCard) + ";boost_mhz=1e9;bandwidth_bytes_per_s=1e18;bus_bits=1", &problem);
   ASSERT_TRUE(card) << problem;
   ThePlatform().cards = {*card};
@@ -110,15 +110,16 @@ TEST(Cards, ALineACardAndTheLastOneAgain) {
   EXPECT_THAT(problem, HasSubstr("line 3"));
 }
 
-// What the context grows by counts from a bare one alone: else all of it is there from the start.
+// The growth of the context only counts if the size of a bare context is known; otherwise all of it
+// exists from the start.
 TEST(Card, ContextGrowsFromABareOne) {
   std::string problem;
   const std::string line = std::string(kCard) + ";cublas_context_bytes=66;idle_bytes=9";
-  const std::optional<Card> whole = ParseCard(line, &problem);
+  const std::optional<Card> whole = ParseGpu(line, &problem);
   ASSERT_TRUE(whole) << problem;
   EXPECT_EQ(whole->context_bytes, 702545920u);
   EXPECT_EQ(whole->growth.cublas, 0u);
-  const std::optional<Card> bare = ParseCard(line + ";bare_context_bytes=518", &problem);
+  const std::optional<Card> bare = ParseGpu(line + ";bare_context_bytes=518", &problem);
   ASSERT_TRUE(bare) << problem;
   EXPECT_EQ(bare->context_bytes, 518u);
   EXPECT_EQ(bare->growth.cublas, 66u);

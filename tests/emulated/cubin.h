@@ -1,4 +1,4 @@
-// Machine code that is made for tests.
+// Machine code generated for tests.
 #pragma once
 
 #include <cstdint>
@@ -22,9 +22,9 @@ inline void Set(Buffer* out, size_t at, T value) {
   std::memcpy(out->data() + at, &value, sizeof value);
 }
 
-// An ELF file of sections as nvcc writes them for one kernel "k". `large`: its parameters are
-// described as those of kernels that take more than 4 KiB of them, and the last one has 20,000
-// bytes.
+// An ELF file with the sections that nvcc writes for one kernel "k". With `large`, its parameters
+// are described as for kernels with more than 4 KiB of parameters, and the last parameter has
+// 20,000 bytes.
 inline Buffer Cubin(int registers, int shared, bool large = false) {
   struct Made {
     std::string name;
@@ -33,7 +33,7 @@ inline Buffer Cubin(int registers, int shared, bool large = false) {
     uint64_t bytes = 0;
   };
   Buffer strings{0, 'k', 0}, symbols(24), global, own;
-  Put<uint32_t>(&symbols, 1);  // a symbol: its name, and nothing else that is read
+  Put<uint32_t>(&symbols, 1);  // a symbol: only its name is read
   symbols.resize(48);
   const auto attribute = [](Buffer* to, unsigned char number, std::vector<uint32_t> values) {
     to->insert(to->end(), {4, number});

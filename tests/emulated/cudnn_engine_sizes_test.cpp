@@ -1,5 +1,5 @@
-// Workspaces of cuDNN's engines against what an NVIDIA H200 asked for (driver 580.159.04, cuDNN
-// 9.19, PyTorch 2.11).
+// Workspaces of cuDNN's engines, compared with the sizes that they requested on an NVIDIA H200
+// (driver 580.159.04, cuDNN 9.19, PyTorch 2.11).
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -27,7 +27,7 @@ Shape Packed(std::vector<int64_t> dims, int type) {
   return shape;
 }
 
-// A square convolution: channels and filters, sides of image, window and result.
+// A square convolution: channels and filters, sides of image, filter and result.
 struct Measured {
   ConvolutionKind kind;
   int64_t channels, filters, side, window, stride, out_side;
@@ -154,14 +154,15 @@ TEST(CudnnEngineSizes, PatchesOfVitArePaddedWhereChannelsAreReadTogether) {
 TEST(CudnnEngineSizes, OnlyWhatWasMeasuredSaysSo) {
   Convolution c = Of(kResNet50[0], 32, kFp32);
   EXPECT_FALSE(ConvolutionWorkspace(c, {.compute_capability = 89, .sm_count = 142}, true).measured);
-  c.filter.dims[1] = 1;  // of as many groups as channels
+  c.filter.dims[1] = 1;  // with as many groups as channels
   EXPECT_FALSE(ConvolutionWorkspace(c, kH200, true).measured);
-  // Without tensor cores nothing is reordered.
+  // Without tensor cores, no layout is converted.
   EXPECT_EQ(ConvolutionWorkspace(c, kH200, false).bytes, 0u);
 }
 
-// The programs of `vramscope doctor`: a convolution without workspaces but for its filter gradient,
-// and a second layer of 32 channels, of which the peak says the filter gradient's to 512 bytes.
+// The programs of `vramscope doctor`: a convolution that has a workspace only for its filter
+// gradient, and a second layer of 32 channels, whose filter gradient's workspace is visible in the
+// peak to 512 bytes.
 TEST(CudnnEngineSizes, TheDoctorsConvolutions) {
   const auto bytes = [](const Measured& m, int64_t images) {
     return ConvolutionWorkspace(Of(m, images, kFp32), kH200, true).bytes;
@@ -181,7 +182,7 @@ TEST(CudnnEngineSizes, SmallConvolutionsAreNotReordered) {
 }
 
 struct TableCase {
-  std::string group;  // everything before the shape
+  std::string group;  // the fields before the shape
   int64_t n, c, k, window, stride, padding, side, groups;
 };
 TableCase Parsed(const std::string& name) {
@@ -196,13 +197,13 @@ TableCase Parsed(const std::string& name) {
 }
 Shape Ordered(std::vector<int64_t> dims, int type, bool last) {
   Shape shape = Packed(dims, type);
-  if (!last || dims[1] == 1) return shape;  // of one channel both orders are the same
+  if (!last || dims[1] == 1) return shape;  // with one channel, both layouts are the same
   shape.strides = {dims[1] * dims[2] * dims[3], 1, dims[3] * dims[1], dims[1]};
   return shape;
 }
 
-// The workspace requested after that many results. Results of a forward pass stay; those of a
-// backward pass are given back at its end, behind the last workspace.
+// The workspace that is requested after the given number of results. Results of a forward pass are
+// kept; those of a backward pass are freed at its end, after the last workspace.
 uint64_t WorkspaceAsked(const nlohmann::json& pass, int results, bool forward) {
   const size_t end = forward ? pass.size() : pass.size() - 2;
   int seen = 0;
@@ -217,8 +218,8 @@ uint64_t WorkspaceAsked(const nlohmann::json& pass, int results, bool forward) {
   return 0;
 }
 
-// Every workspace that the H200 was asked for in the table of cudnn_sizes.py, by order, precision
-// and pass. Which ones are not the law's is said.
+// Every workspace that was requested on the H200 in the table of cudnn_sizes.py, by layout,
+// precision and pass. States which ones the rule does not cover.
 TEST(CudnnEngineSizes, TheTableOfAnH200) {
   std::ifstream file(VRAMSCOPE_GOLDEN "/gpu/h200/cudnn_sizes.json");
   ASSERT_TRUE(file.good());
@@ -251,7 +252,7 @@ TEST(CudnnEngineSizes, TheTableOfAnH200) {
       groups[group].first += same, ++groups[group].second;
       equal += same, ++all;
       if (!same)
-        std::printf("%s (%s): asked %llu, law %llu\n", name.c_str(), group.c_str(),
+        std::printf("%s (%s): requested %llu, rule %llu\n", name.c_str(), group.c_str(),
                     static_cast<unsigned long long>(asked),
                     static_cast<unsigned long long>(answered));
     }
@@ -263,7 +264,7 @@ TEST(CudnnEngineSizes, TheTableOfAnH200) {
   EXPECT_EQ(all, 204);
 }
 
-// Batch 4, 512 positions, heads 64 wide; Qwen2-0.5B has 14 query heads for 2 of keys and values.
+// Batch 4, 512 positions, head dimension 64; Qwen2-0.5B has 14 query heads for 2 key-value heads.
 TEST(CudnnEngineSizes, AttentionOfSharedKeysMakesGradientsOfEveryHead) {
   const Shape query = Packed({4, 14, 512, 64}, kBf16), shared = Packed({4, 2, 512, 64}, kBf16);
   EXPECT_EQ(AttentionWorkspace({false, query, shared, shared}, kH200).bytes, 256u);

@@ -1,8 +1,9 @@
-"""Devices of the table, slices, files and figures as a planned PyTorch program sees them; what has no kernels is said.
+"""Devices from the table, slices, files and figures, as a planned PyTorch program sees them; and
+the error for a GPU without kernels.
 
     VRAMSCOPE_TEST_PYTHONPATH=... python3 device_properties_test.py VRAMSCOPE
 
-Skipped where neither VRAMSCOPE_TEST_PYTHONPATH nor this interpreter has a torch that is built for CUDA."""
+Skipped if neither VRAMSCOPE_TEST_PYTHONPATH nor this interpreter has a CUDA build of torch."""
 import json
 import re
 import subprocess
@@ -10,7 +11,8 @@ import subprocess
 import torch_program
 from torch_program import ENVIRONMENT, PYTHON, VRAMSCOPE, Program
 
-# Shared memory of a multiprocessor and at most of a block in KiB: the CUDA C++ programming guide.
+# Shared memory per multiprocessor and its maximum per block in KiB, from the CUDA C++ programming
+# guide.
 SHARED = {"7.5": (64, 64), "8.0": (164, 163), "8.6": (100, 99), "8.7": (164, 163), "8.9": (100, 99), "9.0": (228, 227), "10.0": (228, 227),
           "10.3": (228, 227), "11.0": (228, 227), "12.0": (100, 99), "12.1": (100, 99), "6.0": (64, 48), "7.0": (96, 96)}
 
@@ -101,7 +103,8 @@ class Device(Program):
         self.assertIn("memory", self.stderr)
 
     def test_the_list_of_kernels_is_that_of_this_torch(self):
-        """RunsOnLibTorch() has what LibTorch 2.11 for CUDA 13.0 has; this torch is that, or says another."""
+        """RunsOnLibTorch() lists the architectures of LibTorch 2.11 for CUDA 13.0; the torch of
+        this test has the same or is another version."""
         seen = self.run_on(ASK, "--device", "rtx-4090")
         has = {name for name in seen["kernels"] if name.startswith("sm_")}
         version = subprocess.run([PYTHON, "-c", "import os, runpy, importlib.util as u; v = runpy.run_path(os.path.join(os.path.dirname("
@@ -112,7 +115,8 @@ class Device(Program):
         self.assertEqual(has, {"sm_75", "sm_80", "sm_86", "sm_90", "sm_100", "sm_120"})
 
     def test_no_kernels_for_it(self):
-        """An old GPU under a PyTorch that has no kernels for it: the program ends as it would there."""
+        """An old GPU with a PyTorch that has no kernels for it: the program fails as on that GPU.
+        """
         seen = self.run_on(ASK, "--device", "p100-pcie-16gb")
         if any(name in seen["kernels"] for name in ("sm_60", "sm_61")):
             self.skipTest("this torch has kernels for it")
@@ -123,7 +127,8 @@ class Device(Program):
                 self.run_on(MULTIPLY, "--device", device)
 
     def test_cublas_workspaces(self):
-        """PyTorch chooses them by compute capability: what the table says is what is asked for."""
+        """PyTorch chooses their size by compute capability: the table's value is what it requests.
+        """
         for device in ("gtx-1650", "rtx-3070-laptop", "h20", "gb200", "b300", "rtx-pro-4000", "gb10"):
             with self.subTest(device):
                 trace = self.path("out.trace")

@@ -42,7 +42,7 @@ TEST(Durations, TheSlowerOfArithmeticAndMemory) {
   EXPECT_GT(CopyDuration(card, 1 << 30, CopyPath::kPageable),
             CopyDuration(card, 1 << 30, CopyPath::kPinned));
   EXPECT_GT(CopyDuration(card, 1 << 30, CopyPath::kPinned),
-            CopyDuration(card, 1 << 30, CopyPath::kOnCard));
+            CopyDuration(card, 1 << 30, CopyPath::kOnGpu));
 }
 
 TEST(Durations, NothingTakesNoTimeOrForEver) {
@@ -56,7 +56,8 @@ TEST(Durations, NothingTakesNoTimeOrForEver) {
   EXPECT_GE(LaunchDuration(Card{}, {.bytes = 1, .clocks = 1}), 1000);
 }
 
-// What an H200 took (driver 580.159.04, PyTorch 2.11 of CUDA 13.0), events around many calls.
+// Durations on an H200 (driver 580.159.04, PyTorch 2.11 for CUDA 13.0), measured with events around
+// many calls.
 TEST(Durations, ProductsAsMeasured) {
   struct Case {
     int64_t m, n, k;
@@ -89,7 +90,7 @@ TEST(Durations, ProductsAsMeasured) {
   }
 }
 
-// A tile more than multiprocessors is a round more.
+// One tile more than multiprocessors needs one more wave.
 TEST(Durations, ProductsTakeWholeRounds) {
   const auto duration = [](int64_t columns) {
     return ProductDuration(H200(), {.m = 256, .n = columns, .k = 4096},
@@ -106,9 +107,9 @@ TEST(Durations, MemoryAsMeasured) {
   EXPECT_NEAR(us({.bytes = 2.0 * (1 << 29)}), 255, 25);     // a copy of 512 MiB
   EXPECT_NEAR(us({.bytes = 12.0 * (2 << 20)}), 5.25, 0.7);  // a sum of 8 MiB, in the cache
   EXPECT_LT(us({}), 1.5);
-  // 24 blocks of 1,024 threads that go through 2,048 rows of 768 of two tensors.
-  EXPECT_NEAR(us({.bytes = 2.0 * 2048 * 768 * 4, .threads_in_turn = 24 * 1024}), 7.6, 2);
-  // Lists: 320 blocks of 65,536 elements, one list, read and written.
+  // 24 blocks of 1,024 threads that iterate over 2,048 rows of 768 elements of two tensors.
+  EXPECT_NEAR(us({.bytes = 2.0 * 2048 * 768 * 4, .serial_threads = 24 * 1024}), 7.6, 2);
+  // Tensor lists: 320 blocks of 65,536 elements, one list, read and written.
   EXPECT_NEAR(us({.bytes = 320.0 * 65536 * 8, .blocks = 320}), 44.3, 4);
   EXPECT_NEAR(us({.bytes = 195.0 * 65536 * 8, .blocks = 195}), 30.3, 3);
   EXPECT_NEAR(static_cast<double>(CopyDuration(H200(), 64 << 20, CopyPath::kPinned)), 1.213e6, 5e4);
@@ -133,8 +134,8 @@ TEST(Occupancy, LikeTheCalculator) {
   EXPECT_EQ(blocks(Using(64), 256), 4);
   EXPECT_EQ(blocks(Using(255), 256), 1);
   EXPECT_EQ(blocks(Using(40), 256), 6);
-  EXPECT_EQ(blocks(Using(16), 32), 32);             // blocks of a multiprocessor
-  EXPECT_EQ(blocks(Using(32, 40 * 1024), 128), 4);  // shared memory and 1 KiB of the system's
+  EXPECT_EQ(blocks(Using(16), 32), 32);             // blocks per multiprocessor
+  EXPECT_EQ(blocks(Using(32, 40 * 1024), 128), 4);  // shared memory, and 1 KiB for the system
   EXPECT_EQ(blocks(Using(32), 128, 163 * 1024), 1);
   EXPECT_EQ(blocks(Using(32), 128, 200 * 1024), 0);
   EXPECT_EQ(blocks(Using(32), 0), 0);

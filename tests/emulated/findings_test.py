@@ -1,9 +1,9 @@
-"""`vramscope explain` finds what is wrong with the memory of a program, and nothing of the kind where it is not: programs/findings.py, each
-case with its mistake and without.
+"""`vramscope explain` finds a mistake in a program's use of memory, and reports nothing without the
+mistake: runs each case of programs/findings.py with and without its mistake.
 
     python3 findings_test.py VRAMSCOPE
 
-All are planned by forks of one process that has imported torch (`plan --watch` keeps one).
+Forks of one process that has imported torch (`plan --watch` keeps one) plan all of them.
 """
 import json
 import os
@@ -17,7 +17,7 @@ import unittest
 from torch_program import ENVIRONMENT, HERE, PYTHON, TORCH, VRAMSCOPE, Program, has
 
 PROGRAM = os.path.join(HERE, "programs", "findings.py")
-# A case has the name of the finding that it shows.
+# A case has the name of the finding that it tests.
 CASES = ("leak", "retained-graph", "kept-from-before", "old-gradients", "outputs-held", "second-weights", "held-since-setup", "resident-inputs",
          "no-grad", "eval-graph", "eval-peak", "load-peak", "logits-copies", "autocast-weights", "optimizer-temporaries", "gradient-copies",
          "attention-scores", "checkpointing-without-effect", "frozen-32-bits", "large-buffers", "workspaces", "no-gradient", "made-in-first-step", "dtype-copies", "uneven-steps", "other-streams",

@@ -10,7 +10,7 @@
 namespace vramscope::emulated {
 namespace {
 
-// Memory that stands for a card's: mapped, as Memory maps it.
+// Memory that represents a GPU's: mapped as Memory maps it.
 class HostBytesTest : public testing::Test {
  protected:
   static constexpr uint64_t kBytes = uint64_t{256} << 20;
@@ -23,7 +23,7 @@ class HostBytesTest : public testing::Test {
   void TearDown() override { munmap(reinterpret_cast<void*>(base_), kBytes); }
 
   void Write(uint64_t offset, int64_t value) { bytes_.Write(base_ + offset, &value, sizeof value); }
-  // What the host reads; -1: it is not known (zeros were given).
+  // The value that the host reads; -1 if it is not known (zeros were returned).
   int64_t Read(uint64_t offset) {
     int64_t value = 77;
     if (bytes_.Read(&value, base_ + offset, sizeof value)) {
@@ -48,12 +48,12 @@ TEST_F(HostBytesTest, WhatWasWrittenComesBack) {
   EXPECT_EQ(Read(0), 5);
   EXPECT_EQ(Read(8), 6);
   EXPECT_EQ(Read(4), 6ll << 32);  // of both
-  EXPECT_EQ(Read(12), -1);        // half of it is not known
+  EXPECT_EQ(Read(12), -1);        // half of it is unknown
 }
 
 TEST_F(HostBytesTest, AReusedBlockIsNotStale) {
   Write(1024, 5);
-  Launch(1024, 4096);  // a kernel got its address
+  Launch(1024, 4096);  // a kernel was given its address
   EXPECT_EQ(Read(1024), -1);
   Write(1024, 5);
   Launch(512, 4096);  // a block that begins before it
@@ -87,7 +87,7 @@ TEST_F(HostBytesTest, CopiesOnTheCardCarryWhatIsKnown) {
   Write(0, 5);
   bytes_.Move(base_ + 64, base_, 8);
   EXPECT_EQ(Read(64), 5);
-  bytes_.Move(base_ + 64, base_ + 128, 8);  // of something unknown
+  bytes_.Move(base_ + 64, base_ + 128, 8);  // of unknown bytes
   EXPECT_EQ(Read(64), -1);
 }
 

@@ -1,4 +1,5 @@
-"""What Python's hooks tell the platform of the host's work (emulated/python/vramscope/host.py): host_test.py FOLDER of the platform's libraries"""
+"""How Python's hooks report host work to the platform (emulated/python/vramscope/host.py):
+host_test.py FOLDER, the folder of the platform's libraries"""
 import ctypes
 import json
 import os
@@ -10,13 +11,13 @@ import unittest
 
 FOLDER = sys.argv.pop(1)
 OUTPUT = tempfile.TemporaryDirectory()
-os.environ["VRAMSCOPE_EMULATED_OUTPUT"] = OUTPUT.name  # before the platform is there
+os.environ["VRAMSCOPE_EMULATED_OUTPUT"] = OUTPUT.name  # before the platform exists
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "emulated", "python"))
 from vramscope import host  # noqa: E402
 
 
 def optimizer(trained, frozen=0, state=0):
-    """Of so many parameters, each trained one with so many tensors of state."""
+    """For a number of parameters, each trained one with a number of state tensors."""
     parameters = [types.SimpleNamespace(requires_grad=number < trained) for number in range(trained + frozen)]
     return types.SimpleNamespace(param_groups=[{"params": parameters}],
                                  state={number: dict.fromkeys(range(state)) for number in range(trained)})
@@ -90,4 +91,4 @@ class Host(unittest.TestCase):
 if __name__ == "__main__":
     passed = unittest.main(exit=False).result.wasSuccessful()
     OUTPUT.cleanup()
-    os._exit(0 if passed else 1)  # the platform would write there once more
+    os._exit(0 if passed else 1)  # the platform would write there again

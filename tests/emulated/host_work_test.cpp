@@ -16,7 +16,7 @@ class HostWorkTest : public testing::Test {
   void TearDown() override { ForgetHostThreads(); }
 };
 
-// Of a thread that says nothing.
+// For a thread that reports nothing.
 int64_t OfAnotherThread() {
   int64_t takes = 0;
   std::thread([&] { takes = LaunchHostNs(); }).join();
@@ -38,10 +38,10 @@ TEST_F(HostWorkTest, AThreadRunsWhatItSaidLast) {
   EXPECT_EQ(HostRuns(HostThread::kPython), HostThread::kUnsaid);
   const int64_t in_python = LaunchHostNs();
   EXPECT_EQ(HostRuns(HostThread::kOptimizer), HostThread::kPython);
-  EXPECT_LT(LaunchHostNs(), in_python);  // one launch after the other, and no graph
+  EXPECT_LT(LaunchHostNs(), in_python);  // launches one after the other, without a graph
   EXPECT_EQ(HostRuns(HostThread::kPython), HostThread::kOptimizer);
   EXPECT_EQ(LaunchHostNs(), in_python);
-  // As a checkpoint's forward pass does, within autograd's thread.
+  // As in a checkpoint's forward pass within autograd's thread.
   const int64_t of_engine = OfAnotherThread();
   std::thread([&] {
     HostRuns(HostThread::kPython);

@@ -1,7 +1,8 @@
-"""libvramscope-isolation.so and what the audit library hands on: isolation_library_test.py FOLDER of the platform's libraries [VRAMSCOPE LIBRARY with static TLS]
+"""Tests libvramscope-isolation.so and the symbols that the audit library binds:
+isolation_library_test.py FOLDER of the platform's libraries [VRAMSCOPE LIBRARY with static TLS]
 
-`isolation/ways.py` changes a folder in every way that we know; afterwards nothing outside has changed, by the folder's state and by the
-system calls that strace saw.
+`isolation/ways.py` changes a folder in every known way. Afterwards nothing outside has changed,
+according to the folder's state and to the system calls in strace's output.
 """
 import fcntl
 import os
@@ -53,7 +54,7 @@ class Folder(unittest.TestCase):
     def run_command(self, *command, wrapped=(), **more):
         options = {name: more.pop(name) for name in ("cwd",) if name in more}
         environment = self.environment(**more)
-        if wrapped:  # strace and others are not to be isolated themselves
+        if wrapped:  # strace and others must not be isolated themselves
             command = [*wrapped, "env", *("%s=%s" % item for item in environment.items()), *command]
             environment = dict(os.environ)
         return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=240, stdin=subprocess.DEVNULL, **options)
@@ -79,7 +80,7 @@ class Copies(Folder):
         self.expect_unchanged()
 
     def test_the_ways_change_the_folder_where_nothing_isolates(self):
-        # What the other tests are worth: without the variable the library stands aside.
+        # Checks the other tests: without the variable, the library does nothing.
         self.expect_all_ways(self.run_command(sys.executable, WAYS, self.folder, VRAMSCOPE_ISOLATION=None))
         self.assertNotEqual(folder.state(self.folder), self.before)
         self.assertEqual(os.listdir(self.changes), [])
@@ -122,7 +123,7 @@ class Copies(Folder):
         self.expect_unchanged()
 
     def test_a_deep_folder_of_changes(self):
-        # Paths that are too long for a socket's address, and for one buffer.
+        # Paths that are too long for a socket address, and for one buffer.
         self.changes = self.path(*["deep" * 10] * 4)
         os.makedirs(self.changes)
         self.expect_all_ways(self.run_command(sys.executable, WAYS, self.folder))
@@ -203,7 +204,7 @@ class Copies(Folder):
 
 
 class Overlay(Folder):
-    """Folders that were there before are renamed under overlayfs in a user's name space."""
+    """Existing folders can be renamed under overlayfs in a user namespace."""
 
     def run_ways(self, preload):
         scratch = tempfile.TemporaryDirectory(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None)
@@ -225,7 +226,8 @@ class Overlay(Folder):
 
 class Audit(Folder):
     def test_neither_library_takes_thread_local_storage(self):
-        # glibc keeps little room for it; jemalloc and tcmalloc, which Ray preloads, need that.
+        # glibc reserves little space for it; jemalloc and tcmalloc, which Ray preloads, need that
+        # space.
         for library in (AUDIT, ISOLATION):
             with open(library, "rb") as file:
                 content = file.read()
@@ -249,10 +251,10 @@ class Audit(Folder):
                 self.assertIn("it runs", (result.stdout + result.stderr).splitlines())
 
     def loaded(self, name):
-        """Which file a program gets that loads a wheel's library of that name."""
+        """Which file a program gets if it loads a library of that name from a wheel."""
         os.makedirs(self.path("vendored.libs"), exist_ok=True)
         library = self.path("vendored.libs", name)
-        shutil.copy(ISOLATION, library)  # any that is not CUDA's
+        shutil.copy(ISOLATION, library)  # any library that is not CUDA's
         return self.python("import ctypes; ctypes.CDLL(%r)\nprint(*{line.split()[-1] for line in open('/proc/self/maps') if 'cudart' in line})" % library,
                            LD_AUDIT=AUDIT, LD_PRELOAD=None, VRAMSCOPE_ISOLATION=None).strip()
 
@@ -264,7 +266,8 @@ class Audit(Folder):
                 self.assertEqual(self.loaded(name), os.path.realpath(os.path.join(LIBRARIES, ours)))
 
     def test_a_library_that_is_linked_to_a_renamed_runtime_loads(self):
-        """The loader compares the names in its table of versions with what it got (torchvision's _C.so)."""
+        """The loader compares the names in its version table with the library that it loaded
+        (torchvision's _C.so)."""
         if not shutil.which("cc"):
             self.skipTest("no C compiler")
         for name, text in (("runtime.c", "int runtime(void) { return 7; }"), ("versions", "VERSION_1 { global: runtime; };"),

@@ -1,8 +1,9 @@
-"""What a planned program changes stays with it: `vramscope plan` of isolation/ways.py leaves its folder as it was, whatever the mode.
+"""A planned program's changes are isolated: `vramscope plan` of isolation/ways.py leaves its folder
+unchanged in every mode.
 
     python3 isolation_test.py VRAMSCOPE
 
-With a stand-in for torch, so that it runs everywhere."""
+Uses a stand-in for torch, so that it runs everywhere."""
 import json
 import os
 import re
@@ -38,7 +39,7 @@ class Isolation(unittest.TestCase):
             self.skipTest(result.stderr.strip().splitlines()[-1])
 
     def give(self):
-        """The folder and what is in it to the user who plans."""
+        """Gives the folder and its contents to the user who plans."""
 
     def fill(self):
         contents.fill(self.folder)
@@ -102,7 +103,7 @@ class Isolation(unittest.TestCase):
         self.assertNotIn("not reached: timed out", printed)
 
     def scratch(self, pid):
-        """The scratch folders that a process holds open."""
+        """The scratch folders that a process has open."""
         found = []
         for name in os.listdir("/proc/%d/fd" % pid):
             try:
@@ -139,8 +140,8 @@ class Isolation(unittest.TestCase):
 
 
 class Unprivileged(Isolation):
-    """The same for a user who is not root, where this is run by root."""
-    PYTHON = "/usr/bin/python3"  # root's own may lie where others cannot go
+    """The same for a user who is not root, if this test is run by root."""
+    PYTHON = "/usr/bin/python3"  # root's own may be in a folder that others cannot enter
 
     def setUp(self):
         if os.geteuid() != 0 or not shutil.which("setpriv"):
@@ -157,7 +158,7 @@ class Unprivileged(Isolation):
             os.lchown(path, 65534, group)
 
     def test_below_folders_of_others(self):
-        """As /data/projects/USER, whose parents are root's: overlayfs copies none of those."""
+        """Like /data/projects/USER, whose parents belong to root: overlayfs cannot copy those."""
         self.fill()
         inner = os.path.join(self.folder, "project", "made", "by", "others")
         os.makedirs(inner)
@@ -193,7 +194,8 @@ class Unprivileged(Isolation):
         self.assertEqual(contents.state(outside), before)
 
     def test_files_of_another_group(self):
-        """As in a project's folder, whose group is not the user's first: overlayfs copies none, the other mode does."""
+        """Like a project's folder whose group is not the user's primary group: overlayfs copies no
+        such files, the other mode does."""
         self.fill()
         self.give(group=0)
         mode, self.MODE = self.MODE, "auto"
@@ -207,7 +209,8 @@ class Unprivileged(Isolation):
 
 
 class Warm(Isolation):
-    """A program that begins as the fork of a process which has imported, in an isolation of its own."""
+    """A program that starts as the fork of a process that has imported its packages, in a separate
+    isolation."""
 
     def command(self, code, *options):
         folder = tempfile.mkdtemp()
@@ -238,7 +241,7 @@ class Warm(Isolation):
         self.assertEqual(self.rights(self.command), self.rights(super().command))
 
     def test_what_was_imported_is_not_changed_for_others(self):
-        """A module that writes while it is imported."""
+        """A module that writes files while it is imported."""
         self.fill()
         os.mkdir(os.path.join(self.folder, "fake"))
         shutil.copytree(os.path.join(HERE, "fake_torch", "torch"), os.path.join(self.folder, "fake", "torch"))
@@ -273,7 +276,7 @@ class Warm(Isolation):
 
 
 class WarmUnprivileged(Warm, Unprivileged):
-    """As an ordinary user: its user namespace is none that the program could enter from its own."""
+    """As an ordinary user: the program could not enter its user namespace from its own."""
 
 
 class Copy(Isolation):
@@ -281,11 +284,11 @@ class Copy(Isolation):
 
 
 class Refused(unittest.TestCase):
-    """Where no mode works, nothing is started."""
+    """If no mode works, nothing is started."""
 
     def test_the_plan_does_not_start_without_isolation(self):
         with tempfile.TemporaryDirectory() as folder:
-            # A folder of the platform without the library, and a filter that refuses namespaces.
+            # A platform folder without the library, and a filter that refuses namespaces.
             platform = os.path.join(folder, "emulated")
             real = os.path.join(os.path.dirname(os.path.dirname(VRAMSCOPE)), "emulated")
             os.mkdir(platform)

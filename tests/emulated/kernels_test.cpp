@@ -10,7 +10,7 @@ TEST(Kernels, GoWithTheirImage) {
   RegisterKernel(&functions[0], "first", &images[0]);
   RegisterKernel(&functions[1], "second", &images[0]);
   RegisterKernel(&functions[2], "third", &images[1]);
-  // The place of one that went is another's, of another image.
+  // An address of an unloaded image is reused by another image.
   RegisterKernel(&functions[0], "fourth", &images[1]);
   ForgetKernels(&images[0]);
   EXPECT_TRUE(IsRegistered(&functions[0]));

@@ -1,4 +1,4 @@
-// Parameters of a launch, for tests of the rules that look at them.
+// Parameters of a launch, for tests of the rules that read them.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace vramscope::emulated {
 
-// Addresses of a card are whatever is large; a is 1 << 40 and so on.
+// Addresses of the GPU are large numbers; a is 1 << 40 and so on.
 inline uint64_t At(char name) { return uint64_t{1} << 40 | static_cast<uint64_t>(name) << 20; }
 
 // Names as torch 2.11 registers them.
@@ -27,7 +27,7 @@ inline constexpr char kDropout[] =
     "EfjLi1ELi16EbEEvNS_4cuda6detail10TensorInfoIKT_T1_EENS7_IS8_SA_EENS7_IT4_SA_EESA_T0_NS_"
     "15PhiloxCudaStateE";
 
-// Each of so many bytes, filled with what a launch before left over.
+// Each has the given number of bytes, filled with remains of an earlier launch.
 template <class Self>
 class LaunchedWith {
  public:

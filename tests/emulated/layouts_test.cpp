@@ -1,5 +1,5 @@
-// Our declarations of CUDA's structures have the sizes and offsets of NVIDIA's. Compiled once for
-// each toolkit whose headers are at hand; which version that is, they say themselves.
+// Checks that the declarations of CUDA's structures have the sizes and offsets of NVIDIA's.
+// Compiled once for each toolkit whose headers are available; the headers state their version.
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@
 #include "emulated/runtime/types.h"
 
 #pragma GCC diagnostic ignored \
-    "-Winvalid-offsetof"  // a derived structure's offsets are what is asked
+    "-Winvalid-offsetof"  // GCC warns about offsetof of derived structures, which this needs
 
 namespace vramscope::emulated {
 namespace {

@@ -1,5 +1,5 @@
 // The math libraries as programs load them: names and version nodes, handles and descriptors,
-// sizes, work on the clock.
+// sizes, and durations on the virtual clock.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -51,7 +51,7 @@ uint64_t Now() {
   static Library core("libvramscope-emulated.so");
   return core.Get<uint64_t>("vramscope_emulated_now_ns");
 }
-// Of the default stream, after all that was submitted.
+// For the default stream, after all submitted work.
 uint64_t Finished() {
   static Library runtime("libcudart.so.12");
   EXPECT_EQ(runtime("cudaDeviceSynchronize"), 0);
@@ -102,7 +102,7 @@ TEST(LibrariesAnswers, CublasKeepsItsSettings) {
   EXPECT_EQ(cublas("cublasGetMathMode", handle, &value), 0);
   EXPECT_EQ(value, 3);
   EXPECT_EQ(cublas("cublasGetVersion_v2", handle, &value), 0);
-  EXPECT_EQ(value, 120405);  // of CUDA 12.4
+  EXPECT_EQ(value, 120405);  // from CUDA 12.4
   EXPECT_EQ(cublas("cublasGetVersion_v2", handle, static_cast<int*>(nullptr)), 7);
   EXPECT_EQ(cublas("cublasDestroy_v2", handle), 0);
 }
@@ -126,7 +126,7 @@ TEST(LibrariesAnswers, AProductTakesItsTime) {
   EXPECT_EQ(cublas("cublasSgemm_v2", handle, 0, 0, -1, 1, 1, &one, &one, 1, &one, 1, &one,
                    static_cast<float*>(nullptr), 1),
             7);
-  float dot = 5;  // the host is to read it
+  float dot = 5;  // the host is meant to read it
   EXPECT_EQ(cublas("cublasSdot_v2", handle, 4, &one, 1, &one, 1, &dot), 0);
   EXPECT_EQ(dot, 0);
   cublas("cublasDestroy_v2", handle);
@@ -162,7 +162,7 @@ TEST(LibrariesAnswers, CublasLtDescriptorsReadBackWhatWasSet) {
   lt("cublasLtMatrixLayoutDestroy", layout);
 }
 
-// cuDNN's graph interface: a convolution as a program builds it, by the documented numbers.
+// cuDNN's graph interface: a convolution as a program builds it, with the documented enum values.
 class Graph {
  public:
   explicit Graph(const Library& cudnn) : cudnn_(cudnn) {}
@@ -209,7 +209,7 @@ TEST(LibrariesAnswers, CudnnPlansAConvolution) {
   void* operations = graph.Make(15);
   graph.Link(operations, 801, forward);
   ASSERT_EQ(cudnn("cudnnBackendFinalize", operations), 0);
-  // The tensors' descriptors may go: what was built of them lives on.
+  // The tensors' descriptors may be destroyed: objects built from them stay valid.
   for (void* descriptor : {x, w, y, forward})
     EXPECT_EQ(cudnn("cudnnBackendDestroyDescriptor", descriptor), 0);
 
@@ -243,7 +243,7 @@ TEST(LibrariesAnswers, CudnnPlansAConvolution) {
               0);
     EXPECT_EQ(count, i == 0 ? 1 : 0);
   }
-  // Channels first on tensor cores: x, w and y in the other order.
+  // Channels first on tensor cores: x, w and y in the other layout.
   EXPECT_EQ(workspaces[0], 4 * (2048 * 8 * 100 + 16 * 8 * 9 + 2048 * 16 * 64) + 16);
   EXPECT_EQ(workspaces[1], 0);
 
@@ -302,7 +302,7 @@ TEST(LibrariesAnswers, CudnnPlacesTheParametersOfAnLstm) {
   int type = -1, count = 0, dims[3] = {}, strides[3] = {};
   EXPECT_EQ(cudnn("cudnnGetTensorNdDescriptor", matrix, 3, &type, &count, dims, strides), 0);
   EXPECT_THAT(dims, testing::ElementsAre(1, 5, 5));
-  // One half of the pair may be all that is wanted.
+  // Only one of the two values may be requested.
   EXPECT_EQ(cudnn("cudnnGetRNNWeightParams", handle, rnn, 0, bytes,
                   static_cast<const void*>(weights.data()), 0, matrix, &at,
                   static_cast<void*>(nullptr), static_cast<void**>(nullptr)),
@@ -379,7 +379,7 @@ TEST(LibrariesAnswers, OneProcessStandsForAllRanks) {
   UniqueId id;
   ASSERT_EQ(nccl("ncclGetUniqueId", &id), 0);
   void *comm = nullptr, *sent = nullptr, *all = nullptr;
-  ASSERT_EQ(nccl("ncclCommInitRank", &comm, 8, id, 3), 0);  // waits for nobody
+  ASSERT_EQ(nccl("ncclCommInitRank", &comm, 8, id, 3), 0);  // waits for no other rank
   ASSERT_EQ(runtime("cudaMalloc", &sent, size_t{8}), 0);
   ASSERT_EQ(runtime("cudaMalloc", &all, size_t{64}), 0);
   const int64_t value = 5;
@@ -395,7 +395,7 @@ TEST(LibrariesAnswers, OneProcessStandsForAllRanks) {
   EXPECT_EQ(nccl("ncclAllReduce", sent, sent, size_t{1}, kInt64, kAverage, comm, nullptr), 0);
   ASSERT_EQ(runtime("cudaMemcpy", gathered, sent, sizeof value, kToHost), 0);
   EXPECT_EQ(gathered[0], 40);
-  // Of what nobody knows nothing is known behind it either: zero.
+  // A collective on unknown values returns unknown values, which are read as zero.
   EXPECT_EQ(nccl("ncclAllReduce", all, sent, size_t{1}, kInt64, 7, comm, nullptr), 0);
   ASSERT_EQ(runtime("cudaMemcpy", gathered, sent, sizeof value, kToHost), 0);
   EXPECT_EQ(gathered[0], 0);
@@ -404,8 +404,8 @@ TEST(LibrariesAnswers, OneProcessStandsForAllRanks) {
   unsetenv("VRAMSCOPE_EMULATED_ALONE");
 }
 
-// What a profiler does: buffers on demand, ids pushed around calls, records by their documented
-// places.
+// As a profiler does: buffers on demand, ids pushed around calls, records read at their documented
+// offsets.
 std::vector<char> g_records;
 void Request(uint8_t** buffer, size_t* size, size_t* most) {
   *size = 4096;
@@ -455,7 +455,7 @@ TEST(LibrariesAnswers, CuptiTellsEveryWorkWithItsCallAndItsOperator) {
     switch (At<uint32_t>(record, 0)) {
       case 10:
         EXPECT_STREQ(At<const char*>(record, 104), "cublasSgemm_v2 (modelled)");
-        EXPECT_GE(At<uint64_t>(record, 16), end);  // one stream: one behind the other
+        EXPECT_GE(At<uint64_t>(record, 16), end);  // one stream: one after the other
         end = At<uint64_t>(record, 24);
         EXPECT_EQ(At<uint32_t>(record, 48), 7u);  // the default stream
         kernels.push_back(At<uint32_t>(record, 92));

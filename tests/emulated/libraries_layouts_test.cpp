@@ -1,5 +1,5 @@
-// Our declarations of CUPTI's records against the headers of a toolkit: places of the fields that
-// are filled, and that no record of ours is shorter than theirs.
+// Compares the declarations of CUPTI's records with the headers of a toolkit: the offsets of the
+// fields that are filled, and that no emulated record is shorter than the original.
 #include <cupti.h>
 #include <gtest/gtest.h>
 

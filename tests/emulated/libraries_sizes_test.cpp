@@ -1,5 +1,5 @@
-// The pure parts of the emulated math libraries: sizes, versions, what a collective makes of
-// values, where ranks meet.
+// Functions of the emulated math libraries without state: sizes, versions, the values that a
+// collective computes, and where ranks find each other.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -43,7 +43,7 @@ cudnn::Shape Packed(std::vector<int64_t> dims, int type, bool channels_last = fa
       continue;
     }
     shape.strides[i] = step;
-    // Some tests have dimensions whose product is none.
+    // Some tests have dimensions whose product overflows.
     step = static_cast<int64_t>(static_cast<uint64_t>(step) * static_cast<uint64_t>(dims[i]));
   }
   return shape;
@@ -176,10 +176,10 @@ TEST(Toolkits, TheDriverIsAsNewAsTheProgramNeeds) {
   EXPECT_EQ(of("cuda=12.4"), 13000);
   EXPECT_EQ(of("cuda=13.2"), 13020);
   EXPECT_EQ(of("cuda=14.1"), 14010);
-  EXPECT_EQ(of("cuda=99999.1"), 13000);  // nobody's
+  EXPECT_EQ(of("cuda=99999.1"), 13000);  // not a real version
 }
 
-// A name that nobody can know before the ranks do, and a file of nobody else's.
+// A file name that is unknown before the ranks exist, and a file that belongs to another user.
 TEST(NcclRendezvous, TakesNoFileOfAnybodyElse) {
   char folder[] = "/tmp/vramscope-rooms-XXXXXX";
   ASSERT_NE(mkdtemp(folder), nullptr);
@@ -191,7 +191,7 @@ TEST(NcclRendezvous, TakesNoFileOfAnybodyElse) {
     for (const auto& entry : std::filesystem::directory_iterator(folder)) return entry.path();
     return std::filesystem::path();
   };
-  // Stays, as a killed rank's.
+  // Stays, like that of a killed rank.
   static const auto* const killed = nccl::Rendezvous::Join(id, 2, 0, &problem).release();
   ASSERT_NE(killed, nullptr) << problem;
   const std::filesystem::path room = file_of();
@@ -200,7 +200,7 @@ TEST(NcclRendezvous, TakesNoFileOfAnybodyElse) {
   EXPECT_EQ(facts.st_mode & 0777, 0600u);
   EXPECT_NE(nccl::Rendezvous::Join(id, 2, 1, &problem), nullptr) << problem;
   std::filesystem::remove(room);
-  // Where others may write to it, or where it is a link, it is not the ranks'.
+  // If others may write to it, or if it is a link, it is not used.
   std::ofstream(room).put(' ');
   std::filesystem::permissions(room, std::filesystem::perms::all);
   EXPECT_EQ(nccl::Rendezvous::Join(id, 2, 0, &problem), nullptr);
@@ -217,8 +217,8 @@ TEST(NcclMemory, OneRankIsAsMeasured) {
   EXPECT_EQ(one.least, one.most);
 }
 
-// Public readings: 544 MiB of two and 688 of four A100 with NVLink (NVIDIA/nccl#964), 1.6 GB of one
-// communicator (#864). No plan takes less than they say.
+// Published figures: 544 MiB for two and 688 for four A100 with NVLink (NVIDIA/nccl#964), 1.6 GB
+// for one communicator (#864). No plan uses less.
 TEST(NcclMemory, SeveralRanksTakeNoLessThanPublicReadings) {
   const auto two = nccl::MemoryOfCommunicator(2, Peers::kNvlink, {});
   const auto four = nccl::MemoryOfCommunicator(4, Peers::kNvlink, {});
@@ -234,7 +234,7 @@ TEST(NcclMemory, FollowsLinksAndSettings) {
     return nccl::MemoryOfCommunicator(8, peers, settings).most;
   };
   EXPECT_GT(most(Peers::kNvlink, {}), most(Peers::kPcie, {}));
-  EXPECT_GT(most(Peers::kPcie, {}), most(Peers::kNone, {}));  // its buffers are the host's
+  EXPECT_GT(most(Peers::kPcie, {}), most(Peers::kNone, {}));  // its buffers are in host memory
   EXPECT_GT(most(Peers::kPcie, {.buffer_bytes = uint64_t{16} << 20}), most(Peers::kPcie, {}));
   EXPECT_EQ(most(Peers::kNvlink, {.max_channels = 4}), most(Peers::kPcie, {}));
   EXPECT_GT(most(Peers::kPcie, {.min_channels = 8}), most(Peers::kPcie, {}));
@@ -254,7 +254,7 @@ TEST(NcclMemory, SettingsOfTheEnvironment) {
 TEST(NcclValues, EveryOperationAndTheNarrowFloats) {
   EXPECT_THAT(Reduced<int64_t>(4, 0, {1, -5}, {2, 3}), testing::ElementsAre(3, -2));
   EXPECT_THAT(Reduced<int64_t>(4, 2, {1, -5}, {2, -7}), testing::ElementsAre(2, -5));
-  EXPECT_THAT(Reduced<uint8_t>(1, 0, {200}, {100}), testing::ElementsAre(44));  // wraps
+  EXPECT_THAT(Reduced<uint8_t>(1, 0, {200}, {100}), testing::ElementsAre(44));  // wraps around
   EXPECT_THAT(Reduced<float>(7, 1, {2.5f}, {4}), testing::ElementsAre(10));
   EXPECT_THAT(Reduced<double>(8, 3, {2.5}, {4}), testing::ElementsAre(2.5));
   EXPECT_THAT(Reduced<uint16_t>(9, 0, {0x3f80}, {0x4000}),
@@ -279,7 +279,7 @@ std::string Text(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// One rank's part of three rounds; what it saw, or an empty string.
+// One rank's part of three rounds; the values that it saw, or an empty string.
 std::string Rounds(const nccl::UniqueId& id, int ranks, int rank) {
   std::string problem;
   const auto room = nccl::Rendezvous::Join(id, ranks, rank, &problem);
@@ -327,7 +327,7 @@ TEST(NcclRendezvous, MessagesWaitInTheirBox) {
   EXPECT_EQ(known, 2u);
   EXPECT_EQ(Text(message), "ab");
   EXPECT_TRUE(second->Receive(0, message, &known));
-  EXPECT_EQ(known, 0u);  // not known where it was sent
+  EXPECT_EQ(known, 0u);  // unknown to the sender
   EXPECT_FALSE(second->Receive(0, message, &known));
 }
 
@@ -342,7 +342,7 @@ TEST(NcclRendezvous, SaysWhatIsWrong) {
   EXPECT_THAT(problem, testing::HasSubstr("has joined already"));
   EXPECT_EQ(nccl::Rendezvous::Join(id, 3, 1, &problem), nullptr);
   EXPECT_THAT(problem, testing::HasSubstr("2"));
-  // A rank that ended is seen.
+  // A rank that has ended is noticed.
   const pid_t child = fork();
   if (child == 0) {
     nccl::Rendezvous::Join(id, 2, 1, &problem).release();
@@ -355,8 +355,8 @@ TEST(NcclRendezvous, SaysWhatIsWrong) {
   first->Unlink();
 }
 
-// Ranks that are killed before all have come leave their room: the next process takes it away, not
-// one in which somebody lives.
+// Ranks that are killed before all have arrived leave their folder behind: the next process removes
+// it, but not a folder with a running process.
 TEST(NcclRendezvous, RoomsOfKilledRanksGo) {
   namespace fs = std::filesystem;
   std::string folder = (fs::temp_directory_path() / "rooms-test-XXXXXX").string();
@@ -382,16 +382,17 @@ TEST(NcclRendezvous, RoomsOfKilledRanksGo) {
   std::ofstream(folder + "/other") << "somebody's";
   EXPECT_EQ(rooms(), 4);
   nccl::Rendezvous::RemoveOfKilled(folder);
-  EXPECT_EQ(rooms(), 4);  // as young as that ranks may still come
+  EXPECT_EQ(rooms(), 4);  // so recent that ranks may still arrive
   make_old();
   nccl::Rendezvous::RemoveOfKilled(folder);
-  EXPECT_EQ(rooms(), 2);  // ours, and what is none
+  EXPECT_EQ(rooms(), 2);  // one of vramscope's, and one that is not
   EXPECT_TRUE(fs::exists(folder + "/other"));
   EXPECT_EQ(unsetenv("VRAMSCOPE_EMULATED_ROOMS"), 0);
   fs::remove_all(folder);
 }
 
-// Where everybody writes, ranks meet in a folder that nobody else enters, or somewhere else.
+// In a folder to which all users can write, ranks use a subfolder that other users cannot enter, or
+// another place.
 TEST(NcclRendezvous, RoomsLieInAPrivateFolder) {
   namespace fs = std::filesystem;
   std::string parent = (fs::temp_directory_path() / "rooms-test-XXXXXX").string();

@@ -153,7 +153,7 @@ TEST(Memory, ExpandableSegments) {
   const std::vector<Card> cards{Small()};
   Memory memory(cards, Placement::kDescending);
   void* at = nullptr;
-  ASSERT_EQ(memory.ReserveAddresses(2 * kGiB, 0, &at), Result::kSuccess);  // more than there is
+  ASSERT_EQ(memory.ReserveAddresses(2 * kGiB, 0, &at), Result::kSuccess);  // more than available
   EXPECT_EQ(memory.used(0), 0u);
   EXPECT_EQ(memory.DeviceOf(at), -1);
   ASSERT_EQ(memory.TakePhysical(0, 20 * kMiB), Result::kSuccess);
@@ -184,7 +184,7 @@ TEST(Memory, PinnedAndManaged) {
   char own[64];
   ASSERT_EQ(memory.RegisterHost(own, sizeof own), Result::kSuccess);
   EXPECT_EQ(memory.RegisterHost(own + 8, 8), Result::kHostMemoryAlreadyRegistered);
-  EXPECT_EQ(memory.FreeHost(own), Result::kInvalidValue);  // not ours to free
+  EXPECT_EQ(memory.FreeHost(own), Result::kInvalidValue);  // not allocated here
   EXPECT_EQ(memory.UnregisterHost(own), Result::kSuccess);
   EXPECT_EQ(memory.UnregisterHost(own), Result::kHostMemoryNotRegistered);
 
@@ -231,7 +231,7 @@ TEST(Memory, ResetAndAnotherCard) {
   ASSERT_EQ(memory.Allocate(0, 30 * kMiB, &first), Result::kSuccess);
   ASSERT_EQ(memory.Allocate(0, 300 * kMiB, &again), Result::kSuccess);
   memory.Reset(0);
-  memory.SetCard(0, Small(4 * kGiB));
+  memory.SetGpu(0, Small(4 * kGiB));
   EXPECT_EQ(memory.used(0), 0u);
   EXPECT_EQ(memory.most_used(0), 0u);
   EXPECT_EQ(memory.free(0), 4 * kGiB - 256 * kMiB);

@@ -1,4 +1,5 @@
-"""What the library does for Python's hooks (cupti/python_marks.cpp), with classes that look like PyTorch's: native_test.py LIBRARY"""
+"""The native part of Python's hooks (cupti/python_marks.cpp), with classes that look like
+PyTorch's: native_test.py LIBRARY"""
 import gc
 import json
 import os
@@ -33,7 +34,7 @@ class Parameter(Tensor):
 
 
 class Other(Tensor):
-    """Of a class of the program's own."""
+    """For a class of the program's own."""
 
 
 class Module:
@@ -42,7 +43,7 @@ class Module:
 
 
 class Scripted:
-    """As TorchScript's modules are: its parts are no dictionaries."""
+    """Like TorchScript's modules: their parts are not in dictionaries."""
     _parameters = _buffers = _modules = ()
 
     def parameters(self):
@@ -68,7 +69,7 @@ class NativeTest(unittest.TestCase):
         self.addCleanup(self.native.end)
 
     def lines(self):
-        """[kind, requests, arguments...] of each."""
+        """[kind, requests, arguments...] of each mark."""
         with open(self.path, "rb") as file:
             rows = [json.loads(line) for line in file.read().rstrip(b"\0").decode().splitlines()]
         return [row[:1] + row[2:3] + row[5:] for row in rows if row[0] not in "Tn"]
@@ -109,7 +110,7 @@ class NativeTest(unittest.TestCase):
         back = self.native.unpack(key)
         self.assertIsNot(back, tensor)
         self.assertEqual(back.address, 4096)
-        self.native.unpack(key)  # within the same module: no other mark
+        self.native.unpack(key)  # within the same module: no new mark
         del key, on_the_host
         self.native.mark("b")
         number = self.lines()[1][3]
@@ -130,7 +131,7 @@ class NativeTest(unittest.TestCase):
         value = [Tensor(10), {"a": (Parameter(20), "text", 3, None, 1.5), "b": Other(30)}, Tensor(40, is_cuda=False), Tensor(-1)]
         self.native.tag(4, value)
         self.assertEqual(self.lines(), [["t", 5, 4, 10], ["t", 5, 4, 20], ["t", 5, 4, 4030]])
-        self.native.tag(6, (Tensor(50, grad_fn=object()), Tensor(60)))  # an input that a module made is none
+        self.native.tag(6, (Tensor(50, grad_fn=object()), Tensor(60)))  # an input that a module computed does not count as one
         self.assertEqual(self.lines()[3:], [["t", 5, 6, 60]])
         deep = Tensor(70)
         for _ in range(9):

@@ -32,7 +32,7 @@ constexpr char kConcatenation[] =
     "EEENS1_"
     "16TensorSizeStrideIS8_Lj4EEEiS8_";
 
-// A launch's parameters: "ar": a is read; "bw" written, "cb" both, "d?" not known.
+// A launch's operands: "ar": a is read; "bw": b is written; "cb": c is both; "d?": not known.
 class Launched : public LaunchedWith<Launched> {
  public:
   using LaunchedWith::LaunchedWith;
@@ -51,13 +51,14 @@ TEST(OperandRules, PointersToConstAreRead) {
   Launched launched({4, 4, 8, 8, 8, 8, 8, 8});
   for (size_t i = 2; i < 8; ++i) launched.Put(i, 0, static_cast<char>('a' + i - 2));
   EXPECT_THAT(launched.Operands(kLayerNorm), ElementsAre("ar", "br", "cr", "dw", "ew", "fw"));
-  // Of a kernel that nothing else is known of: the one that may be written is, of two neither.
+  // For a kernel without a rule: the single parameter that may be written is written; with two,
+  // neither is known.
   EXPECT_THAT(Launched({8, 8, 4}).Put(0, 0, 'a').Put(1, 0, 'b').Operands("_Z1fPfPKfi"),
               ElementsAre("aw", "br"));
   EXPECT_THAT(
       Launched({8, 8, 8}).Put(0, 0, 'a').Put(1, 0, 'b').Put(2, 0, 'c').Operands("_Z1fPfPKfS_"),
       ElementsAre("a?", "br", "c?"));
-  // A structure may hold the one that is written.
+  // A structure may contain the parameter that is written.
   EXPECT_THAT(Launched({8, 8}).Put(0, 0, 'a').Put(1, 0, 'b').Operands("_Z1fPf1S"),
               ElementsAre("a?", "b?"));
   Launched gradient({8, 8, 8, 8, 8, 8, 4});
@@ -89,8 +90,8 @@ TEST(OperandRules, NamesThatAreNoneOrOfOtherParametersSayNothing) {
   EXPECT_THAT(operands, IsEmpty());
 }
 
-// Where from, where to and the rest stand at the end; strides in front of them are not looked at,
-// nor is a second result where there is one.
+// Source, destination and the rest are at the end; strides before them are not read, nor is a
+// second result if there is one.
 TEST(OperandRules, ReductionsReadAndWrite) {
   constexpr uint16_t kBytes = 1016;
   const auto launched = [](char accumulates, uint32_t results, size_t behind) {
@@ -105,7 +106,7 @@ TEST(OperandRules, ReductionsReadAndWrite) {
   EXPECT_THAT(launched(1, 1, 0), ElementsAre("ar", "bb"));
   EXPECT_THAT(launched(0, 2, 0), ElementsAre("ar", "bw", "?w"));
   EXPECT_THAT(launched(0, 1, 8), ElementsAre("ar", "bw"));
-  // None of the layouts that are known: everything.
+  // None of the known layouts: all parameters are operands.
   EXPECT_THAT(launched(2, 1, 0), testing::Contains("a?"));
   EXPECT_THAT(launched(0, 3, 0), testing::Contains("b?"));
 }
@@ -125,7 +126,7 @@ TEST(OperandRules, ElementwiseKernelsNameTheirTensorsAlone) {
                   .Put(1, 632, uint64_t{0})
                   .Operands(kStrided),
               ElementsAre("aw", "br", "cr"));
-  // What is done with each may hold addresses, too.
+  // The functor may contain addresses, too.
   EXPECT_THAT(
       Launched({4, 528}).Put(1, 504, 'a').Put(1, 512, 'b').Put(1, 520, 'c').Operands(kStrided),
       ElementsAre("aw", "br", "c?"));
@@ -137,15 +138,15 @@ TEST(OperandRules, AsManyTensorsAreConcatenatedAsTheGridIsHigh) {
   EXPECT_THAT(launched.Operands(kConcatenation, {4, 2, 1}), ElementsAre("aw", "br", "cr"));
 }
 
-// The name of a foreach kernel over `lists` lists.
+// The name of a foreach kernel with `lists` lists.
 std::string Foreach(int lists, const std::string& functor) {
   return "_ZN2at6native12_GLOBAL__N_125multi_tensor_apply_kernelINS1_18TensorListMetadataILi" +
          std::to_string(lists) + "EEENS1_" + functor + "JEEEvT_T0_DpT1_";
 }
 
 TEST(OperandRules, ListsNameTheTensorsThatBlocksWorkOn) {
-  // Two lists of 64, then 64 sizes, then the blocks' tensors; one block of the launch works on the
-  // first, two on the third. What the others had is of the launch before.
+  // Two lists of 64, then 64 sizes, then the blocks' tensors. One block of the launch works on the
+  // first tensor, two on the third. The other entries contain remains of an earlier launch.
   constexpr uint16_t kBytes = 64 * 24 + 320 * 5 + 8;
   constexpr size_t kBlocks = 64 * 24;
   Launched launched({kBytes, 1});
@@ -157,14 +158,14 @@ TEST(OperandRules, ListsNameTheTensorsThatBlocksWorkOn) {
   launched.Put(0, kBlocks + 3, uint8_t{1});
   EXPECT_THAT(launched.Operands(Foreach(2, "14UnaryOpFunctorIfLi2ELi1ELi1EEE").c_str(), {3, 1, 1}),
               UnorderedElementsAre("ar", "br", "cw", "dw"));
-  // In place: the result is what is read.
+  // In place: the result is the input.
   EXPECT_THAT(launched.Operands(Foreach(2, "24BinaryOpListAlphaFunctorIfLi2ELi2ELi0EEE").c_str(),
                                 {3, 1, 1}),
               UnorderedElementsAre("ab", "bb", "cr", "dr"));
-  // Functors that are not known touch the same tensors.
+  // Unknown functors access the same tensors.
   EXPECT_THAT(launched.Operands(Foreach(2, "7FunctorIfLi2ELi1ELi1EEE").c_str(), {3, 1, 1}),
               UnorderedElementsAre("a?", "b?", "c?", "d?"));
-  // Of a structure of other bytes nothing is known, and everything is named.
+  // For a structure of another size nothing is known, and all addresses are operands.
   EXPECT_GT(Launched({kBytes + 16, 1})
                 .Operands(Foreach(2, "14UnaryOpFunctorIfLi2ELi1ELi1EEE").c_str(), {3, 1, 1})
                 .size(),

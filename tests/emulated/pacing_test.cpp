@@ -1,5 +1,5 @@
-// A thread that polls as NCCL's watchdog does: it sees the same at the same virtual times, however
-// slow the computer is.
+// A thread that polls as NCCL's watchdog does sees the same state at the same virtual times,
+// however slow the computer is.
 #include "emulated/core/pacing.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// This program stands for the library that the watchdog lives in.
+// In this test, the program acts as the library that contains the watchdog.
 const int kHere = 0;
 
 struct Stage {
@@ -30,7 +30,7 @@ struct Stage {
 
 class Watchdog {
  public:
-  // late: how long it takes to come to its first wait.
+  // late: how long the thread takes to reach its first wait.
   Watchdog(Streams* streams, void* event, milliseconds late = milliseconds(0))
       : thread_([this, streams, event, late] {
           std::this_thread::sleep_for(late);
@@ -53,7 +53,7 @@ class Watchdog {
     stopped_ = true;
     stop_.notify_one();
   }
-  // As if the wake-up had come just before the wait.
+  // As if the wake-up had arrived just before the wait.
   void StopWithoutWaking() { stopped_ = true; }
   bool started() const { return started_; }
   int passes() const { return passes_; }
@@ -83,13 +83,14 @@ TEST(Pacing, PollersComeByInVirtualTime) {
   work(250'000'000);
   streams.Record(event, stream);
   const Watchdog watchdog(&streams, event);
-  // Wall-clock time passes and it does not come by.
+  // Wall-clock time passes, and the thread does not wake up.
   while (!watchdog.started()) {
     std::this_thread::yield();
   }
   std::this_thread::sleep_for(milliseconds(300));
   EXPECT_EQ(watchdog.passes(), 0);
-  // Virtual time passes: one look each 100 ms of it, done when GiveTurns is back.
+  // Virtual time passes: the thread polls every 100 ms of it, and has finished when GiveTurns
+  // returns.
   std::vector<int> passes, seen;
   for (int64_t now : {50, 150, 160, 260, 299, 301}) {
     GiveTurns(now * 1'000'000);
@@ -97,16 +98,16 @@ TEST(Pacing, PollersComeByInVirtualTime) {
     seen.push_back(watchdog.seen());
   }
   EXPECT_EQ(passes, (std::vector<int>{0, 1, 1, 2, 2, 3}));
-  // The event is done at 250 ms, and that is seen half a period later at the earliest.
+  // The event completes at 250 ms, which is noticed half a period later at the earliest.
   EXPECT_EQ(seen, (std::vector<int>{0, 0, 0, 0, 0, 1}));
-  // What is said to be over is seen half a period after that, whenever the other looks were.
+  // Completed work is noticed half a period after that, independently of the other polls.
   work(127'000'000);
   streams.Record(event, stream);
   Interval when;
   bool captured = false;
   streams.Enqueue(stream, {.duration_ns = 0}, &when, &captured);
   const int64_t due = when.end_ns + 50'000'000;
-  ExpectTurn(when.end_ns);
+  ExpectProgress(when.end_ns);
   const int seen_before = watchdog.seen();
   GiveTurns(due - 10'000'000);
   EXPECT_EQ(watchdog.seen(), seen_before);
@@ -127,7 +128,7 @@ TEST(Pacing, ALibraryCanStopItsOwnThread) {
     std::this_thread::sleep_for(milliseconds(60));
     EXPECT_EQ(watchdog.passes(), 0) << "it has waited for longer than its period";
     wake ? watchdog.StopAndWake() : watchdog.StopWithoutWaking();
-  }  // which joins: a thread that never notices makes this test run out of time
+  }  // which joins: if the thread never notices, this test times out
 }
 
 TEST(Pacing, AThreadThatIsSlowToStartMissesNoTurn) {
@@ -153,7 +154,7 @@ TEST(Pacing, AnotherRunInTheProcessHasTheSamePace) {
     }
     std::this_thread::sleep_for(milliseconds(60));
     StartPaceAgain();
-    ExpectTurn(70'000'000);
+    ExpectProgress(70'000'000);
     std::vector<int> all;
     for (int64_t now : {60, 110, 121, 150, 201, 1000}) {
       GiveTurns(now * 1'000'000);

@@ -1,5 +1,6 @@
-"""`vramscope plan -- PROGRAM` where something is wrong with the program, its torch, or the computer: a clear word, the right exit
-status, what arrived kept, nothing left running. With a stand-in for torch, so that it runs everywhere.
+"""`vramscope plan -- PROGRAM` if something is wrong with the program, its torch, or the computer: a
+clear message, the right exit status, the arrived data are kept, and no process is left. Uses a
+stand-in for torch, so that it runs everywhere.
 
     python3 plan_program_test.py VRAMSCOPE
 """
@@ -40,7 +41,7 @@ class Plan(unittest.TestCase):
                               text=True, timeout=60)
 
     def isolated(self, program, *options):
-        """A plan to which nothing in the folder is writable."""
+        """A plan in which no existing folder is writable."""
         command = self.command(program, *options)
         at = command.index("--writable")
         return subprocess.run(command[:at] + command[at + 2:], env=self.environment, capture_output=True, text=True, timeout=60)
@@ -59,12 +60,12 @@ class Plan(unittest.TestCase):
             self.assertIn(word, result.stderr)
 
     def nothing_left(self, mark):
-        """No process has the mark on its command line, and the scratch folder is gone."""
+        """No process has the mark on its command line, and the scratch folder is deleted."""
         running = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True).stdout
         self.assertNotIn(mark, "\n".join(line for line in running.splitlines() if "ps -eo" not in line))
         self.assertEqual([name for name in os.listdir(self.folder.name) if name.startswith("vramscope-")], [])
 
-    # --- kernels and copies, of a program that calls CUDA itself
+    # --- kernels and copies of a program that calls CUDA itself
 
     CUDA = ("import ctypes, os, time, torch\nfrom ctypes import c_char_p, c_size_t, c_uint, c_void_p\n"
             "runtime = ctypes.CDLL('libcudart.so.13')\nDim = c_uint * 3\n"
@@ -135,7 +136,8 @@ class Plan(unittest.TestCase):
             self.assertGreaterEqual(len(rest), 16 + size)
             rest = rest[16 + size:]
         self.assertGreater(len(data), 305 * 12)
-        # What had come is written where the trace was to go, by a process that is no child of this one.
+        # The data that had arrived are written to the output file by a process that is not a child
+        # of this one.
         until = time.monotonic() + 60
         while not os.path.exists(self.trace) and time.monotonic() < until:
             time.sleep(0.05)
@@ -166,7 +168,8 @@ class Plan(unittest.TestCase):
         self.assertEqual(self.counts()["kernels"], 7)
 
     def test_the_doctor_on_the_platform(self):
-        """Everything that needs no PyTorch passes; what does is skipped with a word; nothing counts as measured."""
+        """All checks that need no PyTorch pass; the others are skipped with a message; nothing
+        counts as measured."""
         result = subprocess.run([VRAMSCOPE, "doctor", "--gpu", "--emulated", "h100-sxm", "--json"], capture_output=True, text=True,
                                 timeout=120, env={**self.environment, "PATH": "/usr/bin:/bin", "HOME": self.folder.name})
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
@@ -189,7 +192,7 @@ class Plan(unittest.TestCase):
                    "assert entries() == %d and entries() == %d\nmemory._record_memory_history(enabled=None)\n"
                    "torch.allocate(1 << 20)\nassert entries() == 0\n")
         begun = "memory._record_memory_history(max_entries=100)\ntorch.allocate(1 << 20)\n"
-        for before, counts in (("torch.allocate(1 << 20)\n", (0, 2, 2)), (begun, (2, 4, 4))):  # CUDA is used already; it is not
+        for before, counts in (("torch.allocate(1 << 20)\n", (0, 2, 2)), (begun, (2, 4, 4))):  # CUDA counts as used already, but is not
             self.expect(self.plan(program % (before, *counts)), 0)
             self.assertEqual(self.allocations(), 3)
 
@@ -217,7 +220,7 @@ class Plan(unittest.TestCase):
         self.assertIn("this torch: large checkpoints are written with their full size", [what for what, _ in self.missing(json.loads(result.stdout))])
 
     def test_a_library_that_lacks_what_a_hook_stands_in_for(self):
-        """The hook is called while the program imports it, and that does not fail."""
+        """The hook is called while the program imports the module, and that does not fail."""
         os.mkdir(os.path.join(self.folder.name, "safetensors"))
         for name in ("__init__", "torch"):
             with open(os.path.join(self.folder.name, "safetensors", name + ".py"), "w") as file:
@@ -232,7 +235,8 @@ class Plan(unittest.TestCase):
         return [(a["what"].removeprefix("hooks are missing with "), a["where"]) for a in answer["assumptions"] if "hooks are missing" in a["what"]]
 
     def test_a_request_that_found_no_room_is_in_no_figure(self):
-        """What the program had is less than the card. One that gave it up and went on fits; one that ended by it does not."""
+        """The program used less than the GPU has. A program that caught the error and continued
+        fits; a program that ended with it does not."""
         program = "import torch\ntorch.allocate(1 << 20)\nfor size in (8 << 30, 4 << 30):\n    torch._entry('oom', 1 << 30, size)\n%s"
         result = self.plan(program % "torch.allocate(2 << 20)\nprint('done')\n")
         self.expect(result, 0)
@@ -246,12 +250,12 @@ class Plan(unittest.TestCase):
         self.expect(result, 1, "CUDA out of memory")
         self.assertIn("Does not fit on NVIDIA", result.stdout)
         self.assertIn("an allocation of 8.00 GiB failed, the first of 2 (1.00 MiB reserved at most", result.stdout)
-        result = self.plan(program % "")  # nothing came behind it
+        result = self.plan(program % "")  # nothing followed it
         self.expect(result, 0)
         self.assertIn("Does not fit on NVIDIA", result.stdout)
 
     def test_a_process_of_it_fails(self):
-        """By an exception, while the program itself ends with status 0."""
+        """With an exception, while the program itself ends with status 0."""
         child = "import torch\ntorch.allocate(1 << 20)\nraise ValueError('of the child')"
         result = self.plan("import subprocess, sys, torch\nsubprocess.run([sys.executable, '-c', %r])\ntorch.allocate(4 << 20)\n" % child)
         self.expect(result, 0, "warning: process ", "failed (ValueError: of the child), but the program ended with status 0")
@@ -264,7 +268,8 @@ class Plan(unittest.TestCase):
             self.assertEqual(len(json.loads(result.stdout)["ranks"]), processes)
 
     def test_an_allocator_that_keeps_no_history(self):
-        """That of the driver gives place to PyTorch's own, as does none at all; of another it is said, and the program runs."""
+        """With the driver's allocator, or if none is set, PyTorch's own is used; for another
+        allocator a message is printed, and the program runs."""
         settings = "backend:cudaMallocAsync,roundup_power2_divisions:[256:1,>:4]"
         result = self.plan("import os, torch\nassert os.environ['PYTORCH_ALLOC_CONF'] == 'roundup_power2_divisions:[256:1,>:4]'\ntorch.allocate(1 << 20)\n",
                            "--json", PYTORCH_ALLOC_CONF=settings)
@@ -377,7 +382,7 @@ class Plan(unittest.TestCase):
         self.expect(result, BAD_INPUT, "before it used CUDA: ImportError: no such file")
 
     def test_a_program_without_python(self):
-        """What one that links LibTorch would do: CUDA's runtime, and no hooks."""
+        """Like a program that links LibTorch: CUDA's runtime, and no hooks."""
         program = ("import ctypes\nruntime = ctypes.CDLL('libcudart.so.13')\naddress = ctypes.c_void_p()\n"
                    "assert runtime.cudaMalloc(ctypes.byref(address), ctypes.c_size_t(100 << 20)) == 0\n"
                    "assert runtime.cudaFree(address) == 0\n")
@@ -398,7 +403,8 @@ class Plan(unittest.TestCase):
                "    return numbers[0].value\n")
 
     def test_processes_share_their_card(self):
-        """As a trainer and its evaluation, or two ranks on one card: together they get no more than it has."""
+        """Like a trainer and its evaluation, or two ranks on one GPU: together they get no more
+        memory than it has."""
         program = self.RUNTIME + (
             "if len(sys.argv) > 1:\n"
             "    before = free()\n"
@@ -418,10 +424,10 @@ class Plan(unittest.TestCase):
         lines = [line.split(None, 1) for line in result.stdout.splitlines()]
         told = {words[0]: words[1].split() for words in lines if len(words) == 2 and words[0] in ("alone", "child", "both", "again")}
         self.assertEqual(told["alone"][0], "0", result.stdout + result.stderr)
-        self.assertEqual(told["child"][:3], ["2", "0", str(1 << 30)])  # out of memory; less is granted
+        self.assertEqual(told["child"][:3], ["2", "0", str(1 << 30)])  # out of memory; a smaller allocation succeeds
         alone, both, again = int(told["alone"][1]), int(told["both"][0]), int(told["again"][0])
         self.assertEqual(alone, again)  # it has ended
-        self.assertGreater(alone - both, 1024)  # what the child has, and its context
+        self.assertGreater(alone - both, 1024)  # the child's memory, and its context
         self.assertLess(alone - both, 2048)
         used = int(result.stdout.splitlines()[2])
         self.assertGreater(used, 15 << 10)
@@ -449,7 +455,8 @@ class Plan(unittest.TestCase):
         self.assertEqual(widths, {91})
 
     def test_peers_are_the_cards(self):
-        """Which libraries choose their paths by: cards without peer access go by way of the host."""
+        """Libraries use this to choose their paths: GPUs without peer access copy through the host.
+        """
         program = self.RUNTIME + (
             "can = ctypes.c_int(-1)\nassert runtime.cudaDeviceCanAccessPeer(ctypes.byref(can), 0, 1) == 0\n"
             "nvml = ctypes.CDLL('libnvidia-ml.so.1')\nhandles = ctypes.c_void_p(), ctypes.c_void_p()\n"
@@ -474,7 +481,7 @@ class Plan(unittest.TestCase):
                       [(a["what"], a["where"]) for a in answer["assumptions"]])
 
     def test_several_processes_are_told_apart(self):
-        """By their ids, where they are no ranks; "--device" is where they lie in the trace."""
+        """By process id, if they are not ranks; "--device" is their number in the trace."""
         program = ("import subprocess, sys, torch\ntorch.allocate(4 << 20)\n"
                    "if len(sys.argv) == 1: subprocess.run([sys.executable, __file__, 'child'], check=True)\n")
         result = self.plan(program)
@@ -503,7 +510,7 @@ class Plan(unittest.TestCase):
         answer = json.loads(result.stdout)
         self.assertEqual(answer["peak"]["device_used"] - answer["context_bytes"], 100 << 20)
         result = subprocess.run(command, env=self.environment, capture_output=True, text=True, timeout=60)
-        self.expect(result, BAD_INPUT, "There is no trace")  # which was asked for
+        self.expect(result, BAD_INPUT, "There is no trace")  # the one that was requested
 
     def test_torch_is_for_the_processor_alone(self):
         self.expect(self.plan("import torch\n", FAKE_TORCH_CUDA="", FAKE_TORCH_VERSION="2.9.0+cpu"), BAD_INPUT, "2.9.0+cpu",
@@ -519,7 +526,7 @@ class Plan(unittest.TestCase):
         self.expect(self.plan("import torch\n"), BAD_INPUT, "never used CUDA")
 
     def test_a_full_disk(self):
-        # A limit on the size of files stands for it: writing fails in the same place.
+        # A limit of the file size has the same effect: writing fails in the same place.
         program = ("import resource, torch\nresource.setrlimit(resource.RLIMIT_FSIZE, (5000, 5000))\n"
                    "[torch.allocate(1 << 20) for _ in range(3000)]\n")
         self.expect(self.plan(program), INTERNAL, "could not be written")
@@ -557,7 +564,8 @@ class Plan(unittest.TestCase):
         self.assertEqual(len(same["devices"]), 3)
 
     def test_the_port_of_ranks_is_none_that_the_kernel_gives_away(self):
-        """From 32768 on whoever asks for any port may get it before rank 0 listens there."""
+        """From 32768 on, any process that requests a free port may get it before rank 0 listens
+        there."""
         program = "import os, torch\ntorch.allocate(1 << 20)\nassert 1024 < int(os.environ['MASTER_PORT']) < 32768\n"
         self.expect(self.plan(program, "--ranks", "2"), 0)
 
@@ -571,7 +579,7 @@ class Plan(unittest.TestCase):
         self.nothing_left(self.folder.name)
 
     def test_the_first_failure_is_told(self):
-        """Of a launcher that fails because a process that it started has."""
+        """For a launcher that fails because a process that it started has failed."""
         child = "import torch\ntorch.allocate(1 << 20)\nraise ValueError(\'the cause\')"
         program = "import subprocess, sys, torch\nsubprocess.run([sys.executable, '-c', %r], check=True)\n" % child
         self.expect(self.plan(program), BAD_INPUT, "status 1: ValueError: the cause")
@@ -584,7 +592,7 @@ class Plan(unittest.TestCase):
         self.assertTrue(rooms.startswith("/dev/shm/vramscope-"), rooms)
         self.assertFalse(os.path.exists(rooms))
         rooms = self.plan(program % "os.kill(os.getppid(), signal.SIGKILL)").stdout.strip()
-        self.expect(self.plan(program % ""), 0)  # removes what the one before had to leave, if it did
+        self.expect(self.plan(program % ""), 0)  # removes what the previous process had to leave, if it did
         self.assertFalse(os.path.exists(rooms))
 
     def test_usage(self):
@@ -607,7 +615,7 @@ class Plan(unittest.TestCase):
         run = os.path.join(self.folder.name, "run")
         os.makedirs(run)
         with open(os.path.join(run, "best.pt"), "wb") as file:
-            file.write(b"mine")  # of an earlier run: it stays
+            file.write(b"mine")  # from an earlier run: it stays
         program = ("import glob, os, pathlib, shutil, torch\nos.chdir(%r)\ntorch.allocate(1 << 20)\nos.makedirs('run/part')\n"
                    "open('run/notes.txt', 'w').write('noted')\nopen('run/best.pt', 'wb').write(b'bytes')\n"
                    "assert open('run/best.pt', 'rb').read() == b'bytes'\ntorch.save(1, 'run/part/a.pt')\ntorch.save(1, f='run/best.pt')\n"

@@ -1,4 +1,4 @@
-// Processes that share the emulated cards.
+// Processes that share the emulated GPUs.
 #include "emulated/core/processes.h"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ class ProcessesTest : public testing::Test {
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
-  // Runs it in a child, which then stays until the object goes.
+  // Runs the function in a child process, which exists until the object is destroyed.
   class Child {
    public:
     template <typename Function>
@@ -62,26 +62,27 @@ class ProcessesTest : public testing::Test {
 TEST_F(ProcessesTest, EachSeesWhatTheOthersHold) {
   SharedCards here(folder_);
   here.Hold(0, 100);
-  EXPECT_EQ(here.HeldByOthers(0), 0u);
+  EXPECT_EQ(here.UsedByOtherProcesses(0), 0u);
   {
     const Child child([&] {
       SharedCards there(folder_);
       there.Hold(0, 7);
       there.Hold(1, 8);
-      return there.HeldByOthers(0) == 100 && there.HeldByOthers(1) == 0;
+      return there.UsedByOtherProcesses(0) == 100 && there.UsedByOtherProcesses(1) == 0;
     });
     EXPECT_TRUE(child.good());
-    EXPECT_EQ(here.HeldByOthers(0), 0u);  // its object is gone: it holds nothing any more
+    EXPECT_EQ(here.UsedByOtherProcesses(0),
+              0u);  // its object is destroyed: it uses no memory any more
     const Child other([&] {
       static SharedCards there(folder_);
       there.Hold(0, 7);
       return true;
     });
-    EXPECT_EQ(here.HeldByOthers(0), 7u);
+    EXPECT_EQ(here.UsedByOtherProcesses(0), 7u);
     ASSERT_EQ(here.Others(0).size(), 1u);
     EXPECT_EQ(here.Others(0)[0].process, other.process());
   }
-  EXPECT_EQ(here.HeldByOthers(0), 0u);  // it was killed
+  EXPECT_EQ(here.UsedByOtherProcesses(0), 0u);  // it was killed
   struct stat facts = {};
   ASSERT_EQ(stat((folder_ + "/cards").c_str(), &facts), 0);
   EXPECT_EQ(facts.st_mode & 0777, 0600u);
@@ -91,11 +92,11 @@ TEST_F(ProcessesTest, AChildOfTheProcessHoldsItsOwn) {
   SharedCards here(folder_);
   here.Hold(0, 100);
   const Child child([&] {
-    here.Hold(0, 5);  // the object as it was when the process was forked
-    return here.HeldByOthers(0) == 100;
+    here.Hold(0, 5);  // the object in the state at the fork
+    return here.UsedByOtherProcesses(0) == 100;
   });
   EXPECT_TRUE(child.good());
-  EXPECT_EQ(here.HeldByOthers(0), 5u);
+  EXPECT_EQ(here.UsedByOtherProcesses(0), 5u);
 }
 
 TEST_F(ProcessesTest, ManyThatBeginAtOnce) {
@@ -112,20 +113,20 @@ TEST_F(ProcessesTest, ManyThatBeginAtOnce) {
       });
     });
   for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(here.HeldByOthers(0), 8u);
+  EXPECT_EQ(here.UsedByOtherProcesses(0), 8u);
 }
 
 TEST_F(ProcessesTest, NoFolderIsNobodyElse) {
   SharedCards alone("");
   alone.Hold(0, 1);
-  EXPECT_EQ(alone.HeldByOthers(0), 0u);
+  EXPECT_EQ(alone.UsedByOtherProcesses(0), 0u);
   SharedCards nowhere(folder_ + "/missing");
   nowhere.Hold(0, 1);
-  EXPECT_EQ(nowhere.HeldByOthers(0), 0u);
-  ASSERT_EQ(symlink("/dev/null", (folder_ + "/cards").c_str()), 0);  // never followed
+  EXPECT_EQ(nowhere.UsedByOtherProcesses(0), 0u);
+  ASSERT_EQ(symlink("/dev/null", (folder_ + "/cards").c_str()), 0);  // not part of the group
   SharedCards linked(folder_);
   linked.Hold(0, 1);
-  EXPECT_EQ(linked.HeldByOthers(0), 0u);
+  EXPECT_EQ(linked.UsedByOtherProcesses(0), 0u);
 }
 
 TEST_F(ProcessesTest, ACardGivesAllOfThemNoMoreThanItHas) {
@@ -145,7 +146,7 @@ TEST_F(ProcessesTest, ACardGivesAllOfThemNoMoreThanItHas) {
     second.Share(&there);
     second.TakeContext(0);
     void* at = nullptr;
-    return second.free(0) == 8 * kGiB &&  // less both contexts and what the first one has
+    return second.free(0) == 8 * kGiB &&  // minus both contexts and the memory of the first process
            second.Allocate(0, 14 * kGiB, &at) == Result::kOutOfMemory && second.used(0) == 0 &&
            second.Allocate(0, 6 * kGiB, &at) == Result::kSuccess && second.free(0) == 2 * kGiB;
   });

@@ -1,5 +1,6 @@
-"""`vramscope record --host BOX -- PROGRAM`, with a shell in ssh's place and a stand-in for torch: what comes home is what a recording
-here has; and whoever of the two is killed, whatever lies between, what had come is there and nothing is left running.
+"""`vramscope record --host BOX -- PROGRAM`, with a shell instead of ssh and a stand-in for torch:
+the result equals a local recording. Whichever of the two sides is killed, the data that had arrived
+are kept, and no process is left.
 
     python3 record_host_test.py VRAMSCOPE
 """
@@ -54,7 +55,7 @@ class Host(unittest.TestCase):
                               stdin=subprocess.DEVNULL)
 
     def start(self, program, *options):
-        """A program that says `there` and stays; it has said it."""
+        """A program that prints `there` and stays; it has printed it."""
         running = subprocess.Popen(self.command(program + "print('there', flush=True, file=sys.stderr)\ntime.sleep(1000)\n", *options),
                                    env=self.environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
                                    text=True)

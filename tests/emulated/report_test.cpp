@@ -1,4 +1,4 @@
-// What a process leaves behind is JSON, whatever names and paths are in it.
+// The report of a process is valid JSON, whatever names and paths it contains.
 #include "emulated/core/report.h"
 
 #include <gtest/gtest.h>
@@ -71,7 +71,7 @@ TEST(Report, IsWrittenWholeOrNotAtAll) {
   EXPECT_EQ(files, 1u);
   std::filesystem::remove_all(folder);
   testing::internal::CaptureStderr();
-  WriteReport(platform);  // the folder is gone
+  WriteReport(platform);  // the folder does not exist any more
   EXPECT_NE(testing::internal::GetCapturedStderr().find("cannot write"), std::string::npos);
 }
 

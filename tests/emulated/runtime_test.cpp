@@ -1,4 +1,4 @@
-// The libraries as programs use them: loaded by name, asked through their C interface. All three
+// The libraries as programs use them: loaded by name, called through their C interface. All three
 // runtimes are one platform in a process.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
@@ -24,7 +24,7 @@ constexpr char kCard[] =
     "name=Other Card;memory_bytes=4294967296;context_bytes=0;sm_count=10;max_threads_per_sm=2048;"
     "compute_capability=80";
 
-// Before the first library is loaded: the environment is read once.
+// Set before the first library is loaded: the environment is read once.
 const int kEnvironment = setenv("VRAMSCOPE_EMULATED_CARD", kCard, 1) |
                          unsetenv("VRAMSCOPE_EMULATED_DEVICES") |
                          unsetenv("VRAMSCOPE_EMULATED_OUTPUT");
@@ -36,7 +36,7 @@ class Library {
                        RTLD_NOW | RTLD_LOCAL)) {
     EXPECT_NE(handle_, nullptr) << dlerror();
   }
-  // Calls any C function that answers with a number.
+  // Calls any C function that returns a number.
   template <typename... Arguments>
   int operator()(const char* name, Arguments... arguments) const {
     auto* function = reinterpret_cast<int (*)(Arguments...)>(dlsym(handle_, name));
@@ -123,7 +123,7 @@ TEST_P(RuntimeTest, ValuesGoThereAndBack) {
   EXPECT_EQ(cuda_("cudaMemcpy", back, b, sizeof back, 2), 0);
   EXPECT_EQ(back[0], -1);
   EXPECT_EQ(back[1], 2);
-  // A kernel of which nothing is known ran: nothing is known any more.
+  // An unknown kernel ran: no contents are known any more.
   static const int kernel = 0;
   void** module = cuda_.Get<void**>("__cudaRegisterFatBinary", static_cast<void*>(nullptr));
   cuda_("__cudaRegisterFunction", module, &kernel, "kernel", "kernel", -1, nullptr, nullptr,
@@ -151,7 +151,7 @@ struct IpcHandle {
   char reserved[64];
 };
 
-// A process of the same program: what it answers is its status.
+// A process of the same program, which returns its result as its exit status.
 template <typename Function>
 int InChild(Function&& function) {
   const pid_t child = fork();
@@ -168,8 +168,9 @@ TEST_P(RuntimeTest, MemoryOfAnotherProcess) {
   ASSERT_EQ(cuda_("cudaEventCreate", &event), 0);
   EXPECT_EQ(cuda_("cudaIpcGetMemHandle", &memory_handle, at), 0);
   EXPECT_EQ(cuda_("cudaIpcGetEventHandle", &event_handle, event), 0);
-  EXPECT_EQ(cuda_("cudaIpcGetMemHandle", &memory_handle, static_cast<void*>(&at)), 1);  // a host's
-  // As on a card, not in the process that it is of.
+  EXPECT_EQ(cuda_("cudaIpcGetMemHandle", &memory_handle, static_cast<void*>(&at)),
+            1);  // a host address
+  // As on a GPU, the owning process cannot open it.
   EXPECT_EQ(cuda_("cudaIpcOpenMemHandle", &there, memory_handle, 1u), 201);
   const auto child = [&] {
     size_t before = 0, after = 0, total = 0;
@@ -184,13 +185,13 @@ TEST_P(RuntimeTest, MemoryOfAnotherProcess) {
     if (cuda_("cudaIpcCloseMemHandle", there) != 0) return 8;
     if (cuda_("cudaIpcCloseMemHandle", there) != 0) return 9;
     if (cuda_("cudaIpcCloseMemHandle", there) != 1) return 10;  // closed as often as opened
-    // What is no handle of ours: another kind's, of another size, of nobody.
+    // Invalid handles: of another kind, of another size, of no process.
     if (cuda_("cudaIpcOpenMemHandle", &there, event_handle, 1u) != 1) return 11;
     IpcHandle damaged = memory_handle;
     std::memset(damaged.reserved + 32, 0xff, 8);
     if (cuda_("cudaIpcOpenMemHandle", &there, damaged, 1u) != 1) return 12;
     damaged = memory_handle;
-    damaged.reserved[16] ^= 1;  // when the process began
+    damaged.reserved[16] ^= 1;  // the start time of the process
     if (cuda_("cudaIpcOpenMemHandle", &there, damaged, 1u) != 1) return 13;
     damaged = memory_handle;
     damaged.reserved[12] = 50;  // the device
@@ -203,7 +204,8 @@ TEST_P(RuntimeTest, MemoryOfAnotherProcess) {
 }
 
 TEST_P(RuntimeTest, WhatIsNotEmulatedIsRefusedAndItsResultsAreSet) {
-  EXPECT_EQ(cuda_("cudaCtxResetPersistingL2Cache"), 0);  // on the list of what may succeed
+  EXPECT_EQ(cuda_("cudaCtxResetPersistingL2Cache"),
+            0);  // on the list of functions that may succeed
   uint64_t texture = 0x5555, other = 0x5555;
   EXPECT_EQ(cuda_("cudaCreateTextureObject", &texture, nullptr, nullptr, nullptr), 801);
   EXPECT_EQ(texture, 0u);
@@ -217,7 +219,7 @@ TEST_P(RuntimeTest, TheDriversFunctions) {
   int answer = -1;
   EXPECT_EQ(cuda_("cudaGetDriverEntryPoint", "cuMemCreate", &function, 0ull, &answer), 0);
   EXPECT_NE(function, nullptr);
-  if (std::string(GetParam()) == "libcudart.so.11.0") {  // its interface has no answer
+  if (std::string(GetParam()) == "libcudart.so.11.0") {  // its interface does not provide it
     EXPECT_EQ(cuda_("cudaGetDriverEntryPoint", "cuNoSuchThing", &function, 0ull), 500);
     cuda_("cudaGetLastError");
     return;
@@ -228,17 +230,19 @@ TEST_P(RuntimeTest, TheDriversFunctions) {
   EXPECT_EQ(answer, 1);
 }
 
-// CUmemAllocationProp: memory of the first card.
+// CUmemAllocationProp: memory of the first GPU.
 struct {
   int type = 1, handle_types = 0, location_type = 1, location = 0;
   void* meta = nullptr;
   unsigned char flags[8] = {};
 } properties;
 
-// Of what is mapped the platform tells when it can be used: every piece, and the call once.
+// For mapped memory, the platform reports when it becomes accessible: every piece, and the call
+// once.
 TEST(Driver, AModuleIsReadAnewWhereAnUnloadedOneWas) {
   const Library driver("libcuda.so.1");
-  // The second module's copy gets the first one's place from malloc, at the latest after a few.
+  // The second module's copy gets the first one's address from malloc, at the latest after a few
+  // tries.
   for (int registers = 40; registers < 72; ++registers) {
     const auto cubin = vramscope::emulated::Cubin(registers, 0);
     void *module = nullptr, *function = nullptr;
@@ -299,7 +303,7 @@ TEST(Driver, ExpandableSegments) {
   ASSERT_EQ(driver("cuMemAddressReserve", &at, size_t{9} << 30, size_t{0}, 0ull, 0ull), 0);
   ASSERT_EQ(driver("cuMemCreate", &handle, size_t{20} << 20, &properties, 0ull), 0);
   ASSERT_EQ(driver("cuMemMap", at, size_t{20} << 20, size_t{0}, handle, 0ull), 0);
-  EXPECT_EQ(driver("cuMemRelease", handle), 0);  // the mapping holds it
+  EXPECT_EQ(driver("cuMemRelease", handle), 0);  // the mapping keeps it
   EXPECT_EQ(driver("cuMemGetInfo_v2", &free_after, &total), 0);
   EXPECT_EQ(free_before - free_after, size_t{20} << 20);
   unsigned type = 0;
@@ -309,7 +313,8 @@ TEST(Driver, ExpandableSegments) {
   EXPECT_EQ(driver("cuMemGetInfo_v2", &free_after, &total), 0);
   EXPECT_EQ(free_before, free_after);
   EXPECT_EQ(driver("cuMemCreate", &handle, size_t{8} << 30, &properties, 0ull), 2);
-  EXPECT_EQ(driver("cuMemCreate", &handle, size_t{100}, &properties, 0ull), 1);  // not whole pages
+  EXPECT_EQ(driver("cuMemCreate", &handle, size_t{100}, &properties, 0ull),
+            1);  // not a multiple of a page
   EXPECT_EQ(driver("cuMemAddressFree", at, size_t{9} << 30), 0);
 }
 
@@ -355,14 +360,14 @@ TEST(Nvml, FindsTheCards) {
   ASSERT_EQ(nvml("nvmlDeviceGetHandleByIndex_v2", 1u, &handle), 0);
   EXPECT_EQ(nvml("nvmlDeviceGetName", handle, name, unsigned{sizeof name}), 0);
   EXPECT_STREQ(name, "Other Card");
-  EXPECT_EQ(nvml("nvmlDeviceGetName", handle, name, 3u), 7);  // no room
+  EXPECT_EQ(nvml("nvmlDeviceGetName", handle, name, 3u), 7);  // no memory left
   unsigned long long memory[3] = {};
   EXPECT_EQ(nvml("nvmlDeviceGetMemoryInfo", handle, memory), 0);
   EXPECT_EQ(memory[0], 4294967296u);
   EXPECT_EQ(nvml("nvmlDeviceGetHandleByIndex_v2", 7u, &handle), 2);
 }
 
-// A process of its own: the environment is read once.
+// In a separate process, since the environment is read once.
 TEST(NoCard, AClearWordAndNoDevice) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const auto without_card = [](const char* value) {

@@ -7,7 +7,7 @@
 namespace vramscope::emulated {
 namespace {
 
-// A thread of its own: whether a thread submits is remembered for it.
+// In a separate thread: the platform remembers for each thread whether it submits work.
 template <typename Function>
 void InThread(Function&& function) {
   std::thread(std::forward<Function>(function)).join();
@@ -55,7 +55,7 @@ TEST_F(StreamsTest, EventsOrderStreams) {
   InThread([&] {
     void *a = NewStream(), *b = NewStream();
     void *before = NewEvent(), *after = NewEvent();
-    EXPECT_EQ(streams_.QueryEvent(after), Result::kSuccess);  // never recorded: done
+    EXPECT_EQ(streams_.QueryEvent(after), Result::kSuccess);  // never recorded: complete
     streams_.Record(before, a);
     const Interval long_one = Work(a, 5'000'000);
     streams_.Record(after, a);
@@ -90,7 +90,7 @@ TEST_F(StreamsTest, AThreadThatOnlyAsksDoesNotMoveTheClock) {
   InThread([&] {
     int asked = 0;
     while (streams_.QueryEvent(event) == Result::kNotReady) {
-      ASSERT_LT(++asked, 1000) << "it would wait for ever";
+      ASSERT_LT(++asked, 1000) << "it would wait forever";
     }
     EXPECT_GT(asked, 0);
     EXPECT_EQ(streams_.SynchronizeEvent(event), Result::kSuccess);
@@ -118,7 +118,7 @@ TEST_F(StreamsTest, AThreadThatOnlyWaitsSeesThatItHasWaited) {
     EXPECT_NEAR(milliseconds, 50, 0.1);
     EXPECT_EQ(streams_.QueryEvent(second), Result::kSuccess);
   });
-  EXPECT_EQ(clock_.now(), before);  // for others no time has passed
+  EXPECT_EQ(clock_.now(), before);  // for others, no time has passed
   InThread([&] {                    // nor for a thread that waited before the clock was reset
     EXPECT_EQ(streams_.SynchronizeEvent(second), Result::kSuccess);
     streams_.Reset();

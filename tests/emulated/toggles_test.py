@@ -1,9 +1,10 @@
-"""Toggles on real PyTorch programs: a plan with one is, request for request, the plan of the same program with the change written by hand;
-each says what it did, or why it did nothing; `fit` finds those with which a program fits, and each of its proposals is its own plan.
+"""Toggles on real PyTorch programs: a plan with a toggle has the same allocations as the plan of
+the program with the change written by hand; each toggle reports what it did, or why it did nothing;
+`fit` finds toggles with which a program fits, and each proposal equals a separate plan.
 
     VRAMSCOPE_TEST_PYTHONPATH=... python3 toggles_test.py VRAMSCOPE
 
-Skipped where neither VRAMSCOPE_TEST_PYTHONPATH nor this interpreter has a torch that is built for CUDA."""
+Skipped if neither VRAMSCOPE_TEST_PYTHONPATH nor this interpreter has a CUDA build of torch."""
 import json
 import os
 import signal
@@ -40,7 +41,8 @@ class Toggles(Program):
         requests = self.json("diff", self.path("toggled.trace"), self.path("hand.trace"), "--requests")
         counts = requests["requests"]
         self.assertGreater(counts["total"], 100)
-        # autocast clears its cache in the order of host addresses, which anything that lives on the host changes
+        # autocast clears its cache in the order of host addresses, which any host allocation
+        # changes
         self.assertEqual(counts["equal_frees_unordered"], counts["total"], requests["first_differences"][:3])
         self.assertEqual(requests["peak"]["a"], requests["peak"]["b"])
         return report
@@ -115,7 +117,7 @@ class OfALoopOfItsOwn(Toggles):
 class Fit(Toggles):
     def test_three_proposals_that_fit_each_its_own_plan(self):
         start = self.plan(PLAIN)
-        # Less than what is allocated and the context: giving back what is cached does not help.
+        # Less than the allocated bytes and the context: releasing the cache does not help.
         budget = start["device_context"] + start["peak"]["allocated"] - (40 << 20)
         answer = json.loads(self.run_vramscope("fit", "--json", "--budget", "%dB" % budget, "--patience", "600", *command(PLAIN)))
         self.assertGreaterEqual(len(answer["proposals"]), 3)
@@ -140,7 +142,8 @@ class Fit(Toggles):
         for row in answer["rows"]:
             own = self.plan(PLAIN, "--batch", row["values"][0])
             self.assertEqual((row["peak"], row["needed"]), (own["peak"]["allocated"], own["needed"]))
-        # What is cached goes back where the budget is short, so more may fit than its plan with room needs.
+        # The cache is released when the budget is exceeded, so more may fit than according to its
+        # plan on a larger GPU.
         budget = answer["rows"][0]["needed"]
         found = json.loads(self.run_vramscope("fit", "--json", "--budget", "%dB" % budget, "--vary=--batch=1..4", *command(PLAIN)))
         self.assertIn(found["largest"], (1, 2, 3))
@@ -152,7 +155,8 @@ class Fit(Toggles):
 
 
 class Warm(Toggles):
-    """A plan that begins with what another process has imported is the plan that begins by itself."""
+    """A plan that starts in a fork of a process with imported packages equals a plan that starts by
+    itself."""
 
     def serve(self, program, *arguments, options=()):
         socket = self.path("server/socket")
@@ -195,7 +199,8 @@ class Warm(Toggles):
         self.equal("distributed.py", "ddp", options=("--ranks", "2"))
 
     def test_of_another_size_of_memory(self):
-        """Cached memory is given back where the GPU is full: the server's GPU has room for all of it."""
+        """Cached memory is released when the GPU is full; the server's GPU has room for all of it.
+        """
         options = ("--all-toggles", "--writable", self.folder)
         room = self.plan(PLAIN, options=(*options, "--keep", self.path("first")))
         small = ("--gpu-memory", "%dB" % (room["needed"] - (16 << 20)))
@@ -230,7 +235,7 @@ class OfTrainer(Toggles):
         self.same(TRAINER, "lora=4")
 
     def test_keys_and_values_are_kept_or_not(self):
-        """By what the model returns: an argument of the call outdoes the configuration."""
+        """By what the model returns: an argument of the call overrides the configuration."""
         for arguments, state, why in (((), "applies", ""), (("--right",), "does not apply", "is already False"),
                                       (("--call-without-cache",), "does not apply", "called with use_cache=False")):
             with self.subTest(arguments):

@@ -1,9 +1,9 @@
-"""Real PyTorch programs under `vramscope plan --`: the stream of requests is the program's own whatever watches it, the recordings
-of real GPUs come out event for event, and what is in memory is known.
+"""Real PyTorch programs under `vramscope plan --`: hooks do not change the allocations, plans equal
+recordings of real GPUs event by event, and categories are known.
 
     VRAMSCOPE_TEST_PYTHONPATH=... python3 torch_programs_test.py VRAMSCOPE [SHARED]
 
-Skipped where neither VRAMSCOPE_TEST_PYTHONPATH nor this interpreter has a torch that is built for CUDA."""
+Skipped if neither VRAMSCOPE_TEST_PYTHONPATH nor this interpreter has a CUDA build of torch."""
 import collections
 import csv
 import glob
@@ -26,8 +26,8 @@ ACTIONS = ("alloc", "free_requested", "free_completed", "segment_alloc", "segmen
 
 
 def history(folder):
-    """(action, size, address, stream) of all entries in a folder that --keep kept: what the allocator tells itself, or PyTorch's history
-    where it does not."""
+    """(action, size, address, stream) of all entries in a folder that --keep kept: from the
+    allocator's own trace, or from PyTorch's history if there is none."""
     entries = []
     for process in sorted(glob.glob(os.path.join(glob.escape(folder), "process-*", ""))):
         told = sorted(glob.glob(os.path.join(glob.escape(process), "history-*.rows")))
@@ -45,8 +45,8 @@ def history(folder):
 
 
 def steps_of(entries):
-    """The entries with every run of frees as one: autocast clears its cache in the order of host addresses, which anything that
-    lives on the host changes."""
+    """The entries, with the frees of each uninterrupted run sorted: autocast clears its cache in
+    the order of host addresses, which any host allocation changes."""
     steps, frees = [], []
     for entry in entries:
         if entry[0].startswith("free"):
@@ -58,7 +58,7 @@ def steps_of(entries):
 
 
 class WhateverWatches(Program):
-    """The history alone, and with every hook and what CUPTI tells: one stream, to the address."""
+    """The history alone, and with every hook and CUPTI: the same events, including addresses."""
 
     def compare(self, program, *arguments):
         streams = []
@@ -70,7 +70,8 @@ class WhateverWatches(Program):
             shutil.rmtree(kept)
         bare, watched = streams
         self.assertGreater(len(bare), 1000)
-        # When the interpreter ends, what is left goes in the order that the collector finds it in.
+        # At the end of the interpreter, the remaining tensors are freed in the order in which the
+        # garbage collector finds them.
         end = max(i for i, e in enumerate(bare) if e[0] == "alloc") + 1
         for i, (a, b) in enumerate(zip(steps_of(bare[:end]), steps_of(watched[:end]))):
             self.assertEqual(a, b, "entry %d of %d" % (i, len(bare)))
@@ -95,7 +96,8 @@ class WhateverWatches(Program):
 
 
 class Counters(Program):
-    """What the program reads of PyTorch's counters stands beside the plan's own figures, and changes nothing."""
+    """The values that the program reads from PyTorch's counters are shown with the plan's own
+    figures, and change nothing."""
 
     def printed(self, word):
         return [[int(number) for number in line.split()[1:]] for line in self.stderr.splitlines() if line.startswith(word + " ")]
@@ -128,13 +130,15 @@ class Counters(Program):
 
 class SleepMode(Program):
     def test_sleep_mode(self):
-        """Memory of cuMemCreate in a pool of the program's, given back while its addresses stay."""
+        """Memory of cuMemCreate in a pool of the program, released while its addresses stay
+        reserved."""
         self.plan("sleep_mode.py", options=("--steps", "0"))
         self.assertIn("taken 1024 0 1024 (268435456,)", self.stderr)
 
 
 class Activities(Program):
-    """What CUPTI tells of a program's kernels and copies, as torch.profiler on the same program has it and as the trace has it."""
+    """CUPTI's records of a program's kernels and copies: torch.profiler on the same program and the
+    trace agree."""
 
     def activities(self, path, category):
         """(correlation, name, stream) in the order of their launches."""
@@ -165,10 +169,11 @@ class Activities(Program):
             expected = [row[1:] for row in self.activities(theirs, category)]
             self.assertGreater(len(expected), 10)
             have = [row[1:] for row in self.activities(ours, category)][-len(expected):]
-            # Theirs are CUPTI's numbers, ours the allocator's: as they come.
+            # torch.profiler has CUPTI's stream numbers, the trace the allocator's: compared by
+            # order of appearance.
             have, expected = ([(name, streams.setdefault(stream, len(streams))) for name, stream in rows]
                               for rows, streams in ((have, {}), (expected, {})))
-            if category == "gpu_memcpy":  # each has words of its own for them
+            if category == "gpu_memcpy":  # each has different names for them
                 have, expected = [row[1] for row in have], [row[1] for row in expected]
             self.assertEqual(have, expected)
         self.assertGreater(len({stream for _, stream in [row[1:] for row in self.activities(theirs, "kernel")]}), 1)
@@ -176,13 +181,15 @@ class Activities(Program):
         self.assertEqual(self.operators(ours, theirs=False)[-len(expected):], expected)
         self.assertGreater(len(set(expected)), 20)
         counted = self.json("info", self.path("ours.trace"))
-        # While the program's own profiler has CUPTI, ours does not: the rest is there, and that is said.
+        # While the program's own profiler uses CUPTI, vramscope's does not: the other data are
+        # recorded, and a message says so.
         paused = self.json("info", self.path("theirs.trace"))
         self.assertEqual(counted["kernels"] - paused["kernels"], len(self.activities(theirs, "kernel")))
 
     def test_what_kernels_are_given(self):
-        """The blocks of each product and sum are those of the tensors that the program has printed; a block that was given back is
-        another than the one that took its place; and of each block it is known which was first and last."""
+        """The operands of each product and sum are the tensors that the program has printed; a
+        freed block differs from the block that reuses its address; and the first and last kernel of
+        each block is known."""
         trace = self.path("operands.trace")
         self.plan("operands.py", options=("--steps", "0", "-o", trace))
         told = [json.loads(line.removeprefix("operands ")) for line in self.stderr.splitlines() if line.startswith("operands ")]
@@ -202,7 +209,7 @@ class Activities(Program):
                     self.assertTrue(all(len(found) == 1 for found in inside), (one, blocks))
                     one[use + "_of"] = [found[0] for found in inside]
                     self.assertEqual({block["allocation"] for block in blocks if block[key]}, set(one[use + "_of"]), (one, blocks))
-        # One address, two blocks: the second was read by the product after it, too.
+        # One address, two blocks: the second was also read by the product after it.
         first, second, third = told[:3]
         self.assertEqual(first["writes"], second["writes"])
         self.assertNotEqual(first["writes_of"], second["writes_of"])
@@ -213,7 +220,8 @@ class Activities(Program):
         self.assertEqual(of["second"]["count"], 2)
         self.assertEqual(ends(of["second"], "first", "last", "first_read", "last_written"),
                          [second["activity"], third["activity"], third["activity"], second["activity"]])
-        # Six kernels of a graph, replayed twice: each replay is given the blocks of the capture, of which none is there any more.
+        # Six kernels of a graph, replayed twice: each replay uses the blocks of the capture, all of
+        # which are freed.
         replays = [row for row in told if row.get("graph")]
         once, again = replays[:6], replays[6:]
         self.assertEqual([row["writes_of"] for row in once], [row["writes_of"] for row in again])
@@ -223,7 +231,8 @@ class Activities(Program):
         self.assertEqual((touched["count"], *ends(touched, "first", "last")), (4, once[0]["activity"], again[1]["activity"]))
 
     def test_what_kernels_read_and_write(self):
-        """By their signatures, and by structures of PyTorch's that their names do not tell the fields of: no more and no less than the tensors."""
+        """Operands from kernel signatures, and from PyTorch's structures whose fields are not part
+        of the names: exactly the tensors."""
         trace = self.path("rules.trace")
         self.plan("operand_rules.py", options=("--steps", "0", "-o", trace))
         told = [json.loads(line.removeprefix("operands ")) for line in self.stderr.splitlines() if line.startswith("operands ")]
@@ -232,7 +241,7 @@ class Activities(Program):
         for one in told:
             wanted = {use: set(one[use]) for use in ("reads", "writes")}
             seen = []
-            for row in work:  # in the order in which they were launched: the next that is given the first thing that it writes
+            for row in work:  # in launch order: the next kernel that has the first result as an operand
                 if one["kernel"] not in row["name"]:
                     continue
                 blocks = self.json("kernels", trace, "--kernel", str(row["activity"]))["touches"]
@@ -246,7 +255,8 @@ class Activities(Program):
             self.assertEqual({block["address"] for block in blocks}, wanted["reads"] | wanted["writes"], (one, blocks))
 
     def test_a_stream_is_one_whoever_tells_of_it(self):
-        """The allocator knows handles, CUPTI numbers: kernels lie on the streams that memory was asked for on."""
+        """The allocator knows streams by handle, CUPTI by number: kernels are on the streams on
+        which memory was allocated."""
         self.plan("profiled.py", options=("--steps", "0", "-o", self.path("ours.trace")))
         for kind in ("csv", "chrome"):
             subprocess.run([VRAMSCOPE, "export", self.path("ours.trace"), "--to", kind, "-o", self.path(kind)], check=True, timeout=300)
@@ -275,7 +285,8 @@ class Activities(Program):
                 self.assertLessEqual(begin + length, after + 0.001)
 
     def test_the_cards_memory_adds_up(self):
-        """What NVML says of the process is the allocator's, NCCL's and the context, to the byte."""
+        """NVML's figure of the process is the sum of the allocator's memory, NCCL's memory and the
+        context, to the byte."""
         self.plan("distributed.py", "ddp", options=("--ranks", "2", "--device", "rtx-4090", "-o", self.path("two.trace")))
         cards = self.json("info", self.path("two.trace"))["device_memory"]
         self.assertEqual(len(cards), 2)
@@ -283,11 +294,11 @@ class Activities(Program):
             parts = {part["name"]: part["bytes"] for part in card["parts"]}
             self.assertEqual(card["remainder"], 0)
             self.assertEqual(parts["CUDA context"], 450 + 170 << 20)  # and NCCL's kernels, with its first communicator
-            self.assertEqual(parts["communication"], 28 << 20)  # without peer access buffers are the host's
+            self.assertEqual(parts["communication"], 28 << 20)  # without peer access, buffers are in host memory
             self.assertEqual(card["used"], sum(parts.values()))
 
     def record_four(self, *arguments, status=0):
-        """Four processes of PyTorch under torchrun, recorded; `plan` is there for the platform's cards alone."""
+        """Records four PyTorch processes under torchrun; `plan` only provides the emulated GPUs."""
         program = os.path.join(HERE, "programs", "distributed.py")
         small = ["ddp", "--width", "128", "--layers", "2", *arguments]
         result = subprocess.run([VRAMSCOPE, "plan", "--writable", self.folder, "--steps", "0", "--device", "rtx-4090", "--devices", "4", "--", VRAMSCOPE, "record",
@@ -303,14 +314,15 @@ class Activities(Program):
         self.assertEqual([(process["name"], process["host"], process["devices"]) for process in have["processes"]],
                          [("rank %d" % rank, os.uname().nodename, [rank]) for rank in range(4)])
         self.assertEqual(min(process["clock_offset_ns"] for process in have["processes"]), 0)
-        # Whether DDP's first buckets have gone before the peak is the watchdog's.
+        # NCCL's watchdog decides whether DDP's first buckets are freed before the peak.
         peaks = [peak["allocated"] for peak in have["peaks"]]
         self.assertLess(max(peaks) - min(peaks), 0.1 * max(peaks))
         self.assertGreater(have["kernels"], 1000)
         self.assertGreater(have["collectives"], 4)
 
     def noted(self, ranks=4):
-        """Of each rank its process, how often it had allocated and how often launched when it noted that last; {}: not all have yet."""
+        """For each rank its process id, and its last counts of allocations and launches; {} until
+        all have written them."""
         rows = {}
         for rank in range(ranks):
             try:
@@ -336,13 +348,13 @@ class Activities(Program):
 
     def test_of_a_rank_that_is_killed_nothing_is_lost(self):
         have = self.record_four("--kill", "2", "--note", self.folder)
-        self.assertEqual((have["ranks"], have["steps"], have["truncated"]), (4, 3, True))  # the third is cut
+        self.assertEqual((have["ranks"], have["steps"], have["truncated"]), (4, 3, True))  # the third is truncated
         self.assertIn("killed", have["end_message"])
         for rank, (_, count, _) in self.noted().items():
             self.assertGreaterEqual(have["peaks"][rank]["allocations"], count, rank)
 
     def test_whoever_watches_four_ranks_is_killed(self):
-        """Nothing is left running or lying about, and what had come is where the trace was to go."""
+        """No process or file is left, and the data that had arrived are in the output file."""
         program = os.path.join(HERE, "programs", "distributed.py")
         running = subprocess.Popen(
             [VRAMSCOPE, "plan", "--writable", self.folder, "--steps", "0", "--device", "rtx-4090", "--ranks", "4", "-o", self.path("four.trace"), "--", PYTHON,
@@ -384,14 +396,15 @@ class Activities(Program):
             have = self.json("info", trace)
             self.assertTrue(have["truncated"])
             self.assertGreaterEqual(have["allocations"], count)
-            # Launches are told as requests are: all that there were.
+            # Launches are recorded like allocations: all of them.
             self.assertGreater(launches, 300)
             self.assertGreaterEqual(have["kernels"] + have["collectives"], launches)
             os.unlink(self.path("rank-0"))
             os.unlink(trace)
 
     def test_a_plan_against_a_recording(self):
-        """The recording is made by `record`, which finds a card and its libraries as on any computer: here those of the platform."""
+        """`record` makes the recording, and finds a GPU and its libraries as on any computer: here
+        the emulated ones."""
         program = os.path.join(HERE, "programs", "profiled.py")
         self.plan("profiled.py", options=("--steps", "0", "--device", "rtx-4090", "-o", self.path("plan.trace")))
         for name, changed in (("same", lambda text: text), ("changed", lambda text: text.replace("y += 1", "y = y + 1"))):
@@ -399,7 +412,8 @@ class Activities(Program):
                 text = changed(file.read())
             with open(self.path("%s.py" % name), "w") as file:
                 file.write(text)
-            # `plan` starts `record` on the platform; it finds no Python of its own there, and says so by its status.
+            # `plan` starts `record` on the platform. `plan` finds no Python of its own there, which
+            # its exit status says.
             subprocess.run([VRAMSCOPE, "plan", "--writable", self.folder, "--steps", "0", "--device", "rtx-4090", "--", VRAMSCOPE, "record", "-o",
                             self.path("%s.trace" % name), "--", PYTHON, self.path("%s.py" % name)], env=ENVIRONMENT,
                            capture_output=True, timeout=600)
@@ -417,7 +431,7 @@ class Activities(Program):
         self.assertTrue(any("changed.py" in line for line in other["first_difference"]["measured"]["stack"]), other["first_difference"])
 
     def test_the_doctor(self):
-        """Every check passes on the platform: what the trace says is what PyTorch's counters say."""
+        """Every check passes on the platform: the trace agrees with PyTorch's counters."""
         result = subprocess.run([VRAMSCOPE, "doctor", "--gpu", "--emulated", "h100-sxm", "--python", PYTHON, "--json"],
                                 env=ENVIRONMENT, capture_output=True, text=True, timeout=600)
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr[-4000:])
@@ -455,7 +469,8 @@ class WhatIsKnown(Program):
         self.assertTrue(any(name.startswith("model.layers.3.") for name in modules), modules)
 
     def test_two_cards_in_one_process(self):
-        """Whichever is the current one, what lies on the other is known, and the evaluation behind each step is a row."""
+        """Whichever GPU is current, categories on the other are known, too, and the evaluation
+        after each step is a separate phase."""
         trace = self.path("a.trace")
         self.plan("two_devices.py", options=("--devices", "2", "--steps", "0", "-o", trace))
         for device in ("0", "1"):
@@ -492,7 +507,7 @@ class WhatIsKnown(Program):
         self.assertEqual(len(self.plan("by_hand.py", "within")["steps"]), 2)
         closure = self.plan("by_hand.py", "closure")
         self.assertEqual(len(closure["steps"]), 2)
-        self.assertGreater(closure["peak"]["allocated"], 2 * 30 * closure["parameters"]["bytes"])  # L-BFGS's pairs of two times 20 iterations
+        self.assertGreater(closure["peak"]["allocated"], 2 * 30 * closure["parameters"]["bytes"])  # L-BFGS's pairs of twice 20 iterations
 
     def test_ends_when_each_of_two_optimizers_has_stepped_as_often(self):
         plan = self.plan("by_hand.py", "two")
@@ -501,7 +516,8 @@ class WhatIsKnown(Program):
         self.assertGreaterEqual(states, 2 * plan["peak_by_category"]["Parameter"])
 
     def test_an_allocator_that_keeps_no_history(self):
-        """Without PyTorch's cache, and with the program's own, what is planned is PyTorch's own; else it would be nothing."""
+        """If the program switches PyTorch's allocator off, or uses its own, the plan uses PyTorch's
+        allocator; otherwise nothing would be recorded."""
         usual = self.plan("own_allocator.py", "--usual")
         own = self.plan("own_allocator.py")
         uncached = self.plan("own_allocator.py", "--usual", PYTORCH_NO_CUDA_MEMORY_CACHING="1")
@@ -521,7 +537,8 @@ class WhatIsKnown(Program):
 
 
 class Programs(Program):
-    """Of libraries that people use, unmodified: they run to their step, and what is in memory is known."""
+    """Unmodified programs with popular libraries: they reach their step, and categories are known.
+    """
 
     def runs(self, program, *arguments, steps=2, options=(), **environment):
         answer = self.plan(program, *arguments, options=options, **environment)
@@ -551,7 +568,7 @@ class Programs(Program):
         self.assertEqual(os.listdir(checkpoints), [])
 
     def elsewhere(self):
-        """A folder that is not writable to the plan."""
+        """A folder that is not writable in the plan."""
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         return folder.name
@@ -561,7 +578,7 @@ class Programs(Program):
         answer = self.plan("checkpoint_files.py", options=("--steps", "0"), CHECKPOINTS=checkpoints)
         self.assertIn("all read again", self.stderr)
         self.assertEqual(os.listdir(checkpoints), [])
-        # Each way of writing once, about the folder that all of its files lie in.
+        # Each way of writing is reported once, with the common folder of all its files.
         said = {a["what"]: a["where"] for a in answer["assumptions"] if " writes " in a["what"]}
         self.assertEqual(said["torch.save writes large tensors as zeros, which take no disk space (a sparse file)"], checkpoints)
         self.assertIn("torch.save writes only shapes to a stream", said)
@@ -585,14 +602,15 @@ class Programs(Program):
             self.assertEqual(answer["peak"]["allocated"], peak * 2**20, device)
 
     def test_checkpoints_over_a_stack(self):
-        """pytorch#147449: over the whole stack they save nothing; reentrant ones, whose input needs no gradient, train nothing."""
+        """pytorch#147449: checkpoints over the whole stack save nothing; reentrant checkpoints
+        whose input needs no gradient train nothing."""
         peaks = {}
         for kind, where, gradients in (("none", "model", 146), ("late", "model", 146), ("reentrant", "model", 2), ("late", "layer", 146)):
             answer = self.plan("public_threads.py", "stack", kind, where, options=("--steps", "0", "--device", "a100-80gb"))
             self.assertIn("gradients: %d of 146" % gradients, self.stderr)
             peaks[kind, where] = answer["peak"]["allocated"] / 2**30
         planned = {("none", "model"): 23.727, ("late", "model"): 23.727, ("reentrant", "model"): 1.954, ("late", "layer"): 5.846}
-        for which, gib in planned.items():  # by torch 2.6: another workspace
+        for which, gib in planned.items():  # with torch 2.6: another workspace
             self.assertAlmostEqual(peaks[which] / gib, 1, delta=0.001, msg=which)
 
     def test_cuda_graphs(self):
@@ -623,7 +641,8 @@ class Programs(Program):
         answer = self.runs("compiled.py", "--layers", "1")
         self.assertNotIn("global hooks", self.stderr)
         self.assertIn("torch.compile begins with an empty cache", "".join(a["what"] for a in answer["assumptions"]))
-        # What the first run has compiled is not there in the second, nor what the user's own runs have.
+        # Code that the first run compiled does not exist in the second, nor does that of the user's
+        # own runs.
         again = self.plan("compiled.py", "--layers", "1")
         self.assertEqual([again[name] for name in ("peak", "steps", "assumptions")], [answer[name] for name in ("peak", "steps", "assumptions")])
 
@@ -637,12 +656,12 @@ class Programs(Program):
 
     @unittest.skipUnless(TORCH and has("triton"), "no triton")
     def test_measured_by_triton(self):
-        """Once as it would be on the card, whose memory that takes; whatever an earlier run has kept."""
+        """Once as on the GPU, whose memory it takes, whatever an earlier run has cached."""
         for _ in range(2):
             answer = self.plan("tuned.py", TRITON_CACHE_DIR=self.path("triton"))
             self.assertIn("compiled: 1\n", self.stderr)
             self.assertIn("block: 256\n", self.stderr)
-            self.assertGreater(answer["peak"]["allocated"], 64 << 20)  # it clears the card's L2 cache
+            self.assertGreater(answer["peak"]["allocated"], 64 << 20)  # it clears the GPU's L2 cache
         places = [os.path.basename(a["where"]) for a in answer["assumptions"] if "Triton" in a["what"]]
         self.assertTrue(places and all(place.startswith("tuned.py:") for place in places), answer["assumptions"])
 
@@ -660,7 +679,7 @@ class Programs(Program):
     def test_one_rank_ends_without_destroying_its_group(self):
         answer = self.runs("distributed.py", "--keep-group", options=("--ranks", "4", "--as-rank", "0"))
         self.assertEqual(answer["program"]["ended"], "enough")
-        self.assertNotIn("dump signal", self.stderr)  # of a rank that failed: nobody did
+        self.assertNotIn("dump signal", self.stderr)  # of a rank that failed: none did
 
     def test_one_rank_asks_the_others(self):
         for rank in ("0", "2"):
@@ -669,7 +688,8 @@ class Programs(Program):
             self.assertTrue(any("this rank's parts" in a["what"] for a in answer["assumptions"]), answer["assumptions"])
 
     def test_one_rank_saves_and_loads_flat_parameters(self):
-        """FSDP1: of most parameters one rank of four has no state, which optim_state_dict asks the others for."""
+        """FSDP1: for most parameters, one of four ranks has no state, and optim_state_dict gets it
+        from the others."""
         for rank in ("0", "3"):
             answer = self.runs("flat_states.py", options=("--ranks", "4", "--as-rank", rank, "--steps", "0"))
             self.assertIn("saved and loaded", self.stderr)
@@ -677,7 +697,8 @@ class Programs(Program):
 
     @unittest.skipUnless(TORCH and has("transformers"), "no transformers")
     def test_experts_are_chosen_evenly(self):
-        """Of transformers before 5 and from 5 on, where weights of all experts are one and three implementations take them."""
+        """For transformers before version 5, and from 5 on, where the weights of all experts are
+        one tensor that three implementations use."""
         merged = has("transformers.integrations.moe")
         for more in (("--implementation", "eager"), ("--implementation", "grouped_mm")) if merged else ((),):
             answer = self.runs("mixture.py", "--layers", "1", *more)
@@ -686,13 +707,14 @@ class Programs(Program):
             self.assertEqual(places, ["moe.py" if "grouped_mm" in more else "modeling_mixtral.py"])
 
     def test_what_ddp_frees_when_does_not_depend_on_what_was_before(self):
-        """Its first bucket goes when NCCL's watchdog looks: not at some time of the wall clock, nor of the program's."""
+        """Its first bucket is freed when NCCL's watchdog polls, which depends neither on wall-clock
+        time nor on the program's time."""
         peaks = [[step["peak_allocated"] for step in
                   self.plan("distributed.py", "ddp", "--width", "512", "--before", str(before), options=("--ranks", "2", "--steps", "0"))["steps"]]
                  for before in (0, 9000)]  # of 6 us each
         self.assertEqual(len(peaks[0]), 3)
         self.assertEqual(peaks[1], peaks[0])
-        self.assertLess(peaks[0][1], peaks[0][0] + (16 << 20))  # the first step of an optimizer takes longer than the watchdog: it has gone
+        self.assertLess(peaks[0][1], peaks[0][0] + (16 << 20))  # the first step of an optimizer takes longer than the watchdog's interval: the bucket is freed
 
     def test_two_ranks(self):
         answer = self.runs("distributed.py", options=("--ranks", "2"))
@@ -703,7 +725,7 @@ class Programs(Program):
 
     def test_objects_go_round(self):
         answer = self.plan("gathered.py", options=("--ranks", "2", "--steps", "0"))
-        self.assertEqual(answer["peak_by_category"]["Optimizer state"], 2 * 4 * 2048 * 2048)  # of the optimizer within the optimizer
+        self.assertEqual(answer["peak_by_category"]["Optimizer state"], 2 * 4 * 2048 * 2048)  # of the inner optimizer
         self.assertEqual(self.stderr.count("everybody knows"), 2)
 
 
@@ -752,7 +774,7 @@ class Processes(Program):
 
 
 class Recordings(Program):
-    """Snapshots of real GPUs, of the same programs: ../shared/snapshots."""
+    """Snapshots of the same programs on real GPUs: ../shared/snapshots."""
 
     def recording(self, name):
         path = os.path.join(SHARED, "snapshots", name)
@@ -775,7 +797,7 @@ class Recordings(Program):
         self.assertEqual(len([e for e in entries if e["action"] != "snapshot"]), events)
 
     def test_kk(self):
-        """Recorded with PyTorch 2.6: VRAMSCOPE_TEST_PYTHON_2_6 is an interpreter that has it."""
+        """Recorded with PyTorch 2.6: VRAMSCOPE_TEST_PYTHON_2_6 names an interpreter that has it."""
         python = os.environ.get("VRAMSCOPE_TEST_PYTHON_2_6")
         if not python:
             self.skipTest("VRAMSCOPE_TEST_PYTHON_2_6 is not set")
@@ -786,7 +808,8 @@ class Recordings(Program):
                                     "h100-sxm")
         finally:
             torch_program.PYTHON = before
-        # Kinds and sizes are 4,655 of 4,657 in order; which of two blocks of one size is freed first differs more often.
+        # 4,655 of 4,657 kinds and sizes agree in order; which of two blocks of one size is freed
+        # first differs more often.
         self.assertGreater(requests["equal"], 0.97 * requests["total"])
         with open(self.path("kk_128_forward.pickle"), "rb") as file:
             entries = pickle.load(file)["device_traces"][0]

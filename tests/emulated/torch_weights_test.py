@@ -1,8 +1,9 @@
-"""Real PyTorch programs whose weights nobody has: not filled, not fetched, and put where a library puts those that are there.
+"""Real PyTorch programs without weights: the weights are neither initialised nor downloaded, and
+are placed where a library places existing weights.
 
     VRAMSCOPE_TEST_PYTHONPATH=... python3 torch_weights_test.py VRAMSCOPE
 
-Skipped where torch_programs_test.py is."""
+Skipped under the same conditions as torch_programs_test.py."""
 import os
 import re
 import unittest
@@ -23,7 +24,8 @@ class WithoutWeights(Program):
 
     @unittest.skipUnless(TORCH and has("diffusers") and has("transformers"), "no diffusers or transformers")
     def test_a_pipeline_without_weights(self):
-        """from_pretrained of a folder of configurations, by subfolder, as the scripts of diffusers load what they train."""
+        """from_pretrained of a folder of configurations, by subfolder, as the training scripts of
+        diffusers load their models."""
         answer = self.plan("pipeline.py", self.path("models"))
         self.assertEqual(len(answer["steps"]), 2)
         self.assertEqual(len([a for a in answer["assumptions"] if a["what"].startswith("there are no weights")]), 3)
@@ -41,11 +43,13 @@ class WithoutWeights(Program):
 
     @unittest.skipUnless(TORCH and has("transformers") and has("accelerate") and has("bitsandbytes"), "no bitsandbytes")
     def test_quantized(self):
-        """from_pretrained of a folder with a config.json alone quantizes as it does with the weights: 4 bits and their scales."""
+        """from_pretrained of a folder with only a config.json quantizes as it does with weights: 4
+        bits and their scales."""
         answer = self.plan("quantized.py")
         weights = 16 * 1024 * 1024 * 6  # of the linear layers
         self.assertIn("layers: 4-bit", self.stderr)
-        # Where it computes: transformers from 4.51 on asks for one block as large as all weights before it loads them.
+        # On the computing device: transformers from 4.51 on allocates one block as large as all
+        # weights before it loads them.
         self.assertGreater(answer["peak"]["allocated"], weights)
         self.assertGreater(answer["peak_by_category"]["Parameter"], weights // 2)
         self.assertLess(answer["peak_by_category"]["Parameter"], weights * 0.6 + 2 * 2 * 1000 * 1024)
@@ -59,9 +63,10 @@ class WithoutWeights(Program):
 
     @unittest.skipUnless(TORCH and has("transformers"), "no transformers")
     def test_tensor_parallel(self):
-        """Each of two ranks has half of the matrices, as transformers cuts them when it loads a checkpoint."""
+        """Each of two ranks has half of the matrices, as transformers splits them when it loads a
+        checkpoint."""
         answer, told = self.placed("tensors", "--ranks", "2")
-        self.assertIn(len(told), (1, 2))  # transformers 4 lets the first rank alone speak
+        self.assertIn(len(told), (1, 2))  # with transformers 4, only the first rank prints
         half = int(told[0][1])  # of 2 bytes each
         self.assertLess(answer["peak_by_category"]["Parameter"], 1.4 * half)
         self.assertLess(answer["peak_by_category"]["Optimizer state"], 2.4 * half)
@@ -69,7 +74,7 @@ class WithoutWeights(Program):
     @unittest.skipUnless(TORCH and has("transformers.distributed"), "transformers has no such")
     def test_expert_parallel(self):
         answer, told = self.placed("experts", "--ranks", "2")
-        self.assertIn(len(told), (1, 2))  # transformers 4 lets the first rank alone speak
+        self.assertIn(len(told), (1, 2))  # with transformers 4, only the first rank prints
         self.assertLess(answer["peak_by_category"]["Parameter"], 1.4 * int(told[0][1]))
 
     @unittest.skipUnless(TORCH and has("transformers") and has("accelerate"), "no transformers or accelerate")

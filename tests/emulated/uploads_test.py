@@ -1,9 +1,11 @@
-"""A planned program uploads nothing: every row of emulated/python/vramscope/uploads.py on stand-ins of the libraries, and those libraries
-that are installed against a server on 127.0.0.1 that notes what it is asked for.
+"""A planned program uploads nothing: tests every row of emulated/python/vramscope/uploads.py with
+stand-ins for the libraries, and the installed libraries with a server on 127.0.0.1 that logs its
+requests.
 
     python3 uploads_test.py
 
-The libraries are looked for with VRAMSCOPE_TEST_UPLOADS_PYTHON or VRAMSCOPE_TEST_PYTHON, else this interpreter, and VRAMSCOPE_TEST_PYTHONPATH."""
+The libraries are imported by VRAMSCOPE_TEST_UPLOADS_PYTHON or VRAMSCOPE_TEST_PYTHON, else by this
+interpreter, with VRAMSCOPE_TEST_PYTHONPATH."""
 import base64
 import collections
 import http.server
@@ -27,7 +29,7 @@ WRITES = ("POST", "PUT", "PATCH", "DELETE")
 
 
 class Server(http.server.BaseHTTPRequestHandler):
-    """Knows of nothing, takes everything, and notes what it is asked."""
+    """Has no data, accepts everything, and logs its requests."""
 
     def answer(self):
         self.server.asked.append((self.command, self.path))
@@ -56,7 +58,7 @@ class Uploads(unittest.TestCase):
             os.mkdir(os.path.join(self.folder, name))
 
     def run_program(self, program, *paths, hooked=True, **environment):
-        """Runs it as `vramscope plan` would, as far as uploads go."""
+        """Runs the code as `vramscope plan` would, as far as uploads are concerned."""
         own = {"VRAMSCOPE_PROGRAM_OUTPUT": os.path.join(self.folder, "output"), "VRAMSCOPE_PROGRAM_EMULATED": "/nowhere"} if hooked else {}
         path = os.pathsep.join([*([os.path.join(PACKAGE, "inject")] if hooked else []), *paths])
         return subprocess.run([PYTHON, "-c", program], cwd=self.folder, capture_output=True, text=True, timeout=120,
@@ -65,7 +67,7 @@ class Uploads(unittest.TestCase):
 
 
 class StandIns(Uploads):
-    """Modules with the names of the table, whose functions say that they were called."""
+    """Modules with the names of the table, whose functions report that they were called."""
 
     def write(self, rows):
         modules = collections.defaultdict(lambda: collections.defaultdict(set))
@@ -290,10 +292,10 @@ class Libraries(Uploads):
                 asked, result = self.asked(library, hooked=True)
                 self.assertEqual(result.returncode, 0, result.stderr[-3000:])
                 self.assertEqual([one for one in asked if one[0] in WRITES], [])
-                if library not in ("clearml",):  # which a variable alone switches off
+                if library not in ("clearml",):  # which only a variable switches off
                     self.assertIn("vramscope: ", result.stderr)
                 if library in ("huggingface_hub", "boto3", "google.cloud.storage"):
-                    self.assertTrue(any(one[0] in ("GET", "HEAD") for one in asked), asked)  # what it only reads it may
+                    self.assertTrue(any(one[0] in ("GET", "HEAD") for one in asked), asked)  # downloads are allowed
 
     @unittest.skipUnless(installed("huggingface_hub"), "no huggingface_hub")
     def test_without_the_hooks_it_would(self):

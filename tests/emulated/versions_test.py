@@ -1,9 +1,9 @@
-"""`vramscope plan --with PACKAGE==V1,V2`: a program under each version of a package, in environments that are made, kept, and apart from the
-user's own.
+"""`vramscope plan --with PACKAGE==V1,V2`: plans a program with each version of a package, in
+environments that are created, reused, and separate from the user's own.
 
     python3 versions_test.py VRAMSCOPE
 
-With a stand-in for torch and packages of its own, so that it runs everywhere and reaches no network."""
+Uses a stand-in for torch and local packages, so that it runs everywhere and needs no network."""
 import hashlib
 import json
 import os
@@ -34,7 +34,7 @@ def wheel(folder, name, version, text, requires=()):
 
 
 def contents(folder):
-    """Of all files, by path."""
+    """The contents of all files, by path."""
     found = {}
     for parent, _, names in os.walk(folder):
         for name in names:
@@ -55,7 +55,8 @@ class Versions(unittest.TestCase):
             file.write("Metadata-Version: 2.1\nName: torch\nVersion: 2.9.0\n")
         for path in (self.wheels, self.program):
             os.mkdir(path)
-        # The program's own one is 1.0; 2.0 needs a helper, which the program does not have, and torch, which it has.
+        # The program's own version is 1.0; 2.0 needs a helper, which the program lacks, and torch,
+        # which it has.
         wheel(self.wheels, "demo_sizes", "1.0", "BYTES = 1 << 20\n")
         wheel(self.wheels, "demo_sizes", "2.0", "from demo_helper import BYTES\n", ("demo_helper==1.1", "torch>=2"))
         wheel(self.wheels, "demo_sizes", "3.0", "BYTES = 1 << 20\n", ("torch>=99",))
@@ -80,7 +81,8 @@ class Versions(unittest.TestCase):
         before = contents(self.packages)
         said, _ = self.json("demo_sizes==1.0,2.0")
         self.assertEqual([(row["version"], row["peak"], row["error"]) for row in said["rows"]], [("1.0", 2 * MIB, None), ("2.0", 6 * MIB, None)])
-        # Of the first one there is nothing to install; of the second the helper, and not torch.
+        # For the first version nothing has to be installed; for the second the helper, but not
+        # torch.
         self.assertEqual([row["packages"] for row in said["rows"]], [[], ["demo_helper==1.1", "demo_sizes==2.0"]])
         self.assertEqual([(one["from"], one["to"], one["peak"]) for one in said["changes"]], [("1.0", "2.0", 4 * MIB)])
         self.assertEqual(sum(said["changes"][0]["categories"].values()), 4 * MIB)
@@ -89,7 +91,7 @@ class Versions(unittest.TestCase):
         for row in said["rows"]:
             self.assertTrue(row["environment"].startswith(self.cache), row)
             self.assertGreater(row["needed"], row["reserved"])
-        # Into what the user has nothing went, and nothing half made was left.
+        # Nothing was added to the user's environment, and nothing incomplete was left.
         self.assertEqual(contents(self.packages), before)
         environments = os.path.join(self.cache, "vramscope", "environments")
         self.assertEqual(sorted(os.listdir(environments)), sorted(os.path.basename(row["environment"]) for row in said["rows"]))
@@ -97,12 +99,12 @@ class Versions(unittest.TestCase):
     def test_environments_are_kept(self):
         first, said = self.json("demo_sizes==2.0")
         self.assertIn("making the environment", said)
-        self.environment["PIP_FIND_LINKS"] = self.folder  # pip would find nothing any more
+        self.environment["PIP_FIND_LINKS"] = self.folder  # pip would not find anything any more
         second, said = self.json("demo_sizes==2.0")
         self.assertNotIn("pip", said)
         self.assertEqual(([row["kept"] for row in first["rows"]], [row["kept"] for row in second["rows"]]), ([False], [True]))
         self.assertEqual(second["rows"][0]["peak"], 6 * MIB)
-        # Where the program has other packages it is another environment.
+        # If the program's Python has other packages, another environment is used.
         shutil.rmtree(os.path.join(self.packages, "demo_sizes-1.0.dist-info"))
         third, _ = self.json("demo_sizes==2.0", 1)
         self.assertNotEqual(third["rows"][0]["environment"], first["rows"][0]["environment"])

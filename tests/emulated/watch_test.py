@@ -1,9 +1,9 @@
-"""`vramscope plan --watch`: a program is planned again when one of its files is saved, what changed is told, and a mistake stands beside the
-last good plan.
+"""`vramscope plan --watch`: a program is planned again when one of its files is saved, the changes
+are printed, and an error is shown next to the last good plan.
 
     python3 watch_test.py VRAMSCOPE
 
-With a stand-in for torch, so that it runs everywhere."""
+Uses a stand-in for torch, so that it runs everywhere."""
 import json
 import os
 import queue
@@ -26,7 +26,7 @@ class Watch(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
         packages = os.path.join(self.folder, "packages")
         shutil.copytree(os.path.join(HERE, "fake_torch"), packages)
-        os.mkdir(os.path.join(packages, "torch-2.9.0.dist-info"))  # installed, and so imported beforehand
+        os.mkdir(os.path.join(packages, "torch-2.9.0.dist-info"))  # installed, and so imported in advance
         self.program = os.path.join(self.folder, "program")
         os.mkdir(self.program)
         self.save("size.py", "BYTES = 1 << 20\n")
@@ -34,7 +34,7 @@ class Watch(unittest.TestCase):
         self.environment = dict(os.environ, PYTHONPATH=packages, VRAMSCOPE_PROGRAM_HOOKS="none", PYTHONDONTWRITEBYTECODE="1")
 
     def save(self, name, text):
-        """As an editor does it."""
+        """As an editor saves it."""
         path = os.path.join(self.program, name)
         with open(path + ".new", "w") as file:
             file.write(text)
@@ -84,7 +84,7 @@ class Watch(unittest.TestCase):
         self.watch("--json")
         self.next()
         self.save("size.py", "BYTES = 2 << 20\n")
-        self.next()  # the process that has imported is there
+        self.next()  # the process with the imported packages exists
         self.watcher.send_signal(signal.SIGINT)
         self.assertEqual(self.watcher.wait(60), 0)
         running = []

@@ -29,7 +29,7 @@ class Launched : public LaunchedWith<Launched> {
     const OperandRules operands(name, sizes());
     return WorkRules(name, sizes(), operands).Of(grid, block, parameters());
   }
-  // Numbers of four bytes behind one another.
+  // Consecutive four-byte numbers.
   Launched& Words(size_t parameter, size_t at, const std::vector<uint32_t>& words) {
     for (size_t i = 0; i < words.size(); ++i) Put(parameter, at + 4 * i, words[i]);
     return *this;
@@ -41,11 +41,11 @@ TEST(WorkRules, ElementsByTheirTypes) {
   EXPECT_EQ(Launched({4, 4, 24}).Put(0, 0, -1).Work(kAdd)->bytes, 0);
   EXPECT_FALSE(Launched({8}).Work("_Z1fPf"));
   EXPECT_FALSE(Launched({8}).Work("not_a_mangled_name"));
-  // A structure of another size is not what the name is known for.
+  // A structure of another size is not the one for which the name is known.
   EXPECT_FALSE(Launched({8, 4}).Work(kAdd));
 }
 
-// 100 rows of 50, of which the second tensor has one, and the third lies across.
+// 100 rows of 50; the second tensor has one row, and the third is transposed.
 TEST(WorkRules, StridesSayWhatIsMoved) {
   Launched launched({4, 648});
   launched.Put(0, 0, 5000).Words(1, 0, {2, 50, 0, 0, 100, 0, 0});
@@ -55,7 +55,7 @@ TEST(WorkRules, StridesSayWhatIsMoved) {
   ASSERT_TRUE(work);
   EXPECT_EQ(work->bytes, 5000 * 4 + 50 * 4 + 5000 * 32);
   EXPECT_GT(work->clocks, 5000 * 0.5);
-  // More dimensions than there is room for.
+  // More dimensions than fit.
   EXPECT_FALSE(launched.Words(1, 0, {26}).Work(kMultiply));
 }
 
@@ -64,8 +64,8 @@ TEST(WorkRules, RowsByTheirLengthAndNumber) {
   norm.Put(0, 0, 768);
   const std::optional<LaunchWork> work = norm.Work(kLayerNorm, {2048, 1, 1});
   ASSERT_TRUE(work);
-  EXPECT_EQ(work->bytes, 2048 * 768 * 2 * 2.0) << "what is read and the result, not the rest";
-  EXPECT_GT(work->in_turn_s, 0);
+  EXPECT_EQ(work->bytes, 2048 * 768 * 2 * 2.0) << "only the inputs that are read and the result";
+  EXPECT_GT(work->serial_s, 0);
   EXPECT_EQ(Launched({8, 8, 8, 4, 8, 8, 8, 8, 1})
                 .Put(3, 0, 10)
                 .Put(4, 0, int64_t{3072})
@@ -81,11 +81,11 @@ TEST(WorkRules, ReductionsByHowTheyAreDivided) {
   const std::optional<LaunchWork> work = launched.Work(kReduce, {4, 16, 1}, {32, 4, 1});
   ASSERT_TRUE(work);
   EXPECT_EQ(work->bytes, 1024 * 512 * 4.0 + 512 * 4);
-  EXPECT_GT(work->in_turn_s, 5e-6) << "blocks hand on their sums";
+  EXPECT_GT(work->serial_s, 5e-6) << "blocks pass on their sums";
   EXPECT_FALSE(launched.Work(kReduce, {4, 16, 1}, {64, 4, 1})) << "another block";
 }
 
-// Two tensors in two lists: chunks of 65,536 elements, the last one smaller; what is in both lists
+// Two tensors in two lists: chunks of 65,536 elements, the last one smaller; a tensor in both lists
 // is read once.
 TEST(WorkRules, ListsByTheirChunks) {
   constexpr char kSqrt[] =

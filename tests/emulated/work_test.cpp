@@ -1,4 +1,4 @@
-// What is told of the calls that put work on the card.
+// Tests what is reported about calls that submit work to the GPU.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -13,7 +13,7 @@
 namespace vramscope::emulated {
 namespace {
 
-// Before the platform is asked for: the environment is read once.
+// Set before the platform is used: the environment is read once.
 const int kEnvironment = setenv("VRAMSCOPE_EMULATED_CARD",
                                 "name=Test Card;memory_bytes=8589934592;sm_count=20;"
                                 "max_threads_per_sm=1536;compute_capability=86",
@@ -29,7 +29,7 @@ class Told final : public Recorder {
   std::vector<Activity> work;
 };
 
-// The caching allocator asks whether streams are done before a thread of autograd launches
+// The caching allocator queries whether streams have finished before a thread of autograd launches
 // anything.
 TEST(Work, ACallOfAThreadThatHasAskedBeforeEndsAfterItsBeginning) {
   ASSERT_EQ(kEnvironment, 0);

@@ -1,6 +1,5 @@
-// A program that waits before its main() and runs once for each fault that it is told
-// (fault_shim.cpp, VRAMSCOPE_FAULT_SERVER): a run costs what the command does, without the loading
-// of libraries.
+// A program that waits before its main() and runs once for each requested fault (fault_shim.cpp,
+// VRAMSCOPE_FAULT_SERVER), so that a run does not include the time to load libraries.
 //
 //   FaultServer server({.arguments = {"info", file}, .folder = folder});
 //   server.Run("allocation:17").outcome.status
@@ -21,15 +20,15 @@ class FaultServer {
   struct Options {
     std::string program = VRAMSCOPE_PROGRAM;
     std::vector<std::string> arguments;
-    std::string folder;                    // it runs there
-    std::vector<std::string> environment;  // "NAME=value", over the own one
+    std::string folder;                    // working folder
+    std::vector<std::string> environment;  // "NAME=value" overrides the own variable
     std::string input;                     // of every run
-    std::string served = {};  // the program's file, where `program` becomes another; "": that one
+    std::string served = {};  // the program's file, if `program` executes another one; "": that one
   };
   struct Result {
-    Outcome outcome;  // status: 128 + n where a signal ended it
+    Outcome outcome;  // status: 128 + n if a signal ended it
     uint64_t allocations = 0, calls = 0, faults = 0;
-    uint64_t of_qt = 0;  // of the faults, those of requests that Qt made
+    uint64_t of_qt = 0;  // number of faults in allocations by Qt
   };
   struct Each {
     uint64_t number = 0;
@@ -43,11 +42,12 @@ class FaultServer {
   FaultServer& operator=(const FaultServer&) = delete;
 
   Result Run(const std::string& fault);
-  // A copy at each request of memory from `first` on, for as long as one thread runs and nothing is
-  // written; then the run goes on to its end.
+  // From the allocation `first` on, forks a copy at each allocation, as long as only one thread
+  // runs and nothing is written; then the run continues to its end.
   std::vector<Each> RunEach(uint64_t first);
-  // Of a run without a fault: the first request of memory at each place of the program, by its
-  // stack. The program has to be told VRAMSCOPE_FAULT_SITES=`path`, a file that does not exist.
+  // For a run without a fault: the first allocation at each place of the program, identified by its
+  // stack. The program has to be started with VRAMSCOPE_FAULT_SITES=`path`, a file that does not
+  // exist.
   std::vector<uint64_t> FirstOfEachPlace(const std::string& path);
 
  private:

@@ -1,29 +1,33 @@
-// Preloaded into a program under test: makes its n-th request of memory, or its n-th call that
-// brings a file to the disk, fail. Not linked into anything.
+// Preloaded into a program under test: makes its n-th memory allocation, or its n-th call that
+// writes a file to disk, fail. Not linked into anything.
 //
 //   LD_PRELOAD=libfault_shim.so VRAMSCOPE_FAULT=allocation:1234 vramscope info FILE
 //
 // VRAMSCOPE_FAULT is KIND:N with the KIND
-//   allocation       the N-th request (from 1) of malloc and its kin, operator new among them
-//   EIO, ENOSPC      the N-th write to a file, fsync, fdatasync, ftruncate, linkat or rename fails
-//   so, and
-//                    all after it
-//   EINTR            the N-th alone is interrupted
-//   EINTR-always     the N-th and all after it are
-// Writes to standard output and error, to pipes and sockets are left alone.
-// VRAMSCOPE_FAULT_COUNT=FILE: how many such calls the process made is written there when it ends.
-// VRAMSCOPE_FAULT_SITES=FILE: the number of each request of memory that is the first with its
-// stack, a line each: who fails those has failed at every place that asks.
-// VRAMSCOPE_FAULT_SERVER=FOLDER: the program (VRAMSCOPE_FAULT_PROGRAM, the name of its file, where
-// others are started before it) stops before its main() and reads KIND:N lines from the pipe
-// FOLDER/in. Of each a copy of it goes on, in which N counts from there; its input is FOLDER/stdin,
-// its output goes to FOLDER/stdout and FOLDER/stderr. FOLDER/out has a line for each: the state of
-// waitpid, requests of memory, calls, faults, faults of requests that Qt made. It ends with the
-// pipe. (Loading its libraries takes longer than most commands do.) There is one KIND more:
-//   each             at every request from the N-th on a copy of the copy fails it and goes on; for
-//                    as long as there is one thread, no file is open for writing, which both would
-//                    write to, and no pipe or socket. FOLDER/each has a line for each: the number,
-//                    the state of waitpid, the bytes that it wrote to standard error.
+//   allocation       the N-th allocation (from 1) by malloc and related functions, including
+//                    operator new
+//   EIO, ENOSPC      the N-th write to a file, fsync, fdatasync, ftruncate, linkat or rename, and
+//                    all after it, fail with this error
+//   EINTR            only the N-th is interrupted
+//   EINTR-always     the N-th and all after it are interrupted
+// Writes to standard output and error, to pipes and to sockets never fail.
+//
+// VRAMSCOPE_FAULT_COUNT=FILE: at its end, the process writes the number of such calls there.
+// VRAMSCOPE_FAULT_SITES=FILE: the numbers of all allocations that are the first with their stack,
+// one per line. Failing these covers every place that allocates.
+//
+// VRAMSCOPE_FAULT_SERVER=FOLDER: the program (VRAMSCOPE_FAULT_PROGRAM, the name of its file, if
+// other programs are started before it) stops before its main() and reads KIND:N lines from the
+// pipe FOLDER/in. For each line, a forked copy continues, in which N counts from there. Its input
+// is FOLDER/stdin, its output goes to FOLDER/stdout and FOLDER/stderr. FOLDER/out has a line for
+// each: the state of waitpid, allocations, calls, faults, faults in allocations by Qt. The server
+// ends when the pipe is closed. (Loading the libraries takes longer than most commands do.) There
+// is one more KIND:
+//   each             at every allocation from the N-th on, a copy of the copy fails it and
+//                    continues. This ends when there is a second thread, a pipe or a socket, or a
+//                    file open for writing, to which both would write. FOLDER/each has a line for
+//                    each: the number, the state of waitpid, the bytes that it wrote to standard
+//                    error.
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -57,13 +61,13 @@ std::atomic<Kind> g_kind{Kind::kUnknown};
 std::atomic<uint64_t> g_at{0}, g_allocations{0}, g_calls{0};
 std::atomic<int> g_error{0};
 
-// What a copy of a server's tells it.
+// Data that a server's copy reports to the server.
 struct Told {
   std::atomic<uint64_t> allocations, calls, faults, of_qt;
 };
 Told* g_told = nullptr;
 
-// KIND:N. Called before any constructor: it needs nothing.
+// Parses KIND:N. Called before any constructor, so it depends on none.
 Kind Parse(const char* text) {
   const char* colon = text == nullptr ? nullptr : strchr(text, ':');
   if (colon == nullptr) return Kind::kNone;
@@ -90,11 +94,12 @@ Kind KindOfFault() {
   return kind;
 }
 
-// The numbers of the first requests with a stack. A table of hashes, so that it needs no memory.
+// The numbers of the first allocations with each stack. A table of hashes, so that it allocates
+// nothing.
 constexpr size_t kMostSites = size_t{1} << 20;
 std::atomic<uint64_t> g_known[kMostSites];
-std::atomic<int> g_sites_fd{-2};  // -2: not looked at yet, -1: not wanted
-// Where a library is made way for later (LD_AUDIT), asking for its place would ask for memory.
+std::atomic<int> g_sites_fd{-2};  // -2: not checked yet, -1: not wanted
+// If space for a library is reserved later (LD_AUDIT), looking up its place would allocate memory.
 __attribute__((tls_model("initial-exec"))) __thread bool t_looking = false;
 
 struct Walk {
@@ -111,7 +116,7 @@ _Unwind_Reason_Code OfFrame(_Unwind_Context* context, void* to) {
 
 void NoteSite(uint64_t number) {
   if (g_sites_fd == -1 || t_looking || environ == nullptr) return;
-  // A server's copies number their own requests.
+  // A server's copies count their own allocations.
   if (g_told == nullptr && getenv("VRAMSCOPE_FAULT_SERVER") != nullptr) return;
   t_looking = true;
   if (g_sites_fd == -2) {
@@ -138,7 +143,7 @@ void NoteSite(uint64_t number) {
   t_looking = false;
 }
 
-// Whether Qt asked: the first frame that is in no library which asks for others.
+// Whether Qt allocated: the first frame that is not in a library that allocates for others.
 _Unwind_Reason_Code FindAsker(_Unwind_Context* context, void* of_qt) {
   Dl_info info{};
   if (dladdr(reinterpret_cast<void*>(_Unwind_GetIP(context)), &info) == 0 ||
@@ -171,7 +176,7 @@ void OpenAs(int fd, const char* folder, const char* name, int flags) {
   close(opened);
 }
 
-// In a copy, for all that it writes and for as long as it may take.
+// In a copy: limits its output and its time.
 void BeginCopy(const char* folder) {
   OpenAs(STDOUT_FILENO, folder, "stdout", O_WRONLY | O_CREAT | O_TRUNC);
   OpenAs(STDERR_FILENO, folder, "stderr", O_WRONLY | O_CREAT | O_TRUNC);
@@ -202,7 +207,7 @@ bool OneThread() {
   return threads == 1;
 }
 
-// Where a program reads, for all that it has open; a copy reads on from the same place.
+// The offsets of all open files, so that a copy continues to read from the same place.
 constexpr int kMostFiles = 64;
 struct Places {
   off_t at[kMostFiles];
@@ -212,7 +217,7 @@ bool Remember(Places* places) {
     struct stat info {};
     places->at[fd] = -1;
     if (fd == g_each_fd || fstat(fd, &info) != 0) continue;
-    // What another process says would be read by each copy in turn.
+    // Data from another process would be read by each copy in turn.
     if (S_ISFIFO(info.st_mode) || S_ISSOCK(info.st_mode)) return false;
     if (!S_ISREG(info.st_mode)) continue;
     if ((fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDONLY) return false;
@@ -225,7 +230,7 @@ void Restore(const Places& places) {
     if (places.at[fd] >= 0) lseek(fd, places.at[fd], SEEK_SET);
 }
 
-// True in a copy, in which this request is to fail.
+// True in a copy, in which this allocation is to fail.
 bool CopyHere(uint64_t number) {
   Places places{};
   if (!OneThread() || !Remember(&places)) {
@@ -291,7 +296,7 @@ bool IsFile(int fd) {
   return is;
 }
 
-// Also of a process that ends by _exit or a signal handler's.
+// Also for a process that ends with _exit or in a signal handler.
 void WriteCount() {
   const char* path = getenv("VRAMSCOPE_FAULT_COUNT");
   if (path == nullptr) return;
@@ -307,7 +312,7 @@ void WriteCount() {
 
 __attribute__((destructor)) void AtEnd() { WriteCount(); }
 
-// A line without its end; false: there are no more.
+// A line without its end; false if there are no more.
 bool ReadLine(int fd, char* line, size_t size) {
   for (size_t i = 0; i + 1 < size; ++i) {
     if (syscall(SYS_read, fd, line + i, 1) != 1) return false;
@@ -318,7 +323,7 @@ bool ReadLine(int fd, char* line, size_t size) {
   return false;
 }
 
-// In the copy: what is counted begins here. Programs that it starts are left alone.
+// In the copy: counting begins here. Programs that it starts are not affected.
 void Become(const char* fault) {
   OpenAs(STDIN_FILENO, g_folder, "stdin", O_RDONLY);
   BeginCopy(g_folder);
@@ -335,7 +340,7 @@ void Become(const char* fault) {
   g_kind = kind;
 }
 
-// Returns in the copies.
+// Returns in the copies only.
 void Serve(const char* folder) {
   char line[64];
   snprintf(g_folder, sizeof g_folder, "%s", folder);

@@ -1,8 +1,9 @@
-// Commands whose n-th request of memory, or n-th call that brings a file to the disk, fails
-// (fault_shim.cpp): no signal, the exit status that app/README.md has, no half-written file, the
-// input and an older output as they were. n is sampled; VRAMSCOPE_ALL_FAULTS=1 takes every n
-// (minutes), or of `plan` one at each place that asks once its worker runs. What a command does
-// before its own part (libraries' constructors, what all commands set up) is Version's.
+// Commands whose n-th memory allocation, or n-th call that writes a file to disk, fails
+// (fault_shim.cpp). There must be no signal, the exit status is the one in app/README.md, no file
+// is half-written, and the input and an older output are unchanged. n is sampled;
+// VRAMSCOPE_ALL_FAULTS=1 tries every n (takes minutes), or for `plan` one for each place that
+// allocates after its worker has started. The part that is common to all commands (constructors of
+// libraries, set-up) is tested only with the command Version.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,10 +20,10 @@ namespace vramscope::test {
 namespace {
 
 constexpr uint64_t kSamples = 150;
-constexpr uint64_t kShared = 200;  // requests of what all commands set up that are a command's, too
+constexpr uint64_t kShared = 200;  // allocations of the common set-up that a command test includes
 constexpr char kOlder[] = "what was there before";
 
-// All of them, or as many as kSamples, the first and the last among them.
+// All of them, or kSamples of them, including the first and the last.
 std::vector<uint64_t> Numbers(uint64_t first, uint64_t last, bool every) {
   const uint64_t apart = every ? 1 : std::max<uint64_t>(1, (last - first + 1) / kSamples);
   std::vector<uint64_t> numbers;
@@ -42,12 +43,12 @@ class Faults : public CliRecording {
             "VRAMSCOPE_FAULT" + (name.empty() ? "" : "_" + name) + "=" + value};
   }
 
-  // What a command ends with where nothing fails: two files differ.
+  // The exit status of a command without a fault: two files differ.
   static int Status(const std::vector<std::string>& arguments) {
     return arguments[0] == "diff" ? 1 : 0;
   }
 
-  // What is in the folder of the test, in which the commands run: whatever they leave behind.
+  // The contents of the test's folder, in which the commands run: anything that they leave behind.
   std::set<std::string> Names() {
     std::set<std::string> names;
     for (const auto& entry : std::filesystem::directory_iterator(folder_ / "."))
@@ -55,21 +56,22 @@ class Faults : public CliRecording {
     return names;
   }
 
-  // Requests of memory of what all commands do first.
+  // Allocations in the part that all commands run first.
   uint64_t Common() {
     FaultServer server({.arguments = {"--version"}, .folder = folder_.path()});
     return server.Run("none:0").allocations;
   }
 
-  // Qt's constructors and connections write to what they did not get, and glibc ends a process that
-  // gets no memory for the destructor of a thread's variable. Files hold all the same.
+  // Qt's constructors and connections write to memory that they did not get, and glibc ends a
+  // process if it cannot allocate the destructor of a thread-local variable. Files must still be
+  // intact.
   static bool EndedByLibrary(const FaultServer::Result& run) {
     return run.outcome.status > 128 &&
            (run.of_qt > 0 ||
             run.outcome.err.find("failed to register TLS destructor") != std::string::npos);
   }
 
-  // Runs with the fault, over an older file in the output's place and without one.
+  // Runs with the fault, with an older file as the output and without one.
   void Run(FaultServer& server, const std::string& output, const std::string& fault,
            const std::string& whole, const std::vector<int>& expected) {
     for (const bool older : {false, true}) {
@@ -99,7 +101,7 @@ class Faults : public CliRecording {
         EXPECT_EQ(after, before);
         continue;
       }
-      // All of it, or what was there before.
+      // Either the complete new contents, or the old ones.
       const std::string content = ReadFile(output);
       const bool all = IsWhole(content, whole);
       EXPECT_TRUE(all || (outcome.status != 0 && content == (older ? kOlder : "")))
@@ -115,7 +117,7 @@ class Faults : public CliRecording {
     return content == whole;
   }
 
-  // As long as it reads alone, at every request: the next one that is to be tried.
+  // At every allocation, as long as the command only reads; returns the next one to be tried.
   uint64_t RunEach(FaultServer& server, uint64_t first, const std::string& output,
                    const std::vector<int>& expected) {
     if (!output.empty()) std::filesystem::remove(output);
@@ -170,7 +172,7 @@ class Faults : public CliRecording {
         Run(server, output, kind + std::to_string(n), whole, {4});
       Run(server, output, "EINTR:" + std::to_string(n), whole, {0, 4});
     }
-    // run.py reads these.
+    // run.py reads these lines.
     RecordProperty("first_request", std::to_string(first));
     RecordProperty("last_request", std::to_string(plain.allocations));
     RecordProperty("runs_of_requests", std::to_string(of_memory));
@@ -232,8 +234,8 @@ TEST_F(Faults, Requests) {
   ExpectSweeps({"requests", file_, "-o", out}, out);
 }
 
-// Libraries and their constructors, before any of the program's code: 127 is the loader's own, and
-// OpenGL's dispatcher ends a process by itself.
+// Libraries and their constructors, before any of the program's code: 127 is the loader's own
+// status, and OpenGL's dispatcher ends a process by itself.
 TEST_F(Faults, Loading) {
   const std::string counts = folder_ / "counts";
   ASSERT_EQ(RunVramscope({"--version"}, {.environment = Faulty("COUNT", counts)}).status, 0);
@@ -264,7 +266,7 @@ class FaultsOfPlans : public Faults {
         "num_key_value_heads": 2, "hidden_act": "silu", "max_position_embeddings": 64})");
     plan_ = {"plan", "--model", model, "--set", "seq=16", "--set", "steps=1", "-o", out_};
   }
-  // It has the time of its making.
+  // It contains the time at which it was written.
   bool IsWhole(const std::string& content, const std::string& whole) const override {
     constexpr size_t kApart = 64;
     return content.starts_with(whole.substr(0, 4)) && content.size() + kApart > whole.size() &&
@@ -275,8 +277,8 @@ class FaultsOfPlans : public Faults {
   std::vector<std::string> plan_;
 };
 
-// What `vramscope plan` asks for itself. What the worker said once is said again in its place, so
-// that a run takes no LibTorch.
+// The allocations of `vramscope plan` itself. The worker's recorded output replaces the worker, so
+// that a run does not need LibTorch.
 TEST_F(FaultsOfPlans, Program) {
   const std::string said = folder_ / "said", worker = folder_ / "worker";
   const std::string real =
@@ -293,13 +295,13 @@ TEST_F(FaultsOfPlans, Program) {
            out_);
 }
 
-// The worker fails at its own n-th, too, and is said to be gone; few are tried, as each run loads
-// LibTorch.
+// The worker fails at its own n-th allocation, too, and is reported as lost. Few are tried, because
+// each run loads LibTorch.
 TEST_F(FaultsOfPlans, ProgramAndWorker) {
   const Outcome outcome = RunVramscope(plan_, {.environment = Faulty("COUNT", "/dev/null")});
   if (outcome.err.find("vramscope-worker was found neither") != std::string::npos)
     GTEST_SKIP() << "needs vramscope-worker";
-  ASSERT_EQ(outcome.status, 0) << outcome.err;  // whole where nothing fails
+  ASSERT_EQ(outcome.status, 0) << outcome.err;  // complete if nothing fails
   std::vector<std::string> faults = {"EIO:1", "ENOSPC:3", "EINTR-always:2"};
   const uint64_t apart = AllFaults() ? 1'000 : 20'000;
   for (uint64_t n = 1'000; n <= 140'000; n += apart)

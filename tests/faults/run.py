@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Runs faults_test with every n and keeps how far it came (docs/results/faults.md).
+"""Runs faults_test with every n and stores the results (docs/results/faults.md).
 
     python3 tests/faults/run.py build/release --results docs/results/data/faults.json [-R REGEX]
 
-Takes minutes to hours, by the command; each test's figures are kept as soon as it has ended. Exit
-status 1: a test failed.
+Takes minutes to hours, depending on the command; each test's figures are stored as soon as it has
+ended. Exit status 1: a test failed.
 """
 
 import argparse
@@ -57,7 +57,7 @@ def main():
     )
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("-R", metavar="REGEX", type=re.compile, default=re.compile(""))
-    parser.add_argument("--results", type=pathlib.Path, help="JSON to put the figures into")
+    parser.add_argument("--results", type=pathlib.Path, help="JSON file for the figures")
     arguments = parser.parse_args()
     program = arguments.build.resolve() / "bin" / "faults_test"
     commit = subprocess.run(

@@ -1,4 +1,4 @@
-// Entry functions over what a worker sends, as the window puts it together while it comes.
+// Entry functions for a worker's output, as the window assembles it while it arrives.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,7 @@
 
 namespace vramscope::fuzz {
 
-// Frames, on the thread that puts them together.
+// Frames, assembled on the assembly's thread.
 void WorkerAnswers(const uint8_t* data, size_t size);
 
 }  // namespace vramscope::fuzz

@@ -1,4 +1,5 @@
-// The fuzzers' entry functions over the corpus and over damaged copies of it, without libFuzzer.
+// Runs the fuzzers' entry functions over the corpus and over damaged copies of it, without
+// libFuzzer.
 #include <gtest/gtest.h>
 
 #include <filesystem>

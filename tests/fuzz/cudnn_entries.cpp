@@ -58,10 +58,10 @@ int cudnnGetRNNTrainingReserveSize(Handle*, const RnnDescriptor* r, int steps, T
 namespace vramscope::fuzz {
 namespace {
 
-// Of a call at most, in elements of eight bytes.
+// The maximum for a call, in elements of eight bytes.
 constexpr int64_t kMost = 24;
 
-// Numbers of cuDNN that are looked at; others come as they are.
+// Numbers of cuDNN that the library reads; others are passed unchanged.
 constexpr int kTypes[] = {2, 3, 4, 5, 10, 11, 12, 13, 15, 16, 17, 19, 22, 29, 30, 41, 43};
 constexpr int kAttributes[] = {103,  201,  202,  300,  301,  302,  303,  304,  401,  402,  403,
                                405,  702,  703,  704,  705,  708,  709,  710,  711,  714,  715,
@@ -132,7 +132,7 @@ class Calls {
   }
   template <class N>
   N Number() {
-    // Small ones as a rule, else any.
+    // Usually small numbers, sometimes any.
     const uint8_t first = Byte();
     if (first < 250) return static_cast<N>(first % 70);
     N number = 0;
@@ -188,7 +188,7 @@ class Calls {
     const int attribute = OneOf(kAttributes);
     const int type = Byte() % 32;
     const int64_t wanted = Byte() % (kMost + 1);
-    // What is behind it belongs to somebody else.
+    // The memory after it belongs to other data.
     std::vector<unsigned char> out(static_cast<size_t>(wanted) * SizeOf(type));
     for (size_t at = 0; at + sizeof(void*) <= out.size(); at += sizeof(void*)) {
       void* const own = AHandle();

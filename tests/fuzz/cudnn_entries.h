@@ -1,4 +1,4 @@
-// Entry functions over what programs call cuDNN's emulated library with.
+// Entry functions for calls of cuDNN's emulated library.
 #pragma once
 
 #include <cstddef>
@@ -6,8 +6,8 @@
 
 namespace vramscope::fuzz {
 
-// A sequence of calls: descriptors are made, filled, linked, read and let go, and sizes are asked
-// for.
+// A sequence of calls: descriptors are created, filled, linked, read and destroyed, and sizes are
+// queried.
 void CudnnDescriptors(const uint8_t* data, size_t size);
 
 }  // namespace vramscope::fuzz

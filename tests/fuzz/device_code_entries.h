@@ -1,4 +1,4 @@
-// Entry function over device code as programs hand it to the emulated platform: fat binaries,
+// Entry function for device code as programs pass it to the emulated platform: fat binaries,
 // cubins.
 #pragma once
 

@@ -10,7 +10,7 @@
 namespace vramscope::fuzz {
 namespace {
 
-// What a run, the emulated platform and a trace take for granted of a GPU.
+// Properties of a GPU that a run, the emulated platform and a trace rely on.
 void CheckDevice(const absl::StatusOr<run::Device>& device) {
   if (!device.ok()) {
     const std::string message(device.status().message());
@@ -26,10 +26,10 @@ void CheckDevice(const absl::StatusOr<run::Device>& device) {
             device->bf16_flops > 0,
         "a rate that divides by zero");
   Check(device->blas_workspace_bytes > 0, "no workspace");
-  const std::string card = run::EmulatedCard(*device);
+  const std::string card = run::EmulatedGpu(*device);
   Check(card.find('\n') == std::string::npos, "more than one line");
   const absl::StatusOr<run::Device> again = run::ReadDevice(device->key);
-  Check(again.ok() && again->key == device->key && run::EmulatedCard(*again) == card,
+  Check(again.ok() && again->key == device->key && run::EmulatedGpu(*again) == card,
         "its text means another GPU");
 }
 

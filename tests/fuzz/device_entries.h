@@ -1,4 +1,4 @@
-// Entry functions over device files and over devices as --device takes them.
+// Entry functions for device files and for the values of --device.
 #pragma once
 
 #include <cstddef>

@@ -81,7 +81,7 @@ void FilterText(const uint8_t* data, size_t size) {
     Check(found <= all, "more is found than there is");
     if (filter->empty()) Check(found == all, "nothing is asked and not all is found");
   }
-  // What does not match is all the rest.
+  // All other entries must not match.
   const std::string inverse = "not (" + std::string(text) + ")";
   const auto plain = query::ParseFilter(text), inverted = query::ParseFilter(inverse);
   if (plain.ok() && inverted.ok() && !plain->empty())

@@ -1,4 +1,4 @@
-// Entry function over what is typed into a search or a filter.
+// Entry function for the text of a search or a filter.
 #pragma once
 
 #include <cstddef>

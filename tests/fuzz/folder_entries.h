@@ -1,5 +1,5 @@
-// Entry functions over what comes from other processes: a watched program's folder and what carries
-// it from another computer.
+// Entry functions for data from other processes: a watched program's folder, and the stream that
+// transfers it from another computer.
 #pragma once
 
 #include <cstddef>
@@ -7,11 +7,12 @@
 
 namespace vramscope::fuzz {
 
-// activities.bin of a process; right checksums are set.
+// activities.bin of a process, with corrected checksums.
 void ActivityChunks(const uint8_t* data, size_t size);
-// A whole folder: files of fixed names (folder_entries.cpp), in their order, a byte 0x1f between.
+// A whole folder: files with fixed names (folder_entries.cpp), in their order, separated by a byte
+// 0x1f.
 void ProgramFolder(const uint8_t* data, size_t size);
-// The stream of `record --host`; right checksums are set.
+// The stream of `record --host`, with corrected checksums.
 void FolderStream(const uint8_t* data, size_t size);
 
 }  // namespace vramscope::fuzz

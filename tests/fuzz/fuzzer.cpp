@@ -1,5 +1,6 @@
-// All targets in one program of libFuzzer's, since linking one each takes longer than fuzzing them
-// in CI does: $VRAMSCOPE_FUZZ_TARGET names the one that runs; without it the names are printed.
+// All targets are in one libFuzzer program, because linking a program for each takes longer than
+// fuzzing them in CI. $VRAMSCOPE_FUZZ_TARGET names the target to run; without it, the names are
+// printed.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -20,7 +21,7 @@ extern "C" int LLVMFuzzerInitialize(int*, char***) {
   }
   if (name == nullptr) std::exit(0);
   if (target == nullptr) {
-    std::fprintf(stderr, "fuzzer: no target is called %s\n", name);
+    std::fprintf(stderr, "fuzzer: there is no target %s\n", name);
     std::exit(2);
   }
   return 0;

@@ -1,4 +1,4 @@
-// Entry function over files of sample lengths.
+// Entry function for files of sample lengths.
 #pragma once
 
 #include <cstddef>

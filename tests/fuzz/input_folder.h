@@ -1,5 +1,5 @@
-// A folder of this process for inputs of readers that take one, in memory where there is such a
-// place; removed when the process ends.
+// A folder of this process for inputs of readers that need a file, in memory if possible; deleted
+// when the process ends.
 #pragma once
 
 #include <string>
@@ -14,9 +14,9 @@ class InputFolder {
   InputFolder(const InputFolder&) = delete;
   InputFolder& operator=(const InputFolder&) = delete;
 
-  // Of `name`, which may lie in a folder within this one.
+  // The path of `name`, which may be in a subfolder.
   std::string Write(const std::string& name, std::string_view bytes) const;
-  // Nothing is in it then.
+  // Deletes its contents.
   void Clear() const;
   const std::string& path() const { return path_; }
 

@@ -10,7 +10,7 @@ namespace vramscope::fuzz {
 namespace {
 
 void Read(const std::string& bytes, const importers::KinetoOptions& options) {
-  // In small pieces, so that tokens lie across their ends.
+  // In small pieces, so that tokens cross their borders.
   importers::testing::MemoryInput input(bytes, 97);
   const auto r = importers::ReadKineto(input, options);
   if (!r.ok()) {

@@ -1,4 +1,4 @@
-// As trace_entries.h, for Chrome traces of PyTorch's profiler.
+// Like trace_entries.h, for Chrome traces of PyTorch's profiler.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,8 @@
 
 namespace vramscope::fuzz {
 
-// Bytes as a file; what is read is checked, reconstructed and made a trace, which must take it all.
+// Reads the bytes as a file; the recording is checked, reconstructed and converted to a trace,
+// which must accept all of it.
 void Kineto(const uint8_t* data, size_t size);
 
 }  // namespace vramscope::fuzz

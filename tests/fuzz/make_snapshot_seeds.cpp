@@ -1,5 +1,5 @@
-// Writes the seed corpus of the snapshot readers: make_snapshot_seeds tests/fuzz/corpus. Run once;
-// the files are kept in git.
+// Writes the seed corpus of the snapshot readers: make_snapshot_seeds tests/fuzz/corpus. It was run
+// once; the files are kept in git.
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -11,7 +11,7 @@ namespace {
 
 using vramscope::importers::testing::Json;
 
-// Everything that the format has had at some time.
+// Everything that any version of the format contained.
 Json OldAndNew() {
   Json s = vramscope::importers::testing::SampleSnapshot();
   const Json frames = s["device_traces"][0][0]["frames"];
@@ -34,7 +34,7 @@ Json OldAndNew() {
   return s;
 }
 
-// Categories of blocks, and what annotations make of them.
+// Categories of blocks, and those that follow from annotations.
 Json Annotated() {
   Json s = vramscope::importers::testing::SampleSnapshot();
   Json& trace = s["device_traces"][0];
@@ -47,7 +47,7 @@ Json Annotated() {
   return s;
 }
 
-// Entries without times, with metadata, of a device whose free is missing.
+// Entries without times, with metadata, on a device with a missing free.
 Json Timeless() {
   Json s = vramscope::importers::testing::SampleSnapshot();
   Json trace = s["device_traces"][0];
@@ -89,7 +89,7 @@ int main(int argc, char** argv) {
     write("snapshot_json", name, all[i].dump());
     write("snapshot_json", name + "-lines", all[i].dump(1));
   }
-  // What is no whole run.
+  // Files that are not complete runs.
   const Json sample = SampleSnapshot();
   const std::string bytes = ToPickle(Timeless());
   write("pickle", "timeless", bytes);

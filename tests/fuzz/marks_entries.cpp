@@ -9,7 +9,7 @@
 namespace vramscope::fuzz {
 namespace {
 
-// Forty requests of one device, blocks of which some take the place of others.
+// Forty allocations on one device, some of which reuse the addresses of others.
 recording::Recording Small() {
   recording::Recording r;
   const auto add = [&](recording::Action action, uint64_t place) {
@@ -30,7 +30,7 @@ recording::Recording Small() {
 
 }  // namespace
 
-// Whatever the marks say, the trace takes all of it.
+// Whatever the marks contain, the trace accepts all of it.
 void ProgramMarks(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const auto about = program::ParseAbout(text);

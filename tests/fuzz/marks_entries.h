@@ -1,4 +1,4 @@
-// Entry function over the marks that a watched program's hooks write.
+// Entry function for the marks that a watched program's hooks write.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Entry function over what a client of the Model Context Protocol sends.
+// Entry function for messages of a Model Context Protocol client.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,8 @@
 
 namespace vramscope::fuzz {
 
-// Cut into lines in pieces as into one, and every line read as JSON-RPC.
+// Splitting in pieces must give the same lines as splitting at once; every line is parsed as
+// JSON-RPC.
 void Mcp(const uint8_t* data, size_t size);
 
 }  // namespace vramscope::fuzz

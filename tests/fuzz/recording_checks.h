@@ -1,4 +1,4 @@
-// What the entry functions of this folder check of what a reader gives.
+// Checks of the results of readers, for the entry functions of this folder.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace vramscope::fuzz {
 
-// What every Recording promises, however odd its file was.
+// Invariants of every Recording, however damaged its file is.
 void CheckRecording(const recording::Recording& r);
-// It becomes a history, and that a trace, which must take it all.
+// It is converted to a history, and that to a trace, which must accept all of it.
 void CheckTrace(const recording::Recording& r);
-// In what two Recordings differ; "": in nothing.
+// The first difference between two Recordings; "" if there is none.
 std::string Difference(const recording::Recording& a, const recording::Recording& b);
 
 }  // namespace vramscope::fuzz

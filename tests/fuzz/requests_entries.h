@@ -1,4 +1,4 @@
-// Entry function over a CSV of allocations and frees.
+// Entry function for a CSV of allocations and frees.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Keeps what tests/fuzz/run.sh has run (docs/results/fuzz.md).
+"""Stores the results of tests/fuzz/run.sh (docs/results/fuzz.md).
 
     VRAMSCOPE_FUZZ_PRESET=fuzz-quick VRAMSCOPE_FUZZ_ALL=900 tests/fuzz/run.sh 1
     python3 tests/fuzz/results.py build/fuzz-quick docs/results/data/fuzz.json
@@ -19,7 +19,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 
 
 def figures(log, leftovers):
-    """Of one target. `leftovers`: the inputs that libFuzzer wrote because they failed."""
+    """The result of one target. `leftovers`: inputs that libFuzzer wrote because they failed."""
     ended = re.findall(r"^Done (\d+) runs in (\d+) second", log, re.MULTILINE)
     covered = re.findall(r"\bcov: (\d+) ft: (\d+) corp: (\d+)/", log)
     return {
@@ -27,7 +27,7 @@ def figures(log, leftovers):
         "seconds": int(ended[-1][1]) if ended else 0,
         "edges": int(covered[-1][0]) if covered else 0,
         "corpus": int(covered[-1][2]) if covered else 0,
-        # A fuzzer that found something writes its input and ends before the last line.
+        # A fuzzer that found something writes its input and ends before the last line of the log.
         "findings": max(len(leftovers), 0 if ended else 1),
     }
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# tests/fuzz/run.sh SECONDS [TARGET...]: builds the fuzzers with clang in build/fuzz and runs each for
-# so long. New inputs stay in build/fuzz/corpus; a crash is written beside it and ends with status 1.
+# tests/fuzz/run.sh SECONDS [TARGET...]: builds the fuzzers with clang in build/fuzz and runs each for SECONDS. New
+# inputs stay in build/fuzz/corpus; a crash is written next to it and ends with status 1.
 #
 #   $VRAMSCOPE_FUZZ_PRESET  of CMakePresets.json: fuzz, or fuzz-quick (in build/fuzz-quick)
-#   $VRAMSCOPE_FUZZ_JOBS    so many at once
-#   $VRAMSCOPE_FUZZ_ALL     so many seconds for all of them together, instead of SECONDS each
+#   $VRAMSCOPE_FUZZ_JOBS    number of fuzzers that run at once
+#   $VRAMSCOPE_FUZZ_ALL     total seconds for all of them, instead of SECONDS each
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 seconds=${1:?usage: run.sh SECONDS [TARGET...]}
@@ -25,11 +25,11 @@ if [[ -n ${VRAMSCOPE_FUZZ_ALL:-} ]]; then
   seconds=$((VRAMSCOPE_FUZZ_ALL * jobs / ${#targets[@]}))
   ((seconds > 0)) || seconds=1
 fi
-# What UBSan finds ends the run, as what ASan finds does.
+# A finding of UBSan ends the run, like one of ASan.
 export UBSAN_OPTIONS=${UBSAN_OPTIONS:-halt_on_error=1:print_stacktrace=1}
 
-# A single input is held to 2 GiB and 20 s.
-# Rare features are not preferred: to count them took nine tenths of the time where a program has many.
+# The limits for a single input are 2 GiB and 20 s. Rare features are not preferred, because counting them took nine
+# tenths of the time for programs with many features.
 fuzz() {
   local name=${1#fuzz_} status=0
   local log=$build/$name.log

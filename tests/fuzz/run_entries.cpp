@@ -14,13 +14,13 @@
 namespace vramscope::fuzz {
 namespace {
 
-// True: there is something to go on with.
+// True if there is a result to continue with.
 bool Taken(const absl::Status& status) {
   Check(status.ok() || !status.message().empty(), "an error without a message");
   return status.ok();
 }
 
-// Both of its forms say the whole run.
+// Both of its forms contain the whole run.
 void CheckForms(const run::RunConfig& config) {
   const std::string bytes = run::ToProtoBytes(config);
   const auto from_bytes = run::FromProtoBytes(bytes);

@@ -1,4 +1,4 @@
-// Entry functions over what a download brings.
+// Entry functions for downloaded data.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// As trace_entries.h, for memory snapshots.
+// Like trace_entries.h, for memory snapshots.
 #pragma once
 
 #include <cstddef>
@@ -6,9 +6,9 @@
 
 namespace vramscope::fuzz {
 
-// Bytes as a pickle; what is read is checked, then reconstructed.
+// Reads the bytes as a pickle; the result is checked, then reconstructed.
 void Pickle(const uint8_t* data, size_t size);
-// Bytes as JSON.
+// Reads the bytes as JSON.
 void SnapshotJson(const uint8_t* data, size_t size);
 
 }  // namespace vramscope::fuzz

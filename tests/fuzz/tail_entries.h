@@ -1,4 +1,4 @@
-// Entry functions over what a process that was killed had not written as a chunk.
+// Entry functions for data that a killed process had not written as a chunk.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@ namespace vramscope::fuzz {
 // profiler/program/history_tail.h: the input is the file.
 void HistoryTail(const uint8_t* data, size_t size);
 
-// profiler/program/activity_tail.h: the input is how many rows it has (a byte), the header, these
-// rows, the names; what the file has between them is zeros.
+// profiler/program/activity_tail.h: the input is the number of rows (a byte), the header, these
+// rows, the names; the space between them in the file is zeros.
 void ActivityTail(const uint8_t* data, size_t size);
 
 }  // namespace vramscope::fuzz

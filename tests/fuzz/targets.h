@@ -1,5 +1,5 @@
-// The fuzz targets: what each does with an input. A folder of corpus/ has the inputs of the same
-// name.
+// The fuzz targets: the function that each runs on an input. A folder of corpus/ has the inputs of
+// the target with its name.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// What the fuzzers of this folder call with arbitrary bytes; the same functions run over the corpus
-// as plain tests. They must not crash, hang, or take memory out of proportion.
+// The functions that fuzzers of this folder call with arbitrary bytes; the same functions run over
+// the corpus as plain tests. They must not crash, hang, or use a disproportionate amount of memory.
 #pragma once
 
 #include <cstddef>
@@ -10,21 +10,21 @@
 
 namespace vramscope::fuzz {
 
-// Bytes as a stream of frames, then as a whole trace.
+// Reads the bytes as a stream of frames, then as a whole trace.
 void Trace(const uint8_t* data, size_t size);
-// Bytes as the payload of an event batch, behind any checksum. Bytes that pass are written again
-// and must come back the same.
+// Reads the bytes as the payload of an event batch, behind a valid checksum. Accepted bytes are
+// written and read again, with the same result.
 void Batch(const uint8_t* data, size_t size);
-// Likewise of an activity batch.
+// Likewise for an activity batch.
 void Activities(const uint8_t* data, size_t size);
-// Bytes as a file: what its index says of it, and a part of it that is found by the index.
+// Reads the bytes as a file: the contents of its index, and a part that is found with the index.
 void TraceOutline(const uint8_t* data, size_t size);
 
-// What every trace promises, however damaged its file was.
+// Invariants of every trace, however damaged its file is.
 void CheckTrace(const trace::Trace& trace);
 
-// A fuzzer cannot guess checksums: sets them right in every envelope of a frame, so that damage
-// gets further inside than the frame decoder.
+// A fuzzer cannot guess checksums: this corrects those of every frame, so that damage reaches the
+// code after the frame decoder.
 std::string WithRightChecksums(std::string bytes);
 
 }  // namespace vramscope::fuzz

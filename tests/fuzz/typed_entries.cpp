@@ -13,7 +13,7 @@
 namespace vramscope::fuzz {
 namespace {
 
-// True: there is something to go on with.
+// True if there is a result to continue with.
 bool Taken(const absl::Status& status) {
   Check(status.ok() || !status.message().empty(), "an error without a message");
   return status.ok();
@@ -58,7 +58,7 @@ void Experiments(const uint8_t* data, size_t size) {
     for (const reproduce::ExperimentRun& run : experiment.runs) {
       reproduce::Values open;
       for (const std::string& name : reproduce::OpenNames(run)) open.emplace_back(name, 1);
-      // A run of a model is planned by no fuzzer: its settings are read alone.
+      // No fuzzer plans a run of a model: only its settings are read.
       Taken(reproduce::SettingsOf(run, open).status());
     }
   }

@@ -1,4 +1,4 @@
-// Entry functions over what a person types in the window and behind options.
+// Entry functions for values that users type in the window and after options.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,7 @@
 
 namespace vramscope::fuzz {
 
-// Lines: a moment (--at), then the fields of "Open part of a recording".
+// Lines: a time (--at), then the fields of "Open part of a recording".
 void Typed(const uint8_t* data, size_t size);
 // A list of published experiments (resources/experiments).
 void Experiments(const uint8_t* data, size_t size);

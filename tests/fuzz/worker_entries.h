@@ -1,4 +1,4 @@
-// Entry function over what vramscope-worker is told.
+// Entry function for the input of vramscope-worker.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,7 @@
 
 namespace vramscope::fuzz {
 
-// A stream of frames; right checksums are set.
+// A stream of frames, with corrected checksums.
 void WorkerRequests(const uint8_t* data, size_t size);
 
 }  // namespace vramscope::fuzz

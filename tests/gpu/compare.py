@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Whole training programs that a card was recorded with (../golden/gpu/h200, by record.py), planned on the emulated card of the same
-name: every request of PyTorch's allocator beside the recorded one, and how long phases take beside the recorded times.
+"""Plans whole training programs whose runs on a GPU were recorded (../golden/gpu/h200, by
+record.py) on the emulated GPU of the same name. Compares every request to PyTorch's allocator and
+the durations of phases with the recording.
 
     python3 compare.py --vramscope build/release/bin/vramscope --python VENV/bin/python [--only REGEX] [--causes 5]
 
-VENV: torch 2.11, transformers 4.57.1, peft 0.17.1, torchvision 0.26. Exit status 1: a peak differs, or fewer requests are equal than
---at-least; 77: the packages are not there."""
+VENV: torch 2.11, transformers 4.57.1, peft 0.17.1, torchvision 0.26. Exit status 1: a peak differs,
+or fewer requests are equal than --at-least; 77: packages are missing."""
 import argparse
 import difflib
 import glob
@@ -39,7 +40,7 @@ def lacks(python):
 
 
 def requests(snapshot):
-    """[(action, bytes)] of one device, and the allocations' entries."""
+    """[(action, bytes)] of one device, and the entries of the allocations."""
     trace = next(trace for trace in snapshot["device_traces"] if trace)
     told = ("alloc", "free_completed", "segment_alloc", "segment_free", "segment_map", "segment_unmap")
     return [(entry["action"], entry["size"]) for entry in trace if entry["action"] in told], [e for e in trace if e["action"] == "alloc"]
@@ -54,7 +55,7 @@ def compared(name, planned_path, planned_steps, recorded_steps, causes):
     with gzip.open(planned_path) as file:
         planned, planned_allocations = requests(pickle.load(file))
     a, b = [e["size"] for e in recorded_allocations], [e["size"] for e in planned_allocations]
-    # One list is the other's nearly: what is alike at both ends needs no search.
+    # The two lists are almost equal: the common beginning and end need no search.
     same = len(a) if a == b else sum(block.size for block in difflib.SequenceMatcher(None, a, b, autojunk=False).get_matching_blocks())
     peaks = [(p["peak_allocated"] - r["peak_allocated"], p["peak_reserved"] - r["peak_reserved"])
              for p, r in zip(planned_steps, recorded_steps)]
@@ -69,12 +70,14 @@ def compared(name, planned_path, planned_steps, recorded_steps, causes):
 
 
 def ratios(planned_steps, recorded_steps):
-    """Phase: planned by recorded time, the median of the steps from the second on."""
+    """For each phase: planned time divided by recorded time, the median over the steps from the
+    second on."""
     return {phase: statistics.median(p["ms"][phase] / r["ms"][phase] for p, r in zip(planned_steps[1:], recorded_steps[1:])) for phase in PHASES}
 
 
 def say_times(times):
-    """Constants of an optimizer's host are of programs 0, 2, 4, ... in the order of their names; the others are the test."""
+    """The constants for an optimizer's host time are fitted to programs 0, 2, 4, ... in the order
+    of their names; the others are the test."""
     print("\n| planned / recorded time of programs, median (least to most) | " + " | ".join(PHASES) + " |\n|---|---|---|---|")
     for what, programs in (("programs that constants were taken of", FITTED), ("held out", HELD_OUT)):
         cells = []
@@ -90,7 +93,8 @@ def unpacked(name):
 
 
 def operators(planned_path, causes):
-    """Forward and backward of each operator case: its requests in order, without what the cache took from the driver for them."""
+    """Forward and backward of each operator case: its requests in order, without the cache's calls
+    of the driver."""
     recorded = json.loads(unpacked("ops.json.zst"))["cases"]
     with gzip.open(planned_path) as file:
         planned = json.load(file)["cases"]
@@ -98,7 +102,7 @@ def operators(planned_path, causes):
     refused = [name for name in recorded if ("error" in recorded[name]) != ("error" in planned.get(name, {}))]
     pairs = [(name, phase) for name, case in recorded.items() if "error" not in case for phase in ("forward", "backward") if phase in case]
     other = [pair for pair in pairs if asked(recorded[pair[0]], pair[1]) != asked(planned.get(pair[0], {}), pair[1])]
-    print(f"operators: {len(pairs) - len(other)} of {len(pairs)} forward and backward passes alike; {len(refused)} refused by one alone")
+    print(f"operators: {len(pairs) - len(other)} of {len(pairs)} forward and backward passes are equal; {len(refused)} were refused on only one side")
     for name, phase in other[:causes]:
         sizes = lambda cases: [size for action, size in asked(cases.get(name, {}), phase) if action == "alloc"]
         print(f"    {name} {phase}: recorded {sizes(recorded)}, planned {sizes(planned)}")
@@ -112,7 +116,7 @@ def commit_of(vramscope):
 
 
 def keep(path, figures):
-    """The figures of this run over those of earlier ones."""
+    """The figures of this run, merged into those of earlier ones."""
     kept = {}
     if os.path.exists(path):
         with open(path, encoding="utf-8") as file:
@@ -130,8 +134,8 @@ def main():
     parser.add_argument("--only", default="")
     parser.add_argument("--causes", type=int, default=0)
     parser.add_argument("--at-least", type=float, default=0.995)
-    parser.add_argument("--operators", type=int, default=3, help="passes of operators that may differ")
-    parser.add_argument("--results", metavar="F.json", help="keep the figures here, over older ones (docs/results/data/gpu.json)")
+    parser.add_argument("--operators", type=int, default=3, help="number of operator passes that may differ")
+    parser.add_argument("--results", metavar="F.json", help="merge the figures into this file (docs/results/data/gpu.json)")
     arguments = parser.parse_args()
     problem = lacks(arguments.python)
     if problem:

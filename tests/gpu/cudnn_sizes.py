@@ -1,5 +1,6 @@
-"""What convolutions, attention and recurrent layers ask the caching allocator for on this card: every request of a forward and a
-backward, by shape and type. `emulated/libraries` has its laws of cuDNN's workspaces from such a table.
+"""The requests of convolutions, attention and recurrent layers to the caching allocator on this
+GPU, for a forward and a backward, by shape and type. The rules for cuDNN's workspaces in
+`emulated/libraries` are derived from such a table.
 
     python3 cudnn_sizes.py OUT.json"""
 import gc
@@ -39,7 +40,7 @@ def recorded(forward, results, name):
         if on:
             torch.cuda.memory._record_memory_history(enabled="all", context=None, max_entries=10000)
     try:
-        for warm in (True, False):  # the first time heuristics and handles are made
+        for warm in (True, False):  # the first call computes heuristics and creates handles
             gc.collect()
             listen(not warm)
             out = forward()
@@ -53,7 +54,7 @@ def recorded(forward, results, name):
             case["backward"] = [] if warm else allocations()
             del out, gradient
         results[name] = case
-    except Exception as error:  # a shape that the card refuses is an answer, too
+    except Exception as error:  # a shape that the GPU refuses is a result, too
         results[name] = {"error": f"{type(error).__name__}: {str(error)[:160]}"}
     finally:
         listen(False)

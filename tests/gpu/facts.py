@@ -1,4 +1,5 @@
-"""What a process has on the card after each first use, past PyTorch's allocator; what copies, products and passes over memory take.
+"""A process's memory on the GPU outside PyTorch's allocator after the first use of each library;
+durations of copies, matrix products and passes over memory.
 
     python3 facts.py OUT.json"""
 import json
@@ -12,7 +13,7 @@ GROWTH, TIMES = [], {}
 
 
 def process_used():
-    """Bytes that this process has on the card, by NVML; None: not told."""
+    """Bytes of this process on the GPU, from NVML; None if not reported."""
     try:
         import pynvml
         pynvml.nvmlInit()

@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
-"""Records a card: `doctor --gpu`, then whole training runs with PyTorch's own history (gpu_record.py), runs and programs with
-vramscope, sizes and times. What comes out is what tests/golden/gpu has of each card.
+"""Records a GPU: `doctor --gpu`, then whole training runs with PyTorch's own history
+(gpu_record.py), runs and programs with vramscope, sizes and times. The output has the form of the
+folders in tests/golden/gpu.
 
-    python3 record.py OUT --vramscope build/release/bin/vramscope [--seconds 500] [--only REGEX]    on the card
+    python3 record.py OUT --vramscope build/release/bin/vramscope [--seconds 500] [--only REGEX]
+    on the card
     python3 record.py --list
 
-Several processes at once, of which one has the card: imports and writing happen beside it. Needs torch with CUDA; entries whose
-packages (transformers 4.57, peft 0.17, torchvision) are missing say so in OUT/summary.json."""
+Several processes run at once, but only one uses the GPU; the others import packages or write files
+meanwhile. Needs torch with CUDA; entries whose packages (transformers 4.57, peft 0.17, torchvision)
+are missing say so in OUT/summary.json."""
 import argparse
 import fcntl
 import gc
@@ -45,7 +48,7 @@ def run_arguments(name):
 
 
 def commands(vramscope, out):
-    """Name -> command line and what is added to the environment."""
+    """Name -> command line and additional environment variables."""
     file = lambda name: os.path.join(out, name)
     program = lambda name: [sys.executable, os.path.join(HERE, "programs", name + ".py")]
     record = lambda name, *flags: [vramscope, "record", *flags, "-o", file(name + ".trace"), "--json", "--"]
@@ -63,7 +66,7 @@ def commands(vramscope, out):
 
 
 class Card:
-    """One process at a time has it."""
+    """Only one process at a time uses the GPU."""
 
     def __init__(self):
         self.file = open(LOCK, "w")
@@ -76,8 +79,8 @@ class Card:
 
 
 def fill_quickly():
-    """Random numbers of a big tensor on the CPU repeat a million of them: a model is made in a tenth of the time, and nothing
-    that a card is asked for depends on them."""
+    """Random numbers of a large tensor on the CPU repeat a million of them: a model is initialised
+    in a tenth of the time, and no allocation on the GPU depends on them."""
     import torch
 
     def quick(original):
@@ -97,7 +100,7 @@ def fill_quickly():
 
 
 def one(name, out):
-    """One entry of gpu_record.py, in a process of its own."""
+    """One entry of gpu_record.py, in a separate process."""
     import torch
     for package in ("transformers", "peft", "torchvision"):
         try:
@@ -113,7 +116,7 @@ def one(name, out):
         card.__enter__()
         of_card, snapshot, made = torch.cuda.mem_get_info, torch.cuda.memory._snapshot, gpu_record.Run.__init__
 
-        def of_process():  # others may still hold what they had
+        def of_process():  # others may not have freed their memory yet
             free, total = of_card()
             mine = process_used()
             return (free, total) if mine is None else (total - mine, total)
@@ -184,7 +187,7 @@ def main():
         return print("\n".join(names))
     os.makedirs(arguments.out, exist_ok=True)
     deadline, summary, mutex, waiting = time.time() + arguments.seconds, {}, threading.Lock(), queue.Queue()
-    if "doctor" in names:  # alone: it takes times
+    if "doctor" in names:  # alone: it measures times
         doctor(arguments.vramscope, arguments.out)
         names.remove("doctor")
     for name in names:

@@ -1,5 +1,5 @@
-// Plans beside what a card did: each run that was recorded on one (tests/golden/gpu, by record.py)
-// planned again for the same card, request by request.
+// Compares plans with a GPU's behaviour: each run that was recorded (tests/golden/gpu, by
+// record.py) is planned again for the same GPU, and compared allocation by allocation.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,9 +18,9 @@ using nlohmann::json;
 
 struct Recorded {
   const char* name;
-  std::vector<const char*> run;  // as record.py has it
-  // The largest error of the peaks, in bytes. Where a card's driver puts a segment differs from
-  // run to run, and with it which free block is taken and how much of it stays unsplit.
+  std::vector<const char*> run;  // as in record.py
+  // The largest error of the peaks, in bytes. The addresses of segments differ between runs on a
+  // GPU. They affect which free block is used and how much of it is not split off.
   uint64_t allocated, reserved;
 };
 constexpr uint64_t kMiB = uint64_t{1} << 20;
@@ -43,8 +43,8 @@ const std::vector<Recorded>& Runs() {
   return runs;
 }
 
-// Whatever the run: what NVML says the card has used is what is shown of it. The largest remainder
-// are modules that CUDA loads after NVML was first asked.
+// In every run, NVML's figure of used memory is shown. The largest remainder are modules that CUDA
+// loads after the first query of NVML.
 TEST(CardH200, WhatIsUsedIsAccountedFor) {
   int recordings = 0;
   for (const auto& entry :
@@ -56,7 +56,7 @@ TEST(CardH200, WhatIsUsedIsAccountedFor) {
     SCOPED_TRACE(entry.path().filename().string());
     EXPECT_GE(card.at("remainder").get<int64_t>(), 0);
     EXPECT_LE(card.at("remainder").get<int64_t>(), int64_t{128} << 20);
-    // A context of CUDA's and what cuBLAS takes for itself: the same in every run of this driver.
+    // A CUDA context and cuBLAS's own memory: the same in every run with this driver.
     for (const json& part : card.at("parts")) {
       const auto bytes = part.at("bytes").get<int64_t>();
       if (part.at("name") == "libraries") {
@@ -97,7 +97,7 @@ TEST_P(OnH200, APlanIsWhatTheCardDid) {
             static_cast<int64_t>(recorded.allocated));
   EXPECT_LE(std::abs(peak.at("reserved").at("error").get<int64_t>()),
             static_cast<int64_t>(recorded.reserved));
-  // Frees between two allocations may change places: the host's threads race on a card.
+  // Frees between two allocations may change their order: on a GPU, host threads race.
   const json& requests = answer.at("requests");
   EXPECT_EQ(requests.at("equal_frees_unordered"), requests.at("total"));
   for (const auto& [category, bytes] : answer.at("categories").items())

@@ -1,7 +1,7 @@
-// Writes what the judges look at: export_samples FOLDER [RECORDED].
-//   own.pickle, own.raw.json.gz         a small training run of our own; own_expandable likewise
-//   NAME.original.pickle, NAME.pickle   every recorded snapshot of the folder RECORDED, and what it
-//                                       becomes when it is opened and exported; NAME.raw.json.gz
+// Writes the files that the scripts in this folder check: export_samples FOLDER [RECORDED].
+//   own.pickle, own.raw.json.gz         a small simulated training run; own_expandable likewise
+//   NAME.original.pickle, NAME.pickle   every recorded snapshot of the folder RECORDED, and its
+//                                       copy, opened and exported; NAME.raw.json.gz
 #include <cstdio>
 #include <filesystem>
 #include <fstream>

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Has exported files judged by the tools they are for.
+"""Checks exported files in the tools for which they are written.
 
   memory_viz_check.py torch EXPORT_SAMPLES    pickle.load; torch.cuda._memory_viz stats, trace, segments,
                                               memory, trace_plot, segment_plot
-  memory_viz_check.py browser EXPORT_SAMPLES  MemoryViz.js in Chromium: every picture is drawn, no error
+  memory_viz_check.py browser EXPORT_SAMPLES  MemoryViz.js in Chromium: every plot is drawn without error
   memory_viz_check.py hta EXPORT_SAMPLES      HolisticTraceAnalysis plots the memory timeline
 
-EXPORT_SAMPLES is the program of that name in this folder. What a recorded snapshot becomes after being
-opened and exported must give, word for word, what the recorded one gives.
+EXPORT_SAMPLES is the program of that name in this folder. A recorded snapshot that was opened and
+exported must give exactly the output of the original.
 
-Status 77, with the reason: something that the judge needs is not here.
+Status 77, with the reason: something that the check needs is missing.
   VRAMSCOPE_JUDGE_PYTHON  a python3 that has torch (any build, never imported) or HolisticTraceAnalysis
   VRAMSCOPE_MEMORY_VIZ    MemoryViz.js, from torch/utils/viz in PyTorch's source
   VRAMSCOPE_D3            d3 version 5 as one ES module; made with esbuild from Debian's node-d3 without it
@@ -61,7 +61,7 @@ def samples(folder):
 
 
 def memory_viz():
-    """torch/cuda/_memory_viz.py by itself: importing all of torch would need its libraries."""
+    """torch/cuda/_memory_viz.py alone: importing all of torch would need its libraries."""
     spec = importlib.util.find_spec("torch")
     if spec is None or not spec.submodule_search_locations:
         raise Missing("torch is not installed for " + sys.executable)
@@ -73,7 +73,8 @@ def memory_viz():
 
 
 def recorded(path):
-    """As load(), without what the allocator happens to leave in free blocks: the size last asked for."""
+    """Like load(), without the requested sizes that the allocator happens to leave in free blocks.
+    """
     data = load(path)
     for segment in data["segments"]:
         for block in segment["blocks"]:
@@ -90,7 +91,8 @@ def equal(what, new, old):
 
 def judge_torch(folder):
     viz = memory_viz()
-    # A Perl script would be downloaded for the drawing; the folded stacks are what it is given.
+    # The tool would download a Perl script for drawing; here its input, the folded stacks, is
+    # compared.
     views = {"stats": viz.segsum, "trace": viz.trace,
              "segments": functools.partial(viz.segments, format_flamegraph=str),
              "memory": functools.partial(viz.memory, format_flamegraph=str)}
@@ -138,7 +140,7 @@ add_local_files([{name: 'x.pickle', base64: '%s'}], '%s');
 </script></body></html>"""
 
 
-DRAWN = {"Active Memory Timeline": "polygons", "Allocator State History": "rectangles"}  # of each picture
+DRAWN = {"Active Memory Timeline": "polygons", "Allocator State History": "rectangles"}  # of each plot
 
 
 def d3_module(folder):
@@ -174,7 +176,7 @@ def judge_browser(folder):
     site = folder / "site"
     site.mkdir()
     (site / "d3.js").write_text(d3_module(folder))
-    # One copy of d3 for all its parts, which share the present event.
+    # One copy of d3 for all its parts, which share the current event.
     (site / "MemoryViz.js").write_text(re.sub(r'"https://[^"]*"', '"./d3.js"', script.read_text()))
     server = serve(site)
     try:
@@ -182,7 +184,8 @@ def judge_browser(folder):
             for kind in DRAWN:
                 seen = {}
                 for which, file in (("exported", path), ("recorded", original)):
-                    # A browser that is starved can note an empty page; one that stays empty is judged.
+                    # On a busy computer a browser can report an empty page; only a page that stays
+                    # empty counts as an error.
                     for _ in range(3 if file else 0):
                         seen[which] = look(chromium, site, server, file, kind, folder)
                         if seen[which][DRAWN[kind]] > 0:
@@ -263,7 +266,7 @@ def main():
         folder = pathlib.Path(name)
         subprocess.run([sys.argv[2], name, str(RECORDED)], check=True)
         if not RECORDED.is_dir():
-            print("no recorded snapshots beside the source: only our own file is judged")
+            print("no recorded snapshots next to the source: only the simulated run is checked")
         try:
             {"torch": judge_torch, "browser": judge_browser, "hta": judge_hta}[sys.argv[1]](folder)
         except Missing as missing:

@@ -37,12 +37,12 @@ TEST(NvmlEmulated, WhatTheProcessHas) {
   void* const runtime = Open("libcudart.so.12");
   Sampler sampler;
   ASSERT_EQ(sampler.Open(), "");
-  EXPECT_TRUE(sampler.Now().empty());  // no context, and there is none for having asked
+  EXPECT_TRUE(sampler.Now().empty());  // there is no context, and the query creates none
   EXPECT_TRUE(sampler.Now().empty());
   void* memory = nullptr;
   ASSERT_EQ(Call(runtime, "cudaSetDevice", 1), 0);
   ASSERT_EQ(Call(runtime, "cudaMalloc", &memory, size_t{64} << 20), 0);
-  const std::vector<CardMemory> cards = sampler.Now();
+  const std::vector<GpuMemory> cards = sampler.Now();
   ASSERT_EQ(cards.size(), 1u);
   EXPECT_EQ(cards[0].device, 1);
   EXPECT_EQ(cards[0].total, 8589934592u);

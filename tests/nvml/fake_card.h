@@ -1,4 +1,4 @@
-// What the stand-ins for libcuda and libnvidia-ml answer.
+// The replies of the stand-ins for libcuda and libnvidia-ml.
 #pragma once
 
 #include <vector>
@@ -14,7 +14,7 @@ struct FakeCard {
 };
 struct FakeDriver {
   std::vector<FakeCard> cards;
-  bool second_version = true;  // there is a nvmlDeviceGetMemoryInfo_v2 that works
+  bool second_version = true;  // whether nvmlDeviceGetMemoryInfo_v2 exists and works
   int processes_error = 0;
   int asked = 0;  // about memory
 };

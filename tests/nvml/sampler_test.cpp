@@ -1,4 +1,4 @@
-// The sampler on cards that say what the test wants.
+// The sampler with GPUs whose replies the test sets.
 #include "nvml/sampler.h"
 
 #include <gtest/gtest.h>
@@ -19,10 +19,10 @@ class SamplerTest : public testing::Test {
     g_fake = {};
     ASSERT_EQ(sampler_.Open(), "");
   }
-  CardMemory Only() {
-    const std::vector<CardMemory> cards = sampler_.Now();
+  GpuMemory Only() {
+    const std::vector<GpuMemory> cards = sampler_.Now();
     EXPECT_EQ(cards.size(), 1u);
-    return cards.empty() ? CardMemory() : cards[0];
+    return cards.empty() ? GpuMemory() : cards[0];
   }
   Sampler sampler_;
 };
@@ -30,7 +30,7 @@ class SamplerTest : public testing::Test {
 TEST_F(SamplerTest, AllThatThereIsToSay) {
   g_fake.cards = {
       {.total = 1000, .reserved = 30, .used = 500, .processes = {{1, 200}, {kUs, 300}}}};
-  const CardMemory card = Only();
+  const GpuMemory card = Only();
   EXPECT_EQ(card.device, 0);
   EXPECT_EQ(card.total, 1000u);
   EXPECT_EQ(card.used, 500u);
@@ -49,14 +49,14 @@ TEST_F(SamplerTest, CardsWithoutAContextAreLeftAlone) {
 TEST_F(SamplerTest, AnOlderDriver) {
   g_fake.second_version = false;
   g_fake.cards = {{.total = 1000, .reserved = 30, .used = 500, .processes = {{kUs, 300}}}};
-  const CardMemory card = Only();
-  EXPECT_EQ(card.used, 530u);  // what the driver keeps is in it
+  const GpuMemory card = Only();
+  EXPECT_EQ(card.used, 530u);  // includes the memory that the driver reserves
   EXPECT_FALSE(card.driver.has_value());
 }
 
 TEST_F(SamplerTest, WhoseIsWhatInAContainer) {
   g_fake.cards = {{.used = 500, .processes = {{kUs + 1, 300}}}};
-  EXPECT_EQ(Only().process, 300u);  // the only one: this one has a context there
+  EXPECT_EQ(Only().process, 300u);  // the only one: this process has a context there
   g_fake.cards[0].processes.push_back({kUs + 2, 100});
   EXPECT_FALSE(Only().process.has_value());
 }

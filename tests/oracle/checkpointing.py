@@ -1,4 +1,4 @@
-"""Which activations are computed again in backward, as people write it: transformers' switch, or torch.utils.checkpoint by hand."""
+"""Recomputation of activations in backward, as users write it: transformers' switch, or torch.utils.checkpoint by hand."""
 import functools
 
 import torch
@@ -8,12 +8,12 @@ from torch.utils.checkpoint import CheckpointPolicy, checkpoint, create_selectiv
 DEFAULTS = {"checkpointing.mode": "none", "checkpointing.budget": "0.5", "checkpointing.k": "2", "checkpointing.reentrant": "true"}
 ATEN = torch.ops.aten
 PRODUCTS = {ATEN.mm.default, ATEN.addmm.default}
-BATCHED = {ATEN.bmm.default}  # of attention that is written out
+BATCHED = {ATEN.bmm.default}  # for attention without a fused kernel
 ATTENTION = {ATEN._scaled_dot_product_flash_attention.default, ATEN._scaled_dot_product_efficient_attention.default}
 
 
 def products_and_attention():
-    """torchtitan's policy: attention in one operator is kept, and every second matrix product."""
+    """torchtitan's policy: the output of fused attention is kept, and that of every second matrix product."""
     counts = {True: 0, False: 0}
 
     def policy(context, op, *_, **__):
@@ -25,8 +25,8 @@ def products_and_attention():
 
 
 class Budget:
-    """As many bytes of a layer's products and attention as a share says, those that cost most to compute again: PyTorch's own
-    solver, for what the first layer, which keeps none, has shown. Products in batches count, as they do for torch.compile's budget."""
+    """Keeps a given share of the bytes of a layer's products and attention, those that are most expensive to recompute. PyTorch's own solver
+    chooses them from the sizes seen in the first layer, which keeps none. Batched products count, as in torch.compile's budget."""
 
     def __init__(self, share, layers):
         self.share, self.layers, self.begun, self.calls, self.kept = share, layers, 0, [], None
@@ -63,7 +63,7 @@ def bytes_and_operations(op, arguments):
 
 
 class Segment(nn.Module):
-    """Layers that are checkpointed together while they train; a model calls it as it calls a layer."""
+    """Layers that are checkpointed together during training; the model calls this module like a layer."""
 
     def __init__(self, layers, form):
         super().__init__()
@@ -96,8 +96,8 @@ def segments(layers, mode, together, form):
 
 
 def of_module(module, forward, form, *inputs, **named):
-    """While it trains, as transformers has it. A re-entrant checkpoint takes no named arguments: they are beside it; and it passes on
-    no gradient where nothing that enters needs one."""
+    """Only during training, as in transformers. A re-entrant checkpoint accepts no keyword
+    arguments, so they are bound separately, and passes no gradient if no input needs one."""
     leads_on = not form["use_reentrant"] or any(torch.is_tensor(given) and given.requires_grad for given in inputs)
     if not module.training or not leads_on:
         return forward(*inputs, **named)

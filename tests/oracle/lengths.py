@@ -1,4 +1,5 @@
-"""Samples of a file of "length,count" lines, drawn as vramscope draws them, in batches that are padded, grouped or packed."""
+"""Samples of a file of "length,count" lines, drawn with vramscope's method, in padded, grouped or
+packed batches."""
 import bisect
 import itertools
 
@@ -14,7 +15,7 @@ def mixed(number):
 
 
 def shapes(settings, rows):
-    """(rows, tokens) of one micro-batch after the other."""
+    """(rows, tokens) of each micro-batch in order."""
     limit, seed, way = int(settings["seq"]), int(settings["seed"]), settings["samples.batches"]
     with open(settings["samples.file"], encoding="utf-8") as file:
         lines = [line.split(",") for line in file.read().split() if line[0].isdigit()]

@@ -1,10 +1,12 @@
-"""Rows of several techniques at once, drawn at random over all families: for run.py --random N --seed S. What vramscope refuses is
-drawn again there; what train.py can't follow is not drawn. Models have a few layers of their real widths, so that many rows are
+"""Random combinations of several techniques over all model families, for run.py --random N --seed
+S. A combination that vramscope refuses is drawn again there; combinations that train.py cannot
+reproduce are not drawn. Models have a few layers of their real widths, so that many rows are
 compared in little time."""
 import random
 
 CAUSAL = "q_proj,v_proj", "q_proj,k_proj,v_proj,o_proj", "q_proj,k_proj,v_proj,o_proj,gate_proj,up_proj,down_proj"
-# Name, what its config.json has different, kind, targets of adapters, what is trained alone.
+# Name, the changes to its config.json, type of model, targets of adapters, parts that can be
+# trained alone.
 MODELS = [
     ("qwen2-0.5b", {"num_hidden_layers": 7}, "decoder", CAUSAL, ("*.q_proj.*", "*.layers.6.*", "*.layers.1.*")),
     ("llama-3.2-1b", {"num_hidden_layers": 4}, "decoder", CAUSAL, ("*.mlp.*", "*.layers.3.*")),
@@ -87,7 +89,7 @@ def sharded(draw, kind):
 
 
 def techniques(draw, kind, targets, patterns, drawn):
-    """One of those that can be added to what is drawn."""
+    """One of the settings that can be added to the drawn ones."""
     text, causal = kind != "vision" and kind != "torch", kind in ("decoder", "experts")
     found = [lambda: checkpoint(draw, kind), lambda: checkpoint(draw, kind), lambda: optimizer(draw), lambda: optimizer(draw),
              lambda: {"optimizer.in_backward": "true"}, lambda: {"offload.optimizer": "cpu"}, lambda: {"offload.activations": "cpu"},
@@ -115,7 +117,7 @@ def techniques(draw, kind, targets, patterns, drawn):
 
 
 def goes_together(settings):
-    """What vramscope plans and train.py has no words for."""
+    """Settings that vramscope plans but train.py does not support."""
     has = settings.keys().__contains__
     later = {"eval", "generate.tokens", "mode"} & settings.keys()
     if has("trainable") and (has("lora.rank") or has("prefix.tokens")):
@@ -146,7 +148,7 @@ def row(draw):
 
 
 def rows(seed):
-    """Without an end."""
+    """An endless generator."""
     draw = random.Random(seed)
     while True:
         made = row(draw)

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Plans each configuration of rows.json twice: with vramscope's own loop, and as a plain PyTorch program (train.py). Compares the
-requests of the last step, one by one, and the peaks.
+"""Plans each configuration of rows.json twice: with vramscope's own loop, and as a plain PyTorch
+program (train.py). Compares the allocations of the last step, one by one, and the peaks.
 
     python3 run.py --vramscope build/release/bin/vramscope --python VENV/bin/python [WORDS...]
 
-VENV: torch 2.11, transformers 4.51.3, peft. WORDS: only the rows that have all of them; --random N: no row of the table. Exit status 1: a row has fewer requests
-equal than --at-least (or could not be planned), or another peak; 77: the packages are not there."""
+VENV: torch 2.11, transformers 4.51.3, peft. WORDS: only the rows that have all of them; --random N:
+no row of the table. Exit status 1: a row has fewer requests equal than --at-least (or could not be
+planned), or another peak; 77: packages are missing."""
 import argparse
 import collections
 import json
@@ -55,7 +56,7 @@ def has_packages(python):
 
 
 def lacking(python, row):
-    """The package that this row needs and that is not there, or None."""
+    """The missing package that this row needs, or None."""
     settings = settings_of(row)
     needs = {"bitsandbytes": "quantization" in settings or settings.get("optimizer.bits") == "8",
              "lion_pytorch": settings.get("optimizer.name") == "lion", "adam_mini": settings.get("optimizer.name") == "adam-mini",
@@ -72,7 +73,8 @@ def all_rows():
 
 
 def config_of(arguments, row):
-    """Its own, a preset's, or that of another row of this name; with what the row changes of it."""
+    """The row's own configuration, a preset's, or that of another row with this name; with the
+    row's changes."""
     if "config" in row:
         return row["config"]
     presets = json.loads(call([arguments.vramscope, "presets", "--json"])[0].stdout)["presets"]
@@ -82,12 +84,12 @@ def config_of(arguments, row):
 
 
 def name_of(row):
-    """Words that say it again."""
+    """Words that reproduce it."""
     return " ".join([row["model"]] + ["%s=%s" % change for change in row.get("changes", {}).items()] + row["settings"])
 
 
 def plan_both(arguments, row, folder):
-    """Returns what went wrong, or None, and the seconds of each."""
+    """Returns the problem, or None, and the seconds of each plan."""
     settings = settings_of(row)
     config = os.path.join(folder, "config.json")
     with open(config, "w", encoding="utf-8") as file:
@@ -98,7 +100,8 @@ def plan_both(arguments, row, folder):
     device = settings.pop("device")
     allocator = [settings.pop("alloc_conf")] if "alloc_conf" in settings else []
     allocator += [key.removeprefix("alloc.") + ":" + settings.pop(key) for key in list(settings) if key.startswith("alloc.")]
-    # On a host like the loop's: which free comes first depends on the time between launches where several streams are used.
+    # With the loop's host times: if several streams are used, the order of frees depends on the
+    # time between launches.
     environment = ["VRAMSCOPE_HOST=loop"] + (["PYTORCH_CUDA_ALLOC_CONF=" + ",".join(allocator)] if allocator else [])
     theirs = [arguments.vramscope, "plan", "--device", device, "--steps", "0", *ranks_of(settings), "-o", "program.trace", "--", arguments.python,
               os.path.join(HERE, "train.py"), "--model", config]
@@ -115,7 +118,8 @@ def plan_both(arguments, row, folder):
 
 
 def causes(diff):
-    """The differences, grouped: [(times, what the loop has, what the program has)]; without those that are in another order alone."""
+    """The differences, grouped: [(count, the loop's, the program's)], without those that only
+    differ in order."""
     groups, sides = collections.Counter(), {side: collections.Counter(one[side] for one in diff["first_differences"] if one[side]) for side in "ab"}
     bare = {side: collections.Counter(without_place(text) for text in sides[side].elements()) for side in "ab"}
     ordered = bare["a"] == bare["b"]
@@ -131,7 +135,8 @@ def without_place(text):
 
 
 def until_last_allocation(requests, file):
-    """What a process frees when nothing is asked for any more is how it ends: in the order in which its interpreter clears modules, or not at all."""
+    """Frees after the last allocation belong to the end of the process: their order is that in
+    which the interpreter clears modules, or they do not occur."""
     lines = requests.splitlines(keepends=True)
     last = max(i for i, line in enumerate(lines) if line.split(",")[1] in ("alloc", "kind"))
     with open(file, "w", encoding="utf-8") as rows:
@@ -139,7 +144,8 @@ def until_last_allocation(requests, file):
 
 
 def compare(arguments, row, folder):
-    """The last step; of a run that does not only train, everything from its first request to its last allocation."""
+    """The last step; for a run that does not only train, everything from its first request to its
+    last allocation."""
     settings, files = settings_of(row), [os.path.join(folder, file) for file in ("loop.trace", "program.trace")]
     command = [arguments.vramscope, "diff", "--requests", "--top", "100000", "--json"]
     if settings.get("mode", "train") != "train" or {"eval", "generate.tokens", "resume.map_location"} & set(settings):
@@ -161,7 +167,7 @@ def run(arguments, row):
         diff = compare(arguments, row, folder)
         peaks = [json.loads(call([arguments.vramscope, "peak", "--json", os.path.join(folder, file)])[0].stdout)
                  for file in ("loop.trace", "program.trace")]
-    # The casts of autocast go in the order of a hash, which no run has in common with another one.
+    # Autocast frees its casts in the order of a hash table, which differs between runs.
     equal, total = diff["requests"]["equal_frees_unordered"], diff["requests"]["total"]
     (loop, loop_reserved), (program, program_reserved) = ((peak["allocated"], peak["peak_reserved"]) for peak in peaks)
     arguments.figures[name] = {"equal": equal, "total": total, "peak": {"loop": loop, "program": program},
@@ -182,7 +188,7 @@ def commit_of(vramscope):
 
 
 def keep(arguments):
-    """The figures of this run over those of earlier ones."""
+    """The figures of this run, merged into those of earlier ones."""
     kept = {}
     if os.path.exists(arguments.results):
         with open(arguments.results, encoding="utf-8") as file:
@@ -200,9 +206,9 @@ def main():
     parser.add_argument("--tested", action="store_true", help="only the rows that the tests run")
     parser.add_argument("--causes", type=int, default=0, metavar="N", help="list the N most frequent differences of each row")
     parser.add_argument("--at-least", type=float, default=1.0, metavar="SHARE")
-    parser.add_argument("--random", type=int, metavar="N", help="N rows of techniques that are drawn at random, in place of the table's")
-    parser.add_argument("--seed", type=int, default=0, help="of what is drawn")
-    parser.add_argument("--results", metavar="F.json", help="keep the figures here, over older ones of the same rows (docs/results/data/oracle.json)")
+    parser.add_argument("--random", type=int, metavar="N", help="N random combinations of techniques instead of the table's rows")
+    parser.add_argument("--seed", type=int, default=0, help="seed of --random")
+    parser.add_argument("--results", metavar="F.json", help="merge the figures into this file (docs/results/data/oracle.json)")
     parser.add_argument("words", nargs="*")
     arguments = parser.parse_args()
     chosen = random_rows.rows(arguments.seed) if arguments.random else [

@@ -1,5 +1,5 @@
-"""Training on several GPUs, as people write it: for train.py, whose settings are vramscope's. The process is one rank of many
-(`vramscope plan --ranks N --as-rank R`)."""
+"""Training on several GPUs, as users write it: for train.py, which has vramscope's settings. The
+process is one rank of many (`vramscope plan --ranks N --as-rank R`)."""
 import contextlib
 import functools
 
@@ -13,7 +13,7 @@ DEFAULTS = {"shard.strategy": "none", "shard.ranks": "1", "shard.rank": "0", "sh
 
 
 class OneGpu:
-    """What the training loop asks of the others, where there is one GPU."""
+    """The interface through which the training loop communicates with other ranks, for one GPU."""
 
     def __init__(self, settings):
         pass
@@ -25,7 +25,7 @@ class OneGpu:
         return model
 
     def around(self, model, reduces):
-        """Around forward and backward of a micro-batch; reduces: it is the last one of its step."""
+        """Around forward and backward of a micro-batch; `reduces` is true for the last one of its step."""
         return contextlib.nullcontext()
 
     def optimizer(self, make, parameters, settings):
@@ -60,7 +60,7 @@ class DataParallel(OneGpu):
 
 
 class DividedOptimizer(DataParallel):
-    """ZeRO-1: each rank keeps the state of its share of the parameters."""
+    """ZeRO-1: each rank keeps the optimizer state of its shard of the parameters."""
 
     def optimizer(self, make, parameters, settings):
         from torch.distributed.optim import ZeroRedundancyOptimizer
@@ -68,14 +68,14 @@ class DividedOptimizer(DataParallel):
 
 
 class FullySharded(OneGpu):
-    """FSDP2: a unit for each layer, and the model; the model is made on the CPU and comes to the GPU in rows of this rank."""
+    """FSDP2: one unit per layer, and one for the model. The model is created on the CPU, and this rank's rows are moved to the GPU."""
 
     def __init__(self, settings):
         self.options = {} if settings["shard.strategy"] == "zero3" else {"reshard_after_forward": False}
         if settings["offload.parameters"] == "cpu":
             from torch.distributed.fsdp import CPUOffloadPolicy
             self.options["offload_policy"] = CPUOffloadPolicy()
-        # Norms of shards in host memory are added up there.
+        # Norms of shards in host memory are summed on the host.
         on_host = settings["offload.parameters"] == "cpu" and float(settings["clip_grad_norm"])
         dist.init_process_group("cpu:gloo,cuda:nccl" if on_host else "nccl")
         self.whole = settings["shard.units"] == "model"
@@ -95,7 +95,7 @@ class FullySharded(OneGpu):
         return fully_shard(model, **self.options)
 
     def prefetch(self, layers):
-        """As PyTorch's tutorial of FSDP2 has it."""
+        """As in PyTorch's FSDP2 tutorial."""
         for i, layer in enumerate(layers):
             if self.ahead and i < len(layers) - self.ahead:
                 layer.set_modules_to_forward_prefetch([layers[i + j] for j in range(1, self.ahead + 1)])
@@ -107,7 +107,7 @@ class FullySharded(OneGpu):
 
 
 class FlatSharded(OneGpu):
-    """FSDP1: as FSDP2's units, each a flat parameter; the model is made on the CPU and comes to the GPU unit by unit."""
+    """FSDP1: the same units, each a flat parameter. The model is created on the CPU and moved to the GPU unit by unit."""
 
     def __init__(self, settings):
         from torch.distributed.fsdp import BackwardPrefetch, MixedPrecision, ShardingStrategy
@@ -160,7 +160,7 @@ class FlatSharded(OneGpu):
 
 
 class TensorParallel(OneGpu):
-    """Parts of heads and of the feed-forward width on each rank; the model is made on the CPU."""
+    """Tensor parallelism: each rank has parts of the heads and of the feed-forward width; the model is created on the CPU."""
 
     def __init__(self, settings):
         from torch.distributed.device_mesh import init_device_mesh
@@ -186,7 +186,7 @@ class TensorParallel(OneGpu):
             head = ColwiseParallel(output_layouts=Replicate()) if self.vocabulary == "parts" else ColwiseParallel(
                 output_layouts=Shard(-1), use_local_output=False)
             parallelize_module(model, self.mesh, {"lm_head": head})
-            if model.config.tie_word_embeddings:  # each module has cut a part of its own
+            if model.config.tie_word_embeddings:  # each module has sharded its own part
                 model.lm_head.weight = model.model.embed_tokens.weight
         return model.to("cuda")
 

@@ -1,4 +1,4 @@
-"""Techniques for which neither transformers, PEFT nor torch.optim has a switch, written as people write them beside a model."""
+"""Techniques for which neither transformers, PEFT nor torch.optim has a switch, as users write them for a model."""
 import contextlib
 import functools
 import tempfile
@@ -13,8 +13,8 @@ IGNORED = -100
 
 
 def quantize(model, how, kept=("lm_head", "classifier")):
-    """bitsandbytes' layers in place of the linear ones, as its documentation has it, but for the last module, which transformers leaves as
-    it is; they are quantized when they are moved to the card. (from_pretrained does the same with other requests before training: it reads files in their order.)"""
+    """Replaces linear layers with bitsandbytes' layers, as in its documentation, except for the last module, as transformers does. They are quantized when
+    they are moved to the GPU. (from_pretrained gives the same result, with other allocations before training, because it reads files in their order.)"""
     import bitsandbytes
     for name, module in list(model.named_modules()):
         if not isinstance(module, nn.Linear) or set(name.split(".")) & set(kept):
@@ -29,18 +29,18 @@ def quantize(model, how, kept=("lm_head", "classifier")):
         made.bias = module.bias
         model.set_submodule(name, made)
     model.requires_grad_(False)
-    setattr(model, "is_loaded_in_4bit" if how == "nf4" else "is_loaded_in_8bit", True)  # what PEFT asks
+    setattr(model, "is_loaded_in_4bit" if how == "nf4" else "is_loaded_in_8bit", True)  # attributes that PEFT reads
 
 
 class Packed:
-    """What is kept of a tensor, for all nodes that save it in views of their own."""
+    """The replacement of a saved tensor, for all nodes that save views of it."""
 
     def __init__(self, storage, version, kept):
         self.storage, self.version, self.kept = storage, version, kept
 
 
 class ActivationHooks(torch.autograd.graph.saved_tensors_hooks):
-    """What autograd saves is kept in another way, once; parameters and buffers stay."""
+    """Tensors that autograd saves are stored in another form, once; parameters and buffers are not changed."""
 
     def __init__(self, model):
         self.stays = {tensor.untyped_storage().data_ptr() for tensor in [*model.parameters(), *model.buffers()]}
@@ -69,7 +69,7 @@ class ActivationHooks(torch.autograd.graph.saved_tensors_hooks):
 
 
 class OnHost(ActivationHooks):
-    """In pinned memory of the host."""
+    """In pinned host memory."""
 
     def takes(self, tensor):
         return tensor.nbytes >= 1024
@@ -84,7 +84,7 @@ class OnHost(ActivationHooks):
 
 
 class InBytes(ActivationHooks):
-    """A byte an element, and a scale for each 256."""
+    """One byte per element, and one scale for each 256."""
 
     def takes(self, tensor):
         return tensor.is_floating_point() and tensor.numel() >= 4096 and tensor.numel() % 256 == 0
@@ -109,13 +109,13 @@ def saved_activations(model, settings):
 
 
 def chunk_loss_in_forward(model, chunks, reentrant):
-    """As kernels that fuse output layer and loss are put into a model: forward returns the loss, so that what is around it
-    (DistributedDataParallel, FSDP2) sees one call."""
+    """Kernels that fuse output layer and loss are installed in this way: forward returns the loss,
+    so that wrappers (DistributedDataParallel, FSDP2) see one call."""
     model.forward = lambda **batch: chunked_loss(model, batch, chunks, reentrant)
 
 
 def output_of(model, rows):
-    """As the model's forward has it: Gemma 2's logits go through a tanh."""
+    """As in the model's forward: Gemma 2's logits are passed through tanh."""
     logits = model.lm_head(rows)
     cap = getattr(model.config, "final_logit_softcapping", None)
     if cap is not None:
@@ -126,8 +126,8 @@ def output_of(model, rows):
 
 
 def chunked_loss(model, batch, chunks, reentrant):
-    """The output layer and the loss for a part of the tokens at a time, computed again in backward."""
-    model = model.get_base_model() if hasattr(model, "get_base_model") else model  # of PEFT's
+    """The output layer and the loss for a chunk of the tokens at a time, recomputed in backward."""
+    model = model.get_base_model() if hasattr(model, "get_base_model") else model  # PEFT's
     stack = model.transformer if hasattr(model, "transformer") else model.model
     hidden = stack(input_ids=batch["input_ids"])[0]
     labels = nn.functional.pad(batch["labels"], (0, 1), value=IGNORED)[:, 1:].reshape(-1)
@@ -151,8 +151,8 @@ def compiled_cross_entropy():
 
 
 def loss_of_kept_logits(model, batch, chunks):
-    """torchtune's CEWithChunkedOutputLoss: the logits of all parts, then the loss of each, which is compiled."""
-    model = model.get_base_model() if hasattr(model, "get_base_model") else model  # of PEFT's
+    """torchtune's CEWithChunkedOutputLoss: the logits of all chunks, then the compiled loss of each."""
+    model = model.get_base_model() if hasattr(model, "get_base_model") else model  # PEFT's
     stack = model.transformer if hasattr(model, "transformer") else model.model
     hidden = stack(input_ids=batch["input_ids"])[0]
     with torch.autograd.graph.saved_tensors_hooks(lambda tensor: tensor, lambda tensor: tensor):
@@ -167,7 +167,7 @@ def loss_of_kept_logits(model, batch, chunks):
 
 
 class OnHostOptimizer:
-    """Steps on the host, on weights and gradients in pinned memory there."""
+    """The optimizer step on the host, with weights and gradients in pinned memory."""
 
     def __init__(self, model, parameters, make):
         self.model, self.parameters = model, list(parameters)
@@ -191,7 +191,7 @@ class OnHostOptimizer:
 
 
 class InBackward:
-    """An optimizer for each parameter, whose step is taken when its gradient is there (PyTorch's tutorial)."""
+    """An optimizer for each parameter, which steps when the gradient is complete (PyTorch's tutorial)."""
 
     def __init__(self, parameters, make):
         optimizers = {parameter: make([parameter]) for parameter in parameters}
@@ -211,7 +211,7 @@ class InBackward:
 
 
 class MuonAndAdamW:
-    """Matrices by torch.optim.Muon, what is none by AdamW, as scripts do."""
+    """Matrices use torch.optim.Muon, all other parameters AdamW, as usual in scripts."""
 
     def __init__(self, parameters, lr, weight_decay):
         parameters = list(parameters)
@@ -234,7 +234,7 @@ class MuonAndAdamW:
 
 
 def galore_of_trainer(model, settings):
-    """What transformers' Trainer makes of optim="galore_adamw", with galore_torch's optimizer; "_layerwise" steps inside backward."""
+    """The optimizer that transformers' Trainer creates for optim="galore_adamw", from galore_torch; "_layerwise" steps inside backward."""
     from transformers import Trainer, TrainingArguments
     layerwise = settings["optimizer.in_backward"] == "true"
     targets = "attn,mlp" if settings["galore.targets"] == "layers" else settings["galore.targets"]
@@ -247,7 +247,7 @@ def galore_of_trainer(model, settings):
 
 
 def keep_embeddings_in_32_bits(model):
-    """As transformers' Trainer.create_optimizer does from 4.52 on (in 4.51 the optimizer's name keeps it from coming there)."""
+    """As transformers' Trainer.create_optimizer does from 4.52 on (4.51 does not reach that code because of the optimizer's name)."""
     import bitsandbytes
     manager = bitsandbytes.optim.GlobalOptimManager.get_instance()
     for module in model.modules():
@@ -256,7 +256,7 @@ def keep_embeddings_in_32_bits(model):
 
 
 def loss_of_older_versions(model, upcasts):
-    """As transformers had it before 4.49: the logits without the last token, copied; before 4.46 the model itself made them fp32."""
+    """As in transformers before 4.49: a copy of the logits without the last token; before 4.46 the model itself converted them to fp32."""
     def cut(logits, labels, vocab_size, **_):
         logits = logits.float()
         shift_logits = logits[..., :-1, :].contiguous()
@@ -272,7 +272,7 @@ def loss_of_older_versions(model, upcasts):
 
 
 def fuse_kernels(model):
-    """PyTorch's norm in one operator and Liger's product of SwiGLU."""
+    """PyTorch's norm as one operator, and Liger's SwiGLU product."""
     from liger_kernel.ops.swiglu import LigerSiLUMulFunction
     for module in model.modules():
         if type(module).__name__.endswith("RMSNorm"):
@@ -290,7 +290,7 @@ def product_in_one(feed, function, hidden):
 
 
 class AnyPrecisionAdamW(torch.optim.Optimizer):
-    """Both moments in bfloat16, as llama-recipes has it."""
+    """Both moments in bfloat16, as in llama-recipes."""
 
     def __init__(self, parameters, lr, weight_decay):
         super().__init__(parameters, {"lr": lr, "weight_decay": weight_decay})
@@ -320,14 +320,14 @@ class AnyPrecisionAdamW(torch.optim.Optimizer):
 
 
 def adam_mini(parameters, lr, weight_decay):
-    """The package of that name, given names that say nothing of queries and keys: a row of a matrix is a block, a vector is one."""
+    """The package of that name, with parameter names that do not mention queries and keys: each row of a matrix is a block, and a vector is one block."""
     from adam_mini import Adam_mini
     named = [(("mlp.%d" if p.ndim == 2 else "norm.%d") % i, p) for i, p in enumerate(parameters)]
     return Adam_mini(named, lr=lr, weight_decay=weight_decay, dim=64, n_heads=1, verbose=False)
 
 
 class LayerAdapter(nn.Module):
-    """Down to a few dimensions and up again, without bias."""
+    """Projects to a few dimensions and back, without bias."""
 
     def __init__(self, width, rank, scale):
         super().__init__()
@@ -339,7 +339,7 @@ class LayerAdapter(nn.Module):
 
 
 def adapters_beside_layers(model, layers, settings):
-    """One in each layer, or a tower that reads what the layers make; they alone are trained."""
+    """One adapter in each layer, or a tower that reads the layers' outputs; only these are trained."""
     model.requires_grad_(False)
     rank, tower = int(settings["lora.rank"]), settings["lora.placement"] == "tower"
     weight = next(layers[0].parameters())
@@ -363,7 +363,7 @@ def with_adapter(layer, forward, model, i, tower, last, hidden, *rest, **named):
 
 
 class GradientsInFp32:
-    """Megatron's main_grad: a gradient is added to a tensor in fp32 that stays, and goes."""
+    """Megatron's main_grad: a gradient is added to a persistent fp32 tensor and freed."""
 
     def __init__(self, parameters):
         self.sums = {p: torch.zeros_like(p, dtype=torch.float32) for p in parameters if p.dtype != torch.float32}

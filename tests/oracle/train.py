@@ -1,8 +1,8 @@
-"""What `vramscope plan --model config.json --set ...` plans with its own loop, as people write it: transformers, PEFT, torch.optim.
+"""The training that `vramscope plan --model config.json --set ...` plans with its own loop, as users write it: with transformers, PEFT and torch.optim.
 
     python train.py --model config.json batch=2 seq=512 precision=amp-bf16
 
-The settings are vramscope's; one that this program has no way to follow ends it."""
+The settings are vramscope's; an unsupported one ends the program."""
 import argparse
 import contextlib
 import functools
@@ -56,7 +56,7 @@ def read_config(described, cached=False):
 
 
 class CausalModel:
-    """A model of transformers that makes its loss itself, from token ids and labels."""
+    """A model of transformers that computes its loss itself, from token ids and labels."""
     task = "CAUSAL_LM"
 
     def __init__(self, described, settings, weights):
@@ -92,7 +92,7 @@ class CausalModel:
 
 
 class Classifier:
-    """A sequence classifier of transformers, given what a tokenizer makes of sequences without padding."""
+    """A sequence classifier of transformers, with a tokenizer's output for sequences without padding."""
     task = None
 
     def __init__(self, described, settings, weights):
@@ -115,7 +115,7 @@ class Classifier:
 
 
 class SequenceToSequence:
-    """A model of transformers that makes its decoder's ids from the labels."""
+    """A model of transformers that derives its decoder's ids from the labels."""
     task = "SEQ_2_SEQ_LM"
 
     def __init__(self, described, settings, weights):
@@ -131,7 +131,7 @@ class SequenceToSequence:
 
 
 class VisionModel:
-    """torchvision's, and the cross entropy of its logits."""
+    """A torchvision model, and the cross entropy of its logits."""
     task = None
 
     def __init__(self, described, settings, weights):
@@ -158,7 +158,7 @@ class TorchTransformer:
 
     def __init__(self, described, settings, weights):
         self.width, self.weights = described["d_model"], weights
-        # No embedding is below the first layer, whose re-entrant checkpoint asks for an input that leads on.
+        # There is no embedding below the first layer, whose re-entrant checkpoint needs an input that requires a gradient.
         self.leads_on = settings["checkpointing.mode"] != "none" and checkpointing.is_reentrant(settings)
         arguments = ("d_model", "nhead", "num_encoder_layers", "num_decoder_layers", "dim_feedforward", "dropout")
         self.model = nn.Transformer(**{key: described[key] for key in arguments}).to(weights)
@@ -179,7 +179,7 @@ class TorchTransformer:
         return nn.functional.cross_entropy(output, batch["labels"]), output
 
 
-# By model_type; any other is a causal language model.
+# By model_type; every other model is a causal language model.
 PROGRAMS = {"vision_transformer": VisionModel, "bert": Classifier, "distilbert": Classifier, "big_bird": Classifier,
             "torch_transformer": TorchTransformer, "mt5": SequenceToSequence, "t5": SequenceToSequence}
 
@@ -194,7 +194,7 @@ def with_techniques(program, settings, strategy):
         techniques.quantize(model, settings["quantization"])
         if settings["prepare_kbit_training"] == "true":
             import peft
-            # On the card, where from_pretrained leaves a quantized model.
+            # On the GPU, where from_pretrained places a quantized model.
             model = peft.prepare_model_for_kbit_training(model.to("cuda"), use_gradient_checkpointing=False)
     if int(settings["lora.rank"]) and settings["lora.placement"] == "weight":
         import peft
@@ -221,7 +221,7 @@ def with_techniques(program, settings, strategy):
 
 
 def optimizer_of(settings):
-    """What makes an optimizer of parameters."""
+    """A function that creates an optimizer from parameters."""
     rate, decay = float(settings["optimizer.lr"]), float(settings["optimizer.weight_decay"])
     name, how = settings["optimizer.name"], {"loop": {"foreach": False}, "foreach": {"foreach": True}, "fused": {"fused": True}}
     if settings["optimizer.bits"] in ("4", "8") and settings["optimizer.library"] == "torchao" or settings["optimizer.bits"] == "4":
@@ -275,7 +275,7 @@ CACHES = {"dynamic": {"use_cache": True}, "none": {"use_cache": False},
 
 
 def generate(program, model, settings):
-    """Greedy, to the greatest length: without an end token there is nothing to look for, and with one the longest sequence counts."""
+    """Greedy, to the maximum length: without an end token there is nothing to search for, and with one the longest sequence counts."""
     tokens = int(settings["generate.tokens"])
     rows, autocast = int(settings["batch"]) // int(settings["micro_batches"]), PRECISIONS[settings["precision"]][1]
     for name in ("bos_token_id", "eos_token_id", "pad_token_id"):
@@ -291,7 +291,7 @@ def generate(program, model, settings):
 
 
 def resume(model, optimizer, settings):
-    """From a checkpoint as this very run would write it. Returns what stays named."""
+    """From a checkpoint that the same run would write. Returns the objects that stay referenced."""
     state = {"state": {}, "param_groups": optimizer.state_dict()["param_groups"]}
     for number, parameter in enumerate(parameter for group in optimizer.param_groups for parameter in group["params"]):
         if settings["optimizer.name"] in ("adam", "adamw"):
@@ -311,7 +311,7 @@ def resume(model, optimizer, settings):
 
 
 def tied(model, name):
-    """Whether the name is a second one of a parameter."""
+    """Whether the name is a second name of a parameter."""
     return name not in dict(model.named_parameters())
 
 
@@ -398,7 +398,7 @@ def main():
     with open(arguments.model, encoding="utf-8") as file:
         described = json.load(file)
     if settings["attention"] == "flash-2":
-        # The package can't be built without a GPU's compiler: its names, on PyTorch's own copy.
+        # The package cannot be built without a GPU compiler: its names are provided with PyTorch's own copy.
         sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "accuracy", "programs"))
         import flash_attention_names
         flash_attention_names.install()

@@ -1,4 +1,5 @@
-"""An AppImage with the head of app/appimage: of a small AppDir, started by a user who is not root and has no FUSE."""
+"""An AppImage with the runtime of app/appimage, made from a small AppDir and started by a user
+without root and without FUSE."""
 import os
 import pathlib
 import re
@@ -26,7 +27,7 @@ exit 7
 
 
 def elf_size(data):
-    """Where an ELF file ends: what tools for AppImages take for the beginning of the image."""
+    """The end of an ELF file, where tools for AppImages expect the image."""
     sections, = struct.unpack_from("<Q", data, 40)
     size, number = struct.unpack_from("<HH", data, 58)
     return sections + size * number

@@ -1,5 +1,6 @@
-"""The forms that a tree is packed in (packaging/package.py): the same bytes wherever and whenever they are made, and a wheel whose
-program says what it needs where it cannot run. Of a small tree that is made here; symbol_versions_test and install_test have the real one."""
+"""The package formats (packaging/package.py): their bytes do not depend on where and when they are
+made, and the wheel's program says what it needs if it cannot run. Uses a small generated tree;
+symbol_versions_test and install_test use the real one."""
 import contextlib
 import io
 import os
@@ -16,7 +17,7 @@ import installed
 sys.path.insert(0, str(installed.SOURCE / "packaging"))
 import package  # noqa: E402
 
-RUNTIME = b"\x7fELF\x02\x01\x01\x00AI\x02" + bytes(200)  # by its head alone
+RUNTIME = b"\x7fELF\x02\x01\x01\x00AI\x02" + bytes(200)  # by its header only
 
 
 def make_tree(folder, umask):
@@ -115,7 +116,7 @@ class Forms(unittest.TestCase):
             self.assertNotIn(path.read_text().strip().splitlines()[1], shipped, path)
 
     def start(self, **replaced):
-        """The wheel's script where a pip would lay it, with other words in it."""
+        """The wheel's script where pip would install it, with other words in it."""
         text = (installed.SOURCE / "packaging/wheel_script.sh").read_text().replace("@VERSION@", "1.2.3")
         for old, new in replaced.items():
             before = text

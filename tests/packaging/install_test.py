@@ -1,12 +1,14 @@
-"""The wheel, the archive, the AppImage and the Debian package in bare systems: the base of Debian or Ubuntu with python3-venv, a
-user without root, no compiler, no desktop, no FUSE. Run by hand, as root:
+"""The wheel, the archive, the AppImage and the Debian package in bare systems: the base of Debian
+or Ubuntu with python3-venv, a user without root, no compiler, no desktop, no FUSE. Run by hand, as
+root:
 
     python3 install_test.py DIST [--suites bookworm,trixie,jammy] [--roots FOLDER] [--torch FOLDER] [--network setup|torch]
 
---roots keeps the systems for the next time; --torch: a folder with torch for bookworm's Python, put on PYTHONPATH; --network
-setup: `vramscope setup` downloads LibTorch (0.5 GB) and a preset is planned; torch: `pip install torch`, too (3 GB).
-Of a system that is too old (bullseye) it tests that this is said. Prints PASS and FAIL lines with seconds and megabytes; exit
-status 1 on a FAIL, 77 where it cannot be tried here.
+--roots stores the systems for later runs; --torch: a folder with torch for bookworm's Python, put
+on PYTHONPATH; --network setup: `vramscope setup` downloads LibTorch (0.5 GB) and a preset is
+planned; torch: `pip install torch`, too (3 GB). On a system that is too old (bullseye), it tests
+the error message. Prints PASS and FAIL lines with seconds and megabytes; exit status 1 on a FAIL,
+77 if it cannot run here.
 """
 import argparse
 import hashlib
@@ -23,7 +25,7 @@ import zipfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 SOURCE = HERE.parent.parent
-MIRROR = [os.environ["DEBOOTSTRAP_MIRROR"]] if "DEBOOTSTRAP_MIRROR" in os.environ else []  # else its own default
+MIRROR = [os.environ["DEBOOTSTRAP_MIRROR"]] if "DEBOOTSTRAP_MIRROR" in os.environ else []  # otherwise its own default
 UBUNTU = ("jammy", "noble")
 TOO_OLD = ("bullseye", "focal")
 PACKAGES = "python3-venv,ca-certificates"
@@ -46,7 +48,7 @@ def skip(why):
 
 
 class Root:
-    """One bare system; commands run in it as the user."""
+    """One minimal system; commands run in it as the user."""
 
     def __init__(self, folder, suite):
         self.path, self.suite = pathlib.Path(folder), suite
@@ -55,7 +57,7 @@ class Root:
     def make(self):
         if not (self.path / "usr/bin/python3").exists():
             ubuntu = ["--components=main,universe"] if self.suite in UBUNTU else []
-            mirror = (MIRROR or ["http://archive.ubuntu.com/ubuntu"]) + ["gutsy"] if ubuntu else MIRROR  # the script of all Ubuntus
+            mirror = (MIRROR or ["http://archive.ubuntu.com/ubuntu"]) + ["gutsy"] if ubuntu else MIRROR  # the script for all Ubuntu releases
             done = subprocess.run(["debootstrap", "--variant=minbase", "--include=" + PACKAGES, *ubuntu, self.suite, str(self.path),
                                    *mirror], capture_output=True, text=True)
             if done.returncode != 0:
@@ -67,7 +69,7 @@ class Root:
         for name in ("proc", "dev", "tmp"):
             (self.path / name).mkdir(exist_ok=True)
         os.chmod(self.path / "tmp", 0o1777)
-        # A name for the user; the rest of the system stays as it was.
+        # Adds a user name; the rest of the system is unchanged.
         passwd = self.path / "etc/passwd"
         if "\nu:" not in passwd.read_text():
             with open(passwd, "a") as file:
@@ -108,7 +110,7 @@ class Report:
 
 
 def other_version(wheel, folder):
-    """The same wheel as another version, for two side by side."""
+    """The same wheel with another version, for two side by side."""
     old = re.match(r"vramscope-([^-]+)-", wheel.name)[1]
     new = old + ".post1"
     target = pathlib.Path(folder, wheel.name.replace(old, new))
@@ -178,7 +180,8 @@ CERTIFICATES = "/data/certificates.crt"
 
 
 def with_network(root, report, how):
-    """What a user does who has nothing: LibTorch by `vramscope setup`, PyTorch by pip."""
+    """The steps of a user who has nothing installed: LibTorch by `vramscope setup`, PyTorch by pip.
+    """
     suite, wheel = root.suite, next((root.path / "dist").glob("*.whl")).name
     root.run("v/bin/pip install --no-index /dist/%s" % wheel)
     status, out, seconds = root.run("v/bin/vramscope setup --yes", SSL_CERT_FILE=CERTIFICATES)
@@ -200,7 +203,7 @@ def with_network(root, report, how):
 
 
 def too_old(root, report):
-    """A sentence, not what the loader says."""
+    """A readable message, not the loader's error."""
     archive = next((root.path / "dist").glob("*.tar"), None)
     starts = [archive and "tar xf /dist/%s && %s/bin/vramscope --version" % (archive.name, archive.name.removesuffix(".tar"))]
     starts += ["/dist/%s --version" % image.name for image in (root.path / "dist").glob("*.AppImage")]
@@ -227,7 +230,7 @@ def with_appimage(root, report):
 
 
 def list_of_files(wheel, report):
-    """The SPDX document knows every file of the wheel's tree, and nothing in it refers to what is not there."""
+    """The SPDX document lists every file of the wheel's tree, and all references in it exist."""
     with zipfile.ZipFile(wheel) as archive:
         tree = "vramscope/_bundle/"
         own = tree + "share/doc/vramscope/vramscope.spdx.json"
@@ -296,7 +299,7 @@ def main():
         for path in options.dist.iterdir():
             if path.suffix in (".whl", ".deb", ".AppImage"):
                 shutil.copy(path, root.path / "dist")
-            elif path.name.endswith(".tar.zst"):  # bare systems have no zstd
+            elif path.name.endswith(".tar.zst"):  # minimal systems have no zstd
                 subprocess.run(["zstd", "-qdf", str(path), "-o", str(root.path / "dist" / path.name.removesuffix(".zst"))], check=True)
         shutil.copy(SOURCE / "tests/golden/recordings/cs336_five_forwards.pickle.zst", root.path / "data/snapshot.pickle.zst")
         shutil.copy(SOURCE / "tests/golden/inference/gpt2-adamw.trace", root.path / "data/sample.trace")

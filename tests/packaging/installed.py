@@ -1,4 +1,4 @@
-"""`cmake --install` of this build into a folder."""
+"""Runs `cmake --install` of this build into a folder."""
 import os
 import pathlib
 import subprocess

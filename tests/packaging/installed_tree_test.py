@@ -1,4 +1,5 @@
-"""What `cmake --install` lays out works where it was moved to, and nothing in it leads back to the build."""
+"""The tree of `cmake --install` works after it was moved, and nothing in it refers to the build
+folder."""
 import json
 import os
 import pathlib

@@ -1,5 +1,6 @@
-"""No file that would be installed needs a newer library than promised: what is loaded into the user's programs glibc 2.28 and no C++
-library; everything else glibc 2.35 and GCC 12's C++ library (Ubuntu 22.04, Debian 12)."""
+"""No installed file needs newer libraries than documented. Libraries that are loaded into users'
+programs need glibc 2.28 and no C++ library; everything else needs glibc 2.35 and GCC 12's C++
+library (Ubuntu 22.04, Debian 12)."""
 import os
 import pathlib
 import shutil

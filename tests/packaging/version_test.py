@@ -1,4 +1,5 @@
-"""One version everywhere, and a description of the command line (manual page, completions) that knows all of it."""
+"""The version is the same everywhere, and the description of the command line (manual page,
+completions) is complete."""
 import re
 import shutil
 import subprocess
@@ -26,7 +27,7 @@ class Version(unittest.TestCase):
 
 
 class Descriptions(unittest.TestCase):
-    """Held against --help, which CLI11 writes of the same declarations by itself."""
+    """Compared with --help, which CLI11 generates from the same declarations."""
 
     @classmethod
     def setUpClass(cls):

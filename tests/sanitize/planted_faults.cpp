@@ -1,4 +1,4 @@
-// Commits the fault that its argument names, so that planted_faults_test.py sees whether this
+// Commits the fault that its argument names, so that planted_faults_test.py can check whether this
 // build's sanitizers find it. "nothing" commits none.
 #include <cstdint>
 #include <cstdio>
@@ -10,7 +10,7 @@
 
 namespace {
 
-// What the compiler must not see through.
+// A value that the compiler must not see through.
 template <class T>
 T Hidden(T value) {
   volatile T hidden = value;
@@ -35,8 +35,8 @@ int BeyondTheEnd() {
 }
 int UseAfterReturn() { return *LocalsAddress(); }
 
-// Within a vector's capacity: the C++ library's assertions see it, which the sanitizers' builds
-// have.
+// Within a vector's capacity: the C++ library's assertions, which sanitizer builds enable, detect
+// it.
 int BeyondTheSize() {
   std::vector<int> values(4);
   values.reserve(100);
@@ -91,7 +91,6 @@ int main(int argc, char** argv) {
     std::printf("%d\n", fault.commit());
     return 0;
   }
-  std::fprintf(stderr, "planted_faults: \"%s\" is no fault that it knows\n",
-               argc > 1 ? argv[1] : "");
+  std::fprintf(stderr, "planted_faults: \"%s\" is not a known fault\n", argc > 1 ? argv[1] : "");
   return 2;
 }

@@ -24,7 +24,7 @@ FAULTS = {
         "use_after_free": "WARNING: ThreadSanitizer: heap-use-after-free",
     },
 }
-# What ./vramscope sets; here so that ctest alone finds the same.
+# The options that ./vramscope sets, repeated here so that ctest alone finds the same faults.
 OPTIONS = {
     "ASAN_OPTIONS": "detect_stack_use_after_return=1",
     "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
@@ -32,7 +32,7 @@ OPTIONS = {
 
 
 def run(program, fault):
-    # Reports are read from stderr, wherever the caller has them written.
+    # Reads reports from stderr, wherever the caller redirects them.
     environment = {**OPTIONS, **os.environ}
     for name in ("ASAN_OPTIONS", "TSAN_OPTIONS", "LSAN_OPTIONS"):
         environment[name] = ":".join(filter(None, (environment.get(name), "log_path=stderr")))

@@ -1,9 +1,9 @@
-// Included before everything else where protobuf's headers are, in builds with ThreadSanitizer: its
-// maps have two more members where a compiler says that it is on (map_field.h), and the library,
-// which is the system's, was built without.
+// In builds with ThreadSanitizer, this is included before protobuf's headers. With ThreadSanitizer
+// on, protobuf's maps have two more members (map_field.h), but the system's library was built
+// without them.
 #pragma once
 
-#include <cstddef>  // the C++ library asks for the same, and is to be told
+#include <cstddef>  // the C++ library checks the same macro, and must see it
 
 #pragma push_macro("__SANITIZE_THREAD__")
 #undef __SANITIZE_THREAD__

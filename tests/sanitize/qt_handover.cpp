@@ -1,8 +1,8 @@
-// Part of every test of ui/ that is built with ThreadSanitizer. Qt 6.4 is not, and its mutexes are
-// futexes that the runtime does not see: whatever one thread hands over to another through Qt would
-// be reported. So the two ways that our code goes (a call that another thread is to make, a job for
-// a pool's thread) are defined here once more, as Qt's own with what happens before what said.
-// Nothing else is: data that goes beside these two ways is still reported.
+// Linked into every test of ui/ that is built with ThreadSanitizer. Qt 6.4 is not built with it,
+// and its mutexes are futexes that the runtime does not see, so all data that one thread passes to
+// another through Qt would be reported. The project uses two ways: a call queued for another
+// thread, and a job for a pool's thread. This file replaces Qt's functions for both with versions
+// that annotate what happens before what. Data passed in any other way are still reported.
 #include <dlfcn.h>
 #include <sanitizer/tsan_interface.h>
 
@@ -15,7 +15,7 @@
 #include <utility>
 
 extern "C" {
-// What Qt and GLib move and free in threads of their own is not ours; what they lock still counts.
+// Memory that Qt and GLib move and free in their own threads is ignored; their locks still count.
 const char* __tsan_default_options() { return "ignore_noninstrumented_modules=1"; }
 void AnnotateIgnoreWritesBegin(const char* file, int line);
 void AnnotateIgnoreWritesEnd(const char* file, int line);
@@ -23,8 +23,9 @@ void AnnotateIgnoreWritesEnd(const char* file, int line);
 
 namespace {
 
-// Qt's own events and lists are made in one thread and freed in another, under its mutexes: while
-// nothing but Qt's code runs, what it takes from the heap is not held against whoever frees it.
+// Qt allocates its events and lists in one thread and frees them in another, under its mutexes.
+// While only Qt's code runs, its allocations are not reported as races with the thread that frees
+// them.
 thread_local bool in_qt = false;
 void EnterQt() {
   in_qt = true;
@@ -40,7 +41,7 @@ Function QtsOwn(const char* name) {
   return reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
 }
 
-// What QMetaObject::invokeMethod() puts into the other thread's queue.
+// The object that QMetaObject::invokeMethod() puts into the other thread's queue.
 class HandedCall : public QtPrivate::QSlotObjectBase {
  public:
   explicit HandedCall(QtPrivate::QSlotObjectBase* call) : QSlotObjectBase(&Do), call_(call) {
@@ -54,7 +55,7 @@ class HandedCall : public QtPrivate::QSlotObjectBase {
       __tsan_acquire(handed);
       handed->call_->call(receiver, arguments);
       __tsan_release(handed);
-    } else if (which == Destroy) {  // by either thread, the last
+    } else if (which == Destroy) {  // by the last of the two threads
       const bool posting = in_qt;
       if (posting) LeaveQt();
       __tsan_acquire(handed);
@@ -76,7 +77,7 @@ class HandedJob : public QRunnable {
     const bool ours = job_->autoDelete();
     job_->run();
     if (ours) delete job_;
-    __tsan_release(const_cast<void*>(pool_));  // acquired by who waits for the pool
+    __tsan_release(const_cast<void*>(pool_));  // acquired by the thread that waits for the pool
   }
 
  private:

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Runs the tests of a sanitizers' build and keeps what was reported (docs/results/sanitizers.md).
+"""Runs the tests of a build with sanitizers and stores their reports (docs/results/sanitizers.md).
 
     python3 tests/sanitize/run.py build/asan --results docs/results/data/sanitizers.json [-R REGEX]
 
-The build folder is what `./vramscope test --sanitize[=thread] all` configures and builds. Every
-test of ctest runs that starts a program built with the sanitizers; reports are collected from its
-output and from its children, too, whose output a test may keep. A report ends the program.
+The build folder is what `./vramscope test --sanitize[=thread] all` configures and builds. Runs
+every ctest test that starts a program built with the sanitizers. Reports are collected from its
+output and from its child processes, whose output a test may capture. A report ends the program.
 Exit status 1: a test failed, or there was a report.
 """
 
@@ -20,9 +20,9 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-# Tests of scripts, documents and packages, which start nothing that is built with sanitizers, and
-# Python scripts that plan programs: a library built with a sanitizer is not loaded into a Python
-# without one. Unit tests begin with the sanitizer's name instead.
+# Tests of scripts, documents and packages, which start no program built with sanitizers, and Python
+# scripts that plan programs, because a library built with a sanitizer cannot be loaded into a
+# Python without one. Unit tests begin with the sanitizer's name instead.
 APART = re.compile(r"^(setup|packaging|judge)\.|^(emulated|cli)_|^trace_independent_reader")
 REPORT = re.compile(
     r"ERROR: (?:Address|Leak)Sanitizer: .*|WARNING: ThreadSanitizer: .*|\S+: runtime error: .*"
@@ -39,7 +39,7 @@ def cached(build, name):
 
 
 def listed(build, wanted):
-    """ctest's tests whose programs are there, by name."""
+    """ctest's tests whose programs exist, by name."""
     command = ["ctest", "--test-dir", build, "--show-only=json-v1"]
     out = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     names = []
@@ -51,18 +51,18 @@ def listed(build, wanted):
         if command and all(pathlib.Path(program).exists() for program in programs):
             names.append(name)
         else:
-            print(f"{name}: is not built, left out")
+            print(f"{name}: not built, skipped")
     return names
 
 
 def environment(folder):
-    """The launcher's options; reports of all processes go into files of the folder."""
+    """The launcher's options; reports of all processes are written to files in the folder."""
     sanitizer = "detect_stack_use_after_return=1:abort_on_error=1"
     leaks = f"suppressions={ROOT}/tests/sanitize/leaks.txt:print_suppressions=0"
     return {
         **os.environ,
         "ASAN_OPTIONS": f"{sanitizer}:log_path={folder}/report",
-        # GCC's library of undefined behaviour writes to stderr whatever it is told.
+        # GCC's UBSan library always writes to stderr.
         "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1:abort_on_error=1",
         "LSAN_OPTIONS": leaks,
         "TSAN_OPTIONS": f"log_path={folder}/report",
@@ -114,8 +114,8 @@ def main():
     )
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("-R", metavar="REGEX", type=re.compile, default=re.compile(""))
-    parser.add_argument("--results", type=pathlib.Path, help="JSON to put the figures into")
-    parser.add_argument("--logs", type=pathlib.Path, help="folder for the output of what failed")
+    parser.add_argument("--results", type=pathlib.Path, help="JSON file for the figures")
+    parser.add_argument("--logs", type=pathlib.Path, help="folder for the output of failed tests")
     arguments = parser.parse_args()
     build = arguments.build.resolve()
     sanitizers = cached(build, "VRAMSCOPE_SANITIZE")

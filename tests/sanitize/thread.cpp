@@ -1,4 +1,5 @@
-// Part of every test that is built with ThreadSanitizer: what its runtime does not know of Qt.
+// Linked into every test that is built with ThreadSanitizer: behaviour of Qt that its runtime does
+// not know.
 #include <dlfcn.h>
 #include <sched.h>
 
@@ -6,10 +7,10 @@
 
 extern "C" {
 
-// Qt 6.4 starts programs by clone(CLONE_VM | CLONE_VFORK). The runtime's own clone takes the child
-// for one with a memory of its own: what it does there, which is to ignore every lock from then on,
-// it does to the parent, and the parent's main thread "holds no lock" for as long as it lives. So
-// the child has a memory of its own.
+// Qt 6.4 starts programs with clone(CLONE_VM | CLONE_VFORK). ThreadSanitizer's clone assumes that
+// the child has separate memory, and makes it ignore all locks. With shared memory this affects the
+// parent, whose main thread then seems to hold no lock for the rest of its life. So here the child
+// gets separate memory.
 int clone(int (*function)(void*), void* stack, int flags, void* argument, ...) {
   va_list more;
   va_start(more, argument);

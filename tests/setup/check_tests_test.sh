@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# check_tests_test.sh CHECK_TESTS EXPECTED: skips that are not allowed and tiers that are missing are found, and the committed list
-# is well formed.
+# check_tests_test.sh CHECK_TESTS EXPECTED: finds skips that are not allowed and missing tiers, and checks that the
+# committed list is well formed.
 set -uo pipefail
 check=$1 list=$2
 work=$(mktemp -d)

@@ -1,4 +1,4 @@
-"""The checks of the documentation find what they are for, in a repository that is made here."""
+"""Tests the checks of the documentation in a generated repository."""
 
 import json
 import pathlib

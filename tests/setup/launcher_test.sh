@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The launcher in a copy of its own, with fakes for everything that installs, downloads or builds.
+# Tests the launcher in a separate copy, with fakes for everything that installs, downloads or builds.
 set -uo pipefail
 launcher=$1
 failures=0
@@ -26,7 +26,7 @@ else
   echo "skipped: shellcheck is not installed"
 fi
 
-# A project with one source, a torch that looks whole, and fakes in front of the PATH.
+# A project with one source, a torch that looks complete, and fakes at the front of PATH.
 project=$work/a\ project
 mkdir -p "$project"/{app,resources,tests} "$work/fakes"
 cp "$launcher" "$project/vramscope"
@@ -86,7 +86,7 @@ FAKE
 for tool in apt-get sudo; do
   printf '#!/usr/bin/env bash\necho "%s $*" >>"$CALLS"\nexit 1\n' "$tool" >"$work/fakes/$tool"
 done
-# The packages that "are installed": one a line.
+# The packages that count as installed, one per line.
 cat >"$work/fakes/dpkg-query" <<'FAKE'
 #!/usr/bin/env bash
 while read -r package; do echo "$package installed"; done <"$INSTALLED"
@@ -179,7 +179,7 @@ check "and shows the compiler's words" has "$work/err" "error: no such thing"
 launch plan
 check "and is tried again" has "$CALLS" "cmake --build"
 
-# Ctrl-C: the terminal tells the launcher alone, what it has begun is in a group of its own.
+# Ctrl-C: the terminal sends it only to the launcher; the processes that it started are in a separate group.
 : >"$CALLS"
 rm -f "$CALLS.pids"
 touch "$project/app/other.cpp"
@@ -251,7 +251,7 @@ touch "$project/app/other.cpp"
 launch plan
 check "the program alone does not configure the tests away" lacks "$CALLS" "cmake --preset"
 
-# A package that is missing, and no root: the fakes refuse everything.
+# A missing package, without root: the fakes refuse everything.
 sed -i '/^mold$/d' "$INSTALLED"
 touch "$project/app/other.cpp"
 if ((EUID == 0)); then

@@ -1,12 +1,13 @@
-"""Includes go only along the arrows of the design (README.md of each folder says them in words).
+"""Checks that folders include only the folders that the design allows (the README.md of each folder
+describes this).
 
-    python3 layering.py ROOT        prints each violation as file:line; exit 1 when there is one
+    python3 layering.py ROOT        prints each violation as file:line; exit status 1 if there is one
 """
 import pathlib
 import re
 import sys
 
-# Folder -> folders it may include. tests may include anything; resources holds no logic.
+# Folder -> folders it may include. tests may include anything; resources contains no code.
 MAY_INCLUDE = {
     "proto": {"proto"},
     "resources": {"resources"},
@@ -18,7 +19,7 @@ MAY_INCLUDE = {
     "ui": {"ui", "profiler", "proto", "resources"},
     "app": {"app", "ui", "trainer", "profiler", "cupti", "nvml", "proto", "resources"},
 }
-# Folder -> of another one that it may include, these headers alone.
+# (Folder, other folder) -> the only headers of the other folder that it may include.
 ONLY = {
     ("emulated", "cupti"): {"cupti/records.h"},
     ("emulated", "nvml"): {"nvml/structs.h"},
@@ -27,7 +28,7 @@ ONLY = {
                             "profiler/program/activity_chunk.h", "profiler/program/activity_tail.h",
                             "profiler/program/history_tail.h"},
 }
-# Folder of profiler/ -> others of it that it may include (profiler/README.md).
+# Folder of profiler/ -> other folders of profiler/ that it may include (profiler/README.md).
 PROFILER = {
     "base": set(),
     "run": {"base"},
@@ -51,11 +52,11 @@ TORCH = re.compile(r"(torch|ATen|c10|caffe2)/|cuda|cupti")
 QT = re.compile(r"Q[A-Z]\w*$|Qt\w*/|q[a-z]+\.h$")
 IMGUI = re.compile(r"imgui")
 ABSL_TABLES = re.compile(r"absl/container/(flat|node)_hash_|absl/container/internal/")
-# ui/ works beside its UI thread by ui/jobs alone. A frame's parts are shared by Crew, the frames of a
-# run are put together by Assembly.
+# ui/ runs work off its UI thread only with ui/jobs. The exceptions are Crew, which shares the parts
+# of a frame, and Assembly, which builds a trace from a run's frames.
 THREADS = re.compile(r"\b(QThreadPool|QtConcurrent|QFuture\w*|std::j?thread|std::async)\b")
 THREADS_IN = re.compile(r"ui/(jobs/|timeline/model/crew\.|worker/assembly\.)")
-# Templates over messages, for .cpp files that include those.
+# Templates for messages, only for .cpp files that include protobuf's headers.
 PROTOBUF_HEADERS = {"profiler/run/arena_message.h"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
@@ -89,7 +90,7 @@ class Checker:
         return None
 
     def uses_torch(self, path, seen=frozenset()):
-        """Whether a file includes LibTorch, itself or through headers of the project."""
+        """Whether a file includes LibTorch, directly or through headers of the project."""
         path = path.resolve()
         if path in self._uses_torch:
             return self._uses_torch[path]

@@ -1,4 +1,4 @@
-"""The layering check finds what it is there to find."""
+"""Tests that the layering check finds violations."""
 import pathlib
 import tempfile
 import unittest

@@ -1,6 +1,7 @@
-"""Links of the Markdown files: every relative target and every anchor exists. No network.
+"""Checks the links of the Markdown files: every relative target and every anchor must exist. Needs
+no network.
 
-    python3 links.py ROOT        prints each broken link as file:line; exit 1 when there is one
+    python3 links.py ROOT        prints each broken link as file:line; exit status 1 if there is one
 
 A link of a README's table, `[name](path#anchor)`, and a picture are checked; so are file names in
 backticks: paths from a folder of the repository (`profiler/trace/types.h`), and C++ files by their
@@ -24,7 +25,8 @@ SKIPPED = {"build", "dist", "node_modules"}
 
 
 def markdown_files(root):
-    """What git tracks; without git (an unpacked archive) every file that is not built."""
+    """The files that git tracks; without git (an unpacked archive), every file that is not built.
+    """
     listed = subprocess.run(
         ["git", "-C", root, "ls-files", "-z", "*.md"], capture_output=True, text=True
     )
@@ -42,7 +44,7 @@ def markdown_files(root):
 
 
 def lines_outside_code(text):
-    """(number, line) without fenced and indented blocks of code."""
+    """(number, line) of all lines outside fenced and indented blocks of code."""
     fenced = False
     for number, line in enumerate(text.splitlines(), 1):
         if line.lstrip().startswith("```"):
@@ -52,7 +54,8 @@ def lines_outside_code(text):
 
 
 def anchors(path):
-    """As GitHub makes them: lower case, no punctuation, hyphens for spaces, numbers if repeated."""
+    """Anchors as GitHub makes them: lower case, no punctuation, hyphens for spaces, numbers if
+    repeated."""
     found = {}
     for _, line in lines_outside_code(path.read_text(encoding="utf-8")):
         match = HEADING.match(line)
@@ -68,7 +71,7 @@ def anchors(path):
 
 
 def sources(root):
-    """The last parts of the path of every C++ file: "types.h", "trace/types.h", ..."""
+    """All suffixes of the path of every C++ file: "types.h", "trace/types.h", ..."""
     ends = set()
     for folder in (
         entry for entry in root.iterdir() if entry.is_dir() and entry.name not in SKIPPED
@@ -81,7 +84,7 @@ def sources(root):
 
 
 def broken_link(root, path, target):
-    """What is wrong with it, or None."""
+    """The problem of a link, or None."""
     if SCHEME.match(target):
         return None
     name, _, anchor = urllib.parse.unquote(target).partition("#")
@@ -96,10 +99,10 @@ def broken_link(root, path, target):
 
 
 def broken(root, path, ends):
-    """(line, what is wrong) of a file. `ends`: sources(root)."""
+    """(line, problem) of a file. `ends`: sources(root)."""
     folders = {entry.name for entry in root.iterdir() if entry.is_dir()} - SKIPPED
     lines = dict(lines_outside_code(path.read_text(encoding="utf-8")))
-    # A link's text may go on in the next line.
+    # A link's text may continue in the next line.
     text = "\n".join(lines.get(number, "") for number in range(1, max(lines, default=0) + 1))
     for match in LINK.finditer(text):
         what = broken_link(root, path, match.group(1))
@@ -107,7 +110,7 @@ def broken(root, path, ends):
             yield text.count("\n", 0, match.start()) + 1, what
     for number, line in lines.items():
         for word in CODE.findall(line):
-            if "NAME" in word:  # stands for any
+            if "NAME" in word:  # a wildcard
                 continue
             if PATH.match(word) and word.split("/")[0] in folders:
                 if not (root / word).exists() and not (path.parent / word).exists():

@@ -1,7 +1,7 @@
-"""Names in headers that have a word of the glossary's column "replaces" (docs/glossary.md) in them. Their number
-may only shrink.
+"""Finds names in headers that contain a word of the glossary's column "replaces"
+(docs/glossary.md). Their number may only shrink.
 
-    python3 public_identifiers.py ROOT          exit 1 when there are more than LEFT
+    python3 public_identifiers.py ROOT          exit status 1 if there are more than LEFT
     python3 public_identifiers.py ROOT --list   prints them with the first file that has each
 
 Names are types, functions, constants and members of structs; names that end with "_" are private.
@@ -10,13 +10,13 @@ import pathlib
 import re
 import sys
 
-LEFT = 98
+LEFT = 20
 FOLDERS = ("app", "cupti", "emulated", "nvml", "profiler", "trainer", "ui")
-# Words of that column that are ordinary words of programming as well, so that a name may have them ("fill" stands
-# for memset there; a rectangle is still filled).
+# Words of that column that are also ordinary programming terms, so that a name may contain them
+# ("fill" in the sense of memset is replaced, but a rectangle is still filled).
 ORDINARY = set("kind what row link copy region success counted piece hole top bar who record known request measurement "
                "prediction loop toggle tape lane live iteration machine books helper fill".split())
-# Words that the project used for nothing in particular (none of them is a term of the glossary).
+# Vague words that the project used (none of them is a term of the glossary).
 MORE = {"said", "told", "tells", "tell", "mine", "humps", "others", "anybody", "nobody"}
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/|#include[^\n]*", re.S)
 TEXT = re.compile(r'"(?:[^"\\\n]|\\.)*"')
@@ -34,7 +34,7 @@ def replaced_words(root):
         if len(cells) != 3 or cells[0] in ("term", "---"):
             continue
         for entry in re.split(r"[,;]", cells[2]):
-            # "lane (kept in code of ...)": a word that stays somewhere.
+            # "lane (kept in code of ...)": a word that is allowed in some places.
             if re.fullmatch(r"[a-z]+(?: \([^)]*\))?", entry.strip()) and "(kept" not in entry:
                 words.add(entry.strip().split()[0])
     return words - ORDINARY
@@ -54,7 +54,7 @@ def main():
                     found.setdefault(name, str(path.relative_to(root)))
     if "--list" in sys.argv:
         print("\n".join(f"{name:32} {path}" for name, path in sorted(found.items(), key=lambda f: f[1])))
-    print(f"{len(found)} names in headers have a word that the glossary replaces; at most {LEFT} are allowed")
+    print(f"{len(found)} names in headers contain a word that the glossary replaces; at most {LEFT} are allowed")
     if len(found) > LEFT and "--list" not in sys.argv:
         print("rename them by docs/glossary.md; --list prints them")
     return 1 if len(found) > LEFT and "--list" not in sys.argv else 0

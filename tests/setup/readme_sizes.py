@@ -1,8 +1,9 @@
-"""READMEs stay short: at most 120 lines at the top, 100 in a folder, 20,000 words in all.
+"""Checks that READMEs are short: at most 120 lines at the top, 100 in a folder, 20,000 words in
+all.
 
-    python3 readme_sizes.py ROOT        prints each that is longer; exit 1 when there is one
+    python3 readme_sizes.py ROOT        prints each that is longer; exit status 1 if there is one
 
-What does not fit is measurement (docs/results), history (git), or a page of docs/.
+Measurements belong in docs/results, history in git, and longer texts in docs/.
 """
 
 import pathlib

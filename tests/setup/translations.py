@@ -1,5 +1,6 @@
-"""The catalogues of the window's languages: every text is translated, with its placeholders, and they
-agree with the code (which needs lupdate; without it that part is skipped, said on stderr).
+"""Checks the catalogues of the window's languages: every text is translated, with its placeholders,
+and the catalogues agree with the code (this needs lupdate; without it, that part is skipped with a
+message on stderr).
 
     python3 translations.py ROOT        prints each fault; exit 1 when there is one, 77 when a part was
                                         skipped and the rest is right
@@ -16,7 +17,7 @@ BRACES = re.compile(r"\{([^{}]*)\}")
 
 
 def braces(text):
-    """{}: automatic, {0}: by number, {name}: by name; with what is behind the colon."""
+    """{}: automatic, {0}: by number, {name}: by name; with the format after the colon."""
     fields, automatic, numbered = [], 0, 0
     for field in BRACES.findall(text):
         name, _, form = field.partition(":")
@@ -35,7 +36,7 @@ def faults_of(source, text):
     translated, mixed = braces(text)
     if mixed:
         yield "numbered and automatic placeholders together"
-    # "{} block{}": English puts its plural there, other languages may leave it out.
+    # "{} block{}": the second placeholder is English's plural, which other languages may omit.
     plural = {str(i) for i, m in enumerate(BRACES.finditer(source)) if source[:m.start()][-1:].isalpha()}
     missing = set(fields) - set(translated) - {f for f in fields if f[0] in plural}
     if missing or set(translated) - set(fields):
@@ -65,7 +66,7 @@ def main():
         faults.append("no catalogue in resources/translations")
     for ts in catalogues:
         faults += check(ts)
-    # What this test would find.
+    # Examples that the check must find.
     assert list(faults_of("%1 of %2", "%1")) and list(faults_of("{} of {}", "{}"))
     assert list(faults_of("{} of {}", "{} {1}")) and not list(faults_of("{} block{}", "{0} 块"))
     print("\n".join(faults))

@@ -1,10 +1,10 @@
-"""Counts the errors whose text cannot be translated: absl statuses and NoteError() with English text without
-profiler/base/i18n.h or tr(). The number of a folder may only shrink.
+"""Counts the errors whose text cannot be translated: absl statuses and NoteError() with English
+text without profiler/base/i18n.h or tr(). The number of a folder may only shrink.
 
-    python3 untranslated_errors.py ROOT          exit 1 when a folder has more than LEFT allows
+    python3 untranslated_errors.py ROOT          exit status 1 if a folder has more than LEFT allows
     python3 untranslated_errors.py ROOT --list   prints the places
 
-Also counted are calls of a file's own functions that make a status of the text that they are given, such as
+Calls of a file's own functions that create a status from a text argument are counted, too, such as
 `absl::Status Bad(std::string text)`.
 """
 import collections
@@ -12,21 +12,22 @@ import pathlib
 import re
 import sys
 
-# What is left in each folder, and why where it stays.
+# The number that is left in each folder, with the reason where it stays.
 LEFT = {}
 FOLDERS = ("app", "profiler", "ui")
-# No user sees these in a language: the MCP server answers JSON, which is English; the AppImage's loader is no part
-# of the program; mistakes in resources/ are found when the project is tested.
+# These are not shown in the user's language: the MCP server returns JSON, which is English; the
+# AppImage's loader is not part of the program; errors in resources/ are found when the project is
+# tested.
 EXEMPT = ("app/cli/mcp/", "app/appimage/", "profiler/run/check_catalogue.cpp", "profiler/run/catalogue.cpp",
           "profiler/run/device_sources.cpp", "profiler/reproduce/experiment.cpp")
-# What is the same in every language: options, placeholders, escapes.
+# Texts that are the same in every language: options, placeholders, escapes.
 SYSTEM_CALLS = r"\b(?:fork|pipe|socket|unshare|pivot_root)\b"
 NO_ENGLISH = re.compile(SYSTEM_CALLS + r"|--[a-z][a-z-]*|\{[^{}]*\}|\\.")
 STATUS = re.compile(r"(?:absl::\w+Error|\b(?:NoteError|InvalidModelConfig|Fail))\(")
 LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 # Calls whose texts are translated.
 TRANSLATED = re.compile(r"(?:i18n::(?:Text|Format)|TEXT_MARK|\btr)\(")
-# The name and the parameters of a function or lambda that has a text among its parameters.
+# The name and the parameters of a function or lambda that has a text parameter.
 FUNCTION = re.compile(r"(\w+)(?:\s*=\s*\[[^\]]*\]\s*)?\(([^(){};]*\b(?:string|string_view|char)\b[^(){};]*)\)"
                       r"(?:\s*(?:const|override))*\s*(?:->\s*[\w:<>]+\s*)?\{")
 
@@ -59,7 +60,7 @@ PARAMETER = re.compile(r"(?<!<)(?:std::string|std::string_view|const char\*)[&\s
 
 
 def english_constants(code):
-    """Names of the constants of a file that are texts and not marked for translation."""
+    """Names of a file's constants that are texts and not marked for translation."""
     return {name for name, value in CONSTANT.findall(code) if has_english(value)}
 
 
@@ -70,7 +71,7 @@ def without_translated(arguments):
 
 
 def has_english(arguments):
-    """A word of two letters or more outside of what is translated."""
+    """A word of two letters or more outside of translated texts."""
     text = " ".join(LITERAL.findall(without_translated(arguments)))
     return re.search(r"[A-Za-z]{2}", NO_ENGLISH.sub(" ", text)) is not None
 
@@ -101,7 +102,7 @@ def places(source):
 
 def main():
     root = pathlib.Path(sys.argv[1])
-    # What this test would find.
+    # Examples that the check must find.
     assert places('absl::DataLossError("it is cut")') and not places('absl::DataLossError(i18n::Text("it"))')
     assert places('Status Bad(std::string t) { return absl::DataLossError(t); }\nBad("is cut");') == [2]
     assert not places('absl::DataLossError(fmt::format("{}: {}", a, b))')

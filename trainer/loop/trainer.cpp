@@ -246,7 +246,7 @@ struct Trainer::Impl {
 };
 
 Trainer::Trainer(const TrainerOptions& options) : impl_(std::make_unique<Impl>()) {
-  if (options.card_is_there) UseCardThatIsThere();
+  if (options.gpu_is_there) UseInstalledGpu();
 }
 Trainer::~Trainer() = default;
 

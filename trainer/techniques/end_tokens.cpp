@@ -13,7 +13,7 @@ void EndTokens::Check() const {
   any(end_ < 0);
 }
 
-void EndTokens::LookForPadding(const at::Tensor& ids) const {
+void EndTokens::CheckForPadding(const at::Tensor& ids) const {
   if (ids.size(0) == 1) return;
   const at::Tensor count = [&] { return (ids.select(1, -1) == padding_).sum(); }();
   (count > 0).item<bool>();

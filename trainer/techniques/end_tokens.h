@@ -14,7 +14,7 @@ class EndTokens {
 
   void Check() const;
   // For several sequences: checks whether a prompt ends in padding.
-  void LookForPadding(const at::Tensor& ids) const;
+  void CheckForPadding(const at::Tensor& ids) const;
   // The mask of a prompt's present tokens.
   at::Tensor MaskOf(const at::Tensor& ids) const;
   // Returns `next`, replaced by padding for finished sequences.

@@ -183,7 +183,7 @@ class Generation final : public LoopTechnique {
     const at::Tensor start =
         form.encodes ? torch::tensor(form.start_token, at::kLong).to(ids.device()) : at::Tensor();
     if (ends) ends->Check();
-    if (ends && !form.encodes) ends->LookForPadding(ids);
+    if (ends && !form.encodes) ends->CheckForPadding(ids);
     at::Tensor mask = ends ? ends->MaskOf(ids) : at::ones({rows_, prompt_}, ids.options());
     const at::Tensor prompt = ids;  // the caller's
     at::Tensor encoded, encoded_mask;

@@ -206,7 +206,7 @@ void CurvePlot::paintEvent(QPaintEvent*) {
   painter.setPen(ToQColor(theme_.faint));
   const auto moment = [&](qint64 t) {
     return QString::fromStdString(
-        timeline::MomentOf(*digest_->trace, t, std::max<int64_t>((end - begin) / 1000, 1)));
+        timeline::TimeTextOf(*digest_->trace, t, std::max<int64_t>((end - begin) / 1000, 1)));
   };
   painter.drawText(QRectF(0, height() - kFoot, width(), kFoot), Qt::AlignLeft | Qt::AlignVCenter,
                    moment(begin));

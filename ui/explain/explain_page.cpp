@@ -21,20 +21,20 @@ constexpr int kProgressWidth = 140, kProgressHeight = 6;
 
 }  // namespace
 
-ExplainContext::Moment ExplainContext::moment_of() const {
-  if (digest != nullptr && digest->state()) return Moment::kState;
+ExplainContext::TimeSource ExplainContext::time_source() const {
+  if (digest != nullptr && digest->state()) return TimeSource::kState;
   const bool inside = !has_range() || (cursor_ns >= range.first && cursor_ns <= range.second);
-  if (cursor_ns >= 0 && inside) return Moment::kCursor;
-  return has_range() ? Moment::kRange : Moment::kPeak;
+  if (cursor_ns >= 0 && inside) return TimeSource::kCursor;
+  return has_range() ? TimeSource::kRange : TimeSource::kPeak;
 }
 
 trace::EventIndex ExplainContext::moment() const {
   if (digest == nullptr) return 0;
   const analysis::MemoryCurves& c = *digest->curves;
-  switch (moment_of()) {
-    case Moment::kCursor:
+  switch (time_source()) {
+    case TimeSource::kCursor:
       return analysis::EventAtTime(*digest->trace, cursor_ns);
-    case Moment::kRange: {
+    case TimeSource::kRange: {
       const EventSpan span = SpanOf(*digest->trace, range.first, range.second);
       const auto at = [&](trace::EventIndex e) {
         return std::lower_bound(c.event.begin(), c.event.end(), e) - c.event.begin();
@@ -44,9 +44,9 @@ trace::EventIndex ExplainContext::moment() const {
       const auto most = std::max_element(c.allocated.begin() + from, c.allocated.begin() + to);
       return c.event[static_cast<size_t>(most - c.allocated.begin())];
     }
-    case Moment::kState:
+    case TimeSource::kState:
       return std::max(digest->trace->events.size(), 1u) - 1;
-    case Moment::kPeak:
+    case TimeSource::kPeak:
       break;
   }
   return digest->summary.peak.context.event;
@@ -109,7 +109,7 @@ void ExplainPage::Head(const QString& text) {
 
 void ExplainPage::ShowHead() {
   const bool of_all = context_.has_range() && context_.digest != nullptr && !said_.isEmpty() &&
-                      (cares() & (kRange | kMoment)) == 0;
+                      (cares() & (kRange | kTimeChanged)) == 0;
   head_->setText(
       of_all ? tr("%1 For the whole recording: the selected range does not apply to this page.")
                    .arg(said_)

@@ -39,8 +39,8 @@ struct ExplainContext {
   // The event that pages describe: at the cursor, unless it is outside the selected range;
   // otherwise at the peak of the range or of the trace. A snapshot has only one.
   trace::EventIndex moment() const;
-  enum class Moment { kCursor, kRange, kPeak, kState };
-  Moment moment_of() const;
+  enum class TimeSource { kCursor, kRange, kPeak, kState };
+  TimeSource time_source() const;
 };
 
 class ExplainPage : public QWidget {
@@ -48,7 +48,7 @@ class ExplainPage : public QWidget {
  public:
   enum Change {
     kDocument = 1,
-    kMoment = 2,
+    kTimeChanged = 2,
     kRange = 4,
     kView = 8,
     kTheme = 16,

@@ -82,7 +82,7 @@ void ExplainPanel::setAgainst(std::shared_ptr<const Digest> against, bool pinned
 void ExplainPanel::setCursorTime(qint64 time_ns) {
   if (context_.cursor_ns == time_ns) return;
   context_.cursor_ns = time_ns;
-  Changed(ExplainPage::kMoment);
+  Changed(ExplainPage::kTimeChanged);
 }
 
 void ExplainPanel::setRange(qint64 begin_ns, qint64 end_ns) {

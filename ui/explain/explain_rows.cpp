@@ -415,12 +415,12 @@ std::vector<trace::Category> CategoriesAt(const trace::Trace& trace, trace::Even
   return out;
 }
 
-std::string MomentText(const trace::Trace& trace, const analysis::Context& at) {
+std::string TimeAndContextText(const trace::Trace& trace, const analysis::Context& at) {
   std::string text;
   if (at.step >= 0) text = i18n::Format("step {} · ", at.step);
   if (at.phase != trace::Phase::kNone)
     text += fmt::format("{} · ", i18n::Text(trace::Name(at.phase)));
-  return text + timeline::MomentOf(trace, at.time_ns);
+  return text + timeline::TimeTextOf(trace, at.time_ns);
 }
 
 const std::vector<ConfKey>& ConfKeys() {

@@ -75,7 +75,7 @@ Table GroupTable(const std::string& title, const std::vector<analysis::Group>& g
 // The categories of all allocations at an event.
 std::vector<trace::Category> CategoriesAt(const trace::Trace& trace, trace::EventIndex event);
 // "at the peak · step 1 · backward · 71.2 ms".
-std::string MomentText(const trace::Trace& trace, const analysis::Context& at);
+std::string TimeAndContextText(const trace::Trace& trace, const analysis::Context& at);
 
 // The keys of PYTORCH_CUDA_ALLOC_CONF that change the allocator's decisions, each with a typical
 // value.

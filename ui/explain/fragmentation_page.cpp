@@ -97,7 +97,7 @@ void FragmentationPage::Refresh(int changes) {
     pinned_->setTheme(context_.theme);
   }
   if (changes & kSelection) map_->setSelection(context_.selection);
-  if (!(changes & (kDocument | kMoment | kRange))) return;
+  if (!(changes & (kDocument | kTimeChanged | kRange))) return;
   Ask([this, digest = context_.digest,
        event = context_.moment()](const JobToken& token) -> std::function<void()> {
     auto found = std::make_shared<Found>();
@@ -122,18 +122,18 @@ void FragmentationPage::Show(const Found& found) {
   pinned_by_->setTable(PinnedByTable(shown_));
   pinned_->setTable(PinnedTable(shown_));
   const QString headline = QString::fromStdString(shown_.headline);
-  const QString at = QString::fromStdString(MomentText(trace, shown_.context));
-  switch (context_.moment_of()) {
-    case ExplainContext::Moment::kCursor:
+  const QString at = QString::fromStdString(TimeAndContextText(trace, shown_.context));
+  switch (context_.time_source()) {
+    case ExplainContext::TimeSource::kCursor:
       Head(tr("At the cursor, %1: %2").arg(at, headline));
       break;
-    case ExplainContext::Moment::kRange:
+    case ExplainContext::TimeSource::kRange:
       Head(tr("At the peak of the range, %1: %2").arg(at, headline));
       break;
-    case ExplainContext::Moment::kPeak:
+    case ExplainContext::TimeSource::kPeak:
       Head(tr("At the peak, %1: %2").arg(at, headline));
       break;
-    case ExplainContext::Moment::kState:
+    case ExplainContext::TimeSource::kState:
       Head(headline);
       break;
   }

@@ -23,7 +23,7 @@ class FragmentationPage : public ExplainPage {
   SegmentMapWidget* map() const { return map_; }
 
  protected:
-  int cares() const override { return kDocument | kMoment | kRange | kTheme | kSelection; }
+  int cares() const override { return kDocument | kTimeChanged | kRange | kTheme | kSelection; }
   void Refresh(int changes) override;
   void Clear() override;
 

@@ -131,13 +131,13 @@ void LiveSetPage::Refresh(int changes) {
     model_->setTheme(context_.theme);
     chart_->setTheme(context_.theme);
   }
-  if (changes & (kDocument | kMoment | kRange)) return AskAgain();
+  if (changes & (kDocument | kTimeChanged | kRange)) return AskAgain();
   if (changes & kSelection) ShowSelected();
 }
 
 void LiveSetPage::AskAgain() {
   if (context_.digest == nullptr || context_.trace()->events.size() == 0) return;
-  if (!isVisible()) return changed(kMoment);  // deferred until the page is shown
+  if (!isVisible()) return changed(kTimeChanged);  // deferred until the page is shown
   question_.by = By();
   // A new sort order or filter does not change the live set.
   std::shared_ptr<const analysis::LiveSet> known;
@@ -199,8 +199,8 @@ void LiveSetPage::Show(const Answer& answer) {
                             .arg(BytesText(set.allocated), CountText(set.allocations.size()));
   Head(digest->state()
            ? total
-           : tr("%1: %2").arg(QString::fromStdString(MomentText(*digest->trace, set.context)),
-                              total));
+           : tr("%1: %2").arg(
+                 QString::fromStdString(TimeAndContextText(*digest->trace, set.context)), total));
 }
 
 void LiveSetPage::ShowSelected() {

@@ -28,7 +28,7 @@ class LiveSetPage : public ExplainPage {
   QJsonObject dumpState() const override;
 
  protected:
-  int cares() const override { return kDocument | kMoment | kRange | kTheme | kSelection; }
+  int cares() const override { return kDocument | kTimeChanged | kRange | kTheme | kSelection; }
   void Refresh(int changes) override;
   void Clear() override;
   bool eventFilter(QObject* watched, QEvent* event) override;

@@ -85,7 +85,7 @@ void ReclaimPage::Show(const std::shared_ptr<const Digest>& digest,
   }
   table_->setTable(RemedyTable(*found));
   Head(tr("%1: %2 Double-click settings to open them as a what-if.")
-           .arg(QString::fromStdString(MomentText(*digest->trace, found->context)),
+           .arg(QString::fromStdString(TimeAndContextText(*digest->trace, found->context)),
                 QString::fromStdString(found->headline)));
 }
 

@@ -85,7 +85,7 @@ void StatePage::Refresh(int changes) {
     for (TableModel* table : tables_) table->setTheme(context_.theme);
   }
   if (changes & kSelection) map_->setSelection(context_.selection);
-  if (!(changes & (kDocument | kMoment | kRange))) return;
+  if (!(changes & (kDocument | kTimeChanged | kRange))) return;
   Ask([this, digest = context_.digest,
        event = context_.moment()](const JobToken& token) -> std::function<void()> {
     auto found = std::make_shared<Found>();
@@ -135,7 +135,7 @@ void StatePage::Show(const Found& found) {
   }
   const QString headline = QString::fromStdString(found.state.headline);
   Head(found.digest->state() ? headline
-                             : tr("%1: %2").arg(QString::fromStdString(MomentText(
+                             : tr("%1: %2").arg(QString::fromStdString(TimeAndContextText(
                                                     trace, found.state.fragmentation.context)),
                                                 headline));
 }

@@ -25,7 +25,7 @@ class StatePage : public ExplainPage {
   QJsonObject dumpState() const override;
 
  protected:
-  int cares() const override { return kDocument | kMoment | kRange | kTheme | kSelection; }
+  int cares() const override { return kDocument | kTimeChanged | kRange | kTheme | kSelection; }
   void Refresh(int changes) override;
   void Clear() override;
   bool wantsEvents() const override { return false; }

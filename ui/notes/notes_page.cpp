@@ -58,7 +58,7 @@ Table NoteTable(const trace::Trace* trace, const NoteList& notes, const Ranges& 
     const Note& note = notes[i];
     Row row{.time_ns = note.time_ns, .group = static_cast<uint32_t>(i)};
     row.cells.resize(table.columns.size());
-    row.cells[0] = {.text = timeline::MomentOf(*trace, note.time_ns),
+    row.cells[0] = {.text = timeline::TimeTextOf(*trace, note.time_ns),
                     .sort = static_cast<double>(note.time_ns),
                     .ns = note.time_ns};
     row.cells[1].text = ItemOf(note);
@@ -220,7 +220,7 @@ void NotesPage::ShowLine() {
   remove_->setEnabled(at.has_value());
   QString of;
   if (note != nullptr && trace() != nullptr) {
-    of = QString::fromStdString(timeline::MomentOf(*trace(), note->time_ns));
+    of = QString::fromStdString(timeline::TimeTextOf(*trace(), note->time_ns));
     if (note->end_ns)
       of = tr("range of %1 from %2")
                .arg(QString::fromStdString(

@@ -94,7 +94,7 @@ BreakdownPanel::BreakdownPanel(QWidget* parent) : QWidget(parent), theme_(timeli
   phases_->setObjectName(QStringLiteral("phaseLegend"));
   phases_->setToolTip(tr("Phases, in the colors of their track"));
   column->addWidget(phases_);
-  card_ = new CardBar;
+  card_ = new GpuBar;
   column->addWidget(card_);
   range_box_ = new QWidget;
   range_box_->setObjectName(QStringLiteral("rangeCard"));
@@ -134,22 +134,22 @@ QSize BreakdownPanel::minimumSizeHint() const { return {180, QWidget::minimumSiz
 void BreakdownPanel::setDigest(std::shared_ptr<const Digest> digest) {
   digest_ = std::move(digest);
   selection_ = {};
-  UpdateMoment();
+  UpdateTime();
 }
 
 void BreakdownPanel::setCursorTime(qint64 time_ns) {
   cursor_ns_ = time_ns;
-  UpdateMoment();
+  UpdateTime();
 }
 
 void BreakdownPanel::setRange(qint64 begin_ns, qint64 end_ns) {
   const std::pair range = begin_ns < end_ns ? std::pair{begin_ns, end_ns} : std::pair{0LL, 0LL};
   if (range == range_) return;
   range_ = range;
-  UpdateMoment();
+  UpdateTime();
 }
 
-void BreakdownPanel::UpdateMoment() {
+void BreakdownPanel::UpdateTime() {
   jobs_.cancel();
   const bool range = digest_ != nullptr && range_.first < range_.second && !digest_->state();
   leave_->setVisible(range);
@@ -236,7 +236,7 @@ void BreakdownPanel::ShowLargest(std::vector<analysis::LiveAllocation> largest) 
 }
 
 // Shows what the GPU's memory is used for at that event.
-void BreakdownPanel::ShowCard(trace::EventIndex event) {
+void BreakdownPanel::ShowGpu(trace::EventIndex event) {
   if (digest_ == nullptr || digest_->trace->events.size() == 0) return card_->set({}, theme_);
   const auto compute = [trace = digest_->trace, event] {
     return explain::DeviceMemoryHistory(*trace).At(event);
@@ -329,7 +329,7 @@ void BreakdownPanel::ShowLive(const analysis::LiveSet& live, Of of) {
   ShowParts();
   FitParts();
   bar_->update();
-  ShowCard(live.context.event);
+  ShowGpu(live.context.event);
 
   QStringList where;
   if (digest_ != nullptr && live.allocated > 0) {
@@ -451,7 +451,7 @@ void BreakdownPanel::setSelection(trace::AllocationId id) {
 
 void BreakdownPanel::setTheme(const timeline::Theme& theme) {
   theme_ = theme;
-  UpdateMoment();
+  UpdateTime();
   update();
 }
 

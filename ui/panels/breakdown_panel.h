@@ -25,7 +25,7 @@ class QVBoxLayout;
 
 namespace vramscope::ui {
 
-class CardBar;
+class GpuBar;
 class ElidedLabel;
 class Legend;
 
@@ -79,12 +79,12 @@ class BreakdownPanel : public QWidget {
   void SwitchCategory(trace::Category category, bool alone);
   void ShowAllCategories();
   void CategoryMenu(trace::Category category, const QPoint& at);
-  void ShowCard(trace::EventIndex event);
+  void ShowGpu(trace::EventIndex event);
   void ShowLargest(std::vector<analysis::LiveAllocation> largest);
   void ShowRange(const RangeFigures& range);
   void FitParts();  // hides the shares where the categories' names would not fit
   void Refit();
-  void UpdateMoment();
+  void UpdateTime();
 
   timeline::Theme theme_;
   std::shared_ptr<const Digest> digest_;
@@ -98,7 +98,7 @@ class BreakdownPanel : public QWidget {
   QToolButton* leave_ = nullptr;
   ElidedLabel* moment_ = nullptr;
   Legend* phases_ = nullptr;
-  CardBar* card_ = nullptr;
+  GpuBar* card_ = nullptr;
   QWidget* range_box_ = nullptr;
   QGridLayout* range_facts_ = nullptr;
   QGridLayout* range_categories_ = nullptr;

@@ -56,9 +56,9 @@ QString Bytes(int64_t bytes) {
 
 }  // namespace
 
-class CardBar::Bar : public QWidget {
+class GpuBar::Bar : public QWidget {
  public:
-  explicit Bar(CardBar* of) : of_(of) {
+  explicit Bar(GpuBar* of) : of_(of) {
     setFixedHeight(kHeight);
     setMouseTracking(true);
   }
@@ -74,7 +74,7 @@ class CardBar::Bar : public QWidget {
     });
   }
   void mouseMoveEvent(QMouseEvent* event) override {
-    QString text = CardBar::tr("free: %1")
+    QString text = GpuBar::tr("free: %1")
                        .arg(Bytes(static_cast<int64_t>(of_->memory_.total) - of_->memory_.used));
     if (of_->memory_.total == 0) text.clear();
     Each([&](const DeviceMemory::Part& part, double left, double right) {
@@ -102,10 +102,10 @@ class CardBar::Bar : public QWidget {
       x = right;
     }
   }
-  CardBar* of_;
+  GpuBar* of_;
 };
 
-CardBar::CardBar(QWidget* parent) : QWidget(parent), theme_(timeline::Theme::Dark()) {
+GpuBar::GpuBar(QWidget* parent) : QWidget(parent), theme_(timeline::Theme::Dark()) {
   setObjectName(QStringLiteral("cardBar"));
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(0, 2, 0, 2);
@@ -118,7 +118,7 @@ CardBar::CardBar(QWidget* parent) : QWidget(parent), theme_(timeline::Theme::Dar
   column->addWidget(legend_);
 }
 
-void CardBar::set(const DeviceMemory& memory, const timeline::Theme& theme) {
+void GpuBar::set(const DeviceMemory& memory, const timeline::Theme& theme) {
   memory_ = memory;
   theme_ = theme;
   setVisible(!memory.parts.empty());
@@ -135,7 +135,7 @@ void CardBar::set(const DeviceMemory& memory, const timeline::Theme& theme) {
   bar_->update();
 }
 
-QJsonArray CardBar::dumpState() const {
+QJsonArray GpuBar::dumpState() const {
   QJsonArray parts;
   for (const DeviceMemory::Part& part : memory_.parts)
     parts.append(QJsonObject{{"name", ToQString(explain::Name(part.what))},

@@ -16,10 +16,10 @@ namespace vramscope::ui {
 class ElidedLabel;
 class Legend;
 
-class CardBar : public QWidget {
+class GpuBar : public QWidget {
   Q_OBJECT
  public:
-  explicit CardBar(QWidget* parent = nullptr);
+  explicit GpuBar(QWidget* parent = nullptr);
   void set(const explain::DeviceMemory& memory, const timeline::Theme& theme);
   QJsonArray dumpState() const;  // [{name, bytes, source}]
 

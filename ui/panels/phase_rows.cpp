@@ -67,8 +67,8 @@ Table PhaseTable(const Digest& digest, int64_t begin_ns, int64_t end_ns,
     row.cells.push_back(BytesCell(step.peak_reserved));
     if (told)
       for (const query::PhaseTime& t : std::span(of).subspan(first))
-        row.cells.push_back(t.card_ms ? Milliseconds(*t.card_ms, times)
-                                      : Cell{.text = "…", .tone = Cell::Tone::kDim});
+        row.cells.push_back(t.gpu_ms ? Milliseconds(*t.gpu_ms, times)
+                                     : Cell{.text = "…", .tone = Cell::Tone::kDim});
     row.marked = peak;
     table.rows.push_back(std::move(row));
   }

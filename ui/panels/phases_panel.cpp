@@ -56,7 +56,7 @@ void PhasesPanel::showEvent(QShowEvent* event) {
   make();
 }
 
-void PhasesPanel::AskCard() {
+void PhasesPanel::RequestGpuTimes() {
   if (card_ || indexes_ == nullptr || indexes_->shared_trace() != digest_->trace ||
       indexes_->activities() == nullptr || !digest_->trace->info.has_times ||
       digest_->summary.steps.empty())
@@ -73,7 +73,7 @@ void PhasesPanel::AskCard() {
 
 void PhasesPanel::make() {
   if (digest_ == nullptr || !stale_) return;
-  AskCard();
+  RequestGpuTimes();
   const auto [begin, end] = range_;
   model_->setTable(PhaseTable(*digest_, begin, end, card_));
   view_->setEmptyText(

@@ -47,7 +47,7 @@ class PhasesPanel : public QWidget {
 
  private:
   void Stale();
-  void AskCard();
+  void RequestGpuTimes();
 
   std::shared_ptr<const Digest> digest_;
   std::shared_ptr<const timeline::TimelineData> indexes_;

@@ -103,8 +103,8 @@ void CountBorn(const Trace& trace, RangeFigures& out) {
       out.staying_bytes += bytes;
     }
     if (a.free_event[i] == trace::kNoEvent) {
-      ++out.kept_count;
-      out.kept_bytes += bytes;
+      ++out.unfreed_count;
+      out.unfreed_bytes += bytes;
     }
     sites.Add(i);
     const auto smaller = [&](AllocationId x, AllocationId y) {
@@ -178,7 +178,7 @@ RangeFigures FiguresOfRange(const Digest& digest, int64_t begin_ns, int64_t end_
 std::vector<Fact> RangeFacts(const Trace& trace, const RangeFigures& r) {
   std::vector<Fact> facts;
   const auto moment = [&](int64_t ns) {
-    return timeline::MomentOf(trace, std::clamp(ns, trace.begin_ns(), trace.end_ns()));
+    return timeline::TimeTextOf(trace, std::clamp(ns, trace.begin_ns(), trace.end_ns()));
   };
   facts.push_back({i18n::Text("from"), moment(r.begin_ns)});
   facts.push_back({i18n::Text("to"), moment(r.end_ns)});
@@ -198,8 +198,8 @@ std::vector<Fact> RangeFacts(const Trace& trace, const RangeFigures& r) {
   facts.push_back({i18n::Text("allocated"), InBlocks(r.allocated_bytes, r.allocated_count)});
   facts.push_back({i18n::Text("freed"), InBlocks(r.freed_bytes, r.freed_count)});
   facts.push_back({i18n::Text("live after the range"), InBlocks(r.staying_bytes, r.staying_count)});
-  if (r.kept_count > 0 && r.kept_count != r.staying_count)
-    facts.push_back({i18n::Text("never freed"), InBlocks(r.kept_bytes, r.kept_count)});
+  if (r.unfreed_count > 0 && r.unfreed_count != r.staying_count)
+    facts.push_back({i18n::Text("never freed"), InBlocks(r.unfreed_bytes, r.unfreed_count)});
   if (!r.steps.empty())
     facts.push_back({i18n::Text("steps"), r.steps.size() == 1
                                               ? fmt::format("{}", r.steps.front())

@@ -28,7 +28,7 @@ struct RangeFigures {
   uint64_t allocated_bytes = 0, allocated_count = 0, freed_bytes = 0, freed_count = 0;
   analysis::CategoryBytes allocated_by_category{}, freed_by_category{};
   uint64_t staying_bytes = 0, staying_count = 0;  // allocated in it and live at its end
-  uint64_t kept_bytes = 0, kept_count = 0;        // of those, never freed in the trace
+  uint64_t unfreed_bytes = 0, unfreed_count = 0;  // of those, never freed in the trace
   std::vector<trace::AllocationId> largest;  // allocated in it, largest first; at most kLargest
   std::vector<analysis::Group> sites;        // call sites that allocated in it; at most kSites
   std::vector<int32_t> steps;                // that overlap it

@@ -54,7 +54,7 @@ std::string Moment(const Trace& trace, trace::EventIndex event) {
   std::string text;
   if (at.step >= 0) text = i18n::Format("step {} · ", at.step);
   if (at.phase != Phase::kNone) text += fmt::format("{} · ", i18n::Text(trace::Name(at.phase)));
-  return text + timeline::MomentOf(trace, at.time_ns);
+  return text + timeline::TimeTextOf(trace, at.time_ns);
 }
 
 std::vector<Phase> PhasesOf(const Trace& trace) {

@@ -199,7 +199,7 @@ void DocumentTabs::ShowMenu(int tab, const QPoint& at) {
   menu->addSeparator();
   menu->addAction(tr("Close"), this, [this, id] { Q_EMIT closeRequested(id); });
   QAction* others = menu->addAction(tr("Close the others"), this,
-                                    [this, id] { Q_EMIT closeOthersRequested(id); });
+                                    [this, id] { Q_EMIT closeOtherTabsRequested(id); });
   others->setEnabled(tabs_.size() > 1);
   menu->popup(at);
 }

@@ -38,7 +38,7 @@ class DocumentTabs : public QWidget {
  Q_SIGNALS:
   void chosen(vramscope::ui::DocumentId id);
   void closeRequested(vramscope::ui::DocumentId id);
-  void closeOthersRequested(vramscope::ui::DocumentId id);
+  void closeOtherTabsRequested(vramscope::ui::DocumentId id);
   void compareRequested(vramscope::ui::DocumentId shown, vramscope::ui::DocumentId with);
   void moved(size_t from, size_t to);
   void newRequested();

@@ -16,18 +16,18 @@ constexpr int kTries = 1000;
 
 }  // namespace
 
-QString KeptResults::DefaultFolder() {
+QString StoredResults::DefaultFolder() {
   // The XDG specification ignores relative paths.
   QString state = QFile::decodeName(qgetenv("XDG_STATE_HOME"));
   if (!QDir::isAbsolutePath(state)) state = QDir::homePath() + QStringLiteral("/.local/state");
   return state + QStringLiteral("/vramscope/results");
 }
 
-bool KeptResults::Has(const QString& path) const {
+bool StoredResults::Has(const QString& path) const {
   return QFileInfo(path).absolutePath() == QDir(folder_).absolutePath();
 }
 
-absl::StatusOr<QString> KeptResults::NewPath(const QString& name) const {
+absl::StatusOr<QString> StoredResults::NewPath(const QString& name) const {
   const QFileInfo folder(folder_);
   if (!folder.isDir()) {
     if (!QDir().mkpath(folder_))
@@ -58,7 +58,7 @@ absl::StatusOr<QString> KeptResults::NewPath(const QString& name) const {
       i18n::Format("no free file name is left in '{}'", folder_.toStdString()));
 }
 
-QStringList KeptResults::Prune() const {
+QStringList StoredResults::Prune() const {
   QStringList removed;
   qint64 bytes = 0;
   int count = 0;

@@ -1,7 +1,7 @@
 // The folder where the window automatically saves results that a click cannot restore: those of
 // programs and of runs on a GPU. The newest kMostResults are kept, up to kMostBytes in all.
 //
-//   KeptResults kept(KeptResults::DefaultFolder());
+//   StoredResults kept(StoredResults::DefaultFolder());
 //   ASSIGN_OR_RETURN(QString path, kept.NewPath("train"));   // .../train-20261126-210312.trace
 //   WriteTraceFile(*trace, path);
 //   kept.Prune();
@@ -16,12 +16,12 @@
 
 namespace vramscope::ui {
 
-class KeptResults {
+class StoredResults {
  public:
   static constexpr int kMostResults = 50;
   static constexpr qint64 kMostBytes = qint64{8} << 30;
 
-  explicit KeptResults(QString folder) : folder_(std::move(folder)) {}
+  explicit StoredResults(QString folder) : folder_(std::move(folder)) {}
 
   // $XDG_STATE_HOME/vramscope/results, else ~/.local/state/vramscope/results.
   static QString DefaultFolder();

@@ -93,7 +93,7 @@ MainWindow::MainWindow(const MainWindowOptions& options)
       kept_(!options.state_folder.isEmpty() ? options.state_folder
             : !options.settings_file.isEmpty()
                 ? QFileInfo(options.settings_file).absolutePath() + QStringLiteral("/results")
-                : KeptResults::DefaultFolder()) {
+                : StoredResults::DefaultFolder()) {
   setWindowTitle(QStringLiteral("vramscope"));
   setAcceptDrops(true);
   theme_choice_ = ThemeFromName(settings_->value(QStringLiteral("theme")).toString());
@@ -104,7 +104,7 @@ MainWindow::MainWindow(const MainWindowOptions& options)
 
   worker_program_ = options.worker_program;
   setup_ = options.setup;
-  card_libraries_ = options.card_libraries;
+  card_libraries_ = options.gpu_libraries;
   running_ = worker_ = new WorkerClient(worker_program_, this);
   savings_ = new SavingsPlanner(options.worker_program, this);
   loader_ = new FileLoader(options.open ? options.open : importers::OpenTraceFile, this);
@@ -202,7 +202,7 @@ MainWindow::MainWindow(const MainWindowOptions& options)
   actions_.Refresh();
   // The canvas has the focus, so that its keys work from the start.
   timeline_->setFocus();
-  LookForLibTorch();
+  CheckForLibTorch();
   WarnOfFonts();
 }
 

@@ -115,7 +115,7 @@ struct MainWindowOptions {
   bool cache = true;       // show earlier plans from the cache
   // Returns the folders of CUDA's libraries for a run on this computer's GPU, or why there can be
   // no run. Called off the UI thread.
-  std::function<absl::StatusOr<std::vector<std::string>>()> card_libraries = {};
+  std::function<absl::StatusOr<std::vector<std::string>>()> gpu_libraries = {};
   SetupOptions setup = {};
 };
 
@@ -153,7 +153,7 @@ class MainWindow : public QMainWindow {
   bool canPlan() const { return can_plan_; }
 
   // Runs the configuration on the left on this computer's GPU, and compares it with the shown plan.
-  void runOnCard();
+  void runOnGpu();
 
   void openFile(const QString& path);
   void openFiles(const QStringList& paths);  // in turn; the first becomes the baseline
@@ -225,7 +225,7 @@ class MainWindow : public QMainWindow {
   NoteStore* noteStore() const { return notes_; }
   bool partial() const { return session().partial(); }  // the shown trace is incomplete so far
   bool programBehind() const;                           // a program runs in a tab that is not shown
-  const KeptResults& keptResults() const { return kept_; }
+  const StoredResults& storedResults() const { return kept_; }
   // The file name that the dialogs of Save (suffix "trace") and Export ("json") propose.
   QString proposedName(const QString& suffix) const;
 
@@ -288,13 +288,13 @@ class MainWindow : public QMainWindow {
   void SaveDialog();
   void ExportDialog();
   void ExportReportDialog();
-  void ExportPictureDialog();
+  void ExportImageDialog();
   void ShowAbout();
   void WarnOfFonts();  // if no font has the language's characters
   // main_window_document.cpp: runs and the shown result. main_window_baseline.cpp: the baseline.
   void SetConfig(const run::RunConfig& config);
   // main_window_setup.cpp
-  void LookForLibTorch();
+  void CheckForLibTorch();
   void ShowMissing(const setup::LibTorch& torch);
   bool IsThere(const run::RunConfig& config) const;
   void RefuseWithoutLibTorch();
@@ -304,12 +304,12 @@ class MainWindow : public QMainWindow {
   void ConnectWorker(WorkerClient* worker);
   void StartRun();
   void StartRunOn(WorkerClient* worker, const run::RunConfig& config);
-  void EndCardWorker();
+  void EndGpuWorker();
   void PlanOrRecall();  // StartRun, unless the plan is known
   void RunSucceeded();
   void RunEnded(std::shared_ptr<const trace::Trace> trace, const QString& error);
   void WorkerLost(const QString& what);
-  void ShowLost(const QString& title, bool for_good, bool on_card);
+  void ShowLost(const QString& title, bool for_good, bool on_gpu);
   void Digested(Document& of, std::shared_ptr<const trace::Trace> trace, bool animate, bool partial,
                 std::optional<uint8_t> device = {});
   void NotDigested(DocumentId id, const absl::Status& status, bool partial);
@@ -326,7 +326,7 @@ class MainWindow : public QMainWindow {
   void NextDevice();
   void ChoosePreset(const QString& name);
   void PlanBeside();  // plans the run that the shown recording may be of
-  void UpdateGhost();
+  void UpdateBaseline();
   void UpdateTables();
   void RangeSelected(qint64 begin_ns, qint64 end_ns);
   void LanesChanged();
@@ -354,7 +354,7 @@ class MainWindow : public QMainWindow {
   void PlanInFront();                           // activates the document for a plan
   void PlanWith(const run::RunConfig& config);  // in that document, with these settings
   void CloseNow(DocumentId id);
-  void ReleaseOthers();
+  void ReleaseHidden();
   void RefreshTabs();
   void Apply(const UndoStep& step, bool back);
   bool CanUndo() const { return doc().undo.next_undo() != nullptr; }
@@ -392,7 +392,7 @@ class MainWindow : public QMainWindow {
   void BuildProgram(const QString& vramscope);
   void BecomeProgram(Document& program);
   Document& ProgramDocument(const program::Request& request);
-  void ProgramPicture(const std::shared_ptr<const trace::Trace>& trace);
+  void ShowPartialTrace(const std::shared_ptr<const trace::Trace>& trace);
   void ProgramEnded(const ProgramEnd& end);
   void ProgramEndedBehind(Document& program, const ProgramEnd& end);
   // main_window_keeping.cpp
@@ -401,7 +401,8 @@ class MainWindow : public QMainWindow {
   // `folder`: kept alive until the trace is saved.
   void KeepResult(std::shared_ptr<const trace::Trace> trace, const QString& name,
                   std::shared_ptr<const void> folder = {});
-  void NotKept(std::shared_ptr<const trace::Trace> trace, const QString& name, const QString& why);
+  void ReportNotStored(std::shared_ptr<const trace::Trace> trace, const QString& name,
+                       const QString& why);
   void SaveUnkept();
   void SavedByUser(const std::shared_ptr<const trace::Trace>& trace, const QString& path);
   bool RunsToKeep() const;
@@ -419,7 +420,7 @@ class MainWindow : public QMainWindow {
   void Write(std::shared_ptr<const trace::Trace> trace, const QString& path,
              const Producer& produce);
   bool RefusesToWrite(const QString& path);
-  void CancelOthers();
+  void CancelOtherWrites();
   void ShowProgress();
   // main_window_document.cpp again
   void FocusCanvas();
@@ -499,7 +500,7 @@ class MainWindow : public QMainWindow {
   DocumentId gpu_run_id_ = 0;  // of the current or last run on this computer's GPU
   // compare_later_ is compared with compare_later_with_ as soon as that has been computed or read.
   DocumentId compare_later_ = 0, compare_later_with_ = 0;
-  KeptResults kept_;
+  StoredResults kept_;
   Jobs keeping_;       // saves results
   QString kept_path_;  // the last saved result: its file and its trace
   std::shared_ptr<const trace::Trace> kept_trace_;

@@ -118,7 +118,7 @@ void MainWindow::AddFileActions() {
   actions_.Add({.id = "file.export.picture",
                 .menu = menu,
                 .text = tr("Export image …"),
-                .run = [this] { ExportPictureDialog(); },
+                .run = [this] { ExportImageDialog(); },
                 .enabled = [this] { return session().shown() != nullptr && !StateIsShown(); },
                 .tip = tr("The timeline as shown, as PNG, SVG or PDF"),
                 .why_not = tr("A snapshot without a history has no timeline"),
@@ -334,7 +334,7 @@ void MainWindow::AddRunActions() {
        .menu = menu,
        .text = tr("Run on this computer's GPU"),
        .shortcuts = Keys({"Ctrl+Shift+R"}),
-       .run = [this] { runOnCard(); },
+       .run = [this] { runOnGpu(); },
        .enabled =
            [this] {
              return can_plan_ && ControlsShow(ControlsPage::kModel) && run_tag_ == 0 &&

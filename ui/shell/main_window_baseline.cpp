@@ -9,20 +9,20 @@
 
 namespace vramscope::ui {
 
-void MainWindow::UpdateGhost() {
+void MainWindow::UpdateBaseline() {
   const std::shared_ptr<const Digest> ghost = session().Against();
   explain_->setAgainst(ghost, session().baseline() != nullptr);
   if (ghost == nullptr || ghost == session().shown() || session().shown() == nullptr) {
-    timeline_->setGhost(nullptr);
+    timeline_->setBaselineTrace(nullptr);
   } else {
     // The label names the baseline. Another GPU of the same run is named as that GPU.
     const bool of_this_run = ghost->whole != nullptr && ghost->whole == session().shown()->whole;
-    timeline_->setGhost(ghost->trace,
-                        of_this_run ? ToQString(trace::NameOfDevice(*ghost->whole, *ghost->device))
-                        : session().baseline()
-                            ? tr("baseline %1").arg(QString::fromStdString(ghost->name))
-                            : tr("previous run"),
-                        ghost->curves);
+    timeline_->setBaselineTrace(
+        ghost->trace,
+        of_this_run            ? ToQString(trace::NameOfDevice(*ghost->whole, *ghost->device))
+        : session().baseline() ? tr("baseline %1").arg(QString::fromStdString(ghost->name))
+                               : tr("previous run"),
+        ghost->curves);
   }
 }
 
@@ -39,7 +39,7 @@ void MainWindow::UnpinBaseline() {
 void MainWindow::SetBaseline(std::shared_ptr<const Digest> digest, const QString& file,
                              bool for_this_only) {
   session().SetBaseline(std::move(digest), file.toStdString(), for_this_only);
-  UpdateGhost();
+  UpdateBaseline();
   actions_.Refresh();
 }
 

@@ -353,14 +353,14 @@ void MainWindow::ShowDigest(DocumentId id, std::shared_ptr<const Digest> digest,
   if (id != doc().id()) {
     of->unseen = !partial;
     if (partial) loader_->previewShown();
-    ReleaseOthers();
+    ReleaseHidden();
     RefreshTabs();
     return;
   }
   ShowOnCanvas(animate, goes_on);
   if (first) FocusCanvas();
   if (comes) timeline_->setPosition({});
-  ReleaseOthers();
+  ReleaseHidden();
 }
 
 // Shows the session of the active document on the canvas.
@@ -368,7 +368,7 @@ void MainWindow::ShowOnCanvas(bool animate, bool goes_on) {
   timeline_->setFailed({}, {});
   timeline_->setDeviceLimit(session().shown()->trace->info.device.memory_bytes);
   // The baseline comes first, so that the scale is never that of the old baseline.
-  UpdateGhost();
+  UpdateBaseline();
   timeline_->setTrace(session().shown()->trace, animate, session().shown()->curves,
                       session().shown()->whole);
   // Draws the timeline now: updating the panels takes as long again.
@@ -467,7 +467,7 @@ void MainWindow::PlanBeside() {
 // Resets the window to the empty state of its start, for a document without a result.
 void MainWindow::ShowNothing() {
   panels_due_.stop();
-  timeline_->setGhost(nullptr);
+  timeline_->setBaselineTrace(nullptr);
   timeline_->setTrace(nullptr);
   breakdown_->setDigest(nullptr);
   selection_->setDigest(nullptr);

@@ -25,7 +25,7 @@ void MainWindow::ExportReportDialog() {
   if (!path.isEmpty()) exportAs(path);
 }
 
-void MainWindow::ExportPictureDialog() {
+void MainWindow::ExportImageDialog() {
   const QString suffix = QStringLiteral("png");
   const QString path = AskForSaveName(
       tr("Export an image"),
@@ -57,18 +57,18 @@ void MainWindow::exportAs(const QString& path) {
   }
   if (suffix == QLatin1String("png") || suffix == QLatin1String("pdf") ||
       suffix == QLatin1String("svg")) {
-    timeline::PictureOptions picture = timeline_->pictureOptions();
-    picture.format = suffix == QLatin1String("pdf")   ? timeline::PictureFormat::kPdf
-                     : suffix == QLatin1String("svg") ? timeline::PictureFormat::kSvg
-                                                      : timeline::PictureFormat::kPng;
+    timeline::ImageOptions picture = timeline_->imageOptions();
+    picture.format = suffix == QLatin1String("pdf")   ? timeline::ImageFormat::kPdf
+                     : suffix == QLatin1String("svg") ? timeline::ImageFormat::kSvg
+                                                      : timeline::ImageFormat::kPng;
     picture.scale = kPictureScale;
     picture.title = title;
-    return WriteFile(
-        path, [picture, data = timeline_->data()](const trace::Trace&, std::ostream& out) {
-          const absl::StatusOr<std::string> bytes = timeline::DrawPicture(data, picture);
-          if (bytes.ok()) out << *bytes;
-          return bytes.status();
-        });
+    return WriteFile(path,
+                     [picture, data = timeline_->data()](const trace::Trace&, std::ostream& out) {
+                       const absl::StatusOr<std::string> bytes = timeline::DrawImage(data, picture);
+                       if (bytes.ok()) out << *bytes;
+                       return bytes.status();
+                     });
   }
   exportChrome(path);
 }

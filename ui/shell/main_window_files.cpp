@@ -351,7 +351,7 @@ void MainWindow::ComparisonLoaded(const QString& path,
     of->session.SetBaseline(*digest, file.toStdString());
     Say(tr("Compared with %1").arg(file));
     if (of->id() != doc().id()) return;
-    UpdateGhost();
+    UpdateBaseline();
     actions_.Refresh();
     if (comparing_quietly_) return;
     openPage(QStringLiteral("compare"));

@@ -51,7 +51,7 @@ void MainWindow::KeepResult(std::shared_ptr<const trace::Trace> trace, const QSt
                             std::shared_ptr<const void> folder) {
   const absl::StatusOr<QString> path = kept_.NewPath(name);
   if (!path.ok()) {
-    NotKept(std::move(trace), name, ToQString(std::string(path.status().message())));
+    ReportNotStored(std::move(trace), name, ToQString(std::string(path.status().message())));
     return;
   }
   const auto kept = [this, trace, name, path = *path, folder](const absl::Status& status) {
@@ -66,7 +66,7 @@ void MainWindow::KeepResult(std::shared_ptr<const trace::Trace> trace, const QSt
       Say(tr("The result of %1 was saved: %2").arg(name, path));
     } else {
       QFile::remove(path);
-      NotKept(trace, name, ToQString(std::string(status.message())));
+      ReportNotStored(trace, name, ToQString(std::string(status.message())));
     }
     actions_.Refresh();
     GoOnClosing();
@@ -78,8 +78,8 @@ void MainWindow::KeepResult(std::shared_ptr<const trace::Trace> trace, const QSt
       kept, {.earlier = Earlier::kKept, .blocks = true});
 }
 
-void MainWindow::NotKept(std::shared_ptr<const trace::Trace> trace, const QString& name,
-                         const QString& why) {
+void MainWindow::ReportNotStored(std::shared_ptr<const trace::Trace> trace, const QString& name,
+                                 const QString& why) {
   unkept_ = std::move(trace);
   unkept_name_ = name;
   banner_->show({.kind = "not-kept",
@@ -150,7 +150,7 @@ void MainWindow::CancelWhatIsAsked() {
                       (digests_.busy() && !in_front) || !writing_.empty() || explain_->busy() ||
                       std::ranges::any_of(studies_, [](StudyPage* page) { return page->busy(); });
   if (!RunsToKeep() || others) {
-    CancelOthers();
+    CancelOtherWrites();
     return;
   }
   if (AskToStop(tr("Stop it? What has arrived so far is kept."))) StopRuns();

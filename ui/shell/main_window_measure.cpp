@@ -69,7 +69,7 @@ void MainWindow::SetMark(size_t mark) {
   if (other < 0 || other == at) {
     marks_[mark] = at;
     const QString moment =
-        QString::fromStdString(timeline::MomentOf(timeline_->data()->trace(), at));
+        QString::fromStdString(timeline::TimeTextOf(timeline_->data()->trace(), at));
     return Say(mark == 0 ? tr("Mark A at %1; now set mark B (Ctrl+])").arg(moment)
                          : tr("Mark B at %1; now set mark A (Ctrl+[)").arg(moment));
   }

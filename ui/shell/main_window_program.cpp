@@ -128,7 +128,7 @@ void MainWindow::BuildProgram(const QString& vramscope) {
     program_->addOutput(more);
     log_->appendPlainText(more.trimmed());
   });
-  connect(runner_, &ProgramRunner::picture, this, &MainWindow::ProgramPicture);
+  connect(runner_, &ProgramRunner::picture, this, &MainWindow::ShowPartialTrace);
   connect(runner_, &ProgramRunner::ended, this, &MainWindow::ProgramEnded);
 }
 
@@ -211,7 +211,7 @@ void MainWindow::programAgainOn(const QString& device) {
   startProgram();
 }
 
-void MainWindow::ProgramPicture(const std::shared_ptr<const trace::Trace>& trace) {
+void MainWindow::ShowPartialTrace(const std::shared_ptr<const trace::Trace>& trace) {
   Document* of = documents_.Find(program_id_);
   if (of == nullptr) return;
   of->latest = trace;

@@ -17,7 +17,7 @@
 namespace vramscope::ui {
 
 // Called once at the start, and after a download.
-void MainWindow::LookForLibTorch() {
+void MainWindow::CheckForLibTorch() {
   const bool before = can_plan_;
   can_plan_ = true;
   const setup::LibTorch torch = setup_.find_libtorch ? setup_.find_libtorch() : setup::LibTorch{};
@@ -137,7 +137,7 @@ void MainWindow::LibTorchDownloaded(const absl::Status& status) {
                       : tr("LibTorch was not installed: %1").arg(why));
     return;
   }
-  LookForLibTorch();
+  CheckForLibTorch();
   if (!can_plan_) return;
   Say(tr("LibTorch is installed: everything can be planned now"));
   // The shown run stays; missing savings are planned.

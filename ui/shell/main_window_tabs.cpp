@@ -35,7 +35,7 @@ void MainWindow::BuildTabs() {
   connect(document_tabs_, &DocumentTabs::closeRequested, this, &MainWindow::closeDocument);
   connect(document_tabs_, &DocumentTabs::compareRequested, this, &MainWindow::compareDocuments);
   connect(document_tabs_, &DocumentTabs::newRequested, this, &MainWindow::newPlan);
-  connect(document_tabs_, &DocumentTabs::closeOthersRequested, this, [this](DocumentId id) {
+  connect(document_tabs_, &DocumentTabs::closeOtherTabsRequested, this, [this](DocumentId id) {
     std::vector<DocumentId> others;
     for (size_t i = 0; i < documents_.size(); ++i)
       if (documents_.at(i).id() != id) others.push_back(documents_.at(i).id());
@@ -277,7 +277,7 @@ void MainWindow::CloseNow(DocumentId id) {
 }
 
 // Releases results, except of the documents shown last and of those that cannot be reloaded.
-void MainWindow::ReleaseOthers() {
+void MainWindow::ReleaseHidden() {
   for (const DocumentId id : documents_.ToRelease()) {
     Document& of = *documents_.Find(id);
     if (of.source.kind != SourceKind::kPlan &&
@@ -376,7 +376,7 @@ void MainWindow::compareDocuments(DocumentId shown, DocumentId with) {
   if (of->id() != doc().id()) {
     showDocument(shown);
   } else {
-    UpdateGhost();
+    UpdateBaseline();
     actions_.Refresh();
   }
   openPage(QStringLiteral("compare"));

@@ -40,7 +40,7 @@ void MainWindow::ConnectWorker(WorkerClient* worker) {
               RefreshTabs();
             }
             if (lost) return;  // workerLost follows
-            EndCardWorker();
+            EndGpuWorker();
             if (!shown)
               Say(error.isEmpty() ? tr("%1 has ended").arg(name)
                                   : tr("%1 failed: %2").arg(name, error));
@@ -60,7 +60,7 @@ void MainWindow::ConnectWorker(WorkerClient* worker) {
     else
       Say(what);
     if (worker != card_worker_) return;
-    EndCardWorker();
+    EndGpuWorker();
     GoOnClosing();
   });
   connect(worker, &WorkerClient::progress, this,
@@ -112,7 +112,7 @@ void MainWindow::StartRunOn(WorkerClient* worker, const run::RunConfig& config) 
 
 // Runs the same steps on the GPU and compares them with the plan. The search for the GPU is off the
 // UI thread, because a driver may take a second to respond.
-void MainWindow::runOnCard() {
+void MainWindow::runOnGpu() {
   if (gpu_libraries_.busy() || run_tag_ != 0 || card_worker_ != nullptr) return;
   const auto refuse = [this](const QString& why) {
     SetBusy({});
@@ -171,7 +171,7 @@ void MainWindow::runOnCard() {
 }
 
 // Ends the process, because its CUDA context occupies GPU memory until then.
-void MainWindow::EndCardWorker() {
+void MainWindow::EndGpuWorker() {
   card_worker_->disconnect(this);
   card_worker_->deleteLater();
   if (running_ == card_worker_) running_ = worker_;
@@ -237,7 +237,7 @@ void MainWindow::RunEnded(std::shared_ptr<const trace::Trace> trace, const QStri
   Q_EMIT failed(error);
 }
 
-void MainWindow::ShowLost(const QString& title, bool for_good, bool on_card) {
+void MainWindow::ShowLost(const QString& title, bool for_good, bool on_gpu) {
   banner_->show(
       {.kind = "worker-lost",
        .tone = for_good ? Banner::Tone::kBad : Banner::Tone::kWarning,
@@ -246,23 +246,23 @@ void MainWindow::ShowLost(const QString& title, bool for_good, bool on_card) {
                    ? tr("%1 The events that arrived are shown.").arg(lost_)
                    : tr("%1 The current view stays. The Log tab has its last output.").arg(lost_),
        .action = tr("Run again"),
-       .run = [this, on_card] {
-         if (on_card)
-           runOnCard();
+       .run = [this, on_gpu] {
+         if (on_gpu)
+           runOnGpu();
          else
            StartRun();
        }});
 }
 
 void MainWindow::WorkerLost(const QString& what) {
-  const bool on_card = running_ == card_worker_;
-  const bool again = !on_card && !worker_->givenUp();
+  const bool on_gpu = running_ == card_worker_;
+  const bool again = !on_gpu && !worker_->givenUp();
   lost_ = what;
-  ShowLost(on_card ? tr("The run on the GPU was lost")
+  ShowLost(on_gpu  ? tr("The run on the GPU was lost")
            : again ? tr("The worker was lost and is being replaced")
                    : tr("The worker keeps crashing and is no longer restarted"),
-           !again, on_card);
-  if (on_card) lost_.clear();  // it is not replaced
+           !again, on_gpu);
+  if (on_gpu) lost_.clear();  // it is not replaced
   Say(what);
   ShowFailed(tr("Nothing was run"), what, tr("Press Ctrl+R to try again"));
 }

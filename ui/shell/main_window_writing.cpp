@@ -261,12 +261,12 @@ void MainWindow::ShowProgress() {
 }
 
 void MainWindow::cancelAll() {
-  CancelOthers();
+  CancelOtherWrites();
   StopRuns();
 }
 
 // Cancels all but programs and runs on the GPU.
-void MainWindow::CancelOthers() {
+void MainWindow::CancelOtherWrites() {
   to_open_.clear();
   next_file_.clear();
   loader_->cancel();

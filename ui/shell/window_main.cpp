@@ -38,7 +38,7 @@ constexpr int kBusyMs = 600'000;  // while a large file is being read
 constexpr int kSavingsMs = 30'000;
 constexpr int kPollMs = 30;
 constexpr int kLayoutRounds = 8;
-constexpr int kMinSide = timeline::kLeastPicture, kMaxSide = timeline::kMostPicture;
+constexpr int kMinSide = timeline::kMinImageSide, kMaxSide = timeline::kMaxImageSide;
 // Pages that are not tabs.
 constexpr QLatin1String kTechniques("techniques"), kProgram("program");
 // A tab that takes a search text.
@@ -195,10 +195,10 @@ class Fonts {
 absl::StatusOr<std::string> DrawTimeline(const std::shared_ptr<const trace::Trace>& trace,
                                          const std::shared_ptr<const trace::Trace>& whole,
                                          const TimelineFile& options) {
-  timeline::PictureOptions picture;
-  picture.format = options.format == "pdf"   ? timeline::PictureFormat::kPdf
-                   : options.format == "svg" ? timeline::PictureFormat::kSvg
-                                             : timeline::PictureFormat::kPng;
+  timeline::ImageOptions picture;
+  picture.format = options.format == "pdf"   ? timeline::ImageFormat::kPdf
+                   : options.format == "svg" ? timeline::ImageFormat::kSvg
+                                             : timeline::ImageFormat::kPng;
   picture.scale = options.scale;
   picture.dark = options.theme == "dark";
   picture.title = options.title;
@@ -218,7 +218,7 @@ absl::StatusOr<std::string> DrawTimeline(const std::shared_ptr<const trace::Trac
   const Fonts fonts;
   QGuiApplication app(argc, argv);
   fonts.Load();
-  return timeline::DrawPicture(timeline::TimelineData::Build(trace, nullptr, whole), picture);
+  return timeline::DrawImage(timeline::TimelineData::Build(trace, nullptr, whole), picture);
 }
 
 int RunWindow(int& argc, char** argv, const WindowOptions& options) {
@@ -278,7 +278,7 @@ int RunWindow(int& argc, char** argv, const WindowOptions& options) {
   QTemporaryDir scratch;
   MainWindowOptions window_options;
   window_options.worker_program = FindWorker();
-  window_options.card_libraries = options.card_libraries;
+  window_options.gpu_libraries = options.gpu_libraries;
   window_options.setup.samples_folder = QString::fromStdString(setup::SamplesFolder());
   window_options.setup.download = OwnDownloadOptions();
   // A worker set by the user (on another computer, for instance) has its own LibTorch.

@@ -28,7 +28,7 @@ struct WindowOptions {
   std::string page = {};
   // Returns the folders of CUDA's libraries for a run on this computer's GPU, or why there can be
   // no run.
-  std::function<absl::StatusOr<std::vector<std::string>>()> card_libraries = {};
+  std::function<absl::StatusOr<std::vector<std::string>>()> gpu_libraries = {};
 };
 
 // Draws a trace's timeline and returns the bytes of a PNG, PDF or SVG file; needs no display.

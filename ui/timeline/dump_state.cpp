@@ -102,9 +102,9 @@ QJsonObject DumpState(const CanvasState& s, const SceneCounts& counts) {
                           {"time_ns", s.data->FromTrace(peak.context.time_ns)},
                           {"place", Q(s.data->peak_place())}};
   o["limit"] = QJsonObject{{"bytes", qint64(s.device_limit)}, {"shown", counts.limit_shown}};
-  QJsonObject ghost{{"shown", counts.ghost_shown}};
+  QJsonObject ghost{{"shown", counts.baseline_shown}};
   if (s.ghost) {
-    ghost["label"] = Q(s.ghost_label);
+    ghost["label"] = Q(s.baseline_label);
     ghost["peak_allocated"] = qint64(s.ghost->peak().allocated);
     if (s.layout["difference"].visible)
       ghost["difference"] = QJsonObject{{"highest", counts.difference_highest},

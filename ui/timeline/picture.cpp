@@ -19,7 +19,7 @@ constexpr int kPointsPerInch = 72;
 constexpr double kPdfScale = 2;
 
 absl::StatusOr<std::string> Png(TimelineModel* model, RasterRenderer* renderer,
-                                const PictureOptions& options) {
+                                const ImageOptions& options) {
   DrawList list;
   model->BuildData(renderer->measure(), &list);
   QImage image(static_cast<int>(std::ceil(options.width * options.scale)),
@@ -38,7 +38,7 @@ absl::StatusOr<std::string> Png(TimelineModel* model, RasterRenderer* renderer,
 }
 
 absl::StatusOr<std::string> Pdf(TimelineModel* model, RasterRenderer* renderer,
-                                const PictureOptions& options) {
+                                const ImageOptions& options) {
   DrawList list;
   model->BuildData(renderer->measure(), &list);
   QByteArray bytes;
@@ -62,7 +62,7 @@ absl::StatusOr<std::string> Pdf(TimelineModel* model, RasterRenderer* renderer,
   return bytes.toStdString();
 }
 
-std::string Svg(TimelineModel* model, RasterRenderer* renderer, const PictureOptions& options) {
+std::string Svg(TimelineModel* model, RasterRenderer* renderer, const ImageOptions& options) {
   DrawList list;
   model->BuildData(renderer->measure(), &list);
   return SvgOf(list, renderer->measure(),
@@ -74,20 +74,20 @@ std::string Svg(TimelineModel* model, RasterRenderer* renderer, const PictureOpt
 
 }  // namespace
 
-absl::StatusOr<std::string> DrawPicture(const std::shared_ptr<const TimelineData>& data,
-                                        const PictureOptions& options) {
+absl::StatusOr<std::string> DrawImage(const std::shared_ptr<const TimelineData>& data,
+                                      const ImageOptions& options) {
   for (const int side : {options.width, options.height})
-    if (side < kLeastPicture || side > kMostPicture)
+    if (side < kMinImageSide || side > kMaxImageSide)
       return absl::InvalidArgumentError(
           i18n::Format("the image has a side of {} pixels; {} to {} are allowed", side,
-                       kLeastPicture, kMostPicture));
+                       kMinImageSide, kMaxImageSide));
   if (!(options.scale >= 0.5 && options.scale <= 4))
     return absl::InvalidArgumentError(
         i18n::Text("the scale of an image must be between 0.5 and 4"));
   if (data == nullptr || data->is_state())
     return absl::InvalidArgumentError(
         i18n::Text("this file is a state, not a run: it has no timeline to draw"));
-  const double scale = options.format == PictureFormat::kPng ? options.scale : kPdfScale;
+  const double scale = options.format == ImageFormat::kPng ? options.scale : kPdfScale;
   TimelineModel model;
   model.SetAnimations(false);
   model.SetTheme(options.dark ? Theme::Dark() : Theme::Light());
@@ -97,11 +97,11 @@ absl::StatusOr<std::string> DrawPicture(const std::shared_ptr<const TimelineData
   if (options.view) model.SetView(*options.view);
   RasterRenderer renderer(&model.crew());
   switch (options.format) {
-    case PictureFormat::kPng:
+    case ImageFormat::kPng:
       return Png(&model, &renderer, options);
-    case PictureFormat::kPdf:
+    case ImageFormat::kPdf:
       return Pdf(&model, &renderer, options);
-    case PictureFormat::kSvg:
+    case ImageFormat::kSvg:
       return Svg(&model, &renderer, options);
   }
   return absl::InternalError(i18n::Text("unknown image format"));

@@ -1,8 +1,8 @@
 // Writes the timeline of a trace to a file: a PNG at any scale, or a PDF or SVG in which curves,
 // boxes and texts are vector shapes.
 //
-//   ASSIGN_OR_RETURN(std::string png, DrawPicture(TimelineData::Build(trace),
-//                                                 {.format = PictureFormat::kPng, .scale = 2}));
+//   ASSIGN_OR_RETURN(std::string png, DrawImage(TimelineData::Build(trace),
+//                                                 {.format = ImageFormat::kPng, .scale = 2}));
 //
 // Needs a QGuiApplication (for the fonts) but no display. Any thread.
 #pragma once
@@ -19,21 +19,21 @@
 
 namespace vramscope::ui::timeline {
 
-enum class PictureFormat : uint8_t { kPng, kPdf, kSvg };
+enum class ImageFormat : uint8_t { kPng, kPdf, kSvg };
 
-struct PictureOptions {
-  PictureFormat format = PictureFormat::kPng;
+struct ImageOptions {
+  ImageFormat format = ImageFormat::kPng;
   int width = 1680, height = 1050;  // logical pixels; points for a PDF
   double scale = 1;                 // for a PNG: device pixels per logical pixel
   bool dark = false;
   std::optional<Span> view = {};  // time from the trace's begin; nullopt: all
   std::string title = {};         // title of the PDF or SVG document
 };
-inline constexpr int kLeastPicture = 320, kMostPicture = 8192;
+inline constexpr int kMinImageSide = 320, kMaxImageSide = 8192;
 
 // Returns the file's bytes. kInvalidArgument: the size is too small or too large, or the trace has
 // no timeline (a state); kInternal: the image could not be encoded.
-absl::StatusOr<std::string> DrawPicture(const std::shared_ptr<const TimelineData>& data,
-                                        const PictureOptions& options);
+absl::StatusOr<std::string> DrawImage(const std::shared_ptr<const TimelineData>& data,
+                                      const ImageOptions& options);
 
 }  // namespace vramscope::ui::timeline

@@ -58,12 +58,12 @@ void TimelineWidget::prepare(std::shared_ptr<const TimelineData> data) {
   impl_->builder.Remember(data);
 }
 
-void TimelineWidget::setGhost(std::shared_ptr<const trace::Trace> ghost, const QString& label,
-                              const Curves& curves) {
-  impl_->ghost_label_changed = label != impl_->ghost_label;
+void TimelineWidget::setBaselineTrace(std::shared_ptr<const trace::Trace> ghost,
+                                      const QString& label, const Curves& curves) {
+  impl_->baseline_label_changed = label != impl_->baseline_label;
   impl_->ghost = std::move(ghost);
-  impl_->ghost_curves = curves;
-  impl_->ghost_label = label;
+  impl_->baseline_curves = curves;
+  impl_->baseline_label = label;
   impl_->Apply();
 }
 
@@ -74,7 +74,7 @@ void TimelineWidget::setTheme(const Theme& theme) {
 
 void TimelineWidget::retranslate() {
   impl_->builder.Forget();
-  impl_->ghost_label_changed = true;
+  impl_->baseline_label_changed = true;
   impl_->Refresh();
 }
 
@@ -178,11 +178,11 @@ void TimelineWidget::setPosition(const Position& position) {
   impl_->Refresh();
 }
 
-PictureOptions TimelineWidget::pictureOptions() const {
+ImageOptions TimelineWidget::imageOptions() const {
   const CanvasState& s = impl_->model.state();
-  PictureOptions options;
-  options.width = std::clamp(width(), kLeastPicture, kMostPicture);
-  options.height = std::clamp(height(), kLeastPicture, kMostPicture);
+  ImageOptions options;
+  options.width = std::clamp(width(), kMinImageSide, kMaxImageSide);
+  options.height = std::clamp(height(), kMinImageSide, kMaxImageSide);
   options.dark = s.theme.dark;
   options.view = s.viewport.view();
   return options;

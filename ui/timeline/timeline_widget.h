@@ -3,8 +3,8 @@
 //   auto* timeline = new timeline::TimelineWidget(this);
 //   timeline->setTheme(timeline::Theme::Dark());
 //   timeline->setDeviceLimit(device.memory_bytes);
-//   timeline->setTrace(trace, /*animate=*/true);   // after a toggle, say; the old run: setGhost()
-//   connect(timeline, &TimelineWidget::selectionChanged, panel, ...);
+//   timeline->setTrace(trace, /*animate=*/true);   // after a toggle, say; the old run:
+//   setBaselineTrace() connect(timeline, &TimelineWidget::selectionChanged, panel, ...);
 //
 // UI thread only. Indexes of large traces are built on a pool thread; meanwhile the old trace stays
 // visible. Nothing is drawn while nothing changes. The renderer is chosen once, by the available
@@ -33,7 +33,7 @@ namespace vramscope::ui::timeline {
 class TimelineData;
 struct Marking;
 struct NoteMarks;
-struct PictureOptions;
+struct ImageOptions;
 
 class TimelineWidget : public QWidget {
   Q_OBJECT
@@ -57,8 +57,8 @@ class TimelineWidget : public QWidget {
   // Traces with more events are built on a pool thread.
   static constexpr uint32_t kBuildInBackground = 200'000;
   // The baseline, drawn as an outline with the difference below it; null: none.
-  void setGhost(std::shared_ptr<const trace::Trace> ghost, const QString& label = QString(),
-                const Curves& curves = {});
+  void setBaselineTrace(std::shared_ptr<const trace::Trace> ghost, const QString& label = QString(),
+                        const Curves& curves = {});
   void setTheme(const Theme& theme);
   // Call after a change of the language: builds everything that is drawn again.
   void retranslate();
@@ -111,7 +111,7 @@ class TimelineWidget : public QWidget {
   Position position() const;
   void setPosition(const Position& position);
   // Size, theme and time range of the canvas, for picture.h.
-  PictureOptions pictureOptions() const;
+  ImageOptions imageOptions() const;
   bool canUndoView() const;
   bool canRedoView() const;
   // The drawn state for tests and --dump-state: viewport, lanes, counts, selection, hover, peak,

@@ -45,11 +45,11 @@ struct TimelineWidget::Impl {
   void Apply() {
     builder.SetShown(trace, ghost);
     if (ghost != (model.state().ghost ? model.state().ghost->shared_trace() : nullptr) ||
-        ghost_label_changed) {
-      Data data = builder.Obtain(ghost, ghost_curves);
+        baseline_label_changed) {
+      Data data = builder.Obtain(ghost, baseline_curves);
       if (!ghost || data) {
-        model.SetGhost(data, ghost_label.toStdString());
-        ghost_label_changed = false;
+        model.SetBaselineTrace(data, baseline_label.toStdString());
+        baseline_label_changed = false;
       }
     }
     if (trace != (model.state().data ? model.state().data->shared_trace() : nullptr)) {
@@ -155,9 +155,9 @@ struct TimelineWidget::Impl {
   RasterCanvas raster{&model};
 
   TracePtr trace, ghost, whole;
-  Curves trace_curves, ghost_curves;
-  QString ghost_label;
-  bool ghost_label_changed = false;
+  Curves trace_curves, baseline_curves;
+  QString baseline_label;
+  bool baseline_label_changed = false;
   bool animate = false;
   bool moved = false;  // the screen shows a moved image
   bool exact = false;  // the next frame must not be a moved image

@@ -94,7 +94,7 @@ void Assembly::Work() {
     if (!refused) {
       status = trace::CatchStatus([&] { return TakeIn(std::move(frame)); });
       // If a partial trace cannot be built, it is not shown; the run continues.
-      if (!broken_) trace::CatchStatus([&] { MakePicture(); }).IgnoreError();
+      if (!broken_) trace::CatchStatus([&] { MakePartialTrace(); }).IgnoreError();
     }
     lock.lock();
     taking_ = false;
@@ -133,7 +133,7 @@ absl::Status Assembly::TakeIn(trace::RawFrame raw) {
   return added;
 }
 
-void Assembly::MakePicture() {
+void Assembly::MakePartialTrace() {
   const Clock::time_point begin = Clock::now();
   const uint64_t events = assembler_.events();
   if (!picture_ || begin < next_picture_ || events == events_in_picture_) return;

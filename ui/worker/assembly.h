@@ -58,7 +58,7 @@ class Assembly {
 
  private:
   void Work();
-  void MakePicture();
+  void MakePartialTrace();
 
   void End(const Done& done, const absl::Status& status, std::string reason);
   absl::Status TakeIn(trace::RawFrame raw);

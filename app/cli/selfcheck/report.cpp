@@ -22,7 +22,7 @@ void Report::Count(std::string_view what, bool holds, std::string a, std::string
   ++group.comparisons;
   if (holds) return;
   ++group.failed;
-  if (group.differences.size() < kMostKept)
+  if (group.differences.size() < kMaxDifferences)
     group.differences.push_back({std::string(what), std::move(a), std::move(b)});
 }
 

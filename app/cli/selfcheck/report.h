@@ -23,11 +23,11 @@ class Report {
   struct Group {
     std::string name;
     uint64_t comparisons = 0;
-    std::vector<Difference> differences = {};  // the first kMostKept differences
+    std::vector<Difference> differences = {};  // the first kMaxDifferences differences
     uint64_t failed = 0;
     std::string skipped = {};  // why nothing could be compared
   };
-  static constexpr size_t kMostKept = 20;
+  static constexpr size_t kMaxDifferences = 20;
 
   void Begin(std::string name) { groups_.push_back({.name = std::move(name)}); }
   // A missing value (null) counts as a difference.

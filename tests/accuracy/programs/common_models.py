@@ -1,8 +1,8 @@
-"""Models that everybody knows, trained as plainly as can be: fp32, Adam, a validation afterwards.
+"""Well-known models, trained in the simplest way: fp32, Adam, a validation afterwards.
 
     vramscope plan --device a100-40gb --steps 0 -- python common_models.py vgg16 --batch 32
 
-Prints what nvidia-smi shows of the process: all that is taken of the card.
+Prints the memory that nvidia-smi shows for the process, which is all that it uses of the GPU.
 """
 
 import argparse

@@ -1,8 +1,8 @@
-"""The names of the package flash_attn on PyTorch's own copy of FlashAttention 2, whose host code is the same: outputs, log-sum-exp,
-padded accumulators. For machines on which flash-attn cannot be compiled.
-
-One thing is not: the package keeps the state of its random numbers on the card, 512 bytes from forward to backward, with and without
-dropout; PyTorch keeps it on the processor."""
+"""The names of the package flash_attn on PyTorch's own copy of FlashAttention 2, whose host code is
+the same: outputs, log-sum-exp, padded accumulators. For computers on which flash-attn cannot be
+compiled.
+There is one difference: the package keeps the state of its random numbers on the GPU, 512 bytes
+from forward to backward, with and without dropout; PyTorch keeps it on the CPU."""
 
 import importlib.machinery
 import importlib.metadata
@@ -65,8 +65,8 @@ def install(version="2.6.3"):
            __version__=version).__path__ = []
     module("flash_attn.bert_padding", index_first_axis=_only_packed, unpad_input=_only_packed, pad_input=_only_packed)
     module("flash_attn.layers").__path__ = []
-    module("flash_attn.layers.rotary", apply_rotary_emb=_only_attention)  # transformers from 4.51 on asks for its name
-    # transformers asks which version is installed, and by which distribution.
+    module("flash_attn.layers.rotary", apply_rotary_emb=_only_attention)  # transformers from 4.51 on needs its name
+    # transformers queries the installed version and the distribution that provides it.
     installed, distributions = importlib.metadata.version, importlib.metadata.packages_distributions
     importlib.metadata.version = (
         lambda name: version if name.replace("-", "_") == "flash_attn" else installed(name))

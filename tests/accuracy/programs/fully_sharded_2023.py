@@ -17,7 +17,7 @@ from torchvision.models.vision_transformer import EncoderBlock
 
 
 def join():
-    # PyTorch 2.0 waits for all ranks to have come to the store, of which there is one.
+    # PyTorch 2.0 waits until all ranks have connected to the store; here there is only one.
     distributed.distributed_c10d._store_based_barrier = lambda *_, **__: None
     distributed.init_process_group("nccl")
 

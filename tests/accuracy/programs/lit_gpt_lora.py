@@ -2,7 +2,7 @@
 
     vramscope plan --device a100-40gb --steps 0 -- python lit_gpt_lora.py phi-1_5 --micro-batch 4 --longest 1044
 
-The recipe puts the longest sample of the data into its first batch, so that the peak is that of the first iteration. Prints it.
+The recipe puts the longest sample of the data into its first batch, so that the first iteration has the peak. Prints the peak.
 """
 
 import argparse
@@ -16,7 +16,7 @@ from litgpt.utils import chunked_cross_entropy
 
 
 def normalized(self, x):
-    """The published figures are of October 2023, when RMSNorm kept the precision of its input."""
+    """The published figures are from October 2023, when RMSNorm kept the precision of its input."""
     return self.weight * (x * torch.rsqrt(torch.mean(x * x, dim=-1, keepdim=True) + self.eps))
 
 

@@ -1,10 +1,10 @@
 """One method of PEFT's own comparison: Llama-3.2-3B in bf16, AdamW, batches of four, the cache emptied every ten steps.
 
     vramscope plan --device l40s --steps 0 -- python peft_methods.py LORA r=32 lora_alpha=64
-
-The comparison publishes the most memory that was reserved at any time, evaluations included. Its batches come in buckets of twenty,
-longest first; what a step returned stays until the next step has its own. It does not say how long they are; that is the same for
-all methods (one seed, one order), so the longest is found from one row (686: to the byte) and holds for the others.
+The comparison publishes the maximum of reserved memory, including evaluations. Its batches are grouped in buckets of
+twenty, longest first; a step's results are kept until the next step has its own. Lengths are not published, but they
+are the same for all methods (one seed, one order). So the longest length was determined from one row (686: equal to the
+byte) and is used for the others.
 """
 
 import argparse
@@ -71,7 +71,7 @@ def main():
 
 
 def batches(arguments):
-    """A bucket as most are, and the longest batch of all; or another bucket, after the first ten of which is an evaluation."""
+    """A typical bucket, and the longest batch of all; or another bucket, whose first ten batches are followed by an evaluation."""
     usual = [430, 400, 380, 360, 345, 330, 320, 310, 300, 290, 190, 185, 180, 175, 170, 165, 160, 150, 140, 120]
     return usual + ([arguments.evaluate, 400, *usual[2:10]] if arguments.evaluate else [arguments.longest])
 
@@ -86,7 +86,7 @@ def tokens(rows, length):
 
 @torch.inference_mode()
 def losses_of_text(model):
-    """Of the model as it was, before training."""
+    """Of the model before training."""
     for length in (768, 700, 768):
         ids, mask = tokens(4, length)
         logits = model(input_ids=ids, attention_mask=mask).logits

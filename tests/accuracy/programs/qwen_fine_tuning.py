@@ -1,5 +1,5 @@
 """One optimizer step of Qwen3.5's language model in bfloat16 (text alone, linear attention by transformers' own PyTorch code),
-all of it or LoRA, as FakeGPU's documentation measures it: the peak of forward, backward and step, each from a reset counter.
+full training or LoRA, as FakeGPU's documentation measures it: the peak of forward, backward and step, each from a reset counter.
 
     qwen_fine_tuning.py 0.8b|2b [--lora] [--checkpoint] [--accumulate 2] [--tokens 16]
 """
@@ -12,7 +12,7 @@ os.environ["TRANSFORMERS_NO_TORCHVISION"] = "1"
 import torch
 import transformers
 
-# Sizes that give the published numbers of parameters, 752,393,024 and 1,881,825,088.
+# Sizes that result in the published numbers of parameters, 752,393,024 and 1,881,825,088.
 WIDTHS = {"0.8b": (1024, 3584), "2b": (2048, 6144)}
 
 

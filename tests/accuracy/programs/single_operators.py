@@ -1,5 +1,5 @@
-"""Forward and backward of one plain PyTorch module, as Liger-Kernel's benchmark measures its peers: ten calls, inputs included,
-gradients of the call before are still there, and the module of Liger's own beside it holds a second set of weights.
+"""Forward and backward of one plain PyTorch module, as Liger-Kernel's benchmark measures PyTorch modules: ten calls, including
+inputs, with the gradients of the previous call still allocated, and with a second set of weights for Liger's own module.
 
     vramscope plan --device a100-80gb --steps 0 -- python single_operators.py cross_entropy 4096
 """
@@ -92,12 +92,12 @@ def linear_cross_entropy(rows, hidden=4096, vocabulary=128256):
 
 def rotate(x):
     half = x.shape[-1] // 2
-    first, second = x[..., :half], x[..., half:]  # in this order: backward goes through them the other way round
+    first, second = x[..., :half], x[..., half:]  # in this order, since backward uses them in reverse
     return torch.cat((-second, first), dim=-1)
 
 
 def rope(hidden, length=2048, heads=32, key_heads=8):
-    """Llama's of transformers in September 2024."""
+    """Llama's module of transformers in September 2024."""
     size = hidden // heads
     q, k = (torch.randn(1, length, count, size, device="cuda", dtype=torch.bfloat16, requires_grad=True).transpose(1, 2)
             for count in (heads, key_heads))
@@ -121,8 +121,8 @@ def rope(hidden, length=2048, heads=32, key_heads=8):
 
 
 def embedding_in_turn(vocabulary, batch, length, width):
-    """As the source measures it: the speed of all vocabularies first, forward and with backward, of both its configurations, in one
-    process. What torch.compile has seen stays on the card."""
+    """As in the source: first the speed for all vocabulary sizes, forward and with backward, in both of
+    its configurations, in one process. Memory that torch.compile allocates stays on the GPU."""
     configurations = ((32, 512, 768), (8, 2048, 4096))
     vocabularies = [2**i for i in range(10, 18)]
 

@@ -2,7 +2,7 @@
 
     vramscope plan --device rtx-4090 --steps 0 -- python spiking_network.py --batch 112 --graph
 
-Prints the most that was reserved, which is what was published beside the most that was allocated.
+Prints the maximum of reserved memory, which was published together with the maximum of allocated memory.
 """
 
 import argparse

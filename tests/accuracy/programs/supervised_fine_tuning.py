@@ -1,10 +1,10 @@
-"""One row of a published benchmark as people write it: transformers, peft and trl's SFTTrainer on packed data.
+"""One row of a published benchmark, written as users write it: transformers, peft and trl's SFTTrainer on packed data.
 
     vramscope plan --device a100-80gb --steps 0 -- python supervised_fine_tuning.py mistral-7b --batch 4 --lora
 
-The benchmark is that of foundation-model-stack/fms-acceleration: bf16 weights, gradient checkpointing, FlashAttention 2, AdamW
-of the Trainer, LoRA of rank 16, its own plugins where a row has them; with several ranks FSDP. Prints the peak of
-Trainer.train(), which is what was published, as a JSON object.
+The benchmark is that of foundation-model-stack/fms-acceleration: bf16 weights, gradient checkpointing,
+FlashAttention 2, AdamW of the Trainer, LoRA of rank 16, its own plugins where a row has them; with several
+ranks FSDP. Prints the peak of Trainer.train(), the published figure, as a JSON object.
 """
 
 import argparse
@@ -14,7 +14,7 @@ import tempfile
 
 import flash_attention_names
 
-FSDP = dict(  # what `accelerate launch` makes of the benchmark's accelerate.yaml
+FSDP = dict(  # environment variables that `accelerate launch` sets from the benchmark's accelerate.yaml
     ACCELERATE_USE_FSDP="true", FSDP_SHARDING_STRATEGY="FULL_SHARD", FSDP_AUTO_WRAP_POLICY="TRANSFORMER_BASED_WRAP",
     FSDP_BACKWARD_PREFETCH="BACKWARD_PRE", FSDP_STATE_DICT_TYPE="SHARDED_STATE_DICT", FSDP_OFFLOAD_PARAMS="false",
     FSDP_FORWARD_PREFETCH="false", FSDP_SYNC_MODULE_STATES="true", FSDP_CPU_RAM_EFFICIENT_LOADING="true",
@@ -31,9 +31,9 @@ import peft
 import transformers
 import trl
 
-# config.json of the published models, as far as memory depends on it. `added`: rows by which the benchmark's script enlarges the
+# Fields of config.json of the published models that affect memory. `added`: rows by which the benchmark's script enlarges the
 # embeddings (resize_token_embeddings(len(tokenizer)) after adding its special tokens). `saved_by`: the version of transformers that
-# saved them, which says how large the checkpoint's files are: where they end decides which blocks are cut for a weight.
+# saved the models. It determines the sizes of the checkpoint's files, and their ends determine how blocks are split for weights.
 MODELS = {
     "mistral-7b": dict(
         added=1, saved_by="4.34.0", model_type="mistral", vocab_size=32000, hidden_size=4096, intermediate_size=14336, num_hidden_layers=32,
@@ -76,7 +76,7 @@ class PackedData(torch.utils.data.Dataset):
 
 
 class ReadyTokenizer:
-    """What SFTTrainer asks of a tokenizer when the data are tokens already."""
+    """The part of a tokenizer that SFTTrainer uses when the data are already tokens."""
 
     padding_side, pad_token, eos_token, pad_token_id, eos_token_id = "right", "<pad>", "</s>", 0, 1
     model_input_names = ["input_ids", "attention_mask"]
@@ -86,7 +86,7 @@ class ReadyTokenizer:
 
 
 def acceleration(arguments):
-    """The benchmark's plugins, configured as its sample configurations do; None without any."""
+    """The benchmark's plugins, configured as in its sample configurations; None without plugins."""
     plugins = {}
     kernels = KERNELS[arguments.kernels] and dict(
         fast_loss=KERNELS[arguments.kernels], fast_rms_layernorm=True, fast_rope_embeddings=True) if arguments.kernels else None

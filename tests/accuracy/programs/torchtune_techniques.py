@@ -2,7 +2,7 @@
 
     vramscope plan --device a100-80gb --steps 0 -- python torchtune_techniques.py --compile --chunked
 
-Prints the most that was active, as the recipes log it.
+Prints the maximum of active memory, as the recipes log it.
 """
 
 import argparse
@@ -43,7 +43,7 @@ def main():
         model.set_num_output_chunks(loss_function.num_output_chunks)
     if arguments.compile:
         training.compile_model(model, verbose=False)
-        # As the full recipe has it, which drops what this returns: a loss in chunks is compiled where it is, CrossEntropyLoss stays as it was.
+        # As in the full recipe, which ignores the returned value: a chunked loss is compiled in place, CrossEntropyLoss stays as it was.
         training.compile_loss(loss_function, verbose=False)
     if arguments.checkpoint:
         training.set_activation_checkpointing(model, auto_wrap_policy={modules.TransformerSelfAttentionLayer})
@@ -82,10 +82,10 @@ def main():
             optimizer.step()
             optimizer.zero_grad(set_to_none=True)
         loss.item()
-        # What the steps that compile leave in cycles goes when Python's collector comes: by itself at the 25th step.
+        # Objects in reference cycles that compiling steps leave are freed when Python's garbage collector runs: by itself at the 25th step.
         gc.collect()
         print(json.dumps({"peak": torch.cuda.memory_stats()["active_bytes.all.peak"]}))
-        torch.cuda.reset_peak_memory_stats()  # as the recipes do when they have logged a step
+        torch.cuda.reset_peak_memory_stats()  # as the recipes do after logging a step
 
 
 main()

@@ -1,5 +1,5 @@
-"""ViT-L/16 of torchvision fine-tuned on pictures of 224 pixels, ten classes, as a public series of 2023 lowers its memory step by
-step (rasbt/pytorch-memory-optim): autocast, bf16 everywhere, smaller batches, accumulation, SGD.
+"""ViT-L/16 of torchvision fine-tuned on images of 224 pixels, ten classes, as a public series of 2023 lowers its
+memory step by step (rasbt/pytorch-memory-optim): autocast, bf16 everywhere, smaller batches, accumulation, SGD.
 
     vramscope plan --device a100-80gb --steps 0 -- python vision_transformer.py --batch 64
 """
@@ -48,7 +48,7 @@ def fine_tune():
         if arguments.accumulate == 1:
             optimizer.zero_grad()
         scaler.scale(loss / arguments.accumulate if arguments.accumulate > 1 else loss).backward()
-        if index % arguments.accumulate == 0:  # so does the series: its first update is of one batch
+        if index % arguments.accumulate == 0:  # as in the series: its first update uses one batch
             scaler.step(optimizer)
             scaler.update()
             if arguments.accumulate > 1:

@@ -1,4 +1,4 @@
-// The worker's conversation: with a run that is a fake, then with the real program.
+// The worker's protocol: with a fake run, then with the real program.
 #include "app/worker/worker.h"
 
 #include <fcntl.h>
@@ -41,7 +41,7 @@ class Client {
   }
   int worker_input() const { return to_worker_[0]; }
   int worker_output() const { return from_worker_[1]; }
-  // After fork: the worker's ends are not ours, so that its death is an end of file.
+  // After fork, closes the worker's ends, so that its death is an end of file.
   void CloseWorkerEnds() {
     close(to_worker_[0]);
     close(from_worker_[1]);
@@ -103,7 +103,7 @@ class Client {
       decoder_.Append(std::string_view(buffer, static_cast<size_t>(n)));
     }
   }
-  // Everything up to the next RunEnded, which it returns; trace frames go into `assembler`.
+  // Reads until the next RunEnded, which it returns; trace frames go into `assembler`.
   std::optional<proto::RunEnded> UntilEnded(trace::TraceAssembler* assembler = nullptr) {
     while (auto frame = Next()) {
       if (frame->type == FrameType::kRunStarted) {
@@ -161,7 +161,7 @@ class FakeWorker {
   }
 
   std::atomic<bool> hold{false};
-  std::atomic<bool> deaf{false};  // a run that is held does not look at its cancel
+  std::atomic<bool> deaf{false};  // a held run does not check for cancellation
   std::atomic<int> runs{0};
   int exit_status = -1;
 
@@ -199,7 +199,7 @@ TEST(Worker, CancelEndsARun) {
   worker.hold = true;
   client.Run(1);
   while (worker.runs == 0) std::this_thread::yield();
-  client.Cancel(99);  // another run's
+  client.Cancel(99);  // of another run
   client.Cancel(1);
   auto ended = client.UntilEnded();
   ASSERT_TRUE(ended.has_value());
@@ -229,7 +229,7 @@ TEST(Worker, NewerRunReplacesOlderOnes) {
   client.Shutdown();
 }
 
-// The 65th that waits pushes the oldest out, whose client would wait for its end forever.
+// The 65th waiting request removes the oldest one, whose client would wait for its end forever.
 TEST(Worker, EveryRunThatWasAskedForEnds) {
   constexpr uint64_t kRuns = 80;
   Client client;
@@ -367,7 +367,8 @@ TEST(WorkerProgram, PlanAndCpuInOneProcess) {
   EXPECT_EQ(worker.Wait(), 0);
 }
 
-// Whatever a worker planned before: a plan has the requests and addresses that it has at first.
+// Whatever a worker planned before, a plan has the same allocations and addresses as in a new
+// worker.
 TEST(WorkerProgram, APlanIsTheSameFromAWarmWorker) {
   Client client;
   RealWorker worker(client, "plan");
@@ -405,7 +406,7 @@ TEST(WorkerProgram, APlanIsTheSameFromAWarmWorker) {
 TEST(WorkerProgram, DefaultRunIsReplacedInTheMiddle) {
   Client client;
   RealWorker worker(client, "plan");
-  client.Run(1, {{"steps", "300"}});  // hardly less than what is recorded at most
+  client.Run(1, {{"steps", "300"}});  // slightly less than the recorded maximum
   while (auto frame = client.Next()) {
     if (frame->type == FrameType::kProgress) break;  // it is on its way
   }

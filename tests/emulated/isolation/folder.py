@@ -1,9 +1,9 @@
-"""A folder whose loss would hurt, and what is in it: helpers of the tests of isolation.
+"""Helpers of the isolation tests: a folder with valuable contents, and its state.
 
     python3 folder.py fill FOLDER     fills a new folder with known content
     python3 folder.py state FOLDER    prints every name with kind, mode, owner, times, link target, extended attributes and content
 
-Two states are equal exactly when nothing was changed in between.
+Two states are equal if and only if nothing was changed in between.
 """
 import hashlib
 import os
@@ -26,7 +26,7 @@ def write(path, text, mode=0o644):
 
 
 def fill(folder):
-    """Three folders: the working one, one beside it and a home."""
+    """Three folders: the working folder, one next to it and a home folder."""
     project = os.path.join(folder, "project")
     for name in TEXTS:
         write(os.path.join(project, "files", name), "precious %s\n" % name)
@@ -59,7 +59,7 @@ def fill(folder):
     write(os.path.join(folder, "other", "changed"), "other\n")
     write(os.path.join(folder, "other", "removed"), "other\n")
     write(os.path.join(folder, "home", ".config", "settings"), "settings\n")
-    # Times that a change would not leave as they are, from the leaves up.
+    # Sets times that any change would alter, from the leaves up.
     for path in sorted(entries(folder), key=len, reverse=True):
         os.utime(path, (1_600_000_000, 1_600_000_000), follow_symlinks=False)
 

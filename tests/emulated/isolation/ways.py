@@ -1,9 +1,10 @@
-"""A program that changes files in as many ways as training programs do, and in some that they do not.
+"""A program that changes files in all the ways of training programs, and in some others.
 
     python3 ways.py FOLDER      FOLDER is one that folder.py filled
 
-Every way checks from within that what was written is there and what was removed is gone, in this process and where it matters in another.
-Prints `N of M ways worked` and the ways that did not; the status is 0 when all did.
+Every way checks from within that written data exist and that removed files do not, in this process
+and, where relevant, in another. Prints `N of M ways worked` and the ways that did not; the exit
+status is 0 if all did.
 """
 import asyncio
 import csv
@@ -772,7 +773,7 @@ def loaded_library():
 
 @way
 def calls_of_the_kernel():
-    # As Rust's rustix makes them, and whoever does without the C library's functions.
+    # Direct system calls, as Rust's rustix and other code without the C library makes them.
     import platform
     if platform.machine() != "x86_64":
         return
@@ -973,7 +974,7 @@ def another_descriptor_path():
 
 @way
 def input_of_another_process():
-    # Its standard input, which it only reads: not where the user sent something.
+    # Its standard input, which it only reads; the parent's input is not used.
     with open("files/by_input") as file, subprocess.Popen(["/bin/sleep", "100"], stdin=file) as child:
         write("/proc/%d/fd/0" % child.pid, "by its input")
         child.kill()
@@ -1003,7 +1004,7 @@ def owner_by_empty_path():
 
 @way
 def attributes_of_the_file_system():
-    # FS_IOC_SETFLAGS of "no dump": a descriptor that may only read is enough.
+    # FS_IOC_SETFLAGS of "no dump": a read-only descriptor is enough.
     with open("files/flagged", "rb") as file:
         try:
             flags = int.from_bytes(fcntl.ioctl(file, 0x80086601, bytes(8)), sys.byteorder)

@@ -1,6 +1,7 @@
-"""Which system calls in strace's output could have changed what: `strace -f -y -s 4096 -e trace=%file,%desc -e signal=SIGSYS`.
+"""Finds system calls in strace's output that could have changed a file: `strace -f -y -s 4096 -e
+trace=%file,%desc -e signal=SIGSYS`.
 
-A call that the kernel handed back to the process (SIGSYS) was not made.
+A call that the kernel returned to the process (SIGSYS) was not executed.
 """
 import os
 import re
@@ -10,13 +11,13 @@ STRING = re.compile(r'"((?:[^"\\]|\\.)*)"(\.\.\.)?')
 FOLDER = re.compile(r"(AT_FDCWD|-?\d+)(?:<((?:[^<>\\]|\\.)*)>)?")
 OPENS = {"open", "openat", "openat2", "creat"}
 WRITES = {"O_WRONLY", "O_RDWR", "O_CREAT", "O_TRUNC", "O_APPEND", "O_TMPFILE"}
-# Calls that change what their paths name, or where these lead.
+# Calls that change the files that their paths name, or the targets of links.
 PATHS = {"unlink", "unlinkat", "rmdir", "mkdir", "mkdirat", "rename", "renameat", "renameat2", "symlink", "symlinkat", "link", "linkat", "mknod",
          "mknodat", "truncate", "chmod", "fchmodat", "fchmodat2", "chown", "lchown", "fchownat", "utime", "utimes", "utimensat", "futimesat",
          "setxattr", "lsetxattr", "removexattr", "lremovexattr", "mount", "umount2", "pivot_root", "swapon", "acct"}
 DESCRIPTORS = {"ftruncate", "fchmod", "fchown", "fallocate", "fsetxattr", "fremovexattr"}
-TEXT_FIRST = {"symlink", "symlinkat"}  # whose first string is what the link says
-NAME_SECOND = {"setxattr", "lsetxattr", "removexattr", "lremovexattr", "mount"}  # whose strings behind the first are no paths
+TEXT_FIRST = {"symlink", "symlinkat"}  # whose first string is the target of the link
+NAME_SECOND = {"setxattr", "lsetxattr", "removexattr", "lremovexattr", "mount"}  # whose strings after the first are not paths
 
 
 def unescaped(text):
@@ -32,10 +33,10 @@ def replaced(escape):
 
 
 def paths_of(call, arguments):
-    """Paths that the call may change; one that is not whole is given as it stands."""
+    """Paths that the call may change; an incomplete path is returned as it is."""
     if call in DESCRIPTORS or (call == "utimensat" and STRING.search(arguments) is None):
         match = FOLDER.match(arguments)
-        if match is None or not match.group(1).startswith("-"):  # -1 is no file
+        if match is None or not match.group(1).startswith("-"):  # -1 is not a file
             yield unescaped(match.group(2) or "") if match else arguments
         return
     if call in OPENS and call != "creat" and not WRITES & set(re.split(r"[|,\s)]+", STRING.sub("", arguments))):
@@ -59,8 +60,9 @@ def is_within(path, folders):
 
 
 def outside(lines, folders):
-    """The calls that name a path outside of the folders, and how many there were that name one at all."""
-    found, count, last = [], 0, {}  # last: of each process, what it called and is not yet known to have been made
+    """The calls that name a path outside of the folders, and the number of calls that name a path
+    at all."""
+    found, count, last = [], 0, {}  # last: for each process, the calls that have started but not ended
     for line in lines:
         match = LINE.match(line)
         if match is None:

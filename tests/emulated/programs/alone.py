@@ -1,4 +1,4 @@
-"""What a rank asks the others, when it is the only one that runs: objects, whatever processors send each other, a distributed checkpoint."""
+"""Communication of a rank that runs alone: objects, CPU collectives, a distributed checkpoint."""
 import os
 import threading
 import time
@@ -9,7 +9,7 @@ import torch.distributed.checkpoint as checkpoint
 from torch.distributed.checkpoint.state_dict import get_state_dict, set_state_dict
 from torch.distributed.fsdp import CPUOffloadPolicy, fully_shard
 
-dist.init_process_group()  # gloo for the processor, NCCL for the card
+dist.init_process_group()  # gloo for the CPU, NCCL for the GPU
 askers = set()
 for store in dist.Store.__subclasses__():
     if store.__module__.startswith("vramscope"):
@@ -32,13 +32,13 @@ for layer in (*model, model):
 optimizer = torch.optim.AdamW(model.parameters())
 for _ in range(2):
     model(torch.randn(8, 256, device="cuda")).sum().backward()
-    torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)  # of gradients on the processor
+    torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)  # of gradients on the CPU
     optimizer.step()
     optimizer.zero_grad()
 for way in (checkpoint.save, checkpoint.load):
     of_model, of_optimizer = get_state_dict(model, optimizer)
     way({"model": of_model, "optimizer": of_optimizer}, checkpoint_id=os.environ["CHECKPOINTS"])
 set_state_dict(model, optimizer, model_state_dict=of_model, optim_state_dict=of_optimizer)
-time.sleep(1.5)  # longer than NCCL's heartbeat sleeps: it must not call Python, which it does while the interpreter shuts down, too
+time.sleep(1.5)  # longer than NCCL's heartbeat interval: its thread must not call Python, which it also does while the interpreter shuts down
 assert askers <= {threading.get_ident()}, askers
 print("went on alone")

@@ -1,9 +1,9 @@
-"""The recorded models "small" to "2.7B" (../shared/reference/basics_lm.md, section 1) as a plain PyTorch program: five steps to
-warm up, then one of which --snapshot keeps the memory history, as the recordings in ../shared/snapshots have it.
+"""The recorded models "small" to "2.7B" (../shared/reference/basics_lm.md, section 1) as a plain PyTorch program: five
+steps of warm-up, then one whose memory history --snapshot writes, as in the recordings in ../shared/snapshots.
 
     python basics.py --context 128 --snapshot step.pickle
 
-Which temporary has a name, and for how long, is part of what is recorded: a name keeps its tensor."""
+Names of temporaries, and how long they exist, affect the recording, because a name keeps its tensor alive."""
 import argparse
 import contextlib
 import math

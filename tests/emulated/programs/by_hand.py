@@ -1,7 +1,7 @@
-"""Training without an optimizer, with a closure, and with two: loops that go on for ever where nobody tells when a step is over.
+"""Training without an optimizer, with a closure, and with two: loops without an optimizer, in which the end of a step has to be found in another way.
 
-    vramscope plan -- python by_hand.py modules | tensors | functional | accumulate | closure | two | within
-"""
+    vramscope plan -- python by_hand.py modules | tensors | functional | accumulate | closure | two | within"""
+
 import itertools
 import sys
 
@@ -56,7 +56,7 @@ def functional():
 
 
 class Within(torch.optim.Optimizer):
-    """Updates weights as soon as they have their gradients, within the backward pass, as LOMO does: it has no step."""
+    """Updates each weight as soon as its gradient is complete, within the backward pass, as LOMO does: there is no step() call."""
 
     def __init__(self, parameters):
         super().__init__(parameters, {})

@@ -1,4 +1,4 @@
-"""Qwen2-0.5B's sizes as transformers has them, AdamW, a plain loop: what `vramscope plan` plans with its own model of it."""
+"""A Qwen2-0.5B of transformers with AdamW in a plain loop; vramscope's own model of it can be compared with it."""
 import argparse
 
 import torch

@@ -1,4 +1,4 @@
-"""Checkpoints that are written through files and streams, as frameworks do it, and read again; and files that somebody else made up."""
+"""Checkpoints that are written through files and streams, as frameworks do it, and read again; and hostile files."""
 import base64
 import collections
 import io
@@ -25,7 +25,7 @@ def same(a, b):
 
 
 def files_and_streams():
-    for rows in (4, 80_000):  # written whole; as shapes alone, as a sparse file
+    for rows in (4, 80_000):  # written completely; as shapes only, as a sparse file
         model = torch.nn.Linear(1024, rows, device="cuda")
         state = model.state_dict()
         with open(path("opened.pt"), "wb") as file:
@@ -34,7 +34,7 @@ def files_and_streams():
             same(torch.load(file, map_location="cpu"), state)
         same(torch.load(path("opened.pt")), state)
 
-        buffer = io.BytesIO()  # Lightning's way: bytes first, then a file that gets its name when it is whole
+        buffer = io.BytesIO()  # Lightning's way: bytes first, then a file that gets its name when it is complete
         torch.save(state, buffer)
         assert not (ISOLATED and rows > 4) or len(buffer.getvalue()) < 4096
         handle, part = tempfile.mkstemp()
@@ -122,7 +122,7 @@ def refused(data):
 
 
 def made_up_files():
-    """Nothing that is read is ever run, and nothing is believed."""
+    """No code from a file is executed, and no value is trusted."""
     refused(b"vramscope: shapes alone\n" + pickle.dumps(Runs()))
     assert not os.path.exists(path("it was run"))
     tensor = {"storage": 0, "dtype": "torch.float32", "shape": [4], "stride": [1], "offset": 0}

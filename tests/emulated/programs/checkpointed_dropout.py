@@ -1,4 +1,4 @@
-"""Checkpointing without re-entrance ends a layer's second run by an exception, out of an operator that is letting memory go."""
+"""Checkpointing without re-entrance ends the recomputation of a layer with an exception, in an operator that is freeing memory."""
 import torch
 from torch.utils.checkpoint import checkpoint
 

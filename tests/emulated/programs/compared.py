@@ -1,4 +1,4 @@
-"""What a program compares, filters and indexes by, of numbers that the card would have computed."""
+"""Comparisons, filters and indexes that depend on values that the GPU would have computed."""
 import math
 import os
 import sys
@@ -68,7 +68,7 @@ def trains(model):
     if loss > 1e4 or math.isnan(loss):
         raise RuntimeError("diverged")
     Watched().compare(model)
-    assert output.max().item() == 0  # nothing speaks against a 0
+    assert output.max().item() == 0  # nothing contradicts a 0
     return output
 
 

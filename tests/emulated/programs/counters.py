@@ -1,4 +1,4 @@
-"""Prints what PyTorch's counters say, as training scripts do: of each card, after the peak of each step, and after a reset."""
+"""Prints PyTorch's memory counters, as training scripts do: for each GPU, after the peak of each step, and after a reset."""
 import torch
 from torch import nn
 

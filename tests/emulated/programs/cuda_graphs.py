@@ -1,5 +1,5 @@
-"""CUDA graphs as PyTorch's documentation has them: warm-up on a side stream, a whole training step captured, replayed with new data; with
---callables make_graphed_callables."""
+"""CUDA graphs as in PyTorch's documentation: warm-up on a side stream, a whole training step
+captured, replayed with new data; with --callables make_graphed_callables."""
 import argparse
 
 import torch

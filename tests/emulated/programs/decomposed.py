@@ -1,4 +1,4 @@
-"""An adapter that begins from the factors of the layer's weights, which lie on the card and would take a minute to decompose."""
+"""An adapter that is initialised from a decomposition of the layer's weights, which are on the GPU and would take a minute to decompose."""
 import torch
 
 

@@ -11,8 +11,8 @@ from torch import nn
 
 
 def note_allocations(folder, rank):
-    """Before every layer, in a file that outlives this process: its number, how often it has allocated so far, and how often it has
-    launched, as the emulated platform counts it."""
+    """Writes, before every layer, to a file that outlives this process: its process id, and the
+    emulated platform's counts of allocations and launches so far."""
     file = os.open(os.path.join(folder, "rank-%d" % rank), os.O_WRONLY | os.O_CREAT, 0o666)
     platform = ctypes.CDLL("libvramscope-emulated.so")
     report = os.path.join(os.environ["VRAMSCOPE_EMULATED_OUTPUT"], "platform-%d.json" % os.getpid())

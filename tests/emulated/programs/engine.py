@@ -1,4 +1,4 @@
-"""Backward passes of the engine itself, as Megatron's pipeline schedules call it."""
+"""Backward passes that call autograd's engine directly, as Megatron's pipeline schedules do."""
 import torch
 from torch.autograd.variable import Variable
 

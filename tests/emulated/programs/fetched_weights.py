@@ -1,4 +1,4 @@
-"""Weights that a program fetches: torch.hub's, and by a name of the Hub's, of which the configuration alone is here."""
+"""Weights that a program downloads: from torch.hub, and by a name on the Hugging Face Hub of which only the configuration is available."""
 import json
 import os
 import sys
@@ -20,7 +20,7 @@ def main(kind):
         model(torch.randn(8, 256, device="cuda")).sum().backward()
         torch.optim.AdamW(model.parameters()).step()
         return
-    folder = os.path.join(sys.argv[2], "models--nobody--small")  # as huggingface_hub keeps what it has fetched
+    folder = os.path.join(sys.argv[2], "models--nobody--small")  # as huggingface_hub stores its downloads
     snapshot = os.path.join(folder, "snapshots", "0" * 40)
     os.makedirs(snapshot)
     os.makedirs(os.path.join(folder, "refs"))

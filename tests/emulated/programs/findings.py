@@ -1,5 +1,5 @@
-"""Training loops with one thing wrong with their memory each, and the same without: `findings.py CASE` and `findings.py CASE --right`.
-findings_test.py says which finding of `vramscope explain` each one shows."""
+"""Training loops that each make one mistake with memory (`findings.py CASE`), and the same loops without it
+(`findings.py CASE --right`). findings_test.py states which finding of `vramscope explain` each one shows."""
 import argparse
 import contextlib
 
@@ -15,7 +15,7 @@ parser.add_argument("--steps", type=int, default=4)
 arguments = parser.parse_args()
 CASE, WRONG = arguments.case, not arguments.right
 WIDTH, DEPTH, BATCH, CLASSES = 512, 8, 2048, 16
-# Wide weights and a small batch: the weights make the peak.
+# Wide weights and a small batch: the weights dominate the peak.
 OF_WEIGHTS = ("optimizer-temporaries", "gradient-copies", "old-gradients", "second-weights", "load-peak")
 features = []  # of the last forward pass
 

@@ -1,5 +1,5 @@
-"""FullyShardedDataParallel's checkpoints: whole states of model and optimizer, saved after a step and loaded again. Its ranks tell each
-other which states they have, and gather what each has of a parameter."""
+"""FullyShardedDataParallel's checkpoints: whole states of model and optimizer, saved after a step and
+loaded again. Its ranks exchange which states they have, and gather the parts of each parameter."""
 import io
 
 import torch

@@ -1,5 +1,5 @@
-"""Objects and numbers that ranks tell each other, through collectives that write into tensors of which something was known; a state of many
-bytes that one has for the others; and as many batches as each happens to have."""
+"""Objects and numbers that ranks exchange through collectives that overwrite tensors with known
+contents; a large state that one rank sends to the others; and different numbers of batches per rank."""
 import torch
 import torch.distributed as dist
 from torch.distributed.algorithms.join import Join
@@ -25,7 +25,7 @@ model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(2048, 2048).cu
 optimizer = ZeroRedundancyOptimizer(model.parameters(), torch.optim.Adam, lr=0.1)
 seen = 0
 with Join([model, optimizer]):
-    for _ in range(3 + rank):  # whoever is done goes on answering the others
+    for _ in range(3 + rank):  # a rank that has finished still takes part in the others' collectives
         model(torch.randn(4, 2048, device="cuda")).sum().backward()
         optimizer.step()
         optimizer.zero_grad()

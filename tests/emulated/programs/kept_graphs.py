@@ -1,4 +1,4 @@
-"""Backward passes that leave their graph as it is: what it saved goes when its output does."""
+"""Backward passes that retain their graph: its saved tensors are freed with its output."""
 import torch
 from torch import nn
 

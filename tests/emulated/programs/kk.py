@@ -1,5 +1,5 @@
-"""The other recorded model (../shared/reference/basics_lm.md, kk_lm: width 2,560, 32 layers) as a plain PyTorch program. One process
-makes all that its recordings had before them: forward passes at three lengths, then full steps.
+"""The other recorded model (../shared/reference/basics_lm.md, kk_lm: width 2,560, 32 layers) as a plain PyTorch program.
+One process runs everything that preceded the recordings: forward passes at three lengths, then full steps.
 
     python kk.py --snapshot kk --full         # kk_128_forward.pickle ... kk_128_full.pickle
 
@@ -88,7 +88,7 @@ class Attention(nn.Module):
 
     def forward(self, x):
         batch, context, width = x.shape
-        rotated_query = rotated_key = None  # locals die in the order of their first assignment
+        rotated_query = rotated_key = None  # locals are destroyed in the order of their first assignment
         query = self.q(x)
         key = self.k(x)
         value = self.v(x)

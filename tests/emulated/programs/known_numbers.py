@@ -1,5 +1,5 @@
-"""What programs make of lengths, masks, labels and offsets before they read them back: of numbers that came from the processor the card
-has what the processor has, before and after a kernel has read them."""
+"""Operations on lengths, masks, labels and offsets before they are read back: numbers that were
+copied from the CPU are known on the GPU, before and after a kernel has read them."""
 import torch
 import torch.nn.functional as F
 
@@ -22,13 +22,13 @@ def shifted(tokens):
 
 
 def kept(lengths):
-    """Written over in place."""
+    """Overwritten in place."""
     buffer = torch.full_like(lengths, 7)
     buffer.copy_(lengths)
     return buffer.clamp_(max=4).mul_(2)
 
 
-# Of lengths, mask and tokens.
+# For lengths, mask and tokens.
 MADE = (
     lambda n, m, t: n.sort(descending=True).values, lambda n, m, t: torch.sort(n, 0, True)[1].sort()[0], lambda n, m, t: n.argsort()[:1],
     lambda n, m, t: n.topk(2)[0], lambda n, m, t: (t == 2).int().argmax(1), lambda n, m, t: m.argmin(-1), lambda n, m, t: t.max(1)[0],
@@ -53,7 +53,7 @@ MADE = (
 
 
 def images():
-    """Features of pictures take the place of tokens, as models of vision and language have it; their gradients are as many."""
+    """Features of images replace tokens, as in vision-language models; there are as many gradients."""
     tokens = TOKENS.cuda()
     words = torch.randn(4, 5, 8, device="cuda", requires_grad=True)
     place = (tokens == 2).unsqueeze(-1).expand_as(words)
@@ -61,27 +61,27 @@ def images():
     assert words[place].numel() == features.numel()
     words.masked_scatter(place, features).sum().backward()
     assert features.grad.shape == (5, 8)
-    anywhere = (torch.randn(4, 5, 1, device="cuda") > 0).expand_as(words)  # nobody knows where
+    anywhere = (torch.randn(4, 5, 1, device="cuda") > 0).expand_as(words)  # the places are unknown
     words.masked_scatter(anywhere, features).sum().backward()
 
 
 def padding():
-    """Pictures that are all zeros fill up a batch: computed ones are none."""
+    """Images of zeros pad a batch: computed images do not count as padding."""
     pixels = torch.randn(3, 4, 64, 64, device="cuda").half().view(12, 64, 64)
     real = (pixels == 0.0).sum(dim=(-1, -2)) != pixels[0].numel()
     assert any(real) and pixels[real].shape == (12, 64, 64) and pixels[pixels == 0.0].shape == (12 * 64 * 64,)
 
 
 def sparse():
-    """Coalesced, a sparse tensor has each of its places once."""
+    """A coalesced sparse tensor has each index once."""
     places = torch.tensor([[0, 2, 2, 5], [1, 1, 1, 0]])
     known = torch.sparse_coo_tensor(places, torch.ones(4), (6, 2)).cuda()
     assert known.coalesce()._nnz() == 3
     table = torch.nn.Embedding(10, 4, sparse=True, device="cuda")
     table(torch.randn(7, 9, device="cuda").argmax(1)).sum().backward()
-    assert table.weight.grad.coalesce()._nnz() == 7  # as far as is known they are all different
+    assert table.weight.grad.coalesce()._nnz() == 7  # they are assumed to be all different
     table(torch.randn(90, 9, device="cuda").argmax(1)).sum().backward()
-    assert table.weight.grad.coalesce()._nnz() == 10  # there are no more
+    assert table.weight.grad.coalesce()._nnz() == 10  # the maximum number of rows
     optimizer = torch.optim.SparseAdam(table.parameters())
     before = torch.cuda.memory_allocated()
     torch.cuda.reset_peak_memory_stats()
@@ -90,7 +90,7 @@ def sparse():
 
 
 def views():
-    """What was put there stays while there is a tensor that it was put into, whatever views of it go."""
+    """Known contents are kept as long as the tensor exists, even when views of it are freed."""
     most = LENGTHS.cuda().max()
     for _ in range(3):
         most.long().view(1).detach()

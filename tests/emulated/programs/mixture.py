@@ -1,4 +1,4 @@
-"""A mixture of experts as transformers has it (Mixtral's layers), two experts of eight for a token."""
+"""A mixture of experts of transformers (Mixtral's layers), with two of eight experts per token."""
 import argparse
 
 import torch

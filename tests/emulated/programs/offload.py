@@ -1,4 +1,4 @@
-"""Activations in pinned host memory (torch.autograd.graph.save_on_cpu) around a stack of layers; an LSTM besides."""
+"""Activations in pinned host memory (torch.autograd.graph.save_on_cpu) around a stack of layers; and an LSTM."""
 import torch
 from torch import nn
 

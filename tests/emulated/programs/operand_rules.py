@@ -1,4 +1,4 @@
-"""Kernels of each kind that is told apart: every line that is printed is one, a part of its name and what it reads and writes, by address."""
+"""Launches a kernel of each kind that the rules distinguish, and prints a line for each: a part of its name, and the addresses that it reads and writes."""
 import json
 
 import torch
@@ -37,13 +37,13 @@ target, values = torch.zeros(256, 256, device="cuda"), torch.ones(64, device="cu
 target[first, second] = values
 say("index_elementwise_kernel", [values, first, second], [target])
 
-# The second is given less than the first, whose list lies where its own does.
+# The second gets fewer tensors than the first, whose list is at the same address.
 three = torch.cat([left, right, total])
 say("CatArrayBatchedCopy", [left, right, total], [three])
 two = torch.cat([left, right])
 say("CatArrayBatchedCopy", [left, right], [two])
 
-# Lists of more tensors than a launch takes: each launch names its own alone.
+# Lists of more tensors than one launch takes: each launch contains only its own tensors.
 these = [torch.randn(100 + i, device="cuda") for i in range(54)]
 those = [torch.randn(100 + i, device="cuda") for i in range(54)]
 sums = torch._foreach_add(these, those)

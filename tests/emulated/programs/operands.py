@@ -1,4 +1,4 @@
-"""Kernels of which it is known what they work on: every line that is printed is one, its name and what it reads and writes, by address."""
+"""Launches kernels whose operands are known, and prints a line for each: its name, and the addresses that it reads and writes."""
 import json
 
 import torch
@@ -13,7 +13,7 @@ left, right = torch.randn(256, 256, device="cuda"), torch.randn(256, 256, device
 product = left @ right
 say("gemm", [left, right], [product])
 
-# The place of what is given back is another's: the same address, another block.
+# A freed address is used by another block: the same address, another block.
 before = product.data_ptr()
 del product
 again = right @ right
@@ -30,7 +30,7 @@ say("vectorized_elementwise_kernel", [left, right], [total])
 total.mul_(2)
 say("vectorized_elementwise_kernel", [total], [total])
 
-# In a graph blocks are given back while it is captured, and others take their place; when it is replayed all of them are free.
+# During capture of a graph, blocks are freed and others reuse their addresses; during replay all of them are free.
 graph = torch.cuda.CUDAGraph()
 captured = []
 with torch.cuda.graph(graph):

@@ -1,10 +1,10 @@
-"""A program that brings an allocator of its own, as those do that share one with other libraries (with --usual: none)."""
+"""A program with its own allocator, like programs that share one with other libraries (with --usual: without)."""
 import sys
 
 import torch
 
 if "--usual" not in sys.argv:
-    allocator = torch.cuda.memory.CUDAPluggableAllocator("libc.so.6", "malloc", "free")  # names that are there; nobody calls them
+    allocator = torch.cuda.memory.CUDAPluggableAllocator("libc.so.6", "malloc", "free")  # existing symbols, which nothing calls
     torch.cuda.memory.change_current_allocator(allocator)
 model = torch.nn.Sequential(torch.nn.Linear(1024, 4096), torch.nn.GELU(), torch.nn.Linear(4096, 1024)).cuda()
 optimizer = torch.optim.AdamW(model.parameters())

@@ -1,4 +1,4 @@
-"""What diffusers' text-to-image scripts do: each part of a pipeline loaded from its folder, where nothing but configurations are."""
+"""As in diffusers' text-to-image scripts: each part of a pipeline is loaded from its folder, which contains only configurations."""
 import sys
 
 import diffusers

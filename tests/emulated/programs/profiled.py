@@ -1,4 +1,4 @@
-"""Steps of a transformer on two streams; with an argument, the last two under torch.profiler, whose trace goes there."""
+"""Steps of a transformer on two streams; with an argument, the last two run under torch.profiler, whose trace is written to that path."""
 import contextlib
 import sys
 

@@ -1,4 +1,4 @@
-"""Programs of public threads, with what was measured there.
+"""Programs from public issues, with the results measured there.
 
     public_threads.py linear                            pytorch#104604: the workspace of a linear layer
     public_threads.py stack none|late|reentrant model|layer   pytorch#147449: checkpoints over a stack"""

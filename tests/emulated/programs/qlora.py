@@ -1,5 +1,5 @@
-"""QLoRA as peft's and bitsandbytes' documentation has it: from_pretrained in 4 bits (NF4, double quantization), LoRA on every linear
-layer, gradient checkpointing, paged AdamW. The model is a Llama's config.json alone: no weights are there."""
+"""QLoRA as in the documentation of peft and bitsandbytes: from_pretrained in 4 bits (NF4, double quantization), LoRA on
+every linear layer, gradient checkpointing, paged AdamW. The model is only a Llama's config.json, without weights."""
 import argparse
 import os
 import tempfile

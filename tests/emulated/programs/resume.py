@@ -1,5 +1,5 @@
-"""A script as beginners write it: prints, validates, stops early, saves a checkpoint each epoch, the best one apart, loads the best one
-and goes on from it."""
+"""A script as beginners write it: prints, validates, stops early, saves a checkpoint each epoch and
+the best one separately, loads the best one and continues from it."""
 import os
 
 import torch

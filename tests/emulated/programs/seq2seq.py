@@ -1,5 +1,5 @@
-"""Hugging Face's Seq2SeqTrainer on T5 (small's sizes), unmodified: labels padded with -100, generation while it evaluates, Adafactor with
---adafactor."""
+"""Hugging Face's Seq2SeqTrainer on T5 (small's sizes), unmodified: labels padded with -100,
+generation during evaluation, Adafactor with --adafactor."""
 import argparse
 import tempfile
 

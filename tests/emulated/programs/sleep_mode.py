@@ -1,5 +1,5 @@
-"""Weights in a memory pool over cuMemCreate that are copied to the host and given back, and mapped at their addresses again: what
-vLLM's sleep mode does (CuMemAllocator), by the same calls. Prints what of the GPU is taken, in MiB: with weights, asleep, awake."""
+"""Weights in a memory pool based on cuMemCreate that are copied to the host, released, and mapped at their addresses again,
+with the same calls as vLLM's sleep mode (CuMemAllocator). Prints the used GPU memory in MiB: with weights, asleep, awake."""
 import ctypes
 
 import torch
@@ -27,7 +27,7 @@ pieces = {}  # address: (bytes, handle)
 
 
 def back(address, size):
-    """Memory behind the addresses."""
+    """Maps memory at the addresses."""
     handle, properties, access = ctypes.c_ulonglong(), Properties(1, 0, 1, 0), Access(1, 0, 3)
     call("cuMemCreate", ctypes.byref(handle), ctypes.c_size_t(size), ctypes.byref(properties), ctypes.c_ulonglong(0))
     call("cuMemMap", ctypes.c_ulonglong(address), ctypes.c_size_t(size), ctypes.c_size_t(0), handle, ctypes.c_ulonglong(0))

@@ -1,4 +1,4 @@
-"""A loop of its own, nanoGPT's kind: blocks in a ModuleList, AdamW, gradients cleared behind the forward pass, an evaluation."""
+"""A handwritten loop like nanoGPT's: blocks in a ModuleList, AdamW, gradients cleared after the forward pass, an evaluation."""
 import argparse
 import functools
 import json
@@ -39,7 +39,7 @@ class Model(nn.Module):
 
 
 def by_hand(name, model):
-    """The change of a toggle as its user would write it; an optimizer's arguments, if it is about those."""
+    """The change of a toggle as a user would write it; returns the optimizer's arguments, if the toggle changes them."""
     if name == "bf16":
         model.forward = torch.autocast("cuda", dtype=torch.bfloat16)(model.forward)
     if name in ("checkpointing", "checkpointing=reentrant"):

@@ -1,4 +1,4 @@
-"""A kernel of the program's own that Triton measures in several configurations, and keeps what it found."""
+"""A kernel that Triton autotunes over several configurations, and whose result it caches."""
 import torch
 import triton
 import triton.language as tl

@@ -1,4 +1,4 @@
-"""A model that lies on two cards, as people split one by hand; an evaluation between steps."""
+"""A model split over two GPUs by hand, with an evaluation between steps."""
 import torch
 from torch import nn
 

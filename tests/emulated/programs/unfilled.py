@@ -1,4 +1,4 @@
-"""16 GB of weights, made on the processor, converted there and moved: of this computer's memory they take none."""
+"""16 GB of weights that are created and converted on the CPU and then moved; they take no host memory."""
 import resource
 
 import torch

@@ -2,8 +2,9 @@
 
     python3 prepare.py FOLDER     needs datasets and Pillow, no torch
 
-Models are the configurations that their makers publish, laid out as huggingface_hub keeps what it has fetched; their weights are not needed
-for a plan. Tokenizers know bytes. FOLDER/hub is for HF_HUB_CACHE; everything else lies where a program looks for it."""
+Models are the published configurations in the layout of huggingface_hub's cache; a plan needs no
+weights. Tokenizers only know bytes. FOLDER/hub is for HF_HUB_CACHE; all other files are where the
+programs search for them."""
 import base64
 import json
 import pathlib
@@ -70,7 +71,7 @@ def sentence(rng, words):
 
 
 def byte_characters():
-    """GPT-2's own table: a character that can be seen for every byte."""
+    """GPT-2's own table: a visible character for every byte."""
     seen = [*range(33, 127), *range(161, 173), *range(174, 256)]
     rest = [byte for byte in range(256) if byte not in seen]
     return {**{byte: chr(byte) for byte in seen}, **{byte: chr(256 + i) for i, byte in enumerate(rest)}}
@@ -151,7 +152,7 @@ class Glue(evaluate.Metric):
 
 
 def tokens_of_nanogpt(folder, rng):
-    """Its prepare.py writes such files, of a text."""
+    """nanoGPT-style files of tokens, made from a text."""
     for split in ("train", "val"):
         path = folder / f"{split}.bin"
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -185,7 +186,7 @@ def images(folder, captions):
 
 
 def torchtune(folder):
-    """A checkpoint without bytes and a tokenizer's ranks, as its Llama 3.2 1B has them."""
+    """A checkpoint without bytes and a tokenizer's ranks, as in its Llama 3.2 1B."""
     width, inner, heads, words = 2048, 8192, 512, 128256
     shapes = {"model.embed_tokens.weight": [words, width], "model.norm.weight": [width]}
     for i in range(16):

@@ -1,13 +1,16 @@
-"""Public fine-tuning programs, unmodified: which toggles apply to each, what each saves, and whether the same change written by hand into the
-script has the same peak, to the byte.
+"""Public fine-tuning programs, unmodified: which toggles apply to each, what each saves, and
+whether the same change written by hand into the script has the same peak, to the byte.
 
     python3 prepare.py WORK
     python3 run.py VRAMSCOPE --work WORK --sources SOURCES --path env=FOLDER:FOLDER... --results docs/results/data/programs.json
 
-Run by hand: it takes an hour and packages that are not installed (programs.json names their versions). SOURCES holds a folder for each
-repository, at the commit that programs.json names. `--path` gives the PYTHONPATH of programs with that environment. Results are kept after
-every program, and those that are there are not planned again. `--most 2` plans no more than two toggles of each program, of those that
-somebody has written by hand; `--toggles a,b` those alone, `--fit` the search alone, each added to what is there. tests/results.py makes docs/results/programs.md of them."""
+Run by hand: it takes an hour and packages that are not installed (programs.json names their
+versions). SOURCES contains a folder for each repository, at the commit that programs.json names.
+`--path` gives the PYTHONPATH of programs with that environment. Results are written after every
+program, and existing results are not planned again. `--most 2` plans at most two toggles of each
+program, among those that exist written by hand; `--toggles a,b` plans only those, `--fit` only the
+search; both add to the existing results. tests/results.py writes docs/results/programs.md from
+them."""
 import argparse
 import json
 import os
@@ -22,8 +25,8 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 DEVICE = "h100-sxm"
 PATIENCE_S = 60  # fit's own
-NOT_TRIED = ("max-split-size", "gc-threshold")  # of the allocator: what is reserved, not the peak
-BEFORE_TORCH = ("expandable-segments", "max-split-size", "gc-threshold")  # read when torch is imported: not by a warm plan
+NOT_TRIED = ("max-split-size", "gc-threshold")  # of the allocator: reserved memory, not the peak
+BEFORE_TORCH = ("expandable-segments", "max-split-size", "gc-threshold")  # read when torch is imported, so not by a plan in a fork
 
 
 class Runner:
@@ -65,16 +68,16 @@ class Runner:
     def plan(self, *words, **more):
         return self.vramscope_says("plan", "--json", "--device", DEVICE, *words, **more)
 
-    # --- the change by hand ---
+    # --- the change written by hand ---
 
     def by_hand(self, change, keep, socket):
-        """The plan of the program with it."""
+        """The plan of the program with that change."""
         script, source = None, pathlib.Path(self.fill(self.program["script"]))
         folder = keep / "by-hand"
         if "replace" in change:
             shutil.rmtree(folder, ignore_errors=True)
             ignored = shutil.ignore_patterns("__pycache__")
-            if source.parent.name in ("scripts", "recipes"):  # of a package: what lies beside it is imported from there
+            if source.parent.name in ("scripts", "recipes"):  # of a package: modules next to it are imported from there
                 folder.mkdir()
                 shutil.copy(source, folder)
             else:
@@ -91,7 +94,7 @@ class Runner:
         return self.plan(*warm, *self.command(script, change.get("arguments", "")), environment=change.get("environment"))
 
     def change_of(self, toggle):
-        """How it is written by hand; None: nobody has written it."""
+        """The change written by hand; None if nobody has written it."""
         program, tables = self.program, self.declared["hand"]
         if toggle in program.get("hand", {}):
             return program["hand"][toggle]

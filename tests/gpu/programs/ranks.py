@@ -1,4 +1,4 @@
-"""One rank: NCCL, DDP, FSDP2; what the process has on the card after each, by NVML."""
+"""One rank: NCCL, DDP, FSDP2, and the process's memory on the GPU after each, from NVML."""
 import os, torch, torch.distributed as dist
 os.environ.setdefault("MASTER_ADDR", "127.0.0.1"); os.environ.setdefault("MASTER_PORT", "29511")
 os.environ.setdefault("RANK", "0"); os.environ.setdefault("WORLD_SIZE", "1"); os.environ.setdefault("LOCAL_RANK", "0")

@@ -1,10 +1,11 @@
-"""A second opinion: what snapshots hold, reckoned from the pickles alone, beside what vramscope says.
+"""An independent check: computes the figures of snapshots from the pickles alone, and compares them
+with vramscope's.
 
     python3 tests/judges/second_opinion --vramscope build/release/bin/vramscope FILES...
-    python3 tests/judges/second_opinion --vramscope ... --made 40      (inputs of its own)
+    python3 tests/judges/second_opinion --vramscope ... --made 40      (generated inputs)
     python3 tests/judges/second_opinion --vramscope ... --shared ../shared
 
-Exit status: 0 all equal, 1 something differs, 77 there was nothing to compare."""
+Exit status: 0 if all are equal, 1 if something differs, 77 if there was nothing to compare."""
 import argparse
 import glob
 import json
@@ -30,7 +31,7 @@ from table import Table
 
 
 def judge(program, table, path, name, seed, parts):
-    """All figures of one file. Returns its model, or None where there is none."""
+    """Compares all figures of one file. Returns its model, or None if there is none."""
     try:
         value, cut = reading.load(path)
     except reading.Skip as skip:
@@ -50,7 +51,7 @@ def judge(program, table, path, name, seed, parts):
             one.block_of = {}
             one.table_of_allocations(view, one.allocations(view), info)
             one.live_at_peak(view)
-            if not view.entries:  # a state
+            if not view.entries:  # a state without history
                 one.fragmentation(view, None, -1)
                 one.segments(view, None, -1)
             for event, k in one.moments(view, events):
@@ -70,8 +71,8 @@ def judge(program, table, path, name, seed, parts):
 
 
 def refused_or_salvaged(program, table, path, name, why, value=None):
-    """Nothing to compare with: the program must say what is wrong (3) or what is missing (0). Of a
-    file that ends too early no entry is invented, and the program says that it is not whole."""
+    """Nothing to compare with: the program must report what is wrong (3) or what is missing (0).
+    For a truncated file, it invents no entry and states that the file is not complete."""
     try:
         done = program.run("info", path, "--json", allowed=(0, 3))
         table.check(name, "damaged: says so", bool(done.stderr.strip()), True)
@@ -98,13 +99,13 @@ def main():
     parser = argparse.ArgumentParser(prog="second_opinion", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--vramscope", required=True, metavar="PATH", help="the program")
-    parser.add_argument("--made", type=int, default=0, metavar="N", help="so many inputs of its own")
-    parser.add_argument("--keep", metavar="FOLDER", help="write the inputs of its own there")
-    parser.add_argument("--shared", metavar="FOLDER", help="all recordings below it")
-    parser.add_argument("--parts", type=int, default=2, metavar="N", help="random parts of a file")
+    parser.add_argument("--made", type=int, default=0, metavar="N", help="number of generated inputs")
+    parser.add_argument("--keep", metavar="FOLDER", help="folder for the generated inputs")
+    parser.add_argument("--shared", metavar="FOLDER", help="check all recordings below this folder")
+    parser.add_argument("--parts", type=int, default=2, metavar="N", help="number of random parts of each file")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--all", action="store_true", help="print what is equal, too")
+    parser.add_argument("--all", action="store_true", help="print equal figures, too")
     parser.add_argument("files", nargs="*", metavar="FILE")
     arguments = parser.parse_args()
 

@@ -1,10 +1,10 @@
 """A small caching allocator that writes the trace PyTorch's would: best fit, splitting, merging,
-streams, private pools, expandable segments, a card that can be full. It knows every block's size at
-every entry, so that the model of memory.py has somebody to answer to."""
+streams, private pools, expandable segments, and a GPU that can be full. It knows every block's size
+at every entry, so that the model of memory.py can be checked."""
 from rules import MIB, SMALL_SIZE
 
 SMALL_BUFFER, LARGE_BUFFER, MIN_LARGE = 2 * MIB, 20 * MIB, 10 * MIB
-SPACE = 1 << 40  # addresses between two devices, and two expandable segments
+SPACE = 1 << 40  # distance between the addresses of two devices, and of two expandable segments
 
 
 class OutOfMemory(Exception):
@@ -20,7 +20,8 @@ class Piece:
 
 
 class Memory:
-    """A segment; of an expandable one, all its addresses: what is not mapped is in no piece."""
+    """A segment. An expandable one covers all its addresses, and unmapped addresses belong to no
+    piece."""
 
     def __init__(self, address, size, pool, expandable):
         self.address, self.size, self.pool, self.expandable = address, size, pool, expandable
@@ -35,14 +36,14 @@ class Allocator:
         self.memories, self.entries, self.levels = [], [], []
         self.allocated = self.reserved = 0
 
-    # -- the trace -------------------------------------------------------------------------------
+    # -- the trace's entries ---------------------------------------------------------------------
     def note(self, action, address, size, stream, frames=()):
         key = "device_free" if action == "oom" else "addr"
         self.entries.append({"action": action, key: address, "size": size, "stream": stream,
                              "time_us": self.clock(), "frames": list(frames) and frames})
         self.levels.append((self.allocated, self.reserved))
 
-    # -- asking for memory -----------------------------------------------------------------------
+    # -- allocation ------------------------------------------------------------------------------
     def malloc(self, asked, stream=0, pool=(0, 0), frames=()):
         size = self.rules.rounded(asked)
         key = (size <= SMALL_SIZE, stream, pool)
@@ -86,7 +87,7 @@ class Allocator:
             bytes_ = -(-size // SMALL_BUFFER) * SMALL_BUFFER
         self._room_for(bytes_, asked, key, frames)
         memory = Memory(self.next, bytes_, key, False)
-        self.next += bytes_ + (self.next >> 21 & 3) * SMALL_BUFFER  # some lie side by side
+        self.next += bytes_ + (self.next >> 21 & 3) * SMALL_BUFFER  # some are adjacent
         self.memories.append(memory)
         self.reserved += bytes_
         self.note("segment_alloc", memory.address, bytes_, key[1], frames)
@@ -121,7 +122,7 @@ class Allocator:
                 at = memory.pieces[i].address + memory.pieces[i].size
         reserved = self.reserved
         self._room_for(bytes_, asked, key, frames)
-        if self.reserved != reserved:  # pages have gone: look again
+        if self.reserved != reserved:  # pages were unmapped: search again
             return self._fit(size, key) or self._map(asked, size, key, frames)
         piece = Piece(at, bytes_)
         memory.pieces.insert(i, piece)
@@ -129,7 +130,7 @@ class Allocator:
         self.note("segment_map", at, bytes_, key[1], frames)
         return memory, self._merge(memory, piece)
 
-    # -- giving it back --------------------------------------------------------------------------
+    # -- free ------------------------------------------------------------------------------------
     def free(self, memory, piece, later=False):
         """`later`: another stream still uses it; complete() follows."""
         frames = ()
@@ -163,7 +164,7 @@ class Allocator:
     def empty_cache(self):
         for memory in list(self.memories):
             if memory.pool[2] != (0, 0):
-                continue  # a private pool keeps what it has
+                continue  # a private pool keeps its memory
             if memory.expandable:
                 self._unmap(memory)
             elif len(memory.pieces) == 1 and memory.pieces[0].state == "inactive":

@@ -1,11 +1,11 @@
-"""What is free inside segments at a moment: holes, cached memory, the largest piece."""
+"""Free memory inside segments at a time: holes, cached memory, the largest piece."""
 from rules import MIB
 
 PAGE = {True: 2 * MIB, False: 20 * MIB}  # of expandable segments: small pool, large pool
 
 
 class Part:
-    """A segment, or a mapped stretch of an expandable one, with what is free in it."""
+    """A segment, or a mapped range of an expandable one, with its free memory."""
 
     def __init__(self, address, size, stream, small, expandable, mempool):
         self.address, self.size, self.stream, self.small = address, size, stream, small
@@ -35,7 +35,7 @@ class Part:
 
     @property
     def cached(self):
-        """What empty_cache() would give back: whole segments, whole pages of expandable ones."""
+        """What empty_cache() would release: whole segments, and whole pages of expandable ones."""
         if not self.expandable:
             return 0 if self.blocks else self.size
         page = PAGE[self.small]
@@ -53,8 +53,8 @@ def parts_at(device, k):
     for begin, end in device.mapped_at(k):
         owner = next((s for s in device.expandable if s.address < end and begin < s.address + s.size),
                      None)
-        # Ranges that are mapped side by side may belong to different segments: none is larger than
-        # the addresses between two of them.
+        # Adjacent mapped ranges may belong to different segments: no range is larger than the
+        # distance between the addresses of two segments.
         parts.append(Part(begin, end - begin, owner.stream if owner else 0,
                           owner.small if owner else None, True, owner.mempool if owner else 0))
     parts.sort(key=lambda p: p.address)
@@ -68,7 +68,7 @@ def parts_at(device, k):
         else:
             outside += b.size
     for p in parts:
-        if p.small is None:  # gone at the end: what was ever handed out there tells the pool
+        if p.small is None:  # unmapped at the end: earlier allocations there determine the pool
             ever = [b.small for b in device.blocks if p.address <= b.address < p.address + p.size]
             p.small = all(ever) if ever else p.size < PAGE[False]
     return parts, outside

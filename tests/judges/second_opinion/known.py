@@ -1,4 +1,4 @@
-"""Differences that are known and not repaired yet: (file, figure, reason), the first two as patterns
-of fnmatch. The judge fails where one of them is gone, so that none stays here longer than it is true."""
+"""Known differences that are not fixed yet: (file, figure, reason), the first two as fnmatch
+patterns. The check fails if one of them no longer occurs, so that outdated entries are removed."""
 
 DIFFERENCES = []

@@ -1,5 +1,5 @@
-"""Snapshots made here: short random programs on the allocator of allocator.py, in every shape that
-snapshots come in. The same number and seed give the same bytes."""
+"""Generated snapshots: short random programs on the allocator of allocator.py, in every form of
+snapshots. The same number and seed give the same bytes."""
 import json
 import os
 import pickle
@@ -14,7 +14,8 @@ CPP = [("??", 0, "torch::unwind::unwind()"),
 
 
 def stacks():
-    """Stacks of a training program: forward, backward without Python, optimizer, and none."""
+    """Stacks of a training program: forward, backward without Python frames, optimizer, and none.
+    """
     def frames(rows):
         return [{"filename": f, "line": n, "name": name} for f, n, name in CPP + rows]
 
@@ -104,7 +105,7 @@ class Program:
                 self.release(device, rng.random() < pending)
 
     def training(self, steps, leak):
-        """Steps with names, of which every one leaves a block behind; distinct times."""
+        """Named steps, each of which leaves a block behind; distinct times."""
         forward, backward, optimizer = self.stacks[1:4], self.stacks[5:7], self.stacks[7]
         for _ in range(4):
             self.allocate(0, 3 * MIB, self.stacks[4])
@@ -249,7 +250,8 @@ def _bare_list(rng):
 
 
 def _old_state(rng):
-    """As torch 2.0 has it: blocks without addresses, with a history; one entry that says nothing."""
+    """As torch 2.0 writes it: blocks without addresses, with a history; and one entry without
+    information."""
     p = Program(rng)
     p.run(300)
     value = p.value()
@@ -266,7 +268,7 @@ def _old_state(rng):
 
 
 def _stopped_early(rng):
-    """Recording stopped; then blocks were freed, and the snapshot came after."""
+    """Recording was stopped, then blocks were freed, and then the snapshot was written."""
     p = Program(rng)
     p.run(300, empties=0)
     recorded = len(p.allocators[0].entries)
@@ -291,7 +293,7 @@ def _no_leak(rng):
 
 
 def _cut_file(rng):
-    """Written in part only: write_all leaves the end away."""
+    """Only partly written: write_all omits the end."""
     return _plain(rng)
 
 
@@ -302,15 +304,16 @@ SHAPES = [_plain, _cut_ring, _pending, _pending_cut, _expandable, _expandable_cu
 
 
 def make(number, seed):
-    """(name, Program that made it, the snapshot)"""
+    """(name, the Program that generated it, the snapshot)"""
     shape = SHAPES[number % len(SHAPES)]
     program, value = shape(random.Random(f"{seed}/{number}"))
     return f"made_{number:03}{shape.__name__}", program, value
 
 
 def check_the_model(table, name, number, seed, snapshot):
-    """The model against the allocator that made the file: what is judged by must be right itself.
-    The tail of a block that is older than the trace and freed in it may be unknown: up to 1 MiB."""
+    """Compares the model with the allocator that generated the file, because the model itself must
+    be right. The tail of a block that is older than the trace and freed in it may be unknown, up to
+    1 MiB."""
     _, program, _ = make(number, seed)
     for device in snapshot.devices.values():
         levels = program.allocators[device.number].levels

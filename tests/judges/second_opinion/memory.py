@@ -1,10 +1,10 @@
-"""The memory of each device at every entry of its trace: the end state that the file states, undone
-entry by entry back to the start, then followed forward with every block's size.
+"""The memory of each device at every entry of its trace: starts from the end state that the file
+states, undoes it entry by entry back to the start, then goes forward with every block's size.
 
-A block lives from its `alloc` to its `free_completed`. What the file does not say is taken so:
-  - an alloc that is never freed and is not there at the end was freed after the last entry, or right
-    before the alloc that takes its addresses;
-  - a segment that is never freed and is not there at the end went after the last entry, too."""
+A block lives from its `alloc` to its `free_completed`. Assumptions where the file states nothing:
+  - an alloc that is never freed and is missing at the end was freed after the last entry, or right
+    before the alloc that reuses its addresses;
+  - a segment that is never freed and is missing at the end was freed after the last entry, too."""
 import bisect
 
 from rules import SMALL_SEGMENT, SMALL_SIZE, Rules
@@ -39,7 +39,7 @@ class Block:
 
 
 class Segment:
-    """Memory from one cudaMalloc, or one mapped stretch of an expandable segment at the end."""
+    """Memory from one cudaMalloc, or one mapped range of an expandable segment at the end."""
     __slots__ = ("address", "size", "stream", "small", "expandable", "mempool", "born", "freed")
 
     def __init__(self, address, size, stream=0, small=False, expandable=False, mempool=0):
@@ -102,14 +102,14 @@ def _frames_of(block):
 class Device:
     def __init__(self, number, segments, entries, rules):
         self.number, self.entries, self.rules = number, entries, rules
-        self.oddities = []  # what contradicts the rest of the file
+        self.oddities = []  # entries that contradict the rest of the file
         self.blocks, self.segments = [], []
         self._take_end(segments)
         self._undo()
         self._follow()
         self._curves()
 
-    # -- the end, as the file states it ---------------------------------------------------------
+    # -- the end state of the file ---------------------------------------------------------------
     def _take_end(self, segments):
         mapped = []
         self._live, self._segments_by_address, self.expandable = {}, {}, []
@@ -187,15 +187,15 @@ class Device:
                 if not self.mapped.add(address, address + size):
                     self.oddities.append(f"entry {k} unmaps what is mapped later")
         if any(e[0] == "free_requested" for e in self.entries):
-            for block in live.values():  # completed here: asked for before the trace
+            for block in live.values():  # completed here: requested before the trace
                 if block.freed is not NEVER and block.requested is NEVER:
                     block.requested = -1
         self.start_mapped = list(self.mapped.parts)
         self._pools_of_gone_segments()
 
     def _pools_of_gone_segments(self):
-        """A segment that is not there at the end: large when it is larger than small ones are, or
-        when somebody got more than the small pool's most from it."""
+        """A segment that is missing at the end is large if its size exceeds that of small segments,
+        or if a block in it exceeds the maximum of the small pool."""
         for s in self.segments:
             if s.freed is NEVER and s.born < 0:
                 continue
@@ -269,8 +269,8 @@ class Device:
                 self.oddities.append(f"the block of entry {b.born} is never freed, but gone")
 
     def _first_size_of_older(self, b):
-        """A block from before the trace that is freed in it: its tail shows where the gap behind it
-        is too small to be a free block of the large pool; else the least that it can be."""
+        """A block from before the trace that is freed in it: its tail is known if the gap after it
+        is too small to be a free block of the large pool; otherwise the minimum is used."""
         b.size = self.rules.rounded(b.asked)
         b.small = b.size <= SMALL_SIZE
         if not self.rules.may_hide_a_tail(b.size, b.small):
@@ -286,7 +286,7 @@ class Device:
         size = self.rules.rounded(b.asked)
         self._displace(k, b.address, size)
         i = bisect.bisect_left(self._order, b.address)
-        if i > 0:  # an alloc takes the front of a free block: what is before it belongs to somebody
+        if i > 0:  # an alloc uses the front of a free block: memory before it is in use
             before = self._at[self._order[i - 1]]
             gap = b.address - before.address - before.size
             segment = self._segment_holding(b.address)
@@ -294,7 +294,7 @@ class Device:
                     segment is None or segment.address <= before.address):
                 before.size += gap
                 before.exact = True
-        b.small = size <= SMALL_SIZE  # which pool it comes from
+        b.small = size <= SMALL_SIZE  # its pool
         end = self._end_of_room(b.address)
         if end is not None and end - b.address >= size:
             rest = end - b.address - size
@@ -310,7 +310,7 @@ class Device:
         bisect.insort(self._order, b.address)
 
     def _displace(self, k, address, size):
-        """Whoever has these addresses was freed, and the file does not say when."""
+        """The blocks at these addresses were freed, and the file does not state when."""
         i = bisect.bisect_right(self._order, address) - 1
         if i >= 0:
             b = self._at[self._order[i]]
@@ -362,9 +362,10 @@ class Device:
         return self._reserved[k + 1]
 
     def peak(self, first=0, last=None):
-        """(most allocated, where first, most reserved) of the entries, what was before included."""
+        """(maximum allocated, where first, maximum reserved) over the entries, including memory
+        from before."""
         last = len(self.entries) - 1 if last is None else last
-        span = range(first, last + 2)  # of the curves' rows: from the state before `first`
+        span = range(first, last + 2)  # of the rows of the curves: from the state before `first`
         best = max(span, key=lambda i: (self._allocated[i], -i))
         return self._allocated[best], best - 1, max(self._reserved[i] for i in span)
 
@@ -411,7 +412,7 @@ class Snapshot:
             self.devices[number] = Device(
                 number, [s for s in segments if int(s.get("device", 0)) == number], entries, rules)
             unknown = {e[0] for e in entries} - {*ALLOCATOR, "snapshot", "annotate"}
-            if unknown:  # nobody knows what they did to the memory
+            if unknown:  # their effect on memory is unknown
                 self.devices[number].oddities.append(f"entries of unknown kinds: {unknown}")
 
     def _entry(self, e, device):

@@ -1,4 +1,4 @@
-"""The program under judgement, run as a user runs it."""
+"""The program under test, run as a user runs it."""
 import json
 import subprocess
 

@@ -1,9 +1,10 @@
-"""Parts of a file: what the program shows of `--entries A:B` against the whole file's model."""
+"""Parts of a file: compares the program's output for `--entries A:B` with the model of the whole
+file."""
 from one_file import View, devices_with_memory
 
 
 def parts(one, most):
-    """(first, last) of entries of the file: random ones, the first half, the last tenth."""
+    """(first, last) of entries of the file: random ranges, the first half, the last tenth."""
     n = one.snapshot.entries
     if n < 4:
         return []
@@ -18,7 +19,7 @@ def check(one, most):
     there = devices_with_memory(one.snapshot)
     timed_devices = [d for d in there if d.entries]
     if len(timed_devices) > 1 and not one.snapshot.has_times:
-        return  # nothing says how the devices' entries follow one another
+        return  # nothing states the order of the devices' entries relative to each other
     order = one.snapshot.in_order()
     for a, b in parts(one, most):
         options = ["--entries", f"{a}:{b}"]

@@ -10,11 +10,11 @@ import subprocess
 
 
 class Unreadable(Exception):
-    """The file is no snapshot that Python can read."""
+    """The file is not a snapshot that Python can read."""
 
 
 class Skip(Exception):
-    """Something that this computer lacks is needed to read the file."""
+    """Something that is needed to read the file is missing on this computer."""
 
 
 class _Values(pickle.Unpickler):
@@ -22,15 +22,16 @@ class _Values(pickle.Unpickler):
         raise Unreadable(f"wants to import {module}.{name}")
 
 
-class _Salvage(pickle._Unpickler):  # the one in Python: its stack can be looked at
+class _Salvage(pickle._Unpickler):  # the Python implementation, whose stack can be read
     def find_class(self, module, name):
         raise Unreadable(f"wants to import {module}.{name}")
 
     def whole_part(self):
-        """What has been built when the file ends: containers are filled with what waits for them."""
+        """The objects that have been built when the file ends: containers are filled with the
+        waiting objects."""
         try:
             return self.load(), False
-        except UnicodeDecodeError as error:  # goes on, but not for Python
+        except UnicodeDecodeError as error:  # continues, but not for Python
             raise Unreadable(f"text that is none: {error}")
         except (EOFError, IndexError, pickle.UnpicklingError, ValueError):
             pass
@@ -50,7 +51,7 @@ class _Salvage(pickle._Unpickler):  # the one in Python: its stack can be looked
 
     @staticmethod
     def _fill(target, items):
-        """Keys and values; what stands where a key should waits for the list before it."""
+        """Keys and values; a placeholder for a key waits for the list before it."""
         last = None
         waiting = iter(items)
         for item in waiting:
@@ -63,7 +64,7 @@ class _Salvage(pickle._Unpickler):  # the one in Python: its stack can be looked
 def _zstd(data):
     if shutil.which("zstd"):
         done = subprocess.run(["zstd", "-dcq"], input=data, capture_output=True)
-        return done.stdout  # what there is of a cut one
+        return done.stdout  # the existing part of a truncated one
     name = ctypes.util.find_library("zstd")
     if name is None:
         raise Skip("neither the zstd program nor libzstd is here")
@@ -92,7 +93,7 @@ def bytes_of(path):
 
 
 def load(path):
-    """(what the file holds, whether it ends too early)"""
+    """(contents of the file, whether it ends too early)"""
     data = bytes_of(path)
     if data[:1] in b"[{" and data[:1]:
         try:

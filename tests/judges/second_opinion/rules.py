@@ -1,9 +1,9 @@
-"""What the caching allocator does with a request: rounding and splitting, from PyTorch's source
+"""The caching allocator's rules for rounding and splitting, from PyTorch's source
 (c10/cuda/CUDACachingAllocator.cpp: round_size, should_split)."""
 
 KIB, MIB = 1 << 10, 1 << 20
 MIN_BLOCK = 512
-SMALL_SIZE = MIB  # requests up to this come from the small pool
+SMALL_SIZE = MIB  # requests up to this size use the small pool
 SMALL_SEGMENT = 2 * MIB
 NO_LIMIT = 1 << 63
 
@@ -58,5 +58,5 @@ class Rules:
         return size < self.max_split and rest > SMALL_SIZE
 
     def may_hide_a_tail(self, size, small):
-        """Whether a block of that size may be followed by an unsplit rest."""
+        """Whether a block of that size may be followed by a remainder that is not split off."""
         return not small and not self.expandable

@@ -1,6 +1,6 @@
-"""Which allocations are one call site: those whose Python frames, autograd node and innermost
-operator are the same (profiler/explain/README.md). A stack that has none of the three is a site by
-all its functions; what has no stack is one site, and so is what is older without one."""
+"""Allocations with the same Python frames, autograd node and innermost operator have one call site
+(profiler/explain/README.md). A stack that has none of the three is identified by all its functions.
+Blocks without a stack are one site, and so are older blocks without a stack."""
 import re
 
 NODE = re.compile(r"torch::autograd::(.*?)::apply\(")
@@ -27,14 +27,15 @@ def node_of(frames):
     return ""
 
 
-# In "at::_ops::mul_Tensor" the overload is stuck to the name; these begin with a small letter.
+# In "at::_ops::mul_Tensor" the overload is appended to the name; overloads here begin with a
+# lower-case letter.
 OVERLOADS = ("_memory_format", "_dim_IntList", "_start_step", "_dim_max", "_dim_min", "_start_out",
              "_from_file", "_correction", "_names", "_start", "_other", "_value", "_out", "_self",
              "_src", "_int", "_dim")
 
 
 def operator_of(frames):
-    """The innermost operator that does more than hand out memory, without its overload."""
+    """The innermost operator that does more than allocate, without its overload."""
     for frame in frames:
         found = OPERATOR.match(frame.get("name") or "")
         if not found or not found.group(1) or is_python(frame):
@@ -53,20 +54,20 @@ def _folder_and_file(path):
     return tuple(re.split(r"[/\\]", path)[-2:])
 
 
-# Frames of Python up to 3.11 alone.
+# Only Python frames up to 3.11.
 INLINED = ("<listcomp>", "<dictcomp>", "<setcomp>")
 
 
 def script_of(frames):
-    """The file that was started: the outermost module of the program's."""
+    """The script that was started: the program's outermost module."""
     modules = [f["filename"] for f in frames
                if f.get("name") == "<module>" and is_python(f) and not is_installed(f)]
     return modules[-1] if modules else None
 
 
 def innermost_of(frames, older):
-    """Of a stack: its innermost frame of the program's own, the autograd node and the operator; None
-    where no frame is the program's."""
+    """For a stack: the innermost frame of the program, the autograd node and the operator; None if
+    the program has no frame in it."""
     for frame in frames or ():
         if is_python(frame) and not is_installed(frame):
             return (_folder_and_file(frame.get("filename") or ""), frame.get("name") or "",
@@ -75,11 +76,11 @@ def innermost_of(frames, older):
 
 
 class Sites:
-    """Keys of stacks; a list of frames that many entries share is looked at once."""
+    """Keys of stacks; a list of frames that many entries share is computed once."""
 
     def __init__(self):
         self._known = {}
-        self._kept = []  # so that no id comes again
+        self._kept = []  # so that no id is reused
 
     def key(self, frames, portable=False, older=False):
         if not frames:
@@ -92,7 +93,7 @@ class Sites:
 
     @staticmethod
     def _key(frames, portable):
-        if portable:  # across changed programs: no lines, no outer folders, no name of the script
+        if portable:  # for comparisons of changed programs: without lines, outer folders and the name of the script
             script = script_of(frames)
             python = tuple((None if f.get("filename") == script else _folder_and_file(f.get("filename") or ""),
                             f.get("name") or "")

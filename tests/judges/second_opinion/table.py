@@ -5,7 +5,7 @@ import fnmatch
 
 class Table:
     def __init__(self, known):
-        self.known = known  # [(file, figure, reason)]: patterns of differences not repaired yet
+        self.known = known  # [(file, figure, reason)]: patterns of differences that are not fixed yet
         self.rows = collections.OrderedDict()  # (file, figure) -> [compared, [(ours, truth, where)]]
         self.skipped = []
 
@@ -24,14 +24,14 @@ class Table:
         return sum(n for n, _ in self.rows.values())
 
     def reason(self, file, figure):
-        """Why it is known to differ; None: it is not."""
+        """The reason of a known difference, or None."""
         for files, figures, reason in self.known:
             if fnmatch.fnmatch(file, files) and fnmatch.fnmatch(figure, figures):
                 return reason
         return None
 
     def gone(self):
-        """Known differences of what was compared that are none any more."""
+        """Known differences that no longer occur among the compared figures."""
         out = []
         for files, figures, _ in self.known:
             found = [row for (file, figure), row in self.rows.items()
@@ -41,7 +41,7 @@ class Table:
         return out
 
     def wrong(self):
-        """Differences that nobody knows of, and known ones that are gone."""
+        """New differences, and known ones that no longer occur."""
         return self.gone() + [key for key, (_, differences) in self.rows.items()
                               if differences and self.reason(*key) is None]
 
@@ -80,6 +80,6 @@ def _short(value):
 
 
 def both_ways(ours, truth):
-    """What only one of two lists has, for a difference that can be read."""
+    """The elements that only one of two lists has, for a readable message."""
     a, b = collections.Counter(ours), collections.Counter(truth)
     return sorted((a - b).elements(), key=str), sorted((b - a).elements(), key=str)

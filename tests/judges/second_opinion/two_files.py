@@ -1,12 +1,12 @@
-"""Two files beside each other: `diff`, `diff --by stack`, `diff --requests`."""
+"""Compares two files: `diff`, `diff --by stack`, `diff --requests`."""
 from one_file import devices_with_memory
 from sites import Sites, innermost_of
 from table import both_ways
 
 
 def pairs_of(a, b):
-    """{device: (that of A, that of B)}: the only one with the only one, of several the same number;
-    None where a file does not have it."""
+    """{device: (A's, B's)}: if both have one device, these two; otherwise those of the same number;
+    None if a file lacks it."""
     sides = [{d.number: d for d in devices_with_memory(s)} for s in (a, b)]
     if len(sides[0]) == len(sides[1]) == 1:
         (one,), (other,) = sides
@@ -15,14 +15,15 @@ def pairs_of(a, b):
 
 
 def device_to_show(snapshot):
-    """Of several: the first that ran out of memory, else the one with the highest peak."""
+    """If there are several: the first that ran out of memory, else the one with the highest peak.
+    """
     for number, k in snapshot.in_order():
         if snapshot.devices[number].entries[k][0] == "oom":
             return snapshot.devices[number]
     return max(devices_with_memory(snapshot), key=lambda d: d.peak()[0], default=None)
 
 
-NOTHING = (0, -1, 0)  # the peak of a device that a file does not have
+NOTHING = (0, -1, 0)  # the peak of a device that a file lacks
 
 
 def _live_by_site(device, k, sites):
@@ -36,8 +37,8 @@ def _live_by_site(device, k, sites):
 
 
 def _join_by_innermost(live):
-    """Sites that one side alone has and whose program line the other side has under another caller are
-    one site."""
+    """Two sites that exist on only one side each, and whose program line is the same with different
+    callers, are one site."""
     alone = [{}, {}]
     for side in (0, 1):
         for key, (_, _, innermost) in live[side].items():
@@ -50,7 +51,7 @@ def _join_by_innermost(live):
 
 
 def _check_sites(table, name, answer, devices, peaks):
-    """Every call site of one device of both."""
+    """Every call site of one device in both files."""
     if answer["matched_by"] != "stack":
         return
     sites = Sites()

@@ -1,6 +1,7 @@
-// What is in memory at an event is told by many: the cursor, curves, live sets, peaks, steps, the
-// footer of a file, every export, fragmentation, what-ifs. Over random recordings of several
-// devices with the same addresses all of them say what a naive reckoning says.
+// Many parts of the code compute what is in memory at an event: the cursor, curves, live sets,
+// peaks, steps, the footer of a file, every export, fragmentation and what-ifs. For random
+// recordings of several devices that share addresses, all of them must agree with a naive
+// computation.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -64,8 +65,8 @@ class Agreement : public ::testing::TestWithParam<RandomDevicesOptions> {
     std::replace(name.begin(), name.end(), '/', '_');
     return std::filesystem::path(::testing::TempDir()) / ("agreement_" + name + ending);
   }
-  // Most allocated and reserved of a device in events [first, last], what was there before
-  // included.
+  // Maximum of the allocated and reserved bytes of a device in events [first, last], including
+  // memory from before.
   std::pair<uint64_t, uint64_t> Most(uint8_t device, size_t first, size_t last) const {
     std::pair<uint64_t, uint64_t> most;
     for (size_t i = first == 0 ? 0 : first - 1; i <= last; ++i) {
@@ -79,11 +80,12 @@ class Agreement : public ::testing::TestWithParam<RandomDevicesOptions> {
     return events_[i].kind == EventKind::kMarker || events_[i].kind == EventKind::kStepBegin ||
            events_[i].kind == EventKind::kStepEnd;
   }
-  // What is in the trace of one device, and which events of all of them those of it are.
+  // The part of a trace that belongs to one device, and the indexes of its events in the whole
+  // trace.
   struct Slice {
     std::shared_ptr<const trace::Trace> trace;
     std::vector<size_t> events;
-    // The slice's last event at or before event `i` of all.
+    // The slice's last event at or before event `i` of the whole trace.
     std::optional<EventIndex> At(size_t i) const {
       const auto behind = std::ranges::upper_bound(events, i);
       if (behind == events.begin()) return std::nullopt;
@@ -141,7 +143,7 @@ TEST_P(Agreement, Cursor) {
       ExpectSums(all.memory(device).sums(), naive_.After(i, device), where);
     if (i % 7 != 0) continue;
     ASSERT_EQ(Ids(all.Live()), naive_.All(i).live) << where;
-    // Reckoned from the tables, not walked to.
+    // Computed from the tables, without walking the events.
     trace::MemoryCursor there = trace::MemoryCursor::Behind(t_, static_cast<EventIndex>(i));
     ASSERT_EQ(there.event(), all.event());
     ExpectSums(there.sums(), all.sums(), where);
@@ -152,7 +154,7 @@ TEST_P(Agreement, Cursor) {
     for (const trace::AllocationId id : all.Live())
       EXPECT_EQ(there.CategoryOf(id), all.CategoryOf(id));
     EXPECT_EQ(there.Segments(), all.Segments());
-    // And it walks on from there.
+    // Walking from that position gives the same results.
     for (size_t next = i + 1; next < std::min(i + 20, events_.size()); ++next) there.Apply();
     ExpectSums(there.sums(), naive_.All(std::min(i + 20, events_.size()) - 1), where);
   }
@@ -189,7 +191,7 @@ TEST_P(Agreement, CurvesAndLiveSets) {
   }
 }
 
-// A trace of one device alone says of it what the whole trace says.
+// A trace that contains one device agrees with the whole trace about that device.
 TEST_P(Agreement, OneDeviceAlone) {
   for (const uint8_t device : devices_) {
     const Slice one = Of(device);
@@ -208,7 +210,8 @@ TEST_P(Agreement, OneDeviceAlone) {
   }
 }
 
-// Each device of a file against its like: the most of every category within every step.
+// Compares each device of a file with the device of the same number: the maximum of every category
+// in every step.
 TEST_P(Agreement, Diff) {
   const auto pairs = analysis::DevicePairs(made_.trace, made_.trace);
   ASSERT_EQ(pairs.size(), devices_.size());
@@ -440,8 +443,8 @@ TEST_P(Agreement, Csv) {
   }
 }
 
-// Written as a snapshot and read again: from where the recording began on, every device goes
-// through the same allocated and reserved bytes and ends with the same blocks.
+// A recording that is written as a snapshot and read again: from its first event on, every device
+// has the same allocated and reserved bytes and ends with the same blocks.
 TEST_P(Agreement, SnapshotAndBack) {
   const std::filesystem::path path = Temporary(".pickle");
   {
@@ -515,7 +518,8 @@ TEST_P(Agreement, SegmentsAndFragmentation) {
   }
 }
 
-// Every device follows its own decisions, and under its own settings goes through what it did.
+// A replay follows each device's own decisions. Under the recorded settings, every device has the
+// recorded history.
 TEST_P(Agreement, Replays) {
   for (const uint8_t device : devices_) {
     const Slice one = Of(device);
@@ -531,7 +535,7 @@ TEST_P(Agreement, Replays) {
   }
 }
 
-// What is inferred of a device does not depend on what else is in the file.
+// The inference for a device does not depend on the other devices of the file.
 TEST_P(Agreement, Inference) {
   const std::filesystem::path path = Temporary(".pickle");
   {
@@ -552,7 +556,7 @@ TEST_P(Agreement, Inference) {
   std::filesystem::remove(path);
 }
 
-// Of a recording that ran out of memory: what the device gave it at the most.
+// For a recording that ran out of memory: the maximum that the device provided.
 TEST_P(Agreement, WhatIfTakesTheRecordingsLimit) {
   for (const uint8_t device : devices_) {
     uint64_t limit = 0;

@@ -1,6 +1,6 @@
-// What is in every device's memory after every event, reckoned as plainly as it can be said: lists
-// of what is there, added up anew each time; memory of expandable segments page by page. From the
-// events as they were made, not from the trace's tables.
+// Computes the contents of every device's memory after every event in the simplest way: lists of
+// blocks, added up from scratch each time; memory of expandable segments page by page. It uses the
+// events as they were emitted, not the trace's tables.
 #pragma once
 
 #include <algorithm>
@@ -32,7 +32,7 @@ class NaiveMemory {
     }
   }
 
-  // Right after event `i`.
+  // The state right after event `i`.
   NaiveSums After(size_t i, uint8_t device) const {
     const auto at = after_[i].find(device);
     return at == after_[i].end() ? NaiveSums() : at->second;
@@ -49,7 +49,8 @@ class NaiveMemory {
     std::sort(sum.live.begin(), sum.live.end());
     return sum;
   }
-  // Whose memory the event changes, or the device of an out-of-memory event; 0 for others.
+  // The device whose memory the event changes, or the device of an out-of-memory event; 0 for other
+  // events.
   uint8_t DeviceOf(const trace::Event& e) const {
     switch (e.kind) {
       case trace::EventKind::kFreeRequested:
@@ -72,7 +73,7 @@ class NaiveMemory {
   struct Device {
     std::map<uint64_t, Block> blocks;
     std::map<uint64_t, uint64_t> plain;  // segment -> bytes
-    std::set<uint64_t> pages;            // numbers of mapped ones
+    std::set<uint64_t> pages;            // numbers of mapped pages
   };
 
   void Apply(const trace::Event& e) {

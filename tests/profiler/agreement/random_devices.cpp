@@ -22,7 +22,7 @@ using trace::EventKind;
 
 constexpr uint64_t kMiB = uint64_t{1} << 20;
 
-// What all devices write to.
+// The output that all devices share.
 struct Script {
   std::mt19937_64 random;
   std::vector<Event> events;
@@ -31,7 +31,7 @@ struct Script {
 
   uint64_t Below(uint64_t n) { return random() % n; }
   Event& Put(EventKind kind, uint8_t device = 0) {
-    // Whole microseconds, each its own: a snapshot holds no finer ones.
+    // Times are distinct whole microseconds, since a snapshot has no finer resolution.
     now += static_cast<int64_t>(1000 * (1 + Below(5)));
     Event e;
     e.kind = kind;
@@ -155,9 +155,9 @@ class Device final : public allocator::SegmentObserver {
   const uint8_t number_;
   const RandomDevicesOptions& options_;
   std::unique_ptr<CachingAllocator> allocator_;
-  uint32_t asks_for_ = 0;              // the stream of the last request
+  uint32_t asks_for_ = 0;              // the stream of the last allocation
   std::map<uint64_t, uint64_t> live_;  // address -> allocation
-  std::vector<uint64_t> addresses_;    // of those that the program has
+  std::vector<uint64_t> addresses_;    // of the blocks that the program has allocated
   std::vector<uint64_t> pending_;
   std::map<uint64_t, uint64_t> segment_ids_;
 };

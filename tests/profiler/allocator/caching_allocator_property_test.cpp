@@ -1,5 +1,5 @@
-// Random histories under every kind of settings against the plain reference: every address, every
-// block, every segment, page and order of release.
+// Random histories under all kinds of settings, compared with the simple reference: every address,
+// block, segment and page, and the order of releases.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -44,7 +44,7 @@ struct Log : SegmentObserver {
   uint64_t reserved = 0, out_of_memory = 0;
 };
 
-// Everything that must hold of any state, and that it is the reference's.
+// Checks the invariants of any state, and that the state equals the reference's.
 void CheckState(const CachingAllocator& a, const NaiveAllocator& naive) {
   uint64_t allocated = 0, requested = 0, reserved = 0, end = 0;
   auto expected = naive.blocks().begin();
@@ -144,7 +144,7 @@ TEST_P(CachingAllocatorProperty, FollowsTheReference) {
     from.pop_back();
     return address;
   };
-  // A release completes what is pending.
+  // A release completes pending frees.
   const auto forget_completed = [&] {
     for (uint64_t address : std::exchange(log.completed, {})) std::erase(pending, address);
   };
@@ -210,7 +210,7 @@ TEST_P(CachingAllocatorProperty, FollowsTheReference) {
   }
   ASSERT_TRUE(log.events == naive.log()) << FirstDifference(log.events, naive.log());
   if (p.device_bytes != 0) {
-    EXPECT_GT(log.out_of_memory, 0u) << "the case is to meet the limit";
+    EXPECT_GT(log.out_of_memory, 0u) << "this case must reach the limit";
     EXPECT_GT(a.stats().retries, 0u);
   }
   if (p.device_bytes != 0 && !p.grant) {
@@ -230,7 +230,7 @@ TEST_P(CachingAllocatorProperty, FollowsTheReference) {
   EXPECT_EQ(a.stats().allocated, 0u);
   EXPECT_EQ(a.stats().requested, 0u);
   EXPECT_EQ(a.stats().reserved, 0u);
-  // Addresses to which nothing could be mapped stay reserved.
+  // Addresses for which no memory could be mapped stay reserved.
   for (const CachingAllocator::SnapshotSegment& s : a.Snapshot()) {
     EXPECT_TRUE(s.segment.expandable && s.blocks.size() == 1 && !s.blocks[0].mapped);
   }
@@ -278,7 +278,7 @@ INSTANTIATE_TEST_SUITE_P(
              300'000, 100, kGiB / 2, 3, 20, 2}),
     [](const ::testing::TestParamInfo<Case>& info) { return std::string(info.param.name); });
 
-// A state goes on as the one that it was taken from.
+// A copy of a state continues like the original.
 class CachingAllocatorRestore : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(CachingAllocatorRestore, GoesOnAlike) {

@@ -68,19 +68,19 @@ TEST(CachingAllocator, KeepsTheFrontOfASplitBlock) {
 
 TEST(CachingAllocator, LargeBlocksSplitOnlyAboveOneMiBRest) {
   CachingAllocator a({}, nullptr);
-  // 12 MiB segment, rest of exactly 1 MiB: stays as a hidden tail of the block.
+  // 12 MiB segment with a remainder of exactly 1 MiB: it stays part of the block.
   const Block whole = MustMalloc(a, 11 * kMiB);
   EXPECT_EQ(whole.bytes_rounded, 12 * kMiB);
   EXPECT_EQ(a.stats().allocated, 12 * kMiB);
   EXPECT_EQ(a.stats().requested, 11 * kMiB);
-  // One step more of rest: split.
+  // A remainder that is one step larger is split off.
   EXPECT_EQ(MustMalloc(a, 11 * kMiB - 512).bytes_rounded, 11 * kMiB - 512);
 }
 
 TEST(CachingAllocator, BestFitTakesTheSmallestThenTheLowestAddress) {
   CachingAllocator a({}, nullptr);
   std::vector<Block> blocks;
-  for (uint64_t mib : {4, 2, 3, 2, 2}) {  // fences between them keep the holes apart
+  for (uint64_t mib : {4, 2, 3, 2, 2}) {  // blocks between the holes keep them apart
     blocks.push_back(MustMalloc(a, mib * kMiB));
     MustMalloc(a, kMiB + 512);
   }
@@ -142,7 +142,7 @@ TEST(CachingAllocator, GrantsOverTheLimitAndSaysSoOnceEachTime) {
   EXPECT_EQ(a.stats().reserved, 170 * kMiB);
   ASSERT_EQ(log.out_of_memory.size(), 1);
   EXPECT_EQ(log.out_of_memory[0].second, 4 * kMiB);
-  // Back below the limit, a request fits again; then it is passed once more.
+  // Below the limit again, an allocation succeeds; then the limit is exceeded once more.
   ASSERT_TRUE(a.Free(first.address).ok());
   ASSERT_TRUE(a.Free(second.address).ok());
   a.EmptyCache();
@@ -152,8 +152,7 @@ TEST(CachingAllocator, GrantsOverTheLimitAndSaysSoOnceEachTime) {
   EXPECT_EQ(a.stats().out_of_memory, 2);
 }
 
-// Each of many streams has free memory that cannot go back: it is looked at once, and not by every
-// release that comes.
+// Many streams have free memory that cannot be released. It is examined once, not at every release.
 TEST(CachingAllocator, AReleaseLooksOnlyWhereSomethingWasFreed) {
   constexpr uint32_t kStreams = 500, kReleases = 400;
   CachingAllocator a({}, nullptr);
@@ -194,16 +193,17 @@ TEST(CachingAllocator, RoundsToDivisionsOfAPowerOfTwo) {
   const run::AllocConf conf =
       run::ParseAllocConf("roundup_power2_divisions:[1:4,2:0,4:8,>:2]").value();
   const auto round = [&conf](uint64_t bytes) { return CachingAllocator::RoundSize(bytes, conf); };
-  EXPECT_EQ(round(1200), 1536) << "up to 512 times the divisions: to 512 alone";
+  EXPECT_EQ(round(1200), 1536) << "sizes up to 512 times the divisions are rounded only to 512";
   EXPECT_EQ(round(2049), 2560);
   EXPECT_EQ(round(1200 * 1024), 1280 * 1024) << "PyTorch's own example: 1200 with 4 gives 1280";
-  EXPECT_EQ(round(2 * kMiB + 1), 2 * kMiB + 512) << "off between 2 and 4 MiB";
+  EXPECT_EQ(round(2 * kMiB + 1), 2 * kMiB + 512) << "wrong between 2 and 4 MiB";
   EXPECT_EQ(round(4 * kMiB), 4 * kMiB);
   EXPECT_EQ(round(4 * kMiB + 1), 4 * kMiB + kMiB / 2);
   EXPECT_EQ(round(9 * kMiB), 12 * kMiB);
   EXPECT_EQ(round(13 * kMiB), 16 * kMiB);
   CachingAllocator a(With("roundup_power2_divisions:4"), nullptr);
-  EXPECT_EQ(MustMalloc(a, 900 * 1024).bytes_rounded, kMiB) << "and then as if that were asked";
+  EXPECT_EQ(MustMalloc(a, 900 * 1024).bytes_rounded, kMiB)
+      << "and then as if it had been requested";
 }
 
 TEST(CachingAllocator, OversizeBlocksAreNotSplitAndServeTheirLikeAlone) {
@@ -333,7 +333,7 @@ TEST(CachingAllocator, ADriverSaysWhereAndWhetherThereIsMemory) {
   EXPECT_EQ(MustMalloc(a, 2 * kMiB).address, uint64_t{3} << 40);
   EXPECT_EQ(a.Malloc(30 * kMiB, 0).status().code(), absl::StatusCode::kResourceExhausted);
   EXPECT_EQ(driver.asked, (std::vector<uint64_t>{2 * kMiB, 20 * kMiB, 30 * kMiB, 30 * kMiB}))
-      << "twice, the cache released in between";
+      << "two attempts, with a release of the cache in between";
 }
 
 TEST(CachingAllocator, RefusesStatesThatCannotBe) {
@@ -366,9 +366,10 @@ TEST(CachingAllocator, RefusesStatesThatCannotBe) {
   EXPECT_EQ(used.Restore({}).code(), absl::StatusCode::kFailedPrecondition);
 }
 
-// A cache that is given back time and again, by programs with as many streams as may be: looked
-// through is what was freed since the last time, not every pool of every stream. 20,000 streams
-// took 12 s; they take a few hundredths, and the bound leaves room for any computer.
+// The cache is released many times in programs with as many streams as possible. Each release must
+// examine only what was freed since the last one, not every pool of every stream. 20,000 streams
+// used to take 12 s and now take a few hundredths of a second; the bound leaves room for slow
+// computers.
 TEST(CachingAllocator, GivingBackDoesNotLookThroughEveryStream) {
   constexpr uint32_t kStreams = 20'000;
   CachingAllocator a({}, nullptr);

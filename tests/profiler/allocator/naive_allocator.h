@@ -1,7 +1,7 @@
-// The caching allocator written down as plainly as possible: std::set of free blocks over all
-// streams, std::map of blocks by address, every answer found by definition, step by step in the
-// words of c10/cuda/CUDACachingAllocator.cpp. The reference of the property tests and the peer of
-// the benchmark.
+// The caching allocator in its simplest form: std::set of free blocks over all streams, std::map of
+// blocks by address, every result found by definition, in the order and terms of
+// c10/cuda/CUDACachingAllocator.cpp. The property tests compare with it, and the benchmark measures
+// it for comparison.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 
 namespace vramscope::allocator {
 
-// What happened at the driver, in order.
+// Calls of the driver, in order.
 struct DriverEvent {
   enum Kind { kAlloc, kFree, kMap, kUnmap, kCompleted, kOutOfMemory } kind;
   uint64_t address = 0, bytes = 0;
@@ -173,7 +173,7 @@ class NaiveAllocator {
   bool Fits(uint64_t bytes) const {
     return settings_.device_memory_bytes == 0 || reserved_ + bytes <= settings_.device_memory_bytes;
   }
-  // Neighbour within the segment; end() when there is none.
+  // The neighbour within the segment, or end().
   BlockIt Before(BlockIt it) {
     if (it == blocks_.begin()) return blocks_.end();
     auto p = std::prev(it);
@@ -208,7 +208,8 @@ class NaiveAllocator {
       pool.free[b.small].erase({b.stream, b.bytes, address});
     }
   }
-  // Joins the block, which is in no set, with neighbours in the same state; then into its set.
+  // Merges the block, which is in no set, with neighbours in the same state, then inserts it into
+  // its set.
   uint64_t MergeAndInsert(BlockIt it) {
     if (auto p = Before(it); p != blocks_.end() && p->second.state == it->second.state) {
       Remove(p->first);

@@ -1,4 +1,4 @@
-// Over random traces: every answer against one found by definition.
+// Compares every result on random traces with one found by definition.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -14,7 +14,7 @@ namespace {
 
 using trace::EventKind;
 
-// Sums over what is alive after every event, kept in maps and never in the trace's own tables.
+// Sums over the live blocks after every event, kept in maps, independent of the trace's own tables.
 struct Truth {
   struct Live {
     uint64_t requested, rounded;
@@ -172,7 +172,7 @@ TEST_P(AnalysisProperty, PeakIsTheFirstHighestPoint) {
   EXPECT_EQ(peak.by_category, LiveAt(*trace_, event).by_category);
 }
 
-// Where an event lies, by walking the events up to it.
+// Finds the step and phase of an event by walking the events before it.
 Context WalkTo(const trace::Trace& t, trace::EventIndex event) {
   Context c;
   std::vector<int32_t> micro;
@@ -208,7 +208,7 @@ TEST_P(AnalysisProperty, ContextIsWhereTheEventLies) {
 }
 
 TEST_P(AnalysisProperty, PhaseTotalsAndStepsArePeaksByDefinition) {
-  // After every event, the state belongs to the step and phase that the event leaves open.
+  // After every event, the state belongs to the step and phase that are open after that event.
   std::map<std::tuple<int32_t, trace::Phase, int>, uint64_t> totals;
   std::map<int32_t, uint64_t> step_peaks;
   Truth truth;
@@ -257,7 +257,7 @@ void ExpectSame(const MemoryCurves& a, const MemoryCurves& b) {
   for (int c = 0; c < trace::kCategoryCount; ++c) EXPECT_TRUE(a.category[c] == b.category[c]) << c;
 }
 
-// As a run is watched: what is new is added to what was added up before.
+// As for a run that is still growing: new events are added to the previous sums.
 TEST_P(AnalysisProperty, CurvesGoOnFromThoseOfAnEarlierPicture) {
   std::vector<trace::Event> events;
   trace::EventSource source(*trace_);
@@ -280,7 +280,7 @@ TEST_P(AnalysisProperty, CurvesGoOnFromThoseOfAnEarlierPicture) {
   }
   EXPECT_GT(went_on, 0);
   ExpectSame(curves, curves_);
-  // Of another trace nothing is taken over.
+  // Nothing is reused from another trace.
   EXPECT_FALSE(trace_->events.GoOnFrom(before->events));
   ExpectSame(ContinueCurves(*trace_, *before, MemoryCurves(curves)), curves_);
 }
@@ -295,7 +295,8 @@ INSTANTIATE_TEST_SUITE_P(Random, AnalysisProperty, ::testing::Range<uint64_t>(1,
 
 TEST(Devices, OneAloneHasItsOwnMemory) {
   const auto all = MakeRandomTrace({.seed = 21, .steps = 2, .tear_down = false});
-  // Every second allocation and segment on another device: together they are what there was.
+  // Every second allocation and segment moves to another device: the sum over both devices stays
+  // the same.
   const auto whole = std::make_shared<trace::Trace>(*all);
   trace::Trace& t = *whole;
   for (uint32_t id = 0; id < t.allocations.size(); ++id) t.allocations.device.Set(id, id % 2);
@@ -314,7 +315,7 @@ TEST(Devices, OneAloneHasItsOwnMemory) {
   EXPECT_EQ(one.size() + other.size(), both.size());
   EXPECT_EQ(ComputeCurves(*trace::OfDevice(whole, 2)).size(), 0u);
   for (trace::EventIndex event = 0; event < t.events.size(); event += 97) {
-    // Times are the same in a slice; events of one time may be several.
+    // Times are the same in a slice; several events can have the same time.
     const int64_t time = t.events.time_ns[event];
     if (event + 1 < t.events.size() && t.events.time_ns[event + 1] == time) continue;
     const auto at = [time](const MemoryCurves& curves, const auto& column) {

@@ -18,7 +18,7 @@ using trace::Phase;
 
 constexpr int64_t kMs = 1'000'000;
 
-// A trace by hand: events in order, each 1 ms after the last unless At says otherwise.
+// A trace written by hand: events are in order, each 1 ms after the last unless At() sets a time.
 class Script {
  public:
   Script() { info_.device.memory_bytes = 0; }
@@ -168,7 +168,7 @@ TEST(Analysis, StepTimesAreThoseOfTheirPhases) {
                      .At(6)
                      .EndPhase()
                      .At(6)
-                     .Phase(Phase::kLoss)  // beside it: counts as forward, too
+                     .Phase(Phase::kLoss)  // not nested: counts as forward, too
                      .At(7)
                      .EndPhase()
                      .At(8)
@@ -255,7 +255,7 @@ TEST(Analysis, AnEvaluationBetweenStepsIsARow) {
   EXPECT_DOUBLE_EQ(rows[0].total_ms, 20);
   EXPECT_EQ(rows[0].peak_allocated, 8192u + 4096u);
   EXPECT_EQ(rows[1].phase, Phase::kSave);
-  EXPECT_EQ(rows[1].peak_allocated, 8192u) << "what is there on entry";
+  EXPECT_EQ(rows[1].peak_allocated, 8192u) << "live blocks at the begin";
 }
 
 TEST(Analysis, SummaryReadsTheMarkers) {
@@ -343,7 +343,7 @@ TEST(Analysis, GroupByNames) {
   EXPECT_THAT(std::string(bad.status().message()), HasSubstr("category, module, op, stack, phase"));
 }
 
-// Of a recording: three stacks, two of which are the same place in the program.
+// A recording with three stacks, two of which are the same line of the program.
 TEST(Analysis, GroupsByStackAreThePlacesOfTheProgram) {
   trace::TraceBuilder b;
   ASSERT_TRUE(
@@ -393,11 +393,12 @@ TEST(Analysis, GroupsByStackAreThePlacesOfTheProgram) {
             "(before the recording) 4096, optimizer.py:80 step 2048, MmBackward0 512, (no stack) "
             "256, ");
   EXPECT_EQ(names(GroupBy::kPhase), "(before the recording) 4096, none 2816, ");
-  // What it began with is there before the training, though no event of the recording made it.
+  // Memory that exists at the start counts as older than the training, although no event of the
+  // recording allocated it.
   EXPECT_EQ(Summarize(*t, ComputeCurves(*t)).before_training.allocated, 4096u);
 }
 
-// PyTorch's counter lets a block go when its free is requested.
+// PyTorch's counter drops a block when its free is requested.
 TEST(Analysis, TheCounterOfPyTorchLeavesOutWhatWaitsForAnotherStream) {
   trace::TraceBuilder b;
   const auto event = [](trace::EventKind kind, uint64_t id) {
@@ -417,7 +418,7 @@ TEST(Analysis, TheCounterOfPyTorchLeavesOutWhatWaitsForAnotherStream) {
   EXPECT_EQ(MostByCounter(*t), 1024u);
 }
 
-// As of a compiled graph, whose allocations name no operator while the operators are recorded.
+// As with a compiled graph, whose allocations name no operator although operators are recorded.
 TEST(Analysis, AnAllocationWithoutAnOperatorIsOfTheOneThatWasOpen) {
   trace::TraceBuilder b;
   ASSERT_TRUE(b.AddStrings(0, std::vector<std::string>{"", "aten::mm", "aten::add"}).ok());

@@ -1,4 +1,5 @@
-// Traces for tests and benchmarks: the shape of a training run, sizes and lifetimes by dice.
+// Traces for tests and benchmarks that have the structure of a training run, with random sizes and
+// lifetimes.
 #pragma once
 
 #include <cstdint>
@@ -16,13 +17,14 @@ struct RandomTraceOptions {
   int ops_per_layer = 8;  // two allocations each, most of them freed at once
   uint64_t device_memory_bytes = 0;
   bool expandable = false;  // expandable_segments:True
-  bool segments = true;     // off: as the cpu backend, addresses from nowhere
+  bool segments = true;     // off: as with the cpu backend, addresses belong to no segment
   bool tear_down = true;    // everything is freed at the end
   bool slices = true;       // module and op slices
 };
 
-// Allocations, both kinds of free (sometimes far apart), retags, segments given and taken back,
-// phases, steps, micro-batches, modules and ops on two threads, both training markers.
+// Contains allocations, both events of a free (sometimes far apart), retags, segments that are
+// reserved and released, phases, steps, micro-batches, modules and ops on two threads, and both
+// training markers.
 std::shared_ptr<const trace::Trace> MakeRandomTrace(const RandomTraceOptions& options);
 
 }  // namespace vramscope::analysis

@@ -137,7 +137,7 @@ TEST(RequestsCsv, DamagedTextNeverDoesHarm) {
     }
     ++read;
     EXPECT_LE(s->requests.size(), static_cast<size_t>(std::ranges::count(text, '\n')));
-    // Whatever it says: what is freed was allocated before, and once.
+    // For any input: each freed block was allocated before, and is freed once.
     std::vector<bool> live;
     for (const Request& r : s->requests) {
       if (r.is_alloc) {
@@ -168,7 +168,7 @@ TEST(RequestsCsv, RecordingOfATrainingStep) {
   EXPECT_EQ(s->requests.size(), 6526u + 6305u);
   EXPECT_TRUE(DiffRequests(*s, *s).identical());
 
-  // By addresses instead of row numbers the identities are the same.
+  // With addresses instead of row numbers, the identities are the same.
   std::string renamed = *csv;
   renamed.replace(renamed.find("alloc_index"), 11, "ignored");
   const absl::StatusOr<RequestStream> by_address = ReadRequestsCsv(renamed);

@@ -14,7 +14,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// "+5" allocates 5 bytes, "-5:0" frees allocation 0 of 5 bytes, "-5" one that is older.
+// "+5" allocates 5 bytes, "-5:0" frees allocation 0 of 5 bytes, "-5" frees an older allocation of 5
+// bytes.
 RequestStream Stream(std::initializer_list<std::string> words) {
   RequestStream s;
   int64_t allocations = 0;
@@ -50,7 +51,7 @@ TEST(Requests, EmptyStreams) {
 }
 
 TEST(Requests, AFreeMustFreeTheCounterpart) {
-  // Same kinds and sizes in the same order, but the other one of two equal tensors goes first.
+  // The kinds and sizes have the same order, but of two equal tensors the other one is freed first.
   const RequestDiff d =
       DiffRequests(Stream({"+8", "+8", "-8:0", "-8:1"}), Stream({"+8", "+8", "-8:1", "-8:0"}));
   EXPECT_FALSE(d.identical());
@@ -111,7 +112,7 @@ TEST(Requests, StepsOfATrace) {
   EXPECT_EQ(RequestsOfStep(*MakeRandomTrace({.steps = 0}), -1).status().code(),
             absl::StatusCode::kNotFound);
 
-  // The start is what is live where the step begins.
+  // The start is the live set at the begin of the step.
   const trace::SliceTable& s = t->slices;
   for (uint32_t i = 0; i < s.size(); ++i) {
     if (s.kind[i] == trace::SliceKind::kStep && s.number[i] == 3) {
@@ -129,7 +130,7 @@ TEST(Requests, WholeTraceHoldsEveryAllocationAndFree) {
   for (const Request& r : all->requests) ASSERT_GE(r.allocation, 0);
 }
 
-// Removes random allocations with their frees; what is left must be found equal again.
+// Removes random allocations with their frees; the rest must be found equal.
 TEST(Requests, FindsTheCommonPartOfEditedStreams) {
   const RequestStream all =
       *RequestsOfStep(*MakeRandomTrace({.seed = 6, .steps = 6}), std::nullopt);

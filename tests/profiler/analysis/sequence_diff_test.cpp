@@ -71,7 +71,7 @@ TEST(SequenceDiff, IsALongestCommonSubsequenceWithinTheBound) {
 }
 
 TEST(SequenceDiff, ResynchronisesBehindManyDifferences) {
-  // Far more differences in all than the bound, but never many in a row.
+  // The total number of differences is far above the bound, but there are never many in a row.
   std::mt19937 random(4);
   std::vector<Token> a, b;
   for (int i = 0; i < 50'000; ++i) {

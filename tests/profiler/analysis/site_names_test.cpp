@@ -1,4 +1,4 @@
-// What call sites are called: the program's innermost frame, in notebooks and on Windows, too.
+// Names of call sites: the program's innermost frame, also in notebooks and on Windows.
 #include "profiler/analysis/site_names.h"
 
 #include <gtest/gtest.h>
@@ -92,7 +92,7 @@ TEST(SiteNamesTest, CxxThatEveryRequestGoesThroughIsNoCallSite) {
 }
 
 TEST(SiteNamesTest, WhoCalledTheOperatorStandsForWhatItDoesWithin) {
-  // As PyTorch's engine adds two gradients: no Python, no node.
+  // As when PyTorch's engine adds two gradients: no Python frame, no autograd node.
   EXPECT_EQ(
       NameOf(
           {{"at::(anonymous namespace)::create_out(c10::ArrayRef<long>)", "??"},

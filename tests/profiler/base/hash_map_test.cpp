@@ -1,5 +1,5 @@
-// Hash maps and sets hold what a model of them holds, also after each allocation of a call failed
-// in turn: then they are as they were before the call.
+// Hash maps and sets have the contents of a model. When any allocation of a call fails, they have
+// the contents from before the call.
 #include "profiler/base/hash_map.h"
 
 #include <gtest/gtest.h>
@@ -61,7 +61,8 @@ void ExpectSame(const HashSet<K>& table, const std::set<K>& model) {
   for (const K& key : model) ASSERT_TRUE(table.contains(key));
 }
 
-// Fails its allocations one after another until it is done; how many failed.
+// Makes the call's allocations fail one after another until the call succeeds; returns the number
+// of failures.
 template <class Table, class Model, class Act>
 int64_t WithEveryFailure(const Table& table, const Model& before, Act act) {
   for (int64_t n = 0;; ++n) {
@@ -172,7 +173,8 @@ TEST(HashSetTest, StandsEveryFailedAllocationOfRandomCalls) {
   EXPECT_GT(failures, 500);
 }
 
-// Addresses come and go, as many live as ever: the room of the deleted ones is used again.
+// Addresses are inserted and erased while the number of entries stays constant: slots of erased
+// entries are reused.
 TEST(HashMapTest, DoesNotGrowWithWhatIsDeleted) {
   HashMap<uint64_t, uint64_t> table;
   for (uint64_t i = 0; i < 100'000; ++i) {
@@ -186,7 +188,7 @@ TEST(HashMapTest, DoesNotGrowWithWhatIsDeleted) {
   for (uint64_t i = 99'000; i < 100'000; ++i) ASSERT_EQ(table.at(i * 512), i);
 }
 
-// Keys whose hashes are all one.
+// Keys that all have the same hash.
 struct Same {
   size_t operator()(uint64_t) const { return 42; }
 };
@@ -200,7 +202,7 @@ TEST(HashMapTest, FindsAmongKeysOfOneHash) {
   for (uint64_t i = 0; i < 500; ++i) ASSERT_EQ(table.at(i), i + 1);
 }
 
-// What is inserted may lie in the table that grows for it.
+// The inserted value may be inside the table that grows for it.
 TEST(HashMapTest, TakesAValueOutOfItself) {
   HashMap<uint64_t, std::string> table;
   table[0] = Text(0);
@@ -220,7 +222,7 @@ TEST(HashMapTest, SearchesTextsWithoutMakingOne) {
   EXPECT_EQ(table.count("b"), 0u);
 }
 
-// A set of numbers whose texts lie elsewhere, as importers have.
+// A set of numbers that refer to texts stored elsewhere, as in importers.
 struct ByText {
   using is_transparent = void;
   const std::vector<std::string>* texts;

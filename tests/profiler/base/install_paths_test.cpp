@@ -1,4 +1,4 @@
-// Where a tree's files are, from any of its programs, wherever the tree lies.
+// Each program of an installed tree finds the tree's files, wherever the tree is.
 #include "profiler/base/install_paths.h"
 
 #include <gtest/gtest.h>
@@ -57,7 +57,7 @@ TEST_F(InstallPathsTest, TheRunningProgramsAreThoseOfItsTree) {
 TEST_F(InstallPathsTest, TheLibraryPathIsTheUsersAgain) {
   setenv("LD_LIBRARY_PATH", "/ours:/theirs", 1);
   RestoreLibraryPath();
-  EXPECT_STREQ(std::getenv("LD_LIBRARY_PATH"), "/ours:/theirs");  // nobody has changed it
+  EXPECT_STREQ(std::getenv("LD_LIBRARY_PATH"), "/ours:/theirs");  // not changed by a test
   setenv("VRAMSCOPE_LIBRARY_PATH_BEFORE", "/theirs", 1);
   RestoreLibraryPath();
   EXPECT_STREQ(std::getenv("LD_LIBRARY_PATH"), "/theirs");

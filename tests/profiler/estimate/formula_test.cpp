@@ -1,4 +1,4 @@
-// The formulas against published worked numbers, and against counts known from elsewhere.
+// Compares the formulas with published worked examples, and with counts from other sources.
 #include "profiler/estimate/formula.h"
 
 #include <gtest/gtest.h>
@@ -82,8 +82,8 @@ TEST(Formulas, TermsAreChecked) {
   EXPECT_FALSE(Evaluate("weights", {{"P", 1e308 * 10}, {"e_w", 4}}).ok());
 }
 
-// A closed-form memory estimate of BERT and mT5 that was published with its worked numbers.
-// What is more than 64 bits hold is not nothing.
+// A closed-form memory estimate of BERT and mT5, published with worked examples. Values of more
+// than 64 bits must not become 0.
 TEST(Formulas, WhatDoesNotFitIsTheMostThatDoes) {
   EXPECT_EQ(Evaluate("weights", {{"P", 1e19}, {"e_w", 4}}).value().bytes(), UINT64_MAX);
   EXPECT_EQ(Evaluate("weights", {{"P", 0x1p61}, {"e_w", 4}}).value().bytes(), uint64_t{1} << 63);
@@ -123,7 +123,7 @@ TEST(Formulas, ActivationsOfATransformerOfThreeBillion) {
 }
 
 TEST(Formulas, KeysAndValues) {
-  // Llama-2-7B: half a MiB a token in 16 bit; DeepSeek-V2's latent cache: 70,272 B.
+  // Llama-2-7B: half a MiB per token in 16 bits; DeepSeek-V2's latent cache: 70,272 B.
   EXPECT_EQ(Value("kv-cache", {{"e", 2}, {"L", 32}, {"b", 1}, {"s", 1}, {"a", 32}, {"d", 128}}),
             524288);
   EXPECT_EQ(
@@ -140,7 +140,7 @@ TEST(Formulas, KeysAndValues) {
       70272);
 }
 
-// Bytes a token and layer, known from meta-device runs of the model's published code.
+// Bytes per token and layer, from runs of the model's published code on the meta device.
 TEST(EstimateRun, WhatALayerOfQwenKeepsForAToken) {
   constexpr uint64_t kTokens = 2 * 1536;
   const auto kept = [&](const char* precision, const char* attention) {

@@ -20,7 +20,7 @@ WeightCount Counted(const std::string& json) {
   return model.ok() ? CountWeights(*model) : WeightCount();
 }
 
-// Counts of the published checkpoints; basics-medium: its repository's own print-out.
+// Counts of the published checkpoints; for basics-medium, the output of its repository.
 TEST(CountWeights, PresetsHaveTheirPublishedCounts) {
   EXPECT_EQ(Counted(PresetJson("qwen2-0.5b")).total(), 494032768u);
   EXPECT_EQ(Counted(PresetJson("gpt2")).total(), 124439808u);
@@ -29,8 +29,8 @@ TEST(CountWeights, PresetsHaveTheirPublishedCounts) {
   EXPECT_EQ(Counted(PresetJson("basics-medium")).total(), 423183360u);
 }
 
-// Two published models that are no presets: Mistral-7B-v0.1 and Llama-2-7B (no key-value heads
-// key).
+// Two published models that are not presets: Mistral-7B-v0.1 and Llama-2-7B (without the key for
+// key-value heads).
 TEST(CountWeights, OtherPublishedModels) {
   EXPECT_EQ(Counted(R"({"model_type": "mistral", "hidden_size": 4096, "intermediate_size": 14336,
       "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 8,

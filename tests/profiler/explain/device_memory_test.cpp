@@ -1,5 +1,5 @@
-// What a card's memory is used for: the parts against figures written down by hand, and their sum
-// against what NVML was made to say.
+// The uses of a GPU's memory: the parts are compared with figures written by hand, and their sum
+// with the value set for NVML.
 #include "profiler/explain/device_memory.h"
 
 #include <gmock/gmock.h>
@@ -26,7 +26,7 @@ struct Said {
 
 class Maker : public TraceMaker {
  public:
-  // NVML's answer right behind the last event.
+  // NVML's reading right after the last event.
   void Ask(const Said& said) {
     const auto put = [&](std::string_view name, std::optional<uint64_t> value) {
       if (value)
@@ -58,9 +58,9 @@ TEST(DeviceMemory, EveryPart) {
   Maker t;
   t.info.backend = trace::Backend::kCuda;
   t.info.measured = true;
-  t.info.device.context_bytes = 999;  // of the table: NVML knows better
+  t.info.device.context_bytes = 999;  // of the table: NVML's figure is preferred
   t.Segment(kBase, 20 * kMiB);
-  t.Take(kBase, 20 * kMiB, "libc10_cuda.so");  // the segment, as the driver tells of it
+  t.Take(kBase, 20 * kMiB, "libc10_cuda.so");  // the segment, as the driver reports it
   t.Take(1, 3 * kMiB, "libcublasLt.so.13");
   t.Take(2, 7 * kMiB, "libnccl.so.2");
   t.Take(3, 100 * kMiB, "");
@@ -93,19 +93,19 @@ TEST(DeviceMemory, EveryPart) {
   EXPECT_EQ(m.total, 1000 * kMiB);
   EXPECT_EQ(m.asked_ns, trace->events.time_ns[then]);
 
-  // Later, the allocator's parts are those of that moment and NVML's the last ones; before the
-  // first answer, that one.
+  // Later, the allocator's parts are those at that time and NVML's part is its last reading; before
+  // the first reading, the first one is used.
   const DeviceMemory later = history.At(trace::kNoEvent);
   EXPECT_EQ(BytesOf(later, What::kRequested), MiB(14) - 100);
   EXPECT_EQ(BytesOf(later, What::kRemainder), MiB(12));
-  EXPECT_EQ(later.used, MiB(841));  // a block within what is reserved
+  EXPECT_EQ(later.used, MiB(841));  // a block within the reserved memory
   const DeviceMemory first = history.At(0);
   EXPECT_EQ(BytesOf(first, What::kRemainder), 0);
   EXPECT_NE(first.Of(What::kRemainder), nullptr);
   EXPECT_EQ(first.used, MiB(770));
 }
 
-// What a card must hold is both together, when both are most: not the sum of what was most of each.
+// The GPU needs the maximum of the sum of both parts, not the sum of their maxima.
 TEST(DeviceMemory, WhetherItFitsCountsWhatWasTakenPastTheAllocator) {
   Maker t;
   t.info.backend = trace::Backend::kPlan;
@@ -136,8 +136,9 @@ TEST(DeviceMemory, WhetherItFitsCountsWhatWasTakenPastTheAllocator) {
   EXPECT_FALSE(over.fits);
 }
 
-// A card's driver tells of every piece that is mapped into an expandable segment (as recorded on an
-// H200: tests/golden/gpu/h200/record_gpt2_expandable.trace); it is the allocator's already.
+// A GPU's driver reports every piece that is mapped into an expandable segment (as recorded on an
+// H200: tests/golden/gpu/h200/record_gpt2_expandable.trace). These pieces already count as the
+// allocator's.
 TEST(DeviceMemory, PiecesOfAnExpandableSegmentAreNotPastTheAllocator) {
   Maker t;
   t.info.backend = trace::Backend::kCuda;
@@ -196,7 +197,7 @@ TEST(DeviceMemory, NothingAtAll) {
   EXPECT_EQ(m.used, 0);
 }
 
-// Whatever happens between the answers: at an answer the parts add up to what NVML said.
+// Whatever happens between readings, at a reading the parts add up to NVML's figure.
 TEST(DeviceMemory, AddsUpToWhatNvmlSays) {
   std::mt19937_64 dice(7);
   for (int round = 0; round < 50; ++round) {

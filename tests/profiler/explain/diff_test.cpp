@@ -51,8 +51,8 @@ TEST(TraceDiff, StacksMatchWhereOnlyLinesAndFoldersDiffer) {
   EXPECT_EQ(std::abs(diff->sites[0].delta()), static_cast<int64_t>(4 * kMiB));
 }
 
-// People keep variants of a script beside each other, and Python 3.12 has no frame for what 3.11
-// runs in one.
+// Users have several variants of a script in one folder, and Python 3.12 has no frame for code that
+// has its own frame in 3.11.
 TEST(TraceDiff, StacksMatchWhereTheScriptHasAnotherName) {
   const auto script = [](const std::string& name, bool comprehension, uint64_t bytes) {
     TraceMaker m;
@@ -63,7 +63,7 @@ TEST(TraceDiff, StacksMatchWhereTheScriptHasAnotherName) {
     frames.push_back({"<module>", "/w/" + name, 20});
     m.BeginStep(0);
     m.Alloc({.bytes = bytes, .stack = m.Stack(frames)});
-    frames[1].function = name;  // of the model: another function stays another site
+    frames[1].function = name;  // of the model: another function is another site
     m.Alloc({.bytes = bytes, .stack = m.Stack(frames)});
     m.EndStep();
     return m.Finish();
@@ -100,7 +100,8 @@ TEST(TraceDiff, EqualTracesHaveNoDifference) {
   EXPECT_TRUE(DiffTraces(*empty, *empty, std::nullopt).ok());
 }
 
-// A sum of several devices is in none of them: each is compared with its like.
+// No single device uses the sum of several devices: each device is compared with the one of the
+// same number.
 TEST(TraceDiff, OneDeviceIsComparedNotTheSum) {
   const auto make = [](uint64_t first, uint64_t second) {
     TraceMaker m;
@@ -122,7 +123,8 @@ TEST(TraceDiff, OneDeviceIsComparedNotTheSum) {
   ASSERT_TRUE(other.ok());
   EXPECT_EQ(other->sites[0].delta(), 0);
 
-  // The like of B's only device is A's of that number, not the one that needs most of A.
+  // B's only device is compared with A's device of the same number, not with the one that needs
+  // most.
   TraceMaker only;
   only.Alloc({.address = kBase, .bytes = 3 * kMiB, .op = "aten::mm", .device = 0});
   const auto with_one = analysis::DevicePairs(b, only.Finish());
@@ -134,14 +136,15 @@ TEST(TraceDiff, OneDeviceIsComparedNotTheSum) {
   EXPECT_EQ(with_one[1].device, 1);
   EXPECT_EQ(with_one[1].b->allocations.size(), 0u) << "a device that is not there";
 
-  // One against one is compared whatever its number, and has B's.
+  // If both have one device, they are compared whatever their numbers; the result has B's number.
   TraceMaker second;
   second.Alloc({.address = kBase, .bytes = 3 * kMiB, .op = "aten::mm", .device = 1});
   const auto t = second.Finish();
   EXPECT_EQ(analysis::DevicePairs(t, t).at(0).device, 1);
 }
 
-// What a recording began with and what it made are different sites, whatever comes first.
+// Blocks from before the recording and blocks that it allocated have different sites, whichever
+// come first.
 TEST(TraceDiff, OlderBlocksWithoutStackAreASiteOfTheirOwn) {
   const auto make = [](uint64_t older) {
     TraceMaker m;

@@ -1,5 +1,5 @@
-// The pages' figures against the plainest way to get them: every event in order, blocks and
-// segments in maps, nothing shared with the code under test.
+// Compares the pages' figures with a computation in the simplest way: every event in order, blocks
+// and segments in maps, no code shared with the code under test.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ struct Moment {
   std::vector<std::tuple<uint64_t, uint64_t, size_t>> pinned;  // free, of, held by
 };
 
-// What the events up to `last` leave.
+// The state after the events up to `last`.
 Moment ByHand(const trace::Trace& t, EventIndex last) {
   std::map<uint64_t, uint64_t> segments, blocks;  // address: bytes
   std::map<uint64_t, uint32_t> block_at;
@@ -159,8 +159,8 @@ TEST(Judge, CallSitesAreThoseOfTheEvents) {
   }
 }
 
-// A program of requests, as a recording under default settings, and the answers that an allocator
-// written down plainly gives to the same requests.
+// A program of allocations, as a recording under default settings, and the results of a simple
+// allocator for the same allocations.
 class Program {
  public:
   explicit Program(uint64_t seed) : random_(seed) {
@@ -171,7 +171,7 @@ class Program {
     std::vector<uint64_t> ids;
     for (int i = 0; i < 400; ++i) {
       if (live.empty() || Dice(5) > 1) {
-        // Large ones of few sizes, so that holes come about; some small.
+        // Large blocks of few sizes, so that holes arise; some small blocks.
         const uint64_t bytes =
             Dice(4) == 0 ? 1 + Dice(900'000) : (2 + 3 * Dice(40)) * (kMiB / 2) + Dice(3) * 700;
         const auto got = allocator.Malloc(bytes, 0);
@@ -196,7 +196,7 @@ class Program {
 
   struct Step {
     uint64_t bytes = 0;  // 0: a free
-    size_t freed = 0;    // of the request of that number
+    size_t freed = 0;    // of the allocation with that number
     EventIndex event = 0;
   };
   struct Answer {
@@ -221,7 +221,8 @@ class Program {
       if (s.event == release_after) allocator.Release();
       if (s.event <= moment) out.at_moment = allocator.reserved();
     }
-    // Addresses for expandable segments cost nothing; memory for them is mapped.
+    // Reserving addresses for expandable segments costs no memory; memory is mapped into them
+    // later.
     const auto call = settings.conf.expandable_segments ? allocator::DriverEvent::kMap
                                                         : allocator::DriverEvent::kAlloc;
     for (const allocator::DriverEvent& e : allocator.log()) out.calls += e.kind == call;
@@ -241,7 +242,7 @@ class Program {
   uint64_t random_;
 };
 
-constexpr uint64_t kDevice = uint64_t{16} << 30;  // enough for all
+constexpr uint64_t kDevice = uint64_t{16} << 30;  // enough for all allocations
 
 TEST(Judge, WhatSettingsGiveBackIsWhatAPlainAllocatorFinds) {
   for (uint64_t seed = 1; seed <= 6; ++seed) {
@@ -278,8 +279,7 @@ TEST(Judge, WhatSettingsGiveBackIsWhatAPlainAllocatorFinds) {
       EXPECT_EQ(r.given_back, static_cast<int64_t>(base.at_moment - found.at_moment));
       EXPECT_EQ(r.peak_reserved, found.peak);
       EXPECT_EQ(r.peak_given_back, static_cast<int64_t>(base.peak - found.peak));
-      // From the recorded start state on, which is where empty_cache() is called, none are
-      // recorded.
+      // From the recorded start state on, where empty_cache() is called, no segments are recorded.
       EXPECT_EQ(r.segment_allocs, found.calls);
     }
   }

@@ -58,7 +58,7 @@ TEST(OutOfMemory, SaysWhatWasAskedWhatThereWasAndWhoHeldIt) {
   ASSERT_EQ(o.sites.size(), 2u);
   EXPECT_EQ(o.sites[1].name, "layer > zeros_like");
   EXPECT_THAT(o.headline, HasSubstr("but fragmented"));
-  // 16 MiB of state are not the 20 MiB that are missing.
+  // 16 MiB of state are less than the 20 MiB that are missing.
   const WayOut* cpu = Find(o, "on the CPU");
   ASSERT_NE(cpu, nullptr);
   EXPECT_FALSE(cpu->passes);
@@ -131,8 +131,8 @@ TEST(OutOfMemory, HolesOfOtherStreamsAndPrivatePoolsServeNobodyElse) {
   }
 }
 
-// A plan notes where it passes its device's limit and goes on. The first request that it notes fits
-// once the cache is given back; the one that does not comes later.
+// A plan records where it exceeds its device's limit and goes on. The first allocation that it
+// records fits after the cache is released; the second does not.
 TEST(OutOfMemory, APlanShowsTheRequestThatFails) {
   TraceMaker m;
   m.info.backend = trace::Backend::kPlan;
@@ -147,7 +147,7 @@ TEST(OutOfMemory, APlanShowsTheRequestThatFails) {
   alloc(40 * kMiB);
   m.Free(alloc(50 * kMiB));
   m.Add({.kind = trace::EventKind::kOutOfMemory, .bytes = 60 * kMiB, .bytes_rounded = 10 * kMiB});
-  alloc(60 * kMiB);  // 40 + 60: passes once the 50 are given back
+  alloc(60 * kMiB);  // 40 + 60: succeeds after the 50 are released
   alloc(30 * kMiB);
   const auto trace = m.Finish();
   const auto page = ExplainOutOfMemory(*trace, {});

@@ -1,5 +1,5 @@
-// A plan held against a recording: copies that differ in one known place, against an alignment
-// written apart, and kernels against sums by hand.
+// Compares a plan with a recording: copies that differ in one known place are compared with an
+// alignment computed separately, and kernels with sums computed by hand.
 #include "profiler/explain/prediction.h"
 
 #include <gmock/gmock.h>
@@ -23,7 +23,8 @@ using trace::ActivityKind;
 using trace::Category;
 using trace::Phase;
 
-// A request of a made-up step. Sizes are all different: only one alignment is the longest.
+// An allocation of an artificial step. All sizes are different, so that the longest alignment is
+// unique.
 struct Request {
   bool alloc = true;
   uint64_t size = 0;
@@ -72,7 +73,7 @@ std::shared_ptr<const trace::Trace> TraceOf(const std::vector<Request>& requests
   return t.Finish();
 }
 
-// The longest common subsequence by the textbook, and how far both begin alike.
+// The longest common subsequence by the textbook algorithm, and the length of the common prefix.
 struct Alignment {
   size_t equal = 0, same_begin = 0;
 };
@@ -101,7 +102,7 @@ uint64_t PeakOf(const std::vector<Request>& requests) {
   return peak;
 }
 
-// `moved`: of an allocation that changed its place the free is no counterpart either.
+// `moved`: the free of an allocation that changed its place has no counterpart either.
 void Check(const std::vector<Request>& planned, const std::vector<Request>& measured,
            bool moved = false) {
   const auto found = HoldAgainst(*TraceOf(planned), *TraceOf(measured), std::nullopt);
@@ -115,7 +116,7 @@ void Check(const std::vector<Request>& planned, const std::vector<Request>& meas
   EXPECT_EQ(found->allocated.measured, PeakOf(measured));
   ASSERT_EQ(found->first.has_value(), expected.equal != found->requests.total);
   if (!found->first) return;
-  // The side that has the request says who asked.
+  // The call site is taken from the side that has the allocation.
   EXPECT_EQ(found->first->planned.index, expected.same_begin);
   EXPECT_EQ(found->first->measured.index, expected.same_begin);
   for (const auto& [side, all] : {std::pair(&found->first->planned, &planned),
@@ -222,7 +223,7 @@ TEST(Prediction, StepsThatBothHave) {
   EXPECT_EQ(HoldAgainst(*make({}), *make({}), std::nullopt)->step, std::nullopt);
 }
 
-// A kernel counts to the step that launched it, however late the card comes to it.
+// A kernel belongs to the step that launched it, however late the GPU runs it.
 TEST(Prediction, KernelsByName) {
   const auto make = [](int64_t each_ns, bool other_name) {
     TraceMaker t;
@@ -240,7 +241,7 @@ TEST(Prediction, KernelsByName) {
     launch(3, other_name ? "sgemm (modelled)" : "ampere_sgemm_128x64_nn");
     t.EndStep();
     t.Add({.kind = trace::EventKind::kMarker});
-    launch(4, "add");  // behind the step
+    launch(4, "add");  // after the step
     return t.Finish();
   };
   const auto p = HoldAgainst(*make(100, true), *make(250, false), std::nullopt);
@@ -257,10 +258,11 @@ TEST(Prediction, KernelsByName) {
   EXPECT_EQ(p->kernels[1].planned_ns, 100);
   EXPECT_EQ(p->kernels[1].measured_ns, 250);
   EXPECT_EQ(p->by_class.planned_count, 1u);
-  EXPECT_EQ(p->by_op.planned_count, 0u) << "nobody said their op";
+  EXPECT_EQ(p->by_op.planned_count, 0u) << "their op is unknown";
 }
 
-// A library's call may be several kernels, and a convolution may be a product: its op says so.
+// One library call may launch several kernels, and a convolution may run as a matrix product; its
+// op tells what it is.
 TEST(Prediction, KernelsOfLibrariesByClass) {
   const auto make = [](const std::vector<std::pair<std::string, std::string>>& launches) {
     TraceMaker t;
@@ -302,7 +304,8 @@ TEST(Prediction, KernelsOfLibrariesByClass) {
   EXPECT_EQ(p->by_class.measured_ns, 50);
 }
 
-// Of an op that launches some under other names: the first is the first, and no op has another's.
+// If an op launches some kernels under other names, kernels are matched in order, and never with
+// those of another op.
 TEST(Prediction, KernelsOfTwoNamesByOpAndOrder) {
   const auto make = [](const std::vector<std::pair<std::string, std::string>>& launches,
                        int64_t ns) {

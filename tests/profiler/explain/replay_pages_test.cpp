@@ -1,4 +1,5 @@
-// The pages that replay: what would give memory back, which setting would have let a request pass.
+// Tests of the pages that replay: what would release memory, and which setting would have made an
+// allocation succeed.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -14,10 +15,10 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// What the allocator does under its default settings, as a trace.
+// The allocator's behaviour under its default settings, as a trace.
 class Recorder : public allocator::SegmentObserver {
  public:
-  // `plan`: goes on beyond the device's memory.
+  // `plan`: continues beyond the device's memory.
   explicit Recorder(uint64_t device_bytes, bool plan = false)
       : allocator_({.device_memory_bytes = device_bytes, .grant_over_limit = plan}, this) {
     maker.info.backend = plan ? trace::Backend::kPlan : trace::Backend::kImported;
@@ -36,7 +37,7 @@ class Recorder : public allocator::SegmentObserver {
     EXPECT_TRUE(allocator_.Free(address_[id]).ok());
     maker.Free(id);
   }
-  // What is there so far is older than the recording.
+  // Memory allocated so far is older than the recording.
   void Begin() {
     maker.Add({.kind = trace::EventKind::kMarker,
                .name = maker.String(std::string(trace::kMarkerRecordingBegin))});
@@ -68,7 +69,7 @@ const Remedy* Find(const Reclaim& r, const std::string& name) {
 }
 
 TEST(Reclaim, SaysWhatEachSettingWouldGiveBack) {
-  // Ten segments of 12 MiB are freed by the program, and too small for what comes then.
+  // The program frees ten segments of 12 MiB, which are too small for the next allocation.
   Recorder r(0);
   std::vector<uint64_t> small;
   for (int i = 0; i < 10; ++i) small.push_back(r.Alloc(12 * kMiB));
@@ -111,7 +112,7 @@ TEST(Reclaim, SaysWhatEachSettingWouldGiveBack) {
   EXPECT_TRUE(absl::IsCancelled(ComputeReclaim(*t, {.cancel = &cancel}).status()));
 }
 
-// Two devices: what the second has unused is replayed from its own requests.
+// Two devices: the second one's unused memory is computed from a replay of its own allocations.
 TEST(Reclaim, IsThatOfOneDevice) {
   TraceMaker m;
   m.info.backend = trace::Backend::kImported;
@@ -147,8 +148,8 @@ TEST(Reclaim, IsThatOfOneDevice) {
   EXPECT_EQ(first->as_recorded.segment_allocs, 1u);
 }
 
-// A snapshot without a history restates its segments first, then its blocks: no moment in between
-// was ever there.
+// A snapshot without a history restates its segments first, then its blocks. The states in between
+// never existed.
 TEST(Reclaim, OfAStateIsAboutThatState) {
   for (const bool said : {true, false}) {
     TraceMaker m;
@@ -187,7 +188,7 @@ TEST(Reclaim, NeverPicksAMomentBeforeTheRecording) {
   const uint64_t small = r.Alloc(50 * kMiB);
   r.Free(small);
   const auto t = r.maker.Finish();
-  EXPECT_EQ(MostUnused(*t), begin) << "what was there when it began";
+  EXPECT_EQ(MostUnused(*t), begin) << "live when it began";
   const auto reclaim = ComputeReclaim(*t, {});
   ASSERT_TRUE(reclaim.ok()) << reclaim.status();
   EXPECT_FALSE(reclaim->state);
@@ -195,8 +196,7 @@ TEST(Reclaim, NeverPicksAMomentBeforeTheRecording) {
   EXPECT_EQ(reclaim->reserved - reclaim->allocated, 100 * kMiB);
 }
 
-// What is recorded, here and as the baseline of what-ifs; what settings are compared with begins
-// as they do.
+// The recorded figures, and those of the what-if baseline; both begin in the same state.
 TEST(Reclaim, HasTheBaselineOfWhatIfs) {
   Recorder r(0);
   std::vector<uint64_t> blocks;
@@ -225,15 +225,15 @@ TEST(Reclaim, HasTheBaselineOfWhatIfs) {
 
 TEST(Reclaim, SaysThatTheCardWasFullAndReckonsWithIt) {
   Recorder r(200 * kMiB);
-  // Each is larger than all that is cached.
+  // Each is larger than the whole cache.
   for (uint64_t i = 0; i < 20; ++i) r.Free(r.Alloc((60 + 2 * i) * kMiB));
   const auto t = r.maker.Finish();
   const auto reclaim = ComputeReclaim(*t, {});
   ASSERT_TRUE(reclaim.ok()) << reclaim.status();
-  EXPECT_GT(reclaim->releases.card_full, 2u);
+  EXPECT_GT(reclaim->releases.gpu_full, 2u);
   EXPECT_EQ(reclaim->releases.empty_cache_calls, 0u);
   EXPECT_TRUE(reclaim->releases.card.inferred());
-  EXPECT_EQ(reclaim->as_recorded.retries, reclaim->releases.card_full);
+  EXPECT_EQ(reclaim->as_recorded.retries, reclaim->releases.gpu_full);
   EXPECT_LE(reclaim->as_recorded.peak_reserved, 200 * kMiB);
   EXPECT_THAT(reclaim->headline, HasSubstr("times because the GPU was full."));
   EXPECT_THAT(reclaim->headline, HasSubstr("for segments, inferred:"));
@@ -243,8 +243,8 @@ TEST(Reclaim, SaysThatTheCardWasFullAndReckonsWithIt) {
 }
 
 TEST(OutOfMemory, WaysOutAreFoundByReplay) {
-  // Five segments of 20 MiB hold two blocks of 9 MiB each; their last 2 MiB fit nobody, and 5 MiB
-  // of the device are left.
+  // Five segments of 20 MiB contain two blocks of 9 MiB each; their last 2 MiB are too small for
+  // any allocation, and 5 MiB of the device are left.
   Recorder r(105 * kMiB);
   for (int i = 0; i < 10; ++i) r.Alloc(9 * kMiB);
   r.Alloc(9 * kMiB + kMiB / 2);
@@ -267,11 +267,11 @@ TEST(OutOfMemory, WaysOutAreFoundByReplay) {
   EXPECT_TRUE(expandable->passes) << expandable->how;
   ASSERT_NE(split, nullptr);
   EXPECT_FALSE(split->passes) << split->how;
-  EXPECT_EQ(o.ways.front().name, "expandable_segments:True") << "what passes comes first";
+  EXPECT_EQ(o.ways.front().name, "expandable_segments:True") << "blocks that fit come first";
 }
 
-// Half of every activation, and of the request: 50 MiB in blocks of 5 fit into 60 MiB as segments
-// of 20 MiB that four of them fill.
+// With half of every activation and of the failing allocation, 50 MiB in blocks of 5 MiB fit into
+// 60 MiB: segments of 20 MiB hold four blocks each.
 TEST(OutOfMemory, TechniquesAreReplayedWithTheirSizes) {
   Recorder r(65 * kMiB);
   r.maker.Add({.kind = trace::EventKind::kPhaseBegin,
@@ -298,7 +298,8 @@ TEST(OutOfMemory, TechniquesAreReplayedWithTheirSizes) {
   EXPECT_EQ(eight_bit, nullptr);
 }
 
-// A plan is known to its end: half the batch lets the request pass, and later as much comes again.
+// A plan is known to its end: half the batch lets the allocation succeed, and later the same amount
+// is allocated again.
 TEST(OutOfMemory, OfAPlanSaysWhetherTheRunPasses) {
   for (const bool more_later : {false, true}) {
     SCOPED_TRACE(more_later);

@@ -74,7 +74,8 @@ TEST(CallSites, OfTheSameNameAreToldApartByTheirCallers) {
   EXPECT_EQ(sites.sites[1].name, "model.py:10 forward < main.py:9 evaluate");
 }
 
-// A script of one line, and a model of a package: the program's frame is the same for all.
+// A script with one line, and a model in a package: the program's frame is the same for all
+// allocations.
 TEST(CallSites, OfTheSameNameAreToldApartByWhatPackagesDo) {
   const std::string torch = "/v/lib/python3.12/site-packages/torch/nn/modules/";
   const TraceMaker::Frame call{"_call_impl", torch + "module.py", 1787};
@@ -100,14 +101,14 @@ TEST(CallSites, OfTheSameNameAreToldApartByWhatPackagesDo) {
                          "conv.py:548 _conv_forward < resnet.py:159 forward < train.py:10 <module>",
                          "batchnorm.py:193 forward < resnet.py:156 forward < train.py:10 <module>",
                          "batchnorm.py:193 forward < train.py:10 <module>"));
-  // Listed together, it is what the line calls.
+  // In a list of several, the callee of the line is named.
   const std::vector<analysis::Group> groups =
       GroupBySite(*t, analysis::LiveAt(*t, t->events.size() - 1));
   ASSERT_EQ(groups.size(), 2u);
   EXPECT_EQ(groups[0].name, "batchnorm.py:193 forward < train.py:10 <module>");
   EXPECT_EQ(groups[1].name, "conv.py:548 _conv_forward < train.py:10 <module>");
   EXPECT_EQ(groups[1].count, 2u);
-  // Of one block its module says more.
+  // For a single block, its module is more informative.
   EXPECT_EQ(SiteOf(*t, {3}).name, "train.py:10 <module> > layer1.0.bn1");
 }
 
@@ -134,7 +135,7 @@ TEST(CallSites, UseCountsChurnAndTimeHeld) {
   EXPECT_EQ(uses[1].category, Category::kTemporary);
   Sort(uses, SiteOrder::kCount);
   EXPECT_EQ(uses[0].count, 3u);
-  // Of a range: what is born in it, held until its end.
+  // For a range: the blocks allocated in it, held until its end.
   uses = UseOfSites(*t, sites, {.first = 1, .last = 2});
   ASSERT_EQ(uses.size(), 1u);
   EXPECT_EQ(uses[0].count, 1u);
@@ -145,7 +146,8 @@ TEST(CallSites, UseCountsChurnAndTimeHeld) {
   EXPECT_FALSE(ParseSiteOrder("colour").ok());
 }
 
-// The mean of the longest life that a file can state is no number of nanoseconds as a double.
+// The mean of the longest lifetime that a file can state is not a whole number of nanoseconds as a
+// double.
 TEST(CallSites, TheMeanOfTheLongestLifeIsThatLife) {
   TraceMaker m;
   m.NextAt(0);
@@ -160,8 +162,8 @@ TEST(CallSites, TheMeanOfTheLongestLifeIsThatLife) {
   EXPECT_EQ(uses[0].mean_life_ns, INT64_MAX);
 }
 
-// Four steps. Every one: an activation that comes and goes, a gradient that replaces the last
-// one, and what `extra` adds.
+// Four steps. Each has an activation that is allocated and freed, a gradient that replaces the last
+// one, and the blocks of `extra`.
 std::shared_ptr<const trace::Trace> Steps(int steps, bool leak, bool tear_down) {
   TraceMaker m;
   m.info.device.memory_bytes = 100 * kMiB;
@@ -206,7 +208,7 @@ TEST(Leaks, WhatEveryStepLeavesIsOne) {
     EXPECT_EQ(leak.stayed, std::vector<uint64_t>(6, 3 * kMiB));
     EXPECT_GT(leak.confidence, 0.9);
     EXPECT_EQ(leak.examples.size(), 5u);
-    // 100 MiB - (4 + 1 + 8 + 18) MiB, 3 MiB a step.
+    // 100 MiB - (4 + 1 + 8 + 18) MiB, 3 MiB per step.
     EXPECT_DOUBLE_EQ(leaks.steps_until_full, 69 / 3.0);
   }
 }

@@ -1,4 +1,4 @@
-// What is there at one moment: who holds it, and whom private pools are for.
+// The state at one time: the owners of memory, and the purposes of private pools.
 #include "profiler/explain/state.h"
 
 #include <gmock/gmock.h>
@@ -52,7 +52,8 @@ TEST(PoolOwners, AreWhatTheStacksSay) {
   EXPECT_EQ(owners[0].name, "vLLM: model weights");
   EXPECT_EQ(owners[1].name, "vLLM: KV cache") << "most of its bytes";
   EXPECT_THAT(owners[1].site.name, HasSubstr("_allocate_kv_cache"));
-  EXPECT_EQ(owners[2].name, "vLLM: CUDA graph capture") << "what it does for cuBLAS is its own";
+  EXPECT_EQ(owners[2].name, "vLLM: CUDA graph capture")
+      << "its allocations for cuBLAS belong to it";
   EXPECT_EQ(owners[3].name, "private pool");
   EXPECT_THAT(owners[3].site.name, HasSubstr("train.py:3 fill"));
   EXPECT_EQ(owners[4].name, "CUDA graph capture") << "by its id";

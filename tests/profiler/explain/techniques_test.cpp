@@ -1,4 +1,4 @@
-// What techniques would save, reckoned by hand.
+// Savings of techniques, computed by hand.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@ using ::testing::HasSubstr;
 using trace::Category;
 using trace::Phase;
 
-// A trace that runs out of memory where the test says, on a device of its own making.
+// A trace that runs out of memory where the test decides, on a device that the test defines.
 class Failing {
  public:
   void Begin(Phase phase) {
@@ -53,12 +53,12 @@ uint64_t Frees(const OutOfMemory& o, const std::string& name) {
   return way == nullptr ? 0 : way->bytes;
 }
 
-// Two parameters of 8 MiB, as much of gradients and state, four layers of 2 + 6 MiB.
+// Two parameters of 8 MiB, gradients and state of the same size, four layers of 2 + 6 MiB.
 TEST(Techniques, AreReckonedFromTheBlocksThatAreThere) {
   Failing f;
   for (int i = 0; i < 2; ++i) f.Hold(Category::kParameter, 8 * kMiB);
   for (int i = 0; i < 2; ++i) f.Hold(Category::kOptimizerState, 8 * kMiB);
-  f.Hold(Category::kOptimizerState, 512);  // a step counter: stays as it is in 8 bits
+  f.Hold(Category::kOptimizerState, 512);  // a step counter: does not shrink with 8-bit state
   f.m.BeginStep(1);
   f.Begin(Phase::kForward);
   for (int i = 0; i < 4; ++i) {
@@ -73,7 +73,8 @@ TEST(Techniques, AreReckonedFromTheBlocksThatAreThere) {
   ASSERT_EQ(o.context.phase, Phase::kForward);
 
   EXPECT_EQ(Frees(o, "half the batch"), 36 / 2 * kMiB + 3 * kMiB) << "without the weight's copy";
-  // No gradient has been there yet; the trace has state, so that they are not its first.
+  // No gradient has been allocated yet, but the trace has optimizer state, so the missing gradients
+  // are not the first ones.
   EXPECT_EQ(Frees(o, "two micro-batches"), 21 * kMiB);
   const WayOut* checkpointing = Find(o, "checkpointing");
   ASSERT_NE(checkpointing, nullptr);
@@ -85,7 +86,8 @@ TEST(Techniques, AreReckonedFromTheBlocksThatAreThere) {
   constexpr uint64_t kElements = 2 * kMiB;
   EXPECT_EQ(Frees(o, "8-bit"), 2 * (8 * kMiB - (kElements + 4 * kElements / 256)));
   EXPECT_EQ(Frees(o, "on the CPU"), 16 * kMiB + 512);
-  // Rank 8, sides of 1448: two adapters, their gradients, and as much state as parameters.
+  // Rank 8, sides of 1448: two adapters, their gradients, and state of twice the size of the
+  // parameters.
   constexpr uint64_t kAdapters = 2 * (2 * 8 * 1448) * 4;
   EXPECT_NEAR(static_cast<double>(Frees(o, "LoRA")),
               static_cast<double>(16 * kMiB + 512 - 3 * kAdapters), 64.0);
@@ -114,7 +116,7 @@ TEST(Techniques, LayersAreFoundByStacksThatComeAgain) {
   EXPECT_THAT(Find(o, "checkpointing")->how, HasSubstr("6 layers"));
 }
 
-// As a graph network has it: one stack comes twice a layer, and others before come as often.
+// As with a graph network: one stack occurs twice per layer, and stacks before it occur as often.
 TEST(Techniques, LayersAreFoundAmongOtherRepetitions) {
   Failing f;
   const auto stack = [&](const std::string& function, uint32_t line) {
@@ -143,8 +145,8 @@ TEST(Techniques, OfTheOptimizersStep) {
   f.Hold(Category::kTemporary, 9 * kMiB, "aten::_foreach_sqrt");
   const OutOfMemory o = f.Ask(4 * kMiB, {{.function = "at::_ops::_foreach_div::call()"}});
   EXPECT_EQ(Frees(o, "fused optimizer"), 13 * kMiB);
-  EXPECT_TRUE(Find(o, "fused optimizer")->passes) << "what was asked for is not asked for then";
-  EXPECT_EQ(Frees(o, "foreach=False"), 5 * kMiB) << "minus twice the largest parameter";
+  EXPECT_TRUE(Find(o, "fused optimizer")->passes) << "a requested one is not requested again";
+  EXPECT_EQ(Frees(o, "foreach=False"), 5 * kMiB) << "less twice the largest parameter";
   EXPECT_EQ(Frees(o, "half the batch"), 0u) << "nothing here grows with the batch";
 }
 
@@ -178,7 +180,7 @@ TEST(Techniques, GradientsOfTheStepBeforeNeedNotBeThere) {
   f.Hold(Category::kGradient, 5 * kMiB);
   f.m.EndStep();
   f.m.BeginStep(1);
-  f.Hold(Category::kGradient, 7 * kMiB);  // of a micro-batch before
+  f.Hold(Category::kGradient, 7 * kMiB);  // of an earlier micro-batch
   f.Begin(Phase::kForward);
   f.Hold(Category::kActivation, 2 * kMiB);
   const OutOfMemory o = f.Ask(4 * kMiB);

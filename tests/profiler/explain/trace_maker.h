@@ -90,7 +90,7 @@ class TraceMaker {
   }
   void BeginStep(uint64_t number) { Add({.kind = trace::EventKind::kStepBegin, .id = number}); }
   void EndStep() { Add({.kind = trace::EventKind::kStepEnd}); }
-  // Beside the last event, from `after_ns` behind it on.
+  // Next to the last event, beginning `after_ns` after it.
   void Work(trace::Activity activity, int64_t after_ns = 0, int64_t takes_ns = 0) {
     activity.begin_ns = time_ + after_ns;
     activity.end_ns = activity.begin_ns + takes_ns;
@@ -106,7 +106,7 @@ class TraceMaker {
   }
 
  private:
-  static constexpr int64_t kStep = 1000;  // ns from event to event
+  static constexpr int64_t kStep = 1000;  // ns between events
 
   void Note(absl::Status status) {
     if (status_.ok()) status_ = std::move(status);

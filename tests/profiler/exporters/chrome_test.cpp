@@ -31,7 +31,7 @@ std::string Export(const trace::Trace& trace) {
   return out.str();
 }
 
-// Kineto's three decimals, back to whole nanoseconds.
+// Converts Kineto's three decimals back to whole nanoseconds.
 int64_t Ns(const json& microseconds) {
   return static_cast<int64_t>(std::llround(microseconds.get<double>() * 1000));
 }
@@ -44,7 +44,7 @@ std::vector<json> Events(const json& file, const std::string& ph, const std::str
   return found;
 }
 
-// Complete events of one track, in file order, nest; prints the first pair that does not.
+// Complete events of one track must nest in file order; prints the first pair that does not.
 void ExpectNesting(const json& file) {
   std::map<std::pair<int, int>, std::vector<int64_t>> open_ends;
   std::set<std::tuple<int, int, int64_t>> begins;
@@ -55,7 +55,7 @@ void ExpectNesting(const json& file) {
     if (!ends.empty()) {
       ASSERT_LE(end, ends.back()) << event.dump();
     }
-    // Perfetto nests what begins together by length: only a launch begins with its op.
+    // Perfetto nests events with the same begin by length: only a launch begins with its op.
     const bool launch = event["cat"] == "cuda_runtime";
     if (!launch) {
       EXPECT_TRUE(begins.emplace(event["pid"], event["tid"], begin).second) << event.dump();
@@ -65,7 +65,7 @@ void ExpectNesting(const json& file) {
   }
 }
 
-// Replays the counters: after every [memory] instant's counters, the categories add up.
+// Replays the counters: after the counters of every [memory] instant, the categories add up.
 void ExpectCountersAddUp(const json& file) {
   std::map<std::string, int64_t> now;
   int64_t allocated_by_instants = 0;
@@ -115,7 +115,7 @@ TEST(ChromeTrace, HeaderIsWhatReadersLookFor) {
   EXPECT_EQ(file["deviceProperties"][0]["computeMajor"], 8);
   EXPECT_EQ(file["vramscope"]["source"], "modelled");
   EXPECT_EQ(file["traceName"], "toy");
-  // HolisticTraceAnalysis' pattern, line by line.
+  // HolisticTraceAnalysis' regular expression, matched line by line.
   EXPECT_TRUE(std::regex_search(text, std::regex("\"rank\":\\s+(\\d+)")));
 }
 
@@ -157,8 +157,8 @@ TEST(ChromeTrace, PhasesAndSteps) {
     ASSERT_EQ(Events(file, "X", name).size(), 2u) << name;
     EXPECT_EQ(Events(file, "X", name)[0]["cat"], "user_annotation") << name;
   }
-  // Times from the maker, less the 1000 ns at which the trace begins, and as many nanoseconds later
-  // as events came before at the same moment.
+  // Times of the trace, minus the 1000 ns at which it begins, plus one nanosecond for each earlier
+  // event with the same time.
   const json forward = Events(file, "X", "## forward ##")[0];
   EXPECT_EQ(Ns(forward["ts"]), 1000 + 2);
   EXPECT_EQ(Ns(forward["ts"]) + Ns(forward["dur"]), 13001 + 1);  // with the loss
@@ -175,7 +175,7 @@ TEST(ChromeTrace, ModelledKernelsHaveALaunch) {
     if (event["cat"] == "cuda_runtime") launches[event["args"]["correlation"]] = event;
     if (event["cat"] == "kernel") kernels.push_back(event);
   }
-  // Innermost ops that take time: mm, sum, MmBackward0, add_; linear holds mm.
+  // Innermost ops that have a duration: mm, sum, MmBackward0, add_; linear contains mm.
   EXPECT_EQ(kernels.size(), 8u);
   for (const json& kernel : kernels) {
     EXPECT_NE(kernel["name"], "aten::linear");
@@ -186,8 +186,8 @@ TEST(ChromeTrace, ModelledKernelsHaveALaunch) {
   }
 }
 
-// Streams are threads of a GPU's process, calls lie in their op, and an arrow goes from each call
-// to what it launched.
+// Streams are threads of the GPU's process, calls are inside their op, and an arrow leads from each
+// call to the work that it launched.
 TEST(ChromeTrace, RecordedKernelsHaveTheirStreamsAndArrows) {
   trace::Trace t = *SmallTrace();
   using trace::ActivityKind;
@@ -225,7 +225,7 @@ TEST(ChromeTrace, RecordedKernelsHaveTheirStreamsAndArrows) {
   for (const json& event : Events(file, "M", "thread_name"))
     if (event["pid"] == 1) names.insert(event["args"]["name"]);
   EXPECT_THAT(names, testing::ElementsAre("stream 13", "stream 7"));
-  // The call is on the thread of its op.
+  // The call is on the same thread as its op.
   bool in_op = false;
   for (const json& event : of["cpu_op"])
     in_op |= event["tid"] == call["tid"] && event["pid"] == call["pid"] &&

@@ -17,7 +17,7 @@ using testing::ElementsAre;
 using trace::Category;
 using trace::EventKind;
 
-// A reader of RFC 4180 of its own: fields may be quoted and may then hold anything.
+// An RFC 4180 reader that the test implements itself: quoted fields may contain any character.
 std::vector<std::vector<std::string>> ReadCsv(const std::string& text) {
   std::vector<std::vector<std::string>> rows(1, {""});
   bool quoted = false;

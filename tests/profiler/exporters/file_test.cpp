@@ -89,7 +89,8 @@ TEST_F(WriteFileTest, ALinkStaysAndItsTargetIsReplaced) {
   EXPECT_EQ(FilesInFolder(), 2u);
 }
 
-// A pipe stands for what is no file: a device replaced by one would be a machine damaged.
+// A pipe is used as an example of something that is not a regular file: replacing a device file
+// would damage the computer.
 TEST_F(WriteFileTest, APipeIsWrittenNotReplaced) {
   const std::string pipe = (folder_ / "pipe").string();
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);

@@ -20,8 +20,8 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// Of a page: every tag that is opened is closed, in order, and which there are. What is in <style>
-// is no markup.
+// Checks that every tag of a page is closed, in order, and returns the tags. The contents of
+// <style> are not markup.
 struct Markup {
   std::set<std::string> tags;
   std::string error;
@@ -106,7 +106,7 @@ TEST(HtmlReportTest, StandsByItself) {
       {.layers = 3, .steps = 2, .activities = {.streams = 2}});
   const std::string page = HtmlReport(trace);
   EXPECT_EQ(Read(page).error, "");
-  // Nothing is fetched, from nowhere.
+  // The page loads nothing from outside.
   for (const char* reference : {"src=", "href=", "url(", "@import", "<script"})
     EXPECT_THAT(page, Not(HasSubstr(reference)));
   EXPECT_THAT(page, AllOf(HasSubstr("<svg"), HasSubstr("prefers-color-scheme:dark"),

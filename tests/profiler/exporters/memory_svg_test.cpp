@@ -21,7 +21,7 @@ using trace::Category;
 
 constexpr uint64_t kMiB = uint64_t{1} << 20;
 
-// Every tag that is opened is closed, in order; no text between them is a tag.
+// Checks that every tag is closed, in order, and that no text between tags is a tag.
 bool IsWellFormed(std::string_view svg) {
   std::vector<std::string> open;
   while (true) {
@@ -68,7 +68,7 @@ TEST(MemorySvg, SaysWhatIsThereAndWhenMost) {
   EXPECT_THAT(svg, Not(HasSubstr("Gradient")));
 }
 
-// It is shown in other people's pages.
+// The image is embedded in other pages.
 TEST(MemorySvg, IsSelfContained) {
   const std::string svg = MemorySvg(*Step(0), {.title = "</title><script>x()</script>&"});
   EXPECT_TRUE(IsWellFormed(svg)) << svg;
@@ -77,7 +77,7 @@ TEST(MemorySvg, IsSelfContained) {
   EXPECT_THAT(svg, AllOf(HasSubstr("prefers-color-scheme:dark"), HasSubstr("&lt;script&gt;")));
 }
 
-// A limit far above what is there would press that down to nothing.
+// A limit far above the curve would press the curve down to zero.
 TEST(MemorySvg, TheCardsLimitIsDrawnWhereItIsNear) {
   EXPECT_THAT(MemorySvg(*Step(72 * kMiB)), HasSubstr("class=\"card\""));
   EXPECT_THAT(MemorySvg(*Step(uint64_t{24} << 30)), Not(HasSubstr("class=\"card\"")));

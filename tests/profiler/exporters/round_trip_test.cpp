@@ -1,4 +1,4 @@
-// Out as a snapshot and back in: what comes back is what went out.
+// Exports a trace as a snapshot and imports it again: both must be equal.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -88,7 +88,7 @@ void ExpectEqual(const trace::Trace& a, const trace::Trace& b) {
   EXPECT_EQ(a.slices.number, b.slices.number);
 }
 
-// What happens to allocations, one after the other.
+// The events of the allocations, one after the other.
 std::vector<std::string> LivesOf(const trace::Trace& t) {
   std::vector<std::string> lives;
   for (trace::EventIndex e = 0; e < t.events.size(); ++e) {
@@ -122,7 +122,7 @@ TEST_P(RoundTrip, OwnRun) {
   for (const trace::EventIndex event : b.alloc_event) ASSERT_EQ(back->events.detail[event], 0);
   EXPECT_EQ(a.step, b.step);
   for (uint32_t i = 0; i < a.size(); ++i) {
-    // Outside of what was said, inference may find more.
+    // Where the file states no category, inference may find more.
     if (a.phase[i] != trace::Phase::kNone) {
       EXPECT_EQ(a.phase[i], b.phase[i]) << i;
     }
@@ -154,7 +154,7 @@ TEST_P(RoundTrip, OwnRun) {
   EXPECT_EQ(again, Bytes(*twice));
 }
 
-// What was inferred is inferred again, and comes out the same.
+// Inferred categories are inferred again, with the same result.
 TEST_P(RoundTrip, WithoutCategories) {
   const TracePtr bare =
       Import(Bytes(*Simulate(GetParam()), {.categories = false, .annotations = false}));
@@ -175,8 +175,8 @@ INSTANTIATE_TEST_SUITE_P(Runs, RoundTrip,
                                                       .expandable = true,
                                                       .device_memory_bytes = uint64_t{90} << 20}));
 
-// The file calls blocks unknown and changes categories, also of blocks older than the recording:
-// nothing is concluded over that.
+// The file states that blocks are unknown and changes categories, also of blocks older than the
+// recording: inference does not override that.
 TEST(RoundTripOfAnImport, WhatIsUnknownStaysSo) {
   for (uint64_t seed = 1; seed <= 12; ++seed) {
     SCOPED_TRACE(seed);
@@ -198,8 +198,8 @@ TEST(RoundTripOfAnImport, WhatIsUnknownStaysSo) {
   }
 }
 
-// A Chrome trace has no segments, but their sum; no requested sizes, but blocks; one category a
-// block.
+// A Chrome trace has no segments, only their sum; no requested sizes, only block sizes; and one
+// category per block.
 TEST_P(RoundTrip, ThroughAChromeTrace) {
   const TracePtr run = Simulate(GetParam());
   std::ostringstream out;
@@ -216,7 +216,7 @@ TEST_P(RoundTrip, ThroughAChromeTrace) {
   EXPECT_EQ(peak_a.allocated, peak_b.allocated);
 }
 
-// Names come back as they are, threads and devices as numbers of the file.
+// Names are preserved; threads and devices become the numbers of the file.
 TEST(RoundTripActivities, ThroughAChromeTrace) {
   using trace::Activity;
   using trace::ActivityKind;
@@ -279,7 +279,7 @@ TEST(RoundTripActivities, ThroughAChromeTrace) {
     std::sort(all.begin(), all.end());
     return all;
   };
-  // Which thread of the file a thread became: by what runs on it alone.
+  // The thread of the file that a thread became, found only by what runs on it.
   std::map<int64_t, uint32_t> thread_at;
   for (uint32_t row = 0; row < run.activities.size(); ++row)
     if (!trace::HasDevice(run.activities.kind[row]))

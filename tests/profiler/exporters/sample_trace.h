@@ -12,14 +12,14 @@
 
 namespace vramscope::exporters {
 
-// Writes events one after the other; ids and strings are handled here.
+// Writes events one after the other, and assigns ids and strings.
 class TraceMaker {
  public:
   explicit TraceMaker(trace::TraceInfo info = PlanInfo());
   static trace::TraceInfo PlanInfo();
 
-  TraceMaker& At(int64_t ns);            // time of what follows
-  TraceMaker& OnDevice(uint8_t device);  // device of what follows
+  TraceMaker& At(int64_t ns);            // time of the following events
+  TraceMaker& OnDevice(uint8_t device);  // device of the following events
   void Begin(trace::EventKind kind, uint64_t id_or_phase, std::string_view name = "",
              std::string_view module = "", uint32_t thread = 0);
   void End(trace::EventKind kind, uint64_t id_or_phase = 0, uint32_t thread = 0);
@@ -47,9 +47,10 @@ class TraceMaker {
   uint32_t segments_ = 0;
 };
 
-// Two training steps of a toy: every kind of slice, a retag, a second thread, a freed segment.
+// Two training steps of a small model: every kind of slice, a retag, a second thread, a freed
+// segment.
 std::shared_ptr<const trace::Trace> SmallTrace();
-// Well-formed and unlike any training run; the same for the same seed.
+// A well-formed trace unlike any training run; the same for the same seed.
 std::shared_ptr<const trace::Trace> RandomTrace(uint32_t seed, int events);
 
 }  // namespace vramscope::exporters

@@ -1,6 +1,6 @@
-// A training run as a plan would record it, small: parameters, steps of forward, backward and
-// optimizer, on the project's own model of the allocator. Activations and gradients become what
-// they are.
+// A small training run as a plan would record it: parameters, and steps of forward, backward and
+// optimizer, on the project's allocator model. Activations and gradients get their categories by
+// retags.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,8 @@ struct SimulatedRun {
   uint32_t seed = 1;
   int steps = 3;
   int layers = 6;
-  // Streams: with more than one, blocks are used on others too and their frees come later.
+  // With more than one stream, blocks are also used on other streams, and their frees complete
+  // later.
   uint32_t streams = 1;
   bool expandable = false;
   uint64_t device_memory_bytes = 0;  // 0: no limit; else the run ends when it does not fit

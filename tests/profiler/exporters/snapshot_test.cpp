@@ -105,8 +105,8 @@ TEST(Snapshot, OwnRun) {
   EXPECT_EQ(entries[18]["device_free"], 12345);
   EXPECT_EQ(entries[18]["size"], uint64_t{1} << 40);
   EXPECT_FALSE(entries[18].contains("addr"));
-  EXPECT_EQ(entries[2]["category"], "activation") << "what it was for most of its life";
-  EXPECT_EQ(entries[3]["category"], "temporary") << "what it was made as";
+  EXPECT_EQ(entries[2]["category"], "activation") << "its category for most of its lifetime";
+  EXPECT_EQ(entries[3]["category"], "temporary") << "its category at allocation";
   EXPECT_EQ(entries[3]["user_metadata"], "made as temporary");
   EXPECT_EQ(entries[3]["time_us"], entries[2]["time_us"]);
   EXPECT_EQ(entries[4]["category"], "activation");
@@ -130,7 +130,7 @@ TEST(Snapshot, PhasesAndStepsOfAnOwnRunAreAnnotations) {
   EXPECT_EQ(marks.back(), "END ProfilerStep#1");
 }
 
-// A planned run does hundreds of things within a microsecond.
+// A planned run has hundreds of events within a microsecond.
 TEST(Snapshot, EventsStayOnTheirSideOfABoundary) {
   TraceMaker maker;
   maker.At(5000);
@@ -161,7 +161,7 @@ TEST(Snapshot, WithoutCategoriesAndAnnotations) {
   }
 }
 
-// Somebody's own annotations stay, those of inferred categories do not come to be.
+// The user's own annotations are kept; those for inferred categories are not written.
 TEST(Snapshot, AnnotationsOfBlocksThatWereSaid) {
   Events events;
   events.Add(EventKind::kMarker, 0).name.value = 1;
@@ -194,7 +194,7 @@ TEST(Snapshot, EveryModuleIsAFrame) {
   EXPECT_EQ(blocks[1]["frames"][1], frames[1]);
 }
 
-// What was there before the recording is no entry: it is in the segments.
+// Blocks from before the recording have no history entry: they are only in the segments.
 TEST(Snapshot, OfAnImportedTrace) {
   Events events;
   events.Add(EventKind::kSegmentAlloc, 0, 0x7f00'0000'0000, 2 * kMiB).stack.value = 1;
@@ -224,7 +224,7 @@ TEST(Snapshot, OfAnImportedTrace) {
       stacks);
   const json file = Export(*trace);
   EXPECT_EQ(file["vramscope"]["inferred"], true);
-  ASSERT_EQ(file["external_annotations"].size(), 2u) << "an inferred step was not said";
+  ASSERT_EQ(file["external_annotations"].size(), 2u) << "an inferred step was not stated";
   EXPECT_EQ(file["external_annotations"][0]["name"], "user");
 
   const json frame_f = {{"name", "f"}, {"filename", "g"}, {"line", 10}};
@@ -234,7 +234,8 @@ TEST(Snapshot, OfAnImportedTrace) {
                                                      "free_completed", "snapshot"));
   EXPECT_EQ(entries[0]["frames"], json::array({frame_g}));
   EXPECT_EQ(entries[1]["frames"], json::array({frame_f, frame_g}));
-  EXPECT_EQ(entries[2]["category"], "input") << "older than the recording: only its free can say";
+  EXPECT_EQ(entries[2]["category"], "input")
+      << "older than the recording: only its free determines it";
   EXPECT_EQ(entries[4]["addr"], 77);
   EXPECT_EQ(entries[4]["size"], 88);
   EXPECT_EQ(entries[0]["time_us"], 1'700'000'000'000'006);
@@ -303,7 +304,7 @@ TEST(Snapshot, EveryDeviceHasAListOfItsOwn) {
   EXPECT_EQ(file["segments"][1]["device"], 2);
 }
 
-// MemoryViz.js fails on a file that says categories but nowhere "unknown".
+// MemoryViz.js fails on a file that has categories but no "unknown".
 TEST(Snapshot, SaysUnknownSomewhere) {
   for (uint32_t seed = 0; seed < 20; ++seed) {
     const json file = Export(*RandomTrace(seed, 300));
@@ -314,7 +315,7 @@ TEST(Snapshot, SaysUnknownSomewhere) {
   }
 }
 
-// Whatever the trace: segments tile, and what is alive is in them once.
+// For any trace: blocks cover their segments without gaps, and each live block occurs once.
 TEST(Snapshot, SegmentsAddUp) {
   for (uint32_t seed = 0; seed < 50; ++seed) {
     const auto trace = RandomTrace(seed, 400);
@@ -392,7 +393,7 @@ TEST(Snapshot, InventsNoTimesAndNoHistory) {
   EXPECT_EQ(state["device_traces"], json::array({json::array()}));
   EXPECT_EQ(state["segments"][0]["blocks"][0]["state"], "active_allocated");
 
-  // The mark of the snapshot itself is an entry, the only one.
+  // The only entry is the mark of the snapshot itself.
   events.Add(EventKind::kMarker, 0, 0, 0).name = {1};
   events.Add(EventKind::kMarker, 0, 0, 4096).name = {2};
   const json marked =
@@ -402,7 +403,7 @@ TEST(Snapshot, InventsNoTimesAndNoHistory) {
   EXPECT_EQ(marked["device_traces"][0][0]["size"], 4096);
 }
 
-// Of a file whose first entries had no time.
+// For a file whose first entries had no time.
 TEST(Snapshot, HasNoTimeBeforeZero) {
   Events events;
   events.Add(EventKind::kAlloc, 0, 0x1000, 512);
@@ -437,7 +438,7 @@ TEST(Snapshot, ProgressEndsAtOne) {
   EXPECT_EQ(fractions.back(), 1);
 }
 
-// What no reader takes is not written.
+// Values that no reader accepts are not written.
 TEST(Snapshot, SizesBeyondAnyDeviceAreRefused) {
   trace::TraceBuilder b;
   trace::Event e;

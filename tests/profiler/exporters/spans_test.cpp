@@ -40,7 +40,7 @@ TEST(TrackAllocator, WhatOverlapsMoves) {
   EXPECT_EQ(allocator.Place({.thread = 0}, 0, 100), 0u);
   EXPECT_EQ(allocator.Place({.thread = 0}, 50, 150), 1u);
   EXPECT_EQ(allocator.Place({.thread = 0}, 60, 90), 0u);
-  EXPECT_EQ(allocator.Place({.thread = 1}, 50, 150), 2u);               // threads are apart
+  EXPECT_EQ(allocator.Place({.thread = 1}, 50, 150), 2u);               // threads are separate
   EXPECT_EQ(allocator.Place({.gpu = true, .thread = 0}, 50, 150), 3u);  // and so are streams
   EXPECT_EQ(allocator.Place({.gpu = true, .device = 1, .thread = 0}, 50, 150), 4u);
   EXPECT_EQ(tracks[1].overflow, 1u);

@@ -11,7 +11,7 @@ namespace vramscope::exporters {
 namespace {
 
 using nlohmann::json;
-// Shared as in Python: what the memo brings back is the object, not a copy.
+// Objects are shared as in Python: the memo returns the object, not a copy.
 using Value = std::shared_ptr<json>;
 
 class Machine {

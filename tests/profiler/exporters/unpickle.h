@@ -1,5 +1,6 @@
-// What Python's pickle.load() gives, as JSON, for pickles without objects. Written apart from the
-// code under test; throws std::runtime_error with the byte on anything odd.
+// The result of Python's pickle.load() as JSON, for pickles without objects. It is written
+// independently of the code under test, and throws std::runtime_error with the byte offset for
+// unexpected input.
 #pragma once
 
 #include <nlohmann/json.hpp>

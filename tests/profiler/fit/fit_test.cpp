@@ -1,4 +1,4 @@
-// The search, over plans that are made up here: a few gigabytes a technique, and a price in time.
+// Tests the search with made-up plans: each technique saves a few gigabytes and costs time.
 #include "profiler/fit/fit.h"
 
 #include <gmock/gmock.h>
@@ -26,7 +26,8 @@ run::RunConfig Config(const std::vector<std::pair<std::string, std::string>>& se
   return *config;
 }
 
-// 12 GiB and 100 ms as it is. Techniques interact: autocast saves nothing under checkpointing.
+// 12 GiB and 100 ms without techniques. Techniques interact: autocast saves nothing with
+// checkpointing.
 Planned Model(const run::RunConfig& c) {
   Planned p;
   p.step_ms = 100;
@@ -71,7 +72,7 @@ void ExpectSound(const Fitted& fitted, const run::RunConfig& start, uint64_t bud
     EXPECT_EQ(planned.reserved, proposal.planned.reserved) << "every proposal is a plan";
     EXPECT_EQ(proposal.fits, planned.needed() <= budget);
     const std::pair rank(proposal.changes, planned.step_ms);
-    EXPECT_GE(rank, before) << "what changes least first, then the fastest";
+    EXPECT_GE(rank, before) << "smallest change first, then the fastest";
     before = rank;
     int64_t saved = 0;
     double cost = 0;
@@ -103,7 +104,7 @@ TEST(Fit, ProposesWhatFitsTheTrainingAsItIsFirst) {
   ASSERT_GE(fitted->proposals.size(), 2u);
   for (const Proposal& proposal : fitted->proposals) EXPECT_TRUE(proposal.fits);
   ExpectSound(*fitted, start, 8 * kGiB);
-  // Without adapters checkpointing is what fits; LoRA and autocast: 65 ms.
+  // Without adapters, only checkpointing fits; LoRA with autocast takes 65 ms.
   EXPECT_EQ(fitted->proposals[0].changes, run::Changes::kNothing);
   EXPECT_EQ(fitted->proposals.back().changes, run::Changes::kTraining);
   EXPECT_TRUE(std::ranges::any_of(fitted->proposals, [](const Proposal& p) {
@@ -111,8 +112,8 @@ TEST(Fit, ProposesWhatFitsTheTrainingAsItIsFirst) {
   })) << "the fastest";
 }
 
-// The figures of a proposal are those of a plan on a GPU of the budget, and what ran out of memory
-// there does not fit, however little it has reserved.
+// A proposal has the figures of a plan on a GPU whose memory is the budget. A run that ran out of
+// memory there does not fit, however little it reserved.
 TEST(Fit, EverythingIsPlannedOnAGpuOfTheBudget) {
   int planned = 0;
   const absl::StatusOr<Fitted> fitted =
@@ -145,13 +146,13 @@ TEST(UnderBudget, IsTheRunItselfWhereItsGpuHasThat) {
   const uint64_t memory = run::ResolveDevice(config)->memory_bytes;
   EXPECT_EQ(run::ToJson(UnderBudget(config, memory)), run::ToJson(config));
   EXPECT_EQ(run::ResolveDevice(UnderBudget(config, 8 * kGiB))->memory_bytes, 8 * kGiB);
-  // Less than the context alone: still a GPU that can be planned for.
+  // Less than the CUDA context: still a GPU that can be planned for.
   const run::DeviceProfile tiny = *run::ResolveDevice(UnderBudget(config, 1));
   EXPECT_GT(tiny.memory_bytes, tiny.context_bytes);
 }
 
-// What fits already has no way down to go: the others are what a move more leaves to spare, looked
-// at in the order of what each saves, until there are three.
+// A run that fits already needs no reduction. Other proposals show what one more change leaves to
+// spare, tried in the order of their savings, until there are three.
 TEST(Fit, WhereOneMoveIsEnoughTheOthersHaveMoreToSpare) {
   const run::RunConfig start = Config();
   int planned = 0;
@@ -163,7 +164,8 @@ TEST(Fit, WhereOneMoveIsEnoughTheOthersHaveMoreToSpare) {
       Planned p{.reserved = 60 * kGiB, .step_ms = 100};
       if (config.Integer("lora.rank") > 0) {
         p.reserved = 20 * kGiB;
-        // Beside adapters these save as well, and take time: half of it, and less than a twentieth.
+        // With adapters these techniques save memory, too, and cost time: half of it, and less than
+        // a twentieth.
         if (config.Is("checkpointing.mode", "layer")) p = {.reserved = 10 * kGiB, .step_ms = 130};
         if (config.Is("quantization", "nf4")) p = {.reserved = 15 * kGiB, .step_ms = 115};
         if (config.Is("optimizer.in_backward", "true")) p.reserved -= kGiB / 2;
@@ -184,10 +186,10 @@ TEST(Fit, WhereOneMoveIsEnoughTheOthersHaveMoreToSpare) {
   }
   EXPECT_LE(fitted->proposals[0].planned.step_ms, 100);
   EXPECT_GT(fitted->proposals[1].planned.step_ms, 100);
-  EXPECT_EQ(fitted->plans, planned) << "all that was looked at was planned";
+  EXPECT_EQ(fitted->plans, planned) << "every combination that was considered was planned";
 }
 
-// A computer so busy that the patience is used up before the first combination is there.
+// The computer is so busy that the patience ends before the first combination is planned.
 TEST(Fit, GoesOnUntilSomethingFits) {
   const run::RunConfig start = Config();
   const uint64_t budget = 4 * kGiB;  // LoRA and checkpointing: 3.5
@@ -215,15 +217,15 @@ TEST(Fit, WhatFitsIsLeftAsItIsUnlessSomethingIsFaster) {
 TEST(Fit, NothingFitsTheSmallestIsShown) {
   const absl::StatusOr<Fitted> fitted = Search(Config(), kGiB);
   ASSERT_TRUE(fitted.ok());
-  EXPECT_FALSE(fitted->cut_short) << "all ways came to their ends";
+  EXPECT_FALSE(fitted->cut_short) << "all ways completed";
   ASSERT_EQ(fitted->proposals.size(), 1u);
   EXPECT_FALSE(fitted->proposals[0].fits);
   EXPECT_LT(fitted->proposals[0].planned.reserved, fitted->start.reserved);
 }
 
 TEST(Fit, LargestBatchAndLongestSequence) {
-  // What lengths cost: in proportion, with their square, in steps of what an allocator reserves, or
-  // so that nothing beyond a length can be run at all.
+  // The need grows with the length: linearly, with its square, in the allocator's steps, or so that
+  // nothing above a certain length can run.
   const auto grows = [](const run::RunConfig& c) {
     const double seq = c.seq / 512.0;
     const double batch = c.batch / (2.0 * c.micro_batches);
@@ -288,7 +290,7 @@ TEST(Moves, WhatIsOnAlreadyIsNoMove) {
   EXPECT_FALSE(has(Config({{"batch", "3"}}), "accumulate-2"));
 }
 
-// Nothing is listed but in the declarations.
+// Only techniques of the declarations are listed.
 TEST(Moves, AreWhatTheDeclarationsAllow) {
   const std::vector<Move> moves = Moves(Config());
   const auto find = [&](std::string_view id) {
@@ -299,12 +301,13 @@ TEST(Moves, AreWhatTheDeclarationsAllow) {
                          "offload-activations", "expandable-segments", "chunked-loss"})
     EXPECT_NE(find(id), nullptr) << id;
   for (const char* id : {"sgd", "zero3", "last-layer", "generate", "adam-2023"})
-    EXPECT_EQ(find(id), nullptr) << id << ": not the training that was asked for";
+    EXPECT_EQ(find(id), nullptr) << id << ": not the requested training";
   EXPECT_EQ(find("chunked-loss")->changes, run::Changes::kNothing);
   EXPECT_EQ(find("bf16")->changes, run::Changes::kRounding);
   EXPECT_EQ(find("lora")->changes, run::Changes::kTraining);
 
-  // Rules of the declarations hold: 4-bit weights want adapters; Lion has a loop alone.
+  // The declarations' rules apply: 4-bit weights need adapters; Lion has only a loop
+  // implementation.
   EXPECT_THAT(std::string(Applied(*find("nf4"), Config()).status().message()), HasSubstr("lora"));
   const auto adapters = Applied(*find("lora"), Config());
   ASSERT_TRUE(adapters.ok()) << adapters.status();
@@ -326,7 +329,7 @@ TEST(Ladder, OneRungATechniqueInTheOrderThatIsAskedFor) {
   EXPECT_EQ((*ladder)[1].settings.size(), 2u);
   EXPECT_EQ((*ladder)[2].name, "precision");
   EXPECT_EQ(run::ToJson(ladder->back().config), run::ToJson(now));
-  // Flash attention before the 16-bit precision it needs.
+  // Flash attention is listed before the 16-bit precision that it needs.
   ladder = Ladder(Config(), now, {"attention"});
   EXPECT_THAT(std::string(ladder.status().message()), HasSubstr("--order"));
   EXPECT_THAT(std::string(Ladder(Config(), now, {"seq"}).status().message()),

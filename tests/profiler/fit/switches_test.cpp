@@ -12,7 +12,7 @@ using run::Changes;
 
 constexpr uint64_t kGiB = uint64_t{1} << 30;
 
-// Programs whose switches save what they save, some of them only together with another.
+// Programs whose toggles save given amounts, some of them only in combination.
 class Programs {
  public:
   Planned start = {.reserved = 30 * kGiB, .step_ms = 100};
@@ -22,7 +22,7 @@ class Programs {
   std::set<std::pair<size_t, size_t>> excluded;
   int calls = 0;
 
-  // As many GiB as that are expected of the switch that was added last.
+  // This many GiB are expected of the toggle that was added last.
   void Expect(uint64_t gib) { switches.back().expected = gib * kGiB; }
   void Add(std::string name, Changes changes, int64_t save, double factor, std::string value = "") {
     switches.push_back({.name = std::move(name), .value = std::move(value), .changes = changes});
@@ -135,7 +135,7 @@ TEST(Switches, TheTimeIsUp) {
   const auto fitted = FitSwitches(search);
   ASSERT_TRUE(fitted.ok());
   EXPECT_TRUE(fitted->cut_short);
-  EXPECT_EQ(fitted->plans, 2) << "as many as go side by side, and no more";
+  EXPECT_EQ(fitted->plans, 2) << "as many as fit next to each other, and no more";
 }
 
 TEST(Switches, WhatIsExpectedToSaveTooLittleIsNotPlannedWhereOthersDo) {
@@ -176,7 +176,7 @@ TEST(Switches, OfSeveralValuesTheOneThatIsExpectedToDoComesFirst) {
   EXPECT_EQ(fitted->proposals[0].set, SwitchSet({1})) << "the fastest that does";
   EXPECT_TRUE(std::ranges::none_of(fitted->singles, [](const SwitchProposal& one) {
     return one.set == SwitchSet({0});
-  })) << "too little is expected of it";
+  })) << "its expected saving is too small";
 }
 
 TEST(Switches, SeveralThatTogetherAreExpectedToDoAreOnePlan) {
@@ -196,11 +196,11 @@ TEST(Switches, SeveralThatTogetherAreExpectedToDoAreOnePlan) {
 TEST(Switches, AWrongGuessIsNoHindrance) {
   Programs p;
   p.Add("a", Changes::kNothing, 1, 1.0);
-  p.Expect(20);  // in truth next to nothing
+  p.Expect(20);  // in fact almost nothing
   p.Add("b", Changes::kNothing, -1, 1.0);
   p.Expect(20);  // it fails
   p.Add("c", Changes::kRounding, 7, 1.0);
-  p.Expect(3);  // in truth enough
+  p.Expect(3);  // in fact enough
   const auto fitted = p.Fit(24 * kGiB);
   ASSERT_TRUE(fitted.ok());
   ASSERT_FALSE(fitted->proposals.empty());

@@ -1,5 +1,5 @@
-// Files that are no whole run: states, entries without times, files that are cut; and files that
-// unpack to more than any recording.
+// Files that are not complete runs: states without history, entries without times, truncated files,
+// and files that decompress to more than any recording.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -91,7 +91,7 @@ trace::MemorySums AtEnd(const trace::Trace& t) {
   return at.sums();
 }
 
-// ---- States
+// ---- States without history
 
 TEST_F(AsTheyAre, ASnapshotWithoutEntriesIsAState) {
   Json s = SampleSnapshot();
@@ -99,7 +99,7 @@ TEST_F(AsTheyAre, ASnapshotWithoutEntriesIsAState) {
   const Json list = s["segments"];
   Json bare = s;
   bare.erase("device_traces");
-  // As an observer of out of memory leaves it (yiyi_oom of ../shared/snapshots/more).
+  // As written by an out-of-memory observer (yiyi_oom of ../shared/snapshots/more).
   Json observer = s;
   observer["device_traces"] =
       Json::array({Json::array({{{"action", "snapshot"}, {"addr", 0}, {"size", 9}}})});
@@ -117,11 +117,11 @@ TEST_F(AsTheyAre, ASnapshotWithoutEntriesIsAState) {
     EXPECT_GT(AtEnd(*t).reserved, AtEnd(*t).allocated);
   }
   EXPECT_THAT(Open(ToPickle(list))->info.source, HasSubstr("a list of segments"));
-  // It has no parts.
+  // A part of it cannot be read.
   OpenOptions part;
   part.last_entry = 3;
   EXPECT_EQ(Error(ToPickle(list), part).code(), absl::StatusCode::kOutOfRange);
-  // With an entry it is a run.
+  // With an entry, it is a run.
   EXPECT_EQ(Open(ToPickle(SampleSnapshot()))->info.content, trace::Content::kRun);
 }
 
@@ -160,7 +160,7 @@ TEST_F(AsTheyAre, EntriesWithoutTimesAreCounted) {
   for (Json& entry : entries) entry.erase("time_us");
   s["device_traces"][0] = entries;
   OpenOptions part;
-  part.infer = false;  // an event an entry
+  part.infer = false;  // one event per entry
   const TracePtr t = Open(ToPickle(s), part);
   ASSERT_NE(t, nullptr);
   EXPECT_FALSE(t->info.has_times);
@@ -180,10 +180,10 @@ TEST_F(AsTheyAre, EntriesWithoutTimesAreCounted) {
   EXPECT_EQ(Error(ToPickle(s), part).code(), absl::StatusCode::kInvalidArgument);
 }
 
-// ---- Files that are cut
+// ---- Truncated files
 
-// Of whole entries; every place of a cut gives no more than the one after it, and never an error
-// once an entry is whole.
+// For files cut between and within entries: a cut at a later place yields at least as much, and
+// never an error once one entry is complete.
 TEST_F(AsTheyAre, ACutSnapshotIsSalvagedUpToItsLastEntry) {
   Json traces_first;
   traces_first["device_traces"] = SampleSnapshot()["device_traces"];
@@ -218,7 +218,7 @@ TEST_F(AsTheyAre, ACutSnapshotIsSalvagedUpToItsLastEntry) {
 }
 
 TEST_F(AsTheyAre, WhatACutFileSaysOfTheEndIsRolledBackToItsLastEntry) {
-  // The first half of the entries: what is there then, the whole file tells.
+  // The first half of the entries: the state there agrees with the whole file.
   const Json s = ManyEntries(400);
   const std::string bytes = ToPickle(s);
   OpenOptions part;
@@ -232,7 +232,7 @@ TEST_F(AsTheyAre, WhatACutFileSaysOfTheEndIsRolledBackToItsLastEntry) {
   at.AdvanceTo(whole->recording_begin + 1 + entries);
   EXPECT_EQ(AtEnd(*cut).allocated, at.sums().allocated);
   EXPECT_EQ(AtEnd(*cut).reserved, at.sums().reserved);
-  // And a part of what is left is a part of the whole.
+  // And a part of the remaining entries is a part of the whole.
   part.first_entry = 20;
   part.last_entry = 39;
   const TracePtr of_cut = Open(bytes.substr(0, bytes.size() / 2), part);
@@ -250,7 +250,7 @@ TEST_F(AsTheyAre, ACutCompressedSnapshotIsSalvagedToo) {
     EXPECT_FALSE(t->complete);
     EXPECT_GT(t->events.size(), 1000u);
   }
-  // Damage that is no cut stays an error.
+  // Damage other than truncation stays an error.
   std::string damaged = bytes;
   damaged[bytes.size() / 2] = damaged[bytes.size() / 2 + 1] = 'R';
   EXPECT_EQ(Error(damaged).code(), absl::StatusCode::kDataLoss);
@@ -335,9 +335,9 @@ TEST_F(AsTheyAre, EveryReaderEndsABombInEveryCompression) {
       const absl::Status status = Error(bytes, options);
       EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
       EXPECT_THAT(std::string(status.message()), HasSubstr("of host memory, the limit"));
-      EXPECT_THAT(std::string(status.message()), HasSubstr("; "));  // what can be done
+      EXPECT_THAT(std::string(status.message()), HasSubstr("; "));  // the possible remedy
     }
-  // A part takes less, and says the same when that is too much.
+  // Reading a part needs less memory, and gives the same error if that is too much.
   options.first_entry = 10;
   options.last_entry = 20;
   const absl::Status part = Error(EntriesPickle(60'000), options);
@@ -370,7 +370,8 @@ TEST_F(AsTheyAre, ATraceThatUnpacksToMoreIsABombToo) {
   EXPECT_TRUE(OpenTraceFile(path, options).ok());
 }
 
-// What unpacks to nothing but repetitions holds no core for long: frames of a MiB, 400 of them.
+// Input that decompresses only to repetitions does not block a core for long: frames of a MiB, 400
+// of them.
 TEST_F(AsTheyAre, WhatUnpacksWithoutEndIsSaid) {
   const std::string head = R"({"traceEvents":[)", nothing = Repeated("{},", 1 << 19);
   for (const bool gzip : {false, true}) {
@@ -381,7 +382,7 @@ TEST_F(AsTheyAre, WhatUnpacksWithoutEndIsSaid) {
   }
 }
 
-// In a process of its own: the most memory that it takes, and how it ends.
+// Runs in a separate process: the peak of its memory, and how it ends.
 struct Outcome {
   int code = -1;
   uint64_t bytes = 0;
@@ -396,7 +397,7 @@ Outcome InChild(const std::string& path) {
 }
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kMeasurable = false;  // their own memory counts too
+constexpr bool kMeasurable = false;  // their own memory counts, too
 #else
 constexpr bool kMeasurable = true;
 #endif
@@ -421,7 +422,7 @@ TEST_F(AsTheyAre, BombsStayBelowHalfAGigabyte) {
   }
 }
 
-// The other way round: entries as they are recorded fit with room to spare, plain and packed.
+// The opposite: entries as they occur in recordings fit easily, plain and compressed.
 TEST(MemoryBudget, OfAFileIsManyTimesWhatItIsLarge) {
   class Sized : public testing::MemoryInput {
    public:
@@ -446,11 +447,11 @@ TEST(MemoryBudget, OfAFileIsManyTimesWhatItIsLarge) {
   // A million entries: 115 MiB, 2 MiB as .zst; they are charged 250 MiB.
   EXPECT_EQ(limit(uint64_t{115} << 20, false), std::min(available, uint64_t{920} << 20));
   EXPECT_EQ(limit(uint64_t{2} << 20, true), std::min(available, uint64_t{512} << 20));
-  // Ten million still open; a bomb of that size ends somewhat above them.
+  // Ten million still open; a bomb of that size exceeds the limit.
   EXPECT_EQ(limit(uint64_t{20} << 20, true), std::min(available, uint64_t{3} << 30));
 }
 
-// 1.91 MiB of a `.trace` were refused at 488 MiB, right after they had been written.
+// A `.trace` file of 1.91 MiB was refused for needing 488 MiB, right after it had been written.
 TEST_F(AsTheyAre, ATraceMayTakeWhatItsWriterPacks) {
   testing::MemoryInput file(std::string(2'000'000, '\0'));
   trace::MemoryBudget of_trace(file, 0, /*packed=*/true);

@@ -23,7 +23,7 @@ using trace::EventKind;
 
 constexpr uint64_t kMiB = uint64_t{1} << 20;
 
-// Events as Kineto prints them; the times are those of a file with an absolute base.
+// Events as Kineto prints them; the times are those of a file with an absolute base time.
 class File {
  public:
   File& Memory(double us, int64_t bytes, uint64_t address, uint64_t allocated, uint64_t reserved,
@@ -88,7 +88,7 @@ std::vector<std::string> Frames(const Recording& r, trace::StackId stack) {
   return frames;
 }
 
-// A step as it is on a GPU: out of order by kind, as Kineto writes it.
+// A step as recorded on a GPU: sorted by kind, not by time, as Kineto writes it.
 File Step() {
   File f;
   f.Span("user_annotation", "ProfilerStep#3", 0, 100);
@@ -172,7 +172,7 @@ TEST(Kineto, WhatRanOnTheDeviceAndWhoLaunchedIt) {
                   "25000..26000 driver call 'cuLaunchKernelEx' of aten::linear #78",
                   "80000..83000 synchronization 'Context Sync' of aten::linear #78",
                   "85000..86000 overhead 'Instrumentation'"));
-  // On the thread that waited, not on the row on which the file has it.
+  // On the thread that waited, not on the row where the file has it.
   EXPECT_EQ(r.activities[8].thread, r.activities[7].thread);
   EXPECT_EQ(r.activities[8].stream, trace::kAllStreams);
   const auto trace = ToTrace(r);
@@ -195,7 +195,7 @@ TEST(Kineto, AnnotationsAndOperators) {
 
 TEST(Kineto, ReservedAndAllocatedFollowTheTotals) {
   File f;
-  f.Memory(10, 512, 0x1000, 10 * kMiB + 512, 20 * kMiB);    // 10 MiB were there
+  f.Memory(10, 512, 0x1000, 10 * kMiB + 512, 20 * kMiB);    // 10 MiB existed before
   f.Memory(20, -1024, 0x9000, 10 * kMiB - 512, 20 * kMiB);  // 1 KiB of them is freed
   f.Memory(30, 4096, 0x2000, 10 * kMiB + 3584, 42 * kMiB);
   f.Memory(40, -4096, 0x2000, 10 * kMiB - 512, 42 * kMiB);
@@ -234,7 +234,7 @@ TEST(Kineto, ReservedAndAllocatedFollowTheTotals) {
 
 TEST(Kineto, SizesAreOfBlocks) {
   File f;
-  f.Memory(10, 100, 0x1000, 100, 0, -1, 0);  // of the CPU: not rounded by anyone
+  f.Memory(10, 100, 0x1000, 100, 0, -1, 0);  // CPU events: not rounded
   f.Memory(20, 7, 0x2000, 107, 0, -1, 0);
   const auto trace = ToTrace(MustRead(f.Text()));
   EXPECT_THAT(trace->allocations.bytes_rounded, ElementsAre(100, 7));
@@ -270,7 +270,7 @@ TEST(Kineto, PartsOfAFile) {
   const Recording r = MustRead(f.Text(), options);
   EXPECT_THAT(r.entries.address, ElementsAre(0x3000, 0x4000));
   ASSERT_EQ(r.segments.size(), 2u);
-  EXPECT_EQ(r.segments[0].blocks[0].bytes, 1024u) << "what was made before the part";
+  EXPECT_EQ(r.segments[0].blocks[0].bytes, 1024u) << "allocated before the part";
 }
 
 TEST(Kineto, OutOfMemory) {
@@ -284,7 +284,7 @@ TEST(Kineto, OutOfMemory) {
   EXPECT_EQ(r.entries.bytes[1], 999999u);
 }
 
-// As other vendors' profilers and older versions write.
+// As other vendors' profilers and older versions write it.
 TEST(Kineto, OddWriters) {
   const Recording r = MustRead(R"([
     {"ph": "i", "name": "[memory]", "pid": "python 7", "tid": "main", "ts": "1700000000000000.5",
@@ -338,7 +338,7 @@ TEST(Kineto, Cancel) {
   EXPECT_EQ(Read(Step().Text(), options).status().code(), absl::StatusCode::kCancelled);
 }
 
-// Spans of one thread that overlap without nesting, as only damage makes them.
+// Spans of one thread that overlap without nesting, which only occurs in damaged files.
 TEST(Kineto, OverlappingSpans) {
   File f;
   f.Span("cpu_op", "a", 10, 20).Span("cpu_op", "b", 20, 20).Span("cpu_op", "c", 30, 0);
@@ -378,7 +378,7 @@ TEST(Kineto, OnlyTheTotalOfReservedIsKnown) {
   EXPECT_NE(trace::WhyNoReplay(*trace), "");
   ASSERT_EQ(trace->allocations.size(), 3u);
   EXPECT_EQ(trace->allocations.category[0], trace::Category::kUnknown)
-      << "what was there before is of no category";
+      << "older memory has no category";
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// An InputStream over bytes in memory, so many at a time.
+// An InputStream over bytes in memory that returns a given number of bytes at a time.
 #pragma once
 
 #include <algorithm>

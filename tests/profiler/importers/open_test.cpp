@@ -1,4 +1,5 @@
-// Whatever people have, opened: by content, from files and pipes, with progress, cancel and errors.
+// Opens all kinds of files by content, from files and pipes, with progress, cancellation and
+// errors.
 #include "profiler/importers/open.h"
 
 #include <fcntl.h>
@@ -83,8 +84,8 @@ std::string Zstd(const std::string& bytes) {
   return out;
 }
 
-// ---- What it is
-// -----------------------------------------------------------------------------------
+// ---- Kinds of files
+// -------------------------------------------------------------------------------
 
 std::string_view ImporterOf(std::string_view head) {
   const ImporterEntry* const importer = FindImporter(head);
@@ -130,7 +131,7 @@ TEST_F(OpenFile, EveryKindPlainAndPackedUnderAnyName) {
     EXPECT_EQ(t->allocations.bytes_rounded, expected->allocations.bytes_rounded);
     EXPECT_EQ(t->info.title, fs::path(path).filename().string());
   }
-  // Our own traces, read by their own reader.
+  // vramscope's own traces, read by the trace reader.
   const auto stream = trace::testing::RandomStream(3, 2000);
   auto writer = trace::TraceWriter::ToFile(At("own.pickle"));
   trace::testing::Play(stream, **writer);
@@ -171,8 +172,8 @@ TEST_F(OpenFile, StandardInputIsReadOnce) {
   }
 }
 
-// ---- What goes wrong
-// ------------------------------------------------------------------------------
+// ---- Errors
+// ---------------------------------------------------------------------------------------
 
 TEST_F(OpenFile, ErrorsNameTheFileAndWhatItLooksLike) {
   EXPECT_EQ(OpenTraceFile(At("missing"), {}).status().code(), absl::StatusCode::kNotFound);
@@ -184,7 +185,7 @@ TEST_F(OpenFile, ErrorsNameTheFileAndWhatItLooksLike) {
   EXPECT_THAT(Error("d", R"({"loss": [1, 2]})", invalid), HasSubstr("JSON"));
   EXPECT_THAT(Error("e", Gzip("some words\n"), invalid), HasSubstr("text"));
   EXPECT_THAT(Error("f", std::string("PK\x03\x04 and more"), invalid), HasSubstr("torch.save"));
-  // Damage is said with the byte.
+  // An error about damage states the byte offset.
   const std::string damaged = Sample().substr(0, Sample().size() - 1) + "R";
   EXPECT_THAT(Error("g", damaged, absl::StatusCode::kDataLoss), HasSubstr(": byte "));
   EXPECT_THAT(Error("h", Gzip(Sample()).substr(0, 200), absl::StatusCode::kDataLoss),
@@ -215,7 +216,7 @@ TEST_F(OpenFile, WarningsOfAllStagesArriveInTheTrace) {
   EXPECT_THAT(t->warnings, ::testing::Contains(HasSubstr("oldest")));
 }
 
-// ---- While it loads
+// ---- During loading
 // -------------------------------------------------------------------------------
 
 TEST_F(OpenFile, ProgressGoesUpToOne) {
@@ -242,7 +243,7 @@ TEST_F(OpenFile, CanBeCancelledAtEveryStage) {
   }
 }
 
-// From a pipe that stops for a while in the middle.
+// From a pipe that pauses in the middle.
 TEST_F(OpenFile, PreviewsShowWhatHasBeenRead) {
   const std::string bytes = testing::ToPickle(testing::ManyEntries(60'000));
   int ends[2];
@@ -277,8 +278,8 @@ TEST_F(OpenFile, PreviewsShowWhatHasBeenRead) {
   EXPECT_EQ(first.end_message, "");
 }
 
-// ---- A part of it
-// ---------------------------------------------------------------------------------
+// ---- Parts of files
+// -------------------------------------------------------------------------------
 
 TEST_F(OpenFile, OfARangeWhatComesBeforeIsTheStart) {
   const std::string path = Write("a", testing::ToPickle(testing::ManyEntries(3000)));
@@ -344,8 +345,8 @@ TEST_F(OpenFile, WithoutInferenceOnlyWhatTheFileSays) {
                                trace::Category::kParameter, trace::Category::kUnknown}));
 }
 
-// ---- Recordings of others
-// -------------------------------------------------------------------------
+// ---- Recordings by other tools
+// --------------------------------------------------------------------
 
 TEST(SharedSnapshots, OpenWithTheFiguresOfTheIndex) {
   const fs::path folder = fs::path(VRAMSCOPE_SOURCE_DIR) / "../shared/snapshots";

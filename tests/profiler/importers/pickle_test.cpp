@@ -1,4 +1,5 @@
-// Pickles and JSON that no snapshot is: refused with a reason and a byte, in little memory.
+// Pickles and JSON that are not snapshots are refused with a reason and a byte offset, with little
+// memory.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <malloc.h>
@@ -28,7 +29,7 @@ absl::Status Read(const std::string& bytes) {
 
 std::string Text(const absl::Status& status) { return std::string(status.message()); }
 
-// Of the program's memory, "VmRSS" or "VmHWM" (the most since ForgetPeak), in KiB.
+// The process's "VmRSS" or "VmHWM" (the peak since ForgetPeak), in KiB.
 long StatusKiB(const std::string& key) {
   std::ifstream status("/proc/self/status");
   for (std::string word; status >> word;) {
@@ -38,14 +39,14 @@ long StatusKiB(const std::string& key) {
   return 0;
 }
 
-// So that neither a peak of an earlier test nor memory that one has left to malloc hides what
-// comes.
+// So that neither the peak of an earlier test nor memory that malloc kept after it hides the next
+// one.
 void ForgetPeak() {
   malloc_trim(0);
   std::ofstream("/proc/self/clear_refs") << 5 << std::flush;
 }
 
-// kDataLoss with these words, and no more than 64 MiB on the way.
+// Expects kDataLoss with this text, and a peak of at most 64 MiB.
 void ExpectRefused(const std::string& bytes, const std::vector<std::string>& words) {
   ForgetPeak();
   const long before = StatusKiB("VmRSS");
@@ -71,7 +72,7 @@ TEST(PeakOfMemory, IsThatOfWhatRanLast) {
   ForgetPeak();
   const long before = StatusKiB("VmRSS");
   ASSERT_GT(before, 0);
-  for (const long mib : {96, 80}) {  // the second is not hidden by the first
+  for (const long mib : {96, 80}) {  // the first does not hide the second
     ForgetPeak();
     { const std::vector<char> much(static_cast<size_t>(mib) << 20, 1); }
     const long peak = StatusKiB("VmHWM") - before;
@@ -205,7 +206,7 @@ TEST(Pickle, ValuesThatCannotBe) {
   ExpectRefused(with("addr", ~uint64_t{0}), {"beyond the address space"});
   ExpectRefused(with("time_us", int64_t{-1} << 60), {"outside the range of a clock"});
   ExpectRefused(with("time_us", uint64_t{1} << 62), {"outside the range of a clock"});
-  // With one of the last times, more than 64 bits of nanoseconds would lie between them.
+  // With one of the latest times, the difference would not fit into 64 bits of nanoseconds.
   ExpectRefused(with("time_us", int64_t{-8'000'000'000'000'000}), {"outside the range of a clock"});
   ExpectRefused(with("frames", "main"), {"'frames' is a string"});
   ExpectRefused(with("action", 5), {"'action' is not a string"});
@@ -231,7 +232,7 @@ TEST(Pickle, TheMemoGrowsWithTheFileOnly) {
 }
 
 TEST(Pickle, AListFilledOneByOneTakesItsLength) {
-  // Each append would be a stack of its own: 200,000 of them, 100,000 frames long.
+  // Each append would create another stack: 200,000 of them, 100,000 frames long.
   std::string bytes = kStart +
                       "}\x94(\x8c\x04"
                       "line\x94K\x01u]\x94"s;
@@ -248,7 +249,7 @@ TEST(Pickle, CutAnywhereIsSaid) {
   ASSERT_TRUE(Read(json).ok());
   for (const std::string& whole : {pickle, cpp, json})
     for (size_t n = 2; n < whole.size(); ++n) {
-      // What is whole before the cut is read; nothing may be.
+      // Complete entries before the cut are read; there may be none.
       MemoryInput input(whole.substr(0, n));
       const auto r = ReadSnapshot(input, {});
       ASSERT_THAT(r.ok() ? r->lost : Text(r.status()), HasSubstr("byte ")) << n;

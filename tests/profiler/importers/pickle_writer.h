@@ -1,5 +1,5 @@
-// Writes values as pickles in the two ways that snapshots come in: as Python's pickler does, and as
-// PyTorch's C++ one does. For tests and seeds.
+// Writes values as pickles in the two forms of snapshots: as Python's pickler does, and as
+// PyTorch's C++ pickler does. For tests and seeds.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -11,11 +11,11 @@ using Json = nlohmann::ordered_json;
 
 struct PickleStyle {
   int protocol = 4;
-  // Python: an object is memoised when it begins, lists and dicts come in batches. C++: memoised
-  // when it has ended, in one piece; eight bytes for each large number.
+  // Python memoises an object when it begins, and writes lists and dicts in batches. C++ memoises
+  // it when it has ended, writes it in one piece, and uses eight bytes for each large number.
   bool python = true;
   size_t batch = 1000;
-  // Keys of dicts and items of lists one by one (SETITEM, APPEND), as some other writers do.
+  // Writes keys of dicts and items of lists one by one (SETITEM, APPEND), as some other writers do.
   bool one_by_one = false;
 };
 
@@ -23,7 +23,7 @@ struct PickleStyle {
 // are tuples in Python.
 std::string ToPickle(const Json& value, const PickleStyle& style = {});
 
-// A small snapshot with most of what the format has: two segments, a dozen entries, annotations,
+// A small snapshot that uses most of the format: two segments, a dozen entries, annotations,
 // settings.
 Json SampleSnapshot();
 // `n` entries of a device that allocates and frees, with ten stacks of 12 frames.

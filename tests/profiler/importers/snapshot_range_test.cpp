@@ -1,4 +1,4 @@
-// Ranges that are cut out while a snapshot is read, against those of the whole file.
+// Compares ranges that are cut out while a snapshot is read with the same ranges of the whole file.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ using testing::PickleStyle;
 using testing::SampleSnapshot;
 using testing::ToPickle;
 
-// Read with the range cut out at once; how often the bytes were read.
+// Reads with the range cut out immediately; returns how often the bytes were read.
 std::pair<absl::StatusOr<Recording>, int> Cut(const std::string& bytes, SnapshotOptions options) {
   int times = 1;
   options.again = [&] {
@@ -39,7 +39,7 @@ std::pair<absl::StatusOr<Recording>, int> Cut(const std::string& bytes, Snapshot
   return {std::move(r), times};
 }
 
-// Every range of a few, by number and by time; how often the bytes were read each time.
+// Reads several ranges, by number and by time; returns how often the bytes were read each time.
 void ExpectSame(const std::string& bytes, int times) {
   MemoryInput input(bytes);
   const absl::StatusOr<Recording> whole = ReadSnapshot(input, {});
@@ -112,18 +112,18 @@ TEST(SnapshotRange, OfTheHostNothingIsKept) {
   s["host_segments"] = s["segments"];
   s["host_traces"] = s["device_traces"];
   ExpectSame(ToPickle(s), 1);
-  ExpectSame(ToPickle(s, {4, true, 1000, true}), 2);  // no marks that would tell
+  ExpectSame(ToPickle(s, {4, true, 1000, true}), 2);  // no marks that determine it
   s["host_traces"].push_back(s["device_traces"][0]);
   ExpectSame(ToPickle(s), 1);
 }
 
-// Whose order is known at the end only.
+// Their order is known only at the end.
 TEST(SnapshotRange, OfSeveralDevicesNeedsAnotherReading) {
   Json s = SampleSnapshot();
   s["device_traces"].push_back(ManyEntries(20)["device_traces"][0]);
   ExpectSame(ToPickle(s), 2);
   ExpectSame(s.dump(), 2);
-  // Not noticed before the end.
+  // Noticed only at the end.
   s["device_traces"][1] = Json::array({s["device_traces"][1][0]});
   ExpectSame(ToPickle(s), 2);
 }
@@ -151,7 +151,7 @@ TEST(SnapshotRange, SaysWhereBlocksBeforeItWereMade) {
   EXPECT_NE(a.stack[2].value, 0u);
 }
 
-// A file without segments says nothing else of blocks that outlive the range.
+// Apart from that, a file without segments does not mention blocks that outlive the range.
 TEST(SnapshotRange, WithoutSegmentsBlocksBeforeItAreTheStart) {
   Json s = SampleSnapshot();
   s.erase("segments");

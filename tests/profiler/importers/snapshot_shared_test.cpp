@@ -1,4 +1,4 @@
-// Recorded snapshots of others, in ../shared/snapshots: counts and sizes as index.json has them.
+// Snapshots recorded by others, in ../shared/snapshots: counts and sizes match index.json.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -99,7 +99,7 @@ TEST(SharedSnapshots, HaveTheCountsAndSizesOfTheIndex) {
     EXPECT_EQ(reserved, f["end"]["reserved"].get<uint64_t>());
     EXPECT_EQ(blocks, f["end"]["blocks"].get<uint64_t>());
 
-    // Each annotation of the index is a begin or an end of one of ours.
+    // Each annotation of the index is the begin or end of an annotation in the trace.
     size_t ends = 0;
     for (const nlohmann::json& a : f["external_annotations"]) {
       const int64_t time = a[2].get<int64_t>() * 1000 - r->start_unix_ns;

@@ -1,4 +1,4 @@
-// Snapshots made here, in every form in which they come.
+// Snapshots made by the test, in every form that exists.
 #include "profiler/importers/snapshot.h"
 
 #include <gmock/gmock.h>
@@ -45,7 +45,7 @@ Recording FromJson(const Json& value, const SnapshotOptions& options = {}) {
   return MustRead(ToPickle(value), options);
 }
 
-// Frames as text, from the innermost outwards.
+// Frames as text, innermost first.
 std::string StackText(const Recording& r, trace::StackId id) {
   std::string out;
   for (const uint32_t f : r.stacks.Frames(id))
@@ -54,7 +54,7 @@ std::string StackText(const Recording& r, trace::StackId id) {
   return out;
 }
 
-// All that a Recording says, as text: for equality whatever the ids are.
+// The contents of a Recording as text, for comparisons that do not depend on ids.
 std::string Describe(const Recording& r) {
   std::string out = r.alloc_conf + " " + std::to_string(r.start_unix_ns) + "\n";
   const auto add = [&out](auto... values) { ((out += std::to_string(values) + " "), ...); };
@@ -136,7 +136,7 @@ TEST(Snapshot, EveryFormSaysTheSame) {
           const PickleStyle style{protocol, python, 1000, one_by_one};
           EXPECT_EQ(Describe(MustRead(ToPickle(s, style))), expected);
         }
-    // Frames, blocks and entries in batches that cut through them.
+    // Batches whose borders are within frames, blocks and entries.
     EXPECT_EQ(Describe(MustRead(ToPickle(s, {4, true, 2}))), expected);
     EXPECT_EQ(Describe(MustRead(s.dump())), expected);
     EXPECT_EQ(Describe(MustRead(s.dump(2))), expected);
@@ -245,7 +245,7 @@ TEST(Snapshot, OldFieldsAreRead) {
   EXPECT_EQ(StackText(r, blocks[0].stack), "f a.py:3\n");
   EXPECT_EQ(blocks[1].address, 8192u + 1024);
   EXPECT_EQ(blocks[1].use, BlockUse::kPendingFree);
-  EXPECT_EQ(blocks[1].requested, 512u);  // not said: as much as it has
+  EXPECT_EQ(blocks[1].requested, 512u);  // not stated: all that it has
   EXPECT_EQ(blocks[2].address, 8192u + 1536);
   EXPECT_THAT(r.entries.action, ElementsAre(Action::kAlloc, Action::kFreeCompleted));
   EXPECT_FALSE(r.has_times);
@@ -256,7 +256,7 @@ TEST(Snapshot, OldFieldsAreRead) {
 
 TEST(Snapshot, SaysWhatIsNotShown) {
   Json s = SampleSnapshot();
-  // New keys move the values of this kind of object: no references into it.
+  // Adding keys moves the values of this type of object, so no references to them are kept.
   Json trace = s["device_traces"][0];
   const Json host_trace = trace, segments = s["segments"];
   trace[0]["compile_context"] = "0/0";
@@ -310,7 +310,8 @@ TEST(Snapshot, MetadataAndCompileContextsAreKept) {
   }
 }
 
-// inv_reimport_1 of ../shared/repro: a first entry without a time made it -2 microseconds once.
+// inv_reimport_1 of ../shared/repro: a first entry without a time was once imported with -2
+// microseconds.
 TEST(Snapshot, TimesBelowZeroAndLinesBelowZero) {
   Json s = SampleSnapshot();
   Json trace = s["device_traces"][0];
@@ -344,13 +345,14 @@ TEST(Snapshot, AnnotationsOfBlocks) {
   EXPECT_EQ(r.entries.action[8], Action::kAnnotate);
   EXPECT_EQ(r.entries.said[7], trace::Category::kGradient);
   EXPECT_EQ(r.entries.said[8], trace::Category::kUnknown);
-  // The text of the first says its category again; the other's is all it says.
+  // The first block's text repeats its category; the other's text states only the category.
   EXPECT_EQ(r.entries.UserMetadataOf(7).value, 0u);
   EXPECT_EQ(r.strings[r.entries.UserMetadataOf(8).value], "packed for backward");
   EXPECT_THAT(r.warnings, IsEmpty());
 }
 
-// In a snapshot that vramscope wrote "unknown" is an answer, unless its categories were concluded.
+// In a snapshot that vramscope wrote, "unknown" is a stated category, unless its categories were
+// inferred.
 TEST(Snapshot, CategoriesOfAnExportAreAllThatIsSaid) {
   Json s = SampleSnapshot();
   Json trace = s["device_traces"][0];
@@ -365,7 +367,7 @@ TEST(Snapshot, CategoriesOfAnExportAreAllThatIsSaid) {
   EXPECT_EQ(FromJson(s).entries.action[7], Action::kCategory);
   s["vramscope"]["inferred"] = true;
   EXPECT_FALSE(FromJson(s).labels_are_complete);
-  // Written without categories: nothing is said.
+  // Written without categories: none are stated.
   s = SampleSnapshot();
   s["vramscope"] = {{"version", 1}, {"producer", "test"}, {"inferred", false}};
   EXPECT_FALSE(FromJson(s).labels_are_complete);
@@ -435,7 +437,8 @@ TEST(Snapshot, ARangeOfEntries) {
   EXPECT_THAT(r.entries.action, ElementsAre(Action::kAlloc, Action::kFreeRequested));
   EXPECT_THAT(r.entries.time_ns, ElementsAre(30'000, 40'000));
   EXPECT_THAT(r.warnings, ElementsAre("entries 3 to 4 of 9 are loaded, as requested"));
-  // The state after the last of them: the second block of the large segment is not free yet.
+  // The state after the last entry of the range: the second block of the large segment is not free
+  // yet.
   ASSERT_EQ(r.segments.size(), 2u);
   ASSERT_GE(r.segments[1].blocks.size(), 2u);
   EXPECT_EQ(r.segments[1].blocks[1].bytes, 8388608u);
@@ -448,7 +451,7 @@ TEST(Snapshot, ARangeOfEntries) {
   const Recording by_time = FromJson(s, times);
   EXPECT_EQ(Describe(by_time), Describe(r));
 
-  // What holds nothing is said, not shown.
+  // An empty result is stated, not shown.
   options = {};
   options.first_entry = 100;
   const absl::Status none = Read(ToPickle(s), options).status();

@@ -1,4 +1,4 @@
-// A text as the input that readers take, in chunks as small as wanted.
+// A text as an input stream for readers, in chunks of a chosen size.
 #pragma once
 
 #include <algorithm>

@@ -23,7 +23,7 @@ using namespace vramscope;
 
 namespace {
 
-// How many blocks, changes, ranges and steps each rule decided, over all that was looked at.
+// Counts the blocks, changes, ranges and steps that each rule decided, over all inputs.
 std::array<uint64_t, inference::kRuleCount> decided{};
 
 recording::Labels Infer(const recording::Recording& r, const recording::History& h) {
@@ -35,7 +35,7 @@ recording::Labels Infer(const recording::Recording& r, const recording::History&
   return labels;
 }
 
-// Of a recording whose truth is not known: what is inferred, in MiB asked for.
+// For a recording without known categories: the inferred categories, in requested MiB.
 int Recorded(const std::string& path, const std::string& name) {
   auto recorded = testing::ReadRecorded(path);
   if (!recorded.ok()) {
@@ -44,7 +44,7 @@ int Recorded(const std::string& path, const std::string& name) {
   }
   for (const bool stacks : {true, false}) {
     if (!stacks) testing::WithoutStacks(*recorded);
-    const std::clock_t begin = std::clock();  // of the processor: others may be busy, too
+    const std::clock_t begin = std::clock();  // processor time: other processes may be busy, too
     const recording::Labels labels = Infer(recorded->recording, recorded->history);
     const double took = 1e3 * static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
     const testing::Totals totals = testing::InferredTotals(*recorded, labels);
@@ -84,7 +84,8 @@ int Recorded(const std::string& path, const std::string& name) {
   return 0;
 }
 
-// Percent right at the peak where a share of the entries is missing at the end, or at the begin.
+// Percentage that is right at the peak if a share of the entries is missing at the end, or at the
+// begin.
 void Cuts(const trace::Trace& trace, const std::string& name) {
   using testing::Frames;
   constexpr double kShares[] = {0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8};

@@ -1,4 +1,4 @@
-// Several devices in one recording: each as it would be alone.
+// Several devices in one recording: each is inferred as if it were alone.
 #include <gtest/gtest.h>
 
 #include <tuple>
@@ -52,7 +52,7 @@ TEST_P(Devices, EachIsWhatItIsAlone) {
     }
     EXPECT_EQ(found, expected);
   }
-  // Ranges of the whole are in order, phases within steps.
+  // Checks that ranges of the whole are in order, and phases within steps.
   uint32_t at = 0;
   for (const Labels::Step& s : labels.steps) {
     EXPECT_LE(at, s.begin);
@@ -79,7 +79,8 @@ INSTANTIATE_TEST_SUITE_P(
                        ::testing::Bool(),
                        ::testing::Values("gpt2-adamw", "gpt2-sgd", "llama-3.2-1b-lora")));
 
-// Two that do the same at the same time, as data parallelism has it: the host's steps are theirs.
+// Two devices that do the same at the same time, as in data parallelism: they share the host's
+// steps.
 TEST(DevicesTogether, StepsOfTheHost) {
   const Stripped run = GoldenRun("gpt2-adamw", Frames::kPythonCpp, false);
   const Interleaved both = testing::Interleave(run, run);

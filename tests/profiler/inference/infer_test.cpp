@@ -1,4 +1,4 @@
-// Runs of the plan backend without their categories: inference has to find them again.
+// Runs of the plan backend with their categories removed: inference has to find them again.
 #include "profiler/inference/infer.h"
 
 #include <fmt/format.h>
@@ -64,7 +64,7 @@ constexpr const char* kRuns[] = {
     "llama-3.2-1b-lora",
 };
 
-// What Emit relies on.
+// Preconditions of Emit.
 void ExpectWellFormed(const Labels& labels, const recording::Recording& recording,
                       const recording::History& history) {
   const uint32_t entries = recording.entries.size();
@@ -120,8 +120,8 @@ TEST_P(Runs, CategoriesStepsAndPhasesAreFound) {
   SCOPED_TRACE("MiB at the peak:\n" + Confusion::Table(confusion.peak));
   EXPECT_GE(Confusion::Right(confusion.peak), 0.99);
   EXPECT_GE(Confusion::Right(confusion.time), 0.92);
-  // With LoRA the frozen parameters have no gradients; without the stacks of Module._apply nothing
-  // tells them from buffers.
+  // With LoRA, the frozen parameters have no gradients; without the stacks of Module._apply,
+  // nothing distinguishes them from buffers.
   const bool stacks = has.frames == Frames::kPython || has.frames == Frames::kPythonCpp;
   if (std::string(run).find("lora") == std::string::npos || (stacks && !has.older)) {
     EXPECT_TRUE(Confusion::Exact(confusion.peak, Category::kParameter));
@@ -139,8 +139,8 @@ INSTANTIATE_TEST_SUITE_P(All, Runs,
                            return name + "_" + std::get<1>(info.param).name;
                          });
 
-// A run that dies, of memory or otherwise, leaves a recording that ends anywhere; at the latest
-// from its second recorded step on, what is inferred is as good as of a whole one.
+// A run that fails leaves a recording that ends anywhere. At the latest from its second recorded
+// step on, inference is as good as for a whole run.
 TEST(Infer, RecordingsMayEndAnywhere) {
   for (const char* run : {"gpt2-adamw", "gpt2-sgd", "basics-medium", "qwen2-0.5b-adamw-loop"}) {
     for (const Has& has : kHas) {
@@ -160,14 +160,14 @@ TEST(Infer, RecordingsMayEndAnywhere) {
   }
 }
 
-// Wherever a recording ends, in its first step too.
+// Wherever a recording ends, even in its first step.
 TEST(Infer, RecordingsMayEndInTheirFirstStep) {
   std::vector<const char*> runs(std::begin(kRuns), std::end(kRuns));
   runs.push_back("gpt2-zero-grad-zero");
   for (const char* run : runs) {
-    // What is not told: lower-precision copies of weights, at the peak of a forward under amp.
+    // Not distinguished: lower-precision copies of weights, at the peak of a forward under amp.
     const double from_start = std::string(run).find("amp") == std::string::npos ? 0.95 : 0.69;
-    // Momentum and parameters (and gradients that stay) before any backward.
+    // Momentum and parameters (and gradients that are never freed) before any backward.
     const bool alike = std::string(run) == "gpt2-sgd" || std::string(run) == "gpt2-zero-grad-zero";
     for (const Frames frames : {Frames::kPythonCpp, Frames::kNone}) {
       for (const bool older : {false, true}) {
@@ -190,7 +190,8 @@ TEST(Infer, RecordingsMayEndInTheirFirstStep) {
   }
 }
 
-// Begun within the last backward: as much is there at the begin as ever after.
+// The recording begins within the last backward: as much memory is allocated at the begin as ever
+// after.
 TEST(Infer, RecordingsMayBeginInTheLastBackward) {
   for (const char* run : {"gpt2-sgd", "qwen2-0.5b-adamw-loop", "qwen2-0.5b-amp-fused",
                           "llama-3.2-1b-lora", "basics-medium"}) {
@@ -202,7 +203,7 @@ TEST(Infer, RecordingsMayBeginInTheLastBackward) {
   }
 }
 
-// A ring that ran full has lost the begin: the recording begins anywhere in a step.
+// A ring buffer that was full has lost the first entries: the recording begins anywhere in a step.
 TEST(Infer, RecordingsMayBeginAnywhere) {
   std::vector<const char*> runs(std::begin(kRuns), std::end(kRuns));
   runs.push_back("gpt2-zero-grad-zero");
@@ -223,7 +224,7 @@ TEST(Infer, RecordingsMayBeginAnywhere) {
   }
 }
 
-// Gradients that are filled with zeros stay, so that nothing but repetition tells steps apart.
+// Gradients that are set to zero stay allocated, so that only repetition distinguishes steps.
 TEST(Infer, GradientsThatStay) {
   const auto trace = Golden("gpt2-zero-grad-zero");
   for (const Has& has : kHas) {
@@ -242,8 +243,8 @@ TEST(Infer, GradientsThatStay) {
   }
 }
 
-// Where the step run again does not come to where things are, there are as many gradients as
-// parameters, and which is not known.
+// If the replay of the first step does not reproduce the addresses, there are as many gradients as
+// parameters, but which blocks they are is not known.
 TEST(Infer, GradientsThatStayElsewhere) {
   Stripped truth = Strip(*Golden("gpt2-zero-grad-zero"), {.first_step = 1});
   truth.history.start_segments.clear();
@@ -313,7 +314,7 @@ TEST(Infer, LabelsAreInOrder) {
   }
 }
 
-// Whatever a file holds: requests, frees, stacks and annotations without any sense in them.
+// Any contents of a file: allocations, frees, stacks and annotations in no meaningful order.
 TEST(Infer, SenselessRecordingsGetWellFormedLabels) {
   std::mt19937 random(11);
   const auto one_of = [&](uint32_t n) { return static_cast<uint32_t>(random() % n); };
@@ -429,7 +430,7 @@ TEST(Infer, SenselessRecordingsGetWellFormedLabels) {
   }
 }
 
-// Order counts, times do not: a file without times counts entries in their place.
+// Only the order matters, not the times: in a file without times, entries are counted instead.
 TEST(Infer, TimesDoNotCount) {
   for (const Frames frames : {Frames::kPythonCpp, Frames::kNone}) {
     Stripped run = Strip(*Golden("gpt2-adamw"), {.frames = frames});

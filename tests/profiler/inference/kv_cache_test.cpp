@@ -1,4 +1,4 @@
-// Keys and values of serving recordings: a category of their own, by stacks and by lifetimes.
+// Keys and values in recordings of serving: a separate category, found by stacks and by lifetimes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -46,8 +46,8 @@ void Load(Program& p, const Model& m) {
   }
 }
 
-// generate() with a DynamicCache: in every pass torch.cat makes each layer's keys and values anew,
-// a token longer; what the prompt made is held as it is.
+// generate() with a DynamicCache: in every pass, torch.cat allocates each layer's keys and values
+// again, one token longer. The blocks of the prompt are kept unchanged.
 void Generate(Program& p, const Model& m, uint64_t prompt, int tokens) {
   p.Enter(Phase::kForward);
   const uint32_t forward = p.Stack(kAttention);
@@ -72,7 +72,7 @@ void Generate(Program& p, const Model& m, uint64_t prompt, int tokens) {
         const uint32_t grown =
             p.Alloc((prompt + static_cast<uint64_t>(pass)) * m.keys * 2, Category::kKvCache,
                     which % 2 == 0 ? grow_keys : grow_values);
-        // In either order: a variable may hold the token's own keys a little longer.
+        // In either order, since a variable may keep the token's own keys a little longer.
         which % 4 == 0 ? p.Free({cache[which], made}) : p.Free({made, cache[which]});
         cache[which] = grown;
       }
@@ -94,7 +94,7 @@ double Said(const Confusion::Matrix& m, Category category) {
   return sum;
 }
 
-// Bytes that truth and inference agree are a cache's, of those that either says are.
+// Bytes that both truth and inference assign to a cache, relative to those that either does.
 void ExpectCaches(const Confusion::Matrix& m, double share) {
   const auto cache = static_cast<size_t>(Category::kKvCache);
   double truth = 0;
@@ -124,12 +124,12 @@ TEST_P(Growing, KeysAndValuesOfGenerate) {
     ExpectCaches(c.time, 0.95);
     EXPECT_TRUE(Confusion::Exact(c.peak, Category::kParameter));
     EXPECT_THAT(labels.rule, ::testing::Contains(stacks ? kStackKvCache : kLifeKvCache));
-    // What the prompt made becomes a cache after it was made.
+    // Blocks of the prompt become a cache after they were allocated.
     EXPECT_FALSE(labels.retags.empty());
   }
 }
 
-// Lists of tokens grow as well; so does nothing else in a model.
+// Lists of tokens grow as well, but nothing else in a model does.
 TEST(KvCache, TokensAreNone) {
   Program p;
   const Model model{.layers = 1};
@@ -150,7 +150,7 @@ TEST(KvCache, TokensAreNone) {
   EXPECT_THAT(labels.category, ::testing::Not(::testing::Contains(Category::kKvCache)));
 }
 
-// A serving engine asks for all of it when it starts.
+// A serving engine allocates all of it at start.
 TEST(KvCache, PagedBlocksOfAServingEngine) {
   const MadeStack engines[] = {
       {{"_allocate_kv_cache", kSite + "vllm/worker/cache_engine.py", 83},
@@ -180,7 +180,7 @@ TEST(KvCache, PagedBlocksOfAServingEngine) {
     for (uint32_t l = 0; l < model.layers; ++l) {
       p.Alloc(uint64_t{32} << 20, Category::kKvCache, cache);
     }
-    // A pass to see how much memory is left runs the model from inside of the start.
+    // A pass that measures how much memory is left runs the model during the start.
     p.Enter(Phase::kForward);
     for (int i = 0; i < 40; ++i) {
       p.Free(p.Alloc(1 << 20, Category::kTemporary, p.Stack(kAttention)));
@@ -193,7 +193,7 @@ TEST(KvCache, PagedBlocksOfAServingEngine) {
   }
 }
 
-// What a cache makes and lets go at once (weights of it, dequantised) is a temporary.
+// A block that the cache's code allocates and frees at once (dequantised weights) is a temporary.
 TEST(KvCache, TemporariesOfACacheAreNone) {
   Program p;
   Load(p, {});
@@ -209,7 +209,8 @@ TEST(KvCache, TemporariesOfACacheAreNone) {
   EXPECT_THAT(labels.category, ::testing::Not(::testing::Contains(Category::kKvCache)));
 }
 
-// Trained with use_cache: what update() makes is saved for backward, and goes with it.
+// Training with use_cache: the blocks that update() allocates are saved for backward and freed with
+// it.
 TEST(KvCache, ATrainedModelHasNone) {
   Program p;
   const Model model;

@@ -90,7 +90,7 @@ Stripped Program::Take(const Options& options) const {
     made.birth.push_back(is[block]);
   };
 
-  // What is there when the recording begins, by address.
+  // The live blocks when the recording begins, by address.
   std::vector<bool> live(bytes_.size(), false);
   const auto follow = [&](const Act& act) {
     switch (act.kind) {

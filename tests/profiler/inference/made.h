@@ -24,13 +24,13 @@ struct MadeFrame {
   uint32_t line = 1;
   friend auto operator<=>(const MadeFrame&, const MadeFrame&) = default;
 };
-using MadeStack = std::vector<MadeFrame>;  // innermost first
+using MadeStack = std::vector<MadeFrame>;  // innermost frame first
 
 class Program {
  public:
-  // The row of a stack; equal ones are one.
+  // The row of a stack; equal stacks have the same row.
   uint32_t Stack(const MadeStack& frames);
-  // Frees that follow have this stack too, as what runs there lets go.
+  // Frees that follow get this stack, too, like frees by code that runs there.
   uint32_t Alloc(uint64_t bytes, trace::Category truth, uint32_t stack = 0);
   void Becomes(uint32_t block, trace::Category truth);
   void Free(uint32_t block);
@@ -38,14 +38,14 @@ class Program {
 
   void Enter(trace::Phase phase) { phase_ = phase; }
   void Step(int step) { step_ = step; }        // -1: outside of steps
-  void In(uint32_t stack) { stack_ = stack; }  // of frees that follow
-  // What was done so far is not in the recording; what is there is older than it.
+  void In(uint32_t stack) { stack_ = stack; }  // for frees that follow
+  // Everything before this call is not in the recording; live blocks are older than it.
   void Record();
 
   struct Options {
     bool stacks = true;
-    bool older_stacks = false;  // of blocks older than the recording
-    double cut = 1;             // of the entries, how many are left
+    bool older_stacks = false;  // for blocks older than the recording
+    double cut = 1;             // how many of the entries are kept
   };
   Stripped Take(const Options& options) const;
 
@@ -59,18 +59,19 @@ class Program {
   };
   std::vector<Act> acts_;
   std::vector<uint64_t> bytes_;  // by block
-  size_t begin_ = 0;             // first act of the recording
+  size_t begin_ = 0;             // first event of the recording
   uint32_t stack_ = 0;
   trace::Phase phase_ = trace::Phase::kSetup;
   int step_ = -1;
   std::map<MadeStack, uint32_t> rows_;
 };
 
-// Two recordings of one process, a device each, by turns; the second one's becomes device 1.
+// Two recordings of one process, one device each, interleaved; the second one's device becomes
+// device 1.
 struct Interleaved {
   recording::Recording recording;
   recording::History history;
-  std::vector<recording::EntryIndex> entry[2];  // of the two: where theirs are
+  std::vector<recording::EntryIndex> entry[2];  // where the entries of the two recordings are
   std::vector<uint32_t> allocation[2];
 };
 Interleaved Interleave(const Stripped& first, const Stripped& second);

@@ -1,4 +1,5 @@
-// What stays over steps, by numbers of blocks and gradients alone.
+// Categories of blocks that stay allocated over steps, decided only by the numbers of blocks and
+// gradients.
 #include "profiler/inference/persistent_blocks.h"
 
 #include <gmock/gmock.h>
@@ -26,13 +27,13 @@ void Add(std::vector<Persistent>& kept, uint64_t bytes, uint32_t count) {
   }
 }
 
-// num_batches_tracked of batch normalization is a scalar a layer: no optimizer's step counter where
-// the optimizer keeps nothing.
+// num_batches_tracked of batch normalization is one scalar per layer. If the optimizer keeps no
+// state, it must not be taken for the optimizer's step counter.
 TEST(Persistent, CountersOfBatchesAreNoStates) {
   std::vector<Persistent> kept;
   Add(kept, 36 * kKiB, 2);  // convolutions
   Add(kept, 4 * kKiB, 8);   // weight, bias, running mean and variance of two normalizations
-  Add(kept, 8, 8);          // their counters, and others
+  Add(kept, 8, 8);          // their counters, and those of others
   ClassifyPersistent({.gradients = {{36 * kKiB, 2}, {4 * kKiB, 4}}, .backward = Backward::kWhole},
                      kept);
   EXPECT_EQ(Bytes(kept, Category::kOptimizerState), 0u);
@@ -46,7 +47,7 @@ TEST(Persistent, CountersOfBatchesAreNoStates) {
   }
 }
 
-// With moments, a scalar for each parameter is its step.
+// With moments, one scalar for each parameter is the optimizer's step counter.
 TEST(Persistent, StepsOfAFusedOptimizerAreStates) {
   std::vector<Persistent> kept;
   Add(kept, 36 * kKiB, 6);
@@ -56,7 +57,7 @@ TEST(Persistent, StepsOfAFusedOptimizerAreStates) {
   EXPECT_EQ(Bytes(kept, Category::kOptimizerState), 144 * kKiB + 16);
 }
 
-// The optimizer's first step is in the recording: nothing older is a state of it.
+// The optimizer's first step is in the recording: no older block is optimizer state.
 TEST(Persistent, StatesThatAreMadeInTheRecordingAreNotOlder) {
   for (const bool first : {false, true}) {
     std::vector<Persistent> kept;
@@ -67,8 +68,9 @@ TEST(Persistent, StatesThatAreMadeInTheRecordingAreNotOlder) {
   }
 }
 
-// Parameters and gradients that stay come in pairs; that their numbers are multiples of four as
-// well makes no states of half of them, if one backward makes half as many gradients.
+// Parameters and gradients that are never freed come in pairs. That their numbers are also
+// multiples of four must not turn half of them into optimizer states, if one backward allocates
+// half as many gradients.
 TEST(Persistent, GradientsThatStayMakePairs) {
   for (const uint32_t passing : {2u, 1u}) {
     std::vector<Persistent> kept;
@@ -84,8 +86,8 @@ TEST(Persistent, GradientsThatStayMakePairs) {
   }
 }
 
-// A recording that ends half-way through backward has half of the gradients: where stacks have told
-// the optimizer's states, the other half's blocks are parameters none the less.
+// A recording that ends half-way through backward has half of the gradients. If stacks have
+// identified the optimizer's states, the blocks of the other half are still parameters.
 TEST(Persistent, HalfOfTheGradientsMakeNoBuffers) {
   std::vector<Persistent> kept;
   Add(kept, 64 * kKiB, 16);

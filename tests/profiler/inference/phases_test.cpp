@@ -1,5 +1,5 @@
-// Phases beside training: text that is generated, checkpoints that are written and read, told by
-// the Python frames of made recordings.
+// Phases other than training: text generation, and writing and reading of checkpoints, recognised
+// by the Python frames of made-up recordings.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ const MadeFrame kLinear = {"forward", kSite + "torch/nn/modules/linear.py", 125}
 const MadeFrame kScript = {"<module>", "/home/someone/train.py", 12};
 const MadeFrame kGenerate = {"generate", kSite + "transformers/generation/utils.py", 2600};
 
-// Phases in the order of the recording, ranges of one phase that follow each other as one.
+// Phases in the order of the recording; consecutive ranges of one phase are merged.
 std::vector<Phase> PhasesOf(const Labels& labels) {
   std::vector<Phase> phases;
   for (const Labels::PhaseRange& range : labels.phases)
@@ -33,7 +33,7 @@ std::vector<Phase> PhasesOf(const Labels& labels) {
   return phases;
 }
 
-// A model of three layers and what is done with it.
+// A model of three layers and the operations on it.
 class Job {
  public:
   Job() {
@@ -71,7 +71,7 @@ class Job {
     p_.In(inside);
     for (int token = 0; token < 20; ++token) p_.Free(p_.Alloc(4096, Category::kTemporary, inside));
   }
-  // A sharded model is gathered, a part after the other.
+  // A sharded model is gathered, one part after the other.
   void Save() {
     p_.Enter(Phase::kSave);
     const uint32_t gather = p_.Stack({{"state_dict", kSite + "torch/nn/modules/module.py", 2200},
@@ -118,7 +118,7 @@ TEST(Phases, ATrainingThatGeneratesSavesAndLoads) {
   }
   EXPECT_EQ(PhasesOf(labels), expected);
   EXPECT_EQ(labels.steps.size(), 4u);
-  // What was loaded, gathered and generated stays nowhere.
+  // Blocks that were loaded, gathered and generated are freed.
   EXPECT_THAT(labels.category, Contains(Category::kParameter).Times(3));
   EXPECT_THAT(labels.category, ::testing::Not(Contains(Category::kUnknown)));
 }
@@ -129,7 +129,7 @@ TEST(Phases, GenerationAloneIsNoTraining) {
   EXPECT_THAT(PhasesOf(job.Infer()), ElementsAre(Phase::kSetup, Phase::kGeneration));
 }
 
-// A function of that name whose result is trained runs forwards like any other.
+// A function of that name whose result is trained runs an ordinary forward.
 TEST(Phases, WhatIsTrainedIsForward) {
   Program p;
   const MadeStack inside = {kLinear, kCall, {"generate", "/home/someone/gan.py", 40}, kScript};

@@ -111,7 +111,7 @@ uint64_t Qlora::AdapterBytes() const {
 void Qlora::Load() {
   p_.Enter(Phase::kSetup);
   const uint32_t load = p_.Stack(kLoad), quantize = p_.Stack(kQuantize);
-  std::vector<std::pair<uint32_t, uint64_t>> halves;  // bf16, made fp32 later
+  std::vector<std::pair<uint32_t, uint64_t>> halves;  // bf16, converted to fp32 later
   const auto plain = [&](uint64_t elements) {
     halves.emplace_back(p_.Alloc(elements * 2, Category::kParameter, load), elements);
   };
@@ -122,11 +122,11 @@ void Qlora::Load() {
       const uint32_t half = p_.Alloc(n * 2, Category::kTemporary, load);
       const uint32_t absmax = p_.Alloc(n / 64 * 4, Category::kTemporary, quantize);
       p_.Alloc(n / 2, Category::kParameter, quantize);
-      p_.Alloc(16 * 4, Category::kParameter, quantize);  // the 4-bit code
+      p_.Alloc(16 * 4, Category::kParameter, quantize);  // the quantization map of 4 bits
       p_.Alloc(4, Category::kParameter, quantize);       // offset
       p_.Alloc(n / 64, Category::kParameter, quantize);  // absmax, quantised itself
       p_.Alloc((n / 64 + 255) / 256 * 4, Category::kParameter, quantize);
-      p_.Alloc(256 * 4, Category::kParameter, quantize);  // its code
+      p_.Alloc(256 * 4, Category::kParameter, quantize);  // its quantization map
       p_.Free({absmax, half});
     }
     plain(kHidden);
@@ -143,8 +143,8 @@ void Qlora::Load() {
   }
 }
 
-// absmax and weight, as bitsandbytes.functional.dequantize_4bit asks for them. The weight is the
-// caller's to free.
+// absmax and weight, allocated as in bitsandbytes.functional.dequantize_4bit. The caller frees the
+// weight.
 uint32_t Qlora::Dequantised(const Linear& linear, const MadeStack& around) {
   const uint64_t n = linear.in * linear.out;
   const uint32_t stack =
@@ -162,7 +162,7 @@ std::vector<uint32_t> Qlora::LayerForward(uint32_t layer, bool save, const MadeS
   const auto make = [&](uint64_t bytes, const MadeStack& stack, bool keep) {
     const uint32_t block = p_.Alloc(bytes, Saved(save && keep), p_.Stack(stack));
     if (keep) saved.push_back(block);
-    // What nothing keeps goes as soon as the next ones have been made of it.
+    // Tensors that nothing references are freed as soon as the next ones have been computed.
     if (!save && saved.size() > 3) {
       p_.Free(saved.front());
       saved.erase(saved.begin());
@@ -245,7 +245,7 @@ void Qlora::Gradient(uint32_t adapter, const MadeStack& around) {
     a.gradient = made;
     p_.Becomes(made, Category::kGradient);
   } else {
-    p_.Free(made);  // added to what is there
+    p_.Free(made);  // added to the existing gradient
   }
 }
 
@@ -348,7 +348,7 @@ void Qlora::OptimizerStep() {
 
 void Qlora::ZeroGrad() {
   p_.Enter(Phase::kZeroGrad);
-  // Nothing is asked for, and frees have the stack of zero_grad.
+  // No allocations; frees have the stack of zero_grad.
   p_.In(p_.Stack(kZero));
   for (Adapter& a : adapters_) {
     if (a.gradient == UINT32_MAX) continue;

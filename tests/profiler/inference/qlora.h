@@ -1,6 +1,6 @@
-// A LoRA of a base in 4 bits, as peft and bitsandbytes train it (TinyLlama's sizes): uint8 weights
-// of half a byte an element, each with its quantised absmax (and that one's own), norms and
-// embeddings in fp32 (prepare_model_for_kbit_training), A and B of each projection; weights are
+// LoRA on a 4-bit base model, as peft and bitsandbytes train it (sizes of TinyLlama): uint8 weights
+// of half a byte per element, each with its quantised absmax (and the absmax of that), norms and
+// embeddings in fp32 (prepare_model_for_kbit_training), A and B of each projection. Weights are
 // dequantised into a temporary for every product, forward and backward.
 #pragma once
 
@@ -20,17 +20,17 @@ class Qlora {
     bool checkpointing = false;
     bool recorded_from_start = false;
   };
-  explicit Qlora(const Options& options);  // loads the model, and begins to record after that
+  explicit Qlora(const Options& options);  // loads the model, then starts recording
 
   void Forward();
   void Backward();
   void OptimizerStep();  // AdamW, foreach
-  void ZeroGrad();       // drops the gradients
+  void ZeroGrad();       // frees the gradients
   void Train(int steps);
-  void Generate(int passes);  // forward alone, nothing is kept
+  void Generate(int passes);  // forward only, nothing is saved
 
   Program& program() { return p_; }
-  uint64_t AdapterBytes() const;  // of all A and B
+  uint64_t AdapterBytes() const;  // for all A and B
 
  private:
   struct Linear {
@@ -48,7 +48,7 @@ class Qlora {
 
   void Load();
   uint32_t Dequantised(const Linear& linear, const MadeStack& around);
-  // What forward of a layer leaves for backward; nothing of it without `save`.
+  // The tensors that forward of a layer saves for backward; none without `save`.
   std::vector<uint32_t> LayerForward(uint32_t layer, bool save, const MadeStack& around);
   void LayerBackward(uint32_t layer, std::vector<uint32_t> saved);
   void Gradient(uint32_t adapter, const MadeStack& around);

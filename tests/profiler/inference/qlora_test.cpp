@@ -1,5 +1,5 @@
-// A base in 4 bits does not train: its weights stay parameters, whatever is recorded of the run,
-// and nothing is optimizer state where no optimizer ran.
+// A 4-bit base model is not trained: its weights stay parameters whichever part of the run is
+// recorded, and nothing is optimizer state if no optimizer ran.
 #include "tests/profiler/inference/qlora.h"
 
 #include <fmt/format.h>
@@ -25,7 +25,7 @@ double Said(const Confusion::Matrix& m, Category category) {
   return sum;
 }
 
-// rank 8: an absmax of a 2048 x 2048 weight has the bytes of an adapter of it.
+// Rank 8: the absmax of a 2048 x 2048 weight has as many bytes as an adapter of that weight.
 class QloraTest : public ::testing::TestWithParam<std::tuple<bool, bool, uint32_t>> {
  protected:
   Qlora::Options options(bool from_start = false) const {
@@ -41,7 +41,7 @@ class QloraTest : public ::testing::TestWithParam<std::tuple<bool, bool, uint32_
   static std::string Tables(const Confusion& c) {
     return "MiB at the peak:\n" + Confusion::Table(c.peak) + "MiB s:\n" + Confusion::Table(c.time);
   }
-  // Of the truth's parameters, what is called something else than a parameter or a buffer.
+  // Bytes of true parameters that are inferred as something other than a parameter or a buffer.
   static double Lost(const Confusion& c) {
     const auto& row = c.time[static_cast<size_t>(Category::kParameter)];
     return Confusion::Total(c.time) == 0 ? 0
@@ -51,7 +51,7 @@ class QloraTest : public ::testing::TestWithParam<std::tuple<bool, bool, uint32_
                                             row[static_cast<size_t>(Category::kTemporary)]) /
                                                Confusion::Total(c.time);
   }
-  // Bytes of the adapters' moments, and of batches that are held into the next step.
+  // Bytes of the adapters' moments, and of batches that live until the next step.
   static double States(const Qlora& run) {
     constexpr uint64_t kBatches = uint64_t{3} * 4096;
     return static_cast<double>(2 * run.AdapterBytes() + kBatches);
@@ -98,7 +98,7 @@ TEST_P(QloraTest, Inference) {
   }
 }
 
-// Recorded from after the model was loaded: the optimizer's first step is in it.
+// Recorded after the model was loaded: the optimizer's first step is in the recording.
 TEST_P(QloraTest, StatesAreThoseOfTheAdapters) {
   for (const bool from_start : {false, true}) {
     Qlora run(options(from_start));
@@ -108,7 +108,7 @@ TEST_P(QloraTest, StatesAreThoseOfTheAdapters) {
     SCOPED_TRACE(Tables(c));
     EXPECT_TRUE(Confusion::Exact(c.peak, Category::kParameter));
     if (!from_start) {
-      EXPECT_EQ(Lost(c), 0);  // loading replaces halves by floats
+      EXPECT_EQ(Lost(c), 0);  // loading converts halves to floats
       EXPECT_LE(Said(c.peak, Category::kOptimizerState), States(run));
     }
     EXPECT_TRUE(Confusion::Exact(c.peak, Category::kOptimizerState));
@@ -129,7 +129,7 @@ TEST_P(QloraTest, FromTheSecondStep) {
     const Confusion c = Look(run, cut);
     SCOPED_TRACE(fmt::format("cut at {}\n", cut) + Tables(c));
     EXPECT_LE(Said(c.peak, Category::kOptimizerState), States(run));
-    // Of one size, which is adapter, moment or absmax is not known.
+    // Blocks of one size: adapters, moments and absmax cannot be distinguished.
     if (cut == 1) {
       EXPECT_GE(Confusion::Right(c.peak), 0.97);
     }

@@ -108,7 +108,7 @@ absl::Status AddMediumTruth(const std::string& requests_csv, const RecordedModel
           truth = Category::kTemporary;
         } else {
           truth = Category::kActivation;
-          // The logits and the loss: variables hold them when the graph no longer does.
+          // The logits and the loss: variables still reference them when the graph is freed.
           if (dead == kNoEntry || dead >= backward_end) {
             recorded.retags.push_back({backward_end, a, Category::kTemporary, 0});
           }
@@ -125,7 +125,7 @@ absl::Status AddMediumTruth(const std::string& requests_csv, const RecordedModel
         }
     }
   }
-  // The new moments become the state when the update that they are made for is over.
+  // The new moments become the state after the update for which they are computed.
   for (EntryIndex i = 0; i < entries.size(); ++i) {
     if (entries.action[i] != Action::kFreeCompleted || !tensor[i].ends_with("|upd")) continue;
     for (const uint32_t a : new_moments[tensor[i].substr(0, tensor[i].find('|'))]) {

@@ -1,5 +1,5 @@
-// Recorded snapshots of a model that is known: what each block is follows from the model's shapes
-// and, for the training step, from a table of the tensor behind every request. Both lie in
+// Recorded snapshots of a known model. The category of each block follows from the model's shapes
+// and, for the training step, from a table of the tensor of every allocation. Both are in
 // ../shared; see ../shared/reference/basics_lm.md and cuda_requests.md.
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace vramscope::testing {
 
-// Of ../shared; none: it is not there.
+// A file of ../shared; nullopt if it does not exist.
 std::optional<std::string> SharedFolder();
 
 struct RecordedModel {
@@ -25,18 +25,19 @@ struct RecordedModel {
 RecordedModel Medium(uint64_t context);
 RecordedModel Kk(uint64_t context);
 
-// Reads `snapshot` and puts it together; no truth yet.
+// Reads `snapshot` and reconstructs the recording, without the true categories.
 absl::StatusOr<Stripped> ReadRecorded(const std::string& snapshot);
 
-// Takes all stacks and annotations away.
+// Removes all stacks and annotations.
 void WithoutStacks(Stripped& recorded);
 
-// The truth of a training step of `medium`. Of blocks older than the recording only sizes are
-// known: where blocks of one size differ in category, those that `labels` has right count as such.
+// The true categories of a training step of `medium`. For blocks older than the recording only
+// sizes are known: if blocks of one size have several categories, the ones that `labels` has right
+// count as such.
 absl::Status AddMediumTruth(const std::string& requests_csv, const RecordedModel& model,
                             const recording::Labels& labels, Stripped& recorded);
 
-// Requested bytes by inferred category, where the most bytes are live and at the end.
+// Requested bytes by inferred category, at the peak and at the end.
 struct Totals {
   std::array<uint64_t, trace::kCategoryCount> at_peak{}, at_end{};
 };

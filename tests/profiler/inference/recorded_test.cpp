@@ -1,4 +1,5 @@
-// Recordings of others in ../shared: what the model says against what inference finds.
+// Recordings by others in ../shared: compares inference with the categories that follow from the
+// model.
 #include "tests/profiler/inference/recorded.h"
 
 #include <gmock/gmock.h>
@@ -55,7 +56,7 @@ TEST_P(MediumTraining, EveryByteIsWhatTheModelSays) {
 INSTANTIATE_TEST_SUITE_P(All, MediumTraining,
                          ::testing::Combine(::testing::Values(128, 256), ::testing::Bool()));
 
-// Without gradients nothing tells buffers and inputs from parameters.
+// Without gradients, nothing distinguishes buffers and inputs from parameters.
 constexpr double kBuffersToo = 1.0002;
 
 class Others : public ::testing::TestWithParam<bool> {
@@ -86,7 +87,7 @@ TEST_P(Others, MediumInference) {
   EXPECT_EQ(Of(totals.at_peak, Category::kOptimizerState), 0u);
   EXPECT_EQ(Of(totals.at_peak, Category::kGradient), 0u);
   EXPECT_EQ(Of(totals.at_peak, Category::kActivation), 0u);
-  // No rule may speak of gradients.
+  // No rule may infer gradients.
   EXPECT_THAT(labels.rule, ::testing::Not(::testing::Contains(kPersistentParameter)));
 }
 
@@ -119,10 +120,10 @@ TEST_P(Others, KkForward) {
   }
 }
 
-// Forward and backward alone, gradients never dropped: blocks come in fours (the embedding and the
-// head are alike), which is no model with states.
+// Only forward and backward, gradients never freed. Blocks of each size come in fours (embedding
+// and head are alike), but this must not be taken for a model with optimizer states.
 TEST_P(Others, NoOptimizerRan) {
-  if (!GetParam()) GTEST_SKIP() << "without stacks nothing says that backward is whole";
+  if (!GetParam()) GTEST_SKIP() << "without stacks, it is unknown whether backward is complete";
   ASSERT_NO_FATAL_FAILURE(Read("more/magma27"));
   if (IsSkipped()) return;
   constexpr uint64_t kParameters = 514'501'632;
@@ -133,9 +134,9 @@ TEST_P(Others, NoOptimizerRan) {
   }
 }
 
-// torch.compile: a step of forward and backward graphs, of a model whose gradients are never
-// dropped.
-// Three devices, out of memory in a forward; one had run an encoder that does not train before.
+// torch.compile: a step of forward and backward graphs of a model whose gradients are never freed.
+// There are three devices, and a forward runs out of memory; one device had run an encoder that is
+// not trained.
 TEST_P(Others, RanOutInAForward) {
   ASSERT_NO_FATAL_FAILURE(Read("more/code_location"));
   if (IsSkipped()) return;
@@ -145,7 +146,7 @@ TEST_P(Others, RanOutInAForward) {
 }
 
 TEST_P(Others, CompiledStep) {
-  if (!GetParam()) GTEST_SKIP() << "without stacks nothing says what is compiled";
+  if (!GetParam()) GTEST_SKIP() << "without stacks, compiled code is unknown";
   ASSERT_NO_FATAL_FAILURE(Read("more/bcrafton"));
   if (IsSkipped()) return;
   const uint64_t parameters = 761'840'640;
@@ -163,10 +164,10 @@ TEST_P(Others, CompiledStep) {
   EXPECT_THAT(labels.rule, ::testing::Not(::testing::Contains(kLifeRecomputed)));
 }
 
-// Layers that are moved to the GPU one by one, used and moved away: parameters while they are
-// there.
+// Layers that are moved to the GPU one by one, used and moved back: parameters while they are on
+// the GPU.
 TEST_P(Others, LayersThatComeAndGo) {
-  if (!GetParam()) GTEST_SKIP() << "without stacks nothing says what is moved";
+  if (!GetParam()) GTEST_SKIP() << "without stacks, moves are unknown";
   ASSERT_NO_FATAL_FAILURE(Read("more/sqattn"));
   if (IsSkipped()) return;
   EXPECT_GT(Of(totals.at_peak, Category::kParameter), uint64_t{400} << 20);

@@ -1,5 +1,5 @@
-// A run written as a snapshot without its categories, and read again as anybody's: the whole way
-// from bytes to labels.
+// A run written as a snapshot without its categories and read again like any other snapshot: from
+// bytes to categories.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -36,7 +36,7 @@ TEST_P(RoundTrip, SnapshotsOfOurOwnGetTheirCategoriesBack) {
   }
   auto read = testing::ReadRecorded(path);
   ASSERT_TRUE(read.ok()) << read.status();
-  // The same run, with its truth.
+  // The same run, with its true categories.
   Stripped truth = testing::Strip(**trace, {.teardown = true});
   ASSERT_EQ(read->recording.entries.size(), truth.recording.entries.size());
   ASSERT_EQ(read->history.allocations.size(), truth.history.allocations.size());

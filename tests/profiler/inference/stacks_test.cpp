@@ -1,4 +1,4 @@
-// What single stacks mean: as PyTorch records them, innermost frame first.
+// The meaning of single stacks, as PyTorch records them, innermost frame first.
 #include "profiler/inference/stacks.h"
 
 #include <gtest/gtest.h>
@@ -151,7 +151,7 @@ TEST_F(StackTest, OptimizersOwnAndOthers) {
   EXPECT_EQ(Read({{"zero_grad", kTorch + "optim/optimizer.py", 1060}, kScript}).phase,
             Phase::kZeroGrad);
   EXPECT_EQ(Read({{"step", kTorch + "optim/lr_scheduler.py", 80}, kScript}).phase, Phase::kNone);
-  // A closure runs the model inside of the step.
+  // A closure runs the model within the optimizer's step.
   EXPECT_EQ(Read({{"forward", "/home/someone/model.py", 3},
                   kCall,
                   {"closure", "/home/someone/train.py", 30},
@@ -167,7 +167,7 @@ TEST_F(StackTest, LossesOfTorchAndOnesOwn) {
                   kScript})
                 .phase,
             Phase::kLoss);
-  // A trainer's compute_loss calls the model; what is in the model is forward.
+  // A trainer's compute_loss calls the model; frames in the model are forward.
   EXPECT_EQ(Read({{"linear", kTorch + "nn/functional.py", 2000},
                   {"forward", kTorch + "nn/modules/linear.py", 125},
                   kCall,
@@ -200,7 +200,8 @@ TEST_F(StackTest, SetupDataAndWorkspace) {
   EXPECT_TRUE(loaded.loads_state);
 }
 
-// torch.compile writes the frames of the code that a graph was made of between those that run it.
+// torch.compile inserts the frames of the code that was compiled into a graph between the frames
+// that run the graph.
 TEST_F(StackTest, CompiledGraphs) {
   const std::vector<Frame> inside = {
       {"call", "/tmp/torchinductor_me/oc/coc6o35.py", 395},
@@ -243,7 +244,7 @@ TEST_F(StackTest, CachesOfKeysAndValues) {
                     {"forward", "/venv/transformers/models/llama/modeling_llama.py", 250},
                     kCall})
                   .kv_cache);
-  // Around a forward, they only say who called.
+  // Around a forward, they only name the caller.
   EXPECT_FALSE(Read({{"forward", "/venv/vllm/model_executor/models/qwen2.py", 250},
                      kCall,
                      {"_initialize_kv_caches", "/venv/vllm/engine/llm_engine.py", 440}})
@@ -262,7 +263,7 @@ TEST_F(StackTest, ForwardsOfGenerateAreGeneration) {
   EXPECT_EQ(facts.phase, Phase::kGeneration);
   EXPECT_EQ(facts.rule, kStackGeneration);
   EXPECT_EQ(module, "linear");
-  // Within an evaluation, too; but not what is trained.
+  // Within an evaluation, too, but not for code that is trained.
   generates.push_back({"evaluate", "/home/someone/train.py", 30});
   EXPECT_EQ(Read(generates).phase, Phase::kGeneration);
   generates.push_back(kEngine);
@@ -287,16 +288,16 @@ TEST_F(StackTest, CheckpointsAreWrittenAndRead) {
           {"save", kTorch + "serialization.py", 900},
           kScript},
          Phase::kSave, kStackSave);
-  // A sharded model is gathered to be written; the function around it says so.
+  // A sharded model is gathered to be written; the function around the gathering shows that.
   expect({{"state_dict", kTorch + "nn/modules/module.py", 2200},
           {"_save_checkpoint", "/venv/transformers/trainer.py", 3200},
           kScript},
          Phase::kSave, kStackSave);
   expect({{"load_file", "/venv/safetensors/torch.py", 380}, kScript}, Phase::kLoad, kStackLoad);
-  // By itself it may be for an average of weights.
+  // On its own it may compute an average of weights.
   expect({{"state_dict", kTorch + "nn/modules/module.py", 2200}, kScript}, Phase::kNone,
          kStatedByProducer);
-  // What is built from a checkpoint is built.
+  // A model that is built from a checkpoint is being set up.
   expect({{"load", kTorch + "serialization.py", 1500},
           {"from_pretrained", "/venv/transformers/modeling_utils.py", 4000},
           kScript},
@@ -306,7 +307,7 @@ TEST_F(StackTest, CheckpointsAreWrittenAndRead) {
           {"load_checkpoint", "/home/someone/train.py", 20},
           kScript},
          Phase::kSetup, kStackSetup);
-  // Nor is a forward, run to look at what was written.
+  // Neither is a forward that is run to check the written file.
   expect({{"forward", kTorch + "nn/modules/linear.py", 125},
           kCall,
           {"save_checkpoint", "/home/someone/train.py", 44}},
@@ -318,7 +319,7 @@ TEST_F(StackTest, OptimizersAreBuiltWithTheirState) {
       Read({{"_build_main_params", "/venv/megatron/core/optimizer/distrib_optimizer.py", 376},
             {"__init__", "/venv/megatron/core/optimizer/distrib_optimizer.py", 567}})
           .loads_state);
-  // A model that is moved there is none.
+  // Moving a model there does not count as one.
   EXPECT_FALSE(Read({{"convert", kTorch + "nn/modules/module.py", 1369},
                      {"_apply", kTorch + "nn/modules/module.py", 957},
                      {"__init__", "/home/someone/optimizer.py", 567}})
@@ -343,7 +344,7 @@ TEST_F(StackTest, WindowsPaths) {
   EXPECT_EQ(module, "net");
 }
 
-// A product with tangents is a forward, though torch.autograd.functional runs the engine for it.
+// A product with tangents is a forward, although torch.autograd.functional runs the engine for it.
 TEST_F(StackTest, ForwardModeIsNoBackward) {
   EXPECT_EQ(Read({{"at::_ops::mm::call(at::Tensor const&)"},
                   {"_engine_run_backward", kTorch + "autograd/graph.py", 824},

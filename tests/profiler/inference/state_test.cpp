@@ -1,4 +1,4 @@
-// A state has no history: what stacks say, and nothing else.
+// A state has no history: only stacks are known.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -85,7 +85,7 @@ class Stripper {
         continue;
       }
       if (t_.slices.end_event[s] <= begin_ || t_.slices.begin_event[s] >= end_) continue;
-      // Order within a moment decides: events, not times.
+      // Within one time, the order of events decides.
       const auto at = [&](EventIndex e) {
         return e <= begin_ ? 0 : static_cast<int64_t>(std::min(e, end_) - begin_) * 1000;
       };
@@ -94,7 +94,7 @@ class Stripper {
     }
   }
 
-  // Keeps what is open up to date.
+  // Updates the open slices.
   void Follow(EventIndex e) {
     const uint32_t s = slice_of_[e];
     if (s == UINT32_MAX) return;
@@ -291,7 +291,7 @@ class Stripper {
           frames.push_back({"recompute_fn", std::string(kTorch) + "utils/checkpoint.py", 1130});
         }
         if (cpp) frames.push_back({"torch::autograd::Engine::thread_main(graph)", "??"});
-        return InternStack(frames);  // another thread: no Python but of what is run again
+        return InternStack(frames);  // another thread: no Python frames except for recomputation
       case Phase::kLoss:
         frames.push_back({"cross_entropy", std::string(kTorch) + "nn/functional.py", 3458});
         break;
@@ -329,7 +329,8 @@ class Stripper {
   }
 
   void Finish() {
-    // Older ones are at the recording's begin what they were then; births are said there.
+    // Older blocks have the category that they had at the begin of the recording; that of other
+    // blocks is stated at their allocation.
     std::stable_sort(
         r_.annotations.begin(), r_.annotations.end(),
         [](const Annotation& a, const Annotation& b) { return a.begin_ns < b.begin_ns; });
@@ -428,7 +429,7 @@ Confusion Compare(const Stripped& truth, const Labels& labels) {
     for (; next_label < labels.retags.size() && labels.retags[next_label].at <= i; ++next_label) {
       change(said, labels.retags[next_label].allocation, labels.retags[next_label].category);
     }
-    // After the retags that follow a request: what it is by the time something else happens.
+    // After the retags that follow an allocation: its category when the next event occurs.
     if (live > peak) {
       peak = live;
       confusion.peak = now;

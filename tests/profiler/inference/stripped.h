@@ -1,5 +1,5 @@
-// A run whose categories are known, as a recording that has none; and how far inference gets back
-// to what it was.
+// Removes the categories of a run, as in a recording without them, and measures how well inference
+// restores them.
 #pragma once
 
 #include <array>
@@ -14,26 +14,27 @@ namespace vramscope::testing {
 
 enum class Frames : uint8_t {
   kNone,
-  kOurs,       // operator and module, as snapshots of our own have them
-  kPython,     // what PyTorch records with stacks="python": none on autograd's thread
+  kOurs,       // operator and module, as in vramscope's own snapshots
+  kPython,     // as PyTorch records with stacks="python": no frames on autograd's thread
   kPythonCpp,  // stacks="all"
 };
 
 struct StripOptions {
   Frames frames = Frames::kNone;
   bool annotations = false;  // ProfilerStep#N, ## forward ##
-  int first_step = -1;       // the recording begins with this step; what was there before is older
+  int first_step = -1;       // the recording begins with this step; blocks from before are older
   int last_step = -1;        // and ends with this one
-  double skip = 0;           // of the entries, how many are cut off at the begin
-  double cut = 1;            // and of the others, how many are left
-  bool teardown = false;     // also what is freed after training
+  double skip = 0;           // share of the entries that is cut off at the begin
+  double cut = 1;            // share of the other entries that is kept
+  bool teardown = false;     // also the frees after training
 };
 
-// One truth for each moment: category of each allocation before each entry.
+// The true categories at each time: the category of each allocation before each entry.
 struct Stripped {
   recording::Recording recording;
   recording::History history;
-  std::vector<trace::Category> birth;            // by allocation: at birth, or where it begins
+  std::vector<trace::Category>
+      birth;  // by allocation: at its begin, or at the begin of the recording
   std::vector<recording::Labels::Retag> retags;  // by `at`
   std::vector<trace::Phase> phase;               // by entry
   std::vector<int> step;                         // by entry; -1: outside
@@ -48,13 +49,13 @@ struct Confusion {
   static double Total(const Matrix& m);
   static double Right(const Matrix& m);  // share
   static bool Exact(const Matrix& m, trace::Category category);
-  // Rows: truth; columns: inferred; only those that occur. MiB.
+  // Rows: truth; columns: inferred; only categories that occur. MiB.
   static std::string Table(const Matrix& m);
 };
 
 Confusion Compare(const Stripped& truth, const recording::Labels& labels);
 
-// Share of entries whose phase is right, of those that have one in truth.
+// Share of entries whose inferred phase is right, among those whose true phase is known.
 double PhasesRight(const Stripped& truth, const recording::Labels& labels);
 
 }  // namespace vramscope::testing

@@ -1,5 +1,5 @@
-// What a watched process wrote of its activities: whole, cut at every byte, damaged, hostile; and
-// as the activities of its trace.
+// The activities that a watched process wrote: whole, cut at every byte, damaged, hostile; and as
+// the activities of its trace.
 #include "profiler/program/activity_file.h"
 
 #include <gmock/gmock.h>
@@ -96,7 +96,7 @@ TEST_F(ActivityFileTest, WhatIsWrittenIsRead) {
   EXPECT_THAT(file.Warnings(), ElementsAre(HasSubstr("other: kernels"), HasSubstr("7 records")));
 }
 
-// A program that is killed leaves whole chunks and a part of one.
+// A program that is killed leaves whole chunks and a part of a chunk.
 TEST_F(ActivityFileTest, ACutFileKeepsEveryWholeChunk) {
   const std::vector<std::string> names = {"one", "two"};
   const std::string whole = EncodeActivities(1, names, Some(1, 5));
@@ -120,7 +120,7 @@ TEST_F(ActivityFileTest, DamageEndsTheReadingAndIsSaid) {
     ActivityFile file;
     ASSERT_TRUE(file.ReadMore(path_).ok());
     EXPECT_EQ(file.activities().size(), 5u) << at;
-    // Of a length that has grown the rest may still come.
+    // If the length has grown, the rest may still arrive.
     if (at < 8 || at >= 12) {
       EXPECT_TRUE(file.damaged() || at < 8) << at;
     }
@@ -160,7 +160,7 @@ TEST_F(ActivityFileTest, Noise) {
 
 TEST_F(ActivityFileTest, WorkHasTheModuleOfTheCallThatLaunchedIt) {
   Marks marks;
-  marks.native_threads = {0, 501};  // of thread 0 nothing was said
+  marks.native_threads = {0, 501};  // nothing is known about thread 0
   marks.threads = 2;
   ModuleTimes modules;
   const auto see = [&](trace::EventKind kind, uint32_t thread, int64_t time, uint32_t name) {
@@ -198,15 +198,15 @@ TEST_F(ActivityFileTest, WorkHasTheModuleOfTheCallThatLaunchedIt) {
     thread.push_back(row.thread);
     EXPECT_GE(row.begin_ns, 0);
   }
-  // What ended before the trace began is not there.
+  // Activities that ended before the trace began are left out.
   EXPECT_THAT(module, ElementsAre(42, 41, 42, 41, 0, 0, 41, 41));
   EXPECT_EQ(thread[1], 1u);
-  EXPECT_EQ(thread[5], 2u);  // a thread without marks: behind those that have some
+  EXPECT_EQ(thread[5], 2u);  // a thread without marks: after the threads that have some
   EXPECT_EQ(placed.rows[0].begin_ns, 900);
   EXPECT_EQ(placed.rows[0].name.value, 70u);
 }
 
-// One stream has one number: that of the allocator's events, where the allocator knows it.
+// A stream has a single number: that of the allocator's events, if the allocator knows it.
 TEST_F(ActivityFileTest, AStreamIsTheAllocatorsOne) {
   std::vector<Activity> rows;
   for (const auto& [device, stream] : std::vector<std::pair<uint8_t, uint32_t>>{
@@ -241,7 +241,7 @@ Activity Memory(ActivityKind kind, uint64_t address, uint64_t bytes, int64_t at)
   return a;
 }
 
-// Records come late, twice, without their counterpart and over one another.
+// Records that arrive late or twice, lack their counterpart, or overlap.
 TEST_F(ActivityFileTest, DriverAllocationsAreMemoryWhereNobodySaysMore) {
   constexpr auto kMade = ActivityKind::kDriverAlloc, kGone = ActivityKind::kDriverFree;
   std::vector<Activity> rows = {

@@ -1,4 +1,4 @@
-// Folders that others write to while they are read.
+// Folders that other processes write to while they are read.
 #include "profiler/program/folder_entries.h"
 
 #include <gmock/gmock.h>
@@ -51,7 +51,7 @@ TEST_F(FolderEntries, AFolderThatIsNotThereIsSaid) {
 }
 
 TEST_F(FolderEntries, MayBeRemovedWhileTheyAreRead) {
-  for (int i = 0; i < 2000; ++i) Put("inner/" + std::to_string(i), "");  // more than one reading
+  for (int i = 0; i < 2000; ++i) Put("inner/" + std::to_string(i), "");  // more than one read
   int seen = 0;
   EXPECT_FALSE(ForEachEntry(folder_ / "inner", [&](const fs::directory_entry&) {
     if (++seen == 1) fs::remove_all(folder_ / "inner");
@@ -73,7 +73,7 @@ TEST_F(FolderEntries, ProgressIsOfTheProcessesHistory) {
   EXPECT_EQ(progress.steps, 4U);
 }
 
-// What torch.compile does in the scratch folder, and how a plan of it ended.
+// Changes that torch.compile makes in the scratch folder, which once broke a plan.
 TEST_F(FolderEntries, ProgressIsToldWhileTheProgramRemovesFolders) {
   Put("process-7/history-0.rows", "12345");
   std::atomic<bool> done = false;

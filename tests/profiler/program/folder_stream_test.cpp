@@ -1,5 +1,5 @@
-// A folder through a pipe: what grows, what is replaced, pieces, cuts at every byte, and what does
-// not belong into a folder.
+// A folder sent through a pipe: files that grow, files that are replaced, pieces, cuts at every
+// byte, and entries that do not belong in a folder.
 #include "profiler/program/folder_stream.h"
 
 #include <gmock/gmock.h>
@@ -49,7 +49,7 @@ class FolderStream : public testing::Test {
       return absl::OkStatus();
     });
   }
-  // A receiver that has been greeted.
+  // A receiver that has received the greeting.
   FolderReceiver Receiver(uint64_t most = FolderReceiver::kMostBytes) {
     FolderReceiver receiver(To(), most);
     EXPECT_TRUE(receiver.Take(trace::EncodeFrame(trace::FrameType::kFolder, "\x01")).ok());
@@ -70,7 +70,7 @@ class FolderStream : public testing::Test {
   std::string stream_;
 };
 
-// Marks are followed by zeros, where more will come.
+// Marks are followed by zeros, where more marks will be written.
 TEST_F(FolderStream, MarksAreSentAsFarAsTheyGo) {
   FolderSender sender = Sender();
   ASSERT_TRUE(sender.Begin().ok());
@@ -95,7 +95,7 @@ TEST_F(FolderStream, WhatGrowsAndWhatIsReplaced) {
   FolderReceiver receiver(To());
   ASSERT_TRUE(sender.Begin().ok());
   std::mt19937_64 dice(3);
-  std::string large(3'500'000, '\0');  // of several pieces
+  std::string large(3'500'000, '\0');  // in several pieces
   for (char& c : large) c = static_cast<char>(dice());
   for (int round = 0; round < 5; ++round) {
     Put("process-7.json",
@@ -121,8 +121,8 @@ TEST_F(FolderStream, WhatGrowsAndWhatIsReplaced) {
   EXPECT_EQ(receiver.outcome()->exit_status, 3);
 }
 
-// Cut anywhere, and given in pieces of any size: a file is as it was at some moment, or its
-// beginning where it grows.
+// Cut anywhere and passed in pieces of any size, a file has the contents of some earlier time, or a
+// prefix if it only grows.
 TEST_F(FolderStream, CutsAndPieces) {
   FolderSender sender = Sender();
   ASSERT_TRUE(sender.Begin().ok());
@@ -174,11 +174,11 @@ TEST_F(FolderStream, NamesThatLeadElsewhere) {
     FolderReceiver receiver = Receiver();
     EXPECT_EQ(receiver.Take(Piece(1, path, 0, 4, "hurt")).code(), absl::StatusCode::kDataLoss)
         << path;
-    EXPECT_FALSE(receiver.Take("more").ok());  // nothing is taken from it any more
+    EXPECT_FALSE(receiver.Take("more").ok());  // nothing more is accepted from it
   }
   EXPECT_TRUE(Files(To()).empty());
   EXPECT_EQ(Files(root_).at("outside"), "before");
-  // Nor does a link that was put there before.
+  // Nor does a link that existed before.
   fs::create_symlink(root_ / "outside", To() / "steps.part");
   EXPECT_FALSE(Receiver().Take(Piece(1, "steps", 0, 4, "hurt")).ok());
   EXPECT_EQ(Files(root_).at("outside"), "before");
@@ -187,8 +187,8 @@ TEST_F(FolderStream, NamesThatLeadElsewhere) {
 TEST_F(FolderStream, PiecesThatAreNoFile) {
   const auto take = [&](const std::string& bytes) { return Receiver(1000).Take(bytes); };
   EXPECT_TRUE(take(Piece(1, "a", 0, 4, "abcd")).ok());
-  EXPECT_FALSE(take(Piece(1, "a", 1, 4, "abc")).ok());   // not from its begin on
-  EXPECT_FALSE(take(Piece(1, "a", 0, 3, "abcd")).ok());  // more than all
+  EXPECT_FALSE(take(Piece(1, "a", 1, 4, "abc")).ok());   // not from its begin
+  EXPECT_FALSE(take(Piece(1, "a", 0, 3, "abcd")).ok());  // more than everything
   EXPECT_FALSE(take(Piece(0, "a", UINT64_MAX, 0, "abcd")).ok());
   EXPECT_FALSE(take(Piece(1, "a", 0, UINT64_MAX, "ab") + Piece(1, "a", 3, UINT64_MAX, "c")).ok());
   EXPECT_FALSE(take(Piece(2, "a", 0, 4, "abcd")).ok());

@@ -44,8 +44,8 @@ class Folder : public ::testing::Test {
             {"frames", Json::array({{{"name", "run"}, {"filename", file}, {"line", 3}},
                                     {{"name", "main"}, {"filename", "/train.py"}, {"line", 9}}})}};
   }
-  // A list, since compilers do not agree on what a braced list of one Json is as a Json: GCC takes
-  // it for an array, clang for the element.
+  // A list, since compilers disagree on whether a braced list of one Json is an array (GCC) or the
+  // element (clang).
   static std::string Chunk(std::initializer_list<Json> entries, Json segments = Json::array()) {
     return ToPickle({{"segments", std::move(segments)},
                      {"device_traces", Json::array({Json(std::vector<Json>(entries))})},
@@ -67,7 +67,7 @@ TEST_F(Folder, ChunksAreOneHistory) {
   EXPECT_EQ(history->entries.size(), 4u);
   EXPECT_EQ(history->start_unix_ns, 100'000);
   EXPECT_EQ(history->entries.time_ns.back(), 106'000);
-  // The watcher's own frame is left out, so that the third entry's stack is one frame.
+  // The watcher's own frame is removed, so that the third entry's stack is one frame.
   EXPECT_EQ(history->stacks.Frames(history->entries.stack[1]).size(), 2u);
   EXPECT_EQ(history->stacks.Frames(history->entries.stack[2]).size(), 1u);
   EXPECT_EQ(history->entries.stack[1], history->entries.stack[3]);
@@ -144,7 +144,7 @@ TEST_F(Folder, IsReadWhileTheProgramRuns) {
   EXPECT_EQ(first.runs[0].trace->allocations.size(), 1u);
   EXPECT_FALSE(first.runs[0].trace->complete);
   EXPECT_TRUE(first.runs[0].trace->warnings.empty());
-  // Nothing has come: it is the same trace.
+  // No new data: the trace is unchanged.
   EXPECT_EQ(read(false).runs[0].trace, first.runs[0].trace);
 
   Write("process-7/marks.jsonl", "[\"X\",0,0,5,0]\n[\"F\",0,1,6,0]\n[\"f\",0,2,9,0]\n[\"broken");
@@ -153,7 +153,7 @@ TEST_F(Folder, IsReadWhileTheProgramRuns) {
         R"({"pid": 7, "torch": "2.11.0", "cuda": "13.0", "clock": "virtual", "ended": "enough"})");
   const Program second = read(false);
   EXPECT_EQ(second.runs[0].trace->allocations.size(), 2u);
-  // What came in pieces is what is read at once.
+  // The trace read in pieces equals the trace read at once.
   const Program last = read(true);
   const auto whole = ReadProgram(path_.string(), {.title = "t"});
   ASSERT_TRUE(whole.ok());
@@ -192,7 +192,7 @@ TEST(Verdict, WhatWasRaisedIsShortAndWhole) {
       "OutOfMemoryError: CUDA out of memory. Tried to allocate 512.00 MiB");
   EXPECT_EQ(ShortException("ValueError: no such batch.\n"), "ValueError: no such batch");
   EXPECT_EQ(ShortException(""), "");
-  // No character is cut.
+  // No character is cut in the middle.
   const std::string cut = ShortException(std::string(299, 'a') + "\u00e4\u00e4");
   EXPECT_EQ(cut, std::string(299, 'a') + " \u2026");
 }

@@ -1,4 +1,4 @@
-// Environments as venv, virtualenv, conda and Debian lay them out, made of empty files.
+// Environments in the layouts of venv, virtualenv, conda and Debian, made of empty files.
 #include "profiler/program/interpreters.h"
 
 #include <gtest/gtest.h>
@@ -139,7 +139,7 @@ TEST_F(Environments, AShimOfPyenvIsWhatItStarts) {
   EXPECT_EQ(Find().at(0).torch, "3.10.4");
   places_.pyenv_version = "3.11.7";
   EXPECT_EQ(Find().at(0).torch, "3.11.7");
-  // Of what is not there the shim says so itself.
+  // The shim itself reports a missing interpreter.
   places_.pyenv_version = "../../x";
   EXPECT_NE(Find().at(0).path.find("shims"), std::string::npos);
 }

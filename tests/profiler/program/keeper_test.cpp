@@ -34,8 +34,8 @@ class KeeperTest : public ::testing::Test {
   }
   static bool Lives(pid_t pid) { return kill(pid, 0) == 0; }
 
-  // A process that has a keeper and has started one, which has left its parent and its group.
-  // `program` is its number when it runs.
+  // A process that has a keeper and has started a program, which has left its parent and its
+  // process group. `program` is the program's process id, once it runs.
   pid_t Start(const KeeperOptions& options, pid_t& program) const {
     std::array<int, 2> said{};
     EXPECT_EQ(pipe(said.data()), 0);
@@ -63,7 +63,7 @@ class KeeperTest : public ::testing::Test {
 };
 
 TEST_F(KeeperTest, EndsTheProgramOfAKilledOwnerAndTakesItsFolders) {
-  prctl(PR_SET_CHILD_SUBREAPER, 1);  // so that nobody else's zombie is waited for
+  prctl(PR_SET_CHILD_SUBREAPER, 1);  // so that no other test's zombie is waited for
   const std::string output = folder_ + "/output", other = folder_ + "/rooms";
   fs::create_directories(output);
   fs::create_directories(other);
@@ -82,8 +82,9 @@ TEST_F(KeeperTest, EndsTheProgramOfAKilledOwnerAndTakesItsFolders) {
     return !Lives(program) && !fs::exists(other);
   }));
   EXPECT_FALSE(fs::exists(output));
-  EXPECT_TRUE(fs::exists(folder_ + "/kept"));  // what was to be done last was done before
-  EXPECT_TRUE(Soon([] { return waitpid(-1, nullptr, WNOHANG) == -1; }));  // and it is gone itself
+  EXPECT_TRUE(fs::exists(folder_ + "/kept"));  // the last action was completed before
+  EXPECT_TRUE(Soon(
+      [] { return waitpid(-1, nullptr, WNOHANG) == -1; }));  // and the process itself has ended
   prctl(PR_SET_CHILD_SUBREAPER, 0);
 }
 
@@ -92,7 +93,7 @@ TEST_F(KeeperTest, DoesNothingForAnOwnerThatEnds) {
   fs::create_directories(output);
   { const Keeper keeper({.output = output, .folders = {output}}); }
   EXPECT_TRUE(fs::exists(output));
-  EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);  // it is gone
+  EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);  // it has ended
 }
 
 TEST_F(KeeperTest, IsKnownByItsName) {

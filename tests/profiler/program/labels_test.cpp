@@ -1,4 +1,4 @@
-// A training step of four blocks, written by hand, and what its marks make of it.
+// A training step of four blocks, written by hand, and the categories that follow from its marks.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -79,14 +79,14 @@ std::shared_ptr<const trace::Trace> Built(bool virtual_clock, std::string_view k
   return BuildTrace(Step(), MarksOfStep(known), about, options).value();
 }
 
-// Row of the allocation at a place.
+// Row of the allocation at an address.
 uint32_t Row(const trace::Trace& t, uint64_t place) {
   const auto& addresses = t.allocations.address;
   return static_cast<uint32_t>(std::find(addresses.begin(), addresses.end(), At(place)) -
                                addresses.begin());
 }
 
-// "R" has the counter's name, what was read and the device that was asked about.
+// "R" has the counter's name, the value that was read, and the device whose counter it is.
 TEST(Labels, WhatTheProgramReadsOfCountersHasItsPlaceAndItsDevice) {
   About about;
   about.ended = "end";
@@ -100,7 +100,7 @@ TEST(Labels, WhatTheProgramReadsOfCountersHasItsPlaceAndItsDevice) {
                           .value();
   const auto t = BuildTrace(Step(), marks, about, {}).value();
   const std::vector<trace::CounterReading> readings = trace::CounterReadingsOf(*t);
-  ASSERT_EQ(readings.size(), 4u) << "what names no device is left out";
+  ASSERT_EQ(readings.size(), 4u) << "entries without a device are omitted";
   EXPECT_EQ(readings[0].counter, "torch.cuda.max_memory_allocated");
   EXPECT_EQ(readings[0].bytes, 4194304u);
   const auto allocations_before = [&](trace::EventIndex event) {
@@ -171,7 +171,7 @@ TEST(Labels, WhatATensorTurnsOutToBeItsBlockWasFromTheBeginning) {
   EXPECT_EQ(birth(5), Category::kWorkspace);
 }
 
-// A recording that begins in the middle of a program: the model was there before it.
+// A recording that begins in the middle of a program: the model is older.
 TEST(Labels, WhatIsOlderThanTheRecordingIsKnownOnceItIsSeen) {
   recording::Recording r;
   r.has_segments = true;
@@ -192,7 +192,7 @@ TEST(Labels, WhatIsOlderThanTheRecordingIsKnownOnceItIsSeen) {
   EXPECT_EQ(t->allocations.birth_category[Row(*t, kGradient)], Category::kUnknown);
 }
 
-// Of a recording it is the card that ran it that says how large a workspace is.
+// In a recording, the GPU that ran the program determines the size of a workspace.
 TEST(Labels, ARecordedProgramTellsItsCard) {
   const About about = ParseAbout(
                           R"({"pid": 1, "ended": "end", "card": {"name": "NVIDIA A100-SXM4-40GB",
@@ -205,7 +205,8 @@ TEST(Labels, ARecordedProgramTellsItsCard) {
   EXPECT_EQ(t->info.device.memory_bytes, 42298834944u);
   EXPECT_EQ(t->allocations.birth_category[Row(*t, 5)], Category::kWorkspace);
   const std::vector<run::Assumption> assumed = trace::AssumptionsOf(*t);
-  ASSERT_EQ(assumed.size(), 1u);  // what "fits" takes beside the allocator's memory is said
+  ASSERT_EQ(assumed.size(),
+            1u);  // the result states the memory outside the allocator that "fits" includes
   EXPECT_EQ(assumed[0].bytes, run::FindDevice("a100-40gb")->context_bytes);
   EXPECT_FALSE(ParseAbout(R"({"card": [1]})").value().card.memory_bytes);
 }
@@ -254,7 +255,7 @@ TEST(Labels, TheVirtualClockIsTheMarks) {
   EXPECT_LE(t->allocations.begin_ns[Row(*t, kState)], 8100);
 }
 
-// A program that was killed leaves a trace of what arrived.
+// A program that was killed leaves a trace of the data that arrived.
 TEST(Labels, WithoutAnEndTheTraceIsNotComplete) {
   Marks marks = MarksOfStep();
   marks.rows.resize(5);

@@ -46,7 +46,7 @@ TEST(Marks, TextIsUnescaped) {
   EXPECT_EQ(marks->names[0], "a\"b\\c");
 }
 
-// A line that is none leaves the others as they are.
+// An invalid line does not affect the others.
 TEST(Marks, WhatIsNoMarkIsCounted) {
   for (const char* line :
        {"", "[]", "[\"M\"]", "[\"M\",0,1,2]", "[\"q\",0,1,2,3]", "[\"M\",256,1,2,3]",
@@ -59,7 +59,7 @@ TEST(Marks, WhatIsNoMarkIsCounted) {
   }
 }
 
-// The file goes on behind its last line with zeros, where more will come.
+// After its last line the file continues with zeros, where more lines will be written.
 TEST(Marks, AreReadWhileTheyAreWritten) {
   const std::string path = ::testing::TempDir() + "/marks-" + std::to_string(getpid()) + ".jsonl";
   const auto put = [&](size_t at, std::string_view text) {

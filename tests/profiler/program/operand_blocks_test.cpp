@@ -30,8 +30,8 @@ Activity Operand(uint8_t device, uint64_t address, uint64_t requests) {
   return {.kind = ActivityKind::kOperand, .device = device, .address = address, .bytes = requests};
 }
 
-// Two devices, each with places that blocks take one after the other; what lies where after so many
-// requests is kept by a list of its own.
+// Two devices whose addresses are used by one block after another. A separate list in the test
+// keeps which block is at which address after each number of allocations.
 TEST(OperandBlocks, AreWhatWasThereAfterSoManyRequests) {
   constexpr uint64_t kBase = 0x7f0000000000, kSegment = uint64_t{20} << 20, kPlace = 1u << 20;
   for (uint64_t seed = 1; seed <= 5; ++seed) {
@@ -47,7 +47,7 @@ TEST(OperandBlocks, AreWhatWasThereAfterSoManyRequests) {
     struct Block {
       uint8_t device;
       uint64_t address, bytes;
-      uint64_t from, until;  // requests of the device
+      uint64_t from, until;  // allocations of the device
     };
     std::vector<Block> blocks;
     std::map<std::pair<uint8_t, uint64_t>, size_t> there;
@@ -97,7 +97,7 @@ TEST(OperandBlocks, AreWhatWasThereAfterSoManyRequests) {
     }
     const std::vector<uint32_t> have = BlocksOfOperands(rows, r, *history, false, 0);
     ASSERT_EQ(have.size(), expected.size());
-    // What a block is rounded to is its own, too: there nobody was given an address.
+    // The bytes added by rounding belong to the block, too, but no pointer to them was handed out.
     for (size_t i = 0, row = 0; i < have.size(); ++i, ++row) {
       while (rows[row].kind != ActivityKind::kOperand) ++row;
       if (expected[i] == kNoBlock && have[i] != kNoBlock) {
@@ -111,7 +111,7 @@ TEST(OperandBlocks, AreWhatWasThereAfterSoManyRequests) {
   }
 }
 
-// Without an allocator blocks are what the driver was asked for, in the order of the file.
+// Without an allocator, blocks are the driver's allocations, in the order of the file.
 TEST(OperandBlocks, OfTheDriversMemoryByThePlaceInTheFile) {
   recording::Recording r;
   r.has_segments = true;

@@ -84,7 +84,7 @@ TEST_F(RequestTest, MayBeARecordingHere) {
 
 TEST_F(RequestTest, MayBeARecordingElsewhere) {
   request_.where = Where::kHost;
-  request_.script = "project/train.py";  // there, and not here
+  request_.script = "project/train.py";  // exists there, but not here
   EXPECT_THAT(Why(), HasSubstr("enter the computer"));
   request_.host = "-oProxyCommand=x";
   EXPECT_THAT(Why(), HasSubstr("not a host"));

@@ -55,7 +55,7 @@ TEST_F(ScratchFolderTest, OfAKilledOwnerIsTakenAwayByTheNextAndOfALivingOneIsNot
   char byte = 0;
   ASSERT_EQ(read(said[0], &byte, 1), 1);
   const auto mine = Make();
-  EXPECT_EQ(Count(), 2u);  // it lives
+  EXPECT_EQ(Count(), 2u);  // its owner is alive
   kill(owner, SIGKILL);
   waitpid(owner, nullptr, 0);
   EXPECT_EQ(Count(), 2u);
@@ -85,11 +85,12 @@ TEST_F(ScratchFolderTest, OfAKilledOwnerIsAdoptedOnce) {
     const auto adopted = ScratchFolder::Adopt(path, parent_);
     ASSERT_TRUE(adopted.ok()) << adopted.status();
     EXPECT_FALSE(ScratchFolder::Adopt(path, parent_).ok());
-    Make();  // nobody takes it away
+    Make();  // nobody may remove it
     EXPECT_TRUE(fs::exists(path + "/history"));
   }
   EXPECT_FALSE(fs::exists(path));
-  // Nothing else is taken for one: elsewhere, of another name, behind a link.
+  // Nothing else is taken for a scratch folder: neither in another place, nor with another name,
+  // nor behind a link.
   fs::create_directories(parent_ + "/vramscope-scratch-deeper/vramscope-scratch-aaaaaa");
   fs::create_directories(parent_ + "/precious");
   fs::create_directory_symlink(parent_ + "/precious", parent_ + "/vramscope-scratch-bbbbbb");
@@ -106,7 +107,7 @@ TEST_F(ScratchFolderTest, OfAKilledOwnerStaysAWeekWhereItIsRestorable) {
     auto folder = ScratchFolder::MakeRestorable(parent_);
     fs::create_directories((*folder)->path() + "/run");
     std::ofstream((*folder)->path() + "/run/history") << "x";
-    _exit(0);  // without the destructor, as a killed process
+    _exit(0);  // without the destructor, like a killed process
   }
   waitpid(owner, nullptr, 0);
   const fs::path path = fs::directory_iterator(parent_)->path();
@@ -138,7 +139,7 @@ TEST_F(ScratchFolderTest, RestorableOfAKilledOwnerIsAdopted) {
   EXPECT_FALSE(fs::exists(path));
 }
 
-// What has a like name and is none of ours.
+// Names that are similar but not vramscope's.
 TEST_F(ScratchFolderTest, LeavesOthersAlone) {
   fs::create_directories(parent_ + "/vramscope-report");
   fs::create_directories(parent_ + "/elsewhere");

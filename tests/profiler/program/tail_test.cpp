@@ -1,5 +1,5 @@
-// What a process that was killed had not written as a chunk: files as the library in it leaves
-// them.
+// Data of a killed process that had not been written as a chunk: files as the injected library
+// leaves them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -26,7 +26,7 @@ using trace::Activity;
 
 constexpr uint64_t kSegment = uint64_t{1} << 32;
 constexpr uint64_t kMiB = 1 << 20;
-// As PyTorch numbers them.
+// Numbered like PyTorch does.
 enum : uint8_t { kAlloc, kFreeRequested, kFreeCompleted, kSegmentAlloc };
 
 class TailTest : public ::testing::Test {
@@ -106,7 +106,7 @@ TEST_F(TailTest, GoesOnWhereTheLastChunkEnds) {
                                              Action::kSegmentAlloc, Action::kAlloc));
   EXPECT_EQ(r->entries.time_ns.back(), 103'000);
   EXPECT_TRUE(r->warnings.empty());
-  // The segments as they are behind it; the pool that a chunk told of one is kept.
+  // The segments after the chunk; a pool that a chunk stated is kept.
   ASSERT_EQ(r->segments.size(), 2u);
   EXPECT_EQ(r->segments[0].mempool, 1u);
   ASSERT_EQ(r->segments[0].blocks.size(), 3u);
@@ -137,7 +137,7 @@ TEST_F(TailTest, IsTheHistoryWhereThereIsNoChunk) {
   EXPECT_EQ(Read()->entries.size(), 2u);
 }
 
-// Where rows have stacks they are the chunks.
+// If entries have stacks, the chunks are used.
 TEST_F(TailTest, RowsAreChunksWithTheirStacks) {
   const auto with = [](HistoryTailRow row, uint32_t stack) {
     row.stack = stack;
@@ -176,14 +176,14 @@ TEST_F(TailTest, RowsAreChunksWithTheirStacks) {
   EXPECT_EQ(r->entries.time_ns.back(), 5000);
   ASSERT_EQ(r->segments.size(), 1u);
   EXPECT_GE(r->segments[0].blocks.size(), 3u);
-  // The next has just begun: the segments are still those behind the rows.
+  // The next chunk has just begun: the segments are still those after the entries.
   std::filesystem::remove(folder_ + "/history-000002.tail");
   r = Read();
   ASSERT_TRUE(r.ok());
   ASSERT_EQ(r->segments.size(), 1u);
   EXPECT_EQ(r->segments[0].blocks[0].use, recording::BlockUse::kAllocated);
   EXPECT_TRUE(recording::Reconstruct(*r)->warnings.empty());
-  // Of what is no line the rest is left out, and the rows are there without it.
+  // After an invalid line the rest is ignored; the entries are read without it.
   Write("stacks.jsonl", "[\"s\",1,1,0]\n" + stacks);
   r = Read();
   ASSERT_TRUE(r.ok());
@@ -194,7 +194,7 @@ TEST_F(TailTest, RowsAreChunksWithTheirStacks) {
   EXPECT_FALSE(Read()->warnings.empty());
 }
 
-// Of each row the operator that asked for it, as its number says.
+// The number of each entry gives the operator that allocated.
 TEST_F(TailTest, RowsHaveTheOperatorsThatAskedForThem) {
   const auto by = [](HistoryTailRow row, uint16_t number) {
     row.done = static_cast<uint16_t>(1 + number);
@@ -216,7 +216,7 @@ TEST_F(TailTest, RowsHaveTheOperatorsThatAskedForThem) {
   std::vector<std::string> names;
   for (const trace::StringId one : operators) names.push_back(r->strings[one.value]);
   EXPECT_THAT(names, ElementsAre("", "aten::_to_copy", "aten::mm", "", ""));
-  // One out of order ends what is read of the file.
+  // An entry out of order ends the reading of the file.
   Write("stacks.jsonl", "[\"o\",2,\"aten::mm\"]\n");
   HistoryReader other({});
   ASSERT_TRUE(other.ReadMore(folder_).ok());
@@ -225,7 +225,7 @@ TEST_F(TailTest, RowsHaveTheOperatorsThatAskedForThem) {
   for (const trace::StringId one : operators) EXPECT_EQ(damaged->strings[one.value], "");
 }
 
-// Times that no clock gives, on both sides of 1970: more would lie between them than fits.
+// Times that no clock returns, before and after 1970: their difference does not fit into 64 bits.
 TEST_F(TailTest, TimesOfTheFirstAndTheLastChunkMayBeAsFarApartAsClocksGo) {
   constexpr int64_t kFirstUs = -200'000'000'000'000, kLastUs = 9'000'000'000'000'000;
   const auto chunk = [&](int number, int64_t us) {
@@ -252,7 +252,7 @@ TEST_F(TailTest, TimesOfTheFirstAndTheLastChunkMayBeAsFarApartAsClocksGo) {
   EXPECT_EQ(r->start_unix_ns, kFirstUs * 1000);
   EXPECT_THAT(r->entries.time_ns, ElementsAre(0, kBetween, kBetween, kBetween));
 
-  // The other way round: what comes later and says an earlier time has that of the one before.
+  // The other way round: a later entry with an earlier time gets the time of the entry before it.
   chunk(0, kLastUs);
   chunk(1, kFirstUs);
   chunk(2, kLastUs);
@@ -261,7 +261,7 @@ TEST_F(TailTest, TimesOfTheFirstAndTheLastChunkMayBeAsFarApartAsClocksGo) {
   EXPECT_EQ(r->start_unix_ns, kLastUs * 1000);
   EXPECT_THAT(r->entries.time_ns, ElementsAre(0, 0, 0, 0));
 
-  // By itself it is not later either than what a chunk before it may say.
+  // On its own it is also not later than the times that an earlier chunk may state.
   for (const char* number : {"0", "1", "2"})
     std::filesystem::remove(folder_ + "/history-00000" + number + ".pickle");
   WriteTail(0, {row});
@@ -270,7 +270,7 @@ TEST_F(TailTest, TimesOfTheFirstAndTheLastChunkMayBeAsFarApartAsClocksGo) {
   EXPECT_EQ(r->start_unix_ns, kLastUs * 1000);
 }
 
-// One that was completed later waits, and nothing is said to be odd.
+// An entry that was completed later waits, and is not reported as an error.
 TEST_F(TailTest, AFreeThatWasAskedForAndNotDoneIsPending) {
   WriteTail(0, {Row(kSegmentAlloc, kSegment, 2 * kMiB, 7), Row(kAlloc, kSegment, 512, 8),
                 Row(kFreeRequested, kSegment, 512, 9)});
@@ -309,14 +309,14 @@ TEST_F(ActivityTailTest, IsReadBehindTheChunksOnceWhatIsInBoth) {
   const std::vector<std::string> names = {"first", "second"};
   EXPECT_TRUE(tail.Add(Kernel(1, 10), std::span(names).first(1)));
   EXPECT_TRUE(tail.Add(Kernel(1, 20), std::span(names).first(1)));
-  // Its process is killed here: there is no chunk.
+  // Its process is killed here: no chunk is written.
   ActivityFile early;
   ASSERT_TRUE(early.ReadTail(this->tail()).ok());
   EXPECT_THAT(Begins(early), ElementsAre(10, 20));
   EXPECT_EQ(early.names()[1], "first");
 
   Write("activities.bin", EncodeActivities(1, std::span(names).first(1), tail.rows()));
-  // Killed when the chunk was written, and the tail not yet cleared.
+  // Killed after the chunk was written and before the tail was cleared.
   ActivityFile between;
   ASSERT_TRUE(between.ReadMore(file()).ok());
   ASSERT_TRUE(between.ReadTail(this->tail()).ok());
@@ -341,22 +341,22 @@ TEST_F(ActivityTailTest, HasSoMuchRoom) {
   EXPECT_EQ(tail.rows().size(), kTailRows);
 }
 
-// The file is the program's: whatever stands there.
+// The program can write to the file: it may contain anything.
 TEST_F(ActivityTailTest, ThatSaysWhatCannotBeIsRefused) {
   ActivityFile file;
   EXPECT_TRUE(absl::IsNotFound(file.ReadTail(tail())));
   {
     cupti::ActivityTailWriter writer;
-    ASSERT_TRUE(writer.Create(tail().c_str(), 5, 1));  // behind rows that nobody wrote
+    ASSERT_TRUE(writer.Create(tail().c_str(), 5, 1));  // after entries that were never written
     ASSERT_TRUE(writer.Add(Kernel(0, 1), {}));
   }
   EXPECT_EQ(file.ReadTail(tail()).code(), absl::StatusCode::kDataLoss);
-  Activity wrong = Kernel(7, 3);  // of a name that is none
+  Activity wrong = Kernel(7, 3);  // with an invalid name
   cupti::ActivityTailWriter writer;
   ASSERT_TRUE(writer.Create(tail().c_str(), 0, 1));
   ASSERT_TRUE(writer.Add(wrong, {}));
   wrong = Kernel(0, 4);
-  std::memset(static_cast<void*>(&wrong), 0xff, 1);  // of a kind that is none
+  std::memset(static_cast<void*>(&wrong), 0xff, 1);  // of an invalid kind
   ASSERT_TRUE(writer.Add(wrong, {}));
   ASSERT_TRUE(writer.Add(Kernel(0, 5), {}));
   ASSERT_TRUE(file.ReadTail(tail()).ok());

@@ -64,8 +64,8 @@ TEST(ActivityIndex, OverlappingOnesBeyondTheMostDepthShareARow) {
   EXPECT_EQ(v.rects.size(), 40 - ActivityIndex::kMostDepth);
 }
 
-// What is wide is a rect, what is narrow is counted: as of slices (lane_index_test), by the same
-// walk; here that the rows are those of activities.
+// Wide activities become rectangles, narrow ones are counted, by the same code as slices
+// (lane_index_test). Here, the rows are those of activities.
 TEST(ActivityIndex, AWindowHasWhatIsInIt) {
   const auto t = WithLaunches(7);
   const ActivityIndex index(t);
@@ -76,7 +76,7 @@ TEST(ActivityIndex, AWindowHasWhatIsInIt) {
     const auto track = static_cast<uint32_t>(random() % index.tracks().size());
     const int64_t begin = t->begin_ns() + static_cast<int64_t>(random() % span);
     const int64_t end = begin + 1 + static_cast<int64_t>(random() % span);
-    const LaneView v = index.Query(track, begin, end, 300, 0.0);  // everything is wide enough
+    const LaneView v = index.Query(track, begin, end, 300, 0.0);  // all are wide enough
     std::vector<uint32_t> expected;
     for (uint32_t row = 0; row < a.size(); ++row)
       if (index.TrackOf(row) == track && a.end_ns[row] >= begin && a.begin_ns[row] < end)
@@ -84,7 +84,7 @@ TEST(ActivityIndex, AWindowHasWhatIsInIt) {
     std::vector<uint32_t> rows;
     for (const LaneRect& r : v.rects) {
       rows.push_back(r.row);
-      ASSERT_EQ(ActivityLook::FromByte(r.look).kind, a.kind[r.row]);
+      ASSERT_EQ(ActivityStyle::FromByte(r.look).kind, a.kind[r.row]);
     }
     ASSERT_EQ(rows, expected);
     const int64_t time = begin + static_cast<int64_t>(random() % 1000);
@@ -186,7 +186,7 @@ TEST(ActivityIndex, AnAllocationLeadsToTheOpThatMadeItAndTheLastBeforeItsFree) {
   const trace::AllocationTable& of = t->allocations;
   int made = 0, freed = 0;
   for (uint32_t row = 0; row < of.size(); ++row) {
-    // The innermost that is open; of several threads one of the allocation's op.
+    // The innermost open op; with several threads, one of the allocation's op.
     std::map<uint32_t, uint32_t> open;
     uint32_t before_free = kNoRow, at_free = kNoRow, last = kNoRow;
     for (uint32_t r = 0; r < s.size(); ++r) {
@@ -223,7 +223,7 @@ TEST(ActivityIndex, EdgesOfWhatCanBeAsked) {
   EXPECT_TRUE(none.Query(0, 0, 10, 10).columns.empty());
   EXPECT_FALSE(none.At(0, 0).has_value());
   auto t = std::make_shared<trace::Trace>();
-  // Calls that never complete, a kernel whose call was dropped, two of one correlation.
+  // Calls that never complete, a kernel whose call was dropped, two calls with one correlation.
   for (const ActivityKind kind : {ActivityKind::kRuntimeCall, ActivityKind::kKernel,
                                   ActivityKind::kDriverCall, ActivityKind::kKernel})
     t->activities.Append({.kind = kind,

@@ -65,7 +65,7 @@ TEST(AddressAxis, IsCompactAndKeepsDistancesWithinASegment) {
   }
 }
 
-// Of an expandable segment only what has memory takes room, and only while it has it.
+// Of an expandable segment, only mapped parts take room, and only while they are mapped.
 TEST(AddressAxis, ExpandableSegmentsAreAsHighAsWhatWasMapped) {
   const auto t = MakeRandomTrace(Options(Memory::kExpandable, 8));
   const AddressAxis axis(t);
@@ -74,7 +74,7 @@ TEST(AddressAxis, ExpandableSegmentsAreAsHighAsWhatWasMapped) {
   ASSERT_GT(reserved, 0u);
   EXPECT_GE(axis.size(), reserved);
   EXPECT_LE(axis.size(), 2 * reserved);
-  // At every moment the strips add up to the reserved bytes, and every live block lies in one.
+  // At any time, the strips add up to the reserved bytes, and every live block is in one strip.
   const trace::AllocationTable& a = t->allocations;
   for (int64_t time = t->begin_ns(); time < t->end_ns(); time += 1 + t->end_ns() / 50) {
     const trace::EventIndex event = analysis::EventAtTime(*t, time);
@@ -92,7 +92,8 @@ TEST(AddressAxis, ExpandableSegmentsAreAsHighAsWhatWasMapped) {
   }
 }
 
-// Holes between what was mapped take no room; a block where nothing was gets a place of its own.
+// Holes between mapped parts take no room; a block at an address that was not mapped gets its own
+// room.
 TEST(AddressAxis, HolesOfExpandableSegmentsAreLeftOut) {
   constexpr uint64_t kMiB = uint64_t{1} << 20, kBase = uint64_t{1} << 40;
   trace::TraceBuilder b;

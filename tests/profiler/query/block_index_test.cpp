@@ -73,16 +73,17 @@ TEST(BlockIndex, LargeBlocksAreRectsAndTheOthersAreCovered) {
         covered += c.coverage * ns * bytes * v.cell_px * v.cell_px;
         any |= c.coverage > 0;
       }
-      ASSERT_EQ(any, small_area > 0) << "small blocks leave a trace, and nothing else does";
+      ASSERT_EQ(any, small_area > 0) << "only small blocks leave a trace";
       if (round < 10) {
-        // Over the whole picture nothing is cut at the window's edge.
+        // For a view of the whole, nothing is clipped at the view's edge.
         EXPECT_NEAR(covered / small_area, 1.0, 0.15) << width << "x" << height;
       }
     }
   }
 }
 
-// From far away the grid comes from maps: the rectangles stay exact, the coverage nearly so.
+// When zoomed out, the grid is drawn from maps: the rectangles stay exact, the coverage is nearly
+// exact.
 TEST(BlockIndex, MapsGiveNearlyTheExactGrid) {
   const auto t = MakeRandomTrace({.seed = 7, .steps = 30, .layers = 12});
   ASSERT_GT(t->allocations.size(), 10'000u);

@@ -27,8 +27,8 @@ TEST(MaxPyramid, IsTheFirstHighestOfAnyRange) {
   }
 }
 
-// By definition: what holds at the column's begin, and every point in it; the last column is
-// closed.
+// By definition: the value at the column's begin and every point in the column; the last column
+// includes its end.
 CurveColumns Scan(const MemoryCurves& c, int64_t begin, int64_t end, int columns) {
   CurveColumns out;
   const double width = static_cast<double>(end - begin) / columns;
@@ -77,7 +77,8 @@ TEST(CurveIndex, EqualsAScan) {
       ASSERT_EQ(got.allocated_max, expected.allocated_max) << begin << " " << end << " " << columns;
       ASSERT_EQ(got.reserved_max, expected.reserved_max);
       ASSERT_EQ(got.point, expected.point);
-      // Without the rounding of many points: a moment counts even where a column has no length.
+      // Not affected by the rounding for many points: an instant counts even if a column has no
+      // length.
       if (end - begin >= columns) {
         ASSERT_EQ(index.AllocatedBetween(CurveIndex::Edges(begin, end, columns)),
                   expected.allocated_max);
@@ -105,10 +106,10 @@ TEST(CurveIndex, BetweenEdgesThatDoNotMove) {
   EXPECT_EQ(index.AllocatedBetween(before), std::vector<uint64_t>{0});
 }
 
-// With hundreds of points a column: between the highest of the column less its edges, and of the
-// column with a little of its neighbours.
-// A view that moves has what one that is asked anew has: with a few points a column, and with
-// hundreds, where edges are rounded.
+// With hundreds of points per column, a value is between the maximum of the column without its
+// edges, and that of the column with parts of its neighbours. A view that moves has the values of a
+// view that is computed from scratch, both with a few points per column and with hundreds, where
+// edges are rounded.
 TEST(CurveIndex, AMovedViewIsAsOneAskedAnew) {
   for (const int columns : {300, 3}) {
     const auto t = MakeRandomTrace({.seed = 8, .steps = 20, .layers = 12});
@@ -137,7 +138,7 @@ TEST(CurveIndex, AMovedViewIsAsOneAskedAnew) {
       const auto width = static_cast<int64_t>(grid.width_ns);
       const int64_t begin = grid.origin_ns + width * grid.first;
       const CurveColumns scanned = Scan(*curves, begin, begin + width * columns, columns);
-      // Of the last the scan counts what is at its very end, too.
+      // For the last column, the scan also includes its end.
       ASSERT_TRUE(std::equal(moved.point.begin(), moved.point.end() - 1, scanned.point.begin()));
     }
     EXPECT_GT(kept, 50);
@@ -167,7 +168,7 @@ TEST(CurveIndex, TheLastMomentIsInTheColumnThatEndsWithIt) {
             (std::vector<uint64_t>{10, 20, 20, 20, 20, 70, 70, 60, 60, 60, 60}));
 }
 
-// It points at nothing of itself, and keeps the curves alive.
+// The index contains no pointers to itself, and keeps the curves alive.
 TEST(CurveIndex, MayBeMoved) {
   const auto t = MakeRandomTrace({.seed = 5});
   auto curves = std::make_shared<const MemoryCurves>(analysis::ComputeCurves(*t));

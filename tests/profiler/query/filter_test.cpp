@@ -14,7 +14,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// The tree with every bracket.
+// The tree with all brackets.
 std::string Shape(const Filter& filter, uint32_t at) {
   const FilterNode& node = filter.nodes()[at];
   switch (node.is) {
@@ -56,7 +56,7 @@ TEST(FilterTest, ValuesReachUpToTheNextWordOfTheLanguage) {
   ASSERT_TRUE(quoted.ok()) << quoted.status();
   EXPECT_EQ(quoted->nodes()[0].text, "a < \"b\" and c");
   EXPECT_EQ(quoted->nodes()[1].text, "f(x)");
-  // And back.
+  // Converts the tree back to text.
   const std::string hostile = "a \"b\\ and (";
   const auto again = ParseFilter("name = " + Quoted(hostile));
   ASSERT_TRUE(again.ok()) << again.status();
@@ -163,7 +163,7 @@ TEST_F(MatcherTest, WhatIsFoundIsInOrderOfTimeAndCounted) {
                              [](const auto& x, const auto& y) { return x.kind < y.kind; }));
   for (size_t i = 0; i < all.things.size(); ++i)
     ASSERT_EQ(all.groups[all.group_of[i]].name, GroupName(*trace_, all.things[i]));
-  // Round at the ends, within a group.
+  // Wraps around at the ends, within a group.
   const size_t first = all.Next(all.things.size(), 1);
   EXPECT_EQ(first, 0u);
   EXPECT_EQ(all.Next(first, -1), all.things.size() - 1);

@@ -11,7 +11,7 @@ namespace {
 using trace::Activity;
 using trace::ActivityKind;
 
-// Times in microseconds; names are defined as they come.
+// Times in microseconds; names are defined on first use.
 class Recording {
  public:
   Recording() : trace_(std::make_shared<trace::Trace>()) { Name(""); }
@@ -60,7 +60,7 @@ TEST(IdleGapsTest, SayWhatTheDeviceWaitedFor) {
   Recording r;
   r.Call("cudaLaunchKernel", 0, 5, 1);
   r.Kernel(7, 10, 100, 1);
-  r.Call("cudaLaunchKernel", 140, 145, 2);  // asked for when it had long been idle
+  r.Call("cudaLaunchKernel", 140, 145, 2);  // launched after the stream had long been idle
   r.Kernel(7, 150, 200, 2);
   r.Call("cudaMalloc", 190, 290);
   r.Call("cudaLaunchKernel", 295, 299, 3);
@@ -68,10 +68,10 @@ TEST(IdleGapsTest, SayWhatTheDeviceWaitedFor) {
   r.Call("cudaStreamSynchronize", 310, 405);
   r.Call("cudaLaunchKernel", 420, 425, 4);
   r.Kernel(7, 430, 500, 4);
-  r.Call("cudaLaunchKernel", 431, 435, 5);  // queued, and yet it waits
+  r.Call("cudaLaunchKernel", 431, 435, 5);  // queued, but still waiting
   r.Kernel(7, 550, 600, 5);
-  r.Kernel(7, 601, 700, 5);  // too short a gap to speak of
-  r.Kernel(7, 800, 900);     // nobody says who launched it
+  r.Kernel(7, 601, 700, 5);  // the gap is too short to report
+  r.Kernel(7, 800, 900);     // nothing states who launched it
   const IdleGaps gaps = r.Gaps();
   ASSERT_EQ(gaps.lines().size(), 1u) << "the only stream's gaps are the device's";
   const auto cause = [&](int64_t us) { return At(gaps, 0, trace::kAllStreams, us).cause; };
@@ -88,7 +88,7 @@ TEST(IdleGapsTest, SayWhatTheDeviceWaitedFor) {
   EXPECT_EQ(line.gaps, 5u);
   EXPECT_EQ(line.idle_ns, 50'000u + 100'000 + 30'000 + 50'000 + 100'000);
   EXPECT_EQ(line.idle_by_cause[static_cast<size_t>(IdleCause::kHost)], 50'000u);
-  EXPECT_FALSE(gaps.At(0, 600'500)) << "shorter than what is spoken of";
+  EXPECT_FALSE(gaps.At(0, 600'500)) << "shorter than the gaps that are reported";
 }
 
 TEST(IdleGapsTest, AStreamWaitsForAnother) {
@@ -127,7 +127,7 @@ TEST(IdleGapsTest, WhatIsInStreamOrderMakesNobodyWait) {
   EXPECT_EQ(At(r.Gaps(), 0, trace::kAllStreams, 120).cause, IdleCause::kHost);
 }
 
-// By definition: a time is idle when nothing of the stream (the device) covers it.
+// By definition: a time is idle if no activity of the stream (or device) covers it.
 TEST(IdleGapsTest, GapsAreWhereNothingRuns) {
   for (uint64_t seed = 1; seed < 6; ++seed) {
     std::mt19937_64 random(seed);

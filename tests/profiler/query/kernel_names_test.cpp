@@ -15,7 +15,7 @@ TEST(KernelNames, AreShortOnARectangle) {
   EXPECT_EQ(KernelName("void f()"), "f");
 }
 
-// Names as PyTorch 2.11's libraries have them.
+// Names as in PyTorch 2.11's libraries.
 TEST(KernelNames, ARowTellsWhatTheKernelWorksOutAndNotWhereItsNamesStand) {
   EXPECT_EQ(ReadableKernel("void at::native::vectorized_elementwise_kernel<4, "
                            "at::native::BinaryFunctor<float, float, float, "

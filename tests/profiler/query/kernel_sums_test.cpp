@@ -17,7 +17,7 @@ class KernelSumsTest : public ::testing::Test {
   ActivityIndex index_{trace_};
 };
 
-// By definition: every activity's own text.
+// By definition: uses every activity's own text.
 TEST_F(KernelSumsTest, AddUpByEveryKey) {
   const auto& a = trace_->activities;
   for (const KernelsBy by : kKernelsBy) {

@@ -35,7 +35,8 @@ TEST(LaneIndex, LanesHoldEverySliceOnce) {
   EXPECT_EQ(slices, t->slices.size());
 }
 
-// Every slice that meets the window is a rect or is counted; wide ones are rects, narrow ones not.
+// Every slice in the window is a rectangle or is counted; wide slices are rectangles, narrow ones
+// are not.
 TEST(LaneIndex, NothingIsLostAndWideSlicesAreRects) {
   for (uint64_t seed = 1; seed < 4; ++seed) {
     const auto t = MakeRandomTrace({.seed = seed, .ops_per_layer = 20});
@@ -65,7 +66,7 @@ TEST(LaneIndex, NothingIsLostAndWideSlicesAreRects) {
         const bool meets = s.end_ns[i] >= begin && s.begin_ns[i] < end;
         if (wide && meets) rects.push_back(i);
         narrow += !wide && meets;
-        // A summary at the window's edge may hold slices up to a column outside.
+        // A summary at the window's edge may include slices up to one column outside.
         narrow_near += !wide &&
                        static_cast<double>(s.end_ns[i]) >= static_cast<double>(begin) - width &&
                        static_cast<double>(s.begin_ns[i]) < static_cast<double>(end) + width;
@@ -86,7 +87,8 @@ TEST(LaneIndex, NothingIsLostAndWideSlicesAreRects) {
   }
 }
 
-// A view that moves, by little and by much, forth and back, has what one that is asked anew has.
+// A view that moves, by little and by much, back and forth, equals a view that is computed from
+// scratch.
 TEST(LaneIndex, AMovedViewIsAsOneAskedAnew) {
   const auto t = MakeRandomTrace({.seed = 5, .ops_per_layer = 20});
   const LaneIndex index(t);
@@ -118,7 +120,8 @@ TEST(LaneIndex, AMovedViewIsAsOneAskedAnew) {
   EXPECT_GT(rects, 1000u);
 }
 
-// What a grid that begins with the window says is what the window says, but for its last column.
+// A grid that begins with the window gives the same result as the window, except for its last
+// column.
 TEST(LaneIndex, AGridIsAskedLikeAWindow) {
   const auto t = MakeRandomTrace({.seed = 6, .ops_per_layer = 20});
   const LaneIndex index(t);
@@ -143,7 +146,7 @@ TEST(LaneIndex, CoverageIsTheCoveredTime) {
   for (uint32_t lane = 0; lane < index.lanes().size(); ++lane) {
     constexpr int kColumns = 40;
     const int64_t begin = t->begin_ns(), end = t->end_ns() + 1;
-    const LaneView v = index.Query(lane, begin, end, kColumns, 1e9);  // nothing is wide enough
+    const LaneView v = index.Query(lane, begin, end, kColumns, 1e9);  // none is wide enough
     EXPECT_TRUE(v.rects.empty());
     const double width = static_cast<double>(end - begin) / kColumns;
     double covered = 0, expected = 0;
@@ -155,7 +158,8 @@ TEST(LaneIndex, CoverageIsTheCoveredTime) {
         expected += static_cast<double>(t->slices.end_ns[i] - t->slices.begin_ns[i]);
       }
     }
-    // Slices longer than a column are cut at 1, so that the sum is at most what it is.
+    // The coverage of a slice longer than a column is limited to 1, so that the sum never exceeds
+    // the true value.
     EXPECT_LE(covered, expected * 1.0001);
     if (l.kind == trace::SliceKind::kOp) {
       EXPECT_GT(covered, expected * 0.8);

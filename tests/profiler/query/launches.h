@@ -11,8 +11,8 @@
 
 namespace vramscope::query {
 
-// A training run whose ops launch: a call of the runtime, sometimes one of the driver within it,
-// and kernels and copies that come later on one of two streams.
+// A training run whose ops launch work: a runtime call, sometimes with a driver call within it, and
+// kernels and copies that run later on one of two streams.
 inline std::shared_ptr<const trace::Trace> WithLaunches(uint64_t seed) {
   auto t = std::make_shared<trace::Trace>(
       *analysis::MakeRandomTrace({.seed = seed, .ops_per_layer = 10}));
@@ -49,8 +49,7 @@ inline std::shared_ptr<const trace::Trace> WithLaunches(uint64_t seed) {
     }
     correlation = 0;
     if (below(20) == 0) add(trace::ActivityKind::kSynchronization, begin, end, s.thread[row], 0);
-    if (below(20) == 0)
-      add(trace::ActivityKind::kKernel, end, end + 5, 0, 9);  // nobody launched it
+    if (below(20) == 0) add(trace::ActivityKind::kKernel, end, end + 5, 0, 9);  // without a launch
   }
   trace::SortActivities(t->activities);
   return t;

@@ -1,5 +1,5 @@
-// By a run of which it is known what every kernel was given: blocks that take each other's place,
-// kernels that begin when theirs is free again, graphs that go on with addresses of long ago.
+// A run for which the operands of every kernel are known: blocks that replace each other at one
+// address, kernels that begin when their block is free again, graphs that keep using old addresses.
 #include "profiler/query/operand_links.h"
 
 #include <gmock/gmock.h>
@@ -26,10 +26,10 @@ struct Use {
   bool read = false, written = false;
 };
 
-// What is said of a run, and what is true of it.
+// A run's trace, and the true operands.
 struct Played {
   std::shared_ptr<const trace::Trace> trace;
-  // By the kernel's correlation and begin: what it was given of each allocation.
+  // By the kernel's correlation and begin: which part of each allocation it was given.
   std::map<std::pair<uint64_t, int64_t>, std::map<uint32_t, Use>> given;
 };
 
@@ -48,7 +48,7 @@ class Player {
         case 2:
           if (!live_.empty()) Free(Below(live_.size()));
           break;
-        case 3:  // a block of no time at all, and another in its place
+        case 3:  // a block with no duration, replaced by another
           if (const size_t made = Alloc(); made < live_.size()) {
             Free(made);
             Alloc();
@@ -92,7 +92,7 @@ class Player {
   };
   uint64_t Below(uint64_t n) { return random_() % n; }
 
-  // Its place among those that live; there is no room: behind them.
+  // Its address among the live blocks; if there is no room, after them.
   size_t Alloc() {
     const auto device = static_cast<uint8_t>(Below(2));
     const uint64_t address = 0x7f0000000000 + Below(12) * kPlace;
@@ -219,7 +219,7 @@ TEST(OperandLinks, WithoutOperandsNothingIsSaid) {
   EXPECT_THAT(index.operands().BlocksOf(0, 10), IsEmpty());
 }
 
-// Of what a file says anything may be said.
+// Files may contain any values.
 TEST(OperandLinks, OperandsOfNothing) {
   auto t = std::make_shared<trace::Trace>();
   t->activities.Append({.correlation = 1, .begin_ns = 1, .end_ns = 2});

@@ -1,5 +1,6 @@
-// "Queries may come from any thread": all indexes of a trace asked by several at once, as a window
-// and its savings do, say what one alone is told. For ThreadSanitizer, too.
+// "Queries may come from any thread": several threads query all indexes of a trace at once, as a
+// window and its exports do. They get the same results as a single thread. Also run under
+// ThreadSanitizer.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -22,7 +23,7 @@ namespace {
 
 constexpr int kThreads = 4;
 
-// Each thread asks everything, and begins elsewhere than the others.
+// Each thread makes all queries, each starting at a different one.
 template <class Answer>
 void ExpectSameOnAllThreads(size_t questions, const std::function<Answer(size_t)>& alone,
                             const std::function<Answer(size_t)>& together) {
@@ -75,8 +76,8 @@ TEST(AskedByManyThreads, LanesCurvesAndBlocks) {
       200, [&](size_t i) { return at(other, i); }, [&](size_t i) { return at(blocks, i); });
 }
 
-// What operands are looked up by is made at the first question, whoever asks it; and what was asked
-// for last is kept, until another thread asks for something else.
+// The index for operands is built at the first query, from whichever thread; the last result is
+// kept until a thread queries another one.
 TEST(AskedByManyThreads, OperandsThatNobodyPrepared) {
   auto t = std::make_shared<trace::Trace>(*WithLaunches(5));
   std::vector<std::pair<uint64_t, int64_t>> kernels;

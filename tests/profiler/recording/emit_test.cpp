@@ -1,4 +1,4 @@
-// What is emitted for a small recording, event by event.
+// The events that are emitted for a small recording, one by one.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ using trace::EventKind;
 
 constexpr uint64_t kBase = 0x7f0000000000;
 
-// A sink that keeps the events as they come and builds the trace besides.
+// A sink that keeps the events as they arrive and also builds the trace.
 class ListSink : public trace::BuilderSink {
  public:
   void Events(std::span<const trace::Event> events) override {
@@ -106,7 +106,7 @@ TEST(Emit, OlderThingsThenTheEntriesWithWhatIsKnownOfThem) {
   Add(r, Action::kAlloc, kBase + 4 * kMiB, 3 * kMiB, 130, 1);
   Add(r, Action::kSnapshot, 0, 0, 140);
   Add(r, Action::kOutOfMemory, 77, 9000, 150, 1);
-  Add(r, Action::kFreeCompleted, kBase + kMiB, 1, 160);  // fits nothing: its alloc is missing
+  Add(r, Action::kFreeCompleted, kBase + kMiB, 1, 160);  // matches nothing: its alloc is missing
   Add(r, Action::kFreeCompleted, kBase + kMiB, 1, 170);
   Add(r, Action::kOther, 1, 2, 180);
   r.segments = {
@@ -158,20 +158,21 @@ TEST(Emit, OlderThingsThenTheEntriesWithWhatIsKnownOfThem) {
                                }));
 }
 
-// What the file says of blocks: at their allocation, right after it, and from a moment on.
+// The categories that the file states for blocks: at their allocation, right after it, and from a
+// later time on.
 TEST(Emit, CategoriesThatTheFileSays) {
   Recording r;
   Add(r, Action::kAlloc, kBase, 512, 100);
-  Add(r, Action::kCategory, kBase, 512, 100);  // made as
+  Add(r, Action::kCategory, kBase, 512, 100);  // category at allocation
   Add(r, Action::kAlloc, kBase + 512, 512, 110);
   Add(r, Action::kAlloc, kBase + 1024, 512, 120);
-  Add(r, Action::kCategory, kBase, 512, 130);         // becomes
+  Add(r, Action::kCategory, kBase, 512, 130);         // category later
   Add(r, Action::kCategory, kBase + 4096, 512, 140);  // no block there
   Add(r, Action::kAnnotate, kBase, 512, 150);
   Add(r, Action::kFreeCompleted, kBase + 512, 512, 160);
-  Add(r, Action::kCategory, kBase + 512, 512, 170);  // gone
+  Add(r, Action::kCategory, kBase + 512, 512, 170);  // freed
   r.entries.said.assign(r.entries.size(), Category::kUnknown);
-  r.entries.said[0] = Category::kGradient;  // most of its life
+  r.entries.said[0] = Category::kGradient;  // for most of its lifetime
   r.entries.said[1] = Category::kTemporary;
   r.entries.said[2] = Category::kInput;
   r.entries.said[4] = r.entries.said[5] = r.entries.said[8] = Category::kGradient;
@@ -195,13 +196,13 @@ TEST(Emit, CategoriesThatTheFileSays) {
                                }));
 }
 
-// Where the file says the category of every block, one that it calls unknown stays so.
+// If the file states the category of every block, a block that it calls unknown stays unknown.
 TEST(Emit, CategoriesOfAFileThatSaysThemAll) {
   Recording r;
   r.labels_are_complete = true;
-  Add(r, Action::kCategory, kBase, 512, 100);  // older: what it was when the recording began
+  Add(r, Action::kCategory, kBase, 512, 100);  // older: its category when the recording began
   Add(r, Action::kAlloc, kBase + 512, 512, 110);
-  Add(r, Action::kCategory, kBase + 512, 512, 110);  // made as
+  Add(r, Action::kCategory, kBase + 512, 512, 110);  // category at allocation
   Add(r, Action::kAlloc, kBase + 1024, 512, 120);
   Add(r, Action::kCategory, kBase, 512, 130);
   Add(r, Action::kFreeCompleted, kBase, 512, 140);
@@ -263,7 +264,7 @@ TEST(Emit, FurtherEventsOfTheFileAreMerged) {
   extra(EventKind::kOpEnd, 90, 0);  // began before the recording
   extra(EventKind::kOpBegin, 95, 1);
   extra(EventKind::kOpEnd, 120, 0);
-  extra(EventKind::kAlloc, 130, 0);  // not for a recording's extras
+  extra(EventKind::kAlloc, 130, 0);  // not for entries that a recording contains in addition
   EXPECT_EQ(Lines(r), (Expected{
                           "90 marker recording_begin",
                           "95 op_begin aten::add thread 7",

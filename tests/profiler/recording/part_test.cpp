@@ -1,4 +1,4 @@
-// Parts of recordings tell of every moment what the whole tells.
+// A part of a recording agrees with the whole at every time.
 #include <gtest/gtest.h>
 
 #include "profiler/recording/recording.h"
@@ -40,7 +40,7 @@ Recording CutOut(const Recording& whole, EntryIndex begin, EntryIndex end) {
   return r;
 }
 
-// After each entry of the part: what is allocated, requested and reserved.
+// After each entry of the part: the allocated, requested and reserved bytes.
 void ExpectEqualMoments(const Recording& whole, EntryIndex begin, EntryIndex end) {
   SCOPED_TRACE(testing::Message() << begin << " to " << end);
   const auto all = TraceOf(whole), part = TraceOf(CutOut(whole, begin, end));
@@ -117,7 +117,7 @@ TEST(Part, BlocksFreedAfterTheLastEntryLiveInWholeAndPart) {
   EXPECT_EQ(at.sums().allocated, 20 * kMiB);
 }
 
-// The tail of a block shows where it was made; a part that begins later knows it all the same.
+// The tail of a block shows where it was allocated; a part that begins later knows it, too.
 TEST(Part, KeepsTailsThatTheWholeShows) {
   Recording r;
   r.has_segments = true;
@@ -140,7 +140,7 @@ TEST(LostTail, TheEndIsThatOfTheLastEntry) {
         SCOPED_TRACE(testing::Message() << conf << " " << seed << " " << before);
         const Simulated s = Simulate(*run::ParseAllocConf(conf), seed, 1, 600, before);
         const EntryIndex n = s.recording.entries.size(), end = n * 2 / 3;
-        const Recording kept = CutOut(s.recording, 0, end);  // with the truth at its end
+        const Recording kept = CutOut(s.recording, 0, end);  // with the true state at its end
         Recording cut = kept;
         cut.older.clear();
         cut.segments = s.recording.segments;
@@ -152,7 +152,7 @@ TEST(LostTail, TheEndIsThatOfTheLastEntry) {
         const absl::StatusOr<History> h = Reconstruct(cut);
         ASSERT_TRUE(h.ok());
         EXPECT_TRUE(h->left_out.empty());
-        if (before == 0) {  // the entries tell all
+        if (before == 0) {  // the entries contain everything
           EXPECT_EQ(a.sums().allocated, b.sums().allocated);
           EXPECT_EQ(a.sums().reserved, b.sums().reserved);
         } else {  // older blocks that were freed in the lost part cannot be known

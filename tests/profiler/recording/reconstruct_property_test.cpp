@@ -1,5 +1,5 @@
-// Recordings of a simulated allocator, whose every block is known, against what is found out from
-// the recording alone.
+// Recordings of a simulated allocator, for which every block is known, compared with the result of
+// the reconstruction from the recording alone.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -45,7 +45,7 @@ std::vector<Piece> LiveOf(const std::vector<SegmentState>& segments) {
   return out;
 }
 
-// Memory that is there as (device, begin, end), touching ranges of one kind joined.
+// Memory as (device, begin, end); adjacent ranges of one kind are joined.
 std::vector<Piece> MemoryOf(const std::vector<SegmentState>& segments) {
   std::vector<Piece> out;
   for (const SegmentState& s : segments) {
@@ -67,7 +67,7 @@ std::vector<Piece> MemoryOf(const std::vector<SegmentState>& segments) {
   return out;
 }
 
-// The state that the events of a trace lead to.
+// The state after the events of a trace.
 struct EndState {
   std::vector<Piece> live, memory;
 };
@@ -127,7 +127,7 @@ void Check(const Simulated& s, bool began_late) {
   EXPECT_TRUE(h->displaced.empty());
   const History::Allocations& a = h->allocations;
 
-  // Older blocks: all of them, with their sizes where those can be known.
+  // All older blocks, with their sizes if those can be known.
   ASSERT_EQ(h->older, s.older.size());
   EXPECT_EQ(h->older > 0, began_late);
   uint32_t unknown = 0;
@@ -147,7 +147,7 @@ void Check(const Simulated& s, bool began_late) {
   }
   EXPECT_EQ(MemoryOf(h->start_segments), MemoryOf(s.start));
 
-  // Every block handed out, and every pair.
+  // Every allocation, and every pair of allocation and free.
   ASSERT_EQ(a.size() - h->older, s.handed_out.size());
   for (uint32_t row = h->older; row < a.size(); ++row) {
     EXPECT_TRUE(a.bytes_known[row]);
@@ -176,7 +176,7 @@ void Check(const Simulated& s, bool began_late) {
     }
   }
 
-  // The events end where the file does.
+  // The events end in the same state as the file.
   trace::BuilderSink sink;
   Emit(r, *h, NoLabels(*h), sink);
   ASSERT_TRUE(sink.status().ok()) << sink.status();
@@ -208,8 +208,8 @@ TEST_P(ReconstructProperty, FindsTheStartOfARecordingThatBeganLate) {
 INSTANTIATE_TEST_SUITE_P(All, ReconstructProperty, testing::ValuesIn(Cases()),
                          [](const auto& info) { return std::string(info.param.name); });
 
-// What no allocator does: entries lost anywhere, values changed, blocks made up. Every entry still
-// becomes one event (a free that is missing one more), and the trace stays one.
+// Errors that no allocator makes: entries lost anywhere, values changed, blocks made up. Every
+// entry still becomes one event (one less for each missing free), and the trace stays valid.
 TEST(ReconstructDamaged, EveryEntryBecomesAnEvent) {
   for (uint32_t seed = 1; seed <= 200 && !testing::Test::HasFailure(); ++seed) {
     SCOPED_TRACE(seed);

@@ -14,7 +14,7 @@ History Of(const Recording& r) {
   return h.ok() ? *std::move(h) : History();
 }
 
-// What a free block leaves over up to 1 MiB stays with the block of the large pool.
+// A remainder of up to 1 MiB of a free block of the large pool stays part of the block.
 TEST(Reconstruct, TheRestOfALargeBlockIsSplitOffAboveOneMebibyte) {
   for (const uint64_t rest : {kMiB, kMiB + 512}) {
     Recording r;
@@ -36,7 +36,7 @@ TEST(Reconstruct, SettingsDecideOnSizes) {
   Recording r;
   r.has_segments = true;
   r.alloc_conf = "max_split_size_mb:32,roundup_power2_divisions:4";
-  // 33 MiB to the next quarter of 32 MiB: 40 MiB, of a size that is never split.
+  // 33 MiB rounded to the next quarter of 32 MiB: 40 MiB, a size that is never split.
   Add(r, Action::kSegmentAlloc, kBase, 44 * kMiB, 1);
   Add(r, Action::kAlloc, kBase, 33 * kMiB, 2);
   Add(r, Action::kFreeCompleted, kBase, 33 * kMiB, 3);
@@ -64,12 +64,12 @@ TEST(Reconstruct, OlderTailsAreFoundWhereTheyCanBe) {
     for (const bool shown : {true, false}) {
       Recording r;
       r.has_segments = true;
-      // The next block: right behind the tail, or with a hole between.
+      // The next block is right after the tail, or after a hole.
       const uint64_t next = kBase + block + tail + (near ? 0 : 4 * kMiB);
       if (shown) Add(r, Action::kAlloc, kBase + block + tail, 2 * kMiB, 1);
       Add(r, Action::kFreeCompleted, kBase, block, 2);
       std::vector<BlockState> end = {Live(next, 3 * kMiB, 3 * kMiB)};
-      if (shown && near) continue;  // nothing free there
+      if (shown && near) continue;  // no free memory there
       if (shown) end.insert(end.begin(), Live(kBase + block + tail, 2 * kMiB, 2 * kMiB));
       r.segments = {LargeSegment(kBase, 20 * kMiB, end)};
       const History h = Of(r);
@@ -111,7 +111,7 @@ TEST(Reconstruct, WhatASegmentFreedInTheRecordingHeldIsOlder) {
 }
 
 TEST(Reconstruct, FreesThatTheFileLeavesOut) {
-  // kFreeCompleted is left out: the request is the free.
+  // kFreeCompleted is omitted: the request counts as the free.
   Recording r;
   r.has_segments = true;
   Add(r, Action::kAlloc, kBase, 1000, 1);
@@ -121,7 +121,7 @@ TEST(Reconstruct, FreesThatTheFileLeavesOut) {
   History h = Of(r);
   EXPECT_EQ(h.allocations.free_completed, (std::vector<EntryIndex>{1, 3}));
   EXPECT_EQ(h.allocations.free_requested, (std::vector<EntryIndex>{1, 3}));
-  // Both are left out: the next alloc shows it.
+  // Both are omitted: the next alloc shows the free.
   r = {};
   r.has_segments = true;
   Add(r, Action::kAlloc, kBase, 1000, 1);
@@ -138,8 +138,8 @@ TEST(Reconstruct, WhatFitsNothingIsLeftOutAndCounted) {
   r.has_segments = true;
   Add(r, Action::kAlloc, kBase, 1000, 1);
   Add(r, Action::kFreeCompleted, kBase, 1000, 2);
-  Add(r, Action::kFreeCompleted, kBase, 1000, 3);  // the alloc between them is not there
-  Add(r, Action::kSegmentAlloc, kBase + 8 * kMiB, 2 * kMiB, 4);  // not there at the end
+  Add(r, Action::kFreeCompleted, kBase, 1000, 3);  // the alloc between them is missing
+  Add(r, Action::kSegmentAlloc, kBase + 8 * kMiB, 2 * kMiB, 4);  // does not exist at the end
   Add(r, Action::kAlloc, UINT64_MAX - 10, 1000, 5);
   r.segments = {{.address = kBase, .bytes = 2 * kMiB}};
   const History h = Of(r);
@@ -149,7 +149,7 @@ TEST(Reconstruct, WhatFitsNothingIsLeftOutAndCounted) {
 }
 
 TEST(Reconstruct, WithoutSegmentsEveryBlockIsWhatWasAsked) {
-  Recording r;  // as Kineto has it
+  Recording r;  // as Kineto states it
   Add(r, Action::kAlloc, 0x1000, 3 * kMiB, 1);
   Add(r, Action::kAlloc, 0x1000 + 4 * kMiB, 512, 2);
   Add(r, Action::kFreeCompleted, 0x1000, 3 * kMiB, 3);
@@ -160,7 +160,7 @@ TEST(Reconstruct, WithoutSegmentsEveryBlockIsWhatWasAsked) {
   EXPECT_TRUE(h.warnings.empty());
 }
 
-// Ranges of one stream and pool are of one segment; another stream's are not.
+// Adjacent ranges of one stream and pool belong to one segment; those of another stream do not.
 TEST(Reconstruct, ExpandableSegmentsAreAllThatWasEverMapped) {
   Recording r;
   r.has_segments = true;
@@ -180,7 +180,7 @@ TEST(Reconstruct, ExpandableSegmentsAreAllThatWasEverMapped) {
   ASSERT_EQ(h.start_segments.size(), 2u);
   EXPECT_EQ(h.start_segments[0].address, kBase);
   EXPECT_EQ(h.start_segments[0].bytes, 10 * kMiB);
-  ASSERT_EQ(h.start_segments[0].blocks.size(), 2u);  // what was mapped at first
+  ASSERT_EQ(h.start_segments[0].blocks.size(), 2u);  // the part that was mapped first
   EXPECT_EQ(h.start_segments[0].blocks[0].bytes, 2 * kMiB);
   EXPECT_EQ(h.start_segments[0].blocks[1].address, kBase + 8 * kMiB);
   EXPECT_EQ(h.start_segments[1].bytes, 2 * kMiB);

@@ -1,5 +1,5 @@
-// A caching allocator written for these tests alone, plainly and from its description: what it does
-// it writes down as a recording, and unlike a recording it knows the size of every block.
+// A caching allocator written only for these tests, simply and from its description. It writes its
+// actions as a recording, but, unlike a recording, knows the size of every block.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ class SimulatedDevice {
     uint64_t segment = 0;  // its address
   };
   struct Segment {
-    uint64_t bytes = 0;  // of an expandable one: of all its addresses
+    uint64_t bytes = 0;  // for an expandable segment: all its addresses
     uint32_t stream = 0;
     trace::Pool pool = trace::Pool::kSmall;
   };
@@ -33,9 +33,9 @@ class SimulatedDevice {
   // empty_cache(). Entries go to `entries`.
   void Act(EntryTable& entries);
 
-  // What a snapshot would say now.
+  // The contents of a snapshot at this time.
   std::vector<SegmentState> Snapshot() const;
-  const std::map<uint64_t, Block>& blocks() const { return blocks_; }  // live and free ones
+  const std::map<uint64_t, Block>& blocks() const { return blocks_; }  // live and free blocks
   // Bytes of the block of each kAlloc so far, in order.
   const std::vector<uint64_t>& handed_out() const { return handed_out_; }
 
@@ -68,8 +68,9 @@ class SimulatedDevice {
 struct Simulated {
   Recording recording;
   std::vector<uint64_t> handed_out;  // block of each kAlloc of the recording
-  std::vector<SegmentState> start;   // what a snapshot would have said then
-  std::vector<std::pair<uint8_t, SimulatedDevice::Block>> older;  // live then, by device, address
+  std::vector<SegmentState> start;   // the contents of a snapshot at that time
+  std::vector<std::pair<uint8_t, SimulatedDevice::Block>>
+      older;  // live at that time, by device and address
 };
 Simulated Simulate(const run::AllocConf& conf, uint32_t seed, int devices, uint32_t entries,
                    uint32_t lost);

@@ -17,7 +17,7 @@ using allocator::Block;
 using allocator::CachingAllocator;
 using trace::EventKind;
 
-// Writes down what happens as events of our own and as entries of a recording.
+// Writes the actions as vramscope's events and as entries of a recording.
 class Recorder final : public allocator::SegmentObserver {
  public:
   explicit Recorder(bool plan) : plan_(plan) {}
@@ -57,7 +57,7 @@ class Recorder final : public allocator::SegmentObserver {
     Entry(recording::Action::kOutOfMemory, device_free, CachingAllocator::RoundSize(bytes, conf),
           stream_now);
   }
-  // Before the blocks that a release completes are merged the driver is not asked for anything.
+  // Until the blocks that a release completes are merged, the driver is not called.
   void OnFreeCompleted(const Block& b) override { Completed(b.address, b); }
 
   void Alloc(const Block& b, uint32_t allocation) {
@@ -126,7 +126,7 @@ class Recorder final : public allocator::SegmentObserver {
   const bool plan_;
   int64_t time_ = 0;
   uint64_t allocations_ = 0, segments_ = 0;
-  std::map<uint64_t, uint64_t> segment_of_;  // by address; the last one there
+  std::map<uint64_t, uint64_t> segment_of_;  // by address; the last block at that address
 };
 
 template <class Column>
@@ -161,7 +161,7 @@ std::shared_ptr<const trace::Trace> FromRecording(Recorder& recorder, size_t fir
       if (!state.blocks.empty()) r.segments.push_back(state);
       state.blocks.clear();
     };
-    // Of an expandable segment a snapshot has one for every range that is mapped.
+    // In a snapshot, an expandable segment has one entry for every range that is mapped.
     for (const CachingAllocator::SnapshotBlock& b : s.blocks) {
       if (!b.mapped) {
         put();
@@ -256,7 +256,7 @@ std::shared_ptr<const trace::Trace> Interleaved(const RecordedRun& first, const 
   const RecordedRun* runs[2] = {&first, &second};
   size_t next[2] = {0, 0};
   std::map<uint64_t, uint64_t> allocations[2],
-      segments[2];  // ids of the runs to those of the trace
+      segments[2];  // ids of the run to ids of the trace
   uint64_t counts[2] = {0, 0};
   std::vector<trace::Event> events;
   while (next[0] < first.events.size() || next[1] < second.events.size()) {

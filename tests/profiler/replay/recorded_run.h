@@ -1,6 +1,6 @@
-// A program that asks for memory, run under the allocator model: as a trace of our own from its
-// first request, or as a recording of its last part, which says of what was there before only what
-// a snapshot does.
+// A program that allocates memory, run under the allocator model. The result is a trace from its
+// first allocation, or a recording of its last part, which describes the state before only as a
+// snapshot does.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace vramscope::replay {
 
-// What a program does; the same under all settings.
+// The actions of a program, the same under all settings.
 struct Action {
   enum Kind { kMalloc, kFree, kRequestFree, kCompleteFree, kEmptyCache } kind = kMalloc;
   uint32_t allocation = 0;
@@ -37,23 +37,23 @@ std::vector<Action> MakeProgram(const ProgramOptions& options);
 struct RunOptions {
   std::string conf = {};
   uint64_t device_memory_bytes = 0;
-  // A plan: goes on beyond the limit. Else a request that finds no memory is dropped, as by a
-  // program that catches the error.
+  // A plan continues beyond the limit. Otherwise an allocation that finds no memory is dropped, as
+  // by a program that catches the error.
   bool plan = false;
-  int first_action = 0;  // recorded from here on; not of a plan
+  int first_action = 0;  // recorded from here on; not for a plan
 };
 
 struct RecordedRun {
   std::shared_ptr<const trace::Trace> trace;
   allocator::Stats stats;            // of the whole run
   std::vector<trace::Event> events;  // of the whole run
-  std::vector<Action> seen;          // the program without calls of empty_cache() to no effect
-  // By event of memory that went back (kSegmentFree, kSegmentUnmap) of a whole run: whether the
+  std::vector<Action> seen;  // the program without calls of empty_cache() that have no effect
+  // For each event that released memory (kSegmentFree, kSegmentUnmap) of a whole run: whether the
   // program had called empty_cache().
   std::vector<bool> by_program;
   std::vector<uint64_t> older_block_bytes;  // true sizes of the trace's older allocations, by row
 };
-// Two whole runs as one trace of two devices, their events mixed in an order of chance.
+// Two whole runs as one trace of two devices, their events interleaved at random.
 std::shared_ptr<const trace::Trace> Interleaved(const RecordedRun& first, const RecordedRun& second,
                                                 uint64_t seed);
 RecordedRun RunProgram(const std::vector<Action>& program, const RunOptions& options);

@@ -1,5 +1,5 @@
-// The recorded CUDA snapshots of ../shared/snapshots, which are other people's and not part of the
-// project: every address and every segment, figures as in their index.json.
+// CUDA snapshots recorded by others, in ../shared/snapshots and not part of the project: compares
+// every address and every segment, with figures from their index.json.
 #include <gtest/gtest.h>
 
 #include <filesystem>

@@ -1,5 +1,5 @@
-// Memory that went back to the device: by whom, and that a what-if gives it back, too. Under the
-// recorded settings a what-if reserves at every event what was recorded.
+// Tests which release returned memory to the device, and that a what-if returns it, too. Under the
+// recorded settings, a what-if reserves the recorded bytes at every event.
 #include "profiler/replay/releases.h"
 
 #include <gmock/gmock.h>
@@ -34,9 +34,9 @@ constexpr uint64_t kGiB = uint64_t{1} << 30;
 constexpr const char* kConfs[] = {"", "max_split_size_mb:20", "roundup_power2_divisions:8",
                                   "expandable_segments:True"};
 
-// The recorded reserved bytes against a what-if's, wherever no release or request is under way.
-// `tails`: allocated bytes are not compared: the recording does not state the tails of its older
-// blocks.
+// Compares the recorded reserved bytes with those of a what-if, at every event where no release or
+// allocation is in progress. `tails`: allocated bytes are not compared, because the recording does
+// not state the tails of its older blocks.
 void ExpectReservedAsRecorded(const trace::Trace& t, const Replayed& r, bool tails = false) {
   trace::MemoryCursor cursor(t);
   const Releases releases = FindReleases(t);
@@ -63,7 +63,7 @@ void ExpectReservedAsRecorded(const trace::Trace& t, const Replayed& r, bool tai
   EXPECT_GT(compared, 0u);
 }
 
-// Not the recording itself, which Replay() takes where the model is exact.
+// Not the recording itself, which Replay() uses where the model is exact.
 Replayed OwnSettings(const trace::Trace& t) {
   const run::AllocConf conf = run::ParseAllocConf(RecordedConf(t)).value();
   absl::StatusOr<Replayed> r = ReplayWhatIf(t, {.alloc_conf = conf}, conf);
@@ -87,7 +87,7 @@ TEST(Releases, UnderItsOwnSettingsARunReservesWhatItDid) {
         ExpectReservedAsRecorded(*run.trace, r);
         const Releases found = FindReleases(*run.trace);
         calls += found.empty_cache_calls;
-        full += found.card_full;
+        full += found.gpu_full;
         EXPECT_EQ(r.device_memory_inferred, found.card.inferred());
       }
     }
@@ -116,7 +116,7 @@ TEST(Releases, ARecordingFromTheMiddleBeginsWithWhatWasThere) {
   }
 }
 
-// What was there counts: a peak may be the start itself.
+// Memory from before counts: the peak may be the start itself.
 TEST(Releases, PeaksCountTheStart) {
   const std::vector<Action> program = {
       {.kind = Action::kMalloc, .allocation = 0, .bytes = 100 * kMiB},
@@ -137,7 +137,7 @@ TEST(Releases, PeaksCountTheStart) {
   EXPECT_EQ(OwnSettings(*run.trace).peak_allocated, 130 * kMiB);
 }
 
-// Nothing is asked of the driver any more, but what was there does not fit a smaller card.
+// The driver is not called any more, but the memory from before does not fit a smaller GPU.
 TEST(Releases, ASmallerCardIsAnotherStart) {
   const std::vector<Action> program = {
       {.kind = Action::kMalloc, .allocation = 0, .bytes = 100 * kMiB},
@@ -154,7 +154,7 @@ TEST(Releases, ASmallerCardIsAnotherStart) {
   EXPECT_EQ(kept.out_of_memory, 0u);
 }
 
-// 2,049 tails each: more combinations than 64 bits hold.
+// 2,049 tails each: more combinations than fit into 64 bits.
 TEST(Releases, StartStatesBeyondCountingAreSaidSo) {
   std::vector<Action> program;
   constexpr uint32_t kBlocks = 8;
@@ -192,14 +192,14 @@ TEST(Releases, WrittenAsASnapshotAndReadAgainTheyStay) {
     ASSERT_TRUE(read.ok()) << read.status();
     const Releases before = FindReleases(*run.trace), after = FindReleases(**read);
     EXPECT_EQ(before.empty_cache_calls, after.empty_cache_calls);
-    EXPECT_EQ(before.card_full, after.card_full);
+    EXPECT_EQ(before.gpu_full, after.gpu_full);
     EXPECT_EQ(before.card.bytes, after.card.bytes);
     ExpectReservedAsRecorded(**read, OwnSettings(**read));
   }
   std::filesystem::remove(path);
 }
 
-// What another device frees or gives back is no business of this one.
+// Frees and releases of another device do not affect this one.
 TEST(Releases, DevicesDoNotDisturbEachOther) {
   for (uint64_t seed = 1; seed <= 4; ++seed) {
     SCOPED_TRACE(seed);
@@ -219,13 +219,13 @@ TEST(Releases, DevicesDoNotDisturbEachOther) {
       const Releases alone = FindReleases(*runs[device]->trace);
       const Releases found = FindReleases(*one);
       EXPECT_EQ(found.empty_cache_calls, alone.empty_cache_calls);
-      EXPECT_EQ(found.card_full, alone.card_full);
+      EXPECT_EQ(found.gpu_full, alone.gpu_full);
       EXPECT_EQ(found.card.bytes, alone.card.bytes);
     }
   }
 }
 
-// Every flush is found to be one, and the card lies where they say.
+// Every flush is recognised as a flush, and the GPU's limit is within the bounds that they imply.
 TEST(Releases, TellTheCard) {
   uint64_t flushes = 0, calls = 0, wrong = 0;
   for (uint64_t seed = 1; seed <= 20; ++seed) {
@@ -244,7 +244,7 @@ TEST(Releases, TellTheCard) {
         if (by_program) {
           wrong += r.cause != Cause::kEmptyCache;
         } else {
-          EXPECT_EQ(r.cause, Cause::kCardFull) << r.first;
+          EXPECT_EQ(r.cause, Cause::kGpuFull) << r.first;
         }
       }
       EXPECT_EQ(row, run.by_program.size());
@@ -259,11 +259,12 @@ TEST(Releases, TellTheCard) {
   }
   EXPECT_GT(flushes, 100u);
   EXPECT_GT(calls, 100u);
-  // Right before a request that would not have fit a call cannot be told from a flush.
+  // A call right before an allocation that would not have fit cannot be distinguished from a flush.
   EXPECT_LT(wrong, calls / 5);
 }
 
-// 40 MiB are cached in pieces of 20. The next request is larger, and the card has room for more.
+// 40 MiB are cached in blocks of 20 MiB. The next allocation is larger, and the GPU has room for
+// more.
 struct Sample {
   TraceMaker m;
   void Begin() {
@@ -304,7 +305,7 @@ TEST(Releases, AreToldApartByTheirStacks) {
     const auto t = s.m.Finish();
     const Releases r = FindReleases(*t);
     ASSERT_EQ(r.all.size(), 1u);
-    EXPECT_EQ(r.all[0].cause, program ? Cause::kEmptyCache : Cause::kCardFull);
+    EXPECT_EQ(r.all[0].cause, program ? Cause::kEmptyCache : Cause::kGpuFull);
     EXPECT_EQ(r.all[0].evidence, Evidence::kStack);
     EXPECT_EQ(r.all[0].bytes, 40 * kMiB);
     EXPECT_EQ(r.all[0].count, 2u);
@@ -336,9 +337,9 @@ TEST(Releases, AreToldApartWithoutStacks) {
     if (more_later) s.m.Segment(explain::kBase + 4096 * kMiB, 400 * kMiB);
     return FindReleases(*s.m.Finish()).all.at(0);
   };
-  EXPECT_EQ(cause(30 * kMiB, false).cause, Cause::kCardFull);
+  EXPECT_EQ(cause(30 * kMiB, false).cause, Cause::kGpuFull);
   EXPECT_EQ(cause(30 * kMiB, false).evidence, Evidence::kNoRoom);
-  EXPECT_EQ(cause(30 * kMiB, true).cause, Cause::kEmptyCache) << "the card had room";
+  EXPECT_EQ(cause(30 * kMiB, true).cause, Cause::kEmptyCache) << "the GPU had room";
   EXPECT_EQ(cause(30 * kMiB, true).evidence, Evidence::kRoom);
   EXPECT_EQ(cause(20 * kMiB, false).cause, Cause::kEmptyCache) << "was cached";
   EXPECT_EQ(cause(20 * kMiB, false).evidence, Evidence::kCacheWouldServe);
@@ -357,7 +358,7 @@ TEST(Releases, AStateHasNoHistory) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("no history"));
   EXPECT_FALSE(Replay(*t, {}).ok());
   EXPECT_FALSE(ReplayBaseline(*t, {}).ok());
-  // Nor does one whose history is empty, said or not.
+  // Nor does one whose history is empty, whether that is stated or not.
   trace::Trace unsaid = *t;
   unsaid.info.content = trace::Content::kRun;
   unsaid.recording_begin = unsaid.events.size() - 1;
@@ -366,7 +367,7 @@ TEST(Releases, AStateHasNoHistory) {
   EXPECT_TRUE(HasHistory(unsaid));
 }
 
-// ---- Recorded files, which are other people's and not part of the project.
+// ---- Files recorded by others, which are not part of the project.
 
 std::shared_ptr<const trace::Trace> Shared(const std::string& name) {
   const std::filesystem::path path =
@@ -405,16 +406,16 @@ TEST(RecordedReleases, CallsAndFlushes) {
   }
   const auto out = trace::OfDevice(three, 1);
   Releases r = FindReleases(*called);
-  EXPECT_EQ(r.empty_cache_calls, 28u) << "27 right before a segment is asked for, one at the end";
-  EXPECT_EQ(r.card_full, 0u);
+  EXPECT_EQ(r.empty_cache_calls, 28u) << "27 right before a segment is requested, one at the end";
+  EXPECT_EQ(r.gpu_full, 0u);
   EXPECT_FALSE(r.card.inferred());
   r = FindReleases(*full);
   EXPECT_EQ(r.empty_cache_calls, 1u);
-  EXPECT_EQ(r.card_full, 1u);
+  EXPECT_EQ(r.gpu_full, 1u);
   EXPECT_EQ(r.card.at_least, 22'194'159'616u);
   EXPECT_EQ(r.card.less_than, 24'024 * kMiB);
   r = FindReleases(*out);
-  EXPECT_EQ(r.card_full, 1u);
+  EXPECT_EQ(r.gpu_full, 1u);
   EXPECT_EQ(r.card.source, Card::Source::kOutOfMemory);
   EXPECT_EQ(r.card.bytes, 80'302 * kMiB + 95'682'560);
   for (const std::shared_ptr<const trace::Trace>& t : {called, full, out}) {

@@ -43,8 +43,8 @@ constexpr const char* kConfs[] = {
     "expandable_segments:True,large_segment_size_mb:12,roundup_power2_divisions:4",
 };
 
-// A history names the addresses that were mapped, whoever recorded it: what is at their end can
-// still grow, and so is chosen last.
+// A history contains the addresses that were mapped, whichever program recorded it. The block at
+// their end can still grow, and so it is chosen last.
 TEST(Replay, ExpandableSegmentsGoOnBehindWhatARecordedProgramMapped) {
   for (uint64_t seed = 1; seed <= 8; ++seed) {
     SCOPED_TRACE(seed);
@@ -58,7 +58,7 @@ TEST(Replay, ExpandableSegmentsGoOnBehindWhatARecordedProgramMapped) {
   }
 }
 
-// With and without a limit, from the first request and from the middle.
+// With and without a limit, from the first allocation and from the middle.
 TEST(Replay, RecordingsUnderAllSettingsComeOutAlike) {
   for (const char* conf : kConfs) {
     for (uint64_t seed = 1; seed <= 8; ++seed) {
@@ -86,7 +86,7 @@ TEST(Replay, TracesOfOurOwnComeOutAlike) {
         "garbage_collection_threshold:0.5,per_process_memory_fraction:0.9,max_split_size_mb:24"}) {
     for (uint64_t seed = 1; seed <= 4; ++seed) {
       SCOPED_TRACE(std::string(conf) + " seed " + std::to_string(seed));
-      // Private pools keep what they have: they do not meet the limit.
+      // Private pools keep their memory: it does not count against the limit.
       for (const auto& [limit, mempools] :
            {std::pair(uint64_t{0}, 3u), std::pair(kGiB / 2, 1u), std::pair(kGiB / 4, 1u)}) {
         const RecordedRun run =
@@ -105,7 +105,7 @@ TEST(Replay, TracesOfOurOwnComeOutAlike) {
   }
 }
 
-// How many bytes behind an older block are free at the start of the recording.
+// The number of bytes after an older block that are free at the start of the recording.
 uint64_t FreeBehind(const trace::Trace& t, uint32_t row) {
   const RecordedState state = StateBefore(t, t.recording_begin, {});
   for (const auto& s : state.segments) {
@@ -118,8 +118,8 @@ uint64_t FreeBehind(const trace::Trace& t, uint32_t row) {
   return 0;
 }
 
-// Every tail of every block whose tail is not stated, tried one by one: stated in a copy of the
-// recording, does that replay?
+// Tries every tail of every block whose tail is not stated: states it in a copy of the recording,
+// and checks whether the replay succeeds.
 TEST(Replay, StartStatesAreThoseThatAgree) {
   int open = 0, narrowed = 0, settled = 0;
   for (uint64_t seed = 1; seed <= 400 && (open < 8 || narrowed < 3); ++seed) {
@@ -142,14 +142,14 @@ TEST(Replay, StartStatesAreThoseThatAgree) {
         t.allocations.bytes_rounded.Set(row, stated);
         return *x;
       };
-      // Stating it leaves one less to be told.
+      // Stating a tail leaves one less unknown.
       if (behind <= kMiB + 512 || with(512).unknown_tails == r->unknown_tails) continue;
       ++rows;
       uint64_t tails = 0;
       for (uint64_t tail = 512; tail <= kMiB && behind - tail > kMiB; tail += 512) {
         tails += with(tail).differences == 0;
       }
-      // None at all is what the recording states.
+      // The recording states none at all.
       const bool none = tails == 0 || r->tails_inferred == 0;
       with_tail += !none;
       agree *= tails + none;
@@ -177,7 +177,7 @@ TEST(Replay, TheTrueStartStateIsAmongThem) {
     EXPECT_EQ(r.differences, 0) << seed;
     EXPECT_NE(r.start_states_consistent, 0) << seed;
     unknown += r.unknown_tails;
-    // The truth, block by block, agrees as well.
+    // The true sizes, block by block, agree as well.
     auto truth = std::make_shared<trace::Trace>(*run.trace);
     for (uint32_t row = 0; row < run.older_block_bytes.size(); ++row) {
       hidden += truth->allocations.bytes_rounded[row] != run.older_block_bytes[row];
@@ -189,7 +189,7 @@ TEST(Replay, TheTrueStartStateIsAmongThem) {
   EXPECT_GT(hidden, 0) << "no block had a tail that the recording hides";
 }
 
-// A copy whose `n`th alloc event after the start of the recording is handed to `change`.
+// Passes the `n`th alloc event after the start of a copy of the recording to `change`.
 template <class Change>
 std::shared_ptr<const trace::Trace> Changed(const trace::Trace& t, uint32_t row, Change change) {
   auto copy = std::make_shared<trace::Trace>(t);
@@ -270,7 +270,7 @@ TEST(Replay, IsCancelledAndReports) {
   EXPECT_EQ(last, 1.0);
 }
 
-// The same program really run under the other settings.
+// The same program actually run under the other settings.
 TEST(WhatIf, IsWhatTheOtherSettingsWouldHaveDone) {
   for (const char* recorded : {"", "expandable_segments:True"}) {
     for (const char* conf : kConfs) {
@@ -281,7 +281,7 @@ TEST(WhatIf, IsWhatTheOtherSettingsWouldHaveDone) {
         const RecordedRun before = RunProgram(program, {.conf = recorded, .plan = true});
         ASSERT_LT(before.seen.size(), program.size())
             << "some calls of empty_cache() leave nothing";
-        // No recording has a call of empty_cache() that gave nothing back.
+        // No recording contains a call of empty_cache() that released nothing.
         const RecordedRun after =
             RunProgram(before.seen, {.conf = conf, .device_memory_bytes = limit, .plan = true});
         const Replayed r = Replay(*before.trace, {.alloc_conf = run::ParseAllocConf(conf).value(),
@@ -335,8 +335,8 @@ TEST(WhatIf, ALimitOfAFailedRecordingIsWhatTheDeviceGave) {
   EXPECT_EQ(more.retries, 0);
 }
 
-// A file's settings may say any fraction above 0: of no memory of that many bytes what failed is
-// one.
+// A file's settings may contain any fraction above 0; no memory size has that fraction equal to the
+// failed allocation.
 TEST(WhatIf, AFractionThatNoMemoryHasDoesNotLimitTheCard) {
   const RecordedRun run = RunProgram(MakeProgram({.seed = 4, .deferred = 0}),
                                      {.device_memory_bytes = kGiB / 2, .first_action = 500});

@@ -1,4 +1,4 @@
-// The list of published experiments and the judgement of them, with runs that are made up here.
+// Tests the list of published experiments and their evaluation, with made-up runs.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -155,7 +155,7 @@ TEST(Quantities, OfATrace) {
   EXPECT_EQ(q.Of("activations"), 500);
   EXPECT_EQ(q.Of("peak_in_forward"), 1);
   EXPECT_EQ(q.Of("optimizer_peak"), std::nullopt);
-  // A monitor that reads once a second sees the state before the first step alone.
+  // A monitor that reads once per second sees only the state before the first step.
   EXPECT_EQ(q.Of("sampled_peak"), 1000);
   std::set<std::string_view> known;
   for (const QuantityInfo& info : KnownQuantities()) known.insert(info.name);
@@ -224,7 +224,7 @@ TEST(Judge, WhatWasNotPlannedIsNotWithin) {
   EXPECT_EQ(score.not_run, 1);
 }
 
-// A demonstration is a story with a question at its end, and the answer is the model's.
+// A demonstration is a scenario that ends with a question; the model computes the answer.
 TEST(Demonstrations, AnswerTheirExperiments) {
   const auto documents = Documents();
   ASSERT_TRUE(documents.ok());
@@ -243,7 +243,7 @@ TEST(Demonstrations, AnswerTheirExperiments) {
   EXPECT_EQ(Demonstrate("nothing").status().code(), absl::StatusCode::kNotFound);
 }
 
-// The session plans a configuration once, and solves for what is open with runs that it asks for.
+// The session plans a configuration once, and finds open values with additional runs.
 TEST(Session, SolvesForWhatIsOpenAndPlansOnce) {
   const auto documents = Documents();
   ASSERT_TRUE(documents.ok());
@@ -259,7 +259,7 @@ TEST(Session, SolvesForWhatIsOpenAndPlansOnce) {
   while (const std::optional<Job> job = session.Next()) {
     EXPECT_TRUE(planned.insert(run::ToJson(job->config)).second) << "planned twice";
     ++runs;
-    // Memory by the token, so that 19.26 GiB are 1926 tokens.
+    // Memory proportional to tokens, so that 19.26 GiB are 1926 tokens.
     const uint64_t bytes =
         static_cast<uint64_t>(job->config.seq) * static_cast<uint64_t>(kGiB) / 100;
     session.Finished(job->id, absl::OkStatus(), TraceOf(bytes / 2, bytes - bytes / 2).get());
@@ -280,8 +280,8 @@ TEST(Session, SolvesForWhatIsOpenAndPlansOnce) {
   EXPECT_THAT(html, HasSubstr("</html>"));
 }
 
-// On another GPU than the publication's: what is open is solved for on that one, the rest is
-// planned on this one, and nothing is held against figures of another.
+// On a GPU other than the publication's: open values are found on the publication's GPU, the rest
+// is planned on this one, and no result is compared with the other GPU's figures.
 TEST(Session, AnotherGpuIsPlannedForAndNotJudged) {
   const auto documents = Documents();
   ASSERT_TRUE(documents.ok());

@@ -61,7 +61,7 @@ TEST(AllocConf, TableOfDivisions) {
   EXPECT_THAT(
       ParseAllocConf("roundup_power2_divisions:[4:0,2097152:16]").value().roundup_power2_divisions,
       ElementsAre(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 16))
-      << "intervals between the rows stay off; those above the table are its last";
+      << "intervals between the rows differ; those above the table are its last";
 }
 
 TEST(AllocConf, KnownKeysWithoutEffectAreSaid) {
@@ -168,7 +168,7 @@ TEST(AllocConf, SingleSettingsStandBehindTheText) {
   EXPECT_EQ(c.max_split_size, 128 * kMiB);
   EXPECT_TRUE(c.expandable_segments);
   EXPECT_EQ(c.roundup_power2_divisions[15], 8u);
-  // A run.json holds each.
+  // A run.json keeps each setting.
   RunConfigBuilder again;
   ASSERT_TRUE(again.SetRunJson(ToJson(config)).ok());
   EXPECT_EQ(AllocConfOf(again.Build().value()), AllocConfOf(config));

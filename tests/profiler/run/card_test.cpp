@@ -10,16 +10,16 @@
 namespace vramscope::run {
 namespace {
 
-// What drivers call them: the table says more where one name is not enough.
+// Driver names: where one name is not enough, the table distinguishes by more figures.
 TEST(Card, IsFoundInTheTableAsItsDriverNamesIt) {
-  // Of the same name, multiprocessors and memory: the driver tells no difference.
+  // With the same name, multiprocessors and memory: the driver reports no difference.
   const std::set<std::string> alike = {
       "gtx-1650-gddr6",        "gtx-1660-ti-laptop",     "rtx-2060-laptop",   "rtx-2070-laptop",
       "rtx-2080-super-laptop", "jetson-orin-nano-super", "jetson-orin-nx-8gb"};
   for (const DeviceProfile& d : Devices()) {
     if (alike.contains(d.key)) continue;
     const std::string name = CudaName(d.name);
-    const uint64_t told = d.memory_bytes - (uint64_t{60} << 20);  // other drivers keep more
+    const uint64_t told = d.memory_bytes - (uint64_t{60} << 20);  // other drivers reserve more
     const DeviceProfile found = ProfileOf({name, told, d.sm_count, d.compute_capability});
     EXPECT_EQ(found.key, d.key);
     EXPECT_EQ(found.name, name);

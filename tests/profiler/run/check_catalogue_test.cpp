@@ -16,7 +16,7 @@ SettingDeclaration Setting(const std::string& key) {
           .choices = {{"off", ""}, {"on", ""}}};
 }
 
-// A technique of these keys.
+// A technique with these keys.
 TechniqueDeclaration Technique(const std::vector<std::string>& keys) {
   TechniqueDeclaration out{
       .id = "new", .group = "Loop", .title = "New", .explanation = "something new"};
@@ -39,11 +39,11 @@ TEST(CheckCatalogue, TheOneOfThisVersionHangsTogether) {
   EXPECT_TRUE(CheckCatalogue(more).ok()) << CheckCatalogue(more);
 }
 
-// {"new": ..., "new": {"key": ...}} is no run.json.
+// {"new": ..., "new": {"key": ...}} is not a valid run.json.
 TEST(CheckCatalogue, AKeyIsNoGroupOfKeys) {
   EXPECT_THAT(Error(Technique({"new", "new.key"})), HasSubstr("\"new\" is a key itself"));
   EXPECT_THAT(Error(Technique({"new.key", "new"})), HasSubstr("\"new\" is a key itself"));
-  // With a key of another technique, and with one that every run has.
+  // With a key of another technique, and with a key that every run has.
   EXPECT_THAT(Error(Technique({"attention.kind"})), HasSubstr("\"attention\" is a key itself"));
   EXPECT_THAT(Error(Technique({"batch.kind"})), HasSubstr("\"batch\" is a key itself"));
   EXPECT_THAT(Error(Technique({"custom_device"})), HasSubstr("custom_device.bandwidth"));

@@ -46,7 +46,7 @@ TEST(CheckRun, WhatDoesNotGoTogetherIsNamed) {
   EXPECT_TRUE(CheckRun(Built({{"attention", "flash"}, {"backend", "cpu"}})).ok());
 }
 
-// What it advises is what is allowed.
+// The settings that it recommends are allowed.
 TEST(CheckRun, FlashInFp32AdvisesWhatWorks) {
   EXPECT_THAT(Error(Built({{"attention", "flash"}})),
               AllOf(HasSubstr("amp-bf16"), HasSubstr("attention to efficient or math")));
@@ -118,7 +118,7 @@ TEST(Assumptions, WhatIsModelledSaysSo) {
   EXPECT_THAT(About(all, "Quantised base weights")->what, HasSubstr("4-bit kernels are modelled"));
   all = AssumptionsOf(Built({{"optimizer.name", "lion"}, {"optimizer.impl", "loop"}}));
   ASSERT_NE(About(all, "optimizer: Lion"), nullptr);
-  // Nothing of it where nothing of it is used, nor where it is computed.
+  // Not if it is not used, and not if it is computed.
   all = AssumptionsOf(Built({}));
   EXPECT_EQ(About(all, "technique: "), nullptr);
   EXPECT_EQ(About(all, "optimizer: "), nullptr);
@@ -133,7 +133,7 @@ TEST(Assumptions, QuantisedWeightsWithoutPreparationSayWhatItWouldTake) {
   const auto all = AssumptionsOf(Built(qlora, "llama-3.2-1b"));
   const Assumption* said = About(all, "setting: prepare_kbit_training");
   ASSERT_NE(said, nullptr);
-  EXPECT_EQ(said->bytes, 2ull * 128'256 * 2048);  // tied: one matrix, 2 bytes a weight more
+  EXPECT_EQ(said->bytes, 2ull * 128'256 * 2048);  // tied: one matrix, 2 more bytes per weight
   for (const std::pair<std::string, std::string>& instead :
        {std::pair<std::string, std::string>{"prepare_kbit_training", "true"},
         {"precision", "amp-bf16"},
@@ -146,7 +146,7 @@ TEST(Assumptions, QuantisedWeightsWithoutPreparationSayWhatItWouldTake) {
   }
 }
 
-// Hidden states are fp32 then, which flash attention does not take.
+// Hidden states are fp32 then, which flash attention does not support.
 TEST(CheckRun, FlashAttentionAfterPreparationIsRefused) {
   EXPECT_THAT(Error(Built({{"quantization", "nf4"},
                            {"lora.rank", "8"},
@@ -156,7 +156,7 @@ TEST(CheckRun, FlashAttentionAfterPreparationIsRefused) {
               HasSubstr("attention=efficient"));
 }
 
-// People set how something is done before they switch it on: allowed, and said.
+// Users may change a technique's settings before they switch it on: this is allowed, with a note.
 TEST(Assumptions, WhatIsSetAndHasNoEffectIsSaid) {
   using Set = std::vector<std::pair<std::string, std::string>>;
   const auto said = [](const Set& settings, const std::string& key) {
@@ -170,7 +170,7 @@ TEST(Assumptions, WhatIsSetAndHasNoEffectIsSaid) {
   };
   struct Case {
     std::pair<std::string, std::string> set;
-    Set without, with;  // nothing comes of it; something does
+    Set without, with;  // it has no effect; something else has
   };
   for (const Case& one : std::vector<Case>{
            {{"offload.path", "/tmp"}, {}, {{"offload.optimizer", "nvme"}}},
@@ -207,7 +207,7 @@ TEST(Assumptions, WhatIsSetAndHasNoEffectIsSaid) {
     EXPECT_THAT(said(without, one.set.first), HasSubstr("has no effect")) << one.set.first;
     EXPECT_EQ(said(with, one.set.first), "");
   }
-  // What switches something on by itself is none of these.
+  // A setting that switches something on by itself is not one of these.
   for (const auto& [key, value] : Set{{"precision", "fp16"},
                                       {"optimizer.name", "adafactor"},
                                       {"trainable", "*.q_proj.*"},

@@ -17,7 +17,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// The table's rows as written, beside what the program made of them.
+// Compares the table's rows as written in the files with the values that the program derives.
 std::vector<std::pair<nlohmann::json, Device>> Table() {
   std::vector<std::pair<nlohmann::json, Device>> table;
   for (const resources::EmbeddedFile& file : resources::DeviceFiles()) {
@@ -28,7 +28,7 @@ std::vector<std::pair<nlohmann::json, Device>> Table() {
   return table;
 }
 
-// The document or the assumption that a row names for a figure; "": none.
+// The document or the assumption that a row states for a figure; "" if none.
 std::string RemarkOn(const nlohmann::json& row, std::string_view figure) {
   const nlohmann::json none = nlohmann::json::object();
   const nlohmann::json sources = row.value("sources", none), assumed = row.value("assumed", none);
@@ -88,8 +88,8 @@ TEST(DeviceTable, HoldsConsumerAndDataCentreCards) {
   }
 }
 
-// What was looked up independently must agree: memory with the size on the box, bandwidth with bus
-// and data rate, fp32 with cores and clock, tensor rates with the kind of chip.
+// Figures from independent sources must agree: memory with the advertised size, bandwidth with bus
+// and data rate, fp32 with cores and clock, tensor rates with the type of chip.
 TEST(DeviceTable, FiguresAreConsistent) {
   std::set<std::string> keys, names;
   for (const auto& [row, d] : Table()) {
@@ -105,8 +105,8 @@ TEST(DeviceTable, FiguresAreConsistent) {
     EXPECT_EQ(d.max_threads_per_sm, chip->max_threads_per_sm);
     EXPECT_EQ(d.blas_workspace_bytes, BlasWorkspaceBytes(cc));
 
-    // The driver keeps 1 to 6 %; ECC on GDDR takes a sixteenth before that, the system's own part
-    // of shared memory is as much again.
+    // The driver reserves 1 to 6 %. ECC on GDDR takes a sixteenth before that; on shared memory,
+    // the system takes about as much again.
     const bool ecc = RemarkOn(row, "memory").find("ECC on") != std::string::npos;
     const double nominal =
         row.at("nominal_gib").get<double>() * 1073741824.0 * (ecc ? 15.0 / 16 : 1);
@@ -119,13 +119,13 @@ TEST(DeviceTable, FiguresAreConsistent) {
     EXPECT_GE(d.bandwidth_bytes_per_s, 30e9);
     EXPECT_LE(d.bandwidth_bytes_per_s, 8e12);
 
-    // Two operations a core and clock.
+    // Two operations per core and clock.
     const double cores = d.sm_count * static_cast<double>(chip->cores_per_sm);
     const double clock = row.at("boost_mhz").get<double>() * 1e6;
     EXPECT_NEAR(d.fp32_flops / (2 * cores * clock), 1, 0.006);
 
-    // Dense rates of 16 bits with fp32 accumulation: GeForce cards have half the rate of the same
-    // chip sold as a workstation or data-centre card. A rate with sparsity would be off by two.
+    // Dense 16-bit rates with fp32 accumulation: GeForce GPUs have half the rate of the same chip
+    // in a workstation or data-centre GPU. A rate with sparsity would be wrong by a factor of two.
     const double ratio = d.bf16_flops / d.fp32_flops;
     EXPECT_GE(ratio, 0.99);
     EXPECT_LE(ratio, 33);
@@ -155,7 +155,7 @@ TEST(DeviceTable, FiguresAreConsistent) {
   }
 }
 
-// A slice is a part of its GPU, and its name says of how much memory.
+// A slice is a part of its GPU, and its name states its memory.
 TEST(DeviceTable, SlicesArePartsOfTheirGpu) {
   size_t gpus = 0;
   for (const Device& d : DeviceTable()) {
@@ -181,7 +181,7 @@ TEST(DeviceTable, SlicesArePartsOfTheirGpu) {
 TEST(DeviceTable, PeersAreOfTheKindOfBoard) {
   for (const auto& [row, d] : Table()) {
     SCOPED_TRACE(d.key);
-    // Those of compute capability 6.1 did over PCIe.
+    // GPUs of compute capability 6.1 had it over PCIe.
     if (d.name.find("GeForce") != std::string::npos && d.compute_capability >= 75) {
       EXPECT_EQ(PeersOf(d.key), Peers::kNone);
     }
@@ -193,7 +193,7 @@ TEST(DeviceTable, PeersAreOfTheKindOfBoard) {
   EXPECT_EQ(PeersOf("rtx-6000-ada"), Peers::kNone);
 }
 
-// Every figure says where it was read, or how it was assumed.
+// Every figure states its source, or how it was assumed.
 TEST(DeviceTable, SourcesAreNamed) {
   size_t addresses = 0, assumptions = 0;
   for (const auto& [row, d] : Table()) {
@@ -220,7 +220,8 @@ TEST(DeviceTable, SourcesAreNamed) {
   EXPECT_GT(assumptions, 0u);
 }
 
-// A row with a figure that nobody read and nobody calls assumed is refused, by the figure's name.
+// A row with a figure that has neither a source nor an assumption is refused, and the error names
+// the figure.
 TEST(DeviceTable, ARowWithoutASourceIsRefused) {
   const nlohmann::json good = Table().front().first;
   ASSERT_TRUE(ParseFigureSources(good).ok());
@@ -242,7 +243,7 @@ TEST(DeviceTable, ARowWithoutASourceIsRefused) {
   EXPECT_THAT(refusal([](auto& row) { row["mig"] = {{"1g.5gb", {14, 4.7}}}; }), HasSubstr("mig"));
 }
 
-// What was wrong until somebody read it.
+// Figures that were wrong until a source was found.
 TEST(DeviceTable, FiguresThatWereCorrected) {
   EXPECT_EQ(ReadDevice("p4")->sm_count, 20u);
   EXPECT_EQ(ReadDevice("p40")->sm_count, 30u);

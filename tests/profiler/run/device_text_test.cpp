@@ -75,7 +75,7 @@ TEST(DeviceText, ASliceHasItsPart) {
   EXPECT_THAT(Refused("rtx-4090:1g.5gb"), AllOf(HasSubstr("no MIG"), HasSubstr("a100-80gb")));
 }
 
-// A GTX 1650 by what its box says, beside the table's.
+// A GTX 1650 by its advertised figures, compared with the table's.
 TEST(DeviceText, FiguresAlone) {
   const Device d =
       ReadDevice("name=My GPU,memory=4GiB,compute_capability=7.5,multiprocessors=14").value();
@@ -91,7 +91,7 @@ TEST(DeviceText, FiguresAlone) {
   EXPECT_THAT(d.sources.Assumed(), AllOf(Contains("bandwidth"), Contains("clock"),
                                          Contains("context"), Not(Contains("memory"))));
   EXPECT_EQ(d.key, "name=My GPU,memory=4GiB,compute_capability=7.5,multiprocessors=14");
-  EXPECT_EQ(EmulatedCard(d).find("name=My GPU;memory_bytes=4294967296;"), 0u);
+  EXPECT_EQ(EmulatedGpu(d).find("name=My GPU;memory_bytes=4294967296;"), 0u);
 }
 
 TEST(DeviceText, UnitsAndRates) {
@@ -117,20 +117,20 @@ TEST(DeviceText, OneOfTheTableWithOtherFigures) {
   EXPECT_EQ(d.memory_bytes, 12 * kGiB);
   EXPECT_EQ(d.sm_count, 128u);
   EXPECT_EQ(d.name, "NVIDIA GeForce RTX 4090 (12.00 GiB)");
-  EXPECT_EQ(EmulatedCard(d).find("name=NVIDIA GeForce RTX 4090;"), 0u) << "as its driver says";
+  EXPECT_EQ(EmulatedGpu(d).find("name=NVIDIA GeForce RTX 4090;"), 0u) << "as its driver reports";
   EXPECT_EQ(d.context_bytes, ReadDevice("rtx-4090")->context_bytes);
   const Device half = ReadDevice("rtx-4090,multiprocessors=64").value();
   EXPECT_DOUBLE_EQ(half.bf16_flops, ReadDevice("rtx-4090")->bf16_flops / 2);
   EXPECT_THAT(half.sources.Assumed(), Contains("fp32"));
   EXPECT_EQ(ReadDevice("rtx-4090,memory=12GiB")->key, WithMemory("rtx-4090", "12GiB").value());
   EXPECT_EQ(WithMemory("rtx-4090,memory=12GiB", "8GiB").value(), "rtx-4090,memory=8GiB");
-  // A context that was read off such a card is that of one with other memory, too.
+  // The context measured on a GPU is also used for the same GPU with other memory.
   EXPECT_GT(GrowthOf("h200,memory=107374182400").bare, 0u);
   EXPECT_EQ(GrowthOf("h200,multiprocessors=66").bare, 0u);
   EXPECT_EQ(GrowthOf("h200:1g.18gb").bare, 0u);
 }
 
-// What a GPU's text says is that GPU, whatever it was made of.
+// Parsing a GPU's text returns that GPU, however it was defined.
 TEST(DeviceText, ReadsItsOwnText) {
   for (const char* text :
        {"rtx-4090", "a100-80gb:1g.10gb", "rtx-4090,memory=12GiB", "h200:7g.141gb,name=Slice",
@@ -140,7 +140,7 @@ TEST(DeviceText, ReadsItsOwnText) {
     const Device again = ReadDevice(d.key).value();
     EXPECT_EQ(again.key, d.key);
     EXPECT_EQ(again.name, d.name);
-    EXPECT_EQ(EmulatedCard(again), EmulatedCard(d));
+    EXPECT_EQ(EmulatedGpu(again), EmulatedGpu(d));
     EXPECT_EQ(again.sources.Assumed(), d.sources.Assumed());
   }
 }
@@ -160,7 +160,7 @@ TEST(DeviceText, AllFiguresOfATablesGpuInAFile) {
   }
 }
 
-// Every wrong figure is refused by its name, with what is allowed.
+// Every wrong figure is refused with its name and the allowed values.
 TEST(DeviceText, WrongFiguresAreRefusedByName) {
   const std::string good = "memory=8GiB,compute_capability=8.6,multiprocessors=28";
   struct Case {
@@ -228,7 +228,7 @@ TEST_F(DeviceFileTest, IsReadWhereItIsNamed) {
             "bandwidth=448GB/s");
   EXPECT_EQ(DeviceTextOf("rtx-4090").value(), "rtx-4090");
   EXPECT_EQ(DeviceTextOf("rtx-4090,bandwidth=1TB/s").value(), "rtx-4090,bandwidth=1TB/s");
-  // A run keeps the figures, so that it can be read where the file is not.
+  // A run stores the figures, so that it can be read where the file does not exist.
   RunConfigBuilder builder;
   ASSERT_TRUE(builder.SetRunJson("{\"device\": \"" + path + "\"}").ok());
   EXPECT_EQ(builder.Build()->device, text);
@@ -264,7 +264,7 @@ TEST(RunJson, HoldsADevicesFigures) {
   const RunConfig config = builder.Build().value();
   EXPECT_EQ(config.batch, 4);
   EXPECT_EQ(ResolveDevice(config)->memory_bytes, 24 * kGiB);
-  // What is written is read again.
+  // Text that is written can be read again.
   RunConfigBuilder again;
   ASSERT_TRUE(again.SetRunJson(ToJson(config)).ok());
   EXPECT_EQ(again.Build()->device, config.device);
@@ -278,8 +278,8 @@ TEST(RunJson, HoldsADevicesFigures) {
   }
 }
 
-// What LibTorch has no kernels for is refused before anything starts; a program may bring a PyTorch
-// that has them.
+// A GPU for which LibTorch has no kernels is refused before anything starts; a program may bring a
+// PyTorch that has them.
 TEST(CheckRun, RefusesWhatLibTorchHasNoKernelsFor) {
   const auto check = [](const char* device) {
     RunConfigBuilder builder;

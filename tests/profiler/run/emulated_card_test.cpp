@@ -13,7 +13,7 @@
 namespace vramscope::run {
 namespace {
 
-TEST(EmulatedCard, IsNamedAsCudaNamesIt) {
+TEST(EmulatedGpu, IsNamedAsCudaNamesIt) {
   EXPECT_EQ(CudaName("NVIDIA H100 80GB HBM3 (SXM5)"), "NVIDIA H100 80GB HBM3");
   EXPECT_EQ(CudaName("NVIDIA GeForce RTX 3060 12GB"), "NVIDIA GeForce RTX 3060");
   EXPECT_EQ(CudaName("NVIDIA GeForce RTX 4090"), "NVIDIA GeForce RTX 4090");
@@ -21,12 +21,12 @@ TEST(EmulatedCard, IsNamedAsCudaNamesIt) {
   EXPECT_EQ(CudaName("a;b\nc"), "a b c");
 }
 
-// Every figure of every card is there, as a whole number that is not zero.
-TEST(EmulatedCard, SaysAllOfEveryCard) {
+// Every figure of every GPU exists, as a whole number other than zero.
+TEST(EmulatedGpu, SaysAllOfEveryCard) {
   for (const Device& device : DeviceTable()) {
     SCOPED_TRACE(device.key);
     std::map<std::string, std::string> fields;
-    for (const absl::string_view part : absl::StrSplit(EmulatedCard(device), ';')) {
+    for (const absl::string_view part : absl::StrSplit(EmulatedGpu(device), ';')) {
       const std::pair<std::string, std::string> field =
           absl::StrSplit(part, absl::MaxSplits('=', 1));
       EXPECT_TRUE(fields.insert(field).second) << field.first;
@@ -47,18 +47,18 @@ TEST(EmulatedCard, SaysAllOfEveryCard) {
   }
 }
 
-// A program's context grows where it was read off a card by how much.
-TEST(EmulatedCard, GrowsWhereThatWasMeasured) {
+// A program's context grows only for GPUs on which the growth was measured.
+TEST(EmulatedGpu, GrowsWhereThatWasMeasured) {
   const DeviceProfile h200 = FindDevice("h200").value(), ada = FindDevice("rtx-4090").value();
-  EXPECT_EQ(GrowingCard(ada), EmulatedCard(ada));
-  EXPECT_EQ(GrowingCard(h200).rfind(EmulatedCard(h200), 0), 0u);
-  EXPECT_NE(GrowingCard(h200).find(";bare_context_bytes=543162368;"), std::string::npos);
-  // With the first kernel and the handles of the forward and the backward thread.
+  EXPECT_EQ(GrowingGpu(ada), EmulatedGpu(ada));
+  EXPECT_EQ(GrowingGpu(h200).rfind(EmulatedGpu(h200), 0), 0u);
+  EXPECT_NE(GrowingGpu(h200).find(";bare_context_bytes=543162368;"), std::string::npos);
+  // Includes the first kernel and the handles of the forward and the backward thread.
   const ContextGrowth& g = GrowthOf("h200");
   EXPECT_EQ(g.bare + g.kernels + 2 * g.cublas, h200.context_bytes);
 }
 
-// A run of the loop has the context that the same program's has grown to.
+// A run of the loop has the context that a program's grows to.
 TEST(ContextOfRun, IsThatOfTheLibrariesThatTheRunUses) {
   const auto context = [](const std::vector<std::pair<std::string, std::string>>& settings,
                           const char* preset = "gpt2") {
@@ -75,7 +75,7 @@ TEST(ContextOfRun, IsThatOfTheLibrariesThatTheRunUses) {
   EXPECT_EQ(context({{"shard.strategy", "ddp"}, {"shard.ranks", "2"}}), training + g.nccl);
   EXPECT_EQ(context({{"galore.rank", "64"}}, "qwen2-0.5b"), training + g.cusolver);
   EXPECT_EQ(context({}, "vit-l-16"), training + 2 * g.cudnn);
-  // Of other cards the table has one figure.
+  // For other GPUs, the table has one figure.
   EXPECT_EQ(context({{"device", "rtx-4090"}, {"mode", "inference"}}),
             FindDevice("rtx-4090")->context_bytes);
 }

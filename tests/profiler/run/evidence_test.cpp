@@ -1,4 +1,4 @@
-// Only what was compared with a recording says how far it may be off.
+// Only results that were compared with a recording state an error bound.
 #include "profiler/run/evidence.h"
 
 #include <gtest/gtest.h>

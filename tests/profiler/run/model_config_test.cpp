@@ -51,7 +51,7 @@ TEST(ModelConfig, FamilyDefaults) {
   EXPECT_EQ(mistral->sliding_window, 4096);
 }
 
-// What no family reads, the worker refuses: here it is only named.
+// The worker refuses a key that no family reads; here it is only named.
 TEST(ModelConfig, OtherFamiliesAreNamedAndNotRead) {
   for (const char* json : {R"({"model_type": "mamba"})",
                            R"({"architectures": ["BertModel"], "model_type": "llama"})"}) {
@@ -92,7 +92,7 @@ TEST(ModelConfig, ErrorsNameWhatIsWrong) {
   EXPECT_THAT(Error(Replace(kQwen, "\"hidden_size\": 64,", "")), HasSubstr("hidden_size"));
   EXPECT_THAT(Error(R"({"model_type": "gpt2", "vocab_size": 8, "n_embd": 8})"),
               HasSubstr("n_layer"));
-  // Only Llama says what it is without the key.
+  // Only Llama has a default for a missing key.
   EXPECT_THAT(Error(Replace(kQwen, ",\n  \"num_key_value_heads\": 2", "")),
               HasSubstr("num_key_value_heads"));
   EXPECT_THAT(Error(R"({"model_type": "basics", "vocab_size": 8, "hidden_size": 8})"),
@@ -107,7 +107,7 @@ std::string With(const std::string& setting) {
   return Replace(kQwen, "\"vocab_size\"", setting + ", \"vocab_size\"");
 }
 
-// What makes it another model is refused; nothing of it is planned in silence.
+// A setting that makes it another model is refused; it is never ignored silently.
 TEST(ModelConfig, KeysOfOtherModelsAreRefused) {
   for (const char* setting :
        {R"("quantization_config": {"bits": 4})", R"("compression_config": {"format": "pack"})",

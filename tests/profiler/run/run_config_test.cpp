@@ -85,7 +85,7 @@ TEST(RunConfigBuilder, ErrorsNameKeyValueAndWhatIsAllowed) {
               AllOf(HasSubstr("bacth"), HasSubstr("did you mean \"batch\"")));
   EXPECT_THAT(Message(b.Set("optimizer", "adam")), HasSubstr("unknown key"));
   EXPECT_THAT(Message(b.Set("device", "rtx-4900")), HasSubstr("rtx-4090"));
-  // Said once, as the table says it.
+  // Stated once, as the table has it.
   EXPECT_THAT(Message(b.Set("device", "rtx-4900")),
               ::testing::StartsWith("device: no \"rtx-4900\""));
   EXPECT_THAT(Message(b.SetPreset("qwen2")), HasSubstr("qwen2-0.5b"));
@@ -139,7 +139,7 @@ TEST(RunConfigBuilder, PresetDefaultsLieBelowWhatIsSet) {
   EXPECT_EQ(c.steps, 2) << "set by hand, before or after the preset";
   ASSERT_TRUE(b.SetPreset("gpt2").ok());
   c = b.Build().value();
-  EXPECT_EQ(c.seq, 512) << "another preset takes the defaults of the first along";
+  EXPECT_EQ(c.seq, 512) << "another preset removes the defaults of the first";
 
   RunConfig start;
   start.batch = 7;
@@ -177,7 +177,7 @@ TEST(RunConfigBuilder, ChecksTheStartToo) {
   EXPECT_THAT(Message(RunConfigBuilder(start).Build().status()), HasSubstr("batch"));
 }
 
-// No field of the message is without a key; keys without a field travel in its map.
+// Each field of the message has a key; keys without a field are stored in its map.
 TEST(Keys, HaveAllFieldsOfTheMessage) {
   std::set<std::string> keys;
   for (const KeyInfo& info : Keys()) {
@@ -189,7 +189,7 @@ TEST(Keys, HaveAllFieldsOfTheMessage) {
   for (const std::string& path : paths) EXPECT_TRUE(keys.contains(path)) << path;
 }
 
-// A random choice of every key survives JSON and bytes.
+// Random values of all keys survive conversion to JSON and bytes.
 TEST(RoundTrip, RandomConfigurations) {
   std::mt19937 random(1);
   for (int round = 0; round < 200; ++round) {
@@ -204,7 +204,7 @@ TEST(RoundTrip, RandomConfigurations) {
       }
       absl::Status set = b.Set(info.key, value);
       if (!set.ok() && value.size() == 1) set = b.Set(info.key, "0.5");
-      (void)set;  // text keys refuse a number
+      (void)set;  // text keys refuse numbers
     }
     const absl::StatusOr<RunConfig> config = b.Build();
     ASSERT_TRUE(config.ok()) << config.status();
@@ -234,7 +234,7 @@ TEST(RoundTrip, AModelOfOnesOwnTravelsWithItsText) {
   EXPECT_TRUE(FromProtoBytes(ToProtoBytes(again.Build().value())).ok()) << "a name of any bytes";
 }
 
-// A recording's configuration is filled in by its importer, and holds what the file said.
+// The importer fills in a recording's configuration, with the values that the file states.
 TEST(RoundTrip, AnyBytesInTextsAreWrittenAsUtf8) {
   RunConfig config;
   config.model = "caf\xe9";

@@ -1,4 +1,4 @@
-// What a run.json may look like, and what it is told when it does not.
+// Valid contents of a run.json, and the errors for invalid ones.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -74,7 +74,7 @@ TEST(RunJson, TargetsAreAListOrAText) {
   }
 }
 
-// Key, value and what is allowed are in every answer.
+// Every error contains the key, the value and what is allowed.
 TEST(RunJson, ErrorsSayWhatToWrite) {
   struct Row {
     const char* json;
@@ -135,7 +135,7 @@ TEST(RunJson, ARefusedFileChangesNothing) {
   EXPECT_EQ(b.Build()->model, "qwen2-0.5b");
 }
 
-// Messages go to terminals and into protobuf: short, UTF-8, no control characters.
+// Messages are printed to terminals and stored in protobuf: short, UTF-8, no control characters.
 TEST(RunJson, MessagesCarryNothingHarmful) {
   const std::string escape = R"("\u001b[31m\u0000\u0085")";
   const std::string mebi(1 << 20, '9');
@@ -168,8 +168,8 @@ TEST(RunJson, DeepAndLongTextsAreRefused) {
   EXPECT_THAT(Error(std::string(5 << 20, ' ')), HasSubstr("more than"));
 }
 
-// Random texts of the pieces that run.json files are made of: refused with a message or read to a
-// configuration that survives its own JSON.
+// Random texts made of parts of run.json files: each is refused with a message, or gives a
+// configuration that survives conversion to JSON.
 TEST(RunJson, RandomTexts) {
   std::mt19937 random(7);
   const auto pick = [&](const auto& list) { return list[random() % std::size(list)]; };
@@ -199,7 +199,7 @@ TEST(RunJson, RandomTexts) {
       }
     }
     json += "}";
-    if (round % 2) {  // and broken ones
+    if (round % 2) {  // and damaged ones
       for (int i = static_cast<int>(random() % 4); i >= 0; --i) {
         json.insert(random() % (json.size() + 1), pick(noise));
         if (random() % 2) json.erase(random() % json.size(), 1 + random() % 3);

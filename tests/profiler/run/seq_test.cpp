@@ -18,7 +18,7 @@ std::string Message(const absl::Status& status) { return std::string(status.mess
 
 class SeqFile : public ::testing::Test {
  protected:
-  // A folder of its own: tests run beside each other.
+  // A separate folder, since tests run in parallel.
   SeqFile()
       : path_(std::filesystem::path(::testing::TempDir()) / ("seq_" + std::to_string(getpid())) /
               "seq_test.csv") {
@@ -29,7 +29,7 @@ class SeqFile : public ::testing::Test {
   const std::filesystem::path path_;
 };
 
-// What `--set seq=...` makes of a run that begins as `start`.
+// The result of `--set seq=...` for a run that begins as `start`.
 absl::StatusOr<RunConfig> With(const RunConfig& start, std::string_view seq) {
   RunConfigBuilder b(start);
   if (absl::Status status = b.Set("seq", seq); !status.ok()) return status;
@@ -52,7 +52,7 @@ TEST(Seq, IsANumberAListOrRanges) {
     ASSERT_TRUE(config.ok()) << row.text << ": " << config.status();
     EXPECT_EQ(config->seq, row.tokens) << row.text;
     EXPECT_EQ(config->Get("lengths"), row.lengths) << row.text;
-    // As it is said it can be set.
+    // A value in its printed form can be set again.
     const absl::StatusOr<RunConfig> again = With({}, SeqText(*config));
     ASSERT_TRUE(again.ok()) << again.status();
     EXPECT_EQ(ToJson(*again), ToJson(*config)) << row.text;
@@ -63,10 +63,10 @@ TEST_F(SeqFile, IsAFileOfSamples) {
   const absl::StatusOr<RunConfig> config = With({}, path_.string());
   ASSERT_TRUE(config.ok()) << config.status();
   EXPECT_EQ(config->Get("samples.file"), path_.string());
-  EXPECT_EQ(config->seq, 700) << "the longest: none is cut";
+  EXPECT_EQ(config->seq, 700) << "the longest: none is truncated";
   EXPECT_EQ(SeqText(*config), path_.string());
   EXPECT_EQ(ShortSeqText(*config), "seq_test.csv up to 700");
-  // A number is then where samples are cut; a list replaces the file.
+  // A number then is the length at which samples are cut; a list replaces the file.
   EXPECT_EQ(With(*config, "128")->Get("samples.file"), path_.string());
   EXPECT_EQ(With(*config, "128")->seq, 128);
   EXPECT_EQ(With(*config, "128,256")->Get("samples.file"), "");
@@ -94,14 +94,14 @@ TEST_F(SeqFile, SaysWhatIsWrong) {
   EXPECT_FALSE(With({}, std::string("a\0b", 3)).ok());
   std::ofstream(path_) << "64,2\n0,1\n";
   EXPECT_THAT(Message(With({}, path_.string()).status()), HasSubstr("line 2"));
-  // What a stream comes to is held against the same limit as one length.
+  // The total of a stream has the same limit as one length.
   RunConfigBuilder b;
   ASSERT_TRUE(b.Set("batch", "65536").ok());
   ASSERT_TRUE(b.Set("seq", "8,1048576").ok());
   EXPECT_THAT(Message(b.Build().status()), HasSubstr("tokens"));
 }
 
-// `lengths` is the older key, and what files have.
+// `lengths` is the older key, which files use.
 TEST(Seq, LengthsByTheirKeyHoldBesideSeq) {
   for (const auto& order : {std::vector{"lengths", "seq"}, std::vector{"seq", "lengths"}}) {
     RunConfigBuilder b;
@@ -114,7 +114,7 @@ TEST(Seq, LengthsByTheirKeyHoldBesideSeq) {
   ASSERT_TRUE(b.SetRunJson(R"({"lengths": "400,300", "seq": 512})").ok());
   EXPECT_EQ(b.Build()->Get("lengths"), "400,300");
   EXPECT_EQ(b.Build()->seq, 400);
-  // A seq that comes after a file, or after another, is the one that holds.
+  // A seq that follows a file, or another seq, is the one that applies.
   ASSERT_TRUE(b.Set("seq", "512").ok());
   EXPECT_EQ(b.Build()->Get("lengths"), "");
   EXPECT_EQ(b.Build()->seq, 512);
@@ -138,7 +138,7 @@ TEST(Seq, RunJsonMayWriteAList) {
         R"({"seq": [[8]]})", R"({"seq": {"a": 1}})", R"({"seq": true})"}) {
     EXPECT_THAT(read(bad), AllOf(HasSubstr("seq: "), HasSubstr("400,1536,400"))) << bad;
   }
-  // What was written is read: the trace's header and a run.json.
+  // Written values can be read again: from the trace's header and a run.json.
   const absl::StatusOr<RunConfig> config = With({}, "400,1536");
   RunConfigBuilder b;
   ASSERT_TRUE(b.SetRunJson(ToJson(*config)).ok());

@@ -1,5 +1,5 @@
-// What stands in the folder of the download after each way that an installation can end, and links
-// of index pages.
+// The contents of the download folder after each way in which an installation can end, and the
+// links of index pages.
 #include "profiler/setup/install_folder.h"
 
 #include <gmock/gmock.h>
@@ -119,7 +119,7 @@ TEST_F(Install, RemoveTakesWhatIsOursAndNothingElse) {
   EXPECT_GT(*removed, 600u);
   EXPECT_TRUE(fs::exists(root_ / "data/results/mine.trace"));
   EXPECT_TRUE(fs::exists(root_ / "outside/keep"));
-  EXPECT_THAT(Left(), UnorderedElementsAre("results"));  // of a link only the link
+  EXPECT_THAT(Left(), UnorderedElementsAre("results"));  // of a link, only the link is removed
 }
 
 TEST_F(Install, RemoveLeavesNoEmptyFolder) {
@@ -131,7 +131,7 @@ TEST_F(Install, RemoveLeavesNoEmptyFolder) {
 TEST_F(Install, WhoWaitedForARemovalLocksTheNewFile) {
   InstallFolder first = Lock();
   ASSERT_TRUE(first.Remove().ok());
-  const InstallFolder second = Lock();  // the first still holds the file that is gone
+  const InstallFolder second = Lock();  // the first process still has the deleted file open
   EXPECT_EQ(InstallFolder::Lock((root_ / "data").string()).status().code(),
             absl::StatusCode::kUnavailable);
 }
@@ -143,7 +143,8 @@ TEST_F(Install, TheDiskIsAskedBeforeAnythingIsDownloaded) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("XDG_DATA_HOME"));
 }
 
-// Many small files take more of a disk than they hold: it is full before all are written.
+// Many small files take more disk space than their contents: the disk is full before all are
+// written.
 TEST_F(Install, ADiskThatIsFullMidwayIsSaidAndTheInstalledOneStays) {
   ASSERT_TRUE(Run(TorchFiles()).ok());
   const fs::path data = root_ / "full";

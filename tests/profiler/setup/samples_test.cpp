@@ -1,4 +1,4 @@
-// The shipped runs: found by their configuration, neighbours by a click, small.
+// The shipped runs: found by their configuration, reachable with one click, small.
 #include "profiler/setup/samples.h"
 
 #include <gmock/gmock.h>
@@ -19,7 +19,7 @@ const std::string kFolder = VRAMSCOPE_SOURCE_DIR "/resources/samples";
 
 run::RunConfig Default() { return run::RunConfigBuilder().Build().value(); }
 
-// The techniques of a sample as its name has them, "qwen2-0.5b+amp-bf16+lora.trace".
+// The techniques of a sample, taken from its name, "qwen2-0.5b+amp-bf16+lora.trace".
 std::vector<std::string> PartsOf(const std::string& file) {
   std::string name = fs::path(file).stem().string();
   std::vector<std::string> parts;
@@ -38,7 +38,7 @@ TEST(ShippedSamples, AreAsManyAndAsSmallAsTheyShouldBe) {
     ++files;
   }
   EXPECT_LE(bytes, 4'000'000u);
-  // Each has a configuration of its own.
+  // Each has a different configuration.
   EXPECT_EQ(Samples::In(kFolder).size(), files);
   EXPECT_GE(files, 40u);
 }
@@ -47,7 +47,8 @@ TEST(ShippedSamples, TheDefaultRunIsThere) {
   EXPECT_NE(Samples::In(kFolder).Find(Default()), nullptr);
 }
 
-// What the switches of the window ask for, in the order of the name, is what the file has.
+// Switching the window's switches on, in the order of the name, gives the configuration of the
+// file.
 TEST(ShippedSamples, EachIsWhatItsSwitchesLeadTo) {
   const Samples samples = Samples::In(kFolder);
   for (const std::string& file : samples.Files()) {

@@ -8,7 +8,7 @@
 
 namespace vramscope::setup::testing {
 
-// A folder that goes with the value.
+// A folder that is deleted with the object.
 class Scratch {
  public:
   Scratch();
@@ -30,17 +30,18 @@ struct ZipFile {
   uint32_t mode = 0100644;  // S_IFREG and permissions
   bool deflated = false;
   bool encrypted = false;
-  uint16_t method = 0;       // other than 0: written in place of what `deflated` says
-  int64_t said_bytes = -1;   // unpacked, as the directory says; -1: what it has
+  uint16_t method =
+      0;  // if not 0: written instead of the compression method that `deflated` implies
+  int64_t said_bytes = -1;   // unpacked size in the directory; -1: the true one
   int64_t said_crc = -1;     // likewise
   int64_t said_header = -1;  // likewise
-  bool no_data = false;      // in the directory alone
+  bool no_data = false;      // only in the directory
 };
 std::string MakeZip(const std::vector<ZipFile>& files, bool zip64 = false);
 
-// The first bytes of a shared library of x86-64, and so many behind them.
+// The first bytes of an x86-64 shared library, followed by the given number of bytes.
 std::string FakeLibrary(size_t more = 100);
-// The files of torch/ that CheckTorch looks at.
+// The files of torch/ that CheckTorch checks.
 std::vector<ZipFile> TorchFiles(const std::string& version = "2.11.0+cu130",
                                 const std::string& cuda = "'13.0'");
 void WriteTorch(const std::filesystem::path& packages, const std::string& version = "2.11.0+cu130",

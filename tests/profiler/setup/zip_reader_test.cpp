@@ -1,4 +1,4 @@
-// Archives as wheels are, and what is refused before a byte of it is used.
+// Archives in the form of wheels, and archives that are refused before any byte of them is used.
 #include "profiler/setup/zip_reader.h"
 
 #include <gmock/gmock.h>
@@ -27,7 +27,7 @@ class Zip : public ::testing::Test {
   absl::Status OpenError(const std::vector<ZipFile>& files, const ZipReader::Limits& limits = {}) {
     return Open(MakeZip(files), limits).status();
   }
-  // All entries, or what went wrong with the first.
+  // All entries, or the error about the first one.
   absl::StatusOr<std::map<std::string, std::string>> Unpack(const std::string& bytes) {
     auto zip = Open(bytes);
     if (!zip.ok()) return zip.status();
@@ -83,7 +83,7 @@ TEST_F(Zip, LinksAndDevicesAreRefused) {
 }
 
 TEST_F(Zip, BombsAreRefusedBeforeAnythingIsUnpacked) {
-  // More than deflate can pack; more than is allowed; entries that share their data.
+  // More than deflate can compress; more than is allowed; entries that share their data.
   EXPECT_EQ(OpenError({{.name = "a",
                         .content = std::string(1000, 'a'),
                         .deflated = true,
@@ -133,7 +133,7 @@ TEST_F(Zip, ACutArchiveIsAnErrorWhereverItIsCut) {
       MakeZip({{.name = "a", .content = "123"}, {.name = "b", .content = "456", .deflated = true}});
   for (size_t length = 0; length < whole.size(); ++length)
     EXPECT_FALSE(Unpack(whole.substr(0, length)).ok()) << length;
-  // From the front: every offset leads elsewhere.
+  // From the front: every offset is wrong.
   for (size_t from = 1; from < whole.size(); ++from)
     EXPECT_FALSE(Unpack(whole.substr(from)).ok()) << from;
 }

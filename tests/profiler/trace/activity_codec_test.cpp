@@ -38,8 +38,8 @@ TEST(ActivityCodec, SortsByBeginAndElseKeepsTheOrder) {
   EXPECT_EQ(order, (std::vector<uint64_t>{4, 1, 3, 0, 2}));
 }
 
-// So many steps of so many kernels that are given three addresses each: weights that stay, blocks
-// that are made anew in each step, and one that has its place now of this, now of that block.
+// Steps of kernels with three addresses each: weights that stay, blocks that are allocated in each
+// step, and an operand that is in alternating blocks.
 std::vector<Activity> OperandsOfSteps(int steps, int kernels) {
   std::vector<Activity> operands;
   for (int step = 0; step < steps; ++step)
@@ -63,7 +63,7 @@ TEST(ActivityCodec, OperandsKeepTheirBlocks) {
   std::vector<Activity> back, operands = OperandsOfSteps(5, 40);
   ASSERT_TRUE(DecodeActivities(EncodeActivities(operands), back).ok());
   EXPECT_TRUE(back == operands);
-  // Whatever the times are: those that have no code leave the whole batch as it was.
+  // If times cannot be encoded, the whole batch stays unchanged.
   std::mt19937_64 random(5);
   const uint64_t extremes[] = {0, 1, INT64_MAX, uint64_t{1} << 63, UINT64_MAX};
   for (int round = 0; round < 2000; ++round) {
@@ -87,7 +87,7 @@ TEST(ActivityCodec, StepsThatRepeatAreBytesThatRepeat) {
     return EncodeFrame(FrameType::kActivities, EncodeActivities(OperandsOfSteps(steps, 300)))
         .size();
   };
-  // 36,000 operands; of 900 each by itself it is a few thousand.
+  // 36,000 operands; a batch of 900 of them alone takes a few thousand bytes.
   EXPECT_LT(bytes(40), bytes(1) + 2500);
 }
 
@@ -97,12 +97,12 @@ TEST(ActivityCodec, AnOperandOfNoBlockIsRefused) {
   proto::ActivityBatch message;
   ASSERT_TRUE(message.ParseFromString(EncodeActivities(operands)));
   ASSERT_EQ(message.operand_blocks(), 1u);
-  message.set_bytes(0, 0);  // as at its address before: there is none
+  message.set_bytes(0, 0);  // refers to the previous address, but there is none
   EXPECT_EQ(DecodeActivities(message.SerializeAsString(), back).code(),
             absl::StatusCode::kDataLoss);
 }
 
-// The columns are hand-coded; generated code must see the same message.
+// The columns are encoded by hand; generated code must read the same message.
 TEST(ActivityCodec, IsTheMessageOfTheSchema) {
   const std::vector<Activity> activities = InOrder(9, 600);
   proto::ActivityBatch message;
@@ -136,7 +136,7 @@ TEST(ActivityCodec, IsTheMessageOfTheSchema) {
   for (int f = 0; f < 13; ++f) EXPECT_EQ(there[f], used[f]) << "column " << f;
 }
 
-// Behind a good checksum anything may stand: no crash, no hang, no read outside.
+// Data with a valid checksum may contain anything: no crash, no hang, no read out of bounds.
 TEST(ActivityCodec, AnyBytesAreSafe) {
   std::mt19937_64 random(3);
   const std::string good = EncodeActivities(InOrder(11, 100));

@@ -54,7 +54,7 @@ TEST(BatchCodec, ABatchStandsAlone) {
   for (size_t i = 0; i < half; ++i) ASSERT_TRUE(Same(events[i], Normalized(s.events[half + i])));
 }
 
-// The columns are hand-coded; generated code must see the same message.
+// The columns are encoded by hand; generated code must read the same message.
 TEST(BatchCodec, IsTheMessageOfTheSchema) {
   const testing::Stream s = testing::RandomStream(9, 2000);
   proto::EventBatch message;
@@ -94,7 +94,7 @@ TEST(BatchCodec, IsTheMessageOfTheSchema) {
   EXPECT_GT(used[17], 0);
 }
 
-// Behind a good checksum anything may stand: no crash, no hang, no read outside.
+// Data with a valid checksum may contain anything: no crash, no hang, no read out of bounds.
 TEST(BatchCodec, AnyBytesAreSafe) {
   std::mt19937_64 random(3);
   const testing::Stream s = testing::RandomStream(11, 300);

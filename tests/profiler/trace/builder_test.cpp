@@ -1,4 +1,4 @@
-// What TraceBuilder derives, and what it refuses.
+// Values that TraceBuilder derives, and events that it refuses.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -63,11 +63,11 @@ TEST(TraceBuilder, TheMainCategoryIsTheOneHeldLongest) {
   };
   const Built b = Build({
       Alloc(0, 0, 0, 1),  // never retagged
-      Alloc(0, 1, 0, 1),  // saved for backward, a temporary again just before its free
-      Alloc(0, 2, 0, 1),  // twice a gradient: together longer than what lies between
-      Alloc(0, 3, 0, 1),  // alive at the end: the last category counts up to there
-      Alloc(0, 4, 0, 1),  // all within one moment: events decide
-      Alloc(0, 5, 0, 1),  // longer a temporary, by events
+      Alloc(0, 1, 0, 1),  // saved for backward, and a temporary again just before its free
+      Alloc(0, 2, 0, 1),  // a gradient twice: in sum longer than the time in between
+      Alloc(0, 3, 0, 1),  // alive at the end: the last category counts up to the end
+      Alloc(0, 4, 0, 1),  // all at one time: the number of events decides
+      Alloc(0, 5, 0, 1),  // a temporary for longer, counted in events
       retag(0, 4, Category::kGradient),
       retag(0, 5, Category::kInput),
       Make(EventKind::kFreeCompleted, 0, 5),
@@ -118,7 +118,7 @@ TEST(TraceBuilder, DerivesAllocationsWithTheirPlaceInTheRun) {
               ElementsAre(Category::kActivation, Category::kTemporary, Category::kTemporary));
   EXPECT_THAT(a.birth_category,
               ElementsAre(Category::kTemporary, Category::kTemporary, Category::kTemporary));
-  // One byte behind the segment is outside of it.
+  // One byte after the segment is outside of it.
   EXPECT_THAT(a.segment, ElementsAre(SegmentId{0}, SegmentId{0}, SegmentId{}));
   EXPECT_THAT(b.trace->retags.from, ElementsAre(Category::kTemporary));
   EXPECT_THAT(b.trace->retags.to, ElementsAre(Category::kActivation));
@@ -158,7 +158,7 @@ TEST(TraceBuilder, SlicesNestByKindAndThread) {
   EXPECT_THAT(s.end_ns, ElementsAre(8, 7, 6, 5, 8));  // the last one was never closed
   EXPECT_THAT(s.end_event, ElementsAre(8u, 7u, 6u, 5u, kNoEvent));
   EXPECT_THAT(s.step, ElementsAre(3, 3, 3, 3, 3));
-  // An end event carries what it closes.
+  // An end event has the fields of the begin event that it closes.
   EXPECT_EQ(b.trace->events.name[5], StringId{3});
   EXPECT_EQ(b.trace->events.name[6], StringId{1});
   EXPECT_EQ(b.trace->events.id[8], 3u);
@@ -167,7 +167,7 @@ TEST(TraceBuilder, SlicesNestByKindAndThread) {
 TEST(TraceBuilder, FieldsThatAKindDoesNotHaveAreCleared) {
   Event free = Make(EventKind::kFreeCompleted, 2, 0);
   free.bytes = 99;
-  free.name = {77};  // not even a string: it is not looked at
+  free.name = {77};  // not even a valid string: it is not read
   const Built b = Build({Alloc(1, 0, 0, 1), free});
   ASSERT_TRUE(b.status.ok()) << b.status;
   EXPECT_THAT(b.trace->events.bytes, ElementsAre(1u, 0u));
@@ -294,8 +294,8 @@ TEST(TraceBuilder, SnapshotsAreIndependentAndGrow) {
     }
 }
 
-// However many pictures somebody keeps: each is what a builder of its own makes of so much, and
-// stays that.
+// However many snapshots a caller keeps: each equals the result of a separate builder for the same
+// events, and never changes.
 TEST(TraceBuilder, EverySnapshotIsWhatHasArrivedAndStaysSo) {
   for (uint64_t seed = 1; seed <= 16; ++seed) {
     testing::Stream s = testing::RandomStream(seed, 1500);

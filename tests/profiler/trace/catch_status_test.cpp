@@ -1,4 +1,4 @@
-// What an exception becomes, also where there is no memory at all to say it in.
+// Conversion of an exception to a status, also if there is no memory for a message.
 #include "profiler/trace/catch_status.h"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <string>
 
 namespace {
-bool none_left = false;  // every request fails
+bool none_left = false;  // every allocation fails
 
 void* Allocate(std::size_t size) {
   if (none_left) throw std::bad_alloc();

@@ -1,4 +1,4 @@
-// Comparing and listing traces.
+// Functions that compare and list traces.
 #include <fmt/format.h>
 
 #include <fstream>
@@ -16,7 +16,7 @@ namespace vramscope::trace::testing {
 
 namespace {
 
-// Compares the first `n` rows (all, when the sizes must agree) of two columns.
+// Compares the first `n` rows of two columns (all rows if the sizes must agree).
 template <class Values>
 void Column(std::string& difference, const char* name, const Values& a, const Values& b, size_t n) {
   if (!difference.empty()) return;
@@ -50,7 +50,7 @@ void CompareStacks(std::string& difference, const Trace& a, const Trace& b, bool
       difference = fmt::format("events.compile_context differs at row {}", i);
 }
 
-// The rows of one are those of the other, or some of them in their order.
+// The rows of one column equal those of the other, or are a subsequence of them.
 void CompareActivities(std::string& difference, const ActivityTable& a, const ActivityTable& b,
                        bool some) {
   if (!difference.empty()) return;
@@ -254,7 +254,7 @@ std::string ListEvents(const std::string& file_bytes) {
   }
 }
 
-// What earlier versions did not have is listed where it is there.
+// Fields that earlier versions did not have are listed if they exist.
 std::string ListFacts(const Trace& t) {
   std::string out = fmt::format(
       "producer={} title={} backend={} measured={} device={} model={} start={} complete={} "

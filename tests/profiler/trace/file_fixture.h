@@ -1,4 +1,4 @@
-// A folder for trace files, and ways to write and read them there.
+// A folder for trace files, and functions that write and read them there.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Files: what is written is read, whatever happens to the bytes in between.
+// Files: written data are read again, whatever happens to the bytes in between.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -49,7 +49,7 @@ TEST_F(TraceFile, RandomStreamsComeBackIdentical) {
     EXPECT_EQ(testing::Difference(*read, *expected), "") << "seed " << seed;
     EXPECT_THAT(read->warnings, IsEmpty());
     EXPECT_TRUE(read->complete);
-    // And once more, from the tables instead of the events.
+    // Written again, from the tables instead of the events.
     const std::string again = At("again.trace");
     ASSERT_TRUE(WriteTraceFile(*read, again).ok());
     EXPECT_EQ(testing::Difference(*Read(again), *expected), "") << "seed " << seed;
@@ -113,12 +113,12 @@ TEST_F(TraceFile, TheFooterIndexesEveryBatch) {
   }
 }
 
-// The requirement: a file cut anywhere opens with every whole frame before the cut.
+// A file that is cut anywhere opens with every whole frame before the cut.
 TEST_F(TraceFile, CutAtAThousandRandomOffsets) {
   const Stream s = testing::RandomStream(21, 6000);
   const std::string bytes = ManyFrames(s, 50);
   const auto whole = testing::Build(s);
-  // Events and activities that are whole before each frame's end, counted without the reader.
+  // Events and activities that are complete before each frame's end, counted without the reader.
   struct End {
     uint64_t offset, events, activities;
   };
@@ -150,7 +150,7 @@ TEST_F(TraceFile, CutAtAThousandRandomOffsets) {
   std::mt19937_64 random(1);
   const std::string path = At("cut.trace");
   for (int i = 0; i < 1000; ++i) {
-    // The first ones at the edges of frames.
+    // The first cuts at the edges of frames.
     const size_t at = i < 40 ? ends[static_cast<size_t>(i)].offset - static_cast<size_t>(i % 2)
                              : header_end + random() % (bytes.size() - header_end);
     if (at < header_end) continue;
@@ -200,7 +200,7 @@ TEST_F(TraceFile, DamageInTheMiddleLeavesWhatIsBefore) {
     ++damaged;
     EXPECT_FALSE(trace->complete);
     ASSERT_FALSE(trace->warnings.empty());
-    // A damaged length may look like a frame that goes on behind the end of the file.
+    // A damaged length may look like a frame that continues after the end of the file.
     EXPECT_THAT(trace->warnings[0], AnyOf(HasSubstr("damaged at byte"), HasSubstr("cut at byte")));
     EXPECT_EQ(testing::PrefixDifference(*trace, *whole), "");
   }
@@ -272,7 +272,7 @@ TEST_F(TraceFile, ForeignFilesAreNamed) {
   refused("\x89PNG\r\n\x1a\n", "a PNG picture");
   refused("just some words\n", "text");
   refused(std::string("\x00\x01\x02\x03\x04\x05\x06", 7), "does not begin like one");
-  // Compressed foreign files are recognised by what is inside.
+  // Compressed foreign files are recognised by their contents.
   std::string packed(200, '\0');
   packed.resize(ZSTD_compress(packed.data(), packed.size(), "{}", 2, 1));
   refused(packed, "JSON");
@@ -359,7 +359,7 @@ TEST_F(TraceFile, CompressedFilesAndStandardInput) {
   gzwrite(gz, plain.data(), static_cast<unsigned>(plain.size()));
   gzclose(gz);
   EXPECT_EQ(testing::Difference(*Read(At("z.trace.gz")), *expected), "");
-  // A cut one gives what there is.
+  // A truncated file yields its readable part.
   const std::string packed = testing::ReadFile(At("z.trace.gz"));
   testing::WriteFile(At("cut.gz"), packed.substr(0, packed.size() - 20));
   const auto cut = Read(At("cut.gz"));
@@ -440,7 +440,7 @@ TEST_F(TraceFile, AFileAppearsWholeOrNotAtAll) {
 TEST_F(TraceFile, AFullDiskLeavesTheOldFileAndNothingElse) {
   const Stream s = testing::RandomStream(6, 20'000);
   testing::WriteFile(At("a.trace"), "the old one");
-  // A limit of the largest file size stands in for the full disk: the same write fails.
+  // A limit of the file size simulates a full disk: the same write fails.
   rlimit old{};
   ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &old), 0);
   const auto handler = std::signal(SIGXFSZ, SIG_IGN);

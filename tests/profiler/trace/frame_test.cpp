@@ -79,7 +79,7 @@ TEST(Frame, EveryFlippedBitIsNoticed) {
     FrameDecoder d;
     d.Append(bytes);
     auto frame = d.Next();
-    // An error, or a length that now asks for more bytes.
+    // An error, or a length that now needs more bytes.
     EXPECT_TRUE(!frame.ok() || !frame->has_value()) << "bit " << bit;
   }
 }

@@ -1,4 +1,4 @@
-// The sample of every format version stays readable, and reads as the same facts.
+// The sample of every format version stays readable, with the same contents.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -22,7 +22,7 @@ ACTIVITY_FIELDS = ["begin", "duration", "device", "from", "to", "stream", "threa
                    "module", "correlation", "address", "bytes"]
 SIGNED = {"id", "address", "rounded", "correlation"}
 BYTES = {"category", "detail", "device", "pool", "from", "to"}
-OPERAND = 12  # a kind of activity
+OPERAND = 12  # an activity
 ALLOC, FREE_REQUESTED, FREE_COMPLETED, SEGMENT_ALLOC = 1, 2, 3, 5
 M64 = (1 << 64) - 1
 
@@ -271,7 +271,7 @@ def listing(data, decompress):
 def main():
     decompress = load_zstd()
     if decompress is None:
-        print("skipped: neither libzstd.so.1 nor the zstd program is here")
+        print("skipped: neither libzstd.so.1 nor the zstd program was found")
         return 77
     with open(sys.argv[1], "rb") as f:
         out = listing(f.read(), decompress)

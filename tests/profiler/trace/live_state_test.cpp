@@ -1,5 +1,5 @@
-// What an end closes: the innermost begin of its kind, of its thread where threads have slices of
-// their own, and of its process where there are several.
+// The slice that an end event closes: the innermost begin of its kind; of its thread where threads
+// have separate slices, and of its process where there are several.
 #include "profiler/trace/live_state.h"
 
 #include <gtest/gtest.h>
@@ -53,7 +53,7 @@ void ExpectSameAsSearched(bool several, uint64_t seed) {
   std::mt19937_64 random(seed);
   LiveState live;
   if (several) {
-    // A string that names a process, as the marker of one has it.
+    // A string that names a process, as in the marker of a process.
     const std::string name = "process\nrank 1\n\n0";
     ASSERT_TRUE(IsProcessMarker(name));
     live.Strings(1, {&name, 1});
@@ -88,8 +88,8 @@ TEST(LiveState, AnEndClosesTheInnermostOfItsKind) {
   }
 }
 
-// As many as a hostile file of some megabytes has, closed from the outermost on: a search through
-// what is open would look at 10^11 events.
+// As many as a hostile file of some megabytes can contain, closed from the outermost on: a search
+// through all open slices would take 10^11 steps.
 TEST(LiveState, ClosingDoesNotSearchWhatIsOpen) {
   constexpr uint32_t kThreads = 500'000;
   LiveState live;

@@ -1,5 +1,5 @@
-// Writes the sample of the present format version: make_golden_trace FOLDER. Run once a version;
-// the files are kept in git for ever (tests/golden/trace), and golden_test reads them.
+// Writes the sample of the current format version: make_golden_trace FOLDER. It is run once per
+// version; the files are kept in git permanently (tests/golden/trace), and golden_test reads them.
 #include <cstdio>
 #include <string>
 

@@ -1,4 +1,5 @@
-// One device of a trace against the same events with those of the other devices left out.
+// Compares one device of a trace with a trace of the same events without those of the other
+// devices.
 #include "profiler/trace/one_device.h"
 
 #include <gtest/gtest.h>
@@ -11,11 +12,11 @@
 namespace vramscope::trace {
 namespace {
 
-// The events of one device, numbered anew: what a recorder on that device would have written.
+// The events of one device with new numbers: as a recorder on that device would have written them.
 testing::Stream Only(const testing::Stream& whole, uint8_t device) {
   testing::Stream out = whole;
   out.events.clear();
-  std::map<uint64_t, uint64_t> blocks, segments;  // whole's ids -> ours
+  std::map<uint64_t, uint64_t> blocks, segments;  // ids of the whole to ids of the slice
   for (Event e : whole.events) {
     switch (e.kind) {
       case EventKind::kAlloc:
@@ -59,7 +60,7 @@ testing::Stream Only(const testing::Stream& whole, uint8_t device) {
 TEST(OneDevice, IsWhatARecorderOfThatDeviceWouldHaveWritten) {
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     testing::Stream stream = testing::RandomStream(seed, 3000);
-    // Two devices, by the numbers of what is made.
+    // Two devices, by the numbers of allocations and segments.
     for (Event& e : stream.events) {
       const bool by_id = e.kind == EventKind::kAlloc || e.kind == EventKind::kSegmentAlloc ||
                          e.kind == EventKind::kSegmentMap || e.kind == EventKind::kSegmentUnmap;
@@ -82,7 +83,7 @@ TEST(OneDevice, OfADeviceThatIsNotThereIsWithoutMemory) {
   EXPECT_EQ(none->allocations.size(), 0u);
   EXPECT_EQ(none->segments.size(), 0u);
   EXPECT_EQ(none->slices.size(), whole->slices.size());
-  // All there is on one device is all there is.
+  // If everything is on one device, the slice is the whole.
   EXPECT_EQ(OfDevice(whole, 0), whole);
   EXPECT_EQ(OnlyDevice(*whole), 0);
   EXPECT_EQ(OnlyDevice(Trace()), 0);

@@ -1,5 +1,5 @@
-// That a file survives a loss of power: what was asked of the system, in which order. The calls
-// below stand in front of the C library's.
+// A file survives a loss of power: checks which system calls were made, in which order. The
+// functions below replace those of the C library.
 #include "profiler/trace/output_file.h"
 
 #include <dlfcn.h>
@@ -21,9 +21,9 @@
 
 namespace {
 std::vector<std::string> calls;
-int folder_error = 0;   // what fsync of a folder answers
-int interruptions = 0;  // so many of the next calls are interrupted by a signal
-bool unnamed = true;    // the file system has files without a name
+int folder_error = 0;   // result of fsync of a folder
+int interruptions = 0;  // this number of the next calls is interrupted by a signal
+bool unnamed = true;    // the file system supports files without a name
 
 bool Interrupted() {
   if (interruptions == 0) return false;
@@ -83,7 +83,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// With files without a name, and on a file system that has none.
+// With files without a name, and on a file system that does not support them.
 class OutputFileTest : public ::testing::TestWithParam<bool> {
  protected:
   void SetUp() override {
@@ -135,7 +135,7 @@ TEST_P(OutputFileTest, ABrokenDiskIs) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("a.trace"));
 }
 
-// Statuses that the command line's exit status follows from.
+// Statuses that determine the command line's exit status.
 TEST_P(OutputFileTest, ASignalNowAndThenIsNoFailure) {
   interruptions = 10;
   const std::string path = folder_ / "a.trace";
@@ -143,7 +143,7 @@ TEST_P(OutputFileTest, ASignalNowAndThenIsNoFailure) {
   EXPECT_EQ(std::filesystem::file_size(path), 7u);
 }
 
-// Not an endless loop, and nothing is left behind.
+// No endless loop, and no file is left behind.
 TEST_P(OutputFileTest, ACallThatIsInterruptedAgainAndAgainIsGivenUp) {
   interruptions = 1'000'000;
   const absl::Status status = Save(folder_ / "a.trace");
@@ -158,7 +158,7 @@ TEST_P(OutputFileTest, AFullDiskIsToldFromAPlaceThatIsNotThere) {
   EXPECT_EQ(Save("/dev/full").code(), absl::StatusCode::kResourceExhausted);
 }
 
-// As the system does that has no memory left.
+// As the system does when it is out of memory.
 TEST_P(OutputFileTest, WhatIsKilledWhileItWritesLeavesNothing) {
   const int fd = open(folder_.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
   if (unnamed && fd < 0) GTEST_SKIP() << "the file system has no files without a name";

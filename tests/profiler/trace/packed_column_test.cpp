@@ -1,5 +1,5 @@
-// A packed column against a plain vector of the same values: whatever the values, whatever is
-// asked.
+// Compares a packed column with a plain vector of the same values, for all kinds of values and
+// queries.
 #include "profiler/trace/packed_column.h"
 
 #include <gtest/gtest.h>
@@ -26,8 +26,8 @@ void ExpectSame(const PackedColumn<T>& packed, const std::vector<T>& plain) {
   ASSERT_EQ(packed.back(), plain.back());
 }
 
-// Numbers as tables have them: of so many bits, above a base, a multiple of a power of two, with
-// runs that are all alike and with single ones from the whole range.
+// Numbers as in tables: of a given number of bits, above a base, multiples of a power of two, with
+// runs of equal values and single values from the whole range.
 template <class T>
 std::vector<T> RandomValues(std::mt19937_64& random, size_t n) {
   std::vector<T> out;
@@ -86,7 +86,7 @@ TYPED_TEST(PackedColumnOf, IsSearchedAsASortedVectorIs) {
   EXPECT_EQ(*(packed.end() - 3), plain[plain.size() - 3]);
 }
 
-// What a picture of a live run does: a copy stays what it was while the column grows.
+// As with a snapshot of a live run: a copy stays unchanged while the column grows.
 TEST(PackedColumn, ACopyIsIndependent) {
   std::vector<int64_t> plain;
   PackedColumn<int64_t> column;
@@ -104,7 +104,7 @@ TEST(PackedColumn, ACopyIsIndependent) {
   EXPECT_EQ(grown.back(), 5);
 }
 
-// A picture of a live run is brought up to date: rows that changed go, and all new ones come.
+// A snapshot of a live run is updated: changed rows are removed, and all new ones are added.
 TYPED_TEST(PackedColumnOf, ShrinksAndGrowsTo) {
   std::mt19937_64 random(9);
   const std::vector<TypeParam> plain = RandomValues<TypeParam>(random, 5000);
@@ -165,7 +165,7 @@ TEST(PackedColumn, KnowsWhatItWasBefore) {
   }
   for (const PackedColumn<uint32_t>& b : before) EXPECT_TRUE(column.SharesBegin(b));
   EXPECT_FALSE(before[3].SharesBegin(column));
-  EXPECT_FALSE(column.SharesBegin(other)) << "the same values, and nobody knows that";
+  EXPECT_FALSE(column.SharesBegin(other)) << "the same values, but they are unknown";
   PackedColumn<uint32_t> changed = column;
   changed.Set(5, 1);
   EXPECT_FALSE(changed.SharesBegin(column));
@@ -207,7 +207,7 @@ TEST(PackedColumn, HoldsIdsAndEnumerations) {
   EXPECT_EQ(names[2400].value, 0u);
 }
 
-// The point of it: what a training run's columns take.
+// The purpose of packing: the memory that a training run's columns take.
 TEST(PackedColumn, TakesWhatTheValuesDifferBy) {
   PackedColumn<int64_t> times;
   PackedColumn<uint64_t> sizes, same;

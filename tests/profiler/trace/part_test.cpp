@@ -1,5 +1,5 @@
-// A part of a .trace, read by time, against the same part of the whole: every event of it, what is
-// in memory at each, where each allocation was born.
+// Compares a part of a .trace, read by time, with the same part of the whole: every event, what is
+// in memory at each, and where each allocation began.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -20,7 +20,7 @@
 namespace vramscope::trace {
 namespace {
 
-// Sends every piece as a batch of its own.
+// Sends every piece as a separate batch.
 class InPieces : public EventSink {
  public:
   explicit InPieces(TraceWriter& to) : to_(to) {}
@@ -81,7 +81,7 @@ class PartTest : public ::testing::Test {
     EventIndex end = first;
     while (end < last && Since(end) <= to) ++end;
     const auto part = Part(from, to);
-    if (first == end) return;  // activities alone, or nothing
+    if (first == end) return;  // only activities, or nothing
     ASSERT_TRUE(part.ok()) << part.status();
     const Trace& p = **part;
     ASSERT_GE(p.events.size(), end - first);
@@ -122,7 +122,7 @@ class PartTest : public ::testing::Test {
     }
     ASSERT_EQ(in_part.Live().size(), in_whole.Live().size());
     ASSERT_EQ(in_part.Segments().size(), in_whole.Segments().size());
-    // Activities that meet it, as they were.
+    // Activities that overlap the part, unchanged.
     uint32_t row = 0;
     for (uint32_t i = 0; i < w.activities.size(); ++i) {
       const auto since = [&](int64_t ns) {
@@ -168,13 +168,13 @@ TEST_F(PartTest, OfWhateverIsAllowedIsThatPartOfTheWhole) {
   for (uint64_t seed = 0; seed < 30; ++seed) {
     SCOPED_TRACE(seed);
     testing::Stream s = testing::RandomStream(seed, 3'000);
-    s.activities.clear();  // from the beginning to the end of time: nothing to tell apart
+    s.activities.clear();  // from the beginning to the end of time: equal to the whole
     seed % 2 == 0 ? Write(s) : WriteWithKeyframes(s);
     for (int round = 0; round < 4; ++round) {
       EventIndex from = static_cast<EventIndex>(random() % whole_->events.size());
       EventIndex to = static_cast<EventIndex>(random() % whole_->events.size());
       if (from > to) std::swap(from, to);
-      if (Since(to) < Since(from)) continue;  // more than a number has room for
+      if (Since(to) < Since(from)) continue;  // more than fits into the number
       Check(Since(from), Since(to));
     }
   }
@@ -187,7 +187,7 @@ TEST_F(PartTest, WhereNothingLiesThereIsNone) {
   EXPECT_EQ(Part(-100, -1).status().code(), absl::StatusCode::kOutOfRange);
 }
 
-// With an index, a part of a large file costs what comes before it, and nothing that comes behind.
+// With an index, a part of a large file costs only the data before it, and nothing after it.
 TEST_F(PartTest, WhatLiesBehindIsNotLookedAt) {
   testing::Stream s = testing::TrainingStream({.layers = 12, .steps = 60, .max_events = 250'000});
   for (size_t i = 0; i < s.events.size(); i += 50)
@@ -226,8 +226,8 @@ TEST_F(PartTest, FromAKeyframeIsThatPartOfTheWhole) {
   }
 }
 
-// What lies before the keyframe is not looked at; of what is damaged an earlier one, or the whole,
-// does.
+// Data before the keyframe are not read; if the keyframe is damaged, an earlier one is used, or the
+// whole file.
 TEST_F(PartTest, ADamagedKeyframeIsDoneWithout) {
   WriteWithKeyframes(testing::TrainingStream({.layers = 4, .steps = 6, .max_events = 40'000}));
   const int64_t length = Since(whole_->events.size() - 1);
@@ -245,7 +245,7 @@ TEST_F(PartTest, ADamagedKeyframeIsDoneWithout) {
   Check(at(0.5), at(0.6));
   Damage(nearest[-2].offset + 25);
   Check(at(0.5), at(0.6));
-  // All: as a file without any.
+  // All: as in a file without keyframes.
   WriteWithKeyframes(testing::TrainingStream({.layers = 4, .steps = 6, .max_events = 40'000}));
   const auto before = whole_;
   for (const Footer::KeyframeAt& keyframe : index_.keyframes) Damage(keyframe.offset + 25);
@@ -253,10 +253,10 @@ TEST_F(PartTest, ADamagedKeyframeIsDoneWithout) {
   EXPECT_EQ(testing::Difference(*before, **ReadTraceFile(path_, {})), "");
   ASSERT_GT(index_.tables.size(), 1u);
   Damage(index_.tables.front() + 25);
-  EXPECT_FALSE(Part(at(0.5), at(0.6)).ok()) << "names are missing, and not wrong";
+  EXPECT_FALSE(Part(at(0.5), at(0.6)).ok()) << "names are missing, but not wrong";
 }
 
-// An index that lies costs the part, or is found out; never more.
+// A wrong index loses the part, or is detected; nothing worse.
 TEST_F(PartTest, AnIndexThatLiesIsNotBelieved) {
   WriteWithKeyframes(testing::TrainingStream({.layers = 2, .steps = 4, .max_events = 6'000}));
   const int64_t length = Since(whole_->events.size() - 1);

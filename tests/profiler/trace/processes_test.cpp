@@ -1,4 +1,4 @@
-// Traces of several processes joined to one, and taken apart again.
+// Traces of several processes joined into one, and split again.
 #include "profiler/trace/processes.h"
 
 #include <gmock/gmock.h>
@@ -26,7 +26,7 @@ std::shared_ptr<const Trace> Random(uint64_t seed, bool two_devices) {
   for (Activity& a : stream.activities) {
     a.device = static_cast<uint8_t>(two_devices && a.device);
     a.correlation &= kCorrelationBits;
-    // So that a shift does not reach the end of all time.
+    // So that a shift does not overflow.
     a.begin_ns = std::clamp<int64_t>(a.begin_ns, INT64_MIN / 2, INT64_MAX / 2);
     a.end_ns = std::clamp<int64_t>(a.end_ns, a.begin_ns, INT64_MAX / 2);
   }
@@ -40,7 +40,7 @@ std::vector<std::string> Texts(const Trace& t, const Column& column) {
   return texts;
 }
 
-// The slice has what the process's own trace had, behind the marker that says whose it is.
+// The slice has the contents of the process's own trace, after the marker that names the process.
 void ExpectSame(const Trace& one, const Trace& own, int64_t shift, size_t markers) {
   ASSERT_EQ(one.events.size(), own.events.size() + markers);
   std::vector<EventKind> kinds(one.events.kind.begin() + static_cast<ptrdiff_t>(markers),
@@ -72,7 +72,7 @@ void ExpectSame(const Trace& one, const Trace& own, int64_t shift, size_t marker
     EXPECT_EQ(one.String(a.name), own.String(b.name));
     EXPECT_EQ(one.String(a.module), own.String(b.module));
     a.name = b.name, a.op = b.op, a.module = b.module;
-    // The host's say a device as well, which means nothing.
+    // The host's events have a device as well, which has no meaning.
     a.device = b.device;
     ASSERT_TRUE(a == b) << "activity " << row;
   }
@@ -95,10 +95,10 @@ TEST(Processes, AreOneTraceAndComeApartAgain) {
     ExpectSame(*OfDevice(*whole, 1), *OfDevice(parts[1].trace, 0), 0, 2);
     ExpectSame(*OfDevice(*whole, 2), *OfDevice(parts[1].trace, 1), 0, 2);
     ExpectSame(*OfDevice(*whole, 3), *parts[2].trace, 500, 1);
-    // A slice says of itself whose it is, and is one process's.
+    // A slice states its process, and belongs to only one.
     EXPECT_EQ(ProcessesOf(*OfDevice(*whole, 3)).size(), 1u);
     EXPECT_EQ(NameOfDevice(*OfDevice(*whole, 3), 3), "rank 2");
-    // In the whole a call of one process launches nothing of another.
+    // In the whole, a call of one process launches no activity of another.
     for (uint32_t row = 0; row < (*whole)->activities.size(); ++row) {
       const Activity a = (*whole)->activities.Row(row);
       const auto process = static_cast<uint8_t>(a.correlation >> kCorrelationShift);
@@ -138,7 +138,7 @@ TEST(Processes, SayWhereTheyRanAndHowTheirClocksLie) {
   EXPECT_EQ(NameOfDevice(**whole, 0), "rank 0 (node1)");
   EXPECT_EQ(NameOfDevice(**whole, 2), "rank 1 (node2), cuda:1");
   EXPECT_EQ(NameOfDevice(**whole, 3), "rank 2");
-  // As files had it that were written before hosts were known.
+  // As in files that were written before hosts were recorded.
   testing::Stream older = testing::RandomStream(4, 100);
   older.strings.push_back("process\nrank 5");
   Event marker;

@@ -1,4 +1,5 @@
-// A shared column against a plain vector of the same values, and its copies against what they were.
+// Compares a shared column with a plain vector of the same values, and its copies with their
+// earlier contents.
 #include "profiler/trace/shared_column.h"
 
 #include <gtest/gtest.h>
@@ -30,8 +31,7 @@ void ExpectSame(const Column& column, const Plain& plain) {
   ASSERT_EQ(column.back(), plain.back());
 }
 
-// Whatever is done to one of them, in whatever order: each is the vector to which the same was
-// done.
+// Any operations in any order: each copy equals the vector with the same operations.
 TEST(SharedColumn, CopiesAreIndependentWhicheverIsWrittenTo) {
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     std::mt19937_64 random(seed);
@@ -92,8 +92,8 @@ TEST(SharedColumn, IsReadByManyRows) {
   }
 }
 
-// Pictures are read and let go on another thread while their column goes on: a piece that nobody
-// has any more is written to in place. For ThreadSanitizer, too.
+// Snapshots are read and released on another thread while their column grows; a piece that no
+// snapshot uses any more is overwritten in place. Also run under ThreadSanitizer.
 TEST(SharedColumn, IsWrittenToWhereAnotherThreadHasDoneReading) {
   constexpr uint32_t kRounds = 2000;
   std::mutex mutex;
@@ -110,7 +110,7 @@ TEST(SharedColumn, IsWrittenToWhereAnotherThreadHasDoneReading) {
       lock.unlock();
       for (size_t i = 1; i < picture->size(); ++i) wrong += (*picture)[i] != picture->front();
       ++read;
-      picture.reset();  // not under the lock: nothing but the column itself tells the writer
+      picture.reset();  // not under the lock: only the column itself synchronizes with the writer
       lock.lock();
     }
   });
@@ -133,7 +133,7 @@ TEST(SharedColumn, IsWrittenToWhereAnotherThreadHasDoneReading) {
   EXPECT_EQ(column.front(), kRounds);
 }
 
-// What a picture of a live run costs: pieces, not rows.
+// The cost of a snapshot of a live run: pieces, not rows.
 TEST(SharedColumn, AnEmptyOneHoldsNothingAndAGrownOneWhatItNeeds) {
   EXPECT_EQ(Column().MemoryBytes(), 0u);
   Column column;

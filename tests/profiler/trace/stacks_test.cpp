@@ -76,7 +76,7 @@ TEST(StacksInBuilder, RefusesWhatDoesNotFit) {
     const absl::Status status = b.AddStacks(s);
     EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss) << what;
     EXPECT_THAT(std::string(status.message()), HasSubstr(what));
-    EXPECT_TRUE(b.AddStacks(Small()).ok()) << "nothing of it has been taken";
+    EXPECT_TRUE(b.AddStacks(Small()).ok()) << "no part of it has been accepted";
   };
   refused("begin at frame", [](StackIncrement& s) { s.first_frame = 1; });
   refused("begin at frame", [](StackIncrement& s) { s.first_stack = 2; });
@@ -96,7 +96,7 @@ TEST(StacksInBuilder, AnEventNeedsItsStackBeforeIt) {
   EXPECT_THAT(std::string(b.AddEvents(std::vector<Event>{e}).message()), HasSubstr("stack 1 of 1"));
 }
 
-// More than 64 MiB, the most that a frame of the file can hold.
+// More than 64 MiB, the maximum of a frame of the file.
 TEST_F(Stacks, ATableMayBeLargerThanAFrame) {
   constexpr uint32_t kFrames = 2'200'000, kStacks = 180'000, kDepth = 100;
   testing::Stream s;
@@ -148,7 +148,7 @@ TEST_F(Stacks, ASmallFileCannotFillTheMemory) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("the limit for a compressed file of"));
 }
 
-// A live pipe sends stacks before the events that are waiting for company.
+// A live pipe sends stacks before the events that are still being collected.
 TEST_F(Stacks, OrderIsKeptOnAPipe) {
   const testing::Stream s = testing::RandomStream(5, 3000);
   ASSERT_GT(s.stacks.size(), 20u);

@@ -1,4 +1,4 @@
-// Making streams of events.
+// Functions that generate streams of events.
 #include "tests/profiler/trace/streams.h"
 
 #include <fmt/format.h>
@@ -73,7 +73,7 @@ Stream RandomStream(uint64_t seed, size_t events) {
     }
     return {static_cast<uint32_t>(below(t.size()))};
   };
-  // What a recorder says of an entry; some streams have none of it.
+  // Fields that a recorder adds to an entry; some streams have none of them.
   const auto entry = [&](Event& e) {
     e.stack = stack();
     if (seed % 5 == 0) return;
@@ -119,7 +119,7 @@ Stream RandomStream(uint64_t seed, size_t events) {
         break;
       case EventKind::kFreeCompleted:
         if (below(4) == 0 && !live.empty()) {
-          e.id = take(live);  // nobody said that it was requested
+          e.id = take(live);  // without a recorded request
         } else {
           if (requested.empty()) continue;
           e.id = take(requested);
@@ -266,7 +266,7 @@ Stream RandomStream(uint64_t seed, size_t events) {
 
 namespace {
 
-// Runs the "model" and keeps what a recorder would report.
+// Runs the "model" and collects what a recorder would report.
 class Trainer : public allocator::SegmentObserver {
  public:
   explicit Trainer(const TrainingOptions& options)
@@ -277,7 +277,7 @@ class Trainer : public allocator::SegmentObserver {
     stream_.info.device.key = "gpu";
     stream_.info.device.memory_bytes = uint64_t{24} << 30;
     stream_.strings = {""};
-    // From a list that grows as it is used: a benchmark must not measure the making.
+    // From a list that is filled in advance: a benchmark must not measure the generation.
     stream_.events.reserve(std::min<size_t>(options.max_events, 1u << 20));
   }
 
@@ -358,7 +358,7 @@ class Trainer : public allocator::SegmentObserver {
     Push(EventKind::kFreeRequested).id = block.id;
     Push(EventKind::kFreeCompleted).id = block.id;
   }
-  // One operator: its output, and scratch where it has some.
+  // One operator: its output, and temporary memory if it needs some.
   Block Op(const std::string& name, uint64_t bytes, Category category = Category::kTemporary,
            uint64_t scratch = 0) {
     Event& begin = Push(EventKind::kOpBegin);
@@ -451,7 +451,8 @@ class Trainer : public allocator::SegmentObserver {
       Free(gradient);
       if (Full()) break;
     }
-    for (const Block& block : saved_) (void)allocator_.Free(block.address);  // stopped in mid-step
+    for (const Block& block : saved_)
+      (void)allocator_.Free(block.address);  // stopped in the middle of a step
     saved_.clear();
     End(EventKind::kPhaseEnd);
     End(EventKind::kStepEnd);

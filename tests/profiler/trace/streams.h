@@ -19,18 +19,18 @@ struct Stream {
   std::vector<Activity> activities;  // in any order
 };
 
-// Any order of events that is allowed, of every kind, with extreme values among them; activities
-// (about one to three events) in no order.
+// Any allowed order of events, of every kind, including extreme values; activities (about one to
+// three events) in no order.
 Stream RandomStream(uint64_t seed, size_t events);
 
-// What training a decoder looks like: steps, phases, modules, ops, their outputs and scratch, saved
-// activations freed in the backward pass, optimizer temporaries; addresses and segments from the
-// caching-allocator model, times with the scatter of a measured run.
+// The events of training a decoder: steps, phases, modules, ops, their outputs and temporaries,
+// saved activations that are freed in the backward pass, optimizer temporaries. Addresses and
+// segments are those of the caching-allocator model; times vary as in a measured run.
 struct TrainingOptions {
   int layers = 24;
   int steps = 4;
-  size_t max_events = SIZE_MAX;  // stops there, in mid-step
-  double jitter = 0.3;           // relative; 0: as a modelled clock, every step alike
+  size_t max_events = SIZE_MAX;  // stops there, in the middle of a step
+  double jitter = 0.3;           // relative; 0: as with a modelled clock, all steps are equal
 };
 Stream TrainingStream(const TrainingOptions& options);
 
@@ -39,14 +39,14 @@ void Play(const Stream& stream, EventSink& sink, size_t piece = 1000, bool compl
 
 std::shared_ptr<const Trace> Build(const Stream& stream);  // through a BuilderSink; checked
 
-// "" when every table is the same; else the first thing that differs. Warnings are not compared.
+// "" if all tables are equal; else the first difference. Warnings are not compared.
 std::string Difference(const Trace& a, const Trace& b);
-// "" when `part` is what `whole` was after part.events.size() events, and has some of its
+// "" if `part` equals the state of `whole` after part.events.size() events, and has some of its
 // activities.
 std::string PrefixDifference(const Trace& part, const Trace& whole);
 
-// One line an event, activity, frame and stack with every field, from the bytes of a file, without
-// the reader or the builder.
+// One line per event, activity, frame and stack with every field, read from the bytes of a file,
+// without the reader or the builder.
 std::string ListEvents(const std::string& file_bytes);
 // The tables as text.
 std::string ListFacts(const Trace& trace);

@@ -1,6 +1,6 @@
-// One training step of the basics model against recordings of the same step on a GPU, event for
-// event: kind, bytes and which tensor. The recordings are other people's data and lie beside the
-// repository; without them the comparison is skipped.
+// Compares one training step of the basics model with recordings of the same step on a GPU, event
+// by event: kind, bytes and tensor. The recordings were made by others and are not part of the
+// repository; without them, the comparison is skipped.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <zstd.h>

@@ -11,7 +11,7 @@
 namespace vramscope::trainer::cuda {
 namespace {
 
-// Tells of the model's segments as libtorch_cuda's trace would.
+// Reports the model's segments as libtorch_cuda's allocator trace would.
 class Follower final : public allocator::SegmentObserver {
  public:
   explicit Follower(const run::AllocConf& conf) : sizes(conf) {}
@@ -31,7 +31,7 @@ class Follower final : public allocator::SegmentObserver {
   BlockSizes sizes;
 };
 
-// The model of the caching allocator, whose blocks are known, is the second reckoning.
+// The caching allocator's model, whose blocks are known, is the independent computation.
 void Compare(const std::string& settings, uint32_t seed) {
   const run::AllocConf conf = *run::ParseAllocConf(settings);
   Follower follower(conf);
@@ -64,7 +64,7 @@ void Compare(const std::string& settings, uint32_t seed) {
     live.push_back(block->address);
   }
   if (!conf.expandable_segments) {
-    EXPECT_GT(tails, 0) << "nothing was left unsplit: this shows too little";
+    EXPECT_GT(tails, 0) << "no remainder was left unsplit, so this test shows too little";
   }
 }
 

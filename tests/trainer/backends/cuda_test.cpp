@@ -108,7 +108,8 @@ void Train(int steps, bool autocast = false) {
     }
     {
       PhaseScope phase(Phase::kOptimizer);
-      // By hand: torch::optim keeps its state in a map by pointer, whose order differs by run.
+      // Written by hand: torch::optim keeps its state in a map keyed by pointer, whose order
+      // differs between runs.
       torch::NoGradGuard no_grad;
       for (const Tensor& p : net->parameters()) p.sub_(p.grad() * 1e-3);
     }
@@ -156,7 +157,7 @@ TEST(EmulatedCuda, RunsGiveTheSameEvents) {
   }
 }
 
-// Bytes requested by what `body` does on the device, in order, with the ops that asked.
+// Bytes that `body` requests on the device, in order, with the ops that requested them.
 struct Asked {
   std::string op;
   uint64_t bytes;
@@ -193,10 +194,10 @@ TEST(EmulatedCuda, CategoriesFollowTheTensors) {
   EXPECT_EQ(born[Category::kWorkspace], 2);  // the loop's thread, autograd's thread
   EXPECT_GT(born[Category::kAutogradDetail], 5);
   EXPECT_GT(became[Category::kActivation], 5);
-  EXPECT_EQ(born[Category::kUnknown], 9);  // parameters, until they are registered
+  EXPECT_EQ(born[Category::kUnknown], 9);  // parameters, until they are registered as such
 }
 
-// What an H200 was recorded with: two of 32 MiB, whatever the first card of the table asks for.
+// As recorded on an H200: two workspaces of 32 MiB, whatever the first GPU of the table requests.
 TEST(EmulatedCuda, WorkspacesAreThoseOfTheCardThatIsPlanned) {
   const std::vector<Asked> asked = Requests([] { Train(1); }, *run::FindDevice("h200"));
   std::vector<uint64_t> workspaces;
@@ -239,7 +240,7 @@ TEST(EmulatedCuda, AutocastCasts) {
     }
     return n;
   };
-  // The nine parameters on their way to the device; with autocast also weights and activations.
+  // The nine parameters that are copied to the device; with autocast also weights and activations.
   EXPECT_EQ(count_copies(false), 9u);
   EXPECT_GT(count_copies(true), 15u);
 }
@@ -249,7 +250,7 @@ TEST(EmulatedCuda, MatrixProductClonesOperandsThatBlasCannotTake) {
     Tensor a = Make({2, 8, 4}), b = Make({2, 4, 16});
     Tensor plain = at::bmm(a, b);
     Tensor transposed = at::bmm(a, Make({2, 16, 4}).transpose(1, 2));
-    // All strides zero, as the gradient of a sum has it.
+    // All strides are zero, as in the gradient of a sum.
     Tensor expanded = at::bmm(Make({1, 1, 1}).expand({2, 8, 4}), b);
   });
   std::vector<uint64_t> bytes;
@@ -309,11 +310,11 @@ TEST(EmulatedCuda, SdpaChoosesAsTheSwitchesSay) {
   EXPECT_TRUE(names(at::kFloat).contains("aten::_scaled_dot_product_efficient_attention"));
 }
 
-// Inputs and their gradients, result, padded sums of exponentials; in fp32 the product of result
-// and gradient and its row sums twice, in 16 bits the row sums alone; the workspace.
+// Inputs and their gradients, the result, padded sums of exponentials, and the workspace. In fp32
+// also the product of result and gradient, and its row sums twice; in 16 bits only the row sums.
 TEST(EmulatedCuda, EfficientAttentionAsksForWhatItsKernelsNeed) {
   for (const at::ScalarType type : {at::kFloat, at::kBFloat16}) {
-    // Called by themselves: autograd's thread may let go of its last tensor after grad() returns.
+    // Called directly: autograd's thread may free its last tensor after grad() returns.
     const auto asked = Requests([&] {
       std::vector<Tensor> in;
       for (int i = 0; i < 3; ++i) in.push_back(Make({2, 4, 72, 64}, type));
@@ -386,7 +387,7 @@ TEST(EmulatedCuda, TheClockAdvancesWithTheWork) {
   PlanRun run;
   const Clock clock = CudaBackend().clock();
   Tensor a = Make({4096, 4096});
-  at::mm(a, a);  // asks for its workspace
+  at::mm(a, a);  // allocates its workspace
   CudaBackend().FinishWork();
   const int64_t start = clock();
   Tensor v = a.t();
@@ -395,7 +396,7 @@ TEST(EmulatedCuda, TheClockAdvancesWithTheWork) {
   CudaBackend().FinishWork();
   const double product = 2.0 * 4096 * 4096 * 4096 / Ada().fp32_flops * 1e9;
   EXPECT_GE(static_cast<double>(clock() - start), product);
-  // Whole tiles on whole rounds of SMs, at the share of the rate that cards reach.
+  // Whole tiles in whole waves on the SMs, at the share of the rate that GPUs reach.
   EXPECT_LT(static_cast<double>(clock() - start), product * 1.4);
 }
 

@@ -1,4 +1,5 @@
-// A tape of four units becomes that of many: compared with what a recorder says of all of them.
+// Extends a tape of four units to many, and compares the result with a recorder's tape of all of
+// them.
 #include "trainer/capture/extended_tape.h"
 
 #include <gmock/gmock.h>
@@ -38,14 +39,14 @@ struct Recorded {
   std::vector<std::string> strings;
 };
 
-// How a layer may differ from what was left out.
+// Ways in which a layer may differ from the layers that were left out.
 struct Oddity {
   int layer = -1;
   uint64_t bytes = 0;
 };
 
-// One micro-batch of these layers: each saves its input and a product, backward frees them; a mask
-// made before the stack is used by all; casts are let go together.
+// One micro-batch of these layers: each layer saves its input and a product, and backward frees
+// them. A mask allocated before the stack is used by all layers; casts are freed together.
 Recorded Record(const std::vector<int>& layers, const Oddity& oddity = {}) {
   Recorded out;
   Names names;
@@ -95,7 +96,7 @@ Recorded Record(const std::vector<int>& layers, const Oddity& oddity = {}) {
     for (size_t i = layers.size(); i-- > 0;) {
       recorder.BeginOp("MmBackward0", layers[i], true);
       const uint64_t incoming = make("aten::mm", 512);
-      make("aten::mm", 2048);  // a weight's, which stays
+      make("aten::mm", 2048);  // a weight's cast, which stays
       recorder.OnSavedReleased(saved[i].second);
       recorder.OnFree(saved[i].second);
       recorder.OnSavedReleased(saved[i].first);
@@ -115,7 +116,7 @@ Recorded Record(const std::vector<int>& layers, const Oddity& oddity = {}) {
   return out;
 }
 
-// What goes together has no order of its own.
+// Frees that occur together have no defined order.
 std::vector<std::string> Lines(const Tape& tape, const std::vector<std::string>& strings) {
   std::vector<std::string> lines;
   auto work = tape.works.begin();
@@ -165,7 +166,7 @@ TEST(ExtendedTape, IsThatOfAllLayers) {
   }
 }
 
-// Rows of a middle unit are found in those that were left out.
+// Rows of a middle unit are mapped to the units that were left out.
 TEST(ExtendedTape, SaysWhichRowIsWhich) {
   const Recorded some = Record({0, 1, 6, 7});
   const auto whole = Extend(some.tape, some.strings, Units(8));

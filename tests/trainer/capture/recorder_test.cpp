@@ -60,7 +60,7 @@ TEST_F(RecorderTest, ScopesDoNothingWithoutARecorder) {
   CategoryScope category(Category::kWorkspace);
 }
 
-// What another stream still uses is asked to be freed before it is free.
+// The free of a block that another stream still uses is requested before it completes.
 TEST_F(RecorderTest, AFreeIsAskedForBeforeItIsDone) {
   Alloc(1);
   Alloc(2);
@@ -84,7 +84,7 @@ TEST_F(RecorderTest, AFreeIsAskedForBeforeItIsDone) {
   EXPECT_EQ(frees, wanted);
 }
 
-// A kernel has the operator and module of the call that it was launched by, and that call's number.
+// A kernel has the operator and module of the call that launched it, and that call's correlation.
 TEST_F(RecorderTest, WorkKnowsWhoAskedForIt) {
   using trace::ActivityKind;
   const auto launch = [&](int64_t begin_ns) {
@@ -106,7 +106,7 @@ TEST_F(RecorderTest, WorkKnowsWhoAskedForIt) {
     recorder_->EndOp();
   }
   launch(20);
-  // The driver's memory belongs to who allocates, as an allocation does.
+  // Memory of the driver gets the context of the current operation, as an allocation does.
   recorder_->PushOwner("mlp.weight");
   recorder_->OnDeviceWork({.what = {.kind = ActivityKind::kDriverAlloc, .address = 64, .bytes = 32},
                            .call_name = "cudaMalloc"});
@@ -338,7 +338,7 @@ TEST_F(RecorderTest, OpsWithoutTimeAndRequestsLeaveNoSlice) {
   recorder_->BeginOp("aten::mul", -1, false, 0);  // takes time
   now = 5;
   recorder_->EndOp();
-  recorder_->BeginOp("aten::clone", -1, false, 0);  // asks for memory
+  recorder_->BeginOp("aten::clone", -1, false, 0);  // allocates memory
   Alloc(0x1000);
   recorder_->EndOp();
   Events();
@@ -359,7 +359,7 @@ TEST_F(RecorderTest, StateBelongsToItsParameter) {
   }
   EXPECT_EQ(sink_.Text(LastAlloc().module), "layers.0.weight");
   {
-    OwnerScope owner(uint64_t{0x9999});  // nobody's: as without it
+    OwnerScope owner(uint64_t{0x9999});  // of no operator: as without it
     Alloc(0x3000);
   }
   EXPECT_EQ(sink_.Text(LastAlloc().module), "optimizer");

@@ -1,4 +1,4 @@
-// The cpu backend: real training of tiny models; what the techniques do to values.
+// The cpu backend: real training of tiny models, and the techniques' effect on values.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -48,7 +48,8 @@ TEST(CpuTraining, TraceIsMeasuredAndWhole) {
   }
 }
 
-// The weights after some steps show every gradient: equal losses over steps mean equal gradients.
+// The weights after some steps depend on every gradient: equal losses over several steps mean equal
+// gradients.
 std::vector<double> LossesOf(const run::RunConfig& config) {
   const RunResult result = RunTiny(config);
   EXPECT_TRUE(result.status.ok()) << result.status;
@@ -117,7 +118,7 @@ TEST(CpuTraining, CancelEndsTheRun) {
   EXPECT_EQ(result.status.code(), absl::StatusCode::kCancelled);
   EXPECT_FALSE(result.trace->complete);
   EXPECT_LT(Losses(*result.trace).size(), 10u);
-  // And the next run is as if nothing had been.
+  // The next run is not affected.
   EXPECT_TRUE(RunTiny(Cpu(kTinyQwen)).status.ok());
 }
 

@@ -1,5 +1,5 @@
-// What holds for every configuration on the plan backend, tried on random ones; and the published
-// figures of whole models.
+// Properties that hold for every configuration on the plan backend, checked on random ones; and the
+// published figures of whole models.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -40,7 +40,7 @@ run::RunConfig RandomConfig(std::mt19937& random) {
   c.Set("precision", Choose<Text>(random, {"fp32", "bf16", "amp-bf16", "amp-fp16"}));
   c.Set("attention", c.Is("precision", "fp32") ? Choose<Text>(random, {"eager", "math"})
                                                : Choose<Text>(random, {"eager", "math", "flash"}));
-  // Where the window's mask is needed flash attention is refused.
+  // Flash attention is refused where the sliding-window mask is needed.
   const bool window = std::string_view(c.model_config_json).find("sliding") != std::string::npos;
   if (window && c.seq == 8 && c.Is("attention", "flash")) {
     c.Set("attention", "math");
@@ -61,7 +61,7 @@ run::RunConfig RandomConfig(std::mt19937& random) {
   return c;
 }
 
-// Up to two more of the catalogue's techniques, where they go together with the rest.
+// Up to two more techniques of the catalogue, if they are compatible with the others.
 void AddTechniques(std::mt19937& random, run::RunConfig& c) {
   for (int i = 0; i < 2; ++i) {
     const char* id = Choose<const char*>(
@@ -81,7 +81,7 @@ void AddTechniques(std::mt19937& random, run::RunConfig& c) {
 
 std::string Describe(const run::RunConfig& c) { return run::ToJson(c); }
 
-// The first event in which two plans differ; empty: none.
+// The first event in which two plans differ; empty if none does.
 std::string FirstDifference(const trace::Trace& a, const trace::Trace& b) {
   const auto describe = [](const trace::Trace& t, uint32_t i) {
     const trace::EventTable& e = t.events;
@@ -116,7 +116,7 @@ std::string FirstDifference(const trace::Trace& a, const trace::Trace& b) {
   const uint32_t works = std::min(a.activities.size(), b.activities.size());
   for (uint32_t i = 0; i < works; ++i) {
     trace::Activity x = a.activities.Row(i), y = b.activities.Row(i);
-    bool equal = true;  // by text: the two number their strings in an order of their own
+    bool equal = true;  // by text: the two plans number their strings differently
     for (trace::StringId trace::Activity::*name :
          {&trace::Activity::name, &trace::Activity::op, &trace::Activity::module}) {
       equal = equal && a.String(x.*name) == b.String(y.*name);
@@ -152,8 +152,8 @@ TEST(PlanInvariants, RandomConfigurations) {
     const Replay replay(*result.trace);
     ASSERT_EQ(replay.error, "");
     EXPECT_EQ(replay.unknown_after_setup, 0u);
-    // What is left after the last step: parameters, buffers, state, workspaces; gradients where
-    // they are kept.
+    // The memory after the last step: parameters, buffers, state, workspaces; gradients if they are
+    // kept.
     for (Category category : {Category::kActivation, Category::kTemporary, Category::kInput,
                               Category::kAutogradDetail}) {
       EXPECT_EQ(Of(replay.after, category), 0u) << trace::Name(category);
@@ -174,7 +174,7 @@ TEST(PlanInvariants, SameConfigurationSameStream) {
     const run::RunConfig config = RandomConfig(random);
     SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + Describe(config));
     const RunResult first = RunTiny(config);
-    // Something else in between: a technique switched on and off again leaves no trace.
+    // A change in between: a technique that is switched on and off again leaves no trace.
     RunTiny(RandomConfig(random));
     const RunResult second = RunTiny(config);
     ASSERT_TRUE(first.status.ok() && second.status.ok());
@@ -182,9 +182,9 @@ TEST(PlanInvariants, SameConfigurationSameStream) {
   }
 }
 
-// A run that was cancelled, wherever it was, leaves nothing behind: the one after it is that of a
-// fresh process, to the address. (Autograd's thread used to let go of a backward's tensors after
-// the next run had begun, which moved that and all later ones.)
+// A run that was cancelled, at any point, leaves nothing behind: the run after it equals one in a
+// new process, including addresses. (Autograd's thread used to free a backward's tensors after the
+// next run had begun, which moved those and all later allocations.)
 TEST(PlanInvariants, AfterACancelledRunThePlanIsThatOfAFreshProcess) {
   const run::RunConfig config = TinyConfig(Backend::kPlan, kTinyQwen);
   const RunResult fresh = RunTiny(config);
@@ -213,7 +213,7 @@ TEST(PlanInvariants, AfterACancelledRunThePlanIsThatOfAFreshProcess) {
   EXPECT_GT(cancelled, 5);
 }
 
-// A micro-batch that is repeated from the tape of an earlier one reports what executing it would.
+// A micro-batch that is repeated from the tape of an earlier one reports the same as executing it.
 TEST(PlanInvariants, RepeatedFromTapeIsAsExecuted) {
   int repeated = 0;
   constexpr int kSeeds = 120;
@@ -237,11 +237,12 @@ TEST(PlanInvariants, RepeatedFromTapeIsAsExecuted) {
     ASSERT_EQ(taped.status, executed.status);
     ASSERT_EQ(FirstDifference(*taped.trace, *executed.trace), "");
   }
-  // A step inside backward, and few others, are executed each time.
-  EXPECT_GT(repeated, kSeeds * 2 / 3) << "hardly any run was repeated from a tape";
+  // The optimizer step inside backward, and a few other operations, are executed each time.
+  EXPECT_GT(repeated, kSeeds * 2 / 3) << "almost no run was repeated from a tape";
 }
 
-// The same of what is never executed in the run: rehearsed with four units of a deep stack.
+// The same for units that the run never executes: they are extrapolated from four units of a deep
+// stack.
 TEST(PlanInvariants, RehearsedWithSomeLayersIsAsExecuted) {
   int rehearsed = 0;
   constexpr int kSeeds = 48;
@@ -269,8 +270,8 @@ TEST(PlanInvariants, RehearsedWithSomeLayersIsAsExecuted) {
     ASSERT_EQ(repeated.status, executed.status);
     ASSERT_EQ(FirstDifference(*repeated.trace, *executed.trace), "");
   }
-  // Loss scaling, a part that is trained, few units are not.
-  EXPECT_GT(rehearsed, kSeeds / 4) << "hardly any run was rehearsed";
+  // Loss scaling, partial training, and models with few units are not.
+  EXPECT_GT(rehearsed, kSeeds / 4) << "almost no run was extrapolated";
   std::printf("%d of %d runs rehearsed\n", rehearsed, kSeeds);
 }
 
@@ -323,7 +324,7 @@ TEST(PlanInvariants, StepsAfterTheSecondAreAlike) {
   ASSERT_EQ(steps.size(), 5u);
   EXPECT_EQ(steps[2], steps[3]);
   EXPECT_EQ(steps[3], steps[4]);
-  EXPECT_NE(steps[0], steps[2]);  // the first one makes the state
+  EXPECT_NE(steps[0], steps[2]);  // the first step allocates the state
 }
 
 TEST(PlanInvariants, CheckpointingLowersThePeak) {

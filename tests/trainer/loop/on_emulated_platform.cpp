@@ -1,6 +1,6 @@
-// A program that plans: started once more on the emulated platform, and with one thread (tiny
+// For a program that plans: it restarts itself on the emulated platform, with one thread (tiny
 // tensors on many threads that wait by spinning take a hundred times longer on a busy computer).
-// OpenMP and the loader read what they are told when the process starts, before main().
+// OpenMP and the loader read their settings when the process starts, before main().
 #include <stdlib.h>
 #include <unistd.h>
 

@@ -1,4 +1,5 @@
-// Walks a trace event by event with the plainest possible bookkeeping, as a judge of producers.
+// Walks a trace event by event with the simplest possible bookkeeping, to check the producers of
+// traces.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -19,12 +20,12 @@ using CategoryBytes = std::array<uint64_t, trace::kCategoryCount>;
 struct Replay {
   uint64_t requested = 0, allocated = 0, reserved = 0;
   uint64_t peak_requested = 0, peak_allocated = 0, peak_reserved = 0;
-  CategoryBytes categories{};  // allocated bytes by present category
+  CategoryBytes categories{};  // allocated bytes by current category
   // At the two markers of a training.
   uint64_t before_allocated = 0, after_allocated = 0;
   CategoryBytes before{}, after{};
   uint64_t unknown_after_setup = 0;
-  std::string error;  // first broken invariant; empty: none
+  std::string error;  // first broken invariant; empty if none
 
   explicit Replay(const trace::Trace& trace, bool addresses = true) {
     const trace::EventTable& events = trace.events;
@@ -132,7 +133,7 @@ struct Replay {
       uint64_t sum = 0;
       for (uint64_t bytes : categories) sum += bytes;
       if (sum != allocated) fail(i, "categories do not sum to allocated");
-      // The segment event comes before the allocation that it serves, and after the free.
+      // The segment event comes before the allocation that needs it, and after the free.
       if (reserved < allocated) fail(i, "reserved below allocated");
       peak_requested = std::max(peak_requested, requested);
       peak_allocated = std::max(peak_allocated, allocated);

@@ -64,7 +64,7 @@ inline run::RunConfig TinyConfig(run::Backend backend, const char* model) {
   return config;
 }
 
-// One Trainer for the whole program: LibTorch and its CUDA device are a process's.
+// One Trainer for the whole program, since LibTorch and its CUDA device exist once per process.
 inline Trainer& SharedTrainer() {
   static auto* trainer = new Trainer;
   return *trainer;

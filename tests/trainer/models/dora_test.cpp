@@ -1,4 +1,5 @@
-// DoRA beside a linear layer is that layer with rows of the adapted weight at trained lengths.
+// DoRA on a linear layer is that layer with the rows of the adapted weight scaled to trained
+// lengths.
 #include <gtest/gtest.h>
 #include <torch/autograd.h>
 #include <torch/types.h>
@@ -60,7 +61,8 @@ TEST_P(Dora, TurnsRowsAndSetsTheirLengths) {
   const at::Tensor got = made.layer->Forward(x);
   EXPECT_TRUE(at::allclose(got, expected, 1e-5, 1e-5)) << got << expected;
 
-  // How long rows are is a constant: gradients are those of the merged weight with it.
+  // The length of the rows is treated as a constant: gradients are those of the merged weight with
+  // a constant length.
   const std::vector<at::Tensor> trained = {made.a, made.b, made.magnitude};
   const auto gradients = torch::autograd::grad({got.sum()}, trained);
   const auto wanted = torch::autograd::grad({expected.sum()}, trained);

@@ -39,7 +39,7 @@ std::string_view PresetJson(std::string_view name) {
   return "";
 }
 
-// A family that no test names is still held against its own declaration.
+// A family that no test names is still checked against its own declaration.
 TEST(Families, AreDeclaredOnceAndRefuseOthers) {
   std::set<std::string> ids, names;
   for (const Family& family : Families()) {
@@ -60,14 +60,14 @@ TEST(Families, AreDeclaredOnceAndRefuseOthers) {
   };
   EXPECT_THAT(message(R"({"model_type": "mamba"})"),
               testing::HasSubstr("architecture \"mamba\" is not supported; supported: "));
-  // The architecture decides, whatever the type says.
+  // The architecture decides, whatever the model type is.
   EXPECT_THAT(message(R"({"architectures": ["BertModel"], "model_type": "llama"})"),
               testing::HasSubstr("BertModel"));
   EXPECT_THAT(message("{}"), testing::HasSubstr("architectures"));
   EXPECT_THAT(message("[1]"), testing::HasSubstr("not a JSON object"));
 }
 
-// What the command line and the window say before a run is what the modules are called.
+// The names that the command line and the window print before a run are the names of the modules.
 TEST(Models, LinearLayersAreCalledAsRunSays) {
   for (const char* name : {"qwen2-0.5b", "gpt2", "llama-3.2-1b", "basics-medium"}) {
     const std::string_view json = PresetJson(name);
@@ -83,7 +83,7 @@ TEST(Models, LinearLayersAreCalledAsRunSays) {
 }
 
 TEST(Models, ParameterCountsOfThePresets) {
-  // Published counts of the checkpoints; tied embeddings counted once.
+  // Published counts of the checkpoints; tied embeddings are counted once.
   const std::map<std::string, uint64_t> counts = {{"qwen2-0.5b", 494032768},
                                                   {"gpt2", 124439808},
                                                   {"gpt2-medium", 354823168},
@@ -197,7 +197,7 @@ void ExpectSame(const std::map<std::string, at::Tensor>& a,
     const at::Tensor& actual = b.at(name);
     ASSERT_TRUE(expected.defined() && actual.defined()) << what << " " << name;
     const double scale = std::max(expected.norm().item<double>(), 1e-6);
-    // fp32: the order of sums differs, nothing else.
+    // fp32: only the order of sums differs.
     EXPECT_LT((expected - actual).norm().item<double>(), 1e-5 * scale) << what << " " << name;
   }
 }
@@ -227,7 +227,7 @@ TEST(Gradients, CheckpointingIsBitExactWithDropout) {
 }
 
 TEST(Gradients, LossDependsOnTheModel) {
-  // Guards the comparisons above against a model that ignores its input.
+  // Ensures that the comparisons above would detect a model that ignores its input.
   double qwen = 0, llama = 0;
   Gradients(kTinyQwen, {}, &qwen);
   Gradients(kTinyLlama, {}, &llama);
@@ -259,7 +259,7 @@ TEST(Models, SlidingWindowForgets) {
   at::Tensor changed = ids.clone();
   changed[0][0] = 50;
   at::Tensor a = model->Logits(Tokens(ids)), b = model->Logits(Tokens(changed));
-  // Two layers with a window of 8 reach back 14 tokens.
+  // Two layers with a window of 8 attend to the last 14 tokens.
   EXPECT_TRUE(at::allclose(a.narrow(1, 20, 4), b.narrow(1, 20, 4), 1e-5, 1e-6));
   EXPECT_FALSE(at::allclose(a.narrow(1, 1, 6), b.narrow(1, 1, 6), 1e-5, 1e-6));
 }

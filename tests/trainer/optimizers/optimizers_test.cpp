@@ -1,4 +1,4 @@
-// Every implementation against torch::optim, over steps, on several shapes.
+// Compares every implementation with torch::optim, over several steps and shapes.
 #include <gtest/gtest.h>
 #include <torch/optim.h>
 #include <torch/types.h>
@@ -55,8 +55,8 @@ std::string NameOf(OptimizerImpl impl) {
                                          : "foreach";
 }
 
-// LibTorch has no Adafactor: its two implementations are held against each other and against one
-// step written out for a vector.
+// LibTorch has no Adafactor: its two implementations are compared with each other, and with one
+// step computed by hand for a vector.
 TEST(Optimizers, AdafactorsImplementationsAgree) {
   for (double decay : {0.0, 0.1}) {
     ExpectClose(
@@ -73,8 +73,8 @@ TEST(Optimizers, AdafactorsImplementationsAgree) {
   const auto optimizer = MakeOptimizer(
       {.name = "adafactor", .impl = OptimizerImpl::kLoop, .lr = 1e-2, .weight_decay = 0}, {vector});
   optimizer->Step();
-  // In the first step the variance is the gradient's square: the update is the root of the mean of
-  // squares of the parameter (2) times the rate.
+  // In the first step, the variance is the square of the gradient: the update is the root mean
+  // square of the parameter (2) times the rate.
   EXPECT_TRUE(at::allclose(vector, at::full({4}, 2.0 - 2.0 * 1e-2), 1e-5)) << vector;
 }
 
@@ -83,7 +83,7 @@ TEST(Optimizers, LionMovesByTheSign) {
   const auto optimizer = MakeOptimizer(
       {.name = "lion", .impl = OptimizerImpl::kLoop, .lr = 0.1, .weight_decay = 0.5}, {vector});
   vector.mutable_grad() = at::full({4}, 3.0);
-  optimizer->Step();  // decay to 1.9, then one step of 0.1
+  optimizer->Step();  // weight decay to 1.9, then one step of 0.1
   EXPECT_TRUE(at::allclose(vector, at::full({4}, 1.8), 1e-5)) << vector;
   vector.mutable_grad() = at::full({4}, -0.01);
   optimizer->Step();  // the moment (0.03) outweighs it: 1.71 - 0.1

@@ -1,5 +1,5 @@
-// What a rank of FSDP1 holds: an even part of each unit, to the byte, gathered as its strategy
-// says; gradients as one tensor a unit.
+// The memory of an FSDP1 rank: an even part of each unit, to the byte, gathered as its strategy
+// defines; gradients as one tensor per unit.
 #include "tests/trainer/techniques/proofs/planned.h"
 #include "trainer/sharding/flat_sharded.h"
 
@@ -17,7 +17,8 @@ Settings Flat(const Settings& more = {}) {
   return settings;
 }
 
-// Elements of a layer of Qwen() and of the rest, which are multiples of what FSDP1 fills up to.
+// Elements of a layer of Qwen() and of the rest; both are multiples of the size to which FSDP1
+// pads.
 uint64_t LayerElements(const Shape& s = {}) {
   const int64_t keys = s.kv_heads * s.head();
   return static_cast<uint64_t>(2 * s.hidden * s.hidden + 2 * keys * s.hidden + s.hidden + 2 * keys +
@@ -31,7 +32,7 @@ uint64_t Live(const Planned& plan, Category category, EventKind kind, Phase phas
   return plan.At(kind, phase, plan.last_step)[Planned::Index(category)];
 }
 
-// Blocks of so many bytes that are asked for in a phase of the last step.
+// Blocks of the given number of bytes that are allocated in a phase of the last step.
 size_t Times(const Planned& plan, uint64_t bytes, Phase phase) {
   const trace::AllocationTable& all = plan.trace->allocations;
   return plan
@@ -51,7 +52,7 @@ TEST(FlatSharding, EveryRankHasAsMuchOfEachUnit) {
               (layers * layer + rest) / 4);
     EXPECT_EQ(plan.Asked(Category::kOptimizerState), 2 * (layers * layer + rest) / 4);
   }
-  // Five do not divide it: what is lacking is filled up.
+  // Five does not divide it: the rest is padding.
   const Planned plan(Flat({{"shard.ranks", "5"}}));
   const auto fifth = [](uint64_t elements) { return 4 * ((elements + 4) / 5); };
   EXPECT_EQ(Live(plan, Category::kParameter, EventKind::kPhaseBegin, Phase::kData),
@@ -61,7 +62,7 @@ TEST(FlatSharding, EveryRankHasAsMuchOfEachUnit) {
 TEST(FlatSharding, LayersAreGatheredTwiceOrOnce) {
   const uint64_t layer = 4 * LayerElements();
   const auto layers = static_cast<size_t>(Shape{}.layers);
-  // Where a layer goes, its gradients come in a block of the same size.
+  // When a gathered layer is freed, its gradients use a block of the same size.
   const auto gathered = [&](const char* strategy, Phase phase) {
     const Planned plan(Flat({{"shard.strategy", strategy}}));
     const trace::AllocationTable& all = plan.trace->allocations;
@@ -72,7 +73,7 @@ TEST(FlatSharding, LayersAreGatheredTwiceOrOnce) {
         })
         .size();
   };
-  // The first comes before the phase begins, with the model's own.
+  // The first is allocated before the phase begins, together with the model's own.
   EXPECT_EQ(gathered("zero3", Phase::kForward), layers);
   EXPECT_EQ(gathered("zero3", Phase::kBackward), layers);
   EXPECT_EQ(gathered("zero2", Phase::kForward), layers);
@@ -97,12 +98,11 @@ TEST(FlatSharding, WithoutSyncGradientsAreAddedUpWhole) {
   Settings without = Flat(batches);
   without["shard.no_sync"] = "true";
   EXPECT_LT(Planned(Flat(batches)).Peak(Category::kGradient, 2, Phase::kForward), all);
-  // Those of the step before go first.
+  // Those of the previous step are freed first.
   EXPECT_EQ(Planned(without).Peak(Category::kGradient, 2, Phase::kForward), all);
 }
 
-// Frozen weights of a unit in which adapters are trained have gradients, too, until they are
-// scattered.
+// Frozen weights in a unit with trained adapters have gradients, too, until these are scattered.
 TEST(FlatSharding, FrozenWeightsOfATrainedUnitHaveGradients) {
   const Planned plan(Flat({{"lora.rank", "4"}}));
   EXPECT_GT(plan.Peak(Category::kGradient, 2, Phase::kBackward), 4 * LayerElements());
@@ -132,8 +132,8 @@ TEST(FlatSharding, GatheredInSixteenBitsIsHalfAsLarge) {
   EXPECT_EQ(most("weights") - shards, 2 * (most("bf16") - shards));
 }
 
-// HYBRID_SHARD: parts as of one group, gradients added up over the groups in the memory that they
-// were scattered into.
+// HYBRID_SHARD: parts as with one group; gradients are summed over the groups in the memory into
+// which they were scattered.
 TEST(FlatSharding, GroupsOfGpusHoldTheModelEach) {
   const Planned one(Flat());
   for (const char* rank : {"0", "5", "7"}) {
@@ -149,8 +149,8 @@ TEST(FlatSharding, GroupsOfGpusHoldTheModelEach) {
             one.Asked(Category::kOptimizerState));
 }
 
-// ShardedGradScaler: the flag of an overflow is added up over the ranks and stays where it is; with
-// clipping gradients are unscaled before they are measured.
+// ShardedGradScaler: the overflow flag is summed over the ranks in place; with clipping, gradients
+// are unscaled before their norm is computed.
 TEST(FlatSharding, ScalesTheLossOfShards) {
   for (const Settings& more : {Settings{},
                                {{"clip_grad_norm", "1"}},

@@ -1,5 +1,5 @@
-// What a rank of several holds: training state in shares, on the card or on the host; and that each
-// technique goes with it or is refused with the reason.
+// The memory of one rank of several: training state in shards, on the GPU or on the host. Each
+// technique is either compatible with sharding or refused with the reason.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ run::RunConfig Config(const Settings& settings) {
   return config;
 }
 
-// Bytes asked for as optimizer state: none of it goes before the end.
+// Bytes requested as optimizer state: none of it is freed before the end.
 uint64_t StateOf(Settings settings) {
   const RunResult result = RunTiny(Config(settings));
   EXPECT_TRUE(result.status.ok()) << result.status;
@@ -56,7 +56,7 @@ TEST(Sharding, ZeroOneDealsOutWholeParameters) {
   EXPECT_EQ(sum, whole);
 }
 
-// Whatever optimizer the run has; its two tables of 256 numbers are on every rank.
+// With whichever optimizer the run has; its two tables of 256 numbers are on every rank.
 TEST(Sharding, ZeroOneDealsOutEightBitStateAsWell) {
   constexpr uint64_t kTables = 2 * 256 * sizeof(float);
   const uint64_t whole = StateOf({{"optimizer.bits", "8"}});
@@ -72,7 +72,7 @@ TEST(Sharding, ZeroOneDealsOutEightBitStateAsWell) {
   EXPECT_TRUE(sum == whole || sum == whole + kTables) << sum << " of " << whole;
 }
 
-// What is run again together is gathered together.
+// Layers that are recomputed together are gathered together.
 TEST(Sharding, LayersThatAreCheckpointedTogetherAreAUnit) {
   const auto gathered = [](const Settings& more) {
     Settings settings = {{"shard.strategy", "zero3"}, {"shard.ranks", "2"}};
@@ -94,7 +94,7 @@ TEST(Sharding, LayersThatAreCheckpointedTogetherAreAUnit) {
   EXPECT_GT(*two.rbegin(), *one.rbegin()) << "two layers at once";
 }
 
-// The most that is there at a time of what is gathered in forward.
+// The maximum of the gathered memory in forward.
 uint64_t GatheredAtOnce(const Settings& more) {
   Settings settings = {{"shard.strategy", "zero3"}, {"shard.ranks", "2"}};
   settings.insert(more.begin(), more.end());
@@ -144,7 +144,7 @@ uint64_t BytesOf(const trace::Trace& trace, Category category) {
   return bytes;
 }
 
-// Heads and feed-forward width are divided; embedding and norms are whole on every rank.
+// Heads and feed-forward width are divided; embedding and norms are complete on every rank.
 TEST(Sharding, TensorParallelSplitsLayersAndKeepsTheRest) {
   constexpr uint64_t kHidden = 32, kWidth = 48, kKeys = 16, kLayers = 3, kVocabulary = 96;
   const uint64_t split = kLayers * (2 * kHidden * kHidden + 2 * kKeys * kHidden + kHidden +
@@ -160,8 +160,8 @@ TEST(Sharding, TensorParallelSplitsLayersAndKeepsTheRest) {
     EXPECT_EQ(trace.info.model.parameter_count, split + whole);
     EXPECT_EQ(trace.info.model.parameter_bytes, 4 * (split / 2 + whole));
     EXPECT_EQ(BytesOf(trace, Category::kOptimizerState), 2 * 4 * (split / 2 + whole));
-    // Two sums a layer in forward; in backward one for each of the five parts that a layer's input
-    // goes into.
+    // Two all-reduces per layer in forward; in backward, one for each of the five matrices that a
+    // layer's input is multiplied with.
     uint64_t sums = 0;
     const trace::AllocationTable& all = trace.allocations;
     for (uint32_t i = 0; i < all.size(); ++i) sums += all.category[i] == Category::kCommunication;
@@ -169,8 +169,8 @@ TEST(Sharding, TensorParallelSplitsLayersAndKeepsTheRest) {
   }
 }
 
-// An output layer that is the embedding is one part on each rank, and so are its gradient and
-// state; the embedding's own gradient, whole on each rank, is gone before the step.
+// An output layer that is tied to the embedding is sharded, and so are its gradient and state. The
+// embedding's own gradient, complete on each rank, is freed before the step.
 TEST(Sharding, TiedVocabularyIsOnePartOnEachRank) {
   constexpr uint64_t kHidden = 32, kVocabulary = 96, kTable = kVocabulary * kHidden;
   Settings settings = {
@@ -187,7 +187,8 @@ TEST(Sharding, TiedVocabularyIsOnePartOnEachRank) {
     EXPECT_EQ(trace.info.model.parameter_bytes, before.info.model.parameter_bytes - 4 * kTable / 2);
     EXPECT_EQ(BytesOf(trace, Category::kOptimizerState),
               BytesOf(before, Category::kOptimizerState) - 2 * 4 * kTable / 2);
-    // Per step: whole and cut out of it in backward, its sum with the output layer's the gradient.
+    // Per step: the complete gradient, the part cut out of it in backward, and its sum with the
+    // gradient of the output layer.
     const trace::AllocationTable& all = trace.allocations;
     int wholes = 0, parts = 0;
     for (uint32_t i = 0; i < all.size(); ++i) {

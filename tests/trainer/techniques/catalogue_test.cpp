@@ -1,5 +1,5 @@
-// resources/catalogue.json, which builds without LibTorch know techniques by, is what the files of
-// this build declare.
+// resources/catalogue.json, from which builds without LibTorch read the techniques, equals the
+// declarations in this build.
 #include "profiler/run/catalogue.h"
 
 #include <gtest/gtest.h>

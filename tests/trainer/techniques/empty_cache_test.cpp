@@ -1,4 +1,5 @@
-// empty_cache=step: segments go back to the driver at the end of each step, and the peak stays.
+// empty_cache=step: segments are returned to the driver at the end of each step, and the peak is
+// unchanged.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,7 +18,7 @@ struct Seen {
 Seen Plan(const char* value) {
   run::RunConfig config = TinyConfig(run::Backend::kPlan, kTinyQwen);
   config.steps = 3;
-  config.batch = 8;  // activations that fill segments of their own
+  config.batch = 8;  // activations that fill their own segments
   config.seq = 512;
   config.Set("empty_cache", value);
   const RunResult result = RunTiny(config);

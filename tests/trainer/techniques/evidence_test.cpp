@@ -1,5 +1,5 @@
-// By what a plan's blocks are there: what the libraries' models ask for is told apart from what
-// PyTorch's own code does.
+// The source of a plan's blocks: blocks that the models of other libraries request are
+// distinguished from those that PyTorch's own code requests.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -14,11 +14,11 @@ namespace {
 using trace::EvidenceKind;
 using Settings = std::map<std::string, std::string>;
 
-// Blocks that are modelled, by category and whose assumption it is.
+// Bytes of modelled blocks, by category and by the assumption that they depend on.
 std::map<std::string, std::string> ModelledIn(const Settings& settings) {
   run::RunConfig config = TinyConfig(run::Backend::kPlan, kTinyQwen);
   config.steps = 2;
-  config.seq = 256;  // tensors that are large enough for 8 bits
+  config.seq = 256;  // tensors that are large enough for 8-bit state
   for (const auto& [key, value] : settings) config.Set(key, value);
   const RunResult result = RunTiny(config);
   EXPECT_TRUE(result.status.ok()) << result.status;
@@ -52,7 +52,7 @@ TEST(Evidence, WhatALibraryWouldAskForIsModelled) {
   EXPECT_FALSE(shards.contains("Activation"));
 }
 
-// Blocks that were parameters all their life, by how they are there.
+// Blocks that are parameters for their whole lifetime, by source.
 std::map<EvidenceKind, int> ParametersOf(const Settings& settings) {
   run::RunConfig config = TinyConfig(run::Backend::kPlan, kTinyQwen);
   for (const auto& [key, value] : settings) config.Set(key, value);
@@ -69,8 +69,8 @@ std::map<EvidenceKind, int> ParametersOf(const Settings& settings) {
   return out;
 }
 
-// Of a model in 4 or 8 bits, the linear layers' weights are bitsandbytes' kernels' (modelled); its
-// embedding, norms and biases and the adapters are PyTorch's own.
+// In a model in 4 or 8 bits, the weights of linear layers belong to bitsandbytes' kernels
+// (modelled). Its embedding, norms, biases and adapters are PyTorch's own.
 TEST(Evidence, WeightsInFewBitsAreModelledAndWhatStandsBesideThemIsMade) {
   std::map<EvidenceKind, int> wide = ParametersOf({{"lora.rank", "8"}});
   EXPECT_EQ(wide[EvidenceKind::kModelled], 0);
@@ -78,7 +78,7 @@ TEST(Evidence, WeightsInFewBitsAreModelledAndWhatStandsBesideThemIsMade) {
     const Settings settings = {{"lora.rank", "8"}, {"quantization", bits}};
     std::map<EvidenceKind, int> narrow = ParametersOf(settings);
     const int linears = 7 * 3;  // of kTinyQwen's three layers
-    // NF4 has scales of its blocks beside the codes until they are quantised, too.
+    // NF4 also has scales of its blocks, until these are quantised, too.
     const int blocks = bits == std::string_view("nf4") ? 2 * linears : linears;
     EXPECT_EQ(narrow[EvidenceKind::kModelled], blocks) << bits;
     const auto modelled = ModelledIn(settings);
@@ -87,7 +87,7 @@ TEST(Evidence, WeightsInFewBitsAreModelledAndWhatStandsBesideThemIsMade) {
     EXPECT_FALSE(modelled.contains("Gradient")) << bits;
     EXPECT_FALSE(modelled.contains("Optimizer state")) << bits;
   }
-  // NF4 makes its weights wide for each product, int8 keeps its inputs in bytes.
+  // NF4 dequantises its weights for each product; int8 keeps its inputs in bytes.
   EXPECT_TRUE(ModelledIn({{"lora.rank", "8"}, {"quantization", "nf4"}}).contains("Temporary"));
   const auto kept = ModelledIn({{"loss", "chunked"}, {"loss_keeps", "logits"}});
   ASSERT_FALSE(kept.empty());

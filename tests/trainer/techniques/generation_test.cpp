@@ -1,4 +1,4 @@
-// Generation: every kind of cache gives the same tokens, and is as large as its formula says.
+// Generation: every kind of cache gives the same tokens, and has the size of its formula.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -69,8 +69,8 @@ TEST(Generation, TuplesAndCrossAttentionGiveTheSameTokens) {
   }
 }
 
-// A pass with tuples has the keys and values of the pass before beside its own; a decoder's keys
-// and values of what was encoded are made once.
+// With tuples, a pass has the keys and values of the previous pass in addition to its own. A
+// decoder's keys and values for the encoder's output are computed once.
 TEST(Generation, TuplesAreThereTwiceAndWhatWasEncodedOnce) {
   const auto blocks = [](const char* model) {
     const RunResult result = RunTiny(Config(run::Backend::kPlan, model, "dynamic"));
@@ -92,7 +92,7 @@ TEST(Generation, TuplesAreThereTwiceAndWhatWasEncodedOnce) {
     }
     return std::pair(*std::max_element(live.begin(), live.end()), bytes);
   };
-  // Of 32 numbers in fp32, two sequences, two layers: keys and values of 12 and of 11 tokens.
+  // With 32 numbers in fp32, two sequences and two layers: keys and values of 12 and of 11 tokens.
   constexpr uint64_t kToken = 2 * 2 * 2 * 32 * 4;
   EXPECT_EQ(blocks(kTinyGpt2).first, (12 + 11) * kToken);
   EXPECT_LT(blocks(kTinyT5).first, 2 * 7 * kToken);
@@ -120,7 +120,7 @@ TEST(Generation, EndsWithTheLongestSequence) {
   }
 }
 
-// The formula's bytes, and the plan's where the last token is there.
+// The formula's bytes, and the plan's at the last token.
 struct Bytes {
   uint64_t formula = 0, planned = 0, other = 0;
 };

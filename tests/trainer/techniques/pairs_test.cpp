@@ -1,6 +1,6 @@
-// Every technique alone and in pairs, really run on the CPU: those that keep the mathematics keep
-// every loss (and so every gradient), all run through, everything is freed, and a pair that does
-// not go together is refused with a reason.
+// Runs every technique alone and in pairs on the CPU. Techniques that keep the mathematics keep
+// every loss (and so every gradient). All run to the end and free everything, and an incompatible
+// pair is refused with a reason.
 #include <absl/status/status.h>
 #include <gtest/gtest.h>
 
@@ -25,8 +25,8 @@ run::RunConfig Plain(const char* model = kTinyQwen) {
   return config;
 }
 
-// What makes other numbers than without it: other types, other weights trained, another optimizer,
-// rounding, or nothing trained at all.
+// Techniques whose numbers differ from a run without them: other types, other trained weights,
+// another optimizer, rounding, or no training at all.
 const std::set<std::string> kOtherMathematics = {"amp-bf16",
                                                  "amp-fp16",
                                                  "no-cast-cache",
@@ -55,30 +55,33 @@ const std::set<std::string> kOtherMathematics = {"amp-bf16",
                                                  "optimizer-8bit-torchao",
                                                  "optimizer-4bit",
                                                  "galore"};
-// How far a loss may be, relative to it, from that of the run without what keeps the mathematics,
-// by what else is on. Sums of fp32 in another order:
+// The allowed relative difference between the loss of a run and that of the same run without the
+// techniques that keep the mathematics, by the other techniques that are on. For fp32 sums in
+// another order:
 constexpr double kKept = 5e-5;
-// Where a figure stands: the largest difference measured, of which the tolerance is about three
-// times as much. Those without one are chosen, not measured.
+// A figure in a comment is the largest difference measured; the tolerance is about three times
+// that. Tolerances without a figure were chosen, not measured.
 const std::map<std::string, double> kTolerances = {
-    {"bf16", 1e-2},      // 2.8e-3: a loss has eight bits, whose last is 4e-3 of it
-    {"prefix", 1.5e-2},  // 4.7e-3: its positions are made up at random and weigh much
-    {"lora", 1e-3},      // 3.2e-4: adapters begin at zero, so that each rounding is a first step's
-    {"rslora", 1e-3},    // as LoRA
-    {"lora-fa", 1e-3},   // as LoRA
-    {"dora", 1e-3},      // as LoRA
-    {"amp-bf16", 2e-4},  // 3.6e-5: products of eight bits, a loss of fp32
-    {"no-cast-cache", 2e-4},    // as amp-bf16, which it is part of
-    {"activation-int8", 2e-4},  // 4.4e-5: an activation beside a step of the 255 takes another
-    // A moment beside a step of its few bits takes another.
+    {"bf16", 1e-2},      // 2.8e-3: a loss has eight bits; the last is 4e-3 of it
+    {"prefix", 1.5e-2},  // 4.7e-3: its positions are random and have a large weight
+    {"lora", 1e-3},  // 3.2e-4: adapters start at zero, so that every rounding error is as large as
+                     // the first step
+    {"rslora", 1e-3},         // as LoRA
+    {"lora-fa", 1e-3},        // as LoRA
+    {"dora", 1e-3},           // as LoRA
+    {"amp-bf16", 2e-4},       // 3.6e-5: products of eight bits, a loss of fp32
+    {"no-cast-cache", 2e-4},  // as amp-bf16, which it includes
+    {"activation-int8",
+     2e-4},  // 4.4e-5: an activation close to one of the 255 rounding limits is rounded differently
+    // A moment close to a rounding limit of its few bits is rounded differently.
     {"optimizer-16bit", 2e-4},
     {"optimizer-8bit", 1e-3},
     {"optimizer-paged", 1e-3},
     {"optimizer-8bit-torchao", 1e-3},
     {"optimizer-4bit", 1e-3},
-    {"galore", 1e-3},        // the basis of a gradient's singular vectors turns with its last bits
-    {"nf4", 1e-2},           // computes in bf16
-    {"int8-weights", 1e-2},  // likewise
+    {"galore", 1e-3},  // the basis of a gradient's singular vectors changes with the last bits
+    {"nf4", 1e-2},     // computes in bf16
+    {"int8-weights", 1e-2},    // likewise
     {"cast-on-device", 1e-2},  // likewise
 };
 
@@ -95,7 +98,7 @@ bool TooFar(const std::string& beside, double loss, double expected) {
   return Distance(loss, expected) > ToleranceBeside(beside);
 }
 
-// The farthest that was seen beside each technique.
+// The largest difference that occurred with each technique.
 class Farthest {
  public:
   void Add(const std::string& beside, const std::string& kept, double distance) {
@@ -105,7 +108,7 @@ class Farthest {
   }
   void Print() const {
     for (const auto& [beside, seen] : seen_)
-      std::printf("%s: at most %.1e of %.1e, with %s\n", beside.c_str(), seen.distance,
+      std::printf("%s: maximum %.1e of the allowed %.1e, with %s\n", beside.c_str(), seen.distance,
                   ToleranceBeside(beside), seen.kept.c_str());
   }
 
@@ -130,7 +133,7 @@ std::vector<double> LossesOf(const run::RunConfig& config, const std::string& wh
   return Losses(trace);
 }
 
-// The run with a toggle on; nothing where it is blocked, which then says why.
+// The run with a toggle on; nullopt if the toggle is blocked, in which case the reason is stated.
 std::optional<run::RunConfig> With(const run::Toggle& toggle, const run::RunConfig& config) {
   const std::string why = run::BlockedBecause(toggle, config);
   if (!why.empty()) {
@@ -138,13 +141,13 @@ std::optional<run::RunConfig> With(const run::Toggle& toggle, const run::RunConf
     return std::nullopt;
   }
   run::RunConfig on = run::SwitchedOn(toggle, config);
-  // Adapters stand beside layers that each model calls otherwise.
+  // Adapters belong to layers whose names differ between models.
   if (config.model_config_json == kTinyBert) on.Set("lora.targets", "query,value");
   if (config.model_config_json == kTinyVit) on.Set("lora.targets", "mlp.0,mlp.3");
   return on;
 }
 
-// What a technique finds nothing in, only the model itself can refuse.
+// Only the model itself can refuse a technique that has nothing to apply to.
 bool FindsItsPlace(const run::RunConfig& config) {
   run::RunConfig plan = config;
   plan.steps = 1;
@@ -188,13 +191,13 @@ void TryAloneAndInPairs(const char* model, int least_pairs) {
         ++refused;
         continue;
       }
-      // One of two that set the same key takes the other's place.
+      // Of two techniques that set the same key, one replaces the other.
       if (!run::IsOn(a, *both)) continue;
       const std::string what = a.id + " + " + b.id;
       const std::vector<double> losses = LossesOf(*both, what);
       ++run_pairs;
-      // What one keeps, it keeps beside the other too; 16-bit arithmetic and dropped bits leave
-      // their mark.
+      // A technique that keeps the losses keeps them with another technique, too; 16-bit arithmetic
+      // and dropped bits cause small differences.
       for (const auto& [keeper, other] : {std::pair(&b, &a), std::pair(&a, &b)}) {
         if (kOtherMathematics.contains(keeper->id) || losses.size() != steps ||
             alone[other->id].size() != steps) {
@@ -219,8 +222,8 @@ TEST(Techniques, EachAloneAndInPairsOfADecoder) { TryAloneAndInPairs(kTinyQwen, 
 TEST(Techniques, EachAloneAndInPairsOfAnEncoder) { TryAloneAndInPairs(kTinyBert, 300); }
 TEST(Techniques, EachAloneAndInPairsOfAVisionTransformer) { TryAloneAndInPairs(kTinyVit, 300); }
 
-// Each tolerance is of a technique that there is, and what is beyond it fails: a wrong gradient is
-// much farther off than any rounding.
+// Each tolerance belongs to an existing technique, and larger differences fail: a wrong gradient
+// differs far more than any rounding.
 TEST(Techniques, WhatIsBeyondATechniquesToleranceIsTooFar) {
   std::set<std::string> ids;
   for (const run::ToggleRow& row : run::Toggles()) ids.insert(row.toggle->id);
@@ -236,7 +239,7 @@ TEST(Techniques, WhatIsBeyondATechniquesToleranceIsTooFar) {
     const auto config = With(*run::FindToggle(id), Plain());
     ASSERT_TRUE(config) << id;
     run::RunConfig other = *config;
-    other.Set("optimizer.lr", "0.0012");  // each update is a fifth longer
+    other.Set("optimizer.lr", "0.0012");  // each update is a fifth larger
     const std::vector<double> right = LossesOf(*config, id), wrong = LossesOf(other, id);
     ASSERT_EQ(wrong.size(), right.size());
     EXPECT_TRUE(TooFar(id, wrong.back(), right.back()))
@@ -244,7 +247,7 @@ TEST(Techniques, WhatIsBeyondATechniquesToleranceIsTooFar) {
   }
 }
 
-// The output layer's gradient is whole when it is used.
+// The output layer's gradient is complete when it is used.
 TEST(Techniques, StepInBackwardGoesWithALossInChunks) {
   run::RunConfig together = Plain();
   together.Set("loss", "chunked");
@@ -255,7 +258,7 @@ TEST(Techniques, StepInBackwardGoesWithALossInChunks) {
   for (size_t i = 0; i < 3; ++i) EXPECT_NEAR(inside[i], after[i], 2e-5 * after[i]) << i;
 }
 
-// Whether a chunk's logits are computed again or stay, the loss and its gradients are the same.
+// Whether a chunk's logits are recomputed or kept, the loss and its gradients are the same.
 TEST(Techniques, ALossInChunksIsTheLoss) {
   for (const char* model : {kTinyQwen, kTinyGpt2}) {
     const std::vector<double> whole = LossesOf(Plain(model), "whole");
@@ -272,7 +275,7 @@ TEST(Techniques, ALossInChunksIsTheLoss) {
   }
 }
 
-// Each parameter's moments are its own, whatever they are kept in.
+// Each parameter has its own moments, however they are stored.
 TEST(Techniques, StepInBackwardGoesWithMomentsInFewBits) {
   for (const char* bits : {"16", "8", "4"}) {
     run::RunConfig config = Plain();
@@ -283,7 +286,7 @@ TEST(Techniques, StepInBackwardGoesWithMomentsInFewBits) {
   }
 }
 
-// As model.eval().
+// As after model.eval().
 TEST(Techniques, InferenceDropsNothing) {
   run::RunConfig plain = TinyConfig(run::Backend::kCpu, kTinyGpt2);
   run::RunConfig drops = TinyConfig(run::Backend::kCpu, kTinyGpt2Dropout);
@@ -293,7 +296,7 @@ TEST(Techniques, InferenceDropsNothing) {
   EXPECT_EQ(LossesOf(plain, "inference"), LossesOf(drops, "inference with dropout"));
 }
 
-// Off again is what it was.
+// Switching off restores the original.
 TEST(Techniques, OffIsAsBefore) {
   for (const run::ToggleRow& row : run::Toggles()) {
     const auto on = With(*row.toggle, Plain());
@@ -305,9 +308,9 @@ TEST(Techniques, OffIsAsBefore) {
   }
 }
 
-// What the window blocks with a refusing rule, the command line refuses.
-// Whoever takes a rule's way out may meet another rule (one GPU has nobody to share with), and
-// takes that one's.
+// A combination that a refusing rule blocks in the window is refused by the command line. After the
+// remedy of one rule is applied, another rule may apply (one GPU cannot shard); then its remedy is
+// applied, too.
 absl::Status AfterTheWaysOfOthers(run::RunConfig config, const run::Rule& taken) {
   absl::Status status = run::CheckRun(config).status();
   for (int round = 0; round < 3 && !status.ok(); ++round) {

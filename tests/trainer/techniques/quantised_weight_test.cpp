@@ -1,5 +1,5 @@
-// Weights in 4 and 8 bits, really computed: what comes back is near what went in, block by block,
-// products and gradients are those of what comes back.
+// Weights in 4 and 8 bits, really computed: the dequantised weights are close to the original ones,
+// block by block, and products and gradients are those of the dequantised weights.
 #include "trainer/techniques/quantised_weight.h"
 
 #include <gtest/gtest.h>
@@ -16,12 +16,13 @@ double RelativeError(const at::Tensor& a, const at::Tensor& b) {
 
 at::Tensor Weight() {
   at::manual_seed(3);
-  // Rows of very different sizes: one scale for all would lose the small ones.
+  // Rows of very different sizes: with a single scale, the small ones would be lost.
   const at::Tensor sizes = at::pow(10, at::linspace(-4, 1, kRows)).unsqueeze(1);
   return at::randn({kRows, kColumns}) * sizes;
 }
 
-// `most`: the error of a row; outliers and rounded tokens make one of the product.
+// `most`: the maximum error of a row; outliers and rounded tokens contribute to the error of the
+// product.
 void Check(const c10::intrusive_ptr<QuantisedWeight>& weight, double most, double product_error) {
   const at::Tensor real = Weight();
   const at::Tensor kept = weight->Keep(real);
@@ -50,8 +51,8 @@ void Check(const c10::intrusive_ptr<QuantisedWeight>& weight, double most, doubl
 }
 
 TEST(QuantisedWeight, NormalFloat) {
-  // 16 quantiles of a normal distribution: an error of 9 %, and a little for the scales' own bytes,
-  // which lie as far apart as the largest scale of a group says.
+  // 16 quantiles of a normal distribution: an error of 9 %, and a little more for the quantised
+  // scales, whose spacing depends on the largest scale of a group.
   const auto table = std::make_shared<ScaleTable>();
   const auto weight = MakeNf4Weight(table, kRows, kColumns, /*computes=*/true);
   at::manual_seed(3);
@@ -60,7 +61,7 @@ TEST(QuantisedWeight, NormalFloat) {
   const double error = RelativeError(weight->Wide(at::kFloat), real);
   EXPECT_GT(error, 0.05);
   EXPECT_LT(error, 0.12);
-  // Half of the blocks a tenth as large: each with a scale of its own.
+  // Half of the blocks are a tenth as large: each block has its own scale.
   const at::Tensor uneven = real.clone();
   uneven.slice(1, 0, 64).mul_(0.1);
   weight->Keep(uneven);

@@ -1,5 +1,5 @@
-// resume: weights are twice on the card where the checkpoint is loaded there, and training goes on
-// as if nothing had been.
+// resume: if the checkpoint is loaded onto the GPU, weights are there twice, and training continues
+// as if it had not been interrupted.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ run::RunConfig Config(run::Backend backend, const char* resume) {
 }
 
 struct Seen {
-  uint64_t begin = 0, highest = 0, end = 0;  // requested bytes, of the phase
+  uint64_t begin = 0, highest = 0, end = 0;  // requested bytes in the phase
   uint64_t parameters = 0, state = 0;
 };
 Seen Plan(const run::RunConfig& config) {
@@ -57,7 +57,7 @@ TEST(Resuming, ByTheCardWeightsAreThereTwice) {
   EXPECT_EQ(host.end, host.highest);
   EXPECT_EQ(card.highest, card.begin + card.state + card.parameters);
   EXPECT_EQ(card.end, card.begin + card.state);
-  EXPECT_GT(card.state, host.state) << "counters are on the card, too";
+  EXPECT_GT(card.state, host.state) << "step counters are on the GPU, too";
   run::RunConfig kept = Config(run::Backend::kPlan, "cuda");
   kept.Set("resume.keeps", "true");
   const Seen named = Plan(kept);

@@ -1,5 +1,5 @@
-// save=step: the state goes to the host in a phase of its own after each step; the card is asked
-// for nothing.
+// save=step: the state is copied to the host in a separate phase after each step; no GPU memory is
+// allocated.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -13,7 +13,7 @@ namespace {
 struct Seen {
   std::vector<uint64_t> requests;  // bytes
   int saves = 0;
-  int inside = 0;  // requests within one
+  int inside = 0;  // allocations within one
 };
 
 Seen Plan(const char* save, bool in_backward) {

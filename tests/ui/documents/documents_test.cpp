@@ -1,5 +1,5 @@
-// Documents as a state machine: entries of the history, undo, what can be had again, which one is
-// shown when one closes. No window.
+// Documents as a state machine: history entries, undo, which results can be produced again, and
+// which document is shown when one closes. No window.
 #include <gtest/gtest.h>
 
 #include "tests/ui/timeline/synthetic_trace.h"
@@ -24,7 +24,7 @@ Session::DigestPtr ResultOf(const run::RunConfig& config, int layers = 1) {
   return MakeDigest(std::move(trace));
 }
 
-// A toggle in a plan, and its end.
+// Applies a toggle in a plan, and finishes the run.
 void Plan(Document& plan, const run::RunConfig& config, const char* change, int64_t when,
           int layers = 1) {
   plan.Expect(change);
@@ -42,7 +42,7 @@ TEST(DocumentTest, EachResultOfAPlanIsAnEntry) {
   EXPECT_EQ(plan.state(), DocumentState::kEmpty);
   Plan(plan, Batch(1), "", 100);
   Plan(plan, Batch(2), "Batch 1 → 2", 200, 2);
-  Plan(plan, Batch(1), "Batch 2 → 1", 300);  // a toggle back is one more
+  Plan(plan, Batch(1), "Batch 2 → 1", 300);  // switching a toggle back adds an entry, too
   EXPECT_FALSE(plan.Blank());
   ASSERT_EQ(plan.history.entries().size(), 3u);
   EXPECT_EQ(plan.history.current(), 2u);
@@ -75,8 +75,8 @@ TEST(DocumentTest, UndoGoesBackToAnEntry) {
   EXPECT_EQ(plan.undo.next_redo(), nullptr);
   plan.undo.Undo();
   plan.undo.Push({.text = "b4", .before = Batch(2), .after = Batch(4)});
-  EXPECT_EQ(plan.undo.next_redo(), nullptr) << "what was taken back is gone";
-  // The entry of what was taken back stays.
+  EXPECT_EQ(plan.undo.next_redo(), nullptr) << "undone results are removed";
+  // The entry of the undone change stays.
   EXPECT_EQ(plan.history.entries()[2].change, "b3");
 }
 
@@ -132,7 +132,7 @@ TEST(DocumentTest, AProgramsResultsAreWhereTheyWereSaved) {
   program.Expect("");
   program.Began();
   const auto first = ResultOf(Batch(1)), second = ResultOf(Batch(1), 2);
-  // It is saved before it is looked at,
+  // It is saved before it is shown,
   program.latest = first->trace;
   program.SavedTo(first->trace, "/kept/1.trace");
   EXPECT_FALSE(program.CanReload());
@@ -149,7 +149,7 @@ TEST(DocumentTest, AProgramsResultsAreWhereTheyWereSaved) {
   EXPECT_TRUE(program.CanReload());
   program.FileMoved("/kept/2.trace", "/mine.trace");
   EXPECT_EQ(program.FileOfResult(), "/mine.trace");
-  // An earlier one is read again: it is the current one, and no entry is new.
+  // An earlier result is read again: it becomes the current one, and no entry is added.
   program.history.GoTo(0);
   program.Arrived(first, false, 3);
   EXPECT_EQ(program.history.current(), 0u);
@@ -167,7 +167,7 @@ TEST(DocumentListTest, OpeningReplacesNothing) {
   documents.Activate(file.id());
   EXPECT_EQ(documents.size(), 2u);
   EXPECT_EQ(documents.ShownBefore(), plan);
-  // The same file is found, another part of it or a newer one is not.
+  // The same file is found again; another part of it, or a newer version, is not.
   EXPECT_EQ(documents.FindFile("/a", {}, "1"), &file);
   EXPECT_EQ(documents.FindFile("/a", {.device = 1}, "1"), nullptr);
   EXPECT_EQ(documents.FindFile("/a", {}, "2"), nullptr);
@@ -195,7 +195,7 @@ TEST(DocumentListTest, ClosingShowsWhoWasShownBefore) {
   EXPECT_EQ(documents.Find(second)->redo_into, 0u);
   EXPECT_EQ(documents.Close(first), second) << "another one than the one that is shown";
   EXPECT_EQ(documents.Find(second)->opener, 0u);
-  // The last one makes room for an empty one with its settings.
+  // When the last document closes, an empty one with its settings replaces it.
   documents.active().config.batch = 9;
   const DocumentId empty = documents.Close(second);
   EXPECT_EQ(documents.size(), 1u);
@@ -228,7 +228,7 @@ TEST(DocumentListTest, FewKeepTheirResults) {
     documents.Activate(file.id());
     files.push_back(file.id());
   }
-  // One that cannot be had again stays, however long ago it was shown.
+  // A result that cannot be produced again is kept, however long ago it was shown.
   documents.Find(files[0])->history.SetFile(0, "");
   documents.Find(files[0])->source.kind = SourceKind::kGpuRun;
   EXPECT_EQ(documents.ToRelease(), std::vector<DocumentId>{files[1]});

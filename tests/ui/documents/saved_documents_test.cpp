@@ -1,4 +1,4 @@
-// Documents as JSON and back; what is read may be anything.
+// Documents as JSON and back; the input may contain anything.
 #include "ui/documents/saved_documents.h"
 
 #include <gtest/gtest.h>
@@ -124,7 +124,8 @@ TEST(SavedDocumentsTest, AreLoadedWhenTheyAreLookedAt) {
   }
 }
 
-// It ended behind another document, was saved, and the window was killed before anybody looked.
+// The program ended behind another document, its result was saved, and the window was killed before
+// the user saw it.
 TEST(SavedDocumentsTest, AResultThatNobodyHasLookedAtIsRead) {
   DocumentList documents;
   Document& program =
@@ -158,7 +159,7 @@ TEST(SavedDocumentsTest, OfALongHistoryTheEnd) {
 TEST(SavedDocumentsTest, WhatMakesNoSenseIsLeftOut) {
   for (const char* text : {"", "{", "[]", "7", "{\"vramscope_session\": 2}", "\xff\xfe"})
     EXPECT_FALSE(SavedSessionFromJson(text).ok()) << text;
-  // A file that is named by no path from the root, a program without a script, another kind.
+  // A file without an absolute path, a program without a script, an unknown kind.
   for (const char* part : {"/data/a", "/x/train.py", "gpu-run"}) {
     std::string text = ToJson(All());
     const size_t at = text.find(part);
@@ -174,7 +175,8 @@ TEST(SavedDocumentsTest, WhatMakesNoSenseIsLeftOut) {
   EXPECT_FALSE(SavedSessionFromJson(deep).ok());
 }
 
-// Of bytes that were changed at random nothing is out of bounds (with sanitizers: nor undefined).
+// After random changes of bytes, nothing is read out of bounds (with sanitizers: no undefined
+// behaviour either).
 TEST(SavedDocumentsTest, AnyBytesMayStandThere) {
   const std::string good = ToJson(All());
   std::mt19937 random(1);

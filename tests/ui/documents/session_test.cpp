@@ -1,4 +1,4 @@
-// What is shown and what it is compared with. No window.
+// The shown run and its baseline. No window.
 #include "ui/documents/session.h"
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 namespace vramscope::ui {
 namespace {
 
-// A run of a model by that name; all of one name are the same work.
+// A run of a model with that name; runs of one name belong to the same work.
 Session::DigestPtr RunOf(const char* model) {
   auto trace = std::make_shared<trace::Trace>(
       *vramscope::testing::MakeSyntheticTrace({.layers = 1, .steps = 1}));
@@ -28,7 +28,7 @@ TEST(SessionTest, ARunIsComparedWithTheOneBeforeWhereItIsTheSameWork) {
   EXPECT_EQ(session.Against(), first);
   session.Show(other, false);
   EXPECT_EQ(session.Against(), nullptr);
-  // Nor is what came before that kept.
+  // Earlier data are not kept either.
   session.Show(RunOf("a"), false);
   EXPECT_EQ(session.Against(), nullptr);
   EXPECT_EQ(second.use_count(), 1);
@@ -61,7 +61,7 @@ TEST(SessionTest, ABaselineMayBeAnythingAndStays) {
   EXPECT_EQ(session.Against(), pinned);
   EXPECT_FALSE(session.from_file());
   session.Show(other, false);
-  // Each in the other's place, its file with it.
+  // The two swap places, each with its file.
   const auto next = session.SwapBaseline();
   EXPECT_EQ(next, pinned);
   EXPECT_EQ(session.baseline(), other);
@@ -80,7 +80,7 @@ TEST(SessionTest, WhatWasShownElsewhereCountsWhereItIsTheSameWork) {
     Session session;
     session.SetPrevious(before);
     session.ShowFile("/a.trace");
-    session.Show(RunOf(model), true);  // pictures of its begin take nothing away
+    session.Show(RunOf(model), true);  // snapshots of its begin do not remove anything
     session.Show(RunOf(model), false);
     EXPECT_EQ(session.Against(), *model == 'a' ? before : nullptr);
     EXPECT_TRUE(session.from_file());

@@ -1,5 +1,5 @@
-// Work beside the UI thread: which answers are shown, in which order, and what a question that
-// throws, waits or is not wanted any more comes to.
+// Jobs off the UI thread: which results are shown, in which order, and what happens to a job that
+// throws, waits or is no longer needed.
 #include "ui/jobs/jobs.h"
 
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ bool WaitFor(Condition condition) {
   return true;
 }
 
-// A question that ends when it is told to.
+// A job that ends when it is cancelled.
 struct Gate {
   std::binary_semaphore begun{0}, open{0};
   auto Question(int answer) {
@@ -235,7 +235,7 @@ TEST(Jobs, ProgressAndPostsComeBeforeTheAnswer) {
   EXPECT_EQ(jobs.fraction(), 0.25);
   int changes = 0;
   QObject::connect(&jobs, &Jobs::changed, &jobs, [&] { ++changes; });
-  ASSERT_TRUE(WaitFor([&] { return changes > 0; })) << "progress is told while it is worked on";
+  ASSERT_TRUE(WaitFor([&] { return changes > 0; })) << "progress is reported during the work";
   gate.open.release();
   ASSERT_TRUE(WaitFor([&] { return !jobs.busy(); }));
   EXPECT_EQ(came, (std::vector<std::string>{"post", "answer"}));
@@ -259,7 +259,7 @@ TEST(Jobs, AHigherPriorityIsBegunFirst) {
           begun.push_back(priority);
         },
         [](const absl::Status&) {}, {.earlier = Earlier::kKept, .priority = priority});
-  gates.front()->open.release();  // one thread takes all three
+  gates.front()->open.release();  // one thread runs all three
   ASSERT_TRUE(WaitFor([&] {
     const std::lock_guard lock(mutex);
     return begun.size() == 3;

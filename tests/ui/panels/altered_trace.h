@@ -18,7 +18,7 @@ inline trace::StringId AddString(trace::Trace& t, std::string text) {
   return {static_cast<uint32_t>(t.strings.size() - 1)};
 }
 
-// An order and no times: what happens at entry i is at i.
+// Entries in order, without times: entry i has the time i.
 inline TracePtr WithoutTimes(const trace::Trace& of) {
   auto t = std::make_shared<trace::Trace>(of);
   t->info.has_times = false;
@@ -39,8 +39,8 @@ inline TracePtr WithoutTimes(const trace::Trace& of) {
   return t;
 }
 
-// What is there when nothing was recorded: segments and blocks restated, one of them in a private
-// pool, which a serving engine's frames asked for.
+// A snapshot without history: segments and blocks are restated, one of them in a private pool that
+// the frames of a serving engine allocated.
 inline TracePtr MakeState() {
   using Kind = trace::EventKind;
   trace::TraceBuilder builder;
@@ -97,7 +97,7 @@ inline TracePtr MakeState() {
   return builder.Finish(true, "");
 }
 
-// Every second allocation of the first step says who asked.
+// Every second allocation of the first step has a call site.
 inline TracePtr WithMetadata(const trace::Trace& of) {
   auto t = std::make_shared<trace::Trace>(of);
   const trace::StringId user = AddString(*t, "expert 3 of layer 7");
@@ -121,7 +121,7 @@ inline constexpr char kLongFrame[] =
     "(c10::ArrayRef<long>,c10::Allocator*,c10::DispatchKeySet,c10::ScalarType,std::optional<c10::"
     "MemoryFormat>)";
 
-// All frames are long ones of C++, without a blank where a line could break.
+// All frames are long C++ frames, without a space where a line could break.
 inline TracePtr WithLongFrames(const trace::Trace& of) {
   auto t = std::make_shared<trace::Trace>(of);
   std::string unbroken(kLongFrame);

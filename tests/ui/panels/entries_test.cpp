@@ -1,5 +1,5 @@
-// A file that has an order and no times says entries everywhere, and nothing in seconds. And what
-// tables mean by colour and figures.
+// For a file with an order and no times, all texts speak of entries and none of seconds. Also tests
+// the meaning of colours and figures in tables.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ using ::testing::Not;
 using vramscope::testing::MakeRecordedTrace;
 using vramscope::testing::WithoutTimes;
 
-// " ms", " s", "GiB·s": what only times may be said in.
+// " ms", " s", "GiB·s": units that are only valid for times.
 auto SaysTime() {
   return ::testing::ContainsRegex("[0-9] (ns|us|ms|s|min)($|[^a-z])|[^a-z]s($| )|GiB.s$");
 }
@@ -57,7 +57,7 @@ TEST(EntriesTest, CardsCountEntries) {
   for (const Fact& fact : facts) EXPECT_THAT(fact.value, Not(SaysTime())) << fact.label;
   EXPECT_THAT(facts, ::testing::Contains(Fact{"length", "36 entries"}));
   EXPECT_THAT(facts, ::testing::Contains(Fact{"from", "entry 4"}));
-  EXPECT_THAT(MomentText(*t, digest->at_peak.context), HasSubstr("entry "));
+  EXPECT_THAT(TimeAndContextText(*t, digest->at_peak.context), HasSubstr("entry "));
 }
 
 TEST(CellsTest, LessMemoryIsGreenEverywhere) {
@@ -73,7 +73,7 @@ TEST(CellsTest, LessMemoryIsGreenEverywhere) {
   EXPECT_THAT(difference.text, HasSubstr("\u2212"));
 }
 
-// Nothing looks at a title or a tool tip to find out what a cell is.
+// No code reads a title or a tool tip to find out what a cell is.
 TEST(CellsTest, CellsKnowTheirFigureAndCategory) {
   EXPECT_EQ(BytesCell(1536).bytes, 1536);
   EXPECT_EQ(CountCell(12345).count, 12345);
@@ -92,7 +92,7 @@ TEST(LegendTest, HasWhatTheTraceHasAtAnyTime) {
   EXPECT_THAT(digest->phases,
               ::testing::ElementsAre(trace::Phase::kForward, trace::Phase::kBackward,
                                      trace::Phase::kOptimizer));
-  // At the begin there is one category; the others keep their line, with nothing.
+  // At the begin there is only one category; the others keep their line, with 0.
   const analysis::LiveSet live = analysis::LiveAt(*digest->trace, 2);
   const std::vector<Part> parts = PartsOf(live.by_category, live.allocated, digest->categories);
   EXPECT_EQ(parts.size(), digest->categories.size());

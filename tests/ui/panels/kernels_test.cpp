@@ -1,4 +1,4 @@
-// The table of kernels and the list of what a search has found.
+// The table of kernels and the list of search results.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

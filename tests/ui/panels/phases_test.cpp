@@ -1,4 +1,4 @@
-// The table of steps by both clocks.
+// The table of steps, by the host's and the GPU's clock.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -52,7 +52,7 @@ TEST(PhaseRowsTest, WhatIsNotKnownYetIsLeftOpenAndWhatNeverIsHasNoColumn) {
     EXPECT_EQ(row.cells[8].text, "…");
     EXPECT_EQ(row.cells[1].sort, digest->summary.steps[0].forward_ms);
   }
-  // Times of other steps than these say nothing.
+  // Times of other steps do not affect it.
   EXPECT_EQ(PhaseTable(*digest, 0, 0, std::vector<query::DeviceTimes>(5)).columns.size(), 8u);
 }
 
@@ -65,7 +65,7 @@ TEST(PhaseRowsTest, APhaseThatNeverRanTakesNoTime) {
   EXPECT_EQ(table.rows[1].cells[2].text, "\u2013");
 }
 
-// As the command line has it: three columns of zeros say nothing of a run that only generates.
+// As in the command line: three columns of zeros would be useless for a run that only generates.
 TEST(PhaseRowsTest, ARunWithoutPhasesOfTrainingHasNoColumnsForThem) {
   auto trace = std::make_shared<trace::Trace>(
       *vramscope::testing::MakeSyntheticTrace({.layers = 2, .steps = 2}));

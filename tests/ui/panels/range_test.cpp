@@ -1,4 +1,5 @@
-// The card of figures of a range, against sums over the tables, and what follows the range.
+// The figures of a range, compared with sums over the tables, and the parts of the window that
+// follow the range.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +23,7 @@ std::string ValueOf(const std::vector<Fact>& facts, const std::string& label) {
   return "(no such fact)";
 }
 
-// Reckoned again the slow way: event by event.
+// Computed again in the slow way, event by event.
 void ExpectAsCounted(const Digest& digest, int64_t begin, int64_t end) {
   const trace::Trace& t = *digest.trace;
   const RangeFigures r = FiguresOfRange(digest, begin, end);
@@ -61,7 +62,7 @@ void ExpectAsCounted(const Digest& digest, int64_t begin, int64_t end) {
   EXPECT_EQ(r.at_begin, at_begin);
   EXPECT_EQ(r.at_end, live);
   EXPECT_EQ(r.peak, peak);
-  EXPECT_EQ(r.at_peak.allocated, peak) << "what is listed is what was there at the peak";
+  EXPECT_EQ(r.at_peak.allocated, peak) << "the list has the blocks that were live at the peak";
   EXPECT_EQ(r.allocated_bytes, born);
   EXPECT_EQ(r.allocated_count, born_count);
   EXPECT_EQ(r.freed_bytes, freed);
@@ -100,7 +101,7 @@ TEST(RangeTest, OlderBlocksAreNotBornInIt) {
   const trace::Trace& t = *digest->trace;
   const RangeFigures r = FiguresOfRange(*digest, t.begin_ns(), t.end_ns());
   EXPECT_EQ(r.allocated_count, t.allocations.size() - 1);
-  EXPECT_EQ(r.kept_count, r.staying_count);
+  EXPECT_EQ(r.unfreed_count, r.staying_count);
   EXPECT_THAT(r.sites.front().name, ::testing::StartsWith("model.py:42 forward"));
 }
 
@@ -118,7 +119,7 @@ TEST(RangeTest, CardSaysStepsAndPhasesAndWhatStays) {
   const std::vector<Fact> facts = RangeFacts(t, r);
   EXPECT_EQ(ValueOf(facts, "steps"), "1 to 2 (2)");
   EXPECT_EQ(ValueOf(facts, "phases"), "forward, backward, optimizer");
-  // One block of 1 MiB a step stays.
+  // One block of 1 MiB stays per step.
   EXPECT_EQ(ValueOf(facts, "live after the range"), "2.000 MiB in 2 blocks");
   EXPECT_EQ(ValueOf(facts, "difference"), "+2.000 MiB");
 }
@@ -136,13 +137,13 @@ TEST(RangeTest, TablesAndPagesSpeakOfIt) {
   context.digest = digest;
   EXPECT_EQ(context.moment(), digest->summary.peak.context.event);
   context.range = {begin, end};
-  EXPECT_EQ(context.moment_of(), ExplainContext::Moment::kRange);
+  EXPECT_EQ(context.time_source(), ExplainContext::Moment::kRange);
   EXPECT_GE(t.events.time_ns[context.moment()], begin);
   EXPECT_LE(t.events.time_ns[context.moment()], end);
-  context.cursor_ns = t.begin_ns();  // not in it
-  EXPECT_EQ(context.moment_of(), ExplainContext::Moment::kRange);
+  context.cursor_ns = t.begin_ns();  // not in the range
+  EXPECT_EQ(context.time_source(), ExplainContext::Moment::kRange);
   context.cursor_ns = begin + 1;
-  EXPECT_EQ(context.moment_of(), ExplainContext::Moment::kCursor);
+  EXPECT_EQ(context.time_source(), ExplainContext::Moment::kCursor);
 }
 
 }  // namespace

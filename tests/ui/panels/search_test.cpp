@@ -1,4 +1,4 @@
-// The order of the allocations and what a search finds among them.
+// The order of the allocations, and which of them a search finds.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -52,11 +52,11 @@ TEST(AllocationSearchTest, FindsSitesCategoriesPhasesWhateverTheCase) {
   const auto t = MakeRecordedTrace({.steps = 4, .layers = 6});
   EXPECT_EQ(Found(*t, "METRICS.py"), 4u);        // a frame of the program
   EXPECT_EQ(Found(*t, "run/metrics.py:5"), 4u);  // as lists of frames show it
-  EXPECT_EQ(Found(*t, "metrics.py:5 log"), 4u);  // as call sites do
+  EXPECT_EQ(Found(*t, "metrics.py:5 log"), 4u);  // as call sites show it
   EXPECT_EQ(Found(*t, "optimizer state"), 1u);
   EXPECT_EQ(Found(*t, "activation"), 24u);
   EXPECT_EQ(Found(*t, "Allocator.cpp"), 0u) << "frames of C++ are everywhere";
-  EXPECT_EQ(Found(*t, "none"), 0u) << "no phase is no word";
+  EXPECT_EQ(Found(*t, "none"), 0u) << "without a phase there is no word";
   EXPECT_EQ(Found(*t, "nobody"), 0u);
 }
 
@@ -76,7 +76,7 @@ TEST(AllocationSearchTest, FindsUserMetadataAndCompiledRegions) {
   const size_t half = (t->allocations.size() + 1) / 2;
   EXPECT_EQ(Found(*t, "Expert 3"), half);
   EXPECT_EQ(Found(*t, "0/2"), half);
-  // Columns, and what a card says.
+  // Columns, and the texts of the details.
   EXPECT_EQ(AllocationColumns(plain.get()).size() + 2, AllocationColumns(t.get()).size());
   EXPECT_EQ(AllocationRow(*t, {0}).cells[10].text, "expert 3 of layer 7");
   EXPECT_EQ(AllocationRow(*t, {1}).cells[11].text, "");
@@ -110,7 +110,7 @@ TEST(SiteGroupsTest, AddUpByMetadataAnnotationAndRegion) {
   }
 }
 
-// One rule for what a call site is called: canvas, panels and pages.
+// One rule for the name of a call site, in canvas, panels and pages.
 TEST(SiteNamesTest, CanvasSaysWhatPagesSay) {
   const auto t = MakeRecordedTrace();
   const explain::CallSites sites = explain::FindCallSites(*t);

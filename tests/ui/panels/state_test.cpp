@@ -1,4 +1,4 @@
-// The page of a file that is a state and no run.
+// The page of a file that is a state without history.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ TEST(StateTest, SaysWhoHoldsWhatByPoolAndSite) {
   const explain::MemoryState state = explain::StateAtEnd(*t);
   const Table pools = StatePoolsTable(state);
   ASSERT_EQ(pools.rows.size(), 2u);
-  // The private pool is the larger one, and called after whom it is for.
+  // The private pool is the larger one, and named after its purpose.
   EXPECT_EQ(pools.rows[0].cells[1].bytes, 128 * kMiB);
   EXPECT_THAT(pools.rows[0].cells[0].text, HasSubstr("private pool"));
   EXPECT_THAT(pools.rows[0].cells[0].text, HasSubstr(state.fragmentation.owners.front().name));
@@ -47,12 +47,12 @@ TEST(StateTest, NoMomentsAndNoTimesAreMadeUp) {
   }
   for (const Fact& fact : RecordingFactsOf(*digest, "state.pickle").facts)
     EXPECT_NE(fact.label, "length");
-  // The only moment is the last one, wherever a cursor was left.
+  // The only time is the last one, wherever the cursor was before.
   ExplainContext context;
   context.digest = digest;
   context.cursor_ns = 1;
   context.range = {0, 2};
-  EXPECT_EQ(context.moment_of(), ExplainContext::Moment::kState);
+  EXPECT_EQ(context.time_source(), ExplainContext::Moment::kState);
   EXPECT_EQ(context.moment(), digest->trace->events.size() - 1);
 }
 

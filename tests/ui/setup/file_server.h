@@ -1,6 +1,5 @@
 // A package index on this computer, on a port that the system chooses: pages, files with ranges,
-// and everything that goes wrong on the way. Runs in the thread that makes it, which needs an event
-// loop.
+// and errors of all kinds. It runs in the thread that creates it, which needs an event loop.
 #pragma once
 
 #include <QHash>
@@ -20,11 +19,11 @@ class FileServer {
     QByteArray body;
     int code = 200;
     QByteArray location;       // of a redirect
-    bool ranges = true;        // whether parts can be asked for
-    bool wrong_range = false;  // answers with another part
+    bool ranges = true;        // whether ranges can be requested
+    bool wrong_range = false;  // answers with another range
     qsizetype cut_after = -1;  // of the body; then the connection ends
-    int cuts = 1 << 20;        // so often, then no more
-    bool silent = false;       // after the headers nothing comes
+    int cuts = 1 << 20;        // this many times, then no more
+    bool silent = false;       // sends nothing after the headers
   };
   FileServer() {
     QObject::connect(&server_, &QTcpServer::newConnection, [this] {

@@ -1,4 +1,4 @@
-// The shipped runs are what the worker plans today.
+// The shipped runs equal today's plans of the worker.
 #include <gtest/gtest.h>
 
 #include <QCoreApplication>
@@ -13,7 +13,7 @@
 namespace vramscope::ui {
 namespace {
 
-// The first event in which they differ, in what is said of memory; "": in none.
+// The first event in which the memory of the two differs; "" if none does.
 std::string FirstDifference(const trace::Trace& a, const trace::Trace& b) {
   const trace::EventTable &x = a.events, &y = b.events;
   for (trace::EventIndex i = 0; i < std::min(x.size(), y.size()); ++i) {
@@ -59,8 +59,8 @@ TEST(ShippedSamplesPlanned, AreEqualToAFreshPlanOfTheSameSettings) {
   }
 }
 
-// Each kind of GPU has a number in the worker's process, and those end: it is replaced, and nobody
-// is told.
+// Each kind of GPU takes a number in the worker's process, and the numbers are limited. When they
+// run out, the process is replaced without a message.
 TEST(RealWorker, PlansForMoreKindsOfGpuThanOneProcessCan) {
   const QString worker = QStringLiteral(VRAMSCOPE_REAL_WORKER);
   if (worker.isEmpty()) GTEST_SKIP() << "vramscope-worker is not built (it needs LibTorch)";
@@ -92,7 +92,8 @@ TEST(RealWorker, PlansForMoreKindsOfGpuThanOneProcessCan) {
   };
   WorkerClient client(worker);
   listen(client);
-  const int kinds = trainer::kPlannedDevices;  // one more than a process can: number 0 is of none
+  const int kinds =
+      trainer::kPlannedDevices;  // one more than a process supports: number 0 is not used
   qint64 process = 0;
   int replaced_at = 0;
   for (int i = 1; i <= kinds; ++i) {

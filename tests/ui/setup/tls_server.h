@@ -1,5 +1,5 @@
-// A server on this computer with a self-signed certificate: answers every request with 404. Runs in
-// the thread that makes it.
+// A server on this computer with a self-signed certificate: it answers every request with 404. It
+// runs in the thread that creates it.
 #pragma once
 
 #include <QFile>
@@ -16,7 +16,7 @@ namespace vramscope::ui::testing {
 
 class TlsServer {
  public:
-  // `folder` gets the key and the certificate, both made now by the program openssl.
+  // The key and the certificate are written to `folder`; the program openssl makes both now.
   explicit TlsServer(const QString& folder) : certificate_(folder + QStringLiteral("/own.pem")) {
     const QString key = folder + QStringLiteral("/own.key");
     QProcess openssl;
@@ -35,12 +35,12 @@ class TlsServer {
       while (QTcpSocket* socket = server_.nextPendingConnection()) {
         QObject::connect(socket, &QTcpSocket::disconnected, socket, &QObject::deleteLater);
         QObject::connect(socket, &QTcpSocket::readyRead, [this, socket] { Answer(socket); });
-        if (socket->bytesAvailable() > 0) Answer(socket);  // came with the handshake
+        if (socket->bytesAvailable() > 0) Answer(socket);  // arrived with the handshake
       }
     });
     server_.listen(QHostAddress::LocalHost);
   }
-  // False where there is no program openssl.
+  // False if the program openssl does not exist.
   bool listening() const { return server_.isListening(); }
   const QString& certificate() const { return certificate_; }
   QUrl url() const {

@@ -1,4 +1,4 @@
-// The download against a server of this computer that cuts, lies, is slow or hostile.
+// The download from a local server that cuts connections, sends wrong data, is slow or hostile.
 #include "ui/setup/torch_download.h"
 
 #include <gmock/gmock.h>
@@ -85,7 +85,7 @@ TEST_F(Download, AConnectionThatIsCutIsGoneOnWithByItself) {
   const absl::Status status = Run();
   ASSERT_TRUE(status.ok()) << status;
   EXPECT_TRUE(Installed());
-  // Every part once: what came is not asked for again.
+  // Requests every part once: received parts are not requested again.
   EXPECT_THAT(index_.server.asked,
               ElementsAre(kPage, kFile, kFile + QStringLiteral(" bytes=100000-"),
                           kFile + QStringLiteral(" bytes=200000-"),
@@ -136,7 +136,7 @@ TEST_F(Download, AFileOfAnotherContentOrSizeIsNotUnpacked) {
   index_.server[kFile].body += QByteArray(1000, 'x');
   EXPECT_THAT(Message(Run()), HasSubstr("larger on the server"));
   index_.server[kFile].body.truncate(5000);
-  EXPECT_EQ(Run().code(), absl::StatusCode::kDataLoss);  // 416: there is no more of it
+  EXPECT_EQ(Run().code(), absl::StatusCode::kDataLoss);  // 416: there are no more bytes
   EXPECT_FALSE(Installed());
 }
 
@@ -217,7 +217,7 @@ TEST_F(Download, AProxyThatIsNotThereIsNamed) {
 }
 
 TEST_F(Download, AProxyThatRefusesIsNamed) {
-  FileServer proxy;  // answers "CONNECT", too, with 404
+  FileServer proxy;  // also answers "CONNECT" with 404
   qputenv("https_proxy", proxy.url({}).toString().toUtf8());
   DownloadOptions options = index_.Options(Folder());
   options.index.setScheme(QStringLiteral("https"));
@@ -230,7 +230,7 @@ TEST_F(Download, AProxyThatRefusesIsNamed) {
   EXPECT_TRUE(index_.server.asked.isEmpty());
 }
 
-// The name is of those that no server has (RFC 6761).
+// A reserved name that no server has (RFC 6761).
 TEST_F(Download, AHostThatIsNotFoundIsTakenForNoNetwork) {
   DownloadOptions options = index_.Options(Folder());
   options.index = QUrl(QStringLiteral("http://nowhere.invalid/simple/"));
@@ -252,11 +252,11 @@ TEST_F(Download, ACertificateThatNobodySignedIsNotTrustedUnlessItIsNamed) {
   qputenv("SSL_CERT_FILE", server.certificate().toUtf8());
   const absl::Status trusted = Run(options);
   qunsetenv("SSL_CERT_FILE");
-  EXPECT_EQ(trusted.code(), absl::StatusCode::kNotFound) << trusted;  // as the server says
+  EXPECT_EQ(trusted.code(), absl::StatusCode::kNotFound) << trusted;  // as the server states
   EXPECT_EQ(server.requests, 1);
 }
 
-// It waits for the end of a request, and the client for an answer to its greeting.
+// The server waits for the end of a request, and the client for a reply to its greeting.
 TEST_F(Download, AServerThatDoesNotEncryptIsGivenUp) {
   DownloadOptions options = index_.Options(Folder());
   options.index.setScheme(QStringLiteral("https"));
@@ -267,7 +267,8 @@ TEST_F(Download, AServerThatDoesNotEncryptIsGivenUp) {
   EXPECT_TRUE(index_.server.asked.isEmpty());
 }
 
-// A limit on files stands for a disk: the system refuses to write more, and what has come stays.
+// A limit of the file size simulates a full disk: the system refuses to write more, and the
+// received data are kept.
 TEST_F(Download, WhereNoMoreCanBeWrittenItSaysSoAndGoesOnLater) {
   rlimit before{};
   ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);

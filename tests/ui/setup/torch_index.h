@@ -1,4 +1,4 @@
-// A FileServer that has a wheel of torch, as small as it can be, and its page.
+// A FileServer with a minimal wheel of torch and its page.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ class TorchIndex {
 
   static std::vector<setup::testing::ZipFile> Files() {
     auto files = setup::testing::TorchFiles();
-    // Not to be packed: a connection can be cut in it.
+    // Not compressible, so that a connection can be cut within it.
     std::string noise;
     for (uint32_t i = 0, value = 1; i < 300'000; ++i)
       noise += static_cast<char>((value = value * 1664525 + 1013904223) >> 24);

@@ -1,6 +1,6 @@
-// The n-th allocation fails, once, on the threads beside the UI thread while a file is opened and
-// saved: nothing ends, nothing is lost, the message says what is missing. On the UI thread any
-// exception in the handler of an event is a message, too.
+// Makes the n-th allocation fail, once, on the threads other than the UI thread while a file is
+// opened and saved. The window must not end or lose anything, and must say what is missing. On the
+// UI thread, any exception in an event handler becomes a message, too.
 #include <gtest/gtest.h>
 #include <link.h>
 
@@ -32,7 +32,7 @@ std::atomic<int64_t> until_failure = -1;  // allocations; < 0: none fails
 std::atomic<bool> failed = false;
 thread_local bool spared = false;  // the UI thread
 
-// Qt's own code is not made for it: what its libraries allocate themselves is spared.
+// Qt's own code does not support failing allocations, so allocations by its libraries never fail.
 struct Range {
   uintptr_t begin, end;
 };
@@ -79,8 +79,8 @@ void operator delete(void* at, std::size_t, std::align_val_t) noexcept { std::fr
 namespace vramscope::ui {
 namespace {
 
-// Every one where that is asked for ($VRAMSCOPE_ALL_FAULTS, minutes), else ever fewer: the first
-// ones and some of each size.
+// Makes every allocation fail if $VRAMSCOPE_ALL_FAULTS is set (takes minutes). Otherwise ever
+// fewer: the first ones, and some of each size.
 int64_t After(int64_t n) {
   return qEnvironmentVariableIsSet("VRAMSCOPE_ALL_FAULTS") ? n + 1 : n + 1 + n / 16;
 }
@@ -89,7 +89,7 @@ class AllocationFaults : public ::testing::Test {
  protected:
   void SetUp() override {
     spared = true;
-    // No place for the session of the window: it is written meanwhile, by way of protobuf, whose
+    // The window's session has no file: it would be written at the same time with protobuf, whose
     // messages do not survive an allocation that fails while they are filled.
     window_ = std::make_unique<MainWindow>(
         MainWindowOptions{.worker_program = QStringLiteral(VRAMSCOPE_FAKE_WORKER),
@@ -108,14 +108,14 @@ class AllocationFaults : public ::testing::Test {
     until_failure = -1;
     window_.reset();
   }
-  // Written since: it is read once more, in place of showing the document that is open.
+  // The file was written since: it is read again instead of showing the open document.
   void Touch() {
     QFile file(path_);
     ASSERT_TRUE(file.open(QIODevice::ReadWrite));
     written_ = written_.addSecs(1);
     ASSERT_TRUE(file.setFileTime(written_, QFileDevice::FileModificationTime));
   }
-  // False: there were no more allocations than that.
+  // Returns false if there were no more allocations.
   template <class Act>
   bool FailingAt(int64_t n, Act act) {
     failed = false;
@@ -136,8 +136,7 @@ class AllocationFaults : public ::testing::Test {
   std::unique_ptr<MainWindow> window_;
 };
 
-// A picture, a slot, a queued call that throws: what it was about to do is not done, and the window
-// says so.
+// If painting, a slot or a queued call throws, its action is not done, and the window says so.
 class Thrower : public QWidget {
  public:
   int painted = 0;
@@ -173,7 +172,7 @@ TEST_F(AllocationFaults, AnExceptionInAnEventIsAMessage) {
   says("a picture", [&] { thrower.show(); });
   thrower.update();
   EXPECT_TRUE(QTest::qWaitFor([&] { return thrower.painted > 1; }, 5'000)) << "it is drawn again";
-  // Of a window that is gone nobody is told.
+  // A window that has been closed gets no message.
   app->setWindow(nullptr);
   QMetaObject::invokeMethod(
       qApp, [] { throw std::bad_alloc(); }, Qt::QueuedConnection);
@@ -197,7 +196,7 @@ TEST_F(AllocationFaults, OpeningSaysThatMemoryRanOut) {
     ASSERT_NE(window_->digest(), nullptr);
     ASSERT_EQ(window_->digest()->trace->events.size(), before->trace->events.size())
         << "at allocation " << n;
-    if (window_->digest() != shown) continue;  // what failed was not needed for it
+    if (window_->digest() != shown) continue;  // the failed allocation was not needed for it
     ++refused;
     EXPECT_TRUE(why.contains(QLatin1String("memory"))) << n << ": " << why.toStdString();
     EXPECT_EQ(Banner("kind"), "open-failed") << n;
@@ -206,7 +205,7 @@ TEST_F(AllocationFaults, OpeningSaysThatMemoryRanOut) {
               static_cast<long long>(runs), static_cast<long long>(refused));
   EXPECT_GT(n, 100);
   EXPECT_GT(refused, 10);
-  // It all works as before.
+  // Everything works as before.
   Touch();
   window_->openFile(path_);
   ASSERT_TRUE(QTest::qWaitFor([this] { return !window_->busy(); }, 20'000));

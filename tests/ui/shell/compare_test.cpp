@@ -1,4 +1,4 @@
-// The page that compares what is shown with another trace, and the ways to get one.
+// The page that compares the shown trace with another, and the ways to open one.
 #include <gmock/gmock.h>
 
 #include <QAction>
@@ -24,7 +24,7 @@ using ::testing::HasSubstr;
 
 class CompareTest : public testing::RecordedWindow {
  protected:
-  // Fewer layers, and nothing that leaks.
+  // Fewer layers, and no leak.
   QString Other() {
     return Write("other.trace", *testing::MakeRecordedTrace({.layers = 4, .leak = false}));
   }
@@ -71,7 +71,7 @@ TEST_F(CompareTest, AnotherFileBesideTheOneThatIsShown) {
   EXPECT_THAT(Head(), HasSubstr("other.trace"));
   EXPECT_THAT(Head(), HasSubstr("more than the baseline's"));
   EXPECT_THAT(Head(), HasSubstr("matched by stack"));
-  // The two more layers come first; what leaks is there alone.
+  // The two additional layers come first; the leak exists only there.
   ASSERT_EQ(Rows(), 2);
   EXPECT_THAT(Cell(0, 0).toStdString(), HasSubstr("model.py:42"));
   EXPECT_EQ(Cell(0, 5), "+20.000 MiB");
@@ -90,7 +90,7 @@ TEST_F(CompareTest, ARowShowsItsBlocksInTheTimeline) {
   EXPECT_EQ(trace.allocations.bytes_rounded[id.value], 8u << 20);
   EXPECT_EQ(window_->timelineWidget()->cursorTime(),
             window_->digest()->summary.peak.context.time_ns);
-  // Another block ends it; the same row begins it again.
+  // Selecting another block ends it; the same row starts it again.
   window_->timelineWidget()->select({0});
   EXPECT_EQ(Highlighted(), 0);
   ClickRow(0);
@@ -115,7 +115,7 @@ TEST_F(CompareTest, ByCategoryPhaseAndStep) {
   Click("compareBy3");
   EXPECT_EQ(Rows(), 4);
   EXPECT_EQ(Cell(2, 0), "2");
-  // Within one step that both have.
+  // Within one step that both runs have.
   auto* steps = Find<QComboBox>("compareStep");
   ASSERT_EQ(steps->count(), 5);
   steps->setCurrentIndex(2);
@@ -158,13 +158,13 @@ TEST_F(CompareTest, FiltersSortsAndCopies) {
   QTest::keyClick(table, Qt::Key_C, Qt::ControlModifier);
   EXPECT_THAT(QApplication::clipboard()->text().toStdString(),
               ::testing::StartsWith("Call site\tCategory\tChange\t"));
-  // For a spreadsheet: bytes as they are.
+  // For a spreadsheet: plain bytes.
   QTest::keyClick(table, Qt::Key_C, Qt::ControlModifier | Qt::ShiftModifier);
   const QStringList csv = QApplication::clipboard()->text().split(QLatin1Char('\n'));
   ASSERT_EQ(csv.size(), Rows() + 2);
   EXPECT_EQ(csv[0], "Call site,Category,Change,Baseline [B],Shown [B],Difference [B],Blocks");
   EXPECT_THAT(csv[2].toStdString(), HasSubstr(",41943040,62914560,20971520,"));
-  // By the keyboard: the column that the cursor is in, largest first, then turned round.
+  // By keyboard: sorts the column of the cursor, largest first, then in reverse.
   table->setCurrentIndex(table->model()->index(0, 4));
   QTest::keyClick(table, Qt::Key_S);
   const QString most = Cell(0, 4);
@@ -182,7 +182,7 @@ TEST_F(CompareTest, SwapShowsTheOther) {
   EXPECT_THAT(State()["title"].toString().toStdString(), ::testing::StartsWith("other.trace"));
   EXPECT_THAT(Head(), HasSubstr("less than the baseline's"));
   EXPECT_EQ(Cell(1, 2), "removed");
-  ClickRow(1);  // there is nothing of it here
+  ClickRow(1);  // nothing of it exists here
   EXPECT_EQ(Highlighted(), 0);
   Click("run.swap");
   EXPECT_EQ(window_->digest()->name, "recorded.trace");

@@ -1,6 +1,6 @@
-// The dialog for a GPU: found by words, a MIG slice, other memory, a file, figures; and a device
-// file that is dropped on the window. With VRAMSCOPE_TEST_PICTURES=FOLDER it is drawn into files,
-// too.
+// The dialog for a GPU: search by words, a MIG slice, another memory size, a file, figures; and a
+// device file that is dropped on the window. With VRAMSCOPE_TEST_PICTURES=FOLDER, it also writes
+// pictures.
 #include "ui/panels/device_dialog.h"
 
 #include <gmock/gmock.h>
@@ -70,7 +70,7 @@ class DeviceDialogTest : public testing::ShellWindow {
 TEST_F(DeviceDialogTest, FindsAGpuByWords) {
   RunDefault();
   OpenDialog();
-  EXPECT_EQ(dialog_->device(), "rtx-4090");  // what is planned for
+  EXPECT_EQ(dialog_->device(), "rtx-4090");  // the GPU of the plan
   const int all = Rows();
   EXPECT_GE(all, 75);
   Picture("table-dark.png");
@@ -113,7 +113,7 @@ TEST_F(DeviceDialogTest, TakesASliceAndOtherMemory) {
   const auto& device = window_->digest()->trace->info.device;
   EXPECT_EQ(device.memory_bytes, uint64_t{16} << 30);
   EXPECT_EQ(device.sm_count, 28u);
-  // The box shows what the table does not have, and the dialog opens with it.
+  // The box shows a device that the table lacks, and the dialog opens with it.
   EXPECT_THAT(window_->findChild<QComboBox*>(QStringLiteral("device"))->currentText().toStdString(),
               HasSubstr("2g.20gb"));
   OpenDialog();

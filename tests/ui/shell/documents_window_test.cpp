@@ -1,5 +1,5 @@
-// Documents in the real window: nothing that is opened, toggled or planned takes the place of
-// anything; tabs, history, comparisons; what is in memory.
+// Documents in the real window: opening, toggling or planning never replaces another document;
+// tabs, history, comparisons; what stays in memory.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -84,7 +84,7 @@ class Documents : public testing::ShellWindow {
     QDropEvent drop(at, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
     QApplication::sendEvent(onto, &drop);
   }
-  // As the end of a drag: onto the middle of a tab, or between two.
+  // Like the end of a drag: onto the middle of a tab, or between two tabs.
   void DropTab(DocumentId dragged, const QPoint& at) {
     QMimeData data;
     data.setData(QLatin1String(kDocumentMime), QByteArray::number(dragged));
@@ -92,7 +92,7 @@ class Documents : public testing::ShellWindow {
   }
 };
 
-// What was F9: the recording was gone, and undo showed a plan.
+// A toggle used to replace the recording, and undo showed a plan.
 TEST_F(Documents, AToggleBesideARecordingIsAPlanOfItsOwn) {
   OpenAndWait(Write("recorded.trace"));
   const auto recording = window_->digest();
@@ -111,14 +111,14 @@ TEST_F(Documents, AToggleBesideARecordingIsAPlanOfItsOwn) {
   ASSERT_TRUE(Idle());
   EXPECT_EQ(window_->config().batch, 5);
   EXPECT_EQ(Shown(), "qwen2-0.5b");
-  // A second one from there goes on in the same plan.
+  // A second toggle from there continues in the same plan.
   window_->showDocument(IdOf(0));
   Edit(6);
   EXPECT_EQ(window_->documents().size(), 2u);
   EXPECT_EQ(window_->config().batch, 6);
 }
 
-// The canvas kept the recording, under the tab and the figures of the plan.
+// The canvas used to keep the recording, under the tab and the figures of the plan.
 TEST_F(Documents, APlanThatFailsBesideARecordingShowsItsEarlierResult) {
   RunDefault();
   const auto plan = window_->digest();
@@ -128,7 +128,7 @@ TEST_F(Documents, APlanThatFailsBesideARecordingShowsItsEarlierResult) {
   config.batch = 7;
   ASSERT_GT(window_->worker()->processId(), 0);
   ::kill(static_cast<pid_t>(window_->worker()->processId()), SIGKILL);
-  window_->editConfig(config);  // before the window knows
+  window_->editConfig(config);  // before the window knows about it
   ASSERT_TRUE(Idle());
   ASSERT_EQ(Banner("kind").toStdString(), "worker-lost");
   ASSERT_EQ(Shown(), "qwen2-0.5b");
@@ -148,7 +148,7 @@ TEST_F(Documents, EachFileHasATabAndIsReadOnce) {
   EXPECT_EQ(Shown(), "a.trace") << "at once";
   EXPECT_EQ(window_->digest(), first);
   EXPECT_EQ(window_->documents().size(), 3u);
-  // Written since, it is another one.
+  // After it was written again, it is another file.
   ASSERT_TRUE(QFile::remove(a));
   Write("a.trace", {.steps = 3});
   OpenAndWait(a);
@@ -166,7 +166,7 @@ TEST_F(Documents, WhatCannotBeReadLeavesNoTab) {
   EXPECT_EQ(window_->digest(), shown);
 }
 
-// F40.
+// A title used to name the file twice.
 TEST_F(Documents, TheTitleNamesAFileOnce) {
   OpenAndWait(Write("step.trace"));
   EXPECT_EQ(State()["title"].toString().count(QLatin1String("step.trace")), 1);
@@ -186,7 +186,7 @@ TEST_F(Documents, EachToggleIsAnEntryAndUndoGoesBackInThem) {
   EXPECT_EQ(CurrentEntry(), 1);
   EXPECT_EQ(Changes().size(), 3u);
   EXPECT_EQ(window_->config().batch, 3);
-  // A click goes to any, and undo back from there.
+  // A click goes to any entry, and undo goes back from there.
   const QModelIndex first = History()->model()->index(0, 0);
   QTest::mouseClick(History()->viewport(), Qt::LeftButton, {},
                     History()->visualRect(first).center());
@@ -258,7 +258,7 @@ TEST_F(Documents, ATabComesBackWhereItWas) {
   EXPECT_FALSE(State()["baseline"].toBool());
 }
 
-// F17.
+// A baseline used to appear in other documents, too.
 TEST_F(Documents, ABaselineIsOfItsDocumentAlone) {
   OpenAndWait(Write("recorded.trace"));
   window_->findChild<QAbstractButton*>(QStringLiteral("recordingPlan"))->click();
@@ -283,11 +283,11 @@ TEST_F(Documents, ATabOntoAnotherComparesThem) {
   EXPECT_EQ(window_->documents().active().session.baseline(), plan);
   EXPECT_EQ(State()["tables"].toObject()["current"].toString(), "Compare");
   EXPECT_GT(ComparedRows(), 0);
-  // By its key, with the one that was shown before.
+  // By its key, compared with the document that was shown before.
   Trigger("document.compare");
   EXPECT_EQ(window_->documents().active().session.baseline(),
             window_->documents().at(2).session.shown());
-  // Onto itself it is nothing; between two it is moved.
+  // Dropping a tab on itself does nothing; between two tabs it is moved.
   DropTab(IdOf(1), Bar()->tabRect(1).center());
   EXPECT_EQ(Shown(), "a.trace");
   DropTab(IdOf(2), Bar()->tabRect(0).topLeft() + QPoint(2, 4));
@@ -311,7 +311,7 @@ TEST_F(Documents, ARowOntoAnotherComparesThem) {
   EXPECT_EQ(window_->config().batch, 3);
   EXPECT_TRUE(State()["baseline"].toBool());
   EXPECT_GT(ComparedRows(), 0);
-  // C compares the current one with the selected.
+  // C compares the current result with the selected one.
   History()->setCurrentIndex(History()->model()->index(2, 0));
   QTest::keyClick(History(), Qt::Key_C);
   ASSERT_TRUE(Idle());
@@ -338,7 +338,7 @@ TEST_F(Documents, KeysAndClicksChooseAndClose) {
   EXPECT_THAT(Titles(), ElementsAre("qwen2-0.5b"));
   EXPECT_THAT(State()["title"].toString().toStdString(), Not(HasSubstr("b.trace")));
   EXPECT_TRUE(window_->digest()->trace->info.has_config);
-  // One document needs no tabs; the last leaves an empty one.
+  // A single document needs no tabs; closing the last one leaves an empty document.
   EXPECT_FALSE(window_->findChild<DocumentTabs*>()->isVisible());
   QTest::keyClick(window_.get(), Qt::Key_W, Qt::ControlModifier);
   EXPECT_EQ(window_->documents().size(), 1u);
@@ -347,7 +347,8 @@ TEST_F(Documents, KeysAndClicksChooseAndClose) {
   RunDefault();
 }
 
-// A toggle that is left before it has come is made when its tab is looked at.
+// A toggle whose plan was not finished when the tab was left is planned when its tab is shown
+// again.
 TEST_F(Documents, APlanThatWasLeftIsMadeLater) {
   RunDefault();
   OpenAndWait(Write("a.trace"));
@@ -376,12 +377,12 @@ TEST_F(Documents, FewResultsStayInMemory) {
   ASSERT_TRUE(WaitFor([&] { return digests[0].expired() && digests[1].expired(); }));
   EXPECT_FALSE(digests[3].expired());
   EXPECT_EQ(State()["documents"].toArray()[0].toObject()["state"].toString(), "unloaded");
-  // It is read again, as it was.
+  // The file is read again, with the same result.
   window_->showDocument(IdOf(0));
   ASSERT_TRUE(Idle());
   EXPECT_THAT(State()["title"].toString().toStdString(), HasSubstr("0.trace"));
   EXPECT_EQ(window_->documents().at(0).history.entries().size(), 1u);
-  // Of one whose file has gone that is said, and the tab stays.
+  // If the file of a document no longer exists, a message says so, and the tab stays.
   ASSERT_TRUE(QFile::remove(folder_.filePath(QStringLiteral("1.trace"))));
   window_->showDocument(IdOf(1));
   ASSERT_TRUE(Idle());
@@ -391,7 +392,7 @@ TEST_F(Documents, FewResultsStayInMemory) {
   EXPECT_EQ(State()["timeline"].toObject()["status"].toString(), "failed");
 }
 
-// One that has to be read first is read, and then compared.
+// A result that has to be read first is read, and then compared.
 TEST_F(Documents, WhatIsNotInMemoryIsComparedAllTheSame) {
   for (int i = 0; i < 6; ++i)
     OpenAndWait(Write(qPrintable(QStringLiteral("%1.trace").arg(i)),
@@ -423,7 +424,8 @@ TEST_F(Documents, SettingsAreSavedAndSurviveARestart) {
   EXPECT_EQ(window_->config().batch, 13);
 }
 
-// Pictures of tabs and a history, to be looked at: documents_window_test --shots FOLDER 1680x1050.
+// Pictures of tabs and a history, for visual checks: documents_window_test --shots FOLDER
+// 1680x1050.
 int DrawPictures(const QString& folder, const QString& size) {
   QTemporaryDir scratch;
   const QString worker = QStringLiteral(VRAMSCOPE_REAL_WORKER);

@@ -1,5 +1,5 @@
-// What one meets in the first minutes with the window: what is drawn behind what, what is said of a
-// run that did not end, the palette, the keys, the room there is. Runs under Xvfb (CMakeLists.txt).
+// The first minutes with the window: which parts overlap, the message for a run that did not end,
+// the palette, the keys, the available space. Runs under Xvfb (CMakeLists.txt).
 #include <gmock/gmock.h>
 #include <signal.h>
 
@@ -195,9 +195,9 @@ TEST_F(FirstUseTest, ThePaletteFindsWhatIsMeant) {
   EXPECT_EQ(find("view light").value(0), "view.theme.light");
   EXPECT_EQ(find("peak").value(0), "go.peak");
   EXPECT_TRUE(find("zmin").contains(QStringLiteral("view.zoom-in"))) << "scattered letters";
-  // What can't be done now is behind what can: there is no baseline.
+  // Commands that are not possible now are listed after those that are: there is no baseline.
   EXPECT_NE(find("baseline").value(0), "run.unpin");
-  // A row for every command that there is, none for a recent file that there is none of.
+  // A row for every command, but none for recent files that do not exist.
   for (const QString& id : find("")) EXPECT_FALSE(id.startsWith(QLatin1String("file.recent")));
   auto* palette = new CommandPalette(*window_->actionRegistry(), window_.get());
   palette->show();
@@ -223,7 +223,7 @@ TEST_F(FirstUseTest, ALongFileNameWidensNothing) {
     EXPECT_LE(window_->minimumSizeHint().width(), 1024) << page.toStdString();
     EXPECT_EQ(window_->width(), 1024) << page.toStdString();
   }
-  // Nor the menu.
+  // Neither does the menu.
   for (const QMenu* menu : window_->findChildren<QMenu*>())
     EXPECT_LT(menu->sizeHint().width(), 700) << menu->title().toStdString();
 }
@@ -232,10 +232,10 @@ TEST_F(FirstUseTest, ARecordingThatTellsNoModelAsksForOne) {
   OpenRecorded();
   const auto recording = window_->digest();
   QTest::mouseClick(Find<QPushButton>("recordingPlan"), Qt::LeftButton);
-  EXPECT_FALSE(window_->worker()->busy()) << "nothing is planned that nobody chose";
+  EXPECT_FALSE(window_->worker()->busy()) << "nothing is planned that was not chosen";
   EXPECT_FALSE(State()["recorded"].toBool());
   EXPECT_EQ(Banner("kind"), "choose-model");
-  // It is in its tab, and the plan is compared with it.
+  // It is in its own tab, and the plan is compared with it.
   EXPECT_EQ(window_->documents().at(0).session.shown(), recording);
   EXPECT_TRUE(State()["baseline"].toBool());
   Find<QToolButton>("banner-action")->click();
@@ -302,7 +302,7 @@ TEST_F(FirstUseTest, LoraIsOfferedOnlyWhereItFindsALayer) {
   EXPECT_THAT(Technique("lora")["reason"].toString().toStdString(),
               AllOf(HasSubstr("no linear layer"), HasSubstr("basics-medium")));
   Picture("lora-off.png");
-  // On where it was, off where it finds nothing.
+  // Restored where it was, and switched off where it finds nothing.
   const run::RunConfig lora = run::SwitchedOn(*run::FindToggle("lora"), Preset("qwen2-0.5b"));
   const auto change = WithPreset(lora, "basics-medium");
   ASSERT_TRUE(change.ok());
@@ -337,7 +337,7 @@ TEST_F(FirstUseTest, ASmallWindowStillShowsPhasesMemoryAndBlocks) {
     } else {
       RunDefault();
     }
-    // The banner takes its lines once it knows its width: a turn or two of the loop.
+    // The banner wraps its lines once it knows its width: after one or two turns of the event loop.
     QStringList shown;
     const auto there = [&] {
       shown.clear();
@@ -369,13 +369,13 @@ TEST_F(FirstUseTest, APresetLeavesWhatTheUserHasSet) {
   ASSERT_TRUE(Idle());
   EXPECT_EQ(window_->config().model, "qwen2-0.5b");
   EXPECT_EQ(window_->config().seq, 512);
-  // There and back again: what came with the model goes with it.
+  // There and back again: settings that came with the model are removed with it.
   Choose("model", QStringLiteral("basics-medium"));
   Choose("model", QStringLiteral("qwen2-0.5b"));
   EXPECT_EQ(window_->config().seq, 512);
   EXPECT_EQ(window_->config().batch, 6);
   EXPECT_EQ(window_->config().Get("optimizer.impl"), "foreach");
-  // Nothing to say where nothing else changes.
+  // No message if nothing else changes.
   Choose("model", QStringLiteral("gpt2"));
   EXPECT_NE(Banner("kind"), "preset-settings");
 }
@@ -398,7 +398,7 @@ TEST_F(FirstUseTest, OneGpuIsShownNeverTheSum) {
   };
   shows(first);
   EXPECT_EQ(Banner("kind"), QString()) << "there is nothing to warn of";
-  // Every one of them is a click away, with its peak.
+  // Each of them is one click away, with its peak.
   const QList<QAction*> choices = Find<QToolButton>("chip-gpu")->menu()->actions();
   ASSERT_EQ(choices.size(), 2);
   EXPECT_THAT(choices[1]->text().toStdString(), AllOf(HasSubstr("cuda:1"), HasSubstr("peak")));
@@ -406,7 +406,7 @@ TEST_F(FirstUseTest, OneGpuIsShownNeverTheSum) {
   choices[1 - first]->trigger();
   ASSERT_TRUE(Idle());
   shows(1 - first);
-  EXPECT_FALSE(State()["ghost"].toBool()) << "another card is not the run before";
+  EXPECT_FALSE(State()["ghost"].toBool()) << "another GPU is not the previous run";
   window_->actionRegistry()->Find(QStringLiteral("view.next-device"))->trigger();
   ASSERT_TRUE(Idle());
   shows(first);

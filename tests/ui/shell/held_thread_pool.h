@@ -1,4 +1,4 @@
-// Keeps what is done in the background from starting, so that a test can come before it.
+// Prevents background jobs from starting, so that a test can act before them.
 #pragma once
 
 #include <QSemaphore>
@@ -13,8 +13,8 @@ class HeldThreadPool {
  public:
   HeldThreadPool() : threads_(pool_.maxThreadCount()) {
     pool_.setMaxThreadCount(1);
-    // The first takes the only thread. A job that waits for files adds a thread to the pool: the
-    // next of these takes it, as the pool starts what is queued before what is new.
+    // The first job takes the only thread. A job that waits for files adds a thread to the pool,
+    // which the next of these jobs takes, because the pool starts queued jobs before new ones.
     for (int i = 0; i < kHolders; ++i) pool_.start([this] { Hold(); }, kFirst);
   }
   ~HeldThreadPool() {
@@ -29,7 +29,7 @@ class HeldThreadPool {
     left_.release();
   }
 
-  static constexpr int kHolders = 16;  // more than a test asks for while it holds the pool
+  static constexpr int kHolders = 16;  // more than a test starts while it blocks the pool
   static constexpr int kFirst = std::numeric_limits<int>::max();
   QThreadPool& pool_ = JobPool();
   int threads_;

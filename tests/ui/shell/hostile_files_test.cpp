@@ -1,4 +1,4 @@
-// Traces that once ended the window or made it hang: sizes that add up to more than 64 bits, an end
+// Traces that once ended the window or made it hang: sizes whose sum exceeds 64 bits, an end
 // without a reason. Every page of them is drawn.
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ TEST_P(HostileFiles, AreShownOrRefused) {
   const QString path = QStringLiteral(VRAMSCOPE_SOURCE_DIR "/tests/golden/window/%1.trace")
                            .arg(QLatin1String(GetParam()));
   ASSERT_TRUE(QFile::exists(path));
-  window_->resize(1024, 700);  // too low for all segments: the map looks for a scale
+  window_->resize(1024, 700);  // too low for all segments: the map searches for a scale
   window_->openFile(path);
   ASSERT_TRUE(Idle());
   EXPECT_TRUE(window_->digest() != nullptr || Banner("kind") == QLatin1String("open-failed"));

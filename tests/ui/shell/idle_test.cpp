@@ -1,6 +1,5 @@
-// A window that nobody touches does nothing: ten seconds in which every paint, timer and wish to
-// draw is counted, over several windows at once, each left in a state in which something has moved
-// just before.
+// An idle window does nothing: for ten seconds, every paint, timer and update request is counted,
+// over several windows at once. Each is left in a state in which something has just been animated.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
@@ -18,9 +17,10 @@ namespace vramscope::ui {
 namespace {
 
 constexpr int kIdleMs = 10'000;
-constexpr double kMostCpuMs = 200;  // of the loop itself: a window that redraws takes thousands
+constexpr double kMostCpuMs =
+    200;  // of the event loop itself: a window that redraws takes thousands
 
-// What happened, by kind and by whom.
+// Counts of the events, by kind and by receiver.
 class Counter : public QObject {
  public:
   QMap<QString, int> counted;
@@ -35,7 +35,7 @@ class Counter : public QObject {
                        : event->type() == QEvent::UpdateRequest ? "update"
                        : event->type() == QEvent::Timer         ? "timer"
                                                                 : nullptr;
-    // The test's own wait is nobody's.
+    // Except for the test's own wait.
     const bool of_window = object->isWidgetType() || object->parent() != nullptr;
     if (what != nullptr && of_window)
       ++counted[QStringLiteral("%1 of %2 '%3'")
@@ -57,7 +57,7 @@ double CpuMs() {
 class IdleTest : public testing::RecordedWindow {
  protected:
   void SetUp() override {}
-  // What was window_ is kept open.
+  // The previous window_ is kept open.
   void NextWindow() {
     if (window_) windows_.push_back(std::move(window_));
     Open({});
@@ -80,13 +80,13 @@ class IdleTest : public testing::RecordedWindow {
 };
 
 TEST_F(IdleTest, NothingIsDrawnAndNobodyWakesInTenSeconds) {
-  // A zoom's animation, the live cursor, a tooltip under a mouse that rests.
+  // A zoom's animation, the live cursor, a tooltip under a mouse that does not move.
   NextWindow();
   OpenRecorded();
   window_->timelineWidget()->jumpToPeak();
   window_->timelineWidget()->zoomIn();
   HoverBlocks();
-  // A toggle's morph, over a run that stands behind it.
+  // A toggle's animation, over a baseline.
   NextWindow();
   window_->runConfig(window_->config());
   ASSERT_TRUE(WaitFor([this] { return window_->digest() != nullptr && !window_->busy(); }));
@@ -95,7 +95,7 @@ TEST_F(IdleTest, NothingIsDrawnAndNobodyWakesInTenSeconds) {
   const auto first = window_->digest();
   QTest::mouseClick(toggle, Qt::LeftButton);
   ASSERT_TRUE(WaitFor([&] { return window_->digest() != first && !window_->busy(); }));
-  // Compared with another, a row of it highlighted.
+  // Compared with another run, with a row of the comparison highlighted.
   NextWindow();
   OpenRecorded();
   window_->compareWith(
@@ -103,14 +103,14 @@ TEST_F(IdleTest, NothingIsDrawnAndNobodyWakesInTenSeconds) {
   ASSERT_TRUE(WaitFor([this] { return State()["baseline"].toBool(); }));
   window_->openPage(QStringLiteral("compare"));
   ASSERT_TRUE(Idle());
-  // What has computed in the background, and told how far it was.
+  // Pages that computed in the background and reported progress.
   for (const char* page : {"what-if", "reclaim", "fragmentation", "phases"}) {
     NextWindow();
     OpenRecorded();
     window_->openPage(QLatin1String(page));
     ASSERT_TRUE(Idle());
   }
-  // The page of a program, with the focus in the canvas again.
+  // The page of a program, with the focus back in the canvas.
   NextWindow();
   window_->openProgram();
   windows_.push_back(std::move(window_));
@@ -118,7 +118,7 @@ TEST_F(IdleTest, NothingIsDrawnAndNobodyWakesInTenSeconds) {
     window->timelineWidget()->setFocus();
     ASSERT_TRUE(WaitFor([&] { return !window->busy() && window->timelineWidget()->ready(); }));
   }
-  QTest::qWait(1500);  // the last of it
+  QTest::qWait(1500);  // the end of it
 
   Counter counter;
   qApp->installEventFilter(&counter);
@@ -135,7 +135,7 @@ TEST_F(IdleTest, NothingIsDrawnAndNobodyWakesInTenSeconds) {
               frames[i])
         << i;
 
-  // And what counts nothing would count something: the mouse moves in each.
+  // Checks that the counter works: the mouse moves in each window.
   qApp->installEventFilter(&counter);
   for (size_t i = 0; i < windows_.size(); ++i) {
     timeline::TimelineWidget* canvas = windows_[i]->timelineWidget();

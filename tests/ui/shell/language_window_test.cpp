@@ -1,4 +1,4 @@
-// The window in other languages: switched while it runs, complete, and with room for longer texts.
+// The window in other languages: switching while it runs, completeness, and room for longer texts.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// What is shown where: "QLabel heading": "AT THE PEAK".
+// Where each text is shown: "QLabel heading": "AT THE PEAK".
 using Texts = std::map<QString, QString>;
 
 QString PathOf(const QObject* object) {
@@ -171,9 +171,10 @@ TEST_F(LanguageWindowTest, TheRunningWindowIsSwitchedThereAndBack) {
   EXPECT_TRUE(differences.isEmpty()) << differences.join(QLatin1Char('\n')).toStdString();
 }
 
-// What is not ours to translate: names of the trace, of files, of settings and their values, units.
+// Texts that are not translated: names from the trace, from files, of settings and their values,
+// units.
 bool IsForeign(const QString& text) {
-  // A setting without a name of its own shows the last word of its key.
+  // A setting without a display name shows the last word of its key.
   static const QSet<QString> keys = [] {
     QSet<QString> words;
     for (const run::TechniqueDeclaration& technique : run::TheCatalogue().techniques)
@@ -186,12 +187,12 @@ bool IsForeign(const QString& text) {
   if (!letters.match(text).hasMatch()) return true;
   static const QRegularExpression foreign(
       QStringLiteral(
-          // Keys, units, numbers with them.
+          // Keys, units, and numbers with units.
           "^((Ctrl|Alt|Shift|Esc|Return|Home|End|PgUp|PgDown|Tab|F\\d+|Del|Ins)\\b.*"
           "|[^A-Za-z]*(B|[KMGT]iB|GB/s|ns|us|ms|s|min|x|GiB·s)?[^A-Za-z]*"
           // Files, paths, modules, frames, commands.
           "|\\S*[./_:>]\\S*( .*)?|/.*|vramscope.*|.*\\.(py|trace|pickle)\\b.*"
-          // Values of settings and names of their own.
+          // Values of settings and proper names.
           "|(bf16|fp16|fp32|amp-\\S+|eager|fused|adam\\S*|sgd|gpt2|cpu|cuda|none|nvme|true|false)"
           "|CUDA memory snapshot .*|CUDA memor…rotocol 4\\)|cuda(Malloc|Free)|recorded"
           "|(English|简体中文|Qt|ssh|user@box|python3?|Python|config\\.json|GPU)"
@@ -209,7 +210,7 @@ TEST_F(LanguageWindowTest, EveryTextIsInTheCatalogue) {
   QStringList bare;
   for (const auto& [where, text] : TextsOf(window_.get())) {
     if (text.contains(QChar(0x27e6)) || IsForeign(text)) continue;
-    // Names that the trace, the device table and the presets bring.
+    // Names from the trace, the device table and the presets.
     if (where.contains(QLatin1String("QComboBox")) && where.contains(QLatin1String(" item")))
       continue;
     if (where.contains(QLatin1String("QToolBar")) || where.contains(QLatin1String("QDockWidget")))
@@ -220,8 +221,7 @@ TEST_F(LanguageWindowTest, EveryTextIsInTheCatalogue) {
                               << bare.join(QLatin1Char('\n')).toStdString();
 }
 
-// Labels and buttons that show less than their text: those that wrap, elide or scroll are their
-// own.
+// Labels and buttons that show less than their text, except those that wrap, elide or scroll.
 QStringList CutTexts(QWidget* window) {
   QStringList cut;
   for (QWidget* widget : window->findChildren<QWidget*>()) {
@@ -277,7 +277,7 @@ TEST_F(LanguageWindowTest, NothingIsCutOffWhereTextsAreAThirdLonger) {
   ExpectNothingIsCut(window_.get(), [this] { return Idle(); });
 }
 
-// Pictures to be looked at: language_window_test --shots FOLDER 1024x700 zh_CN FILE.
+// Pictures for visual checks: language_window_test --shots FOLDER 1024x700 zh_CN FILE.
 int DrawPictures(const QStringList& arguments) {
   const QString folder = arguments.value(2), size = arguments.value(3), name = arguments.value(4);
   SetLanguage(LanguageFromName(name).value_or(Language::kEnglish));

@@ -1,5 +1,5 @@
-// The page of the live set in the real window: its totals are those of the breakdown and the curve
-// at every cursor, in every grouping; rows lead to the timeline.
+// The page of the live set in the real window: its totals equal those of the breakdown and the
+// curve at every cursor, in every grouping; rows lead to the timeline.
 #include <gmock/gmock.h>
 
 #include <QClipboard>
@@ -59,7 +59,7 @@ class LiveSetWindowTest : public testing::RecordedWindow {
     View()->setFocus();
     QTest::keyClick(View(), key);
   }
-  // Of the column of bytes, of rows that are groups (else: of all).
+  // The sum of the column of bytes, over rows that are groups (else over all rows).
   uint64_t SumOfRows() {
     uint64_t sum = 0;
     for (int row = 0; row < Model()->rowCount(); ++row)
@@ -67,7 +67,7 @@ class LiveSetWindowTest : public testing::RecordedWindow {
         sum += static_cast<uint64_t>(*Model()->cell(row, 1)->bytes);
     return sum;
   }
-  // What the page, the breakdown and the curve say at a moment.
+  // The figures of the page, the breakdown and the curve at a time.
   void ExpectOneTruth(qint64 time) {
     window_->timelineWidget()->setCursorTime(time);
     ASSERT_TRUE(WaitFor([this] { return window_->settled(); }));
@@ -130,15 +130,15 @@ TEST_F(LiveSetWindowTest, AGroupUnfoldsAndItsBlocksLeadToTheTimeline) {
   View()->selectRow(2);
   const trace::AllocationId second = Model()->allocationAt(2);
   EXPECT_EQ(window_->timelineWidget()->selection(), second);
-  // And the way back: what is selected in the timeline is the current row.
+  // The other way round: the selection in the timeline is the current row.
   const trace::AllocationId third = Model()->allocationAt(3);
   window_->timelineWidget()->select(third);
   EXPECT_EQ(View()->currentIndex().row(), 3);
-  // Of a folded group the group.
+  // For a block in a collapsed group, the group is the current row.
   const trace::AllocationId other = Model()->allocationAt(1 + static_cast<int>(count));
   window_->timelineWidget()->select(other);
   EXPECT_EQ(View()->currentIndex().row(), 1 + static_cast<int>(count));
-  // It stays unfolded where the cursor goes.
+  // It stays expanded when the cursor moves.
   window_->timelineWidget()->setCursorTime(digest->trace->end_ns());
   ASSERT_TRUE(Idle());
   bool unfolded = false;
@@ -192,7 +192,7 @@ TEST_F(LiveSetWindowTest, IsFilteredSortedAndCopied) {
   EXPECT_THAT(lines[0].toStdString(), HasSubstr("Block,Bytes [B],Share [%],Blocks,Requested [B]"));
   window_->actionRegistry()->Find(QStringLiteral("edit.copy-markdown"))->trigger();
   EXPECT_THAT(QGuiApplication::clipboard()->text().toStdString(), HasSubstr("| Block | Bytes |"));
-  // The key that goes there, and the one of its filter.
+  // The key that opens the page, and the key of its filter.
   window_->openPage(QStringLiteral("phases"));
   window_->actionRegistry()->Find(QStringLiteral("explain.live-set"))->trigger();
   EXPECT_TRUE(View()->isVisible());
@@ -215,7 +215,7 @@ TEST_F(LiveSetWindowTest, GroupsAreWhatTheyAreCalled) {
   EXPECT_THAT(names("by call site"), HasSubstr("model.py:42 forward; "));
 }
 
-// Areas are the shares of the bytes; what is in a box lies in it, and no two lie over each other.
+// Areas are proportional to bytes; the contents of a box are inside it, and no two boxes overlap.
 TEST_F(LiveSetWindowTest, ChartsAreOfTheSameBytes) {
   Show(*MakeRecordedTrace());
   By("by module");
@@ -249,7 +249,7 @@ TEST_F(LiveSetWindowTest, ChartsAreOfTheSameBytes) {
                            other.y >= box.y + box.h - 0.01f || box.y >= other.y + other.h - 0.01f;
         EXPECT_TRUE(apart) << chart->nameOf(box.node).toStdString() << " and "
                            << chart->nameOf(other.node).toStdString();
-        // As wide (of a treemap: as large) as its bytes say.
+        // The width (in a treemap the area) is proportional to the bytes.
         const double share = static_cast<double>(tree.nodes[other.node].bytes) /
                              static_cast<double>(tree.nodes[box.node].bytes);
         const double drawn = kind == 1 ? other.w / box.w : other.w * other.h / (box.w * box.h);
@@ -258,7 +258,7 @@ TEST_F(LiveSetWindowTest, ChartsAreOfTheSameBytes) {
         }
       }
     }
-    // A click marks and selects; a double click goes in, Backspace out again.
+    // A click marks and selects; a double click opens a box, Backspace goes back.
     const ChartBox& inner = boxes[1];
     const QPoint at(static_cast<int>(inner.x + 3), static_cast<int>(inner.y + 3));
     QTest::mouseClick(chart, Qt::LeftButton, {}, at);
@@ -292,7 +292,7 @@ TEST_F(LiveSetWindowTest, WhereNothingIsItSaysSo) {
   EXPECT_GT(Model()->rowCount(), 0);
   EXPECT_EQ(SumOfRows(), static_cast<uint64_t>(Live()["allocated"].toDouble()));
   EXPECT_TRUE(View()->isColumnHidden(static_cast<int>(LiveColumn::kAge)))
-      << "what was there at one moment has no age";
+      << "a state at one time has no age";
 }
 
 }  // namespace

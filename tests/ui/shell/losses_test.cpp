@@ -1,5 +1,5 @@
-// What the window must not lose or get wrong: names that a save proposes, files that it may not
-// replace, files in a row, logs, selections, the focus.
+// Things that the window must not lose or get wrong: names that a save proposes, files that it may
+// not replace, files opened in a row, logs, selections, the focus.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -70,7 +70,7 @@ TEST_F(Losses, ASaveNeverReplacesWhatWasOpened) {
   OpenAndWait(source);
   const QString copy = folder_.filePath(QStringLiteral("recorded-2.trace"));
   EXPECT_EQ(window_->proposedName(QStringLiteral("trace")), copy);
-  // By its name, by another way to it, by links to it; as a trace and as JSON.
+  // By its name, by another path, by links to it; as a trace and as JSON.
   const QString link = folder_.filePath(QStringLiteral("link.trace")),
                 hard = folder_.filePath(QStringLiteral("hard.trace"));
   ASSERT_EQ(::symlink(qPrintable(source), qPrintable(link)), 0);
@@ -86,7 +86,7 @@ TEST_F(Losses, ASaveNeverReplacesWhatWasOpened) {
       EXPECT_EQ(BytesOf(source), before) << path.toStdString();
     }
   }
-  // A copy was saved: the source is still the source.
+  // After saving a copy, the source is still the source.
   window_->saveTrace(copy);
   ASSERT_TRUE(Idle());
   EXPECT_TRUE(QFile::exists(copy));
@@ -115,7 +115,7 @@ TEST_F(Losses, ProposedNamesAreTheDocumentsOwn) {
   EXPECT_EQ(window_->proposedName(QStringLiteral("json")), "qwen2-0.5b.json");
   const QString packed = folder_.filePath(QStringLiteral("step 7.pickle.zst"));
   ASSERT_TRUE(QFile::copy(Write("a.trace"), packed));
-  OpenAndWait(packed);  // by content, whatever its name
+  OpenAndWait(packed);  // by content, whatever the name
   EXPECT_EQ(window_->proposedName(QStringLiteral("trace")),
             folder_.filePath(QStringLiteral("step 7.trace")));
   EXPECT_EQ(window_->proposedName(QStringLiteral("json")),
@@ -136,14 +136,14 @@ TEST_F(Losses, UndoBringsARecordingBack) {
   EXPECT_TRUE(State()["recorded"].toBool());
 }
 
-// Of two files that were opened together the first was cancelled: what is opened later is no
-// baseline, and the second does not come out of nowhere.
+// The first of two files that were opened together was cancelled. A file that is opened later does
+// not get a baseline, and the second file does not appear unexpectedly.
 TEST_F(Losses, ACancelledRowOfFilesIsForgotten) {
   RunDefault();
   const QString first = Write("first.trace", {.steps = 12, .layers = 900}),
                 second = Write("second.trace");
   window_->openFiles({first, second});
-  // It has been read and is being added up.
+  // It has been read, and its sums are being computed.
   ASSERT_TRUE(
       WaitFor([this] { return State()["status"].toString().startsWith(QLatin1String("Opened")); }));
   window_->cancelAll();
@@ -165,13 +165,13 @@ TEST_F(Losses, StatisticsAreOpenedAsWhatTheyAre) {
   window_->openPage(QStringLiteral("state"));
   ASSERT_TRUE(WaitFor([this] { return !window_->explainPanel()->busy(); }));
   EXPECT_EQ(window_->digest()->trace->info.statistics.size(), 4u);
-  // A model's configuration is still one.
+  // A model's configuration still opens as one.
   window_->openFile(Write("run.json", QByteArray(R"({"model": "gpt2", "batch": 3})")));
   ASSERT_TRUE(Idle());
   EXPECT_EQ(window_->config().batch, 3);
 }
 
-// Nobody writes to it: reading it hangs in the kernel.
+// No process writes to the pipe: reading it blocks in the kernel.
 TEST_F(Losses, AStuckFileStopsNothingElse) {
   RunDefault();
   for (const char* name : {"a.pipe", "b.pipe", "c.pipe"}) {
@@ -184,13 +184,13 @@ TEST_F(Losses, AStuckFileStopsNothingElse) {
   window_->openFile(recorded);
   ASSERT_TRUE(WaitFor(
       [this] { return State()["title"].toString().startsWith(QLatin1String("recorded.trace")); }));
-  // And one that is cancelled is over, though its read is not.
+  // A cancelled load is over, although its read is not.
   window_->openFile(folder_.filePath(QStringLiteral("a.pipe")));
   QTest::qWait(50);
   window_->cancelAll();
   ASSERT_TRUE(QTest::qWaitFor([this] { return !window_->busy(); }, 10'000));
   EXPECT_THAT(State()["title"].toString().toStdString(), HasSubstr("recorded.trace"));
-  // The readers go.
+  // The readers end.
   for (const char* name : {"a.pipe", "b.pipe", "c.pipe"})
     if (const int fd =
             ::open(qPrintable(folder_.filePath(QLatin1String(name))), O_RDWR | O_NONBLOCK);
@@ -198,7 +198,7 @@ TEST_F(Losses, AStuckFileStopsNothingElse) {
       ::close(fd);
 }
 
-// More than the client keeps: each line comes once, to the last.
+// More lines than the client keeps: each line arrives once, up to the last.
 TEST_F(Losses, TheLogGoesOnAfterManyLines) {
   run::RunConfigBuilder builder(window_->config());
   ASSERT_TRUE(builder.SetModelConfig("chatter", window_->config().model_config_json).ok());
@@ -259,12 +259,12 @@ TEST_F(Losses, AClickOnAToggleGivesTheKeysBackToTheCanvas) {
   Click("fused");
   ASSERT_TRUE(Idle());
   EXPECT_TRUE(window_->timelineWidget()->hasFocus());
-  // Of the toggle, not of what was typed.
+  // From the toggle, not from the typed text.
   QTest::keyClick(QApplication::focusWidget(), Qt::Key_Z, Qt::ControlModifier);
   ASSERT_TRUE(Idle());
   EXPECT_FALSE(Technique("fused")["on"].toBool());
   EXPECT_EQ(search->text(), "fused");
-  // Who goes through the toggles by keys stays there.
+  // The focus of a user who moves through the toggles by keyboard stays there.
   ToggleSwitch* toggle = window_->techniquePanel()->toggle(QStringLiteral("fused"));
   toggle->setFocus();
   QTest::keyClick(toggle, Qt::Key_Space);
@@ -321,7 +321,7 @@ TEST_F(Losses, AHiddenLaneComesBackWithUndo) {
   const auto lanes = [this] { return window_->timelineWidget()->laneSettings(); };
   const QString before = lanes();
   window_->timelineWidget()->setFocus();
-  // The lane under the pointer.
+  // The lane under the mouse.
   const QPoint at = window_->timelineWidget()->rect().center();
   QTest::mouseMove(window_->timelineWidget(), at);
   QTest::qWait(20);
@@ -334,14 +334,14 @@ TEST_F(Losses, AHiddenLaneComesBackWithUndo) {
   EXPECT_NE(lanes(), before);
 }
 
-// A baseline that "Plan a run to compare" pinned is about that recording.
+// A baseline that "Plan a run to compare" pinned belongs to that recording.
 TEST_F(Losses, ABaselineOfOneComparisonGoesWithIt) {
   OpenAndWait(Write("recorded.trace"));
   window_->findChild<QAbstractButton*>(QStringLiteral("recordingPlan"))->click();
   EXPECT_TRUE(State()["baseline"].toBool());
   OpenAndWait(Write("other.trace", {.steps = 2}));
   EXPECT_FALSE(State()["baseline"].toBool());
-  // What the user pins stays.
+  // A baseline that the user pins stays.
   Trigger("run.pin");
   OpenAndWait(Write("third.trace", {.steps = 3}));
   EXPECT_TRUE(State()["baseline"].toBool());
@@ -369,7 +369,7 @@ TEST_F(Losses, AGoodRunTakesTheLastErrorAway) {
   EXPECT_EQ(Banner("kind"), "");
 }
 
-// Three deaths of the worker that plans savings, then it works: figures come again.
+// The worker that plans savings crashes three times, then it works: figures arrive again.
 TEST_F(Losses, SavingsComeBackWhenTheWorkerDoes) {
   const QString alive = folder_.filePath(QStringLiteral("alive"));
   const QString script =

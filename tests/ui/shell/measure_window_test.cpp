@@ -39,13 +39,14 @@ class MeasureWindowTest : public testing::RecordedWindow {
 TEST_F(MeasureWindowTest, TwoMarksAreARangeAndItsFiguresAreCopied) {
   EXPECT_FALSE(Action("edit.copy-measurement")->isEnabled());
   MarkAt("edit.mark-a", At(0.2));
-  EXPECT_EQ(Timeline()->range(), (std::pair<qint64, qint64>(0, 0))) << "one mark is no range";
+  EXPECT_EQ(Timeline()->range(), (std::pair<qint64, qint64>(0, 0)))
+      << "one mark does not make a range";
   EXPECT_THAT(State()["status"].toString().toStdString(), HasSubstr("Mark A"));
   MarkAt("edit.mark-b", At(0.7));
   auto [begin, end] = Timeline()->range();
   EXPECT_NEAR(double(begin), double(At(0.2)), 1);
   EXPECT_NEAR(double(end), double(At(0.7)), 1);
-  // The end alone is moved.
+  // Only the end is moved.
   MarkAt("edit.mark-b", At(0.9));
   std::tie(begin, end) = Timeline()->range();
   EXPECT_NEAR(double(begin), double(At(0.2)), 1);
@@ -57,7 +58,7 @@ TEST_F(MeasureWindowTest, TwoMarksAreARangeAndItsFiguresAreCopied) {
             RangeAsTsv(*Timeline()->trace(), FiguresOfRange(*window_->digest(), begin, end)));
   EXPECT_THAT(copied, HasSubstr("reserved difference [B]\t"));
   EXPECT_THAT(copied, HasSubstr("freed, "));
-  // Its marks go with the range.
+  // Its marks are removed with the range.
   Timeline()->setRange(0, 0);
   MarkAt("edit.mark-b", At(0.5));
   EXPECT_EQ(Timeline()->range(), (std::pair<qint64, qint64>(0, 0)));

@@ -1,4 +1,4 @@
-// Notes and bookmarks in the real window: made, changed, taken back, kept in a side file, refused.
+// Notes and bookmarks in the real window: added, changed, undone, stored in a side file, refused.
 #include <gmock/gmock.h>
 
 #include <QContextMenuEvent>
@@ -57,7 +57,7 @@ TEST_F(NotesWindowTest, ANoteIsMadeChangedDeletedAndTakenBack) {
   const qint64 middle = (Timeline()->trace()->begin_ns() + Timeline()->trace()->end_ns()) / 2;
   Timeline()->setCursorTime(middle);
   Trigger("edit.add-note");
-  EXPECT_EQ(Notes().size(), 0) << "asked for, not made yet";
+  EXPECT_EQ(Notes().size(), 0) << "requested, not made yet";
   Type("where it grows");
   ASSERT_EQ(Notes().size(), 1);
   EXPECT_NEAR(Note(0)["time_ns"].toDouble(), static_cast<double>(middle), 1);
@@ -65,14 +65,14 @@ TEST_F(NotesWindowTest, ANoteIsMadeChangedDeletedAndTakenBack) {
   EXPECT_TRUE(Timeline()->hasFocus());
   EXPECT_FALSE(Page()->view()->currentIndex().isValid()) << "a new note is not gone to";
   EXPECT_EQ(Flags(), 1);
-  // Of a block, as a bookmark.
+  // For a block, as a bookmark.
   Timeline()->select({2});
   Trigger("edit.add-note");
   Type("");
   ASSERT_EQ(Notes().size(), 2);
   EXPECT_EQ(Note(0)["text"].toString().toStdString(), "");
   EXPECT_THAT(Note(0)["what"].toString().toStdString(), HasSubstr("block"));
-  // A row reveals what it is of, and its text is changed above it.
+  // A row reveals the thing that the note is about, and its text is edited above the table.
   Timeline()->clearSelection();
   Page()->view()->selectRow(0);
   EXPECT_EQ(Timeline()->selection().value, 2u);
@@ -116,7 +116,7 @@ TEST_F(NotesWindowTest, SeveralRangesAreKeptEachWithItsFigures) {
   ASSERT_EQ(Notes().size(), 3);
   ASSERT_TRUE(WaitFor([this] { return !Page()->busy(); }));
   EXPECT_EQ(Flags(), 3);
-  // Each line has the figures of its range's card.
+  // Each line has the figures of its range.
   const auto* model = static_cast<TableModel*>(Page()->view()->model());
   ASSERT_EQ(model->columns().size(), 9u);
   for (int row = 0; row < 3; ++row) {
@@ -138,7 +138,7 @@ TEST_F(NotesWindowTest, SeveralRangesAreKeptEachWithItsFigures) {
   window_->undo();
   EXPECT_EQ(Notes().size(), 2);
   window_->redo();
-  // They are there at the next start.
+  // They exist after the next start.
   ASSERT_TRUE(Saved());
   const QJsonArray before = Notes();
   Open({});
@@ -175,7 +175,7 @@ TEST_F(NotesWindowTest, AreFoundAndCountedInTheHistory) {
   window_->searchPanel()->view()->selectRow(1);
   EXPECT_NEAR(static_cast<double>(Timeline()->cursorTime()), static_cast<double>((begin + end) / 2),
               1);
-  // A note that is made while one looks for it is found.
+  // A note that is added during a search is found.
   Timeline()->setCursorTime(begin);
   Trigger("edit.add-note");
   Type("roof, third");
@@ -234,7 +234,7 @@ TEST_F(NotesWindowTest, AreThereWhenTheSameContentIsOpenedFromAnotherFile) {
   ASSERT_EQ(Notes().size(), 1);
   EXPECT_EQ(Note(0)["text"].toString().toStdString(), "kept");
   EXPECT_EQ(Flags(), 1);
-  // Of another content there are none.
+  // For other content there are none.
   window_->openFile(Write("other.trace", *testing::MakeRecordedTrace({.steps = 2})));
   ASSERT_TRUE(WaitFor([&] {
     return window_->settled() && window_->noteStore()->ready() &&

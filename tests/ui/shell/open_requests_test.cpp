@@ -1,4 +1,4 @@
-// What other programs ask the open window to show: over the socket, without a window.
+// Requests of other programs to the open window: over the socket, without a window.
 #include "ui/shell/open_requests.h"
 
 #include <gtest/gtest.h>
@@ -40,7 +40,7 @@ class OpenRequestsTest : public ::testing::Test {
     return [this](const std::vector<std::string>& files) { opened_.push_back(files); };
   }
 
-  // While the window's side runs here.
+  // While the window's side runs in this process.
   template <class T>
   T Beside(std::function<T()> ask) {
     std::future<T> answer = std::async(std::launch::async, std::move(ask));
@@ -52,7 +52,7 @@ class OpenRequestsTest : public ::testing::Test {
   bool Send(std::vector<std::string> files) {
     return Beside<bool>([files = std::move(files)] { return SendToOpenWindow(files); });
   }
-  // Bytes as they are, and whether they were taken.
+  // Sends raw bytes, and returns whether they were accepted.
   bool SendBytes(std::string bytes) {
     return Beside<bool>([this, bytes = std::move(bytes)] {
       const int fd = socket(AF_UNIX, SOCK_STREAM, 0);
@@ -138,7 +138,7 @@ TEST_F(OpenRequestsTest, AFolderThatOthersMayEnterIsNotUsed) {
   chmod(folder_.c_str(), 0755);
   const OpenRequests window(Keep());
   EXPECT_FALSE(std::filesystem::exists(Path()));
-  // Another one is made, for this user alone.
+  // Another one is created, for this user only.
   struct stat made {};
   ASSERT_EQ(stat((folder_ + "/vramscope-window-" + std::to_string(getuid())).c_str(), &made), 0);
   EXPECT_EQ(made.st_mode & 0777, 0700u);

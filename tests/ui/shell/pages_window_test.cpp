@@ -1,4 +1,4 @@
-// The pages of kernels and of the search in the real window, and what leaves it as a file.
+// The pages of kernels and search results in the real window, and the files that they export.
 #include <gmock/gmock.h>
 
 #include <QClipboard>
@@ -113,7 +113,7 @@ TEST_F(PagesWindowTest, AKernelIsSelectedInTableAndTimeline) {
   ASSERT_LT(longest, trace_->activities.size());
   const double count = Timeline()["marked"].toDouble();
   EXPECT_GT(count, 0) << "all of this name are marked";
-  // And the way back: another kernel chooses its row.
+  // The other way round: selecting another kernel selects its row.
   query::ActivityIndex index(trace_);
   const query::KernelSums sums = query::SumKernels(index, query::KernelsBy::kName);
   ASSERT_GT(sums.sums.size(), 1u);
@@ -121,7 +121,7 @@ TEST_F(PagesWindowTest, AKernelIsSelectedInTableAndTimeline) {
   window_->timelineWidget()->selectActivity(sums.sums[1].longest);
   EXPECT_EQ(Table("kernels")["current"].toInt(), 1);
   EXPECT_EQ(view->currentIndex().row(), 1);
-  // F3 steps through those of the row.
+  // F3 steps through the kernels of the row.
   if (sums.sums[1].count > 1) {
     Trigger("edit.find-next");
     const uint32_t next = window_->timelineWidget()->selectedActivity();
@@ -151,12 +151,12 @@ TEST_F(PagesWindowTest, KernelsAreFilteredAndCopiedAsMarkdown) {
       QGuiApplication::clipboard()->text().split(QLatin1Char('\n'), Qt::SkipEmptyParts);
   ASSERT_EQ(lines.size(), all + 2);
   EXPECT_EQ(lines[1], QStringLiteral("| --- | ---: | ---: | ---: | ---: | ---: | ---: |"));
-  for (const QString& line : lines)  // an escaped bar is no column's end
+  for (const QString& line : lines)  // an escaped bar does not end a column
     EXPECT_EQ(QString(line).remove(QStringLiteral("\\|")).count(QLatin1Char('|')), 8)
         << line.toStdString();
 }
 
-// Ctrl+F "gemm", "cudaMalloc" found nothing though thousands of kernels were drawn.
+// Ctrl+F "gemm" or "cudaMalloc" used to find nothing although thousands of kernels were drawn.
 TEST_F(PagesWindowTest, TheSearchFindsEverythingThatIsDrawn) {
   OpenWithKernels();
   Trigger("edit.find");
@@ -173,7 +173,7 @@ TEST_F(PagesWindowTest, TheSearchFindsEverythingThatIsDrawn) {
   Search("cudaLaunchKernel");
   EXPECT_GT(Table("search")["found"].toInt(), 0);
   EXPECT_THAT(Table("search")["count"].toString().toStdString(), HasSubstr("call "));
-  // Enter goes through them in time.
+  // Enter steps through them in the order of time.
   QTest::keyClick(edit, Qt::Key_Return);
   EXPECT_EQ(Table("search")["at"].toInt(), 0);
   const uint32_t first = window_->timelineWidget()->selectedActivity();
@@ -233,7 +233,7 @@ TEST_F(PagesWindowTest, FindingsSayWhatNoneMeans) {
   ASSERT_TRUE(explain::FindFindings(*window_->digest()->trace).empty());
   EXPECT_EQ(Page("findings")["table"].toObject()["rows"].toInt(), 0);
   EXPECT_EQ(Page("findings")["head"].toString().toStdString(), explain::NoFindingsText());
-  // One moment is not a run without findings.
+  // A single time is not a run without findings.
   window_->openFile(Write("state.trace", *vramscope::testing::MakeState()));
   ASSERT_TRUE(WaitFor([this] { return window_->digest()->state() && Settled(); }));
   window_->openPage(QStringLiteral("findings"));
@@ -257,7 +257,7 @@ TEST_F(PagesWindowTest, AFrameOfAStackLeadsToItsBlocks) {
   EXPECT_EQ(Table("search")["found"].toInt(), 4);
 }
 
-// A right click on a block offered lane commands only.
+// A right click on a block used to offer only commands for lanes.
 TEST_F(PagesWindowTest, TheMenuOfAThingCopiesAndFindsItsLike) {
   OpenWithKernels();
   timeline::TimelineWidget* canvas = window_->timelineWidget();
@@ -300,7 +300,7 @@ TEST_F(PagesWindowTest, TheMenuOfAThingCopiesAndFindsItsLike) {
   EXPECT_GT(Table("search")["found"].toInt(), 0);
 }
 
-// Category rows of the legend did nothing.
+// Category rows of the legend used to do nothing.
 TEST_F(PagesWindowTest, CategoriesOfTheLegendAreSwitches) {
   OpenWithKernels();
   QWidget* row = nullptr;
@@ -340,7 +340,7 @@ TEST_F(PagesWindowTest, ReportsAndPicturesLeaveTheWindow) {
     } else if (path.endsWith(QLatin1String("png"))) {
       EXPECT_EQ(QImage::fromData(bytes).size(), window_->timelineWidget()->size() * 2);
     } else if (path.endsWith(QLatin1String("svg"))) {
-      // The timeline as the window draws it: its size, its tracks, its blocks.
+      // The timeline as the window draws it: with its size, tracks and blocks.
       QXmlStreamReader xml(bytes);
       QStringList texts;
       int shapes = 0;
@@ -361,7 +361,7 @@ TEST_F(PagesWindowTest, ReportsAndPicturesLeaveTheWindow) {
       EXPECT_FALSE(texts.filter(QStringLiteral("forward")).isEmpty());
     }
   }
-  // Not over the file that is shown.
+  // The shown file is not overwritten.
   QSignalSpy refused(window_.get(), &MainWindow::fileDone);
   window_->exportAs(file_);
   ASSERT_EQ(refused.size(), 1);

@@ -40,7 +40,7 @@ class PanelsWindowTest : public testing::RecordedWindow {
     window_->openFile(Write("altered.trace", trace));
     ASSERT_TRUE(WaitFor([this] { return window_->digest() != nullptr && !window_->busy(); }));
   }
-  // $VRAMSCOPE_PICTURES: where to put what there is to be looked at.
+  // $VRAMSCOPE_PICTURES: folder for pictures for visual checks.
   void Picture(const char* name) {
     const QString folder = qEnvironmentVariable("VRAMSCOPE_PICTURES");
     if (folder.isEmpty()) return;
@@ -109,7 +109,7 @@ TEST_F(PanelsWindowTest, InASmallWindowNamesAndHeadsAreWhole) {
   QStringList names;
   for (int c = 0; c < trace::kCategoryCount; ++c)
     names << QString::fromStdString(std::string(trace::Name(static_cast<trace::Category>(c))));
-  QTest::qWait(50);  // what was added is shown by the next turn of the loop
+  QTest::qWait(50);  // added rows are shown in the next turn of the event loop
   int seen = 0;
   for (const ElidedLabel* label : window_->findChildren<ElidedLabel*>()) {
     if (!label->isVisible() || !names.contains(label->fullText())) continue;
@@ -145,13 +145,13 @@ TEST_F(PanelsWindowTest, FactsOfAnOutOfMemoryScrollWhereTheyDoNotFit) {
 TEST_F(PanelsWindowTest, TheLargestBatchIsReadWhole) {
   auto* batch = Find<QSpinBox>("batch");
   const int digits = batch->fontMetrics().horizontalAdvance(QString::number(batch->maximum()));
-  EXPECT_GE(batch->minimumWidth(), digits + 18);  // 8 beside it on either side, and the frame
-  // And what stands beside it stays in the panel, whose second column is as wide as that in a
-  // window of 1280.
+  EXPECT_GE(batch->minimumWidth(), digits + 18);  // 8 on either side, and the frame
+  // The widget next to it stays in the panel, whose second column is as wide as in a window of
+  // 1280.
   EXPECT_LE(batch->parentWidget()->minimumSizeHint().width(), 149);
 }
 
-// In the smallest window, too; of a longer name all is in the tooltip.
+// In the smallest window, too; the tooltip has the whole of a longer name.
 TEST_F(PanelsWindowTest, AUsualGpuIsReadWhole) {
   window_->resize(1024, 700);
   auto* box = Find<QComboBox>("device");
@@ -178,7 +178,7 @@ TEST_F(PanelsWindowTest, AUsualGpuIsReadWhole) {
 TEST_F(PanelsWindowTest, CanvasAndPanelsHaveTheSameCurves) {
   OpenRecorded();
   window_->settleCanvas();
-  // The digest's, the canvas' and its index's: no copy.
+  // The digest's, the canvas' and its index's references: no copy.
   EXPECT_GE(window_->digest()->curves.use_count(), 3);
 }
 
@@ -207,7 +207,7 @@ TEST_F(PanelsWindowTest, LongFramesPushNoFigureOut) {
   EXPECT_TRUE(frames->shownFunction(0).contains(QChar(0x2026))) << "cut in the middle";
   EXPECT_FALSE(frames->shownFunction(0).endsWith(QChar(0x2026)));
   Picture("long-frames");
-  // Whole in the copy.
+  // Not shortened in the copied text.
   EXPECT_THAT(State()["selection"].toObject()["stack"].toString().toStdString(),
               HasSubstr("VeryLongKernelNameWithoutAnyBlank"));
 }
@@ -218,7 +218,7 @@ TEST_F(PanelsWindowTest, WhatIsSelectedIsInSightAndTheBreakdownStaysWhereItIs) {
   auto* breakdown = window_->findChild<BreakdownPanel*>();
   auto* selection = window_->findChild<SelectionPanel*>();
   auto* title = selection->findChild<QWidget*>(QStringLiteral("selectionTitle"));
-  // As high as it wants to be.
+  // As high as its size hint.
   const auto rests = [&] {
     return window_->height() == 800 && selection->height() == selection->sizeHint().height();
   };
@@ -242,7 +242,7 @@ TEST_F(PanelsWindowTest, EverythingFollowsARangeUntilItIsLeft) {
   const auto [begin, end] = Step(2);
   window_->timelineWidget()->setRange(begin, end);
   EXPECT_EQ(Breakdown()["heading"].toString(), "PEAK IN RANGE");
-  // What the card's memory is used for is of the same moment.
+  // The uses of the GPU's memory are those of the same time.
   const auto blocks = [&] {
     for (const QJsonValue& part : Breakdown()["card"].toArray())
       if (part["name"] == "blocks, as requested") return part["bytes"].toDouble();
@@ -266,7 +266,7 @@ TEST_F(PanelsWindowTest, EverythingFollowsARangeUntilItIsLeft) {
   ASSERT_TRUE(Idle());
   EXPECT_THAT(Page("fragmentation")["head"].toString().toStdString(),
               HasSubstr("At the peak of the range"));
-  // Its chip leaves it; so does Esc.
+  // Its chip leaves the range; so does Esc.
   QTest::mouseClick(Find<QToolButton>("leaveRange"), Qt::LeftButton);
   EXPECT_EQ(Breakdown()["heading"].toString(), "AT THE PEAK");
   EXPECT_EQ(Allocations()["rows"].toInt(), all);
@@ -278,7 +278,7 @@ TEST_F(PanelsWindowTest, EverythingFollowsARangeUntilItIsLeft) {
   EXPECT_EQ(State()["tables"].toObject()["phases"].toObject()["rows"].toInt(), 4);
 }
 
-// Beside the UI thread: the newest text wins, and a step that was asked for waits for it.
+// Off the UI thread: the latest text wins, and a requested step waits for its result.
 TEST_F(PanelsWindowTest, ALargeTableIsSearchedBesideTheUiThread) {
   OpenRecorded({.steps = 5000});
   ASSERT_GT(window_->digest()->trace->allocations.size(), 50'000u);
@@ -294,7 +294,7 @@ TEST_F(PanelsWindowTest, ALargeTableIsSearchedBesideTheUiThread) {
   ASSERT_TRUE(WaitFor([this] { return Allocations()["rows"].toInt() == 5000; }));
   EXPECT_TRUE(window_->timelineWidget()->selection().valid());
   EXPECT_THAT(Allocations()["count"].toString().toStdString(), HasSubstr("match 1 of 5,000"));
-  // Taken back before it was found.
+  // Withdrawn before it was found.
   edit->setText(QStringLiteral("forward"));
   edit->setText(QStringLiteral("metrics.py"));
   EXPECT_THAT(Allocations()["count"].toString().toStdString(), HasSubstr("of 5,000"));
@@ -321,7 +321,7 @@ TEST_F(PanelsWindowTest, SearchCountsStepsAndMarks) {
   EXPECT_THAT(Allocations()["count"].toString().toStdString(), HasSubstr("match 2 of 4"));
   window_->actionRegistry()->Find(QStringLiteral("edit.find-previous"))->trigger();
   EXPECT_EQ(window_->timelineWidget()->selection(), first);
-  QTest::keyClick(edit, Qt::Key_Return, Qt::ShiftModifier);  // round at the begin
+  QTest::keyClick(edit, Qt::Key_Return, Qt::ShiftModifier);  // wraps around to the begin
   EXPECT_THAT(Allocations()["count"].toString().toStdString(), HasSubstr("match 4 of 4"));
   EXPECT_EQ(State()["timeline"].toObject()["highlighted"].toInt(), 4) << "still marked";
   window_->settleCanvas();
@@ -352,11 +352,12 @@ TEST_F(PanelsWindowTest, AStateHasAPageOfItsOwnAndNoTimeline) {
   window_->openPage(QStringLiteral("fragmentation"));
   ASSERT_TRUE(Idle());
   EXPECT_TRUE(Find<QToolButton>("gotoUnused")->isHidden());
-  // A block that is chosen is shown, though there is no timeline.
+  // A chosen block is shown, although there is no timeline.
   window_->timelineWidget()->select({1});
   EXPECT_THAT(State()["selection"].toObject()["title"].toString().toStdString(),
               HasSubstr("_allocate_kv_cache_tensors"));
-  // A run after it has its pages again. This one ran out of memory: it opens on why.
+  // A later run has its pages again. This one ran out of memory, so it opens on the page that
+  // explains why.
   OpenRecorded();
   EXPECT_EQ(State()["tables"].toObject()["current"].toString(), "Out of memory");
   EXPECT_TRUE(tabs->isTabVisible(static_cast<int>(pages.indexOf(QStringLiteral("reclaim")))));
@@ -377,7 +378,7 @@ TEST_F(PanelsWindowTest, FiguresOfTheAllocatorAloneAreATable) {
   EXPECT_EQ(State()["tables"].toObject()["current"].toString(), "State");
   EXPECT_EQ(Page("state")["statistics"].toObject()["rows"].toInt(), 2);
   EXPECT_THAT(Page("state")["head"].toString().toStdString(), HasSubstr("2 of them"));
-  EXPECT_EQ(Chip("peak"), "") << "nobody counted what was allocated";
+  EXPECT_EQ(Chip("peak"), "") << "allocated bytes were not counted";
   Picture("statistics");
 }
 
@@ -403,11 +404,11 @@ TEST_F(PanelsWindowTest, LegendNamesAllThatTheTraceHas) {
   QStringList names;
   for (const QJsonValue& part : Breakdown()["parts"].toArray())
     names << part.toObject()["category"].toString();
-  EXPECT_TRUE(names.contains(QStringLiteral("Activation")));  // nothing of it is there yet
+  EXPECT_TRUE(names.contains(QStringLiteral("Activation")));  // nothing of it exists yet
   EXPECT_EQ(Breakdown()["phases"].toArray().size(), 3);
 }
 
-// What is wide gets the room, what is empty gives it.
+// Wide columns get the space, and empty columns give it up.
 TEST_F(PanelsWindowTest, FiguresAreNotCutBesideEmptyColumns) {
   OpenRecorded();
   window_->openPage(QStringLiteral("allocations"));

@@ -1,4 +1,4 @@
-// No click ends a program that runs without a question, and what it gave is kept.
+// No click ends a running program without confirmation, and its results are kept.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-// Two blocks at once, more with "more", the end with "go".
+// Writes two blocks at once, more after "more", and ends after "go".
 constexpr const char* kLong =
     "about()\nchunk(2)\nwait('more')\nchunk(3)\nwait('go')\nchunk(1)\nabout(ended='end')\n";
 
@@ -29,7 +29,7 @@ class ProgramKeeping : public testing::ProgramWindow {
   bool ShowsAPlan() {
     return window_->digest() != nullptr && window_->digest()->trace->info.has_config;
   }
-  // All that the program had told by its end is in the newest kept file.
+  // The newest kept file has everything that the program had reported by its end.
   void ExpectKept(uint64_t blocks) {
     ASSERT_TRUE(WaitFor([this] { return !window_->busy(); }));
     ASSERT_FALSE(Kept().isEmpty());
@@ -61,7 +61,7 @@ TEST_F(ProgramKeeping, APlanInFrontOfItLetsItGoOn) {
   EXPECT_EQ(tabs[0].toObject()["title"].toString(), "train.py");
   EXPECT_EQ(tabs[0].toObject()["state"].toString(), "working");
   EXPECT_TRUE(Running());
-  // What comes of it does not take the canvas back.
+  // Its results do not take over the canvas.
   Touch("more");
   ASSERT_TRUE(WaitFor([this] { return window_->programRunner()->state().events >= 10; }));
   QTest::qWait(400);
@@ -71,14 +71,14 @@ TEST_F(ProgramKeeping, APlanInFrontOfItLetsItGoOn) {
   EXPECT_TRUE(ShowsAPlan());
   EXPECT_EQ(Banner("kind"), "program-ended");
   EXPECT_EQ(Recent().value(0), Kept().front());
-  // And it is a click away.
+  // And it is one click away.
   window_->findChild<QToolButton*>(QStringLiteral("banner-action"))->click();
   ASSERT_TRUE(Idle());
   EXPECT_EQ(Blocks(), 6u);
   EXPECT_FALSE(window_->partial());
 }
 
-// A plan that is known is shown at once, without a run that would have ended the program.
+// A plan that is known is shown at once, without a run, which would have ended the program.
 TEST_F(ProgramKeeping, AKnownPlanStaysInFront) {
   window_->runConfig(window_->config());
   ASSERT_TRUE(Idle());
@@ -90,7 +90,7 @@ TEST_F(ProgramKeeping, AKnownPlanStaysInFront) {
   ASSERT_TRUE(WaitFor([this] { return window_->programRunner()->state().events >= 10; }));
   QTest::qWait(400);
   EXPECT_TRUE(ShowsAPlan());
-  // Back to it while it runs: it goes on where it is.
+  // Going back to it while it runs: it continues.
   window_->showProgram();
   ASSERT_TRUE(WaitFor([this] { return Blocks() == 5; }));
   EXPECT_FALSE(window_->programBehind());
@@ -115,7 +115,7 @@ TEST_F(ProgramKeeping, OpeningAFileLetsItGoOn) {
   EXPECT_EQ(Banner("title"), "train.py has ended");
 }
 
-// A file that can't be opened takes nothing away.
+// A file that cannot be opened replaces nothing.
 TEST_F(ProgramKeeping, AFailedOpenLeavesItInFront) {
   RunLong();
   window_->openFile(folder_.filePath(QStringLiteral("missing.trace")));
@@ -143,7 +143,7 @@ TEST_F(ProgramKeeping, ClosingAsksAndKeeps) {
   ExpectKept(5);
 }
 
-// Its tab alone, while another one is shown.
+// Only its tab, while another document is shown.
 TEST_F(ProgramKeeping, ClosingItsTabAsksAndKeeps) {
   RunLong();
   window_->runConfig(window_->config());
@@ -164,7 +164,7 @@ TEST_F(ProgramKeeping, ClosingItsTabAsksAndKeeps) {
   EXPECT_TRUE(ShowsAPlan());
 }
 
-// Runs of one script stand in one history, and an earlier result is a click away.
+// Runs of one script are in one history, and an earlier result is one click away.
 TEST_F(ProgramKeeping, AnEarlierResultIsShownAgain) {
   Run("about()\nchunk(2)\nabout(ended='end')\n");
   ASSERT_TRUE(Idle());
@@ -180,7 +180,7 @@ TEST_F(ProgramKeeping, AnEarlierResultIsShownAgain) {
   EXPECT_EQ(window_->dumpState()["history"].toArray().size(), 2);
 }
 
-// A program that ignores the signal does not keep the window open for ever.
+// A program that ignores the signal does not keep the window open forever.
 TEST_F(ProgramKeeping, ClosingEndsWhatDoesNotWantToEnd) {
   Run("import signal\nfor s in signal.SIGINT, signal.SIGTERM:\n    signal.signal(s, "
       "signal.SIG_IGN)\nabout()\nchunk(2)\nwait('never')\n");
@@ -219,13 +219,13 @@ TEST_F(ProgramKeeping, SavedByTheUserThereIsNoSecondCopy) {
 }
 
 TEST_F(ProgramKeeping, WhatCannotBeKeptIsSaidAndAskedAbout) {
-  // A file in the place of the folder.
-  QFile(window_->keptResults().folder()).open(QIODevice::WriteOnly);
+  // A file at the path of the folder.
+  QFile(window_->storedResults().folder()).open(QIODevice::WriteOnly);
   Run("about()\nchunk(2)\nabout(ended='end')\n");
   ASSERT_TRUE(Idle());
   EXPECT_EQ(Banner("kind"), "not-kept");
   EXPECT_THAT(Banner("text"), HasSubstr("results"));
-  // Another file in its place does not take the warning with it, and closing asks.
+  // Opening another file does not hide the warning, and closing asks.
   window_->openFile(Recorded());
   ASSERT_TRUE(Idle());
   EXPECT_EQ(Banner("kind"), "not-kept");
@@ -249,11 +249,11 @@ TEST_F(ProgramKeeping, UndoBringsBackWhatAPlanReplaced) {
   ASSERT_TRUE(WaitFor([this] { return ShowsAPlan() && !window_->busy(); }));
 }
 
-TEST(KeptResults, TheNewestStayAndNamesAreNeverTaken) {
+TEST(StoredResults, TheNewestStayAndNamesAreNeverTaken) {
   QTemporaryDir folder;
-  const KeptResults kept(folder.filePath(QStringLiteral("a/b")));
+  const StoredResults kept(folder.filePath(QStringLiteral("a/b")));
   QStringList paths;
-  for (int i = 0; i < KeptResults::kMostResults + 3; ++i) {
+  for (int i = 0; i < StoredResults::kMostResults + 3; ++i) {
     const auto path = kept.NewPath(QStringLiteral("../../etc/pass wd"));
     ASSERT_TRUE(path.ok()) << path.status();
     EXPECT_TRUE(kept.Has(*path)) << path->toStdString();

@@ -1,5 +1,5 @@
-// The real window with the real launcher and scripts that write what the hooks would, without
-// PyTorch, for tests of programs.
+// The real window with the real launcher, for tests of programs. Scripts write the hooks' output
+// without PyTorch.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -29,8 +29,8 @@ namespace vramscope::ui::testing {
 
 inline constexpr int kWaitMs = 60'000;
 
-// What a script of the tests begins with: chunk(n) writes n blocks of 1 MiB as the hooks would,
-// wait(name) goes on when there is such a file.
+// The beginning of every test script: chunk(n) writes n blocks of 1 MiB as the hooks would,
+// wait(name) waits until such a file exists.
 inline constexpr const char* kHooks = R"PY(import json, os, pickle, sys, time
 out, pid = os.environ["VRAMSCOPE_PROGRAM_OUTPUT"], os.getpid()
 here = os.path.dirname(os.path.abspath(__file__))
@@ -82,7 +82,7 @@ class ProgramWindow : public ::testing::Test {
   }
   void TearDown() override {
     window_.reset();
-    // Whatever happened, nothing of it is left; of what was killed the next one takes it away.
+    // Whatever happened, nothing is left; the next launcher removes the remains of a killed one.
     ASSERT_TRUE(program::ScratchFolder::Make().ok());
     EXPECT_EQ(QDir(folder_.filePath(QStringLiteral("tmp")))
                   .entryList(QDir::AllEntries | QDir::NoDotAndDotDot)
@@ -122,7 +122,7 @@ class ProgramWindow : public ::testing::Test {
     box->setCurrentIndex(static_cast<int>(where));
     Q_EMIT box->activated(box->currentIndex());
   }
-  // What is started in place of ssh gets "-T", the host and the command.
+  // The replacement for ssh gets "-T", the host and the command.
   void Ssh(const char* script) {
     QFile file(folder_.filePath(QStringLiteral("ssh")));
     ASSERT_TRUE(file.open(QIODevice::WriteOnly));
@@ -138,7 +138,7 @@ class ProgramWindow : public ::testing::Test {
     Type("programHost", QStringLiteral("user@box"));
     Type("programHostVramscope", QStringLiteral(VRAMSCOPE_PROGRAM));
   }
-  // The script stands on the page and is started from it.
+  // Enters the script on the page and starts it from there.
   void Run(const std::string& text) {
     window_->openProgram(Script(text));
     ASSERT_TRUE(Page("can_start").toBool()) << Said("status");
@@ -167,7 +167,7 @@ class ProgramWindow : public ::testing::Test {
     return pid > 0 && WaitFor([pid] { return kill(pid, 0) != 0; });
   }
 
-  // Presses a button of the next question, by its object's name.
+  // Presses a button of the next question, found by its object name.
   void AnswerNext(const char* button) {
     auto* poll = new QTimer(window_.get());
     QObject::connect(poll, &QTimer::timeout, poll, [poll, button, this] {
@@ -186,18 +186,18 @@ class ProgramWindow : public ::testing::Test {
     const pid_t pid = Pid();
     return pid > 0 && kill(pid, 0) == 0;
   }
-  // What was kept, the newest first.
+  // The kept files, newest first.
   QStringList Kept() {
     QStringList out;
     for (const QFileInfo& file :
-         QDir(window_->keptResults().folder())
+         QDir(window_->storedResults().folder())
              .entryInfoList({QStringLiteral("*.trace")}, QDir::Files, QDir::Time))
       out << file.absoluteFilePath();
     return out;
   }
 
-  // What a planned program writes elsewhere is isolated, and it need not see what comes there while
-  // it runs (docs/security.md): here it and the test leave each other files.
+  // Writes of a planned program to other folders are isolated, and it may not see files that appear
+  // there while it runs (docs/security.md). The test and the program exchange files in this folder.
   QTemporaryDir folder_{QStringLiteral("/dev/shm/program-window-XXXXXX")};
   std::unique_ptr<MainWindow> window_;
   int answered_ = 0;  // questions

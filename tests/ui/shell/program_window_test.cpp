@@ -1,5 +1,5 @@
 // Drives the page that plans and records a user's program: the real launcher, scripts that write
-// what the hooks would, without PyTorch, and a shell in ssh's place. Runs under Xvfb (see
+// the hooks' output without PyTorch, and a shell instead of ssh. Runs under Xvfb (see
 // CMakeLists.txt).
 #include "tests/ui/shell/program_window.h"
 
@@ -48,7 +48,7 @@ TEST_F(ProgramWindow, ShowsTheProgramWhileItRunsAndAgainOnAnotherCard) {
   ASSERT_TRUE(WaitFor([this] { return Said("status").find("events") != std::string::npos; }));
   EXPECT_THAT(Said("status"), HasSubstr("Building the model"));
   EXPECT_THAT(Said("status"), HasSubstr("peak so far"));
-  // While it runs nothing of the form can be changed, and a second start does nothing.
+  // While it runs, the form cannot be changed, and a second start does nothing.
   EXPECT_FALSE(Page("can_start").toBool());
   EXPECT_FALSE(Find<QComboBox>("programDevice")->isEnabled());
   window_->startProgram();
@@ -65,13 +65,13 @@ TEST_F(ProgramWindow, ShowsTheProgramWhileItRunsAndAgainOnAnotherCard) {
   EXPECT_THAT(Chip("subtitle"), HasSubstr("train.py"));
   EXPECT_THAT(Chip("fits"), StartsWith("fits"));
   EXPECT_TRUE(Gone());
-  // What was run comes back with the next window.
+  // The last run's settings are restored in the next window.
   EXPECT_EQ(QSettings(folder_.filePath(QStringLiteral("settings.ini")), QSettings::IniFormat)
                 .value(QStringLiteral("program/script"))
                 .toString(),
             folder_.filePath(QStringLiteral("train.py")));
 
-  // Saved and opened it says what it is.
+  // After saving and opening, the file states what it is.
   const QString saved = folder_.filePath(QStringLiteral("saved.trace"));
   window_->saveTrace(saved);
   ASSERT_TRUE(Idle());
@@ -121,7 +121,8 @@ TEST_F(ProgramWindow, SaysWhatTheProgramRaisedAndWhere) {
   EXPECT_EQ(Blocks(), 1u);
 }
 
-// All of it was told: that the interpreter crashed while it shut down is said, and is no failure.
+// The recording is complete: the window reports that the interpreter crashed during shutdown, which
+// is not a failure.
 TEST_F(ProgramWindow, DyingWhileTheInterpreterShutsDownIsNoFailure) {
   Run("about()\nchunk(3)\nabout(ended='end')\nimport signal\nos.kill(pid, signal.SIGABRT)\n");
   ASSERT_TRUE(Idle());
@@ -167,7 +168,7 @@ TEST_F(ProgramWindow, WithoutTorchThereIsAClearWord) {
 }
 
 TEST_F(ProgramWindow, NothingIsLeftWhenTheWindowGoes) {
-  // It does not want to be stopped, either.
+  // It does not react to Stop either.
   Run("import signal\nfor s in signal.SIGINT, signal.SIGTERM:\n    signal.signal(s, "
       "signal.SIG_IGN)\n"
       "about()\nchunk(1)\nwait('never')\n");
@@ -180,7 +181,7 @@ TEST_F(ProgramWindow, RanksAreDevicesOfOneTrace) {
   window_->openProgram();
   Find<QSpinBox>("programRanks")->setValue(2);
   Run("about()\nchunk(1 + int(os.environ['RANK']))\nwait('go')\nabout(ended='end')\n");
-  // While it runs one of them stays in sight.
+  // While it runs, one of them stays visible.
   ASSERT_TRUE(WaitFor([this] { return Chip("gpu") == "rank 0 of 2 GPUs"; }));
   Touch("go");
   ASSERT_TRUE(Idle());
@@ -214,7 +215,7 @@ TEST_F(ProgramWindow, AScriptThatIsOpenedStandsOnThePageAndIsNotStarted) {
   EXPECT_EQ(Said("status"), "");
 }
 
-// Chunks of a real card's clock.
+// Chunks with the clock of a real GPU.
 constexpr const char* kMeasured =
     "def measured(**more):\n"
     "    about(clock='wall', card={'name': 'NVIDIA A100-SXM4-80GB', 'memory_bytes': 85899345920,"
@@ -226,7 +227,7 @@ TEST_F(ProgramWindow, RecordsOnThisComputersCard) {
   EXPECT_EQ(Said("start"), "Record this program");
   EXPECT_THAT(Said("warning"), HasSubstr("this computer's GPU"));
   const QJsonArray fields = Page("fields").toArray();
-  EXPECT_FALSE(fields.contains("programDevice"));  // the card is the one that is there
+  EXPECT_FALSE(fields.contains("programDevice"));  // the GPU is the one of the recording
   EXPECT_FALSE(fields.contains("programSkipInit"));
   EXPECT_FALSE(fields.contains("programHost"));
   EXPECT_TRUE(fields.contains("programOperators"));
@@ -244,7 +245,7 @@ TEST_F(ProgramWindow, RecordsOnThisComputersCard) {
   EXPECT_THAT(Chip("device"), HasSubstr("A100"));
   EXPECT_TRUE(window_->digest()->trace->info.measured);
 
-  // Planned beside it: the recording is what it is compared with.
+  // A plan made from it: the recording is the baseline.
   auto* again = Find<QToolButton>("programAgain");
   Q_EMIT again->menu()->aboutToShow();
   again->menu()->findChild<QAction*>(QStringLiteral("a100-80gb"))->trigger();
@@ -275,13 +276,13 @@ TEST_F(ProgramWindow, RecordsOnAnotherComputerWhileItRuns) {
   EXPECT_EQ(Blocks(), 5u);
   EXPECT_EQ(Said("error"), "");
   EXPECT_EQ(Chip("backend"), "cuda · measured");
-  // What lies there cannot be planned here.
+  // A program on another computer cannot be planned here.
   EXPECT_FALSE(Page("again").toBool());
   EXPECT_TRUE(Gone());
   QFile host(folder_.filePath(QStringLiteral("host")));
   ASSERT_TRUE(host.open(QIODevice::ReadOnly));
   EXPECT_EQ(host.readAll(), "user@box\n");
-  // It comes back with the next window.
+  // It is restored in the next window.
   window_.reset();
   Open();
   EXPECT_TRUE(Page("fields").toArray().contains("programHost"));
@@ -311,7 +312,7 @@ TEST_F(ProgramWindow, AComputerThatIsNotReachedIsNamed) {
   Click("programStart");
   ASSERT_TRUE(Idle());
   EXPECT_THAT(Said("error"), HasSubstr("'user@box' has no '"));
-  // It goes while the program runs: what had come stays.
+  // It fails while the program runs: data that had arrived are kept.
   Ssh("exec 3<&0\nsh -c \"$3\" <&3 3<&- &\n"
       "while [ ! -e \"${0%/*}/go\" ]; do sleep 0.05; done\nkill -9 $!\nexit 255\n");
   Run("about(clock='wall')\nchunk(2)\nwait('never')\n");

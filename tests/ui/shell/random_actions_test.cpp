@@ -1,7 +1,7 @@
-// Hours of use in little: random actions on the real window, seeded. After each of them the window
-// is still there; after some it is let come to rest, and then nothing is lost (documents, history,
-// files on disk) and all places show one figure for one thing. $VRAMSCOPE_RANDOM_ACTIONS says how
-// many there are (else 60), $VRAMSCOPE_RANDOM_SEED where they begin.
+// A simulation of long use: random actions on the real window, with a seed. After each action the
+// window must still be open. After some, the test waits until it is idle and checks that nothing is
+// lost (documents, history, files on disk) and that all places show the same figures.
+// $VRAMSCOPE_RANDOM_ACTIONS is the number of actions (default 60), $VRAMSCOPE_RANDOM_SEED the seed.
 #include <gtest/gtest.h>
 #include <malloc.h>
 #include <signal.h>
@@ -28,7 +28,7 @@ namespace {
 
 using vramscope::testing::MakeRecordedTrace;
 
-// What asks for a file or starts another process, and the end of the window.
+// Actions that ask for a file or start another process, and those that end the window.
 const std::set<QString> kLeftOut = {
     QStringLiteral("file.quit"),       QStringLiteral("file.open"),
     QStringLiteral("file.open-part"),  QStringLiteral("file.compare"),
@@ -57,7 +57,7 @@ class RandomActions : public testing::ShellWindow {
     damaged.write(QByteArray(5000, 'x'));
     damaged.close();
     for (const QString& file : files_ + QStringList{damaged_}) digests_[file] = Digest(file);
-    // A dialog is not answered: it is closed, as by Escape.
+    // A dialog is closed, as by Escape.
     connection_ = QObject::connect(&closer_, &QTimer::timeout, [] {
       if (QWidget* modal = QApplication::activeModalWidget()) modal->close();
       if (QWidget* popup = QApplication::activePopupWidget()) popup->close();
@@ -73,7 +73,7 @@ class RandomActions : public testing::ShellWindow {
   int Below(int n) { return std::uniform_int_distribution<int>(0, n - 1)(random_); }
   bool Chance(int percent) { return Below(100) < percent; }
 
-  // One action; its description.
+  // Performs one action; returns its description.
   std::string Act() {
     const size_t documents = window_->documents().size();
     const auto some = [&] {
@@ -174,7 +174,7 @@ class RandomActions : public testing::ShellWindow {
     }
   }
 
-  // What there was stays, and every place says the same of it.
+  // All earlier documents are kept, and every place shows the same figures for them.
   void Check(const std::string& after) {
     ASSERT_TRUE(WaitFor([this] { return window_->settled(); })) << after;
     const QJsonObject state = State();
@@ -190,7 +190,7 @@ class RandomActions : public testing::ShellWindow {
     }
     seen_.clear();
     for (const auto& [id, entries] : now)
-      if (entries > 0) seen_[id] = entries;  // an empty plan gives way to what is opened
+      if (entries > 0) seen_[id] = entries;  // an empty plan is replaced by an opened file
     for (const auto& [file, digest] : digests_.asKeyValueRange())
       ASSERT_EQ(Digest(file), digest) << file.toStdString() << " was changed, after " << after;
     ASSERT_EQ(state["documents"].toArray().size(), static_cast<qsizetype>(now.size())) << after;
@@ -230,8 +230,8 @@ class RandomActions : public testing::ShellWindow {
     window_->closeDocument(window_->documents().at(0).id());
     seen_.clear();
     ASSERT_TRUE(Idle());
-    QPixmapCache::clear();  // Qt's own, up to 10 MiB
-    QTest::qWait(200);      // what is large is freed a moment later
+    QPixmapCache::clear();  // Qt's own memory, up to 10 MiB
+    QTest::qWait(200);      // large objects are freed a moment later
   }
   static size_t BytesInUse() {
     ::malloc_trim(0);
@@ -274,8 +274,8 @@ TEST_F(RandomActions, LoseNothingAndShowOneFigure) {
               window_->documents().size());
 }
 
-// The same number of actions again leaves no more behind than the first time. Without the cache of
-// plans, which grows on purpose until it is full.
+// The same number of actions again leaves no more memory in use than the first time. The cache of
+// plans is excluded, because it grows on purpose until it is full.
 TEST_F(RandomActions, GiveTheirMemoryBack) {
   const int asked = qEnvironmentVariableIntValue("VRAMSCOPE_RANDOM_ACTIONS");
   const int actions = asked > 0 ? asked : 60;

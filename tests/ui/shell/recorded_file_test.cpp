@@ -1,4 +1,4 @@
-// Recorded files in the window: how they are opened, what is shown meanwhile, what is said of them,
+// Recorded files in the window: how they are opened, what is shown meanwhile, the texts about them,
 // and the explain pages. Runs under Xvfb (see CMakeLists.txt).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -46,7 +46,7 @@ TEST_F(RecordedFileTest, ShowsWhatWasRecordedInPlaceOfControls) {
   EXPECT_EQ(Chip("inferred"), "categories inferred");
   EXPECT_EQ(Chip("out_of_memory"), "out of memory");
   EXPECT_EQ(Chip("fits"), "");
-  // What a recording restates of older segments is not "unused" for a moment.
+  // Older segments that a recording restates are never shown as "unused".
   EXPECT_LT(window_->digest()->unused, window_->digest()->summary.peak.reserved);
   const QJsonObject facts = state["recording"].toObject()["facts"].toObject();
   EXPECT_EQ(facts["kind"].toString(), "CUDA memory snapshot (pickle, protocol 4)");
@@ -54,7 +54,7 @@ TEST_F(RecordedFileTest, ShowsWhatWasRecordedInPlaceOfControls) {
   EXPECT_EQ(facts["older blocks"].toString(), "1");
   EXPECT_EQ(facts["call stacks"].toString(), "3");
   EXPECT_FALSE(window_->actionRegistry()->Find(QStringLiteral("technique.sgd"))->isEnabled());
-  // Annotations are a lane.
+  // Annotations have a lane.
   bool annotations = false;
   for (const QJsonValue& lane : state["timeline"].toObject()["lanes"].toArray())
     annotations |=
@@ -85,7 +85,7 @@ TEST_F(RecordedFileTest, SelectionHasItsRuleAndStack) {
   const QJsonObject selection = State()["selection"].toObject();
   EXPECT_EQ(selection["title"].toString(), "model.py:42 forward");
   EXPECT_FALSE(selection["facts"].toObject()["inferred by"].toString().isEmpty());
-  // Python first, then the rest; whole paths in the copy.
+  // Python frames first, then the rest; whole paths in the copied text.
   EXPECT_EQ(selection["stack"].toString(),
             "forward  /home/me/run/model.py:42\nstep  /home/me/run/train.py:10\n"
             "c10::Allocator  /build/c10/core/Allocator.cpp:7\n");
@@ -93,7 +93,7 @@ TEST_F(RecordedFileTest, SelectionHasItsRuleAndStack) {
   EXPECT_EQ(QApplication::clipboard()->text(), selection["stack"].toString());
 }
 
-// Opens step by step, as the test lets it.
+// Opens step by step, under control of the test.
 struct HeldOpen {
   QSemaphore first, last;
   std::shared_ptr<const trace::Trace> part, whole;
@@ -127,7 +127,7 @@ TEST_F(RecordedFileTest, PictureBeforeTheEndOfTheLoad) {
   EXPECT_TRUE(State()["partial"].toBool());
   EXPECT_TRUE(State()["recorded"].toBool());
   EXPECT_TRUE(State()["loading"].isObject());
-  // Looked at closely: what was looked at stays where it is.
+  // The view was zoomed: the visible range stays where it is.
   const int64_t begin = held.part->begin_ns();
   window_->timelineWidget()->setCursorTime(begin + 9'000'000);
   held.last.release();
@@ -135,7 +135,7 @@ TEST_F(RecordedFileTest, PictureBeforeTheEndOfTheLoad) {
   EXPECT_FALSE(State()["partial"].toBool());
   EXPECT_EQ(window_->digest()->trace, held.whole);
   EXPECT_EQ(window_->timelineWidget()->cursorTime(), begin + 9'000'000);
-  EXPECT_FALSE(State()["ghost"].toBool());  // a picture of a part is no run to compare with
+  EXPECT_FALSE(State()["ghost"].toBool());  // a snapshot of a part is not a run to compare with
   EXPECT_FALSE(Find<QToolButton>("cancel")->isVisible());
 }
 
@@ -146,10 +146,11 @@ std::shared_ptr<const trace::Trace> OfTwoDevices(const testing::RecordedOptions&
   return trace::JoinProcesses(parts).value();
 }
 
-// While a picture is added up another device of the one before is chosen: it is never shown, and
-// those that come after it are.
+// While the sums of a snapshot are computed, another device of the previous snapshot is chosen: the
+// former is never shown, but those after it are.
 TEST_F(RecordedFileTest, APictureThatIsSupersededHoldsNoneBack) {
-  constexpr uint32_t kAddedUpBeside = 20'000;  // events, from which on it is not done at once
+  constexpr uint32_t kAddedUpBeside =
+      20'000;  // number of events from which on the work is done in the background
   const auto first = OfTwoDevices({.steps = 1, .out_of_memory = false}),
              second = OfTwoDevices({.steps = 8, .layers = 500, .out_of_memory = false}),
              third = OfTwoDevices({.steps = 2, .out_of_memory = false});
@@ -161,18 +162,18 @@ TEST_F(RecordedFileTest, APictureThatIsSupersededHoldsNoneBack) {
     go_on.acquire();
     options.preview(second);
     given.release();
-    while (!end.tryAcquire(1, 5)) options.preview(third);  // until one of them is taken
+    while (!end.tryAcquire(1, 5)) options.preview(third);  // until one of them is accepted
     return third;
   });
   window_->openFile(QStringLiteral("/nowhere/large.pickle"));
   ASSERT_TRUE(
       WaitFor([&] { return window_->digest() != nullptr && window_->digest()->whole == first; }));
-  QTest::qWait(50);  // what stands beside the canvas is shown too: the next picture may come
+  QTest::qWait(50);  // the panels next to the canvas are updated, too: the next snapshot may arrive
   {
     const testing::HeldThreadPool held;
     go_on.release();
     given.acquire();
-    QCoreApplication::processEvents();  // it is to be added up
+    QCoreApplication::processEvents();  // its sums are to be computed
     window_->showDevice(1);
     ASSERT_TRUE(WaitFor([&] { return window_->digest()->device == 1; }));
     EXPECT_EQ(window_->digest()->whole, first);
@@ -215,7 +216,7 @@ TEST_F(RecordedFileTest, FailureSaysWhatWhereAndWhatNext) {
   ASSERT_TRUE(WaitFor([this] { return !window_->busy(); }));
   EXPECT_EQ(Banner("kind"), "open-failed");
   EXPECT_THAT(Banner("text").toStdString(), ::testing::HasSubstr("byte 4,711"));
-  EXPECT_EQ(Banner("action"), "");  // what was whole of it would have been shown
+  EXPECT_EQ(Banner("action"), "");  // the complete part of it would have been shown
   EXPECT_EQ(State()["recent"].toArray().size(), 0);
   EXPECT_EQ(window_->digest(), nullptr);
 }
@@ -346,7 +347,7 @@ TEST_F(RecordedFileTest, ExplainPagesWaitUntilTheyAreLookedAt) {
     ASSERT_TRUE(Idle());
     EXPECT_EQ(State()["tables"].toObject()["current"].toString(), info.title);
     EXPECT_FALSE(Page(info.id)["head"].toString().isEmpty()) << info.id;
-    // Pictures for looking at.
+    // Pictures for visual checks.
     if (const QString folder = qEnvironmentVariable("VRAMSCOPE_PICTURES"); !folder.isEmpty()) {
       QTest::qWait(50);
       window_->grab().save(QStringLiteral("%1/page-%2.png").arg(folder, QLatin1String(info.id)));
@@ -362,7 +363,7 @@ TEST_F(RecordedFileTest, ScrubbingMovesTheSegmentMapAndAClickSelects) {
   const int at_peak = Page("fragmentation")["segments"].toInt();
   EXPECT_GT(at_peak, 2);
   window_->timelineWidget()->setCursorTime(
-      trace.events.time_ns[trace.recording_begin]);  // nothing but the older segment
+      trace.events.time_ns[trace.recording_begin]);  // only the older segment
   ASSERT_TRUE(Idle());
   EXPECT_EQ(Page("fragmentation")["segments"].toInt(), 1);
   auto* map = Find<SegmentMapWidget>("segmentMap");
@@ -387,7 +388,7 @@ TEST_F(RecordedFileTest, WhatIfDrawsBothCurves) {
   QTest::keyClick(conf, Qt::Key_Return);
   ASSERT_TRUE(Idle());
   EXPECT_GT(Page("what-if")["points"].toInt(), 0);
-  // Recorded; the model, and the same with the older block allocated anew; these settings.
+  // Recorded; the model; the model with the older block allocated again; these settings.
   EXPECT_EQ(Page("what-if")["table"].toObject()["rows"].toInt(), 4);
   EXPECT_THAT(Page("what-if")["head"].toString().toStdString(),
               ::testing::HasSubstr("expandable_segments:True"));
@@ -434,13 +435,14 @@ TEST(SegmentMapTest, EveryByteHasItsPlaceAndAllFits) {
   const SegmentMap map(Segments(), 600, 200);
   EXPECT_LE(map.height(), 200);
   EXPECT_EQ(map.titles().size(), 2u);
-  // Areas are bytes: each segment's pieces add up, at one scale (tiny segments aside).
+  // Areas are proportional to bytes: the blocks of each segment add up, at one scale (except for
+  // tiny segments).
   std::vector<double> width(map.segments().size());
   for (const auto& p : map.pieces()) width[p.segment] += p.rect.w;
   const double scale = 600.0 / static_cast<double>(map.bytes_per_row());
   for (size_t s = 0; s < width.size(); ++s)
     EXPECT_NEAR(width[s], std::max(3.0, static_cast<double>(map.segments()[s].bytes) * scale), 0.5);
-  // No two pieces cover each other, and each is found where it stands.
+  // No two blocks overlap, and a hit test finds each at its position.
   for (const auto& p : map.pieces()) {
     EXPECT_GE(p.rect.x, 0);
     EXPECT_LE(p.rect.right(), 600.5);

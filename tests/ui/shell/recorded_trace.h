@@ -1,5 +1,5 @@
-// A recording made up for tests of the window: older blocks, call stacks, categories and steps that
-// were inferred, annotations, holes that pin segments, an out-of-memory event at the end.
+// A made-up recording for tests of the window: older blocks, call stacks, inferred categories and
+// steps, annotations, holes that pin segments, an out-of-memory event at the end.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ struct RecordedOptions {
   int steps = 4;
   int layers = 6;
   bool out_of_memory = true;
-  bool leak = true;  // one block a step stays
+  bool leak = true;  // one block per step stays
   uint64_t weight_bytes = 16 << 20;
 };
 

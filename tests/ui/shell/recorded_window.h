@@ -1,4 +1,4 @@
-// The real window with a recording in it, for tests of what it shows of one.
+// The real window with a recording open, for tests of how it is shown.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,10 +1,10 @@
-// kill -9 of the window, of its worker and of a program that it runs, at many moments: the next
-// window gives back all that had arrived: documents, histories, toggles, notes, what a program had
-// told.
+// Kills the window, its worker and a program that it runs with kill -9 at many times. The next
+// window must restore everything that had arrived: documents, histories, toggles, notes, and the
+// program's data.
 //
-// A window in a process of its own (session_restore_test.h) does a list of things and says after
-// each what it has by then, once it is on disk. $VRAMSCOPE_KILLS=50 for more moments than CI has
-// time for.
+// A window in a separate process (session_restore_test.h) performs a list of actions, and after
+// each prints its contents, once they are on disk. $VRAMSCOPE_KILLS=50 tries more times than CI
+// does.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ namespace {
 using vramscope::testing::MakeRecordedTrace;
 
 constexpr int kSampled = 6, kMostKills = 1000;
-constexpr int kLatestMs = 400;  // after something was done, while the next thing goes on
+constexpr int kLatestMs = 400;  // after an action was completed, while the next one runs
 
 int Kills() {
   const char* asked = std::getenv("VRAMSCOPE_KILLS");
@@ -40,7 +40,7 @@ int Kills() {
 class SessionKills : public testing::ProgramWindow {
  protected:
   void SetUp() override {}
-  void TearDown() override {}  // each moment has folders of its own
+  void TearDown() override {}  // each try has its own folders
 
   QStringList Commands(const QString& a, const QString& b, const QString& script) {
     return {QStringLiteral("edit=3"),       QStringLiteral("toggle=0"),
@@ -52,7 +52,7 @@ class SessionKills : public testing::ProgramWindow {
   }
 };
 
-// What a document has after the restart, against what was said of it before the kill.
+// Compares a document after the restart with what was printed about it before the kill.
 void ExpectBack(const QJsonObject& said, const Document& document, const QString& what) {
   const std::string of = what.toStdString();
   EXPECT_EQ(static_cast<int>(document.source.kind), said["kind"].toInt()) << of;
@@ -71,7 +71,7 @@ TEST_F(SessionKills, AtAnyMomentAllThatHadArrivedIsBack) {
   std::mt19937 random(3232);
   int restored = 0, programs = 0, notes = 0, workers = 0;
   for (int kill = 0; kill < Kills(); ++kill) {
-    // Folders of this moment alone.
+    // Folders of this try only.
     const QTemporaryDir folder(QStringLiteral("/dev/shm/session-kills-XXXXXX"));
     const auto path = [&](const char* name) { return folder.filePath(QLatin1String(name)); };
     QDir().mkpath(path("tmp"));
@@ -90,10 +90,10 @@ TEST_F(SessionKills, AtAnyMomentAllThatHadArrivedIsBack) {
     script.close();
     const QStringList commands =
         Commands(write("a.trace", 1), write("b.trace", 2), path("train.py"));
-    // Whose end comes first; the window's comes in any case.
+    // The first process to end; the window ends in any case.
     enum Victim { kWindow, kWorker, kProgram };
     const auto victim = static_cast<Victim>(kill % 3);
-    // A plan alone that was made once is nothing that a window asks about.
+    // A window does not ask about a single plan that was made once.
     std::uniform_int_distribution<int> any_command(2, static_cast<int>(commands.size()));
     const int first = victim == kProgram ? 10 : any_command(random);
     const int wait_ms = std::uniform_int_distribution<int>(0, kLatestMs)(random);
@@ -130,7 +130,7 @@ TEST_F(SessionKills, AtAnyMomentAllThatHadArrivedIsBack) {
       ASSERT_TRUE(next()) << done;
       if (done != first || victim == kWindow) continue;
       QThread::msleep(static_cast<unsigned long>(wait_ms));
-      // Of a program the launcher, or the script itself.
+      // For a program, the launcher or the script itself.
       QFile script_pid(path("pid"));
       const bool script_itself = kill % 2 == 0 && script_pid.open(QIODevice::ReadOnly);
       const auto pid = static_cast<pid_t>(victim == kWorker ? said[QLatin1String("worker")].toInt()
@@ -141,7 +141,7 @@ TEST_F(SessionKills, AtAnyMomentAllThatHadArrivedIsBack) {
     if (victim == kWindow) QThread::msleep(static_cast<unsigned long>(wait_ms));
     ::kill(static_cast<pid_t>(driver.processId()), SIGKILL);
     ASSERT_TRUE(driver.waitForFinished());
-    // What was said of the next thing before the kill came has arrived, too.
+    // The part of the next action that was printed before the kill has arrived, too.
     while (driver.canReadLine()) {
       const QJsonObject last = QJsonDocument::fromJson(driver.readLine().mid(5)).object();
       if (!last.isEmpty()) said = last;
@@ -165,7 +165,7 @@ TEST_F(SessionKills, AtAnyMomentAllThatHadArrivedIsBack) {
       const QJsonObject of = before[i].toObject();
       const Document& document = documents.at(static_cast<size_t>(i));
       ExpectBack(of, document, QStringLiteral("document %1: ").arg(i));
-      // It can be looked at: read again, planned again, or what a program had told.
+      // It can be shown: read again, planned again, or with the data of a program.
       window_->showDocument(document.id());
       ASSERT_TRUE(Idle());
       if (window_->digest() == nullptr) {
@@ -195,7 +195,7 @@ TEST_F(SessionKills, AtAnyMomentAllThatHadArrivedIsBack) {
     }
     ++restored;
     window_.reset();
-    // The program outlived its window, or not; it is not to outlive its test.
+    // Whether or not the program outlived its window, it must not outlive its test.
     QFile pid(path("pid"));
     if (pid.open(QIODevice::ReadOnly)) ::kill(pid.readAll().toInt(), SIGKILL);
     EXPECT_TRUE(program::ScratchFolder::Make().ok());

@@ -1,5 +1,5 @@
-// A window that is killed gives back what it had: in a process of its own it opens files, changes
-// plans, runs a program, and is killed at any moment; the next one restores all that had arrived.
+// A killed window's contents are restored: in a separate process, it opens files, changes plans,
+// runs a program, and is killed at any time. The next window restores everything that had arrived.
 #include "tests/ui/shell/session_restore_test.h"
 
 #include <gmock/gmock.h>
@@ -28,8 +28,8 @@ namespace vramscope::ui {
 
 namespace {
 
-// What the window has, all of which is on disk: documents with their histories, notes by the file
-// that they are of, who runs.
+// The window's contents, all of which are on disk: documents with their histories, notes by their
+// file, running programs.
 QByteArray StateOf(const MainWindow& window, const QMap<QString, QStringList>& notes) {
   QJsonArray documents;
   for (size_t i = 0; i < window.documents().size(); ++i) {
@@ -69,7 +69,7 @@ int DriveWindow(const QStringList& arguments) {
     return QTest::qWaitFor(what, testing::kWaitMs);
   };
   const bool says_state = qEnvironmentVariableIsSet("VRAMSCOPE_DRIVE_STATE");
-  QMap<QString, QStringList> notes;  // by the file that they are of
+  QMap<QString, QStringList> notes;  // by their file
   for (const QString& command : arguments.mid(1)) {
     const QString value = command.section(QLatin1Char('='), 1);
     if (command.startsWith(QLatin1String("open="))) {
@@ -93,7 +93,7 @@ int DriveWindow(const QStringList& arguments) {
       QTest::keyClick(window.notesPage()->edit(), Qt::Key_Return);
       if (!wait([&] { return !window.noteStore()->busy(); })) return 1;
       notes[QString::fromStdString(window.documents().active().source.file)] << value;
-      // And what the history counts of them.
+      // And the number of them that the history shows.
       if (!wait([&] { return window.settled() && window.sessionStored(); })) return 1;
     } else if (command.startsWith(QLatin1String("run="))) {
       window.openProgram(value);
@@ -125,11 +125,12 @@ class SessionRestore : public testing::ProgramWindow {
         trace::WriteTraceFile(*MakeRecordedTrace({.steps = steps}), path.toStdString(), {}).ok());
     return path;
   }
-  // Kills the window when it has done so many of the commands.
+  // Kills the window after it has executed the given number of commands.
   void KillAfter(int done, const QStringList& commands) {
     QProcess driver;
     QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
-    environment.insert(QStringLiteral("XDG_RUNTIME_DIR"), folder_.path());  // else Qt makes one
+    environment.insert(QStringLiteral("XDG_RUNTIME_DIR"),
+                       folder_.path());  // otherwise Qt creates one
     driver.setProcessEnvironment(environment);
     driver.setProcessChannelMode(QProcess::ForwardedErrorChannel);
     driver.start(
@@ -165,7 +166,7 @@ TEST_F(SessionRestore, WhateverMomentItIsKilledAtAllThatWasOpenIsBack) {
     EXPECT_EQ(Banner("kind"), "restore");
     Restore();
     const DocumentList& documents = window_->documents();
-    // The plan with its entries, the files, and what may have come meanwhile.
+    // The plan with its entries, the files, and anything that arrived meanwhile.
     ASSERT_GE(documents.size(), static_cast<size_t>(std::min(done, 4) - 1));
     const auto plan = [&](size_t i) { return documents.at(i).source.kind == SourceKind::kPlan; };
     ASSERT_TRUE(plan(0));
@@ -181,7 +182,7 @@ TEST_F(SessionRestore, WhateverMomentItIsKilledAtAllThatWasOpenIsBack) {
     ASSERT_TRUE(Idle());
     EXPECT_EQ(window_->digest()->trace->info.config.batch, window_->config().batch);
     EXPECT_GE(window_->config().batch, 4);
-    // Closed as usual, nothing is asked at the next start.
+    // After closing as usual, the next start asks nothing.
     window_.reset();
     Open();
     EXPECT_EQ(Banner("kind"), "");
@@ -193,13 +194,13 @@ TEST_F(SessionRestore, AProgramGivesBackWhatItHadTold) {
   const QString script =
       Script("about()\nchunk(2)\nwait('more')\nchunk(3)\nwait('go')\nabout(ended='end')\n");
   KillAfter(1, {QStringLiteral("run=") + script});
-  // A command that runs before the next window does not remove what is to be restored.
+  // A command that runs before the next window does not delete data that can be restored.
   ASSERT_TRUE(program::ScratchFolder::Make().ok());
   Open();
   ASSERT_EQ(Banner("kind"), "restore");
   EXPECT_THAT(Banner("text"), HasSubstr("train.py"));
   EXPECT_TRUE(Kept().isEmpty());
-  // Nor does a program that is started first.
+  // Neither does a program that is started first.
   ASSERT_TRUE(program::ScratchFolder::Make().ok());
   window_->findChild<QToolButton*>(QStringLiteral("banner-action"))->click();
   ASSERT_TRUE(Idle());
@@ -207,7 +208,7 @@ TEST_F(SessionRestore, AProgramGivesBackWhatItHadTold) {
   EXPECT_EQ(window_->documents().active().Title(), "train.py");
   ASSERT_EQ(Kept().size(), 1);
   EXPECT_EQ(window_->documents().active().FileOfResult(), Kept().front().toStdString());
-  // It outlived its window; what it leaves is taken away by who comes next.
+  // It outlived its window; the next window removes its remains.
   Touch("more");
   Touch("go");
   EXPECT_TRUE(Gone());
@@ -223,7 +224,7 @@ TEST_F(SessionRestore, AProgramGivesBackWhatItHadTold) {
 TEST_F(SessionRestore, WhatIsNotRestoredIsNotLost) {
   const QString a = Write(QStringLiteral("a.trace"), 1);
   KillAfter(1, {QStringLiteral("open=") + a});
-  // The window after it is killed, too, before anybody answered.
+  // The window after it is killed, too, before the user answered.
   const QString b = Write(QStringLiteral("b.trace"), 1);
   KillAfter(1, {QStringLiteral("open=") + b});
   KillAfter(1, {QStringLiteral("edit=7")});
@@ -288,7 +289,7 @@ TEST(SessionFileTest, EachWindowHasOneAndTheLastTextStays) {
   SessionFile first(folder.path()), second(folder.path());
   EXPECT_EQ(first.left(), "49");
   EXPECT_EQ(second.left(), "second");
-  // Where nothing can be written nothing is, and nobody falls over it.
+  // If nothing can be written, nothing is, and nothing fails.
   SessionFile nowhere(QStringLiteral("/proc/none"));
   nowhere.save([] { return QByteArray("x"); });
   nowhere.flush();

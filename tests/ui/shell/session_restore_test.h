@@ -5,9 +5,9 @@
 
 namespace vramscope::ui {
 
-// The file of settings, then commands: "open=FILE", "edit=BATCH", "toggle=NUMBER", "note=TEXT",
-// "run=SCRIPT". Prints "done" after each, when it is shown and stored ($VRAMSCOPE_DRIVE_STATE: with
-// what it has, as JSON), and waits for its end.
+// `arguments`: the file of settings, then commands: "open=FILE", "edit=BATCH", "toggle=NUMBER",
+// "note=TEXT", "run=SCRIPT". After each command, once its result is shown and stored, prints "done"
+// (with $VRAMSCOPE_DRIVE_STATE: and the window's contents as JSON). Then waits to be killed.
 int DriveWindow(const QStringList& arguments);
 
 }  // namespace vramscope::ui

@@ -1,4 +1,4 @@
-// Keys that the user gives to commands, the settings' dialog, and the tour, in the real window.
+// Keys that the user assigns to commands, the settings dialog, and the tour, in the real window.
 #include <gmock/gmock.h>
 
 #include <QAbstractButton>
@@ -53,7 +53,7 @@ class SettingsWindow : public testing::ShellWindow {
   W* In(QWidget* page, const char* name) {
     return page->findChild<W*>(QString::fromLatin1(name));
   }
-  // As a hand does it: the command is chosen, the key is pressed, the button clicked.
+  // As a user does: chooses the command, presses the key, clicks the button.
   void Give(KeysPage* page, const char* id, Qt::Key key, Qt::KeyboardModifiers modifiers,
             const char* button = "keySet") {
     page->choose(QString::fromLatin1(id));
@@ -74,7 +74,7 @@ TEST_F(SettingsWindow, ACommandGetsAnotherKeyAtOnceAndAtTheNextStart) {
   EXPECT_EQ(Action("go.peak")->shortcuts(), (QList<QKeySequence>{Key("Ctrl+J"), Key("F11")}));
   EXPECT_THAT(ReadKeys().toStdString(), HasSubstr("\"go.peak\""));
   EXPECT_EQ(ReadKeys().count("\": ["), 1) << "only what differs";
-  // The key works in the window, the old one does not.
+  // The new key works in the window, the old one does not.
   RunDefault();
   window_->timelineWidget()->zoomIn();
   ASSERT_TRUE(WaitFor([this] { return window_->settled(); }));
@@ -85,7 +85,7 @@ TEST_F(SettingsWindow, ACommandGetsAnotherKeyAtOnceAndAtTheNextStart) {
   QTest::keyClick(window_->timelineWidget(), Qt::Key_J, Qt::ControlModifier);
   QTest::keyClick(window_->timelineWidget(), Qt::Key_P, Qt::ControlModifier);
   EXPECT_EQ(peaks, 1);
-  // So does the sheet of shortcuts.
+  // So does the list of shortcuts.
   Action("help.shortcuts")->trigger();
   QStringList texts;
   for (const QLabel* label : window_->findChild<ShortcutSheet*>()->findChildren<QLabel*>())
@@ -111,7 +111,7 @@ TEST_F(SettingsWindow, AKeyThatAnotherCommandHasIsTakenFromIt) {
   QTest::mouseClick(In<QPushButton>(page, "keySet"), Qt::LeftButton);
   EXPECT_EQ(Action("go.peak")->shortcuts(), QList<QKeySequence>{Key("Ctrl+F")});
   EXPECT_TRUE(Action("edit.find")->shortcuts().isEmpty()) << "no key has two commands";
-  // A key of the canvas: said, and possible.
+  // A key of the canvas: allowed, with a note.
   page->choose(QStringLiteral("go.largest"));
   edit->setFocus();
   QTest::keyClick(edit, Qt::Key_W);
@@ -160,7 +160,7 @@ TEST_F(SettingsWindow, AFileByHandIsReadAndAFaultyOneIsLeftAlone) {
     EXPECT_EQ(Action("edit.find")->shortcuts(), QList<QKeySequence>{Key("Ctrl+F")});
     EXPECT_FALSE(window_->keyBindings()->error().isEmpty());
     EXPECT_FALSE(window_->keyBindings()->set(QStringLiteral("go.peak"), {Key("F2")}).ok());
-    EXPECT_EQ(ReadKeys(), json) << "it is left as it is";
+    EXPECT_EQ(ReadKeys(), json) << "it is not changed";
     KeysPage* page = OpenKeys();
     EXPECT_THAT(Said(page).toStdString(), HasSubstr("keys.json"));
     EXPECT_FALSE(In<QPushButton>(page, "keyRemove")->isEnabled());
@@ -188,7 +188,7 @@ TEST_F(SettingsWindow, ScaleAndMotionAreStored) {
   window_->setThemeChoice(ThemeChoice::kDark);
   Open(false);
   EXPECT_FALSE(Action("view.animations")->isChecked()) << "from here on";
-  // What is stored and no scale at all counts as none.
+  // A stored value that is not a valid scale is ignored.
   QSettings odd(folder_.filePath(QStringLiteral("odd.ini")), QSettings::IniFormat);
   for (const QVariant& value : {QVariant(7), QVariant(-100), QVariant(QStringLiteral("huge"))}) {
     odd.setValue(QStringLiteral("ui-scale"), value);
@@ -211,7 +211,7 @@ class TourWindow : public testing::ShellWindow {
     ASSERT_TRUE(QTest::qWaitForWindowExposed(window_.get()));
     QApplication::setActiveWindow(window_.get());
   }
-  // In the window, and what the step speaks of in sight beside it.
+  // Inside the window, and next to the part that the step describes, which is visible.
   void ExpectInside() {
     QTest::qWait(20);
     EXPECT_TRUE(window_->rect().contains(window_->tour()->geometry()))
@@ -251,7 +251,7 @@ TEST_F(TourWindow, FiveStepsOnAShippedRunOnce) {
   EXPECT_EQ(window_->tour(), nullptr);
   OpenWithSamples();
   EXPECT_FALSE(window_->offerTour()) << "nor at the next start";
-  // From the menu, on what is shown; Esc ends it.
+  // From the menu, on the shown document; Esc ends it.
   RunDefault();
   window_->actionRegistry()->Find(QStringLiteral("help.tour"))->trigger();
   ASSERT_NE(window_->tour(), nullptr);

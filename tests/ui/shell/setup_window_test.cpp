@@ -1,4 +1,4 @@
-// The window of somebody who has no LibTorch: shipped runs, what can be switched, the download.
+// The window without LibTorch: shipped runs, what can be switched, the download.
 #include <gmock/gmock.h>
 
 #include <QComboBox>
@@ -88,7 +88,7 @@ TEST_F(SetupWindow, ASwitchShowsItsShippedRunOverTheOneBeforeAndUndoTakesItBack)
   const double before = Peak();
   const QJsonObject lora = Technique("lora");
   ASSERT_TRUE(lora["enabled"].toBool());
-  // What it saves is known before it is clicked, and is what comes.
+  // Its saving is shown before it is clicked, and equals the result.
   const double saving = lora["saving_bytes"].toDouble();
   EXPECT_LT(saving, -1e9);
   Click("lora");
@@ -96,7 +96,7 @@ TEST_F(SetupWindow, ASwitchShowsItsShippedRunOverTheOneBeforeAndUndoTakesItBack)
   EXPECT_EQ(Peak(), before + saving);
   EXPECT_TRUE(State()["ghost"].toBool());
   EXPECT_EQ(State()["undo"].toString(), QStringLiteral("LoRA on"));
-  // From there on to another neighbour, and back.
+  // From there to another neighbour, and back.
   ASSERT_TRUE(Technique("checkpoint-layer")["enabled"].toBool());
   Click("checkpoint-layer");
   Settle();
@@ -235,7 +235,7 @@ TEST_F(SetupWindow, ClosingTheWindowWhileItDownloadsIsSafe) {
   ClickButton();
   ASSERT_TRUE(WaitFor([this] { return !index_.server.asked.isEmpty(); }));
   window_.reset();
-  // Nothing goes on behind it: no more is asked for, and nothing was installed.
+  // Nothing continues in the background: no more requests, and nothing was installed.
   const auto asked = index_.server.asked.size();
   QTest::qWait(300);
   EXPECT_EQ(index_.server.asked.size(), asked);

@@ -1,4 +1,4 @@
-// Files of the window: saved, opened again, exported, dropped, broken, on a full disk.
+// Files of the window: saved, opened again, exported, dropped, damaged, on a full disk.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -83,7 +83,7 @@ TEST_F(ShellFilesTest, DropOpens) {
   QMimeData mime;
   mime.setUrls({QUrl::fromLocalFile(path)});
   QDropEvent drop(QPointF(400, 300), Qt::CopyAction, &mime, Qt::LeftButton, Qt::NoModifier);
-  QObject* receiver = window_.get();  // QApplication would look for a drag that led here
+  QObject* receiver = window_.get();  // QApplication would search for a drag that led here
   ASSERT_TRUE(receiver->event(&drop));
   ASSERT_TRUE(Idle());
   EXPECT_THAT(State()["title"].toString().toStdString(), ::testing::StartsWith("a.trace"));
@@ -135,12 +135,12 @@ TEST_F(ShellFilesTest, FullDiskKeepsTheOldFile) {
   if (!QFile::exists(QStringLiteral("/dev/full"))) GTEST_SKIP() << "no /dev/full here";
   RunDefault();
   QSignalSpy done(window_.get(), &MainWindow::fileDone);
-  // No file can be made beside it: as on a disk that is full or read-only.
+  // No file can be created in that folder: as on a disk that is full or read-only.
   window_->saveTrace(QStringLiteral("/proc/run.trace"));
   ASSERT_TRUE(WaitFor([&] { return done.size() == 1; }));
   EXPECT_FALSE(done[0][1].toBool());
   EXPECT_EQ(Banner("kind"), "save-failed");
-  // A limit on the size of files is what a full disk is to the one who writes.
+  // For a writer, a limit of the file size is like a full disk.
   const QString path = folder_.filePath(QStringLiteral("kept.trace"));
   QFile old(path);
   ASSERT_TRUE(old.open(QIODevice::WriteOnly));

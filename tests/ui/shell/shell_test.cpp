@@ -130,7 +130,7 @@ TEST_F(ShellTest, SavingsAreThereBeforeTheClick) {
   EXPECT_EQ(Peak() - before, promised);
 }
 
-// What is searched for is planned before the rest.
+// The configurations that a search finds are planned before the rest.
 TEST_F(ShellTest, SavingsOfWhatIsLookedAtComeFirst) {
   Open(true);
   window_->openTechniques(QStringLiteral("group:allocator"));

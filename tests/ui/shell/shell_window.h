@@ -1,4 +1,4 @@
-// The real window with a worker that makes up its runs, for tests of what a run shows.
+// The real window with a worker that makes up its runs, for tests of how a run is shown.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ class ShellWindow : public ::testing::Test {
     window_->resize(1400, 900);
     window_->show();
     ASSERT_TRUE(QTest::qWaitForWindowExposed(window_.get()));
-    // There is no window manager that would do it.
+    // There is no window manager that would do this.
     QApplication::setActiveWindow(window_.get());
   }
 

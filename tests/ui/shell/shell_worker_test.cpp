@@ -1,5 +1,5 @@
-// The worker behind the window: killed, refusing, asked for what cannot be, missing, and the real
-// one.
+// The worker behind the window: killed, refusing requests, given impossible requests, missing, and
+// the real one.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -36,7 +36,7 @@ TEST_F(ShellWorkerTest, WorkerKilledInMidRunIsReplaced) {
   ASSERT_TRUE(WaitFor([this] { return Banner("kind") == "worker-lost"; }));
   EXPECT_THAT(Banner("text").toStdString(), ::testing::HasSubstr("kill"));
   ASSERT_TRUE(Idle());
-  // What had arrived is kept: two or three of 200 steps.
+  // The received part is kept: two or three of 200 steps.
   EXPECT_TRUE(State()["partial"].toBool());
   EXPECT_FALSE(State()["trace"].toObject()["complete"].toBool());
   ASSERT_TRUE(WaitFor([this] { return window_->worker()->running(); }));
@@ -85,7 +85,7 @@ TEST_F(ShellWorkerTest, TooBigForTheCardSaysByHowMuch) {
   ASSERT_TRUE(WaitFor([this] { return window_->digest() != nullptr && !window_->busy(); }));
   EXPECT_EQ(Banner("kind"), "does-not-fit");
   EXPECT_THAT(Banner("title").toStdString(), ::testing::HasSubstr("GiB too much"));
-  // The highest reserved is of another moment than the peak of what is allocated.
+  // The highest reserved is reached at another time than the peak of allocated.
   EXPECT_THAT(Banner("text").toStdString(),
               ::testing::AllOf(::testing::HasSubstr("are reserved"),
                                ::testing::HasSubstr("allocated peaks in")));
@@ -105,7 +105,7 @@ TEST_F(ShellWorkerTest, NoWorkerSaysWhatToDo) {
   ASSERT_TRUE(Idle());
 }
 
-// The real worker, once: the same window over the real plan.
+// Once with the real worker: the same window with a real plan.
 TEST_F(ShellWorkerTest, RealWorker) {
   const QString built = QStringLiteral(VRAMSCOPE_REAL_WORKER);
   const QString worker = built.isEmpty() ? qEnvironmentVariable("VRAMSCOPE_WORKER") : built;
@@ -119,7 +119,7 @@ TEST_F(ShellWorkerTest, RealWorker) {
   RunDefault();
   EXPECT_EQ(window_->digest()->trace->info.model.parameter_count, 494032768u);
   const double before = Peak();
-  // The canvas is drawn before the panels fill.
+  // The canvas is drawn before the panels are filled.
   const auto frames = [&] {
     return window_->timelineWidget()->dumpState()["frames"].toObject()["all"].toInt();
   };

@@ -1,5 +1,5 @@
-// The techniques, group by group, as the window has them; and a run on this computer's card, with a
-// worker that makes runs up. Runs under Xvfb (see CMakeLists.txt).
+// The techniques, group by group, as the window shows them; and a run on this computer's GPU, with
+// a worker that makes runs up. Runs under Xvfb (see CMakeLists.txt).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -41,7 +41,7 @@ class TechniquesWindow : public ::testing::Test {
         MainWindowOptions{.worker_program = QStringLiteral(VRAMSCOPE_FAKE_WORKER),
                           .settings_file = folder_.filePath(QStringLiteral("settings.ini")),
                           .savings = false,
-                          .card_libraries = [this] { return card_; }});
+                          .gpu_libraries = [this] { return card_; }});
     window_->resize(1680, 1050);
     window_->show();
     ASSERT_TRUE(QTest::qWaitForWindowExposed(window_.get()));
@@ -73,7 +73,7 @@ class TechniquesWindow : public ::testing::Test {
   std::unique_ptr<MainWindow> window_;
 };
 
-// Each group is found by its name alone, and what it draws is not what another one does.
+// Each group is found by its name, and its contents differ from those of the others.
 TEST_F(TechniquesWindow, EachGroupIsShownWithItsRows) {
   std::set<QString> groups;
   std::set<QByteArray> pictures;
@@ -106,7 +106,8 @@ TEST_F(TechniquesWindow, EachGroupIsShownWithItsRows) {
   }
 }
 
-// Words of the technique itself find its rows; where nothing is found it is said where sizes are.
+// Words of a technique's description find its rows; without a match, a message says where sizes are
+// set.
 TEST_F(TechniquesWindow, ASearchFindsWhatATechniqueSaysOfItself) {
   const auto found = [&](const char* words) {
     window_->openTechniques(QLatin1String(words));
@@ -127,7 +128,7 @@ TEST_F(TechniquesWindow, ASearchFindsWhatATechniqueSaysOfItself) {
   EXPECT_TRUE(said);
 }
 
-// A cursor that moves changes figures, not the lines.
+// A cursor that moves changes figures, but not the number of lines.
 TEST_F(TechniquesWindow, LinesOfTheBreakdownStay) {
   const auto names = [&] {
     QSet<QWidget*> out;
@@ -142,7 +143,7 @@ TEST_F(TechniquesWindow, LinesOfTheBreakdownStay) {
   EXPECT_EQ(names(), before);
 }
 
-// What is greyed says why, and what would have to be another.
+// A disabled row says why, and which setting would have to change.
 TEST_F(TechniquesWindow, WhatCannotBeSwitchedOnSaysWhy) {
   for (const QJsonObject& row : Rows())
     if (!row["enabled"].toBool()) {
@@ -156,7 +157,7 @@ TEST_F(TechniquesWindow, WhatCannotBeSwitchedOnSaysWhy) {
   EXPECT_THAT(reason("flash"), HasSubstr("16-bit"));
 }
 
-// A row that is on has its settings under it, with the values that the run has.
+// Below a row that is on are its settings, with the values of the run.
 TEST_F(TechniquesWindow, RowsThatAreOnShowTheirSettings) {
   size_t on = 0;
   for (const run::ToggleRow& each : run::Toggles()) {
@@ -166,7 +167,7 @@ TEST_F(TechniquesWindow, RowsThatAreOnShowTheirSettings) {
     if (each.toggle->controls.empty() || toggle->isChecked() || !toggle->isEnabled()) continue;
     toggle->click();
     ASSERT_TRUE(WaitFor([this] { return !window_->busy(); }));
-    if (!toggle->isChecked()) continue;  // the fake worker's run said no
+    if (!toggle->isChecked()) continue;  // the fake worker's run refused it
     QApplication::processEvents();
     const TechniquePanel* panel = window_->techniquePanel();
     EXPECT_EQ(panel->visibleRegion().boundingRect().width(), panel->width())
@@ -179,7 +180,7 @@ TEST_F(TechniquesWindow, RowsThatAreOnShowTheirSettings) {
       for (const QString& key : settings.keys()) {
         const run::SettingDeclaration* setting = run::FindSetting(key.toStdString());
         ASSERT_NE(setting, nullptr) << key.toStdString();
-        if (!setting->default_value.empty()) {  // a path may be none, and so may lengths
+        if (!setting->default_value.empty()) {  // a path may be empty, and so may lengths
           EXPECT_NE(settings[key].toString(), "") << key.toStdString();
         }
       }
@@ -191,17 +192,17 @@ TEST_F(TechniquesWindow, RowsThatAreOnShowTheirSettings) {
   EXPECT_GE(on, 5u);
 }
 
-// Whatever a run can be set to has a control: in the list of techniques, in the form of the run, or
-// here with the reason why not.
+// Every setting of a run has a control: in the list of techniques, in the form of the run, or it is
+// listed here with the reason why not.
 TEST_F(TechniquesWindow, EveryKeyOfARunHasAControl) {
   const std::set<std::string_view> none = {
-      "custom_device.memory",     // of the device itself in the window's dialog
+      "custom_device.memory",     // figures of the device, in the window's dialog
       "custom_device.bandwidth",  //
       "custom_device.flops",      //
-      "seed",                     // moves drawn lengths alone: set it on the command line
+      "seed",                     // only changes random lengths: set it on the command line
       "backend",                  // "Run on the card" is an action
   };
-  // By a row alone, as what it says in words that only it has.
+  // Set only by a row, for example by a choice.
   const auto by_rows = [](const run::KeyInfo& key) {
     const std::string name(key.key);
     const run::RunConfig plain;
@@ -238,7 +239,7 @@ TEST_F(TechniquesWindow, EveryKeyOfARunHasAControl) {
   }
 }
 
-// Beside the batch: a length, or a stream of them, which is the Data group's list.
+// Next to the batch: one length, or a list of lengths, which belongs to the Data group.
 TEST_F(TechniquesWindow, SeqTakesAStreamOfLengths) {
   auto* box = window_->findChild<QComboBox*>(QStringLiteral("seq"));
   ASSERT_NE(box, nullptr);
@@ -261,7 +262,7 @@ TEST_F(TechniquesWindow, SeqTakesAStreamOfLengths) {
   EXPECT_EQ(window_->config().seq, 64);
 }
 
-// Settings that no switch has are typed as the others are, within what they may be.
+// Settings without a switch are typed like the others, within their limits.
 TEST_F(TechniquesWindow, SettingsWithoutASwitchAreTyped) {
   const auto type = [&](QLineEdit* edit, const char* text) {
     ASSERT_NE(edit, nullptr);
@@ -279,7 +280,7 @@ TEST_F(TechniquesWindow, SettingsWithoutASwitchAreTyped) {
   type(list("lengths"), "0,256");
   EXPECT_EQ(Banner("kind"), "bad-config");
   EXPECT_EQ(window_->config().Get("lengths"), "128,256");
-  EXPECT_EQ(list("lengths")->text(), "128,256") << "what was refused does not stay";
+  EXPECT_EQ(list("lengths")->text(), "128,256") << "refused values are not kept";
   type(list("trainable"), "*norm*");
   EXPECT_EQ(window_->config().Get("trainable"), "*norm*");
   auto* rate = window_->findChild<QDoubleSpinBox*>(QStringLiteral("setting-optimizer.lr"));
@@ -294,7 +295,7 @@ TEST_F(TechniquesWindow, SettingsWithoutASwitchAreTyped) {
   EXPECT_EQ(box->minimum(), dropout->low);
 }
 
-// Names are typed, and what matches nothing is answered with what is there.
+// Names are typed; if nothing matches, the error lists the existing names.
 TEST_F(TechniquesWindow, TargetsOfLoraAreTypedAndCheckedAgainstTheModel) {
   window_->techniquePanel()->toggle(QStringLiteral("lora"))->click();
   ASSERT_TRUE(WaitFor([this] { return !window_->busy(); }));
@@ -314,20 +315,21 @@ TEST_F(TechniquesWindow, TargetsOfLoraAreTypedAndCheckedAgainstTheModel) {
 
 TEST_F(TechniquesWindow, RunsOnTheCardThatIsThereBesideThePlan) {
   const auto plan = window_->digest();
-  window_->runOnCard();
+  window_->runOnGpu();
   EXPECT_TRUE(window_->busy());
   ASSERT_TRUE(WaitFor([&] { return !window_->busy() && window_->digest() != plan; }));
   const trace::TraceInfo& info = window_->digest()->trace->info;
   EXPECT_EQ(info.backend, trace::Backend::kCuda);
   EXPECT_EQ(info.config.backend, run::Backend::kCuda);
   EXPECT_EQ(State()["chips"].toObject()["backend"].toString(), "cuda · measured");
-  // The worker was started for it, with the folders that were found. Its log comes a moment later.
+  // The worker was started for it, with the folders that were found. Its log arrives a moment
+  // later.
   const QString started =
       QStringLiteral("--backend cuda --cuda-libraries /opt/cuda one:/opt/cuda two");
   EXPECT_TRUE(WaitFor([&] { return State()["log"].toString().contains(started); }));
   EXPECT_TRUE(State()["baseline"].toBool());
   EXPECT_EQ(State()["tables"].toObject()["current"].toString(), "Compare");
-  // The next toggle plans again.
+  // The next toggle makes a new plan.
   EXPECT_EQ(window_->config().backend, run::Backend::kPlan);
   window_->techniquePanel()->toggle(QStringLiteral("checkpoint-layer"))->click();
   ASSERT_TRUE(WaitFor([this] { return !window_->busy(); }));
@@ -337,7 +339,7 @@ TEST_F(TechniquesWindow, RunsOnTheCardThatIsThereBesideThePlan) {
 TEST_F(TechniquesWindow, WithoutACardItSaysWhyNot) {
   card_ = absl::FailedPreconditionError("this computer has no GPU");
   const auto plan = window_->digest();
-  window_->runOnCard();
+  window_->runOnGpu();
   ASSERT_TRUE(WaitFor([this] { return !window_->busy(); }));
   EXPECT_EQ(Banner("kind"), "no-card");
   EXPECT_EQ(Banner("text"), "this computer has no GPU.");

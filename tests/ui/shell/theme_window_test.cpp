@@ -1,4 +1,4 @@
-// A change of theme reaches everything that is looked at, whenever that is.
+// A change of theme affects everything that is shown, whenever it is shown.
 #include <gmock/gmock.h>
 
 #include <QDialog>
@@ -23,7 +23,7 @@ class ThemeWindowTest : public testing::RecordedWindow {
   static QColor TextOf(const QWidget* widget) {
     return widget->palette().color(QPalette::Active, QPalette::Text);
   }
-  // What stands in the middle of it, where nothing is written.
+  // The colour of a corner of the widget, where there is no text.
   static QColor Ground(QWidget* widget) {
     const QImage image = widget->grab().toImage();
     return image.pixelColor(image.width() - 3, image.height() - 3);
@@ -46,7 +46,7 @@ TEST_F(ThemeWindowTest, PagesBehindOthersFollowWhenTheyAreLookedAt) {
   EXPECT_EQ(TextOf(sites), Text(false));
   EXPECT_LT(ThemeZones::Instance().stale(), before);
   EXPECT_EQ(Ground(sites->viewport()), ToQColor(timeline::Theme::Light().panel));
-  // Twice there and back, unseen: as it was.
+  // Switched twice and back while hidden: unchanged.
   window_->openPage(QStringLiteral("phases"));
   window_->setThemeChoice(ThemeChoice::kDark, false);
   window_->setThemeChoice(ThemeChoice::kLight, false);
@@ -83,7 +83,7 @@ TEST_F(ThemeWindowTest, WhatComesLaterHasTheThemeOfThen) {
   EXPECT_EQ(label->palette().color(QPalette::WindowText), ToQColor(timeline::Theme::Light().dim));
   window_->setThemeChoice(ThemeChoice::kDark, false);
   EXPECT_EQ(label->palette().color(QPalette::WindowText), ToQColor(timeline::Theme::Dark().dim));
-  // A window without a parent, and what is in it.
+  // A window without a parent, and its contents.
   QWidget alone;
   auto* inside = new QLabel(QStringLiteral("text"), &alone);
   inside->setProperty("role", "faint");

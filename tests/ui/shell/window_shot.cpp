@@ -1,5 +1,7 @@
-// The window as `vramscope --screenshot` draws it, without the command line around it:
+// Draws the window as `vramscope --screenshot` does, without the code of the command line:
+//
 //   window_shot OUT.png STATE.json [dark|light] [WxH] [SCALE] [FILE...]
+//
 // $VRAMSCOPE_SHOT_PAGE: a tab to open ("fragmentation", "reclaim", ...).
 #include <cstdlib>
 

@@ -1,4 +1,4 @@
-// main() of a window's test that needs no other: on a display, else on Qt's offscreen platform.
+// main() of a window test that needs no other: on a display, else on Qt's offscreen platform.
 #include <gtest/gtest.h>
 
 #include <QApplication>

@@ -1,4 +1,4 @@
-// Commands that the window runs: cancelling one waits for nothing, not even for one that won't end.
+// Commands that the window runs: cancelling returns at once, even for a command that does not end.
 #include "ui/studies/command_runner.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace {
 
 class CommandRunnerTest : public ::testing::Test {
  protected:
-  // A program in place of vramscope.
+  // A program that replaces vramscope.
   QString Program(const QByteArray& script) {
     QFile file(folder_.filePath(QStringLiteral("program.sh")));
     EXPECT_TRUE(file.open(QIODevice::WriteOnly));
@@ -74,7 +74,7 @@ TEST_F(CommandRunnerTest, CancelDoesNotWaitForTheCommand) {
   EXPECT_FALSE(runner.busy());
   EXPECT_EQ(error, QStringLiteral("cancelled"));
   EXPECT_EQ(kill(pid, 0), 0) << "cancel() has waited for its end";
-  // What doesn't want to end is killed.
+  // A process that does not end is killed.
   ASSERT_TRUE(QTest::qWaitFor([&] { return kill(pid, 0) != 0; }, 60'000));
 }
 

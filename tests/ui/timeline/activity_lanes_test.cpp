@@ -60,7 +60,7 @@ class ActivityLanesTest : public ::testing::Test {
       if (a.kind[row] == kind && (stream == UINT32_MAX || a.stream[row] == stream)) return row;
     return query::kNoRow;
   }
-  // The view about an activity, and its middle.
+  // A view around an activity, and its middle.
   Point ZoomTo(uint32_t row) {
     model_.SelectActivity(row);
     model_.ZoomToSelection(0);
@@ -111,7 +111,7 @@ TEST_F(ActivityLanesTest, EveryStreamAndThreadHasALane) {
 }
 
 TEST_F(ActivityLanesTest, WhatIsInMemoryAtTheEndStaysWhileTheCardGoesOn) {
-  // A card that is slower than the host ends after the last event.
+  // A GPU that is slower than the host ends after the last event.
   Show(testing::MakeSyntheticTrace(
       {.layers = 3, .steps = 2, .activities = {.streams = 1, .speed = 1.6}}));
   const auto end = static_cast<int64_t>(data_->duration_ns());
@@ -126,7 +126,7 @@ TEST_F(ActivityLanesTest, WhatIsInMemoryAtTheEndStaysWhileTheCardGoesOn) {
   ASSERT_TRUE(found.has_value());
   EXPECT_EQ(found->value, alive);
   EXPECT_TRUE(data_->address_axis().AddressAt(offset, late).has_value());
-  // What was freed before is not.
+  // Memory freed before is not.
   for (uint32_t row = 0; row < a.size(); ++row) {
     if (a.free_event[row] == trace::kNoEvent) continue;
     const auto there = data_->block_index().At(late, data_->address_axis().OffsetOf({row}));
@@ -239,7 +239,7 @@ TEST_F(ActivityLanesTest, AModuleSaysWhatItMadeAndLaunched) {
   const Link launched = LinkOf(facts.facts, Link::To::kActivity);
   ASSERT_EQ(launched.to, Link::To::kActivity);
   EXPECT_EQ(data_->activities()->SliceOf(launched.row, trace::SliceKind::kModule), module);
-  // A step says as much, and what it is.
+  // A step shows the same, and its name.
   for (uint32_t i = 0; i < s.size(); ++i)
     if (s.kind[i] == trace::SliceKind::kStep) {
       EXPECT_EQ(FactsOfSlice(*data_, i).subtitle, "step");
@@ -248,7 +248,7 @@ TEST_F(ActivityLanesTest, AModuleSaysWhatItMadeAndLaunched) {
     }
 }
 
-// Where it is known what kernels were given, that leads from one to the other.
+// If the operands of kernels are known, links lead from the kernel to the block and back.
 TEST_F(ActivityLanesTest, AKernelLeadsToItsBlocksAndABlockToItsKernels) {
   auto given = std::make_shared<trace::Trace>(*trace_);
   const trace::ActivityTable& a = given->activities;
@@ -321,7 +321,7 @@ TEST_F(ActivityLanesTest, GapsSayWhatTheyWaitFor) {
   const auto view = idle.Query(*line, trace_->begin_ns(), trace_->end_ns(), 1'000'000, 1);
   ASSERT_THAT(view.rects, Not(IsEmpty()));
   const query::IdleGap gap = idle.Gap(view.rects[2].row);
-  // Selected it says the same, with links, and is left by Escape.
+  // When selected it shows the same, with links; Escape deselects it.
   model_.SelectGap(view.rects[2].row);
   EXPECT_TRUE(model_.TakeChanges().selection);
   const ActivityFacts facts = FactsOfSelection(model_.state());
@@ -360,7 +360,7 @@ TEST_F(ActivityLanesTest, PinnedMemoryIsALaneOfItsOwn) {
   EXPECT_EQ(MakeTooltip(model_.state(), hit).title, FormatBytes(uint64_t{8} << 20));
 }
 
-// A card's clocks, and a few bytes: there, but not in the way.
+// A GPU's clocks, and a small counter: shown, but in the background.
 TEST_F(ActivityLanesTest, WhatSaysLittleComesFoldedAndLast) {
   trace::TraceBuilder builder;
   ASSERT_TRUE(builder.AddStrings(0, std::vector<std::string>{"", "SM clock"}).ok());
@@ -394,7 +394,7 @@ TEST_F(ActivityLanesTest, ManyStreamsScrollAndTheFirstScreenKeepsMemoryAndBlocks
   EXPECT_GE(At("memory").body.h, 110);
   EXPECT_GE(At("blocks").body.h, 70);
   Texts();
-  EXPECT_LT(counts_.lanes, 40u) << "what is not in sight is not drawn";
+  EXPECT_LT(counts_.lanes, 40u) << "invisible parts are not drawn";
   const uint32_t far = First(ActivityKind::kKernel, 7 + 55);
   EXPECT_FALSE(At("stream/0/62").in_sight());
   model_.FollowLink({Link::To::kActivity, far}, 0);
@@ -435,7 +435,7 @@ TEST_F(ActivityLanesTest, DevicesStandBesideEachOther) {
   EXPECT_GT(data_->devices()[2].peak, data_->devices()[1].peak);
 }
 
-// Everything that a list has of rectangles, columns and curves.
+// All rectangles, columns and curves of a draw list.
 std::vector<double> Numbers(const DrawList& list) {
   std::vector<double> numbers;
   const auto add = [&](const auto&... values) {
@@ -454,7 +454,8 @@ std::vector<double> Numbers(const DrawList& list) {
   return numbers;
 }
 
-// Of a view that has moved only what came into it was looked up: it is drawn as if all had been.
+// After the view has moved, only the part that became visible was queried; the result is the same
+// as if all had been.
 TEST_F(ActivityLanesTest, AMovedViewIsDrawnAsOneShownAnew) {
   Show(testing::MakeSyntheticTrace({.layers = 6, .steps = 8, .activities = {.streams = 3}}));
   const double duration = data_->duration_ns();

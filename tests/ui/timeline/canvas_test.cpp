@@ -43,7 +43,7 @@ class CanvasTest : public ::testing::Test {
     for (const TextPrim& t : list.texts()) out.emplace_back(list.text(t));
     return out;
   }
-  // An allocation whose rectangle can be hit in the present view.
+  // An allocation whose rectangle can be hit in the current view.
   trace::AllocationId SomeBlock() {
     const trace::AllocationTable& a = trace_->allocations;
     for (uint32_t i = 0; i < a.size(); ++i) {
@@ -60,7 +60,7 @@ class CanvasTest : public ::testing::Test {
   DrawList list_;
 };
 
-// It is asked once for a trace and a width: what was drawn before is no other trace's.
+// It is queried once for a trace and a width: results for another trace are not used.
 TEST_F(CanvasTest, TheOverviewIsThatOfItsTraceAtEveryView) {
   const auto overview = [&](TimelineModel& m) {
     m.BuildData(measure_, &list_);
@@ -90,7 +90,8 @@ TEST_F(CanvasTest, TheStackAddsUpToTheAllocatedBytes) {
   ASSERT_EQ(s.columns, counts.columns);
   auto edges = list_.edges(s);
   const Span& v = state().viewport.view();
-  // One column more than there are pixels, for a view that begins within one; here none is left.
+  // One more column than there are pixels, for a view that begins within a column; none is left
+  // here.
   auto c = data_->curve_index().Query(data_->ToTrace(v.begin), data_->ToTrace(v.end),
                                       static_cast<int>(s.columns) - 1);
   c.allocated_max.push_back(0);
@@ -104,7 +105,7 @@ TEST_F(CanvasTest, TheStackAddsUpToTheAllocatedBytes) {
   }
 }
 
-// A view of 20 ns in a run of seconds: the columns up to the run's end are more than an int holds.
+// A view of 20 ns in a run of seconds: the number of columns up to the run's end exceeds an int.
 TEST_F(CanvasTest, TheStackIsThereHoweverNearOneLooks) {
   const auto run =
       TimelineData::Build(testing::MakeSyntheticTrace({.layers = 6, .steps = 2, .speed = 1000}));
@@ -159,7 +160,7 @@ TEST_F(CanvasTest, ThePeakIsMarkedWhereItIs) {
   EXPECT_NEAR(list_.circles()[0].x, state().viewport.ToX(time), 0.01);
   const double peak = static_cast<double>(data_->peak().allocated);
   EXPECT_NEAR(list_.circles()[0].y, state().BytesToY(peak, Body("memory")), 0.01);
-  // Out of the view: no mark. P brings it back.
+  // Outside the view: no mark. P brings it back.
   Span away = time > data_->duration_ns() / 2 ? Span{0, time * 0.3}
                                               : Span{time * 1.5, data_->duration_ns()};
   model_.SetRange(away);
@@ -257,7 +258,7 @@ TEST_F(CanvasTest, ADragSelectsARange) {
   EXPECT_TRUE(model_.TakeChanges().range);
   model_.KeyPress(Key::kZoomSelection, false, 0);
   EXPECT_NEAR(state().range->width() / state().viewport.view().width(), 0.8, 1e-6);
-  // Backwards and out of the window: clamped, not empty.
+  // Backwards and outside the window: clamped, not empty.
   model_.Press({.x = 600, .y = y, .button = Button::kLeft}, 0);
   model_.Move({.x = -5000, .y = y}, 0);
   model_.Release({.x = -5000, .y = y, .button = Button::kLeft}, 0);
@@ -383,7 +384,7 @@ TEST_F(CanvasTest, TooltipsSayWhatHowMuchWhoseAndWhen) {
   model_.BuildOverlay(measure_, &overlay);
   EXPECT_THAT(Texts(overlay), ::testing::Contains(std::string(tip.title)));
   model_.Move({.x = 3, .y = Body("steps").y + 3}, 0);
-  EXPECT_FALSE(state().tooltip) << "gone with what it was about";
+  EXPECT_FALSE(state().tooltip) << "removed with its subject";
 }
 
 TEST_F(CanvasTest, HoverDoesNotTouchTheDataLayer) {
@@ -415,7 +416,7 @@ TEST_F(CanvasTest, AToggleMorphsKeepsTheAxisAndTheSelection) {
   Span view = m.state().viewport.view();
   auto other = TimelineData::Build(testing::MakeSyntheticTrace(
       {.layers = 6, .steps = 2, .micro_batches = 2, .activation_share = 0.5, .speed = 0.9}));
-  m.SetGhost(data_, "before");
+  m.SetBaselineTrace(data_, "before");
   m.SetData(other, true, 1000);
   EXPECT_TRUE(m.animating());
   EXPECT_EQ(m.state().axis.max, axis);
@@ -423,14 +424,14 @@ TEST_F(CanvasTest, AToggleMorphsKeepsTheAxisAndTheSelection) {
   EXPECT_EQ(timeline::KeyOf(other->trace(), m.state().selection).module, key.module);
   EXPECT_EQ(timeline::KeyOf(other->trace(), m.state().selection).occurrence, key.occurrence);
   SceneCounts counts = m.BuildData(measure_, &list_);
-  EXPECT_TRUE(counts.ghost_shown);
+  EXPECT_TRUE(counts.baseline_shown);
   EXPECT_TRUE(m.Animate(1060));
   EXPECT_TRUE(m.data_dirty());
   EXPECT_FALSE(m.Animate(1200)) << "under 200 ms";
   m.BuildData(measure_, &list_);
   EXPECT_FALSE(m.Animate(5000));
   EXPECT_FALSE(m.data_dirty()) << "nothing moves any more";
-  // Without animations at once.
+  // Immediate without animations.
   m.SetAnimations(false);
   m.SetData(data_, true, 6000);
   EXPECT_FALSE(m.animating());
@@ -489,7 +490,7 @@ TEST_F(CanvasTest, WithoutATraceItSaysWhatToDo) {
   Draw();
   EXPECT_THAT(Texts(list_),
               ::testing::IsSupersetOf({"Could not read", "bad checksum", "Try another"}));
-  // Input on nothing does nothing.
+  // Input on an empty canvas does nothing.
   Click(100, 300);
   model_.Wheel({.x = 1, .y = 1, .dy = 120}, 0);
   EXPECT_FALSE(model_.KeyPress(Key::kZoomIn, false, 0));
@@ -537,12 +538,12 @@ TEST(TinyWindowTest, AnySizeCanBeDrawn) {
 }
 
 TEST_F(CanvasTest, ATraceDiffersNowhereFromItself) {
-  model_.SetGhost(TimelineData::Build(
-                      testing::MakeSyntheticTrace({.layers = 6, .steps = 2, .micro_batches = 2})),
-                  "baseline");
+  model_.SetBaselineTrace(TimelineData::Build(testing::MakeSyntheticTrace(
+                              {.layers = 6, .steps = 2, .micro_batches = 2})),
+                          "baseline");
   for (int i = 0; i < 40; ++i) {
     const SceneCounts counts = Draw();
-    ASSERT_TRUE(counts.ghost_shown);
+    ASSERT_TRUE(counts.baseline_shown);
     ASSERT_EQ(counts.difference_highest, 0) << i;
     ASSERT_EQ(counts.difference_lowest, 0) << i;
     ASSERT_EQ(counts.difference_end, counts.columns - 1);  // the pixels
@@ -554,11 +555,11 @@ TEST_F(CanvasTest, ATraceDiffersNowhereFromItself) {
 TEST_F(CanvasTest, AShorterBaselineEndsAndIsNotCountedAsNothing) {
   auto longer = testing::MakeSyntheticTrace({.layers = 6, .steps = 5, .micro_batches = 2});
   model_.SetData(TimelineData::Build(longer), false, 0);
-  model_.SetGhost(data_, "baseline b.trace");
+  model_.SetBaselineTrace(data_, "baseline b.trace");
   const SceneCounts counts = Draw();
   EXPECT_LT(counts.difference_end, counts.columns / 2 + 2);
   EXPECT_GT(counts.difference_end, counts.columns / 3);
-  // The steps that both have are the same.
+  // The steps that both runs have are the same.
   EXPECT_LT(counts.difference_highest, static_cast<double>(data_->peak().allocated) / 20);
   EXPECT_THAT(Texts(list_), ::testing::Contains(HasSubstr("the other run ends earlier")));
   EXPECT_THAT(Texts(list_), ::testing::Contains("baseline b.trace ends here"));
@@ -577,9 +578,9 @@ TEST_F(CanvasTest, TheAxisIsThatOfWhatIsShown) {
   const uint64_t own = state().axis.max;
   auto large = TimelineData::Build(
       testing::MakeSyntheticTrace({.layers = 6, .steps = 2, .hidden_bytes = uint64_t{200} << 20}));
-  model_.SetGhost(large, "baseline of another model");
-  EXPECT_GE(state().axis.max, large->peak().allocated) << "asked for: on one axis";
-  model_.SetGhost(nullptr, "");
+  model_.SetBaselineTrace(large, "baseline of another model");
+  EXPECT_GE(state().axis.max, large->peak().allocated) << "requested: on one axis";
+  model_.SetBaselineTrace(nullptr, "");
   EXPECT_EQ(state().axis.max, own);
   // A small recording after a large run.
   model_.SetData(large, false, 0);

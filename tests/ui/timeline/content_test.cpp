@@ -1,5 +1,5 @@
-// What the canvas draws of files that are not an ordinary run: an order without times, a state; and
-// the marks of a search.
+// How the canvas draws files that are not ordinary runs (an order without times, a state), and the
+// marks of a search.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -66,7 +66,7 @@ TEST(EntriesTextTest, EntriesAreCounted) {
   const auto ticks = EntryTicks(0, 100, 1000, 72, 1000);
   ASSERT_FALSE(ticks.empty());
   EXPECT_EQ(ticks.front().label, "entry 1,000");
-  EXPECT_EQ(ticks.front().time_ns, 0) << "where it stands: from the first entry on";
+  EXPECT_EQ(ticks.front().time_ns, 0) << "from the first entry on";
   for (const TimeTick& tick : EntryTicks(3, 9, 1000, 72, 0))
     EXPECT_EQ(tick.label, FormatEntry(tick.time_ns)) << "no half entries";
 }
@@ -85,7 +85,7 @@ TEST_F(ContentTest, AxisCursorRangeAndTooltipsOfAFileWithoutTimes) {
   hit.allocation = {3};
   for (const TooltipRow& row : MakeTooltip(model_.state(), hit).rows)
     EXPECT_THAT(row.value, Not(ContainsRegex(kTime))) << row.label;
-  // The same file with its times has them.
+  // The same file with times has them.
   Show(MakeRecordedTrace());
   EXPECT_THAT(Texts(), ::testing::Contains(ContainsRegex(kTime)));
 }
@@ -104,7 +104,7 @@ TEST_F(ContentTest, AStateIsSaidWholeInANarrowCanvas) {
   }
 }
 
-// Fewer entries than pixels: every column has what holds there.
+// Fewer entries than pixels: every column shows the value at its time.
 TEST_F(ContentTest, NoGapsBetweenEntries) {
   const auto trace = WithoutTimes(*MakeRecordedTrace());
   Show(trace);
@@ -116,7 +116,7 @@ TEST_F(ContentTest, NoGapsBetweenEntries) {
   uint32_t empty = 0;
   for (uint32_t i = 0; i < stack.columns; ++i)
     empty += edges[stack.layers * stack.columns + i] >= edges[i] - 1e-3f;
-  EXPECT_LE(empty, 2 * stack.columns / trace->events.size() + 2) << "but before the first block";
+  EXPECT_LE(empty, 2 * stack.columns / trace->events.size() + 2) << "except before the first block";
   const auto columns = TimelineData::Build(trace)->curve_index().Query(0, 10, 100);
   for (size_t i = 30; i < 100; ++i) {
     EXPECT_GT(columns.allocated_max[i], 0u) << i;
@@ -155,7 +155,7 @@ TEST_F(ContentTest, WhatASearchFoundIsMarked) {
   model_.Highlight(ids);
   Texts();
   EXPECT_EQ(counts_.marks, 4u) << "one tick a block in the view";
-  model_.Select(ids[2]);  // the next one: the marks stay
+  model_.Select(ids[2]);  // the next trace: the marks stay
   Texts();
   EXPECT_EQ(counts_.marks, 4u);
   model_.Highlight({});
@@ -174,7 +174,7 @@ TEST_F(ContentTest, TooltipHasUserMetadataAndIsNotWidenedByCppFrames) {
   EXPECT_THAT(all, ::testing::HasSubstr("user metadata|expert 3 of layer 7\n"));
   EXPECT_THAT(all, ::testing::HasSubstr("compile context|0/2\n"));
   EXPECT_THAT(all, ::testing::HasSubstr("VeryLongKernelName"));
-  // As it is drawn: both ends, no wider than the tooltip.
+  // As it is drawn: with both ends, and no wider than the tooltip.
   const std::string shown =
       ElideMiddle(measure_, vramscope::testing::kLongFrame, Font::kSmall, 420);
   EXPECT_LE(measure_.Width(shown, Font::kSmall), 420);

@@ -1,5 +1,5 @@
-// The OpenGL renderer, where a display with OpenGL 3.3 is (a desktop, or xvfb-run with Mesa): shows
-// the same as the raster renderer, keeps the data layer while hovering, survives a new window.
+// The OpenGL renderer, on a display with OpenGL 3.3 (a desktop, or xvfb-run with Mesa): shows the
+// same as the raster renderer, keeps the data layer while hovering, and survives a new window.
 #include <gtest/gtest.h>
 
 #include <QApplication>
@@ -67,7 +67,7 @@ TEST_F(TimelineGlTest, ShowsWhatTheRasterRendererShows) {
         different += far;
       }
     }
-    // Text and the edges of the stack are smoothed differently.
+    // Text and the edges of the stack are antialiased differently.
     EXPECT_LT(different, a.width() * a.height() / 40);
     EXPECT_EQ(raster->dumpState()["drawn"].toObject()["block_rects"],
               gl->dumpState()["drawn"].toObject()["block_rects"]);
@@ -113,7 +113,7 @@ TEST_F(TimelineGlTest, SurvivesAnotherWindow) {
   EXPECT_EQ(w->dumpState()["renderer"].toString(), "gl");
 }
 
-// The atlas begins with what English needs; other characters are added as they are asked for.
+// The atlas starts with the characters of English; others are added when they are needed.
 TEST_F(TimelineGlTest, DrawsChineseAsTheRasterRendererDoes) {
   if (QFontDatabase::families(QFontDatabase::SimplifiedChinese).isEmpty())
     GTEST_SKIP() << "no font with Chinese characters is installed";
@@ -139,7 +139,7 @@ TEST_F(TimelineGlTest, DrawsChineseAsTheRasterRendererDoes) {
     EXPECT_GT(raster, 0) << title;
     EXPECT_NEAR(gl / raster, 1, 0.25) << title;
   }
-  // Not one box for each character.
+  // Not drawn as boxes.
   EXPECT_GT(std::abs(ink("gl", "一一一一一一") - ink("gl", "囊囊囊囊囊囊")), 1000);
 }
 

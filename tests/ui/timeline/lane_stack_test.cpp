@@ -1,5 +1,6 @@
-// Where lanes stand: what gives way, what scrolls, what the user made of the stack; by its own
-// interface over lanes that draw nothing, and through the model with mouse and keys.
+// Positions of lanes: which are shortened, what scrolls, and how the user arranged the stack.
+// Tested through the interface of the stack with lanes that draw nothing, and through the model
+// with mouse and keys.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,7 +26,7 @@ class PlainLane : public Lane {
   LaneWants wants_;
 };
 
-// As the canvas has them, with what gives way, and ten streams.
+// As on the canvas, with lanes that can be shortened, and ten streams.
 class LaneStackTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -96,7 +97,7 @@ TEST_F(LaneStackTest, TheHeadStaysWhileTheRestScrolls) {
   EXPECT_EQ(layout_["memory"].top(), memory - 100);
   EXPECT_EQ(layout_.At(ruler.y + 3)->lane->key(), "ruler");
   const LanePlace* under = layout_.At(layout_.scroll_top + 1);
-  EXPECT_EQ(under->lane->key(), "memory") << "what lies behind the head cannot be hit";
+  EXPECT_EQ(under->lane->key(), "memory") << "lanes behind the header cannot be hit";
   EXPECT_LE(layout_["memory"].view().h, layout_["memory"].body.h - 70);
 }
 
@@ -186,7 +187,7 @@ TEST(LaneSettingsTest, WhatCannotBeReadIsLeftOut) {
   EXPECT_EQ(LaneSettings::FromText("order\ta\norder\ta\n").order.size(), 1u);
 }
 
-// The real lanes, by mouse and keys.
+// The real lanes, with mouse and keys.
 class StackInputTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -221,7 +222,7 @@ TEST_F(StackInputTest, LanesComeInTheirOrder) {
 }
 
 TEST_F(StackInputTest, PhasesMemoryAndBlocksStayInALowCanvas) {
-  model_.SetGhost(TimelineData::Build(trace_), "before");
+  model_.SetBaselineTrace(TimelineData::Build(trace_), "before");
   EXPECT_TRUE(At("difference").in_sight());
   for (const float height : {300.0f, 320.0f, 360.0f}) {
     model_.Resize(460, height, 1);

@@ -1,4 +1,4 @@
-// What is marked, what links reveal, and what the menu of a thing says.
+// Which blocks are marked, what links reveal, and the entries of context menus.
 #include "ui/timeline/model/marking.h"
 
 #include <gmock/gmock.h>
@@ -55,14 +55,14 @@ TEST_F(MarkingTest, BlocksAreToldApartFromTheOthersKernelsAreNot) {
   EXPECT_TRUE(
       std::is_sorted(model_.state().marking->times.begin(), model_.state().marking->times.end()));
   EXPECT_FALSE(model_.state().faint(0));
-  // A kernel that is selected leaves them, Esc does not.
+  // Selecting a kernel keeps the marks; Esc does not.
   model_.SelectActivity(FirstKernel());
   EXPECT_NE(model_.state().marking, nullptr);
   model_.Clear();
   EXPECT_EQ(model_.state().marking, nullptr);
 }
 
-// The memory lane stacks what is left; the legend's figures are not its matter.
+// The memory lane stacks the remaining categories; the figures of the legend do not change.
 TEST_F(MarkingTest, ACategoryThatIsSwitchedOffIsFaintAndNotHit) {
   uint32_t block = 0;
   while (trace_->allocations.main_category[block] != trace::Category::kActivation) ++block;
@@ -78,7 +78,7 @@ TEST_F(MarkingTest, ACategoryThatIsSwitchedOffIsFaintAndNotHit) {
       const Hit hit = model_.HitTest(body.x + x * body.w, body.y + y * body.h);
       EXPECT_NE(hit.category, trace::Category::kActivation);
     }
-  // It can be selected from elsewhere, and takes no marks away.
+  // It can still be selected from other places, and this does not remove marks.
   model_.Mark(std::make_shared<const Marking>(
       MarkBlocks(trace_, std::vector<trace::AllocationId>{{block}})));
   model_.Select({block});
@@ -92,13 +92,13 @@ TEST_F(MarkingTest, MarksOfAnotherTraceAreDropped) {
   model_.Mark(std::make_shared<const Marking>(
       MarkBlocks(other, std::vector<trace::AllocationId>{{0}, {1}})));
   EXPECT_EQ(model_.state().marking, nullptr);
-  // Doubles and ids that there are none of count once and not at all.
+  // Duplicate ids count once, invalid ids do not count.
   const Marking marking = MarkBlocks(
       trace_, std::vector<trace::AllocationId>{{1}, {1}, {}, {trace_->allocations.size()}});
   EXPECT_EQ(marking.count, 1u);
 }
 
-// A link to what lies in a folded or hidden lane shows it.
+// A link to something in a collapsed or hidden lane shows that lane.
 TEST_F(MarkingTest, ALinkUnfoldsTheLaneOfWhatItLeadsTo) {
   const uint32_t kernel = FirstKernel();
   const uint32_t call = data_->activities()->CallOf(kernel);
@@ -115,7 +115,7 @@ TEST_F(MarkingTest, ALinkUnfoldsTheLaneOfWhatItLeadsTo) {
   EXPECT_FALSE(model_.state().layout[of_kernel].folded);
   EXPECT_FALSE(model_.state().layout[of_call].folded) << "the arrow comes from there";
   EXPECT_TRUE(model_.state().layout[of_kernel].in_sight());
-  // By hand it is undone.
+  // The user can undo this by hand.
   model_.UndoView(0);
   EXPECT_TRUE(model_.state().layout[of_call].folded);
 }

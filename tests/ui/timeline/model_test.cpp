@@ -91,7 +91,7 @@ TEST(ViewportTest, ANewRunKeepsTheScaleUnlessItDoesNotFit) {
   EXPECT_DOUBLE_EQ(v.view().end, 1e9);
   v.ReplaceExtent(0, 1.2e9);  // longer: does not fit
   EXPECT_DOUBLE_EQ(v.view().end, 1.2e9);
-  v.ReplaceExtent(0, 1e8);  // so short that it would be a stripe
+  v.ReplaceExtent(0, 1e8);  // so short that it would be only a stripe
   EXPECT_DOUBLE_EQ(v.view().end, 1e8);
   Viewport zoomed = View();
   zoomed.SetView({2e8, 3e8});
@@ -157,7 +157,7 @@ TEST(TicksTest, AreRoundAndApart) {
   }
 }
 
-// The longest trace that a file can state: as a double its end is beyond an int64_t.
+// The longest trace that a file can state: as a double, its end exceeds an int64_t.
 TEST(TicksTest, OfTheLongestTraceLieInIt) {
   for (const double begin : {0.0, 0x1p62, 0x1p63 - 1e6, 0x1p63 - 2048}) {
     for (const double width : {20.0, 300.0, 1000.0}) {
@@ -299,7 +299,7 @@ TEST(CompareTest, ATraceLiesOnItselfExactly) {
     const int64_t end = std::uniform_int_distribution<int64_t>(begin + 1, length)(random);
     const int columns = std::uniform_int_distribution<>(1, 2000)(random);
     const auto edges = EdgesOf(*t, i == 0 ? 0 : begin, i == 0 ? length : end, columns);
-    const GhostColumns ghost = GhostUnder(*t, *same, index, map, edges);
+    const BaselineColumns ghost = BaselineUnder(*t, *same, index, map, edges);
     ASSERT_EQ(ghost.end, columns);
     ASSERT_EQ(ghost.allocated, index.AllocatedBetween(edges)) << begin << " to " << end;
   }
@@ -313,13 +313,14 @@ TEST(CompareTest, BehindTheEndOfAShorterRunThereIsNothingToCompareWith) {
   const TimeMap map(*longer, *shorter);
   const int64_t length = longer->end_ns() - longer->begin_ns();
   const auto edges = EdgesOf(*longer, 0, length, 1000);
-  const GhostColumns ghost = GhostUnder(*longer, *shorter, index, map, edges);
+  const BaselineColumns ghost = BaselineUnder(*longer, *shorter, index, map, edges);
   const double share =
       static_cast<double>(shorter->end_ns() - shorter->begin_ns()) / static_cast<double>(length);
   EXPECT_NEAR(ghost.end, share * 1000, 2);
-  // Wholly behind it: none at all; the other way round all is covered.
+  // Entirely after it: nothing is covered; the other way round, all is.
   EXPECT_EQ(
-      GhostUnder(*longer, *shorter, index, map, EdgesOf(*longer, length * 9 / 10, length, 50)).end,
+      BaselineUnder(*longer, *shorter, index, map, EdgesOf(*longer, length * 9 / 10, length, 50))
+          .end,
       0);
 }
 
@@ -345,7 +346,7 @@ TEST(CompareTest, OnlyTheSameModelOnTheSameInputIsTheSameWork) {
   trace::TraceInfo recording;
   recording.backend = trace::Backend::kImported;
   recording.title = "a.pickle";
-  EXPECT_FALSE(SameWork(recording, recording)) << "of a recording nobody says what it ran";
+  EXPECT_FALSE(SameWork(recording, recording)) << "a recording does not state what it ran";
   EXPECT_FALSE(SameWork(run, recording));
   EXPECT_TRUE(SameSubject(recording, recording)) << "more of the same file";
   trace::TraceInfo other = recording;

@@ -1,5 +1,5 @@
-// A picture that takes longer than a frame may is moved with the view before it is made anew: by
-// pixels against their definition, and in the widget by what it counts and shows.
+// A frame that takes longer to draw than allowed is first moved with the view, then drawn again:
+// compares pixels with their definition, and checks what the widget counts and shows.
 #include <gtest/gtest.h>
 
 #include <QApplication>
@@ -48,7 +48,7 @@ TEST(MovePixels, IsWhatItsDefinitionSays) {
           ASSERT_EQ(to[at], 7u) << "beside the area";
           continue;
         }
-        // The middle of a pixel is somewhere in what was there.
+        // The middle of a pixel lies within the previous frame.
         const double there = (begin + (end - begin) * (u - x + 0.5) / w) * w;
         const double edge = std::abs(there - std::round(there));
         if (edge < 1e-9) continue;
@@ -115,7 +115,7 @@ TEST_F(MovedPicture, StandsForTheExactOneUntilThatIsThere) {
   const QImage now = moved_.grab().toImage();
   EXPECT_EQ(now, exact_.grab().toImage());
   EXPECT_NE(now, stretched);
-  // What was shown meanwhile was nearly it: the curve, stretched by a half.
+  // The frame shown meanwhile was close: the curve, stretched by half.
   const QRect memory = Body(moved_, "memory").adjusted(0, 20, 0, 0);
   ASSERT_GT(memory.height(), 50);
   int alike = 0, all = 0;

@@ -1,5 +1,5 @@
-// The picture of a file that is being read, from its index: against what the file holds, and that
-// nothing of what stands behind it can be touched.
+// The preview of a file that is being read, drawn from its index: compared with the file's
+// contents. Nothing in the preview can be clicked.
 #include "ui/timeline/model/outline_view.h"
 
 #include <gtest/gtest.h>
@@ -62,7 +62,7 @@ TEST_F(OutlineView, ShowsTheCurveStepsAndPhasesThatTheFileHas) {
   const StackPrim& stack = list_.stacks()[0];
   const auto edges = list_.edges(stack);
   const Rect plot = OutlinePlot(model_.state());
-  // Nowhere lower than what is allocated there, and as high as it gets.
+  // Never lower than the allocated bytes there, and as high as their maximum.
   const analysis::MemoryCurves curves = analysis::ComputeCurves(*trace_);
   const uint64_t peak = *std::max_element(curves.allocated.begin(), curves.allocated.end());
   EXPECT_EQ(outline_->peak_allocated(), peak);
@@ -102,14 +102,14 @@ TEST_F(OutlineView, StandsInFrontOfWhatIsShownAndCannotBeTouched) {
   EXPECT_EQ(model_.HitTest(500, 300).kind, HitKind::kNone);
   model_.BuildData(measure_, &list_);
   EXPECT_TRUE(Says("25 % read"));
-  // What was read takes its place.
+  // The loaded trace replaces it.
   model_.SetData(TimelineData::Build(trace_), false, 0);
   EXPECT_EQ(model_.state().outline, nullptr);
   model_.BuildData(measure_, &list_);
   EXPECT_FALSE(Says("25 % read"));
 }
 
-// An index without batches, times or steps, on a canvas without room: nothing is drawn twice over.
+// An index without batches, times or steps, on a canvas without space: nothing is drawn twice.
 TEST_F(OutlineView, OfLittleIsLittle) {
   trace::Outline nothing;
   for (const float height : {0.0f, 60.0f, 700.0f}) {

@@ -1,5 +1,5 @@
-// How a frame is shared by cores and bands of rows, and what is filled without a painter: the same
-// picture as without.
+// How a frame is divided between cores and bands of rows, and what is filled without QPainter: the
+// result is the same as with QPainter.
 #include <gtest/gtest.h>
 
 #include <QImage>
@@ -43,7 +43,7 @@ TEST(RasterRendererTest, BandsAndHelpersMakeNoDifference) {
       model.SetAnimations(false);
       model.Resize(900, 1000, scale);
       model.SetData(data, false, 0);
-      model.SetGhost(data, "itself");
+      model.SetBaselineTrace(data, "itself");
       for (int i = 0; i < zooms; ++i) model.ZoomBy(2, 0);
       Crew alone(0), three(3);
       RasterRenderer whole(&alone), shared(&three);
@@ -60,7 +60,7 @@ TEST(RasterRendererTest, BandsAndHelpersMakeNoDifference) {
   }
 }
 
-// Smooth edges are as a painter makes them, within what nobody sees.
+// Antialiased edges equal QPainter's, up to invisible differences.
 TEST(RasterRendererTest, ShapesAreThoseOfAPainter) {
   DrawList list;
   const Color red{220, 40, 40}, glass{40, 90, 220, 120};
@@ -74,7 +74,7 @@ TEST(RasterRendererTest, ShapesAreThoseOfAPainter) {
   list.Line(100, 80.2f, 200, 80.2f, red, 1.5f);
   list.Line(210.5f, 60, 210.5f, 110, red, 1, {4, 3});
   list.Line(200, 90, 100, 90, red, 2, {5, 2});
-  list.Line(110, 100, 190, 118, red, 2);  // neither across nor upright
+  list.Line(110, 100, 190, 118, red, 2);  // neither horizontal nor vertical
   const Point chevron[] = {{20, 110}, {26, 116}, {32, 110}};
   list.Polyline(chevron, red, 1.5f);
   list.PushClip({230, 60, 20, 20});
@@ -100,7 +100,7 @@ TEST(RasterRendererTest, ShapesAreThoseOfAPainter) {
       }
     }
     EXPECT_GT(touched, 5000 * scale);
-    // Texts begin on whole pixels, and corners are round by their distance.
+    // Texts begin at whole pixels, and corners are rounded by distance.
     EXPECT_LT(far, touched / 25) << scale;
   }
 }
@@ -120,7 +120,7 @@ struct CountingLane : Lane {
   mutable int asked = 0, seen = 0;
 };
 
-// Colours, what is selected and where a lane stands ask nothing: only the view and its size do.
+// Colours, the selection and the position of a lane cause no query: only the view and its size do.
 TEST(SceneTest, ALaneIsAskedOncePerView) {
   Crew crew(0);
   const RasterRenderer renderer(&crew);

@@ -1,4 +1,4 @@
-// What recorded files bring to the canvas: annotations, inferred steps and phases, call stacks.
+// What recorded files add to the canvas: annotations, inferred steps and phases, call stacks.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -65,7 +65,7 @@ TEST(RecordedLanesTest, HoverSaysRuleAndStack) {
 
 TEST(OriginTest, CallSiteIsTheProgramsOwn) {
   const auto trace = vramscope::testing::MakeRecordedTrace();
-  // The innermost frame is PyTorch's optimizer; the program's own is one further out.
+  // The innermost frame is PyTorch's optimizer; the program's own frame is the next one.
   EXPECT_EQ(CallSite(*trace, {2}), "train.py:12 step");
   EXPECT_EQ(CallSite(*trace, {0}), "");
   EXPECT_EQ(CallSite(*trace, {99}), "");

@@ -1,4 +1,4 @@
-// Saves pictures of the canvas in its states, for looking at them: not a test.
+// Saves pictures of the canvas in its states, for visual checks. It is not a test.
 //   timeline_screenshots OUT_DIR [F.trace [GHOST.trace]]
 #include <QApplication>
 #include <QDir>
@@ -106,15 +106,15 @@ int Run(int argc, char** argv) {
     Save(&w, dir.filePath(name + "-zoom.png"));
     w.zoomToFit();
     w.clearSelection();
-    w.setGhost(ghost, "baseline");
+    w.setBaselineTrace(ghost, "baseline");
     if (trace->allocations.size()) w.setDeviceLimit(9ull << 30);
     Save(&w, dir.filePath(name + "-ghost.png"));
     w.resize(520, 420);
     Save(&w, dir.filePath(name + "-small.png"));
     w.resize(1600, 1000);
     Save(&w, dir.filePath(name + "-large.png"));
-    // Kernels, copies and calls; a kernel selected, a gap under the mouse.
-    w.setGhost(nullptr);
+    // Kernels, copies and calls; with a kernel selected and a gap under the mouse.
+    w.setBaselineTrace(nullptr);
     w.setTrace(argc > 2 ? trace
                         : testing::MakeSyntheticTrace(
                               {.layers = 4, .steps = 2, .activities = {.streams = 3}}));

@@ -1,6 +1,6 @@
-// What a card would have done for a made-up run's ops: calls of the runtime, kernels on streams,
-// copies from page-locked memory, collectives in the backward, the driver's own memory, waits.
-// Deterministic. The card is faster than the host, which it waits for.
+// GPU activities for a made-up run's ops: runtime calls, kernels on streams, copies from
+// page-locked memory, collectives in the backward, the driver's own memory, waits. Deterministic.
+// The GPU is faster than the host, and waits for it.
 #pragma once
 
 #include <algorithm>
@@ -14,10 +14,10 @@
 namespace vramscope::testing {
 
 struct ActivityOptions {
-  int streams = 0;         // that kernels run on in turn; 0: no activities at all
+  int streams = 0;         // on which kernels run in turn; 0: no activities at all
   int kernels_per_op = 2;  // each with its call
-  double speed = 0.7;      // of the card: below 1 it is faster than the host
-  // How long after the last event the card's memory is asked for once more; 0: never.
+  double speed = 0.7;      // of the GPU: below 1 it is faster than the host
+  // How long after the last event the GPU's memory is queried once more; 0: never.
   int64_t asked_after_ns = 0;
 };
 

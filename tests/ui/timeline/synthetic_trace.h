@@ -27,7 +27,7 @@ struct SyntheticOptions {
   int ops_per_module = 3;            // each allocates an activation and a temporary
   uint64_t hidden_bytes = 16 << 20;  // of an activation
   double activation_share = 1;       // checkpointing: below 1 some are freed in the forward
-  double speed = 1;                  // time of every op
+  double speed = 1;                  // duration of every op
   int64_t start_ns = 1'000'000;
   ActivityOptions activities = {};
 };
@@ -81,7 +81,7 @@ class SyntheticRun {
     return events_.back();
   }
 
-  // First fit in segments of 64 MiB (or as large as asked): enough to look like an allocator.
+  // First fit in segments of 64 MiB (or as large as requested): similar enough to an allocator.
   uint64_t Place(uint64_t bytes) {
     for (auto it = free_.begin(); it != free_.end(); ++it) {
       if (it->second < bytes) continue;

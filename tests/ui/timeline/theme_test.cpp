@@ -1,4 +1,4 @@
-// Colours that are told apart, by readers with deuteranopia, protanopia and tritanopia, too.
+// Colours can be distinguished, also by readers with deuteranopia, protanopia and tritanopia.
 #include "ui/timeline/theme.h"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ double Linear(uint8_t v) {
   return c <= 0.04045 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4);
 }
 
-// CIE L*a*b* (D65) of what a reader sees.
+// CIE L*a*b* (D65) of the colour that a reader sees.
 Vector Lab(Color color, const Matrix& reader) {
   const Vector rgb = {Linear(color.r), Linear(color.g), Linear(color.b)};
   const auto times = [](const Matrix& m, const Vector& v) {
@@ -93,7 +93,7 @@ TEST(ThemeTest, DistancesAreThoseOfTheStandard) {
   EXPECT_NEAR(Distance({22.7233, 20.0904, -46.6940}, {23.0331, 14.9730, -42.5619}), 2.0373, 1e-4);
 }
 
-// Every two of the colours, for every reader.
+// Compares any two of the colours, for every reader.
 void ExpectApart(const std::vector<Color>& colors) {
   for (size_t i = 0; i < colors.size(); ++i) {
     for (size_t j = 0; j < i; ++j) {
@@ -135,7 +135,8 @@ TEST(ThemeTest, SignsAreToldApartAndReadable) {
   }
 }
 
-// Dashed and white the one, solid the other; and not of one colour, either.
+// The outline of the baseline (the code calls it ghost) is a solid line. Reserved memory is a
+// dashed line in the colour of text. Their colours must differ, too.
 TEST(ThemeTest, GhostIsNotTheColourOfReserved) {
   for (const Theme& t : {Theme::Dark(), Theme::Light()}) {
     EXPECT_GE(Distance(Lab(t.ghost, kSeesAll), Lab(t.text, kSeesAll)), 14);

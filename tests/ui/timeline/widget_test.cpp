@@ -1,5 +1,5 @@
-// The widget with the raster renderer, on the offscreen platform: pixels of the lanes, what it
-// tells the outside, and that it draws only when something changes.
+// The widget with the raster renderer, on the offscreen platform: pixels of the lanes, its signals,
+// and that it draws only when something changes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ class TimelineWidgetTest : public ::testing::Test {
   void SetUp() override {
     qRegisterMetaType<trace::AllocationId>();
     widget_.setAnimations(false);
-    widget_.setFrameBudget(1e9);  // every picture is the exact one: moved_picture_test.cpp
+    widget_.setFrameBudget(1e9);  // every frame is the exact one: moved_picture_test.cpp
     widget_.resize(1000, 720);
     widget_.show();
     trace_ = testing::MakeSyntheticTrace({.layers = 8});
@@ -117,7 +117,7 @@ TEST_F(TimelineWidgetTest, TheTooltipComesAfterARest) {
 
 TEST_F(TimelineWidgetTest, TheMenuOfATitleChangesItsLane) {
   QSignalSpy lanes(&widget_, &TimelineWidget::lanesChanged);
-  QString seen;  // all that the menu said
+  QString seen;  // all entries of the menu
   const auto choose = [&](const char* lane, const char* what) {
     const QPoint at = QPoint(200, static_cast<int>(Body(lane).top()) - 8);
     QTimer::singleShot(0, &widget_, [&] {
@@ -262,7 +262,7 @@ TEST_F(TimelineWidgetTest, OfLargeTracesNoMoreAreKeptThanAreInSight) {
   const auto alive = [&] {
     return std::ranges::count_if(seen, [](const auto& trace) { return !trace.expired(); });
   };
-  // They are let go of a moment later, beside this thread.
+  // They are freed a moment later, on another thread.
   EXPECT_TRUE(QTest::qWaitFor([&] { return alive() <= 3; }, 10'000))
       << alive() << " in place of the one in sight, and a million events of others";
   EXPECT_FALSE(seen.back().expired());
@@ -292,7 +292,7 @@ TEST_F(TimelineWidgetTest, GhostAndAnimationSettle) {
   widget_.setAnimations(true);
   Grab();
   auto other = testing::MakeSyntheticTrace({.layers = 8, .activation_share = 0.5});
-  widget_.setGhost(trace_, "baseline");
+  widget_.setBaselineTrace(trace_, "baseline");
   widget_.setTrace(other, true);
   EXPECT_FALSE(widget_.ready());
   QElapsedTimer clock;

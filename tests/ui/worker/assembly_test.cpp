@@ -1,4 +1,5 @@
-// The live assembly by itself: frames that come late, never, damaged and while it is let go.
+// The live assembly on its own: frames that are late, missing or damaged, and frames that arrive
+// while it is destroyed.
 #include "ui/worker/assembly.h"
 
 #include <gmock/gmock.h>
@@ -21,7 +22,7 @@ using trace::FrameType;
 using trace::Trace;
 namespace streams = trace::testing;
 
-// As a worker sends them, batches of `piece` events.
+// As a worker sends them, in batches of `piece` events.
 std::vector<Frame> FramesOf(const streams::Stream& stream, size_t piece) {
   trace::FrameDecoder decoder;
   auto writer = trace::TraceWriter::ToSink([&](std::string_view bytes) {
@@ -44,7 +45,7 @@ std::vector<Frame> FramesOf(const streams::Stream& stream, size_t piece) {
   return frames;
 }
 
-// As it is on its way: nobody has looked at its checksum.
+// In the state in which it arrives: its checksum has not been verified.
 trace::RawFrame Sent(const Frame& frame) {
   trace::FrameDecoder decoder;
   decoder.Append(trace::EncodeFrame(frame.type, frame.payload, trace::Compression::kFast));
@@ -80,7 +81,7 @@ TEST(Assembly, WholeIsTheRun) {
   EXPECT_EQ(streams::Difference(*trace, *streams::Build(run)), "");
 }
 
-// Activities may come before and behind the events that they are of.
+// Activities may arrive before or after the events to which they belong.
 TEST(Assembly, ActivitiesComeWhenTheyCome) {
   const streams::Stream run = RunOf(5'000);
   std::vector<Frame> frames = FramesOf(run, 700);
@@ -95,7 +96,7 @@ TEST(Assembly, ActivitiesComeWhenTheyCome) {
   EXPECT_EQ(streams::Difference(*trace, *streams::Build(run)), "");
 }
 
-// Events do not: what came before the one that is missing, twice there or in another's place stays.
+// Events may not: those before a missing, duplicate or misplaced batch are kept.
 TEST(Assembly, EventsOutOfOrderAreRefusedAndWhatCameBeforeIsThere) {
   const streams::Stream run = RunOf(5'000);
   const std::vector<Frame> all = FramesOf(run, 700);
@@ -134,7 +135,7 @@ TEST(Assembly, WithoutAnEndItIsIncompleteAndWithoutAnEventNothing) {
   EXPECT_EQ(Assembly({}).Finish(""), nullptr);
 }
 
-// Pictures grow, and each stays what it was.
+// Snapshots grow, and each stays unchanged.
 TEST(Assembly, PicturesAreBeginningsOfTheRun) {
   const streams::Stream run = RunOf(30'000);
   std::vector<std::shared_ptr<const Trace>> pictures;
@@ -157,7 +158,7 @@ TEST(Assembly, PicturesAreBeginningsOfTheRun) {
   }
 }
 
-// Whoever closes the window waits for one frame and one picture at most.
+// Closing the window waits for at most one frame and one snapshot.
 TEST(Assembly, FinishesOnItsThreadWhenAllIsTakenIn) {
   const std::vector<Frame> frames = FramesOf(RunOf(3000), 200);
   struct Told {
@@ -195,8 +196,8 @@ TEST(Assembly, FinishesOnItsThreadWhenAllIsTakenIn) {
   EXPECT_EQ(finish({}, "").trace, nullptr);
 }
 
-// Checksums and decompression are the thread's: whoever adds a frame is not told, and the rest is
-// left out.
+// The thread verifies checksums and decompresses: the caller that adds a frame gets no error, and
+// the rest is ignored.
 TEST(Assembly, FindsDamageOnItsThread) {
   const std::vector<Frame> frames = FramesOf(RunOf(3000), 200);
   for (const bool checksum : {true, false}) {
@@ -212,7 +213,7 @@ TEST(Assembly, FindsDamageOnItsThread) {
         compressed += sent.compressed ? 1 : 0;
         if (checksum) {
           sent.checksum ^= 1;
-        } else {  // so that the decompression finds it
+        } else {  // so that the error is found during decompression
           sent.verified = true;
           ++sent.payload_size;
         }
@@ -228,7 +229,7 @@ TEST(Assembly, FindsDamageOnItsThread) {
   }
 }
 
-// While the thread is busy, however much comes: nobody who adds it waits (this would never end).
+// While the thread is busy, adding more frames never waits (otherwise this would not end).
 TEST(Assembly, TakesWhatComesWithoutWaiting) {
   std::promise<void> busy, go_on;
   std::atomic<bool> first = true;

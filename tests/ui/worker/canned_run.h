@@ -1,6 +1,6 @@
-// A made-up training run: the events of a transformer of Qwen2-0.5B's shape under a RunConfig,
-// without LibTorch. Sizes follow the configuration roughly (precision, checkpointing, LoRA, ...),
-// so that a toggle changes the picture; they claim nothing about real memory.
+// A made-up training run: the events of a transformer with the shape of Qwen2-0.5B under a
+// RunConfig, without LibTorch. Sizes follow the configuration roughly (precision, checkpointing,
+// LoRA, ...), so that a toggle changes the timeline; they say nothing about real memory.
 #pragma once
 
 #include <functional>
@@ -11,7 +11,7 @@
 namespace vramscope::testing {
 
 struct CannedHooks {
-  // Before each step; false ends the run there (cancelled).
+  // Called before each step; returning false ends the run there (cancelled).
   std::function<bool(int step)> before_step;
 };
 

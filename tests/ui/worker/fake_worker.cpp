@@ -1,16 +1,26 @@
-// Speaks the worker's protocol without LibTorch: answers a run with a made-up trace, or misbehaves
-// on demand.
+// Speaks the worker's protocol without LibTorch: replies to a run with a made-up trace, or
+// misbehaves on demand.
 //
-// By the model's name (RunConfigBuilder::SetModelConfig sets any): "crash-mid-run", "crash-at-run",
-// "hang" (never answers, ignores Cancel), "garble" (sends what is no frame), "damage" (a frame with
-// another checksum), "fail" (RunEnded with an error), "bad-events" (a valid frame that is no
-// trace), "slow" (200 ms before each step; can be cancelled), "no-trace" (succeeds without events),
-// "talks-on" (a run that starts and ends again, with the same frames, behind its end), "flood" (64
-// MiB of standard error before its end), "chatter" (256 KiB of it), "worn-out" (a process
-// that made a run before wants a new one for this; "worn-out-always" in any case), "hostile-SEED"
-// (hostile_bytes.h, then it exits, aborts or is killed). By $VRAMSCOPE_FAKE: "die" (exits at once),
-// "silent" (no hello), "protocol" (another protocol), "die-once:FILE" (exits unless FILE exists,
-// and makes it).
+// The model's name (RunConfigBuilder::SetModelConfig sets any) chooses the behaviour:
+//   crash-mid-run, crash-at-run
+//   hang           never replies, ignores Cancel
+//   garble         sends bytes that are not a frame
+//   damage         a frame with a wrong checksum
+//   fail           RunEnded with an error
+//   bad-events     a valid frame with an invalid trace
+//   slow           200 ms before each step; can be cancelled
+//   no-trace       succeeds without events
+//   talks-on       after its end, the run starts and ends again, with the same frames
+//   flood          64 MiB of standard error before its end
+//   chatter        256 KiB of standard error
+//   worn-out       a process that already made a run requests its replacement
+//   worn-out-always  every process does
+//   hostile-SEED   sends hostile_bytes.h, then exits, aborts or is killed
+// $VRAMSCOPE_FAKE also chooses a behaviour:
+//   die            exits at once
+//   silent         sends no hello
+//   protocol       has another protocol version
+//   die-once:FILE  exits unless FILE exists, and creates it
 #include <poll.h>
 #include <unistd.h>
 
@@ -40,7 +50,7 @@ using trace::FrameType;
 void WriteAll(std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t n = write(1, bytes.data(), bytes.size());
-    if (n <= 0) std::_Exit(0);  // the window is gone
+    if (n <= 0) std::_Exit(0);  // the window has ended
     bytes.remove_prefix(static_cast<size_t>(n));
   }
 }
@@ -51,7 +61,7 @@ void SendFrame(FrameType type, const google::protobuf::MessageLite& message) {
 
 class Input {
  public:
-  // Waits at most `timeout_ms` (< 0: for ever) for a request; ends the program at end of input.
+  // Waits at most `timeout_ms` (< 0: forever) for a request; ends the program at end of input.
   std::optional<proto::Request> Next(int timeout_ms) {
     while (true) {
       auto frame = decoder_.Next();
@@ -74,8 +84,7 @@ class Input {
   trace::FrameDecoder decoder_;
 };
 
-// A reader may still wait for the rest of what was cut off, so that it ends the process in any
-// case.
+// A reader may still wait for the rest of a truncated frame, so the process ends in any case.
 [[noreturn]] void SendHostile(std::string_view seed_text, uint64_t tag,
                               const run::RunConfig& config) {
   uint64_t seed = 0;
@@ -124,7 +133,7 @@ void Run(uint64_t tag, const proto::RunConfig& message, Input& input) {
     WriteAll("this is no frame, whatever you do");
     std::this_thread::sleep_for(std::chrono::hours(1));
   }
-  if (model == "damage") {  // found by whoever puts the run together
+  if (model == "damage") {  // found when the trace is built
     std::string frame = trace::EncodeFrame(FrameType::kEvents, std::string(1000, 'x'));
     frame.back() = static_cast<char>(frame.back() ^ 1);
     WriteAll(frame);
@@ -149,7 +158,8 @@ void Run(uint64_t tag, const proto::RunConfig& message, Input& input) {
     hooks.before_step = [&](int step) {
       writer->Flush();
       if (model == "crash-mid-run" && step == 1) {
-        // Time to arrive: what is lost in a pipe is another matter than what the client keeps.
+        // Gives the log time to arrive: this test is about the lines that the client keeps, not
+        // about those lost in a pipe.
         std::this_thread::sleep_for(milliseconds(50));
         std::abort();
       }
@@ -191,7 +201,7 @@ void Run(uint64_t tag, const proto::RunConfig& message, Input& input) {
 int main(int argc, char** argv) {
   const std::vector<std::string_view> arguments(argv + 1, argv + argc);
   if (std::ranges::find(arguments, "--stdio") == arguments.end()) return 2;
-  // As the worker's first line of its log.
+  // Like the first line of the worker's log.
   for (const std::string_view a : arguments)
     std::fprintf(stderr, "%.*s ", static_cast<int>(a.size()), a.data());
   std::fprintf(stderr, "\n");

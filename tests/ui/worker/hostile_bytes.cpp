@@ -21,7 +21,7 @@ std::string Message(FrameType type, const google::protobuf::MessageLite& message
   return trace::EncodeFrame(type, message.SerializeAsString(), Compression::kNone);
 }
 
-// A whole run's, a flush each.
+// A whole run's frames, one per flush.
 std::vector<std::string> TraceBytes(const run::RunConfig& config) {
   std::vector<std::string> pieces;
   auto writer = trace::TraceWriter::ToSink([&pieces](std::string_view bytes) {
@@ -77,21 +77,21 @@ class Hostile {
       case 6:
       case 7:
         return trace_[Below(trace_.size())];
-      case 8: {  // a payload that is none of its type, known or not
+      case 8: {  // a payload that is invalid for its type, which may be unknown
         std::string payload(Below(200), '\0');
         for (char& c : payload) c = static_cast<char>(random_());
         return trace::EncodeFrame(static_cast<FrameType>(Below(64)), payload, Compression::kFast);
       }
-      case 9: {  // a part of the run with a bit that is another
+      case 9: {  // a part of the run with one flipped bit
         std::string bytes = trace_[Below(trace_.size())];
         if (!bytes.empty()) bytes[Below(bytes.size())] ^= static_cast<char>(1 << Below(8));
         return bytes;
       }
-      case 10: {  // cut off
+      case 10: {  // truncated
         const std::string& whole = trace_[Below(trace_.size())];
         return whole.substr(0, Below(whole.size() + 1));
       }
-      default: {  // of an impossible length
+      default: {  // with an impossible length
         std::string bytes = trace::EncodeFrame(FrameType::kEvents, "none", Compression::kNone);
         std::fill_n(bytes.begin() + 8, 8, static_cast<char>(0xff));
         return bytes;
@@ -101,7 +101,7 @@ class Hostile {
   size_t Below(size_t n) { return n == 0 ? 0 : random_() % n; }
 
  private:
-  // Mostly of the run that is under way.
+  // Mostly of the current run.
   uint64_t Tag() { return Below(4) == 0 ? random_() : tag_; }
 
   std::mt19937_64 random_;

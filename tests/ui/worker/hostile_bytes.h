@@ -1,5 +1,5 @@
-// What a worker must not send, and may: frames in any order, of this run and others, with payloads
-// that are none, cut off, of impossible length, or no frames at all.
+// Valid and invalid output of a worker: frames in any order, of this run and others, with invalid
+// payloads, truncated, of impossible length, or no frames at all.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace vramscope::testing {
 
-// The same for the same seed. Each is written by itself, so that it may arrive by itself. Neither
-// the run nor what a reader waits for has to end with them: who writes them ends.
+// The same for the same seed. Each frame is written separately, so that it may arrive separately.
+// Neither the run nor a read has to complete with them: the writer then ends its process.
 std::vector<std::string> HostileBytes(uint64_t seed, uint64_t tag, const run::RunConfig& config);
 
 }  // namespace vramscope::testing

@@ -1,4 +1,4 @@
-// The worker's client against a worker that crashes, hangs, garbles or is slow on demand.
+// The worker's client with a worker that crashes, hangs, sends garbage or is slow on demand.
 #include "ui/worker/worker_client.h"
 
 #include <gmock/gmock.h>
@@ -103,11 +103,11 @@ TEST_F(WorkerClientTest, ANewRunReplacesTheOneInProgress) {
   ASSERT_TRUE(WaitForEnds(1));
   EXPECT_EQ(ends_[0].tag, last);
   EXPECT_EQ(ends_[0].trace->info.config.model, "quick");
-  EXPECT_EQ(ends_.size(), 1u) << "nothing comes of the replaced ones";
+  EXPECT_EQ(ends_.size(), 1u) << "replaced jobs have no result";
   EXPECT_TRUE(lost_.isEmpty());
 }
 
-// A process that can't make a run but wants to be replaced is, and the run is made.
+// A process that cannot make a run and requests its replacement is replaced, and the run is made.
 TEST_F(WorkerClientTest, AWornOutProcessIsReplacedWithoutAWord) {
   WorkerClient& client = Make();
   client.start();
@@ -126,7 +126,7 @@ TEST_F(WorkerClientTest, AWornOutProcessIsReplacedWithoutAWord) {
   EXPECT_FALSE(client.busy());
 }
 
-// One that says so for ever is not started for ever.
+// A worker that always requests it is not restarted forever.
 TEST_F(WorkerClientTest, AProcessIsReplacedOnceForARun) {
   WorkerClient& client = Make();
   client.start();
@@ -163,7 +163,7 @@ TEST_F(WorkerClientTest, CancelBeforeTheStart) {
   EXPECT_FALSE(client.busy());
 }
 
-// The window's language is the user's; a trace is read by others.
+// The window uses the user's language, but a trace is read by others, too.
 TEST_F(WorkerClientTest, ATraceSaysInEnglishWhyItsRunEnded) {
   i18n::SetTranslator([](const std::string& english) -> std::string {
     return english == "an abort" ? "SIGABRT (translated)" : "";
@@ -192,7 +192,7 @@ TEST_F(WorkerClientTest, CrashKeepsWhatArrivedAndAnotherIsStarted) {
   ASSERT_EQ(lost_.size(), 1);
   EXPECT_TRUE(lost_[0].contains(QLatin1String("abort"))) << lost_[0].toStdString();
   EXPECT_TRUE(lost_[0].contains(QLatin1String("A new one is being started")));
-  // Not in what can be saved: there it would be said for ever.
+  // Not in files that can be saved: the text would stay there.
   EXPECT_NE(ends_[0].trace->end_message.find("abort"), std::string::npos);
   EXPECT_EQ(ends_[0].trace->end_message.find("A new one"), std::string::npos)
       << ends_[0].trace->end_message;
@@ -225,7 +225,7 @@ TEST_F(WorkerClientTest, GivesUpAfterThreeQuickDeaths) {
   ASSERT_EQ(ends_.size(), 1u);
   EXPECT_EQ(ends_[0].tag, tag);
   EXPECT_EQ(ends_[0].code, static_cast<int>(absl::StatusCode::kUnavailable));
-  // The next run tries once more.
+  // The next run tries again.
   qunsetenv("VRAMSCOPE_FAKE");
   client.run(Named("b"));
   ASSERT_TRUE(WaitForEnds(2));
@@ -275,7 +275,7 @@ TEST_F(WorkerClientTest, GarbageIsNamed) {
   EXPECT_EQ(lost_.size(), 1);
 }
 
-// Its checksum is not looked at on this thread, and still nobody waits for the rest of the run.
+// This thread does not verify its checksum, and still the rest of the run is not awaited.
 TEST_F(WorkerClientTest, ADamagedFrameOfTheTraceEndsTheWorker) {
   WorkerClient& client = Make();
   client.start();
@@ -321,7 +321,7 @@ TEST_F(WorkerClientTest, OfAFloodOfItsLogTheLastIsKept) {
   EXPECT_LE(client.log().size(), 64 << 10);
 }
 
-// Whatever it sends, and however it dies: the run ends once, and the client can do another.
+// Whatever it sends, and however it ends: the run ends once, and the client can start another.
 TEST_F(WorkerClientTest, HostileBytesEndTheRunAndNothingElse) {
   WorkerClient& client = Make();
   constexpr uint64_t kSeeds = 60;
@@ -330,7 +330,7 @@ TEST_F(WorkerClientTest, HostileBytesEndTheRunAndNothingElse) {
     const quint64 tag = client.run(Named(("hostile-" + std::to_string(seed)).c_str()));
     ASSERT_TRUE(WaitForEnds(1)) << "seed " << seed;
     EXPECT_EQ(ends_[0].tag, tag) << "seed " << seed;
-    // What is shown of it is a trace that can be reckoned with.
+    // The shown part of it is a valid trace.
     if (ends_[0].trace != nullptr) {
       EXPECT_GE(analysis::ComputeCurves(*ends_[0].trace).size(), 1u) << "seed " << seed;
     }

@@ -17,7 +17,7 @@ uint64_t LeftOut(const cupti::ClientCounts& counts) {
 
 }  // namespace
 
-CardActivities::CardActivities(Recorder& recorder, int64_t origin_ns)
+GpuActivities::GpuActivities(Recorder& recorder, int64_t origin_ns)
     : recorder_(recorder), origin_ns_(origin_ns), first_names_(cupti::MemoryCounters::Names()) {
   cupti::Client& client = cupti::Client::The();
   const cupti::ClockFunction clock = cupti::ClockOfProcess();
@@ -35,13 +35,13 @@ CardActivities::CardActivities(Recorder& recorder, int64_t origin_ns)
   Ask();
 }
 
-void CardActivities::Now() {
+void GpuActivities::Now() {
   if (std::chrono::steady_clock::now() - last_ < kBetween) return;
   cupti::Client::The().Flush();
   Ask();
 }
 
-void CardActivities::Finish() {
+void GpuActivities::Finish() {
   if (finished_) return;
   finished_ = true;
   Ask();
@@ -57,8 +57,8 @@ void CardActivities::Finish() {
     Say(fmt::format("{} of CUPTI's records are invalid", left_out), "they are left out");
 }
 
-void CardActivities::Receive(std::span<const trace::Activity> activities,
-                             const std::vector<std::string>& names) {
+void GpuActivities::Receive(std::span<const trace::Activity> activities,
+                            const std::vector<std::string>& names) {
   while (names_.size() < names.size()) names_.push_back(recorder_.Intern(names[names_.size()]));
   rows_.assign(activities.begin(), activities.end());
   for (trace::Activity& row : rows_) {
@@ -70,14 +70,14 @@ void CardActivities::Receive(std::span<const trace::Activity> activities,
   recorder_.OnActivities(rows_);
 }
 
-void CardActivities::Ask() {
+void GpuActivities::Ask() {
   last_ = std::chrono::steady_clock::now();
   std::vector<std::string> names = {""};
   names.insert(names.end(), first_names_.begin(), first_names_.end());
   Receive(counters_.Ask(static_cast<int64_t>(cupti::ClockOfProcess()())), names);
 }
 
-void CardActivities::Say(const std::string& what, const std::string& without) {
+void GpuActivities::Say(const std::string& what, const std::string& without) {
   recorder_.Marker(trace::AssumptionMarker({fmt::format("{}: {}", what, without), "CUPTI", 0}));
 }
 

@@ -1,6 +1,6 @@
 // Reports the GPU's activities, from CUPTI and NVML, to the recorder of one run.
 //
-//   CardActivities activities(recorder, origin_ns);   // starts listening
+//   GpuActivities activities(recorder, origin_ns);   // starts listening
 //   activities.Now();                                 // from time to time: reports completed work
 //   activities.Finish();                              // reports the rest and detaches from CUPTI
 //
@@ -20,13 +20,13 @@
 
 namespace vramscope::trainer::cuda {
 
-class CardActivities final : public cupti::Receiver {
+class GpuActivities final : public cupti::Receiver {
  public:
   // `origin_ns`: time 0 of the recorder on cupti::ClockOfProcess().
-  CardActivities(Recorder& recorder, int64_t origin_ns);
-  ~CardActivities() override { Finish(); }
-  CardActivities(const CardActivities&) = delete;
-  CardActivities& operator=(const CardActivities&) = delete;
+  GpuActivities(Recorder& recorder, int64_t origin_ns);
+  ~GpuActivities() override { Finish(); }
+  GpuActivities(const GpuActivities&) = delete;
+  GpuActivities& operator=(const GpuActivities&) = delete;
 
   void Now();
   void Finish();

@@ -43,7 +43,7 @@ const EmulatedPlatform& Emulated() {
       return function != nullptr;
     };
     const bool whole =
-        look_up(found.set_card, "vramscope_emulated_set_card") &&
+        look_up(found.set_gpu, "vramscope_emulated_set_gpu") &&
         look_up(found.overcommit, "vramscope_emulated_overcommit") &&
         look_up(found.reset, "vramscope_emulated_reset") &&
         look_up(found.observe, "vramscope_emulated_observe") &&
@@ -160,7 +160,7 @@ class Cuda final : public Backend {
                                          library_->workspace_bytes(device_));
     recorder_ = &recorder;
     if (!Emulated().there())
-      activities_ = std::make_unique<cuda::CardActivities>(recorder, origin_ns_);
+      activities_ = std::make_unique<cuda::GpuActivities>(recorder, origin_ns_);
     g_run.store(run_.get(), std::memory_order_release);
     internal::free_order = run_.get();
     return absl::OkStatus();
@@ -189,7 +189,7 @@ class Cuda final : public Backend {
     activities_.reset();
     {
       FreeOrderScope by_address;  // LibTorch stores the workspaces by a hash of their handles
-      for (void* kept : run_->TakeKept()) c10::GetAllocator(c10::kCUDA)->raw_deallocate(kept);
+      for (void* kept : run_->TakeWorkspaces()) c10::GetAllocator(c10::kCUDA)->raw_deallocate(kept);
       library_->clear_workspaces(device_);
     }
     AwaitLastFrees();
@@ -245,7 +245,7 @@ class Cuda final : public Backend {
     run::DeviceProfile kind = profile;
     kind.memory_bytes = 1;
     kind.context_bytes = 0;
-    const std::string text = run::EmulatedCard(kind);
+    const std::string text = run::EmulatedGpu(kind);
     const auto known = std::ranges::find(kinds_, text);
     const auto device = 1 + static_cast<int>(known - kinds_.begin());
     if (device >= kPlannedDevices) {
@@ -256,7 +256,7 @@ class Cuda final : public Backend {
       full.SetPayload(kNeedsNewProcess, absl::Cord());
       return full;
     }
-    if (Emulated().set_card(device, run::EmulatedCard(profile).c_str()) != 0) {
+    if (Emulated().set_gpu(device, run::EmulatedGpu(profile).c_str()) != 0) {
       return absl::InvalidArgumentError(
           fmt::format("the emulated platform has no GPU '{}'", profile.key));
     }
@@ -267,7 +267,7 @@ class Cuda final : public Backend {
 
   const CudaLibrary* library_ = nullptr;
   std::unique_ptr<RecordedRun> run_;
-  std::unique_ptr<cuda::CardActivities> activities_;  // on a real GPU
+  std::unique_ptr<cuda::GpuActivities> activities_;  // on a real GPU
   std::optional<run::DeviceProfile> card_;
   int64_t origin_ns_ = 0;
   Recorder* recorder_ = nullptr;
@@ -278,7 +278,7 @@ class Cuda final : public Backend {
 }  // namespace
 
 bool OnEmulatedPlatform() { return Emulated().there(); }
-void UseCardThatIsThere() { cuda::g_card_is_there = true; }
+void UseInstalledGpu() { cuda::g_card_is_there = true; }
 
 Backend& CudaBackend() {
   static auto* backend = new Cuda();

@@ -18,7 +18,7 @@ bool OnEmulatedPlatform();
 
 // Call this before anything else. It declares that the process has the CUDA libraries of a real
 // GPU, so runs are recordings. Tests without a GPU call it with the emulated platform's libraries.
-void UseCardThatIsThere();
+void UseInstalledGpu();
 
 // One per process. Start() returns kFailedPrecondition if libtorch_cuda can't be loaded.
 Backend& CudaBackend();

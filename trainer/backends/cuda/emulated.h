@@ -11,7 +11,7 @@ namespace vramscope::trainer::cuda {
 struct EmulatedPlatform {
   using Observer = void (*)(void* context, int device, uint64_t bytes, uint64_t free);
 
-  int (*set_card)(int device, const char* text) = nullptr;
+  int (*set_gpu)(int device, const char* text) = nullptr;
   void (*overcommit)(Observer observer, void* context) = nullptr;
   void (*reset)(int device) = nullptr;
   // Moves are the calls that advance the virtual clock. They are reported to an observer, and can

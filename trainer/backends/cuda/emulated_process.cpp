@@ -17,7 +17,7 @@ absl::Status SetEmulatedEnvironment(const std::string& folder) {
   // The GPU of each device is set before a run is planned on it (cuda_backend.cpp).
   const absl::StatusOr<run::DeviceProfile> first = run::FindDevice("rtx-4090");
   if (!first.ok()) return first.status();
-  const std::string card = run::EmulatedCard(*first);
+  const std::string card = run::EmulatedGpu(*first);
   setenv("LD_AUDIT", audit.c_str(), 1);
   setenv("VRAMSCOPE_EMULATED_CARD", card.c_str(), 1);
   setenv("VRAMSCOPE_EMULATED_DEVICES", std::to_string(kPlannedDevices).c_str(), 1);

@@ -41,7 +41,7 @@ class RecordedRun final : public FreeOrder {
   void OutOfMemory(uint64_t bytes, uint64_t device_free);
   // A workspace that playback allocated; it is freed together with LibTorch's own.
   void KeepUntilStop(void* workspace) { workspaces_made_.push_back(workspace); }
-  std::vector<void*> TakeKept() { return std::move(workspaces_made_); }
+  std::vector<void*> TakeWorkspaces() { return std::move(workspaces_made_); }
 
  private:
   friend class PlayedEvent;

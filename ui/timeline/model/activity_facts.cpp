@@ -64,7 +64,7 @@ void AddTouches(const TimelineData& d, trace::AllocationId id, std::vector<Linke
     if (row != kNoRow)
       facts->push_back({std::string(label),
                         i18n::Format("{} at {}", ActivityLabel(t, row),
-                                     MomentOf(t, t.activities.begin_ns[row], 1)),
+                                     TimeTextOf(t, t.activities.begin_ns[row], 1)),
                         {Link::To::kActivity, row}});
   };
   add(i18n::Text("first used by"), touches.all.first);
@@ -112,7 +112,7 @@ ActivityFacts FactsOfActivity(const TimelineData& d, uint32_t row) {
     out.facts.push_back({i18n::Text("full name"), std::string(name)});
   const int64_t takes = a.end_ns[row] - a.begin_ns[row];
   if (takes > 0) out.facts.push_back({i18n::Text("duration"), FormatDuration(takes)});
-  out.facts.push_back({i18n::Text("begins"), MomentOf(t, a.begin_ns[row], 1)});
+  out.facts.push_back({i18n::Text("begins"), TimeTextOf(t, a.begin_ns[row], 1)});
   const bool copy = a.kind[row] == ActivityKind::kMemcpy;
   if (copy)
     out.facts.push_back(
@@ -190,7 +190,7 @@ ActivityFacts FactsOfGap(const TimelineData& d, uint32_t number) {
     out.facts.push_back(
         {gap.cause == query::IdleCause::kHost ? i18n::Text("launched by") : i18n::Text("meanwhile"),
          i18n::Format("{} at {}", ActivityLabel(t, gap.evidence),
-                      MomentOf(t, t.activities.begin_ns[gap.evidence], 1)),
+                      TimeTextOf(t, t.activities.begin_ns[gap.evidence], 1)),
          {Link::To::kActivity, gap.evidence}});
   out.facts.push_back(
       {i18n::Text("after"), ActivityLabel(t, gap.after), {Link::To::kActivity, gap.after}});

@@ -75,8 +75,8 @@ struct CanvasState {
   // While a file is being read that has an index: shown in place of the data.
   std::shared_ptr<const trace::Outline> outline;
   std::shared_ptr<const TimelineData> ghost;
-  std::string ghost_label;
-  TimeMap ghost_map;  // from times of `data` to times of `ghost` (the baseline)
+  std::string baseline_label;
+  TimeMap baseline_map;  // from times of `data` to times of `ghost` (the baseline)
   Theme theme = Theme::Dark();
   uint64_t device_limit = 0;
 

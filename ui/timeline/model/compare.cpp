@@ -84,10 +84,10 @@ bool SameSubject(const trace::TraceInfo& a, const trace::TraceInfo& b) {
          a.title == b.title && a.source == b.source;
 }
 
-GhostColumns GhostUnder(const trace::Trace& shown, const trace::Trace& ghost,
-                        const query::CurveIndex& ghost_curves, const TimeMap& map,
-                        std::span<const int64_t> edges) {
-  GhostColumns out;
+BaselineColumns BaselineUnder(const trace::Trace& shown, const trace::Trace& ghost,
+                              const query::CurveIndex& baseline_curves, const TimeMap& map,
+                              std::span<const int64_t> edges) {
+  BaselineColumns out;
   const auto length = static_cast<double>(ghost.end_ns() - ghost.begin_ns());
   std::vector<int64_t> there;
   there.reserve(edges.size());
@@ -102,7 +102,7 @@ GhostColumns GhostUnder(const trace::Trace& shown, const trace::Trace& ghost,
     }
     there.push_back(std::max(time, there.empty() ? time : there.back()));
   }
-  out.allocated = ghost_curves.AllocatedBetween(there);
+  out.allocated = baseline_curves.AllocatedBetween(there);
   out.allocated.resize(edges.empty() ? 0 : edges.size() - 1, 0);
   return out;
 }

@@ -35,13 +35,13 @@ bool SameSubject(const trace::TraceInfo& a, const trace::TraceInfo& b);
 
 // The highest allocated bytes of the baseline for each column of the displayed trace: between edge
 // i and edge i + 1 (in times of the displayed trace, from CurveIndex::Edges).
-struct GhostColumns {
+struct BaselineColumns {
   std::vector<uint64_t> allocated;
   int end = 0;  // columns from here on are beyond the baseline's end
 };
-GhostColumns GhostUnder(const trace::Trace& shown, const trace::Trace& ghost,
-                        const query::CurveIndex& ghost_curves, const TimeMap& map,
-                        std::span<const int64_t> edges);
+BaselineColumns BaselineUnder(const trace::Trace& shown, const trace::Trace& ghost,
+                              const query::CurveIndex& baseline_curves, const TimeMap& map,
+                              std::span<const int64_t> edges);
 
 // Identifies an allocation in a repeated run with other settings.
 struct AllocationKey {

@@ -4,7 +4,7 @@
 
 namespace vramscope::ui::timeline {
 
-std::string MomentOf(const trace::Trace& trace, int64_t time_ns, int64_t resolution_ns) {
+std::string TimeTextOf(const trace::Trace& trace, int64_t time_ns, int64_t resolution_ns) {
   if (!trace.info.has_times) return FormatEntry(time_ns);
   return FormatTime(time_ns - trace.begin_ns(), resolution_ns);
 }

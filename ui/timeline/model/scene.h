@@ -29,7 +29,7 @@ struct SceneCounts {
   uint32_t lanes = 0;  // visible lanes, which are drawn
   bool peak_shown = false;
   bool limit_shown = false;
-  bool ghost_shown = false;
+  bool baseline_shown = false;
   // For the difference lane: the highest and lowest difference from the baseline in bytes, and the
   // first column beyond the baseline's end.
   double difference_highest = 0, difference_lowest = 0;

@@ -177,7 +177,7 @@ void TimeChip(const CanvasState& s, const TextMeasure& measure, double time, Col
   if (x < ruler.x || x > ruler.right() + 1) return;
   int64_t resolution = 1;
   while (static_cast<double>(resolution) * 10 <= s.viewport.ns_per_px()) resolution *= 10;
-  const std::string label = MomentOf(s.data->trace(), s.TraceTime(time), resolution);
+  const std::string label = TimeTextOf(s.data->trace(), s.TraceTime(time), resolution);
   float width = measure.Width(label, Font::kSmall) + 12;
   float left = std::clamp(static_cast<float>(x) - width / 2, ruler.x,
                           std::max(ruler.right() - width, ruler.x));

@@ -118,7 +118,7 @@ ActivityFacts FactsOfSlice(const TimelineData& d, uint32_t i) {
   if (const auto module = d.trace().String(t.module[i]);
       t.kind[i] == SliceKind::kOp && !module.empty())
     out.facts.push_back({i18n::Text("module"), std::string(module)});
-  out.facts.push_back({i18n::Text("begins"), MomentOf(d.trace(), t.begin_ns[i])});
+  out.facts.push_back({i18n::Text("begins"), TimeTextOf(d.trace(), t.begin_ns[i])});
   for (LinkedFact& fact : FiguresOfSlice(d, i)) out.facts.push_back(std::move(fact));
   if (d.activities() == nullptr) return out;
   AddAllocations(d, i, &out.facts);

@@ -88,7 +88,7 @@ void TimelineModel::SetData(std::shared_ptr<const TimelineData> data, bool anima
   if (state_.addresses.end > static_cast<double>(state_.data->address_axis().size())) {
     state_.addresses = {};
   }
-  if (state_.ghost) state_.ghost_map = TimeMap(state_.data->trace(), state_.ghost->trace());
+  if (state_.ghost) state_.baseline_map = TimeMap(state_.data->trace(), state_.ghost->trace());
   Relayout();
   UpdateAxis(!continues);
   if (!(state_.viewport.view() == before)) changes_.view = true;
@@ -103,14 +103,14 @@ void TimelineModel::SetData(std::shared_ptr<const TimelineData> data, bool anima
   }
 }
 
-void TimelineModel::SetGhost(std::shared_ptr<const TimelineData> ghost, std::string label) {
+void TimelineModel::SetBaselineTrace(std::shared_ptr<const TimelineData> ghost, std::string label) {
   // If the baseline is removed, the axis may shrink to what the run itself needs.
   const bool gone = state_.ghost && !ghost;
   state_.ghost = std::move(ghost);
-  state_.ghost_label = label.empty() ? i18n::Text("previous run") : std::move(label);
-  state_.ghost_map = {};
+  state_.baseline_label = label.empty() ? i18n::Text("previous run") : std::move(label);
+  state_.baseline_map = {};
   if (state_.ghost && state_.data) {
-    state_.ghost_map = TimeMap(state_.data->trace(), state_.ghost->trace());
+    state_.baseline_map = TimeMap(state_.data->trace(), state_.ghost->trace());
   }
   Relayout();
   UpdateAxis(gone);

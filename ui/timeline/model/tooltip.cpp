@@ -23,7 +23,7 @@ int64_t Resolution(const CanvasState& s) {
 std::string Moment(const CanvasState& s, int64_t trace_ns) {
   int64_t resolution = 1;
   while (resolution * 10 <= Resolution(s)) resolution *= 10;
-  return MomentOf(s.data->trace(), trace_ns, resolution);
+  return TimeTextOf(s.data->trace(), trace_ns, resolution);
 }
 
 // "backward · step 5 · 71.20 ms". `event`: the event at that time. A phase may end when the next
@@ -146,13 +146,13 @@ Tooltip OfMemory(const CanvasState& s, const Hit& hit) {
                         {}});
   }
   if (s.ghost) {
-    double at = s.ghost_map.Map(hit.time);
+    double at = s.baseline_map.Map(hit.time);
     int64_t g = s.ghost->CurvePointAt(s.ghost->ToTrace(at));
     if (at > s.ghost->duration_ns()) {
-      tip.rows.push_back({s.ghost_label, i18n::Text("has already ended"), {}});
+      tip.rows.push_back({s.baseline_label, i18n::Text("has already ended"), {}});
     } else if (g >= 0) {
       uint64_t other = s.ghost->curves().allocated[g];
-      tip.rows.push_back({s.ghost_label, FormatBytes(other), {}});
+      tip.rows.push_back({s.baseline_label, FormatBytes(other), {}});
       tip.rows.push_back(
           {i18n::Text("difference"),
            FormatSignedBytes(static_cast<int64_t>(c.allocated[p]) - static_cast<int64_t>(other)),

@@ -1,5 +1,5 @@
-"""As much of torch as the recorder sees, with an allocator of a few lines: for tests of `vramscope plan --` on computers without
-PyTorch. `torch.allocate(bytes)` is the program's whole work."""
+"""The part of torch that the recorder uses, with an allocator of a few lines: for tests of `vramscope
+plan --` on computers without PyTorch. A program's only work is `torch.allocate(bytes)`."""
 import os
 import time
 import types
@@ -13,7 +13,7 @@ _entries, _blocks, _counts, _waiting = [], [], {"allocated": 0, "freed": 0}, []
 
 
 class _Methods(type):
-    """Whatever method of a tensor a hook stands in for is there, but for the one that FAKE_TORCH_LACKS names."""
+    """Every tensor method that a hook replaces exists, except the one that FAKE_TORCH_LACKS names."""
 
     def __getattr__(cls, name):
         if name.startswith("_vramscope") or name == os.environ.get("FAKE_TORCH_LACKS"):

@@ -36,7 +36,7 @@ TEST(Bert, CheckpointingRepeatsDropout) {
 
 TEST(Bert, Plans) { ExpectPlans(Config()); }
 
-// BertModel has 109,482,240; a head for two classes has 1,538.
+// BertModel has 109,482,240 parameters; a head for two classes has 1,538.
 TEST(Bert, PublishedParameterCounts) {
   run::RunConfig config = Config(PresetText("bert-base-uncased"));
   EXPECT_EQ(ParametersOf(config).count, 109482240u + 1538u);

@@ -6,7 +6,8 @@ namespace {
 using run::Backend;
 using testing::HasSubstr;
 
-// Blocks of 2: sequences above (5 + 2) * 2 = 14 tokens are attended to in blocks.
+// With blocks of 2, attention over sequences longer than (5 + 2) * 2 = 14 tokens is computed in
+// blocks.
 constexpr char kTiny[] = R"({
   "model_type": "big_bird", "vocab_size": 96, "hidden_size": 32, "num_hidden_layers": 2,
   "num_attention_heads": 2, "intermediate_size": 48, "max_position_embeddings": 32,
@@ -19,7 +20,7 @@ run::RunConfig Config(const char* json = kTiny, Backend backend = Backend::kCpu,
   return config;
 }
 
-// Slower than with full attention, and not at the rate that the other families learn at.
+// It learns more slowly than with full attention, and not at the rate of the other families.
 TEST(BigBird, LearnsInBlocks) {
   run::RunConfig config = Config();
   config.steps = 80;

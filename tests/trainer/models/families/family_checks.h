@@ -1,6 +1,6 @@
-// What every family of models is held to, through the trainer itself: it learns on the cpu backend,
-// techniques keep its loss curve, its plan balances, its presets have the published number of
-// parameters.
+// Checks for every model family, through the trainer itself: the model learns on the cpu backend,
+// techniques do not change its loss curve, its plan balances, and its presets have the published
+// number of parameters.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -22,15 +22,15 @@ inline std::vector<double> LossesOfRun(const run::RunConfig& config) {
   return result.trace == nullptr ? std::vector<double>() : Losses(*result.trace);
 }
 
-// From what a model that knows nothing has (within `width`) to less than 30 % of it, by the median
-// of the last ten losses.
+// From the loss of an untrained model (within `width`) to less than 30 % of it, by the median of
+// the last ten losses.
 inline void ExpectLearns(run::RunConfig config, double first, double width = 0.6, int steps = 60) {
   config.steps = steps;
   config.Set("optimizer.lr", "0.01");
   const std::vector<double> losses = LossesOfRun(config);
   ASSERT_EQ(losses.size(), static_cast<size_t>(steps));
   EXPECT_NEAR(losses.front(), first, width);
-  // Batches are small and arithmetic differs from processor to processor: single losses jump.
+  // Batches are small and arithmetic differs between processors, so single losses vary.
   std::vector<double> last(losses.end() - 10, losses.end());
   std::ranges::nth_element(last, last.begin() + 5);
   EXPECT_LT(last[5], 0.3 * losses.front());
@@ -45,7 +45,7 @@ inline void ExpectSameLosses(const std::vector<double>& a, const run::RunConfig&
   }
 }
 
-// The weights after some steps show every gradient: equal losses mean equal gradients.
+// The weights after some steps depend on every gradient: equal losses mean equal gradients.
 inline void ExpectTechniquesKeepTheLosses(run::RunConfig config) {
   config.steps = 4;
   config.Set("optimizer.lr", "0.001");
@@ -61,7 +61,7 @@ inline void ExpectTechniquesKeepTheLosses(run::RunConfig config) {
   ExpectSameLosses(plain, other, "accumulation");
 }
 
-// Every allocation of a plan is freed by its end; from the second step on all are alike.
+// Every allocation of a plan is freed by its end; from the second step on, all steps are equal.
 inline void ExpectPlans(run::RunConfig config) {
   config.backend = run::Backend::kPlan;
   config.steps = 3;
@@ -84,7 +84,7 @@ inline const char* PresetText(std::string_view name) {
   return "";
 }
 
-// What the trace of a refused run already says: nothing is run.
+// The trace of a refused run states the reason already; nothing is run.
 struct Parameters {
   uint64_t count = 0, trainable = 0, layers = 0;
 };
@@ -97,7 +97,7 @@ inline Parameters ParametersOf(run::RunConfig config) {
   return {model.parameter_count, model.trainable_count, model.layers};
 }
 
-// The message that a model is refused with.
+// The message with which a model is refused.
 inline std::string Refusal(run::RunConfig config) {
   const RunResult result = RunTiny(config);
   EXPECT_EQ(result.status.code(), absl::StatusCode::kInvalidArgument) << result.status;

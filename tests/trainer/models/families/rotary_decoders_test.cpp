@@ -1,5 +1,5 @@
-// The decoders with rotary positions beyond Llama's own file: Qwen3, Mixtral, Qwen3 MoE, Gemma,
-// Phi.
+// The decoders with rotary positions other than Llama, which has its own file: Qwen3, Mixtral,
+// Qwen3 MoE, Gemma, Phi.
 #include "tests/trainer/models/families/family_checks.h"
 
 namespace vramscope::trainer {
@@ -44,7 +44,8 @@ TEST_P(RotaryDecoders, Learns) { ExpectLearns(Config(Tiny(GetParam())), std::log
 TEST_P(RotaryDecoders, TechniquesKeepTheLosses) {
   const run::RunConfig config = Config(Tiny(GetParam()));
   ExpectTechniquesKeepTheLosses(config);
-  if (std::string_view(GetParam()) == "gemma2") return;  // SDPA has no cap of the scores
+  if (std::string_view(GetParam()) == "gemma2")
+    return;  // SDPA does not support a cap of the scores
   run::RunConfig other = config;
   const std::vector<double> eager = LossesOfRun(config);
   other.Set("attention", "math");
@@ -53,7 +54,7 @@ TEST_P(RotaryDecoders, TechniquesKeepTheLosses) {
 
 TEST_P(RotaryDecoders, Plans) { ExpectPlans(Config(Tiny(GetParam()))); }
 
-// Of the published checkpoints.
+// Counts of the published checkpoints.
 TEST(RotaryDecoderCounts, ArePublished) {
   struct Row {
     const char* preset;

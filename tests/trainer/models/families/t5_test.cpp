@@ -19,7 +19,7 @@ TEST(T5, Learns) {
   ExpectLearns(Config(kTinyT5), std::log(96.0), 1.0);
 }
 
-// Through the encoder's output and the biases that the first layers make for all, too.
+// Also through the encoder's output, and the biases that the first layers compute for all layers.
 TEST(T5, TechniquesKeepTheLosses) {
   ExpectTechniquesKeepTheLosses(Config());
   ExpectTechniquesKeepTheLosses(Config(kTinyT5));
@@ -27,7 +27,7 @@ TEST(T5, TechniquesKeepTheLosses) {
 
 TEST(T5, Plans) { ExpectPlans(Config()); }
 
-// Gradients of 512 x 512 floats are as large as cuBLASLt's workspace; they are kept all the same.
+// Gradients of 512 x 512 floats are as large as cuBLASLt's workspace; they are still kept.
 TEST(T5, GradientsAsLargeAsAWorkspaceAreRepeated) {
   const std::string json = With(
       With(With(kTinyT5, "\"d_model\": 32", "\"d_model\": 512"), "\"d_kv\": 8", "\"d_kv\": 64"),

@@ -1,5 +1,5 @@
-// The proofs of trainer/techniques/proofs.md that are about what forward keeps, about adapters,
-// and about what the allocator is asked.
+// The proofs of trainer/techniques/proofs.md about the memory that forward keeps, adapters, and
+// requests to the allocator.
 #include "profiler/trace/activities.h"
 #include "tests/trainer/techniques/proofs/planned.h"
 
@@ -22,12 +22,12 @@ Settings With(Settings settings) {
 uint64_t KeptOf(const Settings& settings, int64_t layers = 3) {
   return Planned(With(settings), Qwen({.layers = layers})).Kept();
 }
-// What one more layer keeps.
+// The bytes that one more layer keeps.
 uint64_t PerLayer(const Settings& settings) {
   const uint64_t few = KeptOf(settings, 4), many = KeptOf(settings, 8);
   return (many - few) / 4;
 }
-constexpr uint64_t kInput = kBatch * kSeq * 64 * 4;  // a layer's
+constexpr uint64_t kInput = kBatch * kSeq * 64 * 4;  // per layer
 
 TEST(Proof, T03_CheckpointsKeepTheirInputs) {
   const Settings layer = {{"checkpointing.mode", "layer"}};
@@ -42,7 +42,8 @@ TEST(Proof, T03_CheckpointsKeepTheirInputs) {
     EXPECT_LT(PerLayer({{"checkpointing.mode", part}}), PerLayer(Settings{})) << part;
     EXPECT_GT(PerLayer({{"checkpointing.mode", part}}), kInput) << part;
   }
-  // Each module of a checkpointed layer runs twice a step, and one segment at a time is whole.
+  // Each module of a checkpointed layer runs twice per step, and only one segment at a time is
+  // complete.
   const Planned plan(With(layer), Qwen({.layers = 4})), more(With(layer), Qwen({.layers = 8}));
   EXPECT_EQ(plan.Calls("layers.1.mlp.up_proj", Phase::kForward, 2), 1);
   EXPECT_EQ(plan.Calls("layers.1.mlp.up_proj", Phase::kBackward, 2), 1);
@@ -105,7 +106,8 @@ TEST(Proof, T06_TowerLeavesTheTrunkWithoutBackward) {
                            module.find("layers.") != std::string_view::npos;
                   })
                   .empty());
-  // A layer more keeps what the tower reads of it, and its few dimensions.
+  // One more layer keeps its output that the tower reads, and the output in the tower's few
+  // dimensions.
   const uint64_t each = (more.Kept() - plan.Kept()) / 4;
   EXPECT_EQ(each, kInput + kInput * 4 / 64);
   EXPECT_LT(each, PerLayer(Settings{{"lora.placement", "layer-parallel"}, {"lora.rank", "4"}}) / 4);
@@ -129,7 +131,7 @@ TEST(Proof, T08_ScoresAreSquareAndFusedOnesAreNot) {
     return kept("96") - 2 * kept("64") + kept("32");
   };
   EXPECT_EQ(second_difference("efficient"), 0);
-  // Written out, softmax's result is kept: 4 b a s^2 a layer.
+  // Without a fused kernel, the result of softmax is kept: 4 b a s^2 per layer.
   EXPECT_EQ(second_difference("eager"), 3 * 4 * static_cast<int64_t>(kBatch) * 4 * 2 * 32 * 32);
   EXPECT_GT(second_difference("math"), 0);
   for (const char* refused : {"flash", "cudnn"}) {
@@ -180,7 +182,7 @@ TEST(Proof, T16_ActivationsInBytesAndAScaleEach256) {
   const uint64_t wide = KeptOf(large), bytes = KeptOf(packed);
   EXPECT_LT(bytes, wide * 45 / 100);
   EXPECT_GT(bytes, wide / 4);
-  // Groups of 256: a byte an element and four for each group.
+  // Groups of 256: one byte per element and four bytes per group.
   const Planned plan(With(packed));
   const trace::AllocationTable& all = plan.trace->allocations;
   uint64_t codes = 0, scales = 0;
@@ -226,7 +228,7 @@ TEST(Proof, T21_PinnedBatchesAreTheHosts) {
 
 TEST(Proof, T22_CacheInTrainingByItsFormula) {
   const Shape s;
-  // 2 L b s kv d e, under checkpointing; without, backward keeps them anyway.
+  // 2 L b s kv d e with checkpointing; without it, backward keeps them anyway.
   const uint64_t keys_and_values =
       2 * 4 * kBatch * kSeq * static_cast<uint64_t>(s.kv_heads * s.head());
   Settings settings = {{"checkpointing.mode", "layer"}};
@@ -258,7 +260,7 @@ TEST(Proof, T24_PrefixByItsFormula) {
   const uint64_t n = p * 2 * static_cast<uint64_t>(s.layers * s.kv_heads * s.head());
   EXPECT_EQ(plan.trace->info.model.trainable_count, n);
   EXPECT_EQ(plan.Peak(Category::kGradient, 2), 4 * n);
-  // Scores over s + p.
+  // Scores over s + p tokens.
   const uint64_t scores = 4 * kBatch * 4 * kSeq * (kSeq + p);
   const trace::AllocationTable& all = plan.trace->allocations;
   EXPECT_GE(plan.Blocks([&](uint32_t r) {
@@ -295,13 +297,13 @@ TEST(Proof, X02_ChunksOfTheLoss) {
   const uint64_t eight = peak(settings);
   settings["loss_chunks"] = "32";
   EXPECT_LT(peak(settings), eight);
-  // Three tensors of the logits' size go down to an eighth.
+  // Three tensors of the size of the logits shrink to an eighth.
   const uint64_t logits = 16 * kSeq * 32768 * 4;
   EXPECT_GT(full - eight, 2 * logits);
 }
 
-// All logits in the weights' type and two numbers a row are there when backward begins; computed
-// again, none are. An output layer over parts reads copies of them.
+// All logits in the type of the weights, and two numbers per row, are allocated when backward
+// begins; if they are recomputed, none are. A sharded output layer reads copies of them.
 TEST(Proof, X02_ChunksThatKeepTheirLogits) {
   constexpr uint64_t kVocabulary = 32768, kBatch = 16;
   const auto plan = [](const char* keeps) {
@@ -316,8 +318,8 @@ TEST(Proof, X02_ChunksThatKeepTheirLogits) {
   EXPECT_LE(kept.Kept() - again.Kept(), logits + rows + parts + 4096);
 }
 
-// Once more all logits in fp32, but the last token's, while the loss is made; none in 16 bits
-// beside them where the model has turned them.
+// A second copy of all logits in fp32, except for the last token, exists while the loss is
+// computed. There are no 16-bit logits at the same time if the model has converted them.
 TEST(Proof, X02_OlderVersionsCopyTheLogits) {
   constexpr uint64_t kVocabulary = 32768, kBatch = 16;
   const auto plan = [](const char* path, const char* precision) {
@@ -354,8 +356,8 @@ TEST(Proof, X05_BudgetIsMonotone) {
   EXPECT_LT(PerLayer({{"checkpointing.mode", "selective"}}), PerLayer(Settings{}));
 }
 
-// Of products of equal cost and of a budget that they just fill, what PyTorch's solver keeps: asked
-// for this layer, dp_knapsack of torch 2.11 answers k_proj, attention, gate_proj and down_proj.
+// The choice of PyTorch's solver if products have equal cost and exactly fill the budget: for this
+// layer, dp_knapsack of torch 2.11 returns k_proj, attention, gate_proj and down_proj.
 TEST(Proof, X05_BudgetKeepsWhatTheSolverOfPyTorchKeeps) {
   const auto kept = [](const char* budget) {
     const auto of = [&](int64_t layers) {
@@ -370,7 +372,8 @@ TEST(Proof, X05_BudgetKeepsWhatTheSolverOfPyTorchKeeps) {
   const uint64_t outputs = kBatch * kSeq * (32 + 64 + 384 + 64) * 4;
   const uint64_t sums = kBatch * 4 * kSeq * 4;  // of attention's exponentials
   EXPECT_GE(kept("0.5") - kept("0"), outputs + sums);
-  EXPECT_LT(kept("0.5") - kept("0"), outputs + sums + 1024);  // the state of random numbers
+  EXPECT_LT(kept("0.5") - kept("0"),
+            outputs + sums + 1024);  // the state of the random number generator
 }
 
 TEST(Proof, X06_WhatGoesToTheHostComesBack) {
@@ -379,13 +382,13 @@ TEST(Proof, X06_WhatGoesToTheHostComesBack) {
   const uint64_t out = plan.Copied(MemorySpace::kDevice, MemorySpace::kPinned, 2);
   const uint64_t back = plan.Copied(MemorySpace::kPinned, MemorySpace::kDevice, 2) -
                         plain.Copied(MemorySpace::kPinned, MemorySpace::kDevice, 2);
-  // All of it once for each node that wants it.
+  // All of it once for each node that needs it.
   EXPECT_GE(back, out);
   EXPECT_GT(out, plain.Kept() / 2);
   EXPECT_LT(plan.Kept(), plain.Kept() / 4);
 }
 
-// The same decisions as by the text that PyTorch reads.
+// The same decisions as from the text that PyTorch reads.
 TEST(Proof, T20_EachAllocatorSettingIsTheOneOfThatName) {
   const Settings lengths =
       With({{"lengths", "100,180,260,340,420,500"}, {"batch", "16"}, {"steps", "6"}});
@@ -427,7 +430,8 @@ TEST(Proof, X11_ExpandableSegmentsHugWhatIsAllocated) {
   EXPECT_LT(expandable.PeakReserved(), fixed.PeakReserved());
 }
 
-// A norm keeps its input and a number a row, silu(gate) * up its two inputs and the product.
+// A norm keeps its input and one number per row; silu(gate) * up keeps its two inputs and the
+// product.
 TEST(Proof, X17_FusedKernelsKeepFewerTensors) {
   const Shape s;
   const uint64_t tokens = kBatch * kSeq;

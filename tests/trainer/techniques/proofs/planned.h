@@ -1,5 +1,5 @@
-// A small model planned with some settings, and what its plan asks for: requested bytes by category
-// at any moment, so that a technique's formula is held to the byte.
+// Plans a small model with some settings and computes the requested bytes by category at any time,
+// so that tests can compare a technique's formula with the plan to the byte.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ namespace vramscope::trainer {
 
 using Settings = std::map<std::string, std::string>;
 
-// Sizes of the model that most proofs are about; wide enough for blocks of quantised state.
+// Sizes of the model in most proofs; large enough for blocks of quantised state.
 struct Shape {
   int64_t layers = 3, hidden = 64, feed = 96, heads = 4, kv_heads = 2, vocab = 512;
   int64_t head() const { return hidden / heads; }
@@ -75,7 +75,7 @@ class Planned {
     return out;
   }
 
-  // Calls with each event and what is asked for after it.
+  // Calls `visit` for each event with the requested bytes that are live after it.
   void Walk(const std::function<void(uint32_t event, const Bytes& live)>& visit) const {
     const trace::EventTable& events = trace->events;
     Bytes live{};
@@ -106,7 +106,8 @@ class Planned {
     }
   }
 
-  // What is live where a phase of a step begins or ends; of several the last.
+  // The live bytes at the begin or end of a phase of a step; if it occurs several times, at the
+  // last one.
   Bytes At(trace::EventKind kind, trace::Phase phase, int step) const {
     Bytes out{};
     int now = -1;
@@ -120,7 +121,7 @@ class Planned {
     });
     return out;
   }
-  // When a phase of a step begins and ends; of several the last.
+  // Begin and end of a phase of a step; if it occurs several times, of the last one.
   std::pair<int64_t, int64_t> PhaseTimes(trace::Phase phase, int step) const {
     std::pair<int64_t, int64_t> out{};
     int now = -1;
@@ -133,13 +134,13 @@ class Planned {
     }
     return out;
   }
-  // What forward and loss leave for backward, in the last step.
+  // The bytes that forward and loss keep for backward, in the last step.
   uint64_t Kept() const {
     const Bytes live = At(trace::EventKind::kPhaseBegin, trace::Phase::kBackward, last_step);
     return live[Index(trace::Category::kActivation)] +
            live[Index(trace::Category::kAutogradDetail)] + live[Index(trace::Category::kKvCache)];
   }
-  // The most of a category in a step, within a phase if one is said.
+  // The maximum of a category in a step, optionally only within a phase.
   uint64_t Peak(trace::Category category, int step,
                 trace::Phase within = trace::Phase::kNone) const {
     uint64_t peak = 0;
@@ -192,7 +193,7 @@ class Planned {
     return peak;
   }
 
-  // Blocks that `wanted` chooses, by row.
+  // The rows of the blocks for which `wanted` is true.
   std::vector<uint32_t> Blocks(const std::function<bool(uint32_t row)>& wanted) const {
     std::vector<uint32_t> out;
     for (uint32_t row = 0; row < trace->allocations.size(); ++row) {
@@ -200,7 +201,7 @@ class Planned {
     }
     return out;
   }
-  // Asked for as this category in the whole run.
+  // Bytes allocated in this category in the whole run.
   uint64_t Asked(trace::Category category) const {
     uint64_t sum = 0;
     for (uint32_t row :
@@ -219,7 +220,7 @@ class Planned {
     }
     return out;
   }
-  // Of a step: how often a module begins whose path has `part` in it, in a phase.
+  // How often a module whose path contains `part` begins in a phase of a step.
   int Calls(std::string_view part, trace::Phase within, int step) const {
     int calls = 0, now = -1;
     bool inside = false;
@@ -236,7 +237,7 @@ class Planned {
     }
     return calls;
   }
-  // Bytes that copies bring from one memory to another in a step.
+  // Bytes that are copied from one memory space to another in a step.
   uint64_t Copied(trace::MemorySpace from, trace::MemorySpace to, int step) const {
     int64_t begin = 0, end = 0;
     const trace::EventTable& events = trace->events;
@@ -253,7 +254,7 @@ class Planned {
     }
     return bytes;
   }
-  // Kinds, sizes and categories in their order, without the driver's.
+  // Kinds, sizes and categories of events in order, without driver events.
   std::vector<std::string> Stream(int step = -1) const {
     std::vector<std::string> out;
     int now = -1;

@@ -1,6 +1,6 @@
-// What holds for every configuration (trainer/techniques/proofs.md): each technique of the
-// catalogue over three models, and each pair that goes together over one of them, half of them over
-// each of the others.
+// Properties that hold for every configuration (trainer/techniques/proofs.md), checked for each
+// technique of the catalogue on three models, and for each compatible pair on one of them and half
+// of the pairs on each of the others.
 #include <absl/status/status.h>
 
 #include "profiler/run/check_run.h"
@@ -26,7 +26,7 @@ run::RunConfig Plain(const char* model, int steps) {
   return config;
 }
 
-// A technique's adapters stand beside layers that another model calls otherwise.
+// A technique's adapters belong to layers whose names differ between models.
 run::RunConfig On(const run::Toggle& toggle, const run::RunConfig& config, const char* model) {
   run::RunConfig on = run::SwitchedOn(toggle, config);
   if (model == kTinyGpt2) on.Set("lora.targets", "c_attn");
@@ -34,16 +34,16 @@ run::RunConfig On(const run::Toggle& toggle, const run::RunConfig& config, const
   return on;
 }
 
-// What only the model itself can refuse.
+// Refusals that only the model itself can decide.
 bool SaysAWayOut(const absl::Status& status) {
   return status.code() == absl::StatusCode::kInvalidArgument &&
          (status.message().find("set ") != std::string_view::npos ||
           status.message().find("use ") != std::string_view::npos);
 }
 
-// 1, 3, 4, 5 and the second half of 2; empty: they hold.
+// Checks 1, 3, 4, 5 and the second half of 2; returns an empty text if they hold.
 std::string Broken(const trace::Trace& trace, const run::RunConfig& config) {
-  const Replay replay(trace);  // 1, 4, and sizes in their order
+  const Replay replay(trace);  // 1, 4, and sizes in order
   if (!replay.error.empty()) return replay.error;
   if (replay.unknown_after_setup != 0) return "bytes in Unknown after setup";
   for (const Category category :
@@ -101,7 +101,7 @@ TEST(SixProofs, EachTechniqueOverThreeModels) {
       const RunResult result = RunTiny(config);
       if (!result.status.ok() && result.status.code() == absl::StatusCode::kInvalidArgument &&
           run::CheckRun(config).ok()) {
-        // A model that a technique finds nothing in says so by the key.
+        // If a technique has nothing to apply to in a model, the error names the key.
         EXPECT_TRUE(SaysAWayOut(result.status)) << result.status;
         ++blocked;
         continue;
@@ -109,7 +109,7 @@ TEST(SixProofs, EachTechniqueOverThreeModels) {
       ASSERT_TRUE(result.status.ok()) << result.status;
       EXPECT_EQ(Broken(*result.trace, config), "");
       const Planned steps = Planned::Of(result.trace);
-      // What NCCL's watchdog lets go of data parallel runs it lets go by the clock.
+      // NCCL's watchdog frees the memory of data-parallel runs by the clock.
       const bool by_the_clock =
           config.Is("shard.strategy", "ddp") || config.Is("shard.strategy", "zero1");
       const auto step = [&](int number) {
@@ -120,7 +120,7 @@ TEST(SixProofs, EachTechniqueOverThreeModels) {
       };
       EXPECT_TRUE(step(2) == step(3)) << "2: steps differ";
       ++planned;
-      // 6: off again is what was.
+      // 6: switching off restores the original.
       const run::RunConfig off = run::SwitchedOff(*row.toggle, config);
       const RunResult again = RunTiny(off);
       ASSERT_TRUE(again.status.ok()) << again.status;
@@ -131,7 +131,7 @@ TEST(SixProofs, EachTechniqueOverThreeModels) {
   EXPECT_GT(blocked, 0);
 }
 
-// Of every so many pairs one, from `first` on: time is short.
+// To save time, tries only every `every`th pair, from `first` on.
 void TryPairs(const char* name, const char* model, size_t every = 1, size_t first = 0) {
   size_t turn = first;
   int planned = 0, blocked = 0;
@@ -151,7 +151,7 @@ void TryPairs(const char* name, const char* model, size_t every = 1, size_t firs
         continue;
       }
       const run::RunConfig both = On(b, with_a, model);
-      // One of two that set the same key takes the other's place.
+      // Of two techniques that set the same key, one replaces the other.
       if (!run::IsOn(a, both)) continue;
       const RunResult result = RunTiny(both);
       if (!result.status.ok() && SaysAWayOut(result.status)) {

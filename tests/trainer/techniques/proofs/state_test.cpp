@@ -1,5 +1,5 @@
-// The proofs of ../../../../trainer/techniques/proofs.md that are about weights, gradients and
-// optimizer state: what each technique says of itself, held against its plan to the byte.
+// The proofs of ../../../../trainer/techniques/proofs.md about weights, gradients and optimizer
+// state: compares the declarations of each technique with its plan, to the byte.
 #include "profiler/trace/activities.h"
 #include "tests/trainer/techniques/proofs/planned.h"
 
@@ -14,7 +14,7 @@ using trace::Phase;
 uint64_t StateOf(const Settings& settings) {
   return Planned(settings).Asked(Category::kOptimizerState);
 }
-// By the rule of each tensor's elements.
+// By the rule for the elements of each tensor.
 uint64_t ByTensor(const std::function<uint64_t(uint64_t n)>& rule) {
   uint64_t sum = 0;
   for (const uint64_t n : Planned(Settings{}).Parameters()) sum += rule(n);
@@ -56,7 +56,7 @@ TEST(Proof, T02_AutocastKeepsMastersAndCastsEachWeightOnce) {
   EXPECT_EQ(seen, wanted);
 }
 
-// Without a graph nothing but the cache holds the casts of weights.
+// Without a graph, only the autocast cache references the casts of weights.
 TEST(Proof, T02_WithoutTheCacheACastGoesAfterItsProduct) {
   const Shape s{.layers = 8, .hidden = 256, .feed = 1024};
   const auto plan = [&](Settings settings, const char* cache) {
@@ -72,7 +72,7 @@ TEST(Proof, T02_WithoutTheCacheACastGoesAfterItsProduct) {
   const uint64_t saved = plan(inference, "true").PeakOfAll() - plan(inference, "false").PeakOfAll();
   EXPECT_GT(saved, layers * 9 / 10);
   EXPECT_LE(saved, layers);
-  // A graph keeps them as long as the cache does; re-entrant checkpoints have none in forward.
+  // A graph keeps them as long as the cache does; re-entrant checkpoints keep none in forward.
   EXPECT_EQ(plan(train, "true").PeakOfAll(), plan(train, "false").PeakOfAll());
   const auto in_forward = [&](const char* cache) {
     return plan(checkpoints, cache).Peak(Category::kTemporary, 2, Phase::kForward);
@@ -122,7 +122,7 @@ TEST(Proof, T12_EightBitStateByItsRule) {
             2 * 256 * 4 + ByTensor(in_8_bits) - in_8_bits(embedding) + 8 * embedding);
 }
 
-// Steps whose kernels are modelled take as long as the memory needs for what they touch.
+// Steps whose kernels are modelled take as long as the memory needs for the bytes that they access.
 TEST(Proof, T12_StepsInFewerBitsTakeTheTimeOfTheirBytes) {
   const std::string model =
       Qwen({.layers = 2, .hidden = 2048, .feed = 8192, .heads = 16, .kv_heads = 16, .vocab = 8192});
@@ -142,12 +142,13 @@ TEST(Proof, T12_StepsInFewerBitsTakeTheTimeOfTheirBytes) {
   };
   const auto n = static_cast<double>(Sum(Planned(Settings{}, model).Parameters()));
   const double per_byte = 1e9 / (0.9 * run::FindDevice("rtx-4090")->bandwidth_bytes_per_s);
-  // Gradient and weight in fp32 (the weight read and written), two moments of a byte, both ways.
+  // Gradient and weight in fp32 (the weight is read and written), and two moments of one byte, read
+  // and written.
   const double update = (4 + 2 * 4 + 2 * 2) * n * per_byte;
   for (const Settings& settings :
        {Settings{{"optimizer.bits", "8"}},
         Settings{{"optimizer.bits", "8"}, {"optimizer.paged", "true"}}}) {
-    // Tensors that fit into the cache go faster.
+    // Tensors that fit into the cache are faster.
     EXPECT_NEAR(kernels_ns(settings, 1) / update, 1.0, 0.05) << settings.size();
     EXPECT_EQ(kernels_ns(settings, 1), kernels_ns(settings, 2));
   }
@@ -155,7 +156,7 @@ TEST(Proof, T12_StepsInFewerBitsTakeTheTimeOfTheirBytes) {
   EXPECT_GT(kernels_ns({{"optimizer.bits", "4"}}, 1), (4 + 2 * 4 + 2 * 1) * n * per_byte);
 }
 
-// Dequantising is done by kernels that take time, in forward and in backward.
+// Kernels that take time dequantise in forward and in backward.
 TEST(Proof, X03_QuantisedProductsTakeTheTimeOfTheirKernels) {
   for (const auto& [how, kernel] : {std::pair{"nf4", "bitsandbytes::dequantize_4bit"},
                                     std::pair{"int8", "bitsandbytes::int8_linear_matmul"}}) {
@@ -175,7 +176,7 @@ TEST(Proof, X03_QuantisedProductsTakeTheTimeOfTheirKernels) {
   }
 }
 
-// Embeddings and norms in fp32, two bytes more for each of their weights; biases of 4-bit layers go
+// Embeddings and norms in fp32 take two more bytes per weight; biases of 4-bit layers are converted
 // back to 16 bits.
 TEST(Proof, X03_PreparedForTrainingWhatIsNotQuantisedIsFp32) {
   const Settings qlora = {{"quantization", "nf4"}, {"lora.rank", "8"}, {"precision", "bf16"}};
@@ -194,7 +195,7 @@ TEST(Proof, T13_OptimizerOnTheHostLeavesNoStateOnTheCard) {
   const Planned offloaded(Settings{{"offload.optimizer", "cpu"}});
   EXPECT_EQ(offloaded.Asked(Category::kOptimizerState), 0u);
   const uint64_t n = 4 * Sum(Planned(Settings{}).Parameters());
-  // Gradients go, weights come: e_g N and e_w N.
+  // Gradients are copied to the host, weights are copied back: e_g N and e_w N.
   EXPECT_EQ(offloaded.Copied(MemorySpace::kDevice, MemorySpace::kPinned, 2) +
                 offloaded.Copied(MemorySpace::kDevice, MemorySpace::kPageable, 2),
             n);
@@ -240,7 +241,7 @@ TEST(Proof, T14_SharesAddUpAndEachUnitIsGatheredTwice) {
   EXPECT_EQ(gathers, 2 * Shape{}.layers + 1);
 }
 
-// As long as weights, gradients and two moments take at the rate that the plan states.
+// As long as weights, gradients and two moments need at the rate that the plan states.
 TEST(Proof, T13_TheStepOnTheHostTakesTime) {
   const auto takes_ns = [](const Settings& settings) {
     const Planned plan(settings, Qwen({.hidden = 256, .feed = 1024}));
@@ -308,7 +309,7 @@ TEST(Proof, T26_DataParallelHoldsEverythingOnEveryRank) {
   EXPECT_EQ(rank.Asked(Category::kOptimizerState), one.Asked(Category::kOptimizerState));
 }
 
-// The buckets of the second step, which are as large as asked for.
+// The buckets of the second step, which have the requested size.
 TEST(Proof, T27_BucketsAreAsLargeAsAskedFor) {
   const std::string model = Qwen({.layers = 6, .hidden = 256, .feed = 1024, .vocab = 512});
   const auto buckets = [&](const char* mib) {
@@ -328,7 +329,7 @@ TEST(Proof, T27_BucketsAreAsLargeAsAskedFor) {
     return sizes;
   };
   const std::vector<uint64_t> small = buckets("2"), large = buckets("8");
-  EXPECT_EQ(Sum(small), Sum(large));  // all gradients, once more
+  EXPECT_EQ(Sum(small), Sum(large));  // all gradients, a second time
   EXPECT_GT(small.size(), large.size());
   // A bucket is closed by the gradient that fills it.
   const uint64_t largest = 4 * 256 * 1024;
@@ -336,9 +337,9 @@ TEST(Proof, T27_BucketsAreAsLargeAsAskedFor) {
   EXPECT_GT(*std::max_element(large.begin(), large.end()), 8u << 20);
 }
 
-// Where unused parameters are looked for DistributedDataParallel keeps the buckets that it begins
-// with, so that they are of their size from the first step on; else one is all until the order of
-// the gradients is known.
+// If it searches for unused parameters, DistributedDataParallel keeps its initial buckets, so that
+// they have the requested size from the first step on. Otherwise there is one bucket until the
+// order of the gradients is known.
 TEST(Proof, T27_BucketsThatStayAreNotOneAtFirst) {
   const std::string model = Qwen({.layers = 6, .hidden = 256, .feed = 1024, .vocab = 512});
   const auto largest = [&](const char* finds) {
@@ -399,7 +400,7 @@ TEST(Proof, X08_StateOfEachOptimizerByItsRule) {
   EXPECT_EQ(of("lion"), 4 * n);
   EXPECT_EQ(of("adagrad"), 4 * n);
   EXPECT_EQ(StateOf({{"optimizer.name", "sgd"}, {"optimizer.momentum", "0.9"}}), 4 * n);
-  // Rows and columns of each matrix; vectors have a moment of their own.
+  // Rows and columns of each matrix; vectors have a full moment.
   const Shape s;
   const auto h = static_cast<uint64_t>(s.hidden), f = static_cast<uint64_t>(s.feed);
   const auto kv = static_cast<uint64_t>(s.kv_heads * s.head()), l = static_cast<uint64_t>(s.layers);
@@ -410,10 +411,10 @@ TEST(Proof, X08_StateOfEachOptimizerByItsRule) {
   };
   EXPECT_EQ(of("adafactor"),
             4 * (matrices([](uint64_t m, uint64_t c) { return m + c; }) + vectors));
-  // A number a row, and one for each vector.
+  // One number per row, and one for each vector.
   EXPECT_EQ(of("adam-mini"),
             4 * (n + matrices([](uint64_t m, uint64_t) { return m; }) + 5 * l + 2 * 0 + 1));
-  // Matrices have one moment, vectors AdamW's two.
+  // Matrices have one moment; vectors have AdamW's two.
   EXPECT_EQ(of("muon"), 4 * (n - vectors) + 8 * vectors);
 }
 
@@ -423,7 +424,8 @@ TEST(Proof, X09_StateOfProjectedGradients) {
   const auto kv = static_cast<uint64_t>(s.kv_heads * s.head()), l = static_cast<uint64_t>(s.layers);
   const uint64_t rank = 8;
   const uint64_t vectors = l * (2 * h + h + 2 * kv) + h;
-  // A kept part of the singular vectors keeps all of them: the package's slices are views.
+  // Keeping a part of the singular vectors keeps all of them, because the package's slices are
+  // views.
   const auto chosen = [&](uint64_t m, uint64_t c) {
     return std::min(m, c) * std::min(m, c) + 2 * rank * std::max(m, c);
   };
@@ -433,11 +435,12 @@ TEST(Proof, X09_StateOfProjectedGradients) {
     return Planned(settings).At(EventKind::kPhaseEnd, Phase::kOptimizer,
                                 2)[Planned::Index(Category::kOptimizerState)];
   };
-  // Linear layers of the transformer's layers; the embedding has whole moments.
+  // Linear layers of the transformer's layers; the embedding has full moments.
   EXPECT_EQ(state({{"galore.rank", "8"}}), 4 * (l * (attention + mlp) + 2 * (vectors + embedding)));
   EXPECT_EQ(state({{"galore.rank", "8"}, {"galore.targets", "mlp"}}),
             4 * (l * (mlp + 2 * (2 * h * h + 2 * kv * h)) + 2 * (vectors + embedding)));
-  // A rank that is no less than a side: as large as the matrix, and projected all the same.
+  // A rank that is not smaller than a side: the state is as large as the matrix, which is still
+  // projected.
   EXPECT_GT(state({{"galore.rank", "64"}}), state({}));
 }
 
@@ -452,7 +455,7 @@ TEST(Proof, X09_TargetsThatChooseNothingAreRefused) {
   };
   EXPECT_NE(error(kTinyGpt2, "layers").find("Conv1D"), std::string::npos);
   EXPECT_NE(error(kTinyBert, "attn").find("query"), std::string::npos);
-  // The output layer's weight is the embedding's.
+  // The output layer's weight is tied to the embedding.
   EXPECT_NE(error(kTinyQwen, "all-linear").find("two parameter groups"), std::string::npos);
 }
 
@@ -465,7 +468,7 @@ TEST(Proof, X10_StateInSixteenAndFourBits) {
             ByTensor([](uint64_t n) {
               return n < 4096 || n % 256 != 0 ? 8 * n : 2 * n + 2 * 4 * (n / 256) + 2 * 256 * 4;
             }));
-  // On shards, where bitsandbytes' do not go.
+  // On shards, which bitsandbytes' optimizers do not support.
   const Planned sharded(Settings{{"shard.strategy", "zero3"},
                                  {"shard.ranks", "2"},
                                  {"optimizer.bits", "8"},
@@ -480,8 +483,8 @@ TEST(Proof, X18_BucketsAsViewsAndGradientsInFp32) {
         {"shard.strategy", "ddp"}, {"shard.ranks", "2"}, {"shard.gradients", how}, {"steps", "6"}});
   };
   const Planned copies = communication("copies"), views = communication("views");
-  // From the step on whose buckets stay. NCCL's watchdog lets go of the first ones by the clock, so
-  // that a step may have them still: the least that any step needs.
+  // From the step on from which buckets stay the same. NCCL's watchdog frees the first buckets by
+  // the clock, so that a step may still have them: the minimum over all steps.
   const auto both = [](const Planned& plan) {
     std::map<int, uint64_t> most;
     int step = -1;
@@ -498,7 +501,7 @@ TEST(Proof, X18_BucketsAsViewsAndGradientsInFp32) {
     return least;
   };
   const uint64_t n = Sum(copies.Parameters());
-  // But for the one that is on its way into its bucket.
+  // Except for the gradient that is being copied into its bucket.
   const std::vector<uint64_t> sizes = copies.Parameters();
   EXPECT_EQ(both(copies) - both(views), 4 * (n - *std::max_element(sizes.begin(), sizes.end())));
   const Planned half(Settings{{"precision", "bf16"}});

@@ -1,7 +1,8 @@
-"""trainer/techniques/proofs.md against what there is: every id of the list once, files that exist, keys of the catalogue, formulas of
-the table, tests that the sources have; and every technique of the catalogue is in it.
+"""Checks trainer/techniques/proofs.md: every id of the list occurs once, files exist, keys are in
+the catalogue, formulas are those of the table, tests exist in the sources, and every technique of
+the catalogue is listed.
 
-    python3 table.py ROOT        prints what does not hold; exit 1 when there is something
+    python3 table.py ROOT        prints what is wrong; exit status 1 if anything is
 """
 import json
 import pathlib
@@ -11,7 +12,7 @@ import sys
 IDS = ["T%02d" % i for i in range(1, 30)] + ["X%02d" % i for i in range(1, 25)]
 # Keys of every run, which no technique declares (profiler/run/keys.cpp).
 RUN_KEYS = {"batch", "seq", "micro_batches", "alloc_conf", "model"}
-# Techniques beyond the list.
+# Techniques that are not in the list.
 BEYOND = {"clipping", "saving", "resuming", "generation", "inference"}
 
 

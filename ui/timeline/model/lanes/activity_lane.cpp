@@ -56,7 +56,7 @@ Look LookOf(Of of) {
   return {"counter", 30, 1};
 }
 
-Color FillOf(const Theme& theme, query::ActivityLook look) {
+Color FillOf(const Theme& theme, query::ActivityStyle look) {
   switch (look.kind) {
     case ActivityKind::kKernel:
       return Mix(theme.kernel, theme.ground, 0.11 * (look.tint % kTints));
@@ -214,7 +214,7 @@ class ActivityLane : public Lane {
       const query::LaneView& view = draw.answer.rows[static_cast<size_t>(row)];
       draw.counts->slice_columns += DrawColumns(
           s, view, band, of_ == Of::kDriverMemory ? 0.8 : 0.35,
-          [&](uint8_t look) { return FillOf(s.theme, query::ActivityLook::FromByte(look)); },
+          [&](uint8_t look) { return FillOf(s.theme, query::ActivityStyle::FromByte(look)); },
           draw.list);
       for (const query::LaneRect& r : view.rects) Rectangle(draw, r, band);
     }
@@ -268,7 +268,7 @@ class ActivityLane : public Lane {
     const float hair = x1 - x0 >= 4 ? 1 : 0;
     const float left = std::max(x0, band.x - 4), right = std::min(x1 - hair, band.right() + 4);
     draw.list->Fill({left, band.y, std::max(right - left, 0.5f), band.h},
-                    FillOf(s.theme, query::ActivityLook::FromByte(r.look)));
+                    FillOf(s.theme, query::ActivityStyle::FromByte(r.look)));
     const float from = std::max(left, band.x) + kLabelPad;
     const float room = std::min(right, band.right()) - from - 3;
     if (room < kLeastLabel || band.h < 11) return;

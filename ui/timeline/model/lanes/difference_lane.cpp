@@ -41,16 +41,16 @@ class DifferenceLane : public Lane {
     auto ghost_peak = static_cast<int64_t>(s.ghost->peak().allocated);
     // Beyond the end of a shorter baseline there is no difference, because it is not a run with
     // zero bytes.
-    const bool ends = s.ghost_map.Map(s.data->duration_ns()) > s.ghost->duration_ns() + 1;
+    const bool ends = s.baseline_map.Map(s.data->duration_ns()) > s.ghost->duration_ns() + 1;
     DrawLaneTitle(draw, i18n::Text("difference"),
                   i18n::Format("compared with {}, phase by phase · difference of the peaks {}{}",
-                               s.ghost_label, FormatSignedBytes(peak - ghost_peak),
+                               s.baseline_label, FormatSignedBytes(peak - ghost_peak),
                                ends ? i18n::Text(" · the other run ends earlier") : ""));
     if (body.h < 4) return;
     int columns = DeviceColumns(s, body);
     const std::vector<int64_t> edges = EdgesOfView(s, columns);
     const std::vector<uint64_t> shown = s.data->curve_index().AllocatedBetween(edges);
-    const GhostColumns ghost = GhostUnderView(s, edges);
+    const BaselineColumns ghost = BaselineUnderView(s, edges);
     const int used = std::min(ColumnsWithData(s, columns), ghost.end);
     const int with_data = ColumnsWithData(s, columns);
     std::vector<double> difference(columns, 0);
@@ -86,7 +86,7 @@ class DifferenceLane : public Lane {
                s.theme.dim.WithAlpha(0.7));
     if (used < with_data) {
       const float right = body.x + static_cast<float>(with_data) * per_column;
-      const std::string text = Elide(measure, i18n::Format("{} ends here", s.ghost_label),
+      const std::string text = Elide(measure, i18n::Format("{} ends here", s.baseline_label),
                                      Font::kSmall, right - gap - 8);
       if (!text.empty())
         list->Text(text, {gap + 4, body.y, right - gap - 4, body.h}, Font::kSmall, s.theme.dim);

@@ -110,8 +110,9 @@ std::vector<int64_t> EdgesOfView(const CanvasState& s, int columns) {
   return query::CurveIndex::Edges(begin, end, columns);
 }
 
-GhostColumns GhostUnderView(const CanvasState& s, std::span<const int64_t> edges) {
-  return GhostUnder(s.data->trace(), s.ghost->trace(), s.ghost->curve_index(), s.ghost_map, edges);
+BaselineColumns BaselineUnderView(const CanvasState& s, std::span<const int64_t> edges) {
+  return BaselineUnder(s.data->trace(), s.ghost->trace(), s.ghost->curve_index(), s.baseline_map,
+                       edges);
 }
 
 }  // namespace vramscope::ui::timeline

@@ -72,6 +72,6 @@ int DeviceColumns(const CanvasState& state, const Rect& box);
 int ColumnsWithData(const CanvasState& state, int columns);
 // The begin of each column of the view, and the end of the last one.
 std::vector<int64_t> EdgesOfView(const CanvasState& state, int columns);
-GhostColumns GhostUnderView(const CanvasState& state, std::span<const int64_t> edges);
+BaselineColumns BaselineUnderView(const CanvasState& state, std::span<const int64_t> edges);
 
 }  // namespace vramscope::ui::timeline

@@ -267,14 +267,14 @@ class MemoryLane : public Lane {
 
     if (s.ghost) {
       const int under = DeviceColumns(s, body);
-      const GhostColumns ghost = GhostUnderView(s, EdgesOfView(s, under));
+      const BaselineColumns ghost = BaselineUnderView(s, EdgesOfView(s, under));
       auto y_of = [&](int i) {
         return static_cast<float>(s.BytesToY(static_cast<double>(ghost.allocated[i]), body));
       };
       // A dark and a light line, visible on every color. Both end where the baseline ends.
       StepLine(s, body, under, ghost.end, s.theme.ground.WithAlpha(0.45), 3, {}, list, y_of);
       StepLine(s, body, under, ghost.end, s.theme.ghost, 1, {}, list, y_of);
-      counts->ghost_shown = true;
+      counts->baseline_shown = true;
     }
 
     PeakCallout peak = PlacePeak(s, measure, body);
@@ -323,7 +323,7 @@ class MemoryLane : public Lane {
     if (s.ghost) {
       right = TitleLegend(
           s, measure, draw.place.title, right,
-          i18n::Format("{}: peak {}", s.ghost_label, FormatBytes(s.ghost->peak().allocated)),
+          i18n::Format("{}: peak {}", s.baseline_label, FormatBytes(s.ghost->peak().allocated)),
           s.theme.ghost, {}, list);
     }
     if (highest > 0 && !reserved_labelled) {

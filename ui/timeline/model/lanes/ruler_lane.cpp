@@ -83,7 +83,7 @@ class RulerLane : public Lane {
     Tooltip tip;
     tip.title = note->text.empty() ? i18n::Text("bookmark") : note->text;
     tip.subtitle = note->what;
-    tip.rows.push_back({i18n::Text("at"), MomentOf(s.data->trace(), note->time_ns), {}});
+    tip.rows.push_back({i18n::Text("at"), TimeTextOf(s.data->trace(), note->time_ns), {}});
     if (note->range())
       tip.rows.push_back(
           {i18n::Text("length"), LengthOf(s.data->trace(), note->end_ns - note->time_ns), {}});

@@ -71,7 +71,7 @@ class SeriesLane : public Lane {
     };
     Tooltip tip;
     tip.title = text(series_.At(s.TraceTime(hit.time)));
-    tip.subtitle = series_.title + " · " + MomentOf(s.data->trace(), s.TraceTime(hit.time));
+    tip.subtitle = series_.title + " · " + TimeTextOf(s.data->trace(), s.TraceTime(hit.time));
     tip.rows.push_back({i18n::Text("at most"), text(series_.highest), {}});
     return tip;
   }
@@ -143,7 +143,7 @@ class DeviceLane : public Lane {
     Tooltip tip;
     const int64_t time = s.TraceTime(hit.time);
     tip.title = memory_.name;
-    tip.subtitle = MomentOf(s.data->trace(), time);
+    tip.subtitle = TimeTextOf(s.data->trace(), time);
     for (const DeviceMemory& m : s.data->devices()) {
       const auto& times = m.curve->time_ns;
       const auto at = std::upper_bound(times.begin(), times.end(), time) - times.begin();
