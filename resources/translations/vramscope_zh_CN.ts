@@ -48,10 +48,6 @@
         <translation>批 %1 × %2</translation>
     </message>
     <message>
-        <source> × %1 passes</source>
-        <translation> × %1 次</translation>
-    </message>
-    <message>
         <source>recorded file</source>
         <translation>录制文件</translation>
     </message>
@@ -62,10 +58,6 @@
     <message>
         <source>modelled</source>
         <translation>建模</translation>
-    </message>
-    <message>
-        <source>%1 really ran on an emulated %2: PyTorch&apos;s own CUDA code and allocator, its operators&apos; host code. Nothing was computed; times come from a roofline model of the GPU.</source>
-        <translation>%1 真正在模拟的 %2 上运行：PyTorch 自己的 CUDA 代码和分配器、算子的主机代码。没有进行计算；时间来自 GPU 的 roofline 模型。</translation>
     </message>
     <message>
         <source>Sizes and times were measured while the step ran.</source>
@@ -112,20 +104,12 @@
         <translation>预留 %1</translation>
     </message>
     <message>
-        <source>By PyTorch&apos;s own allocator. </source>
-        <translation>由 PyTorch 自己的分配器得出。</translation>
-    </message>
-    <message>
         <source> ±%1</source>
         <translation> ±%1</translation>
     </message>
     <message>
         <source>unused %1</source>
         <translation>未用 %1</translation>
-    </message>
-    <message>
-        <source>%1 bytes are reserved but not allocated at the peak. Click: where they are and who pins them.</source>
-        <translation>峰值处有 %1 字节已预留但未分配。单击查看位置及占住者。</translation>
     </message>
     <message>
         <source>out of memory</source>
@@ -148,20 +132,8 @@
         <translation>放不下</translation>
     </message>
     <message>
-        <source>%1 of the GPU − %2 for the CUDA context and libraries − %3 reserved</source>
-        <translation>GPU 的 %1 − CUDA 上下文和库 %2 − 预留 %3</translation>
-    </message>
-    <message>
         <source>Recordings (*.trace *.pickle *.pkl *.json *.gz *.zst);;Traces (*.trace);;CUDA memory snapshots (*.pickle *.pkl *.json *.gz *.zst);;All files (*)</source>
         <translation>录制 (*.trace *.pickle *.pkl *.json *.gz *.zst);;跟踪 (*.trace);;CUDA 内存快照 (*.pickle *.pkl *.json *.gz *.zst);;所有文件 (*)</translation>
-    </message>
-    <message>
-        <source>A part of it can be opened: one device, a range of entries or of time.</source>
-        <translation>可以打开其中一部分：一个设备、一段条目或一段时间。</translation>
-    </message>
-    <message>
-        <source>Copy or record it again: nothing before that place can be shown either.</source>
-        <translation>请重新复制或录制：该位置之前的内容也无法显示。</translation>
     </message>
     <message>
         <source>No arguments</source>
@@ -184,10 +156,6 @@
         <translation>没有差异。</translation>
     </message>
     <message>
-        <source>Search GPUs; a MIG slice, other memory, a device file, figures …</source>
-        <translation>搜索 GPU、MIG 切片或其他显存大小、设备文件、数值…</translation>
-    </message>
-    <message>
         <source>A text, or a filter: size &gt; 10 MiB and module ~ attn and phase = backward
 Fields: size, module, op, stack, file, phase, category, age, stream, step, name, duration, kind
 Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, not, parentheses</source>
@@ -196,40 +164,8 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
 比较：= != &lt; &lt;= &gt; &gt;= ~（包含）!~，用 and、or、not 和括号组合</translation>
     </message>
     <message>
-        <source>Planned, not compared with a recording of this run. Requests and allocator are PyTorch&apos;s own; the order of the driver&apos;s addresses and the times are modelled. Memory of other libraries is not included.</source>
-        <translation>规划结果，未与此运行的录制比较。请求和分配器是 PyTorch 自己的；驱动的地址次序和时间是模型。不包括其他库占用的内存。</translation>
-    </message>
-    <message>
         <source>%1 ran on this GPU: sizes and times are measured, categories come from PyTorch hooks.</source>
         <translation>%1 在此 GPU 上运行：大小和时间为实测，类别来自 PyTorch 钩子。</translation>
-    </message>
-    <message>
-        <source>Nothing was computed: sizes are PyTorch&apos;s requests, times come from a roofline model of the device.</source>
-        <translation>没有进行计算：大小是 PyTorch 请求的大小，时间来自设备的 roofline 模型。</translation>
-    </message>
-    <message>
-        <source>The file has no categories. Those of the memory at the peak were inferred by:</source>
-        <translation>文件没有类别。峰值处内存的类别由以下推断：</translation>
-    </message>
-    <message>
-        <source>Assumptions of this plan. Click for the list.</source>
-        <translation>此规划的假定。单击查看列表。</translation>
-    </message>
-    <message>
-        <source>Everything here is for this GPU alone. Click for the others and their peaks.</source>
-        <translation>这里的内容只针对此 GPU。单击查看其他 GPU 及其峰值。</translation>
-    </message>
-    <message>
-        <source>At most %1 bytes were reserved by the caching allocator. </source>
-        <translation>缓存分配器最多占有 %1 字节。</translation>
-    </message>
-    <message>
-        <source>Click: how to reclaim some of it.</source>
-        <translation>单击：如何收回其中一部分。</translation>
-    </message>
-    <message>
-        <source>Click: what was requested, what was free, what would help</source>
-        <translation>单击：请求了什么、有什么、可行的办法</translation>
     </message>
     <message>
         <source> − %1 that libraries allocated outside the allocator</source>
@@ -255,19 +191,85 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <source>Again</source>
         <translation>再次</translation>
     </message>
+    <message>
+        <source>Search GPUs; choose a MIG slice, another memory size or a device file, or enter a GPU&apos;s properties …</source>
+        <translation>搜索 GPU；选择 MIG 切片、其他显存大小或设备文件，或输入 GPU 的参数 …</translation>
+    </message>
+    <message>
+        <source>Planned, and not compared with a recording of this run. The allocations and the allocator are PyTorch&apos;s own; the order of the driver&apos;s addresses and the times are modelled. Memory of other libraries is not included.</source>
+        <translation>规划结果，未与此运行的录制比较。请求和分配器是 PyTorch 自己的；驱动的地址次序和时间是模型。不包括其他库占用的内存。</translation>
+    </message>
+    <message>
+        <source> × %1 micro-batches</source>
+        <translation> × %1 次</translation>
+    </message>
+    <message>
+        <source>%1 really ran on an emulated %2, with PyTorch&apos;s own CUDA code, its allocator and the host code of its operators. Nothing was computed; times come from a roofline model of the GPU.</source>
+        <translation>%1 真正在模拟的 %2 上运行：PyTorch 自己的 CUDA 代码和分配器、算子的主机代码。没有进行计算；时间来自 GPU 的 roofline 模型。</translation>
+    </message>
+    <message>
+        <source>Nothing was computed: sizes are those that PyTorch requests, and times come from a roofline model of the GPU.</source>
+        <translation>没有进行计算：大小是 PyTorch 请求的大小，时间来自设备的 roofline 模型。</translation>
+    </message>
+    <message>
+        <source>The file has no categories. The categories of the memory at the peak were inferred by these rules:</source>
+        <translation>文件没有类别。峰值处内存的类别由以下推断：</translation>
+    </message>
+    <message>
+        <source>Assumptions of this plan. Click to list them.</source>
+        <translation>此规划的假定。单击查看列表。</translation>
+    </message>
+    <message>
+        <source>Everything here is for this GPU only. Click to see the others and their peaks.</source>
+        <translation>这里的内容只针对此 GPU。单击查看其他 GPU 及其峰值。</translation>
+    </message>
+    <message>
+        <source>The caching allocator reserved at most %1 bytes. </source>
+        <translation>缓存分配器最多占有 %1 字节。</translation>
+    </message>
+    <message>
+        <source>Computed by PyTorch&apos;s own allocator. </source>
+        <translation>由 PyTorch 自己的分配器得出。</translation>
+    </message>
+    <message>
+        <source>Click to see how to reclaim some of it.</source>
+        <translation>单击：如何收回其中一部分。</translation>
+    </message>
+    <message>
+        <source>%1 bytes are reserved but not allocated at the peak. Click to see where they are and what keeps them reserved.</source>
+        <translation>峰值处有 %1 字节已预留但未分配。单击查看位置及占住者。</translation>
+    </message>
+    <message>
+        <source>Click to see what was requested, what was free and what would help</source>
+        <translation>单击：请求了什么、有什么、可行的办法</translation>
+    </message>
+    <message>
+        <source>%1 of GPU memory − %2 for the CUDA context and libraries − %3 reserved</source>
+        <translation>GPU 的 %1 − CUDA 上下文和库 %2 − 预留 %3</translation>
+    </message>
+    <message>
+        <source>You can open a part of it: one device, or a range of entries or of time.</source>
+        <translation>可以打开其中一部分：一个设备、一段条目或一段时间。</translation>
+    </message>
+    <message>
+        <source>Copy or record it again: the part before the damage cannot be shown either.</source>
+        <translation>请重新复制或录制：该位置之前的内容也无法显示。</translation>
+    </message>
+    <message>
+        <source>Planned</source>
+        <translation>已规划</translation>
+    </message>
+    <message>
+        <source>Recorded</source>
+        <translation>已录制</translation>
+    </message>
+    <message>
+        <source>Device %1</source>
+        <translation>设备 %1</translation>
+    </message>
 </context>
 <context>
     <name>text</name>
-    <message>
-        <source>
-most of it asked for by {}</source>
-        <translation>
-其中大部分由 {} 请求</translation>
-    </message>
-    <message>
-        <source> (born {})</source>
-        <translation>（创建时为{}）</translation>
-    </message>
     <message>
         <source> (inferred)</source>
         <translation>（推断）</translation>
@@ -295,18 +297,6 @@ most of it asked for by {}</source>
     <message>
         <source> Most: {} ({}{}).</source>
         <translation> 最大差异：{}（{}{}）。</translation>
-    </message>
-    <message>
-        <source> The largest piece is {}.</source>
-        <translation> 最大的一块为 {}。</translation>
-    </message>
-    <message>
-        <source> empty_cache() would give back {}. {}</source>
-        <translation> empty_cache() 可归还 {}。{}</translation>
-    </message>
-    <message>
-        <source> empty_cache() would give back {}{}.</source>
-        <translation> empty_cache() 可归还 {}{}。</translation>
     </message>
     <message>
         <source> in both; </source>
@@ -345,28 +335,12 @@ most of it asked for by {}</source>
         <translation> · 设备 {}</translation>
     </message>
     <message>
-        <source> · it ends sooner</source>
-        <translation> · 更早结束</translation>
-    </message>
-    <message>
         <source> · memory</source>
         <translation> · 内存</translation>
     </message>
     <message>
-        <source> · needs the most</source>
-        <translation> · 需求最大</translation>
-    </message>
-    <message>
-        <source> · none needs more</source>
-        <translation> · 无更大需求</translation>
-    </message>
-    <message>
         <source> · {:.0f} % read</source>
         <translation> · 已读取 {:.0f} %</translation>
-    </message>
-    <message>
-        <source> · {} below the most ({:.1f} %)</source>
-        <translation> · 比最大值少 {}（{:.1f} %）</translation>
     </message>
     <message>
         <source> · {} of {} levels</source>
@@ -429,18 +403,6 @@ most of it asked for by {}</source>
         <translation>，推断</translation>
     </message>
     <message>
-        <source>, less twice the largest parameter ({})</source>
-        <translation>，减去最大参数的两倍（{}）</translation>
-    </message>
-    <message>
-        <source>, less {} for copies of the weights</source>
-        <translation>，减去权重副本的 {}</translation>
-    </message>
-    <message>
-        <source>, less {} of gradients that the first one leaves</source>
-        <translation>，减去第一个微批次留下的梯度 {}</translation>
-    </message>
-    <message>
         <source>, longest sequence {}</source>
         <translation>，最长序列 {}</translation>
     </message>
@@ -457,18 +419,6 @@ most of it asked for by {}</source>
         <translation>，空闲 {}</translation>
     </message>
     <message>
-        <source>1 byte an element and 4 for each {} instead of 4 an element, of {}</source>
-        <translation>每元素 1 字节，外加每 {} 个元素 4 字节，而不是每元素 4 字节，共 {}</translation>
-    </message>
-    <message>
-        <source>16-bit weights halve parameters, gradients and optimizer state; autocast keeps fp32 weights, computes most operators in 16 bits and holds a 16-bit copy of the weights until backward is over.</source>
-        <translation>16 位权重使参数、梯度和优化器状态减半；autocast 保留 fp32 权重，大多数算子以 16 位计算，并持有权重的 16 位副本直到反向传播结束。</translation>
-    </message>
-    <message>
-        <source>16-bit weights make autocast a no-op</source>
-        <translation>16 位权重使 autocast 不起作用</translation>
-    </message>
-    <message>
         <source>32 (Trainer)</source>
         <translation>32（Trainer）</translation>
     </message>
@@ -479,10 +429,6 @@ most of it asked for by {}</source>
     <message>
         <source>4-bit base weights</source>
         <translation>4 位基础权重</translation>
-    </message>
-    <message>
-        <source>7/8 of the {} alive then that the loss has made{}</source>
-        <translation>损失所产生的存活 {} 的 7/8{}</translation>
     </message>
     <message>
         <source>8 (bitsandbytes alone)</source>
@@ -521,18 +467,6 @@ most of it asked for by {}</source>
         <translation>：比基线的 {2} {0} {1}{3}； </translation>
     </message>
     <message>
-        <source>; another training</source>
-        <translation>；训练语义改变</translation>
-    </message>
-    <message>
-        <source>; but so it does in the model under the recorded settings</source>
-        <translation>；但在录制的设置下，模型中也能通过</translation>
-    </message>
-    <message>
-        <source>; empty_cache() gives it back</source>
-        <translation>；empty_cache() 可归还</translation>
-    </message>
-    <message>
         <source>; largest batch {}</source>
         <translation>；最大批大小 {}</translation>
     </message>
@@ -541,36 +475,12 @@ most of it asked for by {}</source>
         <translation>；按这些大小重放：{}</translation>
     </message>
     <message>
-        <source>; the same training in fewer bits</source>
-        <translation>；训练不变，位数更少</translation>
-    </message>
-    <message>
         <source>; {} are in holes between live blocks, {} wholly free.</source>
         <translation>；{} 在存活块之间的空洞中，{} 完全空闲。</translation>
     </message>
     <message>
         <source>A / D, wheel</source>
         <translation>A / D，滚轮</translation>
-    </message>
-    <message>
-        <source>A batch in k passes keeps 1/k of the activations; gradients stay in memory through all of them.</source>
-        <translation>分 k 次处理一个批只保留 1/k 的激活值；梯度在各次之间一直留在内存中。</translation>
-    </message>
-    <message>
-        <source>A decoder&apos;s cache is on unless use_cache=False says otherwise: keys and values of all layers stay until the loss is there. Without checkpointing backward keeps them anyway; with it they are what it lets go of.</source>
-        <translation>除非 use_cache=False，解码器的缓存是开启的：所有层的键和值保留到损失算出。没有检查点时反向传播本来就保留它们；有检查点时它们正是可以释放的部分。</translation>
-    </message>
-    <message>
-        <source>A part of the card</source>
-        <translation>GPU 的一部分</translation>
-    </message>
-    <message>
-        <source>A pass over validation batches. Without no_grad it keeps what a backward would need, and two passes&apos; worth at once while a name still holds the last loss; logits that are collected on the card add up.</source>
-        <translation>在验证批上运行一遍。没有 no_grad 时会保留反向传播所需的内容，若变量仍引用上一个损失，则同时保留两遍的量；在 GPU 上收集的 logits 会累积。</translation>
-    </message>
-    <message>
-        <source>A segment grows by pages of 2 or 20 MiB where its end is wanted, instead of another one being asked for: less is held between blocks.</source>
-        <translation>段在需要时在末尾以 2 或 20 MiB 的页增长，而不是申请新的段：块之间滞留的内存更少。</translation>
     </message>
     <message>
         <source>A state, not a run</source>
@@ -645,20 +555,8 @@ most of it asked for by {}</source>
         <translation>bfloat16 的 Adam 矩</translation>
     </message>
     <message>
-        <source>Adam&apos;s moments of a linear layer&apos;s gradient in a few dimensions: rank x its longer side twice, and a projection. The gradient itself stays whole, and so do the moments of what is not chosen: embeddings, norms, the output layer. The singular vectors are computed again every few hundred steps, which is slow and needs room.</source>
-        <translation>线性层梯度的 Adam 矩只取少数维度：两份“秩 × 长边”和一个投影。梯度本身保持完整，未选中的部分（嵌入、归一化、输出层）的矩也是如此。奇异向量每几百步重新计算一次，较慢且需要内存。</translation>
-    </message>
-    <message>
-        <source>Adam&apos;s operators are those of PyTorch 2.0, run by the PyTorch of this build</source>
-        <translation>Adam 的算子与 PyTorch 2.0 相同，由本版本的 PyTorch 运行</translation>
-    </message>
-    <message>
         <source>Adam-mini</source>
         <translation>Adam-mini</translation>
-    </message>
-    <message>
-        <source>Adam-mini has a block a row for queries and keys as well; torch.optim has none</source>
-        <translation>Adam-mini 对查询和键也按行分块；torch.optim 没有这种优化器</translation>
     </message>
     <message>
         <source>Adam-mini has no such implementation (optimizer.impl)</source>
@@ -681,10 +579,6 @@ most of it asked for by {}</source>
         <translation>适配器塔</translation>
     </message>
     <message>
-        <source>Adapters beside layers</source>
-        <translation>层旁的适配器</translation>
-    </message>
-    <message>
         <source>Adapters in each layer</source>
         <translation>每层内的适配器</translation>
     </message>
@@ -705,14 +599,6 @@ most of it asked for by {}</source>
         <translation>分配器设置</translation>
     </message>
     <message>
-        <source>An RMS norm in one kernel keeps its input and a number a row in place of four tensors; silu(gate) * up keeps its two inputs and computes the rest again. As fast or faster.</source>
-        <translation>融合为一个内核的 RMS 归一化只保留输入和每行一个数，而不是四个张量；silu(gate) * up 保留两个输入，其余重新计算。速度相同或更快。</translation>
-    </message>
-    <message>
-        <source>An adapter beside each layer in place of beside its linear parts. In each layer the frozen trunk still needs a backward for its inputs; as a tower, which the layers get nothing back from, the trunk keeps no activation at all.</source>
-        <translation>在每层旁边而不是线性部分旁边加适配器。在每层内时，冻结的主干仍需对其输入做反向传播；作为不向各层回传的塔时，主干不保留任何激活值。</translation>
-    </message>
-    <message>
         <source>As it is: needs {}</source>
         <translation>原样：需要 {}</translation>
     </message>
@@ -723,10 +609,6 @@ most of it asked for by {}</source>
     <message>
         <source>Attention</source>
         <translation>注意力</translation>
-    </message>
-    <message>
-        <source>Autocast keeps the 16-bit copy of each weight until forward is over, in case that it is used again. Where no graph holds the copies anyway (evaluation, re-entrant checkpoints) they are all there at once; without the cache each goes after its product.</source>
-        <translation>Autocast 将每个权重的 16 位副本保留到前向结束，以备再次使用。在没有计算图持有副本的地方（评估、可重入检查点），它们会同时存在；不用缓存时，每个副本在其乘法之后即释放。</translation>
     </message>
     <message>
         <source>Autocast without its cache</source>
@@ -765,18 +647,6 @@ most of it asked for by {}</source>
         <translation>批大小 {} → {}</translation>
     </message>
     <message>
-        <source>Batches lie in page-locked memory of the host, and their copies need not wait. Memory of the card: the same.</source>
-        <translation>批位于主机的锁页内存中，拷贝无需等待。GPU 内存不变。</translation>
-    </message>
-    <message>
-        <source>Batches that are padded to their own longest sample differ in length: blocks of one do not fit the next, and what is reserved grows beyond the peak. grouped: samples of like length share a batch, so that little is padding. packed: a batch&apos;s samples in one row, without padding.</source>
-        <translation>各批填充到自身最长的样本，因此长度不同：前一批的块不适合下一批，预留内存会超过峰值。grouped：长度相近的样本组成一批，填充很少。packed：一批的样本连成一行，没有填充。</translation>
-    </message>
-    <message>
-        <source>BigBird computes its attention between blocks by itself</source>
-        <translation>BigBird 自行在块之间计算注意力</translation>
-    </message>
-    <message>
         <source>BigBird, sequence classification</source>
         <translation>BigBird，序列分类</translation>
     </message>
@@ -793,16 +663,8 @@ most of it asked for by {}</source>
         <translation>创建</translation>
     </message>
     <message>
-        <source>Both moments in bfloat16, half of what fp32 weights have otherwise, without scales, as llama-recipes&apos; AnyPrecisionAdamW (transformers&apos; adamw_anyprecision keeps both in fp32 unless optim_args name momentum_dtype and variance_dtype). The step runs parameter by parameter, with temporaries as large as the largest.</source>
-        <translation>两个矩都是 bfloat16，为 fp32 权重通常情况的一半，没有缩放因子，如 llama-recipes 的 AnyPrecisionAdamW（transformers 的 adamw_anyprecision 除非 optim_args 指定 momentum_dtype 和 variance_dtype，否则两者都是 fp32）。优化器步逐个参数执行，临时张量与最大的参数一样大。</translation>
-    </message>
-    <message>
         <source>Both peaks are {}; {} of {} call sites differ.</source>
         <translation>两个峰值均为 {}；{} 个调用点（共 {} 个）不同。</translation>
-    </message>
-    <message>
-        <source>Both peaks hold the same, call site by call site.</source>
-        <translation>两个峰值的内容按调用点完全相同。</translation>
     </message>
     <message>
         <source>Buffer</source>
@@ -817,10 +679,6 @@ most of it asked for by {}</source>
         <translation>字节</translation>
     </message>
     <message>
-        <source>CPUOffloadPolicy of FSDP2, CPUOffload of FSDP1: weights, gradients and optimizer state live in pinned host memory and the step runs there. A layer&apos;s share is copied to the card when it is gathered, its gradients are copied back when they are scattered. One GPU alone does so as well (shard.ranks=1).</source>
-        <translation>FSDP2 的 CPUOffloadPolicy、FSDP1 的 CPUOffload：权重、梯度和优化器状态位于锁页主机内存，优化器步在主机上执行。收集时将一层的分片拷贝到 GPU，散布时将其梯度拷回。单个 GPU 也适用（shard.ranks=1）。</translation>
-    </message>
-    <message>
         <source>CUDA context</source>
         <translation>CUDA 上下文</translation>
     </message>
@@ -833,24 +691,12 @@ most of it asked for by {}</source>
         <translation>缓存</translation>
     </message>
     <message>
-        <source>Cached segments are collected</source>
-        <translation>回收缓存的段</translation>
-    </message>
-    <message>
         <source>Call site</source>
         <translation>调用点</translation>
     </message>
     <message>
         <source>Cannot be aligned: {}.</source>
         <translation>无法对齐：{}。</translation>
-    </message>
-    <message>
-        <source>Cast on the card, the fp32 weights are there first: their segments stay reserved. Made on the card, or cast before they are moved, the weights take what they need.</source>
-        <translation>在 GPU 上转换类型时，fp32 权重先到达 GPU：它们的段保持预留。直接在 GPU 上创建，或移动前先转换，则权重只占所需的内存。</translation>
-    </message>
-    <message>
-        <source>Cast weights on the card</source>
-        <translation>在 GPU 上转换权重</translation>
     </message>
     <message>
         <source>Category</source>
@@ -961,18 +807,6 @@ most of it asked for by {}</source>
         <translation>DynamicCache，逐步增长</translation>
     </message>
     <message>
-        <source>Each GPU trains on a batch of its own and gradients are averaged. ddp: DistributedDataParallel copies them into buckets, once more as much as all gradients unless they are views of the buckets. zero1: the same with ZeroRedundancyOptimizer, each GPU keeps the state of its share of the parameters. zero3: fully_shard on each layer and the model (FSDP2); weights, gradients and optimizer state are divided, a layer is gathered while it runs. zero2: the same with reshard_after_forward=False, gathered weights stay until backward is through. tensor: every GPU has the same batch and a part of each layer&apos;s heads and feed-forward width, with its gradients and optimizer state (ColwiseParallel, RowwiseParallel); activations between the parts are whole, and are added up over the GPUs twice a layer and direction.</source>
-        <translation>每个 GPU 训练各自的批，梯度取平均。ddp：DistributedDataParallel 将梯度复制到桶中，额外占用等于全部梯度，除非梯度是桶的视图。zero1：同上并使用 ZeroRedundancyOptimizer，每个 GPU 只保留其参数份额的状态。zero3：对每层和整个模型使用 fully_shard（FSDP2）；权重、梯度和优化器状态都被切分，层在运行时收集。zero2：同上但 reshard_after_forward=False，收集的权重保留到反向传播结束。tensor：每个 GPU 使用相同的批以及每层注意力头和前馈宽度的一部分，包括其梯度和优化器状态（ColwiseParallel、RowwiseParallel）；各部分之间的激活值是完整的，每层每个方向在 GPU 间求和两次。</translation>
-    </message>
-    <message>
-        <source>Each moment takes a byte an element and a scale for each 256: a quarter of fp32. One kernel a tensor, no temporaries. The moments of embeddings stay fp32, as transformers&apos; Trainer has it; bitsandbytes by itself has 8 bits there too (optimizer.embedding_bits=8). Paged, moments of large tensors are in managed memory: on the card while there is room, on the host where there is none, and each step brings them back over the bus.</source>
-        <translation>每个矩每元素一字节，每 256 个元素一个缩放因子：为 fp32 的四分之一。每个张量一个内核，没有临时张量。嵌入的矩保持 fp32，与 transformers 的 Trainer 一致；bitsandbytes 本身在那里也用 8 位（optimizer.embedding_bits=8）。分页时，大张量的矩位于托管内存：有空间时在 GPU 上，没有时在主机上，每一步经总线取回。</translation>
-    </message>
-    <message>
-        <source>Each parameter is updated when its gradient is whole, and the gradient goes: gradients take as much as the largest parameter in place of all of them.</source>
-        <translation>每个参数在其梯度完整后立即更新，梯度随即释放：梯度只占最大参数的大小，而不是全部。</translation>
-    </message>
-    <message>
         <source>Empty the cache each step</source>
         <translation>每步清空缓存</translation>
     </message>
@@ -1005,28 +839,12 @@ most of it asked for by {}</source>
         <translation>实验</translation>
     </message>
     <message>
-        <source>Explicit attention keeps a tokens x tokens matrix of scores a head; a fused kernel keeps its output and one number a row, and computes the scores again in backward.</source>
-        <translation>显式注意力为每个头保留一个 词元数 × 词元数 的分数矩阵；融合内核只保留输出和每行一个数，并在反向传播中重新计算分数。</translation>
-    </message>
-    <message>
-        <source>FSDP and tensor parallelism together are not planned: shard.strategy is one of them</source>
-        <translation>不支持同时规划 FSDP 和张量并行：shard.strategy 只能取其一</translation>
-    </message>
-    <message>
         <source>Figure</source>
         <translation>数值</translation>
     </message>
     <message>
-        <source>Filled with zeros, gradients stay through the next forward; let go (PyTorch&apos;s default), they are not there when activations peak.</source>
-        <translation>梯度填零时会保留到下一次前向之后；释放时（PyTorch 默认），激活值达到峰值时它们不在内存中。</translation>
-    </message>
-    <message>
         <source>Find all of this module</source>
         <translation>查找此模块的全部</translation>
-    </message>
-    <message>
-        <source>Find all of this name</source>
-        <translation>查找同名的全部</translation>
     </message>
     <message>
         <source>Find all of this op</source>
@@ -1051,10 +869,6 @@ most of it asked for by {}</source>
     <message>
         <source>Find blocks of this size</source>
         <translation>查找此大小的块</translation>
-    </message>
-    <message>
-        <source>Find each {} of this name</source>
-        <translation>查找每个同名的{}</translation>
     </message>
     <message>
         <source>Find its blocks</source>
@@ -1085,24 +899,8 @@ most of it asked for by {}</source>
         <translation>扁平分片，只收集一次（FSDP1）</translation>
     </message>
     <message>
-        <source>Forward passes without a graph: weights, and of the activations what one layer needs and the logits.</source>
-        <translation>没有计算图的前向：权重，以及一层所需的激活值和 logits。</translation>
-    </message>
-    <message>
         <source>Free</source>
         <translation>空闲</translation>
-    </message>
-    <message>
-        <source>Frees then</source>
-        <translation>届时释放</translation>
-    </message>
-    <message>
-        <source>From 4.49 on a decoder&apos;s labels are moved by one and its logits used as they are, in fp32. 4.46 to 4.48 copy the fp32 logits without the last token: batch x seq x vocabulary x 4 bytes once more while the loss is made. Before 4.46 the model itself turns its logits into fp32, so that a 16-bit copy does not stay beside them. The loss is the same.</source>
-        <translation>从 4.49 起，解码器的标签移动一位，logits 以 fp32 原样使用。4.46 到 4.48 会复制去掉最后一个词元的 fp32 logits：计算损失时额外占用 批 × 序列 × 词表 × 4 字节。4.46 之前由模型自己将 logits 转为 fp32，因此旁边没有 16 位副本。损失相同。</translation>
-    </message>
-    <message>
-        <source>Frozen linear layers take half a byte (NF4) or a byte a weight, and are made wide for a moment: NF4 for each product, int8 in backward alone, where inputs are kept instead. Embeddings, norms and the output layer stay in their type, unless prepare_kbit_training=true has them in fp32, as PEFT&apos;s prepare_model_for_kbit_training: 2 bytes more for each of their weights, and hidden states in fp32.</source>
-        <translation>冻结的线性层每个权重占半字节（NF4）或一字节，并会短暂展开：NF4 每次乘法都展开，int8 只在反向传播中展开，同时保留输入。嵌入、归一化和输出层保持原类型，除非 prepare_kbit_training=true 将其转为 fp32（如 PEFT 的 prepare_model_for_kbit_training）：每个权重多 2 字节，隐藏状态为 fp32。</translation>
     </message>
     <message>
         <source>Frozen parameters</source>
@@ -1111,10 +909,6 @@ most of it asked for by {}</source>
     <message>
         <source>FullyShardedDataParallel</source>
         <translation>FullyShardedDataParallel</translation>
-    </message>
-    <message>
-        <source>FullyShardedDataParallel (FSDP1) in place of fully_shard: all parameters of a layer are one flat tensor, of which each GPU has an even part. It is gathered as one into the memory that the parameters are views of, and the layer&apos;s gradients are one tensor, trained or not, before they are scattered; this GPU&apos;s gradients are there until the next forward, whenever they were let go of.</source>
-        <translation>用 FullyShardedDataParallel（FSDP1）代替 fully_shard：一层的所有参数组成一个扁平张量，每个 GPU 占均等的一部分。它整体收集到参数视图所在的内存中；该层的梯度在散布之前是一个张量（无论是否训练）；本 GPU 的梯度保留到下一次前向，不管何时释放。</translation>
     </message>
     <message>
         <source>Fused norm and SwiGLU</source>
@@ -1139,10 +933,6 @@ most of it asked for by {}</source>
     <message>
         <source>GPUs</source>
         <translation>GPU 数</translation>
-    </message>
-    <message>
-        <source>GPUs that share</source>
-        <translation>共享的 GPU 数</translation>
     </message>
     <message>
         <source>GaLore</source>
@@ -1197,24 +987,12 @@ most of it asked for by {}</source>
         <translation>fp32 梯度</translation>
     </message>
     <message>
-        <source>Gradients of 16-bit weights are added up in fp32 tensors that stay for the whole run: 4 bytes a trained weight more, for sums that do not lose small gradients.</source>
-        <translation>16 位权重的梯度累加到在整个运行期间保留的 fp32 张量中：每个可训练权重多 4 字节，累加时不会丢失小梯度。</translation>
-    </message>
-    <message>
         <source>Held</source>
         <translation>占用</translation>
     </message>
     <message>
         <source>Holes</source>
         <translation>空洞</translation>
-    </message>
-    <message>
-        <source>How it is known</source>
-        <translation>依据</translation>
-    </message>
-    <message>
-        <source>How large the updates are, step by step: no memory, no time. A run that comes to its end small is often what lets a lean optimizer (SGD) keep up.</source>
-        <translation>逐步的更新幅度：不影响内存和时间。在结束时降到很小，往往能让精简的优化器（SGD）跟得上。</translation>
     </message>
     <message>
         <source>Id</source>
@@ -1245,18 +1023,6 @@ most of it asked for by {}</source>
         <translation>输入</translation>
     </message>
     <message>
-        <source>Iteration</source>
-        <translation>迭代</translation>
-    </message>
-    <message>
-        <source>Its state is there from the first step on: two tensors as large as the trained parameters for Adam, none for SGD. foreach makes temporaries as large as them, loop as large as the largest, fused none.</source>
-        <translation>其状态从第一步起存在：Adam 为两个与可训练参数同样大的张量，SGD 没有。foreach 产生同样大的临时张量，loop 为最大参数的大小，fused 没有。</translation>
-    </message>
-    <message>
-        <source>Its {} of parameters are as large as {} in {}</source>
-        <translation>其 {} 的参数与 {}（{}）一样大</translation>
-    </message>
-    <message>
         <source>KV cache</source>
         <translation>KV 缓存</translation>
     </message>
@@ -1269,16 +1035,8 @@ most of it asked for by {}</source>
         <translation>内核</translation>
     </message>
     <message>
-        <source>Keys and values kept in training</source>
-        <translation>训练中保留的键和值</translation>
-    </message>
-    <message>
         <source>Kind</source>
         <translation>种类</translation>
-    </message>
-    <message>
-        <source>Large blocks are not cut</source>
-        <translation>大块不切分</translation>
     </message>
     <message>
         <source>Largest</source>
@@ -1293,20 +1051,12 @@ most of it asked for by {}</source>
         <translation>学习率</translation>
     </message>
     <message>
-        <source>Lengths of the batches</source>
-        <translation>批的长度</translation>
-    </message>
-    <message>
         <source>Lion</source>
         <translation>Lion</translation>
     </message>
     <message>
         <source>Lion has no such implementation (optimizer.impl)</source>
         <translation>Lion 没有这种实现（optimizer.impl）</translation>
-    </message>
-    <message>
-        <source>Lion is written as in its paper&apos;s program, tensor by tensor; torch.optim has none</source>
-        <translation>Lion 按其论文的程序逐张量实现；torch.optim 没有这种优化器</translation>
     </message>
     <message>
         <source>Live</source>
@@ -1321,10 +1071,6 @@ most of it asked for by {}</source>
         <translation>LoRA</translation>
     </message>
     <message>
-        <source>LoRA has frozen the weights already</source>
-        <translation>LoRA 已经冻结了权重</translation>
-    </message>
-    <message>
         <source>LoRA scale: alpha / rank</source>
         <translation>LoRA 缩放：alpha / rank</translation>
     </message>
@@ -1335,10 +1081,6 @@ most of it asked for by {}</source>
     <message>
         <source>Loading</source>
         <translation>加载</translation>
-    </message>
-    <message>
-        <source>Logits of a large vocabulary, their 32-bit copy and gradient are often the peak; in c chunks 1/c of them is there at a time. The output layer runs once more in backward.</source>
-        <translation>大词表的 logits、其 32 位副本和梯度往往就是峰值；分成 c 块后一次只有 1/c。输出层在反向传播中再运行一次。</translation>
     </message>
     <message>
         <source>Longest</source>
@@ -1365,24 +1107,12 @@ most of it asked for by {}</source>
         <translation>MLP</translation>
     </message>
     <message>
-        <source>Make weights on the card</source>
-        <translation>在 GPU 上创建权重</translation>
-    </message>
-    <message>
-        <source>Making weights on the card</source>
-        <translation>在 GPU 上创建权重</translation>
-    </message>
-    <message>
         <source>Mean</source>
         <translation>平均</translation>
     </message>
     <message>
         <source>Memory-efficient attention</source>
         <translation>内存高效注意力</translation>
-    </message>
-    <message>
-        <source>MiB a bucket</source>
-        <translation>每桶 MiB</translation>
     </message>
     <message>
         <source>MiB and more</source>
@@ -1405,14 +1135,6 @@ most of it asked for by {}</source>
         <translation>模块</translation>
     </message>
     <message>
-        <source>Moments and the step live in host memory; gradients cross the bus to it and new weights back. The card keeps weights, gradients and activations. nvme: the state lies on disk between steps; for the card it is the same.</source>
-        <translation>矩和优化器步位于主机内存；梯度经总线传过去，新权重传回来。GPU 保留权重、梯度和激活值。nvme：状态在两步之间位于磁盘；对 GPU 来说相同。</translation>
-    </message>
-    <message>
-        <source>Moments in a byte or in half a byte an element with a scale for each block. torchao&apos;s work on the shards of zero2 and zero3, where bitsandbytes&apos; do not. Its compiled step makes both moments of one tensor in fp32, with 4 bits their codes as 64-bit numbers as well: 24 bytes an element of the largest tensor (8 with 8 bits) for a moment, which can be more than 4 bits save beside 8.</source>
-        <translation>矩每元素占一字节或半字节，每块一个缩放因子。torchao 的实现可用于 zero2 和 zero3 的分片，bitsandbytes 的不行。其编译的优化器步会以 fp32 生成一个张量的两个矩，4 位时编码还是 64 位数：最大张量每元素短暂占用 24 字节（8 位时为 8），可能超过 4 位相对 8 位节省的量。</translation>
-    </message>
-    <message>
         <source>Most at once</source>
         <translation>同时最多</translation>
     </message>
@@ -1429,18 +1151,6 @@ most of it asked for by {}</source>
         <translation>Muon 没有这种实现（optimizer.impl）</translation>
     </message>
     <message>
-        <source>Muon takes every matrix, embeddings too; what is no matrix is AdamW&apos;s (foreach)</source>
-        <translation>Muon 处理每个矩阵，包括嵌入；不是矩阵的由 AdamW（foreach）处理</translation>
-    </message>
-    <message>
-        <source>NF4, as QLoRA: with adapters, or to infer</source>
-        <translation>NF4，如 QLoRA：配合适配器，或用于推理</translation>
-    </message>
-    <message>
-        <source>NVML&apos;s figure when last asked (at {}), less the above: what was loaded since, and memory that no record tells of</source>
-        <translation>最后一次查询时 NVML 的数值（{}），减去以上各项：此后加载的内容，以及没有记录的内存</translation>
-    </message>
-    <message>
         <source>NVML: reserved</source>
         <translation>NVML：保留</translation>
     </message>
@@ -1449,28 +1159,8 @@ most of it asked for by {}</source>
         <translation>名称</translation>
     </message>
     <message>
-        <source>Neither has kernels.</source>
-        <translation>两者都没有内核。</translation>
-    </message>
-    <message>
-        <source>No leak: what {} steps made was freed again or replaced.</source>
-        <translation>没有泄漏：{} 步中分配的内容都已释放或被替换。</translation>
-    </message>
-    <message>
-        <source>No request fails: what does not fit into {} at first passes once the allocator has given its cache back.</source>
-        <translation>没有请求失败：起初放不进 {} 的请求，在分配器归还缓存后通过。</translation>
-    </message>
-    <message>
         <source>Not run: </source>
         <translation>未运行：</translation>
-    </message>
-    <message>
-        <source>Nothing is in memory.</source>
-        <translation>内存中没有内容。</translation>
-    </message>
-    <message>
-        <source>Nothing is reserved at this moment.</source>
-        <translation>此刻没有预留。</translation>
     </message>
     <message>
         <source>Nothing ran out of memory in this file.</source>
@@ -1479,10 +1169,6 @@ most of it asked for by {}</source>
     <message>
         <source>Offload</source>
         <translation>卸载</translation>
-    </message>
-    <message>
-        <source>Only what enters a segment of layers is kept; backward runs the segment again, one forward more in time. The peak then often moves to the loss.</source>
-        <translation>只保留进入一段层的内容；反向传播重新运行该段，时间上多一次前向。峰值往往因此移到损失处。</translation>
     </message>
     <message>
         <source>Op</source>
@@ -1527,10 +1213,6 @@ most of it asked for by {}</source>
     <message>
         <source>Parameters</source>
         <translation>参数</translation>
-    </message>
-    <message>
-        <source>Passes</source>
-        <translation>能否通过</translation>
     </message>
     <message>
         <source>Peak</source>
@@ -1597,10 +1279,6 @@ most of it asked for by {}</source>
         <translation>前缀微调</translation>
     </message>
     <message>
-        <source>Products of fp32 matrices round their factors to 10 bits and run on tensor cores. Nothing is smaller; what is left in fp32 is faster.</source>
-        <translation>fp32 矩阵乘法将因子舍入到 10 位并在张量核心上运行。不减小任何内容；fp32 的部分更快。</translation>
-    </message>
-    <message>
         <source>Proposal</source>
         <translation>方案</translation>
     </message>
@@ -1619,10 +1297,6 @@ most of it asked for by {}</source>
     <message>
         <source>Qwen3 MoE</source>
         <translation>Qwen3 MoE</translation>
-    </message>
-    <message>
-        <source>RMS norms and silu(gate) * up as the model is written (eager), or in one kernel each</source>
-        <translation>按模型原样的 RMS 归一化和 silu(gate) * up（eager），或各用一个内核</translation>
     </message>
     <message>
         <source>Rank-stabilised LoRA</source>
@@ -1651,14 +1325,6 @@ most of it asked for by {}</source>
     <message>
         <source>Reserved, shown</source>
         <translation>预留，当前</translation>
-    </message>
-    <message>
-        <source>Resume by the card</source>
-        <translation>由 GPU 恢复</translation>
-    </message>
-    <message>
-        <source>Resume by the host</source>
-        <translation>由主机恢复</translation>
     </message>
     <message>
         <source>Resume from a checkpoint</source>
@@ -1697,20 +1363,12 @@ most of it asked for by {}</source>
         <translation>节省</translation>
     </message>
     <message>
-        <source>Scales all gradients in place when their norm is too large; one number a tensor in addition.</source>
-        <translation>当梯度范数过大时就地缩放所有梯度；每个张量另加一个数。</translation>
-    </message>
-    <message>
         <source>Segment</source>
         <translation>段</translation>
     </message>
     <message>
         <source>Segments</source>
         <translation>段数</translation>
-    </message>
-    <message>
-        <source>Segments that hold nothing go back to the driver after each step. The peak stays; other processes see the memory free in between, and the next step asks the driver again, which waits for the GPU.</source>
-        <translation>每步之后将不含内容的段归还驱动。峰值不变；其他进程在此期间看到空闲内存，下一步再向驱动申请，会等待 GPU。</translation>
     </message>
     <message>
         <source>Sequence {} → {}</source>
@@ -1757,20 +1415,12 @@ most of it asked for by {}</source>
         <translation>大小</translation>
     </message>
     <message>
-        <source>Sizes rounded to parts of a power of two</source>
-        <translation>大小按 2 的幂的等分取整</translation>
-    </message>
-    <message>
         <source>SlidingWindowCache</source>
         <translation>SlidingWindowCache</translation>
     </message>
     <message>
         <source>StaticCache, all at once</source>
         <translation>StaticCache，一次分配</translation>
-    </message>
-    <message>
-        <source>Stays at the end</source>
-        <translation>结束时仍在</translation>
     </message>
     <message>
         <source>Step</source>
@@ -1797,24 +1447,12 @@ most of it asked for by {}</source>
         <translation>步数 {} → {}</translation>
     </message>
     <message>
-        <source>Stranded</source>
-        <translation>滞留</translation>
-    </message>
-    <message>
         <source>Stream</source>
         <translation>流</translation>
     </message>
     <message>
         <source>Sure</source>
         <translation>确定度</translation>
-    </message>
-    <message>
-        <source>T5 adds a bias to its attention scores by itself</source>
-        <translation>T5 自行为注意力分数加偏置</translation>
-    </message>
-    <message>
-        <source>T5&apos;s activations overflow in fp16, against which transformers has a path of its own</source>
-        <translation>T5 的激活值在 fp16 下溢出，transformers 对此有专门的处理</translation>
     </message>
     <message>
         <source>T5, mT5</source>
@@ -1833,24 +1471,8 @@ most of it asked for by {}</source>
         <translation>张量并行</translation>
     </message>
     <message>
-        <source>The State page below has them.</source>
-        <translation>下方的“状态”页显示它们。</translation>
-    </message>
-    <message>
-        <source>The model is frozen; every layer attends to a few keys and values more, and these alone are trained. Activations of the whole trunk are still needed, and attention gets a mask.</source>
-        <translation>模型被冻结；每层额外关注少量键和值，只训练它们。仍需要整个主干的激活值，且注意力带有掩码。</translation>
-    </message>
-    <message>
-        <source>The model is made on the card (with torch.device(&quot;cuda&quot;)) and not on the host: no copy of it is there and none is moved. A tied output layer&apos;s own weight is there until it is tied, and its segment stays.</source>
-        <translation>模型直接在 GPU 上创建（torch.device(&quot;cuda&quot;)），而不是在主机上：主机没有副本，也无需移动。绑定的输出层自身的权重在绑定之前存在，其段会保留。</translation>
-    </message>
-    <message>
         <source>The peak</source>
         <translation>峰值</translation>
-    </message>
-    <message>
-        <source>There is no order in it and no time, so there is no timeline to draw.</source>
-        <translation>它没有顺序和时间，因此没有可绘制的时间线。</translation>
     </message>
     <message>
         <source>This file</source>
@@ -1865,20 +1487,12 @@ most of it asked for by {}</source>
         <translation>容差</translation>
     </message>
     <message>
-        <source>Too few steps to tell a leak from what is only there for a while: {} known, {} needed.</source>
-        <translation>步数太少，无法区分泄漏与暂存：已知 {}，需要 {}。</translation>
-    </message>
-    <message>
         <source>Train the first layer only</source>
         <translation>只训练第一层</translation>
     </message>
     <message>
         <source>Train the last layer only</source>
         <translation>只训练最后一层</translation>
-    </message>
-    <message>
-        <source>Two small matrices beside each chosen linear layer are trained, all else is frozen: gradients and optimizer state exist for them alone, and frozen layers do not keep their inputs. DoRA also trains how long each row of the adapted weight is: one number a row, but each forward makes the adapter&apos;s product as large as the weight, in fp32, to measure it. LoRA-FA trains the upper matrix alone: half of the trained numbers, and the layer&apos;s input is not kept for the adapter.</source>
-        <translation>在每个选定的线性层旁训练两个小矩阵，其余冻结：只有它们有梯度和优化器状态，冻结的层不保留输入。DoRA 还训练适配后权重每行的长度：每行一个数，但每次前向都会以 fp32 生成与权重同样大的适配器乘积来测量长度。LoRA-FA 只训练上侧矩阵：可训练数减半，且不为适配器保留层的输入。</translation>
     </message>
     <message>
         <source>Unknown</source>
@@ -1905,32 +1519,8 @@ most of it asked for by {}</source>
         <translation>W / S，Ctrl+滚轮</translation>
     </message>
     <message>
-        <source>Way out</source>
-        <translation>办法</translation>
-    </message>
-    <message>
         <source>What</source>
         <translation>内容</translation>
-    </message>
-    <message>
-        <source>What PYTORCH_CUDA_ALLOC_CONF says: how blocks are cut, sizes rounded and cached segments given back. The requests stay the same; what is reserved for them does not.</source>
-        <translation>PYTORCH_CUDA_ALLOC_CONF 的设置：如何切分块、取整大小和归还缓存的段。请求不变；为其预留的内存改变。</translation>
-    </message>
-    <message>
-        <source>What backward will need is copied to pinned host memory in forward and back when it is needed: activations leave the card, twice their bytes cross the bus.</source>
-        <translation>反向传播所需的内容在前向中拷贝到锁页主机内存，需要时拷回：激活值离开 GPU，其字节数两次经过总线。</translation>
-    </message>
-    <message>
-        <source>What backward will need is kept as a byte an element and a scale for each 256 of them: a quarter of fp32. Gradients become a little wrong.</source>
-        <translation>反向传播所需的内容以每元素一字节保留，每 256 个元素一个缩放因子：为 fp32 的四分之一。梯度略有误差。</translation>
-    </message>
-    <message>
-        <source>What is frozen has no gradient and no optimizer state; layers before the first trained one keep nothing for backward.</source>
-        <translation>冻结的部分没有梯度和优化器状态；第一个可训练层之前的层不为反向传播保留任何内容。</translation>
-    </message>
-    <message>
-        <source>Who pins free memory</source>
-        <translation>谁占住空闲内存</translation>
     </message>
     <message>
         <source>Why</source>
@@ -1949,48 +1539,8 @@ most of it asked for by {}</source>
         <translation>ddp 上的 ZeroRedundancyOptimizer</translation>
     </message>
     <message>
-        <source>a batch of {batch} can&apos;t be cut into 2 to 4 equal passes</source>
-        <translation>大小为 {batch} 的批无法切成 2 到 4 个相等的部分</translation>
-    </message>
-    <message>
-        <source>a byte a moment, scales for each 256</source>
-        <translation>每个矩一字节，每 256 个一个缩放因子</translation>
-    </message>
-    <message>
-        <source>a byte a weight, a scale a row</source>
-        <translation>每个权重一字节，每行一个缩放因子</translation>
-    </message>
-    <message>
-        <source>a byte an element between forward and backward</source>
-        <translation>前向与反向之间每元素一字节</translation>
-    </message>
-    <message>
-        <source>a checkpoint is loaded before the first step, to the host (cpu) or to the card (cuda), as map_location says</source>
-        <translation>在第一步之前加载检查点，到主机（cpu）或 GPU（cuda），由 map_location 决定</translation>
-    </message>
-    <message>
-        <source>a copy of the fp32 logits</source>
-        <translation>fp32 logits 的副本</translation>
-    </message>
-    <message>
-        <source>a gradient goes as soon as it is used</source>
-        <translation>梯度用后立即释放</translation>
-    </message>
-    <message>
-        <source>a layer&apos;s parameters are one tensor, divided evenly</source>
-        <translation>一层的参数为一个张量，均等切分</translation>
-    </message>
-    <message>
         <source>a model&apos;s KV cache is off</source>
         <translation>模型的 KV 缓存已关闭</translation>
-    </message>
-    <message>
-        <source>a narrow way beside each layer is trained</source>
-        <translation>在每层旁训练一条窄支路</translation>
-    </message>
-    <message>
-        <source>a request beyond it fails as on a smaller card</source>
-        <translation>超出的请求会失败，如同在较小的 GPU 上</translation>
     </message>
     <message>
         <source>a row and a column of second moments for each matrix, no first moment</source>
@@ -1999,14 +1549,6 @@ most of it asked for by {}</source>
     <message>
         <source>a tower</source>
         <translation>塔</translation>
-    </message>
-    <message>
-        <source>adapters are fp32 whatever the type of the weights, unless lora.dtype says otherwise</source>
-        <translation>无论权重类型如何，适配器都是 fp32，除非 lora.dtype 另行指定</translation>
-    </message>
-    <message>
-        <source>adapters that train rows&apos; lengths apart</source>
-        <translation>单独训练各行长度的适配器</translation>
     </message>
     <message>
         <source>adapters whose lower matrix is frozen</source>
@@ -2041,10 +1583,6 @@ most of it asked for by {}</source>
         <translation>优化器步之后</translation>
     </message>
     <message>
-        <source>against {}, phase by phase · at the peaks {}{}</source>
-        <translation>相对 {}，逐阶段 · 峰值处 {}{}</translation>
-    </message>
-    <message>
         <source>ahead in backward</source>
         <translation>反向中提前</translation>
     </message>
@@ -2053,20 +1591,12 @@ most of it asked for by {}</source>
         <translation>前向中提前</translation>
     </message>
     <message>
-        <source>alive when the last step ends</source>
-        <translation>最后一步结束时存活</translation>
-    </message>
-    <message>
         <source>all linear</source>
         <translation>所有线性层</translation>
     </message>
     <message>
         <source>all other weights frozen</source>
         <translation>其余权重全部冻结</translation>
-    </message>
-    <message>
-        <source>all sequences of a run are of one length: one that is too short for its blocks would change the model to full attention for good</source>
-        <translation>一次运行的所有序列长度相同：对块来说太短的序列会使模型永久改用完整注意力</translation>
     </message>
     <message>
         <source>alloc</source>
@@ -2149,10 +1679,6 @@ most of it asked for by {}</source>
         <translation>按抽取顺序，填充到最长</translation>
     </message>
     <message>
-        <source>as if the device were smaller</source>
-        <translation>如同设备更小</translation>
-    </message>
-    <message>
         <source>as it is</source>
         <translation>原样</translation>
     </message>
@@ -2165,16 +1691,8 @@ most of it asked for by {}</source>
         <translation>与录制相同，较早的块重新分配</translation>
     </message>
     <message>
-        <source>as the weights</source>
-        <translation>与权重相同</translation>
-    </message>
-    <message>
         <source>assumed</source>
         <translation>假定</translation>
-    </message>
-    <message>
-        <source>at its end</source>
-        <translation>结束时</translation>
     </message>
     <message>
         <source>at most</source>
@@ -2197,10 +1715,6 @@ most of it asked for by {}</source>
         <translation>注意力范围</translation>
     </message>
     <message>
-        <source>attention keeps what it keeps</source>
-        <translation>注意力照常保留</translation>
-    </message>
-    <message>
         <source>attention=cudnn needs a 16-bit precision: set precision to bf16, fp16, amp-bf16 or amp-fp16</source>
         <translation>attention=cudnn 需要 16 位精度：请将 precision 设为 bf16、fp16、amp-bf16 或 amp-fp16</translation>
     </message>
@@ -2213,16 +1727,8 @@ most of it asked for by {}</source>
         <translation>attention=flash 需要 16 位精度：请将 precision 设为 bf16、fp16、amp-bf16 或 amp-fp16，或将 attention 设为 efficient 或 math</translation>
     </message>
     <message>
-        <source>attention=flash-2 is there for the Llama family: set attention=flash</source>
-        <translation>attention=flash-2 只用于 Llama 系列：请设 attention=flash</translation>
-    </message>
-    <message>
         <source>attention=flash-2 needs a 16-bit precision: set precision to bf16, fp16, amp-bf16 or amp-fp16, or attention to efficient or math</source>
         <translation>attention=flash-2 需要 16 位精度：请将 precision 设为 bf16、fp16、amp-bf16 或 amp-fp16，或将 attention 设为 efficient 或 math</translation>
-    </message>
-    <message>
-        <source>autocast keeps its casts of weights until forward is over (torch.autocast&apos;s cache_enabled)</source>
-        <translation>autocast 将权重的转换结果保留到前向结束（torch.autocast 的 cache_enabled）</translation>
     </message>
     <message>
         <source>backward</source>
@@ -2257,28 +1763,12 @@ most of it asked for by {}</source>
         <translation>开始</translation>
     </message>
     <message>
-        <source>beside linear layers</source>
-        <translation>在线性层旁</translation>
-    </message>
-    <message>
-        <source>beside weights and optimizer state</source>
-        <translation>在权重和优化器状态旁</translation>
-    </message>
-    <message>
         <source>bf16 autocast</source>
         <translation>bf16 autocast</translation>
     </message>
     <message>
         <source>bf16 throughout</source>
         <translation>全程 bf16</translation>
-    </message>
-    <message>
-        <source>bits of an embedding&apos;s moments beside bitsandbytes&apos; 8-bit ones; 32: as transformers&apos; Trainer registers them (4.52 and later), 8: as bitsandbytes&apos; optimizers have them without that</source>
-        <translation>嵌入的矩在 bitsandbytes 8 位矩之外的位数；32：与 transformers 的 Trainer 注册的一致（4.52 及以后），8：bitsandbytes 优化器自身的默认</translation>
-    </message>
-    <message>
-        <source>bits of an optimizer state element; 8 and 4: in blocks with a scale (optimizer.library); 16: bfloat16</source>
-        <translation>优化器状态每元素的位数；8 和 4：分块带缩放因子（optimizer.library）；16：bfloat16</translation>
     </message>
     <message>
         <source>block</source>
@@ -2293,20 +1783,12 @@ most of it asked for by {}</source>
         <translation>按地址的块</translation>
     </message>
     <message>
-        <source>blocks from this size on are not cut, in MiB; empty: all are</source>
-        <translation>大于此大小（MiB）的块不切分；留空：全部可切分</translation>
-    </message>
-    <message>
         <source>blocks, as requested</source>
         <translation>块，按请求</translation>
     </message>
     <message>
         <source>born</source>
         <translation>创建</translation>
-    </message>
-    <message>
-        <source>born in each step and alive at the end</source>
-        <translation>每步中创建且结束时存活</translation>
     </message>
     <message>
         <source>buckets</source>
@@ -2325,44 +1807,16 @@ most of it asked for by {}</source>
         <translation>按长度，填充到最长</translation>
     </message>
     <message>
-        <source>by the card</source>
-        <translation>由 GPU</translation>
-    </message>
-    <message>
-        <source>by the host</source>
-        <translation>由主机</translation>
-    </message>
-    <message>
         <source>by the norm of all of them, in place</source>
         <translation>按所有梯度的范数，就地</translation>
-    </message>
-    <message>
-        <source>by the share of steps that left something</source>
-        <translation>按留下内容的步所占比例</translation>
     </message>
     <message>
         <source>bytes</source>
         <translation>字节</translation>
     </message>
     <message>
-        <source>bytes alive when the last step ends</source>
-        <translation>最后一步结束时存活的字节</translation>
-    </message>
-    <message>
-        <source>bytes born in each step that are alive at the end</source>
-        <translation>每步中创建且结束时存活的字节</translation>
-    </message>
-    <message>
         <source>bytes that every step leaves behind</source>
         <translation>每步留下的字节</translation>
-    </message>
-    <message>
-        <source>bytes times the entries that they were held for: the file has no times</source>
-        <translation>字节数 × 占用的条目数：文件没有时间</translation>
-    </message>
-    <message>
-        <source>bytes times the time that they were held</source>
-        <translation>字节数 × 占用时间</translation>
     </message>
     <message>
         <source>cache</source>
@@ -2371,18 +1825,6 @@ most of it asked for by {}</source>
     <message>
         <source>cached</source>
         <translation>缓存</translation>
-    </message>
-    <message>
-        <source>cached and free</source>
-        <translation>缓存且空闲</translation>
-    </message>
-    <message>
-        <source>cached segments that were not used for long are given back from this part of the allowed memory on (needs per_process_memory_fraction); empty: never</source>
-        <translation>长期未用的缓存段从允许内存的这一比例起归还（需要 per_process_memory_fraction）；留空：从不</translation>
-    </message>
-    <message>
-        <source>cached, free</source>
-        <translation>缓存，空闲</translation>
     </message>
     <message>
         <source>cached, wholly free</source>
@@ -2413,14 +1855,6 @@ most of it asked for by {}</source>
         <translation>在 CPU 上转换后移动</translation>
     </message>
     <message>
-        <source>cast what is not quantised from 16 bits to fp32, as PEFT&apos;s prepare_model_for_kbit_training; with precision=amp-* it is fp32 anyway</source>
-        <translation>将未量化的部分从 16 位转为 fp32，如 PEFT 的 prepare_model_for_kbit_training；precision=amp-* 时本来就是 fp32</translation>
-    </message>
-    <message>
-        <source>casts of weights go after their product</source>
-        <translation>权重的转换结果在乘法后释放</translation>
-    </message>
-    <message>
         <source>category</source>
         <translation>类别</translation>
     </message>
@@ -2429,24 +1863,12 @@ most of it asked for by {}</source>
         <translation>保留检查点</translation>
     </message>
     <message>
-        <source>checkpointing.mode=ffn, attention: {model} has no parts that are known here; set checkpointing.mode=layer</source>
-        <translation>checkpointing.mode=ffn、attention：{model} 没有已知的这些部分；请设 checkpointing.mode=layer</translation>
-    </message>
-    <message>
         <source>chunks</source>
         <translation>块数</translation>
     </message>
     <message>
         <source>clear the selection</source>
         <translation>清除选择</translation>
-    </message>
-    <message>
-        <source>clip_grad_norm: the scaled gradients of amp-fp16 are unscaled first, which of shards is planned of FSDP1&apos;s alone; use amp-bf16, or shard.implementation=fsdp1</source>
-        <translation>clip_grad_norm：amp-fp16 的缩放梯度须先反缩放，分片中只支持规划 FSDP1；请用 amp-bf16，或 shard.implementation=fsdp1</translation>
-    </message>
-    <message>
-        <source>code that really ran asked for it; nothing was computed</source>
-        <translation>由真正运行的代码请求；没有进行计算</translation>
     </message>
     <message>
         <source>collect the logits of all evaluation batches on the GPU</source>
@@ -2525,16 +1947,8 @@ most of it asked for by {}</source>
         <translation>数据</translation>
     </message>
     <message>
-        <source>data parallel, each GPU steps its share of the parameters</source>
-        <translation>数据并行，每个 GPU 更新其参数份额</translation>
-    </message>
-    <message>
         <source>ddp: MiB of gradients that are averaged together (bucket_cap_mb)</source>
         <translation>ddp：一起取平均的梯度的 MiB 数（bucket_cap_mb）</translation>
-    </message>
-    <message>
-        <source>ddp: parameters that a forward does not use are looked for (find_unused_parameters), as models need whose parts are not all used; what the model returns is copied</source>
-        <translation>ddp：查找前向未使用的参数（find_unused_parameters），用于并非所有部分都被使用的模型；模型的返回值会被复制</translation>
     </message>
     <message>
         <source>default settings</source>
@@ -2545,24 +1959,12 @@ most of it asked for by {}</source>
         <translation>设备</translation>
     </message>
     <message>
-        <source>device: weights are made on the GPU in their type; cast-on-device: moved in fp32 and cast there; cast-on-cpu: cast, then moved</source>
-        <translation>device：权重以其类型在 GPU 上创建；cast-on-device：以 fp32 移动后在那里转换；cast-on-cpu：先转换再移动</translation>
-    </message>
-    <message>
         <source>device_usage</source>
         <translation>device_usage</translation>
     </message>
     <message>
         <source>difference</source>
         <translation>差异</translation>
-    </message>
-    <message>
-        <source>difference of the most that was reserved over the trace</source>
-        <translation>跟踪中最大预留的差异</translation>
-    </message>
-    <message>
-        <source>dimensions that moments of a matrix have; 0: all</source>
-        <translation>矩阵的矩的维数；0：全部</translation>
     </message>
     <message>
         <source>disk</source>
@@ -2575,10 +1977,6 @@ most of it asked for by {}</source>
     <message>
         <source>does not fit</source>
         <translation>放不下</translation>
-    </message>
-    <message>
-        <source>dora: the lengths of the weight&apos;s rows are trained apart from their directions; lora-fa: the matrix that the input meets stays as it began; rslora: scale alpha / sqrt(rank)</source>
-        <translation>dora：权重行的长度与方向分开训练；lora-fa：与输入相乘的矩阵保持初始值；rslora：缩放 alpha / sqrt(rank)</translation>
     </message>
     <message>
         <source>driver allocation</source>
@@ -2617,30 +2015,6 @@ most of it asked for by {}</source>
         <translation>每一层</translation>
     </message>
     <message>
-        <source>each layer, but not what is slow to compute</source>
-        <translation>每一层，但不含计算慢的部分</translation>
-    </message>
-    <message>
-        <source>each layer, but what a budget has room for</source>
-        <translation>每一层，但不含预算容得下的部分</translation>
-    </message>
-    <message>
-        <source>each rectangle is one allocation, packed by time: segments are not recorded</source>
-        <translation>每个矩形是一个分配，按时间排列：段没有记录</translation>
-    </message>
-    <message>
-        <source>each rectangle is one allocation; hatched is cached and free</source>
-        <translation>每个矩形是一个分配；斜线为缓存且空闲</translation>
-    </message>
-    <message>
-        <source>eager: explicit scores; math, efficient, flash, cudnn: what SDPA may choose; flash-2: the package, few key and value heads as they are</source>
-        <translation>eager：显式分数；math、efficient、flash、cudnn：SDPA 可选的实现；flash-2：软件包，键值头保持少量</translation>
-    </message>
-    <message>
-        <source>embedding and output layer in parts</source>
-        <translation>嵌入和输出层分片</translation>
-    </message>
-    <message>
         <source>embeddings</source>
         <translation>嵌入</translation>
     </message>
@@ -2649,16 +2023,8 @@ most of it asked for by {}</source>
         <translation>empty_cache</translation>
     </message>
     <message>
-        <source>empty_cache() gives</source>
-        <translation>empty_cache() 可归还</translation>
-    </message>
-    <message>
         <source>end after</source>
         <translation>在…之后结束</translation>
-    </message>
-    <message>
-        <source>end: after the step; before_backward: when the next loss is there, so that gradients stay through the forward pass</source>
-        <translation>end：优化器步之后；before_backward：下一个损失算出时，因此梯度在前向期间保留</translation>
     </message>
     <message>
         <source>entries</source>
@@ -2681,36 +2047,12 @@ most of it asked for by {}</source>
         <translation>评估</translation>
     </message>
     <message>
-        <source>eval_keeps_logits without an evaluation does nothing</source>
-        <translation>没有评估时 eval_keeps_logits 不起作用</translation>
-    </message>
-    <message>
         <source>events</source>
         <translation>事件</translation>
     </message>
     <message>
-        <source>every GPU holds everything, and gradients once more</source>
-        <translation>每个 GPU 持有全部内容，梯度再多一份</translation>
-    </message>
-    <message>
-        <source>every call site holds the same.</source>
-        <translation>每个调用点都相同。</translation>
-    </message>
-    <message>
-        <source>every layer has a mask, which flash kernels don&apos;t take: attention=efficient keeps no scores either</source>
-        <translation>每层都有掩码，flash 内核不支持：attention=efficient 同样不保留分数</translation>
-    </message>
-    <message>
         <source>every second layer</source>
         <translation>每隔一层</translation>
-    </message>
-    <message>
-        <source>feed-forward parts keep what they keep</source>
-        <translation>前馈部分照常保留</translation>
-    </message>
-    <message>
-        <source>fewer different sizes: blocks are used again sooner, a little larger</source>
-        <translation>不同大小更少：块更快被重用，略大一些</translation>
     </message>
     <message>
         <source>fewer tensors kept in each layer</source>
@@ -2733,10 +2075,6 @@ most of it asked for by {}</source>
         <translation>查找未使用</translation>
     </message>
     <message>
-        <source>first by</source>
-        <translation>首次使用</translation>
-    </message>
-    <message>
         <source>first read by</source>
         <translation>首次读取</translation>
     </message>
@@ -2749,28 +2087,8 @@ most of it asked for by {}</source>
         <translation>放得下</translation>
     </message>
     <message>
-        <source>folder of the disk, for offload.optimizer=nvme; none: that of temporary files</source>
-        <translation>offload.optimizer=nvme 所用磁盘的文件夹；留空：临时文件夹</translation>
-    </message>
-    <message>
-        <source>for budget: which share of the bytes of a layer&apos;s products and attention may stay; what costs most to compute again does</source>
-        <translation>用于 budget：一层的乘法和注意力的字节中可保留的比例；保留重新计算代价最大的</translation>
-    </message>
-    <message>
         <source>forward</source>
         <translation>前向</translation>
-    </message>
-    <message>
-        <source>forward again inside backward: freed in it</source>
-        <translation>反向中的再次前向：在其中释放</translation>
-    </message>
-    <message>
-        <source>forward again inside backward: kept for backward</source>
-        <translation>反向中的再次前向：为反向保留</translation>
-    </message>
-    <message>
-        <source>forward alone, nothing is kept</source>
-        <translation>只有前向，不保留任何内容</translation>
     </message>
     <message>
         <source>fp16 autocast</source>
@@ -2789,32 +2107,8 @@ most of it asked for by {}</source>
         <translation>fp32 权重，bf16 计算</translation>
     </message>
     <message>
-        <source>free bytes in partly used segments, when most is reserved</source>
-        <translation>预留最多时，部分使用的段中的空闲字节</translation>
-    </message>
-    <message>
-        <source>free old cached segments from there on</source>
-        <translation>从此处起释放旧的缓存段</translation>
-    </message>
-    <message>
         <source>free on the device</source>
         <translation>设备上空闲</translation>
-    </message>
-    <message>
-        <source>free segments stayed</source>
-        <translation>空闲的段保留</translation>
-    </message>
-    <message>
-        <source>free, a hole or a whole segment: the largest request that needs no new one</source>
-        <translation>空闲的空洞或整段：无需新段即可满足的最大请求</translation>
-    </message>
-    <message>
-        <source>free, between live blocks of the same segment</source>
-        <translation>空闲，位于同一段的存活块之间</translation>
-    </message>
-    <message>
-        <source>free, but between live blocks of the same segment: can&apos;t go back</source>
-        <translation>空闲，但位于同一段的存活块之间：无法归还</translation>
     </message>
     <message>
         <source>free_completed</source>
@@ -2829,10 +2123,6 @@ most of it asked for by {}</source>
         <translation>释放</translation>
     </message>
     <message>
-        <source>freed by the program; another stream is not done with it yet</source>
-        <translation>已被程序释放；另一个流尚未用完</translation>
-    </message>
-    <message>
         <source>from</source>
         <translation>从</translation>
     </message>
@@ -2843,30 +2133,6 @@ most of it asked for by {}</source>
     <message>
         <source>frozen linear layers in nf4 (QLoRA) or int8</source>
         <translation>冻结的线性层为 nf4（QLoRA）或 int8</translation>
-    </message>
-    <message>
-        <source>fsdp1: gradients of all micro-batches but the last are added up whole and not scattered (no_sync)</source>
-        <translation>fsdp1：除最后一个之外，所有微批次的梯度整体累加而不散布（no_sync）</translation>
-    </message>
-    <message>
-        <source>fsdp1: groups of GPUs, each of which holds the model in parts (HYBRID_SHARD); gradients are scattered within a group and added up over the groups; 1: all GPUs are one</source>
-        <translation>fsdp1：GPU 分组，每组以分片持有整个模型（HYBRID_SHARD）；梯度在组内散布并在组间求和；1：所有 GPU 为一组</translation>
-    </message>
-    <message>
-        <source>fsdp1: in backward the next layer is gathered before a layer&apos;s gradients are computed (BACKWARD_PRE), after it (BACKWARD_POST), or when it is needed (None)</source>
-        <translation>fsdp1：反向中，下一层在本层梯度计算之前（BACKWARD_PRE）、之后（BACKWARD_POST）或需要时（None）收集</translation>
-    </message>
-    <message>
-        <source>fsdp1: the host waits until what was gathered two units before is gone (limit_all_gathers); false: it gathers as far ahead as it gets</source>
-        <translation>fsdp1：主机等待，直到两个单元之前收集的内容释放（limit_all_gathers）；false：尽可能提前收集</translation>
-    </message>
-    <message>
-        <source>fsdp1: the optimizer gets what this GPU has of each parameter (use_orig_params); false: the flat parameters</source>
-        <translation>fsdp1：优化器得到本 GPU 持有的各参数部分（use_orig_params）；false：扁平参数</translation>
-    </message>
-    <message>
-        <source>fsdp1: type in which weights are gathered and gradients scattered (MixedPrecision(param_dtype=...)); the parts keep their own</source>
-        <translation>fsdp1：收集权重和散布梯度所用的类型（MixedPrecision(param_dtype=...)）；分片保持各自的类型</translation>
     </message>
     <message>
         <source>full name</source>
@@ -2893,100 +2159,12 @@ most of it asked for by {}</source>
         <translation>融合优化器（fused=True）</translation>
     </message>
     <message>
-        <source>galore.rank: a part of a gradient has other singular vectors: use shard.strategy=ddp, or none</source>
-        <translation>galore.rank：梯度的一部分有不同的奇异向量：请用 shard.strategy=ddp 或 none</translation>
-    </message>
-    <message>
-        <source>galore.rank: it is a form of AdamW: set optimizer.name=adamw</source>
-        <translation>galore.rank：它是 AdamW 的一种形式：请设 optimizer.name=adamw</translation>
-    </message>
-    <message>
-        <source>galore.rank: its moments are fp32 here: set optimizer.bits=32</source>
-        <translation>galore.rank：其矩在这里是 fp32：请设 optimizer.bits=32</translation>
-    </message>
-    <message>
-        <source>galore.rank: its state is not loaded: set resume.map_location=none</source>
-        <translation>galore.rank：其状态不加载：请设 resume.map_location=none</translation>
-    </message>
-    <message>
-        <source>galore.rank: its state is on the card: set offload.optimizer=none</source>
-        <translation>galore.rank：其状态位于 GPU：请设 offload.optimizer=none</translation>
-    </message>
-    <message>
-        <source>galore.rank: the basics model&apos;s script brings an optimizer of its own: set galore.rank=0</source>
-        <translation>galore.rank：基础模型的脚本自带优化器：请设 galore.rank=0</translation>
-    </message>
-    <message>
-        <source>galore.rank: transformers&apos; GaLore passes over GPT-2&apos;s Conv1D layers: set galore.rank=0</source>
-        <translation>galore.rank：transformers 的 GaLore 跳过 GPT-2 的 Conv1D 层：请设 galore.rank=0</translation>
-    </message>
-    <message>
         <source>gathered as</source>
         <translation>收集类型</translation>
     </message>
     <message>
-        <source>generate.cache=static and sliding attend through a mask, which flash kernels don&apos;t take: use attention=efficient</source>
-        <translation>generate.cache=static 和 sliding 通过掩码计算注意力，flash 内核不支持：请用 attention=efficient</translation>
-    </message>
-    <message>
-        <source>generate.cache=static and sliding: {model} has no such cache in transformers 4.51, or none that is planned; set generate.cache=dynamic</source>
-        <translation>generate.cache=static 和 sliding：{model} 在 transformers 4.51 中没有这种缓存，或不支持规划；请设 generate.cache=dynamic</translation>
-    </message>
-    <message>
-        <source>generate.cache=static has the weights&apos; type, which autocast&apos;s keys do not have; use generate.cache=dynamic</source>
-        <translation>generate.cache=static 使用权重的类型，而 autocast 的键不是该类型；请用 generate.cache=dynamic</translation>
-    </message>
-    <message>
-        <source>generate.lengths are of generated tokens, which are 0: set generate.tokens=64</source>
-        <translation>generate.lengths 是生成词元的长度，而其数量为 0：请设 generate.tokens=64</translation>
-    </message>
-    <message>
-        <source>generate.lengths: where values are computed a sequence ends where its tokens say so; use backend=plan</source>
-        <translation>generate.lengths：真正计算数值时，序列在其词元指示处结束；请用 backend=plan</translation>
-    </message>
-    <message>
-        <source>generate.tokens is planned of weights on the card: set offload.parameters=none</source>
-        <translation>generate.tokens 只规划权重在 GPU 上的情况：请设 offload.parameters=none</translation>
-    </message>
-    <message>
-        <source>generate.tokens is planned on one GPU: set shard.strategy=none</source>
-        <translation>generate.tokens 只规划单个 GPU：请设 shard.strategy=none</translation>
-    </message>
-    <message>
-        <source>generate.tokens with attention=flash-2 takes another way through its package, which is not planned; use attention=flash</source>
-        <translation>generate.tokens 配合 attention=flash-2 走其软件包的另一路径，不支持规划；请用 attention=flash</translation>
-    </message>
-    <message>
-        <source>generate.tokens: generation is planned of transformers 4.51; set loss_path=labels-shifted</source>
-        <translation>generate.tokens：生成按 transformers 4.51 规划；请设 loss_path=labels-shifted</translation>
-    </message>
-    <message>
-        <source>generate.tokens: keys and values are kept of Llama, Qwen2, Qwen3, Mistral, Mixtral, Phi, GPT-2, T5 and their like; others have caches of their own, which are not planned</source>
-        <translation>generate.tokens：支持 Llama、Qwen2、Qwen3、Mistral、Mixtral、Phi、GPT-2、T5 等的键值缓存；其他模型有自己的缓存，不支持规划</translation>
-    </message>
-    <message>
-        <source>generate.tokens: mode=inference is plain forward passes; set mode=generate</source>
-        <translation>generate.tokens：mode=inference 是普通前向；请设 mode=generate</translation>
-    </message>
-    <message>
         <source>generation</source>
         <translation>生成</translation>
-    </message>
-    <message>
-        <source>given back when they were idle for long and memory is short</source>
-        <translation>长期闲置且内存不足时归还</translation>
-    </message>
-    <message>
-        <source>given by the driver · at most {}</source>
-        <translation>由驱动分配 · 最多 {}</translation>
-    </message>
-    <message>
-        <source>given to</source>
-        <translation>用于</translation>
-    </message>
-    <message>
-        <source>goes with shards</source>
-        <translation>与分片一起使用</translation>
     </message>
     <message>
         <source>gradient checkpointing</source>
@@ -2997,24 +2175,8 @@ most of it asked for by {}</source>
         <translation>切分梯度和优化器状态</translation>
     </message>
     <message>
-        <source>gradients of amp-fp16 are unscaled before they are measured, as GradScaler.unscale_ does</source>
-        <translation>amp-fp16 的梯度在计算范数之前反缩放，如 GradScaler.unscale_</translation>
-    </message>
-    <message>
         <source>gradients stay through the next forward</source>
         <translation>梯度保留到下一次前向之后</translation>
-    </message>
-    <message>
-        <source>gradients.dtype=fp32: gradients that are used at once are not added up; set optimizer.in_backward=false</source>
-        <translation>gradients.dtype=fp32：立即使用的梯度不累加；请设 optimizer.in_backward=false</translation>
-    </message>
-    <message>
-        <source>gradients.dtype=fp32: is planned on one GPU: set shard.strategy=none</source>
-        <translation>gradients.dtype=fp32：只规划单个 GPU：请设 shard.strategy=none</translation>
-    </message>
-    <message>
-        <source>gradients.dtype=fp32: what is filled with zeros are the sums; set zero_grad=none</source>
-        <translation>gradients.dtype=fp32：填零的是累加和；请设 zero_grad=none</translation>
     </message>
     <message>
         <source>groups</source>
@@ -3025,20 +2187,8 @@ most of it asked for by {}</source>
         <translation>增大</translation>
     </message>
     <message>
-        <source>half a byte a moment, scales for each 128</source>
-        <translation>每个矩半字节，每 128 个一个缩放因子</translation>
-    </message>
-    <message>
         <source>half of fp32, no scales</source>
         <translation>fp32 的一半，没有缩放因子</translation>
-    </message>
-    <message>
-        <source>half of the {} of activations and temporaries alive then that autocast has in 16 bits, if they are fp32{}</source>
-        <translation>届时存活的 {} 激活值和临时张量中 autocast 以 16 位保存部分的一半（若为 fp32）{}</translation>
-    </message>
-    <message>
-        <source>half of the {} of activations, inputs and temporaries alive then{}</source>
-        <translation>届时存活的 {} 激活值、输入和临时张量的一半{}</translation>
     </message>
     <message>
         <source>half of the {}{} of parameters, gradients and optimizer state, if they are fp32</source>
@@ -3051,14 +2201,6 @@ most of it asked for by {}</source>
     <message>
         <source>half the recomputation, half the saving</source>
         <translation>重计算减半，节省也减半</translation>
-    </message>
-    <message>
-        <source>has ended before</source>
-        <translation>已经结束</translation>
-    </message>
-    <message>
-        <source>held by the caching allocator: the sum of its segments</source>
-        <translation>由缓存分配器占有：其所有段之和</translation>
     </message>
     <message>
         <source>higher</source>
@@ -3081,28 +2223,12 @@ most of it asked for by {}</source>
         <translation>主机 </translation>
     </message>
     <message>
-        <source>how GPUs share the training; batch is what one GPU sees</source>
-        <translation>GPU 如何分担训练；batch 是一个 GPU 的批</translation>
-    </message>
-    <message>
-        <source>how long samples are: a file of lines &quot;length,count&quot;, from which each micro-batch draws its samples: what seq=FILE sets; longer ones are cut to a seq that is a number</source>
-        <translation>样本长度：由 &quot;length,count&quot; 行组成的文件，每个微批次从中抽取样本：由 seq=FILE 设置；超过数值 seq 的会被截断</translation>
-    </message>
-    <message>
         <source>how much larger an unsplit block may be</source>
         <translation>未切分的块可以大多少</translation>
     </message>
     <message>
-        <source>how much larger than asked for a block that is not cut may be, in MiB; empty: 20</source>
-        <translation>不切分的块最多可比请求大多少（MiB）；留空：20</translation>
-    </message>
-    <message>
         <source>how much was reserved is not recorded</source>
         <translation>没有记录预留了多少</translation>
-    </message>
-    <message>
-        <source>how samples of samples.file come into a micro-batch</source>
-        <translation>samples.file 的样本如何组成微批次</translation>
     </message>
     <message>
         <source>how saved activations are kept</source>
@@ -3125,22 +2251,6 @@ most of it asked for by {}</source>
         <translation>在空洞中</translation>
     </message>
     <message>
-        <source>in no segment</source>
-        <translation>不在段中</translation>
-    </message>
-    <message>
-        <source>in no segment that the file knows</source>
-        <translation>不在文件已知的段中</translation>
-    </message>
-    <message>
-        <source>in segments that are wholly free</source>
-        <translation>在完全空闲的段中</translation>
-    </message>
-    <message>
-        <source>in segments that are wholly free: empty_cache() gives it back</source>
-        <translation>在完全空闲的段中：empty_cache() 可归还</translation>
-    </message>
-    <message>
         <source>in this state</source>
         <translation>在此状态</translation>
     </message>
@@ -3149,32 +2259,12 @@ most of it asked for by {}</source>
         <translation>推断依据</translation>
     </message>
     <message>
-        <source>init_on_device: a rank&apos;s share is made of weights on the host; use shard.strategy=ddp</source>
-        <translation>init_on_device：rank 的份额由主机上的权重得到；请用 shard.strategy=ddp</translation>
-    </message>
-    <message>
-        <source>init_on_device: quantized weights are made of those that are moved; set quantization=none</source>
-        <translation>init_on_device：量化权重由移动的权重得到；请设 quantization=none</translation>
-    </message>
-    <message>
-        <source>init_on_device: weights that are made on the card are not moved or cast; set load=device</source>
-        <translation>init_on_device：在 GPU 上创建的权重不移动也不转换；请设 load=device</translation>
-    </message>
-    <message>
         <source>it does not pass</source>
         <translation>不能通过</translation>
     </message>
     <message>
         <source>it does not pass, and</source>
         <translation>不能通过，且</translation>
-    </message>
-    <message>
-        <source>its blocks are in the baseline alone: swap the two to see them</source>
-        <translation>其块只在基线中：交换两者即可看到</translation>
-    </message>
-    <message>
-        <source>its call was not recorded</source>
-        <translation>其调用没有记录</translation>
     </message>
     <message>
         <source>its kernels</source>
@@ -3193,10 +2283,6 @@ most of it asked for by {}</source>
         <translation>保留注意力和每隔一个乘法，其余重新计算</translation>
     </message>
     <message>
-        <source>keeps the products that cost most for their bytes</source>
-        <translation>保留单位字节代价最大的乘法</translation>
-    </message>
-    <message>
         <source>kernel</source>
         <translation>内核</translation>
     </message>
@@ -3205,24 +2291,8 @@ most of it asked for by {}</source>
         <translation>个内核</translation>
     </message>
     <message>
-        <source>kernels=fused beside split layers is not planned: set kernels=eager</source>
-        <translation>不支持在切分的层旁规划 kernels=fused：请设 kernels=eager</translation>
-    </message>
-    <message>
-        <source>kernels=fused is there for RMS norms and silu(gate) * up of Llama, Qwen, Mistral and Mixtral; set kernels=eager</source>
-        <translation>kernels=fused 用于 Llama、Qwen、Mistral 和 Mixtral 的 RMS 归一化和 silu(gate) * up；请设 kernels=eager</translation>
-    </message>
-    <message>
         <source>key and value heads not expanded</source>
         <translation>键值头不展开</translation>
-    </message>
-    <message>
-        <source>keys and values of every layer are kept through forward and loss (use_cache=True of a model that trains)</source>
-        <translation>每层的键和值在前向和损失期间保留（训练模型的 use_cache=True）</translation>
-    </message>
-    <message>
-        <source>keys and values stay named until the loss</source>
-        <translation>键和值在损失之前一直被引用</translation>
     </message>
     <message>
         <source>kind</source>
@@ -3243,18 +2313,6 @@ most of it asked for by {}</source>
     <message>
         <source>largest hole</source>
         <translation>最大空洞</translation>
-    </message>
-    <message>
-        <source>largest piece</source>
-        <translation>最大一块</translation>
-    </message>
-    <message>
-        <source>last before its free</source>
-        <translation>释放前最后</translation>
-    </message>
-    <message>
-        <source>last by</source>
-        <translation>最后使用</translation>
     </message>
     <message>
         <source>last read by</source>
@@ -3293,16 +2351,8 @@ most of it asked for by {}</source>
         <translation>学习率：恒定，或在运行的各步中按半余弦降到 0</translation>
     </message>
     <message>
-        <source>leaves behind</source>
-        <translation>遗留</translation>
-    </message>
-    <message>
         <source>length</source>
         <translation>长度</translation>
-    </message>
-    <message>
-        <source>lengths of the micro-batches in turn, &quot;400,1536,400&quot;, or a range to draw from, &quot;256-1024&quot;: what seq=LIST sets; empty: all as seq says</source>
-        <translation>各微批次的长度依次为 &quot;400,1536,400&quot;，或从范围 &quot;256-1024&quot; 中抽取：由 seq=LIST 设置；留空：都与 seq 相同</translation>
     </message>
     <message>
         <source>less</source>
@@ -3311,10 +2361,6 @@ most of it asked for by {}</source>
     <message>
         <source>libraries</source>
         <translation>库</translation>
-    </message>
-    <message>
-        <source>life of a block</source>
-        <translation>一个块的存活时间</translation>
     </message>
     <message>
         <source>lifetime: born and freed in backward</source>
@@ -3329,10 +2375,6 @@ most of it asked for by {}</source>
         <translation>生命周期：在优化器步中创建并释放</translation>
     </message>
     <message>
-        <source>lifetime: born in backward, there when it ends</source>
-        <translation>生命周期：在反向中创建，反向结束时存在</translation>
-    </message>
-    <message>
         <source>lifetime: born in forward, freed in backward</source>
         <translation>生命周期：在前向中创建，在反向中释放</translation>
     </message>
@@ -3345,52 +2387,20 @@ most of it asked for by {}</source>
         <translation>生命周期：在前向中创建，其后没有反向</translation>
     </message>
     <message>
-        <source>lifetime: born in forward, there when the recording ends</source>
-        <translation>生命周期：在前向中创建，录制结束时存在</translation>
-    </message>
-    <message>
         <source>lifetime: born in the optimizer&apos;s step, stays</source>
         <translation>生命周期：在优化器步中创建，一直保留</translation>
-    </message>
-    <message>
-        <source>lifetime: born in the optimizer&apos;s step, stays in the place of one that goes</source>
-        <translation>生命周期：在优化器步中创建，取代一个释放的块并保留</translation>
     </message>
     <message>
         <source>lifetime: freed, outside of all phases</source>
         <translation>生命周期：已释放，不在任何阶段内</translation>
     </message>
     <message>
-        <source>lifetime: in every pass replaced by one that is larger by as much, layer by layer</source>
-        <translation>生命周期：每次都被一个增大同样量的块取代，逐层进行</translation>
-    </message>
-    <message>
         <source>limit gathers</source>
         <translation>限制收集</translation>
     </message>
     <message>
-        <source>linear layers that are projected: layers (all in the model&apos;s layers: transformers&apos; optim_target_modules=[&quot;attn&quot;, &quot;mlp&quot;] of Llama and its like), parts of their paths, or all-linear (the output layer too, where it is not tied to the embedding)</source>
-        <translation>投影的线性层：layers（模型各层中的全部：transformers 对 Llama 等的 optim_target_modules=[&quot;attn&quot;, &quot;mlp&quot;]）、路径的一部分，或 all-linear（包括未与嵌入绑定的输出层）</translation>
-    </message>
-    <message>
-        <source>linear layers that get an adapter, as &quot;q_proj,v_proj&quot;</source>
-        <translation>获得适配器的线性层，如 &quot;q_proj,v_proj&quot;</translation>
-    </message>
-    <message>
-        <source>lives</source>
-        <translation>存活</translation>
-    </message>
-    <message>
         <source>load</source>
         <translation>加载</translation>
-    </message>
-    <message>
-        <source>load=cast-on-device: these weights stay fp32, nothing is cast</source>
-        <translation>load=cast-on-device：这些权重保持 fp32，无需转换</translation>
-    </message>
-    <message>
-        <source>logits and labels on their way to the loss, as transformers has them from 4.49 on (labels-shifted), from 4.46 to 4.48 (logits-cut), or before (upcast-in-model)</source>
-        <translation>到损失途中的 logits 和标签，按 transformers 4.49 起（labels-shifted）、4.46 到 4.48（logits-cut）或更早（upcast-in-model）</translation>
     </message>
     <message>
         <source>logits for a part of the tokens at a time</source>
@@ -3405,62 +2415,6 @@ most of it asked for by {}</source>
         <translation>loop：逐张量；foreach：张量列表；fused：一个内核</translation>
     </message>
     <message>
-        <source>lora.kind=dora beside weights of 4 or 8 bits is not planned: it makes them wide in each forward, to measure their rows; use lora.kind=lora</source>
-        <translation>不支持在 4 或 8 位权重旁规划 lora.kind=dora：它每次前向都展开权重以测量各行；请用 lora.kind=lora</translation>
-    </message>
-    <message>
-        <source>lora.placement says where adapters of lora.rank are, which is 0: set lora.rank=8</source>
-        <translation>lora.placement 指定 lora.rank 的适配器位置，而 rank 为 0：请设 lora.rank=8</translation>
-    </message>
-    <message>
-        <source>lora.placement=layer-parallel and tower are for models with one stack of layers over tokens; the torch.nn.Transformer presets have them built in</source>
-        <translation>lora.placement=layer-parallel 和 tower 用于对词元只有一个层栈的模型；torch.nn.Transformer 预设已内置</translation>
-    </message>
-    <message>
-        <source>lora.placement=layer-parallel and tower are planned on one GPU: set shard.strategy=none</source>
-        <translation>lora.placement=layer-parallel 和 tower 只规划单个 GPU：请设 shard.strategy=none</translation>
-    </message>
-    <message>
-        <source>lora.placement=layer-parallel and tower are planned over weights as they are: set quantization=none</source>
-        <translation>lora.placement=layer-parallel 和 tower 只规划未量化的权重：请设 quantization=none</translation>
-    </message>
-    <message>
-        <source>lora.placement=layer-parallel and tower have one form of adapter: set lora.kind=lora</source>
-        <translation>lora.placement=layer-parallel 和 tower 只有一种适配器：请设 lora.kind=lora</translation>
-    </message>
-    <message>
-        <source>lora.trunk=cached has no trunk on the card for evaluation: set eval=none</source>
-        <translation>lora.trunk=cached 时 GPU 上没有用于评估的主干：请设 eval=none</translation>
-    </message>
-    <message>
-        <source>lora.trunk=cached has no trunk on the card for generation: set generate.tokens=0</source>
-        <translation>lora.trunk=cached 时 GPU 上没有用于生成的主干：请设 generate.tokens=0</translation>
-    </message>
-    <message>
-        <source>lora.trunk=cached is planned of batches of one length: set lengths to nothing</source>
-        <translation>lora.trunk=cached 只规划长度相同的批：请将 lengths 留空</translation>
-    </message>
-    <message>
-        <source>lora.trunk=cached is planned of batches of one length: set samples.file to nothing</source>
-        <translation>lora.trunk=cached 只规划长度相同的批：请将 samples.file 留空</translation>
-    </message>
-    <message>
-        <source>lora.trunk=cached is planned of whole batches: set micro_batches=1</source>
-        <translation>lora.trunk=cached 只规划完整的批：请设 micro_batches=1</translation>
-    </message>
-    <message>
-        <source>lora.trunk=cached is planned, not run: the data of a second epoch are not those of the first here; use backend=plan</source>
-        <translation>lora.trunk=cached 只能规划，不能运行：这里第二轮的数据与第一轮不同；请用 backend=plan</translation>
-    </message>
-    <message>
-        <source>lora.trunk=cached leaves nothing to compute again: set checkpointing.mode=none</source>
-        <translation>lora.trunk=cached 没有可重新计算的内容：请设 checkpointing.mode=none</translation>
-    </message>
-    <message>
-        <source>lora.trunk=cached needs a trunk that adapters give nothing back to: set lora.placement=tower</source>
-        <translation>lora.trunk=cached 需要适配器不回传的主干：请设 lora.placement=tower</translation>
-    </message>
-    <message>
         <source>loss</source>
         <translation>损失</translation>
     </message>
@@ -3469,44 +2423,12 @@ most of it asked for by {}</source>
         <translation>损失分成 {} 块</translation>
     </message>
     <message>
-        <source>loss=chunked: the basics model&apos;s script computes its loss at once</source>
-        <translation>loss=chunked：基础模型的脚本一次计算损失</translation>
-    </message>
-    <message>
-        <source>loss_path is of a loss of all logits at once, which loss=chunked takes the place of; set loss_path=labels-shifted</source>
-        <translation>loss_path 针对一次计算全部 logits 的损失，而 loss=chunked 取代了它；请设 loss_path=labels-shifted</translation>
-    </message>
-    <message>
-        <source>loss_path: {model} is not among the decoders that transformers had before 4.49; set loss_path=labels-shifted</source>
-        <translation>loss_path：{model} 不在 transformers 4.49 之前的解码器之列；请设 loss_path=labels-shifted</translation>
-    </message>
-    <message>
-        <source>loss_path=upcast-in-model: GPT-2 never did, and had its loss in the type of its logits, which is not planned; set loss_path=logits-cut</source>
-        <translation>loss_path=upcast-in-model：GPT-2 从未如此，其损失使用 logits 的类型，不支持规划；请设 loss_path=logits-cut</translation>
-    </message>
-    <message>
-        <source>loss_reentrant says how chunks are computed again: with loss_keeps=logits none is; set loss_reentrant=false</source>
-        <translation>loss_reentrant 指定如何重新计算各块：loss_keeps=logits 时无需重新计算；请设 loss_reentrant=false</translation>
-    </message>
-    <message>
-        <source>low-rank adapters, rest frozen</source>
-        <translation>低秩适配器，其余冻结</translation>
-    </message>
-    <message>
         <source>lower</source>
         <translation>低</translation>
     </message>
     <message>
         <source>made</source>
         <translation>分配了</translation>
-    </message>
-    <message>
-        <source>made by</source>
-        <translation>创建者</translation>
-    </message>
-    <message>
-        <source>made on the GPU</source>
-        <translation>在 GPU 上创建</translation>
     </message>
     <message>
         <source>managed</source>
@@ -3585,10 +2507,6 @@ most of it asked for by {}</source>
         <translation>混合精度（autocast 到 bf16）</translation>
     </message>
     <message>
-        <source>mode=generate makes generate.tokens tokens, which are 0: set generate.tokens=64</source>
-        <translation>mode=generate 生成 generate.tokens 个词元，而其为 0：请设 generate.tokens=64</translation>
-    </message>
-    <message>
         <source>model weights</source>
         <translation>模型权重</translation>
     </message>
@@ -3625,14 +2543,6 @@ most of it asked for by {}</source>
         <translation>模块</translation>
     </message>
     <message>
-        <source>moments in few dimensions</source>
-        <translation>少数维度的矩</translation>
-    </message>
-    <message>
-        <source>moments make room when others need it</source>
-        <translation>其他内容需要时矩让出空间</translation>
-    </message>
-    <message>
         <source>momentum of sgd; 0 keeps no state</source>
         <translation>sgd 的动量；0 时没有状态</translation>
     </message>
@@ -3645,24 +2555,8 @@ most of it asked for by {}</source>
         <translation>超过 </translation>
     </message>
     <message>
-        <source>more than was ever reserved was asked for</source>
-        <translation>请求超过了曾经预留的量</translation>
-    </message>
-    <message>
-        <source>most bytes that were live together</source>
-        <translation>同时存活的最大字节数</translation>
-    </message>
-    <message>
         <source>most reserved</source>
         <translation>最大预留</translation>
-    </message>
-    <message>
-        <source>most that the norm of all gradients may be; 0: no clipping</source>
-        <translation>所有梯度范数的上限；0：不裁剪</translation>
-    </message>
-    <message>
-        <source>moved in fp32 first: reserved stays twice as large</source>
-        <translation>先以 fp32 移动：预留保持两倍大</translation>
     </message>
     <message>
         <source>moved in fp32, cast there</source>
@@ -3673,24 +2567,8 @@ most of it asked for by {}</source>
         <translation>从未释放</translation>
     </message>
     <message>
-        <source>new tokens of each sequence up to its end token, &quot;40,120&quot; in turn, or a range, whose greatest counts: generation ends with the longest; empty: no end token</source>
-        <translation>每个序列到其结束词元的新词元数，依次 &quot;40,120&quot;，或一个范围，取其最大值：生成随最长者结束；留空：没有结束词元</translation>
-    </message>
-    <message>
-        <source>new tokens that generate() makes after training and evaluation, or instead of them (mode=generate); 0: no generation</source>
-        <translation>generate() 在训练和评估之后（或代替它们，mode=generate）产生的新词元数；0：不生成</translation>
-    </message>
-    <message>
         <source>next in backward</source>
         <translation>反向中的下一个</translation>
-    </message>
-    <message>
-        <source>nn.MultiheadAttention asks scaled_dot_product_attention</source>
-        <translation>nn.MultiheadAttention 使用 scaled_dot_product_attention</translation>
-    </message>
-    <message>
-        <source>no LoRA, which finds no layer in it</source>
-        <translation>无 LoRA（没有找到可用的层）</translation>
     </message>
     <message>
         <source>no T×T score matrices</source>
@@ -3701,32 +2579,12 @@ most of it asked for by {}</source>
         <translation>没有分配</translation>
     </message>
     <message>
-        <source>no copy on the host; a tied output layer is there for a moment</source>
-        <translation>主机上没有副本；绑定的输出层短暂存在</translation>
-    </message>
-    <message>
-        <source>no memory on the card; time on the bus</source>
-        <translation>不占 GPU 内存；占用总线时间</translation>
-    </message>
-    <message>
-        <source>no score matrices, Hopper&apos;s way</source>
-        <translation>没有分数矩阵，Hopper 的方式</translation>
-    </message>
-    <message>
         <source>no score matrices, in 32 bits too</source>
         <translation>没有分数矩阵，32 位也适用</translation>
     </message>
     <message>
-        <source>no stack where others have one: autograd&apos;s thread</source>
-        <translation>其他有栈之处没有栈：自动求导的线程</translation>
-    </message>
-    <message>
         <source>no state beside the weights</source>
         <translation>权重之外没有状态</translation>
-    </message>
-    <message>
-        <source>no state; with momentum one tensor as large as the trained parameters</source>
-        <translation>没有状态；带动量时为一个与可训练参数同样大的张量</translation>
     </message>
     <message>
         <source>no training: a prompt, and tokens with a cache of keys and values</source>
@@ -3747,10 +2605,6 @@ most of it asked for by {}</source>
     <message>
         <source>none found</source>
         <translation>没有找到</translation>
-    </message>
-    <message>
-        <source>none: entries are counted</source>
-        <translation>无：按条目计数</translation>
     </message>
     <message>
         <source>norm</source>
@@ -3793,84 +2647,12 @@ most of it asked for by {}</source>
         <translation>无（use_cache=False）</translation>
     </message>
     <message>
-        <source>nothing is in memory here</source>
-        <translation>此处内存中没有内容</translation>
-    </message>
-    <message>
-        <source>nothing was asked of the device then</source>
-        <translation>当时没有向设备申请</translation>
-    </message>
-    <message>
-        <source>of a tower: its frozen trunk runs for each batch, or only in the first step, which puts what its layers make into host memory (steps after it stand for later epochs)</source>
-        <translation>关于塔：其冻结的主干对每个批运行，或只在第一步运行并将各层结果放入主机内存（之后的步代表后续轮次）</translation>
-    </message>
-    <message>
-        <source>of all its allocations together, however short</source>
-        <translation>其所有分配之和，无论多短</translation>
-    </message>
-    <message>
-        <source>of all processes, which it does not tell apart,</source>
-        <translation>所有进程（未区分）</translation>
-    </message>
-    <message>
-        <source>of allocated: rests of blocks too small to be split off</source>
-        <translation>属于已分配：小到无法切下的块尾</translation>
-    </message>
-    <message>
-        <source>of allocated: up to a multiple of 512 bytes, or as the settings say</source>
-        <translation>属于已分配：取整到 512 字节的倍数，或按设置</translation>
-    </message>
-    <message>
-        <source>of loss=chunked: each chunk is computed again in a nested backward (use_reentrant), or in a second run</source>
-        <translation>关于 loss=chunked：每块在嵌套的反向中（use_reentrant）或在第二次运行中重新计算</translation>
-    </message>
-    <message>
-        <source>of loss=chunked: nothing (a chunk&apos;s logits are computed again in backward), or the logits of all chunks, each with a compiled cross entropy that makes no fp32 copy (torchtune)</source>
-        <translation>关于 loss=chunked：不保留（一块的 logits 在反向中重新计算），或保留所有块的 logits，每块用不产生 fp32 副本的编译交叉熵（torchtune）</translation>
-    </message>
-    <message>
-        <source>of most of its bytes</source>
-        <translation>其大部分字节的类别</translation>
-    </message>
-    <message>
-        <source>of that, in blocks that tensors use</source>
-        <translation>其中由张量使用的块</translation>
-    </message>
-    <message>
-        <source>of the trace or of the selected range</source>
-        <translation>跟踪或所选区间的</translation>
-    </message>
-    <message>
         <source>of this process</source>
         <translation>本进程</translation>
     </message>
     <message>
         <source>off</source>
         <translation>关</translation>
-    </message>
-    <message>
-        <source>offload.activations and activation_compression both say where saved activations are; choose one</source>
-        <translation>offload.activations 和 activation_compression 都指定保存的激活值的位置；请只选其一</translation>
-    </message>
-    <message>
-        <source>offload.optimizer steps on the host, where optimizer.bits below 32 have no kernel: set optimizer.bits=32</source>
-        <translation>offload.optimizer 在主机上更新，低于 32 的 optimizer.bits 在那里没有内核：请设 optimizer.bits=32</translation>
-    </message>
-    <message>
-        <source>offload.optimizer steps once for all parameters: set optimizer.in_backward=false</source>
-        <translation>offload.optimizer 对所有参数一次更新：请设 optimizer.in_backward=false</translation>
-    </message>
-    <message>
-        <source>offload.optimizer=nvme is planned, not run: use backend=plan, or offload.optimizer=cpu</source>
-        <translation>offload.optimizer=nvme 只能规划，不能运行：请用 backend=plan 或 offload.optimizer=cpu</translation>
-    </message>
-    <message>
-        <source>offload.parameters=cpu is the offload policy of fully_shard, which works on one GPU as well: set shard.strategy=zero3</source>
-        <translation>offload.parameters=cpu 是 fully_shard 的卸载策略，单个 GPU 也适用：请设 shard.strategy=zero3</translation>
-    </message>
-    <message>
-        <source>offload.parameters=cpu: the scaler of amp-fp16 looks for overflows on the card, where no gradients are; use amp-bf16</source>
-        <translation>offload.parameters=cpu：amp-fp16 的缩放器在 GPU 上检查溢出，而梯度不在那里；请用 amp-bf16</translation>
     </message>
     <message>
         <source>older block</source>
@@ -3909,32 +2691,12 @@ most of it asked for by {}</source>
         <translation>一次</translation>
     </message>
     <message>
-        <source>one after the other in one row</source>
-        <translation>依次连成一行</translation>
-    </message>
-    <message>
-        <source>one call, scores still in memory</source>
-        <translation>一次调用，分数仍在内存中</translation>
-    </message>
-    <message>
         <source>one kernel, no temporaries</source>
         <translation>一个内核，没有临时张量</translation>
     </message>
     <message>
-        <source>one moment for each matrix, half of Adam&apos;s state; its step multiplies each matrix fifteen times, in 16 bits</source>
-        <translation>每个矩阵一个矩，为 Adam 状态的一半；其优化器步以 16 位将每个矩阵乘十五次</translation>
-    </message>
-    <message>
-        <source>one moment for each trained element and one number a row, half of Adam&apos;s state</source>
-        <translation>每个可训练元素一个矩和每行一个数，为 Adam 状态的一半</translation>
-    </message>
-    <message>
         <source>one moment for each trained element, half of Adam&apos;s</source>
         <translation>每个可训练元素一个矩，为 Adam 的一半</translation>
-    </message>
-    <message>
-        <source>one process stands for one rank of shard.ranks; batch is that of a GPU (with shard.strategy=tensor of all, which see the same)</source>
-        <translation>一个进程代表 shard.ranks 中的一个 rank；batch 是一个 GPU 的批（shard.strategy=tensor 时所有 GPU 的批相同）</translation>
     </message>
     <message>
         <source>op</source>
@@ -3965,10 +2727,6 @@ most of it asked for by {}</source>
         <translation>优化器</translation>
     </message>
     <message>
-        <source>optimizer one by one (foreach=False)</source>
-        <translation>逐个更新的优化器（foreach=False）</translation>
-    </message>
-    <message>
         <source>optimizer state on the CPU</source>
         <translation>CPU 上的优化器状态</translation>
     </message>
@@ -3981,40 +2739,8 @@ most of it asked for by {}</source>
         <translation>optimizer.bits=16 即 AnyPrecisionAdamW：请设 optimizer.name=adamw</translation>
     </message>
     <message>
-        <source>optimizer.bits=4 is Adam&apos;s: set optimizer.name to adam or adamw</source>
-        <translation>optimizer.bits=4 属于 Adam：请将 optimizer.name 设为 adam 或 adamw</translation>
-    </message>
-    <message>
-        <source>optimizer.bits=8 is Adam&apos;s: set optimizer.name to adam or adamw</source>
-        <translation>optimizer.bits=8 属于 Adam：请将 optimizer.name 设为 adam 或 adamw</translation>
-    </message>
-    <message>
-        <source>optimizer.in_backward lets gradients go; set zero_grad=none</source>
-        <translation>optimizer.in_backward 会释放梯度；请设 zero_grad=none</translation>
-    </message>
-    <message>
         <source>optimizer.in_backward: a scaled loss needs all gradients before the step; use amp-bf16</source>
         <translation>optimizer.in_backward：缩放的损失在更新之前需要所有梯度；请用 amp-bf16</translation>
-    </message>
-    <message>
-        <source>optimizer.in_backward: clipping by the norm of all gradients needs them all; set clip_grad_norm=0</source>
-        <translation>optimizer.in_backward：按所有梯度的范数裁剪需要全部梯度；请设 clip_grad_norm=0</translation>
-    </message>
-    <message>
-        <source>optimizer.in_backward: gradients can&apos;t be added up over micro-batches when each is used at once; set micro_batches=1</source>
-        <translation>optimizer.in_backward：梯度立即使用时无法跨微批次累加；请设 micro_batches=1</translation>
-    </message>
-    <message>
-        <source>optimizer.in_backward: with loss=chunked in re-entrant checkpoints the output layer&apos;s gradient comes once for every chunk, and is whole only after the last; set loss_reentrant=false</source>
-        <translation>optimizer.in_backward：loss=chunked 配合可重入检查点时，输出层的梯度每块产生一次，最后一块之后才完整；请设 loss_reentrant=false</translation>
-    </message>
-    <message>
-        <source>optimizer.paged is bitsandbytes&apos;: set optimizer.library=bitsandbytes</source>
-        <translation>optimizer.paged 属于 bitsandbytes：请设 optimizer.library=bitsandbytes</translation>
-    </message>
-    <message>
-        <source>optimizer.paged is planned of 8-bit moments: set optimizer.bits=8</source>
-        <translation>optimizer.paged 只规划 8 位矩：请设 optimizer.bits=8</translation>
     </message>
     <message>
         <source>order: a step ends with its optimizer</source>
@@ -4073,10 +2799,6 @@ most of it asked for by {}</source>
         <translation>概览</translation>
     </message>
     <message>
-        <source>page-locked host memory; the card&apos;s stays as it is</source>
-        <translation>锁页主机内存；GPU 内存不变</translation>
-    </message>
-    <message>
         <source>pageable</source>
         <translation>可分页</translation>
     </message>
@@ -4097,20 +2819,12 @@ most of it asked for by {}</source>
         <translation>比例</translation>
     </message>
     <message>
-        <source>parts that loss=chunked cuts the tokens into</source>
-        <translation>loss=chunked 将词元切成的份数</translation>
-    </message>
-    <message>
         <source>peak</source>
         <translation>峰值</translation>
     </message>
     <message>
         <source>peak of </source>
         <translation>峰值：</translation>
-    </message>
-    <message>
-        <source>peak within</source>
-        <translation>其中峰值</translation>
     </message>
     <message>
         <source>peak {}</source>
@@ -4149,54 +2863,6 @@ most of it asked for by {}</source>
         <translation>规划所用 GPU</translation>
     </message>
     <message>
-        <source>prefix.tokens: PEFT refuses checkpointing, which would make the cache anew: set checkpointing.mode=none</source>
-        <translation>prefix.tokens：PEFT 不支持检查点（它会重建缓存）：请设 checkpointing.mode=none</translation>
-    </message>
-    <message>
-        <source>prefix.tokens: attention over trained keys has a mask, which flash kernels don&apos;t take: use attention=efficient or math</source>
-        <translation>prefix.tokens：对训练的键计算注意力需要掩码，flash 内核不支持：请用 attention=efficient 或 math</translation>
-    </message>
-    <message>
-        <source>prefix.tokens: generation from a prefix is not planned: set generate.tokens=0</source>
-        <translation>prefix.tokens：不支持规划带前缀的生成：请设 generate.tokens=0</translation>
-    </message>
-    <message>
-        <source>prefix.tokens: is planned of Llama, Qwen, Mistral, Mixtral and Phi, whose attention takes keys from a cache; set prefix.tokens=0</source>
-        <translation>prefix.tokens：只规划从缓存取键的 Llama、Qwen、Mistral、Mixtral 和 Phi；请设 prefix.tokens=0</translation>
-    </message>
-    <message>
-        <source>prefix.tokens: is planned of batches of one length: set lengths to nothing</source>
-        <translation>prefix.tokens：只规划长度相同的批：请将 lengths 留空</translation>
-    </message>
-    <message>
-        <source>prefix.tokens: is planned of batches of one length: set samples.file to nothing</source>
-        <translation>prefix.tokens：只规划长度相同的批：请将 samples.file 留空</translation>
-    </message>
-    <message>
-        <source>prefix.tokens: is planned on one GPU: set shard.strategy=none</source>
-        <translation>prefix.tokens：只规划单个 GPU：请设 shard.strategy=none</translation>
-    </message>
-    <message>
-        <source>prefix.tokens: is planned over weights as they are: set quantization=none</source>
-        <translation>prefix.tokens：只规划未量化的权重：请设 quantization=none</translation>
-    </message>
-    <message>
-        <source>prefix.tokens: one adapter at a time: set lora.rank=0</source>
-        <translation>prefix.tokens：一次只能用一种适配器：请设 lora.rank=0</translation>
-    </message>
-    <message>
-        <source>prefix.tokens: the cache is the prefix&apos;s: set use_cache=false</source>
-        <translation>prefix.tokens：缓存用于前缀：请设 use_cache=false</translation>
-    </message>
-    <message>
-        <source>prefix.tokens: the weights are frozen already: set trainable=all</source>
-        <translation>prefix.tokens：权重已经冻结：请设 trainable=all</translation>
-    </message>
-    <message>
-        <source>prepare_kbit_training=true makes hidden states fp32, which this attention does not take: use attention=efficient, or precision=amp-*</source>
-        <translation>prepare_kbit_training=true 使隐藏状态为 fp32，此注意力不支持：请用 attention=efficient 或 precision=amp-*</translation>
-    </message>
-    <message>
         <source>prepare_model_for_kbit_training</source>
         <translation>prepare_model_for_kbit_training</translation>
     </message>
@@ -4221,10 +2887,6 @@ most of it asked for by {}</source>
         <translation>qkv</translation>
     </message>
     <message>
-        <source>quantization: weights of 4 or 8 bits can&apos;t be trained; set lora.rank, or mode=inference</source>
-        <translation>quantization：4 或 8 位权重无法训练；请设置 lora.rank 或 mode=inference</translation>
-    </message>
-    <message>
         <source>query, key, value</source>
         <translation>query、key、value</translation>
     </message>
@@ -4237,16 +2899,8 @@ most of it asked for by {}</source>
         <translation>区间</translation>
     </message>
     <message>
-        <source>range that the program named</source>
-        <translation>程序命名的区间</translation>
-    </message>
-    <message>
         <source>ranges</source>
         <translation>区间</translation>
-    </message>
-    <message>
-        <source>ranges that the recorded program named</source>
-        <translation>录制的程序命名的区间</translation>
     </message>
     <message>
         <source>ranges · {}</source>
@@ -4313,10 +2967,6 @@ most of it asked for by {}</source>
         <translation>预留</translation>
     </message>
     <message>
-        <source>reserved and free: the trace says how much is reserved, not where</source>
-        <translation>预留且空闲：跟踪说明了预留多少，但没有说明位置</translation>
-    </message>
-    <message>
         <source>reserved {}</source>
         <translation>预留 {}</translation>
     </message>
@@ -4325,48 +2975,8 @@ most of it asked for by {}</source>
         <translation>预留，未使用</translation>
     </message>
     <message>
-        <source>resume is not planned of the basics model, whose script brings an optimizer of its own</source>
-        <translation>不支持规划基础模型的 resume，其脚本自带优化器</translation>
-    </message>
-    <message>
-        <source>resume is planned of Adam&apos;s and SGD&apos;s state: use optimizer.name=adamw</source>
-        <translation>resume 只规划 Adam 和 SGD 的状态：请用 optimizer.name=adamw</translation>
-    </message>
-    <message>
-        <source>resume is planned of one optimizer: set optimizer.in_backward=false</source>
-        <translation>resume 只规划一个优化器：请设 optimizer.in_backward=false</translation>
-    </message>
-    <message>
-        <source>resume is planned of state in the weights&apos; type: set optimizer.bits=32</source>
-        <translation>resume 只规划与权重同类型的状态：请设 optimizer.bits=32</translation>
-    </message>
-    <message>
-        <source>resume is planned of state on the card: set offload.optimizer=none</source>
-        <translation>resume 只规划 GPU 上的状态：请设 offload.optimizer=none</translation>
-    </message>
-    <message>
-        <source>resume is planned of weights as they are saved: set quantization=none</source>
-        <translation>resume 只规划按原样保存的权重：请设 quantization=none</translation>
-    </message>
-    <message>
-        <source>resume is planned of weights on the card: set offload.parameters=none</source>
-        <translation>resume 只规划 GPU 上的权重：请设 offload.parameters=none</translation>
-    </message>
-    <message>
-        <source>resume is planned of whole state dicts: use shard.strategy=ddp, or none</source>
-        <translation>resume 只规划完整的状态字典：请用 shard.strategy=ddp 或 none</translation>
-    </message>
-    <message>
-        <source>resume.keeps without resume.map_location does nothing</source>
-        <translation>没有 resume.map_location 时 resume.keeps 不起作用</translation>
-    </message>
-    <message>
         <source>retag</source>
         <translation>retag</translation>
-    </message>
-    <message>
-        <source>round requests up, so that blocks are used again</source>
-        <translation>将请求向上取整，使块可被重用</translation>
     </message>
     <message>
         <source>rounding</source>
@@ -4393,22 +3003,6 @@ most of it asked for by {}</source>
         <translation>相同</translation>
     </message>
     <message>
-        <source>samples.batches puts samples of samples.file together, and there is no such file</source>
-        <translation>samples.batches 组合 samples.file 的样本，而没有该文件</translation>
-    </message>
-    <message>
-        <source>samples.batches=packed: written-out attention would have the scores of a whole row; use attention=efficient or flash</source>
-        <translation>samples.batches=packed：显式注意力会产生整行的分数；请用 attention=efficient 或 flash</translation>
-    </message>
-    <message>
-        <source>samples.file has lengths of samples, lengths those of batches: set one of them</source>
-        <translation>samples.file 是样本的长度，lengths 是批的长度：只能设置其一</translation>
-    </message>
-    <message>
-        <source>samples.file is of token sequences, which this model is not given</source>
-        <translation>samples.file 针对词元序列，此模型不使用</translation>
-    </message>
-    <message>
         <source>save</source>
         <translation>保存</translation>
     </message>
@@ -4417,24 +3011,8 @@ most of it asked for by {}</source>
         <translation>不训练时 save 没有新内容可保存</translation>
     </message>
     <message>
-        <source>save=step is planned of weights on the card: set save=none</source>
-        <translation>save=step 只规划 GPU 上的权重：请设 save=none</translation>
-    </message>
-    <message>
-        <source>save=step is planned of whole state dicts; those of sharded runs are not: set save=none</source>
-        <translation>save=step 只规划完整的状态字典；分片运行的不支持：请设 save=none</translation>
-    </message>
-    <message>
-        <source>scores are capped with attention=eager alone: SDPA has no cap</source>
-        <translation>只有 attention=eager 会限制分数上限：SDPA 没有上限</translation>
-    </message>
-    <message>
         <source>segment</source>
         <translation>段</translation>
-    </message>
-    <message>
-        <source>segment that needs</source>
-        <translation>所需的段</translation>
     </message>
     <message>
         <source>segment_alloc</source>
@@ -4457,10 +3035,6 @@ most of it asked for by {}</source>
         <translation>段</translation>
     </message>
     <message>
-        <source>segments grow: less is held between blocks</source>
-        <translation>段可增长：块之间滞留更少</translation>
-    </message>
-    <message>
         <source>segments that grow: fewer holes</source>
         <translation>可增长的段：空洞更少</translation>
     </message>
@@ -4481,100 +3055,12 @@ most of it asked for by {}</source>
         <translation>准备</translation>
     </message>
     <message>
-        <source>shard.find_unused: DistributedDataParallel takes parameters of re-entrant checkpoints for unused, and fails; set checkpointing.reentrant=false</source>
-        <translation>shard.find_unused：DistributedDataParallel 将可重入检查点的参数视为未使用并失败；请设 checkpointing.reentrant=false</translation>
-    </message>
-    <message>
-        <source>shard.implementation=fsdp1: GaLore projects matrices, and a part of a flat parameter is a row; set galore.rank=0</source>
-        <translation>shard.implementation=fsdp1：GaLore 投影矩阵，而扁平参数的一部分是一行；请设 galore.rank=0</translation>
-    </message>
-    <message>
-        <source>shard.implementation=fsdp1: PyTorch does not add up gradients that are on the host; set shard.no_sync=true</source>
-        <translation>shard.implementation=fsdp1：PyTorch 不累加主机上的梯度；请设 shard.no_sync=true</translation>
-    </message>
-    <message>
-        <source>shard.implementation=fsdp1: PyTorch refuses to flatten adapters in fp32 and weights in 16 bits into one; set lora.dtype=weights</source>
-        <translation>shard.implementation=fsdp1：PyTorch 拒绝将 fp32 适配器和 16 位权重展平为一个；请设 lora.dtype=weights</translation>
-    </message>
-    <message>
         <source>shard.implementation=fsdp1: PyTorch refuses to flatten integers; set quantization=none, or shard.implementation=fsdp2</source>
         <translation>shard.implementation=fsdp1：PyTorch 拒绝展平整数；请设 quantization=none 或 shard.implementation=fsdp2</translation>
     </message>
     <message>
-        <source>shard.implementation=fsdp1: PyTorch refuses units of which a part is trained with use_orig_params=False; set shard.original_parameters=true</source>
-        <translation>shard.implementation=fsdp1：use_orig_params=False 时 PyTorch 拒绝只训练一部分的单元；请设 shard.original_parameters=true</translation>
-    </message>
-    <message>
-        <source>shard.implementation=fsdp1: a re-entrant checkpoint of a part of a unit lets go of the unit&apos;s weights when its own backward is through, and PyTorch fails; set checkpointing.reentrant=false</source>
-        <translation>shard.implementation=fsdp1：单元一部分的可重入检查点在自身反向完成时释放该单元的权重，PyTorch 会失败；请设 checkpointing.reentrant=false</translation>
-    </message>
-    <message>
-        <source>shard.implementation=fsdp1: gradients come to flat parameters, where no parameter&apos;s hook sees them; set gradients.dtype=weights</source>
-        <translation>shard.implementation=fsdp1：梯度进入扁平参数，参数的钩子看不到；请设 gradients.dtype=weights</translation>
-    </message>
-    <message>
-        <source>shard.implementation=fsdp1: it gathers one layer ahead at most; set shard.forward_prefetch=1</source>
-        <translation>shard.implementation=fsdp1：最多提前收集一层；请设 shard.forward_prefetch=1</translation>
-    </message>
-    <message>
-        <source>shard.implementation=fsdp1: it gathers one layer ahead in backward, shard.backward_prefetch_at says when; set shard.backward_prefetch=1</source>
-        <translation>shard.implementation=fsdp1：反向中提前收集一层，时机由 shard.backward_prefetch_at 指定；请设 shard.backward_prefetch=1</translation>
-    </message>
-    <message>
-        <source>shard.implementation=fsdp1: its load_state_dict gathers the model, which is not planned; set resume.map_location=none</source>
-        <translation>shard.implementation=fsdp1：其 load_state_dict 会收集模型，不支持规划；请设 resume.map_location=none</translation>
-    </message>
-    <message>
-        <source>shard.implementation=fsdp1: its state_dict gathers the model, which is not planned; set save=none</source>
-        <translation>shard.implementation=fsdp1：其 state_dict 会收集模型，不支持规划；请设 save=none</translation>
-    </message>
-    <message>
-        <source>shard.implementation=fsdp1: over one GPU it is NO_SHARD, which is not planned; use shard.implementation=fsdp2</source>
-        <translation>shard.implementation=fsdp1：单个 GPU 上即为 NO_SHARD，不支持规划；请用 shard.implementation=fsdp2</translation>
-    </message>
-    <message>
-        <source>shard.implementation=fsdp1: units come to the GPU one by one; set load=device</source>
-        <translation>shard.implementation=fsdp1：单元逐个到达 GPU；请设 load=device</translation>
-    </message>
-    <message>
-        <source>shard.replicas are FSDP1&apos;s groups (HYBRID_SHARD); set shard.implementation=fsdp1</source>
-        <translation>shard.replicas 是 FSDP1 的分组（HYBRID_SHARD）；请设 shard.implementation=fsdp1</translation>
-    </message>
-    <message>
-        <source>shard.replicas: groups each hold the model in parts, which shard.strategy=zero3 and zero2 make</source>
-        <translation>shard.replicas：每组以分片持有模型，由 shard.strategy=zero3 和 zero2 实现</translation>
-    </message>
-    <message>
-        <source>shard.strategy shares a training, of which inference and generation have nothing</source>
-        <translation>shard.strategy 分担训练，对推理和生成没有意义</translation>
-    </message>
-    <message>
         <source>shard.strategy: gradients are averaged before they are used; set optimizer.in_backward=false</source>
         <translation>shard.strategy：梯度在使用前取平均；请设 optimizer.in_backward=false</translation>
-    </message>
-    <message>
-        <source>shard.strategy: one GPU has nobody to share with; set shard.ranks=2 or more</source>
-        <translation>shard.strategy：单个 GPU 没有可分担的对象；请设 shard.ranks=2 或更多</translation>
-    </message>
-    <message>
-        <source>shard.strategy: one process on this computer&apos;s GPU is not several; use backend=plan</source>
-        <translation>shard.strategy：本机 GPU 上的一个进程不是多个；请用 backend=plan</translation>
-    </message>
-    <message>
-        <source>shard.strategy: the basics model&apos;s script brings an optimizer of its own; use shard.strategy=ddp</source>
-        <translation>shard.strategy：基础模型的脚本自带优化器；请用 shard.strategy=ddp</translation>
-    </message>
-    <message>
-        <source>shard.strategy: with loss=chunked in re-entrant checkpoints the output layer&apos;s gradient comes once for every chunk, and is to be averaged once; set loss_reentrant=false</source>
-        <translation>shard.strategy：loss=chunked 配合可重入检查点时，输出层的梯度每块产生一次，而只应取平均一次；请设 loss_reentrant=false</translation>
-    </message>
-    <message>
-        <source>shard.strategy=tensor splits q, k, v, o, gate, up and down of Llama, Qwen2, Qwen3, Mistral and Gemma; this model&apos;s layers are others</source>
-        <translation>shard.strategy=tensor 切分 Llama、Qwen2、Qwen3、Mistral 和 Gemma 的 q、k、v、o、gate、up 和 down；此模型的层不同</translation>
-    </message>
-    <message>
-        <source>shard.strategy=tensor: PyTorch refuses norms of split and whole gradients together; set clip_grad_norm=0</source>
-        <translation>shard.strategy=tensor：PyTorch 拒绝同时对切分和完整的梯度求范数；请设 clip_grad_norm=0</translation>
     </message>
     <message>
         <source>shard.strategy=tensor: PyTorch&apos;s Adafactor refuses distributed tensors; use adamw</source>
@@ -4585,14 +3071,6 @@ most of it asked for by {}</source>
         <translation>shard.strategy=tensor：适配器不切分；请设 lora.rank=0</translation>
     </message>
     <message>
-        <source>shard.strategy=tensor: lists of split and whole parameters are refused by PyTorch, which by itself takes the loop; set optimizer.impl=loop</source>
-        <translation>shard.strategy=tensor：PyTorch 不支持切分和完整参数的混合列表，默认使用循环；请设 optimizer.impl=loop</translation>
-    </message>
-    <message>
-        <source>shard.strategy=tensor: moments in fewer bits are not planned of split parameters; set optimizer.bits=32</source>
-        <translation>shard.strategy=tensor：不支持规划切分参数的低位矩；请设 optimizer.bits=32</translation>
-    </message>
-    <message>
         <source>shard.strategy=tensor: quantized weights are not split; set quantization=none</source>
         <translation>shard.strategy=tensor：量化权重不切分；请设 quantization=none</translation>
     </message>
@@ -4601,32 +3079,8 @@ most of it asked for by {}</source>
         <translation>shard.strategy=tensor：优化器在 GPU 上更新；请设 offload.optimizer=none</translation>
     </message>
     <message>
-        <source>shard.strategy=tensor: this optimizer is planned of whole matrices; use adamw</source>
-        <translation>shard.strategy=tensor：此优化器只规划完整矩阵；请用 adamw</translation>
-    </message>
-    <message>
-        <source>shard.strategy=tensor: what is saved of distributed tensors is not compressed; set activation_compression=none</source>
-        <translation>shard.strategy=tensor：分布式张量保存的内容不压缩；请设 activation_compression=none</translation>
-    </message>
-    <message>
-        <source>shard.strategy=tensor: what is saved of distributed tensors is not offloaded; set offload.activations=none</source>
-        <translation>shard.strategy=tensor：分布式张量保存的内容不卸载；请设 offload.activations=none</translation>
-    </message>
-    <message>
-        <source>shard.strategy=tensor: what other ranks add to a sum is not computed here; use backend=plan, or shard.strategy=ddp</source>
-        <translation>shard.strategy=tensor：这里不计算其他 rank 加到和中的内容；请用 backend=plan 或 shard.strategy=ddp</translation>
-    </message>
-    <message>
-        <source>shard.strategy=tensor: whether a gradient is infinite is not asked of all ranks; use precision=amp-bf16</source>
-        <translation>shard.strategy=tensor：不会向所有 rank 查询梯度是否为无穷；请用 precision=amp-bf16</translation>
-    </message>
-    <message>
         <source>shard.strategy=zero1 steps on the GPU; set offload.optimizer=none, or shard.strategy=zero3 with offload.parameters=cpu</source>
         <translation>shard.strategy=zero1 在 GPU 上更新；请设 offload.optimizer=none，或 shard.strategy=zero3 加 offload.parameters=cpu</translation>
-    </message>
-    <message>
-        <source>shard.strategy=zero1: what other ranks step is not computed here; use backend=plan, or shard.strategy=ddp</source>
-        <translation>shard.strategy=zero1：这里不计算其他 rank 更新的内容；请用 backend=plan 或 shard.strategy=ddp</translation>
     </message>
     <message>
         <source>shard.strategy=zero2 or zero3: PyTorch&apos;s Adafactor refuses distributed tensors; use adamw, or shard.implementation=fsdp1</source>
@@ -4635,34 +3089,6 @@ most of it asked for by {}</source>
     <message>
         <source>shard.strategy=zero2 or zero3: bitsandbytes refuses distributed tensors; set optimizer.library=torchao, or shard.strategy=zero1</source>
         <translation>shard.strategy=zero2 或 zero3：bitsandbytes 不支持分布式张量；请设 optimizer.library=torchao 或 shard.strategy=zero1</translation>
-    </message>
-    <message>
-        <source>shard.strategy=zero2 or zero3: gathered weights would be taken for activations; set activation_compression=none</source>
-        <translation>shard.strategy=zero2 或 zero3：收集的权重会被当作激活值；请设 activation_compression=none</translation>
-    </message>
-    <message>
-        <source>shard.strategy=zero2 or zero3: gathered weights would be taken for activations; set offload.activations=none</source>
-        <translation>shard.strategy=zero2 或 zero3：收集的权重会被当作激活值；请设 offload.activations=none</translation>
-    </message>
-    <message>
-        <source>shard.strategy=zero2 or zero3: the state of shards is where the shards are; set offload.parameters=cpu as well, or offload.optimizer=none</source>
-        <translation>shard.strategy=zero2 或 zero3：分片的状态与分片在同一处；请同时设 offload.parameters=cpu，或设 offload.optimizer=none</translation>
-    </message>
-    <message>
-        <source>shard.strategy=zero2 or zero3: this optimizer is planned of whole matrices; use adamw, or shard.strategy=ddp</source>
-        <translation>shard.strategy=zero2 或 zero3：此优化器只规划完整矩阵；请用 adamw 或 shard.strategy=ddp</translation>
-    </message>
-    <message>
-        <source>shard.strategy=zero2 or zero3: what other ranks hold is not computed here; use backend=plan, or shard.strategy=ddp</source>
-        <translation>shard.strategy=zero2 或 zero3：这里不计算其他 rank 持有的内容；请用 backend=plan 或 shard.strategy=ddp</translation>
-    </message>
-    <message>
-        <source>shard.vocabulary is planned where everything is trained: set trainable=all</source>
-        <translation>shard.vocabulary 只规划全部训练的情况：请设 trainable=all</translation>
-    </message>
-    <message>
-        <source>shard.vocabulary=loss makes the loss of all logits at once: set loss=full</source>
-        <translation>shard.vocabulary=loss 对全部 logits 一次计算损失：请设 loss=full</translation>
     </message>
     <message>
         <source>share kept</source>
@@ -4683,14 +3109,6 @@ most of it asked for by {}</source>
     <message>
         <source>size: a cuBLAS workspace&apos;s, and it stays</source>
         <translation>大小：cuBLAS 工作区的大小，且一直保留</translation>
-    </message>
-    <message>
-        <source>size: a parameter&apos;s, alive where the recording ends in backward</source>
-        <translation>大小：参数的大小，录制在反向中结束时存活</translation>
-    </message>
-    <message>
-        <source>sizes are rounded up to a part of their power of two: &quot;4&quot;, or by size &quot;[256:1,512:2,&gt;:8]&quot;; empty: to 512 bytes</source>
-        <translation>大小向上取整到其 2 的幂的一部分：&quot;4&quot;，或按大小 &quot;[256:1,512:2,&gt;:8]&quot;；留空：取整到 512 字节</translation>
     </message>
     <message>
         <source>slack, MiB</source>
@@ -4729,10 +3147,6 @@ most of it asked for by {}</source>
         <translation>调用栈：库的工作区</translation>
     </message>
     <message>
-        <source>stack: a model built, moved or loaded</source>
-        <translation>调用栈：构建、移动或加载模型</translation>
-    </message>
-    <message>
         <source>stack: a module&apos;s forward inside generate()</source>
         <translation>调用栈：generate() 内的模块前向</translation>
     </message>
@@ -4743,10 +3157,6 @@ most of it asked for by {}</source>
     <message>
         <source>stack: an evaluation function</source>
         <translation>调用栈：评估函数</translation>
-    </message>
-    <message>
-        <source>stack: an optimizer built, or its state loaded</source>
-        <translation>调用栈：构建优化器或加载其状态</translation>
     </message>
     <message>
         <source>stack: an optimizer&apos;s step</source>
@@ -4781,10 +3191,6 @@ most of it asked for by {}</source>
         <translation>调用栈：模块的前向内</translation>
     </message>
     <message>
-        <source>stack: made in a module&apos;s forward, and there</source>
-        <translation>调用栈：在模块的前向中创建并存在</translation>
-    </message>
-    <message>
         <source>stack: the buffer of all gradients</source>
         <translation>调用栈：所有梯度的缓冲区</translation>
     </message>
@@ -4793,24 +3199,8 @@ most of it asked for by {}</source>
         <translation>调用栈：zero_grad</translation>
     </message>
     <message>
-        <source>stacked, bytes in blocks</source>
-        <translation>堆叠，块中的字节</translation>
-    </message>
-    <message>
-        <source>state of model and optimizer to the host, as torch.save does</source>
-        <translation>模型和优化器的状态到主机，如 torch.save</translation>
-    </message>
-    <message>
-        <source>state: every size comes a multiple of four times (parameter, gradient, two moments); which block is which follows from addresses alone</source>
-        <translation>状态：每种大小出现四的倍数次（参数、梯度、两个矩）；哪个块是哪个只由地址推断</translation>
-    </message>
-    <message>
         <source>stated</source>
         <translation>文件说明</translation>
-    </message>
-    <message>
-        <source>stays after it</source>
-        <translation>之后仍在</translation>
     </message>
     <message>
         <source>stays over steps: as many as gradients of its size</source>
@@ -4819,14 +3209,6 @@ most of it asked for by {}</source>
     <message>
         <source>stays over steps: beyond one for each gradient of its size</source>
         <translation>跨步保留：超出每个同大小梯度一个的部分</translation>
-    </message>
-    <message>
-        <source>stays over steps: it is where the first step, run again, puts it</source>
-        <translation>跨步保留：位于重新运行第一步时所在的位置</translation>
-    </message>
-    <message>
-        <source>stays over steps: made where batches are, or pairs of integers&apos; size</source>
-        <translation>跨步保留：在创建批的地方创建，或为整数对的大小</translation>
     </message>
     <message>
         <source>stays over steps: most of the model has no gradients</source>
@@ -4839,10 +3221,6 @@ most of it asked for by {}</source>
     <message>
         <source>stays over steps: one for each parameter, where backward makes none</source>
         <translation>跨步保留：每个参数一个，而反向没有产生</translation>
-    </message>
-    <message>
-        <source>stays: a parameter, or a buffer that no gradient tells from one</source>
-        <translation>保留：参数，或与之无法由梯度区分的缓冲区</translation>
     </message>
     <message>
         <source>step</source>
@@ -4865,20 +3243,8 @@ most of it asked for by {}</source>
         <translation>步</translation>
     </message>
     <message>
-        <source>steps from one projection to the next</source>
-        <translation>两次投影之间的步数</translation>
-    </message>
-    <message>
         <source>stream {} of {}</source>
         <translation>流 {}（{}）</translation>
-    </message>
-    <message>
-        <source>streams and threads, the least busy, are not shown</source>
-        <translation>最不繁忙的流和线程未显示</translation>
-    </message>
-    <message>
-        <source>sums beside 16-bit gradients</source>
-        <translation>16 位梯度之外的累加和</translation>
     </message>
     <message>
         <source>synchronization</source>
@@ -4889,20 +3255,8 @@ most of it asked for by {}</source>
         <translation>同步 · {}</translation>
     </message>
     <message>
-        <source>takes</source>
-        <translation>耗时</translation>
-    </message>
-    <message>
-        <source>tensor: embedding and output layer whole on every GPU, in parts whose logits are gathered, or in parts with the loss made of them (loss_parallel)</source>
-        <translation>tensor：嵌入和输出层在每个 GPU 上完整、分片并收集 logits，或分片并由其计算损失（loss_parallel）</translation>
-    </message>
-    <message>
         <source>that request</source>
         <translation>仅该请求</translation>
-    </message>
-    <message>
-        <source>the adapters have frozen the weights already</source>
-        <translation>适配器已经冻结了权重</translation>
     </message>
     <message>
         <source>the allocator&apos;s history</source>
@@ -4917,44 +3271,12 @@ most of it asked for by {}</source>
         <translation>基础模型的参数保持 fp32</translation>
     </message>
     <message>
-        <source>the basics model writes its attention out</source>
-        <translation>基础模型使用显式注意力</translation>
-    </message>
-    <message>
-        <source>the basics model&apos;s script brings an optimizer of its own: set offload.optimizer=none</source>
-        <translation>基础模型的脚本自带优化器：请设 offload.optimizer=none</translation>
-    </message>
-    <message>
-        <source>the batch in smaller passes</source>
-        <translation>将批分成较小的几次处理</translation>
-    </message>
-    <message>
         <source>the cache would have served the next request</source>
         <translation>缓存本可满足下一个请求</translation>
     </message>
     <message>
-        <source>the caching allocator is CUDA&apos;s: the CPU has none</source>
-        <translation>缓存分配器属于 CUDA：CPU 没有</translation>
-    </message>
-    <message>
-        <source>the call for what ran next began after the gap did</source>
-        <translation>间隙开始之后才发起下一个运行的调用</translation>
-    </message>
-    <message>
-        <source>the device table; NVML was not asked</source>
-        <translation>设备表；没有查询 NVML</translation>
-    </message>
-    <message>
         <source>the feed-forward part of each layer</source>
         <translation>每层的前馈部分</translation>
-    </message>
-    <message>
-        <source>the host waited for the device, and asked for the next after it</source>
-        <translation>主机等待设备，之后才发起下一个</translation>
-    </message>
-    <message>
-        <source>the host was in cudaMalloc or cudaFree a quarter of it or more</source>
-        <translation>主机有四分之一以上的时间在 cudaMalloc 或 cudaFree 中</translation>
     </message>
     <message>
         <source>the host&apos;s allocator</source>
@@ -4965,24 +3287,8 @@ most of it asked for by {}</source>
         <translation>规划运行的限制</translation>
     </message>
     <message>
-        <source>the loaded checkpoint is named until the run ends</source>
-        <translation>加载的检查点在运行结束前一直被引用</translation>
-    </message>
-    <message>
-        <source>the loss as well</source>
-        <translation>损失也分片</translation>
-    </message>
-    <message>
         <source>the model as a whole</source>
         <translation>模型整体</translation>
-    </message>
-    <message>
-        <source>the optimizer&apos;s state is where the parameters are; it steps on the host</source>
-        <translation>优化器的状态与参数在同一处；它在主机上更新</translation>
-    </message>
-    <message>
-        <source>the part of the card&apos;s memory that may be taken; empty: all</source>
-        <translation>可使用的 GPU 显存比例；留空：全部</translation>
     </message>
     <message>
         <source>the patches of an image are its sequence</source>
@@ -4997,32 +3303,12 @@ most of it asked for by {}</source>
         <translation>该请求能通过，但</translation>
     </message>
     <message>
-        <source>the request passes; what comes after it was not looked at</source>
-        <translation>该请求能通过；其后的内容未检查</translation>
-    </message>
-    <message>
         <source>the request ran out of memory</source>
         <translation>该请求内存不足</translation>
     </message>
     <message>
-        <source>the same, older blocks allocated anew</source>
-        <translation>同上，较早的块重新分配</translation>
-    </message>
-    <message>
-        <source>the snapshot: a state of one moment, without a history</source>
-        <translation>快照：一个时刻的状态，没有历史</translation>
-    </message>
-    <message>
         <source>the step runs on the CPU</source>
         <translation>优化器步在 CPU 上执行</translation>
-    </message>
-    <message>
-        <source>the step runs on the CPU, its state lies on NVMe</source>
-        <translation>优化器步在 CPU 上执行，其状态位于 NVMe</translation>
-    </message>
-    <message>
-        <source>the sum of squared gradients for each trained element, half of Adam&apos;s state, there from the start</source>
-        <translation>每个可训练元素的梯度平方和，为 Adam 状态的一半，从一开始就存在</translation>
     </message>
     <message>
         <source>the trunk keeps nothing for backward</source>
@@ -5041,24 +3327,8 @@ most of it asked for by {}</source>
         <translation>整个运行能通过</translation>
     </message>
     <message>
-        <source>the {} of gradients and optimizer state alive then, less {} for adapters of rank {}</source>
-        <translation>届时存活的 {0} 梯度和优化器状态，减去秩为 {2} 的适配器 {1}</translation>
-    </message>
-    <message>
         <source>the {} of gradients from before the step</source>
         <translation>上一步留下的 {} 梯度</translation>
-    </message>
-    <message>
-        <source>the {} of optimizer state alive then{}</source>
-        <translation>届时存活的 {} 优化器状态{}</translation>
-    </message>
-    <message>
-        <source>the {} of softmax results alive then{}</source>
-        <translation>届时存活的 {} softmax 结果{}</translation>
-    </message>
-    <message>
-        <source>the {} of temporaries of the optimizer&apos;s step alive then{}</source>
-        <translation>届时存活的 {} 优化器步的临时张量{}</translation>
     </message>
     <message>
         <source>their own</source>
@@ -5081,10 +3351,6 @@ most of it asked for by {}</source>
         <translation>线程 {}（{}）</translation>
     </message>
     <message>
-        <source>time of the baseline by that of what is shown</source>
-        <translation>基线的时间除以当前的时间</translation>
-    </message>
-    <message>
         <source>times</source>
         <translation>时间</translation>
     </message>
@@ -5101,52 +3367,16 @@ most of it asked for by {}</source>
         <translation>词元</translation>
     </message>
     <message>
-        <source>tokens go to experts evenly (each expert gets tokens x chosen / experts)</source>
-        <translation>词元均匀分配给专家（每个专家得到 词元数 × 选中数 / 专家数）</translation>
-    </message>
-    <message>
-        <source>told by</source>
-        <translation>依据</translation>
-    </message>
-    <message>
         <source>torch.cuda.empty_cache() after each step</source>
         <translation>每步之后调用 torch.cuda.empty_cache()</translation>
-    </message>
-    <message>
-        <source>torch.load of model and optimizer before the first step. With map_location=&quot;cuda&quot;, as with none where the file was saved from a card, weights are there twice until the checkpoint is let go; with &quot;cpu&quot; the card sees nothing of it but what it needs.</source>
-        <translation>在第一步之前用 torch.load 加载模型和优化器。map_location=&quot;cuda&quot;（或文件从 GPU 保存且未指定）时，权重在释放检查点之前有两份；&quot;cpu&quot; 时 GPU 只占所需的部分。</translation>
-    </message>
-    <message>
-        <source>torch.load(map_location=&quot;cpu&quot;): nothing twice</source>
-        <translation>torch.load(map_location=&quot;cpu&quot;)：没有两份</translation>
     </message>
     <message>
         <source>torch.nn.Transformer</source>
         <translation>torch.nn.Transformer</translation>
     </message>
     <message>
-        <source>torch.save of model and optimizer after each step: every tensor is copied to the host, one after the other. The card needs no memory for it, but waits until all bytes have crossed the bus.</source>
-        <translation>每步之后用 torch.save 保存模型和优化器：每个张量依次拷贝到主机。GPU 无需额外内存，但要等待所有字节经过总线。</translation>
-    </message>
-    <message>
-        <source>torch.utils.checkpoint&apos;s use_reentrant: a nested backward (true), or a second run that ends with the last tensor needed (false); selective and budget are always the latter</source>
-        <translation>torch.utils.checkpoint 的 use_reentrant：嵌套的反向（true），或在得到最后所需张量时结束的第二次运行（false）；selective 和 budget 总是后者</translation>
-    </message>
-    <message>
         <source>touched</source>
         <translation>访问</translation>
-    </message>
-    <message>
-        <source>train: forward, backward, optimizer; inference: forward alone, under no_grad; generate: token by token (generate.tokens)</source>
-        <translation>train：前向、反向、优化器；inference：仅前向，在 no_grad 下；generate：逐词元（generate.tokens）</translation>
-    </message>
-    <message>
-        <source>trained keys and values that each layer has in front of the sequence; 0: none</source>
-        <translation>每层在序列之前的可训练键和值；0：无</translation>
-    </message>
-    <message>
-        <source>trained keys and values, rest frozen</source>
-        <translation>可训练的键和值，其余冻结</translation>
     </message>
     <message>
         <source>transformers 4.46 to 4.48</source>
@@ -5161,14 +3391,6 @@ most of it asked for by {}</source>
         <translation>transformers 4.46 之前</translation>
     </message>
     <message>
-        <source>transformers switches the cache off under checkpointing, which it would undo</source>
-        <translation>transformers 在使用检查点时关闭缓存，否则会抵消其效果</translation>
-    </message>
-    <message>
-        <source>transformers&apos; generate(): a prompt of seq tokens, then one token after the other. Keys and values of all tokens before are kept: dynamic makes each layer&apos;s anew, one token longer, for every token; static has room for all from the beginning, and masks what is not there yet; sliding keeps a window&apos;s; none computes the whole sequence for each token.</source>
-        <translation>transformers 的 generate()：seq 个词元的提示，然后逐词元生成。保留之前所有词元的键和值：dynamic 每个词元都将各层的缓存重建长一个词元；static 从一开始就为全部留出空间，并屏蔽尚不存在的部分；sliding 保留一个窗口；none 对每个词元重新计算整个序列。</translation>
-    </message>
-    <message>
         <source>trunk</source>
         <translation>主干</translation>
     </message>
@@ -5177,24 +3399,8 @@ most of it asked for by {}</source>
         <translation>两个微批次（梯度累积）</translation>
     </message>
     <message>
-        <source>two moments for each trained element, of its type</source>
-        <translation>每个可训练元素两个矩，类型与其相同</translation>
-    </message>
-    <message>
-        <source>two moments, and two copies of the weights&apos; size in the step, where today&apos;s makes one</source>
-        <translation>两个矩，优化器步中还有两份权重大小的副本，而当前版本为一份</translation>
-    </message>
-    <message>
         <source>type</source>
         <translation>类型</translation>
-    </message>
-    <message>
-        <source>type in which gradients are added up: the weights&apos; own, or fp32</source>
-        <translation>累加梯度所用的类型：权重自身的类型，或 fp32</translation>
-    </message>
-    <message>
-        <source>type of the adapters: fp32 whatever the weights have, or the weights&apos; (PEFT&apos;s autocast_adapter_dtype=False, torchtune)</source>
-        <translation>适配器的类型：无论权重如何都为 fp32，或与权重相同（PEFT 的 autocast_adapter_dtype=False、torchtune）</translation>
     </message>
     <message>
         <source>types of weights and arithmetic; amp-*: autocast over fp32 weights</source>
@@ -5225,10 +3431,6 @@ most of it asked for by {}</source>
         <translation>无标记：反向与下一次前向之间</translation>
     </message>
     <message>
-        <source>unmarked: from the loss until all that was saved is gone</source>
-        <translation>无标记：从损失到所有保存内容释放</translation>
-    </message>
-    <message>
         <source>unmarked: gradients are dropped together</source>
         <translation>无标记：梯度一起释放</translation>
     </message>
@@ -5237,24 +3439,8 @@ most of it asked for by {}</source>
         <translation>无标记：请求序列重复</translation>
     </message>
     <message>
-        <source>unmarked: what is saved for backward grows, until the loss</source>
-        <translation>无标记：为反向保存的内容增长，直到损失</translation>
-    </message>
-    <message>
         <source>unsplit tails</source>
         <translation>未切分的块尾</translation>
-    </message>
-    <message>
-        <source>unused segments go back to the driver</source>
-        <translation>未用的段归还驱动</translation>
-    </message>
-    <message>
-        <source>update each parameter in backward, as soon as its gradient is there</source>
-        <translation>在反向传播中，梯度一到就更新每个参数</translation>
-    </message>
-    <message>
-        <source>use_cache: {model} has no cache of keys and values that is planned in training; set use_cache=false</source>
-        <translation>use_cache：{model} 没有支持在训练中规划的键值缓存；请设 use_cache=false</translation>
     </message>
     <message>
         <source>user metadata</source>
@@ -5269,16 +3455,8 @@ most of it asked for by {}</source>
         <translation>词表</translation>
     </message>
     <message>
-        <source>waits</source>
-        <translation>等待</translation>
-    </message>
-    <message>
         <source>waits for</source>
         <translation>等待</translation>
-    </message>
-    <message>
-        <source>waits for a stream</source>
-        <translation>等待流</translation>
     </message>
     <message>
         <source>waits of the host for the device</source>
@@ -5293,88 +3471,12 @@ most of it asked for by {}</source>
         <translation>权重和状态为 bf16</translation>
     </message>
     <message>
-        <source>weights are fp32, and so are their gradients</source>
-        <translation>权重为 fp32，其梯度也是</translation>
-    </message>
-    <message>
-        <source>weights are made on the GPU, not on the CPU</source>
-        <translation>权重在 GPU 而不是 CPU 上创建</translation>
-    </message>
-    <message>
         <source>weights in bf16</source>
         <translation>bf16 权重</translation>
     </message>
     <message>
-        <source>weights of 16 bits leave no fp32 products to speed up</source>
-        <translation>16 位权重没有可加速的 fp32 乘法</translation>
-    </message>
-    <message>
-        <source>weights twice until the checkpoint goes</source>
-        <translation>释放检查点之前权重有两份</translation>
-    </message>
-    <message>
-        <source>weights, gradients and optimizer state leave the card</source>
-        <translation>权重、梯度和优化器状态离开 GPU</translation>
-    </message>
-    <message>
-        <source>weights, too; a layer is gathered while it runs</source>
-        <translation>权重也切分；层在运行时收集</translation>
-    </message>
-    <message>
-        <source>what is freed of them stays whole, for the next of its size</source>
-        <translation>释放的块保持完整，供下一个同大小的请求使用</translation>
-    </message>
-    <message>
-        <source>what is kept of the tokens before</source>
-        <translation>保留之前词元的内容</translation>
-    </message>
-    <message>
-        <source>what ran next was queued before, or its call was not recorded</source>
-        <translation>下一个已提前排队，或其调用没有记录</translation>
-    </message>
-    <message>
-        <source>what ran next was queued, and another stream ended as it began</source>
-        <translation>下一个已排队，另一个流在其开始时结束</translation>
-    </message>
-    <message>
-        <source>what updates the weights</source>
-        <translation>更新权重的方式</translation>
-    </message>
-    <message>
-        <source>what was there, no history</source>
-        <translation>当时的内容，没有历史</translation>
-    </message>
-    <message>
         <source>when needed</source>
         <translation>需要时</translation>
-    </message>
-    <message>
-        <source>where adapters of lora.rank stand: beside chosen linear layers (weight), in each layer of the model, or as a tower beside them</source>
-        <translation>lora.rank 的适配器位置：在选定的线性层旁（weight）、在模型的每层内，或作为旁边的塔</translation>
-    </message>
-    <message>
-        <source>where saved activations live</source>
-        <translation>保存的激活值的位置</translation>
-    </message>
-    <message>
-        <source>where the optimizer state lives</source>
-        <translation>优化器状态的位置</translation>
-    </message>
-    <message>
-        <source>where the parameters of shard.strategy=zero2 or zero3 live</source>
-        <translation>shard.strategy=zero2 或 zero3 的参数的位置</translation>
-    </message>
-    <message>
-        <source>which activations are computed again in backward</source>
-        <translation>哪些激活值在反向中重新计算</translation>
-    </message>
-    <message>
-        <source>which of the GPUs is looked at, counted from 0</source>
-        <translation>查看哪个 GPU，从 0 开始</translation>
-    </message>
-    <message>
-        <source>whose optimizer has 8-bit moments</source>
-        <translation>哪个库的优化器有 8 位矩</translation>
     </message>
     <message>
         <source>with</source>
@@ -5393,10 +3495,6 @@ most of it asked for by {}</source>
         <translation>不含 </translation>
     </message>
     <message>
-        <source>without autocast nothing is cast: set precision=amp-bf16</source>
-        <translation>没有 autocast 就没有转换：请设 precision=amp-bf16</translation>
-    </message>
-    <message>
         <source>works on</source>
         <translation>操作</translation>
     </message>
@@ -5405,24 +3503,8 @@ most of it asked for by {}</source>
         <translation>写入</translation>
     </message>
     <message>
-        <source>yes: in one piece, what is free would have sufficed</source>
-        <translation>是：空闲内存若连续即足够</translation>
-    </message>
-    <message>
         <source>zero2 and zero3: fully_shard (fsdp2), or FullyShardedDataParallel around each layer and the model (fsdp1)</source>
         <translation>zero2 和 zero3：fully_shard（fsdp2），或对每层和模型使用 FullyShardedDataParallel（fsdp1）</translation>
-    </message>
-    <message>
-        <source>zero2 and zero3: layers that are gathered ahead in backward; 1 is FSDP2&apos;s own, more are set_modules_to_backward_prefetch&apos;s</source>
-        <translation>zero2 和 zero3：反向中提前收集的层数；1 为 FSDP2 默认，更多由 set_modules_to_backward_prefetch 设置</translation>
-    </message>
-    <message>
-        <source>zero2 and zero3: layers that are gathered ahead in forward (set_modules_to_forward_prefetch)</source>
-        <translation>zero2 和 zero3：前向中提前收集的层数（set_modules_to_forward_prefetch）</translation>
-    </message>
-    <message>
-        <source>zero2 and zero3: what is gathered together (fully_shard on each layer and the model, or on the model alone)</source>
-        <translation>zero2 和 zero3：一起收集的内容（对每层和模型使用 fully_shard，或只对模型）</translation>
     </message>
     <message>
         <source>zero_grad</source>
@@ -5453,24 +3535,12 @@ most of it asked for by {}</source>
         <translation>{:.2f}× 时间</translation>
     </message>
     <message>
-        <source>{model} has no linear layer that an adapter could stand beside: its projections are bare weights</source>
-        <translation>{model} 没有适配器可依附的线性层：其投影是裸权重</translation>
-    </message>
-    <message>
-        <source>{model} has no linear layers of these names</source>
-        <translation>{model} 没有这些名称的线性层</translation>
-    </message>
-    <message>
         <source>{model} has no linear layers to quantise</source>
         <translation>{model} 没有可量化的线性层</translation>
     </message>
     <message>
         <source>{} (private pool {}), {}</source>
         <translation>{}（私有池 {}），{}</translation>
-    </message>
-    <message>
-        <source>{} a step stay from {} call site{}.</source>
-        <translation>每步 {0} 来自 {1} 个调用点的内存未释放。</translation>
     </message>
     <message>
         <source>{} allocated in {} blocks, {}</source>
@@ -5487,10 +3557,6 @@ most of it asked for by {}</source>
     <message>
         <source>{} allocation{}{}</source>
         <translation>{0} 个分配{2}</translation>
-    </message>
-    <message>
-        <source>{} are allocated; how much was reserved is not known.</source>
-        <translation>已分配 {}；不知道预留了多少。</translation>
     </message>
     <message>
         <source>{} are in use of {} reserved</source>
@@ -5517,36 +3583,16 @@ most of it asked for by {}</source>
         <translation>{} 个事件</translation>
     </message>
     <message>
-        <source>{} figures of torch.cuda.memory_stats(), no blocks and no segments</source>
-        <translation>torch.cuda.memory_stats() 的 {} 项统计，没有块和段</translation>
-    </message>
-    <message>
         <source>{} for most of its life; {} at birth, {} at the end</source>
         <translation>大部分时间为{}；创建时{}，结束时{}</translation>
-    </message>
-    <message>
-        <source>{} from its call to its begin</source>
-        <translation>从调用到开始 {}</translation>
     </message>
     <message>
         <source>{} in {} block{}</source>
         <translation>{1} 个块中 {0}</translation>
     </message>
     <message>
-        <source>{} in {} were made in a forward pass and are still there when the recording ends; no backward is in it. Where none is to come, run the model under torch.no_grad() or torch.inference_mode(): autograd keeps them for it.</source>
-        <translation>{1}的 {0} 在一次前向中创建，录制结束时仍在；其中没有反向。如果不需要反向，请在 torch.no_grad() 或 torch.inference_mode() 下运行模型：自动求导为其保留了这些内存。</translation>
-    </message>
-    <message>
-        <source>{} layers hold {} of the {} of activations alive then; all but the largest ({}) keep only the first block made in them</source>
-        <translation>{0} 层持有届时存活的 {2} 激活值中的 {1}；除最大的（{3}）之外，其余只保留其中创建的第一个块</translation>
-    </message>
-    <message>
         <source>{} more</source>
         <translation>另外 {} 个</translation>
-    </message>
-    <message>
-        <source>{} of activations and temporaries alive then, and of the </source>
-        <translation>届时存活的 {} 激活值和临时张量，以及 </translation>
     </message>
     <message>
         <source>{} of host memory are allocated; nothing is reserved there.</source>
@@ -5559,14 +3605,6 @@ most of it asked for by {}</source>
     <message>
         <source>{} of {} call sites differ, matched by {}</source>
         <translation>{1} 个调用点中 {0} 个不同，按{2}匹配</translation>
-    </message>
-    <message>
-        <source>{} of {} highlighted; Esc ends it</source>
-        <translation>突出显示 {1} 中的 {0}；按 Esc 结束</translation>
-    </message>
-    <message>
-        <source>{} of {} of addresses; double click on the title shows all</source>
-        <translation>{1} 地址中的 {0}；双击标题显示全部</translation>
     </message>
     <message>
         <source>{} of {} reserved are not in use ({:.1f} %): {} in holes between live blocks, {} wholly free.</source>
@@ -5609,10 +3647,6 @@ most of it asked for by {}</source>
         <translation>{} · 流 {} 的集合通信</translation>
     </message>
     <message>
-        <source>{} · driver&apos;s memory</source>
-        <translation>{} · 驱动的内存</translation>
-    </message>
-    <message>
         <source>{} · idle</source>
         <translation>{} · 空闲</translation>
     </message>
@@ -5639,10 +3673,6 @@ most of it asked for by {}</source>
     <message>
         <source>{}: peak {}</source>
         <translation>{}：峰值 {}</translation>
-    </message>
-    <message>
-        <source>{}: what was in memory, without a history.</source>
-        <translation>{}：内存中的内容，没有历史。</translation>
     </message>
     <message>
         <source>{}all {} requests are the same, in the same order.</source>
@@ -5697,10 +3727,6 @@ most of it asked for by {}</source>
         <translation>，所请求的也是其中之一</translation>
     </message>
     <message>
-        <source>, and the request is such</source>
-        <translation>，所请求的也属于此类</translation>
-    </message>
-    <message>
         <source>, and {} in holes, the largest of {}: enough in total, but fragmented.</source>
         <translation>，另有 {} 在空洞中，其中最大的为 {}：总量足够，但不连续。</translation>
     </message>
@@ -5719,10 +3745,6 @@ most of it asked for by {}</source>
     <message>
         <source>: {} short, with {} in use of {} reserved.</source>
         <translation>：缺少 {0}，预留 {2} 中已使用 {1}。</translation>
-    </message>
-    <message>
-        <source>; in holes or wholly free: the trace does not record where</source>
-        <translation>；在空洞中或完全空闲：跟踪没有说明位置</translation>
     </message>
     <message>
         <source>; sizes are those of blocks, requested sizes are not recorded</source>
@@ -5753,14 +3775,6 @@ most of it asked for by {}</source>
         <translation>平均存活时间</translation>
     </message>
     <message>
-        <source>NVML: used by all, less this process (at {}); on a GPU that nobody else uses, what the driver keeps for itself</source>
-        <translation>NVML：所有进程使用的量减去本进程（{}）；若 GPU 没有其他使用者，则为驱动自己保留的部分</translation>
-    </message>
-    <message>
-        <source>Share of the time of this table</source>
-        <translation>占此表总时间的比例</translation>
-    </message>
-    <message>
         <source>Sum of durations; concurrent work counts twice</source>
         <translation>耗时之和；同时运行的计两次</translation>
     </message>
@@ -5773,16 +3787,8 @@ most of it asked for by {}</source>
         <translation>块、拷贝和填充的大小之和</translation>
     </message>
     <message>
-        <source>The State page below has its segments and their owners.</source>
-        <translation>下方的“状态”页显示其段及占用者。</translation>
-    </message>
-    <message>
         <source>Total bytes</source>
         <translation>总字节数</translation>
-    </message>
-    <message>
-        <source>at its start</source>
-        <translation>开始时</translation>
     </message>
     <message>
         <source>at that time, relative to the model as recorded</source>
@@ -5845,18 +3851,6 @@ most of it asked for by {}</source>
         <translation>来自文件</translation>
     </message>
     <message>
-        <source>the model from the outside in</source>
-        <translation>运行者：模型由外到内</translation>
-    </message>
-    <message>
-        <source>the program&apos;s frame, and the operator</source>
-        <translation>调用点：程序的帧和算子</translation>
-    </message>
-    <message>
-        <source>what NVML reports {} when first asked (at {}), less the above</source>
-        <translation>首次查询时（{1}）NVML 对{0}的数值，减去以上各项</translation>
-    </message>
-    <message>
         <source>{} kernels of {} in the baseline, {} of {} in the current run; kernels in both: {} and {}.</source>
         <translation>基线中有 {} 个内核，共 {}；当前运行中有 {} 个，共 {}；两者共有名称的为 {} 和 {}。</translation>
     </message>
@@ -5865,52 +3859,20 @@ most of it asked for by {}</source>
         <translation>{} 个内核、拷贝和填充</translation>
     </message>
     <message>
-        <source>{} of {} reserved are not in use ({:.1f} %). The trace records how much is reserved, not where: holes and wholly free segments cannot be told apart.</source>
-        <translation>预留 {1} 中有 {0} 未使用（{2:.1f} %）。跟踪说明了预留多少，但没有说明位置：无法区分空洞和完全空闲的段。</translation>
-    </message>
-    <message>
         <source>{} were requested, {} were free on the device</source>
         <translation>请求 {}，设备上空闲 {}</translation>
-    </message>
-    <message>
-        <source>{}{} kernels and memcpys, {}</source>
-        <translation>{}{} 个内核和拷贝，{}</translation>
     </message>
     <message>
         <source>&apos;{}&apos; is a folder: choose the script in it</source>
         <translation>“{}”是文件夹：请选择其中的脚本</translation>
     </message>
     <message>
-        <source>&apos;{}&apos; is not a host as ssh takes it</source>
-        <translation>“{}”不是 ssh 可用的主机名</translation>
-    </message>
-    <message>
-        <source>&apos;{}&apos; may not be read</source>
-        <translation>没有读取“{}”的权限</translation>
-    </message>
-    <message>
         <source>-m needs the name of a module</source>
         <translation>-m 需要模块名</translation>
     </message>
     <message>
-        <source>a quote ({}) is opened in the arguments and not closed</source>
-        <translation>参数中的引号（{}）没有闭合</translation>
-    </message>
-    <message>
         <source>choose the Python interpreter that has PyTorch</source>
         <translation>请选择装有 PyTorch 的 Python 解释器</translation>
-    </message>
-    <message>
-        <source>choose the script that trains</source>
-        <translation>请选择用于训练的脚本</translation>
-    </message>
-    <message>
-        <source>its torch is built for ROCm: the build for CUDA is needed, and it needs no GPU (pip install torch)</source>
-        <translation>其 torch 是为 ROCm 构建的：需要 CUDA 版本，它不需要 GPU（pip install torch）</translation>
-    </message>
-    <message>
-        <source>its torch is older than 2.0, the first that tells its memory history</source>
-        <translation>其 torch 早于 2.0，即最早提供内存历史的版本</translation>
     </message>
     <message>
         <source>no</source>
@@ -5919,18 +3881,6 @@ most of it asked for by {}</source>
     <message>
         <source>no torch</source>
         <translation>没有 torch</translation>
-    </message>
-    <message>
-        <source>no torch was found in it: choose the interpreter that has it, or install it (pip install torch); no GPU is needed</source>
-        <translation>其中没有找到 torch：请选择装有它的解释器，或安装它（pip install torch）；不需要 GPU</translation>
-    </message>
-    <message>
-        <source>say which computer: user@host, as ssh takes it</source>
-        <translation>请指定计算机：user@host，与 ssh 相同</translation>
-    </message>
-    <message>
-        <source>the interpreter &apos;{}&apos; is not there any more</source>
-        <translation>解释器“{}”已不存在</translation>
     </message>
     <message>
         <source>there is no file &apos;{}&apos;</source>
@@ -5957,10 +3907,6 @@ most of it asked for by {}</source>
         <translation>torch {}，无 CUDA</translation>
     </message>
     <message>
-        <source>{} beside the script</source>
-        <translation>脚本旁的 {}</translation>
-    </message>
-    <message>
         <source>{} in {}</source>
         <translation>{1} 中的 {0}</translation>
     </message>
@@ -5983,10 +3929,6 @@ most of it asked for by {}</source>
     <message>
         <source>.</source>
         <translation>。</translation>
-    </message>
-    <message>
-        <source>empty_cache() at this moment</source>
-        <translation>此刻调用 empty_cache()</translation>
     </message>
     <message>
         <source>Note</source>
@@ -6017,14 +3959,6 @@ most of it asked for by {}</source>
         <translation>保留量变化</translation>
     </message>
     <message>
-        <source>CUBLAS_WORKSPACE_CONFIG=:4096:2, and fewer streams</source>
-        <translation>CUBLAS_WORKSPACE_CONFIG=:4096:2，并减少流的数量</translation>
-    </message>
-    <message>
-        <source>F.scaled_dot_product_attention, or attn_implementation=&quot;sdpa&quot;</source>
-        <translation>F.scaled_dot_product_attention，或 attn_implementation=&quot;sdpa&quot;</translation>
-    </message>
-    <message>
         <source>Finding</source>
         <translation>问题</translation>
     </message>
@@ -6049,14 +3983,6 @@ most of it asked for by {}</source>
         <translation>位置</translation>
     </message>
     <message>
-        <source>activations of a forward pass, and no backward pass at all</source>
-        <translation>有前向传播的激活值，但没有任何反向传播</translation>
-    </message>
-    <message>
-        <source>allocations inside torch.utils.checkpoint, and no recomputation</source>
-        <translation>在 torch.utils.checkpoint 内有分配，但没有重计算</translation>
-    </message>
-    <message>
         <source>an evaluation whose activations are kept for backward</source>
         <translation>评估的激活值为反向传播而保留</translation>
     </message>
@@ -6077,10 +4003,6 @@ most of it asked for by {}</source>
         <translation>峰值处有在本步之前分配的输入</translation>
     </message>
     <message>
-        <source>at the peak, results of casts with half the size of the weights, one for each</source>
-        <translation>峰值处有大小为权重一半的类型转换结果，每个权重一份</translation>
-    </message>
-    <message>
         <source>at the peak, results of softmax in attention modules</source>
         <translation>峰值处有注意力模块中 softmax 的结果</translation>
     </message>
@@ -6093,10 +4015,6 @@ most of it asked for by {}</source>
         <translation>峰值处有 autograd 不需要、且存活到反向传播之后的前向传播结果</translation>
     </message>
     <message>
-        <source>at the peak, temporaries with the sizes of at least four fifths of the gradients</source>
-        <translation>峰值处有临时张量，其大小与至少五分之四的梯度相同</translation>
-    </message>
-    <message>
         <source>at the peak, two or more tensors of the size of the result of log_softmax</source>
         <translation>峰值处有两个或更多与 log_softmax 结果大小相同的张量</translation>
     </message>
@@ -6105,32 +4023,12 @@ most of it asked for by {}</source>
         <translation>第一步之前分配、且不属于训练状态的块</translation>
     </message>
     <message>
-        <source>blocks from before the first step with the sizes of at least four fifths of the weights</source>
-        <translation>第一步之前分配的块，其大小与至少五分之四的权重相同</translation>
-    </message>
-    <message>
-        <source>blocks that a call site allocates in a step stay through the steps after it (three steps at least)</source>
-        <translation>某个调用点在一步中分配的块保留到之后的各步（至少三步）</translation>
-    </message>
-    <message>
-        <source>blocks that are freed and wait for another stream</source>
-        <translation>已释放但仍在等待另一个流的块</translation>
-    </message>
-    <message>
-        <source>buffers take a twentieth of the peak or more</source>
-        <translation>缓冲区占峰值的二十分之一或更多</translation>
-    </message>
-    <message>
         <source>checkpointing is on, but nothing is recomputed: no input of the wrapped modules requires a gradient, so their weights get none ({} allocated in one step)</source>
         <translation>梯度检查点已开启，但没有任何重计算：被包装模块的输入都不需要梯度，因此其权重得不到梯度（一步中分配 {}）</translation>
     </message>
     <message>
         <source>compute the loss in parts: a fused linear cross entropy, or chunks of tokens</source>
         <translation>分块计算损失：融合的线性交叉熵，或按 token 分块</translation>
-    </message>
-    <message>
-        <source>cuBLAS workspaces take a twentieth of the peak or more, and at least 64 MiB</source>
-        <translation>cuBLAS 工作区占峰值的二十分之一或更多，且至少 64 MiB</translation>
     </message>
     <message>
         <source>del loss, outputs after backward(); no retain_graph=True; detach() the tensors that are kept</source>
@@ -6157,28 +4055,12 @@ most of it asked for by {}</source>
         <translation>每一步留下 {} 从不释放：峰值处为 {}</translation>
     </message>
     <message>
-        <source>fused=True or foreach=False at the optimizer</source>
-        <translation>在优化器中设置 fused=True 或 foreach=False</translation>
-    </message>
-    <message>
-        <source>group_by_length=True, a smaller max_length, or the longest batch first</source>
-        <translation>group_by_length=True、更小的 max_length，或先处理最长的批</translation>
-    </message>
-    <message>
         <source>keep numbers, not tensors: losses.append(loss.item()); detach() the tensors that are kept</source>
         <translation>保留数值而不是张量：losses.append(loss.item())；对要保留的张量调用 detach()</translation>
     </message>
     <message>
-        <source>less than a fifth of the weights are trained, and weights take 4 bytes each</source>
-        <translation>训练的权重不到五分之一，且每个权重占 4 字节</translation>
-    </message>
-    <message>
         <source>load checkpoints with map_location=&quot;cpu&quot; and del them; keep weight averages on the CPU</source>
         <translation>用 map_location=&quot;cpu&quot; 加载检查点并 del；将权重平均放在 CPU 上</translation>
-    </message>
-    <message>
-        <source>map_location=&quot;cpu&quot;, load_state_dict(assign=True), or the dtype at from_pretrained</source>
-        <translation>map_location=&quot;cpu&quot;、load_state_dict(assign=True)，或在 from_pretrained 中指定 dtype</translation>
     </message>
     <message>
         <source>model.config.use_cache = False</source>
@@ -6193,20 +4075,8 @@ most of it asked for by {}</source>
         <translation>在循环中逐批移到 GPU，而不是移动整个数据集</translation>
     </message>
     <message>
-        <source>no record_stream: wait for the stream before the tensor is released</source>
-        <translation>不用 record_stream：释放张量之前先等待该流</translation>
-    </message>
-    <message>
-        <source>of five steps or more, the peak of one is above the median by a tenth or more</source>
-        <translation>在五步或更多步中，某一步的峰值高出中位数十分之一或更多</translation>
-    </message>
-    <message>
         <source>optimizer.zero_grad(set_to_none=True) before the forward pass</source>
         <translation>在前向传播之前调用 optimizer.zero_grad(set_to_none=True)</translation>
-    </message>
-    <message>
-        <source>per_device_eval_batch_size, eval_accumulation_steps=1, or a smaller batch there</source>
-        <translation>per_device_eval_batch_size、eval_accumulation_steps=1，或在评估中使用更小的批</translation>
     </message>
     <message>
         <source>register_buffer only small tensors; build masks where they are needed</source>
@@ -6225,60 +4095,12 @@ most of it asked for by {}</source>
         <translation>峰值在第一步之前，或在加载检查点时</translation>
     </message>
     <message>
-        <source>the peak is in an evaluation, and above that of training</source>
-        <translation>峰值在评估中，且高于训练的峰值</translation>
-    </message>
-    <message>
-        <source>the peak is in the optimizer step, with temporaries of its own</source>
-        <translation>峰值在优化器步中，且有其自身的临时张量</translation>
-    </message>
-    <message>
-        <source>the program&apos;s line, or the module, that made most of it</source>
-        <translation>分配其中大部分的程序行或模块</translation>
-    </message>
-    <message>
-        <source>torch_dtype=torch.bfloat16 at from_pretrained</source>
-        <translation>在 from_pretrained 中设置 torch_dtype=torch.bfloat16</translation>
-    </message>
-    <message>
-        <source>torch_dtype=torch.bfloat16 at from_pretrained, or model.to(torch.bfloat16)</source>
-        <translation>在 from_pretrained 中设置 torch_dtype=torch.bfloat16，或 model.to(torch.bfloat16)</translation>
-    </message>
-    <message>
-        <source>tries it without an edit: vramscope plan --toggle NAME -- python train.py</source>
-        <translation>不改代码即可试验：vramscope plan --toggle NAME -- python train.py</translation>
-    </message>
-    <message>
-        <source>use_reentrant=False, or model.enable_input_require_grads()</source>
-        <translation>use_reentrant=False，或 model.enable_input_require_grads()</translation>
-    </message>
-    <message>
-        <source>what to write</source>
-        <translation>要写的代码</translation>
-    </message>
-    <message>
-        <source>with torch.no_grad(): around the evaluation</source>
-        <translation>在评估外加 with torch.no_grad():</translation>
-    </message>
-    <message>
-        <source>with torch.no_grad(): or torch.inference_mode() around it</source>
-        <translation>在其外加 with torch.no_grad(): 或 torch.inference_mode()</translation>
-    </message>
-    <message>
         <source>{} are 16-bit copies of fp32 weights that autocast makes in every forward pass</source>
         <translation>{} 是 autocast 在每次前向传播中为 fp32 权重制作的 16 位副本</translation>
     </message>
     <message>
         <source>{} are a second copy of the gradients</source>
         <translation>{} 是梯度的第二份副本</translation>
-    </message>
-    <message>
-        <source>{} are a second copy of the weights, with blocks of the same sizes</source>
-        <translation>{} 是权重的第二份副本，块的大小相同</translation>
-    </message>
-    <message>
-        <source>{} are attention scores (every token by every other) that are kept for backward</source>
-        <translation>{} 是为反向传播保留的注意力分数（每个 token 对其他每个 token）</translation>
     </message>
     <message>
         <source>{} are buffers of modules (masks, tables, statistics)</source>
@@ -6289,56 +4111,20 @@ most of it asked for by {}</source>
         <translation>{} 是 cuBLAS 工作区，每个句柄和流各一个（块数：{}）</translation>
     </message>
     <message>
-        <source>{} are freed but wait for another stream (record_stream)</source>
-        <translation>{} 已释放，但仍在等待另一个流（record_stream）</translation>
-    </message>
-    <message>
-        <source>{} are gradients of an earlier step: they were filled with zeros, or freed too late</source>
-        <translation>{} 是更早的步的梯度：它们被填零，或释放得太晚</translation>
-    </message>
-    <message>
         <source>{} are inputs of other steps: more than one batch is on the GPU</source>
         <translation>{} 是其他步的输入：GPU 上不止一个批</translation>
-    </message>
-    <message>
-        <source>{} are keys and values that use_cache keeps in training</source>
-        <translation>{} 是 use_cache 在训练中保留的键和值</translation>
-    </message>
-    <message>
-        <source>{} are outputs of the forward pass that a variable holds through backward; autograd does not need them</source>
-        <translation>{} 是被变量持有到反向传播结束的前向传播输出；autograd 不需要它们</translation>
     </message>
     <message>
         <source>{} are results of an earlier step or micro-batch that a variable still holds</source>
         <translation>{} 是仍被变量持有的更早的步或微批次的结果</translation>
     </message>
     <message>
-        <source>{} are temporaries of the optimizer step, where the peak is</source>
-        <translation>{} 是优化器步的临时张量，峰值就在该处</translation>
-    </message>
-    <message>
         <source>{} copies of the logits take {}, at most {} each</source>
         <translation>{} 份 logits 副本占 {}，每份至多 {}</translation>
     </message>
     <message>
-        <source>{} in {} blocks are the graph of an earlier step: a variable or a list holds its loss or outputs</source>
-        <translation>{}（{} 个块）属于更早的步的计算图：某个变量或列表持有其损失或输出</translation>
-    </message>
-    <message>
-        <source>{} of activations are kept in evaluation for a backward pass that never runs</source>
-        <translation>评估中有 {} 激活值为从不执行的反向传播而保留</translation>
-    </message>
-    <message>
         <source>{} of activations in {} blocks are kept for a backward pass that never runs</source>
         <translation>{} 激活值（{} 个块）为从不执行的反向传播而保留</translation>
-    </message>
-    <message>
-        <source>{} of frozen weights are in 32 bits: in 16 bits they take half</source>
-        <translation>{} 冻结的权重为 32 位：16 位只占一半</translation>
-    </message>
-    <message>
-        <source>{} were allocated before the first step, are not training state and are still held</source>
-        <translation>{} 在第一步之前分配，不属于训练状态，但仍被持有</translation>
     </message>
     <message>
         <source>Item</source>
@@ -6369,22 +4155,6 @@ most of it asked for by {}</source>
         <translation>文件</translation>
     </message>
     <message>
-        <source>In which it was allocated</source>
-        <translation>分配时所处的阶段</translation>
-    </message>
-    <message>
-        <source>Of a group: of its oldest block</source>
-        <translation>对于分组：其中最早的块</translation>
-    </message>
-    <message>
-        <source>Of all that is allocated then</source>
-        <translation>占当时全部已分配内存的比例</translation>
-    </message>
-    <message>
-        <source>Of blocks: rounded requests</source>
-        <translation>按块计：取整后的请求大小</translation>
-    </message>
-    <message>
         <source>Size class</source>
         <translation>大小级别</translation>
     </message>
@@ -6401,10 +4171,6 @@ most of it asked for by {}</source>
         <translation>长度</translation>
     </message>
     <message>
-        <source>Of allocated memory, from begin to end</source>
-        <translation>已分配内存从开始到结束的变化</translation>
-    </message>
-    <message>
         <source>note</source>
         <translation>笔记</translation>
     </message>
@@ -6413,12 +4179,6 @@ most of it asked for by {}</source>
 Name a version that exists for this Python, or tell pip where to find it: PIP_INDEX_URL, PIP_FIND_LINKS</source>
         <translation>
 请指定适用于此 Python 的版本，或告知 pip 查找位置：PIP_INDEX_URL、PIP_FIND_LINKS</translation>
-    </message>
-    <message>
-        <source>
-The program keeps its own PyTorch; plan a version that needs another PyTorch in an environment that has it</source>
-        <translation>
-程序保留自己的 PyTorch；需要其他 PyTorch 的版本请在装有它的环境中规划</translation>
     </message>
     <message>
         <source>
@@ -6469,16 +4229,8 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>--compute-capability：不允许 &quot;{}&quot;；应为 CUDA 计算能力，前面可加 &gt;=、&lt;=、&gt;、&lt; 或 =，例如 8.6 或 &apos;&gt;=8.0&apos;</translation>
     </message>
     <message>
-        <source>--device: &quot;{}&quot; is not the number of a device in FILE (0 to 255); the context of a named GPU is set by --context</source>
-        <translation>--device：&quot;{}&quot; 不是 FILE 中设备的编号（0 到 255）；指定 GPU 的上下文请用 --context</translation>
-    </message>
-    <message>
         <source>--file writes one GPU, but {} match; name one</source>
         <translation>--file 只写一个 GPU，但有 {} 个匹配；请指定一个</translation>
-    </message>
-    <message>
-        <source>--from reads an existing run: remove the program after --</source>
-        <translation>--from 读取已有的运行：请去掉 -- 之后的程序</translation>
     </message>
     <message>
         <source>--gpu-memory is for a RUN or a program; for a FILE use --budget</source>
@@ -6499,18 +4251,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     <message>
         <source>--memory: &quot;{}&quot; is not allowed; expected a size with &gt;=, &lt;=, &gt;, &lt; or = in front, such as &apos;&gt;=16GiB&apos;</source>
         <translation>--memory：不允许 &quot;{}&quot;；应为大小，前面加 &gt;=、&lt;=、&gt;、&lt; 或 =，例如 &apos;&gt;=16GiB&apos;</translation>
-    </message>
-    <message>
-        <source>--preset, --model, --config and --set are for the built-in models, not for a program after --</source>
-        <translation>--preset、--model、--config 和 --set 用于内置模型，不用于 -- 之后的程序</translation>
-    </message>
-    <message>
-        <source>--python {}: it has {} and no CUDA {}x libraries; install them with `pip install torch`</source>
-        <translation>--python {}：其中有 {}，但没有 CUDA {}x 的库；请用 `pip install torch` 安装</translation>
-    </message>
-    <message>
-        <source>--ranks {}: at most {} processes are started; run one of them with --as-rank R</source>
-        <translation>--ranks {}：最多启动 {} 个进程；请用 --as-rank R 运行其中一个</translation>
     </message>
     <message>
         <source>--vary: more than {} combinations</source>
@@ -6545,14 +4285,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>--with：没有用于环境的文件夹；请将 XDG_CACHE_HOME 设为名称中没有冒号的文件夹</translation>
     </message>
     <message>
-        <source>--with: the program keeps its own PyTorch; to plan with another one, use the Python that has it: -- /path/to/python train.py</source>
-        <translation>--with：程序保留自己的 PyTorch；要用其他版本规划，请使用装有它的 Python：-- /path/to/python train.py</translation>
-    </message>
-    <message>
-        <source>--with: there is no &apos;{}&apos; on the PATH</source>
-        <translation>--with：PATH 中没有 &apos;{}&apos;</translation>
-    </message>
-    <message>
         <source>--with: version {} is given twice</source>
         <translation>--with：版本 {} 出现两次</translation>
     </message>
@@ -6577,10 +4309,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>backend=cuda 需要本机的 GPU：{}；`vramscope plan` 可预测同一运行，`vramscope run --backend cpu` 在 CPU 上计算</translation>
     </message>
     <message>
-        <source>backend=cuda: the CUDA libraries were not found ({} and others); run `pip install torch` in a virtual environment and name its Python by --python VENV/bin/python</source>
-        <translation>backend=cuda：未找到 CUDA 库（{} 等）；请在虚拟环境中运行 `pip install torch`，并用 --python VENV/bin/python 指定其 Python</translation>
-    </message>
-    <message>
         <source>cancelled</source>
         <translation>已取消</translation>
     </message>
@@ -6593,20 +4321,12 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>check 接受 FILE 或 RUN（--preset、--model、--config、--set），不能同时给出</translation>
     </message>
     <message>
-        <source>check takes one of FILE, RUN and -- PROGRAM, not two</source>
-        <translation>check 只接受 FILE、RUN 和 -- PROGRAM 之一，不能同时给出两个</translation>
-    </message>
-    <message>
         <source>entries are numbered from 0</source>
         <translation>条目从 0 开始编号</translation>
     </message>
     <message>
         <source>expected a size above 0</source>
         <translation>应为大于 0 的大小</translation>
-    </message>
-    <message>
-        <source>fit takes one of RUN and -- PROGRAM, not both</source>
-        <translation>fit 接受 RUN 或 -- PROGRAM，不能同时给出</translation>
     </message>
     <message>
         <source>it ended with status {}</source>
@@ -6645,10 +4365,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>selfcheck 接受 FILE 或 RUN（--preset、--model、--config、--set），不能同时给出</translation>
     </message>
     <message>
-        <source>standard input is not a terminal, so you cannot be asked; run `vramscope setup --yes` to download without a question</source>
-        <translation>标准输入不是终端，无法询问；请运行 `vramscope setup --yes` 直接下载</translation>
-    </message>
-    <message>
         <source>standard output</source>
         <translation>标准输出</translation>
     </message>
@@ -6661,24 +4377,12 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>-- 之后缺少程序；例如：vramscope fit --budget 24GiB -- python train.py</translation>
     </message>
     <message>
-        <source>the program after -- is missing; for example: vramscope plan -- python train.py</source>
-        <translation>-- 之后缺少程序；例如：vramscope plan -- python train.py</translation>
-    </message>
-    <message>
         <source>the program after -- is missing; for example: vramscope plan --watch -- python train.py</source>
         <translation>-- 之后缺少程序；例如：vramscope plan --watch -- python train.py</translation>
     </message>
     <message>
         <source>the program after -- is missing; for example: vramscope plan --with transformers==4.46.0,4.51.0 -- python train.py</source>
         <translation>-- 之后缺少程序；例如：vramscope plan --with transformers==4.46.0,4.51.0 -- python train.py</translation>
-    </message>
-    <message>
-        <source>the program without changes: {}</source>
-        <translation>未作更改的程序：{}</translation>
-    </message>
-    <message>
-        <source>the program&apos;s history could not be written whole: {}</source>
-        <translation>未能完整写入程序的历史：{}</translation>
     </message>
     <message>
         <source>the program&apos;s history could not be written: {}</source>
@@ -6689,30 +4393,12 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>运行结束但没有结果</translation>
     </message>
     <message>
-        <source>the run left no trace</source>
-        <translation>运行未留下跟踪</translation>
-    </message>
-    <message>
-        <source>there is no event {}: the trace has {}</source>
-        <translation>没有事件 {}：跟踪共有 {} 个</translation>
-    </message>
-    <message>
         <source>there is no folder for temporary files; set TMPDIR</source>
         <translation>没有临时文件夹；请设置 TMPDIR</translation>
     </message>
     <message>
-        <source>vramscope-worker was not found beside this program or on the PATH; build it with ./vramscope, or name it in $VRAMSCOPE_WORKER</source>
-        <translation>在此程序旁和 PATH 中都未找到 vramscope-worker；请用 ./vramscope 构建，或在 $VRAMSCOPE_WORKER 中指定</translation>
-    </message>
-    <message>
         <source>{0} goes with a program (vramscope fit --budget 24GiB {0} ... -- python train.py)</source>
         <translation>{0} 只用于程序（vramscope fit --budget 24GiB {0} ... -- python train.py）</translation>
-    </message>
-    <message>
-        <source>{}
-vramscope: `vramscope{} --help` shows how it is used</source>
-        <translation>{}
-vramscope: `vramscope{} --help` 显示用法</translation>
     </message>
     <message>
         <source>{} goes with a program (vramscope check --budget 24GiB {} ... -- python train.py)</source>
@@ -6745,10 +4431,6 @@ vramscope: `vramscope{} --help` 显示用法</translation>
     <message>
         <source>{}: the file has no data for device {} (available: {})</source>
         <translation>{}：文件中没有设备 {} 的数据（可用：{}）</translation>
-    </message>
-    <message>
-        <source>{}: torch.cuda.memory_stats() holds figures and no blocks; only `vramscope info` can show them</source>
-        <translation>{}：torch.cuda.memory_stats() 只有统计数值而没有块；只能用 `vramscope info` 显示</translation>
     </message>
     <message>
         <source>{}: {}; set XDG_CACHE_HOME to another folder</source>
@@ -6847,14 +4529,6 @@ vramscope: `vramscope{} --help` 显示用法</translation>
         <translation>应为 NAME=FIRST..LAST 或 NAME=VALUE,VALUE</translation>
     </message>
     <message>
-        <source>expected a range of whole numbers from 1 on, the smaller first</source>
-        <translation>应为从 1 起的整数区间，较小者在前</translation>
-    </message>
-    <message>
-        <source>its torch is built for the CPU only: the build for CUDA is needed, and it needs no GPU (pip install torch)</source>
-        <translation>其 torch 为仅 CPU 构建：需要 CUDA 构建，且不需要 GPU（pip install torch）</translation>
-    </message>
-    <message>
         <source>more data was received than a recording can have</source>
         <translation>收到的数据超过录制的上限</translation>
     </message>
@@ -6891,20 +4565,12 @@ vramscope: `vramscope{} --help` 显示用法</translation>
         <translation>不是开关列表</translation>
     </message>
     <message>
-        <source>overlayfs cannot copy {}, which belongs to another group</source>
-        <translation>overlayfs 无法复制属于其他组的 {}</translation>
-    </message>
-    <message>
         <source>overlayfs cannot cover {}</source>
         <translation>overlayfs 无法覆盖 {}</translation>
     </message>
     <message>
         <source>pip: {}{}</source>
         <translation>pip：{}{}</translation>
-    </message>
-    <message>
-        <source>process {} failed ({}), but the program ended with status 0: what that process would have done is missing</source>
-        <translation>进程 {} 失败（{}），但程序以状态 0 结束：缺少该进程本应完成的部分</translation>
     </message>
     <message>
         <source>signal {}</source>
@@ -7007,10 +4673,6 @@ vramscope: `vramscope{} --help` 显示用法</translation>
         <translation>程序被信号 {} 结束（{}{}）</translation>
     </message>
     <message>
-        <source>the program&apos;s changes to files cannot be isolated here ({}). Run it where user namespaces are allowed, or use --no-isolation: then it really writes, renames and deletes files</source>
-        <translation>此处无法隔离程序对文件的更改（{}）。请在允许用户命名空间的环境中运行，或使用 --no-isolation：此时程序会真正写入、重命名和删除文件</translation>
-    </message>
-    <message>
         <source>the received data is not a recording</source>
         <translation>收到的数据不是录制</translation>
     </message>
@@ -7057,10 +4719,6 @@ vramscope: `vramscope{} --help` 显示用法</translation>
     <message>
         <source>{}: this toggle takes no value</source>
         <translation>{}：此开关不接受值</translation>
-    </message>
-    <message>
-        <source>{}: {} is one of {}</source>
-        <translation>{}：{} 应为 {} 之一</translation>
     </message>
     <message>
         <source>{}before it used CUDA: {}</source>
@@ -7113,10 +4771,6 @@ vramscope: `vramscope{} --help` 显示用法</translation>
     <message>
         <source>a mixture of experts has weights and activations of its own, which are not planned</source>
         <translation>混合专家模型有自己的权重和激活值，未作规划</translation>
-    </message>
-    <message>
-        <source>a model of several parts is not planned; give its text model&apos;s</source>
-        <translation>不规划由多个部分组成的模型；请给出其文本模型的配置</translation>
     </message>
     <message>
         <source>add_cross_attention = true is not supported; only decoder-only models are</source>
@@ -7187,20 +4841,12 @@ vramscope: `vramscope{} --help` 显示用法</translation>
         <translation>config.json：设置了 {}：{}</translation>
     </message>
     <message>
-        <source>decoder-only models are planned</source>
-        <translation>只规划仅解码器模型</translation>
-    </message>
-    <message>
         <source>device: memory: {}</source>
         <translation>device：memory：{}</translation>
     </message>
     <message>
         <source>device: {}</source>
         <translation>device：{}</translation>
-    </message>
-    <message>
-        <source>device: {} are more than a device file can have</source>
-        <translation>device：{} 超过设备文件的上限</translation>
     </message>
     <message>
         <source>device: {} cannot be read</source>
@@ -7213,10 +4859,6 @@ vramscope: `vramscope{} --help` 显示用法</translation>
     <message>
         <source>device: {} is larger than {}, the limit for a device file</source>
         <translation>device：{} 大于设备文件的上限 {}</translation>
-    </message>
-    <message>
-        <source>device: {} is not a file of this computer</source>
-        <translation>device：{} 不是本机的文件</translation>
     </message>
     <message>
         <source>expected True or False, with this capitalization</source>
@@ -7279,10 +4921,6 @@ vramscope: `vramscope{} --help` 显示用法</translation>
         <translation>应为不超过 64 GiB 且小于显存的大小，例如 300MiB</translation>
     </message>
     <message>
-        <source>expected a value that PYTORCH_CUDA_ALLOC_CONF takes, or nothing: PyTorch&apos;s default</source>
-        <translation>应为 PYTORCH_CUDA_ALLOC_CONF 接受的值，或留空：PyTorch 的默认值</translation>
-    </message>
-    <message>
         <source>expected a whole number from 1 to 1024</source>
         <translation>应为 1 到 1024 的整数</translation>
     </message>
@@ -7303,14 +4941,6 @@ vramscope: `vramscope{} --help` 显示用法</translation>
         <translation>应为 all、first-layer、last-layer 或参数名的模式，例如 &quot;*.mlp.*&quot;</translation>
     </message>
     <message>
-        <source>expected bytes a second from 1 GB/s to 100 TB/s, such as 448GB/s</source>
-        <translation>应为 1 GB/s 到 100 TB/s 的带宽，例如 448GB/s</translation>
-    </message>
-    <message>
-        <source>expected lengths of the micro-batches in turn, such as &quot;400,1536,400&quot;, or ranges, such as &quot;256-1024&quot;, each from 1 to 1048576, at most 4096; empty: all have the length of seq</source>
-        <translation>应为各微批次的长度，例如 &quot;400,1536,400&quot;，或区间，例如 &quot;256-1024&quot;，每个为 1 到 1048576，最多 4096 个；留空：全部取 seq 的长度</translation>
-    </message>
-    <message>
         <source>expected module names with commas between them, such as &quot;q_proj,v_proj&quot;; a run.json may write [&quot;q_proj&quot;, &quot;v_proj&quot;]</source>
         <translation>应为以逗号分隔的模块名，例如 &quot;q_proj,v_proj&quot;；run.json 可写 [&quot;q_proj&quot;, &quot;v_proj&quot;]</translation>
     </message>
@@ -7321,10 +4951,6 @@ vramscope: `vramscope{} --help` 显示用法</translation>
     <message>
         <source>expected one JSON object in braces, such as {&quot;model&quot;: &quot;gpt2&quot;, &quot;batch&quot;: 4}</source>
         <translation>应为花括号中的一个 JSON 对象，例如 {&quot;model&quot;: &quot;gpt2&quot;, &quot;batch&quot;: 4}</translation>
-    </message>
-    <message>
-        <source>expected one JSON object without lists and objects in it</source>
-        <translation>应为一个不含列表和对象的 JSON 对象</translation>
     </message>
     <message>
         <source>expected one JSON object, such as {&quot;memory&quot;: &quot;24GiB&quot;, &quot;compute_capability&quot;: 8.6, &quot;multiprocessors&quot;: 28}</source>
@@ -7357,10 +4983,6 @@ vramscope: `vramscope{} --help` 显示用法</translation>
     <message>
         <source>expected the width in bits, a whole number from 16 to 65536</source>
         <translation>应为以位计的宽度，16 到 65536 的整数</translation>
-    </message>
-    <message>
-        <source>expected tokens in a sample, from 1 to 1048576; or, of the micro-batches in turn, a list (&quot;400,1536,400&quot;) or ranges (&quot;256-1024&quot;), at most 4096 of them; or the path of a file with lines &quot;length,count&quot;, from which each micro-batch draws its samples</source>
-        <translation>应为样本的 token 数，1 到 1048576；或依次给出各微批次的列表（&quot;400,1536,400&quot;）或区间（&quot;256-1024&quot;），最多 4096 个；或由 &quot;length,count&quot; 行组成的文件路径，各微批次从中抽取样本</translation>
     </message>
     <message>
         <source>expected true or false</source>
@@ -7461,10 +5083,6 @@ vramscope: `vramscope{} --help` 显示用法</translation>
     <message>
         <source>not JSON: {}</source>
         <translation>不是 JSON：{}</translation>
-    </message>
-    <message>
-        <source>not a file of this computer</source>
-        <translation>不是本机的文件</translation>
     </message>
     <message>
         <source>num_attention_heads {} is not a multiple of num_key_value_heads {}</source>
@@ -7573,10 +5191,6 @@ vramscope: `vramscope{} --help` 显示用法</translation>
     <message>
         <source>{} bytes are too many (at most {})</source>
         <translation>{} 字节过多（最多 {}）</translation>
-    </message>
-    <message>
-        <source>{} bytes are too many for a name or figures</source>
-        <translation>{} 字节对名称或参数来说过多</translation>
     </message>
     <message>
         <source>{} has no MIG in the device table; these have: {}</source>
@@ -7799,10 +5413,6 @@ vramscope: `vramscope{} --help` 显示用法</translation>
         <translation>&apos;{}&apos; 为 {}，不是大小、地址或时间</translation>
     </message>
     <message>
-        <source>&apos;{}&apos;: its {} bytes unpack to more than {}, {} times as much, which is not expected of a recording; if it is one, unpack it and open the result</source>
-        <translation>&apos;{}&apos;：其 {} 字节解压后超过 {}，是 {} 倍，录制不应如此；如果确为录制，请先解压再打开</translation>
-    </message>
-    <message>
         <source>&apos;{}&apos;: the {} data is damaged or cut off near byte {}{}{}</source>
         <translation>&apos;{}&apos;：{} 数据在字节 {} 附近损坏或被截断{}{}</translation>
     </message>
@@ -7971,10 +5581,6 @@ vramscope: `vramscope{} --help` 显示用法</translation>
         <translation>帧列表</translation>
     </message>
     <message>
-        <source>a list of frames also holds {}</source>
-        <translation>帧列表还包含{}</translation>
-    </message>
-    <message>
         <source>a list of segments</source>
         <translation>段列表</translation>
     </message>
@@ -7991,14 +5597,6 @@ vramscope: `vramscope{} --help` 显示用法</translation>
         <translation>跟踪列表</translation>
     </message>
     <message>
-        <source>a list of traces also holds {}</source>
-        <translation>跟踪列表还包含{}</translation>
-    </message>
-    <message>
-        <source>a memory timeline as HTML (export_memory_timeline(&quot;x.html&quot;)), which holds an image and no numbers. Export it with export_memory_timeline(&quot;x.raw.json.gz&quot;), or record a memory snapshot with torch.cuda.memory._record_memory_history(max_entries=100000)</source>
-        <translation> HTML 形式的内存时间线（export_memory_timeline(&quot;x.html&quot;)），只有图像而没有数值。请用 export_memory_timeline(&quot;x.raw.json.gz&quot;) 导出，或用 torch.cuda.memory._record_memory_history(max_entries=100000) 录制内存快照</translation>
-    </message>
-    <message>
         <source>a memory timeline has no parts; open all of it</source>
         <translation>内存时间线不能分部分打开；请打开全部</translation>
     </message>
@@ -8009,10 +5607,6 @@ vramscope: `vramscope{} --help` 显示用法</translation>
     <message>
         <source>a number</source>
         <translation>数</translation>
-    </message>
-    <message>
-        <source>a number does not end</source>
-        <translation>数没有结束</translation>
     </message>
     <message>
         <source>a number does not fit into 64 bits</source>
@@ -8113,10 +5707,6 @@ vramscope: `vramscope{} --help` 显示用法</translation>
     <message>
         <source>a value is cut off or out of range</source>
         <translation>有值被截断或超出范围</translation>
-    </message>
-    <message>
-        <source>a value that its publication does not give was not found</source>
-        <translation>未能求出其出版物没有给出的值</translation>
     </message>
     <message>
         <source>a value that snapshots do not have</source>
@@ -8281,10 +5871,6 @@ vramscope: `vramscope{} --help` 显示用法</translation>
     <message>
         <source>call stacks: the columns of frames differ in length</source>
         <translation>调用栈：帧的各列长度不同</translation>
-    </message>
-    <message>
-        <source>cannot keep &apos;{}&apos;: {}</source>
-        <translation>无法保存 &apos;{}&apos;：{}</translation>
     </message>
     <message>
         <source>cannot open &apos;{}&apos;: {}</source>
@@ -8495,10 +6081,6 @@ vramscope: `vramscope{} --help` 显示用法</translation>
         <translation>不是 zip 归档，或已被截断</translation>
     </message>
     <message>
-        <source>it is there twice</source>
-        <translation>出现两次</translation>
-    </message>
-    <message>
         <source>it overlaps the segment before it</source>
         <translation>与前一个段重叠</translation>
     </message>
@@ -8607,14 +6189,6 @@ vramscope: `vramscope{} --help` 显示用法</translation>
         <translation>min、max 或 ceil，而不是 &quot;{}&quot;</translation>
     </message>
     <message>
-        <source>more call stacks than can be held</source>
-        <translation>调用栈超过可容纳的数量</translation>
-    </message>
-    <message>
-        <source>more frames than can be held</source>
-        <translation>帧超过可容纳的数量</translation>
-    </message>
-    <message>
         <source>more lists of traces than a snapshot can have</source>
         <translation>跟踪列表超过快照的上限</translation>
     </message>
@@ -8633,14 +6207,6 @@ vramscope: `vramscope{} --help` 显示用法</translation>
     <message>
         <source>more than {} values wait for their container; in a snapshot there are a few dozen</source>
         <translation>超过 {} 个值等待其容器；快照中只有几十个</translation>
-    </message>
-    <message>
-        <source>more values than memory may hold</source>
-        <translation>值超过内存可容纳的数量</translation>
-    </message>
-    <message>
-        <source>nested deeper than memory statistics can be</source>
-        <translation>嵌套超过内存统计的上限</translation>
     </message>
     <message>
         <source>no demonstration is called &quot;{}&quot;</source>
@@ -8701,10 +6267,6 @@ vramscope: `vramscope{} --help` 显示用法</translation>
     <message>
         <source>not planned any more</source>
         <translation>不再规划</translation>
-    </message>
-    <message>
-        <source>numbers decrease</source>
-        <translation>编号递减</translation>
     </message>
     <message>
         <source>object {} contains itself, which does not occur in a snapshot</source>
@@ -8805,10 +6367,6 @@ vramscope: `vramscope{} --help` 显示用法</translation>
     <message>
         <source>the blocks at the beginning of the recording do not fit their segments, so it cannot be replayed exactly; other settings can be tried: {}</source>
         <translation>录制开始时的块与其段不符，无法精确重放；可尝试其他设置：{}</translation>
-    </message>
-    <message>
-        <source>the built-in models are planned by LibTorch {}, which is not installed; `vramscope setup` downloads it ({})</source>
-        <translation>内置模型由 LibTorch {} 规划，它尚未安装；`vramscope setup` 可下载（{}）</translation>
     </message>
     <message>
         <source>the compressed data is too short</source>
@@ -8991,10 +6549,6 @@ vramscope: `vramscope{} --help` 显示用法</translation>
         <translation>没有用于下载 LibTorch 的文件夹；请设置 $XDG_DATA_HOME 或 $HOME</translation>
     </message>
     <message>
-        <source>there is no process</source>
-        <translation>没有进程</translation>
-    </message>
-    <message>
         <source>there is no such allocation before it</source>
         <translation>之前没有这个分配</translation>
     </message>
@@ -9003,20 +6557,12 @@ vramscope: `vramscope{} --help` 显示用法</translation>
         <translation>此引号没有结束</translation>
     </message>
     <message>
-        <source>this bracket closes nothing</source>
-        <translation>此括号没有对应的左括号</translation>
-    </message>
-    <message>
         <source>this bracket is not closed</source>
         <translation>此括号没有右括号</translation>
     </message>
     <message>
         <source>this is {}, not a CUDA memory snapshot (a dict with &apos;segments&apos; and &apos;device_traces&apos;, or a list of segments)</source>
         <translation>这是{}，不是 CUDA 内存快照（带 &apos;segments&apos; 和 &apos;device_traces&apos; 的字典，或段的列表）</translation>
-    </message>
-    <message>
-        <source>torch {} in {} has no {} that can be used here</source>
-        <translation>torch {}（位于 {}）没有此处可用的 {}</translation>
     </message>
     <message>
         <source>trace header</source>
@@ -9063,10 +6609,6 @@ vramscope: `vramscope{} --help` 显示用法</translation>
         <translation>zstd 数据</translation>
     </message>
     <message>
-        <source>{} also holds {}</source>
-        <translation>{}还包含{}</translation>
-    </message>
-    <message>
         <source>{} and {} share their data</source>
         <translation>{} 与 {} 共用数据</translation>
     </message>
@@ -9081,10 +6623,6 @@ vramscope: `vramscope{} --help` 显示用法</translation>
     <message>
         <source>{} cannot have the stated size</source>
         <translation>{} 不可能有声明的大小</translation>
-    </message>
-    <message>
-        <source>{} entries and what they refer to</source>
-        <translation>{} 个条目及其引用的内容</translation>
     </message>
     <message>
         <source>{} has {} left, and {} are needed to unpack LibTorch</source>
@@ -9129,10 +6667,6 @@ vramscope: `vramscope{} --help` 显示用法</translation>
     <message>
         <source>{} is not where it should be</source>
         <translation>{} 的位置不对</translation>
-    </message>
-    <message>
-        <source>{} is there twice</source>
-        <translation>{} 出现两次</translation>
     </message>
     <message>
         <source>{} lies outside of the archive</source>
@@ -9251,14 +6785,6 @@ vramscope: `vramscope{} --help` 显示用法</translation>
         <translation>只读的 {}</translation>
     </message>
     <message>
-        <source>--to {}: this vramscope was built without its window, which draws it; --to svg without --size needs no window</source>
-        <translation>--to {}：此 vramscope 构建时未包含绘制它的窗口；不带 --size 的 --to svg 不需要窗口</translation>
-    </message>
-    <message>
-        <source>a side of {} pixels: an image has {} to {}</source>
-        <translation>边长为 {} 像素：图像边长应在 {} 到 {} 之间</translation>
-    </message>
-    <message>
         <source>all</source>
         <translation>全部</translation>
     </message>
@@ -9267,86 +6793,20 @@ vramscope: `vramscope{} --help` 显示用法</translation>
         <translation>内存不足以容纳此尺寸的图像</translation>
     </message>
     <message>
-        <source>an unknown format of images</source>
-        <translation>未知的图像格式</translation>
-    </message>
-    <message>
         <source>cannot group by &quot;{}&quot;; choose from {}</source>
         <translation>无法按“{}”分组；可选 {}</translation>
-    </message>
-    <message>
-        <source>the PDF could not be started</source>
-        <translation>无法开始写入 PDF</translation>
     </message>
     <message>
         <source>the image could not be encoded</source>
         <translation>无法编码图像</translation>
     </message>
     <message>
-        <source>the scale of an image is from 0.5 to 4</source>
-        <translation>图像的缩放比例应在 0.5 到 4 之间</translation>
-    </message>
-    <message>
-        <source>this is a state, not a run: it has no timeline that could be drawn</source>
-        <translation>这是一个状态，而不是一次运行：没有可绘制的时间轴</translation>
-    </message>
-    <message>
-        <source>a tenth or more of the trainable parameters of the optimizers got no gradient in any step</source>
-        <translation>优化器中可训练参数的十分之一或更多在任何一步都没有得到梯度</translation>
-    </message>
-    <message>
-        <source>at the peak, results of casts in the forward pass that autocast did not make, a twentieth of the peak or more</source>
-        <translation>峰值时，前向传播中并非由 autocast 产生的类型转换结果占峰值的二十分之一或更多</translation>
-    </message>
-    <message>
-        <source>at the peak, results of the first step that are still there when the step of the peak is over</source>
-        <translation>峰值时存在第一步的结果，且在峰值所在的步结束后仍然存在</translation>
-    </message>
-    <message>
-        <source>del what only the first step needs, or keep it on the CPU</source>
-        <translation>用 del 释放只有第一步需要的内容，或将其放在 CPU 上</translation>
-    </message>
-    <message>
-        <source>one type in the whole model: model.to(torch.bfloat16), adapters in the type of the weights (autocast_adapter_dtype=False), no .float() of activations</source>
-        <translation>整个模型使用一种类型：model.to(torch.bfloat16)，适配器使用权重的类型（autocast_adapter_dtype=False），不对激活值调用 .float()</translation>
-    </message>
-    <message>
-        <source>requires_grad_(False) where nothing is to be trained; else no detach() or no_grad() between it and the loss</source>
-        <translation>不需训练之处使用 requires_grad_(False)；否则在参数与损失之间不要使用 detach() 或 no_grad()</translation>
-    </message>
-    <message>
-        <source>{} are copies of tensors in another type, most of them made in {}</source>
-        <translation>{} 是张量的另一类型的副本，大部分在 {} 中创建</translation>
-    </message>
-    <message>
-        <source>{} at the peak were made in step {} and are still held</source>
-        <translation>峰值时有 {} 是在第 {} 步创建的，并且仍被持有</translation>
-    </message>
-    <message>
-        <source>{} of {} trainable parameters got no gradient: {} of weights that the optimizer never changes</source>
-        <translation>{} / {} 个可训练参数没有得到梯度：优化器从不更新的权重共 {}</translation>
-    </message>
-    <message>
-        <source>{} is a link and stays: delete what it names by hand</source>
-        <translation>{} 是链接，因此保留：请手动删除它指向的内容</translation>
-    </message>
-    <message>
         <source>&apos;{}&apos; could not be removed</source>
         <translation>无法删除“{}”</translation>
     </message>
     <message>
-        <source>({} bytes of the worker&apos;s log left out)
-</source>
-        <translation>（省略了工作进程日志的 {} 字节）
-</translation>
-    </message>
-    <message>
         <source>--size: &quot;{}&quot; is not a size such as 1680x1050 (each side from {} to {})</source>
         <translation>--size：“{}”不是 1680x1050 这样的尺寸（每边从 {} 到 {}）</translation>
-    </message>
-    <message>
-        <source>Another one is being started.</source>
-        <translation>正在启动新的进程。</translation>
     </message>
     <message>
         <source>Cancelled before it began.</source>
@@ -9361,20 +6821,12 @@ vramscope: `vramscope{} --help` 显示用法</translation>
         <translation>Dear ImGui 的 OpenGL 后端无法启动</translation>
     </message>
     <message>
-        <source>It is not started again by itself; the next run tries it once more.</source>
-        <translation>不会自动重启；下次运行时再试一次。</translation>
-    </message>
-    <message>
         <source>The configuration could not be encoded.</source>
         <translation>无法编码配置。</translation>
     </message>
     <message>
         <source>The run failed (status {}).</source>
         <translation>运行失败（状态 {}）。</translation>
-    </message>
-    <message>
-        <source>The worker ended by itself with exit status {}</source>
-        <translation>工作进程自行结束，退出状态为 {}</translation>
     </message>
     <message>
         <source>The worker was ended by {}</source>
@@ -9385,20 +6837,8 @@ vramscope: `vramscope{} --help` 显示用法</translation>
         <translation>工作进程已被停止：{}</translation>
     </message>
     <message>
-        <source>The worker&apos;s events could not be understood: {}</source>
-        <translation>无法解读工作进程的事件：{}</translation>
-    </message>
-    <message>
-        <source>The worker&apos;s events do not fit together: {}</source>
-        <translation>工作进程的事件互相矛盾：{}</translation>
-    </message>
-    <message>
         <source>a bus error</source>
         <translation>总线错误</translation>
-    </message>
-    <message>
-        <source>a kill signal (another process, or the system short of memory)</source>
-        <translation>终止信号 SIGKILL（来自其他进程，或系统内存不足）</translation>
     </message>
     <message>
         <source>a segmentation fault</source>
@@ -9433,20 +6873,8 @@ vramscope: `vramscope{} --help` 显示用法</translation>
         <translation>首个条目</translation>
     </message>
     <message>
-        <source>it did not answer within {} s of its start</source>
-        <translation>启动后 {} 秒内没有响应</translation>
-    </message>
-    <message>
-        <source>it did not stop within {} s after the request to cancel</source>
-        <translation>请求取消后 {} 秒内没有停止</translation>
-    </message>
-    <message>
         <source>it is not a regular file</source>
         <translation>不是普通文件</translation>
-    </message>
-    <message>
-        <source>it speaks protocol {}, this program speaks {}; build both from the same version</source>
-        <translation>它使用协议 {}，本程序使用协议 {}；请用同一版本构建两者</translation>
     </message>
     <message>
         <source>last entry</source>
@@ -9525,14 +6953,6 @@ vramscope: `vramscope{} --help` 显示用法</translation>
         <translation>软件包索引链接到 {}，它不是 HTTP 地址</translation>
     </message>
     <message>
-        <source>the package index sends a page that is too large</source>
-        <translation>软件包索引返回的页面过大</translation>
-    </message>
-    <message>
-        <source>the proxy {} does not let it through ({}); the proxy is set in $https_proxy, $http_proxy, $all_proxy or the desktop&apos;s settings</source>
-        <translation>代理 {} 拒绝放行（{}）；代理在 $https_proxy、$http_proxy、$all_proxy 或桌面设置中指定</translation>
-    </message>
-    <message>
         <source>the run was cancelled before it began</source>
         <translation>运行在开始之前已取消</translation>
     </message>
@@ -9541,24 +6961,12 @@ vramscope: `vramscope{} --help` 显示用法</translation>
         <translation>保存的会话过大</translation>
     </message>
     <message>
-        <source>the server sends another part of the file</source>
-        <translation>服务器发送的是文件的另一部分</translation>
-    </message>
-    <message>
         <source>the time range ends before it begins</source>
         <translation>时间区间的结束早于开始</translation>
     </message>
     <message>
         <source>the timeline&apos;s shaders do not build (OpenGL 3.3 is needed): {}</source>
         <translation>无法构建时间线的着色器（需要 OpenGL 3.3）：{}</translation>
-    </message>
-    <message>
-        <source>there are no vertex arrays: OpenGL 3.3 is needed</source>
-        <translation>没有顶点数组：需要 OpenGL 3.3</translation>
-    </message>
-    <message>
-        <source>these are not notes of this version</source>
-        <translation>不是此版本的备注</translation>
     </message>
     <message>
         <source>these notes belong to another run</source>
@@ -9573,16 +6981,8 @@ vramscope: `vramscope{} --help` 显示用法</translation>
         <translation>本程序无法建立加密连接：找不到 OpenSSL（libssl）；请安装它，或在 $VRAMSCOPE_INDEX_URL 中指定不加密的镜像</translation>
     </message>
     <message>
-        <source>this worker does not offer the backend of the run</source>
-        <translation>此工作进程不提供该运行所用的后端</translation>
-    </message>
-    <message>
         <source>too many runs were waiting; the oldest were dropped</source>
         <translation>等待的运行过多；最早的已丢弃</translation>
-    </message>
-    <message>
-        <source>what it sent could not be understood ({})</source>
-        <translation>无法解读它发送的内容（{}）</translation>
     </message>
     <message>
         <source>{} ({}); set another index in $VRAMSCOPE_INDEX_URL</source>
@@ -9629,14 +7029,6 @@ vramscope: `vramscope{} --help` 显示用法</translation>
         <translation>{}。已下载的部分会保留：重试即可继续</translation>
     </message>
     <message>
-        <source>{}: &quot;{}&quot; is not a time, such as 1.5 s or 200 ms</source>
-        <translation>{}：“{}”不是 1.5 s 或 200 ms 这样的时间</translation>
-    </message>
-    <message>
-        <source>{}: &quot;{}&quot; is not an entry&apos;s number, such as 100,000 or 2 M</source>
-        <translation>{}：“{}”不是 100,000 或 2 M 这样的条目编号</translation>
-    </message>
-    <message>
         <source>{}: {}; free some space, or set XDG_DATA_HOME to a folder on another disk. The downloaded part is kept</source>
         <translation>{}：{}；请释放空间，或把 XDG_DATA_HOME 设为其他磁盘上的文件夹。已下载的部分会保留</translation>
     </message>
@@ -9649,10 +7041,6 @@ vramscope: `vramscope{} --help` 显示用法</translation>
         <translation>可以下载；已知服务的上传已停用。</translation>
     </message>
     <message>
-        <source>No isolation: what the program writes, renames and deletes is real.</source>
-        <translation>未隔离：程序的写入、重命名和删除都会真实生效。</translation>
-    </message>
-    <message>
         <source>Read-only: {}.</source>
         <translation>只读：{}。</translation>
     </message>
@@ -9661,20 +7049,8 @@ vramscope: `vramscope{} --help` 显示用法</translation>
         <translation>程序在模拟的 {} 上{}。不进行计算：损失为零，准确率为 0 或 100 %。{}</translation>
     </message>
     <message>
-        <source>The program runs on this computer&apos;s GPU and its allocator&apos;s history is recorded. Without CUPTI there are no kernels and copies, and times are the host&apos;s.</source>
-        <translation>程序在本机 GPU 上运行，并记录其分配器的历史。没有 CUPTI 时不记录内核与拷贝，时间为主机时间。</translation>
-    </message>
-    <message>
         <source>There is no network.</source>
         <translation>网络不可用。</translation>
-    </message>
-    <message>
-        <source>What the program writes, renames or deletes stays in a temporary layer that only it sees and that is deleted afterwards; your files are not changed. Isolation: copies on write, by libc&apos;s functions and a filter of system calls (limits, static programs among them: docs/security.md).</source>
-        <translation>程序写入、重命名或删除的内容保留在只有它可见的临时层中，结束后删除；您的文件不会改变。隔离方式：写时复制，通过 libc 函数和系统调用过滤器实现（限制见 docs/security.md，包括静态链接的程序）。</translation>
-    </message>
-    <message>
-        <source>What the program writes, renames or deletes stays in a temporary layer that only it sees and that is deleted afterwards; your files are not changed. Isolation: overlay (limits: docs/security.md).</source>
-        <translation>程序写入、重命名或删除的内容保留在只有它可见的临时层中，结束后删除；您的文件不会改变。隔离方式：overlay（限制见 docs/security.md）。</translation>
     </message>
     <message>
         <source>for 1 optimizer step</source>
@@ -9687,6 +7063,3258 @@ vramscope: `vramscope{} --help` 显示用法</translation>
     <message>
         <source>to its end</source>
         <translation>运行到结束</translation>
+    </message>
+    <message>
+        <source>
+The program keeps its own PyTorch. To plan a version that needs another PyTorch, use an environment that has it</source>
+        <translation>
+程序保留自己的 PyTorch；需要其他 PyTorch 的版本请在装有它的环境中规划</translation>
+    </message>
+    <message>
+        <source>
+most of it allocated by {}</source>
+        <translation>
+其中大部分由 {} 请求</translation>
+    </message>
+    <message>
+        <source> (allocated as {})</source>
+        <translation>（创建时为{}）</translation>
+    </message>
+    <message>
+        <source> The largest free range is {}.</source>
+        <translation> 最大的一块为 {}。</translation>
+    </message>
+    <message>
+        <source> empty_cache() would release {}. {}</source>
+        <translation> empty_cache() 可归还 {}。{}</translation>
+    </message>
+    <message>
+        <source> empty_cache() would release {}{}.</source>
+        <translation> empty_cache() 可归还 {}{}。</translation>
+    </message>
+    <message>
+        <source> · equal to the highest peak</source>
+        <translation> · 无更大需求</translation>
+    </message>
+    <message>
+        <source> · highest peak</source>
+        <translation> · 需求最大</translation>
+    </message>
+    <message>
+        <source> · the other run ends earlier</source>
+        <translation> · 更早结束</translation>
+    </message>
+    <message>
+        <source> · {} below the highest peak ({:.1f} %)</source>
+        <translation> · 比最大值少 {}（{:.1f} %）</translation>
+    </message>
+    <message>
+        <source>&quot;{}&quot; is neither a file nor a command{}</source>
+        <translation>&quot;{}&quot; 既不是文件也不是命令{}</translation>
+    </message>
+    <message>
+        <source>&apos;{}&apos; is not a host name that ssh accepts</source>
+        <translation>“{}”不是 ssh 可用的主机名</translation>
+    </message>
+    <message>
+        <source>&apos;{}&apos; is written, but may be lost if the computer fails now: {}</source>
+        <translation>“{}” 已写入，但若计算机此时发生故障可能会丢失：{}</translation>
+    </message>
+    <message>
+        <source>&apos;{}&apos;: its {} bytes unpack to more than {}, {} times as much, which is unusual for a recording; if it is one, unpack it and open the result</source>
+        <translation>&apos;{}&apos;：其 {} 字节解压后超过 {}，是 {} 倍，录制不应如此；如果确为录制，请先解压再打开</translation>
+    </message>
+    <message>
+        <source>({} bytes of the worker&apos;s log were omitted)
+</source>
+        <translation>（省略了工作进程日志的 {} 字节）
+</translation>
+    </message>
+    <message>
+        <source>, and the request is optimizer state</source>
+        <translation>，所请求的也属于此类</translation>
+    </message>
+    <message>
+        <source>, minus twice the largest parameter ({})</source>
+        <translation>，减去最大参数的两倍（{}）</translation>
+    </message>
+    <message>
+        <source>, minus {} for copies of the weights</source>
+        <translation>，减去权重副本的 {}</translation>
+    </message>
+    <message>
+        <source>, minus {} of gradients that the first micro-batch leaves</source>
+        <translation>，减去第一个微批次留下的梯度 {}</translation>
+    </message>
+    <message>
+        <source>--device: &quot;{}&quot; is not the number of a device in FILE (0 to 255); use --context for the CUDA context of a named GPU</source>
+        <translation>--device：&quot;{}&quot; 不是 FILE 中设备的编号（0 到 255）；如需指定 GPU 的 CUDA 上下文，请用 --context</translation>
+    </message>
+    <message>
+        <source>--from reads an existing run; remove the program after --</source>
+        <translation>--from 读取已有的运行：请去掉 -- 之后的程序</translation>
+    </message>
+    <message>
+        <source>--lang: &quot;{}&quot; is not one of en, zh_CN</source>
+        <translation>--lang：&quot;{}&quot; 不是 en、zh_CN 之一</translation>
+    </message>
+    <message>
+        <source>--page: &quot;{}&quot; is not one of {} (what-if=CONF tries settings of PYTORCH_CUDA_ALLOC_CONF, techniques=WORDS filters the techniques, search=TEXT searches the trace)</source>
+        <translation>--page：&quot;{}&quot; 不是以下之一：{}（what-if=CONF 尝试 PYTORCH_CUDA_ALLOC_CONF 的设置，techniques=WORDS 筛选技术，search=TEXT 搜索跟踪）</translation>
+    </message>
+    <message>
+        <source>--preset, --model, --config and --set apply to built-in models, not to a program after --</source>
+        <translation>--preset、--model、--config 和 --set 用于内置模型，不用于 -- 之后的程序</translation>
+    </message>
+    <message>
+        <source>--python {}: this Python has {} but no CUDA {}x libraries; install them with `pip install torch`</source>
+        <translation>--python {}：其中有 {}，但没有 CUDA {}x 的库；请用 `pip install torch` 安装</translation>
+    </message>
+    <message>
+        <source>--ranks {}: at most {} processes can be started; run one of them with --as-rank R</source>
+        <translation>--ranks {}：最多启动 {} 个进程；请用 --as-rank R 运行其中一个</translation>
+    </message>
+    <message>
+        <source>--scale: expected a number from 0.5 to 4</source>
+        <translation>--scale：应为 0.5 到 4 的数</translation>
+    </message>
+    <message>
+        <source>--theme: &quot;{}&quot; is not one of dark, light, system</source>
+        <translation>--theme：&quot;{}&quot; 不是 dark、light、system 之一</translation>
+    </message>
+    <message>
+        <source>--to {}: this format is drawn by the window, and this vramscope was built without it; --to svg without --size needs no window</source>
+        <translation>--to {}：此 vramscope 构建时未包含绘制它的窗口；不带 --size 的 --to svg 不需要窗口</translation>
+    </message>
+    <message>
+        <source>--with: &apos;{}&apos; is not on the PATH</source>
+        <translation>--with：PATH 中没有 &apos;{}&apos;</translation>
+    </message>
+    <message>
+        <source>--with: the program keeps its own PyTorch; to plan with another version, use a Python that has it: -- /path/to/python train.py</source>
+        <translation>--with：程序保留自己的 PyTorch；要用其他版本规划，请使用装有它的 Python：-- /path/to/python train.py</translation>
+    </message>
+    <message>
+        <source>1 byte per element and 4 for each {} elements instead of 4 per element, for {}</source>
+        <translation>每元素 1 字节，外加每 {} 个元素 4 字节，而不是每元素 4 字节，共 {}</translation>
+    </message>
+    <message>
+        <source>16-bit weights halve parameters, gradients and optimizer state. Autocast keeps fp32 weights, computes most operators in 16 bits, and keeps a 16-bit copy of the weights until the end of backward.</source>
+        <translation>16 位权重使参数、梯度和优化器状态减半；autocast 保留 fp32 权重，大多数算子以 16 位计算，并持有权重的 16 位副本直到反向传播结束。</translation>
+    </message>
+    <message>
+        <source>7/8 of the {} that the loss has allocated{}</source>
+        <translation>损失所产生的存活 {} 的 7/8{}</translation>
+    </message>
+    <message>
+        <source>; but in the model it also passes under the recorded settings</source>
+        <translation>；但在录制的设置下，模型中也能通过</translation>
+    </message>
+    <message>
+        <source>; changes the training</source>
+        <translation>；训练语义改变</translation>
+    </message>
+    <message>
+        <source>; empty_cache() releases it</source>
+        <translation>；empty_cache() 可归还</translation>
+    </message>
+    <message>
+        <source>; the same training at lower precision</source>
+        <translation>；训练不变，位数更少</translation>
+    </message>
+    <message>
+        <source>; the trace does not record whether in holes or in free segments</source>
+        <translation>；在空洞中或完全空闲：跟踪没有说明位置</translation>
+    </message>
+    <message>
+        <source>A decoder&apos;s cache is enabled unless use_cache=False is set: keys and values of all layers are kept until the loss is computed. Without checkpointing, backward keeps them anyway. Checkpointing would free them.</source>
+        <translation>除非 use_cache=False，解码器的缓存是开启的：所有层的键和值保留到损失算出。没有检查点时反向传播本来就保留它们；有检查点时它们正是可以释放的部分。</translation>
+    </message>
+    <message>
+        <source>A new one is being started.</source>
+        <translation>正在启动新的进程。</translation>
+    </message>
+    <message>
+        <source>A pass over validation batches. Without no_grad it keeps the activations for a backward, even of two passes while a variable still refers to the last loss. Logits that are collected on the GPU add up.</source>
+        <translation>在验证批上运行一遍。没有 no_grad 时会保留反向传播所需的内容，若变量仍引用上一个损失，则同时保留两遍的量；在 GPU 上收集的 logits 会累积。</translation>
+    </message>
+    <message>
+        <source>Adam uses the operators of PyTorch 2.0, executed by this build&apos;s PyTorch</source>
+        <translation>Adam 的算子与 PyTorch 2.0 相同，由本版本的 PyTorch 运行</translation>
+    </message>
+    <message>
+        <source>Adam&apos;s moments of a linear layer&apos;s gradient are projected to a few dimensions: twice rank x the longer side, plus a projection matrix. The gradient itself keeps its size, and so do the moments of other parameters: embeddings, norms, the output layer. The singular vectors are recomputed every few hundred steps, which is slow and needs memory.</source>
+        <translation>线性层梯度的 Adam 矩只取少数维度：两份“秩 × 长边”和一个投影。梯度本身保持完整，未选中的部分（嵌入、归一化、输出层）的矩也是如此。奇异向量每几百步重新计算一次，较慢且需要内存。</translation>
+    </message>
+    <message>
+        <source>Adam-mini uses one block per row for queries and keys, too; torch.optim has no Adam-mini</source>
+        <translation>Adam-mini 对查询和键也按行分块；torch.optim 没有这种优化器</translation>
+    </message>
+    <message>
+        <source>Adapters for whole layers</source>
+        <translation>层旁的适配器</translation>
+    </message>
+    <message>
+        <source>An RMS norm in one kernel keeps its input and a number per row instead of four tensors. silu(gate) * up keeps its two inputs and recomputes the rest. Speed is the same or better.</source>
+        <translation>融合为一个内核的 RMS 归一化只保留输入和每行一个数，而不是四个张量；silu(gate) * up 保留两个输入，其余重新计算。速度相同或更快。</translation>
+    </message>
+    <message>
+        <source>Autocast keeps the 16-bit copy of each weight until the end of forward, in case it is used again. Where no graph keeps the copies anyway (evaluation, re-entrant checkpoints), the cache holds all of them at once. Without the cache, each copy is freed after its product.</source>
+        <translation>Autocast 将每个权重的 16 位副本保留到前向结束，以备再次使用。在没有计算图持有副本的地方（评估、可重入检查点），它们会同时存在；不用缓存时，每个副本在其乘法之后即释放。</translation>
+    </message>
+    <message>
+        <source>Batches are in page-locked host memory, so their copies are asynchronous. GPU memory does not change.</source>
+        <translation>批位于主机的锁页内存中，拷贝无需等待。GPU 内存不变。</translation>
+    </message>
+    <message>
+        <source>Batches that are padded to their longest sample differ in length, so blocks of one batch do not fit the next, and reserved memory grows beyond the peak. grouped: a batch has samples of similar length, with little padding. packed: a batch&apos;s samples are in one row, without padding.</source>
+        <translation>各批填充到自身最长的样本，因此长度不同：前一批的块不适合下一批，预留内存会超过峰值。grouped：长度相近的样本组成一批，填充很少。packed：一批的样本连成一行，没有填充。</translation>
+    </message>
+    <message>
+        <source>BigBird has its own block-sparse attention</source>
+        <translation>BigBird 自行在块之间计算注意力</translation>
+    </message>
+    <message>
+        <source>Block sizes: requested sizes, rounded up</source>
+        <translation>按块计：取整后的请求大小</translation>
+    </message>
+    <message>
+        <source>Both moments are bfloat16 without scales, half the size of fp32 moments, as in llama-recipes&apos; AnyPrecisionAdamW (transformers&apos; adamw_anyprecision keeps both in fp32 unless optim_args name momentum_dtype and variance_dtype). The step runs parameter by parameter, with temporaries as large as the largest parameter.</source>
+        <translation>两个矩都是 bfloat16，为 fp32 权重通常情况的一半，没有缩放因子，如 llama-recipes 的 AnyPrecisionAdamW（transformers 的 adamw_anyprecision 除非 optim_args 指定 momentum_dtype 和 variance_dtype，否则两者都是 fp32）。优化器步逐个参数执行，临时张量与最大的参数一样大。</translation>
+    </message>
+    <message>
+        <source>Both peaks are the same, call site by call site.</source>
+        <translation>两个峰值的内容按调用点完全相同。</translation>
+    </message>
+    <message>
+        <source>CPUOffloadPolicy of FSDP2, CPUOffload of FSDP1: weights, gradients and optimizer state are in pinned host memory, and the step runs on the host. A layer&apos;s part is copied to the GPU when it is gathered, and its gradients are copied back when they are scattered. This also works with one GPU (shard.ranks=1).</source>
+        <translation>FSDP2 的 CPUOffloadPolicy、FSDP1 的 CPUOffload：权重、梯度和优化器状态位于锁页主机内存，优化器步在主机上执行。收集时将一层的分片拷贝到 GPU，散布时将其梯度拷回。单个 GPU 也适用（shard.ranks=1）。</translation>
+    </message>
+    <message>
+        <source>Call site that pins free memory</source>
+        <translation>谁占住空闲内存</translation>
+    </message>
+    <message>
+        <source>Cast weights on the GPU</source>
+        <translation>在 GPU 上转换权重</translation>
+    </message>
+    <message>
+        <source>Change of allocated memory from begin to end</source>
+        <translation>已分配内存从开始到结束的变化</translation>
+    </message>
+    <message>
+        <source>Create weights on the GPU</source>
+        <translation>在 GPU 上创建权重</translation>
+    </message>
+    <message>
+        <source>Creating weights on the GPU</source>
+        <translation>在 GPU 上创建权重</translation>
+    </message>
+    <message>
+        <source>Display program version information and exit</source>
+        <translation>输出程序的版本信息并退出</translation>
+    </message>
+    <message>
+        <source>Do not split large blocks</source>
+        <translation>大块不切分</translation>
+    </message>
+    <message>
+        <source>Each GPU trains on a batch of its own, and gradients are averaged. ddp: DistributedDataParallel copies gradients into buckets, which need as much memory again, unless gradients are views of the buckets. zero1: the same with ZeroRedundancyOptimizer; each GPU has the optimizer state of its share of the parameters. zero3: fully_shard on each layer and the model (FSDP2); weights, gradients and optimizer state are divided, and a layer is gathered while it runs. zero2: the same with reshard_after_forward=False; gathered weights stay until the end of backward. tensor: every GPU has the same batch and a part of each layer&apos;s heads and feed-forward width, with its gradients and optimizer state (ColwiseParallel, RowwiseParallel); activations between these parts are complete, and are summed over the GPUs twice per layer and direction.</source>
+        <translation>每个 GPU 训练各自的批，梯度取平均。ddp：DistributedDataParallel 将梯度复制到桶中，额外占用等于全部梯度，除非梯度是桶的视图。zero1：同上并使用 ZeroRedundancyOptimizer，每个 GPU 只保留其参数份额的状态。zero3：对每层和整个模型使用 fully_shard（FSDP2）；权重、梯度和优化器状态都被切分，层在运行时收集。zero2：同上但 reshard_after_forward=False，收集的权重保留到反向传播结束。tensor：每个 GPU 使用相同的批以及每层注意力头和前馈宽度的一部分，包括其梯度和优化器状态（ColwiseParallel、RowwiseParallel）；各部分之间的激活值是完整的，每层每个方向在 GPU 间求和两次。</translation>
+    </message>
+    <message>
+        <source>Each moment takes one byte per element and a scale for each 256 elements: a quarter of fp32. The step runs one kernel per tensor, without temporaries. The moments of embeddings stay fp32, as in transformers&apos; Trainer; bitsandbytes alone uses 8 bits there, too (optimizer.embedding_bits=8). With paging, moments of large tensors are in managed memory: on the GPU while it has room, otherwise on the host, and each step brings them back over the bus.</source>
+        <translation>每个矩每元素一字节，每 256 个元素一个缩放因子：为 fp32 的四分之一。每个张量一个内核，没有临时张量。嵌入的矩保持 fp32，与 transformers 的 Trainer 一致；bitsandbytes 本身在那里也用 8 位（optimizer.embedding_bits=8）。分页时，大张量的矩位于托管内存：有空间时在 GPU 上，没有时在主机上，每一步经总线取回。</translation>
+    </message>
+    <message>
+        <source>Each parameter is updated when its gradient is complete, and the gradient is then freed. Gradients need only the memory of the largest parameter instead of all parameters.</source>
+        <translation>每个参数在其梯度完整后立即更新，梯度随即释放：梯度只占最大参数的大小，而不是全部。</translation>
+    </message>
+    <message>
+        <source>Evidence</source>
+        <translation>依据</translation>
+    </message>
+    <message>
+        <source>Example: vramscope {}
+{}</source>
+        <translation>示例：vramscope {}
+{}</translation>
+    </message>
+    <message>
+        <source>Excludes</source>
+        <translation>不能同时使用</translation>
+    </message>
+    <message>
+        <source>Exit status: 1 if a decision differs; with other settings, if the run still runs out
+of memory.</source>
+        <translation>退出状态：有决策不同时为 1；给出其他设置时，运行仍然内存不足
+则为 1。</translation>
+    </message>
+    <message>
+        <source>Exit status: 1 if more than the budget is needed; 3 if the file does not show it (the run ran out of memory at an allocation that the budget would have allowed, or no reserved memory was recorded).
+</source>
+        <translation>退出状态：需要的显存超过预算时为 1；文件无法说明时为 3（运行在预算本可容纳的一次分配处内存不足，或没有记录预留内存）。
+</translation>
+    </message>
+    <message>
+        <source>Exit status: 1 if the files differ.</source>
+        <translation>退出状态：文件不同时为 1。</translation>
+    </message>
+    <message>
+        <source>Exit status: 1 if two figures differ.
+</source>
+        <translation>退出状态：有两个数值不同时为 1。
+</translation>
+    </message>
+    <message>
+        <source>Explicit attention keeps a tokens x tokens matrix of scores for each head. A fused kernel keeps only its output and one number per row, and recomputes the scores in backward.</source>
+        <translation>显式注意力为每个头保留一个 词元数 × 词元数 的分数矩阵；融合内核只保留输出和每行一个数，并在反向传播中重新计算分数。</translation>
+    </message>
+    <message>
+        <source>FSDP and tensor parallelism can&apos;t be combined: shard.strategy is one of them</source>
+        <translation>不支持同时规划 FSDP 和张量并行：shard.strategy 只能取其一</translation>
+    </message>
+    <message>
+        <source>Files are checked against pinned SHA-256 sums. Environment variables: XDG_DATA_HOME (the target),
+VRAMSCOPE_INDEX_URL or PIP_INDEX_URL (a mirror of PyPI), https_proxy, no_proxy,
+SSL_CERT_FILE; VRAMSCOPE_TORCH_ROOT names a folder that already has torch/ of the wheel.</source>
+        <translation>文件按固定的 SHA-256 校验和检查。环境变量：XDG_DATA_HOME（目标位置）、
+VRAMSCOPE_INDEX_URL 或 PIP_INDEX_URL（PyPI 的镜像）、https_proxy、no_proxy、
+SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件夹。</translation>
+    </message>
+    <message>
+        <source>Find all with this name</source>
+        <translation>查找同名的全部</translation>
+    </message>
+    <message>
+        <source>Find each {} with this name</source>
+        <translation>查找每个同名的{}</translation>
+    </message>
+    <message>
+        <source>For a group: the age of its oldest block</source>
+        <translation>对于分组：其中最早的块</translation>
+    </message>
+    <message>
+        <source>Forward passes without a graph: memory holds the weights, the activations of one layer at a time, and the logits.</source>
+        <translation>没有计算图的前向：权重，以及一层所需的激活值和 logits。</translation>
+    </message>
+    <message>
+        <source>Frees</source>
+        <translation>届时释放</translation>
+    </message>
+    <message>
+        <source>From 4.49 on, a decoder&apos;s labels are shifted by one and all its logits are used in fp32. 4.46 to 4.48 copy the fp32 logits without the last token, which needs another batch x seq x vocabulary x 4 bytes while the loss is computed. Before 4.46 the model itself converts its logits to fp32, so no 16-bit copy remains. The loss is the same.</source>
+        <translation>从 4.49 起，解码器的标签移动一位，logits 以 fp32 原样使用。4.46 到 4.48 会复制去掉最后一个词元的 fp32 logits：计算损失时额外占用 批 × 序列 × 词表 × 4 字节。4.46 之前由模型自己将 logits 转为 fp32，因此旁边没有 16 位副本。损失相同。</translation>
+    </message>
+    <message>
+        <source>Frozen linear layers need half a byte (NF4) or one byte (int8) per weight. They are dequantized temporarily: NF4 for each product, int8 only in backward, which keeps quantized inputs instead. Embeddings, norms and the output layer keep their type, unless prepare_kbit_training=true casts them to fp32, like PEFT&apos;s prepare_model_for_kbit_training. This needs 2 more bytes for each of their weights, and makes hidden states fp32.</source>
+        <translation>冻结的线性层每个权重占半字节（NF4）或一字节，并会短暂展开：NF4 每次乘法都展开，int8 只在反向传播中展开，同时保留输入。嵌入、归一化和输出层保持原类型，除非 prepare_kbit_training=true 将其转为 fp32（如 PEFT 的 prepare_model_for_kbit_training）：每个权重多 2 字节，隐藏状态为 fp32。</translation>
+    </message>
+    <message>
+        <source>Frozen parameters have no gradient and no optimizer state. Layers before the first trained one keep nothing for backward.</source>
+        <translation>冻结的部分没有梯度和优化器状态；第一个可训练层之前的层不为反向传播保留任何内容。</translation>
+    </message>
+    <message>
+        <source>FullyShardedDataParallel (FSDP1) instead of fully_shard: all parameters of a layer are one flat tensor, divided evenly among the GPUs. It is gathered as a whole, and the parameters are views of it. The layer&apos;s gradients, trained or not, are also one tensor until they are scattered. This GPU&apos;s gradients stay in memory until the next forward, even if they are released earlier.</source>
+        <translation>用 FullyShardedDataParallel（FSDP1）代替 fully_shard：一层的所有参数组成一个扁平张量，每个 GPU 占均等的一部分。它整体收集到参数视图所在的内存中；该层的梯度在散布之前是一个张量（无论是否训练）；本 GPU 的梯度保留到下一次前向，不管何时释放。</translation>
+    </message>
+    <message>
+        <source>Gradients of 16-bit weights are accumulated in fp32 tensors that exist for the whole run. This needs 4 more bytes per trained weight, and small gradients are not lost in the sums.</source>
+        <translation>16 位权重的梯度累加到在整个运行期间保留的 fp32 张量中：每个可训练权重多 4 字节，累加时不会丢失小梯度。</translation>
+    </message>
+    <message>
+        <source>Gradients that are filled with zeros stay in memory during the next forward. If they are released (PyTorch&apos;s default), they use no memory when activations peak.</source>
+        <translation>梯度填零时会保留到下一次前向之后；释放时（PyTorch 默认），激活值达到峰值时它们不在内存中。</translation>
+    </message>
+    <message>
+        <source>If weights are cast on the GPU, the fp32 weights are there first, and their segments stay reserved. If they are created on the GPU, or cast before they are moved, they use only the memory that they need.</source>
+        <translation>在 GPU 上转换类型时，fp32 权重先到达 GPU：它们的段保持预留。直接在 GPU 上创建，或移动前先转换，则权重只占所需的内存。</translation>
+    </message>
+    <message>
+        <source>Instead of allocating another segment, a segment grows by pages of 2 or 20 MiB. Less memory is lost in holes between blocks.</source>
+        <translation>段在需要时在末尾以 2 或 20 MiB 的页增长，而不是申请新的段：块之间滞留的内存更少。</translation>
+    </message>
+    <message>
+        <source>It has no order and no times, so there is no timeline.</source>
+        <translation>它没有顺序和时间，因此没有可绘制的时间线。</translation>
+    </message>
+    <message>
+        <source>It is not restarted automatically; the next run tries again.</source>
+        <translation>不会自动重启；下次运行时再试一次。</translation>
+    </message>
+    <message>
+        <source>Its parameters ({}) are as large as those of {} in {}</source>
+        <translation>其 {} 的参数与 {}（{}）一样大</translation>
+    </message>
+    <message>
+        <source>Lengths of batches</source>
+        <translation>批的长度</translation>
+    </message>
+    <message>
+        <source>Limit to a part of the GPU</source>
+        <translation>GPU 的一部分</translation>
+    </message>
+    <message>
+        <source>Lion follows the program of its paper, tensor by tensor; torch.optim has no Lion</source>
+        <translation>Lion 按其论文的程序逐张量实现；torch.optim 没有这种优化器</translation>
+    </message>
+    <message>
+        <source>Live at the end</source>
+        <translation>结束时仍在</translation>
+    </message>
+    <message>
+        <source>LoRA has already frozen the weights</source>
+        <translation>LoRA 已经冻结了权重</translation>
+    </message>
+    <message>
+        <source>Logits of a large vocabulary, their fp32 copy and their gradient are often the peak. With c chunks, only 1/c of them exists at a time. The output layer runs once more in backward.</source>
+        <translation>大词表的 logits、其 32 位副本和梯度往往就是峰值；分成 c 块后一次只有 1/c。输出层在反向传播中再运行一次。</translation>
+    </message>
+    <message>
+        <source>MiB per bucket</source>
+        <translation>每桶 MiB</translation>
+    </message>
+    <message>
+        <source>Moments are in host memory, and the step runs on the host. Gradients are copied to the host and new weights back. The GPU keeps weights, gradients and activations. nvme: the state is on disk between steps, which makes no difference for the GPU.</source>
+        <translation>矩和优化器步位于主机内存；梯度经总线传过去，新权重传回来。GPU 保留权重、梯度和激活值。nvme：状态在两步之间位于磁盘；对 GPU 来说相同。</translation>
+    </message>
+    <message>
+        <source>Moments have one byte or half a byte per element, with a scale for each block. torchao&apos;s optimizers support the shards of zero2 and zero3; bitsandbytes&apos; do not. Their compiled step temporarily makes both moments of a tensor in fp32 and, with 4 bits, their codes as 64-bit numbers. This takes 24 bytes per element of the largest tensor (8 with 8 bits), which can be more than 4 bits save compared with 8.</source>
+        <translation>矩每元素占一字节或半字节，每块一个缩放因子。torchao 的实现可用于 zero2 和 zero3 的分片，bitsandbytes 的不行。其编译的优化器步会以 fp32 生成一个张量的两个矩，4 位时编码还是 64 位数：最大张量每元素短暂占用 24 字节（8 位时为 8），可能超过 4 位相对 8 位节省的量。</translation>
+    </message>
+    <message>
+        <source>Muon updates every matrix, including embeddings; AdamW (foreach) updates the other parameters</source>
+        <translation>Muon 处理每个矩阵，包括嵌入；不是矩阵的由 AdamW（foreach）处理</translation>
+    </message>
+    <message>
+        <source>NF4, as in QLoRA: with adapters or for inference</source>
+        <translation>NF4，如 QLoRA：配合适配器，或用于推理</translation>
+    </message>
+    <message>
+        <source>NVML&apos;s figure at the last query (at {}), minus the parts above: code loaded since the first query, and memory without a record</source>
+        <translation>最后一次查询时 NVML 的数值（{}），减去以上各项：此后加载的内容，以及没有记录的内存</translation>
+    </message>
+    <message>
+        <source>NVML&apos;s figure {} at the first query (at {}), minus the parts above</source>
+        <translation>首次查询时（{1}）NVML 对{0}的数值，减去以上各项</translation>
+    </message>
+    <message>
+        <source>NVML&apos;s total minus this process (at {}); on a GPU without other processes, memory that the driver keeps for itself</source>
+        <translation>NVML：所有进程使用的量减去本进程（{}）；若 GPU 没有其他使用者，则为驱动自己保留的部分</translation>
+    </message>
+    <message>
+        <source>Needs</source>
+        <translation>需要</translation>
+    </message>
+    <message>
+        <source>Neither run has kernels.</source>
+        <translation>两者都没有内核。</translation>
+    </message>
+    <message>
+        <source>No isolation: the program changes real files.</source>
+        <translation>未隔离：程序的写入、重命名和删除都会真实生效。</translation>
+    </message>
+    <message>
+        <source>No leak: everything that {} steps allocated was freed or replaced.</source>
+        <translation>没有泄漏：{} 步中分配的内容都已释放或被替换。</translation>
+    </message>
+    <message>
+        <source>No memory is in use.</source>
+        <translation>内存中没有内容。</translation>
+    </message>
+    <message>
+        <source>No request fails: those that do not fit into {} at first succeed once the allocator has released its cache.</source>
+        <translation>没有请求失败：起初放不进 {} 的请求，在分配器归还缓存后通过。</translation>
+    </message>
+    <message>
+        <source>Nothing is reserved at this time.</source>
+        <translation>此刻没有预留。</translation>
+    </message>
+    <message>
+        <source>OPTIONS</source>
+        <translation>选项</translation>
+    </message>
+    <message>
+        <source>One adapter for each whole layer instead of its linear modules. With an adapter inside each layer, the frozen trunk still needs a backward for its inputs. A tower passes nothing back to the layers, so the trunk keeps no activations.</source>
+        <translation>在每层旁边而不是线性部分旁边加适配器。在每层内时，冻结的主干仍需对其输入做反向传播；作为不向各层回传的塔时，主干不保留任何激活值。</translation>
+    </message>
+    <message>
+        <source>Only the inputs of a segment of layers are kept. Backward runs the segment again, which takes the time of one more forward. The peak then often moves to the loss.</source>
+        <translation>只保留进入一段层的内容；反向传播重新运行该段，时间上多一次前向。峰值往往因此移到损失处。</translation>
+    </message>
+    <message>
+        <source>OpenGL has no vertex arrays; OpenGL 3.3 is needed</source>
+        <translation>没有顶点数组：需要 OpenGL 3.3</translation>
+    </message>
+    <message>
+        <source>Options</source>
+        <translation>选项</translation>
+    </message>
+    <message>
+        <source>Phase in which the block was allocated</source>
+        <translation>分配时所处的阶段</translation>
+    </message>
+    <message>
+        <source>Positionals</source>
+        <translation>位置参数</translation>
+    </message>
+    <message>
+        <source>Print this help message and exit</source>
+        <translation>输出此帮助信息并退出</translation>
+    </message>
+    <message>
+        <source>Products of fp32 matrices round their factors to 10 bits and run on tensor cores. This saves no memory, but makes the remaining fp32 products faster.</source>
+        <translation>fp32 矩阵乘法将因子舍入到 10 位并在张量核心上运行。不减小任何内容；fp32 的部分更快。</translation>
+    </message>
+    <message>
+        <source>REQUIRED</source>
+        <translation>必需</translation>
+    </message>
+    <message>
+        <source>RMS norms and silu(gate) * up as in the model&apos;s code (eager), or as one kernel each</source>
+        <translation>按模型原样的 RMS 归一化和 silu(gate) * up（eager），或各用一个内核</translation>
+    </message>
+    <message>
+        <source>Release unused cached segments</source>
+        <translation>回收缓存的段</translation>
+    </message>
+    <message>
+        <source>Resume through the GPU</source>
+        <translation>由 GPU 恢复</translation>
+    </message>
+    <message>
+        <source>Resume through the host</source>
+        <translation>由主机恢复</translation>
+    </message>
+    <message>
+        <source>Round sizes to fractions of a power of two</source>
+        <translation>大小按 2 的幂的等分取整</translation>
+    </message>
+    <message>
+        <source>SUBCOMMAND</source>
+        <translation>子命令</translation>
+    </message>
+    <message>
+        <source>Saved activations are copied to pinned host memory in forward and back in backward. They use no GPU memory in between, but their bytes cross the bus twice.</source>
+        <translation>反向传播所需的内容在前向中拷贝到锁页主机内存，需要时拷回：激活值离开 GPU，其字节数两次经过总线。</translation>
+    </message>
+    <message>
+        <source>Saved activations are kept as one byte per element and a scale for each 256 elements: a quarter of fp32. Gradients become slightly inaccurate.</source>
+        <translation>反向传播所需的内容以每元素一字节保留，每 256 个元素一个缩放因子：为 fp32 的四分之一。梯度略有误差。</translation>
+    </message>
+    <message>
+        <source>Scales all gradients in place if their norm is too large. Needs one additional number per tensor.</source>
+        <translation>当梯度范数过大时就地缩放所有梯度；每个张量另加一个数。</translation>
+    </message>
+    <message>
+        <source>Settings of PYTORCH_CUDA_ALLOC_CONF: how blocks are split, sizes rounded and cached segments released. The requested sizes stay the same, but the reserved memory changes.</source>
+        <translation>PYTORCH_CUDA_ALLOC_CONF 的设置：如何切分块、取整大小和归还缓存的段。请求不变；为其预留的内存改变。</translation>
+    </message>
+    <message>
+        <source>Settings: --set optimizer.lr=0.1, or in a run.json {&quot;optimizer.lr&quot;: 0.1} or
+{&quot;optimizer&quot;: {&quot;lr&quot;: 0.1}}
+</source>
+        <translation>设置：--set optimizer.lr=0.1，或在 run.json 中写 {&quot;optimizer.lr&quot;: 0.1} 或
+{&quot;optimizer&quot;: {&quot;lr&quot;: 0.1}}
+</translation>
+    </message>
+    <message>
+        <source>Share of all bytes allocated at this time</source>
+        <translation>占当时全部已分配内存的比例</translation>
+    </message>
+    <message>
+        <source>Share of the total duration in this table</source>
+        <translation>占此表总时间的比例</translation>
+    </message>
+    <message>
+        <source>Subcommands</source>
+        <translation>子命令</translation>
+    </message>
+    <message>
+        <source>Succeeds</source>
+        <translation>能否通过</translation>
+    </message>
+    <message>
+        <source>T5 adds a bias to its attention scores</source>
+        <translation>T5 自行为注意力分数加偏置</translation>
+    </message>
+    <message>
+        <source>T5&apos;s activations overflow in fp16; the workaround of transformers is not supported</source>
+        <translation>T5 的激活值在 fp16 下溢出，transformers 对此有专门的处理</translation>
+    </message>
+    <message>
+        <source>The State page below shows its segments and their owners.</source>
+        <translation>下方的“状态”页显示其段及占用者。</translation>
+    </message>
+    <message>
+        <source>The State page below shows them.</source>
+        <translation>下方的“状态”页显示它们。</translation>
+    </message>
+    <message>
+        <source>The model is created on the GPU (with torch.device(&quot;cuda&quot;)) instead of the host, so there is no host copy to move. A tied output layer&apos;s own weight exists until it is tied, and its segment stays reserved.</source>
+        <translation>模型直接在 GPU 上创建（torch.device(&quot;cuda&quot;)），而不是在主机上：主机没有副本，也无需移动。绑定的输出层自身的权重在绑定之前存在，其段会保留。</translation>
+    </message>
+    <message>
+        <source>The model is frozen. Every layer attends to a few additional keys and values, and only these are trained. Activations of the whole trunk are still needed, and attention needs a mask.</source>
+        <translation>模型被冻结；每层额外关注少量键和值，只训练它们。仍需要整个主干的激活值，且注意力带有掩码。</translation>
+    </message>
+    <message>
+        <source>The program runs on this computer&apos;s GPU and its allocator&apos;s history is recorded. Without CUPTI, kernels and memcpys are not recorded, and times are the host&apos;s.</source>
+        <translation>程序在本机 GPU 上运行，并记录其分配器的历史。没有 CUPTI 时不记录内核与拷贝，时间为主机时间。</translation>
+    </message>
+    <message>
+        <source>The program&apos;s changes to files stay in a temporary layer that only it sees and that is deleted afterwards; your files are not changed. Isolation: copy on write in libc&apos;s functions, and a filter of system calls (limits, such as static programs: docs/security.md).</source>
+        <translation>程序写入、重命名或删除的内容保留在只有它可见的临时层中，结束后删除；您的文件不会改变。隔离方式：写时复制，通过 libc 函数和系统调用过滤器实现（限制见 docs/security.md，包括静态链接的程序）。</translation>
+    </message>
+    <message>
+        <source>The program&apos;s changes to files stay in a temporary layer that only it sees and that is deleted afterwards; your files are not changed. Isolation: overlay (limits: docs/security.md).</source>
+        <translation>程序写入、重命名或删除的内容保留在只有它可见的临时层中，结束后删除；您的文件不会改变。隔离方式：overlay（限制见 docs/security.md）。</translation>
+    </message>
+    <message>
+        <source>The size of the updates in each step. It takes no memory and no time. A learning rate that falls at the end of a run often helps an optimizer with little state (SGD) to keep up.</source>
+        <translation>逐步的更新幅度：不影响内存和时间。在结束时降到很小，往往能让精简的优化器（SGD）跟得上。</translation>
+    </message>
+    <message>
+        <source>The state exists from the first step on: two tensors as large as the trained parameters for Adam, none for SGD. foreach makes temporaries as large as all trained parameters, loop as large as the largest one, fused none.</source>
+        <translation>其状态从第一步起存在：Adam 为两个与可训练参数同样大的张量，SGD 没有。foreach 产生同样大的临时张量，loop 为最大参数的大小，fused 没有。</translation>
+    </message>
+    <message>
+        <source>The worker ended with exit status {}</source>
+        <translation>工作进程自行结束，退出状态为 {}</translation>
+    </message>
+    <message>
+        <source>The worker&apos;s events are inconsistent: {}</source>
+        <translation>工作进程的事件互相矛盾：{}</translation>
+    </message>
+    <message>
+        <source>The worker&apos;s events could not be decoded: {}</source>
+        <translation>无法解读工作进程的事件：{}</translation>
+    </message>
+    <message>
+        <source>Too few steps to tell a leak from temporary growth: {} recorded, {} needed.</source>
+        <translation>步数太少，无法区分泄漏与暂存：已知 {}，需要 {}。</translation>
+    </message>
+    <message>
+        <source>Two small matrices for each selected linear layer are trained and all other weights are frozen. Only the small matrices have gradients and optimizer state, and frozen layers do not keep their inputs. DoRA also trains the length of each row of the adapted weight: one number per row, but each forward computes an fp32 product as large as the weight. LoRA-FA trains only the upper matrix: half of the trained numbers, and the layer&apos;s input is not kept for the adapter.</source>
+        <translation>在每个选定的线性层旁训练两个小矩阵，其余冻结：只有它们有梯度和优化器状态，冻结的层不保留输入。DoRA 还训练适配后权重每行的长度：每行一个数，但每次前向都会以 fp32 生成与权重同样大的适配器乘积来测量长度。LoRA-FA 只训练上侧矩阵：可训练数减半，且不为适配器保留层的输入。</translation>
+    </message>
+    <message>
+        <source>Unused segments are released to the driver after each step. The peak does not change. Other processes can use the memory in between; the next step allocates from the driver again, which waits for the GPU.</source>
+        <translation>每步之后将不含内容的段归还驱动。峰值不变；其他进程在此期间看到空闲内存，下一步再向驱动申请，会等待 GPU。</translation>
+    </message>
+    <message>
+        <source>Usage</source>
+        <translation>用法</translation>
+    </message>
+    <message>
+        <source>With a batch in k passes, only 1/k of the activations is kept at a time. Gradients stay in memory during all passes.</source>
+        <translation>分 k 次处理一个批只保留 1/k 的激活值；梯度在各次之间一直留在内存中。</translation>
+    </message>
+    <message>
+        <source>a .trace or CUDA memory snapshot (&apos;-&apos;: standard input)</source>
+        <translation>.trace 文件或 CUDA 内存快照（&apos;-&apos;：标准输入）</translation>
+    </message>
+    <message>
+        <source>a .trace or CUDA memory snapshot; if it is missing, RUN is planned</source>
+        <translation>.trace 文件或 CUDA 内存快照；如未给出，则规划 RUN</translation>
+    </message>
+    <message>
+        <source>a .trace or CUDA memory snapshot; with --requests also the output file of `vramscope requests`</source>
+        <translation>.trace 文件或 CUDA 内存快照；给出 --requests 时，也可以是 `vramscope requests` 的输出文件</translation>
+    </message>
+    <message>
+        <source>a .trace, CUDA memory snapshot or Kineto trace; if it is missing, RUN is planned</source>
+        <translation>.trace 文件、CUDA 内存快照或 Kineto 跟踪；如未给出，则规划 RUN</translation>
+    </message>
+    <message>
+        <source>a Hugging Face config.json (&apos;-&apos;: standard input)</source>
+        <translation>Hugging Face 的 config.json（&apos;-&apos;：标准输入）</translation>
+    </message>
+    <message>
+        <source>a batch of {batch} can&apos;t be split into 2 to 4 equal passes</source>
+        <translation>大小为 {batch} 的批无法切成 2 到 4 个相等的部分</translation>
+    </message>
+    <message>
+        <source>a hole or a whole segment: the largest allocation that needs no new segment</source>
+        <translation>空闲的空洞或整段：无需新段即可满足的最大请求</translation>
+    </message>
+    <message>
+        <source>a kill signal (from another process, or because the system ran out of memory)</source>
+        <translation>终止信号 SIGKILL（来自其他进程，或系统内存不足）</translation>
+    </message>
+    <message>
+        <source>a list of frames also contains {}</source>
+        <translation>帧列表还包含{}</translation>
+    </message>
+    <message>
+        <source>a list of traces also contains {}</source>
+        <translation>跟踪列表还包含{}</translation>
+    </message>
+    <message>
+        <source>a low-rank adapter in parallel to each layer is trained</source>
+        <translation>在每层旁训练一条窄支路</translation>
+    </message>
+    <message>
+        <source>a memory timeline as HTML (export_memory_timeline(&quot;x.html&quot;)), which contains an image but no numbers. Export it with export_memory_timeline(&quot;x.raw.json.gz&quot;), or record a memory snapshot with torch.cuda.memory._record_memory_history(max_entries=100000)</source>
+        <translation> HTML 形式的内存时间线（export_memory_timeline(&quot;x.html&quot;)），只有图像而没有数值。请用 export_memory_timeline(&quot;x.raw.json.gz&quot;) 导出，或用 torch.cuda.memory._record_memory_history(max_entries=100000) 录制内存快照</translation>
+    </message>
+    <message>
+        <source>a model of several parts is not planned; use the config.json of its text model</source>
+        <translation>不规划由多个部分组成的模型；请给出其文本模型的配置</translation>
+    </message>
+    <message>
+        <source>a model preset (see `vramscope presets`)</source>
+        <translation>模型预设（见 `vramscope presets`）</translation>
+    </message>
+    <message>
+        <source>a number is too long or not terminated</source>
+        <translation>数没有结束</translation>
+    </message>
+    <message>
+        <source>a quote ({}) in the arguments is not closed</source>
+        <translation>参数中的引号（{}）没有闭合</translation>
+    </message>
+    <message>
+        <source>a run.json (&apos;-&apos;: standard input), with nested keys or dots</source>
+        <translation>run.json（&apos;-&apos;：标准输入），键可嵌套或用点号分隔</translation>
+    </message>
+    <message>
+        <source>a setting of the baseline (repeatable); sizes are those of the run</source>
+        <translation>基线的设置（可重复给出）；大小与运行相同</translation>
+    </message>
+    <message>
+        <source>a setting, such as batch=4 or optimizer.name=adamw; repeatable</source>
+        <translation>一项设置，例如 batch=4 或 optimizer.name=adamw；可重复给出</translation>
+    </message>
+    <message>
+        <source>a time instead of the peak: 12.5ms, 1.2s, 350us</source>
+        <translation>指定时刻而不是峰值：12.5ms、1.2s、350us</translation>
+    </message>
+    <message>
+        <source>a value that the publication does not state could not be found</source>
+        <translation>未能求出其出版物没有给出的值</translation>
+    </message>
+    <message>
+        <source>a variable refers to the loaded checkpoint until the run ends</source>
+        <translation>加载的检查点在运行结束前一直被引用</translation>
+    </message>
+    <message>
+        <source>activations of a forward pass, but no backward pass in the whole run</source>
+        <translation>有前向传播的激活值，但没有任何反向传播</translation>
+    </message>
+    <message>
+        <source>adapters are fp32 for any type of the weights, unless lora.dtype is set</source>
+        <translation>无论权重类型如何，适配器都是 fp32，除非 lora.dtype 另行指定</translation>
+    </message>
+    <message>
+        <source>adapters that train the lengths of rows separately</source>
+        <translation>单独训练各行长度的适配器</translation>
+    </message>
+    <message>
+        <source>all sequences of a run have the same length, because a sequence that is too short for its blocks would switch the model to full attention permanently</source>
+        <translation>一次运行的所有序列长度相同：对块来说太短的序列会使模型永久改用完整注意力</translation>
+    </message>
+    <message>
+        <source>allocated by</source>
+        <translation>创建者</translation>
+    </message>
+    <message>
+        <source>allocated by code that really ran; nothing was computed</source>
+        <translation>由真正运行的代码请求；没有进行计算</translation>
+    </message>
+    <message>
+        <source>allocated from the driver · at most {}</source>
+        <translation>由驱动分配 · 最多 {}</translation>
+    </message>
+    <message>
+        <source>allocated in each step and live at the end</source>
+        <translation>每步中创建且结束时存活</translation>
+    </message>
+    <message>
+        <source>allocations inside torch.utils.checkpoint, but no recomputation</source>
+        <translation>在 torch.utils.checkpoint 内有分配，但没有重计算</translation>
+    </message>
+    <message>
+        <source>also plan the run, and print its figures next to the formulas</source>
+        <translation>同时规划运行，并在公式旁输出其数值</translation>
+    </message>
+    <message>
+        <source>an allocation beyond it fails, as on a smaller GPU</source>
+        <translation>超出的请求会失败，如同在较小的 GPU 上</translation>
+    </message>
+    <message>
+        <source>append the verdict and the tables of the peak to this file as Markdown ($GITHUB_STEP_SUMMARY)</source>
+        <translation>将结论和峰值处的表格以 Markdown 格式追加到此文件（$GITHUB_STEP_SUMMARY）</translation>
+    </message>
+    <message>
+        <source>at least 10 % of the trainable parameters in optimizers got no gradient in any step</source>
+        <translation>优化器中可训练参数的十分之一或更多在任何一步都没有得到梯度</translation>
+    </message>
+    <message>
+        <source>at most 20 % of the weights are trained, and each weight takes 4 bytes</source>
+        <translation>训练的权重不到五分之一，且每个权重占 4 字节</translation>
+    </message>
+    <message>
+        <source>at the end</source>
+        <translation>结束时</translation>
+    </message>
+    <message>
+        <source>at the peak, a result of a cast with half the size for each weight</source>
+        <translation>峰值处有大小为权重一半的类型转换结果，每个权重一份</translation>
+    </message>
+    <message>
+        <source>at the peak, results of the first step that are still live after the step of the peak</source>
+        <translation>峰值时存在第一步的结果，且在峰值所在的步结束后仍然存在</translation>
+    </message>
+    <message>
+        <source>at the peak, temporaries whose sizes match at least 80 % of the gradients</source>
+        <translation>峰值处有临时张量，其大小与至少五分之四的梯度相同</translation>
+    </message>
+    <message>
+        <source>at the start</source>
+        <translation>开始时</translation>
+    </message>
+    <message>
+        <source>attention parts are not checkpointed</source>
+        <translation>注意力照常保留</translation>
+    </message>
+    <message>
+        <source>attention=flash-2 is only supported for the Llama family: set attention=flash</source>
+        <translation>attention=flash-2 只用于 Llama 系列：请设 attention=flash</translation>
+    </message>
+    <message>
+        <source>autocast has no effect on 16-bit weights</source>
+        <translation>16 位权重使 autocast 不起作用</translation>
+    </message>
+    <message>
+        <source>autocast keeps its casts of weights until the end of forward (torch.autocast&apos;s cache_enabled)</source>
+        <translation>autocast 将权重的转换结果保留到前向结束（torch.autocast 的 cache_enabled）</translation>
+    </message>
+    <message>
+        <source>avoid record_stream: wait for the other stream before the tensor is freed</source>
+        <translation>不用 record_stream：释放张量之前先等待该流</translation>
+    </message>
+    <message>
+        <source>backend=cuda: the CUDA libraries were not found ({} and others); run `pip install torch` in a virtual environment and name its Python with --python VENV/bin/python</source>
+        <translation>backend=cuda：未找到 CUDA 库（{} 等）；请在虚拟环境中运行 `pip install torch`，并用 --python VENV/bin/python 指定其 Python</translation>
+    </message>
+    <message>
+        <source>bits of an embedding&apos;s moments with bitsandbytes&apos; 8-bit optimizer; 32: as registered by transformers&apos; Trainer (4.52 and later), 8: as in bitsandbytes without that</source>
+        <translation>嵌入的矩在 bitsandbytes 8 位矩之外的位数；32：与 transformers 的 Trainer 注册的一致（4.52 及以后），8：bitsandbytes 优化器自身的默认</translation>
+    </message>
+    <message>
+        <source>bits per element of optimizer state; 8 and 4: in blocks with a scale (optimizer.library); 16: bfloat16</source>
+        <translation>优化器状态每元素的位数；8 和 4：分块带缩放因子（optimizer.library）；16：bfloat16</translation>
+    </message>
+    <message>
+        <source>blocks from before the first step whose sizes match at least 80 % of the weights</source>
+        <translation>第一步之前分配的块，其大小与至少五分之四的权重相同</translation>
+    </message>
+    <message>
+        <source>blocks of at least this size are not split, in MiB; empty: all are split</source>
+        <translation>大于此大小（MiB）的块不切分；留空：全部可切分</translation>
+    </message>
+    <message>
+        <source>blocks that were freed but are still in use by another stream</source>
+        <translation>已释放但仍在等待另一个流的块</translation>
+    </message>
+    <message>
+        <source>buffers take at least 5 % of the peak</source>
+        <translation>缓冲区占峰值的二十分之一或更多</translation>
+    </message>
+    <message>
+        <source>bytes allocated in each step and live at the end</source>
+        <translation>每步中创建且结束时存活的字节</translation>
+    </message>
+    <message>
+        <source>bytes live when the last step ends</source>
+        <translation>最后一步结束时存活的字节</translation>
+    </message>
+    <message>
+        <source>bytes multiplied by the number of history entries that they were allocated for, because the file has no times</source>
+        <translation>字节数 × 占用的条目数：文件没有时间</translation>
+    </message>
+    <message>
+        <source>bytes multiplied by the time that they were allocated</source>
+        <translation>字节数 × 占用时间</translation>
+    </message>
+    <message>
+        <source>call requires_grad_(False) on weights that are not to be trained; for the others, remove detach() or no_grad() between them and the loss</source>
+        <translation>不需训练之处使用 requires_grad_(False)；否则在参数与损失之间不要使用 detach() 或 no_grad()</translation>
+    </message>
+    <message>
+        <source>cast unquantized 16-bit weights to fp32, like PEFT&apos;s prepare_model_for_kbit_training; with precision=amp-* they are already fp32</source>
+        <translation>将未量化的部分从 16 位转为 fp32，如 PEFT 的 prepare_model_for_kbit_training；precision=amp-* 时本来就是 fp32</translation>
+    </message>
+    <message>
+        <source>casts in the forward pass, other than autocast&apos;s, whose results take at least 5 % of the peak</source>
+        <translation>峰值时，前向传播中并非由 autocast 产生的类型转换结果占峰值的二十分之一或更多</translation>
+    </message>
+    <message>
+        <source>casts of weights are freed after their product</source>
+        <translation>权重的转换结果在乘法后释放</translation>
+    </message>
+    <message>
+        <source>check only the NVIDIA GPU</source>
+        <translation>只检查 NVIDIA GPU</translation>
+    </message>
+    <message>
+        <source>check takes only one of FILE, RUN and -- PROGRAM</source>
+        <translation>check 只接受 FILE、RUN 和 -- PROGRAM 中的一个</translation>
+    </message>
+    <message>
+        <source>check what is missing on this computer; exit with 1 if something is</source>
+        <translation>检查此计算机上缺少什么；如有缺少，退出状态为 1</translation>
+    </message>
+    <message>
+        <source>checkpointing.mode=ffn and attention do not support the layers of {model}; set checkpointing.mode=layer</source>
+        <translation>checkpointing.mode=ffn、attention：{model} 没有已知的这些部分；请设 checkpointing.mode=layer</translation>
+    </message>
+    <message>
+        <source>choose the training script</source>
+        <translation>请选择用于训练的脚本</translation>
+    </message>
+    <message>
+        <source>clip_grad_norm: the scaled gradients of amp-fp16 are unscaled first, which for shards is only supported with FSDP1; use amp-bf16, or shard.implementation=fsdp1</source>
+        <translation>clip_grad_norm：amp-fp16 的缩放梯度须先反缩放，分片中只支持规划 FSDP1；请用 amp-bf16，或 shard.implementation=fsdp1</translation>
+    </message>
+    <message>
+        <source>compare a plan A with a recording B of the same run: errors, allocations, kernels</source>
+        <translation>将规划 A 与同一运行的录制 B 比较：误差、分配、内核</translation>
+    </message>
+    <message>
+        <source>compare every figure of a file or run across all commands</source>
+        <translation>在所有命令之间核对文件或运行的每个数值</translation>
+    </message>
+    <message>
+        <source>compare the allocations and frees of one step</source>
+        <translation>比较一步中的分配和释放</translation>
+    </message>
+    <message>
+        <source>compare two runs; exit with 1 if they differ</source>
+        <translation>比较两次运行；不同时退出状态为 1</translation>
+    </message>
+    <message>
+        <source>compared with {}, phase by phase · difference of the peaks {}{}</source>
+        <translation>相对 {}，逐阶段 · 峰值处 {}{}</translation>
+    </message>
+    <message>
+        <source>completions and the manual page</source>
+        <translation>命令补全和手册页</translation>
+    </message>
+    <message>
+        <source>cpu or cuda</source>
+        <translation>cpu 或 cuda</translation>
+    </message>
+    <message>
+        <source>created on the GPU</source>
+        <translation>在 GPU 上创建</translation>
+    </message>
+    <message>
+        <source>cuBLAS workspaces take at least 5 % of the peak and at least 64 MiB</source>
+        <translation>cuBLAS 工作区占峰值的二十分之一或更多，且至少 64 MiB</translation>
+    </message>
+    <message>
+        <source>dark, light or system</source>
+        <translation>dark、light 或 system</translation>
+    </message>
+    <message>
+        <source>data parallel; each GPU updates its share of the parameters</source>
+        <translation>数据并行，每个 GPU 更新其参数份额</translation>
+    </message>
+    <message>
+        <source>ddp: find parameters that a forward does not use (find_unused_parameters), which models with unused parts need; the model&apos;s outputs are copied</source>
+        <translation>ddp：查找前向未使用的参数（find_unused_parameters），用于并非所有部分都被使用的模型；模型的返回值会被复制</translation>
+    </message>
+    <message>
+        <source>del tensors that only the first step needs, or keep them on the CPU</source>
+        <translation>用 del 释放只有第一步需要的内容，或将其放在 CPU 上</translation>
+    </message>
+    <message>
+        <source>delete everything that was downloaded, and the environments of plan --with</source>
+        <translation>删除所有已下载的内容，以及 plan --with 的环境</translation>
+    </message>
+    <message>
+        <source>device: weights are created on the GPU in their type; cast-on-device: moved in fp32 and cast there; cast-on-cpu: cast, then moved</source>
+        <translation>device：权重以其类型在 GPU 上创建；cast-on-device：以 fp32 移动后在那里转换；cast-on-cpu：先转换再移动</translation>
+    </message>
+    <message>
+        <source>device: {} are more than a device file may have</source>
+        <translation>device：{} 超过设备文件的上限</translation>
+    </message>
+    <message>
+        <source>device: {} is not a file on this computer</source>
+        <translation>device：{} 不是本机的文件</translation>
+    </message>
+    <message>
+        <source>difference of the peak of reserved memory over the trace</source>
+        <translation>跟踪中最大预留的差异</translation>
+    </message>
+    <message>
+        <source>dora: the lengths of the weight&apos;s rows are trained separately from their directions; lora-fa: the matrix applied to the input keeps its initial values; rslora: scale alpha / sqrt(rank)</source>
+        <translation>dora：权重行的长度与方向分开训练；lora-fa：与输入相乘的矩阵保持初始值；rslora：缩放 alpha / sqrt(rank)</translation>
+    </message>
+    <message>
+        <source>download LibTorch for the built-in models, remove it, or print where it is</source>
+        <translation>下载用于内置模型的 LibTorch、将其删除，或输出其位置</translation>
+    </message>
+    <message>
+        <source>download without asking</source>
+        <translation>不询问直接下载</translation>
+    </message>
+    <message>
+        <source>draw the bars into this file</source>
+        <translation>将条形图绘制到此文件</translation>
+    </message>
+    <message>
+        <source>draw the window, save it as a PNG, and exit</source>
+        <translation>绘制窗口，保存为 PNG，然后退出</translation>
+    </message>
+    <message>
+        <source>each gradient is freed as soon as it is used</source>
+        <translation>梯度用后立即释放</translation>
+    </message>
+    <message>
+        <source>each layer&apos;s parameters are one tensor, divided evenly</source>
+        <translation>一层的参数为一个张量，均等切分</translation>
+    </message>
+    <message>
+        <source>each layer, except operators that are slow to recompute</source>
+        <translation>每一层，但不含计算慢的部分</translation>
+    </message>
+    <message>
+        <source>each layer, except what fits into a budget</source>
+        <translation>每一层，但不含预算容得下的部分</translation>
+    </message>
+    <message>
+        <source>each rectangle is one allocation; addresses are packed because segments are not recorded</source>
+        <translation>每个矩形是一个分配，按时间排列：段没有记录</translation>
+    </message>
+    <message>
+        <source>each rectangle is one allocation; hatched areas are unused</source>
+        <translation>每个矩形是一个分配；斜线为缓存且空闲</translation>
+    </message>
+    <message>
+        <source>eager: explicit scores; math, efficient, flash, cudnn: implementations of SDPA; flash-2: the flash-attn package, which does not expand key and value heads</source>
+        <translation>eager：显式分数；math、efficient、flash、cudnn：SDPA 可选的实现；flash-2：软件包，键值头保持少量</translation>
+    </message>
+    <message>
+        <source>empty_cache() at this time</source>
+        <translation>此刻调用 empty_cache()</translation>
+    </message>
+    <message>
+        <source>empty_cache() releases</source>
+        <translation>empty_cache() 可归还</translation>
+    </message>
+    <message>
+        <source>end: after the step; before_backward: when the next loss is computed, so gradients stay in memory during the forward pass</source>
+        <translation>end：优化器步之后；before_backward：下一个损失算出时，因此梯度在前向期间保留</translation>
+    </message>
+    <message>
+        <source>enter the computer as user@host, as for ssh</source>
+        <translation>请指定计算机：user@host，与 ssh 相同</translation>
+    </message>
+    <message>
+        <source>estimate memory with closed formulas</source>
+        <translation>用解析公式估算内存</translation>
+    </message>
+    <message>
+        <source>eval_keeps_logits has no effect without an evaluation</source>
+        <translation>没有评估时 eval_keeps_logits 不起作用</translation>
+    </message>
+    <message>
+        <source>event {} does not exist: the trace has {} events</source>
+        <translation>没有事件 {}：跟踪共有 {} 个</translation>
+    </message>
+    <message>
+        <source>every GPU has everything, and a second copy of gradients</source>
+        <translation>每个 GPU 持有全部内容，梯度再多一份</translation>
+    </message>
+    <message>
+        <source>every call site has the same bytes.</source>
+        <translation>每个调用点都相同。</translation>
+    </message>
+    <message>
+        <source>every layer has a mask, which flash kernels do not accept: use attention=efficient, which keeps no scores either</source>
+        <translation>每层都有掩码，flash 内核不支持：attention=efficient 同样不保留分数</translation>
+    </message>
+    <message>
+        <source>evidence</source>
+        <translation>依据</translation>
+    </message>
+    <message>
+        <source>expected a range of whole numbers of at least 1, the smaller first</source>
+        <translation>应为从 1 起的整数区间，较小者在前</translation>
+    </message>
+    <message>
+        <source>expected a value that PYTORCH_CUDA_ALLOC_CONF accepts, or nothing for PyTorch&apos;s default</source>
+        <translation>应为 PYTORCH_CUDA_ALLOC_CONF 接受的值，或留空：PyTorch 的默认值</translation>
+    </message>
+    <message>
+        <source>expected bytes per second from 1 GB/s to 100 TB/s, such as 448GB/s</source>
+        <translation>应为 1 GB/s 到 100 TB/s 的带宽，例如 448GB/s</translation>
+    </message>
+    <message>
+        <source>expected lengths of successive micro-batches, such as &quot;400,1536,400&quot;, or ranges, such as &quot;256-1024&quot;, each from 1 to 1048576, at most 4096; empty: all have the length of seq</source>
+        <translation>应为各微批次的长度，例如 &quot;400,1536,400&quot;，或区间，例如 &quot;256-1024&quot;，每个为 1 到 1048576，最多 4096 个；留空：全部取 seq 的长度</translation>
+    </message>
+    <message>
+        <source>expected one JSON object without nested lists or objects</source>
+        <translation>应为一个不含列表和对象的 JSON 对象</translation>
+    </message>
+    <message>
+        <source>expected tokens in a sample, from 1 to 1048576; or, for successive micro-batches, a list (&quot;400,1536,400&quot;) or ranges (&quot;256-1024&quot;), at most 4096 of them; or the path of a file with lines &quot;length,count&quot;, from which each micro-batch draws its samples</source>
+        <translation>应为样本的 token 数，1 到 1048576；或依次给出各微批次的列表（&quot;400,1536,400&quot;）或区间（&quot;256-1024&quot;），最多 4096 个；或由 &quot;length,count&quot; 行组成的文件路径，各微批次从中抽取样本</translation>
+    </message>
+    <message>
+        <source>experiments (A1-vanilla, A1, or C for a whole document); default: all</source>
+        <translation>实验（A1-vanilla、A1，或用 C 表示整篇文档）；默认：全部</translation>
+    </message>
+    <message>
+        <source>explain memory use: fragmentation, unused memory, leaks, out of memory</source>
+        <translation>分析内存使用：碎片、未使用的内存、泄漏、内存不足</translation>
+    </message>
+    <message>
+        <source>feed-forward parts are not checkpointed</source>
+        <translation>前馈部分照常保留</translation>
+    </message>
+    <message>
+        <source>fewer different sizes: blocks are slightly larger but reused sooner</source>
+        <translation>不同大小更少：块更快被重用，略大一些</translation>
+    </message>
+    <message>
+        <source>file to write (&apos;-&apos;: stdout)</source>
+        <translation>要写入的文件（&apos;-&apos;：标准输出）</translation>
+    </message>
+    <message>
+        <source>first used by</source>
+        <translation>首次使用</translation>
+    </message>
+    <message>
+        <source>fit takes either RUN or -- PROGRAM, not both</source>
+        <translation>fit 接受 RUN 或 -- PROGRAM，不能同时给出</translation>
+    </message>
+    <message>
+        <source>folder on the disk, for offload.optimizer=nvme; none: the folder for temporary files</source>
+        <translation>offload.optimizer=nvme 所用磁盘的文件夹；留空：临时文件夹</translation>
+    </message>
+    <message>
+        <source>for a .trace: print only its header and index, which is fast for any size</source>
+        <translation>用于 .trace：只输出文件头和索引，无论文件多大都很快</translation>
+    </message>
+    <message>
+        <source>for a page: a trace to compare with</source>
+        <translation>用于网页：要比较的跟踪</translation>
+    </message>
+    <message>
+        <source>for a recording: read only these entries, counted from 0; earlier ones form the initial state</source>
+        <translation>用于录制：只读取这些条目，从 0 计数；更早的条目构成初始状态</translation>
+    </message>
+    <message>
+        <source>for a snapshot: leave out steps, phases and named ranges</source>
+        <translation>用于快照：不写入步、阶段和命名区间</translation>
+    </message>
+    <message>
+        <source>for a snapshot: leave out the category of each block</source>
+        <translation>用于快照：不写入每个块的类别</translation>
+    </message>
+    <message>
+        <source>for a tower: its frozen trunk runs for each batch, or only in the first step, which stores the outputs of its layers in host memory (later steps represent later epochs)</source>
+        <translation>关于塔：其冻结的主干对每个批运行，或只在第一步运行并将各层结果放入主机内存（之后的步代表后续轮次）</translation>
+    </message>
+    <message>
+        <source>for budget: the share of the bytes of a layer&apos;s products and attention that is kept; the most expensive to recompute are kept</source>
+        <translation>用于 budget：一层的乘法和注意力的字节中可保留的比例；保留重新计算代价最大的</translation>
+    </message>
+    <message>
+        <source>for loss=chunked: each chunk is recomputed in a nested backward (use_reentrant), or in a second run</source>
+        <translation>关于 loss=chunked：每块在嵌套的反向中（use_reentrant）或在第二次运行中重新计算</translation>
+    </message>
+    <message>
+        <source>for loss=chunked: keep nothing (a chunk&apos;s logits are recomputed in backward), or the logits of all chunks, each with a compiled cross entropy that makes no fp32 copy (torchtune)</source>
+        <translation>关于 loss=chunked：不保留（一块的 logits 在反向中重新计算），或保留所有块的 logits，每块用不产生 fp32 副本的编译交叉熵（torchtune）</translation>
+    </message>
+    <message>
+        <source>for one GPU: print it as a device file, which can be edited and passed to --device</source>
+        <translation>用于单个 GPU：将其输出为设备文件，可编辑后传给 --device</translation>
+    </message>
+    <message>
+        <source>for png, pdf and svg (1680x1050)</source>
+        <translation>用于 png、pdf 和 svg（1680x1050）</translation>
+    </message>
+    <message>
+        <source>for png, pdf and svg: light or dark</source>
+        <translation>用于 png、pdf 和 svg：light 或 dark</translation>
+    </message>
+    <message>
+        <source>for png: device pixels per pixel, 0.5 to 4</source>
+        <translation>用于 png：每像素的设备像素数，0.5 到 4</translation>
+    </message>
+    <message>
+        <source>fp32 sums in addition to 16-bit gradients</source>
+        <translation>16 位梯度之外的累加和</translation>
+    </message>
+    <message>
+        <source>fraction of the GPU&apos;s memory that may be used; empty: all</source>
+        <translation>可使用的 GPU 显存比例；留空：全部</translation>
+    </message>
+    <message>
+        <source>fraction of the allowed memory above which cached segments that were unused for long are released (needs per_process_memory_fraction); empty: never</source>
+        <translation>长期未用的缓存段从允许内存的这一比例起归还（需要 per_process_memory_fraction）；留空：从不</translation>
+    </message>
+    <message>
+        <source>free bytes in partly used segments at the peak of reserved memory</source>
+        <translation>预留最多时，部分使用的段中的空闲字节</translation>
+    </message>
+    <message>
+        <source>free old cached segments above this share of memory</source>
+        <translation>从此处起释放旧的缓存段</translation>
+    </message>
+    <message>
+        <source>free, but in segments with live blocks: it cannot be released</source>
+        <translation>空闲，但位于同一段的存活块之间：无法归还</translation>
+    </message>
+    <message>
+        <source>free, in segments with live blocks</source>
+        <translation>空闲，位于同一段的存活块之间</translation>
+    </message>
+    <message>
+        <source>freed blocks stay whole for the next allocation of their size</source>
+        <translation>释放的块保持完整，供下一个同大小的请求使用</translation>
+    </message>
+    <message>
+        <source>freed by the program, but still in use by another stream</source>
+        <translation>已被程序释放；另一个流尚未用完</translation>
+    </message>
+    <message>
+        <source>fsdp1: before a gather, the host waits until the weights of the second unit before are freed (limit_all_gathers); false: no limit</source>
+        <translation>fsdp1：主机等待，直到两个单元之前收集的内容释放（limit_all_gathers）；false：尽可能提前收集</translation>
+    </message>
+    <message>
+        <source>fsdp1: gradients of all micro-batches but the last are accumulated unsharded (no_sync)</source>
+        <translation>fsdp1：除最后一个之外，所有微批次的梯度整体累加而不散布（no_sync）</translation>
+    </message>
+    <message>
+        <source>fsdp1: number of groups of GPUs, which each split one copy of the model (HYBRID_SHARD); gradients are scattered within a group and summed over the groups; 1: all GPUs form one group</source>
+        <translation>fsdp1：GPU 分组，每组以分片持有整个模型（HYBRID_SHARD）；梯度在组内散布并在组间求和；1：所有 GPU 为一组</translation>
+    </message>
+    <message>
+        <source>fsdp1: the optimizer gets this GPU&apos;s part of each parameter (use_orig_params); false: the flat parameters</source>
+        <translation>fsdp1：优化器得到本 GPU 持有的各参数部分（use_orig_params）；false：扁平参数</translation>
+    </message>
+    <message>
+        <source>fsdp1: type in which weights are gathered and gradients scattered (MixedPrecision(param_dtype=...)); the parts keep their own type</source>
+        <translation>fsdp1：收集权重和散布梯度所用的类型（MixedPrecision(param_dtype=...)）；分片保持各自的类型</translation>
+    </message>
+    <message>
+        <source>fsdp1: when backward gathers the next layer: before a layer&apos;s gradients are computed (BACKWARD_PRE), after that (BACKWARD_POST), or when it is needed (None)</source>
+        <translation>fsdp1：反向中，下一层在本层梯度计算之前（BACKWARD_PRE）、之后（BACKWARD_POST）或需要时（None）收集</translation>
+    </message>
+    <message>
+        <source>galore.rank: GaLore is a form of AdamW: set optimizer.name=adamw</source>
+        <translation>galore.rank：它是 AdamW 的一种形式：请设 optimizer.name=adamw</translation>
+    </message>
+    <message>
+        <source>galore.rank: GaLore supports only fp32 moments here: set optimizer.bits=32</source>
+        <translation>galore.rank：其矩在这里是 fp32：请设 optimizer.bits=32</translation>
+    </message>
+    <message>
+        <source>galore.rank: GaLore&apos;s state is on the GPU: set offload.optimizer=none</source>
+        <translation>galore.rank：其状态位于 GPU：请设 offload.optimizer=none</translation>
+    </message>
+    <message>
+        <source>galore.rank: a part of a gradient has different singular vectors: use shard.strategy=ddp, or none</source>
+        <translation>galore.rank：梯度的一部分有不同的奇异向量：请用 shard.strategy=ddp 或 none</translation>
+    </message>
+    <message>
+        <source>galore.rank: loading GaLore&apos;s state is not supported: set resume.map_location=none</source>
+        <translation>galore.rank：其状态不加载：请设 resume.map_location=none</translation>
+    </message>
+    <message>
+        <source>galore.rank: the basics model&apos;s script has its own optimizer: set galore.rank=0</source>
+        <translation>galore.rank：基础模型的脚本自带优化器：请设 galore.rank=0</translation>
+    </message>
+    <message>
+        <source>galore.rank: transformers&apos; GaLore skips GPT-2&apos;s Conv1D layers: set galore.rank=0</source>
+        <translation>galore.rank：transformers 的 GaLore 跳过 GPT-2 的 Conv1D 层：请设 galore.rank=0</translation>
+    </message>
+    <message>
+        <source>generate.cache=static and sliding use a mask, which flash kernels do not accept: use attention=efficient</source>
+        <translation>generate.cache=static 和 sliding 通过掩码计算注意力，flash 内核不支持：请用 attention=efficient</translation>
+    </message>
+    <message>
+        <source>generate.cache=static and sliding: {model} has no such cache in transformers 4.51, or it is not supported; set generate.cache=dynamic</source>
+        <translation>generate.cache=static 和 sliding：{model} 在 transformers 4.51 中没有这种缓存，或不支持规划；请设 generate.cache=dynamic</translation>
+    </message>
+    <message>
+        <source>generate.cache=static has the weights&apos; type, but autocast&apos;s keys have another; use generate.cache=dynamic</source>
+        <translation>generate.cache=static 使用权重的类型，而 autocast 的键不是该类型；请用 generate.cache=dynamic</translation>
+    </message>
+    <message>
+        <source>generate.lengths needs generated tokens, but generate.tokens is 0: set generate.tokens=64</source>
+        <translation>generate.lengths 是生成词元的长度，而其数量为 0：请设 generate.tokens=64</translation>
+    </message>
+    <message>
+        <source>generate.lengths: where values are computed, the tokens determine the end of a sequence; use backend=plan</source>
+        <translation>generate.lengths：真正计算数值时，序列在其词元指示处结束；请用 backend=plan</translation>
+    </message>
+    <message>
+        <source>generate.tokens is only supported on one GPU: set shard.strategy=none</source>
+        <translation>generate.tokens 只规划单个 GPU：请设 shard.strategy=none</translation>
+    </message>
+    <message>
+        <source>generate.tokens is only supported with weights on the GPU: set offload.parameters=none</source>
+        <translation>generate.tokens 只规划权重在 GPU 上的情况：请设 offload.parameters=none</translation>
+    </message>
+    <message>
+        <source>generate.tokens supports Llama, Qwen2, Qwen3, Mistral, Mixtral, Phi, GPT-2, T5 and similar models; other models have caches of their own, which are not supported</source>
+        <translation>generate.tokens：支持 Llama、Qwen2、Qwen3、Mistral、Mixtral、Phi、GPT-2、T5 等的键值缓存；其他模型有自己的缓存，不支持规划</translation>
+    </message>
+    <message>
+        <source>generate.tokens with attention=flash-2 uses other functions of the package, which are not supported; use attention=flash</source>
+        <translation>generate.tokens 配合 attention=flash-2 走其软件包的另一路径，不支持规划；请用 attention=flash</translation>
+    </message>
+    <message>
+        <source>generate.tokens: generation follows transformers 4.51; set loss_path=labels-shifted</source>
+        <translation>generate.tokens：生成按 transformers 4.51 规划；请设 loss_path=labels-shifted</translation>
+    </message>
+    <message>
+        <source>generate.tokens: mode=inference runs only forward passes; set mode=generate</source>
+        <translation>generate.tokens：mode=inference 是普通前向；请设 mode=generate</translation>
+    </message>
+    <message>
+        <source>gradients of amp-fp16 are unscaled before their norm is computed, as by GradScaler.unscale_</source>
+        <translation>amp-fp16 的梯度在计算范数之前反缩放，如 GradScaler.unscale_</translation>
+    </message>
+    <message>
+        <source>gradients.dtype=fp32: gradients that are used immediately are not accumulated; set optimizer.in_backward=false</source>
+        <translation>gradients.dtype=fp32：立即使用的梯度不累加；请设 optimizer.in_backward=false</translation>
+    </message>
+    <message>
+        <source>gradients.dtype=fp32: only one GPU is supported: set shard.strategy=none</source>
+        <translation>gradients.dtype=fp32：只规划单个 GPU：请设 shard.strategy=none</translation>
+    </message>
+    <message>
+        <source>gradients.dtype=fp32: only the sums would be filled with zeros; set zero_grad=none</source>
+        <translation>gradients.dtype=fp32：填零的是累加和；请设 zero_grad=none</translation>
+    </message>
+    <message>
+        <source>half a byte per moment element, a scale for each 128</source>
+        <translation>每个矩半字节，每 128 个一个缩放因子</translation>
+    </message>
+    <message>
+        <source>half of the {} of activations and temporaries live at the failure that autocast keeps in 16 bits, if they are fp32{}</source>
+        <translation>届时存活的 {} 激活值和临时张量中 autocast 以 16 位保存部分的一半（若为 fp32）{}</translation>
+    </message>
+    <message>
+        <source>half of the {} of activations, inputs and temporaries live at the failure{}</source>
+        <translation>届时存活的 {} 激活值、输入和临时张量的一半{}</translation>
+    </message>
+    <message>
+        <source>has already ended</source>
+        <translation>已经结束</translation>
+    </message>
+    <message>
+        <source>how GPUs share the training; batch is the number of samples of one GPU</source>
+        <translation>GPU 如何分担训练；batch 是一个 GPU 的批</translation>
+    </message>
+    <message>
+        <source>how much larger than requested an unsplit block may be, in MiB; empty: 20</source>
+        <translation>不切分的块最多可比请求大多少（MiB）；留空：20</translation>
+    </message>
+    <message>
+        <source>how samples of samples.file are put into micro-batches</source>
+        <translation>samples.file 的样本如何组成微批次</translation>
+    </message>
+    <message>
+        <source>how the loss is computed from logits and labels: as in transformers 4.49 and later (labels-shifted), 4.46 to 4.48 (logits-cut), or before (upcast-in-model)</source>
+        <translation>到损失途中的 logits 和标签，按 transformers 4.49 起（labels-shifted）、4.46 到 4.48（logits-cut）或更早（upcast-in-model）</translation>
+    </message>
+    <message>
+        <source>ids decrease</source>
+        <translation>编号递减</translation>
+    </message>
+    <message>
+        <source>in a run of at least five steps, the peak of one step exceeds the median by at least 10 %</source>
+        <translation>在五步或更多步中，某一步的峰值高出中位数十分之一或更多</translation>
+    </message>
+    <message>
+        <source>in at least three steps, a call site leaves blocks that later steps do not free</source>
+        <translation>某个调用点在一步中分配的块保留到之后的各步（至少三步）</translation>
+    </message>
+    <message>
+        <source>in completely free segments</source>
+        <translation>在完全空闲的段中</translation>
+    </message>
+    <message>
+        <source>in completely free segments: empty_cache() releases it</source>
+        <translation>在完全空闲的段中：empty_cache() 可归还</translation>
+    </message>
+    <message>
+        <source>in use by another stream</source>
+        <translation>等待流</translation>
+    </message>
+    <message>
+        <source>init_on_device: a rank&apos;s part is made from weights on the host; use shard.strategy=ddp</source>
+        <translation>init_on_device：rank 的份额由主机上的权重得到；请用 shard.strategy=ddp</translation>
+    </message>
+    <message>
+        <source>init_on_device: weights are quantized when they are moved to the GPU; set quantization=none</source>
+        <translation>init_on_device：量化权重由移动的权重得到；请设 quantization=none</translation>
+    </message>
+    <message>
+        <source>init_on_device: weights that are created on the GPU are not moved or cast; set load=device</source>
+        <translation>init_on_device：在 GPU 上创建的权重不移动也不转换；请设 load=device</translation>
+    </message>
+    <message>
+        <source>instead of -- PROGRAM: read a folder of --keep, even of a killed run</source>
+        <translation>代替 -- PROGRAM：读取 --keep 的文件夹，运行被终止的也可以</translation>
+    </message>
+    <message>
+        <source>it did not respond within {} s of its start</source>
+        <translation>启动后 {} 秒内没有响应</translation>
+    </message>
+    <message>
+        <source>it did not stop within {} s of the request to cancel</source>
+        <translation>请求取消后 {} 秒内没有停止</translation>
+    </message>
+    <message>
+        <source>it exists twice</source>
+        <translation>出现两次</translation>
+    </message>
+    <message>
+        <source>it has no torch: choose an interpreter that has it, or install it (pip install torch); no GPU is needed</source>
+        <translation>其中没有找到 torch：请选择装有它的解释器，或安装它（pip install torch）；不需要 GPU</translation>
+    </message>
+    <message>
+        <source>it uses protocol {}, but this program uses protocol {}; build both from the same version</source>
+        <translation>它使用协议 {}，本程序使用协议 {}；请用同一版本构建两者</translation>
+    </message>
+    <message>
+        <source>its blocks exist only in the baseline: press Swap to see them</source>
+        <translation>其块只在基线中：交换两者即可看到</translation>
+    </message>
+    <message>
+        <source>its output could not be decoded ({})</source>
+        <translation>无法解读它发送的内容（{}）</translation>
+    </message>
+    <message>
+        <source>its torch is built for ROCm: install the build for CUDA (pip install torch), which needs no GPU</source>
+        <translation>其 torch 是为 ROCm 构建的：需要 CUDA 版本，它不需要 GPU（pip install torch）</translation>
+    </message>
+    <message>
+        <source>its torch is built for the CPU only: install the build for CUDA (pip install torch), which needs no GPU</source>
+        <translation>其 torch 为仅 CPU 构建：需要 CUDA 构建，且不需要 GPU（pip install torch）</translation>
+    </message>
+    <message>
+        <source>its torch is older than 2.0, the first version that records a memory history</source>
+        <translation>其 torch 早于 2.0，即最早提供内存历史的版本</translation>
+    </message>
+    <message>
+        <source>keep keys and values of every layer during forward and loss (use_cache=True in training)</source>
+        <translation>每层的键和值在前向和损失期间保留（训练模型的 use_cache=True）</translation>
+    </message>
+    <message>
+        <source>keeps the products with the highest cost per byte</source>
+        <translation>保留单位字节代价最大的乘法</translation>
+    </message>
+    <message>
+        <source>kernels=fused is not supported with split layers: set kernels=eager</source>
+        <translation>不支持在切分的层旁规划 kernels=fused：请设 kernels=eager</translation>
+    </message>
+    <message>
+        <source>kernels=fused is only supported for RMS norms and silu(gate) * up of Llama, Qwen, Mistral and Mixtral; set kernels=eager</source>
+        <translation>kernels=fused 用于 Llama、Qwen、Mistral 和 Mixtral 的 RMS 归一化和 silu(gate) * up；请设 kernels=eager</translation>
+    </message>
+    <message>
+        <source>keys and values are kept until the loss</source>
+        <translation>键和值在损失之前一直被引用</translation>
+    </message>
+    <message>
+        <source>language: en or zh_CN; default: $LANG, or in the window the last choice</source>
+        <translation>语言：en 或 zh_CN；默认：$LANG，窗口中则为上次的选择</translation>
+    </message>
+    <message>
+        <source>largest free block</source>
+        <translation>最大一块</translation>
+    </message>
+    <message>
+        <source>last op before its free</source>
+        <translation>释放前最后</translation>
+    </message>
+    <message>
+        <source>last used by</source>
+        <translation>最后使用</translation>
+    </message>
+    <message>
+        <source>launch delay</source>
+        <translation>等待</translation>
+    </message>
+    <message>
+        <source>leave blocks older than the recording in place (default: the settings also apply to them)</source>
+        <translation>早于录制的块保持原位（默认：设置也应用于它们）</translation>
+    </message>
+    <message>
+        <source>leave out everything that needs a replay</source>
+        <translation>省略所有需要重放的内容</translation>
+    </message>
+    <message>
+        <source>lengths of samples: a file of lines &quot;length,count&quot;, from which each micro-batch draws its samples (seq=FILE sets this); if seq is a number, longer samples are truncated to it</source>
+        <translation>样本长度：由 &quot;length,count&quot; 行组成的文件，每个微批次从中抽取样本：由 seq=FILE 设置；超过数值 seq 的会被截断</translation>
+    </message>
+    <message>
+        <source>lengths of the micro-batches in turn, such as &quot;400,1536,400&quot;, or a range to draw from, such as &quot;256-1024&quot; (seq=LIST sets this); empty: all have the length seq</source>
+        <translation>各微批次的长度依次为 &quot;400,1536,400&quot;，或从范围 &quot;256-1024&quot; 中抽取：由 seq=LIST 设置；留空：都与 seq 相同</translation>
+    </message>
+    <message>
+        <source>let agents plan programs, which are really run. They are isolated from the user&apos;s files, which protects against accidents but not against malice</source>
+        <translation>允许代理规划程序，程序会真实运行。它们与用户的文件隔离，可防止意外，但不能防止恶意行为</translation>
+    </message>
+    <message>
+        <source>library of the optimizer with 8-bit moments</source>
+        <translation>哪个库的优化器有 8 位矩</translation>
+    </message>
+    <message>
+        <source>lifetime</source>
+        <translation>存活</translation>
+    </message>
+    <message>
+        <source>lifetime: born in backward, live when it ends</source>
+        <translation>生命周期：在反向中创建，反向结束时存在</translation>
+    </message>
+    <message>
+        <source>lifetime: born in forward, live when the recording ends</source>
+        <translation>生命周期：在前向中创建，录制结束时存在</translation>
+    </message>
+    <message>
+        <source>lifetime: born in the optimizer&apos;s step, stays and replaces one that is freed</source>
+        <translation>生命周期：在优化器步中创建，取代一个释放的块并保留</translation>
+    </message>
+    <message>
+        <source>lifetime: replaced in every pass by one that is larger by the same amount, layer by layer</source>
+        <translation>生命周期：每次都被一个增大同样量的块取代，逐层进行</translation>
+    </message>
+    <message>
+        <source>like the weights</source>
+        <translation>与权重相同</translation>
+    </message>
+    <message>
+        <source>limit memory as on a smaller device</source>
+        <translation>如同设备更小</translation>
+    </message>
+    <message>
+        <source>linear layers that get an adapter, such as &quot;q_proj,v_proj&quot;</source>
+        <translation>获得适配器的线性层，如 &quot;q_proj,v_proj&quot;</translation>
+    </message>
+    <message>
+        <source>list only GPUs of this architecture (turing, ampere, ...) or product line (geforce, laptop, workstation, datacenter, integrated)</source>
+        <translation>只列出此架构（turing、ampere 等）或产品线（geforce、laptop、workstation、datacenter、integrated）的 GPU</translation>
+    </message>
+    <message>
+        <source>list only GPUs with all of these words in key, name, family or architecture; or one GPU in the form of --device (a MIG slice, a file, figures)</source>
+        <translation>只列出键、名称、系列或架构中包含所有这些词的 GPU；或按 --device 的形式给出一个 GPU（MIG 切片、文件、数值）</translation>
+    </message>
+    <message>
+        <source>list only GPUs with this compute capability, such as 8.6 or &apos;&gt;=8.0&apos;</source>
+        <translation>只列出具有此计算能力的 GPU，例如 8.6 或 &apos;&gt;=8.0&apos;</translation>
+    </message>
+    <message>
+        <source>list only GPUs with this much memory, such as &apos;&gt;=16GiB&apos;</source>
+        <translation>只列出具有这么多显存的 GPU，例如 &apos;&gt;=16GiB&apos;</translation>
+    </message>
+    <message>
+        <source>list only techniques with all of these words in name, explanation, group, keys or values</source>
+        <translation>只列出名称、说明、分组、键或取值中包含所有这些词的技术</translation>
+    </message>
+    <message>
+        <source>list the built-in models</source>
+        <translation>列出内置模型</translation>
+    </message>
+    <message>
+        <source>list the environments that plan --with keeps; with --remove: delete only these</source>
+        <translation>列出 plan --with 保留的环境；配合 --remove：只删除这些环境</translation>
+    </message>
+    <message>
+        <source>list the techniques that save memory, with their settings and exclusions</source>
+        <translation>列出节省内存的技术，及其设置和互斥关系</translation>
+    </message>
+    <message>
+        <source>live after the range</source>
+        <translation>之后仍在</translation>
+    </message>
+    <message>
+        <source>live at the end of the trace or of the selected range</source>
+        <translation>跟踪或所选区间的</translation>
+    </message>
+    <message>
+        <source>live when the last step ends</source>
+        <translation>最后一步结束时存活</translation>
+    </message>
+    <message>
+        <source>load a checkpoint before the first step, to the host (cpu) or to the GPU (cuda), as with map_location</source>
+        <translation>在第一步之前加载检查点，到主机（cpu）或 GPU（cuda），由 map_location 决定</translation>
+    </message>
+    <message>
+        <source>load with map_location=&quot;cpu&quot; or load_state_dict(assign=True), or pass the dtype to from_pretrained</source>
+        <translation>map_location=&quot;cpu&quot;、load_state_dict(assign=True)，或在 from_pretrained 中指定 dtype</translation>
+    </message>
+    <message>
+        <source>load=cast-on-device has no effect: these weights stay fp32</source>
+        <translation>load=cast-on-device：这些权重保持 fp32，无需转换</translation>
+    </message>
+    <message>
+        <source>lora.kind=dora with 4-bit or 8-bit weights is not supported, because it dequantizes them in each forward to measure their rows; use lora.kind=lora</source>
+        <translation>不支持在 4 或 8 位权重旁规划 lora.kind=dora：它每次前向都展开权重以测量各行；请用 lora.kind=lora</translation>
+    </message>
+    <message>
+        <source>lora.placement has no effect without adapters, and lora.rank is 0: set lora.rank=8</source>
+        <translation>lora.placement 指定 lora.rank 的适配器位置，而 rank 为 0：请设 lora.rank=8</translation>
+    </message>
+    <message>
+        <source>lora.placement=layer-parallel and tower are only supported for unquantized weights: set quantization=none</source>
+        <translation>lora.placement=layer-parallel 和 tower 只规划未量化的权重：请设 quantization=none</translation>
+    </message>
+    <message>
+        <source>lora.placement=layer-parallel and tower are only supported on one GPU: set shard.strategy=none</source>
+        <translation>lora.placement=layer-parallel 和 tower 只规划单个 GPU：请设 shard.strategy=none</translation>
+    </message>
+    <message>
+        <source>lora.placement=layer-parallel and tower require a model with one stack of layers over tokens; the torch.nn.Transformer presets have built-in adapters</source>
+        <translation>lora.placement=layer-parallel 和 tower 用于对词元只有一个层栈的模型；torch.nn.Transformer 预设已内置</translation>
+    </message>
+    <message>
+        <source>lora.placement=layer-parallel and tower support only one kind of adapter: set lora.kind=lora</source>
+        <translation>lora.placement=layer-parallel 和 tower 只有一种适配器：请设 lora.kind=lora</translation>
+    </message>
+    <message>
+        <source>lora.trunk=cached can only be planned, because the data of a second epoch differ here from those of the first; use backend=plan</source>
+        <translation>lora.trunk=cached 只能规划，不能运行：这里第二轮的数据与第一轮不同；请用 backend=plan</translation>
+    </message>
+    <message>
+        <source>lora.trunk=cached has no trunk on the GPU for evaluation: set eval=none</source>
+        <translation>lora.trunk=cached 时 GPU 上没有用于评估的主干：请设 eval=none</translation>
+    </message>
+    <message>
+        <source>lora.trunk=cached has no trunk on the GPU for generation: set generate.tokens=0</source>
+        <translation>lora.trunk=cached 时 GPU 上没有用于生成的主干：请设 generate.tokens=0</translation>
+    </message>
+    <message>
+        <source>lora.trunk=cached is only supported for batches of one length: set lengths to nothing</source>
+        <translation>lora.trunk=cached 只规划长度相同的批：请将 lengths 留空</translation>
+    </message>
+    <message>
+        <source>lora.trunk=cached is only supported for batches of one length: set samples.file to nothing</source>
+        <translation>lora.trunk=cached 只规划长度相同的批：请将 samples.file 留空</translation>
+    </message>
+    <message>
+        <source>lora.trunk=cached is only supported without micro-batches: set micro_batches=1</source>
+        <translation>lora.trunk=cached 只规划完整的批：请设 micro_batches=1</translation>
+    </message>
+    <message>
+        <source>lora.trunk=cached leaves nothing to recompute: set checkpointing.mode=none</source>
+        <translation>lora.trunk=cached 没有可重新计算的内容：请设 checkpointing.mode=none</translation>
+    </message>
+    <message>
+        <source>lora.trunk=cached needs a trunk that does not depend on the adapters: set lora.placement=tower</source>
+        <translation>lora.trunk=cached 需要适配器不回传的主干：请设 lora.placement=tower</translation>
+    </message>
+    <message>
+        <source>loss=chunked: the basics model&apos;s script computes its loss as a whole</source>
+        <translation>loss=chunked：基础模型的脚本一次计算损失</translation>
+    </message>
+    <message>
+        <source>loss_path has no effect with loss=chunked; set loss_path=labels-shifted</source>
+        <translation>loss_path 针对一次计算全部 logits 的损失，而 loss=chunked 取代了它；请设 loss_path=labels-shifted</translation>
+    </message>
+    <message>
+        <source>loss_path: transformers before 4.49 did not have {model}; set loss_path=labels-shifted</source>
+        <translation>loss_path：{model} 不在 transformers 4.49 之前的解码器之列；请设 loss_path=labels-shifted</translation>
+    </message>
+    <message>
+        <source>loss_path=upcast-in-model: GPT-2 never converted its logits and computed the loss in their type, which is not supported; set loss_path=logits-cut</source>
+        <translation>loss_path=upcast-in-model：GPT-2 从未如此，其损失使用 logits 的类型，不支持规划；请设 loss_path=logits-cut</translation>
+    </message>
+    <message>
+        <source>loss_reentrant determines how chunks are recomputed, but with loss_keeps=logits none is; set loss_reentrant=false</source>
+        <translation>loss_reentrant 指定如何重新计算各块：loss_keeps=logits 时无需重新计算；请设 loss_reentrant=false</translation>
+    </message>
+    <message>
+        <source>low-rank adapters, all other weights frozen</source>
+        <translation>低秩适配器，其余冻结</translation>
+    </message>
+    <message>
+        <source>lower per_device_eval_batch_size, set eval_accumulation_steps=1, or evaluate smaller batches</source>
+        <translation>per_device_eval_batch_size、eval_accumulation_steps=1，或在评估中使用更小的批</translation>
+    </message>
+    <message>
+        <source>maximum GPU memory, such as 24GiB; default for a RUN or a program with --device: the memory of that GPU</source>
+        <translation>显存上限，例如 24GiB；对 RUN 或程序给出 --device 时，默认为该 GPU 的显存</translation>
+    </message>
+    <message>
+        <source>maximum GPU memory, such as 24GiB; default with --device: the memory of that GPU</source>
+        <translation>显存上限，例如 24GiB；给出 --device 时，默认为该 GPU 的显存</translation>
+    </message>
+    <message>
+        <source>maximum norm of all gradients; 0: no clipping</source>
+        <translation>所有梯度范数的上限；0：不裁剪</translation>
+    </message>
+    <message>
+        <source>mode=generate needs a number of tokens, but generate.tokens is 0: set generate.tokens=64</source>
+        <translation>mode=generate 生成 generate.tokens 个词元，而其为 0：请设 generate.tokens=64</translation>
+    </message>
+    <message>
+        <source>modules of the model, outermost first</source>
+        <translation>运行者：模型由外到内</translation>
+    </message>
+    <message>
+        <source>moments leave the GPU when memory is short</source>
+        <translation>其他内容需要时矩让出空间</translation>
+    </message>
+    <message>
+        <source>moments with low rank</source>
+        <translation>少数维度的矩</translation>
+    </message>
+    <message>
+        <source>more call stacks than can be stored</source>
+        <translation>调用栈超过可容纳的数量</translation>
+    </message>
+    <message>
+        <source>more frames than can be stored</source>
+        <translation>帧超过可容纳的数量</translation>
+    </message>
+    <message>
+        <source>more values than the memory limit allows</source>
+        <translation>值超过内存可容纳的数量</translation>
+    </message>
+    <message>
+        <source>moved in fp32 first: reserved memory stays twice as large</source>
+        <translation>先以 fp32 移动：预留保持两倍大</translation>
+    </message>
+    <message>
+        <source>name, op, module, phase, step, stream or kind</source>
+        <translation>name、op、module、phase、step、stream 或 kind</translation>
+    </message>
+    <message>
+        <source>nested more deeply than memory statistics can be</source>
+        <translation>嵌套超过内存统计的上限</translation>
+    </message>
+    <message>
+        <source>net change</source>
+        <translation>遗留</translation>
+    </message>
+    <message>
+        <source>nn.MultiheadAttention uses scaled_dot_product_attention</source>
+        <translation>nn.MultiheadAttention 使用 scaled_dot_product_attention</translation>
+    </message>
+    <message>
+        <source>no GPU memory, but time for copies</source>
+        <translation>不占 GPU 内存；占用总线时间</translation>
+    </message>
+    <message>
+        <source>no LoRA, because it finds no layer in this model</source>
+        <translation>无 LoRA（没有找到可用的层）</translation>
+    </message>
+    <message>
+        <source>no host copy; a tied output layer exists briefly</source>
+        <translation>主机上没有副本；绑定的输出层短暂存在</translation>
+    </message>
+    <message>
+        <source>no memory is allocated here</source>
+        <translation>此处内存中没有内容</translation>
+    </message>
+    <message>
+        <source>no permission to read &apos;{}&apos;</source>
+        <translation>没有读取“{}”的权限</translation>
+    </message>
+    <message>
+        <source>no request to the device followed</source>
+        <translation>当时没有向设备申请</translation>
+    </message>
+    <message>
+        <source>no score matrices, with cuDNN&apos;s kernels</source>
+        <translation>没有分数矩阵，Hopper 的方式</translation>
+    </message>
+    <message>
+        <source>no stack while other entries have one: autograd&apos;s thread</source>
+        <translation>其他有栈之处没有栈：自动求导的线程</translation>
+    </message>
+    <message>
+        <source>no state; with momentum, one tensor as large as the trained parameters</source>
+        <translation>没有状态；带动量时为一个与可训练参数同样大的张量</translation>
+    </message>
+    <message>
+        <source>none; history entries are counted</source>
+        <translation>无：按条目计数</translation>
+    </message>
+    <message>
+        <source>not a file on this computer</source>
+        <translation>不是本机的文件</translation>
+    </message>
+    <message>
+        <source>not in any segment of the file</source>
+        <translation>不在文件已知的段中</translation>
+    </message>
+    <message>
+        <source>nothing was shown within {} s</source>
+        <translation>{} 秒内没有显示任何内容</translation>
+    </message>
+    <message>
+        <source>number of GPUs</source>
+        <translation>共享的 GPU 数</translation>
+    </message>
+    <message>
+        <source>number of chunks for loss=chunked</source>
+        <translation>loss=chunked 将词元切成的份数</translation>
+    </message>
+    <message>
+        <source>number of new tokens of each sequence up to its end token, such as &quot;40,120&quot; in turn, or a range, whose maximum is used; generation ends with the longest sequence; empty: no end token</source>
+        <translation>每个序列到其结束词元的新词元数，依次 &quot;40,120&quot;，或一个范围，取其最大值：生成随最长者结束；留空：没有结束词元</translation>
+    </message>
+    <message>
+        <source>number of steps between two computations of the projection</source>
+        <translation>两次投影之间的步数</translation>
+    </message>
+    <message>
+        <source>number of the step (default: the last complete step; with --by stack: the peak)</source>
+        <translation>步的编号（默认：最后一个完整的步；给出 --by stack 时为峰值）</translation>
+    </message>
+    <message>
+        <source>number of tokens that generate() produces after training and evaluation, or instead of them (mode=generate); 0: no generation</source>
+        <translation>generate() 在训练和评估之后（或代替它们，mode=generate）产生的新词元数；0：不生成</translation>
+    </message>
+    <message>
+        <source>number of trained keys and values before the sequence in each layer; 0: none</source>
+        <translation>每层在序列之前的可训练键和值；0：无</translation>
+    </message>
+    <message>
+        <source>of all processes, which it does not report separately,</source>
+        <translation>所有进程（未区分）</translation>
+    </message>
+    <message>
+        <source>of several devices, read only this one</source>
+        <translation>有多个设备时，只读取这一个</translation>
+    </message>
+    <message>
+        <source>offload.activations and activation_compression both change how saved activations are kept; choose one</source>
+        <translation>offload.activations 和 activation_compression 都指定保存的激活值的位置；请只选其一</translation>
+    </message>
+    <message>
+        <source>offload.optimizer runs one step for all parameters: set optimizer.in_backward=false</source>
+        <translation>offload.optimizer 对所有参数一次更新：请设 optimizer.in_backward=false</translation>
+    </message>
+    <message>
+        <source>offload.optimizer steps on the host, which has no kernels for optimizer.bits below 32: set optimizer.bits=32</source>
+        <translation>offload.optimizer 在主机上更新，低于 32 的 optimizer.bits 在那里没有内核：请设 optimizer.bits=32</translation>
+    </message>
+    <message>
+        <source>offload.optimizer=nvme can only be planned: use backend=plan, or offload.optimizer=cpu</source>
+        <translation>offload.optimizer=nvme 只能规划，不能运行：请用 backend=plan 或 offload.optimizer=cpu</translation>
+    </message>
+    <message>
+        <source>offload.parameters=cpu is the offload policy of fully_shard, which also works on one GPU: set shard.strategy=zero3</source>
+        <translation>offload.parameters=cpu 是 fully_shard 的卸载策略，单个 GPU 也适用：请设 shard.strategy=zero3</translation>
+    </message>
+    <message>
+        <source>offload.parameters=cpu: the scaler of amp-fp16 checks for overflows on the GPU, which has no gradients; use amp-bf16</source>
+        <translation>offload.parameters=cpu：amp-fp16 的缩放器在 GPU 上检查溢出，而梯度不在那里；请用 amp-bf16</translation>
+    </message>
+    <message>
+        <source>on linear layers</source>
+        <translation>在线性层旁</translation>
+    </message>
+    <message>
+        <source>one after another in one row</source>
+        <translation>依次连成一行</translation>
+    </message>
+    <message>
+        <source>one byte per element between forward and backward</source>
+        <translation>前向与反向之间每元素一字节</translation>
+    </message>
+    <message>
+        <source>one byte per moment element, a scale for each 256</source>
+        <translation>每个矩一字节，每 256 个一个缩放因子</translation>
+    </message>
+    <message>
+        <source>one byte per weight, a scale per row</source>
+        <translation>每个权重一字节，每行一个缩放因子</translation>
+    </message>
+    <message>
+        <source>one call, but scores are still in memory</source>
+        <translation>一次调用，分数仍在内存中</translation>
+    </message>
+    <message>
+        <source>one moment for each matrix, half of Adam&apos;s state; the step multiplies each matrix fifteen times in 16 bits</source>
+        <translation>每个矩阵一个矩，为 Adam 状态的一半；其优化器步以 16 位将每个矩阵乘十五次</translation>
+    </message>
+    <message>
+        <source>one moment for each trained element and one number per row; half of Adam&apos;s state</source>
+        <translation>每个可训练元素一个矩和每行一个数，为 Adam 状态的一半</translation>
+    </message>
+    <message>
+        <source>one process represents one rank of shard.ranks; batch is that of one GPU (with shard.strategy=tensor, all GPUs have the same batch)</source>
+        <translation>一个进程代表 shard.ranks 中的一个 rank；batch 是一个 GPU 的批（shard.strategy=tensor 时所有 GPU 的批相同）</translation>
+    </message>
+    <message>
+        <source>only decoder-only models are planned</source>
+        <translation>只规划仅解码器模型</translation>
+    </message>
+    <message>
+        <source>only findings, fragmentation, segments, reclaim, leaks, sites or oom</source>
+        <translation>只输出 findings、fragmentation、segments、reclaim、leaks、sites 或 oom</translation>
+    </message>
+    <message>
+        <source>only forward, nothing is kept</source>
+        <translation>只有前向，不保留任何内容</translation>
+    </message>
+    <message>
+        <source>optimizer without foreach (foreach=False)</source>
+        <translation>逐个更新的优化器（foreach=False）</translation>
+    </message>
+    <message>
+        <source>optimizer.bits=4 requires Adam: set optimizer.name to adam or adamw</source>
+        <translation>optimizer.bits=4 属于 Adam：请将 optimizer.name 设为 adam 或 adamw</translation>
+    </message>
+    <message>
+        <source>optimizer.bits=8 requires Adam: set optimizer.name to adam or adamw</source>
+        <translation>optimizer.bits=8 属于 Adam：请将 optimizer.name 设为 adam 或 adamw</translation>
+    </message>
+    <message>
+        <source>optimizer.in_backward frees gradients; set zero_grad=none</source>
+        <translation>optimizer.in_backward 会释放梯度；请设 zero_grad=none</translation>
+    </message>
+    <message>
+        <source>optimizer.in_backward: clipping by the norm of all gradients needs all of them; set clip_grad_norm=0</source>
+        <translation>optimizer.in_backward：按所有梯度的范数裁剪需要全部梯度；请设 clip_grad_norm=0</translation>
+    </message>
+    <message>
+        <source>optimizer.in_backward: gradients that are used immediately can&apos;t be accumulated over micro-batches; set micro_batches=1</source>
+        <translation>optimizer.in_backward：梯度立即使用时无法跨微批次累加；请设 micro_batches=1</translation>
+    </message>
+    <message>
+        <source>optimizer.in_backward: with loss=chunked in re-entrant checkpoints, the output layer&apos;s gradient is accumulated for every chunk and complete only after the last; set loss_reentrant=false</source>
+        <translation>optimizer.in_backward：loss=chunked 配合可重入检查点时，输出层的梯度每块产生一次，最后一块之后才完整；请设 loss_reentrant=false</translation>
+    </message>
+    <message>
+        <source>optimizer.paged is only supported for 8-bit moments: set optimizer.bits=8</source>
+        <translation>optimizer.paged 只规划 8 位矩：请设 optimizer.bits=8</translation>
+    </message>
+    <message>
+        <source>optimizer.paged requires bitsandbytes: set optimizer.library=bitsandbytes</source>
+        <translation>optimizer.paged 属于 bitsandbytes：请设 optimizer.library=bitsandbytes</translation>
+    </message>
+    <message>
+        <source>order of call sites: held (bytes times time), count, bytes, life or peak</source>
+        <translation>调用点的排序方式：held（字节乘以时间）、count、bytes、life 或 peak</translation>
+    </message>
+    <message>
+        <source>order of the bars, such as precision,lora; the others follow</source>
+        <translation>各条形的顺序，例如 precision,lora；其余的排在后面</translation>
+    </message>
+    <message>
+        <source>outside segments</source>
+        <translation>不在段中</translation>
+    </message>
+    <message>
+        <source>overlayfs cannot copy {}, which belongs to another user or group</source>
+        <translation>overlayfs 无法复制属于其他组的 {}</translation>
+    </message>
+    <message>
+        <source>override the memory of that GPU, such as 8GiB</source>
+        <translation>替换该 GPU 的显存大小，例如 8GiB</translation>
+    </message>
+    <message>
+        <source>page to open: phases, allocations, kernels, search=TEXT, compare, what-if=CONF, techniques=WORDS, ...</source>
+        <translation>要打开的页面：phases、allocations、kernels、search=TEXT、compare、what-if=CONF、techniques=WORDS 等</translation>
+    </message>
+    <message>
+        <source>page-locked host memory; GPU memory does not change</source>
+        <translation>锁页主机内存；GPU 内存不变</translation>
+    </message>
+    <message>
+        <source>part of allocated: remainders of blocks that are too small to be split off</source>
+        <translation>属于已分配：小到无法切下的块尾</translation>
+    </message>
+    <message>
+        <source>part of allocated: sizes are rounded up to a multiple of 512 bytes, or as the settings require</source>
+        <translation>属于已分配：取整到 512 字节的倍数，或按设置</translation>
+    </message>
+    <message>
+        <source>pass fused=True or foreach=False to the optimizer</source>
+        <translation>在优化器中设置 fused=True 或 foreach=False</translation>
+    </message>
+    <message>
+        <source>pass torch_dtype=torch.bfloat16 to from_pretrained</source>
+        <translation>在 from_pretrained 中设置 torch_dtype=torch.bfloat16</translation>
+    </message>
+    <message>
+        <source>pass torch_dtype=torch.bfloat16 to from_pretrained, or call model.to(torch.bfloat16)</source>
+        <translation>在 from_pretrained 中设置 torch_dtype=torch.bfloat16，或 model.to(torch.bfloat16)</translation>
+    </message>
+    <message>
+        <source>peak during it</source>
+        <translation>其中峰值</translation>
+    </message>
+    <message>
+        <source>pixels per point</source>
+        <translation>每点的像素数</translation>
+    </message>
+    <message>
+        <source>plan published experiments, and compare predicted with published figures</source>
+        <translation>规划已发表的实验，并将预测值与发表的数值比较</translation>
+    </message>
+    <message>
+        <source>planning the program without changes failed: {}</source>
+        <translation>未作更改的程序：{}</translation>
+    </message>
+    <message>
+        <source>plans of built-in models need LibTorch {}, which is not installed; `vramscope setup` downloads it ({})</source>
+        <translation>内置模型由 LibTorch {} 规划，它尚未安装；`vramscope setup` 可下载（{}）</translation>
+    </message>
+    <message>
+        <source>prefix.tokens: PEFT refuses checkpointing, which would create the cache again: set checkpointing.mode=none</source>
+        <translation>prefix.tokens：PEFT 不支持检查点（它会重建缓存）：请设 checkpointing.mode=none</translation>
+    </message>
+    <message>
+        <source>prefix.tokens: attention over trained keys has a mask, which flash kernels do not accept: use attention=efficient or math</source>
+        <translation>prefix.tokens：对训练的键计算注意力需要掩码，flash 内核不支持：请用 attention=efficient 或 math</translation>
+    </message>
+    <message>
+        <source>prefix.tokens: generation from a prefix is not supported: set generate.tokens=0</source>
+        <translation>prefix.tokens：不支持规划带前缀的生成：请设 generate.tokens=0</translation>
+    </message>
+    <message>
+        <source>prefix.tokens: only Llama, Qwen, Mistral, Mixtral and Phi are supported, whose attention reads keys from a cache; set prefix.tokens=0</source>
+        <translation>prefix.tokens：只规划从缓存取键的 Llama、Qwen、Mistral、Mixtral 和 Phi；请设 prefix.tokens=0</translation>
+    </message>
+    <message>
+        <source>prefix.tokens: only batches of one length are supported: set lengths to nothing</source>
+        <translation>prefix.tokens：只规划长度相同的批：请将 lengths 留空</translation>
+    </message>
+    <message>
+        <source>prefix.tokens: only batches of one length are supported: set samples.file to nothing</source>
+        <translation>prefix.tokens：只规划长度相同的批：请将 samples.file 留空</translation>
+    </message>
+    <message>
+        <source>prefix.tokens: only one GPU is supported: set shard.strategy=none</source>
+        <translation>prefix.tokens：只规划单个 GPU：请设 shard.strategy=none</translation>
+    </message>
+    <message>
+        <source>prefix.tokens: only one kind of adapter is allowed: set lora.rank=0</source>
+        <translation>prefix.tokens：一次只能用一种适配器：请设 lora.rank=0</translation>
+    </message>
+    <message>
+        <source>prefix.tokens: only unquantized weights are supported: set quantization=none</source>
+        <translation>prefix.tokens：只规划未量化的权重：请设 quantization=none</translation>
+    </message>
+    <message>
+        <source>prefix.tokens: the prefix uses the cache: set use_cache=false</source>
+        <translation>prefix.tokens：缓存用于前缀：请设 use_cache=false</translation>
+    </message>
+    <message>
+        <source>prefix.tokens: the weights are already frozen: set trainable=all</source>
+        <translation>prefix.tokens：权重已经冻结：请设 trainable=all</translation>
+    </message>
+    <message>
+        <source>prepare_kbit_training=true makes hidden states fp32, which this attention does not accept: use attention=efficient, or precision=amp-*</source>
+        <translation>prepare_kbit_training=true 使隐藏状态为 fp32，此注意力不支持：请用 attention=efficient 或 precision=amp-*</translation>
+    </message>
+    <message>
+        <source>print one JSON object</source>
+        <translation>输出一个 JSON 对象</translation>
+    </message>
+    <message>
+        <source>print only the formulas themselves</source>
+        <translation>只输出公式本身</translation>
+    </message>
+    <message>
+        <source>print where LibTorch is; exit status 1: it is missing</source>
+        <translation>输出 LibTorch 的位置；退出状态为 1 表示未安装</translation>
+    </message>
+    <message>
+        <source>process {} failed ({}), but the program ended with status 0: that process&apos;s work is missing</source>
+        <translation>进程 {} 失败（{}），但程序以状态 0 结束：缺少该进程本应完成的部分</translation>
+    </message>
+    <message>
+        <source>quantization: 4-bit and 8-bit weights can&apos;t be trained; set lora.rank, or mode=inference</source>
+        <translation>quantization：4 或 8 位权重无法训练；请设置 lora.rank 或 mode=inference</translation>
+    </message>
+    <message>
+        <source>range named by the program</source>
+        <translation>程序命名的区间</translation>
+    </message>
+    <message>
+        <source>ranges named by the recorded program</source>
+        <translation>录制的程序命名的区间</translation>
+    </message>
+    <message>
+        <source>rank of the moments of a matrix; 0: not projected</source>
+        <translation>矩阵的矩的维数；0：全部</translation>
+    </message>
+    <message>
+        <source>read and write files only within this folder; repeatable (default: all files that the user may read)</source>
+        <translation>只在此文件夹内读写文件；可重复给出（默认：用户可读取的所有文件）</translation>
+    </message>
+    <message>
+        <source>recomputed forward within backward: freed in it</source>
+        <translation>反向中的再次前向：在其中释放</translation>
+    </message>
+    <message>
+        <source>recomputed forward within backward: kept for backward</source>
+        <translation>反向中的再次前向：为反向保留</translation>
+    </message>
+    <message>
+        <source>releases segments unused for long when memory is short</source>
+        <translation>长期闲置且内存不足时归还</translation>
+    </message>
+    <message>
+        <source>replay with these settings, in the syntax of PYTORCH_CUDA_ALLOC_CONF; &quot;&quot;: the defaults</source>
+        <translation>按这些设置重放，语法同 PYTORCH_CUDA_ALLOC_CONF；&quot;&quot;：默认设置</translation>
+    </message>
+    <message>
+        <source>replay with this fraction of the device&apos;s memory</source>
+        <translation>按设备显存的此比例重放</translation>
+    </message>
+    <message>
+        <source>replay with this much memory for segments, such as 24GiB; or with the memory of a GPU (a name in `vramscope devices`, a file or figures) without its CUDA context</source>
+        <translation>按这么多用于段的显存重放，例如 24GiB；或按某个 GPU 的显存（`vramscope devices` 中的名称、文件或数值）减去其 CUDA 上下文</translation>
+    </message>
+    <message>
+        <source>reserved and not allocated; the trace has only this total, not the segments</source>
+        <translation>预留且空闲：跟踪说明了预留多少，但没有说明位置</translation>
+    </message>
+    <message>
+        <source>resume is not supported for the basics model, whose script has its own optimizer</source>
+        <translation>不支持规划基础模型的 resume，其脚本自带优化器</translation>
+    </message>
+    <message>
+        <source>resume is only supported for complete state dicts: use shard.strategy=ddp, or none</source>
+        <translation>resume 只规划完整的状态字典：请用 shard.strategy=ddp 或 none</translation>
+    </message>
+    <message>
+        <source>resume is only supported for one optimizer: set optimizer.in_backward=false</source>
+        <translation>resume 只规划一个优化器：请设 optimizer.in_backward=false</translation>
+    </message>
+    <message>
+        <source>resume is only supported for state in the weights&apos; type: set optimizer.bits=32</source>
+        <translation>resume 只规划与权重同类型的状态：请设 optimizer.bits=32</translation>
+    </message>
+    <message>
+        <source>resume is only supported for state on the GPU: set offload.optimizer=none</source>
+        <translation>resume 只规划 GPU 上的状态：请设 offload.optimizer=none</translation>
+    </message>
+    <message>
+        <source>resume is only supported for the state of Adam and SGD: use optimizer.name=adamw</source>
+        <translation>resume 只规划 Adam 和 SGD 的状态：请用 optimizer.name=adamw</translation>
+    </message>
+    <message>
+        <source>resume is only supported for unquantized weights: set quantization=none</source>
+        <translation>resume 只规划按原样保存的权重：请设 quantization=none</translation>
+    </message>
+    <message>
+        <source>resume is only supported for weights on the GPU: set offload.parameters=none</source>
+        <translation>resume 只规划 GPU 上的权重：请设 offload.parameters=none</translation>
+    </message>
+    <message>
+        <source>resume.keeps has no effect without resume.map_location</source>
+        <translation>没有 resume.map_location 时 resume.keeps 不起作用</translation>
+    </message>
+    <message>
+        <source>round sizes up, so that blocks are reused</source>
+        <translation>将请求向上取整，使块可被重用</translation>
+    </message>
+    <message>
+        <source>run it under torch.no_grad() or torch.inference_mode()</source>
+        <translation>在其外加 with torch.no_grad(): 或 torch.inference_mode()</translation>
+    </message>
+    <message>
+        <source>run the evaluation under torch.no_grad()</source>
+        <translation>在评估外加 with torch.no_grad():</translation>
+    </message>
+    <message>
+        <source>run the training steps on a real device</source>
+        <translation>在真实设备上运行训练步</translation>
+    </message>
+    <message>
+        <source>samples.batches has no effect without samples.file</source>
+        <translation>samples.batches 组合 samples.file 的样本，而没有该文件</translation>
+    </message>
+    <message>
+        <source>samples.batches=packed: explicit attention would compute the scores of a whole row; use attention=efficient or flash</source>
+        <translation>samples.batches=packed：显式注意力会产生整行的分数；请用 attention=efficient 或 flash</translation>
+    </message>
+    <message>
+        <source>samples.file has lengths of token sequences, which are not this model&apos;s input</source>
+        <translation>samples.file 针对词元序列，此模型不使用</translation>
+    </message>
+    <message>
+        <source>samples.file sets lengths of samples, lengths those of batches: set only one of them</source>
+        <translation>samples.file 是样本的长度，lengths 是批的长度：只能设置其一</translation>
+    </message>
+    <message>
+        <source>save the state of model and optimizer with torch.save</source>
+        <translation>模型和优化器的状态到主机，如 torch.save</translation>
+    </message>
+    <message>
+        <source>save=step is only supported for complete state dicts, not for those of sharded runs: set save=none</source>
+        <translation>save=step 只规划完整的状态字典；分片运行的不支持：请设 save=none</translation>
+    </message>
+    <message>
+        <source>save=step is only supported for weights on the GPU: set save=none</source>
+        <translation>save=step 只规划 GPU 上的权重：请设 save=none</translation>
+    </message>
+    <message>
+        <source>scores are capped only with attention=eager, because SDPA has no cap</source>
+        <translation>只有 attention=eager 会限制分数上限：SDPA 没有上限</translation>
+    </message>
+    <message>
+        <source>segment needed</source>
+        <translation>所需的段</translation>
+    </message>
+    <message>
+        <source>segments grow, with fewer holes between blocks</source>
+        <translation>段可增长：块之间滞留更少</translation>
+    </message>
+    <message>
+        <source>serve agents over the Model Context Protocol, on standard input and output</source>
+        <translation>通过标准输入和输出，以 Model Context Protocol 为代理提供服务</translation>
+    </message>
+    <message>
+        <source>set CUBLAS_WORKSPACE_CONFIG=:4096:2, and use fewer streams</source>
+        <translation>CUBLAS_WORKSPACE_CONFIG=:4096:2，并减少流的数量</translation>
+    </message>
+    <message>
+        <source>set group_by_length=True, lower max_length, or run the longest batch first</source>
+        <translation>group_by_length=True、更小的 max_length，或先处理最长的批</translation>
+    </message>
+    <message>
+        <source>set use_reentrant=False, or call model.enable_input_require_grads()</source>
+        <translation>use_reentrant=False，或 model.enable_input_require_grads()</translation>
+    </message>
+    <message>
+        <source>settings to replay with, in the syntax of PYTORCH_CUDA_ALLOC_CONF (repeatable)</source>
+        <translation>重放所用的设置，语法同 PYTORCH_CUDA_ALLOC_CONF（可重复给出）</translation>
+    </message>
+    <message>
+        <source>shard.find_unused: DistributedDataParallel treats parameters of re-entrant checkpoints as unused, and fails; set checkpointing.reentrant=false</source>
+        <translation>shard.find_unused：DistributedDataParallel 将可重入检查点的参数视为未使用并失败；请设 checkpointing.reentrant=false</translation>
+    </message>
+    <message>
+        <source>shard.implementation=fsdp1: FSDP1 gathers at most one layer ahead; set shard.forward_prefetch=1</source>
+        <translation>shard.implementation=fsdp1：最多提前收集一层；请设 shard.forward_prefetch=1</translation>
+    </message>
+    <message>
+        <source>shard.implementation=fsdp1: FSDP1 gathers one layer ahead in backward, at the time of shard.backward_prefetch_at; set shard.backward_prefetch=1</source>
+        <translation>shard.implementation=fsdp1：反向中提前收集一层，时机由 shard.backward_prefetch_at 指定；请设 shard.backward_prefetch=1</translation>
+    </message>
+    <message>
+        <source>shard.implementation=fsdp1: FSDP1 on one GPU is NO_SHARD, which is not supported; use shard.implementation=fsdp2</source>
+        <translation>shard.implementation=fsdp1：单个 GPU 上即为 NO_SHARD，不支持规划；请用 shard.implementation=fsdp2</translation>
+    </message>
+    <message>
+        <source>shard.implementation=fsdp1: FSDP1&apos;s load_state_dict gathers the model, which is not supported; set resume.map_location=none</source>
+        <translation>shard.implementation=fsdp1：其 load_state_dict 会收集模型，不支持规划；请设 resume.map_location=none</translation>
+    </message>
+    <message>
+        <source>shard.implementation=fsdp1: FSDP1&apos;s state_dict gathers the model, which is not supported; set save=none</source>
+        <translation>shard.implementation=fsdp1：其 state_dict 会收集模型，不支持规划；请设 save=none</translation>
+    </message>
+    <message>
+        <source>shard.implementation=fsdp1: GaLore projects matrices, but a part of a flat parameter is one-dimensional; set galore.rank=0</source>
+        <translation>shard.implementation=fsdp1：GaLore 投影矩阵，而扁平参数的一部分是一行；请设 galore.rank=0</translation>
+    </message>
+    <message>
+        <source>shard.implementation=fsdp1: PyTorch does not accumulate gradients on the host; set shard.no_sync=true</source>
+        <translation>shard.implementation=fsdp1：PyTorch 不累加主机上的梯度；请设 shard.no_sync=true</translation>
+    </message>
+    <message>
+        <source>shard.implementation=fsdp1: PyTorch refuses to flatten fp32 adapters and 16-bit weights into one tensor; set lora.dtype=weights</source>
+        <translation>shard.implementation=fsdp1：PyTorch 拒绝将 fp32 适配器和 16 位权重展平为一个；请设 lora.dtype=weights</translation>
+    </message>
+    <message>
+        <source>shard.implementation=fsdp1: a re-entrant checkpoint of a part of a unit frees the unit&apos;s weights when its own backward is done, and then PyTorch fails; set checkpointing.reentrant=false</source>
+        <translation>shard.implementation=fsdp1：单元一部分的可重入检查点在自身反向完成时释放该单元的权重，PyTorch 会失败；请设 checkpointing.reentrant=false</translation>
+    </message>
+    <message>
+        <source>shard.implementation=fsdp1: gradients arrive at flat parameters, so no hook of a parameter is called; set gradients.dtype=weights</source>
+        <translation>shard.implementation=fsdp1：梯度进入扁平参数，参数的钩子看不到；请设 gradients.dtype=weights</translation>
+    </message>
+    <message>
+        <source>shard.implementation=fsdp1: units are moved to the GPU one by one; set load=device</source>
+        <translation>shard.implementation=fsdp1：单元逐个到达 GPU；请设 load=device</translation>
+    </message>
+    <message>
+        <source>shard.implementation=fsdp1: with use_orig_params=False, PyTorch refuses units that are only partly trained; set shard.original_parameters=true</source>
+        <translation>shard.implementation=fsdp1：use_orig_params=False 时 PyTorch 拒绝只训练一部分的单元；请设 shard.original_parameters=true</translation>
+    </message>
+    <message>
+        <source>shard.replicas requires FSDP1 (HYBRID_SHARD); set shard.implementation=fsdp1</source>
+        <translation>shard.replicas 是 FSDP1 的分组（HYBRID_SHARD）；请设 shard.implementation=fsdp1</translation>
+    </message>
+    <message>
+        <source>shard.replicas: groups that split the model require shard.strategy=zero3 or zero2</source>
+        <translation>shard.replicas：每组以分片持有模型，由 shard.strategy=zero3 和 zero2 实现</translation>
+    </message>
+    <message>
+        <source>shard.strategy applies only to training, not to inference and generation</source>
+        <translation>shard.strategy 分担训练，对推理和生成没有意义</translation>
+    </message>
+    <message>
+        <source>shard.strategy can&apos;t be run by one process on this computer&apos;s GPU; use backend=plan</source>
+        <translation>shard.strategy：本机 GPU 上的一个进程不是多个；请用 backend=plan</translation>
+    </message>
+    <message>
+        <source>shard.strategy requires at least two GPUs; set shard.ranks=2 or more</source>
+        <translation>shard.strategy：单个 GPU 没有可分担的对象；请设 shard.ranks=2 或更多</translation>
+    </message>
+    <message>
+        <source>shard.strategy: the basics model&apos;s script has its own optimizer; use shard.strategy=ddp</source>
+        <translation>shard.strategy：基础模型的脚本自带优化器；请用 shard.strategy=ddp</translation>
+    </message>
+    <message>
+        <source>shard.strategy: with loss=chunked in re-entrant checkpoints, the output layer&apos;s gradient is accumulated for every chunk but may be averaged only once; set loss_reentrant=false</source>
+        <translation>shard.strategy：loss=chunked 配合可重入检查点时，输出层的梯度每块产生一次，而只应取平均一次；请设 loss_reentrant=false</translation>
+    </message>
+    <message>
+        <source>shard.strategy=tensor splits q, k, v, o, gate, up and down of Llama, Qwen2, Qwen3, Mistral and Gemma; this model has other layers</source>
+        <translation>shard.strategy=tensor 切分 Llama、Qwen2、Qwen3、Mistral 和 Gemma 的 q、k、v、o、gate、up 和 down；此模型的层不同</translation>
+    </message>
+    <message>
+        <source>shard.strategy=tensor: PyTorch refuses a common norm of split and unsplit gradients; set clip_grad_norm=0</source>
+        <translation>shard.strategy=tensor：PyTorch 拒绝同时对切分和完整的梯度求范数；请设 clip_grad_norm=0</translation>
+    </message>
+    <message>
+        <source>shard.strategy=tensor: PyTorch refuses lists of split and unsplit parameters and uses the loop by default; set optimizer.impl=loop</source>
+        <translation>shard.strategy=tensor：PyTorch 不支持切分和完整参数的混合列表，默认使用循环；请设 optimizer.impl=loop</translation>
+    </message>
+    <message>
+        <source>shard.strategy=tensor: infinite gradients are not detected over all ranks; use precision=amp-bf16</source>
+        <translation>shard.strategy=tensor：不会向所有 rank 查询梯度是否为无穷；请用 precision=amp-bf16</translation>
+    </message>
+    <message>
+        <source>shard.strategy=tensor: moments in fewer bits are not supported for split parameters; set optimizer.bits=32</source>
+        <translation>shard.strategy=tensor：不支持规划切分参数的低位矩；请设 optimizer.bits=32</translation>
+    </message>
+    <message>
+        <source>shard.strategy=tensor: other ranks&apos; parts of sums are not computed; use backend=plan, or shard.strategy=ddp</source>
+        <translation>shard.strategy=tensor：这里不计算其他 rank 加到和中的内容；请用 backend=plan 或 shard.strategy=ddp</translation>
+    </message>
+    <message>
+        <source>shard.strategy=tensor: saved distributed tensors are not compressed; set activation_compression=none</source>
+        <translation>shard.strategy=tensor：分布式张量保存的内容不压缩；请设 activation_compression=none</translation>
+    </message>
+    <message>
+        <source>shard.strategy=tensor: saved distributed tensors are not offloaded; set offload.activations=none</source>
+        <translation>shard.strategy=tensor：分布式张量保存的内容不卸载；请设 offload.activations=none</translation>
+    </message>
+    <message>
+        <source>shard.strategy=tensor: this optimizer is only supported for complete matrices; use adamw</source>
+        <translation>shard.strategy=tensor：此优化器只规划完整矩阵；请用 adamw</translation>
+    </message>
+    <message>
+        <source>shard.strategy=zero1: updates by other ranks are not computed; use backend=plan, or shard.strategy=ddp</source>
+        <translation>shard.strategy=zero1：这里不计算其他 rank 更新的内容；请用 backend=plan 或 shard.strategy=ddp</translation>
+    </message>
+    <message>
+        <source>shard.strategy=zero2 or zero3: gathered weights would be treated as activations; set activation_compression=none</source>
+        <translation>shard.strategy=zero2 或 zero3：收集的权重会被当作激活值；请设 activation_compression=none</translation>
+    </message>
+    <message>
+        <source>shard.strategy=zero2 or zero3: gathered weights would be treated as activations; set offload.activations=none</source>
+        <translation>shard.strategy=zero2 或 zero3：收集的权重会被当作激活值；请设 offload.activations=none</translation>
+    </message>
+    <message>
+        <source>shard.strategy=zero2 or zero3: the state of shards is on the same device as the shards; also set offload.parameters=cpu, or set offload.optimizer=none</source>
+        <translation>shard.strategy=zero2 或 zero3：分片的状态与分片在同一处；请同时设 offload.parameters=cpu，或设 offload.optimizer=none</translation>
+    </message>
+    <message>
+        <source>shard.strategy=zero2 or zero3: this optimizer is only supported for complete matrices; use adamw, or shard.strategy=ddp</source>
+        <translation>shard.strategy=zero2 或 zero3：此优化器只规划完整矩阵；请用 adamw 或 shard.strategy=ddp</translation>
+    </message>
+    <message>
+        <source>shard.strategy=zero2 or zero3: values of other ranks are not computed; use backend=plan, or shard.strategy=ddp</source>
+        <translation>shard.strategy=zero2 或 zero3：这里不计算其他 rank 持有的内容；请用 backend=plan 或 shard.strategy=ddp</translation>
+    </message>
+    <message>
+        <source>shard.vocabulary is only supported if everything is trained: set trainable=all</source>
+        <translation>shard.vocabulary 只规划全部训练的情况：请设 trainable=all</translation>
+    </message>
+    <message>
+        <source>shard.vocabulary=loss computes the loss of all logits together: set loss=full</source>
+        <translation>shard.vocabulary=loss 对全部 logits 一次计算损失：请设 loss=full</translation>
+    </message>
+    <message>
+        <source>short for --page findings</source>
+        <translation>--page findings 的简写</translation>
+    </message>
+    <message>
+        <source>show an allocation by its number: the op that allocated it and the last op before its free, with their kernels, and the first and last kernels that used it</source>
+        <translation>按编号显示一次分配：进行分配的算子和释放前的最后一个算子（及其内核），以及使用它的第一个和最后一个内核</translation>
+    </message>
+    <message>
+        <source>show forward, backward and optimizer times of every step</source>
+        <translation>显示每一步的前向、反向和优化器时间</translation>
+    </message>
+    <message>
+        <source>show memory at the peak, or at another time</source>
+        <translation>显示峰值处或其他时刻的内存</translation>
+    </message>
+    <message>
+        <source>show one kernel by its number: its call, op, module, the allocations of that op, and the blocks that the kernel uses</source>
+        <translation>按编号显示一个内核：其调用、算子、模块、该算子的分配，以及内核使用的块</translation>
+    </message>
+    <message>
+        <source>show the steps from the model&apos;s defaults to the run, with a bar for each technique</source>
+        <translation>显示从模型默认值到该运行的各个步骤，每项技术一个条形</translation>
+    </message>
+    <message>
+        <source>show what a file contains</source>
+        <translation>显示文件的内容</translation>
+    </message>
+    <message>
+        <source>size of the window (1680x1050)</source>
+        <translation>窗口大小（1680x1050）</translation>
+    </message>
+    <message>
+        <source>size: a parameter&apos;s, live when the recording ends in backward</source>
+        <translation>大小：参数的大小，录制在反向中结束时存活</translation>
+    </message>
+    <message>
+        <source>sizes are rounded up to a fraction of their power of two: &quot;4&quot;, or by size &quot;[256:1,512:2,&gt;:8]&quot;; empty: to 512 bytes</source>
+        <translation>大小向上取整到其 2 的幂的一部分：&quot;4&quot;，或按大小 &quot;[256:1,512:2,&gt;:8]&quot;；留空：取整到 512 字节</translation>
+    </message>
+    <message>
+        <source>snapshot without history</source>
+        <translation>当时的内容，没有历史</translation>
+    </message>
+    <message>
+        <source>some free segments were kept</source>
+        <translation>空闲的段保留</translation>
+    </message>
+    <message>
+        <source>split embedding and output layer</source>
+        <translation>嵌入和输出层分片</translation>
+    </message>
+    <message>
+        <source>split loss, too</source>
+        <translation>损失也分片</translation>
+    </message>
+    <message>
+        <source>split the batch into smaller passes</source>
+        <translation>将批分成较小的几次处理</translation>
+    </message>
+    <message>
+        <source>stack: a model is built, moved or loaded</source>
+        <translation>调用栈：构建、移动或加载模型</translation>
+    </message>
+    <message>
+        <source>stack: an optimizer is built, or its state is loaded</source>
+        <translation>调用栈：构建优化器或加载其状态</translation>
+    </message>
+    <message>
+        <source>stack: compare call sites at both peaks</source>
+        <translation>stack：比较两个峰值处的调用点</translation>
+    </message>
+    <message>
+        <source>stack: made in a module&apos;s forward, and live</source>
+        <translation>调用栈：在模块的前向中创建并存在</translation>
+    </message>
+    <message>
+        <source>stacked; allocated bytes</source>
+        <translation>堆叠，块中的字节</translation>
+    </message>
+    <message>
+        <source>standard input is not a terminal, so no question can be asked; run `vramscope setup --yes` to download without one</source>
+        <translation>标准输入不是终端，无法询问；请运行 `vramscope setup --yes` 直接下载</translation>
+    </message>
+    <message>
+        <source>state: the number of blocks of every size is a multiple of four (parameter, gradient, two moments); their categories follow from addresses alone</source>
+        <translation>状态：每种大小出现四的倍数次（参数、梯度、两个矩）；哪个块是哪个只由地址推断</translation>
+    </message>
+    <message>
+        <source>stays over steps: it is where a replay of the first step places it</source>
+        <translation>跨步保留：位于重新运行第一步时所在的位置</translation>
+    </message>
+    <message>
+        <source>stays over steps: made where batches are made, or sized like pairs of integers</source>
+        <translation>跨步保留：在创建批的地方创建，或为整数对的大小</translation>
+    </message>
+    <message>
+        <source>stays: a parameter, or a buffer that gradients cannot tell from one</source>
+        <translation>保留：参数，或与之无法由梯度区分的缓冲区</translation>
+    </message>
+    <message>
+        <source>sum GPU time by kernel, op or module, or show one kernel or allocation</source>
+        <translation>按内核、算子或模块汇总 GPU 时间，或显示一个内核或一次分配</translation>
+    </message>
+    <message>
+        <source>supports shards</source>
+        <translation>与分片一起使用</translation>
+    </message>
+    <message>
+        <source>tensor: embedding and output layer are complete on every GPU, split with gathered logits, or split with a loss over the parts (loss_parallel)</source>
+        <translation>tensor：嵌入和输出层在每个 GPU 上完整、分片并收集 logits，或分片并由其计算损失（loss_parallel）</translation>
+    </message>
+    <message>
+        <source>the CPU has no caching allocator</source>
+        <translation>缓存分配器属于 CUDA：CPU 没有</translation>
+    </message>
+    <message>
+        <source>the GPU that is planned, counted from 0</source>
+        <translation>查看哪个 GPU，从 0 开始</translation>
+    </message>
+    <message>
+        <source>the GPU: a name in `vramscope devices`, a MIG slice (a100-80gb:1g.10gb), a file (my_gpu.json) or figures (memory=24GiB,compute_capability=8.6,multiprocessors=28)</source>
+        <translation>GPU：`vramscope devices` 中的名称、MIG 切片（a100-80gb:1g.10gb）、文件（my_gpu.json）或数值（memory=24GiB,compute_capability=8.6,multiprocessors=28）</translation>
+    </message>
+    <message>
+        <source>the GPUs that can be planned for</source>
+        <translation>可用于规划的 GPU</translation>
+    </message>
+    <message>
+        <source>the PDF could not be created</source>
+        <translation>无法开始写入 PDF</translation>
+    </message>
+    <message>
+        <source>the adapters have already frozen the weights</source>
+        <translation>适配器已经冻结了权重</translation>
+    </message>
+    <message>
+        <source>the basics model computes attention with elementary operators</source>
+        <translation>基础模型使用显式注意力</translation>
+    </message>
+    <message>
+        <source>the basics model&apos;s script has its own optimizer: set offload.optimizer=none</source>
+        <translation>基础模型的脚本自带优化器：请设 offload.optimizer=none</translation>
+    </message>
+    <message>
+        <source>the call that launched the next work began after the start of the gap</source>
+        <translation>间隙开始之后才发起下一个运行的调用</translation>
+    </message>
+    <message>
+        <source>the call was not recorded</source>
+        <translation>其调用没有记录</translation>
+    </message>
+    <message>
+        <source>the category of most of its bytes</source>
+        <translation>其大部分字节的类别</translation>
+    </message>
+    <message>
+        <source>the change to make in the program</source>
+        <translation>要写的代码</translation>
+    </message>
+    <message>
+        <source>the device description has {} bytes, more than a GPU name or NAME=VALUE list may have</source>
+        <translation>设备描述有 {} 字节，超过了 GPU 名称或 NAME=VALUE 列表的上限</translation>
+    </message>
+    <message>
+        <source>the device table; NVML was not queried</source>
+        <translation>设备表；没有查询 NVML</translation>
+    </message>
+    <message>
+        <source>the file is not a notes file of this version</source>
+        <translation>不是此版本的备注</translation>
+    </message>
+    <message>
+        <source>the file to compare with</source>
+        <translation>要比较的另一个文件</translation>
+    </message>
+    <message>
+        <source>the host spent at least a quarter of the gap in cudaMalloc or cudaFree</source>
+        <translation>主机有四分之一以上的时间在 cudaMalloc 或 cudaFree 中</translation>
+    </message>
+    <message>
+        <source>the host waited for the device and launched the next work afterwards</source>
+        <translation>主机等待设备，之后才发起下一个</translation>
+    </message>
+    <message>
+        <source>the image has a side of {} pixels; {} to {} are allowed</source>
+        <translation>边长为 {} 像素：图像边长应在 {} 到 {} 之间</translation>
+    </message>
+    <message>
+        <source>the interpreter &apos;{}&apos; no longer exists</source>
+        <translation>解释器“{}”已不存在</translation>
+    </message>
+    <message>
+        <source>the least busy streams and threads are not shown</source>
+        <translation>最不繁忙的流和线程未显示</translation>
+    </message>
+    <message>
+        <source>the longest lifetime of a block</source>
+        <translation>一个块的存活时间</translation>
+    </message>
+    <message>
+        <source>the maximum of bytes that were live at the same time</source>
+        <translation>同时存活的最大字节数</translation>
+    </message>
+    <message>
+        <source>the next work was queued before the gap, or its call was not recorded</source>
+        <translation>下一个已提前排队，或其调用没有记录</translation>
+    </message>
+    <message>
+        <source>the next work was queued, and began when work of another stream ended</source>
+        <translation>下一个已排队，另一个流在其开始时结束</translation>
+    </message>
+    <message>
+        <source>the optimizer that updates the weights</source>
+        <translation>更新权重的方式</translation>
+    </message>
+    <message>
+        <source>the optimizer&apos;s state is with the parameters, and its step runs on the host</source>
+        <translation>优化器的状态与参数在同一处；它在主机上更新</translation>
+    </message>
+    <message>
+        <source>the package index sent a page that is too large</source>
+        <translation>软件包索引返回的页面过大</translation>
+    </message>
+    <message>
+        <source>the part of it in blocks that tensors use</source>
+        <translation>其中由张量使用的块</translation>
+    </message>
+    <message>
+        <source>the peak is in an evaluation and exceeds the peak of training</source>
+        <translation>峰值在评估中，且高于训练的峰值</translation>
+    </message>
+    <message>
+        <source>the peak is in the optimizer step and includes its temporaries</source>
+        <translation>峰值在优化器步中，且有其自身的临时张量</translation>
+    </message>
+    <message>
+        <source>the program&apos;s changes to files cannot be isolated here ({}). Run it where user namespaces are allowed, or use --no-isolation: then it changes real files</source>
+        <translation>此处无法隔离程序对文件的更改（{}）。请在允许用户命名空间的环境中运行，或使用 --no-isolation：此时程序会真正写入、重命名和删除文件</translation>
+    </message>
+    <message>
+        <source>the program&apos;s history is incomplete: {}</source>
+        <translation>未能完整写入程序的历史：{}</translation>
+    </message>
+    <message>
+        <source>the program&apos;s stack frame and the operator</source>
+        <translation>调用点：程序的帧和算子</translation>
+    </message>
+    <message>
+        <source>the projected linear layers: layers (all in the model&apos;s layers, like transformers&apos; optim_target_modules=[&quot;attn&quot;, &quot;mlp&quot;] for Llama and similar models), parts of their paths, or all-linear (including the output layer if it is not tied to the embedding)</source>
+        <translation>投影的线性层：layers（模型各层中的全部：transformers 对 Llama 等的 optim_target_modules=[&quot;attn&quot;, &quot;mlp&quot;]）、路径的一部分，或 all-linear（包括未与嵌入绑定的输出层）</translation>
+    </message>
+    <message>
+        <source>the proxy {} does not allow the connection ({}); the proxy is set in $https_proxy, $http_proxy, $all_proxy or the desktop&apos;s settings</source>
+        <translation>代理 {} 拒绝放行（{}）；代理在 $https_proxy、$http_proxy、$all_proxy 或桌面设置中指定</translation>
+    </message>
+    <message>
+        <source>the request needed more than was ever reserved</source>
+        <translation>请求超过了曾经预留的量</translation>
+    </message>
+    <message>
+        <source>the request passes; later requests were not checked</source>
+        <translation>该请求能通过；其后的内容未检查</translation>
+    </message>
+    <message>
+        <source>the run produced no trace</source>
+        <translation>运行未留下跟踪</translation>
+    </message>
+    <message>
+        <source>the same, by the number of an event</source>
+        <translation>同上，按事件的编号</translation>
+    </message>
+    <message>
+        <source>the same, by time since the first entry (1s:2.5s)</source>
+        <translation>同上，按距第一个条目的时间（1s:2.5s）</translation>
+    </message>
+    <message>
+        <source>the same, older blocks allocated again</source>
+        <translation>同上，较早的块重新分配</translation>
+    </message>
+    <message>
+        <source>the scale of an image must be between 0.5 and 4</source>
+        <translation>图像的缩放比例应在 0.5 到 4 之间</translation>
+    </message>
+    <message>
+        <source>the server sent another part of the file than requested</source>
+        <translation>服务器发送的是文件的另一部分</translation>
+    </message>
+    <message>
+        <source>the share of steps that left bytes behind</source>
+        <translation>按留下内容的步所占比例</translation>
+    </message>
+    <message>
+        <source>the snapshot: the state at one time, without a history</source>
+        <translation>快照：一个时刻的状态，没有历史</translation>
+    </message>
+    <message>
+        <source>the source line or module that allocated most of it</source>
+        <translation>分配其中大部分的程序行或模块</translation>
+    </message>
+    <message>
+        <source>the step runs on the CPU, its state is on NVMe</source>
+        <translation>优化器步在 CPU 上执行，其状态位于 NVMe</translation>
+    </message>
+    <message>
+        <source>the sum of all its allocations, including short ones</source>
+        <translation>其所有分配之和，无论多短</translation>
+    </message>
+    <message>
+        <source>the sum of squared gradients for each trained element, allocated from the start; half of Adam&apos;s state</source>
+        <translation>每个可训练元素的梯度平方和，为 Adam 状态的一半，从一开始就存在</translation>
+    </message>
+    <message>
+        <source>the sum of the caching allocator&apos;s segments</source>
+        <translation>由缓存分配器占有：其所有段之和</translation>
+    </message>
+    <message>
+        <source>the timeline as the window draws it</source>
+        <translation>与窗口中相同的时间线</translation>
+    </message>
+    <message>
+        <source>the weights and their gradients are already fp32</source>
+        <translation>权重为 fp32，其梯度也是</translation>
+    </message>
+    <message>
+        <source>the {} of gradients and optimizer state live at the failure, minus {} for adapters of rank {}</source>
+        <translation>届时存活的 {0} 梯度和优化器状态，减去秩为 {2} 的适配器 {1}</translation>
+    </message>
+    <message>
+        <source>the {} of optimizer state live at the failure{}</source>
+        <translation>届时存活的 {} 优化器状态{}</translation>
+    </message>
+    <message>
+        <source>the {} of softmax results live at the failure{}</source>
+        <translation>届时存活的 {} softmax 结果{}</translation>
+    </message>
+    <message>
+        <source>the {} of temporaries of the optimizer step live at the failure{}</source>
+        <translation>届时存活的 {} 优化器步的临时张量{}</translation>
+    </message>
+    <message>
+        <source>there is no display; `vramscope plan` works without one</source>
+        <translation>没有显示环境；`vramscope plan` 无需显示环境即可使用</translation>
+    </message>
+    <message>
+        <source>there is no process to join</source>
+        <translation>没有进程</translation>
+    </message>
+    <message>
+        <source>there is no program after --; for example: vramscope plan -- python train.py</source>
+        <translation>-- 之后缺少程序；例如：vramscope plan -- python train.py</translation>
+    </message>
+    <message>
+        <source>this bracket was never opened</source>
+        <translation>此括号没有对应的左括号</translation>
+    </message>
+    <message>
+        <source>this file is a state, not a run: it has no timeline to draw</source>
+        <translation>这是一个状态，而不是一次运行：没有可绘制的时间轴</translation>
+    </message>
+    <message>
+        <source>this worker does not support the backend of the run</source>
+        <translation>此工作进程不提供该运行所用的后端</translation>
+    </message>
+    <message>
+        <source>time in the baseline divided by the time in the shown run</source>
+        <translation>基线的时间除以当前的时间</translation>
+    </message>
+    <message>
+        <source>title of the image or page</source>
+        <translation>图片或网页的标题</translation>
+    </message>
+    <message>
+        <source>to the GPU</source>
+        <translation>由 GPU</translation>
+    </message>
+    <message>
+        <source>to the host</source>
+        <translation>由主机</translation>
+    </message>
+    <message>
+        <source>tokens are distributed evenly over the experts (each expert gets tokens x chosen / experts)</source>
+        <translation>词元均匀分配给专家（每个专家得到 词元数 × 选中数 / 专家数）</translation>
+    </message>
+    <message>
+        <source>torch {} in {} has no usable {}</source>
+        <translation>torch {}（位于 {}）没有此处可用的 {}</translation>
+    </message>
+    <message>
+        <source>torch.load of model and optimizer before the first step. With map_location=&quot;cuda&quot;, or without one for a file that was saved from a GPU, weights exist twice until the checkpoint is released. With &quot;cpu&quot;, the GPU gets only the restored tensors.</source>
+        <translation>在第一步之前用 torch.load 加载模型和优化器。map_location=&quot;cuda&quot;（或文件从 GPU 保存且未指定）时，权重在释放检查点之前有两份；&quot;cpu&quot; 时 GPU 只占所需的部分。</translation>
+    </message>
+    <message>
+        <source>torch.load(map_location=&quot;cpu&quot;): nothing exists twice</source>
+        <translation>torch.load(map_location=&quot;cpu&quot;)：没有两份</translation>
+    </message>
+    <message>
+        <source>torch.save of model and optimizer after each step: the tensors are copied to the host one after another. The GPU needs no memory for this, but waits until all bytes have been copied.</source>
+        <translation>每步之后用 torch.save 保存模型和优化器：每个张量依次拷贝到主机。GPU 无需额外内存，但要等待所有字节经过总线。</translation>
+    </message>
+    <message>
+        <source>torch.utils.checkpoint&apos;s use_reentrant: a nested backward (true), or a second run that ends with the last tensor needed (false); selective and budget always use false</source>
+        <translation>torch.utils.checkpoint 的 use_reentrant：嵌套的反向（true），或在得到最后所需张量时结束的第二次运行（false）；selective 和 budget 总是后者</translation>
+    </message>
+    <message>
+        <source>traces to open in the window</source>
+        <translation>在窗口中打开的跟踪</translation>
+    </message>
+    <message>
+        <source>train: forward, backward, optimizer; inference: only forward, under no_grad; generate: token by token (generate.tokens)</source>
+        <translation>train：前向、反向、优化器；inference：仅前向，在 no_grad 下；generate：逐词元（generate.tokens）</translation>
+    </message>
+    <message>
+        <source>trained keys and values, all other weights frozen</source>
+        <translation>可训练的键和值，其余冻结</translation>
+    </message>
+    <message>
+        <source>transformers disables the cache with checkpointing, because it would undo its effect</source>
+        <translation>transformers 在使用检查点时关闭缓存，否则会抵消其效果</translation>
+    </message>
+    <message>
+        <source>transformers&apos; generate(): a prompt of seq tokens, then one token after another. Keys and values of all previous tokens are kept. dynamic reallocates each layer&apos;s cache for every token, one token longer. static allocates space for all tokens at the beginning and masks unused positions. sliding keeps only a window. none recomputes the whole sequence for each token.</source>
+        <translation>transformers 的 generate()：seq 个词元的提示，然后逐词元生成。保留之前所有词元的键和值：dynamic 每个词元都将各层的缓存重建长一个词元；static 从一开始就为全部留出空间，并屏蔽尚不存在的部分；sliding 保留一个窗口；none 对每个词元重新计算整个序列。</translation>
+    </message>
+    <message>
+        <source>tries the remedy without editing the program: vramscope plan --toggle NAME -- python train.py</source>
+        <translation>不改代码即可试验：vramscope plan --toggle NAME -- python train.py</translation>
+    </message>
+    <message>
+        <source>two moments for each trained element, in its type</source>
+        <translation>每个可训练元素两个矩，类型与其相同</translation>
+    </message>
+    <message>
+        <source>two moments, and two temporaries of the weights&apos; size in the step, where current versions need one</source>
+        <translation>两个矩，优化器步中还有两份权重大小的副本，而当前版本为一份</translation>
+    </message>
+    <message>
+        <source>type in which gradients are accumulated: the weights&apos; type, or fp32</source>
+        <translation>累加梯度所用的类型：权重自身的类型，或 fp32</translation>
+    </message>
+    <message>
+        <source>type of the adapters: fp32 for any type of the weights, or the type of the weights (PEFT&apos;s autocast_adapter_dtype=False, torchtune)</source>
+        <translation>适配器的类型：无论权重如何都为 fp32，或与权重相同（PEFT 的 autocast_adapter_dtype=False、torchtune）</translation>
+    </message>
+    <message>
+        <source>unknown image format</source>
+        <translation>未知的图像格式</translation>
+    </message>
+    <message>
+        <source>unmarked: blocks saved for backward accumulate, until the loss</source>
+        <translation>无标记：为反向保存的内容增长，直到损失</translation>
+    </message>
+    <message>
+        <source>unmarked: from the loss until all saved blocks are freed</source>
+        <translation>无标记：从损失到所有保存内容释放</translation>
+    </message>
+    <message>
+        <source>unused</source>
+        <translation>缓存，空闲</translation>
+    </message>
+    <message>
+        <source>unused (reserved, not allocated)</source>
+        <translation>缓存且空闲</translation>
+    </message>
+    <message>
+        <source>unused segments are released to the driver</source>
+        <translation>未用的段归还驱动</translation>
+    </message>
+    <message>
+        <source>update each parameter in backward, as soon as its gradient is complete</source>
+        <translation>在反向传播中，梯度一到就更新每个参数</translation>
+    </message>
+    <message>
+        <source>use F.scaled_dot_product_attention, or attn_implementation=&quot;sdpa&quot;</source>
+        <translation>F.scaled_dot_product_attention，或 attn_implementation=&quot;sdpa&quot;</translation>
+    </message>
+    <message>
+        <source>use one dtype in the whole model: model.to(torch.bfloat16), adapters in the dtype of the weights (autocast_adapter_dtype=False), no .float() on activations</source>
+        <translation>整个模型使用一种类型：model.to(torch.bfloat16)，适配器使用权重的类型（autocast_adapter_dtype=False），不对激活值调用 .float()</translation>
+    </message>
+    <message>
+        <source>use the window that is already open, if there is one</source>
+        <translation>如有已打开的窗口，则使用该窗口</translation>
+    </message>
+    <message>
+        <source>use this GPU instead of the publications&apos;: a name in `vramscope devices`, a MIG slice, a file or figures; figures are then not judged</source>
+        <translation>使用此 GPU 代替论文中的 GPU：`vramscope devices` 中的名称、MIG 切片、文件或数值；此时不评判数值</translation>
+    </message>
+    <message>
+        <source>use_cache: the cache of {model} is not supported in training; set use_cache=false</source>
+        <translation>use_cache：{model} 没有支持在训练中规划的键值缓存；请设 use_cache=false</translation>
+    </message>
+    <message>
+        <source>used by</source>
+        <translation>用于</translation>
+    </message>
+    <message>
+        <source>vramscope COMMAND --help shows details. Exit status: 0 done, 1 the answer is no,
+2 wrong usage, 3 bad input, 4 an internal failure.</source>
+        <translation>vramscope COMMAND --help 显示详细信息。退出状态：0 完成，1 答案为否，
+2 用法错误，3 输入错误，4 内部故障。</translation>
+    </message>
+    <message>
+        <source>vramscope-worker was not found next to this program or on the PATH; build it with ./vramscope, or set $VRAMSCOPE_WORKER</source>
+        <translation>在此程序旁和 PATH 中都未找到 vramscope-worker；请用 ./vramscope 构建，或在 $VRAMSCOPE_WORKER 中指定</translation>
+    </message>
+    <message>
+        <source>vramscope: shows the contents of GPU memory while a neural network trains.
+Without a command, opens the FILEs in the window.</source>
+        <translation>vramscope：显示神经网络训练时 GPU 显存中的内容。
+不带命令时，在窗口中打开各个 FILE。</translation>
+    </message>
+    <message>
+        <source>weights are also divided; a layer is gathered while it runs</source>
+        <translation>权重也切分；层在运行时收集</translation>
+    </message>
+    <message>
+        <source>weights are created on the GPU, not on the CPU</source>
+        <translation>权重在 GPU 而不是 CPU 上创建</translation>
+    </message>
+    <message>
+        <source>weights exist twice until the checkpoint is released</source>
+        <translation>释放检查点之前权重有两份</translation>
+    </message>
+    <message>
+        <source>weights, gradients and optimizer state are in host memory</source>
+        <translation>权重、梯度和优化器状态离开 GPU</translation>
+    </message>
+    <message>
+        <source>what is kept of the previous tokens</source>
+        <translation>保留之前词元的内容</translation>
+    </message>
+    <message>
+        <source>where saved activations are kept</source>
+        <translation>保存的激活值的位置</translation>
+    </message>
+    <message>
+        <source>where the adapters of lora.rank are: on selected linear layers (weight), in each layer of the model, or in a separate tower</source>
+        <translation>lora.rank 的适配器位置：在选定的线性层旁（weight）、在模型的每层内，或作为旁边的塔</translation>
+    </message>
+    <message>
+        <source>where the optimizer state is kept</source>
+        <translation>优化器状态的位置</translation>
+    </message>
+    <message>
+        <source>where the parameters of shard.strategy=zero2 or zero3 are kept</source>
+        <translation>shard.strategy=zero2 或 zero3 的参数的位置</translation>
+    </message>
+    <message>
+        <source>which activations are recomputed in backward</source>
+        <translation>哪些激活值在反向中重新计算</translation>
+    </message>
+    <message>
+        <source>with -- PROGRAM: a folder or file that it may really write to; repeatable</source>
+        <translation>用于 -- PROGRAM：它可以真实写入的文件夹或文件；可重复给出</translation>
+    </message>
+    <message>
+        <source>with -- PROGRAM: also record C++ frames (slow)</source>
+        <translation>用于 -- PROGRAM：同时记录 C++ 栈帧（慢）</translation>
+    </message>
+    <message>
+        <source>with -- PROGRAM: also write its trace to this file</source>
+        <translation>用于 -- PROGRAM：同时将其跟踪写入此文件</translation>
+    </message>
+    <message>
+        <source>with -- PROGRAM: give it no network access beyond this computer</source>
+        <translation>用于 -- PROGRAM：不允许它访问此计算机以外的网络</translation>
+    </message>
+    <message>
+        <source>with -- PROGRAM: how its changes to files are isolated: overlay (a mount namespace), copy (libc&apos;s functions), none, or auto: the first that works</source>
+        <translation>用于 -- PROGRAM：如何隔离它对文件的更改：overlay（挂载命名空间）、copy（libc 的函数）、none，或 auto（第一个可用的）</translation>
+    </message>
+    <message>
+        <source>with -- PROGRAM: initialize parameters on the CPU as in the program</source>
+        <translation>用于 -- PROGRAM：与程序中一样在 CPU 上初始化参数</translation>
+    </message>
+    <message>
+        <source>with -- PROGRAM: keep the output of the hooks in this folder</source>
+        <translation>用于 -- PROGRAM：将钩子的输出保留在此文件夹中</translation>
+    </message>
+    <message>
+        <source>with -- PROGRAM: let it really write, rename and delete files</source>
+        <translation>用于 -- PROGRAM：允许它真实写入、重命名和删除文件</translation>
+    </message>
+    <message>
+        <source>with -- PROGRAM: number of GPUs that the program sees (torchrun needs several)</source>
+        <translation>用于 -- PROGRAM：程序可见的 GPU 数量（torchrun 需要多个）</translation>
+    </message>
+    <message>
+        <source>with -- PROGRAM: plan it again whenever one of its files is saved, and print the changes; --json prints one object per line</source>
+        <translation>用于 -- PROGRAM：每当其任一文件保存时重新规划，并输出变化；--json 每行输出一个对象</translation>
+    </message>
+    <message>
+        <source>with -- PROGRAM: plan it under each of these versions of a package, such as transformers==4.46.0,4.51.0, and print the changes between them; the environments are made by pip and kept</source>
+        <translation>用于 -- PROGRAM：在软件包的每个版本下规划，例如 transformers==4.46.0,4.51.0，并输出各版本之间的变化；环境由 pip 创建并保留</translation>
+    </message>
+    <message>
+        <source>with -- PROGRAM: plan it with other values of one of its arguments, such as --vary=--batch-size=1..64, or --vary seq=512,1024 with {seq} in the command; repeatable</source>
+        <translation>用于 -- PROGRAM：用其某个参数的其他取值进行规划，例如 --vary=--batch-size=1..64，或 --vary seq=512,1024 并在命令中使用 {seq}；可重复给出</translation>
+    </message>
+    <message>
+        <source>with -- PROGRAM: record only memory, without kernels, memcpys and API calls</source>
+        <translation>用于 -- PROGRAM：只记录内存，不记录内核、拷贝和 API 调用</translation>
+    </message>
+    <message>
+        <source>with -- PROGRAM: record which PyTorch operator launched each kernel (takes a fifth of a step&apos;s CPU time)</source>
+        <translation>用于 -- PROGRAM：记录每个内核由哪个 PyTorch 算子启动（占用一步 CPU 时间的五分之一）</translation>
+    </message>
+    <message>
+        <source>with -- PROGRAM: run it on this host by ssh; vramscope must be installed there</source>
+        <translation>用于 -- PROGRAM：通过 ssh 在此主机上运行；该主机上须安装 vramscope</translation>
+    </message>
+    <message>
+        <source>with -- PROGRAM: start one process as this rank of --ranks</source>
+        <translation>用于 -- PROGRAM：启动一个进程，作为 --ranks 中的此 rank</translation>
+    </message>
+    <message>
+        <source>with -- PROGRAM: start this many processes, as torchrun does</source>
+        <translation>用于 -- PROGRAM：启动这么多个进程，与 torchrun 相同</translation>
+    </message>
+    <message>
+        <source>with -- PROGRAM: stop it after this many optimizer steps; 0: let it run</source>
+        <translation>用于 -- PROGRAM：在这么多个优化器步之后停止；0：运行到结束</translation>
+    </message>
+    <message>
+        <source>with -- PROGRAM: switch a technique on from outside; `vramscope toggles` lists them; repeatable</source>
+        <translation>用于 -- PROGRAM：从外部启用一项技术；`vramscope toggles` 列出全部；可重复给出</translation>
+    </message>
+    <message>
+        <source>with -- PROGRAM: time limit of the search in seconds</source>
+        <translation>用于 -- PROGRAM：搜索的时间上限（秒）</translation>
+    </message>
+    <message>
+        <source>with --gpu: check the emulated platform with this GPU, in the form of `plan --device`: a name in the device table, a MIG slice, a file or figures</source>
+        <translation>配合 --gpu：用此 GPU 检查模拟的平台，形式同 `plan --device`：设备表中的名称、MIG 切片、文件或数值</translation>
+    </message>
+    <message>
+        <source>with --gpu: use the PyTorch of this Python</source>
+        <translation>配合 --gpu：使用此 Python 的 PyTorch</translation>
+    </message>
+    <message>
+        <source>with --host: path of vramscope on the host, if it is not on PATH</source>
+        <translation>配合 --host：vramscope 不在主机的 PATH 中时，其在主机上的路径</translation>
+    </message>
+    <message>
+        <source>with --host: working directory on the host (default: that of the login)</source>
+        <translation>配合 --host：主机上的工作目录（默认：登录后的目录）</translation>
+    </message>
+    <message>
+        <source>with --time A:B or --device: a part</source>
+        <translation>给出 --time A:B 或 --device 时：其中一部分</translation>
+    </message>
+    <message>
+        <source>with 16-bit weights there are no fp32 products to speed up</source>
+        <translation>16 位权重没有可加速的 fp32 乘法</translation>
+    </message>
+    <message>
+        <source>with a copy of the fp32 logits</source>
+        <translation>fp32 logits 的副本</translation>
+    </message>
+    <message>
+        <source>with cuda: use the CUDA libraries of this Python&apos;s PyTorch; default: the first Python found that has them</source>
+        <translation>用于 cuda：使用此 Python 的 PyTorch 中的 CUDA 库；默认：找到的第一个带有这些库的 Python</translation>
+    </message>
+    <message>
+        <source>with weights and optimizer state in memory</source>
+        <translation>在权重和优化器状态旁</translation>
+    </message>
+    <message>
+        <source>without autocast there are no casts: set precision=amp-bf16</source>
+        <translation>没有 autocast 就没有转换：请设 precision=amp-bf16</translation>
+    </message>
+    <message>
+        <source>write a report with pictures</source>
+        <translation>写入带图片的报告</translation>
+    </message>
+    <message>
+        <source>write a trace in another format</source>
+        <translation>将跟踪写为其他格式</translation>
+    </message>
+    <message>
+        <source>write every allocation and free of a trace as CSV</source>
+        <translation>将跟踪的每次分配和释放写为 CSV</translation>
+    </message>
+    <message>
+        <source>write the trace to this file (&apos;-&apos;: stdout)</source>
+        <translation>将跟踪写入此文件（&apos;-&apos;：标准输出）</translation>
+    </message>
+    <message>
+        <source>write to this file (&apos;-&apos;: stdout)</source>
+        <translation>写入此文件（&apos;-&apos;：标准输出）</translation>
+    </message>
+    <message>
+        <source>write what the window shows as JSON, and exit</source>
+        <translation>将窗口显示的内容写为 JSON，然后退出</translation>
+    </message>
+    <message>
+        <source>yes: the free memory would have sufficed in one piece</source>
+        <translation>是：空闲内存若连续即足够</translation>
+    </message>
+    <message>
+        <source>zero2 and zero3: number of layers gathered ahead in backward; 1 is FSDP2&apos;s default, more need set_modules_to_backward_prefetch</source>
+        <translation>zero2 和 zero3：反向中提前收集的层数；1 为 FSDP2 默认，更多由 set_modules_to_backward_prefetch 设置</translation>
+    </message>
+    <message>
+        <source>zero2 and zero3: number of layers gathered ahead in forward (set_modules_to_forward_prefetch)</source>
+        <translation>zero2 和 zero3：前向中提前收集的层数（set_modules_to_forward_prefetch）</translation>
+    </message>
+    <message>
+        <source>zero2 and zero3: what is gathered together (fully_shard on each layer and the model, or only on the model)</source>
+        <translation>zero2 和 zero3：一起收集的内容（对每层和模型使用 fully_shard，或只对模型）</translation>
+    </message>
+    <message>
+        <source>{model} has no linear layer for an adapter: its projections are bare weights</source>
+        <translation>{model} 没有适配器可依附的线性层：其投影是裸权重</translation>
+    </message>
+    <message>
+        <source>{model} has no linear layers with these names</source>
+        <translation>{model} 没有这些名称的线性层</translation>
+    </message>
+    <message>
+        <source>{}
+vramscope: `vramscope{} --help` shows the usage</source>
+        <translation>{}
+vramscope：`vramscope{} --help` 显示用法</translation>
+    </message>
+    <message>
+        <source>{} also contains {}</source>
+        <translation>{}还包含{}</translation>
+    </message>
+    <message>
+        <source>{} are allocated; the reserved bytes are not known.</source>
+        <translation>已分配 {}；不知道预留了多少。</translation>
+    </message>
+    <message>
+        <source>{} are attention scores (tokens x tokens) that are kept for backward</source>
+        <translation>{} 是为反向传播保留的注意力分数（每个 token 对其他每个 token）</translation>
+    </message>
+    <message>
+        <source>{} are cached keys and values, which training does not need (use_cache)</source>
+        <translation>{} 是 use_cache 在训练中保留的键和值</translation>
+    </message>
+    <message>
+        <source>{} are copies of tensors in another dtype, most of them made in {}</source>
+        <translation>{} 是张量的另一类型的副本，大部分在 {} 中创建</translation>
+    </message>
+    <message>
+        <source>{} are gradients of an earlier step: they were set to zero instead of freed, or freed too late</source>
+        <translation>{} 是更早的步的梯度：它们被填零，或释放得太晚</translation>
+    </message>
+    <message>
+        <source>{} are outputs of the forward pass that a variable keeps alive during backward; autograd does not need them</source>
+        <translation>{} 是被变量持有到反向传播结束的前向传播输出；autograd 不需要它们</translation>
+    </message>
+    <message>
+        <source>{} are temporaries of the optimizer step, which contains the peak</source>
+        <translation>{} 是优化器步的临时张量，峰值就在该处</translation>
+    </message>
+    <message>
+        <source>{} at the peak were allocated in step {} and are still live</source>
+        <translation>峰值时有 {} 是在第 {} 步创建的，并且仍被持有</translation>
+    </message>
+    <message>
+        <source>{} entries and the data that they refer to</source>
+        <translation>{} 个条目及其引用的内容</translation>
+    </message>
+    <message>
+        <source>{} from its call to its start</source>
+        <translation>从调用到开始 {}</translation>
+    </message>
+    <message>
+        <source>{} in {} blocks belong to the autograd graph of an earlier step: a variable or a list still holds its loss or outputs</source>
+        <translation>{}（{} 个块）属于更早的步的计算图：某个变量或列表持有其损失或输出</translation>
+    </message>
+    <message>
+        <source>{} in {} were allocated in a forward pass and are still live when the recording ends, which contains no backward pass. If none is needed, run the model under torch.no_grad() or torch.inference_mode(), so that autograd does not keep them.</source>
+        <translation>{1}的 {0} 在一次前向中创建，录制结束时仍在；其中没有反向。如果不需要反向，请在 torch.no_grad() 或 torch.inference_mode() 下运行模型：自动求导为其保留了这些内存。</translation>
+    </message>
+    <message>
+        <source>{} is a link and is not deleted: delete its target by hand</source>
+        <translation>{} 是链接，因此保留：请手动删除它指向的内容</translation>
+    </message>
+    <message>
+        <source>{} layers hold {} of the {} of activations live at the failure; all but the largest ({}) keep only their first block</source>
+        <translation>{0} 层持有届时存活的 {2} 激活值中的 {1}；除最大的（{3}）之外，其余只保留其中创建的第一个块</translation>
+    </message>
+    <message>
+        <source>{} look like a second copy of the weights: their blocks have the same sizes</source>
+        <translation>{} 是权重的第二份副本，块的大小相同</translation>
+    </message>
+    <message>
+        <source>{} next to the script</source>
+        <translation>脚本旁的 {}</translation>
+    </message>
+    <message>
+        <source>{} occurs twice</source>
+        <translation>{} 出现两次</translation>
+    </message>
+    <message>
+        <source>{} of activations and temporaries live at the failure, and of the </source>
+        <translation>届时存活的 {} 激活值和临时张量，以及 </translation>
+    </message>
+    <message>
+        <source>{} of activations are kept during evaluation for a backward pass that never runs</source>
+        <translation>评估中有 {} 激活值为从不执行的反向传播而保留</translation>
+    </message>
+    <message>
+        <source>{} of frozen weights are stored in 32 bits; in 16 bits they need half</source>
+        <translation>{} 冻结的权重为 32 位：16 位只占一半</translation>
+    </message>
+    <message>
+        <source>{} of {} highlighted; Esc clears</source>
+        <translation>突出显示 {1} 中的 {0}；按 Esc 结束</translation>
+    </message>
+    <message>
+        <source>{} of {} of addresses; double-click the title to show all</source>
+        <translation>{1} 地址中的 {0}；双击标题显示全部</translation>
+    </message>
+    <message>
+        <source>{} of {} reserved are not in use ({:.1f} %). The trace records how much is reserved, not where, so holes and free segments cannot be told apart.</source>
+        <translation>预留 {1} 中有 {0} 未使用（{2:.1f} %）。跟踪说明了预留多少，但没有说明位置：无法区分空洞和完全空闲的段。</translation>
+    </message>
+    <message>
+        <source>{} of {} trainable parameters got no gradient: the optimizer never changes {} of weights</source>
+        <translation>{} / {} 个可训练参数没有得到梯度：优化器从不更新的权重共 {}</translation>
+    </message>
+    <message>
+        <source>{} per step are never freed, from {} call site{}.</source>
+        <translation>每步 {0} 来自 {1} 个调用点的内存未释放。</translation>
+    </message>
+    <message>
+        <source>{} values of torch.cuda.memory_stats(), no blocks and no segments</source>
+        <translation>torch.cuda.memory_stats() 的 {} 项统计，没有块和段</translation>
+    </message>
+    <message>
+        <source>{} were allocated before the first step and are still live, but are not training state</source>
+        <translation>{} 在第一步之前分配，不属于训练状态，但仍被持有</translation>
+    </message>
+    <message>
+        <source>{} were freed but are still in use by another stream (record_stream)</source>
+        <translation>{} 已释放，但仍在等待另一个流（record_stream）</translation>
+    </message>
+    <message>
+        <source>{} · driver memory</source>
+        <translation>{} · 驱动的内存</translation>
+    </message>
+    <message>
+        <source>{}: &quot;{}&quot; is not a time such as 1.5 s or 200 ms</source>
+        <translation>{}：“{}”不是 1.5 s 或 200 ms 这样的时间</translation>
+    </message>
+    <message>
+        <source>{}: &quot;{}&quot; is not an entry number such as 100,000 or 2 M</source>
+        <translation>{}：“{}”不是 100,000 或 2 M 这样的条目编号</translation>
+    </message>
+    <message>
+        <source>{}: the memory at one time, without a history.</source>
+        <translation>{}：内存中的内容，没有历史。</translation>
+    </message>
+    <message>
+        <source>{}: the screenshot could not be written</source>
+        <translation>{}：无法写入截图</translation>
+    </message>
+    <message>
+        <source>{}: torch.cuda.memory_stats() contains figures but no blocks; only `vramscope info` can show them</source>
+        <translation>{}：torch.cuda.memory_stats() 只有统计数值而没有块；只能用 `vramscope info` 显示</translation>
+    </message>
+    <message>
+        <source>{}: {} must be one of {}</source>
+        <translation>{}：{} 应为 {} 之一</translation>
+    </message>
+    <message>
+        <source>{}{} kernels, memcpys and memsets, {}</source>
+        <translation>{}{} 个内核和拷贝，{}</translation>
     </message>
 </context>
 <context>
@@ -9755,16 +10383,16 @@ vramscope: `vramscope{} --help` 显示用法</translation>
         <translation>放不进 %1：有一个请求没有空间</translation>
     </message>
     <message>
-        <source>At most %1 GiB are reserved (allocated peaks in %2), beside %3 GiB for the CUDA context%4. The techniques on the left show what each would save; or choose a larger GPU.</source>
-        <translation>最多预留 %1 GiB（已分配在%2阶段最高），此外 CUDA 上下文 %3 GiB%4。左侧的技术会显示各自能节省多少；也可以选择更大的 GPU。</translation>
-    </message>
-    <message>
         <source> and %1 GiB that libraries allocate outside the allocator</source>
         <translation> 以及库绕过分配器占用的 %1 GiB</translation>
     </message>
     <message>
         <source>Make it fit</source>
         <translation>使其放得下</translation>
+    </message>
+    <message>
+        <source>At most %1 GiB are reserved (allocated peaks in %2), in addition to %3 GiB for the CUDA context%4. Switch on a technique on the left, which shows what it would save, or choose a larger GPU.</source>
+        <translation>最多预留 %1 GiB（已分配在%2阶段最高），此外 CUDA 上下文 %3 GiB%4。左侧的技术会显示各自能节省多少；也可以选择更大的 GPU。</translation>
     </message>
 </context>
 <context>
@@ -9776,10 +10404,6 @@ vramscope: `vramscope{} --help` 显示用法</translation>
     <message>
         <source>✕ Esc</source>
         <translation>✕ Esc</translation>
-    </message>
-    <message>
-        <source>its largest call sites</source>
-        <translation>最大的调用点</translation>
     </message>
     <message>
         <source>0</source>
@@ -9855,6 +10479,10 @@ vramscope: `vramscope{} --help` 显示用法</translation>
         <source>freed in the range, by category</source>
         <translation>区间内释放，按类别</translation>
     </message>
+    <message>
+        <source>largest call sites in the range</source>
+        <translation>最大的调用点</translation>
+    </message>
 </context>
 <context>
     <name>vramscope::ui::CallSitesPage</name>
@@ -9916,21 +10544,6 @@ vramscope: `vramscope{} --help` 显示用法</translation>
     </message>
 </context>
 <context>
-    <name>vramscope::ui::CardBar</name>
-    <message>
-        <source>of the GPU: %1 of %2</source>
-        <translation>占 GPU 的：%1，%2</translation>
-    </message>
-    <message>
-        <source>of the GPU: %1</source>
-        <translation>占 GPU 的：%1</translation>
-    </message>
-    <message>
-        <source>free: %1</source>
-        <translation>空闲：%1</translation>
-    </message>
-</context>
-<context>
     <name>vramscope::ui::CommandPalette</name>
     <message>
         <source>Type a command</source>
@@ -9944,16 +10557,16 @@ vramscope: `vramscope{} --help` 显示用法</translation>
         <translation>已取消</translation>
     </message>
     <message>
-        <source>program &apos;vramscope&apos; not found beside this program</source>
-        <translation>在本程序旁边没有找到程序 &apos;vramscope&apos;</translation>
-    </message>
-    <message>
         <source>cannot write a temporary file: %1</source>
         <translation>无法写入临时文件：%1</translation>
     </message>
     <message>
         <source>cannot run &apos;%1&apos;</source>
         <translation>无法运行 &apos;%1&apos;</translation>
+    </message>
+    <message>
+        <source>program &apos;vramscope&apos; not found next to this program</source>
+        <translation>在本程序旁边没有找到程序 &apos;vramscope&apos;</translation>
     </message>
 </context>
 <context>
@@ -9993,10 +10606,6 @@ vramscope: `vramscope{} --help` 显示用法</translation>
     <message>
         <source>Kernels</source>
         <translation>内核</translation>
-    </message>
-    <message>
-        <source>Every allocation and free of a step in both, aligned: where they first differ</source>
-        <translation>两者某一步的每次分配和释放，对齐显示：首次出现差异的位置</translation>
     </message>
     <message>
         <source>Changes only</source>
@@ -10059,16 +10668,20 @@ vramscope: `vramscope{} --help` 显示用法</translation>
         <translation>比较的时刻：两者的峰值，或某一步内的峰值</translation>
     </message>
     <message>
-        <source>Hide what is the same in both</source>
-        <translation>略去两者相同的内容</translation>
-    </message>
-    <message>
         <source>the previous run,</source>
         <translation>上一次运行，</translation>
     </message>
     <message>
         <source>This is the baseline itself, or a plan with the same settings. Change a technique, or open another file, to compare with it.</source>
         <translation>这就是基线本身，或设置相同的一次规划。更改一项技术或打开另一个文件，即可与它比较。</translation>
+    </message>
+    <message>
+        <source>Align all allocations and frees of a step in both runs, and show where they first differ</source>
+        <translation>两者某一步的每次分配和释放，对齐显示：首次出现差异的位置</translation>
+    </message>
+    <message>
+        <source>Hide rows that are the same in both</source>
+        <translation>略去两者相同的内容</translation>
     </message>
 </context>
 <context>
@@ -10221,10 +10834,6 @@ vramscope: `vramscope{} --help` 显示用法</translation>
         <translation>%1：%2，%3 个 SM</translation>
     </message>
     <message>
-        <source>This GPU has no MIG</source>
-        <translation>此 GPU 不支持 MIG</translation>
-    </message>
-    <message>
         <source>%1: %2, %3 multiprocessors, compute capability %4.</source>
         <translation>%1：%2，%3 个多处理器，计算能力 %4。</translation>
     </message>
@@ -10257,10 +10866,6 @@ vramscope: `vramscope{} --help` 显示用法</translation>
         <translation>默认，或如 8GiB</translation>
     </message>
     <message>
-        <source>Memory, compute capability and multiprocessors are required; empty fields are taken from the most similar GPU of the table. Or name a GPU to start from.</source>
-        <translation>必须填写显存、计算能力和多处理器数；留空的项取自设备表中最相近的 GPU。也可以指定一个 GPU，只修改其中的数值。</translation>
-    </message>
-    <message>
         <source>as CUDA reports it</source>
         <translation>CUDA 报告的名称</translation>
     </message>
@@ -10269,16 +10874,24 @@ vramscope: `vramscope{} --help` 显示用法</translation>
         <translation>基于</translation>
     </message>
     <message>
-        <source>No GPU of the table matches.</source>
+        <source> LibTorch has no kernels for it: only programs can be planned.</source>
+        <translation> LibTorch 没有适用于它的内核：只能规划程序。</translation>
+    </message>
+    <message>
+        <source>Memory, compute capability and multiprocessors are required. Empty fields are taken from the GPU in &quot;Based on&quot; or from the most similar GPU in the table.</source>
+        <translation>必须填写显存、计算能力和多处理器数；留空的项取自设备表中最相近的 GPU。也可以指定一个 GPU，只修改其中的数值。</translation>
+    </message>
+    <message>
+        <source>This GPU does not support MIG</source>
+        <translation>此 GPU 不支持 MIG</translation>
+    </message>
+    <message>
+        <source>No GPU in the table matches.</source>
         <translation>设备表中没有匹配的 GPU。</translation>
     </message>
     <message>
-        <source>Enter its figures, or open a device file.</source>
+        <source>Enter the GPU&apos;s figures, or open a device file.</source>
         <translation>请填写数值，或打开设备文件。</translation>
-    </message>
-    <message>
-        <source> LibTorch has no kernels for it: only programs can be planned.</source>
-        <translation> LibTorch 没有适用于它的内核：只能规划程序。</translation>
     </message>
 </context>
 <context>
@@ -10390,10 +11003,6 @@ vramscope: `vramscope{} --help` 显示用法</translation>
         <translation>%1 已显示在上方。</translation>
     </message>
     <message>
-        <source>%1 of %2 run; of those with a published number %3 of %4 within tolerance; %5 of %6 orders and ratios hold.</source>
-        <translation>已运行 %2 个中的 %1 个；有发表数值的 %4 个中 %3 个在容差内；%6 个次序和比例中 %5 个成立。</translation>
-    </message>
-    <message>
         <source>Plan every published experiment again, as `vramscope reproduce` does</source>
         <translation>重新规划每个已发表的实验；等同于 `vramscope reproduce`</translation>
     </message>
@@ -10402,8 +11011,12 @@ vramscope: `vramscope{} --help` 显示用法</translation>
         <translation>在此规划所选实验（双击亦可）</translation>
     </message>
     <message>
-        <source>Values missing from its publication are solved for first: choose Plan all.</source>
+        <source>Its publication lacks some values, which are solved for first: choose Plan all.</source>
         <translation>其论文未给出的值须先求解：请选择“全部规划”。</translation>
+    </message>
+    <message>
+        <source>%1 of %2 experiments run. %3 of %4 published figures are within tolerance. %5 of %6 orders and ratios hold.</source>
+        <translation>已运行 %2 个中的 %1 个；有发表数值的 %4 个中 %3 个在容差内；%6 个次序和比例中 %5 个成立。</translation>
     </message>
 </context>
 <context>
@@ -10436,10 +11049,6 @@ vramscope: `vramscope{} --help` 显示用法</translation>
         <translation>比较</translation>
     </message>
     <message>
-        <source>Explain: difference to another trace</source>
-        <translation>分析：与另一个跟踪的差异</translation>
-    </message>
-    <message>
         <source>Fragmentation</source>
         <translation>碎片</translation>
     </message>
@@ -10462,10 +11071,6 @@ vramscope: `vramscope{} --help` 显示用法</translation>
     <message>
         <source>Call sites</source>
         <translation>调用点</translation>
-    </message>
-    <message>
-        <source>Explain: call sites, held and churned</source>
-        <translation>分析：调用点的占用与分配频度</translation>
     </message>
     <message>
         <source>Leaks</source>
@@ -10511,6 +11116,14 @@ vramscope: `vramscope{} --help` 显示用法</translation>
         <source>Explain: what is allocated at the cursor</source>
         <translation>分析：光标处已分配的内存</translation>
     </message>
+    <message>
+        <source>Explain: difference from another trace</source>
+        <translation>分析：与另一个跟踪的差异</translation>
+    </message>
+    <message>
+        <source>Explain: call sites by memory and number of allocations</source>
+        <translation>分析：调用点的占用与分配频度</translation>
+    </message>
 </context>
 <context>
     <name>vramscope::ui::FindBar</name>
@@ -10526,10 +11139,6 @@ vramscope: `vramscope{} --help` 显示用法</translation>
 <context>
     <name>vramscope::ui::FindingsPage</name>
     <message>
-        <source>Findings need a history: this file holds one moment only.</source>
-        <translation>查找问题需要历史记录：此文件只包含一个时刻。</translation>
-    </message>
-    <message>
         <source>Evaluating %1 rules …</source>
         <translation>正在检查 %1 条规则…</translation>
     </message>
@@ -10538,14 +11147,18 @@ vramscope: `vramscope{} --help` 显示用法</translation>
         <translation>发现 %1 个问题（检查了 %2 条规则），按字节从多到少排列。选中一行可在时间线上标出其最大的块。</translation>
     </message>
     <message>
-        <source>Cancelled. The next result is evaluated again.</source>
-        <translation>已取消。下一个结果会重新检查。</translation>
-    </message>
-    <message>
         <source>%1.
 Remedy: %2</source>
         <translation>%1。
 改法：%2</translation>
+    </message>
+    <message>
+        <source>Findings need a history; this file contains only a snapshot.</source>
+        <translation>查找问题需要历史记录：此文件只包含一个时刻。</translation>
+    </message>
+    <message>
+        <source>Cancelled. Open a document to evaluate its findings.</source>
+        <translation>已取消。打开一个文档以评估其发现。</translation>
     </message>
 </context>
 <context>
@@ -10640,6 +11253,21 @@ Remedy: %2</source>
     <message>
         <source>Pinned by call site</source>
         <translation>被谁占住</translation>
+    </message>
+</context>
+<context>
+    <name>vramscope::ui::GpuBar</name>
+    <message>
+        <source>free: %1</source>
+        <translation>空闲：%1</translation>
+    </message>
+    <message>
+        <source>GPU memory: %1 of %2</source>
+        <translation>占 GPU 的：%1，%2</translation>
+    </message>
+    <message>
+        <source>GPU memory: %1</source>
+        <translation>占 GPU 的：%1</translation>
     </message>
 </context>
 <context>
@@ -10746,20 +11374,12 @@ Remedy: %2</source>
 <context>
     <name>vramscope::ui::KeyBindings</name>
     <message>
-        <source>no JSON at byte %1: %2</source>
-        <translation>字节 %1 处不是 JSON：%2</translation>
-    </message>
-    <message>
         <source>not an object with &quot;version&quot;: %1 and &quot;keys&quot;</source>
         <translation>不是含有 &quot;version&quot;: %1 和 &quot;keys&quot; 的对象</translation>
     </message>
     <message>
         <source>%1: expected a list of at most %2 keys</source>
         <translation>%1：应为最多 %2 个按键的列表</translation>
-    </message>
-    <message>
-        <source>%1: &quot;%2&quot; is no key</source>
-        <translation>%1：“%2”不是按键</translation>
     </message>
     <message>
         <source>%1 cannot be read</source>
@@ -10772,6 +11392,14 @@ Remedy: %2</source>
     <message>
         <source>%1 could not be written: %2</source>
         <translation>无法写入 %1：%2</translation>
+    </message>
+    <message>
+        <source>invalid JSON at byte %1: %2</source>
+        <translation>字节 %1 处不是 JSON：%2</translation>
+    </message>
+    <message>
+        <source>%1: &quot;%2&quot; is not a key</source>
+        <translation>%1：“%2”不是按键</translation>
     </message>
 </context>
 <context>
@@ -10796,48 +11424,16 @@ Remedy: %2</source>
         <translation>设置</translation>
     </message>
     <message>
-        <source>The only key of the command</source>
-        <translation>作为该命令唯一的按键</translation>
-    </message>
-    <message>
         <source>Add</source>
         <translation>添加</translation>
-    </message>
-    <message>
-        <source>Beside the keys that the command has</source>
-        <translation>保留该命令已有的按键</translation>
-    </message>
-    <message>
-        <source>No key</source>
-        <translation>无按键</translation>
-    </message>
-    <message>
-        <source>The command keeps its place in the menus</source>
-        <translation>命令仍保留在菜单中</translation>
     </message>
     <message>
         <source>Reset</source>
         <translation>重置</translation>
     </message>
     <message>
-        <source>The keys that vramscope comes with</source>
-        <translation>vramscope 自带的按键</translation>
-    </message>
-    <message>
         <source>Reset all</source>
         <translation>全部重置</translation>
-    </message>
-    <message>
-        <source>%1 has no key now</source>
-        <translation>%1 现在没有按键</translation>
-    </message>
-    <message>
-        <source>%1 has the keys that it came with</source>
-        <translation>%1 已恢复默认按键</translation>
-    </message>
-    <message>
-        <source>All keys are as they came</source>
-        <translation>所有按键均已恢复默认</translation>
     </message>
     <message>
         <source>Command</source>
@@ -10848,10 +11444,6 @@ Remedy: %2</source>
         <translation>按键</translation>
     </message>
     <message>
-        <source>Came with</source>
-        <translation>默认</translation>
-    </message>
-    <message>
         <source>Choose a command above</source>
         <translation>请在上方选择命令</translation>
     </message>
@@ -10860,20 +11452,56 @@ Remedy: %2</source>
         <translation>请按下“%1”的新按键</translation>
     </message>
     <message>
-        <source>Take it</source>
+        <source>%1: %2</source>
+        <translation>%1：%2</translation>
+    </message>
+    <message>
+        <source>Make this the only key of the command</source>
+        <translation>作为该命令唯一的按键</translation>
+    </message>
+    <message>
+        <source>Add this to the keys of the command</source>
+        <translation>保留该命令已有的按键</translation>
+    </message>
+    <message>
+        <source>Clear</source>
+        <translation>无按键</translation>
+    </message>
+    <message>
+        <source>Remove all keys of the command; it stays in the menus</source>
+        <translation>命令仍保留在菜单中</translation>
+    </message>
+    <message>
+        <source>Restore the default keys of the command</source>
+        <translation>vramscope 自带的按键</translation>
+    </message>
+    <message>
+        <source>%1 has no keys now</source>
+        <translation>%1 现在没有按键</translation>
+    </message>
+    <message>
+        <source>%1 has its default keys again</source>
+        <translation>%1 已恢复默认按键</translation>
+    </message>
+    <message>
+        <source>All commands have their default keys again</source>
+        <translation>所有按键均已恢复默认</translation>
+    </message>
+    <message>
+        <source>Default</source>
+        <translation>默认</translation>
+    </message>
+    <message>
+        <source>Reassign</source>
         <translation>改用于此</translation>
     </message>
     <message>
-        <source>%1 is the key of “%2”, which loses it</source>
+        <source>%1 is a key of “%2”, which will lose it</source>
         <translation>%1 是“%2”的按键，将被取走</translation>
     </message>
     <message>
-        <source>%1 is a key of the timeline, which no longer gets it</source>
+        <source>%1 is a key of the timeline, which will no longer receive it</source>
         <translation>%1 是时间线的按键，时间线将不再收到它</translation>
-    </message>
-    <message>
-        <source>%1: %2</source>
-        <translation>%1：%2</translation>
     </message>
 </context>
 <context>
@@ -10901,10 +11529,6 @@ Remedy: %2</source>
     <message>
         <source>Filter: relu, or size &gt; 10 MiB and phase = backward</source>
         <translation>筛选：relu，或 size &gt; 10 MiB and phase = backward</translation>
-    </message>
-    <message>
-        <source>Group what is live by</source>
-        <translation>存活内存的分组方式</translation>
     </message>
     <message>
         <source>by category</source>
@@ -10975,10 +11599,6 @@ Remedy: %2</source>
         <translation>%1：%2</translation>
     </message>
     <message>
-        <source>The same blocks as a table, by call stack, or as areas</source>
-        <translation>同样的块：表格、按调用栈或按面积</translation>
-    </message>
-    <message>
         <source>Table</source>
         <translation>表格</translation>
     </message>
@@ -10990,6 +11610,14 @@ Remedy: %2</source>
         <source>Treemap</source>
         <translation>矩形树图</translation>
     </message>
+    <message>
+        <source>Group the live blocks</source>
+        <translation>存活内存的分组方式</translation>
+    </message>
+    <message>
+        <source>Show the blocks as a table, as a flame graph by call stack, or as a treemap</source>
+        <translation>同样的块：表格、按调用栈或按面积</translation>
+    </message>
 </context>
 <context>
     <name>vramscope::ui::MainWindow</name>
@@ -11000,16 +11628,6 @@ Remedy: %2</source>
     <message>
         <source>No run yet</source>
         <translation>尚无运行</translation>
-    </message>
-    <message>
-        <source>Choose a model and press Ctrl+R to plan it
-or plan or record a Python program of your own with Ctrl+G
-or drop a recording here, or open one with Ctrl+O: .trace, a CUDA
-memory snapshot, Kineto&apos;s JSON; plain, .gz or .zst</source>
-        <translation>选择模型并按 Ctrl+R 进行规划，
-或用 Ctrl+G 规划或录制您自己的 Python 程序，
-或将录制拖放到此处，或用 Ctrl+O 打开：.trace、CUDA
-内存快照、Kineto 的 JSON；未压缩、.gz 或 .zst</translation>
     </message>
     <message>
         <source>Cancel</source>
@@ -11082,10 +11700,6 @@ memory snapshot, Kineto&apos;s JSON; plain, .gz or .zst</source>
     <message>
         <source>Open …</source>
         <translation>打开…</translation>
-    </message>
-    <message>
-        <source>A .trace file, a CUDA memory snapshot, Kineto&apos;s JSON</source>
-        <translation>.trace 文件、CUDA 内存快照、Kineto 的 JSON</translation>
     </message>
     <message>
         <source>Compare with a file …</source>
@@ -11212,20 +11826,12 @@ memory snapshot, Kineto&apos;s JSON; plain, .gz or .zst</source>
         <translation>块、内核、调用、算子、模块、调用栈、标注</translation>
     </message>
     <message>
-        <source>A snapshot without a history has no timeline: its tables have filters of their own</source>
-        <translation>没有历史的快照没有时间线：其表格有各自的筛选</translation>
-    </message>
-    <message>
         <source>search</source>
         <translation>搜索</translation>
     </message>
     <message>
         <source>filter</source>
         <translation>筛选</translation>
-    </message>
-    <message>
-        <source>Leave the selected range</source>
-        <translation>退出所选区间</translation>
     </message>
     <message>
         <source>Esc in the timeline</source>
@@ -11344,10 +11950,6 @@ memory snapshot, Kineto&apos;s JSON; plain, .gz or .zst</source>
         <translation>在本机 GPU 上运行</translation>
     </message>
     <message>
-        <source>The same steps, computed and measured; the plan is compared with them</source>
-        <translation>同样的步骤，真实计算并测量；与规划比较</translation>
-    </message>
-    <message>
         <source>card</source>
         <translation>显卡</translation>
     </message>
@@ -11412,10 +12014,6 @@ memory snapshot, Kineto&apos;s JSON; plain, .gz or .zst</source>
         <translation>选择 GPU…</translation>
     </message>
     <message>
-        <source>Search the device table; a MIG slice, other memory, a device file, figures</source>
-        <translation>搜索设备表；MIG 切片、其他显存大小、设备文件、数值</translation>
-    </message>
-    <message>
         <source>memory</source>
         <translation>内存</translation>
     </message>
@@ -11438,10 +12036,6 @@ memory snapshot, Kineto&apos;s JSON; plain, .gz or .zst</source>
     <message>
         <source>Published experiments</source>
         <translation>已发表的实验</translation>
-    </message>
-    <message>
-        <source>Predicted beside published; each opens as a run</source>
-        <translation>预测值与发表值对照；每个都可作为运行打开</translation>
     </message>
     <message>
         <source>reproduce</source>
@@ -11552,10 +12146,6 @@ memory snapshot, Kineto&apos;s JSON; plain, .gz or .zst</source>
         <translation>它以 %1 开始。</translation>
     </message>
     <message>
-        <source>%1 has settings of its own</source>
-        <translation>%1 有自己的设置</translation>
-    </message>
-    <message>
         <source>The result can&apos;t be shown</source>
         <translation>无法显示结果</translation>
     </message>
@@ -11588,10 +12178,6 @@ memory snapshot, Kineto&apos;s JSON; plain, .gz or .zst</source>
         <translation>%1：%2 个事件，峰值 %3，用时 %4 毫秒</translation>
     </message>
     <message>
-        <source>Planned beside the recording: %1</source>
-        <translation>与录制对照的规划：%1</translation>
-    </message>
-    <message>
         <source>Back to the recording</source>
         <translation>返回录制</translation>
     </message>
@@ -11606,10 +12192,6 @@ memory snapshot, Kineto&apos;s JSON; plain, .gz or .zst</source>
     <message>
         <source>previous run</source>
         <translation>上一次运行</translation>
-    </message>
-    <message>
-        <source>%1 is the baseline now</source>
-        <translation>%1 现为基线</translation>
     </message>
     <message>
         <source>Export a report</source>
@@ -11636,20 +12218,12 @@ memory snapshot, Kineto&apos;s JSON; plain, .gz or .zst</source>
         <translation>打开一部分…</translation>
     </message>
     <message>
-        <source>%1: %2 events by its index</source>
-        <translation>%1：索引中有 %2 个事件</translation>
-    </message>
-    <message>
         <source>Opening %1 was cancelled</source>
         <translation>已取消打开 %1</translation>
     </message>
     <message>
         <source>Opening was cancelled</source>
         <translation>已取消打开</translation>
-    </message>
-    <message>
-        <source>Open another one with Ctrl+O, or press Ctrl+R to plan a run</source>
-        <translation>用 Ctrl+O 打开另一个，或按 Ctrl+R 规划一次运行</translation>
     </message>
     <message>
         <source>%1 could not be opened</source>
@@ -11672,10 +12246,6 @@ memory snapshot, Kineto&apos;s JSON; plain, .gz or .zst</source>
         <translation>已打开 %1：%2 个事件</translation>
     </message>
     <message>
-        <source>Opening %1 to compare with</source>
-        <translation>正在打开 %1 以便比较</translation>
-    </message>
-    <message>
         <source>Compared with %1</source>
         <translation>已与 %1 比较</translation>
     </message>
@@ -11696,16 +12266,8 @@ memory snapshot, Kineto&apos;s JSON; plain, .gz or .zst</source>
         <translation>；另有 %1 条在“日志”标签页中</translation>
     </message>
     <message>
-        <source>%1 is not complete</source>
-        <translation>%1 不完整</translation>
-    </message>
-    <message>
         <source>%1. Everything before that is shown.</source>
         <translation>%1。显示其之前的全部内容。</translation>
-    </message>
-    <message>
-        <source>What would help</source>
-        <translation>可行的办法</translation>
     </message>
     <message>
         <source>%1 could not be used</source>
@@ -11716,24 +12278,8 @@ memory snapshot, Kineto&apos;s JSON; plain, .gz or .zst</source>
         <translation>未使用：%1</translation>
     </message>
     <message>
-        <source>It has %1 bytes; a config.json has a few thousand</source>
-        <translation>它有 %1 字节；config.json 通常只有几千字节</translation>
-    </message>
-    <message>
-        <source>The result of %1 is kept: %2</source>
-        <translation>%1 的结果已保留：%2</translation>
-    </message>
-    <message>
         <source>The result of %1 is not saved</source>
         <translation>%1 的结果未保存</translation>
-    </message>
-    <message>
-        <source>%1. It is in memory only: save it to another place.</source>
-        <translation>%1。它只在内存中：请保存到其他位置。</translation>
-    </message>
-    <message>
-        <source>Not kept: %1: %2</source>
-        <translation>未保留：%1：%2</translation>
     </message>
     <message>
         <source>%1 is being planned.</source>
@@ -11742,10 +12288,6 @@ memory snapshot, Kineto&apos;s JSON; plain, .gz or .zst</source>
     <message>
         <source>%1 is being recorded.</source>
         <translation>正在录制 %1。</translation>
-    </message>
-    <message>
-        <source>A run on this computer&apos;s GPU goes on.</source>
-        <translation>本机 GPU 上的运行仍在继续。</translation>
     </message>
     <message>
         <source>Stop and keep what arrived</source>
@@ -11774,10 +12316,6 @@ memory snapshot, Kineto&apos;s JSON; plain, .gz or .zst</source>
     <message>
         <source>Save …</source>
         <translation>保存…</translation>
-    </message>
-    <message>
-        <source>Discard it</source>
-        <translation>丢弃</translation>
     </message>
     <message>
         <source>Kernels</source>
@@ -11852,10 +12390,6 @@ memory snapshot, Kineto&apos;s JSON; plain, .gz or .zst</source>
         <translation>%1 失败</translation>
     </message>
     <message>
-        <source>What arrived is kept; the File menu lists it, too.</source>
-        <translation>已收到的内容已保留；“文件”菜单中也有列出。</translation>
-    </message>
-    <message>
         <source>Show it</source>
         <translation>显示</translation>
     </message>
@@ -11920,32 +12454,8 @@ memory snapshot, Kineto&apos;s JSON; plain, .gz or .zst</source>
         <translation>导出</translation>
     </message>
     <message>
-        <source>not among the shipped runs, and LibTorch is not installed</source>
-        <translation>不在附带的运行中，且未安装 LibTorch</translation>
-    </message>
-    <message>
-        <source>Nothing is planned</source>
-        <translation>没有规划任何内容</translation>
-    </message>
-    <message>
-        <source>LibTorch is not installed, and no shipped run was found</source>
-        <translation>未安装 LibTorch，且没有找到附带的运行</translation>
-    </message>
-    <message>
-        <source>opening a shipped run …</source>
-        <translation>正在打开附带的运行…</translation>
-    </message>
-    <message>
         <source>Downloading LibTorch</source>
         <translation>正在下载 LibTorch</translation>
-    </message>
-    <message>
-        <source>Cancelled: what was downloaded is kept</source>
-        <translation>已取消：已下载的内容保留</translation>
-    </message>
-    <message>
-        <source>LibTorch was not set up: %1</source>
-        <translation>未能安装 LibTorch：%1</translation>
     </message>
     <message>
         <source>New plan</source>
@@ -11990,10 +12500,6 @@ memory snapshot, Kineto&apos;s JSON; plain, .gz or .zst</source>
     <message>
         <source>Back to “%1”</source>
         <translation>返回“%1”</translation>
-    </message>
-    <message>
-        <source>%1 has nothing to compare with yet</source>
-        <translation>%1 还没有可比较的对象</translation>
     </message>
     <message>
         <source>%1 is compared with %2</source>
@@ -12084,10 +12590,6 @@ memory snapshot, Kineto&apos;s JSON; plain, .gz or .zst</source>
         <translation>%1 是已打开的文件</translation>
     </message>
     <message>
-        <source>%1: it stays as it is. Choose another name.</source>
-        <translation>%1：保持不变。请选择其他名称。</translation>
-    </message>
-    <message>
         <source>Not written: %1</source>
         <translation>未写入：%1</translation>
     </message>
@@ -12156,16 +12658,8 @@ memory snapshot, Kineto&apos;s JSON; plain, .gz or .zst</source>
         <translation>没有历史的快照没有条目：它只是一个时刻</translation>
     </message>
     <message>
-        <source>Your own train.py, on an emulated GPU, on this computer&apos;s or on another&apos;s; does not start it yet</source>
-        <translation>您自己的 train.py：在模拟 GPU、本机或另一台计算机的 GPU 上；暂不启动</translation>
-    </message>
-    <message>
         <source>Save the current run as a .trace file</source>
         <translation>将当前内容保存为 .trace 文件</translation>
-    </message>
-    <message>
-        <source>One HTML page that needs no vramscope; a comparison when a baseline is pinned</source>
-        <translation>无需 vramscope 即可阅读的 HTML 页面；固定了基线时为比较报告</translation>
     </message>
     <message>
         <source>Export image …</source>
@@ -12208,10 +12702,6 @@ memory snapshot, Kineto&apos;s JSON; plain, .gz or .zst</source>
         <translation>显示所有轨道</translation>
     </message>
     <message>
-        <source>Also the hidden ones; right-click a track&apos;s title to hide it</source>
-        <translation>包括隐藏的轨道；右键单击轨道标题可隐藏</translation>
-    </message>
-    <message>
         <source>Reset all tracks</source>
         <translation>恢复默认轨道</translation>
     </message>
@@ -12228,20 +12718,12 @@ memory snapshot, Kineto&apos;s JSON; plain, .gz or .zst</source>
         <translation>再次运行左侧的配置</translation>
     </message>
     <message>
-        <source>A program that runs, or has ended, in the background</source>
-        <translation>在后台运行或已结束的程序</translation>
-    </message>
-    <message>
         <source>Needed to plan the built-in models</source>
         <translation>规划内置模型所需</translation>
     </message>
     <message>
         <source>Plan combinations of techniques until the run fits its device</source>
         <translation>规划技术组合，直到运行放得进设备</translation>
-    </message>
-    <message>
-        <source>Show the baseline, and compare it with the run shown before</source>
-        <translation>显示基线，并与之前显示的内容比较</translation>
     </message>
     <message>
         <source>Hide track</source>
@@ -12252,16 +12734,8 @@ memory snapshot, Kineto&apos;s JSON; plain, .gz or .zst</source>
         <translation>显示轨道</translation>
     </message>
     <message>
-        <source> Your settings stay: %1.</source>
-        <translation> 您的设置保留：%1。</translation>
-    </message>
-    <message>
         <source>%1. The window may show an older state. Save what you need, and close other programs.</source>
         <translation>%1。显示的内容可能已过时。请保存所需内容，并关闭其他程序。</translation>
-    </message>
-    <message>
-        <source>%1. The recording has no batch size and sequence length: set them on the left.</source>
-        <translation>%1。录制中没有批大小和序列长度：请在左侧设置。</translation>
     </message>
     <message>
         <source>Which run should be compared with the recording?</source>
@@ -12272,10 +12746,6 @@ memory snapshot, Kineto&apos;s JSON; plain, .gz or .zst</source>
         <translation>录制中没有模型信息。请在左侧选择模型、批大小和序列长度，然后按 Ctrl+R 运行。</translation>
     </message>
     <message>
-        <source>No baseline: runs are compared with the previous one</source>
-        <translation>没有基线了：运行与上一次比较</translation>
-    </message>
-    <message>
         <source>%1 is compared with baseline %2</source>
         <translation>正在将 %1 与 %2 比较</translation>
     </message>
@@ -12284,20 +12754,12 @@ memory snapshot, Kineto&apos;s JSON; plain, .gz or .zst</source>
         <translation>导出图片</translation>
     </message>
     <message>
-        <source>The whole file is being opened. A part opens faster and takes less memory: one device, or a range of entries or of time.</source>
-        <translation>正在打开全部内容。只打开一部分更快且占用内存更少：一个设备、一段条目或一段时间。</translation>
-    </message>
-    <message>
         <source>Preview: %1 events</source>
         <translation>初步画面：%1 个事件</translation>
     </message>
     <message>
         <source> The current view stays.</source>
         <translation> 当前内容保留。</translation>
-    </message>
-    <message>
-        <source>Cannot open %1 to compare with</source>
-        <translation>无法打开 %1 进行比较</translation>
     </message>
     <message>
         <source>%1 opened with warnings</source>
@@ -12327,10 +12789,6 @@ memory snapshot, Kineto&apos;s JSON; plain, .gz or .zst</source>
         <source>The window was not closed properly last time</source>
         <translation>上次窗口未正常关闭</translation>
     </message>
-    <message>
-        <source>Open then: %1. Document &gt; Restore brings them back, too.</source>
-        <translation>当时打开的有：%1。也可以用“文档 &gt; 恢复”找回。</translation>
-    </message>
     <message numerus="yes">
         <source>Documents restored: %n</source>
         <translation>
@@ -12358,18 +12816,6 @@ memory snapshot, Kineto&apos;s JSON; plain, .gz or .zst</source>
         <translation>规划内置模型所需的 LibTorch %1 未安装</translation>
     </message>
     <message>
-        <source>No shipped run has these settings</source>
-        <translation>没有附带此配置的运行</translation>
-    </message>
-    <message>
-        <source>Planning it needs LibTorch. Download it in the panel on the left, or with `vramscope setup`.</source>
-        <translation>规划它需要 LibTorch。可用左侧面板下载，或运行 `vramscope setup`。</translation>
-    </message>
-    <message>
-        <source>LibTorch is not installed, and this program ships no runs</source>
-        <translation>未安装 LibTorch，且本程序没有附带运行</translation>
-    </message>
-    <message>
         <source>Open a recording with Ctrl+O, or plan your own program with Ctrl+G</source>
         <translation>用 Ctrl+O 打开录制，或用 Ctrl+G 规划您的程序</translation>
     </message>
@@ -12380,10 +12826,6 @@ memory snapshot, Kineto&apos;s JSON; plain, .gz or .zst</source>
     <message>
         <source>With the settings of the current run, in a new tab</source>
         <translation>使用当前运行的设置，在新标签页中</translation>
-    </message>
-    <message>
-        <source>It becomes the baseline of the current one; or drag a tab onto another</source>
-        <translation>它成为当前文档的基线；也可以把标签拖到另一个标签上</translation>
     </message>
     <message>
         <source>No result</source>
@@ -12414,24 +12856,12 @@ memory snapshot, Kineto&apos;s JSON; plain, .gz or .zst</source>
         <translation>运行在收到任何内容之前已停止。</translation>
     </message>
     <message>
-        <source>%1. Change that setting and it runs again by itself; Ctrl+Z undoes the last change.</source>
-        <translation>%1。更改所指的设置即会自动重新运行；Ctrl+Z 撤销上一次更改。</translation>
-    </message>
-    <message>
         <source>Change the settings on the left, or undo the last change</source>
         <translation>更改左侧的设置，或撤销上一次更改</translation>
     </message>
     <message>
-        <source>%1 The events that had arrived are shown.</source>
-        <translation>%1 显示已收到的内容。</translation>
-    </message>
-    <message>
         <source>%1 The current view stays. The Log tab has its last output.</source>
         <translation>%1 当前内容保留。其最后的输出见“日志”标签页。</translation>
-    </message>
-    <message>
-        <source>The worker keeps crashing; restarts stopped</source>
-        <translation>工作进程不断崩溃；已停止重启</translation>
     </message>
     <message>
         <source>Cancelled: %1 is unchanged</source>
@@ -12440,14 +12870,6 @@ memory snapshot, Kineto&apos;s JSON; plain, .gz or .zst</source>
     <message>
         <source>%1. An existing file is unchanged; choose another place or free some space.</source>
         <translation>%1。原有的文件未改动；请选择其他位置或腾出空间。</translation>
-    </message>
-    <message>
-        <source>Adding up memory … · Ctrl+. cancels</source>
-        <translation>正在汇总内存内容… · 按 Ctrl+. 取消</translation>
-    </message>
-    <message>
-        <source>At the cursor, else at the selection: what happens between A and B is measured</source>
-        <translation>在光标处，否则在所选对象处：测量 A 与 B 之间发生的变化</translation>
     </message>
     <message>
         <source>range</source>
@@ -12464,14 +12886,6 @@ memory snapshot, Kineto&apos;s JSON; plain, .gz or .zst</source>
     <message>
         <source>Copy the measurement</source>
         <translation>复制测量结果</translation>
-    </message>
-    <message>
-        <source>Not copied: the range is not added up yet</source>
-        <translation>未复制：该区间尚未统计完</translation>
-    </message>
-    <message>
-        <source>Of the selected range, as TSV: time, changes, bytes allocated and freed by category</source>
-        <translation>所选区间的测量结果，TSV 格式：时间、变化、按类别分配和释放的字节数</translation>
     </message>
     <message>
         <source>Select a range first: drag in the timeline, or set marks A and B</source>
@@ -12522,14 +12936,6 @@ memory snapshot, Kineto&apos;s JSON; plain, .gz or .zst</source>
         <translation>添加备注…</translation>
     </message>
     <message>
-        <source>Of the selection, else of the cursor, the range or the peak; without a text it is a bookmark</source>
-        <translation>针对所选对象，否则针对光标、区间或峰值；没有文字时为书签</translation>
-    </message>
-    <message>
-        <source>Notes are for a whole run with a timeline</source>
-        <translation>只有带时间线的完整运行才能添加备注</translation>
-    </message>
-    <message>
         <source>bookmark</source>
         <translation>书签</translation>
     </message>
@@ -12544,14 +12950,6 @@ memory snapshot, Kineto&apos;s JSON; plain, .gz or .zst</source>
     <message>
         <source>the notes of this run cannot be read: %1</source>
         <translation>无法读取此运行的备注：%1</translation>
-    </message>
-    <message>
-        <source>the notes of this run are not read yet</source>
-        <translation>此运行的备注尚未读取</translation>
-    </message>
-    <message>
-        <source>a run has at most %1 notes</source>
-        <translation>一次运行最多有 %1 条备注</translation>
     </message>
     <message>
         <source>The timeline as shown, as PNG, SVG or PDF</source>
@@ -12590,10 +12988,6 @@ memory snapshot, Kineto&apos;s JSON; plain, .gz or .zst</source>
         <translation>更改按键…</translation>
     </message>
     <message>
-        <source>Give any command another key</source>
-        <translation>为任何命令指定其他按键</translation>
-    </message>
-    <message>
         <source>shortcuts</source>
         <translation>快捷键</translation>
     </message>
@@ -12608,10 +13002,6 @@ memory snapshot, Kineto&apos;s JSON; plain, .gz or .zst</source>
     <message>
         <source>Tour</source>
         <translation>导览</translation>
-    </message>
-    <message>
-        <source>The window in five steps, on a shipped run</source>
-        <translation>用自带的运行分五步介绍窗口</translation>
     </message>
     <message>
         <source>introduction</source>
@@ -12634,24 +13024,8 @@ memory snapshot, Kineto&apos;s JSON; plain, .gz or .zst</source>
         <translation>内存里有什么</translation>
     </message>
     <message>
-        <source>At the peak, or at the cursor where you click in the curve. A click on a category hides it. Below: what is selected, with its call stack and links to its op, kernels and module.</source>
-        <translation>峰值处，或单击曲线放置光标处的内容。单击类别可隐藏它。下方是所选内容及其调用栈，以及到算子、内核和模块的链接。</translation>
-    </message>
-    <message>
         <source>What would change it</source>
         <translation>什么会改变它</translation>
-    </message>
-    <message>
-        <source>Each technique shows what it saves and what it costs in time before it is switched on. Ctrl+Z takes it back; the history below has every result.</source>
-        <translation>每项技术在启用前就显示它节省多少内存、耗费多少时间。Ctrl+Z 撤销；下方的历史记录有每个结果。</translation>
-    </message>
-    <message>
-        <source>Why it is so</source>
-        <translation>为什么会这样</translation>
-    </message>
-    <message>
-        <source>Findings, call sites, fragmentation, the live set at the cursor, kernels. A click on a row shows it in the timeline. Ctrl+F finds everything that is drawn.</source>
-        <translation>问题、调用点、碎片、光标处的存活集合、内核。单击一行即在时间线中显示。Ctrl+F 可查找绘制的所有内容。</translation>
     </message>
     <message>
         <source>Your own program</source>
@@ -12666,16 +13040,266 @@ memory snapshot, Kineto&apos;s JSON; plain, .gz or .zst</source>
         <translation>保留所选区间…</translation>
     </message>
     <message>
-        <source>Beside others, as a note with its peak, its change and what it allocated and freed</source>
-        <translation>与其他区间并存，作为笔记记录其峰值、变化以及分配和释放的内容</translation>
-    </message>
-    <message>
         <source>several</source>
         <translation>多个</translation>
     </message>
     <message>
         <source>Not kept: %1</source>
         <translation>未保存：%1</translation>
+    </message>
+    <message>
+        <source>Choose a model and press Ctrl+R to plan it,
+or plan or record your own Python program with Ctrl+G,
+or drop a recording here or open one with Ctrl+O: .trace, a CUDA
+memory snapshot or Kineto JSON; plain, .gz or .zst</source>
+        <translation>选择模型并按 Ctrl+R 进行规划，
+或用 Ctrl+G 规划或录制您自己的 Python 程序，
+或将录制拖放到此处，或用 Ctrl+O 打开：.trace、CUDA
+内存快照、Kineto 的 JSON；未压缩、.gz 或 .zst</translation>
+    </message>
+    <message>
+        <source>A .trace file, a CUDA memory snapshot or Kineto JSON</source>
+        <translation>.trace 文件、CUDA 内存快照、Kineto 的 JSON</translation>
+    </message>
+    <message>
+        <source>Your own train.py, on an emulated GPU, on this computer or on another; does not start it yet</source>
+        <translation>您自己的 train.py：在模拟 GPU、本机或另一台计算机的 GPU 上；暂不启动</translation>
+    </message>
+    <message>
+        <source>One HTML page that can be read without vramscope; a comparison if a baseline is pinned</source>
+        <translation>无需 vramscope 即可阅读的 HTML 页面；固定了基线时为比较报告</translation>
+    </message>
+    <message>
+        <source>Clear the selected range</source>
+        <translation>退出所选区间</translation>
+    </message>
+    <message>
+        <source>Including hidden ones; right-click a track&apos;s title to hide it</source>
+        <translation>包括隐藏的轨道；右键单击轨道标题可隐藏</translation>
+    </message>
+    <message>
+        <source>Really computes and measures the same steps, and compares the plan with them</source>
+        <translation>同样的步骤，真实计算并测量；与规划比较</translation>
+    </message>
+    <message>
+        <source>The program that runs or has ended in the background</source>
+        <translation>在后台运行或已结束的程序</translation>
+    </message>
+    <message>
+        <source>From the device table, as a MIG slice, with another memory size, from a device file, or with your own figures</source>
+        <translation>搜索设备表；MIG 切片、其他显存大小、设备文件、数值</translation>
+    </message>
+    <message>
+        <source>Predicted and published figures side by side; each experiment opens as a run</source>
+        <translation>预测值与发表值对照；每个都可作为运行打开</translation>
+    </message>
+    <message>
+        <source>Show the baseline and compare it with the current run</source>
+        <translation>显示基线，并与之前显示的内容比较</translation>
+    </message>
+    <message>
+        <source>%1 is now the baseline</source>
+        <translation>%1 现为基线</translation>
+    </message>
+    <message>
+        <source>No baseline: runs are compared with the previous run</source>
+        <translation>没有基线了：运行与上一次比较</translation>
+    </message>
+    <message>
+        <source> Your settings are kept: %1.</source>
+        <translation> 您的设置保留：%1。</translation>
+    </message>
+    <message>
+        <source>%1 has its own settings</source>
+        <translation>%1 有自己的设置</translation>
+    </message>
+    <message>
+        <source>Planned for comparison with the recording: %1</source>
+        <translation>与录制对照的规划：%1</translation>
+    </message>
+    <message>
+        <source>%1. The recording does not contain the batch size and the sequence length: set them on the left.</source>
+        <translation>%1。录制中没有批大小和序列长度：请在左侧设置。</translation>
+    </message>
+    <message>
+        <source>The whole file is being opened. A part opens faster and needs less memory: one device, or a range of entries or of time.</source>
+        <translation>正在打开全部内容。只打开一部分更快且占用内存更少：一个设备、一段条目或一段时间。</translation>
+    </message>
+    <message>
+        <source>%1: %2 events according to its index</source>
+        <translation>%1：索引中有 %2 个事件</translation>
+    </message>
+    <message>
+        <source>Open another file with Ctrl+O, or press Ctrl+R to plan a run</source>
+        <translation>用 Ctrl+O 打开另一个，或按 Ctrl+R 规划一次运行</translation>
+    </message>
+    <message>
+        <source>Opening %1 for comparison</source>
+        <translation>正在打开 %1 以便比较</translation>
+    </message>
+    <message>
+        <source>Cannot open %1 for comparison</source>
+        <translation>无法打开 %1 进行比较</translation>
+    </message>
+    <message>
+        <source>%1 is incomplete</source>
+        <translation>%1 不完整</translation>
+    </message>
+    <message>
+        <source>See what would help</source>
+        <translation>可行的办法</translation>
+    </message>
+    <message>
+        <source>It has %1 bytes, but a config.json has only a few thousand</source>
+        <translation>它有 %1 字节；config.json 通常只有几千字节</translation>
+    </message>
+    <message>
+        <source>A snapshot without a history has no timeline; use the filters of its tables</source>
+        <translation>没有历史的快照没有时间线：其表格有各自的筛选</translation>
+    </message>
+    <message>
+        <source>Assign other keys to commands</source>
+        <translation>为任何命令指定其他按键</translation>
+    </message>
+    <message>
+        <source>The window in five steps, on a sample run</source>
+        <translation>用自带的运行分五步介绍窗口</translation>
+    </message>
+    <message>
+        <source>The memory at the peak, or at the cursor if you click in the curve. A click on a category hides it. Below it is the selection, with its call stack and links to its op, kernels and module.</source>
+        <translation>峰值处，或单击曲线放置光标处的内容。单击类别可隐藏它。下方是所选内容及其调用栈，以及到算子、内核和模块的链接。</translation>
+    </message>
+    <message>
+        <source>Each technique shows what it saves and what it costs in time before you switch it on. Ctrl+Z undoes it; the history below lists every result.</source>
+        <translation>每项技术在启用前就显示它节省多少内存、耗费多少时间。Ctrl+Z 撤销；下方的历史记录有每个结果。</translation>
+    </message>
+    <message>
+        <source>Why memory is used</source>
+        <translation>为什么会这样</translation>
+    </message>
+    <message>
+        <source>Findings, call sites, fragmentation, the live set at the cursor, kernels. A click on a row shows it in the timeline. Ctrl+F finds anything in the timeline.</source>
+        <translation>问题、调用点、碎片、光标处的存活集合、内核。单击一行即在时间线中显示。Ctrl+F 可查找绘制的所有内容。</translation>
+    </message>
+    <message>
+        <source>The result of %1 was saved: %2</source>
+        <translation>%1 的结果已保留：%2</translation>
+    </message>
+    <message>
+        <source>%1. It is only in memory: save it in another place.</source>
+        <translation>%1。它只在内存中：请保存到其他位置。</translation>
+    </message>
+    <message>
+        <source>Not saved: %1: %2</source>
+        <translation>未保留：%1：%2</translation>
+    </message>
+    <message>
+        <source>A run on this computer&apos;s GPU is in progress.</source>
+        <translation>本机 GPU 上的运行仍在继续。</translation>
+    </message>
+    <message>
+        <source>Discard</source>
+        <translation>丢弃</translation>
+    </message>
+    <message>
+        <source>At the cursor, else at the selection; measures what happens between A and B</source>
+        <translation>在光标处，否则在所选对象处：测量 A 与 B 之间发生的变化</translation>
+    </message>
+    <message>
+        <source>Not copied: the range is still being computed</source>
+        <translation>未复制：该区间尚未统计完</translation>
+    </message>
+    <message>
+        <source>The figures of the selected range as TSV: time, changes, bytes allocated and freed by category</source>
+        <translation>所选区间的测量结果，TSV 格式：时间、变化、按类别分配和释放的字节数</translation>
+    </message>
+    <message>
+        <source>For the selection, else for the cursor, the range or the peak; a note without text is a bookmark</source>
+        <translation>针对所选对象，否则针对光标、区间或峰值；没有文字时为书签</translation>
+    </message>
+    <message>
+        <source>Notes need a complete run with a timeline</source>
+        <translation>只有带时间线的完整运行才能添加备注</translation>
+    </message>
+    <message>
+        <source>As a note with the range&apos;s peak, its change, and the bytes allocated and freed in it</source>
+        <translation>与其他区间并存，作为笔记记录其峰值、变化以及分配和释放的内容</translation>
+    </message>
+    <message>
+        <source>the notes of this run have not been read yet</source>
+        <translation>此运行的备注尚未读取</translation>
+    </message>
+    <message>
+        <source>a run can have at most %1 notes</source>
+        <translation>一次运行最多有 %1 条备注</translation>
+    </message>
+    <message>
+        <source>The events that arrived are saved and listed in the File menu.</source>
+        <translation>已收到的内容已保留；“文件”菜单中也有列出。</translation>
+    </message>
+    <message>
+        <source>These were open: %1. Document &gt; Restore also reopens them.</source>
+        <translation>当时打开的有：%1。也可以用“文档 &gt; 恢复”找回。</translation>
+    </message>
+    <message>
+        <source>No sample run has these settings</source>
+        <translation>没有附带此配置的运行</translation>
+    </message>
+    <message>
+        <source>Planning needs LibTorch. Download it in the panel on the left, or with `vramscope setup`.</source>
+        <translation>规划它需要 LibTorch。可用左侧面板下载，或运行 `vramscope setup`。</translation>
+    </message>
+    <message>
+        <source>no sample run has these settings, and LibTorch is not installed</source>
+        <translation>不在附带的运行中，且未安装 LibTorch</translation>
+    </message>
+    <message>
+        <source>LibTorch is not installed, and this build has no sample runs</source>
+        <translation>未安装 LibTorch，且本程序没有附带运行</translation>
+    </message>
+    <message>
+        <source>LibTorch is not installed, and no sample run was found</source>
+        <translation>未安装 LibTorch，且没有找到附带的运行</translation>
+    </message>
+    <message>
+        <source>opening a sample run …</source>
+        <translation>正在打开附带的运行…</translation>
+    </message>
+    <message>
+        <source>Cancelled: the downloaded part is kept</source>
+        <translation>已取消：已下载的内容保留</translation>
+    </message>
+    <message>
+        <source>LibTorch was not installed: %1</source>
+        <translation>未能安装 LibTorch：%1</translation>
+    </message>
+    <message>
+        <source>That document becomes the baseline of the current one; you can also drag a tab onto another</source>
+        <translation>它成为当前文档的基线；也可以把标签拖到另一个标签上</translation>
+    </message>
+    <message>
+        <source>%1 has no result to compare with yet</source>
+        <translation>%1 还没有可比较的对象</translation>
+    </message>
+    <message>
+        <source>%1. Change that setting to run again, or undo the last change with Ctrl+Z.</source>
+        <translation>%1。更改所指的设置即会自动重新运行；Ctrl+Z 撤销上一次更改。</translation>
+    </message>
+    <message>
+        <source>%1 The events that arrived are shown.</source>
+        <translation>%1 显示已收到的内容。</translation>
+    </message>
+    <message>
+        <source>The worker keeps crashing and is no longer restarted</source>
+        <translation>工作进程不断崩溃；已停止重启</translation>
+    </message>
+    <message>
+        <source>%1 and is not overwritten. Choose another name.</source>
+        <translation>%1：保持不变。请选择其他名称。</translation>
+    </message>
+    <message>
+        <source>Computing memory use … · Ctrl+. cancels</source>
+        <translation>正在汇总内存内容… · 按 Ctrl+. 取消</translation>
     </message>
 </context>
 <context>
@@ -12690,18 +13314,6 @@ memory snapshot, Kineto&apos;s JSON; plain, .gz or .zst</source>
     <message>
         <source>Delete</source>
         <translation>删除</translation>
-    </message>
-    <message>
-        <source>Delete the chosen note (Del in the table); Ctrl+Z brings it back</source>
-        <translation>删除选中的备注（表格中按 Del）；Ctrl+Z 恢复</translation>
-    </message>
-    <message>
-        <source>Choose a note, or add one with Ctrl+M</source>
-        <translation>选择一条备注，或按 Ctrl+M 添加</translation>
-    </message>
-    <message>
-        <source>Text; Enter adds the note, Esc does not</source>
-        <translation>文字；Enter 添加备注，Esc 放弃</translation>
     </message>
     <message>
         <source>Text; Enter changes the note</source>
@@ -12722,6 +13334,18 @@ Move the file away to write new ones.</source>
     <message>
         <source>range of %1 from %2</source>
         <translation>从 %2 开始、长 %1 的区间</translation>
+    </message>
+    <message>
+        <source>Delete the selected note (Del in the table); Ctrl+Z restores it</source>
+        <translation>删除选中的备注（表格中按 Del）；Ctrl+Z 恢复</translation>
+    </message>
+    <message>
+        <source>Select a note, or add one with Ctrl+M</source>
+        <translation>选择一条备注，或按 Ctrl+M 添加</translation>
+    </message>
+    <message>
+        <source>Text; Enter adds the note, Esc cancels</source>
+        <translation>文字；Enter 添加备注，Esc 放弃</translation>
     </message>
 </context>
 <context>
@@ -12787,16 +13411,16 @@ Move the file away to write new ones.</source>
         <translation>没有这个文件。</translation>
     </message>
     <message>
-        <source>The file has %1.</source>
-        <translation>该文件有 %1。</translation>
-    </message>
-    <message>
-        <source>Only the selected part is kept in memory. Older blocks appear as its start state. Empty fields leave that side open.</source>
+        <source>Only the selected part is kept in memory. Older blocks appear as its start state. Empty fields set no limit.</source>
         <translation>只有所选部分保存在内存中。早于该部分的块作为其初始状态。留空表示该侧不限。</translation>
     </message>
     <message>
-        <source>path of a snapshot or a Kineto JSON</source>
+        <source>path of a snapshot or a Kineto JSON file</source>
         <translation>快照或 Kineto JSON 的路径</translation>
+    </message>
+    <message>
+        <source>The file size is %1.</source>
+        <translation>该文件有 %1。</translation>
     </message>
 </context>
 <context>
@@ -12804,10 +13428,6 @@ Move the file away to write new ones.</source>
     <message>
         <source>Go there</source>
         <translation>跳转</translation>
-    </message>
-    <message>
-        <source>What held the memory</source>
-        <translation>被谁占用</translation>
     </message>
     <message>
         <source>Could not be computed: %1</source>
@@ -12842,7 +13462,11 @@ Move the file away to write new ones.</source>
         <translation> 最多预留 %1；文件中没有设备的显存大小。</translation>
     </message>
     <message>
-        <source>Cancelled: without the replayed results.</source>
+        <source>What used the memory</source>
+        <translation>被谁占用</translation>
+    </message>
+    <message>
+        <source>Cancelled: the replayed results are missing.</source>
         <translation>已取消：不含需要重放的部分。</translation>
     </message>
 </context>
@@ -12874,10 +13498,6 @@ Move the file away to write new ones.</source>
     <message>
         <source>What</source>
         <translation>内容</translation>
-    </message>
-    <message>
-        <source>A plan needs no GPU. A recording measures memory, kernels and copies of a real run</source>
-        <translation>规划不需要 GPU。录制测量真实运行的内存、内核和拷贝</translation>
     </message>
     <message>
         <source>user@box</source>
@@ -12914,10 +13534,6 @@ Move the file away to write new ones.</source>
     <message>
         <source>Python</source>
         <translation>Python</translation>
-    </message>
-    <message>
-        <source>The interpreter that has your PyTorch</source>
-        <translation>装有您的 PyTorch 的解释器</translation>
     </message>
     <message>
         <source>none</source>
@@ -12960,10 +13576,6 @@ Move the file away to write new ones.</source>
         <translation>内核</translation>
     </message>
     <message>
-        <source>the script&apos;s</source>
-        <translation>脚本所在目录</translation>
-    </message>
-    <message>
         <source>Stop</source>
         <translation>停止</translation>
     </message>
@@ -12976,10 +13588,6 @@ Move the file away to write new ones.</source>
         <translation>没有找到</translation>
     </message>
     <message>
-        <source>The Python interpreter that has your PyTorch (bin/python of its environment)</source>
-        <translation>装有您的 PyTorch 的 Python 解释器（其环境的 bin/python）</translation>
-    </message>
-    <message>
         <source>The script that trains</source>
         <translation>用于训练的脚本</translation>
     </message>
@@ -12990,10 +13598,6 @@ Move the file away to write new ones.</source>
     <message>
         <source>Python %1, %2</source>
         <translation>Python %1，%2</translation>
-    </message>
-    <message>
-        <source>The script really runs on this computer&apos;s GPU, as without vramscope: what it writes stays. Memory, kernels and copies are measured while it runs.</source>
-        <translation>脚本会在本机 GPU 上真正运行，与不用 vramscope 时一样：写入的内容会保留。运行时测量内存、内核和拷贝。</translation>
     </message>
     <message>
         <source>Plan this program</source>
@@ -13036,10 +13640,6 @@ Move the file away to write new ones.</source>
         <translation>正在停止</translation>
     </message>
     <message>
-        <source>It has ended; reading the rest</source>
-        <translation>已结束；正在读取其余内容</translation>
-    </message>
-    <message>
         <source> · %1 events</source>
         <translation> · %1 个事件</translation>
     </message>
@@ -13054,10 +13654,6 @@ Move the file away to write new ones.</source>
     <message>
         <source> (%1)</source>
         <translation>（%1）</translation>
-    </message>
-    <message>
-        <source>Stopped after %1 s; what arrived is kept</source>
-        <translation>%1 秒后停止；已收到的内容保留</translation>
     </message>
     <message>
         <source>Stopped before anything was on the GPU</source>
@@ -13084,10 +13680,6 @@ Move the file away to write new ones.</source>
         <translation>其 PATH 中的版本</translation>
     </message>
     <message>
-        <source>vramscope on that computer, if it is not on the PATH of a shell that ssh starts</source>
-        <translation>那台计算机上的 vramscope，用于 ssh 启动的 shell 的 PATH 中没有它时</translation>
-    </message>
-    <message>
         <source>Working directory</source>
         <translation>启动目录</translation>
     </message>
@@ -13112,20 +13704,8 @@ Move the file away to write new ones.</source>
         <translation>进程数，每个 GPU 一个，如同 torchrun 启动的那样</translation>
     </message>
     <message>
-        <source>Ends after this many optimizer steps: the first creates the optimizer&apos;s state, the second is like all later ones. 0: runs to its end</source>
-        <translation>执行这么多优化器步后结束；第一步建立优化器状态，第二步与之后各步相同。0：运行到结束</translation>
-    </message>
-    <message>
         <source>skip parameter initialization</source>
         <translation>不初始化参数</translation>
-    </message>
-    <message>
-        <source>Initialization takes long on the CPU and does not change the memory of a planned GPU. Turn this off if the script reads parameter values</source>
-        <translation>在处理器上初始化耗时很长，且不改变规划 GPU 的内存。如果脚本会查看参数值，请关闭此项</translation>
-    </message>
-    <message>
-        <source>Records which PyTorch operator launched each kernel; costs a fifth of a step&apos;s CPU time. A plan always knows it</source>
-        <translation>每个录制的内核由 PyTorch 的哪个算子启动：占用一步处理器时间的五分之一。规划总是知道</translation>
     </message>
     <message>
         <source>train.py, on that computer</source>
@@ -13134,14 +13714,6 @@ Move the file away to write new ones.</source>
     <message>
         <source>the login directory</source>
         <translation>登录目录</translation>
-    </message>
-    <message>
-        <source>Like Ctrl-C; press again to force it. What has arrived is kept</source>
-        <translation>等同于 Ctrl-C；再按一次：强制停止。已收到的内容保留</translation>
-    </message>
-    <message>
-        <source>Plan the same program on it and compare: this run is the baseline</source>
-        <translation>在其上规划同一程序并比较：当前运行为基线</translation>
     </message>
     <message>
         <source>OUTPUT</source>
@@ -13156,14 +13728,6 @@ Move the file away to write new ones.</source>
         <translation>另一个…</translation>
     </message>
     <message>
-        <source>The script really runs, with your rights, on an emulated GPU: nothing is computed, losses are 0. What it writes, renames or deletes stays in a temporary layer that is deleted afterwards. Uploads to known services are disabled; downloads work.</source>
-        <translation>脚本会以您的权限在模拟 GPU 上真正运行：不进行任何计算，损失为 0。它写入、重命名或删除的内容位于临时层中，之后会删除。已知服务的上传被禁用，下载可用。</translation>
-    </message>
-    <message>
-        <source>The script really runs on that computer, and what it writes stays there. vramscope must be installed there, too; its hooks&apos; data comes through ssh while it runs. ssh has no terminal here: it needs a key, not a password.</source>
-        <translation>脚本会在那台计算机上真正运行，写入的内容会保留。那里也必须有 vramscope；其钩子的数据在运行时通过 ssh 传来。这里的 ssh 没有终端：需要密钥，不能输入密码。</translation>
-    </message>
-    <message>
         <source>Start it now (Ctrl+R)</source>
         <translation>立即启动（Ctrl+R）</translation>
     </message>
@@ -13172,8 +13736,68 @@ Move the file away to write new ones.</source>
         <translation>正在连接 %1，并在那里启动 Python</translation>
     </message>
     <message>
-        <source>All steps are done; Python is ending</source>
+        <source>A plan needs no GPU. A recording measures memory, kernels and memcpys of a real run</source>
+        <translation>规划不需要 GPU。录制测量真实运行的内存、内核和拷贝</translation>
+    </message>
+    <message>
+        <source>Path of vramscope on that computer, if ssh does not find it in the PATH</source>
+        <translation>那台计算机上的 vramscope，用于 ssh 启动的 shell 的 PATH 中没有它时</translation>
+    </message>
+    <message>
+        <source>The interpreter of the environment that contains your PyTorch</source>
+        <translation>装有您的 PyTorch 的解释器</translation>
+    </message>
+    <message>
+        <source>Ends the program after this many optimizer steps. The first step creates the optimizer&apos;s state; the second is like all later ones. 0: until the program ends</source>
+        <translation>执行这么多优化器步后结束；第一步建立优化器状态，第二步与之后各步相同。0：运行到结束</translation>
+    </message>
+    <message>
+        <source>Initialization takes long on the CPU and does not change the planned memory. Turn this off if the script reads parameter values</source>
+        <translation>在处理器上初始化耗时很长，且不改变规划 GPU 的内存。如果脚本会查看参数值，请关闭此项</translation>
+    </message>
+    <message>
+        <source>Records which PyTorch operator launched each kernel; costs a fifth of a step&apos;s CPU time. A plan always records it</source>
+        <translation>每个录制的内核由 PyTorch 的哪个算子启动：占用一步处理器时间的五分之一。规划总是知道</translation>
+    </message>
+    <message>
+        <source>the script&apos;s folder</source>
+        <translation>脚本所在目录</translation>
+    </message>
+    <message>
+        <source>Interrupts the program like Ctrl-C; press again to kill it. Data received so far is kept</source>
+        <translation>等同于 Ctrl-C；再按一次：强制停止。已收到的内容保留</translation>
+    </message>
+    <message>
+        <source>Plan the same program for another GPU and compare it with this run, which becomes the baseline</source>
+        <translation>在其上规划同一程序并比较：当前运行为基线</translation>
+    </message>
+    <message>
+        <source>The Python interpreter of the environment that contains your PyTorch (bin/python)</source>
+        <translation>装有您的 PyTorch 的 Python 解释器（其环境的 bin/python）</translation>
+    </message>
+    <message>
+        <source>The script runs with your rights on an emulated GPU: nothing is computed, and losses are 0. Files that it writes, renames or deletes change only in a temporary layer that is deleted afterwards. Uploads to known services are disabled; downloads work.</source>
+        <translation>脚本会以您的权限在模拟 GPU 上真正运行：不进行任何计算，损失为 0。它写入、重命名或删除的内容位于临时层中，之后会删除。已知服务的上传被禁用，下载可用。</translation>
+    </message>
+    <message>
+        <source>The script runs on that computer, and the files that it writes stay there. vramscope must be installed there, too. The recorded data arrives through ssh while the script runs. ssh has no terminal here, so it needs a key, not a password.</source>
+        <translation>脚本会在那台计算机上真正运行，写入的内容会保留。那里也必须有 vramscope；其钩子的数据在运行时通过 ssh 传来。这里的 ssh 没有终端：需要密钥，不能输入密码。</translation>
+    </message>
+    <message>
+        <source>The script runs on this computer&apos;s GPU as it would without vramscope, and the files that it writes stay. Memory, kernels and memcpys are measured while it runs.</source>
+        <translation>脚本会在本机 GPU 上真正运行，与不用 vramscope 时一样：写入的内容会保留。运行时测量内存、内核和拷贝。</translation>
+    </message>
+    <message>
+        <source>All steps are done; Python is exiting</source>
         <translation>所有步已完成；Python 正在结束</translation>
+    </message>
+    <message>
+        <source>The program has ended; reading the remaining data</source>
+        <translation>已结束；正在读取其余内容</translation>
+    </message>
+    <message>
+        <source>Stopped after %1 s; data received so far is kept</source>
+        <translation>%1 秒后停止；已收到的内容保留</translation>
     </message>
 </context>
 <context>
@@ -13191,39 +13815,39 @@ Move the file away to write new ones.</source>
         <translation>请选择另一个解释器。</translation>
     </message>
     <message>
-        <source>program &apos;vramscope&apos;, which starts it, not found</source>
-        <translation>没有找到启动它所需的程序 &apos;vramscope&apos;</translation>
-    </message>
-    <message>
-        <source>Build it with ./vramscope; it belongs beside this program.</source>
-        <translation>用 ./vramscope 构建；它位于本程序旁边。</translation>
-    </message>
-    <message>
         <source>Check the free space in %1.</source>
         <translation>%1 中是否有空间？</translation>
     </message>
     <message>
-        <source>cannot read its history: %1</source>
+        <source>&apos;vramscope&apos;, which runs the program, was not found</source>
+        <translation>没有找到启动它所需的程序 &apos;vramscope&apos;</translation>
+    </message>
+    <message>
+        <source>Build it with ./vramscope, or add it to the PATH.</source>
+        <translation>用 ./vramscope 构建；它位于本程序旁边。</translation>
+    </message>
+    <message>
+        <source>cannot read the program&apos;s history: %1</source>
         <translation>无法读取其历史：%1</translation>
     </message>
     <message>
-        <source>cannot start &apos;%1&apos;, which starts it</source>
+        <source>cannot start &apos;%1&apos;, which runs the program</source>
         <translation>无法启动用于启动它的 &apos;%1&apos;</translation>
     </message>
     <message>
-        <source>the process that watches it was killed, and the program with it</source>
+        <source>the process that watches the program was killed, and the program with it</source>
         <translation>监视它的进程被终止，它也随之终止</translation>
     </message>
     <message>
-        <source>The events that arrived before are shown.</source>
+        <source>The events that arrived until then are shown.</source>
         <translation>显示此前已收到的内容。</translation>
     </message>
     <message>
-        <source>cannot write its whole history: %1</source>
+        <source>cannot write the complete history: %1</source>
         <translation>无法完整写入其历史：%1</translation>
     </message>
     <message>
-        <source>Free some space in %1; the events that arrived are shown.</source>
+        <source>Free some space in %1. The events that arrived are shown.</source>
         <translation>请在 %1 中腾出空间；显示已收到的内容。</translation>
     </message>
 </context>
@@ -13288,10 +13912,6 @@ Move the file away to write new ones.</source>
         <translation>规划一次运行以比较</translation>
     </message>
     <message>
-        <source>The recording stays as the baseline; the controls come back</source>
-        <translation>录制保留为基线；控制面板恢复</translation>
-    </message>
-    <message>
         <source>Open part of it …</source>
         <translation>打开其中一部分…</translation>
     </message>
@@ -13308,16 +13928,8 @@ Move the file away to write new ones.</source>
         <translation>%1 · 正在打开</translation>
     </message>
     <message>
-        <source>Planned on an emulated %1: the program itself ran, with PyTorch&apos;s own CUDA code and allocator; nothing was computed. Techniques are switched in the program.</source>
-        <translation>在模拟的 %1 上规划：程序本身真正运行，使用 PyTorch 自己的 CUDA 代码和分配器；没有进行计算。技术需在程序中切换。</translation>
-    </message>
-    <message>
         <source>A snapshot without a history can&apos;t be replayed</source>
         <translation>没有历史的快照无法重放</translation>
-    </message>
-    <message>
-        <source>One device, a range of entries, a range of time</source>
-        <translation>一个设备、一段条目、一段时间</translation>
     </message>
     <message>
         <source>CATEGORIES · INFERRED</source>
@@ -13336,28 +13948,40 @@ Move the file away to write new ones.</source>
         <translation>可以分析</translation>
     </message>
     <message>
-        <source>This was recorded elsewhere: its techniques cannot be switched.</source>
-        <translation>这是在别处录制的：无法在其中切换技术。</translation>
-    </message>
-    <message>
-        <source>The allocator&apos;s settings can be tried here.</source>
-        <translation>这里可以尝试分配器的设置。</translation>
-    </message>
-    <message>
-        <source>Try the allocator&apos;s settings, or a planned run of a similar model beside it.</source>
-        <translation>可以尝试分配器的设置，以及对照规划一个类似模型。</translation>
-    </message>
-    <message>
-        <source>Try a planned run of a similar model beside it.</source>
-        <translation>可以对照规划一个类似模型。</translation>
-    </message>
-    <message>
         <source>Replay the recording under other settings of PYTORCH_CUDA_ALLOC_CONF</source>
         <translation>在 PYTORCH_CUDA_ALLOC_CONF 的其他设置下重放录制</translation>
     </message>
     <message>
         <source>A snapshot without history has no entries: it is a single state</source>
         <translation>没有历史的快照没有条目：它只是一个时刻</translation>
+    </message>
+    <message>
+        <source>Makes the recording the baseline and shows the controls again</source>
+        <translation>录制保留为基线；控制面板恢复</translation>
+    </message>
+    <message>
+        <source>Planned on an emulated %1: the program ran with PyTorch&apos;s own CUDA code and allocator, but nothing was computed. Switch techniques in the program itself.</source>
+        <translation>在模拟的 %1 上规划：程序本身真正运行，使用 PyTorch 自己的 CUDA 代码和分配器；没有进行计算。技术需在程序中切换。</translation>
+    </message>
+    <message>
+        <source>This is a recording: its techniques cannot be switched here.</source>
+        <translation>这是在别处录制的：无法在其中切换技术。</translation>
+    </message>
+    <message>
+        <source>You can try other allocator settings.</source>
+        <translation>这里可以尝试分配器的设置。</translation>
+    </message>
+    <message>
+        <source>You can try other allocator settings, or plan a similar model to compare with.</source>
+        <translation>可以尝试分配器的设置，以及对照规划一个类似模型。</translation>
+    </message>
+    <message>
+        <source>You can plan a similar model to compare with.</source>
+        <translation>可以对照规划一个类似模型。</translation>
+    </message>
+    <message>
+        <source>Choose a device, a range of history entries or a time range</source>
+        <translation>一个设备、一段条目、一段时间</translation>
     </message>
 </context>
 <context>
@@ -13399,10 +14023,6 @@ Move the file away to write new ones.</source>
         <translation>优化器</translation>
     </message>
     <message>
-        <source>What updates the weights; foreach: lists of tensors, fused: one kernel, loop: one by one</source>
-        <translation>更新权重的方式；foreach：张量列表，fused：一个内核，loop：逐个</translation>
-    </message>
-    <message>
         <source>open config.json …</source>
         <translation>打开 config.json…</translation>
     </message>
@@ -13426,6 +14046,10 @@ Move the file away to write new ones.</source>
         <source>Training steps; the first one creates the optimizer&apos;s state</source>
         <translation>训练步数；第一步建立优化器状态</translation>
     </message>
+    <message>
+        <source>The optimizer and its implementation. foreach: lists of tensors; fused: one kernel; loop: one tensor at a time</source>
+        <translation>更新权重的方式；foreach：张量列表，fused：一个内核，loop：逐个</translation>
+    </message>
 </context>
 <context>
     <name>vramscope::ui::SavingsPlanner</name>
@@ -13438,7 +14062,7 @@ Move the file away to write new ones.</source>
         <translation>需要 LibTorch，但未安装</translation>
     </message>
     <message>
-        <source>The worker keeps crashing; restarts stopped</source>
+        <source>The worker keeps crashing and is no longer restarted</source>
         <translation>工作进程不断崩溃；已停止重启</translation>
     </message>
 </context>
@@ -13473,7 +14097,7 @@ Move the file away to write new ones.</source>
         <translation>没有匹配项。</translation>
     </message>
     <message>
-        <source>Find blocks, kernels, copies, calls, ops, modules, stacks, annotations and notes by their text, or by a filter such as
+        <source>Find blocks, kernels, memcpys, calls, ops, modules, stacks, annotations and notes by their text, or by a filter such as
 size &gt; 10 MiB and module ~ attn and phase = backward</source>
         <translation>块、内核、拷贝、调用、算子、模块、调用栈、标注和笔记可按文本查找，或用筛选条件，如
 size &gt; 10 MiB and module ~ attn and phase = backward</translation>
@@ -13506,24 +14130,24 @@ size &gt; 10 MiB and module ~ attn and phase = backward</translation>
         <translation>空闲：%1</translation>
     </message>
     <message>
-        <source>addresses without memory: %1</source>
-        <translation>没有内存的地址：%1</translation>
-    </message>
-    <message>
         <source>%1, %2</source>
         <translation>%1，%2</translation>
     </message>
     <message>
-        <source>freed by the program; another stream is not done with it yet</source>
+        <source>No segment is reserved here</source>
+        <translation>这里没有段</translation>
+    </message>
+    <message>
+        <source>unmapped addresses: %1</source>
+        <translation>没有内存的地址：%1</translation>
+    </message>
+    <message>
+        <source>freed by the program, but still in use by another stream</source>
         <translation>已被程序释放；另一个流尚未用完</translation>
     </message>
     <message>
-        <source>lives %1</source>
+        <source>lifetime: %1</source>
         <translation>存活 %1</translation>
-    </message>
-    <message>
-        <source>No segment is reserved here</source>
-        <translation>这里没有段</translation>
     </message>
 </context>
 <context>
@@ -13545,16 +14169,16 @@ size &gt; 10 MiB and module ~ attn and phase = backward</translation>
         <translation>所有帧及完整路径</translation>
     </message>
     <message>
-        <source>%1 more frames in the copy</source>
-        <translation>复制内容中还有 %1 帧</translation>
+        <source>Click a block in the timeline, or a row of a table, to see what it is, where it was allocated and how long it lives.</source>
+        <translation>单击时间线中的块或表格的行，查看它是什么、由谁请求、存活多久。</translation>
     </message>
     <message>
-        <source>Click a block of the segments, or a row of a table, to see what it is and where it was allocated.</source>
+        <source>Click a block in the segment map, or a row of a table, to see what it is and where it was allocated.</source>
         <translation>单击段中的块或表格的行，查看它是什么以及由谁请求。</translation>
     </message>
     <message>
-        <source>Click a block in the timeline, or a row of a table, to see what it is, where it was allocated and how long it lives.</source>
-        <translation>单击时间线中的块或表格的行，查看它是什么、由谁请求、存活多久。</translation>
+        <source>%1 more frames in the copied text</source>
+        <translation>复制内容中还有 %1 帧</translation>
     </message>
 </context>
 <context>
@@ -13584,10 +14208,6 @@ size &gt; 10 MiB and module ~ attn and phase = backward</translation>
         <translation>%1 %</translation>
     </message>
     <message>
-        <source>From the next start on</source>
-        <translation>下次启动后生效</translation>
-    </message>
-    <message>
         <source>UI scale</source>
         <translation>界面缩放</translation>
     </message>
@@ -13596,7 +14216,11 @@ size &gt; 10 MiB and module ~ attn and phase = backward</translation>
         <translation>动态效果</translation>
     </message>
     <message>
-        <source>Reduced: nothing moves by itself</source>
+        <source>Applies from the next start</source>
+        <translation>下次启动后生效</translation>
+    </message>
+    <message>
+        <source>Reduced: no animations</source>
         <translation>减少：没有自动移动的内容</translation>
     </message>
 </context>
@@ -13627,10 +14251,6 @@ size &gt; 10 MiB and module ~ attn and phase = backward</translation>
         <translation>示例运行</translation>
     </message>
     <message>
-        <source>%1 to download, %2 on the disk, in %3</source>
-        <translation>下载 %1，磁盘占用 %2，位于 %3</translation>
-    </message>
-    <message>
         <source>Download LibTorch</source>
         <translation>下载 LibTorch</translation>
     </message>
@@ -13655,24 +14275,28 @@ size &gt; 10 MiB and module ~ attn and phase = backward</translation>
         <translation>正在校验下载内容</translation>
     </message>
     <message>
-        <source>%1. These runs were planned before: toggles that lead from one to another work.</source>
-        <translation>%1。这些运行是预先规划的：在它们之间切换的开关可用。</translation>
-    </message>
-    <message>
-        <source>With it, all models, settings and techniques work. Recordings and your own programs do not need it.</source>
-        <translation>有了它，所有模型、设置和技术都可用。录制和您自己的程序不需要它。</translation>
-    </message>
-    <message>
-        <source>. %1 of it are already downloaded</source>
-        <translation>。其中 %1 已存在</translation>
-    </message>
-    <message>
         <source>LibTorch is being installed</source>
         <translation>正在安装 LibTorch</translation>
     </message>
     <message>
         <source>LibTorch was not installed: %1.</source>
         <translation>未能安装 LibTorch：%1。</translation>
+    </message>
+    <message>
+        <source>%1. These runs were planned in advance. Only toggles that lead from one of them to another work.</source>
+        <translation>%1。这些运行是预先规划的：在它们之间切换的开关可用。</translation>
+    </message>
+    <message>
+        <source>With LibTorch, all models, settings and techniques work. Recordings and your own programs do not need it.</source>
+        <translation>有了它，所有模型、设置和技术都可用。录制和您自己的程序不需要它。</translation>
+    </message>
+    <message>
+        <source>%1 to download, %2 on disk, in %3</source>
+        <translation>下载 %1，磁盘占用 %2，位于 %3</translation>
+    </message>
+    <message>
+        <source>. %1 of it is already downloaded</source>
+        <translation>。其中 %1 已存在</translation>
     </message>
 </context>
 <context>
@@ -13717,7 +14341,7 @@ size &gt; 10 MiB and module ~ attn and phase = backward</translation>
         <translation>%1：%2</translation>
     </message>
     <message>
-        <source>Allocator statistics only: %1 of them, no blocks or segments.</source>
+        <source>Only %1 allocator statistics, no blocks or segments.</source>
         <translation>只有分配器的统计数据：共 %1 项，没有块和段。</translation>
     </message>
 </context>
@@ -13864,14 +14488,6 @@ Difference: %3 bytes.</source>
         <translation>每个条形是按此次序的两次规划之差。</translation>
     </message>
     <message>
-        <source>From the model&apos;s defaults to the run on the left, as `vramscope waterfall` does</source>
-        <translation>从模型默认值到左侧的运行；等同于 `vramscope waterfall`</translation>
-    </message>
-    <message>
-        <source>Move the selected bar earlier (Alt+Up): its saving depends on what is already on</source>
-        <translation>将所选条形提前（Alt+Up）：节省量取决于已启用的技术</translation>
-    </message>
-    <message>
         <source>Move the selected bar later (Alt+Down)</source>
         <translation>将所选条形推后（Alt+Down）</translation>
     </message>
@@ -13886,6 +14502,14 @@ Difference: %3 bytes.</source>
     <message>
         <source>For the run before the last change: &quot;Draw&quot; plans again.</source>
         <translation>针对上一次更改之前的运行：“绘制”重新规划。</translation>
+    </message>
+    <message>
+        <source>Draw bars from the model&apos;s defaults to the run on the left, as `vramscope waterfall` does</source>
+        <translation>从模型默认值到左侧的运行；等同于 `vramscope waterfall`</translation>
+    </message>
+    <message>
+        <source>Move the selected bar earlier (Alt+Up): its saving depends on the techniques before it</source>
+        <translation>将所选条形提前（Alt+Up）：节省量取决于已启用的技术</translation>
     </message>
 </context>
 <context>
@@ -13919,24 +14543,8 @@ Difference: %3 bytes.</source>
         <translation>在 %1 下，峰值处的预留仍为 %2。</translation>
     </message>
     <message>
-        <source> It runs out of memory (%1×).</source>
-        <translation> 会内存不足（%1 次）。</translation>
-    </message>
-    <message>
         <source> It does not run out of memory.</source>
         <translation> 不会内存不足。</translation>
-    </message>
-    <message>
-        <source> The GPU&apos;s %1 for segments are inferred from the recording.</source>
-        <translation> GPU 可用于段的 %1 由录制推断。</translation>
-    </message>
-    <message>
-        <source> Under the recorded settings the model places %1 of %2 blocks as recorded.</source>
-        <translation> 在录制的设置下，模型将 %2 个块中的 %1 个放在与录制相同的位置。</translation>
-    </message>
-    <message>
-        <source>Known, but without effect on memory: %1</source>
-        <translation>已知，但不影响内存位置：%1</translation>
     </message>
     <message>
         <source>What would have been reserved under other settings? Recorded with %1. Type settings and press Enter to replay the same requests under them.</source>
@@ -13949,6 +14557,22 @@ Difference: %3 bytes.</source>
     <message>
         <source>Cancelled. Press Enter to start again.</source>
         <translation>已取消。按 Enter 重新开始。</translation>
+    </message>
+    <message>
+        <source>Known settings without effect on memory: %1</source>
+        <translation>已知，但不影响内存位置：%1</translation>
+    </message>
+    <message>
+        <source> The limit of %1 for segments is inferred from the recording.</source>
+        <translation> GPU 可用于段的 %1 由录制推断。</translation>
+    </message>
+    <message>
+        <source> Under the recorded settings the model places %1 of %2 blocks at their recorded addresses.</source>
+        <translation> 在录制的设置下，模型将 %2 个块中的 %1 个放在与录制相同的位置。</translation>
+    </message>
+    <message>
+        <source> It runs out of memory %1 times.</source>
+        <translation> 显存不足 %1 次。</translation>
     </message>
 </context>
 <context>
@@ -14014,10 +14638,6 @@ Difference: %3 bytes.</source>
         <translation>显示</translation>
     </message>
     <message>
-        <source>No kernels were recorded: vramscope record -- python train.py does, or vramscope plan --, or open a trace of torch.profiler</source>
-        <translation>没有录制内核：用 vramscope record -- python train.py 或 vramscope plan -- 录制，或打开 torch.profiler 的跟踪</translation>
-    </message>
-    <message>
         <source>Taller</source>
         <translation>增高</translation>
     </message>
@@ -14036,6 +14656,10 @@ Difference: %3 bytes.</source>
     <message>
         <source>Reset all tracks</source>
         <translation>恢复默认轨道</translation>
+    </message>
+    <message>
+        <source>No kernels were recorded. Run vramscope record -- python train.py or vramscope plan --, or open a trace of torch.profiler</source>
+        <translation>没有录制内核：用 vramscope record -- python train.py 或 vramscope plan -- 录制，或打开 torch.profiler 的跟踪</translation>
     </message>
 </context>
 <context>
@@ -14092,10 +14716,6 @@ Difference: %3 bytes.</source>
 <context>
     <name>vramscope::ui::timeline::TimelineWidget</name>
     <message>
-        <source>Close other programs, or open a part of it</source>
-        <translation>关闭其他程序，或打开其中一部分</translation>
-    </message>
-    <message>
         <source>Timeline</source>
         <translation>时间线</translation>
     </message>
@@ -14114,12 +14734,16 @@ Or open a .trace or a memory snapshot: Ctrl+O, or drop it here.</source>
 或打开 .trace 或内存快照：Ctrl+O，或拖放到此处。</translation>
     </message>
     <message>
-        <source>Cannot draw this</source>
+        <source>Add note …</source>
+        <translation>添加备注…</translation>
+    </message>
+    <message>
+        <source>Cannot draw the timeline</source>
         <translation>无法绘制</translation>
     </message>
     <message>
-        <source>Add note …</source>
-        <translation>添加备注…</translation>
+        <source>Close other programs, or open a part of the trace</source>
+        <translation>关闭其他程序，或打开其中一部分</translation>
     </message>
 </context>
 </TS>

@@ -55,7 +55,7 @@ void FindingsPage::Refresh(int changes) {
 void FindingsPage::Clear() { table_->setTable({}); }
 
 void FindingsPage::Cancelled() {
-  Head(tr("Cancelled. Cancelled. Open a document to evaluate its findings."));
+  Head(tr("Cancelled. Open a document to evaluate its findings."));
 }
 
 QJsonObject FindingsPage::dumpState() const {
