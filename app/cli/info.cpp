@@ -14,6 +14,7 @@
 #include "app/cli/input.h"
 #include "app/cli/summary.h"
 #include "profiler/analysis/analysis.h"
+#include "profiler/base/i18n.h"
 #include "profiler/inference/rules.h"
 #include "profiler/run/saturating.h"
 #include "profiler/run/units.h"
@@ -101,7 +102,7 @@ std::string ValuesText(const trace::Trace& trace,
   for (const auto& value : values) entries += value.second;
   if (values.empty()) return "";
   std::string text =
-      fmt::format("{} entries, {} different: ", Count(entries), Count(values.size()));
+      i18n::Format("{} entries, {} different: ", Count(entries), Count(values.size()));
   for (size_t i = 0; i < std::min<size_t>(values.size(), 3); ++i)
     text += fmt::format("{}'{}' ({})", i > 0 ? ", " : "", values[i].first.substr(0, 60),
                         Count(values[i].second));
@@ -212,7 +213,7 @@ std::map<uint8_t, RuleUse> RulesOf(const trace::Trace& trace) {
 
 std::string RuleText(uint8_t rule) {
   const std::string_view name = inference::RuleName(rule);
-  return name.empty() ? fmt::format("rule {}", rule) : std::string(name);
+  return name.empty() ? i18n::Format("rule {}", rule) : std::string(name);
 }
 
 // Counts the steps. With several processes, those of the process with the most steps.
@@ -361,9 +362,10 @@ std::string WorkText(const trace::Trace& trace) {
     others -= count;
     if (count > 0) text += fmt::format("{} {}, ", what, Count(count));
   }
-  if (others > 0) text += fmt::format("calls and others {}, ", Count(others));
-  if (trace.operands.size() > 0) text += fmt::format("operands {}, ", Count(trace.operands.size()));
-  return text + fmt::format("streams {}", CountStreams(trace));
+  if (others > 0) text += i18n::Format("calls and others {}, ", Count(others));
+  if (trace.operands.size() > 0)
+    text += i18n::Format("operands {}, ", Count(trace.operands.size()));
+  return text + i18n::Format("streams {}", CountStreams(trace));
 }
 
 std::string NotesText(const trace::Trace& trace) {
@@ -382,46 +384,49 @@ std::string StatisticsText(const trace::Trace& trace) {
     return std::find_if(all.begin(), all.end(), [&](const auto& s) { return s.name == name; });
   };
   std::string text;
-  for (const auto& [what, name] :
-       {std::pair("allocated", "allocated_bytes"), std::pair("requested", "requested_bytes"),
-        std::pair("active", "active_bytes"), std::pair("reserved", "reserved_bytes"),
-        std::pair("split off", "inactive_split_bytes")}) {
+  for (const auto& [what, name] : {std::pair(TEXT_MARK("allocated"), "allocated_bytes"),
+                                   std::pair(TEXT_MARK("requested"), "requested_bytes"),
+                                   std::pair(TEXT_MARK("active"), "active_bytes"),
+                                   std::pair(TEXT_MARK("reserved"), "reserved_bytes"),
+                                   std::pair(TEXT_MARK("split off"), "inactive_split_bytes")}) {
     std::string value;
-    for (const auto& [of, words] :
-         {std::pair(".all.current", "now"), std::pair(".all.peak", "at most")})
+    for (const auto& [of, words] : {std::pair(".all.current", TEXT_MARK("now")),
+                                    std::pair(".all.peak", TEXT_MARK("at most"))})
       if (const auto s = find(std::string(name) + of); s != all.end() && s->value >= 0)
         value += fmt::format("{}{} {}", value.empty() ? "" : ", ",
-                             run::FormatBytes(static_cast<uint64_t>(s->value)), words);
-    if (!value.empty()) text += Line(what, value);
+                             run::FormatBytes(static_cast<uint64_t>(s->value)), i18n::Text(words));
+    if (!value.empty()) text += Line(i18n::Text(what), value);
   }
   for (const auto& [what, name] :
-       {std::pair("segments", "segment.all.current"), std::pair("retries", "num_alloc_retries"),
-        std::pair("oom", "num_ooms"), std::pair("cudaMalloc", "num_device_alloc"),
-        std::pair("cudaFree", "num_device_free")})
-    if (const auto s = find(name); s != all.end()) text += Line(what, fmt::format("{}", s->value));
-  return text + Line("figures", fmt::format("{} in all (--json has them)", all.size()));
+       {std::pair(TEXT_MARK("segments"), "segment.all.current"),
+        std::pair(TEXT_MARK("retries"), "num_alloc_retries"), std::pair("oom", "num_ooms"),
+        std::pair("cudaMalloc", "num_device_alloc"), std::pair("cudaFree", "num_device_free")})
+    if (const auto s = find(name); s != all.end())
+      text += Line(i18n::Text(what), fmt::format("{}", s->value));
+  return text + Line("figures", i18n::Format("{} in all (--json has them)", all.size()));
 }
 
 std::string InfoText(const std::string& file, const std::shared_ptr<const trace::Trace>& whole) {
   const trace::Trace& trace = *whole;
   const bool imported = trace.info.backend == trace::Backend::kImported;
   std::string text =
-      imported
-          ? fmt::format("{}: {}\n", Printable(DisplayName(file)),
-                        trace.info.source.empty() ? "a recording" : Printable(trace.info.source))
-          : fmt::format("{}: a trace of the {} backend ({}), written by {}\n",
-                        Printable(DisplayName(file)), trace::Name(trace.info.backend),
-                        trace.info.measured ? "measured" : "modelled",
-                        trace.info.producer.empty() ? "an unknown program"
-                                                    : Printable(trace.info.producer));
+      imported ? fmt::format("{}: {}\n", Printable(DisplayName(file)),
+                             trace.info.source.empty() ? i18n::Text("a recording")
+                                                       : Printable(trace.info.source))
+               : i18n::Format("{}: a trace of the {} backend ({}), written by {}\n",
+                              Printable(DisplayName(file)), trace::Name(trace.info.backend),
+                              i18n::Text(trace.info.measured ? TEXT_MARK("measured")
+                                                             : TEXT_MARK("modelled")),
+                              trace.info.producer.empty() ? i18n::Text("an unknown program")
+                                                          : Printable(trace.info.producer));
   const auto line = [&](std::string_view what, const std::string& value) {
     text += Line(what, value);
   };
   if (!trace.info.model.name.empty()) {
-    line("model", fmt::format("{}, {} parameters ({} trainable), {}", trace.info.model.name,
-                              Count(trace.info.model.parameter_count),
-                              Count(trace.info.model.trainable_count),
-                              run::FormatBytes(trace.info.model.parameter_bytes)));
+    line("model", i18n::Format("{}, {} parameters ({} trainable), {}", trace.info.model.name,
+                               Count(trace.info.model.parameter_count),
+                               Count(trace.info.model.trainable_count),
+                               run::FormatBytes(trace.info.model.parameter_bytes)));
   }
   if (trace.info.device.memory_bytes > 0) {
     line("device", fmt::format("{}, {}", trace.info.device.name,
@@ -430,30 +435,33 @@ std::string InfoText(const std::string& file, const std::shared_ptr<const trace:
     line("devices", fmt::format("{}", fmt::join(DeviceNames(trace), ", ")));
   }
   if (trace::SizesAreOfBlocks(trace))
-    line("sizes", "of blocks (multiples of 512 bytes), because requested sizes are not recorded");
+    line(
+        i18n::Text("sizes"),
+        i18n::Text("of blocks (multiples of 512 bytes), because requested sizes are not recorded"));
   if (trace::SegmentRecordOf(trace) == trace::SegmentRecord::kTotalOnly)
-    line("reserved", "only the total is recorded, without the segments");
+    line(i18n::Text("reserved"), i18n::Text("only the total is recorded, without the segments"));
   if (!trace.info.alloc_conf.empty()) line("allocator", trace.info.alloc_conf);
   const bool state = trace.info.content == trace::Content::kState;
   if (state)
     line("content", trace.info.statistics.empty()
-                        ? "a state: the memory at one time, without a recorded history"
-                        : "a state: figures at one time, without blocks");
+                        ? i18n::Text("a state: the memory at one time, without a recorded history")
+                        : i18n::Text("a state: figures at one time, without blocks"));
   else if (trace.info.has_times)
     line("time", Milliseconds(static_cast<double>(TimeSpan(trace)) / 1e6));
   else
-    line("time", "the entries have none, so times are entry numbers");
+    line(i18n::Text("time"), i18n::Text("the entries have none, so times are entry numbers"));
   if (!trace.info.statistics.empty()) return text + StatisticsText(trace) + NotesText(trace);
-  line("events", fmt::format("{} ({} allocations, {} segments, {} ranges)",
-                             Count(trace.events.size()), Count(trace.allocations.size()),
-                             Count(trace::RecordedSegments(trace)), Count(trace.slices.size())));
+  line("events", i18n::Format("{} ({} allocations, {} segments, {} ranges)",
+                              Count(trace.events.size()), Count(trace.allocations.size()),
+                              Count(trace::RecordedSegments(trace)), Count(trace.slices.size())));
   if (imported) {
     const size_t streams = CountStreams(trace);
-    line("recorded",
-         fmt::format(
-             "{} entries, {} stream{}, {} different stacks; {} older", Count(CountEntries(trace)),
-             streams, streams == 1 ? "" : "s", Count(trace.stacks.size() - 1),
-             CountOlder(trace) == 1 ? "1 block is" : Count(CountOlder(trace)) + " blocks are"));
+    line("recorded", i18n::Format("{} entries, {} stream{}, {} different stacks; {} older",
+                                  Count(CountEntries(trace)), streams, streams == 1 ? "" : "s",
+                                  Count(trace.stacks.size() - 1),
+                                  CountOlder(trace) == 1
+                                      ? i18n::Text("1 block is")
+                                      : i18n::Format("{} blocks are", Count(CountOlder(trace)))));
   }
   if (trace.activities.size() > 0) line("work", WorkText(trace));
   if (const size_t ranks = CountRanks(trace); ranks > 1) line("ranks", fmt::format("{}", ranks));
@@ -462,7 +470,7 @@ std::string InfoText(const std::string& file, const std::shared_ptr<const trace:
     if (const std::string values = ValuesText(trace, *column); !values.empty()) line(what, values);
   if (!state) line("steps", fmt::format("{}", CountSteps(trace)));
   const std::vector<analysis::DevicePeak> peaks = analysis::PeakOfEachDevice(whole);
-  if (peaks.empty()) line("peak", "nothing was allocated");
+  if (peaks.empty()) line(i18n::Text("peak"), i18n::Text("nothing was allocated"));
   const std::string_view held = state ? "memory" : "peak";
   for (const auto& [device, peak] : peaks)
     line(peaks.size() > 1 ? fmt::format("{} {}", held, trace::NameOfDevice(trace, device))
@@ -472,17 +480,18 @@ std::string InfoText(const std::string& file, const std::shared_ptr<const trace:
   if (const std::string counters = CountersText(trace); !counters.empty()) text += "\n" + counters;
   for (const Card& card : CardsOf(whole, peaks))
     text += "\n" +
-            (peaks.size() > 1 ? Line(trace::NameOfDevice(trace, card.memory.device), "at its peak")
-                              : std::string()) +
+            (peaks.size() > 1
+                 ? Line(trace::NameOfDevice(trace, card.memory.device), i18n::Text("at its peak"))
+                 : std::string()) +
             DeviceMemoryText(card.memory);
   const std::map<uint8_t, RuleUse> rules = RulesOf(trace);
   if (rules.empty()) return text;
-  Table table({{"Inferred, by rule", Table::kLeft, true},
-               {"Allocations", Table::kRight},
-               {"Bytes", Table::kRight},
-               {"Changes", Table::kRight},
-               {"Phases", Table::kRight},
-               {"Steps", Table::kRight}});
+  Table table({{i18n::Text("Inferred, by rule"), Table::kLeft, true},
+               {i18n::Text("Allocations"), Table::kRight},
+               {i18n::Text("Bytes"), Table::kRight},
+               {i18n::Text("Changes"), Table::kRight},
+               {i18n::Text("Phases"), Table::kRight},
+               {i18n::Text("Steps"), Table::kRight}});
   const auto number = [](uint64_t n) { return n == 0 ? std::string("-") : Count(n); };
   for (const auto& [rule, use] : rules) {
     table.Row({RuleText(rule), number(use.allocations),
@@ -521,18 +530,19 @@ ExitCode ShowOutline(const std::string& file, bool json) {
     return PrintJson(out);
   }
   std::string text =
-      fmt::format("{}: a trace of the {} backend ({}), read only from its index\n", Printable(file),
-                  trace::Name(o.info.backend), o.info.measured ? "measured" : "modelled");
-  text += Line("file", fmt::format("{}, {} batches", run::FormatBytes(o.file_bytes),
-                                   Count(o.batches.size() + o.activity_batches.size())));
+      i18n::Format("{}: a trace of the {} backend ({}), read only from its index\n",
+                   Printable(file), trace::Name(o.info.backend),
+                   i18n::Text(o.info.measured ? TEXT_MARK("measured") : TEXT_MARK("modelled")));
+  text += Line("file", i18n::Format("{}, {} batches", run::FormatBytes(o.file_bytes),
+                                    Count(o.batches.size() + o.activity_batches.size())));
   text +=
-      Line("events", fmt::format("{} ({} allocations, {} ranges), {} activities", Count(o.events),
-                                 Count(o.allocations), Count(o.slices), Count(o.activities)));
+      Line("events", i18n::Format("{} ({} allocations, {} ranges), {} activities", Count(o.events),
+                                  Count(o.allocations), Count(o.slices), Count(o.activities)));
   if (o.info.has_times)
     text += Line("time", Milliseconds(static_cast<double>(o.end_ns() - o.begin_ns()) / 1e6));
-  text += Line("peak", fmt::format("{} allocated, {} reserved (all devices together)",
-                                   run::FormatBytes(o.peak_allocated()),
-                                   run::FormatBytes(o.peak_reserved())));
+  text += Line("peak", i18n::Format("{} allocated, {} reserved (all devices together)",
+                                    run::FormatBytes(o.peak_allocated()),
+                                    run::FormatBytes(o.peak_reserved())));
   text += Line("complete",
                o.complete ? "yes" : "no" + (o.end_message.empty() ? "" : ": " + o.end_message));
   return PrintText(text);

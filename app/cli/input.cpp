@@ -138,9 +138,9 @@ absl::StatusOr<trace::EventIndex> EventAt(const trace::Trace& trace, int64_t tim
                    "number with --event"));
   if (time_ns < trace.begin_ns() || time_ns > trace.end_ns()) {
     const auto shown = [](int64_t ns) { return Milliseconds(static_cast<double>(ns) / 1e6); };
-    Note(fmt::format("the trace goes from {} to {}: --at {} shows its {}", shown(trace.begin_ns()),
-                     shown(trace.end_ns()), shown(time_ns),
-                     time_ns < trace.begin_ns() ? "beginning" : "end"));
+    Note(i18n::Format("the trace goes from {} to {}: --at {} shows its {}", shown(trace.begin_ns()),
+                      shown(trace.end_ns()), shown(time_ns),
+                      time_ns < trace.begin_ns() ? i18n::Text("beginning") : i18n::Text("end")));
   }
   return analysis::EventAtTime(trace, time_ns);
 }
@@ -189,7 +189,7 @@ void AddDevice(CLI::App& command, RangeOptions& options) {
 }
 
 void AddTop(CLI::App& command, size_t& top) {
-  command.add_option("--top", top, fmt::format("maximum number of rows of a table ({})", top))
+  command.add_option("--top", top, i18n::Format("maximum number of rows of a table ({})", top))
       ->check(CLI::Range(size_t{1}, size_t{1'000'000}).description(""))
       ->type_name("N");
 }
@@ -218,7 +218,9 @@ absl::StatusOr<std::shared_ptr<const trace::Trace>> OpenAny(const std::string& p
                      DisplayName(path)));
   }
   ProgressBar bar(true);
-  options.progress = [&](double fraction) { bar.Show(fraction, "reading " + DisplayName(path)); };
+  options.progress = [&](double fraction) {
+    bar.Show(fraction, i18n::Format("reading {}", DisplayName(path)));
+  };
   absl::StatusOr<std::shared_ptr<const trace::Trace>> trace;
   try {
     trace = input.stream != nullptr
@@ -240,11 +242,11 @@ absl::StatusOr<std::shared_ptr<const trace::Trace>> OpenAny(const std::string& p
   }
   const std::vector<std::string>& warnings = (*trace)->warnings;
   for (size_t i = 0; i < std::min(warnings.size(), kMostWarnings); ++i) {
-    Note(fmt::format("warning: {}: {}", Printable(DisplayName(path)), Printable(warnings[i])));
+    Note(i18n::Format("warning: {}: {}", Printable(DisplayName(path)), Printable(warnings[i])));
   }
   if (warnings.size() > kMostWarnings) {
-    Note(fmt::format("warning: {}: {} more warnings (info --json has them all)",
-                     Printable(DisplayName(path)), warnings.size() - kMostWarnings));
+    Note(i18n::Format("warning: {}: {} more warnings (info --json has them all)",
+                      Printable(DisplayName(path)), warnings.size() - kMostWarnings));
   }
   if (opened_files != nullptr) opened_files->Keep(key, *trace);
   return trace;
@@ -278,9 +280,9 @@ ShownDevice DeviceToShow(std::shared_ptr<const trace::Trace> trace) {
   if (!device) return {std::move(trace), {}};
   const std::string cuda = fmt::format("cuda:{}", *device);
   const std::string name = trace::NameOfDevice(*trace, *device);
-  Note(fmt::format("{} devices, figures of {}{}; --device N for another",
-                   trace::DevicesOf(*trace).size(), cuda,
-                   name == cuda ? "" : " (" + Printable(name) + ")"));
+  Note(i18n::Format("{} devices, figures of {}{}; --device N for another",
+                    trace::DevicesOf(*trace).size(), cuda,
+                    name == cuda ? "" : " (" + Printable(name) + ")"));
   return {trace::OfDevice(trace, *device), device};
 }
 

@@ -152,36 +152,36 @@ ExitCode ShowSums(const Facts& facts, const Options& options) {
     for (const uint32_t row : longest) json["longest"].push_back(facts.ToJson(row));
     return PrintJson(json);
   }
-  if (sums.empty()) return PrintText("no kernels or copies are in this file\n");
-  Table table({{"Takes", Table::kRight},
-               {"Share", Table::kRight},
-               {"Count", Table::kRight},
+  if (sums.empty()) return PrintText(i18n::Text("no kernels or copies are in this file\n"));
+  Table table({{i18n::Text("Takes"), Table::kRight},
+               {i18n::Text("Share"), Table::kRight},
+               {i18n::Text("Count"), Table::kRight},
                {"By " + options.by}});
   for (size_t i = 0; i < std::min(options.top, sums.size()); ++i)
     table.Row({Duration(sums[i].takes_ns), fmt::format("{:.1f} %", 100.0 * all.share(sums[i])),
                Count(sums[i].count),
-               sums[i].name.empty()   ? "(none)"
+               sums[i].name.empty()   ? i18n::Text("(none)")
                : options.by == "name" ? query::ReadableKernel(sums[i].name)
                                       : sums[i].name});
   std::string text = table.Text();
   if (sums.size() > options.top)
-    text += fmt::format("  ({} more)\n", Count(sums.size() - options.top));
-  Table single({{"Longest", Table::kRight},
-                {"Number", Table::kRight},
-                {"Phase"},
+    text += i18n::Format("  ({} more)\n", Count(sums.size() - options.top));
+  Table single({{i18n::Text("Longest"), Table::kRight},
+                {i18n::Text("Number"), Table::kRight},
+                {i18n::Text("Phase")},
                 {"Op"},
-                {"Module"},
-                {"Name"}});
+                {i18n::Text("Module")},
+                {i18n::Text("Name")}});
   for (const uint32_t row : longest)
     single.Row({Duration(facts.Takes(row)), fmt::format("{}", row), OrDash(facts.Phase(row)),
                 OrDash(facts.Op(row)), OrDash(facts.Module(row)),
                 query::ReadableKernel(facts.Name(row))});
   return PrintText(text + "\n" + single.Text() +
-                   (trace.info.measured ? "" : "\n  Times are modelled.\n"));
+                   (trace.info.measured ? "" : i18n::Text("\n  Times are modelled.\n")));
 }
 
 std::string OpText(const Facts& facts, std::string_view what, uint32_t slice) {
-  if (slice == kNoRow) return fmt::format("{}: not known\n", what);
+  if (slice == kNoRow) return i18n::Format("{}: not known\n", what);
   const trace::Trace& t = facts.trace();
   std::string text = fmt::format("{}: {} in {}\n", what, Printable(t.String(t.slices.name[slice])),
                                  OrDash(std::string(t.String(t.slices.module[slice]))));
@@ -193,10 +193,10 @@ std::string OpText(const Facts& facts, std::string_view what, uint32_t slice) {
 
 std::string BlocksText(const Facts& facts, uint32_t row, size_t top) {
   const query::OperandLinks& links = facts.index().operands();
-  if (!links.any()) return "  the blocks that it uses are not recorded\n";
+  if (!links.any()) return i18n::Text("  the blocks that it uses are not recorded\n");
   const auto blocks = links.BlocksOf(row, kMostLaunched);
   const trace::AllocationTable& a = facts.trace().allocations;
-  std::string text = fmt::format("  it uses {} blocks\n", Count(blocks.size()));
+  std::string text = i18n::Format("  it uses {} blocks\n", Count(blocks.size()));
   for (size_t i = 0; i < std::min(blocks.size(), top); ++i) {
     const uint32_t id = blocks[i].allocation.value;
     text += fmt::format("    {} {} {}, {}\n", id, run::FormatBytes(a.bytes_rounded[id]),
@@ -209,10 +209,12 @@ std::string BlocksText(const Facts& facts, uint32_t row, size_t top) {
 std::string TouchesText(const Facts& facts, trace::AllocationId id) {
   const query::OperandLinks& links = facts.index().operands();
   if (!links.any())
-    return "This file does not record which memory a kernel used. These kernels ran during the "
-           "op.\n";
+    return i18n::Text(
+        "This file does not record which memory a kernel used. These kernels ran during the "
+        "op.\n");
   const query::OperandLinks::Touches touches = links.TouchesOf(id);
-  std::string text = fmt::format("used by {} kernels, memcpys and memsets\n", Count(touches.count));
+  std::string text =
+      i18n::Format("used by {} kernels, memcpys and memsets\n", Count(touches.count));
   const auto line = [&](std::string_view what, uint32_t row) {
     if (row != kNoRow)
       text += fmt::format("  {}: {} {} in {}\n", what, row,
@@ -220,10 +222,10 @@ std::string TouchesText(const Facts& facts, trace::AllocationId id) {
   };
   line("first", touches.all.first);
   line("last", touches.all.last);
-  line("read first", touches.reads.first);
-  line("read last", touches.reads.last);
-  line("written first", touches.writes.first);
-  line("written last", touches.writes.last);
+  line(i18n::Text("read first"), touches.reads.first);
+  line(i18n::Text("read last"), touches.reads.last);
+  line(i18n::Text("written first"), touches.writes.first);
+  line(i18n::Text("written last"), touches.writes.last);
   return text;
 }
 
@@ -247,18 +249,18 @@ ExitCode ShowKernel(const Facts& facts, uint32_t row, const Options& options) {
       json["op_allocated"].push_back(facts.ToJson(trace::AllocationId{id}));
     return PrintJson(json);
   }
-  std::string text = fmt::format(
+  std::string text = i18n::Format(
       "{} {}: {}\n  takes {} from {} on, stream {}\n  op {}, module {}, phase {}\n",
       trace::Name(t.activities.kind[row]), row, Printable(facts.Name(row)),
       Duration(facts.Takes(row)), Duration(t.activities.begin_ns[row]), t.activities.stream[row],
       OrDash(facts.Op(row)), OrDash(facts.Module(row)), OrDash(facts.Phase(row)));
   text += call == kNoRow
-              ? "  its call was not recorded\n"
-              : fmt::format("  {} at {} on thread {}\n", Printable(facts.Name(call)),
-                            Duration(t.activities.begin_ns[call]), t.activities.thread[call]);
+              ? i18n::Text("  its call was not recorded\n")
+              : i18n::Format("  {} at {} on thread {}\n", Printable(facts.Name(call)),
+                             Duration(t.activities.begin_ns[call]), t.activities.thread[call]);
   text += BlocksText(facts, row, options.top);
-  if (op == kNoRow) return PrintText(text + "  what its op allocated is not known\n");
-  text += fmt::format("  its op allocated {} blocks\n", Count(made.size()));
+  if (op == kNoRow) return PrintText(text + i18n::Text("  what its op allocated is not known\n"));
+  text += i18n::Format("  its op allocated {} blocks\n", Count(made.size()));
   for (uint32_t id = made.first; id < std::min<size_t>(made.last, made.first + options.top); ++id)
     text += fmt::format("    {} {} {}\n", id, run::FormatBytes(t.allocations.bytes_rounded[id]),
                         trace::Name(t.allocations.main_category[id]));
@@ -278,12 +280,13 @@ ExitCode ShowAllocation(const Facts& facts, uint32_t number, const Options& opti
     json["last_before_free"] = facts.OpToJson(last);
     return PrintJson(json);
   }
-  return PrintText(fmt::format("allocation {}: {} {}\n", number,
-                               run::FormatBytes(t.allocations.bytes_rounded[number]),
-                               trace::Name(t.allocations.main_category[number])) +
+  return PrintText(i18n::Format("allocation {}: {} {}\n", number,
+                                run::FormatBytes(t.allocations.bytes_rounded[number]),
+                                trace::Name(t.allocations.main_category[number])) +
                    fmt::format("{}: {}{}\n", trace::Name(evidence.kind), evidence.text,
                                evidence.source.empty() ? "" : " (" + evidence.source + ")") +
-                   OpText(facts, "made by", made) + OpText(facts, "last op before its free", last) +
+                   OpText(facts, i18n::Text("made by"), made) +
+                   OpText(facts, i18n::Text("last op before its free"), last) +
                    TouchesText(facts, id));
 }
 

@@ -14,6 +14,7 @@
 #include "app/cli/summary.h"
 #include "app/cli/time_text.h"
 #include "profiler/analysis/analysis.h"
+#include "profiler/base/i18n.h"
 #include "profiler/explain/explain.h"
 #include "profiler/run/units.h"
 #include "profiler/trace/block_evidence.h"
@@ -96,25 +97,25 @@ Json ToJson(const trace::Trace& trace, const analysis::LiveSet& live, uint64_t p
 
 std::string ToText(const trace::Trace& trace, const analysis::LiveSet& live, uint64_t peak_reserved,
                    const Options& options, const std::vector<analysis::Group>& groups) {
-  std::string text = run::FormatBytes(live.allocated) + " allocated";
+  std::string text = i18n::Format("{} allocated", run::FormatBytes(live.allocated));
   text += trace::SizesAreOfBlocks(trace)
-              ? " (blocks: requested sizes are not recorded)"
-              : fmt::format(" ({} requested)", run::FormatBytes(live.requested));
+              ? i18n::Text(" (blocks: requested sizes are not recorded)")
+              : i18n::Format(" ({} requested)", run::FormatBytes(live.requested));
   if (trace::SegmentRecordOf(trace) != trace::SegmentRecord::kNone)
-    text += fmt::format(", {} reserved", run::FormatBytes(live.reserved));
+    text += i18n::Format(", {} reserved", run::FormatBytes(live.reserved));
   else if (!trace::IsOfHostMemory(trace))
-    text += ", reserved memory is not recorded";
+    text += i18n::Text(", reserved memory is not recorded");
   if (peak_reserved > live.reserved)
     text +=
-        fmt::format("\n  (at most {} reserved, at another time)", run::FormatBytes(peak_reserved));
+        i18n::Format("\n  (at most {} reserved, at another time)", run::FormatBytes(peak_reserved));
   text += fmt::format("\n  at {}\n\n", TimeAndContextText(trace, live.context));
   Table table({{"By " + options.by},
-               {"Bytes", Table::kRight},
-               {"Share", Table::kRight},
-               {"Blocks", Table::kRight}});
+               {i18n::Text("Bytes"), Table::kRight},
+               {i18n::Text("Share"), Table::kRight},
+               {i18n::Text("Blocks"), Table::kRight}});
   const auto row = [&](const std::string& name, uint64_t bytes, uint64_t count) {
     table.Row(
-        {name.empty() ? "(none)" : name, run::FormatBytes(bytes),
+        {name.empty() ? i18n::Text("(none)") : name, run::FormatBytes(bytes),
          fmt::format("{:.1f} %", 100.0 * static_cast<double>(bytes) /
                                      static_cast<double>(std::max<uint64_t>(live.allocated, 1))),
          Count(count)});
@@ -129,18 +130,18 @@ std::string ToText(const trace::Trace& trace, const analysis::LiveSet& live, uin
     }
   }
   if (groups.size() > options.top) {
-    row(fmt::format("({} more)", groups.size() - options.top), rest.bytes, rest.count);
+    row(i18n::Format("({} more)", groups.size() - options.top), rest.bytes, rest.count);
   }
   text += table.Text() + "\n";
   for (const ModelledBytes& each : ModelledOf(trace, live)) {
-    text += Prose(fmt::format("{} in {} blocks modelled: {} ({})", run::FormatBytes(each.bytes),
-                              Count(each.count), each.evidence.text, each.evidence.source));
+    text += Prose(i18n::Format("{} in {} blocks modelled: {} ({})", run::FormatBytes(each.bytes),
+                               Count(each.count), each.evidence.text, each.evidence.source));
   }
-  Table largest({{"Largest", Table::kRight},
-                 {"Category"},
-                 {"Step", Table::kRight},
-                 {"Phase"},
-                 {"Call site"}});
+  Table largest({{i18n::Text("Largest"), Table::kRight},
+                 {i18n::Text("Category")},
+                 {i18n::Text("Step"), Table::kRight},
+                 {i18n::Text("Phase")},
+                 {i18n::Text("Call site")}});
   const trace::AllocationTable& t = trace.allocations;
   for (size_t i = 0; i < std::min(options.top, live.allocations.size()); ++i) {
     const uint32_t id = live.allocations[i].id.value;
@@ -152,7 +153,7 @@ std::string ToText(const trace::Trace& trace, const analysis::LiveSet& live, uin
   }
   text += largest.Text();
   if (live.allocations.size() > options.top)
-    text += fmt::format("  ({} more blocks)\n", Count(live.allocations.size() - options.top));
+    text += i18n::Format("  ({} more blocks)\n", Count(live.allocations.size() - options.top));
   return text;
 }
 

@@ -10,6 +10,7 @@
 #include "app/cli/summary.h"
 #include "profiler/analysis/analysis.h"
 #include "profiler/analysis/outside_steps.h"
+#include "profiler/base/i18n.h"
 #include "profiler/run/units.h"
 
 namespace vramscope::cli {
@@ -39,8 +40,9 @@ Json OutsideJson(const trace::Trace& trace, const std::vector<analysis::OutsideR
 
 std::string OutsideTable(const trace::Trace& trace, const std::vector<analysis::OutsideRow>& rows) {
   if (rows.empty()) return {};
-  std::vector<Table::Column> columns = {
-      {"Outside of steps"}, {"After step", Table::kRight}, {"Times", Table::kRight}};
+  std::vector<Table::Column> columns = {{i18n::Text("Outside of steps")},
+                                        {i18n::Text("After step"), Table::kRight},
+                                        {i18n::Text("Times"), Table::kRight}};
   if (trace.info.has_times) columns.push_back({"Total", Table::kRight});
   columns.push_back({"Peak", Table::kRight});
   Table table(columns);
@@ -68,13 +70,15 @@ ExitCode Execute(const Options& options) {
                       {"steps", StepsJson(trace, steps)},
                       {"outside_steps", OutsideJson(trace, outside)}});
   }
-  if (steps.empty() && outside.empty()) return PrintText("this file has no known steps\n");
+  if (steps.empty() && outside.empty())
+    return PrintText(i18n::Text("this file has no known steps\n"));
   const trace::TraceInfo& info = trace.info;
-  std::string text = steps.empty() ? "this file has no known steps\n" : StepsTable(trace, steps);
+  std::string text =
+      steps.empty() ? i18n::Text("this file has no known steps\n") : StepsTable(trace, steps);
   if (const std::string table = OutsideTable(trace, outside); !table.empty()) text += "\n" + table;
-  return PrintText(text + (!info.has_times ? "\n  The file has no times.\n"
+  return PrintText(text + (!info.has_times ? i18n::Text("\n  The file has no times.\n")
                            : info.measured ? ""
-                                           : "\n  Times are modelled.\n"));
+                                           : i18n::Text("\n  Times are modelled.\n")));
 }
 
 void DeclarePhases(CLI::App* command, Context& context) {

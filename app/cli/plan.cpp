@@ -61,7 +61,7 @@ ExitCode RunAndReport(const run::RunConfig& config, const RunOutput& output,
     const absl::Status written = WriteTrace(*result.trace, output.trace_path);
     if (!written.ok()) return ReportError(written);
     if (!result.status.ok() && output.trace_path != "-") {
-      Note(fmt::format("the incomplete trace is in {}", output.trace_path));
+      Note(i18n::Format("the incomplete trace is in {}", output.trace_path));
     }
   }
   if (!result.status.ok()) return ReportError(result.status);

@@ -176,20 +176,20 @@ ExitCode Report(Program& seen, const program::Outcome& outcome, const RunOutput&
         std::set<uint32_t> ranks;
         for (const Shown& shown : all) ranks.insert(shown.run->about.rank);
         const bool by_rank = ranks.size() == all.size();
-        Table table({{by_rank ? "Rank" : "Process", Table::kRight},
-                     {"In the trace", Table::kRight},
-                     {"Allocated", Table::kRight},
-                     {"Reserved", Table::kRight},
-                     {"Steps", Table::kRight}});
+        Table table({{by_rank ? i18n::Text("Rank") : i18n::Text("Process"), Table::kRight},
+                     {i18n::Text("In the trace"), Table::kRight},
+                     {i18n::Text("Allocated"), Table::kRight},
+                     {i18n::Text("Reserved"), Table::kRight},
+                     {i18n::Text("Steps"), Table::kRight}});
         for (const Shown& shown : all)
           table.Row({by_rank ? fmt::format("{}", shown.run->about.rank)
                              : fmt::format("{}", shown.run->about.pid),
-                     fmt::format("--device {}", shown.run->first_device),
+                     i18n::Format("--device {}", shown.run->first_device),
                      run::FormatBytes(shown.summary.peak.allocated),
                      run::FormatBytes(shown.summary.peak.reserved),
                      fmt::format("{}", shown.summary.steps.size())});
         text +=
-            fmt::format(
+            i18n::Format(
                 "\n  {} processes; the figures above are of the one that needs the most memory:\n",
                 all.size()) +
             table.Text();
@@ -210,9 +210,9 @@ ExitCode ReportUnwatched(const Program& seen, const program::Outcome& outcome,
       seen.unwatched.begin(), seen.unwatched.end(),
       [](const auto& x, const auto& y) { return x.most_used_bytes < y.most_used_bytes; });
   const uint64_t needed = most.most_used_bytes + most.context_bytes;
-  Note(
+  Note(i18n::Text(
       "this program used the GPU without Python. The amount of memory is known, but not its use, "
-      "because the hooks need Python. There is no trace");
+      "because the hooks need Python. There is no trace"));
   ExitCode printed = kDone;
   if (output.json) {
     printed = PrintJson({{"device", most.device},
@@ -226,10 +226,10 @@ ExitCode ReportUnwatched(const Program& seen, const program::Outcome& outcome,
                            {"signal", outcome.signal == 0 ? Json() : Json(outcome.signal)}}},
                          {"seconds", outcome.seconds}});
   } else if (output.trace_path != "-") {
-    printed = PrintText(
-        fmt::format("{}\n  at most {} of {} in use, {} of which by the CUDA context; {} launches\n",
-                    most.device, run::FormatBytes(needed), run::FormatBytes(most.memory_bytes),
-                    run::FormatBytes(most.context_bytes), most.launches));
+    printed = PrintText(i18n::Format(
+        "{}\n  at most {} of {} in use, {} of which by the CUDA context; {} launches\n",
+        most.device, run::FormatBytes(needed), run::FormatBytes(most.memory_bytes),
+        run::FormatBytes(most.context_bytes), most.launches));
   }
   if (printed != kDone) return printed;
   const ExitCode verdict = Verdict(seen, outcome, false);
@@ -304,7 +304,7 @@ ExitCode ReportFolder(const std::string& folder, const std::string& title,
   if (seen->runs.empty()) {
     if (!broken.ok()) return ReportError(broken);
     if (outcome.interrupted) {
-      Note("cancelled before the program used CUDA; nothing was written");
+      Note(i18n::Text("cancelled before the program used CUDA; nothing was written"));
       return kInterrupted;
     }
     for (const std::string& warning : seen->warnings) Note("warning: " + warning);
@@ -536,8 +536,8 @@ ExitCode RunProgram(const std::vector<std::string>& command, const ProgramOption
                                                      : static_cast<double>(progress.steps) /
                                                            static_cast<double>(options.steps);
               bar.Show(std::min(done, 1.0),
-                       fmt::format("{:.0f} s, {} steps, {} of history", progress.seconds,
-                                   progress.steps, run::FormatBytes(progress.bytes)));
+                       i18n::Format("{:.0f} s, {} steps, {} of history", progress.seconds,
+                                    progress.steps, run::FormatBytes(progress.bytes)));
             },
         .interrupts = &g_interrupts};
     outcome = remote           ? program::LaunchRemote(options.remote, launch)

@@ -266,8 +266,8 @@ absl::StatusOr<ProgramEnvironment> ProgramEnvironments::Get(const std::string& p
   std::error_code none;
   environment.kept = fs::is_directory(environment.folder, none);
   if (!environment.kept) {
-    Note(fmt::format("making the environment of {}=={} with pip: {}", package, version,
-                     environment.folder));
+    Note(i18n::Format("making the environment of {}=={} with pip: {}", package, version,
+                      environment.folder));
     const absl::Status made = Make(package + "==" + version, environment.folder);
     if (!made.ok()) return made;
   }

@@ -57,8 +57,8 @@ class ProgramFit {
     ProgressBar bar(true);
     plans_.progress = [&](size_t done, size_t of) {
       bar.Show(std::min(SecondsSince(begin_) / options_.patience, 1.0),
-               fmt::format("{:.0f} s, {} plans, {} of {} of this round", SecondsSince(begin_),
-                           plans_.plans(), done, of));
+               i18n::Format("{:.0f} s, {} plans, {} of {} of this round", SecondsSince(begin_),
+                            plans_.plans(), done, of));
     };
     const absl::StatusOr<std::vector<ProgramPlan>> start = plans_.All({Question({})});
     if (!start.ok()) return ReportError(start.status());
@@ -215,35 +215,39 @@ class ProgramFit {
 
   std::string ProposalText(size_t number, const SwitchProposal& proposal) {
     const Planned& planned = proposal.planned;
-    std::string text = fmt::format(
-        "{}. {}: peak {}, reserved {}, needs {} ({}), {:.2f} x the time\n", number,
-        fmt::format("{}", fmt::join(Question(proposal.set).toggles, " + ")),
-        run::FormatBytes(planned.peak), run::FormatBytes(planned.reserved),
-        run::FormatBytes(planned.needed()),
-        planned.FitsInto(budget_)    ? run::FormatBytes(budget_ - planned.needed()) + " to spare"
-        : planned.needed() > budget_ ? run::FormatBytes(planned.needed() - budget_) + " too much"
-                                     : "an allocation fails",
-        TimeFactor(planned));
+    std::string text =
+        i18n::Format("{}. {}: peak {}, reserved {}, needs {} ({}), {:.2f} x the time\n", number,
+                     fmt::format("{}", fmt::join(Question(proposal.set).toggles, " + ")),
+                     run::FormatBytes(planned.peak), run::FormatBytes(planned.reserved),
+                     run::FormatBytes(planned.needed()),
+                     planned.FitsInto(budget_)
+                         ? i18n::Format("{} to spare", run::FormatBytes(budget_ - planned.needed()))
+                     : planned.needed() > budget_
+                         ? i18n::Format("{} too much", run::FormatBytes(planned.needed() - budget_))
+                         : i18n::Text("an allocation fails"),
+                     TimeFactor(planned));
     text += Prose(fmt::format("{}.", TextOfChanges(proposal.changes)));
     return text + LinesText(PlanOf(proposal).toggles) + "\n";
   }
   static std::string TextOfChanges(run::Changes changes) {
-    if (changes == run::Changes::kNothing) return "The training does not change";
-    return changes == run::Changes::kRounding ? "The same training with different rounding"
-                                              : "A different training";
+    if (changes == run::Changes::kNothing) return i18n::Text("The training does not change");
+    return changes == run::Changes::kRounding
+               ? i18n::Text("The same training with different rounding")
+               : i18n::Text("A different training");
   }
 
   std::string Text(const fit::SwitchesFitted& fitted) {
-    std::string text =
-        fmt::format("{}, {}: needs {} as it is, {} a step; budget {}: {}\n\n",
-                    Printable(start_.model), Printable(start_.device),
-                    run::FormatBytes(start_.planned.needed()), Milliseconds(start_.planned.step_ms),
-                    run::FormatBytes(budget_), StartFits() ? "fits" : "does not fit");
+    std::string text = i18n::Format("{}, {}: needs {} as it is, {} a step; budget {}: {}\n\n",
+                                    Printable(start_.model), Printable(start_.device),
+                                    run::FormatBytes(start_.planned.needed()),
+                                    Milliseconds(start_.planned.step_ms), run::FormatBytes(budget_),
+                                    StartFits() ? i18n::Text("fits") : i18n::Text("does not fit"));
     const bool any = std::ranges::any_of(
         fitted.proposals, [&](const SwitchProposal& one) { return one.planned.FitsInto(budget_); });
-    if (!any && !fitted.proposals.empty()) text += "No tried combination fits. The smallest:\n\n";
+    if (!any && !fitted.proposals.empty())
+      text += i18n::Text("No tried combination fits. The smallest:\n\n");
     if (fitted.proposals.empty())
-      text += "No toggle applies to this program, or none could be planned.\n\n";
+      text += i18n::Text("No toggle applies to this program, or none could be planned.\n\n");
     for (size_t i = 0; i < fitted.proposals.size(); ++i)
       text += ProposalText(i + 1, fitted.proposals[i]);
     if (!fitted.singles.empty()) text += SinglesText(fitted);
@@ -252,20 +256,23 @@ class ProgramFit {
       std::vector<std::string> names;
       for (const size_t i : others) names.push_back(TextOf(i));
       text += fitted.singles.empty() ? "" : "\n";
-      text += Prose(fmt::format("Not planned alone: {}.", fmt::join(names, ", ")));
+      text += Prose(i18n::Format("Not planned alone: {}.", fmt::join(names, ", ")));
     }
     if (!plans_.cold().empty())
-      text += "\n" + Prose("Some plans had to import everything again: " + plans_.cold() + ".");
+      text += "\n" +
+              Prose(i18n::Format("Some plans had to import everything again: {}.", plans_.cold()));
     if (plans_.ServerBytes() > 0)
-      text += "\n" + Prose(fmt::format("While plans are made, a process that has imported the "
-                                       "program's modules uses {} of host memory.",
-                                       run::FormatBytes(plans_.ServerBytes())));
+      text += "\n" + Prose(i18n::Format("While plans are made, a process that has imported the "
+                                        "program's modules uses {} of host memory.",
+                                        run::FormatBytes(plans_.ServerBytes())));
     return text + "\n" +
-           Prose(fmt::format(
+           Prose(i18n::Format(
                "{} plans in {:.0f} s{}. Times are modelled. `vramscope toggles -- ...` shows why "
                "others do not apply.",
                plans_.plans(), SecondsSince(begin_),
-               fitted.cut_short ? ", until the time limit (--patience); others may fit, too" : ""));
+               fitted.cut_short
+                   ? i18n::Text(", until the time limit (--patience); others may fit, too")
+                   : ""));
   }
   std::vector<size_t> NotPlanned(const fit::SwitchesFitted& fitted) const {
     std::vector<size_t> others;
@@ -276,10 +283,10 @@ class ProgramFit {
     return others;
   }
   std::string SinglesText(const fit::SwitchesFitted& fitted) const {
-    Table table({{"Alone", Table::kLeft, true},
-                 {"Needs", Table::kRight},
-                 {"Time", Table::kRight},
-                 {"The training"},
+    Table table({{i18n::Text("Alone"), Table::kLeft, true},
+                 {i18n::Text("Needs"), Table::kRight},
+                 {i18n::Text("Time"), Table::kRight},
+                 {i18n::Text("The training")},
                  {""}});
     for (const SwitchProposal& single : fitted.singles) {
       const Planned& planned = single.planned;
@@ -292,13 +299,14 @@ class ProgramFit {
                  SignedBytes(static_cast<int64_t>(planned.needed()) -
                              static_cast<int64_t>(start_.planned.needed())),
                  fmt::format("{:.2f} x", TimeFactor(planned)), std::string(Meaning(single.changes)),
-                 HasEffect(planned) ? "" : "had no effect"});
+                 HasEffect(planned) ? "" : i18n::Text("had no effect")});
     }
     return table.Text();
   }
   static std::string_view Meaning(run::Changes changes) {
-    constexpr std::string_view kNames[] = {"stays", "other rounding", "another one"};
-    return kNames[static_cast<size_t>(changes)];
+    constexpr const char* kNames[] = {TEXT_MARK("stays"), TEXT_MARK("other rounding"),
+                                      TEXT_MARK("another one")};
+    return i18n::Text(kNames[static_cast<size_t>(changes)]);
   }
 
   const std::vector<std::string>& command_;
@@ -331,7 +339,7 @@ class ProgramVary {
     ProgressBar bar(true);
     plans_.progress = [&](size_t done, size_t of) {
       bar.Show(static_cast<double>(done) / static_cast<double>(of),
-               fmt::format("{:.0f} s, {} of {} plans", SecondsSince(begin_), done, of));
+               i18n::Format("{:.0f} s, {} of {} plans", SecondsSince(begin_), done, of));
     };
     std::vector<ProgramQuestion> questions;
     for (const Row& row : rows_) questions.push_back(row.question);
@@ -450,9 +458,10 @@ class ProgramVary {
     std::vector<Table::Column> columns;
     for (const program::Variation& variation : variations_)
       columns.push_back({variation.name, Table::kRight});
-    for (const char* title : {"Peak", "Reserved", "Needs", "Step"})
+    for (const std::string& title :
+         {i18n::Text("Peak"), i18n::Text("Reserved"), i18n::Text("Needs"), i18n::Text("Step")})
       columns.push_back({title, Table::kRight});
-    columns.push_back({"Fits"});
+    columns.push_back({i18n::Text("Fits")});
     Table table(columns);
     for (const Row& row : rows_) {
       const Planned& planned = row.plan.planned;
@@ -469,8 +478,8 @@ class ProgramVary {
     }
     std::string text = table.Text();
     if (largest_ > 0)
-      text += "\n" + Prose(fmt::format("The largest {} that fits into {}: {}.", variations_[0].name,
-                                       run::FormatBytes(*budget_), largest_));
+      text += "\n" + Prose(i18n::Format("The largest {} that fits into {}: {}.",
+                                        variations_[0].name, run::FormatBytes(*budget_), largest_));
     return text;
   }
 

@@ -27,7 +27,7 @@ constexpr auto kImportsWithin = std::chrono::seconds(120);
 // The last error that the child printed.
 std::string ErrorOf(const mcp::ChildOutcome& outcome) {
   if (!outcome.errors.empty()) return outcome.errors.back();
-  return outcome.notes.empty() ? fmt::format("it ended with status {}", outcome.status)
+  return outcome.notes.empty() ? i18n::Format("it ended with status {}", outcome.status)
                                : outcome.notes.back();
 }
 
@@ -146,7 +146,8 @@ void ProgramPlans::AwaitServer() {
     if (progress) progress(0, 0);
     std::this_thread::sleep_for(kTick);
   }
-  cold_ = !server_.Settled() ? "importing the program's modules takes too long" : server_.why_not();
+  cold_ = !server_.Settled() ? i18n::Text("importing the program's modules takes too long")
+                             : server_.why_not();
 }
 
 absl::StatusOr<ProgramPlan> ProgramPlans::One(const ProgramQuestion& question,

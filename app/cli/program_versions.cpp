@@ -162,15 +162,15 @@ class VersionPlans {
     if (!plan.ok() || (outcome.status != kDone && outcome.status != kNo)) {
       std::vector<std::string> lines = ErrorLines(outcome.printed);
       if (lines.empty() && !outcome.notes.empty()) lines = {outcome.notes.back()};
-      if (lines.empty()) lines = {fmt::format("it ended with status {}", outcome.status)};
+      if (lines.empty()) lines = {i18n::Format("it ended with status {}", outcome.status)};
       row.error = fmt::format("{}", fmt::join(lines, "\n"));
       return;
     }
     row.figures = PlanFiguresOf(json, *plan);
     if (plan->planned.out_of_memory)
-      row.error =
+      row.error = i18n::Text(
           "out of memory: an allocation fails on this GPU, so the program needs more than these "
-          "figures; --gpu-memory gives it more";
+          "figures; --gpu-memory gives it more");
     else if (!plan->planned.error.empty())
       row.error = plan->planned.error;
   }
@@ -206,15 +206,16 @@ class VersionPlans {
       for (const auto& [name, delta] : changes) json[name] = delta;
       return json;
     };
-    Json json = {{"from", change.from->version},
-                 {"to", change.to->version},
-                 {"peak", ByteDifference(a.peak, b.peak)},
-                 {"reserved", ByteDifference(a.reserved, b.reserved)},
-                 {"needed", ByteDifference(a.needed, b.needed)},
-                 {"categories", bytes(change.categories)},
-                 {"modules", bytes(change.modules)},
-                 {"matched_by", change.by_stack ? "stack" : "module and op"},
-                 {"sites", Json::array()}};
+    Json json = {
+        {"from", change.from->version},
+        {"to", change.to->version},
+        {"peak", ByteDifference(a.peak, b.peak)},
+        {"reserved", ByteDifference(a.reserved, b.reserved)},
+        {"needed", ByteDifference(a.needed, b.needed)},
+        {"categories", bytes(change.categories)},
+        {"modules", bytes(change.modules)},
+        {"matched_by", change.by_stack ? i18n::Text("stack") : i18n::Text("module and op")},
+        {"sites", Json::array()}};
     for (const explain::TraceDiff::Site& site : change.sites)
       json["sites"].push_back({{"name", site.name},
                                {"change", std::string(explain::Name(site.change))},
@@ -227,9 +228,9 @@ class VersionPlans {
 
   std::string Text() const {
     Table table({{with_.package, Table::kLeft, true},
-                 {"Peak", Table::kRight},
-                 {"Reserved", Table::kRight},
-                 {"Needs", Table::kRight},
+                 {i18n::Text("Peak"), Table::kRight},
+                 {i18n::Text("Reserved"), Table::kRight},
+                 {i18n::Text("Needs"), Table::kRight},
                  {""}});
     for (const VersionRow& row : rows_) {
       const auto cell = [&](uint64_t PlanFigures::*of) {
@@ -237,8 +238,8 @@ class VersionPlans {
       };
       table.Row({row.version, cell(&PlanFigures::peak), cell(&PlanFigures::reserved),
                  cell(&PlanFigures::needed),
-                 !row.error.empty()                 ? "failed, see below"
-                 : row.environment.packages.empty() ? "the program's own"
+                 !row.error.empty()                 ? i18n::Text("failed, see below")
+                 : row.environment.packages.empty() ? i18n::Text("the program's own")
                                                     : ""});
     }
     std::string text = table.Text();
@@ -255,11 +256,11 @@ class VersionPlans {
   static std::string ChangeText(const VersionChange& change) {
     const PlanFigures &a = *change.from->figures, &b = *change.to->figures;
     std::string text =
-        fmt::format("\n{} -> {}: peak {}, reserved {}, needs {}\n", change.from->version,
-                    change.to->version, SignedBytes(ByteDifference(a.peak, b.peak)),
-                    SignedBytes(ByteDifference(a.reserved, b.reserved)),
-                    SignedBytes(ByteDifference(a.needed, b.needed)));
-    Table table({{"At the peak", Table::kRight}, {"By"}, {"Name"}});
+        i18n::Format("\n{} -> {}: peak {}, reserved {}, needs {}\n", change.from->version,
+                     change.to->version, SignedBytes(ByteDifference(a.peak, b.peak)),
+                     SignedBytes(ByteDifference(a.reserved, b.reserved)),
+                     SignedBytes(ByteDifference(a.needed, b.needed)));
+    Table table({{i18n::Text("At the peak"), Table::kRight}, {"By"}, {i18n::Text("Name")}});
     const auto add = [&](const char* by, const Changes& changes) {
       for (size_t i = 0; i < std::min(changes.size(), kMostChanges); ++i)
         table.Row({SignedBytes(changes[i].second), by, Printable(changes[i].first)});
@@ -269,13 +270,13 @@ class VersionPlans {
     Changes sites;
     for (const explain::TraceDiff::Site& site : change.sites)
       sites.emplace_back(site.name, site.delta());
-    add("call site", sites);
+    add(i18n::Text("call site"), sites);
     if (change.categories.empty() && change.modules.empty() && sites.empty())
-      return text + Prose("Nothing changed at the peak.");
+      return text + Prose(i18n::Text("Nothing changed at the peak."));
     text += table.Text();
     if (const size_t more = std::max(sites.size(), change.modules.size()); more > kMostChanges)
       text += Prose(
-          fmt::format("The {} largest changes of each kind; --json prints all.", kMostChanges));
+          i18n::Format("The {} largest changes of each kind; --json prints all.", kMostChanges));
     return text;
   }
 

@@ -207,7 +207,7 @@ class ProgramWatch {
         if (path.find("-packages/") == std::string::npos) files_.Add(path);
       now.reset();  // its needs are unknown
     } else if (outcome.status == kNo && plan->planned.out_of_memory) {
-      error = {"out of memory: an allocation fails on this GPU"};
+      error = {i18n::Text("out of memory: an allocation fails on this GPU")};
     } else if (outcome.status == kNo && !plan->planned.error.empty()) {
       error = {plan->planned.error};
     }
@@ -252,11 +252,12 @@ class ProgramWatch {
                    const std::vector<std::string>& error, double seconds) const {
     std::string text = fmt::format("{}.", plans_);
     for (const std::string& path : saved) text += " " + Short(path);
-    text += fmt::format(" ({:.1f} s{})\n", seconds,
-                        server_.socket().empty() || !cold_.empty() ? "" : ", without imports");
+    text += fmt::format(
+        " ({:.1f} s{})\n", seconds,
+        server_.socket().empty() || !cold_.empty() ? "" : i18n::Text(", without imports"));
     for (const std::string& line : error) text += "   " + Printable(line) + "\n";
     if (!now) {
-      if (last_) text += "   the last successful plan: " + TextOf(*last_) + "\n";
+      if (last_) text += i18n::Format("   the last successful plan: {}\n", TextOf(*last_));
     } else if (!last_) {
       text += "   " + TextOf(*now) + "\n";
     } else {
@@ -268,18 +269,19 @@ class ProgramWatch {
         if (names.size() < kMostNames) names.push_back(Short(path));
       const size_t more = files_.Paths().size() - names.size();
       text +=
-          fmt::format("   watching {}{}; saving one starts a new plan, Ctrl-C ends\n",
-                      fmt::join(names, ", "), more > 0 ? fmt::format(" and {} more", more) : "");
+          i18n::Format("   watching {}{}; saving one starts a new plan, Ctrl-C ends\n",
+                       fmt::join(names, ", "), more > 0 ? i18n::Format(" and {} more", more) : "");
     } else if (plans_ == 2 && server_.ResidentBytes() > 0) {
-      text += fmt::format("   the process with the imported modules uses {} of host memory\n",
-                          run::FormatBytes(server_.ResidentBytes()));
+      text += i18n::Format("   the process with the imported modules uses {} of host memory\n",
+                           run::FormatBytes(server_.ResidentBytes()));
     }
-    if (!cold_.empty()) text += "   everything was imported again: " + Printable(cold_) + "\n";
+    if (!cold_.empty())
+      text += i18n::Format("   everything was imported again: {}\n", Printable(cold_));
     return text;
   }
   static std::string TextOf(const PlanFigures& figures) {
-    return fmt::format("peak {} allocated, {} reserved, needs {}", run::FormatBytes(figures.peak),
-                       run::FormatBytes(figures.reserved), run::FormatBytes(figures.needed));
+    return i18n::Format("peak {} allocated, {} reserved, needs {}", run::FormatBytes(figures.peak),
+                        run::FormatBytes(figures.reserved), run::FormatBytes(figures.needed));
   }
   static std::string Comparison(const PlanFigures& before, const PlanFigures& now) {
     std::string text;
@@ -289,7 +291,7 @@ class ProgramWatch {
     };
     const auto categories = ChangedCategories(before, now);
     if (before.peak == now.peak && before.reserved == now.reserved && categories.empty())
-      return "   the same: " + TextOf(now) + "\n";
+      return i18n::Format("   the same: {}\n", TextOf(now));
     line("peak", before.peak, now.peak);
     line("reserved", before.reserved, now.reserved);
     const auto of = [](const PlanFigures& figures, const std::string& name) {
@@ -311,7 +313,7 @@ class ProgramWatch {
     const std::vector<std::string> told = ReadModules(modules, &why_not);
     if (told.empty() || !why_not.empty()) {
       if (plans_ == 1 && !why_not.empty() && !told.empty())
-        Note("every plan imports everything again: " + why_not);
+        Note(i18n::Format("every plan imports everything again: {}", why_not));
       return;
     }
     const std::set<std::string> known(server_.modules().begin(), server_.modules().end());

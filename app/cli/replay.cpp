@@ -139,101 +139,106 @@ std::string Of(uint64_t matched, uint64_t total) {
 }
 
 std::string States(const std::optional<uint64_t>& n, double log10) {
-  return n.has_value() ? Count(*n) : fmt::format("about 10^{:.0f}", log10);
+  return n.has_value() ? Count(*n) : i18n::Format("about 10^{:.0f}", log10);
 }
 
 std::string ExactText(const trace::Trace& trace, const replay::Replayed& r) {
   const bool same = r.differences == 0;
-  std::string text = fmt::format(
+  std::string text = i18n::Format(
       "{}\n\n  addresses       {} requests\n  cudaMalloc      {} segments\n  cudaFree        {} "
       "segments\n",
-      same ? "every decision as recorded"
-           : fmt::format("{} difference{} between the recording and the model",
-                         Count(r.differences), r.differences == 1 ? "" : "s"),
+      same ? i18n::Text("every decision as recorded")
+           : i18n::Format("{} difference{} between the recording and the model",
+                          Count(r.differences), r.differences == 1 ? "" : "s"),
       Of(r.addresses_equal, r.addresses_total), Of(r.segment_allocs_equal, r.segment_allocs_total),
       Of(r.segment_frees_equal, r.segment_frees_total));
-  text += fmt::format("  state at end    {}\n  settings        {}\n",
-                      r.end_state_equal ? "equal to the recording, block by block" : "differs",
-                      run::ToString(r.conf).empty() ? "PyTorch's defaults" : run::ToString(r.conf));
+  text += i18n::Format(
+      "  state at end    {}\n  settings        {}\n",
+      r.end_state_equal ? i18n::Text("equal to the recording, block by block")
+                        : i18n::Text("differs"),
+      run::ToString(r.conf).empty() ? i18n::Text("PyTorch's defaults") : run::ToString(r.conf));
   if (r.unknown_tails > 0) {
-    text += fmt::format(
+    text += i18n::Format(
         "  start state     {} of {} possible {} with the recording ({} older block{} whose unsplit "
         "tail is not stated",
         States(r.start_states_consistent, r.log10_consistent),
         States(r.start_states_tried, r.log10_tried),
-        r.start_states_consistent == 1 ? "agrees" : "agree", Count(r.unknown_tails),
-        r.unknown_tails == 1 ? "" : "s");
-    text += r.tails_inferred > 0 ? fmt::format("; {} must have one)\n", Count(r.tails_inferred))
+        r.start_states_consistent == 1 ? i18n::Text("agrees") : i18n::Text("agree"),
+        Count(r.unknown_tails), r.unknown_tails == 1 ? "" : "s");
+    text += r.tails_inferred > 0 ? i18n::Format("; {} must have one)\n", Count(r.tails_inferred))
                                  : std::string(")\n");
   } else {
-    text += "  start state     complete in the file\n";
+    text += i18n::Text("  start state     complete in the file\n");
   }
-  text += fmt::format("  at the peak     {} reserved, largest hole {}, {} free but stranded\n",
-                      run::FormatBytes(r.peak_reserved), run::FormatBytes(r.largest_hole),
-                      run::FormatBytes(r.stranded_bytes));
+  text += i18n::Format("  at the peak     {} reserved, largest hole {}, {} free but stranded\n",
+                       run::FormatBytes(r.peak_reserved), run::FormatBytes(r.largest_hole),
+                       run::FormatBytes(r.stranded_bytes));
   if (r.first_difference.has_value()) {
     const replay::Difference& d = *r.first_difference;
     const auto ns = trace.events.time_ns[d.event] - trace.begin_ns();
-    text += fmt::format("\nfirst difference: event {} at {}\n  {}\n  {}\n", Count(d.event),
-                        TimeText(trace, ns), Printable(d.what), Printable(d.cause));
+    text += i18n::Format("\nfirst difference: event {} at {}\n  {}\n  {}\n", Count(d.event),
+                         TimeText(trace, ns), Printable(d.what), Printable(d.cause));
   }
   if (r.settings_that_agree.has_value()) {
     const std::string settings = run::ToString(*r.settings_that_agree);
     text +=
-        fmt::format("\nevery decision is as recorded under {}, which the file does not mention\n",
-                    settings.empty() ? "PyTorch's defaults" : settings);
+        i18n::Format("\nevery decision is as recorded under {}, which the file does not mention\n",
+                     settings.empty() ? i18n::Text("PyTorch's defaults") : settings);
   }
   return text;
 }
 
 std::string OutOfMemoryText(const replay::Replayed& r) {
-  if (r.device_memory_bytes == 0 && r.out_of_memory == 0) return "no limit known";
-  if (r.out_of_memory == 0) return "no";
-  return fmt::format("yes, first at event {}", Count(r.first_out_of_memory.value_or(0)));
+  if (r.device_memory_bytes == 0 && r.out_of_memory == 0) return i18n::Text("no limit known");
+  if (r.out_of_memory == 0) return i18n::Text("no");
+  return i18n::Format("yes, first at event {}", Count(r.first_out_of_memory.value_or(0)));
 }
 
 std::string WhatIfText(const Results& results) {
   const replay::Replayed& w = *results.what_if;
   const std::string settings = run::ToString(w.conf);
-  std::string text =
-      fmt::format("\nunder {}{}{}\n\n", settings.empty() ? "PyTorch's defaults" : settings,
-                  w.device_memory_bytes != 0
-                      ? fmt::format(", {} for segments{}", run::FormatBytes(w.device_memory_bytes),
-                                    w.device_memory_inferred ? " (inferred)" : "")
-                      : std::string(),
-                  w.kept ? ", older blocks unchanged" : "");
+  std::string text = i18n::Format(
+      "\nunder {}{}{}\n\n", settings.empty() ? i18n::Text("PyTorch's defaults") : settings,
+      w.device_memory_bytes != 0
+          ? i18n::Format(", {} for segments{}", run::FormatBytes(w.device_memory_bytes),
+                         w.device_memory_inferred ? i18n::Text(" (inferred)") : "")
+          : std::string(),
+      w.kept ? i18n::Text(", older blocks unchanged") : "");
   for (const std::string& key : w.conf.ignored) {
-    text += fmt::format("  ({} changes no decision of the allocator)\n", key);
+    text += i18n::Format("  ({} changes no decision of the allocator)\n", key);
   }
   const replay::Replayed& own = results.own();
   const bool anew = !own.kept && results.base->own.kept;
-  Table table({{""},
-               {anew ? "Own settings, anew" : "Own settings", Table::kRight},
-               {"These", Table::kRight}});
-  const auto row = [&](const char* name, auto get) { table.Row({name, get(own), get(w)}); };
-  row("reserved at peak",
+  Table table(
+      {{""},
+       {anew ? i18n::Text("Own settings, anew") : i18n::Text("Own settings"), Table::kRight},
+       {i18n::Text("These"), Table::kRight}});
+  const auto row = [&](const std::string& name, auto get) { table.Row({name, get(own), get(w)}); };
+  row(i18n::Text("reserved at peak"),
       [](const replay::Replayed& r) { return run::FormatBytes(r.peak_reserved); });
-  row("allocated at peak",
+  row(i18n::Text("allocated at peak"),
       [](const replay::Replayed& r) { return run::FormatBytes(r.peak_allocated); });
-  row("largest hole then",
+  row(i18n::Text("largest hole then"),
       [](const replay::Replayed& r) { return run::FormatBytes(r.largest_hole); });
-  row("free but stranded then",
+  row(i18n::Text("free but stranded then"),
       [](const replay::Replayed& r) { return run::FormatBytes(r.stranded_bytes); });
-  row("calls to the driver", [](const replay::Replayed& r) { return Count(r.driver_calls()); });
-  row("retries", [](const replay::Replayed& r) { return Count(r.retries); });
-  row("out of memory", OutOfMemoryText);
+  row(i18n::Text("calls to the driver"),
+      [](const replay::Replayed& r) { return Count(r.driver_calls()); });
+  row(i18n::Text("retries"), [](const replay::Replayed& r) { return Count(r.retries); });
+  row(i18n::Text("out of memory"), OutOfMemoryText);
   text += table.Text();
   if (anew) {
-    text += fmt::format(
+    text += i18n::Format(
         "\n  Both start by allocating the blocks that are older than the recording. In the\n  "
         "recording, {} were reserved at the peak.\n",
         run::FormatBytes(results.base->own.peak_reserved));
   }
   if (w.device_memory_inferred) {
-    text += "\n  The card's memory is " + results.releases.card.evidence + ".\n";
+    text += i18n::Format("\n  The GPU's memory is {}.\n", results.releases.card.evidence);
   }
   if (own.out_of_memory > 0 || w.out_of_memory > 0)
-    text += "\n  After an allocation that fails, the replay continues as if it had succeeded.\n";
+    text += i18n::Text(
+        "\n  After an allocation that fails, the replay continues as if it had succeeded.\n");
   return text;
 }
 

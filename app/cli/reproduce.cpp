@@ -109,8 +109,8 @@ Json ExperimentJson(const Result& result, const reproduce::Session& session) {
   json["document"] = e.document;
   json["kind"] = e.kind;
   json["state"] = result.state == reproduce::State::kDone     ? "run"
-                  : result.state == reproduce::State::kPartly ? "partly run"
-                                                              : "not run";
+                  : result.state == reproduce::State::kPartly ? i18n::Text("partly run")
+                                                              : i18n::Text("not run");
   json["lacks"] = result.lacks;
   // The planned configuration, including the solved values.
   json["config"] = Json::object();
@@ -154,20 +154,20 @@ std::string NotRunText(const std::vector<Result>& results) {
   }
   std::string text;
   for (const auto& [reason, ids] : reasons)
-    text += Prose(fmt::format("Not run: {}: {}", ids, reason));
+    text += Prose(i18n::Format("Not run: {}: {}", ids, reason));
   return text;
 }
 
 std::string ResultsText(const std::vector<Result>& results, const reproduce::Session& session,
                         bool details) {
   std::string text;
-  Table table({{"Experiment", Table::kLeft, true},
-               {"What"},
-               {"Figure"},
-               {"Published", Table::kRight},
-               {"Planned", Table::kRight},
-               {"Error", Table::kRight},
-               {"Tolerance", Table::kRight},
+  Table table({{i18n::Text("Experiment"), Table::kLeft, true},
+               {i18n::Text("What")},
+               {i18n::Text("Figure")},
+               {i18n::Text("Published"), Table::kRight},
+               {i18n::Text("Planned"), Table::kRight},
+               {i18n::Text("Error"), Table::kRight},
+               {i18n::Text("Tolerance"), Table::kRight},
                {""}});
   for (const Result& result : results) {
     const Experiment& e = *result.experiment;
@@ -197,9 +197,9 @@ std::string ResultsText(const std::vector<Result>& results, const reproduce::Ses
               "{}: {} is {}, {} {}{}. {}", result.experiment->id, figure.figure->name,
               reproduce::ValueText(*figure.figure, *figure.predicted),
               figure.figure->target().has_value()
-                  ? "compared with " +
+                  ? i18n::Text("compared with ") +
                         reproduce::ValueText(*figure.figure, *figure.figure->target()) + ","
-                  : "should be",
+                  : i18n::Text("should be"),
               reproduce::ToleranceText(*figure.figure), why.empty() ? "" : ": " + why,
               result.experiment->note));
         }
@@ -216,18 +216,18 @@ std::string ResultsText(const std::vector<Result>& results, const reproduce::Ses
                                   figure.figure->why));
       }
       if (!result.lacks.empty())
-        text += Prose(fmt::format("{}: not run: {}", result.experiment->id, result.lacks));
+        text += Prose(i18n::Format("{}: not run: {}", result.experiment->id, result.lacks));
     }
   }
   for (const reproduce::Solved& solved : session.solved())
     text += Prose(reproduce::SolvedText(solved) + ".");
   const reproduce::Score score = reproduce::ScoreOf(results);
   text +=
-      Prose(fmt::format("{} experiments: {} run completely, {} not run. With a published number: "
-                        "{} of {} within tolerance. Orders and ratios: {} of {} hold. (In "
-                        "brackets: another model's figure, if nothing was published.)",
-                        score.experiments, score.done, score.not_run, score.published_within,
-                        score.published, score.bounds_hold, score.bounds));
+      Prose(i18n::Format("{} experiments: {} run completely, {} not run. With a published number: "
+                         "{} of {} within tolerance. Orders and ratios: {} of {} hold. (In "
+                         "brackets: another model's figure, if nothing was published.)",
+                         score.experiments, score.done, score.not_run, score.published_within,
+                         score.published, score.bounds_hold, score.bounds));
   return text;
 }
 
@@ -276,7 +276,7 @@ ExitCode Execute(const Options& options) {
         [&] {
           return Planner::Progress{
               static_cast<double>(session.finished()) / static_cast<double>(session.known()),
-              fmt::format("run {}/{} {}", session.finished() + 1, session.known(), latest)};
+              i18n::Format("run {}/{} {}", session.finished() + 1, session.known(), latest)};
         });
     if (!status.ok()) return ReportError(status);
   }
@@ -290,10 +290,10 @@ ExitCode Execute(const Options& options) {
     if (options.output == "-") return kDone;
   }
   if (!device->empty())
-    Note(
-        fmt::format("planned for {} instead of the publications' GPUs, whose figures are shown for "
-                    "comparison but not judged",
-                    *device));
+    Note(i18n::Format(
+        "planned for {} instead of the publications' GPUs, whose figures are shown for "
+        "comparison but not judged",
+        *device));
   if (!options.json) {
     // A small selection is printed in full.
     return PrintText(ResultsText(results, session, !options.ids.empty() && results.size() <= 12));

@@ -80,27 +80,27 @@ Json StateJson(const setup::LibTorch& torch) {
 std::string StateText(const setup::LibTorch& torch) {
   std::string text;
   if (torch.found()) {
-    text = fmt::format("LibTorch {}: {} ({})\n", torch.version, torch.root, torch.where);
+    text = i18n::Format("LibTorch {}: {} ({})\n", torch.version, torch.root, torch.where);
   } else {
-    text = fmt::format("LibTorch {}: not installed\n", setup::TorchVersion());
+    text = i18n::Format("LibTorch {}: not installed\n", setup::TorchVersion());
     for (const std::string& other : torch.others) text += Prose("- " + other) + "\n";
     const std::string never = setup::WhyNoLibTorchHere();
     if (!never.empty()) {
       text += Prose(never) + "\n";
     } else {
       text +=
-          Prose(fmt::format("`vramscope setup` downloads {} and unpacks {} into {}",
-                            run::FormatBytes(BytesToDownload()),
-                            run::FormatBytes(setup::kUnpackedBytes), setup::DownloadedTorch())) +
+          Prose(i18n::Format("`vramscope setup` downloads {} and unpacks {} into {}",
+                             run::FormatBytes(BytesToDownload()),
+                             run::FormatBytes(setup::kUnpackedBytes), setup::DownloadedTorch())) +
           "\n";
     }
   }
   if (const uint64_t there = BytesThere(); there > 0)
-    text += Prose(fmt::format("{} of an interrupted download are kept in {}/downloads",
-                              run::FormatBytes(there), setup::DataFolder())) +
+    text += Prose(i18n::Format("{} of an interrupted download are kept in {}/downloads",
+                               run::FormatBytes(there), setup::DataFolder())) +
             "\n";
   if (const std::string kept = EnvironmentsText(); !kept.empty())
-    text += Prose(fmt::format("environments of `plan --with` in {}:", EnvironmentsFolder())) +
+    text += Prose(i18n::Format("environments of `plan --with` in {}:", EnvironmentsFolder())) +
             "\n" + kept;
   return text;
 }
@@ -109,7 +109,7 @@ ExitCode ShowEnvironments(bool json) {
   if (json)
     return PrintJson({{"folder", EnvironmentsFolder()}, {"environments", EnvironmentsJson()}});
   const std::string text = EnvironmentsText();
-  return PrintText(text.empty() ? "no environments are kept\n" : text);
+  return PrintText(text.empty() ? i18n::Text("no environments are kept\n") : text);
 }
 
 ExitCode ShowState(bool json) {
@@ -137,19 +137,19 @@ ExitCode Remove(bool environments_alone, bool json) {
                       {"removed_environments_bytes", *of_environments},
                       {"environments_folder", EnvironmentsFolder()}});
   std::string text;
-  if (bytes > 0) text += fmt::format("removed {} from {}\n", run::FormatBytes(bytes), data);
+  if (bytes > 0) text += i18n::Format("removed {} from {}\n", run::FormatBytes(bytes), data);
   if (*of_environments > 0)
-    text += fmt::format("removed {} of environments from {}\n", run::FormatBytes(*of_environments),
-                        EnvironmentsFolder());
-  return PrintText(text.empty() ? "nothing to remove\n" : text);
+    text += i18n::Format("removed {} of environments from {}\n", run::FormatBytes(*of_environments),
+                         EnvironmentsFolder());
+  return PrintText(text.empty() ? i18n::Text("nothing to remove\n") : text);
 }
 
 // Asks for confirmation, which needs a terminal.
 ExitCode Ask(const Options& options) {
   const std::string what =
-      fmt::format("LibTorch {}: {} to download, {} on the disk, into {}", setup::TorchVersion(),
-                  run::FormatBytes(BytesToDownload() - std::min(BytesToDownload(), BytesThere())),
-                  run::FormatBytes(setup::kUnpackedBytes), setup::DownloadedTorch());
+      i18n::Format("LibTorch {}: {} to download, {} on the disk, into {}", setup::TorchVersion(),
+                   run::FormatBytes(BytesToDownload() - std::min(BytesToDownload(), BytesThere())),
+                   run::FormatBytes(setup::kUnpackedBytes), setup::DownloadedTorch());
   Note(what);
   if (options.yes) return kDone;
   if (isatty(STDIN_FILENO) == 0) {
@@ -158,11 +158,11 @@ ExitCode Ask(const Options& options) {
                    "setup --yes` to download without one"));
     return kUsage;
   }
-  std::cerr << "Download it? [y/N] " << std::flush;
+  std::cerr << i18n::Text("Download it? [y/N] ") << std::flush;
   std::string answer;
   std::getline(std::cin, answer);
   if (answer == "y" || answer == "Y" || answer == "yes") return kDone;
-  Note("not downloaded");
+  Note(i18n::Text("not downloaded"));
   return kNo;
 }
 
@@ -172,9 +172,9 @@ std::string PhaseText(const ui::TorchDownload::Progress& progress) {
       fmt::format("{} of {}", run::FormatBytes(progress.done), run::FormatBytes(progress.total));
   switch (progress.phase) {
     case Phase::kAsking:
-      return "asking the package index";
+      return i18n::Text("querying the package index");
     case Phase::kWaiting:
-      return "no connection, trying again; " + much + " are downloaded";
+      return i18n::Format("no connection, trying again; {} are downloaded", much);
     case Phase::kDownloading:
       return progress.bytes_per_s > 0
                  ? fmt::format("{}, {}/s", much,
@@ -183,7 +183,7 @@ std::string PhaseText(const ui::TorchDownload::Progress& progress) {
     case Phase::kChecking:
       return "checking";
     case Phase::kUnpacking:
-      return "unpacking, " + much;
+      return i18n::Format("unpacking, {}", much);
   }
   return "";
 }
@@ -214,7 +214,7 @@ absl::Status Download() {
     // Another process is downloading. When it has ended, its result is used.
     if (absl::IsUnavailable(status) && !download.locked()) {
       if (!std::exchange(told_waiting, true))
-        Note(std::string(status.message()) + "; waiting for it");
+        Note(i18n::Format("{}; waiting for it", std::string(status.message())));
       again.start(kLockPollMs);
       return;
     }
@@ -241,7 +241,7 @@ absl::Status Download() {
 ExitCode Install(const Options& options) {
   const auto found = [] { return setup::FindLibTorch(setup::OwnSetupPlaces()); };
   if (const setup::LibTorch torch = found(); torch.found()) {
-    Note("LibTorch is already installed");
+    Note(i18n::Text("LibTorch is already installed"));
     return options.json ? PrintJson(StateJson(torch)) : PrintText(StateText(torch));
   }
   if (const std::string never = setup::WhyNoLibTorchHere(); !never.empty())
@@ -249,7 +249,8 @@ ExitCode Install(const Options& options) {
   if (const ExitCode answer = Ask(options); answer != kDone) return answer;
   const absl::Status status = Download();
   if (absl::IsCancelled(status)) {
-    Note("interrupted: the downloaded part is kept, and `vramscope setup` continues from there");
+    Note(i18n::Text(
+        "interrupted: the downloaded part is kept, and `vramscope setup` continues from there"));
     return kInterrupted;
   }
   if (!status.ok()) return ReportError(status);

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "app/cli/format.h"
+#include "profiler/base/i18n.h"
 #include "profiler/query/device_times.h"
 #include "profiler/run/seq.h"
 #include "profiler/run/units.h"
@@ -25,19 +26,19 @@ using analysis::Summary;
 using run::FormatBytes;
 
 std::string SettingsText(const run::RunConfig& c) {
-  std::string text = fmt::format("batch {} x seq {}", c.batch, run::ShortSeqText(c));
-  if (c.micro_batches > 1) text += fmt::format(" in {} micro-batches", c.micro_batches);
-  text += fmt::format(", {} step{}, {}, {} attention, {} ({})", c.steps, c.steps == 1 ? "" : "s",
-                      c.Get("precision"), c.Get("attention"), c.Get("optimizer.name"),
-                      c.Get("optimizer.impl"));
+  std::string text = i18n::Format("batch {} x seq {}", c.batch, run::ShortSeqText(c));
+  if (c.micro_batches > 1) text += i18n::Format(" in {} micro-batches", c.micro_batches);
+  text += i18n::Format(", {} step{}, {}, {} attention, {} ({})", c.steps, c.steps == 1 ? "" : "s",
+                       c.Get("precision"), c.Get("attention"), c.Get("optimizer.name"),
+                       c.Get("optimizer.impl"));
   if (c.Is("checkpointing.mode", "every-k")) {
-    text += fmt::format(", checkpointing every {} layers", c.Get("checkpointing.k"));
+    text += i18n::Format(", checkpointing every {} layers", c.Get("checkpointing.k"));
   } else if (c.Is("checkpointing.mode", "layer")) {
-    text += ", checkpointing every layer";
+    text += i18n::Text(", checkpointing every layer");
   }
   if (!c.Is("lora.rank", "0")) {
-    text += fmt::format(", {} rank {} on {}", c.Is("lora.kind", "dora") ? "DoRA" : "LoRA",
-                        c.Get("lora.rank"), c.Get("lora.targets"));
+    text += i18n::Format(", {} rank {} on {}", c.Is("lora.kind", "dora") ? "DoRA" : "LoRA",
+                         c.Get("lora.rank"), c.Get("lora.targets"));
   }
   // The settings named above; all others are printed as key=value.
   constexpr std::string_view kSaid[] = {"precision",      "attention",          "optimizer.name",
@@ -58,32 +59,34 @@ std::string FitText(const trace::Trace& trace, const Summary& summary) {
                                 : static_cast<uint64_t>(summary.headroom_bytes);
   // `explain` prints what NVML reported for memory outside the allocator.
   if (trace.info.measured)
-    return fmt::format("Ran on {}: at most {} of its {} reserved, without the CUDA context.",
-                       device.name, FormatBytes(summary.peak.reserved),
-                       FormatBytes(device.memory_bytes));
+    return i18n::Format("Ran on {}: at most {} of its {} reserved, without the CUDA context.",
+                        device.name, FormatBytes(summary.peak.reserved),
+                        FormatBytes(device.memory_bytes));
   const std::string parts =
-      fmt::format("{} + {} CUDA context, of {}", UseText(summary.most_used),
-                  FormatBytes(device.context_bytes), FormatBytes(device.memory_bytes));
+      i18n::Format("{} + {} CUDA context, of {}", UseText(summary.most_used),
+                   FormatBytes(device.context_bytes), FormatBytes(device.memory_bytes));
   // No other figure includes refused allocations, whether the program continued or ended.
   const auto& kinds = trace.events.kind;
   const auto first = std::find(kinds.begin(), kinds.end(), trace::EventKind::kOutOfMemory);
   const auto refused = std::count(first, kinds.end(), trace::EventKind::kOutOfMemory);
-  const std::string request = fmt::format(
+  const std::string request = i18n::Format(
       "{} failed{}",
       first == kinds.end()
-          ? "an allocation"
-          : "an allocation of " +
-                FormatBytes(trace.events.bytes[static_cast<size_t>(first - kinds.begin())]),
-      refused > 1 ? fmt::format(", the first of {}", refused) : "");
+          ? i18n::Text("an allocation")
+          : i18n::Format(
+                "an allocation of {}",
+                FormatBytes(trace.events.bytes[static_cast<size_t>(first - kinds.begin())])),
+      refused > 1 ? i18n::Format(", the first of {}", refused) : "");
   if (summary.fits)
-    return fmt::format(
+    return i18n::Format(
         "Fits on {}: {} to spare ({}).{}", device.name, FormatBytes(headroom), parts,
-        summary.went_on ? " On the way " + request + "; the program caught the error and continued."
-                        : "");
+        summary.went_on
+            ? i18n::Format(" On the way {}; the program caught the error and continued.", request)
+            : std::string());
   if (summary.headroom_bytes < 0)
-    return fmt::format("Does not fit on {}: {} too much ({}).", device.name, FormatBytes(headroom),
-                       parts);
-  return fmt::format("Does not fit on {}: {} ({}).", device.name, request, parts);
+    return i18n::Format("Does not fit on {}: {} too much ({}).", device.name, FormatBytes(headroom),
+                        parts);
+  return i18n::Format("Does not fit on {}: {} ({}).", device.name, request, parts);
 }
 
 // Returns the loss of every step. Runs that compute values record it as a marker.
@@ -114,9 +117,10 @@ std::vector<query::DeviceTimes> DeviceTimesOf(const trace::Trace& trace, size_t 
 }  // namespace
 
 std::string UseText(const analysis::GpuUse& use) {
-  if (use.past_allocator == 0) return FormatBytes(use.reserved) + " reserved at most";
-  return fmt::format("at once {} reserved + {} past the allocator", FormatBytes(use.reserved),
-                     FormatBytes(use.past_allocator));
+  if (use.past_allocator == 0)
+    return i18n::Format("{} reserved at most", FormatBytes(use.reserved));
+  return i18n::Format("at once {} reserved + {} past the allocator", FormatBytes(use.reserved),
+                      FormatBytes(use.past_allocator));
 }
 
 Json CountersJson(const trace::Trace& trace) {
@@ -134,12 +138,12 @@ Json CountersJson(const trace::Trace& trace) {
 std::string CountersText(const trace::Trace& trace) {
   const std::vector<trace::CounterSummary> counters = trace::SummarizeCounters(trace);
   if (counters.empty()) return "";
-  Table table({{"Read by the program"},
+  Table table({{i18n::Text("Read by the program")},
                {"Of"},
-               {"Last", Table::kRight},
+               {i18n::Text("Last"), Table::kRight},
                {"At", Table::kRight},
-               {"Most", Table::kRight},
-               {"Readings", Table::kRight}});
+               {i18n::Text("Most"), Table::kRight},
+               {i18n::Text("Readings"), Table::kRight}});
   for (const trace::CounterSummary& c : counters)
     table.Row({Printable(c.counter) + "()", trace::NameOfDevice(trace, c.device),
                FormatBytes(c.last.bytes), TimeText(trace, c.last.time_ns), FormatBytes(c.most),
@@ -164,7 +168,7 @@ Json EvidenceJson(const trace::Evidence& evidence) {
 
 std::string AssumptionsText(const std::vector<run::Assumption>& assumptions) {
   if (assumptions.empty()) return "";
-  std::string text = "\n  Assumed:\n";
+  std::string text = i18n::Text("\n  Assumed:\n");
   for (const run::Assumption& a : assumptions) {
     text += Prose(fmt::format("- {}{} ({})", a.what,
                               a.bytes > 0 ? ": " + FormatBytes(a.bytes) : std::string(), a.where));
@@ -194,8 +198,9 @@ Json ContextJson(const trace::Trace& trace, const analysis::Context& context) {
 }
 
 std::string ContextText(const analysis::Context& context) {
-  std::string text = context.step < 0 ? "outside the steps" : fmt::format("step {}", context.step);
-  if (context.micro_batch > 0) text += fmt::format(", micro-batch {}", context.micro_batch);
+  std::string text =
+      context.step < 0 ? i18n::Text("outside the steps") : i18n::Format("step {}", context.step);
+  if (context.micro_batch > 0) text += i18n::Format(", micro-batch {}", context.micro_batch);
   if (context.phase != trace::Phase::kNone) text += fmt::format(", {}", trace::Name(context.phase));
   if (!context.module.empty()) text += ", " + context.module;
   if (!context.op.empty()) text += ", " + context.op;
@@ -204,28 +209,28 @@ std::string ContextText(const analysis::Context& context) {
 
 std::string TimeText(const trace::Trace& trace, int64_t time_ns) {
   return trace.info.has_times ? Milliseconds(static_cast<double>(time_ns) / 1e6)
-                              : fmt::format("entry {}", time_ns);
+                              : i18n::Format("entry {}", time_ns);
 }
 
 std::string TimeAndContextText(const trace::Trace& trace, const analysis::Context& context) {
-  if (trace.info.content == trace::Content::kState) return "the time of the snapshot";
+  if (trace.info.content == trace::Content::kState) return i18n::Text("the time of the snapshot");
   return TimeText(trace, context.time_ns) + ", " + ContextText(context);
 }
 
 std::string PeakText(const trace::Trace& trace, const analysis::Peak& peak) {
   const bool state = trace.info.content == trace::Content::kState;
   const std::string where = state ? "" : " (" + ContextText(peak.context) + ")";
-  std::string allocated = FormatBytes(peak.allocated) + " allocated";
+  std::string allocated = i18n::Format("{} allocated", FormatBytes(peak.allocated));
   if (const uint64_t counted = analysis::MostByCounter(trace); counted < peak.allocated)
-    allocated = fmt::format("{} active ({} by torch.cuda.max_memory_allocated())",
-                            FormatBytes(peak.allocated), FormatBytes(counted));
+    allocated = i18n::Format("{} active ({} by torch.cuda.max_memory_allocated())",
+                             FormatBytes(peak.allocated), FormatBytes(counted));
   if (trace::IsOfHostMemory(trace) && trace.segments.size() == 0) return allocated + where;
   if (trace::SegmentRecordOf(trace) == trace::SegmentRecord::kNone)
-    return allocated + where + "; reserved memory is not recorded";
+    return allocated + where + i18n::Text("; reserved memory is not recorded");
   if (peak.reserved_then == peak.reserved)
-    return fmt::format("{}, {} reserved{}", allocated, FormatBytes(peak.reserved), where);
-  return fmt::format("{} with {} reserved{}; maximum reserved: {}, at another time", allocated,
-                     FormatBytes(peak.reserved_then), where, FormatBytes(peak.reserved));
+    return i18n::Format("{}, {} reserved{}", allocated, FormatBytes(peak.reserved), where);
+  return i18n::Format("{} with {} reserved{}; maximum reserved: {}, at another time", allocated,
+                      FormatBytes(peak.reserved_then), where, FormatBytes(peak.reserved));
 }
 
 Json StepsJson(const trace::Trace& trace, const std::vector<analysis::StepRow>& steps) {
@@ -251,7 +256,7 @@ Json StepsJson(const trace::Trace& trace, const std::vector<analysis::StepRow>& 
 
 std::string StepsTable(const trace::Trace& trace, const std::vector<analysis::StepRow>& steps) {
   if (!trace.info.has_times) {
-    Table table({{"Step", Table::kRight}, {"Peak", Table::kRight}, {"in"}});
+    Table table({{i18n::Text("Step"), Table::kRight}, {i18n::Text("Peak"), Table::kRight}, {"in"}});
     for (const analysis::StepRow& step : steps)
       table.Row({fmt::format("{}", step.index), FormatBytes(step.peak_allocated),
                  std::string(trace::Name(step.peak_phase))});
@@ -262,10 +267,12 @@ std::string StepsTable(const trace::Trace& trace, const std::vector<analysis::St
   const bool trains = query::HasPhases(steps);
   std::vector<Table::Column> columns = {{"Step", Table::kRight}};
   if (trains)
-    for (const char* name : {"Forward", "Backward", "Optimizer"})
+    for (const std::string& name :
+         {i18n::Text("Forward"), i18n::Text("Backward"), i18n::Text("Optimizer")})
       columns.push_back({name, Table::kRight});
   if (!card.empty()) columns.push_back({"Busy", Table::kRight});
-  for (const char* name : {"Total", "Peak"}) columns.push_back({name, Table::kRight});
+  for (const std::string& name : {i18n::Text("Total"), i18n::Text("Peak")})
+    columns.push_back({name, Table::kRight});
   columns.push_back({"in"});
   Table table(columns);
   for (size_t i = 0; i < steps.size(); ++i) {
@@ -280,10 +287,11 @@ std::string StepsTable(const trace::Trace& trace, const std::vector<analysis::St
     cells.emplace_back(trace::Name(step.peak_phase));
     table.Row(cells);
   }
-  return table.Text() + (card.empty()
-                             ? ""
-                             : "  Phases and busy: GPU time of the work launched in each phase. "
-                               "Total: host time; the host runs ahead of the GPU.\n");
+  return table.Text() +
+         (card.empty()
+              ? ""
+              : i18n::Text("  Phases and busy: GPU time of the work launched in each phase. "
+                           "Total: host time; the host runs ahead of the GPU.\n"));
 }
 
 Json SummaryJson(const trace::Trace& trace, const Summary& summary) {
@@ -328,33 +336,38 @@ Json SummaryJson(const trace::Trace& trace, const Summary& summary) {
 
 std::string SummaryText(const trace::Trace& trace, const Summary& summary) {
   const trace::TraceInfo& info = trace.info;
-  std::string text = fmt::format("{}, {} backend ({}), {}\n", Printable(info.model.name),
-                                 trace::Name(info.backend), info.measured ? "measured" : "modelled",
-                                 Printable(info.device.name));
+  std::string text = i18n::Format(
+      "{}, {} backend ({}), {}\n", Printable(info.model.name), trace::Name(info.backend),
+      i18n::Text(info.measured ? TEXT_MARK("measured") : TEXT_MARK("modelled")),
+      Printable(info.device.name));
   if (info.has_config) text += "  " + Printable(SettingsText(info.config)) + "\n";
-  text += fmt::format("  {} parameters, {} trainable, {}\n\n", Count(info.model.parameter_count),
-                      Count(info.model.trainable_count), FormatBytes(info.model.parameter_bytes));
+  text += i18n::Format("  {} parameters, {} trainable, {}\n\n", Count(info.model.parameter_count),
+                       Count(info.model.trainable_count), FormatBytes(info.model.parameter_bytes));
 
-  Table memory({{"Memory"}, {"Allocated", Table::kRight}, {"Reserved", Table::kRight}});
-  memory.Row({"before training", FormatBytes(summary.before_training.allocated),
+  Table memory({{i18n::Text("Memory")},
+                {i18n::Text("Allocated"), Table::kRight},
+                {i18n::Text("Reserved"), Table::kRight}});
+  memory.Row({i18n::Text("before training"), FormatBytes(summary.before_training.allocated),
               FormatBytes(summary.before_training.reserved)});
-  memory.Row({"after training", FormatBytes(summary.after_training.allocated),
+  memory.Row({i18n::Text("after training"), FormatBytes(summary.after_training.allocated),
               FormatBytes(summary.after_training.reserved)});
   const bool at_once = summary.peak.reserved_then == summary.peak.reserved;
-  memory.Row({at_once ? "peak" : "peak allocated", FormatBytes(summary.peak.allocated),
-              FormatBytes(summary.peak.reserved_then)});
-  if (!at_once) memory.Row({"most reserved", "", FormatBytes(summary.peak.reserved)});
+  memory.Row({at_once ? i18n::Text("peak") : i18n::Text("peak allocated"),
+              FormatBytes(summary.peak.allocated), FormatBytes(summary.peak.reserved_then)});
+  if (!at_once) memory.Row({i18n::Text("most reserved"), "", FormatBytes(summary.peak.reserved)});
   text += memory.Text();
   if (const uint64_t counted = analysis::MostByCounter(trace); counted < summary.peak.allocated)
     text +=
-        Prose(fmt::format("Allocated means active, including blocks whose free waits for another "
-                          "stream. torch.cuda.max_memory_allocated() does not include those: {}.",
-                          FormatBytes(counted)));
+        Prose(i18n::Format("Allocated means active, including blocks whose free waits for another "
+                           "stream. torch.cuda.max_memory_allocated() does not include those: {}.",
+                           FormatBytes(counted)));
   if (const std::string counters = CountersText(trace); !counters.empty()) text += "\n" + counters;
   text += "\n";
 
-  text += fmt::format("  At the peak ({}):\n", ContextText(summary.peak.context));
-  Table peak({{"Category"}, {"Bytes", Table::kRight}, {"Share", Table::kRight}});
+  text += i18n::Format("  At the peak ({}):\n", ContextText(summary.peak.context));
+  Table peak({{i18n::Text("Category")},
+              {i18n::Text("Bytes"), Table::kRight},
+              {i18n::Text("Share"), Table::kRight}});
   std::vector<int> order;
   for (int c = 0; c < trace::kCategoryCount; ++c) {
     if (summary.peak.by_category[c] > 0) order.push_back(c);
@@ -370,8 +383,8 @@ std::string SummaryText(const trace::Trace& trace, const Summary& summary) {
   }
   text += peak.Text() + "\n" + StepsTable(trace, summary.steps) + "\n";
   if (const std::vector<double> losses = Losses(trace); !losses.empty()) {
-    text += fmt::format("  Loss {:.4f} in the first step, {:.4f} in the last\n", losses.front(),
-                        losses.back());
+    text += i18n::Format("  Loss {:.4f} in the first step, {:.4f} in the last\n", losses.front(),
+                         losses.back());
   }
   // The CPU allocator's memory says nothing definite about a GPU.
   if (info.device.memory_bytes > 0 && info.backend != trace::Backend::kCpu)

@@ -11,6 +11,7 @@
 
 #include "app/cli/format.h"
 #include "app/cli/program_command.h"
+#include "profiler/base/i18n.h"
 #include "profiler/program/launch.h"
 
 namespace vramscope::cli {
@@ -24,9 +25,9 @@ std::string NameOf(const ToggleReport& report) {
 }
 
 std::string_view StateOf(const ToggleReport& report) {
-  if (!report.on) return report.applies() ? "applies" : "does not apply";
-  if (!report.overridden.empty()) return "no effect";
-  return report.reached > 0 ? "applied" : "not applied";
+  if (!report.on) return report.applies() ? i18n::Text("applies") : i18n::Text("does not apply");
+  if (!report.overridden.empty()) return i18n::Text("no effect");
+  return report.reached > 0 ? i18n::Text("applied") : i18n::Text("not applied");
 }
 
 std::string ValuesOf(const Toggle& toggle) {
@@ -35,8 +36,8 @@ std::string ValuesOf(const Toggle& toggle) {
 }
 
 std::string MeaningOf(const std::string& changes) {
-  if (changes == "nothing") return "stays";
-  return changes == "rounding" ? "other rounding" : "another training";
+  if (changes == "nothing") return i18n::Text("stays");
+  return changes == "rounding" ? i18n::Text("other rounding") : i18n::Text("another training");
 }
 
 Json CatalogueJson(const std::vector<Toggle>& all) {
@@ -58,16 +59,20 @@ Json CatalogueJson(const std::vector<Toggle>& all) {
 
 ExitCode ListAll(const std::vector<Toggle>& all, bool json) {
   if (json) return PrintJson({{"toggles", CatalogueJson(all)}});
-  Table table(
-      {{"Toggle", Table::kLeft, true}, {"What"}, {"Values"}, {"Default"}, {"The training"}});
+  Table table({{i18n::Text("Toggle"), Table::kLeft, true},
+               {i18n::Text("What")},
+               {i18n::Text("Values")},
+               {i18n::Text("Default")},
+               {i18n::Text("The training")}});
   for (const Toggle& toggle : all)
     table.Row({toggle.name, toggle.label, ValuesOf(toggle), toggle.default_value,
                MeaningOf(toggle.changes)});
   return PrintText(
       table.Text() +
-      Prose("`vramscope toggles -- python train.py` shows which of them apply to a program, "
-            "`vramscope plan --toggle NAME -- python train.py` plans it with one, and `vramscope "
-            "fit --budget 24GiB -- python train.py` searches for toggles with which it fits."));
+      Prose(i18n::Text(
+          "`vramscope toggles -- python train.py` shows which of them apply to a program, "
+          "`vramscope plan --toggle NAME -- python train.py` plans it with one, and `vramscope "
+          "fit --budget 24GiB -- python train.py` searches for toggles with which it fits.")));
 }
 
 ExitCode ListOfProgram(const program::Program& seen, const program::Outcome& outcome, bool json) {
@@ -77,8 +82,10 @@ ExitCode ListOfProgram(const program::Program& seen, const program::Outcome& out
     const ExitCode printed = PrintJson({{"toggles", TogglesJson(run.about.toggles, true)}});
     return printed == kDone ? verdict : printed;
   }
-  Table applies({{"Applies", Table::kLeft, true}, {"To write"}, {"Where"}});
-  Table others({{"Does not apply", Table::kLeft, true}, {"Why"}});
+  Table applies({{i18n::Text("Applies"), Table::kLeft, true},
+                 {i18n::Text("To write")},
+                 {i18n::Text("Where")}});
+  Table others({{i18n::Text("Does not apply"), Table::kLeft, true}, {i18n::Text("Why")}});
   for (const ToggleReport& report : run.about.toggles) {
     if (!report.applies()) {
       others.Row({report.name, Printable(report.overridden + report.why)});
@@ -149,8 +156,8 @@ std::string TogglesText(const std::vector<ToggleReport>& reports) {
       text += fmt::format(": {}\n", Printable(report.overridden + report.why));
       continue;
     }
-    text += report.reached > 1 ? fmt::format(", {} times; to write:\n", report.reached)
-                               : "; to write:\n";
+    text += report.reached > 1 ? i18n::Format(", {} times; to write:\n", report.reached)
+                               : i18n::Text("; to write:\n");
     text += LinesText({report});
   }
   return text;
@@ -162,8 +169,8 @@ bool SayUnapplied(const std::vector<ToggleReport>& reports) {
     if (!report.on || report.applies()) continue;
     all = false;
     Note(report.overridden.empty()
-             ? fmt::format("--toggle {} was not applied: {}", NameOf(report), report.why)
-             : fmt::format("--toggle {} had no effect: {}", NameOf(report), report.overridden));
+             ? i18n::Format("--toggle {} was not applied: {}", NameOf(report), report.why)
+             : i18n::Format("--toggle {} had no effect: {}", NameOf(report), report.overridden));
   }
   return all;
 }

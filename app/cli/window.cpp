@@ -11,6 +11,7 @@
 #include "app/cli/plan.h"
 #include "app/cli/run_options.h"
 #include "app/cli/summary.h"
+#include "profiler/base/i18n.h"
 #include "profiler/setup/find_libtorch.h"
 #include "profiler/setup/samples.h"
 #include "profiler/trace/reader.h"
@@ -48,16 +49,16 @@ ExitCode ShowSample(const run::RunConfig& config) {
   const std::string folder = setup::SamplesFolder();
   const setup::Samples samples = setup::Samples::In(folder);
   const std::string* file = samples.Find(config);
-  Note(
+  Note(i18n::Text(
       "no display, and no LibTorch, which the built-in models need. Without them you can use:\n  "
       "vramscope plan -- python train.py      plans your program with its own PyTorch\n  vramscope "
       "info FILE, explain FILE      read a memory snapshot, a trace, a Kineto trace\n  vramscope "
       "setup                        downloads LibTorch\n  vramscope --screenshot OUT.png FILE    "
-      "draws the window into a file\n  vramscope --help                       lists all commands");
+      "draws the window into a file\n  vramscope --help                       lists all commands"));
   if (file == nullptr) return kDone;
   const absl::StatusOr<std::shared_ptr<const trace::Trace>> trace = trace::ReadTraceFile(*file, {});
   if (!trace.ok()) return ReportError(trace.status());
-  Note(fmt::format("a shipped sample run ({}):", *file));
+  Note(i18n::Format("a shipped sample run ({}):", *file));
   return PrintText(
       SummaryText(**trace, analysis::Summarize(**trace, analysis::ComputeCurves(**trace))));
 }
@@ -69,10 +70,11 @@ ExitCode WithoutDisplay(const WindowArguments& arguments) {
     if (!config.ok()) return ReportError(config.status());
     if (!IsSet("VRAMSCOPE_WORKER") && !setup::FindLibTorch(setup::OwnSetupPlaces()).found())
       return ShowSample(*config);
-    Note("no display: planning the default run (`vramscope --help` shows the commands)");
+    Note(
+        i18n::Text("no display: planning the default run (`vramscope --help` shows the commands)"));
     return RunAndReport(*config, {});
   }
-  Note("no display: printing what the files contain");
+  Note(i18n::Text("no display: printing what the files contain"));
   ExitCode worst = kDone;
   for (const std::string& file : arguments.files) {
     const ExitCode code = ShowInfo(file, false);

@@ -59,7 +59,7 @@ WorkerRun RunInWorker(const run::RunConfig& config, const std::vector<std::strin
   }
 
   ProgressBar bar(true);
-  bar.Show(0, "starting the worker");
+  bar.Show(0, i18n::Text("starting the worker"));
   const SignalCatcher signals;
   ui::WorkerClient client(program);
   QStringList more;
@@ -74,7 +74,7 @@ WorkerRun RunInWorker(const run::RunConfig& config, const std::vector<std::strin
       QCoreApplication::quit();
       return;
     }
-    bar.Show(0, "cancelling (Ctrl-C again stops immediately)");
+    bar.Show(0, i18n::Text("cancelling (Ctrl-C again stops immediately)"));
     client.cancel();
     QTimer::singleShot(kGiveUpMs, &client, [] { QCoreApplication::quit(); });
   });
@@ -82,7 +82,7 @@ WorkerRun RunInWorker(const run::RunConfig& config, const std::vector<std::strin
                    [&](quint64, int step, int steps, const QString& text) {
                      if (interrupted) return;
                      bar.Show(steps > 0 ? static_cast<double>(step) / steps : 0,
-                              fmt::format("step {}/{} {}", step, steps, text.toStdString()));
+                              i18n::Format("step {}/{} {}", step, steps, text.toStdString()));
                    });
   QObject::connect(&client, &ui::WorkerClient::runEnded,
                    [&](quint64, std::shared_ptr<const trace::Trace> trace, const QString& error) {
@@ -215,7 +215,7 @@ WorkerProbe ProbeWorker() {
     QCoreApplication::quit();
   });
   QTimer::singleShot(kProbeMs, &client, [&] {
-    probe.error = fmt::format("no response within {} seconds", kProbeMs / 1000);
+    probe.error = i18n::Format("no response within {} seconds", kProbeMs / 1000);
     QCoreApplication::quit();
   });
   client.start();
