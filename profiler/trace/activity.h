@@ -19,7 +19,7 @@ enum class ActivityKind : uint8_t {
   kRuntimeCall = 5,      // thread, name ("cudaLaunchKernel"), correlation
   kDriverCall = 6,       // thread, name ("cuLaunchKernel"), correlation
   kDriverAlloc = 7,      // cudaMalloc and the like: device, to, address, bytes; begin = end
-  kDriverFree = 8,       // likewise, with the bytes of its allocation if known
+  kDriverFree = 8,       // cudaFree and the like: the same, with the freed bytes if known
   kOverhead = 9,         // of the profiler itself: thread, name
   kRange = 10,           // thread, name: a range named by the program (NVTX)
   kCounter = 11,         // device, name; bytes: the value from begin on

@@ -13,7 +13,7 @@
 namespace vramscope::trace {
 namespace {
 
-constexpr uint32_t kTagFirstBegin = 5;  // fields of proto::ActivityBatch
+constexpr uint32_t kTagFirstBegin = 5;  // field numbers of proto::ActivityBatch
 constexpr uint32_t kTagOperandBlocks = 6;
 
 enum Column : int {
@@ -45,8 +45,8 @@ struct Last {
 };
 
 // Codes the block that contains an operand's address (the operand's `bytes`: the time at which the
-// block was allocated) relative to the previous operands of the batch. Steps that repeat use the
-// same blocks again, and new blocks in the order of allocation.
+// block was allocated) relative to the previous operands of the batch. Repeated steps reuse the
+// same blocks, and use new ones in the order in which they were allocated.
 class OperandBlocks {
  public:
   // False: the value cannot be coded.

@@ -1,5 +1,5 @@
 // The live memory and open slices at a point of a file. Keyframes are written into the file so that
-// a part of it can be read from there. proto/FORMAT.md, "Keyframes". Internal to this folder.
+// a part of it can be read from there. See proto/FORMAT.md, "Keyframes". Internal to this folder.
 //
 //   std::string bytes = EncodeKeyframe(live, event);        // the payload of a frame of strings
 //   ASSIGN_OR_RETURN(Keyframe k, DecodeKeyframe(payload));  // from it

@@ -133,7 +133,8 @@ absl::Status LiveState::End(const Event& e, EventKind begin) {
     if (of == nullptr || found->second.back() > of->back()) of = &found->second;
   };
   if (!IsOfThread(begin) && markers_.empty()) {
-    // There is only one process, whatever the numbers of its threads: closes the innermost of all.
+    // Without process markers, the trace has one process even if the upper bits of its threads
+    // differ, so the innermost slice of all is closed.
     for (uint32_t process = 0; process <= UINT8_MAX; ++process) see(process);
   } else {
     see(PlaceOf(begin, e.thread));

@@ -21,7 +21,7 @@ void Keep(const Rows& rows, const Column& from, Column* to) {
   for (uint32_t row : rows) to->push_back(from[row]);
 }
 
-// Replaces every value of a column, in order, by `to` of it.
+// Replaces every value of a column, in order, by to(value).
 template <class T, class To>
 void Change(std::vector<T>& column, To to) {
   for (T& value : column) value = to(value);
@@ -87,7 +87,7 @@ class Slicer {
         return trace_.allocations.device[trace_.events.id[i]] == device_;
       case Subject::kSegment:
         return trace_.segments.device[trace_.events.id[i]] == device_;
-      case Subject::kDevice:  // in ChooseEvents
+      case Subject::kDevice:  // checked in ChooseEvents
       case Subject::kRun:
         return true;
     }

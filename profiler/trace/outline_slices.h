@@ -15,8 +15,7 @@ namespace vramscope::trace {
 
 class OutlineSlices {
  public:
-  static constexpr size_t kMost = 32'768;  // limit per kind; at least half of it once slices are
-                                           // combined
+  static constexpr size_t kMost = 32'768;  // limit of groups per kind; combining leaves half
 
   void Add(const Event& event);
   // The groups by begin; slices that are still open end at `end_ns`.

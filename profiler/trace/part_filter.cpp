@@ -110,7 +110,7 @@ absl::Status PartFilter::Restate(int64_t time_ns, TraceBuilder& builder) {
     if (absl::Status s = Renumber(e); !s.ok()) return s;
   }
   events[marker].name = {1};  // not a string of the file
-  // Ids before the part leave no gaps.
+  // In the file, the ids continue after those of everything that precedes the part.
   next_block_ = live_.next_block();
   next_segment_ = live_.next_segment();
   live_ = {};

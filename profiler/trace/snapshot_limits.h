@@ -1,5 +1,5 @@
-// Size limits for reading a memory snapshot. No device has sizes beyond them: a file with such
-// sizes is damaged, and they are never written.
+// Size limits for reading a memory snapshot. No device has larger sizes: a file with larger ones is
+// damaged, and vramscope never writes them.
 #pragma once
 
 #include <cstdint>

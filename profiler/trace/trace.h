@@ -117,7 +117,7 @@ struct SegmentTable {
   std::vector<uint32_t> stream;
   std::vector<uint8_t> device;
   std::vector<Pool> pool;
-  std::vector<uint8_t> expandable;  // 1: bytes are addresses; map events add the memory
+  std::vector<uint8_t> expandable;  // 1: `bytes` is only an address range; map events add memory
   std::vector<uint32_t> mempool;
   uint32_t size() const { return static_cast<uint32_t>(bytes.size()); }
 };

@@ -18,7 +18,7 @@ enum class EventKind : uint8_t {
   kFreeCompleted = 3,  // id: allocation
   kRetag = 4,         // id: allocation; category: the new one; name: reason; detail: rule, as above
   kSegmentAlloc = 5,  // id: segment; bytes, address, stream, pool, mempool; detail 1: expandable:
-                      // bytes are addresses, and the two kinds below map memory
+                      // bytes are an address range, to which kSegmentMap maps memory
   kSegmentFree = 6,   // id: segment
   kSegmentMap = 7,    // id: segment, expandable; address, bytes, stream, pool
   kSegmentUnmap = 8,  // likewise

@@ -3,7 +3,7 @@
 //
 //   ASSIGN_OR_RETURN(auto w, TraceWriter::ToFile("run.trace"));
 //   w->Begin(info); w->Strings(...); w->Events(...); w->End(true, "");
-//   RETURN_IF_ERROR(w->Close());     // says "no space left on ..." and keeps the old file
+//   RETURN_IF_ERROR(w->Close());     // an error, e.g. "no space left on ...", keeps the old file
 #pragma once
 
 #include <absl/status/status.h>
