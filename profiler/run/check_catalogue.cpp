@@ -61,7 +61,7 @@ std::string WrongValue(const SettingDeclaration& setting, std::string_view value
 class Checker {
  public:
   explicit Checker(const Catalogue& catalogue) : catalogue_(catalogue) {
-    // Keys of every run only; those of techniques are in the catalogue.
+    // Only the keys that every run has; those of techniques are in the catalogue.
     for (const KeySpec& spec : Specs()) {
       if (spec.apply && FindSetting(spec.key) == nullptr) keys_.emplace(spec.key, nullptr);
     }

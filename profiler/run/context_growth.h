@@ -31,7 +31,8 @@ struct ContextGrowth {
   uint64_t idle = 0;                             // in use on an idle GPU
 };
 
-// `device` is a key of the device table, possibly with another memory size; all zero for others.
+// `device` is a key of the device table, possibly with another memory size. All zero if not
+// measured.
 const ContextGrowth& GrowthOf(std::string_view device);
 
 // The context's size with the libraries that `config` uses, where the growth was measured on the

@@ -30,7 +30,7 @@ struct SettingDeclaration {
   std::string key;  // "checkpointing.k": a dot separates group and name
   std::string help;
   ValueKind kind = ValueKind::kChoice;
-  std::string default_value;         // off, or PyTorch's behaviour
+  std::string default_value;         // the technique is off, or PyTorch's default
   std::vector<Choice> choices = {};  // for kChoice
   double low = 0, high = 0;          // for kInteger, kNumber: inclusive
   std::string format = {};           // for kText: a name of text_formats.h ("names", "pattern",

@@ -28,7 +28,8 @@ struct FamilyDeclaration {
 
   std::string id;
   std::string title;
-  // Names in the config.json files that it reads. If a file names an architecture, that decides.
+  // Names in the config.json files that it reads. If a file names an architecture, only the
+  // architecture counts.
   std::vector<std::string> architectures = {};
   std::vector<std::string> model_types = {};
   std::string inputs;  // the contents of a batch, in words

@@ -178,7 +178,7 @@ class SettingsReader : public nlohmann::json_sax<json> {
     return false;
   }
 
-  // `text`: a value that may have been meant for one of a group's keys.
+  // `text`: the value, if it may have been meant for a key of the group path_; else "".
   bool Wrong(const std::string& value, std::string_view text = {}) {
     if (prefixes_.empty()) {
       status_ = absl::InvalidArgumentError(i18n::Text(
