@@ -32,12 +32,11 @@ struct StreamPools {
 struct MemPool {
   uint32_t id = 0;
   bool released = false;
-  uint64_t searches[2] = {0, 0};  // of the small and of the large pool; the unit in which ages are
-                                  // counted
+  uint64_t searches[2] = {0, 0};                      // by pool; ages are counted in searches
   std::vector<std::unique_ptr<StreamPools>> streams;  // by stream
-  // Streams in which a block was freed since the list was last processed, by pool; blocks that were
-  // not released then are not listed again. The third list is for garbage collection in the large
-  // pool, which releases only some blocks.
+  // By pool: the streams in which a block was freed since the list was last processed. Streams
+  // whose blocks were not released then are not listed again. The third list is for garbage
+  // collection in the large pool, which releases only some blocks.
   std::vector<StreamPools*> freed[3];
   static constexpr size_t kForCollection = 2;
 
@@ -61,7 +60,7 @@ struct SegmentNode {
   Segment segment;
   BlockNode* first = nullptr;
   StreamPools* pools = nullptr;
-  uint64_t page = 0;  // of an expandable segment
+  uint64_t page = 0;  // page size of an expandable segment
 };
 
 struct CachingAllocator::Impl {
@@ -151,7 +150,8 @@ struct CachingAllocator::Impl {
   // --- the driver
   SegmentNode* AddSegment(const Segment& segment, StreamPools& pools);
   BlockNode* TryDriver(uint64_t size, StreamPools& pools, size_t pool, bool forced);
-  // A block for an allocation that no cached block serves, or null after telling the observer.
+  // A block for an allocation that no cached block serves, or null, after reporting this to the
+  // observer.
   BlockNode* FromDriver(uint64_t bytes, uint64_t size, StreamPools& pools, size_t pool);
   void CountReserved(uint64_t bytes);
 
@@ -168,7 +168,8 @@ struct CachingAllocator::Impl {
   BlockNode* AllocateExpandable(StreamPools& pools, size_t pool, uint64_t size, bool forced);
   // Maps pages; returns the free block that contains them. Null: the device is full.
   BlockNode* Map(BlockNode* b, uint64_t bytes, bool forced);
-  // Releases the whole pages of a free block, which becomes the unmapped range, if there is one.
+  // Releases the whole pages within a free block, if there are any; `b` becomes their unmapped
+  // range.
   void Unmap(BlockNode* b);
   void ReleaseExpandable(BlockNode* whole);
 };

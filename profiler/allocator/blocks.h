@@ -17,7 +17,7 @@ struct SegmentNode;
 
 enum class BlockUse : uint8_t {
   kFree,      // in the FreeTree of its stream and pool
-  kLive,      // in the LiveTable, like the next
+  kLive,      // in the LiveTable, as are pending blocks
   kPending,   // freed, but another stream may still use it
   kUnmapped,  // addresses of an expandable segment without memory
 };
@@ -118,8 +118,8 @@ class FreeTree {
     return node;
   }
 
-  // The first block not less than (size, address); null: none. Does not remove it, like the next
-  // two.
+  // The first block not less than (size, address); null: none. Like the next two functions, it does
+  // not remove the block.
   BlockNode* LowerBound(uint64_t size, uint64_t address) const {
     BlockNode* best = nullptr;
     for (BlockNode* n = root_; n != nullptr;) {
