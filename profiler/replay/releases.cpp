@@ -26,8 +26,8 @@ using trace::EventKind;
 using Cause = Release::Cause;
 using Evidence = Release::Evidence;
 
-// The memory that other processes and libraries use on a GPU varies, so a request that did not fit
-// may be smaller than the maximum ever reserved by up to this part of it.
+// The memory that other processes and libraries use on a GPU varies, so a total that did not fit
+// may be below the maximum ever reserved, by up to 1/kSlack of that maximum.
 constexpr uint64_t kSlack = 32;
 
 bool GivesBack(EventKind kind) {
@@ -96,8 +96,7 @@ class Finder {
     bool ran_out = false;
     bool stack_of_request = false;  // all released memory has the stack of the allocation
     bool served = false;
-    bool served_late = false;  // if blocks that had just been freed were already free for the
-                               // allocation
+    bool served_late = false;  // the same, counting blocks whose free had just completed
   };
 
   size_t Activity(EventIndex i) {
@@ -184,7 +183,7 @@ class Finder {
         break;
       case EventKind::kFreeCompleted:
         if (open_) Close(0);
-        // Directly after its request, or without one, so the program had freed it by then.
+        // The free completes directly after its request, or has none, so the block was not pending.
         if (requested_ == id || trace_.allocations.free_requested_event[id] == i) {
           late_.clear();
         } else {
@@ -244,7 +243,7 @@ class Finder {
     }
   }
 
-  // The driver is asked for memory.
+  // Records that memory was requested from the driver.
   void Asks(uint64_t bytes) {
     if (!open_) return;
     if (!asking_) cached_behind_ = cached_;
@@ -252,7 +251,7 @@ class Finder {
     asked_ += bytes;
   }
 
-  // The allocation for which the driver was asked.
+  // Records the allocation for which memory was requested from the driver.
   void Request(uint64_t bytes, uint32_t stream, uint32_t mempool, EventIndex i) {
     Candidate c{.row = out_.all.size() - 1};
     const uint64_t size =
@@ -452,7 +451,7 @@ class Finder {
   std::vector<Piece> pieces_;
   uint64_t asked_ = 0;
   static constexpr uint64_t kNobody = std::numeric_limits<uint64_t>::max();
-  uint64_t requested_ = kNobody;  // allocation whose free the device's last event requested
+  uint64_t requested_ = kNobody;  // the allocation, if the device's last event requests its free
   std::vector<uint64_t> late_;    // addresses of pending frees that have just completed
   absl::btree_map<uint64_t, uint64_t> live_;  // live blocks, begin to end; only in traces with
                                               // pages

@@ -35,8 +35,8 @@ struct Release {
     kNothingAsked,     // no request to the driver followed
     kCacheWouldServe,  // the released memory would have served the next allocation
     kRoom,             // there was room: more was reserved at another time
-    kNoRoom,           // with the requested bytes it would have been more than was ever reserved
-    kRanOut,           // the allocation failed even after it
+    kNoRoom,           // the requested bytes would have exceeded what was ever reserved
+    kRanOut,           // the allocation failed even after the release
     kPart,             // some free segments were not released
     kLimit,            // the limit of a plan was reached
   };
@@ -50,7 +50,7 @@ struct Release {
   std::vector<uint32_t> mempools = {};    // private pools that released something
   bool of_default_pool = false;           // whether the default pool released something
   bool part = false;                      // free segments of the default pool were not released
-  // For a full GPU: an allocator with the limit `Releases::card` reaches it here by itself.
+  // For kCardFull: the limit `Releases::card` alone makes the model release memory here.
   bool at_limit = false;
 };
 std::string_view Name(Release::Cause cause);        // "empty_cache"

@@ -39,7 +39,7 @@ struct ReplayOptions {
   // What-if: events before which empty_cache() is called in addition (to see what it would
   // release), ascending.
   std::vector<trace::EventIndex> empty_cache_at = {};
-  // What-if: the memory of which memory fractions are parts; 0: that of the trace's device.
+  // What-if: the total memory that memory fractions refer to; 0: that of the trace's device.
   uint64_t device_total_bytes = 0;
   // What-if: the size to request instead of `bytes` at an event (an allocation, or an out-of-memory
   // event); 0: no request is made.
@@ -82,8 +82,8 @@ struct Replayed {
   // the block existed.
   uint64_t unknown_tails = 0;   // number of such blocks
   uint64_t tails_inferred = 0;  // number of them that must have a tail
-  // The number of combinations, and of those that reproduce as much of the recording as any;
-  // nullopt: more than 2^64 - 1. The last two are their decimal logarithms.
+  // The number of combinations of tails, and the number of those that no choice excludes; nullopt:
+  // more than 2^64 - 1. The next two are their decimal logarithms.
   std::optional<uint64_t> start_states_tried = 0, start_states_consistent = 0;
   double log10_tried = 0, log10_consistent = 0;
   // Results of the model.
@@ -108,7 +108,7 @@ struct Replayed {
     trace::EventIndex event;
     uint64_t allocated, reserved;
   };
-  std::vector<Point> curve;  // after every event that changed either
+  std::vector<Point> curve;  // after every event that changed a figure
   // At the model's peak of reserved memory: the largest free block, and free bytes that cannot be
   // released because their segment (in an expandable segment, their page) is partly in use.
   uint64_t largest_hole = 0, stranded_bytes = 0;
