@@ -147,7 +147,7 @@ std::string_view FileOf(const trace::Trace& trace, trace::StackId stack) {
   return library;
 }
 
-// For live allocations, the innermost slice of a kind that was open when they were made (of
+// For each live allocation, the innermost slice of a kind that was open when it was allocated (of
 // several, the one begun last). Operators are only looked up for allocations without a recorded
 // one, such as those of compiled graphs. The result is by allocation.
 base::HashMap<uint32_t, trace::StringId> OpenSlices(const trace::Trace& trace, const LiveSet& live,
