@@ -37,7 +37,7 @@ Of OfKind(ActivityKind kind) {
     case ActivityKind::kOverhead:
       return Of::kOverhead;
     case ActivityKind::kRange:
-    case ActivityKind::kOperand:  // have their own table
+    case ActivityKind::kOperand:  // in a table of its own
       return Of::kRanges;
   }
   return Of::kRanges;
@@ -110,7 +110,7 @@ struct ActivityIndex::Impl {
       std::vector<uint32_t> track;
     };
     std::map<Key, Rows> groups;
-    std::vector<std::pair<Rows*, uint32_t>> place(a.size());  // with the depth
+    std::vector<std::pair<Rows*, uint32_t>> place(a.size());  // by activity; with its depth
     for (uint32_t row = 0; row < a.size(); ++row) {
       Rows& rows = groups[KeyOf(a, row)];
       uint32_t depth = 0;

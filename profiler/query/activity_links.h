@@ -25,7 +25,7 @@ class Correlations {
   }
 
  private:
-  // A search first uses a contiguous sample of the correlations, then the rows.
+  // A search first looks in samples_, every kSample-th correlation, then in the rows.
   static constexpr size_t kSample = 32;
 
   const trace::ActivityTable& activities_;
@@ -33,7 +33,8 @@ class Correlations {
   std::vector<uint64_t> samples_;  // correlations of rows 0, kSample, 2 kSample, ...
 };
 
-// The nesting of slices of a kind: on a thread; for steps, micro-batches and phases, in a process.
+// The nesting of the slices of each kind on each thread (steps, micro-batches and phases: in each
+// process).
 class SliceNesting {
  public:
   explicit SliceNesting(const trace::Trace& trace);

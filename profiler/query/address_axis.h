@@ -48,7 +48,7 @@ class AddressAxis {
   // A contiguous range of addresses of one segment that had memory at some time.
   struct Piece {
     uint64_t begin = 0, end = 0;
-    uint64_t before = 0;  // total bytes of the segment's pieces before it
+    uint64_t before = 0;  // total bytes of the segment's earlier pieces
   };
   class Builder;
 

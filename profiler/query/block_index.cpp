@@ -18,11 +18,9 @@ namespace {
 
 constexpr size_t kBase = 16;     // blocks per bottom node
 constexpr int kKeyBits = 20;     // bits of each coordinate in the sort key
-constexpr float kFaint = 0.02f;  // cells below this are empty, because their coverage is a rounding
-                                 // error
+constexpr float kFaint = 0.02f;  // cells with less coverage, a rounding error, are empty
 constexpr double kKeyMax = (1 << kKeyBits) - 1;
-constexpr size_t kFewBlocks = 4096;  // with fewer blocks no map is needed, because all can be
-                                     // inspected quickly
+constexpr size_t kFewBlocks = 4096;  // with fewer blocks, each is inspected and no map is needed
 constexpr int kOccupancyBits = 21;   // log2 of the number of cells of the finest maps
 constexpr int kClassBits = 4;        // the blocks of a group differ by less than a factor of 16 in
                                      // each dimension
@@ -117,7 +115,7 @@ void Merge(Node& n, const Node& m) {
 // A packed R-tree: items in Z order of (begin, offset), nodes over consecutive items.
 struct Group {
   Items items;
-  std::vector<Item> plain;  // the same items during the build; then empty
+  std::vector<Item> plain;  // the items while the index is built; then empty
   Pyramid<Node> levels;
 
   size_t size() const { return plain.empty() ? items.size() : plain.size(); }
@@ -245,7 +243,7 @@ class BlockQuery {
     }
   }
 
-  // In cells from the window's corner, clipped to the window.
+  // Coordinates in cells from the window's corner, clipped to the window.
   struct Box {
     double x0, x1, y0, y1;
   };

@@ -96,7 +96,7 @@ class LaneData::Walk {
     int64_t rects_to = std::numeric_limits<int64_t>::max();
   };
 
-  // `columns`: the columns of `span`.
+  // `columns`: one per column of `span`.
   Walk(const LaneData& lane, const TimeSpan& span, double min_rect_columns, const Window& window,
        LaneColumn* columns, std::vector<LaneRect>* rects)
       : lane_(lane),

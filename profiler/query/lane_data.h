@@ -44,13 +44,13 @@ class LaneData {
   size_t MemoryBytes() const;
 
  private:
-  // Pieces per bottom node, and children per node above. With a small number, a column needs few
-  // nodes, however many pieces it has; with an even smaller one, the nodes would need more memory
+  // Pieces per bottom node, and children per node above. It is small, so that a column needs few
+  // nodes however many pieces it has; if it were even smaller, the nodes would need more memory
   // than the pieces.
   static constexpr size_t kFanBits = 2, kFan = size_t{1} << kFanBits;
 
   // A summary of consecutive pieces. Half of a frame is spent reading nodes, so they are small.
-  // Values are rounded in the direction that only causes a closer inspection.
+  // Values are rounded so that errors only cause a node to be inspected more closely.
   struct Node {
     int64_t begin;
     float span;             // from begin to the highest end, rounded up

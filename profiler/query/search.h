@@ -6,8 +6,8 @@
 //   found.groups[0].name;                                 // "vectorized_elementwise_kernel"
 //   found.things[found.Next(found.things.size(), 1)];     // the first by time
 //
-// Linear in the trace: five million events take most of a second, so it runs on another thread than
-// the drawing and can be stopped. Pure function of immutable data; thread-safe.
+// Linear in the trace: five million events take most of a second, so a search runs on its own
+// thread and can be stopped. Pure function of immutable data; thread-safe.
 #pragma once
 
 #include <array>

@@ -13,7 +13,7 @@ struct TimeGrid {
   int columns = 0;
 
   int64_t last() const { return first + columns; }
-  // Whether the columns are others of the same grid, equally many, and overlap.
+  // Whether this is a moved view of the same grid: as many columns, some of which are in both.
   bool MovedFrom(const TimeGrid& before) const {
     return origin_ns == before.origin_ns && width_ns == before.width_ns &&
            columns == before.columns && first - before.first < columns &&
