@@ -43,8 +43,8 @@ enum class Action : uint8_t {
   kOutOfMemory,  // address: bytes free on the device
   kOther,        // unknown action; a warning has the number and the names
   kAnnotate,     // a note of the program
-  kCategory,     // category of the block at `address`, in `said`: the new one, or directly after
-                 // its kAlloc the first one
+  kCategory,  // `said`: new category of the block at `address`; its first one if directly after its
+              // kAlloc
 };
 
 // In time order, for all devices together (each device's own order is kept). One row per entry.
@@ -129,8 +129,8 @@ struct Recording {
   bool has_times = true;  // false: time_ns counts entries of the file
   // kState: no entries, only the memory at one time.
   trace::Content content = trace::Content::kRun;
-  std::vector<trace::Statistic> statistics;  // torch.cuda.memory_stats(); there is then nothing
-                                             // else
+  // torch.cuda.memory_stats(). A file that contains it contains nothing else.
+  std::vector<trace::Statistic> statistics;
   std::string lost;  // the part of a cut file that could not be read; "": the file is whole
   std::vector<std::string> strings = {""};
   trace::StackTable stacks;
@@ -186,8 +186,8 @@ struct History {
   std::vector<NewSegment> new_segments;
   std::vector<uint32_t> allocation_of_entry;  // by entry: row of allocations for alloc and free
                                               // entries; else the maximum
-  std::vector<uint32_t> displaced;    // rows without a free in the file, by the entry that shows
-                                      // the free
+  // Rows of allocations whose free is not in the file, by the entry that shows the free.
+  std::vector<uint32_t> displaced;
   std::vector<EntryIndex> left_out;   // entries that contradict the state, ascending
   std::vector<std::string> warnings;  // number of such entries, and how they were treated
 };
@@ -201,9 +201,9 @@ struct Part {
 Part PartOf(const Recording& whole, const History& history, EntryIndex begin, EntryIndex end,
             const std::function<trace::StackId(EntryIndex)>& stack_of);
 
-// For a recording whose last entries are lost, while its segments are those after them: converts
-// the segments to those at the last existing entry. Memory that no entry touched is assumed to have
-// existed all the time. kInvalidArgument as from Reconstruct.
+// For a recording whose last entries are lost, although its segments are those after the lost
+// entries: converts the segments to those at the last existing entry. Memory that no entry touched
+// is assumed to have existed all the time. kInvalidArgument as from Reconstruct.
 absl::Status EndAtLastEntry(Recording& recording);
 
 // Rolls the end state back over the entries, then walks forward again, block by block. Entries that

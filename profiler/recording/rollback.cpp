@@ -80,8 +80,8 @@ class RollingBack {
       last = &s;
       Device& device = On(s.device);
       if (s.expandable) {
-        // Its blocks, including free ones, are the mapped memory: all of it in a file, parts with
-        // gaps between them in a part of a recording.
+        // The blocks of an expandable segment, including free ones, are its mapped memory. In a
+        // file they leave no gaps; in a part of a recording they may.
         for (const BlockState& b : s.blocks)
           if (b.address >= s.address && b.bytes <= s.bytes &&
               b.address - s.address <= s.bytes - b.bytes)
