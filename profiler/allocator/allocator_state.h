@@ -70,11 +70,11 @@ struct CachingAllocator::Impl {
   SegmentObserver* observer;
   Stats stats;
   uint64_t next_address;
-  uint64_t allowed = kNoLimit;                            // set by the memory fraction
-  bool rounds_up = false;                                 // roundup_power2_divisions is set
-  bool plain = true;                                      // no setting restricts best fit
-  bool ages = false;                                      // garbage collection is on
-  bool over_limit = false;                                // since the last allocation that fitted
+  uint64_t allowed = kNoLimit;  // set by the memory fraction
+  bool rounds_up = false;       // roundup_power2_divisions is set
+  bool plain = true;            // no setting restricts best fit
+  bool ages = false;            // garbage collection is on
+  bool over_limit = false;  // an allocation was granted over the limit, and none has fitted since
   std::map<uint32_t, std::unique_ptr<MemPool>> mempools;  // by id
   StreamPools* last_pools = nullptr;
   NodePool<BlockNode> block_nodes;

@@ -25,14 +25,14 @@ enum class BlockUse : uint8_t {
 struct BlockNode {
   uint64_t address = 0;
   uint64_t size = 0;
-  uint64_t requested = 0;     // of a live block
+  uint64_t requested = 0;     // requested size of a live block
   BlockNode* prev = nullptr;  // neighbours within the segment, by address
   BlockNode* next = nullptr;
   SegmentNode* segment = nullptr;
   BlockNode* left = nullptr;  // links of the FreeTree
   BlockNode* right = nullptr;
-  uint64_t since = 0;  // of a free block: searches of its pool so far; of a pending block: its
-                       // ticket
+  // Of a free block, the searches of its pool when it was freed; of a pending block, its ticket.
+  uint64_t since = 0;
   uint32_t priority = 0;
   BlockUse use = BlockUse::kFree;
 };

@@ -167,7 +167,7 @@ struct CardUse {
 struct Summary {
   MemoryPair before_training, after_training;
   Peak peak;
-  CardUse most_used;  // when the sum of both is highest
+  CardUse most_used;  // at the time when its sum is highest
   std::vector<StepRow> steps;
   uint64_t events = 0;
   bool fits = true;

@@ -48,7 +48,7 @@ struct ActivityTrack {
   uint8_t device = 0;
   uint32_t stream = 0;
   uint32_t thread = 0;
-  trace::StringId name;  // of a counter
+  trace::StringId name;  // name of a counter
   uint32_t depth = 0;    // overlapping activities have several rows; 0 is the one that begins first
   uint32_t count = 0;    // number of activities
   uint64_t busy_ns = 0;  // sum of their durations

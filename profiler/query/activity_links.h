@@ -44,7 +44,7 @@ class SliceNesting {
   // The innermost op that is open at the event, on any thread of the device's process. If several
   // threads have one, an op with `name` is preferred.
   uint32_t OpAround(trace::EventIndex event, uint8_t device, trace::StringId name) const;
-  // Likewise, the last op that begins before the event.
+  // The last op that begins before the event, on any thread of the device's process.
   uint32_t OpBefore(trace::EventIndex event, uint8_t device) const;
   size_t MemoryBytes() const;
 

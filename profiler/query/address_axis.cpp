@@ -250,7 +250,7 @@ class AddressAxis::Builder {
   const trace::SegmentTable& segments_;
   const trace::AllocationTable& allocations_;
   const trace::EventTable& events_;
-  std::map<uint32_t, OpenStrips> open_;  // of expandable segments
+  std::map<uint32_t, OpenStrips> open_;  // strips of expandable segments, by segment
 };
 
 AddressAxis::AddressAxis(std::shared_ptr<const trace::Trace> trace, std::optional<int64_t> end_ns)

@@ -56,7 +56,7 @@ class LaneData {
     float span;             // from begin to the highest end, rounded up
     float longest_ns;       // rounded up
     uint32_t longest;       // row of the longest piece
-    uint32_t look : 8;      // of the longest piece
+    uint32_t look : 8;      // LaneColumn::look of the longest piece
     uint32_t covered : 24;  // sum of the durations as a fraction of the span, rounded down
   };
   static_assert(sizeof(Node) == 24);

@@ -67,7 +67,7 @@ class CurveIndex {
 
   std::shared_ptr<const analysis::MemoryCurves> curves_;
   MaxPyramid allocated_;
-  std::vector<int64_t> sampled_times_;    // of every kSample-th point, few enough for the cache
+  std::vector<int64_t> sampled_times_;  // times of every kSample-th point, few enough for the cache
   std::vector<uint32_t> reserved_point_;  // points at which reserved changes
   std::vector<uint64_t> reserved_value_;
   MaxPyramid reserved_;

@@ -55,7 +55,7 @@ class OperandLinks {
     friend bool operator==(const Ends&, const Ends&) = default;
   };
   struct Touches {
-    uint64_t count = 0;       // of activities that touch the block
+    uint64_t count = 0;       // number of activities that touch the block
     Ends all, reads, writes;  // reads and writes: as far as known
     friend bool operator==(const Touches&, const Touches&) = default;
   };

@@ -35,7 +35,7 @@ struct FoundGroup {
   ThingKind kind = ThingKind::kBlock;
   std::string name;
   uint64_t count = 0;
-  uint64_t bytes = 0;    // of blocks, memcpys, memsets
+  uint64_t bytes = 0;    // sum of the sizes of blocks, memcpys and memsets
   int64_t takes_ns = 0;  // sum of the lifetimes of blocks or the durations of other things
   uint32_t first = 0;    // index in `things` of the first
 };

@@ -8,7 +8,7 @@ namespace vramscope::query {
 
 struct TimeGrid {
   int64_t origin_ns = 0;  // begin of column 0
-  double width_ns = 1;    // of a column, more than 0
+  double width_ns = 1;    // width of a column, more than 0
   int64_t first = 0;      // first column, at least 0
   int columns = 0;
 

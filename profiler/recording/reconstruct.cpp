@@ -62,7 +62,7 @@ class SpanMap {
 struct Device {
   struct Block {
     uint64_t end = 0;
-    uint32_t row = 0;  // of allocations
+    uint32_t row = 0;  // row of History::allocations
   };
   using BlockMap = absl::btree_map<uint64_t, Block>;
   BlockMap live;  // by address

@@ -163,7 +163,7 @@ struct History {
     std::vector<uint32_t> stream;                     // row of Recording::streams
     std::vector<uint8_t> device;
     std::vector<trace::Pool> pool;
-    std::vector<trace::StackId> stack;  // of its allocation, or of its block at the end; 0: unknown
+    std::vector<trace::StackId> stack;  // of the allocation, or of the block at the end; 0: unknown
     // True if `bytes` is stated by the file or follows from it. False: the block is older than the
     // recording and freed within it, so an unsplit tail would be unknown (replay searches for it).
     std::vector<bool> bytes_known;
@@ -171,7 +171,7 @@ struct History {
   };
   Allocations allocations;
   uint32_t older = 0;               // allocations[0 .. older) are older than the recording
-  std::vector<bool> older_pending;  // of those: the free was requested before the recording
+  std::vector<bool> older_pending;  // by older row: its free was requested before the recording
   // The segments at the first entry, by (device, address). An expandable segment has all addresses
   // that were ever mapped. Its blocks are the memory that was mapped then (gaps between them are
   // unmapped); it has no blocks if nothing was mapped.
@@ -213,7 +213,7 @@ absl::StatusOr<History> Reconstruct(const Recording& recording);
 
 // The results of inference. Rules are those of inference/rules.h; 0: stated by the file.
 struct Labels {
-  std::vector<trace::Category> category;  // the first one; one for every allocation of the History
+  std::vector<trace::Category> category;  // first category of every allocation of the History
   std::vector<uint8_t> rule;
   std::vector<trace::StringId> op;  // innermost operator; ids of `strings`
   std::vector<trace::StringId> module;

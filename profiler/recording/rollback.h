@@ -83,8 +83,8 @@ struct Start {
   std::vector<BlockLife> recorded;    // by entry
   std::vector<SegmentLife> segments;  // not expandable; segments from the start come first, by
                                       // (device, address)
-  std::vector<MappedRange> mapped;    // of expandable segments at the start, by (device, begin)
-  std::vector<EntryIndex> left_out;   // ascending
+  std::vector<MappedRange> mapped;  // pages of expandable segments at the start, by (device, begin)
+  std::vector<EntryIndex> left_out;  // ascending
 };
 
 Start RollBack(const Recording& recording, Oddities& oddities);

@@ -33,7 +33,7 @@ struct Recorded {
   EventIndex event = 0;
   EventKind kind = EventKind::kMarker;
   Segment segment;
-  uint64_t address = 0, bytes = 0;  // of mapped or unmapped pages
+  uint64_t address = 0, bytes = 0;  // mapped or unmapped pages
   bool done = false;
   bool gives_back() const {
     return kind == EventKind::kSegmentFree || kind == EventKind::kSegmentUnmap;
@@ -420,7 +420,7 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
       ++out_.segment_frees_equal;
       return;
     }
-    if (s.expandable && kind == EventKind::kSegmentFree) return;  // only addresses
+    if (s.expandable && kind == EventKind::kSegmentFree) return;  // releases only addresses
     Differ(at_,
            fmt::format("{} at {:#x} is released to the device in the model, not in the recording",
                        Bytes(bytes), address),

@@ -134,7 +134,7 @@ class Finder {
       bytes = s.bytes[id];
       piece = {s.address[id], s.address[id] + bytes};
     } else {
-      return;  // only addresses
+      return;  // releases only addresses
     }
     r.bytes += bytes;
     ++r.count;
@@ -257,7 +257,7 @@ class Finder {
     const uint64_t size =
         CachingAllocator::RoundSize(std::min(bytes, CachingAllocator::kMaxRequest), conf_);
     const trace::Pool pool = allocator::PoolOf(size);
-    std::vector<uint64_t> same;  // of the pool that serves the allocation
+    std::vector<uint64_t> same;  // released blocks (sizes) in the pool that serves the allocation
     for (const Piece& p : pieces_) {
       if (p.stream != stream || p.mempool != mempool || p.pool != pool) continue;
       same.push_back(p.bytes);

@@ -43,7 +43,7 @@ struct Release {
   Cause cause = Cause::kEmptyCache;
   Evidence evidence = Evidence::kNothingAsked;
   trace::EventIndex first = 0, last = 0;  // its first and last event
-  uint64_t bytes = 0, count = 0;          // of the released segments or ranges of pages
+  uint64_t bytes = 0, count = 0;          // released bytes; released segments and ranges of pages
   uint64_t reserved = 0;                  // bytes before the release
   uint64_t asked = 0;                     // bytes requested from the driver directly after it; 0:
                                           // none
@@ -66,8 +66,8 @@ struct Card {
   };
   Source source = Source::kUnknown;
   uint64_t bytes = 0;      // the value to use; 0: unknown
-  uint64_t at_least = 0;   // that much was reserved
-  uint64_t less_than = 0;  // that much did not fit; 0: never observed
+  uint64_t at_least = 0;   // the device has at least this much, because it was reserved
+  uint64_t less_than = 0;  // this much did not fit; 0: never observed
   uint64_t seen = 0;       // number of releases or failed allocations that show it
   bool inferred() const { return source == Source::kOutOfMemory || source == Source::kReleases; }
   std::string evidence;  // "inferred: ...", one sentence; "" if unknown
@@ -75,7 +75,7 @@ struct Card {
 std::string_view Name(Card::Source source);  // "releases"
 
 struct Releases {
-  std::vector<Release> all;  // in order
+  std::vector<Release> all;  // in order of their events
   uint64_t empty_cache_calls = 0, card_full = 0, collections = 0;
   Card card;
   // "The allocator flushed its cache 39 times because the GPU was full. empty_cache() was called

@@ -97,7 +97,7 @@ bool StartStates::ExplainBy(CachingAllocator& model, const std::optional<Block>&
 void StartStates::Weigh(CachingAllocator& model, uint64_t bytes, uint32_t stream, uint32_t mempool,
                         std::optional<uint64_t> recorded) {
   const uint64_t size = CachingAllocator::RoundSize(bytes, conf_);
-  if (size <= kMostTail) return;  // of the small pool
+  if (size <= kMostTail) return;  // served by the small pool
   std::optional<Block> choice = model.BestFit(bytes, stream, mempool);
   const auto agrees = [&] {
     return choice.has_value() ? recorded.has_value() && choice->address == *recorded

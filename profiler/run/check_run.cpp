@@ -16,7 +16,7 @@
 namespace vramscope::run {
 namespace {
 
-// A larger size is a mistake, and products of such sizes would overflow.
+// A larger size is a mistake, and products of larger sizes would overflow.
 constexpr int kMaxBatch = 1 << 20;
 constexpr int kMaxSeq = 1 << 24;
 constexpr int kMaxSteps = 1'000'000;

@@ -35,7 +35,7 @@ struct SettingDeclaration {
   double low = 0, high = 0;          // for kInteger, kNumber: inclusive
   std::string format = {};           // for kText: a name of text_formats.h ("names", "pattern",
                                      // ...)
-  std::string label = {};            // of the control in the window: "layers"
+  std::string label = {};            // label of the control in the window: "layers"
   // For kText: the source of the window's choices ("family.lora_targets"); "": free text.
   std::string choices_from = {};
 };
@@ -95,7 +95,7 @@ struct OptimizerDeclaration {
   double default_weight_decay = 0;           // PyTorch's default
   // Elements of state per parameter element: 2 for Adam. Below 0: not a constant (Adafactor).
   double state_elements = 0;
-  std::vector<std::string> assumes = {};  // as for a technique
+  std::vector<std::string> assumes = {};  // see TechniqueDeclaration
 };
 
 }  // namespace vramscope::run

@@ -38,7 +38,7 @@ struct FamilyDeclaration {
   int seq = 0;
   std::vector<LoraChoice> lora = {};  // empty: no linear layer can have an adapter
   std::vector<Limit> limits = {};
-  std::vector<std::string> assumes = {};  // as for a technique (declarations.h)
+  std::vector<std::string> assumes = {};  // see TechniqueDeclaration
 };
 
 }  // namespace vramscope::run

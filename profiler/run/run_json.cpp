@@ -204,7 +204,7 @@ class SettingsReader : public nlohmann::json_sax<json> {
 
   absl::Status status_;
   Settings settings_;
-  std::vector<std::string> prefixes_;  // of the open objects
+  std::vector<std::string> prefixes_;  // key prefixes of the open objects
   std::string path_;                   // key of the next value
   std::set<std::string> seen_;
   bool in_list_ = false;

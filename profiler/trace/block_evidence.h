@@ -37,7 +37,7 @@ class BlockEvidence {
  private:
   struct Modelled {
     std::string category;
-    std::vector<std::string> ops;  // if not empty, only blocks of these ops
+    std::vector<std::string> ops;  // restricts `category` to blocks of these ops; empty: all
     std::string what, source;
   };
   const Trace& trace_;

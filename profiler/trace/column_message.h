@@ -75,7 +75,7 @@ class ColumnWriter {
 class ColumnReader {
  public:
   // Checks the whole payload: counts, layouts and column lengths. `payload` and `shape` must
-  // outlive the reader. kDataLoss: not such a message.
+  // outlive the reader. kDataLoss: not a message of this shape.
   absl::Status Open(std::string_view payload, const ColumnShape& shape);
   absl::Status Bad(std::string_view what) const;  // kDataLoss, naming the message
 

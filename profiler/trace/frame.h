@@ -86,7 +86,7 @@ class FrameDecoder {
   absl::StatusOr<std::optional<RawFrame>> NextRaw();  // likewise, without decompression
   // Likewise, without checking the checksum, which would take too long on some threads.
   absl::StatusOr<std::optional<RawFrame>> NextUnverified();
-  uint64_t offset() const { return offset_; }  // of the next frame
+  uint64_t offset() const { return offset_; }  // position of the next frame
   size_t buffered() const { return buffer_.size() - start_; }
 
  private:

@@ -126,7 +126,7 @@ absl::Status LiveState::OfSegment(const Event& e) {
 }
 
 absl::Status LiveState::End(const Event& e, EventKind begin) {
-  std::vector<uint64_t>* of = nullptr;  // the last of these is closed
+  std::vector<uint64_t>* of = nullptr;  // open slices of one key; the last one is closed
   const auto see = [&](uint32_t place) {
     const auto found = open_by_key_.find(OpenKey(begin, place));
     if (found == open_by_key_.end() || found->second.empty()) return;

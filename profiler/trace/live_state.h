@@ -49,7 +49,7 @@ class LiveState {
 
  private:
   struct Block {
-    Event event;  // with the present category
+    Event event;  // the block's Alloc, with its current category
     bool free_requested = false;
   };
 

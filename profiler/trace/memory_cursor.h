@@ -28,9 +28,9 @@ namespace vramscope::trace {
 using CategoryBytes = std::array<uint64_t, kCategoryCount>;
 
 struct MemorySums {
-  uint64_t allocated = 0;       // in blocks in use, rounded
+  uint64_t allocated = 0;       // rounded bytes of the blocks in use
   uint64_t requested = 0;       // the requested sizes of these blocks
-  uint64_t reserved = 0;        // in segments; of expandable ones, in mapped pages
+  uint64_t reserved = 0;        // bytes of segments; for expandable ones, of mapped pages
   CategoryBytes by_category{};  // sums to allocated
 
   void Alloc(uint64_t asked, uint64_t rounded, Category category) {

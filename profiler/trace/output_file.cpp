@@ -40,8 +40,8 @@ void Finished(const std::string& temporary) {
   unfinished.compare_exchange_strong(its, nullptr);
 }
 
-// A new name is durable only when its folder is synced. Folders that may not be read and file
-// systems without such a call are skipped.
+// A new name is durable only when its folder is synced. Folders that may not be read, and file
+// systems that do not support this, are skipped.
 int SyncFolder(const std::string& folder) {
   const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0) return 0;

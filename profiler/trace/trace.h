@@ -38,7 +38,7 @@ struct EventTable {
   PackedColumn<StringId> name;
   PackedColumn<StackId> stack;             // empty if no event has one
   PackedColumn<StringId> user_metadata;    // empty if no event has any
-  PackedColumn<StringId> compile_context;  // likewise
+  PackedColumn<StringId> compile_context;  // empty if no event has any
   uint32_t size() const { return static_cast<uint32_t>(kind.size()); }
   // Whether these events continue those of `earlier`, a snapshot (TraceBuilder::Snapshot); false if
   // that cannot be determined.
@@ -95,7 +95,7 @@ struct AllocationTable {
   PackedColumn<StringId> module;
   PackedColumn<Phase> phase;          // at the allocation
   PackedColumn<int32_t> step;         // at the allocation; -1 outside steps
-  PackedColumn<int32_t> micro_batch;  // at the allocation; -1 outside
+  PackedColumn<int32_t> micro_batch;  // at the allocation; -1 outside micro-batches
   PackedColumn<SegmentId> segment;    // the one that contained its address at the allocation
   uint32_t size() const { return static_cast<uint32_t>(bytes.size()); }
 };
@@ -169,7 +169,7 @@ struct Trace {
   SliceTable slices;
   OtherEventTable other_events;
   ActivityTable activities;  // kernels, memcpys and calls, by begin
-  OperandTable operands;     // likewise; empty: no addresses were recorded
+  OperandTable operands;     // by begin; empty: no addresses were recorded
   std::vector<Marker> markers;
   StackTable stacks;
   // The kMarkerRecordingBegin event; kNoEvent: no memory is in use when the trace begins.

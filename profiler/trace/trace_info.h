@@ -41,7 +41,7 @@ struct TraceInfo {
   run::RunConfig config;
   run::DeviceProfile device;
   ModelSummary model;
-  std::string source;      // of an imported file: "CUDA memory snapshot (pickle, protocol 4)"
+  std::string source;      // kind of an imported file: "CUDA memory snapshot (pickle, protocol 4)"
   std::string alloc_conf;  // the allocator's settings, as PYTORCH_CUDA_ALLOC_CONF
   int64_t start_unix_ns = 0;
   Content content = Content::kRun;
