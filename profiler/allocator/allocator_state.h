@@ -23,8 +23,8 @@ struct MemPool;
 struct StreamPools {
   uint32_t stream = 0;
   MemPool* owner = nullptr;
-  FreeTree free[2];                            // by Pool
-  std::map<uint64_t, BlockNode*> unmapped[2];  // by address
+  FreeTree free[2];                            // indexed by Pool
+  std::map<uint64_t, BlockNode*> unmapped[2];  // keyed by address
   bool listed[3] = {false, false, false};      // whether listed in MemPool::freed
 };
 
@@ -33,7 +33,7 @@ struct MemPool {
   uint32_t id = 0;
   bool released = false;
   uint64_t searches[2] = {0, 0};                      // by pool; ages are counted in searches
-  std::vector<std::unique_ptr<StreamPools>> streams;  // by stream
+  std::vector<std::unique_ptr<StreamPools>> streams;  // sorted by stream
   // By pool: the streams in which a block was freed since the list was last processed. Streams
   // whose blocks were not released then are not listed again. The third list is for garbage
   // collection in the large pool, which releases only some blocks.
@@ -75,12 +75,12 @@ struct CachingAllocator::Impl {
   bool plain = true;            // no setting restricts best fit
   bool ages = false;            // garbage collection is on
   bool over_limit = false;  // an allocation was granted over the limit, and none has fitted since
-  std::map<uint32_t, std::unique_ptr<MemPool>> mempools;  // by id
+  std::map<uint32_t, std::unique_ptr<MemPool>> mempools;  // keyed by id
   StreamPools* last_pools = nullptr;
   NodePool<BlockNode> block_nodes;
   NodePool<SegmentNode> segment_nodes;
   LiveTable in_use;
-  std::map<uint64_t, SegmentNode*> segments;  // by address
+  std::map<uint64_t, SegmentNode*> segments;  // keyed by address
   // Pending blocks in the order of their free requests. Entries may be stale: the block at the
   // address is no longer pending or has another ticket.
   struct Pending {

@@ -132,7 +132,7 @@ class CachingAllocator {
   // Every segment with its blocks, by address; for the segment map and for tests.
   struct SnapshotBlock {
     Block block;
-    bool live = false;  // a pending block is live
+    bool live = false;  // true also for a pending block
     bool pending = false;
     bool mapped = true;  // false: addresses of an expandable segment without memory
   };

@@ -110,7 +110,7 @@ struct ActivityIndex::Impl {
       std::vector<uint32_t> track;
     };
     std::map<Key, Rows> groups;
-    std::vector<std::pair<Rows*, uint32_t>> place(a.size());  // by activity; with its depth
+    std::vector<std::pair<Rows*, uint32_t>> place(a.size());  // indexed by activity; with its depth
     for (uint32_t row = 0; row < a.size(); ++row) {
       Rows& rows = groups[KeyOf(a, row)];
       uint32_t depth = 0;
@@ -154,9 +154,9 @@ struct ActivityIndex::Impl {
   SliceNesting nesting;
   OperandLinks operands;
   std::vector<ActivityTrack> tracks;
-  std::vector<LaneData> data;                                 // by track
-  std::vector<uint32_t> track_of;                             // by activity
-  std::map<uint32_t, std::vector<uint32_t>> calls_of_thread;  // by begin
+  std::vector<LaneData> data;                                 // indexed by track
+  std::vector<uint32_t> track_of;                             // indexed by activity
+  std::map<uint32_t, std::vector<uint32_t>> calls_of_thread;  // thread -> rows, sorted by begin
 };
 
 ActivityIndex::ActivityIndex(std::shared_ptr<const trace::Trace> trace)

@@ -56,7 +56,7 @@ class SliceNesting {
   void LastOfThreads(trace::EventIndex event, uint8_t device, Visit visit) const;
 
   const trace::SliceTable& slices_;
-  std::vector<uint32_t> holder_;                // by row: the enclosing slice of its nest, kNoRow
+  std::vector<uint32_t> holder_;                // row -> enclosing slice of the nest, or kNoRow
   std::map<Key, std::vector<uint32_t>> nests_;  // rows sorted by begin
   bool several_processes_ = false;
   std::array<uint8_t, 256> process_of_device_{};

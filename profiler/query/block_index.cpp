@@ -153,9 +153,7 @@ void SortByKey(std::vector<Keyed>& rows, int bits) {
     std::array<size_t, 257> start{};
     for (const Keyed& k : rows) ++start[(k.key >> shift & 0xff) + 1];
     if (std::find(start.begin(), start.end(), rows.size()) != start.end())
-      continue;  // all equal
-                 // in this
-                 // byte
+      continue;  // all keys have the same byte here
     for (size_t i = 1; i < start.size(); ++i) start[i] += start[i - 1];
     for (const Keyed& k : rows) other[start[k.key >> shift & 0xff]++] = k;
     rows.swap(other);
@@ -328,7 +326,7 @@ void FindAt(const Group& g, size_t level, size_t index, int64_t time, uint64_t o
 struct BlockIndex::Impl {
   std::shared_ptr<const trace::Trace> trace;
   std::vector<Group> groups;
-  uint64_t top = 0;    // all offsets are smaller
+  uint64_t top = 0;    // end of the address axis
   int64_t end_ns = 0;  // end of the drawn time; blocks that are never freed are drawn up to here
   OccupancyMap occupancy;
 

@@ -245,7 +245,7 @@ struct IdleGaps::Impl {
   std::shared_ptr<const ActivityIndex> index;
   Overlaps memory, waits;
   std::vector<Line> lines;
-  std::vector<LaneData> data;  // by line
+  std::vector<LaneData> data;  // indexed by line
   // Columns with one row per gap.
   std::vector<uint32_t> before, after, evidence;
   std::vector<IdleCause> cause;

@@ -52,7 +52,7 @@ struct LaneRect {
 };
 
 struct LaneView {
-  std::vector<LaneRect> rects{};  // by begin, with ascending rows
+  std::vector<LaneRect> rects{};  // sorted by begin, with ascending rows
   std::vector<LaneColumn> columns{};
   // Arguments of the query.
   TimeGrid grid{};

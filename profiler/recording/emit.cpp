@@ -78,7 +78,7 @@ struct Device {
     uint32_t id;
     trace::Pool pool;
   };
-  std::vector<Range> expandable;  // by address
+  std::vector<Range> expandable;  // sorted by address
 };
 
 class Emitter {

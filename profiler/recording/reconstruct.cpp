@@ -65,7 +65,7 @@ struct Device {
     uint32_t row = 0;  // row of History::allocations
   };
   using BlockMap = absl::btree_map<uint64_t, Block>;
-  BlockMap live;  // by address
+  BlockMap live;  // keyed by address
   SpanMap segments;
 };
 

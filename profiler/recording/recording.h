@@ -90,7 +90,7 @@ struct SegmentState {
   bool expandable = false;
   uint32_t mempool = 0;  // 0: the default pool; else first << 16 | second of segment_pool_id
   trace::StackId stack = {};
-  std::vector<BlockState> blocks = {};  // by address
+  std::vector<BlockState> blocks = {};  // sorted by address
 };
 
 // A range that the program named (external_annotations, user_annotation). For an end without a
@@ -140,7 +140,7 @@ struct Recording {
   // which blocks were live.
   std::vector<OlderAlloc> older;
   std::vector<uint64_t> streams = {0};  // as recorded (pointers or numbers)
-  std::vector<Annotation> annotations;  // by begin
+  std::vector<Annotation> annotations;  // sorted by begin
   // Further events of the file, by time: ops, modules, device usage. String ids are those of
   // `strings`.
   std::vector<trace::Event> extras;
@@ -171,7 +171,7 @@ struct History {
   };
   Allocations allocations;
   uint32_t older = 0;               // allocations[0 .. older) are older than the recording
-  std::vector<bool> older_pending;  // by older row: its free was requested before the recording
+  std::vector<bool> older_pending;  // older row -> free requested before the start
   // The segments at the first entry, by (device, address). An expandable segment has all addresses
   // that were ever mapped. Its blocks are the memory that was mapped then (gaps between them are
   // unmapped); it has no blocks if nothing was mapped.
@@ -184,12 +184,12 @@ struct History {
     uint32_t mempool = 0;
   };
   std::vector<NewSegment> new_segments;
-  std::vector<uint32_t> allocation_of_entry;  // by entry: row of allocations for alloc and free
-                                              // entries; else the maximum
+  std::vector<uint32_t> allocation_of_entry;  // entry -> row of allocations; UINT32_MAX for entries
+                                              // that are no alloc or free
   // Rows of allocations whose free is not in the file, by the entry that shows the free.
   std::vector<uint32_t> displaced;
   std::vector<EntryIndex> left_out;   // entries that contradict the state, ascending
-  std::vector<std::string> warnings;  // number of such entries, and how they were treated
+  std::vector<std::string> warnings;  // number of contradicting entries, and how they were treated
 };
 
 // A part of a recording: its start and end state for the entries [begin, end).
@@ -230,13 +230,13 @@ struct Labels {
     uint32_t number = 0;
     uint8_t rule = 0;
   };
-  std::vector<Step> steps;  // by begin, not overlapping
+  std::vector<Step> steps;  // sorted by begin, not overlapping
   struct PhaseRange {
     EntryIndex begin = 0, end = 0;
     trace::Phase phase = trace::Phase::kNone;
     uint8_t rule = 0;
   };
-  std::vector<PhaseRange> phases;  // by begin, not overlapping
+  std::vector<PhaseRange> phases;  // sorted by begin, not overlapping
   // Further events (steps, phases, modules, retags, markers) directly before the entry, in this
   // order; `at` may be the number of entries. Their times do not decrease.
   struct Placed {

@@ -20,8 +20,8 @@ struct Device {
     EntryIndex requested = kNoEntry, completed = kNoEntry;
     uint32_t end_block = kNoRow;
   };
-  base::HashMap<uint64_t, Block> blocks;         // by address
-  absl::btree_map<uint64_t, uint32_t> segments;  // by address: row of Start::segments
+  base::HashMap<uint64_t, Block> blocks;         // keyed by address
+  absl::btree_map<uint64_t, uint32_t> segments;  // keyed by address: row of Start::segments
   trace::RangeSet mapped;
 };
 

@@ -79,8 +79,8 @@ class Oddities {
 
 struct Start {
   std::vector<EndBlock> end_blocks;
-  std::vector<OlderBlock> older;      // by (device, address)
-  std::vector<BlockLife> recorded;    // by entry
+  std::vector<OlderBlock> older;      // sorted by (device, address)
+  std::vector<BlockLife> recorded;    // sorted by entry
   std::vector<SegmentLife> segments;  // not expandable; segments from the start come first, by
                                       // (device, address)
   std::vector<MappedRange> mapped;  // pages of expandable segments at the start, by (device, begin)

@@ -71,7 +71,7 @@ class Said {
     base::HashMap<std::pair<uint8_t, uint64_t>, uint32_t> live;
     for (uint32_t row = 0; row < history_.older; ++row)
       live[{allocations_.device[row], allocations_.address[row]}] = row;
-    std::array<bool, 256> began = {};  // by device; false: so far, only kCategory entries
+    std::array<bool, 256> began = {};  // indexed by device; false: so far, only kCategory entries
     for (EntryIndex i = 0; i < entries_.size(); ++i) {
       const std::pair<uint8_t, uint64_t> place(entries_.DeviceOf(i), entries_.address[i]);
       const uint32_t row = history_.allocation_of_entry[i];
@@ -102,7 +102,7 @@ class Said {
   const History& history_;
   Labels& labels_;
   const bool complete_;     // blocks without a stated category are unknown
-  std::vector<bool> said_;  // by allocation
+  std::vector<bool> said_;  // indexed by allocation
   base::HashMap<std::pair<uint8_t, uint64_t>, Category> at_end_;
 };
 

@@ -65,7 +65,7 @@ struct Card {
     kReleases,     // allocations that did not fit at first
   };
   Source source = Source::kUnknown;
-  uint64_t bytes = 0;      // the value to use; 0: unknown
+  uint64_t bytes = 0;      // the size to compute with; 0: unknown
   uint64_t at_least = 0;   // the device has at least this much, because it was reserved
   uint64_t less_than = 0;  // this much did not fit; 0: never observed
   uint64_t seen = 0;       // number of releases or failed allocations that show it

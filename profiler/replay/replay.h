@@ -81,7 +81,7 @@ struct Replayed {
   // tail from none to 1 MiB is tested against every choice that the recorded allocator made while
   // the block existed.
   uint64_t unknown_tails = 0;   // number of such blocks
-  uint64_t tails_inferred = 0;  // number of them that must have a tail
+  uint64_t tails_inferred = 0;  // number of those that must have a tail
   // The number of combinations of tails, and the number of those that no choice excludes; nullopt:
   // more than 2^64 - 1. The next two are their decimal logarithms.
   std::optional<uint64_t> start_states_tried = 0, start_states_consistent = 0;

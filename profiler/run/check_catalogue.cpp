@@ -168,7 +168,7 @@ class Checker {
   }
 
   const Catalogue& catalogue_;
-  std::map<std::string, const SettingDeclaration*> keys_;  // null: a key of every run
+  std::map<std::string, const SettingDeclaration*> keys_;  // null: a key that every run has
   std::string at_;                                         // the technique being checked
   absl::Status status_;
 };

@@ -70,7 +70,7 @@ class OperandBlocks {
   }
 
  private:
-  std::unordered_map<uint64_t, uint64_t> made_;  // by address: the time of its last block
+  std::unordered_map<uint64_t, uint64_t> made_;  // keyed by address: the time of its last block
   uint64_t last_ = 0;                            // the time of the last new block
 };
 

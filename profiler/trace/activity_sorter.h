@@ -33,7 +33,7 @@ class ActivitySorter {
   ActivityTable& table_;
   bool settled_ = true;
   uint32_t unchanged_ = 0;
-  std::vector<Activity> late_;  // rows being merged; reused
+  std::vector<Activity> late_;  // rows being merged; a member to reuse its memory
 };
 
 }  // namespace vramscope::trace

@@ -21,7 +21,7 @@ std::string EncodeHeader(const TraceInfo& info);
 struct Header {
   uint32_t version = 0;
   TraceInfo info;
-  std::string warning;  // "", or what in it could not be used
+  std::string warning;  // "", or the part of the header that could not be used
 };
 // kUnimplemented: a newer version. kDataLoss: not a header.
 absl::StatusOr<Header> DecodeHeader(std::string_view payload);

@@ -18,7 +18,7 @@
 namespace vramscope::trace {
 
 struct Keyframe {
-  uint64_t event = 0;  // the event that follows
+  uint64_t event = 0;  // number of the event that follows the keyframe
   uint64_t next_block = 0, next_segment = 0;
   std::vector<Event> events;  // restate the live memory and open slices, with the file's ids
 

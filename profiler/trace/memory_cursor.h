@@ -138,11 +138,11 @@ class MemoryCursor {
   const Trace* trace_;
   EventIndex event_ = 0;
   size_t activity_ = 0;               // next row of the table of other events
-  std::vector<DeviceMemory> memory_;  // by device
+  std::vector<DeviceMemory> memory_;  // indexed by device
   uint8_t only_ = 0;                  // the device; if there are several, the highest
   bool several_ = false;
   MemorySums all_;                  // sum over several devices, updated with each event
-  std::vector<Category> category_;  // by allocation, for those before the cursor
+  std::vector<Category> category_;  // indexed by allocation, for those before the cursor
   // The event after the last JumpTo(), and the blocks in use there.
   EventIndex jumped_to_ = kNoEvent;
   std::vector<AllocationId> live_then_;

@@ -34,7 +34,7 @@ void Change(Column& column, To to) {
 // The rows of a table that belong to the device, and the new number of each old row.
 struct Kept {
   Rows rows;
-  Rows number;  // by old row; SegmentId::kNoneValue: removed
+  Rows number;  // indexed by old row; SegmentId::kNoneValue: removed
 
   template <class Column>
   Kept(const Column& devices, uint8_t device) : number(devices.size(), SegmentId::kNoneValue) {
@@ -236,7 +236,7 @@ class Slicer {
   Rows events_, other_events_, slices_;  // rows to keep; slices only if one_of_many_
   bool one_of_many_ = false;
   uint8_t process_ = 0;
-  std::vector<bool> others_;        // by event: belongs to another process
+  std::vector<bool> others_;        // indexed by event: belongs to another process
   std::vector<EventIndex> number_;  // new index of each event; kNoEvent: removed
   std::shared_ptr<Trace> out_ = std::make_shared<Trace>();
 };

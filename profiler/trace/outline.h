@@ -49,7 +49,7 @@ struct Outline {
   std::string end_message;
   std::vector<Batch> batches;
   std::vector<Activities> activity_batches;
-  std::vector<Slice> steps_and_phases;  // by begin; empty in files of older writers
+  std::vector<Slice> steps_and_phases;  // sorted by begin; empty in files of older writers
 
   // Over events and activities; 0 if there are none.
   int64_t begin_ns() const;

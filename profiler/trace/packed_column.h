@@ -203,7 +203,7 @@ class PackedColumn {
   }
 
   std::vector<PackedRun> runs_;  // full runs
-  std::vector<Bits> open_;       // the rows after them, fewer than a run
+  std::vector<Bits> open_;       // the rows after the full runs
 };
 
 }  // namespace vramscope::trace

@@ -86,7 +86,7 @@ struct AllocationTable {
   PackedColumn<uint8_t> device;
   PackedColumn<Pool> pool;
   SharedColumn<Category> birth_category;
-  SharedColumn<Category> category;  // the last one
+  SharedColumn<Category> category;  // the last category
   // The category that it had for most of its life. Ties are broken by the number of events, then by
   // which came first. Used where one colour or word represents the whole allocation, because the
   // last category may only be set at its free.
@@ -96,7 +96,7 @@ struct AllocationTable {
   PackedColumn<Phase> phase;          // at the allocation
   PackedColumn<int32_t> step;         // at the allocation; -1 outside steps
   PackedColumn<int32_t> micro_batch;  // at the allocation; -1 outside micro-batches
-  PackedColumn<SegmentId> segment;    // the one that contained its address at the allocation
+  PackedColumn<SegmentId> segment;    // the segment that contained it when it was allocated
   uint32_t size() const { return static_cast<uint32_t>(bytes.size()); }
 };
 
@@ -133,7 +133,7 @@ struct SliceTable {
   PackedColumn<StringId> name;         // module path, op, annotation; empty for the others
   PackedColumn<StringId> module;       // of an op: the module that called it
   PackedColumn<uint32_t> number;       // step or micro-batch number; Phase for a phase
-  PackedColumn<int32_t> step;          // the enclosing slice; -1: none
+  PackedColumn<int32_t> step;          // number of the enclosing step; -1: none
   PackedColumn<uint32_t> depth;        // nesting depth among slices of its kind and thread
   PackedColumn<uint32_t> thread;
   uint32_t size() const { return static_cast<uint32_t>(kind.size()); }
@@ -169,7 +169,7 @@ struct Trace {
   SliceTable slices;
   OtherEventTable other_events;
   ActivityTable activities;  // kernels, memcpys and calls, by begin
-  OperandTable operands;     // by begin; empty: no addresses were recorded
+  OperandTable operands;     // sorted by begin; empty: no addresses were recorded
   std::vector<Marker> markers;
   StackTable stacks;
   // The kMarkerRecordingBegin event; kNoEvent: no memory is in use when the trace begins.

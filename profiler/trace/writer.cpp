@@ -282,7 +282,7 @@ class Writer : public TraceWriter {
   LiveState live_;  // for the peaks of the footer's batches, and for keyframes
   const uint64_t keyframe_events_;
   bool consistent_ = true;
-  uint64_t last_keyframe_ = 0;  // the event after it
+  uint64_t last_keyframe_ = 0;  // number of the event after the last keyframe
 };
 
 }  // namespace
