@@ -190,10 +190,8 @@ std::vector<PhaseTotal> PhaseTotals(const trace::Trace& trace, const MemoryCurve
 // The pairs of devices of two traces to compare: the only devices of both, or those with the same
 // number. Sorted by device; at least one pair.
 struct DevicePair {
-  uint8_t device = 0;                        // number in B; number in A if B does not have the
-                                             // device
-  std::shared_ptr<const trace::Trace> a, b;  // slices; without memory if the trace does not have
-                                             // the device
+  uint8_t device = 0;                        // number in B, or in A if B has no such device
+  std::shared_ptr<const trace::Trace> a, b;  // slices; without memory if a trace has no such device
 };
 std::vector<DevicePair> DevicePairs(const std::shared_ptr<const trace::Trace>& a,
                                     const std::shared_ptr<const trace::Trace>& b);

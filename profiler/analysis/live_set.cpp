@@ -310,8 +310,7 @@ std::string Grouping::NameOf(uint64_t key) const {
 LiveGroups GroupBlocks(const trace::Trace& trace, const LiveSet& live, GroupBy by) {
   const Grouping grouping(trace, live, by);
   base::HashMap<uint64_t, uint32_t> row;
-  base::HashMap<std::string, uint32_t> row_of_name;  // stacks that only differ in outer frames are
-                                                     // one group
+  base::HashMap<std::string, uint32_t> row_of_name;  // stacks with the same name are one group
   std::vector<Group> groups;
   LiveGroups out;
   out.group_of.reserve(live.allocations.size());

@@ -236,9 +236,7 @@ std::vector<uint32_t> ActivityIndex::LaunchedWithin(uint32_t slice, size_t most)
                              [&](uint32_t row, int64_t ns) { return a.begin_ns[row] < ns; });
   for (; at != calls.end() && a.begin_ns[*at] < s.end_ns[slice] && found.size() < most; ++at) {
     const std::span<const uint32_t> related = Correlated(*at);
-    if (!related.empty() && related.front() != *at)
-      continue;  // already added with the runtime's
-                 // call
+    if (!related.empty() && related.front() != *at) continue;  // added with the runtime's call
     for (const uint32_t row : related)
       if (trace::IsOfDevice(a.kind[row]) && found.size() < most) found.push_back(row);
   }

@@ -22,8 +22,8 @@ constexpr float kFaint = 0.02f;  // cells with less coverage, a rounding error, 
 constexpr double kKeyMax = (1 << kKeyBits) - 1;
 constexpr size_t kFewBlocks = 4096;  // with fewer blocks, each is inspected and no map is needed
 constexpr int kOccupancyBits = 21;   // log2 of the number of cells of the finest maps
-constexpr int kClassBits = 4;        // the blocks of a group differ by less than a factor of 16 in
-                                     // each dimension
+// The blocks of a group differ by less than a factor of 16 in each dimension.
+constexpr int kClassBits = 4;
 
 struct Item {
   int64_t begin, end;

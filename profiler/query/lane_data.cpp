@@ -241,8 +241,8 @@ void LaneData::Ask(const TimeGrid& grid, double min_rect_columns, LaneView* view
   if (by == 0) return;
   MoveColumns(&view->columns, by);
   const TimeSpan was(before), is(grid);
-  const int64_t begin = was.Edge(0), end = was.Edge(before.columns) + 1;  // the range of the
-                                                                          // previous query
+  // The range of the previous query.
+  const int64_t begin = was.Edge(0), end = was.Edge(before.columns) + 1;
   if (by > 0) {
     // Slices that begin before the view count in its first column, which has changed.
     std::vector<LaneRect> none;

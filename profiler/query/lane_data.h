@@ -87,8 +87,7 @@ class LaneData {
   trace::PackedColumn<uint64_t> duration_;
   trace::PackedColumn<uint32_t> row_;
   trace::PackedColumn<uint8_t> look_;
-  std::vector<std::vector<Node>> levels_;  // [0] is the bottom; the last has one node (no levels if
-                                           // empty)
+  std::vector<std::vector<Node>> levels_;  // [0] is the bottom; the last has one node
 };
 
 }  // namespace vramscope::query

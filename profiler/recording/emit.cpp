@@ -71,8 +71,8 @@ std::vector<Edge> Edges(const std::vector<Annotation>& annotations) {
 
 // The existing segments, by address.
 struct Device {
-  absl::btree_map<uint64_t, uint32_t> segments;  // of segments that are not expandable: address to
-                                                 // id
+  // Segments that are not expandable, address -> id.
+  absl::btree_map<uint64_t, uint32_t> segments;
   struct Range {
     uint64_t begin, end;
     uint32_t id;

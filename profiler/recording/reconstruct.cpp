@@ -202,8 +202,8 @@ class Walk {
     }
     for (uint32_t row = 0; row < history_.older; ++row) {
       Device& d = On(a().device[row]);
-      d.live.emplace_hint(d.live.end(), a().address[row], Device::Block{0, row});  // its end is set
-                                                                                   // below
+      // The end of the block is set below.
+      d.live.emplace_hint(d.live.end(), a().address[row], Device::Block{0, row});
     }
     for (uint32_t row = 0; row < history_.older; ++row) {
       const uint64_t begin = a().address[row], end = begin + a().bytes[row];

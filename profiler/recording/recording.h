@@ -78,8 +78,7 @@ struct BlockState {
   BlockUse use = BlockUse::kInactive;
   trace::StackId stack = {};
   trace::Category said = trace::Category::kUnknown;
-  bool bytes_known = true;  // false: `bytes` is a minimum; the entry of its allocation may have the
-                            // size
+  bool bytes_known = true;  // false: `bytes` is a minimum
 };
 
 struct SegmentState {
@@ -119,11 +118,11 @@ struct Recording {
   run::DeviceProfile card;  // the only GPU, if the file names it; else empty
   std::string alloc_conf;   // PYTORCH_CUDA_ALLOC_CONF, as in the file or composed from settings
   int64_t start_unix_ns = 0;
-  bool has_segments = false;         // false: the file has no segments (Kineto)
-  bool bytes_are_blocks = false;     // entries have block sizes, not requested sizes (Kineto)
-  bool overflowed = false;           // the ring was full: the oldest entries are lost
-  bool labels_are_inferred = false;  // written by vramscope with inferred labels, which are
-                                     // inferred again
+  bool has_segments = false;      // false: the file has no segments (Kineto)
+  bool bytes_are_blocks = false;  // entries have block sizes, not requested sizes (Kineto)
+  bool overflowed = false;        // the ring was full: the oldest entries are lost
+  // Written by vramscope with inferred labels, which are inferred again.
+  bool labels_are_inferred = false;
   // Written by vramscope with the category of every block, so unknown ones stay unknown.
   bool labels_are_complete = false;
   bool has_times = true;  // false: time_ns counts entries of the file
@@ -144,8 +143,7 @@ struct Recording {
   // Further events of the file, by time: ops, modules, device usage. String ids are those of
   // `strings`.
   std::vector<trace::Event> extras;
-  std::vector<trace::Activity> activities;  // kernels, memcpys, calls; in any order, string ids
-                                            // likewise
+  std::vector<trace::Activity> activities;  // kernels, memcpys, calls; in any order
   std::vector<std::string> warnings;
 };
 

@@ -17,8 +17,7 @@ struct Choice {
   uint32_t stream = 0, mempool = 0;
   uint64_t recorded = 0;              // address in the recording
   bool recorded_asks_driver = false;  // the recorded block is in a new segment
-  std::optional<uint64_t> model;      // nullopt: the model called the driver, the recording does
-                                      // not
+  std::optional<uint64_t> model;  // its address in the model; nullopt: the model called the driver
 };
 // `model`: its state after its choice.
 std::string CauseOf(const allocator::CachingAllocator& model, const run::AllocConf& conf,

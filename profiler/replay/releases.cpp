@@ -453,10 +453,10 @@ class Finder {
   static constexpr uint64_t kNobody = std::numeric_limits<uint64_t>::max();
   uint64_t requested_ = kNobody;  // the allocation, if the device's last event requests its free
   std::vector<uint64_t> late_;    // addresses of pending frees that have just completed
-  absl::btree_map<uint64_t, uint64_t> live_;  // live blocks, begin to end; only in traces with
-                                              // pages
-  std::vector<uint32_t> live_in_;             // blocks in use, by segment
-  uint64_t cached_ = 0, cached_behind_ = 0;   // wholly free segments; the same after the release
+  // Live blocks, begin -> end. Only used for traces with pages.
+  absl::btree_map<uint64_t, uint64_t> live_;
+  std::vector<uint32_t> live_in_;            // blocks in use, by segment
+  uint64_t cached_ = 0, cached_behind_ = 0;  // wholly free segments; the same after the release
   std::vector<Candidate> candidates_;
   uint64_t most_ = 0;  // highest reserved bytes
   uint64_t had_ = 0;   // reserved plus free when an allocation failed

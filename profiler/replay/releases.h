@@ -45,8 +45,7 @@ struct Release {
   trace::EventIndex first = 0, last = 0;  // its first and last event
   uint64_t bytes = 0, count = 0;          // released bytes; released segments and ranges of pages
   uint64_t reserved = 0;                  // bytes before the release
-  uint64_t asked = 0;                     // bytes requested from the driver directly after it; 0:
-                                          // none
+  uint64_t asked = 0;                     // bytes requested from the driver directly after it
   std::vector<uint32_t> mempools = {};    // private pools that released something
   bool of_default_pool = false;           // whether the default pool released something
   bool part = false;                      // free segments of the default pool were not released

@@ -46,8 +46,7 @@ struct ReplayOptions {
   std::function<uint64_t(trace::EventIndex event, uint64_t bytes)> resize = {};
   // What-if: the last event to replay; the holes at the peak are then not computed.
   std::optional<trace::EventIndex> last = {};
-  bool holes = true;  // what-if: whether to measure the holes at the peak, which needs a second
-                      // pass
+  bool holes = true;  // what-if: measure the holes at the peak (needs a second pass)
   std::function<void(double fraction)> progress = {};
   const std::atomic<bool>* cancel = nullptr;  // set it to end with kCancelled
 

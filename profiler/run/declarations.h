@@ -33,8 +33,7 @@ struct SettingDeclaration {
   std::string default_value;         // the technique is off, or PyTorch's default
   std::vector<Choice> choices = {};  // for kChoice
   double low = 0, high = 0;          // for kInteger, kNumber: inclusive
-  std::string format = {};           // for kText: a name of text_formats.h ("names", "pattern",
-                                     // ...)
+  std::string format = {};           // for kText: "names", "pattern", ... (text_formats.h)
   std::string label = {};            // label of the control in the window: "layers"
   // For kText: the source of the window's choices ("family.lora_targets"); "": free text.
   std::string choices_from = {};
@@ -64,8 +63,8 @@ struct Toggle {
   std::string explanation;
   std::vector<Condition> on;        // on if all hold
   std::vector<SettingValues> ways;  // switching on sets the first that breaks no rule
-  SettingValues off = {};           // switching off sets this; other keys of `ways` get their
-                                    // default
+  // Switching off sets this; other keys of `ways` get their default.
+  SettingValues off = {};
   std::vector<std::string> controls = {};  // keys with a control under the toggle while it is on
 };
 

@@ -158,8 +158,8 @@ bool OutputFile::Name(const std::function<int(const char*)>& make) {
   for (int attempt = 0; attempt < 100; ++attempt) {
     std::string name = TemporaryName(attempt);
     if (make(name.c_str()) >= 0) {
-      temporary_ = std::move(name);  // does not allocate, so that no error can leave the file
-                                     // behind
+      // Does not allocate, so that no error can leave the file behind.
+      temporary_ = std::move(name);
       unfinished = temporary_.c_str();
       return true;
     }

@@ -50,9 +50,7 @@ uint64_t MemoryOfStrings(std::string_view payload) {
   const auto* const end = at + payload.size();
   while (at != end) {
     uint64_t tag = 0, value = 0;
-    if (!GetVarint(at, end, tag) || !GetVarint(at, end, value))
-      break;  // the decoder reports the
-              // error
+    if (!GetVarint(at, end, tag) || !GetVarint(at, end, value)) break;  // the decoder reports this
     if ((tag & 7) != kLengthDelimited) continue;
     if (value > static_cast<uint64_t>(end - at)) break;
     at += value;
@@ -533,9 +531,7 @@ class FileReader {
       if (n == 0) return decoder.status();
       status = assembler_.AddEvents(std::span(events).first(n));
       const uint64_t added = assembler_.builder.events() - before;
-      if (!budget_.Fits(added * kMemoryPerEvent))
-        break;  // the caller charges it and reports the
-                // error
+      if (!budget_.Fits(added * kMemoryPerEvent)) break;  // the caller reports this
     }
     return status;
   }

@@ -75,8 +75,7 @@ struct StackTable {
 struct AllocationTable {
   PackedColumn<EventIndex> alloc_event;
   SharedColumn<EventIndex> free_requested_event;  // kNoEvent: alive at the end
-  SharedColumn<EventIndex> free_event;            // of the completed free; kNoEvent: alive at the
-                                                  // end
+  SharedColumn<EventIndex> free_event;            // the completed free; kNoEvent: alive at the end
   PackedColumn<int64_t> begin_ns;
   SharedColumn<int64_t> end_ns;  // end of the trace if alive at the end
   PackedColumn<uint64_t> bytes;

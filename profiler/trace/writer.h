@@ -38,8 +38,7 @@ class TraceWriter : public EventSink {
 struct Trace;
 
 struct WriteOptions {
-  const std::atomic<bool>* cancel = nullptr;      // set it to end with kCancelled; the old file
-                                                  // stays
+  const std::atomic<bool>* cancel = nullptr;      // set to end with kCancelled; the old file stays
   std::function<void(double fraction)> progress;  // called on the calling thread
 };
 
