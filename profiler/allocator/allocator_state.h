@@ -23,8 +23,8 @@ struct MemPool;
 struct StreamPools {
   uint32_t stream = 0;
   MemPool* owner = nullptr;
-  FreeTree free[2];                            // by Pool
-  std::map<uint64_t, BlockNode*> unmapped[2];  // by address
+  FreeTree free[2];                            // indexed by Pool
+  std::map<uint64_t, BlockNode*> unmapped[2];  // keyed by address
   bool listed[3] = {false, false, false};      // whether listed in MemPool::freed
 };
 
@@ -32,12 +32,11 @@ struct StreamPools {
 struct MemPool {
   uint32_t id = 0;
   bool released = false;
-  uint64_t searches[2] = {0, 0};  // of the small and of the large pool; the unit in which ages are
-                                  // counted
-  std::vector<std::unique_ptr<StreamPools>> streams;  // by stream
-  // Streams in which a block was freed since the list was last processed, by pool; blocks that were
-  // not released then are not listed again. The third list is for garbage collection in the large
-  // pool, which releases only some blocks.
+  uint64_t searches[2] = {0, 0};                      // by pool; ages are counted in searches
+  std::vector<std::unique_ptr<StreamPools>> streams;  // sorted by stream
+  // By pool: the streams in which a block was freed since the list was last processed. Streams
+  // whose blocks were not released then are not listed again. The third list is for garbage
+  // collection in the large pool, which releases only some blocks.
   std::vector<StreamPools*> freed[3];
   static constexpr size_t kForCollection = 2;
 
@@ -61,7 +60,7 @@ struct SegmentNode {
   Segment segment;
   BlockNode* first = nullptr;
   StreamPools* pools = nullptr;
-  uint64_t page = 0;  // of an expandable segment
+  uint64_t page = 0;  // page size of an expandable segment
 };
 
 struct CachingAllocator::Impl {
@@ -71,17 +70,17 @@ struct CachingAllocator::Impl {
   SegmentObserver* observer;
   Stats stats;
   uint64_t next_address;
-  uint64_t allowed = kNoLimit;                            // set by the memory fraction
-  bool rounds_up = false;                                 // roundup_power2_divisions is set
-  bool plain = true;                                      // no setting restricts best fit
-  bool ages = false;                                      // garbage collection is on
-  bool over_limit = false;                                // since the last allocation that fitted
-  std::map<uint32_t, std::unique_ptr<MemPool>> mempools;  // by id
+  uint64_t allowed = kNoLimit;  // set by the memory fraction
+  bool rounds_up = false;       // roundup_power2_divisions is set
+  bool plain = true;            // no setting restricts best fit
+  bool ages = false;            // garbage collection is on
+  bool over_limit = false;  // an allocation was granted over the limit, and none has fitted since
+  std::map<uint32_t, std::unique_ptr<MemPool>> mempools;  // keyed by id
   StreamPools* last_pools = nullptr;
   NodePool<BlockNode> block_nodes;
   NodePool<SegmentNode> segment_nodes;
   LiveTable in_use;
-  std::map<uint64_t, SegmentNode*> segments;  // by address
+  std::map<uint64_t, SegmentNode*> segments;  // keyed by address
   // Pending blocks in the order of their free requests. Entries may be stale: the block at the
   // address is no longer pending or has another ticket.
   struct Pending {
@@ -151,7 +150,8 @@ struct CachingAllocator::Impl {
   // --- the driver
   SegmentNode* AddSegment(const Segment& segment, StreamPools& pools);
   BlockNode* TryDriver(uint64_t size, StreamPools& pools, size_t pool, bool forced);
-  // A block for an allocation that no cached block serves, or null after telling the observer.
+  // A block for an allocation that no cached block serves, or null, after reporting this to the
+  // observer.
   BlockNode* FromDriver(uint64_t bytes, uint64_t size, StreamPools& pools, size_t pool);
   void CountReserved(uint64_t bytes);
 
@@ -168,7 +168,8 @@ struct CachingAllocator::Impl {
   BlockNode* AllocateExpandable(StreamPools& pools, size_t pool, uint64_t size, bool forced);
   // Maps pages; returns the free block that contains them. Null: the device is full.
   BlockNode* Map(BlockNode* b, uint64_t bytes, bool forced);
-  // Releases the whole pages of a free block, which becomes the unmapped range, if there is one.
+  // Releases the whole pages within a free block, if there are any; `b` becomes their unmapped
+  // range.
   void Unmap(BlockNode* b);
   void ReleaseExpandable(BlockNode* whole);
 };

@@ -17,7 +17,7 @@ struct SegmentNode;
 
 enum class BlockUse : uint8_t {
   kFree,      // in the FreeTree of its stream and pool
-  kLive,      // in the LiveTable, like the next
+  kLive,      // in the LiveTable, as are pending blocks
   kPending,   // freed, but another stream may still use it
   kUnmapped,  // addresses of an expandable segment without memory
 };
@@ -25,14 +25,14 @@ enum class BlockUse : uint8_t {
 struct BlockNode {
   uint64_t address = 0;
   uint64_t size = 0;
-  uint64_t requested = 0;     // of a live block
+  uint64_t requested = 0;     // requested size of a live block
   BlockNode* prev = nullptr;  // neighbours within the segment, by address
   BlockNode* next = nullptr;
   SegmentNode* segment = nullptr;
   BlockNode* left = nullptr;  // links of the FreeTree
   BlockNode* right = nullptr;
-  uint64_t since = 0;  // of a free block: searches of its pool so far; of a pending block: its
-                       // ticket
+  // Of a free block, the searches of its pool when it was freed; of a pending block, its ticket.
+  uint64_t since = 0;
   uint32_t priority = 0;
   BlockUse use = BlockUse::kFree;
 };
@@ -118,8 +118,8 @@ class FreeTree {
     return node;
   }
 
-  // The first block not less than (size, address); null: none. Does not remove it, like the next
-  // two.
+  // The first block not less than (size, address); null: none. Like the next two functions, it does
+  // not remove the block.
   BlockNode* LowerBound(uint64_t size, uint64_t address) const {
     BlockNode* best = nullptr;
     for (BlockNode* n = root_; n != nullptr;) {

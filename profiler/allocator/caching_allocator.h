@@ -59,7 +59,7 @@ struct Segment {
   bool expandable = false;
 };
 
-// Is called for every operation of the driver, before the Malloc that caused it returns.
+// Receives every operation of the driver before the Malloc that caused it returns.
 class SegmentObserver {
  public:
   virtual ~SegmentObserver() = default;
@@ -132,7 +132,7 @@ class CachingAllocator {
   // Every segment with its blocks, by address; for the segment map and for tests.
   struct SnapshotBlock {
     Block block;
-    bool live = false;  // a pending block is live
+    bool live = false;  // true also for a pending block
     bool pending = false;
     bool mapped = true;  // false: addresses of an expandable segment without memory
   };
@@ -142,8 +142,8 @@ class CachingAllocator {
   };
   std::vector<SnapshotSegment> Snapshot() const;
   // Starts from a given state instead of an empty one; allowed once, before any other call.
-  // Segments and their blocks are sorted by address, and the blocks fill the segment.
-  // kInvalidArgument: they do not, or segments overlap.
+  // Segments and their blocks must be sorted by address, blocks must fill their segment, and
+  // segments must not overlap; else kInvalidArgument.
   absl::Status Restore(std::span<const SnapshotSegment> segments);
 
   // The free block that Malloc would use without calling the driver; nullopt: it would call the
@@ -157,9 +157,9 @@ class CachingAllocator {
 
   static constexpr uint64_t kMaxRequest = uint64_t{1} << 46;  // 64 TiB: beyond any device
 
-  // Functions of rules.h, for callers that include only this header.
+  // The same as the functions of rules.h, for callers that include only this header.
   static uint64_t RoundSize(uint64_t bytes);      // to 512, at least 512
-  static uint64_t SegmentSize(uint64_t rounded);  // 2 MiB | 20 MiB | up to 2 MiB
+  static uint64_t SegmentSize(uint64_t rounded);  // 2 MiB, 20 MiB, or a multiple of 2 MiB
   // With settings.
   static uint64_t RoundSize(uint64_t bytes, const run::AllocConf& conf);
   static uint64_t SegmentSize(uint64_t rounded, const run::AllocConf& conf);

@@ -60,7 +60,7 @@ inline uint64_t SegmentSize(uint64_t rounded, const run::AllocConf& conf) {
 constexpr trace::Pool PoolOfSegment(uint64_t bytes) {
   return bytes <= kSmallBuffer ? trace::Pool::kSmall : trace::Pool::kLarge;
 }
-// The unit by which expandable segments are mapped.
+// The unit in which memory is mapped to expandable segments.
 inline uint64_t PageSize(trace::Pool pool, const run::AllocConf& conf) {
   return pool == trace::Pool::kSmall ? kSmallBuffer : conf.large_segment_size;
 }

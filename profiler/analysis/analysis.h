@@ -137,8 +137,8 @@ struct DevicePeak {
 };
 // Sorted by device.
 std::vector<DevicePeak> PeakOfEachDevice(const std::shared_ptr<const trace::Trace>& trace);
-// The device to show where the figures of one are needed: nullopt if there is only one; else the
-// first that ran out of memory; else the one with the highest peak.
+// The device to show where figures of a single device are needed: nullopt if the trace has only
+// one; else the first that ran out of memory; else the one with the highest peak.
 std::optional<uint8_t> DeviceToShow(const std::shared_ptr<const trace::Trace>& trace);
 
 // One step. Times are sums over its phases (forward includes the loss), in milliseconds. A phase
@@ -159,7 +159,7 @@ std::vector<StepRow> StepTable(const trace::Trace& trace, const MemoryCurves& cu
 struct MemoryPair {
   uint64_t allocated = 0, reserved = 0;
 };
-// Memory used on a GPU: by the allocator, and past it (past_allocator.h).
+// Memory used on a GPU: by the allocator, and bypassing it (past_allocator.h).
 struct GpuUse {
   uint64_t reserved = 0, past_allocator = 0;
   uint64_t sum() const { return reserved + past_allocator; }
@@ -167,7 +167,7 @@ struct GpuUse {
 struct Summary {
   MemoryPair before_training, after_training;
   Peak peak;
-  GpuUse most_used;  // when the sum of both is highest
+  GpuUse most_used;  // at the time when its sum is highest
   std::vector<StepRow> steps;
   uint64_t events = 0;
   bool fits = true;
@@ -190,10 +190,8 @@ std::vector<PhaseTotal> PhaseTotals(const trace::Trace& trace, const MemoryCurve
 // The pairs of devices of two traces to compare: the only devices of both, or those with the same
 // number. Sorted by device; at least one pair.
 struct DevicePair {
-  uint8_t device = 0;                        // number in B; number in A if B does not have the
-                                             // device
-  std::shared_ptr<const trace::Trace> a, b;  // slices; without memory if the trace does not have
-                                             // the device
+  uint8_t device = 0;                        // number in B, or in A if B has no such device
+  std::shared_ptr<const trace::Trace> a, b;  // slices; without memory if a trace has no such device
 };
 std::vector<DevicePair> DevicePairs(const std::shared_ptr<const trace::Trace>& a,
                                     const std::shared_ptr<const trace::Trace>& b);
@@ -203,7 +201,7 @@ struct DiffRow {
   trace::Category category = trace::Category::kUnknown;
   uint64_t a = 0, b = 0;
 };
-// Steps are matched by number. Has every key of either side.
+// Steps are matched by number. The result has every (step, phase, category) of either side.
 std::vector<DiffRow> Diff(const trace::Trace& a, const trace::Trace& b);
 
 }  // namespace vramscope::analysis

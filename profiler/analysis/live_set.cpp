@@ -147,7 +147,7 @@ std::string_view FileOf(const trace::Trace& trace, trace::StackId stack) {
   return library;
 }
 
-// For live allocations, the innermost slice of a kind that was open when they were made (of
+// For each live allocation, the innermost slice of a kind that was open when it was allocated (of
 // several, the one begun last). Operators are only looked up for allocations without a recorded
 // one, such as those of compiled graphs. The result is by allocation.
 base::HashMap<uint32_t, trace::StringId> OpenSlices(const trace::Trace& trace, const LiveSet& live,
@@ -310,8 +310,7 @@ std::string Grouping::NameOf(uint64_t key) const {
 LiveGroups GroupBlocks(const trace::Trace& trace, const LiveSet& live, GroupBy by) {
   const Grouping grouping(trace, live, by);
   base::HashMap<uint64_t, uint32_t> row;
-  base::HashMap<std::string, uint32_t> row_of_name;  // stacks that only differ in outer frames are
-                                                     // one group
+  base::HashMap<std::string, uint32_t> row_of_name;  // stacks with the same name are one group
   std::vector<Group> groups;
   LiveGroups out;
   out.group_of.reserve(live.allocations.size());

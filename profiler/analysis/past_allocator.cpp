@@ -14,7 +14,7 @@ using trace::ActivityKind;
 
 namespace {
 
-// The memory of the allocator's segments, by the driver's allocations.
+// Decides whether a driver allocation is memory of the allocator's segments.
 class SegmentMemory {
  public:
   explicit SegmentMemory(const trace::SegmentTable& segments) {

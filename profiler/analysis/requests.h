@@ -58,7 +58,7 @@ struct RequestDiff {
     std::string a, b;  // descriptions; empty: nothing on that side
   };
   std::vector<Difference> first_differences;  // at most `max_differences`
-  uint64_t peak_a = 0, peak_b = 0;            // of rounded bytes, relative to the start
+  uint64_t peak_a = 0, peak_b = 0;            // peaks of rounded bytes, relative to the start
   bool identical() const { return equal == total; }
 };
 // Aligns the streams by a longest common subsequence (Myers' O(ND)): first by size, to find the

@@ -141,7 +141,7 @@ std::string_view LastParts(std::string_view path) {
 std::string SiteNames::SearchText(uint32_t frame) const {
   if (!OfPython(frame)) return {};
   const uint32_t line = trace_.stacks.line[frame];
-  // In notebooks, neither name is part of the other.
+  // Has both names, because in notebooks neither is part of the other.
   return fmt::format("{}:{} {}\n{}:{} {}", LastParts(File(frame)), line, Function(frame),
                      FileLabel(File(frame)), line, Function(frame));
 }
@@ -157,7 +157,7 @@ SiteNames::Frame SiteNames::KindOf(uint32_t frame) const {
 std::vector<std::string> SiteNames::Callers(trace::StackId stack) const {
   std::vector<std::string> program, library;
   std::string_view node, other;
-  bool within = false;  // an operator was passed, from the innermost frame outwards
+  bool within = false;  // an operator was found further inside
   for (const uint32_t frame : trace_.stacks.Frames(stack)) {
     const Frame kind = KindOf(frame);
     if (kind == Frame::kProgram || kind == Frame::kLibrary) {

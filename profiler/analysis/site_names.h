@@ -43,8 +43,8 @@ class SiteNames {
     return kind == Frame::kProgram || kind == Frame::kLibrary;
   }
   std::string FrameName(uint32_t frame) const;  // "optimizer.py:80 step"
-  // The text of a Python frame that a search examines: its names in lists of frames and in call
-  // sites; "" for other frames.
+  // The text in which a search looks for a Python frame: the frame's names in lists of frames and
+  // in call sites; "" for other frames.
   std::string SearchText(uint32_t frame) const;
 
   // Python frames as "optimizer.py:80 step", innermost first: those of the program, or those of
@@ -52,20 +52,20 @@ class SiteNames {
   // function that called the operator.
   std::vector<std::string> Callers(trace::StackId stack) const;
   // Frames of packages that the program's innermost frame called, innermost first: "conv.py:548
-  // _conv_forward", "resnet.py:155 forward". For a file that calls itself, only the innermost;
-  // without frames in which a torch.nn.Module calls another. Empty if Callers() are frames of
+  // _conv_forward", "resnet.py:155 forward". Of a file that calls itself, only the innermost frame;
+  // frames in which a torch.nn.Module calls another are left out. Empty if Callers() are frames of
   // packages.
   std::vector<std::string> Within(trace::StackId stack) const;
-  // The name of a call site, used everywhere: the program's innermost frame (then `depth` - 1 of
-  // its callers), and the operator, or `op` if a trace has it. Preceded by `within` frames of
+  // The name of a call site, used everywhere: the program's innermost frame, `depth` - 1 of its
+  // callers, and the operator (`op`, if the trace states it). Preceded by `within` frames of
   // Within(). "" if the stack has no usable frame.
   //
   //   "optimizer.py:80 step > aten::add"      "model.py:42 forward < train.py:10 step > aten::mm"
   std::string Name(trace::StackId stack, std::string_view op = {}, size_t depth = 1,
                    size_t within = 0) const;
   // Likewise, for stacks that are listed together by their innermost frame. A script without
-  // functions allocates everything on a few lines, so for it the function that the line calls is
-  // listed.
+  // functions allocates everything on a few lines, so its stacks are listed by the function that
+  // the line calls.
   //
   //   "model.py:42 forward > aten::mm"       "adam.py:182 _init_group < train.py:12 <module>"
   std::string GroupName(trace::StackId stack, std::string_view op = {}) const {

@@ -128,7 +128,7 @@ Summary Summarize(const trace::Trace& trace, const MemoryCurves& curves) {
   out.events = trace.events.size();
   out.out_of_memory = std::find(trace.events.kind.begin(), trace.events.kind.end(),
                                 EventKind::kOutOfMemory) != trace.events.kind.end();
-  // Only for plans of programs. The embedded loop is granted memory beyond the device, to see by
+  // Only for plans of programs. The embedded loop is granted memory beyond the device's, to show by
   // how much it does not fit, and a recording might continue differently on another device.
   const auto refused =
       std::find(trace.events.kind.rbegin(), trace.events.kind.rend(), EventKind::kOutOfMemory);

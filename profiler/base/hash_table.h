@@ -74,7 +74,7 @@ template <class Key>
 struct DefaultHash : absl::Hash<Key> {};
 struct TextHash {
   using is_transparent = void;
-  // Abseil may have its own string_view type, and is then slower for std's.
+  // Abseil may have its own string_view type, and its hash is then slower for std::string_view.
   size_t operator()(std::string_view text) const {
     return absl::Hash<absl::string_view>()(absl::string_view(text.data(), text.size()));
   }
@@ -373,8 +373,8 @@ class HashTable {
   [[gnu::noinline]] iterator InsertNew(size_t hash, From&&... from) {
     size_t place = FirstNotFull(hash);
     if (room_ == 0 && control_[place] != kDeleted) [[unlikely]] {
-      // The arguments may refer to elements of this table, so the value is made before they are
-      // moved.
+      // The arguments may refer to elements of this table, so the value is made before the elements
+      // are moved.
       Slot made = Policy::Make(std::forward<From>(from)...);
       Grow();
       place = FirstNotFull(hash);

@@ -17,8 +17,7 @@ struct Texts {
 };
 
 Texts& TheTexts() {
-  static auto* const texts = new Texts;  // never destroyed, because texts may be shown while the
-                                         // program ends
+  static auto* const texts = new Texts;  // never destroyed: still used while the program ends
   return *texts;
 }
 

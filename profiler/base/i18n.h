@@ -25,7 +25,7 @@ using Translator = std::string (*)(const std::string& english);
 // Null: English. The window calls it on its thread; texts returned before stay valid.
 void SetTranslator(Translator translator);
 
-// While an object exists, its thread gets English texts, for files that are written for others.
+// While an object exists, its thread gets English texts, for files that other people will read.
 class InEnglish {
  public:
   InEnglish();

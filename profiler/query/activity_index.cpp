@@ -37,7 +37,7 @@ Of OfKind(ActivityKind kind) {
     case ActivityKind::kOverhead:
       return Of::kOverhead;
     case ActivityKind::kRange:
-    case ActivityKind::kOperand:  // have their own table
+    case ActivityKind::kOperand:  // in a table of its own
       return Of::kRanges;
   }
   return Of::kRanges;
@@ -110,7 +110,7 @@ struct ActivityIndex::Impl {
       std::vector<uint32_t> track;
     };
     std::map<Key, Rows> groups;
-    std::vector<std::pair<Rows*, uint32_t>> place(a.size());  // with the depth
+    std::vector<std::pair<Rows*, uint32_t>> place(a.size());  // indexed by activity; with its depth
     for (uint32_t row = 0; row < a.size(); ++row) {
       Rows& rows = groups[KeyOf(a, row)];
       uint32_t depth = 0;
@@ -154,9 +154,9 @@ struct ActivityIndex::Impl {
   SliceNesting nesting;
   OperandLinks operands;
   std::vector<ActivityTrack> tracks;
-  std::vector<LaneData> data;                                 // by track
-  std::vector<uint32_t> track_of;                             // by activity
-  std::map<uint32_t, std::vector<uint32_t>> calls_of_thread;  // by begin
+  std::vector<LaneData> data;                                 // indexed by track
+  std::vector<uint32_t> track_of;                             // indexed by activity
+  std::map<uint32_t, std::vector<uint32_t>> calls_of_thread;  // thread -> rows, sorted by begin
 };
 
 ActivityIndex::ActivityIndex(std::shared_ptr<const trace::Trace> trace)
@@ -236,9 +236,7 @@ std::vector<uint32_t> ActivityIndex::LaunchedWithin(uint32_t slice, size_t most)
                              [&](uint32_t row, int64_t ns) { return a.begin_ns[row] < ns; });
   for (; at != calls.end() && a.begin_ns[*at] < s.end_ns[slice] && found.size() < most; ++at) {
     const std::span<const uint32_t> related = Correlated(*at);
-    if (!related.empty() && related.front() != *at)
-      continue;  // already added with the runtime's
-                 // call
+    if (!related.empty() && related.front() != *at) continue;  // added with the runtime's call
     for (const uint32_t row : related)
       if (trace::IsOfDevice(a.kind[row]) && found.size() < most) found.push_back(row);
   }

@@ -1,6 +1,6 @@
 // Activities (kernels, memcpys, calls, ...) as tracks for drawing, and their relations: from a
-// kernel to the call that launched it, from the call to the op and module around it on its thread,
-// from an op to what it allocated and launched.
+// kernel to the call that launched it, from a call to the op and module in which its thread made
+// it, from an op to what it allocated and launched.
 //
 //   ActivityIndex index(trace);
 //   for (uint32_t track = 0; track < index.tracks().size(); ++track) {
@@ -38,7 +38,7 @@ struct ActivityTrack {
     kStream,            // kernels, memcpys and memsets: device, stream
     kCollectives,       // device, stream
     kDriverMemory,      // cudaMalloc and the like, without duration: device
-    kCounter,           // device, name; a value holds until the next begins
+    kCounter,           // device, name; a value is valid until the next begins
     kCalls,             // calls of the runtime and the driver: thread
     kSynchronizations,  // thread
     kOverhead,          // thread
@@ -48,7 +48,7 @@ struct ActivityTrack {
   uint8_t device = 0;
   uint32_t stream = 0;
   uint32_t thread = 0;
-  trace::StringId name;  // of a counter
+  trace::StringId name;  // name of a counter
   uint32_t depth = 0;    // overlapping activities have several rows; 0 is the one that begins first
   uint32_t count = 0;    // number of activities
   uint64_t busy_ns = 0;  // sum of their durations
@@ -60,7 +60,7 @@ std::string_view Name(ActivityTrack::Of of);  // "stream"
 struct ActivityStyle {
   static constexpr uint32_t kTints = 6;
   trace::ActivityKind kind = trace::ActivityKind::kKernel;
-  uint32_t tint = 0;  // from its name, below kTints; distinguishes neighbours
+  uint32_t tint = 0;  // below kTints, computed from the name; distinguishes neighbours
 
   static ActivityStyle Of(trace::ActivityKind kind, trace::StringId name) {
     return {kind, name.value % kTints};
@@ -80,7 +80,7 @@ struct RowRange {
 
 class ActivityIndex {
  public:
-  // Activities at greater depths overlap in one row.
+  // All activities at greater depths are drawn in one row, where they may overlap.
   static constexpr uint32_t kMostDepth = 15;
 
   explicit ActivityIndex(std::shared_ptr<const trace::Trace> trace);
@@ -99,30 +99,30 @@ class ActivityIndex {
   std::optional<uint32_t> At(uint32_t track, int64_t time_ns) const;
   uint32_t TrackOf(uint32_t activity) const;
 
-  // All activities with the same correlation, including itself: calls first, then by begin. Empty:
-  // it has no correlation.
+  // All activities with the same correlation, including the given one: calls first, then by begin.
+  // Empty: the activity has no correlation.
   std::span<const uint32_t> Correlated(uint32_t activity) const;
-  // The call that launched it (of the runtime, else of the driver), or itself if it is a call;
-  // kNoRow if unknown.
+  // The call that launched the activity (of the runtime, else of the driver), or the activity
+  // itself if it is a call; kNoRow if unknown.
   uint32_t CallOf(uint32_t activity) const;
-  // The innermost op, module, ... in which its call began, on the call's thread. For host
-  // activities without a call, the one in which the activity itself began. A row of Trace::slices
-  // or kNoRow.
+  // The innermost slice of the kind (op, module, ...) in which the activity's call began, on the
+  // call's thread. For host activities without a call, the slice in which the activity itself
+  // began. A row of Trace::slices or kNoRow.
   uint32_t SliceOf(uint32_t activity, trace::SliceKind kind) const;
-  // The first that exists of the producer's module, the open module, and the operator's module
+  // The module that the producer recorded, else the open module, else the operator's module
   // (backward nodes have one when no module is open).
   trace::StringId ModuleOf(uint32_t activity) const;
 
   // Rows of Trace::allocations that were made while the slice was open (on any thread).
   RowRange MadeWithin(uint32_t slice) const;
-  // Rows of Trace::activities: the device's work for calls that began within the slice on its
-  // thread, ordered by call; at most `most`.
+  // Rows of Trace::activities: the device's work for calls that began within the slice on the
+  // slice's thread, ordered by call; at most `most`.
   std::vector<uint32_t> LaunchedWithin(uint32_t slice, size_t most) const;
 
-  // The innermost op that was open when it was made; kNoRow if none.
+  // The innermost op that was open when the block was allocated; kNoRow if none.
   uint32_t OpThatMade(trace::AllocationId allocation) const;
-  // The innermost op that was open when its free was requested, else the last one that began
-  // before; kNoRow: it is not freed, or there is no op.
+  // The innermost op that was open when the block's free was requested, else the last op that began
+  // before; kNoRow: the block is not freed, or there is no op.
   uint32_t LastOpBeforeFree(trace::AllocationId allocation) const;
 
   // Relations by address, if the trace has operands.

@@ -112,7 +112,7 @@ uint32_t SliceNesting::OpAround(EventIndex event, uint8_t device, trace::StringI
   LastOfThreads(event, device, [&](uint32_t row) {
     while (row != kNoRow && slices_.end_event[row] <= event) row = holder_[row];
     if (row == kNoRow) return;
-    // If two fit equally well, the one that began last.
+    // Of two that fit equally well, takes the one that began last.
     if (found == kNoRow || fits(row) > fits(found) || (fits(row) == fits(found) && row > found))
       found = row;
   });

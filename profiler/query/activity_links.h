@@ -25,7 +25,7 @@ class Correlations {
   }
 
  private:
-  // A search first uses a contiguous sample of the correlations, then the rows.
+  // A search first looks in samples_, every kSample-th correlation, then in the rows.
   static constexpr size_t kSample = 32;
 
   const trace::ActivityTable& activities_;
@@ -33,7 +33,8 @@ class Correlations {
   std::vector<uint64_t> samples_;  // correlations of rows 0, kSample, 2 kSample, ...
 };
 
-// The nesting of slices of a kind: on a thread; for steps, micro-batches and phases, in a process.
+// The nesting of the slices of each kind on each thread (steps, micro-batches and phases: in each
+// process).
 class SliceNesting {
  public:
   explicit SliceNesting(const trace::Trace& trace);
@@ -43,7 +44,7 @@ class SliceNesting {
   // The innermost op that is open at the event, on any thread of the device's process. If several
   // threads have one, an op with `name` is preferred.
   uint32_t OpAround(trace::EventIndex event, uint8_t device, trace::StringId name) const;
-  // Likewise, the last op that begins before the event.
+  // The last op that begins before the event, on any thread of the device's process.
   uint32_t OpBefore(trace::EventIndex event, uint8_t device) const;
   size_t MemoryBytes() const;
 
@@ -55,7 +56,7 @@ class SliceNesting {
   void LastOfThreads(trace::EventIndex event, uint8_t device, Visit visit) const;
 
   const trace::SliceTable& slices_;
-  std::vector<uint32_t> holder_;                // by row: the enclosing slice of its nest, kNoRow
+  std::vector<uint32_t> holder_;                // row -> enclosing slice of the nest, or kNoRow
   std::map<Key, std::vector<uint32_t>> nests_;  // rows sorted by begin
   bool several_processes_ = false;
   std::array<uint8_t, 256> process_of_device_{};

@@ -11,14 +11,14 @@
 namespace vramscope::query {
 namespace {
 
-// Allocates ranges of the packed axis: the smallest free range that fits, the lowest of several;
-// else at the end.
+// Allocates ranges of the packed axis: the smallest free range that fits (of several, the lowest);
+// if none fits, a new range at the end.
 class Packer {
  public:
   uint64_t Take(uint64_t bytes) {
     const auto fit = by_size_.lower_bound({bytes, 0});
     if (fit == by_size_.end()) {
-      // If the last free range touches the end, it is extended.
+      // Extends the last free range if it touches the end.
       uint64_t offset = end_;
       if (!free_.empty() && std::prev(free_.end())->second == end_) {
         offset = std::prev(free_.end())->first;
@@ -37,7 +37,7 @@ class Packer {
 
   void Give(uint64_t offset, uint64_t bytes) {
     if (bytes == 0) return;
-    // Merges it with adjacent free ranges.
+    // Merges the freed range with adjacent free ranges.
     for (auto it = free_.FirstEndingAfter(offset == 0 ? 0 : offset - 1);
          it != free_.end() && it->first <= offset + bytes; ++it)
       by_size_.erase({it->second - it->first, it->first});
@@ -54,10 +54,10 @@ class Packer {
   uint64_t end_ = 0;
 };
 
-// The mapped ranges of one expandable segment at present, as open strips.
+// The ranges of one expandable segment that are mapped at the current event, as open strips.
 class OpenStrips {
  public:
-  explicit OpenStrips(int64_t end_ns) : end_ns_(end_ns) {}  // of the drawing
+  explicit OpenStrips(int64_t end_ns) : end_ns_(end_ns) {}  // end of the drawn time
 
   // `offset_of` returns the offset of an address on the packed axis.
   template <class OffsetOf>
@@ -219,7 +219,7 @@ class AddressAxis::Builder {
     axis_.first_piece_.push_back(static_cast<uint32_t>(axis_.pieces_.size()));
   }
 
-  // A segment that represents only a total has no room on the axis and no free memory to show.
+  // A segment that represents only a total gets no range of the axis and shows no free memory.
   bool IsTotal(uint32_t segment) const { return trace::IsReservedTotal(trace_, {segment}); }
   uint64_t BytesOf(uint32_t segment) const {
     const auto pieces = axis_.PiecesOf(segment);
@@ -250,7 +250,7 @@ class AddressAxis::Builder {
   const trace::SegmentTable& segments_;
   const trace::AllocationTable& allocations_;
   const trace::EventTable& events_;
-  std::map<uint32_t, OpenStrips> open_;  // of expandable segments
+  std::map<uint32_t, OpenStrips> open_;  // strips of expandable segments, by segment
 };
 
 AddressAxis::AddressAxis(std::shared_ptr<const trace::Trace> trace, std::optional<int64_t> end_ns)

@@ -36,7 +36,7 @@ class AddressAxis {
   explicit AddressAxis(std::shared_ptr<const trace::Trace> trace,
                        std::optional<int64_t> end_ns = std::nullopt);
   int64_t end_ns() const { return end_ns_; }
-  uint64_t size() const { return size_; }  // all offsets are smaller
+  uint64_t size() const { return size_; }  // length of the axis; all offsets are smaller
   uint64_t OffsetOf(trace::AllocationId id) const;
   // Sorted by begin.
   std::span<const Strip> strips() const { return strips_; }
@@ -48,7 +48,7 @@ class AddressAxis {
   // A contiguous range of addresses of one segment that had memory at some time.
   struct Piece {
     uint64_t begin = 0, end = 0;
-    uint64_t before = 0;  // total bytes of the segment's pieces before it
+    uint64_t before = 0;  // total bytes of the segment's earlier pieces
   };
   class Builder;
 
@@ -63,9 +63,9 @@ class AddressAxis {
   int64_t end_ns_ = 0;
   uint64_t size_ = 0;
   std::vector<Strip> strips_;
-  std::vector<uint32_t> first_piece_;  // by segment
-  std::vector<Piece> pieces_;          // by segment and address
-  std::vector<uint64_t> offset_;       // by segment
+  std::vector<uint32_t> first_piece_;  // indexed by segment
+  std::vector<Piece> pieces_;          // sorted by segment and address
+  std::vector<uint64_t> offset_;       // indexed by segment
   // By allocation, if some are outside all segments (CPU backend); else empty.
   std::vector<uint64_t> own_offset_;
 };

@@ -18,14 +18,12 @@ namespace {
 
 constexpr size_t kBase = 16;     // blocks per bottom node
 constexpr int kKeyBits = 20;     // bits of each coordinate in the sort key
-constexpr float kFaint = 0.02f;  // cells below this are empty, because their coverage is a rounding
-                                 // error
+constexpr float kFaint = 0.02f;  // cells with less coverage, a rounding error, are empty
 constexpr double kKeyMax = (1 << kKeyBits) - 1;
-constexpr size_t kFewBlocks = 4096;  // with fewer blocks no map is needed, because all can be
-                                     // inspected quickly
+constexpr size_t kFewBlocks = 4096;  // with fewer blocks, each is inspected and no map is needed
 constexpr int kOccupancyBits = 21;   // log2 of the number of cells of the finest maps
-constexpr int kClassBits = 4;        // the blocks of a group differ by less than a factor of 16 in
-                                     // each dimension
+// The blocks of a group differ by less than a factor of 16 in each dimension.
+constexpr int kClassBits = 4;
 
 struct Item {
   int64_t begin, end;
@@ -117,7 +115,7 @@ void Merge(Node& n, const Node& m) {
 // A packed R-tree: items in Z order of (begin, offset), nodes over consecutive items.
 struct Group {
   Items items;
-  std::vector<Item> plain;  // the same items during the build; then empty
+  std::vector<Item> plain;  // the items while the index is built; then empty
   Pyramid<Node> levels;
 
   size_t size() const { return plain.empty() ? items.size() : plain.size(); }
@@ -155,9 +153,7 @@ void SortByKey(std::vector<Keyed>& rows, int bits) {
     std::array<size_t, 257> start{};
     for (const Keyed& k : rows) ++start[(k.key >> shift & 0xff) + 1];
     if (std::find(start.begin(), start.end(), rows.size()) != start.end())
-      continue;  // all equal
-                 // in this
-                 // byte
+      continue;  // all keys have the same byte here
     for (size_t i = 1; i < start.size(); ++i) start[i] += start[i - 1];
     for (const Keyed& k : rows) other[start[k.key >> shift & 0xff]++] = k;
     rows.swap(other);
@@ -245,7 +241,7 @@ class BlockQuery {
     }
   }
 
-  // In cells from the window's corner, clipped to the window.
+  // Coordinates in cells from the window's corner, clipped to the window.
   struct Box {
     double x0, x1, y0, y1;
   };
@@ -330,7 +326,7 @@ void FindAt(const Group& g, size_t level, size_t index, int64_t time, uint64_t o
 struct BlockIndex::Impl {
   std::shared_ptr<const trace::Trace> trace;
   std::vector<Group> groups;
-  uint64_t top = 0;    // all offsets are smaller
+  uint64_t top = 0;    // end of the address axis
   int64_t end_ns = 0;  // end of the drawn time; blocks that are never freed are drawn up to here
   OccupancyMap occupancy;
 

@@ -29,8 +29,7 @@ struct BlockRect {
 };
 
 struct BlockCell {
-  float coverage = 0;    // fraction of the cell's area (time x bytes) that small blocks cover; at
-                         // most 1
+  float coverage = 0;    // fraction of the cell's area (time x bytes) that small blocks cover
   uint32_t largest = 0;  // row of the block that covers most; its category is the cell's colour
 };
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kSample = 16;  // the size of a bottom bucket of MaxPyramid, so that whole samples
                                 // need no scan
-// Points per column from which its edges may be rounded to kSample points.
+// From this number of points per column, a column's edges may be rounded to kSample points.
 constexpr size_t kManyPoints = 256;
 
 std::vector<uint32_t> Changes(const analysis::MemoryCurves::Bytes& values) {
@@ -83,7 +83,8 @@ CurveIndex::CurveIndex(std::shared_ptr<const analysis::MemoryCurves> curves)
 }
 
 size_t CurveIndex::FirstAtOrAfter(int64_t time_ns, size_t from) const {
-  // The first sample at or after the time; the result is after the previous sample.
+  // Finds the first sample at or after the time; the result lies between the sample before it and
+  // that one.
   const auto samples = sampled_times_.begin() + static_cast<ptrdiff_t>(from / kSample);
   const auto s = static_cast<size_t>(std::lower_bound(samples, sampled_times_.end(), time_ns) -
                                      sampled_times_.begin());
@@ -175,7 +176,7 @@ void CurveIndex::Fill(const TimeSpan& span, int from, int to, size_t next, size_
       const size_t begin = next;
       next =
           out->rounded ? std::min(last, NearlyAtOrAfter(right, next)) : FirstAtOrAfter(right, next);
-      // One point more or less is within the rounding.
+      // The value before the column is left out: one point more or less is within the rounding.
       if (out->rounded && next > begin) first = begin;
     }
     while (reserved_next < reserved_point_.size() && reserved_point_[reserved_next] < next) {
@@ -230,7 +231,7 @@ std::vector<uint64_t> CurveIndex::AllocatedBetween(std::span<const int64_t> edge
                                       curves_->time_ns.end(), edges[c + 1]) -
                      curves_->time_ns.begin())
                : FirstAtOrAfter(edges[c + 1], next);
-    // A span without length has the points at its time.
+    // A span without length contains the point at its time.
     const size_t last = std::max(next, at_left ? first + 1 : first);
     if (first < last)
       out[c] = curves_->allocated[allocated_.ArgMax(curves_->allocated, first, last)];

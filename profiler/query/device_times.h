@@ -6,10 +6,10 @@
 //     for (const PhaseTime& t : TimesOf(steps[i], i < card.size() ? &card[i] : nullptr))
 //       Show(t.host, t.host_ms, t.card, t.gpu_ms);
 //
-// The host runs ahead of the GPU, so the duration of a phase on the host only shows how long it
-// launched and waited. A kernel, memcpy, memset or collective counts for the step and the innermost
-// phase in which the call that launched it began; work that runs at the same time on several
-// streams counts once.
+// The host runs ahead of the GPU, so the duration of a phase on the host only shows how long the
+// host launched and waited. A kernel, memcpy, memset or collective counts for the step and the
+// innermost phase in which the call that launched it began; work that runs at the same time on
+// several streams counts once.
 //
 // Pure functions of an immutable index; thread-safe.
 #pragma once
@@ -28,7 +28,7 @@ struct DeviceTimes {
   double forward_ms = 0;  // includes the loss
   double backward_ms = 0;
   double optimizer_ms = 0;
-  double busy_ms = 0;  // includes work in no phase or in another one
+  double busy_ms = 0;  // includes work in no phase and in other phases
 };
 
 // One entry per row of analysis::StepTable. Empty: the trace has no GPU work whose call is known.

@@ -82,8 +82,8 @@ inline constexpr int kDeepestFilter = 64;       // nesting of brackets and "not"
 
 // kInvalidArgument, with the column: "column 8: \"10 apples\" is no size; write ...".
 absl::StatusOr<Filter> ParseFilter(std::string_view text);
-// Parses the text of a search box: a filter if it compares a field, else a plain text (names of
-// kernels contain brackets and spaces).
+// Parses the text of a search box. It is a filter if it compares a field, else a plain text
+// (because names of kernels contain brackets and spaces).
 absl::StatusOr<Filter> ParseSearch(std::string_view text);
 
 // The text as a value of a filter: quoted, with special characters escaped.

@@ -29,9 +29,9 @@ class Overlaps {
         std::max(highest_end_.empty() ? INT64_MIN : highest_end_.back(), activities_.end_ns[row]));
   }
   struct Share {
-    int64_t ns = 0;         // upper bound of the part of [begin, end] that they cover
-    uint32_t row = kNoRow;  // of the overlapping ones, the last to begin
-    bool at_begin = false;  // one of them was active at `begin`
+    int64_t ns = 0;         // upper bound of the part of [begin, end] that intervals cover
+    uint32_t row = kNoRow;  // the overlapping interval that begins last
+    bool at_begin = false;  // an interval contains `begin`
   };
   Share Within(int64_t begin, int64_t end) const {
     Share share;
@@ -137,7 +137,7 @@ struct IdleGaps::Impl {
           if (is == CallIs::kSynchronization) waits.Add(row);
           break;
         }
-        case ActivityKind::kDriverAlloc:  // has no duration; its call has the time
+        case ActivityKind::kDriverAlloc:  // has no duration; the call that allocates has one
         case ActivityKind::kDriverFree:
         case ActivityKind::kOverhead:
         case ActivityKind::kRange:
@@ -147,7 +147,7 @@ struct IdleGaps::Impl {
       }
     }
     for (const auto& [device, streams] : devices) {
-      // The work of a device: of all streams, sorted by begin.
+      // The work of all streams of a device, sorted by begin.
       Rows all;
       for (const auto& [stream, rows] : streams) all.insert(all.end(), rows.begin(), rows.end());
       std::sort(all.begin(), all.end());  // rows are ordered by begin
@@ -167,7 +167,7 @@ struct IdleGaps::Impl {
     const ActivityTable& a = trace->activities;
     Line line{.device = device, .stream = stream, .begin_ns = a.begin_ns[rows.front()]};
     const size_t first = before.size();
-    uint32_t last = rows.front();  // of the rows so far, the last to end
+    uint32_t last = rows.front();  // the row so far that ends last
     std::vector<Other> streams;
     for (const Rows* other : others) streams.push_back({other});
     for (const uint32_t row : rows) {
@@ -214,7 +214,7 @@ struct IdleGaps::Impl {
     const uint32_t call = index->CallOf(gap.after);
     const bool queued = call != kNoRow && a.begin_ns[call] <= gap.begin_ns;
     if (!queued) {
-      // What the host did from the gap's begin until it launched.
+      // Looks for the cause in what the host did from the gap's begin until the launch.
       const int64_t asked = call != kNoRow ? a.begin_ns[call] : gap.end_ns;
       if (is(IdleCause::kMemory, Memory(gap.begin_ns, asked))) return;
       const Overlaps::Share waited = waits.Within(gap.begin_ns, asked);
@@ -234,7 +234,8 @@ struct IdleGaps::Impl {
     if (queued) is(IdleCause::kMemory, Memory(gap.begin_ns, gap.end_ns));
   }
 
-  // The memory call of the driver that took enough of the time to be the cause; kNoRow if none.
+  // The call that allocates or frees memory and takes enough of the time to be the cause; kNoRow if
+  // none.
   uint32_t Memory(int64_t begin, int64_t end) const {
     const Overlaps::Share share = memory.Within(begin, end);
     return share.ns >= (end - begin) / kShareOfGap ? share.row : kNoRow;
@@ -244,7 +245,7 @@ struct IdleGaps::Impl {
   std::shared_ptr<const ActivityIndex> index;
   Overlaps memory, waits;
   std::vector<Line> lines;
-  std::vector<LaneData> data;  // by line
+  std::vector<LaneData> data;  // indexed by line
   // Columns with one row per gap.
   std::vector<uint32_t> before, after, evidence;
   std::vector<IdleCause> cause;

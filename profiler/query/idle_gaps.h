@@ -27,7 +27,7 @@ enum class IdleCause : uint8_t {
   kSynchronization,  // the host was waiting for the device, with nothing queued
   kHost,             // the next work was launched only after the gap had begun
   kOtherStream,      // the next work was queued, and began when another stream's work ended
-  kUnknown,          // it was queued, or its launch time is unknown
+  kUnknown,          // the next work was queued, or its launch time is unknown
 };
 inline constexpr int kIdleCauseCount = 5;
 
@@ -51,8 +51,8 @@ class IdleGaps {
   // From the first to the last activity of the stream or device.
   struct Line {
     uint8_t device = 0;
-    uint32_t stream = trace::kAllStreams;  // kAllStreams: the device; times in which no stream has
-                                           // work
+    uint32_t stream = trace::kAllStreams;  // kAllStreams: the device, whose gaps are times without
+                                           // work in any stream
     uint32_t gaps = 0;
     int64_t begin_ns = 0, end_ns = 0;
     uint64_t idle_ns = 0;  // total time in gaps

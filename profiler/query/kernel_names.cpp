@@ -9,7 +9,7 @@ constexpr std::string_view kAnonymous = "(anonymous namespace)";
 
 bool IsOfAName(char c) { return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
-// The end of a parameter list and its suffix: the comma or bracket that ends the surrounding
+// Finds the end of a parameter list with its suffix: the comma or bracket that ends the surrounding
 // argument.
 size_t EndOfArgument(std::string_view name, size_t at) {
   int depth = 0;

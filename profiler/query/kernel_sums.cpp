@@ -98,7 +98,8 @@ std::string KeyText(const ActivityIndex& index, uint32_t row, KernelsBy by) {
   return ActivityName(index.trace(), row);
 }
 
-// Activities with the same number have the same text; different numbers may have the same text.
+// A number for the group of an activity. Equal numbers mean equal texts, but different numbers may
+// also have equal texts.
 uint64_t KeyNumber(const ActivityIndex& index, uint32_t row, KernelsBy by) {
   const trace::Trace& trace = index.trace();
   const trace::ActivityTable& a = trace.activities;

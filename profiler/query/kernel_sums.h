@@ -3,8 +3,8 @@
 //
 //   const ActivityIndex index(trace);
 //   const KernelSums sums = SumKernels(index, KernelsBy::kName);
-//   sums.sums[0].name;            // that took longest, "void at::native::..."
-//   sums.sums[sums.sum_of[row]];  // the one that a row of Trace::activities is counted in
+//   sums.sums[0].name;            // the name that took longest, "void at::native::..."
+//   sums.sums[sums.sum_of[row]];  // the sum that includes a row of Trace::activities
 //
 // Work is kernels, memcpys, memsets and collectives. Times are sums of durations: work that runs at
 // the same time on two streams counts twice, and a share is a fraction of that sum. Pure functions
@@ -27,7 +27,8 @@ bool IsDeviceWork(trace::ActivityKind kind);
 
 // Properties of an activity; empty if unknown.
 std::string ActivityName(const trace::Trace& trace, uint32_t activity);  // full name
-// From the trace's slices if they contain the activity; else the producer's value.
+// The op from the trace's slices, if one contains the activity; else the one that the producer
+// recorded.
 std::string_view OpOf(const ActivityIndex& index, uint32_t activity);
 std::string_view ModuleOf(const ActivityIndex& index, uint32_t activity);
 std::string_view PhaseOf(const ActivityIndex& index, uint32_t activity);
@@ -48,7 +49,7 @@ struct KernelSum {
   uint64_t count = 0;
   int64_t takes_ns = 0;
   uint64_t bytes = 0;         // moved by memcpys, memsets and collectives; unknown for kernels
-  uint32_t longest = kNoRow;  // the first of those with the longest duration
+  uint32_t longest = kNoRow;  // the activity with the longest duration; of several, the first
   double mean_ns() const {
     return count == 0 ? 0 : static_cast<double>(takes_ns) / static_cast<double>(count);
   }

@@ -18,7 +18,7 @@ float RoundedUp(double value) {
 }
 
 struct Sums {
-  int64_t begin = 0, end = 0;  // the highest
+  int64_t begin = 0, end = 0;  // `end` is the highest end
   uint64_t longest_ns = 0, covered = 0;
   uint32_t longest = 0;
   uint8_t look = 0;
@@ -96,7 +96,7 @@ class LaneData::Walk {
     int64_t rects_to = std::numeric_limits<int64_t>::max();
   };
 
-  // `columns`: the columns of `span`.
+  // `columns`: one per column of `span`.
   Walk(const LaneData& lane, const TimeSpan& span, double min_rect_columns, const Window& window,
        LaneColumn* columns, std::vector<LaneRect>* rects)
       : lane_(lane),
@@ -241,8 +241,8 @@ void LaneData::Ask(const TimeGrid& grid, double min_rect_columns, LaneView* view
   if (by == 0) return;
   MoveColumns(&view->columns, by);
   const TimeSpan was(before), is(grid);
-  const int64_t begin = was.Edge(0), end = was.Edge(before.columns) + 1;  // the range of the
-                                                                          // previous query
+  // The range of the previous query.
+  const int64_t begin = was.Edge(0), end = was.Edge(before.columns) + 1;
   if (by > 0) {
     // Slices that begin before the view count in its first column, which has changed.
     std::vector<LaneRect> none;

@@ -44,19 +44,19 @@ class LaneData {
   size_t MemoryBytes() const;
 
  private:
-  // Pieces per bottom node, and children per node above. With a small number, a column needs few
-  // nodes, however many pieces it has; with an even smaller one, the nodes would need more memory
+  // Pieces per bottom node, and children per node above. It is small, so that a column needs few
+  // nodes however many pieces it has; if it were even smaller, the nodes would need more memory
   // than the pieces.
   static constexpr size_t kFanBits = 2, kFan = size_t{1} << kFanBits;
 
   // A summary of consecutive pieces. Half of a frame is spent reading nodes, so they are small.
-  // Values are rounded in the direction that only causes a closer inspection.
+  // Values are rounded so that errors only cause a node to be inspected more closely.
   struct Node {
     int64_t begin;
     float span;             // from begin to the highest end, rounded up
     float longest_ns;       // rounded up
     uint32_t longest;       // row of the longest piece
-    uint32_t look : 8;      // of the longest piece
+    uint32_t look : 8;      // LaneColumn::look of the longest piece
     uint32_t covered : 24;  // sum of the durations as a fraction of the span, rounded down
   };
   static_assert(sizeof(Node) == 24);
@@ -87,8 +87,7 @@ class LaneData {
   trace::PackedColumn<uint64_t> duration_;
   trace::PackedColumn<uint32_t> row_;
   trace::PackedColumn<uint8_t> look_;
-  std::vector<std::vector<Node>> levels_;  // [0] is the bottom; the last has one node (no levels if
-                                           // empty)
+  std::vector<std::vector<Node>> levels_;  // [0] is the bottom; the last has one node
 };
 
 }  // namespace vramscope::query

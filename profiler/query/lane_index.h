@@ -32,12 +32,12 @@ struct Lane {
 
 // Summary of the slices in one column that are narrower than a rectangle.
 struct LaneColumn {
-  uint32_t count = 0;    // slices that begin here (in summaries, at most one column away)
+  uint32_t count = 0;    // slices that begin here (if from a summary, up to one column off)
   uint32_t longest = 0;  // row in Trace::slices of the longest; 0 if count is 0
-  // Determines the colour of the longest slice, stored here to avoid a lookup. Here it is the
-  // number of a phase; 0 for other slices.
+  // Determines the colour of the longest slice, stored here to avoid a lookup: for a phase, its
+  // number; 0 for other slices.
   uint8_t look = 0;
-  float coverage = 0;  // fraction of the column's time that they cover, at most 1
+  float coverage = 0;  // fraction of the column's time that these slices cover, at most 1
 
   friend bool operator==(const LaneColumn&, const LaneColumn&) = default;
 };
@@ -52,7 +52,7 @@ struct LaneRect {
 };
 
 struct LaneView {
-  std::vector<LaneRect> rects{};  // by begin, with ascending rows
+  std::vector<LaneRect> rects{};  // sorted by begin, with ascending rows
   std::vector<LaneColumn> columns{};
   // Arguments of the query.
   TimeGrid grid{};

@@ -24,7 +24,7 @@ class TimeSpan;
 // The maximum of each curve over each of `columns` equal spans of [begin_ns, end_ns]. A span
 // includes the value at its begin and every point in it, however short: a peak of one event is
 // visible at every zoom level. All zero before the first point. If a column has hundreds of points,
-// its edges are rounded to 16 of them, a few hundredths of a column.
+// its edges are rounded to multiples of 16 points, a few hundredths of a column.
 struct CurveColumns {
   std::vector<uint64_t> allocated_max, reserved_max;
   // Per column, the categories at the column's highest allocated value: category[c][column]. The
@@ -67,7 +67,7 @@ class CurveIndex {
 
   std::shared_ptr<const analysis::MemoryCurves> curves_;
   MaxPyramid allocated_;
-  std::vector<int64_t> sampled_times_;    // times of every kSample-th point: stays in the cache
+  std::vector<int64_t> sampled_times_;  // times of every kSample-th point, few enough for the cache
   std::vector<uint32_t> reserved_point_;  // points at which reserved changes
   std::vector<uint64_t> reserved_value_;
   MaxPyramid reserved_;

@@ -66,7 +66,7 @@ Matcher::Matcher(Filter filter, const trace::Trace& trace, const ActivityIndex* 
     if (node.is != FilterNode::Is::kText) continue;
     memory_[i].strings.resize(trace_.strings.size());
     memory_[i].stacks.resize(trace_.stacks.size());
-    // The name of kNone (outside of phases) is not searchable.
+    // Phase::kNone (outside of phases) is left out: its name is not searchable.
     memory_[i].categories.resize(trace::kCategoryCount);
     memory_[i].phases.resize(trace::kPhaseCount, kNo);
     for (int c = 0; c < trace::kCategoryCount; ++c)

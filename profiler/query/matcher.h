@@ -4,10 +4,10 @@
 //   matcher.Matches({ThingKind::kKernel, row});
 //
 // A plain text is searched in a block's module, op, category, phase, frames and call site, user
-// metadata and compile context; in the name of an activity or a slice. A field that a thing does
-// not have (the category of a kernel, the stream of a call) is an empty text; as a number it
-// matches no comparison. Every name and stack is tested once. One thread; trace and index must
-// outlive the matcher.
+// metadata and compile context; in the name of an activity or a slice. A text field that a thing
+// does not have (the category of a kernel) is compared as an empty text; a number that it does not
+// have (the stream of a call) matches no comparison. Every name and stack is tested once. One
+// thread; trace and index must outlive the matcher.
 #pragma once
 
 #include <cstdint>

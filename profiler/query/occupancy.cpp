@@ -33,8 +33,8 @@ OccupancyLevel Halved(const OccupancyLevel& fine) {
       }
       const size_t at =
           static_cast<size_t>(y) * static_cast<size_t>(out.columns) + static_cast<size_t>(x);
-      out.coverage[at] = static_cast<uint8_t>((sum + 3) / 4);  // rounds up, so that occupied cells
-                                                               // stay visible
+      // Rounds up, so that occupied cells stay visible.
+      out.coverage[at] = static_cast<uint8_t>((sum + 3) / 4);
       out.largest[at] = fine.largest[best_at];
     }
   }
@@ -55,8 +55,8 @@ const OccupancyLevel& OccupancyMap::LevelFor(double columns, double rows) const 
   const OccupancyLevel* best = nullptr;
   double best_score = 0;
   for (const OccupancyLevel& l : levels_) {
-    // Prefers the level with the best resolution in its coarser direction, up to three quarters of
-    // the requested one; then the one with fewer cells.
+    // Prefers the level with the higher resolution in its coarser direction, where anything above
+    // three quarters of the requested resolution counts the same; then the level with fewer cells.
     const double fine = std::min({0.75, l.columns / columns, l.rows / rows});
     const double cells = static_cast<double>(l.columns) * l.rows;
     const double score = fine + 1e-3 / std::log2(2 + cells);

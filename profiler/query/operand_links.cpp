@@ -68,7 +68,8 @@ uint32_t OperandLinks::BlockOf(uint32_t operand) const {
   auto at = std::upper_bound(rows.begin(), rows.end(), key, [this](const Key& value, uint32_t row) {
     return value < KeyOfAllocation(row);
   });
-  // Blocks with the same allocation time that overlap are consecutive, and few are inspected.
+  // Overlapping blocks with the same allocation time are consecutive; at most this many are
+  // inspected.
   constexpr int kMostTogether = 64;
   uint32_t found = kNone;
   for (int looked = 0; at != rows.begin() && looked < kMostTogether; ++looked) {
@@ -87,7 +88,7 @@ uint32_t OperandLinks::WorkOf(uint32_t operand, uint32_t& behind) const {
   const trace::OperandTable& o = trace_.operands;
   const trace::ActivityTable& a = trace_.activities;
   const int64_t begin = o.begin_ns[operand];
-  // Usually it is near, so the search begins with small steps.
+  // Usually the activity is near, so the search begins with small steps.
   uint32_t step = 1;
   while (step < a.size() - behind && a.begin_ns[behind + step] < begin) {
     behind += step;
@@ -181,9 +182,8 @@ OperandLinks::Touches OperandLinks::TouchesOf(trace::AllocationId allocation) co
     if (of.first == kNone) of.first = row;
     of.last = row;
   };
-  const std::shared_ptr<const Work> work = WorkIn(allocation.value);  // keeps the result, because
-                                                                      // another thread may replace
-                                                                      // the cached one
+  // A copy, because another thread may replace the cached result.
+  const std::shared_ptr<const Work> work = WorkIn(allocation.value);
   for (const auto& [row, operand] : *work) {
     if (o.from[operand] == trace::MemorySpace::kDevice) take(touches.reads, row);
     if (o.to[operand] == trace::MemorySpace::kDevice) take(touches.writes, row);
@@ -195,7 +195,7 @@ OperandLinks::Touches OperandLinks::TouchesOf(trace::AllocationId allocation) co
 
 std::vector<uint32_t> OperandLinks::TouchedBy(trace::AllocationId allocation, size_t most) const {
   std::vector<uint32_t> rows;
-  const std::shared_ptr<const Work> work = WorkIn(allocation.value);  // likewise
+  const std::shared_ptr<const Work> work = WorkIn(allocation.value);  // a copy, as in TouchesOf()
   for (const auto& [row, operand] : *work) {
     if (rows.size() == most) break;
     if (rows.empty() || rows.back() != row) rows.push_back(row);

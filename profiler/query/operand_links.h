@@ -1,12 +1,13 @@
 // Relates kernels, memcpys and memsets to the blocks whose addresses they were given, and a block
-// to the first and last of them. Requires a trace with operands (trace::OperandTable).
+// to the activities that were given its addresses. Requires a trace with operands
+// (trace::OperandTable).
 //
 //   OperandLinks links(trace);
 //   for (const OperandLinks::Block& block : links.BlocksOf(kernel, 100)) ...
 //   const OperandLinks::Touches touches = links.TouchesOf(allocation);
 //
-// "Touching" a block means being given an address in it. Whether it is read or written is only
-// known for some work (library calls, memcpys, memsets, PyTorch's elementwise kernels), and a
+// "Touching" a block means being given an address in it. Whether the block is read or written is
+// only known for some work (library calls, memcpys, memsets, PyTorch's elementwise kernels), and a
 // kernel may be given a block that it does not use.
 //
 // Immutable; thread-safe. The lookup tables (four bytes per operand and four per allocation) are
@@ -54,7 +55,7 @@ class OperandLinks {
     friend bool operator==(const Ends&, const Ends&) = default;
   };
   struct Touches {
-    uint64_t count = 0;       // of activities that touch the block
+    uint64_t count = 0;       // number of activities that touch the block
     Ends all, reads, writes;  // reads and writes: as far as known
     friend bool operator==(const Touches&, const Touches&) = default;
   };
@@ -65,7 +66,8 @@ class OperandLinks {
   size_t MemoryBytes() const { return bytes_.load(std::memory_order_relaxed); }
 
  private:
-  // The allocation time of the block in the trace; older blocks are allocated at the trace's begin.
+  // The time is that of the block's allocation; blocks older than the trace count as allocated at
+  // its begin.
   using Key = std::tuple<int64_t, uint8_t, uint64_t>;  // time, device, address
 
   struct Tables {
@@ -76,8 +78,8 @@ class OperandLinks {
   Key KeyOfOperand(uint32_t operand) const;
   Key KeyOfAllocation(uint32_t allocation) const;
   uint32_t BlockOf(uint32_t operand) const;  // kNone if unknown
-  // kNone if unknown. `behind`: on entry, the number of activities that begin before an earlier
-  // operand; on return, before this one.
+  // The activity of an operand; kNone if unknown. `behind`: on entry, the number of activities that
+  // begin before an earlier operand; on return, of those that begin before this operand.
   uint32_t WorkOf(uint32_t operand, uint32_t& behind) const;
   // Activities that touch the block, each with its operand, by row of activities.
   using Work = std::vector<std::pair<uint32_t, uint32_t>>;

@@ -138,7 +138,7 @@ std::vector<FoundFrame> FindFrames(const trace::Trace& trace, Matcher& matcher) 
     in_stack.clear();
     for (const uint32_t frame : trace.stacks.Frames({stack}))
       if (matcher.MatchesFrame(frame)) in_stack.push_back(names.FrameName(frame));
-    // A recursive function counts once.
+    // A frame of a recursive function counts once per stack.
     std::sort(in_stack.begin(), in_stack.end());
     in_stack.erase(std::unique(in_stack.begin(), in_stack.end()), in_stack.end());
     for (const std::string& name : in_stack) blocks[name] += of_stack[stack];

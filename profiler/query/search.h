@@ -6,8 +6,8 @@
 //   found.groups[0].name;                                 // "vectorized_elementwise_kernel"
 //   found.things[found.Next(found.things.size(), 1)];     // the first by time
 //
-// Linear in the trace: five million events take most of a second, so it runs on another thread than
-// the drawing and can be stopped. Pure function of immutable data; thread-safe.
+// Linear in the trace: five million events take most of a second, so a search runs on its own
+// thread and can be stopped. Pure function of immutable data; thread-safe.
 #pragma once
 
 #include <array>
@@ -35,9 +35,9 @@ struct FoundGroup {
   ThingKind kind = ThingKind::kBlock;
   std::string name;
   uint64_t count = 0;
-  uint64_t bytes = 0;    // of blocks, memcpys, memsets
+  uint64_t bytes = 0;    // sum of the sizes of blocks, memcpys and memsets
   int64_t takes_ns = 0;  // sum of the lifetimes of blocks or the durations of other things
-  uint32_t first = 0;    // index in `things` of the first
+  uint32_t first = 0;    // index of the group's first thing in `things`
 };
 
 // A Python frame that contains the text, and the number of blocks allocated from it.
@@ -47,10 +47,10 @@ struct FoundFrame {
 };
 
 struct SearchResult {
-  std::vector<Thing> things;       // by begin; with equal begins, in the order of ThingKind
+  std::vector<Thing> things;       // sorted by begin; with equal begins, in the order of ThingKind
   std::vector<uint32_t> group_of;  // by index in `things`: row of `groups`
-  std::vector<FoundGroup> groups;  // by kind, most things first
-  std::vector<FoundFrame> frames;  // for a plain text, most blocks first
+  std::vector<FoundGroup> groups;  // sorted by kind, most things first
+  std::vector<FoundFrame> frames;  // most blocks first; only if the filter is a plain text
   std::array<uint64_t, kThingKindCount> counts{};
   bool stopped = false;  // the result is incomplete
 

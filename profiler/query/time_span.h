@@ -9,7 +9,8 @@
 
 namespace vramscope::query {
 
-// Unsigned, because any two int64_t are legal times; begin <= end.
+// Requires begin <= end. Unsigned, because the difference of two int64_t may not fit into an
+// int64_t.
 inline uint64_t Duration(int64_t begin_ns, int64_t end_ns) {
   return static_cast<uint64_t>(end_ns) - static_cast<uint64_t>(begin_ns);
 }
@@ -32,8 +33,8 @@ class TimeSpan {
         static_cast<uint64_t>(grid_.origin_ns) +
         static_cast<uint64_t>(width() * static_cast<double>(grid_.first + column)));
   }
-  // The position in columns from the window's begin, not clamped. It is consistent between windows
-  // of one grid.
+  // The position in columns from the window's begin, not clamped. In two windows of one grid, the
+  // positions of a time differ by a whole number of columns.
   double Position(int64_t time_ns) const {
     const double from_origin = time_ns >= grid_.origin_ns
                                    ? static_cast<double>(Duration(grid_.origin_ns, time_ns))

@@ -27,7 +27,7 @@ struct Edge {
 };
 
 // Converts annotations to begins and ends that nest on every thread: overlapping ones get separate
-// threads. Annotations without length count as one nanosecond long here.
+// threads. Annotations without length are treated here as one nanosecond long.
 std::vector<Edge> Edges(const std::vector<Annotation>& annotations) {
   std::vector<uint32_t> rows(annotations.size());
   std::iota(rows.begin(), rows.end(), 0u);
@@ -71,14 +71,14 @@ std::vector<Edge> Edges(const std::vector<Annotation>& annotations) {
 
 // The existing segments, by address.
 struct Device {
-  absl::btree_map<uint64_t, uint32_t> segments;  // of segments that are not expandable: address to
-                                                 // id
+  // Segments that are not expandable, address -> id.
+  absl::btree_map<uint64_t, uint32_t> segments;
   struct Range {
     uint64_t begin, end;
     uint32_t id;
     trace::Pool pool;
   };
-  std::vector<Range> expandable;  // by address
+  std::vector<Range> expandable;  // sorted by address
 };
 
 class Emitter {

@@ -1,6 +1,6 @@
-// For a recording that was cut off while its segments are those at its end: the difference between
-// the state after the last entry and the segments is the effect of the lost entries. The shortest
-// such entries are made up and then rolled back.
+// For a recording whose last entries were lost, although its segments are those after them. The
+// difference between the state after the last existing entry and the segments is the effect of the
+// lost entries. The fewest entries with that effect are made up and then rolled back.
 #include <absl/container/btree_map.h>
 
 #include <algorithm>
@@ -36,7 +36,8 @@ class Tail {
  public:
   explicit Tail(const Recording& r) : recording_(r) {}
 
-  // Returns made-up lost entries, and those of the freed blocks whose free was already requested.
+  // Returns the made-up entries, and the blocks freed by them whose free an existing entry
+  // requested.
   std::pair<EntryTable, std::vector<OlderAlloc>> Run() {
     for (EntryIndex i = 0; i < recording_.entries.size(); ++i) Step(i);
     std::map<uint8_t, RangeSet> mapped_at_end;
@@ -106,9 +107,9 @@ class Tail {
     }
   }
 
-  // A block in memory that no entry allocated existed before the entries. Other memory that they do
-  // not touch may also have existed. If there is no such block, the recording began with empty
-  // memory.
+  // If a block is in memory that no entry allocated, that memory existed before the entries, and
+  // other memory that no entry touches may have existed too. If there is no such block, the
+  // recording began with empty memory.
   void See(Device& d, uint64_t address, uint64_t end) {
     d.seen.Add(address, end);
     from_nothing_ &= d.seen_segments.ContainsAll(address, end);
@@ -163,7 +164,7 @@ class Tail {
       }
   }
 
-  // Whether a segment of the end does not yet exist after the entries.
+  // Whether a segment that exists at the end was allocated by a lost entry.
   bool IsLater(const SegmentState& s) {
     if (!Fits(s.address, s.bytes)) return false;
     const Device& d = devices_[s.device];
@@ -194,8 +195,8 @@ class Tail {
       if (b.use == BlockUse::kInactive || !Fits(b.address, b.bytes)) continue;
       const auto at = d.live.find(b.address);
       if (at != d.live.end() && IsBlock(b, at->second)) continue;
-      // Memory that entries allocated, or in which they put other blocks, so the block was not
-      // there before them.
+      // Entries allocated this memory or put other blocks into it, so the block did not exist
+      // before them.
       const uint64_t end = b.address + b.bytes;
       if (from_nothing_ || d.seen_segments.CoveredIn(b.address, end) > 0 ||
           d.seen.CoveredIn(b.address, end) > 0)

@@ -37,8 +37,8 @@ void Join(Piece& into, const Piece& part) {
   into.known = true;
 }
 
-// Finds pools that no segment at the end states, from the blocks in the range, or from the size of
-// the mapped pieces.
+// For ranges whose pools no segment at the end states, infers them from the blocks in the range, or
+// from the size of the mapped pieces.
 void FindPools(const Recording& recording, std::vector<Piece>& parts) {
   const uint64_t large_page = allocator::PageSize(
       trace::Pool::kLarge, run::ParseAllocConf(recording.alloc_conf).value_or(run::AllocConf()));

@@ -17,7 +17,7 @@ struct ExpandableRange {
   uint8_t device = 0;
   trace::Pool pool = trace::Pool::kSmall;
   uint32_t mempool = 0;
-  trace::StackId stack;  // of the first segment at the end, if known
+  trace::StackId stack;  // stack of its first segment at the end, if known
 };
 
 // Sorted by (device, begin), not overlapping.

@@ -123,7 +123,7 @@ class Cutter {
   const History::Allocations& allocations_;
   const std::function<trace::StackId(EntryIndex)>& stack_of_;
   absl::btree_map<std::pair<uint8_t, uint64_t>, SegmentState> segments_;  // by (device, address)
-  std::map<uint8_t, trace::RangeSet> mapped_;                             // by device
+  std::map<uint8_t, trace::RangeSet> mapped_;                             // keyed by device
   size_t made_ = 0;
 };
 

@@ -2,8 +2,8 @@
 // every allocated block.
 //
 // An allocation uses the beginning of a free block, and free neighbours are always merged. So the
-// free block reached from the allocation's address to the next live block or the end of the
-// segment, and the rules tell whether the rest was split off. For the same reason, free space
+// free block extended from the allocation's address to the next live block or the end of the
+// segment, and the rules determine whether the rest was split off. For the same reason, free space
 // between a live block and the next allocation is the unsplit tail of the first.
 #include <absl/container/btree_map.h>
 #include <fmt/format.h>
@@ -62,10 +62,10 @@ class SpanMap {
 struct Device {
   struct Block {
     uint64_t end = 0;
-    uint32_t row = 0;  // of allocations
+    uint32_t row = 0;  // row of History::allocations
   };
   using BlockMap = absl::btree_map<uint64_t, Block>;
-  BlockMap live;  // by address
+  BlockMap live;  // keyed by address
   SpanMap segments;
 };
 
@@ -151,8 +151,8 @@ class Walk {
     a().bytes_known.back() = made->bytes_known;
   }
 
-  // The entry that determines an older block's size: its free. In a cut file the free may be lost;
-  // then its request, unless OlderAlloc has the size.
+  // The entry that determines an older block's size: its completed free. In a cut file that may be
+  // lost; then the entry is the free's request, unless OlderAlloc has the size.
   static EntryIndex LastSeen(const OlderBlock& b, const OlderAlloc* made) {
     if (b.life.completed != kNoEntry || made != nullptr) return b.life.completed;
     return b.life.requested;
@@ -202,8 +202,8 @@ class Walk {
     }
     for (uint32_t row = 0; row < history_.older; ++row) {
       Device& d = On(a().device[row]);
-      d.live.emplace_hint(d.live.end(), a().address[row], Device::Block{0, row});  // its end is set
-                                                                                   // below
+      // The end of the block is set below.
+      d.live.emplace_hint(d.live.end(), a().address[row], Device::Block{0, row});
     }
     for (uint32_t row = 0; row < history_.older; ++row) {
       const uint64_t begin = a().address[row], end = begin + a().bytes[row];
@@ -257,7 +257,7 @@ class Walk {
   }
 
   void NewSegment(EntryIndex i) {
-    // Follows the order of the entries: segments that were not there at the start come last in the
+    // Follows the order of the entries: segments that did not exist at the start come last in the
     // list.
     while (next_segment_ < start_.segments.size() &&
            start_.segments[next_segment_].alloc == kNoEntry)
@@ -305,7 +305,7 @@ class Walk {
     d.live.insert_or_assign(next, address, Device::Block{address + a().bytes[row], row});
   }
 
-  // Handles the live block before an allocation at `address`. Returns the block after it.
+  // Handles the live block before an allocation at `address`. Returns the block after that one.
   Device::BlockMap::iterator Before(Device::BlockMap::iterator at, uint64_t address,
                                     const Span& segment, EntryIndex i, Device& d) {
     const uint32_t row = at->second.row;

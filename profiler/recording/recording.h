@@ -43,8 +43,8 @@ enum class Action : uint8_t {
   kOutOfMemory,  // address: bytes free on the device
   kOther,        // unknown action; a warning has the number and the names
   kAnnotate,     // a note of the program
-  kCategory,     // category of the block at `address`, in `said`: the new one, or directly after
-                 // its kAlloc the first one
+  kCategory,  // `said`: new category of the block at `address`; its first one if directly after its
+              // kAlloc
 };
 
 // In time order, for all devices together (each device's own order is kept). One row per entry.
@@ -78,8 +78,7 @@ struct BlockState {
   BlockUse use = BlockUse::kInactive;
   trace::StackId stack = {};
   trace::Category said = trace::Category::kUnknown;
-  bool bytes_known = true;  // false: `bytes` is a minimum; the entry of its allocation may have the
-                            // size
+  bool bytes_known = true;  // false: `bytes` is a minimum
 };
 
 struct SegmentState {
@@ -90,7 +89,7 @@ struct SegmentState {
   bool expandable = false;
   uint32_t mempool = 0;  // 0: the default pool; else first << 16 | second of segment_pool_id
   trace::StackId stack = {};
-  std::vector<BlockState> blocks = {};  // by address
+  std::vector<BlockState> blocks = {};  // sorted by address
 };
 
 // A range that the program named (external_annotations, user_annotation). For an end without a
@@ -119,18 +118,18 @@ struct Recording {
   run::DeviceProfile card;  // the only GPU, if the file names it; else empty
   std::string alloc_conf;   // PYTORCH_CUDA_ALLOC_CONF, as in the file or composed from settings
   int64_t start_unix_ns = 0;
-  bool has_segments = false;         // false: the file has no segments (Kineto)
-  bool bytes_are_blocks = false;     // entries have block sizes, not requested sizes (Kineto)
-  bool overflowed = false;           // the ring was full: the oldest entries are lost
-  bool labels_are_inferred = false;  // written by vramscope with inferred labels, which are
-                                     // inferred again
+  bool has_segments = false;      // false: the file has no segments (Kineto)
+  bool bytes_are_blocks = false;  // entries have block sizes, not requested sizes (Kineto)
+  bool overflowed = false;        // the ring was full: the oldest entries are lost
+  // Written by vramscope with inferred labels, which are inferred again.
+  bool labels_are_inferred = false;
   // Written by vramscope with the category of every block, so unknown ones stay unknown.
   bool labels_are_complete = false;
   bool has_times = true;  // false: time_ns counts entries of the file
   // kState: no entries, only the memory at one time.
   trace::Content content = trace::Content::kRun;
-  std::vector<trace::Statistic> statistics;  // torch.cuda.memory_stats(); there is then nothing
-                                             // else
+  // torch.cuda.memory_stats(). A file that contains it contains nothing else.
+  std::vector<trace::Statistic> statistics;
   std::string lost;  // the part of a cut file that could not be read; "": the file is whole
   std::vector<std::string> strings = {""};
   trace::StackTable stacks;
@@ -140,12 +139,11 @@ struct Recording {
   // which blocks were live.
   std::vector<OlderAlloc> older;
   std::vector<uint64_t> streams = {0};  // as recorded (pointers or numbers)
-  std::vector<Annotation> annotations;  // by begin
+  std::vector<Annotation> annotations;  // sorted by begin
   // Further events of the file, by time: ops, modules, device usage. String ids are those of
   // `strings`.
   std::vector<trace::Event> extras;
-  std::vector<trace::Activity> activities;  // kernels, memcpys, calls; in any order, string ids
-                                            // likewise
+  std::vector<trace::Activity> activities;  // kernels, memcpys, calls; in any order
   std::vector<std::string> warnings;
 };
 
@@ -163,7 +161,7 @@ struct History {
     std::vector<uint32_t> stream;                     // row of Recording::streams
     std::vector<uint8_t> device;
     std::vector<trace::Pool> pool;
-    std::vector<trace::StackId> stack;  // of its allocation, or of its block at the end; 0: unknown
+    std::vector<trace::StackId> stack;  // of the allocation, or of the block at the end; 0: unknown
     // True if `bytes` is stated by the file or follows from it. False: the block is older than the
     // recording and freed within it, so an unsplit tail would be unknown (replay searches for it).
     std::vector<bool> bytes_known;
@@ -171,7 +169,7 @@ struct History {
   };
   Allocations allocations;
   uint32_t older = 0;               // allocations[0 .. older) are older than the recording
-  std::vector<bool> older_pending;  // of those: the free was requested before the recording
+  std::vector<bool> older_pending;  // older row -> free requested before the start
   // The segments at the first entry, by (device, address). An expandable segment has all addresses
   // that were ever mapped. Its blocks are the memory that was mapped then (gaps between them are
   // unmapped); it has no blocks if nothing was mapped.
@@ -184,12 +182,12 @@ struct History {
     uint32_t mempool = 0;
   };
   std::vector<NewSegment> new_segments;
-  std::vector<uint32_t> allocation_of_entry;  // by entry: row of allocations for alloc and free
-                                              // entries; else the maximum
-  std::vector<uint32_t> displaced;    // rows without a free in the file, by the entry that shows
-                                      // the free
+  std::vector<uint32_t> allocation_of_entry;  // entry -> row of allocations; UINT32_MAX for entries
+                                              // that are no alloc or free
+  // Rows of allocations whose free is not in the file, by the entry that shows the free.
+  std::vector<uint32_t> displaced;
   std::vector<EntryIndex> left_out;   // entries that contradict the state, ascending
-  std::vector<std::string> warnings;  // number of such entries, and how they were treated
+  std::vector<std::string> warnings;  // number of contradicting entries, and how they were treated
 };
 
 // A part of a recording: its start and end state for the entries [begin, end).
@@ -201,9 +199,9 @@ struct Part {
 Part PartOf(const Recording& whole, const History& history, EntryIndex begin, EntryIndex end,
             const std::function<trace::StackId(EntryIndex)>& stack_of);
 
-// For a recording whose last entries are lost, while its segments are those after them: converts
-// the segments to those at the last existing entry. Memory that no entry touched is assumed to have
-// existed all the time. kInvalidArgument as from Reconstruct.
+// For a recording whose last entries are lost, although its segments are those after the lost
+// entries: converts the segments to those at the last existing entry. Memory that no entry touched
+// is assumed to have existed all the time. kInvalidArgument as from Reconstruct.
 absl::Status EndAtLastEntry(Recording& recording);
 
 // Rolls the end state back over the entries, then walks forward again, block by block. Entries that
@@ -213,7 +211,7 @@ absl::StatusOr<History> Reconstruct(const Recording& recording);
 
 // The results of inference. Rules are those of inference/rules.h; 0: stated by the file.
 struct Labels {
-  std::vector<trace::Category> category;  // the first one; one for every allocation of the History
+  std::vector<trace::Category> category;  // first category of every allocation of the History
   std::vector<uint8_t> rule;
   std::vector<trace::StringId> op;  // innermost operator; ids of `strings`
   std::vector<trace::StringId> module;
@@ -230,13 +228,13 @@ struct Labels {
     uint32_t number = 0;
     uint8_t rule = 0;
   };
-  std::vector<Step> steps;  // by begin, not overlapping
+  std::vector<Step> steps;  // sorted by begin, not overlapping
   struct PhaseRange {
     EntryIndex begin = 0, end = 0;
     trace::Phase phase = trace::Phase::kNone;
     uint8_t rule = 0;
   };
-  std::vector<PhaseRange> phases;  // by begin, not overlapping
+  std::vector<PhaseRange> phases;  // sorted by begin, not overlapping
   // Further events (steps, phases, modules, retags, markers) directly before the entry, in this
   // order; `at` may be the number of entries. Their times do not decrease.
   struct Placed {

@@ -20,8 +20,8 @@ struct Device {
     EntryIndex requested = kNoEntry, completed = kNoEntry;
     uint32_t end_block = kNoRow;
   };
-  base::HashMap<uint64_t, Block> blocks;         // by address
-  absl::btree_map<uint64_t, uint32_t> segments;  // by address: row of Start::segments
+  base::HashMap<uint64_t, Block> blocks;         // keyed by address
+  absl::btree_map<uint64_t, uint32_t> segments;  // keyed by address: row of Start::segments
   trace::RangeSet mapped;
 };
 
@@ -80,8 +80,8 @@ class RollingBack {
       last = &s;
       Device& device = On(s.device);
       if (s.expandable) {
-        // Its blocks, including free ones, are the mapped memory: all of it in a file, parts with
-        // gaps between them in a part of a recording.
+        // The blocks of an expandable segment, including free ones, are its mapped memory. In a
+        // file they leave no gaps; in a part of a recording they may.
         for (const BlockState& b : s.blocks)
           if (b.address >= s.address && b.bytes <= s.bytes &&
               b.address - s.address <= s.bytes - b.bytes)

@@ -79,12 +79,12 @@ class Oddities {
 
 struct Start {
   std::vector<EndBlock> end_blocks;
-  std::vector<OlderBlock> older;      // by (device, address)
-  std::vector<BlockLife> recorded;    // by entry
-  std::vector<SegmentLife> segments;  // not expandable; segments from the start come first, by
-                                      // (device, address)
-  std::vector<MappedRange> mapped;    // of expandable segments at the start, by (device, begin)
-  std::vector<EntryIndex> left_out;   // ascending
+  std::vector<OlderBlock> older;    // sorted by (device, address)
+  std::vector<BlockLife> recorded;  // sorted by entry
+  // Segments that are not expandable; first those at the start, sorted by (device, address).
+  std::vector<SegmentLife> segments;
+  std::vector<MappedRange> mapped;  // pages of expandable segments at the start, by (device, begin)
+  std::vector<EntryIndex> left_out;  // ascending
 };
 
 Start RollBack(const Recording& recording, Oddities& oddities);

@@ -42,7 +42,7 @@ class Said {
   }
 
   // The category is stated at the allocation; for a block older than the recording, at its free;
-  // for a block that exists at the end, there.
+  // for a block that exists at the end, with the block.
   Category OfBlock(uint32_t row) const {
     Category category = OfEntry(allocations_.alloc[row]);
     if (category == Category::kUnknown && allocations_.alloc[row] == kNoEntry) {
@@ -71,7 +71,7 @@ class Said {
     base::HashMap<std::pair<uint8_t, uint64_t>, uint32_t> live;
     for (uint32_t row = 0; row < history_.older; ++row)
       live[{allocations_.device[row], allocations_.address[row]}] = row;
-    std::array<bool, 256> began = {};  // by device; false: only categories among the entries so far
+    std::array<bool, 256> began = {};  // indexed by device; false: so far, only kCategory entries
     for (EntryIndex i = 0; i < entries_.size(); ++i) {
       const std::pair<uint8_t, uint64_t> place(entries_.DeviceOf(i), entries_.address[i]);
       const uint32_t row = history_.allocation_of_entry[i];
@@ -102,7 +102,7 @@ class Said {
   const History& history_;
   Labels& labels_;
   const bool complete_;     // blocks without a stated category are unknown
-  std::vector<bool> said_;  // by allocation
+  std::vector<bool> said_;  // indexed by allocation
   base::HashMap<std::pair<uint8_t, uint64_t>, Category> at_end_;
 };
 

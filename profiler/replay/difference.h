@@ -16,9 +16,8 @@ struct Choice {
   uint64_t bytes = 0;  // requested
   uint32_t stream = 0, mempool = 0;
   uint64_t recorded = 0;              // address in the recording
-  bool recorded_asks_driver = false;  // in a new segment
-  std::optional<uint64_t> model;      // nullopt: the model called the driver, the recording does
-                                      // not
+  bool recorded_asks_driver = false;  // the recorded block is in a new segment
+  std::optional<uint64_t> model;  // its address in the model; nullopt: the model called the driver
 };
 // `model`: its state after its choice.
 std::string CauseOf(const allocator::CachingAllocator& model, const run::AllocConf& conf,

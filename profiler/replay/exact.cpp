@@ -33,7 +33,7 @@ struct Recorded {
   EventIndex event = 0;
   EventKind kind = EventKind::kMarker;
   Segment segment;
-  uint64_t address = 0, bytes = 0;  // of mapped or unmapped pages
+  uint64_t address = 0, bytes = 0;  // mapped or unmapped pages
   bool done = false;
   bool gives_back() const {
     return kind == EventKind::kSegmentFree || kind == EventKind::kSegmentUnmap;
@@ -294,8 +294,8 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
     if (differed_ || !Complete()) Resync(i);
   }
 
-  // Replays the events before the next allocation, which called the driver if `asks` is set. False:
-  // they differ from the recording.
+  // Replays the events before the next allocation, which called the driver in the recording if
+  // `asks` is set. False: they differ from the recording.
   bool Prepare(uint64_t bytes, uint32_t stream, uint32_t mempool, bool asks) {
     const auto fits = [&] { return model_->BestFit(bytes, stream, mempool).has_value(); };
     if (asks && !completed_.empty() && !fits()) {
@@ -322,7 +322,7 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
     return !called || window_.empty() || !window_.front().gives_back() || EmptyCache();
   }
 
-  // Whether the release that contains event `i` was a call of the program.
+  // Whether the release that contains event `i` was a call of empty_cache() by the program.
   bool CalledFor(EventIndex i) {
     if (!releases_.has_value()) releases_ = FindReleases(trace_, conf_);
     const auto it = std::lower_bound(releases_->all.begin(), releases_->all.end(), i,
@@ -349,8 +349,8 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
     if (differed_ || !Complete()) Resync(i);
   }
 
-  // Whether the next allocator event from `i` on is one of the driver. If so, a free that completes
-  // at once may have been pending, with a release waiting for it.
+  // Whether the next allocator event from `i` on is an operation of the driver. If so, a free
+  // before it that seems to complete at once may have been pending until a release waited for it.
   bool DriverComesNext(EventIndex i) {
     while (i < trace_.events.size() && !IsAllocatorEvent(trace_.events.kind[i])) ++i;
     if (i >= trace_.events.size()) return false;
@@ -361,7 +361,7 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
 
   // Completes the pending frees whose completion is recorded. Those directly before an allocation
   // may have completed after it searched for a cached block, because a release waits for all of
-  // them. So they are delayed until this is known. False: one was not pending.
+  // them. So completing these is delayed until this is known. False: a block was not pending.
   bool Complete() {
     bool all = true;
     for (const uint64_t id : std::exchange(completed_, {})) {
@@ -420,7 +420,7 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
       ++out_.segment_frees_equal;
       return;
     }
-    if (s.expandable && kind == EventKind::kSegmentFree) return;  // only addresses
+    if (s.expandable && kind == EventKind::kSegmentFree) return;  // releases only addresses
     Differ(at_,
            fmt::format("{} at {:#x} is released to the device in the model, not in the recording",
                        Bytes(bytes), address),
@@ -555,7 +555,7 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
   StartStates* states_ = nullptr;
   std::optional<Releases> releases_;  // computed when needed
   std::vector<Recorded> window_;
-  uint64_t deferred_ = ~uint64_t{0};  // the allocation whose free was requested last and waits
+  uint64_t deferred_ = ~uint64_t{0};  // the allocation whose free is replayed in two halves
   std::vector<uint64_t> completed_;   // allocations whose free is not yet completed in the model
   base::HashSet<uint64_t> early_;     // addresses whose free the model completed itself
   EventIndex at_ = 0;

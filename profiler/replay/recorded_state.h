@@ -11,7 +11,7 @@
 namespace vramscope::replay {
 
 struct RecordedState {
-  std::vector<allocator::CachingAllocator::SnapshotSegment> segments;  // by address
+  std::vector<allocator::CachingAllocator::SnapshotSegment> segments;  // sorted by address
   uint64_t blocks_left_out = 0;  // live blocks outside all segments or overlapping others
 };
 

@@ -26,8 +26,8 @@ using trace::EventKind;
 using Cause = Release::Cause;
 using Evidence = Release::Evidence;
 
-// The memory that other processes and libraries use on a GPU varies, so a request that did not fit
-// may be smaller than the maximum ever reserved by up to this part of it.
+// The memory that other processes and libraries use on a GPU varies, so a total that did not fit
+// may be below the maximum ever reserved, by up to 1/kSlack of that maximum.
 constexpr uint64_t kSlack = 32;
 
 bool GivesBack(EventKind kind) {
@@ -96,8 +96,7 @@ class Finder {
     bool ran_out = false;
     bool stack_of_request = false;  // all released memory has the stack of the allocation
     bool served = false;
-    bool served_late = false;  // if blocks that had just been freed were already free for the
-                               // allocation
+    bool served_late = false;  // the same, counting blocks whose free had just completed
   };
 
   size_t Activity(EventIndex i) {
@@ -135,7 +134,7 @@ class Finder {
       bytes = s.bytes[id];
       piece = {s.address[id], s.address[id] + bytes};
     } else {
-      return;  // only addresses
+      return;  // releases only addresses
     }
     r.bytes += bytes;
     ++r.count;
@@ -184,7 +183,7 @@ class Finder {
         break;
       case EventKind::kFreeCompleted:
         if (open_) Close(0);
-        // Directly after its request, or without one, so the program had freed it by then.
+        // The free completes directly after its request, or has none, so the block was not pending.
         if (requested_ == id || trace_.allocations.free_requested_event[id] == i) {
           late_.clear();
         } else {
@@ -244,7 +243,7 @@ class Finder {
     }
   }
 
-  // The driver is asked for memory.
+  // Records that memory was requested from the driver.
   void Asks(uint64_t bytes) {
     if (!open_) return;
     if (!asking_) cached_behind_ = cached_;
@@ -252,13 +251,13 @@ class Finder {
     asked_ += bytes;
   }
 
-  // The allocation for which the driver was asked.
+  // Records the allocation for which memory was requested from the driver.
   void Request(uint64_t bytes, uint32_t stream, uint32_t mempool, EventIndex i) {
     Candidate c{.row = out_.all.size() - 1};
     const uint64_t size =
         CachingAllocator::RoundSize(std::min(bytes, CachingAllocator::kMaxRequest), conf_);
     const trace::Pool pool = allocator::PoolOf(size);
-    std::vector<uint64_t> same;  // of the pool that serves the allocation
+    std::vector<uint64_t> same;  // released blocks (sizes) in the pool that serves the allocation
     for (const Piece& p : pieces_) {
       if (p.stream != stream || p.mempool != mempool || p.pool != pool) continue;
       same.push_back(p.bytes);
@@ -452,12 +451,12 @@ class Finder {
   std::vector<Piece> pieces_;
   uint64_t asked_ = 0;
   static constexpr uint64_t kNobody = std::numeric_limits<uint64_t>::max();
-  uint64_t requested_ = kNobody;  // allocation whose free the device's last event requested
+  uint64_t requested_ = kNobody;  // the allocation, if the device's last event requests its free
   std::vector<uint64_t> late_;    // addresses of pending frees that have just completed
-  absl::btree_map<uint64_t, uint64_t> live_;  // live blocks, begin to end; only in traces with
-                                              // pages
-  std::vector<uint32_t> live_in_;             // blocks in use, by segment
-  uint64_t cached_ = 0, cached_behind_ = 0;   // wholly free segments; the same after the release
+  // Live blocks, begin -> end. Only used for traces with pages.
+  absl::btree_map<uint64_t, uint64_t> live_;
+  std::vector<uint32_t> live_in_;            // blocks in use, by segment
+  uint64_t cached_ = 0, cached_behind_ = 0;  // wholly free segments; the same after the release
   std::vector<Candidate> candidates_;
   uint64_t most_ = 0;  // highest reserved bytes
   uint64_t had_ = 0;   // reserved plus free when an allocation failed

@@ -35,22 +35,21 @@ struct Release {
     kNothingAsked,     // no request to the driver followed
     kCacheWouldServe,  // the released memory would have served the next allocation
     kRoom,             // there was room: more was reserved at another time
-    kNoRoom,           // with the requested bytes it would have been more than was ever reserved
-    kRanOut,           // the allocation failed even after it
+    kNoRoom,           // the requested bytes would have exceeded what was ever reserved
+    kRanOut,           // the allocation failed even after the release
     kPart,             // some free segments were not released
     kLimit,            // the limit of a plan was reached
   };
   Cause cause = Cause::kEmptyCache;
   Evidence evidence = Evidence::kNothingAsked;
   trace::EventIndex first = 0, last = 0;  // its first and last event
-  uint64_t bytes = 0, count = 0;          // of the released segments or ranges of pages
+  uint64_t bytes = 0, count = 0;          // released bytes; released segments and ranges of pages
   uint64_t reserved = 0;                  // bytes before the release
-  uint64_t asked = 0;                     // bytes requested from the driver directly after it; 0:
-                                          // none
+  uint64_t asked = 0;                     // bytes requested from the driver directly after it
   std::vector<uint32_t> mempools = {};    // private pools that released something
   bool of_default_pool = false;           // whether the default pool released something
   bool part = false;                      // free segments of the default pool were not released
-  // For a full GPU: an allocator with the limit `Releases::card` reaches it here by itself.
+  // For kGpuFull: the limit `Releases::card` alone makes the model release memory here.
   bool at_limit = false;
 };
 std::string_view Name(Release::Cause cause);        // "empty_cache"
@@ -65,9 +64,9 @@ struct Card {
     kReleases,     // allocations that did not fit at first
   };
   Source source = Source::kUnknown;
-  uint64_t bytes = 0;      // the value to use; 0: unknown
-  uint64_t at_least = 0;   // that much was reserved
-  uint64_t less_than = 0;  // that much did not fit; 0: never observed
+  uint64_t bytes = 0;      // the size to compute with; 0: unknown
+  uint64_t at_least = 0;   // the device has at least this much, because it was reserved
+  uint64_t less_than = 0;  // this much did not fit; 0: never observed
   uint64_t seen = 0;       // number of releases or failed allocations that show it
   bool inferred() const { return source == Source::kOutOfMemory || source == Source::kReleases; }
   std::string evidence;  // "inferred: ...", one sentence; "" if unknown
@@ -75,7 +74,7 @@ struct Card {
 std::string_view Name(Card::Source source);  // "releases"
 
 struct Releases {
-  std::vector<Release> all;  // in order
+  std::vector<Release> all;  // in order of their events
   uint64_t empty_cache_calls = 0, gpu_full = 0, collections = 0;
   Card card;
   // "The allocator flushed its cache 39 times because the GPU was full. empty_cache() was called

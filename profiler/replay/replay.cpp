@@ -26,7 +26,7 @@ std::vector<run::AllocConf> Suspects(const trace::Trace& trace, const run::Alloc
   const trace::AllocationTable& a = trace.allocations;
   const trace::SegmentTable& s = trace.segments;
   bool expandable = false, plain = false;
-  uint64_t segment_bytes = 0;  // of a segment that was allocated for a request below 10 MiB
+  uint64_t segment_bytes = 0;  // size of a segment that was allocated for a request below 10 MiB
   for (uint32_t row = 0; row < a.size(); ++row) {
     const trace::SegmentId id = a.segment[row];
     if (!id.valid()) continue;

@@ -39,15 +39,14 @@ struct ReplayOptions {
   // What-if: events before which empty_cache() is called in addition (to see what it would
   // release), ascending.
   std::vector<trace::EventIndex> empty_cache_at = {};
-  // What-if: the memory of which memory fractions are parts; 0: that of the trace's device.
+  // What-if: the total memory that memory fractions refer to; 0: that of the trace's device.
   uint64_t device_total_bytes = 0;
   // What-if: the size to request instead of `bytes` at an event (an allocation, or an out-of-memory
   // event); 0: no request is made.
   std::function<uint64_t(trace::EventIndex event, uint64_t bytes)> resize = {};
   // What-if: the last event to replay; the holes at the peak are then not computed.
   std::optional<trace::EventIndex> last = {};
-  bool holes = true;  // what-if: whether to measure the holes at the peak, which needs a second
-                      // pass
+  bool holes = true;  // what-if: measure the holes at the peak (needs a second pass)
   std::function<void(double fraction)> progress = {};
   const std::atomic<bool>* cancel = nullptr;  // set it to end with kCancelled
 
@@ -81,9 +80,9 @@ struct Replayed {
   // tail from none to 1 MiB is tested against every choice that the recorded allocator made while
   // the block existed.
   uint64_t unknown_tails = 0;   // number of such blocks
-  uint64_t tails_inferred = 0;  // number of them that must have a tail
-  // The number of combinations, and of those that reproduce as much of the recording as any;
-  // nullopt: more than 2^64 - 1. The last two are their decimal logarithms.
+  uint64_t tails_inferred = 0;  // number of those that must have a tail
+  // The number of combinations of tails, and the number of those that no choice excludes; nullopt:
+  // more than 2^64 - 1. The next two are their decimal logarithms.
   std::optional<uint64_t> start_states_tried = 0, start_states_consistent = 0;
   double log10_tried = 0, log10_consistent = 0;
   // Results of the model.
@@ -102,13 +101,13 @@ struct Replayed {
   // The memory at the first failure, after the cache was released.
   struct Failure {
     uint64_t asked = 0, device_free = 0, allocated = 0, reserved = 0;
-    uint64_t holes = 0, largest_hole = 0;  // of the pool and stream of the allocation
+    uint64_t holes = 0, largest_hole = 0;  // in the pool and stream of the allocation
   } first_failure;
   struct Point {
     trace::EventIndex event;
     uint64_t allocated, reserved;
   };
-  std::vector<Point> curve;  // after every event that changed either
+  std::vector<Point> curve;  // after every event that changed a figure
   // At the model's peak of reserved memory: the largest free block, and free bytes that cannot be
   // released because their segment (in an expandable segment, their page) is partly in use.
   uint64_t largest_hole = 0, stranded_bytes = 0;

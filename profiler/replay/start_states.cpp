@@ -40,7 +40,7 @@ StartStates::StartStates(const trace::Trace& t, trace::EventIndex begin, const R
     for (size_t i = 0; i + 1 < s.blocks.size(); ++i) {
       const Block& b = s.blocks[i].block;
       const uint64_t behind = s.blocks[i + 1].block.bytes_rounded;
-      // A block that is as small as a tail is not a free block of the large pool.
+      // Free space that is as small as a tail is not a free block of the large pool.
       if (!s.blocks[i].live || s.blocks[i + 1].live || behind <= kMostTail ||
           !freed.contains(b.address)) {
         continue;
@@ -97,7 +97,7 @@ bool StartStates::ExplainBy(CachingAllocator& model, const std::optional<Block>&
 void StartStates::Weigh(CachingAllocator& model, uint64_t bytes, uint32_t stream, uint32_t mempool,
                         std::optional<uint64_t> recorded) {
   const uint64_t size = CachingAllocator::RoundSize(bytes, conf_);
-  if (size <= kMostTail) return;  // of the small pool
+  if (size <= kMostTail) return;  // served by the small pool
   std::optional<Block> choice = model.BestFit(bytes, stream, mempool);
   const auto agrees = [&] {
     return choice.has_value() ? recorded.has_value() && choice->address == *recorded

@@ -51,7 +51,7 @@ class StartStates {
   static constexpr size_t kTails = kMostTail / kStep + 1;
   struct Tail {
     uint64_t address = 0, rounded = 0;  // end of the block without its tail is address + rounded
-    uint64_t bytes = 0;                 // the model's present tail
+    uint64_t bytes = 0;                 // the tail that the model currently has
     uint32_t stream = 0, mempool = 0;
     std::bitset<kTails> allowed;
     uint64_t end() const { return address + rounded; }

@@ -220,8 +220,8 @@ class WhatIf final : public allocator::SegmentObserver {
     }
   }
 
-  // Repeats releases that the program requested. Releases because of a full GPU happen where the
-  // model reaches its limit.
+  // Repeats releases that the program requested. Most releases because of a full GPU happen by
+  // themselves, where the model reaches its limit.
   void GiveBack(const Release& r) {
     for (const uint32_t mempool : r.mempools) model_->ReleasePool(mempool);
     switch (r.cause) {
@@ -229,7 +229,7 @@ class WhatIf final : public allocator::SegmentObserver {
         return model_->EmptyCache();
       case Release::Cause::kGpuFull:
         // Other users of the GPU had taken a part of its memory, so the limit alone would not cause
-        // it.
+        // this release.
         if (on_the_card_ && !r.part && !r.at_limit) model_->EmptyCache();
         return;
       case Release::Cause::kCollection:

@@ -21,7 +21,7 @@ constexpr int kTopInterval = AllocConf::kRoundupIntervals - 1;
 
 struct Setting {
   std::string key;
-  std::string value;  // of a list, the text between the brackets
+  std::string value;  // for a list, the text between the brackets
   bool list = false;
 };
 

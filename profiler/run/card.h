@@ -26,9 +26,9 @@ struct Card {
 // within 5 %. Of several, the one with the same name, then the nearest in memory.
 std::optional<DeviceProfile> TableEntryOf(const Card& card);
 
-// That entry, with the GPU's own name and memory. A GPU that is not in the table has no key, rates
-// or context. Its cuBLAS workspace is that of a GPU in the table with the same compute capability,
-// if there is one, because PyTorch chooses the workspace by compute capability.
+// The result of TableEntryOf() with the GPU's own name and memory. A GPU that is not in the table
+// has no key, rates or context. Its cuBLAS workspace is that of a GPU in the table with the same
+// compute capability, if there is one, because PyTorch chooses the workspace by compute capability.
 DeviceProfile ProfileOf(const Card& card);
 
 }  // namespace vramscope::run

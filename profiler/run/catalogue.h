@@ -26,12 +26,12 @@ struct Catalogue {
   std::vector<TechniqueDeclaration> techniques;
   std::vector<OptimizerDeclaration> optimizers;
   std::vector<FamilyDeclaration> families;
-  std::vector<FitMove> moves;            // in the order of the techniques
-  std::vector<ModelledBlocks> modelled;  // likewise
+  std::vector<FitMove> moves;            // of all techniques, in their order
+  std::vector<ModelledBlocks> modelled;  // of all techniques, in their order
 
-  const TechniqueDeclaration* FindTechnique(std::string_view id) const;  // null: none
-  const OptimizerDeclaration* FindOptimizer(std::string_view id) const;  // null: none
-  // The family that reads this config.json; null: none does.
+  const TechniqueDeclaration* FindTechnique(std::string_view id) const;  // null: unknown id
+  const OptimizerDeclaration* FindOptimizer(std::string_view id) const;  // null: unknown id
+  // The family that reads this config.json; null: no family reads it.
   const FamilyDeclaration* FamilyOf(std::string_view config_json) const;
 };
 

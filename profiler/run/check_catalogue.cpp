@@ -61,7 +61,7 @@ std::string WrongValue(const SettingDeclaration& setting, std::string_view value
 class Checker {
  public:
   explicit Checker(const Catalogue& catalogue) : catalogue_(catalogue) {
-    // Keys of every run only; those of techniques are in the catalogue.
+    // Only the keys that every run has; those of techniques are in the catalogue.
     for (const KeySpec& spec : Specs()) {
       if (spec.apply && FindSetting(spec.key) == nullptr) keys_.emplace(spec.key, nullptr);
     }
@@ -168,7 +168,7 @@ class Checker {
   }
 
   const Catalogue& catalogue_;
-  std::map<std::string, const SettingDeclaration*> keys_;  // null: a key of every run
+  std::map<std::string, const SettingDeclaration*> keys_;  // null: a key that every run has
   std::string at_;                                         // the technique being checked
   absl::Status status_;
 };

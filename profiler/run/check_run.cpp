@@ -16,7 +16,7 @@
 namespace vramscope::run {
 namespace {
 
-// A larger size is a mistake, and products of such sizes would overflow.
+// A larger size is a mistake, and products of larger sizes would overflow.
 constexpr int kMaxBatch = 1 << 20;
 constexpr int kMaxSeq = 1 << 24;
 constexpr int kMaxSteps = 1'000'000;
@@ -154,8 +154,8 @@ std::vector<Assumption> WeightAssumptions(const RunConfig& config, const ModelCo
 
 namespace {
 
-// Returns a toggle that is off, while the setting, which differs from its default, is one of its
-// details. Null: a toggle that the setting belongs to is on, or it belongs to none.
+// For a setting that differs from its default, returns a toggle that is off although the setting is
+// a detail of it. Null: a toggle of the setting is on, or the setting belongs to no toggle.
 const Toggle* RowThatIsOff(const SettingDeclaration& setting, const RunConfig& config) {
   const Toggle* off = nullptr;
   for (const TechniqueDeclaration& technique : TheCatalogue().techniques) {

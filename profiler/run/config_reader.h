@@ -49,8 +49,8 @@ class ConfigReader {
 
   const absl::Status& status() const { return status_; }
 
-  // The value of the first of `keys` that exists (all are names of the same setting), from low to
-  // high. Without a fallback, a missing key is an error.
+  // The value of the first of `keys` that exists (all are names of the same setting); it must be
+  // within [low, high]. Without a fallback, a missing key is an error.
   int64_t Integer(std::initializer_list<const char*> keys, int64_t low, int64_t high,
                   std::optional<int64_t> fallback = {});
   double Number(const char* key, double low, double high, double fallback);

@@ -28,10 +28,11 @@ struct ContextGrowth {
   uint64_t kernels = 0;                          // added by the first kernel
   uint64_t cublas = 0, cudnn = 0, cusolver = 0;  // added by each handle
   uint64_t cufft = 0, nccl = 0;                  // added by the first plan, the first communicator
-  uint64_t idle = 0;                             // in use on an idle GPU
+  uint64_t idle = 0;                             // used on a GPU without any process
 };
 
-// `device` is a key of the device table, possibly with another memory size; all zero for others.
+// `device` is a key of the device table, possibly with another memory size. All zero if not
+// measured.
 const ContextGrowth& GrowthOf(std::string_view device);
 
 // The context's size with the libraries that `config` uses, where the growth was measured on the

@@ -30,12 +30,11 @@ struct SettingDeclaration {
   std::string key;  // "checkpointing.k": a dot separates group and name
   std::string help;
   ValueKind kind = ValueKind::kChoice;
-  std::string default_value;         // off, or PyTorch's behaviour
+  std::string default_value;         // the technique is off, or PyTorch's default
   std::vector<Choice> choices = {};  // for kChoice
   double low = 0, high = 0;          // for kInteger, kNumber: inclusive
-  std::string format = {};           // for kText: a name of text_formats.h ("names", "pattern",
-                                     // ...)
-  std::string label = {};            // of the control in the window: "layers"
+  std::string format = {};           // for kText: "names", "pattern", ... (text_formats.h)
+  std::string label = {};            // label of the control in the window: "layers"
   // For kText: the source of the window's choices ("family.lora_targets"); "": free text.
   std::string choices_from = {};
 };
@@ -64,8 +63,8 @@ struct Toggle {
   std::string explanation;
   std::vector<Condition> on;        // on if all hold
   std::vector<SettingValues> ways;  // switching on sets the first that breaks no rule
-  SettingValues off = {};           // switching off sets this; other keys of `ways` get their
-                                    // default
+  // Switching off sets this; other keys of `ways` get their default.
+  SettingValues off = {};
   std::vector<std::string> controls = {};  // keys with a control under the toggle while it is on
 };
 
@@ -95,7 +94,7 @@ struct OptimizerDeclaration {
   double default_weight_decay = 0;           // PyTorch's default
   // Elements of state per parameter element: 2 for Adam. Below 0: not a constant (Adafactor).
   double state_elements = 0;
-  std::vector<std::string> assumes = {};  // as for a technique
+  std::vector<std::string> assumes = {};  // see TechniqueDeclaration
 };
 
 }  // namespace vramscope::run

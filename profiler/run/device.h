@@ -28,9 +28,9 @@ namespace vramscope::run {
 // For a device that is not in the table, `key` is the text that ReadDevice() reads.
 struct Device : DeviceProfile {
   Peers peers = Peers::kPcie;
-  bool integrated = false;  // it shares the system's memory with the processor
+  bool integrated = false;  // the GPU uses the system's memory
   bool ecc = false;
-  std::string line;       // of the table: the name of its file, "geforce-40"; "" for others
+  std::string line;       // the table's file that has it, "geforce-40"; "" for others
   FigureSources sources;  // sources.Assumed(): figures without a source
 };
 

@@ -1,8 +1,7 @@
 // Device files: a GPU's figures as a JSON object (docs/devices.md).
 //
 //   ASSIGN_OR_RETURN(std::string device, DeviceTextOf("my_gpu.json"));
-//   builder.Set("device", device);      // figures, not a path: a trace can be read without the
-//   file
+//   builder.Set("device", device);      // the figures, not the path: traces need no file
 //
 // Input is limited and nothing in it is executed. Thread-safe.
 #pragma once

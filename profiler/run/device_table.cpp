@@ -98,8 +98,8 @@ ContextGrowth GrowthFromJson(const nlohmann::json& growth) {
 
 struct Table {
   std::vector<Device> devices;
-  std::map<std::string, ContextGrowth, std::less<>> growth;  // by key, for GPUs with a measurement
-  std::map<std::string, std::vector<MigSlice>, std::less<>> slices;  // likewise
+  std::map<std::string, ContextGrowth, std::less<>> growth;  // device key -> growth, where measured
+  std::map<std::string, std::vector<MigSlice>, std::less<>> slices;  // device key -> MIG slices
   std::map<std::string, std::string, std::less<>> aliases;           // alias to key
 };
 
@@ -187,7 +187,7 @@ absl::StatusOr<DeviceProfile> FindDevice(std::string_view text) {
 uint64_t ContextOfRun(const RunConfig& config, const DeviceProfile& device) {
   const ContextGrowth& growth = GrowthOf(device.key);
   if (growth.bare == 0) return device.context_bytes;
-  const uint64_t threads = config.Is("mode", "train") ? 2 : 1;  // for forward and backward
+  const uint64_t threads = config.Is("mode", "train") ? 2 : 1;  // one for forward, one for backward
   const bool convolves = FactOf(config, "model.family") == "vit";
   const bool shares = !config.Is("shard.strategy", "none") && config.Integer("shard.ranks") > 1;
   const bool decomposes = config.Integer("galore.rank") > 0;

@@ -257,8 +257,8 @@ absl::Status UnknownName(std::string_view name) {
       Quoted(name), near.empty() ? std::string() : i18n::Format(" (did you mean \"{}\"?)", near)));
 }
 
-// `whole` is in the table. By NVIDIA's MIG user guide, memory, L2 and bandwidth of a slice are
-// proportional to its memory, rates to its multiprocessors.
+// `whole` is in the table. The L2, bus width and bandwidth of a slice are in proportion to its
+// memory (NVIDIA's MIG user guide), and its rates to its multiprocessors.
 Device SliceOf(const Device& whole, const MigSlice& slice) {
   Device d = whole;
   d.key = fmt::format("{}:{}", whole.key, slice.profile);
@@ -296,7 +296,7 @@ absl::StatusOr<Device> Named(std::string_view text) {
       colon == std::string_view::npos ? nullptr : FindInTable(text.substr(0, colon));
   if (whole == nullptr) return UnknownName(text);
   std::string_view profile = text.substr(colon + 1);
-  // Media engines do not matter here.
+  // The suffix only adds media engines.
   if (profile.ends_with("+me")) profile.remove_suffix(3);
   std::vector<std::string_view> names;
   for (const MigSlice& slice : MigSlicesOf(whole->key)) {
@@ -478,7 +478,9 @@ absl::StatusOr<Device> DeviceFromFigures(const Figures& figures) {
 
 absl::StatusOr<Device> DeviceFromText(std::string_view text) {
   if (text.size() > kMaxText)
-    return Bad(i18n::Format("the device description has {} bytes, more than a GPU name or NAME=VALUE list may have", text.size()));
+    return Bad(i18n::Format(
+        "the device description has {} bytes, more than a GPU name or NAME=VALUE list may have",
+        text.size()));
   if (text.find_first_of("=,") == std::string_view::npos) return Named(text);
   Figures figures;
   while (true) {

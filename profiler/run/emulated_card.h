@@ -13,8 +13,8 @@ namespace vramscope::run {
 
 // "name=NVIDIA H200;memory_bytes=...;...;bus_bits=5120": one line, without the line break.
 std::string EmulatedGpu(const DeviceProfile& device);
-// Likewise, for a separate process: the context grows with the libraries that the program uses, if
-// the table has the sizes.
+// The same text for a separate process: the context grows with the libraries that the program uses,
+// if the table has the sizes.
 std::string GrowingGpu(const DeviceProfile& device);
 
 // CUDA's name of the GPU. The table's names distinguish variants that CUDA's do not: "NVIDIA H200

@@ -28,7 +28,8 @@ struct FamilyDeclaration {
 
   std::string id;
   std::string title;
-  // Names in the config.json files that it reads. If a file names an architecture, that decides.
+  // Names in the config.json files that it reads. If a file names an architecture, only the
+  // architecture counts.
   std::vector<std::string> architectures = {};
   std::vector<std::string> model_types = {};
   std::string inputs;  // the contents of a batch, in words
@@ -37,7 +38,7 @@ struct FamilyDeclaration {
   int seq = 0;
   std::vector<LoraChoice> lora = {};  // empty: no linear layer can have an adapter
   std::vector<Limit> limits = {};
-  std::vector<std::string> assumes = {};  // as for a technique (declarations.h)
+  std::vector<std::string> assumes = {};  // see TechniqueDeclaration
 };
 
 }  // namespace vramscope::run

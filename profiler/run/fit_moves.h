@@ -16,7 +16,7 @@ namespace vramscope::run {
 enum class Changes : uint8_t {
   kNothing,   // same results
   kRounding,  // same training with fewer bits
-  kTraining,  // trains something else, or in another way
+  kTraining,  // changes what is trained or how
 };
 
 // A toggle that `fit` may switch on, or an optimizer that it may choose.
@@ -25,7 +25,7 @@ struct FitMove {
   Changes changes = Changes::kNothing;
   // Takes much time to run and to plan, so it is tried only if nothing else saves memory.
   bool last_resort = false;
-  std::string doubles = {};  // a key whose value it doubles, instead of the toggle's ways
+  std::string doubles = {};  // a key whose value the move doubles, in place of the toggle's ways
 };
 
 // Blocks of a category ("Optimizer state"), limited to these operators if any, that are in a plan

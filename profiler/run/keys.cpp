@@ -50,8 +50,8 @@ KeySpec Integer(std::string_view key, std::string_view help, double low, double 
   return spec;
 }
 
-// Values of choices and whole settings, with their default, that the format has and this version
-// may lack. They are removed from this table when a technique declares them.
+// Settings (with their only value, the default) and further values of choices that the format has
+// and this version may lack. They are removed from this table when a technique declares them.
 struct ReservedKey {
   std::string_view key, help, only;
   std::vector<std::string_view> values;
@@ -246,7 +246,7 @@ std::string Expected(const KeySpec& spec) {
     case ValueKind::kChoice:
       return i18n::Format("choose from: {}", fmt::join(spec.choices, ", "));
     case ValueKind::kInteger:
-      return spec.high > 9e15  // a seed, which may have any value
+      return spec.high > 9e15  // a seed: any value is allowed
                  ? i18n::Text("expected a whole number of 64 bits")
                  : i18n::Format("expected a whole number from {:.0f} to {:.0f}", spec.low,
                                 spec.high);

@@ -23,8 +23,8 @@ absl::Status Invalid(std::string text) { return InvalidModelConfig(std::move(tex
 absl::StatusOr<ModelConfig> ParseLlama(const json& object, ModelConfig config) {
   const std::string& type = config.type;
   config.max_positions = 32768;
-  // Without the key, Llama has as many key-value heads as heads; in the others, the default depends
-  // on their version.
+  // Without the key, Llama has as many key-value heads as heads; in the other families, the default
+  // depends on the version of transformers.
   if (absl::Status status = ReadRotaryDecoder(object, {.needs_kv_heads = type != "llama"}, config);
       !status.ok()) {
     return status;
@@ -115,7 +115,7 @@ absl::StatusOr<ModelConfig> ParseBasics(const json& object, ModelConfig config) 
   return config;
 }
 
-// kInvalidArgument: the file names neither.
+// kInvalidArgument: the file names neither a model type nor an architecture.
 absl::Status TakeFamily(const json& object, ModelConfig& config) {
   const absl::StatusOr<ConfigNames> names = NamesOf(object);
   if (!names.ok()) return names.status();

@@ -33,7 +33,7 @@ inline constexpr int64_t kMaxPositions = 100'000'000;
 struct ModelConfig {
   Family family = Family::kLlama;
   std::string type;          // "qwen2", "llama", "mistral", "gpt2", "basics"
-  std::string architecture;  // as in the file
+  std::string architecture;  // "Qwen2ForCausalLM", as in the file
   int64_t vocab_size = 0;
   int64_t hidden_size = 0;
   int64_t intermediate_size = 0;
@@ -47,7 +47,7 @@ struct ModelConfig {
   double initializer_range = 0.02;
   bool tie_embeddings = false;
   bool qkv_bias = false;
-  bool output_bias = false;  // of the attention's output projection
+  bool output_bias = false;  // bias of the attention's output projection
   bool mlp_bias = false;
   double attention_dropout = 0;
   double embedding_dropout = 0;  // GPT-2

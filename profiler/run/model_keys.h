@@ -1,5 +1,5 @@
-// The keys of a config.json: which are known, and which belong to models that are not planned.
-// Ignoring an unknown key could give a wrong figure. Internal to this folder.
+// The keys of a config.json: which are known, and which belong to models that vramscope cannot
+// plan. Ignoring an unknown key could give a wrong figure. Internal to this folder.
 #pragma once
 
 #include <absl/status/status.h>
@@ -12,11 +12,12 @@
 
 namespace vramscope::run {
 
-// kInvalidArgument names a key that makes it another model; `own` are keys that the family reads.
+// kInvalidArgument names a key that only models which vramscope cannot plan use. `own`: keys that
+// the family itself reads, which are allowed.
 absl::Status RefuseOtherModels(const nlohmann::json& object,
                                std::span<const std::string_view> own = {});
 
-// Likewise; if successful, fills `ignored` and `unknown`.
+// Likewise, without `own`; if successful, fills config.ignored and config.unknown.
 absl::Status TakeOtherKeys(const nlohmann::json& object, ModelConfig& config);
 
 }  // namespace vramscope::run

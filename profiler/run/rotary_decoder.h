@@ -2,7 +2,7 @@
 // uses this reader.
 //
 //   ModelConfig config;
-//   config.norm_eps = 1e-5;   // defaults of the family's transformers config class, for keys that the file lacks
+//   config.norm_eps = 1e-5;   // transformers' default for the family
 //   RETURN_IF_ERROR(ReadRotaryDecoder(object, {.own = {"num_local_experts"}}, config));
 //
 // Pure functions; thread-safe.
@@ -23,13 +23,14 @@ namespace vramscope::run {
 struct RotaryDecoderKeys {
   const char* norm_eps = "rms_norm_eps";
   const char* activation = "hidden_act";
-  bool needs_kv_heads = false;  // whether num_key_value_heads is required; if not, it defaults to the number of heads
+  // Whether num_key_value_heads is required; if not, it defaults to the number of heads.
+  bool needs_kv_heads = false;
   // Keys that the family reads itself; for other families they mean an unsupported model.
   std::vector<std::string_view> own = {};
 };
 
-// On entry, `config` must hold the defaults of the family's transformers config class; head_dim 0 means hidden_size / heads. kInvalidArgument as
-// for ParseModelConfig().
+// On entry, `config` must hold the defaults of the family's transformers config class; head_dim 0
+// means hidden_size / heads. kInvalidArgument as for ParseModelConfig().
 absl::Status ReadRotaryDecoder(const nlohmann::json& object, const RotaryDecoderKeys& keys,
                                ModelConfig& config);
 

@@ -61,9 +61,9 @@ absl::Status UnknownPreset(std::string_view name) {
 absl::Status SetAll(Settings settings, RunConfigBuilder& builder) {
   const std::string* name = nullptr;
   const std::string* text = nullptr;
-  // A file has no order, so `seq` is applied first and its `lengths` are valid at any position. Not
-  // with std::ranges: clang 14, which builds the fuzzers, does not accept subranges of this C++
-  // library.
+  // The order of keys in a file has no meaning, so `seq` is applied first, and `lengths` is valid
+  // at any position. Does not use std::ranges, because clang 14, which builds the fuzzers, does not
+  // accept subranges of this C++ library.
   std::stable_partition(settings.begin(), settings.end(),
                         [](const auto& each) { return each.first == "seq"; });
   for (const auto& [key, value] : settings) {

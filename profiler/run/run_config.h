@@ -35,9 +35,9 @@ struct CustomDevice {
 
 struct RunConfig {
   Backend backend = Backend::kPlan;
-  std::string model = "qwen2-0.5b";  // name of a preset; for a config.json, its file name, for
-                                     // display
-  std::string model_config_json;     // text of the Hugging Face config (also for a preset)
+  // The name of a preset; for a config.json, the name of that file, which is only displayed.
+  std::string model = "qwen2-0.5b";
+  std::string model_config_json;  // text of the Hugging Face config (also for a preset)
   int batch = 2;
   int seq = 512;
   int micro_batches = 1;
@@ -45,8 +45,7 @@ struct RunConfig {
   int steps = 2;
   std::string device = "rtx-4090";
   CustomDevice custom_device;
-  std::string alloc_conf;  // in the syntax of PYTORCH_CUDA_ALLOC_CONF (alloc_conf.h); "": PyTorch's
-                           // defaults
+  std::string alloc_conf;  // as PYTORCH_CUDA_ALLOC_CONF (alloc_conf.h); "": PyTorch's defaults
   int64_t seed = 0;
   // Settings of techniques that differ from their defaults (catalogue.h).
   SettingValues settings;

@@ -178,7 +178,7 @@ class SettingsReader : public nlohmann::json_sax<json> {
     return false;
   }
 
-  // `text`: a value that may have been meant for one of a group's keys.
+  // `text`: the value, if it may have been meant for a key of the group path_; else "".
   bool Wrong(const std::string& value, std::string_view text = {}) {
     if (prefixes_.empty()) {
       status_ = absl::InvalidArgumentError(i18n::Text(
@@ -204,7 +204,7 @@ class SettingsReader : public nlohmann::json_sax<json> {
 
   absl::Status status_;
   Settings settings_;
-  std::vector<std::string> prefixes_;  // of the open objects
+  std::vector<std::string> prefixes_;  // key prefixes of the open objects
   std::string path_;                   // key of the next value
   std::set<std::string> seen_;
   bool in_list_ = false;

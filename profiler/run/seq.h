@@ -21,7 +21,7 @@ namespace vramscope::run {
 std::string_view ExpectedSeq();
 
 struct Seq {
-  int tokens = 0;       // the longest
+  int tokens = 0;       // the longest length
   std::string lengths;  // a list or ranges, as in the key `lengths`
   std::string file;     // file of a histogram
 };

@@ -30,7 +30,7 @@ class SettingValues {
 
   bool empty() const { return entries_.empty(); }
   size_t size() const { return entries_.size(); }
-  auto begin() const { return entries_.begin(); }  // by key
+  auto begin() const { return entries_.begin(); }  // in order of the keys
   auto end() const { return entries_.end(); }
   bool operator==(const SettingValues&) const = default;
 

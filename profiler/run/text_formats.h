@@ -1,4 +1,4 @@
-// Formats of text settings, by the names that declarations use (SettingDeclaration ::format).
+// Formats of text settings, by the names that declarations use (SettingDeclaration::format).
 // Internal to this folder.
 #pragma once
 

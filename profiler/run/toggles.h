@@ -26,10 +26,10 @@ const Toggle* FindToggle(std::string_view id);  // null: unknown id
 
 bool IsOn(const Toggle& toggle, const RunConfig& config);
 RunConfig SwitchedOn(const Toggle& toggle, const RunConfig& config);
-// Also switches off settings that depend on it: flash attention with the 16-bit precision that it
-// needs.
+// Also switches off settings that depend on the toggle: with 16-bit precision, flash attention,
+// which needs it.
 RunConfig SwitchedOff(const Toggle& toggle, const RunConfig& config);
-// Why it cannot be switched on (or has no effect) with the other settings; empty: it can.
+// Why the toggle cannot be switched on (or has no effect) with the other settings; empty: it can.
 std::string BlockedBecause(const Toggle& toggle, const RunConfig& config);
 
 // The text that a search uses: names, explanation, group, keys, what the technique implies, and

@@ -118,7 +118,7 @@ std::string_view Nearest(std::string_view text, const std::string_view* begin,
                          const std::string_view* end) {
   std::string_view best;
   const std::string lower = Lower(text.substr(0, 200));
-  if (lower.size() >= 3) {  // prefixes first: "rtx-3060" matches "rtx-3060-12gb" before "rtx-3070"
+  if (lower.size() >= 3) {  // prefixes first: "rtx-3060" means "rtx-3060-12gb" and not "rtx-3070"
     for (const std::string_view* candidate = begin; candidate != end; ++candidate) {
       const bool shorter = best.empty() || candidate->size() < best.size();
       if (shorter && Lower(*candidate).starts_with(lower)) best = *candidate;

@@ -58,13 +58,13 @@ using OperandTable = ActivityTable;
 // defined.
 absl::Status CheckActivity(const Activity& activity, size_t strings);
 
-// "Memcpy HtoD (Pinned -> Device)": the name that tools based on CUPTI show; "PtoP" between
-// devices.
+// "Memcpy HtoD (Pinned -> Device)": the name that tools based on CUPTI show. If `peer`, "PtoP":
+// between two devices.
 std::string CopyName(MemorySpace from, MemorySpace to, bool peer = false);
 std::string SetName(MemorySpace to);  // "Memset (Device)"
 // Whether the name is that of a memcpy between two devices; no field records this.
 bool IsPeerCopyName(std::string_view name);
-// The memory spaces in such a name; kUnknown where the name has none.
+// The memory spaces in the name of a memcpy or memset; kUnknown where the name has none.
 struct MemorySpaces {
   MemorySpace from = MemorySpace::kUnknown, to = MemorySpace::kUnknown;
 };

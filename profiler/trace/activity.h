@@ -14,13 +14,13 @@ enum class ActivityKind : uint8_t {
   kKernel = 0,           // device, stream, name, correlation
   kMemcpy = 1,           // device, stream, bytes, from, to, correlation
   kMemset = 2,           // device, stream, bytes, to, correlation
-  kSynchronization = 3,  // on the host: thread, stream or kAllStreams, correlation
+  kSynchronization = 3,  // the host waits: thread, stream or kAllStreams, correlation
   kCollective = 4,       // device, stream, name, bytes, correlation
   kRuntimeCall = 5,      // thread, name ("cudaLaunchKernel"), correlation
   kDriverCall = 6,       // thread, name ("cuLaunchKernel"), correlation
   kDriverAlloc = 7,      // cudaMalloc and the like: device, to, address, bytes; begin = end
-  kDriverFree = 8,       // likewise, with the bytes of its allocation if known
-  kOverhead = 9,         // of the profiler itself: thread, name
+  kDriverFree = 8,       // cudaFree and the like: the same, with the freed bytes if known
+  kOverhead = 9,         // time that the profiler itself takes: thread, name
   kRange = 10,           // thread, name: a range named by the program (NVTX)
   kCounter = 11,         // device, name; bytes: the value from begin on
   kOperand = 12,         // device, stream, from, to, address, bytes, correlation (OperandTable)
@@ -66,7 +66,7 @@ struct Activity {
   uint32_t thread = 0;  // with the process in the upper bits (processes.h)
   StringId name = {};
   StringId op = {};          // the op that launched it, if the producer knows it
-  StringId module = {};      // likewise
+  StringId module = {};      // the module that launched it, if known
   uint64_t correlation = 0;  // 0: none; with the process in the upper bits (processes.h)
   uint64_t address = 0;
   uint64_t bytes = 0;

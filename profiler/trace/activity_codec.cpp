@@ -13,7 +13,7 @@
 namespace vramscope::trace {
 namespace {
 
-constexpr uint32_t kTagFirstBegin = 5;  // fields of proto::ActivityBatch
+constexpr uint32_t kTagFirstBegin = 5;  // field numbers of proto::ActivityBatch
 constexpr uint32_t kTagOperandBlocks = 6;
 
 enum Column : int {
@@ -45,8 +45,8 @@ struct Last {
 };
 
 // Codes the block that contains an operand's address (the operand's `bytes`: the time at which the
-// block was allocated) relative to the previous operands of the batch. Steps that repeat use the
-// same blocks again, and new blocks in the order of allocation.
+// block was allocated) relative to the previous operands of the batch. Repeated steps reuse the
+// same blocks, and use new ones in the order in which they were allocated.
 class OperandBlocks {
  public:
   // False: the value cannot be coded.
@@ -70,7 +70,7 @@ class OperandBlocks {
   }
 
  private:
-  std::unordered_map<uint64_t, uint64_t> made_;  // by address: the time of its last block
+  std::unordered_map<uint64_t, uint64_t> made_;  // keyed by address: the time of its last block
   uint64_t last_ = 0;                            // the time of the last new block
 };
 

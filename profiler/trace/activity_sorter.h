@@ -17,8 +17,9 @@ namespace vramscope::trace {
 
 class ActivitySorter {
  public:
-  // Rows of the table that a batch may move per row of its own. A later batch is sorted at the next
-  // Settle, so that a file with its batches in reverse order costs one sort and not one per batch.
+  // The number of table rows that a batch may move for each of its own rows. A batch that would
+  // move more is only appended, and the next Settle sorts the table, so that a file with its
+  // batches in reverse order costs one sort and not one per batch.
   static constexpr size_t kMostMoved = 4;
 
   explicit ActivitySorter(ActivityTable& table) : table_(table) {}
@@ -32,7 +33,7 @@ class ActivitySorter {
   ActivityTable& table_;
   bool settled_ = true;
   uint32_t unchanged_ = 0;
-  std::vector<Activity> late_;  // rows being merged; reused
+  std::vector<Activity> late_;  // rows being merged; a member to reuse its memory
 };
 
 }  // namespace vramscope::trace

@@ -15,7 +15,7 @@ enum class Subject : uint8_t {
   kRun,      // none, applies to all devices: steps, phases, modules, ops, annotations, markers
   kBlock,    // a row of the allocation table
   kSegment,  // a row of the segment table
-  kDevice,   // none but the event's own row in the table of other events
+  kDevice,   // no row except the event's own in OtherEventTable
 };
 
 constexpr Subject SubjectOf(EventKind kind) {

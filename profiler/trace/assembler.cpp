@@ -13,7 +13,7 @@ namespace vramscope::trace {
 
 namespace {
 
-// An event of an older format version that is an activity now, as an activity.
+// Converts an event of an older format version to an activity if its kind is an activity now.
 std::optional<Activity> OldActivity(const Event& e, uint32_t version) {
   static constexpr ActivityKind kKinds[] = {ActivityKind::kKernel, ActivityKind::kMemcpy,
                                             ActivityKind::kMemset, ActivityKind::kDriverAlloc,

@@ -22,7 +22,7 @@
 namespace vramscope::trace {
 
 inline constexpr uint32_t kBatchEvents = 1u << 16;     // events that the writer puts into one batch
-inline constexpr uint32_t kMaxBatchEvents = 1u << 20;  // limit of a reader, per batch
+inline constexpr uint32_t kMaxBatchEvents = 1u << 20;  // the most that a reader accepts
 
 // Where a batch begins in the stream.
 struct BatchStart {
@@ -31,7 +31,7 @@ struct BatchStart {
   uint64_t segment = 0;
 };
 
-// `events` must not be empty and hold at most kMaxBatchEvents; fields that a kind does not have
+// `events` must hold between 1 and kMaxBatchEvents events. Fields that a kind does not use
 // (event_fields.h) are left out.
 std::string EncodeBatch(std::span<const Event> events, const BatchStart& start);
 

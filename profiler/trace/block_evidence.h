@@ -1,6 +1,6 @@
-// The evidence for a block in a trace. It was recorded, or allocated by code that really ran, or it
-// is there because a technique's library is modelled (an assumption of the plan that names such
-// blocks: run::ModelledBlocks).
+// The evidence for a block in a trace. Either the block was recorded, or code that really ran
+// allocated it, or it is in the plan because a technique's library is modelled. The technique
+// declares such blocks (run::ModelledBlocks) with the assumption behind them.
 //
 //   const BlockEvidence evidence(trace);
 //   evidence.Of(id).text;   // "allocated by PyTorch's own aten::mm"
@@ -19,7 +19,7 @@ namespace vramscope::trace {
 enum class EvidenceKind : uint8_t {
   kRecorded,  // in a run on a device
   kMade,      // in a plan: allocated by code that really ran
-  kModelled,  // in a plan: allocated in place of a library's code
+  kModelled,  // in a plan: represents a block of a library that did not run
 };
 std::string_view Name(EvidenceKind kind);  // "modelled"
 
@@ -37,7 +37,7 @@ class BlockEvidence {
  private:
   struct Modelled {
     std::string category;
-    std::vector<std::string> ops;  // if not empty, only blocks of these ops
+    std::vector<std::string> ops;  // restricts `category` to blocks of these ops; empty: all
     std::string what, source;
   };
   const Trace& trace_;

@@ -34,7 +34,7 @@ struct ColumnShape {
   std::string_view what;  // "event batch"
   int columns = 0;
   uint32_t byte_columns = 0;  // bit f: one byte per value; the others are varints
-  uint32_t most_rows = 0;     // limit of a reader, per message
+  uint32_t most_rows = 0;     // the most that a reader accepts in a message
   uint32_t last_number = 0;
 };
 
@@ -75,7 +75,7 @@ class ColumnWriter {
 class ColumnReader {
  public:
   // Checks the whole payload: counts, layouts and column lengths. `payload` and `shape` must
-  // outlive the reader. kDataLoss: not such a message.
+  // outlive the reader. kDataLoss: not a message of this shape.
   absl::Status Open(std::string_view payload, const ColumnShape& shape);
   absl::Status Bad(std::string_view what) const;  // kDataLoss, naming the message
 
@@ -89,8 +89,7 @@ class ColumnReader {
     return GetVarint(column_[column].at, column_[column].end, value);
   }
   uint8_t Byte(int column) { return *column_[column].at++; }  // Open has checked the length
-  bool AllRead() const;                                       // whether every column was read to
-                                                              // its end
+  bool AllRead() const;  // whether all columns are at their end
 
  private:
   struct Column {

@@ -18,7 +18,7 @@ namespace vramscope::trace {
 
 // The name of the marker for a reading; the marker's event has the bytes and the device.
 std::string CounterMarker(std::string_view counter);
-// The counter of such a marker; "" for any other.
+// The counter that the marker names; "" for a marker of another kind.
 std::string_view CounterOfMarker(std::string_view marker);
 
 struct CounterReading {

@@ -84,9 +84,9 @@ class FrameDecoder {
   // not a frame or the checksum is wrong; the decoder stays at that offset.
   absl::StatusOr<std::optional<Frame>> Next();
   absl::StatusOr<std::optional<RawFrame>> NextRaw();  // likewise, without decompression
-  // Likewise, without checking the checksum: for a thread that must not spend the time.
+  // Likewise, without checking the checksum, which would take too long on some threads.
   absl::StatusOr<std::optional<RawFrame>> NextUnverified();
-  uint64_t offset() const { return offset_; }  // of the next frame
+  uint64_t offset() const { return offset_; }  // position of the next frame
   size_t buffered() const { return buffer_.size() - start_; }
 
  private:

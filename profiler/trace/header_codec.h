@@ -21,7 +21,7 @@ std::string EncodeHeader(const TraceInfo& info);
 struct Header {
   uint32_t version = 0;
   TraceInfo info;
-  std::string warning;  // "", or what in it could not be used
+  std::string warning;  // "", or the part of the header that could not be used
 };
 // kUnimplemented: a newer version. kDataLoss: not a header.
 absl::StatusOr<Header> DecodeHeader(std::string_view payload);
@@ -72,7 +72,8 @@ struct Footer {
   // many, each entry combines `count` neighbours.
   struct Slice {
     SliceKind kind = SliceKind::kStep;
-    uint32_t number = 0;  // of combined steps the first; of combined phases the longest
+    // Of combined steps, the first number; of combined phases, the longest phase.
+    uint32_t number = 0;
     int64_t begin_ns = 0;
     int64_t end_ns = 0;
     uint32_t count = 1;
@@ -83,7 +84,7 @@ struct Footer {
     uint64_t event = 0;  // the event that follows the keyframe
     int64_t last_time_ns = 0;
   };
-  std::vector<uint64_t> tables;  // offsets of strings and stacks; empty in files without keyframes
+  std::vector<uint64_t> tables;  // offsets of string and stack frames; empty without keyframes
   std::vector<KeyframeAt> keyframes;
   bool complete = false;
   std::string end_message;

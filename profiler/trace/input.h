@@ -1,5 +1,6 @@
-// Input files as the command line takes them: a path or "-" for standard input, plain, gzip or zstd
-// (recognised by content, not by name). Used by every reader of files in the profiler.
+// Opens an input file that the command line names: a path, or "-" for standard input. The content
+// may be plain, gzip or zstd (recognised by content, not by name). Used by every reader of files in
+// the profiler.
 //
 //   ASSIGN_OR_RETURN(std::string json, ReadWholeInput("trace.json.gz", size_t{1} << 30));
 //

@@ -1,5 +1,5 @@
 // The live memory and open slices at a point of a file. Keyframes are written into the file so that
-// a part of it can be read from there. proto/FORMAT.md, "Keyframes". Internal to this folder.
+// a part of it can be read from there. See proto/FORMAT.md, "Keyframes". Internal to this folder.
 //
 //   std::string bytes = EncodeKeyframe(live, event);        // the payload of a frame of strings
 //   ASSIGN_OR_RETURN(Keyframe k, DecodeKeyframe(payload));  // from it
@@ -18,7 +18,7 @@
 namespace vramscope::trace {
 
 struct Keyframe {
-  uint64_t event = 0;  // the event that follows
+  uint64_t event = 0;  // number of the event that follows the keyframe
   uint64_t next_block = 0, next_segment = 0;
   std::vector<Event> events;  // restate the live memory and open slices, with the file's ids
 

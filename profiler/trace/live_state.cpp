@@ -126,14 +126,15 @@ absl::Status LiveState::OfSegment(const Event& e) {
 }
 
 absl::Status LiveState::End(const Event& e, EventKind begin) {
-  std::vector<uint64_t>* of = nullptr;  // the last of these is closed
+  std::vector<uint64_t>* of = nullptr;  // open slices of one key; the last one is closed
   const auto see = [&](uint32_t place) {
     const auto found = open_by_key_.find(OpenKey(begin, place));
     if (found == open_by_key_.end() || found->second.empty()) return;
     if (of == nullptr || found->second.back() > of->back()) of = &found->second;
   };
   if (!IsOfThread(begin) && markers_.empty()) {
-    // There is only one process, whatever the numbers of its threads: closes the innermost of all.
+    // Without process markers, the trace has one process even if the upper bits of its threads
+    // differ, so the innermost slice of all is closed.
     for (uint32_t process = 0; process <= UINT8_MAX; ++process) see(process);
   } else {
     see(PlaceOf(begin, e.thread));

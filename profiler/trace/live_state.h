@@ -49,7 +49,7 @@ class LiveState {
 
  private:
   struct Block {
-    Event event;  // with the present category
+    Event event;  // the block's Alloc, with its current category
     bool free_requested = false;
   };
 
@@ -61,8 +61,8 @@ class LiveState {
   base::HashMap<uint64_t, Block> blocks_;  // by id in the file
   std::map<uint64_t, Event> segments_;
   std::map<uint8_t, DeviceMemory> devices_;
-  // The open begin events in order, and those of each OpenKey with the innermost last, so that an
-  // end needs no search.
+  // The open begin events in order, and for each OpenKey its keys in open_ (the innermost last), so
+  // that an end needs no search.
   std::map<uint64_t, Event> open_;
   base::HashMap<uint64_t, std::vector<uint64_t>> open_by_key_;
   uint64_t opened_ = 0;

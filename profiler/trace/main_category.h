@@ -5,7 +5,8 @@
 
 namespace vramscope::trace {
 
-// Call when the ends are known. One pass over the retags, grouped by allocation.
+// Call when it is known where each allocation ends. One pass over the retags, grouped by
+// allocation.
 void FillMainCategories(Trace& trace);
 
 }  // namespace vramscope::trace

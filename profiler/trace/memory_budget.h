@@ -24,12 +24,13 @@ class MemoryBudget {
   // Allowed per byte of the file on disk. A recording needs 1 to 4 bytes in memory per byte of the
   // uncompressed file, which is 10 to 80 times as large as its .zst.
   static constexpr uint64_t kPerByte = 8, kPerCompressedByte = 256;
-  // Above this total, each byte of a compressed file counts half. This is a little more than a
-  // million consecutive entries need (2 MiB as .zst, charged 250 MiB).
+  // Once the limit has reached this size, each further byte of a compressed file adds only half as
+  // much. That still suffices for a million consecutive entries, which are charged 250 MiB per 2
+  // MiB of .zst.
   static constexpr uint64_t kLarge = uint64_t{1} << 30, kPerByteOfLarge = kPerCompressedByte / 2;
 
-  // Limits for a `.trace`: per byte of the file, and in all. Its own compression is much stronger
-  // when steps repeat, and every written file must open again.
+  // Limits for a `.trace`: per byte of the file, and in all. The format compresses repeated steps
+  // much more strongly, and every written file must open again.
   static constexpr uint64_t kPerTraceByte = 2048, kMostOfTrace = uint64_t{8} << 30;
 
   // `limit` replaces the limit computed from the file; 0: none. `packed`: the input is a `.trace`,

@@ -28,9 +28,9 @@ namespace vramscope::trace {
 using CategoryBytes = std::array<uint64_t, kCategoryCount>;
 
 struct MemorySums {
-  uint64_t allocated = 0;       // in blocks in use, rounded
+  uint64_t allocated = 0;       // rounded bytes of the blocks in use
   uint64_t requested = 0;       // the requested sizes of these blocks
-  uint64_t reserved = 0;        // in segments; of expandable ones, in mapped pages
+  uint64_t reserved = 0;        // bytes of segments; for expandable ones, of mapped pages
   CategoryBytes by_category{};  // sums to allocated
 
   void Alloc(uint64_t asked, uint64_t rounded, Category category) {
@@ -138,11 +138,11 @@ class MemoryCursor {
   const Trace* trace_;
   EventIndex event_ = 0;
   size_t activity_ = 0;               // next row of the table of other events
-  std::vector<DeviceMemory> memory_;  // by device
-  uint8_t only_ = 0;                  // with several devices, the highest
+  std::vector<DeviceMemory> memory_;  // indexed by device
+  uint8_t only_ = 0;                  // the device; if there are several, the highest
   bool several_ = false;
   MemorySums all_;                  // sum over several devices, updated with each event
-  std::vector<Category> category_;  // by allocation, for those before the cursor
+  std::vector<Category> category_;  // indexed by allocation, for those before the cursor
   // The event after the last JumpTo(), and the blocks in use there.
   EventIndex jumped_to_ = kNoEvent;
   std::vector<AllocationId> live_then_;

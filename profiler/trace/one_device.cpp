@@ -21,7 +21,7 @@ void Keep(const Rows& rows, const Column& from, Column* to) {
   for (uint32_t row : rows) to->push_back(from[row]);
 }
 
-// Replaces every value of a column, in order, by `to` of it.
+// Replaces every value of a column, in order, by to(value).
 template <class T, class To>
 void Change(std::vector<T>& column, To to) {
   for (T& value : column) value = to(value);
@@ -34,7 +34,7 @@ void Change(Column& column, To to) {
 // The rows of a table that belong to the device, and the new number of each old row.
 struct Kept {
   Rows rows;
-  Rows number;  // by old row; SegmentId::kNoneValue: removed
+  Rows number;  // indexed by old row; SegmentId::kNoneValue: removed
 
   template <class Column>
   Kept(const Column& devices, uint8_t device) : number(devices.size(), SegmentId::kNoneValue) {
@@ -87,7 +87,7 @@ class Slicer {
         return trace_.allocations.device[trace_.events.id[i]] == device_;
       case Subject::kSegment:
         return trace_.segments.device[trace_.events.id[i]] == device_;
-      case Subject::kDevice:  // in ChooseEvents
+      case Subject::kDevice:  // checked in ChooseEvents
       case Subject::kRun:
         return true;
     }
@@ -236,7 +236,7 @@ class Slicer {
   Rows events_, other_events_, slices_;  // rows to keep; slices only if one_of_many_
   bool one_of_many_ = false;
   uint8_t process_ = 0;
-  std::vector<bool> others_;        // by event: belongs to another process
+  std::vector<bool> others_;        // indexed by event: belongs to another process
   std::vector<EventIndex> number_;  // new index of each event; kNoEvent: removed
   std::shared_ptr<Trace> out_ = std::make_shared<Trace>();
 };

@@ -16,7 +16,7 @@
 namespace vramscope::trace {
 
 std::vector<uint8_t> DevicesOf(const Trace& trace);  // devices that have memory, ascending
-// Likewise, with the devices that only have activities.
+// The devices that have memory or activities, ascending.
 std::vector<uint8_t> DevicesWithWork(const Trace& trace);
 
 // The number of the only device of a trace; 0 if it has no memory.

@@ -15,7 +15,7 @@
 
 namespace vramscope::trace {
 
-// True: all previous owners have finished reading. Only the calling thread copies `mine`.
+// True: all previous owners have finished reading. No other thread may copy `mine` during the call.
 template <class T>
 bool OnlyOwner(const std::shared_ptr<T>& shared) {
   if (shared.use_count() > 1) return false;

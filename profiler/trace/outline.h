@@ -36,7 +36,8 @@ struct Outline {
   // many, each entry combines `count` neighbours.
   struct Slice {
     SliceKind kind = SliceKind::kStep;
-    uint32_t number = 0;  // of combined steps the first; of combined phases the longest
+    // Of combined steps, the first number; of combined phases, the longest phase.
+    uint32_t number = 0;
     int64_t begin_ns = 0, end_ns = 0;
     uint32_t count = 1;
   };
@@ -48,7 +49,7 @@ struct Outline {
   std::string end_message;
   std::vector<Batch> batches;
   std::vector<Activities> activity_batches;
-  std::vector<Slice> steps_and_phases;  // by begin; empty in files of older writers
+  std::vector<Slice> steps_and_phases;  // sorted by begin; empty in files of older writers
 
   // Over events and activities; 0 if there are none.
   int64_t begin_ns() const;

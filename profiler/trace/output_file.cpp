@@ -40,8 +40,8 @@ void Finished(const std::string& temporary) {
   unfinished.compare_exchange_strong(its, nullptr);
 }
 
-// A new name is durable only when its folder is synced. Folders that may not be read and file
-// systems without such a call are skipped.
+// A new name is durable only when its folder is synced. Folders that may not be read, and file
+// systems that do not support this, are skipped.
 int SyncFolder(const std::string& folder) {
   const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0) return 0;
@@ -131,7 +131,7 @@ absl::StatusOr<std::unique_ptr<OutputFile>> OutputFile::Create(const std::string
   }
   file->fd_ = OpenUnnamed(FolderOf(file->target_), mode);
   if (file->fd_ >= 0) {
-    // Reports a name that is too long now, not after everything is written.
+    // Reports too long a name before anything is written.
     if (::access(file->TemporaryName(0).c_str(), F_OK) != 0 && errno == ENAMETOOLONG)
       return file->Error(ENAMETOOLONG);
     file->CountAsWriting(true);
@@ -158,8 +158,8 @@ bool OutputFile::Name(const std::function<int(const char*)>& make) {
   for (int attempt = 0; attempt < 100; ++attempt) {
     std::string name = TemporaryName(attempt);
     if (make(name.c_str()) >= 0) {
-      temporary_ = std::move(name);  // does not allocate, so that no error can leave the file
-                                     // behind
+      // Does not allocate, so that no error can leave the file behind.
+      temporary_ = std::move(name);
       unfinished = temporary_.c_str();
       return true;
     }

@@ -80,8 +80,7 @@ void PackedRun::Decode(size_t first, size_t count, Unsigned* to) const {
 }
 
 size_t PackedRun::MemoryBytes() const {
-  constexpr size_t kCounts = 32;  // the control block of the shared pointer and the heap's own
-                                  // overhead
+  constexpr size_t kCounts = 32;  // shared_ptr's control block and the heap's overhead
   return bits_ == 0 ? 0 : (kValues * bits_ / 8 + kWord) + kCounts;
 }
 

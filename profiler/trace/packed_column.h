@@ -1,7 +1,7 @@
 // A compressed column of a table. Each run of 512 values stores their common part once (their
 // minimum and their common zero low bits), and the rest of each value in as few bits as the run
-// needs. Can be read like a const std::vector, by value. Made for changes at the end only;
-// shared_column.h is for rows that change.
+// needs. Can be read like a const std::vector, by value. Intended for columns that change only at
+// their end; shared_column.h is for rows that change.
 //
 //   PackedColumn<int64_t> time_ns;
 //   time_ns.push_back(5);
@@ -52,8 +52,7 @@ class PackedRun {
   static_assert(std::endian::native == std::endian::little);
   std::shared_ptr<const uint8_t[]> bytes_;
   uint64_t base_ = 0, mask_ = 0;
-  uint8_t bits_ = 0;   // per value: at most 57, so that eight bytes contain it at any bit offset;
-                       // or 64
+  uint8_t bits_ = 0;   // per value: 64, or at most 57, so that 8 bytes contain it at any bit offset
   uint8_t shift_ = 0;  // low bits that are zero in every value - base_
 };
 
@@ -123,7 +122,8 @@ class PackedColumn {
     }
     open_.resize(n % kRun);
   }
-  // Appends the further rows of `longer`, which begins with these rows; shares its full runs.
+  // Appends the rows that `longer` has after these rows, with which it must begin; shares its full
+  // runs.
   void GrowTo(const PackedColumn& longer) {
     runs_.insert(runs_.end(), longer.runs_.begin() + static_cast<std::ptrdiff_t>(runs_.size()),
                  longer.runs_.end());
@@ -148,7 +148,7 @@ class PackedColumn {
     decoded[i % kRun] = ToBits(value);
     runs_[run] = PackedRun(decoded.data());
   }
-  // Replaces every row, in order, by `to` of it.
+  // Replaces every row, in order, by to(row).
   template <class To>
   void Change(To to) {
     PackedColumn changed;
@@ -203,7 +203,7 @@ class PackedColumn {
   }
 
   std::vector<PackedRun> runs_;  // full runs
-  std::vector<Bits> open_;       // the rows after them, fewer than a run
+  std::vector<Bits> open_;       // the rows after the full runs
 };
 
 }  // namespace vramscope::trace

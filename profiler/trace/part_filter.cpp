@@ -109,8 +109,8 @@ absl::Status PartFilter::Restate(int64_t time_ns, TraceBuilder& builder) {
     e.time_ns = time_ns;
     if (absl::Status s = Renumber(e); !s.ok()) return s;
   }
-  events[marker].name = {1};  // not a string of the file
-  // Ids before the part leave no gaps.
+  events[marker].name = {1};  // a string that the part adds
+  // In the file, the ids continue after those of everything that precedes the part.
   next_block_ = live_.next_block();
   next_segment_ = live_.next_segment();
   live_ = {};

@@ -60,7 +60,7 @@ class PartFilter {
 
   LiveState live_;                              // until the range begins
   uint64_t next_block_ = 0, next_segment_ = 0;  // ids in the file, after the range began
-  uint64_t blocks_ = 0, segments_ = 0;          // of the part
+  uint64_t blocks_ = 0, segments_ = 0;          // blocks and segments in the part so far
   std::map<uint64_t, uint64_t> block_of_;       // file id to id in the part, for what is live
   std::map<uint64_t, uint64_t> segment_of_;
 };

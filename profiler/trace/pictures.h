@@ -1,7 +1,7 @@
-// The snapshots that a builder has returned while it goes on (TraceBuilder::Snapshot). A snapshot
-// that is no longer used is updated and returned again, which costs only the new rows. Its columns
-// share full runs that no longer change with the builder, so that a snapshot needs little memory.
-// Internal to this folder.
+// The snapshots that a builder returns during a run (TraceBuilder::Snapshot). A snapshot that is no
+// longer used is updated and returned again, which costs only the new rows. Its columns share full
+// runs that no longer change with the builder, so that a snapshot needs little memory. Internal to
+// this folder.
 //
 // Keeps at most two: the one that is shown and the one that replaces it. One thread at a time;
 // users may release a snapshot on any thread.

@@ -116,7 +116,7 @@ struct Part {
   EventIndex next = 0;
 
   int64_t Time() const { return Shifted(trace.events.time_ns[next]); }
-  // Limits the sum, because times and shift come from the program's files.
+  // Limits the sum to INT64_MAX, because times and shift come from untrusted files.
   int64_t Shifted(int64_t time_ns) const { return std::min(time_ns, INT64_MAX - shift) + shift; }
 
   void AddActivitiesTo(std::vector<Activity>& all) const {
@@ -141,7 +141,7 @@ struct Part {
     }
   }
 
-  // `allocated` and `made` are the numbers of allocations and segments in the joined trace so far.
+  // `allocated` and `made` count the allocations and segments in the joined trace so far.
   Event Next(uint32_t& allocated, uint32_t& made) {
     Event e = source.At(next++);
     e.time_ns = Shifted(e.time_ns);

@@ -23,7 +23,7 @@
 namespace vramscope::trace {
 
 inline constexpr int kProcessShift = 24;      // bits of a thread below the process number
-inline constexpr int kCorrelationShift = 56;  // likewise, of an activity's correlation
+inline constexpr int kCorrelationShift = 56;  // bits of a correlation below the process number
 inline constexpr uint64_t kCorrelationBits = (uint64_t{1} << kCorrelationShift) - 1;
 constexpr uint8_t ProcessOfThread(uint32_t thread) {
   return static_cast<uint8_t>(thread >> kProcessShift);

@@ -40,7 +40,7 @@ class RangeSet {
   Map::const_iterator FirstEndingAfter(uint64_t address) const;
   // The parts of the set within the range.
   RangeSet Within(uint64_t begin, uint64_t end) const;
-  // Calls with every part of [begin, end), ascending; `in`: whether the part is in the set.
+  // Calls visit() for every part of [begin, end), ascending; `in`: whether the part is in the set.
   void ForEachPiece(uint64_t begin, uint64_t end,
                     const std::function<void(uint64_t begin, uint64_t end, bool in)>& visit) const;
 

@@ -29,15 +29,15 @@ namespace {
 constexpr size_t kReadBytes = size_t{4} << 20;
 constexpr size_t kHeadBytes = 512;
 
-constexpr uint64_t kMemoryPerEvent = 120;     // columns of the event, and half an allocation
+constexpr uint64_t kMemoryPerEvent = 120;     // the columns of an event and half an allocation row
 constexpr uint64_t kMemoryPerActivity = 150;  // columns of the activity, while they grow
-// Larger batches are decoded in their turn and in chunks, so that a few of them do not exhaust the
-// memory before they are counted.
+// Larger batches are not decoded ahead of their turn, and then in chunks, so that a few of them do
+// not exhaust the memory before they are counted.
 constexpr uint32_t kLargeBatch = 4 * kBatchEvents;
-// A number has at least one byte in the file; it needs four in the table, twice that while the
-// table grows, and four while it is read.
+// A number takes at least one byte in the file. It takes four bytes in the table, twice that while
+// the table grows, and four more while it is read.
 constexpr uint64_t kMemoryPerStackByte = 12;
-// After so many damaged keyframes the whole file is read instead.
+// After this many damaged keyframes the whole file is read instead.
 constexpr int kKeyframeTries = 4;
 
 // The memory of a table of strings: one object per string, however short, and the characters, which
@@ -50,9 +50,7 @@ uint64_t MemoryOfStrings(std::string_view payload) {
   const auto* const end = at + payload.size();
   while (at != end) {
     uint64_t tag = 0, value = 0;
-    if (!GetVarint(at, end, tag) || !GetVarint(at, end, value))
-      break;  // the decoder reports the
-              // error
+    if (!GetVarint(at, end, tag) || !GetVarint(at, end, value)) break;  // the decoder reports this
     if ((tag & 7) != kLengthDelimited) continue;
     if (value > static_cast<uint64_t>(end - at)) break;
     at += value;
@@ -299,7 +297,7 @@ class FileReader {
   }
 
   bool skipped() const { return skipped_; }
-  bool ended() const { return ended_; }  // after the part, before the footer
+  bool ended() const { return ended_; }  // at the end of the part; the footer was not read
   // "" if everything was read; else what was lost and where.
   std::string Loss() const {
     if (!loss_.empty()) {
@@ -317,7 +315,7 @@ class FileReader {
   }
 
  private:
-  // A frame in its turn: being decoded by the pool (batch), or waiting.
+  // A frame in the queue: either the pool decodes it (`batch`), or it waits here (`frame`).
   struct Item {
     std::shared_ptr<BatchPool::Batch> batch;
     Frame frame;
@@ -533,9 +531,7 @@ class FileReader {
       if (n == 0) return decoder.status();
       status = assembler_.AddEvents(std::span(events).first(n));
       const uint64_t added = assembler_.builder.events() - before;
-      if (!budget_.Fits(added * kMemoryPerEvent))
-        break;  // the caller charges it and reports the
-                // error
+      if (!budget_.Fits(added * kMemoryPerEvent)) break;  // the caller reports this
     }
     return status;
   }

@@ -26,8 +26,8 @@ struct ReadOptions {
   // Only a time range, relative to the first event. The memory that is in use at its begin comes
   // first, before kMarkerRecordingBegin, and the slices that are open there are begun.
   int64_t from_ns = INT64_MIN, to_ns = INT64_MAX;
-  int threads = 0;  // decoding threads, with the calling one; 0: as many as the computer has, at
-                    // most 4
+  // Decoding threads, including the calling one; 0: one per CPU, at most 4.
+  int threads = 0;
 };
 
 // Errors: kNotFound, kPermissionDenied, kInvalidArgument (not a .trace; names the format that it

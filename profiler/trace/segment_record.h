@@ -5,7 +5,7 @@
 //
 //   if (SegmentRecordOf(trace) == SegmentRecord::kTotalOnly) return NeedsSegments(...);
 //
-// The importer represents such a total as one expandable segment at kReservedTotalAddress, where no
+// The importer represents the total as one expandable segment at kReservedTotalAddress, where no
 // device and no host has memory. The segment grows and shrinks with the total and contains no
 // recorded block. Everything that shows or counts segments must leave it out. Thread-safe.
 #pragma once

@@ -71,7 +71,7 @@ class SharedColumn {
     pieces_.resize((n + kPiece - 1) / kPiece);
   }
   void Set(size_t i, T value) { OwnPiece(i / kPiece)[i % kPiece] = value; }
-  // Replaces every row, in order, by `to` of it.
+  // Replaces every row, in order, by to(row).
   template <class To>
   void Change(To to) {
     for (size_t i = 0; i < size_; ++i) Set(i, to((*this)[i]));

@@ -1,5 +1,5 @@
-// Size limits for reading a memory snapshot. No device has sizes beyond them: a file with such
-// sizes is damaged, and they are never written.
+// Size limits for reading a memory snapshot. No device has larger sizes: a file with larger ones is
+// damaged, and vramscope never writes them.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,6 @@
 namespace vramscope::trace {
 
 inline constexpr uint64_t kMostSnapshotBytes = uint64_t{1} << 48;  // size of a block or segment
-inline constexpr uint64_t kMostSnapshotAsked = uint64_t{1} << 62;  // requested by an allocation
-                                                                   // that failed
+inline constexpr uint64_t kMostSnapshotAsked = uint64_t{1} << 62;  // size of a failed allocation
 
 }  // namespace vramscope::trace

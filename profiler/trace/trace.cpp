@@ -19,7 +19,7 @@
 namespace vramscope::trace {
 namespace {
 
-// Live segments by address, to find the one that holds a block.
+// Live segments by address, to find the one that contains a block.
 class SegmentMap {
  public:
   void Add(uint8_t device, uint64_t address, uint64_t bytes, uint32_t id) {

@@ -38,7 +38,7 @@ struct EventTable {
   PackedColumn<StringId> name;
   PackedColumn<StackId> stack;             // empty if no event has one
   PackedColumn<StringId> user_metadata;    // empty if no event has any
-  PackedColumn<StringId> compile_context;  // likewise
+  PackedColumn<StringId> compile_context;  // empty if no event has any
   uint32_t size() const { return static_cast<uint32_t>(kind.size()); }
   // Whether these events continue those of `earlier`, a snapshot (TraceBuilder::Snapshot); false if
   // that cannot be determined.
@@ -75,8 +75,7 @@ struct StackTable {
 struct AllocationTable {
   PackedColumn<EventIndex> alloc_event;
   SharedColumn<EventIndex> free_requested_event;  // kNoEvent: alive at the end
-  SharedColumn<EventIndex> free_event;            // of the completed free; kNoEvent: alive at the
-                                                  // end
+  SharedColumn<EventIndex> free_event;            // the completed free; kNoEvent: alive at the end
   PackedColumn<int64_t> begin_ns;
   SharedColumn<int64_t> end_ns;  // end of the trace if alive at the end
   PackedColumn<uint64_t> bytes;
@@ -86,7 +85,7 @@ struct AllocationTable {
   PackedColumn<uint8_t> device;
   PackedColumn<Pool> pool;
   SharedColumn<Category> birth_category;
-  SharedColumn<Category> category;  // the last one
+  SharedColumn<Category> category;  // the last category
   // The category that it had for most of its life. Ties are broken by the number of events, then by
   // which came first. Used where one colour or word represents the whole allocation, because the
   // last category may only be set at its free.
@@ -95,8 +94,8 @@ struct AllocationTable {
   PackedColumn<StringId> module;
   PackedColumn<Phase> phase;          // at the allocation
   PackedColumn<int32_t> step;         // at the allocation; -1 outside steps
-  PackedColumn<int32_t> micro_batch;  // at the allocation; -1 outside
-  PackedColumn<SegmentId> segment;    // the one that contained its address at the allocation
+  PackedColumn<int32_t> micro_batch;  // at the allocation; -1 outside micro-batches
+  PackedColumn<SegmentId> segment;    // the segment that contained it when it was allocated
   uint32_t size() const { return static_cast<uint32_t>(bytes.size()); }
 };
 
@@ -117,7 +116,7 @@ struct SegmentTable {
   std::vector<uint32_t> stream;
   std::vector<uint8_t> device;
   std::vector<Pool> pool;
-  std::vector<uint8_t> expandable;  // 1: bytes are addresses; map events add the memory
+  std::vector<uint8_t> expandable;  // 1: `bytes` is only an address range; map events add memory
   std::vector<uint32_t> mempool;
   uint32_t size() const { return static_cast<uint32_t>(bytes.size()); }
 };
@@ -133,7 +132,7 @@ struct SliceTable {
   PackedColumn<StringId> name;         // module path, op, annotation; empty for the others
   PackedColumn<StringId> module;       // of an op: the module that called it
   PackedColumn<uint32_t> number;       // step or micro-batch number; Phase for a phase
-  PackedColumn<int32_t> step;          // the enclosing slice; -1: none
+  PackedColumn<int32_t> step;          // number of the enclosing step; -1: none
   PackedColumn<uint32_t> depth;        // nesting depth among slices of its kind and thread
   PackedColumn<uint32_t> thread;
   uint32_t size() const { return static_cast<uint32_t>(kind.size()); }
@@ -169,7 +168,7 @@ struct Trace {
   SliceTable slices;
   OtherEventTable other_events;
   ActivityTable activities;  // kernels, memcpys and calls, by begin
-  OperandTable operands;     // likewise; empty: no addresses were recorded
+  OperandTable operands;     // sorted by begin; empty: no addresses were recorded
   std::vector<Marker> markers;
   StackTable stacks;
   // The kMarkerRecordingBegin event; kNoEvent: no memory is in use when the trace begins.

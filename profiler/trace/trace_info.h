@@ -22,7 +22,7 @@ struct ModelSummary {
 
 // The kind of information in the events: a history, or only the state at one time (a memory
 // snapshot without a recorded history, torch.cuda.memory_snapshot(), memory statistics). The events
-// of a state restate it in no meaningful order, and only the state after the last one is real.
+// of a state restate it in no meaningful order, and only the state after the last one existed.
 enum class Content : uint8_t { kRun = 0, kState = 1 };
 
 // One figure of torch.cuda.memory_stats(), with its name there.
@@ -41,7 +41,7 @@ struct TraceInfo {
   run::RunConfig config;
   run::DeviceProfile device;
   ModelSummary model;
-  std::string source;      // of an imported file: "CUDA memory snapshot (pickle, protocol 4)"
+  std::string source;      // kind of an imported file: "CUDA memory snapshot (pickle, protocol 4)"
   std::string alloc_conf;  // the allocator's settings, as PYTORCH_CUDA_ALLOC_CONF
   int64_t start_unix_ns = 0;
   Content content = Content::kRun;

@@ -18,10 +18,10 @@ enum class EventKind : uint8_t {
   kFreeCompleted = 3,  // id: allocation
   kRetag = 4,         // id: allocation; category: the new one; name: reason; detail: rule, as above
   kSegmentAlloc = 5,  // id: segment; bytes, address, stream, pool, mempool; detail 1: expandable:
-                      // bytes are addresses, and the two kinds below map memory
+                      // bytes are an address range, to which kSegmentMap maps memory
   kSegmentFree = 6,   // id: segment
   kSegmentMap = 7,    // id: segment, expandable; address, bytes, stream, pool
-  kSegmentUnmap = 8,  // likewise
+  kSegmentUnmap = 8,  // the same fields as kSegmentMap
   kOutOfMemory = 9,   // bytes: requested; bytes_rounded: free on the device
   kPhaseBegin = 10,   // detail: Phase; id: rule that inferred it, 0: set by the producer
   kPhaseEnd = 11,
@@ -139,18 +139,18 @@ struct Event {
   uint32_t thread = 0;
   StringId name;
   StringId module;
-  StackId stack;  // of allocator events
+  StackId stack;  // call stack of an allocator event
   // Of allocator events of a recording, as PyTorch writes them: torch.cuda.memory's user metadata,
   // and the compiled region ("0/0") that allocated.
   StringId user_metadata;
   StringId compile_context;
-  uint32_t mempool = 0;  // of a segment: 0, or its private pool (first << 16 | second of its id)
+  uint32_t mempool = 0;  // private pool of a segment (first << 16 | second of its id); 0: none
   uint64_t id = 0;
   uint64_t address = 0;
   uint64_t bytes = 0;          // requested
-  uint64_t bytes_rounded = 0;  // of the block
+  uint64_t bytes_rounded = 0;  // size of the block
   int64_t time_ns = 0;
-  uint64_t duration_ns = 0;  // of kernels and copies in older files (assembler.h)
+  uint64_t duration_ns = 0;  // duration of a kernel or copy in an older file (assembler.h)
 };
 
 }  // namespace vramscope::trace

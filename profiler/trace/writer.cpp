@@ -27,7 +27,7 @@ constexpr size_t kStringBytes = size_t{1} << 20;
 // Batches for a pipe are small, because the run is shown while it goes on.
 constexpr size_t kLiveBatchEvents = 8192;
 // Keyframes are further apart where more is live: 64 events per restated event, so that keyframes
-// are a few hundredths of a file.
+// take up a few percent of a file.
 constexpr uint64_t kRestatedInKeyframe = TraceWriter::kKeyframeEvents / 64;
 
 class Writer : public TraceWriter {
@@ -282,7 +282,7 @@ class Writer : public TraceWriter {
   LiveState live_;  // for the peaks of the footer's batches, and for keyframes
   const uint64_t keyframe_events_;
   bool consistent_ = true;
-  uint64_t last_keyframe_ = 0;  // the event after it
+  uint64_t last_keyframe_ = 0;  // number of the event after the last keyframe
 };
 
 }  // namespace

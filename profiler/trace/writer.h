@@ -3,7 +3,7 @@
 //
 //   ASSIGN_OR_RETURN(auto w, TraceWriter::ToFile("run.trace"));
 //   w->Begin(info); w->Strings(...); w->Events(...); w->End(true, "");
-//   RETURN_IF_ERROR(w->Close());     // says "no space left on ..." and keeps the old file
+//   RETURN_IF_ERROR(w->Close());     // an error, e.g. "no space left on ...", keeps the old file
 #pragma once
 
 #include <absl/status/status.h>
@@ -38,8 +38,7 @@ class TraceWriter : public EventSink {
 struct Trace;
 
 struct WriteOptions {
-  const std::atomic<bool>* cancel = nullptr;      // set it to end with kCancelled; the old file
-                                                  // stays
+  const std::atomic<bool>* cancel = nullptr;      // set to end with kCancelled; the old file stays
   std::function<void(double fraction)> progress;  // called on the calling thread
 };
 
