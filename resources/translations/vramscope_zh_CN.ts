@@ -201,7 +201,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source> × %1 micro-batches</source>
-        <translation> × %1 次</translation>
+        <translation> × %1 个微批次</translation>
     </message>
     <message>
         <source>%1 really ran on an emulated %2, with PyTorch&apos;s own CUDA code, its allocator and the host code of its operators. Nothing was computed; times come from a roofline model of the GPU.</source>
@@ -7074,11 +7074,11 @@ The program keeps its own PyTorch. To plan a version that needs another PyTorch,
         <source>
 most of it allocated by {}</source>
         <translation>
-其中大部分由 {} 请求</translation>
+其中大部分由 {} 分配</translation>
     </message>
     <message>
         <source> (allocated as {})</source>
-        <translation>（创建时为{}）</translation>
+        <translation>（分配时为{}）</translation>
     </message>
     <message>
         <source> The largest free range is {}.</source>
@@ -7094,19 +7094,19 @@ most of it allocated by {}</source>
     </message>
     <message>
         <source> · equal to the highest peak</source>
-        <translation> · 无更大需求</translation>
+        <translation> · 等于最高峰值</translation>
     </message>
     <message>
         <source> · highest peak</source>
-        <translation> · 需求最大</translation>
+        <translation> · 峰值最高</translation>
     </message>
     <message>
         <source> · the other run ends earlier</source>
-        <translation> · 更早结束</translation>
+        <translation> · 另一次运行更早结束</translation>
     </message>
     <message>
         <source> · {} below the highest peak ({:.1f} %)</source>
-        <translation> · 比最大值少 {}（{:.1f} %）</translation>
+        <translation> · 比最高峰值少 {}（{:.1f} %）</translation>
     </message>
     <message>
         <source>&quot;{}&quot; is neither a file nor a command{}</source>
@@ -7132,7 +7132,7 @@ most of it allocated by {}</source>
     </message>
     <message>
         <source>, and the request is optimizer state</source>
-        <translation>，所请求的也属于此类</translation>
+        <translation>，所请求的也是优化器状态</translation>
     </message>
     <message>
         <source>, minus twice the largest parameter ({})</source>
@@ -7168,7 +7168,7 @@ most of it allocated by {}</source>
     </message>
     <message>
         <source>--python {}: this Python has {} but no CUDA {}x libraries; install them with `pip install torch`</source>
-        <translation>--python {}：其中有 {}，但没有 CUDA {}x 的库；请用 `pip install torch` 安装</translation>
+        <translation>--python {}：此 Python 有 {}，但没有 CUDA {}x 库；请用 `pip install torch` 安装</translation>
     </message>
     <message>
         <source>--ranks {}: at most {} processes can be started; run one of them with --as-rank R</source>
@@ -7184,7 +7184,7 @@ most of it allocated by {}</source>
     </message>
     <message>
         <source>--to {}: this format is drawn by the window, and this vramscope was built without it; --to svg without --size needs no window</source>
-        <translation>--to {}：此 vramscope 构建时未包含绘制它的窗口；不带 --size 的 --to svg 不需要窗口</translation>
+        <translation>--to {}：此格式由窗口绘制，而此 vramscope 构建时不含窗口；不带 --size 的 --to svg 不需要窗口</translation>
     </message>
     <message>
         <source>--with: &apos;{}&apos; is not on the PATH</source>
@@ -7220,7 +7220,7 @@ most of it allocated by {}</source>
     </message>
     <message>
         <source>; the same training at lower precision</source>
-        <translation>；训练不变，位数更少</translation>
+        <translation>；训练不变，精度更低</translation>
     </message>
     <message>
         <source>; the trace does not record whether in holes or in free segments</source>
@@ -7252,7 +7252,7 @@ most of it allocated by {}</source>
     </message>
     <message>
         <source>Adapters for whole layers</source>
-        <translation>层旁的适配器</translation>
+        <translation>用于整层的适配器</translation>
     </message>
     <message>
         <source>An RMS norm in one kernel keeps its input and a number per row instead of four tensors. silu(gate) * up keeps its two inputs and recomputes the rest. Speed is the same or better.</source>
@@ -7280,7 +7280,7 @@ most of it allocated by {}</source>
     </message>
     <message>
         <source>Both moments are bfloat16 without scales, half the size of fp32 moments, as in llama-recipes&apos; AnyPrecisionAdamW (transformers&apos; adamw_anyprecision keeps both in fp32 unless optim_args name momentum_dtype and variance_dtype). The step runs parameter by parameter, with temporaries as large as the largest parameter.</source>
-        <translation>两个矩都是 bfloat16，为 fp32 权重通常情况的一半，没有缩放因子，如 llama-recipes 的 AnyPrecisionAdamW（transformers 的 adamw_anyprecision 除非 optim_args 指定 momentum_dtype 和 variance_dtype，否则两者都是 fp32）。优化器步逐个参数执行，临时张量与最大的参数一样大。</translation>
+        <translation>两个矩都是 bfloat16，没有缩放因子，大小为 fp32 矩的一半，如 llama-recipes 的 AnyPrecisionAdamW（transformers 的 adamw_anyprecision 除非 optim_args 指定 momentum_dtype 和 variance_dtype，否则两者都是 fp32）。优化器步逐个参数执行，临时张量与最大的参数一样大。</translation>
     </message>
     <message>
         <source>Both peaks are the same, call site by call site.</source>
@@ -7292,7 +7292,7 @@ most of it allocated by {}</source>
     </message>
     <message>
         <source>Call site that pins free memory</source>
-        <translation>谁占住空闲内存</translation>
+        <translation>占住空闲内存的调用点</translation>
     </message>
     <message>
         <source>Cast weights on the GPU</source>
@@ -7372,7 +7372,7 @@ of memory.</source>
     </message>
     <message>
         <source>FSDP and tensor parallelism can&apos;t be combined: shard.strategy is one of them</source>
-        <translation>不支持同时规划 FSDP 和张量并行：shard.strategy 只能取其一</translation>
+        <translation>FSDP 和张量并行无法组合：shard.strategy 只能取其一</translation>
     </message>
     <message>
         <source>Files are checked against pinned SHA-256 sums. Environment variables: XDG_DATA_HOME (the target),
@@ -7392,7 +7392,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>For a group: the age of its oldest block</source>
-        <translation>对于分组：其中最早的块</translation>
+        <translation>对于分组：其中最早的块的存在时间</translation>
     </message>
     <message>
         <source>Forward passes without a graph: memory holds the weights, the activations of one layer at a time, and the logits.</source>
@@ -7400,7 +7400,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>Frees</source>
-        <translation>届时释放</translation>
+        <translation>可释放</translation>
     </message>
     <message>
         <source>From 4.49 on, a decoder&apos;s labels are shifted by one and all its logits are used in fp32. 4.46 to 4.48 copy the fp32 logits without the last token, which needs another batch x seq x vocabulary x 4 bytes while the loss is computed. Before 4.46 the model itself converts its logits to fp32, so no 16-bit copy remains. The loss is the same.</source>
@@ -7408,7 +7408,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>Frozen linear layers need half a byte (NF4) or one byte (int8) per weight. They are dequantized temporarily: NF4 for each product, int8 only in backward, which keeps quantized inputs instead. Embeddings, norms and the output layer keep their type, unless prepare_kbit_training=true casts them to fp32, like PEFT&apos;s prepare_model_for_kbit_training. This needs 2 more bytes for each of their weights, and makes hidden states fp32.</source>
-        <translation>冻结的线性层每个权重占半字节（NF4）或一字节，并会短暂展开：NF4 每次乘法都展开，int8 只在反向传播中展开，同时保留输入。嵌入、归一化和输出层保持原类型，除非 prepare_kbit_training=true 将其转为 fp32（如 PEFT 的 prepare_model_for_kbit_training）：每个权重多 2 字节，隐藏状态为 fp32。</translation>
+        <translation>冻结的线性层每个权重占半字节（NF4）或一字节（int8），并会短暂反量化：NF4 每次乘法都反量化，int8 只在反向传播中反量化，为此保留量化的输入。嵌入、归一化和输出层保持原类型，除非 prepare_kbit_training=true 将其转为 fp32（如 PEFT 的 prepare_model_for_kbit_training）：其每个权重多占 2 字节，隐藏状态变为 fp32。</translation>
     </message>
     <message>
         <source>Frozen parameters have no gradient and no optimizer state. Layers before the first trained one keep nothing for backward.</source>
@@ -7452,7 +7452,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>Limit to a part of the GPU</source>
-        <translation>GPU 的一部分</translation>
+        <translation>限制为 GPU 的一部分</translation>
     </message>
     <message>
         <source>Lion follows the program of its paper, tensor by tensor; torch.optim has no Lion</source>
@@ -7460,7 +7460,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>Live at the end</source>
-        <translation>结束时仍在</translation>
+        <translation>结束时存活</translation>
     </message>
     <message>
         <source>LoRA has already frozen the weights</source>
@@ -7492,7 +7492,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>NVML&apos;s figure at the last query (at {}), minus the parts above: code loaded since the first query, and memory without a record</source>
-        <translation>最后一次查询时 NVML 的数值（{}），减去以上各项：此后加载的内容，以及没有记录的内存</translation>
+        <translation>最后一次查询时 NVML 的数值（{}），减去以上各项：首次查询之后加载的代码，以及没有记录的内存</translation>
     </message>
     <message>
         <source>NVML&apos;s figure {} at the first query (at {}), minus the parts above</source>
@@ -7576,15 +7576,15 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>Release unused cached segments</source>
-        <translation>回收缓存的段</translation>
+        <translation>释放未使用的缓存段</translation>
     </message>
     <message>
         <source>Resume through the GPU</source>
-        <translation>由 GPU 恢复</translation>
+        <translation>经由 GPU 恢复</translation>
     </message>
     <message>
         <source>Resume through the host</source>
-        <translation>由主机恢复</translation>
+        <translation>经由主机恢复</translation>
     </message>
     <message>
         <source>Round sizes to fractions of a power of two</source>
@@ -7640,7 +7640,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>T5&apos;s activations overflow in fp16; the workaround of transformers is not supported</source>
-        <translation>T5 的激活值在 fp16 下溢出，transformers 对此有专门的处理</translation>
+        <translation>T5 的激活值在 fp16 下会溢出；不支持 transformers 对此的处理</translation>
     </message>
     <message>
         <source>The State page below shows its segments and their owners.</source>
@@ -7672,7 +7672,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>The size of the updates in each step. It takes no memory and no time. A learning rate that falls at the end of a run often helps an optimizer with little state (SGD) to keep up.</source>
-        <translation>逐步的更新幅度：不影响内存和时间。在结束时降到很小，往往能让精简的优化器（SGD）跟得上。</translation>
+        <translation>每一步更新的幅度。不占用内存和时间。学习率在运行末尾下降，往往有助于状态少的优化器（SGD）跟得上。</translation>
     </message>
     <message>
         <source>The state exists from the first step on: two tensors as large as the trained parameters for Adam, none for SGD. foreach makes temporaries as large as all trained parameters, loop as large as the largest one, fused none.</source>
@@ -7692,7 +7692,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>Too few steps to tell a leak from temporary growth: {} recorded, {} needed.</source>
-        <translation>步数太少，无法区分泄漏与暂存：已知 {}，需要 {}。</translation>
+        <translation>步数太少，无法区分泄漏与暂时的增长：录制了 {} 步，需要 {} 步。</translation>
     </message>
     <message>
         <source>Two small matrices for each selected linear layer are trained and all other weights are frozen. Only the small matrices have gradients and optimizer state, and frozen layers do not keep their inputs. DoRA also trains the length of each row of the adapted weight: one number per row, but each forward computes an fp32 product as large as the weight. LoRA-FA trains only the upper matrix: half of the trained numbers, and the layer&apos;s input is not kept for the adapter.</source>
@@ -7752,7 +7752,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>a low-rank adapter in parallel to each layer is trained</source>
-        <translation>在每层旁训练一条窄支路</translation>
+        <translation>训练与每层并行的低秩适配器</translation>
     </message>
     <message>
         <source>a memory timeline as HTML (export_memory_timeline(&quot;x.html&quot;)), which contains an image but no numbers. Export it with export_memory_timeline(&quot;x.raw.json.gz&quot;), or record a memory snapshot with torch.cuda.memory._record_memory_history(max_entries=100000)</source>
@@ -7768,7 +7768,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>a number is too long or not terminated</source>
-        <translation>数没有结束</translation>
+        <translation>数过长或没有结束</translation>
     </message>
     <message>
         <source>a quote ({}) in the arguments is not closed</source>
@@ -7816,7 +7816,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>allocated by</source>
-        <translation>创建者</translation>
+        <translation>分配者</translation>
     </message>
     <message>
         <source>allocated by code that really ran; nothing was computed</source>
@@ -7852,7 +7852,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>at most 20 % of the weights are trained, and each weight takes 4 bytes</source>
-        <translation>训练的权重不到五分之一，且每个权重占 4 字节</translation>
+        <translation>最多 20 % 的权重参与训练，且每个权重占 4 字节</translation>
     </message>
     <message>
         <source>at the end</source>
@@ -7876,7 +7876,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>attention parts are not checkpointed</source>
-        <translation>注意力照常保留</translation>
+        <translation>注意力部分不使用检查点</translation>
     </message>
     <message>
         <source>attention=flash-2 is only supported for the Llama family: set attention=flash</source>
@@ -7896,7 +7896,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>backend=cuda: the CUDA libraries were not found ({} and others); run `pip install torch` in a virtual environment and name its Python with --python VENV/bin/python</source>
-        <translation>backend=cuda：未找到 CUDA 库（{} 等）；请在虚拟环境中运行 `pip install torch`，并用 --python VENV/bin/python 指定其 Python</translation>
+        <translation>backend=cuda：找不到 CUDA 库（{} 等）；请在虚拟环境中运行 `pip install torch`，并用 --python VENV/bin/python 指定其 Python</translation>
     </message>
     <message>
         <source>bits of an embedding&apos;s moments with bitsandbytes&apos; 8-bit optimizer; 32: as registered by transformers&apos; Trainer (4.52 and later), 8: as in bitsandbytes without that</source>
@@ -7912,7 +7912,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>blocks of at least this size are not split, in MiB; empty: all are split</source>
-        <translation>大于此大小（MiB）的块不切分；留空：全部可切分</translation>
+        <translation>达到此大小（MiB）的块不切分；留空：全部可切分</translation>
     </message>
     <message>
         <source>blocks that were freed but are still in use by another stream</source>
@@ -7968,7 +7968,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>checkpointing.mode=ffn and attention do not support the layers of {model}; set checkpointing.mode=layer</source>
-        <translation>checkpointing.mode=ffn、attention：{model} 没有已知的这些部分；请设 checkpointing.mode=layer</translation>
+        <translation>checkpointing.mode=ffn 和 attention 不支持 {model} 的层；请设 checkpointing.mode=layer</translation>
     </message>
     <message>
         <source>choose the training script</source>
@@ -7996,7 +7996,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>compared with {}, phase by phase · difference of the peaks {}{}</source>
-        <translation>相对 {}，逐阶段 · 峰值处 {}{}</translation>
+        <translation>与 {} 逐阶段比较 · 峰值之差 {}{}</translation>
     </message>
     <message>
         <source>completions and the manual page</source>
@@ -8088,15 +8088,15 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>each rectangle is one allocation; addresses are packed because segments are not recorded</source>
-        <translation>每个矩形是一个分配，按时间排列：段没有记录</translation>
+        <translation>每个矩形是一个分配；由于没有记录段，地址为紧凑排列</translation>
     </message>
     <message>
         <source>each rectangle is one allocation; hatched areas are unused</source>
-        <translation>每个矩形是一个分配；斜线为缓存且空闲</translation>
+        <translation>每个矩形是一个分配；斜线区域为未使用</translation>
     </message>
     <message>
         <source>eager: explicit scores; math, efficient, flash, cudnn: implementations of SDPA; flash-2: the flash-attn package, which does not expand key and value heads</source>
-        <translation>eager：显式分数；math、efficient、flash、cudnn：SDPA 可选的实现；flash-2：软件包，键值头保持少量</translation>
+        <translation>eager：显式分数；math、efficient、flash、cudnn：SDPA 的实现；flash-2：flash-attn 软件包，不展开键值头</translation>
     </message>
     <message>
         <source>empty_cache() at this time</source>
@@ -8132,7 +8132,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>every call site has the same bytes.</source>
-        <translation>每个调用点都相同。</translation>
+        <translation>每个调用点的字节数都相同。</translation>
     </message>
     <message>
         <source>every layer has a mask, which flash kernels do not accept: use attention=efficient, which keeps no scores either</source>
@@ -8176,7 +8176,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>feed-forward parts are not checkpointed</source>
-        <translation>前馈部分照常保留</translation>
+        <translation>前馈部分不使用检查点</translation>
     </message>
     <message>
         <source>fewer different sizes: blocks are slightly larger but reused sooner</source>
@@ -8192,7 +8192,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>fit takes either RUN or -- PROGRAM, not both</source>
-        <translation>fit 接受 RUN 或 -- PROGRAM，不能同时给出</translation>
+        <translation>fit 只接受 RUN 或 -- PROGRAM 之一，不能同时给出</translation>
     </message>
     <message>
         <source>folder on the disk, for offload.optimizer=nvme; none: the folder for temporary files</source>
@@ -8252,7 +8252,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>fp32 sums in addition to 16-bit gradients</source>
-        <translation>16 位梯度之外的累加和</translation>
+        <translation>16 位梯度之外另有 fp32 累加和</translation>
     </message>
     <message>
         <source>fraction of the GPU&apos;s memory that may be used; empty: all</source>
@@ -8268,15 +8268,15 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>free old cached segments above this share of memory</source>
-        <translation>从此处起释放旧的缓存段</translation>
+        <translation>超过此内存比例时释放旧的缓存段</translation>
     </message>
     <message>
         <source>free, but in segments with live blocks: it cannot be released</source>
-        <translation>空闲，但位于同一段的存活块之间：无法归还</translation>
+        <translation>空闲，但位于含有存活块的段中：无法释放</translation>
     </message>
     <message>
         <source>free, in segments with live blocks</source>
-        <translation>空闲，位于同一段的存活块之间</translation>
+        <translation>空闲，位于含有存活块的段中</translation>
     </message>
     <message>
         <source>freed blocks stay whole for the next allocation of their size</source>
@@ -8288,7 +8288,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>fsdp1: before a gather, the host waits until the weights of the second unit before are freed (limit_all_gathers); false: no limit</source>
-        <translation>fsdp1：主机等待，直到两个单元之前收集的内容释放（limit_all_gathers）；false：尽可能提前收集</translation>
+        <translation>fsdp1：每次收集之前，主机等待往前第二个单元的权重释放（limit_all_gathers）；false：不限制</translation>
     </message>
     <message>
         <source>fsdp1: gradients of all micro-batches but the last are accumulated unsharded (no_sync)</source>
@@ -8328,7 +8328,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>galore.rank: loading GaLore&apos;s state is not supported: set resume.map_location=none</source>
-        <translation>galore.rank：其状态不加载：请设 resume.map_location=none</translation>
+        <translation>galore.rank：不支持加载 GaLore 的状态：请设 resume.map_location=none</translation>
     </message>
     <message>
         <source>galore.rank: the basics model&apos;s script has its own optimizer: set galore.rank=0</source>
@@ -8400,7 +8400,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>half a byte per moment element, a scale for each 128</source>
-        <translation>每个矩半字节，每 128 个一个缩放因子</translation>
+        <translation>矩的每个元素半字节，每 128 个元素一个缩放因子</translation>
     </message>
     <message>
         <source>half of the {} of activations and temporaries live at the failure that autocast keeps in 16 bits, if they are fp32{}</source>
@@ -8416,7 +8416,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>how GPUs share the training; batch is the number of samples of one GPU</source>
-        <translation>GPU 如何分担训练；batch 是一个 GPU 的批</translation>
+        <translation>GPU 如何分担训练；batch 是一个 GPU 的样本数</translation>
     </message>
     <message>
         <source>how much larger than requested an unsplit block may be, in MiB; empty: 20</source>
@@ -8452,7 +8452,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>in use by another stream</source>
-        <translation>等待流</translation>
+        <translation>被另一个流使用</translation>
     </message>
     <message>
         <source>init_on_device: a rank&apos;s part is made from weights on the host; use shard.strategy=ddp</source>
@@ -8460,7 +8460,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>init_on_device: weights are quantized when they are moved to the GPU; set quantization=none</source>
-        <translation>init_on_device：量化权重由移动的权重得到；请设 quantization=none</translation>
+        <translation>init_on_device：权重在移动到 GPU 时量化；请设 quantization=none</translation>
     </message>
     <message>
         <source>init_on_device: weights that are created on the GPU are not moved or cast; set load=device</source>
@@ -8492,7 +8492,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>its blocks exist only in the baseline: press Swap to see them</source>
-        <translation>其块只在基线中：交换两者即可看到</translation>
+        <translation>其块只在基线中：按“交换”即可看到</translation>
     </message>
     <message>
         <source>its output could not be decoded ({})</source>
@@ -8536,7 +8536,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>largest free block</source>
-        <translation>最大一块</translation>
+        <translation>最大的空闲块</translation>
     </message>
     <message>
         <source>last op before its free</source>
@@ -8548,7 +8548,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>launch delay</source>
-        <translation>等待</translation>
+        <translation>启动延迟</translation>
     </message>
     <message>
         <source>leave blocks older than the recording in place (default: the settings also apply to them)</source>
@@ -8572,11 +8572,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>library of the optimizer with 8-bit moments</source>
-        <translation>哪个库的优化器有 8 位矩</translation>
+        <translation>提供 8 位矩优化器的库</translation>
     </message>
     <message>
         <source>lifetime</source>
-        <translation>存活</translation>
+        <translation>存活时间</translation>
     </message>
     <message>
         <source>lifetime: born in backward, live when it ends</source>
@@ -8600,7 +8600,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>limit memory as on a smaller device</source>
-        <translation>如同设备更小</translation>
+        <translation>限制内存，如同在较小的设备上</translation>
     </message>
     <message>
         <source>linear layers that get an adapter, such as &quot;q_proj,v_proj&quot;</source>
@@ -8644,7 +8644,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>live at the end of the trace or of the selected range</source>
-        <translation>跟踪或所选区间的</translation>
+        <translation>在跟踪或所选区间结束时存活</translation>
     </message>
     <message>
         <source>live when the last step ends</source>
@@ -8660,7 +8660,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>load=cast-on-device has no effect: these weights stay fp32</source>
-        <translation>load=cast-on-device：这些权重保持 fp32，无需转换</translation>
+        <translation>load=cast-on-device 不起作用：这些权重保持 fp32</translation>
     </message>
     <message>
         <source>lora.kind=dora with 4-bit or 8-bit weights is not supported, because it dequantizes them in each forward to measure their rows; use lora.kind=lora</source>
@@ -8668,7 +8668,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>lora.placement has no effect without adapters, and lora.rank is 0: set lora.rank=8</source>
-        <translation>lora.placement 指定 lora.rank 的适配器位置，而 rank 为 0：请设 lora.rank=8</translation>
+        <translation>没有适配器时 lora.placement 不起作用，而 lora.rank 为 0：请设 lora.rank=8</translation>
     </message>
     <message>
         <source>lora.placement=layer-parallel and tower are only supported for unquantized weights: set quantization=none</source>
@@ -8708,7 +8708,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>lora.trunk=cached is only supported without micro-batches: set micro_batches=1</source>
-        <translation>lora.trunk=cached 只规划完整的批：请设 micro_batches=1</translation>
+        <translation>lora.trunk=cached 只支持不分微批次的情况：请设 micro_batches=1</translation>
     </message>
     <message>
         <source>lora.trunk=cached leaves nothing to recompute: set checkpointing.mode=none</source>
@@ -8724,7 +8724,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>loss_path has no effect with loss=chunked; set loss_path=labels-shifted</source>
-        <translation>loss_path 针对一次计算全部 logits 的损失，而 loss=chunked 取代了它；请设 loss_path=labels-shifted</translation>
+        <translation>loss=chunked 时 loss_path 不起作用；请设 loss_path=labels-shifted</translation>
     </message>
     <message>
         <source>loss_path: transformers before 4.49 did not have {model}; set loss_path=labels-shifted</source>
@@ -8764,15 +8764,15 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>modules of the model, outermost first</source>
-        <translation>运行者：模型由外到内</translation>
+        <translation>模型的模块，由外到内</translation>
     </message>
     <message>
         <source>moments leave the GPU when memory is short</source>
-        <translation>其他内容需要时矩让出空间</translation>
+        <translation>显存不足时矩离开 GPU</translation>
     </message>
     <message>
         <source>moments with low rank</source>
-        <translation>少数维度的矩</translation>
+        <translation>低秩的矩</translation>
     </message>
     <message>
         <source>more call stacks than can be stored</source>
@@ -8800,7 +8800,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>net change</source>
-        <translation>遗留</translation>
+        <translation>净变化</translation>
     </message>
     <message>
         <source>nn.MultiheadAttention uses scaled_dot_product_attention</source>
@@ -8808,7 +8808,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>no GPU memory, but time for copies</source>
-        <translation>不占 GPU 内存；占用总线时间</translation>
+        <translation>不占显存，但拷贝需要时间</translation>
     </message>
     <message>
         <source>no LoRA, because it finds no layer in this model</source>
@@ -8828,11 +8828,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>no request to the device followed</source>
-        <translation>当时没有向设备申请</translation>
+        <translation>之后没有向设备申请</translation>
     </message>
     <message>
         <source>no score matrices, with cuDNN&apos;s kernels</source>
-        <translation>没有分数矩阵，Hopper 的方式</translation>
+        <translation>没有分数矩阵，使用 cuDNN 的内核</translation>
     </message>
     <message>
         <source>no stack while other entries have one: autograd&apos;s thread</source>
@@ -8852,7 +8852,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>not in any segment of the file</source>
-        <translation>不在文件已知的段中</translation>
+        <translation>不在文件的任何段中</translation>
     </message>
     <message>
         <source>nothing was shown within {} s</source>
@@ -8860,7 +8860,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>number of GPUs</source>
-        <translation>共享的 GPU 数</translation>
+        <translation>GPU 的数量</translation>
     </message>
     <message>
         <source>number of chunks for loss=chunked</source>
@@ -8872,7 +8872,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>number of steps between two computations of the projection</source>
-        <translation>两次投影之间的步数</translation>
+        <translation>两次计算投影之间的步数</translation>
     </message>
     <message>
         <source>number of the step (default: the last complete step; with --by stack: the peak)</source>
@@ -8896,7 +8896,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>offload.activations and activation_compression both change how saved activations are kept; choose one</source>
-        <translation>offload.activations 和 activation_compression 都指定保存的激活值的位置；请只选其一</translation>
+        <translation>offload.activations 和 activation_compression 都改变激活值的保存方式；请只选其一</translation>
     </message>
     <message>
         <source>offload.optimizer runs one step for all parameters: set optimizer.in_backward=false</source>
@@ -8932,7 +8932,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>one byte per moment element, a scale for each 256</source>
-        <translation>每个矩一字节，每 256 个一个缩放因子</translation>
+        <translation>矩的每个元素一字节，每 256 个元素一个缩放因子</translation>
     </message>
     <message>
         <source>one byte per weight, a scale per row</source>
@@ -9016,7 +9016,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>overlayfs cannot copy {}, which belongs to another user or group</source>
-        <translation>overlayfs 无法复制属于其他组的 {}</translation>
+        <translation>overlayfs 无法复制属于其他用户或组的 {}</translation>
     </message>
     <message>
         <source>override the memory of that GPU, such as 8GiB</source>
@@ -9064,7 +9064,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>planning the program without changes failed: {}</source>
-        <translation>未作更改的程序：{}</translation>
+        <translation>规划未作更改的程序失败：{}</translation>
     </message>
     <message>
         <source>plans of built-in models need LibTorch {}, which is not installed; `vramscope setup` downloads it ({})</source>
@@ -9148,7 +9148,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>rank of the moments of a matrix; 0: not projected</source>
-        <translation>矩阵的矩的维数；0：全部</translation>
+        <translation>矩阵的矩的秩；0：不投影</translation>
     </message>
     <message>
         <source>read and write files only within this folder; repeatable (default: all files that the user may read)</source>
@@ -9180,7 +9180,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>reserved and not allocated; the trace has only this total, not the segments</source>
-        <translation>预留且空闲：跟踪说明了预留多少，但没有说明位置</translation>
+        <translation>已预留但未分配；跟踪只有此总量，没有段</translation>
     </message>
     <message>
         <source>resume is not supported for the basics model, whose script has its own optimizer</source>
@@ -9208,7 +9208,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>resume is only supported for unquantized weights: set quantization=none</source>
-        <translation>resume 只规划按原样保存的权重：请设 quantization=none</translation>
+        <translation>resume 只支持未量化的权重：请设 quantization=none</translation>
     </message>
     <message>
         <source>resume is only supported for weights on the GPU: set offload.parameters=none</source>
@@ -9224,11 +9224,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>run it under torch.no_grad() or torch.inference_mode()</source>
-        <translation>在其外加 with torch.no_grad(): 或 torch.inference_mode()</translation>
+        <translation>在 torch.no_grad() 或 torch.inference_mode() 下运行</translation>
     </message>
     <message>
         <source>run the evaluation under torch.no_grad()</source>
-        <translation>在评估外加 with torch.no_grad():</translation>
+        <translation>在 torch.no_grad() 下运行评估</translation>
     </message>
     <message>
         <source>run the training steps on a real device</source>
@@ -9236,7 +9236,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>samples.batches has no effect without samples.file</source>
-        <translation>samples.batches 组合 samples.file 的样本，而没有该文件</translation>
+        <translation>没有 samples.file 时 samples.batches 不起作用</translation>
     </message>
     <message>
         <source>samples.batches=packed: explicit attention would compute the scores of a whole row; use attention=efficient or flash</source>
@@ -9252,7 +9252,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>save the state of model and optimizer with torch.save</source>
-        <translation>模型和优化器的状态到主机，如 torch.save</translation>
+        <translation>用 torch.save 保存模型和优化器的状态</translation>
     </message>
     <message>
         <source>save=step is only supported for complete state dicts, not for those of sharded runs: set save=none</source>
@@ -9356,15 +9356,15 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>shard.strategy applies only to training, not to inference and generation</source>
-        <translation>shard.strategy 分担训练，对推理和生成没有意义</translation>
+        <translation>shard.strategy 只适用于训练，不适用于推理和生成</translation>
     </message>
     <message>
         <source>shard.strategy can&apos;t be run by one process on this computer&apos;s GPU; use backend=plan</source>
-        <translation>shard.strategy：本机 GPU 上的一个进程不是多个；请用 backend=plan</translation>
+        <translation>shard.strategy 无法由本机 GPU 上的一个进程运行；请用 backend=plan</translation>
     </message>
     <message>
         <source>shard.strategy requires at least two GPUs; set shard.ranks=2 or more</source>
-        <translation>shard.strategy：单个 GPU 没有可分担的对象；请设 shard.ranks=2 或更多</translation>
+        <translation>shard.strategy 至少需要两个 GPU；请设 shard.ranks=2 或更多</translation>
     </message>
     <message>
         <source>shard.strategy: the basics model&apos;s script has its own optimizer; use shard.strategy=ddp</source>
@@ -9484,11 +9484,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>snapshot without history</source>
-        <translation>当时的内容，没有历史</translation>
+        <translation>没有历史的快照</translation>
     </message>
     <message>
         <source>some free segments were kept</source>
-        <translation>空闲的段保留</translation>
+        <translation>部分空闲的段被保留</translation>
     </message>
     <message>
         <source>split embedding and output layer</source>
@@ -9520,7 +9520,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>stacked; allocated bytes</source>
-        <translation>堆叠，块中的字节</translation>
+        <translation>堆叠；已分配的字节</translation>
     </message>
     <message>
         <source>standard input is not a terminal, so no question can be asked; run `vramscope setup --yes` to download without one</source>
@@ -9548,7 +9548,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>supports shards</source>
-        <translation>与分片一起使用</translation>
+        <translation>支持分片</translation>
     </message>
     <message>
         <source>tensor: embedding and output layer are complete on every GPU, split with gathered logits, or split with a loss over the parts (loss_parallel)</source>
@@ -9560,7 +9560,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>the GPU that is planned, counted from 0</source>
-        <translation>查看哪个 GPU，从 0 开始</translation>
+        <translation>规划哪个 GPU，从 0 开始</translation>
     </message>
     <message>
         <source>the GPU: a name in `vramscope devices`, a MIG slice (a100-80gb:1g.10gb), a file (my_gpu.json) or figures (memory=24GiB,compute_capability=8.6,multiprocessors=28)</source>
@@ -9580,7 +9580,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>the basics model computes attention with elementary operators</source>
-        <translation>基础模型使用显式注意力</translation>
+        <translation>基础模型用基本算子计算注意力</translation>
     </message>
     <message>
         <source>the basics model&apos;s script has its own optimizer: set offload.optimizer=none</source>
@@ -9600,7 +9600,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>the change to make in the program</source>
-        <translation>要写的代码</translation>
+        <translation>需要对程序作的更改</translation>
     </message>
     <message>
         <source>the device description has {} bytes, more than a GPU name or NAME=VALUE list may have</source>
@@ -9612,7 +9612,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>the file is not a notes file of this version</source>
-        <translation>不是此版本的备注</translation>
+        <translation>该文件不是此版本的备注文件</translation>
     </message>
     <message>
         <source>the file to compare with</source>
@@ -9640,7 +9640,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>the longest lifetime of a block</source>
-        <translation>一个块的存活时间</translation>
+        <translation>块的最长存活时间</translation>
     </message>
     <message>
         <source>the maximum of bytes that were live at the same time</source>
@@ -9656,7 +9656,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>the optimizer that updates the weights</source>
-        <translation>更新权重的方式</translation>
+        <translation>更新权重的优化器</translation>
     </message>
     <message>
         <source>the optimizer&apos;s state is with the parameters, and its step runs on the host</source>
@@ -9684,7 +9684,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>the program&apos;s history is incomplete: {}</source>
-        <translation>未能完整写入程序的历史：{}</translation>
+        <translation>程序的历史不完整：{}</translation>
     </message>
     <message>
         <source>the program&apos;s stack frame and the operator</source>
@@ -9708,7 +9708,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>the run produced no trace</source>
-        <translation>运行未留下跟踪</translation>
+        <translation>运行没有产生跟踪</translation>
     </message>
     <message>
         <source>the same, by the number of an event</source>
@@ -9788,7 +9788,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>there is no process to join</source>
-        <translation>没有进程</translation>
+        <translation>没有可加入的进程</translation>
     </message>
     <message>
         <source>there is no program after --; for example: vramscope plan -- python train.py</source>
@@ -9816,11 +9816,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>to the GPU</source>
-        <translation>由 GPU</translation>
+        <translation>到 GPU</translation>
     </message>
     <message>
         <source>to the host</source>
-        <translation>由主机</translation>
+        <translation>到主机</translation>
     </message>
     <message>
         <source>tokens are distributed evenly over the experts (each expert gets tokens x chosen / experts)</source>
@@ -9876,7 +9876,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>two moments, and two temporaries of the weights&apos; size in the step, where current versions need one</source>
-        <translation>两个矩，优化器步中还有两份权重大小的副本，而当前版本为一份</translation>
+        <translation>两个矩，优化器步中还有两份权重大小的临时张量，而当前版本只需一份</translation>
     </message>
     <message>
         <source>type in which gradients are accumulated: the weights&apos; type, or fp32</source>
@@ -9900,11 +9900,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>unused</source>
-        <translation>缓存，空闲</translation>
+        <translation>未使用</translation>
     </message>
     <message>
         <source>unused (reserved, not allocated)</source>
-        <translation>缓存且空闲</translation>
+        <translation>未使用（已预留，未分配）</translation>
     </message>
     <message>
         <source>unused segments are released to the driver</source>
@@ -9912,7 +9912,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     </message>
     <message>
         <source>update each parameter in backward, as soon as its gradient is complete</source>
-        <translation>在反向传播中，梯度一到就更新每个参数</translation>
+        <translation>在反向传播中，梯度一完整就更新每个参数</translation>
     </message>
     <message>
         <source>use F.scaled_dot_product_attention, or attn_implementation=&quot;sdpa&quot;</source>
@@ -9968,7 +9968,7 @@ Without a command, opens the FILEs in the window.</source>
     </message>
     <message>
         <source>weights, gradients and optimizer state are in host memory</source>
-        <translation>权重、梯度和优化器状态离开 GPU</translation>
+        <translation>权重、梯度和优化器状态位于主机内存</translation>
     </message>
     <message>
         <source>what is kept of the previous tokens</source>
@@ -10108,7 +10108,7 @@ Without a command, opens the FILEs in the window.</source>
     </message>
     <message>
         <source>with weights and optimizer state in memory</source>
-        <translation>在权重和优化器状态旁</translation>
+        <translation>内存中有权重和优化器状态</translation>
     </message>
     <message>
         <source>without autocast there are no casts: set precision=amp-bf16</source>
@@ -10182,7 +10182,7 @@ vramscope：`vramscope{} --help` 显示用法</translation>
     </message>
     <message>
         <source>{} are cached keys and values, which training does not need (use_cache)</source>
-        <translation>{} 是 use_cache 在训练中保留的键和值</translation>
+        <translation>{} 是缓存的键和值，训练不需要它们（use_cache）</translation>
     </message>
     <message>
         <source>{} are copies of tensors in another dtype, most of them made in {}</source>
@@ -10230,7 +10230,7 @@ vramscope：`vramscope{} --help` 显示用法</translation>
     </message>
     <message>
         <source>{} look like a second copy of the weights: their blocks have the same sizes</source>
-        <translation>{} 是权重的第二份副本，块的大小相同</translation>
+        <translation>{} 看起来是权重的第二份副本：块的大小相同</translation>
     </message>
     <message>
         <source>{} next to the script</source>
@@ -10314,7 +10314,1227 @@ vramscope：`vramscope{} --help` 显示用法</translation>
     </message>
     <message>
         <source>{}{} kernels, memcpys and memsets, {}</source>
-        <translation>{}{} 个内核和拷贝，{}</translation>
+        <translation>{}{} 个内核、拷贝和填充，{}</translation>
+    </message>
+    <message>
+        <source>
+  (at most {} reserved, at another time)</source>
+        <translation>
+  （最多预留 {}，在另一时刻）</translation>
+    </message>
+    <message>
+        <source>
+  After an allocation that fails, the replay continues as if it had succeeded.
+</source>
+        <translation>
+  分配失败之后，重放按其成功继续进行。
+</translation>
+    </message>
+    <message>
+        <source>
+  Assumed:
+</source>
+        <translation>
+  假设：
+</translation>
+    </message>
+    <message>
+        <source>
+  Both start by allocating the blocks that are older than the recording. In the
+  recording, {} were reserved at the peak.
+</source>
+        <translation>
+  两者都先分配早于录制的块。在录制中，
+  峰值时预留了 {}。
+</translation>
+    </message>
+    <message>
+        <source>
+  The GPU&apos;s memory is {}.
+</source>
+        <translation>
+  GPU 的显存为 {}。
+</translation>
+    </message>
+    <message>
+        <source>
+  The file has no times.
+</source>
+        <translation>
+  文件中没有时间。
+</translation>
+    </message>
+    <message>
+        <source>
+  Times are modelled.
+</source>
+        <translation>
+  时间为模型估算。
+</translation>
+    </message>
+    <message>
+        <source>
+  {} processes; the figures above are of the one that needs the most memory:
+</source>
+        <translation>
+  {} 个进程；以上数据属于所需显存最多的进程：
+</translation>
+    </message>
+    <message>
+        <source>
+every decision is as recorded under {}, which the file does not mention
+</source>
+        <translation>
+在 {} 下每个决策都与录制一致，但文件未提及该设置
+</translation>
+    </message>
+    <message>
+        <source>
+first difference: event {} at {}
+  {}
+  {}
+</source>
+        <translation>
+首个差异：事件 {}，时间 {}
+  {}
+  {}
+</translation>
+    </message>
+    <message>
+        <source>
+under {}{}{}
+
+</source>
+        <translation>
+在 {}{}{} 下
+
+</translation>
+    </message>
+    <message>
+        <source>
+{} -&gt; {}: peak {}, reserved {}, needs {}
+</source>
+        <translation>
+{} -&gt; {}：峰值 {}，预留 {}，需要 {}
+</translation>
+    </message>
+    <message>
+        <source>   everything was imported again: {}
+</source>
+        <translation>   全部重新导入：{}
+</translation>
+    </message>
+    <message>
+        <source>   the last successful plan: {}
+</source>
+        <translation>   上一次成功的规划：{}
+</translation>
+    </message>
+    <message>
+        <source>   the process with the imported modules uses {} of host memory
+</source>
+        <translation>   保存已导入模块的进程占用 {} 主机内存
+</translation>
+    </message>
+    <message>
+        <source>   the same: {}
+</source>
+        <translation>   没有变化：{}
+</translation>
+    </message>
+    <message>
+        <source>   watching {}{}; saving one starts a new plan, Ctrl-C ends
+</source>
+        <translation>   正在监视 {}{}；保存其中之一即开始新的规划，Ctrl-C 结束
+</translation>
+    </message>
+    <message>
+        <source>  ({} changes no decision of the allocator)
+</source>
+        <translation>  （{} 不改变分配器的任何决策）
+</translation>
+    </message>
+    <message>
+        <source>  ({} more blocks)
+</source>
+        <translation>  （还有 {} 个块）
+</translation>
+    </message>
+    <message>
+        <source>  ({} more)
+</source>
+        <translation>  （还有 {} 项）
+</translation>
+    </message>
+    <message>
+        <source>  At the peak ({}):
+</source>
+        <translation>  峰值时（{}）：
+</translation>
+    </message>
+    <message>
+        <source>  Loss {:.4f} in the first step, {:.4f} in the last
+</source>
+        <translation>  第一步的损失为 {:.4f}，最后一步为 {:.4f}
+</translation>
+    </message>
+    <message>
+        <source>  Phases and busy: GPU time of the work launched in each phase. Total: host time; the host runs ahead of the GPU.
+</source>
+        <translation>  阶段与忙碌：各阶段启动的工作所用的 GPU 时间。总计：主机时间；主机先于 GPU 运行。
+</translation>
+    </message>
+    <message>
+        <source>  at the peak     {} reserved, largest hole {}, {} free but stranded
+</source>
+        <translation>  峰值时          预留 {}，最大空洞 {}，空闲但无法释放 {}
+</translation>
+    </message>
+    <message>
+        <source>  it uses {} blocks
+</source>
+        <translation>  它使用 {} 个块
+</translation>
+    </message>
+    <message>
+        <source>  its call was not recorded
+</source>
+        <translation>  其调用未被录制
+</translation>
+    </message>
+    <message>
+        <source>  its op allocated {} blocks
+</source>
+        <translation>  其算子分配了 {} 个块
+</translation>
+    </message>
+    <message>
+        <source>  start state     complete in the file
+</source>
+        <translation>  起始状态        文件中完整
+</translation>
+    </message>
+    <message>
+        <source>  start state     {} of {} possible {} with the recording ({} older block{} whose unsplit tail is not stated</source>
+        <translation>  起始状态        {1} 种可能中有 {0} 种与录制{2}（{3} 个更早的块未说明其未拆分的尾部</translation>
+    </message>
+    <message>
+        <source>  state at end    {}
+  settings        {}
+</source>
+        <translation>  结束状态        {}
+  设置            {}
+</translation>
+    </message>
+    <message>
+        <source>  the blocks that it uses are not recorded
+</source>
+        <translation>  它使用的块未被录制
+</translation>
+    </message>
+    <message>
+        <source>  what its op allocated is not known
+</source>
+        <translation>  其算子分配的内容未知
+</translation>
+    </message>
+    <message>
+        <source>  {} at {} on thread {}
+</source>
+        <translation>  {}，时间 {}，线程 {}
+</translation>
+    </message>
+    <message>
+        <source>  {} parameters, {} trainable, {}
+
+</source>
+        <translation>  {} 个参数，{} 个可训练，{}
+
+</translation>
+    </message>
+    <message>
+        <source> (blocks: requested sizes are not recorded)</source>
+        <translation>（按块计：请求的大小未录制）</translation>
+    </message>
+    <message>
+        <source> ({} requested)</source>
+        <translation>（请求 {}）</translation>
+    </message>
+    <message>
+        <source> On the way {}; the program caught the error and continued.</source>
+        <translation> 期间{}；程序捕获了该错误并继续运行。</translation>
+    </message>
+    <message>
+        <source> and {} more</source>
+        <translation> 以及另外 {} 个</translation>
+    </message>
+    <message>
+        <source> in {} micro-batches</source>
+        <translation>，分为 {} 个微批次</translation>
+    </message>
+    <message>
+        <source>({} more)</source>
+        <translation>（还有 {} 项）</translation>
+    </message>
+    <message>
+        <source>, checkpointing every layer</source>
+        <translation>，每层都做梯度检查点</translation>
+    </message>
+    <message>
+        <source>, checkpointing every {} layers</source>
+        <translation>，每 {} 层做一次梯度检查点</translation>
+    </message>
+    <message>
+        <source>, micro-batch {}</source>
+        <translation>，微批次 {}</translation>
+    </message>
+    <message>
+        <source>, older blocks unchanged</source>
+        <translation>，更早的块保持不变</translation>
+    </message>
+    <message>
+        <source>, reserved memory is not recorded</source>
+        <translation>，预留的显存未录制</translation>
+    </message>
+    <message>
+        <source>, the first of {}</source>
+        <translation>，共 {} 次中的第一次</translation>
+    </message>
+    <message>
+        <source>, until the time limit (--patience); others may fit, too</source>
+        <translation>，直至时间上限（--patience）；其他组合也可能放得下</translation>
+    </message>
+    <message>
+        <source>, without imports</source>
+        <translation>，不含导入</translation>
+    </message>
+    <message>
+        <source>, {} for segments{}</source>
+        <translation>，段可用 {}{}</translation>
+    </message>
+    <message>
+        <source>, {} rank {} on {}</source>
+        <translation>，{} 秩 {}，作用于 {}</translation>
+    </message>
+    <message>
+        <source>, {} reserved</source>
+        <translation>，预留 {}</translation>
+    </message>
+    <message>
+        <source>, {} step{}, {}, {} attention, {} ({})</source>
+        <translation>，{0} 步，{2}，{3} 注意力，{4}（{5}）</translation>
+    </message>
+    <message>
+        <source>, {} times; to write:
+</source>
+        <translation>，{} 次；需要写入：
+</translation>
+    </message>
+    <message>
+        <source>--device {}</source>
+        <translation>--device {}</translation>
+    </message>
+    <message>
+        <source>--toggle {} had no effect: {}</source>
+        <translation>--toggle {} 没有效果：{}</translation>
+    </message>
+    <message>
+        <source>--toggle {} was not applied: {}</source>
+        <translation>--toggle {} 未被应用：{}</translation>
+    </message>
+    <message>
+        <source>1 block is</source>
+        <translation>1 个块</translation>
+    </message>
+    <message>
+        <source>; reserved memory is not recorded</source>
+        <translation>；预留的显存未录制</translation>
+    </message>
+    <message>
+        <source>; to write:
+</source>
+        <translation>；需要写入：
+</translation>
+    </message>
+    <message>
+        <source>; {} must have one)
+</source>
+        <translation>；其中 {} 个必定有）
+</translation>
+    </message>
+    <message>
+        <source>A different training</source>
+        <translation>训练有所不同</translation>
+    </message>
+    <message>
+        <source>After step</source>
+        <translation>步之后</translation>
+    </message>
+    <message>
+        <source>Allocated means active, including blocks whose free waits for another stream. torch.cuda.max_memory_allocated() does not include those: {}.</source>
+        <translation>“已分配”指活跃的块，包括等待另一个流才能释放的块。torch.cuda.max_memory_allocated() 不包含后者：{}。</translation>
+    </message>
+    <message>
+        <source>Allocations</source>
+        <translation>分配</translation>
+    </message>
+    <message>
+        <source>Alone</source>
+        <translation>单独使用</translation>
+    </message>
+    <message>
+        <source>Applies</source>
+        <translation>适用</translation>
+    </message>
+    <message>
+        <source>Backward</source>
+        <translation>反向</translation>
+    </message>
+    <message>
+        <source>Changes</source>
+        <translation>更改</translation>
+    </message>
+    <message>
+        <source>Default</source>
+        <translation>默认</translation>
+    </message>
+    <message>
+        <source>Does not apply</source>
+        <translation>不适用</translation>
+    </message>
+    <message>
+        <source>Does not fit on {}: {} ({}).</source>
+        <translation>{} 放不下：{}（{}）。</translation>
+    </message>
+    <message>
+        <source>Does not fit on {}: {} too much ({}).</source>
+        <translation>{} 放不下：超出 {}（{}）。</translation>
+    </message>
+    <message>
+        <source>Download it? [y/N] </source>
+        <translation>要下载吗？[y/N] </translation>
+    </message>
+    <message>
+        <source>Fits</source>
+        <translation>放得下</translation>
+    </message>
+    <message>
+        <source>Fits on {}: {} to spare ({}).{}</source>
+        <translation>{} 放得下：剩余 {}（{}）。{}</translation>
+    </message>
+    <message>
+        <source>Forward</source>
+        <translation>前向</translation>
+    </message>
+    <message>
+        <source>In the trace</source>
+        <translation>跟踪中</translation>
+    </message>
+    <message>
+        <source>Inferred, by rule</source>
+        <translation>推断，按规则</translation>
+    </message>
+    <message>
+        <source>Last</source>
+        <translation>最后</translation>
+    </message>
+    <message>
+        <source>LibTorch is already installed</source>
+        <translation>LibTorch 已安装</translation>
+    </message>
+    <message>
+        <source>LibTorch {}: not installed
+</source>
+        <translation>LibTorch {}：未安装
+</translation>
+    </message>
+    <message>
+        <source>LibTorch {}: {} ({})
+</source>
+        <translation>LibTorch {}：{}（{}）
+</translation>
+    </message>
+    <message>
+        <source>LibTorch {}: {} to download, {} on the disk, into {}</source>
+        <translation>LibTorch {}：需下载 {}，占用磁盘 {}，位于 {}</translation>
+    </message>
+    <message>
+        <source>Memory</source>
+        <translation>显存</translation>
+    </message>
+    <message>
+        <source>Most</source>
+        <translation>最大</translation>
+    </message>
+    <message>
+        <source>No toggle applies to this program, or none could be planned.
+
+</source>
+        <translation>没有适用于该程序的开关，或都无法规划。
+
+</translation>
+    </message>
+    <message>
+        <source>No tried combination fits. The smallest:
+
+</source>
+        <translation>尝试过的组合都放不下。最小的是：
+
+</translation>
+    </message>
+    <message>
+        <source>Not planned alone: {}.</source>
+        <translation>未单独规划：{}。</translation>
+    </message>
+    <message>
+        <source>Not run: {}: {}</source>
+        <translation>未运行：{}：{}</translation>
+    </message>
+    <message>
+        <source>Nothing changed at the peak.</source>
+        <translation>峰值处没有变化。</translation>
+    </message>
+    <message>
+        <source>Number</source>
+        <translation>编号</translation>
+    </message>
+    <message>
+        <source>Outside of steps</source>
+        <translation>步之外</translation>
+    </message>
+    <message>
+        <source>Own settings</source>
+        <translation>原设置</translation>
+    </message>
+    <message>
+        <source>Own settings, anew</source>
+        <translation>原设置，重新开始</translation>
+    </message>
+    <message>
+        <source>Phases</source>
+        <translation>阶段</translation>
+    </message>
+    <message>
+        <source>Process</source>
+        <translation>进程</translation>
+    </message>
+    <message>
+        <source>PyTorch&apos;s defaults</source>
+        <translation>PyTorch 的默认值</translation>
+    </message>
+    <message>
+        <source>Ran on {}: at most {} of its {} reserved, without the CUDA context.</source>
+        <translation>在 {0} 上运行：其 {2} 中最多预留 {1}，不含 CUDA 上下文。</translation>
+    </message>
+    <message>
+        <source>Rank</source>
+        <translation>秩</translation>
+    </message>
+    <message>
+        <source>Read by the program</source>
+        <translation>程序读取的数值</translation>
+    </message>
+    <message>
+        <source>Readings</source>
+        <translation>读取次数</translation>
+    </message>
+    <message>
+        <source>Some plans had to import everything again: {}.</source>
+        <translation>部分规划不得不重新导入全部模块：{}。</translation>
+    </message>
+    <message>
+        <source>Steps</source>
+        <translation>步数</translation>
+    </message>
+    <message>
+        <source>Takes</source>
+        <translation>耗时</translation>
+    </message>
+    <message>
+        <source>The largest {} that fits into {}: {}.</source>
+        <translation>能放入 {1} 的最大 {0}：{2}。</translation>
+    </message>
+    <message>
+        <source>The same training with different rounding</source>
+        <translation>训练相同，但舍入不同</translation>
+    </message>
+    <message>
+        <source>The training</source>
+        <translation>训练</translation>
+    </message>
+    <message>
+        <source>The training does not change</source>
+        <translation>训练不变</translation>
+    </message>
+    <message>
+        <source>The {} largest changes of each kind; --json prints all.</source>
+        <translation>每类最大的 {} 项变化；--json 打印全部。</translation>
+    </message>
+    <message>
+        <source>These</source>
+        <translation>这些设置</translation>
+    </message>
+    <message>
+        <source>This file does not record which memory a kernel used. These kernels ran during the op.
+</source>
+        <translation>该文件没有录制内核使用了哪些内存。以下内核在该算子期间运行。
+</translation>
+    </message>
+    <message>
+        <source>Times</source>
+        <translation>次数</translation>
+    </message>
+    <message>
+        <source>To write</source>
+        <translation>需要写入</translation>
+    </message>
+    <message>
+        <source>Total</source>
+        <translation>总计</translation>
+    </message>
+    <message>
+        <source>Values</source>
+        <translation>取值</translation>
+    </message>
+    <message>
+        <source>While plans are made, a process that has imported the program&apos;s modules uses {} of host memory.</source>
+        <translation>规划期间，一个已导入程序各模块的进程占用 {} 主机内存。</translation>
+    </message>
+    <message>
+        <source>`vramscope setup` downloads {} and unpacks {} into {}</source>
+        <translation>`vramscope setup` 下载 {}，并解压 {} 到 {}</translation>
+    </message>
+    <message>
+        <source>`vramscope toggles -- python train.py` shows which of them apply to a program, `vramscope plan --toggle NAME -- python train.py` plans it with one, and `vramscope fit --budget 24GiB -- python train.py` searches for toggles with which it fits.</source>
+        <translation>`vramscope toggles -- python train.py` 显示哪些开关适用于某个程序，`vramscope plan --toggle NAME -- python train.py` 使用其中一个进行规划，`vramscope fit --budget 24GiB -- python train.py` 搜索使其放得下的开关。</translation>
+    </message>
+    <message>
+        <source>a recording</source>
+        <translation>录制</translation>
+    </message>
+    <message>
+        <source>a shipped sample run ({}):</source>
+        <translation>随附的示例运行（{}）：</translation>
+    </message>
+    <message>
+        <source>a state: figures at one time, without blocks</source>
+        <translation>状态：某一时刻的数据，不含块</translation>
+    </message>
+    <message>
+        <source>a state: the memory at one time, without a recorded history</source>
+        <translation>状态：某一时刻的显存，没有录制历史</translation>
+    </message>
+    <message>
+        <source>about 10^{:.0f}</source>
+        <translation>约 10^{:.0f}</translation>
+    </message>
+    <message>
+        <source>active</source>
+        <translation>活跃</translation>
+    </message>
+    <message>
+        <source>after training</source>
+        <translation>训练后</translation>
+    </message>
+    <message>
+        <source>agree</source>
+        <translation>一致</translation>
+    </message>
+    <message>
+        <source>agrees</source>
+        <translation>一致</translation>
+    </message>
+    <message>
+        <source>allocated at peak</source>
+        <translation>峰值时已分配</translation>
+    </message>
+    <message>
+        <source>allocation {}: {} {}
+</source>
+        <translation>分配 {}：{} {}
+</translation>
+    </message>
+    <message>
+        <source>an allocation</source>
+        <translation>一次分配</translation>
+    </message>
+    <message>
+        <source>an allocation fails</source>
+        <translation>有一次分配失败</translation>
+    </message>
+    <message>
+        <source>an allocation of {}</source>
+        <translation>一次 {} 的分配</translation>
+    </message>
+    <message>
+        <source>an unknown program</source>
+        <translation>未知程序</translation>
+    </message>
+    <message>
+        <source>another one</source>
+        <translation>有所不同</translation>
+    </message>
+    <message>
+        <source>another training</source>
+        <translation>训练改变</translation>
+    </message>
+    <message>
+        <source>applied</source>
+        <translation>已应用</translation>
+    </message>
+    <message>
+        <source>applies</source>
+        <translation>适用</translation>
+    </message>
+    <message>
+        <source>at its peak</source>
+        <translation>在其峰值时</translation>
+    </message>
+    <message>
+        <source>at once {} reserved + {} past the allocator</source>
+        <translation>同时预留 {} + 分配器之外 {}</translation>
+    </message>
+    <message>
+        <source>batch {} x seq {}</source>
+        <translation>批大小 {} x 序列长度 {}</translation>
+    </message>
+    <message>
+        <source>before training</source>
+        <translation>训练前</translation>
+    </message>
+    <message>
+        <source>beginning</source>
+        <translation>开头</translation>
+    </message>
+    <message>
+        <source>calls and others {}, </source>
+        <translation>调用及其他 {}，</translation>
+    </message>
+    <message>
+        <source>calls to the driver</source>
+        <translation>驱动调用次数</translation>
+    </message>
+    <message>
+        <source>cancelled before the program used CUDA; nothing was written</source>
+        <translation>在程序使用 CUDA 之前已取消；未写入任何内容</translation>
+    </message>
+    <message>
+        <source>cancelling (Ctrl-C again stops immediately)</source>
+        <translation>正在取消（再次按 Ctrl-C 立即停止）</translation>
+    </message>
+    <message>
+        <source>compared with </source>
+        <translation>对比 </translation>
+    </message>
+    <message>
+        <source>differs</source>
+        <translation>不同</translation>
+    </message>
+    <message>
+        <source>does not apply</source>
+        <translation>不适用</translation>
+    </message>
+    <message>
+        <source>end</source>
+        <translation>结尾</translation>
+    </message>
+    <message>
+        <source>entry {}</source>
+        <translation>条目 {}</translation>
+    </message>
+    <message>
+        <source>environments of `plan --with` in {}:</source>
+        <translation>`plan --with` 的环境，位于 {}：</translation>
+    </message>
+    <message>
+        <source>equal to the recording, block by block</source>
+        <translation>与录制逐块相同</translation>
+    </message>
+    <message>
+        <source>every decision as recorded</source>
+        <translation>每个决策都与录制一致</translation>
+    </message>
+    <message>
+        <source>every plan imports everything again: {}</source>
+        <translation>每次规划都要重新导入全部模块：{}</translation>
+    </message>
+    <message>
+        <source>failed, see below</source>
+        <translation>失败，见下文</translation>
+    </message>
+    <message>
+        <source>free but stranded then</source>
+        <translation>彼时空闲但无法释放</translation>
+    </message>
+    <message>
+        <source>had no effect</source>
+        <translation>没有效果</translation>
+    </message>
+    <message>
+        <source>importing the program&apos;s modules takes too long</source>
+        <translation>导入程序的模块耗时过长</translation>
+    </message>
+    <message>
+        <source>interrupted: the downloaded part is kept, and `vramscope setup` continues from there</source>
+        <translation>已中断：已下载的部分会保留，`vramscope setup` 将从该处继续</translation>
+    </message>
+    <message>
+        <source>largest hole then</source>
+        <translation>彼时最大空洞</translation>
+    </message>
+    <message>
+        <source>made by</source>
+        <translation>产生者</translation>
+    </message>
+    <message>
+        <source>making the environment of {}=={} with pip: {}</source>
+        <translation>正在用 pip 创建 {}=={} 的环境：{}</translation>
+    </message>
+    <message>
+        <source>maximum number of rows of a table ({})</source>
+        <translation>表格的最大行数（{}）</translation>
+    </message>
+    <message>
+        <source>no connection, trying again; {} are downloaded</source>
+        <translation>没有连接，正在重试；已下载 {}</translation>
+    </message>
+    <message>
+        <source>no display, and no LibTorch, which the built-in models need. Without them you can use:
+  vramscope plan -- python train.py      plans your program with its own PyTorch
+  vramscope info FILE, explain FILE      read a memory snapshot, a trace, a Kineto trace
+  vramscope setup                        downloads LibTorch
+  vramscope --screenshot OUT.png FILE    draws the window into a file
+  vramscope --help                       lists all commands</source>
+        <translation>没有显示器，也没有内置模型所需的 LibTorch。在此情况下可以使用：
+  vramscope plan -- python train.py      用程序自己的 PyTorch 规划您的程序
+  vramscope info FILE, explain FILE      读取内存快照、跟踪或 Kineto 跟踪
+  vramscope setup                        下载 LibTorch
+  vramscope --screenshot OUT.png FILE    将窗口绘制到文件
+  vramscope --help                       列出全部命令</translation>
+    </message>
+    <message>
+        <source>no display: planning the default run (`vramscope --help` shows the commands)</source>
+        <translation>没有显示器：正在规划默认运行（`vramscope --help` 显示各命令）</translation>
+    </message>
+    <message>
+        <source>no display: printing what the files contain</source>
+        <translation>没有显示器：打印文件内容</translation>
+    </message>
+    <message>
+        <source>no effect</source>
+        <translation>没有效果</translation>
+    </message>
+    <message>
+        <source>no environments are kept
+</source>
+        <translation>没有保留的环境
+</translation>
+    </message>
+    <message>
+        <source>no kernels or copies are in this file
+</source>
+        <translation>该文件中没有内核或复制
+</translation>
+    </message>
+    <message>
+        <source>no limit known</source>
+        <translation>上限未知</translation>
+    </message>
+    <message>
+        <source>no response within {} seconds</source>
+        <translation>{} 秒内没有响应</translation>
+    </message>
+    <message>
+        <source>not applied</source>
+        <translation>未应用</translation>
+    </message>
+    <message>
+        <source>not downloaded</source>
+        <translation>未下载</translation>
+    </message>
+    <message>
+        <source>not run</source>
+        <translation>未运行</translation>
+    </message>
+    <message>
+        <source>nothing to remove
+</source>
+        <translation>没有可删除的内容
+</translation>
+    </message>
+    <message>
+        <source>nothing was allocated</source>
+        <translation>没有任何分配</translation>
+    </message>
+    <message>
+        <source>now</source>
+        <translation>现在</translation>
+    </message>
+    <message>
+        <source>of blocks (multiples of 512 bytes), because requested sizes are not recorded</source>
+        <translation>为块的大小（512 字节的倍数），因为请求的大小未录制</translation>
+    </message>
+    <message>
+        <source>only the total is recorded, without the segments</source>
+        <translation>只录制了总量，没有各个段</translation>
+    </message>
+    <message>
+        <source>operands {}, </source>
+        <translation>操作数 {}，</translation>
+    </message>
+    <message>
+        <source>other rounding</source>
+        <translation>舍入不同</translation>
+    </message>
+    <message>
+        <source>out of memory: an allocation fails on this GPU</source>
+        <translation>显存不足：在该 GPU 上有一次分配失败</translation>
+    </message>
+    <message>
+        <source>out of memory: an allocation fails on this GPU, so the program needs more than these figures; --gpu-memory gives it more</source>
+        <translation>显存不足：在该 GPU 上有一次分配失败，因此程序所需多于这些数据；用 --gpu-memory 提供更多显存</translation>
+    </message>
+    <message>
+        <source>outside the steps</source>
+        <translation>步之外</translation>
+    </message>
+    <message>
+        <source>partly run</source>
+        <translation>部分运行</translation>
+    </message>
+    <message>
+        <source>peak allocated</source>
+        <translation>已分配峰值</translation>
+    </message>
+    <message>
+        <source>peak {} allocated, {} reserved, needs {}</source>
+        <translation>峰值已分配 {}，预留 {}，需要 {}</translation>
+    </message>
+    <message>
+        <source>planned for {} instead of the publications&apos; GPUs, whose figures are shown for comparison but not judged</source>
+        <translation>针对 {} 而非各出版物的 GPU 规划；后者的数据仅供对比，不作评判</translation>
+    </message>
+    <message>
+        <source>querying the package index</source>
+        <translation>正在查询软件包索引</translation>
+    </message>
+    <message>
+        <source>read first</source>
+        <translation>首次读取</translation>
+    </message>
+    <message>
+        <source>read last</source>
+        <translation>最后读取</translation>
+    </message>
+    <message>
+        <source>reading {}</source>
+        <translation>正在读取 {}</translation>
+    </message>
+    <message>
+        <source>removed {} from {}
+</source>
+        <translation>已从 {1} 删除 {0}
+</translation>
+    </message>
+    <message>
+        <source>removed {} of environments from {}
+</source>
+        <translation>已从 {1} 删除 {0} 的环境
+</translation>
+    </message>
+    <message>
+        <source>reserved at peak</source>
+        <translation>峰值时预留</translation>
+    </message>
+    <message>
+        <source>retries</source>
+        <translation>重试</translation>
+    </message>
+    <message>
+        <source>rule {}</source>
+        <translation>规则 {}</translation>
+    </message>
+    <message>
+        <source>run {}/{} {}</source>
+        <translation>运行 {}/{} {}</translation>
+    </message>
+    <message>
+        <source>should be</source>
+        <translation>应为</translation>
+    </message>
+    <message>
+        <source>sizes</source>
+        <translation>大小</translation>
+    </message>
+    <message>
+        <source>split off</source>
+        <translation>已拆分</translation>
+    </message>
+    <message>
+        <source>starting the worker</source>
+        <translation>正在启动 worker</translation>
+    </message>
+    <message>
+        <source>stays</source>
+        <translation>不变</translation>
+    </message>
+    <message>
+        <source>step {}</source>
+        <translation>步 {}</translation>
+    </message>
+    <message>
+        <source>step {}/{} {}</source>
+        <translation>步 {}/{} {}</translation>
+    </message>
+    <message>
+        <source>streams {}</source>
+        <translation>流 {}</translation>
+    </message>
+    <message>
+        <source>the entries have none, so times are entry numbers</source>
+        <translation>条目没有时间，因此以条目编号代替</translation>
+    </message>
+    <message>
+        <source>the incomplete trace is in {}</source>
+        <translation>不完整的跟踪位于 {}</translation>
+    </message>
+    <message>
+        <source>the program&apos;s own</source>
+        <translation>程序自带</translation>
+    </message>
+    <message>
+        <source>the time of the snapshot</source>
+        <translation>快照时刻</translation>
+    </message>
+    <message>
+        <source>the trace goes from {} to {}: --at {} shows its {}</source>
+        <translation>跟踪从 {} 到 {}：--at {} 显示其{}</translation>
+    </message>
+    <message>
+        <source>this file has no known steps
+</source>
+        <translation>该文件没有已知的步
+</translation>
+    </message>
+    <message>
+        <source>this program used the GPU without Python. The amount of memory is known, but not its use, because the hooks need Python. There is no trace</source>
+        <translation>该程序未通过 Python 使用 GPU。显存用量已知，但用途未知，因为钩子需要 Python。没有跟踪</translation>
+    </message>
+    <message>
+        <source>unpacking, {}</source>
+        <translation>正在解压，{}</translation>
+    </message>
+    <message>
+        <source>used by {} kernels, memcpys and memsets
+</source>
+        <translation>被 {} 个内核、memcpy 和 memset 使用
+</translation>
+    </message>
+    <message>
+        <source>warning: {}: {}</source>
+        <translation>警告：{}：{}</translation>
+    </message>
+    <message>
+        <source>warning: {}: {} more warnings (info --json has them all)</source>
+        <translation>警告：{}：还有 {} 条警告（info --json 含全部）</translation>
+    </message>
+    <message>
+        <source>written first</source>
+        <translation>首次写入</translation>
+    </message>
+    <message>
+        <source>written last</source>
+        <translation>最后写入</translation>
+    </message>
+    <message>
+        <source>yes, first at event {}</source>
+        <translation>是，首次在事件 {}</translation>
+    </message>
+    <message>
+        <source>{:.0f} s, {} of {} plans</source>
+        <translation>{:.0f} 秒，{} / {} 次规划</translation>
+    </message>
+    <message>
+        <source>{:.0f} s, {} plans, {} of {} of this round</source>
+        <translation>{:.0f} 秒，{} 次规划，本轮 {} / {}</translation>
+    </message>
+    <message>
+        <source>{:.0f} s, {} steps, {} of history</source>
+        <translation>{:.0f} 秒，{} 步，{} 历史</translation>
+    </message>
+    <message>
+        <source>{}
+
+  addresses       {} requests
+  cudaMalloc      {} segments
+  cudaFree        {} segments
+</source>
+        <translation>{}
+
+  地址            {} 次请求
+  cudaMalloc      {} 个段
+  cudaFree        {} 个段
+</translation>
+    </message>
+    <message>
+        <source>{}
+  at most {} of {} in use, {} of which by the CUDA context; {} launches
+</source>
+        <translation>{0}
+  {2} 中最多使用 {1}，其中 CUDA 上下文占 {3}；{4} 次启动
+</translation>
+    </message>
+    <message>
+        <source>{} ({} allocations, {} ranges), {} activities</source>
+        <translation>{}（{} 次分配，{} 个范围），{} 个活动</translation>
+    </message>
+    <message>
+        <source>{} ({} allocations, {} segments, {} ranges)</source>
+        <translation>{}（{} 次分配，{} 个段，{} 个范围）</translation>
+    </message>
+    <message>
+        <source>{} + {} CUDA context, of {}</source>
+        <translation>{} + {} CUDA 上下文，共 {}</translation>
+    </message>
+    <message>
+        <source>{} active ({} by torch.cuda.max_memory_allocated())</source>
+        <translation>活跃 {}（torch.cuda.max_memory_allocated() 为 {}）</translation>
+    </message>
+    <message>
+        <source>{} allocated</source>
+        <translation>已分配 {}</translation>
+    </message>
+    <message>
+        <source>{} allocated, {} reserved (all devices together)</source>
+        <translation>已分配 {}，预留 {}（所有设备合计）</translation>
+    </message>
+    <message>
+        <source>{} blocks are</source>
+        <translation>{} 个块</translation>
+    </message>
+    <message>
+        <source>{} devices, figures of {}{}; --device N for another</source>
+        <translation>{} 个设备，显示 {}{} 的数据；用 --device N 选择其他设备</translation>
+    </message>
+    <message>
+        <source>{} difference{} between the recording and the model</source>
+        <translation>录制与模型之间有 {0} 处差异</translation>
+    </message>
+    <message>
+        <source>{} entries, {} different: </source>
+        <translation>{} 条，{} 种不同：</translation>
+    </message>
+    <message>
+        <source>{} entries, {} stream{}, {} different stacks; {} older</source>
+        <translation>{0} 条记录，{1} 个流，{3} 个不同的调用栈；{4}更早</translation>
+    </message>
+    <message>
+        <source>{} experiments: {} run completely, {} not run. With a published number: {} of {} within tolerance. Orders and ratios: {} of {} hold. (In brackets: another model&apos;s figure, if nothing was published.)</source>
+        <translation>{} 个实验：{} 个完整运行，{} 个未运行。有公布数值的：{} / {} 在容差内。顺序与比例：{} / {} 成立。（括号内：若无公布数值，则为另一模型的数据。）</translation>
+    </message>
+    <message>
+        <source>{} failed{}</source>
+        <translation>{}失败{}</translation>
+    </message>
+    <message>
+        <source>{} in all (--json has them)</source>
+        <translation>共 {} 项（--json 含全部）</translation>
+    </message>
+    <message>
+        <source>{} in {} blocks modelled: {} ({})</source>
+        <translation>{1} 个块共 {0} 为模型估算：{2}（{3}）</translation>
+    </message>
+    <message>
+        <source>{} of an interrupted download are kept in {}/downloads</source>
+        <translation>中断的下载中有 {} 保留在 {}/downloads</translation>
+    </message>
+    <message>
+        <source>{} plans in {:.0f} s{}. Times are modelled. `vramscope toggles -- ...` shows why others do not apply.</source>
+        <translation>{} 次规划，用时 {:.0f} 秒{}。时间为模型估算。`vramscope toggles -- ...` 显示其他开关为何不适用。</translation>
+    </message>
+    <message>
+        <source>{} reserved at most</source>
+        <translation>最多预留 {}</translation>
+    </message>
+    <message>
+        <source>{} to spare</source>
+        <translation>剩余 {}</translation>
+    </message>
+    <message>
+        <source>{} too much</source>
+        <translation>超出 {}</translation>
+    </message>
+    <message>
+        <source>{} with {} reserved{}; maximum reserved: {}, at another time</source>
+        <translation>{}，预留 {}{}；最大预留：{}，在另一时刻</translation>
+    </message>
+    <message>
+        <source>{} {}: {}
+  takes {} from {} on, stream {}
+  op {}, module {}, phase {}
+</source>
+        <translation>{} {}：{}
+  耗时 {}，自 {} 起，流 {}
+  算子 {}，模块 {}，阶段 {}
+</translation>
+    </message>
+    <message>
+        <source>{}, {} backend ({}), {}
+</source>
+        <translation>{}，{} 后端（{}），{}
+</translation>
+    </message>
+    <message>
+        <source>{}, {} batches</source>
+        <translation>{}，{} 个批次</translation>
+    </message>
+    <message>
+        <source>{}, {} parameters ({} trainable), {}</source>
+        <translation>{}，{} 个参数（{} 个可训练），{}</translation>
+    </message>
+    <message>
+        <source>{}, {} reserved{}</source>
+        <translation>{}，预留 {}{}</translation>
+    </message>
+    <message>
+        <source>{}, {}: needs {} as it is, {} a step; budget {}: {}
+
+</source>
+        <translation>{}，{}：原样需要 {}，每步 {}；预算 {}：{}
+
+</translation>
+    </message>
+    <message>
+        <source>{}. {}: peak {}, reserved {}, needs {} ({}), {:.2f} x the time
+</source>
+        <translation>{}. {}：峰值 {}，预留 {}，需要 {}（{}），时间 {:.2f} 倍
+</translation>
+    </message>
+    <message>
+        <source>{}: a trace of the {} backend ({}), read only from its index
+</source>
+        <translation>{}：{} 后端的跟踪（{}），只读取其索引
+</translation>
+    </message>
+    <message>
+        <source>{}: a trace of the {} backend ({}), written by {}
+</source>
+        <translation>{}：{} 后端的跟踪（{}），由 {} 写入
+</translation>
+    </message>
+    <message>
+        <source>{}: not known
+</source>
+        <translation>{}：未知
+</translation>
+    </message>
+    <message>
+        <source>{}: not run: {}</source>
+        <translation>{}：未运行：{}</translation>
+    </message>
+    <message>
+        <source>{}; waiting for it</source>
+        <translation>{}；正在等待</translation>
     </message>
 </context>
 <context>
@@ -10481,7 +11701,7 @@ vramscope：`vramscope{} --help` 显示用法</translation>
     </message>
     <message>
         <source>largest call sites in the range</source>
-        <translation>最大的调用点</translation>
+        <translation>区间内最大的调用点</translation>
     </message>
 </context>
 <context>
@@ -10879,7 +12099,7 @@ vramscope：`vramscope{} --help` 显示用法</translation>
     </message>
     <message>
         <source>Memory, compute capability and multiprocessors are required. Empty fields are taken from the GPU in &quot;Based on&quot; or from the most similar GPU in the table.</source>
-        <translation>必须填写显存、计算能力和多处理器数；留空的项取自设备表中最相近的 GPU。也可以指定一个 GPU，只修改其中的数值。</translation>
+        <translation>必须填写显存、计算能力和多处理器数。留空的项取自“基于”中的 GPU，或设备表中最相近的 GPU。</translation>
     </message>
     <message>
         <source>This GPU does not support MIG</source>
@@ -11154,7 +12374,7 @@ Remedy: %2</source>
     </message>
     <message>
         <source>Findings need a history; this file contains only a snapshot.</source>
-        <translation>查找问题需要历史记录：此文件只包含一个时刻。</translation>
+        <translation>查找问题需要历史记录；此文件只包含快照。</translation>
     </message>
     <message>
         <source>Cancelled. Open a document to evaluate its findings.</source>
@@ -11263,11 +12483,11 @@ Remedy: %2</source>
     </message>
     <message>
         <source>GPU memory: %1 of %2</source>
-        <translation>占 GPU 的：%1，%2</translation>
+        <translation>显存：%1 / %2</translation>
     </message>
     <message>
         <source>GPU memory: %1</source>
-        <translation>占 GPU 的：%1</translation>
+        <translation>显存：%1</translation>
     </message>
 </context>
 <context>
@@ -11461,19 +12681,19 @@ Remedy: %2</source>
     </message>
     <message>
         <source>Add this to the keys of the command</source>
-        <translation>保留该命令已有的按键</translation>
+        <translation>添加到该命令的按键中</translation>
     </message>
     <message>
         <source>Clear</source>
-        <translation>无按键</translation>
+        <translation>清除</translation>
     </message>
     <message>
         <source>Remove all keys of the command; it stays in the menus</source>
-        <translation>命令仍保留在菜单中</translation>
+        <translation>移除该命令的所有按键；它仍保留在菜单中</translation>
     </message>
     <message>
         <source>Restore the default keys of the command</source>
-        <translation>vramscope 自带的按键</translation>
+        <translation>恢复该命令的默认按键</translation>
     </message>
     <message>
         <source>%1 has no keys now</source>
@@ -11616,7 +12836,7 @@ Remedy: %2</source>
     </message>
     <message>
         <source>Show the blocks as a table, as a flame graph by call stack, or as a treemap</source>
-        <translation>同样的块：表格、按调用栈或按面积</translation>
+        <translation>以表格、按调用栈的火焰图或矩形树图显示这些块</translation>
     </message>
 </context>
 <context>
@@ -13071,7 +14291,7 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
     </message>
     <message>
         <source>Clear the selected range</source>
-        <translation>退出所选区间</translation>
+        <translation>清除所选区间</translation>
     </message>
     <message>
         <source>Including hidden ones; right-click a track&apos;s title to hide it</source>
@@ -13087,7 +14307,7 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
     </message>
     <message>
         <source>From the device table, as a MIG slice, with another memory size, from a device file, or with your own figures</source>
-        <translation>搜索设备表；MIG 切片、其他显存大小、设备文件、数值</translation>
+        <translation>来自设备表、MIG 切片、其他显存大小、设备文件或自定的数值</translation>
     </message>
     <message>
         <source>Predicted and published figures side by side; each experiment opens as a run</source>
@@ -13095,7 +14315,7 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
     </message>
     <message>
         <source>Show the baseline and compare it with the current run</source>
-        <translation>显示基线，并与之前显示的内容比较</translation>
+        <translation>显示基线，并与当前运行比较</translation>
     </message>
     <message>
         <source>%1 is now the baseline</source>
@@ -13147,7 +14367,7 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
     </message>
     <message>
         <source>See what would help</source>
-        <translation>可行的办法</translation>
+        <translation>查看可行的办法</translation>
     </message>
     <message>
         <source>It has %1 bytes, but a config.json has only a few thousand</source>
@@ -13175,7 +14395,7 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
     </message>
     <message>
         <source>Why memory is used</source>
-        <translation>为什么会这样</translation>
+        <translation>内存为何被占用</translation>
     </message>
     <message>
         <source>Findings, call sites, fragmentation, the live set at the cursor, kernels. A click on a row shows it in the timeline. Ctrl+F finds anything in the timeline.</source>
@@ -13183,7 +14403,7 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
     </message>
     <message>
         <source>The result of %1 was saved: %2</source>
-        <translation>%1 的结果已保留：%2</translation>
+        <translation>%1 的结果已保存：%2</translation>
     </message>
     <message>
         <source>%1. It is only in memory: save it in another place.</source>
@@ -13191,7 +14411,7 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
     </message>
     <message>
         <source>Not saved: %1: %2</source>
-        <translation>未保留：%1：%2</translation>
+        <translation>未保存：%1：%2</translation>
     </message>
     <message>
         <source>A run on this computer&apos;s GPU is in progress.</source>
@@ -13223,7 +14443,7 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
     </message>
     <message>
         <source>As a note with the range&apos;s peak, its change, and the bytes allocated and freed in it</source>
-        <translation>与其他区间并存，作为笔记记录其峰值、变化以及分配和释放的内容</translation>
+        <translation>作为备注，包含该区间的峰值、变化以及其中分配和释放的字节数</translation>
     </message>
     <message>
         <source>the notes of this run have not been read yet</source>
@@ -13295,7 +14515,7 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
     </message>
     <message>
         <source>%1 and is not overwritten. Choose another name.</source>
-        <translation>%1：保持不变。请选择其他名称。</translation>
+        <translation>%1，不会被覆盖。请选择其他名称。</translation>
     </message>
     <message>
         <source>Computing memory use … · Ctrl+. cancels</source>
@@ -13420,7 +14640,7 @@ Move the file away to write new ones.</source>
     </message>
     <message>
         <source>The file size is %1.</source>
-        <translation>该文件有 %1。</translation>
+        <translation>文件大小为 %1。</translation>
     </message>
 </context>
 <context>
@@ -13824,7 +15044,7 @@ Move the file away to write new ones.</source>
     </message>
     <message>
         <source>Build it with ./vramscope, or add it to the PATH.</source>
-        <translation>用 ./vramscope 构建；它位于本程序旁边。</translation>
+        <translation>用 ./vramscope 构建，或将其加入 PATH。</translation>
     </message>
     <message>
         <source>cannot read the program&apos;s history: %1</source>
@@ -13965,7 +15185,7 @@ Move the file away to write new ones.</source>
     </message>
     <message>
         <source>This is a recording: its techniques cannot be switched here.</source>
-        <translation>这是在别处录制的：无法在其中切换技术。</translation>
+        <translation>这是录制：无法在此切换其中的技术。</translation>
     </message>
     <message>
         <source>You can try other allocator settings.</source>
@@ -14048,7 +15268,7 @@ Move the file away to write new ones.</source>
     </message>
     <message>
         <source>The optimizer and its implementation. foreach: lists of tensors; fused: one kernel; loop: one tensor at a time</source>
-        <translation>更新权重的方式；foreach：张量列表，fused：一个内核，loop：逐个</translation>
+        <translation>优化器及其实现。foreach：张量列表；fused：一个内核；loop：逐个张量</translation>
     </message>
 </context>
 <context>
@@ -14139,7 +15359,7 @@ size &gt; 10 MiB and module ~ attn and phase = backward</translation>
     </message>
     <message>
         <source>unmapped addresses: %1</source>
-        <translation>没有内存的地址：%1</translation>
+        <translation>未映射的地址：%1</translation>
     </message>
     <message>
         <source>freed by the program, but still in use by another stream</source>
@@ -14174,7 +15394,7 @@ size &gt; 10 MiB and module ~ attn and phase = backward</translation>
     </message>
     <message>
         <source>Click a block in the segment map, or a row of a table, to see what it is and where it was allocated.</source>
-        <translation>单击段中的块或表格的行，查看它是什么以及由谁请求。</translation>
+        <translation>单击段图中的块或表格的行，查看它是什么以及在哪里分配。</translation>
     </message>
     <message>
         <source>%1 more frames in the copied text</source>
@@ -14221,7 +15441,7 @@ size &gt; 10 MiB and module ~ attn and phase = backward</translation>
     </message>
     <message>
         <source>Reduced: no animations</source>
-        <translation>减少：没有自动移动的内容</translation>
+        <translation>减少：没有动画</translation>
     </message>
 </context>
 <context>
@@ -14284,7 +15504,7 @@ size &gt; 10 MiB and module ~ attn and phase = backward</translation>
     </message>
     <message>
         <source>%1. These runs were planned in advance. Only toggles that lead from one of them to another work.</source>
-        <translation>%1。这些运行是预先规划的：在它们之间切换的开关可用。</translation>
+        <translation>%1。这些运行是预先规划的。只有在它们之间切换的开关可用。</translation>
     </message>
     <message>
         <source>With LibTorch, all models, settings and techniques work. Recordings and your own programs do not need it.</source>
@@ -14505,11 +15725,11 @@ Difference: %3 bytes.</source>
     </message>
     <message>
         <source>Draw bars from the model&apos;s defaults to the run on the left, as `vramscope waterfall` does</source>
-        <translation>从模型默认值到左侧的运行；等同于 `vramscope waterfall`</translation>
+        <translation>绘制从模型默认值到左侧运行的条形；等同于 `vramscope waterfall`</translation>
     </message>
     <message>
         <source>Move the selected bar earlier (Alt+Up): its saving depends on the techniques before it</source>
-        <translation>将所选条形提前（Alt+Up）：节省量取决于已启用的技术</translation>
+        <translation>将所选条形提前（Alt+Up）：节省量取决于排在它之前的技术</translation>
     </message>
 </context>
 <context>
@@ -14560,11 +15780,11 @@ Difference: %3 bytes.</source>
     </message>
     <message>
         <source>Known settings without effect on memory: %1</source>
-        <translation>已知，但不影响内存位置：%1</translation>
+        <translation>已知但不影响内存的设置：%1</translation>
     </message>
     <message>
         <source> The limit of %1 for segments is inferred from the recording.</source>
-        <translation> GPU 可用于段的 %1 由录制推断。</translation>
+        <translation> 可用于段的上限 %1 由录制推断。</translation>
     </message>
     <message>
         <source> Under the recorded settings the model places %1 of %2 blocks at their recorded addresses.</source>
@@ -14739,7 +15959,7 @@ Or open a .trace or a memory snapshot: Ctrl+O, or drop it here.</source>
     </message>
     <message>
         <source>Cannot draw the timeline</source>
-        <translation>无法绘制</translation>
+        <translation>无法绘制时间线</translation>
     </message>
     <message>
         <source>Close other programs, or open a part of the trace</source>
