@@ -20,7 +20,7 @@ struct ToggleRow {
   const TechniqueDeclaration* technique;
   const Toggle* toggle;
 };
-// By group, in the order in which the groups first appear in the catalogue.
+// All toggles by group, in the order in which the groups first appear in the catalogue.
 const std::vector<ToggleRow>& Toggles();
 const Toggle* FindToggle(std::string_view id);  // null: unknown id
 

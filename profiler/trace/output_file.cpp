@@ -180,7 +180,7 @@ OutputFile::~OutputFile() {
 absl::Status OutputFile::Write(std::string_view bytes) {
   if (!status_.ok()) return status_;
   while (!bytes.empty()) {
-    // In parts, because a single write is limited to 2 GiB.
+    // Writes in parts, because a single write is limited to 2 GiB.
     const ssize_t n = Uninterrupted(
         [&] { return ::write(fd_, bytes.data(), std::min<size_t>(bytes.size(), 1u << 30)); });
     if (n < 0) return status_ = Error(errno);
