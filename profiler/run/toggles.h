@@ -26,8 +26,8 @@ const Toggle* FindToggle(std::string_view id);  // null: unknown id
 
 bool IsOn(const Toggle& toggle, const RunConfig& config);
 RunConfig SwitchedOn(const Toggle& toggle, const RunConfig& config);
-// Also switches off settings that depend on the toggle: with 16-bit precision, flash attention,
-// which needs it.
+// Also switches off settings that depend on the toggle: switching off 16-bit precision also
+// switches off flash attention, which needs it.
 RunConfig SwitchedOff(const Toggle& toggle, const RunConfig& config);
 // Why the toggle cannot be switched on (or has no effect) with the other settings; empty: it can.
 std::string BlockedBecause(const Toggle& toggle, const RunConfig& config);

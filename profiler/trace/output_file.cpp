@@ -131,7 +131,7 @@ absl::StatusOr<std::unique_ptr<OutputFile>> OutputFile::Create(const std::string
   }
   file->fd_ = OpenUnnamed(FolderOf(file->target_), mode);
   if (file->fd_ >= 0) {
-    // Reports too long a name before anything is written.
+    // Reports now that the name is too long, before anything is written.
     if (::access(file->TemporaryName(0).c_str(), F_OK) != 0 && errno == ENAMETOOLONG)
       return file->Error(ENAMETOOLONG);
     file->CountAsWriting(true);
