@@ -160,7 +160,7 @@ class CachingAllocator {
   // The same as the functions of rules.h, for callers that include only this header.
   static uint64_t RoundSize(uint64_t bytes);      // to 512, at least 512
   static uint64_t SegmentSize(uint64_t rounded);  // 2 MiB, 20 MiB, or a multiple of 2 MiB
-  // With settings.
+  // The same with other settings than the default.
   static uint64_t RoundSize(uint64_t bytes, const run::AllocConf& conf);
   static uint64_t SegmentSize(uint64_t rounded, const run::AllocConf& conf);
 

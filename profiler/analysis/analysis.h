@@ -1,7 +1,6 @@
 // Computes figures of a Trace as plain values: curves, peak, phases, summary, diff. The bytes of a
-// category are those of its blocks (rounded), so that the categories add up to the allocated bytes,
-// which torch.cuda.memory_allocated() reports; requested bytes are separate. Pure functions of an
-// immutable Trace; thread-safe.
+// category are those of its blocks (rounded), so that the categories add up to the allocated bytes;
+// requested bytes are separate. Pure functions of an immutable Trace; thread-safe.
 #pragma once
 
 #include <absl/status/statusor.h>

@@ -24,7 +24,7 @@ struct OutsideRow {
   double total_ms = 0;  // sum over the phases only
   uint64_t peak_allocated = 0, peak_reserved = 0;
 };
-// In order. Fetching data for these phases gets no row of its own.
+// Returns the rows in order of time. Fetching data for these phases gets no row of its own.
 std::vector<OutsideRow> OutsideSteps(const trace::Trace& trace, const MemoryCurves& curves);
 
 }  // namespace vramscope::analysis

@@ -31,7 +31,7 @@ class CsvReader {
  public:
   explicit CsvReader(std::string_view text) : rest_(text) {}
 
-  // False: no more rows. Empty lines are skipped.
+  // Reads the next row; false: there are no more rows. Empty lines are skipped.
   absl::StatusOr<bool> Next(std::vector<std::string>& fields) {
     while (!rest_.empty() && (rest_.front() == '\n' || rest_.front() == '\r')) {
       line_ += rest_.front() == '\n';

@@ -6,8 +6,8 @@
 namespace vramscope::analysis {
 namespace {
 
-// Searches once from (0, 0) of a, b. Appends the matches of the path (offset by base) and returns
-// its end: the end of both, or the furthest point after max_differences.
+// Searches once for a path from (0, 0) through a and b. Appends its matches (offset by base) and
+// returns where it ends: at the end of both, or at the furthest point after max_differences.
 struct Reached {
   uint32_t a = 0, b = 0;
 };

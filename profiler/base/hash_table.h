@@ -368,7 +368,7 @@ class HashTable {
     }
   }
 
-  // Not inline, because most calls only search.
+  // Kept out of line, because most calls only search.
   template <class... From>
   [[gnu::noinline]] iterator InsertNew(size_t hash, From&&... from) {
     size_t place = FirstNotFull(hash);

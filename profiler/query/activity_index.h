@@ -33,7 +33,8 @@ namespace vramscope::query {
 inline constexpr uint32_t kNoRow = UINT32_MAX;
 
 struct ActivityTrack {
-  // In the order of the tracks.
+  // The kinds of tracks, in the order in which tracks are sorted. The comments name the fields that
+  // distinguish the tracks of a kind.
   enum class Of : uint8_t {
     kStream,            // kernels, memcpys and memsets: device, stream
     kCollectives,       // device, stream

@@ -66,7 +66,8 @@ class AddressAxis {
   std::vector<uint32_t> first_piece_;  // indexed by segment
   std::vector<Piece> pieces_;          // sorted by segment and address
   std::vector<uint64_t> offset_;       // indexed by segment
-  // By allocation, if some are outside all segments (CPU backend); else empty.
+  // Offsets indexed by allocation, if some allocations are outside all segments (CPU backend); else
+  // empty.
   std::vector<uint64_t> own_offset_;
 };
 

@@ -21,7 +21,7 @@
 
 namespace vramscope::query {
 
-// In the order of the tests; the first that applies is the cause.
+// The causes are tested in this order; the first that applies is the cause.
 enum class IdleCause : uint8_t {
   kMemory,           // the host was in cudaMalloc or cudaFree for a large part of the gap
   kSynchronization,  // the host was waiting for the device, with nothing queued
@@ -48,7 +48,7 @@ class IdleGaps {
   // The maximum delay between another stream's end and the begin of a stream that waited for it.
   static constexpr int64_t kHandOver = 5'000;
 
-  // From the first to the last activity of the stream or device.
+  // The gaps of a stream or device, from its first to its last activity.
   struct Line {
     uint8_t device = 0;
     uint32_t stream = trace::kAllStreams;  // kAllStreams: the device, whose gaps are times without

@@ -60,7 +60,7 @@ class OperandLinks {
     friend bool operator==(const Touches&, const Touches&) = default;
   };
   Touches TouchesOf(trace::AllocationId allocation) const;
-  // At most `most` activities, by begin.
+  // The activities that touch the block, sorted by begin; at most `most`.
   std::vector<uint32_t> TouchedBy(trace::AllocationId allocation, size_t most) const;
 
   size_t MemoryBytes() const { return bytes_.load(std::memory_order_relaxed); }

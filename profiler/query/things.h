@@ -12,7 +12,7 @@
 
 namespace vramscope::query {
 
-// In the order in which results are listed.
+// The kinds, in the order in which results are listed.
 enum class ThingKind : uint8_t {
   kBlock,  // row of Trace::allocations
   // Rows of Trace::activities:

@@ -47,7 +47,7 @@ enum class Action : uint8_t {
               // kAlloc
 };
 
-// In time order, for all devices together (each device's own order is kept). One row per entry.
+// The entries of all devices in order of time (each device's own order is kept), one row per entry.
 // Reconstruct does not need `time_ns` and `stack`, which may be empty for it.
 struct EntryTable {
   std::vector<Action> action;
@@ -58,7 +58,7 @@ struct EntryTable {
   std::vector<uint32_t> stream;       // row of Recording::streams
   std::vector<uint8_t> device;        // empty: all of device 0
   std::vector<trace::Category> said;  // category in the file; empty: the file has none
-  // As PyTorch writes them, as strings of the Recording; empty if no entry has any.
+  // The texts that PyTorch writes, as ids of Recording::strings; empty if no entry has any.
   std::vector<trace::StringId> user_metadata, compile_context;
   uint32_t size() const { return static_cast<uint32_t>(action.size()); }
   trace::StackId StackOf(EntryIndex i) const { return stack.empty() ? trace::StackId() : stack[i]; }
@@ -135,13 +135,13 @@ struct Recording {
   trace::StackTable stacks;
   EntryTable entries;
   std::vector<SegmentState> segments;  // at the end, by (device, address); may be unused (Kineto)
-  // By (device, address). States where older blocks were allocated and, in a file without segments,
-  // which blocks were live.
+  // Sorted by (device, address). States where older blocks were allocated and, in a file without
+  // segments, which blocks were live.
   std::vector<OlderAlloc> older;
   std::vector<uint64_t> streams = {0};  // as recorded (pointers or numbers)
   std::vector<Annotation> annotations;  // sorted by begin
-  // Further events of the file, by time: ops, modules, device usage. String ids are those of
-  // `strings`.
+  // Further events of the file (ops, modules, device usage), sorted by time. String ids of these
+  // and of the activities are those of `strings`.
   std::vector<trace::Event> extras;
   std::vector<trace::Activity> activities;  // kernels, memcpys, calls; in any order
   std::vector<std::string> warnings;

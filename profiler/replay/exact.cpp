@@ -389,7 +389,7 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
     window_.clear();
   }
 
-  // False: the result differs from the recording.
+  // Calls empty_cache() on the model; false: the result differs from the recording.
   bool EmptyCache() {
     differed_ = false;
     for (const Recorded& r : window_) {

@@ -7,8 +7,8 @@
 //   r.gpu_full;   // 39: "flushed 39 times because the GPU was full"
 //   r.card.bytes;  // inferred from them
 //
-// For one device (trace/one_device.h). Pure functions of an immutable Trace; thread-safe. One walk
-// over the events.
+// Requires a trace of one device (trace/one_device.h). Pure functions of an immutable Trace;
+// thread-safe. They walk over the events once.
 #pragma once
 
 #include <cstdint>

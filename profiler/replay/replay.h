@@ -6,8 +6,8 @@
 //   ASSIGN_OR_RETURN(Replayed r, Replay(trace, {}));
 //   r.addresses_equal == r.addresses_total;
 //
-// For one device: of a trace of several, replay each device's slice (trace/one_device.h). Pure
-// functions of an immutable Trace; thread-safe.
+// Requires a trace of one device: of a trace of several, replay each device's slice
+// (trace/one_device.h). Pure functions of an immutable Trace; thread-safe.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -122,8 +122,8 @@ absl::StatusOr<Replayed> Replay(const trace::Trace& trace, const ReplayOptions& 
 
 // The replays with which what-ifs are compared, the same on every page.
 struct Baseline {
-  // With the recorded settings from the recorded start state. Where the model is exact, this is the
-  // recording.
+  // The replay with the recorded settings from the recorded start state. If the model is exact, it
+  // equals the recording.
   Replayed own;
   // The same with the older blocks allocated anew, as in a replay with other settings, so that only
   // the settings differ; nullopt: no block is older than the recording.

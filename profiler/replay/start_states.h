@@ -1,10 +1,10 @@
 // Finds the start states that agree with a recording. A rest of a large block that is too small to
 // be split off (at most 1 MiB) is a tail of that block. For a block that is older than the
 // recording and freed within it, no file states whether it has a tail. The tail only affects the
-// size and address of the free block after it. If a recorded choice would have used that free block
-// with some tail sizes but did not, it excludes these sizes; if it used it, its address gives the
-// exact size. Since the choices are recorded, each block can be tested on its own, which covers all
-// start states without trying combinations. Internal to this folder.
+// size and address of the free block after it. If the recorded allocator did not choose that free
+// block although with some tail sizes it would have, these sizes are excluded; if it did, the
+// block's address gives the exact size. Since the choices are recorded, each block can be tested on
+// its own, which covers all start states without trying combinations. Internal to this folder.
 #pragma once
 
 #include <bitset>

@@ -44,8 +44,8 @@ struct AllocConf {
 // is stricter: PyTorch reads "128MB" as 128 and accepts a missing colon; here both are errors.
 absl::StatusOr<AllocConf> ParseAllocConf(std::string_view text);
 
-// In the syntax of PYTORCH_CUDA_ALLOC_CONF, without defaults and ignored keys; "" if all are
-// defaults.
+// Returns the settings in the syntax of PYTORCH_CUDA_ALLOC_CONF, without defaults and ignored keys;
+// "" if all are defaults.
 std::string ToString(const AllocConf& conf);
 
 }  // namespace vramscope::run

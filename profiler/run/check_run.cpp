@@ -68,7 +68,7 @@ absl::Status CheckFamily(const RunConfig& config, const ModelConfig& model) {
   return absl::OkStatus();
 }
 
-// Only for plans: programs bring their own PyTorch, which may have other kernels.
+// Only called for plans: programs bring their own PyTorch, which may have other kernels.
 absl::Status CheckKernels(const RunConfig& config) {
   if (config.backend != Backend::kPlan) return absl::OkStatus();
   const absl::StatusOr<DeviceProfile> device = ResolveDevice(config);

@@ -34,7 +34,7 @@ struct ConfigNames {
   std::string architecture;  // the first of `architectures`
   std::string model_type;
 };
-// kInvalidArgument: the file has neither.
+// Reads both names. kInvalidArgument: the file has neither.
 absl::StatusOr<ConfigNames> NamesOf(const nlohmann::json& object);
 
 // kInvalidArgument: no family of `supported` reads a model with these names.

@@ -92,7 +92,7 @@ bool Store(To& to, const std::optional<From>& from) {
   return from.has_value();
 }
 
-// With the largest unit that represents the number exactly.
+// Writes a size with the largest unit that represents the number exactly.
 std::string Size(uint64_t bytes) {
   if (bytes > 0 && bytes % (1 << 30) == 0) return fmt::format("{}GiB", bytes >> 30);
   if (bytes > 0 && bytes % (1 << 20) == 0) return fmt::format("{}MiB", bytes >> 20);

@@ -29,7 +29,7 @@ absl::StatusOr<Device> DeviceFromFigures(const Figures& figures);
 // errors.
 absl::StatusOr<Figures> FiguresFromJson(std::string_view json);
 
-// By key, alias or name, in any spelling; null: not in the table.
+// Finds a GPU by key, alias or name, in any spelling; null: not in the table.
 const Device* FindInTable(std::string_view name);
 std::string_view KeyOfAlias(std::string_view name);  // `name` itself if it is no alias
 

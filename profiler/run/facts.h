@@ -28,7 +28,7 @@ bool Holds(const Condition& condition, const RunConfig& config);
 // The choices of a control for this setting: its own, or those that depend on the model.
 std::vector<Choice> ChoicesOf(const SettingDeclaration& setting, const RunConfig& config);
 
-// Of all techniques, in the catalogue's order, including rules that only advise.
+// The broken rules of all techniques, in the catalogue's order, including rules that only advise.
 std::vector<const Rule*> BrokenRules(const RunConfig& config);
 
 // kInvalidArgument with the text of the first broken rule that refuses.

@@ -99,7 +99,7 @@ KeySpec Declared(const SettingDeclaration& setting) {
     spec.is_list = setting.format == "names" || spec.numbers_in_list;
     spec.check = [format](std::string_view v) { return format->normalized(v).status(); };
   }
-  // Stored in normalised form, so that equal settings are equal texts.
+  // The value is stored in normalised form, so that equal settings are equal texts.
   spec.apply = [key = spec.key, kind = setting.kind, format](RunConfig& c, std::string_view v) {
     std::string text(v);
     if (kind == ValueKind::kInteger) text = fmt::format("{}", ParseInteger(v).value());

@@ -7,10 +7,10 @@
 
 namespace vramscope::run {
 
-// In double quotes, escaped as in JSON, cut after 200 bytes.
+// The text in double quotes, escaped as in JSON, cut after 200 bytes.
 std::string Quoted(std::string_view text);
 
-// Plain ASCII: any other character becomes '?'; cut after `most` bytes.
+// The text as plain ASCII: any other character becomes '?'; cut after `most` bytes.
 std::string Printable(std::string_view text, size_t most);
 
 // Replaces bytes that are not UTF-8 by U+FFFD: a file name may contain them, a protobuf string may

@@ -29,7 +29,7 @@ struct Seq {
 // path of a histogram file, which is read. kInvalidArgument describes the error.
 absl::StatusOr<Seq> ParseSeq(std::string_view text);
 
-// In the syntax of `--set seq=`.
+// The run's `seq` in the syntax of `--set seq=`.
 std::string SeqText(const RunConfig& config);
 // A short form: "512", "400,1536,400", "12 lengths up to 1536", "set.csv up to 512" (where samples
 // are cut).

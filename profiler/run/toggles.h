@@ -20,14 +20,14 @@ struct ToggleRow {
   const TechniqueDeclaration* technique;
   const Toggle* toggle;
 };
-// By group, in the order in which the groups first appear in the catalogue.
+// All toggles by group, in the order in which the groups first appear in the catalogue.
 const std::vector<ToggleRow>& Toggles();
 const Toggle* FindToggle(std::string_view id);  // null: unknown id
 
 bool IsOn(const Toggle& toggle, const RunConfig& config);
 RunConfig SwitchedOn(const Toggle& toggle, const RunConfig& config);
-// Also switches off settings that depend on the toggle: with 16-bit precision, flash attention,
-// which needs it.
+// Also switches off settings that depend on the toggle: switching off 16-bit precision also
+// switches off flash attention, which needs it.
 RunConfig SwitchedOff(const Toggle& toggle, const RunConfig& config);
 // Why the toggle cannot be switched on (or has no effect) with the other settings; empty: it can.
 std::string BlockedBecause(const Toggle& toggle, const RunConfig& config);

@@ -58,8 +58,8 @@ using OperandTable = ActivityTable;
 // defined.
 absl::Status CheckActivity(const Activity& activity, size_t strings);
 
-// "Memcpy HtoD (Pinned -> Device)": the name that tools based on CUPTI show. If `peer`, "PtoP":
-// between two devices.
+// "Memcpy HtoD (Pinned -> Device)": the name that tools based on CUPTI show. With `peer` (a memcpy
+// between two devices), it has "PtoP".
 std::string CopyName(MemorySpace from, MemorySpace to, bool peer = false);
 std::string SetName(MemorySpace to);  // "Memset (Device)"
 // Whether the name is that of a memcpy between two devices; no field records this.

@@ -49,7 +49,7 @@ struct Last {
 // same blocks, and use new ones in the order in which they were allocated.
 class OperandBlocks {
  public:
-  // False: the value cannot be coded.
+  // Codes one value; false: it cannot be coded.
   bool Code(uint64_t address, uint64_t made, uint64_t& code) {
     const auto [before, is_new] = made_.try_emplace(address, made);
     code = 0;
@@ -58,7 +58,7 @@ class OperandBlocks {
     code = 1 + ZigZag(static_cast<int64_t>(made - std::exchange(last_, made)));
     return code != 0;
   }
-  // False: no operand has this code.
+  // The inverse of Code(); false: no operand has this code.
   bool Decode(uint64_t address, uint64_t code, uint64_t& made) {
     const auto [before, is_new] = made_.try_emplace(address);
     if (code == 0) {

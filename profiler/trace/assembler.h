@@ -36,8 +36,8 @@ struct TraceAssembler::Impl {
   // memcpys and driver allocations were events.
   absl::Status AddEvents(std::span<Event> events);
   absl::Status AddActivities(std::span<const Activity> activities);
-  // Compares the received counts with those of the footer; returns a text that says what is missing,
-  // or "". `where` precedes the received count in the text: "arrived:".
+  // Compares the received counts with those of the footer; returns a text about what is missing, or
+  // "". `where` precedes the received count in the text: "arrived:".
   std::string Missing(std::string_view where) const;
   // Checks that the batch begins at the next event of the file.
   absl::Status CheckStart(const BatchStart& start) const;

@@ -59,7 +59,7 @@ class Predictor {
         return last_id_[static_cast<uint8_t>(kind)];
     }
   }
-  // In units of 1 << address_shift.
+  // The predicted address, in units of 1 << address_shift.
   uint64_t Address(EventKind kind) const { return last_address_[static_cast<uint8_t>(kind)]; }
   uint64_t Rounded(EventKind kind, uint64_t bytes) const {
     if (kind != EventKind::kAlloc) return 0;

@@ -1,6 +1,5 @@
 // Names of the counters (ActivityKind::kCounter) for the memory of a GPU, whichever process uses
-// it. Counters that were read together have the same begin. explain/device_memory.h computes with
-// them.
+// it. Counters that were read together have the same begin. explain/device_memory.h evaluates them.
 #pragma once
 
 #include <array>

@@ -22,7 +22,8 @@ class EventSink {
   // Stacks precede the events that use them. Only importers write stacks.
   virtual void Stacks(const StackIncrement&) {}
   virtual void Events(std::span<const Event> events) = 0;
-  // In any order and at any time between Begin and End. Only recorders of a GPU write activities.
+  // May be called at any time between Begin and End, with activities in any order. Only recorders
+  // of a GPU write activities.
   virtual void Activities(std::span<const Activity>) {}
   virtual void End(bool complete, std::string_view message) = 0;
 };

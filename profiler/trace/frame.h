@@ -83,8 +83,8 @@ class FrameDecoder {
   // nullopt: more bytes are needed. An error (kDataLoss, with the offset) means that the bytes are
   // not a frame or the checksum is wrong; the decoder stays at that offset.
   absl::StatusOr<std::optional<Frame>> Next();
-  absl::StatusOr<std::optional<RawFrame>> NextRaw();  // likewise, without decompression
-  // Likewise, without checking the checksum, which would take too long on some threads.
+  absl::StatusOr<std::optional<RawFrame>> NextRaw();  // like Next(), without decompression
+  // Like NextRaw(), but does not check the checksum, which would take too long on some threads.
   absl::StatusOr<std::optional<RawFrame>> NextUnverified();
   uint64_t offset() const { return offset_; }  // position of the next frame
   size_t buffered() const { return buffer_.size() - start_; }

@@ -43,7 +43,7 @@ class LiveState {
 
   uint64_t next_block() const { return next_block_; }
   uint64_t next_segment() const { return next_segment_; }
-  // Sum over all devices.
+  // Allocated bytes of all devices together.
   uint64_t allocated() const { return allocated_; }
   uint64_t reserved() const { return reserved_; }
 

@@ -7,10 +7,10 @@
 //   MemoryCursor there = MemoryCursor::Behind(trace, event);   // the memory after an event
 //
 // Allocated is the sum of the blocks in use (bytes_rounded), until their free has completed:
-// torch.cuda.memory_allocated(). Reserved is the device memory that the allocator has reserved:
-// torch.cuda.memory_reserved(). An expandable segment counts with its mapped pages, because its own
-// bytes are only addresses; other segments count whole. Copyable values; not thread-safe while they
-// change.
+// "active_bytes" of torch.cuda.memory_stats(). Reserved is the device memory that the allocator has
+// reserved: torch.cuda.memory_reserved(). An expandable segment counts with its mapped pages,
+// because its own bytes are only addresses; other segments count whole. Copyable values; not
+// thread-safe while they change.
 #pragma once
 
 #include <array>

@@ -131,7 +131,7 @@ absl::StatusOr<std::unique_ptr<OutputFile>> OutputFile::Create(const std::string
   }
   file->fd_ = OpenUnnamed(FolderOf(file->target_), mode);
   if (file->fd_ >= 0) {
-    // Reports too long a name before anything is written.
+    // Reports now that the name is too long, before anything is written.
     if (::access(file->TemporaryName(0).c_str(), F_OK) != 0 && errno == ENAMETOOLONG)
       return file->Error(ENAMETOOLONG);
     file->CountAsWriting(true);
@@ -180,7 +180,7 @@ OutputFile::~OutputFile() {
 absl::Status OutputFile::Write(std::string_view bytes) {
   if (!status_.ok()) return status_;
   while (!bytes.empty()) {
-    // In parts, because a single write is limited to 2 GiB.
+    // Writes in parts, because a single write is limited to 2 GiB.
     const ssize_t n = Uninterrupted(
         [&] { return ::write(fd_, bytes.data(), std::min<size_t>(bytes.size(), 1u << 30)); });
     if (n < 0) return status_ = Error(errno);

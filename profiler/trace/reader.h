@@ -23,8 +23,9 @@ struct ReadOptions {
   std::function<void(double fraction)> progress = {};  // called on the calling thread; 0 .. 1
   const std::atomic<bool>* cancel = nullptr;           // set it to end with kCancelled
   uint64_t memory_limit = 0;  // replaces the limit by the file's size (MemoryBudget); 0: none
-  // Only a time range, relative to the first event. The memory that is in use at its begin comes
-  // first, before kMarkerRecordingBegin, and the slices that are open there are begun.
+  // Restricts reading to a time range, relative to the first event. The memory that is in use at
+  // its begin comes first, before kMarkerRecordingBegin, and the slices that are open there are
+  // begun.
   int64_t from_ns = INT64_MIN, to_ns = INT64_MAX;
   // Decoding threads, including the calling one; 0: one per CPU, at most 4.
   int threads = 0;

@@ -213,7 +213,7 @@ class TraceBuilder {
   absl::Status AddStrings(uint32_t first_id, std::span<const std::string> values);
   absl::Status AddStacks(const StackIncrement& increment);
   absl::Status AddEvents(std::span<const Event> events);
-  // In any order, at any time; kDataLoss as from CheckActivity.
+  // May be called at any time, with activities in any order. kDataLoss as from CheckActivity.
   absl::Status AddActivities(std::span<const Activity> activities);
   void AddWarning(std::string text);
   uint64_t events() const;

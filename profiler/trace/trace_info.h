@@ -48,7 +48,7 @@ struct TraceInfo {
   // False: the file has an order but no times. EventTable::time_ns then counts entries (entry i has
   // time i), and nothing may be shown in seconds.
   bool has_times = true;
-  // As in the file. A file without events is a state that consists of these figures only.
+  // The figures in the file. A file without events is a state that consists of these figures only.
   std::vector<Statistic> statistics;
 };
 

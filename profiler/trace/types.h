@@ -48,7 +48,7 @@ inline constexpr std::string_view kMarkerTrainingEnd = "training_end";
 // existed when the recording began.
 inline constexpr std::string_view kMarkerRecordingBegin = "recording_begin";
 
-// In PyTorch's terms.
+// Categories of memory, in PyTorch's terms.
 enum class Category : uint8_t {
   kUnknown = 0,
   kParameter = 1,
@@ -140,7 +140,7 @@ struct Event {
   StringId name;
   StringId module;
   StackId stack;  // call stack of an allocator event
-  // Of allocator events of a recording, as PyTorch writes them: torch.cuda.memory's user metadata,
+  // For allocator events of a recording, as PyTorch writes them: torch.cuda.memory's user metadata,
   // and the compiled region ("0/0") that allocated.
   StringId user_metadata;
   StringId compile_context;
