@@ -112,7 +112,8 @@ void Document::Arrived(Session::DigestPtr digest, bool partial, int64_t now_unix
   if (expects_entry_ || history.now() == nullptr) {
     history.Append(std::move(entry));
   } else {
-    // The current entry again, or the entry that undo, a click or a swap returns to.
+    // The result belongs to an existing entry: the current one, or the one that undo, a click or a
+    // swap returns to.
     const bool same = !plan || PlanKey(history.now()->config) == PlanKey(config);
     const size_t there = plan ? history.Find(config) : history.FindFigures(entry);
     if (plan && !same && there == History::kNone) {

@@ -33,10 +33,10 @@ enum class SourceKind : uint8_t { kPlan, kGpuRun, kFile, kProgram };
 
 struct Source {
   SourceKind kind = SourceKind::kPlan;
-  std::string file = {};             // kFile: absolute
-  importers::OpenOptions part = {};  // kFile: the part to open; has no callbacks
+  std::string file = {};             // kFile: its absolute path
+  importers::OpenOptions part = {};  // kFile: the part to open; its callbacks are not set
   std::string stamp = {};            // kFile: changes when the file is written
-  program::Request program = {};     // kProgram: as last started
+  program::Request program = {};     // kProgram: the request of its last start
 };
 
 // The visible time range, cursor and selection. Times are trace times in ns.
@@ -69,7 +69,7 @@ class History {
   const HistoryEntry* now() const { return current_ == kNone ? nullptr : &entries_[current_]; }
   // Makes `entry` the current one and returns its index.
   size_t Append(HistoryEntry entry);
-  // The current result was computed again: replaces its figures and keeps its text.
+  // Replaces the figures of the current entry, whose result was computed again. Keeps its text.
   void Update(const HistoryEntry& entry);
   void GoTo(size_t at);
   // Index of the newest entry with this configuration; kNone: none.
@@ -91,10 +91,10 @@ struct UndoStep {
   std::string text;  // "LoRA on"
   run::RunConfig before = {}, after = {};
   std::string lanes_before = {}, lanes_after = {};
-  // The document that was shown when the change was made, if the change was applied to a plan that
-  // was opened for it; 0: this one.
+  // 0: the change is one of this document. Otherwise the change was applied to a plan that was
+  // opened for it, and this is the document that was shown when the user made the change.
   DocumentId from = 0;
-  // kNotes: identifies the content of the run that has the notes. It may not be shown any more.
+  // kNotes: identifies the content of the run that has the notes. The run may no longer be shown.
   std::string notes_of = {};
   std::shared_ptr<const NoteList> notes_before = {}, notes_after = {};
 };
@@ -106,7 +106,7 @@ class UndoSteps {
   void Push(UndoStep step);  // discards the steps that could be redone
   const UndoStep* next_undo() const { return done_ == 0 ? nullptr : &steps_[done_ - 1]; }
   const UndoStep* next_redo() const { return done_ == steps_.size() ? nullptr : &steps_[done_]; }
-  // Require next_undo() or next_redo(), respectively.
+  // Undo() requires a next_undo(), Redo() a next_redo().
   const UndoStep& Undo() { return steps_[--done_]; }
   const UndoStep& Redo() { return steps_[done_++]; }
 
@@ -134,8 +134,8 @@ class Document {
   DocumentState state() const;
   // "gpt2", "run.trace", "train.py"
   std::string Title() const;
-  // True if nothing was ever shown, changed or started in it. The first opened document replaces
-  // it.
+  // True if nothing was ever shown, changed or started in it. A document that is opened from a
+  // blank one replaces it.
   bool Blank() const;
 
   // Announces a result. `change`: the difference from the previous result; nullopt: the result
@@ -154,7 +154,7 @@ class Document {
   bool CanReload() const;
   // Frees the result. Requires CanReload().
   void Release();
-  void WasReleased() {  // by an earlier window
+  void WasReleased() {  // the result existed in an earlier session
     released_ = true;
     expects_entry_ = false;
   }

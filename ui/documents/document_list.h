@@ -51,7 +51,7 @@ class DocumentList {
   // Closing the last document opens an empty plan with its settings.
   DocumentId Close(DocumentId id);
   void Move(size_t from, size_t to);  // moves a tab
-  // The next or previous tab of the active one; wraps around.
+  // The tab after the active one (`direction` > 0) or before it; wraps around.
   DocumentId Neighbour(int direction) const;
   // The document that was active before the current one.
   DocumentId ShownBefore() const;

@@ -27,7 +27,7 @@ std::string ConfigText(const run::RunConfig& config) {
   return absl::Base64Escape(run::ToProtoBytes(config));
 }
 
-// These read members of an object that may be missing or of any type.
+// These functions read a member of an object. It may be missing or have the wrong type.
 std::string Text(const Json& object, const char* key) {
   const auto found = object.find(key);
   if (found == object.end() || !found->is_string()) return {};

@@ -47,7 +47,7 @@ void Session::Show(DigestPtr digest, bool partial) {
   shown_ = std::move(digest);
   partial_ = partial;
   if (partial) return;
-  // It is large and no longer needed.
+  // Frees the previous trace, which is large, if it cannot be compared.
   if (Against() != previous_) previous_ = nullptr;
 }
 

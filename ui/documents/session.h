@@ -25,8 +25,8 @@ class Session {
   const DigestPtr& shown() const { return shown_; }  // null: none yet
   bool partial() const {
     return partial_;
-  }  // shown() is an incomplete trace of a run or file in progress
-  bool from_file() const { return from_file_; }      // opened, not run here
+  }  // shown() is an incomplete trace: the run or the reading of the file continues
+  bool from_file() const { return from_file_; }      // opened from a file, not run here
   const std::string& file() const { return file_; }  // the file it was read from or saved to
   // Files that must not be overwritten, because the shown trace or the baseline was read from them.
   std::vector<std::string> sources() const;
@@ -41,7 +41,8 @@ class Session {
   void SavedAs(std::string path) { file_ = std::move(path); }
   // Replaces the shown trace, which becomes the previous run unless either of them is partial.
   void Show(DigestPtr digest, bool partial);
-  // Frees the shown and the previous trace, to be computed or read again. The baseline stays.
+  // Frees the shown trace, which can be computed or read again, and the previous one. The baseline
+  // stays.
   void Release();
   // Makes the shown trace the previous run. Needed before partial traces of a new run are shown,
   // because those never become the previous run.
@@ -54,7 +55,8 @@ class Session {
   // Documents opened from this one do not inherit it.
   void SetBaseline(DigestPtr digest, std::string file, bool for_this_only = false);
   bool baseline_for_this_only() const { return baseline_ != nullptr && baseline_for_this_only_; }
-  // Makes the shown trace the baseline, and returns the old baseline, which must then be shown.
+  // Makes the shown trace the baseline, and returns the old baseline, which the caller must then
+  // show.
   DigestPtr SwapBaseline();
 
  private:

@@ -19,8 +19,8 @@ namespace vramscope::ui {
 
 enum class CompareBy : uint8_t { kSite, kCategory, kPhase, kStep, kRequest, kKernel };
 inline constexpr int kCompareBys = 6;
-// Whether the sequences of allocations must be aligned first. That takes seconds if two long
-// sequences have little in common.
+// Whether the table needs the alignment of both sequences of allocations. That takes seconds if two
+// long sequences have little in common.
 constexpr bool NeedsAlignment(CompareBy by) {
   return by == CompareBy::kRequest || by == CompareBy::kKernel;
 }

@@ -50,8 +50,8 @@ std::vector<uint64_t> Columns(size_t size, int64_t begin_ns, int64_t end_ns, int
   return out;
 }
 
-// Calls run(first, end, y) for each run of columns with equal height. Filling their rectangles is a
-// hundred times as fast as stroking a path of thousands of steps.
+// Calls run(first, end, y) for each group of neighbouring columns with equal height. Filling one
+// rectangle for each group is a hundred times as fast as stroking a path of thousands of steps.
 template <class Run>
 void ForRuns(const std::vector<uint64_t>& columns, const QRectF& box, double top, const Run& run) {
   const auto y_of = [&](size_t i) {
@@ -173,8 +173,8 @@ void CurvePlot::paintEvent(QPaintEvent*) {
     painter.setPen(ToQColor(theme_.faint));
     painter.drawText(QRectF(box.left() + 4, y - kLabelHeight, box.width() - 8, kLabelHeight),
                      Qt::AlignRight | Qt::AlignBottom,
-                     // Not converted from double, which would round 2^64 - 1 up to a value that
-                     // does not fit.
+                     // `most` is not converted from double: double would round 2^64 - 1 up to a
+                     // value that does not fit.
                      Bytes(part < 1 ? most / 2 : most));
   }
   // The legend.

@@ -121,7 +121,8 @@ QString ExplainPage::head() const { return head_->text(); }
 void ExplainPage::changed(int changes) {
   stale_ |= changes;
   if (changes & kRange) ShowHead();
-  // Results for the previous document are useless. A hidden page computes nothing.
+  // Cancels here because results for the previous document are useless, and a hidden page does not
+  // reach Refresh().
   if (changes & kDocument) jobs_.cancel();
   if (isVisible()) Look();
 }
@@ -155,7 +156,7 @@ void ExplainPage::Look() {
   stale_ = 0;
   if (changes == 0) return;
   if (context_.digest == nullptr || (wantsEvents() && context_.trace()->events.size() == 0)) {
-    stale_ = changes & kTheme;  // the theme is not announced again with the next document
+    stale_ = changes & kTheme;  // kept pending: the next document does not announce it again
     jobs_.cancel();
     Head(context_.opening ? tr("Still loading: this page needs the whole file.")
                           : tr("No run yet: plan one (Ctrl+R), or open a recording (Ctrl+O)."));

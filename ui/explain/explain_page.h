@@ -37,7 +37,7 @@ struct ExplainContext {
   const trace::Trace* trace() const { return digest ? digest->trace.get() : nullptr; }
   bool has_range() const { return range.first < range.second; }
   // The event that pages describe: at the cursor, unless it is outside the selected range;
-  // otherwise at the peak of the range or of the trace. A snapshot has only one.
+  // otherwise at the peak of the range or of the trace. A snapshot has only one event.
   trace::EventIndex moment() const;
   enum class TimeSource { kCursor, kRange, kPeak, kState };
   TimeSource time_source() const;
@@ -65,7 +65,7 @@ class ExplainPage : public QWidget {
 
  Q_SIGNALS:
   void allocationClicked(vramscope::trace::AllocationId id);
-  // Blocks to select, such as those of a call site; `id` is the current one.
+  // `blocks`: blocks to select, such as those of a call site. `id`: the one that becomes current.
   void blocksClicked(const std::vector<vramscope::trace::AllocationId>& blocks,
                      vramscope::trace::AllocationId id);
   void actionRequested(const QString& id);  // id of an action of the window
@@ -73,7 +73,7 @@ class ExplainPage : public QWidget {
   void confRequested(const QString& alloc_conf);
 
  protected:
-  virtual int cares() const = 0;          // the changes that the page wants Refresh calls for
+  virtual int cares() const = 0;          // the changes for which Refresh() is called
   virtual void Refresh(int changes) = 0;  // called while the page is visible
   virtual void Clear() = 0;               // called when there is no document
   // Whether the page is empty for a document without events.
@@ -83,13 +83,13 @@ class ExplainPage : public QWidget {
   void resizeEvent(QResizeEvent* event) override;
   // Fills the rest of the page and aligns the table's text with the head.
   void AddTable(QWidget* table);
-  // Sets the head. While a range is selected, a page that ignores ranges adds a note.
+  // Sets the head line. While a range is selected, a page that ignores ranges says so in it.
   void Head(const QString& text);
   QString head() const;
 
-  // Computes the contents on a pool thread; a newer call cancels the one before. The question
-  // returns a function that shows the result, or an empty one to show nothing. If memory runs out,
-  // the page shows an error.
+  // Runs `question` on a pool thread; a newer call cancels the one before. `question` computes the
+  // contents and returns a function that shows them, or an empty function to show nothing. If
+  // memory runs out, the page shows an error.
   using Answer = std::function<void()>;
   void Ask(std::function<Answer(const JobToken&)> question);
 

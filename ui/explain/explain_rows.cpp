@@ -24,7 +24,7 @@ Cell BadCount(uint64_t count) {
   return cell;
 }
 
-// In a trace without times, a nanosecond stands for a history entry.
+// A trace without times counts history entries in place of nanoseconds.
 Cell HeldCell(double byte_seconds, bool times) {
   const double gib = byte_seconds / 1073741824.0 * (times ? 1 : 1e9);
   const std::string figure = gib >= 1000 ? timeline::FormatCount(static_cast<uint64_t>(gib + 0.5))

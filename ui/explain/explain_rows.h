@@ -31,7 +31,8 @@ Table PinnedByTable(const explain::Fragmentation& f);
 Table PinnedTable(const explain::Fragmentation& f);
 
 Table RemedyTable(const explain::Reclaim& reclaim);
-// As recorded, the model under the recorded settings, and under others. Missing ones are left out.
+// The recorded figures, the replays under the recorded settings (`base`), and the replay under
+// other settings (`under`). A replay that is null is left out of the tables.
 struct WhatIf {
   uint64_t recorded_peak_reserved = 0, recorded_out_of_memory = 0;
   // The same baseline that explain::Reclaim uses.

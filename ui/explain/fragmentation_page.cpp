@@ -35,7 +35,7 @@ struct FragmentationPage::Found {
 FragmentationPage::FragmentationPage(const ExplainContext* context, QWidget* parent)
     : ExplainPage(context, parent) {
   setObjectName(QStringLiteral("fragmentationPage"));
-  // Takes milliseconds; a progress bar would flicker while the cursor moves.
+  // The computation takes milliseconds; a progress bar would flicker while the cursor moves.
   show_progress_ = false;
   QToolButton* unused =
       QuietButton(tr("Most unused"), tr("Go to the time with the most reserved and unused memory"));
@@ -114,7 +114,7 @@ void FragmentationPage::Refresh(int changes) {
 void FragmentationPage::Show(const Found& found) {
   shown_ = found.fragmentation;
   shown_of_ = found.digest;
-  // A snapshot has only one moment.
+  // A snapshot has only one moment, so there is no other to go to.
   for (QToolButton* to : moments_) to->setVisible(!found.digest->state());
   const trace::Trace& trace = *found.digest->trace;
   map_->setSegments(found.digest->trace, found.segments, found.category, shown_.owners);

@@ -191,7 +191,7 @@ void LiveChart::Choose(uint32_t node) {
 }
 
 void LiveChart::Zoom(uint32_t node) {
-  // A single block cannot fill the treemap; its parent does.
+  // A treemap cannot be zoomed into a single block: shows its parent.
   if (tree_->nodes[node].children.empty() && kind_ == Kind::kTreemap)
     node = tree_->nodes[node].parent;
   root_ = node;

@@ -179,7 +179,7 @@ void LiveRows::Sort(const LiveQuestion& question, std::vector<uint32_t> group_of
       case LiveColumn::kSite:
         return names[i] < names[j];
       case LiveColumn::kBlocks:
-        break;  // the same for all blocks
+        break;  // the same for all blocks: keeps the largest first
     }
     return false;
   });

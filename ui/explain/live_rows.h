@@ -49,14 +49,14 @@ class LiveRows {
     int64_t oldest_ns = 0;          // age of the oldest block
     uint32_t first = 0, count = 0;  // range in blocks()
     trace::AllocationId largest = {};
-    // Set if all blocks of the group are known to have the same one.
+    // The category of all blocks of the group; nullopt: they differ, or it is not known.
     std::optional<trace::Category> category = {};
   };
 
   LiveRows(std::shared_ptr<const trace::Trace> trace, std::shared_ptr<const analysis::LiveSet> set,
            const LiveQuestion& question);
 
-  // Sorted as the question requests; the blocks of a group are contiguous.
+  // Sorted as `question` requests; the blocks of a group are contiguous.
   const std::vector<Group>& groups() const { return groups_; }
   const std::vector<analysis::LiveAllocation>& blocks() const { return blocks_; }
   uint64_t bytes() const { return bytes_; }  // of the rows that match the filter

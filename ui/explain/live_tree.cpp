@@ -15,7 +15,8 @@
 namespace vramscope::ui {
 namespace {
 
-constexpr size_t kDeepest = 64;     // maximum frames of a stack; deeper ones count in the last
+// maximum frames of a stack; deeper frames are counted in the last one
+constexpr size_t kDeepest = 64;
 constexpr float kLeastSide = 1;     // minimum size of a box in pixels
 constexpr float kLeastInside = 24;  // minimum size of a treemap box that shows its children
 
@@ -200,7 +201,8 @@ void Place(const LiveTree& tree, uint32_t node, const Area& at, std::vector<Char
   Squarify(tree, node, {at.x + 1, at.y + kTreemapHead, at.w - 2, at.h - kTreemapHead - 1}, boxes);
 }
 
-// Fills rows or columns along the shorter side; adds boxes to one while they become squarer.
+// Fills a row along the shorter side, then the next one along the shorter side of the rest. Adds
+// boxes to a row while that makes its boxes squarer.
 void Squarify(const LiveTree& tree, uint32_t node, Area area, std::vector<ChartBox>* boxes) {
   const std::vector<uint32_t>& children = tree.nodes[node].children;
   auto left = static_cast<double>(tree.nodes[node].bytes);

@@ -21,10 +21,10 @@ constexpr float kRow = 13, kRowGap = 3;  // height of a row, and the gap between
 constexpr float kGap = 3;                // gap between segments of one row
 constexpr float kTitle = 20;
 constexpr float kMinSegment = 3;
-constexpr uint64_t kFinest = uint64_t{1} << 16;  // bytes a row
-constexpr int kSteps = 16;                       // of the search for the scale
+constexpr uint64_t kFinest = uint64_t{1} << 16;  // bytes per row
+constexpr int kSteps = 16;                       // steps of the search for the scale
 constexpr double kMostRows = 1 << 20;            // 64 GiB at the finest scale
-constexpr double kCoarsest = 0x1p63;             // bytes a row
+constexpr double kCoarsest = 0x1p63;             // bytes per row
 
 auto PoolOf(const SegmentView& s) {
   return std::tuple(s.device, s.pool == trace::Pool::kSmall, s.mempool, s.stream);
@@ -57,7 +57,7 @@ SegmentMap::SegmentMap(std::vector<SegmentView> segments, float width, float hei
     Place(width, true);
     return;
   }
-  // Searches for the fewest bytes a row at which all segments fit.
+  // Searches for the finest scale (bytes per row) at which all segments fit.
   double low = std::log2(finest);
   double high = std::log2(std::min(std::max(total * 2, finest * 4), kCoarsest));
   for (int i = 0; i < kSteps && high - low > 0.01; ++i) {

@@ -20,7 +20,7 @@ namespace vramscope::ui {
 namespace {
 
 constexpr double kZoom = 1.25;
-constexpr double kHatch = 4;  // distance of the hatching's lines in pixels
+constexpr double kHatch = 4;  // distance between the lines of the hatching, in pixels
 
 using Use = explain::SegmentView::Use;
 

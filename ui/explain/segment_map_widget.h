@@ -51,7 +51,7 @@ class SegmentMapWidget : public QAbstractScrollArea {
   std::vector<explain::SegmentView> segments_;
   std::vector<trace::Category> category_;
   SegmentMap map_;
-  uint64_t zoom_ = 0;  // bytes a row; 0: everything fits
+  uint64_t zoom_ = 0;  // bytes per row; 0: everything fits
   trace::AllocationId selection_;
   std::optional<SegmentMap::Hit> hover_;
 };

@@ -74,8 +74,7 @@ class Jobs::Task : public QRunnable {
     if (job_->token.cancelled()) return;
     job_->work(job_->token);
     job_->work = nullptr;  // frees captured data, which may be large, outside the UI thread
-    // The result must be delivered even where posting it runs out of memory: the caller waits for
-    // it.
+    // Tries again if memory runs out: the caller waits for the result.
     trace::DoUntilItWorks([this] {
       const std::lock_guard lock(job_->shared->mutex);
       Jobs* const owner = job_->shared->owner;
@@ -129,7 +128,7 @@ void Jobs::Add(std::shared_ptr<Job> job) {
   Q_EMIT changed();
 }
 
-// Where memory runs out, the exception reaches the caller of Ask().
+// If memory runs out, the caller of Ask() gets the exception.
 void Jobs::Start(const std::shared_ptr<Job>& job) {
   job->waits = false;
   try {

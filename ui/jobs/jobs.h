@@ -30,7 +30,7 @@
 
 namespace vramscope::ui {
 
-// What a question sees of its job: cancellation, progress, post(). Thread-safe.
+// The question's access to its job: cancellation, progress, post(). Thread-safe.
 class JobToken {
  public:
   const std::atomic<bool>* cancel() const { return &cancel_; }
@@ -80,7 +80,7 @@ class Jobs : public QObject {
 
   void cancel();              // all jobs
   void cancel(uint64_t key);  // the jobs with this key
-  // Blocks until no question is running. Their answers are still shown by the event loop, if it
+  // Blocks until no question is running. The event loop shows the answers afterwards, if it
   // continues. Returns false after `most_ms`; most_ms < 0: no limit.
   bool wait(int most_ms = -1);
   // Blocks until every question is answered, and shows the answers.

@@ -96,7 +96,7 @@ void Install(Language language, bool pseudo) {
   State& state = TheState();
   QCoreApplication* app = QCoreApplication::instance();
   if (state.catalogue == nullptr || state.catalogue->parent() != app) {
-    // The old objects were destroyed with another application (in a test).
+    // In a test, the old objects were destroyed with the previous application.
     state.qt = new QTranslator(app);
     state.catalogue = new Catalogue;
     state.catalogue->setParent(app);

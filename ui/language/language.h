@@ -29,9 +29,9 @@ Language SystemLanguage();
 
 Language CurrentLanguage();
 void SetLanguage(Language language);
-// Translates only the texts of code without Qt (i18n::Text), for a program without an application:
-// the command line. SetLanguage() replaces it. False: this build has no such catalogue, and the
-// texts stay English.
+// Translates only the texts of code without Qt (i18n::Text), for the command line, which has no
+// QApplication. SetLanguage() replaces this translation. False: this build has no such catalogue,
+// and the texts stay English.
 bool TranslateTexts(Language language);
 // For tests: every text becomes ⟦text~~~~⟧, 35 % longer.
 void SetPseudoLanguage();
@@ -40,8 +40,8 @@ void SetPseudoLanguage();
 // class names, innermost first; they decide where several English texts had the same translation.
 // nullopt: `text` was not a translated text.
 std::optional<QString> Retranslated(const QString& text, const QStringList& contexts = {});
-// Updates every text property, tab, item and action below `root`. Pages build the texts that depend
-// on their data again themselves.
+// Updates every text property, tab, item and action below `root`. Pages themselves rebuild the
+// texts that depend on their data.
 void Retranslate(QObject* root);
 
 // Whether a font of this computer has the language's characters.

@@ -22,8 +22,8 @@ namespace vramscope::ui {
 namespace {
 
 const QRegularExpression& Placeholder() {
-  // Not the placeholders of i18n::Format: those texts depend on data, and their pages build them
-  // again.
+  // Does not match the placeholders of i18n::Format: those texts depend on data, and pages rebuild
+  // them.
   static const QRegularExpression expression(QStringLiteral("%L?(\\d{1,2}|n)"));
   return expression;
 }
@@ -31,7 +31,7 @@ const QRegularExpression& Placeholder() {
 // A translated text with placeholders for arguments.
 struct Template {
   QString begin;          // up to the first placeholder
-  qsizetype letters = 0;  // outside of placeholders
+  qsizetype letters = 0;  // number of letters outside of placeholders
   QRegularExpression whole;
   QStringList arguments;  // the placeholders' names, in the order of the expression's groups
   QList<AnsweredText> answered;
@@ -157,7 +157,7 @@ QStringList ContextsOf(const QObject* object) {
   return contexts;
 }
 
-// Properties that hold the user's input or a name that code looks up, not a translated text.
+// True for properties that contain the user's input or a name that code looks up.
 bool IsTextOfOthers(const QObject* object, const char* property) {
   const QByteArrayView name(property);
   if (name == "objectName" || name == "styleSheet" || name == "windowFilePath" ||
@@ -167,8 +167,8 @@ bool IsTextOfOthers(const QObject* object, const char* property) {
   return name == "text" && qobject_cast<const QLineEdit*>(object) != nullptr;
 }
 
-// The source of the text that a property, tab or item shows. It makes the way back to the previous
-// language exact.
+// The source of the text that a property, tab or item shows. With it, a change back to the previous
+// language restores exactly the previous text.
 struct Shown {
   QString text;
   AnsweredText of;

@@ -2,8 +2,8 @@
 // file is read when the run is shown and written atomically after every change. Both happen on a
 // pool thread.
 //
-//   store->show(trace);                      // changed() when its notes are here
-//   store->set(store->content(), notes);     // changed(), and on disk soon
+//   store->show(trace);                      // emits changed() when the notes are read
+//   store->set(store->content(), notes);     // emits changed(); writes the file soon after
 //
 // A side file that is invalid is left unchanged, and the run accepts no notes until the file is
 // removed. UI thread only.
@@ -31,7 +31,7 @@ class NoteStore : public QObject {
   ~NoteStore() override;  // waits for pending writes
 
   void show(std::shared_ptr<const trace::Trace> trace);  // null: no document
-  // Notes can be added: the file was read and is valid.
+  // Whether notes can be added: the file was read and is valid.
   bool ready() const { return !content_.empty() && error_.isEmpty(); }
   const std::string& content() const { return content_; }  // of the document; empty: not known yet
   const NoteList& notes() const { return notes_; }

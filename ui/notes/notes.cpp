@@ -15,7 +15,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr int kVersion = 1;
-// Everything that NotesToJson writes must fit: a control character takes six bytes.
+// The output of NotesToJson must fit. JSON writes a control character in six bytes.
 static_assert(kMostNotesBytes > kMostNotes * (2 * 6 * kMostNoteText + 256));
 
 std::optional<int64_t> Whole(const Json& object, const char* key) {

@@ -41,8 +41,8 @@ std::string NoteText(std::string text);
 size_t InsertNote(NoteList* notes, Note note);
 
 std::string NotesToJson(const std::string& content, const NoteList& notes);
-// Returns kInvalidArgument if the file is too large or malformed, belongs to another content, or
-// refers to times or rows that the trace does not have. It is read completely or not at all.
+// Returns kInvalidArgument if the file is too large or malformed, belongs to another run, or refers
+// to times or rows that the trace does not have. Never returns a part of the notes.
 absl::StatusOr<NoteList> NotesFromJson(std::string_view json, const std::string& content,
                                        const trace::Trace& trace);
 

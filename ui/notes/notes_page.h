@@ -3,7 +3,7 @@
 // a note or edits the selected one.
 //
 //   page->setNotes(digest, notes);
-//   page->begin({.time_ns = t, .what = "block: ..."});   // typed and entered: added()
+//   page->begin({.time_ns = t, .what = "block: ..."});   // added() once the text is entered
 //
 // UI thread only.
 #pragma once

@@ -39,7 +39,7 @@ static_assert(kBlock == kBlockColumn && kStep == kColumnsOfTime.front() &&
 
 std::string Text(std::string_view text) { return std::string(text); }
 
-// The position of each string in the sorted order.
+// For each string, its position in the sorted order.
 std::vector<uint32_t> RanksOf(const std::vector<std::string>& strings) {
   std::vector<uint32_t> order(strings.size()), rank(strings.size());
   std::iota(order.begin(), order.end(), 0u);
@@ -189,7 +189,7 @@ EventSpan SpanOf(const Trace& trace, int64_t begin_ns, int64_t end_ns) {
     return static_cast<trace::EventIndex>(std::upper_bound(times.begin(), times.end(), ns) -
                                           times.begin());
   };
-  // An event exactly at the begin belongs to the range. An event exactly at the end does, too.
+  // Events exactly at the begin and exactly at the end belong to the range.
   const auto first = static_cast<trace::EventIndex>(
       std::lower_bound(times.begin(), times.end(), begin_ns) - times.begin());
   return {.first = first, .last = std::max(after(end_ns), 1u) - 1};

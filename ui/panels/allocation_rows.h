@@ -29,7 +29,7 @@ inline constexpr std::array<int, 4> kColumnsOfTime = {6, 7, 8, 9};
 // All allocations sorted by a column; allocations with equal keys are sorted by id. Linear time.
 std::vector<uint32_t> AllocationOrder(const trace::Trace& trace, int column, bool descending);
 
-// The events [first, last] of a selected range. By default, the whole trace.
+// The events [first, last] of a selected range; by default, of the whole trace.
 struct EventSpan {
   trace::EventIndex first = 0, last = trace::kNoEvent;
   bool whole() const { return first == 0 && last == trace::kNoEvent; }

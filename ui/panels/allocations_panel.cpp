@@ -184,7 +184,7 @@ void AllocationsPanel::Narrow() {
   jobs_.Ask(look, [this, show, order, search,
                    span = span_](absl::StatusOr<AllocationModel::Narrowed> found) {
     if (!found.ok()) return;
-    // The table was sorted, or shows another trace, since the search began.
+    // Since the search began, the table was sorted or shows another trace: starts over.
     if (order != model_->order()) return Narrow();
     show(search, span, *std::move(found));
   });

@@ -28,9 +28,10 @@ constexpr int kShareWidth = 48;
 // With fewer events than this, the live set is computed on the UI thread, otherwise on a pool
 // thread.
 constexpr uint32_t kInline = 200'000;
-constexpr uint64_t kDeviceMemory = 1;  // key of this job; the live set's job has the default key
+// key of this job; the job of the live set has the default key
+constexpr uint64_t kDeviceMemory = 1;
 
-// Painted by hand: a style sheet for each swatch would cost more than the rest of its line.
+// Paints itself: a style sheet for each swatch would cost more than the rest of its line.
 class Swatch : public QWidget {
  public:
   explicit Swatch(timeline::Color color) : color_(ToQColor(color)) {
@@ -371,7 +372,7 @@ void BreakdownPanel::SwitchCategory(trace::Category category, bool alone) {
   if (alone) {
     hidden.set();
     hidden.reset(one);
-    if (hidden == hidden_) hidden.reset();  // it is shown alone already: show all again
+    if (hidden == hidden_) hidden.reset();  // the category is shown alone already: shows all again
   } else {
     hidden.flip(one);
   }
@@ -434,7 +435,7 @@ void BreakdownPanel::FitParts() {
   for (const PartLine& line : lines_) line.share->setVisible(fits);
 }
 
-// New contents may need another height; this tells the enclosing scroll area.
+// New contents may need another height. This informs the enclosing scroll area.
 void BreakdownPanel::Refit() {
   for (QWidget* box : {parts_box_, range_box_}) {
     box->layout()->invalidate();

@@ -63,8 +63,8 @@ class BreakdownPanel : public QWidget {
   // The line of a category in `parts_`.
   struct PartLine {
     trace::Category category;
-    bool any = false;  // has bytes; otherwise drawn dim
-    int words = 0;     // width of its name in pixels
+    bool any = false;  // whether the category has bytes; if not, its line is dimmed
+    int words = 0;     // width of the category's name in pixels
     QLabel* bytes = nullptr;
     QLabel* share = nullptr;
     ElidedLabel* name = nullptr;

@@ -29,7 +29,7 @@ Cell CountCell(uint64_t count) {
 Cell DurationCell(int64_t ns, bool times) {
   return {.text = timeline::FormatLength(ns, times),
           .sort = static_cast<double>(ns),
-          .count = times ? std::nullopt : std::optional(ns),  // history entries
+          .count = times ? std::nullopt : std::optional(ns),  // `ns` counts history entries
           .ns = times ? std::optional(ns) : std::nullopt};
 }
 

@@ -107,8 +107,9 @@ QToolButton* MakeDeviceButton(const char* name) {
   button->setObjectName(QString::fromLatin1(name));
   button->setProperty("role", "quiet");
   button->setText(QStringLiteral("\u2026"));
-  button->setToolTip(QObject::tr(
-      "Search GPUs; choose a MIG slice, another memory size or a device file, or enter a GPU's properties …"));
+  button->setToolTip(
+      QObject::tr("Search GPUs; choose a MIG slice, another memory size or a device file, or enter "
+                  "a GPU's properties …"));
   button->setAccessibleName(QObject::tr("Choose the GPU"));
   return button;
 }
@@ -199,7 +200,7 @@ QWidget* DeviceDialog::MakeTablePage() {
     table_->item(row, 0)->setToolTip(Text(d.key));
     ++row;
   }
-  // The style sheet sets the font only when the dialog is shown.
+  // Set here because the style sheet sets the font only when the dialog is shown.
   table_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
   table_->horizontalHeader()->setMinimumSectionSize(62);  // a bold title and its padding
   table_->horizontalHeader()->setSectionResizeMode(0, QHeaderView::Stretch);

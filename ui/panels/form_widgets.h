@@ -34,13 +34,14 @@ enum class FactStyle { kRight, kRightMiddle, kLeft };
 void FillFacts(QGridLayout* grid, const std::vector<Fact>& facts, FactStyle style);
 QGridLayout* MakeFactGrid(QWidget* box, int spacing);
 
-// For lists that scroll: the wheel does not change a combo box, and changes a spin box only while
-// it has the focus.
+// For lists that scroll: the wheel never changes a combo box, and changes a spin box only while the
+// spin box has the focus.
 QComboBox* MakeComboBox();
 // Emits valueChanged when editing is done, not for every digit. `refused` is called with a typed
 // text that is not a number in range.
 QSpinBox* MakeSpinBox(int low, int high, std::function<void(const QString&)> refused = {});
-// Likewise; shows only the digits that the number needs, such as "0.0001".
+// A box for a number with decimals, like MakeSpinBox(). Shows only the digits that the number
+// needs, such as "0.0001".
 QDoubleSpinBox* MakeNumberBox(double low, double high);
 
 // A label with several lines of text. Layouts use a minimum height of one line for such text and

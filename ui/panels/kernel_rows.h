@@ -11,11 +11,11 @@
 
 namespace vramscope::ui {
 
-// `group` of a row is the index of its sum, `activity` the longest activity in that sum.
+// Row::group is the index of the row's sum, Row::activity the longest activity in that sum.
 Table KernelTable(const query::KernelSums& sums, query::KernelsBy by, const trace::Trace& trace);
 
-// A row for each group of matches (`group` is its index), at most kMostFoundGroups, then the stack
-// frames that match; these have no group.
+// A row for each group of matches (Row::group is its index), at most kMostFoundGroups of them, then
+// a row for each matching stack frame, without a group.
 inline constexpr size_t kMostFoundGroups = 5000;
 Table FoundTable(const query::SearchResult& found, const trace::Trace& trace);
 

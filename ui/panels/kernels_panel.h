@@ -60,8 +60,8 @@ class KernelsPanel : public RangedPage {
   int SumOfRow(int row) const;
   int RowOfSum(uint32_t sum) const;
 
-  // The indexes that the rows were computed from. They differ from indexes_ while a new sum is
-  // computed.
+  // The indexes that the shown rows were computed from. They differ from indexes_ while new sums
+  // are computed.
   std::shared_ptr<const timeline::TimelineData> shown_of_;
   query::Filter filter_;
   uint32_t activity_ = UINT32_MAX;

@@ -64,7 +64,7 @@ void PhasesPanel::RequestGpuTimes() {
   jobs_.Ask([of = indexes_] { return query::DeviceTimesOfSteps(*of->activities()); },
             [this](const absl::StatusOr<std::vector<query::DeviceTimes>>& found) {
               if (found.ok()) card_ = *found;
-              // Times whose number does not match the steps are not shown.
+              // Discards the times if their number is not the number of steps.
               if (card_->size() != digest_->summary.steps.size()) card_.reset();
               Stale();
             });

@@ -88,7 +88,7 @@ class Sites {
 
 void CountBorn(const Trace& trace, RangeFigures& out) {
   const auto& a = trace.allocations;
-  const auto& born = a.alloc_event;  // ascending
+  const auto& born = a.alloc_event;  // in ascending order
   auto i = static_cast<uint32_t>(std::lower_bound(born.begin(), born.end(), out.span.first) -
                                  born.begin());
   Sites sites(trace);

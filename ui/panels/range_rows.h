@@ -19,19 +19,21 @@ namespace vramscope::ui {
 struct RangeFigures {
   int64_t begin_ns = 0, end_ns = 0;
   EventSpan span;
-  // Allocated bytes right before its first event, right after its last one, and the maximum in
-  // between; then the live set at that maximum.
+  // Allocated bytes right before the first event of the range and right after the last one, and the
+  // maximum in between; then the live set at that maximum.
   uint64_t at_begin = 0, at_end = 0, peak = 0, peak_reserved = 0;
   uint64_t reserved_at_begin = 0, reserved_at_end = 0;  // the same for reserved bytes
   analysis::LiveSet at_peak;
   // Allocations made in the range (blocks from before the recording are not counted), and frees.
   uint64_t allocated_bytes = 0, allocated_count = 0, freed_bytes = 0, freed_count = 0;
   analysis::CategoryBytes allocated_by_category{}, freed_by_category{};
-  uint64_t staying_bytes = 0, staying_count = 0;  // allocated in it and live at its end
-  uint64_t unfreed_bytes = 0, unfreed_count = 0;  // of those, never freed in the trace
-  std::vector<trace::AllocationId> largest;  // allocated in it, largest first; at most kLargest
-  std::vector<analysis::Group> sites;        // call sites that allocated in it; at most kSites
-  std::vector<int32_t> steps;                // that overlap it
+  uint64_t staying_bytes = 0, staying_count = 0;  // allocated in the range and live at its end
+  // the part of `staying` that is never freed in the trace
+  uint64_t unfreed_bytes = 0, unfreed_count = 0;
+  // allocated in the range, largest first; at most kLargest
+  std::vector<trace::AllocationId> largest;
+  std::vector<analysis::Group> sites;  // call sites that allocated in the range; at most kSites
+  std::vector<int32_t> steps;          // steps that overlap the range
   std::vector<trace::Phase> phases;
   static constexpr size_t kLargest = 8, kSites = 5;
 };

@@ -4,7 +4,7 @@
 //   class KernelsPanel : public RangedPage {
 //     void Ask() override {
 //       ShowRange();
-//       ...  // of indexes_, in range_
+//       ...  // compute from indexes_ and range_
 //     }
 //   };
 //

@@ -50,7 +50,8 @@ struct Row {
   int64_t time_ns = -1;
   trace::AllocationId allocation = {};
   uint32_t activity = UINT32_MAX;  // index in Trace::activities
-  uint32_t group = UINT32_MAX;  // index of its group in the result, independent of the sort order
+  // index of the row's group in the result, independent of the sort order
+  uint32_t group = UINT32_MAX;
   std::shared_ptr<const std::vector<trace::AllocationId>> blocks = {};
 };
 
@@ -84,7 +85,7 @@ struct Digest {
     uint64_t bytes = 0;
   };
   std::vector<Origin> origins;
-  bool inferred() const;  // whether a rule inferred any of the origins
+  bool inferred() const;  // whether a rule inferred the category of any bytes
   // A snapshot of one moment, without events.
   bool state() const { return trace->info.content == trace::Content::kState; }
   // A user's program that vramscope's hooks planned or recorded; it has no RunConfig.
@@ -97,17 +98,17 @@ struct Digest {
   // loop.
   bool recorded() const { return !trace->info.has_config && !program(); }
 };
-// `file`: the opened file; empty for a run. `device`: chosen among several devices if it exists,
-// otherwise analysis::DeviceToShow() chooses. `curves`: those of a trace with one device, if
-// already computed.
+// `file`: the opened file; empty for a run. `device`: the device to show if the trace has it;
+// otherwise analysis::DeviceToShow() chooses one. `curves`: the curves of a trace with one device,
+// if already computed.
 std::shared_ptr<const Digest> MakeDigest(std::shared_ptr<const trace::Trace> trace,
                                          const std::string& file = {},
                                          std::optional<uint8_t> device = {},
                                          std::shared_ptr<const analysis::MemoryCurves> curves = {});
 
-// Steps: forward, backward, optimizer, total, peak allocated, peak in, reserved. The step with the
-// highest peak is marked in the first column. Lists the steps that overlap [begin_ns, end_ns), or
-// all if begin_ns >= end_ns.
+// The table of steps. Columns: forward, backward, optimizer, total, peak allocated, phase of the
+// peak, reserved. The step with the highest peak is marked in the first column. Lists the steps
+// that overlap [begin_ns, end_ns), or all if begin_ns >= end_ns.
 Table PhaseTable(const Digest& digest, int64_t begin_ns = 0, int64_t end_ns = 0);
 
 // Memory by category, largest first, followed by the categories of `all` that have no bytes.
@@ -149,7 +150,7 @@ std::string ShortName(const trace::Trace& trace, trace::AllocationId id);
 // "a computed number is assumed to be 0 (train.py:44)", with its bytes where they are known.
 std::string AssumptionText(const run::Assumption& assumption);
 
-std::string FormatMs(double ms);          // "85.506 ms", from 10 s on "164.292 s"
+std::string FormatMs(double ms);          // "85.506 ms"; 10 s and more as "164.292 s"
 std::string FormatSaving(int64_t bytes);  // "−0.9 GiB", "+16 MiB", "±0"
 std::string FormatFactor(double factor);  // "0.55× time"
 

@@ -17,8 +17,8 @@ class RunPanel : public QWidget {
  public:
   explicit RunPanel(QWidget* parent = nullptr);
   void setConfig(const run::RunConfig& config);
-  // Which configurations can be shown. Presets that lead to other configurations are disabled, and
-  // so are all other settings. Empty: all can be shown.
+  // `available`: whether the window can show a configuration. Presets that lead to unavailable
+  // configurations are disabled, and so are all other settings. Empty: all are available.
   void setAvailable(std::function<bool(const run::RunConfig&)> available, const QString& why);
   void chooseDevice();  // opens the device dialog
 

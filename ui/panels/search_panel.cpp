@@ -200,11 +200,12 @@ uint32_t SearchPanel::CurrentGroup() const {
   const QModelIndex now = view_->currentIndex();
   if (!now.isValid() || now.row() >= model_->rowCount()) return UINT32_MAX;
   const Row& row = model_->table().rows[static_cast<size_t>(now.row())];
-  return row.time_ns >= 0 ? UINT32_MAX : row.group;  // a note has no group
+  // a row with a time is a note, which has no group
+  return row.time_ns >= 0 ? UINT32_MAX : row.group;
 }
 
-// Shows the first match of the row's group. For a stack frame, searches for its blocks; for a note,
-// selects it.
+// Shows the first match of the row's group. For a stack frame, searches for the frame's blocks; for
+// a note, selects the note.
 void SearchPanel::RowChosen(int row) {
   if (shown_ == nullptr || shown_->of != indexes_) return;
   const Row& chosen = model_->table().rows[static_cast<size_t>(row)];

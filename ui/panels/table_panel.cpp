@@ -190,7 +190,7 @@ void AllocationModel::Order() {
   total_ = found.total;
 }
 
-// Keeps the order of the rows, also with a search.
+// Keeps the order of the rows, with a search too.
 AllocationModel::Narrowed AllocationModel::NarrowedRows(const trace::Trace& trace,
                                                         const std::vector<uint32_t>& order,
                                                         const query::Filter& filter,
@@ -295,7 +295,7 @@ void TableView::setRowModel(RowModel* model) {
   connect(horizontalHeader(), &QHeaderView::sectionResized, this,
           [this] { by_hand_ = by_hand_ || !fitting_; });
   FitColumns();
-  // The columns may change with the rows, and new rows may need other widths.
+  // New rows may have other columns and need other widths.
   connect(model, &QAbstractItemModel::modelReset, this, [this, known = 0]() mutable {
     if (known != rows_->columnCount()) by_hand_ = false;
     known = rows_->columnCount();
@@ -304,8 +304,8 @@ void TableView::setRowModel(RowModel* model) {
   connect(model, &QAbstractItemModel::layoutChanged, this, &TableView::FitColumns);
 }
 
-// Makes columns of figures wide enough for their texts and empty columns narrow, until the user has
-// resized a column.
+// Until the user resizes a column, makes columns of figures wide enough for their texts and empty
+// columns narrow.
 void TableView::FitColumns() {
   if (rows_ == nullptr || by_hand_) return;
   fitting_ = true;
@@ -338,7 +338,7 @@ void TableView::FitColumns() {
   FitWidest();
 }
 
-// Gives the remaining width to the widest text column, until the user has resized a column.
+// Until the user resizes a column, gives the remaining width to the widest text column.
 void TableView::FitWidest() {
   if (rows_ == nullptr || by_hand_) return;
   int widest = -1, others = 0;
@@ -387,7 +387,7 @@ QList<int> TableView::SelectedLines() const {
   if (rows_ == nullptr || selectionModel() == nullptr) return lines;
   for (const QModelIndex& index : selectionModel()->selectedRows()) lines << index.row();
   std::sort(lines.begin(), lines.end());
-  if (lines.isEmpty())  // nothing is selected: all rows
+  if (lines.isEmpty())  // nothing is selected: takes all rows
     for (int row = 0; row < rows_->rowCount(); ++row) lines << row;
   if (lines.size() > kMaxCopiedRows) lines.resize(kMaxCopiedRows);
   return lines;
@@ -445,7 +445,7 @@ QString QuotedForMarkdown(QString text) {
 
 }  // namespace
 
-// Exact figures, where cells have them, with the unit in the header.
+// Contains the exact figures of cells that have them. The header states the unit.
 QString TableView::selectionAsCsv() const {
   if (rows_ == nullptr) return {};
   const QList<int> lines = SelectedLines();

@@ -71,7 +71,8 @@ class AllocationModel : public RowModel {
     query::Filter filter;
   };
   static Search ReadSearch(const QString& text);
-  // The rows that a search and a range leave. Linear in the number of allocations; any thread.
+  // The rows that pass a search and a range. NarrowedRows() is linear in the number of allocations
+  // and may run on any thread.
   struct Narrowed {
     std::vector<uint32_t> rows;
     uint32_t total = 0;
@@ -105,7 +106,7 @@ class AllocationModel : public RowModel {
   // All allocations; never null.
   std::shared_ptr<const std::vector<uint32_t>> order_ =
       std::make_shared<const std::vector<uint32_t>>();
-  std::vector<uint32_t> rows_;  // the rows that the search and the range leave
+  std::vector<uint32_t> rows_;  // the rows that pass the search and the range
   bool narrowed_ = false;
   uint32_t total_ = 0;
   Search search_;

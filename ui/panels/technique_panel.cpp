@@ -52,7 +52,7 @@ bool HasItsOwnControl(const std::string& key) {
 
 constexpr int kWidestOfTwo = 80;  // maximum width in pixels of a label for two numbers in a line
 
-// The text that a search looks in: English and the language of the window.
+// The text that a search looks in: the English text and its translation.
 std::string WordsOf(const run::TechniqueDeclaration& technique, const run::Toggle* row) {
   QString shown = Translated(technique.title) + QLatin1Char(' ') +
                   Translated(technique.explanation) + QLatin1Char(' ') +
@@ -86,8 +86,8 @@ void KeepSize(QLabel* label, const QString& text) {
     label->setFixedSize(width, metrics.height());
 }
 
-// The settings of a technique that no row shows as a control and whose values rows cannot all set.
-// They get a row of their own, which is always open.
+// The settings of a technique that no toggle's row shows as a control, and whose values the toggles
+// cannot all set. They get a row of their own, which is always open.
 std::vector<std::string> OtherSettings(const run::TechniqueDeclaration& technique) {
   std::vector<std::string> out;
   for (const run::SettingDeclaration& setting : technique.settings) {
@@ -174,7 +174,7 @@ void TechniquePanel::AddTechnique(const run::TechniqueDeclaration& technique, QV
                             ? Translated(technique.title)
                             : tr("%1: settings").arg(Translated(technique.title)));
   lines->addWidget(title);
-  // With rows, these already explain the technique.
+  // If the technique has toggles, their rows already explain it.
   if (technique.toggles.empty()) {
     auto* explanation = new WrappedLabel(LabelRole::kDim);
     explanation->setWrappedText(Translated(technique.explanation));
@@ -479,7 +479,7 @@ ToggleSwitch* TechniquePanel::toggle(const QString& id) const {
 }
 
 QJsonObject TechniquePanel::DumpControls(const std::vector<std::string>& keys) const {
-  QJsonObject out;  // the enabled settings and their displayed values
+  QJsonObject out;  // the enabled settings and the values that they display
   for (const Control& control : controls_) {
     if (std::ranges::find(keys, control.setting->key) == keys.end()) continue;
     if (!control.widget->isVisibleTo(this)) continue;

@@ -50,8 +50,9 @@ class TechniquePanel : public QWidget {
   explicit TechniquePanel(QWidget* parent = nullptr);
 
   void setConfig(const run::RunConfig& config);
-  // Which configurations can be shown. Rows that lead to others, and settings, are disabled; `why`
-  // is their tool tip. Empty: all can be shown.
+  // `available`: whether the window can show a configuration. Rows that lead to unavailable
+  // configurations are disabled, and so are settings; `why` is their tool tip. Empty: all are
+  // available.
   void setAvailable(std::function<bool(const run::RunConfig&)> available, const QString& why);
   void setTheme(const timeline::Theme& theme);
   // Without a saving, the row shows `instead`: "…" while it is computed, "–" if that failed. `why`

@@ -15,9 +15,9 @@
 namespace vramscope::ui {
 
 // Applies another preset to `now`. Settings that the user has changed from the present model's
-// defaults are kept; the others get the defaults of the new model. `kept` and `taken` name them in
-// words: "batch 2", "optimizer AdamW, loop". Errors: no such preset; settings that cannot be
-// combined.
+// defaults are kept; the others get the defaults of the new model. `kept` and `taken` name both
+// groups in words: "batch 2", "optimizer AdamW, loop". Errors: there is no such preset, or the
+// settings cannot be combined.
 struct PresetChange {
   run::RunConfig config;
   std::vector<std::string> kept, taken;
@@ -28,8 +28,8 @@ absl::StatusOr<PresetChange> WithPreset(const run::RunConfig& now, std::string_v
 std::string OptimizerName(const run::RunConfig& config);
 std::string OptimizerText(const run::RunConfig& config);
 
-// Describes the difference of two configurations in a line, for the undo list: "bf16 autocast on",
-// "Batch 2 -> 4". "Settings" if a line cannot hold it.
+// Describes the difference between two configurations in one line, for the undo list: "bf16
+// autocast on", "Batch 2 -> 4". Returns "Settings" if one line is too short.
 std::string DescribeChange(const run::RunConfig& before, const run::RunConfig& after);
 
 // A cache key of a configuration: configurations with equal keys plan to equal traces.

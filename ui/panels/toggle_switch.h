@@ -15,7 +15,7 @@ class ToggleSwitch : public QAbstractButton {
   QSize sizeHint() const override;
 
  Q_SIGNALS:
-  void mouseClicked();  // emitted after clicked(), which keys emit, too
+  void mouseClicked();  // emitted after clicked(), but not for a key
 
  protected:
   void mouseReleaseEvent(QMouseEvent* event) override;

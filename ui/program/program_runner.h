@@ -53,7 +53,7 @@ struct ProgramEnd {
   // Empty if nothing went wrong: what went wrong (a sentence without its full stop), the place in
   // the user's script ("train.py:12"), and what to do next.
   QString error = {}, place = {}, next = {};
-  QString remark = {};  // a warning about a run that did not fail; likewise
+  QString remark = {};  // a warning about a run that did not fail, in the form of `error`
   double seconds = 0;
   // Owns the history on disk, which is deleted with the last copy of this pointer. Keep it until
   // the trace is saved.

@@ -22,7 +22,7 @@ constexpr qint64 kReadBuffer = qint64{4} << 20;
 constexpr qint64 kHashPiece = qint64{1} << 20;
 constexpr qint64 kReportMs = 50;
 constexpr int kOk = 200, kPartial = 206, kNotFound = 404, kBadRange = 416;
-// Shares of the total progress: downloading 500 MB, checking, and the rest for unpacking.
+// Shares of the total progress: the download (500 MB) and the check. The rest is for unpacking.
 constexpr double kDownloadShare = 0.9, kCheckShare = 0.03;
 
 std::string Str(const QString& text) { return text.toStdString(); }
@@ -292,7 +292,7 @@ void TorchDownload::Fetch() {
   connect(reply_, &QNetworkReply::finished, this, &TorchDownload::FetchEnded);
 }
 
-// Starts again where the server sends the whole file or another part of it.
+// Starts again if the server sends the whole file or another part of it.
 void TorchDownload::HeadersCame() {
   const int code = reply_->attribute(QNetworkRequest::HttpStatusCodeAttribute).toInt();
   const qint64 at = part_->pos();

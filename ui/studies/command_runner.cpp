@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kStopMs = 3'000;  // between SIGINT and SIGKILL
 constexpr int kGoneMs = 300;    // each wait of the destructor
-constexpr int kNo = 1;          // exit code of a negative result, which is printed all the same
+constexpr int kNo = 1;          // exit code of a negative result, which is printed as JSON too
 
 }  // namespace
 
@@ -65,7 +65,7 @@ void CommandRunner::cancel() {
   if (Stop()) Q_EMIT ended({}, tr("cancelled"));
 }
 
-// Ends the process without a signal. False: none was running.
+// Ends the process without emitting ended(). Returns false if none was running.
 bool CommandRunner::Stop() {
   if (process_ == nullptr) return false;
   QProcess* process = process_.release();
@@ -77,7 +77,8 @@ bool CommandRunner::Stop() {
     connect(process, &QProcess::errorOccurred, process, [process](QProcess::ProcessError error) {
       if (error == QProcess::FailedToStart) process->deleteLater();
     });
-    if (config_ != nullptr) config_.release()->setParent(process);  // may not have been read yet
+    // the process may not have read it yet
+    if (config_ != nullptr) config_.release()->setParent(process);
     if (process->processId() > 0) ::kill(static_cast<pid_t>(process->processId()), SIGINT);
     QTimer::singleShot(kStopMs, process, &QProcess::kill);
   }

@@ -69,7 +69,7 @@ class ExperimentsPage : public StudyPage {
  public:
   explicit ExperimentsPage(const StudyPrograms& programs, QWidget* parent = nullptr);
   void planAll();
-  void open(int row);  // as a run
+  void open(int row);  // opens the experiment of this row as a run
 
  protected:
   void Show(const QJsonObject& result) override;
@@ -88,7 +88,7 @@ class FitPage : public StudyPage {
   explicit FitPage(const StudyPrograms& programs, QWidget* parent = nullptr);
   void setConfig(const run::RunConfig& config) override;
   void makeItFit();
-  void apply(int proposal);  // from 0
+  void apply(int proposal);  // index of the proposal
   QJsonObject dumpState() const override;
 
  protected:

@@ -47,7 +47,7 @@ QString TitleOf(const fit::Rung& rung, const run::RunConfig& before) {
 struct Bar {
   QString name;
   double from = 0, to = 0;
-  bool whole = false;  // for the first and last bar: the defaults, the current run
+  bool whole = false;  // true for the first and last bar: the defaults and the current run
 };
 
 // The bars, one line each. All but the first and the last can be dragged to another place.

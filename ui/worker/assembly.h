@@ -7,7 +7,7 @@
 //     ...  // on that thread
 //   });
 //
-// The caller's side is for one thread. Does not use Qt.
+// All member functions must be called on one thread. Does not use Qt.
 #pragma once
 
 #include <absl/status/status.h>
@@ -78,7 +78,7 @@ class Assembly {
   std::string reason_;  // from FinishLater
   Done done_;           // likewise; empty: not requested, or already called
 
-  // Used by the thread only.
+  // Used only by thread_.
   bool broken_ = false;  // an exception was thrown within assembler_.Add()
   uint64_t events_in_picture_ = 0;
   std::chrono::steady_clock::time_point next_picture_;

@@ -29,7 +29,7 @@ constexpr qint64 kQuickDeathMs = 10'000;
 constexpr int kMaxQuickDeaths = 3;
 constexpr int kRestartMs[kMaxQuickDeaths - 1] = {100, 500};
 constexpr int kHelloMs = 60'000;  // a cold LibTorch from a slow disk takes tens of seconds
-constexpr int kCancelMs = 5'000;  // the trainer checks for it at every operator
+constexpr int kCancelMs = 5'000;  // the trainer checks for a cancellation at every operator
 constexpr int kShutdownMs = 200;
 constexpr size_t kMostMessageBytes = size_t{1} << 20;  // of messages outside the trace
 
@@ -237,7 +237,8 @@ struct WorkerClient::Impl {
 
     const auto sentence = [](std::string text) { return text.ends_with('.') ? text : text + "."; };
     const QString ended = FromUtf8(sentence(why.shown));
-    // What happens next is only for the window, not for the trace, which may be saved.
+    // The window's text also says what happens next. The trace, which may be saved, gets only
+    // `ended`.
     QString text = ended;
     text += QLatin1Char(' ') +
             FromUtf8(
