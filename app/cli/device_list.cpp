@@ -192,9 +192,8 @@ std::string TableText(const std::vector<run::Device>& devices) {
   return table.Text() +
          i18n::Format(
              "\n  {} of {} GPUs. Dense rates in TFLOP/s. Memory as reported by CUDA (nvidia-smi "
-             "shows a "
-             "few percent more). Assumed: figures without a source for this GPU. `vramscope "
-             "devices NAME` shows details of one GPU, --json all sources.\n",
+             "shows a few percent more). Assumed: figures without a source for this GPU. "
+             "`vramscope devices NAME` shows details of one GPU, --json all sources.\n",
              devices.size(), run::DeviceTable().size());
 }
 

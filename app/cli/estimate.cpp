@@ -179,11 +179,11 @@ ExitCode Execute(const Options& options) {
   const std::vector<Section> sections = estimate::EstimateRun(*config, *model);
   const std::vector<run::Assumption> assumptions = run::WeightAssumptions(*config, *model);
   const uint64_t bytes = count.total() * estimate::BytesPerWeight(config->Get("precision"));
-  const std::pair<std::string, uint64_t> parts[] = {{"embedding", count.embedding},
+  const std::pair<std::string, uint64_t> parts[] = {{TEXT_MARK("embedding"), count.embedding},
                                                     {"attention", count.attention},
-                                                    {"mlp", count.mlp},
-                                                    {"norm", count.norm},
-                                                    {"output", count.output}};
+                                                    {TEXT_MARK("mlp"), count.mlp},
+                                                    {TEXT_MARK("norm"), count.norm},
+                                                    {TEXT_MARK("output"), count.output}};
   if (options.json) {
     Json json;
     json["model"] = config->model;

@@ -260,8 +260,8 @@ std::string WhyReservedGrows(const std::vector<fit::Rung>& ladder,
     text += Prose(i18n::Format(
         "{}: reserved memory grows by {}, the peak by {}. At most {} of the segments are free ({} "
         "before), in blocks that are too small for later allocations. `explain --page "
-        "fragmentation` of the "
-        "plan shows them; alloc_conf=expandable_segments:True avoids most of them.",
+        "fragmentation` of the plan shows them; alloc_conf=expandable_segments:True avoids most of "
+        "them.",
         i18n::Text(ladder[i].name), run::FormatBytes(now.reserved - before.reserved),
         SignedBytes(static_cast<int64_t>(now.peak) - static_cast<int64_t>(before.peak)),
         run::FormatBytes(free_now), run::FormatBytes(free_before)));
