@@ -17,56 +17,56 @@ struct Symbol {
   std::string_view name, what;
 };
 constexpr Symbol kSymbols[] = {
-    {"P", "parameters, tied ones once"},
-    {"K", "frozen parameters"},
-    {"N", "trainable parameters"},
-    {"W", "weights and biases of the linear layers"},
-    {"R", "sum of rows and columns of the trained matrices"},
-    {"e", "bytes of an element"},
-    {"e_w", "bytes of a weight"},
-    {"e_g", "bytes of a gradient"},
-    {"o", "bytes of optimizer state per parameter"},
-    {"b", "samples of one forward pass"},
-    {"s", "tokens of a sample"},
-    {"h", "hidden size"},
-    {"q", "heads x head size"},
-    {"f", "feed-forward size"},
-    {"a", "heads"},
-    {"V", "vocabulary"},
-    {"L", "layers"},
-    {"k", "layers of a segment"},
-    {"g", "key-value heads"},
-    {"d", "head size"},
-    {"w", "sliding window"},
-    {"c", "compressed key-value size"},
-    {"r", "rotary size of a key"},
-    {"B", "elements of a block with one scale"},
-    {"D", "1 with dropout on the attention weights, else 0"},
-    {"p", "1 with dropout on the residual branches, else 0"},
-    {"u", "tensors of feed-forward size that the activation keeps"},
-    {"n", "number of GPUs"},
-    {"i", "stage, counted from 0"},
-    {"m", "micro-batches of a step"},
-    {"x", "elements per token that linear layers keep"},
-    {"t", "trained tokens before the sequence"},
-    {"rank", "dimensions of a low-rank gradient"},
-    {"pools", "bytes of the pool of captured graphs"},
-    {"boundary", "bytes of one layer's input"},
-    {"block", "bytes that a layer keeps"},
-    {"attention", "bytes that its attention keeps"},
-    {"weights", "bytes"},
-    {"gradients", "bytes"},
-    {"state", "bytes of optimizer state"},
-    {"activations", "bytes kept by the forward pass"},
-    {"loss", "bytes"},
-    {"temporaries", "bytes"},
+    {"P", TEXT_MARK("parameters, tied ones once")},
+    {"K", TEXT_MARK("frozen parameters")},
+    {"N", TEXT_MARK("trainable parameters")},
+    {"W", TEXT_MARK("weights and biases of the linear layers")},
+    {"R", TEXT_MARK("sum of rows and columns of the trained matrices")},
+    {"e", TEXT_MARK("bytes of an element")},
+    {"e_w", TEXT_MARK("bytes of a weight")},
+    {"e_g", TEXT_MARK("bytes of a gradient")},
+    {"o", TEXT_MARK("bytes of optimizer state per parameter")},
+    {"b", TEXT_MARK("samples of one forward pass")},
+    {"s", TEXT_MARK("tokens of a sample")},
+    {"h", TEXT_MARK("hidden size")},
+    {"q", TEXT_MARK("heads x head size")},
+    {"f", TEXT_MARK("feed-forward size")},
+    {"a", TEXT_MARK("heads")},
+    {"V", TEXT_MARK("vocabulary")},
+    {"L", TEXT_MARK("layers")},
+    {"k", TEXT_MARK("layers of a segment")},
+    {"g", TEXT_MARK("key-value heads")},
+    {"d", TEXT_MARK("head size")},
+    {"w", TEXT_MARK("sliding window")},
+    {"c", TEXT_MARK("compressed key-value size")},
+    {"r", TEXT_MARK("rotary size of a key")},
+    {"B", TEXT_MARK("elements of a block with one scale")},
+    {"D", TEXT_MARK("1 with dropout on the attention weights, else 0")},
+    {"p", TEXT_MARK("1 with dropout on the residual branches, else 0")},
+    {"u", TEXT_MARK("tensors of feed-forward size that the activation keeps")},
+    {"n", TEXT_MARK("number of GPUs")},
+    {"i", TEXT_MARK("stage, counted from 0")},
+    {"m", TEXT_MARK("micro-batches of a step")},
+    {"x", TEXT_MARK("elements per token that linear layers keep")},
+    {"t", TEXT_MARK("trained tokens before the sequence")},
+    {"rank", TEXT_MARK("dimensions of a low-rank gradient")},
+    {"pools", TEXT_MARK("bytes of the pool of captured graphs")},
+    {"boundary", TEXT_MARK("bytes of one layer's input")},
+    {"block", TEXT_MARK("bytes that a layer keeps")},
+    {"attention", TEXT_MARK("bytes that its attention keeps")},
+    {"weights", TEXT_MARK("bytes")},
+    {"gradients", TEXT_MARK("bytes")},
+    {"state", TEXT_MARK("bytes of optimizer state")},
+    {"activations", TEXT_MARK("bytes kept by the forward pass")},
+    {"loss", TEXT_MARK("bytes")},
+    {"temporaries", TEXT_MARK("bytes")},
 };
 
-constexpr std::string_view kStored = "parameters x bytes of a parameter";
+constexpr std::string_view kStored = TEXT_MARK("parameters x bytes of a parameter");
 constexpr std::string_view kAdamStates =
-    "torch.optim: states take the weight's type; they exist from the first step on";
+    TEXT_MARK("torch.optim: states take the weight's type; they exist from the first step on");
 constexpr std::string_view kKept =
-    "what autograd saves, operator by operator; equal to PyTorch's own requests";
+    TEXT_MARK("what autograd saves, operator by operator; equal to PyTorch's own requests");
 
 struct Row {
   std::string_view id, title, text, source;
@@ -74,125 +74,141 @@ struct Row {
 constexpr Row kRows[] = {
     {"weights", TEXT_MARK("Weights"), "e_w * P", kStored},
     {"gradients", TEXT_MARK("Gradients"), "e_g * N",
-     "one element per trainable parameter, from its accumulation in backward to zero_grad"},
+     TEXT_MARK(
+         "one element per trainable parameter, from its accumulation in backward to zero_grad")},
     {"state-sgd", TEXT_MARK("Optimizer state, SGD"), "0 * N",
-     "torch.optim.SGD without momentum keeps none"},
+     TEXT_MARK("torch.optim.SGD without momentum keeps none")},
     {"state-momentum", TEXT_MARK("Optimizer state, SGD with momentum"), "e_w * N", kAdamStates},
     {"state-adam", TEXT_MARK("Optimizer state, Adam"), "2 * e_w * N", kAdamStates},
     {"state-adam-8bit", TEXT_MARK("Optimizer state, Adam in 8 bits"), "2 * (1 + 4/B) * N",
-     "two moments of one byte, and one fp32 scale per block; tensors below 4096 elements stay in "
-     "fp32, and so do embeddings under transformers' Trainer"},
+     TEXT_MARK("two moments of one byte, and one fp32 scale per block; tensors below 4096 elements "
+               "stay in "
+               "fp32, and so do embeddings under transformers' Trainer")},
     {"state-lion", TEXT_MARK("Optimizer state, Lion"), "e_w * N",
-     "one moment of the weight's type"},
+     TEXT_MARK("one moment of the weight's type")},
     {"state-adafactor", TEXT_MARK("Optimizer state, Adafactor"), "4 * R",
-     "factored second moment: one value per row and per column, no first moment"},
+     TEXT_MARK("factored second moment: one value per row and per column, no first moment")},
     {"training", TEXT_MARK("Full training"), "(e_w + e_g + o) * P",
-     "weights, gradients, optimizer state; 4 x the weights with two moments"},
+     TEXT_MARK("weights, gradients, optimizer state; 4 x the weights with two moments")},
     {"peft-static", TEXT_MARK("Adapters: weights, gradients, optimizer state"),
-     "e_w * K + (e_w + e_g + o) * N", "frozen K, added N: weights K + N, gradients N, moments 2 N"},
+     "e_w * K + (e_w + e_g + o) * N",
+     TEXT_MARK("frozen K, added N: weights K + N, gradients N, moments 2 N")},
     {"peft-saved", TEXT_MARK("Adapters: saved against full training"), "e * (3*K - 4*N)",
-     "4 K for full training, minus K + 4 N"},
+     TEXT_MARK("4 K for full training, minus K + 4 N")},
     {"kv-cache", TEXT_MARK("Keys and values, multi-head"), "2 * e * L * b * s * a * d",
-     "one key and one value per token, head and layer"},
+     TEXT_MARK("one key and one value per token, head and layer")},
     {"kv-cache-grouped", TEXT_MARK("Keys and values, grouped heads"), "2 * e * L * b * s * g * d",
-     "g key-value heads; 1: multi-query, as many as heads: multi-head"},
+     TEXT_MARK("g key-value heads; 1: multi-query, as many as heads: multi-head")},
     {"kv-cache-window", TEXT_MARK("Keys and values, sliding window"),
-     "2 * e * L * b * min(s, w) * g * d", "older tokens than the window are dropped"},
+     "2 * e * L * b * min(s, w) * g * d", TEXT_MARK("older tokens than the window are dropped")},
     {"kv-cache-latent", TEXT_MARK("Keys and values, latent attention"), "e * L * b * s * (c + r)",
-     "one compressed vector and one rotary key per token and layer, for any number of heads"},
+     TEXT_MARK(
+         "one compressed vector and one rotary key per token and layer, for any number of heads")},
     {"prefix-trained", TEXT_MARK("Trained by prefix tuning"), "t * 2 * L * g * d",
-     "keys and values of each layer for each trained token"},
+     TEXT_MARK("keys and values of each layer for each trained token")},
     {"prompt-trained", TEXT_MARK("Trained by prompt tuning"), "t * h",
-     "an embedding for each trained token"},
+     TEXT_MARK("an embedding for each trained token")},
     {"state-galore", TEXT_MARK("Optimizer state, GaLore, a matrix of h x f"),
      "e_w * (min(h, f) * rank + 2 * rank * max(h, f))",
-     "a projection of the shorter side, two moments of rank x the longer one"},
+     TEXT_MARK("a projection of the shorter side, two moments of rank x the longer one")},
     {"state-adam-16bit", TEXT_MARK("Optimizer state, Adam in bfloat16"), "2 * 2 * N",
-     "two moments of 16 bits"},
+     TEXT_MARK("two moments of 16 bits")},
     {"state-adam-4bit", TEXT_MARK("Optimizer state, Adam in 4 bits"), "2 * (1/2 + 4/B) * N",
-     "two moments of half a byte, and one fp32 scale per block"},
+     TEXT_MARK("two moments of half a byte, and one fp32 scale per block")},
     // Techniques that the window explains but cannot run.
     {"tensor-parallel-layer", TEXT_MARK("Explained, not run: kept by a layer split over GPUs"),
      "b*s*h*e/2*(10 + 24/n) + b*a*s*s*(2*e + 1)/n",
-     "inputs and outputs of the split parts are whole on every GPU, all between them is divided "
-     "(tensor parallelism without sequence parallelism)"},
+     TEXT_MARK("inputs and outputs of the split parts are whole on every GPU, all between them is "
+               "divided "
+               "(tensor parallelism without sequence parallelism)")},
     {"sequence-parallel-layer",
      TEXT_MARK("Explained, not run: kept by a layer split over GPUs, sequence parallel"),
      "(34*b*s*h*e/2 + b*a*s*s*(2*e + 1))/n",
-     "tensors between the split parts are divided too, by tokens"},
+     TEXT_MARK("tensors between the split parts are divided too, by tokens")},
     {"pipeline-stage", TEXT_MARK("Explained, not run: a stage of a pipeline (1F1B)"),
      "(weights + gradients + state)/n + min(n - i, m) * activations/n",
-     "a stage has its layers, and the activations of the micro-batches that it has begun; idle "
-     "time relative to work: (n - 1)/m"},
+     TEXT_MARK(
+         "a stage has its layers, and the activations of the micro-batches that it has begun; idle "
+         "time relative to work: (n - 1)/m")},
     {"context-parallel", TEXT_MARK("Explained, not run: context parallel (ring attention)"),
      "activations/n + 2 * 2 * e * b * s/n * g * d",
-     "each GPU has a part of the sequence, and two buffers of keys and values that are passed "
-     "around"},
+     TEXT_MARK(
+         "each GPU has a part of the sequence, and two buffers of keys and values that are passed "
+         "around")},
     {"captured-graphs", TEXT_MARK("Explained, not run: CUDA graphs"),
      "weights + gradients + state + "
      "activations + pools",
-     "captured graphs keep a pool that nothing else can use; snapshots with such pools can be "
-     "opened"},
+     TEXT_MARK(
+         "captured graphs keep a pool that nothing else can use; snapshots with such pools can be "
+         "opened")},
     {"fp8", TEXT_MARK("Explained, not run: linear layers in 8-bit floating point"),
      "activations - (e - 1) * b * s * x + W",
-     "inputs of linear layers take one byte per element, and so does a copy of each weight"},
+     TEXT_MARK(
+         "inputs of linear layers take one byte per element, and so does a copy of each weight")},
     {"forward-only", TEXT_MARK("Explained, not run: training by forward passes alone (MeZO)"),
      "weights + temporaries",
-     "no gradients, no optimizer state, no activations kept: the memory of inference, two passes "
-     "per step"},
+     TEXT_MARK("no gradients, no optimizer state, no activations kept: the memory of inference, "
+               "two passes "
+               "per step")},
     {"reversible", TEXT_MARK("Explained, not run: reversible layers"), "2 * e * b * s * h + block",
-     "only the outputs of the last layer are kept; each layer's inputs are computed from them"},
+     TEXT_MARK("only the outputs of the last layer are kept; each layer's inputs are computed from "
+               "them")},
     {"block-gelu", TEXT_MARK("Kept by a GELU layer"), "b*s*(e*(8*h + u*f) + 2*p*h + 16)",
-     "norm inputs and outputs, q, k, v, attention's output, feed-forward in and out, means and "
-     "deviations of two norms; u is 2 for GELU, 5 where tanh is written out"},
+     TEXT_MARK(
+         "norm inputs and outputs, q, k, v, attention's output, feed-forward in and out, means and "
+         "deviations of two norms; u is 2 for GELU, 5 where tanh is written out")},
     {"block-gelu-autocast", TEXT_MARK("Kept by a GELU layer, autocast"),
      "b*s*(20*h + u*f + 2*p*h + 16) + 2*W",
-     "norms in fp32, the rest in 16 bit, 16-bit copies of the weights; u is 4 for GELU, 16 where "
-     "tanh is written out"},
+     TEXT_MARK("norms in fp32, the rest in 16 bit, 16-bit copies of the weights; u is 4 for GELU, "
+               "16 where "
+               "tanh is written out")},
     {"block-swiglu", TEXT_MARK("Kept by a SwiGLU layer"),
      "b*s*(e*(6*h + 4*q + 4*f) + 2*(4 - e)*h + 8)", kKept},
     {"block-swiglu-autocast", TEXT_MARK("Kept by a SwiGLU layer, autocast"),
      "b*s*(26*h + 8*q + 8*f + 8) + 2*W",
-     "norms in fp32, an input in 16 bit for each linear layer, 16-bit copies of the weights"},
+     TEXT_MARK(
+         "norms in fp32, an input in 16 bit for each linear layer, 16-bit copies of the weights")},
     {"attention-efficient", TEXT_MARK("Kept by memory-efficient attention"), "4*b*a*32*ceil(s/32)",
-     "the logarithm of the sum of exponentials, in fp32"},
+     TEXT_MARK("the logarithm of the sum of exponentials, in fp32")},
     {"attention-flash", TEXT_MARK("Kept by flash attention"), "b*s*(4*a + e*q) + 24",
-     "like memory-efficient attention, plus the output next to its copy and the random generator's "
-     "state"},
+     TEXT_MARK("like memory-efficient attention, plus the output next to its copy and the random "
+               "generator's "
+               "state")},
     {"attention-eager", TEXT_MARK("Kept by written-out attention"),
      "b*a*s*s*(4 + (1 - D)*(4 - e) + D*(1 + e))",
-     "softmax in fp32, and once more in the model's type"},
+     TEXT_MARK("softmax in fp32, and once more in the model's type")},
     {"attention-eager-low", TEXT_MARK("Kept by written-out attention"), "b*a*s*s*(e + D*(1 + e))",
-     "softmax in the model's type"},
+     TEXT_MARK("softmax in the model's type")},
     {"attention-math", TEXT_MARK("Kept by math attention"), "b*a*s*s*(4 + 5*D) + 3*(4 - e)*b*s*q",
-     "scaled_dot_product_attention without a fused kernel computes in fp32"},
-    {"layer", TEXT_MARK("Kept by one layer"), "block + attention", "the sum of the two"},
+     TEXT_MARK("scaled_dot_product_attention without a fused kernel computes in fp32")},
+    {"layer", TEXT_MARK("Kept by one layer"), "block + attention", TEXT_MARK("the sum of the two")},
     {"boundaries", TEXT_MARK("Kept by checkpoints every k layers"), "ceil(L/k)*boundary",
-     "the input of every segment"},
+     TEXT_MARK("the input of every segment")},
     {"last-norm", TEXT_MARK("Kept by the last norm"), "b*s*(3*e*h + (4 - e)*h + 4)", kKept},
     {"last-norm-autocast", TEXT_MARK("Kept by the last norm and the output layer, autocast"),
-     "b*s*(10*h + 4) + 2*V*h", "the output layer's input and weights in 16 bit"},
+     "b*s*(10*h + 4) + 2*V*h", TEXT_MARK("the output layer's input and weights in 16 bit")},
     {"last-layer-norm", TEXT_MARK("Kept by embedding and last norm"), "b*s*(2*e*h + p*h + 8)",
      kKept},
     {"last-layer-norm-autocast",
      TEXT_MARK("Kept by embedding, last norm and the output layer, autocast"),
-     "b*s*(6*h + p*h + 8) + 2*V*h", "the output layer's input and weights in 16 bit"},
+     "b*s*(6*h + p*h + 8) + 2*V*h", TEXT_MARK("the output layer's input and weights in 16 bit")},
     {"activations", TEXT_MARK("Kept by all layers"), "L * block", kKept},
-    {"loss", TEXT_MARK("Kept by the loss"), "4*b*s*V", "log-softmax in fp32"},
+    {"loss", TEXT_MARK("Kept by the loss"), "4*b*s*V", TEXT_MARK("log-softmax in fp32")},
     {"logits", TEXT_MARK("Logits"), "e*b*s*V",
-     "the model's output; freed before backward unless the program holds it"},
+     TEXT_MARK("the model's output; freed before backward unless the program holds it")},
     {"loss-backward", TEXT_MARK("Allocated at the start of backward"), "8*b*s*V",
-     "the gradients of log-softmax and of the fp32 logits"},
+     TEXT_MARK("the gradients of log-softmax and of the fp32 logits")},
     {"peak-backward", TEXT_MARK("Peak at the start of backward"),
      "weights + state + gradients + activations + loss",
-     "includes gradients only if an earlier micro-batch left them"},
+     TEXT_MARK("includes gradients only if an earlier micro-batch left them")},
     {"peak-recompute", TEXT_MARK("Peak while a segment is recomputed"),
      "weights + state + gradients + activations + k*block",
-     "one whole segment, plus the inputs that all segments keep"},
+     TEXT_MARK("one whole segment, plus the inputs that all segments keep")},
     {"peak-optimizer", TEXT_MARK("Peak in the optimizer step"),
      "weights + gradients + state + temporaries",
-     "foreach makes one copy of the trained weights; fused and the plain loop need hardly any "
-     "memory"},
+     TEXT_MARK(
+         "foreach makes one copy of the trained weights; fused and the plain loop need hardly any "
+         "memory")},
 };
 
 bool IsName(char c) {
