@@ -50,7 +50,8 @@ absl::StatusOr<run::Assumption> ParseContext(const std::string& text) {
   if (run::IsDeviceFile(text) || text.find('=') != std::string::npos) return device.status();
   const absl::StatusOr<uint64_t> bytes = run::ParseBytes(text);
   if (bytes.ok())
-    return run::Assumption{"CUDA context and libraries take the given size", "--context", *bytes};
+    return run::Assumption{i18n::Text("CUDA context and libraries take the given size"),
+                           "--context", *bytes};
   return absl::InvalidArgumentError(
       i18n::Format("{}, and no GPU of `vramscope devices` has this name",
                    std::string(bytes.status().message())));

@@ -32,12 +32,15 @@ run::Assumption ContextOf(const trace::Trace& trace) {
   const explain::DeviceMemory memory = explain::DeviceMemoryHistory(trace).At(trace.events.size());
   const auto* measured = memory.Of(explain::DeviceMemory::What::kContext);
   if (memory.asked_ns && measured != nullptr && measured->bytes > 0 && trace.info.measured)
-    return {"CUDA context and libraries take the size that NVML reported in the recording",
-            "recording: NVML", static_cast<uint64_t>(measured->bytes)};
+    return {
+        i18n::Text("CUDA context and libraries take the size that NVML reported in the recording"),
+        "recording: NVML", static_cast<uint64_t>(measured->bytes)};
   if (trace.info.device.context_bytes > 0) return run::ContextAssumption(trace.info.device);
   run::Assumption assumed =
       run::ContextAssumption(run::FindDevice(run::RunConfig().device).value());
-  assumed.what += ", as for a plan; the recording does not contain its size (--context sets it)";
+  assumed.what =
+      i18n::Format("{}, as for a plan; the recording does not contain its size (--context sets it)",
+                   assumed.what);
   return assumed;
 }
 
@@ -62,7 +65,7 @@ std::optional<Judged::RanOut> FirstRanOut(const trace::Trace& trace, uint64_t co
 }
 
 std::string RanOutText(const Judged::RanOut& at, uint64_t context) {
-  return fmt::format(
+  return i18n::Format(
       "the run ran out of memory: an allocation of {} with {} reserved needs {}, including {} CUDA "
       "context",
       run::FormatBytes(at.asked), run::FormatBytes(at.reserved), run::FormatBytes(at.needed),
@@ -74,7 +77,7 @@ std::vector<std::pair<uint64_t, std::string>> CategoriesOf(const analysis::Summa
   std::vector<std::pair<uint64_t, std::string>> rows;
   for (int c = 0; c < trace::kCategoryCount; ++c)
     if (const uint64_t bytes = summary.peak.by_category[static_cast<size_t>(c)]; bytes > 0)
-      rows.emplace_back(bytes, trace::Name(static_cast<trace::Category>(c)));
+      rows.emplace_back(bytes, i18n::Text(trace::Name(static_cast<trace::Category>(c))));
   std::ranges::stable_sort(rows, std::greater{}, &std::pair<uint64_t, std::string>::first);
   return rows;
 }
@@ -96,8 +99,8 @@ std::string Cell(std::string_view text) {
 }
 
 std::string PartsText(const Judged& judged) {
-  return fmt::format("{} + {} CUDA context", UseText(judged.summary.most_used),
-                     FormatBytes(judged.context.bytes));
+  return i18n::Format("{} + {} CUDA context", UseText(judged.summary.most_used),
+                      FormatBytes(judged.context.bytes));
 }
 
 }  // namespace
@@ -135,26 +138,29 @@ absl::StatusOr<Judged> Judge(std::shared_ptr<const trace::Trace> trace, uint64_t
 std::string VerdictText(const Judged& judged) {
   switch (judged.verdict) {
     case Judged::Verdict::kWithin:
-      return fmt::format("within the budget: needs {} ({}), budget {}: {} to spare\n",
-                         FormatBytes(judged.needed), PartsText(judged), FormatBytes(judged.budget),
-                         FormatBytes(judged.budget - judged.needed));
+      return i18n::Format("within the budget: needs {} ({}), budget {}: {} to spare\n",
+                          FormatBytes(judged.needed), PartsText(judged), FormatBytes(judged.budget),
+                          FormatBytes(judged.budget - judged.needed));
     case Judged::Verdict::kOver:
-      return fmt::format("over the budget: needs {}{} ({}), budget {}: {} too much{}\n",
-                         judged.ran_out ? "at least " : "", FormatBytes(judged.needed),
-                         PartsText(judged), FormatBytes(judged.budget), FormatBytes(judged.over()),
-                         judged.ran_out ? "; " + RanOutText(*judged.ran_out, judged.context.bytes)
-                                        : std::string());
+      if (judged.ran_out)
+        return i18n::Format("over the budget: needs at least {} ({}), budget {}: {} too much; {}\n",
+                            FormatBytes(judged.needed), PartsText(judged),
+                            FormatBytes(judged.budget), FormatBytes(judged.over()),
+                            RanOutText(*judged.ran_out, judged.context.bytes));
+      return i18n::Format("over the budget: needs {} ({}), budget {}: {} too much\n",
+                          FormatBytes(judged.needed), PartsText(judged), FormatBytes(judged.budget),
+                          FormatBytes(judged.over()));
     case Judged::Verdict::kUnknown:
       break;
   }
-  std::string text = fmt::format(
+  std::string text = i18n::Format(
       "unknown whether it fits: {}. A budget of {} would have allowed that allocation; the rest of "
       "the run is unknown",
       RanOutText(*judged.ran_out, judged.context.bytes), FormatBytes(judged.budget));
   // The plan continues beyond its limit. However, without a limit the allocator would have kept
   // more memory cached.
   if (const trace::TraceInfo& info = judged.trace->info; info.has_config && !info.measured)
-    text += fmt::format(
+    text += i18n::Format(
         ". With the limit of {} this plan needs {}; another limit gives another plan. To be "
         "certain, plan the run with --gpu-memory {}B",
         FormatBytes(info.device.memory_bytes), FormatBytes(judged.needed), judged.budget);
@@ -165,12 +171,16 @@ std::string JudgedText(const Judged& judged) {
   const analysis::Summary& summary = judged.summary;
   std::string text = VerdictText(judged);
   if (summary.peak.allocated == 0) return text;
-  text += fmt::format("\n  At the peak, {} allocated, {}:\n", FormatBytes(summary.peak.allocated),
-                      TimeAndContextText(*judged.trace, summary.peak.context));
-  Table table({{"Category"}, {"Bytes", Table::kRight}, {"Share", Table::kRight}});
+  text += i18n::Format("\n  At the peak, {} allocated, {}:\n", FormatBytes(summary.peak.allocated),
+                       TimeAndContextText(*judged.trace, summary.peak.context));
+  Table table({{i18n::Text("Category")},
+               {i18n::Text("Bytes"), Table::kRight},
+               {i18n::Text("Share"), Table::kRight}});
   for (const auto& [bytes, name] : CategoriesOf(summary))
     table.Row({name, FormatBytes(bytes), Share(bytes, summary)});
-  Table sites({{"Call site"}, {"Bytes", Table::kRight}, {"Blocks", Table::kRight}});
+  Table sites({{i18n::Text("Call site")},
+               {i18n::Text("Bytes"), Table::kRight},
+               {i18n::Text("Blocks"), Table::kRight}});
   for (size_t i = 0; i < std::min(kSites, judged.sites.size()); ++i)
     sites.Row(
         {judged.sites[i].name, FormatBytes(judged.sites[i].bytes), Count(judged.sites[i].count)});
@@ -219,6 +229,7 @@ Json JudgedJson(const Judged& judged) {
 }
 
 std::string JudgedMarkdown(const Judged& judged, const std::string& what) {
+  const i18n::InEnglish english;
   const analysis::Summary& summary = judged.summary;
   const std::string_view mark = judged.within() ? "&#x2705;" : "&#x274C;";
   std::string verdict = VerdictText(judged);

@@ -49,7 +49,7 @@ absl::StatusOr<Judged> Judge(std::shared_ptr<const trace::Trace> trace, uint64_t
 std::string VerdictText(const Judged& judged);  // one line
 std::string JudgedText(const Judged& judged);   // with what is allocated at the peak
 Json JudgedJson(const Judged& judged);
-// A section about `what` for the summary of a CI job.
+// A section about `what` for the summary of a CI job; in English.
 std::string JudgedMarkdown(const Judged& judged, const std::string& what);
 
 }  // namespace vramscope::cli

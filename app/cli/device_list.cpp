@@ -130,7 +130,7 @@ std::string KernelsText(const run::Device& d) {
   std::vector<std::string> has;
   for (const uint32_t number : run::LibTorchArchitectures())
     has.push_back(run::ComputeCapabilityText(number));
-  return fmt::format(
+  return i18n::Format(
       "LibTorch 2.11 (CUDA 13.0) has no kernels for it, only for {}: plans are possible only for "
       "programs whose PyTorch has such kernels",
       fmt::join(has, ", "));
@@ -172,16 +172,16 @@ Json DeviceObject(const run::Device& d) {
 std::string Tera(double flops) { return fmt::format("{:.1f}", flops / 1e12); }
 
 std::string TableText(const std::vector<run::Device>& devices) {
-  Table table({{"Key"},
-               {"Name"},
-               {"Memory", Table::kRight},
-               {"SMs", Table::kRight},
-               {"CC", Table::kRight},
+  Table table({{i18n::Text("Key")},
+               {i18n::Text("Name")},
+               {i18n::Text("Memory"), Table::kRight},
+               {i18n::Text("SMs"), Table::kRight},
+               {i18n::Text("CC"), Table::kRight},
                {"GB/s", Table::kRight},
                {"fp32", Table::kRight},
                {"tf32", Table::kRight},
                {"bf16", Table::kRight},
-               {"Assumed"}});
+               {i18n::Text("Assumed")}});
   for (const run::Device& d : devices) {
     table.Row({d.key, d.name, run::FormatBytes(d.memory_bytes), fmt::format("{}", d.sm_count),
                run::ComputeCapabilityText(d.compute_capability),
@@ -190,44 +190,47 @@ std::string TableText(const std::vector<run::Device>& devices) {
                fmt::format("{}", fmt::join(d.sources.Assumed(), ", "))});
   }
   return table.Text() +
-         fmt::format(
-             "\n  {} of {}. Dense rates in TFLOP/s. Memory as reported by CUDA (nvidia-smi shows a "
-             "few per cent more). Assumed: figures without a source for this GPU. `vramscope "
-             "devices NAME` shows details of one GPU, --json all sources.\n",
+         i18n::Format(
+             "\n  {} of {} GPUs. Dense rates in TFLOP/s. Memory as reported by CUDA (nvidia-smi "
+             "shows a few percent more). Assumed: figures without a source for this GPU. "
+             "`vramscope devices NAME` shows details of one GPU, --json all sources.\n",
              devices.size(), run::DeviceTable().size());
 }
 
 // All figures of one GPU.
 std::string DetailText(const run::Device& d) {
   std::string text = fmt::format("{}\n  {}\n\n", d.name, d.key);
-  const auto line = [&](const char* what, const std::string& value) {
+  const auto line = [&](const std::string& what, const std::string& value) {
     if (!value.empty()) text += fmt::format("  {:<20}  {}\n", what, value);
   };
-  line("Architecture",
-       fmt::format("{}, compute capability {}", run::ArchitectureName(d.compute_capability),
-                   run::ComputeCapabilityText(d.compute_capability)));
-  line("Memory",
-       fmt::format("{} ({} B){}{}", run::FormatBytes(d.memory_bytes), d.memory_bytes,
-                   d.integrated ? ", shared with the CPU: the system uses part of it" : "",
-                   d.ecc ? ", ECC" : ""));
-  line("CUDA context", run::FormatBytes(d.context_bytes));
-  line("Multiprocessors", fmt::format("{} x {} threads", d.sm_count, d.max_threads_per_sm));
-  line("L2 cache", run::FormatBytes(d.l2_bytes));
-  line("Clock, memory bus", fmt::format("{} MHz, {} bits", d.boost_mhz, d.bus_bits));
-  line("Bandwidth", fmt::format("{:.4g} GB/s", d.bandwidth_bytes_per_s / 1e9));
-  line("Dense rates", fmt::format("fp32 {}, tf32 {}, bf16 {} TFLOP/s", Tera(d.fp32_flops),
-                                  Tera(d.tf32_flops), Tera(d.bf16_flops)));
-  line("cuBLAS workspace", run::FormatBytes(d.blas_workspace_bytes));
+  line(i18n::Text("Architecture"),
+       i18n::Format("{}, compute capability {}", run::ArchitectureName(d.compute_capability),
+                    run::ComputeCapabilityText(d.compute_capability)));
+  std::string memory = fmt::format("{} ({} B)", run::FormatBytes(d.memory_bytes), d.memory_bytes);
+  if (d.integrated)
+    memory = i18n::Format("{}, shared with the CPU: the system uses part of it", memory);
+  line(i18n::Text("Memory"), memory + (d.ecc ? ", ECC" : ""));
+  line(i18n::Text("CUDA context"), run::FormatBytes(d.context_bytes));
+  line(i18n::Text("Multiprocessors"),
+       i18n::Format("{} x {} threads", d.sm_count, d.max_threads_per_sm));
+  line(i18n::Text("L2 cache"), run::FormatBytes(d.l2_bytes));
+  line(i18n::Text("Clock, memory bus"), i18n::Format("{} MHz, {} bits", d.boost_mhz, d.bus_bits));
+  line(i18n::Text("Bandwidth"), fmt::format("{:.4g} GB/s", d.bandwidth_bytes_per_s / 1e9));
+  line(i18n::Text("Dense rates"),
+       fmt::format("fp32 {}, tf32 {}, bf16 {} TFLOP/s", Tera(d.fp32_flops), Tera(d.tf32_flops),
+                   Tera(d.bf16_flops)));
+  line(i18n::Text("cuBLAS workspace"), run::FormatBytes(d.blas_workspace_bytes));
   std::vector<std::string_view> slices;
   for (const run::MigSlice& slice : run::MigSlicesOf(d.key)) slices.push_back(slice.profile);
-  line("MIG profiles", fmt::format("{}", fmt::join(slices, ", ")));
-  line("Kernels", KernelsText(d));
+  line(i18n::Text("MIG profiles"), fmt::format("{}", fmt::join(slices, ", ")));
+  line(i18n::Text("Kernels"), KernelsText(d));
   text += "\n";
   for (const auto& [title, address, figures] : d.sources.read)
-    line("Source", fmt::format("{}: {}{}{}", fmt::join(figures, ", "), title,
-                               address.empty() ? "" : "\n                        ", address));
+    line(i18n::Text("Source"),
+         fmt::format("{}: {}{}{}", fmt::join(figures, ", "), title,
+                     address.empty() ? "" : "\n                        ", address));
   for (const auto& [figures, how] : d.sources.assumptions)
-    line("Assumed", fmt::format("{}: {}", fmt::join(figures, ", "), how));
+    line(i18n::Text("Assumed"), fmt::format("{}: {}", fmt::join(figures, ", "), i18n::Text(how)));
   return text;
 }
 

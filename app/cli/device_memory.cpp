@@ -4,6 +4,7 @@
 
 #include "app/cli/format.h"
 #include "app/cli/summary.h"
+#include "profiler/base/i18n.h"
 #include "profiler/run/units.h"
 
 namespace vramscope::cli {
@@ -38,12 +39,15 @@ Json DeviceMemoryJson(const trace::Trace& trace, const DeviceMemory& memory) {
 
 std::string DeviceMemoryText(const DeviceMemory& memory) {
   if (memory.parts.empty()) return "";
-  Table table({{"Of the GPU"}, {"Bytes", Table::kRight}, {""}, {"From"}});
+  Table table({{i18n::Text("GPU memory")},
+               {i18n::Text("Bytes"), Table::kRight},
+               {""},
+               {i18n::Text("Source")}});
   for (const DeviceMemory::Part& part : memory.parts)
-    table.Row({std::string(explain::Name(part.what)), BytesText(part.bytes),
-               std::string(explain::Name(part.source)), part.about});
-  table.Row({"in all", BytesText(memory.used), "",
-             memory.total == 0 ? "" : "of " + run::FormatBytes(memory.total)});
+    table.Row({i18n::Text(explain::Name(part.what)), BytesText(part.bytes),
+               i18n::Text(explain::Name(part.source)), i18n::Text(part.about)});
+  table.Row({i18n::Text("total"), BytesText(memory.used), "",
+             memory.total == 0 ? "" : i18n::Format("of {}", run::FormatBytes(memory.total))});
   return table.Text();
 }
 

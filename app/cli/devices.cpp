@@ -33,12 +33,12 @@ std::string SettingsText(const Json& settings, const std::string& prefix = "") {
 
 ExitCode ShowPresets(bool as_json) {
   Json list = Json::array();
-  Table table({{"Preset"},
-               {"Family"},
-               {"Layers", Table::kRight},
-               {"Parameters", Table::kRight},
+  Table table({{i18n::Text("Preset")},
+               {i18n::Text("Family")},
+               {i18n::Text("Layers"), Table::kRight},
+               {i18n::Text("Parameters"), Table::kRight},
                {"fp32", Table::kRight},
-               {"Run defaults"}});
+               {i18n::Text("Run defaults")}});
   for (const run::ModelPreset& preset : run::ModelPresets()) {
     const absl::StatusOr<run::ModelConfig> model = run::ParseModelConfig(preset.config_json);
     if (!model.ok()) return ReportError(absl::InternalError(model.status().message()));
@@ -81,11 +81,11 @@ std::string Allowed(const run::SettingDeclaration& setting) {
     }
     case run::ValueKind::kInteger:
     case run::ValueKind::kNumber:
-      return fmt::format("{:g} to {:g}", setting.low, setting.high);
+      return i18n::Format("{:g} to {:g}", setting.low, setting.high);
     case run::ValueKind::kBytes:
-      return "bytes";
+      return i18n::Text("bytes");
     case run::ValueKind::kText:
-      return setting.format;
+      return i18n::Text(setting.format);
   }
   return {};
 }
@@ -94,7 +94,8 @@ std::string Allowed(const run::SettingDeclaration& setting) {
 std::string GroupNames() {
   std::vector<std::string> names;
   for (const run::TechniqueDeclaration& t : run::TheCatalogue().techniques) {
-    if (std::ranges::find(names, t.group) == names.end()) names.push_back(t.group);
+    if (std::ranges::find(names, i18n::Text(t.group)) == names.end())
+      names.push_back(i18n::Text(t.group));
   }
   return fmt::format("{}", fmt::join(names, ", "));
 }
@@ -106,7 +107,8 @@ ExitCode ShowTechniques(bool as_json, const std::vector<std::string>& words) {
     if (!run::HasWords(run::SearchText(t, nullptr), words)) continue;
     Json keys = Json::array(), settings = Json::array(), excludes = Json::array(),
          toggles = Json::array();
-    text += fmt::format("{} ({})\n  {}\n", t.title, t.group, t.explanation);
+    text += fmt::format("{} ({})\n  {}\n", i18n::Text(t.title), i18n::Text(t.group),
+                        i18n::Text(t.explanation));
     for (const run::SettingDeclaration& s : t.settings) {
       keys.push_back(s.key);
       settings.push_back({{"key", s.key},
@@ -114,7 +116,8 @@ ExitCode ShowTechniques(bool as_json, const std::vector<std::string>& words) {
                           {"default", s.default_value},
                           {"allowed", Allowed(s)}});
       text += fmt::format("    {} = {}   ({})  {}\n", s.key,
-                          s.default_value.empty() ? "\"\"" : s.default_value, Allowed(s), s.help);
+                          s.default_value.empty() ? "\"\"" : s.default_value, Allowed(s),
+                          i18n::Text(s.help));
     }
     for (const run::Rule& rule : t.rules) {
       Json instead = Json::object();
@@ -123,10 +126,12 @@ ExitCode ShowTechniques(bool as_json, const std::vector<std::string>& words) {
                           {"why", rule.why},
                           {"refused", rule.refuses},
                           {"instead", instead}});
-      text += fmt::format("    {}: {}\n", rule.refuses ? "refused" : "without effect", rule.why);
+      text += fmt::format("    {}: {}\n",
+                          rule.refuses ? i18n::Text("refused") : i18n::Text("without effect"),
+                          i18n::Text(rule.why));
     }
     for (const run::Toggle& toggle : t.toggles) toggles.push_back(toggle.id);
-    for (const std::string& implied : t.implies) text += "    " + implied + "\n";
+    for (const std::string& implied : t.implies) text += "    " + i18n::Text(implied) + "\n";
     list.push_back({{"id", t.id},
                     {"group", t.group},
                     {"title", t.title},

@@ -16,6 +16,7 @@
 #include "app/cli/summary.h"
 #include "profiler/analysis/analysis.h"
 #include "profiler/analysis/requests.h"
+#include "profiler/base/i18n.h"
 #include "profiler/explain/explain.h"
 #include "profiler/run/units.h"
 
@@ -55,10 +56,10 @@ Json StepsJson(const std::vector<analysis::DiffRow>& rows) {
 // "A  a.pickle: 6.54 GiB allocated at 105.07 ms, step 0, optimizer; 6.74 GiB reserved at most"
 std::string Side(std::string_view which, const std::string& file, const trace::Trace& trace,
                  const analysis::Peak& peak) {
-  return Prose(fmt::format("{}  {}: {} allocated at {}; {} reserved at most", which,
-                           DisplayName(file), run::FormatBytes(peak.allocated),
-                           TimeAndContextText(trace, peak.context),
-                           run::FormatBytes(peak.reserved)));
+  return Prose(i18n::Format("{}  {}: {} allocated at {}; {} reserved at most", which,
+                            DisplayName(file), run::FormatBytes(peak.allocated),
+                            TimeAndContextText(trace, peak.context),
+                            run::FormatBytes(peak.reserved)));
 }
 
 // The comparison of one device that both files contain.
@@ -123,28 +124,30 @@ Json ToJson(const DeviceDiff& of) {
 }
 
 std::string Text(const Options& options, const DeviceDiff& of) {
-  Table table({{"Step", Table::kRight},
-               {"Phase"},
-               {"Category"},
+  Table table({{i18n::Text("Step"), Table::kRight},
+               {i18n::Text("Phase")},
+               {i18n::Text("Category")},
                {"A", Table::kRight},
                {"B", Table::kRight},
                {"B - A", Table::kRight}});
   for (const analysis::DiffRow& row : of.rows) {
     if (row.a == row.b) continue;
     table.Row({row.step < 0 ? "-" : fmt::format("{}", row.step),
-               row.phase == trace::Phase::kNone ? "-" : std::string(trace::Name(row.phase)),
-               std::string(trace::Name(row.category)), run::FormatBytes(row.a),
+               row.phase == trace::Phase::kNone ? "-" : i18n::Text(trace::Name(row.phase)),
+               i18n::Text(trace::Name(row.category)), run::FormatBytes(row.a),
                run::FormatBytes(row.b), SignedBytes(Delta(row.a, row.b))});
   }
-  std::string text = fmt::format(
+  std::string text = i18n::Format(
       "At the peaks\n{}{}\n  peak allocated  {} -> {} ({})\n  peak reserved   {} -> {} ({})\n\n",
       Side("A", options.a, *of.of.a, of.a), Side("B", options.b, *of.of.b, of.b),
       run::FormatBytes(of.a.allocated), run::FormatBytes(of.b.allocated),
       SignedBytes(Delta(of.a.allocated, of.b.allocated)), run::FormatBytes(of.a.reserved),
       run::FormatBytes(of.b.reserved), SignedBytes(Delta(of.a.reserved, of.b.reserved)));
-  return text + (of.equal ? "No difference in any step, phase or category.\n"
-                          : "Maximum bytes of each category within each phase, if they differ\n" +
-                                table.Text());
+  return text +
+         (of.equal
+              ? i18n::Text("No difference in any step, phase or category.\n")
+              : i18n::Text("Maximum bytes of each category within each phase, if they differ\n") +
+                    table.Text());
 }
 
 ExitCode DiffTotals(const Options& options) {
@@ -213,31 +216,32 @@ std::string SitesText(const Options& options, const SitesDiff& of) {
   const explain::TraceDiff& diff = of.diff;
   std::string text = Prose(diff.headline);
   if (!diff.by_stack)
-    text += Prose("Call sites are matched by module and op, because not both files have stacks.");
-  text += "\nAt the peaks\n" + Side("A", options.a, *of.of.a, diff.a) +
+    text += Prose(
+        i18n::Text("Call sites are matched by module and op, because not both files have stacks."));
+  text += "\n" + i18n::Text("At the peaks") + "\n" + Side("A", options.a, *of.of.a, diff.a) +
           Side("B", options.b, *of.of.b, diff.b);
-  Table steps({{"Step", Table::kRight},
-               {"A's peak", Table::kRight},
-               {"B's peak", Table::kRight},
-               {"A reserved", Table::kRight},
-               {"B reserved", Table::kRight}});
+  Table steps({{i18n::Text("Step"), Table::kRight},
+               {i18n::Text("A's peak"), Table::kRight},
+               {i18n::Text("B's peak"), Table::kRight},
+               {i18n::Text("A reserved"), Table::kRight},
+               {i18n::Text("B reserved"), Table::kRight}});
   for (size_t i = 0; i < std::min(diff.steps.size(), options.top); ++i) {
     const explain::TraceDiff::Step& s = diff.steps[i];
-    steps.Row({s.step < 0 ? "all" : fmt::format("{}", s.step), StepCell(s.in_a, s.a_peak),
-               StepCell(s.in_b, s.b_peak), StepCell(s.in_a, s.a_reserved),
-               StepCell(s.in_b, s.b_reserved)});
+    steps.Row({s.step < 0 ? i18n::Text("all") : fmt::format("{}", s.step),
+               StepCell(s.in_a, s.a_peak), StepCell(s.in_b, s.b_peak),
+               StepCell(s.in_a, s.a_reserved), StepCell(s.in_b, s.b_reserved)});
   }
   text += "\n" + steps.Text();
   if (diff.steps.size() > options.top) {
-    text += fmt::format("  ({} more steps)\n", diff.steps.size() - options.top);
+    text += i18n::Format("  ({} more steps)\n", diff.steps.size() - options.top);
   }
   Table table({{"B - A", Table::kRight},
                {"A", Table::kRight},
                {"B", Table::kRight},
-               {"Blocks", Table::kRight},
-               {"Change"},
-               {"Category"},
-               {"Call site"}});
+               {i18n::Text("Blocks"), Table::kRight},
+               {i18n::Text("Change")},
+               {i18n::Text("Category")},
+               {i18n::Text("Call site")}});
   size_t shown = 0, changed = 0;
   for (const explain::TraceDiff::Site& s : diff.sites) {
     if (s.change == explain::TraceDiff::Change::kSame) continue;
@@ -245,10 +249,10 @@ std::string SitesText(const Options& options, const SitesDiff& of) {
     ++shown;
     table.Row({SignedBytes(s.delta()), run::FormatBytes(s.a_bytes), run::FormatBytes(s.b_bytes),
                fmt::format("{} -> {}", Count(s.a_count), Count(s.b_count)),
-               std::string(explain::Name(s.change)), std::string(trace::Name(s.category)), s.name});
+               i18n::Text(explain::Name(s.change)), i18n::Text(trace::Name(s.category)), s.name});
   }
   if (changed > 0) text += "\n" + table.Text();
-  if (changed > shown) text += fmt::format("  ({} more call sites)\n", changed - shown);
+  if (changed > shown) text += i18n::Format("  ({} more call sites)\n", changed - shown);
   return text;
 }
 
@@ -298,21 +302,16 @@ ExitCode DiffStreams(const Options& options) {
     return printed == kDone ? answer : printed;
   }
   std::string text =
-      fmt::format("  {} of {} requests equal{}{}\n  peak above the start: {} and {}\n",
-                  Count(diff.equal), Count(diff.total),
-                  diff.equal_frees_unordered == diff.equal
-                      ? ""
-                      : fmt::format(" ({} if frees between two allocations may be reordered)",
-                                    Count(diff.equal_frees_unordered)),
-                  diff.identical() ? "" : "; the first differences:", run::FormatBytes(diff.peak_a),
-                  run::FormatBytes(diff.peak_b));
+      fmt::format("  {}\n  {}\n", EqualRequestsText(diff),
+                  i18n::Format("peak above the start: {} and {}", run::FormatBytes(diff.peak_a),
+                               run::FormatBytes(diff.peak_b)));
   if (!diff.identical()) {
     Table table({{"A", Table::kRight}, {""}, {"B", Table::kRight}, {""}});
     for (const auto& d : diff.first_differences) {
       table.Row({d.a.empty() ? "" : Count(d.index_a), d.a.empty() ? "-" : d.a,
                  d.b.empty() ? "" : Count(d.index_b), d.b.empty() ? "-" : d.b});
     }
-    text += "\n" + table.Text();
+    text += "\n  " + i18n::Text("The first differences:") + "\n\n" + table.Text();
   }
   const ExitCode printed = PrintText(text);
   return printed == kDone ? answer : printed;
@@ -356,7 +355,7 @@ void DeclareDiff(CLI::App* command, Context& context) {
       ->type_name("N");
   AddDevice(*command, options->range);
   command->add_flag("--json", options->json, "print one JSON object");
-  command->footer("Exit status: 1 if the files differ.");
+  command->footer(i18n::Text("Exit status: 1 if the files differ."));
   command->callback([options, requests, by, prediction, &context] {
     const bool sites = by->count() > 0 && options->by == "stack";
     if (options->step >= 0 && requests->count() == 0 && prediction->count() == 0 && !sites) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "app/cli/format.h"
+#include "profiler/base/i18n.h"
 #include "profiler/explain/prediction.h"
 #include "profiler/query/kernel_names.h"
 #include "profiler/run/units.h"
@@ -94,14 +95,15 @@ Json ToJson(const Prediction& p, size_t top) {
 }
 
 std::string SideText(std::string_view which, const Prediction::Side& side) {
-  if (side.text.empty()) return fmt::format("  {}  nothing\n", which);
-  std::string text = fmt::format("  {}  request {}: {}\n", which, Count(side.index), side.text);
-  text += fmt::format("           {}, {}\n", trace::Name(side.category), trace::Name(side.phase));
+  if (side.text.empty()) return fmt::format("  {:<8}  {}\n", which, i18n::Text("nothing"));
+  std::string text = i18n::Format("  {:<8}  request {}: {}\n", which, Count(side.index), side.text);
+  text += fmt::format("           {}, {}\n", i18n::Text(trace::Name(side.category)),
+                      i18n::Text(trace::Name(side.phase)));
   constexpr size_t kFrames = 8;
   for (size_t i = 0; i < std::min(kFrames, side.stack.size()); ++i)
     text += fmt::format("           {}\n", side.stack[i]);
   if (side.stack.size() > kFrames)
-    text += fmt::format("           ({} more frames)\n", side.stack.size() - kFrames);
+    text += i18n::Format("           ({} more frames)\n", side.stack.size() - kFrames);
   return text;
 }
 
@@ -114,16 +116,17 @@ std::string Shortened(const std::string& name, size_t width) {
 }
 
 std::string KernelsText(const Prediction& p, size_t top) {
-  if (p.total.planned_count + p.total.measured_count == 0) return "\n  Kernels: neither has any.\n";
+  if (p.total.planned_count + p.total.measured_count == 0)
+    return i18n::Text("\n  Kernels: none in either file.\n");
   if (p.total.planned_count == 0 || p.total.measured_count == 0)
-    return fmt::format("\n  Kernels: {} planned, {} measured; times are not compared.\n",
-                       Count(p.total.planned_count), Count(p.total.measured_count));
-  Table table({{"Planned", Table::kRight},
-               {"measured", Table::kRight},
-               {"Time planned", Table::kRight},
-               {"measured", Table::kRight},
-               {"Ratio", Table::kRight},
-               {"Kernel"}});
+    return i18n::Format("\n  Kernels: {} planned, {} measured; times are not compared.\n",
+                        Count(p.total.planned_count), Count(p.total.measured_count));
+  Table table({{i18n::Text("Planned"), Table::kRight},
+               {i18n::Text("measured"), Table::kRight},
+               {i18n::Text("Time planned"), Table::kRight},
+               {i18n::Text("measured"), Table::kRight},
+               {i18n::Text("Ratio"), Table::kRight},
+               {i18n::Text("Kernel")}});
   const auto row = [&](const std::string& name, const Prediction::Kernel& k) {
     const auto ms = [](uint64_t count, int64_t ns) {
       return count == 0 ? "-" : Milliseconds(static_cast<double>(ns) / 1e6);
@@ -146,55 +149,60 @@ std::string KernelsText(const Prediction& p, size_t top) {
     if (std::max(k.planned_ns, k.measured_ns) <
         std::max(p.total.planned_ns, p.total.measured_ns) / kLeast)
       break;
-    const std::string name = k.is_class ? "other " + k.name : query::ReadableKernel(k.name);
+    const std::string name =
+        k.is_class ? i18n::Format("other {}", k.name) : query::ReadableKernel(k.name);
     row(k.measured_name.empty()
             ? Shortened(name, kWidth)
-            : fmt::format("{}, measured as {}", Shortened(name, kWidth / 2),
-                          Shortened(query::ReadableKernel(k.measured_name), kWidth / 2)),
+            : i18n::Format("{}, measured as {}", Shortened(name, kWidth / 2),
+                           Shortened(query::ReadableKernel(k.measured_name), kWidth / 2)),
         k);
   }
   if (p.kernels.size() > shown)
-    table.Row({"", "", "", "", "", fmt::format("({} more names)", p.kernels.size() - shown)});
+    table.Row({"", "", "", "", "", i18n::Format("({} more names)", p.kernels.size() - shown)});
   table.Row({"", "", "", "", "", ""});
-  for (const Prediction::Kernel& k : p.classes) row(k.name, k);
-  row("names of both", p.both);
-  if (p.by_op.planned_count > 0) row("two names, by op and order", p.by_op);
-  row("all", p.total);
+  for (const Prediction::Kernel& k : p.classes) row(i18n::Text(k.name), k);
+  row(i18n::Text("names in both"), p.both);
+  if (p.by_op.planned_count > 0) row(i18n::Text("two names, by op and order"), p.by_op);
+  row(i18n::Text("all"), p.total);
   return "\n" + table.Text();
 }
 
 std::string ToText(const Prediction& p, size_t top) {
-  Table figures({{"At the peaks"},
-                 {"Planned", Table::kRight},
-                 {"Measured", Table::kRight},
-                 {"Error", Table::kRight},
+  Table figures({{i18n::Text("At the peaks")},
+                 {i18n::Text("Planned"), Table::kRight},
+                 {i18n::Text("Measured"), Table::kRight},
+                 {i18n::Text("Error"), Table::kRight},
                  {"", Table::kRight}});
   const auto row = [&](const std::string& name, const Prediction::Figures& f) {
     figures.Row({name, run::FormatBytes(f.planned), run::FormatBytes(f.measured),
                  SignedBytes(f.error()), Percent(f)});
   };
-  row("allocated", p.allocated);
-  row("reserved", p.reserved);
-  for (const auto& c : p.categories) row(std::string(trace::Name(c.category)), c.bytes);
+  row(i18n::Text("allocated"), p.allocated);
+  row(i18n::Text("reserved"), p.reserved);
+  for (const auto& c : p.categories) row(i18n::Text(trace::Name(c.category)), c.bytes);
   for (const auto& phase : p.phases)
-    row(fmt::format("most in {}", trace::Name(phase.phase)), phase.allocated);
-  std::string text =
-      fmt::format("  {}, planned against measured\n\n",
-                  p.step ? fmt::format("Step {}", *p.step) : std::string("The whole run")) +
-      figures.Text();
-  text += fmt::format("\n  {} of {} requests equal{}\n", Count(p.requests.equal),
-                      Count(p.requests.total),
-                      p.requests.equal_frees_unordered == p.requests.equal
-                          ? ""
-                          : fmt::format(" ({} if frees between two allocations may be reordered)",
-                                        Count(p.requests.equal_frees_unordered)));
+    row(i18n::Format("maximum in {}", i18n::Text(trace::Name(phase.phase))), phase.allocated);
+  std::string text = "  " +
+                     (p.step ? i18n::Format("Step {}, planned against measured", *p.step)
+                             : i18n::Text("The whole run, planned against measured")) +
+                     "\n\n" + figures.Text();
+  text += "\n  " + EqualRequestsText(p.requests) + "\n";
   if (p.first)
-    text += "  The first difference:\n" + SideText("planned ", p.first->planned) +
-            SideText("measured", p.first->measured);
+    text += "  " + i18n::Text("The first difference:") + "\n" +
+            SideText(i18n::Text("planned"), p.first->planned) +
+            SideText(i18n::Text("measured"), p.first->measured);
   return text + KernelsText(p, top);
 }
 
 }  // namespace
+
+std::string EqualRequestsText(const analysis::RequestDiff& diff) {
+  if (diff.equal_frees_unordered == diff.equal)
+    return i18n::Format("{} of {} requests equal", Count(diff.equal), Count(diff.total));
+  return i18n::Format(
+      "{} of {} requests equal ({} if frees between two allocations may be reordered)",
+      Count(diff.equal), Count(diff.total), Count(diff.equal_frees_unordered));
+}
 
 ExitCode DiffPrediction(const std::vector<analysis::DevicePair>& pairs, size_t shown,
                         std::optional<int32_t> step, size_t top, bool json) {

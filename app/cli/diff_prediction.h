@@ -3,12 +3,18 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "app/cli/command.h"
 #include "profiler/analysis/analysis.h"
+#include "profiler/analysis/requests.h"
 
 namespace vramscope::cli {
+
+// Returns for example "984 of 1,000 requests equal (990 if frees between two allocations may be
+// reordered)".
+std::string EqualRequestsText(const analysis::RequestDiff& diff);
 
 // `pairs`: A is the plan. `shown`: the device whose figures stay at the top level of the JSON, for
 // scripts that expect one device.

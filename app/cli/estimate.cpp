@@ -38,17 +38,17 @@ std::string_view What(Planned planned) {
     case Planned::kNothing:
       return "";
     case Planned::kParameters:
-      return "parameters, requested";
+      return i18n::Text("parameters, requested");
     case Planned::kOptimizerState:
-      return "optimizer state, requested, after the last step";
+      return i18n::Text("optimizer state, requested, after the last step");
     case Planned::kGradients:
-      return "gradients, requested, before the last optimizer step";
+      return i18n::Text("gradients, requested, before the last optimizer step");
     case Planned::kLayer:
-      return "kept by the middle layer, requested, at the end of the forward pass";
+      return i18n::Text("kept by the middle layer, requested, at the end of the forward pass");
     case Planned::kKvCache:
-      return "keys and values";
+      return i18n::Text("keys and values");
     case Planned::kPeak:
-      return "peak of allocated bytes";
+      return i18n::Text("peak of allocated bytes");
   }
   return "";
 }
@@ -96,34 +96,35 @@ std::string Against(const Line& line, const PlannedFigures* planned) {
   if (!figure.has_value()) return "";
   const double of = static_cast<double>(*figure);
   const double error = of > 0 ? 100 * (line.formula.value - of) / of : 0;
-  return fmt::format("      planned: {} ({}; the formula {})\n", run::FormatBytes(*figure),
-                     What(line.planned),
-                     line.formula.bytes() == *figure ? std::string("is equal")
-                                                     : fmt::format("gives {:+.2f} %", error));
+  if (line.formula.bytes() == *figure)
+    return i18n::Format("      planned: {} ({}; the formula gives the same)\n",
+                        run::FormatBytes(*figure), What(line.planned));
+  return i18n::Format("      planned: {} ({}; the formula differs by {:+.2f} %)\n",
+                      run::FormatBytes(*figure), What(line.planned), error);
 }
 
 std::string FormulasText(const std::vector<Section>& sections, const PlannedFigures* planned) {
   std::string text;
   for (const Section& section : sections) {
-    text += fmt::format("\n{}\n", section.title);
+    text += fmt::format("\n{}\n", i18n::Text(section.title));
     for (const Line& line : section.lines) {
       const Formula& f = line.formula;
-      text += fmt::format("  {:<52} {:>12}\n", f.title, run::FormatBytes(f.bytes()));
+      text += fmt::format("  {:<52} {:>12}\n", i18n::Text(f.title), run::FormatBytes(f.bytes()));
       text += fmt::format("      {} : {}\n", f.text, PutIn(f));
       text += Against(line, planned);
     }
-    if (!section.note.empty()) text += Prose(section.note);
+    if (!section.note.empty()) text += Prose(i18n::Text(section.note));
   }
   return text;
 }
 
 std::string StaticText(uint64_t parameters) {
-  Table table({{"Training all of it"},
-               {"Precision"},
-               {"Weights", Table::kRight},
-               {"Gradients", Table::kRight},
-               {"State", Table::kRight},
-               {"Sum", Table::kRight}});
+  Table table({{i18n::Text("Training all weights")},
+               {i18n::Text("Precision")},
+               {i18n::Text("Weights"), Table::kRight},
+               {i18n::Text("Gradients"), Table::kRight},
+               {i18n::Text("State"), Table::kRight},
+               {i18n::Text("Sum"), Table::kRight}});
   for (const estimate::StaticCell& cell : estimate::StaticTable(parameters)) {
     table.Row({std::string(cell.optimizer), std::string(cell.precision),
                run::FormatBytes(cell.weights), run::FormatBytes(cell.gradients),
@@ -146,10 +147,10 @@ ExitCode List(bool as_json) {
   }
   std::string text;
   for (const Formula& f : estimate::Formulas()) {
-    text += fmt::format("{}: {}\n  {}\n", f.id, f.title, f.text);
+    text += fmt::format("{}: {}\n  {}\n", f.id, i18n::Text(f.title), f.text);
     for (const estimate::Term& term : f.terms)
-      text += fmt::format("    {} {}\n", term.name, term.what);
-    text += Prose("From: " + f.source);
+      text += fmt::format("    {} {}\n", term.name, i18n::Text(term.what));
+    text += Prose(i18n::Format("Source: {}", i18n::Text(f.source)));
   }
   return PrintText(text);
 }
@@ -178,11 +179,11 @@ ExitCode Execute(const Options& options) {
   const std::vector<Section> sections = estimate::EstimateRun(*config, *model);
   const std::vector<run::Assumption> assumptions = run::WeightAssumptions(*config, *model);
   const uint64_t bytes = count.total() * estimate::BytesPerWeight(config->Get("precision"));
-  const std::pair<std::string, uint64_t> parts[] = {{"embedding", count.embedding},
+  const std::pair<std::string, uint64_t> parts[] = {{TEXT_MARK("embedding"), count.embedding},
                                                     {"attention", count.attention},
-                                                    {"mlp", count.mlp},
-                                                    {"norm", count.norm},
-                                                    {"output", count.output}};
+                                                    {TEXT_MARK("mlp"), count.mlp},
+                                                    {TEXT_MARK("norm"), count.norm},
+                                                    {TEXT_MARK("output"), count.output}};
   if (options.json) {
     Json json;
     json["model"] = config->model;
@@ -206,11 +207,11 @@ ExitCode Execute(const Options& options) {
     json["assumptions"] = AssumptionsJson(assumptions);
     return PrintJson(json);
   }
-  std::string text = fmt::format("{} ({}, {} layers): {} weights, {} in {}\n\n", config->model,
-                                 count.family, count.layers, Count(count.total()),
-                                 run::FormatBytes(bytes), config->Get("precision"));
-  Table table({{"Part"},
-               {"Weights", Table::kRight},
+  std::string text = i18n::Format("{} ({}, {} layers): {} weights, {} in {}\n\n", config->model,
+                                  count.family, count.layers, Count(count.total()),
+                                  run::FormatBytes(bytes), config->Get("precision"));
+  Table table({{i18n::Text("Part")},
+               {i18n::Text("Weights"), Table::kRight},
                {"fp32", Table::kRight},
                {"bf16, fp16", Table::kRight}});
   const auto row = [&](const std::string& name, uint64_t elements) {
@@ -218,13 +219,16 @@ ExitCode Execute(const Options& options) {
         {name, Count(elements), run::FormatBytes(elements * 4), run::FormatBytes(elements * 2)});
   };
   for (const auto& [name, elements] : parts) {
-    row(name == "output" && elements == 0 ? "output (tied to the embedding)" : name, elements);
+    row(name == "output" && elements == 0 ? i18n::Text("output (tied to the embedding)")
+                                          : i18n::Text(name),
+        elements);
   }
-  row("total", count.total());
-  const std::string hint = planned != nullptr
-                               ? "Formulas, next to the figures of a plan of the same run."
-                               : "Formulas. `estimate --plan` adds the figures of a plan, "
-                                 "`estimate --formulas` explains every letter.";
+  row(i18n::Text("total"), count.total());
+  const std::string hint =
+      planned != nullptr ? i18n::Text("Formulas, next to the figures of a plan of the same run.")
+                         : i18n::Text(
+                               "Formulas. `estimate --plan` adds the figures of a plan, "
+                               "`estimate --formulas` explains every letter.");
   return PrintText(text + table.Text() + StaticText(count.total()) +
                    FormulasText(sections, planned) + "\n" + Prose(hint) +
                    AssumptionsText(assumptions));

@@ -9,6 +9,7 @@
 #include "app/cli/format.h"
 #include "app/cli/input.h"
 #include "app/cli/time_text.h"
+#include "profiler/base/i18n.h"
 #include "profiler/replay/releases.h"
 #include "profiler/run/alloc_conf.h"
 
@@ -68,12 +69,12 @@ ExitCode Execute(const Options& options) {
 
   if (const std::string_view why = trace::WhyNoSegments(trace);
       options.page == "segments" && !why.empty())
-    return ReportError(Named(options.file, absl::FailedPreconditionError(std::string(why))));
+    return ReportError(Named(options.file, absl::FailedPreconditionError(i18n::Text(why))));
   const auto wants = [&](std::string_view page) {
     return options.page.empty() ? page != "segments" : options.page == page;
   };
   ProgressBar bar(true);
-  const auto progress = [&bar](const char* what) {
+  const auto progress = [&bar](const std::string& what) {
     return [&bar, what](double fraction) { bar.Show(fraction, what); };
   };
   ExplainPages pages;
@@ -98,15 +99,16 @@ ExitCode Execute(const Options& options) {
   }
   if (wants("oom")) {
     absl::StatusOr<explain::OutOfMemoryPage> page = explain::ExplainOutOfMemory(
-        trace, {.replay = !options.no_replay, .progress = progress("replaying the remedies")});
+        trace,
+        {.replay = !options.no_replay, .progress = progress(i18n::Text("replaying the remedies"))});
     if (!page.ok()) return ReportError(page.status());
     pages.oom = *std::move(page);
   }
   if (wants("reclaim") && !options.no_replay) {
-    absl::StatusOr<explain::Reclaim> page =
-        explain::ComputeReclaim(trace, {.at = asked,
-                                        .alloc_confs = options.alloc_confs,
-                                        .progress = progress("replaying under other settings")});
+    absl::StatusOr<explain::Reclaim> page = explain::ComputeReclaim(
+        trace, {.at = asked,
+                .alloc_confs = options.alloc_confs,
+                .progress = progress(i18n::Text("replaying with other settings"))});
     if (page.ok()) {
       pages.reclaim = *std::move(page);
     } else if (options.page == "reclaim" || !options.alloc_confs.empty()) {

@@ -44,10 +44,10 @@ struct Options {
 // itself.
 const ExporterEntry kImages = {.place = 60,
                                .name = "png or pdf",
-                               .help = "the timeline as the window draws it",
+                               .help = TEXT_MARK("the timeline as the window draws it"),
                                .uses_title = true};
 const ExporterEntry kTrace = {
-    .place = 80, .name = "trace", .help = "with --time A:B or --device: a part"};
+    .place = 80, .name = "trace", .help = TEXT_MARK("with --time A:B or --device: a part")};
 
 // All formats, in the order of the help.
 std::vector<ExporterEntry> Formats() {
@@ -72,9 +72,10 @@ std::vector<std::string> NamesOf(const std::vector<ExporterEntry>& formats) {
 std::string FormatsHelp(const std::vector<ExporterEntry>& formats) {
   std::string help;
   for (const ExporterEntry& format : formats) {
-    if (!help.empty()) help += format.place == formats.back().place ? " or " : ", ";
+    if (!help.empty())
+      help += format.place == formats.back().place ? i18n::Text(" or ") : i18n::Text(", ");
     help += format.name;
-    if (!format.help.empty()) help += fmt::format(" ({})", format.help);
+    if (!format.help.empty()) help += i18n::Format(" ({})", i18n::Text(format.help));
   }
   return help;
 }
@@ -158,7 +159,9 @@ absl::Status Write(const std::shared_ptr<const trace::Trace>& whole, const Expor
     if (absl::Status added = AddBaseline(options, request); !added.ok()) return added;
   }
   ProgressBar bar(true);
-  request.progress = [&](double fraction) { bar.Show(fraction, "writing " + options.output); };
+  request.progress = [&](double fraction) {
+    bar.Show(fraction, i18n::Format("writing {}", options.output));
+  };
   return format.write(request, out);
 }
 
@@ -175,7 +178,7 @@ ExitCode Execute(const Options& options) {
   if (!options.baseline.empty() && !format.uses_baseline)
     return only_for("--baseline", NamesWith(&ExporterEntry::uses_baseline));
   if (options.made_otherwise() && !options.drawn())
-    return only_for("--size, --scale, --theme", "png, pdf and (with --size) svg");
+    return only_for("--size, --scale, --theme", i18n::Text("png, pdf and (with --size) svg"));
   if (WouldReplaceInput(options.output, {options.file, options.baseline})) return kUsage;
   const auto trace = OpenTrace(options.file, options.range);
   if (!trace.ok()) return ReportError(trace.status());

@@ -57,7 +57,7 @@ class Plans {
         },
         [&] {
           return Planner::Progress{static_cast<double>(ended) / static_cast<double>(configs.size()),
-                                   fmt::format("{} combinations planned", total_)};
+                                   i18n::Format("{} combinations planned", total_)};
         });
     if (!status.ok()) return status;
     return planned;
@@ -123,13 +123,13 @@ Json ProposalJson(const fit::Proposal& proposal, bool whole) {
 
 // Says what the proposal changes in the training.
 std::string Heading(const fit::Proposal& proposal) {
-  std::string text(fit::TextOf(proposal.changes));
-  if (!text.empty()) text[0] = static_cast<char>(std::toupper(text[0]));
+  std::string text = i18n::Text(fit::TextOf(proposal.changes));
+  if (!text.empty()) text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
   std::string with;
   for (const fit::Step& step : proposal.steps) {
     if (step.move.changes != proposal.changes || step.move.changes == run::Changes::kNothing)
       continue;
-    with += fmt::format("{}{}", with.empty() ? " (" : ", ", step.move.title);
+    with += fmt::format("{}{}", with.empty() ? " (" : ", ", i18n::Text(step.move.title));
   }
   return with.empty() ? text : text + with + ")";
 }
@@ -140,32 +140,39 @@ std::string SignedMilliseconds(double value) {
 
 std::string ProposalText(size_t number, const fit::Proposal& proposal, uint64_t budget) {
   const uint64_t needed = proposal.planned.needed();
+  const std::string verdict =
+      proposal.fits     ? i18n::Format("{} to spare", run::FormatBytes(budget - needed))
+      : needed > budget ? i18n::Format("{} too much", run::FormatBytes(needed - budget))
+                        : i18n::Text("an allocation fails");
+  const std::string heading = Heading(proposal);
+  const std::string step = Milliseconds(proposal.planned.step_ms);
+  const std::string reserved = run::FormatBytes(proposal.planned.reserved);
   std::string text =
-      fmt::format("{}. {}: {} a step, needs {} ({} reserved{} and the CUDA context): {}\n", number,
-                  Heading(proposal), Milliseconds(proposal.planned.step_ms),
-                  run::FormatBytes(needed), run::FormatBytes(proposal.planned.reserved),
-                  proposal.planned.past_allocator > 0
-                      ? fmt::format(", {} past the allocator",
-                                    run::FormatBytes(proposal.planned.past_allocator))
-                      : std::string(),
-                  proposal.fits     ? run::FormatBytes(budget - needed) + " to spare"
-                  : needed > budget ? run::FormatBytes(needed - budget) + " too much"
-                                    : "an allocation fails");
-  if (proposal.steps.empty()) return text + Prose("As it is.");
-  Table table(
-      {{"Technique"}, {"Saves", Table::kRight}, {"Time", Table::kRight}, {"Why", Table::kLeft}});
-  for (const fit::Step& step : proposal.steps) {
-    table.Row({step.move.title, SignedBytes(-step.saves), SignedMilliseconds(step.costs_ms),
-               step.move.why});
+      proposal.planned.past_allocator > 0
+          ? i18n::Format(
+                "{}. {}: {} a step, needs {} ({} reserved, {} past the allocator and the CUDA "
+                "context): {}\n",
+                number, heading, step, run::FormatBytes(needed), reserved,
+                run::FormatBytes(proposal.planned.past_allocator), verdict)
+          : i18n::Format("{}. {}: {} a step, needs {} ({} reserved and the CUDA context): {}\n",
+                         number, heading, step, run::FormatBytes(needed), reserved, verdict);
+  if (proposal.steps.empty()) return text + Prose(i18n::Text("Without changes."));
+  Table table({{i18n::Text("Technique")},
+               {i18n::Text("Saves"), Table::kRight},
+               {i18n::Text("Time"), Table::kRight},
+               {i18n::Text("Why"), Table::kLeft}});
+  for (const fit::Step& change : proposal.steps) {
+    table.Row({i18n::Text(change.move.title), SignedBytes(-change.saves),
+               SignedMilliseconds(change.costs_ms), i18n::Text(change.move.why)});
   }
   text += table.Text();
   if (proposal.largest_batch > 0) {
-    text += Prose(fmt::format("Largest batch that fits: {}{}.", proposal.largest_batch,
-                              proposal.longest_seq > 0
-                                  ? fmt::format("; longest sequence: {}", proposal.longest_seq)
-                                  : std::string()));
+    text += Prose(proposal.longest_seq > 0
+                      ? i18n::Format("Largest batch that fits: {}; longest sequence: {}.",
+                                     proposal.largest_batch, proposal.longest_seq)
+                      : i18n::Format("Largest batch that fits: {}.", proposal.largest_batch));
   }
-  return text + Prose("As settings:" + SetsText(proposal.settings));
+  return text + Prose(i18n::Format("As settings:{}", SetsText(proposal.settings)));
 }
 
 ExitCode ExecuteFit(const Options& options) {
@@ -185,7 +192,8 @@ ExitCode ExecuteFit(const Options& options) {
   const absl::StatusOr<run::DeviceProfile> device = run::ResolveDevice(*config);
   std::vector<run::Assumption> assumptions;
   if (device.ok()) assumptions.push_back(run::ContextAssumption(*device));
-  assumptions.push_back({"step times are modelled with a roofline of the chosen GPU", "step_ms"});
+  assumptions.push_back(
+      {i18n::Text("step times are modelled with a roofline of the chosen GPU"), "step_ms"});
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   ExitCode printed;
@@ -209,19 +217,20 @@ ExitCode ExecuteFit(const Options& options) {
     json["assumptions"] = AssumptionsJson(assumptions);
     printed = PrintJson(json);
   } else {
-    std::string text =
-        fmt::format("{}, batch {} x seq {}: needs {} as it is, {} a step; budget {}: {}\n\n",
-                    config->model, config->batch, run::ShortSeqText(*config),
-                    run::FormatBytes(fitted->start.needed()), Milliseconds(fitted->start.step_ms),
-                    run::FormatBytes(*budget), fitted->start_fits ? "fits" : "does not fit");
-    if (!any) text += "No tried combination fits. The smallest:\n\n";
+    std::string text = i18n::Format(
+        "{}, batch {} x seq {}: needs {} as it is, {} a step; budget {}: {}\n\n", config->model,
+        config->batch, run::ShortSeqText(*config), run::FormatBytes(fitted->start.needed()),
+        Milliseconds(fitted->start.step_ms), run::FormatBytes(*budget),
+        fitted->start_fits ? i18n::Text("fits") : i18n::Text("does not fit"));
+    if (!any) text += i18n::Text("No tried combination fits. The smallest:") + "\n\n";
     for (size_t i = 0; i < fitted->proposals.size(); ++i)
       text += ProposalText(i + 1, fitted->proposals[i], *budget) + "\n";
-    text += Prose(fmt::format(
-        "{} combinations planned in {:.1f} s{}.", fitted->plans, seconds,
-        fitted->cut_short
-            ? ", until the time limit; other combinations may fit and change the training less"
-            : ""));
+    text +=
+        Prose(fitted->cut_short
+                  ? i18n::Format("{} combinations planned in {:.1f} s, until the time limit; other "
+                                 "combinations may fit and change the training less.",
+                                 fitted->plans, seconds)
+                  : i18n::Format("{} combinations planned in {:.1f} s.", fitted->plans, seconds));
     printed = PrintText(text + AssumptionsText(assumptions));
   }
   return printed != kDone ? printed : any ? kDone : kNo;
@@ -248,11 +257,12 @@ std::string WhyReservedGrows(const std::vector<fit::Rung>& ladder,
     const fit::Planned &before = planned[i - 1], &now = planned[i];
     const uint64_t free_before = before.reserved - before.peak, free_now = now.reserved - now.peak;
     if (now.reserved <= before.reserved || free_now <= free_before) continue;
-    text += Prose(fmt::format(
-        "{}: reserved grows by {}, the peak by {}. At most {} of the segments are free ({} "
-        "before), in blocks that later requests do not fit: `explain --page fragmentation` of the "
-        "plan shows them, alloc_conf=expandable_segments:True avoids most.",
-        ladder[i].name, run::FormatBytes(now.reserved - before.reserved),
+    text += Prose(i18n::Format(
+        "{}: reserved memory grows by {}, the peak by {}. At most {} of the segments are free ({} "
+        "before), in blocks that are too small for later allocations. `explain --page "
+        "fragmentation` of the plan shows them; alloc_conf=expandable_segments:True avoids most of "
+        "them.",
+        i18n::Text(ladder[i].name), run::FormatBytes(now.reserved - before.reserved),
         SignedBytes(static_cast<int64_t>(now.peak) - static_cast<int64_t>(before.peak)),
         run::FormatBytes(free_now), run::FormatBytes(free_before)));
   }
@@ -283,11 +293,12 @@ ExitCode ExecuteWaterfall(const Options& options) {
   if (!planned.ok()) return ReportError(planned.status());
   for (size_t i = 0; i < planned->size(); ++i) {
     if ((*planned)[i].ok()) continue;
-    return ReportError(
-        absl::InvalidArgumentError(fmt::format("{}: {}", (*ladder)[i].name, (*planned)[i].error)));
+    return ReportError(absl::InvalidArgumentError(
+        fmt::format("{}: {}", i18n::Text((*ladder)[i].name), (*planned)[i].error)));
   }
   if (!options.output.empty()) {
     const absl::Status written = WriteStream(options.output, [&](std::ostream& out) {
+      const i18n::InEnglish english;
       out << fit::WaterfallSvg(*ladder, *planned) << "\n";
       return absl::OkStatus();
     });
@@ -315,20 +326,21 @@ ExitCode ExecuteWaterfall(const Options& options) {
         AssumptionsJson({{"step times are modelled with a roofline of the chosen GPU", "step_ms"}});
     return PrintJson(json);
   }
-  Table table({{"Bar"},
-               {"Peak", Table::kRight},
-               {"Change", Table::kRight},
-               {"Reserved", Table::kRight},
-               {"Step", Table::kRight},
-               {"Fits"},
-               {"Settings"}});
+  Table table({{i18n::Text("Bar")},
+               {i18n::Text("Peak"), Table::kRight},
+               {i18n::Text("Change"), Table::kRight},
+               {i18n::Text("Reserved"), Table::kRight},
+               {i18n::Text("Step"), Table::kRight},
+               {i18n::Text("Fits")},
+               {i18n::Text("Settings")}});
   for (size_t i = 0; i < ladder->size(); ++i) {
     const fit::Planned& p = (*planned)[i];
     const int64_t change =
         i == 0 ? 0 : static_cast<int64_t>(p.peak) - static_cast<int64_t>((*planned)[i - 1].peak);
-    table.Row({(*ladder)[i].name, run::FormatBytes(p.peak), i == 0 ? "" : SignedBytes(change),
-               run::FormatBytes(p.reserved), Milliseconds(p.step_ms),
-               p.out_of_memory ? "no" : "yes", SettingText((*ladder)[i].settings)});
+    table.Row({i18n::Text((*ladder)[i].name), run::FormatBytes(p.peak),
+               i == 0 ? "" : SignedBytes(change), run::FormatBytes(p.reserved),
+               Milliseconds(p.step_ms), p.out_of_memory ? i18n::Text("no") : i18n::Text("yes"),
+               SettingText((*ladder)[i].settings)});
   }
   return PrintText(table.Text() + WhyReservedGrows(*ladder, *planned));
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "profiler/base/i18n.h"
 #include "profiler/estimate/weights.h"
 
 namespace vramscope::estimate {
@@ -147,9 +148,9 @@ Line BlockLine(const Settings& s, const run::ModelConfig& m) {
 
 // All tensors that a forward pass keeps, and the loss.
 Section Activations(const Settings& s, const run::ModelConfig& m) {
-  Section section{.title = "Activations", .note = {}, .lines = {}};
+  Section section{.title = TEXT_MARK("Activations"), .note = {}, .lines = {}};
   if (m.family == run::Family::kBasics) {
-    section.note = "There is no closed formula for the layers of this family.";
+    section.note = TEXT_MARK("There is no closed formula for the layers of this family.");
     return section;
   }
   const double layers = static_cast<double>(m.layers);
@@ -186,7 +187,8 @@ Section Activations(const Settings& s, const run::ModelConfig& m) {
   stored.emplace_back("e", s.e);
   section.lines.push_back(Made("logits", stored));
   section.lines.push_back(Made("loss-backward", logits));
-  section.note = "For training of every parameter; a frozen linear layer keeps no input.";
+  section.note =
+      TEXT_MARK("For training of every parameter; a frozen linear layer keeps no input.");
   return section;
 }
 
@@ -201,7 +203,7 @@ double ValueOf(const Section& section, std::string_view id) {
 // peak.
 Section Peaks(const Settings& s, const Section& kept, double weights, double gradients,
               double state) {
-  Section peak{.title = "Peak, the largest of", .note = {}, .lines = {}};
+  Section peak{.title = TEXT_MARK("Peak, the largest of"), .note = {}, .lines = {}};
   double activations = ValueOf(kept, s.segment > 0 ? "boundaries" : "activations");
   for (const Line& line : kept.lines) {
     if (line.formula.id.starts_with("last-")) activations += line.formula.value;
@@ -226,13 +228,13 @@ Section Peaks(const Settings& s, const Section& kept, double weights, double gra
   std::ranges::max_element(peak.lines, {}, [](const Line& line) {
     return line.formula.value;
   })->planned = Planned::kPeak;
-  peak.note = "Not included: rounding of blocks, workspaces, temporaries.";
+  peak.note = TEXT_MARK("Not included: rounding of blocks, workspaces, temporaries.");
   return peak;
 }
 
 // Keys and values of one sequence, of the generated one if tokens are generated.
 Section Inference(const Settings& s, const run::RunConfig& config, const run::ModelConfig& model) {
-  Section section{.title = "Inference", .note = {}, .lines = {}};
+  Section section{.title = TEXT_MARK("Inference"), .note = {}, .lines = {}};
   const int64_t tokens = config.Integer("generate.tokens");
   const bool kept = tokens > 0 && !config.Is("generate.cache", "none");
   // Keys and values of the last token would be computed with the next token, which is not
@@ -292,16 +294,17 @@ std::vector<Section> EstimateRun(const run::RunConfig& config, const run::ModelC
   const double p = static_cast<double>(stored);
   std::vector<Section> sections;
 
-  Section weights{.title = "Stored size", .note = {}, .lines = {}};
-  for (const auto& [title, bytes] :
-       {std::pair{"in fp32", 4.0}, {"in bf16 or fp16", 2.0}, {"in int8", 1.0}}) {
+  Section weights{.title = TEXT_MARK("Stored size"), .note = {}, .lines = {}};
+  for (const auto& [title, bytes] : {std::pair{TEXT_MARK("Weights in fp32"), 4.0},
+                                     {TEXT_MARK("Weights in bf16 or fp16"), 2.0},
+                                     {TEXT_MARK("Weights in int8"), 1.0}}) {
     Line line = Made("weights", {{"e_w", bytes}, {"P", p}});
-    line.formula.title += std::string(" ") + title;
+    line.formula.title = title;
     weights.lines.push_back(std::move(line));
   }
   sections.push_back(std::move(weights));
 
-  Section training{.title = "This run's training, static", .note = {}, .lines = {}};
+  Section training{.title = TEXT_MARK("This run's training, static"), .note = {}, .lines = {}};
   training.lines.push_back(Made("weights", {{"e_w", s.e_w}, {"P", p + static_cast<double>(added)}},
                                 Planned::kParameters));
   if (trainable.has_value()) {
@@ -311,14 +314,14 @@ std::vector<Section> EstimateRun(const run::RunConfig& config, const run::ModelC
     if (s.state_formula != "state-sgd") state.emplace_back("e_w", s.e_w);
     training.lines.push_back(Made(s.state_formula, state, Planned::kOptimizerState));
   } else {
-    training.note = "Only a plan can determine how many parameters a pattern matches.";
+    training.note = TEXT_MARK("Only a plan can determine how many parameters a pattern matches.");
   }
   const double gradients = ValueOf(training, "gradients");
   const double state = ValueOf(training, s.state_formula);
   const double in_memory = ValueOf(training, "weights");
   sections.push_back(std::move(training));
 
-  Section whole{.title = "Compared with full training", .note = {}, .lines = {}};
+  Section whole{.title = TEXT_MARK("Compared with full training"), .note = {}, .lines = {}};
   whole.lines.push_back(
       Made("training", {{"e_w", s.e_w}, {"e_g", s.e_w}, {"o", s.state_bytes}, {"P", p}}));
   if (s.frozen && trainable.has_value()) {

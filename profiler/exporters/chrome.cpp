@@ -389,7 +389,7 @@ absl::Status ExportChrome(const ExportRequest& request, std::ostream& out) {
 ExporterEntry DeclareExporter_chrome() {
   return {.place = 10,
           .name = "chrome",
-          .help = "Perfetto, HolisticTraceAnalysis",
+          .help = TEXT_MARK("Perfetto, HolisticTraceAnalysis"),
           .suffix = "json",
           .write = ExportChrome};
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "profiler/analysis/analysis.h"
+#include "profiler/base/i18n.h"
 #include "profiler/base/version.h"
 #include "profiler/explain/evidence.h"
 #include "profiler/explain/explain.h"
@@ -434,7 +435,8 @@ absl::Status ExportHtml(const ExportRequest& request, std::ostream& out) {
 ExporterEntry DeclareExporter_html() {
   return {.place = 50,
           .name = "html",
-          .help = "a page with curves, findings and tables, of one run or against --baseline",
+          .help = TEXT_MARK(
+              "a page with curves, findings and tables, of one run or against --baseline"),
           .suffix = "html",
           .one_device = true,
           .uses_title = true,

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "profiler/analysis/analysis.h"
+#include "profiler/base/i18n.h"
 #include "profiler/exporters/exporter.h"
 #include "profiler/exporters/json_text.h"
 #include "profiler/run/units.h"
@@ -353,7 +354,7 @@ absl::Status ExportSvg(const ExportRequest& request, std::ostream& out) {
 ExporterEntry DeclareExporter_svg() {
   return {.place = 70,
           .name = "svg",
-          .help = "the memory over time; with --size the timeline",
+          .help = TEXT_MARK("the memory over time; with --size the timeline"),
           .one_device = true,
           .uses_title = true,
           .write = ExportSvg};

@@ -167,7 +167,7 @@ absl::Status ExportMemoryTimeline(const ExportRequest& request, std::ostream& ou
 ExporterEntry DeclareExporter_memory_timeline() {
   return {.place = 40,
           .name = "memory-timeline",
-          .help = "torch.profiler's raw.json.gz: HolisticTraceAnalysis",
+          .help = TEXT_MARK("torch.profiler's raw.json.gz: HolisticTraceAnalysis"),
           .one_device = true,
           .write = ExportMemoryTimeline};
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "profiler/base/i18n.h"
 #include "profiler/run/check_run.h"
 #include "profiler/run/toggles.h"
 #include "profiler/run/units.h"
@@ -136,13 +137,13 @@ Settings Changed(const run::RunConfig& before, const run::RunConfig& after) {
 std::string_view TextOf(run::Changes changes) {
   switch (changes) {
     case run::Changes::kNothing:
-      return "the training stays as it is";
+      return TEXT_MARK("the training stays as it is");
     case run::Changes::kRounding:
-      return "the same training in fewer bits";
+      return TEXT_MARK("the same training in fewer bits");
     case run::Changes::kTraining:
       break;
   }
-  return "another training";
+  return TEXT_MARK("another training");
 }
 
 }  // namespace vramscope::fit

@@ -83,7 +83,7 @@ TEST_F(CliRecording, APlanHeldAgainstARecording) {
   const Outcome text = RunVramscope({"diff", "--prediction", a, b});
   EXPECT_EQ(text.status, 1);
   EXPECT_THAT(text.out, AllOf(HasSubstr("-14.29 %"), HasSubstr("The first difference"),
-                              HasSubstr("neither has any")));
+                              HasSubstr("none in either file")));
   EXPECT_EQ(RunVramscope({"diff", "--prediction", "--requests", a, b}).status, 2);
   EXPECT_EQ(RunVramscope({"diff", "--prediction", a, b, "--step", "99"}).status, 3);
 }
