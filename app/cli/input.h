@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "profiler/analysis/requests.h"
+#include "profiler/base/i18n.h"
 #include "profiler/trace/trace.h"
 
 namespace vramscope::cli {
@@ -97,6 +98,6 @@ absl::StatusOr<analysis::RequestStream> OpenRequests(const std::string& path, in
 void AddTop(CLI::App& command, size_t& top);  // --top N: maximum number of rows of a table
 
 inline constexpr char kFileHelp[] =
-    "a .trace, CUDA memory snapshot or Kineto trace ('-': standard input)";
+    TEXT_MARK("a .trace, CUDA memory snapshot or Kineto trace ('-': standard input)");
 
 }  // namespace vramscope::cli

@@ -80,7 +80,7 @@ class LaneData {
     return static_cast<int64_t>(static_cast<uint64_t>(begin) + duration);
   }
   static bool EndsBefore(const Node& n, int64_t time_ns) {
-    return n.begin<time_ns&& static_cast<double>(Duration(n.begin, time_ns))> n.span;
+    return (n.begin < time_ns) && (static_cast<double>(Duration(n.begin, time_ns)) > n.span);
   }
 
   trace::PackedColumn<int64_t> begin_;

@@ -11536,6 +11536,1362 @@ under {}{}{}
         <source>{}; waiting for it</source>
         <translation>{}；正在等待</translation>
     </message>
+    <message>
+        <source>
+  At the peak, {} allocated, {}:
+</source>
+        <translation>
+  峰值处已分配 {}，{}：
+</translation>
+    </message>
+    <message>
+        <source>
+  Kernels: none in either file.
+</source>
+        <translation>
+  内核：两个文件中都没有。
+</translation>
+    </message>
+    <message>
+        <source>
+  Kernels: {} planned, {} measured; times are not compared.
+</source>
+        <translation>
+  内核：规划 {} 个，实测 {} 个；不比较时间。
+</translation>
+    </message>
+    <message>
+        <source>
+  {} of {} GPUs. Dense rates in TFLOP/s. Memory as reported by CUDA (nvidia-smi shows a few percent more). Assumed: figures without a source for this GPU. `vramscope devices NAME` shows details of one GPU, --json all sources.
+</source>
+        <translation>
+  {} 个 GPU，共 {} 个。稠密速率以 TFLOP/s 为单位。显存为 CUDA 报告的值（nvidia-smi 显示的值高百分之几）。假定：此 GPU 没有来源的数值。`vramscope devices NAME` 显示单个 GPU 的详细信息，--json 显示全部来源。
+</translation>
+    </message>
+    <message>
+        <source>           ({} more frames)
+</source>
+        <translation>           （另外 {} 帧）
+</translation>
+    </message>
+    <message>
+        <source>      planned: {} ({}; the formula differs by {:+.2f} %)
+</source>
+        <translation>      规划：{}（{}；公式结果相差 {:+.2f} %）
+</translation>
+    </message>
+    <message>
+        <source>      planned: {} ({}; the formula gives the same)
+</source>
+        <translation>      规划：{}（{}；与公式结果相同）
+</translation>
+    </message>
+    <message>
+        <source>  ({} more call sites)
+</source>
+        <translation>  （另外 {} 个调用点）
+</translation>
+    </message>
+    <message>
+        <source>  ({} more steps)
+</source>
+        <translation>  （另外 {} 步）
+</translation>
+    </message>
+    <message>
+        <source>  Settings could not be replayed: {}
+</source>
+        <translation>  无法重放设置：{}
+</translation>
+    </message>
+    <message>
+        <source>  at {}
+
+</source>
+        <translation>  时刻：{}
+
+</translation>
+    </message>
+    <message>
+        <source>  event {} at {}
+  requested by {}
+
+</source>
+        <translation>  事件 {}，{}
+  请求者：{}
+
+</translation>
+    </message>
+    <message>
+        <source>  {:&lt;8}  request {}: {}
+</source>
+        <translation>  {:&lt;8}  请求 {}：{}
+</translation>
+    </message>
+    <message>
+        <source>  {} is in no known segment.
+</source>
+        <translation>  {} 不在已知的段中。
+</translation>
+    </message>
+    <message>
+        <source>  {} of the allocated memory is only waiting for another stream.
+</source>
+        <translation>  已分配的显存中有 {} 只是在等待另一个流。
+</translation>
+    </message>
+    <message>
+        <source> ({})</source>
+        <translation>（{}）</translation>
+    </message>
+    <message>
+        <source> or </source>
+        <translation> 或 </translation>
+    </message>
+    <message>
+        <source>({} more names)</source>
+        <translation>（另外 {} 个名称）</translation>
+    </message>
+    <message>
+        <source>+ cached</source>
+        <translation>+ 缓存</translation>
+    </message>
+    <message>
+        <source>+ holes</source>
+        <translation>+ 空洞</translation>
+    </message>
+    <message>
+        <source>+ not in use</source>
+        <translation>+ 未使用</translation>
+    </message>
+    <message>
+        <source>+ rounding</source>
+        <translation>+ 取整</translation>
+    </message>
+    <message>
+        <source>+ tails</source>
+        <translation>+ 块尾</translation>
+    </message>
+    <message>
+        <source>, </source>
+        <translation>，</translation>
+    </message>
+    <message>
+        <source>. With the limit of {} this plan needs {}; another limit gives another plan. To be certain, plan the run with --gpu-memory {}B</source>
+        <translation>。在 {} 的限制下，此规划需要 {}；限制不同，规划也不同。如需确定，请用 --gpu-memory {}B 规划此运行</translation>
+    </message>
+    <message>
+        <source>1 block</source>
+        <translation>1 个块</translation>
+    </message>
+    <message>
+        <source>1 with dropout on the attention weights, else 0</source>
+        <translation>注意力权重使用 dropout 时为 1，否则为 0</translation>
+    </message>
+    <message>
+        <source>1 with dropout on the residual branches, else 0</source>
+        <translation>残差分支使用 dropout 时为 1，否则为 0</translation>
+    </message>
+    <message>
+        <source>4 K for full training, minus K + 4 N</source>
+        <translation>全量训练的 4 K 减去 K + 4 N</translation>
+    </message>
+    <message>
+        <source>= allocated</source>
+        <translation>= 已分配</translation>
+    </message>
+    <message>
+        <source>= reserved</source>
+        <translation>= 预留</translation>
+    </message>
+    <message>
+        <source>A reserved</source>
+        <translation>A 预留</translation>
+    </message>
+    <message>
+        <source>A&apos;s peak</source>
+        <translation>A 的峰值</translation>
+    </message>
+    <message>
+        <source>Adapters: saved against full training</source>
+        <translation>适配器：相对全量训练的节省</translation>
+    </message>
+    <message>
+        <source>Adapters: weights, gradients, optimizer state</source>
+        <translation>适配器：权重、梯度、优化器状态</translation>
+    </message>
+    <message>
+        <source>Alive</source>
+        <translation>存活</translation>
+    </message>
+    <message>
+        <source>Allocated at the start of backward</source>
+        <translation>反向传播开始时已分配</translation>
+    </message>
+    <message>
+        <source>Architecture</source>
+        <translation>架构</translation>
+    </message>
+    <message>
+        <source>As settings:{}</source>
+        <translation>对应设置：{}</translation>
+    </message>
+    <message>
+        <source>Assumed</source>
+        <translation>假设</translation>
+    </message>
+    <message>
+        <source>At that time</source>
+        <translation>此时</translation>
+    </message>
+    <message>
+        <source>At the peaks</source>
+        <translation>峰值处</translation>
+    </message>
+    <message>
+        <source>At the peaks
+{}{}
+  peak allocated  {} -&gt; {} ({})
+  peak reserved   {} -&gt; {} ({})
+
+</source>
+        <translation>峰值处
+{}{}
+  已分配峰值  {} -&gt; {}（{}）
+  预留峰值    {} -&gt; {}（{}）
+
+</translation>
+    </message>
+    <message>
+        <source>B reserved</source>
+        <translation>B 预留</translation>
+    </message>
+    <message>
+        <source>B&apos;s peak</source>
+        <translation>B 的峰值</translation>
+    </message>
+    <message>
+        <source>Bandwidth</source>
+        <translation>带宽</translation>
+    </message>
+    <message>
+        <source>Bytes x time</source>
+        <translation>字节 × 时间</translation>
+    </message>
+    <message>
+        <source>CC</source>
+        <translation>CC</translation>
+    </message>
+    <message>
+        <source>CUDA context and libraries take the given size</source>
+        <translation>CUDA 上下文和库占用给定的大小</translation>
+    </message>
+    <message>
+        <source>CUDA context and libraries take the size that NVML reported in the recording</source>
+        <translation>CUDA 上下文和库占用录制中 NVML 报告的大小</translation>
+    </message>
+    <message>
+        <source>Call sites</source>
+        <translation>调用点</translation>
+    </message>
+    <message>
+        <source>Call sites are matched by module and op, because not both files have stacks.</source>
+        <translation>调用点按模块和算子匹配，因为并非两个文件都有调用栈。</translation>
+    </message>
+    <message>
+        <source>Cause</source>
+        <translation>原因</translation>
+    </message>
+    <message>
+        <source>Changes are relative to the row &quot;as recorded&quot;.</source>
+        <translation>变化均相对于“与录制相同”一行。</translation>
+    </message>
+    <message>
+        <source>Clock, memory bus</source>
+        <translation>频率，显存位宽</translation>
+    </message>
+    <message>
+        <source>Compared with full training</source>
+        <translation>与全量训练比较</translation>
+    </message>
+    <message>
+        <source>Confidence</source>
+        <translation>确定度</translation>
+    </message>
+    <message>
+        <source>Dense rates</source>
+        <translation>稠密速率</translation>
+    </message>
+    <message>
+        <source>Explained, not run: CUDA graphs</source>
+        <translation>仅说明，不运行：CUDA 图</translation>
+    </message>
+    <message>
+        <source>Explained, not run: a stage of a pipeline (1F1B)</source>
+        <translation>仅说明，不运行：流水线的一个阶段（1F1B）</translation>
+    </message>
+    <message>
+        <source>Explained, not run: context parallel (ring attention)</source>
+        <translation>仅说明，不运行：上下文并行（环形注意力）</translation>
+    </message>
+    <message>
+        <source>Explained, not run: kept by a layer split over GPUs</source>
+        <translation>仅说明，不运行：分到多个 GPU 上的层所保留的内存</translation>
+    </message>
+    <message>
+        <source>Explained, not run: kept by a layer split over GPUs, sequence parallel</source>
+        <translation>仅说明，不运行：分到多个 GPU 上的层所保留的内存，序列并行</translation>
+    </message>
+    <message>
+        <source>Explained, not run: linear layers in 8-bit floating point</source>
+        <translation>仅说明，不运行：8 位浮点的线性层</translation>
+    </message>
+    <message>
+        <source>Explained, not run: reversible layers</source>
+        <translation>仅说明，不运行：可逆层</translation>
+    </message>
+    <message>
+        <source>Explained, not run: training by forward passes alone (MeZO)</source>
+        <translation>仅说明，不运行：只用前向的训练（MeZO）</translation>
+    </message>
+    <message>
+        <source>Family</source>
+        <translation>系列</translation>
+    </message>
+    <message>
+        <source>Findings</source>
+        <translation>发现</translation>
+    </message>
+    <message>
+        <source>For the settings, blocks older than the recording are allocated anew, and the result is compared with the recorded settings from the same start. empty_cache() is called in the unchanged recording.</source>
+        <translation>对于各项设置，早于录制的块会重新分配，并将结果与从同一起点开始、使用录制时设置的结果比较。empty_cache() 在未更改的录制中调用。</translation>
+    </message>
+    <message>
+        <source>For training of every parameter; a frozen linear layer keeps no input.</source>
+        <translation>适用于训练全部参数的情况；冻结的线性层不保留输入。</translation>
+    </message>
+    <message>
+        <source>Formulas, next to the figures of a plan of the same run.</source>
+        <translation>公式，以及同一运行的规划数值。</translation>
+    </message>
+    <message>
+        <source>Formulas. `estimate --plan` adds the figures of a plan, `estimate --formulas` explains every letter.</source>
+        <translation>公式。`estimate --plan` 会加上规划的数值，`estimate --formulas` 会解释每个字母。</translation>
+    </message>
+    <message>
+        <source>Fragmentation</source>
+        <translation>碎片</translation>
+    </message>
+    <message>
+        <source>Full training</source>
+        <translation>全量训练</translation>
+    </message>
+    <message>
+        <source>GPU memory</source>
+        <translation>显存</translation>
+    </message>
+    <message>
+        <source>Held for a backward pass</source>
+        <translation>为反向传播而保留</translation>
+    </message>
+    <message>
+        <source>Kept by a GELU layer</source>
+        <translation>GELU 层保留的内存</translation>
+    </message>
+    <message>
+        <source>Kept by a GELU layer, autocast</source>
+        <translation>GELU 层保留的内存，autocast</translation>
+    </message>
+    <message>
+        <source>Kept by a SwiGLU layer</source>
+        <translation>SwiGLU 层保留的内存</translation>
+    </message>
+    <message>
+        <source>Kept by a SwiGLU layer, autocast</source>
+        <translation>SwiGLU 层保留的内存，autocast</translation>
+    </message>
+    <message>
+        <source>Kept by all layers</source>
+        <translation>所有层保留的内存</translation>
+    </message>
+    <message>
+        <source>Kept by checkpoints every k layers</source>
+        <translation>每 k 层一个检查点时保留的内存</translation>
+    </message>
+    <message>
+        <source>Kept by embedding and last norm</source>
+        <translation>嵌入和最后的归一化保留的内存</translation>
+    </message>
+    <message>
+        <source>Kept by embedding, last norm and the output layer, autocast</source>
+        <translation>嵌入、最后的归一化和输出层保留的内存，autocast</translation>
+    </message>
+    <message>
+        <source>Kept by flash attention</source>
+        <translation>Flash attention 保留的内存</translation>
+    </message>
+    <message>
+        <source>Kept by math attention</source>
+        <translation>math 注意力保留的内存</translation>
+    </message>
+    <message>
+        <source>Kept by memory-efficient attention</source>
+        <translation>内存高效注意力保留的内存</translation>
+    </message>
+    <message>
+        <source>Kept by one layer</source>
+        <translation>一层保留的内存</translation>
+    </message>
+    <message>
+        <source>Kept by the last norm</source>
+        <translation>最后的归一化保留的内存</translation>
+    </message>
+    <message>
+        <source>Kept by the last norm and the output layer, autocast</source>
+        <translation>最后的归一化和输出层保留的内存，autocast</translation>
+    </message>
+    <message>
+        <source>Kept by the loss</source>
+        <translation>损失保留的内存</translation>
+    </message>
+    <message>
+        <source>Kept by written-out attention</source>
+        <translation>逐步展开的注意力保留的内存</translation>
+    </message>
+    <message>
+        <source>Kernels</source>
+        <translation>内核</translation>
+    </message>
+    <message>
+        <source>Key</source>
+        <translation>标识</translation>
+    </message>
+    <message>
+        <source>Keys and values, grouped heads</source>
+        <translation>键和值，分组头</translation>
+    </message>
+    <message>
+        <source>Keys and values, latent attention</source>
+        <translation>键和值，潜在注意力</translation>
+    </message>
+    <message>
+        <source>Keys and values, multi-head</source>
+        <translation>键和值，多头</translation>
+    </message>
+    <message>
+        <source>Keys and values, sliding window</source>
+        <translation>键和值，滑动窗口</translation>
+    </message>
+    <message>
+        <source>L2 cache</source>
+        <translation>L2 缓存</translation>
+    </message>
+    <message>
+        <source>Largest batch that fits: {}.</source>
+        <translation>放得下的最大批大小：{}。</translation>
+    </message>
+    <message>
+        <source>Largest batch that fits: {}; longest sequence: {}.</source>
+        <translation>放得下的最大批大小：{}；最长序列：{}。</translation>
+    </message>
+    <message>
+        <source>Largest block</source>
+        <translation>最大的块</translation>
+    </message>
+    <message>
+        <source>Layers</source>
+        <translation>层数</translation>
+    </message>
+    <message>
+        <source>Leaks over steps</source>
+        <translation>跨步泄漏</translation>
+    </message>
+    <message>
+        <source>LibTorch 2.11 (CUDA 13.0) has no kernels for it, only for {}: plans are possible only for programs whose PyTorch has such kernels</source>
+        <translation>LibTorch 2.11（CUDA 13.0）没有适用于它的内核，只支持 {}：只有其 PyTorch 带有此类内核的程序才能规划</translation>
+    </message>
+    <message>
+        <source>Logits</source>
+        <translation>Logits</translation>
+    </message>
+    <message>
+        <source>MIG profiles</source>
+        <translation>MIG 配置</translation>
+    </message>
+    <message>
+        <source>Maximum bytes of each category within each phase, if they differ
+</source>
+        <translation>每个阶段内各类别的最大字节数（仅列出不同者）
+</translation>
+    </message>
+    <message>
+        <source>Measured</source>
+        <translation>实测</translation>
+    </message>
+    <message>
+        <source>Multiprocessors</source>
+        <translation>多处理器</translation>
+    </message>
+    <message>
+        <source>No difference in any step, phase or category.
+</source>
+        <translation>任何步、阶段或类别均无差异。
+</translation>
+    </message>
+    <message>
+        <source>No tried combination fits. The smallest:</source>
+        <translation>尝试过的组合都放不下。最小的组合：</translation>
+    </message>
+    <message>
+        <source>Not included: rounding of blocks, workspaces, temporaries.</source>
+        <translation>不包括：块的取整、工作区、临时张量。</translation>
+    </message>
+    <message>
+        <source>Only a plan can determine how many parameters a pattern matches.</source>
+        <translation>模式匹配多少参数只能通过规划确定。</translation>
+    </message>
+    <message>
+        <source>Optimizer state, Adafactor</source>
+        <translation>优化器状态，Adafactor</translation>
+    </message>
+    <message>
+        <source>Optimizer state, Adam</source>
+        <translation>优化器状态，Adam</translation>
+    </message>
+    <message>
+        <source>Optimizer state, Adam in 4 bits</source>
+        <translation>优化器状态，4 位 Adam</translation>
+    </message>
+    <message>
+        <source>Optimizer state, Adam in 8 bits</source>
+        <translation>优化器状态，8 位 Adam</translation>
+    </message>
+    <message>
+        <source>Optimizer state, Adam in bfloat16</source>
+        <translation>优化器状态，bfloat16 的 Adam</translation>
+    </message>
+    <message>
+        <source>Optimizer state, GaLore, a matrix of h x f</source>
+        <translation>优化器状态，GaLore，h x f 的矩阵</translation>
+    </message>
+    <message>
+        <source>Optimizer state, Lion</source>
+        <translation>优化器状态，Lion</translation>
+    </message>
+    <message>
+        <source>Optimizer state, SGD</source>
+        <translation>优化器状态，SGD</translation>
+    </message>
+    <message>
+        <source>Optimizer state, SGD with momentum</source>
+        <translation>优化器状态，带动量的 SGD</translation>
+    </message>
+    <message>
+        <source>Part</source>
+        <translation>部分</translation>
+    </message>
+    <message>
+        <source>Peak at the start of backward</source>
+        <translation>反向传播开始时的峰值</translation>
+    </message>
+    <message>
+        <source>Peak in the optimizer step</source>
+        <translation>优化器步中的峰值</translation>
+    </message>
+    <message>
+        <source>Peak while a segment is recomputed</source>
+        <translation>重新计算一段时的峰值</translation>
+    </message>
+    <message>
+        <source>Peak, the largest of</source>
+        <translation>峰值，取其中最大者</translation>
+    </message>
+    <message>
+        <source>Per step</source>
+        <translation>每步</translation>
+    </message>
+    <message>
+        <source>Perfetto, HolisticTraceAnalysis</source>
+        <translation>Perfetto、HolisticTraceAnalysis</translation>
+    </message>
+    <message>
+        <source>Pinned free memory</source>
+        <translation>被占住的空闲显存</translation>
+    </message>
+    <message>
+        <source>Preset</source>
+        <translation>预设</translation>
+    </message>
+    <message>
+        <source>Replayed with</source>
+        <translation>重放设置</translation>
+    </message>
+    <message>
+        <source>Reserved but unused</source>
+        <translation>已预留但未使用</translation>
+    </message>
+    <message>
+        <source>Run defaults</source>
+        <translation>默认运行设置</translation>
+    </message>
+    <message>
+        <source>SMs</source>
+        <translation>SM 数</translation>
+    </message>
+    <message>
+        <source>Source</source>
+        <translation>来源</translation>
+    </message>
+    <message>
+        <source>Source: {}</source>
+        <translation>来源：{}</translation>
+    </message>
+    <message>
+        <source>State</source>
+        <translation>状态</translation>
+    </message>
+    <message>
+        <source>Step {}, planned against measured</source>
+        <translation>第 {} 步，规划与实测对比</translation>
+    </message>
+    <message>
+        <source>Stored size</source>
+        <translation>存储大小</translation>
+    </message>
+    <message>
+        <source>Sum</source>
+        <translation>总和</translation>
+    </message>
+    <message>
+        <source>Technique</source>
+        <translation>技术</translation>
+    </message>
+    <message>
+        <source>The first difference:</source>
+        <translation>第一处差异：</translation>
+    </message>
+    <message>
+        <source>The first differences:</source>
+        <translation>最先出现的差异：</translation>
+    </message>
+    <message>
+        <source>The whole run, planned against measured</source>
+        <translation>整个运行，规划与实测对比</translation>
+    </message>
+    <message>
+        <source>There is no closed formula for the layers of this family.</source>
+        <translation>此系列的层没有封闭公式。</translation>
+    </message>
+    <message>
+        <source>This run&apos;s training, static</source>
+        <translation>本次运行的训练，静态部分</translation>
+    </message>
+    <message>
+        <source>Time planned</source>
+        <translation>规划时间</translation>
+    </message>
+    <message>
+        <source>Trained by prefix tuning</source>
+        <translation>前缀微调训练的参数</translation>
+    </message>
+    <message>
+        <source>Trained by prompt tuning</source>
+        <translation>提示微调训练的参数</translation>
+    </message>
+    <message>
+        <source>Training all weights</source>
+        <translation>训练全部权重</translation>
+    </message>
+    <message>
+        <source>Use</source>
+        <translation>使用情况</translation>
+    </message>
+    <message>
+        <source>Weights</source>
+        <translation>权重</translation>
+    </message>
+    <message>
+        <source>Weights in bf16 or fp16</source>
+        <translation>bf16 或 fp16 权重</translation>
+    </message>
+    <message>
+        <source>Weights in fp32</source>
+        <translation>fp32 权重</translation>
+    </message>
+    <message>
+        <source>Weights in int8</source>
+        <translation>int8 权重</translation>
+    </message>
+    <message>
+        <source>What passes</source>
+        <translation>能通过的部分</translation>
+    </message>
+    <message>
+        <source>Without changes.</source>
+        <translation>无需改动。</translation>
+    </message>
+    <message>
+        <source>a CUDA memory snapshot&apos;s pickle: PyTorch&apos;s memory_viz</source>
+        <translation>CUDA 内存快照的 pickle：PyTorch 的 memory_viz</translation>
+    </message>
+    <message>
+        <source>a page with curves, findings and tables, of one run or against --baseline</source>
+        <translation>包含曲线、问题和表格的网页，可为单次运行或与 --baseline 对比</translation>
+    </message>
+    <message>
+        <source>a projection of the shorter side, two moments of rank x the longer one</source>
+        <translation>较短边的投影，以及两个“秩 x 较长边”的矩</translation>
+    </message>
+    <message>
+        <source>a stage has its layers, and the activations of the micro-batches that it has begun; idle time relative to work: (n - 1)/m</source>
+        <translation>一个阶段有其各层，以及已开始的微批次的激活值；空闲时间与工作时间之比：(n - 1)/m</translation>
+    </message>
+    <message>
+        <source>an embedding for each trained token</source>
+        <translation>每个可训练词元一个嵌入</translation>
+    </message>
+    <message>
+        <source>as a segment</source>
+        <translation>作为段</translation>
+    </message>
+    <message>
+        <source>at {}: {} allocated, {} reserved ({} in holes, {} completely free)</source>
+        <translation>{}：已分配 {}，预留 {}（空洞中 {}，完全空闲 {}）</translation>
+    </message>
+    <message>
+        <source>bytes kept by the forward pass</source>
+        <translation>前向保留的字节数</translation>
+    </message>
+    <message>
+        <source>bytes of a gradient</source>
+        <translation>每个梯度的字节数</translation>
+    </message>
+    <message>
+        <source>bytes of a weight</source>
+        <translation>每个权重的字节数</translation>
+    </message>
+    <message>
+        <source>bytes of an element</source>
+        <translation>每个元素的字节数</translation>
+    </message>
+    <message>
+        <source>bytes of one layer&apos;s input</source>
+        <translation>一层输入的字节数</translation>
+    </message>
+    <message>
+        <source>bytes of optimizer state</source>
+        <translation>优化器状态的字节数</translation>
+    </message>
+    <message>
+        <source>bytes of optimizer state per parameter</source>
+        <translation>每个参数的优化器状态字节数</translation>
+    </message>
+    <message>
+        <source>bytes of the pool of captured graphs</source>
+        <translation>已捕获的图的内存池字节数</translation>
+    </message>
+    <message>
+        <source>bytes that a layer keeps</source>
+        <translation>一层保留的字节数</translation>
+    </message>
+    <message>
+        <source>bytes that its attention keeps</source>
+        <translation>其注意力保留的字节数</translation>
+    </message>
+    <message>
+        <source>bytes times lifetime</source>
+        <translation>字节数 × 存活时间</translation>
+    </message>
+    <message>
+        <source>captured graphs keep a pool that nothing else can use; snapshots with such pools can be opened</source>
+        <translation>已捕获的图保留一个其他内容无法使用的内存池；可以打开含有此类池的快照</translation>
+    </message>
+    <message>
+        <source>completely free segments</source>
+        <translation>完全空闲的段</translation>
+    </message>
+    <message>
+        <source>completely free: empty_cache() releases it; {} of {} segments</source>
+        <translation>完全空闲，empty_cache() 可将其释放：{} 个段，共 {} 个</translation>
+    </message>
+    <message>
+        <source>compressed key-value size</source>
+        <translation>压缩后的键值大小</translation>
+    </message>
+    <message>
+        <source>cuBLAS workspace</source>
+        <translation>cuBLAS 工作区</translation>
+    </message>
+    <message>
+        <source>dimensions of a low-rank gradient</source>
+        <translation>低秩梯度的维数</translation>
+    </message>
+    <message>
+        <source>each GPU has a part of the sequence, and two buffers of keys and values that are passed around</source>
+        <translation>每个 GPU 有序列的一部分，以及两个轮流传递的键值缓冲区</translation>
+    </message>
+    <message>
+        <source>elements of a block with one scale</source>
+        <translation>共用一个缩放因子的块的元素数</translation>
+    </message>
+    <message>
+        <source>elements per token that linear layers keep</source>
+        <translation>线性层为每个词元保留的元素数</translation>
+    </message>
+    <message>
+        <source>embedding</source>
+        <translation>嵌入</translation>
+    </message>
+    <message>
+        <source>factored second moment: one value per row and per column, no first moment</source>
+        <translation>分解的二阶矩：每行、每列各一个值，没有一阶矩</translation>
+    </message>
+    <message>
+        <source>feed-forward size</source>
+        <translation>前馈层大小</translation>
+    </message>
+    <message>
+        <source>foreach makes one copy of the trained weights; fused and the plain loop need hardly any memory</source>
+        <translation>foreach 会复制一份可训练权重；fused 和逐张量循环几乎不需要额外内存</translation>
+    </message>
+    <message>
+        <source>free, next to live blocks in the same segment</source>
+        <translation>空闲，与存活的块在同一段中</translation>
+    </message>
+    <message>
+        <source>frozen K, added N: weights K + N, gradients N, moments 2 N</source>
+        <translation>冻结 K，新增 N：权重 K + N，梯度 N，矩 2 N</translation>
+    </message>
+    <message>
+        <source>frozen parameters</source>
+        <translation>冻结的参数</translation>
+    </message>
+    <message>
+        <source>g key-value heads; 1: multi-query, as many as heads: multi-head</source>
+        <translation>g 个键值头；1 为多查询，与头数相同为多头</translation>
+    </message>
+    <message>
+        <source>gradients, requested, before the last optimizer step</source>
+        <translation>梯度，按请求大小，最后一次优化器步之前</translation>
+    </message>
+    <message>
+        <source>head size</source>
+        <translation>头大小</translation>
+    </message>
+    <message>
+        <source>heads</source>
+        <translation>头数</translation>
+    </message>
+    <message>
+        <source>heads x head size</source>
+        <translation>头数 x 头大小</translation>
+    </message>
+    <message>
+        <source>hidden size</source>
+        <translation>隐藏层大小</translation>
+    </message>
+    <message>
+        <source>holes in its pool</source>
+        <translation>所在池中的空洞</translation>
+    </message>
+    <message>
+        <source>includes gradients only if an earlier micro-batch left them</source>
+        <translation>仅当较早的微批次留下梯度时才包含梯度</translation>
+    </message>
+    <message>
+        <source>inputs and outputs of the split parts are whole on every GPU, all between them is divided (tensor parallelism without sequence parallelism)</source>
+        <translation>被切分部分的输入和输出在每个 GPU 上都是完整的，其间的一切均分（不含序列并行的张量并行）</translation>
+    </message>
+    <message>
+        <source>inputs of linear layers take one byte per element, and so does a copy of each weight</source>
+        <translation>线性层的输入每个元素占一字节，每个权重的副本也是如此</translation>
+    </message>
+    <message>
+        <source>its place is not recorded</source>
+        <translation>其位置没有录制</translation>
+    </message>
+    <message>
+        <source>kept by the middle layer, requested, at the end of the forward pass</source>
+        <translation>中间层保留的内存，按请求大小，前向结束时</translation>
+    </message>
+    <message>
+        <source>key-value heads</source>
+        <translation>键值头数</translation>
+    </message>
+    <message>
+        <source>keys and values</source>
+        <translation>键和值</translation>
+    </message>
+    <message>
+        <source>keys and values of each layer for each trained token</source>
+        <translation>每个可训练词元在每层的键和值</translation>
+    </message>
+    <message>
+        <source>layers of a segment</source>
+        <translation>每段的层数</translation>
+    </message>
+    <message>
+        <source>like memory-efficient attention, plus the output next to its copy and the random generator&apos;s state</source>
+        <translation>与内存高效注意力相同，另有输出及其副本，以及随机数生成器的状态</translation>
+    </message>
+    <message>
+        <source>log-softmax in fp32</source>
+        <translation>fp32 的 log-softmax</translation>
+    </message>
+    <message>
+        <source>maximum in {}</source>
+        <translation>{}阶段最大</translation>
+    </message>
+    <message>
+        <source>mean lifetime</source>
+        <translation>平均存活时间</translation>
+    </message>
+    <message>
+        <source>micro-batches of a step</source>
+        <translation>每步的微批次数</translation>
+    </message>
+    <message>
+        <source>mlp</source>
+        <translation>MLP</translation>
+    </message>
+    <message>
+        <source>most bytes at once</source>
+        <translation>同时最多的字节数</translation>
+    </message>
+    <message>
+        <source>most free first; # in use, + mostly, - partly, . free; gaps: addresses without memory</source>
+        <translation>空闲最多者在前；# 在使用，+ 大部分在使用，- 部分在使用，. 空闲；空白：没有内存的地址</translation>
+    </message>
+    <message>
+        <source>names in both</source>
+        <translation>两者共有的名称</translation>
+    </message>
+    <message>
+        <source>no gradients, no optimizer state, no activations kept: the memory of inference, two passes per step</source>
+        <translation>没有梯度、优化器状态，也不保留激活值：与推理的内存相同，每步两次前向</translation>
+    </message>
+    <message>
+        <source>norm inputs and outputs, q, k, v, attention&apos;s output, feed-forward in and out, means and deviations of two norms; u is 2 for GELU, 5 where tanh is written out</source>
+        <translation>归一化的输入和输出、q、k、v、注意力的输出、前馈层的输入和输出、两个归一化的均值和偏差；GELU 的 u 为 2，逐步展开 tanh 时为 5</translation>
+    </message>
+    <message>
+        <source>norms in fp32, an input in 16 bit for each linear layer, 16-bit copies of the weights</source>
+        <translation>归一化使用 fp32，每个线性层有 16 位的输入，另有权重的 16 位副本</translation>
+    </message>
+    <message>
+        <source>norms in fp32, the rest in 16 bit, 16-bit copies of the weights; u is 4 for GELU, 16 where tanh is written out</source>
+        <translation>归一化使用 fp32，其余为 16 位，另有权重的 16 位副本；GELU 的 u 为 4，逐步展开 tanh 时为 16</translation>
+    </message>
+    <message>
+        <source>not the whole run</source>
+        <translation>不含整个运行</translation>
+    </message>
+    <message>
+        <source>number of allocations</source>
+        <translation>分配次数</translation>
+    </message>
+    <message>
+        <source>of {}</source>
+        <translation>共 {}</translation>
+    </message>
+    <message>
+        <source>older tokens than the window are dropped</source>
+        <translation>早于窗口的词元被丢弃</translation>
+    </message>
+    <message>
+        <source>one compressed vector and one rotary key per token and layer, for any number of heads</source>
+        <translation>每个词元、每层一个压缩向量和一个旋转键，与头数无关</translation>
+    </message>
+    <message>
+        <source>one element per trainable parameter, from its accumulation in backward to zero_grad</source>
+        <translation>每个可训练参数一个元素，从反向传播中累积起，到 zero_grad 为止</translation>
+    </message>
+    <message>
+        <source>one key and one value per token, head and layer</source>
+        <translation>每个词元、头和层各一个键和一个值</translation>
+    </message>
+    <message>
+        <source>one moment of the weight&apos;s type</source>
+        <translation>一个与权重类型相同的矩</translation>
+    </message>
+    <message>
+        <source>one whole segment, plus the inputs that all segments keep</source>
+        <translation>一个完整的段，加上所有段保留的输入</translation>
+    </message>
+    <message>
+        <source>only the outputs of the last layer are kept; each layer&apos;s inputs are computed from them</source>
+        <translation>只保留最后一层的输出；各层的输入由输出计算得到</translation>
+    </message>
+    <message>
+        <source>optimizer state, requested, after the last step</source>
+        <translation>优化器状态，按请求大小，最后一步之后</translation>
+    </message>
+    <message>
+        <source>other {}</source>
+        <translation>其他 {}</translation>
+    </message>
+    <message>
+        <source>output</source>
+        <translation>输出层</translation>
+    </message>
+    <message>
+        <source>output (tied to the embedding)</source>
+        <translation>输出层（与嵌入共享权重）</translation>
+    </message>
+    <message>
+        <source>over the budget: needs at least {} ({}), budget {}: {} too much; {}
+</source>
+        <translation>超出预算：至少需要 {}（{}），预算 {}：超出 {}；{}
+</translation>
+    </message>
+    <message>
+        <source>over the budget: needs {} ({}), budget {}: {} too much
+</source>
+        <translation>超出预算：需要 {}（{}），预算 {}：超出 {}
+</translation>
+    </message>
+    <message>
+        <source>parameters x bytes of a parameter</source>
+        <translation>参数数 x 每个参数的字节数</translation>
+    </message>
+    <message>
+        <source>parameters, requested</source>
+        <translation>参数，按请求大小</translation>
+    </message>
+    <message>
+        <source>parameters, tied ones once</source>
+        <translation>参数，共享的只计一次</translation>
+    </message>
+    <message>
+        <source>peak above the start: {} and {}</source>
+        <translation>高于起点的峰值：{} 和 {}</translation>
+    </message>
+    <message>
+        <source>peak of allocated bytes</source>
+        <translation>已分配字节的峰值</translation>
+    </message>
+    <message>
+        <source>planned</source>
+        <translation>规划</translation>
+    </message>
+    <message>
+        <source>png, pdf and (with --size) svg</source>
+        <translation>png、pdf 和（带 --size 的）svg</translation>
+    </message>
+    <message>
+        <source>refused</source>
+        <translation>拒绝</translation>
+    </message>
+    <message>
+        <source>remainders that are too small to be split off</source>
+        <translation>太小而无法切分的剩余部分</translation>
+    </message>
+    <message>
+        <source>replaying the remedies</source>
+        <translation>正在重放各项改法</translation>
+    </message>
+    <message>
+        <source>replaying with other settings</source>
+        <translation>正在以其他设置重放</translation>
+    </message>
+    <message>
+        <source>rotary size of a key</source>
+        <translation>键的旋转部分大小</translation>
+    </message>
+    <message>
+        <source>samples of one forward pass</source>
+        <translation>一次前向的样本数</translation>
+    </message>
+    <message>
+        <source>scaled_dot_product_attention without a fused kernel computes in fp32</source>
+        <translation>没有融合内核的 scaled_dot_product_attention 以 fp32 计算</translation>
+    </message>
+    <message>
+        <source>sizes of blocks, because requested sizes are not recorded</source>
+        <translation>块的大小，因为没有录制请求大小</translation>
+    </message>
+    <message>
+        <source>sliding window</source>
+        <translation>滑动窗口</translation>
+    </message>
+    <message>
+        <source>softmax in fp32, and once more in the model&apos;s type</source>
+        <translation>fp32 的 softmax，另有一份模型类型的副本</translation>
+    </message>
+    <message>
+        <source>softmax in the model&apos;s type</source>
+        <translation>模型类型的 softmax</translation>
+    </message>
+    <message>
+        <source>stage, counted from 0</source>
+        <translation>流水线阶段，从 0 开始</translation>
+    </message>
+    <message>
+        <source>step times are modelled with a roofline of the chosen GPU</source>
+        <translation>步时间按所选 GPU 的 roofline 模型建模</translation>
+    </message>
+    <message>
+        <source>sum of rows and columns of the trained matrices</source>
+        <translation>可训练矩阵的行数与列数之和</translation>
+    </message>
+    <message>
+        <source>tensors between the split parts are divided too, by tokens</source>
+        <translation>切分部分之间的张量也按词元均分</translation>
+    </message>
+    <message>
+        <source>tensors of feed-forward size that the activation keeps</source>
+        <translation>激活函数保留的前馈层大小的张量数</translation>
+    </message>
+    <message>
+        <source>the gradients of log-softmax and of the fp32 logits</source>
+        <translation>log-softmax 的梯度和 fp32 logits 的梯度</translation>
+    </message>
+    <message>
+        <source>the input of every segment</source>
+        <translation>每一段的输入</translation>
+    </message>
+    <message>
+        <source>the logarithm of the sum of exponentials, in fp32</source>
+        <translation>指数之和的对数，fp32</translation>
+    </message>
+    <message>
+        <source>the memory over time; with --size the timeline</source>
+        <translation>内存随时间的变化；给出 --size 时为时间线</translation>
+    </message>
+    <message>
+        <source>the model&apos;s output; freed before backward unless the program holds it</source>
+        <translation>模型的输出；除非程序继续持有，否则在反向传播之前释放</translation>
+    </message>
+    <message>
+        <source>the output layer&apos;s input and weights in 16 bit</source>
+        <translation>输出层的 16 位输入和权重</translation>
+    </message>
+    <message>
+        <source>the run ran out of memory: an allocation of {} with {} reserved needs {}, including {} CUDA context</source>
+        <translation>运行时内存不足：请求分配 {}，此时预留 {}，需要 {}，其中 CUDA 上下文 {}</translation>
+    </message>
+    <message>
+        <source>the same training in fewer bits</source>
+        <translation>训练相同，位数更少</translation>
+    </message>
+    <message>
+        <source>the sum of the two</source>
+        <translation>二者之和</translation>
+    </message>
+    <message>
+        <source>the training stays as it is</source>
+        <translation>训练保持不变</translation>
+    </message>
+    <message>
+        <source>to 512 bytes, or according to the settings</source>
+        <translation>取整到 512 字节，或按设置取整</translation>
+    </message>
+    <message>
+        <source>tokens of a sample</source>
+        <translation>每个样本的词元数</translation>
+    </message>
+    <message>
+        <source>torch.optim.SGD without momentum keeps none</source>
+        <translation>不带动量的 torch.optim.SGD 不保留状态</translation>
+    </message>
+    <message>
+        <source>torch.optim: states take the weight&apos;s type; they exist from the first step on</source>
+        <translation>torch.optim：状态与权重类型相同；从第一步起存在</translation>
+    </message>
+    <message>
+        <source>torch.profiler&apos;s raw.json.gz: HolisticTraceAnalysis</source>
+        <translation>torch.profiler 的 raw.json.gz：HolisticTraceAnalysis</translation>
+    </message>
+    <message>
+        <source>total</source>
+        <translation>合计</translation>
+    </message>
+    <message>
+        <source>total bytes</source>
+        <translation>总字节数</translation>
+    </message>
+    <message>
+        <source>trainable parameters</source>
+        <translation>可训练参数</translation>
+    </message>
+    <message>
+        <source>trained tokens before the sequence</source>
+        <translation>序列之前的可训练词元数</translation>
+    </message>
+    <message>
+        <source>two moments of 16 bits</source>
+        <translation>两个 16 位的矩</translation>
+    </message>
+    <message>
+        <source>two moments of half a byte, and one fp32 scale per block</source>
+        <translation>两个各占半字节的矩，每块另有一个 fp32 缩放因子</translation>
+    </message>
+    <message>
+        <source>two moments of one byte, and one fp32 scale per block; tensors below 4096 elements stay in fp32, and so do embeddings under transformers&apos; Trainer</source>
+        <translation>两个各占一字节的矩，每块另有一个 fp32 缩放因子；少于 4096 个元素的张量保持 fp32，使用 transformers 的 Trainer 时嵌入也保持 fp32</translation>
+    </message>
+    <message>
+        <source>two names, by op and order</source>
+        <translation>名称不同，按算子和次序匹配</translation>
+    </message>
+    <message>
+        <source>unknown whether it fits: {}. A budget of {} would have allowed that allocation; the rest of the run is unknown</source>
+        <translation>无法确定是否放得下：{}。{} 的预算可以满足该分配；运行的其余部分未知</translation>
+    </message>
+    <message>
+        <source>weights and biases of the linear layers</source>
+        <translation>线性层的权重和偏置</translation>
+    </message>
+    <message>
+        <source>weights, gradients, optimizer state; 4 x the weights with two moments</source>
+        <translation>权重、梯度、优化器状态；有两个矩时为权重的 4 倍</translation>
+    </message>
+    <message>
+        <source>what autograd saves, operator by operator; equal to PyTorch&apos;s own requests</source>
+        <translation>自动求导逐算子保存的内容；等于 PyTorch 自己的请求</translation>
+    </message>
+    <message>
+        <source>within the budget: needs {} ({}), budget {}: {} to spare
+</source>
+        <translation>在预算之内：需要 {}（{}），预算 {}：剩余 {}
+</translation>
+    </message>
+    <message>
+        <source>without effect</source>
+        <translation>无效果</translation>
+    </message>
+    <message>
+        <source>writing {}</source>
+        <translation>正在写入 {}</translation>
+    </message>
+    <message>
+        <source>yes</source>
+        <translation>是</translation>
+    </message>
+    <message>
+        <source>{:g} to {:g}</source>
+        <translation>{:g} 到 {:g}</translation>
+    </message>
+    <message>
+        <source>{}  {}: {} allocated at {}; {} reserved at most</source>
+        <translation>{}  {}：已分配 {}，{}；最多预留 {}</translation>
+    </message>
+    <message>
+        <source>{} ({}, {} layers): {} weights, {} in {}
+
+</source>
+        <translation>{}（{}，{} 层）：{} 个权重，{}，精度 {}
+
+</translation>
+    </message>
+    <message>
+        <source>{} + {} CUDA context</source>
+        <translation>{} + CUDA 上下文 {}</translation>
+    </message>
+    <message>
+        <source>{} MHz, {} bits</source>
+        <translation>{} MHz，{} 位</translation>
+    </message>
+    <message>
+        <source>{} call sites, by {}</source>
+        <translation>{} 个调用点，排序：{}</translation>
+    </message>
+    <message>
+        <source>{} combinations planned</source>
+        <translation>已规划 {} 种组合</translation>
+    </message>
+    <message>
+        <source>{} combinations planned in {:.1f} s, until the time limit; other combinations may fit and change the training less.</source>
+        <translation>已规划 {} 种组合，用时 {:.1f} 秒，达到时间限制；可能还有其他组合放得下，且对训练的改变更小。</translation>
+    </message>
+    <message>
+        <source>{} combinations planned in {:.1f} s.</source>
+        <translation>已规划 {} 种组合，用时 {:.1f} 秒。</translation>
+    </message>
+    <message>
+        <source>{} more call sites</source>
+        <translation>另外 {} 个调用点</translation>
+    </message>
+    <message>
+        <source>{} more failed allocations</source>
+        <translation>另外 {} 次失败的分配</translation>
+    </message>
+    <message>
+        <source>{} more findings</source>
+        <translation>另外 {} 个问题</translation>
+    </message>
+    <message>
+        <source>{} more pools</source>
+        <translation>另外 {} 个池</translation>
+    </message>
+    <message>
+        <source>{} more segments</source>
+        <translation>另外 {} 个段</translation>
+    </message>
+    <message>
+        <source>{} of it is {}: {}{}</source>
+        <translation>其中 {} 为{}：{}{}</translation>
+    </message>
+    <message>
+        <source>{} of {} requests equal</source>
+        <translation>{} 个请求相同，共 {} 个</translation>
+    </message>
+    <message>
+        <source>{} of {} requests equal ({} if frees between two allocations may be reordered)</source>
+        <translation>{} 个请求相同，共 {} 个（如果两次分配之间的释放可以重排，则为 {} 个）</translation>
+    </message>
+    <message>
+        <source>{} x {} threads</source>
+        <translation>{} x {} 线程</translation>
+    </message>
+    <message>
+        <source>{}, as for a plan; the recording does not contain its size (--context sets it)</source>
+        <translation>{}，与规划相同；录制中没有其大小（可用 --context 设置）</translation>
+    </message>
+    <message>
+        <source>{}, batch {} x seq {}: needs {} as it is, {} a step; budget {}: {}
+
+</source>
+        <translation>{}，批大小 {} x 序列 {}：原样需要 {}，每步 {}；预算 {}：{}
+
+</translation>
+    </message>
+    <message>
+        <source>{}, compute capability {}</source>
+        <translation>{}，计算能力 {}</translation>
+    </message>
+    <message>
+        <source>{}, measured as {}</source>
+        <translation>{}，实测为 {}</translation>
+    </message>
+    <message>
+        <source>{}, shared with the CPU: the system uses part of it</source>
+        <translation>{}，与 CPU 共享：系统会使用其中一部分</translation>
+    </message>
+    <message>
+        <source>{}. {}. Remedy: {}{}</source>
+        <translation>{}. {}。改法：{}{}</translation>
+    </message>
+    <message>
+        <source>{}. {}: {} a step, needs {} ({} reserved and the CUDA context): {}
+</source>
+        <translation>{}. {}：每步 {}，需要 {}（预留 {}，另加 CUDA 上下文）：{}
+</translation>
+    </message>
+    <message>
+        <source>{}. {}: {} a step, needs {} ({} reserved, {} past the allocator and the CUDA context): {}
+</source>
+        <translation>{}. {}：每步 {}，需要 {}（预留 {}，分配器之外 {}，另加 CUDA 上下文）：{}
+</translation>
+    </message>
+    <message>
+        <source>{}: reserved memory grows by {}, the peak by {}. At most {} of the segments are free ({} before), in blocks that are too small for later allocations. `explain --page fragmentation` of the plan shows them; alloc_conf=expandable_segments:True avoids most of them.</source>
+        <translation>{}：预留显存增加 {}，峰值变化 {}。段中最多有 {} 空闲（之前为 {}），所在的块太小，放不下后来的分配。对该规划运行 `explain --page fragmentation` 可查看这些块；alloc_conf=expandable_segments:True 可避免其中大部分。</translation>
+    </message>
+    <message>
+        <source>a .trace, CUDA memory snapshot or Kineto trace (&apos;-&apos;: standard input)</source>
+        <translation>.trace 文件、CUDA 内存快照或 Kineto 跟踪（“-”：标准输入）</translation>
+    </message>
 </context>
 <context>
     <name>vramscope::ui::AllocationsPanel</name>
@@ -11967,7 +13323,7 @@ under {}{}{}
     </message>
     <message>
         <source>Assumed</source>
-        <translation>假定</translation>
+        <translation>假设</translation>
     </message>
     <message>
         <source>Compute capability</source>
@@ -12007,7 +13363,7 @@ under {}{}{}
     </message>
     <message>
         <source>Multiprocessors</source>
-        <translation>多处理器数</translation>
+        <translation>多处理器</translation>
     </message>
     <message>
         <source>Boost clock</source>
@@ -12322,7 +13678,7 @@ under {}{}{}
     </message>
     <message>
         <source>Findings</source>
-        <translation>问题</translation>
+        <translation>发现</translation>
     </message>
     <message>
         <source>Explain: findings, most bytes first</source>
