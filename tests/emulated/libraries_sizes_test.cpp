@@ -339,7 +339,7 @@ TEST(NcclRendezvous, SaysWhatIsWrong) {
   const auto first = nccl::Rendezvous::Join(id, 2, 0, &problem);
   ASSERT_TRUE(first);
   EXPECT_EQ(nccl::Rendezvous::Join(id, 2, 0, &problem), nullptr);
-  EXPECT_THAT(problem, testing::HasSubstr("has joined already"));
+  EXPECT_THAT(problem, testing::HasSubstr("has already joined"));
   EXPECT_EQ(nccl::Rendezvous::Join(id, 3, 1, &problem), nullptr);
   EXPECT_THAT(problem, testing::HasSubstr("2"));
   // A rank that has ended is noticed.

@@ -380,7 +380,7 @@ TEST(NoCard, AClearWordAndNoDevice) {
                       cuda("cudaMalloc", &at, size_t{1}) == 100 && cuda("cudaSetDevice", 0) == 100;
     exit(good ? 0 : 1);
   };
-  EXPECT_EXIT(without_card(nullptr), testing::ExitedWithCode(0), "no card to emulate");
+  EXPECT_EXIT(without_card(nullptr), testing::ExitedWithCode(0), "no GPU to emulate");
   EXPECT_EXIT(without_card("name=X;memory_bytes=lots"), testing::ExitedWithCode(0),
               "memory_bytes: not a number");
 }

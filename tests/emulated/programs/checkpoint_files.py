@@ -144,7 +144,7 @@ def made_up_files():
         bad.append(document(tensors=[{**tensor, **change}]))
     for data in bad:
         error = refused(data)
-        assert "vramscope wrote, and is damaged" in error, (data[:200], error)
+        assert "written by vramscope, but is damaged" in error, (data[:200], error)
 
 
 def main():

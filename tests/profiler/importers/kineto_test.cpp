@@ -303,7 +303,7 @@ TEST(Kineto, OddWriters) {
   EXPECT_EQ(r.entries.address[1], 18446744073709551104u);
   EXPECT_THAT(Frames(r, r.entries.stack[0]), ElementsAre("mm||0"));
   ASSERT_EQ(r.warnings.size(), 1u);
-  EXPECT_THAT(r.warnings[0], HasSubstr("3 events lack"));
+  EXPECT_THAT(r.warnings[0], HasSubstr("3 events without"));
 }
 
 TEST(Kineto, ACutFileGivesWhatCameBefore) {
