@@ -105,7 +105,7 @@ class TimelineModel {
   // Returns false where the key has no effect. `fast`: Shift is pressed.
   bool KeyPress(Key key, bool fast, double now_ms);
   void Leave();
-  void ShowTooltip();  // the mouse has rested
+  void ShowTooltip();  // call it when the mouse has rested
 
   // View.
   void Fit(double now_ms);
