@@ -19,7 +19,7 @@ namespace vramscope::ui {
 namespace {
 
 constexpr int kStateIcon = 8, kLeastTab = 72;
-// share of a tab's width at either side where a drop moves the dragged tab
+// Share of a tab's width at either side where a drop moves the dragged tab.
 constexpr double kEdgeShare = 0.25;
 
 QString TitleOf(const Document& document) {

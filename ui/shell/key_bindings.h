@@ -36,7 +36,7 @@ class KeyBindings : public QObject {
   void load();
 
   const QString& file() const { return file_; }
-  // why the file cannot be read; empty: it can, or it is missing
+  // Why the file cannot be read; empty: it can, or it is missing.
   const QString& error() const { return error_; }
   Keys keysOf(const QString& id) const;  // the keys in effect
   Keys defaultsOf(const QString& id) const;
@@ -47,7 +47,7 @@ class KeyBindings : public QObject {
 
   // These return an error if the file could not be read or cannot be written.
   absl::Status set(const QString& id, const Keys& keys);
-  // removes the key from the commands that have it, except `id`
+  // Removes the key from the commands that have it, except `id`.
   absl::Status take(const QKeySequence& key, const QString& id);
   absl::Status reset(const QString& id);
   absl::Status resetAll();

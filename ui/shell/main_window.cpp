@@ -334,7 +334,7 @@ void MainWindow::ConnectPanels() {
   connect(recording_, &RecordingPanel::partRequested, this, [this] { OpenPartOf(ShownFile()); });
   connect(savings_, &SavingsPlanner::saving, techniques_, &TechniquePanel::setSaving);
 #ifdef __GLIBC__
-  // Returns the memory of the dozen sample runs, which were read and freed, to the system: nothing
+  // The dozen sample runs were read and freed. Returns their memory to the system, because nothing
   // of that size follows.
   connect(savings_, &SavingsPlanner::finished, this, [this] {
     if (!can_plan_) malloc_trim(0);

@@ -157,7 +157,7 @@ class MainWindow : public QMainWindow {
   void runOnGpu();
 
   void openFile(const QString& path);
-  // opens the files one after another; the first becomes the baseline
+  // Opens the files one after another; the first becomes the baseline.
   void openFiles(const QStringList& paths);
   void compareWith(const QString& path);  // the file becomes the baseline of the shown run
   void openModelConfig(const QString& path);
@@ -167,7 +167,7 @@ class MainWindow : public QMainWindow {
   void openProgram(const QString& script = QString());
   void startProgram();  // runs the program on the page with its settings, as a real process
   void stopProgram();
-  // plans the program for this GPU too, and compares the two results
+  // Plans the program for this GPU too, and compares the two results.
   void programAgainOn(const QString& device);
   // Shows the program that runs, or has ended, in another tab.
   void showProgram();
@@ -473,7 +473,7 @@ class MainWindow : public QMainWindow {
   QElapsedTimer since_digest_;
   QTimer panels_due_;         // updates the panels soon after the canvas, during a run
   DocumentId comparing_ = 0;  // the document that the baseline is read for
-  // the baseline is read for a restored document, without messages
+  // The baseline is read for a restored document, without messages.
   bool comparing_quietly_ = false;
   SessionFile* session_file_ = nullptr;
   QTimer store_due_;
@@ -485,7 +485,7 @@ class MainWindow : public QMainWindow {
   FileLoader* compare_loader_ = nullptr;
   DocumentId loading_ = 0;  // the document whose file is being read or digested
   QStringList to_open_;     // files to open next
-  // file to open once the file being loaded is shown, which then becomes its baseline
+  // File to open once the file being loaded is shown. The loaded file then becomes the baseline.
   QString next_file_;
   std::vector<std::shared_ptr<Writing>> writing_;  // progress is shown for the last one
   Jobs writes_;

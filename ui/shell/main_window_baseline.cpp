@@ -45,8 +45,8 @@ void MainWindow::SetBaseline(std::shared_ptr<const Digest> digest, const QString
 }
 
 // Shows the document of the baseline, with this document as its baseline. If the baseline is an
-// earlier result of the same plan, it is shown in place of the newer result, which stays in the
-// history.
+// earlier result of the same plan, that result is shown in place of the newer result, which stays
+// in the history.
 void MainWindow::SwapBaseline() {
   const std::shared_ptr<const Digest> now = session().shown(), pinned = session().baseline();
   const std::string file = session().file(), pinned_file = session().baseline_file();

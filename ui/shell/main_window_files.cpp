@@ -29,7 +29,7 @@ namespace {
 
 constexpr qint64 kMaxJson = 1 << 20;
 // For files from this size on, opening a part is offered while the whole is read. A compressed file
-// contains more data than its size.
+// contains more data than its size suggests.
 constexpr qint64 kLargeFile = 200 << 20;
 constexpr qint64 kLargeCompressed = 24 << 20;
 constexpr qsizetype kShownWarnings = 3;

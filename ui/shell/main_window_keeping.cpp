@@ -22,7 +22,7 @@
 namespace vramscope::ui {
 namespace {
 
-// delay until a program that ignores a signal gets a stronger one
+// Delay until a program that ignores a signal gets a stronger one.
 constexpr int kStopAgainMs = 4000;
 
 }  // namespace

@@ -74,8 +74,8 @@ class TimelineData {
     return run::AddSaturating(origin_, run::ToInt64(t < 0 ? t - 0.5 : t + 0.5));
   }
 
-  // rows(): the number of depths of the slices of a kind. lanes(): the slices at one of these
-  // depths, as indexes into LaneIndex::lanes() (one per thread).
+  // rows(): the number of depths of the slices of a kind. lanes(): the lanes of one of these
+  // depths (one per thread), as indexes into LaneIndex::lanes().
   int rows(trace::SliceKind kind) const;
   std::span<const uint32_t> lanes(trace::SliceKind kind, int row) const;
 
