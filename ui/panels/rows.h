@@ -27,7 +27,7 @@ struct Column {
   // Initial width in pixels at 1x; the widest text column takes the remaining space.
   int width = 90;
   bool right = false;    // right-aligned text among numbers
-  std::string tip = {};  // explains the title where it is not clear
+  std::string tip = {};  // explains a title that is not clear
 };
 
 struct Cell {

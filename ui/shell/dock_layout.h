@@ -1,7 +1,7 @@
 // Positions and sizes of the window's docks: sets the initial ones, stores and restores them.
 //
 //   DockLayout layout(window, {.controls = ..., .breakdown = ...});
-//   layout.restore(*settings); // else Fit() when the window is shown
+//   layout.restore(*settings); // without stored settings, Fit() when shown
 //
 // UI thread only.
 #pragma once

@@ -473,7 +473,7 @@ class MainWindow : public QMainWindow {
   QElapsedTimer since_digest_;
   QTimer panels_due_;         // updates the panels soon after the canvas, during a run
   DocumentId comparing_ = 0;  // the document that the baseline is read for
-  // The baseline is read for a restored document, without messages.
+  // The baseline is read for a restored document: the comparison page is not opened.
   bool comparing_quietly_ = false;
   SessionFile* session_file_ = nullptr;
   QTimer store_due_;
