@@ -27,7 +27,8 @@ std::string ConfigText(const run::RunConfig& config) {
   return absl::Base64Escape(run::ToProtoBytes(config));
 }
 
-// These functions read a member of an object. It may be missing or have the wrong type.
+// These functions read a member of an object. The member may be missing or have the wrong
+// type.
 std::string Text(const Json& object, const char* key) {
   const auto found = object.find(key);
   if (found == object.end() || !found->is_string()) return {};

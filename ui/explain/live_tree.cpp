@@ -15,7 +15,7 @@
 namespace vramscope::ui {
 namespace {
 
-// maximum frames of a stack; deeper frames are counted in the last one
+// Maximum frames of a stack; deeper frames are counted in the last one.
 constexpr size_t kDeepest = 64;
 constexpr float kLeastSide = 1;     // minimum size of a box in pixels
 constexpr float kLeastInside = 24;  // minimum size of a treemap box that shows its children

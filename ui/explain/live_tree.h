@@ -26,7 +26,7 @@ struct LiveTree {
     uint32_t depth = 0;
     uint32_t first = 0, count = 0;                         // range of its blocks in `blocks`
     std::vector<uint32_t> children = {};                   // largest first
-    trace::Category category = trace::Category::kUnknown;  // of most of its bytes
+    trace::Category category = trace::Category::kUnknown;  // the category of most bytes
   };
   std::vector<Node> nodes;                  // the root first, parents before children
   std::vector<trace::AllocationId> blocks;  // in the order of the leaves

@@ -28,7 +28,7 @@ constexpr int kShareWidth = 48;
 // With fewer events than this, the live set is computed on the UI thread, otherwise on a pool
 // thread.
 constexpr uint32_t kInline = 200'000;
-// key of this job; the job of the live set has the default key
+// Key of this job; the job of the live set has the default key.
 constexpr uint64_t kDeviceMemory = 1;
 
 // Paints itself: a style sheet for each swatch would cost more than the rest of its line.

@@ -28,9 +28,9 @@ struct RangeFigures {
   uint64_t allocated_bytes = 0, allocated_count = 0, freed_bytes = 0, freed_count = 0;
   analysis::CategoryBytes allocated_by_category{}, freed_by_category{};
   uint64_t staying_bytes = 0, staying_count = 0;  // allocated in the range and live at its end
-  // the part of `staying` that is never freed in the trace
+  // The part of `staying` that is never freed in the trace.
   uint64_t unfreed_bytes = 0, unfreed_count = 0;
-  // allocated in the range, largest first; at most kLargest
+  // Allocated in the range, largest first; at most kLargest.
   std::vector<trace::AllocationId> largest;
   std::vector<analysis::Group> sites;  // call sites that allocated in the range; at most kSites
   std::vector<int32_t> steps;          // steps that overlap the range

@@ -27,7 +27,7 @@ struct Column {
   // Initial width in pixels at 1x; the widest text column takes the remaining space.
   int width = 90;
   bool right = false;    // right-aligned text among numbers
-  std::string tip = {};  // explains the title where it is not clear
+  std::string tip = {};  // explains a title that is not clear
 };
 
 struct Cell {
@@ -50,7 +50,7 @@ struct Row {
   int64_t time_ns = -1;
   trace::AllocationId allocation = {};
   uint32_t activity = UINT32_MAX;  // index in Trace::activities
-  // index of the row's group in the result, independent of the sort order
+  // Index of the row's group in the result, independent of the sort order.
   uint32_t group = UINT32_MAX;
   std::shared_ptr<const std::vector<trace::AllocationId>> blocks = {};
 };

@@ -200,7 +200,7 @@ uint32_t SearchPanel::CurrentGroup() const {
   const QModelIndex now = view_->currentIndex();
   if (!now.isValid() || now.row() >= model_->rowCount()) return UINT32_MAX;
   const Row& row = model_->table().rows[static_cast<size_t>(now.row())];
-  // a row with a time is a note, which has no group
+  // A row with a time is a note, which has no group.
   return row.time_ns >= 0 ? UINT32_MAX : row.group;
 }
 

@@ -238,7 +238,7 @@ void ProgramRunner::Finished() {
   run_->gone = true;
   SetState(ProgramState::Stage::kReading);
   poll_.stop();
-  if (!reading_.busy()) Look();  // else after the read in progress
+  if (!reading_.busy()) Look();  // otherwise after the read in progress
 }
 
 void ProgramRunner::End(const Read& last) {

@@ -67,7 +67,7 @@ class TorchDownload : public QObject {
   void start();
   void cancel();  // ended() follows with kCancelled
   bool busy() const { return busy_; }
-  // Whether the last start() locked the folder. False after ended() where another process has
+  // Whether the last start() locked the folder. False after ended() if another process has
   // locked it.
   bool locked() const { return locked_; }
   const Progress& progress() const { return progress_; }

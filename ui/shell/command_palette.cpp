@@ -128,7 +128,7 @@ void CommandPalette::Filter(const QString& text) {
   };
   std::vector<Hit> hits;
   for (const ActionRegistry::Entry& entry : registry_.entries()) {
-    // An unused entry for a recent file.
+    // Skips unused entries for recent files.
     if (!entry.action->isVisible() || entry.action->text().isEmpty()) continue;
     const int score = MatchScore(text, entry.spec, Clean(entry.action->text()));
     if (score >= 0) hits.push_back({score, &entry});
@@ -141,7 +141,8 @@ void CommandPalette::Filter(const QString& text) {
   for (const Hit& hit : hits) {
     const QString menu = hit.entry->spec.menu + QStringLiteral(": ");
     const QString name = Clean(hit.entry->action->text());
-    QString line = name.startsWith(menu) ? name : menu + name;  // "Explain: leaks" already has it
+    // "Explain: leaks" already begins with its menu.
+    QString line = name.startsWith(menu) ? name : menu + name;
     const QKeySequence key = hit.entry->action->shortcut();
     if (!key.isEmpty()) line += QStringLiteral("    ") + key.toString(QKeySequence::NativeText);
     auto* item = new QListWidgetItem(line, list_);

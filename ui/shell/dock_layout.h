@@ -1,7 +1,7 @@
 // Positions and sizes of the window's docks: sets the initial ones, stores and restores them.
 //
 //   DockLayout layout(window, {.controls = ..., .breakdown = ...});
-//   layout.restore(*settings); // else Fit() when the window is shown
+//   layout.restore(*settings); // without stored settings, Fit() when shown
 //
 // UI thread only.
 #pragma once
@@ -36,14 +36,14 @@ class DockLayout {
   void growTables(bool grown);
 
  private:
-  void Fit();  // sizes that leave enough room for the canvas
-  // Of the stored layout; other versions are ignored.
+  void Fit();  // chooses sizes that leave enough room for the canvas
+  // Version of the stored layout; layouts of other versions are ignored.
   static constexpr int kVersion = 3;
   QMainWindow* window_ = nullptr;
   Docks docks_;
   QByteArray first_;
   bool restored_ = false, shown_once_ = false;
-  int tables_height_ = 0;  // before growTables(true)
+  int tables_height_ = 0;  // height of the tables before growTables(true)
 };
 
 }  // namespace vramscope::ui

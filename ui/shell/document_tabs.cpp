@@ -19,7 +19,8 @@ namespace vramscope::ui {
 namespace {
 
 constexpr int kStateIcon = 8, kLeastTab = 72;
-constexpr double kEdgeShare = 0.25;  // of a tab, at either side: a drop there moves the tab
+// Share of a tab's width at either side where a drop moves the dragged tab.
+constexpr double kEdgeShare = 0.25;
 
 QString TitleOf(const Document& document) {
   const QString title = QString::fromStdString(document.Title());
@@ -167,8 +168,8 @@ void DocumentTabs::Fill(const std::vector<Tab>& tabs) {
   tabs_ = tabs;
 }
 
-// A ring: running; a disc: ended while another tab was shown; a disc in the color of errors:
-// failed.
+// A ring means running, a disc means ended while another tab was shown, and a disc in the color of
+// errors means failed.
 QIcon DocumentTabs::IconOf(const Tab& tab) const {
   const bool working = tab.state == DocumentState::kWorking;
   const bool failed = tab.state == DocumentState::kFailed;

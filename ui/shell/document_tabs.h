@@ -69,8 +69,8 @@ class DocumentTabBar : public QTabBar {
   explicit DocumentTabBar(DocumentTabs* tabs);
   // The effect of a drop at a position.
   struct Drop {
-    int onto = -1;    // compares with this tab
-    int before = -1;  // moves it before this tab; count(): to the end
+    int onto = -1;    // compares with this tab; -1: does not compare
+    int before = -1;  // moves before this tab; count(): to the end; -1: does not move
   };
   Drop DropAt(const QPoint& at) const;
 

@@ -51,7 +51,8 @@ void SetChip(QToolButton* chip, const QString& text, const char* tone, const QSt
   chip->style()->polish(chip);
 }
 
-// How accurate the bytes of a plan are: as measured if they were, else what they are based on.
+// How accurate the bytes of a plan are, if that was measured for this run; otherwise, what they are
+// based on.
 QString WhatAPlanRestsOn(const trace::TraceInfo& info) {
   if (const std::optional<run::Evidence> evidence = run::EvidenceOf(info.config))
     return ToQString(evidence->what);
@@ -147,7 +148,7 @@ ChipTexts MakeChipTexts(const Digest& digest, bool running) {
   const bool whole = ended || !ours;
   const bool state =
       info.content == trace::Content::kState;  // it is a single state, so there is no peak
-  // Statistics without blocks would give a 0 that was not measured.
+  // A state that has only statistics has no blocks: it would show a 0 that was not measured.
   if (!state || digest.trace->events.size() > 0)
     out.peak = (state   ? QObject::tr("allocated %1")
                 : whole ? QObject::tr("peak %1")
@@ -183,8 +184,8 @@ ChipTexts MakeChipTexts(const Digest& digest, bool running) {
     out.out_of_memory_tip =
         QObject::tr("Click to see what was requested, what was free and what would help");
   }
-  // Before a run has ended, it is only known if it does not fit. The size of the CUDA context is
-  // unknown for a GPU that is not in the device table.
+  // While a run is in progress, "does not fit" can be known already, but "fits" cannot. The size of
+  // the CUDA context is unknown for a GPU that is not in the device table.
   if (info.device.memory_bytes > 0 && info.device.context_bytes > 0 && reserved > 0 &&
       !digest.recorded() && (whole || !summary.fits)) {
     out.does_fit = summary.fits;

@@ -94,7 +94,8 @@ class Banner : public QFrame {
   };
   explicit Banner(QWidget* parent = nullptr);
   void show(const Message& message);
-  void clear(const QString& kind = QString());    // empty: of any kind
+  // Removes a message of this kind; empty: of any kind.
+  void clear(const QString& kind = QString());
   QString kind() const { return message_.kind; }  // empty: nothing is shown
   QJsonObject dumpState() const;                  // empty when nothing is shown
 

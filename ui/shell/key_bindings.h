@@ -36,8 +36,9 @@ class KeyBindings : public QObject {
   void load();
 
   const QString& file() const { return file_; }
-  const QString& error() const { return error_; }  // of the file; empty: readable or missing
-  Keys keysOf(const QString& id) const;            // the keys in effect
+  // Why the file cannot be read; empty: it can, or it is missing.
+  const QString& error() const { return error_; }
+  Keys keysOf(const QString& id) const;  // the keys in effect
   Keys defaultsOf(const QString& id) const;
   bool changed(const QString& id) const { return own_.contains(id); }
   bool any() const { return !own_.isEmpty(); }
@@ -46,7 +47,8 @@ class KeyBindings : public QObject {
 
   // These return an error if the file could not be read or cannot be written.
   absl::Status set(const QString& id, const Keys& keys);
-  absl::Status take(const QKeySequence& key, const QString& id);  // from the commands that have it
+  // Removes the key from the commands that have it, except `id`.
+  absl::Status take(const QKeySequence& key, const QString& id);
   absl::Status reset(const QString& id);
   absl::Status resetAll();
 

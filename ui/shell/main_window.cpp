@@ -211,7 +211,8 @@ MainWindow::~MainWindow() {
   session_file_->flush();
   loader_->cancel();
   compare_loader_->cancel();
-  // Their last signals must not reach a half-destroyed window.
+  // These objects are destroyed or disconnected here, because their last signals must not reach a
+  // half-destroyed window.
   download_.reset();
   worker_->disconnect(this);
   if (card_worker_ != nullptr) card_worker_->disconnect(this);
@@ -333,8 +334,8 @@ void MainWindow::ConnectPanels() {
   connect(recording_, &RecordingPanel::partRequested, this, [this] { OpenPartOf(ShownFile()); });
   connect(savings_, &SavingsPlanner::saving, techniques_, &TechniquePanel::setSaving);
 #ifdef __GLIBC__
-  // A dozen sample runs were read and freed. Returns that memory to the system, as nothing of that
-  // size follows.
+  // The dozen sample runs were read and freed. Returns their memory to the system, because nothing
+  // of that size follows.
   connect(savings_, &SavingsPlanner::finished, this, [this] {
     if (!can_plan_) malloc_trim(0);
   });

@@ -98,14 +98,14 @@ struct SavedSession;
 
 // Options for a window that may lack LibTorch.
 struct SetupOptions {
-  std::function<setup::LibTorch()> find_libtorch = {};  // empty: the worker has its own
+  std::function<setup::LibTorch()> find_libtorch = {};  // empty: the worker uses its own LibTorch
   QString samples_folder = {};  // sample runs, shown if nothing can be planned
   DownloadOptions download = {};
 };
 
 struct MainWindowOptions {
   QString worker_program;
-  QString vramscope = {};  // plans programs; empty: FindVramscope()
+  QString vramscope = {};  // path of the program that plans programs; empty: FindVramscope()
   QString settings_file;   // empty: the user's own file
   // Where results are saved (kept_results.h); empty: next to settings_file, or the user's own
   // folder.
@@ -135,7 +135,7 @@ class MainWindow : public QMainWindow {
 
   // Documents: their tabs, and the history of the active one.
   const DocumentList& documents() const { return documents_; }
-  void newPlan();  // with the settings of the active document
+  void newPlan();  // opens a plan with the settings of the active document
   void showDocument(DocumentId id);
   void closeDocument(DocumentId id);  // asks first if something runs in it
   void compareDocuments(DocumentId shown, DocumentId with);
@@ -145,10 +145,11 @@ class MainWindow : public QMainWindow {
   // none, or the user does not want that.
   bool restoreAtStart();
   void restoreDocuments();
-  bool sessionStored() const;              // the open documents are saved
+  bool sessionStored() const;              // whether the open documents are saved
   void saveSettings(const QString& path);  // writes the controls' settings as a run.json
 
-  // LibTorch is needed to plan the built-in models. The same as the button.
+  // Downloads LibTorch, which planning the built-in models needs. The button in the window does the
+  // same.
   void downloadLibTorch();
   bool canPlan() const { return can_plan_; }
 
@@ -156,22 +157,24 @@ class MainWindow : public QMainWindow {
   void runOnGpu();
 
   void openFile(const QString& path);
-  void openFiles(const QStringList& paths);  // in turn; the first becomes the baseline
-  void compareWith(const QString& path);     // the file becomes the baseline of the shown run
+  // Opens the files one after another; the first becomes the baseline.
+  void openFiles(const QStringList& paths);
+  void compareWith(const QString& path);  // the file becomes the baseline of the shown run
   void openModelConfig(const QString& path);
   void openDeviceFile(const QString& path);  // applied to the run or program in the controls
   void chooseDevice();
   // Opens the page for a user's program, with this script filled in; starts nothing.
   void openProgram(const QString& script = QString());
-  void startProgram();  // starts the program as set on the page; it really runs
+  void startProgram();  // runs the program on the page with its settings, as a real process
   void stopProgram();
-  void programAgainOn(const QString& device);  // and compares the two
+  // Plans the program for this GPU too, and compares the two results.
+  void programAgainOn(const QString& device);
   // Shows the program that runs, or has ended, in another tab.
   void showProgram();
   // Opens only one device, or a range of entries or of time, of a recording.
   void openPart(const QString& path, const importers::OpenOptions& part);
-  // Each reports its result in the status bar or the banner. Long ones show progress in the status
-  // bar and can be cancelled, which leaves an existing file unchanged.
+  // Each of these functions reports its result in the status bar or the banner. Long ones show
+  // progress in the status bar and can be cancelled, which leaves an existing file unchanged.
   void saveTrace(const QString& path);
   void exportChrome(const QString& path);
   // The suffix selects the format: .html a report (with the baseline if one is pinned), .png, .pdf
@@ -181,9 +184,10 @@ class MainWindow : public QMainWindow {
   void cancelAll();
   void openPage(const QString& id);        // a name of pageNames(); others are ignored
   void openSettings(const QString& page);  // "appearance", "keys"
-  // A tour in five steps, of the shown run or else of a sample run.
+  // A tour in five steps, of the shown run, or of a sample run if no run is shown.
   void startTour();
-  // Starts the tour at the very first start of the program. False: no file is being opened for it.
+  // Starts the tour at the very first start of the program. Returns whether a file is being opened
+  // for it.
   bool offerTour();
   Tour* tour() const;  // null: no tour is in progress
   KeyBindings* keyBindings() const { return keys_; }
@@ -191,11 +195,11 @@ class MainWindow : public QMainWindow {
   void openTechniques(const QString& words);
   QStringList pageNames() const;  // "phases", "allocations", "compare", "fragmentation", ...
 
-  // `remember`: also for the next start.
+  // `remember`: keeps the choice for the next start.
   void setThemeChoice(ThemeChoice choice, bool remember = true);
   static QString storedLanguage();  // as last chosen; empty: never chosen
-  static int storedUiScale();       // in percent, likewise
-  // Changes the language of the open window. `remember`: also for the next start.
+  static int storedUiScale();       // in percent, as last chosen
+  // Changes the language of the open window. `remember`: keeps it for the next start.
   void setLanguage(Language language, bool remember = true);
   // Selects the GPU to show, in a recording of several.
   void showDevice(uint8_t device);
@@ -305,7 +309,7 @@ class MainWindow : public QMainWindow {
   void StartRun();
   void StartRunOn(WorkerClient* worker, const run::RunConfig& config);
   void EndGpuWorker();
-  void PlanOrRecall();  // StartRun, unless the plan is known
+  void PlanOrRecall();  // shows the plan from the cache if it is there; otherwise calls StartRun()
   void RunSucceeded();
   void RunEnded(std::shared_ptr<const trace::Trace> trace, const QString& error);
   void WorkerLost(const QString& what);
@@ -325,7 +329,7 @@ class MainWindow : public QMainWindow {
   void ShowFit();
   void NextDevice();
   void ChoosePreset(const QString& name);
-  void PlanBeside();  // plans the run that the shown recording may be of
+  void PlanBeside();  // plans the run that the shown recording probably contains
   void UpdateBaseline();
   void UpdateTables();
   void RangeSelected(qint64 begin_ns, qint64 end_ns);
@@ -348,8 +352,8 @@ class MainWindow : public QMainWindow {
   void AddDocumentActions();
   void KeepView();
   void Entered();
-  void MakeActive(DocumentId id);  // all but the canvas, which is not changed
-  void ShowActive();               // shows its result, else its state
+  void MakeActive(DocumentId id);  // switches everything but the canvas to the document
+  void ShowActive();  // shows the active document's result, or its state if there is none
   void Reload(Document& of);
   void PlanInFront();                           // activates the document for a plan
   void PlanWith(const run::RunConfig& config);  // in that document, with these settings
@@ -414,7 +418,7 @@ class MainWindow : public QMainWindow {
   // main_window_writing.cpp
   QString AskForSaveName(const QString& title, const QString& filter, const QString& suffix,
                          const QString& proposed);
-  // Writes another format than .trace; empty: a .trace is written.
+  // Writes a format other than .trace; empty: a .trace is written.
   using Producer = std::function<absl::Status(const trace::Trace&, std::ostream&)>;
   void WriteFile(const QString& path, const Producer& produce);
   void Write(std::shared_ptr<const trace::Trace> trace, const QString& path,
@@ -451,7 +455,7 @@ class MainWindow : public QMainWindow {
   WorkerClient* worker_ = nullptr;       // for plans
   WorkerClient* card_worker_ = nullptr;  // set during a run on this computer's GPU
   QString card_run_;                     // the model of that run
-  WorkerClient* running_ = nullptr;      // the one of the two whose run is run_tag_
+  WorkerClient* running_ = nullptr;      // the one of these two workers that runs run_tag_
   QString lost_;                         // how the worker that is being replaced was lost
   std::function<absl::StatusOr<std::vector<std::string>>()> card_libraries_;
   Jobs gpu_libraries_;  // finds the libraries before a run on the GPU
@@ -467,9 +471,10 @@ class MainWindow : public QMainWindow {
   static constexpr uint64_t kComparison = UINT64_MAX;
   Jobs digests_;  // key: id of the document; kComparison: the baseline
   QElapsedTimer since_digest_;
-  QTimer panels_due_;               // the panels are older than the canvas, during a run
-  DocumentId comparing_ = 0;        // the document that the baseline is read for
-  bool comparing_quietly_ = false;  // the baseline is only being restored
+  QTimer panels_due_;         // updates the panels soon after the canvas, during a run
+  DocumentId comparing_ = 0;  // the document that the baseline is read for
+  // The baseline is read for a restored document: the comparison page is not opened.
+  bool comparing_quietly_ = false;
   SessionFile* session_file_ = nullptr;
   QTimer store_due_;
   std::unique_ptr<SavedSession> left_session_;                         // of an earlier window
@@ -480,7 +485,8 @@ class MainWindow : public QMainWindow {
   FileLoader* compare_loader_ = nullptr;
   DocumentId loading_ = 0;  // the document whose file is being read or digested
   QStringList to_open_;     // files to open next
-  QString next_file_;  // file to open when the loaded one is shown; that one becomes its baseline
+  // File to open once the file being loaded is shown. The loaded file then becomes the baseline.
+  QString next_file_;
   std::vector<std::shared_ptr<Writing>> writing_;  // progress is shown for the last one
   Jobs writes_;
   QTimer write_poll_;

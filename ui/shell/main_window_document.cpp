@@ -110,8 +110,8 @@ DigestAndIndexes DigestBeside(const std::shared_ptr<const trace::Trace>& trace,
 
 }  // namespace
 
-// A single key hides a track, so undo shows it again. Folding and heights are easy to change back
-// and have no undo steps.
+// Hiding a track is a step of undo, because a single key does it. Folding and heights are easy to
+// change back and are no steps of undo.
 void MainWindow::LanesChanged() {
   const QString before = std::exchange(lanes_, timeline_->laneSettings());
   settings_->setValue(QStringLiteral("lanes"), lanes_);
@@ -137,7 +137,8 @@ void MainWindow::SetConfig(const run::RunConfig& config) {
       config.batch != doc().config.batch || run::SeqText(config) != run::SeqText(doc().config))
     savings_->forget(QStringLiteral("…"), tr("not planned yet"));
   doc().config = config;
-  // The settings of a GPU run are planned until the next run on the GPU is requested.
+  // After a run on the GPU, changed settings are planned, until the next run on the GPU is
+  // requested.
   if (doc().config.backend == run::Backend::kCuda) doc().config.backend = run::Backend::kPlan;
   run_panel_->setConfig(config);
   techniques_->setConfig(config);
@@ -146,7 +147,7 @@ void MainWindow::SetConfig(const run::RunConfig& config) {
 }
 
 void MainWindow::runConfig(const run::RunConfig& config) {
-  next_file_.clear();  // it was to be compared with the document that is being left
+  next_file_.clear();  // that file was to be compared with the document that is being left
   PlanWith(config);
   PlanOrRecall();
 }
@@ -371,7 +372,7 @@ void MainWindow::ShowOnCanvas(bool animate, bool goes_on) {
   UpdateBaseline();
   timeline_->setTrace(session().shown()->trace, animate, session().shown()->curves,
                       session().shown()->whole);
-  // Draws the timeline now: updating the panels takes as long again.
+  // Draws the timeline now, because updating the panels takes as long again.
   timeline_->showNow();
   Q_EMIT timelineShown();
   panels_due_.stop();

@@ -28,8 +28,8 @@ namespace vramscope::ui {
 namespace {
 
 constexpr qint64 kMaxJson = 1 << 20;
-// For files from this size on, opening a part is offered while the whole is read. Compressed files
-// contain more.
+// For files from this size on, opening a part is offered while the whole is read. A compressed file
+// contains more data than its size suggests.
 constexpr qint64 kLargeFile = 200 << 20;
 constexpr qint64 kLargeCompressed = 24 << 20;
 constexpr qsizetype kShownWarnings = 3;
@@ -338,7 +338,7 @@ void MainWindow::ComparisonLoaded(const QString& path,
   recent_.add(path);
   const QString file = QFileInfo(path).absoluteFilePath();
   since_digest_.start();
-  // Of several GPUs, the same one as shown, if it exists.
+  // From a recording of several GPUs, takes the GPU that is shown now, if the recording has it.
   const auto make = [trace = loaded, name = file.toStdString(),
                      device = session().shown() ? session().shown()->device : std::nullopt] {
     return MakeDigest(trace, name, device);
@@ -453,7 +453,8 @@ void MainWindow::openModelConfig(const QString& path) {
   }
   const QByteArray bytes = file.readAll();
   const QJsonObject object = QJsonDocument::fromJson(bytes).object();
-  // A Hugging Face config has a type; other files with keys of a run are taken as a run.json.
+  // A Hugging Face config has a "model_type" or "architectures"; other files with keys of a run are
+  // taken as a run.json.
   const bool is_run =
       !object.isEmpty() && !object.contains(QLatin1String("model_type")) &&
       !object.contains(QLatin1String("architectures")) &&

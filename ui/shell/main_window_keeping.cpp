@@ -22,7 +22,8 @@
 namespace vramscope::ui {
 namespace {
 
-constexpr int kStopAgainMs = 4000;  // until a program that ignores a signal gets a stronger one
+// Delay until a program that ignores a signal gets a stronger one.
+constexpr int kStopAgainMs = 4000;
 
 }  // namespace
 
@@ -30,8 +31,8 @@ QString MainWindow::ScriptName() const {
   return QFileInfo(QString::fromStdString(runner_->request().script)).fileName();
 }
 
-// Another document becomes active. Cancels a plan of the embedded loop, which is repeated when its
-// document is shown. Programs and runs on this computer's GPU continue.
+// Called before another document becomes active. Cancels a plan of the embedded loop; it is planned
+// again when its document is shown. Programs and runs on this computer's GPU continue.
 void MainWindow::LeavePlans() {
   if (run_tag_ != 0 && running_ == worker_) doc().Left();
   run_tag_ = 0;  // its result is no longer awaited

@@ -48,7 +48,7 @@ program::Request StoredRequest(QSettings& settings) {
   return request;
 }
 
-// Stores the settings of a program that is really started.
+// Stores the settings of a program when it is started.
 void Store(QSettings& settings, const program::Request& request) {
   settings.beginGroup(QLatin1String(kGroup));
   const auto put = [&](const char* key, const std::string& value) {
@@ -70,7 +70,7 @@ void Store(QSettings& settings, const program::Request& request) {
   settings.endGroup();
 }
 
-// The change when a program is run again.
+// Describes what has changed when a program is run again.
 std::string DescribeChange(const program::Request& before, const program::Request& after) {
   if (before.where != after.where)
     return (after.planned() ? QObject::tr("Planned") : QObject::tr("Recorded")).toStdString();
@@ -179,7 +179,7 @@ void MainWindow::startProgram() {
   runner_->start(request);
   of.scratch = runner_->folder().toStdString();
   RefreshTabs();
-  StoreSession(false);  // so that its folder is found even if the window is killed
+  StoreSession(false);  // stores the folder, so that it is found even if the window is killed
   actions_.Refresh();
 }
 
@@ -218,8 +218,8 @@ void MainWindow::ShowPartialTrace(const std::shared_ptr<const trace::Trace>& tra
   // Skips this partial trace: the next one comes soon and contains it.
   if (programBehind() || digests_.busy() || !timeline_->ready()) return;
   BecomeProgram(*of);
-  // Of several ranks, shows device 0 by default, rather than the one whose peak is largest at the
-  // moment.
+  // For a program of several ranks, shows device 0 by default, rather than the device whose peak is
+  // the largest so far.
   Digested(*of, trace, false, true, of->device.value_or(0));
 }
 

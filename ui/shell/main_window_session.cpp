@@ -67,7 +67,7 @@ void MainWindow::BuildSession() {
   if (auto config = run::FromProtoBytes(stored.toStdString()); config.ok() && !stored.isEmpty())
     SetConfig(*config);
 
-  // Sessions of windows that were killed before, which the user did not restore, and the last one.
+  // The sessions of killed windows that the user has not restored, followed by the last session.
   SavedSession session = Parse(session_file_->unrestored());
   SavedSession last = Parse(session_file_->left());
   const bool last_killed = !last.closed && WorthAsking(last);

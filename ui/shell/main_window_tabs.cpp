@@ -47,7 +47,7 @@ void MainWindow::BuildTabs() {
   });
   connect(history_, &HistoryPanel::chosen, this, &MainWindow::showEntry);
   connect(history_, &HistoryPanel::compareRequested, this, &MainWindow::compareEntries);
-  // Compares two documents as soon as one that had to be computed or read is shown.
+  // Compares two documents once the one that had to be computed or read first is shown.
   connect(this, &MainWindow::documentShown, this, [this] {
     if (compare_later_with_ != doc().id() || session().partial()) return;
     compareDocuments(std::exchange(compare_later_, 0), std::exchange(compare_later_with_, 0));
@@ -146,7 +146,7 @@ void MainWindow::Entered() {
 
 void MainWindow::showDocument(DocumentId id) {
   if (id == doc().id() || documents_.Find(id) == nullptr) return;
-  next_file_.clear();  // it was to be compared with the document that is being left
+  next_file_.clear();  // that file was to be compared with the document that is being left
   compare_later_ = compare_later_with_ = 0;
   MakeActive(id);
   if (std::ranges::none_of(

@@ -203,7 +203,7 @@ void MainWindow::RunEnded(std::shared_ptr<const trace::Trace> trace, const QStri
     Digested(doc(), std::move(trace), animations_, false);
     return;
   }
-  // The savings shown so far are of another run.
+  // The savings shown so far belong to another run.
   savings_due_ = false;
   savings_->forget(QStringLiteral("–"), tr("the run did not finish"));
   if (code == kCodeCancelled) {
@@ -212,7 +212,7 @@ void MainWindow::RunEnded(std::shared_ptr<const trace::Trace> trace, const QStri
       ShowFailed(tr("Cancelled"), tr("The run was stopped before any events arrived."),
                  tr("Press Ctrl+R to run it"));
   } else if (code == kCodeUnavailable) {
-    // WorkerLost follows and reports what happened.
+    // WorkerLost() is called next and reports what happened.
   } else {
     banner_->show(
         {.kind = "run-failed",
@@ -262,7 +262,7 @@ void MainWindow::WorkerLost(const QString& what) {
            : again ? tr("The worker was lost and is being replaced")
                    : tr("The worker keeps crashing and is no longer restarted"),
            !again, on_gpu);
-  if (on_gpu) lost_.clear();  // it is not replaced
+  if (on_gpu) lost_.clear();  // the GPU's worker is not replaced
   Say(what);
   ShowFailed(tr("Nothing was run"), what, tr("Press Ctrl+R to try again"));
 }

@@ -265,7 +265,7 @@ void MainWindow::cancelAll() {
   StopRuns();
 }
 
-// Cancels all but programs and runs on the GPU.
+// Cancels everything except programs and runs on the GPU.
 void MainWindow::CancelOtherWrites() {
   to_open_.clear();
   next_file_.clear();

@@ -20,7 +20,7 @@ namespace {
 constexpr int kSteps = 3;
 constexpr int kNice = 10;
 constexpr qsizetype kMaxResults = 2000;
-constexpr int kMostLosses = 2;  // of the worker, before a plan counts as failed
+constexpr int kMostLosses = 2;  // a plan that loses the worker this often counts as failed
 
 run::RunConfig ForFigures(run::RunConfig config) {
   config.backend = run::Backend::kPlan;
@@ -171,7 +171,7 @@ void SavingsPlanner::Next() {
 
 void SavingsPlanner::Ended(quint64 tag, std::shared_ptr<const trace::Trace> trace,
                            const QString& error) {
-  if (tag != current_tag_) {  // of a paused plan
+  if (tag != current_tag_) {  // the end of a plan that pause() cancelled
     current_key_.clear();
     Next();
     return;

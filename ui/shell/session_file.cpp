@@ -64,7 +64,8 @@ void SessionFile::keepLeft(const QByteArray& session) {
   if (WriteSaved(LeftOf(path_), session).isEmpty())
     QFile::remove(path_);
   else if (unrestored_.isEmpty())
-    QFile::rename(path_, LeftOf(path_));  // the write failed, e.g. on a full disk, where a rename still works
+    // The write failed, e.g. on a full disk, where a rename still works.
+    QFile::rename(path_, LeftOf(path_));
 }
 
 void SessionFile::forgetLeft() {

@@ -28,7 +28,7 @@ class SessionFile : public QObject {
 
   // What the previous window with this file wrote last; empty: there was none.
   const QByteArray& left() const { return left_; }
-  // What keepLeft() stored and nobody restored; empty: nothing.
+  // What keepLeft() stored, unless it was restored; empty: nothing.
   const QByteArray& unrestored() const { return unrestored_; }
   // Stores `session` in a second file until forgetLeft(); it replaces left() and unrestored().
   void keepLeft(const QByteArray& session);

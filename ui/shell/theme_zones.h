@@ -4,10 +4,10 @@
 //
 //   ThemeZones::Instance().setSheet(MakeStyleSheet(theme));
 //
-// A zone is an outermost widget that is not just a frame of others (main window, dock, stack,
-// tabs): the header, a page, a dialog, a menu. Zones are found when their widgets are first
-// polished. Frames have no style sheet: the palette and FlatStyle determine how they are drawn. UI
-// thread only.
+// Frames are widgets that only arrange others: the main window, docks, stacks and tabs. A zone is
+// an outermost widget that is not a frame: the header, a page, a dialog, a menu. Zones are found
+// when their widgets are first polished. Frames have no style sheet: the palette and FlatStyle
+// determine how they are drawn. UI thread only.
 #pragma once
 
 #include <QHash>

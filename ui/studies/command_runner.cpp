@@ -77,7 +77,7 @@ bool CommandRunner::Stop() {
     connect(process, &QProcess::errorOccurred, process, [process](QProcess::ProcessError error) {
       if (error == QProcess::FailedToStart) process->deleteLater();
     });
-    // the process may not have read it yet
+    // The process may not have read the configuration file yet.
     if (config_ != nullptr) config_.release()->setParent(process);
     if (process->processId() > 0) ::kill(static_cast<pid_t>(process->processId()), SIGINT);
     QTimer::singleShot(kStopMs, process, &QProcess::kill);

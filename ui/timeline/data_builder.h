@@ -1,5 +1,6 @@
 // Builds the data that the canvas needs for traces (TimelineData). Small traces are built at once,
-// large ones on another thread. The last ones are kept, so that a baseline is not built twice.
+// large ones on another thread. The most recent data is kept, so that a baseline is not built
+// twice.
 //
 //   DataBuilder builder([this] { Land(); });
 //   if (DataBuilder::Data data = builder.Obtain(trace, curves)) Show(data);  // else Land() follows

@@ -30,7 +30,7 @@ TimelineWidget::TimelineWidget(QWidget* parent)
 }
 
 TimelineWidget::~TimelineWidget() {
-  delete impl_->gl_view;  // the view reads the model
+  delete impl_->gl_view;  // first, because the view reads the model
   impl_->gl_view = nullptr;
 }
 

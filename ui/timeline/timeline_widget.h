@@ -3,8 +3,9 @@
 //   auto* timeline = new timeline::TimelineWidget(this);
 //   timeline->setTheme(timeline::Theme::Dark());
 //   timeline->setDeviceLimit(device.memory_bytes);
-//   timeline->setTrace(trace, /*animate=*/true);   // after a toggle, say; the old run:
-//   setBaselineTrace() connect(timeline, &TimelineWidget::selectionChanged, panel, ...);
+//   timeline->setTrace(trace, /*animate=*/true);   // for example after a toggle
+//   timeline->setBaselineTrace(old_trace);         // the run before the toggle
+//   connect(timeline, &TimelineWidget::selectionChanged, panel, ...);
 //
 // UI thread only. Indexes of large traces are built on a pool thread; meanwhile the old trace stays
 // visible. Nothing is drawn while nothing changes. The renderer is chosen once, by the available

@@ -132,7 +132,7 @@ void TimelineWidget::contextMenuEvent(QContextMenuEvent* event) {
   const Hit hit = impl_->model.HitTest(event->pos().x(), event->pos().y());
   const Lane* lane = by_key ? impl_->model.CommandedLane() : hit.lane;
   const auto changed = [this] { impl_->Refresh(); };
-  // Opened by the menu key: the menu of the current lane, else of the selection.
+  // The menu key opens the menu of the current lane; without one, that of the selection.
   const std::optional<query::Thing> thing = !by_key           ? ThingOf(s.data->trace(), hit)
                                             : lane == nullptr ? SelectedThing(s)
                                                               : std::nullopt;

@@ -76,7 +76,7 @@ class Assembly {
   bool stop_ = false;
   absl::Status refused_;
   std::string reason_;  // from FinishLater
-  Done done_;           // likewise; empty: not requested, or already called
+  Done done_;           // from FinishLater; empty: not requested, or already called
 
   // Used only by thread_.
   bool broken_ = false;  // an exception was thrown within assembler_.Add()

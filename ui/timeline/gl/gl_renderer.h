@@ -58,7 +58,7 @@ class GlRenderer : public TextMeasure, protected QOpenGLExtraFunctions {
  private:
   struct Dense {
     GlRenderer* renderer;
-    uint32_t first, count;  // instances; for an image: its index and 0
+    uint32_t first, count;  // range of instances; for an image: its index, and 0
     bool image;
   };
   struct FontMetrics {

@@ -88,7 +88,7 @@ void GlView::initializeGL() {
 void GlView::paintGL() {
   if (!usable_) return;
   Paint(false);
-  // Draws once more with the characters that were missing; then all of them exist.
+  // If characters were missing, adds them and draws once more; then none is missing.
   if (!renderer_.lacks_characters()) return;
   usable_ = renderer_.AddCharacters().ok();
   if (usable_) Paint(true);

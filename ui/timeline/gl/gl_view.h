@@ -16,7 +16,7 @@ namespace vramscope::ui::timeline {
 QString ProbeOpenGl();
 // Whether the computer has a graphics driver, that is, one of its device files. Without one, OpenGL
 // is not probed: loading a renderer that is not used takes 50 MB until the program ends. `folder`:
-// /dev, or a test's.
+// another folder than /dev is for tests.
 bool HasGraphicsDevice(const QString& folder = QStringLiteral("/dev"));
 // Whether the renderer runs on the CPU. Raster drawing (ui/timeline/raster) is then faster.
 bool IsSoftwareOpenGl(const QString& renderer);

@@ -24,7 +24,7 @@ struct Link {
 struct LinkedFact {
   std::string label, value;
   Link link = {};
-  bool sentence = false;  // wrapped where it is too long
+  bool sentence = false;  // the value is wrapped if it is too long
 };
 
 struct ActivityFacts {
@@ -37,14 +37,14 @@ inline constexpr size_t kNamed = 5;
 
 ActivityFacts FactsOfActivity(const TimelineData& data, uint32_t activity);
 ActivityFacts FactsOfGap(const TimelineData& data, uint32_t gap);
-// For an allocation: the first and last kernels that were given it, where the trace records this;
-// the kernels of the op that made it, and of the last op before its free.
+// For an allocation: the first and last kernels that had it as an operand, if the trace records
+// operands; the kernels of the op that made it, and those of the last op before its free.
 std::vector<LinkedFact> KernelsOf(const TimelineData& data, trace::AllocationId id);
 
-// What is outlined with the selection, at most 64 each. Related: the call of a kernel, or the
-// kernels of a call. BlocksWith: the blocks that a kernel was given, if the trace records operands,
-// else those that its op made. KernelsWith: the kernels that were given an allocation, else those
-// of the op that made it.
+// The things that are outlined with the selection, at most 64 in each list. Related: the call of a
+// kernel, or the kernels of a call. BlocksWith: the blocks that are operands of a kernel, if the
+// trace records operands, otherwise those that its op made. KernelsWith: the kernels that have an
+// allocation as an operand, otherwise those of the op that made it.
 std::vector<uint32_t> Related(const TimelineData& data, uint32_t activity);
 std::vector<trace::AllocationId> BlocksWith(const TimelineData& data, uint32_t activity);
 std::vector<uint32_t> KernelsWith(const TimelineData& data, trace::AllocationId id);

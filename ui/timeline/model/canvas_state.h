@@ -72,7 +72,7 @@ struct AddressWindow {
 
 struct CanvasState {
   std::shared_ptr<const TimelineData> data;
-  // While a file is being read that has an index: shown in place of the data.
+  // Set while a file that has an index is being read; shown in place of the data.
   std::shared_ptr<const trace::Outline> outline;
   std::shared_ptr<const TimelineData> ghost;
   std::string baseline_label;
@@ -97,7 +97,8 @@ struct CanvasState {
     return marking != nullptr && !marking->blocks.empty() && !marking->blocks[row];
   }
   bool hides(trace::Category category) const { return hidden[static_cast<size_t>(category)]; }
-  // Drawn faint: other things are marked, or the block's category is switched off.
+  // Whether a block is drawn faint, because other things are marked or its category is switched
+  // off.
   bool faint(uint32_t row) const {
     return unmarked(row) || (hidden.any() && hides(data->trace().allocations.main_category[row]));
   }

@@ -66,7 +66,8 @@ double TimeMap::Map(double a) const {
   auto next = std::upper_bound(a_.begin(), a_.end(), a);
   if (next == a_.begin()) return b_.front() + (a - a_.front());
   size_t i = next - a_.begin() - 1;
-  // No rounding where both intervals have the same length: a run is then mapped exactly to itself.
+  // Does not round if both intervals have the same length, so that a run is mapped exactly to
+  // itself.
   if (next == a_.end() || b_[i + 1] - b_[i] == a_[i + 1] - a_[i]) return a + (b_[i] - a_[i]);
   return b_[i] + (a - a_[i]) * (b_[i + 1] - b_[i]) / (a_[i + 1] - a_[i]);
 }

@@ -29,8 +29,8 @@ class TimeMap {
 // Whether two traces have the same work: the same model, batch, sequence length and backend. Only
 // such a run is drawn as a baseline that the user has not chosen.
 bool SameWork(const trace::TraceInfo& a, const trace::TraceInfo& b);
-// Whether `b` replaces `a` in the same view: the same work, or more, less or another device of the
-// same file. The view then stays.
+// Whether the view stays when `b` replaces `a`: both have the same work, or `b` is more, less or
+// another device of the same file.
 bool SameSubject(const trace::TraceInfo& a, const trace::TraceInfo& b);
 
 // The highest allocated bytes of the baseline for each column of the displayed trace: between edge
@@ -51,8 +51,8 @@ struct AllocationKey {
   bool valid() const { return !module.empty() || !op.empty(); }
 };
 AllocationKey KeyOf(const trace::Trace& trace, trace::AllocationId id);
-// Invalid when the trace has no such allocation. A missing step is replaced by the last step with
-// one.
+// Returns an invalid id if the trace has no such allocation. If only the step is missing, returns
+// the allocation of the last step that has one.
 trace::AllocationId FindAllocation(const trace::Trace& trace, const AllocationKey& key);
 
 }  // namespace vramscope::ui::timeline

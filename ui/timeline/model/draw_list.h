@@ -84,15 +84,16 @@ struct TextPrim {
   uint32_t argb;
 };
 // Stacked columns, edge to edge over `area`: layer l of column i reaches from edges[l * columns +
-// i] to edges[(l + 1) * columns + i], in logical y (bottom layer first: edges fall).
+// i] to edges[(l + 1) * columns + i], in logical y. The bottom layer is first, so the values
+// decrease.
 struct StackPrim {
   Rect area;
   uint32_t columns, layers;
-  uint32_t first_edge;   // (layers + 1) * columns floats
-  uint32_t first_color;  // layers colors
+  uint32_t first_edge;   // index of (layers + 1) * columns floats
+  uint32_t first_color;  // index of one color per layer
 };
-// Columns of equal height, edge to edge over `area`, each with its color (not premultiplied); 0:
-// not drawn.
+// Columns of equal height, edge to edge over `area`, each with its color (not premultiplied). A
+// column of color 0 is not drawn.
 struct StripPrim {
   Rect area;
   uint32_t columns, first_color;

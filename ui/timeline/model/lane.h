@@ -3,7 +3,7 @@
 // lanes/lanes.h lists them all.
 //
 // Immutable and, where possible, without data of its own: a lane reads the CanvasState that it is
-// passed. One thread, except Ask().
+// passed. Used by one thread, except Ask().
 #pragma once
 
 #include <cstdint>
@@ -51,8 +51,8 @@ struct LaneWants {
   float row_height = 0;
   float title = 0;  // 0: the lane has no title; it then belongs to the head, which stays at the top
   float gap = 0;    // below the lane
-  float label = 0;  // left of the lane, where the canvas is wide enough
-  bool folded = false;  // initially, because it shows little
+  float label = 0;  // width of a label left of the lane, if the canvas is wide enough
+  bool folded = false;  // folded until the user unfolds it, because it shows little
   // A stretching lane gets this share of the height left by the others, and at least `least`.
   float share = 0, least = 0;
   std::vector<Concession> concessions{};

@@ -66,7 +66,7 @@ float Wanted(const std::vector<Slot>& slots) {
   return wanted;
 }
 
-// Where several lanes could shrink at the same point, the lowest lane shrinks first.
+// If several lanes could shrink at the same point, the lowest lane shrinks first.
 void MakeConcessions(std::vector<Slot>& slots, float height) {
   struct Offer {
     Slot* slot;
@@ -194,7 +194,7 @@ const Lane* LaneStack::Find(std::string_view key) const {
   return nullptr;
 }
 
-// Lanes without a position in the settings stay behind their default predecessor.
+// A lane without a position in the settings is placed after the lane that precedes it by default.
 std::vector<const Lane*> LaneStack::Ordered() const {
   std::vector<const Lane*> out;
   for (const std::string& key : settings_->order)

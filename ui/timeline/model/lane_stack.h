@@ -83,7 +83,7 @@ class LaneStack {
   void SetSettings(std::shared_ptr<const LaneSettings> settings) { settings_ = settings; }
 
   Layout Arrange(const CanvasState& state, float width, float height);
-  // Returns false where the action changes nothing. `layout`: the result of the last Arrange().
+  // Returns false if the action changes nothing. `layout`: the result of the last Arrange().
   bool Change(LaneAction action, std::string_view key, const Layout& layout);
   // Stretching lanes above keep their height, so that the lower edge of this lane moves exactly as
   // dragged. 0: the default height.

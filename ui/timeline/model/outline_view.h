@@ -1,4 +1,4 @@
-// Draws the outline of a `.trace` file, which its index contains, while the rest is read: peak
+// Draws a `.trace` file from the outline in its index while the rest of the file is read: peak
 // memory, steps, phases, and how much remains to be read.
 //
 //   DrawOutline(state, measure, list);     // state.outline is set

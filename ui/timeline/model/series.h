@@ -1,4 +1,4 @@
-// Values over time in addition to the allocator's: counters, and memory that the driver has
+// Values over time other than the allocator's curves: counters, and memory that the driver has
 // allocated outside of devices (page-locked host memory).
 //
 //   for (const Series& s : SeriesOf(trace)) s.At(time_ns);
@@ -18,7 +18,7 @@ namespace vramscope::ui::timeline {
 
 struct Series {
   std::string key, title, about;
-  bool bytes = false;   // else plain numbers
+  bool bytes = false;   // whether the values are bytes rather than plain numbers
   bool little = false;  // of little interest: its lane is folded by default
   uint64_t highest = 0;
   uint64_t changes = 0;

@@ -33,7 +33,7 @@ std::vector<TimeTick> Ticks(double begin, double end, double width_px, double mi
   const double per_px = (end - begin) / width_px;
   double gap = min_gap_px;
   int64_t step = 1;
-  // A smaller step may need longer labels, which need a larger step; this settles at once.
+  // A smaller step may need longer labels, which need a larger step. A few rounds settle this.
   for (int i = 0; i < 4; ++i) {
     step = RoundStep(std::max(1.0, gap * per_px));
     const std::string longest = label(run::ToInt64(end), step);
@@ -42,7 +42,7 @@ std::vector<TimeTick> Ticks(double begin, double end, double width_px, double mi
     gap = need;
   }
   const int64_t first = run::ToInt64(std::ceil(begin / static_cast<double>(step)));
-  // Stays within int64_t even where the view's end exceeds it.
+  // Stays within int64_t even if the view's end exceeds it.
   const int64_t last =
       std::min(run::ToInt64(std::floor(end / static_cast<double>(step))), INT64_MAX / step);
   for (int64_t at = first, left = 1000; at <= last && left > 0; --left) {

@@ -74,8 +74,8 @@ class TimelineData {
     return run::AddSaturating(origin_, run::ToInt64(t < 0 ? t - 0.5 : t + 0.5));
   }
 
-  // Indexes into LaneIndex::lanes() of the lanes with slices of that kind at that depth (one per
-  // thread).
+  // rows(): the number of depths of the slices of a kind. lanes(): the lanes of one of these
+  // depths (one per thread), as indexes into LaneIndex::lanes().
   int rows(trace::SliceKind kind) const;
   std::span<const uint32_t> lanes(trace::SliceKind kind, int row) const;
 
@@ -113,7 +113,7 @@ class TimelineData {
   std::vector<DeviceMemory> devices_;
   // lanes_[kind][depth]
   std::vector<std::vector<std::vector<uint32_t>>> lanes_;
-  trace::PackedColumn<uint32_t> retag_begin_;  // allocations + 1; empty without retags
+  trace::PackedColumn<uint32_t> retag_begin_;  // allocations + 1 entries; empty without retags
   std::vector<uint32_t> retag_rows_;
 };
 

@@ -85,7 +85,7 @@ void TimelineModel::ScrollTo(const LanePlace& place) {
   }
 }
 
-// A lane moves only among pinned lanes, or only among the others.
+// A pinned lane moves only among the pinned lanes, any other lane only among the others.
 void TimelineModel::DragLane(double y) {
   const bool pinned = state_.layout[dragged_lane_].pinned;
   float end = 0;

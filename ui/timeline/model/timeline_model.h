@@ -102,10 +102,10 @@ class TimelineModel {
   void Release(const Pointer& p, double now_ms);
   void DoubleClick(const Pointer& p, double now_ms);
   void Wheel(const WheelInput& w, double now_ms);
-  // Returns false where the key has no effect. `fast`: Shift is pressed.
+  // Returns false if the key has no effect. `fast`: Shift is pressed.
   bool KeyPress(Key key, bool fast, double now_ms);
   void Leave();
-  void ShowTooltip();  // the mouse has rested
+  void ShowTooltip();  // call it when the mouse has rested
 
   // View.
   void Fit(double now_ms);
@@ -125,7 +125,7 @@ class TimelineModel {
   // The stack of lanes. A change is undone together with the view.
   const LaneSettings& lane_settings() const { return *stack_.settings(); }
   void SetLaneSettings(LaneSettings settings);
-  // Returns false where the action changes nothing.
+  // Returns false if the action changes nothing.
   bool ChangeLane(LaneAction action, std::string_view key);
   // Key and name of the hidden lanes that have something to show.
   std::vector<std::pair<std::string, std::string>> HiddenLanes() const;

@@ -25,8 +25,8 @@ struct Tooltip {
 
 // The tooltip of the lane under the mouse.
 Tooltip MakeTooltip(const CanvasState& state, const Hit& hit);
-// The facts of the selected kernel, call, module, gap, ...; the title is empty where none of these
-// is selected (a block may be).
+// The facts of the selected kernel, call, module, gap, ... The title is empty if none of these is
+// selected (a block may be).
 ActivityFacts FactsOfSelection(const CanvasState& state);
 // The general tooltip of an allocation, a slice, memory at a time, or a free address.
 Tooltip TooltipOfThing(const CanvasState& state, const Hit& hit);

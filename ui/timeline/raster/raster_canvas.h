@@ -1,6 +1,6 @@
-// The canvas drawn by RasterRenderer: a cached image of the data layer with the overlay on top.
-// Where an image takes longer than a frame, the cached one is moved and stretched to the new view
-// (pixels are copied, no index is queried), and the exact image follows.
+// The canvas drawn by RasterRenderer: a cached image of the data layer with the overlay on top. If
+// drawing an image takes longer than a frame, the cached image is first moved and stretched to the
+// new view (pixels are copied, no index is queried), and the exact image follows.
 //
 //   if (canvas.Paint(widget, exact)) timer.start(RasterCanvas::kExactAfterMs);  // then: exact
 //

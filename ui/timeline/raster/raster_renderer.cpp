@@ -44,7 +44,8 @@ void PaintLine(const DrawList& list, const PolylinePrim& p, QPainter* painter) {
   painter->drawPolyline(points.data(), static_cast<int>(points.size()));
 }
 
-// Draws the few shapes that shape_fill cannot draw: with a QPainter for these rows only.
+// Draws the few shapes that shape_fill cannot draw, using a QPainter for the rows of this band
+// only.
 template <class LineOrPolyline>
 void PaintInto(const PixelTarget& t, const Rect& clip, const DrawList& list,
                const LineOrPolyline& line) {

@@ -158,7 +158,7 @@ class BlocksLane : public Lane {
         palette[c] = s.theme.categories[c].argb();
         faint[c] = Faint(s.theme, s.theme.categories[c]).argb();
       }
-      // All free cores draw rows: there are a quarter as many cells as pixels.
+      // All free cores draw rows of cells. There are a quarter as many cells as pixels.
       std::atomic<uint32_t> drawn = 0;
       draw.crew->Do((rows + kRowsAtOnce - 1) / kRowsAtOnce, [&](size_t part) {
         uint32_t mine = 0;

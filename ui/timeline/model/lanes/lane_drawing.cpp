@@ -8,7 +8,7 @@
 namespace vramscope::ui::timeline {
 namespace {
 
-// In a view of 20 ns of a trace of 43 ms, the last column exceeds an int.
+// The number of the last column may exceed an int, as in a view of 20 ns of a trace of 43 ms.
 int ColumnsUpTo(double last, int columns) {
   return static_cast<int>(std::clamp(std::ceil(last), 0.0, static_cast<double>(columns)));
 }

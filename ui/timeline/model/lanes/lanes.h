@@ -11,7 +11,7 @@
 
 namespace vramscope::ui::timeline {
 
-// Of more streams and threads, only the busiest have lanes.
+// If there are more streams and threads than this, only the busiest have lanes.
 inline constexpr size_t kMostActivityLanes = 128;
 
 // Includes lanes that the trace does not need; these want no rows. `data` must outlive the lanes.

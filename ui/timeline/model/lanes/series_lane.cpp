@@ -88,7 +88,7 @@ class DeviceLane : public Lane {
       most_ = std::max(most_, other.peak);
       scale_ = std::max({scale_, other.peak, other.reserved});
     }
-    // Where several devices need the same, none is emphasized.
+    // If several devices share the highest peak, none is emphasized.
     const auto with_most = std::count_if(d.devices().begin(), d.devices().end(),
                                          [&](const DeviceMemory& m) { return m.peak == most_; });
     stands_out_ = memory.peak == most_ && with_most == 1;
