@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "app/cli/command.h"
 #include "profiler/base/i18n.h"
 
 #ifdef VRAMSCOPE_WITH_WINDOW
@@ -34,7 +35,7 @@ Arguments Read(int argc, char** argv) {
     } else if (out.command.empty() && !argument.starts_with('-')) {
       out.command = argument;
     }
-    out.json |= argument == "--json";
+    out.json |= argument.substr(0, argument.find('=')) == "--json";
   }
   return out;
 }
@@ -66,18 +67,23 @@ void TranslateTexts(CLI::App& app) {
 
 }  // namespace
 
-void TranslateOutput([[maybe_unused]] int argc, [[maybe_unused]] char** argv) {
+bool TranslateOutput([[maybe_unused]] int argc, [[maybe_unused]] char** argv) {
 #ifdef VRAMSCOPE_WITH_WINDOW
   const Arguments arguments = Read(argc, argv);
-  constexpr std::string_view kForPrograms[] = {"mcp", "describe", "selfcheck"};
-  if (arguments.json ||
-      std::ranges::find(kForPrograms, arguments.command) != std::end(kForPrograms))
-    return;
   const std::optional<ui::Language> asked =
       arguments.language ? ui::LanguageFromName(QString::fromStdString(*arguments.language))
                          : std::nullopt;
+  if (arguments.language && !asked) {
+    NoteError(i18n::Format("--lang: \"{}\" is not one of en, zh_CN", *arguments.language));
+    return false;
+  }
+  constexpr std::string_view kForPrograms[] = {"mcp", "describe", "selfcheck"};
+  if (arguments.json ||
+      std::ranges::find(kForPrograms, arguments.command) != std::end(kForPrograms))
+    return true;
   ui::TranslateTexts(asked ? *asked : ui::SystemLanguage());
 #endif
+  return true;
 }
 
 void TranslateHelp(CLI::App& app) {

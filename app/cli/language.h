@@ -1,7 +1,8 @@
 // The language of the command line: texts on standard output and error, not JSON and not files.
 //
-//   TranslateOutput(argc, argv);   // before the options are declared: their help is translated,
-//   too
+//   TranslateOutput(argc, argv);   // first, so that errors are translated
+//   ... declare options and commands ...
+//   TranslateHelp(app);
 //
 // Main thread only.
 #pragma once
@@ -11,8 +12,9 @@
 namespace vramscope::cli {
 
 // Follows `--lang NAME` before the command, else LC_ALL, LC_MESSAGES and LANG. English where the
-// output is read by programs: with --json, in `mcp`, `describe` and `selfcheck`.
-void TranslateOutput(int argc, char** argv);
+// output is read by programs: with --json, in `mcp`, `describe` and `selfcheck`. False: --lang has
+// an unknown name, which is reported.
+bool TranslateOutput(int argc, char** argv);
 
 // Translates the descriptions of `app`, its options and its commands.
 void TranslateHelp(CLI::App& app);

@@ -79,7 +79,7 @@ int TakeProgram(int argc, char** argv, Context& context) {
 }
 
 int Main(int argc, char** argv) {
-  TranslateOutput(argc, argv);
+  if (!TranslateOutput(argc, argv)) return kUsage;
   Context context{.program = argv[0]};
   WindowArguments window;
   CLI::App app(

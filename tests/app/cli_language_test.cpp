@@ -49,6 +49,13 @@ TEST_F(CommandLineInChinese, FollowsTheEnvironmentAndLang) {
             RunVramscope({"--help"}, kChinese).out);
 }
 
+TEST_F(CommandLineInChinese, RefusesAnUnknownLanguage) {
+  const Outcome outcome = RunVramscope({"--lang", "xx", "info", file_}, kEnglish);
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("\"xx\" is not one of en, zh_CN"));
+  EXPECT_EQ(outcome.out, "");
+}
+
 TEST_F(CommandLineInChinese, JsonIsTheSameInEveryLanguage) {
   for (const std::vector<std::string>& command :
        std::vector<std::vector<std::string>>{{"info", file_},

@@ -64,8 +64,8 @@ void PhasesPanel::RequestGpuTimes() {
   jobs_.Ask([of = indexes_] { return query::DeviceTimesOfSteps(*of->activities()); },
             [this](const absl::StatusOr<std::vector<query::DeviceTimes>>& found) {
               if (found.ok()) card_ = *found;
-              // Discards the times if their number is not the number of steps.
-              if (card_->size() != digest_->summary.steps.size()) card_.reset();
+              // Without times of every step the page shows none, and does not request them again.
+              if (card_->size() != digest_->summary.steps.size()) card_->clear();
               Stale();
             });
   card_.emplace();  // requested; the answer arrives through the event loop
