@@ -120,7 +120,7 @@ Line BlockLine(const Settings& s, const run::ModelConfig& m) {
   const double norms =
       count.layers > 0 ? static_cast<double>(count.norm / (2 * count.layers + 1)) : 0;
   const double all = static_cast<double>(BlockParameters(count)) - 2 * norms;
-  w = std::max(w, all);  // including small tensors
+  w = std::max(w, all);  // including biases
   const bool gelu = m.family == run::Family::kGpt2;
   if (!gelu && s.autocast)
     return Made("block-swiglu-autocast",

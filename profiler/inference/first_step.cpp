@@ -117,7 +117,7 @@ class FirstStep {
       asked_ += kept.bytes;
     }
     if (parameters_ == 0) return false;
-    // ClassifyPersistent has checked that each parameter has the same number of blocks.
+    // ClassifyPersistent counts the same number of blocks for each parameter.
     states_ = static_cast<uint32_t>(open_.size() / parameters_) - 1;
     return states_ > 0;
   }
