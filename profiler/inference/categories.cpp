@@ -333,9 +333,9 @@ class Categorizer {
     step_gradients_.push_back(Bytes(a));
   }
 
-  // The requests between the apparent end of backward and the end of the recording. If they are
-  // few, backward is assumed to be still running, unless they have the sizes of gradients, like an
-  // optimizer's.
+  // What the last requests of a recording belong to, if it ends soon after the apparent end of
+  // backward. A few requests are assumed to be backward's. More of them are an optimizer's if most
+  // have the sizes of gradients.
   enum class Tail : uint8_t { kOptimizer, kBackward, kOther };
   Tail LastPass(uint32_t first) {
     if (now_.pass >= passes_.size()) return Tail::kOptimizer;

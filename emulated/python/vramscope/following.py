@@ -276,7 +276,7 @@ class Following(Known):
         return wrapper
 
     def kinds(self, tensor):
-        """At most how many distinct values there are in a tensor whose values are unknown."""
+        """The maximum number of distinct values in a tensor whose values are unknown."""
         of_type = 2 if tensor.dtype is self.torch.bool else 1 << 62 if tensor.is_floating_point() else 1 << (8 * tensor.element_size() - 1)
         return min(of_type, getattr(tensor, "_vramscope_classes", of_type))
 
