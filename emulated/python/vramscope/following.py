@@ -120,7 +120,8 @@ class Following(Known):
             return None
 
     def settle(self, tensor, value):
-        """Stores a computed value for the tensor. Values that are not integers are kept for reads by Python alone: later writes may go unnoticed."""
+        """Stores a computed value for the tensor. Values that are not integers are kept for reads
+        by Python alone: later writes may go unnoticed."""
         if not value.is_floating_point():
             self.restore(tensor, value)
         elif type(tensor) is self.torch.Tensor and tensor.dtype is value.dtype:
@@ -320,7 +321,8 @@ class Following(Known):
             self.count_distinct(0)
 
     def unique_along(self, function):
-        """Wraps torch.unique(dim=...). Counts are always requested, because the platform counts distinct keys on that path alone."""
+        """Wraps torch.unique(dim=...). Counts are always requested, because the platform counts
+        distinct keys on that path alone."""
         @functools.wraps(function)
         def wrapper(tensor, *args, **kwargs):
             if not self.counted_on_card(tensor):

@@ -1,6 +1,6 @@
-"""Determines what a program reads back from the emulated GPU. Bytes written by the host are known. For values that kernels
-would have computed, numbers are assumed to be 0, masks true everywhere, and `isnan` and `isinf` false. Each guess is an
-assumption with its place.
+"""Determines what a program reads back from the emulated GPU. Bytes written by the host are known. For values that
+kernels would have computed, numbers are assumed to be 0, masks true everywhere, and `isnan` and `isinf` false. Each
+guess is an assumption with its place.
 
 Replaces PyTorch's Python functions; under a dispatch mode autograd would use other formulas."""
 import ctypes

@@ -1,5 +1,5 @@
-"""Makes torch.save and safetensors save space for large values. A plan's tensors contain zeros, which are not worth gigabytes of disk
-space. A file gets its library's format with holes in place of large storages (a sparse file), so that every reader
+"""Makes torch.save and safetensors save space for large values. A plan's tensors contain zeros, which are not worth gigabytes of
+disk space. A file gets its library's format with holes in place of large storages (a sparse file), so that every reader
 supports it, and no special format is ever unpickled. A stream in memory cannot have holes: it gets only the shapes, as
 JSON (shapes.py).
 
