@@ -28,7 +28,7 @@ namespace {
 
 constexpr int64_t kPeriodNs = 100'000'000;  // virtual time: the watchdog's own period
 constexpr int64_t kHalfNs = kPeriodNs / 2;  // average delay until it notices
-// Minimum time between turns. Works that end within it share one turn.
+// Minimum time between turns. All work that ends within it shares one turn.
 constexpr int64_t kApartNs = 2'000'000;
 constexpr int64_t kLongestPollNs = 150'000'000;  // a thread with longer timed waits is no poller
 constexpr auto kPatience = std::chrono::seconds(2);

@@ -38,8 +38,8 @@ struct Result {
   State state = State::kNotRun;
   std::string lacks;  // what is missing, if not done
   std::vector<FigureResult> figures;
-  // Whether all judged figures are within tolerance and bounds; nullopt: none was judged. False if
-  // the experiment was not run.
+  // Whether all judged figures are within tolerance and bounds; nullopt: none was judged, or the
+  // experiment was not run. A judged figure without a prediction counts as outside.
   std::optional<bool> within;
   bool has_published() const;  // has a published number that counts
   const FigureResult* headline() const;
