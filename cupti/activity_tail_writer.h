@@ -24,7 +24,8 @@ namespace vramscope::cupti {
 
 class ActivityTailWriter {
  public:
-  // Creates an empty tail. `rows` and `names`: how many the file of chunks already contains.
+  // Creates an empty tail. `rows` and `names` are the numbers of rows and names that the file of
+  // chunks already contains.
   bool Create(const char* path, uint64_t rows, uint32_t names);
   bool created() const { return file_.data() != nullptr; }
   // Returns false if the tail is full. `names`: all names that the file of chunks lacks; they are

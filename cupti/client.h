@@ -56,7 +56,7 @@ struct Options {
   // at_once also records the operands of kernels, memcpys and memsets.
   uint64_t (*requests)(int device) = nullptr;
   bool environment = true;           // clocks, temperature, power: a modelled GPU has none
-  std::vector<uint32_t> kinds = {};  // empty: all kinds
+  std::vector<uint32_t> kinds = {};  // to enable; empty: all kinds
 };
 
 // Something that is not available, and what the trace lacks without it.
@@ -82,7 +82,7 @@ class Client {
   static Client& The();
 
   Report Start(Found found, const Options& options);
-  // Delivers all completed records. `forced`: also incomplete ones.
+  // Delivers all completed records, with `forced` also incomplete ones.
   void Flush(bool forced = false);
   // Flushes and releases CUPTI, so that another profiler can use it. Start() resumes.
   void Stop();

@@ -84,7 +84,7 @@ std::string_view OverheadName(uint32_t kind) {
 Consumer::Consumer(ConsumerOptions options)
     : options_(std::move(options)),
       causes_(static_cast<Slot*>(std::calloc(kMostCauses, sizeof(Slot)))) {
-  if (causes_ == nullptr) std::abort();  // as operator new would do without exceptions
+  if (causes_ == nullptr) std::abort();  // like operator new without exceptions
   ids_.emplace("", StringId{0});
   for (const std::string& name : options_.first_names) Intern(name);
 }

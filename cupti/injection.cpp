@@ -63,7 +63,7 @@ class File : public Receiver {
       return;
     Take(activities, names);
   }
-  // API calls before the first use of a GPU that were dropped.
+  // Number of dropped API calls from before the first use of a GPU.
   uint64_t left_out() {
     std::lock_guard lock(mutex_);
     return held_.left_out();
@@ -308,7 +308,7 @@ VRAMSCOPE_EXPORTED void vramscope_activities_stop() {
   TheFile().Stop();
 }
 
-// Starts or resumes.
+// Starts or resumes the recording.
 VRAMSCOPE_EXPORTED void vramscope_activities_start() {
   if (g_process != 0 && g_process != getpid()) return;
   std::lock_guard lock(g_mutex);

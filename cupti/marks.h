@@ -35,7 +35,7 @@ class MarksFile {
   void Silence() { on_.store(false, std::memory_order_relaxed); }
 
   bool on() const { return on_.load(std::memory_order_relaxed); }
-  // There was no room for a line; writing has stopped.
+  // Whether there was no room for a line, so that writing has stopped.
   bool failed() const { return failed_.load(std::memory_order_relaxed); }
   int64_t Now() const;
 
@@ -52,8 +52,8 @@ class MarksFile {
   std::mutex mutex_;
   MappedFile file_;
   size_t used_ = 0;
-  uint32_t begun_ = 0;    // files so far
-  uint32_t threads_ = 0;  // of the present file
+  uint32_t begun_ = 0;    // number of files so far
+  uint32_t threads_ = 0;  // threads with marks in the current file
   Clock clock_ = nullptr;
   std::atomic<bool> on_{false}, failed_{false};
 };

@@ -44,7 +44,7 @@ REGISTERS = 6  # parameters passed in registers
 
 
 def answer_of(soname, name, succeeding):
-    """0 for listed functions, otherwise the library's refusal."""
+    """The status that the stub returns: 0 for listed functions, otherwise the library's refusal."""
     if any(fnmatch.fnmatchcase(soname, library) and fnmatch.fnmatchcase(name, function) for library, function in succeeding):
         return 0
     for library, status in REFUSALS:

@@ -1,5 +1,5 @@
 // File functions that the C library exports under these names since 2.33 (README.md). Before,
-// headers turned them into calls with a version of the structure: 1 on x86-64.
+// headers turned them into calls that also pass the structure's version: 1 on x86-64.
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>

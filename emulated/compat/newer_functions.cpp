@@ -14,19 +14,20 @@
 
 #define VRAMSCOPE_NEWER extern "C" __attribute__((visibility("hidden")))
 
-// 2.32. The value "there may be other threads" is always valid.
+// New in 2.32. The value "there may be other threads" is always valid.
 VRAMSCOPE_NEWER char __libc_single_threaded;
 char __libc_single_threaded = 0;
 
-// 2.36. std::random_device of libstdc++ calls it if its compiler was built with such a C library.
+// New in 2.36. std::random_device of libstdc++ calls it if its compiler was built with such a C
+// library.
 VRAMSCOPE_NEWER uint32_t arc4random() {
   uint32_t value = 0;
-  if (getentropy(&value, sizeof value) != 0) abort();  // as the C library's does
+  if (getentropy(&value, sizeof value) != 0) abort();  // like the C library's own function
   return value;
 }
 
-// 2.30. Before, conditions without a clock of their own supported only real time, so the remaining
-// time is converted.
+// New in 2.30. Before, condition variables without a clock of their own supported only real time,
+// so the remaining time is converted.
 VRAMSCOPE_NEWER int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex,
                                            clockid_t clock, const timespec* until) {
   constexpr long kSecond = 1'000'000'000;
@@ -41,8 +42,8 @@ VRAMSCOPE_NEWER int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mu
   return pthread_cond_timedwait(condition, mutex, &real);
 }
 
-// 2.35. Finds the loaded object that contains an address, and its unwind table. libgcc's unwinder
-// calls it for every frame.
+// New in 2.35. Finds the loaded object that contains an address, and its unwind table. libgcc's
+// unwinder calls it for every frame.
 #ifdef DLFO_STRUCT_HAS_EH_DBASE
 namespace {
 

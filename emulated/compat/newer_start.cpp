@@ -1,7 +1,7 @@
 // The start of programs for C libraries before 2.34 (README.md), in place of the compiler's start
 // files. Since 2.34 the C library itself runs the functions that precede main(), unless the program
-// passes a function that does; before, every program contained one. A program that contains it runs
-// with both.
+// passes a function that does. Before, every program contained that function. A program that
+// contains it runs with old and new C libraries.
 #include <stddef.h>
 
 extern "C" {

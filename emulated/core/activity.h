@@ -86,8 +86,8 @@ struct Synchronization {
   int64_t begin_ns = 0, end_ns = 0;
 };
 
-// The times of a repeated move of the clock (vramscope_emulated_repeat): when the work ran, and
-// when the host was in the call. For a wait both are the same.
+// The times of a repeated move of the clock (vramscope_emulated_repeat): the interval in which the
+// work ran, and the interval in which the host was in the call. For a wait both are the same.
 struct RepeatedMove {
   int64_t start_ns = 0, end_ns = 0;
   int64_t call_begin_ns = 0, call_end_ns = 0;

@@ -43,7 +43,7 @@ struct Assumption {
 
 class AssumptionList {
  public:
-  // Different entries; further ones are counted in a single entry.
+  // The maximum number of different entries; further ones are counted in a single entry.
   static constexpr size_t kMost = 10'000;
 
   void Add(std::string_view what, std::string_view where, uint64_t bytes);

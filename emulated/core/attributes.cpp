@@ -176,7 +176,7 @@ Result PeerAttributeOf(int device, int peer, int attribute, int* value) {
     case kAtomics:
       *value = peers == Peers::kNvlink;
       break;
-    default:  // access itself, and access to arrays
+    default:  // whether access is supported, also to arrays
       *value = peers != Peers::kNone;
   }
   return Result::kSuccess;

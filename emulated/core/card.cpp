@@ -151,7 +151,7 @@ std::optional<Card> ParseGpu(std::string_view line, std::string* problem) {
   if (!problem->empty()) {
     return std::nullopt;
   }
-  // Rates that the table does not have. They affect only times.
+  // Defaults for rates that the device table lacks. They affect only times.
   if (card.bandwidth_bytes_per_s <= 0) {
     card.bandwidth_bytes_per_s = 1e12;
   }

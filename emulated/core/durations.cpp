@@ -107,7 +107,7 @@ int64_t ProductDuration(const Card& card, const MatrixProduct& product, double f
   const double multiprocessors = std::max(card.sm_count, 1);
   const double rate =
       RateOf(card, precision) / multiprocessors * ShareOfUnaligned(precision, product.alignment);
-  const double operations = flops / (2 * m * n * k * batch);  // complex or fp64: more
+  const double operations = flops / (2 * m * n * k * batch);  // above 1 for complex and fp64
   double fastest = kLongest;
   const auto try_tile = [&](double rows, double columns, double share) {
     const double tiles = std::ceil(m / rows) * std::ceil(n / columns) * batch;

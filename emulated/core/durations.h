@@ -33,7 +33,7 @@ VRAMSCOPE_EMULATED_API int64_t LaunchDuration(const Card& card, const LaunchWork
 inline constexpr double kClocksOfRandomNumber = 0.5;
 
 // A kernel about which only the launch is known: every thread is assumed to move 48 bytes (four
-// elements of 4 bytes, two read and one written).
+// elements, each with two reads and one write of 4 bytes).
 inline constexpr double kBytesPerThread = 48;
 VRAMSCOPE_EMULATED_API int64_t KernelDuration(const Card& card, uint64_t blocks, uint64_t threads);
 // A library's call whose work is known.

@@ -1,6 +1,6 @@
 // The host time that a program spends between two calls that put work on a stream; the GPU is idle
 // while it exceeds the work. It is not measured: callers report what a thread runs, and the
-// platform adds the time that the same took in recordings.
+// platform adds the time that such code took in recordings.
 //
 //   HostRuns(HostThread::kPython);      // Python's hooks, of the thread that calls
 //   clock.Submit(LaunchHostNs());       // a launch of any thread
@@ -35,15 +35,15 @@ VRAMSCOPE_EMULATED_API void ForgetHostThreads();
 }  // namespace vramscope::emulated
 
 extern "C" {
-// For Python's hooks, called through ctypes: HostRuns; a module is called; a step begins (with a
-// flag for the process's first one); the gradients of that many parameters are cleared.
+// Python's hooks call these through ctypes: for HostRuns, when a module is called, when an
+// optimizer step begins (`first`: the first of the process), and when gradients are cleared.
 VRAMSCOPE_EMULATED_API int vramscope_emulated_host_runs(int runs);
 VRAMSCOPE_EMULATED_API void vramscope_emulated_module_called();
 VRAMSCOPE_EMULATED_API void vramscope_emulated_optimizer_step(uint64_t parameters,
                                                               uint64_t state_tensors, int first);
 VRAMSCOPE_EMULATED_API void vramscope_emulated_gradients_cleared(uint64_t parameters);
-// For the embedded loop, which leaves out the host's computations: the host time that they take; a
-// run's first optimizer step begins.
+// For the embedded loop, which leaves out the host's computations: adds the host time that they
+// take; reports that a run's first optimizer step begins.
 VRAMSCOPE_EMULATED_API void vramscope_emulated_host_works(int64_t ns);
 VRAMSCOPE_EMULATED_API void vramscope_emulated_first_optimizer_step();
 }

@@ -49,9 +49,9 @@ struct Kernel {
 struct Registry {
   std::mutex mutex;
   std::unordered_map<const void*, Kernel> kernels;
-  // Kernels by their image, for when it is unloaded: at its end a program unloads thousands of
-  // images with a few kernels each. May name kernels that by now belong to another image or to
-  // none.
+  // Kernels by their image, used when the image is unloaded: a program that ends unloads thousands
+  // of images with a few kernels each. An entry may be outdated: its kernel may belong to another
+  // image or to none.
   std::unordered_map<const void*, std::vector<const void*>> functions;
   std::map<std::pair<const void*, int>, Image> images;
   // Launches by the kernel's name. They outlive the kernels, because programs unload their code
@@ -125,7 +125,7 @@ int CapabilityOf(int device) {
              : 0;
 }
 
-// The pointers to GPU memory among a launch's parameters, including those in structures.
+// The pointers to GPU memory in a launch's parameters, including pointers in structures.
 std::vector<uint64_t> PointersOf(const KernelFacts& facts, void** parameters) {
   const Memory& memory = ThePlatform().memory;
   std::vector<uint64_t> pointers;

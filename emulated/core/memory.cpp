@@ -57,7 +57,7 @@ bool IsPrivateAndAnonymous(uint64_t begin, uint64_t end) {
   if (maps == nullptr) {
     return false;
   }
-  char line[4352];  // a path has at most 4096
+  char line[4352];  // a path has at most 4096 bytes
   while (begin < end && std::fgets(line, sizeof line, maps.get()) != nullptr) {
     uint64_t first = 0, last = 0, inode = 1;
     char access[5] = {};

@@ -70,11 +70,11 @@ class VRAMSCOPE_EMULATED_API Memory {
   // cudaMallocManaged: host memory that every GPU may use.
   Result AllocateManaged(uint64_t bytes, void** address);
 
-  // Memory that other processes of the run hold on a GPU is not available; what this process holds
-  // is published to them.
+  // Makes GPU memory of the run's other processes unavailable here, and publishes to them how much
+  // this process uses.
   void Share(SharedCards* processes) { processes_ = processes; }
   uint64_t used_by_other_processes(int device) const;
-  // The process has a context on the device from now on.
+  // Call when the process gets its context on the device.
   void TakeContext(int device);
 
   // Grows the CUDA context of the process, at most by the free memory.

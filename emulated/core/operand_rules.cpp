@@ -80,7 +80,8 @@ void OperandRules::AllWords(size_t parameter) {
 }
 
 // Kernels over the elements of contiguous tensors. Parameters: the number of elements, the functor,
-// and the tensors' data pointers, the first of which is the result. The others are numbers.
+// and the tensors' data pointers, the first of which is the result. All other parameters are
+// numbers.
 bool OperandRules::Elementwise(const std::string& name) {
   constexpr uint16_t kFunction = 1, kTensors = 2;
   const bool is = (Contains(name, "::vectorized_elementwise_kernel<") ||
@@ -93,8 +94,8 @@ bool OperandRules::Elementwise(const std::string& name) {
   return true;
 }
 
-// Kernels over tensors with strides. All is in one structure of the function: strides, the tensors'
-// data pointers (the first is the result), and the functor.
+// Kernels over tensors with strides. One parameter, a structure, contains everything: strides, the
+// tensors' data pointers (the first is the result), and the functor.
 bool OperandRules::Strided(const std::string& name) {
   if (!Contains(name, "::elementwise_kernel<") || !Contains(name, "gpu_kernel_impl") ||
       sizes_.size() != 2 || sizes_[0] != 4)

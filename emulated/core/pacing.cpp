@@ -28,9 +28,9 @@ namespace {
 
 constexpr int64_t kPeriodNs = 100'000'000;  // virtual time: the watchdog's own period
 constexpr int64_t kHalfNs = kPeriodNs / 2;  // average delay until it notices
-// Minimum between turns: work that ends meanwhile shares one.
+// Minimum time between turns. All work that ends within it shares one turn.
 constexpr int64_t kApartNs = 2'000'000;
-constexpr int64_t kLongestPollNs = 150'000'000;  // longer timed waits are not those of a poller
+constexpr int64_t kLongestPollNs = 150'000'000;  // a thread with longer timed waits is no poller
 constexpr auto kPatience = std::chrono::seconds(2);
 
 struct Poller {
@@ -106,7 +106,7 @@ class PollingThread {
     }
   }
   bool joined() const { return joined_; }
-  // After the destructor: the process's first thread may still wait, and is not paced then.
+  // True after the destructor has run. The process's first thread may wait even then, unpaced.
   bool ended() const { return ended_; }
 
   // Values that the next call of std::chrono's clocks returns: std::condition_variable derives a
@@ -261,9 +261,9 @@ struct Relocations {
   size_t count = 0;
 };
 
-// Redirects imported functions in an object's tables: in the table of lazily bound functions, or
-// otherwise of those bound at load time. With `uses`, only if the object needs a library of that
-// name.
+// Redirects functions that an object imports, in its table of lazily bound functions or, if they
+// are not there, in the table of those bound at load time. With `uses`, only if the object needs a
+// library of that name.
 void Redirect(const dl_phdr_info& object, const char* uses) {
   const ElfW(Dyn)* dynamic = nullptr;
   std::vector<size_t> needed;  // in `names`

@@ -22,8 +22,9 @@
 
 namespace vramscope::emulated {
 
-// Paces the shared object that contains this address (a return address works); with `uses`, only if
-// it is linked with a library whose name begins so. One call is enough.
+// Paces the pollers of the shared object that contains this address (a return address works); with
+// `uses`, only if the object is linked with a library whose name begins with `uses`. One call is
+// enough.
 VRAMSCOPE_EMULATED_API void PaceWaitsOf(const void* address, const char* uses = nullptr);
 
 // Work that pollers query ends at `done`.

@@ -171,7 +171,7 @@ void vramscope_emulated_repeat(int move, int64_t duration_ns, int waits,
 
 void vramscope_emulated_listen(const vramscope::emulated::Listener* listener) {
   using vramscope::emulated::ListenerRecorder;
-  // All are kept, because another thread may still be inside an earlier one.
+  // All recorders are kept, because another thread may still be executing an earlier one.
   static auto* const recorders = new std::deque<ListenerRecorder>();
   static std::mutex mutex;
   const std::lock_guard lock(mutex);

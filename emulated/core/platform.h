@@ -45,7 +45,7 @@ struct Platform {
   Clock clock;
   Streams streams;
 
-  // Marks that the device has a context: it was made current, or something of it was used. Call
+  // Marks that the device has a context: it was made current, or it was used without that. Call
   // without locks held, because the first use loads the library that CUDA_INJECTION64_PATH names.
   void MarkUsed(int device) {
     if (IsUsed(device)) return;

@@ -1,5 +1,5 @@
-// The processes of one run on this computer: which are running, and what each holds on the emulated
-// GPUs, so that together they get no more than a GPU has.
+// The processes of one run on this computer: which of them are running, and how much memory each
+// uses on the emulated GPUs, so that their sum stays within a GPU's memory.
 //
 //   SharedCards cards(folder);                 // the run's folder; "": this process is alone
 //   cards.Hold(device, bytes);                 // this process's share from now on

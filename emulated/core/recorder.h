@@ -27,8 +27,8 @@ VRAMSCOPE_EMULATED_API Recorder* TheRecorder();
 
 // Returns how often the program's own allocator has allocated or freed memory of a device.
 using CountRequests = uint64_t (*)(int device);
-// With a function, work is reported with its operands from now on; null: without. The thread
-// rules are those of SetRecorder.
+// If `requests` is set, work is reported with its operands from now on; if null, without. The
+// thread rules are those of SetRecorder.
 VRAMSCOPE_EMULATED_API void SetOperandsEnabled(CountRequests requests);
 VRAMSCOPE_EMULATED_API CountRequests OperandsEnabled();
 

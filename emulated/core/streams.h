@@ -78,8 +78,8 @@ class VRAMSCOPE_EMULATED_API Streams {
   Result SynchronizeEvent(void* event);
   Result Elapsed(void* first, void* second, float* milliseconds) const;
 
-  // Capture. Calls that are refused while a stream of the thread (or of any thread, depending on
-  // the mode) is captured check Permitted.
+  // Capture. Some calls are refused while a stream of the thread (or of any thread, depending on
+  // the mode) is captured: they must check Permitted.
   Result BeginCapture(void* stream, CaptureMode mode, void* into_graph);
   Result EndCapture(void* stream, void** graph);
   Result CaptureOf(void* stream, CaptureFacts* facts) const;

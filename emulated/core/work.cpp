@@ -29,8 +29,8 @@ Place PlaceOf(const PointerFacts& facts) {
   return facts.device >= 0 ? Place::kDevice : Place::kPageable;
 }
 
-// The name of a library's call, which is one modelled kernel here; NCCL's get a GPU's prefix. Valid
-// until the process ends, because a recorder reads it later.
+// The name of a library's call, which is one modelled kernel here; names of NCCL's calls get the
+// prefix of NCCL's kernels. Valid until the process ends, because a recorder reads it later.
 const char* ModelledName(const char* call) {
   static auto* names = new std::unordered_map<std::string, std::string>;
   static std::mutex mutex;

@@ -61,7 +61,7 @@ Status UnloadHere(void* module) {
     ForgetKernel(function.get());
     modules.module_of.erase(function.get());
   }
-  // What was read from the image is stored by its address, which the next module may get.
+  // Facts read from the image are stored by the image's address, which the next module may get.
   if (const std::vector<char>& image = it->second->image; !image.empty()) {
     ForgetKernels(image.data());
   }

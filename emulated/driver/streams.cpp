@@ -1,4 +1,4 @@
-// Streams and events: the runtime's under the driver's names.
+// Streams and events: the runtime's functions under the driver's names.
 #include <utility>
 #include <vector>
 

@@ -81,8 +81,8 @@ std::shared_ptr<Descriptor> Find(void* handle) {
   return found == registry.all.end() ? nullptr : found->second;
 }
 
-// Whether one keeps the other alive, directly or through others. Two that keep each other alive
-// would never be freed.
+// Whether one descriptor keeps the other alive, directly or through others. Two descriptors that
+// keep each other alive would never be freed.
 bool Keeps(const Descriptor* one, const Descriptor* other) {
   std::vector<const Descriptor*> left = {one};
   std::set<const Descriptor*> seen;
@@ -105,7 +105,7 @@ const Descriptor* EngineOfConfig(const Descriptor* config) {
   return config ? config->Linked(kConfigEngine) : nullptr;
 }
 
-// The engine of a configuration (or of a plan with one).
+// The engine of a configuration, or of a plan that contains a configuration.
 bool Resolve(const Descriptor* config, const Descriptor** graph, Engine* engine) {
   const Descriptor* chosen = EngineOfConfig(config);
   *graph = GraphOfEngine(chosen);

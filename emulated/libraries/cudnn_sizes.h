@@ -48,7 +48,7 @@ struct Attention {
   // Batch, heads, length, width; empty if unknown, and then each query head has its own keys.
   Shape query, key, value;
 };
-// Without what cudnn-frontend, which is part of the program, allocates itself.
+// Excludes memory that cudnn-frontend, which is part of the program, allocates itself.
 Workspace AttentionWorkspace(const Attention& attention, const Chip& chip);
 
 // ---- recurrent networks

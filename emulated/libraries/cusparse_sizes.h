@@ -39,8 +39,8 @@ inline uint64_t SortBuffer(int64_t nonzeros) { return Product(Positive(nonzeros)
 inline uint64_t SpgemmBuffer(const Matrix& a, const Matrix& b) {
   return Product(Positive(a.nonzeros) + Positive(b.nonzeros), 8) + 256;
 }
-// As if the elements were at random positions: every element of a is multiplied with a row of b of
-// average length, at most the full size.
+// Assumes that the elements are at random positions: every element of a is multiplied with a row of
+// b of average length, at most the full size.
 inline int64_t SpgemmNonzeros(const Matrix& a, const Matrix& b) {
   const uint64_t row =
       Positive(b.rows) ? (Positive(b.nonzeros) + Positive(b.rows) - 1) / Positive(b.rows) : 0;

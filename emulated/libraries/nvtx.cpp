@@ -1,6 +1,6 @@
 // libnvToolsExt: ranges and marks. Depths and ids are what programs may read back. As with the real
-// library, the tool that NVTX_INJECTION64_PATH names can replace functions; here only those of
-// pushed ranges.
+// library, the tool that NVTX_INJECTION64_PATH names can replace functions; here it can replace
+// only those of pushed ranges.
 #include <dlfcn.h>
 #include <stdlib.h>
 

@@ -27,7 +27,8 @@ constexpr Toolkit kToolkits[] = {
 const Toolkit& ToolkitOf(int major) {
   const Version none = {major, 99, 0};
   const Version wanted = ProgramCuda(none);
-  // The newest that is not newer than wanted; otherwise the oldest of the major version.
+  // The newest version that is not newer than the wanted one; otherwise the oldest one with the
+  // major version.
   const Toolkit* best = nullptr;
   for (const Toolkit& toolkit : kToolkits)
     if (toolkit.cuda.major == major && (!best || toolkit.cuda.minor <= wanted.minor))

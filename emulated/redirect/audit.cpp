@@ -146,8 +146,8 @@ bool WithoutHash(const char* name, char* to, unsigned long size) {
   return true;
 }
 
-// The emulated library of that name. For a wheel's copy, whose name may contain its full version,
-// the one of the same major version, if `also_vendored`.
+// Finds the emulated library of that name. With `also_vendored`, a wheel's copy, whose name may
+// contain its full version, matches the library of the same major version.
 const char* Ours(const char* name, bool also_vendored) {
   static char found[kLongest];  // the loader holds its lock until it has copied the result
   char plain[256];

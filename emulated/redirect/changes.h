@@ -95,7 +95,7 @@ constexpr unsigned kDescriptor = 2;  // the path may be empty and then means the
 int Resolve(int folder, const char* path, unsigned how, Place& place);
 
 // A counter that all processes with these changes share. Every change that may affect the meaning
-// of a path increments it (Bump); 0 until the first.
+// of a path increments it (Bump); it is 0 before the first change.
 uint64_t Generation();
 void Bump();
 // For a forked child: drops locks that other threads held.
@@ -125,7 +125,7 @@ int PrepareChange(Place& place, Change change);
 int MakeFolder(Place& place, mode_t mode);
 int RemoveFile(Place& place);
 int RemoveFolder(Place& place);
-// Links at the end of `from` and `to` are not followed. Flags are renameat2's.
+// Links at the end of `from` and `to` are not followed. The flags are those of renameat2.
 int RenamePlace(Place& from, Place& to, unsigned flags);
 
 // All names in a folder as the program sees them.

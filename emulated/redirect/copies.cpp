@@ -24,7 +24,7 @@ int CopyBytes(int from, int to, off_t size) {
     if (copied <= 0) break;
     size -= copied;
   }
-  // Copies the rest that copy_file_range did not, including data appended meanwhile.
+  // Copies what copy_file_range did not copy, including data appended meanwhile.
   char buffer[16'384];
   for (;;) {
     const long got = kernel::Read(from, buffer, sizeof buffer);

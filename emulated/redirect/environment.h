@@ -6,7 +6,7 @@
 // LD_AUDIT with our libraries, and the launcher's own variables.
 namespace vramscope::isolation {
 
-// Before the program runs: saves the launcher's variables in place of any saved before.
+// Call before the program runs. Saves the launcher's variables, replacing any saved earlier.
 void KeepEnvironment();
 
 // Returns the environment with the missing variables added. `out` needs room for EntriesOf(given)

@@ -284,7 +284,7 @@ void TrapWrites() {
   constexpr unsigned kRequestOfIoctl = offsetof(struct seccomp_data, args) + 8;
   constexpr unsigned kWrites = O_WRONLY | O_RDWR | O_CREAT | O_TRUNC;
   add(kLoad, offsetof(struct seccomp_data, arch), 0, 0);
-  // 32-bit calls: programs that do not contain this library.
+  // 32-bit calls come from programs that do not contain this library.
   add(kEqual, AUDIT_ARCH_X86_64, 1, 0);
   add(kAnswer, SECCOMP_RET_KILL_PROCESS, 0, 0);
   // Calls from the gate are ours.

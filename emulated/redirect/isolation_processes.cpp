@@ -284,7 +284,8 @@ int Bind(int fd, const struct sockaddr* address, socklen_t size) {
   if (error < 0) return error == -EEXIST ? -EADDRINUSE : error;
   Socket own;
   if (Fill(own, place.spot.upper())) return bind(own.address, own.size);
-  // Too long for an address: binds to a short name, of which the socket's name becomes a hard link.
+  // The path is too long for an address: binds to a short name and makes the socket's name a hard
+  // link to it.
   static int counter;
   char name[PATH_MAX + 128];
   snprintf(name, sizeof name, "%s/%s", Changes(), VRAMSCOPE_ISOLATION_SOCKETS);

@@ -232,7 +232,7 @@ Section Peaks(const Settings& s, const Section& kept, double weights, double gra
   return peak;
 }
 
-// Keys and values of one sequence, of the generated one if tokens are generated.
+// Keys and values of one sequence; if tokens are generated, of the generated sequence.
 Section Inference(const Settings& s, const run::RunConfig& config, const run::ModelConfig& model) {
   Section section{.title = TEXT_MARK("Inference"), .note = {}, .lines = {}};
   const int64_t tokens = config.Integer("generate.tokens");
@@ -240,7 +240,8 @@ Section Inference(const Settings& s, const run::RunConfig& config, const run::Mo
   // Keys and values of the last token would be computed with the next token, which is not
   // generated.
   const double length = kept ? s.s + static_cast<double>(tokens - 1) : s.s;
-  // Under autocast positions have fp32, and so have keys; values have 16 bits. The mean is 3 bytes.
+  // Under autocast position embeddings and thus keys are fp32, values are 16-bit: 3 bytes on
+  // average.
   const double e = s.autocast && kept ? 3 : s.e;
   Values cache = {{"e", e},
                   {"L", static_cast<double>(model.layers)},

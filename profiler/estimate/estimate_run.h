@@ -24,7 +24,7 @@ struct Line {
 };
 struct Section {
   std::string title;  // "Training, static"
-  std::string note;   // what it leaves out; may be empty
+  std::string note;   // what the section leaves out; may be empty
   std::vector<Line> lines;
 };
 

@@ -14,7 +14,8 @@ std::vector<EvidenceShare> EvidenceAt(const trace::Trace& trace, trace::EventInd
   std::vector<EvidenceShare> shares;
   for (const analysis::LiveAllocation& live : analysis::LiveAt(trace, event).allocations) {
     trace::Evidence evidence = of.Of(live.id);
-    // The text for a single block names its operator. This one describes all blocks of the kind.
+    // The text for a single block names its operator. The text of a share describes all blocks of
+    // the kind.
     if (evidence.kind == EvidenceKind::kMade)
       evidence.text = i18n::Text("allocated by code that really ran; nothing was computed");
     auto share = std::ranges::find_if(shares, [&](const EvidenceShare& s) {

@@ -70,7 +70,7 @@ struct SiteUse {
 enum class SiteOrder : uint8_t { kByteSeconds, kCount, kBytes, kLife, kPeak };
 absl::StatusOr<SiteOrder> ParseSiteOrder(std::string_view name);  // "held", "count", "bytes", ...
 std::string_view Name(SiteOrder order);
-// Use by allocations made in events [first, last]. Lifetimes are cut off at `last`.
+// Memory use of the allocations made in events [first, last]. Lifetimes are cut off at `last`.
 struct SiteUseOptions {
   trace::EventIndex first = 0, last = trace::kNoEvent;
   bool older = false;  // whether blocks older than the recording count too
@@ -199,8 +199,8 @@ struct Reclaim {
   bool state = false;
   // The model under the recorded settings (replay::Baseline). empty_cache() is compared with it.
   Remedy as_recorded;
-  // The same with older blocks allocated anew; settings are compared with it. nullopt: no block
-  // is older than the recording, so both are the same.
+  // The same, but with older blocks allocated anew. Other settings are compared with this one.
+  // nullopt: no block is older than the recording, so both are the same.
   std::optional<Remedy> anew;
   std::vector<Remedy> remedies;  // sorted by given_back, largest first
   // Memory that the recorded program returned to the driver, and the GPU memory inferred from it.
@@ -228,7 +228,7 @@ trace::EventIndex MostUnused(const trace::Trace& trace);
 // do not count.
 struct Leak {
   uint32_t site = 0;          // row of CallSites::sites
-  double bytes_per_step = 0;  // that stay
+  double bytes_per_step = 0;  // bytes of a step that stay
   double confidence = 0;      // 0 .. 1: from the share and the number of steps that left something
   uint64_t bytes = 0, count = 0;  // alive when the last step ends
   // By step (Leaks::steps): bytes allocated in it and alive at the end.

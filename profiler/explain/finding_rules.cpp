@@ -22,7 +22,7 @@ using trace::Phase;
 // Smaller shares of the peak are not reported: a finding has to justify a change of the program.
 constexpr double kSmallShare = 0.02, kMediumShare = 0.05, kLargeShare = 0.10;
 constexpr uint64_t kLeast = uint64_t{1} << 20;
-// Fewer blocks are a loss or a result in a variable, not a graph.
+// With fewer blocks, variables hold a loss or a result, not a graph.
 constexpr size_t kGraphBlocks = 8;
 
 bool Contains(std::string_view text, std::string_view part) {

@@ -110,7 +110,7 @@ std::vector<Block> ByRepetition(const trace::Trace& trace, const std::vector<uin
   return out;
 }
 
-// Empty if the layers hold less than a quarter of all bytes.
+// Returns an empty result if the layers have less than a quarter of all bytes.
 Layers LayersOf(const trace::Trace& trace, const std::vector<Block>& blocks, uint64_t all) {
   Layers out;
   base::HashMap<uint32_t, uint32_t> row;  // key: the number of the layer

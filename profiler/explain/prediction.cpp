@@ -114,7 +114,7 @@ std::string_view ClassOf(std::string_view name, std::string_view op) {
   return {};
 }
 
-// Kernels are matched by name first. Of those without a match, kernels of the same class are
+// Kernels are matched by name first. Among kernels without a match, those of the same class are
 // summed. The rest are matched by operator, in order of launch, because a library's kernel has a
 // different name on each GPU.
 void AddKernels(const Trace& planned, const Trace& measured, Prediction& out) {

@@ -69,8 +69,8 @@ struct Prediction {
     int64_t planned_ns = 0, measured_ns = 0;
   };
   std::vector<Kernel> kernels;  // launched in the step; longest first
-  // Every launch counts in exactly one: matrix products, attention, convolutions, batch norms,
-  // others.
+  // Every launch counts in exactly one class: matrix products, attention, convolutions, batch
+  // norms, others.
   std::vector<Kernel> classes;  // longest first
   Kernel total;                 // all launches
   Kernel both;                  // matched by name

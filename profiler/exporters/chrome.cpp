@@ -114,7 +114,7 @@ class ChromeWriter {
   }
 
   void Trailer() {
-    // Like Kineto, the last event has no comma after it.
+    // As in Kineto's files, no comma follows the last event.
     Put("  {{\n    \"ph\": \"i\", \"cat\": \"\", \"s\": \"g\", \"name\": \"Record Window End\", "
         "\"pid\": {}, \"tid\": {}, \"ts\": {}\n  }}\n  ],\n",
         kHostProcess, kFirstThread, Time(shown_ns_.empty() ? begin_ns_ : shown_ns_.back()));

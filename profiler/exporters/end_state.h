@@ -15,7 +15,7 @@ struct EndBlock {
   uint32_t allocation = kFree;  // row; kFree: a free block
 };
 
-// A segment at the end of the trace. Like in the allocator, every mapped range of an expandable
+// A segment at the end of the trace. As in the allocator, every mapped range of an expandable
 // segment is a separate entry.
 struct EndSegment {
   uint64_t address = 0, bytes = 0;

@@ -37,7 +37,7 @@ struct ExporterEntry {
   int place = 0;            // order in help and menus: lowest first
   std::string_view name;    // as in `export --to`
   std::string_view help;    // programs that read it; "": see the name
-  std::string_view suffix;  // of files; "": the window does not offer it
+  std::string_view suffix;  // of files; "": the window does not offer the format
   bool one_device = false;
   // The parts of the request that the format uses.
   bool uses_title = false, uses_baseline = false, uses_labels = false;

@@ -26,7 +26,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr size_t kMostSteps = 8;
 constexpr size_t kAtOnce = 4;  // plans that are requested together
-// Share of the patience. The rest is used to find the largest batch and the longest sequence.
+// The search's share of the patience. The rest is used to find the largest batch and the longest
+// sequence.
 constexpr double kSearchShare = 0.85;
 // A step that saves no needed memory is kept if it makes the run faster by more than 1 %, or by
 // more than 5 % if it changes the training.
@@ -152,7 +153,7 @@ class Search {
     return PlanNodes(pointers);
   }
 
-  // A move that may come next, and its effect where it was planned last.
+  // A move that may come next, and its effect at the node where it was planned last.
   struct Candidate {
     const Move* move;
     Planned before = {}, after = {};
@@ -266,7 +267,8 @@ class Search {
     return saved / (cost / std::max(1e-9, before.step_ms) + 1e-3);
   }
 
-  // The node without one of its moves, not planned yet; nullopt if the other moves depend on it.
+  // The node without one of its moves; the result is not planned yet; nullopt if the other moves
+  // depend on it.
   std::optional<Node> Without(const Node& node, size_t which) const {
     Node less{.config = start_, .moves = {}, .planned = {}};
     for (size_t i = 0; i < node.moves.size(); ++i) {

@@ -26,7 +26,7 @@ namespace vramscope::importers {
 
 // An opened file. `head` contains its first bytes, which were read from `input`.
 struct ImportRequest {
-  std::unique_ptr<trace::InputStream> input;  // an importer may close it after reading
+  std::unique_ptr<trace::InputStream> input;  // may be closed by the importer after reading
   std::string_view head;
   const std::string& path;
   const std::string& title;  // of the trace

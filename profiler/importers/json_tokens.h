@@ -31,7 +31,7 @@ class JsonTokens {
     kNumber,
     kLiteral,  // true, false, null, NaN, Infinity
   };
-  // The maximum length kept of a string; the rest is skipped.
+  // Longer strings are truncated to this length.
   static constexpr size_t kMostText = size_t{1} << 20;
 
   // `head`: bytes already read from the input. `refilled` is called after each read from the

@@ -23,7 +23,8 @@ class Stacks {
       : strings_(strings), table_(stacks), budget_(budget) {}
 
   void Begin() { open_.clear(); }
-  // An event at the time at which a span ends still belongs to it; a new span does not.
+  // An event at the time at which a span ends is still inside the span; a span that begins at that
+  // time is not.
   void EndBefore(int64_t time) {
     while (!open_.empty() && open_.back().end_ns < time) open_.pop_back();
   }

@@ -53,7 +53,7 @@ class Reader {
   uint64_t unusable() const { return unusable_; }
 
  private:
-  // Negative bytes leave the category, positive bytes join it.
+  // Negative bytes are removed from the category, positive bytes are added to it.
   struct Point {
     int64_t time_ns = 0, action = 0, bytes = 0, category = 0;
   };

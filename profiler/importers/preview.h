@@ -1,5 +1,5 @@
-// Shows a recording while it loads: again whenever it has doubled, but not so often that it takes
-// more than a small part of the time. Internal to this folder.
+// Shows a recording while it loads. The view is updated whenever the recording has doubled, but not
+// so often that this takes more than a small part of the time. Internal to this folder.
 #pragma once
 
 #include <chrono>

@@ -26,7 +26,7 @@ struct SnapshotParts {
   };
   std::vector<Rows> traces;  // entries of each device
   bool has_category = false;
-  // Of each entry; empty: no entry has one; kNoCategory: this entry has none.
+  // The category of each entry; empty: no entry has one; kNoCategory: this entry has none.
   std::vector<uint8_t> category;
   std::vector<std::string> category_names;  // `categories`
   static constexpr uint8_t kNoCategory = 255;

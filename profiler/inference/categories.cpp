@@ -23,7 +23,7 @@ constexpr uint32_t kMostWorkspaces = 4;  // per recording: one for each thread a
 
 // A forward pass that leaves at least this many blocks keeps them for a later backward pass.
 constexpr uint32_t kGraphBlocks = 8;
-// Results of a step that variables may hold: a loss, logits, hidden states.
+// Maximum number of a step's results that variables keep: a loss, logits, hidden states.
 constexpr uint32_t kResults = 4;
 
 // Minimum number of an optimizer's requests. Fewer may be the last ones of the backward pass.
@@ -333,8 +333,9 @@ class Categorizer {
     step_gradients_.push_back(Bytes(a));
   }
 
-  // If the recording ends soon after the apparent end of backward, backward may still be running.
-  // This is assumed for few requests; an optimizer's requests have the sizes of gradients.
+  // What the last requests of a recording belong to, if it ends soon after the apparent end of
+  // backward. A few requests are assumed to be backward's. More of them are an optimizer's if most
+  // have the sizes of gradients.
   enum class Tail : uint8_t { kOptimizer, kBackward, kOther };
   Tail LastPass(uint32_t first) {
     if (now_.pass >= passes_.size()) return Tail::kOptimizer;
@@ -402,7 +403,7 @@ class Categorizer {
     base::HashMap<uint64_t, std::vector<uint32_t>> born, gone;
     struct Live {
       uint32_t count = 0;
-      EntryIndex last = 0;  // free of the longest-living one
+      EntryIndex last = 0;  // when the longest-living one is freed
     };
     base::HashMap<uint64_t, Live> temporaries;
     std::vector<EntryIndex> until(born_states_ ? count_ : 0, 0);
@@ -463,9 +464,9 @@ class Categorizer {
     return saved >= kGraphBlocks && left <= kResults;
   }
 
-  // A backward pass is complete if another pass follows it, or if everything that forward saved
-  // is freed. A pass at the end of the recording that only looks like an optimizer may still be
-  // backward; with few requests it is assumed to be.
+  // A backward pass is complete if another pass follows it, or if everything that forward saved is
+  // freed. A pass at the end of the recording that looks like an optimizer may still be backward.
+  // If it has few requests, it is assumed to be backward.
   Backward Seen(size_t backward) const {
     if (passes_[backward].end == entry_count_) {
       return LetsAllGo(backward) ? Backward::kWhole : Backward::kCut;
@@ -523,7 +524,7 @@ class Categorizer {
     Training training;
     SizeCounts& gradients = training.gradients;
     for (const uint64_t bytes : gradients_) ++gradients[bytes];
-    // Scalars alone are losses that are held, not gradients.
+    // If all of them are scalars, they are losses that the program keeps, not gradients.
     if (std::all_of(gradients_.begin(), gradients_.end(),
                     [](uint64_t bytes) { return bytes <= kScalar; })) {
       gradients.clear();

@@ -23,7 +23,7 @@ using trace::Category;
 constexpr double kAgrees = 0.8;
 // A library may allocate its workspace before one of the first requests of a pass, up to this many.
 constexpr uint32_t kWorkspacePlaces = 64;
-constexpr uint64_t kMostCells = uint64_t{1} << 22;  // of an alignment table
+constexpr uint64_t kMostCells = uint64_t{1} << 22;  // of one alignment table
 constexpr uint32_t kMostParts = 4;                  // of a gradient that is computed as a sum
 constexpr size_t kMostOthers = 24;
 constexpr size_t kStepsTried = 2;
@@ -117,7 +117,7 @@ class FirstStep {
       asked_ += kept.bytes;
     }
     if (parameters_ == 0) return false;
-    // The same number for each parameter, as counted by ClassifyPersistent.
+    // ClassifyPersistent counts the same number of blocks for each parameter.
     states_ = static_cast<uint32_t>(open_.size() / parameters_) - 1;
     return states_ > 0;
   }
@@ -306,7 +306,7 @@ class FirstStep {
     }
     return true;
   }
-  // How likely the row was a gradient; gradients are freed as soon as their node has run.
+  // Rates how likely the row was a gradient: a gradient is freed as soon as its node has run.
   uint32_t Likely(uint32_t a) const {
     constexpr uint32_t kLongest = 60, kMost = 64;
     const auto requests = static_cast<uint32_t>(

@@ -155,8 +155,8 @@ class LifetimeMarker {
   }
 
   // For recordings that contain the construction of the model: its first backward pass makes
-  // gradients, which stay. A pass without any saved nothing for backward (an evaluation, or an
-  // encoder that is not trained).
+  // gradients, which stay. A pass that makes no gradients saved nothing for backward (an
+  // evaluation, or an encoder that is not trained).
   bool MakesNoGradients(const LivePeak& peak, uint32_t middle) const {
     if (setup_ == 0 || peak.end >= rows_.size()) return false;
     uint32_t stay = 0;

@@ -157,7 +157,7 @@ void FillGaps(const Recording& recording, Timeline& timeline) {
     } else if (before == after) {
       timeline.Mark(gap.begin, gap.end, before, timeline.rule[gap.begin - 1]);
     } else if (before == Phase::kSetup || before == Phase::kLoad) {
-      // Between moving the model and its first call: most likely batches.
+      // Blocks made between moving the model and its first call are most likely batches.
       if (after == Phase::kForward) timeline.Mark(gap.begin, gap.end, Phase::kData, kOrderData);
     } else if (gap.allocates) {
       const auto [phase, rule] = Gap(before, after, optimizer_known);

@@ -285,7 +285,7 @@ struct HistoryReader::Impl {
 
   HistoryStacks stacks;
   uint32_t next = 0;
-  bool ended = false;          // at an unreadable chunk
+  bool ended = false;          // reading ended at an unreadable chunk
   bool segments_known = true;  // as of the last chunk
 };
 

@@ -40,9 +40,8 @@ class HistoryReader {
 
   // The history including the entries after the last chunk (history_tail.h), if there are any.
   // Those have no stacks, and the segments are those after the last of them. kNotFound: there are
-  // neither chunks nor entries.
-  // `operators`: for every entry the operator that allocated, as a number of a string; empty: not
-  // known.
+  // neither chunks nor entries. `operators`: for every entry the operator that allocated, as a
+  // number of a string; empty: unknown.
   absl::StatusOr<recording::Recording> WithTail(
       const std::string& folder, std::vector<trace::StringId>* operators = nullptr) const;
 

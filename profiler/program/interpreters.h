@@ -23,7 +23,7 @@ enum class TorchBuild {
 };
 
 struct Interpreter {
-  std::string path;         // to start it; symlinks of virtual environments
+  std::string path;         // the program to start; symlinks of virtual environments
                             // are not resolved
   std::string where;        // "VIRTUAL_ENV", ".venv next to the script", "python3 of PATH"
   std::string python = {};  // version, as far as known: "3.11.2", "3.11", ""

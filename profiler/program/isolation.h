@@ -43,7 +43,7 @@ struct IsolationOptions {
   // The program's arguments. Folders named by them or by environment variables are likely to be
   // changed (OverlayRootOptions::changed).
   std::vector<std::string> arguments;
-  bool network = true;  // false: only loopback
+  bool network = true;  // false: only the loopback interface
   int below = -1;       // OverlayRootOptions::below
 };
 

@@ -57,8 +57,8 @@ class Requests {
   std::array<std::vector<EntryIndex>, 256> of_device_;
 };
 
-// Begins and ends of steps, micro-batches and phases, sorted by edge. Ends come first, the
-// innermost end first of all.
+// Begins and ends of steps, micro-batches and phases, sorted by edge. At the same edge, ends come
+// before begins, and inner ends before outer ones.
 struct Boundary {
   Edge edge;
   int order = 0;
@@ -360,7 +360,7 @@ class Labeller {
            (backward_module_.value != 0 ? 1u : 0u) + (last_thread_ == 0 ? outer_modules_ : 0u);
   }
 
-  // An address belongs to one device only, in most cases to the device of the mark.
+  // An address belongs to a single device, usually the device of the mark.
   uint32_t BlockAt(const Mark& mark, uint64_t address) const {
     const uint32_t row = BlockAt(live_[mark.device], address);
     for (uint32_t device = 0; row == UINT32_MAX && device < live_.size(); ++device)

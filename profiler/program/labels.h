@@ -10,7 +10,8 @@
 namespace vramscope::program {
 
 struct LabelOptions {
-  // On this GPU; a block of that size that is never freed is a workspace.
+  // The size of cuBLAS's workspace on this GPU. A block of that size that is never freed is a
+  // workspace.
   uint64_t blas_workspace_bytes = 0;
   std::span<const trace::StringId> operators = {};  // of the recording's entries; empty: not known
 };

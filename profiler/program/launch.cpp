@@ -84,7 +84,7 @@ Environment For(const Platform& platform, const LaunchOptions& o) {
   e["VRAMSCOPE_PROGRAM_OUTPUT"] = output;
   e["VRAMSCOPE_PROGRAM_STEPS"] = std::to_string(o.steps);
   std::error_code unknown;
-  // The program's Python calls it for figures about the recording so far.
+  // The Python package in the program runs it for figures about the recording so far.
   e["VRAMSCOPE_PROGRAM_SELF"] = fs::read_symlink("/proc/self/exe", unknown).string();
   e["VRAMSCOPE_PROGRAM_DEVICE"] = o.planned ? o.device.key : "";
   e["VRAMSCOPE_PROGRAM_TAIL"] = platform.activities;

@@ -35,7 +35,7 @@ absl::StatusOr<Platform> FindPlatform(bool planned);
 struct Progress {
   double seconds = 0;  // since the start
   uint64_t steps = 0;  // of the lowest rank
-  uint64_t bytes = 0;  // of the history written so far
+  uint64_t bytes = 0;  // bytes of the history written so far
 };
 
 Progress ProgressOf(const std::string& folder);
@@ -53,8 +53,8 @@ struct LaunchOptions {
   bool activities = true;    // record kernels, memcpys and API calls with CUPTI
   bool operators = false;    // also record which PyTorch operator launched them (costs time)
   std::string toggles = {};  // ToggleVariable(): toggles to switch on or to look for; "": none
-  // Socket of a process that has already imported what the program imports (warm.h); a fork of it
-  // becomes the program. "": the program starts cold, as it does when the socket does not answer.
+  // Socket of a process that has already imported what the program imports (warm.h); a fork of that
+  // process becomes the program. "", or if the socket does not answer: the program starts cold.
   std::string warm = {};
   // For the other side of `warm`: the program imports the modules in this file and waits at this
   // socket until it is ended. "": the program runs.
@@ -76,7 +76,7 @@ struct LaunchOptions {
 struct Outcome {
   absl::Status started;  // kNotFound, kPermissionDenied, ...: the program could not be started
   int exit_status = 0;   // the first nonzero one
-  int signal = 0;        // that ended the program; 0: none
+  int signal = 0;        // signal that ended the program; 0: none
   bool interrupted = false;
   std::string isolation;    // "overlay", "copy" or "none"; "": a recording
   std::string cold;         // why it did not start from LaunchOptions::warm; "": it did

@@ -45,7 +45,7 @@ std::vector<Given> ByPlace(const std::vector<Activity>& rows, const recording::R
   std::vector<Given> given;
   const Requests requests(recording.entries);
   const std::vector<int64_t>& times = recording.entries.time_ns;
-  int64_t last = -1;  // number of the driver's calls so far
+  int64_t last = -1;  // number of driver calls so far
   for (const Activity& row : rows) {
     if (row.kind == ActivityKind::kDriverAlloc || row.kind == ActivityKind::kDriverFree)
       last = std::max(last, row.begin_ns - origin_ns);

@@ -75,7 +75,7 @@ struct ProcessRun {
 // --no-activities.
 struct Unwatched {
   int64_t pid = 0;
-  std::string device;            // the GPU of which it used the most
+  std::string device;            // the GPU on which it used the most memory
   uint64_t most_used_bytes = 0;  // its maximum on that GPU, without the context
   uint64_t memory_bytes = 0, context_bytes = 0;
   uint64_t launches = 0;

@@ -23,13 +23,14 @@ struct Request {
   std::string script;  // a file; or "-m MODULE"
   std::string interpreter;
   std::string arguments;  // as typed into a shell
-  // In which it starts; "": the script's folder, on a remote host the login folder.
+  // The folder in which the program starts; "": the script's folder, on a remote host the login
+  // folder.
   std::string folder = {};
   std::string device = "rtx-4090";  // for a plan
   uint32_t ranks = 1;
   uint32_t steps = 2;     // 0: run to the end
   bool skip_init = true;  // for a plan
-  // For a recording: the operator that launched each kernel (a plan always records it).
+  // For a recording: whether to record the operator that launched each kernel (a plan always does).
   bool operators = false;
   // For kHost: remote paths, like script and folder then; "": found in the remote PATH.
   std::string host = {}, host_interpreter = {}, host_vramscope = {};

@@ -15,7 +15,7 @@ struct Scope {
   bool trains = false;
   bool in_training = false;  // training mode of the module
   bool steps = false;        // an optimizer step is within it
-  bool closure = false;      // of an optimizer: it contains forward and backward
+  bool closure = false;      // an optimizer's closure, with forward and backward in it
 };
 
 std::optional<MarkKind> EndOf(MarkKind begin) {

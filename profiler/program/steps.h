@@ -14,7 +14,7 @@
 
 namespace vramscope::program {
 
-// A position before or behind a mark; ordered.
+// A position before or after a mark. Positions are ordered.
 struct Edge {
   uint32_t mark = 0;
   bool behind = false;

@@ -34,7 +34,8 @@ struct Toggle {
   bool before_torch = false;        // PyTorch reads it when it is imported
   std::vector<std::string> excludes;
   // Fractions of memory at the peak by which it may reduce each category, by name; "cached" for
-  // reserved memory that is not in use. A guess that determines the order of a search.
+  // reserved memory that is not in use. The fractions are guesses that determine the order of a
+  // search.
   std::map<std::string, double> reduces;
   std::string reduces_in;  // "eval", "optimizer": only a peak in that phase; "": any peak
   bool takes_value() const { return !values.empty() || !value_kind.empty(); }

@@ -45,9 +45,8 @@ absl::Status NothingSeen(const Program& seen, const Outcome& outcome, bool plann
 // Frames of installed packages do not count. "": there is no traceback.
 std::string LastPythonLine(std::string_view output);
 
-// The exception, shortened: the figures in PyTorch's messages are shown elsewhere.
-// "OutOfMemoryError: CUDA out of memory. Tried to allocate 512.00 MiB". Its first line, without a
-// full stop.
+// The first line of the exception, without a full stop: "OutOfMemoryError: CUDA out of memory.
+// Tried to allocate 512.00 MiB". The further figures in PyTorch's messages are left out.
 std::string ShortException(std::string_view exception);
 
 // A short name of a program: "train.py --batch 8" for "/venv/bin/python /home/me/train.py --batch

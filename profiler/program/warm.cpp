@@ -91,7 +91,7 @@ absl::StatusOr<WarmServer> FindWarmServer(const std::string& path) {
   socklen_t size = sizeof peer;
   const int got = getsockopt(*fd, SOL_SOCKET, SO_PEERCRED, &peer, &size);
   close(*fd);
-  // The peer belongs to another user or PID namespace, so the program cannot be followed.
+  // If the peer belongs to another user or PID namespace, the program cannot be followed.
   if (got != 0 || peer.pid <= 0 || peer.uid != geteuid())
     return absl::UnavailableError(i18n::Text("the peer of the socket cannot be identified"));
   return WarmServer{.pid = peer.pid, .resident_bytes = ResidentBytes(peer.pid)};

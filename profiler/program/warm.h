@@ -24,7 +24,7 @@ inline constexpr int kServedOutput = 900;
 
 struct WarmRequest {
   std::vector<std::string> command;
-  std::string folder;  // in which it starts
+  std::string folder;  // in which the program starts
   std::map<std::string, std::string> environment;
   std::string output;           // folder
   std::vector<int> streams;     // standard input, output, error

@@ -25,8 +25,8 @@ struct Fragmentation {
 
 constexpr uint64_t kAsked = 2 * kGiB;
 
-// Allocates blocks for long sequences, then many small blocks in their place, and frees every other
-// one of these.
+// Allocates blocks for long sequences, then many small blocks in their place, and frees every
+// second small block.
 absl::StatusOr<Fragmentation> Fragment(std::string_view conf) {
   allocator::Settings settings;
   settings.device_memory_bytes = 24 * kGiB;

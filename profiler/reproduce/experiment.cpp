@@ -314,7 +314,7 @@ absl::Status Apply(const ExperimentRun& run, const Values& open, run::RunConfigB
     for (size_t begin = 0; !done && begin <= values.size();) {
       const size_t end = std::min(values.find('|', begin), values.size());
       const std::string value = values.substr(begin, end - begin);
-      if (value.empty() && begin > 0) {  // "a|": without the key, if this version does not have "a"
+      if (value.empty() && begin > 0) {  // "a|": the key is left out if "a" is missing
         done = true;
         break;
       }

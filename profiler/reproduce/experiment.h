@@ -34,7 +34,7 @@ struct ExperimentRun {
 // A figure of an experiment. Its numbers are in bytes if the unit is a unit of memory.
 struct Figure {
   std::string name;                          // "peak_allocated"
-  std::string predict;                       // an expression over quantities and terms
+  std::string predict;                       // an expression of quantities and terms
   std::optional<estimate::Formula> formula;  // replaces the expression; already evaluated
   std::string unit;     // published unit: GiB, GB (10^9), MiB, B, count, ms, x, event
   std::string counter;  // allocated, reserved, device used, a category, ...
@@ -71,8 +71,8 @@ struct Experiment {
 struct Open {
   std::string name;                // "L"
   std::string what;                // "tokens of the longest micro-batch"
-  std::string experiment, figure;  // from which it is computed
-  std::string run;                 // of the experiment; "": its first run
+  std::string experiment, figure;  // the figure that it is computed from
+  std::string run;                 // run of the experiment; "": the first
   int low = 1, high = 1;
 };
 
@@ -91,9 +91,9 @@ absl::StatusOr<Document> ParseDocument(std::string_view json);
 // lacks the model or a technique; the message names it.
 using Values = std::vector<std::pair<std::string, int>>;
 absl::StatusOr<run::RunConfig> ConfigOf(const ExperimentRun& run, const Values& open);
-// The settings of the configuration: open values are inserted, and of alternatives such as
-// "adam-2023|adam" the first that this version has is taken ("before_backward|": the key is left
-// out if this version lacks the value).
+// The settings of the configuration: open values are inserted, and for alternatives such as
+// "adam-2023|adam" the first one that this version supports is used ("before_backward|": the key is
+// left out if this version lacks the value).
 absl::StatusOr<Settings> SettingsOf(const ExperimentRun& run, const Values& open);
 // The names in braces in the run's settings.
 std::vector<std::string> OpenNames(const ExperimentRun& run);

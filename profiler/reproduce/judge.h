@@ -38,7 +38,8 @@ struct Result {
   State state = State::kNotRun;
   std::string lacks;  // what is missing, if not done
   std::vector<FigureResult> figures;
-  // Over the figures that count; nullopt: none was judged. False if it was not run.
+  // Whether all judged figures are within tolerance and bounds; nullopt: none was judged, or the
+  // experiment was not run. A judged figure without a prediction counts as outside.
   std::optional<bool> within;
   bool has_published() const;  // has a published number that counts
   const FigureResult* headline() const;
@@ -46,7 +47,7 @@ struct Result {
 
 Result Judge(const Experiment& experiment, const std::vector<RunOutcome>& runs);
 
-// Over the experiments with a published number that counts.
+// Summary of the experiments with a published number that is judged.
 struct Score {
   int experiments = 0, done = 0, not_run = 0;
   int published = 0, published_within = 0;

@@ -89,7 +89,7 @@ bool Session::Resolved(const ExperimentRun& run) const {
   });
 }
 
-// Adds the runs of an experiment that can be planned now.
+// Adds those runs of an experiment that can be planned now.
 void Session::Require(const Experiment& experiment) {
   if (!experiment.lacks.empty()) return;
   for (const ExperimentRun& run : experiment.runs) {

@@ -38,7 +38,7 @@ struct LibTorch {
 };
 LibTorch FindLibTorch(const SetupPlaces& places);
 
-// The message if there is none: the rejected ones, and what to do.
+// The message if no LibTorch was found: the rejected ones, and what to do.
 std::string HowToGetLibTorch(const LibTorch& not_found);
 
 // Whether the worker can use the torch/ in `packages`: checks the versions in torch/version.py, and

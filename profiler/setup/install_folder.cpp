@@ -113,7 +113,7 @@ bool IsUnpacked(std::string_view name) {
   if (slash != name.npos && name.substr(0, slash).ends_with(".dist-info")) return true;
   if (!name.starts_with(kLib)) return false;
   name.remove_prefix(kLib.size());
-  // Libraries for Python are not needed by a program without Python.
+  // vramscope does not use Python, so it does not need the libraries for Python.
   return name.find('/') == name.npos && name.find(".so") != name.npos &&
          !name.starts_with("libtorch_python.") && !name.starts_with("libshm");
 }

@@ -33,7 +33,7 @@ class InstallFolder {
 
   const std::string& path() const { return path_; }
   std::string TorchPath() const;
-  std::string PartOf(const Wheel& wheel) const;  // path of its download
+  std::string PartOf(const Wheel& wheel) const;  // path of the wheel's download
   uint64_t BytesOf(const Wheel& wheel) const;    // bytes downloaded so far
 
   // kResourceExhausted: the disk has no space for the rest of these downloads and for the
@@ -43,7 +43,7 @@ class InstallFolder {
   using Progress = std::function<void(uint64_t done, uint64_t total)>;
   // Unpacks the libraries of complete, checked wheels into a temporary folder, checks them
   // (CheckTorch), and moves them to their place in one step. Then deletes the downloads.
-  // kCancelled.
+  // kCancelled: `cancel` was set.
   absl::Status Install(const std::vector<Wheel>& wheels, const Progress& progress,
                        const std::atomic<bool>* cancel) const;
   // Removes everything that was downloaded or unpacked, and the lock. This object cannot be used

@@ -29,8 +29,8 @@ class Samples {
   std::unordered_map<std::string, std::string> files_;  // by run::ToProtoBytes(config)
 };
 
-// Next to an installed program (../share/vramscope/samples), or in the source tree of a built one.
-// $VRAMSCOPE_SAMPLES takes precedence. "": not found.
+// The folder next to an installed program (../share/vramscope/samples), or in the source tree for a
+// program in a build tree. $VRAMSCOPE_SAMPLES takes precedence. "": not found.
 std::string SamplesFolder();
 
 }  // namespace vramscope::setup

@@ -1,4 +1,4 @@
-"""Kernels, memcpys and API calls in addition to the history, and the GPU memory in use. A library loaded into this
+"""Records kernels, memcpys, API calls and the GPU memory in use, in addition to the history. A library loaded into this
 process receives them from CUPTI and NVML (cupti/injection.cpp). The driver has already loaded it if
 CUDA_INJECTION64_PATH reached the driver. This module tells it when to write and when to release CUPTI."""
 import ctypes

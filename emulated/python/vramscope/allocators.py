@@ -1,5 +1,5 @@
-"""Allocators that keep no history. A plan needs the history of PyTorch's caching allocator, so in a plan that allocator
-replaces them, and an assumption says so. On a GPU the program's allocators are kept, and their memory is not
+"""Replaces allocators that keep no history. A plan needs the history of PyTorch's caching allocator, so in a plan that
+allocator replaces them, and an assumption says so. On a GPU the program's allocators are kept, and their memory is not
 recorded."""
 from vramscope.known import place
 

@@ -1,5 +1,5 @@
-"""Chooses the branch if a program branches on a condition that the GPU would have computed: the branch that does not
-end in an error, and out of a loop.
+"""Chooses the branch if a program branches on a condition that the GPU would have computed: a branch that does not end
+in an error, or one that leaves the loop.
 
     if (boxes[:, 2:] <= boxes[:, :2]).any():     # False
         raise ValueError("degenerate")
@@ -17,7 +17,7 @@ it compares are assumed to be such that it does not fail (comparisons.py):
 
     psnr = 10 * math.log10(1 / loss.item())
 
-Derived from the program's source code if it can be read; the code is never executed."""
+The choice is derived from the program's source code if that can be read; the code is never executed."""
 import ast
 import functools
 import linecache

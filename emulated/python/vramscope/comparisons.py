@@ -1,4 +1,4 @@
-"""Chooses a number that is read back if the program compares such numbers, and would fail with zeros:
+"""Chooses the value of a number that is read back, if the program compares such numbers and would fail with zeros:
 
     before = model.weight.sum().item()
     ...
@@ -79,7 +79,7 @@ def _solve(filename, numbers, mine):
 
 
 class _Numbers:
-    """Names in a function that are assigned numbers read from the GPU, and reads within its expressions."""
+    """The names to which a function assigns numbers read from the GPU, and the reads within its expressions."""
 
     def __init__(self, scope, reader):
         self.nodes = set(_own(scope))

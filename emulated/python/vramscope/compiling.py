@@ -1,4 +1,4 @@
-"""The caches of torch.compile and Triton, which keep results from one run for the next: with them the first step
+"""Handles the caches of torch.compile and Triton, which keep results for later runs. With filled caches the first step
 measures no kernels on the GPU and needs less memory. A plan begins with empty caches, like a program's first run. So
 two plans are equal, and nothing that was measured on the emulated GPU is stored where a real run would use it.
 

@@ -1,5 +1,5 @@
-"""torchvision's detectors train on a sample of their proposals, of which at most a given part contains objects. That
-part is assumed to contain objects and the rest to be background. Everything that depends on it (boxes, masks and
+"""torchvision's detectors train on a sample of their proposals, at most a given share of which contains objects. That
+share is assumed to contain objects and the rest to be background. Everything that depends on it (boxes, masks and
 keypoints) has this size."""
 import functools
 

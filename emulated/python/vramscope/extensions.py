@@ -1,5 +1,5 @@
-"""Kernels that a library compiles when they are first needed. The emulated GPU would not run them, so if they allocate
-nothing they are replaced by functions that do nothing. This needs no compiler and saves minutes."""
+"""Handles kernels that a library compiles when they are first needed. The emulated GPU would not run them. Those that
+allocate nothing are replaced by functions that do nothing. This needs no compiler and saves minutes."""
 import functools
 
 from vramscope import imports

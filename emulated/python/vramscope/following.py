@@ -6,7 +6,7 @@ import math
 
 from vramscope.known import FEW, MANY, SMALL, Known
 
-PRODUCTS = 1 << 20  # most elements of an integer tensor in arithmetic: pairs and triplets of a batch's labels
+PRODUCTS = 1 << 20  # maximum size of an integer tensor in arithmetic: pairs and triplets of a batch's labels
 
 # Factory functions of torch.
 MADE = ("ones", "zeros", "full", "arange", "ones_like", "zeros_like", "full_like", "linspace", "eye", "tril_indices", "triu_indices")
@@ -120,7 +120,8 @@ class Following(Known):
             return None
 
     def settle(self, tensor, value):
-        """Stores a computed value for the tensor. Values that are no integers are kept for reads by Python alone: later writes may go unnoticed."""
+        """Stores a computed value for the tensor. Values that are not integers are kept for reads
+        by Python alone: later writes may go unnoticed."""
         if not value.is_floating_point():
             self.restore(tensor, value)
         elif type(tensor) is self.torch.Tensor and tensor.dtype is value.dtype:
@@ -276,7 +277,7 @@ class Following(Known):
         return wrapper
 
     def kinds(self, tensor):
-        """At most how many distinct values there are in a tensor whose values are unknown."""
+        """The maximum number of distinct values in a tensor whose values are unknown."""
         of_type = 2 if tensor.dtype is self.torch.bool else 1 << 62 if tensor.is_floating_point() else 1 << (8 * tensor.element_size() - 1)
         return min(of_type, getattr(tensor, "_vramscope_classes", of_type))
 
@@ -320,7 +321,8 @@ class Following(Known):
             self.count_distinct(0)
 
     def unique_along(self, function):
-        """Wraps torch.unique(dim=...). Counts are always asked for, because the platform counts distinct keys on that path alone."""
+        """Wraps torch.unique(dim=...). Counts are always requested, because the platform counts
+        distinct keys on that path alone."""
         @functools.wraps(function)
         def wrapper(tensor, *args, **kwargs):
             if not self.counted_on_card(tensor):

@@ -1,4 +1,4 @@
-"""Parameters of an optimizer that no backward pass has reached, reported after each of its steps while their number
+"""Reports the parameters of an optimizer that no backward pass has reached, after each of its steps while their number
 changes."""
 import gc
 import weakref

@@ -1,4 +1,4 @@
-"""Records what the program does through PyTorch's public hooks: calls of modules, backward passes, optimizer steps,
+"""Uses PyTorch's public hooks to record what the program does: calls of modules, backward passes, optimizer steps,
 gradients set to zero, data loading, named ranges, and the tensors that autograd saves. Each writes a mark in the
 recorder.
 
@@ -23,7 +23,7 @@ class Calls(threading.local):
 
     def __init__(self):
         self.modules = []
-        self.ran = host.ENGINE  # before the outermost module was called
+        self.ran = host.ENGINE  # what it ran before the outermost module was called
 
 
 class Hooks:
@@ -400,7 +400,7 @@ def checkpoints(process, hooks):
 
 
 def _communication(torch, hooks):
-    """Tags buffers that ranks exchange: DistributedDataParallel's buckets, what FSDP gathers."""
+    """Tags buffers that ranks exchange: DistributedDataParallel's buckets, tensors that FSDP gathers."""
     def made(owner, name):
         if hasattr(owner, name):
             setattr(owner, name, hooks.scope(getattr(owner, name), "C", "c", COMMUNICATION))

@@ -1,4 +1,4 @@
-"""Tells the platform what the host does. The platform does not measure it, but adds the time that the same took in a
+"""Tells the platform what the host does. The platform does not measure it, but adds the time that such work took in a
 recording (emulated/core/host_work.h). On a real GPU nothing is reported."""
 import ctypes
 import os
@@ -53,7 +53,7 @@ class Platform:
 
 
 class Loop(Platform):
-    """The host times of the embedded loop, which does not run Python, to compare both (tests/oracle)."""
+    """Uses the host times of the embedded loop, which does not run Python, so that tests/oracle can compare both."""
 
     def __init__(self, folder):
         super().__init__(folder)

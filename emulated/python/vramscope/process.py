@@ -156,7 +156,7 @@ class Process:
         self.about.update(ended=how, ended_ns=time.time_ns())
 
     def failed(self, kind, value):
-        """The process ends by an uncaught exception."""
+        """Called when the process ends by an uncaught exception."""
         if not self.mine():
             return
         self.ends("exception")

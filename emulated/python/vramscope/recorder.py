@@ -16,7 +16,7 @@ from vramscope.process import complain, replace_file
 
 MAX_ENTRIES = 50_000_000  # size of PyTorch's ring buffer, which grows as it fills
 FLUSH_SECONDS = 0.4  # a window may show the program live
-FLUSH_SHARE = 0.1  # of the time, at most
+FLUSH_SHARE = 0.1  # maximum share of the time
 FLUSH_STEP_SECONDS = 0.25  # the cost of a flush includes existing blocks, so short steps share one
 FLUSH_REQUESTS = 200_000
 

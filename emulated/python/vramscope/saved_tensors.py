@@ -1,5 +1,5 @@
-"""What autograd saves for backward, and when it is released, through default saved-tensor hooks that return every
-tensor unchanged.
+"""Records what autograd saves for backward and when it is released, through default saved-tensor hooks that return
+every tensor unchanged.
 
 The hooks give autograd an object for each tensor (cupti/python_marks.cpp) that Python's garbage collector does not
 count. It is destroyed when the graph releases the tensor. When backward unpacks it, the object names the module that

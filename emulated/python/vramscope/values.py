@@ -1,6 +1,6 @@
-"""What a program reads back from the emulated GPU. Bytes written by the host are known. For values that kernels would
-have computed, numbers are assumed to be 0, masks true everywhere, and `isnan` and `isinf` false. Each guess is an
-assumption with its place.
+"""Determines what a program reads back from the emulated GPU. Bytes written by the host are known. For values that
+kernels would have computed, numbers are assumed to be 0, masks true everywhere, and `isnan` and `isinf` false. Each
+guess is an assumption with its place.
 
 Replaces PyTorch's Python functions; under a dispatch mode autograd would use other formulas."""
 import ctypes
@@ -24,7 +24,7 @@ class Values(Following):
         self.truths = library.vramscope_emulated_unknown_truth
         self.truths.argtypes, self.truths.restype = [ctypes.c_int], None
         self.routing = routing.Routing(self)
-        self.asked = True  # reads are the program's, not this package's
+        self.asked = True  # reads come from the program, not from this package
 
     def copied(self, function):
         """Wraps to(), cuda() and cpu(): keeps known values, because a launch that reads them makes them unknown, and

@@ -1,7 +1,7 @@
-"""torch.save and safetensors for large values. A plan's tensors contain zeros, which are not worth gigabytes of disk
-space. A file gets its library's format with holes in place of large storages (a sparse file), so that every reader
-supports it, and no special format is ever unpickled. A stream in memory cannot have holes: it gets only the shapes, as
-JSON (shapes.py).
+"""Makes torch.save and safetensors save space for large values. A plan's tensors contain zeros, which are not worth
+gigabytes of disk space. A file gets its library's format with holes in place of large storages (a sparse file), so that
+every reader supports it, and no special format is ever unpickled. A stream in memory cannot have holes: it gets only
+the shapes, as JSON (shapes.py).
 
 Both require that the program's files are isolated from the user's; without isolation they are written as usual."""
 import contextlib
