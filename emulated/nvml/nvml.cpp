@@ -64,7 +64,7 @@ int Processes(const void* handle, unsigned* count, AnyProcess* processes) {
   if (device < 0 || count == nullptr) {
     return kInvalidArgument;
   }
-  std::vector<SharedCards::Holder> holders = ThePlatform().processes.Others(device);
+  std::vector<SharedCards::Holder> holders = ThePlatform().processes.OtherProcesses(device);
   if (ThePlatform().IsUsed(device)) {
     holders.insert(holders.begin(), {getpid(), UsedOf(device)});
   }

@@ -79,8 +79,8 @@ TEST_F(ProcessesTest, EachSeesWhatTheOthersHold) {
       return true;
     });
     EXPECT_EQ(here.UsedByOtherProcesses(0), 7u);
-    ASSERT_EQ(here.Others(0).size(), 1u);
-    EXPECT_EQ(here.Others(0)[0].process, other.process());
+    ASSERT_EQ(here.OtherProcesses(0).size(), 1u);
+    EXPECT_EQ(here.OtherProcesses(0)[0].process, other.process());
   }
   EXPECT_EQ(here.UsedByOtherProcesses(0), 0u);  // it was killed
   struct stat facts = {};

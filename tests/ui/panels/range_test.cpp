@@ -137,13 +137,13 @@ TEST(RangeTest, TablesAndPagesSpeakOfIt) {
   context.digest = digest;
   EXPECT_EQ(context.moment(), digest->summary.peak.context.event);
   context.range = {begin, end};
-  EXPECT_EQ(context.time_source(), ExplainContext::Moment::kRange);
+  EXPECT_EQ(context.time_source(), ExplainContext::TimeSource::kRange);
   EXPECT_GE(t.events.time_ns[context.moment()], begin);
   EXPECT_LE(t.events.time_ns[context.moment()], end);
   context.cursor_ns = t.begin_ns();  // not in the range
-  EXPECT_EQ(context.time_source(), ExplainContext::Moment::kRange);
+  EXPECT_EQ(context.time_source(), ExplainContext::TimeSource::kRange);
   context.cursor_ns = begin + 1;
-  EXPECT_EQ(context.time_source(), ExplainContext::Moment::kCursor);
+  EXPECT_EQ(context.time_source(), ExplainContext::TimeSource::kCursor);
 }
 
 }  // namespace

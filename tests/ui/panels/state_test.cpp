@@ -52,7 +52,7 @@ TEST(StateTest, NoMomentsAndNoTimesAreMadeUp) {
   context.digest = digest;
   context.cursor_ns = 1;
   context.range = {0, 2};
-  EXPECT_EQ(context.time_source(), ExplainContext::Moment::kState);
+  EXPECT_EQ(context.time_source(), ExplainContext::TimeSource::kState);
   EXPECT_EQ(context.moment(), digest->trace->events.size() - 1);
 }
 
