@@ -63,7 +63,8 @@ void Clock::Asked(int64_t ready) {
     return;
   }
   constexpr int64_t kMillisecond = 1'000'000;
-  thread.ahead += std::max(kMillisecond, thread.ahead);
+  constexpr int64_t kFarthest = int64_t{1} << 60;  // 36 years: no overflow, however often it asks
+  thread.ahead = std::min(thread.ahead + std::max(kMillisecond, thread.ahead), kFarthest);
 }
 
 void Clock::Answered() { thread.ahead = 0; }
