@@ -90,8 +90,9 @@ ExitCode Execute(const Options& options) {
   if (wants("leaks")) pages.held_graph = explain::FindHeldGraph(trace);
   if (wants("leaks")) pages.leaks = explain::FindLeaks(trace, pages.call_sites);
   if (wants("sites")) {
-    // In a state, and in a recording without allocator events, every allocation is older than the
-    // recording. Older allocations are then included.
+    // In a file that has only the memory at one time (a snapshot without history), or a recording
+    // without allocator events, every allocation was made before the recording began. Older
+    // allocations are then included.
     pages.sites =
         explain::UseOfSites(trace, pages.call_sites, {.older = !replay::HasHistory(trace)});
     pages.order = *explain::ParseSiteOrder(options.sort);

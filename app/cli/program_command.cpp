@@ -279,10 +279,11 @@ absl::StatusOr<std::unique_ptr<program::Isolation>> IsolationOf(
 }
 
 // The emulated GPU's context has a fixed size. If the user gives another context size, the emulated
-// GPU's memory is changed instead, so that the allocator has as much memory as it would have.
+// GPU's memory is changed instead, so that the allocator has as much memory as with a context of
+// that size.
 uint64_t MemoryOf(const run::DeviceProfile& device, const ProgramOptions& options) {
-  // A GPU that is full with its context would be useless, so some memory is left; any run exceeds
-  // it.
+  // If the context alone fills the GPU, this much is left for the allocator, as a GPU without free
+  // memory would be of no use. Every run needs more, and so runs out of memory.
   constexpr uint64_t kLeast = uint64_t{64} << 20;
   const uint64_t beside = options.context_bytes.value_or(device.context_bytes);
   const uint64_t room = options.memory_bytes > beside ? options.memory_bytes - beside : 0;
@@ -343,7 +344,8 @@ ExitCode Verdict(const Program& seen, const program::Outcome& outcome, bool out_
 void AddProgramOptions(CLI::App& command, ProgramOptions& options, bool planned) {
   if (planned) {
     using enum program::IsolationMode;
-    // CLI11 prints an enumeration with a byte as underlying type as a character
+    // CLI11 prints an enumeration whose underlying type is a byte as a character, so the modes are
+    // stored as int.
     std::map<std::string, int> modes;
     for (const auto mode : {kAuto, kOverlay, kCopy, kNone})
       modes.emplace(NameOf(mode), static_cast<int>(mode));
@@ -385,7 +387,7 @@ void AddProgramOptions(CLI::App& command, ProgramOptions& options, bool planned)
                     "with -- PROGRAM: switch a technique on from outside; `vramscope toggles` "
                     "lists them; repeatable")
         ->type_name("NAME[=VALUE]");
-    // The options that `fit` passes.
+    // Internal options: `fit`, `plan --watch` and ProgramServer pass them.
     command.add_flag("--all-toggles", options.all_toggles)->group("");
     command.add_option("--warm", options.warm)->group("");
     command.add_option("--serve", options.serve)->group("");
@@ -435,8 +437,8 @@ void AddProgramOptions(CLI::App& command, ProgramOptions& options, bool planned)
                   "instead of -- PROGRAM: read a folder of --keep, even of a killed run")
       ->excludes("--keep")
       ->type_name("FOLDER");
-  // The option with which the window starts programs; it reads the folder of --keep while the
-  // program runs.
+  // The window starts programs with this option, and reads the folder of --keep while the program
+  // runs.
   command.add_option("--outcome", options.outcome)->group("");
 }
 

@@ -272,8 +272,9 @@ class ProgramWatch {
           i18n::Format("   watching {}{}; saving one starts a new plan, Ctrl-C ends\n",
                        fmt::join(names, ", "), more > 0 ? i18n::Format(" and {} more", more) : "");
     } else if (plans_ == 2 && server_.ResidentBytes() > 0) {
-      text += i18n::Format("   the process with the imported modules uses {} of host memory\n",
-                           run::FormatBytes(server_.ResidentBytes()));
+      text += i18n::Format(
+          "   a process that keeps the imported modules for later plans uses {} of host memory\n",
+          run::FormatBytes(server_.ResidentBytes()));
     }
     if (!cold_.empty())
       text += i18n::Format("   everything was imported again: {}\n", Printable(cold_));

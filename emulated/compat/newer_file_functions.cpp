@@ -1,5 +1,6 @@
-// File functions that the C library exports under these names since 2.33 (README.md). Before,
-// headers turned them into calls that also pass the structure's version: 1 on x86-64.
+// File functions that the C library exports under these names since 2.33 (README.md). In older
+// versions, the headers turn them into calls of __xstat and so on, which also take the version of
+// struct stat: 1 on x86-64.
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>

@@ -8,7 +8,8 @@
 
 namespace vramscope::emulated::cudnn {
 
-// A convolution is a matrix product whose operands are not materialised: pixels times window and
+// A convolution is timed as a matrix product (implicit GEMM). In forward, the rows are output
+// pixels, the columns are output channels, and the summed dimension is filter window times input
 // channels. Assumed: tensor cores need channels last; other layouts are transposed before and
 // after, unless the window has one element.
 int64_t ConvolutionDuration(const Card& card, const Convolution& convolution, Precision precision);

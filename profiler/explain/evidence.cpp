@@ -17,7 +17,8 @@ std::vector<EvidenceShare> EvidenceAt(const trace::Trace& trace, trace::EventInd
     // The text for a single block names its operator. The text of a share describes all blocks of
     // the kind.
     if (evidence.kind == EvidenceKind::kMade)
-      evidence.text = i18n::Text("allocated by code that really ran; nothing was computed");
+      evidence.text = i18n::Text(
+          "allocated by the program's or PyTorch's own code, run without computing any values");
     auto share = std::ranges::find_if(shares, [&](const EvidenceShare& s) {
       return s.evidence.kind == evidence.kind && s.evidence.source == evidence.source;
     });

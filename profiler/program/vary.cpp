@@ -71,10 +71,11 @@ absl::StatusOr<std::vector<std::string>> WithValue(const std::vector<std::string
     }
   }
   if (!name.starts_with("-"))
-    return absl::InvalidArgumentError(
-        i18n::Format("--vary {0}: the command has neither {{{0}}} nor an argument {0} or --{0}; "
-                     "write the placeholder where the value goes, or --vary=--{0}=... to add it",
-                     name));
+    return absl::InvalidArgumentError(i18n::Format(
+        "--vary {0}: the command contains neither the placeholder {{{0}}} nor an argument "
+        "{0}=... or --{0}. Write {{{0}}} where the value belongs, or use "
+        "--vary=--{0}=... to append the argument",
+        name));
   words.push_back(name);
   words.push_back(value);
   return words;

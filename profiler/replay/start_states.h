@@ -1,10 +1,11 @@
-// Finds the start states that agree with a recording. A rest of a large block that is too small to
-// be split off (at most 1 MiB) is a tail of that block. For a block that is older than the
-// recording and freed within it, no file states whether it has a tail. The tail only affects the
-// size and address of the free block after it. If the recorded allocator did not choose that free
-// block although with some tail sizes it would have, these sizes are excluded; if it did, the
-// block's address gives the exact size. Since the choices are recorded, each block can be tested on
-// its own, which covers all start states without trying combinations. Internal to this folder.
+// Finds the start states that agree with a recording. The tail of a large block is the part that
+// was not requested and is too small (at most 1 MiB) to be split off. For a block that is older
+// than the recording and freed within it, no file states whether it has a tail. The tail only
+// affects the size and address of the free block after it. If the recorded allocator did not choose
+// that free block, all tail sizes with which it would have done so are excluded. If it chose it,
+// the free block's address gives the exact size. Since the choices are recorded, each block can be
+// tested on its own, which covers all start states without trying combinations. Internal to this
+// folder.
 #pragma once
 
 #include <bitset>
@@ -36,7 +37,8 @@ class StartStates {
   void ForgetAll() { open_.clear(); }
 
   uint64_t blocks() const { return tails_.size(); }
-  uint64_t inferred() const;  // number of blocks with a tail in every state that agrees
+  // Number of blocks that have a tail in every start state that agrees with the recording.
+  uint64_t inferred() const;
   // Number of combinations; nullopt: more than 2^64 - 1. Also the decimal logarithm.
   struct Count {
     std::optional<uint64_t> states;

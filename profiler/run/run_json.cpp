@@ -194,8 +194,8 @@ class SettingsReader : public nlohmann::json_sax<json> {
       const auto meant = std::find_if(names.begin(), names.end(), fits);
       const bool found = meant != names.end();
       status_ = absl::InvalidArgumentError(
-          i18n::Format("{0}: {1} is not allowed; {0} is a group of keys: write \"{0}.{2}\": {3} or "
-                       "\"{0}\": {{\"{2}\": {3}}}; its keys are: {4}",
+          i18n::Format("{0} is a group of keys and cannot be {1}. Write \"{0}.{2}\": {3} or "
+                       "\"{0}\": {{\"{2}\": {3}}}. Its keys: {4}",
                        path_, value, found ? *meant : names.front(), found ? value : "...",
                        fmt::join(names, ", ")));
     }

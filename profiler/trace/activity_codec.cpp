@@ -44,9 +44,10 @@ struct Last {
   uint64_t correlation = 0, address = 0;
 };
 
-// Codes the block that contains an operand's address (the operand's `bytes`: the time at which the
-// block was allocated) relative to the previous operands of the batch. Repeated steps reuse the
-// same blocks, and use new ones in the order in which they were allocated.
+// An operand names the block that contains its address by the time at which the block was
+// allocated, stored in its `bytes`. This class codes that time relative to the previous operands of
+// the batch. Repeated steps reuse the same blocks, and use new ones in the order in which they were
+// allocated.
 class OperandBlocks {
  public:
   // Codes one value; false: it cannot be coded.

@@ -32,7 +32,8 @@ constexpr ColumnShape kShape = {
     .last_number = kTagRoundingUnit};
 static_assert(kFieldCount <= kMostColumns);
 
-// The value stored for each field of one event: zero if the prediction is right.
+// What is stored for each field of one event. For id, address and rounded size this is the
+// difference from the predictor's value, otherwise the value itself.
 using Values = std::array<uint64_t, kFieldCount>;
 
 void Residuals(const Event& e, const Predictor& predictor, uint32_t shift, Values& v) {

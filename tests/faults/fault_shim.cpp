@@ -12,22 +12,25 @@
 //   EINTR-always     the N-th and all after it are interrupted
 // Writes to standard output and error, to pipes and to sockets never fail.
 //
-// VRAMSCOPE_FAULT_COUNT=FILE: at its end, the process writes the number of such calls there.
-// VRAMSCOPE_FAULT_SITES=FILE: the numbers of all allocations that are the first with their stack,
-// one per line. Failing these covers every place that allocates.
+// VRAMSCOPE_FAULT_COUNT=FILE: when the process exits, it writes the number of its allocations and
+// the number of its file calls to FILE.
+// VRAMSCOPE_FAULT_SITES=FILE: for each distinct call stack, the number of the first allocation with
+// it is written to FILE, one per line. Failing these covers every place that allocates.
 //
-// VRAMSCOPE_FAULT_SERVER=FOLDER: the program (VRAMSCOPE_FAULT_PROGRAM, the name of its file, if
-// other programs are started before it) stops before its main() and reads KIND:N lines from the
-// pipe FOLDER/in. For each line, a forked copy continues, in which N counts from there. Its input
-// is FOLDER/stdin, its output goes to FOLDER/stdout and FOLDER/stderr. FOLDER/out has a line for
-// each: the state of waitpid, allocations, calls, faults, faults in allocations by Qt. The server
-// ends when the pipe is closed. (Loading the libraries takes longer than most commands do.) There
-// is one more KIND:
-//   each             at every allocation from the N-th on, a copy of the copy fails it and
-//                    continues. This ends when there is a second thread, a pipe or a socket, or a
-//                    file open for writing, to which both would write. FOLDER/each has a line for
-//                    each: the number, the state of waitpid, the bytes that it wrote to standard
-//                    error.
+// VRAMSCOPE_FAULT_SERVER=FOLDER: the program stops before its main() and reads KIND:N lines from
+// the pipe FOLDER/in. This saves the loading of the libraries, which takes longer than most
+// commands. If other programs are started before it, VRAMSCOPE_FAULT_PROGRAM is the file name of
+// the one to stop. For each line, the program forks a copy, which continues into main(); N is
+// counted from the fork. The copy's input is FOLDER/stdin, its output is written to FOLDER/stdout
+// and FOLDER/stderr. For each copy, the server writes a line to FOLDER/out: the copy's status from
+// waitpid, and its numbers of allocations, calls, faults, and faults in allocations by Qt. The
+// server ends when the pipe is closed. There is one more KIND:
+//   each             at every allocation from the N-th on, the copy forks; in its child this
+//                    allocation fails, and the child continues. No more children are forked once
+//                    the copy has a second thread, an open pipe or socket, or a file open for
+//                    writing (parent and child would share them). FOLDER/each has a line for each
+//                    child: the number of the allocation, the child's status from waitpid, and how
+//                    many bytes it wrote to standard error.
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -94,12 +97,13 @@ Kind KindOfFault() {
   return kind;
 }
 
-// The numbers of the first allocations with each stack. A table of hashes, so that it allocates
-// nothing.
+// The hashes of the call stacks seen so far. A hash table of fixed size, so that adding to it
+// allocates nothing.
 constexpr size_t kMostSites = size_t{1} << 20;
 std::atomic<uint64_t> g_known[kMostSites];
 std::atomic<int> g_sites_fd{-2};  // -2: not checked yet, -1: not wanted
-// If space for a library is reserved later (LD_AUDIT), looking up its place would allocate memory.
+// If this library is loaded late (LD_AUDIT), the default TLS model would allocate memory at the
+// first access.
 __attribute__((tls_model("initial-exec"))) __thread bool t_looking = false;
 
 struct Walk {
@@ -116,7 +120,7 @@ _Unwind_Reason_Code OfFrame(_Unwind_Context* context, void* to) {
 
 void NoteSite(uint64_t number) {
   if (g_sites_fd == -1 || t_looking || environ == nullptr) return;
-  // A server's copies count their own allocations.
+  // A server notes no allocations before Serve(); its copies begin to count at 1.
   if (g_told == nullptr && getenv("VRAMSCOPE_FAULT_SERVER") != nullptr) return;
   t_looking = true;
   if (g_sites_fd == -2) {
@@ -143,7 +147,8 @@ void NoteSite(uint64_t number) {
   t_looking = false;
 }
 
-// Whether Qt allocated: the first frame that is not in a library that allocates for others.
+// Sets *of_qt if Qt allocated, that is, if the first frame outside the libraries that allocate for
+// others is in Qt.
 _Unwind_Reason_Code FindAsker(_Unwind_Context* context, void* of_qt) {
   Dl_info info{};
   if (dladdr(reinterpret_cast<void*>(_Unwind_GetIP(context)), &info) == 0 ||
@@ -176,7 +181,7 @@ void OpenAs(int fd, const char* folder, const char* name, int flags) {
   close(opened);
 }
 
-// In a copy: limits its output and its time.
+// In a copy: redirects its output to files, and limits its run time.
 void BeginCopy(const char* folder) {
   OpenAs(STDOUT_FILENO, folder, "stdout", O_WRONLY | O_CREAT | O_TRUNC);
   OpenAs(STDERR_FILENO, folder, "stderr", O_WRONLY | O_CREAT | O_TRUNC);
@@ -207,7 +212,8 @@ bool OneThread() {
   return threads == 1;
 }
 
-// The offsets of all open files, so that a copy continues to read from the same place.
+// The offsets of the regular read-only files with descriptors 3 to 63. A child that reads a file
+// moves the offset that it shares with its parent, so the parent restores them.
 constexpr int kMostFiles = 64;
 struct Places {
   off_t at[kMostFiles];
@@ -217,7 +223,7 @@ bool Remember(Places* places) {
     struct stat info {};
     places->at[fd] = -1;
     if (fd == g_each_fd || fstat(fd, &info) != 0) continue;
-    // Data from another process would be read by each copy in turn.
+    // Parent and child would each read a part of the data that another process sends.
     if (S_ISFIFO(info.st_mode) || S_ISSOCK(info.st_mode)) return false;
     if (!S_ISREG(info.st_mode)) continue;
     if ((fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDONLY) return false;
@@ -296,7 +302,7 @@ bool IsFile(int fd) {
   return is;
 }
 
-// Also for a process that ends with _exit or in a signal handler.
+// Called by the destructor below, so not for a process that ends with _exit or by a signal.
 void WriteCount() {
   const char* path = getenv("VRAMSCOPE_FAULT_COUNT");
   if (path == nullptr) return;
@@ -312,7 +318,7 @@ void WriteCount() {
 
 __attribute__((destructor)) void AtEnd() { WriteCount(); }
 
-// A line without its end; false if there are no more.
+// Reads a line, without its newline; false if there are no more.
 bool ReadLine(int fd, char* line, size_t size) {
   for (size_t i = 0; i + 1 < size; ++i) {
     if (syscall(SYS_read, fd, line + i, 1) != 1) return false;

@@ -1,5 +1,5 @@
-// One unit of FullySharded: the parameters that are gathered and scattered together, as
-// FSDPParamGroup and FSDPParam of PyTorch 2.11.
+// One unit of FullySharded: parameters that are gathered together and whose gradients are
+// reduce-scattered together. Mirrors FSDPParamGroup and FSDPParam of PyTorch 2.11.
 #pragma once
 
 #include <string>
@@ -28,7 +28,8 @@ struct ShardStreams {
   explicit ShardStreams(c10::Device device);
   c10::Device device;
   c10::Stream copy_in, gather, scatter;
-  // The previous unit's gathered data, until the next unit's is copied out.
+  // The buffer of the last all-gather in forward; kept until the following unit's data is copied
+  // out.
   std::optional<Gathered> former;
   OptionalEvent former_event;
   // The input of the last reduce-scatter, until the next one.
@@ -43,7 +44,7 @@ struct ShardedParameter {
   std::string name;
   std::vector<int64_t> sizes;         // of the whole parameter
   std::vector<int64_t> padded_sizes;  // of one rank's rows
-  at::Tensor data;                    // [elements of padded_sizes]; may be on the host
+  at::Tensor data;                    // flat, with all elements of padded_sizes; may be on the host
   at::Tensor sharded;                 // leaf: this rank's rows, without padding
   at::Tensor gathered;                // [ranks * elements]; has no memory between uses
   at::Tensor whole;                   // leaf: the parameter as the model uses it
@@ -90,7 +91,8 @@ class ShardUnit {
   std::optional<Gathered> result_;
   OptionalEvent scattered_event_;
   OptionalEvent on_host_event_;  // recorded when the gradients are on the host
-  std::vector<size_t> places_;   // in `order`
+  // This unit's positions in streams_.order, one per forward.
+  std::vector<size_t> places_;
 };
 
 }  // namespace vramscope::trainer

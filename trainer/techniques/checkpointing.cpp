@@ -14,7 +14,9 @@ namespace {
 struct Form {
   bool reentrant = true;
   MakeOpPolicy policy = nullptr;  // the outputs that are kept nevertheless
-  bool by_hand = false;           // a closure over the layers instead of transformers' own switch
+  // true: the layers are wrapped in a closure, as a user would write it; false: as by transformers'
+  // gradient_checkpointing_enable.
+  bool by_hand = false;
 
   LayerRunner Runner(int layers, c10::Device device) const {
     const CheckpointOptions options{
@@ -69,7 +71,8 @@ class Checkpointing final : public Technique {
   Form form_;
   int layers_;
   bool alternate_;
-  // For every second layer: a stack may be run by several calls.
+  // For alternate_: the path of the current layer stack, and whether its next layer is
+  // checkpointed. Several calls may run one stack.
   std::string stack_;
   bool even_ = true;
 };

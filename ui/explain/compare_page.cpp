@@ -155,7 +155,7 @@ void ComparePage::Show(CompareBy by) {
   by_ = by;
   by_buttons_[static_cast<int>(by)]->setChecked(true);
   if (found_ && NeedsAlignment(by) && !found_->aligned) {
-    Head(tr("Aligning both …"));
+    Head(tr("Aligning the two runs …"));
     return Compute();
   }
   if (found_) ShowHead();

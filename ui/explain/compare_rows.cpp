@@ -295,8 +295,8 @@ Table KernelsOf(const explain::Prediction& p) {
     name.exact = k.name;
     if (!k.measured_name.empty()) {
       name.text += i18n::Text(" (shown: ") + query::ReadableKernel(k.measured_name) + ")";
-      name.exact += i18n::Text(", in the current run ") + k.measured_name +
-                    i18n::Text(": matched by op and order");
+      name.exact = i18n::Format("{0} (called {1} in the current run; matched by op and order)",
+                                k.name, k.measured_name);
     }
     row.cells = {std::move(name),
                  CountCell(k.planned_count),

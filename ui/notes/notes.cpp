@@ -113,7 +113,8 @@ absl::StatusOr<NoteList> NotesFromJson(std::string_view json, const std::string&
     return absl::InvalidArgumentError(i18n::Text("the file of notes is too large"));
   const Json root = Json::parse(json, nullptr, /*allow_exceptions=*/false);
   if (!root.is_object() || Whole(root, "vramscope_notes") != kVersion)
-    return absl::InvalidArgumentError(i18n::Text("the file is not a notes file of this version"));
+    return absl::InvalidArgumentError(
+        i18n::Text("the file is not a vramscope notes file, or was written by another version"));
   if (Text(root, "content") != content)
     return absl::InvalidArgumentError(i18n::Text("these notes belong to another run"));
   const auto list = root.find("notes");

@@ -107,8 +107,8 @@ void SetupPanel::ShowIdle() {
   title_->setWrappedText(missing_.samples ? tr("Sample runs") : missing_.why);
   QString text;
   if (missing_.samples)
-    text = tr("%1. These runs were planned in advance. Only toggles that lead from one of them to "
-              "another work.")
+    text = tr("%1. These runs were planned in advance. You can switch only those toggles that lead "
+              "from one of these runs to another.")
                .arg(missing_.why);
   if (missing_.can_download)
     text += (text.isEmpty() ? QString() : QStringLiteral(" ")) +

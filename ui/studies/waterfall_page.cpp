@@ -135,7 +135,7 @@ class BarsWidget : public QWidget {
   }
 
  private:
-  std::function<void(int, int)> moved_;  // arguments: indexes in the order
+  std::function<void(int, int)> moved_;  // arguments: old and new index in the page's order_
   std::vector<Bar> bars_;
   timeline::Theme theme_ = timeline::Theme::Dark();
   int dragged_ = -1, target_ = -1;
@@ -174,7 +174,8 @@ WaterfallPage::WaterfallPage(const StudyPrograms& programs, QWidget* parent)
   button(tr("Copy image"), {}, [this] { QApplication::clipboard()->setPixmap(picture()); });
   button(tr("Copy table"), {}, [this] { view_->copySelection(); });
   button(tr("Copy command"), {}, [this] { QApplication::clipboard()->setText(command()); });
-  // Many bars in a low window scroll; the table below keeps its header and some rows.
+  // If the window is not tall enough for all bars, they scroll; the table below keeps its header
+  // and some rows.
   bars_area_->setWidget(bars_);
   bars_area_->setWidgetResizable(true);
   bars_area_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);

@@ -46,7 +46,7 @@ TEST_F(RecordedFileTest, ShowsWhatWasRecordedInPlaceOfControls) {
   EXPECT_EQ(Chip("inferred"), "categories inferred");
   EXPECT_EQ(Chip("out_of_memory"), "out of memory");
   EXPECT_EQ(Chip("fits"), "");
-  // Older segments that a recording restates are never shown as "unused".
+  // Segments older than the recording are not "unused" while their blocks are not yet restated.
   EXPECT_LT(window_->digest()->unused, window_->digest()->summary.peak.reserved);
   const QJsonObject facts = state["recording"].toObject()["facts"].toObject();
   EXPECT_EQ(facts["kind"].toString(), "CUDA memory snapshot (pickle, protocol 4)");
@@ -127,7 +127,7 @@ TEST_F(RecordedFileTest, PictureBeforeTheEndOfTheLoad) {
   EXPECT_TRUE(State()["partial"].toBool());
   EXPECT_TRUE(State()["recorded"].toBool());
   EXPECT_TRUE(State()["loading"].isObject());
-  // The view was zoomed: the visible range stays where it is.
+  // The cursor stays where it is when the complete trace replaces the preview.
   const int64_t begin = held.part->begin_ns();
   window_->timelineWidget()->setCursorTime(begin + 9'000'000);
   held.last.release();
@@ -135,7 +135,7 @@ TEST_F(RecordedFileTest, PictureBeforeTheEndOfTheLoad) {
   EXPECT_FALSE(State()["partial"].toBool());
   EXPECT_EQ(window_->digest()->trace, held.whole);
   EXPECT_EQ(window_->timelineWidget()->cursorTime(), begin + 9'000'000);
-  EXPECT_FALSE(State()["ghost"].toBool());  // a snapshot of a part is not a run to compare with
+  EXPECT_FALSE(State()["ghost"].toBool());  // a preview is not a run to compare with
   EXPECT_FALSE(Find<QToolButton>("cancel")->isVisible());
 }
 
@@ -146,11 +146,11 @@ std::shared_ptr<const trace::Trace> OfTwoDevices(const testing::RecordedOptions&
   return trace::JoinProcesses(parts).value();
 }
 
-// While the sums of a snapshot are computed, another device of the previous snapshot is chosen: the
-// former is never shown, but those after it are.
+// While the sums of the second preview are computed, another device of the first is chosen. Then
+// the second is never shown, but the third is.
 TEST_F(RecordedFileTest, APictureThatIsSupersededHoldsNoneBack) {
-  constexpr uint32_t kAddedUpBeside =
-      20'000;  // number of events from which on the work is done in the background
+  // With this many events or more, the work is done in the background.
+  constexpr uint32_t kAddedUpBeside = 20'000;
   const auto first = OfTwoDevices({.steps = 1, .out_of_memory = false}),
              second = OfTwoDevices({.steps = 8, .layers = 500, .out_of_memory = false}),
              third = OfTwoDevices({.steps = 2, .out_of_memory = false});
@@ -162,18 +162,21 @@ TEST_F(RecordedFileTest, APictureThatIsSupersededHoldsNoneBack) {
     go_on.acquire();
     options.preview(second);
     given.release();
-    while (!end.tryAcquire(1, 5)) options.preview(third);  // until one of them is accepted
+    // Offered again and again, as it is refused while the sums of another are computed.
+    while (!end.tryAcquire(1, 5)) options.preview(third);
     return third;
   });
   window_->openFile(QStringLiteral("/nowhere/large.pickle"));
   ASSERT_TRUE(
       WaitFor([&] { return window_->digest() != nullptr && window_->digest()->whole == first; }));
-  QTest::qWait(50);  // the panels next to the canvas are updated, too: the next snapshot may arrive
+  // Waits until the panels next to the canvas are updated, too; only then is the next preview
+  // accepted.
+  QTest::qWait(50);
   {
     const testing::HeldThreadPool held;
     go_on.release();
     given.acquire();
-    QCoreApplication::processEvents();  // its sums are to be computed
+    QCoreApplication::processEvents();  // now the computation of the sums of `second` is queued
     window_->showDevice(1);
     ASSERT_TRUE(WaitFor([&] { return window_->digest()->device == 1; }));
     EXPECT_EQ(window_->digest()->whole, first);
@@ -244,7 +247,7 @@ TEST_F(RecordedFileTest, EmptyTablesSayWhatToDo) {
   window_->findChild<QLineEdit*>(QStringLiteral("allocationFilter"))
       ->setText(QStringLiteral("nobody"));
   EXPECT_THAT(empty("allocations").toStdString(), ::testing::HasSubstr("matches the search"));
-  // Frames of the program count, too.
+  // The filter also matches frames of the program.
   window_->findChild<QLineEdit*>(QStringLiteral("allocationFilter"))
       ->setText(QStringLiteral("metrics.py"));
   EXPECT_EQ(State()["tables"].toObject()["allocations"].toObject()["rows"].toInt(), 4);
@@ -388,7 +391,8 @@ TEST_F(RecordedFileTest, WhatIfDrawsBothCurves) {
   QTest::keyClick(conf, Qt::Key_Return);
   ASSERT_TRUE(Idle());
   EXPECT_GT(Page("what-if")["points"].toInt(), 0);
-  // Recorded; the model; the model with the older block allocated again; these settings.
+  // Four rows: as recorded, by the model, by the model with the older block allocated again, and
+  // with these settings.
   EXPECT_EQ(Page("what-if")["table"].toObject()["rows"].toInt(), 4);
   EXPECT_THAT(Page("what-if")["head"].toString().toStdString(),
               ::testing::HasSubstr("expandable_segments:True"));
@@ -406,7 +410,7 @@ TEST_F(RecordedFileTest, WhatIfChecksItsSettings) {
   EXPECT_EQ(Page("what-if")["problem"].toString(), "");
 }
 
-// Segments as two pools with blocks, holes and a segment too large for one row.
+// Segments in two pools, with blocks and holes; one is too large for one row of the map.
 std::vector<explain::SegmentView> Segments() {
   using Use = explain::SegmentView::Use;
   std::vector<explain::SegmentView> out;
@@ -435,8 +439,8 @@ TEST(SegmentMapTest, EveryByteHasItsPlaceAndAllFits) {
   const SegmentMap map(Segments(), 600, 200);
   EXPECT_LE(map.height(), 200);
   EXPECT_EQ(map.titles().size(), 2u);
-  // Areas are proportional to bytes: the blocks of each segment add up, at one scale (except for
-  // tiny segments).
+  // Areas are proportional to bytes: the widths of a segment's blocks and holes add up to the
+  // segment's size, at the same scale for all segments except tiny ones.
   std::vector<double> width(map.segments().size());
   for (const auto& p : map.pieces()) width[p.segment] += p.rect.w;
   const double scale = 600.0 / static_cast<double>(map.bytes_per_row());

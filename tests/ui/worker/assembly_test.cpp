@@ -96,7 +96,8 @@ TEST(Assembly, ActivitiesComeWhenTheyCome) {
   EXPECT_EQ(streams::Difference(*trace, *streams::Build(run)), "");
 }
 
-// Events may not: those before a missing, duplicate or misplaced batch are kept.
+// Events must arrive in order. After a missing, duplicate, misplaced or truncated batch, only the
+// events before it are kept.
 TEST(Assembly, EventsOutOfOrderAreRefusedAndWhatCameBeforeIsThere) {
   const streams::Stream run = RunOf(5'000);
   const std::vector<Frame> all = FramesOf(run, 700);
@@ -135,7 +136,7 @@ TEST(Assembly, WithoutAnEndItIsIncompleteAndWithoutAnEventNothing) {
   EXPECT_EQ(Assembly({}).Finish(""), nullptr);
 }
 
-// Snapshots grow, and each stays unchanged.
+// Each partial trace is a beginning of the whole trace, with more events than the previous one.
 TEST(Assembly, PicturesAreBeginningsOfTheRun) {
   const streams::Stream run = RunOf(30'000);
   std::vector<std::shared_ptr<const Trace>> pictures;
@@ -158,7 +159,8 @@ TEST(Assembly, PicturesAreBeginningsOfTheRun) {
   }
 }
 
-// Closing the window waits for at most one frame and one snapshot.
+// FinishLater() calls `done` on the assembly's thread after all frames, so that the window's thread
+// never waits.
 TEST(Assembly, FinishesOnItsThreadWhenAllIsTakenIn) {
   const std::vector<Frame> frames = FramesOf(RunOf(3000), 200);
   struct Told {
@@ -196,8 +198,8 @@ TEST(Assembly, FinishesOnItsThreadWhenAllIsTakenIn) {
   EXPECT_EQ(finish({}, "").trace, nullptr);
 }
 
-// The thread verifies checksums and decompresses: the caller that adds a frame gets no error, and
-// the rest is ignored.
+// The assembly's thread verifies checksums and decompresses. Add() therefore reports no error, and
+// frames after a damaged one are dropped.
 TEST(Assembly, FindsDamageOnItsThread) {
   const std::vector<Frame> frames = FramesOf(RunOf(3000), 200);
   for (const bool checksum : {true, false}) {

@@ -1,5 +1,6 @@
-// Qwen3: like Llama, with a norm of each head's query and key. Mirrors Hugging Face transformers
-// 4.51: models/qwen3/modeling_qwen3.py (trainer/models/decoder.h).
+// Qwen3: like Llama, with a norm of each head's query and key. Mirrors
+// models/qwen3/modeling_qwen3.py of Hugging Face transformers 4.51, with the limits named in
+// trainer/models/decoder.h.
 #include "profiler/run/config_reader.h"
 #include "profiler/run/rotary_decoder.h"
 #include "trainer/models/causal_model.h"
@@ -22,7 +23,8 @@ absl::StatusOr<DecoderConfig> Read(std::string_view json) {
   }
   run::ConfigReader reader(*object);
   c.qkv_bias = c.output_bias = reader.Bool("attention_bias", false);
-  // The mask has the window regardless of use_sliding_window; null means no window.
+  // As in transformers, sliding_window applies to the attention mask even if use_sliding_window is
+  // false. If it is null, there is no window.
   const auto window = object->find("sliding_window");
   if (window == object->end() || !window->is_null()) {
     c.sliding_window = reader.Integer({"sliding_window"}, 1, run::kMaxPositions, 4096);
