@@ -455,10 +455,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>8 位优化器</translation>
     </message>
     <message>
-        <source>: matched by op and order</source>
-        <translation>：按算子和顺序匹配</translation>
-    </message>
-    <message>
         <source>: private pools keep the rest</source>
         <translation>：其余由私有池保留</translation>
     </message>
@@ -3731,10 +3727,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>，另有 {} 在空洞中，其中最大的为 {}：总量足够，但不连续。</translation>
     </message>
     <message>
-        <source>, in the current run </source>
-        <translation>，当前运行中为 </translation>
-    </message>
-    <message>
         <source>7/8 of the {} requested</source>
         <translation>所请求的 {} 的 7/8</translation>
     </message>
@@ -4485,10 +4477,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>--host：&apos;{}&apos; 不是 ssh 接受的主机名，例如 user@host</translation>
     </message>
     <message>
-        <source>--vary {0}: the command has neither {{{0}}} nor an argument {0} or --{0}; write the placeholder where the value goes, or --vary=--{0}=... to add it</source>
-        <translation>--vary {0}：命令中既没有 {{{0}}}，也没有参数 {0} 或 --{0}；请在放值的位置写占位符，或用 --vary=--{0}=... 添加</translation>
-    </message>
-    <message>
         <source>--writable &apos;{}&apos;: {}</source>
         <translation>--writable &apos;{}&apos;：{}</translation>
     </message>
@@ -5159,10 +5147,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     <message>
         <source>use_sliding_window is true, but sliding_window gives no width</source>
         <translation>use_sliding_window 为 true，但 sliding_window 没有给出宽度</translation>
-    </message>
-    <message>
-        <source>{0}: {1} is not allowed; {0} is a group of keys: write &quot;{0}.{2}&quot;: {3} or &quot;{0}&quot;: {{&quot;{2}&quot;: {3}}}; its keys are: {4}</source>
-        <translation>{0}：不允许 {1}；{0} 是一组键：请写 &quot;{0}.{2}&quot;: {3} 或 &quot;{0}&quot;: {{&quot;{2}&quot;: {3}}}；其键有：{4}</translation>
     </message>
     <message>
         <source>{} &quot;{}&quot; is not supported; supported: silu, gelu, gelu_new, gelu_pytorch_tanh</source>
@@ -7819,10 +7803,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>分配者</translation>
     </message>
     <message>
-        <source>allocated by code that really ran; nothing was computed</source>
-        <translation>由真正运行的代码请求；没有进行计算</translation>
-    </message>
-    <message>
         <source>allocated from the driver · at most {}</source>
         <translation>由驱动分配 · 最多 {}</translation>
     </message>
@@ -9611,10 +9591,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>设备表；没有查询 NVML</translation>
     </message>
     <message>
-        <source>the file is not a notes file of this version</source>
-        <translation>该文件不是此版本的备注文件</translation>
-    </message>
-    <message>
         <source>the file to compare with</source>
         <translation>要比较的另一个文件</translation>
     </message>
@@ -10428,12 +10404,6 @@ under {}{}{}
         <source>   the last successful plan: {}
 </source>
         <translation>   上一次成功的规划：{}
-</translation>
-    </message>
-    <message>
-        <source>   the process with the imported modules uses {} of host memory
-</source>
-        <translation>   保存已导入模块的进程占用 {} 主机内存
 </translation>
     </message>
     <message>
@@ -11915,10 +11885,6 @@ under {}{}{}
         <translation>所有层保留的内存</translation>
     </message>
     <message>
-        <source>Kept by checkpoints every k layers</source>
-        <translation>每 k 层一个检查点时保留的内存</translation>
-    </message>
-    <message>
         <source>Kept by embedding and last norm</source>
         <translation>嵌入和最后的归一化保留的内存</translation>
     </message>
@@ -12715,10 +12681,6 @@ under {}{}{}
         <translation>可训练参数</translation>
     </message>
     <message>
-        <source>trained tokens before the sequence</source>
-        <translation>序列之前的可训练词元数</translation>
-    </message>
-    <message>
         <source>two moments of 16 bits</source>
         <translation>两个 16 位的矩</translation>
     </message>
@@ -12891,6 +12853,40 @@ under {}{}{}
     <message>
         <source>a .trace, CUDA memory snapshot or Kineto trace (&apos;-&apos;: standard input)</source>
         <translation>.trace 文件、CUDA 内存快照或 Kineto 跟踪（“-”：标准输入）</translation>
+    </message>
+    <message>
+        <source>   a process that keeps the imported modules for later plans uses {} of host memory
+</source>
+        <translation>   一个为后续规划保留已导入模块的进程占用 {} 主机内存
+</translation>
+    </message>
+    <message>
+        <source>--vary {0}: the command contains neither the placeholder {{{0}}} nor an argument {0}=... or --{0}. Write {{{0}}} where the value belongs, or use --vary=--{0}=... to append the argument</source>
+        <translation>--vary {0}：命令中既没有占位符 {{{0}}}，也没有参数 {0}=... 或 --{0}。请在该值的位置写 {{{0}}}，或用 --vary=--{0}=... 追加该参数</translation>
+    </message>
+    <message>
+        <source>Kept by checkpointing every k layers</source>
+        <translation>每 k 层一个检查点时保留的内存</translation>
+    </message>
+    <message>
+        <source>allocated by the program&apos;s or PyTorch&apos;s own code, run without computing any values</source>
+        <translation>由程序或 PyTorch 自身的代码分配，运行时未计算任何数值</translation>
+    </message>
+    <message>
+        <source>the file is not a vramscope notes file, or was written by another version</source>
+        <translation>该文件不是 vramscope 的备注文件，或由其他版本写入</translation>
+    </message>
+    <message>
+        <source>virtual tokens that are trained and put before the sequence</source>
+        <translation>置于序列之前的可训练虚拟词元数</translation>
+    </message>
+    <message>
+        <source>{0} (called {1} in the current run; matched by op and order)</source>
+        <translation>{0}（当前运行中名为 {1}；按算子和顺序匹配）</translation>
+    </message>
+    <message>
+        <source>{0} is a group of keys and cannot be {1}. Write &quot;{0}.{2}&quot;: {3} or &quot;{0}&quot;: {{&quot;{2}&quot;: {3}}}. Its keys: {4}</source>
+        <translation>{0} 是一组键，不能是 {1}。请写 &quot;{0}.{2}&quot;: {3} 或 &quot;{0}&quot;: {{&quot;{2}&quot;: {3}}}。其键有：{4}</translation>
     </message>
 </context>
 <context>
@@ -13220,10 +13216,6 @@ under {}{}{}
         <translation>在第 %1 步</translation>
     </message>
     <message>
-        <source>Aligning both …</source>
-        <translation>正在对齐两者…</translation>
-    </message>
-    <message>
         <source>Show the baseline, and compare it with the current run</source>
         <translation>显示基线，并与当前运行比较</translation>
     </message>
@@ -13258,6 +13250,10 @@ under {}{}{}
     <message>
         <source>Hide rows that are the same in both</source>
         <translation>略去两者相同的内容</translation>
+    </message>
+    <message>
+        <source>Aligning the two runs …</source>
+        <translation>正在对齐两个运行…</translation>
     </message>
 </context>
 <context>
@@ -16859,10 +16855,6 @@ size &gt; 10 MiB and module ~ attn and phase = backward</translation>
         <translation>未能安装 LibTorch：%1。</translation>
     </message>
     <message>
-        <source>%1. These runs were planned in advance. Only toggles that lead from one of them to another work.</source>
-        <translation>%1。这些运行是预先规划的。只有在它们之间切换的开关可用。</translation>
-    </message>
-    <message>
         <source>With LibTorch, all models, settings and techniques work. Recordings and your own programs do not need it.</source>
         <translation>有了它，所有模型、设置和技术都可用。录制和您自己的程序不需要它。</translation>
     </message>
@@ -16873,6 +16865,10 @@ size &gt; 10 MiB and module ~ attn and phase = backward</translation>
     <message>
         <source>. %1 of it is already downloaded</source>
         <translation>。其中 %1 已存在</translation>
+    </message>
+    <message>
+        <source>%1. These runs were planned in advance. You can switch only those toggles that lead from one of these runs to another.</source>
+        <translation>%1。这些运行是预先规划的。只能切换那些从其中一个运行通向另一个运行的开关。</translation>
     </message>
 </context>
 <context>
