@@ -261,7 +261,7 @@ class VersionPlans {
                      SignedBytes(ByteDifference(a.reserved, b.reserved)),
                      SignedBytes(ByteDifference(a.needed, b.needed)));
     Table table({{i18n::Text("At the peak"), Table::kRight}, {"By"}, {i18n::Text("Name")}});
-    const auto add = [&](const char* by, const Changes& changes) {
+    const auto add = [&](const std::string& by, const Changes& changes) {
       for (size_t i = 0; i < std::min(changes.size(), kMostChanges); ++i)
         table.Row({SignedBytes(changes[i].second), by, Printable(changes[i].first)});
     };
