@@ -186,6 +186,11 @@ std::string Table::Text(size_t width) const {
   return text;
 }
 
+std::string Padded(std::string_view text, size_t columns) {
+  const size_t width = Width(text);
+  return std::string(text) + std::string(columns - std::min(columns, width), ' ');
+}
+
 std::string Count(uint64_t value) {
   std::string digits = fmt::format("{}", value);
   for (int at = static_cast<int>(digits.size()) - 3; at > 0; at -= 3) {

@@ -347,8 +347,8 @@ Json InfoJson(const std::shared_ptr<const trace::Trace>& whole) {
   return json;
 }
 
-std::string Line(std::string_view what, const std::string& value) {
-  return fmt::format("  {:<12} {}\n", what, Printable(value));
+std::string Line(std::string_view label, const std::string& value) {
+  return fmt::format("  {} {}\n", Padded(i18n::Text(label), 12), Printable(value));
 }
 
 // "kernels 1,204, copies 12, collectives 2, calls and others 3,406, operands 4,012, streams 2"
@@ -369,11 +369,13 @@ std::string WorkText(const trace::Trace& trace) {
 }
 
 std::string NotesText(const trace::Trace& trace) {
-  std::string text = Line(
-      "complete",
-      trace.complete ? "yes" : "no" + (trace.end_message.empty() ? "" : ": " + trace.end_message));
+  std::string text =
+      Line(TEXT_MARK("complete"),
+           trace.complete
+               ? i18n::Text("yes")
+               : i18n::Text("no") + (trace.end_message.empty() ? "" : ": " + trace.end_message));
   for (const std::string& warning : trace.warnings)
-    if (warning != trace.end_message) text += Line("warning", warning);
+    if (warning != trace.end_message) text += Line(TEXT_MARK("warning"), warning);
   return text;
 }
 
@@ -395,15 +397,14 @@ std::string StatisticsText(const trace::Trace& trace) {
       if (const auto s = find(std::string(name) + of); s != all.end() && s->value >= 0)
         value += fmt::format("{}{} {}", value.empty() ? "" : ", ",
                              run::FormatBytes(static_cast<uint64_t>(s->value)), i18n::Text(words));
-    if (!value.empty()) text += Line(i18n::Text(what), value);
+    if (!value.empty()) text += Line(what, value);
   }
   for (const auto& [what, name] :
        {std::pair(TEXT_MARK("segments"), "segment.all.current"),
         std::pair(TEXT_MARK("retries"), "num_alloc_retries"), std::pair("oom", "num_ooms"),
         std::pair("cudaMalloc", "num_device_alloc"), std::pair("cudaFree", "num_device_free")})
-    if (const auto s = find(name); s != all.end())
-      text += Line(i18n::Text(what), fmt::format("{}", s->value));
-  return text + Line("figures", i18n::Format("{} in all (--json has them)", all.size()));
+    if (const auto s = find(name); s != all.end()) text += Line(what, fmt::format("{}", s->value));
+  return text + Line(TEXT_MARK("figures"), i18n::Format("{} in all (--json has them)", all.size()));
 }
 
 std::string InfoText(const std::string& file, const std::shared_ptr<const trace::Trace>& whole) {
@@ -423,54 +424,59 @@ std::string InfoText(const std::string& file, const std::shared_ptr<const trace:
     text += Line(what, value);
   };
   if (!trace.info.model.name.empty()) {
-    line("model", i18n::Format("{}, {} parameters ({} trainable), {}", trace.info.model.name,
-                               Count(trace.info.model.parameter_count),
-                               Count(trace.info.model.trainable_count),
-                               run::FormatBytes(trace.info.model.parameter_bytes)));
+    line(TEXT_MARK("model"),
+         i18n::Format("{}, {} parameters ({} trainable), {}", trace.info.model.name,
+                      Count(trace.info.model.parameter_count),
+                      Count(trace.info.model.trainable_count),
+                      run::FormatBytes(trace.info.model.parameter_bytes)));
   }
   if (trace.info.device.memory_bytes > 0) {
-    line("device", fmt::format("{}, {}", trace.info.device.name,
-                               run::FormatBytes(trace.info.device.memory_bytes)));
+    line(TEXT_MARK("device"), fmt::format("{}, {}", trace.info.device.name,
+                                          run::FormatBytes(trace.info.device.memory_bytes)));
   } else {
-    line("devices", fmt::format("{}", fmt::join(DeviceNames(trace), ", ")));
+    line(TEXT_MARK("devices"), fmt::format("{}", fmt::join(DeviceNames(trace), ", ")));
   }
   if (trace::SizesAreOfBlocks(trace))
     line(
-        i18n::Text("sizes"),
+        TEXT_MARK("sizes"),
         i18n::Text("of blocks (multiples of 512 bytes), because requested sizes are not recorded"));
   if (trace::SegmentRecordOf(trace) == trace::SegmentRecord::kTotalOnly)
-    line(i18n::Text("reserved"), i18n::Text("only the total is recorded, without the segments"));
-  if (!trace.info.alloc_conf.empty()) line("allocator", trace.info.alloc_conf);
+    line(TEXT_MARK("reserved"), i18n::Text("only the total is recorded, without the segments"));
+  if (!trace.info.alloc_conf.empty()) line(TEXT_MARK("allocator"), trace.info.alloc_conf);
   const bool state = trace.info.content == trace::Content::kState;
   if (state)
-    line("content", trace.info.statistics.empty()
-                        ? i18n::Text("a state: the memory at one time, without a recorded history")
-                        : i18n::Text("a state: figures at one time, without blocks"));
+    line(TEXT_MARK("content"),
+         trace.info.statistics.empty()
+             ? i18n::Text("a state: the memory at one time, without a recorded history")
+             : i18n::Text("a state: figures at one time, without blocks"));
   else if (trace.info.has_times)
-    line("time", Milliseconds(static_cast<double>(TimeSpan(trace)) / 1e6));
+    line(TEXT_MARK("time"), Milliseconds(static_cast<double>(TimeSpan(trace)) / 1e6));
   else
-    line(i18n::Text("time"), i18n::Text("the entries have none, so times are entry numbers"));
+    line(TEXT_MARK("time"), i18n::Text("the entries have none, so times are entry numbers"));
   if (!trace.info.statistics.empty()) return text + StatisticsText(trace) + NotesText(trace);
-  line("events", i18n::Format("{} ({} allocations, {} segments, {} ranges)",
-                              Count(trace.events.size()), Count(trace.allocations.size()),
-                              Count(trace::RecordedSegments(trace)), Count(trace.slices.size())));
+  line(TEXT_MARK("events"),
+       i18n::Format("{} ({} allocations, {} segments, {} ranges)", Count(trace.events.size()),
+                    Count(trace.allocations.size()), Count(trace::RecordedSegments(trace)),
+                    Count(trace.slices.size())));
   if (imported) {
     const size_t streams = CountStreams(trace);
-    line("recorded", i18n::Format("{} entries, {} stream{}, {} different stacks; {} older",
-                                  Count(CountEntries(trace)), streams, streams == 1 ? "" : "s",
-                                  Count(trace.stacks.size() - 1),
-                                  CountOlder(trace) == 1
-                                      ? i18n::Text("1 block is")
-                                      : i18n::Format("{} blocks are", Count(CountOlder(trace)))));
+    line(TEXT_MARK("recorded"),
+         i18n::Format(
+             "{} entries, {} stream{}, {} different stacks; {} older", Count(CountEntries(trace)),
+             streams, streams == 1 ? "" : "s", Count(trace.stacks.size() - 1),
+             CountOlder(trace) == 1 ? i18n::Text("1 block is")
+                                    : i18n::Format("{} blocks are", Count(CountOlder(trace)))));
   }
-  if (trace.activities.size() > 0) line("work", WorkText(trace));
-  if (const size_t ranks = CountRanks(trace); ranks > 1) line("ranks", fmt::format("{}", ranks));
-  for (const auto& [what, column] : {std::pair("metadata", &trace.events.user_metadata),
-                                     std::pair("compiled", &trace.events.compile_context)})
+  if (trace.activities.size() > 0) line(TEXT_MARK("work"), WorkText(trace));
+  if (const size_t ranks = CountRanks(trace); ranks > 1)
+    line(TEXT_MARK("ranks"), fmt::format("{}", ranks));
+  for (const auto& [what, column] :
+       {std::pair(TEXT_MARK("metadata"), &trace.events.user_metadata),
+        std::pair(TEXT_MARK("compiled"), &trace.events.compile_context)})
     if (const std::string values = ValuesText(trace, *column); !values.empty()) line(what, values);
-  if (!state) line("steps", fmt::format("{}", CountSteps(trace)));
+  if (!state) line(TEXT_MARK("steps"), fmt::format("{}", CountSteps(trace)));
   const std::vector<analysis::DevicePeak> peaks = analysis::PeakOfEachDevice(whole);
-  if (peaks.empty()) line(i18n::Text("peak"), i18n::Text("nothing was allocated"));
+  if (peaks.empty()) line(TEXT_MARK("peak"), i18n::Text("nothing was allocated"));
   const std::string_view held = state ? "memory" : "peak";
   for (const auto& [device, peak] : peaks)
     line(peaks.size() > 1 ? fmt::format("{} {}", held, trace::NameOfDevice(trace, device))
@@ -533,18 +539,21 @@ ExitCode ShowOutline(const std::string& file, bool json) {
       i18n::Format("{}: a trace of the {} backend ({}), read only from its index\n",
                    Printable(file), trace::Name(o.info.backend),
                    i18n::Text(o.info.measured ? TEXT_MARK("measured") : TEXT_MARK("modelled")));
-  text += Line("file", i18n::Format("{}, {} batches", run::FormatBytes(o.file_bytes),
-                                    Count(o.batches.size() + o.activity_batches.size())));
   text +=
-      Line("events", i18n::Format("{} ({} allocations, {} ranges), {} activities", Count(o.events),
-                                  Count(o.allocations), Count(o.slices), Count(o.activities)));
+      Line(TEXT_MARK("file"), i18n::Format("{}, {} batches", run::FormatBytes(o.file_bytes),
+                                           Count(o.batches.size() + o.activity_batches.size())));
+  text += Line(TEXT_MARK("events"),
+               i18n::Format("{} ({} allocations, {} ranges), {} activities", Count(o.events),
+                            Count(o.allocations), Count(o.slices), Count(o.activities)));
   if (o.info.has_times)
-    text += Line("time", Milliseconds(static_cast<double>(o.end_ns() - o.begin_ns()) / 1e6));
-  text += Line("peak", i18n::Format("{} allocated, {} reserved (all devices together)",
-                                    run::FormatBytes(o.peak_allocated()),
-                                    run::FormatBytes(o.peak_reserved())));
-  text += Line("complete",
-               o.complete ? "yes" : "no" + (o.end_message.empty() ? "" : ": " + o.end_message));
+    text +=
+        Line(TEXT_MARK("time"), Milliseconds(static_cast<double>(o.end_ns() - o.begin_ns()) / 1e6));
+  text += Line(TEXT_MARK("peak"), i18n::Format("{} allocated, {} reserved (all devices together)",
+                                               run::FormatBytes(o.peak_allocated()),
+                                               run::FormatBytes(o.peak_reserved())));
+  text += Line(TEXT_MARK("complete"),
+               o.complete ? i18n::Text("yes")
+                          : i18n::Text("no") + (o.end_message.empty() ? "" : ": " + o.end_message));
   return PrintText(text);
 }
 

@@ -108,14 +108,14 @@ std::string ToText(const trace::Trace& trace, const analysis::LiveSet& live, uin
   if (peak_reserved > live.reserved)
     text +=
         i18n::Format("\n  (at most {} reserved, at another time)", run::FormatBytes(peak_reserved));
-  text += fmt::format("\n  at {}\n\n", TimeAndContextText(trace, live.context));
-  Table table({{"By " + options.by},
+  text += i18n::Format("\n  at {}\n\n", TimeAndContextText(trace, live.context));
+  Table table({{i18n::Format("By {}", options.by)},
                {i18n::Text("Bytes"), Table::kRight},
                {i18n::Text("Share"), Table::kRight},
                {i18n::Text("Blocks"), Table::kRight}});
   const auto row = [&](const std::string& name, uint64_t bytes, uint64_t count) {
     table.Row(
-        {name.empty() ? i18n::Text("(none)") : name, run::FormatBytes(bytes),
+        {name.empty() ? i18n::Text("(none)") : i18n::Text(name), run::FormatBytes(bytes),
          fmt::format("{:.1f} %", 100.0 * static_cast<double>(bytes) /
                                      static_cast<double>(std::max<uint64_t>(live.allocated, 1))),
          Count(count)});
@@ -146,9 +146,9 @@ std::string ToText(const trace::Trace& trace, const analysis::LiveSet& live, uin
   for (size_t i = 0; i < std::min(options.top, live.allocations.size()); ++i) {
     const uint32_t id = live.allocations[i].id.value;
     largest.Row({run::FormatBytes(t.bytes_rounded[id]),
-                 std::string(trace::Name(live.allocations[i].category)),
+                 i18n::Text(trace::Name(live.allocations[i].category)),
                  t.step[id] < 0 ? "-" : fmt::format("{}", t.step[id]),
-                 t.phase[id] == trace::Phase::kNone ? "-" : std::string(trace::Name(t.phase[id])),
+                 t.phase[id] == trace::Phase::kNone ? "-" : i18n::Text(trace::Name(t.phase[id])),
                  explain::SiteOf(trace, live.allocations[i].id).name});
   }
   text += largest.Text();

@@ -43,11 +43,11 @@ std::string OutsideTable(const trace::Trace& trace, const std::vector<analysis::
   std::vector<Table::Column> columns = {{i18n::Text("Outside of steps")},
                                         {i18n::Text("After step"), Table::kRight},
                                         {i18n::Text("Times"), Table::kRight}};
-  if (trace.info.has_times) columns.push_back({"Total", Table::kRight});
-  columns.push_back({"Peak", Table::kRight});
+  if (trace.info.has_times) columns.push_back({i18n::Text("Total"), Table::kRight});
+  columns.push_back({i18n::Text("Peak"), Table::kRight});
   Table table(columns);
   for (const analysis::OutsideRow& row : rows) {
-    std::vector<std::string> cells = {std::string(trace::Name(row.phase)),
+    std::vector<std::string> cells = {i18n::Text(trace::Name(row.phase)),
                                       row.after_step < 0 ? "" : fmt::format("{}", row.after_step),
                                       fmt::format("{}", row.count)};
     if (trace.info.has_times) cells.push_back(Milliseconds(row.total_ms));

@@ -139,9 +139,9 @@ std::string CountersText(const trace::Trace& trace) {
   const std::vector<trace::CounterSummary> counters = trace::SummarizeCounters(trace);
   if (counters.empty()) return "";
   Table table({{i18n::Text("Read by the program")},
-               {"Of"},
+               {i18n::Text("Of")},
                {i18n::Text("Last"), Table::kRight},
-               {"At", Table::kRight},
+               {i18n::Text("At"), Table::kRight},
                {i18n::Text("Most"), Table::kRight},
                {i18n::Text("Readings"), Table::kRight}});
   for (const trace::CounterSummary& c : counters)
@@ -201,7 +201,8 @@ std::string ContextText(const analysis::Context& context) {
   std::string text =
       context.step < 0 ? i18n::Text("outside the steps") : i18n::Format("step {}", context.step);
   if (context.micro_batch > 0) text += i18n::Format(", micro-batch {}", context.micro_batch);
-  if (context.phase != trace::Phase::kNone) text += fmt::format(", {}", trace::Name(context.phase));
+  if (context.phase != trace::Phase::kNone)
+    text += fmt::format(", {}", i18n::Text(trace::Name(context.phase)));
   if (!context.module.empty()) text += ", " + context.module;
   if (!context.op.empty()) text += ", " + context.op;
   return Printable(text);
@@ -259,21 +260,21 @@ std::string StepsTable(const trace::Trace& trace, const std::vector<analysis::St
     Table table({{i18n::Text("Step"), Table::kRight}, {i18n::Text("Peak"), Table::kRight}, {"in"}});
     for (const analysis::StepRow& step : steps)
       table.Row({fmt::format("{}", step.index), FormatBytes(step.peak_allocated),
-                 std::string(trace::Name(step.peak_phase))});
+                 i18n::Text(trace::Name(step.peak_phase))});
     return table.Text();
   }
   // When known, the GPU's busy time is shown, because the host runs ahead of the GPU.
   const std::vector<query::DeviceTimes> card = DeviceTimesOf(trace, steps.size());
   const bool trains = query::HasPhases(steps);
-  std::vector<Table::Column> columns = {{"Step", Table::kRight}};
+  std::vector<Table::Column> columns = {{i18n::Text("Step"), Table::kRight}};
   if (trains)
     for (const std::string& name :
          {i18n::Text("Forward"), i18n::Text("Backward"), i18n::Text("Optimizer")})
       columns.push_back({name, Table::kRight});
-  if (!card.empty()) columns.push_back({"Busy", Table::kRight});
+  if (!card.empty()) columns.push_back({i18n::Text("Busy"), Table::kRight});
   for (const std::string& name : {i18n::Text("Total"), i18n::Text("Peak")})
     columns.push_back({name, Table::kRight});
-  columns.push_back({"in"});
+  columns.push_back({i18n::Text("in")});
   Table table(columns);
   for (size_t i = 0; i < steps.size(); ++i) {
     const analysis::StepRow& step = steps[i];
@@ -284,7 +285,7 @@ std::string StepsTable(const trace::Trace& trace, const std::vector<analysis::St
         cells.push_back(Milliseconds(t.gpu_ms.value_or(t.host_ms)));
     cells.push_back(Milliseconds(times.back().host_ms));
     cells.push_back(FormatBytes(step.peak_allocated));
-    cells.emplace_back(trace::Name(step.peak_phase));
+    cells.emplace_back(i18n::Text(trace::Name(step.peak_phase)));
     table.Row(cells);
   }
   return table.Text() +
@@ -377,7 +378,7 @@ std::string SummaryText(const trace::Trace& trace, const Summary& summary) {
   });
   for (int c : order) {
     const uint64_t bytes = summary.peak.by_category[c];
-    peak.Row({std::string(trace::Name(static_cast<trace::Category>(c))), FormatBytes(bytes),
+    peak.Row({i18n::Text(trace::Name(static_cast<trace::Category>(c))), FormatBytes(bytes),
               fmt::format("{:.1f} %", 100.0 * static_cast<double>(bytes) /
                                           static_cast<double>(summary.peak.allocated))});
   }

@@ -34,7 +34,7 @@ CALL = re.compile(rf"(?:i18n::(?:Text|Format)|TEXT_MARK)\(\s*((?:{LITERAL}\s*)+)
 NAME = re.compile(r"std::string_view (?:Name|Rule|UseText|RuleName)\([^)]*\) \{\n(.*?)\n\}", re.S)
 # A declaration of the command line: its last argument is its help.
 DECLARATION = re.compile(r"(?:add_(?:option|flag)\w*(?:<[^<>()]*>)?|->footer)\(")
-HELP = re.compile(rf"\.help = ((?:{LITERAL}\s*)+)")
+HELP = re.compile(rf"\.help =\s*((?:{LITERAL}\s*)+)")
 TABLE = re.compile(r"kNames = \{\n(.*?)\n\};", re.S)
 
 

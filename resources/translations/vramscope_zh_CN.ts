@@ -12888,6 +12888,96 @@ under {}{}{}
         <source>{0} is a group of keys and cannot be {1}. Write &quot;{0}.{2}&quot;: {3} or &quot;{0}&quot;: {{&quot;{2}&quot;: {3}}}. Its keys: {4}</source>
         <translation>{0} 是一组键，不能是 {1}。请写 &quot;{0}.{2}&quot;: {3} 或 &quot;{0}&quot;: {{&quot;{2}&quot;: {3}}}。其键有：{4}</translation>
     </message>
+    <message>
+        <source>
+  at {}
+
+</source>
+        <translation>
+  时刻：{}
+
+</translation>
+    </message>
+    <message>
+        <source>By {}</source>
+        <translation>按 {}</translation>
+    </message>
+    <message>
+        <source>compare the allocator&apos;s recorded decisions with the model, or replay them with other settings</source>
+        <translation>将分配器被录制的决策与模型对比，或在其他设置下重放</translation>
+    </message>
+    <message>
+        <source>compiled</source>
+        <translation>编译</translation>
+    </message>
+    <message>
+        <source>complete</source>
+        <translation>完整</translation>
+    </message>
+    <message>
+        <source>devices</source>
+        <translation>设备</translation>
+    </message>
+    <message>
+        <source>exit with 1 if a run, a trace or (with -- PROGRAM ARGS...) a program needs more memory than the budget</source>
+        <translation>若运行、跟踪或程序（-- PROGRAM ARGS...）所需显存超过预算，则以状态 1 退出</translation>
+    </message>
+    <message>
+        <source>figures</source>
+        <translation>数据</translation>
+    </message>
+    <message>
+        <source>find techniques with which a run fits; those that do not change the training come first</source>
+        <translation>查找使运行放得下的技术；不改变训练的优先</translation>
+    </message>
+    <message>
+        <source>list the techniques that can be switched on for a program from outside; with -- PROGRAM ARGS..., show which apply to it</source>
+        <translation>列出可从外部为程序启用的技术；带 -- PROGRAM ARGS... 时显示哪些适用于该程序</translation>
+    </message>
+    <message>
+        <source>metadata</source>
+        <translation>元数据</translation>
+    </message>
+    <message>
+        <source>model</source>
+        <translation>模型</translation>
+    </message>
+    <message>
+        <source>plan a training run of a built-in model, or with -- PROGRAM ARGS... of any program, without computing anything</source>
+        <translation>规划内置模型的训练运行，或用 -- PROGRAM ARGS... 规划任意程序，不做任何计算</translation>
+    </message>
+    <message>
+        <source>ranks</source>
+        <translation>秩数</translation>
+    </message>
+    <message>
+        <source>run a program (record -- PROGRAM ARGS...) on this computer&apos;s GPU and record its GPU memory</source>
+        <translation>在本机 GPU 上运行程序（record -- PROGRAM ARGS...）并录制其显存</translation>
+    </message>
+    <message>
+        <source>warning</source>
+        <translation>警告</translation>
+    </message>
+    <message>
+        <source>work</source>
+        <translation>工作</translation>
+    </message>
+    <message>
+        <source>At</source>
+        <translation>时刻</translation>
+    </message>
+    <message>
+        <source>Busy</source>
+        <translation>忙碌</translation>
+    </message>
+    <message>
+        <source>Of</source>
+        <translation>对象</translation>
+    </message>
+    <message>
+        <source>in</source>
+        <translation>位于</translation>
+    </message>
 </context>
 <context>
     <name>vramscope::ui::AllocationsPanel</name>
