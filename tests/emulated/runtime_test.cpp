@@ -382,7 +382,7 @@ TEST(NoCard, AClearWordAndNoDevice) {
   };
   EXPECT_EXIT(without_card(nullptr), testing::ExitedWithCode(0), "no GPU to emulate");
   EXPECT_EXIT(without_card("name=X;memory_bytes=lots"), testing::ExitedWithCode(0),
-              "memory_bytes: not a number");
+              "memory_bytes: not a valid number");
 }
 
 }  // namespace
