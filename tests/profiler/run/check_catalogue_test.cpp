@@ -41,11 +41,11 @@ TEST(CheckCatalogue, TheOneOfThisVersionHangsTogether) {
 
 // {"new": ..., "new": {"key": ...}} is not a valid run.json.
 TEST(CheckCatalogue, AKeyIsNoGroupOfKeys) {
-  EXPECT_THAT(Error(Technique({"new", "new.key"})), HasSubstr("\"new\" is a key itself"));
-  EXPECT_THAT(Error(Technique({"new.key", "new"})), HasSubstr("\"new\" is a key itself"));
+  EXPECT_THAT(Error(Technique({"new", "new.key"})), HasSubstr("\"new\" is itself a key"));
+  EXPECT_THAT(Error(Technique({"new.key", "new"})), HasSubstr("\"new\" is itself a key"));
   // With a key of another technique, and with a key that every run has.
-  EXPECT_THAT(Error(Technique({"attention.kind"})), HasSubstr("\"attention\" is a key itself"));
-  EXPECT_THAT(Error(Technique({"batch.kind"})), HasSubstr("\"batch\" is a key itself"));
+  EXPECT_THAT(Error(Technique({"attention.kind"})), HasSubstr("\"attention\" is itself a key"));
+  EXPECT_THAT(Error(Technique({"batch.kind"})), HasSubstr("\"batch\" is itself a key"));
   EXPECT_THAT(Error(Technique({"custom_device"})), HasSubstr("custom_device.bandwidth"));
 }
 

@@ -364,7 +364,7 @@ TEST_F(FirstUseTest, APresetLeavesWhatTheUserHasSet) {
   EXPECT_EQ(Banner("kind"), "preset-settings");
   EXPECT_THAT(Banner("text").toStdString(),
               AllOf(HasSubstr("sequence 128"), HasSubstr("optimizer AdamW, loop"),
-                    HasSubstr("settings stay: batch 6")));
+                    HasSubstr("settings are kept: batch 6")));
   Find<QToolButton>("banner-action")->click();
   ASSERT_TRUE(Idle());
   EXPECT_EQ(window_->config().model, "qwen2-0.5b");
