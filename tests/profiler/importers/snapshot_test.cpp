@@ -201,7 +201,7 @@ TEST(Snapshot, DevicesAreMergedByTime) {
   EXPECT_THAT(r.entries.device, ElementsAre(2, 0, 0, 0, 2, 2));
   EXPECT_THAT(r.entries.time_ns, ElementsAre(0, 50'000, 250'000, 250'000, 250'000, 250'000));
   EXPECT_FALSE(r.has_segments);
-  EXPECT_THAT(r.warnings, ElementsAre(HasSubstr("1 entry older than the one before")));
+  EXPECT_THAT(r.warnings, ElementsAre(HasSubstr("1 entry older than the previous one")));
 
   SnapshotOptions options;
   options.device = 2;

@@ -138,7 +138,7 @@ TEST_F(ActivityFileTest, RowsThatAreNoneAreLeftOut) {
   ActivityFile file;
   ASSERT_TRUE(file.ReadMore(path_).ok());
   EXPECT_EQ(file.activities().size(), 1u);
-  EXPECT_THAT(file.Warnings(), ElementsAre(HasSubstr("4 of CUPTI's records")));
+  EXPECT_THAT(file.Warnings(), ElementsAre(HasSubstr("4 invalid records of CUPTI")));
   Write(EncodeActivities(1, names, rows) + EncodeActivities(9, names, rows));
   ActivityFile gap;
   ASSERT_TRUE(gap.ReadMore(path_).ok());

@@ -214,7 +214,7 @@ TEST(DeviceText, WrongFiguresAreRefusedByName) {
   EXPECT_THAT(Refused("rtx-4091,memory=8GiB"), HasSubstr("did you mean \"rtx-4090\""));
   EXPECT_THAT(Refused(good + ",context=8GiB"), HasSubstr("cannot hold the CUDA context"));
   EXPECT_THAT(Refused("my_gpu.json"), HasSubstr("is a file"));
-  EXPECT_THAT(Refused(std::string(5000, 'a')), HasSubstr("too many"));
+  EXPECT_THAT(Refused(std::string(5000, 'a')), HasSubstr("more than a GPU name"));
   EXPECT_THAT(Refused(""), HasSubstr("device: no \"\""));
 }
 
