@@ -312,7 +312,7 @@ TEST(Releases, AreToldApartByTheirStacks) {
     EXPECT_EQ(r.all[0].reserved, 120 * kMiB);
     EXPECT_EQ(r.all[0].asked, 30 * kMiB);
     EXPECT_EQ(r.headline, program ? "empty_cache() was called once."
-                                  : "The allocator flushed its cache once because the card was "
+                                  : "The allocator flushed its cache once because the GPU was "
                                     "full.");
     EXPECT_EQ(r.card.inferred(), !program);
     if (program) continue;
