@@ -14,6 +14,10 @@ namespace {
 
 CapturedOutput* captured = nullptr;
 
+std::string Translated(const std::string& english) {
+  return english.empty() ? english : i18n::Text(english);
+}
+
 }  // namespace
 
 CapturedOutput::CapturedOutput() { captured = this; }
@@ -86,8 +90,8 @@ void AddCommand(CLI::App& app, const CommandEntry& entry, Context& context) {
   entry.declare(command, context);
   // An example to copy, printed before the command's own footer.
   if (*entry.example != '\0')
-    command->footer(
-        i18n::Format("Example: vramscope {}\n{}", entry.example, command->get_footer()));
+    command->footer(i18n::Format("Example: vramscope {}\n{}", entry.example,
+                                 Translated(command->get_footer())));
 }
 
 }  // namespace vramscope::cli

@@ -213,7 +213,7 @@ std::map<uint8_t, RuleUse> RulesOf(const trace::Trace& trace) {
 
 std::string RuleText(uint8_t rule) {
   const std::string_view name = inference::RuleName(rule);
-  return name.empty() ? i18n::Format("rule {}", rule) : std::string(name);
+  return name.empty() ? i18n::Format("rule {}", rule) : i18n::Text(name);
 }
 
 // Counts the steps. With several processes, those of the process with the most steps.

