@@ -377,7 +377,8 @@ TEST_F(PanelsWindowTest, FiguresOfTheAllocatorAloneAreATable) {
   ASSERT_TRUE(Idle());
   EXPECT_EQ(State()["tables"].toObject()["current"].toString(), "State");
   EXPECT_EQ(Page("state")["statistics"].toObject()["rows"].toInt(), 2);
-  EXPECT_THAT(Page("state")["head"].toString().toStdString(), HasSubstr("Only 2 allocator statistics"));
+  EXPECT_THAT(Page("state")["head"].toString().toStdString(),
+              HasSubstr("Only 2 allocator statistics"));
   EXPECT_EQ(Chip("peak"), "") << "allocated bytes were not counted";
   Picture("statistics");
 }
