@@ -21,7 +21,8 @@ struct Performance {
 };
 static_assert(sizeof(Performance) == 48);
 
-// The algorithm that every search returns (cuDNN's IMPLICIT_PRECOMP_GEMM, for tensor cores), and its determinism flag.
+// The algorithm that every search returns (cuDNN's IMPLICIT_PRECOMP_GEMM, for tensor cores), and
+// its determinism flag.
 constexpr int kPrecomputed = 1;
 constexpr int kDeterministic = 1;
 

@@ -54,9 +54,7 @@ void FindingsPage::Refresh(int changes) {
 
 void FindingsPage::Clear() { table_->setTable({}); }
 
-void FindingsPage::Cancelled() {
-  Head(tr("Cancelled. Open a document to evaluate its findings."));
-}
+void FindingsPage::Cancelled() { Head(tr("Cancelled. Open a document to evaluate its findings.")); }
 
 QJsonObject FindingsPage::dumpState() const {
   QJsonObject out = ExplainPage::dumpState();

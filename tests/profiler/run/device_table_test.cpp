@@ -235,7 +235,8 @@ TEST(DeviceTable, ARowWithoutASourceIsRefused) {
   EXPECT_THAT(refusal([](auto& row) { row["assumed"].erase("memory"); }), HasSubstr("memory has"));
   EXPECT_THAT(refusal([](auto& row) { row["assumed"]["l2"] = "as another"; }),
               HasSubstr("l2 has two sources"));
-  EXPECT_THAT(refusal([](auto& row) { row["assumed"]["memory"] = ""; }), HasSubstr("without an explanation"));
+  EXPECT_THAT(refusal([](auto& row) { row["assumed"]["memory"] = ""; }),
+              HasSubstr("without an explanation"));
   EXPECT_THAT(refusal([](auto& row) { row["sources"]["hearsay"] = {"l2"}; }),
               HasSubstr("no document \"hearsay\""));
   EXPECT_THAT(refusal([](auto& row) { row["assumed"]["colour"] = "green"; }),
