@@ -7,16 +7,13 @@
 #include <cstring>
 
 #include "app/cli/format.h"
+#include "app/cli/language.h"
 #include "profiler/base/i18n.h"
 
 namespace vramscope::cli {
 namespace {
 
 CapturedOutput* captured = nullptr;
-
-std::string Translated(const std::string& english) {
-  return english.empty() ? english : i18n::Text(english);
-}
 
 }  // namespace
 

@@ -48,10 +48,6 @@ constexpr const char* kSubcommands = TEXT_MARK("Subcommands");
     TEXT_MARK("Print this help message and exit"),
     TEXT_MARK("Display program version information and exit")};
 
-std::string Translated(const std::string& english) {
-  return english.empty() ? english : i18n::Text(english);
-}
-
 void TranslateTexts(CLI::App& app) {
   app.description(Translated(app.get_description()));
   app.footer(Translated(app.get_footer()));
@@ -84,6 +80,10 @@ bool TranslateOutput([[maybe_unused]] int argc, [[maybe_unused]] char** argv) {
   ui::TranslateTexts(asked ? *asked : ui::SystemLanguage());
 #endif
   return true;
+}
+
+std::string Translated(const std::string& english) {
+  return english.empty() ? english : i18n::Text(english);
 }
 
 void TranslateHelp(CLI::App& app) {

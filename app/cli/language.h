@@ -8,6 +8,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <string>
 
 namespace vramscope::cli {
 
@@ -15,6 +16,9 @@ namespace vramscope::cli {
 // output is read by programs: with --json, in `mcp`, `describe` and `selfcheck`. False: --lang has
 // an unknown name, which is reported.
 bool TranslateOutput(int argc, char** argv);
+
+// The translation of a help text; empty if it is.
+std::string Translated(const std::string& english);
 
 // Translates the descriptions of `app`, its options and its commands.
 void TranslateHelp(CLI::App& app);
