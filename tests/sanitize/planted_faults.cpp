@@ -43,8 +43,9 @@ int BeyondTheSize() {
   return values[Hidden(size_t{50})];
 }
 
+// More than one, because a register or the stack may still hold the address of the last.
 int Leak() {
-  Hidden(new std::vector<int>(100));
+  for (int i = 0; i < 100; ++i) Hidden(new std::vector<int>(100));
   return 0;
 }
 
