@@ -1,6 +1,6 @@
-// Activities of a process that has not used a GPU yet: API calls that only query, kept until the
-// first use. Beyond the limit the oldest are dropped and counted. An activity that uses the GPU is
-// never dropped.
+// Activities of a process that has not used a GPU yet: API calls that only query, and counters.
+// They are kept until the first use. Beyond the limit API calls are dropped first, then the oldest
+// counters. What is dropped is counted. An activity that uses the GPU is never dropped.
 //
 //   held.Add(activities);             // before the first use
 // the first use: returns everything that was kept, then `activities`
@@ -21,12 +21,11 @@ class HeldRows {
   static constexpr size_t kMost = size_t{1} << 16;
 
   void Add(std::span<const trace::Activity> activities) {
-    if (rows_.size() + activities.size() > kMost) {
-      left_out_ += rows_.size();
-      rows_.clear();
-    }
+    if (rows_.size() + activities.size() > kMost)
+      Drop(std::erase_if(rows_, [](const trace::Activity& a) { return !IsCounter(a); }));
+    if (rows_.size() + activities.size() > kMost) Drop(std::exchange(rows_, {}).size());
     if (activities.size() > kMost) {
-      left_out_ += activities.size() - kMost;
+      Drop(activities.size() - kMost);
       activities = activities.last(kMost);
     }
     rows_.insert(rows_.end(), activities.begin(), activities.end());
@@ -35,15 +34,18 @@ class HeldRows {
     rows_.insert(rows_.end(), first_use.begin(), first_use.end());
     return std::exchange(rows_, {});
   }
-  // Keeps only the rows that satisfy the predicate (counters), if it is unknown whether the GPU is
-  // used.
-  template <class Predicate>
-  void Keep(Predicate predicate) {
-    std::erase_if(rows_, [&](const trace::Activity& a) { return !predicate(a); });
+  // Keeps only the counters, if it is unknown whether the GPU is used.
+  void KeepCounters() {
+    std::erase_if(rows_, [](const trace::Activity& a) { return !IsCounter(a); });
   }
   uint64_t left_out() const { return left_out_; }
 
  private:
+  static bool IsCounter(const trace::Activity& activity) {
+    return activity.kind == trace::ActivityKind::kCounter;
+  }
+  void Drop(size_t count) { left_out_ += count; }
+
   std::vector<trace::Activity> rows_;
   uint64_t left_out_ = 0;
 };

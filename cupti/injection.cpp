@@ -63,7 +63,7 @@ class File : public Receiver {
       return;
     Take(activities, names);
   }
-  // Number of dropped API calls from before the first use of a GPU.
+  // Number of dropped activities from before the first use of a GPU.
   uint64_t left_out() {
     std::lock_guard lock(mutex_);
     return held_.left_out();
@@ -95,7 +95,7 @@ class File : public Receiver {
     std::vector<Activity> all;
     if (alone && !used_) {
       used_ = true;
-      held_.Keep([](const Activity& a) { return a.kind == ActivityKind::kCounter; });
+      held_.KeepCounters();
       counters = all = held_.Take(counters);
     }
     Take(counters, CounterNames());
@@ -262,9 +262,13 @@ program::ActivityFacts Facts() {
   if (TheFile().too_many_operands())
     facts.problems.push_back({"operands: there are more than 8 million",
                               "the blocks that later kernels access are unknown"});
+  if (const uint64_t early = TheFile().left_out(); early > 0)
+    facts.problems.push_back(
+        {std::to_string(early) + " records from before the first use of a GPU were dropped",
+         "API calls of the program's start are missing"});
   const ClientCounts counts = Client::The().counts();
   facts.dropped = counts.dropped;
-  facts.left_out = counts.consumed.cut + counts.consumed.untimed + TheFile().left_out();
+  facts.left_out = counts.consumed.cut + counts.consumed.untimed;
   return facts;
 }
 

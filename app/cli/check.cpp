@@ -28,7 +28,7 @@
 #include "profiler/run/device_file.h"
 #include "profiler/run/units.h"
 
-namespace vramscope::cli {
+namespace vramscope::cli::check_command {
 namespace {
 
 struct Options {
@@ -281,4 +281,4 @@ CommandEntry DeclareCommand_check() {
           .declare = DeclareCheck};
 }
 
-}  // namespace vramscope::cli
+}  // namespace vramscope::cli::check_command

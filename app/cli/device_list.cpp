@@ -18,7 +18,7 @@
 #include "profiler/run/toggles.h"
 #include "profiler/run/units.h"
 
-namespace vramscope::cli {
+namespace vramscope::cli::device_list_command {
 namespace {
 
 struct Options {
@@ -289,4 +289,4 @@ CommandEntry DeclareCommand_devices() {
           .declare = DeclareDevices};
 }
 
-}  // namespace vramscope::cli
+}  // namespace vramscope::cli::device_list_command

@@ -16,7 +16,7 @@
 #include "profiler/run/toggles.h"
 #include "profiler/run/units.h"
 
-namespace vramscope::cli {
+namespace vramscope::cli::devices_command {
 namespace {
 
 // Writes {"optimizer": {"impl": "loop"}} as "optimizer.impl=loop".
@@ -201,4 +201,4 @@ CommandEntry DeclareCommand_techniques() {
           .declare = DeclareTechniques};
 }
 
-}  // namespace vramscope::cli
+}  // namespace vramscope::cli::devices_command

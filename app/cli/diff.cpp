@@ -20,7 +20,7 @@
 #include "profiler/explain/explain.h"
 #include "profiler/run/units.h"
 
-namespace vramscope::cli {
+namespace vramscope::cli::diff_command {
 namespace {
 
 struct Options {
@@ -378,4 +378,4 @@ CommandEntry DeclareCommand_diff() {
           .declare = DeclareDiff};
 }
 
-}  // namespace vramscope::cli
+}  // namespace vramscope::cli::diff_command

@@ -25,7 +25,7 @@
 #include "profiler/run/device_profile.h"
 #include "profiler/run/units.h"
 
-namespace vramscope::cli {
+namespace vramscope::cli::doctor_command {
 namespace {
 
 std::string_view Name(State state) {
@@ -208,4 +208,4 @@ CommandEntry DeclareCommand_doctor() {
           .declare = DeclareDoctor};
 }
 
-}  // namespace vramscope::cli
+}  // namespace vramscope::cli::doctor_command

@@ -15,7 +15,7 @@
 #include "profiler/run/check_run.h"
 #include "profiler/run/units.h"
 
-namespace vramscope::cli {
+namespace vramscope::cli::estimate_command {
 namespace {
 
 using estimate::Formula;
@@ -254,4 +254,4 @@ CommandEntry DeclareCommand_estimate() {
           .declare = DeclareEstimate};
 }
 
-}  // namespace vramscope::cli
+}  // namespace vramscope::cli::estimate_command

@@ -13,7 +13,7 @@
 #include "profiler/replay/releases.h"
 #include "profiler/run/alloc_conf.h"
 
-namespace vramscope::cli {
+namespace vramscope::cli::explain_command {
 namespace {
 
 using trace::EventIndex;
@@ -168,4 +168,4 @@ CommandEntry DeclareCommand_explain() {
           .declare = DeclareExplain};
 }
 
-}  // namespace vramscope::cli
+}  // namespace vramscope::cli::explain_command

@@ -20,7 +20,7 @@
 #include "ui/shell/window_main.h"
 #endif
 
-namespace vramscope::cli {
+namespace vramscope::cli::export_command {
 namespace {
 
 using exporters::ExporterEntry;
@@ -232,4 +232,4 @@ CommandEntry DeclareCommand_export() {
           .declare = DeclareExport};
 }
 
-}  // namespace vramscope::cli
+}  // namespace vramscope::cli::export_command

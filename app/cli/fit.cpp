@@ -24,7 +24,7 @@
 #include "profiler/run/seq.h"
 #include "profiler/run/units.h"
 
-namespace vramscope::cli {
+namespace vramscope::cli::fit_command {
 namespace {
 
 struct Options {
@@ -428,4 +428,4 @@ CommandEntry DeclareCommand_waterfall() {
       .declare = DeclareWaterfall};
 }
 
-}  // namespace vramscope::cli
+}  // namespace vramscope::cli::fit_command

@@ -19,7 +19,7 @@
 #include "profiler/run/units.h"
 #include "profiler/trace/block_evidence.h"
 
-namespace vramscope::cli {
+namespace vramscope::cli::kernels_command {
 namespace {
 
 using query::ActivityIndex;
@@ -348,4 +348,4 @@ CommandEntry DeclareCommand_kernels() {
           .declare = DeclareKernels};
 }
 
-}  // namespace vramscope::cli
+}  // namespace vramscope::cli::kernels_command

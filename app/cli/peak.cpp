@@ -20,7 +20,7 @@
 #include "profiler/trace/block_evidence.h"
 #include "profiler/trace/segment_record.h"
 
-namespace vramscope::cli {
+namespace vramscope::cli::peak_command {
 namespace {
 
 struct Options {
@@ -219,4 +219,4 @@ CommandEntry DeclareCommand_peak() {
           .declare = DeclarePeak};
 }
 
-}  // namespace vramscope::cli
+}  // namespace vramscope::cli::peak_command

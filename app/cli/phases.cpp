@@ -13,7 +13,7 @@
 #include "profiler/base/i18n.h"
 #include "profiler/run/units.h"
 
-namespace vramscope::cli {
+namespace vramscope::cli::phases_command {
 namespace {
 
 struct Options {
@@ -99,4 +99,4 @@ CommandEntry DeclareCommand_phases() {
           .declare = DeclarePhases};
 }
 
-}  // namespace vramscope::cli
+}  // namespace vramscope::cli::phases_command

@@ -23,7 +23,7 @@
 #include "profiler/run/units.h"
 #include "profiler/trace/segment_record.h"
 
-namespace vramscope::cli {
+namespace vramscope::cli::replay_command {
 namespace {
 
 struct Options {
@@ -427,4 +427,4 @@ CommandEntry DeclareCommand_replay() {
           .declare = DeclareReplay};
 }
 
-}  // namespace vramscope::cli
+}  // namespace vramscope::cli::replay_command

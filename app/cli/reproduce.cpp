@@ -17,7 +17,7 @@
 #include "profiler/run/device_file.h"
 #include "profiler/run/units.h"
 
-namespace vramscope::cli {
+namespace vramscope::cli::reproduce_command {
 namespace {
 
 using reproduce::Experiment;
@@ -356,4 +356,4 @@ CommandEntry DeclareCommand_reproduce() {
           .declare = DeclareReproduce};
 }
 
-}  // namespace vramscope::cli
+}  // namespace vramscope::cli::reproduce_command

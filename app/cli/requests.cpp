@@ -7,7 +7,7 @@
 #include "app/cli/input.h"
 #include "app/cli/output.h"
 
-namespace vramscope::cli {
+namespace vramscope::cli::requests_command {
 namespace {
 
 struct Options {
@@ -46,4 +46,4 @@ CommandEntry DeclareCommand_requests() {
           .declare = DeclareRequests};
 }
 
-}  // namespace vramscope::cli
+}  // namespace vramscope::cli::requests_command

@@ -25,7 +25,7 @@
 #include "profiler/setup/install_folder.h"
 #include "ui/setup/torch_download.h"
 
-namespace vramscope::cli {
+namespace vramscope::cli::setup_command {
 namespace {
 
 namespace fs = std::filesystem;
@@ -299,4 +299,4 @@ CommandEntry DeclareCommand_setup() {
           .declare = DeclareSetup};
 }
 
-}  // namespace vramscope::cli
+}  // namespace vramscope::cli::setup_command

@@ -36,5 +36,25 @@ TEST(HeldRows, WhatGoesIsCounted) {
   EXPECT_TRUE(held.Take({}).empty());
 }
 
+TEST(HeldRows, CountersStayWhenCallsAreDropped) {
+  HeldRows held;
+  held.Add(std::vector<Activity>(7, Activity{.kind = ActivityKind::kCounter}));
+  held.Add(Calls(HeldRows::kMost - 7));
+  held.Add(Calls(1));
+  EXPECT_EQ(held.left_out(), HeldRows::kMost - 7);
+  const std::vector<Activity> all = held.Take({});
+  ASSERT_EQ(all.size(), 8u);
+  EXPECT_EQ(all.front().kind, ActivityKind::kCounter);
+  EXPECT_EQ(all.back().kind, ActivityKind::kRuntimeCall);
+}
+
+TEST(HeldRows, CountersAloneAreLimited) {
+  HeldRows held;
+  for (int i = 0; i < 3; ++i)
+    held.Add(std::vector<Activity>(HeldRows::kMost, Activity{.kind = ActivityKind::kCounter}));
+  EXPECT_EQ(held.left_out(), 2 * HeldRows::kMost);
+  EXPECT_EQ(held.Take({}).size(), HeldRows::kMost);
+}
+
 }  // namespace
 }  // namespace vramscope::cupti

@@ -3,9 +3,11 @@
 // loss. The build finds the file by its name; there is no list to edit.
 //
 //   // families/mlp.cpp
-//   Family DeclareFamily_mlp() {
+//   namespace vramscope::trainer::mlp {
+//   Family Declare() {
 //     return {{.id = "mlp", .title = "Perceptron", .model_types = {"mlp"}, ...}, &MakeMlp};
 //   }
+//   }  // namespace
 //
 // Families() is thread-safe; MakeModel() throws nothing.
 #pragma once

@@ -5,7 +5,7 @@
 
 #include "trainer/techniques/saved_activations.h"
 
-namespace vramscope::trainer {
+namespace vramscope::trainer::activation_compression_technique {
 namespace {
 
 constexpr int64_t kGroup = 256;
@@ -79,4 +79,4 @@ TechniqueEntry DeclareTechnique_activation_compression() {
       }};
 }
 
-}  // namespace vramscope::trainer
+}  // namespace vramscope::trainer::activation_compression_technique

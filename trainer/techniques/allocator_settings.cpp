@@ -2,7 +2,7 @@
 // This file declares their names; ParseAllocConf checks their limits.
 #include "trainer/techniques/technique.h"
 
-namespace vramscope::trainer {
+namespace vramscope::trainer::allocator_settings_technique {
 namespace {
 
 run::SettingDeclaration Setting(const std::string& name, std::string help, std::string label) {
@@ -89,4 +89,4 @@ TechniqueEntry DeclareTechnique_allocator_settings() {
       .make = nullptr};
 }
 
-}  // namespace vramscope::trainer
+}  // namespace vramscope::trainer::allocator_settings_technique

@@ -9,7 +9,7 @@
 #include "trainer/optimizers/group.h"
 #include "trainer/techniques/technique.h"
 
-namespace vramscope::trainer {
+namespace vramscope::trainer::any_precision_optimizer_technique {
 namespace {
 
 constexpr double kBeta1 = 0.9, kBeta2 = 0.999, kEps = 1e-8;
@@ -112,4 +112,4 @@ TechniqueEntry DeclareTechnique_any_precision_optimizer() {
       }};
 }
 
-}  // namespace vramscope::trainer
+}  // namespace vramscope::trainer::any_precision_optimizer_technique

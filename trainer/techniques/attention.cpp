@@ -4,7 +4,7 @@
 
 #include "trainer/techniques/technique.h"
 
-namespace vramscope::trainer {
+namespace vramscope::trainer::attention_technique {
 namespace {
 
 AttentionKind KindOf(const run::RunConfig& config) {
@@ -126,4 +126,4 @@ TechniqueEntry DeclareTechnique_attention() {
       }};
 }
 
-}  // namespace vramscope::trainer
+}  // namespace vramscope::trainer::attention_technique

@@ -16,7 +16,7 @@
 #include "trainer/techniques/quantised_adam.h"
 #include "trainer/techniques/technique.h"
 
-namespace vramscope::trainer {
+namespace vramscope::trainer::eight_bit_optimizer_technique {
 namespace {
 
 constexpr int64_t kBlock = 256;
@@ -192,4 +192,4 @@ TechniqueEntry DeclareTechnique_eight_bit_optimizer() {
       }};
 }
 
-}  // namespace vramscope::trainer
+}  // namespace vramscope::trainer::eight_bit_optimizer_technique

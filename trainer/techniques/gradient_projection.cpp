@@ -19,7 +19,7 @@
 #include "trainer/optimizers/group.h"
 #include "trainer/techniques/technique.h"
 
-namespace vramscope::trainer {
+namespace vramscope::trainer::gradient_projection_technique {
 namespace {
 
 constexpr double kBeta1 = 0.9, kBeta2 = 0.999, kEps = 1e-6, kScale = 0.25;
@@ -272,4 +272,4 @@ TechniqueEntry DeclareTechnique_gradient_projection() {
       }};
 }
 
-}  // namespace vramscope::trainer
+}  // namespace vramscope::trainer::gradient_projection_technique

@@ -10,7 +10,7 @@
 #include "trainer/capture/taps.h"
 #include "trainer/techniques/technique.h"
 
-namespace vramscope::trainer {
+namespace vramscope::trainer::gradient_type_technique {
 namespace {
 
 class GradientType final : public Technique {
@@ -107,4 +107,4 @@ TechniqueEntry DeclareTechnique_gradient_type() {
       }};
 }
 
-}  // namespace vramscope::trainer
+}  // namespace vramscope::trainer::gradient_type_technique

@@ -115,39 +115,28 @@ QStringList KeyBindings::usersOf(const QKeySequence& key, const QString& except)
 }
 
 absl::Status KeyBindings::set(const QString& id, const Keys& keys) {
-  if (!error_.isEmpty()) return Refused(error_);
+  QMap<QString, Keys> own = own_;
+  for (const QKeySequence& key : keys)
+    for (const QString& other : usersOf(key, id)) {
+      Keys left = own.value(other, keysOf(other));
+      left.removeAll(key);
+      own[other] = left;
+    }
   if (keys == defaultsOf(id)) {
-    own_.remove(id);
+    own.remove(id);
   } else {
-    own_[id] = keys.mid(0, kMostKeys);
+    own[id] = keys.mid(0, kMostKeys);
   }
-  Apply();
-  return Save();
-}
-
-absl::Status KeyBindings::take(const QKeySequence& key, const QString& id) {
-  if (!error_.isEmpty()) return Refused(error_);
-  for (const QString& other : usersOf(key, id)) {
-    Keys left = keysOf(other);
-    left.removeAll(key);
-    own_[other] = left;
-  }
-  return absl::OkStatus();
+  return Change(std::move(own));
 }
 
 absl::Status KeyBindings::reset(const QString& id) {
-  if (!error_.isEmpty()) return Refused(error_);
-  own_.remove(id);
-  Apply();
-  return Save();
+  QMap<QString, Keys> own = own_;
+  own.remove(id);
+  return Change(std::move(own));
 }
 
-absl::Status KeyBindings::resetAll() {
-  if (!error_.isEmpty()) return Refused(error_);
-  own_.clear();
-  Apply();
-  return Save();
-}
+absl::Status KeyBindings::resetAll() { return Change({}); }
 
 void KeyBindings::Apply() {
   for (const ActionRegistry::Entry& entry : registry_->entries())
@@ -155,13 +144,17 @@ void KeyBindings::Apply() {
   Q_EMIT keysChanged();
 }
 
-absl::Status KeyBindings::Save() {
+// Saves first, so that the keys in effect are always those of the file.
+absl::Status KeyBindings::Change(QMap<QString, Keys> own) {
+  if (!error_.isEmpty()) return Refused(error_);
   QDir().mkpath(QFileInfo(file_).absolutePath());
   QSaveFile file(file_);
-  const QByteArray json = KeysToJson(own_);
+  const QByteArray json = KeysToJson(own);
   if (!file.open(QIODevice::WriteOnly) || file.write(json) != json.size() || !file.commit())
     return absl::UnavailableError(
         tr("%1 could not be written: %2").arg(file_, file.errorString()).toStdString());
+  own_ = std::move(own);
+  Apply();
   return absl::OkStatus();
 }
 

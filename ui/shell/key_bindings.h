@@ -45,10 +45,9 @@ class KeyBindings : public QObject {
   // Commands that have the key, other than `except`.
   QStringList usersOf(const QKeySequence& key, const QString& except) const;
 
-  // These return an error if the file could not be read or cannot be written.
+  // These return an error, and change nothing, if the file could not be read or cannot be written.
+  // set() also removes the keys from the other commands that have them.
   absl::Status set(const QString& id, const Keys& keys);
-  // Removes the key from the commands that have it, except `id`.
-  absl::Status take(const QKeySequence& key, const QString& id);
   absl::Status reset(const QString& id);
   absl::Status resetAll();
 
@@ -57,7 +56,7 @@ class KeyBindings : public QObject {
 
  private:
   void Apply();
-  absl::Status Save();
+  absl::Status Change(QMap<QString, Keys> own);
   ActionRegistry* registry_;
   QString file_, error_;
   // By command id. Keys of unknown commands (of another version) stay in the file.

@@ -242,8 +242,7 @@ void KeysPage::Set(bool beside) {
   if (id.isEmpty() || key.isEmpty()) return;
   KeyBindings::Keys keys = beside ? bindings_->keysOf(id) : KeyBindings::Keys();
   keys << key;
-  absl::Status status = bindings_->take(key, id);
-  if (status.ok()) status = bindings_->set(id, keys);
+  const absl::Status status = bindings_->set(id, keys);
   edit_->setKey({});
   Say(status, tr("%1: %2").arg(NameOf(id), KeysText(keys)));
 }

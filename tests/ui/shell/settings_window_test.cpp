@@ -167,6 +167,20 @@ TEST_F(SettingsWindow, AFileByHandIsReadAndAFaultyOneIsLeftAlone) {
   }
 }
 
+TEST_F(SettingsWindow, KeysThatCannotBeSavedDoNotChange) {
+  Open(false);
+  KeyBindings* keys = window_->keyBindings();
+  ASSERT_TRUE(QDir().mkpath(keys->file()));  // a folder in the file's place
+  const auto find = QStringLiteral("edit.find"), peak = QStringLiteral("go.peak");
+  const KeyBindings::Keys of_peak = keys->keysOf(peak);
+  ASSERT_FALSE(of_peak.isEmpty());
+  EXPECT_FALSE(keys->set(find, of_peak).ok());
+  EXPECT_EQ(keys->keysOf(peak), of_peak);
+  EXPECT_EQ(Action("edit.find")->shortcuts(), QList<QKeySequence>{Key("Ctrl+F")});
+  EXPECT_FALSE(keys->resetAll().ok());
+  EXPECT_FALSE(keys->any());
+}
+
 TEST_F(SettingsWindow, ScaleAndMotionAreStored) {
   Action("help.settings")->trigger();
   auto* dialog = window_->findChild<SettingsDialog*>();

@@ -30,7 +30,7 @@
 #include "trainer/models/tokens.h"
 #include "trainer/optimizers/basics_adamw.h"
 
-namespace vramscope::trainer {
+namespace vramscope::trainer::basics_lm {
 namespace {
 
 using at::Tensor;
@@ -439,7 +439,7 @@ absl::StatusOr<std::unique_ptr<Model>> Make(std::string_view json, const ModelOp
 
 }  // namespace
 
-Family DeclareFamily_basics_lm() {
+Family Declare() {
   return {{.id = "basics",
            .title = "Basics model",
            .model_types = {"basics"},
@@ -453,4 +453,4 @@ Family DeclareFamily_basics_lm() {
           &Make};
 }
 
-}  // namespace vramscope::trainer
+}  // namespace vramscope::trainer::basics_lm

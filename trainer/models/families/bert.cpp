@@ -12,7 +12,7 @@
 #include "trainer/models/family.h"
 #include "trainer/models/tokens.h"
 
-namespace vramscope::trainer {
+namespace vramscope::trainer::bert {
 namespace {
 
 absl::StatusOr<EncoderConfig> Read(std::string_view json, const ModelOptions& options) {
@@ -248,7 +248,7 @@ absl::StatusOr<std::unique_ptr<Model>> Make(std::string_view json, const ModelOp
 
 }  // namespace
 
-Family DeclareFamily_bert() {
+Family Declare() {
   return {{.id = "bert",
            .title = "BERT, sequence classification",
            .architectures = {"BertForSequenceClassification"},
@@ -262,4 +262,4 @@ Family DeclareFamily_bert() {
           &Make};
 }
 
-}  // namespace vramscope::trainer
+}  // namespace vramscope::trainer::bert

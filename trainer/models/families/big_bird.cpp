@@ -19,7 +19,7 @@
 #include "trainer/models/family.h"
 #include "trainer/models/tokens.h"
 
-namespace vramscope::trainer {
+namespace vramscope::trainer::big_bird {
 namespace {
 
 constexpr double kPenalty = -10000.0;
@@ -561,7 +561,7 @@ absl::StatusOr<std::unique_ptr<Model>> Make(std::string_view json, const ModelOp
 
 }  // namespace
 
-Family DeclareFamily_big_bird() {
+Family Declare() {
   return {
       {.id = "big-bird",
        .title = "BigBird, sequence classification",
@@ -579,4 +579,4 @@ Family DeclareFamily_big_bird() {
       &Make};
 }
 
-}  // namespace vramscope::trainer
+}  // namespace vramscope::trainer::big_bird

@@ -15,7 +15,7 @@
 #include "trainer/models/tokens.h"
 #include "trainer/models/training_mode.h"
 
-namespace vramscope::trainer {
+namespace vramscope::trainer::distilbert {
 namespace {
 
 constexpr double kEps = 1e-12;
@@ -308,7 +308,7 @@ absl::StatusOr<std::unique_ptr<Model>> Make(std::string_view json, const ModelOp
 
 }  // namespace
 
-Family DeclareFamily_distilbert() {
+Family Declare() {
   return {{.id = "distilbert",
            .title = "DistilBERT, sequence classification",
            .architectures = {"DistilBertForSequenceClassification"},
@@ -322,4 +322,4 @@ Family DeclareFamily_distilbert() {
           &Make};
 }
 
-}  // namespace vramscope::trainer
+}  // namespace vramscope::trainer::distilbert

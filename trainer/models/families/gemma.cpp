@@ -6,7 +6,7 @@
 #include "trainer/models/decoder.h"
 #include "trainer/models/family.h"
 
-namespace vramscope::trainer {
+namespace vramscope::trainer::gemma {
 namespace {
 
 absl::StatusOr<DecoderConfig> Read(std::string_view json) {
@@ -39,7 +39,7 @@ absl::StatusOr<std::unique_ptr<Model>> Make(std::string_view json, const ModelOp
 
 }  // namespace
 
-Family DeclareFamily_gemma() {
+Family Declare() {
   return {{.id = "gemma",
            .title = "Gemma",
            .architectures = {"GemmaForCausalLM"},
@@ -49,4 +49,4 @@ Family DeclareFamily_gemma() {
           &Make};
 }
 
-}  // namespace vramscope::trainer
+}  // namespace vramscope::trainer::gemma

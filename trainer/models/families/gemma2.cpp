@@ -5,7 +5,7 @@
 #include "trainer/models/family.h"
 #include "trainer/models/gemma_layer.h"
 
-namespace vramscope::trainer {
+namespace vramscope::trainer::gemma2 {
 namespace {
 
 absl::StatusOr<GemmaConfig> Read(std::string_view json) {
@@ -30,7 +30,7 @@ absl::StatusOr<std::unique_ptr<Model>> Make(std::string_view json, const ModelOp
 
 }  // namespace
 
-Family DeclareFamily_gemma2() {
+Family Declare() {
   return {{.id = "gemma2",
            .title = "Gemma 2",
            .architectures = {"Gemma2ForCausalLM"},
@@ -42,4 +42,4 @@ Family DeclareFamily_gemma2() {
           &Make};
 }
 
-}  // namespace vramscope::trainer
+}  // namespace vramscope::trainer::gemma2

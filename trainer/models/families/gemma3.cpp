@@ -6,7 +6,7 @@
 #include "trainer/models/family.h"
 #include "trainer/models/gemma_layer.h"
 
-namespace vramscope::trainer {
+namespace vramscope::trainer::gemma3 {
 namespace {
 
 absl::StatusOr<GemmaConfig> Read(std::string_view json) {
@@ -36,7 +36,7 @@ absl::StatusOr<std::unique_ptr<Model>> Make(std::string_view json, const ModelOp
 
 }  // namespace
 
-Family DeclareFamily_gemma3() {
+Family Declare() {
   return {{.id = "gemma3",
            .title = "Gemma 3, text",
            .architectures = {"Gemma3ForCausalLM"},
@@ -47,4 +47,4 @@ Family DeclareFamily_gemma3() {
           &Make};
 }
 
-}  // namespace vramscope::trainer
+}  // namespace vramscope::trainer::gemma3

@@ -13,7 +13,7 @@
 #include "trainer/models/parts.h"
 #include "trainer/models/training_mode.h"
 
-namespace vramscope::trainer {
+namespace vramscope::trainer::gpt2 {
 namespace {
 
 Linear::Options Conv1d(const run::ModelConfig& c, const ModelOptions& o, int64_t inputs,
@@ -286,7 +286,7 @@ absl::StatusOr<std::unique_ptr<Model>> Make(std::string_view json, const ModelOp
 
 }  // namespace
 
-Family DeclareFamily_gpt2() {
+Family Declare() {
   return {{.id = "gpt2",
            .title = "GPT-2",
            .architectures = {"GPT2LMHeadModel"},
@@ -298,4 +298,4 @@ Family DeclareFamily_gpt2() {
           &Make};
 }
 
-}  // namespace vramscope::trainer
+}  // namespace vramscope::trainer::gpt2

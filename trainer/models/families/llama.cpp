@@ -4,7 +4,7 @@
 #include "trainer/models/decoder.h"
 #include "trainer/models/family.h"
 
-namespace vramscope::trainer {
+namespace vramscope::trainer::llama {
 namespace {
 
 absl::StatusOr<std::unique_ptr<Model>> Make(std::string_view json, const ModelOptions& options) {
@@ -17,7 +17,7 @@ absl::StatusOr<std::unique_ptr<Model>> Make(std::string_view json, const ModelOp
 
 }  // namespace
 
-Family DeclareFamily_llama() {
+Family Declare() {
   return {{.id = "llama",
            .title = "Llama, Qwen2, Mistral",
            .architectures = {"LlamaForCausalLM", "Qwen2ForCausalLM", "MistralForCausalLM"},
@@ -27,4 +27,4 @@ Family DeclareFamily_llama() {
           &Make};
 }
 
-}  // namespace vramscope::trainer
+}  // namespace vramscope::trainer::llama

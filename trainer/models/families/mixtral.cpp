@@ -9,7 +9,7 @@
 #include "trainer/models/experts.h"
 #include "trainer/models/family.h"
 
-namespace vramscope::trainer {
+namespace vramscope::trainer::mixtral {
 namespace {
 
 struct MixtralConfig : DecoderConfig {
@@ -64,7 +64,7 @@ absl::StatusOr<std::unique_ptr<Model>> Make(std::string_view json, const ModelOp
 
 }  // namespace
 
-Family DeclareFamily_mixtral() {
+Family Declare() {
   return {{.id = "mixtral",
            .title = "Mixtral",
            .architectures = {"MixtralForCausalLM"},
@@ -78,4 +78,4 @@ Family DeclareFamily_mixtral() {
           &Make};
 }
 
-}  // namespace vramscope::trainer
+}  // namespace vramscope::trainer::mixtral

@@ -10,7 +10,7 @@
 #include "trainer/models/family.h"
 #include "trainer/models/training_mode.h"
 
-namespace vramscope::trainer {
+namespace vramscope::trainer::phi {
 namespace {
 
 absl::StatusOr<DecoderConfig> Read(std::string_view json) {
@@ -151,7 +151,7 @@ absl::StatusOr<std::unique_ptr<Model>> Make(std::string_view json, const ModelOp
 
 }  // namespace
 
-Family DeclareFamily_phi() {
+Family Declare() {
   return {{.id = "phi",
            .title = "Phi, Phi-1.5, Phi-2",
            .architectures = {"PhiForCausalLM"},
@@ -163,4 +163,4 @@ Family DeclareFamily_phi() {
           &Make};
 }
 
-}  // namespace vramscope::trainer
+}  // namespace vramscope::trainer::phi

@@ -9,7 +9,7 @@
 #include "trainer/models/decoder.h"
 #include "trainer/models/family.h"
 
-namespace vramscope::trainer {
+namespace vramscope::trainer::phi3 {
 namespace {
 
 absl::StatusOr<DecoderConfig> Read(std::string_view json) {
@@ -137,7 +137,7 @@ absl::StatusOr<std::unique_ptr<Model>> Make(std::string_view json, const ModelOp
 
 }  // namespace
 
-Family DeclareFamily_phi3() {
+Family Declare() {
   return {{.id = "phi3",
            .title = "Phi-3",
            .architectures = {"Phi3ForCausalLM"},
@@ -149,4 +149,4 @@ Family DeclareFamily_phi3() {
           &Make};
 }
 
-}  // namespace vramscope::trainer
+}  // namespace vramscope::trainer::phi3

@@ -7,7 +7,7 @@
 #include "trainer/models/decoder.h"
 #include "trainer/models/family.h"
 
-namespace vramscope::trainer {
+namespace vramscope::trainer::qwen3 {
 namespace {
 
 absl::StatusOr<DecoderConfig> Read(std::string_view json) {
@@ -42,7 +42,7 @@ absl::StatusOr<std::unique_ptr<Model>> Make(std::string_view json, const ModelOp
 
 }  // namespace
 
-Family DeclareFamily_qwen3() {
+Family Declare() {
   return {{.id = "qwen3",
            .title = "Qwen3",
            .architectures = {"Qwen3ForCausalLM"},
@@ -52,4 +52,4 @@ Family DeclareFamily_qwen3() {
           &Make};
 }
 
-}  // namespace vramscope::trainer
+}  // namespace vramscope::trainer::qwen3

@@ -10,7 +10,7 @@
 #include "trainer/models/experts.h"
 #include "trainer/models/family.h"
 
-namespace vramscope::trainer {
+namespace vramscope::trainer::qwen3_moe {
 namespace {
 
 struct Qwen3MoeConfig : DecoderConfig {
@@ -92,7 +92,7 @@ absl::StatusOr<std::unique_ptr<Model>> Make(std::string_view json, const ModelOp
 
 }  // namespace
 
-Family DeclareFamily_qwen3_moe() {
+Family Declare() {
   return {
       {.id = "qwen3-moe",
        .title = "Qwen3 MoE",
@@ -107,4 +107,4 @@ Family DeclareFamily_qwen3_moe() {
       &Make};
 }
 
-}  // namespace vramscope::trainer
+}  // namespace vramscope::trainer::qwen3_moe

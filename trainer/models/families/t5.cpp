@@ -20,7 +20,7 @@
 #include "trainer/models/tokens.h"
 #include "trainer/models/training_mode.h"
 
-namespace vramscope::trainer {
+namespace vramscope::trainer::t5 {
 namespace {
 
 enum class Act : uint8_t { kRelu, kGeluNew, kSilu };
@@ -449,7 +449,7 @@ absl::StatusOr<std::unique_ptr<Model>> Make(std::string_view json, const ModelOp
 
 }  // namespace
 
-Family DeclareFamily_t5() {
+Family Declare() {
   return {{.id = "t5",
            .title = "T5, mT5",
            .architectures = {"T5ForConditionalGeneration", "MT5ForConditionalGeneration"},
@@ -468,4 +468,4 @@ Family DeclareFamily_t5() {
           &Make};
 }
 
-}  // namespace vramscope::trainer
+}  // namespace vramscope::trainer::t5

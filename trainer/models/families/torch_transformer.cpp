@@ -23,7 +23,7 @@
 #include "trainer/models/multihead_attention.h"
 #include "trainer/models/training_mode.h"
 
-namespace vramscope::trainer {
+namespace vramscope::trainer::torch_transformer {
 namespace {
 
 enum class Placement : uint8_t { kNone, kEmbedded, kDecoupled };
@@ -296,7 +296,7 @@ absl::StatusOr<std::unique_ptr<Model>> Make(std::string_view json, const ModelOp
 
 }  // namespace
 
-Family DeclareFamily_torch_transformer() {
+Family Declare() {
   return {{.id = "torch_transformer",
            .title = "torch.nn.Transformer",
            .model_types = {"torch_transformer"},
@@ -310,4 +310,4 @@ Family DeclareFamily_torch_transformer() {
           &Make};
 }
 
-}  // namespace vramscope::trainer
+}  // namespace vramscope::trainer::torch_transformer

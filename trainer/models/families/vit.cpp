@@ -20,7 +20,7 @@
 #include "trainer/models/parts.h"
 #include "trainer/models/training_mode.h"
 
-namespace vramscope::trainer {
+namespace vramscope::trainer::vit {
 namespace {
 
 constexpr int64_t kChannels = 3;
@@ -322,7 +322,7 @@ absl::StatusOr<std::unique_ptr<Model>> Make(std::string_view json, const ModelOp
 
 }  // namespace
 
-Family DeclareFamily_vit() {
+Family Declare() {
   return {{.id = "vit",
            .title = "Vision Transformer (torchvision)",
            .architectures = {"VisionTransformer"},
@@ -337,4 +337,4 @@ Family DeclareFamily_vit() {
           &Make};
 }
 
-}  // namespace vramscope::trainer
+}  // namespace vramscope::trainer::vit
