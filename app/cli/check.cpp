@@ -35,9 +35,10 @@ struct Options {
   RunOptions run;
   RangeOptions range;
   ProgramOptions program;
-  std::string file, budget, context, summary, trace_path;
+  std::string file, budget, host_budget, context, summary, trace_path;
   bool json = false;
   uint64_t budget_bytes = 0;
+  std::optional<uint64_t> host_budget_bytes;
   std::optional<run::Assumption> context_said;
 };
 
@@ -75,33 +76,44 @@ absl::Status Append(const std::string& path, const std::string& text) {
   return close(fd) == 0 || !status.ok() ? status : failed();
 }
 
+// Judges the host's memory if there is a budget for it. `whole` has all processes and devices.
 // `more`: additional keys for the JSON.
-ExitCode Say(const Judged& judged, const std::string& what, const Options& options,
-             const Json& more = Json::object()) {
+ExitCode Say(const Judged& judged, const trace::Trace& whole, const std::string& what,
+             const Options& options, const Json& more = Json::object()) {
+  std::optional<JudgedHost> host;
+  if (options.host_budget_bytes) host = JudgeHost(whole, *options.host_budget_bytes);
   ExitCode printed;
   if (options.json) {
     Json json = JudgedJson(judged);
+    if (host) json["host"] = JudgedJson(*host);
     json.update(more);
     printed = PrintJson(json);
   } else {
-    printed = PrintText(JudgedText(judged) + AssumptionsText({judged.context}));
+    std::string text = JudgedText(judged);
+    if (host) text += "\n" + JudgedText(*host);
+    printed = PrintText(text + AssumptionsText({judged.context}));
   }
-  if (!options.summary.empty())
-    if (const absl::Status s = Append(options.summary, JudgedMarkdown(judged, what)); !s.ok())
-      return ReportError(s);
+  if (!options.summary.empty()) {
+    const std::string text = JudgedMarkdown(judged, host ? &*host : nullptr, what);
+    if (const absl::Status s = Append(options.summary, text); !s.ok()) return ReportError(s);
+  }
   if (printed != kDone) return printed;
+  const auto any = [&](Judged::Verdict verdict) {
+    return judged.verdict == verdict || (host && host->verdict == verdict);
+  };
+  if (any(Judged::Verdict::kOver)) return kNo;
   // An unknown result is not a "no", so it has a different exit status.
-  if (judged.verdict == Judged::Verdict::kUnknown) return kBadInput;
-  return judged.within() ? kDone : kNo;
+  return any(Judged::Verdict::kUnknown) ? kBadInput : kDone;
 }
 
 ExitCode JudgeAndSay(const std::string& file, const std::string& what,
-                     std::shared_ptr<const trace::Trace> trace, const Options& options) {
+                     std::shared_ptr<const trace::Trace> trace, const trace::Trace& whole,
+                     const Options& options) {
   const absl::StatusOr<Judged> judged =
       Judge(std::move(trace), options.budget_bytes, options.context_said);
   if (!judged.ok())
     return ReportError(file.empty() ? judged.status() : Named(file, judged.status()));
-  return Say(*judged, what, options);
+  return Say(*judged, whole, what, options);
 }
 
 // The budget applies to each process separately, so the process that needs the most memory decides.
@@ -130,7 +142,7 @@ ExitCode JudgeProgram(program::Program& seen, const program::Outcome& outcome,
   if (ended != kDone && ended != kNo) return ended;
   // A toggle had no effect, so the judged run is not the requested one.
   if (!SayUnapplied(seen.runs.front().about.toggles)) return kBadInput;
-  return Say(*most, program::ShortCommand(whole->info.title), options, {{"ranks", ranks}});
+  return Say(*most, *whole, program::ShortCommand(whole->info.title), options, {{"ranks", ranks}});
 }
 
 ExitCode CheckProgram(const Context& context, Options& options) {
@@ -158,6 +170,14 @@ ExitCode Execute(const Context& context, Options& options) {
     return kUsage;
   }
   options.budget_bytes = *budget;
+  if (!options.host_budget.empty()) {
+    const absl::StatusOr<uint64_t> bytes = run::ParseBytes(options.host_budget);
+    if (!bytes.ok()) {
+      NoteError("--host-budget: " + std::string(bytes.status().message()));
+      return kUsage;
+    }
+    options.host_budget_bytes = *bytes;
+  }
   if (!options.context.empty()) {
     const absl::StatusOr<run::Assumption> said = ParseContext(options.context);
     if (!said.ok()) {
@@ -175,9 +195,10 @@ ExitCode Execute(const Context& context, Options& options) {
           i18n::Text("check takes a FILE or a RUN (--preset, --model, --config, --set), not both"));
       return kUsage;
     }
-    const auto opened = OpenOneDevice(options.file, options.range);
-    if (!opened.ok()) return ReportError(opened.status());
-    return JudgeAndSay(options.file, DisplayName(options.file), opened->trace, options);
+    const auto whole = OpenTrace(options.file, options.range);
+    if (!whole.ok()) return ReportError(whole.status());
+    return JudgeAndSay(options.file, DisplayName(options.file), DeviceToShow(*whole).trace, **whole,
+                       options);
   }
   const absl::StatusOr<run::RunConfig> config = BuildRun(options.run, run::Backend::kPlan);
   if (!config.ok()) return ReportError(config.status());
@@ -185,7 +206,7 @@ ExitCode Execute(const Context& context, Options& options) {
   if (!result.status.ok()) return ReportError(result.status);
   if (result.trace == nullptr)
     return ReportError(absl::InternalError(i18n::Text("the run produced no trace")));
-  return JudgeAndSay("", result.trace->info.model.name, result.trace, options);
+  return JudgeAndSay("", result.trace->info.model.name, result.trace, *result.trace, options);
 }
 
 // Reports options that have no effect without the FILE, RUN or PROGRAM that they belong to. With a
@@ -225,9 +246,9 @@ ExitCode CheckOptions(const CLI::App& command, const Context& context, Options& 
 void DeclareCheck(CLI::App* command, Context& context) {
   command->footer(
       i18n::Text(
-          "Exit status: 1 if more than the budget is needed; 3 if the file does not show it (the "
-          "run ran out of memory at an allocation that the budget would have allowed, or no "
-          "reserved memory was recorded).\n") +
+          "Exit status: 1 if more than a budget is needed; 3 if the file does not show it (the run "
+          "ran out of memory at an allocation that the budget would have allowed, or reserved "
+          "memory or, for --host-budget, the driver's allocations were not recorded).\n") +
       command->get_footer());
   auto options = std::make_shared<Options>();
   command->add_option("FILE", options->file,
@@ -244,6 +265,11 @@ void DeclareCheck(CLI::App* command, Context& context) {
       ->add_option("--budget", options->budget,
                    "maximum GPU memory, such as 24GiB; default for a RUN or a program with "
                    "--device: the memory of that GPU")
+      ->type_name("SIZE");
+  command
+      ->add_option("--host-budget", options->host_budget,
+                   "maximum page-locked and managed memory of the host, of all processes together, "
+                   "such as 64GiB; pageable memory is not counted")
       ->type_name("SIZE");
   command
       ->add_option("--context", options->context,

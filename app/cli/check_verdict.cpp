@@ -228,15 +228,81 @@ Json JudgedJson(const Judged& judged) {
   return json;
 }
 
-std::string JudgedMarkdown(const Judged& judged, const std::string& what) {
+JudgedHost JudgeHost(const trace::Trace& trace, uint64_t budget) {
+  JudgedHost host{.memory = analysis::HostMemoryOf(trace), .budget = budget};
+  if (!host.memory.recorded)
+    host.verdict = Judged::Verdict::kUnknown;
+  else if (host.memory.peak > budget)
+    host.verdict = Judged::Verdict::kOver;
+  return host;
+}
+
+std::string VerdictText(const JudgedHost& host) {
+  const std::string needed = FormatBytes(host.memory.peak), budget = FormatBytes(host.budget);
+  switch (host.verdict) {
+    case Judged::Verdict::kWithin:
+      return i18n::Format(
+          "host memory within the budget: needs {} (page-locked and managed), budget {}: {} to "
+          "spare\n",
+          needed, budget, FormatBytes(host.budget - host.memory.peak));
+    case Judged::Verdict::kOver:
+      return i18n::Format(
+          "host memory over the budget: needs {} (page-locked and managed), budget {}: {} too "
+          "much\n",
+          needed, budget, FormatBytes(host.memory.peak - host.budget));
+    case Judged::Verdict::kUnknown:
+      break;
+  }
+  return i18n::Text(
+      "unknown whether the host's memory fits: the driver's allocations were not recorded (plan or "
+      "record the program with its activities)\n");
+}
+
+std::string JudgedText(const JudgedHost& host) {
+  std::string text = VerdictText(host);
+  if (host.memory.sites.empty()) return text;
+  Table table({{i18n::Text("Host memory, by operator")},
+               {i18n::Text("Bytes"), Table::kRight},
+               {i18n::Text("Blocks"), Table::kRight}});
+  for (size_t i = 0; i < std::min(kSites, host.memory.sites.size()); ++i) {
+    const analysis::HostMemory::Site& site = host.memory.sites[i];
+    table.Row({Printable(site.name), FormatBytes(site.bytes), Count(site.count)});
+  }
+  return text + "\n" + table.Text();
+}
+
+Json JudgedJson(const JudgedHost& host) {
+  Json json{{"budget", host.budget},
+            {"within_budget", Json()},
+            {"needed", Json()},
+            {"peak_ns", Json()},
+            {"sites", Json::array()}};
+  if (host.verdict == Judged::Verdict::kUnknown) return json;
+  json["within_budget"] = host.verdict == Judged::Verdict::kWithin;
+  json["needed"] = host.memory.peak;
+  json["peak_ns"] = host.memory.peak_ns;
+  for (size_t i = 0; i < std::min(kSites, host.memory.sites.size()); ++i)
+    json["sites"].push_back({{"name", host.memory.sites[i].name},
+                             {"bytes", host.memory.sites[i].bytes},
+                             {"count", host.memory.sites[i].count}});
+  return json;
+}
+
+std::string JudgedMarkdown(const Judged& judged, const JudgedHost* host, const std::string& what) {
   const i18n::InEnglish english;
   const analysis::Summary& summary = judged.summary;
-  const std::string_view mark = judged.within() ? "&#x2705;" : "&#x274C;";
+  const bool host_fits = host == nullptr || host->verdict == Judged::Verdict::kWithin;
+  const std::string_view mark = judged.within() && host_fits ? "&#x2705;" : "&#x274C;";
   std::string verdict = VerdictText(judged);
   verdict.pop_back();  // the final newline
   std::string text = fmt::format("### {} GPU memory: {}\n\n{} ({}, {}).\n\n", mark, Cell(what),
                                  Cell(verdict), Cell(judged.trace->info.device.name),
                                  judged.trace->info.measured ? "measured" : "planned");
+  if (host != nullptr) {
+    std::string of_host = VerdictText(*host);
+    of_host.pop_back();
+    text += Cell(of_host) + ".\n\n";
+  }
   if (summary.peak.allocated == 0) return text;
   text +=
       fmt::format("At the peak, {} allocated, {}:\n\n| Category | Bytes | Share |\n|---|--:|--:|\n",

@@ -16,6 +16,7 @@
 
 #include "app/cli/command.h"
 #include "profiler/analysis/analysis.h"
+#include "profiler/analysis/host_memory.h"
 #include "profiler/run/check_run.h"
 #include "profiler/trace/trace.h"
 
@@ -46,10 +47,23 @@ struct Judged {
 absl::StatusOr<Judged> Judge(std::shared_ptr<const trace::Trace> trace, uint64_t budget,
                              const std::optional<run::Assumption>& context);
 
+// The same for page-locked and managed memory of the host.
+struct JudgedHost {
+  analysis::HostMemory memory;
+  uint64_t budget = 0;
+  // kUnknown: the driver's allocations were not recorded.
+  Judged::Verdict verdict = Judged::Verdict::kWithin;
+};
+// `trace`: with all processes and devices.
+JudgedHost JudgeHost(const trace::Trace& trace, uint64_t budget);
+std::string VerdictText(const JudgedHost& host);  // one line
+std::string JudgedText(const JudgedHost& host);   // with what is allocated at the peak
+Json JudgedJson(const JudgedHost& host);
+
 std::string VerdictText(const Judged& judged);  // one line
 std::string JudgedText(const Judged& judged);   // with what is allocated at the peak
 Json JudgedJson(const Judged& judged);
-// A section about `what` for the summary of a CI job; in English.
-std::string JudgedMarkdown(const Judged& judged, const std::string& what);
+// A section about `what` for the summary of a CI job; in English. `host` may be null.
+std::string JudgedMarkdown(const Judged& judged, const JudgedHost* host, const std::string& what);
 
 }  // namespace vramscope::cli

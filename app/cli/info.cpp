@@ -14,6 +14,7 @@
 #include "app/cli/input.h"
 #include "app/cli/summary.h"
 #include "profiler/analysis/analysis.h"
+#include "profiler/analysis/host_memory.h"
 #include "profiler/base/i18n.h"
 #include "profiler/inference/rules.h"
 #include "profiler/run/saturating.h"
@@ -149,6 +150,13 @@ Json CopiedJson(const trace::Trace& trace) {
           {"device_to_host", to_host},
           {"device_to_device", within},
           {"peer", peer}};
+}
+
+// null where the driver's allocations were not recorded.
+Json HostMemoryJson(const trace::Trace& trace) {
+  const analysis::HostMemory host = analysis::HostMemoryOf(trace);
+  if (!host.recorded) return Json();
+  return {{"peak", host.peak}, {"peak_ns", host.peak_ns}};
 }
 
 Json ProcessesJson(const trace::Trace& trace) {
@@ -319,6 +327,7 @@ Json InfoJson(const std::shared_ptr<const trace::Trace>& whole) {
   json["ranks"] = CountRanks(trace);
   json["processes"] = ProcessesJson(trace);
   json["copied"] = CopiedJson(trace);
+  json["host_memory"] = HostMemoryJson(trace);
   json["stacks"] = trace.stacks.size() - 1;
   json["source"] = trace.info.source;
   json["alloc_conf"] = trace.info.alloc_conf;
@@ -468,6 +477,9 @@ std::string InfoText(const std::string& file, const std::shared_ptr<const trace:
                                     : i18n::Format("{} blocks are", Count(CountOlder(trace)))));
   }
   if (trace.activities.size() > 0) line(TEXT_MARK("work"), WorkText(trace));
+  if (const analysis::HostMemory host = analysis::HostMemoryOf(trace); host.peak > 0)
+    line(TEXT_MARK("host memory"),
+         i18n::Format("at most {} page-locked and managed", run::FormatBytes(host.peak)));
   if (const size_t ranks = CountRanks(trace); ranks > 1)
     line(TEXT_MARK("ranks"), fmt::format("{}", ranks));
   for (const auto& [what, column] :

@@ -250,6 +250,18 @@ TEST_F(CliRecording, DiffOfRequestsTakesPipes) {
   }
 }
 
+TEST_F(CliRecording, CheckDoesNotKnowTheHostsMemoryWithoutTheDriversAllocations) {
+  const std::string file = Write("s.json", {});
+  const json judged =
+      Json({"check", file, "--budget", "100GiB", "--host-budget", "1GiB", "--json"}, 3);
+  EXPECT_EQ(judged["within_budget"], true);
+  EXPECT_TRUE(judged["host"]["within_budget"].is_null());
+  EXPECT_TRUE(judged["host"]["needed"].is_null());
+  EXPECT_EQ(RunVramscope({"check", file, "--budget", "1KiB", "--host-budget", "1GiB"}).status, 1)
+      << "the GPU's memory decides";
+  EXPECT_EQ(RunVramscope({"check", file, "--budget", "100GiB", "--host-budget", "x"}).status, 2);
+}
+
 TEST_F(CliRecording, CheckSaysWhereARunRanOutOfMemory) {
   const std::string file = Write("s.json", {.oom = true});
   const json small = Json({"check", file, "--context", "0", "--budget", "60MiB", "--json"}, 1);

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
-#include <unordered_map>
 #include <utility>
 
+#include "profiler/analysis/host_memory.h"
 #include "profiler/base/i18n.h"
 #include "profiler/trace/device_counters.h"
 #include "profiler/trace/one_device.h"
@@ -57,43 +57,22 @@ uint64_t Series::At(int64_t time_ns) const {
 std::vector<Series> SeriesOf(const trace::Trace& t) {
   const trace::ActivityTable& a = t.activities;
   std::map<std::pair<uint8_t, uint32_t>, std::shared_ptr<analysis::MemoryCurves>> counters;
-  struct Space {
-    std::shared_ptr<analysis::MemoryCurves> curve = Empty();
-    uint64_t live = 0;
-    std::unordered_map<uint64_t, uint64_t> bytes;  // by address
-  };
-  std::map<MemorySpace, Space> spaces;
   for (uint32_t row = 0; row < a.size(); ++row) {
-    const ActivityKind kind = a.kind[row];
-    if (kind == ActivityKind::kCounter) {
-      auto& curve = counters[{a.device[row], a.name[row].value}];
-      if (curve == nullptr) curve = Empty();
-      Put(*curve, a.begin_ns[row], a.bytes[row]);
-    }
-    if (kind != ActivityKind::kDriverAlloc && kind != ActivityKind::kDriverFree) continue;
-    if (a.to[row] == MemorySpace::kDevice || a.to[row] == MemorySpace::kUnknown) continue;
-    Space& space = spaces[a.to[row]];
-    if (kind == ActivityKind::kDriverAlloc) {
-      space.live += a.bytes[row];
-      space.bytes[a.address[row]] = a.bytes[row];
-    } else {
-      // A free without a size frees the bytes of its allocation.
-      const auto known = space.bytes.find(a.address[row]);
-      uint64_t freed = a.bytes[row];
-      if (freed == 0 && known != space.bytes.end()) freed = known->second;
-      if (known != space.bytes.end()) space.bytes.erase(known);
-      space.live -= std::min(space.live, freed);
-    }
-    Put(*space.curve, a.begin_ns[row], space.live);
+    if (a.kind[row] != ActivityKind::kCounter) continue;
+    auto& curve = counters[{a.device[row], a.name[row].value}];
+    if (curve == nullptr) curve = Empty();
+    Put(*curve, a.begin_ns[row], a.bytes[row]);
   }
   std::vector<Series> out;
-  for (auto& [of, space] : spaces) {
-    Series s = Finish(std::move(space.curve));
+  for (const analysis::HostMemory::Curve& of : analysis::HostMemoryOf(t).curves) {
+    auto curve = Empty();
+    for (size_t i = 0; i < of.time_ns.size(); ++i) Put(*curve, of.time_ns[i], of.bytes[i]);
+    Series s = Finish(std::move(curve));
     s.bytes = true;
     s.little = s.highest < kLittleBytes;
-    s.key = fmt::format("memory/{}", trace::Name(of));
-    s.title = i18n::Format("{} {}memory", i18n::Text(trace::Name(of)),
-                           of == MemorySpace::kPinned ? i18n::Text("host ") : "");
+    s.key = fmt::format("memory/{}", trace::Name(of.space));
+    s.title = i18n::Format("{} {}memory", i18n::Text(trace::Name(of.space)),
+                           of.space == MemorySpace::kPinned ? i18n::Text("host ") : "");
     s.about = i18n::Format("allocated from the driver · at most {}", FormatBytes(s.highest));
     out.push_back(std::move(s));
   }

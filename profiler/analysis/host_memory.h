@@ -1,0 +1,44 @@
+// Page-locked (pinned) and managed memory of the host that the programs of a trace allocated from
+// CUDA: its curves, its peak, and the operators that allocated it. Pageable memory is not part of
+// it, because CUDA does not see it. The sizes are those of the driver's calls: PyTorch's host
+// allocator rounds each allocation up to a power of two and keeps it when the tensor is freed.
+//
+//   const HostMemory host = HostMemoryOf(trace);
+//   if (host.recorded) Show(host.peak, host.peak_ns);
+//
+// Known if the driver's allocations were recorded (CUPTI; not in a plan with --no-activities).
+// Pure; thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "profiler/trace/activity.h"
+#include "profiler/trace/trace.h"
+
+namespace vramscope::analysis {
+
+struct HostMemory {
+  struct Curve {
+    trace::MemorySpace space = trace::MemorySpace::kPinned;
+    std::vector<int64_t> time_ns;  // of each change
+    std::vector<uint64_t> bytes;   // from that time on
+  };
+  // What was allocated at the peak by one operator or, where the operator is unknown, by one
+  // library or API call.
+  struct Site {
+    std::string name;
+    uint64_t bytes = 0, count = 0;
+  };
+  bool recorded = false;      // whether the trace contains the driver's allocations
+  std::vector<Curve> curves;  // one for each space that occurs
+  uint64_t peak = 0;          // the highest sum over all processes and spaces
+  int64_t peak_ns = 0;
+  std::vector<Site> sites;  // most bytes first
+};
+
+// Reads every activity twice.
+HostMemory HostMemoryOf(const trace::Trace& trace);
+
+}  // namespace vramscope::analysis

@@ -1,0 +1,118 @@
+// Host memory that the driver allocated: curves, peak and sites of made activities, against figures
+// written by hand.
+#include "profiler/analysis/host_memory.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "profiler/trace/processes.h"
+
+namespace vramscope::analysis {
+namespace {
+
+using trace::Activity;
+using trace::ActivityKind;
+using trace::MemorySpace;
+
+class Maker : public trace::Trace {
+ public:
+  Maker() { strings = {""}; }
+  trace::StringId Name(const std::string& text) {
+    strings.push_back(text);
+    return {static_cast<uint32_t>(strings.size() - 1)};
+  }
+  void Allocate(uint64_t address, uint64_t bytes, const std::string& op = "",
+                MemorySpace space = MemorySpace::kPinned, uint64_t process = 0) {
+    const uint64_t correlation = (process << trace::kCorrelationShift) | ++calls_;
+    activities.Append({.kind = ActivityKind::kRuntimeCall,
+                       .name = Name("cudaHostAlloc"),
+                       .op = Name(op),
+                       .correlation = correlation,
+                       .begin_ns = Now(),
+                       .end_ns = now_});
+    activities.Append({.kind = ActivityKind::kDriverAlloc,
+                       .to = space,
+                       .correlation = correlation,
+                       .address = address,
+                       .bytes = bytes,
+                       .begin_ns = now_,
+                       .end_ns = now_});
+  }
+  // As CUPTI may report it: without a size and a kind of memory.
+  void Free(uint64_t address, uint64_t process = 0) {
+    activities.Append({.kind = ActivityKind::kDriverFree,
+                       .correlation = (process << trace::kCorrelationShift) | ++calls_,
+                       .address = address,
+                       .begin_ns = Now(),
+                       .end_ns = now_});
+  }
+
+ private:
+  int64_t Now() { return now_ += 10; }
+  int64_t now_ = 0;
+  uint64_t calls_ = 0;
+};
+
+TEST(HostMemory, IsUnknownWithoutTheDriversAllocations) {
+  const HostMemory host = HostMemoryOf(Maker());
+  EXPECT_FALSE(host.recorded);
+  EXPECT_EQ(host.peak, 0u);
+  EXPECT_TRUE(host.curves.empty());
+}
+
+TEST(HostMemory, MemoryOfTheDeviceIsNotOfTheHost) {
+  Maker t;
+  t.Allocate(0x1000, 500, "aten::empty", MemorySpace::kDevice);
+  t.Free(0x1000);
+  const HostMemory host = HostMemoryOf(t);
+  EXPECT_TRUE(host.recorded);
+  EXPECT_EQ(host.peak, 0u);
+  EXPECT_TRUE(host.sites.empty());
+}
+
+TEST(HostMemory, ThePeakIsOfAllSpacesTogetherWithWhatAllocatedIt) {
+  Maker t;
+  t.Allocate(0x1000, 100, "aten::_pin_memory");       // at 10
+  t.Allocate(0x2000, 30, "", MemorySpace::kManaged);  // at 20
+  t.Allocate(0x3000, 100, "aten::_pin_memory");       // at 30: the peak
+  t.Free(0x1000);                                     // at 40
+  t.Allocate(0x4000, 50, "aten::copy_");              // at 50
+  const HostMemory host = HostMemoryOf(t);
+  EXPECT_EQ(host.peak, 230u);
+  EXPECT_EQ(host.peak_ns, 30);
+  ASSERT_EQ(host.sites.size(), 2u);
+  EXPECT_EQ(host.sites[0].name, "aten::_pin_memory");
+  EXPECT_EQ(host.sites[0].bytes, 200u);
+  EXPECT_EQ(host.sites[0].count, 2u);
+  EXPECT_EQ(host.sites[1].name, "cudaHostAlloc") << "the call, where the operator is unknown";
+  EXPECT_EQ(host.sites[1].bytes, 30u);
+  ASSERT_EQ(host.curves.size(), 2u);
+  EXPECT_EQ(host.curves[0].space, MemorySpace::kPinned);
+  EXPECT_EQ(host.curves[0].bytes, (std::vector<uint64_t>{100, 200, 100, 150}));
+  EXPECT_EQ(host.curves[0].time_ns, (std::vector<int64_t>{10, 30, 40, 50}));
+  EXPECT_EQ(host.curves[1].bytes, (std::vector<uint64_t>{30}));
+}
+
+TEST(HostMemory, ProcessesHaveAddressesOfTheirOwn) {
+  Maker t;
+  t.Allocate(0x1000, 100, "a", MemorySpace::kPinned, 1);
+  t.Allocate(0x1000, 70, "b", MemorySpace::kPinned, 2);
+  t.Free(0x1000, 1);
+  const HostMemory host = HostMemoryOf(t);
+  EXPECT_EQ(host.peak, 170u);
+  EXPECT_EQ(host.curves[0].bytes, (std::vector<uint64_t>{100, 170, 70}));
+}
+
+TEST(HostMemory, AnAddressThatIsAllocatedAgainWasFreed) {
+  Maker t;
+  t.Allocate(0x1000, 100);
+  t.Allocate(0x1000, 70);
+  t.Free(0x9000);  // of an allocation from before the recording
+  const HostMemory host = HostMemoryOf(t);
+  EXPECT_EQ(host.peak, 100u);
+  EXPECT_EQ(host.curves[0].bytes.back(), 70u);
+}
+
+}  // namespace
+}  // namespace vramscope::analysis
