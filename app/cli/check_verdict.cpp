@@ -242,12 +242,12 @@ std::string VerdictText(const JudgedHost& host) {
   switch (host.verdict) {
     case Judged::Verdict::kWithin:
       return i18n::Format(
-          "host memory within the budget: needs {} (page-locked and managed), budget {}: {} to "
+          "host memory within the budget: needs {} (pinned and managed), budget {}: {} to "
           "spare\n",
           needed, budget, FormatBytes(host.budget - host.memory.peak));
     case Judged::Verdict::kOver:
       return i18n::Format(
-          "host memory over the budget: needs {} (page-locked and managed), budget {}: {} too "
+          "host memory over the budget: needs {} (pinned and managed), budget {}: {} too "
           "much\n",
           needed, budget, FormatBytes(host.memory.peak - host.budget));
     case Judged::Verdict::kUnknown:

@@ -47,7 +47,7 @@ struct Judged {
 absl::StatusOr<Judged> Judge(std::shared_ptr<const trace::Trace> trace, uint64_t budget,
                              const std::optional<run::Assumption>& context);
 
-// The same for page-locked and managed memory of the host.
+// The same for pinned and managed memory of the host.
 struct JudgedHost {
   analysis::HostMemory memory;
   uint64_t budget = 0;

@@ -479,7 +479,7 @@ std::string InfoText(const std::string& file, const std::shared_ptr<const trace:
   if (trace.activities.size() > 0) line(TEXT_MARK("work"), WorkText(trace));
   if (const analysis::HostMemory host = analysis::HostMemoryOf(trace); host.peak > 0)
     line(TEXT_MARK("host memory"),
-         i18n::Format("at most {} page-locked and managed", run::FormatBytes(host.peak)));
+         i18n::Format("at most {} pinned and managed", run::FormatBytes(host.peak)));
   if (const size_t ranks = CountRanks(trace); ranks > 1)
     line(TEXT_MARK("ranks"), fmt::format("{}", ranks));
   for (const auto& [what, column] :

@@ -264,8 +264,8 @@ absl::StatusOr<ProgramEnvironment> ProgramEnvironments::Get(const std::string& p
                                                             const std::string& version) const {
   ProgramEnvironment environment{.folder = FolderOf(package, version)};
   std::error_code none;
-  environment.kept = fs::is_directory(environment.folder, none);
-  if (!environment.kept) {
+  environment.existed = fs::is_directory(environment.folder, none);
+  if (!environment.existed) {
     Note(i18n::Format("making the environment of {}=={} with pip: {}", package, version,
                       environment.folder));
     const absl::Status made = Make(package + "==" + version, environment.folder);

@@ -20,7 +20,7 @@ namespace vramscope::cli {
 
 struct ProgramEnvironment {
   std::string folder;
-  bool kept = false;                  // it already existed: pip was not started
+  bool existed = false;               // it already existed: pip was not started
   std::vector<std::string> packages;  // "transformers==4.51.0"; empty: the program already has them
 };
 

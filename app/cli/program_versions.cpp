@@ -181,7 +181,7 @@ class VersionPlans {
     for (const VersionRow& row : rows_) {
       Json one = {{"version", row.version},
                   {"environment", row.environment.folder},
-                  {"kept", row.environment.kept},
+                  {"kept", row.environment.existed},
                   {"packages", row.environment.packages}};
       const auto figure = [&](uint64_t PlanFigures::*of) {
         return row.figures ? Json(*row.figures.*of) : Json();

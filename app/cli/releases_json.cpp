@@ -30,15 +30,15 @@ Json ReleasesJson(const replay::Releases& releases) {
           {"releases", std::move(list)}};
 }
 
-Json GpuJson(const replay::Card& card) {
-  if (card.source == replay::Card::Source::kUnknown) return nullptr;
-  return {{"bytes", card.bytes},
-          {"source", std::string(replay::Name(card.source))},
-          {"inferred", card.inferred()},
-          {"at_least", card.at_least},
-          {"less_than", card.less_than == 0 ? Json() : Json(card.less_than)},
-          {"seen", card.seen},
-          {"evidence", card.evidence.empty() ? Json() : Json(card.evidence)}};
+Json GpuJson(const replay::Card& gpu) {
+  if (gpu.source == replay::Card::Source::kUnknown) return nullptr;
+  return {{"bytes", gpu.bytes},
+          {"source", std::string(replay::Name(gpu.source))},
+          {"inferred", gpu.inferred()},
+          {"at_least", gpu.at_least},
+          {"less_than", gpu.less_than == 0 ? Json() : Json(gpu.less_than)},
+          {"seen", gpu.seen},
+          {"evidence", gpu.evidence.empty() ? Json() : Json(gpu.evidence)}};
 }
 
 }  // namespace vramscope::cli

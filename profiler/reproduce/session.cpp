@@ -68,8 +68,7 @@ absl::StatusOr<run::RunConfig> Session::PlannedAs(const ExperimentRun& run,
 size_t Session::Need(const run::RunConfig& config, const std::string& what) {
   const auto [row, added] = by_config_.try_emplace(run::ToJson(config), runs_.size());
   if (added) {
-    runs_.push_back(
-        {.config = config, .what = what, .status = {}, .quantities = {}, .picture = {}});
+    runs_.push_back({.config = config, .what = what, .status = {}, .quantities = {}, .svg = {}});
   }
   return row->second;
 }
@@ -172,7 +171,7 @@ void Session::Finished(size_t id, const absl::Status& status, const trace::Trace
   if (told) {
     run.quantities = QuantitiesOf(*trace);
     if (run.quantities.Of("out_of_memory").value_or(0) > 0) run.status = absl::OkStatus();
-    if (options_.pictures) run.picture = exporters::MemorySvg(*trace);
+    if (options_.pictures) run.svg = exporters::MemorySvg(*trace);
   } else if (status.ok()) {
     run.status = absl::InternalError(i18n::Text("the run produced no trace"));
   }
@@ -270,8 +269,7 @@ std::string Session::ChartOf(const Experiment& experiment) const {
     const absl::StatusOr<run::RunConfig> config = PlannedAs(run, OpenValues());
     if (!config.ok()) continue;
     const auto row = by_config_.find(run::ToJson(*config));
-    if (row != by_config_.end() && !runs_[row->second].picture.empty())
-      return runs_[row->second].picture;
+    if (row != by_config_.end() && !runs_[row->second].svg.empty()) return runs_[row->second].svg;
   }
   return "";
 }

@@ -73,7 +73,7 @@ class Session {
     RunState state = RunState::kWaiting;
     absl::Status status;
     Quantities quantities;
-    std::string picture;
+    std::string svg;
   };
   struct Search {
     size_t solved = 0;  // index in solved_

@@ -128,6 +128,24 @@ class Counters(Program):
         self.assertTrue([a for a in answer["assumptions"] if "after the first 4096" in a["what"]])
 
 
+class HostMemory(Program):
+    """Pinned memory of a program, by the driver's allocations: 20 MB and two batches of 256 kB, one
+    after the other."""
+
+    def check(self, budget, status):
+        command = [VRAMSCOPE, "check", "--budget", "24GiB", "--host-budget", budget, "--json", "--", PYTHON, os.path.join(HERE, "programs", "pinned.py")]
+        result = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, timeout=900)
+        self.assertEqual(result.returncode, status, result.stderr[-4000:])
+        return json.loads(result.stdout)["host"]
+
+    def test_the_budget_decides(self):
+        host = self.check("33MiB", 0)
+        self.assertEqual(host["needed"], (32 << 20) + (256 << 10))
+        self.assertEqual(host["sites"], [{"name": "aten::_pin_memory", "bytes": host["needed"], "count": 2}])
+        self.assertTrue(host["within_budget"])
+        self.assertFalse(self.check("32MiB", 1)["within_budget"])
+
+
 class SleepMode(Program):
     def test_sleep_mode(self):
         """Memory of cuMemCreate in a pool of the program, released while its addresses stay

@@ -45,7 +45,7 @@ auto Tie(const Event& e) {
   return std::tie(e.kind, e.bytes, e.category, e.detail, e.thread, e.stream);
 }
 auto Tie(const TapeWork& w) {
-  return std::tie(w.move, w.duration_ns, w.told, w.waits, w.call.kind);
+  return std::tie(w.move, w.duration_ns, w.reported, w.waits, w.call.kind);
 }
 auto Tie(const trace::Activity& a) {
   return std::tie(a.kind, a.thread, a.stream, a.from, a.to, a.bytes);

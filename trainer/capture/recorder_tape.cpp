@@ -67,7 +67,7 @@ void Recorder::OnDeviceWork(const DeviceWork& work, const Event* like) {
                              .end_ns = work.call_end_ns};
   if (Tape* tape = impl_->tape; tape != nullptr && work.moved && !tape->works.empty()) {
     TapeWork& last = tape->works.back();
-    last.told = true;
+    last.reported = true;
     last.waits = work.waits;
     last.what = what;
     last.call = call;

@@ -24,7 +24,7 @@ struct TapeWork {
   int64_t duration_ns = 0;
   // The device work of the move, if reported (Recorder::OnDeviceWork). Times and correlation are
   // made anew when it is played; of the call, only kind and name are used.
-  bool told = false;
+  bool reported = false;
   bool waits = false;
   trace::Activity what, call;
 };

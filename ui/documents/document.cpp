@@ -37,6 +37,12 @@ size_t History::Find(const run::RunConfig& config) const {
   return kNone;
 }
 
+void History::SetNotes(size_t at, const NoteList& notes) {
+  HistoryEntry& entry = entries_[at];
+  entry.notes = static_cast<uint32_t>(notes.size());
+  entry.note_texts = FirstTexts(notes);
+}
+
 size_t History::FindFigures(const HistoryEntry& of) const {
   for (size_t i = entries_.size(); i-- > 0;)
     if (entries_[i].peak_allocated == of.peak_allocated &&

@@ -57,6 +57,7 @@ struct HistoryEntry {
   double step_ms = 0;  // 0: unknown
   uint32_t notes = 0;  // number of notes on the result when last counted
   int64_t when_unix_s = 0;
+  std::string note_texts = {};  // the texts of the first notes, one a line
 };
 
 class History {
@@ -74,7 +75,7 @@ class History {
   void GoTo(size_t at);
   // Index of the newest entry with this configuration; kNone: none.
   size_t Find(const run::RunConfig& config) const;
-  void SetNotes(size_t at, size_t notes) { entries_[at].notes = static_cast<uint32_t>(notes); }
+  void SetNotes(size_t at, const NoteList& notes);
   void SetFile(size_t at, std::string file) { entries_[at].file = std::move(file); }
   // Index of the newest entry with the same figures; kNone: none.
   size_t FindFigures(const HistoryEntry& of) const;

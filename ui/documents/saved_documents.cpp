@@ -129,10 +129,15 @@ program::Request ProgramOf(const Json& object) {
 }
 
 Json EntryJson(const HistoryEntry& entry) {
-  return {{"change", entry.change},    {"config", ConfigText(entry.config)},
-          {"file", entry.file},        {"peak_allocated", entry.peak_allocated},
-          {"step_ms", entry.step_ms},  {"peak_reserved", entry.peak_reserved},
-          {"when", entry.when_unix_s}, {"notes", entry.notes}};
+  return {{"change", entry.change},
+          {"config", ConfigText(entry.config)},
+          {"file", entry.file},
+          {"peak_allocated", entry.peak_allocated},
+          {"step_ms", entry.step_ms},
+          {"peak_reserved", entry.peak_reserved},
+          {"when", entry.when_unix_s},
+          {"notes", entry.notes},
+          {"note_texts", entry.note_texts}};
 }
 
 std::optional<HistoryEntry> EntryOf(const Json& object) {
@@ -146,7 +151,8 @@ std::optional<HistoryEntry> EntryOf(const Json& object) {
                       .peak_reserved = Unsigned(object, "peak_reserved", 0, INT64_MAX),
                       .step_ms = Number(object, "step_ms"),
                       .notes = static_cast<uint32_t>(Unsigned(object, "notes", 0, kMostNotes)),
-                      .when_unix_s = Whole(object, "when", 0)};
+                      .when_unix_s = Whole(object, "when", 0),
+                      .note_texts = NoteText(Text(object, "note_texts"))};
 }
 
 std::optional<SavedDocument> DocumentOf(const Json& object) {

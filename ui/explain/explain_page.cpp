@@ -28,7 +28,7 @@ ExplainContext::TimeSource ExplainContext::time_source() const {
   return has_range() ? TimeSource::kRange : TimeSource::kPeak;
 }
 
-trace::EventIndex ExplainContext::moment() const {
+trace::EventIndex ExplainContext::shownEvent() const {
   if (digest == nullptr) return 0;
   const analysis::MemoryCurves& c = *digest->curves;
   switch (time_source()) {

@@ -38,7 +38,7 @@ struct ExplainContext {
   bool has_range() const { return range.first < range.second; }
   // The event that pages describe: at the cursor, unless it is outside the selected range;
   // otherwise at the peak of the range or of the trace. A snapshot has only one event.
-  trace::EventIndex moment() const;
+  trace::EventIndex shownEvent() const;
   enum class TimeSource { kCursor, kRange, kPeak, kState };
   TimeSource time_source() const;
 };

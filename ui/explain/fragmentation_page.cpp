@@ -99,7 +99,7 @@ void FragmentationPage::Refresh(int changes) {
   if (changes & kSelection) map_->setSelection(context_.selection);
   if (!(changes & (kDocument | kTimeChanged | kRange))) return;
   Ask([this, digest = context_.digest,
-       event = context_.moment()](const JobToken& token) -> std::function<void()> {
+       event = context_.shownEvent()](const JobToken& token) -> std::function<void()> {
     auto found = std::make_shared<Found>();
     const trace::Trace& trace = *digest->trace;
     found->digest = digest;

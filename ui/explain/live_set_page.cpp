@@ -141,7 +141,7 @@ void LiveSetPage::AskAgain() {
   question_.by = By();
   // A new sort order or filter does not change the live set.
   std::shared_ptr<const analysis::LiveSet> known;
-  const trace::EventIndex event = context_.moment();
+  const trace::EventIndex event = context_.shownEvent();
   if (model_->rows() != nullptr && shown_of_ == context_.digest &&
       model_->rows()->set().context.event == event)
     known = model_->rows()->shared_set();

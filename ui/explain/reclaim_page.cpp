@@ -20,7 +20,7 @@ ReclaimPage::ReclaimPage(const ExplainContext* context, QWidget* parent)
                            tr("Compute for the time under the cursor (or the peak), not for the "
                               "time with the most reserved and unused memory"));
   at_cursor_->setObjectName(QStringLiteral("reclaimAtCursor"));
-  connect(at_cursor_, &QToolButton::clicked, this, [this] { Compute(context_.moment()); });
+  connect(at_cursor_, &QToolButton::clicked, this, [this] { Compute(context_.shownEvent()); });
   QToolButton* most = QuietButton(
       tr("Most unused"), tr("Compute for the time with the most reserved and unused memory"));
   connect(most, &QToolButton::clicked, this, [this] { Compute(MostUnusedOfRange()); });

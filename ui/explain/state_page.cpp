@@ -87,7 +87,7 @@ void StatePage::Refresh(int changes) {
   if (changes & kSelection) map_->setSelection(context_.selection);
   if (!(changes & (kDocument | kTimeChanged | kRange))) return;
   Ask([this, digest = context_.digest,
-       event = context_.moment()](const JobToken& token) -> std::function<void()> {
+       event = context_.shownEvent()](const JobToken& token) -> std::function<void()> {
     auto found = std::make_shared<Found>();
     const trace::Trace& trace = *digest->trace;
     found->digest = digest;

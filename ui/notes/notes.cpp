@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <string_view>
 #include <utility>
 
 #include "profiler/base/i18n.h"
@@ -33,6 +34,13 @@ std::optional<std::string> Text(const Json& object, const char* key) {
   const auto& text = found->get_ref<const std::string&>();
   if (text.size() > kMostNoteText) return std::nullopt;
   return text;
+}
+
+// Length of the longest prefix of at most `most` bytes that ends between UTF-8 characters.
+size_t CutLength(std::string_view text, size_t most) {
+  if (text.size() <= most) return text.size();
+  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0) == 0x80) --most;
+  return most;
 }
 
 uint32_t RowsOf(const trace::Trace& trace, query::ThingKind kind) {
@@ -77,11 +85,24 @@ std::optional<Note> NoteOf(const Json& object, const trace::Trace& trace) {
 }  // namespace
 
 std::string NoteText(std::string text) {
-  if (text.size() <= kMostNoteText) return text;
-  size_t end = kMostNoteText;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
-  text.resize(end);
+  text.resize(CutLength(text, kMostNoteText));
   return text;
+}
+
+std::string FirstTexts(const NoteList& notes) {
+  constexpr int kMost = 3;
+  constexpr size_t kMostBytes = 120;
+  std::string texts;
+  int count = 0;
+  for (const Note& note : notes) {
+    if (note.text.empty()) continue;
+    const std::string_view line =
+        std::string_view(note.text).substr(0, note.text.find_first_of("\r\n"));
+    if (!texts.empty()) texts += '\n';
+    texts += line.substr(0, CutLength(line, kMostBytes));
+    if (++count == kMost) break;
+  }
+  return texts;
 }
 
 size_t InsertNote(NoteList* notes, Note note) {

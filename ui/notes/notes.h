@@ -37,6 +37,9 @@ inline constexpr size_t kMostNotesBytes = size_t{32} << 20;
 
 // Cuts the text to kMostNoteText bytes, at the boundary of a UTF-8 character.
 std::string NoteText(std::string text);
+// The first line of the first three notes that have a text, each at most 120 bytes long, joined by
+// newlines.
+std::string FirstTexts(const NoteList& notes);
 // Inserts the note after those of the same time; returns its position.
 size_t InsertNote(NoteList* notes, Note note);
 

@@ -38,7 +38,7 @@ absl::StatusOr<PresetChange> WithPreset(const RunConfig& now, std::string_view p
     const bool edited = get(now) != get(start);
     if (get(now) == get(*target)) return;
     if (!edited) get(out.config) = get(*target);
-    (edited ? out.kept : out.taken).push_back(words(out.config));
+    (edited ? out.unchanged : out.reset).push_back(words(out.config));
   };
   const auto number = [&](std::string_view name, int RunConfig::*field) {
     settle(
@@ -80,7 +80,7 @@ absl::StatusOr<PresetChange> WithPreset(const RunConfig& now, std::string_view p
     const std::string words = group == "optimizer"
                                   ? i18n::Format("optimizer {}", OptimizerText(out.config))
                                   : fmt::format("{} {}", group, out.config.Get(group));
-    (edited ? out.kept : out.taken).push_back(words);
+    (edited ? out.unchanged : out.reset).push_back(words);
   }
   // Another model family has other layer names, or no layer that LoRA finds.
   const run::Toggle* lora = run::FindToggle("lora");
@@ -90,7 +90,7 @@ absl::StatusOr<PresetChange> WithPreset(const RunConfig& now, std::string_view p
     const bool fits = run::BlockedBecause(*lora, off).empty();
     out.config = fits ? run::SwitchedOn(*lora, off) : off;
     if (fits) out.config.Set("lora.rank", rank);
-    if (!fits) out.taken.push_back(i18n::Text("no LoRA, because it finds no layer in this model"));
+    if (!fits) out.reset.push_back(i18n::Text("no LoRA, because it finds no layer in this model"));
   }
   absl::StatusOr<RunConfig> checked = run::RunConfigBuilder(out.config).Build();
   if (!checked.ok()) return checked.status();

@@ -15,12 +15,12 @@
 namespace vramscope::ui {
 
 // Applies another preset to `now`. Settings that the user has changed from the present model's
-// defaults are kept; the others get the defaults of the new model. `kept` and `taken` name both
-// groups in words: "batch 2", "optimizer AdamW, loop". Errors: there is no such preset, or the
+// defaults are kept; the others get the defaults of the new model. `unchanged` and `reset` name
+// both groups in words: "batch 2", "optimizer AdamW, loop". Errors: there is no such preset, or the
 // settings cannot be combined.
 struct PresetChange {
   run::RunConfig config;
-  std::vector<std::string> kept, taken;
+  std::vector<std::string> unchanged, reset;
 };
 absl::StatusOr<PresetChange> WithPreset(const run::RunConfig& now, std::string_view preset);
 

@@ -198,17 +198,17 @@ void ProgramRunner::Look() {
     return read;
   };
   const auto show = [this](const absl::StatusOr<std::shared_ptr<Read>>& read) {
-    if (read.ok()) return Taken(*read);
+    if (read.ok()) return OnRead(*read);
     auto failed = std::make_shared<Read>();
     failed->last = run_ != nullptr && run_->gone;
     failed->status = read.status();
     if (run_ != nullptr) run_->unreadable = read.status();
-    Taken(failed);
+    OnRead(failed);
   };
   reading_.Ask(question, show, {.blocks = true});
 }
 
-void ProgramRunner::Taken(const std::shared_ptr<Read>& read) {
+void ProgramRunner::OnRead(const std::shared_ptr<Read>& read) {
   if (run_ == nullptr) return;
   if (read->last) return End(*read);
   if (run_->gone) return Look();   // the last read

@@ -95,7 +95,7 @@ class ProgramRunner : public QObject {
   struct Run;
   struct Read;
   void Look();
-  void Taken(const std::shared_ptr<Read>& read);
+  void OnRead(const std::shared_ptr<Read>& read);
   void TakeOutput();
   void Finished();
   void End(const Read& last);

@@ -10,6 +10,7 @@
 #include <QMenu>
 #include <QMimeData>
 #include <QPainter>
+#include <QTextDocument>
 #include <QVBoxLayout>
 
 #include "ui/panels/form_widgets.h"
@@ -73,9 +74,14 @@ HistoryPanel::Row RowOf(const HistoryEntry& entry, const HistoryEntry* before, S
           .arg(QString::fromStdString(timeline::FormatBytesExact(entry.peak_reserved)))};
   row.notes = static_cast<int>(entry.notes);
   if (row.notes > 0) tip << HistoryPanel::tr("Notes: %1 (on the Notes page)").arg(row.notes);
+  for (const QString& text :
+       QString::fromStdString(entry.note_texts).split(QLatin1Char('\n'), Qt::SkipEmptyParts))
+    tip << QStringLiteral("\u2013 %1").arg(text);
   if (!row.time.isEmpty()) tip << HistoryPanel::tr("Last step %1").arg(row.time);
   if (!entry.file.empty()) tip << QString::fromStdString(entry.file);
   row.tip = tip.join(QLatin1Char('\n'));
+  // Texts of the user must not be taken for HTML.
+  if (Qt::mightBeRichText(row.tip)) row.tip = Qt::convertFromPlainText(row.tip);
   return row;
 }
 

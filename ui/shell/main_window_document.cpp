@@ -226,10 +226,11 @@ void MainWindow::ChoosePreset(const QString& name) {
   };
   editConfig(change->config);
   banner_->clear(QStringLiteral("preset-settings"));
-  if (change->taken.empty()) return;
+  if (change->reset.empty()) return;
   // Tells the user which settings the preset changed.
-  QString text = tr("It starts with %1.").arg(list(change->taken));
-  if (!change->kept.empty()) text += tr(" Your settings are kept: %1.").arg(list(change->kept));
+  QString text = tr("It starts with %1.").arg(list(change->reset));
+  if (!change->unchanged.empty())
+    text += tr(" Your settings are kept: %1.").arg(list(change->unchanged));
   banner_->show({.kind = "preset-settings",
                  .tone = Banner::Tone::kWarning,
                  .title = tr("%1 has its own settings").arg(name),

@@ -166,13 +166,14 @@ void MainWindow::ShowNotes() {
   actions_.Refresh();
 }
 
-// Updates the number of notes of the shown result in the history. Other results keep their last
-// count.
+// Updates the notes of the shown result in the history. Other results keep what was last known.
 void MainWindow::CountNotes() {
   History& history = doc().history;
   if (!notes_->ready() || session().partial() || history.current() == History::kNone) return;
-  if (history.now()->notes == notes_->notes().size()) return;
-  history.SetNotes(history.current(), notes_->notes().size());
+  const HistoryEntry& entry = *history.now();
+  if (entry.notes == notes_->notes().size() && entry.note_texts == FirstTexts(notes_->notes()))
+    return;
+  history.SetNotes(history.current(), notes_->notes());
   history_->setHistory(doc());
   StoreSoon(kStoreNotesMs);
 }

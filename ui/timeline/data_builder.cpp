@@ -40,9 +40,9 @@ void DataBuilder::Remember(const Data& data) {
   }
 }
 
-void DataBuilder::SetShown(const TracePtr& trace, const TracePtr& ghost) {
+void DataBuilder::SetShown(const TracePtr& trace, const TracePtr& baseline) {
   shown_ = trace;
-  ghost_ = ghost;
+  ghost_ = baseline;
 }
 
 DataBuilder::Data DataBuilder::Obtain(const TracePtr& trace, const Curves& curves,

@@ -36,7 +36,7 @@ class DataBuilder {
   // For a change of the language: data contains translated texts and must be built again.
   void Forget() { remembered_.clear(); }
   // The displayed data is kept, however large.
-  void SetShown(const TracePtr& trace, const TracePtr& ghost);
+  void SetShown(const TracePtr& trace, const TracePtr& baseline);
   // The data built since the last call.
   std::vector<Data> TakeLanded();
   // Why the displayed trace could not be built (memory ran out). Returned once; the build is not

@@ -17,10 +17,10 @@ constexpr int kShare = 10;  // partial traces take at most 1/kShare of the time
 
 }  // namespace
 
-Assembly::Assembly(Picture picture, Damaged damaged)
-    : picture_(std::move(picture)),
+Assembly::Assembly(OnTrace on_trace, Damaged damaged)
+    : on_trace_(std::move(on_trace)),
       damaged_(std::move(damaged)),
-      next_picture_(Clock::now() + kPause),
+      next_trace_(Clock::now() + kPause),
       thread_([this] { Work(); }) {}
 
 Assembly::~Assembly() {
@@ -136,11 +136,11 @@ absl::Status Assembly::TakeIn(trace::RawFrame raw) {
 void Assembly::MakePartialTrace() {
   const Clock::time_point begin = Clock::now();
   const uint64_t events = assembler_.events();
-  if (!picture_ || begin < next_picture_ || events == events_in_picture_) return;
-  events_in_picture_ = events;
-  picture_(assembler_.Snapshot());
+  if (!on_trace_ || begin < next_trace_ || events == events_in_trace_) return;
+  events_in_trace_ = events;
+  on_trace_(assembler_.Snapshot());
   const Clock::time_point end = Clock::now();
-  next_picture_ = end + std::max<Clock::duration>(kPause, (end - begin) * kShare);
+  next_trace_ = end + std::max<Clock::duration>(kPause, (end - begin) * kShare);
 }
 
 }  // namespace vramscope::ui

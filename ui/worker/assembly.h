@@ -30,13 +30,13 @@ namespace vramscope::ui {
 
 class Assembly {
  public:
-  using Picture = std::function<void(std::shared_ptr<const trace::Trace>)>;
+  using OnTrace = std::function<void(std::shared_ptr<const trace::Trace>)>;
 
-  // `picture`: receives partial traces, at most every 100 ms and for at most a tenth of the time;
+  // `on_trace`: receives partial traces, at most every 100 ms and for at most a tenth of the time;
   // empty: no partial traces. `damaged`: called once, on the assembly's thread, if the checksum of
   // a frame is wrong or it cannot be decompressed.
   using Damaged = std::function<void(const absl::Status&)>;
-  explicit Assembly(Picture picture, Damaged damaged = {});
+  explicit Assembly(OnTrace on_trace, Damaged damaged = {});
   // Frames that are still in the queue are lost.
   ~Assembly();
 
@@ -63,7 +63,7 @@ class Assembly {
   void End(const Done& done, const absl::Status& status, std::string reason);
   absl::Status TakeIn(trace::RawFrame raw);
 
-  const Picture picture_;
+  const OnTrace on_trace_;
   const Damaged damaged_;
   trace::TraceAssembler assembler_;  // used by the thread until Settle() returns
 
@@ -80,8 +80,8 @@ class Assembly {
 
   // Used only by thread_.
   bool broken_ = false;  // an exception was thrown within assembler_.Add()
-  uint64_t events_in_picture_ = 0;
-  std::chrono::steady_clock::time_point next_picture_;
+  uint64_t events_in_trace_ = 0;
+  std::chrono::steady_clock::time_point next_trace_;
 
   std::thread thread_;  // last member: it uses the above
 };

@@ -124,7 +124,7 @@ std::vector<std::string> Lines(const Tape& tape, const std::vector<std::string>&
   size_t together = 0;
   for (size_t i = 0; i < tape.events.size(); ++i) {
     for (; work != tape.works.end() && work->first <= i; ++work) {
-      EXPECT_TRUE(work->told);
+      EXPECT_TRUE(work->reported);
       lines.push_back("work " + std::to_string(work->duration_ns) + " " +
                       strings[work->what.name.value] + " of " + strings[work->what.op.value] +
                       " in " + strings[work->what.module.value] + ", " +

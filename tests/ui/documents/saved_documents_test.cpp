@@ -53,6 +53,7 @@ SavedDocument Made(SourceKind kind) {
   out.scratch = "/tmp/vramscope-scratch-x";
   out.latest_file = "/kept/2.trace";
   out.history[1].notes = 3;
+  out.history[1].note_texts = "first\nsecond";
   return out;
 }
 
@@ -79,6 +80,7 @@ void ExpectSame(const SavedDocument& a, const SavedDocument& b) {
     EXPECT_EQ(a.history[i].step_ms, b.history[i].step_ms);
     EXPECT_EQ(a.history[i].when_unix_s, b.history[i].when_unix_s);
     EXPECT_EQ(a.history[i].notes, b.history[i].notes);
+    EXPECT_EQ(a.history[i].note_texts, b.history[i].note_texts);
   }
   EXPECT_EQ(a.current, b.current);
   EXPECT_EQ(a.baseline_entry, b.baseline_entry);

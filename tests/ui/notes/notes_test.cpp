@@ -104,6 +104,16 @@ TEST_F(NotesTest, ATextIsCutBetweenCharacters) {
   EXPECT_EQ(NoteText(text + "e"), text + "e");
 }
 
+TEST_F(NotesTest, TheFirstTextsAreOneLineEach) {
+  NoteList notes;
+  EXPECT_EQ(FirstTexts(notes), "");
+  for (const char* text : {"", "first\nmore", "second", "", "third", "fourth"})
+    notes.push_back({.time_ns = static_cast<int64_t>(notes.size()), .text = text});
+  EXPECT_EQ(FirstTexts(notes), "first\nsecond\nthird");
+  notes = {{.text = std::string(119, 'x') + "é"}};
+  EXPECT_EQ(FirstTexts(notes), std::string(119, 'x'));
+}
+
 TEST_F(NotesTest, ContentIsThatOfTheEvents) {
   using vramscope::testing::MakeSyntheticTrace;
   const auto same = MakeSyntheticTrace({.layers = 2, .steps = 1});

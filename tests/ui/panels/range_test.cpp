@@ -135,11 +135,11 @@ TEST(RangeTest, TablesAndPagesSpeakOfIt) {
   EXPECT_EQ(PhaseTable(*digest, begin, end).rows.size(), 1u);
   ExplainContext context;
   context.digest = digest;
-  EXPECT_EQ(context.moment(), digest->summary.peak.context.event);
+  EXPECT_EQ(context.shownEvent(), digest->summary.peak.context.event);
   context.range = {begin, end};
   EXPECT_EQ(context.time_source(), ExplainContext::TimeSource::kRange);
-  EXPECT_GE(t.events.time_ns[context.moment()], begin);
-  EXPECT_LE(t.events.time_ns[context.moment()], end);
+  EXPECT_GE(t.events.time_ns[context.shownEvent()], begin);
+  EXPECT_LE(t.events.time_ns[context.shownEvent()], end);
   context.cursor_ns = t.begin_ns();  // not in the range
   EXPECT_EQ(context.time_source(), ExplainContext::TimeSource::kRange);
   context.cursor_ns = begin + 1;

@@ -53,7 +53,7 @@ TEST(StateTest, NoMomentsAndNoTimesAreMadeUp) {
   context.cursor_ns = 1;
   context.range = {0, 2};
   EXPECT_EQ(context.time_source(), ExplainContext::TimeSource::kState);
-  EXPECT_EQ(context.moment(), digest->trace->events.size() - 1);
+  EXPECT_EQ(context.shownEvent(), digest->trace->events.size() - 1);
 }
 
 TEST(StateTest, FiguresOfMemoryStatsAreATable) {

@@ -6,6 +6,7 @@
 #include <QFile>
 #include <QJsonArray>
 #include <QLineEdit>
+#include <QListView>
 #include <QMenu>
 #include <QTimer>
 
@@ -15,11 +16,13 @@
 #include "ui/panels/range_rows.h"
 #include "ui/panels/search_panel.h"
 #include "ui/panels/table_panel.h"
+#include "ui/shell/history_panel.h"
 #include "ui/timeline/timeline_widget.h"
 
 namespace vramscope::ui {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 class NotesWindowTest : public testing::RecordedWindow {
@@ -159,6 +162,12 @@ TEST_F(NotesWindowTest, AreFoundAndCountedInTheHistory) {
     return State()["history"].toArray().last().toObject()["notes"].toInt();
   };
   EXPECT_EQ(history(), 2);
+  const auto tip = [this] {
+    const QAbstractItemModel* rows = window_->findChild<HistoryPanel*>()->list()->model();
+    return rows->index(rows->rowCount() - 1, 0).data(Qt::ToolTipRole).toString();
+  };
+  EXPECT_THAT(tip().toStdString(),
+              AllOf(HasSubstr("Where the ROOF leaks"), HasSubstr("roof again")));
   Timeline()->setRange(0, 0);
   const auto search = [this](const char* text) {
     window_->openPage(QStringLiteral("search"));

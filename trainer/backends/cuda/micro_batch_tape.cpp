@@ -244,7 +244,7 @@ class CudaTape final : public MicroBatchTape {
   void Repeat(const TapeWork& work) {
     emulated::RepeatedMove made;
     Emulated().repeat(work.move, work.duration_ns, work.waits, &made);
-    if (!work.told) return;
+    if (!work.reported) return;
     recorder_->PlayDeviceWork(work,
                               {made.start_ns, made.end_ns, made.call_begin_ns, made.call_end_ns});
   }
