@@ -10,7 +10,7 @@ import pathlib
 import re
 import sys
 
-LEFT = 15
+LEFT = 14
 FOLDERS = ("app", "cupti", "emulated", "nvml", "profiler", "trainer", "ui")
 # Words of that column that are also ordinary programming terms, so that a name may contain them
 # ("fill" in the sense of memset is replaced, but a rectangle is still filled).

@@ -4,7 +4,7 @@
 //   session.ShowRun();                     // the next trace is of a run here, or
 //   session.ShowFile(path);                // it is read from this file
 //   session.Show(digest, /*partial=*/false);
-//   if (const auto ghost = session.Against()) Draw(*ghost);
+//   if (const auto baseline = session.Against()) Draw(*baseline);
 //
 // Not thread-safe.
 #pragma once

@@ -34,7 +34,7 @@ void DataBuilder::Remember(const Data& data) {
   uint64_t unseen = 0;  // events of traces that are not displayed, newest first
   for (size_t i = remembered_.size(); i-- > 0;) {
     const TracePtr& built = remembered_[i]->shared_trace();
-    if (built == shown_ || built == ghost_) continue;
+    if (built == shown_ || built == baseline_) continue;
     unseen += built->events.size();
     if (unseen > kRememberedEvents) forget(i);
   }
@@ -42,7 +42,7 @@ void DataBuilder::Remember(const Data& data) {
 
 void DataBuilder::SetShown(const TracePtr& trace, const TracePtr& baseline) {
   shown_ = trace;
-  ghost_ = baseline;
+  baseline_ = baseline;
 }
 
 DataBuilder::Data DataBuilder::Obtain(const TracePtr& trace, const Curves& curves,

@@ -55,7 +55,7 @@ class DataBuilder {
   void Fail(const TracePtr& trace, const absl::Status& status);
 
   std::function<void()> landed_call_;
-  TracePtr shown_, ghost_;
+  TracePtr shown_, baseline_;
   std::vector<Data> remembered_;
   std::vector<TracePtr> building_;
   std::vector<Landed> landed_;

@@ -102,16 +102,16 @@ QJsonObject DumpState(const CanvasState& s, const SceneCounts& counts) {
                           {"time_ns", s.data->FromTrace(peak.context.time_ns)},
                           {"place", Q(s.data->peak_place())}};
   o["limit"] = QJsonObject{{"bytes", qint64(s.device_limit)}, {"shown", counts.limit_shown}};
-  QJsonObject ghost{{"shown", counts.baseline_shown}};
-  if (s.ghost) {
-    ghost["label"] = Q(s.baseline_label);
-    ghost["peak_allocated"] = qint64(s.ghost->peak().allocated);
+  QJsonObject baseline{{"shown", counts.baseline_shown}};
+  if (s.baseline) {
+    baseline["label"] = Q(s.baseline_label);
+    baseline["peak_allocated"] = qint64(s.baseline->peak().allocated);
     if (s.layout["difference"].visible)
-      ghost["difference"] = QJsonObject{{"highest", counts.difference_highest},
-                                        {"lowest", counts.difference_lowest},
-                                        {"columns", qint64{counts.difference_end}}};
+      baseline["difference"] = QJsonObject{{"highest", counts.difference_highest},
+                                           {"lowest", counts.difference_lowest},
+                                           {"columns", qint64{counts.difference_end}}};
   }
-  o["ghost"] = ghost;
+  o["ghost"] = baseline;
   o["events"] = qint64{s.data->trace().events.size()};
   o["allocations"] = qint64{s.data->trace().allocations.size()};
   o["activities"] = qint64{s.data->trace().activities.size()};

@@ -100,7 +100,7 @@ Theme Theme::Dark() {
   t.bad = Color::Rgb(0xf85f5d);
   t.warning = Color::Rgb(0xf9b93a);
   t.selection = Color::Rgb(0xffffff);
-  t.ghost = Color::Rgb(0x6ff0ff);
+  t.baseline = Color::Rgb(0x6ff0ff);
   t.cached = Color::Rgb(0x232730);
   SetDataColors(&t);
   return t;
@@ -122,7 +122,7 @@ Theme Theme::Light() {
   t.bad = Color::Rgb(0xd8004e);
   t.warning = Color::Rgb(0x724d00);
   t.selection = Color::Rgb(0x0b0d10);
-  t.ghost = Color::Rgb(0x00647d);
+  t.baseline = Color::Rgb(0x00647d);
   t.cached = Color::Rgb(0xe3e7ed);
   SetDataColors(&t);
   return t;

@@ -52,7 +52,7 @@ struct Theme {
   Color good, bad, warning;
   Color selection;  // outline of the selection
   Color cached;     // unused memory in the blocks lane
-  Color ghost;      // line of the baseline; the reserved line is dashed, in the color of text
+  Color baseline;   // line of the baseline; the reserved line is dashed, in the color of text
 
   // Activities of a device's streams: kernels, memcpys, memsets, collectives.
   Color kernel, copy, fill, collective;

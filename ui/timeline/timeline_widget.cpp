@@ -58,10 +58,10 @@ void TimelineWidget::prepare(std::shared_ptr<const TimelineData> data) {
   impl_->builder.Remember(data);
 }
 
-void TimelineWidget::setBaselineTrace(std::shared_ptr<const trace::Trace> ghost,
+void TimelineWidget::setBaselineTrace(std::shared_ptr<const trace::Trace> baseline,
                                       const QString& label, const Curves& curves) {
   impl_->baseline_label_changed = label != impl_->baseline_label;
-  impl_->ghost = std::move(ghost);
+  impl_->baseline = std::move(baseline);
   impl_->baseline_curves = curves;
   impl_->baseline_label = label;
   impl_->Apply();

@@ -58,8 +58,8 @@ class TimelineWidget : public QWidget {
   // Traces with more events are built on a pool thread.
   static constexpr uint32_t kBuildInBackground = 200'000;
   // The baseline, drawn as an outline with the difference below it; null: none.
-  void setBaselineTrace(std::shared_ptr<const trace::Trace> ghost, const QString& label = QString(),
-                        const Curves& curves = {});
+  void setBaselineTrace(std::shared_ptr<const trace::Trace> baseline,
+                        const QString& label = QString(), const Curves& curves = {});
   void setTheme(const Theme& theme);
   // Call after a change of the language: builds everything that is drawn again.
   void retranslate();

@@ -31,7 +31,7 @@ struct TimelineWidget::Impl {
       // the displayed one. It is shown, because otherwise nothing new might appear until the run
       // ends.
       const Data& shown = model.state().data;
-      if (trace && built != trace && built != ghost && shown && shown->shared_trace() != trace &&
+      if (trace && built != trace && built != baseline && shown && shown->shared_trace() != trace &&
           built->info.start_unix_ns == trace->info.start_unix_ns &&
           built->events.size() <= trace->events.size() && !trace->complete) {
         model.SetData(data, false, Now());
@@ -43,11 +43,11 @@ struct TimelineWidget::Impl {
 
   // Passes the requested trace and baseline to the model as soon as they are built.
   void Apply() {
-    builder.SetShown(trace, ghost);
-    if (ghost != (model.state().ghost ? model.state().ghost->shared_trace() : nullptr) ||
+    builder.SetShown(trace, baseline);
+    if (baseline != (model.state().baseline ? model.state().baseline->shared_trace() : nullptr) ||
         baseline_label_changed) {
-      Data data = builder.Obtain(ghost, baseline_curves);
-      if (!ghost || data) {
+      Data data = builder.Obtain(baseline, baseline_curves);
+      if (!baseline || data) {
         model.SetBaselineTrace(data, baseline_label.toStdString());
         baseline_label_changed = false;
       }
@@ -154,7 +154,7 @@ struct TimelineWidget::Impl {
   GlView* gl_view = nullptr;  // child of the widget; null: raster
   RasterCanvas raster{&model};
 
-  TracePtr trace, ghost, whole;
+  TracePtr trace, baseline, whole;
   Curves trace_curves, baseline_curves;
   QString baseline_label;
   bool baseline_label_changed = false;

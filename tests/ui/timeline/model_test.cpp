@@ -299,9 +299,9 @@ TEST(CompareTest, ATraceLiesOnItselfExactly) {
     const int64_t end = std::uniform_int_distribution<int64_t>(begin + 1, length)(random);
     const int columns = std::uniform_int_distribution<>(1, 2000)(random);
     const auto edges = EdgesOf(*t, i == 0 ? 0 : begin, i == 0 ? length : end, columns);
-    const BaselineColumns ghost = BaselineUnder(*t, *same, index, map, edges);
-    ASSERT_EQ(ghost.end, columns);
-    ASSERT_EQ(ghost.allocated, index.AllocatedBetween(edges)) << begin << " to " << end;
+    const BaselineColumns baseline = BaselineUnder(*t, *same, index, map, edges);
+    ASSERT_EQ(baseline.end, columns);
+    ASSERT_EQ(baseline.allocated, index.AllocatedBetween(edges)) << begin << " to " << end;
   }
 }
 
@@ -313,10 +313,10 @@ TEST(CompareTest, BehindTheEndOfAShorterRunThereIsNothingToCompareWith) {
   const TimeMap map(*longer, *shorter);
   const int64_t length = longer->end_ns() - longer->begin_ns();
   const auto edges = EdgesOf(*longer, 0, length, 1000);
-  const BaselineColumns ghost = BaselineUnder(*longer, *shorter, index, map, edges);
+  const BaselineColumns baseline = BaselineUnder(*longer, *shorter, index, map, edges);
   const double share =
       static_cast<double>(shorter->end_ns() - shorter->begin_ns()) / static_cast<double>(length);
-  EXPECT_NEAR(ghost.end, share * 1000, 2);
+  EXPECT_NEAR(baseline.end, share * 1000, 2);
   // Entirely after it: nothing is covered; the other way round, all is.
   EXPECT_EQ(
       BaselineUnder(*longer, *shorter, index, map, EdgesOf(*longer, length * 9 / 10, length, 50))

@@ -32,7 +32,7 @@ int Run(int argc, char** argv) {
   if (argc < 2) return 2;
   QDir dir(argv[1]);
   dir.mkpath(".");
-  std::shared_ptr<const trace::Trace> trace, ghost;
+  std::shared_ptr<const trace::Trace> trace, baseline;
   if (argc > 2) {
     auto read = trace::ReadTraceFile(argv[2], {});
     if (!read.ok()) {
@@ -41,11 +41,11 @@ int Run(int argc, char** argv) {
     }
     trace = *read;
     if (argc > 3) {
-      if (auto other = trace::ReadTraceFile(argv[3], {}); other.ok()) ghost = *other;
+      if (auto other = trace::ReadTraceFile(argv[3], {}); other.ok()) baseline = *other;
     }
   } else {
     trace = testing::MakeSyntheticTrace({.activation_share = 0.6});
-    ghost = testing::MakeSyntheticTrace({});
+    baseline = testing::MakeSyntheticTrace({});
   }
   for (bool dark : {true, false}) {
     QString name = dark ? "dark" : "light";
@@ -106,7 +106,7 @@ int Run(int argc, char** argv) {
     Save(&w, dir.filePath(name + "-zoom.png"));
     w.zoomToFit();
     w.clearSelection();
-    w.setBaselineTrace(ghost, "baseline");
+    w.setBaselineTrace(baseline, "baseline");
     if (trace->allocations.size()) w.setDeviceLimit(9ull << 30);
     Save(&w, dir.filePath(name + "-ghost.png"));
     w.resize(520, 420);

@@ -135,12 +135,12 @@ TEST(ThemeTest, SignsAreToldApartAndReadable) {
   }
 }
 
-// The outline of the baseline (the code calls it ghost) is a solid line. Reserved memory is a
+// The outline of the baseline is a solid line. Reserved memory is a
 // dashed line in the colour of text. Their colours must differ, too.
-TEST(ThemeTest, GhostIsNotTheColourOfReserved) {
+TEST(ThemeTest, BaselineIsNotTheColourOfReserved) {
   for (const Theme& t : {Theme::Dark(), Theme::Light()}) {
-    EXPECT_GE(Distance(Lab(t.ghost, kSeesAll), Lab(t.text, kSeesAll)), 14);
-    EXPECT_GE(Contrast(t.ghost, t.ground), 4.5);
+    EXPECT_GE(Distance(Lab(t.baseline, kSeesAll), Lab(t.text, kSeesAll)), 14);
+    EXPECT_GE(Contrast(t.baseline, t.ground), 4.5);
   }
 }
 

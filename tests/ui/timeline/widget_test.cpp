@@ -288,7 +288,7 @@ TEST_F(TimelineWidgetTest, TheNewestOfManyWins) {
   EXPECT_EQ(widget_.dumpState()["events"].toInteger(), last->events.size());
 }
 
-TEST_F(TimelineWidgetTest, GhostAndAnimationSettle) {
+TEST_F(TimelineWidgetTest, BaselineAndAnimationSettle) {
   widget_.setAnimations(true);
   Grab();
   auto other = testing::MakeSyntheticTrace({.layers = 8, .activation_share = 0.5});
@@ -300,9 +300,9 @@ TEST_F(TimelineWidgetTest, GhostAndAnimationSettle) {
   while (!widget_.ready() && clock.elapsed() < 5000) QTest::qWait(10);
   EXPECT_TRUE(widget_.ready());
   Grab();
-  QJsonObject ghost = widget_.dumpState()["ghost"].toObject();
-  EXPECT_TRUE(ghost["shown"].toBool());
-  EXPECT_EQ(ghost["label"].toString(), "baseline");
+  QJsonObject baseline = widget_.dumpState()["ghost"].toObject();
+  EXPECT_TRUE(baseline["shown"].toBool());
+  EXPECT_EQ(baseline["label"].toString(), "baseline");
   EXPECT_FALSE(Body("difference").isEmpty());
   qint64 frames = Frames("all");
   QTest::qWait(300);

@@ -74,9 +74,9 @@ struct CanvasState {
   std::shared_ptr<const TimelineData> data;
   // Set while a file that has an index is being read; shown in place of the data.
   std::shared_ptr<const trace::Outline> outline;
-  std::shared_ptr<const TimelineData> ghost;
+  std::shared_ptr<const TimelineData> baseline;
   std::string baseline_label;
-  TimeMap baseline_map;  // from times of `data` to times of `ghost` (the baseline)
+  TimeMap baseline_map;  // from times of `data` to times of `baseline`
   Theme theme = Theme::Dark();
   uint64_t device_limit = 0;
 

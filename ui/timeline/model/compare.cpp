@@ -85,19 +85,20 @@ bool SameSubject(const trace::TraceInfo& a, const trace::TraceInfo& b) {
          a.title == b.title && a.source == b.source;
 }
 
-BaselineColumns BaselineUnder(const trace::Trace& shown, const trace::Trace& ghost,
+BaselineColumns BaselineUnder(const trace::Trace& shown, const trace::Trace& baseline,
                               const query::CurveIndex& baseline_curves, const TimeMap& map,
                               std::span<const int64_t> edges) {
   BaselineColumns out;
-  const auto length = static_cast<double>(ghost.end_ns() - ghost.begin_ns());
+  const auto length = static_cast<double>(baseline.end_ns() - baseline.begin_ns());
   std::vector<int64_t> there;
   there.reserve(edges.size());
   for (int64_t edge : edges) {
     const double at = map.Map(static_cast<double>(edge - shown.begin_ns()));
-    const int64_t time = ghost.begin_ns() + std::llround(std::clamp(at, -1.0, length + 1));
+    const int64_t time = baseline.begin_ns() + std::llround(std::clamp(at, -1.0, length + 1));
     if (!there.empty()) {
       // The last column of both runs may extend beyond both ends.
-      const bool within = at <= length || (edge > shown.end_ns() && there.back() < ghost.end_ns());
+      const bool within =
+          at <= length || (edge > shown.end_ns() && there.back() < baseline.end_ns());
       if (!within) break;
       ++out.end;
     }

@@ -39,7 +39,7 @@ struct BaselineColumns {
   std::vector<uint64_t> allocated;
   int end = 0;  // columns from here on are beyond the baseline's end
 };
-BaselineColumns BaselineUnder(const trace::Trace& shown, const trace::Trace& ghost,
+BaselineColumns BaselineUnder(const trace::Trace& shown, const trace::Trace& baseline,
                               const query::CurveIndex& baseline_curves, const TimeMap& map,
                               std::span<const int64_t> edges);
 

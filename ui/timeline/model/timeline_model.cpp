@@ -88,7 +88,8 @@ void TimelineModel::SetData(std::shared_ptr<const TimelineData> data, bool anima
   if (state_.addresses.end > static_cast<double>(state_.data->address_axis().size())) {
     state_.addresses = {};
   }
-  if (state_.ghost) state_.baseline_map = TimeMap(state_.data->trace(), state_.ghost->trace());
+  if (state_.baseline)
+    state_.baseline_map = TimeMap(state_.data->trace(), state_.baseline->trace());
   Relayout();
   UpdateAxis(!continues);
   if (!(state_.viewport.view() == before)) changes_.view = true;
@@ -103,14 +104,15 @@ void TimelineModel::SetData(std::shared_ptr<const TimelineData> data, bool anima
   }
 }
 
-void TimelineModel::SetBaselineTrace(std::shared_ptr<const TimelineData> ghost, std::string label) {
+void TimelineModel::SetBaselineTrace(std::shared_ptr<const TimelineData> baseline,
+                                     std::string label) {
   // If the baseline is removed, the axis may shrink to what the run itself needs.
-  const bool gone = state_.ghost && !ghost;
-  state_.ghost = std::move(ghost);
+  const bool gone = state_.baseline && !baseline;
+  state_.baseline = std::move(baseline);
   state_.baseline_label = label.empty() ? i18n::Text("previous run") : std::move(label);
   state_.baseline_map = {};
-  if (state_.ghost && state_.data) {
-    state_.baseline_map = TimeMap(state_.data->trace(), state_.ghost->trace());
+  if (state_.baseline && state_.data) {
+    state_.baseline_map = TimeMap(state_.data->trace(), state_.baseline->trace());
   }
   Relayout();
   UpdateAxis(gone);
@@ -173,7 +175,7 @@ void TimelineModel::Relayout() {
 void TimelineModel::UpdateAxis(bool may_shrink) {
   if (!state_.data) return;
   uint64_t highest = std::max(state_.data->peak().allocated, state_.data->peak().reserved);
-  if (state_.ghost) highest = std::max(highest, state_.ghost->peak().allocated);
+  if (state_.baseline) highest = std::max(highest, state_.baseline->peak().allocated);
   if (state_.limit_in_range()) highest = std::max(highest, state_.device_limit);
   auto max = static_cast<double>(state_.axis.max);
   auto need = static_cast<double>(highest);

@@ -84,7 +84,7 @@ class TimelineModel {
 
   const CanvasState& state() const { return state_; }
   void SetData(std::shared_ptr<const TimelineData> data, bool animate, double now_ms);
-  void SetBaselineTrace(std::shared_ptr<const TimelineData> ghost, std::string label);
+  void SetBaselineTrace(std::shared_ptr<const TimelineData> baseline, std::string label);
   void SetTheme(const Theme& theme);
   void SetDeviceLimit(uint64_t bytes);
   void SetAnimations(bool on) { animations_ = on; }

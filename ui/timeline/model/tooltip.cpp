@@ -145,13 +145,13 @@ Tooltip OfMemory(const CanvasState& s, const Hit& hit) {
                         FormatBytes(c.reserved[p] - std::min(c.reserved[p], c.allocated[p])),
                         {}});
   }
-  if (s.ghost) {
+  if (s.baseline) {
     double at = s.baseline_map.Map(hit.time);
-    int64_t g = s.ghost->CurvePointAt(s.ghost->ToTrace(at));
-    if (at > s.ghost->duration_ns()) {
+    int64_t g = s.baseline->CurvePointAt(s.baseline->ToTrace(at));
+    if (at > s.baseline->duration_ns()) {
       tip.rows.push_back({s.baseline_label, i18n::Text("has already ended"), {}});
     } else if (g >= 0) {
-      uint64_t other = s.ghost->curves().allocated[g];
+      uint64_t other = s.baseline->curves().allocated[g];
       tip.rows.push_back({s.baseline_label, FormatBytes(other), {}});
       tip.rows.push_back(
           {i18n::Text("difference"),

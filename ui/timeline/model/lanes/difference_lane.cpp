@@ -22,7 +22,7 @@ class DifferenceLane : public Lane {
   std::string_view key() const override { return "difference"; }
   std::string Name(const CanvasState&) const override { return i18n::Text("difference"); }
   LaneWants Wants(const CanvasState& s) const override {
-    return {.rows = s.ghost != nullptr ? 1 : 0,
+    return {.rows = s.baseline != nullptr ? 1 : 0,
             .row_height = kHeight,
             .title = kTitleHeight,
             .concessions = {{.until = 1, .rows = Concession::kGone}}};
@@ -36,27 +36,27 @@ class DifferenceLane : public Lane {
     SceneCounts* counts = draw.counts;
     DrawList* list = draw.list;
     const Rect& body = draw.place.body;
-    if (!s.ghost) return;
+    if (!s.baseline) return;
     auto peak = static_cast<int64_t>(s.data->peak().allocated);
-    auto ghost_peak = static_cast<int64_t>(s.ghost->peak().allocated);
+    auto baseline_peak = static_cast<int64_t>(s.baseline->peak().allocated);
     // Beyond the end of a shorter baseline there is no difference, because it is not a run with
     // zero bytes.
-    const bool ends = s.baseline_map.Map(s.data->duration_ns()) > s.ghost->duration_ns() + 1;
+    const bool ends = s.baseline_map.Map(s.data->duration_ns()) > s.baseline->duration_ns() + 1;
     DrawLaneTitle(draw, i18n::Text("difference"),
                   i18n::Format("compared with {}, phase by phase · difference of the peaks {}{}",
-                               s.baseline_label, FormatSignedBytes(peak - ghost_peak),
+                               s.baseline_label, FormatSignedBytes(peak - baseline_peak),
                                ends ? i18n::Text(" · the other run ends earlier") : ""));
     if (body.h < 4) return;
     int columns = DeviceColumns(s, body);
     const std::vector<int64_t> edges = EdgesOfView(s, columns);
     const std::vector<uint64_t> shown = s.data->curve_index().AllocatedBetween(edges);
-    const BaselineColumns ghost = BaselineUnderView(s, edges);
-    const int used = std::min(ColumnsWithData(s, columns), ghost.end);
+    const BaselineColumns baseline = BaselineUnderView(s, edges);
+    const int used = std::min(ColumnsWithData(s, columns), baseline.end);
     const int with_data = ColumnsWithData(s, columns);
     std::vector<double> difference(columns, 0);
     double highest = 0, lowest = 0;
     for (int i = 0; i < used; ++i) {
-      difference[i] = static_cast<double>(shown[i]) - static_cast<double>(ghost.allocated[i]);
+      difference[i] = static_cast<double>(shown[i]) - static_cast<double>(baseline.allocated[i]);
       highest = std::max(highest, difference[i]);
       lowest = std::min(lowest, difference[i]);
     }

@@ -111,8 +111,8 @@ std::vector<int64_t> EdgesOfView(const CanvasState& s, int columns) {
 }
 
 BaselineColumns BaselineUnderView(const CanvasState& s, std::span<const int64_t> edges) {
-  return BaselineUnder(s.data->trace(), s.ghost->trace(), s.ghost->curve_index(), s.baseline_map,
-                       edges);
+  return BaselineUnder(s.data->trace(), s.baseline->trace(), s.baseline->curve_index(),
+                       s.baseline_map, edges);
 }
 
 }  // namespace vramscope::ui::timeline

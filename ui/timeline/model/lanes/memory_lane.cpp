@@ -265,15 +265,15 @@ class MemoryLane : public Lane {
     StepLine(s, area, columns, used, s.theme.text.WithAlpha(s.theme.dark ? 0.35 : 0.45), 1, {},
              list, [&](int i) { return top[i]; });
 
-    if (s.ghost) {
+    if (s.baseline) {
       const int under = DeviceColumns(s, body);
-      const BaselineColumns ghost = BaselineUnderView(s, EdgesOfView(s, under));
+      const BaselineColumns baseline = BaselineUnderView(s, EdgesOfView(s, under));
       auto y_of = [&](int i) {
-        return static_cast<float>(s.BytesToY(static_cast<double>(ghost.allocated[i]), body));
+        return static_cast<float>(s.BytesToY(static_cast<double>(baseline.allocated[i]), body));
       };
       // A dark and a light line, visible on every color. Both end where the baseline ends.
-      StepLine(s, body, under, ghost.end, s.theme.ground.WithAlpha(0.45), 3, {}, list, y_of);
-      StepLine(s, body, under, ghost.end, s.theme.ghost, 1, {}, list, y_of);
+      StepLine(s, body, under, baseline.end, s.theme.ground.WithAlpha(0.45), 3, {}, list, y_of);
+      StepLine(s, body, under, baseline.end, s.theme.baseline, 1, {}, list, y_of);
       counts->baseline_shown = true;
     }
 
@@ -320,11 +320,11 @@ class MemoryLane : public Lane {
     DrawByteLabels(s, measure, body, peak.box, list);
     list->PopClip();
     float right = draw.place.title.right();
-    if (s.ghost) {
+    if (s.baseline) {
       right = TitleLegend(
           s, measure, draw.place.title, right,
-          i18n::Format("{}: peak {}", s.baseline_label, FormatBytes(s.ghost->peak().allocated)),
-          s.theme.ghost, {}, list);
+          i18n::Format("{}: peak {}", s.baseline_label, FormatBytes(s.baseline->peak().allocated)),
+          s.theme.baseline, {}, list);
     }
     if (highest > 0 && !reserved_labelled) {
       right = TitleLegend(s, measure, draw.place.title, right, reserved_label, s.theme.text,
