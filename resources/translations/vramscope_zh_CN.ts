@@ -7335,12 +7335,6 @@ of memory.</source>
 则为 1。</translation>
     </message>
     <message>
-        <source>Exit status: 1 if more than the budget is needed; 3 if the file does not show it (the run ran out of memory at an allocation that the budget would have allowed, or no reserved memory was recorded).
-</source>
-        <translation>退出状态：需要的显存超过预算时为 1；文件无法说明时为 3（运行在预算本可容纳的一次分配处内存不足，或没有记录预留内存）。
-</translation>
-    </message>
-    <message>
         <source>Exit status: 1 if the files differ.</source>
         <translation>退出状态：文件不同时为 1。</translation>
     </message>
@@ -12977,6 +12971,46 @@ under {}{}{}
     <message>
         <source>in</source>
         <translation>位于</translation>
+    </message>
+    <message>
+        <source>Exit status: 1 if more than a budget is needed; 3 if the file does not show it (the run ran out of memory at an allocation that the budget would have allowed, or reserved memory or, for --host-budget, the driver&apos;s allocations were not recorded).
+</source>
+        <translation>退出状态：需求超出任一预算时为 1；文件无法判断时为 3（运行在预算本可容许的一次分配处显存不足，或未记录预留显存，或对于 --host-budget 未记录驱动的分配）。
+</translation>
+    </message>
+    <message>
+        <source>Host memory, by operator</source>
+        <translation>主机内存（按算子）</translation>
+    </message>
+    <message>
+        <source>at most {} pinned and managed</source>
+        <translation>锁页与托管内存最多 {}</translation>
+    </message>
+    <message>
+        <source>host memory</source>
+        <translation>主机内存</translation>
+    </message>
+    <message>
+        <source>host memory over the budget: needs {} (pinned and managed), budget {}: {} too much
+</source>
+        <translation>主机内存超出预算：需要 {}（锁页与托管内存），预算 {}：超出 {}
+</translation>
+    </message>
+    <message>
+        <source>host memory within the budget: needs {} (pinned and managed), budget {}: {} to spare
+</source>
+        <translation>主机内存在预算之内：需要 {}（锁页与托管内存），预算 {}：剩余 {}
+</translation>
+    </message>
+    <message>
+        <source>maximum pinned and managed memory of the host, of all processes together, such as 64GiB; pageable memory is not counted</source>
+        <translation>主机锁页与托管内存的上限（所有进程合计），例如 64GiB；不计可分页内存</translation>
+    </message>
+    <message>
+        <source>unknown whether the host&apos;s memory fits: the driver&apos;s allocations were not recorded (plan or record the program with its activities)
+</source>
+        <translation>无法判断主机内存是否足够：未记录驱动的分配（请在记录活动的情况下规划或录制该程序）
+</translation>
     </message>
 </context>
 <context>

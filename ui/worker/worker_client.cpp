@@ -7,7 +7,6 @@
 #include <QProcess>
 #include <QTimer>
 #include <algorithm>
-#include <csignal>
 #include <optional>
 #include <utility>
 
@@ -16,6 +15,7 @@
 #include "profiler/trace/frame.h"
 #include "proto/worker.pb.h"
 #include "ui/worker/assembly.h"
+#include "ui/worker/end_reason.h"
 
 namespace vramscope::ui {
 namespace {
@@ -38,44 +38,9 @@ constexpr int kCodeCancelled = 1;
 constexpr int kCodeInternal = 13;
 constexpr int kCodeUnavailable = 14;
 
-std::string SignalName(int number) {
-  switch (number) {
-    case SIGSEGV:
-      return i18n::Text("a segmentation fault");
-    case SIGABRT:
-      return i18n::Text("an abort");
-    case SIGKILL:
-      return i18n::Text(
-          "a kill signal (from another process, or because the system ran out of memory)");
-    case SIGTERM:
-      return i18n::Text("a termination signal");
-    case SIGBUS:
-      return i18n::Text("a bus error");
-    case SIGILL:
-      return i18n::Text("an illegal instruction");
-    case SIGFPE:
-      return i18n::Text("an arithmetic fault");
-    default:
-      return i18n::Format("signal {}", number);
-  }
-}
-
 QString FromUtf8(const std::string& text) {
   return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
 }
-
-// Why a run or a worker ended: the text for the window, and the English text that is stored in the
-// trace.
-struct Reason {
-  template <class Text>
-  static Reason Of(const Text& text) {
-    Reason reason{.shown = text(), .in_trace = {}};
-    const i18n::InEnglish english;
-    reason.in_trace = text();
-    return reason;
-  }
-  std::string shown, in_trace;
-};
 
 }  // namespace
 
@@ -124,7 +89,7 @@ struct WorkerClient::Impl {
   QByteArray log, unlogged;  // the last part of the log; what has not been emitted yet
   qsizetype log_left_out = 0;
   QTimer log_pause;
-  Reason kill_reason;  // why the client killed the process
+  EndReason kill_reason;  // why the client killed the process
   int last_code = kCodeOk;
   double last_seconds = 0;
   QString version;
@@ -142,12 +107,12 @@ struct WorkerClient::Impl {
     });
     QObject::connect(&restart, &QTimer::timeout, self, [this] { StartProcess(); });
     QObject::connect(&hello_limit, &QTimer::timeout, self, [this] {
-      Kill(Reason::Of([this] {
+      Kill(EndReason::Of([this] {
         return i18n::Format("it did not respond within {} s of its start", hello_ms / 1000.0);
       }));
     });
     QObject::connect(&cancel_limit, &QTimer::timeout, self, [this] {
-      Kill(Reason::Of([this] {
+      Kill(EndReason::Of([this] {
         return i18n::Format("it did not stop within {} s of the request to cancel",
                             cancel_ms / 1000.0);
       }));
@@ -165,7 +130,7 @@ struct WorkerClient::Impl {
       // Through the event loop, so that the caller of start() can connect first.
       QTimer::singleShot(0, self, [this] {
         hopeless = true;
-        Lost(Reason::Of([] {
+        Lost(EndReason::Of([] {
           return i18n::Text(
               "vramscope-worker was not found next to this program or on the PATH; build it with "
               "./vramscope, or set $VRAMSCOPE_WORKER");
@@ -179,7 +144,7 @@ struct WorkerClient::Impl {
     QObject::connect(p, &QProcess::readyReadStandardError, self, [this] { ReadLog(); });
     QObject::connect(p, &QProcess::errorOccurred, self, [this](QProcess::ProcessError error) {
       if (error == QProcess::FailedToStart)
-        Lost(Reason::Of([this] {
+        Lost(EndReason::Of([this] {
           return i18n::Format("{} could not be started: {}", program.toStdString(),
                               process->errorString().toStdString());
         }));
@@ -207,21 +172,21 @@ struct WorkerClient::Impl {
     FlushLog();
     draining = false;
     if (!kill_reason.shown.empty()) {
-      Reason stopped{i18n::Format("The worker was stopped: {}", kill_reason.shown), {}};
+      EndReason stopped{i18n::Format("The worker was stopped: {}", kill_reason.shown), {}};
       const i18n::InEnglish english;
       stopped.in_trace = i18n::Format("The worker was stopped: {}", kill_reason.in_trace);
       Lost(stopped);
     } else if (status == QProcess::CrashExit) {
-      Lost(Reason::Of(
+      Lost(EndReason::Of(
           [code] { return i18n::Format("The worker was ended by {}", SignalName(code)); }));
     } else {
-      Lost(Reason::Of(
+      Lost(EndReason::Of(
           [code] { return i18n::Format("The worker ended with exit status {}", code); }));
     }
   }
 
   // The process has ended or could not be started.
-  void Lost(const Reason& why) {
+  void Lost(const EndReason& why) {
     hello_limit.stop();
     cancel_limit.stop();
     // Not deleted here: this may be called from one of its signals.
@@ -283,7 +248,7 @@ struct WorkerClient::Impl {
     Q_EMIT self->workerLost(loss.text);
   }
 
-  void Kill(Reason reason) {
+  void Kill(EndReason reason) {
     if (!process || process->state() == QProcess::NotRunning) return;
     kill_reason = std::move(reason);
     process->kill();
@@ -351,8 +316,8 @@ struct WorkerClient::Impl {
   }
 
   void Garbled(const std::string& why) {
-    Reason reason =
-        Reason::Of([&why] { return i18n::Format("its output could not be decoded ({})", why); });
+    EndReason reason =
+        EndReason::Of([&why] { return i18n::Format("its output could not be decoded ({})", why); });
     if (draining) {
       kill_reason = std::move(reason);
     } else {
@@ -401,7 +366,7 @@ struct WorkerClient::Impl {
         hello_limit.stop();
         if (hello.protocol() != kProtocol) {
           hopeless = true;  // a new process would send the same version
-          Kill(Reason::Of([&hello] {
+          Kill(EndReason::Of([&hello] {
             return i18n::Format(
                 "it uses protocol {}, but this program uses protocol {}; build both from the same "
                 "version",
@@ -448,7 +413,7 @@ struct WorkerClient::Impl {
         last_seconds = ended.seconds();
         int code = static_cast<int>(ended.status_code());
         // The worker has no translator, so its messages without arguments are translated here.
-        EndWhenTakenIn(code, code == kCodeOk ? Reason() : Reason::Of([&] {
+        EndWhenTakenIn(code, code == kCodeOk ? EndReason() : EndReason::Of([&] {
                          return ended.message().empty()
                                     ? i18n::Format("The run failed (status {}).", code)
                                     : std::string(i18n::Text(ended.message()));
@@ -506,7 +471,7 @@ struct WorkerClient::Impl {
   }
 
   // Ends the run once its frames are assembled, without blocking this thread.
-  void EndWhenTakenIn(int code, const Reason& why) {
+  void EndWhenTakenIn(int code, const EndReason& why) {
     cancel_limit.stop();
     active->ending = true;
     const auto end = [this, tag = active->tag, code, error = FromUtf8(why.shown)](
