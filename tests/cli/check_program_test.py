@@ -104,7 +104,7 @@ class CheckProgram(unittest.TestCase):
         result = self.check(self.TRAINS, "--budget", "1GiB", "--summary", self.path("no/such/folder/summary.md"), status=BAD_INPUT)
         self.assertIn("--summary", result.stderr)
 
-    def test_a_trace_is_kept_where_that_is_asked_for(self):
+    def test_a_trace_is_kept_in_the_given_folder(self):
         trace = self.path("kept.trace")
         self.check(self.TRAINS, "--budget", "1GiB", "-o", trace)
         peak = subprocess.run([VRAMSCOPE, "peak", trace, "--json"], capture_output=True, check=True).stdout

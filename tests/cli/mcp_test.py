@@ -198,7 +198,7 @@ class Mcp(unittest.TestCase):
             client.send({"jsonrpc": "2.0", **message})
         self.assertEqual(client.ask("ping")["result"], {})  # the next response belongs to it
 
-    def test_a_batch_is_answered_by_one(self):
+    def test_a_batch_has_one_response(self):
         client = self.client(version="2025-03-26")
         client.send([{"jsonrpc": "2.0", "id": 1, "method": "ping"}, {"jsonrpc": "2.0", "method": "notifications/unknown"},
                      {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}, 7])
@@ -226,7 +226,7 @@ class Mcp(unittest.TestCase):
         self.assertFalse(check["isError"])  # the response is an error
         self.assertFalse(check["structuredContent"]["within_budget"])
 
-    def test_the_command_line_says_the_same(self):
+    def test_the_command_line_has_the_same_figures(self):
         ours = self.client().call("peak", file=self.file)["structuredContent"]
         theirs = json.loads(subprocess.run([VRAMSCOPE, "peak", self.file, "--json"], capture_output=True, check=True).stdout)
         self.assertEqual(ours, theirs)
@@ -236,7 +236,7 @@ class Mcp(unittest.TestCase):
         diff = self.client().call("diff", a=self.file, b=other)["structuredContent"]
         self.assertEqual(diff["peak"]["allocated"]["delta"], 16 * MIB)
 
-    def test_a_file_that_is_written_anew_is_read_anew(self):
+    def test_a_rewritten_file_is_read_again(self):
         client = self.client()
         self.assertEqual(client.call("peak", file=self.file)["structuredContent"]["allocated"], 32 * MIB)
         self.write("a.pickle", [4, 4, 4])
@@ -302,7 +302,7 @@ class Mcp(unittest.TestCase):
         return self.client("--programs", *options, PYTHONPATH=os.path.join(HERE, "..", "emulated", "fake_torch"), VRAMSCOPE_PROGRAM_HOOKS="none",
                            PYTHONDONTWRITEBYTECODE="1")
 
-    def test_a_plan_gives_a_trace_for_the_other_tools(self):
+    def test_other_tools_read_the_trace_of_a_plan(self):
         client = self.fake()
         command = self.program("import torch\nprint('{\"jsonrpc\": \"2.0\"}', flush=True)\ntorch.allocate(8 << 20)\n")
         plan = client.call("plan", program=command, device="h100-sxm")
@@ -314,7 +314,7 @@ class Mcp(unittest.TestCase):
         client.close()
         self.assertFalse(os.path.exists(answer["trace"]))
 
-    def test_a_trace_is_kept_and_nothing_written_over(self):
+    def test_a_trace_is_kept_and_no_file_overwritten(self):
         client = self.fake()
         command, kept = self.program("import torch\ntorch.allocate(8 << 20)\n"), os.path.join(self.folder, "kept.trace")
         self.assertEqual(client.call("plan", program=command, save_as=kept)["structuredContent"]["trace"], kept)
@@ -348,7 +348,7 @@ class Mcp(unittest.TestCase):
         self.assertEqual(seen, [last])  # neither of the two got a response
         self.assertIn("result", client.ask("tools/call", name="devices", arguments={}))
 
-    def test_a_client_that_goes_leaves_nothing_running(self):
+    def test_when_the_client_disconnects_nothing_keeps_running(self):
         client = self.fake()
         mark = os.path.join(self.folder, "train.py")
         client.begin("tools/call", name="plan", arguments={"program": self.program("import time\ntime.sleep(10000)\n")}, _meta={"progressToken": 1})
@@ -359,7 +359,7 @@ class Mcp(unittest.TestCase):
     def test_no_window_without_a_display(self):
         self.refused(self.client(DISPLAY="", WAYLAND_DISPLAY="", QT_QPA_PLATFORM="").call("show", file=self.file), "display")
 
-    def test_ended_by_a_signal_it_says_nothing_on_its_output(self):
+    def test_when_ended_by_a_signal_it_prints_nothing(self):
         client = self.client()
         client.process.send_signal(signal.SIGTERM)
         self.assertIsNone(client.receive())

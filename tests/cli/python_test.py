@@ -47,7 +47,7 @@ class Package(unittest.TestCase):
                 "vramscope.__all__ == [n for n in vramscope.__all__ if n in dir(vramscope)])")
         self.assertEqual(self.python(code).stdout, "['vramscope'] True\n")
 
-    def test_what_is_offered_is_there(self):
+    def test_every_offered_version_exists(self):
         for name in vramscope.__all__:
             self.assertTrue(getattr(vramscope, name).__doc__, name)
         with self.assertRaises(AttributeError):
@@ -70,7 +70,7 @@ class Package(unittest.TestCase):
         self.assertIn("train.py:2", str(check))
         self.assertTrue(vramscope.load(self.file).check(32 * MIB, context="0"))
 
-    def test_a_picture(self):
+    def test_a_screenshot(self):
         svg = vramscope.load(self.file).svg("a < b & c")
         root = xml.etree.ElementTree.fromstring(svg)
         self.assertTrue(root.tag.endswith("svg"))
@@ -79,7 +79,7 @@ class Package(unittest.TestCase):
         self.assertIn("<svg", html)
         self.assertIn("32.00 MiB allocated", html)
 
-    def test_errors_have_the_programs_words(self):
+    def test_errors_contain_the_programs_message(self):
         with self.assertRaisesRegex(vramscope.VramscopeError, "missing.trace") as caught:
             vramscope.load(self.path("missing.trace"))
         self.assertEqual(caught.exception.status, 3)
@@ -124,7 +124,7 @@ class Package(unittest.TestCase):
         del plan
         self.assertFalse(os.path.exists(path))
 
-    def test_a_plan_that_fails_keeps_what_was_seen(self):
+    def test_a_failed_plan_keeps_its_data(self):
         with self.assertRaisesRegex(vramscope.VramscopeError, "no such batch") as caught:
             vramscope.plan(self.fake("import torch\ntorch.allocate(64 << 20)\nraise ValueError('no such batch')\n"))
         self.assertEqual(caught.exception.result.peak_allocated, 64 * MIB)
@@ -137,7 +137,7 @@ class Package(unittest.TestCase):
         answer = self.python(code, DISPLAY="", WAYLAND_DISPLAY="", QT_QPA_PLATFORM="")
         self.assertIn("there is no display", answer.stderr)
 
-    def test_what_is_shown_is_looked_at_first(self):
+    def test_arguments_of_show_are_checked_first(self):
         os.environ["QT_QPA_PLATFORM"] = "offscreen"
         self.addCleanup(os.environ.pop, "QT_QPA_PLATFORM")
         with self.assertRaises(FileNotFoundError):

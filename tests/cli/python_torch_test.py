@@ -113,7 +113,7 @@ print(json.dumps([told_first, told(second)]))
         self.assertEqual(answer[0]["categories"]["Optimizer state"], 2 * weights)
         self.assertGreaterEqual(answer[1]["categories"]["Parameter"], 512 * 512 * 4)
 
-    def test_outside_of_a_recording_a_programs_own_history_is_its_own(self):
+    def test_without_a_recording_the_programs_history_is_unchanged(self):
         answer = self.on_a_gpu(MODEL + """
 with vramscope.record() as recording:
     keep = torch.zeros(8 << 20, dtype=torch.uint8, device="cuda")

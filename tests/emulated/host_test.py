@@ -40,13 +40,13 @@ class Host(unittest.TestCase):
     def test_a_call_of_a_module_takes_time(self):
         self.assertGreater(self.takes(self.host.module_called), 0)
 
-    def test_a_step_goes_through_what_it_trains(self):
+    def test_the_time_of_a_step_depends_on_the_trained_parameters(self):
         self.assertGreater(self.step(100), self.step(10))
         self.assertGreater(self.step(100, 0, 3), self.step(100, 0, 1))
         self.assertEqual(self.step(10, 90), self.step(10))
         self.assertGreater(self.step(10, first=True), self.step(10))
 
-    def test_a_host_like_the_loops_takes_the_first_step_alone(self):
+    def test_the_loops_host_times_only_the_first_step(self):
         loop = host.Loop(FOLDER)
         self.assertEqual(self.takes(loop.module_called), 0)
         self.assertEqual(self.takes(loop.gradients_cleared, optimizer(100)), 0)
@@ -54,15 +54,15 @@ class Host(unittest.TestCase):
         self.assertGreater(self.takes(loop.optimizer_step, optimizer(100), True), 0)
         self.assertEqual(loop.runs(host.PYTHON), host.ENGINE)
 
-    def test_clearing_takes_time_by_the_parameters(self):
+    def test_the_time_of_zero_grad_depends_on_the_parameters(self):
         self.assertGreater(self.takes(self.host.gradients_cleared, optimizer(100)), self.takes(self.host.gradients_cleared, optimizer(10)))
 
-    def test_a_state_that_is_no_dictionary_counts_for_nothing(self):
+    def test_optimizer_state_that_is_not_a_dictionary_is_ignored(self):
         odd = optimizer(1)
         odd.state["global"] = 3
         self.assertEqual(self.takes(self.host.optimizer_step, odd, False), self.step(1))
 
-    def test_threads_run_what_they_said(self):
+    def test_threads_have_the_kind_of_work_that_they_reported(self):
         self.host.runs(host.PYTHON)
         self.assertEqual(self.host.runs(host.OPTIMIZER), host.PYTHON)
         answers = []
@@ -72,7 +72,7 @@ class Host(unittest.TestCase):
         self.assertEqual(answers, [host.ENGINE])
         self.assertEqual(self.host.runs(host.PYTHON), host.OPTIMIZER)
 
-    def test_it_is_said(self):
+    def test_it_is_stated_as_an_assumption(self):
         self.host.runs(host.PYTHON)
         ctypes.CDLL(os.path.join(FOLDER, "libvramscope-emulated.so")).vramscope_emulated_flush()
         with open(os.path.join(OUTPUT.name, "platform-%d.json" % os.getpid())) as file:
@@ -80,7 +80,7 @@ class Host(unittest.TestCase):
         self.assertEqual(len(said), 1)
         self.assertIn("not measured", said[0])
 
-    def test_a_card_is_told_nothing(self):
+    def test_a_real_gpu_gets_no_reports(self):
         nobody = host.Nobody()
         nobody.module_called()
         nobody.optimizer_step(None, True)

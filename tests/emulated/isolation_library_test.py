@@ -109,7 +109,7 @@ class Copies(Folder):
         self.assertEqual(found, lines[:5])
         self.assertEqual(count, 8)
 
-    def test_a_second_process_goes_on_with_the_changes(self):
+    def test_a_second_process_sees_the_changes(self):
         self.python("import os; os.rename('checkpoints/kept', 'checkpoints/moved_here'); open('new', 'w').write('new')", cwd=self.folder + "/project")
         self.assertEqual(self.python("import os; print(os.path.exists('checkpoints/kept'), os.listdir('checkpoints/moved_here/state'), "
                                      "open('new').read())", cwd=self.folder + "/project"), "False ['optimizer.bin'] new\n")
@@ -150,7 +150,7 @@ class Copies(Folder):
         self.assertLess(result.returncode, 0, result.stdout + result.stderr)
         self.expect_unchanged()
 
-    def test_what_is_real_stays_real(self):
+    def test_real_results_stay_real(self):
         real = self.path("outside", "other")
         os.symlink(self.path("outside", "project"), os.path.join(real, "back"))
         before = folder.state(self.path("outside", "project"))
@@ -258,7 +258,7 @@ class Audit(Folder):
         return self.python("import ctypes; ctypes.CDLL(%r)\nprint(*{line.split()[-1] for line in open('/proc/self/maps') if 'cudart' in line})" % library,
                            LD_AUDIT=AUDIT, LD_PRELOAD=None, VRAMSCOPE_ISOLATION=None).strip()
 
-    def test_a_runtime_that_a_wheel_renamed_is_ours(self):
+    def test_a_renamed_runtime_of_a_wheel_is_emulated(self):
         for name, ours in (("libcudart.0a1b2c3d.so.13", "libcudart.so.13"), ("libcudart-0a1b2c3d.so.12", "libcudart.so.12"),
                            ("libcudart-d0da41ae.so.11.0", "libcudart.so.11.0"), ("libcudart-0a1b2c3d.so.12.4.127", "libcudart.so.12"),
                            ("libcudart-0a1b2c3d.so.11.8.89", "libcudart.so.11.0")):
@@ -288,7 +288,7 @@ class Audit(Folder):
             with self.subTest(name):
                 self.assertEqual(self.loaded(name), self.path("vendored.libs", name))
 
-    def test_grandchildren_without_a_path_of_pythons_keep_the_hooks(self):
+    def test_grandchildren_without_pythonpath_keep_the_hooks(self):
         hooks = os.path.join(LIBRARIES, "python", "inject")
         show = "import os; print(os.environ.get('PYTHONPATH'))"
         grandchild = "import subprocess, sys; subprocess.run([sys.executable, '-S', '-c', %r], env=dict(__import__('os').environ, PYTHONPATH='src'))" % show

@@ -237,7 +237,7 @@ class Warm(Isolation):
         self.assertEqual(result.returncode, 0, result.stderr)
         return re.search(r"\['Cap.*\]", result.stderr)[0]
 
-    def test_it_has_the_rights_of_one_that_began_by_itself(self):
+    def test_a_warm_plan_has_the_permissions_of_a_cold_one(self):
         self.assertEqual(self.rights(self.command), self.rights(super().command))
 
     def test_what_was_imported_is_not_changed_for_others(self):
@@ -251,7 +251,7 @@ class Warm(Isolation):
         self.give()
         self.expect_nothing_changed("import os; assert not os.path.exists('home/imported')")
 
-    def test_what_has_changed_since_is_imported_anew(self):
+    def test_changed_modules_are_imported_again(self):
         fake = os.path.join(self.folder, "fake")
         shutil.copytree(os.path.join(HERE, "fake_torch"), fake)
         self.environment["PYTHONPATH"] = fake

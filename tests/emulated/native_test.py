@@ -98,7 +98,7 @@ class NativeTest(unittest.TestCase):
         self.native.leave()  # one too many
         self.assertEqual(self.lines(), [["M", 5, 4], ["m", 5]])
 
-    def test_saved_tensors_are_told_of_at_the_next_mark(self):
+    def test_saved_tensors_are_reported_at_the_next_mark(self):
         self.native.enter(7)
         tensor = Tensor(4096)
         key = self.native.pack(tensor)
@@ -166,7 +166,7 @@ class NativeTest(unittest.TestCase):
         finally:
             gc.enable()
 
-    def test_behind_the_end_nothing_is_put(self):
+    def test_nothing_is_appended_after_the_end(self):
         self.native.mark("F", 1, 1, 1)
         self.native.end()
         self.native.mark("f")

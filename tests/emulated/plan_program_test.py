@@ -103,12 +103,12 @@ class Plan(unittest.TestCase):
         self.expect(result, 0)
         self.assertEqual(self.counts(), {"kernels": 3 + 4 + 5 + 6, "copies": 0, "ranks": 4})
 
-    def test_a_kill_loses_nothing_that_was_there(self):
+    def test_a_kill_loses_no_earlier_data(self):
         result = self.plan(self.CUDA + "launch(5)\nflush()\nlaunch(300)\ntime.sleep(0.5)\nos.kill(os.getpid(), 9)\n")
         self.expect(result, BAD_INPUT, "signal 9")
         self.assertEqual(self.counts()["kernels"], 305)
 
-    def test_dying_after_the_last_line_loses_nothing(self):
+    def test_a_crash_after_the_last_line_loses_nothing(self):
         died = ("class Dies:\n    def __init__(self):\n        self.kill, self.me, self.how = os.kill, os.getpid(), 11\n"
                 "    def __del__(self):\n        self.kill(self.me, self.how)\nimport sys\n%s\n")
         result = self.plan(self.CUDA + died % "sys.dies = Dies()" + "launch(5)\n")
@@ -117,7 +117,7 @@ class Plan(unittest.TestCase):
         result = self.plan(self.CUDA + "launch(5)\n" + died % "Dies()")  # and before it, it is a failure
         self.expect(result, BAD_INPUT, "error: the program was ended by signal 11")
 
-    def test_the_one_who_watches_is_killed(self):
+    def test_the_watching_process_is_killed(self):
         program = self.CUDA + "launch(5)\nflush()\nlaunch(300)\ntime.sleep(0.5)\nprint('there', flush=True)\ntime.sleep(1000)\n"
         kept = os.path.join(self.folder.name, "kept")
         running = subprocess.Popen(self.command(program, "--keep", kept), env=self.environment, stdout=subprocess.PIPE,
@@ -152,7 +152,7 @@ class Plan(unittest.TestCase):
         self.assertEqual(self.counts()["kernels"], 0)
         self.assertIn("another profiler uses CUPTI in this process: kernels, memcpys and calls are not shown", result.stdout)
 
-    def test_a_program_that_knows_nothing_of_torch(self):
+    def test_a_program_without_torch(self):
         program = self.CUDA.replace(", torch", "").replace("    torch.cuda.memory._snapshot()", "    pass").replace(
             "torch.allocate(4 << 20)", "") + "launch(5)\n"
         self.expect(self.plan(program), 0)
@@ -162,7 +162,7 @@ class Plan(unittest.TestCase):
         self.expect(bare, BAD_INPUT, "There is no trace")
         self.assertIn("5 launches", bare.stdout)
 
-    def test_a_child_of_a_fork_tells_nothing(self):
+    def test_a_forked_child_reports_nothing(self):
         self.expect(self.plan(self.CUDA + "launch(5)\nif os.fork() == 0:\n    launch(7)\n    raise SystemExit(0)\nos.wait()\n"
                               "launch(2)\n"), 0)
         self.assertEqual(self.counts()["kernels"], 7)
@@ -207,19 +207,19 @@ class Plan(unittest.TestCase):
         self.assertTrue(any("not filled" in a["what"] for a in answer["assumptions"]), answer["assumptions"])
         self.assertFalse([a for a in answer["assumptions"] if "hooks are missing" in a["what"]])
 
-    def test_a_torch_that_lacks_what_a_hook_stands_in_for(self):
+    def test_a_torch_without_the_function_of_a_hook(self):
         result = self.plan("import torch\ntorch.allocate(4 << 20)\nprint('done')\n", "--json", FAKE_TORCH_LACKS="scatter_add_")
         self.expect(result, 0, "done")
         answer = json.loads(result.stdout)
         self.assertEqual(answer["peak"]["reserved"], 4 << 20)
         self.assertEqual(self.missing(answer), [("this torch: values read back through it may be 0", "Tensor.scatter_add_")])
 
-    def test_a_torch_that_saves_otherwise(self):
+    def test_a_torch_with_another_way_of_saving(self):
         result = self.plan("import torch\ntorch.allocate(4 << 20)\nprint('went on')\n", "--json", FAKE_TORCH_LACKS="save")
         self.expect(result, 0, "went on")
         self.assertIn("this torch: large checkpoints are written with their full size", [what for what, _ in self.missing(json.loads(result.stdout))])
 
-    def test_a_library_that_lacks_what_a_hook_stands_in_for(self):
+    def test_a_library_without_the_function_of_a_hook(self):
         """The hook is called while the program imports the module, and that does not fail."""
         os.mkdir(os.path.join(self.folder.name, "safetensors"))
         for name in ("__init__", "torch"):
@@ -234,7 +234,7 @@ class Plan(unittest.TestCase):
     def missing(self, answer):
         return [(a["what"].removeprefix("hooks are missing with "), a["where"]) for a in answer["assumptions"] if "hooks are missing" in a["what"]]
 
-    def test_a_request_that_found_no_room_is_in_no_figure(self):
+    def test_a_failed_allocation_is_in_no_figure(self):
         """The program used less than the GPU has. A program that caught the error and continued
         fits; a program that ended with it does not."""
         program = "import torch\ntorch.allocate(1 << 20)\nfor size in (8 << 30, 4 << 30):\n    torch._entry('oom', 1 << 30, size)\n%s"
@@ -254,13 +254,13 @@ class Plan(unittest.TestCase):
         self.expect(result, 0)
         self.assertIn("Does not fit on NVIDIA", result.stdout)
 
-    def test_a_process_of_it_fails(self):
+    def test_a_process_of_the_program_fails(self):
         """With an exception, while the program itself ends with status 0."""
         child = "import torch\ntorch.allocate(1 << 20)\nraise ValueError('of the child')"
         result = self.plan("import subprocess, sys, torch\nsubprocess.run([sys.executable, '-c', %r])\ntorch.allocate(4 << 20)\n" % child)
         self.expect(result, 0, "warning: process ", "failed (ValueError: of the child), but the program ended with status 0")
 
-    def test_a_process_that_only_asks_what_card_there_is(self):
+    def test_a_process_that_only_queries_the_gpu(self):
         asks = "import subprocess, sys, torch\nsubprocess.run([sys.executable, '-c', 'import torch; torch.cuda.init()%s'], check=True)\ntorch.allocate(4 << 20)\n"
         for more, processes in (("", 1), ("; torch.allocate(1 << 20)", 2)):
             result = self.plan(asks % more, "--json")
@@ -326,7 +326,7 @@ class Plan(unittest.TestCase):
         self.assertEqual(self.allocations(), 1)
         self.nothing_left(self.folder.name)
 
-    def test_does_not_want_to_be_stopped(self):
+    def test_a_program_that_ignores_signals(self):
         program = ("import signal, time, torch\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\ntorch.allocate(1 << 20)\n"
                    "print('hanging', flush=True)\nwhile True:\n    time.sleep(1)\n")
         running = subprocess.Popen(self.command(program), env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -402,7 +402,7 @@ class Plan(unittest.TestCase):
                "    assert runtime.cudaMemGetInfo(ctypes.byref(numbers[0]), ctypes.byref(numbers[1])) == 0\n"
                "    return numbers[0].value\n")
 
-    def test_processes_share_their_card(self):
+    def test_processes_share_their_gpu(self):
         """Like a trainer and its evaluation, or two ranks on one GPU: together they get no more
         memory than it has."""
         program = self.RUNTIME + (
@@ -435,7 +435,7 @@ class Plan(unittest.TestCase):
         for process in told["both"][1:]:
             self.assertIn("'%s'" % process, processes)
 
-    def test_nvidia_smi_of_the_emulated_cards(self):
+    def test_nvidia_smi_of_the_emulated_gpus(self):
         program = self.RUNTIME + (
             "allocate(100 << 20)\n"
             "print(subprocess.run(['nvidia-smi'], stdout=subprocess.PIPE, text=True).stdout)\n"
@@ -454,7 +454,7 @@ class Plan(unittest.TestCase):
         widths = {len(line) for line in result.stdout.splitlines() if line.startswith(("|", "+"))}
         self.assertEqual(widths, {91})
 
-    def test_peers_are_the_cards(self):
+    def test_peers_are_the_emulated_gpus(self):
         """Libraries use this to choose their paths: GPUs without peer access copy through the host.
         """
         program = self.RUNTIME + (
@@ -471,7 +471,7 @@ class Plan(unittest.TestCase):
             result = self.plan(program, "--device", device, "--devices", "2", "--no-activities")
             self.assertIn("peers " + answers, result.stdout, device + result.stderr)
 
-    def test_how_many_launches_are_known_is_told(self):
+    def test_the_number_of_known_launches_is_reported(self):
         result = subprocess.run([argument for argument in self.command(self.CUDA + "launch(5)\n", "--json") if argument not in ("-o", self.trace)],
                                 env=self.environment, capture_output=True, text=True, timeout=60)
         self.expect(result, 0)
@@ -490,7 +490,7 @@ class Plan(unittest.TestCase):
         self.assertEqual(header.split()[:4], ["Process", "In", "the", "trace"])
         self.assertNotEqual(rows[0].split()[0], rows[1].split()[0])
 
-    def test_a_function_that_the_platform_lacks(self):
+    def test_a_missing_function_of_the_platform(self):
         program = ("import ctypes\nruntime = ctypes.CDLL('libcudart.so.13')\naddress = ctypes.c_void_p()\n"
                    "assert runtime.cudaMalloc(ctypes.byref(address), ctypes.c_size_t(100 << 20)) == 0\n"
                    "assert ctypes.CDLL('libcublas.so.13').cublasXtCreate(0) == 15\n")
@@ -500,7 +500,7 @@ class Plan(unittest.TestCase):
         said = [a["where"] for a in json.loads(result.stdout)["assumptions"] if a["what"].startswith("cublasXtCreate() is not emulated")]
         self.assertEqual(said, ["libcublas.so.13"])
 
-    def test_a_program_without_python_that_nothing_listens_to(self):
+    def test_a_program_without_python_and_without_a_reader(self):
         program = ("import ctypes\nruntime = ctypes.CDLL('libcudart.so.13')\naddress = ctypes.c_void_p()\n"
                    "assert runtime.cudaMalloc(ctypes.byref(address), ctypes.c_size_t(100 << 20)) == 0\n")
         command = self.command(program, "--json", "--no-activities")
@@ -519,7 +519,7 @@ class Plan(unittest.TestCase):
     def test_torch_is_too_old(self):
         self.expect(self.plan("import torch\n", FAKE_TORCH_VERSION="1.13.1+cu117"), BAD_INPUT, "1.13.1", "older than 2.0")
 
-    def test_torch_is_of_a_version_that_nobody_knows(self):
+    def test_torch_has_an_unknown_version(self):
         self.expect(self.plan("import torch\ntorch.allocate(1 << 20)\n", FAKE_TORCH_VERSION="3.7.0+cu150"), 0)
 
     def test_cuda_is_not_used(self):
@@ -563,7 +563,7 @@ class Plan(unittest.TestCase):
         same = json.loads(self.vramscope("diff", self.trace, self.trace, "--json"))
         self.assertEqual(len(same["devices"]), 3)
 
-    def test_the_port_of_ranks_is_none_that_the_kernel_gives_away(self):
+    def test_the_port_of_ranks_is_not_ephemeral(self):
         """From 32768 on, any process that requests a free port may get it before rank 0 listens
         there."""
         program = "import os, torch\ntorch.allocate(1 << 20)\nassert 1024 < int(os.environ['MASTER_PORT']) < 32768\n"
@@ -578,7 +578,7 @@ class Plan(unittest.TestCase):
         self.assertLess(time.monotonic() - start, 30)
         self.nothing_left(self.folder.name)
 
-    def test_the_first_failure_is_told(self):
+    def test_the_first_failure_is_reported(self):
         """For a launcher that fails because a process that it started has failed."""
         child = "import torch\ntorch.allocate(1 << 20)\nraise ValueError(\'the cause\')"
         program = "import subprocess, sys, torch\nsubprocess.run([sys.executable, '-c', %r], check=True)\n" % child
@@ -603,7 +603,7 @@ class Plan(unittest.TestCase):
         result = self.plan("", "--device", "h100-smx")
         self.expect(result, BAD_INPUT, "h100-sxm")
 
-    def test_what_it_saves_is_gone(self):
+    def test_saved_files_are_deleted_afterwards(self):
         saved = os.path.join(self.folder.name, "model.pt")
         program = ("import torch\ntorch.allocate(1 << 20)\ntorch.save(1, %r)\nassert torch.load(%r) == b'saved'\n" % (saved, saved))
         result = self.isolated(program, "--json")
@@ -611,7 +611,7 @@ class Plan(unittest.TestCase):
         self.assertFalse(os.path.exists(saved))
         self.assertIn(json.loads(result.stdout)["program"]["isolation"], ("overlay", "copy"))
 
-    def test_what_it_saves_it_finds_again(self):
+    def test_the_program_finds_its_saved_files(self):
         run = os.path.join(self.folder.name, "run")
         os.makedirs(run)
         with open(os.path.join(run, "best.pt"), "wb") as file:

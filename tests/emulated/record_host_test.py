@@ -122,7 +122,7 @@ class Host(unittest.TestCase):
         self.assertEqual(answer["peak"]["reserved"], 3 << 20)
         self.assertEqual(answer["program"]["ended"], "end")
 
-    def test_a_shell_that_greets(self):
+    def test_a_shell_that_prints_a_greeting(self):
         self.ssh("echo Welcome to box\n" + THROUGH)
         self.expect(self.record(self.PROGRAM), 0)
         self.assertEqual(self.info()["allocations"], 3)
@@ -175,7 +175,7 @@ class Host(unittest.TestCase):
         _, errors = running.communicate(timeout=30)
         self.assertEqual(running.returncode, INTERRUPTED, errors)
 
-    def test_control_c_brings_the_rest(self):
+    def test_ctrl_c_still_delivers_the_rest(self):
         running = self.start(self.PROGRAM + "import atexit\natexit.register(lambda: torch.allocate(1 << 20))\n")
         running.send_signal(signal.SIGINT)
         _, errors = running.communicate(timeout=30)

@@ -55,7 +55,7 @@ class Toggles(Program):
         return report["why"] + report["overridden"]
 
 
-class OfALoopOfItsOwn(Toggles):
+class PlainLoop(Toggles):
     def test_equal_to_the_change_by_hand(self):
         for toggle in ("bf16", "checkpointing", "optimizer=adafactor", "step-in-backward", "offload", "eval-no-grad"):
             with self.subTest(toggle):
@@ -81,7 +81,7 @@ class OfALoopOfItsOwn(Toggles):
                 self.assertEqual(toggled["peak"], by_hand["peak"])
                 self.assertEqual(toggled["toggles"][0]["change"], [{"text": "PYTORCH_CUDA_ALLOC_CONF=" + setting, "where": "environment"}])
 
-    def test_the_line_is_the_programs_own(self):
+    def test_the_line_is_that_of_the_program(self):
         report = self.same(PLAIN, "optimizer-impl=for-loop")
         with open(os.path.join(HERE, "programs", PLAIN)) as file:
             lines = file.read().splitlines()
@@ -217,7 +217,7 @@ class Warm(Toggles):
 
 
 @unittest.skipUnless(TORCH and has("transformers") and has("accelerate"), "no transformers")
-class OfTrainer(Toggles):
+class TransformersTrainer(Toggles):
     def test_equal_to_the_change_by_hand(self):
         for toggle in ("bf16", "checkpointing", "micro-batch=1", "weights", "eval-accumulation"):
             with self.subTest(toggle):

@@ -57,7 +57,7 @@ def steps_of(entries):
     return steps + [sorted(frees)]
 
 
-class WhateverWatches(Program):
+class RecordedHistory(Program):
     """The history alone, and with every hook and CUPTI: the same events, including addresses."""
 
     def compare(self, program, *arguments):
@@ -80,7 +80,7 @@ class WhateverWatches(Program):
     def test_basics(self):
         self.compare("basics.py", "--size", "small", "--steps", "1")
 
-    def test_graphs_that_no_backward_frees(self):
+    def test_graphs_that_are_never_freed_by_backward(self):
         self.compare("kept_graphs.py")
 
     def test_autocast(self):
@@ -118,7 +118,7 @@ class Counters(Program):
         text = subprocess.run([VRAMSCOPE, "info", self.path("a.trace")], capture_output=True, text=True).stdout
         self.assertIn("torch.cuda.max_memory_allocated()", text)
 
-    def test_a_program_that_asks_at_every_operator(self):
+    def test_a_program_that_reads_counters_at_every_operator(self):
         code = ("import torch\nx = torch.ones(1, device='cuda')\n"
                 "for _ in range(5000):\n    x = x + 1\n    torch.cuda.memory_allocated()\n")
         with open(self.path("often.py"), "w") as file:
@@ -272,7 +272,7 @@ class Activities(Program):
                 self.assertEqual({block["address"] for block in blocks if block[key]}, wanted[use], (one, blocks))
             self.assertEqual({block["address"] for block in blocks}, wanted["reads"] | wanted["writes"], (one, blocks))
 
-    def test_a_stream_is_one_whoever_tells_of_it(self):
+    def test_all_sources_name_a_stream_alike(self):
         """The allocator knows streams by handle, CUPTI by number: kernels are on the streams on
         which memory was allocated."""
         self.plan("profiled.py", options=("--steps", "0", "-o", self.path("ours.trace")))
@@ -302,7 +302,7 @@ class Activities(Program):
             for (begin, length, _), (after, _, _) in zip(works, works[1:]):
                 self.assertLessEqual(begin + length, after + 0.001)
 
-    def test_the_cards_memory_adds_up(self):
+    def test_the_parts_of_the_gpus_memory_add_up(self):
         """NVML's figure of the process is the sum of the allocator's memory, NCCL's memory and the
         context, to the byte."""
         self.plan("distributed.py", "ddp", options=("--ranks", "2", "--device", "rtx-4090", "-o", self.path("two.trace")))
@@ -364,14 +364,14 @@ class Activities(Program):
         except FileNotFoundError:
             return False
 
-    def test_of_a_rank_that_is_killed_nothing_is_lost(self):
+    def test_a_killed_rank_loses_nothing(self):
         have = self.record_four("--kill", "2", "--note", self.folder)
         self.assertEqual((have["ranks"], have["steps"], have["truncated"]), (4, 3, True))  # the third is truncated
         self.assertIn("killed", have["end_message"])
         for rank, (_, count, _) in self.noted().items():
             self.assertGreaterEqual(have["peaks"][rank]["allocations"], count, rank)
 
-    def test_whoever_watches_four_ranks_is_killed(self):
+    def test_the_process_that_watches_four_ranks_is_killed(self):
         """No process or file is left, and the data that had arrived are in the output file."""
         program = os.path.join(HERE, "programs", "distributed.py")
         running = subprocess.Popen(
@@ -395,7 +395,7 @@ class Activities(Program):
         for rank, (_, count, _) in ranks.items():
             self.assertGreaterEqual(have["peaks"][rank]["allocations"], count, rank)
 
-    def test_a_kill_at_any_moment_of_a_step_loses_nothing(self):
+    def test_a_kill_at_any_time_of_a_step_loses_nothing(self):
         program = os.path.join(HERE, "programs", "distributed.py")
         for _ in range(3):
             trace = self.path("one.trace")
@@ -459,7 +459,7 @@ class Activities(Program):
         self.assertIn("nothing was measured", checks["overhead"]["detail"])
 
 
-class WhatIsKnown(Program):
+class Reports(Program):
     def known(self, answer):
         categories = answer["peak_by_category"]
         share = 1 - categories.get("Unknown", 0) / answer["peak"]["allocated"]
@@ -486,7 +486,7 @@ class WhatIsKnown(Program):
         modules = {g["name"] for g in self.json("peak", self.path("a.trace"), "--by", "module")["groups"]}
         self.assertTrue(any(name.startswith("model.layers.3.") for name in modules), modules)
 
-    def test_two_cards_in_one_process(self):
+    def test_two_gpus_in_one_process(self):
         """Whichever GPU is current, categories on the other are known, too, and the evaluation
         after each step is a separate phase."""
         trace = self.path("a.trace")
@@ -508,12 +508,12 @@ class WhatIsKnown(Program):
         self.assertGreater(len(requests[0]), 100_000)
         self.assertEqual(requests[0], requests[1])
 
-    def test_ends_after_as_many_steps_as_were_wanted(self):
+    def test_ends_after_the_requested_steps(self):
         answer = self.plan("basics.py", "--size", "small", "--steps", "5", options=("--steps", "3"))
         self.assertEqual(len(answer["steps"]), 3)
         self.assertEqual(answer["program"]["ended"], "enough")
 
-    def test_ends_where_the_program_updates_its_weights_itself(self):
+    def test_ends_if_the_program_updates_its_weights_itself(self):
         for kind, category in (("modules", "Gradient"), ("tensors", "Gradient"), ("functional", "Parameter")):
             with self.subTest(kind=kind):
                 plan = self.plan("by_hand.py", kind)
@@ -724,7 +724,7 @@ class Programs(Program):
             places = [os.path.basename(a["where"]).partition(":")[0] for a in answer["assumptions"] if "experts evenly" in a["what"]]
             self.assertEqual(places, ["moe.py" if "grouped_mm" in more else "modeling_mixtral.py"])
 
-    def test_what_ddp_frees_when_does_not_depend_on_what_was_before(self):
+    def test_frees_of_ddp_do_not_depend_on_earlier_programs(self):
         """Its first bucket is freed when NCCL's watchdog polls, which depends neither on wall-clock
         time nor on the program's time."""
         peaks = [[step["peak_allocated"] for step in
@@ -767,7 +767,7 @@ class Values(Program):
 
 
 class Processes(Program):
-    def test_a_backward_pass_of_the_engine_itself(self):
+    def test_backward_started_by_the_engine(self):
         answer = self.plan("engine.py", options=("--steps", "0"))
         self.assertEqual(len(answer["steps"]), 3)
         for step in answer["steps"]:
@@ -778,12 +778,12 @@ class Processes(Program):
         self.assertTrue(any(a["what"].startswith("the host takes as long as") for a in answer["assumptions"]), answer["assumptions"])
         self.assertIsNone(answer["program"]["exception"])
 
-    def test_a_child_that_fails_is_told_though_the_program_goes_on(self):
+    def test_the_failure_of_a_child_is_reported_if_the_program_continues(self):
         answer = self.plan("children.py", "raise", options=("--steps", "0"))
         self.assertEqual((answer["program"]["exit_status"], answer["program"]["exception"]), (0, "ValueError: the child's own"))
         self.assertRegex(self.stderr, r"warning: process \d+ failed \(ValueError: the child's own\)")
 
-    def test_more_processes_than_cards(self):
+    def test_more_processes_than_gpus(self):
         result = subprocess.run([VRAMSCOPE, "plan", "--", PYTHON, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2",
                                  os.path.join(HERE, "programs", "distributed.py"), "ddp", "--width", "128", "--layers", "2"], env=ENVIRONMENT,
                                 capture_output=True, text=True, timeout=300)

@@ -13,10 +13,10 @@ from torch_program import TORCH, Program, has
 
 
 class WithoutWeights(Program):
-    def test_weights_that_are_not_filled_take_no_memory(self):
+    def test_uninitialized_weights_take_no_memory(self):
         self.assertGreater(self.plan("unfilled.py")["peak"]["allocated"], 2 * 16 * 16384 * 16384 * 2)
 
-    def test_weights_that_are_not_filled_are_not_decomposed(self):
+    def test_uninitialized_weights_are_not_decomposed(self):
         answer = self.plan("decomposed.py")
         self.assertEqual(len(answer["steps"]), 2)
         places = [os.path.basename(a["where"]) for a in answer["assumptions"] if "decompositions" in a["what"]]
@@ -78,7 +78,7 @@ class WithoutWeights(Program):
         self.assertLess(answer["peak_by_category"]["Parameter"], 1.4 * int(told[0][1]))
 
     @unittest.skipUnless(TORCH and has("transformers") and has("accelerate"), "no transformers or accelerate")
-    def test_several_cards_of_one_process(self):
+    def test_several_gpus_of_one_process(self):
         answer, told = self.placed("cards", "--devices", "2")
         self.assertEqual([place for _, _, place in told], ["['cuda:0', 'cuda:1']"])
 

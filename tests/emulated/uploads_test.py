@@ -116,7 +116,7 @@ class StandIns(Uploads):
         self.assertEqual([key for key, answer in answers.items() if "went out" in answer], [])
         self.assertIn("vramscope: huggingface_hub.upload_file is skipped: a plan uploads nothing (me/model)", self.said)
 
-    def test_what_is_forced_wins_over_the_program(self):
+    def test_forced_settings_override_the_program(self):
         rows = [(module, owner, (name,)) for _, module, owner, name, _ in uploads.FORCED if name != "__init__"]
         for key, answer in self.calls(rows).items():
             forced = next(forced for _, module, owner, name, forced in uploads.FORCED if key == "%s %s %s" % (module, owner, name))

@@ -107,7 +107,7 @@ class Watch(unittest.TestCase):
         self.assertIn("size.py", self.lines.get(timeout=120))
         self.assertRegex(self.lines.get(timeout=120), r"peak +2\.00 MiB -> 6\.00 MiB \(\+4\.00 MiB\)")
 
-    def test_what_it_does_not_go_with(self):
+    def test_excluded_options(self):
         for options in (["--keep", self.folder], ["-o", "-"]):
             result = subprocess.run([VRAMSCOPE, "plan", "--watch", *options, "--", sys.executable, "train.py"], cwd=self.program,
                                     capture_output=True, text=True, timeout=60)

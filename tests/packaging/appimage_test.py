@@ -142,7 +142,7 @@ class AppImage(unittest.TestCase):
         self.assertEqual((self.home / "squashfs-root/usr/lib/vramscope/vramscope").read_bytes(), self.big)
         self.assertNotEqual(self.run_image("--appimage-extract").returncode, 0)
 
-    def test_what_it_cannot_do_is_said(self):
+    def test_limits_are_reported(self):
         for what, done in {"no folder": self.run_image(HOME=None), "not absolute": self.run_image(HOME="here"),
                            "cannot be made": self.run_image(XDG_CACHE_HOME="/proc/none")}.items():
             self.assertEqual(done.returncode, 4, what)
@@ -153,14 +153,14 @@ class AppImage(unittest.TestCase):
         self.assertIn("FUSE is not needed", self.run_image("--appimage-help").stdout)
         self.assertEqual(self.run_image("--appimage-version").stdout.split()[0], "vramscope")
 
-    def test_a_folder_that_others_can_write_is_not_started_from(self):
+    def test_a_folder_writable_by_others_is_refused(self):
         self.run_image()
         self.cache().chmod(0o777)
         done = self.run_image()
         self.assertEqual(done.returncode, 4)
         self.assertIn("others can write to it", done.stderr)
 
-    def test_a_file_that_was_cut_says_so_and_leaves_nothing(self):
+    def test_a_truncated_file_fails_and_leaves_nothing(self):
         cut = self.folder / "cut.AppImage"
         data = self.image.read_bytes()
         cut.write_bytes(data[:elf_size(data) + 200_000])
@@ -175,7 +175,7 @@ class AppImage(unittest.TestCase):
         elf = installed_elf(self.image)
         self.assertEqual((elf.needed, elf.versions), ([], {}))
 
-    def test_the_head_alone_says_what_it_is(self):
+    def test_the_header_alone_identifies_the_file(self):
         done = subprocess.run([str(HEAD)], capture_output=True, text=True)
         self.assertEqual(done.returncode, 4)
         self.assertRegex(done.stderr, re.compile("contains no image"))

@@ -57,7 +57,7 @@ class InstalledTree(unittest.TestCase):
         self.assertEqual([toggle["name"] for toggle in json.loads(done.stdout)["toggles"]],
                          [toggle["name"] for toggle in json.loads(catalogue)["toggles"]])
 
-    def test_a_picture(self):
+    def test_a_screenshot(self):
         picture = pathlib.Path(self.folder.name, "picture.png")
         done = self.run_program(str(installed.SOURCE / "tests/golden/trace/v6.trace"), "--screenshot", str(picture),
                                 QT_QPA_PLATFORM="offscreen", HOME=self.folder.name, XDG_CACHE_HOME=self.folder.name)

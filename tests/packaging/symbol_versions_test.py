@@ -37,7 +37,7 @@ class SymbolVersions(unittest.TestCase):
         self.assertLessEqual({"vramscope", "libvramscope-emulated.so", "libvramscope-audit.so", "libvramscope-isolation.so",
                               "libvramscope-activities.so", "libcuda.so.1", "libcudart.so.12", "nvidia-smi"}, names)
 
-    def test_what_is_loaded_into_programs(self):
+    def test_libraries_that_are_loaded_into_programs(self):
         for path in self.injected():
             with self.subTest(path.name):
                 elf = Elf(path)
