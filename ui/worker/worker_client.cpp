@@ -387,7 +387,7 @@ struct WorkerClient::Impl {
         // Only the first RunStarted counts: a second one would discard the frames received so far.
         if (active && started.tag() == active->tag && !active->assembly && !active->ending) {
           active->assembly =
-              std::make_unique<Assembly>(PictureOf(active->tag), DamagedOf(active->tag));
+              std::make_unique<Assembly>(OnTraceOf(active->tag), DamagedOf(active->tag));
           if (!active->replaced) Q_EMIT self->runStarted(active->tag);
         }
         return true;
@@ -445,7 +445,7 @@ struct WorkerClient::Impl {
   }
 
   // Partial traces are built only if partialTrace is connected (not in the command line).
-  Assembly::Picture PictureOf(quint64 tag) {
+  Assembly::OnTrace OnTraceOf(quint64 tag) {
     if (!self->isSignalConnected(QMetaMethod::fromSignal(&WorkerClient::partialTrace))) return {};
     return [this, tag](std::shared_ptr<const trace::Trace> trace) {
       QMetaObject::invokeMethod(
