@@ -16,27 +16,39 @@ namespace vramscope::cli {
 namespace {
 
 struct Arguments {
-  std::optional<std::string> language;  // --lang before the command
+  std::optional<std::string> language;  // --lang
   std::string command;
   bool json = false;
 };
 
-Arguments Read(int argc, char** argv) {
+// Reads the arguments before "--", and removes a --lang that follows the command from argv, because
+// it is an option of the program and not of the command.
+Arguments Take(int& argc, char** argv) {
   constexpr std::string_view kLanguage = "--lang";
   Arguments out;
-  for (int i = 1; i < argc; ++i) {
+  int kept = std::min(argc, 1);
+  int i = 1;
+  for (; i < argc; ++i) {
     const std::string_view argument(argv[i]);
     if (argument == "--") break;  // a program and its own options
-    if (out.command.empty() && argument == kLanguage && i + 1 < argc) {
-      out.language = argv[++i];
-    } else if (out.command.empty() && argument.substr(0, argument.find('=')) == kLanguage &&
-               argument.size() > kLanguage.size()) {
-      out.language = argument.substr(kLanguage.size() + 1);
+    const std::string_view name = argument.substr(0, argument.find('='));
+    int words = 1;
+    const bool language = name == kLanguage && (name != argument || i + 1 < argc);
+    if (language && name == argument) {
+      out.language = argv[i + 1];
+      words = 2;
+    } else if (language) {
+      out.language = argument.substr(name.size() + 1);
     } else if (out.command.empty() && !argument.starts_with('-')) {
       out.command = argument;
     }
-    out.json |= argument.substr(0, argument.find('=')) == "--json";
+    out.json |= name == "--json";
+    if (!language || out.command.empty())
+      for (int word = 0; word < words; ++word) argv[kept++] = argv[i + word];
+    i += words - 1;
   }
+  while (i < argc) argv[kept++] = argv[i++];
+  argc = kept;
   return out;
 }
 
@@ -63,9 +75,9 @@ void TranslateTexts(CLI::App& app) {
 
 }  // namespace
 
-bool TranslateOutput([[maybe_unused]] int argc, [[maybe_unused]] char** argv) {
+bool TranslateOutput(int& argc, char** argv) {
+  [[maybe_unused]] const Arguments arguments = Take(argc, argv);
 #ifdef VRAMSCOPE_WITH_WINDOW
-  const Arguments arguments = Read(argc, argv);
   const std::optional<ui::Language> asked =
       arguments.language ? ui::LanguageFromName(QString::fromStdString(*arguments.language))
                          : std::nullopt;

@@ -12,10 +12,10 @@
 
 namespace vramscope::cli {
 
-// Follows `--lang NAME` before the command, else LC_ALL, LC_MESSAGES and LANG. English where the
-// output is read by programs: with --json, in `mcp`, `describe` and `selfcheck`. False: --lang has
-// an unknown name, which is reported.
-bool TranslateOutput(int argc, char** argv);
+// Follows `--lang NAME`, else LC_ALL, LC_MESSAGES and LANG. English where the output is read by
+// programs: with --json, in `mcp`, `describe` and `selfcheck`. Removes a --lang after the command
+// from argv. False: --lang has an unknown name, which is reported.
+bool TranslateOutput(int& argc, char** argv);
 
 // The translation of a help text; empty if it is.
 std::string Translated(const std::string& english);

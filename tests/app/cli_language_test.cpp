@@ -62,6 +62,9 @@ TEST_F(CommandLineInChinese, FollowsTheEnvironmentAndLang) {
             RunVramscope({"--help"}, kInEnglish).out);
   EXPECT_EQ(RunVramscope({"--lang=zh_CN", "--help"}, kInEnglish).out,
             RunVramscope({"--help"}, kChinese).out);
+  const Outcome chinese = RunVramscope({"--lang", "zh_CN", "info", file_}, kInEnglish);
+  EXPECT_EQ(RunVramscope({"info", file_, "--lang", "zh_CN"}, kInEnglish).out, chinese.out);
+  EXPECT_EQ(RunVramscope({"info", "--lang=zh_CN", file_}, kInEnglish).out, chinese.out);
 }
 
 TEST_F(CommandLineInChinese, RefusesAnUnknownLanguage) {
