@@ -153,14 +153,22 @@ void ProgramPlans::AwaitServer() {
 absl::StatusOr<ProgramPlan> ProgramPlans::One(const ProgramQuestion& question,
                                               const std::string& first) {
   std::vector<std::string> more = {"--gpu-memory", fmt::format("{}B", kRoom)};
-  const bool cold = std::ranges::any_of(question.toggles, [&](const std::string& toggle) {
-    return reads_environment_.contains(toggle.substr(0, toggle.find('=')));
-  });
   if (!first.empty()) more.insert(more.end(), {"--keep", first});
   std::vector<std::string> warm;
-  if (!server_.socket().empty() && !cold) warm = {"--warm", server_.socket()};
+  if (!server_.socket().empty()) warm = {"--warm", server_.socket()};
+  const std::vector<std::string> from_start = more;
   more.insert(more.end(), warm.begin(), warm.end());
   absl::StatusOr<ProgramPlan> plan = Run(question, more);
+  // PyTorch reads the settings of its allocator at the first use of CUDA, after the server's
+  // imports. If a version reads them when it is imported, the plan shows that they had no effect.
+  const bool reads_environment =
+      std::ranges::any_of(question.toggles, [&](const std::string& toggle) {
+        return reads_environment_.contains(toggle.substr(0, toggle.find('=')));
+      });
+  if (reads_environment && !warm.empty() && plan.ok() && !plan->planned.error.empty()) {
+    warm.clear();
+    plan = Run(question, from_start);
+  }
   // The allocator releases cached memory when the GPU is full, so only a plan with the budget as
   // its memory shows whether the program fits.
   const bool may_fit = plan.ok() && plan->planned.ok() && budget_ > 0 &&

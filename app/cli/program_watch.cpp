@@ -398,7 +398,7 @@ ExitCode WatchProgram(const std::vector<std::string>& command, const ProgramOpti
     for (const std::string& toggle : options.toggles) {
       const program::Toggle* const one =
           program::FindToggle(*all, toggle.substr(0, toggle.find('=')));
-      // PyTorch reads the variables of these toggles on import.
+      // A version of PyTorch may read the variables of these toggles when it is imported.
       may_serve = may_serve && (one == nullptr || !one->before_torch);
     }
   }

@@ -31,7 +31,7 @@ struct Toggle {
   std::string default_value;        // "": none
   bool needs_value = false;         // there is no default
   bool slow = false;                // slow to run: a search tries it last
-  bool before_torch = false;        // PyTorch reads it when it is imported
+  bool before_torch = false;        // an environment variable that PyTorch reads
   std::vector<std::string> excludes;
   // Fractions of memory at the peak by which it may reduce each category, by name; "cached" for
   // reserved memory that is not in use. The fractions are guesses that determine the order of a

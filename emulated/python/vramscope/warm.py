@@ -102,6 +102,12 @@ def serve():
             if name == "torch":
                 raise
             print("vramscope: not imported in advance: %s (%s)" % (name, error), file=sys.stderr)
+    if "torch" in sys.modules:
+        # The first optimizer imports it, after the list was stored. Its 800 modules took up to half of a plan's time.
+        try:
+            importlib.import_module("torch._dynamo")
+        except ImportError:  # before torch 2.0
+            pass
     sys.dont_write_bytecode = writes
     if again is not None:
         again()
@@ -353,5 +359,6 @@ def _become(request, descriptors, told):
     from vramscope import toggles, watch
 
     if watch.current is not None:  # torch is imported
+        toggles.before_torch()
         watch.current.again()
         toggles.install(watch.current)

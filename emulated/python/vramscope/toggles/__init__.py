@@ -32,7 +32,7 @@ def wanted(environment=os.environ):
 
 
 def before_torch():
-    """Sets environment variables that PyTorch reads when it is imported."""
+    """Sets environment variables that PyTorch reads when it is imported or first uses CUDA."""
     chosen = wanted()
     for kind in declared().values() if chosen else ():
         if kind.name in chosen:
