@@ -198,6 +198,21 @@ class Warm(Toggles):
     def test_of_two_ranks(self):
         self.equal("distributed.py", "ddp", options=("--ranks", "2"))
 
+    def test_of_settings_of_the_allocator(self):
+        """PyTorch reads them at the first use of CUDA, after the server's imports."""
+        options = ("--writable", self.folder)
+        plain = self.plan(PLAIN, options=("--all-toggles", *options, "--keep", self.path("first")))
+        socket = self.serve(PLAIN, options=options)
+        for toggle in ("expandable-segments", "max-split-size=32", "gc-threshold=0.5"):
+            with self.subTest(toggle=toggle):
+                cold, warm = (self.plan(PLAIN, options=(*options, "--toggle", toggle, *more)) for more in ((), ("--warm", socket)))
+                self.assertIsNone(warm["program"]["cold"])
+                for key in ("peak", "events", "needed", "toggles"):
+                    self.assertEqual(warm[key], cold[key], key)
+                self.assertEqual([one["state"] for one in warm["toggles"] if one["on"]], ["applied"])
+                if toggle == "expandable-segments":
+                    self.assertNotEqual(warm["needed"], plain["needed"])
+
     def test_of_another_size_of_memory(self):
         """Cached memory is released when the GPU is full; the server's GPU has room for all of it.
         """
