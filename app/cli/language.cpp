@@ -21,6 +21,11 @@ struct Arguments {
   bool json = false;
 };
 
+bool IsCommand(std::string_view word) {
+  return std::ranges::any_of(AllCommands(),
+                             [&](const CommandEntry& entry) { return entry.name == word; });
+}
+
 // Reads the arguments before "--", and removes a --lang that follows the command from argv, because
 // it is an option of the program and not of the command.
 Arguments Take(int& argc, char** argv) {
@@ -39,7 +44,7 @@ Arguments Take(int& argc, char** argv) {
       words = 2;
     } else if (language) {
       out.language = argument.substr(name.size() + 1);
-    } else if (out.command.empty() && !argument.starts_with('-')) {
+    } else if (out.command.empty() && IsCommand(argument)) {
       out.command = argument;
     }
     out.json |= name == "--json";

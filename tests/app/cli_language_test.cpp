@@ -67,6 +67,14 @@ TEST_F(CommandLineInChinese, FollowsTheEnvironmentAndLang) {
   EXPECT_EQ(RunVramscope({"info", "--lang=zh_CN", file_}, kInEnglish).out, chinese.out);
 }
 
+TEST_F(CommandLineInChinese, TheWindowFollowsLangAfterItsFile) {
+  const std::string state = folder_ / "state.json";
+  const Outcome window =
+      RunVramscope({file_, "--lang", "zh_CN", "--dump-state", state}, kInEnglish);
+  ASSERT_EQ(window.status, 0) << window.err;
+  EXPECT_THAT(ReadFile(state), HasSubstr("峰值处"));
+}
+
 TEST_F(CommandLineInChinese, RefusesAnUnknownLanguage) {
   const Outcome outcome = RunVramscope({"--lang", "xx", "info", file_}, kInEnglish);
   EXPECT_EQ(outcome.status, 2);

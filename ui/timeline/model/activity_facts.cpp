@@ -182,7 +182,7 @@ ActivityFacts FactsOfGap(const TimelineData& d, uint32_t number) {
   out.subtitle = PlaceOf(t, gap.after);
   out.facts.push_back({i18n::Text("waits for"), gap.cause == query::IdleCause::kUnknown
                                                     ? i18n::Text("not known")
-                                                    : std::string(Name(gap.cause))});
+                                                    : i18n::Text(Name(gap.cause))});
   out.facts.push_back({i18n::Text("evidence"), i18n::Text(Rule(gap.cause)), {}, true});
   out.facts.push_back(
       {i18n::Text("before"), ActivityLabel(t, gap.before), {Link::To::kActivity, gap.before}});

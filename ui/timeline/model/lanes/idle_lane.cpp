@@ -90,7 +90,7 @@ class IdleLane : public Lane {
 
  private:
   using Lane::Name;
-  static std::string_view Name(query::IdleCause cause) { return query::Name(cause); }
+  static std::string_view Name(query::IdleCause cause) { return i18n::Text(query::Name(cause)); }
 
   // The title shows the causes with their colors, as the only legend.
   void DrawTitle(const LaneDrawing& draw) const {
