@@ -221,6 +221,13 @@ ExitCode CheckOptions(const CLI::App& command, const Context& context, Options& 
         name));
     return kUsage;
   }
+  const bool part = !options.program.device.empty() || !options.range.entries.empty() ||
+                    !options.range.time.empty();
+  if (!options.file.empty() && !options.host_budget.empty() && part) {
+    NoteError(i18n::Text(
+        "--host-budget judges the whole FILE; it does not go with --device, --time and --entries"));
+    return kUsage;
+  }
   if (options.file.empty()) {
     options.run.device = options.program.device;
     options.run.gpu_memory = options.program.gpu_memory;

@@ -4,6 +4,7 @@
 
 #include "app/cli/format.h"
 #include "app/cli/summary.h"
+#include "profiler/analysis/host_memory.h"
 #include "profiler/base/i18n.h"
 #include "profiler/run/units.h"
 
@@ -49,6 +50,12 @@ std::string DeviceMemoryText(const DeviceMemory& memory) {
   table.Row({i18n::Text("total"), BytesText(memory.used), "",
              memory.total == 0 ? "" : i18n::Format("of {}", run::FormatBytes(memory.total))});
   return table.Text();
+}
+
+Json HostMemoryJson(const trace::Trace& trace) {
+  const analysis::HostMemory host = analysis::HostMemoryOf(trace);
+  if (!host.recorded) return Json();
+  return {{"peak", host.peak}, {"peak_ns", host.peak_ns}};
 }
 
 }  // namespace vramscope::cli

@@ -1,4 +1,5 @@
-// What the memory of a GPU is used for, as text and as JSON, for `info` and `peak`.
+// What the memory of a GPU is used for, and the peak of the host's, as text and as JSON, for `info`
+// and `peak`.
 #pragma once
 
 #include <string>
@@ -11,5 +12,7 @@ namespace vramscope::cli {
 Json DeviceMemoryJson(const trace::Trace& trace, const explain::DeviceMemory& memory);
 // A heading, a line for each part, and the sum. "" if nothing is known.
 std::string DeviceMemoryText(const explain::DeviceMemory& memory);
+// null if the driver's allocations were not recorded.
+Json HostMemoryJson(const trace::Trace& trace);
 
 }  // namespace vramscope::cli

@@ -152,13 +152,6 @@ Json CopiedJson(const trace::Trace& trace) {
           {"peer", peer}};
 }
 
-// null where the driver's allocations were not recorded.
-Json HostMemoryJson(const trace::Trace& trace) {
-  const analysis::HostMemory host = analysis::HostMemoryOf(trace);
-  if (!host.recorded) return Json();
-  return {{"peak", host.peak}, {"peak_ns", host.peak_ns}};
-}
-
 Json ProcessesJson(const trace::Trace& trace) {
   Json all = Json::array();
   for (const trace::Process& process : trace::ProcessesOf(trace))

@@ -21,38 +21,29 @@ struct Arguments {
   bool json = false;
 };
 
-bool IsCommand(std::string_view word) {
-  return std::ranges::any_of(AllCommands(),
-                             [&](const CommandEntry& entry) { return entry.name == word; });
-}
-
-// Reads the arguments before "--", and removes a --lang that follows the command from argv, because
-// it is an option of the program and not of the command.
+// Reads the arguments before "--" and removes --lang from argv, so that it may stand anywhere.
 Arguments Take(int& argc, char** argv) {
   constexpr std::string_view kLanguage = "--lang";
   Arguments out;
-  int kept = std::min(argc, 1);
-  int i = 1;
-  for (; i < argc; ++i) {
+  int kept = 0;
+  bool program = false;  // after "--": a program and its own options
+  for (int i = 0; i < argc; ++i) {
     const std::string_view argument(argv[i]);
-    if (argument == "--") break;  // a program and its own options
     const std::string_view name = argument.substr(0, argument.find('='));
-    int words = 1;
-    const bool language = name == kLanguage && (name != argument || i + 1 < argc);
-    if (language && name == argument) {
-      out.language = argv[i + 1];
-      words = 2;
-    } else if (language) {
-      out.language = argument.substr(name.size() + 1);
-    } else if (out.command.empty() && IsCommand(argument)) {
-      out.command = argument;
+    program = program || argument == "--";
+    if (!program && i > 0 && argument == kLanguage && i + 1 < argc) {
+      out.language = argv[++i];
+      continue;
     }
+    if (!program && i > 0 && name == kLanguage && name != argument) {
+      out.language = argument.substr(kLanguage.size() + 1);
+      continue;
+    }
+    argv[kept++] = argv[i];
+    if (program || i == 0) continue;
+    if (out.command.empty() && !argument.starts_with('-')) out.command = argument;
     out.json |= name == "--json";
-    if (!language || out.command.empty())
-      for (int word = 0; word < words; ++word) argv[kept++] = argv[i + word];
-    i += words - 1;
   }
-  while (i < argc) argv[kept++] = argv[i++];
   argc = kept;
   return out;
 }
@@ -80,8 +71,9 @@ void TranslateTexts(CLI::App& app) {
 
 }  // namespace
 
-bool TranslateOutput(int& argc, char** argv) {
-  [[maybe_unused]] const Arguments arguments = Take(argc, argv);
+bool TranslateOutput(int& argc, char** argv, std::string& language) {
+  const Arguments arguments = Take(argc, argv);
+  language = arguments.language.value_or("");
 #ifdef VRAMSCOPE_WITH_WINDOW
   const std::optional<ui::Language> asked =
       arguments.language ? ui::LanguageFromName(QString::fromStdString(*arguments.language))

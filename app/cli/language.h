@@ -1,6 +1,6 @@
 // The language of the command line: texts on standard output and error, not JSON and not files.
 //
-//   TranslateOutput(argc, argv);   // first, so that errors are translated
+//   TranslateOutput(argc, argv, language);   // first, so that errors are translated
 //   ... declare options and commands ...
 //   TranslateHelp(app);
 //
@@ -13,9 +13,9 @@
 namespace vramscope::cli {
 
 // Follows `--lang NAME`, else LC_ALL, LC_MESSAGES and LANG. English where the output is read by
-// programs: with --json, in `mcp`, `describe` and `selfcheck`. Removes a --lang after the command
-// from argv. False: --lang has an unknown name, which is reported.
-bool TranslateOutput(int& argc, char** argv);
+// programs: with --json, in `mcp`, `describe` and `selfcheck`. Moves --lang from argv to `language`
+// (empty: it is not given). False: --lang has an unknown name, which is reported.
+bool TranslateOutput(int& argc, char** argv, std::string& language);
 
 // The translation of a help text; empty if it is.
 std::string Translated(const std::string& english);

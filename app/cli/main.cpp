@@ -79,9 +79,9 @@ int TakeProgram(int argc, char** argv, Context& context) {
 }
 
 int Main(int argc, char** argv) {
-  if (!TranslateOutput(argc, argv)) return kUsage;
-  Context context{.program = argv[0]};
   WindowArguments window;
+  if (!TranslateOutput(argc, argv, window.language)) return kUsage;
+  Context context{.program = argv[0]};
   CLI::App app(
       TEXT_MARK("vramscope: shows the contents of GPU memory while a neural network trains.\n"
                 "Without a command, opens the FILEs in the window."));

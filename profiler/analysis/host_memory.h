@@ -2,6 +2,7 @@
 // CUDA: its curves, its peak, and the operators that allocated it. Pageable memory is not part of
 // it, because CUDA does not see it. The sizes are those of the driver's calls: PyTorch's host
 // allocator rounds each allocation up to a power of two and keeps it when the tensor is freed.
+// What was allocated before the trace begins is unknown.
 //
 //   const HostMemory host = HostMemoryOf(trace);
 //   if (host.recorded) Show(host.peak, host.peak_ns);

@@ -13012,6 +13012,10 @@ under {}{}{}
         <translation>无法判断主机内存是否足够：未记录驱动的分配（请在记录活动的情况下规划或录制该程序）
 </translation>
     </message>
+    <message>
+        <source>--host-budget judges the whole FILE; it does not go with --device, --time and --entries</source>
+        <translation>--host-budget 判断整个 FILE；不能与 --device、--time 和 --entries 同用</translation>
+    </message>
 </context>
 <context>
     <name>vramscope::ui::AllocationsPanel</name>

@@ -260,6 +260,10 @@ TEST_F(CliRecording, CheckDoesNotKnowTheHostsMemoryWithoutTheDriversAllocations)
   EXPECT_EQ(RunVramscope({"check", file, "--budget", "60MiB", "--host-budget", "1GiB"}).status, 1)
       << "the GPU's memory decides";
   EXPECT_EQ(RunVramscope({"check", file, "--budget", "100GiB", "--host-budget", "x"}).status, 2);
+  const Outcome part = RunVramscope(
+      {"check", file, "--budget", "100GiB", "--host-budget", "1GiB", "--time", "0s:1s"});
+  EXPECT_EQ(part.status, 2) << "what was allocated before the part is unknown";
+  EXPECT_THAT(part.err, HasSubstr("the whole FILE"));
 }
 
 TEST_F(CliRecording, CheckSaysWhereARunRanOutOfMemory) {

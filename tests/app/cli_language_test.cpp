@@ -69,8 +69,8 @@ TEST_F(CommandLineInChinese, FollowsTheEnvironmentAndLang) {
 
 TEST_F(CommandLineInChinese, TheWindowFollowsLangAfterItsFile) {
   const std::string state = folder_ / "state.json";
-  const Outcome window =
-      RunVramscope({file_, "--lang", "zh_CN", "--dump-state", state}, kInEnglish);
+  const Outcome window = RunVramscope(
+      {"--page", "phases", file_, "--lang", "zh_CN", "--dump-state", state}, kInEnglish);
   ASSERT_EQ(window.status, 0) << window.err;
   EXPECT_THAT(ReadFile(state), HasSubstr("峰值处"));
 }

@@ -116,16 +116,17 @@ QStringList KeyBindings::usersOf(const QKeySequence& key, const QString& except)
 
 absl::Status KeyBindings::set(const QString& id, const Keys& keys) {
   QMap<QString, Keys> own = own_;
-  for (const QKeySequence& key : keys)
+  const Keys kept = keys.mid(0, kMostKeys);
+  for (const QKeySequence& key : kept)
     for (const QString& other : usersOf(key, id)) {
       Keys left = own.value(other, keysOf(other));
       left.removeAll(key);
       own[other] = left;
     }
-  if (keys == defaultsOf(id)) {
+  if (kept == defaultsOf(id)) {
     own.remove(id);
   } else {
-    own[id] = keys.mid(0, kMostKeys);
+    own[id] = kept;
   }
   return Change(std::move(own));
 }

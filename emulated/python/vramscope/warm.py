@@ -93,7 +93,8 @@ def serve():
     atexit.register(_keep_imports)  # the function registered first is called last
     sys.dont_write_bytecode, writes = True, sys.dont_write_bytecode
     again = None
-    for name in names:
+    # The first optimizer imports torch._dynamo, often after the list was stored. Its 800 modules take two seconds.
+    for name in [*names, *(["torch._dynamo"] if "torch" in names else ())]:
         try:
             importlib.import_module(name)
             if name == "torch":
@@ -102,12 +103,6 @@ def serve():
             if name == "torch":
                 raise
             print("vramscope: not imported in advance: %s (%s)" % (name, error), file=sys.stderr)
-    if "torch" in sys.modules:
-        # The first optimizer imports it, after the list was stored. Its 800 modules took up to half of a plan's time.
-        try:
-            importlib.import_module("torch._dynamo")
-        except ImportError:  # before torch 2.0
-            pass
     sys.dont_write_bytecode = writes
     if again is not None:
         again()
