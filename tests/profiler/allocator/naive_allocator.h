@@ -17,7 +17,7 @@
 
 namespace vramscope::allocator {
 
-// Calls of the driver, in order.
+// A call of the driver, a completed free or a failed allocation.
 struct DriverEvent {
   enum Kind { kAlloc, kFree, kMap, kUnmap, kCompleted, kOutOfMemory } kind;
   uint64_t address = 0, bytes = 0;
@@ -35,7 +35,7 @@ class NaiveAllocator {
     bool small = false;
     uint32_t mempool = 0;
     uint64_t requested = 0;
-    uint64_t since = 0;  // searches of the pool when it became free
+    uint64_t since = 0;  // number of searches of the pool when the block became free
   };
 
   explicit NaiveAllocator(Settings settings)
@@ -58,11 +58,11 @@ class NaiveAllocator {
     std::optional<uint64_t> address = Search(r);
     const bool cached = address.has_value();
     if (!address && has_fraction_ && conf_.garbage_collection_threshold > 0) CollectGarbage();
-    if (!address) address = AskDriver(r, false);
-    if (!address && ReleaseAvailable(r)) address = AskDriver(r, false);
+    if (!address) address = AllocateSegment(r, false);
+    if (!address && ReleaseAvailable(r)) address = AllocateSegment(r, false);
     if (!address && mempool == 0) {
       Release();
-      address = AskDriver(r, false);
+      address = AllocateSegment(r, false);
     }
     if (address && !cached) over_limit_ = false;
     if (!address) {
@@ -71,7 +71,7 @@ class NaiveAllocator {
       }
       if (!settings_.grant_over_limit) return std::nullopt;
       over_limit_ = true;
-      address = AskDriver(r, true);
+      address = AllocateSegment(r, true);
     }
     Held& b = blocks_[*address];
     const uint64_t rest = b.bytes - size;
@@ -262,7 +262,7 @@ class NaiveAllocator {
     return address;
   }
 
-  std::optional<uint64_t> AskDriver(const Request& r, bool forced) {
+  std::optional<uint64_t> AllocateSegment(const Request& r, bool forced) {
     const uint64_t bytes = SegmentSize(r);
     if (!forced && has_fraction_ && reserved_ + bytes > allowed_) return std::nullopt;
     if (conf_.expandable_segments) return Grow(r, forced);
@@ -385,26 +385,26 @@ class NaiveAllocator {
   bool ReleaseAvailable(const Request& r) {
     if (conf_.max_split_size == run::AllocConf::kNoMaxSplit) return false;
     auto& set = pools_[r.mempool].free[r.small];
-    const uint64_t wanted = std::max(r.size, conf_.max_split_size);
+    const uint64_t needed = std::max(r.size, conf_.max_split_size);
     std::vector<Key> ours;  // of the stream, ascending
     for (const Key& key : set) {
       if (std::get<0>(key) == r.stream) ours.push_back(key);
     }
     auto it = std::find_if(ours.begin(), ours.end(),
-                           [&](const Key& key) { return std::get<1>(key) >= wanted; });
+                           [&](const Key& key) { return std::get<1>(key) >= needed; });
     if (it != ours.end() && !Expandable(std::get<2>(*it))) {
       ReleaseWhole(std::get<2>(*it));
       return true;
     }
     uint64_t released = 0;
-    while (it != ours.begin() && released < wanted) {
+    while (it != ours.begin() && released < needed) {
       --it;
       if (std::get<1>(*it) < conf_.max_split_size) break;
       if (Expandable(std::get<2>(*it))) continue;
       released += std::get<1>(*it);
       ReleaseWhole(std::get<2>(*it));
     }
-    return released >= wanted;
+    return released >= needed;
   }
 
   void CollectGarbage() {
