@@ -67,16 +67,16 @@ void CheckState(const CachingAllocator& a, const NaiveAllocator& naive) {
         ASSERT_LE(b.block.bytes_requested, b.block.bytes_rounded);
       }
       ASSERT_NE(expected, naive.blocks().end());
-      const NaiveAllocator::Held& held = expected->second;
+      const NaiveAllocator::BlockInfo& info = expected->second;
       ASSERT_EQ(expected->first, b.block.address);
-      ASSERT_EQ(held.bytes, b.block.bytes_rounded);
-      ASSERT_EQ(held.state, !b.mapped   ? NaiveAllocator::kUnmapped
+      ASSERT_EQ(info.bytes, b.block.bytes_rounded);
+      ASSERT_EQ(info.state, !b.mapped   ? NaiveAllocator::kUnmapped
                             : b.pending ? NaiveAllocator::kPending
                             : b.live    ? NaiveAllocator::kLive
                                         : NaiveAllocator::kFree);
-      ASSERT_EQ(held.requested, b.block.bytes_requested);
-      ASSERT_EQ(held.stream, b.block.stream);
-      ASSERT_EQ(held.mempool, s.segment.mempool);
+      ASSERT_EQ(info.requested, b.block.bytes_requested);
+      ASSERT_EQ(info.stream, b.block.stream);
+      ASSERT_EQ(info.mempool, s.segment.mempool);
       ++expected;
     }
     ASSERT_EQ(at, end);

@@ -27,7 +27,7 @@ struct DriverEvent {
 class NaiveAllocator {
  public:
   enum State { kFree, kLive, kPending, kUnmapped };
-  struct Held {
+  struct BlockInfo {
     uint64_t bytes = 0;
     State state = kFree;
     uint64_t segment = 0;
@@ -73,7 +73,7 @@ class NaiveAllocator {
       over_limit_ = true;
       address = AllocateSegment(r, true);
     }
-    Held& b = blocks_[*address];
+    BlockInfo& b = blocks_[*address];
     const uint64_t rest = b.bytes - size;
     if (small || conf_.expandable_segments ? rest >= 512
                                            : size < conf_.max_split_size && rest > kMiB) {
@@ -127,7 +127,7 @@ class NaiveAllocator {
 
   uint64_t allocated() const { return allocated_; }
   uint64_t reserved() const { return reserved_; }
-  const std::map<uint64_t, Held>& blocks() const { return blocks_; }
+  const std::map<uint64_t, BlockInfo>& blocks() const { return blocks_; }
   const std::vector<DriverEvent>& log() const { return log_; }
 
  private:
@@ -148,7 +148,7 @@ class NaiveAllocator {
     bool small;
     uint32_t mempool;
   };
-  using BlockIt = std::map<uint64_t, Held>::iterator;
+  using BlockIt = std::map<uint64_t, BlockInfo>::iterator;
 
   static uint64_t Up(uint64_t value, uint64_t step) { return (value + step - 1) / step * step; }
 
@@ -189,7 +189,7 @@ class NaiveAllocator {
   }
 
   void Insert(uint64_t address) {
-    Held& b = blocks_.at(address);
+    BlockInfo& b = blocks_.at(address);
     Pool& pool = pools_[b.mempool];
     if (b.state == kUnmapped) {
       pool.unmapped[b.small].insert({b.stream, address});
@@ -200,7 +200,7 @@ class NaiveAllocator {
     }
   }
   void Remove(uint64_t address) {
-    const Held& b = blocks_.at(address);
+    const BlockInfo& b = blocks_.at(address);
     Pool& pool = pools_[b.mempool];
     if (b.state == kUnmapped) {
       pool.unmapped[b.small].erase({b.stream, address});
@@ -322,7 +322,7 @@ class NaiveAllocator {
     if (!forced && !Fits(mapped)) return std::nullopt;
     Remove(at);
     if (it->second.bytes > mapped) {
-      Held rest = it->second;
+      BlockInfo rest = it->second;
       rest.bytes -= mapped;
       blocks_[at + mapped] = rest;
       Insert(at + mapped);
@@ -335,7 +335,7 @@ class NaiveAllocator {
   }
 
   void ReleaseWhole(uint64_t address) {
-    const Held b = blocks_.at(address);
+    const BlockInfo b = blocks_.at(address);
     Remove(address);
     reserved_ -= b.bytes;
     blocks_.erase(address);
@@ -354,7 +354,7 @@ class NaiveAllocator {
     for (uint64_t address : pages) Unmap(address);
   }
   void Unmap(uint64_t address) {
-    const Held b = blocks_.at(address);
+    const BlockInfo b = blocks_.at(address);
     const Range range = segments_.at(b.segment);
     const uint64_t begin = b.segment + Up(address - b.segment, range.page);
     const uint64_t end = b.segment + (address + b.bytes - b.segment) / range.page * range.page;
@@ -362,7 +362,7 @@ class NaiveAllocator {
     Remove(address);
     blocks_.erase(address);
     const auto piece = [&](uint64_t from, uint64_t to) {
-      Held h = b;
+      BlockInfo h = b;
       h.bytes = to - from;
       blocks_[from] = h;
       Insert(from);
@@ -443,7 +443,7 @@ class NaiveAllocator {
   bool has_fraction_ = false, over_limit_ = false;
   uint64_t allocated_ = 0, reserved_ = 0;
   std::map<uint32_t, Pool> pools_;  // by mempool
-  std::map<uint64_t, Held> blocks_;
+  std::map<uint64_t, BlockInfo> blocks_;
   std::map<uint64_t, Range> segments_;
   std::vector<uint64_t> pending_;
   std::set<uint64_t> used_elsewhere_;
