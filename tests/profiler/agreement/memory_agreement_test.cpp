@@ -67,7 +67,7 @@ class Agreement : public ::testing::TestWithParam<RandomDevicesOptions> {
   }
   // Maximum of the allocated and reserved bytes of a device in events [first, last], including
   // memory from before.
-  std::pair<uint64_t, uint64_t> Most(uint8_t device, size_t first, size_t last) const {
+  std::pair<uint64_t, uint64_t> Maxima(uint8_t device, size_t first, size_t last) const {
     std::pair<uint64_t, uint64_t> most;
     for (size_t i = first == 0 ? 0 : first - 1; i <= last; ++i) {
       const NaiveSums now = naive_.After(i, device);
@@ -76,7 +76,7 @@ class Agreement : public ::testing::TestWithParam<RandomDevicesOptions> {
     return most;
   }
 
-  bool OfAll(size_t i) const {
+  bool ConcernsAllDevices(size_t i) const {
     return events_[i].kind == EventKind::kMarker || events_[i].kind == EventKind::kStepBegin ||
            events_[i].kind == EventKind::kStepEnd;
   }
@@ -95,7 +95,7 @@ class Agreement : public ::testing::TestWithParam<RandomDevicesOptions> {
   Slice Of(uint8_t device) const {
     Slice slice{trace::OfDevice(made_.trace, device), {}};
     for (size_t i = 0; i < events_.size(); ++i)
-      if (OfAll(i) || DeviceOf(i) == device) slice.events.push_back(i);
+      if (ConcernsAllDevices(i) || DeviceOf(i) == device) slice.events.push_back(i);
     return slice;
   }
 
@@ -244,7 +244,7 @@ TEST_P(Agreement, PeaksStepsAndSummaries) {
   std::map<uint8_t, uint64_t> peaks;
   for (const analysis::DevicePeak& of : analysis::PeakOfEachDevice(made_.trace)) {
     const Slice one = Of(of.device);
-    const auto [allocated, reserved] = Most(of.device, Begin(), events_.size() - 1);
+    const auto [allocated, reserved] = Maxima(of.device, Begin(), events_.size() - 1);
     const size_t at = one.events[of.peak.context.event];
     EXPECT_EQ(of.peak.allocated, allocated);
     EXPECT_EQ(of.peak.reserved, reserved);
@@ -264,7 +264,7 @@ TEST_P(Agreement, PeaksStepsAndSummaries) {
       size_t end = i;
       while (events_[end].kind != EventKind::kStepEnd) ++end;
       ASSERT_LT(row, summary.steps.size());
-      const auto [most, most_reserved] = Most(of.device, i, end);
+      const auto [most, most_reserved] = Maxima(of.device, i, end);
       EXPECT_EQ(summary.steps[row].peak_allocated, most);
       EXPECT_EQ(summary.steps[row++].peak_reserved, most_reserved);
     }
@@ -317,7 +317,7 @@ TEST_P(Agreement, FooterOfAFile) {
   EXPECT_EQ(batches, (events_.size() + kPiece - 1) / kPiece);
 }
 
-// Every counter in order: (device, name, bytes).
+// Compares every counter in order, as (device, name, bytes).
 TEST_P(Agreement, ChromeTrace) {
   std::ostringstream out;
   ASSERT_TRUE(exporters::WriteChromeTrace(t_, out).ok());
@@ -443,8 +443,8 @@ TEST_P(Agreement, Csv) {
   }
 }
 
-// A recording that is written as a snapshot and read again: from its first event on, every device
-// has the same allocated and reserved bytes and ends with the same blocks.
+// In a recording that was written as a snapshot and read again, every device has the same allocated
+// and reserved bytes from the first event on, and ends with the same blocks.
 TEST_P(Agreement, SnapshotAndBack) {
   const std::filesystem::path path = Temporary(".pickle");
   {
@@ -556,7 +556,8 @@ TEST_P(Agreement, Inference) {
   std::filesystem::remove(path);
 }
 
-// For a recording that ran out of memory: the maximum that the device provided.
+// The limit of a recording that ran out of memory is the highest sum of reserved and free bytes at
+// a failure.
 TEST_P(Agreement, WhatIfTakesTheRecordingsLimit) {
   for (const uint8_t device : devices_) {
     uint64_t limit = 0;

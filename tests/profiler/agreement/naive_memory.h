@@ -67,7 +67,7 @@ class NaiveMemory {
  private:
   static constexpr uint64_t kPage = uint64_t{1} << 20;
   struct Block {
-    uint64_t asked = 0, rounded = 0;
+    uint64_t requested = 0, rounded = 0;
     trace::Category category = trace::Category::kUnknown;
   };
   struct Device {
@@ -124,7 +124,7 @@ class NaiveMemory {
     NaiveSums sums;
     for (const auto& [id, block] : device.blocks) {
       sums.allocated += block.rounded;
-      sums.requested += block.asked;
+      sums.requested += block.requested;
       sums.by_category[static_cast<size_t>(block.category)] += block.rounded;
       sums.live.push_back(id);
     }

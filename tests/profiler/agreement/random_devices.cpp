@@ -58,9 +58,9 @@ class Device final : public allocator::SegmentObserver {
     const uint64_t bytes = around / 2 + script_.Below(around);
     const auto stream = static_cast<uint32_t>(script_.Below(options_.streams));
     const auto mempool = static_cast<uint32_t>(script_.Below(options_.mempools)) << 16;
-    asks_for_ = stream;
+    alloc_stream_ = stream;
     const absl::StatusOr<Block> block = allocator_->Malloc(bytes, stream, mempool);
-    if (!block.ok()) return;  // OnOutOfMemory has noted it
+    if (!block.ok()) return;  // OnOutOfMemory has added the event
     Event& e = script_.Put(EventKind::kAlloc, number_);
     e.id = script_.allocations++;
     e.category = static_cast<Category>(script_.Below(trace::kCategoryCount));
@@ -128,7 +128,7 @@ class Device final : public allocator::SegmentObserver {
     Event& e = script_.Put(EventKind::kOutOfMemory, number_);
     e.bytes = bytes;
     e.bytes_rounded = free;
-    e.stream = asks_for_;
+    e.stream = alloc_stream_;
   }
   void OnFreeCompleted(const Block& block) override {
     script_.Put(EventKind::kFreeCompleted).id = live_.at(block.address);
@@ -155,7 +155,7 @@ class Device final : public allocator::SegmentObserver {
   const uint8_t number_;
   const RandomDevicesOptions& options_;
   std::unique_ptr<CachingAllocator> allocator_;
-  uint32_t asks_for_ = 0;              // the stream of the last allocation
+  uint32_t alloc_stream_ = 0;          // the stream of the last allocation
   std::map<uint64_t, uint64_t> live_;  // address -> allocation
   std::vector<uint64_t> addresses_;    // of the blocks that the program has allocated
   std::vector<uint64_t> pending_;

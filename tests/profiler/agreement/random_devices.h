@@ -15,12 +15,12 @@ struct RandomDevicesOptions {
   uint64_t seed = 1;
   std::vector<uint8_t> devices = {0, 1};
   int requests = 250;
-  bool expandable = true;  // of every second device
-  bool all_alike = false;  // or of all devices, as the file states
-  uint64_t device_memory_bytes =
-      0;  // of each device; 0: no limit. Otherwise with retries and out-of-memory errors
+  bool expandable = true;  // every second device has expandable segments
+  bool all_alike = false;  // with `expandable`: every device has them, and alloc_conf says so
+  // Memory of each device; 0: no limit. With a limit, allocations are retried and can fail.
+  uint64_t device_memory_bytes = 0;
   bool older = true;                   // the recording begins in the middle of the run
-  uint32_t streams = 2, mempools = 2;  // a mempool of 0 is the default pool
+  uint32_t streams = 2, mempools = 2;  // mempool 0 is the default pool
 };
 
 struct RandomDevices {

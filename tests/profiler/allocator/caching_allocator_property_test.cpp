@@ -1,5 +1,5 @@
-// Random histories under all kinds of settings, compared with the simple reference: every address,
-// block, segment and page, and the order of releases.
+// Random allocations and frees under all kinds of settings, compared with NaiveAllocator: every
+// address, block, segment and page, and the order of releases.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -44,7 +44,7 @@ struct Log : SegmentObserver {
   uint64_t reserved = 0, out_of_memory = 0;
 };
 
-// Checks the invariants of any state, and that the state equals the reference's.
+// Checks invariants of the allocator's state, and that the state equals the reference's.
 void CheckState(const CachingAllocator& a, const NaiveAllocator& naive) {
   uint64_t allocated = 0, requested = 0, reserved = 0, end = 0;
   auto expected = naive.blocks().begin();
@@ -67,16 +67,16 @@ void CheckState(const CachingAllocator& a, const NaiveAllocator& naive) {
         ASSERT_LE(b.block.bytes_requested, b.block.bytes_rounded);
       }
       ASSERT_NE(expected, naive.blocks().end());
-      const NaiveAllocator::Held& held = expected->second;
+      const NaiveAllocator::BlockInfo& info = expected->second;
       ASSERT_EQ(expected->first, b.block.address);
-      ASSERT_EQ(held.bytes, b.block.bytes_rounded);
-      ASSERT_EQ(held.state, !b.mapped   ? NaiveAllocator::kUnmapped
+      ASSERT_EQ(info.bytes, b.block.bytes_rounded);
+      ASSERT_EQ(info.state, !b.mapped   ? NaiveAllocator::kUnmapped
                             : b.pending ? NaiveAllocator::kPending
                             : b.live    ? NaiveAllocator::kLive
                                         : NaiveAllocator::kFree);
-      ASSERT_EQ(held.requested, b.block.bytes_requested);
-      ASSERT_EQ(held.stream, b.block.stream);
-      ASSERT_EQ(held.mempool, s.segment.mempool);
+      ASSERT_EQ(info.requested, b.block.bytes_requested);
+      ASSERT_EQ(info.stream, b.block.stream);
+      ASSERT_EQ(info.mempool, s.segment.mempool);
       ++expected;
     }
     ASSERT_EQ(at, end);
@@ -103,10 +103,10 @@ struct Case {
   const char* name;
   const char* conf;
   int events;
-  size_t live;            // about how many live blocks
+  size_t live;            // approximate number of live blocks
   uint64_t device_bytes;  // 0: no limit
   uint32_t streams;
-  int deferred = 0;  // of 100 blocks, how many another stream uses
+  int deferred = 0;  // percentage of blocks that another stream uses
   uint32_t mempools = 1;
   bool grant = false;
 };
@@ -278,7 +278,7 @@ INSTANTIATE_TEST_SUITE_P(
              300'000, 100, kGiB / 2, 3, 20, 2}),
     [](const ::testing::TestParamInfo<Case>& info) { return std::string(info.param.name); });
 
-// A copy of a state continues like the original.
+// Two allocators that were restored from one state behave alike.
 class CachingAllocatorRestore : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(CachingAllocatorRestore, GoesOnAlike) {
@@ -300,7 +300,7 @@ TEST_P(CachingAllocatorRestore, GoesOnAlike) {
     }
   };
   for (int i = 0; i < 20'000; ++i) step(first, live);
-  // Segments that are added later get the same addresses: they ascend from the last one.
+  // New segments get the same addresses in both allocators: addresses ascend from the last segment.
   first.EmptyCache();
   const auto state = first.Snapshot();
   settings.first_address = uint64_t{1} << 50;

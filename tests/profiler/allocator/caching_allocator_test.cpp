@@ -68,7 +68,7 @@ TEST(CachingAllocator, KeepsTheFrontOfASplitBlock) {
 
 TEST(CachingAllocator, LargeBlocksSplitOnlyAboveOneMiBRest) {
   CachingAllocator a({}, nullptr);
-  // 12 MiB segment with a remainder of exactly 1 MiB: it stays part of the block.
+  // In a 12 MiB segment, a remainder of exactly 1 MiB stays part of the block.
   const Block whole = MustMalloc(a, 11 * kMiB);
   EXPECT_EQ(whole.bytes_rounded, 12 * kMiB);
   EXPECT_EQ(a.stats().allocated, 12 * kMiB);
@@ -193,17 +193,17 @@ TEST(CachingAllocator, RoundsToDivisionsOfAPowerOfTwo) {
   const run::AllocConf conf =
       run::ParseAllocConf("roundup_power2_divisions:[1:4,2:0,4:8,>:2]").value();
   const auto round = [&conf](uint64_t bytes) { return CachingAllocator::RoundSize(bytes, conf); };
-  EXPECT_EQ(round(1200), 1536) << "sizes up to 512 times the divisions are rounded only to 512";
+  EXPECT_EQ(round(1200), 1536) << "sizes up to 512 times the divisions are only rounded to 512";
   EXPECT_EQ(round(2049), 2560);
   EXPECT_EQ(round(1200 * 1024), 1280 * 1024) << "PyTorch's own example: 1200 with 4 gives 1280";
-  EXPECT_EQ(round(2 * kMiB + 1), 2 * kMiB + 512) << "wrong between 2 and 4 MiB";
+  EXPECT_EQ(round(2 * kMiB + 1), 2 * kMiB + 512) << "no divisions between 2 and 4 MiB";
   EXPECT_EQ(round(4 * kMiB), 4 * kMiB);
   EXPECT_EQ(round(4 * kMiB + 1), 4 * kMiB + kMiB / 2);
   EXPECT_EQ(round(9 * kMiB), 12 * kMiB);
   EXPECT_EQ(round(13 * kMiB), 16 * kMiB);
   CachingAllocator a(With("roundup_power2_divisions:4"), nullptr);
   EXPECT_EQ(MustMalloc(a, 900 * 1024).bytes_rounded, kMiB)
-      << "and then as if it had been requested";
+      << "the rounded size is then allocated like a requested one";
 }
 
 TEST(CachingAllocator, OversizeBlocksAreNotSplitAndServeTheirLikeAlone) {
@@ -211,12 +211,14 @@ TEST(CachingAllocator, OversizeBlocksAreNotSplitAndServeTheirLikeAlone) {
   CachingAllocator a(With("max_split_size_mb:32"), &log);
   const Block big = MustMalloc(a, 40 * kMiB);
   ASSERT_TRUE(a.Free(big.address).ok());
-  EXPECT_NE(MustMalloc(a, 30 * kMiB).address, big.address) << "too large for a small request";
+  EXPECT_NE(MustMalloc(a, 30 * kMiB).address, big.address)
+      << "oversize blocks do not serve sizes below max_split_size";
   EXPECT_EQ(MustMalloc(a, 36 * kMiB).address, big.address);
-  EXPECT_EQ(a.stats().allocated, 70 * kMiB) << "taken whole";
+  EXPECT_EQ(a.stats().allocated, 70 * kMiB) << "the whole block is used";
   const Block bigger = MustMalloc(a, 80 * kMiB);
   ASSERT_TRUE(a.Free(bigger.address).ok());
-  EXPECT_NE(MustMalloc(a, 60 * kMiB).address, bigger.address) << "20 MiB larger is too much";
+  EXPECT_NE(MustMalloc(a, 60 * kMiB).address, bigger.address)
+      << "a remainder of 20 MiB is too large";
   EXPECT_EQ(MustMalloc(a, 62 * kMiB).address, bigger.address);
   EXPECT_EQ(log.allocs.size(), 4);
 }
@@ -231,7 +233,7 @@ TEST(CachingAllocator, ReleasesJustEnoughOversizeBlocks) {
   ASSERT_EQ(log.frees.size(), 1) << "the smallest that is large enough";
   EXPECT_EQ(log.frees[0].address, x.address);
   MustMalloc(a, 110 * kMiB);
-  ASSERT_EQ(log.frees.size(), 3) << "none is: the largest first";
+  ASSERT_EQ(log.frees.size(), 3) << "none is large enough: the largest are released first";
   EXPECT_EQ(log.frees[1].address, z.address);
   EXPECT_EQ(log.frees[2].address, y.address);
   EXPECT_EQ(a.stats().retries, 0);
@@ -289,7 +291,8 @@ TEST(CachingAllocator, AFreeWaitsForOtherStreams) {
   const Block b = MustMalloc(a, 4096, 1);
   ASSERT_TRUE(a.RecordStream(b.address, 1).ok());
   ASSERT_TRUE(a.Free(b.address).ok());
-  EXPECT_EQ(MustMalloc(a, 4096, 1).address, b.address) << "its own stream does not count";
+  EXPECT_EQ(MustMalloc(a, 4096, 1).address, b.address)
+      << "the free does not wait for the block's own stream";
   ASSERT_TRUE(a.RecordStream(b.address, 2).ok());
   ASSERT_TRUE(a.Free(b.address).ok());
   EXPECT_NE(MustMalloc(a, 4096, 1).address, b.address);
@@ -316,23 +319,23 @@ TEST(CachingAllocator, APrivatePoolKeepsItsMemoryUntilItIsReleased) {
 }
 
 TEST(CachingAllocator, ADriverSaysWhereAndWhetherThereIsMemory) {
-  struct Given : Driver {
-    std::optional<uint64_t> Allocate(const Segment& wanted) override {
-      asked.push_back(wanted.bytes);
-      if (answers.empty()) return std::nullopt;
-      const uint64_t address = answers.back();
-      answers.pop_back();
+  struct FakeDriver : Driver {
+    std::optional<uint64_t> Allocate(const Segment& segment) override {
+      requested.push_back(segment.bytes);
+      if (addresses.empty()) return std::nullopt;
+      const uint64_t address = addresses.back();
+      addresses.pop_back();
       return address;
     }
     bool Map(const Segment&, uint64_t, uint64_t) override { return false; }
-    std::vector<uint64_t> answers, asked;
+    std::vector<uint64_t> addresses, requested;
   } driver;
-  driver.answers = {uint64_t{3} << 40, uint64_t{5} << 40};
+  driver.addresses = {uint64_t{3} << 40, uint64_t{5} << 40};
   CachingAllocator a({.driver = &driver}, nullptr);
   EXPECT_EQ(MustMalloc(a, 100).address, uint64_t{5} << 40);
   EXPECT_EQ(MustMalloc(a, 2 * kMiB).address, uint64_t{3} << 40);
   EXPECT_EQ(a.Malloc(30 * kMiB, 0).status().code(), absl::StatusCode::kResourceExhausted);
-  EXPECT_EQ(driver.asked, (std::vector<uint64_t>{2 * kMiB, 20 * kMiB, 30 * kMiB, 30 * kMiB}))
+  EXPECT_EQ(driver.requested, (std::vector<uint64_t>{2 * kMiB, 20 * kMiB, 30 * kMiB, 30 * kMiB}))
       << "two attempts, with a release of the cache in between";
 }
 
@@ -366,8 +369,8 @@ TEST(CachingAllocator, RefusesStatesThatCannotBe) {
   EXPECT_EQ(used.Restore({}).code(), absl::StatusCode::kFailedPrecondition);
 }
 
-// The cache is released many times in programs with as many streams as possible. Each release must
-// examine only what was freed since the last one, not every pool of every stream. 20,000 streams
+// The cache is released once for each of very many streams. Each release must examine only what was
+// freed since the last one, not every pool of every stream. 20,000 streams
 // used to take 12 s and now take a few hundredths of a second; the bound leaves room for slow
 // computers.
 TEST(CachingAllocator, GivingBackDoesNotLookThroughEveryStream) {

@@ -17,7 +17,7 @@
 
 namespace vramscope::allocator {
 
-// Calls of the driver, in order.
+// A call of the driver, a completed free or a failed allocation.
 struct DriverEvent {
   enum Kind { kAlloc, kFree, kMap, kUnmap, kCompleted, kOutOfMemory } kind;
   uint64_t address = 0, bytes = 0;
@@ -27,7 +27,7 @@ struct DriverEvent {
 class NaiveAllocator {
  public:
   enum State { kFree, kLive, kPending, kUnmapped };
-  struct Held {
+  struct BlockInfo {
     uint64_t bytes = 0;
     State state = kFree;
     uint64_t segment = 0;
@@ -35,7 +35,7 @@ class NaiveAllocator {
     bool small = false;
     uint32_t mempool = 0;
     uint64_t requested = 0;
-    uint64_t since = 0;  // searches of the pool when it became free
+    uint64_t since = 0;  // number of searches of the pool when the block became free
   };
 
   explicit NaiveAllocator(Settings settings)
@@ -58,11 +58,11 @@ class NaiveAllocator {
     std::optional<uint64_t> address = Search(r);
     const bool cached = address.has_value();
     if (!address && has_fraction_ && conf_.garbage_collection_threshold > 0) CollectGarbage();
-    if (!address) address = AskDriver(r, false);
-    if (!address && ReleaseAvailable(r)) address = AskDriver(r, false);
+    if (!address) address = AllocateSegment(r, false);
+    if (!address && ReleaseAvailable(r)) address = AllocateSegment(r, false);
     if (!address && mempool == 0) {
       Release();
-      address = AskDriver(r, false);
+      address = AllocateSegment(r, false);
     }
     if (address && !cached) over_limit_ = false;
     if (!address) {
@@ -71,9 +71,9 @@ class NaiveAllocator {
       }
       if (!settings_.grant_over_limit) return std::nullopt;
       over_limit_ = true;
-      address = AskDriver(r, true);
+      address = AllocateSegment(r, true);
     }
-    Held& b = blocks_[*address];
+    BlockInfo& b = blocks_[*address];
     const uint64_t rest = b.bytes - size;
     if (small || conf_.expandable_segments ? rest >= 512
                                            : size < conf_.max_split_size && rest > kMiB) {
@@ -127,7 +127,7 @@ class NaiveAllocator {
 
   uint64_t allocated() const { return allocated_; }
   uint64_t reserved() const { return reserved_; }
-  const std::map<uint64_t, Held>& blocks() const { return blocks_; }
+  const std::map<uint64_t, BlockInfo>& blocks() const { return blocks_; }
   const std::vector<DriverEvent>& log() const { return log_; }
 
  private:
@@ -148,7 +148,7 @@ class NaiveAllocator {
     bool small;
     uint32_t mempool;
   };
-  using BlockIt = std::map<uint64_t, Held>::iterator;
+  using BlockIt = std::map<uint64_t, BlockInfo>::iterator;
 
   static uint64_t Up(uint64_t value, uint64_t step) { return (value + step - 1) / step * step; }
 
@@ -189,7 +189,7 @@ class NaiveAllocator {
   }
 
   void Insert(uint64_t address) {
-    Held& b = blocks_.at(address);
+    BlockInfo& b = blocks_.at(address);
     Pool& pool = pools_[b.mempool];
     if (b.state == kUnmapped) {
       pool.unmapped[b.small].insert({b.stream, address});
@@ -200,7 +200,7 @@ class NaiveAllocator {
     }
   }
   void Remove(uint64_t address) {
-    const Held& b = blocks_.at(address);
+    const BlockInfo& b = blocks_.at(address);
     Pool& pool = pools_[b.mempool];
     if (b.state == kUnmapped) {
       pool.unmapped[b.small].erase({b.stream, address});
@@ -262,7 +262,7 @@ class NaiveAllocator {
     return address;
   }
 
-  std::optional<uint64_t> AskDriver(const Request& r, bool forced) {
+  std::optional<uint64_t> AllocateSegment(const Request& r, bool forced) {
     const uint64_t bytes = SegmentSize(r);
     if (!forced && has_fraction_ && reserved_ + bytes > allowed_) return std::nullopt;
     if (conf_.expandable_segments) return Grow(r, forced);
@@ -322,7 +322,7 @@ class NaiveAllocator {
     if (!forced && !Fits(mapped)) return std::nullopt;
     Remove(at);
     if (it->second.bytes > mapped) {
-      Held rest = it->second;
+      BlockInfo rest = it->second;
       rest.bytes -= mapped;
       blocks_[at + mapped] = rest;
       Insert(at + mapped);
@@ -335,7 +335,7 @@ class NaiveAllocator {
   }
 
   void ReleaseWhole(uint64_t address) {
-    const Held b = blocks_.at(address);
+    const BlockInfo b = blocks_.at(address);
     Remove(address);
     reserved_ -= b.bytes;
     blocks_.erase(address);
@@ -354,7 +354,7 @@ class NaiveAllocator {
     for (uint64_t address : pages) Unmap(address);
   }
   void Unmap(uint64_t address) {
-    const Held b = blocks_.at(address);
+    const BlockInfo b = blocks_.at(address);
     const Range range = segments_.at(b.segment);
     const uint64_t begin = b.segment + Up(address - b.segment, range.page);
     const uint64_t end = b.segment + (address + b.bytes - b.segment) / range.page * range.page;
@@ -362,7 +362,7 @@ class NaiveAllocator {
     Remove(address);
     blocks_.erase(address);
     const auto piece = [&](uint64_t from, uint64_t to) {
-      Held h = b;
+      BlockInfo h = b;
       h.bytes = to - from;
       blocks_[from] = h;
       Insert(from);
@@ -385,26 +385,26 @@ class NaiveAllocator {
   bool ReleaseAvailable(const Request& r) {
     if (conf_.max_split_size == run::AllocConf::kNoMaxSplit) return false;
     auto& set = pools_[r.mempool].free[r.small];
-    const uint64_t wanted = std::max(r.size, conf_.max_split_size);
+    const uint64_t needed = std::max(r.size, conf_.max_split_size);
     std::vector<Key> ours;  // of the stream, ascending
     for (const Key& key : set) {
       if (std::get<0>(key) == r.stream) ours.push_back(key);
     }
     auto it = std::find_if(ours.begin(), ours.end(),
-                           [&](const Key& key) { return std::get<1>(key) >= wanted; });
+                           [&](const Key& key) { return std::get<1>(key) >= needed; });
     if (it != ours.end() && !Expandable(std::get<2>(*it))) {
       ReleaseWhole(std::get<2>(*it));
       return true;
     }
     uint64_t released = 0;
-    while (it != ours.begin() && released < wanted) {
+    while (it != ours.begin() && released < needed) {
       --it;
       if (std::get<1>(*it) < conf_.max_split_size) break;
       if (Expandable(std::get<2>(*it))) continue;
       released += std::get<1>(*it);
       ReleaseWhole(std::get<2>(*it));
     }
-    return released >= wanted;
+    return released >= needed;
   }
 
   void CollectGarbage() {
@@ -443,7 +443,7 @@ class NaiveAllocator {
   bool has_fraction_ = false, over_limit_ = false;
   uint64_t allocated_ = 0, reserved_ = 0;
   std::map<uint32_t, Pool> pools_;  // by mempool
-  std::map<uint64_t, Held> blocks_;
+  std::map<uint64_t, BlockInfo> blocks_;
   std::map<uint64_t, Range> segments_;
   std::vector<uint64_t> pending_;
   std::set<uint64_t> used_elsewhere_;

@@ -1,4 +1,4 @@
-// Compares every result on random traces with one found by definition.
+// Compares every result on random traces with a direct computation from the events.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -15,7 +15,7 @@ namespace {
 using trace::EventKind;
 
 // Sums over the live blocks after every event, kept in maps, independent of the trace's own tables.
-struct Truth {
+struct Reference {
   struct Live {
     uint64_t requested, rounded;
     int category;
@@ -67,10 +67,10 @@ class AnalysisProperty : public ::testing::TestWithParam<uint64_t> {
 };
 
 TEST_P(AnalysisProperty, CurvesFollowTheEventsAndCategoriesAddUp) {
-  Truth truth;
+  Reference reference;
   size_t point = 0;
   for (uint32_t i = 0; i < trace_->events.size(); ++i) {
-    truth.Apply(trace_->events, i);
+    reference.Apply(trace_->events, i);
     const EventKind kind = trace_->events.kind[i];
     if (kind != EventKind::kAlloc && kind != EventKind::kFreeCompleted &&
         kind != EventKind::kRetag && kind != EventKind::kSegmentAlloc &&
@@ -91,14 +91,14 @@ TEST_P(AnalysisProperty, CurvesFollowTheEventsAndCategoriesAddUp) {
     if (i % 17 == 0) {
       uint64_t allocated = 0, requested = 0;
       CategoryBytes by{};
-      for (const auto& [id, l] : truth.live) {
+      for (const auto& [id, l] : reference.live) {
         allocated += l.rounded;
         requested += l.requested;
         by[l.category] += l.rounded;
       }
       ASSERT_EQ(curves_.allocated[point], allocated);
       ASSERT_EQ(curves_.requested[point], requested);
-      ASSERT_EQ(curves_.reserved[point], truth.Reserved());
+      ASSERT_EQ(curves_.reserved[point], reference.Reserved());
       for (int c = 0; c < trace::kCategoryCount; ++c) {
         ASSERT_EQ(curves_.category[c].empty() ? 0 : curves_.category[c][point], by[c]);
       }
@@ -211,13 +211,13 @@ TEST_P(AnalysisProperty, PhaseTotalsAndStepsArePeaksByDefinition) {
   // After every event, the state belongs to the step and phase that are open after that event.
   std::map<std::tuple<int32_t, trace::Phase, int>, uint64_t> totals;
   std::map<int32_t, uint64_t> step_peaks;
-  Truth truth;
+  Reference reference;
   Context at;
   std::vector<trace::Phase> phases;
   CategoryBytes by{};
   const trace::EventTable& e = trace_->events;
   for (uint32_t i = 0; i < e.size(); ++i) {
-    truth.Apply(e, i);
+    reference.Apply(e, i);
     if (e.kind[i] == EventKind::kStepBegin) at.step = static_cast<int32_t>(e.id[i]);
     if (e.kind[i] == EventKind::kStepEnd) at.step = -1;
     if (e.kind[i] == EventKind::kPhaseBegin)
@@ -226,7 +226,7 @@ TEST_P(AnalysisProperty, PhaseTotalsAndStepsArePeaksByDefinition) {
     const trace::Phase phase = phases.empty() ? trace::Phase::kNone : phases.back();
     by = {};
     uint64_t allocated = 0;
-    for (const auto& [id, l] : truth.live) by[l.category] += l.rounded, allocated += l.rounded;
+    for (const auto& [id, l] : reference.live) by[l.category] += l.rounded, allocated += l.rounded;
     for (int c = 0; c < trace::kCategoryCount; ++c) {
       if (by[c] == 0) continue;
       uint64_t& total = totals[{at.step, phase, c}];
@@ -257,7 +257,7 @@ void ExpectSame(const MemoryCurves& a, const MemoryCurves& b) {
   for (int c = 0; c < trace::kCategoryCount; ++c) EXPECT_TRUE(a.category[c] == b.category[c]) << c;
 }
 
-// As for a run that is still growing: new events are added to the previous sums.
+// As for a run in progress, new events are added to the curves of the earlier ones.
 TEST_P(AnalysisProperty, CurvesGoOnFromThoseOfAnEarlierPicture) {
   std::vector<trace::Event> events;
   trace::EventSource source(*trace_);
@@ -267,18 +267,18 @@ TEST_P(AnalysisProperty, CurvesGoOnFromThoseOfAnEarlierPicture) {
   std::shared_ptr<const trace::Trace> before = builder.Snapshot();
   MemoryCurves curves;
   std::mt19937_64 random(GetParam());
-  int went_on = 0;
+  int continued = 0;
   for (size_t at = 0; at < events.size();) {
     const size_t n = std::min<size_t>(random() % 2500, events.size() - at);
     ASSERT_TRUE(builder.AddEvents(std::span(events).subspan(at, n)).ok());
     at += n;
     const auto now = builder.Snapshot();
-    went_on += now->events.GoOnFrom(before->events);
+    continued += now->events.GoOnFrom(before->events);
     curves = ContinueCurves(*now, *before, curves);
     ExpectSame(curves, ComputeCurves(*now));
     before = now;
   }
-  EXPECT_GT(went_on, 0);
+  EXPECT_GT(continued, 0);
   ExpectSame(curves, curves_);
   // Nothing is reused from another trace.
   EXPECT_FALSE(trace_->events.GoOnFrom(before->events));

@@ -255,7 +255,7 @@ TEST(Analysis, AnEvaluationBetweenStepsIsARow) {
   EXPECT_DOUBLE_EQ(rows[0].total_ms, 20);
   EXPECT_EQ(rows[0].peak_allocated, 8192u + 4096u);
   EXPECT_EQ(rows[1].phase, Phase::kSave);
-  EXPECT_EQ(rows[1].peak_allocated, 8192u) << "live blocks at the begin";
+  EXPECT_EQ(rows[1].peak_allocated, 8192u) << "blocks that are live at the beginning of the phase";
 }
 
 TEST(Analysis, SummaryReadsTheMarkers) {

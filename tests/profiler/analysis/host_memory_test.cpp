@@ -1,5 +1,5 @@
-// Host memory that the driver allocated: curves, peak and sites of made activities, against figures
-// written by hand.
+// Host memory that the driver allocated: compares curves, peak and sites with figures written by
+// hand.
 #include "profiler/analysis/host_memory.h"
 
 #include <gtest/gtest.h>
@@ -85,7 +85,7 @@ TEST(HostMemory, ThePeakIsOfAllSpacesTogetherWithWhatAllocatedIt) {
   EXPECT_EQ(host.sites[0].name, "aten::_pin_memory");
   EXPECT_EQ(host.sites[0].bytes, 200u);
   EXPECT_EQ(host.sites[0].count, 2u);
-  EXPECT_EQ(host.sites[1].name, "cudaHostAlloc") << "the call, where the operator is unknown";
+  EXPECT_EQ(host.sites[1].name, "cudaHostAlloc") << "the API call, since the operator is unknown";
   EXPECT_EQ(host.sites[1].bytes, 30u);
   ASSERT_EQ(host.curves.size(), 2u);
   EXPECT_EQ(host.curves[0].space, MemorySpace::kPinned);

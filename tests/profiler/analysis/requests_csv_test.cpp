@@ -91,7 +91,8 @@ TEST(RequestsCsv, AddressesGiveTheIdentityWhereNothingElseDoes) {
   ASSERT_TRUE(s.ok()) << s.status();
   EXPECT_EQ(s->requests[1].allocation, 0);
   EXPECT_EQ(s->requests[3].allocation, 1);
-  EXPECT_EQ(s->requests[4].allocation, -1) << "freed before: an older one";
+  EXPECT_EQ(s->requests[4].allocation, -1)
+      << "already freed, so it frees an allocation from before the stream";
 }
 
 TEST(RequestsCsv, ErrorsNameLineAndCause) {

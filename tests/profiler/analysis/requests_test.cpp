@@ -51,7 +51,7 @@ TEST(Requests, EmptyStreams) {
 }
 
 TEST(Requests, AFreeMustFreeTheCounterpart) {
-  // The kinds and sizes have the same order, but of two equal tensors the other one is freed first.
+  // Kinds and sizes have the same order, but two equal tensors are freed in the opposite order.
   const RequestDiff d =
       DiffRequests(Stream({"+8", "+8", "-8:0", "-8:1"}), Stream({"+8", "+8", "-8:1", "-8:0"}));
   EXPECT_FALSE(d.identical());
@@ -112,7 +112,7 @@ TEST(Requests, StepsOfATrace) {
   EXPECT_EQ(RequestsOfStep(*MakeRandomTrace({.steps = 0}), -1).status().code(),
             absl::StatusCode::kNotFound);
 
-  // The start is the live set at the begin of the step.
+  // start_bytes is the memory that is live when the step begins.
   const trace::SliceTable& s = t->slices;
   for (uint32_t i = 0; i < s.size(); ++i) {
     if (s.kind[i] == trace::SliceKind::kStep && s.number[i] == 3) {

@@ -14,7 +14,7 @@ std::vector<Token> Tokens(std::string_view text) {
   return out;
 }
 
-// Length of a longest common subsequence, by the table.
+// Length of a longest common subsequence, by dynamic programming.
 size_t Lcs(const std::vector<Token>& a, const std::vector<Token>& b) {
   std::vector<size_t> row(b.size() + 1);
   for (const Token& t : a) {

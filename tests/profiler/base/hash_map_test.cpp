@@ -30,12 +30,13 @@ void operator delete(void* at, std::size_t) noexcept { std::free(at); }
 namespace vramscope::base {
 namespace {
 
-// Keys and values that allocate, by number.
+// A text for a number, long enough to be allocated.
 std::string Text(uint64_t number) {
   return "a text that is longer than what a string holds in itself, " + std::to_string(number);
 }
+// A key or value for a number.
 template <class T>
-T Made(uint64_t number) {
+T Make(uint64_t number) {
   if constexpr (std::is_same_v<T, std::string>)
     return Text(number);
   else if constexpr (std::is_same_v<T, std::vector<uint32_t>>)
@@ -61,8 +62,8 @@ void ExpectSame(const HashSet<K>& table, const std::set<K>& model) {
   for (const K& key : model) ASSERT_TRUE(table.contains(key));
 }
 
-// Makes the call's allocations fail one after another until the call succeeds; returns the number
-// of failures.
+// Repeats the call: the first time its first allocation fails, then its second, and so on, until
+// the call succeeds. Returns the number of failures.
 template <class Table, class Model, class Act>
 int64_t WithEveryFailure(const Table& table, const Model& before, Act act) {
   for (int64_t n = 0;; ++n) {
@@ -87,8 +88,8 @@ void SweepMap(uint32_t seed, uint64_t keys) {
   int64_t failures = 0;
   for (int round = 0; round < 600; ++round) {
     SCOPED_TRACE("seed " + std::to_string(seed) + ", call " + std::to_string(round));
-    const K key = Made<K>(random() % keys);
-    const V value = Made<V>(random());
+    const K key = Make<K>(random() % keys);
+    const V value = Make<V>(random());
     const std::map<K, V> before = model;
     const auto sweep = [&](auto act) { failures += WithEveryFailure(table, before, act); };
     switch (random() % 12) {
@@ -130,10 +131,10 @@ void SweepMap(uint32_t seed, uint64_t keys) {
           table.clear();
           model.clear();
         } else {
-          const auto odd = [](const auto& entry) {
+          const auto chosen = [](const auto& entry) {
             return HashMap<K, V>({entry}).size() + absl::Hash<K>()(entry.first) % 8 == 1;
           };
-          ASSERT_EQ(erase_if(table, odd), std::erase_if(model, odd));
+          ASSERT_EQ(erase_if(table, chosen), std::erase_if(model, chosen));
         }
         break;
     }
@@ -188,12 +189,12 @@ TEST(HashMapTest, DoesNotGrowWithWhatIsDeleted) {
   for (uint64_t i = 99'000; i < 100'000; ++i) ASSERT_EQ(table.at(i * 512), i);
 }
 
-// Keys that all have the same hash.
-struct Same {
+// Gives all keys the same hash.
+struct ConstantHash {
   size_t operator()(uint64_t) const { return 42; }
 };
 TEST(HashMapTest, FindsAmongKeysOfOneHash) {
-  HashMap<uint64_t, uint64_t, Same> table;
+  HashMap<uint64_t, uint64_t, ConstantHash> table;
   for (uint64_t i = 0; i < 500; ++i) table[i] = i;
   for (uint64_t i = 0; i < 500; i += 2) table.erase(i);
   for (uint64_t i = 0; i < 500; ++i) ASSERT_EQ(table.contains(i), i % 2 == 1) << i;
@@ -202,7 +203,7 @@ TEST(HashMapTest, FindsAmongKeysOfOneHash) {
   for (uint64_t i = 0; i < 500; ++i) ASSERT_EQ(table.at(i), i + 1);
 }
 
-// The inserted value may be inside the table that grows for it.
+// The inserted value may be stored in the same table, which grows during the call.
 TEST(HashMapTest, TakesAValueOutOfItself) {
   HashMap<uint64_t, std::string> table;
   table[0] = Text(0);

@@ -57,7 +57,7 @@ TEST_F(InstallPathsTest, TheRunningProgramsAreThoseOfItsTree) {
 TEST_F(InstallPathsTest, TheLibraryPathIsTheUsersAgain) {
   setenv("LD_LIBRARY_PATH", "/ours:/theirs", 1);
   RestoreLibraryPath();
-  EXPECT_STREQ(std::getenv("LD_LIBRARY_PATH"), "/ours:/theirs");  // not changed by a test
+  EXPECT_STREQ(std::getenv("LD_LIBRARY_PATH"), "/ours:/theirs");  // unchanged: no path was saved
   setenv("VRAMSCOPE_LIBRARY_PATH_BEFORE", "/theirs", 1);
   RestoreLibraryPath();
   EXPECT_STREQ(std::getenv("LD_LIBRARY_PATH"), "/theirs");

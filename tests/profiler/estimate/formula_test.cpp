@@ -82,13 +82,13 @@ TEST(Formulas, TermsAreChecked) {
   EXPECT_FALSE(Evaluate("weights", {{"P", 1e308 * 10}, {"e_w", 4}}).ok());
 }
 
-// A closed-form memory estimate of BERT and mT5, published with worked examples. Values of more
-// than 64 bits must not become 0.
+// Values of more than 64 bits must not become 0.
 TEST(Formulas, WhatDoesNotFitIsTheMostThatDoes) {
   EXPECT_EQ(Evaluate("weights", {{"P", 1e19}, {"e_w", 4}}).value().bytes(), UINT64_MAX);
   EXPECT_EQ(Evaluate("weights", {{"P", 0x1p61}, {"e_w", 4}}).value().bytes(), uint64_t{1} << 63);
 }
 
+// A closed-form memory estimate of BERT and mT5, published with worked examples.
 TEST(Formulas, PublishedWorkedNumbers) {
   EXPECT_NEAR(Value("weights", {{"P", 110e6}, {"e_w", 4}}) / kGiB, 0.40978, 5e-6);
   EXPECT_NEAR(Value("weights", {{"P", 110e6}, {"e_w", 4}}) / 1048576, 419.62, 0.005);
@@ -156,7 +156,7 @@ TEST(EstimateRun, WhatALayerOfQwenKeepsForAToken) {
 TEST(EstimateRun, LoraCountsItsAdapters) {
   const std::vector<Section> lora = Estimated({{"lora.rank", "8"}});
   EXPECT_EQ(Bytes(lora, "gradients"), 540672u * 4);
-  EXPECT_EQ(Bytes(lora, "weights"), 494032768u * 4) << "the stored size comes first";
+  EXPECT_EQ(Bytes(lora, "weights"), 494032768u * 4) << "the first line is the stored size";
   EXPECT_EQ(Bytes(lora, "peft-saved"), Bytes(lora, "training") - Bytes(lora, "peft-static"));
   EXPECT_EQ(Bytes(Estimated({{"lora.rank", "8"}, {"lora.targets", "layers.3.self_attn.q_proj"}}),
                   "gradients"),

@@ -19,32 +19,34 @@ using trace::ActivityKind;
 using What = DeviceMemory::What;
 using Source = DeviceMemory::Source;
 
-struct Said {
+struct NvmlReading {
   uint64_t used = 0;
   std::optional<uint64_t> process, driver, total;
 };
 
 class Maker : public TraceMaker {
  public:
-  // NVML's reading right after the last event.
-  void Ask(const Said& said) {
+  // Adds a reading of NVML right after the last event.
+  void AddReading(const NvmlReading& reading) {
     const auto put = [&](std::string_view name, std::optional<uint64_t> value) {
       if (value)
         Work({.kind = ActivityKind::kCounter, .name = String(std::string(name)), .bytes = *value});
     };
-    put(trace::kCounterTotal, said.total);
-    put(trace::kCounterUsed, said.used);
-    put(trace::kCounterDriver, said.driver);
-    put(trace::kCounterProcess, said.process);
+    put(trace::kCounterTotal, reading.total);
+    put(trace::kCounterUsed, reading.used);
+    put(trace::kCounterDriver, reading.driver);
+    put(trace::kCounterProcess, reading.process);
   }
-  void Take(uint64_t address, uint64_t bytes, const std::string& library) {
+  void DriverAlloc(uint64_t address, uint64_t bytes, const std::string& library) {
     Work({.kind = ActivityKind::kDriverAlloc,
           .to = trace::MemorySpace::kDevice,
           .name = String(library),
           .address = address,
           .bytes = bytes});
   }
-  void Give(uint64_t address) { Work({.kind = ActivityKind::kDriverFree, .address = address}); }
+  void DriverFree(uint64_t address) {
+    Work({.kind = ActivityKind::kDriverFree, .address = address});
+  }
 };
 
 int64_t BytesOf(const DeviceMemory& m, What what) {
@@ -58,19 +60,21 @@ TEST(DeviceMemory, EveryPart) {
   Maker t;
   t.info.backend = trace::Backend::kCuda;
   t.info.measured = true;
-  t.info.device.context_bytes = 999;  // of the table: NVML's figure is preferred
+  t.info.device.context_bytes = 999;  // from the device table; NVML's figure is preferred
   t.Segment(kBase, 20 * kMiB);
-  t.Take(kBase, 20 * kMiB, "libc10_cuda.so");  // the segment, as the driver reports it
-  t.Take(1, 3 * kMiB, "libcublasLt.so.13");
-  t.Take(2, 7 * kMiB, "libnccl.so.2");
-  t.Take(3, 100 * kMiB, "");
-  t.Ask({.used = 730 * kMiB, .process = 630 * kMiB, .driver = 40 * kMiB, .total = 1000 * kMiB});
+  t.DriverAlloc(kBase, 20 * kMiB, "libc10_cuda.so");  // the segment, as the driver reports it
+  t.DriverAlloc(1, 3 * kMiB, "libcublasLt.so.13");
+  t.DriverAlloc(2, 7 * kMiB, "libnccl.so.2");
+  t.DriverAlloc(3, 100 * kMiB, "");
+  t.AddReading(
+      {.used = 730 * kMiB, .process = 630 * kMiB, .driver = 40 * kMiB, .total = 1000 * kMiB});
   t.Add({.kind = trace::EventKind::kMarker});
-  t.Give(3);
+  t.DriverFree(3);
   t.Segment(2 * kBase, 30 * kMiB);  // stays free
   t.Alloc({.address = kBase, .bytes = 5 * kMiB - 100, .rounded = 5 * kMiB});
   t.Alloc({.address = kBase + 10 * kMiB, .bytes = 4 * kMiB});
-  t.Ask({.used = 800 * kMiB, .process = 572 * kMiB, .driver = 41 * kMiB, .total = 1000 * kMiB});
+  t.AddReading(
+      {.used = 800 * kMiB, .process = 572 * kMiB, .driver = 41 * kMiB, .total = 1000 * kMiB});
   const trace::EventIndex then = t.last();
   t.Alloc({.address = kBase + 5 * kMiB, .bytes = 5 * kMiB});
   const auto trace = t.Finish();
@@ -93,30 +97,31 @@ TEST(DeviceMemory, EveryPart) {
   EXPECT_EQ(m.total, 1000 * kMiB);
   EXPECT_EQ(m.asked_ns, trace->events.time_ns[then]);
 
-  // Later, the allocator's parts are those at that time and NVML's part is its last reading; before
-  // the first reading, the first one is used.
+  // At a later event, the allocator's parts are of that event, and NVML's are of its last reading.
+  // Before the first reading, the first one is used.
   const DeviceMemory later = history.At(trace::kNoEvent);
   EXPECT_EQ(BytesOf(later, What::kRequested), MiB(14) - 100);
   EXPECT_EQ(BytesOf(later, What::kRemainder), MiB(12));
-  EXPECT_EQ(later.used, MiB(841));  // a block within the reserved memory
+  EXPECT_EQ(later.used, MiB(841));  // unchanged: the new block is within reserved memory
   const DeviceMemory first = history.At(0);
   EXPECT_EQ(BytesOf(first, What::kRemainder), 0);
   EXPECT_NE(first.Of(What::kRemainder), nullptr);
   EXPECT_EQ(first.used, MiB(770));
 }
 
-// The GPU needs the maximum of the sum of both parts, not the sum of their maxima.
+// The GPU needs the maximum of the sum of reserved memory and memory outside the allocator, not the
+// sum of their maxima.
 TEST(DeviceMemory, WhetherItFitsCountsWhatWasTakenPastTheAllocator) {
   Maker t;
   t.info.backend = trace::Backend::kPlan;
   t.info.device.context_bytes = 300 * kMiB;
   t.info.device.memory_bytes = 1000 * kMiB;
   t.Segment(kBase, 20 * kMiB);
-  t.Take(kBase, 20 * kMiB, "libc10_cuda.so");
-  t.Take(1, 128 * kMiB, "libnccl.so.2");
-  t.Take(2, 500 * kMiB, "");
+  t.DriverAlloc(kBase, 20 * kMiB, "libc10_cuda.so");
+  t.DriverAlloc(1, 128 * kMiB, "libnccl.so.2");
+  t.DriverAlloc(2, 500 * kMiB, "");
   t.Add({.kind = trace::EventKind::kMarker});
-  t.Give(2);
+  t.DriverFree(2);
   t.Segment(2 * kBase, 400 * kMiB);
   const auto trace = t.Finish();
   const analysis::Summary s = analysis::Summarize(*trace, analysis::ComputeCurves(*trace));
@@ -127,7 +132,7 @@ TEST(DeviceMemory, WhetherItFitsCountsWhatWasTakenPastTheAllocator) {
 
   Maker later;
   later.info.device = t.info.device;
-  later.Take(1, 128 * kMiB, "libnccl.so.2");
+  later.DriverAlloc(1, 128 * kMiB, "libnccl.so.2");
   later.Segment(kBase, 600 * kMiB);
   const auto much = later.Finish();
   const analysis::Summary over = analysis::Summarize(*much, analysis::ComputeCurves(*much));
@@ -148,10 +153,10 @@ TEST(DeviceMemory, PiecesOfAnExpandableSegmentAreNotPastTheAllocator) {
            .id = segment,
            .address = kBase + piece * 20 * kMiB,
            .bytes = 20 * kMiB});
-    t.Take(kBase + piece * 20 * kMiB, 20 * kMiB, "");
+    t.DriverAlloc(kBase + piece * 20 * kMiB, 20 * kMiB, "");
   }
-  t.Take(kBase + 990 * kMiB, 20 * kMiB, "");  // reaches beyond it
-  t.Take(kBase - 5 * kMiB, 4 * kMiB, "");
+  t.DriverAlloc(kBase + 990 * kMiB, 20 * kMiB, "");  // extends beyond the segment
+  t.DriverAlloc(kBase - 5 * kMiB, 4 * kMiB, "");
   const auto trace = t.Finish();
   const DeviceMemory m = DeviceMemoryHistory(*trace).At(trace::kNoEvent);
   EXPECT_EQ(BytesOf(m, What::kCached), MiB(60));
@@ -181,9 +186,9 @@ TEST(DeviceMemory, WhereNvmlTellsNoProcessesApart) {
   Maker t;
   t.info.backend = trace::Backend::kCuda;
   t.Segment(kBase, 20 * kMiB);
-  t.Ask({.used = 520 * kMiB});
+  t.AddReading({.used = 520 * kMiB});
   t.Alloc({.address = kBase, .bytes = kMiB});
-  t.Ask({.used = 510 * kMiB});
+  t.AddReading({.used = 510 * kMiB});
   const DeviceMemory m = DeviceMemoryHistory(*t.Finish()).At(trace::kNoEvent);
   EXPECT_EQ(BytesOf(m, What::kContext), MiB(500));
   EXPECT_THAT(m.Of(What::kContext)->about, HasSubstr("all processes"));
@@ -204,7 +209,7 @@ TEST(DeviceMemory, AddsUpToWhatNvmlSays) {
     Maker t;
     t.info.backend = trace::Backend::kCuda;
     t.info.measured = true;
-    std::vector<std::pair<trace::EventIndex, Said>> said;
+    std::vector<std::pair<trace::EventIndex, NvmlReading>> readings;
     uint64_t segments = 0, blocks = 0;
     std::vector<uint64_t> taken;
     for (int i = 0; i < 40; ++i) {
@@ -220,24 +225,24 @@ TEST(DeviceMemory, AddsUpToWhatNvmlSays) {
                      .rounded = 1024});
           break;
         case 2:
-          t.Take(taken.emplace_back(dice() % 1000 + 1), dice() % kMiB,
-                 dice() % 2 == 0 ? "libnccl.so.2" : "libcufft.so");
+          t.DriverAlloc(taken.emplace_back(dice() % 1000 + 1), dice() % kMiB,
+                        dice() % 2 == 0 ? "libnccl.so.2" : "libcufft.so");
           break;
         case 3:
-          if (!taken.empty()) t.Give(taken[dice() % taken.size()]);
+          if (!taken.empty()) t.DriverFree(taken[dice() % taken.size()]);
           break;
         default: {
           t.Add({.kind = trace::EventKind::kMarker});
-          Said s{.used = dice() % (64 * kBase), .driver = dice() % kBase};
+          NvmlReading s{.used = dice() % (64 * kBase), .driver = dice() % kBase};
           s.process = dice() % (s.used + 1);
-          t.Ask(s);
-          said.emplace_back(t.last(), s);
+          t.AddReading(s);
+          readings.emplace_back(t.last(), s);
         }
       }
     }
     const auto trace = t.Finish();
     const DeviceMemoryHistory history(*trace);
-    for (const auto& [event, s] : said) {
+    for (const auto& [event, s] : readings) {
       const DeviceMemory m = history.At(event);
       int64_t sum = 0;
       for (const DeviceMemory::Part& part : m.parts) sum += part.bytes;

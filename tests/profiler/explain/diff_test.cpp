@@ -63,7 +63,7 @@ TEST(TraceDiff, StacksMatchWhereTheScriptHasAnotherName) {
     frames.push_back({"<module>", "/w/" + name, 20});
     m.BeginStep(0);
     m.Alloc({.bytes = bytes, .stack = m.Stack(frames)});
-    frames[1].function = name;  // of the model: another function is another site
+    frames[1].function = name;  // another function of the model is another site
     m.Alloc({.bytes = bytes, .stack = m.Stack(frames)});
     m.EndStep();
     return m.Finish();
@@ -134,7 +134,7 @@ TEST(TraceDiff, OneDeviceIsComparedNotTheSum) {
   EXPECT_EQ(one->a.allocated, 4 * kMiB);
   EXPECT_EQ(one->b.allocated, 3 * kMiB);
   EXPECT_EQ(with_one[1].device, 1);
-  EXPECT_EQ(with_one[1].b->allocations.size(), 0u) << "a device that is not there";
+  EXPECT_EQ(with_one[1].b->allocations.size(), 0u) << "B has no such device";
 
   // If both have one device, they are compared whatever their numbers; the result has B's number.
   TraceMaker second;

@@ -1,5 +1,5 @@
-// Compares the pages' figures with a computation in the simplest way: every event in order, blocks
-// and segments in maps, no code shared with the code under test.
+// Compares the pages' figures with the simplest computation: every event in order, blocks and
+// segments in maps, and no code shared with the code under test.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,16 +19,17 @@ namespace {
 using trace::EventIndex;
 using trace::EventKind;
 
-struct Moment {
+struct MemoryTotals {
   uint64_t allocated = 0, requested = 0, reserved = 0, holes = 0, cached = 0, largest = 0;
-  std::vector<std::tuple<uint64_t, uint64_t, size_t>> pinned;  // free, of, held by
+  // (free bytes, segment bytes, number of live blocks) of partly free segments
+  std::vector<std::tuple<uint64_t, uint64_t, size_t>> pinned;
 };
 
 // The state after the events up to `last`.
-Moment ByHand(const trace::Trace& t, EventIndex last) {
+MemoryTotals ComputeTotals(const trace::Trace& t, EventIndex last) {
   std::map<uint64_t, uint64_t> segments, blocks;  // address: bytes
   std::map<uint64_t, uint32_t> block_at;
-  Moment m;
+  MemoryTotals m;
   for (EventIndex i = 0; i <= last; ++i) {
     const uint64_t id = t.events.id[i];
     switch (t.events.kind[i]) {
@@ -55,17 +56,17 @@ Moment ByHand(const trace::Trace& t, EventIndex last) {
   for (const auto& [address, bytes] : segments) {
     m.reserved += bytes;
     uint64_t at = address, free = 0;
-    size_t held_by = 0;
+    size_t live_blocks = 0;
     for (auto b = blocks.lower_bound(address); b != blocks.end() && b->first < address + bytes;
-         ++b, ++held_by) {
+         ++b, ++live_blocks) {
       free += b->first - at;
       m.largest = std::max(m.largest, b->first - at);
       at = b->first + b->second;
     }
     free += address + bytes - at;
     m.largest = std::max(m.largest, address + bytes - at);
-    (held_by == 0 ? m.cached : m.holes) += free;
-    if (held_by > 0 && free > 0) m.pinned.emplace_back(free, bytes, held_by);
+    (live_blocks == 0 ? m.cached : m.holes) += free;
+    if (live_blocks > 0 && free > 0) m.pinned.emplace_back(free, bytes, live_blocks);
   }
   std::sort(m.pinned.begin(), m.pinned.end());
   return m;
@@ -90,7 +91,7 @@ TEST(Judge, FragmentationAndPeakAreThoseOfTheEvents) {
     EXPECT_EQ(found.context.event, peak);
     for (const EventIndex event :
          {peak, t->events.size() / 3, t->events.size() / 2, t->events.size() - 1}) {
-      const Moment m = ByHand(*t, event);
+      const MemoryTotals m = ComputeTotals(*t, event);
       const Fragmentation f = FragmentationAt(*t, event);
       EXPECT_EQ(f.allocated, m.allocated);
       EXPECT_EQ(f.requested, m.requested);
@@ -114,7 +115,7 @@ TEST(Judge, CallSitesAreThoseOfTheEvents) {
     uint64_t count = 0, bytes = 0, live = 0, most = 0;
     int64_t longest = 0;
   };
-  std::map<std::string, Use> by_hand;
+  std::map<std::string, Use> reference;
   std::map<uint64_t, int64_t> born;
   const auto name = [&](uint64_t id) {
     return std::string(t->String(t->allocations.module[id])) + " > " +
@@ -125,32 +126,32 @@ TEST(Judge, CallSitesAreThoseOfTheEvents) {
     const uint64_t id = t->events.id[i];
     const uint64_t bytes = t->allocations.size() > id ? t->allocations.bytes_rounded[id] : 0;
     if (t->events.kind[i] == EventKind::kAlloc) {
-      Use& use = by_hand[name(id)];
+      Use& use = reference[name(id)];
       ++use.count;
       use.bytes += bytes;
       use.live += bytes;
       use.most = std::max(use.most, use.live);
       born[id] = t->events.time_ns[i];
     } else if (t->events.kind[i] == EventKind::kFreeCompleted) {
-      Use& use = by_hand[name(id)];
+      Use& use = reference[name(id)];
       use.live -= bytes;
       use.longest = std::max(use.longest, t->events.time_ns[i] - born[id]);
       born.erase(id);
     }
   }
   for (const auto& [id, time] : born) {
-    Use& use = by_hand[name(id)];
+    Use& use = reference[name(id)];
     use.longest = std::max(use.longest, end - time);
   }
   const CallSites sites = FindCallSites(*t);
   const std::vector<SiteUse> uses = UseOfSites(*t, sites, {});
-  EXPECT_EQ(uses.size(), by_hand.size());
+  EXPECT_EQ(uses.size(), reference.size());
   for (const SiteUse& use : uses) {
     const CallSite& site = sites.sites[use.site];
     const std::string key =
         std::string(t->String(site.module)) + " > " + std::string(t->String(site.op));
-    ASSERT_TRUE(by_hand.contains(key)) << key;
-    const Use& expected = by_hand[key];
+    ASSERT_TRUE(reference.contains(key)) << key;
+    const Use& expected = reference[key];
     EXPECT_EQ(use.count, expected.count) << key;
     EXPECT_EQ(use.bytes, expected.bytes) << key;
     EXPECT_EQ(use.peak_live_bytes, expected.most) << key;
@@ -199,15 +200,15 @@ class Program {
     size_t freed = 0;    // of the allocation with that number
     EventIndex event = 0;
   };
-  struct Answer {
-    uint64_t at_moment = 0, peak = 0, calls = 0;
+  struct Result {
+    uint64_t reserved = 0, peak = 0, calls = 0;
   };
-  // `release_after`: where empty_cache() is called.
-  Answer Run(const allocator::Settings& settings, EventIndex moment,
+  // `event`: where `reserved` is taken; `release_after`: where empty_cache() is called.
+  Result Run(const allocator::Settings& settings, EventIndex event,
              EventIndex release_after) const {
     allocator::NaiveAllocator allocator(settings);
     std::vector<uint64_t> address;
-    Answer out;
+    Result out;
     for (const Step& s : steps) {
       if (s.bytes > 0) {
         const auto got = allocator.Malloc(s.bytes, 0);
@@ -219,7 +220,7 @@ class Program {
       }
       out.peak = std::max(out.peak, allocator.reserved());
       if (s.event == release_after) allocator.Release();
-      if (s.event <= moment) out.at_moment = allocator.reserved();
+      if (s.event <= event) out.reserved = allocator.reserved();
     }
     // Reserving addresses for expandable segments costs no memory; memory is mapped into them
     // later.
@@ -250,15 +251,15 @@ TEST(Judge, WhatSettingsGiveBackIsWhatAPlainAllocatorFinds) {
     program.maker.info.backend = trace::Backend::kImported;
     program.maker.info.device.memory_bytes = kDevice;
     const auto t = program.maker.Finish();
-    const EventIndex moment = program.steps[260].event;
+    const EventIndex event = program.steps[260].event;
     const auto reclaim = ComputeReclaim(
-        *t, {.at = moment,
+        *t, {.at = event,
              .alloc_confs = {"max_split_size_mb:21", "expandable_segments:True",
                              "roundup_power2_divisions:4",
                              "garbage_collection_threshold:0.05,per_process_memory_fraction:0.9"}});
     ASSERT_TRUE(reclaim.ok()) << reclaim.status();
-    const Program::Answer base = program.Run({}, moment, trace::kNoEvent);
-    EXPECT_EQ(reclaim->reserved, base.at_moment);
+    const Program::Result base = program.Run({}, event, trace::kNoEvent);
+    EXPECT_EQ(reclaim->reserved, base.reserved);
     EXPECT_EQ(reclaim->as_recorded.peak_reserved, base.peak);
     EXPECT_EQ(reclaim->as_recorded.segment_allocs, base.calls);
     ASSERT_EQ(reclaim->remedies.size(), 5u);
@@ -268,18 +269,17 @@ TEST(Judge, WhatSettingsGiveBackIsWhatAPlainAllocatorFinds) {
       allocator::Settings settings{.device_memory_bytes = kDevice};
       EventIndex release = trace::kNoEvent;
       if (r.name.starts_with("empty_cache")) {
-        release = moment;
+        release = event;
       } else {
         const absl::StatusOr<run::AllocConf> conf = run::ParseAllocConf(r.name);
         ASSERT_TRUE(conf.ok());
         settings.conf = *conf;
       }
-      const Program::Answer found = program.Run(settings, moment, release);
-      EXPECT_EQ(r.reserved, found.at_moment);
-      EXPECT_EQ(r.given_back, static_cast<int64_t>(base.at_moment - found.at_moment));
+      const Program::Result found = program.Run(settings, event, release);
+      EXPECT_EQ(r.reserved, found.reserved);
+      EXPECT_EQ(r.given_back, static_cast<int64_t>(base.reserved - found.reserved));
       EXPECT_EQ(r.peak_reserved, found.peak);
       EXPECT_EQ(r.peak_given_back, static_cast<int64_t>(base.peak - found.peak));
-      // From the recorded start state on, where empty_cache() is called, no segments are recorded.
       EXPECT_EQ(r.segment_allocs, found.calls);
     }
   }

@@ -64,7 +64,7 @@ TEST(OutOfMemory, SaysWhatWasAskedWhatThereWasAndWhoHeldIt) {
   EXPECT_FALSE(cpu->passes);
   EXPECT_FALSE(cpu->computed);
   EXPECT_THAT(cpu->how, HasSubstr("estimate"));
-  EXPECT_EQ(Find(o, "LoRA")->bytes, 16 * kMiB) << "no parameter here that would get an adapter";
+  EXPECT_EQ(Find(o, "LoRA")->bytes, 16 * kMiB) << "no parameter that would get an adapter";
   EXPECT_EQ(Find(o, "set_to_none"), nullptr);
 }
 
@@ -110,7 +110,7 @@ TEST(OutOfMemory, HolesOfOtherStreamsAndPrivatePoolsServeNobodyElse) {
   m.Alloc({.address = kBase + 100 * kMiB, .bytes = 12 * kMiB});
   m.Segment(kBase + 200 * kMiB, 40 * kMiB, kLarge, false, 0, 0, 1);
   m.Alloc({.address = kBase + 200 * kMiB, .bytes = 10 * kMiB});
-  m.Segment(kBase + 300 * kMiB, 24 * kMiB, kLarge, false, 0, 0, 1);  // of the graph, free
+  m.Segment(kBase + 300 * kMiB, 24 * kMiB, kLarge, false, 0, 0, 1);  // free, in the private pool
   m.Segment(kBase + 400 * kMiB, 22 * kMiB, kLarge, false, 0, 7);     // cached on the other stream
   m.Add({.kind = trace::EventKind::kOutOfMemory, .bytes = 30 * kMiB, .bytes_rounded = kMiB});
   const auto t = m.Finish();
@@ -147,7 +147,7 @@ TEST(OutOfMemory, APlanShowsTheRequestThatFails) {
   alloc(40 * kMiB);
   m.Free(alloc(50 * kMiB));
   m.Add({.kind = trace::EventKind::kOutOfMemory, .bytes = 60 * kMiB, .bytes_rounded = 10 * kMiB});
-  alloc(60 * kMiB);  // 40 + 60: succeeds after the 50 are released
+  alloc(60 * kMiB);  // 40 + 60 MiB: fits after the 50 MiB are released
   alloc(30 * kMiB);
   const auto trace = m.Finish();
   const auto page = ExplainOutOfMemory(*trace, {});

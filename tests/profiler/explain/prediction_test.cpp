@@ -1,5 +1,5 @@
-// Compares a plan with a recording: copies that differ in one known place are compared with an
-// alignment computed separately, and kernels with sums computed by hand.
+// Compares plans with recordings. Steps that differ in one known place are checked against an
+// alignment that the test computes; kernels are checked against sums computed by hand.
 #include "profiler/explain/prediction.h"
 
 #include <gmock/gmock.h>
@@ -102,7 +102,7 @@ uint64_t PeakOf(const std::vector<Request>& requests) {
   return peak;
 }
 
-// `moved`: the free of an allocation that changed its place has no counterpart either.
+// `moved`: an allocation changed its place; its free has no counterpart either.
 void Check(const std::vector<Request>& planned, const std::vector<Request>& measured,
            bool moved = false) {
   const auto found = HoldAgainst(*TraceOf(planned), *TraceOf(measured), std::nullopt);
@@ -253,7 +253,8 @@ TEST(Prediction, KernelsByName) {
   EXPECT_EQ(p->both.measured_ns, 500);
   ASSERT_EQ(p->kernels.size(), 2u);
   EXPECT_EQ(p->kernels[0].name, "add");
-  EXPECT_EQ(p->kernels[1].name, "matrix products") << "under two names";
+  EXPECT_EQ(p->kernels[1].name, "matrix products")
+      << "kernels of different names are summed by class";
   EXPECT_TRUE(p->kernels[1].is_class);
   EXPECT_EQ(p->kernels[1].planned_ns, 100);
   EXPECT_EQ(p->kernels[1].measured_ns, 250);
@@ -261,8 +262,8 @@ TEST(Prediction, KernelsByName) {
   EXPECT_EQ(p->by_op.planned_count, 0u) << "their op is unknown";
 }
 
-// One library call may launch several kernels, and a convolution may run as a matrix product; its
-// op tells what it is.
+// One library call may launch several kernels, and a convolution may run as a matrix product: the
+// op determines the class.
 TEST(Prediction, KernelsOfLibrariesByClass) {
   const auto make = [](const std::vector<std::pair<std::string, std::string>>& launches) {
     TraceMaker t;
@@ -304,8 +305,8 @@ TEST(Prediction, KernelsOfLibrariesByClass) {
   EXPECT_EQ(p->by_class.measured_ns, 50);
 }
 
-// If an op launches some kernels under other names, kernels are matched in order, and never with
-// those of another op.
+// Kernels whose names differ are matched in order within their op, and never with those of another
+// op.
 TEST(Prediction, KernelsOfTwoNamesByOpAndOrder) {
   const auto make = [](const std::vector<std::pair<std::string, std::string>>& launches,
                        int64_t ns) {

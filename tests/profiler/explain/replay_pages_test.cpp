@@ -1,5 +1,5 @@
-// Tests of the pages that replay: what would release memory, and which setting would have made an
-// allocation succeed.
+// Tests of the pages that use replays: what would release memory, and which setting would have made
+// an allocation succeed.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -148,13 +148,13 @@ TEST(Reclaim, IsThatOfOneDevice) {
   EXPECT_EQ(first->as_recorded.segment_allocs, 1u);
 }
 
-// A snapshot without a history restates its segments first, then its blocks. The states in between
-// never existed.
+// A snapshot without a history is read as all its segments, then all its blocks. The states in
+// between never existed.
 TEST(Reclaim, OfAStateIsAboutThatState) {
-  for (const bool said : {true, false}) {
+  for (const bool stated : {true, false}) {
     TraceMaker m;
     m.info.backend = trace::Backend::kImported;
-    m.info.content = said ? trace::Content::kState : trace::Content::kRun;
+    m.info.content = stated ? trace::Content::kState : trace::Content::kRun;
     for (uint64_t i = 0; i < 10; ++i) m.Segment(kBase + i * 100 * kMiB, 100 * kMiB);
     for (uint64_t i = 0; i < 9; ++i) {
       m.Alloc({.address = kBase + i * 100 * kMiB, .bytes = 99 * kMiB});
@@ -188,7 +188,7 @@ TEST(Reclaim, NeverPicksAMomentBeforeTheRecording) {
   const uint64_t small = r.Alloc(50 * kMiB);
   r.Free(small);
   const auto t = r.maker.Finish();
-  EXPECT_EQ(MostUnused(*t), begin) << "live when it began";
+  EXPECT_EQ(MostUnused(*t), begin) << "the state when the recording began";
   const auto reclaim = ComputeReclaim(*t, {});
   ASSERT_TRUE(reclaim.ok()) << reclaim.status();
   EXPECT_FALSE(reclaim->state);
@@ -196,7 +196,7 @@ TEST(Reclaim, NeverPicksAMomentBeforeTheRecording) {
   EXPECT_EQ(reclaim->reserved - reclaim->allocated, 100 * kMiB);
 }
 
-// The recorded figures, and those of the what-if baseline; both begin in the same state.
+// Reclaim has the recorded figures and those of the what-if baseline; both begin in the same state.
 TEST(Reclaim, HasTheBaselineOfWhatIfs) {
   Recorder r(0);
   std::vector<uint64_t> blocks;
@@ -210,7 +210,7 @@ TEST(Reclaim, HasTheBaselineOfWhatIfs) {
   const auto reclaim = ComputeReclaim(*t, {});
   ASSERT_TRUE(reclaim.ok()) << reclaim.status();
   const replay::Baseline base = replay::ReplayBaseline(*t, {}).value();
-  EXPECT_EQ(reclaim->as_recorded.peak_reserved, 1000 * kMiB) << "as it was";
+  EXPECT_EQ(reclaim->as_recorded.peak_reserved, 1000 * kMiB) << "the recorded peak";
   EXPECT_EQ(reclaim->as_recorded.peak_reserved, base.own.peak_reserved);
   EXPECT_EQ(reclaim->as_recorded.segment_allocs, base.own.segment_allocs);
   ASSERT_TRUE(reclaim->anew.has_value());
@@ -225,7 +225,7 @@ TEST(Reclaim, HasTheBaselineOfWhatIfs) {
 
 TEST(Reclaim, SaysThatTheCardWasFullAndReckonsWithIt) {
   Recorder r(200 * kMiB);
-  // Each is larger than the whole cache.
+  // Each block is larger than the whole cache.
   for (uint64_t i = 0; i < 20; ++i) r.Free(r.Alloc((60 + 2 * i) * kMiB));
   const auto t = r.maker.Finish();
   const auto reclaim = ComputeReclaim(*t, {});
@@ -267,7 +267,7 @@ TEST(OutOfMemory, WaysOutAreFoundByReplay) {
   EXPECT_TRUE(expandable->passes) << expandable->how;
   ASSERT_NE(split, nullptr);
   EXPECT_FALSE(split->passes) << split->how;
-  EXPECT_EQ(o.ways.front().name, "expandable_segments:True") << "blocks that fit come first";
+  EXPECT_EQ(o.ways.front().name, "expandable_segments:True") << "settings that pass come first";
 }
 
 // With half of every activation and of the failing allocation, 50 MiB in blocks of 5 MiB fit into
@@ -292,14 +292,14 @@ TEST(OutOfMemory, TechniquesAreReplayedWithTheirSizes) {
   EXPECT_EQ(half->bytes, 35 * kMiB);
   EXPECT_TRUE(half->passes);
   EXPECT_FALSE(half->computed) << "the sizes are an estimate";
-  EXPECT_FALSE(half->run_passes.has_value()) << "a recording ends soon after";
+  EXPECT_FALSE(half->run_passes.has_value()) << "the recording ends soon after the failure";
   EXPECT_THAT(half->how, HasSubstr("replayed with these sizes the request passes; later requests "
                                    "were not checked"));
   EXPECT_EQ(eight_bit, nullptr);
 }
 
-// A plan is known to its end: half the batch lets the allocation succeed, and later the same amount
-// is allocated again.
+// A plan is recorded to its end: with half the batch the failing allocation succeeds, but with
+// `more_later`, a later one fails.
 TEST(OutOfMemory, OfAPlanSaysWhetherTheRunPasses) {
   for (const bool more_later : {false, true}) {
     SCOPED_TRACE(more_later);
@@ -323,7 +323,7 @@ TEST(OutOfMemory, OfAPlanSaysWhetherTheRunPasses) {
     EXPECT_EQ(*half->run_passes, !more_later) << half->how;
     EXPECT_EQ(half->passes, !more_later);
     if (more_later) {
-      EXPECT_EQ(half->over, 75 * kMiB) << "27 of 5 MiB, four in a segment of 20";
+      EXPECT_EQ(half->over, 75 * kMiB) << "27 blocks of 5 MiB, four in each segment of 20 MiB";
       EXPECT_THAT(half->how, HasSubstr("the request passes, but the run does not: 75.00 MiB"));
     } else {
       EXPECT_THAT(half->how, HasSubstr("the whole run passes"));

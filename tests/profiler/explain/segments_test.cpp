@@ -151,7 +151,7 @@ TEST(Fragmentation, AddsUpAtEveryMomentOfRandomTraces) {
                       t->allocations.bytes_rounded[v.pieces[i].allocation.value]);
           } else {
             hole = std::max(hole, v.pieces[i].bytes);
-            ASSERT_TRUE(i == 0 || v.pieces[i - 1].allocation.valid()) << "free beside free";
+            ASSERT_TRUE(i == 0 || v.pieces[i - 1].allocation.valid()) << "two free pieces in a row";
           }
         }
         ASSERT_EQ(at, v.address + v.bytes);
@@ -168,7 +168,7 @@ TEST(Fragmentation, AddsUpAtEveryMomentOfRandomTraces) {
       ASSERT_EQ(f.outside, 0u);
       uint64_t shared = 0;
       for (const analysis::Group& g : f.pinned_by) shared += g.bytes;
-      ASSERT_EQ(shared, f.holes) << "every free byte has its pins";
+      ASSERT_EQ(shared, f.holes) << "every free byte is pinned by some block";
     }
   }
 }

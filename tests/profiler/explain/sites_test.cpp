@@ -101,7 +101,7 @@ TEST(CallSites, OfTheSameNameAreToldApartByWhatPackagesDo) {
                          "conv.py:548 _conv_forward < resnet.py:159 forward < train.py:10 <module>",
                          "batchnorm.py:193 forward < resnet.py:156 forward < train.py:10 <module>",
                          "batchnorm.py:193 forward < train.py:10 <module>"));
-  // In a list of several, the callee of the line is named.
+  // Groups that share the program's line begin with its callee.
   const std::vector<analysis::Group> groups =
       GroupBySite(*t, analysis::LiveAt(*t, t->events.size() - 1));
   ASSERT_EQ(groups.size(), 2u);
@@ -135,7 +135,7 @@ TEST(CallSites, UseCountsChurnAndTimeHeld) {
   EXPECT_EQ(uses[1].category, Category::kTemporary);
   Sort(uses, SiteOrder::kCount);
   EXPECT_EQ(uses[0].count, 3u);
-  // For a range: the blocks allocated in it, held until its end.
+  // For a range of events: the blocks that were allocated in it, live until its end.
   uses = UseOfSites(*t, sites, {.first = 1, .last = 2});
   ASSERT_EQ(uses.size(), 1u);
   EXPECT_EQ(uses[0].count, 1u);
@@ -162,8 +162,9 @@ TEST(CallSites, TheMeanOfTheLongestLifeIsThatLife) {
   EXPECT_EQ(uses[0].mean_life_ns, INT64_MAX);
 }
 
-// Four steps. Each has an activation that is allocated and freed, a gradient that replaces the last
-// one, and the blocks of `extra`.
+// Training steps that each allocate and free an activation and replace the previous gradient. With
+// `leak`, each step also leaves a block of 3 MiB; `tear_down` frees these blocks after the last
+// step.
 std::shared_ptr<const trace::Trace> Steps(int steps, bool leak, bool tear_down) {
   TraceMaker m;
   m.info.device.memory_bytes = 100 * kMiB;

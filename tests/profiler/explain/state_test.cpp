@@ -50,13 +50,13 @@ TEST(PoolOwners, AreWhatTheStacksSay) {
   const std::vector<PoolOwner> owners = PoolOwnersOf(*t);
   ASSERT_EQ(owners.size(), 5u);
   EXPECT_EQ(owners[0].name, "vLLM: model weights");
-  EXPECT_EQ(owners[1].name, "vLLM: KV cache") << "most of its bytes";
+  EXPECT_EQ(owners[1].name, "vLLM: KV cache") << "named after most of its bytes";
   EXPECT_THAT(owners[1].site.name, HasSubstr("_allocate_kv_cache"));
   EXPECT_EQ(owners[2].name, "vLLM: CUDA graph capture")
       << "its allocations for cuBLAS belong to it";
   EXPECT_EQ(owners[3].name, "private pool");
   EXPECT_THAT(owners[3].site.name, HasSubstr("train.py:3 fill"));
-  EXPECT_EQ(owners[4].name, "CUDA graph capture") << "by its id";
+  EXPECT_EQ(owners[4].name, "CUDA graph capture") << "recognized by its id";
   EXPECT_EQ(PoolId(owners[4].mempool), "5.0");
   EXPECT_TRUE(PoolOwnersOf(*trace::OfDevice(t, 1)).empty());
 

@@ -19,8 +19,8 @@ class Failing {
     m.Add({.kind = trace::EventKind::kPhaseBegin, .detail = static_cast<uint8_t>(phase)});
   }
   void End() { m.Add({.kind = trace::EventKind::kPhaseEnd}); }
-  void Hold(Category category, uint64_t bytes, const std::string& op = "",
-            const std::string& module = "", trace::StackId stack = {}) {
+  void Allocate(Category category, uint64_t bytes, const std::string& op = "",
+                const std::string& module = "", trace::StackId stack = {}) {
     m.Alloc({.address = next_,
              .bytes = bytes,
              .category = category,
@@ -29,7 +29,7 @@ class Failing {
              .module = module});
     next_ += bytes;
   }
-  OutOfMemory Ask(uint64_t bytes, const std::vector<TraceMaker::Frame>& frames = {}) {
+  OutOfMemory FailAllocation(uint64_t bytes, const std::vector<TraceMaker::Frame>& frames = {}) {
     const trace::StackId stack = frames.empty() ? trace::StackId{} : m.Stack(frames);
     m.Add({.kind = trace::EventKind::kOutOfMemory, .stack = stack, .bytes = bytes});
     const auto page = ExplainOutOfMemory(*m.Finish(), {.replay = false});
@@ -56,20 +56,20 @@ uint64_t Frees(const OutOfMemory& o, const std::string& name) {
 // Two parameters of 8 MiB, gradients and state of the same size, four layers of 2 + 6 MiB.
 TEST(Techniques, AreReckonedFromTheBlocksThatAreThere) {
   Failing f;
-  for (int i = 0; i < 2; ++i) f.Hold(Category::kParameter, 8 * kMiB);
-  for (int i = 0; i < 2; ++i) f.Hold(Category::kOptimizerState, 8 * kMiB);
-  f.Hold(Category::kOptimizerState, 512);  // a step counter: does not shrink with 8-bit state
+  for (int i = 0; i < 2; ++i) f.Allocate(Category::kParameter, 8 * kMiB);
+  for (int i = 0; i < 2; ++i) f.Allocate(Category::kOptimizerState, 8 * kMiB);
+  f.Allocate(Category::kOptimizerState, 512);  // a step counter: does not shrink with 8-bit state
   f.m.BeginStep(1);
   f.Begin(Phase::kForward);
   for (int i = 0; i < 4; ++i) {
     const std::string layer = "model.layers." + std::to_string(i);
-    f.Hold(Category::kActivation, 2 * kMiB, "aten::add", layer);
-    f.Hold(Category::kActivation, 6 * kMiB, "aten::mm", layer + ".mlp");
+    f.Allocate(Category::kActivation, 2 * kMiB, "aten::add", layer);
+    f.Allocate(Category::kActivation, 6 * kMiB, "aten::mm", layer + ".mlp");
   }
-  f.Hold(Category::kActivation, 4 * kMiB, "aten::exp", "model");
-  f.Hold(Category::kTemporary, 4 * kMiB, "aten::_to_copy", "model");  // a weight in 16 bits
+  f.Allocate(Category::kActivation, 4 * kMiB, "aten::exp", "model");
+  f.Allocate(Category::kTemporary, 4 * kMiB, "aten::_to_copy", "model");  // 16-bit copy of a weight
   f.m.Add({.kind = trace::EventKind::kOpBegin, .name = f.m.String("aten::mm")});
-  const OutOfMemory o = f.Ask(6 * kMiB);
+  const OutOfMemory o = f.FailAllocation(6 * kMiB);
   ASSERT_EQ(o.context.phase, Phase::kForward);
 
   EXPECT_EQ(Frees(o, "half the batch"), 36 / 2 * kMiB + 3 * kMiB) << "without the weight's copy";
@@ -105,18 +105,19 @@ TEST(Techniques, LayersAreFoundByStacksThatComeAgain) {
   };
   const trace::StackId embed = stack("embed", 1), norm = stack("norm", 2), mlp = stack("mlp", 3);
   f.Begin(Phase::kForward);
-  f.Hold(Category::kActivation, 3 * kMiB, "", "", embed);
+  f.Allocate(Category::kActivation, 3 * kMiB, "", "", embed);
   for (int i = 0; i < 5; ++i) {
-    f.Hold(Category::kActivation, kMiB, "", "", norm);
-    f.Hold(Category::kActivation, 4 * kMiB, "", "", mlp);
+    f.Allocate(Category::kActivation, kMiB, "", "", norm);
+    f.Allocate(Category::kActivation, 4 * kMiB, "", "", mlp);
   }
-  f.Hold(Category::kActivation, kMiB, "", "", norm);  // the sixth has only begun
-  const OutOfMemory o = f.Ask(4 * kMiB);
+  f.Allocate(Category::kActivation, kMiB, "", "", norm);  // the sixth layer has only begun
+  const OutOfMemory o = f.FailAllocation(4 * kMiB);
   EXPECT_EQ(Frees(o, "checkpointing"), 4 * 4 * kMiB);
   EXPECT_THAT(Find(o, "checkpointing")->how, HasSubstr("6 layers"));
 }
 
-// As with a graph network: one stack occurs twice per layer, and stacks before it occur as often.
+// As with a graph network: one stack occurs twice per layer, and another stack, before the layers,
+// occurs about as often.
 TEST(Techniques, LayersAreFoundAmongOtherRepetitions) {
   Failing f;
   const auto stack = [&](const std::string& function, uint32_t line) {
@@ -125,13 +126,13 @@ TEST(Techniques, LayersAreFoundAmongOtherRepetitions) {
   const trace::StackId copy = stack("broadcast", 1), twice = stack("gather", 2),
                        once = stack("relu", 3);
   f.Begin(Phase::kForward);
-  for (int i = 0; i < 13; ++i) f.Hold(Category::kActivation, kMiB / 8, "", "", copy);
+  for (int i = 0; i < 13; ++i) f.Allocate(Category::kActivation, kMiB / 8, "", "", copy);
   for (int i = 0; i < 6; ++i) {
-    f.Hold(Category::kActivation, 2 * kMiB, "", "", twice);
-    f.Hold(Category::kActivation, 2 * kMiB, "", "", twice);
-    if (i < 5) f.Hold(Category::kActivation, 4 * kMiB, "", "", once);
+    f.Allocate(Category::kActivation, 2 * kMiB, "", "", twice);
+    f.Allocate(Category::kActivation, 2 * kMiB, "", "", twice);
+    if (i < 5) f.Allocate(Category::kActivation, 4 * kMiB, "", "", once);
   }
-  const OutOfMemory o = f.Ask(4 * kMiB);
+  const OutOfMemory o = f.FailAllocation(4 * kMiB);
   const WayOut* checkpointing = Find(o, "checkpointing");
   ASSERT_NE(checkpointing, nullptr);
   EXPECT_GE(checkpointing->bytes, 4 * 4 * kMiB) << checkpointing->how;
@@ -140,21 +141,22 @@ TEST(Techniques, LayersAreFoundAmongOtherRepetitions) {
 
 TEST(Techniques, OfTheOptimizersStep) {
   Failing f;
-  for (int i = 0; i < 3; ++i) f.Hold(Category::kParameter, (2 + i) * kMiB);
+  for (int i = 0; i < 3; ++i) f.Allocate(Category::kParameter, (2 + i) * kMiB);
   f.Begin(Phase::kOptimizer);
-  f.Hold(Category::kTemporary, 9 * kMiB, "aten::_foreach_sqrt");
-  const OutOfMemory o = f.Ask(4 * kMiB, {{.function = "at::_ops::_foreach_div::call()"}});
+  f.Allocate(Category::kTemporary, 9 * kMiB, "aten::_foreach_sqrt");
+  const OutOfMemory o =
+      f.FailAllocation(4 * kMiB, {{.function = "at::_ops::_foreach_div::call()"}});
   EXPECT_EQ(Frees(o, "fused optimizer"), 13 * kMiB);
-  EXPECT_TRUE(Find(o, "fused optimizer")->passes) << "a requested one is not requested again";
-  EXPECT_EQ(Frees(o, "foreach=False"), 5 * kMiB) << "less twice the largest parameter";
+  EXPECT_TRUE(Find(o, "fused optimizer")->passes) << "the failing allocation itself is not needed";
+  EXPECT_EQ(Frees(o, "foreach=False"), 5 * kMiB) << "minus twice the largest parameter";
   EXPECT_EQ(Frees(o, "half the batch"), 0u) << "nothing here grows with the batch";
 }
 
 TEST(Techniques, StateThatIsAskedForIsState) {
   Failing f;
-  f.Hold(Category::kParameter, 8 * kMiB);
+  f.Allocate(Category::kParameter, 8 * kMiB);
   f.Begin(Phase::kOptimizer);
-  const OutOfMemory o = f.Ask(8 * kMiB, {{.function = "at::_ops::zeros_like::call()"}});
+  const OutOfMemory o = f.FailAllocation(8 * kMiB, {{.function = "at::_ops::zeros_like::call()"}});
   EXPECT_EQ(Frees(o, "on the CPU"), 8 * kMiB);
   EXPECT_TRUE(Find(o, "on the CPU")->passes);
   EXPECT_EQ(Find(o, "fused optimizer"), nullptr);
@@ -163,13 +165,13 @@ TEST(Techniques, StateThatIsAskedForIsState) {
 TEST(Techniques, TheLossIsNoAttention) {
   Failing f;
   f.Begin(Phase::kForward);
-  f.Hold(Category::kActivation, 3 * kMiB, "aten::_softmax");
+  f.Allocate(Category::kActivation, 3 * kMiB, "aten::_softmax");
   const trace::StackId own = f.m.Stack({{.function = "softmax", .file = "/home/user/nn.py"}});
-  f.Hold(Category::kActivation, 2 * kMiB, "aten::exp", "", own);
+  f.Allocate(Category::kActivation, 2 * kMiB, "aten::exp", "", own);
   f.End();
   f.Begin(Phase::kLoss);
-  f.Hold(Category::kActivation, 16 * kMiB, "aten::_log_softmax");
-  const OutOfMemory o = f.Ask(8 * kMiB);
+  f.Allocate(Category::kActivation, 16 * kMiB, "aten::_log_softmax");
+  const OutOfMemory o = f.FailAllocation(8 * kMiB);
   EXPECT_EQ(Frees(o, "fused attention"), 5 * kMiB);
   EXPECT_EQ(Frees(o, "loss in 8 chunks"), 14 * kMiB + 7 * kMiB);
 }
@@ -177,33 +179,33 @@ TEST(Techniques, TheLossIsNoAttention) {
 TEST(Techniques, GradientsOfTheStepBeforeNeedNotBeThere) {
   Failing f;
   f.m.BeginStep(0);
-  f.Hold(Category::kGradient, 5 * kMiB);
+  f.Allocate(Category::kGradient, 5 * kMiB);
   f.m.EndStep();
   f.m.BeginStep(1);
-  f.Hold(Category::kGradient, 7 * kMiB);  // of an earlier micro-batch
+  f.Allocate(Category::kGradient, 7 * kMiB);  // of an earlier micro-batch
   f.Begin(Phase::kForward);
-  f.Hold(Category::kActivation, 2 * kMiB);
-  const OutOfMemory o = f.Ask(4 * kMiB);
+  f.Allocate(Category::kActivation, 2 * kMiB);
+  const OutOfMemory o = f.FailAllocation(4 * kMiB);
   EXPECT_EQ(Frees(o, "zero_grad"), 5 * kMiB);
 }
 
 TEST(Techniques, MasksOfDropoutStayAsTheyAre) {
   Failing f;
-  f.Hold(Category::kParameter, kMiB);
+  f.Allocate(Category::kParameter, kMiB);
   f.Begin(Phase::kForward);
-  f.Hold(Category::kActivation, 8 * kMiB, "aten::native_dropout");
-  f.Hold(Category::kActivation, 2 * kMiB, "aten::native_dropout");
-  f.Hold(Category::kActivation, kMiB, "aten::gt");
-  const OutOfMemory o = f.Ask(2 * kMiB);
+  f.Allocate(Category::kActivation, 8 * kMiB, "aten::native_dropout");
+  f.Allocate(Category::kActivation, 2 * kMiB, "aten::native_dropout");
+  f.Allocate(Category::kActivation, kMiB, "aten::gt");
+  const OutOfMemory o = f.FailAllocation(2 * kMiB);
   EXPECT_EQ(Frees(o, "autocast"), 4 * kMiB - kMiB / 2);
   EXPECT_EQ(Frees(o, "weights in bf16"), 4 * kMiB + kMiB / 2 + kMiB);
 }
 
 TEST(Techniques, NothingIsNotHalved) {
   Failing f;
-  f.Hold(Category::kParameter, 8 * kMiB);
+  f.Allocate(Category::kParameter, 8 * kMiB);
   f.Begin(Phase::kForward);
-  const OutOfMemory o = f.Ask(2 * kMiB);
+  const OutOfMemory o = f.FailAllocation(2 * kMiB);
   const WayOut* bf16 = Find(o, "weights in bf16");
   ASSERT_NE(bf16, nullptr);
   EXPECT_THAT(bf16->how, HasSubstr("half of the 8.00 MiB of parameters"));
@@ -213,8 +215,8 @@ TEST(Techniques, ThatAreInUseAreNotProposed) {
   Failing f;
   f.m.Stack({{.function = "at::autocast::cached_cast(c10::ScalarType)"}});
   f.Begin(Phase::kForward);
-  f.Hold(Category::kActivation, 8 * kMiB, "aten::mm");
-  const OutOfMemory o = f.Ask(4 * kMiB);
+  f.Allocate(Category::kActivation, 8 * kMiB, "aten::mm");
+  const OutOfMemory o = f.FailAllocation(4 * kMiB);
   EXPECT_EQ(Find(o, "bf16"), nullptr);
   EXPECT_NE(Find(o, "half the batch"), nullptr);
 }

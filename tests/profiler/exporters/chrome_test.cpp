@@ -44,7 +44,7 @@ std::vector<json> Events(const json& file, const std::string& ph, const std::str
   return found;
 }
 
-// Complete events of one track must nest in file order; prints the first pair that does not.
+// Complete events of one track must nest in file order.
 void ExpectNesting(const json& file) {
   std::map<std::pair<int, int>, std::vector<int64_t>> open_ends;
   std::set<std::tuple<int, int, int64_t>> begins;
@@ -55,7 +55,7 @@ void ExpectNesting(const json& file) {
     if (!ends.empty()) {
       ASSERT_LE(end, ends.back()) << event.dump();
     }
-    // Perfetto nests events with the same begin by length: only a launch begins with its op.
+    // Perfetto nests events with the same begin by length. Only a launch may begin with its op.
     const bool launch = event["cat"] == "cuda_runtime";
     if (!launch) {
       EXPECT_TRUE(begins.emplace(event["pid"], event["tid"], begin).second) << event.dump();
@@ -65,7 +65,7 @@ void ExpectNesting(const json& file) {
   }
 }
 
-// Replays the counters: after the counters of every [memory] instant, the categories add up.
+// Replays the counters: after every [memory] instant, the categories add up to `allocated`.
 void ExpectCountersAddUp(const json& file) {
   std::map<std::string, int64_t> now;
   int64_t allocated_by_instants = 0;
@@ -161,7 +161,7 @@ TEST(ChromeTrace, PhasesAndSteps) {
   // event with the same time.
   const json forward = Events(file, "X", "## forward ##")[0];
   EXPECT_EQ(Ns(forward["ts"]), 1000 + 2);
-  EXPECT_EQ(Ns(forward["ts"]) + Ns(forward["dur"]), 13001 + 1);  // with the loss
+  EXPECT_EQ(Ns(forward["ts"]) + Ns(forward["dur"]), 13001 + 1);  // the phase contains the loss
   const json end = Events(file, "X", "## end ##")[1];
   EXPECT_EQ(Ns(end["ts"]), 151000 + 1);
   EXPECT_EQ(Ns(end["ts"]) + Ns(end["dur"]), 153000);
@@ -210,12 +210,12 @@ TEST(ChromeTrace, RecordedKernelsHaveTheirStreamsAndArrows) {
   add(ActivityKind::kRuntimeCall, 0, at, at + 3, 0, 7);
   add(ActivityKind::kRuntimeCall, 0, at + 4, at + 5, 0, 8);  // its kernel was lost
   add(ActivityKind::kKernel, 1, at + 100, at + 200, 7, 7);
-  add(ActivityKind::kKernel, 1, at + 150, at + 180, 13, 0);  // and its call
+  add(ActivityKind::kKernel, 1, at + 150, at + 180, 13, 0);  // its call was lost
   const json file = json::parse(Export(t));
   ExpectNesting(file);
   std::map<std::string, std::vector<json>> of;
   for (const json& event : Events(file, "X")) of[event["cat"]].push_back(event);
-  ASSERT_EQ(of["kernel"].size(), 2u);  // and none that is modelled
+  ASSERT_EQ(of["kernel"].size(), 2u);  // no modelled kernels are added
   const json kernel = of["kernel"][0], call = of["cuda_runtime"][0];
   EXPECT_EQ(kernel["pid"], 1);
   EXPECT_EQ(kernel["args"]["stream"], 7);

@@ -17,7 +17,8 @@ using testing::ElementsAre;
 using trace::Category;
 using trace::EventKind;
 
-// An RFC 4180 reader that the test implements itself: quoted fields may contain any character.
+// A reader of RFC 4180, independent of the code under test. Quoted fields may contain any
+// character.
 std::vector<std::vector<std::string>> ReadCsv(const std::string& text) {
   std::vector<std::vector<std::string>> rows(1, {""});
   bool quoted = false;
@@ -77,7 +78,7 @@ TEST(Csv, QuotesWhatNeedsIt) {
   const auto rows = Export(*maker.Finish());
   ASSERT_EQ(rows.size(), 2u);
   EXPECT_EQ(rows[1].back(), "op, with \"all\"\r\nof it");
-  EXPECT_EQ(rows[1][11], "0");  // alive at the end
+  EXPECT_EQ(rows[1][11], "0");  // not freed
 }
 
 TEST(Csv, RowsKeepTheirWidthOnRandomTraces) {

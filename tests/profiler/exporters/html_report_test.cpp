@@ -77,13 +77,13 @@ std::shared_ptr<const trace::Trace> Hostile() {
   trace::Event& block = add(EventKind::kAlloc, 2);
   block.bytes = block.bytes_rounded = 1 << 20;
   block.name = block.module = {1};
-  trace::Event& gone = add(EventKind::kOutOfMemory, 3);
-  gone.bytes = uint64_t{1} << 40;
+  trace::Event& failure = add(EventKind::kOutOfMemory, 3);
+  failure.bytes = uint64_t{1} << 40;
   add(EventKind::kStepEnd, 4);
   EXPECT_TRUE(builder.AddEvents(events).ok());
-  const std::vector<trace::Activity> ran = {
+  const std::vector<trace::Activity> activities = {
       {.kind = trace::ActivityKind::kKernel, .name = {1}, .begin_ns = 2, .end_ns = 3}};
-  EXPECT_TRUE(builder.AddActivities(ran).ok());
+  EXPECT_TRUE(builder.AddActivities(activities).ok());
   builder.AddWarning(kHostile);
   return builder.Finish(false, kHostile);
 }
@@ -111,7 +111,7 @@ TEST(HtmlReportTest, StandsByItself) {
     EXPECT_THAT(page, Not(HasSubstr(reference)));
   EXPECT_THAT(page, AllOf(HasSubstr("<svg"), HasSubstr("prefers-color-scheme:dark"),
                           HasSubstr("@media print")));
-  EXPECT_EQ(HtmlReport(trace), page) << "the same page each time";
+  EXPECT_EQ(HtmlReport(trace), page) << "equal input gives an equal page";
 }
 
 TEST(HtmlReportTest, HasTheFiguresOfTheTrace) {

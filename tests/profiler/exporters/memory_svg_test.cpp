@@ -21,7 +21,7 @@ using trace::Category;
 
 constexpr uint64_t kMiB = uint64_t{1} << 20;
 
-// Checks that every tag is closed, in order, and that no text between tags is a tag.
+// Checks that every tag is closed, in order, and that no tag contains '<'.
 bool IsWellFormed(std::string_view svg) {
   std::vector<std::string> open;
   while (true) {
@@ -44,10 +44,10 @@ bool IsWellFormed(std::string_view svg) {
   }
 }
 
-std::shared_ptr<const trace::Trace> Step(uint64_t card_bytes) {
+std::shared_ptr<const trace::Trace> Step(uint64_t gpu_bytes) {
   trace::TraceInfo info = TraceMaker::PlanInfo();
-  info.device.name = "Card <7>";
-  info.device.memory_bytes = card_bytes;
+  info.device.name = "GPU <7>";
+  info.device.memory_bytes = gpu_bytes;
   TraceMaker maker(info);
   maker.At(0).Segment(64 * kMiB, 0x1000000);
   maker.Alloc(16 * kMiB, 16 * kMiB, 0x1000000, Category::kParameter);
@@ -64,7 +64,7 @@ TEST(MemorySvg, SaysWhatIsThereAndWhenMost) {
   EXPECT_THAT(svg, AllOf(HasSubstr("train.py"), HasSubstr(">peak 48.00 MiB"),
                          HasSubstr(">Parameter<"), HasSubstr(">Activation<"),
                          HasSubstr(">reserved<"), HasSubstr(">20 MiB<"), HasSubstr(">4 ms<"),
-                         HasSubstr(">Card &lt;7&gt;: 72.00 MiB<"), HasSubstr("time, modelled")));
+                         HasSubstr(">GPU &lt;7&gt;: 72.00 MiB<"), HasSubstr("time, modelled")));
   EXPECT_THAT(svg, Not(HasSubstr("Gradient")));
 }
 
@@ -77,7 +77,7 @@ TEST(MemorySvg, IsSelfContained) {
   EXPECT_THAT(svg, AllOf(HasSubstr("prefers-color-scheme:dark"), HasSubstr("&lt;script&gt;")));
 }
 
-// A limit far above the curve would press the curve down to zero.
+// A limit far above the curve would flatten the curve.
 TEST(MemorySvg, TheCardsLimitIsDrawnWhereItIsNear) {
   EXPECT_THAT(MemorySvg(*Step(72 * kMiB)), HasSubstr("class=\"card\""));
   EXPECT_THAT(MemorySvg(*Step(uint64_t{24} << 30)), Not(HasSubstr("class=\"card\"")));

@@ -54,7 +54,7 @@ TEST(MemoryTimeline, ActionsOfTorchProfiler) {
 
 TEST(MemoryTimeline, NothingAtAll) { EXPECT_EQ(Export(*TraceMaker().Finish()), json::array()); }
 
-// For each category, the amount at the end is what was added minus what was removed.
+// All changes of a timeline add up to the live bytes, and no category falls below zero.
 TEST(MemoryTimeline, SumsToWhatIsAlive) {
   for (uint32_t seed = 0; seed < 20; ++seed) {
     const auto trace = RandomTrace(seed, 500);

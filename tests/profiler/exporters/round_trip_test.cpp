@@ -1,4 +1,4 @@
-// Exports a trace as a snapshot and imports it again: both must be equal.
+// Exports traces and imports them again: the result must equal the original.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -88,17 +88,17 @@ void ExpectEqual(const trace::Trace& a, const trace::Trace& b) {
   EXPECT_EQ(a.slices.number, b.slices.number);
 }
 
-// The events of the allocations, one after the other.
-std::vector<std::string> LivesOf(const trace::Trace& t) {
-  std::vector<std::string> lives;
+// All events of allocations, as text.
+std::vector<std::string> AllocationEvents(const trace::Trace& t) {
+  std::vector<std::string> events;
   for (trace::EventIndex e = 0; e < t.events.size(); ++e) {
     const EventKind kind = t.events.kind[e];
     if (kind == EventKind::kAlloc || kind == EventKind::kRetag ||
         kind == EventKind::kFreeRequested || kind == EventKind::kFreeCompleted)
-      lives.push_back(fmt::format("{} {} {} {}", trace::Name(kind), t.events.id[e],
-                                  trace::Name(t.events.category[e]), t.events.detail[e]));
+      events.push_back(fmt::format("{} {} {} {}", trace::Name(kind), t.events.id[e],
+                                   trace::Name(t.events.category[e]), t.events.detail[e]));
   }
-  return lives;
+  return events;
 }
 
 class RoundTrip : public testing::TestWithParam<SimulatedRun> {};
@@ -118,7 +118,7 @@ TEST_P(RoundTrip, OwnRun) {
   EXPECT_EQ(a.pool, b.pool);
   EXPECT_EQ(a.birth_category, b.birth_category);
   EXPECT_EQ(a.category, b.category);
-  EXPECT_THAT(LivesOf(*back), testing::ContainerEq(LivesOf(*run)));
+  EXPECT_THAT(AllocationEvents(*back), testing::ContainerEq(AllocationEvents(*run)));
   for (const trace::EventIndex event : b.alloc_event) ASSERT_EQ(back->events.detail[event], 0);
   EXPECT_EQ(a.step, b.step);
   for (uint32_t i = 0; i < a.size(); ++i) {
@@ -175,8 +175,8 @@ INSTANTIATE_TEST_SUITE_P(Runs, RoundTrip,
                                                       .expandable = true,
                                                       .device_memory_bytes = uint64_t{90} << 20}));
 
-// The file states that blocks are unknown and changes categories, also of blocks older than the
-// recording: inference does not override that.
+// The file states unknown categories and changes of categories, also for blocks from before the
+// recording. Inference does not override them.
 TEST(RoundTripOfAnImport, WhatIsUnknownStaysSo) {
   for (uint64_t seed = 1; seed <= 12; ++seed) {
     SCOPED_TRACE(seed);
@@ -216,7 +216,7 @@ TEST_P(RoundTrip, ThroughAChromeTrace) {
   EXPECT_EQ(peak_a.allocated, peak_b.allocated);
 }
 
-// Names are preserved; threads and devices become the numbers of the file.
+// Names are preserved; threads get other numbers.
 TEST(RoundTripActivities, ThroughAChromeTrace) {
   using trace::Activity;
   using trace::ActivityKind;
@@ -279,21 +279,21 @@ TEST(RoundTripActivities, ThroughAChromeTrace) {
     std::sort(all.begin(), all.end());
     return all;
   };
-  // The thread of the file that a thread became, found only by what runs on it.
+  // Maps the threads of the file to the original ones by the begin times of their activities.
   std::map<int64_t, uint32_t> thread_at;
   for (uint32_t row = 0; row < run.activities.size(); ++row)
     if (!trace::HasDevice(run.activities.kind[row]))
       thread_at[run.activities.begin_ns[row] - run.activities.begin_ns[0]] =
           run.activities.thread[row];
-  std::map<uint32_t, uint32_t> was, same;
+  std::map<uint32_t, uint32_t> original, identity;
   for (uint32_t row = 0; row < back->activities.size(); ++row) {
     const auto at = thread_at.find(back->activities.begin_ns[row] - back->activities.begin_ns[0]);
     if (trace::HasDevice(back->activities.kind[row]) || at == thread_at.end()) continue;
-    was.emplace(back->activities.thread[row], at->second);
+    original.emplace(back->activities.thread[row], at->second);
   }
-  for (uint32_t thread = 0; thread < 3; ++thread) same[thread] = thread;
-  const std::vector<std::string> there = lines(*back, was), expected = lines(run, same);
-  for (size_t i = 0; i < there.size(); ++i) ASSERT_EQ(there[i], expected[i]);
+  for (uint32_t thread = 0; thread < 3; ++thread) identity[thread] = thread;
+  const std::vector<std::string> got = lines(*back, original), expected = lines(run, identity);
+  for (size_t i = 0; i < got.size(); ++i) ASSERT_EQ(got[i], expected[i]);
 }
 
 TEST(RoundTripRecorded, EverySnapshot) {

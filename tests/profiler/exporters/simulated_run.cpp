@@ -121,7 +121,7 @@ class Run : public allocator::SegmentObserver {
                                        "aten::zeros_like"};
     const uint32_t stream = random_() % 4 == 0 ? random_() % run_.streams : 0;
     const absl::StatusOr<Block> block = allocator_.Malloc(bytes, stream);
-    if (!block.ok()) return;  // OnOutOfMemory has noted it
+    if (!block.ok()) return;  // OnOutOfMemory has added the event
     Event& e = Put(EventKind::kAlloc);
     e.id = allocations_++;
     e.category = category;

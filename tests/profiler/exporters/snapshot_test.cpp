@@ -224,7 +224,7 @@ TEST(Snapshot, OfAnImportedTrace) {
       stacks);
   const json file = Export(*trace);
   EXPECT_EQ(file["vramscope"]["inferred"], true);
-  ASSERT_EQ(file["external_annotations"].size(), 2u) << "an inferred step was not stated";
+  ASSERT_EQ(file["external_annotations"].size(), 2u) << "inferred steps are not written";
   EXPECT_EQ(file["external_annotations"][0]["name"], "user");
 
   const json frame_f = {{"name", "f"}, {"filename", "g"}, {"line", 10}};
@@ -235,7 +235,7 @@ TEST(Snapshot, OfAnImportedTrace) {
   EXPECT_EQ(entries[0]["frames"], json::array({frame_g}));
   EXPECT_EQ(entries[1]["frames"], json::array({frame_f, frame_g}));
   EXPECT_EQ(entries[2]["category"], "input")
-      << "older than the recording: only its free determines it";
+      << "the block has no alloc entry, so its free has the category";
   EXPECT_EQ(entries[4]["addr"], 77);
   EXPECT_EQ(entries[4]["size"], 88);
   EXPECT_EQ(entries[0]["time_us"], 1'700'000'000'000'006);
@@ -308,10 +308,10 @@ TEST(Snapshot, EveryDeviceHasAListOfItsOwn) {
 TEST(Snapshot, SaysUnknownSomewhere) {
   for (uint32_t seed = 0; seed < 20; ++seed) {
     const json file = Export(*RandomTrace(seed, 300));
-    std::set<std::string> said;
+    std::set<std::string> categories;
     for (const json& entry : file["device_traces"][0])
-      if (entry.contains("category")) said.insert(entry["category"]);
-    EXPECT_TRUE(said.empty() || said.contains("unknown")) << seed;
+      if (entry.contains("category")) categories.insert(entry["category"]);
+    EXPECT_TRUE(categories.empty() || categories.contains("unknown")) << seed;
   }
 }
 

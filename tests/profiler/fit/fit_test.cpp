@@ -69,7 +69,8 @@ void ExpectSound(const Fitted& fitted, const run::RunConfig& start, uint64_t bud
     run::RunConfigBuilder builder(start);
     for (const auto& [key, value] : proposal.settings) EXPECT_TRUE(builder.Set(key, value).ok());
     const Planned planned = Model(*builder.Build());
-    EXPECT_EQ(planned.reserved, proposal.planned.reserved) << "every proposal is a plan";
+    EXPECT_EQ(planned.reserved, proposal.planned.reserved)
+        << "a proposal has the figures of its plan";
     EXPECT_EQ(proposal.fits, planned.needed() <= budget);
     const std::pair rank(proposal.changes, planned.step_ms);
     EXPECT_GE(rank, before) << "smallest change first, then the fastest";
@@ -89,7 +90,7 @@ void ExpectSound(const Fitted& fitted, const run::RunConfig& start, uint64_t bud
   }
   for (size_t i = 0; i < fitted.proposals.size(); ++i)
     for (size_t j = 0; j < i; ++j)
-      EXPECT_NE(fitted.proposals[i].settings, fitted.proposals[j].settings) << "each is another";
+      EXPECT_NE(fitted.proposals[i].settings, fitted.proposals[j].settings) << "proposals differ";
   for (size_t i = 1; i < fitted.front.size(); ++i) {
     EXPECT_GE(fitted.front[i].planned.step_ms, fitted.front[i - 1].planned.step_ms);
     EXPECT_LT(fitted.front[i].planned.needed(), fitted.front[i - 1].planned.needed());
@@ -109,7 +110,7 @@ TEST(Fit, ProposesWhatFitsTheTrainingAsItIsFirst) {
   EXPECT_EQ(fitted->proposals.back().changes, run::Changes::kTraining);
   EXPECT_TRUE(std::ranges::any_of(fitted->proposals, [](const Proposal& p) {
     return p.changes == run::Changes::kTraining && std::abs(p.planned.step_ms - 65) < 1e-9;
-  })) << "the fastest";
+  })) << "the fastest plan that fits";
 }
 
 // A proposal has the figures of a plan on a GPU whose memory is the budget. A run that ran out of
@@ -137,7 +138,8 @@ TEST(Fit, EverythingIsPlannedOnAGpuOfTheBudget) {
   for (const Proposal& proposal : fitted->proposals) {
     EXPECT_TRUE(proposal.fits);
     EXPECT_EQ(proposal.config.Integer("lora.rank"), 0);
-    EXPECT_EQ(proposal.config.custom_device.memory_bytes, 0u) << "the run's own settings";
+    EXPECT_EQ(proposal.config.custom_device.memory_bytes, 0u)
+        << "a proposal keeps the GPU of the run";
   }
 }
 
@@ -146,13 +148,13 @@ TEST(UnderBudget, IsTheRunItselfWhereItsGpuHasThat) {
   const uint64_t memory = run::ResolveDevice(config)->memory_bytes;
   EXPECT_EQ(run::ToJson(UnderBudget(config, memory)), run::ToJson(config));
   EXPECT_EQ(run::ResolveDevice(UnderBudget(config, 8 * kGiB))->memory_bytes, 8 * kGiB);
-  // Less than the CUDA context: still a GPU that can be planned for.
+  // Even with less than the CUDA context, the GPU can be planned for.
   const run::DeviceProfile tiny = *run::ResolveDevice(UnderBudget(config, 1));
   EXPECT_GT(tiny.memory_bytes, tiny.context_bytes);
 }
 
-// A run that fits already needs no reduction. Other proposals show what one more change leaves to
-// spare, tried in the order of their savings, until there are three.
+// One move is enough to fit. The other proposals add one more move for more headroom; these moves
+// are tried in the order of their savings until there are three proposals.
 TEST(Fit, WhereOneMoveIsEnoughTheOthersHaveMoreToSpare) {
   const run::RunConfig start = Config();
   int planned = 0;
@@ -164,8 +166,8 @@ TEST(Fit, WhereOneMoveIsEnoughTheOthersHaveMoreToSpare) {
       Planned p{.reserved = 60 * kGiB, .step_ms = 100};
       if (config.Integer("lora.rank") > 0) {
         p.reserved = 20 * kGiB;
-        // With adapters these techniques save memory, too, and cost time: half of it, and less than
-        // a twentieth.
+        // With adapters, checkpointing and quantization save more memory and cost time;
+        // optimizer.in_backward saves less than a twentieth.
         if (config.Is("checkpointing.mode", "layer")) p = {.reserved = 10 * kGiB, .step_ms = 130};
         if (config.Is("quantization", "nf4")) p = {.reserved = 15 * kGiB, .step_ms = 115};
         if (config.Is("optimizer.in_backward", "true")) p.reserved -= kGiB / 2;
@@ -217,15 +219,15 @@ TEST(Fit, WhatFitsIsLeftAsItIsUnlessSomethingIsFaster) {
 TEST(Fit, NothingFitsTheSmallestIsShown) {
   const absl::StatusOr<Fitted> fitted = Search(Config(), kGiB);
   ASSERT_TRUE(fitted.ok());
-  EXPECT_FALSE(fitted->cut_short) << "all ways completed";
+  EXPECT_FALSE(fitted->cut_short) << "the search was completed";
   ASSERT_EQ(fitted->proposals.size(), 1u);
   EXPECT_FALSE(fitted->proposals[0].fits);
   EXPECT_LT(fitted->proposals[0].planned.reserved, fitted->start.reserved);
 }
 
 TEST(Fit, LargestBatchAndLongestSequence) {
-  // The need grows with the length: linearly, with its square, in the allocator's steps, or so that
-  // nothing above a certain length can run.
+  // Memory grows with the length: linearly, quadratically, in the allocator's steps, or with the
+  // square root. Sequences above 16384 are refused.
   const auto grows = [](const run::RunConfig& c) {
     const double seq = c.seq / 512.0;
     const double batch = c.batch / (2.0 * c.micro_batches);

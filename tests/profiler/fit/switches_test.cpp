@@ -12,17 +12,17 @@ using run::Changes;
 
 constexpr uint64_t kGiB = uint64_t{1} << 30;
 
-// Programs whose toggles save given amounts, some of them only in combination.
-class Programs {
+// A program whose toggles save given amounts of memory.
+class Program {
  public:
   Planned start = {.reserved = 30 * kGiB, .step_ms = 100};
   std::vector<Switch> switches;
-  std::vector<int64_t> saves;  // in GiB
-  std::vector<double> slower;  // factors
+  std::vector<int64_t> saves;  // in GiB; negative: the plan fails
+  std::vector<double> slower;  // factors of the step time
   std::set<std::pair<size_t, size_t>> excluded;
   int calls = 0;
 
-  // This many GiB are expected of the toggle that was added last.
+  // Sets the expected saving of the toggle that was added last.
   void Expect(uint64_t gib) { switches.back().expected = gib * kGiB; }
   void Add(std::string name, Changes changes, int64_t save, double factor, std::string value = "") {
     switches.push_back({.name = std::move(name), .value = std::move(value), .changes = changes});
@@ -34,7 +34,7 @@ class Programs {
     std::set<std::string> names;
     Planned planned = start;
     for (const size_t i : set) {
-      EXPECT_TRUE(names.insert(switches[i].name).second) << "two of one name";
+      EXPECT_TRUE(names.insert(switches[i].name).second) << "two toggles of one name";
       for (const size_t j : set) EXPECT_FALSE(excluded.contains({i, j}));
       if (saves[i] < 0) planned.error = "it fails";
       planned.reserved -= static_cast<uint64_t>(saves[i]) * kGiB;
@@ -60,7 +60,7 @@ class Programs {
 };
 
 TEST(Switches, WhatFitsByItselfIsProposedAndTheTrainingThatStaysComesFirst) {
-  Programs p;
+  Program p;
   p.Add("lora", Changes::kTraining, 20, 0.8);
   p.Add("bf16", Changes::kRounding, 8, 0.5);
   p.Add("checkpointing", Changes::kNothing, 10, 1.3);
@@ -75,7 +75,7 @@ TEST(Switches, WhatFitsByItselfIsProposedAndTheTrainingThatStaysComesFirst) {
 }
 
 TEST(Switches, SeveralTogetherWithoutThoseThatAreNeedless) {
-  Programs p;
+  Program p;
   p.Add("little", Changes::kNothing, 1, 1.0);
   p.Add("more", Changes::kNothing, 4, 1.1);
   p.Add("most", Changes::kNothing, 6, 1.2);
@@ -88,20 +88,20 @@ TEST(Switches, SeveralTogetherWithoutThoseThatAreNeedless) {
 }
 
 TEST(Switches, WhatExcludesOneAnotherIsNeverPlannedTogether) {
-  Programs p;
+  Program p;
   p.Add("micro-batch", Changes::kNothing, 3, 1.1, "2");
   p.Add("micro-batch", Changes::kNothing, 4, 1.2, "1");
   p.Add("a", Changes::kNothing, 4, 1.0);
   p.Add("b", Changes::kNothing, 4, 1.0);
   p.excluded = {{2, 3}, {3, 2}};
-  const auto fitted = p.Fit(22 * kGiB);  // PlanOf() expects it
+  const auto fitted = p.Fit(22 * kGiB);  // PlanOf() checks the exclusions
   ASSERT_TRUE(fitted.ok());
   ASSERT_GE(fitted->proposals.size(), 2u);
   EXPECT_TRUE(fitted->proposals[0].planned.FitsInto(22 * kGiB));
 }
 
 TEST(Switches, NothingFits) {
-  Programs p;
+  Program p;
   p.Add("a", Changes::kNothing, 3, 1.0);
   p.Add("b", Changes::kTraining, 5, 1.0);
   p.Add("broken", Changes::kNothing, -1, 1.0);
@@ -114,7 +114,7 @@ TEST(Switches, NothingFits) {
 }
 
 TEST(Switches, SlowOnesAreLookedAtWhereTheOthersDoNotDo) {
-  Programs p;
+  Program p;
   p.Add("offload", Changes::kNothing, 12, 3.0);
   p.Add("a", Changes::kNothing, 3, 1.0);
   p.switches[0].slow = true;
@@ -123,7 +123,7 @@ TEST(Switches, SlowOnesAreLookedAtWhereTheOthersDoNotDo) {
 }
 
 TEST(Switches, TheTimeIsUp) {
-  Programs p;
+  Program p;
   for (int i = 0; i < 8; ++i) p.Add("s" + std::to_string(i), Changes::kNothing, 1, 1.0);
   SwitchSearch search{.start = p.start, .budget = 2 * kGiB, .switches = p.switches};
   search.plan = [&](const std::vector<SwitchSet>& sets) {
@@ -135,11 +135,11 @@ TEST(Switches, TheTimeIsUp) {
   const auto fitted = FitSwitches(search);
   ASSERT_TRUE(fitted.ok());
   EXPECT_TRUE(fitted->cut_short);
-  EXPECT_EQ(fitted->plans, 2) << "as many as fit next to each other, and no more";
+  EXPECT_EQ(fitted->plans, 2) << "one round of parallel plans";
 }
 
 TEST(Switches, WhatIsExpectedToSaveTooLittleIsNotPlannedWhereOthersDo) {
-  Programs p;
+  Program p;
   for (int i = 0; i < 6; ++i) {
     p.Add("little" + std::to_string(i), Changes::kNothing, 1, 1.0);
     p.Expect(1);
@@ -162,7 +162,7 @@ TEST(Switches, WhatIsExpectedToSaveTooLittleIsNotPlannedWhereOthersDo) {
 }
 
 TEST(Switches, OfSeveralValuesTheOneThatIsExpectedToDoComesFirst) {
-  Programs p;
+  Program p;
   p.Add("micro-batch", Changes::kNothing, 2, 1.05, "4");
   p.Expect(2);
   p.Add("micro-batch", Changes::kNothing, 9, 1.1, "2");
@@ -173,14 +173,14 @@ TEST(Switches, OfSeveralValuesTheOneThatIsExpectedToDoComesFirst) {
   p.Expect(20);
   const auto fitted = p.Fit(24 * kGiB);
   ASSERT_TRUE(fitted.ok());
-  EXPECT_EQ(fitted->proposals[0].set, SwitchSet({1})) << "the fastest that does";
+  EXPECT_EQ(fitted->proposals[0].set, SwitchSet({1})) << "the fastest value that suffices";
   EXPECT_TRUE(std::ranges::none_of(fitted->singles, [](const SwitchProposal& one) {
     return one.set == SwitchSet({0});
   })) << "its expected saving is too small";
 }
 
 TEST(Switches, SeveralThatTogetherAreExpectedToDoAreOnePlan) {
-  Programs p;
+  Program p;
   for (int i = 0; i < 4; ++i) {
     p.Add("s" + std::to_string(i), Changes::kNothing, 3, 1.1);
     p.Expect(3);
@@ -190,11 +190,11 @@ TEST(Switches, SeveralThatTogetherAreExpectedToDoAreOnePlan) {
   ASSERT_FALSE(fitted->proposals.empty());
   EXPECT_EQ(fitted->proposals[0].set.size(), 3u);
   EXPECT_TRUE(fitted->proposals[0].planned.FitsInto(22 * kGiB));
-  EXPECT_TRUE(fitted->singles.empty()) << "none does alone";
+  EXPECT_TRUE(fitted->singles.empty()) << "no toggle suffices alone";
 }
 
 TEST(Switches, AWrongGuessIsNoHindrance) {
-  Programs p;
+  Program p;
   p.Add("a", Changes::kNothing, 1, 1.0);
   p.Expect(20);  // in fact almost nothing
   p.Add("b", Changes::kNothing, -1, 1.0);
@@ -209,7 +209,7 @@ TEST(Switches, AWrongGuessIsNoHindrance) {
 }
 
 TEST(Switches, WhatLeavesTheTrainingIsLookedForWhereOthersDoAlone) {
-  Programs p;
+  Program p;
   p.Add("checkpointing", Changes::kNothing, 4, 1.3);
   p.Expect(4);
   p.Add("fused", Changes::kNothing, 3, 1.0);
@@ -225,7 +225,7 @@ TEST(Switches, WhatLeavesTheTrainingIsLookedForWhereOthersDoAlone) {
 }
 
 TEST(Switches, AnErrorEndsTheSearch) {
-  Programs p;
+  Program p;
   p.Add("a", Changes::kNothing, 1, 1.0);
   SwitchSearch search{.start = p.start, .budget = kGiB, .switches = p.switches};
   search.plan = [](const auto&) -> absl::StatusOr<std::vector<Planned>> {

@@ -117,11 +117,11 @@ TEST_F(AsTheyAre, ASnapshotWithoutEntriesIsAState) {
     EXPECT_GT(AtEnd(*t).reserved, AtEnd(*t).allocated);
   }
   EXPECT_THAT(Open(ToPickle(list))->info.source, HasSubstr("a list of segments"));
-  // A part of it cannot be read.
+  // A range of entries cannot be read.
   OpenOptions part;
   part.last_entry = 3;
   EXPECT_EQ(Error(ToPickle(list), part).code(), absl::StatusCode::kOutOfRange);
-  // With an entry, it is a run.
+  // With entries, the content is a run.
   EXPECT_EQ(Open(ToPickle(SampleSnapshot()))->info.content, trace::Content::kRun);
 }
 
@@ -194,11 +194,11 @@ TEST_F(AsTheyAre, ACutSnapshotIsSalvagedUpToItsLastEntry) {
         ToPickle(SampleSnapshot(), {2, false}), ToPickle(SampleSnapshot(), {4, true, 3}),
         ToPickle(traces_first), traces_first.dump()}) {
     size_t opened = 0, entries_most = 0;
-    OpenOptions said;
-    said.infer = false;
+    OpenOptions options;
+    options.infer = false;
     for (size_t size = 8; size < bytes.size(); size += 7) {
       SCOPED_TRACE(::testing::Message() << size << " of " << bytes.size());
-      auto t = OpenTraceFile(Write(bytes.substr(0, size)), said);
+      auto t = OpenTraceFile(Write(bytes.substr(0, size)), options);
       if (!t.ok()) {
         EXPECT_EQ(opened, 0u) << t.status();
         continue;
@@ -218,7 +218,7 @@ TEST_F(AsTheyAre, ACutSnapshotIsSalvagedUpToItsLastEntry) {
 }
 
 TEST_F(AsTheyAre, WhatACutFileSaysOfTheEndIsRolledBackToItsLastEntry) {
-  // The first half of the entries: the state there agrees with the whole file.
+  // At its last entry, the first half of the file has the same state as the whole file.
   const Json s = ManyEntries(400);
   const std::string bytes = ToPickle(s);
   OpenOptions part;
@@ -232,7 +232,7 @@ TEST_F(AsTheyAre, WhatACutFileSaysOfTheEndIsRolledBackToItsLastEntry) {
   at.AdvanceTo(whole->recording_begin + 1 + entries);
   EXPECT_EQ(AtEnd(*cut).allocated, at.sums().allocated);
   EXPECT_EQ(AtEnd(*cut).reserved, at.sums().reserved);
-  // And a part of the remaining entries is a part of the whole.
+  // A range of the remaining entries equals the same range of the whole file.
   part.first_entry = 20;
   part.last_entry = 39;
   const TracePtr of_cut = Open(bytes.substr(0, bytes.size() / 2), part);
@@ -260,7 +260,7 @@ TEST_F(AsTheyAre, ACutCompressedSnapshotIsSalvagedToo) {
   EXPECT_FALSE(IsRefused(Error("\x80\x04]q")));
 }
 
-// ---- Bombs
+// ---- Decompression bombs
 
 std::string EntriesPickle(size_t n) {
   std::string s = "\x80\x02}(";
@@ -335,9 +335,9 @@ TEST_F(AsTheyAre, EveryReaderEndsABombInEveryCompression) {
       const absl::Status status = Error(bytes, options);
       EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
       EXPECT_THAT(std::string(status.message()), HasSubstr("of host memory, the limit"));
-      EXPECT_THAT(std::string(status.message()), HasSubstr("; "));  // the possible remedy
+      EXPECT_THAT(std::string(status.message()), HasSubstr("; "));  // followed by a remedy
     }
-  // Reading a part needs less memory, and gives the same error if that is too much.
+  // Reading a range needs less memory, and gives the same error if even that exceeds the limit.
   options.first_entry = 10;
   options.last_entry = 20;
   const absl::Status part = Error(EntriesPickle(60'000), options);
@@ -370,8 +370,8 @@ TEST_F(AsTheyAre, ATraceThatUnpacksToMoreIsABombToo) {
   EXPECT_TRUE(OpenTraceFile(path, options).ok());
 }
 
-// Input that decompresses only to repetitions does not block a core for long: frames of a MiB, 400
-// of them.
+// Input that decompresses to repetitions only, 200 frames of 1.5 MiB, does not block a core for
+// long.
 TEST_F(AsTheyAre, WhatUnpacksWithoutEndIsSaid) {
   const std::string head = R"({"traceEvents":[)", nothing = Repeated("{},", 1 << 19);
   for (const bool gzip : {false, true}) {
@@ -382,7 +382,7 @@ TEST_F(AsTheyAre, WhatUnpacksWithoutEndIsSaid) {
   }
 }
 
-// Runs in a separate process: the peak of its memory, and how it ends.
+// Exit code and peak memory of a child process that opens a file.
 struct Outcome {
   int code = -1;
   uint64_t bytes = 0;
@@ -397,7 +397,7 @@ Outcome InChild(const std::string& path) {
 }
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kMeasurable = false;  // their own memory counts, too
+constexpr bool kMeasurable = false;  // sanitizers use memory of their own
 #else
 constexpr bool kMeasurable = true;
 #endif
@@ -422,7 +422,7 @@ TEST_F(AsTheyAre, BombsStayBelowHalfAGigabyte) {
   }
 }
 
-// The opposite: entries as they occur in recordings fit easily, plain and compressed.
+// Entries of real recordings fit easily into the budget, plain and compressed.
 TEST(MemoryBudget, OfAFileIsManyTimesWhatItIsLarge) {
   class Sized : public testing::MemoryInput {
    public:
@@ -444,10 +444,10 @@ TEST(MemoryBudget, OfAFileIsManyTimesWhatItIsLarge) {
   };
   EXPECT_EQ(limit(1000, false), std::min(available, trace::MemoryBudget::kFloor));
   EXPECT_EQ(limit(1000, true), std::min(available, trace::MemoryBudget::kFloor));
-  // A million entries: 115 MiB, 2 MiB as .zst; they are charged 250 MiB.
+  // A million entries take 115 MiB, or 2 MiB as .zst; 250 MiB of the budget are charged for them.
   EXPECT_EQ(limit(uint64_t{115} << 20, false), std::min(available, uint64_t{920} << 20));
   EXPECT_EQ(limit(uint64_t{2} << 20, true), std::min(available, uint64_t{512} << 20));
-  // Ten million still open; a bomb of that size exceeds the limit.
+  // Ten million entries can still be opened; a bomb of that file size exceeds the limit.
   EXPECT_EQ(limit(uint64_t{20} << 20, true), std::min(available, uint64_t{3} << 30));
 }
 

@@ -97,7 +97,7 @@ TEST(KinetoNumbers, ThousandthsAreExact) {
 TEST(KinetoNumbers, Integers) {
   EXPECT_EQ(ParseInteger("-512"), -512);
   EXPECT_EQ(ParseInteger("0x7f00"), 0x7f00);
-  EXPECT_EQ(ParseInteger("18446744073709551615"), -1);  // an address, as 64 bits
+  EXPECT_EQ(ParseInteger("18446744073709551615"), -1);  // an unsigned 64-bit address
   EXPECT_EQ(ParseInteger("512.0"), 512);
   EXPECT_EQ(ParseInteger("0xZZ"), std::nullopt);
   EXPECT_EQ(ParseInteger(""), std::nullopt);

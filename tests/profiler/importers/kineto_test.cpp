@@ -172,7 +172,7 @@ TEST(Kineto, WhatRanOnTheDeviceAndWhoLaunchedIt) {
                   "25000..26000 driver call 'cuLaunchKernelEx' of aten::linear #78",
                   "80000..83000 synchronization 'Context Sync' of aten::linear #78",
                   "85000..86000 overhead 'Instrumentation'"));
-  // On the thread that waited, not on the row where the file has it.
+  // The synchronization is on the thread that waited, not on the file's row.
   EXPECT_EQ(r.activities[8].thread, r.activities[7].thread);
   EXPECT_EQ(r.activities[8].stream, trace::kAllStreams);
   const auto trace = ToTrace(r);
@@ -270,7 +270,7 @@ TEST(Kineto, PartsOfAFile) {
   const Recording r = MustRead(f.Text(), options);
   EXPECT_THAT(r.entries.address, ElementsAre(0x3000, 0x4000));
   ASSERT_EQ(r.segments.size(), 2u);
-  EXPECT_EQ(r.segments[0].blocks[0].bytes, 1024u) << "allocated before the part";
+  EXPECT_EQ(r.segments[0].blocks[0].bytes, 1024u) << "memory that was allocated before the part";
 }
 
 TEST(Kineto, OutOfMemory) {
@@ -284,7 +284,7 @@ TEST(Kineto, OutOfMemory) {
   EXPECT_EQ(r.entries.bytes[1], 999999u);
 }
 
-// As other vendors' profilers and older versions write it.
+// Files as other vendors' profilers and older versions write them.
 TEST(Kineto, OddWriters) {
   const Recording r = MustRead(R"([
     {"ph": "i", "name": "[memory]", "pid": "python 7", "tid": "main", "ts": "1700000000000000.5",
@@ -362,7 +362,7 @@ TEST(Kineto, TheCardIsTheOneOfTheDeviceProperties) {
            "computeMajor": 9, "computeMinor": 0, "numSms": 132}])");
   EXPECT_EQ(known.name, "NVIDIA H100 80GB HBM3");
   EXPECT_EQ(known.memory_bytes, 85018279936u);
-  EXPECT_GT(known.context_bytes, 0u) << "of the device table";
+  EXPECT_GT(known.context_bytes, 0u) << "from the device table";
   EXPECT_EQ(with(R"([{"id": 1, "name": "another"}])").name, "");
   EXPECT_EQ(with(R"([{"id": 0, "name": "own", "totalGlobalMem": -5}, 7, [1]])").memory_bytes, 0u);
 }

@@ -85,7 +85,6 @@ std::string Zstd(const std::string& bytes) {
 }
 
 // ---- Kinds of files
-// -------------------------------------------------------------------------------
 
 std::string_view ImporterOf(std::string_view head) {
   const ImporterEntry* const importer = FindImporter(head);
@@ -173,7 +172,6 @@ TEST_F(OpenFile, StandardInputIsReadOnce) {
 }
 
 // ---- Errors
-// ---------------------------------------------------------------------------------------
 
 TEST_F(OpenFile, ErrorsNameTheFileAndWhatItLooksLike) {
   EXPECT_EQ(OpenTraceFile(At("missing"), {}).status().code(), absl::StatusCode::kNotFound);
@@ -217,7 +215,6 @@ TEST_F(OpenFile, WarningsOfAllStagesArriveInTheTrace) {
 }
 
 // ---- During loading
-// -------------------------------------------------------------------------------
 
 TEST_F(OpenFile, ProgressGoesUpToOne) {
   const std::string path = Write("a", testing::ToPickle(testing::ManyEntries(30'000)));
@@ -243,7 +240,7 @@ TEST_F(OpenFile, CanBeCancelledAtEveryStage) {
   }
 }
 
-// From a pipe that pauses in the middle.
+// Reads from a pipe that pauses in the middle.
 TEST_F(OpenFile, PreviewsShowWhatHasBeenRead) {
   const std::string bytes = testing::ToPickle(testing::ManyEntries(60'000));
   int ends[2];
@@ -279,13 +276,12 @@ TEST_F(OpenFile, PreviewsShowWhatHasBeenRead) {
 }
 
 // ---- Parts of files
-// -------------------------------------------------------------------------------
 
 TEST_F(OpenFile, OfARangeWhatComesBeforeIsTheStart) {
   const std::string path = Write("a", testing::ToPickle(testing::ManyEntries(3000)));
   OpenOptions options;
   options.infer = false;
-  options.first_entry = 1000;  // the free of what entry 999 allocated
+  options.first_entry = 1000;  // the free of the block that entry 999 allocated
   options.last_entry = 1499;
   const TracePtr t = Open(path, options);
   ASSERT_NE(t, nullptr);
@@ -315,8 +311,8 @@ TEST_F(OpenFile, WithoutInferenceOnlyWhatTheFileSays) {
   testing::Json snapshot = testing::ManyEntries(30);
   snapshot["categories"] = {"unknown", "GRADIENT", "PARAMETER"};
   auto& entries = snapshot["device_traces"][0];
-  entries.erase(entries.begin());  // so that the first block is older, and freed
-  entries[1]["category"] = 1;      // the end of its free
+  entries.erase(entries.begin());  // the first block is now from before the recording
+  entries[1]["category"] = 1;      // its free_completed
   entries[2]["category"] = 2;      // the next alloc
   const uint64_t base = 0x7f1000000000;
   snapshot["segments"].push_back({{"device", 0},
@@ -339,14 +335,13 @@ TEST_F(OpenFile, WithoutInferenceOnlyWhatTheFileSays) {
     EXPECT_EQ(t->slices.kind[i], trace::SliceKind::kAnnotation);
   EXPECT_EQ(t->retags.size(), 0u);
   ASSERT_GT(t->allocations.size(), 4u);
-  const std::vector<trace::Category> said(t->allocations.category.begin(),
-                                          t->allocations.category.begin() + 4);
-  EXPECT_EQ(said, (std::vector{trace::Category::kGradient, trace::Category::kParameter,
-                               trace::Category::kParameter, trace::Category::kUnknown}));
+  const std::vector<trace::Category> categories(t->allocations.category.begin(),
+                                                t->allocations.category.begin() + 4);
+  EXPECT_EQ(categories, (std::vector{trace::Category::kGradient, trace::Category::kParameter,
+                                     trace::Category::kParameter, trace::Category::kUnknown}));
 }
 
 // ---- Recordings by other tools
-// --------------------------------------------------------------------
 
 TEST(SharedSnapshots, OpenWithTheFiguresOfTheIndex) {
   const fs::path folder = fs::path(VRAMSCOPE_SOURCE_DIR) / "../shared/snapshots";

@@ -39,14 +39,13 @@ long StatusKiB(const std::string& key) {
   return 0;
 }
 
-// So that neither the peak of an earlier test nor memory that malloc kept after it hides the next
-// one.
+// Resets the peak, and returns the memory that malloc keeps, so that neither hides the next peak.
 void ForgetPeak() {
   malloc_trim(0);
   std::ofstream("/proc/self/clear_refs") << 5 << std::flush;
 }
 
-// Expects kDataLoss with this text, and a peak of at most 64 MiB.
+// Expects kDataLoss with these words, and a peak of less than 64 MiB.
 void ExpectRefused(const std::string& bytes, const std::vector<std::string>& words) {
   ForgetPeak();
   const long before = StatusKiB("VmRSS");

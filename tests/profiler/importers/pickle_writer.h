@@ -11,8 +11,9 @@ using Json = nlohmann::ordered_json;
 
 struct PickleStyle {
   int protocol = 4;
-  // Python memoises an object when it begins, and writes lists and dicts in batches. C++ memoises
-  // it when it has ended, writes it in one piece, and uses eight bytes for each large number.
+  // Python memoizes an object before its contents, and writes lists and dicts in batches. PyTorch's
+  // C++ memoizes it after its contents, writes it in one piece, and uses eight bytes for each large
+  // number.
   bool python = true;
   size_t batch = 1000;
   // Writes keys of dicts and items of lists one by one (SETITEM, APPEND), as some other writers do.

@@ -27,7 +27,7 @@ using testing::PickleStyle;
 using testing::SampleSnapshot;
 using testing::ToPickle;
 
-// Reads with the range cut out immediately; returns how often the bytes were read.
+// Cuts the range out while reading; also returns how often the bytes were read.
 std::pair<absl::StatusOr<Recording>, int> Cut(const std::string& bytes, SnapshotOptions options) {
   int times = 1;
   options.again = [&] {
@@ -39,7 +39,7 @@ std::pair<absl::StatusOr<Recording>, int> Cut(const std::string& bytes, Snapshot
   return {std::move(r), times};
 }
 
-// Reads several ranges, by number and by time; returns how often the bytes were read each time.
+// Compares several ranges, by number and by time. `times`: how often the bytes must be read.
 void ExpectSame(const std::string& bytes, int times) {
   MemoryInput input(bytes);
   const absl::StatusOr<Recording> whole = ReadSnapshot(input, {});
@@ -81,7 +81,7 @@ void ExpectSame(const std::string& bytes, int times) {
 TEST(SnapshotRange, IsThatOfTheWholeFileInEveryForm) {
   for (const Json& s : {SampleSnapshot(), ManyEntries(40)})
     for (const PickleStyle& style : {PickleStyle{}, PickleStyle{2, false}, PickleStyle{4, true, 7},
-                                     PickleStyle{4, true, 13},  // a last entry on its own
+                                     PickleStyle{4, true, 13},  // the last batch is one entry
                                      PickleStyle{4, true, 1000, true}})
       ExpectSame(ToPickle(s, style), 1);
   ExpectSame(SampleSnapshot().dump(), 1);
@@ -100,7 +100,7 @@ TEST(SnapshotRange, TimesAndCategoriesThatAreOdd) {
   Json s = SampleSnapshot();
   Json& trace = s["device_traces"][0];
   trace[0]["category"] = "GRADIENT";
-  trace[3]["time_us"] = 5;  // long before
+  trace[3]["time_us"] = 5;  // earlier than all other entries
   trace[5].erase("time_us");
   ExpectSame(ToPickle(s), 1);
   trace[0].erase("time_us");
@@ -112,18 +112,19 @@ TEST(SnapshotRange, OfTheHostNothingIsKept) {
   s["host_segments"] = s["segments"];
   s["host_traces"] = s["device_traces"];
   ExpectSame(ToPickle(s), 1);
-  ExpectSame(ToPickle(s, {4, true, 1000, true}), 2);  // no marks that determine it
+  ExpectSame(ToPickle(s, {4, true, 1000, true}),
+             2);  // without MARK opcodes, host lists are not recognized
   s["host_traces"].push_back(s["device_traces"][0]);
   ExpectSame(ToPickle(s), 1);
 }
 
-// Their order is known only at the end.
+// The order of entries of several devices is known only at the end of the file.
 TEST(SnapshotRange, OfSeveralDevicesNeedsAnotherReading) {
   Json s = SampleSnapshot();
   s["device_traces"].push_back(ManyEntries(20)["device_traces"][0]);
   ExpectSame(ToPickle(s), 2);
   ExpectSame(s.dump(), 2);
-  // Noticed only at the end.
+  // A second device with one entry is noticed only at the end.
   s["device_traces"][1] = Json::array({s["device_traces"][1][0]});
   ExpectSame(ToPickle(s), 2);
 }
@@ -151,7 +152,7 @@ TEST(SnapshotRange, SaysWhereBlocksBeforeItWereMade) {
   EXPECT_NE(a.stack[2].value, 0u);
 }
 
-// Apart from that, a file without segments does not mention blocks that outlive the range.
+// Only earlier entries mention blocks that outlive the range, if the file has no segments.
 TEST(SnapshotRange, WithoutSegmentsBlocksBeforeItAreTheStart) {
   Json s = SampleSnapshot();
   s.erase("segments");

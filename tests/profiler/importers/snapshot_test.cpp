@@ -1,4 +1,4 @@
-// Snapshots made by the test, in every form that exists.
+// Reads snapshots that the test writes, in all existing forms.
 #include "profiler/importers/snapshot.h"
 
 #include <gmock/gmock.h>
@@ -94,7 +94,7 @@ TEST(Snapshot, SaysWhatTheFileSays) {
   EXPECT_EQ(r.entries.address[2], 0x7f0000200000u);
   EXPECT_EQ(r.entries.bytes[2], 4'000'000u);
   EXPECT_EQ(r.entries.time_ns[2], 20'000);
-  EXPECT_EQ(r.entries.address[6], 123456u);  // free on the device
+  EXPECT_EQ(r.entries.address[6], 123456u);  // bytes free on the device
   EXPECT_EQ(r.streams[r.entries.stream[2]], 7u);
   EXPECT_EQ(r.entries.stack[1], r.entries.stack[2]);
   EXPECT_EQ(StackText(r, r.entries.stack[0]), "step optim.py:80\n<module> train.py:9\n");
@@ -245,11 +245,11 @@ TEST(Snapshot, OldFieldsAreRead) {
   EXPECT_EQ(StackText(r, blocks[0].stack), "f a.py:3\n");
   EXPECT_EQ(blocks[1].address, 8192u + 1024);
   EXPECT_EQ(blocks[1].use, BlockUse::kPendingFree);
-  EXPECT_EQ(blocks[1].requested, 512u);  // not stated: all that it has
+  EXPECT_EQ(blocks[1].requested, 512u);  // not stated: the size of the block
   EXPECT_EQ(blocks[2].address, 8192u + 1536);
   EXPECT_THAT(r.entries.action, ElementsAre(Action::kAlloc, Action::kFreeCompleted));
   EXPECT_FALSE(r.has_times);
-  EXPECT_THAT(r.entries.time_ns, ElementsAre(0, 1));  // counted
+  EXPECT_THAT(r.entries.time_ns, ElementsAre(0, 1));  // numbered
   EXPECT_EQ(r.start_unix_ns, 0);
   EXPECT_THAT(r.warnings, IsEmpty());
 }
@@ -345,7 +345,7 @@ TEST(Snapshot, AnnotationsOfBlocks) {
   EXPECT_EQ(r.entries.action[8], Action::kAnnotate);
   EXPECT_EQ(r.entries.said[7], trace::Category::kGradient);
   EXPECT_EQ(r.entries.said[8], trace::Category::kUnknown);
-  // The first block's text repeats its category; the other's text states only the category.
+  // The first text only describes the category and is dropped; the second is the user's.
   EXPECT_EQ(r.entries.UserMetadataOf(7).value, 0u);
   EXPECT_EQ(r.strings[r.entries.UserMetadataOf(8).value], "packed for backward");
   EXPECT_THAT(r.warnings, IsEmpty());
@@ -367,7 +367,7 @@ TEST(Snapshot, CategoriesOfAnExportAreAllThatIsSaid) {
   EXPECT_EQ(FromJson(s).entries.action[7], Action::kCategory);
   s["vramscope"]["inferred"] = true;
   EXPECT_FALSE(FromJson(s).labels_are_complete);
-  // Written without categories: none are stated.
+  // A file that was written without categories states none.
   s = SampleSnapshot();
   s["vramscope"] = {{"version", 1}, {"producer", "test"}, {"inferred", false}};
   EXPECT_FALSE(FromJson(s).labels_are_complete);
@@ -451,7 +451,7 @@ TEST(Snapshot, ARangeOfEntries) {
   const Recording by_time = FromJson(s, times);
   EXPECT_EQ(Describe(by_time), Describe(r));
 
-  // An empty result is stated, not shown.
+  // A range without entries is an error.
   options = {};
   options.first_entry = 100;
   const absl::Status none = Read(ToPickle(s), options).status();

@@ -1,4 +1,4 @@
-// A text as an input stream for readers, in chunks of a chosen size.
+// An InputStream over a text that returns a given number of bytes at a time.
 #pragma once
 
 #include <algorithm>
