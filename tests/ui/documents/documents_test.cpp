@@ -101,7 +101,7 @@ TEST(DocumentTest, APlanThatIsLeftIsMadeWhenItIsLookedAt) {
   EXPECT_FALSE(plan.NeedsReload());
   plan.Ended();
   EXPECT_EQ(plan.state(), DocumentState::kFailed);
-  EXPECT_FALSE(plan.NeedsReload()) << "not over and over";
+  EXPECT_FALSE(plan.NeedsReload()) << "a failed plan is not repeated";
 }
 
 TEST(DocumentTest, AFileIsLetGoOfAndComesBack) {
@@ -110,7 +110,7 @@ TEST(DocumentTest, AFileIsLetGoOfAndComesBack) {
   EXPECT_EQ(file.Title(), "a.trace");
   file.Began();
   file.Arrived(ResultOf(Batch(1)), true, 1);
-  EXPECT_FALSE(file.CanReload()) << "a picture of its begin";
+  EXPECT_FALSE(file.CanReload()) << "only a part of the file was read";
   EXPECT_TRUE(file.history.entries().empty());
   file.Arrived(ResultOf(Batch(1)), false, 2);
   ASSERT_TRUE(file.CanReload());
@@ -132,13 +132,13 @@ TEST(DocumentTest, AProgramsResultsAreWhereTheyWereSaved) {
   program.Expect("");
   program.Began();
   const auto first = ResultOf(Batch(1)), second = ResultOf(Batch(1), 2);
-  // It is saved before it is shown,
+  // The first result is saved before it is shown.
   program.latest = first->trace;
   program.SavedTo(first->trace, "/kept/1.trace");
   EXPECT_FALSE(program.CanReload());
   program.Arrived(first, false, 1);
   EXPECT_EQ(program.FileOfResult(), "/kept/1.trace");
-  // or after that.
+  // The second one is saved after it is shown.
   program.Expect("Again");
   program.Began();
   program.Arrived(second, false, 2);
@@ -193,7 +193,7 @@ TEST(DocumentListTest, ClosingShowsWhoWasShownBefore) {
   documents.Find(second)->redo_into = third;
   EXPECT_EQ(documents.Close(third), second);
   EXPECT_EQ(documents.Find(second)->redo_into, 0u);
-  EXPECT_EQ(documents.Close(first), second) << "another one than the one that is shown";
+  EXPECT_EQ(documents.Close(first), second) << "the closed document was not the shown one";
   EXPECT_EQ(documents.Find(second)->opener, 0u);
   // When the last document closes, an empty one with its settings replaces it.
   documents.active().config.batch = 9;

@@ -11,7 +11,7 @@
 namespace vramscope::ui {
 namespace {
 
-SavedDocument Made(SourceKind kind) {
+SavedDocument MakeSaved(SourceKind kind) {
   SavedDocument out;
   out.source.kind = kind;
   if (kind == SourceKind::kFile) {
@@ -89,16 +89,16 @@ void ExpectSame(const SavedDocument& a, const SavedDocument& b) {
   EXPECT_EQ(a.latest_file, b.latest_file);
 }
 
-SavedSession All() {
+SavedSession SessionOfAllKinds() {
   SavedSession session{.active = 2};
   for (const SourceKind kind :
        {SourceKind::kPlan, SourceKind::kGpuRun, SourceKind::kFile, SourceKind::kProgram})
-    session.documents.push_back(Made(kind));
+    session.documents.push_back(MakeSaved(kind));
   return session;
 }
 
 TEST(SavedDocumentsTest, ComeBackAsTheyWere) {
-  const SavedSession session = All();
+  const SavedSession session = SessionOfAllKinds();
   const auto read = SavedSessionFromJson(ToJson(session));
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_EQ(read->active, 2u);
@@ -113,7 +113,7 @@ TEST(SavedDocumentsTest, ComeBackAsTheyWere) {
 TEST(SavedDocumentsTest, AreLoadedWhenTheyAreLookedAt) {
   DocumentList documents;
   for (const SourceKind kind : {SourceKind::kPlan, SourceKind::kFile, SourceKind::kProgram}) {
-    const SavedDocument saved = Made(kind);
+    const SavedDocument saved = MakeSaved(kind);
     Document& document = documents.Open(saved.source);
     Restore(saved, &document);
     EXPECT_EQ(document.state(), DocumentState::kUnloaded);
@@ -126,8 +126,8 @@ TEST(SavedDocumentsTest, AreLoadedWhenTheyAreLookedAt) {
   }
 }
 
-// The program ended behind another document, its result was saved, and the window was killed before
-// the user saw it.
+// The program ended while another document was shown. Its result was saved, and the window was
+// killed before the user saw it.
 TEST(SavedDocumentsTest, AResultThatNobodyHasLookedAtIsRead) {
   DocumentList documents;
   Document& program =
@@ -163,7 +163,7 @@ TEST(SavedDocumentsTest, WhatMakesNoSenseIsLeftOut) {
     EXPECT_FALSE(SavedSessionFromJson(text).ok()) << text;
   // A file without an absolute path, a program without a script, an unknown kind.
   for (const char* part : {"/data/a", "/x/train.py", "gpu-run"}) {
-    std::string text = ToJson(All());
+    std::string text = ToJson(SessionOfAllKinds());
     const size_t at = text.find(part);
     ASSERT_NE(at, std::string::npos);
     const bool program = std::string_view(part).starts_with("/x");
@@ -180,7 +180,7 @@ TEST(SavedDocumentsTest, WhatMakesNoSenseIsLeftOut) {
 // After random changes of bytes, nothing is read out of bounds (with sanitizers: no undefined
 // behaviour either).
 TEST(SavedDocumentsTest, AnyBytesMayStandThere) {
-  const std::string good = ToJson(All());
+  const std::string good = ToJson(SessionOfAllKinds());
   std::mt19937 random(1);
   int read = 0;
   for (int round = 0; round < 1500; ++round) {

@@ -8,7 +8,7 @@
 namespace vramscope::ui {
 namespace {
 
-// A run of a model with that name; runs of one name belong to the same work.
+// A run of a model with this name. Runs of the same model are compared with each other.
 Session::DigestPtr RunOf(const char* model) {
   auto trace = std::make_shared<trace::Trace>(
       *vramscope::testing::MakeSyntheticTrace({.layers = 1, .steps = 1}));
@@ -28,7 +28,7 @@ TEST(SessionTest, ARunIsComparedWithTheOneBeforeWhereItIsTheSameWork) {
   EXPECT_EQ(session.Against(), first);
   session.Show(other, false);
   EXPECT_EQ(session.Against(), nullptr);
-  // Earlier data are not kept either.
+  // Earlier runs are released, too.
   session.Show(RunOf("a"), false);
   EXPECT_EQ(session.Against(), nullptr);
   EXPECT_EQ(second.use_count(), 1);
@@ -61,7 +61,7 @@ TEST(SessionTest, ABaselineMayBeAnythingAndStays) {
   EXPECT_EQ(session.Against(), pinned);
   EXPECT_FALSE(session.from_file());
   session.Show(other, false);
-  // The two swap places, each with its file.
+  // The shown run and the baseline swap places, each with its file.
   const auto next = session.SwapBaseline();
   EXPECT_EQ(next, pinned);
   EXPECT_EQ(session.baseline(), other);
@@ -80,7 +80,7 @@ TEST(SessionTest, WhatWasShownElsewhereCountsWhereItIsTheSameWork) {
     Session session;
     session.SetPrevious(before);
     session.ShowFile("/a.trace");
-    session.Show(RunOf(model), true);  // snapshots of its begin do not remove anything
+    session.Show(RunOf(model), true);  // a partial trace does not remove the previous run
     session.Show(RunOf(model), false);
     EXPECT_EQ(session.Against(), *model == 'a' ? before : nullptr);
     EXPECT_TRUE(session.from_file());

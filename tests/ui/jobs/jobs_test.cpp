@@ -23,7 +23,7 @@
 namespace vramscope::ui {
 namespace {
 
-constexpr int kLongMs = 20'000;  // never reached
+constexpr int kLongMs = 20'000;  // a passing test never waits that long
 
 template <class Condition>
 bool WaitFor(Condition condition) {
@@ -36,10 +36,10 @@ bool WaitFor(Condition condition) {
   return true;
 }
 
-// A job that ends when it is cancelled.
+// For a job that signals when it has begun, and then waits until the test opens the gate.
 struct Gate {
   std::binary_semaphore begun{0}, open{0};
-  auto Question(int answer) {
+  auto Job(int answer) {
     return [this, answer] {
       begun.release();
       open.acquire();
@@ -50,23 +50,23 @@ struct Gate {
 
 TEST(Jobs, TheAnswerIsShownOnTheThreadThatAsked) {
   Jobs jobs;
-  QThread* asked = nullptr;
-  QThread* shown = nullptr;
+  QThread* job_thread = nullptr;
+  QThread* callback_thread = nullptr;
   int answer = 0;
   jobs.Ask(
       [&] {
-        asked = QThread::currentThread();
+        job_thread = QThread::currentThread();
         return 42;
       },
       [&](const absl::StatusOr<int>& a) {
-        shown = QThread::currentThread();
+        callback_thread = QThread::currentThread();
         answer = a.value();
       });
   EXPECT_TRUE(jobs.busy());
   ASSERT_TRUE(WaitFor([&] { return !jobs.busy(); }));
   EXPECT_EQ(answer, 42);
-  EXPECT_EQ(shown, QThread::currentThread());
-  EXPECT_NE(asked, shown);
+  EXPECT_EQ(callback_thread, QThread::currentThread());
+  EXPECT_NE(job_thread, callback_thread);
 }
 
 TEST(Jobs, AnExceptionIsAStatus) {
@@ -116,13 +116,13 @@ TEST(Jobs, ANewerQuestionCancelsTheEarlierOfItsKey) {
 TEST(Jobs, TheEarlierIsShownFirstAndOfThoseThatWaitTheNewest) {
   Jobs jobs;
   Gate gate;
-  std::vector<int> shown, asked;
+  std::vector<int> shown, ran;
   int dropped = 0;
   const auto ask = [&](int i) {
     jobs.Ask(
         [&, i] {
-          asked.push_back(i);  // one at a time
-          if (i == 0) gate.Question(0)();
+          ran.push_back(i);  // jobs of one key run one at a time
+          if (i == 0) gate.Job(0)();
           return i;
         },
         [&](const absl::StatusOr<int>& a) { shown.push_back(a.value()); },
@@ -134,7 +134,7 @@ TEST(Jobs, TheEarlierIsShownFirstAndOfThoseThatWaitTheNewest) {
   gate.open.release();
   ASSERT_TRUE(WaitFor([&] { return !jobs.busy(); }));
   EXPECT_EQ(shown, (std::vector{0, 4}));
-  EXPECT_EQ(asked, (std::vector{0, 4}));
+  EXPECT_EQ(ran, (std::vector{0, 4}));
   EXPECT_EQ(dropped, 3);
 }
 
@@ -153,7 +153,7 @@ TEST(Jobs, NothingIsShownOfACancelledOne) {
   Jobs jobs;
   Gate gate;
   bool shown = false;
-  jobs.Ask(gate.Question(1), [&](const absl::StatusOr<int>&) { shown = true; });
+  jobs.Ask(gate.Job(1), [&](const absl::StatusOr<int>&) { shown = true; });
   gate.begun.acquire();
   jobs.cancel();
   EXPECT_FALSE(jobs.busy());
@@ -167,7 +167,7 @@ TEST(Jobs, NothingIsShownWhenWhoAskedIsGone) {
   Gate gate;
   bool shown = false;
   auto held = std::make_shared<int>(1);
-  const std::weak_ptr<int> of = held;
+  const std::weak_ptr<int> watch = held;
   {
     Jobs jobs;
     jobs.Ask(
@@ -181,7 +181,7 @@ TEST(Jobs, NothingIsShownWhenWhoAskedIsGone) {
     gate.begun.acquire();
   }
   gate.open.release();
-  ASSERT_TRUE(WaitFor([&] { return of.expired(); }));
+  ASSERT_TRUE(WaitFor([&] { return watch.expired(); }));
   QCoreApplication::processEvents();
   EXPECT_FALSE(shown);
 }
@@ -203,7 +203,7 @@ TEST(Jobs, WhatBlocksTakesNoThreadFromTheOthers) {
   std::vector<std::unique_ptr<Gate>> gates;
   for (int i = 0; i < threads + 2; ++i) {
     gates.push_back(std::make_unique<Gate>());
-    blocked.Ask(gates.back()->Question(i), [](const absl::StatusOr<int>&) {},
+    blocked.Ask(gates.back()->Job(i), [](const absl::StatusOr<int>&) {},
                 {.earlier = Earlier::kKept, .blocks = true});
   }
   for (const auto& gate : gates) gate->begun.acquire();
@@ -220,15 +220,15 @@ TEST(Jobs, ProgressAndPostsComeBeforeTheAnswer) {
   Jobs jobs;
   Gate gate;
   std::binary_semaphore may_begin{0};
-  std::vector<std::string> came;
+  std::vector<std::string> arrived;
   jobs.Ask(
       [&](const JobToken& token) {
         may_begin.acquire();
         token.setProgress(0.25);
-        token.post([&] { came.push_back("post"); });
-        return gate.Question(0)();
+        token.post([&] { arrived.push_back("post"); });
+        return gate.Job(0)();
       },
-      [&](const absl::StatusOr<int>&) { came.push_back("answer"); });
+      [&](const absl::StatusOr<int>&) { arrived.push_back("answer"); });
   EXPECT_EQ(jobs.fraction(), -1);
   may_begin.release();
   gate.begun.acquire();
@@ -238,7 +238,7 @@ TEST(Jobs, ProgressAndPostsComeBeforeTheAnswer) {
   ASSERT_TRUE(WaitFor([&] { return changes > 0; })) << "progress is reported during the work";
   gate.open.release();
   ASSERT_TRUE(WaitFor([&] { return !jobs.busy(); }));
-  EXPECT_EQ(came, (std::vector<std::string>{"post", "answer"}));
+  EXPECT_EQ(arrived, (std::vector<std::string>{"post", "answer"}));
 }
 
 TEST(Jobs, AHigherPriorityIsBegunFirst) {
@@ -246,8 +246,7 @@ TEST(Jobs, AHigherPriorityIsBegunFirst) {
   std::vector<std::unique_ptr<Gate>> gates;
   for (int i = 0; i < JobPool().maxThreadCount(); ++i) {
     gates.push_back(std::make_unique<Gate>());
-    jobs.Ask(gates.back()->Question(i), [](const absl::StatusOr<int>&) {},
-             {.earlier = Earlier::kKept});
+    jobs.Ask(gates.back()->Job(i), [](const absl::StatusOr<int>&) {}, {.earlier = Earlier::kKept});
   }
   for (const auto& gate : gates) gate->begun.acquire();
   std::mutex mutex;

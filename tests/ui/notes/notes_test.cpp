@@ -44,7 +44,7 @@ class NotesTest : public ::testing::Test {
 
 TEST_F(NotesTest, AreTheSameAfterTheirFile) {
   ASSERT_EQ(notes_.size(), 3u);
-  EXPECT_EQ(notes_[1].text, "\"größer\" \\ \n") << "by time";
+  EXPECT_EQ(notes_[1].text, "\"größer\" \\ \n") << "notes are sorted by time";
   const auto again = Read(NotesToJson("abc", notes_));
   ASSERT_TRUE(again.ok()) << again.status();
   EXPECT_EQ(*again, notes_);

@@ -1,5 +1,5 @@
-// The recording of recorded_trace.h, changed in one respect: without times, as a state, with user
-// metadata and compiled regions, with the frames of long C++ templates.
+// Variants of the recording in recorded_trace.h: without times, with user metadata and compile
+// contexts, and with the long frames of C++ templates. Also a snapshot without history.
 #pragma once
 
 #include <cstdint>
@@ -39,8 +39,8 @@ inline TracePtr WithoutTimes(const trace::Trace& of) {
   return t;
 }
 
-// A snapshot without history: segments and blocks are restated, one of them in a private pool that
-// the frames of a serving engine allocated.
+// A snapshot without history: two segments with one block each. One segment is in a private pool;
+// its block has the call stack of a serving engine.
 inline TracePtr MakeState() {
   using Kind = trace::EventKind;
   trace::TraceBuilder builder;
@@ -97,7 +97,7 @@ inline TracePtr MakeState() {
   return builder.Finish(true, "");
 }
 
-// Every second allocation of the first step has a call site.
+// Every second allocation has user metadata and a compile context.
 inline TracePtr WithMetadata(const trace::Trace& of) {
   auto t = std::make_shared<trace::Trace>(of);
   const trace::StringId user = AddString(*t, "expert 3 of layer 7");

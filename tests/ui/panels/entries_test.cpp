@@ -1,5 +1,5 @@
-// For a file with an order and no times, all texts speak of entries and none of seconds. Also tests
-// the meaning of colours and figures in tables.
+// For a trace without times, all texts count entries and none gives seconds. Also tests the colours
+// and the values of table cells.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,14 +19,14 @@ using vramscope::testing::MakeRecordedTrace;
 using vramscope::testing::WithoutTimes;
 
 // " ms", " s", "GiB·s": units that are only valid for times.
-auto SaysTime() {
+auto ContainsTime() {
   return ::testing::ContainsRegex("[0-9] (ns|us|ms|s|min)($|[^a-z])|[^a-z]s($| )|GiB.s$");
 }
 
 void ExpectNoTimes(const Table& table) {
   EXPECT_FALSE(table.rows.empty());
   for (const Row& row : table.rows)
-    for (const Cell& cell : row.cells) EXPECT_THAT(cell.text, Not(SaysTime())) << cell.text;
+    for (const Cell& cell : row.cells) EXPECT_THAT(cell.text, Not(ContainsTime())) << cell.text;
 }
 
 TEST(EntriesTest, TablesCountEntries) {
@@ -54,7 +54,7 @@ TEST(EntriesTest, CardsCountEntries) {
   const RangeFigures range = FiguresOfRange(*digest, 4, 40);
   for (const Fact& fact : RangeFacts(*t, range)) facts.push_back(fact);
   for (const Fact& fact : RecordingFactsOf(*digest, "recorded.pickle").facts) facts.push_back(fact);
-  for (const Fact& fact : facts) EXPECT_THAT(fact.value, Not(SaysTime())) << fact.label;
+  for (const Fact& fact : facts) EXPECT_THAT(fact.value, Not(ContainsTime())) << fact.label;
   EXPECT_THAT(facts, ::testing::Contains(Fact{"length", "36 entries"}));
   EXPECT_THAT(facts, ::testing::Contains(Fact{"from", "entry 4"}));
   EXPECT_THAT(TimeAndContextText(*t, digest->at_peak.context), HasSubstr("entry "));
@@ -73,7 +73,7 @@ TEST(CellsTest, LessMemoryIsGreenEverywhere) {
   EXPECT_THAT(difference.text, HasSubstr("\u2212"));
 }
 
-// No code reads a title or a tool tip to find out what a cell is.
+// Code that needs the value or category of a cell reads these fields, not its title or tool tip.
 TEST(CellsTest, CellsKnowTheirFigureAndCategory) {
   EXPECT_EQ(BytesCell(1536).bytes, 1536);
   EXPECT_EQ(CountCell(12345).count, 12345);
@@ -92,7 +92,7 @@ TEST(LegendTest, HasWhatTheTraceHasAtAnyTime) {
   EXPECT_THAT(digest->phases,
               ::testing::ElementsAre(trace::Phase::kForward, trace::Phase::kBackward,
                                      trace::Phase::kOptimizer));
-  // At the begin there is only one category; the others keep their line, with 0.
+  // At the beginning there is only one category; the others keep their line, with 0.
   const analysis::LiveSet live = analysis::LiveAt(*digest->trace, 2);
   const std::vector<Part> parts = PartsOf(live.by_category, live.allocated, digest->categories);
   EXPECT_EQ(parts.size(), digest->categories.size());

@@ -19,9 +19,9 @@ TEST(PhaseRowsTest, TheCardsTimesStandBesideTheHosts) {
   const auto trace = vramscope::testing::MakeSyntheticTrace(
       {.layers = 2, .steps = 3, .activities = {.streams = 2}});
   const auto digest = MakeDigest(trace);
-  const auto card = query::DeviceTimesOfSteps(query::ActivityIndex(trace));
-  ASSERT_EQ(card.size(), 3u);
-  const Table table = PhaseTable(*digest, 0, 0, card);
+  const auto gpu_times = query::DeviceTimesOfSteps(query::ActivityIndex(trace));
+  ASSERT_EQ(gpu_times.size(), 3u);
+  const Table table = PhaseTable(*digest, 0, 0, gpu_times);
   EXPECT_THAT(Titles(table),
               ::testing::ElementsAre("Step", "Forward", "Backward", "Optimizer", "Total",
                                      "Peak allocated", "Peak in", "Reserved", "GPU: forward",
@@ -33,12 +33,12 @@ TEST(PhaseRowsTest, TheCardsTimesStandBesideTheHosts) {
     const analysis::StepRow& host = digest->summary.steps[i];
     EXPECT_EQ(cells[1].sort, host.forward_ms);
     EXPECT_EQ(cells[4].sort, host.total_ms);
-    EXPECT_EQ(cells[8].sort, card[i].forward_ms);
-    EXPECT_EQ(cells[9].sort, card[i].backward_ms);
-    EXPECT_EQ(cells[10].sort, card[i].optimizer_ms);
-    EXPECT_EQ(cells[11].sort, card[i].busy_ms);
-    EXPECT_GT(card[i].busy_ms, 0);
-    EXPECT_EQ(cells[11].text, FormatMs(card[i].busy_ms));
+    EXPECT_EQ(cells[8].sort, gpu_times[i].forward_ms);
+    EXPECT_EQ(cells[9].sort, gpu_times[i].backward_ms);
+    EXPECT_EQ(cells[10].sort, gpu_times[i].optimizer_ms);
+    EXPECT_EQ(cells[11].sort, gpu_times[i].busy_ms);
+    EXPECT_GT(gpu_times[i].busy_ms, 0);
+    EXPECT_EQ(cells[11].text, FormatMs(gpu_times[i].busy_ms));
   }
 }
 
@@ -52,7 +52,7 @@ TEST(PhaseRowsTest, WhatIsNotKnownYetIsLeftOpenAndWhatNeverIsHasNoColumn) {
     EXPECT_EQ(row.cells[8].text, "…");
     EXPECT_EQ(row.cells[1].sort, digest->summary.steps[0].forward_ms);
   }
-  // Times of other steps do not affect it.
+  // Times for another number of steps are ignored.
   EXPECT_EQ(PhaseTable(*digest, 0, 0, std::vector<query::DeviceTimes>(5)).columns.size(), 8u);
 }
 
@@ -65,7 +65,8 @@ TEST(PhaseRowsTest, APhaseThatNeverRanTakesNoTime) {
   EXPECT_EQ(table.rows[1].cells[2].text, "\u2013");
 }
 
-// As in the command line: three columns of zeros would be useless for a run that only generates.
+// As in the command line. For a run that only generates, the three columns would contain only
+// zeros.
 TEST(PhaseRowsTest, ARunWithoutPhasesOfTrainingHasNoColumnsForThem) {
   auto trace = std::make_shared<trace::Trace>(
       *vramscope::testing::MakeSyntheticTrace({.layers = 2, .steps = 2}));

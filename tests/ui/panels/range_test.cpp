@@ -23,11 +23,12 @@ std::string ValueOf(const std::vector<Fact>& facts, const std::string& label) {
   return "(no such fact)";
 }
 
-// Computed again in the slow way, event by event.
+// Compares the figures of a range with a slow computation, event by event.
 void ExpectAsCounted(const Digest& digest, int64_t begin, int64_t end) {
   const trace::Trace& t = *digest.trace;
   const RangeFigures r = FiguresOfRange(digest, begin, end);
-  uint64_t live = 0, at_begin = 0, peak = 0, born = 0, born_count = 0, freed = 0, freed_count = 0;
+  uint64_t live = 0, at_begin = 0, peak = 0, allocated = 0, allocated_count = 0, freed = 0,
+           freed_count = 0;
   analysis::CategoryBytes freed_of{};
   uint64_t reserved = 0, reserved_at_begin = 0;
   bool before = true;
@@ -43,8 +44,8 @@ void ExpectAsCounted(const Digest& digest, int64_t begin, int64_t end) {
     if (t.events.kind[e] == trace::EventKind::kAlloc) {
       live += t.allocations.bytes_rounded[id];
       if (inside && !analysis::IsOlder(t, id)) {
-        born += t.allocations.bytes_rounded[id];
-        ++born_count;
+        allocated += t.allocations.bytes_rounded[id];
+        ++allocated_count;
       }
     } else if (t.events.kind[e] == trace::EventKind::kFreeCompleted) {
       live -= t.allocations.bytes_rounded[id];
@@ -63,8 +64,8 @@ void ExpectAsCounted(const Digest& digest, int64_t begin, int64_t end) {
   EXPECT_EQ(r.at_end, live);
   EXPECT_EQ(r.peak, peak);
   EXPECT_EQ(r.at_peak.allocated, peak) << "the list has the blocks that were live at the peak";
-  EXPECT_EQ(r.allocated_bytes, born);
-  EXPECT_EQ(r.allocated_count, born_count);
+  EXPECT_EQ(r.allocated_bytes, allocated);
+  EXPECT_EQ(r.allocated_count, allocated_count);
   EXPECT_EQ(r.freed_bytes, freed);
   EXPECT_EQ(r.freed_count, freed_count);
   EXPECT_EQ(r.freed_by_category, freed_of);
@@ -72,9 +73,9 @@ void ExpectAsCounted(const Digest& digest, int64_t begin, int64_t end) {
   EXPECT_EQ(r.reserved_at_end, reserved);
   uint64_t by_category = 0, sites = 0;
   for (const uint64_t bytes : r.allocated_by_category) by_category += bytes;
-  EXPECT_EQ(by_category, born);
+  EXPECT_EQ(by_category, allocated);
   for (const analysis::Group& site : r.sites) sites += site.bytes;
-  EXPECT_LE(sites, born);
+  EXPECT_LE(sites, allocated);
   for (const trace::AllocationId id : r.largest) {
     EXPECT_GE(t.allocations.alloc_event[id.value], r.span.first);
     EXPECT_LE(t.allocations.alloc_event[id.value], r.span.last);

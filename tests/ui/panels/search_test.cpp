@@ -55,8 +55,8 @@ TEST(AllocationSearchTest, FindsSitesCategoriesPhasesWhateverTheCase) {
   EXPECT_EQ(Found(*t, "metrics.py:5 log"), 4u);  // as call sites show it
   EXPECT_EQ(Found(*t, "optimizer state"), 1u);
   EXPECT_EQ(Found(*t, "activation"), 24u);
-  EXPECT_EQ(Found(*t, "Allocator.cpp"), 0u) << "frames of C++ are everywhere";
-  EXPECT_EQ(Found(*t, "none"), 0u) << "without a phase there is no word";
+  EXPECT_EQ(Found(*t, "Allocator.cpp"), 0u) << "C++ frames are in every stack and are not searched";
+  EXPECT_EQ(Found(*t, "none"), 0u) << "a block without a phase has no phase name";
   EXPECT_EQ(Found(*t, "nobody"), 0u);
 }
 
@@ -110,7 +110,7 @@ TEST(SiteGroupsTest, AddUpByMetadataAnnotationAndRegion) {
   }
 }
 
-// One rule for the name of a call site, in canvas, panels and pages.
+// Canvas, panels and pages name call sites by the same rule.
 TEST(SiteNamesTest, CanvasSaysWhatPagesSay) {
   const auto t = MakeRecordedTrace();
   const explain::CallSites sites = explain::FindCallSites(*t);

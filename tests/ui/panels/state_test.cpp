@@ -1,4 +1,4 @@
-// The page of a file that is a state without history.
+// The page of a snapshot without history.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -47,7 +47,7 @@ TEST(StateTest, NoMomentsAndNoTimesAreMadeUp) {
   }
   for (const Fact& fact : RecordingFactsOf(*digest, "state.pickle").facts)
     EXPECT_NE(fact.label, "length");
-  // The only time is the last one, wherever the cursor was before.
+  // The page shows the last event, wherever the cursor is.
   ExplainContext context;
   context.digest = digest;
   context.cursor_ns = 1;

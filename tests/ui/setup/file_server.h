@@ -20,9 +20,9 @@ class FileServer {
     int code = 200;
     QByteArray location;       // of a redirect
     bool ranges = true;        // whether ranges can be requested
-    bool wrong_range = false;  // answers with another range
-    qsizetype cut_after = -1;  // of the body; then the connection ends
-    int cuts = 1 << 20;        // this many times, then no more
+    bool wrong_range = false;  // returns another range than requested
+    qsizetype cut_after = -1;  // ends the connection after these bytes of the body; < 0: never
+    int cuts = 1 << 20;        // the number of responses that are cut
     bool silent = false;       // sends nothing after the headers
   };
   FileServer() {
@@ -38,7 +38,7 @@ class FileServer {
     return QUrl(QStringLiteral("http://127.0.0.1:%1%2").arg(server_.serverPort()).arg(path));
   }
   Answer& operator[](const QString& path) { return answers_[path]; }
-  QStringList asked;  // "GET /path bytes=100-"
+  QStringList requested;  // the requests so far, for example "/path bytes=100-"
 
  private:
   void Read(QTcpSocket* socket) {
@@ -50,7 +50,7 @@ class FileServer {
     QByteArray range;
     for (const QByteArray& line : text.split('\n'))
       if (line.toLower().startsWith("range:")) range = line.mid(6).trimmed();
-    asked << path + (range.isEmpty() ? QString() : QLatin1Char(' ') + QString::fromUtf8(range));
+    requested << path + (range.isEmpty() ? QString() : QLatin1Char(' ') + QString::fromUtf8(range));
     if (!answers_.contains(path)) {
       socket->write("HTTP/1.1 404 Not Found\r\nContent-Length: 4\r\nConnection: close\r\n\r\nnone");
       socket->disconnectFromHost();

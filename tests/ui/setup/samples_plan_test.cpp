@@ -1,4 +1,4 @@
-// The shipped runs equal today's plans of the worker.
+// The shipped runs equal the plans that the current worker makes.
 #include <gtest/gtest.h>
 
 #include <QCoreApplication>
@@ -59,8 +59,8 @@ TEST(ShippedSamplesPlanned, AreEqualToAFreshPlanOfTheSameSettings) {
   }
 }
 
-// Each kind of GPU takes a number in the worker's process, and the numbers are limited. When they
-// run out, the process is replaced without a message.
+// Each kind of GPU uses a device number in the worker's process, and the numbers are limited. When
+// they run out, the process is replaced without a message.
 TEST(RealWorker, PlansForMoreKindsOfGpuThanOneProcessCan) {
   const QString worker = QStringLiteral(VRAMSCOPE_REAL_WORKER);
   if (worker.isEmpty()) GTEST_SKIP() << "vramscope-worker is not built (it needs LibTorch)";

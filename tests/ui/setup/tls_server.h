@@ -16,7 +16,7 @@ namespace vramscope::ui::testing {
 
 class TlsServer {
  public:
-  // The key and the certificate are written to `folder`; the program openssl makes both now.
+  // The program openssl writes a new key and certificate to `folder`.
   explicit TlsServer(const QString& folder) : certificate_(folder + QStringLiteral("/own.pem")) {
     const QString key = folder + QStringLiteral("/own.key");
     QProcess openssl;

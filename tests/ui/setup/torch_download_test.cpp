@@ -77,7 +77,7 @@ TEST_F(Download, ComesFromTheIndexIsCheckedAndUnpacked) {
   ASSERT_TRUE(status.ok()) << status;
   EXPECT_TRUE(Installed());
   EXPECT_FALSE(QFileInfo::exists(Part()));
-  EXPECT_THAT(index_.server.asked, ElementsAre(kPage, kFile));
+  EXPECT_THAT(index_.server.requested, ElementsAre(kPage, kFile));
 }
 
 TEST_F(Download, AConnectionThatIsCutIsGoneOnWithByItself) {
@@ -86,7 +86,7 @@ TEST_F(Download, AConnectionThatIsCutIsGoneOnWithByItself) {
   ASSERT_TRUE(status.ok()) << status;
   EXPECT_TRUE(Installed());
   // Requests every part once: received parts are not requested again.
-  EXPECT_THAT(index_.server.asked,
+  EXPECT_THAT(index_.server.requested,
               ElementsAre(kPage, kFile, kFile + QStringLiteral(" bytes=100000-"),
                           kFile + QStringLiteral(" bytes=200000-"),
                           kFile + QStringLiteral(" bytes=300000-")));
@@ -101,9 +101,10 @@ TEST_F(Download, WhatCameBeforeAnEndIsGoneOnWithByTheNextStart) {
   EXPECT_THAT(Message(failed), HasSubstr("try again to continue"));
   EXPECT_EQ(QFileInfo(Part()).size(), 150'000);
   index_.server[kFile].cut_after = -1;
-  index_.server.asked.clear();
+  index_.server.requested.clear();
   ASSERT_TRUE(Run().ok());
-  EXPECT_THAT(index_.server.asked, ElementsAre(kPage, kFile + QStringLiteral(" bytes=150000-")));
+  EXPECT_THAT(index_.server.requested,
+              ElementsAre(kPage, kFile + QStringLiteral(" bytes=150000-")));
 }
 
 TEST_F(Download, AServerWithoutRangesBeginsAnew) {
@@ -148,7 +149,7 @@ TEST_F(Download, RedirectsAreFollowedWithTheirRange) {
   index_.server[kFile].body = "moved";
   const absl::Status status = Run();
   EXPECT_TRUE(status.ok()) << status;
-  EXPECT_TRUE(index_.server.asked.contains(QStringLiteral("/cdn bytes=1000-")));
+  EXPECT_TRUE(index_.server.requested.contains(QStringLiteral("/cdn bytes=1000-")));
 }
 
 TEST_F(Download, RedirectsWithoutAnEndAreAnError) {
@@ -164,10 +165,10 @@ TEST_F(Download, ErrorsOfTheIndexAreSaid) {
   EXPECT_THAT(Message(Run()), HasSubstr("404"));
   index_.server[kPage].code = 403;
   EXPECT_EQ(Run().code(), absl::StatusCode::kFailedPrecondition);
-  index_.server.asked.clear();
+  index_.server.requested.clear();
   index_.server[kPage].code = 503;
   EXPECT_EQ(Run().code(), absl::StatusCode::kUnavailable);
-  EXPECT_EQ(index_.server.asked.size(), 4);  // tried again
+  EXPECT_EQ(index_.server.requested.size(), 4);  // tried again
 }
 
 TEST_F(Download, AServerThatFallsSilentIsGivenUp) {
@@ -181,13 +182,13 @@ TEST_F(Download, AServerThatFallsSilentIsGivenUp) {
 
 TEST_F(Download, WithoutANetworkItSaysSo) {
   DownloadOptions options = index_.Options(Folder());
-  quint16 nobody = 0;
+  quint16 unused_port = 0;
   {
     QTcpServer server;
     server.listen(QHostAddress::LocalHost);
-    nobody = server.serverPort();
+    unused_port = server.serverPort();
   }
-  options.index.setPort(nobody);
+  options.index.setPort(unused_port);
   const absl::Status status = Run(options);
   EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
   EXPECT_THAT(Message(status), HasSubstr("refuses the connection"));
@@ -198,21 +199,21 @@ TEST_F(Download, AProxyOfTheEnvironmentIsAskedUnlessNoProxyNamesTheHost) {
   qputenv("http_proxy", proxy.url({}).toString().toUtf8());
   const absl::Status status = Run();
   EXPECT_FALSE(status.ok());
-  EXPECT_FALSE(proxy.asked.isEmpty());
-  EXPECT_TRUE(index_.server.asked.isEmpty());
+  EXPECT_FALSE(proxy.requested.isEmpty());
+  EXPECT_TRUE(index_.server.requested.isEmpty());
   qputenv("no_proxy", "127.0.0.1");
   EXPECT_TRUE(Run().ok());
   qunsetenv("no_proxy");
 }
 
 TEST_F(Download, AProxyThatIsNotThereIsNamed) {
-  quint16 nobody = 0;
+  quint16 unused_port = 0;
   {
     QTcpServer server;
     server.listen(QHostAddress::LocalHost);
-    nobody = server.serverPort();
+    unused_port = server.serverPort();
   }
-  qputenv("http_proxy", QByteArray("http://127.0.0.1:") + QByteArray::number(nobody));
+  qputenv("http_proxy", QByteArray("http://127.0.0.1:") + QByteArray::number(unused_port));
   EXPECT_THAT(Message(Run()), AllOf(HasSubstr("proxy"), HasSubstr("https_proxy")));
 }
 
@@ -227,7 +228,7 @@ TEST_F(Download, AProxyThatRefusesIsNamed) {
   EXPECT_THAT(Message(status),
               AllOf(HasSubstr("the proxy 127.0.0.1:"), HasSubstr("does not allow the connection"),
                     HasSubstr("$https_proxy")));
-  EXPECT_TRUE(index_.server.asked.isEmpty());
+  EXPECT_TRUE(index_.server.requested.isEmpty());
 }
 
 // A reserved name that no server has (RFC 6761).
@@ -252,11 +253,11 @@ TEST_F(Download, ACertificateThatNobodySignedIsNotTrustedUnlessItIsNamed) {
   qputenv("SSL_CERT_FILE", server.certificate().toUtf8());
   const absl::Status trusted = Run(options);
   qunsetenv("SSL_CERT_FILE");
-  EXPECT_EQ(trusted.code(), absl::StatusCode::kNotFound) << trusted;  // as the server states
+  EXPECT_EQ(trusted.code(), absl::StatusCode::kNotFound) << trusted;  // the server's own response
   EXPECT_EQ(server.requests, 1);
 }
 
-// The server waits for the end of a request, and the client for a reply to its greeting.
+// The server waits for the end of a request, and the client for a reply to its TLS greeting.
 TEST_F(Download, AServerThatDoesNotEncryptIsGivenUp) {
   DownloadOptions options = index_.Options(Folder());
   options.index.setScheme(QStringLiteral("https"));
@@ -264,7 +265,7 @@ TEST_F(Download, AServerThatDoesNotEncryptIsGivenUp) {
   const absl::Status status = Run(options);
   EXPECT_FALSE(status.ok());
   EXPECT_THAT(Message(status), HasSubstr("127.0.0.1"));
-  EXPECT_TRUE(index_.server.asked.isEmpty());
+  EXPECT_TRUE(index_.server.requested.isEmpty());
 }
 
 // A limit of the file size simulates a full disk: the system refuses to write more, and the
@@ -282,10 +283,10 @@ TEST_F(Download, WhereNoMoreCanBeWrittenItSaysSoAndGoesOnLater) {
   EXPECT_THAT(Message(status), AllOf(HasSubstr("free some space"), HasSubstr("XDG_DATA_HOME"),
                                      HasSubstr("is kept"), HasSubstr("torch.whl.part")));
   EXPECT_FALSE(Installed());
-  index_.server.asked.clear();
+  index_.server.requested.clear();
   EXPECT_TRUE(Run().ok());
   EXPECT_TRUE(Installed());
-  EXPECT_THAT(index_.server.asked.join(QLatin1Char(' ')).toStdString(), HasSubstr("bytes="));
+  EXPECT_THAT(index_.server.requested.join(QLatin1Char(' ')).toStdString(), HasSubstr("bytes="));
 }
 
 TEST_F(Download, ThePasswordOfAnIndexIsInNoMessage) {
@@ -340,20 +341,20 @@ TEST_F(Download, AnotherProcessIsAtIt) {
   const absl::Status status = Run();
   EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
   EXPECT_THAT(Message(status), HasSubstr("another vramscope"));
-  EXPECT_TRUE(index_.server.asked.isEmpty());
+  EXPECT_TRUE(index_.server.requested.isEmpty());
 }
 
 TEST_F(Download, WhatAnotherProcessHasInstalledMeanwhileIsNotDownloadedAgain) {
   setup::testing::WriteTorch((scratch_ / "data/torch-2.11.0").string());
   EXPECT_TRUE(Run().ok());
-  EXPECT_TRUE(index_.server.asked.isEmpty());
+  EXPECT_TRUE(index_.server.requested.isEmpty());
 }
 
 TEST_F(Download, ADownloadThatIsDestroyedLeavesWhatCame) {
   {
     TorchDownload download(index_.Options(Folder()));
     download.start();
-    EXPECT_TRUE(WaitFor([&] { return index_.server.asked.size() == 2; }));
+    EXPECT_TRUE(WaitFor([&] { return index_.server.requested.size() == 2; }));
   }
   EXPECT_TRUE(Run().ok());
 }

@@ -79,8 +79,8 @@ void operator delete(void* at, std::size_t, std::align_val_t) noexcept { std::fr
 namespace vramscope::ui {
 namespace {
 
-// Makes every allocation fail if $VRAMSCOPE_ALL_FAULTS is set (takes minutes). Otherwise ever
-// fewer: the first ones, and some of each size.
+// The allocation to fail after the n-th one: the next if $VRAMSCOPE_ALL_FAULTS is set (takes
+// minutes). Otherwise the distance grows with n.
 int64_t After(int64_t n) {
   return qEnvironmentVariableIsSet("VRAMSCOPE_ALL_FAULTS") ? n + 1 : n + 1 + n / 16;
 }
@@ -108,7 +108,7 @@ class AllocationFaults : public ::testing::Test {
     until_failure = -1;
     window_.reset();
   }
-  // The file was written since: it is read again instead of showing the open document.
+  // Changes the time of the file, so that it is read again instead of showing the open document.
   void Touch() {
     QFile file(path_);
     ASSERT_TRUE(file.open(QIODevice::ReadWrite));
@@ -136,7 +136,7 @@ class AllocationFaults : public ::testing::Test {
   std::unique_ptr<MainWindow> window_;
 };
 
-// If painting, a slot or a queued call throws, its action is not done, and the window says so.
+// A widget whose first paint event throws.
 class Thrower : public QWidget {
  public:
   int painted = 0;
@@ -149,29 +149,31 @@ class Thrower : public QWidget {
   }
 };
 
+// If a paint event, a slot or a queued call throws, the window shows a message.
 TEST_F(AllocationFaults, AnExceptionInAnEventIsAMessage) {
   auto* const app = static_cast<Application*>(QCoreApplication::instance());
   app->setWindow(window_.get());
-  const auto says = [&](const char* what, auto act) {
+  const auto expect_message = [&](const char* what, auto act) {
     QSignalSpy failures(window_.get(), &MainWindow::failed);
     act();
     EXPECT_TRUE(QTest::qWaitFor([&] { return failures.size() == 1; }, 5'000)) << what;
     EXPECT_EQ(Banner("kind"), "internal-failure") << what;
     EXPECT_NE(Banner("text").find("memory"), std::string::npos) << what << ": " << Banner("text");
   };
-  says("a timer's slot", [] { QTimer::singleShot(0, qApp, [] { throw std::bad_alloc(); }); });
-  says("a queued call", [&] {
+  expect_message("a timer's slot",
+                 [] { QTimer::singleShot(0, qApp, [] { throw std::bad_alloc(); }); });
+  expect_message("a queued call", [&] {
     QMetaObject::invokeMethod(
         window_.get(), [] { throw std::bad_alloc(); }, Qt::QueuedConnection);
   });
-  says("another exception", [&] {
+  expect_message("another exception", [&] {
     QMetaObject::invokeMethod(
         window_.get(), [] { throw std::runtime_error("memory, say"); }, Qt::QueuedConnection);
   });
   Thrower thrower;
-  says("a picture", [&] { thrower.show(); });
+  expect_message("a paint event", [&] { thrower.show(); });
   thrower.update();
-  EXPECT_TRUE(QTest::qWaitFor([&] { return thrower.painted > 1; }, 5'000)) << "it is drawn again";
+  EXPECT_TRUE(QTest::qWaitFor([&] { return thrower.painted > 1; }, 5'000)) << "it is painted again";
   // A window that has been closed gets no message.
   app->setWindow(nullptr);
   QMetaObject::invokeMethod(

@@ -1,4 +1,4 @@
-// The page that compares the shown trace with another, and the ways to open one.
+// The page that compares the shown trace with another, and the ways to choose the other.
 #include <gmock/gmock.h>
 
 #include <QAction>
@@ -90,7 +90,7 @@ TEST_F(CompareTest, ARowShowsItsBlocksInTheTimeline) {
   EXPECT_EQ(trace.allocations.bytes_rounded[id.value], 8u << 20);
   EXPECT_EQ(window_->timelineWidget()->cursorTime(),
             window_->digest()->summary.peak.context.time_ns);
-  // Selecting another block ends it; the same row starts it again.
+  // Selecting another block ends the highlighting; a click on the same row starts it again.
   window_->timelineWidget()->select({0});
   EXPECT_EQ(Highlighted(), 0);
   ClickRow(0);
@@ -182,7 +182,7 @@ TEST_F(CompareTest, SwapShowsTheOther) {
   EXPECT_THAT(State()["title"].toString().toStdString(), ::testing::StartsWith("other.trace"));
   EXPECT_THAT(Head(), HasSubstr("less than the baseline's"));
   EXPECT_EQ(Cell(1, 2), "removed");
-  ClickRow(1);  // nothing of it exists here
+  ClickRow(1);  // the shown trace has none of its blocks
   EXPECT_EQ(Highlighted(), 0);
   Click("run.swap");
   EXPECT_EQ(window_->digest()->name, "recorded.trace");

@@ -1,6 +1,6 @@
 // The dialog for a GPU: search by words, a MIG slice, another memory size, a file, figures; and a
-// device file that is dropped on the window. With VRAMSCOPE_TEST_PICTURES=FOLDER, it also writes
-// pictures.
+// device file that is opened in the window. With VRAMSCOPE_TEST_PICTURES=FOLDER, it also writes
+// images.
 #include "ui/panels/device_dialog.h"
 
 #include <gmock/gmock.h>
@@ -51,7 +51,7 @@ class DeviceDialogTest : public testing::ShellWindow {
       if (button->isDefault()) return button;
     return nullptr;
   }
-  void Picture(const char* name) {
+  void SaveImage(const char* name) {
     const QString folder = qEnvironmentVariable("VRAMSCOPE_TEST_PICTURES");
     if (folder.isEmpty()) return;
     QTest::qWait(50);
@@ -73,7 +73,7 @@ TEST_F(DeviceDialogTest, FindsAGpuByWords) {
   EXPECT_EQ(dialog_->device(), "rtx-4090");  // the GPU of the plan
   const int all = Rows();
   EXPECT_GE(all, 75);
-  Picture("table-dark.png");
+  SaveImage("table-dark.png");
   Edit("deviceSearch")->setText(QStringLiteral("3070 laptop"));
   EXPECT_EQ(Rows(), 2);  // the 3070 and the 3070 Ti
   EXPECT_EQ(dialog_->device(), "rtx-3070-laptop");
@@ -107,7 +107,7 @@ TEST_F(DeviceDialogTest, TakesASliceAndOtherMemory) {
   EXPECT_THAT(Problem(), AllOf(HasSubstr("memory"), HasSubstr("lots"), HasSubstr("24GiB")));
   Edit("deviceMemory")->setText(QStringLiteral("16GiB"));
   EXPECT_EQ(dialog_->device(), "a100-80gb:2g.20gb,memory=16GiB");
-  Picture("slice-dark.png");
+  SaveImage("slice-dark.png");
   Ok()->click();
   ASSERT_TRUE(Idle());
   const auto& device = window_->digest()->trace->info.device;
@@ -130,7 +130,7 @@ TEST_F(DeviceDialogTest, TakesFiguresAndFiles) {
   EXPECT_THAT(Problem(), HasSubstr("compute_capability is missing"));
   Edit("figure.compute_capability")->setText(QStringLiteral("8.5"));
   EXPECT_THAT(Problem(), AllOf(HasSubstr("compute_capability"), HasSubstr("8.6")));
-  Picture("figures-dark.png");
+  SaveImage("figures-dark.png");
   Edit("figure.compute_capability")->setText(QStringLiteral("8.6"));
   Edit("figure.multiprocessors")->setText(QStringLiteral("28"));
   EXPECT_EQ(dialog_->device(), "memory=24GiB,compute_capability=8.6,multiprocessors=28");
@@ -141,7 +141,7 @@ TEST_F(DeviceDialogTest, TakesFiguresAndFiles) {
   EXPECT_EQ(Problem(), "");
   EXPECT_EQ(Edit("figure.name")->text(), "Lab GPU");
   window_->setThemeChoice(ThemeChoice::kLight);
-  Picture("figures-light.png");
+  SaveImage("figures-light.png");
   Ok()->click();
   ASSERT_TRUE(Idle());
   const auto& device = window_->digest()->trace->info.device;
@@ -149,7 +149,7 @@ TEST_F(DeviceDialogTest, TakesFiguresAndFiles) {
   EXPECT_EQ(device.memory_bytes, uint64_t{12} << 30);
   OpenDialog();
   dialog_->setDevice(QStringLiteral("t4"));
-  Picture("table-light.png");
+  SaveImage("table-light.png");
 }
 
 TEST_F(DeviceDialogTest, ADroppedDeviceFileIsPlannedFor) {
@@ -162,7 +162,7 @@ TEST_F(DeviceDialogTest, ADroppedDeviceFileIsPlannedFor) {
   window_->openFile(Write("wrong.json", R"({"memory": "10GiB", "compute_capability": 8.6,
       "multiprocessors": -1})"));
   EXPECT_THAT(Banner("text").toStdString(), AllOf(HasSubstr("multiprocessors"), HasSubstr("1024")));
-  EXPECT_EQ(window_->config().device.find("name=Mine"), 0u) << "what was shown stays";
+  EXPECT_EQ(window_->config().device.find("name=Mine"), 0u) << "the earlier device stays";
 }
 
 }  // namespace

@@ -84,7 +84,7 @@ class Documents : public testing::ShellWindow {
     QDropEvent drop(at, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
     QApplication::sendEvent(onto, &drop);
   }
-  // Like the end of a drag: onto the middle of a tab, or between two tabs.
+  // Ends the drag of a tab: on the middle of another tab, or between two tabs.
   void DropTab(DocumentId dragged, const QPoint& at) {
     QMimeData data;
     data.setData(QLatin1String(kDocumentMime), QByteArray::number(dragged));
@@ -96,7 +96,7 @@ class Documents : public testing::ShellWindow {
 TEST_F(Documents, AToggleBesideARecordingIsAPlanOfItsOwn) {
   OpenAndWait(Write("recorded.trace"));
   const auto recording = window_->digest();
-  EXPECT_EQ(window_->documents().size(), 1u) << "an empty plan gives way";
+  EXPECT_EQ(window_->documents().size(), 1u) << "the file replaces an empty plan";
   Edit(5);
   ASSERT_EQ(window_->documents().size(), 2u);
   EXPECT_EQ(Shown(), "qwen2-0.5b");
@@ -128,7 +128,7 @@ TEST_F(Documents, APlanThatFailsBesideARecordingShowsItsEarlierResult) {
   config.batch = 7;
   ASSERT_GT(window_->worker()->processId(), 0);
   ::kill(static_cast<pid_t>(window_->worker()->processId()), SIGKILL);
-  window_->editConfig(config);  // before the window knows about it
+  window_->editConfig(config);  // before the window notices the kill
   ASSERT_TRUE(Idle());
   ASSERT_EQ(Banner("kind").toStdString(), "worker-lost");
   ASSERT_EQ(Shown(), "qwen2-0.5b");
@@ -145,7 +145,7 @@ TEST_F(Documents, EachFileHasATabAndIsReadOnce) {
   EXPECT_EQ(Shown(), "b.trace");
   const auto first = window_->documents().at(1).session.shown();
   window_->openFile(a);
-  EXPECT_EQ(Shown(), "a.trace") << "at once";
+  EXPECT_EQ(Shown(), "a.trace") << "it is not read again";
   EXPECT_EQ(window_->digest(), first);
   EXPECT_EQ(window_->documents().size(), 3u);
   // After it was written again, it is another file.
@@ -205,7 +205,7 @@ TEST_F(Documents, HistoriesAndUndoAreEachTabsOwn) {
   Trigger("document.new");
   ASSERT_TRUE(Idle());
   EXPECT_EQ(window_->documents().size(), 2u);
-  EXPECT_EQ(window_->config().batch, 3) << "with the settings of what was shown";
+  EXPECT_EQ(window_->config().batch, 3) << "a new plan has the settings of the shown one";
   EXPECT_EQ(Changes().size(), 1u);
   EXPECT_FALSE(window_->actionRegistry()->Find(QStringLiteral("edit.undo"))->isEnabled());
   Edit(7);
@@ -238,7 +238,7 @@ TEST_F(Documents, ATabComesBackWhereItWas) {
   Trigger("run.pin");
   OpenAndWait(b);
   canvas->settle();
-  EXPECT_EQ(canvas->position().begin_ns, 0) << "all of another one";
+  EXPECT_EQ(canvas->position().begin_ns, 0) << "the whole of the other trace is shown";
   EXPECT_EQ(canvas->cursorTime(), -1);
   EXPECT_EQ(canvas->range(), std::pair(qint64{0}, qint64{0}));
   EXPECT_FALSE(canvas->selection().valid());
@@ -283,7 +283,7 @@ TEST_F(Documents, ATabOntoAnotherComparesThem) {
   EXPECT_EQ(window_->documents().active().session.baseline(), plan);
   EXPECT_EQ(State()["tables"].toObject()["current"].toString(), "Compare");
   EXPECT_GT(ComparedRows(), 0);
-  // By its key, compared with the document that was shown before.
+  // The command compares with the document that was shown before.
   Trigger("document.compare");
   EXPECT_EQ(window_->documents().active().session.baseline(),
             window_->documents().at(2).session.shown());
@@ -328,7 +328,7 @@ TEST_F(Documents, KeysAndClicksChooseAndClose) {
   QTest::keyClick(window_.get(), Qt::Key_Tab, Qt::ControlModifier);
   EXPECT_EQ(Shown(), "a.trace");
   QTest::keyClick(window_.get(), Qt::Key_9, Qt::ControlModifier);
-  EXPECT_EQ(Shown(), "a.trace") << "there is no ninth";
+  EXPECT_EQ(Shown(), "a.trace") << "there is no ninth tab";
   QTest::mouseClick(Bar(), Qt::LeftButton, {}, Bar()->tabRect(2).center());
   EXPECT_EQ(Shown(), "b.trace");
   QTest::mouseClick(Bar(), Qt::MiddleButton, {}, Bar()->tabRect(1).center());
@@ -417,16 +417,15 @@ TEST_F(Documents, SettingsAreSavedAndSurviveARestart) {
   ASSERT_EQ(done.size(), 1);
   EXPECT_TRUE(done[0][1].toBool());
   Open(false);
-  EXPECT_EQ(window_->config().batch, 13) << "of the last run";
+  EXPECT_EQ(window_->config().batch, 13) << "the settings of the last run";
   Edit(2);
   window_->openFile(path);
   ASSERT_TRUE(Idle());
   EXPECT_EQ(window_->config().batch, 13);
 }
 
-// Pictures of tabs and a history, for visual checks: documents_window_test --shots FOLDER
-// 1680x1050.
-int DrawPictures(const QString& folder, const QString& size) {
+// Images of tabs and a history, for visual checks: documents_window_test --shots FOLDER 1680x1050.
+int DrawImages(const QString& folder, const QString& size) {
   QTemporaryDir scratch;
   const QString worker = QStringLiteral(VRAMSCOPE_REAL_WORKER);
   MainWindow window(
@@ -487,6 +486,6 @@ int main(int argc, char** argv) {
   QApplication app(argc, argv);
   const QStringList arguments = QApplication::arguments();
   if (arguments.value(1) == QLatin1String("--shots"))
-    return vramscope::ui::DrawPictures(arguments.value(2), arguments.value(3));
+    return vramscope::ui::DrawImages(arguments.value(2), arguments.value(3));
   return RUN_ALL_TESTS();
 }

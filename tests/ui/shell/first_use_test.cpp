@@ -1,5 +1,5 @@
-// The first minutes with the window: which parts overlap, the message for a run that did not end,
-// the palette, the keys, the available space. Runs under Xvfb (CMakeLists.txt).
+// The first minutes with the window: baselines, runs that did not finish, the command palette, the
+// keys, the available space. Runs under Xvfb (CMakeLists.txt).
 #include <gmock/gmock.h>
 #include <signal.h>
 
@@ -54,7 +54,7 @@ class FirstUseTest : public testing::RecordedWindow {
     return State()["timeline"].toObject();
   }
   double Axis() { return Timeline()["memory_axis"].toObject()["max"].toDouble(); }
-  QJsonObject Ghost() { return Timeline()["ghost"].toObject(); }
+  QJsonObject Baseline() { return Timeline()["ghost"].toObject(); }
   double Peak() { return State()["trace"].toObject()["peak_allocated"].toDouble(); }
   QJsonObject Technique(const char* id) {
     for (const QJsonValue& row : State()["techniques"].toArray())
@@ -69,7 +69,7 @@ class FirstUseTest : public testing::RecordedWindow {
     Q_EMIT combo->activated(at);
     ASSERT_TRUE(WaitFor([this] { return !window_->busy(); }));
   }
-  void Picture(const char* name) {
+  void SaveImage(const char* name) {
     window_->settleCanvas();
     QCoreApplication::processEvents();
     if (const QString folder = qEnvironmentVariable("VRAMSCOPE_PICTURES"); !folder.isEmpty())
@@ -85,7 +85,7 @@ TEST_F(FirstUseTest, ARecordingIsNotDrawnOverAnUnrelatedPlan) {
   ASSERT_GT(Axis(), 4 * alone);
   OpenRecorded();
   EXPECT_FALSE(State()["ghost"].toBool());
-  EXPECT_FALSE(Ghost()["shown"].toBool());
+  EXPECT_FALSE(Baseline()["shown"].toBool());
   EXPECT_EQ(Axis(), alone);
   EXPECT_EQ(State()["against"].toString(), "");
 }
@@ -103,7 +103,7 @@ TEST_F(FirstUseTest, AGhostIsOfTheSameModelAndBatch) {
                     Qt::LeftButton);
   ASSERT_TRUE(Idle());
   EXPECT_TRUE(State()["ghost"].toBool());
-  EXPECT_EQ(Ghost()["label"].toString(), "previous run");
+  EXPECT_EQ(Baseline()["label"].toString(), "previous run");
   Find<QSpinBox>("batch")->setValue(4);
   ASSERT_TRUE(Idle());
   EXPECT_FALSE(State()["ghost"].toBool());
@@ -111,7 +111,7 @@ TEST_F(FirstUseTest, AGhostIsOfTheSameModelAndBatch) {
   EXPECT_LT(own, 3 * Peak());
   Run(Preset("gpt2"));
   EXPECT_FALSE(State()["ghost"].toBool());
-  EXPECT_FALSE(Ghost()["shown"].toBool());
+  EXPECT_FALSE(Baseline()["shown"].toBool());
 }
 
 TEST_F(FirstUseTest, APinnedBaselineMayBeAnythingAndSaysWhatItIs) {
@@ -120,7 +120,7 @@ TEST_F(FirstUseTest, APinnedBaselineMayBeAnythingAndSaysWhatItIs) {
   window_->actionRegistry()->Find(QStringLiteral("run.pin"))->trigger();
   OpenRecorded();
   EXPECT_TRUE(State()["ghost"].toBool());
-  EXPECT_EQ(Ghost()["label"].toString(), "baseline qwen2-0.5b");
+  EXPECT_EQ(Baseline()["label"].toString(), "baseline qwen2-0.5b");
   EXPECT_GE(Axis(), peak);
   window_->actionRegistry()->Find(QStringLiteral("run.unpin"))->trigger();
   EXPECT_FALSE(State()["ghost"].toBool());
@@ -131,7 +131,7 @@ TEST_F(FirstUseTest, ATraceAgainstItself) {
   OpenRecorded();
   window_->compareWith(Write("same.trace", *testing::MakeRecordedTrace()));
   ASSERT_TRUE(WaitFor([this] { return State()["baseline"].toBool(); }));
-  const QJsonObject difference = Ghost()["difference"].toObject();
+  const QJsonObject difference = Baseline()["difference"].toObject();
   EXPECT_EQ(difference["highest"].toDouble(-1), 0);
   EXPECT_EQ(difference["lowest"].toDouble(-1), 0);
 }
@@ -150,13 +150,14 @@ TEST_F(FirstUseTest, AKilledRunFitsNowhereAndHasNoSavings) {
   run::RunConfig slow = Named("slow");
   slow.steps = 200;
   window_->runConfig(slow);
-  EXPECT_FALSE(Technique("sgd").contains(QStringLiteral("saving_bytes"))) << "of another model";
+  EXPECT_FALSE(Technique("sgd").contains(QStringLiteral("saving_bytes")))
+      << "the savings were those of another model";
   ASSERT_TRUE(WaitFor([this] { return window_->worker()->busy(); }));
   QTest::qWait(500);
   kill(static_cast<pid_t>(window_->worker()->processId()), SIGKILL);
   ASSERT_TRUE(WaitFor([this] { return Banner("kind") == "worker-lost"; }));
   ASSERT_TRUE(Idle());
-  Picture("killed.png");
+  SaveImage("killed.png");
   ASSERT_FALSE(State()["trace"].toObject()["complete"].toBool());
   EXPECT_EQ(Chip("unfinished"), "did not finish");
   EXPECT_EQ(Chip("fits"), "");
@@ -216,14 +217,14 @@ TEST_F(FirstUseTest, ALongFileNameWidensNothing) {
   ASSERT_TRUE(WaitFor([this] { return window_->digest() != nullptr && !window_->busy(); }));
   window_->openFile(folder_.filePath(QString(200, QLatin1Char('y'))));
   ASSERT_TRUE(WaitFor([this] { return Banner("kind") == "open-failed"; }));
-  Picture("long-name.png");
+  SaveImage("long-name.png");
   for (const QString& page : window_->pageNames()) {
     window_->openPage(page);
     QCoreApplication::processEvents();
     EXPECT_LE(window_->minimumSizeHint().width(), 1024) << page.toStdString();
     EXPECT_EQ(window_->width(), 1024) << page.toStdString();
   }
-  // Neither does the menu.
+  // The menus do not become wider either.
   for (const QMenu* menu : window_->findChildren<QMenu*>())
     EXPECT_LT(menu->sizeHint().width(), 700) << menu->title().toStdString();
 }
@@ -235,7 +236,7 @@ TEST_F(FirstUseTest, ARecordingThatTellsNoModelAsksForOne) {
   EXPECT_FALSE(window_->worker()->busy()) << "nothing is planned that was not chosen";
   EXPECT_FALSE(State()["recorded"].toBool());
   EXPECT_EQ(Banner("kind"), "choose-model");
-  // It is in its own tab, and the plan is compared with it.
+  // The recording has its own tab, and the plan is compared with it.
   EXPECT_EQ(window_->documents().at(0).session.shown(), recording);
   EXPECT_TRUE(State()["baseline"].toBool());
   Find<QToolButton>("banner-action")->click();
@@ -301,8 +302,8 @@ TEST_F(FirstUseTest, LoraIsOfferedOnlyWhereItFindsALayer) {
   EXPECT_FALSE(Technique("lora")["enabled"].toBool());
   EXPECT_THAT(Technique("lora")["reason"].toString().toStdString(),
               AllOf(HasSubstr("no linear layer"), HasSubstr("basics-medium")));
-  Picture("lora-off.png");
-  // Restored where it was, and switched off where it finds nothing.
+  SaveImage("lora-off.png");
+  // Another preset keeps LoRA if the model has linear layers, and switches it off otherwise.
   const run::RunConfig lora = run::SwitchedOn(*run::FindToggle("lora"), Preset("qwen2-0.5b"));
   const auto change = WithPreset(lora, "basics-medium");
   ASSERT_TRUE(change.ok());
@@ -348,7 +349,7 @@ TEST_F(FirstUseTest, ASmallWindowStillShowsPhasesMemoryAndBlocks) {
     };
     EXPECT_TRUE(QTest::qWaitFor(there, 5000)) << shown.join(' ').toStdString();
     EXPECT_EQ(window_->size(), QSize(1024, 700));
-    Picture(banner ? "small-banner.png" : "small.png");
+    SaveImage(banner ? "small-banner.png" : "small.png");
   }
 }
 
@@ -369,7 +370,7 @@ TEST_F(FirstUseTest, APresetLeavesWhatTheUserHasSet) {
   ASSERT_TRUE(Idle());
   EXPECT_EQ(window_->config().model, "qwen2-0.5b");
   EXPECT_EQ(window_->config().seq, 512);
-  // There and back again: settings that came with the model are removed with it.
+  // After another preset and back, the settings of the other preset are gone.
   Choose("model", QStringLiteral("basics-medium"));
   Choose("model", QStringLiteral("qwen2-0.5b"));
   EXPECT_EQ(window_->config().seq, 512);
@@ -397,8 +398,8 @@ TEST_F(FirstUseTest, OneGpuIsShownNeverTheSum) {
     for (const uint8_t d : window_->digest()->trace->allocations.device) EXPECT_EQ(d, device);
   };
   shows(first);
-  EXPECT_EQ(Banner("kind"), QString()) << "there is nothing to warn of";
-  // Each of them is one click away, with its peak.
+  EXPECT_EQ(Banner("kind"), QString()) << "no warning is needed";
+  // The chip's menu lists both GPUs with their peaks.
   const QList<QAction*> choices = Find<QToolButton>("chip-gpu")->menu()->actions();
   ASSERT_EQ(choices.size(), 2);
   EXPECT_THAT(choices[1]->text().toStdString(), AllOf(HasSubstr("cuda:1"), HasSubstr("peak")));
@@ -414,7 +415,6 @@ TEST_F(FirstUseTest, OneGpuIsShownNeverTheSum) {
 
 TEST_F(FirstUseTest, ALongRunHasABarAndCanBeCancelled) {
   RunDefault();
-  const auto before = window_->digest();
   run::RunConfig slow = Named("slow");
   slow.steps = 200;
   window_->runConfig(slow);

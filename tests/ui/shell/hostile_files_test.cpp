@@ -1,5 +1,5 @@
-// Traces that once ended the window or made it hang: sizes whose sum exceeds 64 bits, an end
-// without a reason. Every page of them is drawn.
+// Traces that once crashed the window or made it hang: sizes whose sum exceeds 64 bits, an end
+// without a reason. The window draws each page for them.
 #include <gtest/gtest.h>
 
 #include <QDir>

@@ -24,11 +24,11 @@ constexpr double kMostCpuMs =
 class Counter : public QObject {
  public:
   QMap<QString, int> counted;
-  QStringList Told() const {
-    QStringList told;
+  QStringList Lines() const {
+    QStringList lines;
     for (auto it = counted.begin(); it != counted.end(); ++it)
-      told << QStringLiteral("%1 %2").arg(it.value()).arg(it.key());
-    return told;
+      lines << QStringLiteral("%1 %2").arg(it.value()).arg(it.key());
+    return lines;
   }
   bool eventFilter(QObject* object, QEvent* event) override {
     const char* what = event->type() == QEvent::Paint           ? "paint"
@@ -118,7 +118,7 @@ TEST_F(IdleTest, NothingIsDrawnAndNobodyWakesInTenSeconds) {
     window->timelineWidget()->setFocus();
     ASSERT_TRUE(WaitFor([&] { return !window->busy() && window->timelineWidget()->ready(); }));
   }
-  QTest::qWait(1500);  // the end of it
+  QTest::qWait(1500);  // until all animations have ended
 
   Counter counter;
   qApp->installEventFilter(&counter);
@@ -129,7 +129,8 @@ TEST_F(IdleTest, NothingIsDrawnAndNobodyWakesInTenSeconds) {
   QTest::qWait(kIdleMs);
   EXPECT_LT(CpuMs() - before, kMostCpuMs);
   qApp->removeEventFilter(&counter);
-  EXPECT_TRUE(counter.counted.isEmpty()) << counter.Told().join(QStringLiteral("\n")).toStdString();
+  EXPECT_TRUE(counter.counted.isEmpty())
+      << counter.Lines().join(QStringLiteral("\n")).toStdString();
   for (size_t i = 0; i < windows_.size(); ++i)
     EXPECT_EQ(windows_[i]->timelineWidget()->dumpState()["frames"].toObject()["all"].toDouble(),
               frames[i])

@@ -277,8 +277,8 @@ TEST_F(LanguageWindowTest, NothingIsCutOffWhereTextsAreAThirdLonger) {
   ExpectNothingIsCut(window_.get(), [this] { return Idle(); });
 }
 
-// Pictures for visual checks: language_window_test --shots FOLDER 1024x700 zh_CN FILE.
-int DrawPictures(const QStringList& arguments) {
+// Images for visual checks: language_window_test --shots FOLDER 1024x700 zh_CN FILE.
+int DrawImages(const QStringList& arguments) {
   const QString folder = arguments.value(2), size = arguments.value(3), name = arguments.value(4);
   SetLanguage(LanguageFromName(name).value_or(Language::kEnglish));
   QTemporaryDir scratch;
@@ -320,6 +320,6 @@ int main(int argc, char** argv) {
     qputenv("QT_QPA_PLATFORM", "offscreen");
   QApplication app(argc, argv);
   const QStringList arguments = QApplication::arguments();
-  if (arguments.value(1) == QLatin1String("--shots")) return vramscope::ui::DrawPictures(arguments);
+  if (arguments.value(1) == QLatin1String("--shots")) return vramscope::ui::DrawImages(arguments);
   return RUN_ALL_TESTS();
 }

@@ -1,5 +1,5 @@
 // The page of the live set in the real window: its totals equal those of the breakdown and the
-// curve at every cursor, in every grouping; rows lead to the timeline.
+// curve at any time and in every grouping; rows select blocks in the timeline.
 #include <gmock/gmock.h>
 
 #include <QClipboard>
@@ -67,8 +67,8 @@ class LiveSetWindowTest : public testing::RecordedWindow {
         sum += static_cast<uint64_t>(*Model()->cell(row, 1)->bytes);
     return sum;
   }
-  // The figures of the page, the breakdown and the curve at a time.
-  void ExpectOneTruth(qint64 time) {
+  // At this time, the page, the breakdown and the curve have the same total.
+  void ExpectEqualTotals(qint64 time) {
     window_->timelineWidget()->setCursorTime(time);
     ASSERT_TRUE(WaitFor([this] { return window_->settled(); }));
     const std::shared_ptr<const Digest> digest = window_->digest();
@@ -99,11 +99,11 @@ TEST_F(LiveSetWindowTest, TotalsAreThoseOfTheHeaderAtAnyCursor) {
     SCOPED_TRACE(file.toStdString());
     Show(file);
     const trace::Trace& trace = *window_->digest()->trace;
-    std::uniform_int_distribution<int64_t> moment(trace.begin_ns(), trace.end_ns());
+    std::uniform_int_distribution<int64_t> any_time(trace.begin_ns(), trace.end_ns());
     const auto* by = Find<QComboBox>("liveBy");
     for (int way = 0; way < by->count(); ++way) {
       By(by->itemText(way).toLatin1().constData());
-      for (int i = 0; i < 3; ++i) ExpectOneTruth(moment(random));
+      for (int i = 0; i < 3; ++i) ExpectEqualTotals(any_time(random));
     }
   }
 }
@@ -119,14 +119,14 @@ TEST_F(LiveSetWindowTest, AGroupUnfoldsAndItsBlocksLeadToTheTimeline) {
   EXPECT_GT(State()["timeline"].toObject()["highlighted"].toDouble() +
                 State()["timeline"].toObject()["marked"].toDouble(),
             0)
-      << "the group's blocks stand out";
+      << "the group's blocks are highlighted";
   const uint32_t count = Model()->rows()->groups()[0].count;
   Press(Qt::Key_Space);
   ASSERT_EQ(Model()->rowCount(), folded + static_cast<int>(count));
   uint64_t bytes = 0;
   for (uint32_t i = 0; i < count; ++i)
     bytes += static_cast<uint64_t>(*Model()->cell(1 + static_cast<int>(i), 1)->bytes);
-  EXPECT_EQ(bytes, Model()->rows()->groups()[0].bytes) << "of the group are its blocks";
+  EXPECT_EQ(bytes, Model()->rows()->groups()[0].bytes) << "the blocks add up to the group";
   View()->selectRow(2);
   const trace::AllocationId second = Model()->allocationAt(2);
   EXPECT_EQ(window_->timelineWidget()->selection(), second);
@@ -144,9 +144,9 @@ TEST_F(LiveSetWindowTest, AGroupUnfoldsAndItsBlocksLeadToTheTimeline) {
   bool unfolded = false;
   for (int row = 0; row < Model()->rowCount(); ++row) unfolded = unfolded || Model()->unfolded(row);
   const auto& groups = Model()->rows()->groups();
-  const bool there =
+  const bool shown =
       std::ranges::any_of(groups, [](const auto& g) { return g.name == "Activation"; });
-  EXPECT_EQ(unfolded, there);
+  EXPECT_EQ(unfolded, shown);
   window_->timelineWidget()->setCursorTime(-1);
   ASSERT_TRUE(Idle());
   EXPECT_TRUE(Model()->unfolded(0));
@@ -192,7 +192,7 @@ TEST_F(LiveSetWindowTest, IsFilteredSortedAndCopied) {
   EXPECT_THAT(lines[0].toStdString(), HasSubstr("Block,Bytes [B],Share [%],Blocks,Requested [B]"));
   window_->actionRegistry()->Find(QStringLiteral("edit.copy-markdown"))->trigger();
   EXPECT_THAT(QGuiApplication::clipboard()->text().toStdString(), HasSubstr("| Block | Bytes |"));
-  // The key that opens the page, and the key of its filter.
+  // The commands that open the page and focus its filter.
   window_->openPage(QStringLiteral("phases"));
   window_->actionRegistry()->Find(QStringLiteral("explain.live-set"))->trigger();
   EXPECT_TRUE(View()->isVisible());

@@ -143,7 +143,7 @@ TEST_F(Losses, ACancelledRowOfFilesIsForgotten) {
   const QString first = Write("first.trace", {.steps = 12, .layers = 900}),
                 second = Write("second.trace");
   window_->openFiles({first, second});
-  // It has been read, and its sums are being computed.
+  // The first file has been read, and its totals are being computed.
   ASSERT_TRUE(
       WaitFor([this] { return State()["status"].toString().startsWith(QLatin1String("Opened")); }));
   window_->cancelAll();
@@ -259,7 +259,7 @@ TEST_F(Losses, AClickOnAToggleGivesTheKeysBackToTheCanvas) {
   Click("fused");
   ASSERT_TRUE(Idle());
   EXPECT_TRUE(window_->timelineWidget()->hasFocus());
-  // From the toggle, not from the typed text.
+  // Undo applies to the toggle, not to the typed text.
   QTest::keyClick(QApplication::focusWidget(), Qt::Key_Z, Qt::ControlModifier);
   ASSERT_TRUE(Idle());
   EXPECT_FALSE(Technique("fused")["on"].toBool());
@@ -369,7 +369,7 @@ TEST_F(Losses, AGoodRunTakesTheLastErrorAway) {
   EXPECT_EQ(Banner("kind"), "");
 }
 
-// The worker that plans savings crashes three times, then it works: figures arrive again.
+// The worker that plans savings fails to start three times. When it works again, savings arrive.
 TEST_F(Losses, SavingsComeBackWhenTheWorkerDoes) {
   const QString alive = folder_.filePath(QStringLiteral("alive"));
   const QString script =

@@ -31,7 +31,7 @@ class MeasureWindowTest : public testing::RecordedWindow {
     Timeline()->setCursorTime(time);
     Action(id)->trigger();
   }
-  // At a part of the trace.
+  // The time at this fraction of the trace.
   qint64 At(double part) { return begin_ + static_cast<qint64>(double(end_ - begin_) * part); }
   qint64 begin_ = 0, end_ = 0;
 };
@@ -46,7 +46,7 @@ TEST_F(MeasureWindowTest, TwoMarksAreARangeAndItsFiguresAreCopied) {
   auto [begin, end] = Timeline()->range();
   EXPECT_NEAR(double(begin), double(At(0.2)), 1);
   EXPECT_NEAR(double(end), double(At(0.7)), 1);
-  // Only the end is moved.
+  // Another mark B moves only the end.
   MarkAt("edit.mark-b", At(0.9));
   std::tie(begin, end) = Timeline()->range();
   EXPECT_NEAR(double(begin), double(At(0.2)), 1);
@@ -58,13 +58,13 @@ TEST_F(MeasureWindowTest, TwoMarksAreARangeAndItsFiguresAreCopied) {
             RangeAsTsv(*Timeline()->trace(), FiguresOfRange(*window_->digest(), begin, end)));
   EXPECT_THAT(copied, HasSubstr("reserved difference [B]\t"));
   EXPECT_THAT(copied, HasSubstr("freed, "));
-  // Its marks are removed with the range.
+  // The marks are removed with the range.
   Timeline()->setRange(0, 0);
   MarkAt("edit.mark-b", At(0.5));
   EXPECT_EQ(Timeline()->range(), (std::pair<qint64, qint64>(0, 0)));
   MarkAt("edit.mark-a", At(0.6));
   std::tie(begin, end) = Timeline()->range();
-  EXPECT_NEAR(double(begin), double(At(0.5)), 1) << "whichever is earlier is the begin";
+  EXPECT_NEAR(double(begin), double(At(0.5)), 1) << "the range begins at the earlier mark";
 }
 
 TEST_F(MeasureWindowTest, WithoutACursorItIsTheSelection) {

@@ -60,15 +60,15 @@ TEST_F(NotesWindowTest, ANoteIsMadeChangedDeletedAndTakenBack) {
   const qint64 middle = (Timeline()->trace()->begin_ns() + Timeline()->trace()->end_ns()) / 2;
   Timeline()->setCursorTime(middle);
   Trigger("edit.add-note");
-  EXPECT_EQ(Notes().size(), 0) << "requested, not made yet";
+  EXPECT_EQ(Notes().size(), 0) << "there is no note before its text is entered";
   Type("where it grows");
   ASSERT_EQ(Notes().size(), 1);
   EXPECT_NEAR(Note(0)["time_ns"].toDouble(), static_cast<double>(middle), 1);
   EXPECT_EQ(Note(0)["text"].toString().toStdString(), "where it grows");
   EXPECT_TRUE(Timeline()->hasFocus());
-  EXPECT_FALSE(Page()->view()->currentIndex().isValid()) << "a new note is not gone to";
+  EXPECT_FALSE(Page()->view()->currentIndex().isValid()) << "a new note is not selected";
   EXPECT_EQ(Flags(), 1);
-  // For a block, as a bookmark.
+  // A note on a block, without text: a bookmark.
   Timeline()->select({2});
   Trigger("edit.add-note");
   Type("");
@@ -179,7 +179,7 @@ TEST_F(NotesWindowTest, AreFoundAndCountedInTheHistory) {
   EXPECT_EQ(found["notes"].toInt(), 2);
   EXPECT_EQ(found["rows"].toInt(), 2);
   EXPECT_THAT(found["count"].toString().toStdString(), HasSubstr("2 found: note 2"));
-  // A row reveals it.
+  // Selecting a row of the results moves the cursor to the note.
   Timeline()->setCursorTime(-1);
   window_->searchPanel()->view()->selectRow(1);
   EXPECT_NEAR(static_cast<double>(Timeline()->cursorTime()), static_cast<double>((begin + end) / 2),

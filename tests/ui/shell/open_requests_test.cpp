@@ -1,4 +1,5 @@
-// Requests of other programs to the open window: over the socket, without a window.
+// Requests of other processes to open files in the running window: over the socket, without a
+// window.
 #include "ui/shell/open_requests.h"
 
 #include <gtest/gtest.h>
@@ -40,9 +41,9 @@ class OpenRequestsTest : public ::testing::Test {
     return [this](const std::vector<std::string>& files) { opened_.push_back(files); };
   }
 
-  // While the window's side runs in this process.
+  // Calls `ask` on another thread, while this thread runs the window's side.
   template <class T>
-  T Beside(std::function<T()> ask) {
+  T CallInBackground(std::function<T()> ask) {
     std::future<T> answer = std::async(std::launch::async, std::move(ask));
     while (answer.wait_for(std::chrono::milliseconds(1)) != std::future_status::ready)
       QCoreApplication::processEvents();
@@ -50,25 +51,25 @@ class OpenRequestsTest : public ::testing::Test {
     return answer.get();
   }
   bool Send(std::vector<std::string> files) {
-    return Beside<bool>([files = std::move(files)] { return SendToOpenWindow(files); });
+    return CallInBackground<bool>([files = std::move(files)] { return SendToOpenWindow(files); });
   }
   // Sends raw bytes, and returns whether they were accepted.
   bool SendBytes(std::string bytes) {
-    return Beside<bool>([this, bytes = std::move(bytes)] {
+    return CallInBackground<bool>([this, bytes = std::move(bytes)] {
       const int fd = socket(AF_UNIX, SOCK_STREAM, 0);
       sockaddr_un address{};
       address.sun_family = AF_UNIX;
       const std::string path = Path();
       std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
-      bool taken = false;
+      bool accepted = false;
       if (connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) {
         static_cast<void>(send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL));
         shutdown(fd, SHUT_WR);
         char answer = 0;
-        taken = recv(fd, &answer, 1, 0) == 1;
+        accepted = recv(fd, &answer, 1, 0) == 1;
       }
       close(fd);
-      return taken;
+      return accepted;
     });
   }
   std::string Path() const { return folder_ + "/vramscope-window-:7.socket"; }
@@ -82,7 +83,7 @@ class OpenRequestsTest : public ::testing::Test {
 };
 
 TEST_F(OpenRequestsTest, FilesAreOpenedInTheWindowThatIsThere) {
-  EXPECT_FALSE(Send({"/a.trace"}));  // there is none
+  EXPECT_FALSE(Send({"/a.trace"}));  // there is no window
   {
     const OpenRequests window(Keep());
     EXPECT_TRUE(window.listening());
@@ -138,7 +139,7 @@ TEST_F(OpenRequestsTest, AFolderThatOthersMayEnterIsNotUsed) {
   chmod(folder_.c_str(), 0755);
   const OpenRequests window(Keep());
   EXPECT_FALSE(std::filesystem::exists(Path()));
-  // Another one is created, for this user only.
+  // Another folder is created, for this user only.
   struct stat made {};
   ASSERT_EQ(stat((folder_ + "/vramscope-window-" + std::to_string(getuid())).c_str(), &made), 0);
   EXPECT_EQ(made.st_mode & 0777, 0700u);

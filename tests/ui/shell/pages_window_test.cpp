@@ -83,10 +83,10 @@ TEST_F(PagesWindowTest, KernelsAreThoseOfTheCommandLine) {
         QStringLiteral(VRAMSCOPE_PROGRAM),
         {QStringLiteral("kernels"), file_, QStringLiteral("--by"), name, QStringLiteral("--json")});
     ASSERT_TRUE(program.waitForFinished(60'000));
-    const QJsonObject said = QJsonDocument::fromJson(program.readAllStandardOutput()).object();
-    const QJsonArray groups = said["groups"].toArray();
+    const QJsonObject printed = QJsonDocument::fromJson(program.readAllStandardOutput()).object();
+    const QJsonArray groups = printed["groups"].toArray();
     ASSERT_EQ(Table("kernels")["rows"].toInt(), groups.size()) << name.toStdString();
-    EXPECT_EQ(Table("kernels")["takes_ns"].toDouble(), said["takes_ns"].toDouble());
+    EXPECT_EQ(Table("kernels")["takes_ns"].toDouble(), printed["takes_ns"].toDouble());
     const QStringList csv = view->selectionAsCsv().split(QLatin1Char('\n'), Qt::SkipEmptyParts);
     ASSERT_EQ(csv.size(), groups.size() + 1);
     EXPECT_THAT(csv[0].toStdString(), HasSubstr(",Duration [ns],Share [%],Count,Mean [ns],"));
@@ -98,7 +98,7 @@ TEST_F(PagesWindowTest, KernelsAreThoseOfTheCommandLine) {
           << name.toStdString() << " row " << i;
       takes += group["takes_ns"].toDouble();
     }
-    EXPECT_EQ(takes, said["takes_ns"].toDouble());
+    EXPECT_EQ(takes, printed["takes_ns"].toDouble());
   }
 }
 
@@ -233,7 +233,7 @@ TEST_F(PagesWindowTest, FindingsSayWhatNoneMeans) {
   ASSERT_TRUE(explain::FindFindings(*window_->digest()->trace).empty());
   EXPECT_EQ(Page("findings")["table"].toObject()["rows"].toInt(), 0);
   EXPECT_EQ(Page("findings")["head"].toString().toStdString(), explain::NoFindingsText());
-  // A single time is not a run without findings.
+  // A snapshot without history is not a run without findings.
   window_->openFile(Write("state.trace", *vramscope::testing::MakeState()));
   ASSERT_TRUE(WaitFor([this] { return window_->digest()->state() && Settled(); }));
   window_->openPage(QStringLiteral("findings"));
@@ -315,10 +315,10 @@ TEST_F(PagesWindowTest, CategoriesOfTheLegendAreSwitches) {
   QTest::mouseClick(row, Qt::LeftButton);
   EXPECT_TRUE(hidden().isEmpty());
   QTest::mouseClick(row, Qt::LeftButton, Qt::ShiftModifier);
-  EXPECT_EQ(hidden().size(), trace::kCategoryCount - 1) << "alone";
+  EXPECT_EQ(hidden().size(), trace::kCategoryCount - 1) << "only this category is shown";
   EXPECT_FALSE(hidden().contains(QStringLiteral("Activation")));
   QTest::mouseClick(row, Qt::LeftButton, Qt::ShiftModifier);
-  EXPECT_TRUE(hidden().isEmpty()) << "again: all";
+  EXPECT_TRUE(hidden().isEmpty()) << "again: all are shown";
 }
 
 TEST_F(PagesWindowTest, ReportsAndPicturesLeaveTheWindow) {

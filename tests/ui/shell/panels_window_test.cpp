@@ -1,5 +1,5 @@
-// Panels and tables in the real window: a range and what follows it, search, a state, long frames,
-// files without times. Runs under Xvfb (see CMakeLists.txt).
+// Panels and tables in the real window: ranges, search, snapshots without history, long frames,
+// traces without times. Runs under Xvfb (see CMakeLists.txt).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -40,8 +40,8 @@ class PanelsWindowTest : public testing::RecordedWindow {
     window_->openFile(Write("altered.trace", trace));
     ASSERT_TRUE(WaitFor([this] { return window_->digest() != nullptr && !window_->busy(); }));
   }
-  // $VRAMSCOPE_PICTURES: folder for pictures for visual checks.
-  void Picture(const char* name) {
+  // Saves an image for visual checks to the folder $VRAMSCOPE_PICTURES, if that is set.
+  void SaveImage(const char* name) {
     const QString folder = qEnvironmentVariable("VRAMSCOPE_PICTURES");
     if (folder.isEmpty()) return;
     QTest::qWait(300);
@@ -151,7 +151,7 @@ TEST_F(PanelsWindowTest, TheLargestBatchIsReadWhole) {
   EXPECT_LE(batch->parentWidget()->minimumSizeHint().width(), 149);
 }
 
-// In the smallest window, too; the tooltip has the whole of a longer name.
+// Common names fit even in the smallest window. The tooltip shows longer names in full.
 TEST_F(PanelsWindowTest, AUsualGpuIsReadWhole) {
   window_->resize(1024, 700);
   auto* box = Find<QComboBox>("device");
@@ -178,7 +178,7 @@ TEST_F(PanelsWindowTest, AUsualGpuIsReadWhole) {
 TEST_F(PanelsWindowTest, CanvasAndPanelsHaveTheSameCurves) {
   OpenRecorded();
   window_->settleCanvas();
-  // The digest's, the canvas' and its index's references: no copy.
+  // The digest, the canvas and its index refer to the same curves; there is no copy.
   EXPECT_GE(window_->digest()->curves.use_count(), 3);
 }
 
@@ -192,7 +192,7 @@ TEST_F(PanelsWindowTest, LongFramesPushNoFigureOut) {
   for (QWidget* panel : {static_cast<QWidget*>(window_->findChild<BreakdownPanel*>()),
                          window_->findChild<SelectionPanel*>()->widget()}) {
     const QWidget* viewport = panel->parentWidget();
-    EXPECT_EQ(panel->width(), viewport->width()) << "the panel is as wide as its place";
+    EXPECT_EQ(panel->width(), viewport->width()) << "the panel is as wide as its viewport";
     int figures = 0;
     for (const QLabel* label : panel->findChildren<QLabel*>()) {
       if (!label->isVisible() || label->text().isEmpty()) continue;
@@ -206,7 +206,7 @@ TEST_F(PanelsWindowTest, LongFramesPushNoFigureOut) {
   ASSERT_FALSE(frames->lines().empty());
   EXPECT_TRUE(frames->shownFunction(0).contains(QChar(0x2026))) << "cut in the middle";
   EXPECT_FALSE(frames->shownFunction(0).endsWith(QChar(0x2026)));
-  Picture("long-frames");
+  SaveImage("long-frames");
   // Not shortened in the copied text.
   EXPECT_THAT(State()["selection"].toObject()["stack"].toString().toStdString(),
               HasSubstr("VeryLongKernelNameWithoutAnyBlank"));
@@ -218,7 +218,7 @@ TEST_F(PanelsWindowTest, WhatIsSelectedIsInSightAndTheBreakdownStaysWhereItIs) {
   auto* breakdown = window_->findChild<BreakdownPanel*>();
   auto* selection = window_->findChild<SelectionPanel*>();
   auto* title = selection->findChild<QWidget*>(QStringLiteral("selectionTitle"));
-  // As high as its size hint.
+  // The panel is as high as its size hint.
   const auto rests = [&] {
     return window_->height() == 800 && selection->height() == selection->sizeHint().height();
   };
@@ -242,7 +242,7 @@ TEST_F(PanelsWindowTest, EverythingFollowsARangeUntilItIsLeft) {
   const auto [begin, end] = Step(2);
   window_->timelineWidget()->setRange(begin, end);
   EXPECT_EQ(Breakdown()["heading"].toString(), "PEAK IN RANGE");
-  // The uses of the GPU's memory are those of the same time.
+  // The parts of the GPU's memory are shown for the same time.
   const auto blocks = [&] {
     for (const QJsonValue& part : Breakdown()["card"].toArray())
       if (part["name"] == "blocks, as requested") return part["bytes"].toDouble();
@@ -259,14 +259,14 @@ TEST_F(PanelsWindowTest, EverythingFollowsARangeUntilItIsLeft) {
   EXPECT_EQ(facts["live after the range"].toString(), "1.000 MiB in 1 block");
   EXPECT_FALSE(Breakdown()["range"].toObject()["sites"].toArray().isEmpty());
   EXPECT_TRUE(Find<QWidget>("rangeCard")->isVisible());
-  Picture("range");
+  SaveImage("range");
   EXPECT_EQ(State()["tables"].toObject()["phases"].toObject()["rows"].toInt(), 1);
   EXPECT_LT(Allocations()["rows"].toInt(), all);
   window_->openPage(QStringLiteral("fragmentation"));
   ASSERT_TRUE(Idle());
   EXPECT_THAT(Page("fragmentation")["head"].toString().toStdString(),
               HasSubstr("At the peak of the range"));
-  // Its chip leaves the range; so does Esc.
+  // The chip of the range clears it; so does Esc.
   QTest::mouseClick(Find<QToolButton>("leaveRange"), Qt::LeftButton);
   EXPECT_EQ(Breakdown()["heading"].toString(), "AT THE PEAK");
   EXPECT_EQ(Allocations()["rows"].toInt(), all);
@@ -286,7 +286,7 @@ TEST_F(PanelsWindowTest, ALargeTableIsSearchedBesideTheUiThread) {
   auto* edit = Find<QLineEdit>("allocationFilter");
   const int all = Allocations()["rows"].toInt();
   edit->setText(QStringLiteral("forward"));
-  EXPECT_EQ(Allocations()["rows"].toInt(), all) << "not waited for";
+  EXPECT_EQ(Allocations()["rows"].toInt(), all) << "the search is still running";
   EXPECT_EQ(Allocations()["count"].toString(), QStringLiteral("Searching …"));
   edit->setText(QStringLiteral("metrics.py"));
   QTest::keyClick(edit, Qt::Key_Return);
@@ -294,7 +294,7 @@ TEST_F(PanelsWindowTest, ALargeTableIsSearchedBesideTheUiThread) {
   ASSERT_TRUE(WaitFor([this] { return Allocations()["rows"].toInt() == 5000; }));
   EXPECT_TRUE(window_->timelineWidget()->selection().valid());
   EXPECT_THAT(Allocations()["count"].toString().toStdString(), HasSubstr("match 1 of 5,000"));
-  // Withdrawn before it was found.
+  // A new text replaces a search that is still running.
   edit->setText(QStringLiteral("forward"));
   edit->setText(QStringLiteral("metrics.py"));
   EXPECT_THAT(Allocations()["count"].toString().toStdString(), HasSubstr("of 5,000"));
@@ -326,7 +326,7 @@ TEST_F(PanelsWindowTest, SearchCountsStepsAndMarks) {
   EXPECT_EQ(State()["timeline"].toObject()["highlighted"].toInt(), 4) << "still marked";
   window_->settleCanvas();
   window_->grab();
-  Picture("search");
+  SaveImage("search");
   EXPECT_GT(State()["timeline"].toObject()["drawn"].toObject()["marks"].toInt(), 0);
   edit->clear();
   ASSERT_TRUE(
@@ -339,7 +339,7 @@ TEST_F(PanelsWindowTest, AStateHasAPageOfItsOwnAndNoTimeline) {
   EXPECT_EQ(State()["tables"].toObject()["current"].toString(), "State");
   const QJsonObject page = Page("state");
   EXPECT_EQ(page["segments"].toInt(), 2);
-  Picture("state");
+  SaveImage("state");
   EXPECT_EQ(page["pools"].toObject()["rows"].toInt(), 2);
   EXPECT_GT(page["sites"].toObject()["rows"].toInt(), 0);
   EXPECT_EQ(Breakdown()["heading"].toString(), "IN MEMORY");
@@ -380,7 +380,7 @@ TEST_F(PanelsWindowTest, FiguresOfTheAllocatorAloneAreATable) {
   EXPECT_THAT(Page("state")["head"].toString().toStdString(),
               HasSubstr("Only 2 allocator statistics"));
   EXPECT_EQ(Chip("peak"), "") << "allocated bytes were not counted";
-  Picture("statistics");
+  SaveImage("statistics");
 }
 
 TEST_F(PanelsWindowTest, WithoutTimesNothingIsSaidInSeconds) {
@@ -394,7 +394,7 @@ TEST_F(PanelsWindowTest, WithoutTimesNothingIsSaidInSeconds) {
   ASSERT_TRUE(Idle());
   const QJsonObject table = Page("call-sites")["table"].toObject();
   ASSERT_GT(table["rows"].toInt(), 0);
-  Picture("entries");
+  SaveImage("entries");
   EXPECT_THAT(table["first"].toArray()[0].toArray()[2].toString().toStdString(),
               HasSubstr("GiB·entries"));
 }

@@ -29,11 +29,11 @@ class ProgramKeeping : public testing::ProgramWindow {
   bool ShowsAPlan() {
     return window_->digest() != nullptr && window_->digest()->trace->info.has_config;
   }
-  // The newest kept file has everything that the program had reported by its end.
-  void ExpectKept(uint64_t blocks) {
+  // The newest stored file has everything that the program had reported by its end.
+  void ExpectStored(uint64_t blocks) {
     ASSERT_TRUE(WaitFor([this] { return !window_->busy(); }));
-    ASSERT_FALSE(Kept().isEmpty());
-    const auto trace = trace::ReadTraceFile(Kept().front().toStdString(), {});
+    ASSERT_FALSE(StoredFiles().isEmpty());
+    const auto trace = trace::ReadTraceFile(StoredFiles().front().toStdString(), {});
     ASSERT_TRUE(trace.ok()) << trace.status();
     EXPECT_EQ((*trace)->allocations.size(), blocks);
   }
@@ -67,18 +67,18 @@ TEST_F(ProgramKeeping, APlanInFrontOfItLetsItGoOn) {
   QTest::qWait(400);
   EXPECT_TRUE(ShowsAPlan());
   Touch("go");
-  ExpectKept(6);
+  ExpectStored(6);
   EXPECT_TRUE(ShowsAPlan());
   EXPECT_EQ(Banner("kind"), "program-ended");
-  EXPECT_EQ(Recent().value(0), Kept().front());
-  // And it is one click away.
+  EXPECT_EQ(Recent().value(0), StoredFiles().front());
+  // The button of the banner shows the result.
   window_->findChild<QToolButton*>(QStringLiteral("banner-action"))->click();
   ASSERT_TRUE(Idle());
   EXPECT_EQ(Blocks(), 6u);
   EXPECT_FALSE(window_->partial());
 }
 
-// A plan that is known is shown at once, without a run, which would have ended the program.
+// A cached plan is shown at once, without a run, which would have ended the program.
 TEST_F(ProgramKeeping, AKnownPlanStaysInFront) {
   window_->runConfig(window_->config());
   ASSERT_TRUE(Idle());
@@ -90,12 +90,12 @@ TEST_F(ProgramKeeping, AKnownPlanStaysInFront) {
   ASSERT_TRUE(WaitFor([this] { return window_->programRunner()->state().events >= 10; }));
   QTest::qWait(400);
   EXPECT_TRUE(ShowsAPlan());
-  // Going back to it while it runs: it continues.
+  // The program is shown again while it runs, and continues.
   window_->showProgram();
   ASSERT_TRUE(WaitFor([this] { return Blocks() == 5; }));
   EXPECT_FALSE(window_->programBehind());
   Touch("go");
-  ExpectKept(6);
+  ExpectStored(6);
   EXPECT_EQ(Blocks(), 6u);
 }
 
@@ -110,7 +110,7 @@ TEST_F(ProgramKeeping, OpeningAFileLetsItGoOn) {
   const auto shown = window_->digest();
   Touch("more");
   Touch("go");
-  ExpectKept(6);
+  ExpectStored(6);
   EXPECT_EQ(window_->digest(), shown);
   EXPECT_EQ(Banner("title"), "train.py has ended");
 }
@@ -123,7 +123,7 @@ TEST_F(ProgramKeeping, AFailedOpenLeavesItInFront) {
   Touch("more");
   ASSERT_TRUE(WaitFor([this] { return Blocks() == 5; }));
   Touch("go");
-  ExpectKept(6);
+  ExpectStored(6);
 }
 
 TEST_F(ProgramKeeping, ClosingAsksAndKeeps) {
@@ -139,11 +139,11 @@ TEST_F(ProgramKeeping, ClosingAsksAndKeeps) {
   window_->close();
   EXPECT_EQ(answered_, 2);
   ASSERT_TRUE(WaitFor([this] { return !window_->isVisible(); }));
-  EXPECT_TRUE(Gone());
-  ExpectKept(5);
+  EXPECT_TRUE(ProgramEnded());
+  ExpectStored(5);
 }
 
-// Only its tab, while another document is shown.
+// Closes only the tab of the program, while another document is shown.
 TEST_F(ProgramKeeping, ClosingItsTabAsksAndKeeps) {
   RunLong();
   window_->runConfig(window_->config());
@@ -159,8 +159,8 @@ TEST_F(ProgramKeeping, ClosingItsTabAsksAndKeeps) {
   window_->closeDocument(program);
   EXPECT_EQ(answered_, 2);
   ASSERT_TRUE(WaitFor([this] { return window_->documents().size() == 1; }));
-  EXPECT_TRUE(Gone());
-  ExpectKept(2);
+  EXPECT_TRUE(ProgramEnded());
+  ExpectStored(2);
   EXPECT_TRUE(ShowsAPlan());
 }
 
@@ -188,8 +188,8 @@ TEST_F(ProgramKeeping, ClosingEndsWhatDoesNotWantToEnd) {
   AnswerNext("stopAndKeep");
   window_->close();
   ASSERT_TRUE(WaitFor([this] { return !window_->isVisible(); }));
-  EXPECT_TRUE(Gone());
-  ExpectKept(2);
+  EXPECT_TRUE(ProgramEnded());
+  ExpectStored(2);
 }
 
 TEST_F(ProgramKeeping, CancelAsksBeforeItEndsAProgram) {
@@ -202,19 +202,19 @@ TEST_F(ProgramKeeping, CancelAsksBeforeItEndsAProgram) {
   AnswerNext("stopAndKeep");
   cancel->trigger();
   EXPECT_EQ(answered_, 2);
-  ExpectKept(2);
+  ExpectStored(2);
   EXPECT_EQ(Blocks(), 2u);
 }
 
 TEST_F(ProgramKeeping, SavedByTheUserThereIsNoSecondCopy) {
   Run("about()\nchunk(2)\nabout(ended='end')\n");
   ASSERT_TRUE(Idle());
-  ASSERT_EQ(Kept().size(), 1);
+  ASSERT_EQ(StoredFiles().size(), 1);
   const QString saved = folder_.filePath(QStringLiteral("mine.trace"));
   window_->saveTrace(saved);
   ASSERT_TRUE(Idle());
   EXPECT_TRUE(QFile::exists(saved));
-  EXPECT_TRUE(Kept().isEmpty());
+  EXPECT_TRUE(StoredFiles().isEmpty());
   EXPECT_EQ(Recent(), QStringList{saved});
 }
 

@@ -82,7 +82,7 @@ class ProgramWindow : public ::testing::Test {
   }
   void TearDown() override {
     window_.reset();
-    // Whatever happened, nothing is left; the next launcher removes the remains of a killed one.
+    // No temporary folder is left: the next launcher removes that of a killed one.
     ASSERT_TRUE(program::ScratchFolder::Make().ok());
     EXPECT_EQ(QDir(folder_.filePath(QStringLiteral("tmp")))
                   .entryList(QDir::AllEntries | QDir::NoDotAndDotDot)
@@ -141,14 +141,14 @@ class ProgramWindow : public ::testing::Test {
   // Enters the script on the page and starts it from there.
   void Run(const std::string& text) {
     window_->openProgram(Script(text));
-    ASSERT_TRUE(Page("can_start").toBool()) << Said("status");
+    ASSERT_TRUE(Page("can_start").toBool()) << PageText("status");
     Click("programStart");
-    ASSERT_TRUE(Page("running").toBool()) << Said("error");
+    ASSERT_TRUE(Page("running").toBool()) << PageText("error");
   }
   QJsonValue Page(const char* key) {
     return window_->programPanel()->dumpState()[QLatin1String(key)];
   }
-  std::string Said(const char* key) { return Page(key).toString().toStdString(); }
+  std::string PageText(const char* key) { return Page(key).toString().toStdString(); }
   std::string Chip(const char* key) {
     return window_->dumpState()["chips"].toObject()[QLatin1String(key)].toString().toStdString();
   }
@@ -162,12 +162,12 @@ class ProgramWindow : public ::testing::Test {
     QFile file(folder_.filePath(QStringLiteral("pid")));
     return file.open(QIODevice::ReadOnly) ? file.readAll().toInt() : 0;
   }
-  bool Gone() {
+  bool ProgramEnded() {
     const pid_t pid = Pid();
     return pid > 0 && WaitFor([pid] { return kill(pid, 0) != 0; });
   }
 
-  // Presses a button of the next question, found by its object name.
+  // Presses a button, found by its object name, in the next dialog that asks something.
   void AnswerNext(const char* button) {
     auto* poll = new QTimer(window_.get());
     QObject::connect(poll, &QTimer::timeout, poll, [poll, button, this] {
@@ -186,8 +186,8 @@ class ProgramWindow : public ::testing::Test {
     const pid_t pid = Pid();
     return pid > 0 && kill(pid, 0) == 0;
   }
-  // The kept files, newest first.
-  QStringList Kept() {
+  // The stored results, newest first.
+  QStringList StoredFiles() {
     QStringList out;
     for (const QFileInfo& file :
          QDir(window_->storedResults().folder())
@@ -200,7 +200,7 @@ class ProgramWindow : public ::testing::Test {
   // there while it runs (docs/security.md). The test and the program exchange files in this folder.
   QTemporaryDir folder_{QStringLiteral("/dev/shm/program-window-XXXXXX")};
   std::unique_ptr<MainWindow> window_;
-  int answered_ = 0;  // questions
+  int answered_ = 0;  // dialogs
 };
 
 }  // namespace vramscope::ui::testing

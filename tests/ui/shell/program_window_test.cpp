@@ -44,10 +44,10 @@ TEST_F(ProgramWindow, ShowsTheProgramWhileItRunsAndAgainOnAnotherCard) {
   ASSERT_TRUE(WaitFor([this] { return Blocks() == 3; }));
   EXPECT_TRUE(window_->partial());
   EXPECT_THAT(Chip("peak"), StartsWith("peak so far"));
-  EXPECT_THAT(Said("output"), HasSubstr("hello from it"));
-  ASSERT_TRUE(WaitFor([this] { return Said("status").find("events") != std::string::npos; }));
-  EXPECT_THAT(Said("status"), HasSubstr("Building the model"));
-  EXPECT_THAT(Said("status"), HasSubstr("peak so far"));
+  EXPECT_THAT(PageText("output"), HasSubstr("hello from it"));
+  ASSERT_TRUE(WaitFor([this] { return PageText("status").find("events") != std::string::npos; }));
+  EXPECT_THAT(PageText("status"), HasSubstr("Building the model"));
+  EXPECT_THAT(PageText("status"), HasSubstr("peak so far"));
   // While it runs, the form cannot be changed, and a second start does nothing.
   EXPECT_FALSE(Page("can_start").toBool());
   EXPECT_FALSE(Find<QComboBox>("programDevice")->isEnabled());
@@ -58,13 +58,13 @@ TEST_F(ProgramWindow, ShowsTheProgramWhileItRunsAndAgainOnAnotherCard) {
   EXPECT_EQ(Blocks(), 5u);
   EXPECT_FALSE(window_->partial());
   EXPECT_TRUE(window_->digest()->trace->complete) << window_->digest()->trace->end_message;
-  EXPECT_EQ(Said("error"), "");
-  EXPECT_THAT(Said("status"), StartsWith("Planned in"));
+  EXPECT_EQ(PageText("error"), "");
+  EXPECT_THAT(PageText("status"), StartsWith("Planned in"));
   EXPECT_EQ(Chip("backend"), "plan · modelled");
   EXPECT_EQ(Chip("title"), "Net");
   EXPECT_THAT(Chip("subtitle"), HasSubstr("train.py"));
   EXPECT_THAT(Chip("fits"), StartsWith("fits"));
-  EXPECT_TRUE(Gone());
+  EXPECT_TRUE(ProgramEnded());
   // The last run's settings are restored in the next window.
   EXPECT_EQ(QSettings(folder_.filePath(QStringLiteral("settings.ini")), QSettings::IniFormat)
                 .value(QStringLiteral("program/script"))
@@ -86,12 +86,12 @@ TEST_F(ProgramWindow, ShowsTheProgramWhileItRunsAndAgainOnAnotherCard) {
   ASSERT_TRUE(Page("again").toBool());
   auto* again = Find<QToolButton>("programAgain");
   Q_EMIT again->menu()->aboutToShow();
-  auto* card = again->menu()->findChild<QAction*>(QStringLiteral("h100-sxm"));
-  ASSERT_NE(card, nullptr);
-  card->trigger();
+  auto* gpu = again->menu()->findChild<QAction*>(QStringLiteral("h100-sxm"));
+  ASSERT_NE(gpu, nullptr);
+  gpu->trigger();
   ASSERT_TRUE(Idle());
-  EXPECT_EQ(Said("device"), "h100-sxm");
-  EXPECT_THAT(Said("command"), HasSubstr("--device h100-sxm"));
+  EXPECT_EQ(PageText("device"), "h100-sxm");
+  EXPECT_THAT(PageText("command"), HasSubstr("--device h100-sxm"));
   EXPECT_EQ(window_->digest()->trace->info.device.key, "h100-sxm");
   const QJsonObject state = window_->dumpState();
   EXPECT_TRUE(state["baseline"].toBool());
@@ -105,18 +105,18 @@ TEST_F(ProgramWindow, StopsAndKeepsWhatArrived) {
   Click("programStop");
   ASSERT_TRUE(Idle());
   EXPECT_EQ(Blocks(), 4u);
-  EXPECT_THAT(Said("status"), StartsWith("Stopped after"));
-  EXPECT_EQ(Said("error"), "");
+  EXPECT_THAT(PageText("status"), StartsWith("Stopped after"));
+  EXPECT_EQ(PageText("error"), "");
   EXPECT_EQ(Chip("unfinished"), "did not finish");
-  EXPECT_TRUE(Gone());
+  EXPECT_TRUE(ProgramEnded());
 }
 
 TEST_F(ProgramWindow, SaysWhatTheProgramRaisedAndWhere) {
   Run("about()\nchunk(1)\nabout(ended='exception', exception='ValueError: no such batch')\n"
       "def train():\n    raise ValueError('no such batch')\ntrain()\n");
   ASSERT_TRUE(Idle());
-  EXPECT_THAT(Said("error"), StartsWith("ValueError: no such batch (train.py:"));
-  EXPECT_THAT(Said("output"), HasSubstr("Traceback"));
+  EXPECT_THAT(PageText("error"), StartsWith("ValueError: no such batch (train.py:"));
+  EXPECT_THAT(PageText("output"), HasSubstr("Traceback"));
   EXPECT_EQ(Banner("kind"), "program-failed");
   EXPECT_EQ(Blocks(), 1u);
 }
@@ -126,19 +126,19 @@ TEST_F(ProgramWindow, SaysWhatTheProgramRaisedAndWhere) {
 TEST_F(ProgramWindow, DyingWhileTheInterpreterShutsDownIsNoFailure) {
   Run("about()\nchunk(3)\nabout(ended='end')\nimport signal\nos.kill(pid, signal.SIGABRT)\n");
   ASSERT_TRUE(Idle());
-  EXPECT_EQ(Said("error"), "");
+  EXPECT_EQ(PageText("error"), "");
   EXPECT_EQ(Banner("kind"), "");
   EXPECT_EQ(Blocks(), 3u);
   EXPECT_TRUE(window_->digest()->trace->complete) << window_->digest()->trace->end_message;
-  EXPECT_THAT(Said("status"), AllOf(StartsWith("Planned in"), HasSubstr("signal 6"),
-                                    HasSubstr("while the interpreter shut down")));
+  EXPECT_THAT(PageText("status"), AllOf(StartsWith("Planned in"), HasSubstr("signal 6"),
+                                        HasSubstr("while the interpreter shut down")));
 }
 
 TEST_F(ProgramWindow, DyingBeforeItsLastLineIsAFailure) {
   Run("about()\nchunk(3)\nimport signal\nos.kill(pid, signal.SIGABRT)\n");
   ASSERT_TRUE(Idle());
-  EXPECT_THAT(Said("error"), HasSubstr("signal 6"));
-  EXPECT_THAT(Said("error"), Not(HasSubstr("shut down")));
+  EXPECT_THAT(PageText("error"), HasSubstr("signal 6"));
+  EXPECT_THAT(PageText("error"), Not(HasSubstr("shut down")));
   EXPECT_EQ(Banner("kind"), "program-failed");
   EXPECT_EQ(Blocks(), 3u);
 }
@@ -150,7 +150,8 @@ TEST_F(ProgramWindow, OutOfMemoryIsExplained) {
       "5000)\n"
       "raise SystemExit(1)\n");
   ASSERT_TRUE(Idle());
-  EXPECT_EQ(Said("error"), "OutOfMemoryError: CUDA out of memory. Tried to allocate 608.00 MiB");
+  EXPECT_EQ(PageText("error"),
+            "OutOfMemoryError: CUDA out of memory. Tried to allocate 608.00 MiB");
   EXPECT_EQ(Banner("title"), "train.py does not fit into the GPU");
   EXPECT_EQ(window_->dumpState()["tables"].toObject()["current"].toString(), "Out of memory");
 }
@@ -158,23 +159,23 @@ TEST_F(ProgramWindow, OutOfMemoryIsExplained) {
 TEST_F(ProgramWindow, WithoutTorchThereIsAClearWord) {
   Run("print('no torch here')\n");
   ASSERT_TRUE(Idle());
-  EXPECT_THAT(Said("error"), HasSubstr("never imported torch"));
+  EXPECT_THAT(PageText("error"), HasSubstr("never imported torch"));
   EXPECT_FALSE(Page("again").toBool());
   EXPECT_EQ(window_->digest(), nullptr);
   // A torch without CUDA.
   Run("about(cuda='')\n");
   ASSERT_TRUE(Idle());
-  EXPECT_THAT(Said("error"), HasSubstr("for the CPU only"));
+  EXPECT_THAT(PageText("error"), HasSubstr("for the CPU only"));
 }
 
 TEST_F(ProgramWindow, NothingIsLeftWhenTheWindowGoes) {
-  // It does not react to Stop either.
+  // The program ignores the signals of Stop, too.
   Run("import signal\nfor s in signal.SIGINT, signal.SIGTERM:\n    signal.signal(s, "
       "signal.SIG_IGN)\n"
       "about()\nchunk(1)\nwait('never')\n");
   ASSERT_TRUE(WaitFor([this] { return Blocks() == 1; }));
   window_.reset();
-  EXPECT_TRUE(Gone());
+  EXPECT_TRUE(ProgramEnded());
 }
 
 TEST_F(ProgramWindow, RanksAreDevicesOfOneTrace) {
@@ -205,17 +206,17 @@ TEST_F(ProgramWindow, AScriptThatIsOpenedStandsOnThePageAndIsNotStarted) {
   EXPECT_FALSE(window_->busy());
   EXPECT_EQ(Page("script").toString(), folder_.filePath(QStringLiteral("train.py")));
   EXPECT_GT(Page("interpreters").toArray().size(), 0);
-  EXPECT_THAT(Said("command"), HasSubstr("vramscope plan --device rtx-4090 -- "));
+  EXPECT_THAT(PageText("command"), HasSubstr("vramscope plan --device rtx-4090 -- "));
   EXPECT_EQ(Pid(), 0);
   QTest::keyClicks(Find<QLineEdit>("programArguments"), QStringLiteral("--name 'x"));
   EXPECT_FALSE(Page("can_start").toBool());
-  EXPECT_THAT(Said("status"), HasSubstr("not closed"));
+  EXPECT_THAT(PageText("status"), HasSubstr("not closed"));
   QTest::keyClicks(Find<QLineEdit>("programArguments"), QStringLiteral("'"));
   EXPECT_TRUE(Page("can_start").toBool());
-  EXPECT_EQ(Said("status"), "");
+  EXPECT_EQ(PageText("status"), "");
 }
 
-// Chunks with the clock of a real GPU.
+// measured() is about() with the clock and the properties of a real GPU.
 constexpr const char* kMeasured =
     "def measured(**more):\n"
     "    about(clock='wall', card={'name': 'NVIDIA A100-SXM4-80GB', 'memory_bytes': 85899345920,"
@@ -224,8 +225,8 @@ constexpr const char* kMeasured =
 TEST_F(ProgramWindow, RecordsOnThisComputersCard) {
   window_->openProgram();
   Choose(program::Where::kHere);
-  EXPECT_EQ(Said("start"), "Record this program");
-  EXPECT_THAT(Said("warning"), HasSubstr("this computer's GPU"));
+  EXPECT_EQ(PageText("start"), "Record this program");
+  EXPECT_THAT(PageText("warning"), HasSubstr("this computer's GPU"));
   const QJsonArray fields = Page("fields").toArray();
   EXPECT_FALSE(fields.contains("programDevice"));  // the GPU is the one of the recording
   EXPECT_FALSE(fields.contains("programSkipInit"));
@@ -233,13 +234,13 @@ TEST_F(ProgramWindow, RecordsOnThisComputersCard) {
   EXPECT_TRUE(fields.contains("programOperators"));
   Run(std::string(kMeasured) +
       "measured()\nchunk(3)\nwait('go')\nchunk(1)\nmeasured(ended='end')\n");
-  EXPECT_THAT(Said("command"), HasSubstr("vramscope record --steps 2 -- "));
+  EXPECT_THAT(PageText("command"), HasSubstr("vramscope record --steps 2 -- "));
   ASSERT_TRUE(WaitFor([this] { return Blocks() == 3; }));
   EXPECT_THAT(Chip("peak"), StartsWith("peak so far"));
   Touch("go");
   ASSERT_TRUE(Idle());
   EXPECT_EQ(Blocks(), 4u);
-  EXPECT_THAT(Said("status"), StartsWith("Recorded in"));
+  EXPECT_THAT(PageText("status"), StartsWith("Recorded in"));
   EXPECT_EQ(Chip("backend"), "cuda · measured");
   EXPECT_THAT(Chip("subtitle"), HasSubstr("train.py"));
   EXPECT_THAT(Chip("device"), HasSubstr("A100"));
@@ -251,7 +252,7 @@ TEST_F(ProgramWindow, RecordsOnThisComputersCard) {
   again->menu()->findChild<QAction*>(QStringLiteral("a100-80gb"))->trigger();
   ASSERT_TRUE(Idle());
   EXPECT_EQ(Chip("backend"), "plan · modelled");
-  EXPECT_THAT(Said("command"), HasSubstr("vramscope plan --device a100-80gb -- "));
+  EXPECT_THAT(PageText("command"), HasSubstr("vramscope plan --device a100-80gb -- "));
   EXPECT_TRUE(window_->dumpState()["baseline"].toBool());
   EXPECT_EQ(window_->dumpState()["tables"].toObject()["current"].toString(), "Compare");
 }
@@ -267,18 +268,19 @@ TEST_F(ProgramWindow, RecordsOnAnotherComputerWhileItRuns) {
   Run(std::string(kMeasured) +
       "print('there')\nmeasured()\nchunk(2)\nwait('go')\nchunk(3)\n"
       "measured(ended='end')\n");
-  EXPECT_THAT(Said("command"), StartsWith("vramscope record --host user@box --remote-vramscope "));
-  ASSERT_TRUE(WaitFor([this] { return Blocks() == 2; })) << Said("error");
+  EXPECT_THAT(PageText("command"),
+              StartsWith("vramscope record --host user@box --remote-vramscope "));
+  ASSERT_TRUE(WaitFor([this] { return Blocks() == 2; })) << PageText("error");
   EXPECT_TRUE(window_->partial());
-  EXPECT_THAT(Said("output"), HasSubstr("there"));
+  EXPECT_THAT(PageText("output"), HasSubstr("there"));
   Touch("go");
   ASSERT_TRUE(Idle());
   EXPECT_EQ(Blocks(), 5u);
-  EXPECT_EQ(Said("error"), "");
+  EXPECT_EQ(PageText("error"), "");
   EXPECT_EQ(Chip("backend"), "cuda · measured");
   // A program on another computer cannot be planned here.
   EXPECT_FALSE(Page("again").toBool());
-  EXPECT_TRUE(Gone());
+  EXPECT_TRUE(ProgramEnded());
   QFile host(folder_.filePath(QStringLiteral("host")));
   ASSERT_TRUE(host.open(QIODevice::ReadOnly));
   EXPECT_EQ(host.readAll(), "user@box\n");
@@ -292,12 +294,12 @@ TEST_F(ProgramWindow, StopsWhatRunsElsewhereAndKeepsWhatArrived) {
   Ssh("exec sh -c \"$3\"\n");
   RecordElsewhere();
   Run("about(clock='wall')\nchunk(4)\nwait('never')\n");
-  ASSERT_TRUE(WaitFor([this] { return Blocks() == 4; })) << Said("error");
+  ASSERT_TRUE(WaitFor([this] { return Blocks() == 4; })) << PageText("error");
   Click("programStop");
   ASSERT_TRUE(Idle());
   EXPECT_EQ(Blocks(), 4u);
-  EXPECT_THAT(Said("status"), StartsWith("Stopped after"));
-  EXPECT_TRUE(Gone());
+  EXPECT_THAT(PageText("status"), StartsWith("Stopped after"));
+  EXPECT_TRUE(ProgramEnded());
 }
 
 TEST_F(ProgramWindow, AComputerThatIsNotReachedIsNamed) {
@@ -305,28 +307,28 @@ TEST_F(ProgramWindow, AComputerThatIsNotReachedIsNamed) {
   RecordElsewhere();
   Run("about()\n");
   ASSERT_TRUE(Idle());
-  EXPECT_THAT(Said("error"), HasSubstr("cannot reach 'user@box'"));
-  EXPECT_THAT(Said("next"), HasSubstr("ssh user@box true"));
-  EXPECT_THAT(Said("output"), HasSubstr("Connection refused"));
+  EXPECT_THAT(PageText("error"), HasSubstr("cannot reach 'user@box'"));
+  EXPECT_THAT(PageText("next"), HasSubstr("ssh user@box true"));
+  EXPECT_THAT(PageText("output"), HasSubstr("Connection refused"));
   Ssh("exit 127\n");
   Click("programStart");
   ASSERT_TRUE(Idle());
-  EXPECT_THAT(Said("error"), HasSubstr("'user@box' has no '"));
-  // It fails while the program runs: data that had arrived are kept.
+  EXPECT_THAT(PageText("error"), HasSubstr("'user@box' has no '"));
+  // The connection fails while the program runs: data that had arrived are kept.
   Ssh("exec 3<&0\nsh -c \"$3\" <&3 3<&- &\n"
       "while [ ! -e \"${0%/*}/go\" ]; do sleep 0.05; done\nkill -9 $!\nexit 255\n");
   Run("about(clock='wall')\nchunk(2)\nwait('never')\n");
-  ASSERT_TRUE(WaitFor([this] { return Blocks() == 2; })) << Said("error");
+  ASSERT_TRUE(WaitFor([this] { return Blocks() == 2; })) << PageText("error");
   Touch("go");
   ASSERT_TRUE(Idle());
-  EXPECT_THAT(Said("error"),
+  EXPECT_THAT(PageText("error"),
               HasSubstr("The connection to 'user@box' ended before the program did"));
-  EXPECT_THAT(Said("next"), HasSubstr("The events that arrived until then are shown"));
+  EXPECT_THAT(PageText("next"), HasSubstr("The events that arrived until then are shown"));
   EXPECT_EQ(Blocks(), 2u);
-  EXPECT_TRUE(Gone());
+  EXPECT_TRUE(ProgramEnded());
   Type("programHost", QStringLiteral("-oProxyCommand=x"));
   EXPECT_FALSE(Page("can_start").toBool());
-  EXPECT_THAT(Said("status"), HasSubstr("not a host"));
+  EXPECT_THAT(PageText("status"), HasSubstr("not a host"));
 }
 
 }  // namespace

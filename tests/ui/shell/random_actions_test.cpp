@@ -185,7 +185,7 @@ class RandomActions : public testing::ShellWindow {
     }
     for (const auto& [id, entries] : seen_) {
       if (closed_.contains(id)) continue;
-      ASSERT_TRUE(now.contains(id)) << "document " << id << " is gone, after " << after;
+      ASSERT_TRUE(now.contains(id)) << "document " << id << " is missing, after " << after;
       ASSERT_GE(now[id], std::min(entries, History::kMost)) << "of " << id << ", after " << after;
     }
     seen_.clear();
@@ -266,8 +266,8 @@ class RandomActions : public testing::ShellWindow {
 };
 
 TEST_F(RandomActions, LoseNothingAndShowOneFigure) {
-  const int asked = qEnvironmentVariableIntValue("VRAMSCOPE_RANDOM_ACTIONS");
-  const int actions = asked > 0 ? asked : 60;
+  const int count = qEnvironmentVariableIntValue("VRAMSCOPE_RANDOM_ACTIONS");
+  const int actions = count > 0 ? count : 60;
   RunDefault();
   Run(actions);
   std::printf("%d actions, seed %u: %zu documents at the end\n", actions, seed_,
@@ -277,8 +277,8 @@ TEST_F(RandomActions, LoseNothingAndShowOneFigure) {
 // The same number of actions again leaves no more memory in use than the first time. The cache of
 // plans is excluded, because it grows on purpose until it is full.
 TEST_F(RandomActions, GiveTheirMemoryBack) {
-  const int asked = qEnvironmentVariableIntValue("VRAMSCOPE_RANDOM_ACTIONS");
-  const int actions = asked > 0 ? asked : 60;
+  const int count = qEnvironmentVariableIntValue("VRAMSCOPE_RANDOM_ACTIONS");
+  const int actions = count > 0 ? count : 60;
   window_.reset();
   window_ = std::make_unique<MainWindow>(
       MainWindowOptions{.worker_program = QStringLiteral(VRAMSCOPE_FAKE_WORKER),

@@ -93,7 +93,7 @@ TEST_F(RecordedFileTest, SelectionHasItsRuleAndStack) {
   EXPECT_EQ(QApplication::clipboard()->text(), selection["stack"].toString());
 }
 
-// Opens step by step, under control of the test.
+// An open function that waits for the test before each step.
 struct HeldOpen {
   QSemaphore first, last;
   std::shared_ptr<const trace::Trace> part, whole;
@@ -150,12 +150,12 @@ std::shared_ptr<const trace::Trace> OfTwoDevices(const testing::RecordedOptions&
 // the second is never shown, but the third is.
 TEST_F(RecordedFileTest, APictureThatIsSupersededHoldsNoneBack) {
   // With this many events or more, the work is done in the background.
-  constexpr uint32_t kAddedUpBeside = 20'000;
+  constexpr uint32_t kBackgroundEvents = 20'000;
   const auto first = OfTwoDevices({.steps = 1, .out_of_memory = false}),
              second = OfTwoDevices({.steps = 8, .layers = 500, .out_of_memory = false}),
              third = OfTwoDevices({.steps = 2, .out_of_memory = false});
-  ASSERT_LT(first->events.size(), kAddedUpBeside);
-  ASSERT_GT(second->events.size(), kAddedUpBeside);
+  ASSERT_LT(first->events.size(), kBackgroundEvents);
+  ASSERT_GT(second->events.size(), kBackgroundEvents);
   QSemaphore go_on, given, end;
   Open([&](const std::string&, const importers::OpenOptions& options) -> absl::StatusOr<TracePtr> {
     options.preview(first);
@@ -350,7 +350,7 @@ TEST_F(RecordedFileTest, ExplainPagesWaitUntilTheyAreLookedAt) {
     ASSERT_TRUE(Idle());
     EXPECT_EQ(State()["tables"].toObject()["current"].toString(), info.title);
     EXPECT_FALSE(Page(info.id)["head"].toString().isEmpty()) << info.id;
-    // Pictures for visual checks.
+    // Images for visual checks.
     if (const QString folder = qEnvironmentVariable("VRAMSCOPE_PICTURES"); !folder.isEmpty()) {
       QTest::qWait(50);
       window_->grab().save(QStringLiteral("%1/page-%2.png").arg(folder, QLatin1String(info.id)));

@@ -33,8 +33,8 @@ constexpr int kSampled = 6, kMostKills = 1000;
 constexpr int kLatestMs = 400;  // after an action was completed, while the next one runs
 
 int Kills() {
-  const char* asked = std::getenv("VRAMSCOPE_KILLS");
-  return asked == nullptr ? kSampled : std::clamp(std::atoi(asked), 1, kMostKills);
+  const char* value = std::getenv("VRAMSCOPE_KILLS");
+  return value == nullptr ? kSampled : std::clamp(std::atoi(value), 1, kMostKills);
 }
 
 class SessionKills : public testing::ProgramWindow {
@@ -53,11 +53,11 @@ class SessionKills : public testing::ProgramWindow {
 };
 
 // Compares a document after the restart with what was printed about it before the kill.
-void ExpectBack(const QJsonObject& said, const Document& document, const QString& what) {
+void ExpectRestored(const QJsonObject& printed, const Document& document, const QString& what) {
   const std::string of = what.toStdString();
-  EXPECT_EQ(static_cast<int>(document.source.kind), said["kind"].toInt()) << of;
-  EXPECT_EQ(document.source.file, said["file"].toString().toStdString()) << of;
-  const QJsonArray changes = said["changes"].toArray();
+  EXPECT_EQ(static_cast<int>(document.source.kind), printed["kind"].toInt()) << of;
+  EXPECT_EQ(document.source.file, printed["file"].toString().toStdString()) << of;
+  const QJsonArray changes = printed["changes"].toArray();
   ASSERT_GE(static_cast<qsizetype>(document.history.entries().size()), changes.size()) << of;
   for (qsizetype i = 0; i < changes.size(); ++i) {
     const HistoryEntry& entry = document.history.entries()[static_cast<size_t>(i)];
@@ -93,7 +93,7 @@ TEST_F(SessionKills, AtAnyMomentAllThatHadArrivedIsBack) {
     // The first process to end; the window ends in any case.
     enum Victim { kWindow, kWorker, kProgram };
     const auto victim = static_cast<Victim>(kill % 3);
-    // A window does not ask about a single plan that was made once.
+    // After a single plan without changes, the next window does not offer to restore anything.
     std::uniform_int_distribution<int> any_command(2, static_cast<int>(commands.size()));
     const int first = victim == kProgram ? 10 : any_command(random);
     const int wait_ms = std::uniform_int_distribution<int>(0, kLatestMs)(random);
@@ -117,14 +117,14 @@ TEST_F(SessionKills, AtAnyMomentAllThatHadArrivedIsBack) {
     driver.setProcessChannelMode(QProcess::ForwardedErrorChannel);
     driver.start(QCoreApplication::applicationFilePath(),
                  QStringList{QStringLiteral("--drive"), path("settings.ini")} + commands);
-    QJsonObject said;
+    QJsonObject printed;
     const auto next = [&] {
       QElapsedTimer since;
       since.start();
       while (!driver.canReadLine() && since.elapsed() < testing::kWaitMs)
         if (!driver.waitForReadyRead(100) && driver.state() == QProcess::NotRunning) return false;
-      said = QJsonDocument::fromJson(driver.readLine().mid(5)).object();
-      return !said.isEmpty();
+      printed = QJsonDocument::fromJson(driver.readLine().mid(5)).object();
+      return !printed.isEmpty();
     };
     for (int done = 1; done <= then; ++done) {
       ASSERT_TRUE(next()) << done;
@@ -133,18 +133,19 @@ TEST_F(SessionKills, AtAnyMomentAllThatHadArrivedIsBack) {
       // For a program, the launcher or the script itself.
       QFile script_pid(path("pid"));
       const bool script_itself = kill % 2 == 0 && script_pid.open(QIODevice::ReadOnly);
-      const auto pid = static_cast<pid_t>(victim == kWorker ? said[QLatin1String("worker")].toInt()
-                                          : script_itself   ? script_pid.readAll().toInt()
-                                                          : said[QLatin1String("program")].toInt());
+      const auto pid =
+          static_cast<pid_t>(victim == kWorker ? printed[QLatin1String("worker")].toInt()
+                             : script_itself   ? script_pid.readAll().toInt()
+                                               : printed[QLatin1String("program")].toInt());
       if (pid > 0 && ::kill(pid, SIGKILL) == 0) ++(victim == kWorker ? workers : programs);
     }
     if (victim == kWindow) QThread::msleep(static_cast<unsigned long>(wait_ms));
     ::kill(static_cast<pid_t>(driver.processId()), SIGKILL);
     ASSERT_TRUE(driver.waitForFinished());
-    // The part of the next action that was printed before the kill has arrived, too.
+    // If the next action was also completed before the kill, its result must be restored.
     while (driver.canReadLine()) {
       const QJsonObject last = QJsonDocument::fromJson(driver.readLine().mid(5)).object();
-      if (!last.isEmpty()) said = last;
+      if (!last.isEmpty()) printed = last;
     }
 
     window_ = std::make_unique<MainWindow>(
@@ -154,7 +155,7 @@ TEST_F(SessionKills, AtAnyMomentAllThatHadArrivedIsBack) {
                           .savings = false});
     window_->resize(1400, 900);
     window_->show();
-    const QJsonArray before = said["documents"].toArray();
+    const QJsonArray before = printed["documents"].toArray();
     ASSERT_FALSE(before.isEmpty());
     EXPECT_EQ(Banner("kind"), "restore");
     window_->restoreDocuments();
@@ -164,7 +165,7 @@ TEST_F(SessionKills, AtAnyMomentAllThatHadArrivedIsBack) {
     for (qsizetype i = 0; i < before.size(); ++i) {
       const QJsonObject of = before[i].toObject();
       const Document& document = documents.at(static_cast<size_t>(i));
-      ExpectBack(of, document, QStringLiteral("document %1: ").arg(i));
+      ExpectRestored(of, document, QStringLiteral("document %1: ").arg(i));
       // It can be shown: read again, planned again, or with the data of a program.
       window_->showDocument(document.id());
       ASSERT_TRUE(Idle());
@@ -188,7 +189,7 @@ TEST_F(SessionKills, AtAnyMomentAllThatHadArrivedIsBack) {
       QStringList texts;
       for (const Note& note : window_->noteStore()->notes())
         texts << QString::fromStdString(note.text);
-      for (const QJsonValue& text : said["notes"].toObject()[of["file"].toString()].toArray()) {
+      for (const QJsonValue& text : printed["notes"].toObject()[of["file"].toString()].toArray()) {
         EXPECT_TRUE(texts.contains(text.toString())) << text.toString().toStdString();
         ++notes;
       }

@@ -68,7 +68,7 @@ int DriveWindow(const QStringList& arguments) {
   const auto wait = [](const std::function<bool()>& what) {
     return QTest::qWaitFor(what, testing::kWaitMs);
   };
-  const bool says_state = qEnvironmentVariableIsSet("VRAMSCOPE_DRIVE_STATE");
+  const bool print_state = qEnvironmentVariableIsSet("VRAMSCOPE_DRIVE_STATE");
   QMap<QString, QStringList> notes;  // by their file
   for (const QString& command : arguments.mid(1)) {
     const QString value = command.section(QLatin1Char('='), 1);
@@ -93,7 +93,7 @@ int DriveWindow(const QStringList& arguments) {
       QTest::keyClick(window.notesPage()->edit(), Qt::Key_Return);
       if (!wait([&] { return !window.noteStore()->busy(); })) return 1;
       notes[QString::fromStdString(window.documents().active().source.file)] << value;
-      // And the number of them that the history shows.
+      // The history, which shows the number of notes, must be stored, too.
       if (!wait([&] { return window.settled() && window.sessionStored(); })) return 1;
     } else if (command.startsWith(QLatin1String("run="))) {
       window.openProgram(value);
@@ -101,7 +101,7 @@ int DriveWindow(const QStringList& arguments) {
       if (!wait([&] { return window.partial() && window.digest()->watched(); })) return 1;
     }
     if (!wait([&] { return window.sessionStored(); })) return 1;
-    std::printf("done%s\n", says_state ? (' ' + StateOf(window, notes)).constData() : "");
+    std::printf("done%s\n", print_state ? (' ' + StateOf(window, notes)).constData() : "");
     std::fflush(stdout);
   }
   wait([] { return false; });
@@ -199,19 +199,19 @@ TEST_F(SessionRestore, AProgramGivesBackWhatItHadTold) {
   Open();
   ASSERT_EQ(Banner("kind"), "restore");
   EXPECT_THAT(Banner("text"), HasSubstr("train.py"));
-  EXPECT_TRUE(Kept().isEmpty());
+  EXPECT_TRUE(StoredFiles().isEmpty());
   // Neither does a program that is started first.
   ASSERT_TRUE(program::ScratchFolder::Make().ok());
   window_->findChild<QToolButton*>(QStringLiteral("banner-action"))->click();
   ASSERT_TRUE(Idle());
   EXPECT_GE(Blocks(), 2u);
   EXPECT_EQ(window_->documents().active().Title(), "train.py");
-  ASSERT_EQ(Kept().size(), 1);
-  EXPECT_EQ(window_->documents().active().FileOfResult(), Kept().front().toStdString());
-  // It outlived its window; the next window removes its remains.
+  ASSERT_EQ(StoredFiles().size(), 1);
+  EXPECT_EQ(window_->documents().active().FileOfResult(), StoredFiles().front().toStdString());
+  // The program outlived its window; the next launcher removes its folder.
   Touch("more");
   Touch("go");
-  EXPECT_TRUE(Gone());
+  EXPECT_TRUE(ProgramEnded());
   window_.reset();
   EXPECT_TRUE(WaitFor([this] {
     EXPECT_TRUE(program::ScratchFolder::Make().ok());
@@ -237,7 +237,8 @@ TEST_F(SessionRestore, WhatIsNotRestoredIsNotLost) {
     if (const std::string& file = window_->documents().at(i).source.file; !file.empty())
       files.push_back(file);
   EXPECT_THAT(files, ::testing::ElementsAre(a.toStdString(), b.toStdString()));
-  // Restored, they are the new window's; closed as usual, nothing is asked at the next start.
+  // The new window owns the restored documents. After it has closed normally, the next one asks
+  // nothing.
   window_.reset();
   Open();
   EXPECT_EQ(Banner("kind"), "");
@@ -288,7 +289,7 @@ TEST(SessionFileTest, EachWindowHasOneAndTheLastTextStays) {
   SessionFile first(folder.path()), second(folder.path());
   EXPECT_EQ(first.left(), "49");
   EXPECT_EQ(second.left(), "second");
-  // If nothing can be written, nothing is, and nothing fails.
+  // If the folder cannot be written, all calls do nothing.
   SessionFile nowhere(QStringLiteral("/proc/none"));
   nowhere.save([] { return QByteArray("x"); });
   nowhere.flush();

@@ -54,8 +54,8 @@ class SettingsWindow : public testing::ShellWindow {
     return page->findChild<W*>(QString::fromLatin1(name));
   }
   // As a user does: chooses the command, presses the key, clicks the button.
-  void Give(KeysPage* page, const char* id, Qt::Key key, Qt::KeyboardModifiers modifiers,
-            const char* button = "keySet") {
+  void AssignKey(KeysPage* page, const char* id, Qt::Key key, Qt::KeyboardModifiers modifiers,
+                 const char* button = "keySet") {
     page->choose(QString::fromLatin1(id));
     auto* edit = In<KeyEdit>(page, "keyEdit");
     edit->setFocus();
@@ -63,17 +63,17 @@ class SettingsWindow : public testing::ShellWindow {
     ASSERT_TRUE(In<QPushButton>(page, button)->isEnabled());
     QTest::mouseClick(In<QPushButton>(page, button), Qt::LeftButton);
   }
-  QString Said(KeysPage* page) { return In<QLabel>(page, "keysSaid")->text(); }
+  QString MessageOf(KeysPage* page) { return In<QLabel>(page, "keysSaid")->text(); }
 };
 
 TEST_F(SettingsWindow, ACommandGetsAnotherKeyAtOnceAndAtTheNextStart) {
   KeysPage* page = OpenKeys();
-  Give(page, "go.peak", Qt::Key_J, Qt::ControlModifier);
+  AssignKey(page, "go.peak", Qt::Key_J, Qt::ControlModifier);
   EXPECT_EQ(Action("go.peak")->shortcuts(), QList<QKeySequence>{Key("Ctrl+J")});
-  Give(page, "go.peak", Qt::Key_F11, Qt::NoModifier, "keyAdd");
+  AssignKey(page, "go.peak", Qt::Key_F11, Qt::NoModifier, "keyAdd");
   EXPECT_EQ(Action("go.peak")->shortcuts(), (QList<QKeySequence>{Key("Ctrl+J"), Key("F11")}));
   EXPECT_THAT(ReadKeys().toStdString(), HasSubstr("\"go.peak\""));
-  EXPECT_EQ(ReadKeys().count("\": ["), 1) << "only what differs";
+  EXPECT_EQ(ReadKeys().count("\": ["), 1) << "only keys that differ from the defaults";
   // The new key works in the window, the old one does not.
   RunDefault();
   window_->timelineWidget()->zoomIn();
@@ -85,7 +85,7 @@ TEST_F(SettingsWindow, ACommandGetsAnotherKeyAtOnceAndAtTheNextStart) {
   QTest::keyClick(window_->timelineWidget(), Qt::Key_J, Qt::ControlModifier);
   QTest::keyClick(window_->timelineWidget(), Qt::Key_P, Qt::ControlModifier);
   EXPECT_EQ(peaks, 1);
-  // So does the list of shortcuts.
+  // The list of shortcuts shows the new keys.
   Action("help.shortcuts")->trigger();
   QStringList texts;
   for (const QLabel* label : window_->findChild<ShortcutSheet*>()->findChildren<QLabel*>())
@@ -106,7 +106,7 @@ TEST_F(SettingsWindow, AKeyThatAnotherCommandHasIsTakenFromIt) {
   auto* edit = In<KeyEdit>(page, "keyEdit");
   edit->setFocus();
   QTest::keyClick(edit, Qt::Key_F, Qt::ControlModifier);
-  EXPECT_THAT(Said(page).toStdString(), HasSubstr("Ctrl+F is a key of “Find …”"));
+  EXPECT_THAT(MessageOf(page).toStdString(), HasSubstr("Ctrl+F is a key of “Find …”"));
   EXPECT_EQ(In<QPushButton>(page, "keySet")->text(), QStringLiteral("Reassign"));
   QTest::mouseClick(In<QPushButton>(page, "keySet"), Qt::LeftButton);
   EXPECT_EQ(Action("go.peak")->shortcuts(), QList<QKeySequence>{Key("Ctrl+F")});
@@ -115,7 +115,7 @@ TEST_F(SettingsWindow, AKeyThatAnotherCommandHasIsTakenFromIt) {
   page->choose(QStringLiteral("go.largest"));
   edit->setFocus();
   QTest::keyClick(edit, Qt::Key_W);
-  EXPECT_THAT(Said(page).toStdString(), HasSubstr("a key of the timeline"));
+  EXPECT_THAT(MessageOf(page).toStdString(), HasSubstr("a key of the timeline"));
   // No key at all.
   page->choose(QStringLiteral("go.largest"));
   QTest::mouseClick(In<QPushButton>(page, "keyRemove"), Qt::LeftButton);
@@ -139,7 +139,7 @@ TEST_F(SettingsWindow, AFileByHandIsReadAndAFaultyOneIsLeftAlone) {
   Open(false);
   EXPECT_EQ(Action("edit.find")->shortcuts(), QList<QKeySequence>{Key("F2")});
   EXPECT_EQ(Action("go.peak")->shortcuts(), QList<QKeySequence>{Key("Ctrl+O")});
-  EXPECT_TRUE(Action("file.open")->shortcuts().isEmpty()) << "the user's wins";
+  EXPECT_TRUE(Action("file.open")->shortcuts().isEmpty()) << "the user's key takes precedence";
   ASSERT_TRUE(window_->keyBindings()->set(QStringLiteral("edit.find"), {Key("F4")}).ok());
   EXPECT_THAT(ReadKeys().toStdString(), HasSubstr("of.another.version"));
   const QByteArray faulty[] = {"{",
@@ -162,7 +162,7 @@ TEST_F(SettingsWindow, AFileByHandIsReadAndAFaultyOneIsLeftAlone) {
     EXPECT_FALSE(window_->keyBindings()->set(QStringLiteral("go.peak"), {Key("F2")}).ok());
     EXPECT_EQ(ReadKeys(), json) << "it is not changed";
     KeysPage* page = OpenKeys();
-    EXPECT_THAT(Said(page).toStdString(), HasSubstr("keys.json"));
+    EXPECT_THAT(MessageOf(page).toStdString(), HasSubstr("keys.json"));
     EXPECT_FALSE(In<QPushButton>(page, "keyRemove")->isEnabled());
   }
 }
@@ -201,7 +201,7 @@ TEST_F(SettingsWindow, ScaleAndMotionAreStored) {
   EXPECT_EQ(State()["theme"].toString(), QStringLiteral("light"));
   window_->setThemeChoice(ThemeChoice::kDark);
   Open(false);
-  EXPECT_FALSE(Action("view.animations")->isChecked()) << "from here on";
+  EXPECT_FALSE(Action("view.animations")->isChecked()) << "the setting was stored";
   // A stored value that is not a valid scale is ignored.
   QSettings odd(folder_.filePath(QStringLiteral("odd.ini")), QSettings::IniFormat);
   for (const QVariant& value : {QVariant(7), QVariant(-100), QVariant(QStringLiteral("huge"))}) {
@@ -225,7 +225,7 @@ class TourWindow : public testing::ShellWindow {
     ASSERT_TRUE(QTest::qWaitForWindowExposed(window_.get()));
     QApplication::setActiveWindow(window_.get());
   }
-  // Inside the window, and next to the part that the step describes, which is visible.
+  // The tour lies inside the window, and the border around the described part is visible.
   void ExpectInside() {
     QTest::qWait(20);
     EXPECT_TRUE(window_->rect().contains(window_->tour()->geometry()))

@@ -1,4 +1,4 @@
-// The window without LibTorch: shipped runs, what can be switched, the download.
+// The window without LibTorch: shipped runs, the available toggles, the download.
 #include <gmock/gmock.h>
 
 #include <QComboBox>
@@ -96,7 +96,7 @@ TEST_F(SetupWindow, ASwitchShowsItsShippedRunOverTheOneBeforeAndUndoTakesItBack)
   EXPECT_EQ(Peak(), before + saving);
   EXPECT_TRUE(State()["ghost"].toBool());
   EXPECT_EQ(State()["undo"].toString(), QStringLiteral("LoRA on"));
-  // From there to another neighbour, and back.
+  // From there to another shipped run, and back.
   ASSERT_TRUE(Technique("checkpoint-layer")["enabled"].toBool());
   Click("checkpoint-layer");
   Settle();
@@ -233,12 +233,12 @@ TEST_F(SetupWindow, CancelKeepsWhatCameAndSaysSo) {
 TEST_F(SetupWindow, ClosingTheWindowWhileItDownloadsIsSafe) {
   Start();
   ClickButton();
-  ASSERT_TRUE(WaitFor([this] { return !index_.server.asked.isEmpty(); }));
+  ASSERT_TRUE(WaitFor([this] { return !index_.server.requested.isEmpty(); }));
   window_.reset();
   // Nothing continues in the background: no more requests, and nothing was installed.
-  const auto asked = index_.server.asked.size();
+  const auto requested = index_.server.requested.size();
   QTest::qWait(300);
-  EXPECT_EQ(index_.server.asked.size(), asked);
+  EXPECT_EQ(index_.server.requested.size(), requested);
   EXPECT_FALSE(QFileInfo::exists(folder_.filePath(
       QStringLiteral("data/vramscope/torch-%1/torch").arg(QLatin1String("2.11.0")))));
 }

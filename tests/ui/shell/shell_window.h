@@ -1,4 +1,4 @@
-// The real window with a worker that makes up its runs, for tests of how a run is shown.
+// The real window with fake_worker.cpp, whose runs are made up, for tests of how a run is shown.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -131,7 +131,7 @@ TEST_F(StudiesWindow, TheWaterfallHasABarATechniqueInAnyOrder) {
   ASSERT_EQ(order.size(), 2);
   EXPECT_EQ(order[0].toString(), second);
   EXPECT_EQ(order[1].toString(), first);
-  // It is still selected: the next key press moves it further.
+  // The bar is still selected: the next key press moves it further.
   EXPECT_EQ(title(1), moved);
   EXPECT_EQ(view->currentIndex().row(), 1);
   for (QShortcut* key : window_->waterfallPage()->findChildren<QShortcut*>())

@@ -34,14 +34,14 @@ constexpr int kWaitMs = 60'000;
 
 class TechniquesWindow : public ::testing::Test {
  protected:
-  using Card = absl::StatusOr<std::vector<std::string>>;
+  using GpuLibraryFolders = absl::StatusOr<std::vector<std::string>>;
 
   void SetUp() override {
     window_ = std::make_unique<MainWindow>(
         MainWindowOptions{.worker_program = QStringLiteral(VRAMSCOPE_FAKE_WORKER),
                           .settings_file = folder_.filePath(QStringLiteral("settings.ini")),
                           .savings = false,
-                          .gpu_libraries = [this] { return card_; }});
+                          .gpu_libraries = [this] { return gpu_libraries_; }});
     window_->resize(1680, 1050);
     window_->show();
     ASSERT_TRUE(QTest::qWaitForWindowExposed(window_.get()));
@@ -69,14 +69,14 @@ class TechniquesWindow : public ::testing::Test {
   }
 
   QTemporaryDir folder_;
-  Card card_ = std::vector<std::string>{"/opt/cuda one", "/opt/cuda two"};
+  GpuLibraryFolders gpu_libraries_ = std::vector<std::string>{"/opt/cuda one", "/opt/cuda two"};
   std::unique_ptr<MainWindow> window_;
 };
 
 // Each group is found by its name, and its contents differ from those of the others.
 TEST_F(TechniquesWindow, EachGroupIsShownWithItsRows) {
   std::set<QString> groups;
-  std::set<QByteArray> pictures;
+  std::set<QByteArray> images;
   for (const run::ToggleRow& row : run::Toggles())
     groups.insert(QString::fromStdString(row.technique->group));
   EXPECT_GE(groups.size(), 12u);
@@ -95,12 +95,12 @@ TEST_F(TechniquesWindow, EachGroupIsShownWithItsRows) {
     EXPECT_GT(shown, 0u) << group.toStdString();
     QApplication::processEvents();
     EXPECT_EQ(panel->visibleRegion().boundingRect().width(), panel->width())
-        << group.toStdString() << " is wider than its place";
-    const QImage picture = panel->grab().toImage();
-    ASSERT_FALSE(picture.isNull());
-    EXPECT_TRUE(pictures
-                    .insert(QByteArray(reinterpret_cast<const char*>(picture.constBits()),
-                                       picture.sizeInBytes()))
+        << group.toStdString() << " is wider than the panel's viewport";
+    const QImage image = panel->grab().toImage();
+    ASSERT_FALSE(image.isNull());
+    EXPECT_TRUE(images
+                    .insert(QByteArray(reinterpret_cast<const char*>(image.constBits()),
+                                       image.sizeInBytes()))
                     .second)
         << group.toStdString();
   }
@@ -122,13 +122,14 @@ TEST_F(TechniquesWindow, ASearchFindsWhatATechniqueSaysOfItself) {
   EXPECT_FALSE(found("strategy=zero2").contains(QLatin1String("zero1")));
   EXPECT_TRUE(found("8-bit").contains(QLatin1String("activation-int8")));
   EXPECT_TRUE(found("micro-batches zebra").isEmpty());
-  bool said = false;
+  bool hint_shown = false;
   for (const QLabel* label : window_->techniquePanel()->findChildren<QLabel*>())
-    said = said || (label->isVisible() && label->text().contains(QLatin1String("batch, sequence")));
-  EXPECT_TRUE(said);
+    hint_shown = hint_shown ||
+                 (label->isVisible() && label->text().contains(QLatin1String("batch, sequence")));
+  EXPECT_TRUE(hint_shown);
 }
 
-// A cursor that moves changes figures, but not the number of lines.
+// Running again does not replace the rows of the breakdown.
 TEST_F(TechniquesWindow, LinesOfTheBreakdownStay) {
   const auto names = [&] {
     QSet<QWidget*> out;
@@ -143,7 +144,7 @@ TEST_F(TechniquesWindow, LinesOfTheBreakdownStay) {
   EXPECT_EQ(names(), before);
 }
 
-// A disabled row says why, and which setting would have to change.
+// A disabled row states why, and which setting would have to change.
 TEST_F(TechniquesWindow, WhatCannotBeSwitchedOnSaysWhy) {
   for (const QJsonObject& row : Rows())
     if (!row["enabled"].toBool()) {
@@ -171,7 +172,7 @@ TEST_F(TechniquesWindow, RowsThatAreOnShowTheirSettings) {
     QApplication::processEvents();
     const TechniquePanel* panel = window_->techniquePanel();
     EXPECT_EQ(panel->visibleRegion().boundingRect().width(), panel->width())
-        << id.toStdString() << " makes the panel wider than its place";
+        << id.toStdString() << " makes the panel wider than its viewport";
     for (const QJsonObject& row : Rows()) {
       if (row["id"].toString() != id) continue;
       const QJsonObject settings = row["settings"].toObject();
@@ -200,7 +201,7 @@ TEST_F(TechniquesWindow, EveryKeyOfARunHasAControl) {
       "custom_device.bandwidth",  //
       "custom_device.flops",      //
       "seed",                     // only changes random lengths: set it on the command line
-      "backend",                  // "Run on the card" is an action
+      "backend",                  // running on the GPU is an action
   };
   // Set only by a row, for example by a choice.
   const auto by_rows = [](const run::KeyInfo& key) {
@@ -239,7 +240,8 @@ TEST_F(TechniquesWindow, EveryKeyOfARunHasAControl) {
   }
 }
 
-// Next to the batch: one length, or a list of lengths, which belongs to the Data group.
+// The field next to the batch accepts one length, or a list of lengths (a setting of the Data
+// group).
 TEST_F(TechniquesWindow, SeqTakesAStreamOfLengths) {
   auto* box = window_->findChild<QComboBox*>(QStringLiteral("seq"));
   ASSERT_NE(box, nullptr);
@@ -337,7 +339,7 @@ TEST_F(TechniquesWindow, RunsOnTheCardThatIsThereBesideThePlan) {
 }
 
 TEST_F(TechniquesWindow, WithoutACardItSaysWhyNot) {
-  card_ = absl::FailedPreconditionError("this computer has no GPU");
+  gpu_libraries_ = absl::FailedPreconditionError("this computer has no GPU");
   const auto plan = window_->digest();
   window_->runOnGpu();
   ASSERT_TRUE(WaitFor([this] { return !window_->busy(); }));

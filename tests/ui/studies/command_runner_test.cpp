@@ -14,7 +14,7 @@ namespace {
 
 class CommandRunnerTest : public ::testing::Test {
  protected:
-  // A program that replaces vramscope.
+  // Writes a script that runs in place of vramscope.
   QString Program(const QByteArray& script) {
     QFile file(folder_.filePath(QStringLiteral("program.sh")));
     EXPECT_TRUE(file.open(QIODevice::WriteOnly));
@@ -55,7 +55,7 @@ TEST_F(CommandRunnerTest, ANewCommandEndsTheRunningOneWithoutASignal) {
   runner.run({QStringLiteral("info")});
   EXPECT_TRUE(errors.isEmpty());
   ASSERT_TRUE(QTest::qWaitFor([&] { return !runner.busy(); }));
-  EXPECT_EQ(errors, QStringList{QString()}) << "the end of the second one alone";
+  EXPECT_EQ(errors, QStringList{QString()}) << "only the second command emits ended()";
 }
 
 TEST_F(CommandRunnerTest, CancelDoesNotWaitForTheCommand) {

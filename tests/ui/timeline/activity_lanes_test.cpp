@@ -1,4 +1,4 @@
-// Kernels, copies, calls, gaps, page-locked memory and several devices on the canvas.
+// Kernels, memcpys, API calls, idle gaps, pinned memory and several devices on the canvas.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -105,7 +105,7 @@ TEST_F(ActivityLanesTest, EveryStreamAndThreadHasALane) {
       continue;
     counted += p.lane->Count(model_.state());
   }
-  EXPECT_EQ(counted, trace_->activities.size()) << "each is in one lane";
+  EXPECT_EQ(counted, trace_->activities.size()) << "each activity is in one lane";
   Texts();
   EXPECT_GT(counts_.activities, 10u);
 }
@@ -126,7 +126,7 @@ TEST_F(ActivityLanesTest, WhatIsInMemoryAtTheEndStaysWhileTheCardGoesOn) {
   ASSERT_TRUE(found.has_value());
   EXPECT_EQ(found->value, alive);
   EXPECT_TRUE(data_->address_axis().AddressAt(offset, late).has_value());
-  // Memory freed before is not.
+  // Blocks that were freed are not found there.
   for (uint32_t row = 0; row < a.size(); ++row) {
     if (a.free_event[row] == trace::kNoEvent) continue;
     const auto there = data_->block_index().At(late, data_->address_axis().OffsetOf({row}));
@@ -196,7 +196,7 @@ TEST_F(ActivityLanesTest, AKernelLeadsToItsCallItsOpAndWhatThatMade) {
   EXPECT_THAT(Value(facts, "its op made"), HasSubstr("2 allocations"));
   DrawList overlay;
   model_.BuildOverlay(measure_, &overlay);
-  EXPECT_GE(overlay.polylines().size(), 1u) << "the way from the call";
+  EXPECT_GE(overlay.polylines().size(), 1u) << "the line from the call";
   EXPECT_GE(overlay.boxes().size(), 2u * 5) << "kernel, call, op and two blocks";
 
   const Link made = LinkOf(facts.facts, Link::To::kAllocation);
@@ -205,7 +205,7 @@ TEST_F(ActivityLanesTest, AKernelLeadsToItsCallItsOpAndWhatThatMade) {
   EXPECT_EQ(model_.state().selection.value, made.row);
   EXPECT_EQ(model_.state().selected_activity, query::kNoRow);
   EXPECT_EQ(trace_->String(trace_->allocations.op[made.row]), "aten::mm");
-  // And back.
+  // And back from the block to the kernel.
   const std::vector<LinkedFact> kernels = KernelsOf(*data_, {made.row});
   EXPECT_TRUE(std::any_of(kernels.begin(), kernels.end(), [&](const LinkedFact& f) {
     return f.link.to == Link::To::kActivity && f.link.row == kernel;
@@ -239,7 +239,7 @@ TEST_F(ActivityLanesTest, AModuleSaysWhatItMadeAndLaunched) {
   const Link launched = LinkOf(facts.facts, Link::To::kActivity);
   ASSERT_EQ(launched.to, Link::To::kActivity);
   EXPECT_EQ(data_->activities()->SliceOf(launched.row, trace::SliceKind::kModule), module);
-  // A step shows the same, and its name.
+  // A step shows these facts, too, and its peak.
   for (uint32_t i = 0; i < s.size(); ++i)
     if (s.kind[i] == trace::SliceKind::kStep) {
       EXPECT_EQ(FactsOfSlice(*data_, i).subtitle, "step");
@@ -250,29 +250,29 @@ TEST_F(ActivityLanesTest, AModuleSaysWhatItMadeAndLaunched) {
 
 // If the operands of kernels are known, links lead from the kernel to the block and back.
 TEST_F(ActivityLanesTest, AKernelLeadsToItsBlocksAndABlockToItsKernels) {
-  auto given = std::make_shared<trace::Trace>(*trace_);
-  const trace::ActivityTable& a = given->activities;
+  auto with_operands = std::make_shared<trace::Trace>(*trace_);
+  const trace::ActivityTable& a = with_operands->activities;
   std::vector<uint32_t> kernels;
   for (uint32_t row = 0; row < a.size() && kernels.size() < 3; ++row)
     if (a.kind[row] == ActivityKind::kKernel) kernels.push_back(row);
   ASSERT_EQ(kernels.size(), 3u);
   const uint32_t block = 4, other = 7;
-  const auto give = [&](uint32_t kernel, uint32_t id, bool read, bool written) {
+  const auto add_operand = [&](uint32_t kernel, uint32_t id, bool read, bool written) {
     trace::Activity operand = a.Row(kernel);
     operand.kind = ActivityKind::kOperand;
     operand.end_ns = operand.begin_ns;
     operand.name = {};
-    operand.address = given->allocations.address[id] + 1;
-    operand.bytes = static_cast<uint64_t>(given->allocations.begin_ns[id]);
+    operand.address = with_operands->allocations.address[id] + 1;
+    operand.bytes = static_cast<uint64_t>(with_operands->allocations.begin_ns[id]);
     operand.from = read ? trace::MemorySpace::kDevice : trace::MemorySpace::kUnknown;
     operand.to = written ? trace::MemorySpace::kDevice : trace::MemorySpace::kUnknown;
-    given->operands.Append(operand);
+    with_operands->operands.Append(operand);
   };
-  give(kernels[0], block, false, true);
-  give(kernels[1], block, true, false);
-  give(kernels[1], other, false, false);
-  give(kernels[2], block, true, true);
-  Show(given);
+  add_operand(kernels[0], block, false, true);
+  add_operand(kernels[1], block, true, false);
+  add_operand(kernels[1], other, false, false);
+  add_operand(kernels[2], block, true, true);
+  Show(with_operands);
   const ActivityFacts facts = FactsOfActivity(*data_, kernels[1]);
   EXPECT_THAT(Value(facts, "works on"), HasSubstr("2 blocks"));
   for (const auto& [label, id] : {std::pair("read", block), std::pair("touched", other)}) {
@@ -321,7 +321,7 @@ TEST_F(ActivityLanesTest, GapsSayWhatTheyWaitFor) {
   const auto view = idle.Query(*line, trace_->begin_ns(), trace_->end_ns(), 1'000'000, 1);
   ASSERT_THAT(view.rects, Not(IsEmpty()));
   const query::IdleGap gap = idle.Gap(view.rects[2].row);
-  // When selected it shows the same, with links; Escape deselects it.
+  // A selected gap shows its facts with links; Escape deselects it.
   model_.SelectGap(view.rects[2].row);
   EXPECT_TRUE(model_.TakeChanges().selection);
   const ActivityFacts facts = FactsOfSelection(model_.state());
@@ -354,13 +354,14 @@ TEST_F(ActivityLanesTest, PinnedMemoryIsALaneOfItsOwn) {
   ASSERT_TRUE(At("memory/pinned").visible);
   const Series& pinned = data_->series().front();
   EXPECT_EQ(pinned.highest, uint64_t{8} << 20);
-  EXPECT_EQ(pinned.At(trace_->end_ns() + 1), 0u) << "a free without bytes gives its allocation's";
+  EXPECT_EQ(pinned.At(trace_->end_ns() + 1), 0u)
+      << "a free without a size has that of its allocation";
   const Rect body = At("memory/pinned").body;
   const Hit hit = model_.HitTest(body.x + body.w / 2, body.y + 5);
   EXPECT_EQ(MakeTooltip(model_.state(), hit).title, FormatBytes(uint64_t{8} << 20));
 }
 
-// A GPU's clocks, and a small counter: shown, but in the background.
+// The lanes of a GPU's clock and of 4 bytes of pinned memory are shown, but folded.
 TEST_F(ActivityLanesTest, WhatSaysLittleComesFoldedAndLast) {
   trace::TraceBuilder builder;
   ASSERT_TRUE(builder.AddStrings(0, std::vector<std::string>{"", "SM clock"}).ok());
@@ -383,7 +384,7 @@ TEST_F(ActivityLanesTest, WhatSaysLittleComesFoldedAndLast) {
   EXPECT_FALSE(At("memory/pinned").folded);
   EXPECT_GT(At("memory/pinned").body.h, 10);
   model_.SetLaneSettings(LaneSettings::FromText(model_.lane_settings().ToText()));
-  EXPECT_FALSE(At("memory/pinned").folded) << "kept";
+  EXPECT_FALSE(At("memory/pinned").folded) << "the lane stays unfolded";
   Texts();
 }
 
@@ -454,8 +455,8 @@ std::vector<double> Numbers(const DrawList& list) {
   return numbers;
 }
 
-// After the view has moved, only the part that became visible was queried; the result is the same
-// as if all had been.
+// After the view has moved, only the part that became visible is queried. The result equals that of
+// a query for the whole view.
 TEST_F(ActivityLanesTest, AMovedViewIsDrawnAsOneShownAnew) {
   Show(testing::MakeSyntheticTrace({.layers = 6, .steps = 8, .activities = {.streams = 3}}));
   const double duration = data_->duration_ns();

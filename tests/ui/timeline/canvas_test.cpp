@@ -60,7 +60,7 @@ class CanvasTest : public ::testing::Test {
   DrawList list_;
 };
 
-// It is queried once for a trace and a width: results for another trace are not used.
+// The overview is queried once for a trace and a width; results for another trace are not used.
 TEST_F(CanvasTest, TheOverviewIsThatOfItsTraceAtEveryView) {
   const auto overview = [&](TimelineModel& m) {
     m.BuildData(measure_, &list_);
@@ -90,8 +90,8 @@ TEST_F(CanvasTest, TheStackAddsUpToTheAllocatedBytes) {
   ASSERT_EQ(s.columns, counts.columns);
   auto edges = list_.edges(s);
   const Span& v = state().viewport.view();
-  // One more column than there are pixels, for a view that begins within a column; none is left
-  // here.
+  // The stack has one more column than there are pixels, for a view that begins within a column.
+  // That column is empty here.
   auto c = data_->curve_index().Query(data_->ToTrace(v.begin), data_->ToTrace(v.end),
                                       static_cast<int>(s.columns) - 1);
   c.allocated_max.push_back(0);
@@ -160,7 +160,7 @@ TEST_F(CanvasTest, ThePeakIsMarkedWhereItIs) {
   EXPECT_NEAR(list_.circles()[0].x, state().viewport.ToX(time), 0.01);
   const double peak = static_cast<double>(data_->peak().allocated);
   EXPECT_NEAR(list_.circles()[0].y, state().BytesToY(peak, Body("memory")), 0.01);
-  // Outside the view: no mark. P brings it back.
+  // Outside the view, the peak has no mark. P moves the view to it.
   Span away = time > data_->duration_ns() / 2 ? Span{0, time * 0.3}
                                               : Span{time * 1.5, data_->duration_ns()};
   model_.SetRange(away);
@@ -384,7 +384,7 @@ TEST_F(CanvasTest, TooltipsSayWhatHowMuchWhoseAndWhen) {
   model_.BuildOverlay(measure_, &overlay);
   EXPECT_THAT(Texts(overlay), ::testing::Contains(std::string(tip.title)));
   model_.Move({.x = 3, .y = Body("steps").y + 3}, 0);
-  EXPECT_FALSE(state().tooltip) << "removed with its subject";
+  EXPECT_FALSE(state().tooltip) << "hidden when the mouse leaves the block";
 }
 
 TEST_F(CanvasTest, HoverDoesNotTouchTheDataLayer) {
@@ -407,8 +407,6 @@ TEST_F(CanvasTest, AToggleMorphsKeepsTheAxisAndTheSelection) {
   m.Resize(1024, 800, 1);
   m.SetData(data_, false, 0);
   m.BuildData(measure_, &list_);
-  std::vector<float> before(list_.edges(list_.stacks()[1]).begin(),
-                            list_.edges(list_.stacks()[1]).end());
   trace::AllocationId id = SomeBlock();
   m.Select(id);
   AllocationKey key = timeline::KeyOf(*trace_, id);
@@ -431,7 +429,7 @@ TEST_F(CanvasTest, AToggleMorphsKeepsTheAxisAndTheSelection) {
   m.BuildData(measure_, &list_);
   EXPECT_FALSE(m.Animate(5000));
   EXPECT_FALSE(m.data_dirty()) << "nothing moves any more";
-  // Immediate without animations.
+  // Without animations, the change is immediate.
   m.SetAnimations(false);
   m.SetData(data_, true, 6000);
   EXPECT_FALSE(m.animating());
@@ -462,7 +460,7 @@ TEST_F(CanvasTest, TheLimitIsDrawnWhenItIsNear) {
   model_.SetDeviceLimit(data_->peak().reserved * 10);
   EXPECT_FALSE(Draw().limit_shown) << "a line far above would press the curves flat";
   model_.SetDeviceLimit(data_->peak().reserved / 2);
-  EXPECT_TRUE(Draw().limit_shown) << "crossed";
+  EXPECT_TRUE(Draw().limit_shown) << "the curves exceed the limit";
 }
 
 TEST_F(CanvasTest, AnotherModelStartsAnew) {
@@ -546,7 +544,7 @@ TEST_F(CanvasTest, ATraceDiffersNowhereFromItself) {
     ASSERT_TRUE(counts.baseline_shown);
     ASSERT_EQ(counts.difference_highest, 0) << i;
     ASSERT_EQ(counts.difference_lowest, 0) << i;
-    ASSERT_EQ(counts.difference_end, counts.columns - 1);  // the pixels
+    ASSERT_EQ(counts.difference_end, counts.columns - 1);  // all columns except the additional one
     model_.Move({.x = 200.0 + 15 * i, .y = 300}, 0);
     model_.ZoomBy(1.3, 0);
   }
@@ -566,12 +564,12 @@ TEST_F(CanvasTest, AShorterBaselineEndsAndIsNotCountedAsNothing) {
   Hit hit;
   hit.kind = HitKind::kMemory;
   hit.time = state().data->duration_ns() * 0.9;
-  bool said = false;
+  bool end_shown = false;
   for (const auto& row : MakeTooltip(state(), hit).rows) {
     EXPECT_NE(row.label, "difference");
-    said |= row.value == "has already ended";
+    end_shown |= row.value == "has already ended";
   }
-  EXPECT_TRUE(said);
+  EXPECT_TRUE(end_shown);
 }
 
 TEST_F(CanvasTest, TheAxisIsThatOfWhatIsShown) {
@@ -579,7 +577,7 @@ TEST_F(CanvasTest, TheAxisIsThatOfWhatIsShown) {
   auto large = TimelineData::Build(
       testing::MakeSyntheticTrace({.layers = 6, .steps = 2, .hidden_bytes = uint64_t{200} << 20}));
   model_.SetBaselineTrace(large, "baseline of another model");
-  EXPECT_GE(state().axis.max, large->peak().allocated) << "requested: on one axis";
+  EXPECT_GE(state().axis.max, large->peak().allocated) << "both are drawn on one axis";
   model_.SetBaselineTrace(nullptr, "");
   EXPECT_EQ(state().axis.max, own);
   // A small recording after a large run.

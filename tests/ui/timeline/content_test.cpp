@@ -1,5 +1,5 @@
-// How the canvas draws files that are not ordinary runs (an order without times, a state), and the
-// marks of a search.
+// How the canvas draws traces without times and snapshots without history, and the marks of a
+// search.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -85,7 +85,7 @@ TEST_F(ContentTest, AxisCursorRangeAndTooltipsOfAFileWithoutTimes) {
   hit.allocation = {3};
   for (const TooltipRow& row : MakeTooltip(model_.state(), hit).rows)
     EXPECT_THAT(row.value, Not(ContainsRegex(kTime))) << row.label;
-  // The same file with times has them.
+  // The same trace with times shows times.
   Show(MakeRecordedTrace());
   EXPECT_THAT(Texts(), ::testing::Contains(ContainsRegex(kTime)));
 }
@@ -154,8 +154,8 @@ TEST_F(ContentTest, WhatASearchFoundIsMarked) {
   ASSERT_EQ(ids.size(), 4u);
   model_.Highlight(ids);
   Texts();
-  EXPECT_EQ(counts_.marks, 4u) << "one tick a block in the view";
-  model_.Select(ids[2]);  // the next trace: the marks stay
+  EXPECT_EQ(counts_.marks, 4u) << "one mark per block in the view";
+  model_.Select(ids[2]);  // selecting a block keeps the marks
   Texts();
   EXPECT_EQ(counts_.marks, 4u);
   model_.Highlight({});
@@ -174,7 +174,7 @@ TEST_F(ContentTest, TooltipHasUserMetadataAndIsNotWidenedByCppFrames) {
   EXPECT_THAT(all, ::testing::HasSubstr("user metadata|expert 3 of layer 7\n"));
   EXPECT_THAT(all, ::testing::HasSubstr("compile context|0/2\n"));
   EXPECT_THAT(all, ::testing::HasSubstr("VeryLongKernelName"));
-  // As it is drawn: with both ends, and no wider than the tooltip.
+  // As drawn, the frame keeps both ends and is no wider than the tooltip.
   const std::string shown =
       ElideMiddle(measure_, vramscope::testing::kLongFrame, Font::kSmall, 420);
   EXPECT_LE(measure_.Width(shown, Font::kSmall), 420);

@@ -139,7 +139,7 @@ TEST_F(TimelineGlTest, DrawsChineseAsTheRasterRendererDoes) {
     EXPECT_GT(raster, 0) << title;
     EXPECT_NEAR(gl / raster, 1, 0.25) << title;
   }
-  // Not drawn as boxes.
+  // Different characters look different, so they are not drawn as boxes.
   EXPECT_GT(std::abs(ink("gl", "一一一一一一") - ink("gl", "囊囊囊囊囊囊")), 1000);
 }
 

@@ -78,7 +78,7 @@ TEST_F(LaneStackTest, LanesLieUnderEachOtherAndAllCanBeScrolledTo) {
       }
       ASSERT_LE(l.data_bottom(), height);
       if (scroll > 1e6) {
-        ASSERT_LE(end, height) << "the last can be seen whole";
+        ASSERT_LE(end, height) << "the last lane can be seen whole";
       }
       ASSERT_EQ(l.scroll_most > 0, !l.scroll_thumb.empty());
       ASSERT_FALSE(l["nothing"].visible);
@@ -124,9 +124,12 @@ TEST_F(LaneStackTest, SettingsFoldPinHideMoveAndResize) {
   EXPECT_THAT(Visible(), ElementsAre("ruler", "phases", "stream/0/7", "blocks", "memory", "ops",
                                      "stream/0/0", "stream/0/2", "stream/0/3", "stream/0/4",
                                      "stream/0/5", "stream/0/6", "stream/0/9", "stream/0/8"));
-  EXPECT_FALSE(stack_.Change(LaneAction::kMoveUp, "blocks", layout_)) << "the first that can be";
-  EXPECT_FALSE(stack_.Change(LaneAction::kMoveUp, "stream/0/7", layout_)) << "alone up there";
-  EXPECT_FALSE(stack_.Change(LaneAction::kFold, "ruler", layout_)) << "the head stays";
+  EXPECT_FALSE(stack_.Change(LaneAction::kMoveUp, "blocks", layout_))
+      << "it is the first lane below the pinned ones";
+  EXPECT_FALSE(stack_.Change(LaneAction::kMoveUp, "stream/0/7", layout_))
+      << "it is the only pinned lane";
+  EXPECT_FALSE(stack_.Change(LaneAction::kFold, "ruler", layout_))
+      << "header lanes cannot be folded";
 
   stack_.SetHeight("memory", 333, layout_);
   Arrange(700);
@@ -140,7 +143,7 @@ TEST_F(LaneStackTest, AResizedLaneEndsWhereItsEdgeIsPut) {
   const float memory = layout_["memory"].body.h, bottom = layout_["blocks"].body.bottom();
   stack_.SetHeight("blocks", layout_["blocks"].body.h + 60, layout_);
   Arrange(900);
-  EXPECT_NEAR(layout_["memory"].body.h, memory, 0.51) << "what is above keeps its height";
+  EXPECT_NEAR(layout_["memory"].body.h, memory, 0.51) << "the lane above keeps its height";
   EXPECT_NEAR(layout_["blocks"].body.bottom(), bottom + 60, 1.1);
 }
 
@@ -241,7 +244,7 @@ TEST_F(StackInputTest, ADraggedEdgeResizes) {
   Drag(500, body.bottom() + 1, body.bottom() + 41);
   EXPECT_NEAR(At("memory").body.h, body.h + 40, 1);
   model_.UndoView(0);
-  EXPECT_EQ(At("memory").body, body) << "one drag is one step back";
+  EXPECT_EQ(At("memory").body, body) << "one drag is one undo step";
   model_.RedoView(0);
   EXPECT_NEAR(At("memory").body.h, body.h + 40, 1);
   model_.DoubleClick({.x = 500, .y = At("memory").body.bottom() + 1, .button = Button::kLeft}, 0);
@@ -258,7 +261,7 @@ TEST_F(StackInputTest, ADraggedTitleMovesItsLane) {
 }
 
 TEST_F(StackInputTest, KeysSpeakOfTheLaneUnderTheMouse) {
-  EXPECT_FALSE(model_.KeyPress(Key::kHideLane, false, 0)) << "of none";
+  EXPECT_FALSE(model_.KeyPress(Key::kHideLane, false, 0)) << "no lane is under the mouse";
   model_.Move({.x = 300, .y = At("modules").title.y + 5}, 0);
   EXPECT_TRUE(model_.KeyPress(Key::kPinLane, false, 0));
   EXPECT_TRUE(At("modules").pinned);
@@ -270,7 +273,7 @@ TEST_F(StackInputTest, KeysSpeakOfTheLaneUnderTheMouse) {
   EXPECT_TRUE(model_.ChangeLane(LaneAction::kShowAll, ""));
   EXPECT_TRUE(At("ops").visible);
   model_.Move({.x = 300, .y = At("ruler").body.y + 5}, 0);
-  EXPECT_FALSE(model_.KeyPress(Key::kPinLane, false, 0)) << "the ruler is of the head";
+  EXPECT_FALSE(model_.KeyPress(Key::kPinLane, false, 0)) << "header lanes cannot be pinned";
 }
 
 TEST_F(StackInputTest, KeysAloneReachEveryLane) {
@@ -283,7 +286,7 @@ TEST_F(StackInputTest, KeysAloneReachEveryLane) {
   EXPECT_TRUE(model_.KeyPress(Key::kMoveLaneUp, false, 0));
   EXPECT_THAT(Titled(), ElementsAre("memory", "blocks", "ops", "modules"));
   model_.Move({.x = 300, .y = 300}, 0);
-  EXPECT_TRUE(model_.state().current_lane.empty()) << "the mouse has the word again";
+  EXPECT_TRUE(model_.state().current_lane.empty()) << "the mouse chooses the lane again";
 }
 
 TEST_F(StackInputTest, AStackThatDoesNotFitScrolls) {

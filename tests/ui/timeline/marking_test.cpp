@@ -78,7 +78,7 @@ TEST_F(MarkingTest, ACategoryThatIsSwitchedOffIsFaintAndNotHit) {
       const Hit hit = model_.HitTest(body.x + x * body.w, body.y + y * body.h);
       EXPECT_NE(hit.category, trace::Category::kActivation);
     }
-  // It can still be selected from other places, and this does not remove marks.
+  // The block can still be selected elsewhere, which does not remove marks.
   model_.Mark(std::make_shared<const Marking>(
       MarkBlocks(trace_, std::vector<trace::AllocationId>{{block}})));
   model_.Select({block});
@@ -115,7 +115,7 @@ TEST_F(MarkingTest, ALinkUnfoldsTheLaneOfWhatItLeadsTo) {
   EXPECT_FALSE(model_.state().layout[of_kernel].folded);
   EXPECT_FALSE(model_.state().layout[of_call].folded) << "the arrow comes from there";
   EXPECT_TRUE(model_.state().layout[of_kernel].in_sight());
-  // The user can undo this by hand.
+  // Undo folds the lane again.
   model_.UndoView(0);
   EXPECT_TRUE(model_.state().layout[of_call].folded);
 }

@@ -317,7 +317,7 @@ TEST(CompareTest, BehindTheEndOfAShorterRunThereIsNothingToCompareWith) {
   const double share =
       static_cast<double>(shorter->end_ns() - shorter->begin_ns()) / static_cast<double>(length);
   EXPECT_NEAR(baseline.end, share * 1000, 2);
-  // Entirely after it: nothing is covered; the other way round, all is.
+  // In a view that lies entirely after the shorter run, nothing is compared.
   EXPECT_EQ(
       BaselineUnder(*longer, *shorter, index, map, EdgesOf(*longer, length * 9 / 10, length, 50))
           .end,
@@ -333,7 +333,7 @@ TEST(CompareTest, OnlyTheSameModelOnTheSameInputIsTheSameWork) {
   trace::TraceInfo technique = run;
   technique.config.Set("checkpointing.mode", "layer");
   technique.config.micro_batches = 2;
-  EXPECT_TRUE(SameWork(run, technique)) << "the same work, done otherwise";
+  EXPECT_TRUE(SameWork(run, technique)) << "the same work with other techniques";
   for (int what = 0; what < 4; ++what) {
     trace::TraceInfo other = run;
     if (what == 0) other.config.batch = 8;

@@ -1,5 +1,6 @@
-// A frame that takes longer to draw than allowed is first moved with the view, then drawn again:
-// compares pixels with their definition, and checks what the widget counts and shows.
+// When drawing a frame takes too long, the previous frame is moved with the view and shown until
+// the exact one is drawn. Compares moved pixels with their definition, and checks the widget's
+// frames.
 #include <gtest/gtest.h>
 
 #include <QApplication>
@@ -45,10 +46,10 @@ TEST(MovePixels, IsWhatItsDefinitionSays) {
       for (int u = 0; u < kWidth; ++u) {
         const size_t at = static_cast<size_t>(v * kWidth + u);
         if (u < x || u >= x + w || v < y || v >= y + h) {
-          ASSERT_EQ(to[at], 7u) << "beside the area";
+          ASSERT_EQ(to[at], 7u) << "outside the area";
           continue;
         }
-        // The middle of a pixel lies within the previous frame.
+        // The position of this pixel's middle in the previous frame.
         const double there = (begin + (end - begin) * (u - x + 0.5) / w) * w;
         const double edge = std::abs(there - std::round(there));
         if (edge < 1e-9) continue;
@@ -105,7 +106,7 @@ TEST_F(MovedPicture, StandsForTheExactOneUntilThatIsThere) {
   moved_.zoomIn();
   exact_.zoomIn();
   const QImage stretched = moved_.grab().toImage();
-  EXPECT_EQ(Frames(moved_, "data"), made) << "nothing was asked";
+  EXPECT_EQ(Frames(moved_, "data"), made) << "no data was queried";
   EXPECT_GE(Frames(moved_, "moved"), moves + 1);
   EXPECT_FALSE(moved_.ready());
   for (int i = 0; i < 100 && !moved_.ready(); ++i) QTest::qWait(10);
@@ -115,7 +116,7 @@ TEST_F(MovedPicture, StandsForTheExactOneUntilThatIsThere) {
   const QImage now = moved_.grab().toImage();
   EXPECT_EQ(now, exact_.grab().toImage());
   EXPECT_NE(now, stretched);
-  // The frame shown meanwhile was close: the curve, stretched by half.
+  // The frame shown meanwhile was similar: the curve, stretched by half.
   const QRect memory = Body(moved_, "memory").adjusted(0, 20, 0, 0);
   ASSERT_GT(memory.height(), 50);
   int alike = 0, all = 0;

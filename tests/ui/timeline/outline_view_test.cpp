@@ -39,7 +39,7 @@ class OutlineView : public ::testing::Test {
     model_.Resize(1000, 700, 1);
     model_.SetStatus(Status::kLoading, "opening a.trace", "", "", 0.25);
   }
-  bool Says(const std::string& text) const {
+  bool ShowsText(const std::string& text) const {
     return std::ranges::any_of(list_.texts(), [&](const TextPrim& t) {
       return list_.text(t).find(text) != std::string_view::npos;
     });
@@ -62,7 +62,7 @@ TEST_F(OutlineView, ShowsTheCurveStepsAndPhasesThatTheFileHas) {
   const StackPrim& stack = list_.stacks()[0];
   const auto edges = list_.edges(stack);
   const Rect plot = OutlinePlot(model_.state());
-  // Never lower than the allocated bytes there, and as high as their maximum.
+  // The curve is never below the allocated bytes, and its maximum equals theirs.
   const analysis::MemoryCurves curves = analysis::ComputeCurves(*trace_);
   const uint64_t peak = *std::max_element(curves.allocated.begin(), curves.allocated.end());
   EXPECT_EQ(outline_->peak_allocated(), peak);
@@ -77,8 +77,8 @@ TEST_F(OutlineView, ShowsTheCurveStepsAndPhasesThatTheFileHas) {
               static_cast<double>(curves.allocated[i]))
         << i;
   }
-  EXPECT_TRUE(Says("25 % read"));
-  EXPECT_TRUE(Says("opening a.trace"));
+  EXPECT_TRUE(ShowsText("25 % read"));
+  EXPECT_TRUE(ShowsText("opening a.trace"));
   EXPECT_GE(outline_->steps_and_phases.size(), 60u * 4);
   const auto phase = model_.state().theme.phase(trace::Phase::kBackward).argb();
   EXPECT_TRUE(
@@ -101,15 +101,15 @@ TEST_F(OutlineView, StandsInFrontOfWhatIsShownAndCannotBeTouched) {
   EXPECT_FALSE(model_.state().selection.valid());
   EXPECT_EQ(model_.HitTest(500, 300).kind, HitKind::kNone);
   model_.BuildData(measure_, &list_);
-  EXPECT_TRUE(Says("25 % read"));
+  EXPECT_TRUE(ShowsText("25 % read"));
   // The loaded trace replaces it.
   model_.SetData(TimelineData::Build(trace_), false, 0);
   EXPECT_EQ(model_.state().outline, nullptr);
   model_.BuildData(measure_, &list_);
-  EXPECT_FALSE(Says("25 % read"));
+  EXPECT_FALSE(ShowsText("25 % read"));
 }
 
-// An index without batches, times or steps, on a canvas without space: nothing is drawn twice.
+// An index without batches, times or steps, also on a canvas without space.
 TEST_F(OutlineView, OfLittleIsLittle) {
   trace::Outline nothing;
   for (const float height : {0.0f, 60.0f, 700.0f}) {

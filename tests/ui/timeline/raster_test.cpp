@@ -1,4 +1,4 @@
-// How a frame is divided between cores and bands of rows, and what is filled without QPainter: the
+// A frame is divided between threads and bands of rows, and shapes are filled without QPainter. The
 // result is the same as with QPainter.
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ TEST(CrewTest, EveryPartIsDoneOnce) {
   }
 }
 
-QImage Picture(double scale, int width, int height) {
+QImage BlankImage(double scale, int width, int height) {
   QImage image(static_cast<int>(std::ceil(width * scale)),
                static_cast<int>(std::ceil(height * scale)), QImage::Format_RGB32);
   image.setDevicePixelRatio(scale);
@@ -51,7 +51,7 @@ TEST(RasterRendererTest, BandsAndHelpersMakeNoDifference) {
       shared.SetBandRows(7);
       DrawList list;
       model.BuildData(whole.measure(), &list);
-      QImage a = Picture(scale, 900, 1000), b = a.copy();
+      QImage a = BlankImage(scale, 900, 1000), b = a.copy();
       b.setDevicePixelRatio(scale);
       whole.Render(list, &a);
       shared.Render(list, &b);
@@ -85,7 +85,7 @@ TEST(RasterRendererTest, ShapesAreThoseOfAPainter) {
   for (const double scale : {1.0, 1.25, 2.0}) {
     Crew crew(0);
     RasterRenderer renderer(&crew);
-    QImage filled = Picture(scale, 300, 180), painted = Picture(scale, 300, 180);
+    QImage filled = BlankImage(scale, 300, 180), painted = BlankImage(scale, 300, 180);
     renderer.Render(list, &filled);
     {
       QPainter painter(&painted);
@@ -100,7 +100,7 @@ TEST(RasterRendererTest, ShapesAreThoseOfAPainter) {
       }
     }
     EXPECT_GT(touched, 5000 * scale);
-    // Texts begin at whole pixels, and corners are rounded by distance.
+    // The differences are in texts, which begin at whole pixels, and in rounded corners.
     EXPECT_LT(far, touched / 25) << scale;
   }
 }

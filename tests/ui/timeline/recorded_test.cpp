@@ -30,7 +30,7 @@ TEST(RecordedLanesTest, AnnotationsAreALaneThatGivesWay) {
   const Layout low = model.state().layout;
   EXPECT_TRUE(low["annotations"].visible);
   EXPECT_TRUE(low["annotations"].view().empty());
-  EXPECT_GT(low.scroll_most, 0) << "it is scrolled to";
+  EXPECT_GT(low.scroll_most, 0) << "the lane can be scrolled to";
 }
 
 TEST(RecordedLanesTest, SlicesSayTheirRule) {

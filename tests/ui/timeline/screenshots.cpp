@@ -1,5 +1,5 @@
-// Saves pictures of the canvas in its states, for visual checks. It is not a test.
-//   timeline_screenshots OUT_DIR [F.trace [GHOST.trace]]
+// Saves images of the canvas in its states, for visual checks. It is not a test.
+//   timeline_screenshots OUT_DIR [F.trace [BASELINE.trace]]
 #include <QApplication>
 #include <QDir>
 #include <QFile>
@@ -113,7 +113,7 @@ int Run(int argc, char** argv) {
     Save(&w, dir.filePath(name + "-small.png"));
     w.resize(1600, 1000);
     Save(&w, dir.filePath(name + "-large.png"));
-    // Kernels, copies and calls; with a kernel selected and a gap under the mouse.
+    // Kernels, memcpys and API calls; then a selected kernel, and an idle gap under the mouse.
     w.setBaselineTrace(nullptr);
     w.setTrace(argc > 2 ? trace
                         : testing::MakeSyntheticTrace(

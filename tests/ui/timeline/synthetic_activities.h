@@ -1,6 +1,6 @@
-// GPU activities for a made-up run's ops: runtime calls, kernels on streams, copies from
-// page-locked memory, collectives in the backward, the driver's own memory, waits. Deterministic.
-// The GPU is faster than the host, and waits for it.
+// GPU activities for the ops of a synthetic run: runtime calls, kernels on streams, memcpys from
+// pinned memory, collectives in the backward, the driver's allocations, synchronizations.
+// Deterministic. By default the GPU is faster than the host, and waits for it.
 #pragma once
 
 #include <algorithm>
@@ -50,8 +50,8 @@ inline std::vector<trace::Activity> MakeActivities(const std::vector<trace::Even
     out.push_back(a);
     return a.end_ns;
   };
-  const auto card = [&](ActivityKind kind, const char* name, uint32_t stream, int64_t from,
-                        int64_t takes) -> Activity& {
+  const auto device = [&](ActivityKind kind, const char* name, uint32_t stream, int64_t from,
+                          int64_t takes) -> Activity& {
     Activity a;
     a.kind = kind;
     a.name = string_of(name);
@@ -89,8 +89,8 @@ inline std::vector<trace::Activity> MakeActivities(const std::vector<trace::Even
         driver(ActivityKind::kDriverAlloc, MemorySpace::kPinned, 0x5000 + e.id, uint64_t{8} << 20,
                asked);
         host(ActivityKind::kRuntimeCall, "cudaMemcpyAsync", asked, 7'000);
-        Activity& copy = card(ActivityKind::kMemcpy, "Memcpy HtoD", kCopyStream,
-                              std::max(copies_free_at, asked + 12'000), 640'000);
+        Activity& copy = device(ActivityKind::kMemcpy, "Memcpy HtoD", kCopyStream,
+                                std::max(copies_free_at, asked + 12'000), 640'000);
         copy.from = MemorySpace::kPinned;
         copy.to = MemorySpace::kDevice;
         copy.bytes = uint64_t{8} << 20;
@@ -113,14 +113,14 @@ inline std::vector<trace::Activity> MakeActivities(const std::vector<trace::Even
           const size_t lane = ops % free_at.size();
           const auto takes = static_cast<int64_t>(static_cast<double>(length) / o.kernels_per_op *
                                                   o.speed * (0.5 + 0.25 * (ops % 4)));
-          const Activity& kernel = card(
+          const Activity& kernel = device(
               ActivityKind::kKernel, kKernels[ops % 4], kFirstStream + static_cast<uint32_t>(lane),
               std::max(free_at[lane], called + 4'000), std::max<int64_t>(takes, 1'000));
           free_at[lane] = kernel.end_ns;
           if (backward && ops % 8 == 7) {
             host(ActivityKind::kRuntimeCall, "cudaLaunchKernelExC", called + 1'000, 9'000);
-            Activity& reduce = card(ActivityKind::kCollective, "ncclAllReduce", kCollectiveStream,
-                                    std::max(collectives_free_at, free_at[lane]), length);
+            Activity& reduce = device(ActivityKind::kCollective, "ncclAllReduce", kCollectiveStream,
+                                      std::max(collectives_free_at, free_at[lane]), length);
             reduce.bytes = uint64_t{25} << 20;
             collectives_free_at = reduce.end_ns;
           }

@@ -1,4 +1,4 @@
-// A training-like trace made up for tests, pictures and benchmarks: parameters and optimizer
+// A synthetic training trace for tests, images and benchmarks: parameters and optimizer
 // states, steps of forward, loss, backward and optimizer with nested modules and ops, activations
 // that the backward releases in reverse, gradients, retags, segments. Deterministic.
 //

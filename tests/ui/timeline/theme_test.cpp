@@ -135,8 +135,8 @@ TEST(ThemeTest, SignsAreToldApartAndReadable) {
   }
 }
 
-// The outline of the baseline is a solid line. Reserved memory is a
-// dashed line in the colour of text. Their colours must differ, too.
+// The outline of the baseline is a solid line; reserved memory is a dashed line in the colour of
+// text. Their colours must differ, too.
 TEST(ThemeTest, BaselineIsNotTheColourOfReserved) {
   for (const Theme& t : {Theme::Dark(), Theme::Light()}) {
     EXPECT_GE(Distance(Lab(t.baseline, kSeesAll), Lab(t.text, kSeesAll)), 14);

@@ -27,7 +27,7 @@ class TimelineWidgetTest : public ::testing::Test {
   void SetUp() override {
     qRegisterMetaType<trace::AllocationId>();
     widget_.setAnimations(false);
-    widget_.setFrameBudget(1e9);  // every frame is the exact one: moved_picture_test.cpp
+    widget_.setFrameBudget(1e9);  // exact frames only; moved_picture_test.cpp tests others
     widget_.resize(1000, 720);
     widget_.show();
     trace_ = testing::MakeSyntheticTrace({.layers = 8});
@@ -136,7 +136,7 @@ TEST_F(TimelineWidgetTest, TheMenuOfATitleChangesItsLane) {
   choose("ops", "Hide");
   EXPECT_TRUE(Body("ops").isEmpty());
   EXPECT_TRUE(seen.contains(QStringLiteral("No kernels were recorded. Run vramscope record --")));
-  choose("blocks", "ops");  // of "Show"
+  choose("blocks", "ops");  // in the submenu "Show"
   EXPECT_FALSE(Body("ops").isEmpty());
   choose("modules", "Pin");
   EXPECT_LT(Body("modules").top(), Body("memory").top());
@@ -182,7 +182,7 @@ TEST_F(TimelineWidgetTest, TellsWhatIsSelected) {
   EXPECT_EQ(selection[0][0].value<trace::AllocationId>(), trace::AllocationId{5});
   EXPECT_EQ(widget_.dumpState()["selection"].toObject()["allocation"].toInteger(), 5);
   widget_.select({5});
-  EXPECT_EQ(selection.count(), 1) << "no news";
+  EXPECT_EQ(selection.count(), 1) << "the selection has not changed";
 
   Mouse(QEvent::MouseButtonPress, At("memory", 0.2, 0.5), Qt::LeftButton);
   Mouse(QEvent::MouseMove, At("memory", 0.5, 0.5), Qt::LeftButton);
@@ -262,9 +262,9 @@ TEST_F(TimelineWidgetTest, OfLargeTracesNoMoreAreKeptThanAreInSight) {
   const auto alive = [&] {
     return std::ranges::count_if(seen, [](const auto& trace) { return !trace.expired(); });
   };
-  // They are freed a moment later, on another thread.
+  // They are freed later, on another thread.
   EXPECT_TRUE(QTest::qWaitFor([&] { return alive() <= 3; }, 10'000))
-      << alive() << " in place of the one in sight, and a million events of others";
+      << alive() << " traces are kept: more than the shown one and a million events of others";
   EXPECT_FALSE(seen.back().expired());
 }
 
@@ -306,7 +306,7 @@ TEST_F(TimelineWidgetTest, BaselineAndAnimationSettle) {
   EXPECT_FALSE(Body("difference").isEmpty());
   qint64 frames = Frames("all");
   QTest::qWait(300);
-  EXPECT_EQ(Frames("all"), frames) << "the clock stops with the animation";
+  EXPECT_EQ(Frames("all"), frames) << "the timer stops with the animation";
 }
 
 TEST_F(TimelineWidgetTest, SaysWhatItIsWithoutATrace) {

@@ -1,5 +1,5 @@
-// The live assembly on its own: frames that are late, missing or damaged, and frames that arrive
-// while it is destroyed.
+// Assembling a trace from the frames of a worker, without a worker: frames that are late, missing
+// or damaged, and frames that arrive while the assembly is destroyed.
 #include "ui/worker/assembly.h"
 
 #include <gmock/gmock.h>
@@ -22,7 +22,7 @@ using trace::FrameType;
 using trace::Trace;
 namespace streams = trace::testing;
 
-// As a worker sends them, in batches of `piece` events.
+// The frames of the stream as a worker sends them, in batches of `piece` events.
 std::vector<Frame> FramesOf(const streams::Stream& stream, size_t piece) {
   trace::FrameDecoder decoder;
   auto writer = trace::TraceWriter::ToSink([&](std::string_view bytes) {
@@ -45,7 +45,7 @@ std::vector<Frame> FramesOf(const streams::Stream& stream, size_t piece) {
   return frames;
 }
 
-// In the state in which it arrives: its checksum has not been verified.
+// The frame as it arrives: its checksum has not been verified.
 trace::RawFrame Sent(const Frame& frame) {
   trace::FrameDecoder decoder;
   decoder.Append(trace::EncodeFrame(frame.type, frame.payload, trace::Compression::kFast));
@@ -139,10 +139,10 @@ TEST(Assembly, WithoutAnEndItIsIncompleteAndWithoutAnEventNothing) {
 // Each partial trace is a beginning of the whole trace, with more events than the previous one.
 TEST(Assembly, PicturesAreBeginningsOfTheRun) {
   const streams::Stream run = RunOf(30'000);
-  std::vector<std::shared_ptr<const Trace>> pictures;
+  std::vector<std::shared_ptr<const Trace>> partials;
   std::shared_ptr<const Trace> whole;
   {
-    Assembly assembly([&](std::shared_ptr<const Trace> so_far) { pictures.push_back(so_far); });
+    Assembly assembly([&](std::shared_ptr<const Trace> so_far) { partials.push_back(so_far); });
     int frames = 0;
     for (const Frame& frame : FramesOf(run, 500)) {
       assembly.Add(Sent(frame));
@@ -151,11 +151,11 @@ TEST(Assembly, PicturesAreBeginningsOfTheRun) {
     EXPECT_TRUE(assembly.Settle().ok());
     whole = assembly.Finish("");
   }
-  ASSERT_GE(pictures.size(), 2u);
+  ASSERT_GE(partials.size(), 2u);
   uint32_t events = 0;
-  for (const auto& picture : pictures) {
-    EXPECT_GT(picture->events.size(), std::exchange(events, picture->events.size()));
-    EXPECT_EQ(streams::PrefixDifference(*picture, *whole), "");
+  for (const auto& partial : partials) {
+    EXPECT_GT(partial->events.size(), std::exchange(events, partial->events.size()));
+    EXPECT_EQ(streams::PrefixDifference(*partial, *whole), "");
   }
 }
 
@@ -163,21 +163,21 @@ TEST(Assembly, PicturesAreBeginningsOfTheRun) {
 // never waits.
 TEST(Assembly, FinishesOnItsThreadWhenAllIsTakenIn) {
   const std::vector<Frame> frames = FramesOf(RunOf(3000), 200);
-  struct Told {
+  struct Result {
     std::string refused;
     std::shared_ptr<const Trace> trace;
     std::thread::id thread;
   };
   const auto finish = [](const std::vector<Frame>& of, std::string reason) {
-    std::promise<Told> told;
+    std::promise<Result> result;
     Assembly assembly({});
     for (const Frame& frame : of) assembly.Add(Sent(frame));
     assembly.FinishLater(std::move(reason), [&](std::string refused, auto trace) {
-      told.set_value({std::move(refused), std::move(trace), std::this_thread::get_id()});
+      result.set_value({std::move(refused), std::move(trace), std::this_thread::get_id()});
     });
-    return told.get_future().get();
+    return result.get_future().get();
   };
-  const Told whole = finish(frames, "");
+  const Result whole = finish(frames, "");
   EXPECT_EQ(whole.refused, "");
   EXPECT_NE(whole.thread, std::this_thread::get_id());
   ASSERT_NE(whole.trace, nullptr);
@@ -191,7 +191,7 @@ TEST(Assembly, FinishesOnItsThreadWhenAllIsTakenIn) {
 
   std::vector<Frame> damaged = frames;
   damaged[Find(frames, FrameType::kEvents, 3)].payload.resize(10);
-  const Told partly = finish(damaged, "");
+  const Result partly = finish(damaged, "");
   EXPECT_THAT(partly.refused, ::testing::HasSubstr("could not be decoded"));
   ASSERT_NE(partly.trace, nullptr);
   EXPECT_LT(partly.trace->events.size(), whole.trace->events.size());
@@ -203,10 +203,10 @@ TEST(Assembly, FinishesOnItsThreadWhenAllIsTakenIn) {
 TEST(Assembly, FindsDamageOnItsThread) {
   const std::vector<Frame> frames = FramesOf(RunOf(3000), 200);
   for (const bool checksum : {true, false}) {
-    std::promise<std::pair<std::string, std::thread::id>> told;
+    std::promise<std::pair<std::string, std::thread::id>> result;
     std::atomic<int> times = 0;
     Assembly assembly({}, [&](const absl::Status& why) {
-      if (times++ == 0) told.set_value({std::string(why.message()), std::this_thread::get_id()});
+      if (times++ == 0) result.set_value({std::string(why.message()), std::this_thread::get_id()});
     });
     size_t compressed = 0;
     for (const Frame& frame : frames) {
@@ -223,7 +223,7 @@ TEST(Assembly, FindsDamageOnItsThread) {
       assembly.Add(std::move(sent));
     }
     ASSERT_GT(compressed, 1u);
-    const auto [why, thread] = told.get_future().get();
+    const auto [why, thread] = result.get_future().get();
     EXPECT_NE(thread, std::this_thread::get_id());
     EXPECT_EQ(why.find("wrong checksum") != std::string::npos, checksum) << why;
     EXPECT_EQ(assembly.Settle().message(), why);
@@ -231,7 +231,7 @@ TEST(Assembly, FindsDamageOnItsThread) {
   }
 }
 
-// While the thread is busy, adding more frames never waits (otherwise this would not end).
+// While the thread is busy, adding more frames never waits (otherwise this test would not end).
 TEST(Assembly, TakesWhatComesWithoutWaiting) {
   std::promise<void> busy, go_on;
   std::atomic<bool> first = true;
@@ -257,13 +257,13 @@ TEST(Assembly, TakesWhatComesWithoutWaiting) {
 TEST(Assembly, IsLetGoInTheMiddle) {
   const std::vector<Frame> frames = FramesOf(RunOf(20'000), 100);
   for (int round = 0; round < 20; ++round) {
-    std::atomic<bool> gone = false, late = false;
+    std::atomic<bool> destroyed = false, late = false;
     {
-      Assembly assembly([&](const std::shared_ptr<const Trace>&) { late = late || gone; });
+      Assembly assembly([&](const std::shared_ptr<const Trace>&) { late = late || destroyed; });
       for (size_t i = 0; i < frames.size() * static_cast<size_t>(round) / 20; ++i)
         assembly.Add(Sent(frames[i]));
     }
-    gone = true;
+    destroyed = true;
     EXPECT_FALSE(late);
   }
 }

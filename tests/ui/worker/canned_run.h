@@ -15,7 +15,7 @@ struct CannedHooks {
   std::function<bool(int step)> before_step;
 };
 
-// Sends Begin, strings, events; not End. `after_layer` of the hooks may stop it.
+// Sends Begin, strings and events, but not End. The hook `before_step` may stop the run.
 void EmitCannedRun(const run::RunConfig& config, trace::EventSink& sink, const CannedHooks& hooks);
 
 }  // namespace vramscope::testing

@@ -11,7 +11,8 @@
 namespace vramscope::testing {
 
 // The same for the same seed. Each frame is written separately, so that it may arrive separately.
-// Neither the run nor a read has to complete with them: the writer then ends its process.
+// The bytes need not complete the run or the last frame, so the process must end after writing
+// them.
 std::vector<std::string> HostileBytes(uint64_t seed, uint64_t tag, const run::RunConfig& config);
 
 }  // namespace vramscope::testing

@@ -88,7 +88,7 @@ TEST_F(WorkerClientTest, RunsGiveTraces) {
   client.run(Named("b"));
   ASSERT_TRUE(WaitForEnds(2));
   EXPECT_EQ(ends_[1].trace->info.config.model, "b");
-  EXPECT_EQ(client.processId(), pid) << "one warm process";
+  EXPECT_EQ(client.processId(), pid) << "the process is reused";
   EXPECT_EQ(client.workerVersion(), "fake");
   EXPECT_TRUE(WaitFor([&] { return client.log().contains(QLatin1String("run 2: b")); }));
 }
@@ -107,7 +107,7 @@ TEST_F(WorkerClientTest, ANewRunReplacesTheOneInProgress) {
   EXPECT_TRUE(lost_.isEmpty());
 }
 
-// A process that cannot make a run and requests its replacement is replaced, and the run is made.
+// A process that cannot make a run requests its replacement; the new process makes the run.
 TEST_F(WorkerClientTest, AWornOutProcessIsReplacedWithoutAWord) {
   WorkerClient& client = Make();
   client.start();
@@ -126,7 +126,7 @@ TEST_F(WorkerClientTest, AWornOutProcessIsReplacedWithoutAWord) {
   EXPECT_FALSE(client.busy());
 }
 
-// A worker that always requests it is not restarted forever.
+// A worker that requests its replacement for every run is not restarted forever.
 TEST_F(WorkerClientTest, AProcessIsReplacedOnceForARun) {
   WorkerClient& client = Make();
   client.start();
@@ -192,7 +192,7 @@ TEST_F(WorkerClientTest, CrashKeepsWhatArrivedAndAnotherIsStarted) {
   ASSERT_EQ(lost_.size(), 1);
   EXPECT_TRUE(lost_[0].contains(QLatin1String("abort"))) << lost_[0].toStdString();
   EXPECT_TRUE(lost_[0].contains(QLatin1String("A new one is being started")));
-  // Not in files that can be saved: the text would stay there.
+  // The trace, which can be saved, does not contain the sentence about the restart.
   EXPECT_NE(ends_[0].trace->end_message.find("abort"), std::string::npos);
   EXPECT_EQ(ends_[0].trace->end_message.find("A new one"), std::string::npos)
       << ends_[0].trace->end_message;
@@ -275,7 +275,8 @@ TEST_F(WorkerClientTest, GarbageIsNamed) {
   EXPECT_EQ(lost_.size(), 1);
 }
 
-// This thread does not verify its checksum, and still the rest of the run is not awaited.
+// The checksum is verified on another thread. The client still does not wait for the rest of the
+// run.
 TEST_F(WorkerClientTest, ADamagedFrameOfTheTraceEndsTheWorker) {
   WorkerClient& client = Make();
   client.start();
@@ -321,7 +322,8 @@ TEST_F(WorkerClientTest, OfAFloodOfItsLogTheLastIsKept) {
   EXPECT_LE(client.log().size(), 64 << 10);
 }
 
-// Whatever it sends, and however it ends: the run ends once, and the client can start another.
+// Whatever the worker sends and however it ends, the run ends once, and the client can start
+// another.
 TEST_F(WorkerClientTest, HostileBytesEndTheRunAndNothingElse) {
   WorkerClient& client = Make();
   constexpr uint64_t kSeeds = 60;
@@ -330,7 +332,7 @@ TEST_F(WorkerClientTest, HostileBytesEndTheRunAndNothingElse) {
     const quint64 tag = client.run(Named(("hostile-" + std::to_string(seed)).c_str()));
     ASSERT_TRUE(WaitForEnds(1)) << "seed " << seed;
     EXPECT_EQ(ends_[0].tag, tag) << "seed " << seed;
-    // The shown part of it is a valid trace.
+    // If there is a trace, it is valid.
     if (ends_[0].trace != nullptr) {
       EXPECT_GE(analysis::ComputeCurves(*ends_[0].trace).size(), 1u) << "seed " << seed;
     }
