@@ -182,9 +182,9 @@ TEST(PlanInvariants, SameConfigurationSameStream) {
   }
 }
 
-// A run that was cancelled, at any point, leaves nothing behind: the run after it equals one in a
-// new process, including addresses. (Autograd's thread used to free a backward's tensors after the
-// next run had begun, which moved those and all later allocations.)
+// Cancelling a run at any point has no effect on the next run, which equals one in a new process,
+// including its addresses. (Autograd's thread used to free a backward's tensors after the next run
+// had begun, which moved those and all later allocations.)
 TEST(PlanInvariants, AfterACancelledRunThePlanIsThatOfAFreshProcess) {
   const run::RunConfig config = TinyConfig(Backend::kPlan, kTinyQwen);
   const RunResult fresh = RunTiny(config);
@@ -237,7 +237,7 @@ TEST(PlanInvariants, RepeatedFromTapeIsAsExecuted) {
     ASSERT_EQ(taped.status, executed.status);
     ASSERT_EQ(FirstDifference(*taped.trace, *executed.trace), "");
   }
-  // The optimizer step inside backward, and a few other operations, are executed each time.
+  // Runs with the optimizer step in backward, and a few others, execute every micro-batch.
   EXPECT_GT(repeated, kSeeds * 2 / 3) << "almost no run was repeated from a tape";
 }
 
@@ -270,7 +270,7 @@ TEST(PlanInvariants, RehearsedWithSomeLayersIsAsExecuted) {
     ASSERT_EQ(repeated.status, executed.status);
     ASSERT_EQ(FirstDifference(*repeated.trace, *executed.trace), "");
   }
-  // Loss scaling, partial training, and models with few units are not.
+  // Runs with loss scaling, partial training or few units are not extrapolated.
   EXPECT_GT(rehearsed, kSeeds / 4) << "almost no run was extrapolated";
   std::printf("%d of %d runs rehearsed\n", rehearsed, kSeeds);
 }

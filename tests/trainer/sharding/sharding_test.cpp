@@ -56,7 +56,8 @@ TEST(Sharding, ZeroOneDealsOutWholeParameters) {
   EXPECT_EQ(sum, whole);
 }
 
-// With whichever optimizer the run has; its two tables of 256 numbers are on every rank.
+// ZeRO-1 shards any optimizer; the two tables of 256 numbers of the 8-bit optimizer are on every
+// rank.
 TEST(Sharding, ZeroOneDealsOutEightBitStateAsWell) {
   constexpr uint64_t kTables = 2 * 256 * sizeof(float);
   const uint64_t whole = StateOf({{"optimizer.bits", "8"}});
