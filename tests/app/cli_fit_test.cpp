@@ -107,7 +107,7 @@ TEST_F(CliFit, EveryCommandHasThePlanUnderTheLimit) {
   EXPECT_EQ(bar["needed"], needed);
 }
 
-// A user who wants a proposal has a run that does not fit.
+// A waterfall may begin with a run that does not fit on the GPU.
 TEST_F(CliFit, AWaterfallComesDownToACardFromAbove) {
   const Outcome outcome =
       RunVramscope({"waterfall", "--json", "--preset", "gpt2", "--set", "custom_device.memory=2GiB",

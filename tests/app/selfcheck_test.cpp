@@ -107,7 +107,7 @@ TEST_F(Selfcheck, SeveralDevices) {
   }
 }
 
-// Recordings of a few steps, with errors and with the program's marks.
+// Synthetic snapshots of a few steps, with leaks, failed allocations and step marks.
 TEST_F(Selfcheck, MadeSnapshots) {
   for (int which = 0; which < 8; ++which) {
     const SnapshotOptions options{

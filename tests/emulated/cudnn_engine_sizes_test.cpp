@@ -202,8 +202,8 @@ Shape Ordered(std::vector<int64_t> dims, int type, bool last) {
   return shape;
 }
 
-// The workspace that is requested after the given number of results. Results of a forward pass are
-// kept; those of a backward pass are freed at its end, after the last workspace.
+// The workspace that is requested after `results` results were allocated. Results of a forward pass
+// are kept; those of a backward pass are freed at its end, after the last workspace.
 uint64_t WorkspaceAsked(const nlohmann::json& pass, int results, bool forward) {
   const size_t end = forward ? pass.size() : pass.size() - 2;
   int seen = 0;

@@ -178,13 +178,13 @@ TEST_F(StreamsTest, DevicesHaveTheirOwnTime) {
 }
 
 TEST_F(StreamsTest, WrongHandles) {
-  void* nobody = reinterpret_cast<void*>(0x1234);
+  void* unknown = reinterpret_cast<void*>(0x1234);
   Interval when;
   bool captured = false;
-  EXPECT_EQ(streams_.Enqueue(nobody, {}, &when, &captured), Result::kInvalidHandle);
-  EXPECT_EQ(streams_.Destroy(nobody), Result::kInvalidHandle);
-  EXPECT_EQ(streams_.Record(nobody, nullptr), Result::kInvalidHandle);
-  EXPECT_EQ(streams_.QueryEvent(nobody), Result::kInvalidHandle);
+  EXPECT_EQ(streams_.Enqueue(unknown, {}, &when, &captured), Result::kInvalidHandle);
+  EXPECT_EQ(streams_.Destroy(unknown), Result::kInvalidHandle);
+  EXPECT_EQ(streams_.Record(unknown, nullptr), Result::kInvalidHandle);
+  EXPECT_EQ(streams_.QueryEvent(unknown), Result::kInvalidHandle);
   void* stream = NewStream();
   EXPECT_EQ(streams_.Destroy(stream), Result::kSuccess);
   EXPECT_EQ(streams_.Query(stream), Result::kInvalidHandle);
