@@ -1,4 +1,5 @@
-// fit and waterfall through the built program and a real worker; skipped where there is none.
+// fit and waterfall through the built program and a real worker; skipped if the worker is not
+// built.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

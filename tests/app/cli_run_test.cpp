@@ -304,7 +304,7 @@ TEST_F(CliRun, APlanNeedsNoWorkingFolder) {
   const std::string gone = folder_ / "gone";
   std::filesystem::create_directory(gone);
   const Outcome outcome =
-      RunVramscope({"plan", "--model", tiny_, "--set", "seq=16"}, {.vanished_folder = gone});
+      RunVramscope({"plan", "--model", tiny_, "--set", "seq=16"}, {.deleted_folder = gone});
   EXPECT_EQ(outcome.status, 0) << outcome.err;
 }
 

@@ -216,18 +216,18 @@ TEST_P(RuntimeTest, WhatIsNotEmulatedIsRefusedAndItsResultsAreSet) {
 
 TEST_P(RuntimeTest, TheDriversFunctions) {
   void* function = nullptr;
-  int answer = -1;
-  EXPECT_EQ(cuda_("cudaGetDriverEntryPoint", "cuMemCreate", &function, 0ull, &answer), 0);
+  int query_result = -1;
+  EXPECT_EQ(cuda_("cudaGetDriverEntryPoint", "cuMemCreate", &function, 0ull, &query_result), 0);
   EXPECT_NE(function, nullptr);
   if (std::string(GetParam()) == "libcudart.so.11.0") {  // its interface does not provide it
     EXPECT_EQ(cuda_("cudaGetDriverEntryPoint", "cuNoSuchThing", &function, 0ull), 500);
     cuda_("cudaGetLastError");
     return;
   }
-  EXPECT_EQ(answer, 0);
-  EXPECT_EQ(cuda_("cudaGetDriverEntryPoint", "cuNoSuchThing", &function, 0ull, &answer), 0);
+  EXPECT_EQ(query_result, 0);
+  EXPECT_EQ(cuda_("cudaGetDriverEntryPoint", "cuNoSuchThing", &function, 0ull, &query_result), 0);
   EXPECT_EQ(function, nullptr);
-  EXPECT_EQ(answer, 1);
+  EXPECT_EQ(query_result, 1);
 }
 
 // CUmemAllocationProp: memory of the first GPU.
@@ -278,7 +278,7 @@ TEST(Driver, TellsOfMappedMemory) {
   struct {
     int location_type, location, flags;
   } access = {1, 0, 3};
-  for (int twice = 0; twice < 2; ++twice)  // nothing new the second time
+  for (int call = 0; call < 2; ++call)  // nothing new the second time
     ASSERT_EQ(driver("cuMemSetAccess", at, 2 * page, &access, size_t{1}), 0);
   ASSERT_EQ(driver("cuMemUnmap", at + page, page), 0);
   ASSERT_EQ(driver("cuMemUnmap", at, page), 0);
@@ -339,8 +339,9 @@ TEST(Driver, InterfacesByVersion) {
   const Library driver("libcuda.so.1");
   const auto entry = [&](const char* name, int version) {
     void* function = nullptr;
-    int answer = 0;
-    EXPECT_EQ(driver("cuGetProcAddress_v2", name, &function, version, uint64_t{0}, &answer), 0);
+    int query_result = 0;
+    EXPECT_EQ(driver("cuGetProcAddress_v2", name, &function, version, uint64_t{0}, &query_result),
+              0);
     return function;
   };
   EXPECT_NE(entry("cuStreamGetCaptureInfo", 12000), entry("cuStreamGetCaptureInfo", 13000));
@@ -369,7 +370,7 @@ TEST(Nvml, FindsTheCards) {
 // In a separate process, since the environment is read once.
 TEST(NoCard, AClearWordAndNoDevice) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
-  const auto without_card = [](const char* value) {
+  const auto without_gpu = [](const char* value) {
     value == nullptr ? unsetenv("VRAMSCOPE_EMULATED_CARD")
                      : setenv("VRAMSCOPE_EMULATED_CARD", value, 1);
     const Library cuda("libcudart.so.13");
@@ -379,8 +380,8 @@ TEST(NoCard, AClearWordAndNoDevice) {
                       cuda("cudaMalloc", &at, size_t{1}) == 100 && cuda("cudaSetDevice", 0) == 100;
     exit(good ? 0 : 1);
   };
-  EXPECT_EXIT(without_card(nullptr), testing::ExitedWithCode(0), "no GPU to emulate");
-  EXPECT_EXIT(without_card("name=X;memory_bytes=lots"), testing::ExitedWithCode(0),
+  EXPECT_EXIT(without_gpu(nullptr), testing::ExitedWithCode(0), "no GPU to emulate");
+  EXPECT_EXIT(without_gpu("name=X;memory_bytes=lots"), testing::ExitedWithCode(0),
               "memory_bytes: not a valid number");
 }
 

@@ -88,11 +88,11 @@ TEST_F(StreamsTest, AThreadThatOnlyAsksDoesNotMoveTheClock) {
   });
   const int64_t before = clock_.now();
   InThread([&] {
-    int asked = 0;
+    int queries = 0;
     while (streams_.QueryEvent(event) == Result::kNotReady) {
-      ASSERT_LT(++asked, 1000) << "it would wait forever";
+      ASSERT_LT(++queries, 1000) << "it would wait forever";
     }
-    EXPECT_GT(asked, 0);
+    EXPECT_GT(queries, 0);
     EXPECT_EQ(streams_.SynchronizeEvent(event), Result::kSuccess);
   });
   EXPECT_EQ(clock_.now(), before);
@@ -144,9 +144,9 @@ TEST_F(StreamsTest, ALoopThatWaitsForAnEventEnds) {
     void* event = NewEvent();
     Work(nullptr, 3'600'000'000'000);
     streams_.Record(event, nullptr);
-    int asked = 0;
+    int queries = 0;
     while (streams_.QueryEvent(event) == Result::kNotReady) {
-      ASSERT_LT(++asked, 100000);
+      ASSERT_LT(++queries, 100000);
     }
   });
 }

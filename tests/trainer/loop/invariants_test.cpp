@@ -227,11 +227,11 @@ TEST(PlanInvariants, RepeatedFromTapeIsAsExecuted) {
         {"", "", "expandable_segments:True", "max_split_size_mb:32", "roundup_power2_divisions:4"});
     if (random() % 6 == 0) config.custom_device.memory_bytes = uint64_t{520} << 20;  // too small
     SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + Describe(config));
-    int played = 0;
+    int from_tape = 0;
     RunHooks hooks;
-    hooks.repeated = &played;
+    hooks.repeated = &from_tape;
     const RunResult taped = RunTiny(config, hooks);
-    repeated += played > 0;
+    repeated += from_tape > 0;
     hooks.repeat_from_tape = false;
     const RunResult executed = RunTiny(config, hooks);
     ASSERT_EQ(taped.status, executed.status);
@@ -259,11 +259,11 @@ TEST(PlanInvariants, RehearsedWithSomeLayersIsAsExecuted) {
     }
     config.alloc_conf = Choose<const char*>(random, {"", "", "expandable_segments:True"});
     SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + Describe(config));
-    int played = 0;
+    int from_tape = 0;
     RunHooks hooks;
-    hooks.repeated = &played;
+    hooks.repeated = &from_tape;
     const RunResult repeated = RunTiny(config, hooks);
-    rehearsed += played == config.steps * config.micro_batches;
+    rehearsed += from_tape == config.steps * config.micro_batches;
     hooks.repeat_from_tape = false;
     const RunResult executed = RunTiny(config, hooks);
     ASSERT_TRUE(executed.status.ok()) << executed.status;
@@ -294,11 +294,11 @@ TEST(PlanInvariants, WholeModelsAreRehearsedAsExecuted) {
       const auto config = builder.Build();
       ASSERT_TRUE(config.ok()) << config.status();
       SCOPED_TRACE(Describe(*config));
-      int played = 0;
+      int from_tape = 0;
       RunHooks hooks;
-      hooks.repeated = &played;
+      hooks.repeated = &from_tape;
       const RunResult repeated = RunTiny(*config, hooks);
-      EXPECT_EQ(played, config->steps * config->micro_batches);
+      EXPECT_EQ(from_tape, config->steps * config->micro_batches);
       hooks.repeat_from_tape = false;
       const RunResult executed = RunTiny(*config, hooks);
       ASSERT_TRUE(executed.status.ok()) << executed.status;
