@@ -64,7 +64,7 @@ TEST(CliDevices, SayWhatIsAssumed) {
   EXPECT_EQ(slice[0]["sm_count"], 14);
   for (const json& d : Devices({})) {
     EXPECT_FALSE(d["source"].get<std::string>().empty());
-    // Every figure is in one of the two.
+    // Each figure has a source or an assumption.
     size_t figures = 0;
     for (const json& source : d["sources"]) figures += source["figures"].size();
     for (const json& assumption : d["assumptions"]) figures += assumption["figures"].size();

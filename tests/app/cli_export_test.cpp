@@ -80,7 +80,7 @@ TEST_F(CliRecording, TheTimelineIsAPngOrAPdf) {
       RunVramscope({"export", file, "--to", "png", "--size", "800x600", "--scale", "2", "-o", "-"})
           .out,
       bytes)
-      << "the same picture each time";
+      << "the image is the same each time";
   EXPECT_NE(RunVramscope({"export", file, "--to", "png", "--size", "800x600", "--scale", "2",
                           "--theme", "dark", "-o", "-"})
                 .out,
@@ -123,7 +123,7 @@ TEST_F(CliRecording, AReportIsOnePageOfHtml) {
             2);
   EXPECT_EQ(RunVramscope({"export", file, "--to", "html", "--baseline", other, "-o", other}).status,
             2)
-      << "it is an input";
+      << "the output is also an input";
 }
 
 TEST_F(CliRecording, APartIsATraceOfItsOwn) {

@@ -23,8 +23,8 @@ constexpr double kGiB = 1024.0 * kMiB;
 
 double Gib(const json& bytes) { return bytes.get<double>() / kGiB; }
 
-json PartOf(const json& card, const std::string& name) {
-  for (const json& part : card["parts"])
+json PartOf(const json& device, const std::string& name) {
+  for (const json& part : device["parts"])
     if (part["name"] == name) return part;
   return {};
 }
@@ -36,12 +36,12 @@ TEST_F(CliRecording, AKinetoTraceSaysHowMuchIsReservedAndNotWhere) {
   EXPECT_EQ(info["entries"], 1030);
   EXPECT_EQ(info["segments"], 0);
   EXPECT_EQ(info["sizes_are_of_blocks"], true);
-  const json& card = info["device_memory"][0];
-  EXPECT_NEAR(Gib(card["used"]), 21.99, 0.005) << "the parts add up to what was reserved";
-  EXPECT_NEAR(Gib(PartOf(card, "reserved, not in use")["bytes"]), 0.47, 0.005);
-  EXPECT_EQ(PartOf(card, "cached, wholly free"), json());
-  EXPECT_EQ(PartOf(card, "blocks, as requested"), json());
-  EXPECT_NEAR(Gib(card["total"]), 79.15, 0.01) << "of deviceProperties";
+  const json& device = info["device_memory"][0];
+  EXPECT_NEAR(Gib(device["used"]), 21.99, 0.005) << "the parts add up to what was reserved";
+  EXPECT_NEAR(Gib(PartOf(device, "reserved, not in use")["bytes"]), 0.47, 0.005);
+  EXPECT_EQ(PartOf(device, "cached, wholly free"), json());
+  EXPECT_EQ(PartOf(device, "blocks, as requested"), json());
+  EXPECT_NEAR(Gib(device["total"]), 79.15, 0.01) << "of deviceProperties";
   EXPECT_THAT(info["devices"][0].get<std::string>(), HasSubstr("A100"));
 
   const json page = Json({"explain", file, "--page", "fragmentation", "--json"})["fragmentation"];
@@ -62,7 +62,7 @@ TEST_F(CliRecording, AKinetoTraceSaysHowMuchIsReservedAndNotWhere) {
     EXPECT_THAT(out.err, HasSubstr("how much memory is reserved, not where")) << refused[0];
   }
   const json held = Json({"explain", file, "--no-replay", "--json"})["held_graph"];
-  EXPECT_NEAR(Gib(held["bytes"]), 19.38, 0.01) << "no torch.no_grad(), which its owner must know";
+  EXPECT_NEAR(Gib(held["bytes"]), 19.38, 0.01) << "the program did not use torch.no_grad()";
   EXPECT_THAT(held["headline"].get<std::string>(), HasSubstr("torch.no_grad()"));
   EXPECT_EQ(RunVramscope({"check", file, "--budget", "23GiB"}).status, 0);
   EXPECT_EQ(RunVramscope({"check", file, "--budget", "22GiB"}).status, 1);
@@ -98,8 +98,8 @@ TEST_F(CliRecording, CheckRefusesWhereGpuMemoryWasNotRecorded) {
   EXPECT_THAT(RunVramscope({"info", file}).out, HasSubstr("GPU memory was not recorded"));
 }
 
-// Only bytes, as PyTorch before 1.11 wrote them: the curve exists, and so does what follows from
-// addresses and totals; nothing else does.
+// PyTorch before 1.11 recorded only the bytes: the curve of allocated memory is known, but nothing
+// that needs addresses or totals.
 TEST_F(CliRecording, MemoryEventsWithoutAddressesHaveACurve) {
   const std::string file = folder_ / "2021.json";
   std::string events;
@@ -113,13 +113,13 @@ TEST_F(CliRecording, MemoryEventsWithoutAddressesHaveACurve) {
   EXPECT_EQ(out.status, 0);
   EXPECT_THAT(out.err, AllOf(HasSubstr("8 [memory] events"), HasSubstr("no addresses")));
   const json info = Json({"info", file, "--json"});
-  // 2,048 existed before, and are freed at the end.
+  // 2,048 bytes were allocated before the recording, and are freed at its end.
   EXPECT_EQ(info["peak"]["allocated"], 2048 + 1024 + 512 + 4096);
   EXPECT_EQ(info["allocations"], 5);
   EXPECT_EQ(info["older_allocations"], 1);
   EXPECT_EQ(info["reserved_known"], false);
   EXPECT_EQ(info["sizes_are_of_blocks"], true);
-  EXPECT_EQ(RunVramscope({"replay", file}).status, 3) << "the places of the blocks are unknown";
+  EXPECT_EQ(RunVramscope({"replay", file}).status, 3) << "the addresses of the blocks are unknown";
 }
 
 TEST_F(CliRecording, AHistoryOfOneEntryIsAState) {
@@ -262,7 +262,7 @@ TEST_F(CliRecording, CheckDoesNotKnowTheHostsMemoryWithoutTheDriversAllocations)
   EXPECT_EQ(RunVramscope({"check", file, "--budget", "100GiB", "--host-budget", "x"}).status, 2);
   const Outcome part = RunVramscope(
       {"check", file, "--budget", "100GiB", "--host-budget", "1GiB", "--time", "0s:1s"});
-  EXPECT_EQ(part.status, 2) << "what was allocated before the part is unknown";
+  EXPECT_EQ(part.status, 2) << "memory allocated before the part is unknown";
   EXPECT_THAT(part.err, HasSubstr("the whole FILE"));
 }
 
@@ -278,7 +278,7 @@ TEST_F(CliRecording, CheckSaysWhereARunRanOutOfMemory) {
   EXPECT_THAT(text.out, AllOf(HasSubstr("would have allowed that allocation"),
                               HasSubstr("the rest of the run is unknown"),
                               Not(HasSubstr("over the budget"))));
-  EXPECT_EQ(text.status, 3) << "neither yes nor no";
+  EXPECT_EQ(text.status, 3) << "the result is unknown";
 }
 
 TEST_F(CliRecording, AReplayOfAPlanIsThePlan) {

@@ -1,4 +1,5 @@
-// fit and waterfall through the built program and a real worker; skipped where there is none.
+// fit and waterfall through the built program and a real worker; skipped if the worker is not
+// built.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -107,7 +108,7 @@ TEST_F(CliFit, EveryCommandHasThePlanUnderTheLimit) {
   EXPECT_EQ(bar["needed"], needed);
 }
 
-// A user who wants a proposal has a run that does not fit.
+// A waterfall may begin with a run that does not fit on the GPU.
 TEST_F(CliFit, AWaterfallComesDownToACardFromAbove) {
   const Outcome outcome =
       RunVramscope({"waterfall", "--json", "--preset", "gpt2", "--set", "custom_device.memory=2GiB",

@@ -18,7 +18,7 @@ using ::testing::Not;
 ProcessOptions In(const std::string& locale) { return {.environment = {"LC_ALL=" + locale}}; }
 const ProcessOptions kChinese = In("zh_CN.UTF-8"), kInEnglish = In("C.UTF-8");
 
-// Whether this build has the catalogue (lrelease was there).
+// Whether this build has the translations, which need lrelease.
 bool HasChinese() {
   return RunVramscope({"--help"}, kChinese).out != RunVramscope({"--help"}, kInEnglish).out;
 }

@@ -54,17 +54,17 @@ TEST_F(CliRecording, WhatTheCardsMemoryIsUsedFor) {
   const std::string file = Write("s.json", {});
   const json info = Json({"info", file, "--json"});
   ASSERT_EQ(info["device_memory"].size(), 1u);
-  const json& card = info["device_memory"][0];
-  EXPECT_EQ(card["used"], 64 * kMiB);  // reserved memory; NVML was not queried
-  EXPECT_TRUE(card["asked_ns"].is_null());
-  EXPECT_TRUE(card["remainder"].is_null());
-  EXPECT_EQ(card["parts"][0]["name"], "blocks, as requested");
-  EXPECT_EQ(card["parts"][0]["bytes"], 6 * kMiB);
-  EXPECT_EQ(card["parts"][0]["source"], "measured");
+  const json& device = info["device_memory"][0];
+  EXPECT_EQ(device["used"], 64 * kMiB);  // reserved memory; NVML was not queried
+  EXPECT_TRUE(device["asked_ns"].is_null());
+  EXPECT_TRUE(device["remainder"].is_null());
+  EXPECT_EQ(device["parts"][0]["name"], "blocks, as requested");
+  EXPECT_EQ(device["parts"][0]["bytes"], 6 * kMiB);
+  EXPECT_EQ(device["parts"][0]["source"], "measured");
   uint64_t sum = 0;
-  for (const json& part : card["parts"]) sum += part["bytes"].get<uint64_t>();
+  for (const json& part : device["parts"]) sum += part["bytes"].get<uint64_t>();
   EXPECT_EQ(sum, 64 * kMiB);
-  EXPECT_EQ(Json({"peak", file, "--json"})["device_memory"], card);
+  EXPECT_EQ(Json({"peak", file, "--json"})["device_memory"], device);
   EXPECT_THAT(RunVramscope({"peak", file}).out, HasSubstr("blocks, as requested"));
 }
 
@@ -139,7 +139,7 @@ TEST_F(CliRecording, DevicesAreNotAddedUp) {
   EXPECT_EQ(Json({"explain", file, "--no-replay", "--json"})["fragmentation"]["reserved"],
             64 * kMiB);
   EXPECT_EQ(Json({"peak", write("oom.json", {.oom = true}), "--json"})["device"], 0);
-  // Each device with the one of the same number; with one device on each side, these two.
+  // Devices with the same number are compared; if each side has only one device, these two.
   const std::string more = write("more.json", {.activation = 8 * kMiB});
   const json diff = Json({"diff", file, more, "--by", "stack", "--json"}, 1);
   EXPECT_EQ(diff["device"], 1);
@@ -189,8 +189,8 @@ TEST_F(CliRecording, APartCanBeChosen) {
   EXPECT_EQ(Json({"info", file, "--entries", "3:", "--json"})["entries"], 9);
   EXPECT_EQ(Json({"info", file, "--time", ":250us", "--json"})["entries"], 3);
   EXPECT_EQ(Json({"info", file, "--device", "0", "--json"})["entries"], 12);
-  // From within the first step: blocks allocated before are older now; up to the time before its
-  // free: it is never freed.
+  // The part begins within the first step, so blocks allocated before it count as older; it ends
+  // before the second activation is freed, so that one is never freed.
   const json middle = Json({"info", file, "--entries", "1:3", "--json"});
   EXPECT_EQ(middle["entries"], 3);
   EXPECT_EQ(middle["older_allocations"], 2);
@@ -273,7 +273,8 @@ TEST_F(CliRecording, ExplainHasAPageForEachQuestion) {
   EXPECT_THAT(text.out,
               AllOf(HasSubstr("Out of memory"), HasSubstr("Fragmentation"), HasSubstr("Leaks"),
                     HasSubstr("Call sites"), HasSubstr("100.00 MiB"), HasSubstr("model.py:20")));
-  EXPECT_TRUE(text.out.starts_with("Out of memory")) << "first, where there was one";
+  EXPECT_TRUE(text.out.starts_with("Out of memory"))
+      << "this page is first if an allocation failed";
   const json all = Json({"explain", file, "--no-replay", "--json"});
   for (const char* page : {"oom", "fragmentation", "leaks", "sites"}) {
     EXPECT_TRUE(all.contains(page)) << page;
@@ -409,7 +410,7 @@ TEST_F(CliRecording, EveryJsonKeyIsDocumented) {
   }
 }
 
-// The end is shown instead.
+// The end of the recording is shown instead.
 TEST_F(CliRecording, AMomentBeyondTheEndIsSaid) {
   const std::string file = Write("s.json", {});
   const Outcome outcome = RunVramscope({"peak", file, "--at", "1000s"});

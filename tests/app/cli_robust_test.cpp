@@ -97,12 +97,12 @@ TEST_F(CliRecording, AFolderThatIsGoneIsNoReasonToFail) {
                                              {"devices"},
                                              {"--help"}}) {
     std::filesystem::create_directory(gone);
-    const Outcome outcome = RunVramscope(arguments, {.vanished_folder = gone});
+    const Outcome outcome = RunVramscope(arguments, {.deleted_folder = gone});
     EXPECT_EQ(outcome.status, 0) << arguments[0] << outcome.err;
   }
   std::filesystem::create_directory(gone);
   const Outcome outcome =
-      RunVramscope({"requests", file, "-o", "here.csv"}, {.vanished_folder = gone});
+      RunVramscope({"requests", file, "-o", "here.csv"}, {.deleted_folder = gone});
   EXPECT_EQ(outcome.status, 3);
   EXPECT_THAT(outcome.err, AllOf(HasSubstr("here.csv"), HasSubstr("No such file")));
 }
@@ -123,8 +123,8 @@ TEST_F(CliRecording, TooLittleMemoryIsSaid) {
     const Outcome outcome = RunVramscope({"info", file}, {.address_space = limit});
     if (outcome.status == 0) break;
     if (outcome.status == 127) continue;  // the loader's own status
-    // Before main(), initialisers of libraries run (Qt6Gui's throws there); after it, nothing may
-    // abort.
+    // Initialisers of libraries run before main() and may abort (Qt6Gui's throws); after main() has
+    // begun, nothing may abort.
     if (outcome.status == 128 + SIGABRT && !refused) continue;
     refused = true;
     EXPECT_EQ(outcome.status, 3) << limit << outcome.err;
@@ -155,12 +155,12 @@ TEST_F(CliRecording, StatisticsAreFiguresAndNothingElse) {
 }
 
 TEST_F(CliRecording, MessagesDoNotSteerTheTerminal) {
-  const std::string nasty = "\x1b[2J\xff\xfe\xc0\x80\xc2\x9b\x7f";
-  std::vector<std::vector<std::string>> commands = {{"info", folder_ / nasty},
-                                                    {"plan", "--preset", nasty},
-                                                    {"plan", "--set", nasty + "=1"},
-                                                    {"plan", "--model", folder_ / nasty},
-                                                    {nasty}};
+  const std::string control = "\x1b[2J\xff\xfe\xc0\x80\xc2\x9b\x7f";
+  std::vector<std::vector<std::string>> commands = {{"info", folder_ / control},
+                                                    {"plan", "--preset", control},
+                                                    {"plan", "--set", control + "=1"},
+                                                    {"plan", "--model", folder_ / control},
+                                                    {control}};
   const auto with = [&](const std::string& name, const std::string& content) {
     WriteFile(folder_ / name, content);
     return folder_ / name;

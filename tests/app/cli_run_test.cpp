@@ -22,12 +22,12 @@ class CliRun : public ::testing::Test {
  protected:
   void SetUp() override {
     const char* named = std::getenv("VRAMSCOPE_WORKER");
-    const std::filesystem::path beside =
+    const std::filesystem::path worker =
         std::filesystem::path(VRAMSCOPE_PROGRAM).parent_path() / "vramscope-worker";
-    if (named == nullptr && !std::filesystem::exists(beside)) {
+    if (named == nullptr && !std::filesystem::exists(worker)) {
       GTEST_SKIP() << "vramscope-worker is not built (it needs LibTorch)";
     }
-    // One layer of each kind: fast, and small enough for the cpu backend.
+    // A model that is fast, and small enough for the cpu backend.
     tiny_ = folder_ / "tiny.json";
     WriteFile(tiny_, R"({"model_type": "llama", "vocab_size": 128, "hidden_size": 32,
         "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4,
@@ -264,7 +264,7 @@ TEST_F(CliRun, SettingsWinOverAPreset) {
   }
 }
 
-// Noticed after one micro-batch, not after gigabytes.
+// Detected after one micro-batch, before gigabytes of events are recorded.
 TEST_F(CliRun, APlanOfTooManyEventsIsRefused) {
   for (const std::vector<std::string>& size : std::vector<std::vector<std::string>>{
            {"batch=4096", "micro_batches=4096", "steps=1000"},
@@ -304,7 +304,7 @@ TEST_F(CliRun, APlanNeedsNoWorkingFolder) {
   const std::string gone = folder_ / "gone";
   std::filesystem::create_directory(gone);
   const Outcome outcome =
-      RunVramscope({"plan", "--model", tiny_, "--set", "seq=16"}, {.vanished_folder = gone});
+      RunVramscope({"plan", "--model", tiny_, "--set", "seq=16"}, {.deleted_folder = gone});
   EXPECT_EQ(outcome.status, 0) << outcome.err;
 }
 

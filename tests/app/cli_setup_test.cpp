@@ -88,7 +88,7 @@ TEST_F(CliSetup, EnvironmentsOfOtherVersionsAreListedAndRemoved) {
   const fs::path kept = folder_ / "cache/vramscope/environments";
   EXPECT_THAT(Run({"setup", "--environments"}).out, HasSubstr("no environments"));
   fs::create_directories(kept / name / "transformers");
-  fs::create_directories(kept / "interrupted.part");  // does not exist yet
+  fs::create_directories(kept / "interrupted.part");  // incomplete, so not listed
   std::ofstream(kept / name / "transformers/__init__.py") << std::string(1000, '#');
   setup::testing::WriteTorch(folder_ / "data/vramscope/torch-2.11.0");
 
@@ -108,7 +108,7 @@ TEST_F(CliSetup, EnvironmentsOfOtherVersionsAreListedAndRemoved) {
   EXPECT_TRUE(fs::exists(folder_ / "data/vramscope/torch-2.11.0")) << "was not requested";
 }
 
-// A file to which a link in their place points belongs to somebody else.
+// If the folder of the environments is a link, its target may belong to another program.
 TEST_F(CliSetup, EnvironmentsBehindALinkStay) {
   namespace fs = std::filesystem;
   fs::create_directories(folder_ / "cache/vramscope");

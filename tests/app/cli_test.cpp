@@ -229,7 +229,8 @@ TEST_F(Cli, InputsMayBePackedOrPiped) {
   EXPECT_EQ(piped.out, RunVramscope({"info", sample_, "--json"}).out);
 }
 
-// The device of any input; a part of a trace by time, and of a recording by its entries.
+// --device works for any input; a part of a trace is selected by time, of a recording also by
+// entries.
 TEST_F(Cli, ATraceIsReadInPartByTime) {
   EXPECT_EQ(RunVramscope({"info", sample_, "--device", "0", "--json"}).out,
             RunVramscope({"info", sample_, "--json"}).out);
@@ -281,7 +282,7 @@ TEST_F(Cli, PeakAndPhases) {
   EXPECT_EQ(phases["steps"][0]["backward_ms"], 3.0);
 }
 
-// An order is not a time: entries instead, and no milliseconds.
+// The file has only an order of entries, so entries are reported instead of times.
 TEST_F(Cli, AFileWithoutTimesIsShownByEntries) {
   const std::string file = folder_ / "untimed.trace";
   WriteSample(file, 0, false);
@@ -368,7 +369,7 @@ constexpr char kLlama[] = R"({"architectures": ["LlamaForCausalLM"], "model_type
     "vocab_size": 128, "hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2,
     "num_attention_heads": 4, "num_key_value_heads": 2, "torch_dtype": "bfloat16")";
 
-// One check: a formula refuses what a plan would refuse, even without a worker.
+// Formulas reject the same models as a plan, even without a worker.
 TEST_F(Cli, ModelsThatAreNotPlannedAreRefusedByName) {
   const std::string file = folder_ / "config.json";
   for (const auto& [more, says] : std::vector<std::pair<std::string, std::string>>{

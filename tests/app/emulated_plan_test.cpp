@@ -101,19 +101,28 @@ TEST_F(EmulatedPlan, TwoRunsAreTheSame) {
 TEST_F(EmulatedPlan, ARunOnTheCardIsWhatWasPlanned) {
   const std::vector<std::string> run = {"--preset", "gpt2", "--set", "precision=amp-bf16"};
   Plan("plan.trace", run);
-  std::vector<std::string> there = {
-      "plan", "--device",  "rtx-4090", "--writable", folder_.path(),        "--", VRAMSCOPE_PROGRAM,
-      "run",  "--backend", "cuda",     "-o",         folder_ / "card.trace"};
-  there.insert(there.end(), run.begin(), run.end());
-  const Outcome outcome = RunVramscope(there);
-  ASSERT_TRUE(std::filesystem::exists(folder_ / "card.trace")) << outcome.out << outcome.err;
-  const json planned = Info("plan.trace"), card = Info("card.trace");
-  EXPECT_EQ(card["backend"], "cuda");
-  EXPECT_EQ(card["measured"], true);
-  EXPECT_GT(card["kernels"], 1000);
-  EXPECT_EQ(card["kernels"], planned["kernels"]);
+  std::vector<std::string> command = {"plan",
+                                      "--device",
+                                      "rtx-4090",
+                                      "--writable",
+                                      folder_.path(),
+                                      "--",
+                                      VRAMSCOPE_PROGRAM,
+                                      "run",
+                                      "--backend",
+                                      "cuda",
+                                      "-o",
+                                      folder_ / "recorded.trace"};
+  command.insert(command.end(), run.begin(), run.end());
+  const Outcome outcome = RunVramscope(command);
+  ASSERT_TRUE(std::filesystem::exists(folder_ / "recorded.trace")) << outcome.out << outcome.err;
+  const json planned = Info("plan.trace"), recorded = Info("recorded.trace");
+  EXPECT_EQ(recorded["backend"], "cuda");
+  EXPECT_EQ(recorded["measured"], true);
+  EXPECT_GT(recorded["kernels"], 1000);
+  EXPECT_EQ(recorded["kernels"], planned["kernels"]);
   const Outcome diff = RunVramscope(
-      {"diff", "--prediction", folder_ / "plan.trace", folder_ / "card.trace", "--json"});
+      {"diff", "--prediction", folder_ / "plan.trace", folder_ / "recorded.trace", "--json"});
   const json same = json::parse(diff.out, nullptr, false);
   ASSERT_TRUE(same.is_object()) << diff.err;
   EXPECT_EQ(same["requests"]["equal"], same["requests"]["total"]) << same["first_difference"];
@@ -128,14 +137,15 @@ TEST_F(EmulatedPlan, ARunOnTheCardIsWhatWasPlanned) {
     counts.erase("setup");
     return counts;
   };
-  EXPECT_EQ(by("op", "card.trace")["aten::mm"], by("op", "plan.trace")["aten::mm"]);
-  EXPECT_EQ(by("module", "card.trace")["lm_head"], by("module", "plan.trace")["lm_head"]);
-  auto phases = by("phase", "card.trace");
+  EXPECT_EQ(by("op", "recorded.trace")["aten::mm"], by("op", "plan.trace")["aten::mm"]);
+  EXPECT_EQ(by("module", "recorded.trace")["lm_head"], by("module", "plan.trace")["lm_head"]);
+  auto phases = by("phase", "recorded.trace");
   phases.erase("");  // the loss that is read back, between phases
   EXPECT_EQ(phases, by("phase", "plan.trace"));
   // NVML was queried: no figure of the GPU's memory is from the device table.
-  ASSERT_EQ(card["device_memory"].size(), 1u);
-  for (const json& part : card["device_memory"][0]["parts"]) EXPECT_EQ(part["source"], "measured");
+  ASSERT_EQ(recorded["device_memory"].size(), 1u);
+  for (const json& part : recorded["device_memory"][0]["parts"])
+    EXPECT_EQ(part["source"], "measured");
 }
 
 TEST_F(EmulatedPlan, WithoutACardARunOnItSaysWhatToDo) {
@@ -161,7 +171,7 @@ TEST_F(EmulatedPlan, TheRecordedStepsRequestForRequest) {
     EXPECT_EQ(difference["requests"]["equal"], difference["requests"]["total"]);
     EXPECT_EQ(difference["peak"]["a"], difference["peak"]["b"]);
   }
-  if (found == 0) GTEST_SKIP() << "the recordings are not beside the checkout";
+  if (found == 0) GTEST_SKIP() << "needs the recordings next to the checkout";
 }
 
 TEST_F(EmulatedPlan, WhatDoesNotFitIsSaidAndPlannedAllTheSame) {

@@ -70,13 +70,13 @@ TEST(Format, WhatIsPrintableStaysAndTheRestIsReplaced) {
   EXPECT_EQ(Printable("a\u00e4\u20ac\U0001f600"), "a\u00e4\u20ac\U0001f600");
   EXPECT_EQ(Printable(std::string("\0\x1b[2J\n\t\x7f", 8)), "??[2J???");
   EXPECT_EQ(Printable("\u009b2J\u202eabc"), "?2J?abc");
-  EXPECT_EQ(Printable("a\u2028b\u2029c"), "a?b?c") << "separators of lines";
+  EXPECT_EQ(Printable("a\u2028b\u2029c"), "a?b?c") << "line separators";
   const std::string bad = "\xef\xbf\xbd";
   EXPECT_EQ(Printable("\xff"), bad);
-  EXPECT_EQ(Printable("\xc0\x80"), bad + bad) << "longer than it needs to be";
-  EXPECT_EQ(Printable("\xed\xa0\x80"), bad + bad + bad) << "half of a pair";
-  EXPECT_EQ(Printable("\xe2\x82"), bad + bad) << "cut";
-  EXPECT_EQ(Printable("\xf5\x80\x80\x80"), bad + bad + bad + bad) << "beyond the last";
+  EXPECT_EQ(Printable("\xc0\x80"), bad + bad) << "overlong encoding";
+  EXPECT_EQ(Printable("\xed\xa0\x80"), bad + bad + bad) << "an unpaired surrogate";
+  EXPECT_EQ(Printable("\xe2\x82"), bad + bad) << "truncated";
+  EXPECT_EQ(Printable("\xf5\x80\x80\x80"), bad + bad + bad + bad) << "beyond the last code point";
   EXPECT_EQ(PrintableLines("a\x1b\nb\n"), "a?\nb\n");
 }
 
@@ -117,7 +117,7 @@ TEST(Format, ForPeople) {
   EXPECT_EQ(Printable("a\x1b[31mb\n"), "a?[31mb?");
 }
 
-// Whatever the program is doing when it is told to end.
+// A signal arrives while a file is half written.
 TEST(InterruptDeathTest, LeavesNoHalfWrittenFile) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "interrupt_test";

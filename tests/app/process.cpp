@@ -36,8 +36,8 @@ using Clock = std::chrono::steady_clock;
     }
   }
   if (!options.folder.empty() && chdir(options.folder.c_str()) != 0) _exit(126);
-  if (!options.vanished_folder.empty() &&
-      (chdir(options.vanished_folder.c_str()) != 0 || rmdir(options.vanished_folder.c_str()) != 0))
+  if (!options.deleted_folder.empty() &&
+      (chdir(options.deleted_folder.c_str()) != 0 || rmdir(options.deleted_folder.c_str()) != 0))
     _exit(126);
   if (options.address_space > 0) {
     const rlimit limit{options.address_space, options.address_space};

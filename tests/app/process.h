@@ -14,12 +14,12 @@ struct Outcome {
 };
 
 struct ProcessOptions {
-  std::string input;            // for standard input
-  std::string input_path;       // a file to use instead
-  std::string output_path;      // standard output goes to this file, and not into the outcome
-  std::string folder;           // working folder
-  std::string vanished_folder;  // working folder, which is deleted first
-  uint64_t address_space = 0;   // maximum number of bytes
+  std::string input;           // for standard input
+  std::string input_path;      // a file to use instead
+  std::string output_path;     // a file for standard output, which then is not in the outcome
+  std::string folder;          // working folder
+  std::string deleted_folder;  // working folder, which is deleted first
+  uint64_t address_space = 0;  // maximum number of bytes
   std::vector<std::string>
       environment;  // "NAME=value" overrides the own variable; "NAME" removes it
   int signal = 0;   // sent to the program `signal_after_ms` after its start

@@ -107,7 +107,7 @@ TEST_F(Selfcheck, SeveralDevices) {
   }
 }
 
-// Recordings of a few steps, with errors and with the program's marks.
+// Synthetic snapshots of a few steps, with leaks, failed allocations and step marks.
 TEST_F(Selfcheck, MadeSnapshots) {
   for (int which = 0; which < 8; ++which) {
     const SnapshotOptions options{
@@ -220,8 +220,8 @@ TEST_P(SelfcheckRuns, NoFigureDiffers) {
 
 // VRAMSCOPE_RANDOM_RUNS=200 runs more than CI does.
 std::vector<uint64_t> Seeds() {
-  const char* asked = std::getenv("VRAMSCOPE_RANDOM_RUNS");
-  std::vector<uint64_t> seeds(asked != nullptr ? std::strtoull(asked, nullptr, 10) : 40);
+  const char* runs = std::getenv("VRAMSCOPE_RANDOM_RUNS");
+  std::vector<uint64_t> seeds(runs != nullptr ? std::strtoull(runs, nullptr, 10) : 40);
   std::iota(seeds.begin(), seeds.end(), uint64_t{3000});
   return seeds;
 }

@@ -55,7 +55,7 @@ struct Allocator {
 };
 struct Native : Allocator {
   void Attach(std::function<void(const Entry&)> tracker) override { all.push_back(tracker); }
-  void Tell(int action, size_t address, size_t size, int8_t device = 0) const {
+  void Notify(int action, size_t address, size_t size, int8_t device = 0) const {
     for (const auto& tracker : all)
       tracker({.action = action, .device = device, .address = address, .size = size});
   }
@@ -216,17 +216,17 @@ TEST(Allocations, AreInTheFileWhenTheProcessIsKilled) {
     auto* const known = static_cast<void* const*>(dlsym(RTLD_DEFAULT, "_ZTVSt9exception"));
     odd |= known == nullptr || vramscope_history_attach(&allocator, known, known[5]) != 0;
     odd |= vramscope_history_attach(&allocator, table, table[5]) != 1;
-    native.Tell(0, 1, 512);  // no file yet: only counted
+    native.Notify(0, 1, 512);  // no file yet: only counted
     odd |= vramscope_history_begin(first.c_str(), 0) != 1;
-    native.Tell(0, 0x1000, 100, 1);
-    native.Tell(7, 0, 0);  // a reader checked
-    native.Tell(1, 0x1000, 100, 1);
-    native.Tell(2, 0x1000, 100, 1);
+    native.Notify(0, 0x1000, 100, 1);
+    native.Notify(7, 0, 0);  // a snapshot, which is not recorded
+    native.Notify(1, 0x1000, 100, 1);
+    native.Notify(2, 0x1000, 100, 1);
     odd |= vramscope_history_begin(second.c_str(), 1) != 1;
-    for (size_t i = 0; i < kMany; ++i) native.Tell(0, i, i + 1);
+    for (size_t i = 0; i < kMany; ++i) native.Notify(0, i, i + 1);
     odd |= vramscope_history_requests(0) != kMany + 1 || vramscope_history_requests(1) != 2;
     if (fork() == 0) {  // a child's entries are not its parent's
-      native.Tell(0, 77, 77);
+      native.Notify(0, 77, 77);
       _exit(0);
     }
     wait(nullptr);
@@ -236,7 +236,7 @@ TEST(Allocations, AreInTheFileWhenTheProcessIsKilled) {
   int status = 0;
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_TRUE(WIFSIGNALED(status));
-  EXPECT_FALSE(std::filesystem::exists(first));  // it is in a chunk since the second one began
+  EXPECT_FALSE(std::filesystem::exists(first));  // it became a chunk when the second file began
   const std::string chunk = folder + "/0.rows";
   EXPECT_EQ(std::filesystem::file_size(chunk),
             sizeof(HistoryTailHeader) + 3 * sizeof(HistoryTailRow));

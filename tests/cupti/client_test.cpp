@@ -118,7 +118,7 @@ TEST_F(ClientTest, ActivitiesReachTheReceiver) {
   EXPECT_FALSE(Client::The().running());
 }
 
-// In a GPT-2's steps on an H200, 94,000 of 106,000 calls were of a dozen such kinds.
+// In training steps of GPT-2 on an H200, 94,000 of 106,000 calls were queries by a dozen functions.
 TEST_F(ClientTest, CallsThatOnlyAskAreLeftOutAndThoseThatWorkAreNot) {
   constexpr uint32_t kGetDevice = 17, kGetLastError = 10, kLaunchKernel = 211, kMalloc = 20;
   constexpr uint32_t kContextState = 392, kKernelGetName = 719, kLaunchKernelEx = 652;
@@ -131,7 +131,7 @@ TEST_F(ClientTest, CallsThatOnlyAskAreLeftOutAndThoseThatWorkAreNot) {
   EXPECT_FALSE(fake.runtime_calls.contains(kMalloc));
   EXPECT_FALSE(fake.driver_calls.contains(kLaunchKernelEx));
   Client::The().Stop();
-  Library old = FakeLibrary();  // cannot filter: reports all
+  Library old = FakeLibrary();  // cannot filter calls, so it reports all
   old.ActivityEnableRuntimeApi = old.ActivityEnableDriverApi = nullptr;
   EXPECT_TRUE(Start(old).running);
 }

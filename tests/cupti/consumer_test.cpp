@@ -61,9 +61,10 @@ TEST_F(ConsumerTest, CopiesAndFillsHaveTheirBytesAndSpaces) {
   MemcpyBetweenRecord between = {};
   between.kind = kMemcpy2, between.from_kind = between.to_kind = kDevice, between.bytes = 8;
   between.start = 30, between.end = 40, between.correlation = 4, between.stream = 9;
-  MemsetRecord fill = {};
-  fill.kind = kMemset, fill.memory_kind = kManaged, fill.bytes = 64, fill.start = 50, fill.end = 60;
-  const std::vector<Activity> out = Consume(Buffer().Add(copy).Add(between).Add(fill));
+  MemsetRecord memset_record = {};
+  memset_record.kind = kMemset, memset_record.memory_kind = kManaged, memset_record.bytes = 64,
+  memset_record.start = 50, memset_record.end = 60;
+  const std::vector<Activity> out = Consume(Buffer().Add(copy).Add(between).Add(memset_record));
   ASSERT_EQ(out.size(), 3u);
   EXPECT_EQ(out[0].kind, ActivityKind::kMemcpy);
   EXPECT_EQ(out[0].from, MemorySpace::kPinned);
@@ -180,12 +181,12 @@ TEST(ConsumerCauses, WhoWasAtWorkReachesTheKernelWhateverComesFirst) {
   for (const bool kernel_first : {false, true}) {
     Consumer consumer({.next = &NextRecordOf, .wait_for_cause = true});
     const uint64_t id = ExternalId({11}, {22});
-    Buffer host, card;
+    Buffer host, device;
     host.Add(ExternalRecord{kExternalCorrelation, 5, id, 4, 0}).Add(Api(kRuntime, 211, 4, 1, 2, 9));
-    card.Add(Kernel(4, 5, 6, "k"));
+    device.Add(Kernel(4, 5, 6, "k"));
     std::vector<Activity> out;
     for (const Buffer* buffer :
-         kernel_first ? std::vector{&card, &host} : std::vector{&host, &card})
+         kernel_first ? std::vector{&device, &host} : std::vector{&host, &device})
       consumer.Consume(buffer->data(), buffer->size(), out);
     ASSERT_EQ(out.size(), 2u) << kernel_first;
     for (const Activity& activity : out) {

@@ -133,7 +133,7 @@ TEST_F(EmulatedTest, EveryKindOnTheVirtualClock) {
   ASSERT_EQ(kernels.size(), 2u);
   EXPECT_EQ(NameOf(kernels[0]), "add(float*, int)");
   EXPECT_NE(kernels[0].stream, kernels[1].stream);
-  // The allocator's names for them.
+  // The allocator's stream handles lead to the same numbers.
   EXPECT_EQ(Client::The().StreamId(reinterpret_cast<uint64_t>(stream)), kernels[0].stream);
   EXPECT_EQ(Client::The().StreamId(0), kernels[1].stream);
   EXPECT_EQ(Client::The().StreamId(0x1234567), std::nullopt);
@@ -287,7 +287,7 @@ TEST_F(EmulatedTest, OperandsIfSoWanted) {
               0);
   };
   multiply(a, b, c);
-  EXPECT_TRUE(kept_.Of(ActivityKind::kOperand).empty()) << "nobody has asked";
+  EXPECT_TRUE(kept_.Of(ActivityKind::kOperand).empty()) << "operands were not requested";
   Client::The().Stop();
   kept_.all.clear();
   ASSERT_TRUE(Client::The()

@@ -62,7 +62,7 @@ TEST(Operators, AreTheCausesOfCalls) {
   ASSERT_EQ(InitializeInjectionNvtx2(&Exported), 1);
 
   EXPECT_EQ(Pop(), -2) << "nothing is open";
-  EXPECT_EQ(Push("aten::early, op_id = 1"), 0);  // nobody listens yet: ignored, and its end, too
+  EXPECT_EQ(Push("aten::early, op_id = 1"), 0);  // no client is running: ignored, and so is its end
   Library library;
   library.ActivityRegisterCallbacks = [](RequestBuffer, BufferCompleted) { return 0; };
   library.ActivityEnable = [](uint32_t) { return 0; };
@@ -94,13 +94,13 @@ TEST(Operators, AreTheCausesOfCalls) {
   EXPECT_EQ(Pop(), 0);
   EXPECT_TRUE(g_causes.empty());
 
-  // Nobody listens any more, but the history of allocations still has the operators.
+  // No client is running any more, but the history of allocations still gets the operators.
   EXPECT_EQ(OperatorHere(), 0);
   Push("aten::_to_copy, op_id = 5");
   const uint16_t copy = OperatorHere();
   EXPECT_NE(copy, 0);
   Push("aten::empty_strided, op_id = 6");
-  EXPECT_EQ(OperatorHere(), copy) << "which only provides space";
+  EXPECT_EQ(OperatorHere(), copy) << "aten::empty_strided only allocates";
   Pop();
   Push("a range of the program");
   EXPECT_EQ(OperatorHere(), copy);

@@ -202,15 +202,15 @@ Shape Ordered(std::vector<int64_t> dims, int type, bool last) {
   return shape;
 }
 
-// The workspace that is requested after the given number of results. Results of a forward pass are
-// kept; those of a backward pass are freed at its end, after the last workspace.
-uint64_t WorkspaceAsked(const nlohmann::json& pass, int results, bool forward) {
+// The workspace that is requested after `results` results were allocated. Results of a forward pass
+// are kept; those of a backward pass are freed at its end, after the last workspace.
+uint64_t RequestedWorkspace(const nlohmann::json& pass, int results, bool forward) {
   const size_t end = forward ? pass.size() : pass.size() - 2;
   int seen = 0;
   for (size_t i = 0; i < end; ++i) {
     if (pass[i][0] != "alloc") continue;
-    const bool given_back = i + 1 < end && pass[i + 1][0] == "free_completed";
-    if (!given_back)
+    const bool freed_at_once = i + 1 < end && pass[i + 1][0] == "free_completed";
+    if (!freed_at_once)
       ++seen;
     else if (seen == results)
       return pass[i][1];
@@ -242,19 +242,19 @@ TEST(CudnnEngineSizes, TheTableOfAnH200) {
           .out = Ordered({t.n, t.k, out_side, out_side}, type, last && t.c > 1),
           .stride = t.stride};
       const bool forward = kind == kForward;
-      const uint64_t asked = WorkspaceAsked(requests[forward ? "forward" : "backward"],
-                                            kind == kFilter ? 2 : 1, forward);
-      const uint64_t answered = ConvolutionWorkspace(c, kH200, tf32).bytes;
+      const uint64_t requested = RequestedWorkspace(requests[forward ? "forward" : "backward"],
+                                                    kind == kFilter ? 2 : 1, forward);
+      const uint64_t computed = ConvolutionWorkspace(c, kH200, tf32).bytes;
       const std::string group = t.group + (forward         ? " forward"
                                            : kind == kData ? " data"
                                                            : " filter");
-      const bool same = answered == asked;
+      const bool same = computed == requested;
       groups[group].first += same, ++groups[group].second;
       equal += same, ++all;
       if (!same)
         std::printf("%s (%s): requested %llu, rule %llu\n", name.c_str(), group.c_str(),
-                    static_cast<unsigned long long>(asked),
-                    static_cast<unsigned long long>(answered));
+                    static_cast<unsigned long long>(requested),
+                    static_cast<unsigned long long>(computed));
     }
   }
   for (const auto& [group, count] : groups)

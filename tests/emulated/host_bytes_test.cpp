@@ -47,7 +47,7 @@ TEST_F(HostBytesTest, WhatWasWrittenComesBack) {
   Write(8, 6);
   EXPECT_EQ(Read(0), 5);
   EXPECT_EQ(Read(8), 6);
-  EXPECT_EQ(Read(4), 6ll << 32);  // of both
+  EXPECT_EQ(Read(4), 6ll << 32);  // half of each value
   EXPECT_EQ(Read(12), -1);        // half of it is unknown
 }
 
@@ -56,10 +56,10 @@ TEST_F(HostBytesTest, AReusedBlockIsNotStale) {
   Launch(1024, 4096);  // a kernel was given its address
   EXPECT_EQ(Read(1024), -1);
   Write(1024, 5);
-  Launch(512, 4096);  // a block that begins before it
+  Launch(512, 4096);  // a block that begins before the value
   EXPECT_EQ(Read(1024), -1);
   Write(1024, 5);
-  Launch(512, 256);  // it ends before it
+  Launch(512, 256);  // a block that ends before the value
   Launch(1032, 4096);
   EXPECT_EQ(Read(1024), 5);
   bytes_.LaunchedUnknown();

@@ -65,7 +65,7 @@ TEST(LibrariesAnswers, EveryPublicNameIsThereUnderItsVersion) {
     if (file.path().extension() != ".txt") continue;
     const std::string soname = file.path().stem();
     if (!std::filesystem::exists(VRAMSCOPE_EMULATED_DIR "/" + soname))
-      continue;  // another target's
+      continue;  // built by another target
     const Library library(soname);
     ++libraries;
     std::ifstream lines(file.path());
@@ -126,7 +126,7 @@ TEST(LibrariesAnswers, AProductTakesItsTime) {
   EXPECT_EQ(cublas("cublasSgemm_v2", handle, 0, 0, -1, 1, 1, &one, &one, 1, &one, 1, &one,
                    static_cast<float*>(nullptr), 1),
             7);
-  float dot = 5;  // the host is meant to read it
+  float dot = 5;  // host memory: the result is written to it
   EXPECT_EQ(cublas("cublasSdot_v2", handle, 4, &one, 1, &one, 1, &dot), 0);
   EXPECT_EQ(dot, 0);
   cublas("cublasDestroy_v2", handle);

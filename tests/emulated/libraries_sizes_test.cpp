@@ -179,7 +179,8 @@ TEST(Toolkits, TheDriverIsAsNewAsTheProgramNeeds) {
   EXPECT_EQ(of("cuda=99999.1"), 13000);  // not a real version
 }
 
-// A file name that is unknown before the ranks exist, and a file that belongs to another user.
+// The file's name is random, and only its owner can access it. A file that others can write to, or
+// a link, is rejected.
 TEST(NcclRendezvous, TakesNoFileOfAnybodyElse) {
   char folder[] = "/tmp/vramscope-rooms-XXXXXX";
   ASSERT_NE(mkdtemp(folder), nullptr);
@@ -191,7 +192,7 @@ TEST(NcclRendezvous, TakesNoFileOfAnybodyElse) {
     for (const auto& entry : std::filesystem::directory_iterator(folder)) return entry.path();
     return std::filesystem::path();
   };
-  // Stays, like that of a killed rank.
+  // Never destroyed, like that of a killed rank.
   static const auto* const killed = nccl::Rendezvous::Join(id, 2, 0, &problem).release();
   ASSERT_NE(killed, nullptr) << problem;
   const std::filesystem::path room = file_of();
@@ -200,7 +201,7 @@ TEST(NcclRendezvous, TakesNoFileOfAnybodyElse) {
   EXPECT_EQ(facts.st_mode & 0777, 0600u);
   EXPECT_NE(nccl::Rendezvous::Join(id, 2, 1, &problem), nullptr) << problem;
   std::filesystem::remove(room);
-  // If others may write to it, or if it is a link, it is not used.
+  // A file that others can write to, and a link.
   std::ofstream(room).put(' ');
   std::filesystem::permissions(room, std::filesystem::perms::all);
   EXPECT_EQ(nccl::Rendezvous::Join(id, 2, 0, &problem), nullptr);
@@ -370,22 +371,22 @@ TEST(NcclRendezvous, RoomsOfKilledRanksGo) {
       fs::last_write_time(entry, fs::file_time_type::clock::now() - std::chrono::hours(1));
   };
   std::string problem;
-  const auto mine = nccl::Rendezvous::Join(nccl::MakeUniqueId(), 2, 0, &problem);
-  ASSERT_TRUE(mine) << problem;
+  const auto running = nccl::Rendezvous::Join(nccl::MakeUniqueId(), 2, 0, &problem);
+  ASSERT_TRUE(running) << problem;
   const pid_t child = fork();
   if (child == 0) {
     nccl::Rendezvous::Join(nccl::MakeUniqueId(), 2, 1, &problem).release();
     kill(getpid(), SIGKILL);
   }
   ASSERT_EQ(waitpid(child, nullptr, 0), child);
-  std::ofstream(folder + "/vramscope-nccl-report") << "somebody's";
-  std::ofstream(folder + "/other") << "somebody's";
+  std::ofstream(folder + "/vramscope-nccl-report") << "not a rank's";
+  std::ofstream(folder + "/other") << "not a rank's";
   EXPECT_EQ(rooms(), 4);
   nccl::Rendezvous::RemoveOfKilled(folder);
   EXPECT_EQ(rooms(), 4);  // so recent that ranks may still arrive
   make_old();
   nccl::Rendezvous::RemoveOfKilled(folder);
-  EXPECT_EQ(rooms(), 2);  // one of vramscope's, and one that is not
+  EXPECT_EQ(rooms(), 2);  // the running rank's file, and one that is not vramscope's
   EXPECT_TRUE(fs::exists(folder + "/other"));
   EXPECT_EQ(unsetenv("VRAMSCOPE_EMULATED_ROOMS"), 0);
   fs::remove_all(folder);

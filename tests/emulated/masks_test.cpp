@@ -47,7 +47,7 @@ TEST(Masks, BytesThenWhatWasSaidThenTrueEverywhere) {
   EXPECT_EQ(masks.Count(bytes, address, 8, 1), 5u);
   masks.Say(address, 8, 100);
   EXPECT_EQ(masks.Count(bytes, address, 8, 1), 8u);
-  masks.Say(0, 16, 3);  // of a copy, wherever it is
+  masks.Say(0, 16, 3);  // address 0: for a mask of this size at any address
   EXPECT_EQ(masks.Count(bytes, address + 1024, 16, 1), 3u);
   EXPECT_EQ(masks.Count(bytes, address + 1024, 17, 1), 17u);
   munmap(memory, kBytes);

@@ -37,14 +37,14 @@ TEST(Memory, WhatNobodyKnowsTakesNoMemoryOfTheHost) {
   const std::vector<Card> cards{Small()};
   Memory memory(cards, Placement::kDescending);
   constexpr uint64_t kBytes = 64 * kMiB;
-  std::vector<char> there(kBytes, 1);
+  std::vector<char> buffer(kBytes, 1);
   const uint64_t before = ResidentBytes();
-  EXPECT_TRUE(memory.ClearHost(there.data() + 5, kBytes - 10));
+  EXPECT_TRUE(memory.ClearHost(buffer.data() + 5, kBytes - 10));
   EXPECT_LT(ResidentBytes() + kBytes / 2, before);
-  EXPECT_EQ(there[4], 1);
-  EXPECT_EQ(there[kBytes - 5], 1);
-  EXPECT_EQ(static_cast<uint64_t>(std::count(there.begin(), there.end(), 0)), kBytes - 10);
-  EXPECT_FALSE(memory.ClearHost(there.data(), 100)) << "not worth it";
+  EXPECT_EQ(buffer[4], 1);
+  EXPECT_EQ(buffer[kBytes - 5], 1);
+  EXPECT_EQ(static_cast<uint64_t>(std::count(buffer.begin(), buffer.end(), 0)), kBytes - 10);
+  EXPECT_FALSE(memory.ClearHost(buffer.data(), 100)) << "too small";
 
   std::FILE* file = std::tmpfile();
   ASSERT_NE(file, nullptr);
@@ -194,7 +194,7 @@ TEST(Memory, PinnedAndManaged) {
   EXPECT_EQ(memory.Free(managed), Result::kSuccess);
 }
 
-struct Told {
+struct Overcommits {
   int times = 0;
   uint64_t bytes = 0, free = 0;
 };
@@ -202,22 +202,22 @@ struct Told {
 TEST(Memory, OvercommitIsGrantedAtTheSecondRequest) {
   const std::vector<Card> cards{Small()};
   Memory memory(cards, Placement::kDescending);
-  Told told;
+  Overcommits seen;
   memory.SetOvercommit(
       [](void* context, int, uint64_t bytes, uint64_t free) {
-        auto* to = static_cast<Told*>(context);
+        auto* to = static_cast<Overcommits*>(context);
         *to = {to->times + 1, bytes, free};
       },
-      &told);
+      &seen);
   void *a = nullptr, *b = nullptr;
   ASSERT_EQ(memory.Allocate(0, 700 * kMiB, &a), Result::kSuccess);
   EXPECT_EQ(memory.Allocate(0, 100 * kMiB, &b), Result::kOutOfMemory);
   EXPECT_EQ(memory.Allocate(0, 200 * kMiB, &b), Result::kOutOfMemory);  // another size: first time
-  EXPECT_EQ(told.times, 0);
+  EXPECT_EQ(seen.times, 0);
   EXPECT_EQ(memory.Allocate(0, 200 * kMiB, &b), Result::kSuccess);
-  EXPECT_EQ(told.times, 1);
-  EXPECT_EQ(told.bytes, 200 * kMiB);
-  EXPECT_EQ(told.free, 68 * kMiB);
+  EXPECT_EQ(seen.times, 1);
+  EXPECT_EQ(seen.bytes, 200 * kMiB);
+  EXPECT_EQ(seen.free, 68 * kMiB);
   EXPECT_EQ(memory.free(0), 0u);
   EXPECT_EQ(memory.used(0), 900 * kMiB);
   EXPECT_EQ(memory.Free(b), Result::kSuccess);

@@ -90,8 +90,8 @@ TEST(OperandRules, NamesThatAreNoneOrOfOtherParametersSayNothing) {
   EXPECT_THAT(operands, IsEmpty());
 }
 
-// Source, destination and the rest are at the end; strides before them are not read, nor is a
-// second result if there is one.
+// Source, destination and the fields after them are at the end of the structure; strides before
+// them are not read. The address of a second result is not known.
 TEST(OperandRules, ReductionsReadAndWrite) {
   constexpr uint16_t kBytes = 1016;
   const auto launched = [](char accumulates, uint32_t results, size_t behind) {

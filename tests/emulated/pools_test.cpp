@@ -42,7 +42,7 @@ TEST_F(PoolsTest, TakesChunksAndGivesThemBackWhenTheProgramSynchronises) {
   EXPECT_FALSE(pools_.Free(a));
   EXPECT_TRUE(pools_.Free(c));
   pools_.Synchronized(0);
-  EXPECT_EQ(Get(PoolAttribute::kReservedNow), 32 * kMiB);  // b holds its chunk
+  EXPECT_EQ(Get(PoolAttribute::kReservedNow), 32 * kMiB);  // b is in this chunk
   EXPECT_EQ(Get(PoolAttribute::kReservedMost), 96 * kMiB);
   EXPECT_TRUE(pools_.Free(b));
   pools_.Set(pools_.Default(0), PoolAttribute::kReleaseThreshold, ~uint64_t{0});
@@ -63,7 +63,7 @@ TEST_F(PoolsTest, FreedPartsBecomeOneAgain) {
 TEST_F(PoolsTest, OutOfMemoryAfterWhatIsFreeWasGivenBack) {
   void* first = Take(200 * kMiB);
   EXPECT_TRUE(pools_.Free(first));
-  void* at = Take(300 * kMiB);  // only fits once the first chunk is gone
+  void* at = Take(300 * kMiB);  // only fits after the first chunk is released
   EXPECT_NE(at, nullptr);
   EXPECT_EQ(pools_.Allocate(pools_.Default(0), 200 * kMiB, &at), Result::kOutOfMemory);
   EXPECT_EQ(pools_.Allocate(pools_.Default(0), ~uint64_t{0}, &at), Result::kOutOfMemory);

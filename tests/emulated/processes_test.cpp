@@ -72,7 +72,7 @@ TEST_F(ProcessesTest, EachSeesWhatTheOthersHold) {
     });
     EXPECT_TRUE(child.good());
     EXPECT_EQ(here.UsedByOtherProcesses(0),
-              0u);  // its object is destroyed: it uses no memory any more
+              0u);  // the child destroyed its object, so it uses no memory
     const Child other([&] {
       static SharedCards there(folder_);
       there.Hold(0, 7);

@@ -216,18 +216,18 @@ TEST_P(RuntimeTest, WhatIsNotEmulatedIsRefusedAndItsResultsAreSet) {
 
 TEST_P(RuntimeTest, TheDriversFunctions) {
   void* function = nullptr;
-  int answer = -1;
-  EXPECT_EQ(cuda_("cudaGetDriverEntryPoint", "cuMemCreate", &function, 0ull, &answer), 0);
+  int query_result = -1;
+  EXPECT_EQ(cuda_("cudaGetDriverEntryPoint", "cuMemCreate", &function, 0ull, &query_result), 0);
   EXPECT_NE(function, nullptr);
   if (std::string(GetParam()) == "libcudart.so.11.0") {  // its interface does not provide it
     EXPECT_EQ(cuda_("cudaGetDriverEntryPoint", "cuNoSuchThing", &function, 0ull), 500);
     cuda_("cudaGetLastError");
     return;
   }
-  EXPECT_EQ(answer, 0);
-  EXPECT_EQ(cuda_("cudaGetDriverEntryPoint", "cuNoSuchThing", &function, 0ull, &answer), 0);
+  EXPECT_EQ(query_result, 0);
+  EXPECT_EQ(cuda_("cudaGetDriverEntryPoint", "cuNoSuchThing", &function, 0ull, &query_result), 0);
   EXPECT_EQ(function, nullptr);
-  EXPECT_EQ(answer, 1);
+  EXPECT_EQ(query_result, 1);
 }
 
 // CUmemAllocationProp: memory of the first GPU.
@@ -237,8 +237,6 @@ struct {
   unsigned char flags[8] = {};
 } properties;
 
-// For mapped memory, the platform reports when it becomes accessible: every piece, and the call
-// once.
 TEST(Driver, AModuleIsReadAnewWhereAnUnloadedOneWas) {
   const Library driver("libcuda.so.1");
   // The second module's copy gets the first one's address from malloc, at the latest after a few
@@ -255,15 +253,16 @@ TEST(Driver, AModuleIsReadAnewWhereAnUnloadedOneWas) {
   }
 }
 
+// Mapped memory is reported when it becomes accessible: each piece, and the call only once.
 TEST(Driver, TellsOfMappedMemory) {
-  static std::vector<vramscope::emulated::MemoryActivity> told;
-  told.clear();
+  static std::vector<vramscope::emulated::MemoryActivity> reported;
+  reported.clear();
   const Library platform("libvramscope-emulated.so");
   const vramscope::emulated::Listener listener{
       .memory = [](const vramscope::emulated::MemoryActivity& activity) {
-        told.push_back(activity);
+        reported.push_back(activity);
       }};
-  const vramscope::emulated::Listener* nobody = nullptr;
+  const vramscope::emulated::Listener* no_listener = nullptr;
   platform.Get<void>("vramscope_emulated_listen", &listener);
   const Library driver("libcuda.so.1");
   const size_t page = size_t{20} << 20;
@@ -275,22 +274,22 @@ TEST(Driver, TellsOfMappedMemory) {
     ASSERT_EQ(driver("cuMemMap", at + i * page, page, size_t{0}, handle, 0ull), 0);
     EXPECT_EQ(driver("cuMemRelease", handle), 0);
   }
-  EXPECT_TRUE(told.empty());
+  EXPECT_TRUE(reported.empty());
   struct {
     int location_type, location, flags;
   } access = {1, 0, 3};
-  for (int twice = 0; twice < 2; ++twice)  // nothing new the second time
+  for (int call = 0; call < 2; ++call)  // nothing new the second time
     ASSERT_EQ(driver("cuMemSetAccess", at, 2 * page, &access, size_t{1}), 0);
   ASSERT_EQ(driver("cuMemUnmap", at + page, page), 0);
   ASSERT_EQ(driver("cuMemUnmap", at, page), 0);
   ASSERT_EQ(driver("cuMemAddressFree", at, 4 * page), 0);
-  platform.Get<void>("vramscope_emulated_listen", nobody);
-  ASSERT_EQ(told.size(), 4u);
+  platform.Get<void>("vramscope_emulated_listen", no_listener);
+  ASSERT_EQ(reported.size(), 4u);
   for (size_t i = 0; i < 4; ++i) {
-    EXPECT_EQ(told[i].allocated, i < 2);
-    EXPECT_EQ(told[i].first, i != 1);
-    EXPECT_EQ(told[i].bytes, page);
-    EXPECT_EQ(told[i].address, at + (i == 1 || i == 2 ? page : 0));
+    EXPECT_EQ(reported[i].allocated, i < 2);
+    EXPECT_EQ(reported[i].first, i != 1);
+    EXPECT_EQ(reported[i].bytes, page);
+    EXPECT_EQ(reported[i].address, at + (i == 1 || i == 2 ? page : 0));
   }
 }
 
@@ -320,9 +319,9 @@ TEST(Driver, ExpandableSegments) {
 
 TEST(Driver, ItsLogIsEmpty) {
   const Library driver("libcuda.so.1");
-  int mine = 0;
+  int callback = 0;
   void* listener = nullptr;
-  ASSERT_EQ(driver("cuLogsRegisterCallback", static_cast<void*>(&mine), nullptr, &listener), 0);
+  ASSERT_EQ(driver("cuLogsRegisterCallback", static_cast<void*>(&callback), nullptr, &listener), 0);
   EXPECT_NE(listener, nullptr);
   EXPECT_EQ(driver("cuLogsUnregisterCallback", listener), 0);
   EXPECT_EQ(driver("cuLogsRegisterCallback", nullptr, nullptr, &listener), 1);
@@ -340,8 +339,9 @@ TEST(Driver, InterfacesByVersion) {
   const Library driver("libcuda.so.1");
   const auto entry = [&](const char* name, int version) {
     void* function = nullptr;
-    int answer = 0;
-    EXPECT_EQ(driver("cuGetProcAddress_v2", name, &function, version, uint64_t{0}, &answer), 0);
+    int query_result = 0;
+    EXPECT_EQ(driver("cuGetProcAddress_v2", name, &function, version, uint64_t{0}, &query_result),
+              0);
     return function;
   };
   EXPECT_NE(entry("cuStreamGetCaptureInfo", 12000), entry("cuStreamGetCaptureInfo", 13000));
@@ -370,7 +370,7 @@ TEST(Nvml, FindsTheCards) {
 // In a separate process, since the environment is read once.
 TEST(NoCard, AClearWordAndNoDevice) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
-  const auto without_card = [](const char* value) {
+  const auto without_gpu = [](const char* value) {
     value == nullptr ? unsetenv("VRAMSCOPE_EMULATED_CARD")
                      : setenv("VRAMSCOPE_EMULATED_CARD", value, 1);
     const Library cuda("libcudart.so.13");
@@ -380,8 +380,8 @@ TEST(NoCard, AClearWordAndNoDevice) {
                       cuda("cudaMalloc", &at, size_t{1}) == 100 && cuda("cudaSetDevice", 0) == 100;
     exit(good ? 0 : 1);
   };
-  EXPECT_EXIT(without_card(nullptr), testing::ExitedWithCode(0), "no GPU to emulate");
-  EXPECT_EXIT(without_card("name=X;memory_bytes=lots"), testing::ExitedWithCode(0),
+  EXPECT_EXIT(without_gpu(nullptr), testing::ExitedWithCode(0), "no GPU to emulate");
+  EXPECT_EXIT(without_gpu("name=X;memory_bytes=lots"), testing::ExitedWithCode(0),
               "memory_bytes: not a valid number");
 }
 

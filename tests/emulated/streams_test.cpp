@@ -88,11 +88,11 @@ TEST_F(StreamsTest, AThreadThatOnlyAsksDoesNotMoveTheClock) {
   });
   const int64_t before = clock_.now();
   InThread([&] {
-    int asked = 0;
+    int queries = 0;
     while (streams_.QueryEvent(event) == Result::kNotReady) {
-      ASSERT_LT(++asked, 1000) << "it would wait forever";
+      ASSERT_LT(++queries, 1000) << "it would wait forever";
     }
-    EXPECT_GT(asked, 0);
+    EXPECT_GT(queries, 0);
     EXPECT_EQ(streams_.SynchronizeEvent(event), Result::kSuccess);
   });
   EXPECT_EQ(clock_.now(), before);
@@ -144,9 +144,9 @@ TEST_F(StreamsTest, ALoopThatWaitsForAnEventEnds) {
     void* event = NewEvent();
     Work(nullptr, 3'600'000'000'000);
     streams_.Record(event, nullptr);
-    int asked = 0;
+    int queries = 0;
     while (streams_.QueryEvent(event) == Result::kNotReady) {
-      ASSERT_LT(++asked, 100000);
+      ASSERT_LT(++queries, 100000);
     }
   });
 }
@@ -178,13 +178,13 @@ TEST_F(StreamsTest, DevicesHaveTheirOwnTime) {
 }
 
 TEST_F(StreamsTest, WrongHandles) {
-  void* nobody = reinterpret_cast<void*>(0x1234);
+  void* unknown = reinterpret_cast<void*>(0x1234);
   Interval when;
   bool captured = false;
-  EXPECT_EQ(streams_.Enqueue(nobody, {}, &when, &captured), Result::kInvalidHandle);
-  EXPECT_EQ(streams_.Destroy(nobody), Result::kInvalidHandle);
-  EXPECT_EQ(streams_.Record(nobody, nullptr), Result::kInvalidHandle);
-  EXPECT_EQ(streams_.QueryEvent(nobody), Result::kInvalidHandle);
+  EXPECT_EQ(streams_.Enqueue(unknown, {}, &when, &captured), Result::kInvalidHandle);
+  EXPECT_EQ(streams_.Destroy(unknown), Result::kInvalidHandle);
+  EXPECT_EQ(streams_.Record(unknown, nullptr), Result::kInvalidHandle);
+  EXPECT_EQ(streams_.QueryEvent(unknown), Result::kInvalidHandle);
   void* stream = NewStream();
   EXPECT_EQ(streams_.Destroy(stream), Result::kSuccess);
   EXPECT_EQ(streams_.Query(stream), Result::kInvalidHandle);

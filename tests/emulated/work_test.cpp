@@ -21,7 +21,7 @@ const int kEnvironment = setenv("VRAMSCOPE_EMULATED_CARD",
                          unsetenv("VRAMSCOPE_EMULATED_DEVICES") |
                          unsetenv("VRAMSCOPE_EMULATED_OUTPUT");
 
-class Told final : public Recorder {
+class WorkRecorder final : public Recorder {
  public:
   void OnWork(const Activity& activity) override { work.push_back(activity); }
   void OnMemory(const MemoryActivity&) override {}
@@ -33,8 +33,8 @@ class Told final : public Recorder {
 // anything.
 TEST(Work, ACallOfAThreadThatHasAskedBeforeEndsAfterItsBeginning) {
   ASSERT_EQ(kEnvironment, 0);
-  auto* told = new Told;  // stays alive until the process ends
-  SetRecorder(told);
+  auto* recorder = new WorkRecorder;  // stays alive until the process ends
+  SetRecorder(recorder);
   Streams& streams = ThePlatform().streams;
   void *event = nullptr, *graph = nullptr, *executable = nullptr;
   ASSERT_EQ(streams.CreateEvent(0, 0, &event), Result::kSuccess);
@@ -51,17 +51,17 @@ TEST(Work, ACallOfAThreadThatHasAskedBeforeEndsAfterItsBeginning) {
     EXPECT_EQ(streams.EndCapture(stream, &graph), Result::kSuccess);
     EXPECT_EQ(streams.Instantiate(graph, &executable), Result::kSuccess);
   }).join();
-  const auto after_a_question = [&](const std::function<void()>& call) {
+  const auto after_a_query = [&](const std::function<void()>& call) {
     std::thread([&] {
       EXPECT_EQ(streams.QueryEvent(event), Result::kNotReady);
       call();
     }).join();
   };
-  after_a_question(launch);
-  after_a_question([&] { streams.LaunchGraph(executable, nullptr); });
-  ASSERT_EQ(told->work.size(), 3u);
-  for (const Activity& work : told->work) EXPECT_LE(work.call_begin_ns, work.call_end_ns);
-  after_a_question([&] {
+  after_a_query(launch);
+  after_a_query([&] { streams.LaunchGraph(executable, nullptr); });
+  ASSERT_EQ(recorder->work.size(), 3u);
+  for (const Activity& work : recorder->work) EXPECT_LE(work.call_begin_ns, work.call_end_ns);
+  after_a_query([&] {
     const RepeatedMove made = streams.Repeat(ClockMove::kWork, 10, false);
     EXPECT_LE(made.call_begin_ns, made.call_end_ns);
   });

@@ -55,7 +55,7 @@ FaultServer::~FaultServer() {
   close(from_);
 }
 
-FaultServer::Result FaultServer::Ask(const std::string& fault, int timeout_s) {
+FaultServer::Result FaultServer::Send(const std::string& fault, int timeout_s) {
   Result result;
   const std::string line = fault + "\n";
   EXPECT_EQ(write(to_, line.data(), line.size()), static_cast<ssize_t>(line.size()));
@@ -63,7 +63,7 @@ FaultServer::Result FaultServer::Ask(const std::string& fault, int timeout_s) {
   for (char c = 0; c != '\n';) {
     pollfd ready{from_, POLLIN, 0};
     if (poll(&ready, 1, timeout_s * 1000) != 1 || read(from_, &c, 1) != 1) {
-      ADD_FAILURE() << "no answer to " << fault;
+      ADD_FAILURE() << "no reply to " << fault;
       return result;
     }
     reply += c;
@@ -77,20 +77,20 @@ FaultServer::Result FaultServer::Ask(const std::string& fault, int timeout_s) {
   return result;
 }
 
-FaultServer::Result FaultServer::Run(const std::string& fault) { return Ask(fault, kRunSeconds); }
+FaultServer::Result FaultServer::Run(const std::string& fault) { return Send(fault, kRunSeconds); }
 
 std::vector<FaultServer::Each> FaultServer::RunEach(uint64_t first) {
-  Ask("each:" + std::to_string(first), kEachSeconds);
+  Send("each:" + std::to_string(first), kEachSeconds);
   std::vector<Each> all;
   std::istringstream lines(ReadFile(folder_ / "each"));
   int state = 0;
-  for (Each each; lines >> each.number >> state >> each.said; all.push_back(each))
+  for (Each each; lines >> each.number >> state >> each.error_bytes; all.push_back(each))
     each.status = StatusOf(state);
   return all;
 }
 
 std::vector<uint64_t> FaultServer::FirstOfEachPlace(const std::string& path) {
-  Ask("none:0", kRunSeconds);
+  Send("none:0", kRunSeconds);
   std::istringstream lines(ReadFile(path));
   std::vector<uint64_t> numbers;
   for (uint64_t number = 0; lines >> number;) numbers.push_back(number);

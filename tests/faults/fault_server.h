@@ -33,7 +33,7 @@ class FaultServer {
   struct Each {
     uint64_t number = 0;
     int status = -1;
-    uint64_t said = 0;  // bytes on standard error
+    uint64_t error_bytes = 0;  // written to standard error
   };
 
   explicit FaultServer(const Options& options);
@@ -51,7 +51,7 @@ class FaultServer {
   std::vector<uint64_t> FirstOfEachPlace(const std::string& path);
 
  private:
-  Result Ask(const std::string& fault, int timeout_s);
+  Result Send(const std::string& fault, int timeout_s);
 
   TemporaryFolder folder_;
   pid_t pid_ = -1;

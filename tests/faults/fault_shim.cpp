@@ -65,10 +65,10 @@ std::atomic<uint64_t> g_at{0}, g_allocations{0}, g_calls{0};
 std::atomic<int> g_error{0};
 
 // Data that a server's copy reports to the server.
-struct Told {
+struct Report {
   std::atomic<uint64_t> allocations, calls, faults, of_qt;
 };
-Told* g_told = nullptr;
+Report* g_report = nullptr;
 
 // Parses KIND:N. Called before any constructor, so it depends on none.
 Kind Parse(const char* text) {
@@ -104,7 +104,7 @@ std::atomic<uint64_t> g_known[kMostSites];
 std::atomic<int> g_sites_fd{-2};  // -2: not checked yet, -1: not wanted
 // If this library is loaded late (LD_AUDIT), the default TLS model would allocate memory at the
 // first access.
-__attribute__((tls_model("initial-exec"))) __thread bool t_looking = false;
+__attribute__((tls_model("initial-exec"))) __thread bool t_unwinding = false;
 
 struct Walk {
   uint64_t hash = 0;
@@ -119,10 +119,10 @@ _Unwind_Reason_Code OfFrame(_Unwind_Context* context, void* to) {
 }
 
 void NoteSite(uint64_t number) {
-  if (g_sites_fd == -1 || t_looking || environ == nullptr) return;
+  if (g_sites_fd == -1 || t_unwinding || environ == nullptr) return;
   // A server notes no allocations before Serve(); its copies begin to count at 1.
-  if (g_told == nullptr && getenv("VRAMSCOPE_FAULT_SERVER") != nullptr) return;
-  t_looking = true;
+  if (g_report == nullptr && getenv("VRAMSCOPE_FAULT_SERVER") != nullptr) return;
+  t_unwinding = true;
   if (g_sites_fd == -2) {
     const char* path = getenv("VRAMSCOPE_FAULT_SITES");
     g_sites_fd = path == nullptr ? -1 : open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
@@ -144,12 +144,12 @@ void NoteSite(uint64_t number) {
       if (there == key) break;
     }
   }
-  t_looking = false;
+  t_unwinding = false;
 }
 
 // Sets *of_qt if Qt allocated, that is, if the first frame outside the libraries that allocate for
 // others is in Qt.
-_Unwind_Reason_Code FindAsker(_Unwind_Context* context, void* of_qt) {
+_Unwind_Reason_Code FindCaller(_Unwind_Context* context, void* of_qt) {
   Dl_info info{};
   if (dladdr(reinterpret_cast<void*>(_Unwind_GetIP(context)), &info) == 0 ||
       info.dli_fname == nullptr)
@@ -160,11 +160,11 @@ _Unwind_Reason_Code FindAsker(_Unwind_Context* context, void* of_qt) {
   return _URC_END_OF_STACK;
 }
 
-bool QtAsked() {
+bool QtAllocates() {
   bool of_qt = false;
-  t_looking = true;
-  _Unwind_Backtrace(&FindAsker, &of_qt);
-  t_looking = false;
+  t_unwinding = true;
+  _Unwind_Backtrace(&FindCaller, &of_qt);
+  t_unwinding = false;
   return of_qt;
 }
 
@@ -266,7 +266,7 @@ bool CopyHere(uint64_t number) {
 bool AllocationFails() {
   const uint64_t number = ++g_allocations;
   NoteSite(number);
-  if (g_told != nullptr) g_told->allocations = number;
+  if (g_report != nullptr) g_report->allocations = number;
   const Kind kind = KindOfFault();
   if (kind == Kind::kEach) {
     const int before = errno;
@@ -276,9 +276,9 @@ bool AllocationFails() {
   } else if (kind != Kind::kAllocation || number != g_at) {
     return false;
   }
-  if (g_told != nullptr) {
-    ++g_told->faults;
-    if (QtAsked()) ++g_told->of_qt;
+  if (g_report != nullptr) {
+    ++g_report->faults;
+    if (QtAllocates()) ++g_report->of_qt;
   }
   errno = ENOMEM;
   return true;
@@ -286,10 +286,10 @@ bool AllocationFails() {
 
 bool CallFails() {
   const uint64_t number = ++g_calls;
-  if (g_told != nullptr) g_told->calls = number;
+  if (g_report != nullptr) g_report->calls = number;
   const Kind kind = KindOfFault();
   if (kind == Kind::kCall ? number < g_at : kind != Kind::kCallOnce || number != g_at) return false;
-  if (g_told != nullptr) ++g_told->faults;
+  if (g_report != nullptr) ++g_report->faults;
   errno = g_error;
   return true;
 }
@@ -350,13 +350,13 @@ void Become(const char* fault) {
 void Serve(const char* folder) {
   char line[64];
   snprintf(g_folder, sizeof g_folder, "%s", folder);
-  g_told = static_cast<Told*>(
-      mmap(nullptr, sizeof(Told), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  g_report = static_cast<Report*>(
+      mmap(nullptr, sizeof(Report), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
   const int in = OpenIn(folder, "in", O_RDONLY | O_CLOEXEC),
             out = OpenIn(folder, "out", O_WRONLY | O_CLOEXEC);
-  if (g_told == MAP_FAILED || in < 0 || out < 0) _exit(126);
+  if (g_report == MAP_FAILED || in < 0 || out < 0) _exit(126);
   while (ReadLine(in, line, sizeof line)) {
-    g_told->allocations = g_told->calls = g_told->faults = g_told->of_qt = 0;
+    g_report->allocations = g_report->calls = g_report->faults = g_report->of_qt = 0;
     const pid_t pid = fork();
     if (pid == 0) {
       close(in);
@@ -366,10 +366,10 @@ void Serve(const char* folder) {
     char reply[128];
     const int state = WaitFor(pid);
     const int size = snprintf(reply, sizeof reply, "%d %llu %llu %llu %llu\n", state,
-                              static_cast<unsigned long long>(g_told->allocations.load()),
-                              static_cast<unsigned long long>(g_told->calls.load()),
-                              static_cast<unsigned long long>(g_told->faults.load()),
-                              static_cast<unsigned long long>(g_told->of_qt.load()));
+                              static_cast<unsigned long long>(g_report->allocations.load()),
+                              static_cast<unsigned long long>(g_report->calls.load()),
+                              static_cast<unsigned long long>(g_report->faults.load()),
+                              static_cast<unsigned long long>(g_report->of_qt.load()));
     syscall(SYS_write, out, reply, static_cast<size_t>(size));
   }
   _exit(0);

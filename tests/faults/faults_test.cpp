@@ -128,7 +128,7 @@ class Faults : public CliRecording {
           << "status " << each.status << " at request " << each.number;
       if (each.status == 3 || each.status == 4) {
         ++refused_;
-        EXPECT_GT(each.said, 0u) << each.number;
+        EXPECT_GT(each.error_bytes, 0u) << each.number;
       }
     }
     runs_ += all.size();
@@ -152,7 +152,7 @@ class Faults : public CliRecording {
     const std::vector<int> expected = {Status(arguments), 3, 4};
     const uint64_t from = AllFaults() ? RunEach(server, first, output, expected) : first;
     std::vector<uint64_t> numbers = Numbers(from, plain.allocations, AllFaults());
-    if (AllFaults() && one_a_place_) {
+    if (AllFaults() && one_per_place_) {
       FaultServer::Options noted = options;
       const std::string places = folder_ / "places";
       noted.environment.push_back("VRAMSCOPE_FAULT_SITES=" + places);
@@ -193,7 +193,7 @@ class Faults : public CliRecording {
   }
 
   const std::string file_, input_;
-  bool one_a_place_ = false;
+  bool one_per_place_ = false;
   size_t runs_ = 0, faults_ = 0, refused_ = 0, ended_by_library_ = 0;
 };
 
@@ -266,7 +266,7 @@ class FaultsOfPlans : public Faults {
         "num_key_value_heads": 2, "hidden_act": "silu", "max_position_embeddings": 64})");
     plan_ = {"plan", "--model", model, "--set", "seq=16", "--set", "steps=1", "-o", out_};
   }
-  // It contains the time at which it was written.
+  // A trace contains the time at which it was written, so its bytes differ.
   bool IsWhole(const std::string& content, const std::string& whole) const override {
     constexpr size_t kApart = 64;
     return content.starts_with(whole.substr(0, 4)) && content.size() + kApart > whole.size() &&
@@ -280,15 +280,15 @@ class FaultsOfPlans : public Faults {
 // The allocations of `vramscope plan` itself. The worker's recorded output replaces the worker, so
 // that a run does not need LibTorch.
 TEST_F(FaultsOfPlans, Program) {
-  const std::string said = folder_ / "said", worker = folder_ / "worker";
+  const std::string recorded = folder_ / "recorded", worker = folder_ / "worker";
   const std::string real =
       std::filesystem::path(VRAMSCOPE_PROGRAM).parent_path() / "vramscope-worker";
   if (!std::filesystem::exists(real)) GTEST_SKIP() << "needs vramscope-worker";
-  WriteFile(worker, "'" + real + "' \"$@\" | tee '" + said + "'\n");
+  WriteFile(worker, "'" + real + "' \"$@\" | tee '" + recorded + "'\n");
   const Outcome outcome = RunVramscope(plan_, {.environment = {"VRAMSCOPE_WORKER=sh " + worker}});
   ASSERT_EQ(outcome.status, 0) << outcome.err;
-  WriteFile(worker, "cat '" + said + "'\nexec cat > /dev/null\n");
-  one_a_place_ = true;
+  WriteFile(worker, "cat '" + recorded + "'\nexec cat > /dev/null\n");
+  one_per_place_ = true;
   SweepAll({.arguments = plan_,
             .folder = folder_.path(),
             .environment = {"VRAMSCOPE_WORKER=sh " + worker}},

@@ -43,7 +43,7 @@ const std::vector<Recorded>& Runs() {
   return runs;
 }
 
-// In every run, NVML's figure of used memory is shown. The largest remainder are modules that CUDA
+// Every recording has the used memory from NVML. Its unexplained part is mainly modules that CUDA
 // loads after the first query of NVML.
 TEST(CardH200, WhatIsUsedIsAccountedFor) {
   int recordings = 0;
@@ -52,12 +52,12 @@ TEST(CardH200, WhatIsUsedIsAccountedFor) {
     if (entry.path().extension() != ".trace") continue;
     const Outcome peak = RunVramscope({"peak", entry.path().string(), "--json"});
     ASSERT_EQ(peak.status, 0) << peak.err;
-    const json card = json::parse(peak.out).at("device_memory");
+    const json memory = json::parse(peak.out).at("device_memory");
     SCOPED_TRACE(entry.path().filename().string());
-    EXPECT_GE(card.at("remainder").get<int64_t>(), 0);
-    EXPECT_LE(card.at("remainder").get<int64_t>(), int64_t{128} << 20);
+    EXPECT_GE(memory.at("remainder").get<int64_t>(), 0);
+    EXPECT_LE(memory.at("remainder").get<int64_t>(), int64_t{128} << 20);
     // A CUDA context and cuBLAS's own memory: the same in every run with this driver.
-    for (const json& part : card.at("parts")) {
+    for (const json& part : memory.at("parts")) {
       const auto bytes = part.at("bytes").get<int64_t>();
       if (part.at("name") == "libraries") {
         EXPECT_LE(bytes, int64_t{520} << 20);
@@ -91,16 +91,16 @@ TEST_P(OnH200, APlanIsWhatTheCardDid) {
       {"diff", "--prediction", planned,
        std::string(VRAMSCOPE_GOLDEN) + "/gpu/h200/" + recorded.name + ".trace", "--json"});
   ASSERT_LE(compared.status, 1) << compared.err;
-  const json answer = json::parse(compared.out);
-  const json& peak = answer.at("peak");
+  const json diff = json::parse(compared.out);
+  const json& peak = diff.at("peak");
   EXPECT_LE(std::abs(peak.at("allocated").at("error").get<int64_t>()),
             static_cast<int64_t>(recorded.allocated));
   EXPECT_LE(std::abs(peak.at("reserved").at("error").get<int64_t>()),
             static_cast<int64_t>(recorded.reserved));
   // Frees between two allocations may change their order: on a GPU, host threads race.
-  const json& requests = answer.at("requests");
+  const json& requests = diff.at("requests");
   EXPECT_EQ(requests.at("equal_frees_unordered"), requests.at("total"));
-  for (const auto& [category, bytes] : answer.at("categories").items())
+  for (const auto& [category, bytes] : diff.at("categories").items())
     EXPECT_LE(std::abs(bytes.at("error").get<int64_t>()),
               std::max<int64_t>(static_cast<int64_t>(recorded.allocated), 0))
         << category;

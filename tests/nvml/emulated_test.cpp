@@ -42,12 +42,12 @@ TEST(NvmlEmulated, WhatTheProcessHas) {
   void* memory = nullptr;
   ASSERT_EQ(Call(runtime, "cudaSetDevice", 1), 0);
   ASSERT_EQ(Call(runtime, "cudaMalloc", &memory, size_t{64} << 20), 0);
-  const std::vector<GpuMemory> cards = sampler.Now();
-  ASSERT_EQ(cards.size(), 1u);
-  EXPECT_EQ(cards[0].device, 1);
-  EXPECT_EQ(cards[0].total, 8589934592u);
-  EXPECT_EQ(cards[0].used, 300000000u + (64u << 20));
-  EXPECT_EQ(cards[0].process, cards[0].used);
+  const std::vector<GpuMemory> gpus = sampler.Now();
+  ASSERT_EQ(gpus.size(), 1u);
+  EXPECT_EQ(gpus[0].device, 1);
+  EXPECT_EQ(gpus[0].total, 8589934592u);
+  EXPECT_EQ(gpus[0].used, 300000000u + (64u << 20));
+  EXPECT_EQ(gpus[0].process, gpus[0].used);
   ASSERT_EQ(Call(runtime, "cudaFree", memory), 0);
   EXPECT_EQ(sampler.Now().at(0).used, 300000000u);
 }

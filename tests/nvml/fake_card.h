@@ -7,15 +7,15 @@ struct FakeProcess {
   unsigned pid = 0;
   unsigned long long used = 0;
 };
-struct FakeCard {
+struct FakeGpu {
   bool context = true;
   unsigned long long total = 0, reserved = 0, used = 0;
   std::vector<FakeProcess> processes = {};
 };
 struct FakeDriver {
-  std::vector<FakeCard> cards;
+  std::vector<FakeGpu> gpus;
   bool second_version = true;  // whether nvmlDeviceGetMemoryInfo_v2 exists and works
   int processes_error = 0;
-  int asked = 0;  // about memory
+  int queries = 0;  // of the GPUs' memory
 };
 extern FakeDriver g_fake;  // of the test

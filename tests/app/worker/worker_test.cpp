@@ -238,7 +238,7 @@ TEST(Worker, EveryRunThatWasAskedForEnds) {
   client.Run(1);
   while (worker.runs == 0) std::this_thread::yield();
   for (uint64_t tag = 2; tag <= kRuns; ++tag) client.Run(tag);
-  // All of it has been read while the first one runs.
+  // Waits until the worker has read all requests, while the first run is in progress.
   for (int left = 1; left > 0;) ASSERT_EQ(ioctl(client.worker_input(), FIONREAD, &left), 0);
   worker.deaf = false;
   std::map<uint64_t, uint32_t> ends;
@@ -408,7 +408,7 @@ TEST(WorkerProgram, DefaultRunIsReplacedInTheMiddle) {
   RealWorker worker(client, "plan");
   client.Run(1, {{"steps", "300"}});  // slightly less than the recorded maximum
   while (auto frame = client.Next()) {
-    if (frame->type == FrameType::kProgress) break;  // it is on its way
+    if (frame->type == FrameType::kProgress) break;  // the run has begun
   }
   client.Run(2, {{"steps", "1"}});
   auto first = client.UntilEnded();

@@ -31,7 +31,7 @@ class Follower final : public allocator::SegmentObserver {
   BlockSizes sizes;
 };
 
-// The caching allocator's model, whose blocks are known, is the independent computation.
+// Compares BlockSizes with the model of the caching allocator, whose block sizes are known.
 void Compare(const std::string& settings, uint32_t seed) {
   const run::AllocConf conf = *run::ParseAllocConf(settings);
   Follower follower(conf);
@@ -42,7 +42,7 @@ void Compare(const std::string& settings, uint32_t seed) {
   allocator::CachingAllocator model(options, &follower);
   std::mt19937 random(seed);
   std::vector<uint64_t> live;
-  int tails = 0;
+  int remainders = 0;
   for (int i = 0; i < 20000; ++i) {
     const bool free = !live.empty() && random() % 100 < (live.size() > 300 ? 70 : 45);
     if (free) {
@@ -57,14 +57,14 @@ void Compare(const std::string& settings, uint32_t seed) {
     const uint64_t bytes = 1 + random() % (uint64_t{1} << (4 + random() % 21));
     const auto block = model.Malloc(bytes, 0);
     if (!block.ok()) continue;
-    const BlockSizes::Block told = follower.sizes.OnAlloc(block->address, bytes);
-    ASSERT_EQ(told.bytes, block->bytes_rounded) << settings << " event " << i;
-    ASSERT_EQ(told.pool, block->pool) << settings << " event " << i;
-    if (told.bytes > allocator::RoundSize(bytes, conf)) ++tails;
+    const BlockSizes::Block computed = follower.sizes.OnAlloc(block->address, bytes);
+    ASSERT_EQ(computed.bytes, block->bytes_rounded) << settings << " event " << i;
+    ASSERT_EQ(computed.pool, block->pool) << settings << " event " << i;
+    if (computed.bytes > allocator::RoundSize(bytes, conf)) ++remainders;
     live.push_back(block->address);
   }
   if (!conf.expandable_segments) {
-    EXPECT_GT(tails, 0) << "no remainder was left unsplit, so this test shows too little";
+    EXPECT_GT(remainders, 0) << "no remainder was left unsplit, so this test shows too little";
   }
 }
 

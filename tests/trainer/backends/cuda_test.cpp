@@ -157,18 +157,18 @@ TEST(EmulatedCuda, RunsGiveTheSameEvents) {
   }
 }
 
-// Bytes that `body` requests on the device, in order, with the ops that requested them.
-struct Asked {
+// An allocation on the device, and the op that requested it.
+struct Request {
   std::string op;
   uint64_t bytes;
   Category category;
 };
-std::vector<Asked> Requests(const std::function<void()>& body,
-                            const run::DeviceProfile& profile = Ada()) {
+std::vector<Request> Requests(const std::function<void()>& body,
+                              const run::DeviceProfile& profile = Ada()) {
   PlanRun run(profile);
   body();
   run.Finish();
-  std::vector<Asked> out;
+  std::vector<Request> out;
   for (const trace::Event& e : run.sink.events) {
     if (e.kind == EventKind::kAlloc) out.push_back({run.sink.Text(e.name), e.bytes, e.category});
   }
@@ -199,9 +199,9 @@ TEST(EmulatedCuda, CategoriesFollowTheTensors) {
 
 // As recorded on an H200: two workspaces of 32 MiB, whatever the first GPU of the table requests.
 TEST(EmulatedCuda, WorkspacesAreThoseOfTheCardThatIsPlanned) {
-  const std::vector<Asked> asked = Requests([] { Train(1); }, *run::FindDevice("h200"));
+  const std::vector<Request> requests = Requests([] { Train(1); }, *run::FindDevice("h200"));
   std::vector<uint64_t> workspaces;
-  for (const Asked& request : asked)
+  for (const Request& request : requests)
     if (request.category == Category::kWorkspace) workspaces.push_back(request.bytes);
   EXPECT_EQ(workspaces, std::vector<uint64_t>(2, uint64_t{32} << 20));
 }
@@ -246,7 +246,7 @@ TEST(EmulatedCuda, AutocastCasts) {
 }
 
 TEST(EmulatedCuda, MatrixProductClonesOperandsThatBlasCannotTake) {
-  const auto asked = Requests([] {
+  const auto requests = Requests([] {
     Tensor a = Make({2, 8, 4}), b = Make({2, 4, 16});
     Tensor plain = at::bmm(a, b);
     Tensor transposed = at::bmm(a, Make({2, 16, 4}).transpose(1, 2));
@@ -254,7 +254,7 @@ TEST(EmulatedCuda, MatrixProductClonesOperandsThatBlasCannotTake) {
     Tensor expanded = at::bmm(Make({1, 1, 1}).expand({2, 8, 4}), b);
   });
   std::vector<uint64_t> bytes;
-  for (const Asked& r : asked) bytes.push_back(r.bytes);
+  for (const Request& r : requests) bytes.push_back(r.bytes);
   EXPECT_THAT(bytes, ::testing::ElementsAre(2 * 8 * 4 * 4, 2 * 4 * 16 * 4, 2 * 8 * 16 * 4,
                                             Ada().blas_workspace_bytes, 2 * 16 * 4 * 4,
                                             2 * 8 * 16 * 4, 4, 2 * 8 * 16 * 4, 2 * 8 * 4 * 4));
@@ -264,7 +264,7 @@ TEST(EmulatedCuda, ReductionsAskForStagingAndSemaphores) {
   const run::DeviceProfile hopper = *run::FindDevice("h100-sxm");
   const auto sizes = [&](int64_t rows) {
     std::vector<uint64_t> bytes;
-    for (const Asked& r : Requests([&] { Make({rows, 1024}).sum(0); }, hopper)) {
+    for (const Request& r : Requests([&] { Make({rows, 1024}).sum(0); }, hopper)) {
       bytes.push_back(r.bytes);
     }
     return bytes;
@@ -274,25 +274,25 @@ TEST(EmulatedCuda, ReductionsAskForStagingAndSemaphores) {
 }
 
 TEST(EmulatedCuda, ViewsAskForNothing) {
-  const auto asked = Requests([] {
+  const auto requests = Requests([] {
     Tensor a = Make({4, 6});
     Tensor v = a.view({24}).view({2, 12}).t().slice(0, 1, 5).unsqueeze(0).expand({3, 4, 2});
     EXPECT_EQ(v.storage().data(), a.storage().data());
     EXPECT_EQ(a.permute({1, 0}).select(0, 1).sizes(), at::IntArrayRef({4}));
   });
-  EXPECT_EQ(asked.size(), 1u);
+  EXPECT_EQ(requests.size(), 1u);
 }
 
 TEST(EmulatedCuda, ResizingAsksForTheNewSizeOnly) {
-  const auto asked = Requests([] {
+  const auto requests = Requests([] {
     Tensor a = at::empty({0}, torch::device(CudaBackend().device()));
     a.resize_({256});
     a.resize_({100});
     EXPECT_EQ(torch::arange(10, torch::device(CudaBackend().device())).numel(), 10);
   });
-  ASSERT_EQ(asked.size(), 2u);
-  EXPECT_EQ(asked[0].bytes, 1024u);
-  EXPECT_EQ(asked[1].bytes, 80u);
+  ASSERT_EQ(requests.size(), 2u);
+  EXPECT_EQ(requests[0].bytes, 1024u);
+  EXPECT_EQ(requests[1].bytes, 80u);
 }
 
 TEST(EmulatedCuda, SdpaChoosesAsTheSwitchesSay) {
@@ -315,7 +315,7 @@ TEST(EmulatedCuda, SdpaChoosesAsTheSwitchesSay) {
 TEST(EmulatedCuda, EfficientAttentionAsksForWhatItsKernelsNeed) {
   for (const at::ScalarType type : {at::kFloat, at::kBFloat16}) {
     // Called directly: autograd's thread may free its last tensor after grad() returns.
-    const auto asked = Requests([&] {
+    const auto requests = Requests([&] {
       std::vector<Tensor> in;
       for (int i = 0; i < 3; ++i) in.push_back(Make({2, 4, 72, 64}, type));
       const auto [out, sums, seed, offset] = at::_scaled_dot_product_efficient_attention(
@@ -333,13 +333,13 @@ TEST(EmulatedCuda, EfficientAttentionAsksForWhatItsKernelsNeed) {
     if (type == at::kFloat) expected.insert(expected.end(), {2 * 4 * 72 * 64 * 4, sums});
     expected.insert(expected.end(), {sums, workspace});
     std::vector<uint64_t> bytes;
-    for (const Asked& r : asked) bytes.push_back(r.bytes);
+    for (const Request& r : requests) bytes.push_back(r.bytes);
     EXPECT_EQ(bytes, expected) << type;
   }
 }
 
 TEST(EmulatedCuda, ForeachAndFusedWorkOnWholeLists) {
-  const auto asked = Requests([] {
+  const auto requests = Requests([] {
     std::vector<Tensor> a{Make({8}), Make({16})}, b{Make({8}), Make({16})};
     at::_foreach_mul_(a, 0.5);
     at::_foreach_addcmul_(a, b, b, 0.1);
@@ -348,7 +348,7 @@ TEST(EmulatedCuda, ForeachAndFusedWorkOnWholeLists) {
     const std::vector<Tensor> steps{Make({}), Make({})};
     at::_fused_adamw_(a, b, b, b, {}, steps, 1e-3, 0.9, 0.999, 0.01, 1e-8, false, false);
   });
-  EXPECT_EQ(asked.size(), 4u + 2u + 2u);
+  EXPECT_EQ(requests.size(), 4u + 2u + 2u);
 }
 
 TEST(EmulatedCuda, BeyondTheMemoryIsRecordedOnceAndGranted) {
@@ -367,20 +367,20 @@ TEST(EmulatedCuda, BeyondTheMemoryIsRecordedOnceAndGranted) {
 
 TEST(EmulatedCuda, LeftoversAreReportedAndDoNotDisturbTheNextRun) {
   std::optional<MemorySink> sink(std::in_place);
-  Tensor left;
+  Tensor leaked;
   {
     Recorder recorder(*sink, CudaBackend().clock());
     ASSERT_TRUE(CudaBackend().Start(Ada(), recorder).ok());
-    left = Make({100});
+    leaked = Make({100});
     const absl::Status status = CudaBackend().Stop();
     EXPECT_EQ(status.code(), absl::StatusCode::kInternal);
     EXPECT_THAT(std::string(status.message()), ::testing::HasSubstr("1 allocations"));
   }
   PlanRun run;
-  Tensor mine = Make({100});
-  left.reset();
+  Tensor other = Make({100});
+  leaked.reset();
   EXPECT_EQ(run.recorder().live_allocations(), 1u);
-  mine.reset();
+  other.reset();
 }
 
 TEST(EmulatedCuda, TheClockAdvancesWithTheWork) {

@@ -138,8 +138,8 @@ TEST_F(RecorderTest, AddressesAreReusedIdsAreNot) {
   Alloc(0x1000);
   EXPECT_EQ(LastAlloc().id, 1u);
   recorder_->OnFree(0x1000);
-  recorder_->OnFree(0x1000);  // dead already
-  recorder_->OnFree(0x9999);  // never lived
+  recorder_->OnFree(0x1000);  // already freed
+  recorder_->OnFree(0x9999);  // never allocated
   EXPECT_EQ(sink_.Count(EventKind::kAlloc), 2u);
   Events();
   EXPECT_EQ(sink_.Count(EventKind::kFreeRequested), 2u);
@@ -319,11 +319,11 @@ TEST_F(RecorderTest, AllocationsAreNamedAfterTheOpThatWantedThem) {
   recorder_->EndOp();
   recorder_->EndOp();
   EXPECT_EQ(sink_.Text(LastAlloc().name), "aten::mm");
-  recorder_->BeginOp("aten::empty", -1, false, 0);  // nobody else asked
+  recorder_->BeginOp("aten::empty", -1, false, 0);  // no other operator is active
   Alloc(0x2000);
   recorder_->EndOp();
   EXPECT_EQ(sink_.Text(LastAlloc().name), "aten::empty");
-  EXPECT_EQ(sink_.Count(EventKind::kOpBegin), 1u);  // storage alone is no slice
+  EXPECT_EQ(sink_.Count(EventKind::kOpBegin), 1u);  // aten::empty itself has no slice
   EXPECT_EQ(sink_.Count(EventKind::kOpEnd), 1u);
 }
 
@@ -359,7 +359,7 @@ TEST_F(RecorderTest, StateBelongsToItsParameter) {
   }
   EXPECT_EQ(sink_.Text(LastAlloc().module), "layers.0.weight");
   {
-    OwnerScope owner(uint64_t{0x9999});  // of no operator: as without it
+    OwnerScope owner(uint64_t{0x9999});  // no such allocation: the module is used instead
     Alloc(0x3000);
   }
   EXPECT_EQ(sink_.Text(LastAlloc().module), "optimizer");
@@ -442,20 +442,20 @@ TEST_F(RecorderTest, ManyRandomEventsReplayWhole) {
 TEST(FlatMapTest, BehavesAsAMap) {
   std::mt19937_64 random(3);
   FlatMap<int> map(4);
-  std::map<uint64_t, int> truth;
+  std::map<uint64_t, int> reference;
   for (int i = 0; i < 100'000; ++i) {
     const uint64_t key = 512 * (1 + random() % 700);
     if (random() % 3 == 0) {
-      EXPECT_EQ(map.Erase(key), truth.erase(key) == 1);
+      EXPECT_EQ(map.Erase(key), reference.erase(key) == 1);
     } else {
       map.Insert(key, i);
-      truth[key] = i;
+      reference[key] = i;
     }
-    ASSERT_EQ(map.size(), truth.size());
+    ASSERT_EQ(map.size(), reference.size());
     const uint64_t other = 512 * (1 + random() % 700);
     const int* found = map.Find(other);
-    auto it = truth.find(other);
-    ASSERT_EQ(found != nullptr, it != truth.end());
+    auto it = reference.find(other);
+    ASSERT_EQ(found != nullptr, it != reference.end());
     if (found != nullptr) {
       ASSERT_EQ(*found, it->second);
     }

@@ -182,9 +182,9 @@ TEST(PlanInvariants, SameConfigurationSameStream) {
   }
 }
 
-// A run that was cancelled, at any point, leaves nothing behind: the run after it equals one in a
-// new process, including addresses. (Autograd's thread used to free a backward's tensors after the
-// next run had begun, which moved those and all later allocations.)
+// Cancelling a run at any point has no effect on the next run, which equals one in a new process,
+// including its addresses. (Autograd's thread used to free a backward's tensors after the next run
+// had begun, which moved those and all later allocations.)
 TEST(PlanInvariants, AfterACancelledRunThePlanIsThatOfAFreshProcess) {
   const run::RunConfig config = TinyConfig(Backend::kPlan, kTinyQwen);
   const RunResult fresh = RunTiny(config);
@@ -227,17 +227,17 @@ TEST(PlanInvariants, RepeatedFromTapeIsAsExecuted) {
         {"", "", "expandable_segments:True", "max_split_size_mb:32", "roundup_power2_divisions:4"});
     if (random() % 6 == 0) config.custom_device.memory_bytes = uint64_t{520} << 20;  // too small
     SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + Describe(config));
-    int played = 0;
+    int from_tape = 0;
     RunHooks hooks;
-    hooks.repeated = &played;
+    hooks.repeated = &from_tape;
     const RunResult taped = RunTiny(config, hooks);
-    repeated += played > 0;
+    repeated += from_tape > 0;
     hooks.repeat_from_tape = false;
     const RunResult executed = RunTiny(config, hooks);
     ASSERT_EQ(taped.status, executed.status);
     ASSERT_EQ(FirstDifference(*taped.trace, *executed.trace), "");
   }
-  // The optimizer step inside backward, and a few other operations, are executed each time.
+  // Runs with the optimizer step in backward, and a few others, execute every micro-batch.
   EXPECT_GT(repeated, kSeeds * 2 / 3) << "almost no run was repeated from a tape";
 }
 
@@ -259,18 +259,18 @@ TEST(PlanInvariants, RehearsedWithSomeLayersIsAsExecuted) {
     }
     config.alloc_conf = Choose<const char*>(random, {"", "", "expandable_segments:True"});
     SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + Describe(config));
-    int played = 0;
+    int from_tape = 0;
     RunHooks hooks;
-    hooks.repeated = &played;
+    hooks.repeated = &from_tape;
     const RunResult repeated = RunTiny(config, hooks);
-    rehearsed += played == config.steps * config.micro_batches;
+    rehearsed += from_tape == config.steps * config.micro_batches;
     hooks.repeat_from_tape = false;
     const RunResult executed = RunTiny(config, hooks);
     ASSERT_TRUE(executed.status.ok()) << executed.status;
     ASSERT_EQ(repeated.status, executed.status);
     ASSERT_EQ(FirstDifference(*repeated.trace, *executed.trace), "");
   }
-  // Loss scaling, partial training, and models with few units are not.
+  // Runs with loss scaling, partial training or few units are not extrapolated.
   EXPECT_GT(rehearsed, kSeeds / 4) << "almost no run was extrapolated";
   std::printf("%d of %d runs rehearsed\n", rehearsed, kSeeds);
 }
@@ -294,11 +294,11 @@ TEST(PlanInvariants, WholeModelsAreRehearsedAsExecuted) {
       const auto config = builder.Build();
       ASSERT_TRUE(config.ok()) << config.status();
       SCOPED_TRACE(Describe(*config));
-      int played = 0;
+      int from_tape = 0;
       RunHooks hooks;
-      hooks.repeated = &played;
+      hooks.repeated = &from_tape;
       const RunResult repeated = RunTiny(*config, hooks);
-      EXPECT_EQ(played, config->steps * config->micro_batches);
+      EXPECT_EQ(from_tape, config->steps * config->micro_batches);
       hooks.repeat_from_tape = false;
       const RunResult executed = RunTiny(*config, hooks);
       ASSERT_TRUE(executed.status.ok()) << executed.status;

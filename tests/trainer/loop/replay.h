@@ -48,7 +48,7 @@ struct Replay {
           const auto id = events.id[i];
           const uint64_t rounded = events.bytes_rounded[i], address = Address(trace, id);
           if (rounded < events.bytes[i]) fail(i, "rounded below requested");
-          if (live.count(id)) fail(i, "id is alive");
+          if (live.count(id)) fail(i, "id is already live");
           if (addresses) {
             CheckBlock(blocks, segments, address, rounded, i, fail);
             blocks[address] = rounded;
@@ -62,7 +62,7 @@ struct Replay {
         case trace::EventKind::kRetag: {
           auto it = live.find(events.id[i]);
           if (it == live.end()) {
-            fail(i, "retag of a dead allocation");
+            fail(i, "retag of a freed allocation");
             break;
           }
           categories[static_cast<size_t>(it->second.category)] -= it->second.rounded;
@@ -71,7 +71,7 @@ struct Replay {
           break;
         }
         case trace::EventKind::kFreeRequested:
-          if (!live.count(events.id[i])) fail(i, "free of a dead allocation");
+          if (!live.count(events.id[i])) fail(i, "free of a freed allocation");
           freeing.insert(events.id[i]);
           break;
         case trace::EventKind::kFreeCompleted: {
@@ -107,7 +107,7 @@ struct Replay {
         case trace::EventKind::kSegmentFree: {
           auto it = segments.find(segment_of[events.id[i]]);
           if (it == segments.end()) {
-            fail(i, "free of a dead segment");
+            fail(i, "free of a freed segment");
             break;
           }
           reserved -= it->second;
@@ -144,7 +144,7 @@ struct Replay {
       }
     }
     if (error.empty() && (allocated != 0 || !live.empty())) {
-      error = std::to_string(live.size()) + " allocations are alive at the end";
+      error = std::to_string(live.size()) + " allocations are live at the end";
     }
   }
 

@@ -39,7 +39,7 @@ std::string_view PresetJson(std::string_view name) {
   return "";
 }
 
-// A family that no test names is still checked against its own declaration.
+// Also checks the declarations of families that have no tests of their own.
 TEST(Families, AreDeclaredOnceAndRefuseOthers) {
   std::set<std::string> ids, names;
   for (const Family& family : Families()) {
@@ -71,14 +71,14 @@ TEST(Families, AreDeclaredOnceAndRefuseOthers) {
 TEST(Models, LinearLayersAreCalledAsRunSays) {
   for (const char* name : {"qwen2-0.5b", "gpt2", "llama-3.2-1b", "basics-medium"}) {
     const std::string_view json = PresetJson(name);
-    std::set<std::string_view> said;
+    std::set<std::string_view> declared;
     for (std::string_view layer : run::LinearLayerNames(*run::ParseModelConfig(json)))
-      said.insert(layer);
-    std::set<std::string> there;
+      declared.insert(layer);
+    std::set<std::string> created;
     Make(json, {.seq = 8})->Visit([&](Module& module, const std::string&) {
-      if (dynamic_cast<Linear*>(&module) != nullptr) there.insert(module.name());
+      if (dynamic_cast<Linear*>(&module) != nullptr) created.insert(module.name());
     });
-    EXPECT_EQ(std::set<std::string>(said.begin(), said.end()), there) << name;
+    EXPECT_EQ(std::set<std::string>(declared.begin(), declared.end()), created) << name;
   }
 }
 

@@ -50,9 +50,9 @@ TEST(FlatSharding, EveryRankHasAsMuchOfEachUnit) {
     const Planned plan(Flat({{"shard.rank", rank}}));
     EXPECT_EQ(Live(plan, Category::kParameter, EventKind::kPhaseBegin, Phase::kData),
               (layers * layer + rest) / 4);
-    EXPECT_EQ(plan.Asked(Category::kOptimizerState), 2 * (layers * layer + rest) / 4);
+    EXPECT_EQ(plan.AllocatedIn(Category::kOptimizerState), 2 * (layers * layer + rest) / 4);
   }
-  // Five does not divide it: the rest is padding.
+  // The elements are not a multiple of 5, so the shards are padded.
   const Planned plan(Flat({{"shard.ranks", "5"}}));
   const auto fifth = [](uint64_t elements) { return 4 * ((elements + 4) / 5); };
   EXPECT_EQ(Live(plan, Category::kParameter, EventKind::kPhaseBegin, Phase::kData),
@@ -98,7 +98,7 @@ TEST(FlatSharding, WithoutSyncGradientsAreAddedUpWhole) {
   Settings without = Flat(batches);
   without["shard.no_sync"] = "true";
   EXPECT_LT(Planned(Flat(batches)).Peak(Category::kGradient, 2, Phase::kForward), all);
-  // Those of the previous step are freed first.
+  // The gradients of the previous step are freed first.
   EXPECT_EQ(Planned(without).Peak(Category::kGradient, 2, Phase::kForward), all);
 }
 
@@ -106,12 +106,13 @@ TEST(FlatSharding, WithoutSyncGradientsAreAddedUpWhole) {
 TEST(FlatSharding, FrozenWeightsOfATrainedUnitHaveGradients) {
   const Planned plan(Flat({{"lora.rank", "4"}}));
   EXPECT_GT(plan.Peak(Category::kGradient, 2, Phase::kBackward), 4 * LayerElements());
-  EXPECT_LT(plan.Asked(Category::kOptimizerState), LayerElements());
+  EXPECT_LT(plan.AllocatedIn(Category::kOptimizerState), LayerElements());
 }
 
 TEST(FlatSharding, OptimizersGetFlatParametersWhereOriginalOnesAreHidden) {
   const Planned rows(Flat()), flat(Flat({{"shard.original_parameters", "false"}}));
-  EXPECT_EQ(flat.Asked(Category::kOptimizerState), rows.Asked(Category::kOptimizerState));
+  EXPECT_EQ(flat.AllocatedIn(Category::kOptimizerState),
+            rows.AllocatedIn(Category::kOptimizerState));
   const auto states = [](const Planned& plan) {
     return plan
         .Blocks([&](uint32_t row) {
@@ -124,29 +125,29 @@ TEST(FlatSharding, OptimizersGetFlatParametersWhereOriginalOnesAreHidden) {
 }
 
 TEST(FlatSharding, GatheredInSixteenBitsIsHalfAsLarge) {
-  const auto most = [](const char* type) {
+  const auto peak = [](const char* type) {
     return Planned(Flat({{"shard.gathered_as", type}})).Peak(Category::kParameter, 2);
   };
   const uint64_t shards =
       Live(Planned(Flat()), Category::kParameter, EventKind::kPhaseBegin, Phase::kData);
-  EXPECT_EQ(most("weights") - shards, 2 * (most("bf16") - shards));
+  EXPECT_EQ(peak("weights") - shards, 2 * (peak("bf16") - shards));
 }
 
-// HYBRID_SHARD: parts as with one group; gradients are summed over the groups in the memory into
-// which they were scattered.
+// HYBRID_SHARD: shards are as large as with one group; gradients are summed over the groups in the
+// memory into which they were scattered.
 TEST(FlatSharding, GroupsOfGpusHoldTheModelEach) {
   const Planned one(Flat());
   for (const char* rank : {"0", "5", "7"}) {
     const Planned groups(
         Flat({{"shard.ranks", "8"}, {"shard.replicas", "2"}, {"shard.rank", rank}}));
     for (const Category category : {Category::kParameter, Category::kOptimizerState}) {
-      EXPECT_EQ(groups.Asked(category), one.Asked(category)) << rank;
+      EXPECT_EQ(groups.AllocatedIn(category), one.AllocatedIn(category)) << rank;
     }
     EXPECT_EQ(groups.Peak(Category::kGradient, 2, Phase::kZeroGrad),
               one.Peak(Category::kGradient, 2, Phase::kZeroGrad));
   }
-  EXPECT_LT(Planned(Flat({{"shard.ranks", "8"}})).Asked(Category::kOptimizerState),
-            one.Asked(Category::kOptimizerState));
+  EXPECT_LT(Planned(Flat({{"shard.ranks", "8"}})).AllocatedIn(Category::kOptimizerState),
+            one.AllocatedIn(Category::kOptimizerState));
 }
 
 // ShardedGradScaler: the overflow flag is summed over the ranks in place; with clipping, gradients
@@ -161,8 +162,9 @@ TEST(FlatSharding, ScalesTheLossOfShards) {
     const Planned bf16(settings);
     settings["precision"] = "amp-fp16";
     const Planned fp16(settings);
-    EXPECT_EQ(fp16.Asked(Category::kOptimizerState), bf16.Asked(Category::kOptimizerState));
-    EXPECT_EQ(fp16.Asked(Category::kBuffer), bf16.Asked(Category::kBuffer) + 8)
+    EXPECT_EQ(fp16.AllocatedIn(Category::kOptimizerState),
+              bf16.AllocatedIn(Category::kOptimizerState));
+    EXPECT_EQ(fp16.AllocatedIn(Category::kBuffer), bf16.AllocatedIn(Category::kBuffer) + 8)
         << "the scale, and how many steps were without an overflow";
   }
 }

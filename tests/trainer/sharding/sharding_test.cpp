@@ -56,7 +56,8 @@ TEST(Sharding, ZeroOneDealsOutWholeParameters) {
   EXPECT_EQ(sum, whole);
 }
 
-// With whichever optimizer the run has; its two tables of 256 numbers are on every rank.
+// ZeRO-1 shards any optimizer; the two tables of 256 numbers of the 8-bit optimizer are on every
+// rank.
 TEST(Sharding, ZeroOneDealsOutEightBitStateAsWell) {
   constexpr uint64_t kTables = 2 * 256 * sizeof(float);
   const uint64_t whole = StateOf({{"optimizer.bits", "8"}});
@@ -190,16 +191,16 @@ TEST(Sharding, TiedVocabularyIsOnePartOnEachRank) {
     // Per step: the complete gradient, the part cut out of it in backward, and its sum with the
     // gradient of the output layer.
     const trace::AllocationTable& all = trace.allocations;
-    int wholes = 0, parts = 0;
+    int complete = 0, parts = 0;
     for (uint32_t i = 0; i < all.size(); ++i) {
       if (all.step[i] != 1) continue;
       if (all.bytes[i] == 4 * kTable && all.phase[i] == trace::Phase::kBackward) {
-        ++wholes;
+        ++complete;
         EXPECT_NE(all.free_event[i], trace::kNoEvent);
       }
       parts += all.bytes[i] == 4 * kTable / 2 && all.category[i] == Category::kGradient;
     }
-    EXPECT_GE(wholes, 1);
+    EXPECT_GE(complete, 1);
     EXPECT_EQ(parts, 1);
   }
 }

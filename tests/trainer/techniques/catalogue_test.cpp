@@ -14,7 +14,7 @@ namespace {
 
 TEST(Catalogue, IsWhatTheFilesDeclare) {
   EXPECT_EQ(run::ToJson(run::TheCatalogue()), run::ToJson(DeclaredCatalogue()))
-      << "write it anew: vramscope-worker-loop --catalogue > resources/catalogue.json";
+      << "regenerate it: vramscope-worker-loop --catalogue > resources/catalogue.json";
 }
 
 TEST(Catalogue, ReadsWhatItWrites) {

@@ -14,7 +14,7 @@ namespace {
 using trace::EvidenceKind;
 using Settings = std::map<std::string, std::string>;
 
-// Bytes of modelled blocks, by category and by the assumption that they depend on.
+// The assumptions that modelled blocks depend on, by category.
 std::map<std::string, std::string> ModelledIn(const Settings& settings) {
   run::RunConfig config = TinyConfig(run::Backend::kPlan, kTinyQwen);
   config.steps = 2;
@@ -52,7 +52,7 @@ TEST(Evidence, WhatALibraryWouldAskForIsModelled) {
   EXPECT_FALSE(shards.contains("Activation"));
 }
 
-// Blocks that are parameters for their whole lifetime, by source.
+// The number of parameter blocks, by kind of evidence.
 std::map<EvidenceKind, int> ParametersOf(const Settings& settings) {
   run::RunConfig config = TinyConfig(run::Backend::kPlan, kTinyQwen);
   for (const auto& [key, value] : settings) config.Set(key, value);

@@ -1,4 +1,5 @@
-// Generation: every kind of cache gives the same tokens, and has the size of its formula.
+// Generation: every kind of cache generates the same tokens, and has the size that its formula
+// computes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -85,7 +85,7 @@ const std::map<std::string, double> kTolerances = {
     {"cast-on-device", 1e-2},  // likewise
 };
 
-double ToleranceBeside(const std::string& id) {
+double ToleranceOf(const std::string& id) {
   const auto own = kTolerances.find(id);
   return own == kTolerances.end() ? kKept : own->second;
 }
@@ -94,22 +94,22 @@ double Distance(double loss, double expected) {
   return std::abs(loss - expected) / std::abs(expected);
 }
 
-bool TooFar(const std::string& beside, double loss, double expected) {
-  return Distance(loss, expected) > ToleranceBeside(beside);
+bool TooFar(const std::string& technique, double loss, double expected) {
+  return Distance(loss, expected) > ToleranceOf(technique);
 }
 
 // The largest difference that occurred with each technique.
 class Farthest {
  public:
-  void Add(const std::string& beside, const std::string& kept, double distance) {
-    Seen& seen = seen_[beside];
+  void Add(const std::string& technique, const std::string& kept, double distance) {
+    Seen& seen = seen_[technique];
     ++seen.pairs;
     if (distance >= seen.distance) seen = {distance, kept, seen.pairs};
   }
   void Print() const {
-    for (const auto& [beside, seen] : seen_)
-      std::printf("%s: maximum %.1e of the allowed %.1e, with %s\n", beside.c_str(), seen.distance,
-                  ToleranceBeside(beside), seen.kept.c_str());
+    for (const auto& [technique, seen] : seen_)
+      std::printf("%s: maximum %.1e of the allowed %.1e, with %s\n", technique.c_str(),
+                  seen.distance, ToleranceOf(technique), seen.kept.c_str());
   }
 
  private:
@@ -148,7 +148,7 @@ std::optional<run::RunConfig> With(const run::Toggle& toggle, const run::RunConf
 }
 
 // Only the model itself can refuse a technique that has nothing to apply to.
-bool FindsItsPlace(const run::RunConfig& config) {
+bool CanApply(const run::RunConfig& config) {
   run::RunConfig plan = config;
   plan.steps = 1;
   const absl::Status status = RunTiny(plan).status;
@@ -166,7 +166,7 @@ void TryAloneAndInPairs(const char* model, int least_pairs) {
   std::map<std::string, std::vector<double>> alone;
   for (const run::ToggleRow& row : run::Toggles()) {
     const auto config = With(*row.toggle, Plain(model));
-    if (!config || !FindsItsPlace(*config)) continue;
+    if (!config || !CanApply(*config)) continue;
     const std::vector<double>& losses = alone[row.toggle->id] = LossesOf(*config, row.toggle->id);
     // Tokens are generated without a loss.
     ASSERT_EQ(losses.size(), row.toggle->id == "generate" ? 0u : steps) << row.toggle->id;
@@ -286,7 +286,7 @@ TEST(Techniques, StepInBackwardGoesWithMomentsInFewBits) {
   }
 }
 
-// As after model.eval().
+// As after model.eval(), dropout is inactive.
 TEST(Techniques, InferenceDropsNothing) {
   run::RunConfig plain = TinyConfig(run::Backend::kCpu, kTinyGpt2);
   run::RunConfig drops = TinyConfig(run::Backend::kCpu, kTinyGpt2Dropout);
@@ -296,7 +296,7 @@ TEST(Techniques, InferenceDropsNothing) {
   EXPECT_EQ(LossesOf(plain, "inference"), LossesOf(drops, "inference with dropout"));
 }
 
-// Switching off restores the original.
+// Switching off a technique that is off changes nothing.
 TEST(Techniques, OffIsAsBefore) {
   for (const run::ToggleRow& row : run::Toggles()) {
     const auto on = With(*row.toggle, Plain());
@@ -311,7 +311,7 @@ TEST(Techniques, OffIsAsBefore) {
 // A combination that a refusing rule blocks in the window is refused by the command line. After the
 // remedy of one rule is applied, another rule may apply (one GPU cannot shard); then its remedy is
 // applied, too.
-absl::Status AfterTheWaysOfOthers(run::RunConfig config, const run::Rule& taken) {
+absl::Status StatusAfterOtherRemedies(run::RunConfig config, const run::Rule& taken) {
   absl::Status status = run::CheckRun(config).status();
   for (int round = 0; round < 3 && !status.ok(); ++round) {
     for (const run::TechniqueDeclaration& technique : run::TheCatalogue().techniques)
@@ -338,7 +338,7 @@ TEST(Techniques, RulesHoldEverywhere) {
       if (!settable) continue;
       EXPECT_FALSE(run::CheckRun(config).ok()) << rule.why;
       for (const auto& [key, value] : rule.instead) config.Set(key, value);
-      EXPECT_EQ(AfterTheWaysOfOthers(config, rule), absl::OkStatus()) << rule.why;
+      EXPECT_EQ(StatusAfterOtherRemedies(config, rule), absl::OkStatus()) << rule.why;
     }
   }
 }

@@ -1,5 +1,5 @@
-// Weights in 4 and 8 bits, really computed: the dequantised weights are close to the original ones,
-// block by block, and products and gradients are those of the dequantised weights.
+// Weights in 4 and 8 bits, computed on the CPU: the dequantised weights are close to the original
+// ones, block by block, and products and gradients are those of the dequantised weights.
 #include "trainer/techniques/quantised_weight.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// resume: if the checkpoint is loaded onto the GPU, weights are there twice, and training continues
-// as if it had not been interrupted.
+// resume: if the checkpoint is loaded onto the GPU, the weights are in its memory twice, and
+// training continues as if it had not been interrupted.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -51,13 +51,13 @@ Seen Plan(const run::RunConfig& config) {
 
 TEST(Resuming, ByTheCardWeightsAreThereTwice) {
   const Seen host = Plan(Config(run::Backend::kPlan, "cpu"));
-  const Seen card = Plan(Config(run::Backend::kPlan, "cuda"));
+  const Seen gpu = Plan(Config(run::Backend::kPlan, "cuda"));
   ASSERT_GT(host.parameters, 0u);
   EXPECT_EQ(host.highest, host.begin + host.state);
   EXPECT_EQ(host.end, host.highest);
-  EXPECT_EQ(card.highest, card.begin + card.state + card.parameters);
-  EXPECT_EQ(card.end, card.begin + card.state);
-  EXPECT_GT(card.state, host.state) << "step counters are on the GPU, too";
+  EXPECT_EQ(gpu.highest, gpu.begin + gpu.state + gpu.parameters);
+  EXPECT_EQ(gpu.end, gpu.begin + gpu.state);
+  EXPECT_GT(gpu.state, host.state) << "step counters are on the GPU, too";
   run::RunConfig kept = Config(run::Backend::kPlan, "cuda");
   kept.Set("resume.keeps", "true");
   const Seen named = Plan(kept);

@@ -13,7 +13,7 @@ namespace {
 struct Seen {
   std::vector<uint64_t> requests;  // bytes
   int saves = 0;
-  int inside = 0;  // allocations within one
+  int inside = 0;  // allocations during a save
 };
 
 Seen Plan(const char* save, bool in_backward) {

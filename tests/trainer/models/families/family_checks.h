@@ -22,8 +22,8 @@ inline std::vector<double> LossesOfRun(const run::RunConfig& config) {
   return result.trace == nullptr ? std::vector<double>() : Losses(*result.trace);
 }
 
-// From the loss of an untrained model (within `width`) to less than 30 % of it, by the median of
-// the last ten losses.
+// The loss falls from that of an untrained model (`first`, within `width`) to less than 30 % of it;
+// the median of the last ten losses counts.
 inline void ExpectLearns(run::RunConfig config, double first, double width = 0.6, int steps = 60) {
   config.steps = steps;
   config.Set("optimizer.lr", "0.01");
@@ -61,7 +61,7 @@ inline void ExpectTechniquesKeepTheLosses(run::RunConfig config) {
   ExpectSameLosses(plain, other, "accumulation");
 }
 
-// Every allocation of a plan is freed by its end; from the second step on, all steps are equal.
+// Every allocation of a plan is freed by its end.
 inline void ExpectPlans(run::RunConfig config) {
   config.backend = run::Backend::kPlan;
   config.steps = 3;
@@ -84,7 +84,7 @@ inline const char* PresetText(std::string_view name) {
   return "";
 }
 
-// The trace of a refused run states the reason already; nothing is run.
+// The figures of a model in the trace of its plan.
 struct Parameters {
   uint64_t count = 0, trainable = 0, layers = 0;
 };

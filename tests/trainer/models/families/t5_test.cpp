@@ -19,7 +19,8 @@ TEST(T5, Learns) {
   ExpectLearns(Config(kTinyT5), std::log(96.0), 1.0);
 }
 
-// Also through the encoder's output, and the biases that the first layers compute for all layers.
+// Gradients also pass through the encoder's output, and the position biases that the first layers
+// compute for all layers.
 TEST(T5, TechniquesKeepTheLosses) {
   ExpectTechniquesKeepTheLosses(Config());
   ExpectTechniquesKeepTheLosses(Config(kTinyT5));

@@ -202,8 +202,8 @@ TEST(Proof, T17_WithoutAGraphNothingIsKept) {
   const Planned inference(With({{"mode", "inference"}}));
   const Planned::Bytes live = inference.At(EventKind::kPhaseEnd, Phase::kLoss, 2);
   EXPECT_EQ(live[Planned::Index(Category::kActivation)], 0u);
-  EXPECT_EQ(inference.Asked(Category::kGradient), 0u);
-  EXPECT_EQ(inference.Asked(Category::kOptimizerState), 0u);
+  EXPECT_EQ(inference.AllocatedIn(Category::kGradient), 0u);
+  EXPECT_EQ(inference.AllocatedIn(Category::kOptimizerState), 0u);
   const auto evaluated = [](const char* how) {
     const Planned plan(With({{"eval", how}, {"batch", "16"}}));
     uint64_t peak = 0;
@@ -382,13 +382,14 @@ TEST(Proof, X06_WhatGoesToTheHostComesBack) {
   const uint64_t out = plan.Copied(MemorySpace::kDevice, MemorySpace::kPinned, 2);
   const uint64_t back = plan.Copied(MemorySpace::kPinned, MemorySpace::kDevice, 2) -
                         plain.Copied(MemorySpace::kPinned, MemorySpace::kDevice, 2);
-  // All of it once for each node that needs it.
+  // Each tensor is copied back once for each node that needs it.
   EXPECT_GE(back, out);
   EXPECT_GT(out, plain.Kept() / 2);
   EXPECT_LT(plan.Kept(), plain.Kept() / 4);
 }
 
-// The same decisions as from the text that PyTorch reads.
+// The setting alloc.NAME leads to the same decisions as NAME in alloc_conf, the text that PyTorch
+// reads.
 TEST(Proof, T20_EachAllocatorSettingIsTheOneOfThatName) {
   const Settings lengths =
       With({{"lengths", "100,180,260,340,420,500"}, {"batch", "16"}, {"steps", "6"}});

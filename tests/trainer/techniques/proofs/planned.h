@@ -202,7 +202,7 @@ class Planned {
     return out;
   }
   // Bytes allocated in this category in the whole run.
-  uint64_t Asked(trace::Category category) const {
+  uint64_t AllocatedIn(trace::Category category) const {
     uint64_t sum = 0;
     for (uint32_t row :
          Blocks([&](uint32_t r) { return trace->allocations.main_category[r] == category; })) {

@@ -35,7 +35,7 @@ run::RunConfig On(const run::Toggle& toggle, const run::RunConfig& config, const
 }
 
 // Refusals that only the model itself can decide.
-bool SaysAWayOut(const absl::Status& status) {
+bool NamesARemedy(const absl::Status& status) {
   return status.code() == absl::StatusCode::kInvalidArgument &&
          (status.message().find("set ") != std::string_view::npos ||
           status.message().find("use ") != std::string_view::npos);
@@ -63,7 +63,7 @@ std::string Broken(const trace::Trace& trace, const run::RunConfig& config) {
   const trace::AllocationTable& all = trace.allocations;
   for (uint32_t row = 0; row < all.size(); ++row) {
     const uint64_t slack = all.bytes_rounded[row] - all.bytes[row];
-    // The row rounds to quarters of a power of two.
+    // With alloc.roundup_power2_divisions, sizes are rounded to quarters of a power of two.
     const bool rounds = !config.Is("alloc.roundup_power2_divisions", "");
     const uint64_t rounding = rounds ? all.bytes[row] / 4 : 0;
     if (slack > (uint64_t{1} << 20) + 512 + rounding) {
@@ -102,7 +102,7 @@ TEST(SixProofs, EachTechniqueOverThreeModels) {
       if (!result.status.ok() && result.status.code() == absl::StatusCode::kInvalidArgument &&
           run::CheckRun(config).ok()) {
         // If a technique has nothing to apply to in a model, the error names the key.
-        EXPECT_TRUE(SaysAWayOut(result.status)) << result.status;
+        EXPECT_TRUE(NamesARemedy(result.status)) << result.status;
         ++blocked;
         continue;
       }
@@ -154,7 +154,7 @@ void TryPairs(const char* name, const char* model, size_t every = 1, size_t firs
       // Of two techniques that set the same key, one replaces the other.
       if (!run::IsOn(a, both)) continue;
       const RunResult result = RunTiny(both);
-      if (!result.status.ok() && SaysAWayOut(result.status)) {
+      if (!result.status.ok() && NamesARemedy(result.status)) {
         ++blocked;
         continue;
       }

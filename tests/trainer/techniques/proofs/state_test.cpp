@@ -12,9 +12,9 @@ using trace::MemorySpace;
 using trace::Phase;
 
 uint64_t StateOf(const Settings& settings) {
-  return Planned(settings).Asked(Category::kOptimizerState);
+  return Planned(settings).AllocatedIn(Category::kOptimizerState);
 }
-// By the rule for the elements of each tensor.
+// The sum of `rule` over the element counts of all parameters.
 uint64_t ByTensor(const std::function<uint64_t(uint64_t n)>& rule) {
   uint64_t sum = 0;
   for (const uint64_t n : Planned(Settings{}).Parameters()) sum += rule(n);
@@ -23,8 +23,9 @@ uint64_t ByTensor(const std::function<uint64_t(uint64_t n)>& rule) {
 
 TEST(Proof, T01_SixteenBitWeightsHalveWeightsAndState) {
   const Planned wide(Settings{}), half(Settings{{"precision", "bf16"}});
-  EXPECT_EQ(wide.Asked(Category::kParameter), 2 * half.Asked(Category::kParameter));
-  EXPECT_EQ(wide.Asked(Category::kOptimizerState), 2 * half.Asked(Category::kOptimizerState));
+  EXPECT_EQ(wide.AllocatedIn(Category::kParameter), 2 * half.AllocatedIn(Category::kParameter));
+  EXPECT_EQ(wide.AllocatedIn(Category::kOptimizerState),
+            2 * half.AllocatedIn(Category::kOptimizerState));
   EXPECT_EQ(wide.Peak(Category::kGradient, 2), 2 * half.Peak(Category::kGradient, 2));
 }
 
@@ -32,7 +33,7 @@ TEST(Proof, T02_AutocastKeepsMastersAndCastsEachWeightOnce) {
   const Planned wide(Settings{{"seq", "28"}}),
       autocast(Settings{{"seq", "28"}, {"precision", "amp-bf16"}});
   for (const Category category : {Category::kParameter, Category::kOptimizerState}) {
-    EXPECT_EQ(wide.Asked(category), autocast.Asked(category));
+    EXPECT_EQ(wide.AllocatedIn(category), autocast.AllocatedIn(category));
   }
   EXPECT_EQ(wide.Peak(Category::kGradient, 2), autocast.Peak(Category::kGradient, 2));
   // A 16-bit copy of each weight of a linear layer in each forward.
@@ -101,7 +102,7 @@ TEST(Proof, T02_Tf32IsFasterAndAsksForTheSame) {
 TEST(Proof, T11_SgdHasNoStateAndItsStepAsksForNothing) {
   for (const char* impl : {"loop", "foreach", "fused"}) {
     const Planned sgd(Settings{{"optimizer.name", "sgd"}, {"optimizer.impl", impl}});
-    EXPECT_EQ(sgd.Asked(Category::kOptimizerState), 0u) << impl;
+    EXPECT_EQ(sgd.AllocatedIn(Category::kOptimizerState), 0u) << impl;
     EXPECT_TRUE(
         sgd.Blocks([&](uint32_t r) { return sgd.trace->allocations.phase[r] == Phase::kOptimizer; })
             .empty())
@@ -156,7 +157,7 @@ TEST(Proof, T12_StepsInFewerBitsTakeTheTimeOfTheirBytes) {
   EXPECT_GT(kernels_ns({{"optimizer.bits", "4"}}, 1), (4 + 2 * 4 + 2 * 1) * n * per_byte);
 }
 
-// Kernels that take time dequantise in forward and in backward.
+// Kernels with a duration dequantise the weights in forward.
 TEST(Proof, X03_QuantisedProductsTakeTheTimeOfTheirKernels) {
   for (const auto& [how, kernel] : {std::pair{"nf4", "bitsandbytes::dequantize_4bit"},
                                     std::pair{"int8", "bitsandbytes::int8_linear_matmul"}}) {
@@ -165,10 +166,10 @@ TEST(Proof, X03_QuantisedProductsTakeTheTimeOfTheirKernels) {
     const trace::ActivityTable& all = plan.trace->activities;
     const auto [begin, end] = plan.PhaseTimes(Phase::kForward, 2);
     for (uint32_t row = 0; row < all.size(); ++row) {
-      const bool of_it = all.kind[row] == trace::ActivityKind::kKernel &&
-                         plan.trace->String(all.name[row]).starts_with(kernel) &&
-                         all.begin_ns[row] >= begin && all.end_ns[row] <= end;
-      if (!of_it) continue;
+      const bool matches = all.kind[row] == trace::ActivityKind::kKernel &&
+                           plan.trace->String(all.name[row]).starts_with(kernel) &&
+                           all.begin_ns[row] >= begin && all.end_ns[row] <= end;
+      if (!matches) continue;
       EXPECT_GE(all.end_ns[row] - all.begin_ns[row], 1000) << how;
       ++launched;
     }
@@ -193,18 +194,18 @@ TEST(Proof, X03_PreparedForTrainingWhatIsNotQuantisedIsFp32) {
 
 TEST(Proof, T13_OptimizerOnTheHostLeavesNoStateOnTheCard) {
   const Planned offloaded(Settings{{"offload.optimizer", "cpu"}});
-  EXPECT_EQ(offloaded.Asked(Category::kOptimizerState), 0u);
+  EXPECT_EQ(offloaded.AllocatedIn(Category::kOptimizerState), 0u);
   const uint64_t n = 4 * Sum(Planned(Settings{}).Parameters());
   // Gradients are copied to the host, weights are copied back: e_g N and e_w N.
   EXPECT_EQ(offloaded.Copied(MemorySpace::kDevice, MemorySpace::kPinned, 2) +
                 offloaded.Copied(MemorySpace::kDevice, MemorySpace::kPageable, 2),
             n);
   const Planned plain(Settings{});
-  const auto to_card = [](const Planned& plan) {
+  const auto to_gpu = [](const Planned& plan) {
     return plan.Copied(MemorySpace::kPinned, MemorySpace::kDevice, 2) +
            plan.Copied(MemorySpace::kPageable, MemorySpace::kDevice, 2);
   };
-  EXPECT_EQ(to_card(offloaded) - to_card(plain), n);
+  EXPECT_EQ(to_gpu(offloaded) - to_gpu(plain), n);
 }
 
 TEST(Proof, T14_SharesAddUpAndEachUnitIsGatheredTwice) {
@@ -218,11 +219,11 @@ TEST(Proof, T14_SharesAddUpAndEachUnitIsGatheredTwice) {
     const Planned part = shared(rank);
     const Planned::Bytes idle = part.At(EventKind::kPhaseBegin, Phase::kData, 2);
     weights += idle[Planned::Index(Category::kParameter)];
-    state += part.Asked(Category::kOptimizerState);
+    state += part.AllocatedIn(Category::kOptimizerState);
   }
-  EXPECT_EQ(weights, whole.Asked(Category::kParameter));
-  EXPECT_EQ(state, whole.Asked(Category::kOptimizerState));
-  // The layers twice, the rest (which stays until backward) once.
+  EXPECT_EQ(weights, whole.AllocatedIn(Category::kParameter));
+  EXPECT_EQ(state, whole.AllocatedIn(Category::kOptimizerState));
+  // Each layer is gathered twice; the rest, which stays until backward, once.
   const Planned part = shared("0");
   int gathers = 0;
   const trace::ActivityTable& work = part.trace->activities;
@@ -241,7 +242,8 @@ TEST(Proof, T14_SharesAddUpAndEachUnitIsGatheredTwice) {
   EXPECT_EQ(gathers, 2 * Shape{}.layers + 1);
 }
 
-// As long as weights, gradients and two moments need at the rate that the plan states.
+// The step takes as long as reading and writing weights, gradients and two moments at the rate that
+// the plan states.
 TEST(Proof, T13_TheStepOnTheHostTakesTime) {
   const auto takes_ns = [](const Settings& settings) {
     const Planned plan(settings, Qwen({.hidden = 256, .feed = 1024}));
@@ -267,16 +269,16 @@ TEST(Proof, T15_ShardsOnTheHostAreOnTheCardInTheirUnitsWindowAlone) {
   const Planned::Bytes idle = part.At(EventKind::kPhaseBegin, Phase::kData, 2);
   EXPECT_EQ(idle[Planned::Index(Category::kParameter)], 0u);
   EXPECT_EQ(idle[Planned::Index(Category::kGradient)], 0u);
-  EXPECT_EQ(part.Asked(Category::kOptimizerState), 0u);
+  EXPECT_EQ(part.AllocatedIn(Category::kOptimizerState), 0u);
 }
 
 TEST(Proof, T18_GradientsAreGoneOrStay) {
-  const Planned gone(Settings{}), stay(Settings{{"zero_grad", "zero"}});
+  const Planned released(Settings{}), stay(Settings{{"zero_grad", "zero"}});
   const auto at_the_start = [](const Planned& plan) {
     return plan.At(EventKind::kPhaseBegin, Phase::kForward, 2)[Planned::Index(Category::kGradient)];
   };
-  EXPECT_EQ(at_the_start(gone), 0u);
-  EXPECT_EQ(at_the_start(stay), 4 * Sum(gone.Parameters()));
+  EXPECT_EQ(at_the_start(released), 0u);
+  EXPECT_EQ(at_the_start(stay), 4 * Sum(released.Parameters()));
 }
 
 TEST(Proof, T25_CastOnTheDeviceHoldsTheWideWeightsAsHoles) {
@@ -291,7 +293,7 @@ TEST(Proof, T25_CastOnTheDeviceHoldsTheWideWeightsAsHoles) {
       if (events.kind[i] == EventKind::kSegmentAlloc) reserved += events.bytes[i];
       if (events.kind[i] == EventKind::kSegmentFree) reserved -= events.bytes[i];
     }
-    return std::pair(reserved, plan.Asked(Category::kParameter));
+    return std::pair(reserved, plan.AllocatedIn(Category::kParameter));
   };
   const auto [cast, wide] = after_load({{"precision", "bf16"}, {"load", "cast-on-device"}});
   const auto [made, narrow] = after_load({{"precision", "bf16"}, {"init_on_device", "true"}});
@@ -305,8 +307,9 @@ TEST(Proof, T25_CastOnTheDeviceHoldsTheWideWeightsAsHoles) {
 TEST(Proof, T26_DataParallelHoldsEverythingOnEveryRank) {
   const Planned one(Settings{});
   const Planned rank(Settings{{"shard.strategy", "ddp"}, {"shard.ranks", "4"}});
-  EXPECT_EQ(rank.Asked(Category::kParameter), one.Asked(Category::kParameter));
-  EXPECT_EQ(rank.Asked(Category::kOptimizerState), one.Asked(Category::kOptimizerState));
+  EXPECT_EQ(rank.AllocatedIn(Category::kParameter), one.AllocatedIn(Category::kParameter));
+  EXPECT_EQ(rank.AllocatedIn(Category::kOptimizerState),
+            one.AllocatedIn(Category::kOptimizerState));
 }
 
 // The buckets of the second step, which have the requested size.
@@ -377,7 +380,7 @@ TEST(Proof, X04_PagedStateIsNoneOfTheAllocators) {
     if (n == 512 * 2048) continue;  // the embedding: fp32 moments, paged
     wanted += n < 4096 ? 8 * n : 2 * 4 * ((n + 255) / 256) + (n < 100'000 ? 2 * n : 0);
   }
-  EXPECT_EQ(paged.Asked(Category::kOptimizerState), wanted);
+  EXPECT_EQ(paged.AllocatedIn(Category::kOptimizerState), wanted);
 }
 
 TEST(Proof, X07_ListsTakeOnceAllThatIsTrainedAndOneKernelNothing) {
@@ -473,8 +476,8 @@ TEST(Proof, X10_StateInSixteenAndFourBits) {
                                  {"shard.ranks", "2"},
                                  {"optimizer.bits", "8"},
                                  {"optimizer.library", "torchao"}});
-  EXPECT_GT(sharded.Asked(Category::kOptimizerState), 0u);
-  EXPECT_LT(sharded.Asked(Category::kOptimizerState), StateOf(Settings{}) / 2);
+  EXPECT_GT(sharded.AllocatedIn(Category::kOptimizerState), 0u);
+  EXPECT_LT(sharded.AllocatedIn(Category::kOptimizerState), StateOf(Settings{}) / 2);
 }
 
 TEST(Proof, X18_BucketsAsViewsAndGradientsInFp32) {
