@@ -52,7 +52,7 @@ TEST_P(Devices, EachIsWhatItIsAlone) {
     }
     EXPECT_EQ(found, expected);
   }
-  // Checks that ranges of the whole are in order, and phases within steps.
+  // Ranges are in order, and no phase crosses a boundary of a step.
   uint32_t at = 0;
   for (const Labels::Step& s : labels.steps) {
     EXPECT_LE(at, s.begin);

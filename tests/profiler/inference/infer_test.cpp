@@ -1,4 +1,4 @@
-// Runs of the plan backend with their categories removed: inference has to find them again.
+// Plans without their categories, which inference has to restore.
 #include "profiler/inference/infer.h"
 
 #include <fmt/format.h>
@@ -64,7 +64,7 @@ constexpr const char* kRuns[] = {
     "llama-3.2-1b-lora",
 };
 
-// Preconditions of Emit.
+// Checks the preconditions of Emit().
 void ExpectWellFormed(const Labels& labels, const recording::Recording& recording,
                       const recording::History& history) {
   const uint32_t entries = recording.entries.size();
@@ -139,8 +139,8 @@ INSTANTIATE_TEST_SUITE_P(All, Runs,
                            return name + "_" + std::get<1>(info.param).name;
                          });
 
-// A run that fails leaves a recording that ends anywhere. At the latest from its second recorded
-// step on, inference is as good as for a whole run.
+// A failed run leaves a recording that ends anywhere. If it contains a whole step, inference is
+// nearly as good as for a whole run.
 TEST(Infer, RecordingsMayEndAnywhere) {
   for (const char* run : {"gpt2-adamw", "gpt2-sgd", "basics-medium", "qwen2-0.5b-adamw-loop"}) {
     for (const Has& has : kHas) {
@@ -160,14 +160,14 @@ TEST(Infer, RecordingsMayEndAnywhere) {
   }
 }
 
-// Wherever a recording ends, even in its first step.
+// For recordings that may end in their first step, only part of the bytes must be right.
 TEST(Infer, RecordingsMayEndInTheirFirstStep) {
   std::vector<const char*> runs(std::begin(kRuns), std::end(kRuns));
   runs.push_back("gpt2-zero-grad-zero");
   for (const char* run : runs) {
-    // Not distinguished: lower-precision copies of weights, at the peak of a forward under amp.
+    // Under amp, lower-precision copies of the weights are not recognized at the peak of a forward.
     const double from_start = std::string(run).find("amp") == std::string::npos ? 0.95 : 0.69;
-    // Momentum and parameters (and gradients that are never freed) before any backward.
+    // Before any backward, momentum and unfreed gradients look like parameters.
     const bool alike = std::string(run) == "gpt2-sgd" || std::string(run) == "gpt2-zero-grad-zero";
     for (const Frames frames : {Frames::kPythonCpp, Frames::kNone}) {
       for (const bool older : {false, true}) {
@@ -190,8 +190,8 @@ TEST(Infer, RecordingsMayEndInTheirFirstStep) {
   }
 }
 
-// The recording begins within the last backward: as much memory is allocated at the begin as ever
-// after.
+// The recording begins within the last backward: no more memory is allocated at any later time than
+// at the beginning.
 TEST(Infer, RecordingsMayBeginInTheLastBackward) {
   for (const char* run : {"gpt2-sgd", "qwen2-0.5b-adamw-loop", "qwen2-0.5b-amp-fused",
                           "llama-3.2-1b-lora", "basics-medium"}) {
@@ -203,7 +203,7 @@ TEST(Infer, RecordingsMayBeginInTheLastBackward) {
   }
 }
 
-// A ring buffer that was full has lost the first entries: the recording begins anywhere in a step.
+// A full ring buffer has lost the first entries, so that the recording begins anywhere in a step.
 TEST(Infer, RecordingsMayBeginAnywhere) {
   std::vector<const char*> runs(std::begin(kRuns), std::end(kRuns));
   runs.push_back("gpt2-zero-grad-zero");
@@ -243,8 +243,8 @@ TEST(Infer, GradientsThatStay) {
   }
 }
 
-// If the replay of the first step does not reproduce the addresses, there are as many gradients as
-// parameters, but which blocks they are is not known.
+// If the replay of the first step does not reproduce the addresses, inference knows how many
+// gradients there are, but not which blocks they are.
 TEST(Infer, GradientsThatStayElsewhere) {
   Stripped truth = Strip(*Golden("gpt2-zero-grad-zero"), {.first_step = 1});
   truth.history.start_segments.clear();
@@ -314,7 +314,7 @@ TEST(Infer, LabelsAreInOrder) {
   }
 }
 
-// Any contents of a file: allocations, frees, stacks and annotations in no meaningful order.
+// Recordings of allocations, frees, stacks and annotations in random order.
 TEST(Infer, SenselessRecordingsGetWellFormedLabels) {
   std::mt19937 random(11);
   const auto one_of = [&](uint32_t n) { return static_cast<uint32_t>(random() % n); };
@@ -430,7 +430,8 @@ TEST(Infer, SenselessRecordingsGetWellFormedLabels) {
   }
 }
 
-// Only the order matters, not the times: in a file without times, entries are counted instead.
+// Inference uses only the order of the entries: in a file without times, their numbers replace the
+// times.
 TEST(Infer, TimesDoNotCount) {
   for (const Frames frames : {Frames::kPythonCpp, Frames::kNone}) {
     Stripped run = Strip(*Golden("gpt2-adamw"), {.frames = frames});

@@ -1,5 +1,5 @@
-// Recordings of programs that are written here, as PyTorch's recorder writes them down: each
-// request and free with its stack, and what each block truly is.
+// Recordings of made-up programs, in the form of PyTorch's recorder: each allocation and free with
+// its stack. The true category of each block is known.
 //
 //   Program p;
 //   const uint32_t weight = p.Alloc(1 << 20, Category::kParameter, p.Stack({...}));
@@ -30,7 +30,7 @@ class Program {
  public:
   // The row of a stack; equal stacks have the same row.
   uint32_t Stack(const MadeStack& frames);
-  // Frees that follow get this stack, too, like frees by code that runs there.
+  // Frees that follow also have this stack, until the next Alloc() or In().
   uint32_t Alloc(uint64_t bytes, trace::Category truth, uint32_t stack = 0);
   void Becomes(uint32_t block, trace::Category truth);
   void Free(uint32_t block);

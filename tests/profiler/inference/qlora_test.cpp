@@ -41,7 +41,8 @@ class QloraTest : public ::testing::TestWithParam<std::tuple<bool, bool, uint32_
   static std::string Tables(const Confusion& c) {
     return "MiB at the peak:\n" + Confusion::Table(c.peak) + "MiB s:\n" + Confusion::Table(c.time);
   }
-  // Bytes of true parameters that are inferred as something other than a parameter or a buffer.
+  // Share of all bytes x seconds that are parameters inferred as gradients, optimizer state,
+  // activations or temporaries.
   static double Lost(const Confusion& c) {
     const auto& row = c.time[static_cast<size_t>(Category::kParameter)];
     return Confusion::Total(c.time) == 0 ? 0
@@ -51,7 +52,7 @@ class QloraTest : public ::testing::TestWithParam<std::tuple<bool, bool, uint32_
                                             row[static_cast<size_t>(Category::kTemporary)]) /
                                                Confusion::Total(c.time);
   }
-  // Bytes of the adapters' moments, and of batches that live until the next step.
+  // Bytes of the adapters' moments, and of the batches that stay allocated until the next step.
   static double States(const Qlora& run) {
     constexpr uint64_t kBatches = uint64_t{3} * 4096;
     return static_cast<double>(2 * run.AdapterBytes() + kBatches);
@@ -98,7 +99,7 @@ TEST_P(QloraTest, Inference) {
   }
 }
 
-// Recorded after the model was loaded: the optimizer's first step is in the recording.
+// The recording contains the optimizer's first step.
 TEST_P(QloraTest, StatesAreThoseOfTheAdapters) {
   for (const bool from_start : {false, true}) {
     Qlora run(options(from_start));
@@ -129,7 +130,7 @@ TEST_P(QloraTest, FromTheSecondStep) {
     const Confusion c = Look(run, cut);
     SCOPED_TRACE(fmt::format("cut at {}\n", cut) + Tables(c));
     EXPECT_LE(Said(c.peak, Category::kOptimizerState), States(run));
-    // Blocks of one size: adapters, moments and absmax cannot be distinguished.
+    // Adapters, moments and absmax of one size cannot be distinguished.
     if (cut == 1) {
       EXPECT_GE(Confusion::Right(c.peak), 0.97);
     }

@@ -1,5 +1,5 @@
-// Recordings by others in ../shared: compares inference with the categories that follow from the
-// model.
+// Compares inference for recordings by others, in ../shared, with the categories that follow from
+// the model.
 #include "tests/profiler/inference/recorded.h"
 
 #include <gmock/gmock.h>

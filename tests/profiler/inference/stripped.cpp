@@ -329,8 +329,8 @@ class Stripper {
   }
 
   void Finish() {
-    // Older blocks have the category that they had at the begin of the recording; that of other
-    // blocks is stated at their allocation.
+    // Older blocks have their category at the beginning of the recording, other blocks the category
+    // at their allocation.
     std::stable_sort(
         r_.annotations.begin(), r_.annotations.end(),
         [](const Annotation& a, const Annotation& b) { return a.begin_ns < b.begin_ns; });

@@ -22,8 +22,8 @@ enum class Frames : uint8_t {
 struct StripOptions {
   Frames frames = Frames::kNone;
   bool annotations = false;  // ProfilerStep#N, ## forward ##
-  int first_step = -1;       // the recording begins with this step; blocks from before are older
-  int last_step = -1;        // and ends with this one
+  int first_step = -1;       // the recording begins with this step; earlier blocks are older
+  int last_step = -1;        // and ends with this step
   double skip = 0;           // share of the entries that is cut off at the begin
   double cut = 1;            // share of the other entries that is kept
   bool teardown = false;     // also the frees after training

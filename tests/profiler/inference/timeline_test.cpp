@@ -43,7 +43,7 @@ TEST(Timeline, StacksInNoOrderAreNoise) {
     }
   }
   EXPECT_TRUE(IsNoise(t));
-  // The same within long steps: forward and backward are found.
+  // With long marked steps in addition, the phases are not noise.
   for (EntryIndex at = 0; at < t.size(); at += 1000) {
     t.Mark(at, at + 400, Phase::kForward, kStackForward);
     t.Mark(at + 400, at + 1000, Phase::kBackward, kStackBackward);

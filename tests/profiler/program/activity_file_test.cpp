@@ -1,5 +1,5 @@
-// The activities that a watched process wrote: whole, cut at every byte, damaged, hostile; and as
-// the activities of its trace.
+// Files of activities that a watched process writes, whole, truncated at every byte, damaged and
+// hostile, and the activities of the trace that result.
 #include "profiler/program/activity_file.h"
 
 #include <gmock/gmock.h>
@@ -96,7 +96,7 @@ TEST_F(ActivityFileTest, WhatIsWrittenIsRead) {
   EXPECT_THAT(file.Warnings(), ElementsAre(HasSubstr("other: kernels"), HasSubstr("7 records")));
 }
 
-// A program that is killed leaves whole chunks and a part of a chunk.
+// A killed program leaves whole chunks and a part of a chunk.
 TEST_F(ActivityFileTest, ACutFileKeepsEveryWholeChunk) {
   const std::vector<std::string> names = {"one", "two"};
   const std::string whole = EncodeActivities(1, names, Some(1, 5));
@@ -120,7 +120,7 @@ TEST_F(ActivityFileTest, DamageEndsTheReadingAndIsSaid) {
     ActivityFile file;
     ASSERT_TRUE(file.ReadMore(path_).ok());
     EXPECT_EQ(file.activities().size(), 5u) << at;
-    // If the length has grown, the rest may still arrive.
+    // A damaged length may be larger: the reader then waits for more bytes.
     if (at < 8 || at >= 12) {
       EXPECT_TRUE(file.damaged() || at < 8) << at;
     }
@@ -179,7 +179,7 @@ TEST_F(ActivityFileTest, WorkHasTheModuleOfTheCallThatLaunchedIt) {
   const std::vector<std::string> names = {"k", "cudaLaunchKernel"};
   Write(EncodeActivities(
       1, names,
-      std::vector{Of(ActivityKind::kKernel, 1, 8, 1900, 2000),  // before its call is read
+      std::vector{Of(ActivityKind::kKernel, 1, 8, 1900, 2000),  // precedes its call in the file
                   Of(ActivityKind::kRuntimeCall, 2, 7, 1150, 1156, 501),
                   Of(ActivityKind::kRuntimeCall, 2, 8, 1250, 1256, 501),
                   Of(ActivityKind::kRuntimeCall, 2, 9, 1350, 1356, 501),
@@ -201,12 +201,12 @@ TEST_F(ActivityFileTest, WorkHasTheModuleOfTheCallThatLaunchedIt) {
   // Activities that ended before the trace began are left out.
   EXPECT_THAT(module, ElementsAre(42, 41, 42, 41, 0, 0, 41, 41));
   EXPECT_EQ(thread[1], 1u);
-  EXPECT_EQ(thread[5], 2u);  // a thread without marks: after the threads that have some
+  EXPECT_EQ(thread[5], 2u);  // a thread without marks is numbered after those with marks
   EXPECT_EQ(placed.rows[0].begin_ns, 900);
   EXPECT_EQ(placed.rows[0].name.value, 70u);
 }
 
-// A stream has a single number: that of the allocator's events, if the allocator knows it.
+// Activities have the stream numbers of the allocator's events, if the allocator knows the stream.
 TEST_F(ActivityFileTest, AStreamIsTheAllocatorsOne) {
   std::vector<Activity> rows;
   for (const auto& [device, stream] : std::vector<std::pair<uint8_t, uint32_t>>{

@@ -1,4 +1,4 @@
-// Output folders written as a program's hooks write them.
+// Output folders in the form in which the hooks in a program write them.
 #include "profiler/program/history.h"
 
 #include <gtest/gtest.h>
@@ -192,7 +192,7 @@ TEST(Verdict, WhatWasRaisedIsShortAndWhole) {
       "OutOfMemoryError: CUDA out of memory. Tried to allocate 512.00 MiB");
   EXPECT_EQ(ShortException("ValueError: no such batch.\n"), "ValueError: no such batch");
   EXPECT_EQ(ShortException(""), "");
-  // No character is cut in the middle.
+  // The text is not cut within a character.
   const std::string cut = ShortException(std::string(299, 'a') + "\u00e4\u00e4");
   EXPECT_EQ(cut, std::string(299, 'a') + " \u2026");
 }

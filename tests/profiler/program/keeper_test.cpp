@@ -63,7 +63,7 @@ class KeeperTest : public ::testing::Test {
 };
 
 TEST_F(KeeperTest, EndsTheProgramOfAKilledOwnerAndTakesItsFolders) {
-  prctl(PR_SET_CHILD_SUBREAPER, 1);  // so that no other test's zombie is waited for
+  prctl(PR_SET_CHILD_SUBREAPER, 1);  // so that the orphaned processes can be waited for here
   const std::string output = folder_ + "/output", other = folder_ + "/rooms";
   fs::create_directories(output);
   fs::create_directories(other);
@@ -83,8 +83,8 @@ TEST_F(KeeperTest, EndsTheProgramOfAKilledOwnerAndTakesItsFolders) {
   }));
   EXPECT_FALSE(fs::exists(output));
   EXPECT_TRUE(fs::exists(folder_ + "/kept"));  // the last action was completed before
-  EXPECT_TRUE(Soon(
-      [] { return waitpid(-1, nullptr, WNOHANG) == -1; }));  // and the process itself has ended
+  EXPECT_TRUE(
+      Soon([] { return waitpid(-1, nullptr, WNOHANG) == -1; }));  // and the keeper itself has ended
   prctl(PR_SET_CHILD_SUBREAPER, 0);
 }
 
@@ -93,7 +93,7 @@ TEST_F(KeeperTest, DoesNothingForAnOwnerThatEnds) {
   fs::create_directories(output);
   { const Keeper keeper({.output = output, .folders = {output}}); }
   EXPECT_TRUE(fs::exists(output));
-  EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);  // it has ended
+  EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);  // the keeper has ended
 }
 
 TEST_F(KeeperTest, IsKnownByItsName) {

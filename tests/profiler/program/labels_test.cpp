@@ -37,7 +37,7 @@ recording::Recording Step() {
     Add(r, Action::kFreeCompleted, At(place), 2 * kMiB, time);
   };
   Add(r, Action::kSegmentAlloc, kBase, 128 * kMiB, 0);
-  alloc(kParameter);     // request 1, in the set-up
+  alloc(kParameter);     // allocation 1, in the set-up
   alloc(kSaved);         // 2, forward
   alloc(5, kWorkspace);  // 3, forward
   alloc(kGradient);      // 4, backward
@@ -79,7 +79,7 @@ std::shared_ptr<const trace::Trace> Built(bool virtual_clock, std::string_view k
   return BuildTrace(Step(), MarksOfStep(known), about, options).value();
 }
 
-// Row of the allocation at an address.
+// Row of the allocation at a place.
 uint32_t Row(const trace::Trace& t, uint64_t place) {
   const auto& addresses = t.allocations.address;
   return static_cast<uint32_t>(std::find(addresses.begin(), addresses.end(), At(place)) -
@@ -171,7 +171,7 @@ TEST(Labels, WhatATensorTurnsOutToBeItsBlockWasFromTheBeginning) {
   EXPECT_EQ(birth(5), Category::kWorkspace);
 }
 
-// A recording that begins in the middle of a program: the model is older.
+// The recording begins in the middle of a program, so that the model is older.
 TEST(Labels, WhatIsOlderThanTheRecordingIsKnownOnceItIsSeen) {
   recording::Recording r;
   r.has_segments = true;
@@ -255,7 +255,7 @@ TEST(Labels, TheVirtualClockIsTheMarks) {
   EXPECT_LE(t->allocations.begin_ns[Row(*t, kState)], 8100);
 }
 
-// A program that was killed leaves a trace of the data that arrived.
+// A killed program leaves a trace of the data that arrived.
 TEST(Labels, WithoutAnEndTheTraceIsNotComplete) {
   Marks marks = MarksOfStep();
   marks.rows.resize(5);

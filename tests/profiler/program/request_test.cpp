@@ -69,7 +69,7 @@ TEST_F(RequestTest, MayBeAModule) {
 
 TEST_F(RequestTest, MayBeARecordingHere) {
   request_.where = Where::kHere;
-  request_.skip_init = false;  // of a plan
+  request_.skip_init = false;  // ignored: an option of plans
   request_.steps = 0;
   EXPECT_THAT(OptionsOf(request_), ElementsAre("record"));
   request_.steps = 2;
@@ -84,7 +84,7 @@ TEST_F(RequestTest, MayBeARecordingHere) {
 
 TEST_F(RequestTest, MayBeARecordingElsewhere) {
   request_.where = Where::kHost;
-  request_.script = "project/train.py";  // exists there, but not here
+  request_.script = "project/train.py";  // exists on the host, but not here
   EXPECT_THAT(Why(), HasSubstr("enter the computer"));
   request_.host = "-oProxyCommand=x";
   EXPECT_THAT(Why(), HasSubstr("not a host"));

@@ -85,12 +85,11 @@ TEST_F(ScratchFolderTest, OfAKilledOwnerIsAdoptedOnce) {
     const auto adopted = ScratchFolder::Adopt(path, parent_);
     ASSERT_TRUE(adopted.ok()) << adopted.status();
     EXPECT_FALSE(ScratchFolder::Adopt(path, parent_).ok());
-    Make();  // nobody may remove it
+    Make();  // must not remove the adopted folder
     EXPECT_TRUE(fs::exists(path + "/history"));
   }
   EXPECT_FALSE(fs::exists(path));
-  // Nothing else is taken for a scratch folder: neither in another place, nor with another name,
-  // nor behind a link.
+  // Nothing else is adopted: no folder in another place or with another name, and no link.
   fs::create_directories(parent_ + "/vramscope-scratch-deeper/vramscope-scratch-aaaaaa");
   fs::create_directories(parent_ + "/precious");
   fs::create_directory_symlink(parent_ + "/precious", parent_ + "/vramscope-scratch-bbbbbb");

@@ -65,7 +65,7 @@ TEST(AddressAxis, IsCompactAndKeepsDistancesWithinASegment) {
   }
 }
 
-// Of an expandable segment, only mapped parts take room, and only while they are mapped.
+// An expandable segment takes room only for its mapped parts, and only while they are mapped.
 TEST(AddressAxis, ExpandableSegmentsAreAsHighAsWhatWasMapped) {
   const auto t = MakeRandomTrace(Options(Memory::kExpandable, 8));
   const AddressAxis axis(t);
@@ -92,8 +92,7 @@ TEST(AddressAxis, ExpandableSegmentsAreAsHighAsWhatWasMapped) {
   }
 }
 
-// Holes between mapped parts take no room; a block at an address that was not mapped gets its own
-// room.
+// Unmapped ranges take no room. A block at an address that was not mapped gets room of its own.
 TEST(AddressAxis, HolesOfExpandableSegmentsAreLeftOut) {
   constexpr uint64_t kMiB = uint64_t{1} << 20, kBase = uint64_t{1} << 40;
   trace::TraceBuilder b;

@@ -75,7 +75,7 @@ TEST(BlockIndex, LargeBlocksAreRectsAndTheOthersAreCovered) {
       }
       ASSERT_EQ(any, small_area > 0) << "only small blocks leave a trace";
       if (round < 10) {
-        // For a view of the whole, nothing is clipped at the view's edge.
+        // In a view of the whole trace, nothing is clipped at the edges.
         EXPECT_NEAR(covered / small_area, 1.0, 0.15) << width << "x" << height;
       }
     }

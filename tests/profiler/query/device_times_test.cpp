@@ -17,8 +17,8 @@ using trace::ActivityKind;
 using trace::Phase;
 using trace::SliceKind;
 
-// A second computation: finds the innermost slice at a time by checking all of them. The GPU is
-// busy between two neighbouring times if any of its activities covers them.
+// A brute-force computation that finds the innermost slice at a time by checking all slices. The
+// GPU is busy between two neighbouring times if any of its activities covers them.
 double BusyMs(const trace::Trace& t, uint32_t step, std::optional<std::set<Phase>> phases) {
   const trace::ActivityTable& a = t.activities;
   const trace::SliceTable& s = t.slices;
@@ -73,7 +73,8 @@ TEST(DeviceTimes, AreThoseOfASecondReckoning) {
   }
 }
 
-// Two steps for which the host takes 10 ms each; the GPU does its part later.
+// Two steps for which the host takes 10 ms each. The GPU needs `gpu_ns` for each, and may finish
+// later.
 std::shared_ptr<const trace::Trace> HostAhead(int64_t card_ns) {
   auto t = std::make_shared<trace::Trace>();
   constexpr int64_t kStep = 10'000'000;
@@ -98,7 +99,7 @@ TEST(DeviceTimes, AStepEndsWhenTheCardIsThroughWithIt) {
       {.index = 1, .begin_ns = 10'000'000, .end_ns = 20'000'000, .total_ms = 10}};
   EXPECT_DOUBLE_EQ(analysis::LastStepMs(*HostAhead(50'000'000), steps), 50);
   EXPECT_DOUBLE_EQ(analysis::LastStepMs(*HostAhead(1'000'000), steps), 10);  // the host waited
-  EXPECT_DOUBLE_EQ(analysis::LastStepMs(trace::Trace(), steps), 10);         // nothing is known
+  EXPECT_DOUBLE_EQ(analysis::LastStepMs(trace::Trace(), steps), 10);         // no activities
   EXPECT_DOUBLE_EQ(analysis::LastStepMs(*HostAhead(50'000'000), {}), 0);
 }
 

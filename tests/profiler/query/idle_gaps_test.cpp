@@ -60,7 +60,7 @@ TEST(IdleGapsTest, SayWhatTheDeviceWaitedFor) {
   Recording r;
   r.Call("cudaLaunchKernel", 0, 5, 1);
   r.Kernel(7, 10, 100, 1);
-  r.Call("cudaLaunchKernel", 140, 145, 2);  // launched after the stream had long been idle
+  r.Call("cudaLaunchKernel", 140, 145, 2);  // launched when the stream had been idle for a while
   r.Kernel(7, 150, 200, 2);
   r.Call("cudaMalloc", 190, 290);
   r.Call("cudaLaunchKernel", 295, 299, 3);
@@ -71,7 +71,7 @@ TEST(IdleGapsTest, SayWhatTheDeviceWaitedFor) {
   r.Call("cudaLaunchKernel", 431, 435, 5);  // queued, but still waiting
   r.Kernel(7, 550, 600, 5);
   r.Kernel(7, 601, 700, 5);  // the gap is too short to report
-  r.Kernel(7, 800, 900);     // nothing states who launched it
+  r.Kernel(7, 800, 900);     // its launch is not recorded
   const IdleGaps gaps = r.Gaps();
   ASSERT_EQ(gaps.lines().size(), 1u) << "the only stream's gaps are the device's";
   const auto cause = [&](int64_t us) { return At(gaps, 0, trace::kAllStreams, us).cause; };

@@ -120,8 +120,8 @@ TEST(LaneIndex, AMovedViewIsAsOneAskedAnew) {
   EXPECT_GT(rects, 1000u);
 }
 
-// A grid that begins with the window gives the same result as the window, except for its last
-// column.
+// A query of a grid that begins with the window gives the same result as a query of the window,
+// except for its last column.
 TEST(LaneIndex, AGridIsAskedLikeAWindow) {
   const auto t = MakeRandomTrace({.seed = 6, .ops_per_layer = 20});
   const LaneIndex index(t);

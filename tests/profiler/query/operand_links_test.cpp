@@ -29,7 +29,7 @@ struct Use {
 // A run's trace, and the true operands.
 struct Played {
   std::shared_ptr<const trace::Trace> trace;
-  // By the kernel's correlation and begin: which part of each allocation it was given.
+  // By the kernel's correlation and begin: how it uses each allocation that it was given.
   std::map<std::pair<uint64_t, int64_t>, std::map<uint32_t, Use>> given;
 };
 
@@ -92,7 +92,7 @@ class Player {
   };
   uint64_t Below(uint64_t n) { return random_() % n; }
 
-  // Its address among the live blocks; if there is no room, after them.
+  // Returns the block's index in live_, or SIZE_MAX if its address is in use.
   size_t Alloc() {
     const auto device = static_cast<uint8_t>(Below(2));
     const uint64_t address = 0x7f0000000000 + Below(12) * kPlace;

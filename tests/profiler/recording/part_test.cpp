@@ -76,7 +76,8 @@ TEST(Part, TellsOfEveryMomentWhatTheWholeTells) {
     }
 }
 
-// expandable_plan of ../shared/repro: all addresses of the segment counted as mapped.
+// Regression test for expandable_plan of ../shared/repro: all addresses of the segment were counted
+// as mapped.
 TEST(Part, OfAnExpandableSegmentCountsWhatIsMapped) {
   Recording r;
   r.has_segments = true;
@@ -95,7 +96,8 @@ TEST(Part, OfAnExpandableSegmentCountsWhatIsMapped) {
   EXPECT_EQ(at.sums().reserved, 20 * kMiB);
 }
 
-// missing_frees_nuggets_mini of ../shared/repro: freed after the recording was stopped.
+// Like missing_frees_nuggets_mini of ../shared/repro: blocks are freed after the recording was
+// stopped.
 TEST(Part, BlocksFreedAfterTheLastEntryLiveInWholeAndPart) {
   Recording r;
   r.has_segments = true;
@@ -117,7 +119,8 @@ TEST(Part, BlocksFreedAfterTheLastEntryLiveInWholeAndPart) {
   EXPECT_EQ(at.sums().allocated, 20 * kMiB);
 }
 
-// The tail of a block shows where it was allocated; a part that begins later knows it, too.
+// The size of the tail follows from the block's allocation. A part that begins later keeps this
+// size.
 TEST(Part, KeepsTailsThatTheWholeShows) {
   Recording r;
   r.has_segments = true;
@@ -132,7 +135,7 @@ TEST(Part, KeepsTailsThatTheWholeShows) {
   EXPECT_EQ(part->allocations.bytes_rounded[0], 20 * kMiB);
 }
 
-// A recording whose last entries are lost, with the segments of its end.
+// A recording has lost its last entries, but has the segments of its end.
 TEST(LostTail, TheEndIsThatOfTheLastEntry) {
   for (const char* conf : {"", "expandable_segments:True"})
     for (uint32_t seed = 1; seed <= 6; ++seed)

@@ -1,5 +1,6 @@
-// Tests which release returned memory to the device, and that a what-if returns it, too. Under the
-// recorded settings, a what-if reserves the recorded bytes at every event.
+// Tests that the causes of recorded releases of memory are found, and that a what-if repeats calls
+// of empty_cache(). Under the recorded settings, a what-if reserves the recorded bytes at every
+// event.
 #include "profiler/replay/releases.h"
 
 #include <gmock/gmock.h>
@@ -63,7 +64,7 @@ void ExpectReservedAsRecorded(const trace::Trace& t, const Replayed& r, bool tai
   EXPECT_GT(compared, 0u);
 }
 
-// Not the recording itself, which Replay() uses where the model is exact.
+// Runs the model in any case; Replay() would use the recording itself where the model is exact.
 Replayed OwnSettings(const trace::Trace& t) {
   const run::AllocConf conf = run::ParseAllocConf(RecordedConf(t)).value();
   absl::StatusOr<Replayed> r = ReplayWhatIf(t, {.alloc_conf = conf}, conf);
@@ -116,7 +117,7 @@ TEST(Releases, ARecordingFromTheMiddleBeginsWithWhatWasThere) {
   }
 }
 
-// Memory from before counts: the peak may be the start itself.
+// Memory allocated before the recording counts: the peak may be at the start.
 TEST(Releases, PeaksCountTheStart) {
   const std::vector<Action> program = {
       {.kind = Action::kMalloc, .allocation = 0, .bytes = 100 * kMiB},
@@ -137,7 +138,8 @@ TEST(Releases, PeaksCountTheStart) {
   EXPECT_EQ(OwnSettings(*run.trace).peak_allocated, 130 * kMiB);
 }
 
-// The driver is not called any more, but the memory from before does not fit a smaller GPU.
+// The recording contains no call of the driver, but the memory allocated before does not fit on the
+// smaller GPU.
 TEST(Releases, ASmallerCardIsAnotherStart) {
   const std::vector<Action> program = {
       {.kind = Action::kMalloc, .allocation = 0, .bytes = 100 * kMiB},
@@ -358,7 +360,7 @@ TEST(Releases, AStateHasNoHistory) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("no history"));
   EXPECT_FALSE(Replay(*t, {}).ok());
   EXPECT_FALSE(ReplayBaseline(*t, {}).ok());
-  // Nor does one whose history is empty, whether that is stated or not.
+  // A run whose history is empty has none either.
   trace::Trace unsaid = *t;
   unsaid.info.content = trace::Content::kRun;
   unsaid.recording_begin = unsaid.events.size() - 1;

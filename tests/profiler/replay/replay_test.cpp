@@ -86,7 +86,7 @@ TEST(Replay, TracesOfOurOwnComeOutAlike) {
         "garbage_collection_threshold:0.5,per_process_memory_fraction:0.9,max_split_size_mb:24"}) {
     for (uint64_t seed = 1; seed <= 4; ++seed) {
       SCOPED_TRACE(std::string(conf) + " seed " + std::to_string(seed));
-      // Private pools keep their memory: it does not count against the limit.
+      // Runs with private pools have no limit, because the pools keep their memory.
       for (const auto& [limit, mempools] :
            {std::pair(uint64_t{0}, 3u), std::pair(kGiB / 2, 1u), std::pair(kGiB / 4, 1u)}) {
         const RecordedRun run =
@@ -189,7 +189,7 @@ TEST(Replay, TheTrueStartStateIsAmongThem) {
   EXPECT_GT(hidden, 0) << "no block had a tail that the recording hides";
 }
 
-// Passes the `n`th alloc event after the start of a copy of the recording to `change`.
+// A copy of the trace, after `change` was applied to a row of its allocations.
 template <class Change>
 std::shared_ptr<const trace::Trace> Changed(const trace::Trace& t, uint32_t row, Change change) {
   auto copy = std::make_shared<trace::Trace>(t);
@@ -270,7 +270,7 @@ TEST(Replay, IsCancelledAndReports) {
   EXPECT_EQ(last, 1.0);
 }
 
-// The same program actually run under the other settings.
+// Compares with a run of the same program under the other settings.
 TEST(WhatIf, IsWhatTheOtherSettingsWouldHaveDone) {
   for (const char* recorded : {"", "expandable_segments:True"}) {
     for (const char* conf : kConfs) {

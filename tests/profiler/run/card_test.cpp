@@ -10,9 +10,9 @@
 namespace vramscope::run {
 namespace {
 
-// Driver names: where one name is not enough, the table distinguishes by more figures.
+// GPUs that share a driver name are distinguished by their other figures.
 TEST(Card, IsFoundInTheTableAsItsDriverNamesIt) {
-  // With the same name, multiprocessors and memory: the driver reports no difference.
+  // The driver reports the same name, multiprocessors and memory for these as for another GPU.
   const std::set<std::string> alike = {
       "gtx-1650-gddr6",        "gtx-1660-ti-laptop",     "rtx-2060-laptop",   "rtx-2070-laptop",
       "rtx-2080-super-laptop", "jetson-orin-nano-super", "jetson-orin-nx-8gb"};

@@ -170,7 +170,7 @@ TEST(Assumptions, WhatIsSetAndHasNoEffectIsSaid) {
   };
   struct Case {
     std::pair<std::string, std::string> set;
-    Set without, with;  // it has no effect; something else has
+    Set without, with;  // settings without and with which it has an effect
   };
   for (const Case& one : std::vector<Case>{
            {{"offload.path", "/tmp"}, {}, {{"offload.optimizer", "nvme"}}},

@@ -181,7 +181,7 @@ TEST(DeviceTable, SlicesArePartsOfTheirGpu) {
 TEST(DeviceTable, PeersAreOfTheKindOfBoard) {
   for (const auto& [row, d] : Table()) {
     SCOPED_TRACE(d.key);
-    // GPUs of compute capability 6.1 had it over PCIe.
+    // GPUs of compute capability 6.1 have peer access over PCIe.
     if (d.name.find("GeForce") != std::string::npos && d.compute_capability >= 75) {
       EXPECT_EQ(PeersOf(d.key), Peers::kNone);
     }

@@ -85,7 +85,7 @@ TEST(RunConfigBuilder, ErrorsNameKeyValueAndWhatIsAllowed) {
               AllOf(HasSubstr("bacth"), HasSubstr("did you mean \"batch\"")));
   EXPECT_THAT(Message(b.Set("optimizer", "adam")), HasSubstr("unknown key"));
   EXPECT_THAT(Message(b.Set("device", "rtx-4900")), HasSubstr("rtx-4090"));
-  // Stated once, as the table has it.
+  // The message names the key only once.
   EXPECT_THAT(Message(b.Set("device", "rtx-4900")),
               ::testing::StartsWith("device: no \"rtx-4900\""));
   EXPECT_THAT(Message(b.SetPreset("qwen2")), HasSubstr("qwen2-0.5b"));
@@ -234,7 +234,7 @@ TEST(RoundTrip, AModelOfOnesOwnTravelsWithItsText) {
   EXPECT_TRUE(FromProtoBytes(ToProtoBytes(again.Build().value())).ok()) << "a name of any bytes";
 }
 
-// The importer fills in a recording's configuration, with the values that the file states.
+// Importers copy texts of the file into a recording's configuration.
 TEST(RoundTrip, AnyBytesInTextsAreWrittenAsUtf8) {
   RunConfig config;
   config.model = "caf\xe9";

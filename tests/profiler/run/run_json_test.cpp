@@ -152,7 +152,8 @@ TEST(RunJson, MessagesCarryNothingHarmful) {
            fmt::format("{{\"model\": \"{}", mebi)}) {
     const std::string error = Error(json);
     EXPECT_FALSE(error.empty()) << json.substr(0, 40);
-    EXPECT_LT(error.size(), 3000u) << json.substr(0, 40);  // the list of keys is the longest
+    // Messages that list all keys are the longest.
+    EXPECT_LT(error.size(), 3000u) << json.substr(0, 40);
     for (char c : error) EXPECT_TRUE(c >= ' ' && c <= '~') << error;
   }
 }

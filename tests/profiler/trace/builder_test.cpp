@@ -300,7 +300,7 @@ TEST(TraceBuilder, EverySnapshotIsWhatHasArrivedAndStaysSo) {
   for (uint64_t seed = 1; seed <= 16; ++seed) {
     testing::Stream s = testing::RandomStream(seed, 1500);
     std::mt19937_64 random(seed);
-    if (seed % 2 == 0) {  // late, but not by much
+    if (seed % 2 == 0) {  // activities arrive late, but not by much
       std::vector<Activity>& a = s.activities;
       std::stable_sort(a.begin(), a.end(),
                        [](const auto& x, const auto& y) { return x.begin_ns < y.begin_ns; });

@@ -1,5 +1,5 @@
-// Compares a part of a .trace, read by time, with the same part of the whole: every event, what is
-// in memory at each, and where each allocation began.
+// Compares a part of a .trace, read by time, with the same part of the whole: every event, the
+// memory at each event, and the step, phase and module of each allocation.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -168,13 +168,13 @@ TEST_F(PartTest, OfWhateverIsAllowedIsThatPartOfTheWhole) {
   for (uint64_t seed = 0; seed < 30; ++seed) {
     SCOPED_TRACE(seed);
     testing::Stream s = testing::RandomStream(seed, 3'000);
-    s.activities.clear();  // from the beginning to the end of time: equal to the whole
+    s.activities.clear();  // their random times would include them in every part
     seed % 2 == 0 ? Write(s) : WriteWithKeyframes(s);
     for (int round = 0; round < 4; ++round) {
       EventIndex from = static_cast<EventIndex>(random() % whole_->events.size());
       EventIndex to = static_cast<EventIndex>(random() % whole_->events.size());
       if (from > to) std::swap(from, to);
-      if (Since(to) < Since(from)) continue;  // more than fits into the number
+      if (Since(to) < Since(from)) continue;  // the time since the first event overflows
       Check(Since(from), Since(to));
     }
   }

@@ -31,7 +31,7 @@ void ExpectSame(const Column& column, const Plain& plain) {
   ASSERT_EQ(column.back(), plain.back());
 }
 
-// Any operations in any order: each copy equals the vector with the same operations.
+// Applies random operations to a column and a vector alike; every copy stays equal to its vector.
 TEST(SharedColumn, CopiesAreIndependentWhicheverIsWrittenTo) {
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     std::mt19937_64 random(seed);

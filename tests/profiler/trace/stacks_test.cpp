@@ -1,4 +1,4 @@
-// Call stacks on their way through builder, writer and reader.
+// Call stacks in the builder, the writer and the reader.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
