@@ -38,13 +38,13 @@ std::shared_ptr<const trace::Trace> Golden(const std::string& name) {
   return trace;
 }
 
-struct Has {
+struct Variant {
   const char* name;
   Frames frames;
   bool annotations;
   bool older;  // the recording begins with the second step
 };
-constexpr Has kHas[] = {
+constexpr Variant kVariants[] = {
     {"OursAndAnnotations", Frames::kOurs, true, false},
     {"OursAndAnnotationsCut", Frames::kOurs, true, true},
     {"AllStacks", Frames::kPythonCpp, false, false},
@@ -107,14 +107,14 @@ void ExpectWellFormed(const Labels& labels, const recording::Recording& recordin
   }
 }
 
-class Runs : public ::testing::TestWithParam<std::tuple<const char*, Has>> {};
+class Runs : public ::testing::TestWithParam<std::tuple<const char*, Variant>> {};
 
 TEST_P(Runs, CategoriesStepsAndPhasesAreFound) {
-  const auto& [run, has] = GetParam();
+  const auto& [run, variant] = GetParam();
   const auto trace = Golden(run);
-  const Stripped truth = Strip(
-      *trace,
-      {.frames = has.frames, .annotations = has.annotations, .first_step = has.older ? 1 : -1});
+  const Stripped truth = Strip(*trace, {.frames = variant.frames,
+                                        .annotations = variant.annotations,
+                                        .first_step = variant.older ? 1 : -1});
   const Labels labels = Infer(truth.recording, truth.history);
   const Confusion confusion = Compare(truth, labels);
   SCOPED_TRACE("MiB at the peak:\n" + Confusion::Table(confusion.peak));
@@ -122,17 +122,18 @@ TEST_P(Runs, CategoriesStepsAndPhasesAreFound) {
   EXPECT_GE(Confusion::Right(confusion.time), 0.92);
   // With LoRA, the frozen parameters have no gradients; without the stacks of Module._apply,
   // nothing distinguishes them from buffers.
-  const bool stacks = has.frames == Frames::kPython || has.frames == Frames::kPythonCpp;
-  if (std::string(run).find("lora") == std::string::npos || (stacks && !has.older)) {
+  const bool stacks = variant.frames == Frames::kPython || variant.frames == Frames::kPythonCpp;
+  if (std::string(run).find("lora") == std::string::npos || (stacks && !variant.older)) {
     EXPECT_TRUE(Confusion::Exact(confusion.peak, Category::kParameter));
   }
   EXPECT_TRUE(Confusion::Exact(confusion.peak, Category::kOptimizerState));
-  EXPECT_EQ(labels.steps.size(), has.older ? 2u : 3u);
+  EXPECT_EQ(labels.steps.size(), variant.older ? 2u : 3u);
   EXPECT_GE(PhasesRight(truth, labels), 0.99);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Runs,
-                         ::testing::Combine(::testing::ValuesIn(kRuns), ::testing::ValuesIn(kHas)),
+                         ::testing::Combine(::testing::ValuesIn(kRuns),
+                                            ::testing::ValuesIn(kVariants)),
                          [](const auto& info) {
                            std::string name = std::get<0>(info.param);
                            std::erase_if(name, [](char c) { return c == '-' || c == '.'; });
@@ -143,12 +144,12 @@ INSTANTIATE_TEST_SUITE_P(All, Runs,
 // nearly as good as for a whole run.
 TEST(Infer, RecordingsMayEndAnywhere) {
   for (const char* run : {"gpt2-adamw", "gpt2-sgd", "basics-medium", "qwen2-0.5b-adamw-loop"}) {
-    for (const Has& has : kHas) {
+    for (const Variant& variant : kVariants) {
       for (const double cut : {0.55, 0.65, 0.75, 0.85}) {
-        SCOPED_TRACE(fmt::format("{} {} cut at {}", run, has.name, cut));
-        const Stripped truth = Strip(*Golden(run), {.frames = has.frames,
-                                                    .annotations = has.annotations,
-                                                    .first_step = has.older ? 1 : -1,
+        SCOPED_TRACE(fmt::format("{} {} cut at {}", run, variant.name, cut));
+        const Stripped truth = Strip(*Golden(run), {.frames = variant.frames,
+                                                    .annotations = variant.annotations,
+                                                    .first_step = variant.older ? 1 : -1,
                                                     .cut = cut});
         const Labels labels = Infer(truth.recording, truth.history);
         const Confusion confusion = Compare(truth, labels);
@@ -227,15 +228,15 @@ TEST(Infer, RecordingsMayBeginAnywhere) {
 // Gradients that are set to zero stay allocated, so that only repetition distinguishes steps.
 TEST(Infer, GradientsThatStay) {
   const auto trace = Golden("gpt2-zero-grad-zero");
-  for (const Has& has : kHas) {
-    SCOPED_TRACE(has.name);
-    const Stripped truth = Strip(
-        *trace,
-        {.frames = has.frames, .annotations = has.annotations, .first_step = has.older ? 1 : -1});
+  for (const Variant& variant : kVariants) {
+    SCOPED_TRACE(variant.name);
+    const Stripped truth = Strip(*trace, {.frames = variant.frames,
+                                          .annotations = variant.annotations,
+                                          .first_step = variant.older ? 1 : -1});
     const Labels labels = Infer(truth.recording, truth.history);
     const Confusion confusion = Compare(truth, labels);
     SCOPED_TRACE("MiB at the peak:\n" + Confusion::Table(confusion.peak));
-    EXPECT_EQ(labels.steps.size(), has.older ? 2u : 3u);
+    EXPECT_EQ(labels.steps.size(), variant.older ? 2u : 3u);
     EXPECT_TRUE(Confusion::Exact(confusion.peak, Category::kParameter));
     EXPECT_GE(Confusion::Right(confusion.peak), 0.99);
     EXPECT_TRUE(Confusion::Exact(confusion.peak, Category::kOptimizerState));
@@ -253,12 +254,12 @@ TEST(Infer, GradientsThatStayElsewhere) {
   SCOPED_TRACE("MiB at the peak:\n" + Confusion::Table(confusion.peak));
   EXPECT_TRUE(Confusion::Exact(confusion.peak, Category::kParameter));
   for (const Category c : {Category::kGradient, Category::kOptimizerState}) {
-    double is = 0, said = 0;
+    double true_bytes = 0, inferred_bytes = 0;
     for (size_t other = 0; other < trace::kCategoryCount; ++other) {
-      is += confusion.peak[static_cast<size_t>(c)][other];
-      said += confusion.peak[other][static_cast<size_t>(c)];
+      true_bytes += confusion.peak[static_cast<size_t>(c)][other];
+      inferred_bytes += confusion.peak[other][static_cast<size_t>(c)];
     }
-    EXPECT_NEAR(said, is, 0.01 * is) << trace::Name(c);
+    EXPECT_NEAR(inferred_bytes, true_bytes, 0.01 * true_bytes) << trace::Name(c);
   }
 }
 
@@ -303,11 +304,11 @@ TEST(Infer, RulesHaveNames) {
 
 TEST(Infer, LabelsAreInOrder) {
   for (const char* run : kRuns) {
-    for (const Has& has : kHas) {
-      SCOPED_TRACE(std::string(run) + " " + has.name);
-      const Stripped truth = Strip(*Golden(run), {.frames = has.frames,
-                                                  .annotations = has.annotations,
-                                                  .first_step = has.older ? 1 : -1,
+    for (const Variant& variant : kVariants) {
+      SCOPED_TRACE(std::string(run) + " " + variant.name);
+      const Stripped truth = Strip(*Golden(run), {.frames = variant.frames,
+                                                  .annotations = variant.annotations,
+                                                  .first_step = variant.older ? 1 : -1,
                                                   .cut = 0.7});
       ExpectWellFormed(Infer(truth.recording, truth.history), truth.recording, truth.history);
     }

@@ -89,7 +89,7 @@ void Generate(Program& p, const Model& m, uint64_t prompt, int tokens) {
   }
 }
 
-double Said(const Confusion::Matrix& m, Category category) {
+double InferredBytes(const Confusion::Matrix& m, Category category) {
   double sum = 0;
   for (const auto& row : m) sum += row[static_cast<size_t>(category)];
   return sum;
@@ -99,11 +99,11 @@ double Said(const Confusion::Matrix& m, Category category) {
 // `share`.
 void ExpectCaches(const Confusion::Matrix& m, double share) {
   const auto cache = static_cast<size_t>(Category::kKvCache);
-  double truth = 0;
-  for (const double bytes : m[cache]) truth += bytes;
-  ASSERT_GT(truth, 0);
-  EXPECT_GE(m[cache][cache], share * truth);
-  EXPECT_GE(m[cache][cache], share * Said(m, Category::kKvCache));
+  double true_bytes = 0;
+  for (const double bytes : m[cache]) true_bytes += bytes;
+  ASSERT_GT(true_bytes, 0);
+  EXPECT_GE(m[cache][cache], share * true_bytes);
+  EXPECT_GE(m[cache][cache], share * InferredBytes(m, Category::kKvCache));
 }
 
 class Growing : public ::testing::TestWithParam<std::tuple<bool, bool>> {};

@@ -19,7 +19,7 @@ using testing::Qlora;
 using testing::Stripped;
 using trace::Category;
 
-double Said(const Confusion::Matrix& m, Category category) {
+double InferredBytes(const Confusion::Matrix& m, Category category) {
   double sum = 0;
   for (const auto& row : m) sum += row[static_cast<size_t>(category)];
   return sum;
@@ -33,7 +33,7 @@ class QloraTest : public ::testing::TestWithParam<std::tuple<bool, bool, uint32_
             .checkpointing = std::get<1>(GetParam()),
             .recorded_from_start = from_start};
   }
-  Confusion Look(Qlora& run, double cut = 1) {
+  Confusion InferAndCompare(Qlora& run, double cut = 1) {
     made_ = run.program().Take({.stacks = std::get<0>(GetParam()), .cut = cut});
     labels_ = Infer(made_.recording, made_.history);
     return testing::Compare(made_, labels_);
@@ -43,7 +43,7 @@ class QloraTest : public ::testing::TestWithParam<std::tuple<bool, bool, uint32_
   }
   // Share of all bytes x seconds that are parameters inferred as gradients, optimizer state,
   // activations or temporaries.
-  static double Lost(const Confusion& c) {
+  static double MisclassifiedShare(const Confusion& c) {
     const auto& row = c.time[static_cast<size_t>(Category::kParameter)];
     return Confusion::Total(c.time) == 0 ? 0
                                          : (row[static_cast<size_t>(Category::kGradient)] +
@@ -53,7 +53,7 @@ class QloraTest : public ::testing::TestWithParam<std::tuple<bool, bool, uint32_
                                                Confusion::Total(c.time);
   }
   // Bytes of the adapters' moments, and of the batches that stay allocated until the next step.
-  static double States(const Qlora& run) {
+  static double MaxStateBytes(const Qlora& run) {
     constexpr uint64_t kBatches = uint64_t{3} * 4096;
     return static_cast<double>(2 * run.AdapterBytes() + kBatches);
   }
@@ -77,11 +77,11 @@ TEST_P(QloraTest, NoOptimizerRan) {
     }
     for (const double cut : {0.1, 0.3, 0.45, 0.55, 0.7, 0.8, 0.9, 0.97, 1.0}) {
       SCOPED_TRACE(fmt::format("{} passes, cut at {}", passes, cut));
-      const Confusion c = Look(run, cut);
+      const Confusion c = InferAndCompare(run, cut);
       SCOPED_TRACE(Tables(c));
-      EXPECT_EQ(Said(c.peak, Category::kOptimizerState), 0);
-      EXPECT_EQ(Said(c.time, Category::kOptimizerState), 0);
-      EXPECT_EQ(Lost(c), 0);
+      EXPECT_EQ(InferredBytes(c.peak, Category::kOptimizerState), 0);
+      EXPECT_EQ(InferredBytes(c.time, Category::kOptimizerState), 0);
+      EXPECT_EQ(MisclassifiedShare(c), 0);
       EXPECT_TRUE(Confusion::Exact(c.peak, Category::kParameter));
     }
   }
@@ -91,10 +91,10 @@ TEST_P(QloraTest, Inference) {
   Qlora run(options());
   run.Generate(4);
   for (const double cut : {0.2, 0.6, 1.0}) {
-    const Confusion c = Look(run, cut);
+    const Confusion c = InferAndCompare(run, cut);
     SCOPED_TRACE(Tables(c));
-    EXPECT_EQ(Said(c.time, Category::kOptimizerState), 0);
-    EXPECT_EQ(Said(c.time, Category::kGradient), 0);
+    EXPECT_EQ(InferredBytes(c.time, Category::kOptimizerState), 0);
+    EXPECT_EQ(InferredBytes(c.time, Category::kGradient), 0);
     EXPECT_TRUE(Confusion::Exact(c.peak, Category::kParameter));
   }
 }
@@ -105,12 +105,12 @@ TEST_P(QloraTest, StatesAreThoseOfTheAdapters) {
     Qlora run(options(from_start));
     run.Train(3);
     SCOPED_TRACE(from_start ? "from the start" : "from the first step");
-    const Confusion c = Look(run);
+    const Confusion c = InferAndCompare(run);
     SCOPED_TRACE(Tables(c));
     EXPECT_TRUE(Confusion::Exact(c.peak, Category::kParameter));
     if (!from_start) {
-      EXPECT_EQ(Lost(c), 0);  // loading converts halves to floats
-      EXPECT_LE(Said(c.peak, Category::kOptimizerState), States(run));
+      EXPECT_EQ(MisclassifiedShare(c), 0);  // loading converts halves to floats
+      EXPECT_LE(InferredBytes(c.peak, Category::kOptimizerState), MaxStateBytes(run));
     }
     EXPECT_TRUE(Confusion::Exact(c.peak, Category::kOptimizerState));
     EXPECT_GE(Confusion::Right(c.peak), 0.99);
@@ -127,9 +127,9 @@ TEST_P(QloraTest, FromTheSecondStep) {
   run.program().Record();
   run.Train(2);
   for (const double cut : {0.1, 0.3, 0.5, 1.0}) {
-    const Confusion c = Look(run, cut);
+    const Confusion c = InferAndCompare(run, cut);
     SCOPED_TRACE(fmt::format("cut at {}\n", cut) + Tables(c));
-    EXPECT_LE(Said(c.peak, Category::kOptimizerState), States(run));
+    EXPECT_LE(InferredBytes(c.peak, Category::kOptimizerState), MaxStateBytes(run));
     // Adapters, moments and absmax of one size cannot be distinguished.
     if (cut == 1) {
       EXPECT_GE(Confusion::Right(c.peak), 0.97);

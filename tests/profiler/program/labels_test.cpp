@@ -22,7 +22,7 @@ using trace::Phase;
 
 constexpr uint64_t kBase = 0x7f0000000000;
 constexpr uint64_t kWorkspace = 8'519'680;
-enum Place : uint64_t { kParameter = 0, kSaved = 1, kGradient = 2, kState = 3, kGone = 4 };
+enum Place : uint64_t { kParameter = 0, kSaved = 1, kGradient = 2, kState = 3, kFreed = 4 };
 uint64_t At(uint64_t place) { return kBase + place * 16 * kMiB; }
 
 recording::Recording Step() {
@@ -41,8 +41,8 @@ recording::Recording Step() {
   alloc(kSaved);         // 2, forward
   alloc(5, kWorkspace);  // 3, forward
   alloc(kGradient);      // 4, backward
-  alloc(kGone);          // 5, backward, and
-  free(kGone);           // 6
+  alloc(kFreed);         // 5, backward, and
+  free(kFreed);          // 6
   free(kSaved);          // 7
   alloc(kState);         // 8, optimizer
   r.segments.push_back(recording::LargeSegment(kBase, 128 * kMiB,
@@ -167,7 +167,7 @@ TEST(Labels, WhatATensorTurnsOutToBeItsBlockWasFromTheBeginning) {
   EXPECT_EQ(birth(kSaved), Category::kTemporary);
   EXPECT_EQ(birth(kGradient), Category::kGradient);
   EXPECT_EQ(birth(kState), Category::kOptimizerState);
-  EXPECT_EQ(birth(kGone), Category::kAutogradDetail);
+  EXPECT_EQ(birth(kFreed), Category::kAutogradDetail);
   EXPECT_EQ(birth(5), Category::kWorkspace);
 }
 
@@ -227,7 +227,7 @@ TEST(Labels, SavedTensorsAreActivationsWhileAutogradKeepsThem) {
   // Saved after its alloc and before the next one, released before its free.
   EXPECT_LT(t->retags.event[0], t->allocations.alloc_event[Row(*t, 5)]);
   EXPECT_LT(t->retags.event[1], t->allocations.free_requested_event[Row(*t, kSaved)]);
-  EXPECT_GT(t->retags.event[1], t->allocations.free_event[Row(*t, kGone)]);
+  EXPECT_GT(t->retags.event[1], t->allocations.free_event[Row(*t, kFreed)]);
 }
 
 TEST(Labels, PhasesStepsAndModules) {

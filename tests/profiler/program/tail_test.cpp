@@ -41,8 +41,8 @@ class TailTest : public ::testing::Test {
   static HistoryTailRow Row(uint8_t action, uint64_t address, uint64_t bytes, int64_t us) {
     return {.address = address, .bytes = bytes, .time_ns = us * 1000, .action = action};
   }
-  static std::string File(const std::vector<HistoryTailRow>& rows, uint64_t said) {
-    const HistoryTailHeader header{.row_bytes = sizeof(HistoryTailRow), .rows = said};
+  static std::string File(const std::vector<HistoryTailRow>& rows, uint64_t stated_rows) {
+    const HistoryTailHeader header{.row_bytes = sizeof(HistoryTailRow), .rows = stated_rows};
     std::string bytes(reinterpret_cast<const char*>(&header), sizeof header);
     bytes.append(reinterpret_cast<const char*>(rows.data()), rows.size() * sizeof rows[0]);
     return bytes;

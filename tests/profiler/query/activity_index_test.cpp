@@ -107,10 +107,10 @@ TEST(ActivityIndex, AMovedViewIsAsOneAskedAnew) {
     for (int round = 0; round < 30; ++round) {
       grid.first = std::max<int64_t>(grid.first + static_cast<int64_t>(random() % 201) - 100, 0);
       index.Ask(track, grid, round < 15 ? 2 : 0.5, &moved);
-      LaneView anew;
-      index.Ask(track, grid, round < 15 ? 2 : 0.5, &anew);
-      ASSERT_EQ(moved.rects, anew.rects) << track << ", " << round;
-      ASSERT_EQ(moved.columns, anew.columns) << track << ", " << round;
+      LaneView fresh;
+      index.Ask(track, grid, round < 15 ? 2 : 0.5, &fresh);
+      ASSERT_EQ(moved.rects, fresh.rects) << track << ", " << round;
+      ASSERT_EQ(moved.columns, fresh.columns) << track << ", " << round;
     }
   }
 }

@@ -126,12 +126,12 @@ TEST(CurveIndex, AMovedViewIsAsOneAskedAnew) {
       kept += grid.MovedFrom(moved.grid);
       index.Ask(grid, &moved);
       rounded += moved.rounded;
-      CurveColumns anew;
-      index.Ask(grid, &anew);
-      ASSERT_EQ(moved.point, anew.point) << columns << ", " << round;
-      ASSERT_EQ(moved.allocated_max, anew.allocated_max);
-      ASSERT_EQ(moved.reserved_max, anew.reserved_max);
-      ASSERT_EQ(moved.category, anew.category);
+      CurveColumns fresh;
+      index.Ask(grid, &fresh);
+      ASSERT_EQ(moved.point, fresh.point) << columns << ", " << round;
+      ASSERT_EQ(moved.allocated_max, fresh.allocated_max);
+      ASSERT_EQ(moved.reserved_max, fresh.reserved_max);
+      ASSERT_EQ(moved.category, fresh.category);
       if (moved.rounded || round % 25 != 0) continue;
       const auto width = static_cast<int64_t>(grid.width_ns);
       const int64_t begin = grid.origin_ns + width * grid.first;

@@ -137,7 +137,7 @@ class Player {
                     .end_ns = busy_ + 7};
     busy_ += 7;
     rows_.push_back(kernel);
-    auto& truth = given_[{kernel.correlation, kernel.begin_ns}];
+    auto& true_uses = given_[{kernel.correlation, kernel.begin_ns}];
     for (const Given& g : given) {
       if (g.block.device != kernel.device) continue;
       Activity operand = kernel;
@@ -148,7 +148,7 @@ class Player {
       operand.from = g.use.read ? MemorySpace::kDevice : MemorySpace::kUnknown;
       operand.to = g.use.written ? MemorySpace::kDevice : MemorySpace::kUnknown;
       rows_.push_back(operand);
-      Use& use = truth[g.block.id];
+      Use& use = true_uses[g.block.id];
       use.read |= g.use.read;
       use.written |= g.use.written;
     }
@@ -179,7 +179,7 @@ TEST(OperandLinks, AreWhatTheRunGave) {
               ends.last == OperandLinks::kNone ? row : std::max(ends.last, row)};
     };
     for (uint32_t row = 0; row < a.size(); ++row) {
-      const auto& truth = run.given.at({a.correlation[row], a.begin_ns[row]});
+      const auto& true_uses = run.given.at({a.correlation[row], a.begin_ns[row]});
       std::map<uint32_t, Use> have;
       uint64_t before = 0;
       for (const auto& block : links.BlocksOf(row, 100)) {
@@ -188,8 +188,8 @@ TEST(OperandLinks, AreWhatTheRunGave) {
         EXPECT_GE(address, before);
         before = address;
       }
-      ASSERT_EQ(have.size(), truth.size()) << "seed " << seed << ", row " << row;
-      for (const auto& [id, use] : truth) {
+      ASSERT_EQ(have.size(), true_uses.size()) << "seed " << seed << ", row " << row;
+      for (const auto& [id, use] : true_uses) {
         ASSERT_TRUE(have.contains(id)) << "seed " << seed << ", row " << row;
         EXPECT_EQ(have[id].read, use.read);
         EXPECT_EQ(have[id].written, use.written);

@@ -278,17 +278,17 @@ struct Sample {
     m.Free(4);
     m.Free(5);
   }
-  static trace::Event Back(uint64_t segment, trace::StackId stack) {
+  static trace::Event SegmentFree(uint64_t segment, trace::StackId stack) {
     trace::Event e;
     e.kind = EventKind::kSegmentFree;
     e.stack = stack;
     e.id = segment;
     return e;
   }
-  void GiveBack(trace::StackId stack = {}) {
-    for (uint64_t s : {4, 5}) m.Add(Back(s, stack));
+  void ReleaseCached(trace::StackId stack = {}) {
+    for (uint64_t s : {4, 5}) m.Add(SegmentFree(s, stack));
   }
-  void Ask(uint64_t bytes, trace::StackId stack = {}) {
+  void Allocate(uint64_t bytes, trace::StackId stack = {}) {
     const uint64_t at = explain::kBase + 1024 * kMiB;
     m.Segment(at, bytes);
     m.Alloc({.address = at, .bytes = bytes, .stack = stack});
@@ -302,8 +302,8 @@ TEST(Releases, AreToldApartByTheirStacks) {
     const trace::StackId request = s.m.Stack({{"forward", "train.py", 3}});
     const trace::StackId call = s.m.Stack({{"c10::cuda::CUDACachingAllocator::emptyCache()", "", 0},
                                            {"empty_cache", "torch/cuda/memory.py", 192}});
-    s.GiveBack(program ? call : request);
-    s.Ask(30 * kMiB, request);
+    s.ReleaseCached(program ? call : request);
+    s.Allocate(30 * kMiB, request);
     const auto t = s.m.Finish();
     const Releases r = FindReleases(*t);
     ASSERT_EQ(r.all.size(), 1u);
@@ -334,8 +334,8 @@ TEST(Releases, AreToldApartWithoutStacks) {
   const auto cause = [](uint64_t asked, bool more_later) {
     Sample s;
     s.Begin();
-    s.GiveBack();
-    if (asked > 0) s.Ask(asked);
+    s.ReleaseCached();
+    if (asked > 0) s.Allocate(asked);
     if (more_later) s.m.Segment(explain::kBase + 4096 * kMiB, 400 * kMiB);
     return FindReleases(*s.m.Finish()).all.at(0);
   };
@@ -361,12 +361,12 @@ TEST(Releases, AStateHasNoHistory) {
   EXPECT_FALSE(Replay(*t, {}).ok());
   EXPECT_FALSE(ReplayBaseline(*t, {}).ok());
   // A run whose history is empty has none either.
-  trace::Trace unsaid = *t;
-  unsaid.info.content = trace::Content::kRun;
-  unsaid.recording_begin = unsaid.events.size() - 1;
-  EXPECT_FALSE(HasHistory(unsaid));
-  unsaid.recording_begin = unsaid.events.size() - 2;
-  EXPECT_TRUE(HasHistory(unsaid));
+  trace::Trace unstated = *t;
+  unstated.info.content = trace::Content::kRun;
+  unstated.recording_begin = unstated.events.size() - 1;
+  EXPECT_FALSE(HasHistory(unstated));
+  unstated.recording_begin = unstated.events.size() - 2;
+  EXPECT_TRUE(HasHistory(unstated));
 }
 
 // ---- Files recorded by others, which are not part of the project.

@@ -178,12 +178,12 @@ TEST(Replay, TheTrueStartStateIsAmongThem) {
     EXPECT_NE(r.start_states_consistent, 0) << seed;
     unknown += r.unknown_tails;
     // The true sizes, block by block, agree as well.
-    auto truth = std::make_shared<trace::Trace>(*run.trace);
+    auto with_true_sizes = std::make_shared<trace::Trace>(*run.trace);
     for (uint32_t row = 0; row < run.older_block_bytes.size(); ++row) {
-      hidden += truth->allocations.bytes_rounded[row] != run.older_block_bytes[row];
-      truth->allocations.bytes_rounded.Set(row, run.older_block_bytes[row]);
+      hidden += with_true_sizes->allocations.bytes_rounded[row] != run.older_block_bytes[row];
+      with_true_sizes->allocations.bytes_rounded.Set(row, run.older_block_bytes[row]);
     }
-    EXPECT_EQ(Replay(*truth, {}).value().differences, 0) << seed;
+    EXPECT_EQ(Replay(*with_true_sizes, {}).value().differences, 0) << seed;
   }
   EXPECT_GT(unknown, 20);
   EXPECT_GT(hidden, 0) << "no block had a tail that the recording hides";
@@ -224,9 +224,9 @@ TEST(Replay, OtherSettingsThanSaidAreFound) {
     SCOPED_TRACE(conf);
     const RecordedRun run =
         RunProgram(MakeProgram({.seed = 5}), {.conf = conf, .device_memory_bytes = kGiB});
-    auto lie = std::make_shared<trace::Trace>(*run.trace);
-    lie->info.alloc_conf.clear();
-    const Replayed r = Replay(*lie, {}).value();
+    auto misstated = std::make_shared<trace::Trace>(*run.trace);
+    misstated->info.alloc_conf.clear();
+    const Replayed r = Replay(*misstated, {}).value();
     EXPECT_GT(r.differences, 0);
     ASSERT_TRUE(r.first_difference.has_value());
     EXPECT_FALSE(r.first_difference->cause.empty());
@@ -234,13 +234,13 @@ TEST(Replay, OtherSettingsThanSaidAreFound) {
     EXPECT_EQ(run::ToString(*r.settings_that_agree), conf);
   }
   const RecordedRun run = RunProgram(MakeProgram({}), {});
-  auto lie = std::make_shared<trace::Trace>(*run.trace);
-  lie->info.alloc_conf = "max_split_size_mb:20";
-  const Replayed r = Replay(*lie, {}).value();
+  auto misstated = std::make_shared<trace::Trace>(*run.trace);
+  misstated->info.alloc_conf = "max_split_size_mb:20";
+  const Replayed r = Replay(*misstated, {}).value();
   ASSERT_TRUE(r.settings_that_agree.has_value());
   EXPECT_EQ(*r.settings_that_agree, run::AllocConf());
-  lie->info.alloc_conf = "no_such_key:1";
-  EXPECT_EQ(Replay(*lie, {}).status().code(), absl::StatusCode::kFailedPrecondition);
+  misstated->info.alloc_conf = "no_such_key:1";
+  EXPECT_EQ(Replay(*misstated, {}).status().code(), absl::StatusCode::kFailedPrecondition);
 }
 
 TEST(Replay, ATraceWithoutSegmentsIsNotCompared) {

@@ -88,7 +88,7 @@ TEST(AllocConf, LimitsDependOnTheSegmentSizeWhereverItStands) {
 TEST(AllocConf, ErrorsNameKeyValueAndWhatIsAllowed) {
   struct Row {
     const char* text;
-    const char* says;
+    const char* expected;
   };
   for (const Row& row : {Row{"max_split_size:128", "did you mean \"max_split_size_mb\"?"},
                          Row{"expandable_segment:True", "did you mean \"expandable_segments\"?"},
@@ -117,7 +117,7 @@ TEST(AllocConf, ErrorsNameKeyValueAndWhatIsAllowed) {
                          Row{"caf\xe9:1", "character 4 is not plain text"}}) {
     const absl::StatusOr<AllocConf> c = ParseAllocConf(row.text);
     EXPECT_EQ(c.status().code(), absl::StatusCode::kInvalidArgument) << row.text;
-    EXPECT_THAT(std::string(c.status().message()), HasSubstr(row.says)) << row.text;
+    EXPECT_THAT(std::string(c.status().message()), HasSubstr(row.expected)) << row.text;
   }
   EXPECT_FALSE(ParseAllocConf(std::string(100'000, 'a')).ok());
 }

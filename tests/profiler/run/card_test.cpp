@@ -19,11 +19,12 @@ TEST(Card, IsFoundInTheTableAsItsDriverNamesIt) {
   for (const DeviceProfile& d : Devices()) {
     if (alike.contains(d.key)) continue;
     const std::string name = CudaName(d.name);
-    const uint64_t told = d.memory_bytes - (uint64_t{60} << 20);  // other drivers reserve more
-    const DeviceProfile found = ProfileOf({name, told, d.sm_count, d.compute_capability});
+    const uint64_t reported_bytes =
+        d.memory_bytes - (uint64_t{60} << 20);  // other drivers reserve more
+    const DeviceProfile found = ProfileOf({name, reported_bytes, d.sm_count, d.compute_capability});
     EXPECT_EQ(found.key, d.key);
     EXPECT_EQ(found.name, name);
-    EXPECT_EQ(found.memory_bytes, told);
+    EXPECT_EQ(found.memory_bytes, reported_bytes);
     EXPECT_EQ(found.bandwidth_bytes_per_s, d.bandwidth_bytes_per_s);
     EXPECT_EQ(found.context_bytes, d.context_bytes);
   }

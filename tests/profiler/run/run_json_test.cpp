@@ -78,7 +78,7 @@ TEST(RunJson, TargetsAreAListOrAText) {
 TEST(RunJson, ErrorsSayWhatToWrite) {
   struct Row {
     const char* json;
-    std::vector<const char*> said;
+    std::vector<const char*> expected_texts;
   };
   for (const Row& row : {
            Row{R"({"optimizer": {"nmae": "adam"}})", {"optimizer.nmae", "\"optimizer.name\""}},
@@ -119,7 +119,7 @@ TEST(RunJson, ErrorsSayWhatToWrite) {
            {"\"batch\"", {"one JSON object"}},
        }) {
     const std::string error = Error(row.json);
-    for (const char* said : row.said) EXPECT_THAT(error, HasSubstr(said)) << row.json;
+    for (const char* text : row.expected_texts) EXPECT_THAT(error, HasSubstr(text)) << row.json;
   }
   RunConfigBuilder b;
   EXPECT_EQ(b.SetRunJson(R"({"offload.parameters": "nvme"})").code(),

@@ -74,7 +74,7 @@ TEST_F(SeqFile, IsAFileOfSamples) {
 }
 
 TEST_F(SeqFile, SaysWhatIsWrong) {
-  const std::string most = [] {
+  const std::string too_many = [] {
     std::string text = "1";
     for (int i = 0; i < 4096; ++i) text += ",1";
     return text;
@@ -83,7 +83,7 @@ TEST_F(SeqFile, SaysWhatIsWrong) {
        {std::string("0"), std::string("-5"), std::string("0,256"), std::string("128,0"),
         std::string("1024-256"), std::string("1.5"), std::string("1048577"),
         std::string("1-1048577"), std::string("128-256-512"), std::string(""), std::string(","),
-        std::string("..4"), most, std::string("99999999999999999999")}) {
+        std::string("..4"), too_many, std::string("99999999999999999999")}) {
     EXPECT_THAT(Message(With({}, bad).status()),
                 AllOf(HasSubstr("seq: "), HasSubstr("1 to 1048576"), HasSubstr("4096")))
         << bad.substr(0, 30);

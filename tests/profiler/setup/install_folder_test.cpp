@@ -84,7 +84,7 @@ TEST_F(Install, AWheelOfAnotherVersionIsNotPutInPlace) {
 TEST_F(Install, ADamagedFileLeavesTheInstalledOneAsItWas) {
   ASSERT_TRUE(Run(TorchFiles()).ok());
   std::vector<ZipFile> files = TorchFiles();
-  files.back().said_crc = 1;
+  files.back().stated_crc = 1;
   EXPECT_FALSE(Run(files).ok());
   EXPECT_TRUE(CheckTorch(root_ / "data/torch-2.11.0").ok());
 }

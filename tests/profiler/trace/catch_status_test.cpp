@@ -9,10 +9,10 @@
 #include <string>
 
 namespace {
-bool none_left = false;  // every allocation fails
+bool out_of_memory = false;  // every allocation fails
 
 void* Allocate(std::size_t size) {
-  if (none_left) throw std::bad_alloc();
+  if (out_of_memory) throw std::bad_alloc();
   if (void* at = std::malloc(size == 0 ? 1 : size)) return at;
   throw std::bad_alloc();
 }
@@ -28,10 +28,10 @@ namespace {
 template <class Exception>
 absl::Status Thrown(const Exception& exception) {
   absl::Status status = CatchStatus([&]() -> absl::Status {
-    none_left = true;
+    out_of_memory = true;
     throw exception;
   });
-  none_left = false;
+  out_of_memory = false;
   return status;
 }
 

@@ -106,11 +106,11 @@ TEST(SharedColumn, IsWrittenToWhereAnotherThreadHasDoneReading) {
     while (true) {
       changed.wait(lock, [&] { return shown.has_value() || done; });
       if (!shown.has_value()) return;
-      std::optional<Column> picture = std::exchange(shown, std::nullopt);
+      std::optional<Column> snapshot = std::exchange(shown, std::nullopt);
       lock.unlock();
-      for (size_t i = 1; i < picture->size(); ++i) wrong += (*picture)[i] != picture->front();
+      for (size_t i = 1; i < snapshot->size(); ++i) wrong += (*snapshot)[i] != snapshot->front();
       ++read;
-      picture.reset();  // not under the lock: only the column itself synchronizes with the writer
+      snapshot.reset();  // not under the lock: only the column itself synchronizes with the writer
       lock.lock();
     }
   });
