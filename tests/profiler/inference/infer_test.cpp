@@ -96,7 +96,7 @@ void ExpectWellFormed(const Labels& labels, const recording::Recording& recordin
     ASSERT_LT(r.at, entries);
     ASSERT_LT(r.allocation, allocations.size());
     const uint32_t born = allocations.alloc[r.allocation];
-    EXPECT_TRUE(born == recording::kNoEntry || born < r.at) << "a retag before its request";
+    EXPECT_TRUE(born == recording::kNoEntry || born < r.at) << "a retag before its allocation";
     EXPECT_GE(allocations.free_completed[r.allocation], r.at) << "a retag after its free";
   }
   const auto known = static_cast<uint32_t>(recording.strings.size() + labels.strings.size());

@@ -45,7 +45,7 @@ class Program {
   struct Options {
     bool stacks = true;
     bool older_stacks = false;  // for blocks older than the recording
-    double cut = 1;             // how many of the entries are kept
+    double cut = 1;             // share of the entries that is kept
   };
   Stripped Take(const Options& options) const;
 
@@ -71,7 +71,8 @@ class Program {
 struct Interleaved {
   recording::Recording recording;
   recording::History history;
-  std::vector<recording::EntryIndex> entry[2];  // where the entries of the two recordings are
+  std::vector<recording::EntryIndex>
+      entry[2];  // by entry of the two recordings: its place in `recording`
   std::vector<uint32_t> allocation[2];
 };
 Interleaved Interleave(const Stripped& first, const Stripped& second);

@@ -1,5 +1,5 @@
-// Phases other than training: text generation, and writing and reading of checkpoints, recognised
-// by the Python frames of made-up recordings.
+// Generation, and saving and loading of checkpoints, recognised by the Python frames of made-up
+// recordings.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -85,7 +85,7 @@ class Stripper {
         continue;
       }
       if (t_.slices.end_event[s] <= begin_ || t_.slices.begin_event[s] >= end_) continue;
-      // Within one time, the order of events decides.
+      // Made-up times with one event each, so that events at one time keep their order.
       const auto at = [&](EventIndex e) {
         return e <= begin_ ? 0 : static_cast<int64_t>(std::min(e, end_) - begin_) * 1000;
       };

@@ -19,7 +19,7 @@ Timeline Empty(EntryIndex entries) {
   return t;
 }
 
-// A model of a few layers: phases are as short as noise, but they repeat.
+// In a model of a few layers, phases are as short as noise, but they repeat.
 TEST(Timeline, StepsOfSmallModelsAreNoNoise) {
   Timeline t = Empty(300 * 12);
   for (EntryIndex at = 0; at < t.size(); at += 12) {

@@ -72,7 +72,8 @@ TEST(Toggles, ReadsWhatAProcessSays) {
   EXPECT_EQ(reports[0].changes[0].where, "a.py:3");
   EXPECT_FALSE(reports[1].applies()) << "it had no effect";
   EXPECT_EQ(reports[1].proposals, (std::vector<std::string>{"8", ""}));
-  EXPECT_EQ(reports[1].shares, (std::vector<double>{0.25, 1})) << "as many as proposals";
+  EXPECT_EQ(reports[1].shares, (std::vector<double>{0.25, 1}))
+      << "not more than there are proposals";
   EXPECT_FALSE(reports[2].on);
   EXPECT_FALSE(reports[2].applies());
   for (const char* text : {"", "{}", "[[", "3"}) EXPECT_TRUE(ParseToggleReports(text).empty());

@@ -54,7 +54,7 @@ TEST(AddressAxis, IsCompactAndKeepsDistancesWithinASegment) {
   const analysis::MemoryCurves curves = analysis::ComputeCurves(*t);
   const uint64_t reserved = *std::max_element(curves.reserved.begin(), curves.reserved.end());
   EXPECT_GE(axis.size(), reserved);
-  EXPECT_LE(axis.size(), 2 * reserved) << "ranges of freed segments are used again";
+  EXPECT_LE(axis.size(), 2 * reserved) << "ranges of freed segments are not reused";
   ASSERT_EQ(axis.strips().size(), t->segments.size());  // in order of their segments
   for (uint32_t id = 0; id < t->allocations.size(); ++id) {
     const trace::SegmentId segment = t->allocations.segment[id];

@@ -73,7 +73,7 @@ TEST(IdleGapsTest, SayWhatTheDeviceWaitedFor) {
   r.Kernel(7, 601, 700, 5);  // the gap is too short to report
   r.Kernel(7, 800, 900);     // its launch is not recorded
   const IdleGaps gaps = r.Gaps();
-  ASSERT_EQ(gaps.lines().size(), 1u) << "the only stream's gaps are the device's";
+  ASSERT_EQ(gaps.lines().size(), 1u) << "a single stream has no line besides the device's";
   const auto cause = [&](int64_t us) { return At(gaps, 0, trace::kAllStreams, us).cause; };
   EXPECT_EQ(cause(120), IdleCause::kHost);
   EXPECT_EQ(cause(250), IdleCause::kMemory);
@@ -106,7 +106,8 @@ TEST(IdleGapsTest, AStreamWaitsForAnother) {
   EXPECT_EQ(r.trace().activities.stream[gap.evidence], 20u);
   const auto device = gaps.LineOf(0, trace::kAllStreams);
   EXPECT_FALSE(gaps.At(*device, 100'000)) << "the device has work meanwhile";
-  EXPECT_EQ(gaps.lines()[*device].gaps, 1u) << "two microseconds between the two";
+  EXPECT_EQ(gaps.lines()[*device].gaps, 1u)
+      << "2 us between the end of the other stream's kernel and the next one";
 }
 
 TEST(IdleGapsTest, AShortCallDoesNotExplainALongGap) {
@@ -127,7 +128,7 @@ TEST(IdleGapsTest, WhatIsInStreamOrderMakesNobodyWait) {
   EXPECT_EQ(At(r.Gaps(), 0, trace::kAllStreams, 120).cause, IdleCause::kHost);
 }
 
-// By definition: a time is idle if no activity of the stream (or device) covers it.
+// The definition: a time is idle if no activity of the stream (or device) covers it.
 TEST(IdleGapsTest, GapsAreWhereNothingRuns) {
   for (uint64_t seed = 1; seed < 6; ++seed) {
     std::mt19937_64 random(seed);
@@ -156,7 +157,7 @@ TEST(IdleGapsTest, GapsAreWhereNothingRuns) {
           idle += 1000;
         } else if (!covered) {
           const auto longer = gaps.At(line, us * 1000 - 1000);
-          ASSERT_FALSE(longer) << "a gap is whole, or too short";
+          ASSERT_FALSE(longer) << "part of a gap is missing";
         }
       }
       EXPECT_EQ(idle, l.idle_ns);

@@ -40,7 +40,7 @@ struct RunOptions {
   // A plan continues beyond the limit. Otherwise an allocation that finds no memory is dropped, as
   // by a program that catches the error.
   bool plan = false;
-  int first_action = 0;  // recorded from here on; not for a plan
+  int first_action = 0;  // the recording begins with this action; 0 for a plan
 };
 
 struct RecordedRun {

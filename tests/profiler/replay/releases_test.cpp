@@ -35,9 +35,9 @@ constexpr uint64_t kGiB = uint64_t{1} << 30;
 constexpr const char* kConfs[] = {"", "max_split_size_mb:20", "roundup_power2_divisions:8",
                                   "expandable_segments:True"};
 
-// Compares the recorded reserved bytes with those of a what-if, at every event where no release or
-// allocation is in progress. `tails`: allocated bytes are not compared, because the recording does
-// not state the tails of its older blocks.
+// Compares the recorded reserved and allocated bytes with those of a what-if, at every event where
+// no release or allocation is in progress. `tails`: allocated bytes are not compared, because the
+// recording does not state the tails of its older blocks.
 void ExpectReservedAsRecorded(const trace::Trace& t, const Replayed& r, bool tails = false) {
   trace::MemoryCursor cursor(t);
   const Releases releases = FindReleases(t);
@@ -156,7 +156,7 @@ TEST(Releases, ASmallerCardIsAnotherStart) {
   EXPECT_EQ(kept.out_of_memory, 0u);
 }
 
-// 2,049 tails each: more combinations than fit into 64 bits.
+// Each of the blocks may have one of 2,049 tails: more combinations than fit into 64 bits.
 TEST(Releases, StartStatesBeyondCountingAreSaidSo) {
   std::vector<Action> program;
   constexpr uint32_t kBlocks = 8;
@@ -201,7 +201,7 @@ TEST(Releases, WrittenAsASnapshotAndReadAgainTheyStay) {
   std::filesystem::remove(path);
 }
 
-// Frees and releases of another device do not affect this one.
+// Frees and releases of one device do not affect the other one.
 TEST(Releases, DevicesDoNotDisturbEachOther) {
   for (uint64_t seed = 1; seed <= 4; ++seed) {
     SCOPED_TRACE(seed);
@@ -265,8 +265,7 @@ TEST(Releases, TellTheCard) {
   EXPECT_LT(wrong, calls / 5);
 }
 
-// 40 MiB are cached in blocks of 20 MiB. The next allocation is larger, and the GPU has room for
-// more.
+// 120 MiB are reserved, of which 40 MiB are cached in blocks of 20 MiB.
 struct Sample {
   TraceMaker m;
   void Begin() {
@@ -343,7 +342,8 @@ TEST(Releases, AreToldApartWithoutStacks) {
   EXPECT_EQ(cause(30 * kMiB, false).evidence, Evidence::kNoRoom);
   EXPECT_EQ(cause(30 * kMiB, true).cause, Cause::kEmptyCache) << "the GPU had room";
   EXPECT_EQ(cause(30 * kMiB, true).evidence, Evidence::kRoom);
-  EXPECT_EQ(cause(20 * kMiB, false).cause, Cause::kEmptyCache) << "was cached";
+  EXPECT_EQ(cause(20 * kMiB, false).cause, Cause::kEmptyCache)
+      << "the cache had a block of this size";
   EXPECT_EQ(cause(20 * kMiB, false).evidence, Evidence::kCacheWouldServe);
   EXPECT_EQ(cause(0, false).cause, Cause::kEmptyCache);
   EXPECT_EQ(cause(0, false).evidence, Evidence::kNothingAsked);
@@ -394,7 +394,8 @@ TEST(RecordedReleases, ARecordedEmptyCacheIsNotDropped) {
       most = std::max(most, cursor.sums().reserved);
     }
     EXPECT_EQ(r.peak_reserved, most);
-    EXPECT_EQ(ReplayBaseline(*t, {}).value().own.retries, 0u) << "it was called";
+    EXPECT_EQ(ReplayBaseline(*t, {}).value().own.retries, 0u)
+        << "empty_cache() was called; this is no retry";
     ExpectReservedAsRecorded(*t, r);
   }
 }

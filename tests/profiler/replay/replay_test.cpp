@@ -118,8 +118,8 @@ uint64_t FreeBehind(const trace::Trace& t, uint32_t row) {
   return 0;
 }
 
-// Tries every tail of every block whose tail is not stated: states it in a copy of the recording,
-// and checks whether the replay succeeds.
+// Tries every possible tail of every block whose tail is not stated, by stating it in a copy of the
+// recording and replaying that.
 TEST(Replay, StartStatesAreThoseThatAgree) {
   int open = 0, narrowed = 0, settled = 0;
   for (uint64_t seed = 1; seed <= 400 && (open < 8 || narrowed < 3); ++seed) {
@@ -149,7 +149,7 @@ TEST(Replay, StartStatesAreThoseThatAgree) {
       for (uint64_t tail = 512; tail <= kMiB && behind - tail > kMiB; tail += 512) {
         tails += with(tail).differences == 0;
       }
-      // The recording states none at all.
+      // The block may also have no tail.
       const bool none = tails == 0 || r->tails_inferred == 0;
       with_tail += !none;
       agree *= tails + none;
@@ -163,7 +163,7 @@ TEST(Replay, StartStatesAreThoseThatAgree) {
     settled += r->start_states_consistent == 1;
   }
   EXPECT_GE(open, 8) << "too few of the programs leave a tail open";
-  EXPECT_GE(narrowed, 3) << "and rule some out";
+  EXPECT_GE(narrowed, 3) << "too few of the programs rule out some of the tails";
   EXPECT_GE(settled, 1);
 }
 
@@ -213,9 +213,10 @@ TEST(Replay, SaysTheFirstDifferenceAndGoesOnBehindIt) {
   EXPECT_THAT(r.first_difference->what, HasSubstr("alloc of 512 B"));
   EXPECT_THAT(r.first_difference->cause, HasSubstr("512 B are needed"));
   EXPECT_FALSE(r.first_difference->cause.empty());
-  EXPECT_GT(r.addresses_equal, r.addresses_total * 9 / 10) << "most is still compared";
+  EXPECT_GT(r.addresses_equal, r.addresses_total * 9 / 10)
+      << "the replay did not continue after the difference";
   EXPECT_LT(r.addresses_equal, r.addresses_total);
-  EXPECT_FALSE(r.settings_that_agree.has_value()) << "no settings would explain it";
+  EXPECT_FALSE(r.settings_that_agree.has_value()) << "no settings explain the difference";
 }
 
 TEST(Replay, OtherSettingsThanSaidAreFound) {
@@ -252,7 +253,7 @@ TEST(Replay, ATraceWithoutSegmentsIsNotCompared) {
   const auto t = builder.Finish(true, "");
   EXPECT_EQ(Replay(*t, {}).status().code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(Replay(*t, {.alloc_conf = run::AllocConf()}).value().peak_reserved, 2 * kMiB);
-  EXPECT_TRUE(Replay(trace::Trace(), {}).ok()) << "nothing at all";
+  EXPECT_TRUE(Replay(trace::Trace(), {}).ok()) << "an empty trace";
 }
 
 TEST(Replay, IsCancelledAndReports) {
@@ -281,7 +282,7 @@ TEST(WhatIf, IsWhatTheOtherSettingsWouldHaveDone) {
         const RecordedRun before = RunProgram(program, {.conf = recorded, .plan = true});
         ASSERT_LT(before.seen.size(), program.size())
             << "some calls of empty_cache() leave nothing";
-        // No recording contains a call of empty_cache() that released nothing.
+        // `seen` lacks the calls of empty_cache() that released nothing, as a recording does.
         const RecordedRun after =
             RunProgram(before.seen, {.conf = conf, .device_memory_bytes = limit, .plan = true});
         const Replayed r = Replay(*before.trace, {.alloc_conf = run::ParseAllocConf(conf).value(),
@@ -335,8 +336,8 @@ TEST(WhatIf, ALimitOfAFailedRecordingIsWhatTheDeviceGave) {
   EXPECT_EQ(more.retries, 0);
 }
 
-// A file's settings may contain any fraction above 0; no memory size has that fraction equal to the
-// failed allocation.
+// A file may state any memory fraction above 0. For these fractions, no size of GPU memory explains
+// the failed allocation.
 TEST(WhatIf, AFractionThatNoMemoryHasDoesNotLimitTheCard) {
   const RecordedRun run = RunProgram(MakeProgram({.seed = 4, .deferred = 0}),
                                      {.device_memory_bytes = kGiB / 2, .first_action = 500});
@@ -362,7 +363,7 @@ TEST(WhatIf, EmptyCacheGivesBackWhatIsFree) {
   const Replayed r = Replay(t, {.empty_cache_at = {t.allocations.alloc_event[1]}}).value();
   EXPECT_EQ(r.peak_reserved, 100 * kMiB);
   EXPECT_EQ(r.curve.back().reserved, 2 * kMiB);
-  EXPECT_EQ(r.largest_hole, 0) << "at the peak all of it was in use";
+  EXPECT_EQ(r.largest_hole, 0) << "all reserved memory was in use at the peak";
 }
 
 TEST(WhatIf, WhatTheProgramGivesBackGoesBack) {
@@ -395,7 +396,7 @@ TEST(WhatIf, HolesAtThePeak) {
     if (what_if) options.alloc_conf = run::AllocConf();
     const Replayed r = Replay(*run.trace, options).value();
     EXPECT_EQ(r.peak_reserved, 40 * kMiB);
-    EXPECT_EQ(r.largest_hole, 11 * kMiB) << "behind the 9 MiB in its segment of 20";
+    EXPECT_EQ(r.largest_hole, 11 * kMiB) << "after the block of 9 MiB in its segment of 20 MiB";
     EXPECT_EQ(r.stranded_bytes, 23 * kMiB);
   }
 }

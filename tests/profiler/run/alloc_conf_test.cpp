@@ -61,7 +61,7 @@ TEST(AllocConf, TableOfDivisions) {
   EXPECT_THAT(
       ParseAllocConf("roundup_power2_divisions:[4:0,2097152:16]").value().roundup_power2_divisions,
       ElementsAre(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 16))
-      << "intervals between the rows differ; those above the table are its last";
+      << "sizes above the table have the value of its last row";
 }
 
 TEST(AllocConf, KnownKeysWithoutEffectAreSaid) {
@@ -82,7 +82,7 @@ TEST(AllocConf, LimitsDependOnTheSegmentSizeWhereverItStands) {
   EXPECT_EQ(ParseAllocConf("large_segment_size_mb:64").value().max_non_split_rounding, 64 * kMiB);
   EXPECT_EQ(ParseAllocConf("max_split_size_mb:18446744073709551615").value().max_split_size,
             ~uint64_t{0} / kMiB * kMiB)
-      << "capped, as there";
+      << "limited as in PyTorch";
 }
 
 TEST(AllocConf, ErrorsNameKeyValueAndWhatIsAllowed) {

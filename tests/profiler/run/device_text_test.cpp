@@ -117,7 +117,8 @@ TEST(DeviceText, OneOfTheTableWithOtherFigures) {
   EXPECT_EQ(d.memory_bytes, 12 * kGiB);
   EXPECT_EQ(d.sm_count, 128u);
   EXPECT_EQ(d.name, "NVIDIA GeForce RTX 4090 (12.00 GiB)");
-  EXPECT_EQ(EmulatedGpu(d).find("name=NVIDIA GeForce RTX 4090;"), 0u) << "as its driver reports";
+  EXPECT_EQ(EmulatedGpu(d).find("name=NVIDIA GeForce RTX 4090;"), 0u)
+      << "the emulated GPU keeps the name that its driver reports";
   EXPECT_EQ(d.context_bytes, ReadDevice("rtx-4090")->context_bytes);
   const Device half = ReadDevice("rtx-4090,multiprocessors=64").value();
   EXPECT_DOUBLE_EQ(half.bf16_flops, ReadDevice("rtx-4090")->bf16_flops / 2);

@@ -96,7 +96,7 @@ TEST(RunConfigBuilder, ErrorsNameKeyValueAndWhatIsAllowed) {
   EXPECT_FALSE(b.Set("trainable", "").ok());
   EXPECT_FALSE(b.Set("seq", "1048577").ok());
   EXPECT_FALSE(b.Set("steps", "0").ok());
-  EXPECT_TRUE(b.Build().ok()) << "a refused value leaves the builder as it was";
+  EXPECT_TRUE(b.Build().ok()) << "a rejected value leaves the builder unchanged";
 }
 
 TEST(RunConfigBuilder, ReservedKeysTakeTheirDefaultAlone) {
@@ -136,7 +136,7 @@ TEST(RunConfigBuilder, PresetDefaultsLieBelowWhatIsSet) {
   EXPECT_EQ(c.batch, 4);
   EXPECT_EQ(c.seq, 128);
   EXPECT_EQ(c.Get("optimizer.impl"), "loop");
-  EXPECT_EQ(c.steps, 2) << "set by hand, before or after the preset";
+  EXPECT_EQ(c.steps, 2) << "a value that was set before the preset is kept";
   ASSERT_TRUE(b.SetPreset("gpt2").ok());
   c = b.Build().value();
   EXPECT_EQ(c.seq, 512) << "another preset removes the defaults of the first";
@@ -231,7 +231,8 @@ TEST(RoundTrip, AModelOfOnesOwnTravelsWithItsText) {
   EXPECT_EQ(again.Build()->model_config_json, text);
   EXPECT_EQ(again.Build()->model, "tiny.json");
   ASSERT_TRUE(again.SetModelConfig("caf\xe9.json", text).ok());
-  EXPECT_TRUE(FromProtoBytes(ToProtoBytes(again.Build().value())).ok()) << "a name of any bytes";
+  EXPECT_TRUE(FromProtoBytes(ToProtoBytes(again.Build().value())).ok())
+      << "the name may contain any bytes";
 }
 
 // Importers copy texts of the file into a recording's configuration.

@@ -217,7 +217,7 @@ TEST(RunJson, RandomTexts) {
     ++read;
     EXPECT_EQ(ToJson(Read(ToJson(*config))), ToJson(*config)) << json;
   }
-  EXPECT_GT(read, 500) << "the pieces no longer make valid files";
+  EXPECT_GT(read, 500) << "too few of the random texts are valid";
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Which of several LibTorch installations is used; none of their code is executed.
+// Tests which of several LibTorch installations is used. None of their code is executed.
 #include "profiler/setup/find_libtorch.h"
 
 #include <gmock/gmock.h>
@@ -128,7 +128,7 @@ TEST(WhyNoLibTorch, ComputersThatTheWheelsAreNotForAreToldSo) {
   EXPECT_THAT(WhyNoLibTorchOn("x86_64", "musl 1.2"), HasSubstr("musl 1.2"));
   EXPECT_THAT(WhyNoLibTorchOn("x86_64", "glibc 2.27"),
               AllOf(HasSubstr("glibc 2.28"), HasSubstr("has glibc 2.27")));
-  EXPECT_EQ(WhyNoLibTorchHere(), "") << "where this is tested, they can be used";
+  EXPECT_EQ(WhyNoLibTorchHere(), "") << "computers that run the tests can use the wheels";
 }
 
 TEST(Wheels, ThePinnedListIsReadAndIsOfTheTorchThatIsBuiltWith) {

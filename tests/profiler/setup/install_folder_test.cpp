@@ -165,7 +165,7 @@ TEST_F(Install, ADiskThatIsFullMidwayIsSaidAndTheInstalledOneStays) {
     EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
     EXPECT_THAT(std::string(status.message()),
                 AllOf(HasSubstr("the disk is full"), HasSubstr("XDG_DATA_HOME")));
-    EXPECT_GT(folder.BytesOf(wheel_), 0u) << "what was downloaded stays";
+    EXPECT_GT(folder.BytesOf(wheel_), 0u) << "the download is deleted";
   }
   for (const auto& entry : fs::directory_iterator(data))
     EXPECT_THAT(entry.path().filename().string(), ::testing::AnyOf("downloads", "setup.lock"));

@@ -39,7 +39,7 @@ TEST(CatchStatus, NeedsNoMemory) {
   const absl::Status memory =
       absl::ResourceExhaustedError("this computer does not have enough free memory");
   EXPECT_EQ(Thrown(std::bad_alloc()), memory);
-  EXPECT_EQ(Thrown(std::bad_alloc()), memory) << "a second time, too";
+  EXPECT_EQ(Thrown(std::bad_alloc()), memory) << "the second time";
   EXPECT_EQ(Thrown(std::length_error("vector")), memory);
   EXPECT_EQ(Thrown(std::runtime_error("a reason that takes memory to say")),
             absl::InternalError("unexpected error"));

@@ -111,7 +111,7 @@ TEST_P(OutputFileTest, TheContentIsOnTheDiskBeforeTheNameAndTheNameBeforeItIsDon
   ASSERT_TRUE(Save(path).ok());
   EXPECT_THAT(calls, ElementsAre("sync file", "rename", "sync folder"));
   calls.clear();
-  ASSERT_TRUE(Save(path).ok()) << "over an older one";
+  ASSERT_TRUE(Save(path).ok()) << "replacing an older file";
   EXPECT_THAT(calls, ElementsAre("sync file", "rename", "sync folder"));
 }
 

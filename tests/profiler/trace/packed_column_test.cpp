@@ -165,7 +165,7 @@ TEST(PackedColumn, KnowsWhatItWasBefore) {
   }
   for (const PackedColumn<uint32_t>& b : before) EXPECT_TRUE(column.SharesBegin(b));
   EXPECT_FALSE(before[3].SharesBegin(column));
-  EXPECT_FALSE(column.SharesBegin(other)) << "the same values, but they are unknown";
+  EXPECT_FALSE(column.SharesBegin(other)) << "equal values that are not shared";
   PackedColumn<uint32_t> changed = column;
   changed.Set(5, 1);
   EXPECT_FALSE(changed.SharesBegin(column));

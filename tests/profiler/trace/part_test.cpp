@@ -238,14 +238,14 @@ TEST_F(PartTest, ADamagedKeyframeIsDoneWithout) {
     if (batch.first_event < whole_->events.size() / 4) Damage(batch.offset + 30);
   Check(at(0.5), at(0.6));
   EXPECT_TRUE((*Part(at(0.5), at(0.6)))->complete);
-  // The nearest two.
+  // Damages the nearest keyframe, then also the one before it.
   auto nearest = index_.keyframes.end();
   while (nearest[-1].last_time_ns - whole_->events.time_ns[0] >= at(0.5)) --nearest;
   Damage(nearest[-1].offset + 25);
   Check(at(0.5), at(0.6));
   Damage(nearest[-2].offset + 25);
   Check(at(0.5), at(0.6));
-  // All: as in a file without keyframes.
+  // With all keyframes damaged, the file is read like one without keyframes.
   WriteWithKeyframes(testing::TrainingStream({.layers = 4, .steps = 6, .max_events = 40'000}));
   const auto before = whole_;
   for (const Footer::KeyframeAt& keyframe : index_.keyframes) Damage(keyframe.offset + 25);
@@ -253,7 +253,7 @@ TEST_F(PartTest, ADamagedKeyframeIsDoneWithout) {
   EXPECT_EQ(testing::Difference(*before, **ReadTraceFile(path_, {})), "");
   ASSERT_GT(index_.tables.size(), 1u);
   Damage(index_.tables.front() + 25);
-  EXPECT_FALSE(Part(at(0.5), at(0.6)).ok()) << "names are missing, but not wrong";
+  EXPECT_FALSE(Part(at(0.5), at(0.6)).ok()) << "the part is read with missing names";
 }
 
 // A wrong index loses the part, or is detected; nothing worse.

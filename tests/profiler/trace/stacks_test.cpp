@@ -76,7 +76,7 @@ TEST(StacksInBuilder, RefusesWhatDoesNotFit) {
     const absl::Status status = b.AddStacks(s);
     EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss) << what;
     EXPECT_THAT(std::string(status.message()), HasSubstr(what));
-    EXPECT_TRUE(b.AddStacks(Small()).ok()) << "no part of it has been accepted";
+    EXPECT_TRUE(b.AddStacks(Small()).ok()) << "a part of the rejected increment was accepted";
   };
   refused("begin at frame", [](StackIncrement& s) { s.first_frame = 1; });
   refused("begin at frame", [](StackIncrement& s) { s.first_stack = 2; });
