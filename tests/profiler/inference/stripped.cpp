@@ -429,7 +429,8 @@ Confusion Compare(const Stripped& truth, const Labels& labels) {
     for (; next_label < labels.retags.size() && labels.retags[next_label].at <= i; ++next_label) {
       change(inferred, labels.retags[next_label].allocation, labels.retags[next_label].category);
     }
-    // After the retags that follow an allocation: its category when the next event occurs.
+    // Retags right after an allocation have been applied, so that the block has its final category
+    // at this entry.
     if (live > peak) {
       peak = live;
       confusion.peak = now;

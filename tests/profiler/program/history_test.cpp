@@ -67,7 +67,7 @@ TEST_F(Folder, ChunksAreOneHistory) {
   EXPECT_EQ(history->entries.size(), 4u);
   EXPECT_EQ(history->start_unix_ns, 100'000);
   EXPECT_EQ(history->entries.time_ns.back(), 106'000);
-  // The watcher's own frame is removed, so that the third entry's stack is one frame.
+  // The frame of the hooks' folder is removed, so that the third entry's stack has one frame.
   EXPECT_EQ(history->stacks.Frames(history->entries.stack[1]).size(), 2u);
   EXPECT_EQ(history->stacks.Frames(history->entries.stack[2]).size(), 1u);
   EXPECT_EQ(history->entries.stack[1], history->entries.stack[3]);

@@ -37,11 +37,12 @@ recording::Recording Step() {
     Add(r, Action::kFreeCompleted, At(place), 2 * kMiB, time);
   };
   Add(r, Action::kSegmentAlloc, kBase, 128 * kMiB, 0);
-  alloc(kParameter);     // allocation 1, in the set-up
+  // Marks count allocations and frees; the numbers are those counts.
+  alloc(kParameter);     // 1, set-up
   alloc(kSaved);         // 2, forward
   alloc(5, kWorkspace);  // 3, forward
   alloc(kGradient);      // 4, backward
-  alloc(kFreed);         // 5, backward, and
+  alloc(kFreed);         // 5, backward
   free(kFreed);          // 6
   free(kSaved);          // 7
   alloc(kState);         // 8, optimizer
@@ -206,7 +207,7 @@ TEST(Labels, ARecordedProgramTellsItsCard) {
   EXPECT_EQ(t->allocations.birth_category[Row(*t, 5)], Category::kWorkspace);
   const std::vector<run::Assumption> assumed = trace::AssumptionsOf(*t);
   ASSERT_EQ(assumed.size(),
-            1u);  // the result states the memory outside the allocator that "fits" includes
+            1u);  // the assumed size of the CUDA context
   EXPECT_EQ(assumed[0].bytes, run::FindDevice("a100-40gb")->context_bytes);
   EXPECT_FALSE(ParseAbout(R"({"card": [1]})").value().card.memory_bytes);
 }

@@ -26,15 +26,15 @@ void Add(recording::Recording& r, Action action, uint8_t device, uint64_t addres
   e.time_ns.push_back(time);
 }
 
-Activity Operand(uint8_t device, uint64_t address, uint64_t allocation_count) {
+Activity Operand(uint8_t device, uint64_t address, uint64_t operation_count) {
   return {.kind = ActivityKind::kOperand,
           .device = device,
           .address = address,
-          .bytes = allocation_count};
+          .bytes = operation_count};
 }
 
-// Two devices whose addresses are used by one block after another. A separate list in the test
-// keeps which block is at which address after each number of allocations.
+// On two devices, one block after another uses the same addresses. The test keeps a list of which
+// block is at which address after each number of allocations and frees.
 TEST(OperandBlocks, AreWhatWasThereAfterSoManyRequests) {
   constexpr uint64_t kBase = 0x7f0000000000, kSegment = uint64_t{20} << 20, kPlace = 1u << 20;
   for (uint64_t seed = 1; seed <= 5; ++seed) {
@@ -50,25 +50,25 @@ TEST(OperandBlocks, AreWhatWasThereAfterSoManyRequests) {
     struct Block {
       uint8_t device;
       uint64_t address, bytes;
-      uint64_t from, until;  // allocations of the device
+      uint64_t from, until;  // numbers of allocations and frees of the device
     };
     std::vector<Block> blocks;
     std::map<std::pair<uint8_t, uint64_t>, size_t> live;
-    uint64_t allocation_count[2] = {};
+    uint64_t operation_count[2] = {};
     for (int i = 0; i < 400; ++i) {
       const auto device = static_cast<uint8_t>(below(2));
       const uint64_t address = kBase + 2 * kPlace * below(8);
       const auto at = live.find({device, address});
-      ++allocation_count[device];
+      ++operation_count[device];
       if (at == live.end()) {
         const uint64_t bytes = kPlace + 512 * (1 + below(2000));
         Add(r, Action::kAlloc, device, address, bytes);
         live[{device, address}] = blocks.size();
-        blocks.push_back({device, address, bytes, allocation_count[device], UINT64_MAX});
+        blocks.push_back({device, address, bytes, operation_count[device], UINT64_MAX});
       } else {
         Add(r, Action::kFreeRequested, device, address, blocks[at->second].bytes);
         Add(r, Action::kFreeCompleted, device, address, blocks[at->second].bytes);
-        blocks[at->second].until = allocation_count[device];
+        blocks[at->second].until = operation_count[device];
         live.erase(at);
       }
     }
@@ -89,12 +89,12 @@ TEST(OperandBlocks, AreWhatWasThereAfterSoManyRequests) {
       if (below(3) == 0) rows.push_back({.kind = ActivityKind::kKernel});
       const auto device = static_cast<uint8_t>(below(3));
       const uint64_t at = kBase + below(2 * 8 * kPlace);
-      const uint64_t count = below(allocation_count[device % 2] + 3);
+      const uint64_t count = below(operation_count[device % 2] + 3);
       rows.push_back(Operand(device, at, count));
       uint32_t found = kNoBlock;
       for (uint32_t b = 0; b < blocks.size(); ++b)
         if (blocks[b].device == device && at - blocks[b].address < blocks[b].bytes &&
-            count <= allocation_count[device % 2] && blocks[b].from <= count &&
+            count <= operation_count[device % 2] && blocks[b].from <= count &&
             count < blocks[b].until)
           found = b;
       expected.push_back(found);
@@ -115,7 +115,8 @@ TEST(OperandBlocks, AreWhatWasThereAfterSoManyRequests) {
   }
 }
 
-// Without an allocator, blocks are the driver's allocations, in the order of the file.
+// Without a caching allocator, the blocks are the driver's allocations, and the order of the file
+// decides.
 TEST(OperandBlocks, OfTheDriversMemoryByThePlaceInTheFile) {
   recording::Recording r;
   r.has_segments = true;

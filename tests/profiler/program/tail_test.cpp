@@ -121,7 +121,8 @@ TEST_F(TailTest, GoesOnWhereTheLastChunkEnds) {
   EXPECT_EQ(history->allocations.bytes[2], 1024u);
 }
 
-// Killed before the first chunk, between a chunk's snapshot and its writing, and within an entry.
+// The process is killed before the first chunk, between the snapshot of a chunk and its writing, or
+// within an entry.
 TEST_F(TailTest, IsTheHistoryWhereThereIsNoChunk) {
   EXPECT_TRUE(absl::IsNotFound(Read().status()));
   WriteTail(0, {Row(kSegmentAlloc, kSegment, 2 * kMiB, 7), Row(kAlloc, kSegment, 512, 8)});

@@ -14,7 +14,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// The tree with all brackets.
+// The filter's tree as text with all brackets.
 std::string Shape(const Filter& filter, uint32_t at) {
   const FilterNode& node = filter.nodes()[at];
   switch (node.is) {

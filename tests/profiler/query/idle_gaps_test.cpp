@@ -11,7 +11,7 @@ namespace {
 using trace::Activity;
 using trace::ActivityKind;
 
-// Times in microseconds; names are defined on first use.
+// Builds a trace of activities. Times are in microseconds; a name is added on its first use.
 class Recording {
  public:
   Recording() : trace_(std::make_shared<trace::Trace>()) { Name(""); }

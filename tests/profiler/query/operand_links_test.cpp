@@ -1,5 +1,6 @@
-// A run for which the operands of every kernel are known: blocks that replace each other at one
-// address, kernels that begin when their block is free again, graphs that keep using old addresses.
+// A made-up run for which the operands of every kernel are known. It has blocks that replace each
+// other at one address, kernels that begin after their block was freed, and graphs that keep using
+// old addresses.
 #include "profiler/query/operand_links.h"
 
 #include <gmock/gmock.h>

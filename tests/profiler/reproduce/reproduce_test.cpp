@@ -225,7 +225,7 @@ TEST(Judge, WhatWasNotPlannedIsNotWithin) {
   EXPECT_EQ(score.not_run, 1);
 }
 
-// A demonstration is a scenario that ends with a question; the model computes the answer.
+// A demonstration runs a scenario on the allocator model, which yields the experiment's figures.
 TEST(Demonstrations, AnswerTheirExperiments) {
   const auto documents = Documents();
   ASSERT_TRUE(documents.ok());

@@ -20,7 +20,7 @@ TEST(Card, IsFoundInTheTableAsItsDriverNamesIt) {
     if (alike.contains(d.key)) continue;
     const std::string name = CudaName(d.name);
     const uint64_t reported_bytes =
-        d.memory_bytes - (uint64_t{60} << 20);  // other drivers reserve more
+        d.memory_bytes - (uint64_t{60} << 20);  // as of a driver that reserves more
     const DeviceProfile found = ProfileOf({name, reported_bytes, d.sm_count, d.compute_capability});
     EXPECT_EQ(found.key, d.key);
     EXPECT_EQ(found.name, name);

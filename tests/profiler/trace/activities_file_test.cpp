@@ -38,7 +38,7 @@ TEST_F(ActivitiesFile, TheFooterIndexesTheActivities) {
   EXPECT_EQ(footer->activities, s.activities.size());
   // Ten pieces and a remainder, one of them without operands; these are separate batches.
   ASSERT_EQ(footer->activity_batches.size(), 21u);
-  std::vector<Activity> of_kind[2];  // operands, and values that are not operands
+  std::vector<Activity> of_kind[2];  // [1]: operands, [0]: other activities
   for (const Activity& a : s.activities) of_kind[a.kind == ActivityKind::kOperand].push_back(a);
   ASSERT_GT(of_kind[1].size(), 10u);
   size_t at[2] = {};

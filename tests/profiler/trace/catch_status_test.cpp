@@ -1,4 +1,4 @@
-// Conversion of an exception to a status, also if there is no memory for a message.
+// Conversion of exceptions to statuses, also if there is no free memory for a message.
 #include "profiler/trace/catch_status.h"
 
 #include <gtest/gtest.h>

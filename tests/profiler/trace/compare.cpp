@@ -50,7 +50,7 @@ void CompareStacks(std::string& difference, const Trace& a, const Trace& b, bool
       difference = fmt::format("events.compile_context differs at row {}", i);
 }
 
-// The rows of one column equal those of the other, or are a subsequence of them.
+// Checks that the rows of `a` equal those of `b`, or are a subsequence of them.
 void CompareActivities(std::string& difference, const ActivityTable& a, const ActivityTable& b,
                        bool subsequence) {
   if (!difference.empty()) return;

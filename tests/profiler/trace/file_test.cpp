@@ -1,4 +1,5 @@
-// Files: written data are read again, whatever happens to the bytes in between.
+// Trace files: what is written is read again, and damaged or truncated files are read as far as
+// possible.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

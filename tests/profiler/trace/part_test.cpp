@@ -187,7 +187,7 @@ TEST_F(PartTest, WhereNothingLiesThereIsNone) {
   EXPECT_EQ(Part(-100, -1).status().code(), absl::StatusCode::kOutOfRange);
 }
 
-// With an index, a part of a large file costs only the data before it, and nothing after it.
+// With an index, only the data before and within a part are read, none after it.
 TEST_F(PartTest, WhatLiesBehindIsNotLookedAt) {
   testing::Stream s = testing::TrainingStream({.layers = 12, .steps = 60, .max_events = 250'000});
   for (size_t i = 0; i < s.events.size(); i += 50)
@@ -256,7 +256,7 @@ TEST_F(PartTest, ADamagedKeyframeIsDoneWithout) {
   EXPECT_FALSE(Part(at(0.5), at(0.6)).ok()) << "the part is read with missing names";
 }
 
-// A wrong index loses the part, or is detected; nothing worse.
+// With a damaged index, the part may be incomplete or an error, but reading it does not crash.
 TEST_F(PartTest, AnIndexThatLiesIsNotBelieved) {
   WriteWithKeyframes(testing::TrainingStream({.layers = 2, .steps = 4, .max_events = 6'000}));
   const int64_t length = Since(whole_->events.size() - 1);

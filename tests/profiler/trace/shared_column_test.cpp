@@ -133,7 +133,7 @@ TEST(SharedColumn, IsWrittenToWhereAnotherThreadHasDoneReading) {
   EXPECT_EQ(column.front(), kRounds);
 }
 
-// The cost of a snapshot of a live run: pieces, not rows.
+// A column, such as a snapshot of a live run, allocates memory in whole pieces.
 TEST(SharedColumn, AnEmptyOneHoldsNothingAndAGrownOneWhatItNeeds) {
   EXPECT_EQ(Column().MemoryBytes(), 0u);
   Column column;

@@ -148,7 +148,7 @@ TEST_F(Stacks, ASmallFileCannotFillTheMemory) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("the limit for a compressed file of"));
 }
 
-// A live pipe sends stacks before the events that are still being collected.
+// A pipe sends stacks before the events that refer to them.
 TEST_F(Stacks, OrderIsKeptOnAPipe) {
   const testing::Stream s = testing::RandomStream(5, 3000);
   ASSERT_GT(s.stacks.size(), 20u);
