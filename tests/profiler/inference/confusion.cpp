@@ -1,9 +1,12 @@
-// Prints confusion matrices of inference against runs whose categories are known.
+// Prints confusion matrices of inference for runs whose categories are known, and the inferred
+// categories of recordings whose categories are not known.
 //
 //   inference_confusion [--tables] [--rules] [--cut=0.7] [--skip=0.1] RUN.trace...
-//   RECORDED.pickle.zst... inference_confusion [--rules] --cuts RUN.trace...    of recordings that
-//   end after a share of the entries
-//       (from the program's start, from the second step on), or begin after it
+//                       RECORDED.pickle.zst...
+//   inference_confusion [--rules] --cuts RUN.trace...
+//
+// --cuts prints the percentage that is right at the peak for recordings that end after a share of
+// the entries (from the program's start, or from the second step on) or begin after it.
 #include <fmt/format.h>
 
 #include <array>
@@ -35,7 +38,7 @@ recording::Labels Infer(const recording::Recording& r, const recording::History&
   return labels;
 }
 
-// For a recording without known categories: the inferred categories, in requested MiB.
+// Prints the inferred categories of a recording whose categories are not known, in requested MiB.
 int Recorded(const std::string& path, const std::string& name) {
   auto recorded = testing::ReadRecorded(path);
   if (!recorded.ok()) {
@@ -84,8 +87,8 @@ int Recorded(const std::string& path, const std::string& name) {
   return 0;
 }
 
-// Percentage that is right at the peak if a share of the entries is missing at the end, or at the
-// begin.
+// Prints the percentage that is right at the peak if a share of the entries is missing, at the end
+// or at the beginning.
 void Cuts(const trace::Trace& trace, const std::string& name) {
   using testing::Frames;
   constexpr double kShares[] = {0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8};

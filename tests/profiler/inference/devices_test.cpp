@@ -52,7 +52,7 @@ TEST_P(Devices, EachIsWhatItIsAlone) {
     }
     EXPECT_EQ(found, expected);
   }
-  // Checks that ranges of the whole are in order, and phases within steps.
+  // Ranges are in order, and no phase crosses a boundary of a step.
   uint32_t at = 0;
   for (const Labels::Step& s : labels.steps) {
     EXPECT_LE(at, s.begin);
@@ -79,8 +79,7 @@ INSTANTIATE_TEST_SUITE_P(
                        ::testing::Bool(),
                        ::testing::Values("gpt2-adamw", "gpt2-sgd", "llama-3.2-1b-lora")));
 
-// Two devices that do the same at the same time, as in data parallelism: they share the host's
-// steps.
+// Two devices that do the same at the same time, as in data parallelism, share the host's steps.
 TEST(DevicesTogether, StepsOfTheHost) {
   const Stripped run = GoldenRun("gpt2-adamw", Frames::kPythonCpp, false);
   const Interleaved both = testing::Interleave(run, run);

@@ -1,4 +1,4 @@
-// Runs of the plan backend with their categories removed: inference has to find them again.
+// Plans without their categories, which inference has to restore.
 #include "profiler/inference/infer.h"
 
 #include <fmt/format.h>
@@ -38,13 +38,13 @@ std::shared_ptr<const trace::Trace> Golden(const std::string& name) {
   return trace;
 }
 
-struct Has {
+struct Variant {
   const char* name;
   Frames frames;
   bool annotations;
   bool older;  // the recording begins with the second step
 };
-constexpr Has kHas[] = {
+constexpr Variant kVariants[] = {
     {"OursAndAnnotations", Frames::kOurs, true, false},
     {"OursAndAnnotationsCut", Frames::kOurs, true, true},
     {"AllStacks", Frames::kPythonCpp, false, false},
@@ -64,7 +64,7 @@ constexpr const char* kRuns[] = {
     "llama-3.2-1b-lora",
 };
 
-// Preconditions of Emit.
+// Checks the preconditions of Emit().
 void ExpectWellFormed(const Labels& labels, const recording::Recording& recording,
                       const recording::History& history) {
   const uint32_t entries = recording.entries.size();
@@ -96,7 +96,7 @@ void ExpectWellFormed(const Labels& labels, const recording::Recording& recordin
     ASSERT_LT(r.at, entries);
     ASSERT_LT(r.allocation, allocations.size());
     const uint32_t born = allocations.alloc[r.allocation];
-    EXPECT_TRUE(born == recording::kNoEntry || born < r.at) << "a retag before its request";
+    EXPECT_TRUE(born == recording::kNoEntry || born < r.at) << "a retag before its allocation";
     EXPECT_GE(allocations.free_completed[r.allocation], r.at) << "a retag after its free";
   }
   const auto known = static_cast<uint32_t>(recording.strings.size() + labels.strings.size());
@@ -107,14 +107,14 @@ void ExpectWellFormed(const Labels& labels, const recording::Recording& recordin
   }
 }
 
-class Runs : public ::testing::TestWithParam<std::tuple<const char*, Has>> {};
+class Runs : public ::testing::TestWithParam<std::tuple<const char*, Variant>> {};
 
 TEST_P(Runs, CategoriesStepsAndPhasesAreFound) {
-  const auto& [run, has] = GetParam();
+  const auto& [run, variant] = GetParam();
   const auto trace = Golden(run);
-  const Stripped truth = Strip(
-      *trace,
-      {.frames = has.frames, .annotations = has.annotations, .first_step = has.older ? 1 : -1});
+  const Stripped truth = Strip(*trace, {.frames = variant.frames,
+                                        .annotations = variant.annotations,
+                                        .first_step = variant.older ? 1 : -1});
   const Labels labels = Infer(truth.recording, truth.history);
   const Confusion confusion = Compare(truth, labels);
   SCOPED_TRACE("MiB at the peak:\n" + Confusion::Table(confusion.peak));
@@ -122,33 +122,34 @@ TEST_P(Runs, CategoriesStepsAndPhasesAreFound) {
   EXPECT_GE(Confusion::Right(confusion.time), 0.92);
   // With LoRA, the frozen parameters have no gradients; without the stacks of Module._apply,
   // nothing distinguishes them from buffers.
-  const bool stacks = has.frames == Frames::kPython || has.frames == Frames::kPythonCpp;
-  if (std::string(run).find("lora") == std::string::npos || (stacks && !has.older)) {
+  const bool stacks = variant.frames == Frames::kPython || variant.frames == Frames::kPythonCpp;
+  if (std::string(run).find("lora") == std::string::npos || (stacks && !variant.older)) {
     EXPECT_TRUE(Confusion::Exact(confusion.peak, Category::kParameter));
   }
   EXPECT_TRUE(Confusion::Exact(confusion.peak, Category::kOptimizerState));
-  EXPECT_EQ(labels.steps.size(), has.older ? 2u : 3u);
+  EXPECT_EQ(labels.steps.size(), variant.older ? 2u : 3u);
   EXPECT_GE(PhasesRight(truth, labels), 0.99);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Runs,
-                         ::testing::Combine(::testing::ValuesIn(kRuns), ::testing::ValuesIn(kHas)),
+                         ::testing::Combine(::testing::ValuesIn(kRuns),
+                                            ::testing::ValuesIn(kVariants)),
                          [](const auto& info) {
                            std::string name = std::get<0>(info.param);
                            std::erase_if(name, [](char c) { return c == '-' || c == '.'; });
                            return name + "_" + std::get<1>(info.param).name;
                          });
 
-// A run that fails leaves a recording that ends anywhere. At the latest from its second recorded
-// step on, inference is as good as for a whole run.
+// A failed run leaves a recording that ends anywhere. If it contains a whole step, inference is
+// nearly as good as for a whole run.
 TEST(Infer, RecordingsMayEndAnywhere) {
   for (const char* run : {"gpt2-adamw", "gpt2-sgd", "basics-medium", "qwen2-0.5b-adamw-loop"}) {
-    for (const Has& has : kHas) {
+    for (const Variant& variant : kVariants) {
       for (const double cut : {0.55, 0.65, 0.75, 0.85}) {
-        SCOPED_TRACE(fmt::format("{} {} cut at {}", run, has.name, cut));
-        const Stripped truth = Strip(*Golden(run), {.frames = has.frames,
-                                                    .annotations = has.annotations,
-                                                    .first_step = has.older ? 1 : -1,
+        SCOPED_TRACE(fmt::format("{} {} cut at {}", run, variant.name, cut));
+        const Stripped truth = Strip(*Golden(run), {.frames = variant.frames,
+                                                    .annotations = variant.annotations,
+                                                    .first_step = variant.older ? 1 : -1,
                                                     .cut = cut});
         const Labels labels = Infer(truth.recording, truth.history);
         const Confusion confusion = Compare(truth, labels);
@@ -160,14 +161,14 @@ TEST(Infer, RecordingsMayEndAnywhere) {
   }
 }
 
-// Wherever a recording ends, even in its first step.
+// For recordings that may end in their first step, only part of the bytes must be right.
 TEST(Infer, RecordingsMayEndInTheirFirstStep) {
   std::vector<const char*> runs(std::begin(kRuns), std::end(kRuns));
   runs.push_back("gpt2-zero-grad-zero");
   for (const char* run : runs) {
-    // Not distinguished: lower-precision copies of weights, at the peak of a forward under amp.
+    // Under amp, lower-precision copies of the weights are not recognized at the peak of a forward.
     const double from_start = std::string(run).find("amp") == std::string::npos ? 0.95 : 0.69;
-    // Momentum and parameters (and gradients that are never freed) before any backward.
+    // Before any backward, momentum and unfreed gradients look like parameters.
     const bool alike = std::string(run) == "gpt2-sgd" || std::string(run) == "gpt2-zero-grad-zero";
     for (const Frames frames : {Frames::kPythonCpp, Frames::kNone}) {
       for (const bool older : {false, true}) {
@@ -190,8 +191,8 @@ TEST(Infer, RecordingsMayEndInTheirFirstStep) {
   }
 }
 
-// The recording begins within the last backward: as much memory is allocated at the begin as ever
-// after.
+// The recording begins within the last backward: no more memory is allocated at any later time than
+// at the beginning.
 TEST(Infer, RecordingsMayBeginInTheLastBackward) {
   for (const char* run : {"gpt2-sgd", "qwen2-0.5b-adamw-loop", "qwen2-0.5b-amp-fused",
                           "llama-3.2-1b-lora", "basics-medium"}) {
@@ -203,7 +204,7 @@ TEST(Infer, RecordingsMayBeginInTheLastBackward) {
   }
 }
 
-// A ring buffer that was full has lost the first entries: the recording begins anywhere in a step.
+// A full ring buffer has lost the first entries, so that the recording begins anywhere in a step.
 TEST(Infer, RecordingsMayBeginAnywhere) {
   std::vector<const char*> runs(std::begin(kRuns), std::end(kRuns));
   runs.push_back("gpt2-zero-grad-zero");
@@ -227,15 +228,15 @@ TEST(Infer, RecordingsMayBeginAnywhere) {
 // Gradients that are set to zero stay allocated, so that only repetition distinguishes steps.
 TEST(Infer, GradientsThatStay) {
   const auto trace = Golden("gpt2-zero-grad-zero");
-  for (const Has& has : kHas) {
-    SCOPED_TRACE(has.name);
-    const Stripped truth = Strip(
-        *trace,
-        {.frames = has.frames, .annotations = has.annotations, .first_step = has.older ? 1 : -1});
+  for (const Variant& variant : kVariants) {
+    SCOPED_TRACE(variant.name);
+    const Stripped truth = Strip(*trace, {.frames = variant.frames,
+                                          .annotations = variant.annotations,
+                                          .first_step = variant.older ? 1 : -1});
     const Labels labels = Infer(truth.recording, truth.history);
     const Confusion confusion = Compare(truth, labels);
     SCOPED_TRACE("MiB at the peak:\n" + Confusion::Table(confusion.peak));
-    EXPECT_EQ(labels.steps.size(), has.older ? 2u : 3u);
+    EXPECT_EQ(labels.steps.size(), variant.older ? 2u : 3u);
     EXPECT_TRUE(Confusion::Exact(confusion.peak, Category::kParameter));
     EXPECT_GE(Confusion::Right(confusion.peak), 0.99);
     EXPECT_TRUE(Confusion::Exact(confusion.peak, Category::kOptimizerState));
@@ -243,8 +244,8 @@ TEST(Infer, GradientsThatStay) {
   }
 }
 
-// If the replay of the first step does not reproduce the addresses, there are as many gradients as
-// parameters, but which blocks they are is not known.
+// If the replay of the first step does not reproduce the addresses, inference knows how many
+// gradients there are, but not which blocks they are.
 TEST(Infer, GradientsThatStayElsewhere) {
   Stripped truth = Strip(*Golden("gpt2-zero-grad-zero"), {.first_step = 1});
   truth.history.start_segments.clear();
@@ -253,12 +254,12 @@ TEST(Infer, GradientsThatStayElsewhere) {
   SCOPED_TRACE("MiB at the peak:\n" + Confusion::Table(confusion.peak));
   EXPECT_TRUE(Confusion::Exact(confusion.peak, Category::kParameter));
   for (const Category c : {Category::kGradient, Category::kOptimizerState}) {
-    double is = 0, said = 0;
+    double true_bytes = 0, inferred_bytes = 0;
     for (size_t other = 0; other < trace::kCategoryCount; ++other) {
-      is += confusion.peak[static_cast<size_t>(c)][other];
-      said += confusion.peak[other][static_cast<size_t>(c)];
+      true_bytes += confusion.peak[static_cast<size_t>(c)][other];
+      inferred_bytes += confusion.peak[other][static_cast<size_t>(c)];
     }
-    EXPECT_NEAR(said, is, 0.01 * is) << trace::Name(c);
+    EXPECT_NEAR(inferred_bytes, true_bytes, 0.01 * true_bytes) << trace::Name(c);
   }
 }
 
@@ -303,18 +304,18 @@ TEST(Infer, RulesHaveNames) {
 
 TEST(Infer, LabelsAreInOrder) {
   for (const char* run : kRuns) {
-    for (const Has& has : kHas) {
-      SCOPED_TRACE(std::string(run) + " " + has.name);
-      const Stripped truth = Strip(*Golden(run), {.frames = has.frames,
-                                                  .annotations = has.annotations,
-                                                  .first_step = has.older ? 1 : -1,
+    for (const Variant& variant : kVariants) {
+      SCOPED_TRACE(std::string(run) + " " + variant.name);
+      const Stripped truth = Strip(*Golden(run), {.frames = variant.frames,
+                                                  .annotations = variant.annotations,
+                                                  .first_step = variant.older ? 1 : -1,
                                                   .cut = 0.7});
       ExpectWellFormed(Infer(truth.recording, truth.history), truth.recording, truth.history);
     }
   }
 }
 
-// Any contents of a file: allocations, frees, stacks and annotations in no meaningful order.
+// Recordings of allocations, frees, stacks and annotations in random order.
 TEST(Infer, SenselessRecordingsGetWellFormedLabels) {
   std::mt19937 random(11);
   const auto one_of = [&](uint32_t n) { return static_cast<uint32_t>(random() % n); };
@@ -430,7 +431,8 @@ TEST(Infer, SenselessRecordingsGetWellFormedLabels) {
   }
 }
 
-// Only the order matters, not the times: in a file without times, entries are counted instead.
+// Inference uses only the order of the entries: in a file without times, their numbers replace the
+// times.
 TEST(Infer, TimesDoNotCount) {
   for (const Frames frames : {Frames::kPythonCpp, Frames::kNone}) {
     Stripped run = Strip(*Golden("gpt2-adamw"), {.frames = frames});

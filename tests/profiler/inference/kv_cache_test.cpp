@@ -1,4 +1,4 @@
-// Keys and values in recordings of serving: a separate category, found by stacks and by lifetimes.
+// The KV cache in recordings of text generation and serving, found by stacks and by lifetimes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -72,7 +72,8 @@ void Generate(Program& p, const Model& m, uint64_t prompt, int tokens) {
         const uint32_t grown =
             p.Alloc((prompt + static_cast<uint64_t>(pass)) * m.keys * 2, Category::kKvCache,
                     which % 2 == 0 ? grow_keys : grow_values);
-        // In either order, since a variable may keep the token's own keys a little longer.
+        // The order of the frees varies, since a variable may keep the token's own keys a little
+        // longer.
         which % 4 == 0 ? p.Free({cache[which], made}) : p.Free({made, cache[which]});
         cache[which] = grown;
       }
@@ -88,20 +89,21 @@ void Generate(Program& p, const Model& m, uint64_t prompt, int tokens) {
   }
 }
 
-double Said(const Confusion::Matrix& m, Category category) {
+double InferredBytes(const Confusion::Matrix& m, Category category) {
   double sum = 0;
   for (const auto& row : m) sum += row[static_cast<size_t>(category)];
   return sum;
 }
 
-// Bytes that both truth and inference assign to a cache, relative to those that either does.
+// Expects that the precision and the recall of the category KvCache, in bytes, are at least
+// `share`.
 void ExpectCaches(const Confusion::Matrix& m, double share) {
   const auto cache = static_cast<size_t>(Category::kKvCache);
-  double truth = 0;
-  for (const double bytes : m[cache]) truth += bytes;
-  ASSERT_GT(truth, 0);
-  EXPECT_GE(m[cache][cache], share * truth);
-  EXPECT_GE(m[cache][cache], share * Said(m, Category::kKvCache));
+  double true_bytes = 0;
+  for (const double bytes : m[cache]) true_bytes += bytes;
+  ASSERT_GT(true_bytes, 0);
+  EXPECT_GE(m[cache][cache], share * true_bytes);
+  EXPECT_GE(m[cache][cache], share * InferredBytes(m, Category::kKvCache));
 }
 
 class Growing : public ::testing::TestWithParam<std::tuple<bool, bool>> {};
@@ -129,7 +131,7 @@ TEST_P(Growing, KeysAndValuesOfGenerate) {
   }
 }
 
-// Lists of tokens grow as well, but nothing else in a model does.
+// Lists of token ids grow like a cache, but are none.
 TEST(KvCache, TokensAreNone) {
   Program p;
   const Model model{.layers = 1};
@@ -150,7 +152,7 @@ TEST(KvCache, TokensAreNone) {
   EXPECT_THAT(labels.category, ::testing::Not(::testing::Contains(Category::kKvCache)));
 }
 
-// A serving engine allocates all of it at start.
+// A serving engine allocates the whole cache when it starts.
 TEST(KvCache, PagedBlocksOfAServingEngine) {
   const MadeStack engines[] = {
       {{"_allocate_kv_cache", kSite + "vllm/worker/cache_engine.py", 83},
@@ -180,7 +182,7 @@ TEST(KvCache, PagedBlocksOfAServingEngine) {
     for (uint32_t l = 0; l < model.layers; ++l) {
       p.Alloc(uint64_t{32} << 20, Category::kKvCache, cache);
     }
-    // A pass that measures how much memory is left runs the model during the start.
+    // When it starts, the engine runs the model once to measure how much memory is left.
     p.Enter(Phase::kForward);
     for (int i = 0; i < 40; ++i) {
       p.Free(p.Alloc(1 << 20, Category::kTemporary, p.Stack(kAttention)));

@@ -202,12 +202,12 @@ Interleaved Interleave(const Stripped& first, const Stripped& second) {
   int64_t time = 0;
   const auto left = [&](int p) { return parts[p]->recording.entries.size() - at[p]; };
   for (uint32_t turn = 0; left(0) + left(1) > 0; ++turn) {
-    int p = static_cast<int>(turn * 7 / 3 % 2);  // runs of one to three
+    int p = static_cast<int>(turn * 7 / 3 % 2);  // one to three entries of a recording in a row
     if (left(p) == 0) p = 1 - p;
     const EntryIndex i = at[p]++;
     const Recording& from = parts[p]->recording;
     const uint32_t row = parts[p]->history.allocation_of_entry[i];
-    const auto& theirs = parts[p]->history.allocations;
+    const auto& part_allocations = parts[p]->history.allocations;
     const EntryIndex now = r.entries.size();
     all.entry[p].push_back(now);
     r.entries.action.push_back(from.entries.action[i]);
@@ -217,13 +217,13 @@ Interleaved Interleave(const Stripped& first, const Stripped& second) {
     r.entries.stack.push_back(stack(p, from.entries.StackOf(i)));
     r.entries.stream.push_back(0);
     r.entries.device.push_back(static_cast<uint8_t>(p));
-    if (row < theirs.size() && theirs.alloc[row] == i) add(p, row);
-    const uint32_t mine = row < theirs.size() ? all.allocation[p][row] : UINT32_MAX;
-    h.allocation_of_entry.push_back(mine);
-    if (mine == UINT32_MAX) continue;
-    if (theirs.alloc[row] == i) h.allocations.alloc[mine] = now;
-    if (theirs.free_requested[row] == i) h.allocations.free_requested[mine] = now;
-    if (theirs.free_completed[row] == i) h.allocations.free_completed[mine] = now;
+    if (row < part_allocations.size() && part_allocations.alloc[row] == i) add(p, row);
+    const uint32_t merged_row = row < part_allocations.size() ? all.allocation[p][row] : UINT32_MAX;
+    h.allocation_of_entry.push_back(merged_row);
+    if (merged_row == UINT32_MAX) continue;
+    if (part_allocations.alloc[row] == i) h.allocations.alloc[merged_row] = now;
+    if (part_allocations.free_requested[row] == i) h.allocations.free_requested[merged_row] = now;
+    if (part_allocations.free_completed[row] == i) h.allocations.free_completed[merged_row] = now;
   }
   return all;
 }

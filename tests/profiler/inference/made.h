@@ -1,5 +1,5 @@
-// Recordings of programs that are written here, as PyTorch's recorder writes them down: each
-// request and free with its stack, and what each block truly is.
+// Recordings of made-up programs, in the form of PyTorch's recorder: each allocation and free with
+// its stack. The true category of each block is known.
 //
 //   Program p;
 //   const uint32_t weight = p.Alloc(1 << 20, Category::kParameter, p.Stack({...}));
@@ -30,7 +30,7 @@ class Program {
  public:
   // The row of a stack; equal stacks have the same row.
   uint32_t Stack(const MadeStack& frames);
-  // Frees that follow get this stack, too, like frees by code that runs there.
+  // Frees that follow also have this stack, until the next Alloc() or In().
   uint32_t Alloc(uint64_t bytes, trace::Category truth, uint32_t stack = 0);
   void Becomes(uint32_t block, trace::Category truth);
   void Free(uint32_t block);
@@ -45,7 +45,7 @@ class Program {
   struct Options {
     bool stacks = true;
     bool older_stacks = false;  // for blocks older than the recording
-    double cut = 1;             // how many of the entries are kept
+    double cut = 1;             // share of the entries that is kept
   };
   Stripped Take(const Options& options) const;
 
@@ -71,7 +71,8 @@ class Program {
 struct Interleaved {
   recording::Recording recording;
   recording::History history;
-  std::vector<recording::EntryIndex> entry[2];  // where the entries of the two recordings are
+  std::vector<recording::EntryIndex>
+      entry[2];  // by entry of the two recordings: its place in `recording`
   std::vector<uint32_t> allocation[2];
 };
 Interleaved Interleave(const Stripped& first, const Stripped& second);

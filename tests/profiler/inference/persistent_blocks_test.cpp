@@ -1,5 +1,5 @@
-// Categories of blocks that stay allocated over steps, decided only by the numbers of blocks and
-// gradients.
+// Categories of blocks that stay allocated over steps, inferred only from the numbers of blocks and
+// gradients of each size.
 #include "profiler/inference/persistent_blocks.h"
 
 #include <gmock/gmock.h>
@@ -33,7 +33,7 @@ TEST(Persistent, CountersOfBatchesAreNoStates) {
   std::vector<Persistent> kept;
   Add(kept, 36 * kKiB, 2);  // convolutions
   Add(kept, 4 * kKiB, 8);   // weight, bias, running mean and variance of two normalizations
-  Add(kept, 8, 8);          // their counters, and those of others
+  Add(kept, 8, 8);          // their counters, and those of other normalizations
   ClassifyPersistent({.gradients = {{36 * kKiB, 2}, {4 * kKiB, 4}}, .backward = Backward::kWhole},
                      kept);
   EXPECT_EQ(Bytes(kept, Category::kOptimizerState), 0u);
@@ -47,7 +47,7 @@ TEST(Persistent, CountersOfBatchesAreNoStates) {
   }
 }
 
-// With moments, one scalar for each parameter is the optimizer's step counter.
+// If the optimizer keeps moments, one scalar per parameter is its step counter.
 TEST(Persistent, StepsOfAFusedOptimizerAreStates) {
   std::vector<Persistent> kept;
   Add(kept, 36 * kKiB, 6);
@@ -68,9 +68,9 @@ TEST(Persistent, StatesThatAreMadeInTheRecordingAreNotOlder) {
   }
 }
 
-// Parameters and gradients that are never freed come in pairs. That their numbers are also
-// multiples of four must not turn half of them into optimizer states, if one backward allocates
-// half as many gradients.
+// Blocks of each size come in multiples of four: either parameters and gradients that are never
+// freed, or also two optimizer states for each parameter. The number of gradients that one backward
+// allocates decides.
 TEST(Persistent, GradientsThatStayMakePairs) {
   for (const uint32_t passing : {2u, 1u}) {
     std::vector<Persistent> kept;

@@ -1,5 +1,5 @@
-// Phases other than training: text generation, and writing and reading of checkpoints, recognised
-// by the Python frames of made-up recordings.
+// Generation, and saving and loading of checkpoints, recognised by the Python frames of made-up
+// recordings.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -129,7 +129,7 @@ TEST(Phases, GenerationAloneIsNoTraining) {
   EXPECT_THAT(PhasesOf(job.Infer()), ElementsAre(Phase::kSetup, Phase::kGeneration));
 }
 
-// A function of that name whose result is trained runs an ordinary forward.
+// If the result of a function named generate() is trained, its forward is an ordinary one.
 TEST(Phases, WhatIsTrainedIsForward) {
   Program p;
   const MadeStack inside = {kLinear, kCall, {"generate", "/home/someone/gan.py", 40}, kScript};

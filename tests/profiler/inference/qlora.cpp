@@ -143,8 +143,8 @@ void Qlora::Load() {
   }
 }
 
-// absmax and weight, allocated as in bitsandbytes.functional.dequantize_4bit. The caller frees the
-// weight.
+// Allocates absmax and weight as bitsandbytes.functional.dequantize_4bit does, and frees absmax.
+// The caller frees the returned weight.
 uint32_t Qlora::Dequantised(const Linear& linear, const MadeStack& around) {
   const uint64_t n = linear.in * linear.out;
   const uint32_t stack =

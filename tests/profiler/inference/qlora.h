@@ -1,7 +1,7 @@
 // LoRA on a 4-bit base model, as peft and bitsandbytes train it (sizes of TinyLlama): uint8 weights
 // of half a byte per element, each with its quantised absmax (and the absmax of that), norms and
 // embeddings in fp32 (prepare_model_for_kbit_training), A and B of each projection. Weights are
-// dequantised into a temporary for every product, forward and backward.
+// dequantised into a temporary for every matrix product, forward and backward.
 #pragma once
 
 #include <cstdint>
@@ -48,7 +48,8 @@ class Qlora {
 
   void Load();
   uint32_t Dequantised(const Linear& linear, const MadeStack& around);
-  // The tensors that forward of a layer saves for backward; none without `save`.
+  // Runs a layer's forward. With `save`, returns all blocks that it saves for backward; otherwise
+  // the last few blocks, which are still allocated.
   std::vector<uint32_t> LayerForward(uint32_t layer, bool save, const MadeStack& around);
   void LayerBackward(uint32_t layer, std::vector<uint32_t> saved);
   void Gradient(uint32_t adapter, const MadeStack& around);

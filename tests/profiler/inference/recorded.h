@@ -19,7 +19,7 @@ std::optional<std::string> SharedFolder();
 
 struct RecordedModel {
   uint64_t d, f, layers, heads, vocabulary, context;
-  std::map<uint64_t, uint32_t> ParameterSizes() const;  // bytes of a tensor -> tensors
+  std::map<uint64_t, uint32_t> ParameterSizes() const;  // bytes of a tensor -> number of tensors
   uint64_t ParameterBytes() const;
 };
 RecordedModel Medium(uint64_t context);
@@ -32,8 +32,8 @@ absl::StatusOr<Stripped> ReadRecorded(const std::string& snapshot);
 void WithoutStacks(Stripped& recorded);
 
 // The true categories of a training step of `medium`. For blocks older than the recording only
-// sizes are known: if blocks of one size have several categories, the ones that `labels` has right
-// count as such.
+// sizes are known: if blocks of one size have several categories, each block gets the category in
+// `labels` as long as the number of blocks of this category allows it.
 absl::Status AddMediumTruth(const std::string& requests_csv, const RecordedModel& model,
                             const recording::Labels& labels, Stripped& recorded);
 

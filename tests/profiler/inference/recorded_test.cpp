@@ -1,5 +1,5 @@
-// Recordings by others in ../shared: compares inference with the categories that follow from the
-// model.
+// Compares inference for recordings by others, in ../shared, with the categories that follow from
+// the model.
 #include "tests/profiler/inference/recorded.h"
 
 #include <gmock/gmock.h>
@@ -17,7 +17,7 @@ using testing::RecordedModel;
 using testing::Stripped;
 using trace::Category;
 
-constexpr char kSkip[] = "no ../shared/snapshots beside the sources";
+constexpr char kSkip[] = "no ../shared/snapshots next to the sources";
 
 uint64_t Of(const std::array<uint64_t, trace::kCategoryCount>& totals, Category category) {
   return totals[static_cast<size_t>(category)];
@@ -121,7 +121,8 @@ TEST_P(Others, KkForward) {
 }
 
 // Only forward and backward, gradients never freed. Blocks of each size come in fours (embedding
-// and head are alike), but this must not be taken for a model with optimizer states.
+// and head are alike), but the blocks must not be taken for parameters with gradients and optimizer
+// states.
 TEST_P(Others, NoOptimizerRan) {
   if (!GetParam()) GTEST_SKIP() << "without stacks, it is unknown whether backward is complete";
   ASSERT_NO_FATAL_FAILURE(Read("more/magma27"));
@@ -164,7 +165,7 @@ TEST_P(Others, CompiledStep) {
   EXPECT_THAT(labels.rule, ::testing::Not(::testing::Contains(kLifeRecomputed)));
 }
 
-// Layers that are moved to the GPU one by one, used and moved back: parameters while they are on
+// Layers that are moved to the GPU one by one, used and moved back are parameters while they are on
 // the GPU.
 TEST_P(Others, LayersThatComeAndGo) {
   if (!GetParam()) GTEST_SKIP() << "without stacks, moves are unknown";

@@ -1,5 +1,5 @@
-// A run written as a snapshot without its categories and read again like any other snapshot: from
-// bytes to categories.
+// A run is written as a snapshot without its categories, and read like any other snapshot;
+// inference restores the categories.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// The meaning of single stacks, as PyTorch records them, innermost frame first.
+// Facts that inference reads from single stacks as PyTorch records them, innermost frame first.
 #include "profiler/inference/stacks.h"
 
 #include <gtest/gtest.h>
@@ -244,7 +244,7 @@ TEST_F(StackTest, CachesOfKeysAndValues) {
                     {"forward", "/venv/transformers/models/llama/modeling_llama.py", 250},
                     kCall})
                   .kv_cache);
-  // Around a forward, they only name the caller.
+  // A function that calls a forward allocates no cache there, whatever its name.
   EXPECT_FALSE(Read({{"forward", "/venv/vllm/model_executor/models/qwen2.py", 250},
                      kCall,
                      {"_initialize_kv_caches", "/venv/vllm/engine/llm_engine.py", 440}})
@@ -263,12 +263,12 @@ TEST_F(StackTest, ForwardsOfGenerateAreGeneration) {
   EXPECT_EQ(facts.phase, Phase::kGeneration);
   EXPECT_EQ(facts.rule, kStackGeneration);
   EXPECT_EQ(module, "linear");
-  // Within an evaluation, too, but not for code that is trained.
+  // Also within an evaluation, but not in the backward pass.
   generates.push_back({"evaluate", "/home/someone/train.py", 30});
   EXPECT_EQ(Read(generates).phase, Phase::kGeneration);
   generates.push_back(kEngine);
   EXPECT_EQ(Read(generates).phase, Phase::kBackward);
-  // Random numbers are generated as well.
+  // A function that generates random numbers is named generate(), too.
   EXPECT_EQ(Read({{"generate", "/home/someone/noise.py", 3}, kScript}).phase, Phase::kNone);
 }
 
@@ -294,7 +294,7 @@ TEST_F(StackTest, CheckpointsAreWrittenAndRead) {
           kScript},
          Phase::kSave, kStackSave);
   expect({{"load_file", "/venv/safetensors/torch.py", 380}, kScript}, Phase::kLoad, kStackLoad);
-  // On its own it may compute an average of weights.
+  // On its own, state_dict() may serve to average weights.
   expect({{"state_dict", kTorch + "nn/modules/module.py", 2200}, kScript}, Phase::kNone,
          kStatedByProducer);
   // A model that is built from a checkpoint is being set up.
@@ -307,7 +307,7 @@ TEST_F(StackTest, CheckpointsAreWrittenAndRead) {
           {"load_checkpoint", "/home/someone/train.py", 20},
           kScript},
          Phase::kSetup, kStackSetup);
-  // Neither is a forward that is run to check the written file.
+  // A forward that checks the written file stays a forward.
   expect({{"forward", kTorch + "nn/modules/linear.py", 125},
           kCall,
           {"save_checkpoint", "/home/someone/train.py", 44}},
@@ -319,7 +319,7 @@ TEST_F(StackTest, OptimizersAreBuiltWithTheirState) {
       Read({{"_build_main_params", "/venv/megatron/core/optimizer/distrib_optimizer.py", 376},
             {"__init__", "/venv/megatron/core/optimizer/distrib_optimizer.py", 567}})
           .loads_state);
-  // Moving a model there does not count as one.
+  // A function that only moves a model there allocates no state.
   EXPECT_FALSE(Read({{"convert", kTorch + "nn/modules/module.py", 1369},
                      {"_apply", kTorch + "nn/modules/module.py", 957},
                      {"__init__", "/home/someone/optimizer.py", 567}})
@@ -344,7 +344,8 @@ TEST_F(StackTest, WindowsPaths) {
   EXPECT_EQ(module, "net");
 }
 
-// A product with tangents is a forward, although torch.autograd.functional runs the engine for it.
+// A Jacobian-vector product is a forward, although torch.autograd.functional runs the engine for
+// it.
 TEST_F(StackTest, ForwardModeIsNoBackward) {
   EXPECT_EQ(Read({{"at::_ops::mm::call(at::Tensor const&)"},
                   {"_engine_run_backward", kTorch + "autograd/graph.py", 824},

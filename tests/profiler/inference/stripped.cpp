@@ -85,7 +85,7 @@ class Stripper {
         continue;
       }
       if (t_.slices.end_event[s] <= begin_ || t_.slices.begin_event[s] >= end_) continue;
-      // Within one time, the order of events decides.
+      // Made-up times with one event each, so that events at one time keep their order.
       const auto at = [&](EventIndex e) {
         return e <= begin_ ? 0 : static_cast<int64_t>(std::min(e, end_) - begin_) * 1000;
       };
@@ -329,8 +329,8 @@ class Stripper {
   }
 
   void Finish() {
-    // Older blocks have the category that they had at the begin of the recording; that of other
-    // blocks is stated at their allocation.
+    // Older blocks have their category at the beginning of the recording, other blocks the category
+    // at their allocation.
     std::stable_sort(
         r_.annotations.begin(), r_.annotations.end(),
         [](const Annotation& a, const Annotation& b) { return a.begin_ns < b.begin_ns; });
@@ -402,14 +402,14 @@ std::string Confusion::Table(const Matrix& m) {
 Confusion Compare(const Stripped& truth, const Labels& labels) {
   const History::Allocations& h = truth.history.allocations;
   const Recording& r = truth.recording;
-  std::vector<Category> is = truth.birth, said = labels.category;
+  std::vector<Category> is = truth.birth, inferred = labels.category;
   std::vector<bool> alive(h.size());
   Confusion confusion;
   Confusion::Matrix now{};
   double live = 0, peak = -1;
   const auto add = [&](uint32_t a, double sign) {
     const double bytes = sign * static_cast<double>(h.bytes[a]);
-    now[static_cast<size_t>(is[a])][static_cast<size_t>(said[a])] += bytes;
+    now[static_cast<size_t>(is[a])][static_cast<size_t>(inferred[a])] += bytes;
     live += bytes;
   };
   const auto change = [&](std::vector<Category>& of, uint32_t a, Category to) {
@@ -427,9 +427,10 @@ Confusion Compare(const Stripped& truth, const Labels& labels) {
       change(is, truth.retags[next_truth].allocation, truth.retags[next_truth].category);
     }
     for (; next_label < labels.retags.size() && labels.retags[next_label].at <= i; ++next_label) {
-      change(said, labels.retags[next_label].allocation, labels.retags[next_label].category);
+      change(inferred, labels.retags[next_label].allocation, labels.retags[next_label].category);
     }
-    // After the retags that follow an allocation: its category when the next event occurs.
+    // Retags right after an allocation have been applied, so that the block has its final category
+    // at this entry.
     if (live > peak) {
       peak = live;
       confusion.peak = now;
@@ -455,19 +456,19 @@ Confusion Compare(const Stripped& truth, const Labels& labels) {
 }
 
 double PhasesRight(const Stripped& truth, const Labels& labels) {
-  std::vector<Phase> said(truth.phase.size(), Phase::kNone);
+  std::vector<Phase> inferred(truth.phase.size(), Phase::kNone);
   for (const Labels::PhaseRange& r : labels.phases) {
-    std::fill(said.begin() + r.begin, said.begin() + r.end, r.phase);
+    std::fill(inferred.begin() + r.begin, inferred.begin() + r.end, r.phase);
   }
   uint64_t right = 0, all = 0;
   const auto same = [](Phase a, Phase b) {
     const auto fold = [](Phase p) { return p == Phase::kLoss ? Phase::kForward : p; };
     return fold(a) == fold(b);
   };
-  for (size_t i = 0; i < said.size(); ++i) {
+  for (size_t i = 0; i < inferred.size(); ++i) {
     if (truth.phase[i] == Phase::kNone) continue;
     ++all;
-    right += same(truth.phase[i], said[i]);
+    right += same(truth.phase[i], inferred[i]);
   }
   return all == 0 ? 1 : static_cast<double>(right) / static_cast<double>(all);
 }

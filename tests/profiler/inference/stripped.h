@@ -22,14 +22,14 @@ enum class Frames : uint8_t {
 struct StripOptions {
   Frames frames = Frames::kNone;
   bool annotations = false;  // ProfilerStep#N, ## forward ##
-  int first_step = -1;       // the recording begins with this step; blocks from before are older
-  int last_step = -1;        // and ends with this one
+  int first_step = -1;       // the recording begins with this step; earlier blocks are older
+  int last_step = -1;        // and ends with this step
   double skip = 0;           // share of the entries that is cut off at the begin
   double cut = 1;            // share of the other entries that is kept
   bool teardown = false;     // also the frees after training
 };
 
-// The true categories at each time: the category of each allocation before each entry.
+// A recording with the true category of each allocation at each entry.
 struct Stripped {
   recording::Recording recording;
   recording::History history;
@@ -47,7 +47,7 @@ struct Confusion {
   using Matrix = std::array<std::array<double, trace::kCategoryCount>, trace::kCategoryCount>;
   Matrix peak{}, time{};
   static double Total(const Matrix& m);
-  static double Right(const Matrix& m);  // share
+  static double Right(const Matrix& m);  // share of the total that is on the diagonal
   static bool Exact(const Matrix& m, trace::Category category);
   // Rows: truth; columns: inferred; only categories that occur. MiB.
   static std::string Table(const Matrix& m);

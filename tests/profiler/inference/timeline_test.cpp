@@ -19,7 +19,7 @@ Timeline Empty(EntryIndex entries) {
   return t;
 }
 
-// A model of a few layers: phases are as short as noise, but they repeat.
+// In a model of a few layers, phases are as short as noise, but they repeat.
 TEST(Timeline, StepsOfSmallModelsAreNoNoise) {
   Timeline t = Empty(300 * 12);
   for (EntryIndex at = 0; at < t.size(); at += 12) {
@@ -43,7 +43,7 @@ TEST(Timeline, StacksInNoOrderAreNoise) {
     }
   }
   EXPECT_TRUE(IsNoise(t));
-  // The same within long steps: forward and backward are found.
+  // With long marked steps in addition, the phases are not noise.
   for (EntryIndex at = 0; at < t.size(); at += 1000) {
     t.Mark(at, at + 400, Phase::kForward, kStackForward);
     t.Mark(at + 400, at + 1000, Phase::kBackward, kStackBackward);

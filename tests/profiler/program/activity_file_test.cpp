@@ -1,5 +1,5 @@
-// The activities that a watched process wrote: whole, cut at every byte, damaged, hostile; and as
-// the activities of its trace.
+// Files of activities that a watched process writes, whole, truncated at every byte, damaged and
+// hostile, and the activities of the trace that result.
 #include "profiler/program/activity_file.h"
 
 #include <gmock/gmock.h>
@@ -52,9 +52,9 @@ class ActivityFileTest : public testing::Test {
   const std::string path_;
 };
 
-std::vector<Activity> Some(uint32_t seed, size_t count) {
+std::vector<Activity> RandomActivities(uint32_t seed, size_t count) {
   std::mt19937_64 random(seed);
-  std::vector<Activity> some;
+  std::vector<Activity> activities;
   for (size_t i = 0; i < count; ++i) {
     Activity a = Of(static_cast<ActivityKind>(random() % trace::kActivityKindCount),
                     static_cast<uint32_t>(random() % 3), random(),
@@ -66,14 +66,14 @@ std::vector<Activity> Some(uint32_t seed, size_t count) {
     a.to = static_cast<trace::MemorySpace>(random() % trace::kMemorySpaceCount);
     a.address = random();
     a.bytes = random();
-    some.push_back(a);
+    activities.push_back(a);
   }
-  return some;
+  return activities;
 }
 
 TEST_F(ActivityFileTest, WhatIsWrittenIsRead) {
   const std::vector<std::string> names = {"one", "two"};
-  const std::vector<Activity> first = Some(1, 100), second = Some(2, 50);
+  const std::vector<Activity> first = RandomActivities(1, 100), second = RandomActivities(2, 50);
   ActivityFacts facts;
   facts.running = true;
   facts.library = "libcupti.so.13";
@@ -96,11 +96,11 @@ TEST_F(ActivityFileTest, WhatIsWrittenIsRead) {
   EXPECT_THAT(file.Warnings(), ElementsAre(HasSubstr("other: kernels"), HasSubstr("7 records")));
 }
 
-// A program that is killed leaves whole chunks and a part of a chunk.
+// A killed program leaves whole chunks and a part of a chunk.
 TEST_F(ActivityFileTest, ACutFileKeepsEveryWholeChunk) {
   const std::vector<std::string> names = {"one", "two"};
-  const std::string whole = EncodeActivities(1, names, Some(1, 5));
-  const std::string more = EncodeActivities(3, {}, Some(2, 5));
+  const std::string whole = EncodeActivities(1, names, RandomActivities(1, 5));
+  const std::string more = EncodeActivities(3, {}, RandomActivities(2, 5));
   for (size_t length = 0; length <= more.size(); ++length) {
     Write(whole + more.substr(0, length));
     ActivityFile file;
@@ -112,7 +112,7 @@ TEST_F(ActivityFileTest, ACutFileKeepsEveryWholeChunk) {
 
 TEST_F(ActivityFileTest, DamageEndsTheReadingAndIsSaid) {
   const std::vector<std::string> names = {"one", "two"};
-  const std::string whole = EncodeActivities(1, names, Some(1, 5));
+  const std::string whole = EncodeActivities(1, names, RandomActivities(1, 5));
   for (size_t at = 0; at < whole.size(); ++at) {
     std::string bad = whole;
     bad[at] = static_cast<char>(bad[at] ^ 0x41);
@@ -120,7 +120,7 @@ TEST_F(ActivityFileTest, DamageEndsTheReadingAndIsSaid) {
     ActivityFile file;
     ASSERT_TRUE(file.ReadMore(path_).ok());
     EXPECT_EQ(file.activities().size(), 5u) << at;
-    // If the length has grown, the rest may still arrive.
+    // A damaged length may be larger: the reader then waits for more bytes.
     if (at < 8 || at >= 12) {
       EXPECT_TRUE(file.damaged() || at < 8) << at;
     }
@@ -163,7 +163,7 @@ TEST_F(ActivityFileTest, WorkHasTheModuleOfTheCallThatLaunchedIt) {
   marks.native_threads = {0, 501};  // nothing is known about thread 0
   marks.threads = 2;
   ModuleTimes modules;
-  const auto see = [&](trace::EventKind kind, uint32_t thread, int64_t time, uint32_t name) {
+  const auto add_event = [&](trace::EventKind kind, uint32_t thread, int64_t time, uint32_t name) {
     trace::Event event;
     event.kind = kind;
     event.thread = thread;
@@ -171,15 +171,15 @@ TEST_F(ActivityFileTest, WorkHasTheModuleOfTheCallThatLaunchedIt) {
     event.name.value = name;
     modules.See(event);
   };
-  see(trace::EventKind::kModuleBegin, 1, 100, 41);
-  see(trace::EventKind::kModuleBegin, 1, 200, 42);
-  see(trace::EventKind::kModuleEnd, 1, 300, 0);
-  see(trace::EventKind::kModuleEnd, 1, 400, 0);
+  add_event(trace::EventKind::kModuleBegin, 1, 100, 41);
+  add_event(trace::EventKind::kModuleBegin, 1, 200, 42);
+  add_event(trace::EventKind::kModuleEnd, 1, 300, 0);
+  add_event(trace::EventKind::kModuleEnd, 1, 400, 0);
 
   const std::vector<std::string> names = {"k", "cudaLaunchKernel"};
   Write(EncodeActivities(
       1, names,
-      std::vector{Of(ActivityKind::kKernel, 1, 8, 1900, 2000),  // before its call is read
+      std::vector{Of(ActivityKind::kKernel, 1, 8, 1900, 2000),  // precedes its call in the file
                   Of(ActivityKind::kRuntimeCall, 2, 7, 1150, 1156, 501),
                   Of(ActivityKind::kRuntimeCall, 2, 8, 1250, 1256, 501),
                   Of(ActivityKind::kRuntimeCall, 2, 9, 1350, 1356, 501),
@@ -201,12 +201,12 @@ TEST_F(ActivityFileTest, WorkHasTheModuleOfTheCallThatLaunchedIt) {
   // Activities that ended before the trace began are left out.
   EXPECT_THAT(module, ElementsAre(42, 41, 42, 41, 0, 0, 41, 41));
   EXPECT_EQ(thread[1], 1u);
-  EXPECT_EQ(thread[5], 2u);  // a thread without marks: after the threads that have some
+  EXPECT_EQ(thread[5], 2u);  // a thread without marks is numbered after those with marks
   EXPECT_EQ(placed.rows[0].begin_ns, 900);
   EXPECT_EQ(placed.rows[0].name.value, 70u);
 }
 
-// A stream has a single number: that of the allocator's events, if the allocator knows it.
+// Activities have the stream numbers of the allocator's events, if the allocator knows the stream.
 TEST_F(ActivityFileTest, AStreamIsTheAllocatorsOne) {
   std::vector<Activity> rows;
   for (const auto& [device, stream] : std::vector<std::pair<uint8_t, uint32_t>>{
@@ -243,14 +243,14 @@ Activity Memory(ActivityKind kind, uint64_t address, uint64_t bytes, int64_t at)
 
 // Records that arrive late or twice, lack their counterpart, or overlap.
 TEST_F(ActivityFileTest, DriverAllocationsAreMemoryWhereNobodySaysMore) {
-  constexpr auto kMade = ActivityKind::kDriverAlloc, kGone = ActivityKind::kDriverFree;
+  constexpr auto kAlloc = ActivityKind::kDriverAlloc, kFree = ActivityKind::kDriverFree;
   std::vector<Activity> rows = {
-      Memory(kMade, 0x20000, 1000, 30), Memory(kMade, 0x10000, 4096, 10),
-      Memory(kGone, 0x10000, 0, 20),    Memory(kGone, 0x90000, 0, 25),
-      Memory(kMade, 0x20000, 1000, 31), Memory(kMade, 0x20200, 512, 32),
-      Memory(kMade, 0x1fe00, 1024, 33), Memory(kMade, UINT64_MAX - 5, 99, 34),
-      Memory(kMade, 0x30000, 0, 35)};
-  rows.push_back(Memory(kMade, 0x40000, 512, 40));
+      Memory(kAlloc, 0x20000, 1000, 30), Memory(kAlloc, 0x10000, 4096, 10),
+      Memory(kFree, 0x10000, 0, 20),     Memory(kFree, 0x90000, 0, 25),
+      Memory(kAlloc, 0x20000, 1000, 31), Memory(kAlloc, 0x20200, 512, 32),
+      Memory(kAlloc, 0x1fe00, 1024, 33), Memory(kAlloc, UINT64_MAX - 5, 99, 34),
+      Memory(kAlloc, 0x30000, 0, 35)};
+  rows.push_back(Memory(kAlloc, 0x40000, 512, 40));
   rows.back().to = trace::MemorySpace::kPinned;
   Write(EncodeActivities(1, {}, rows));
   ActivityFile file;

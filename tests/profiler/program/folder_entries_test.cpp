@@ -73,7 +73,8 @@ TEST_F(FolderEntries, ProgressIsOfTheProcessesHistory) {
   EXPECT_EQ(progress.steps, 4U);
 }
 
-// Changes that torch.compile makes in the scratch folder, which once broke a plan.
+// torch.compile adds and removes folders in the scratch folder while progress is read. This once
+// made a plan fail.
 TEST_F(FolderEntries, ProgressIsToldWhileTheProgramRemovesFolders) {
   Put("process-7/history-0.rows", "12345");
   std::atomic<bool> done = false;

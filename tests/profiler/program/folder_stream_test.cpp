@@ -121,8 +121,8 @@ TEST_F(FolderStream, WhatGrowsAndWhatIsReplaced) {
   EXPECT_EQ(receiver.outcome()->exit_status, 3);
 }
 
-// Cut anywhere and passed in pieces of any size, a file has the contents of some earlier time, or a
-// prefix if it only grows.
+// If the stream is cut anywhere and passed in pieces of any size, each received file is a prefix of
+// the sent one.
 TEST_F(FolderStream, CutsAndPieces) {
   FolderSender sender = Sender();
   ASSERT_TRUE(sender.Begin().ok());
@@ -174,11 +174,11 @@ TEST_F(FolderStream, NamesThatLeadElsewhere) {
     FolderReceiver receiver = Receiver();
     EXPECT_EQ(receiver.Take(Piece(1, path, 0, 4, "hurt")).code(), absl::StatusCode::kDataLoss)
         << path;
-    EXPECT_FALSE(receiver.Take("more").ok());  // nothing more is accepted from it
+    EXPECT_FALSE(receiver.Take("more").ok());  // the receiver accepts nothing more
   }
   EXPECT_TRUE(Files(To()).empty());
   EXPECT_EQ(Files(root_).at("outside"), "before");
-  // Nor does a link that existed before.
+  // An existing link does not lead outside either.
   fs::create_symlink(root_ / "outside", To() / "steps.part");
   EXPECT_FALSE(Receiver().Take(Piece(1, "steps", 0, 4, "hurt")).ok());
   EXPECT_EQ(Files(root_).at("outside"), "before");
@@ -187,8 +187,8 @@ TEST_F(FolderStream, NamesThatLeadElsewhere) {
 TEST_F(FolderStream, PiecesThatAreNoFile) {
   const auto take = [&](const std::string& bytes) { return Receiver(1000).Take(bytes); };
   EXPECT_TRUE(take(Piece(1, "a", 0, 4, "abcd")).ok());
-  EXPECT_FALSE(take(Piece(1, "a", 1, 4, "abc")).ok());   // not from its begin
-  EXPECT_FALSE(take(Piece(1, "a", 0, 3, "abcd")).ok());  // more than everything
+  EXPECT_FALSE(take(Piece(1, "a", 1, 4, "abc")).ok());   // does not begin at the file's beginning
+  EXPECT_FALSE(take(Piece(1, "a", 0, 3, "abcd")).ok());  // more than the total
   EXPECT_FALSE(take(Piece(0, "a", UINT64_MAX, 0, "abcd")).ok());
   EXPECT_FALSE(take(Piece(1, "a", 0, UINT64_MAX, "ab") + Piece(1, "a", 3, UINT64_MAX, "c")).ok());
   EXPECT_FALSE(take(Piece(2, "a", 0, 4, "abcd")).ok());

@@ -1,4 +1,4 @@
-// Output folders written as a program's hooks write them.
+// Output folders in the form in which the hooks in a program write them.
 #include "profiler/program/history.h"
 
 #include <gtest/gtest.h>
@@ -67,7 +67,7 @@ TEST_F(Folder, ChunksAreOneHistory) {
   EXPECT_EQ(history->entries.size(), 4u);
   EXPECT_EQ(history->start_unix_ns, 100'000);
   EXPECT_EQ(history->entries.time_ns.back(), 106'000);
-  // The watcher's own frame is removed, so that the third entry's stack is one frame.
+  // The frame of the hooks' folder is removed, so that the third entry's stack has one frame.
   EXPECT_EQ(history->stacks.Frames(history->entries.stack[1]).size(), 2u);
   EXPECT_EQ(history->stacks.Frames(history->entries.stack[2]).size(), 1u);
   EXPECT_EQ(history->entries.stack[1], history->entries.stack[3]);
@@ -192,7 +192,7 @@ TEST(Verdict, WhatWasRaisedIsShortAndWhole) {
       "OutOfMemoryError: CUDA out of memory. Tried to allocate 512.00 MiB");
   EXPECT_EQ(ShortException("ValueError: no such batch.\n"), "ValueError: no such batch");
   EXPECT_EQ(ShortException(""), "");
-  // No character is cut in the middle.
+  // The text is not cut within a character.
   const std::string cut = ShortException(std::string(299, 'a') + "\u00e4\u00e4");
   EXPECT_EQ(cut, std::string(299, 'a') + " \u2026");
 }

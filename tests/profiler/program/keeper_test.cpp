@@ -27,24 +27,25 @@ class KeeperTest : public ::testing::Test {
   }
   void TearDown() override { fs::remove_all(folder_); }
 
-  static bool Soon(const std::function<bool()>& done) {
+  static bool HappensSoon(const std::function<bool()>& done) {
     for (int i = 0; i < 1000 && !done(); ++i)
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     return done();
   }
-  static bool Lives(pid_t pid) { return kill(pid, 0) == 0; }
+  static bool IsAlive(pid_t pid) { return kill(pid, 0) == 0; }
 
   // A process that has a keeper and has started a program, which has left its parent and its
   // process group. `program` is the program's process id, once it runs.
   pid_t Start(const KeeperOptions& options, pid_t& program) const {
-    std::array<int, 2> said{};
-    EXPECT_EQ(pipe(said.data()), 0);
+    std::array<int, 2> pipe_ends{};
+    EXPECT_EQ(pipe(pipe_ends.data()), 0);
     const pid_t owner = fork();
     if (owner == 0) {
       const Keeper keeper(options);
       if (fork() == 0) {
         setsid();
-        const std::string command = "echo $$ >&" + std::to_string(said[1]) + "; exec sleep 1000";
+        const std::string command =
+            "echo $$ >&" + std::to_string(pipe_ends[1]) + "; exec sleep 1000";
         setenv("VRAMSCOPE_PROGRAM_OUTPUT", options.output.c_str(), 1);
         execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
         _exit(127);
@@ -52,9 +53,9 @@ class KeeperTest : public ::testing::Test {
       while (true) pause();
     }
     std::array<char, 16> number{};
-    EXPECT_GT(read(said[0], number.data(), number.size() - 1), 0);
-    close(said[0]);
-    close(said[1]);
+    EXPECT_GT(read(pipe_ends[0], number.data(), number.size() - 1), 0);
+    close(pipe_ends[0]);
+    close(pipe_ends[1]);
     program = std::atoi(number.data());
     return owner;
   }
@@ -63,7 +64,7 @@ class KeeperTest : public ::testing::Test {
 };
 
 TEST_F(KeeperTest, EndsTheProgramOfAKilledOwnerAndTakesItsFolders) {
-  prctl(PR_SET_CHILD_SUBREAPER, 1);  // so that no other test's zombie is waited for
+  prctl(PR_SET_CHILD_SUBREAPER, 1);  // so that the orphaned processes can be waited for here
   const std::string output = folder_ + "/output", other = folder_ + "/rooms";
   fs::create_directories(output);
   fs::create_directories(other);
@@ -74,17 +75,17 @@ TEST_F(KeeperTest, EndsTheProgramOfAKilledOwnerAndTakesItsFolders) {
              .last = {"/bin/sh", "-c", "cp '" + output + "/history' '" + folder_ + "/kept'"},
              .folders = {output, other}},
             program);
-  ASSERT_TRUE(Lives(program));
+  ASSERT_TRUE(IsAlive(program));
   kill(owner, SIGKILL);
-  EXPECT_TRUE(Soon([&] {
+  EXPECT_TRUE(HappensSoon([&] {
     while (waitpid(-1, nullptr, WNOHANG) > 0) {
     }
-    return !Lives(program) && !fs::exists(other);
+    return !IsAlive(program) && !fs::exists(other);
   }));
   EXPECT_FALSE(fs::exists(output));
   EXPECT_TRUE(fs::exists(folder_ + "/kept"));  // the last action was completed before
-  EXPECT_TRUE(Soon(
-      [] { return waitpid(-1, nullptr, WNOHANG) == -1; }));  // and the process itself has ended
+  EXPECT_TRUE(HappensSoon(
+      [] { return waitpid(-1, nullptr, WNOHANG) == -1; }));  // and the keeper itself has ended
   prctl(PR_SET_CHILD_SUBREAPER, 0);
 }
 
@@ -93,7 +94,7 @@ TEST_F(KeeperTest, DoesNothingForAnOwnerThatEnds) {
   fs::create_directories(output);
   { const Keeper keeper({.output = output, .folders = {output}}); }
   EXPECT_TRUE(fs::exists(output));
-  EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);  // it has ended
+  EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);  // the keeper has ended
 }
 
 TEST_F(KeeperTest, IsKnownByItsName) {

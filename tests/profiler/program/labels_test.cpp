@@ -22,7 +22,7 @@ using trace::Phase;
 
 constexpr uint64_t kBase = 0x7f0000000000;
 constexpr uint64_t kWorkspace = 8'519'680;
-enum Place : uint64_t { kParameter = 0, kSaved = 1, kGradient = 2, kState = 3, kGone = 4 };
+enum Place : uint64_t { kParameter = 0, kSaved = 1, kGradient = 2, kState = 3, kFreed = 4 };
 uint64_t At(uint64_t place) { return kBase + place * 16 * kMiB; }
 
 recording::Recording Step() {
@@ -37,12 +37,13 @@ recording::Recording Step() {
     Add(r, Action::kFreeCompleted, At(place), 2 * kMiB, time);
   };
   Add(r, Action::kSegmentAlloc, kBase, 128 * kMiB, 0);
-  alloc(kParameter);     // request 1, in the set-up
+  // Marks count allocations and frees; the numbers are those counts.
+  alloc(kParameter);     // 1, set-up
   alloc(kSaved);         // 2, forward
   alloc(5, kWorkspace);  // 3, forward
   alloc(kGradient);      // 4, backward
-  alloc(kGone);          // 5, backward, and
-  free(kGone);           // 6
+  alloc(kFreed);         // 5, backward
+  free(kFreed);          // 6
   free(kSaved);          // 7
   alloc(kState);         // 8, optimizer
   r.segments.push_back(recording::LargeSegment(kBase, 128 * kMiB,
@@ -79,7 +80,7 @@ std::shared_ptr<const trace::Trace> Built(bool virtual_clock, std::string_view k
   return BuildTrace(Step(), MarksOfStep(known), about, options).value();
 }
 
-// Row of the allocation at an address.
+// Row of the allocation at a place.
 uint32_t Row(const trace::Trace& t, uint64_t place) {
   const auto& addresses = t.allocations.address;
   return static_cast<uint32_t>(std::find(addresses.begin(), addresses.end(), At(place)) -
@@ -167,11 +168,11 @@ TEST(Labels, WhatATensorTurnsOutToBeItsBlockWasFromTheBeginning) {
   EXPECT_EQ(birth(kSaved), Category::kTemporary);
   EXPECT_EQ(birth(kGradient), Category::kGradient);
   EXPECT_EQ(birth(kState), Category::kOptimizerState);
-  EXPECT_EQ(birth(kGone), Category::kAutogradDetail);
+  EXPECT_EQ(birth(kFreed), Category::kAutogradDetail);
   EXPECT_EQ(birth(5), Category::kWorkspace);
 }
 
-// A recording that begins in the middle of a program: the model is older.
+// The recording begins in the middle of a program, so that the model is older.
 TEST(Labels, WhatIsOlderThanTheRecordingIsKnownOnceItIsSeen) {
   recording::Recording r;
   r.has_segments = true;
@@ -206,7 +207,7 @@ TEST(Labels, ARecordedProgramTellsItsCard) {
   EXPECT_EQ(t->allocations.birth_category[Row(*t, 5)], Category::kWorkspace);
   const std::vector<run::Assumption> assumed = trace::AssumptionsOf(*t);
   ASSERT_EQ(assumed.size(),
-            1u);  // the result states the memory outside the allocator that "fits" includes
+            1u);  // the assumed size of the CUDA context
   EXPECT_EQ(assumed[0].bytes, run::FindDevice("a100-40gb")->context_bytes);
   EXPECT_FALSE(ParseAbout(R"({"card": [1]})").value().card.memory_bytes);
 }
@@ -227,7 +228,7 @@ TEST(Labels, SavedTensorsAreActivationsWhileAutogradKeepsThem) {
   // Saved after its alloc and before the next one, released before its free.
   EXPECT_LT(t->retags.event[0], t->allocations.alloc_event[Row(*t, 5)]);
   EXPECT_LT(t->retags.event[1], t->allocations.free_requested_event[Row(*t, kSaved)]);
-  EXPECT_GT(t->retags.event[1], t->allocations.free_event[Row(*t, kGone)]);
+  EXPECT_GT(t->retags.event[1], t->allocations.free_event[Row(*t, kFreed)]);
 }
 
 TEST(Labels, PhasesStepsAndModules) {
@@ -255,7 +256,7 @@ TEST(Labels, TheVirtualClockIsTheMarks) {
   EXPECT_LE(t->allocations.begin_ns[Row(*t, kState)], 8100);
 }
 
-// A program that was killed leaves a trace of the data that arrived.
+// A killed program leaves a trace of the data that arrived.
 TEST(Labels, WithoutAnEndTheTraceIsNotComplete) {
   Marks marks = MarksOfStep();
   marks.rows.resize(5);

@@ -26,12 +26,15 @@ void Add(recording::Recording& r, Action action, uint8_t device, uint64_t addres
   e.time_ns.push_back(time);
 }
 
-Activity Operand(uint8_t device, uint64_t address, uint64_t requests) {
-  return {.kind = ActivityKind::kOperand, .device = device, .address = address, .bytes = requests};
+Activity Operand(uint8_t device, uint64_t address, uint64_t operation_count) {
+  return {.kind = ActivityKind::kOperand,
+          .device = device,
+          .address = address,
+          .bytes = operation_count};
 }
 
-// Two devices whose addresses are used by one block after another. A separate list in the test
-// keeps which block is at which address after each number of allocations.
+// On two devices, one block after another uses the same addresses. The test keeps a list of which
+// block is at which address after each number of allocations and frees.
 TEST(OperandBlocks, AreWhatWasThereAfterSoManyRequests) {
   constexpr uint64_t kBase = 0x7f0000000000, kSegment = uint64_t{20} << 20, kPlace = 1u << 20;
   for (uint64_t seed = 1; seed <= 5; ++seed) {
@@ -47,30 +50,30 @@ TEST(OperandBlocks, AreWhatWasThereAfterSoManyRequests) {
     struct Block {
       uint8_t device;
       uint64_t address, bytes;
-      uint64_t from, until;  // allocations of the device
+      uint64_t from, until;  // numbers of allocations and frees of the device
     };
     std::vector<Block> blocks;
-    std::map<std::pair<uint8_t, uint64_t>, size_t> there;
-    uint64_t requests[2] = {};
+    std::map<std::pair<uint8_t, uint64_t>, size_t> live;
+    uint64_t operation_count[2] = {};
     for (int i = 0; i < 400; ++i) {
       const auto device = static_cast<uint8_t>(below(2));
       const uint64_t address = kBase + 2 * kPlace * below(8);
-      const auto at = there.find({device, address});
-      ++requests[device];
-      if (at == there.end()) {
+      const auto at = live.find({device, address});
+      ++operation_count[device];
+      if (at == live.end()) {
         const uint64_t bytes = kPlace + 512 * (1 + below(2000));
         Add(r, Action::kAlloc, device, address, bytes);
-        there[{device, address}] = blocks.size();
-        blocks.push_back({device, address, bytes, requests[device], UINT64_MAX});
+        live[{device, address}] = blocks.size();
+        blocks.push_back({device, address, bytes, operation_count[device], UINT64_MAX});
       } else {
         Add(r, Action::kFreeRequested, device, address, blocks[at->second].bytes);
         Add(r, Action::kFreeCompleted, device, address, blocks[at->second].bytes);
-        blocks[at->second].until = requests[device];
-        there.erase(at);
+        blocks[at->second].until = operation_count[device];
+        live.erase(at);
       }
     }
     for (recording::SegmentState& segment : r.segments)
-      for (const auto& [key, block] : there)
+      for (const auto& [key, block] : live)
         if (key.first == segment.device)
           segment.blocks.push_back({.address = key.second,
                                     .bytes = (blocks[block].bytes + 511) / 512 * 512,
@@ -86,12 +89,13 @@ TEST(OperandBlocks, AreWhatWasThereAfterSoManyRequests) {
       if (below(3) == 0) rows.push_back({.kind = ActivityKind::kKernel});
       const auto device = static_cast<uint8_t>(below(3));
       const uint64_t at = kBase + below(2 * 8 * kPlace);
-      const uint64_t count = below(requests[device % 2] + 3);
+      const uint64_t count = below(operation_count[device % 2] + 3);
       rows.push_back(Operand(device, at, count));
       uint32_t found = kNoBlock;
       for (uint32_t b = 0; b < blocks.size(); ++b)
         if (blocks[b].device == device && at - blocks[b].address < blocks[b].bytes &&
-            count <= requests[device % 2] && blocks[b].from <= count && count < blocks[b].until)
+            count <= operation_count[device % 2] && blocks[b].from <= count &&
+            count < blocks[b].until)
           found = b;
       expected.push_back(found);
     }
@@ -111,19 +115,20 @@ TEST(OperandBlocks, AreWhatWasThereAfterSoManyRequests) {
   }
 }
 
-// Without an allocator, blocks are the driver's allocations, in the order of the file.
+// Without a caching allocator, the blocks are the driver's allocations, and the order of the file
+// decides.
 TEST(OperandBlocks, OfTheDriversMemoryByThePlaceInTheFile) {
   recording::Recording r;
   r.has_segments = true;
-  const auto made = [&](int64_t time) {
+  const auto allocate = [&](int64_t time) {
     Add(r, Action::kSegmentAlloc, 0, 0x7000000, 1 << 20, time);
     Add(r, Action::kAlloc, 0, 0x7000000, 1 << 20, time);
   };
-  made(100);
+  allocate(100);
   Add(r, Action::kFreeRequested, 0, 0x7000000, 1 << 20, 200);
   Add(r, Action::kFreeCompleted, 0, 0x7000000, 1 << 20, 200);
   Add(r, Action::kSegmentFree, 0, 0x7000000, 1 << 20, 200);
-  made(300);
+  allocate(300);
   r.segments.push_back({.address = 0x7000000, .bytes = 1 << 20});
   r.segments.back().blocks.push_back({.address = 0x7000000,
                                       .bytes = 1 << 20,

@@ -39,7 +39,7 @@ class RequestTest : public ::testing::Test {
                 .device = "h100-sxm"};
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
-  std::string Why() { return std::string(CommandOf(request_).status().message()); }
+  std::string Error() { return std::string(CommandOf(request_).status().message()); }
 
   std::filesystem::path folder_;
   Request request_;
@@ -69,7 +69,7 @@ TEST_F(RequestTest, MayBeAModule) {
 
 TEST_F(RequestTest, MayBeARecordingHere) {
   request_.where = Where::kHere;
-  request_.skip_init = false;  // of a plan
+  request_.skip_init = false;  // ignored: an option of plans
   request_.steps = 0;
   EXPECT_THAT(OptionsOf(request_), ElementsAre("record"));
   request_.steps = 2;
@@ -84,10 +84,10 @@ TEST_F(RequestTest, MayBeARecordingHere) {
 
 TEST_F(RequestTest, MayBeARecordingElsewhere) {
   request_.where = Where::kHost;
-  request_.script = "project/train.py";  // exists there, but not here
-  EXPECT_THAT(Why(), HasSubstr("enter the computer"));
+  request_.script = "project/train.py";  // exists on the host, but not here
+  EXPECT_THAT(Error(), HasSubstr("enter the computer"));
   request_.host = "-oProxyCommand=x";
-  EXPECT_THAT(Why(), HasSubstr("not a host"));
+  EXPECT_THAT(Error(), HasSubstr("not a host"));
   request_.host = "user@box";
   request_.steps = 0;
   EXPECT_THAT(*CommandOf(request_),
@@ -102,28 +102,28 @@ TEST_F(RequestTest, MayBeARecordingElsewhere) {
                           "--remote-vramscope", "/opt/vramscope"));
   EXPECT_EQ((*CommandOf(request_))[0], "venv/bin/python");
   request_.arguments = "'";
-  EXPECT_THAT(Why(), HasSubstr("not closed"));
+  EXPECT_THAT(Error(), HasSubstr("not closed"));
 }
 
 TEST_F(RequestTest, SaysWhatIsMissing) {
   Request whole = request_;
   request_.script += ".nowhere";
-  EXPECT_THAT(Why(), HasSubstr("there is no file"));
+  EXPECT_THAT(Error(), HasSubstr("there is no file"));
   request_.script = folder_.string();
-  EXPECT_THAT(Why(), HasSubstr("is a folder"));
+  EXPECT_THAT(Error(), HasSubstr("is a folder"));
   request_.script.clear();
-  EXPECT_THAT(Why(), HasSubstr("choose the training script"));
+  EXPECT_THAT(Error(), HasSubstr("choose the training script"));
   request_ = whole;
   request_.interpreter = "/nowhere/python";
-  EXPECT_THAT(Why(), HasSubstr("no longer exists"));
+  EXPECT_THAT(Error(), HasSubstr("no longer exists"));
   request_.interpreter.clear();
-  EXPECT_THAT(Why(), HasSubstr("choose the Python interpreter"));
+  EXPECT_THAT(Error(), HasSubstr("choose the Python interpreter"));
   request_ = whole;
   request_.folder = "/nowhere";
-  EXPECT_THAT(Why(), HasSubstr("no folder"));
+  EXPECT_THAT(Error(), HasSubstr("no folder"));
   request_ = whole;
   request_.arguments = "\"";
-  EXPECT_THAT(Why(), HasSubstr("not closed"));
+  EXPECT_THAT(Error(), HasSubstr("not closed"));
 }
 
 }  // namespace

@@ -43,40 +43,40 @@ TEST_F(ScratchFolderTest, IsGoneWithItsOwner) {
 }
 
 TEST_F(ScratchFolderTest, OfAKilledOwnerIsTakenAwayByTheNextAndOfALivingOneIsNot) {
-  std::array<int, 2> said{};
-  ASSERT_EQ(pipe(said.data()), 0);
+  std::array<int, 2> pipe_ends{};
+  ASSERT_EQ(pipe(pipe_ends.data()), 0);
   const pid_t owner = fork();
   if (owner == 0) {
     auto folder = Make();
     std::ofstream(folder->path() + "/history") << "x";
-    [[maybe_unused]] const ssize_t written = write(said[1], "x", 1);
+    [[maybe_unused]] const ssize_t written = write(pipe_ends[1], "x", 1);
     while (true) pause();
   }
   char byte = 0;
-  ASSERT_EQ(read(said[0], &byte, 1), 1);
-  const auto mine = Make();
+  ASSERT_EQ(read(pipe_ends[0], &byte, 1), 1);
+  const auto live_folder = Make();
   EXPECT_EQ(Count(), 2u);  // its owner is alive
   kill(owner, SIGKILL);
   waitpid(owner, nullptr, 0);
   EXPECT_EQ(Count(), 2u);
   const auto next = Make();
   EXPECT_EQ(Count(), 2u);
-  EXPECT_TRUE(fs::exists(mine->path()));
+  EXPECT_TRUE(fs::exists(live_folder->path()));
   EXPECT_TRUE(fs::exists(next->path()));
 }
 
 TEST_F(ScratchFolderTest, OfAKilledOwnerIsAdoptedOnce) {
-  std::array<int, 2> said{};
-  ASSERT_EQ(pipe(said.data()), 0);
+  std::array<int, 2> pipe_ends{};
+  ASSERT_EQ(pipe(pipe_ends.data()), 0);
   const pid_t owner = fork();
   if (owner == 0) {
     auto folder = Make();
     std::ofstream(folder->path() + "/history") << "x";
-    [[maybe_unused]] const ssize_t written = write(said[1], "x", 1);
+    [[maybe_unused]] const ssize_t written = write(pipe_ends[1], "x", 1);
     while (true) pause();
   }
   char byte = 0;
-  ASSERT_EQ(read(said[0], &byte, 1), 1);
+  ASSERT_EQ(read(pipe_ends[0], &byte, 1), 1);
   const std::string path = fs::directory_iterator(parent_)->path().string();
   EXPECT_TRUE(absl::IsNotFound(ScratchFolder::Adopt(path, parent_).status())) << "it has an owner";
   kill(owner, SIGKILL);
@@ -85,12 +85,11 @@ TEST_F(ScratchFolderTest, OfAKilledOwnerIsAdoptedOnce) {
     const auto adopted = ScratchFolder::Adopt(path, parent_);
     ASSERT_TRUE(adopted.ok()) << adopted.status();
     EXPECT_FALSE(ScratchFolder::Adopt(path, parent_).ok());
-    Make();  // nobody may remove it
+    Make();  // must not remove the adopted folder
     EXPECT_TRUE(fs::exists(path + "/history"));
   }
   EXPECT_FALSE(fs::exists(path));
-  // Nothing else is taken for a scratch folder: neither in another place, nor with another name,
-  // nor behind a link.
+  // Nothing else is adopted: no folder in another place or with another name, and no link.
   fs::create_directories(parent_ + "/vramscope-scratch-deeper/vramscope-scratch-aaaaaa");
   fs::create_directories(parent_ + "/precious");
   fs::create_directory_symlink(parent_ + "/precious", parent_ + "/vramscope-scratch-bbbbbb");

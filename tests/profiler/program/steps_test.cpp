@@ -50,7 +50,8 @@ TEST(Steps, AnEvaluationAtTheEndThatLeavesGradientsOn) {
   const std::string text = Text(FindSteps(Written("XFfBbOo[f[f")));
   EXPECT_NE(text.find("[0 <1-6] setup"), std::string::npos) << text;
   EXPECT_NE(text.find("eval <7-8, eval <9-10, "), std::string::npos) << text;
-  // A model that is trained in evaluation mode, and a model through which a loss is computed.
+  // A model that is trained in evaluation mode, and a model in evaluation mode through which a loss
+  // is computed.
   EXPECT_NE(Text(FindSteps(Written("X[fBbOoFf[fBbOo"))).find("[0 <1-6] [1 6-14]"),
             std::string::npos);
 }
@@ -81,7 +82,7 @@ TEST(Steps, CheckpointsAndGenerationArePhasesBetweenSteps) {
             "[0 <3-8] [1 10-18] setup <0-<1, load <1-2, setup 2-<3, forward <3-4, loss 4-<5, "
             "backward <5-6, optimizer 6-8, save <9-10, data 10-<13, forward <13-14, loss 14-<15, "
             "backward <15-16, optimizer 16-18, generation <19-24, ");
-  // A batch that no loader returns, after a checkpoint of several files.
+  // After a checkpoint of several files, a batch that does not come from a data loader.
   EXPECT_EQ(
       Text(FindSteps(Written("XFfBbOoWwWwFfBbOo"))),
       "[0 <1-6] [1 10-16] setup <0-<1, forward <1-2, loss 2-<3, backward <3-4, optimizer 4-6, "

@@ -41,8 +41,8 @@ class TailTest : public ::testing::Test {
   static HistoryTailRow Row(uint8_t action, uint64_t address, uint64_t bytes, int64_t us) {
     return {.address = address, .bytes = bytes, .time_ns = us * 1000, .action = action};
   }
-  static std::string File(const std::vector<HistoryTailRow>& rows, uint64_t said) {
-    const HistoryTailHeader header{.row_bytes = sizeof(HistoryTailRow), .rows = said};
+  static std::string File(const std::vector<HistoryTailRow>& rows, uint64_t stated_rows) {
+    const HistoryTailHeader header{.row_bytes = sizeof(HistoryTailRow), .rows = stated_rows};
     std::string bytes(reinterpret_cast<const char*>(&header), sizeof header);
     bytes.append(reinterpret_cast<const char*>(rows.data()), rows.size() * sizeof rows[0]);
     return bytes;
@@ -52,7 +52,7 @@ class TailTest : public ::testing::Test {
   }
   void WriteTail(int chunk, const std::vector<HistoryTailRow>& rows) const {
     std::string bytes = File(rows, rows.size());
-    bytes.resize(kMiB);  // as far as was reserved
+    bytes.resize(kMiB);  // the size that is reserved
     Write("history-00000" + std::to_string(chunk) + ".tail", bytes);
   }
   // A segment of 20 MiB with a block of 4 MiB, which has a stack.
@@ -121,7 +121,8 @@ TEST_F(TailTest, GoesOnWhereTheLastChunkEnds) {
   EXPECT_EQ(history->allocations.bytes[2], 1024u);
 }
 
-// Killed before the first chunk, between a chunk's snapshot and its writing, and within an entry.
+// The process is killed before the first chunk, between the snapshot of a chunk and its writing, or
+// within an entry.
 TEST_F(TailTest, IsTheHistoryWhereThereIsNoChunk) {
   EXPECT_TRUE(absl::IsNotFound(Read().status()));
   WriteTail(0, {Row(kSegmentAlloc, kSegment, 2 * kMiB, 7), Row(kAlloc, kSegment, 512, 8)});
@@ -131,13 +132,14 @@ TEST_F(TailTest, IsTheHistoryWhereThereIsNoChunk) {
   EXPECT_EQ(r->start_unix_ns, 7000);
   EXPECT_EQ(r->entries.size(), 3u);
   ASSERT_EQ(r->segments.size(), 1u);
-  Write("history-000001.tail", File({Row(kAlloc, kSegment + 512, 512, 9)}, 3));  // it is shorter
+  // The file has fewer rows than it states.
+  Write("history-000001.tail", File({Row(kAlloc, kSegment + 512, 512, 9)}, 3));
   EXPECT_EQ(Read()->entries.size(), 3u);
   Write("history-000001.tail", File({}, 0).substr(0, 20));
   EXPECT_EQ(Read()->entries.size(), 2u);
 }
 
-// If entries have stacks, the chunks are used.
+// A chunk may also be a file of rows, whose stacks are in stacks.jsonl.
 TEST_F(TailTest, RowsAreChunksWithTheirStacks) {
   const auto with = [](HistoryTailRow row, uint32_t stack) {
     row.stack = stack;
@@ -194,7 +196,7 @@ TEST_F(TailTest, RowsAreChunksWithTheirStacks) {
   EXPECT_FALSE(Read()->warnings.empty());
 }
 
-// The number of each entry gives the operator that allocated.
+// Each row has the number of the operator that allocated.
 TEST_F(TailTest, RowsHaveTheOperatorsThatAskedForThem) {
   const auto by = [](HistoryTailRow row, uint16_t number) {
     row.done = static_cast<uint16_t>(1 + number);
@@ -206,7 +208,7 @@ TEST_F(TailTest, RowsHaveTheOperatorsThatAskedForThem) {
   Write("history-000000.rows", File(first, first.size()));
   WriteTail(
       1, {by(Row(kAlloc, kSegment + 512, 512, 9), 1), by(Row(kAlloc, kSegment + 1024, 512, 10), 0),
-          by(Row(kAlloc, kSegment + 1536, 512, 11), 77)});  // was not written
+          by(Row(kAlloc, kSegment + 1536, 512, 11), 77)});  // its operator was not written
   HistoryReader reader({});
   ASSERT_TRUE(reader.ReadMore(folder_).ok());
   std::vector<trace::StringId> operators;
@@ -261,7 +263,7 @@ TEST_F(TailTest, TimesOfTheFirstAndTheLastChunkMayBeAsFarApartAsClocksGo) {
   EXPECT_EQ(r->start_unix_ns, kLastUs * 1000);
   EXPECT_THAT(r->entries.time_ns, ElementsAre(0, 0, 0, 0));
 
-  // On its own it is also not later than the times that an earlier chunk may state.
+  // Without chunks, the tail's time is also limited to the latest time that a chunk may have.
   for (const char* number : {"0", "1", "2"})
     std::filesystem::remove(folder_ + "/history-00000" + number + ".pickle");
   WriteTail(0, {row});
@@ -270,7 +272,7 @@ TEST_F(TailTest, TimesOfTheFirstAndTheLastChunkMayBeAsFarApartAsClocksGo) {
   EXPECT_EQ(r->start_unix_ns, kLastUs * 1000);
 }
 
-// An entry that was completed later waits, and is not reported as an error.
+// A free that was not completed is pending, and is not reported as an error.
 TEST_F(TailTest, AFreeThatWasAskedForAndNotDoneIsPending) {
   WriteTail(0, {Row(kSegmentAlloc, kSegment, 2 * kMiB, 7), Row(kAlloc, kSegment, 512, 8),
                 Row(kFreeRequested, kSegment, 512, 9)});
@@ -309,7 +311,7 @@ TEST_F(ActivityTailTest, IsReadBehindTheChunksOnceWhatIsInBoth) {
   const std::vector<std::string> names = {"first", "second"};
   EXPECT_TRUE(tail.Add(Kernel(1, 10), std::span(names).first(1)));
   EXPECT_TRUE(tail.Add(Kernel(1, 20), std::span(names).first(1)));
-  // Its process is killed here: no chunk is written.
+  // The process is killed here, before a chunk is written.
   ActivityFile early;
   ASSERT_TRUE(early.ReadTail(this->tail()).ok());
   EXPECT_THAT(Begins(early), ElementsAre(10, 20));

@@ -7,7 +7,7 @@
 namespace vramscope::program {
 namespace {
 
-std::vector<Toggle> Some() {
+std::vector<Toggle> SampleToggles() {
   return *ParseToggles(R"({"toggles": [
     {"name": "bf16", "changes": "rounding", "values": [], "needs_value": false, "excludes": ["weights"],
      "reduces": {"Activation": 0.5, "cached": 2, "Gradient": "x"}, "reduces_in": "eval"},
@@ -18,13 +18,13 @@ std::vector<Toggle> Some() {
     17, {"label": "no name"}]})");
 }
 
-std::string Refused(const std::vector<std::string>& texts) {
-  const auto chosen = ChooseToggles(Some(), texts);
+std::string ChoiceError(const std::vector<std::string>& texts) {
+  const auto chosen = ChooseToggles(SampleToggles(), texts);
   return chosen.ok() ? "" : std::string(chosen.status().message());
 }
 
 TEST(Toggles, ReadsDeclarations) {
-  const std::vector<Toggle> all = Some();
+  const std::vector<Toggle> all = SampleToggles();
   ASSERT_EQ(all.size(), 5u);
   EXPECT_EQ(FindToggle(all, "lora")->value_kind, "RANK");
   EXPECT_TRUE(FindToggle(all, "optimizer")->needs_value);
@@ -40,7 +40,7 @@ TEST(Toggles, ReadsDeclarations) {
 
 TEST(Toggles, ChoosesByNameAndValue) {
   const auto chosen =
-      ChooseToggles(Some(), {"bf16", "lora=16", "optimizer=sgd", "gc-threshold=0.5"});
+      ChooseToggles(SampleToggles(), {"bf16", "lora=16", "optimizer=sgd", "gc-threshold=0.5"});
   ASSERT_TRUE(chosen.ok()) << chosen.status();
   EXPECT_EQ(ToggleVariable(*chosen),
             R"([["bf16",null],["lora","16"],["optimizer","sgd"],["gc-threshold","0.5"]])");
@@ -49,16 +49,16 @@ TEST(Toggles, ChoosesByNameAndValue) {
 }
 
 TEST(Toggles, RefusesWhatMakesNoSense) {
-  EXPECT_NE(Refused({"bf61"}).find("\"bf16\"?"), std::string::npos);
-  EXPECT_NE(Refused({"bf16=1"}).find("takes no value"), std::string::npos);
-  EXPECT_NE(Refused({"optimizer"}).find("optimizer=sgd|adafactor"), std::string::npos);
-  EXPECT_NE(Refused({"optimizer=lion"}).find("one of sgd, adafactor"), std::string::npos);
-  EXPECT_NE(Refused({"lora=0"}).find("whole number"), std::string::npos);
-  EXPECT_NE(Refused({"lora=8.5"}).find("whole number"), std::string::npos);
-  EXPECT_NE(Refused({"gc-threshold=1.5"}).find("between 0 and 1"), std::string::npos);
-  EXPECT_NE(Refused({"lora", "lora=4"}).find("twice"), std::string::npos);
-  EXPECT_NE(Refused({"bf16", "weights"}).find("exclude each other"), std::string::npos);
-  EXPECT_NE(Refused({"weights", "bf16"}).find("exclude each other"), std::string::npos);
+  EXPECT_NE(ChoiceError({"bf61"}).find("\"bf16\"?"), std::string::npos);
+  EXPECT_NE(ChoiceError({"bf16=1"}).find("takes no value"), std::string::npos);
+  EXPECT_NE(ChoiceError({"optimizer"}).find("optimizer=sgd|adafactor"), std::string::npos);
+  EXPECT_NE(ChoiceError({"optimizer=lion"}).find("one of sgd, adafactor"), std::string::npos);
+  EXPECT_NE(ChoiceError({"lora=0"}).find("whole number"), std::string::npos);
+  EXPECT_NE(ChoiceError({"lora=8.5"}).find("whole number"), std::string::npos);
+  EXPECT_NE(ChoiceError({"gc-threshold=1.5"}).find("between 0 and 1"), std::string::npos);
+  EXPECT_NE(ChoiceError({"lora", "lora=4"}).find("twice"), std::string::npos);
+  EXPECT_NE(ChoiceError({"bf16", "weights"}).find("exclude each other"), std::string::npos);
+  EXPECT_NE(ChoiceError({"weights", "bf16"}).find("exclude each other"), std::string::npos);
 }
 
 TEST(Toggles, ReadsWhatAProcessSays) {
@@ -72,7 +72,8 @@ TEST(Toggles, ReadsWhatAProcessSays) {
   EXPECT_EQ(reports[0].changes[0].where, "a.py:3");
   EXPECT_FALSE(reports[1].applies()) << "it had no effect";
   EXPECT_EQ(reports[1].proposals, (std::vector<std::string>{"8", ""}));
-  EXPECT_EQ(reports[1].shares, (std::vector<double>{0.25, 1})) << "as many as proposals";
+  EXPECT_EQ(reports[1].shares, (std::vector<double>{0.25, 1}))
+      << "not more than there are proposals";
   EXPECT_FALSE(reports[2].on);
   EXPECT_FALSE(reports[2].applies());
   for (const char* text : {"", "{}", "[[", "3"}) EXPECT_TRUE(ParseToggleReports(text).empty());

@@ -65,7 +65,7 @@ TEST(ActivityIndex, OverlappingOnesBeyondTheMostDepthShareARow) {
 }
 
 // Wide activities become rectangles, narrow ones are counted, by the same code as slices
-// (lane_index_test). Here, the rows are those of activities.
+// (lane_index_test). This test checks that the rows are those of the activities in the window.
 TEST(ActivityIndex, AWindowHasWhatIsInIt) {
   const auto t = WithLaunches(7);
   const ActivityIndex index(t);
@@ -107,10 +107,10 @@ TEST(ActivityIndex, AMovedViewIsAsOneAskedAnew) {
     for (int round = 0; round < 30; ++round) {
       grid.first = std::max<int64_t>(grid.first + static_cast<int64_t>(random() % 201) - 100, 0);
       index.Ask(track, grid, round < 15 ? 2 : 0.5, &moved);
-      LaneView anew;
-      index.Ask(track, grid, round < 15 ? 2 : 0.5, &anew);
-      ASSERT_EQ(moved.rects, anew.rects) << track << ", " << round;
-      ASSERT_EQ(moved.columns, anew.columns) << track << ", " << round;
+      LaneView fresh;
+      index.Ask(track, grid, round < 15 ? 2 : 0.5, &fresh);
+      ASSERT_EQ(moved.rects, fresh.rects) << track << ", " << round;
+      ASSERT_EQ(moved.columns, fresh.columns) << track << ", " << round;
     }
   }
 }
@@ -186,7 +186,8 @@ TEST(ActivityIndex, AnAllocationLeadsToTheOpThatMadeItAndTheLastBeforeItsFree) {
   const trace::AllocationTable& of = t->allocations;
   int made = 0, freed = 0;
   for (uint32_t row = 0; row < of.size(); ++row) {
-    // The innermost open op; with several threads, one of the allocation's op.
+    // The innermost open op; with several threads, preferably one with the name of the allocation's
+    // op.
     std::map<uint32_t, uint32_t> open;
     uint32_t before_free = kNoRow, at_free = kNoRow, last = kNoRow;
     for (uint32_t r = 0; r < s.size(); ++r) {

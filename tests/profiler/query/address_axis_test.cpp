@@ -54,7 +54,7 @@ TEST(AddressAxis, IsCompactAndKeepsDistancesWithinASegment) {
   const analysis::MemoryCurves curves = analysis::ComputeCurves(*t);
   const uint64_t reserved = *std::max_element(curves.reserved.begin(), curves.reserved.end());
   EXPECT_GE(axis.size(), reserved);
-  EXPECT_LE(axis.size(), 2 * reserved) << "ranges of freed segments are used again";
+  EXPECT_LE(axis.size(), 2 * reserved) << "ranges of freed segments are not reused";
   ASSERT_EQ(axis.strips().size(), t->segments.size());  // in order of their segments
   for (uint32_t id = 0; id < t->allocations.size(); ++id) {
     const trace::SegmentId segment = t->allocations.segment[id];
@@ -65,7 +65,7 @@ TEST(AddressAxis, IsCompactAndKeepsDistancesWithinASegment) {
   }
 }
 
-// Of an expandable segment, only mapped parts take room, and only while they are mapped.
+// An expandable segment takes room only for its mapped parts, and only while they are mapped.
 TEST(AddressAxis, ExpandableSegmentsAreAsHighAsWhatWasMapped) {
   const auto t = MakeRandomTrace(Options(Memory::kExpandable, 8));
   const AddressAxis axis(t);
@@ -92,8 +92,7 @@ TEST(AddressAxis, ExpandableSegmentsAreAsHighAsWhatWasMapped) {
   }
 }
 
-// Holes between mapped parts take no room; a block at an address that was not mapped gets its own
-// room.
+// Unmapped ranges take no room. A block at an address that was not mapped gets room of its own.
 TEST(AddressAxis, HolesOfExpandableSegmentsAreLeftOut) {
   constexpr uint64_t kMiB = uint64_t{1} << 20, kBase = uint64_t{1} << 40;
   trace::TraceBuilder b;

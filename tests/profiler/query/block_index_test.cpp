@@ -73,9 +73,9 @@ TEST(BlockIndex, LargeBlocksAreRectsAndTheOthersAreCovered) {
         covered += c.coverage * ns * bytes * v.cell_px * v.cell_px;
         any |= c.coverage > 0;
       }
-      ASSERT_EQ(any, small_area > 0) << "only small blocks leave a trace";
+      ASSERT_EQ(any, small_area > 0) << "only small blocks are counted in cells";
       if (round < 10) {
-        // For a view of the whole, nothing is clipped at the view's edge.
+        // In a view of the whole trace, nothing is clipped at the edges.
         EXPECT_NEAR(covered / small_area, 1.0, 0.15) << width << "x" << height;
       }
     }

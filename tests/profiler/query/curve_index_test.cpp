@@ -27,8 +27,8 @@ TEST(MaxPyramid, IsTheFirstHighestOfAnyRange) {
   }
 }
 
-// By definition: the value at the column's begin and every point in the column; the last column
-// includes its end.
+// The definition: the maximum of the value at the column's begin and of every point in the column.
+// The last column includes its end.
 CurveColumns Scan(const MemoryCurves& c, int64_t begin, int64_t end, int columns) {
   CurveColumns out;
   const double width = static_cast<double>(end - begin) / columns;
@@ -77,8 +77,8 @@ TEST(CurveIndex, EqualsAScan) {
       ASSERT_EQ(got.allocated_max, expected.allocated_max) << begin << " " << end << " " << columns;
       ASSERT_EQ(got.reserved_max, expected.reserved_max);
       ASSERT_EQ(got.point, expected.point);
-      // Not affected by the rounding for many points: an instant counts even if a column has no
-      // length.
+      // AllocatedBetween() does not round for many points. It counts an instant even in a column
+      // without length, and so is compared only if columns have a length.
       if (end - begin >= columns) {
         ASSERT_EQ(index.AllocatedBetween(CurveIndex::Edges(begin, end, columns)),
                   expected.allocated_max);
@@ -106,10 +106,8 @@ TEST(CurveIndex, BetweenEdgesThatDoNotMove) {
   EXPECT_EQ(index.AllocatedBetween(before), std::vector<uint64_t>{0});
 }
 
-// With hundreds of points per column, a value is between the maximum of the column without its
-// edges, and that of the column with parts of its neighbours. A view that moves has the values of a
-// view that is computed from scratch, both with a few points per column and with hundreds, where
-// edges are rounded.
+// A view that moves has the values of a view that is computed from scratch, both with a few points
+// per column and with hundreds, where edges are rounded.
 TEST(CurveIndex, AMovedViewIsAsOneAskedAnew) {
   for (const int columns : {300, 3}) {
     const auto t = MakeRandomTrace({.seed = 8, .steps = 20, .layers = 12});
@@ -128,12 +126,12 @@ TEST(CurveIndex, AMovedViewIsAsOneAskedAnew) {
       kept += grid.MovedFrom(moved.grid);
       index.Ask(grid, &moved);
       rounded += moved.rounded;
-      CurveColumns anew;
-      index.Ask(grid, &anew);
-      ASSERT_EQ(moved.point, anew.point) << columns << ", " << round;
-      ASSERT_EQ(moved.allocated_max, anew.allocated_max);
-      ASSERT_EQ(moved.reserved_max, anew.reserved_max);
-      ASSERT_EQ(moved.category, anew.category);
+      CurveColumns fresh;
+      index.Ask(grid, &fresh);
+      ASSERT_EQ(moved.point, fresh.point) << columns << ", " << round;
+      ASSERT_EQ(moved.allocated_max, fresh.allocated_max);
+      ASSERT_EQ(moved.reserved_max, fresh.reserved_max);
+      ASSERT_EQ(moved.category, fresh.category);
       if (moved.rounded || round % 25 != 0) continue;
       const auto width = static_cast<int64_t>(grid.width_ns);
       const int64_t begin = grid.origin_ns + width * grid.first;
@@ -146,7 +144,7 @@ TEST(CurveIndex, AMovedViewIsAsOneAskedAnew) {
   }
 }
 
-// A peak at the very end is in the last column of a view of everything.
+// A peak at the very end is in the last column of a view of the whole trace.
 TEST(CurveIndex, TheLastMomentIsInTheColumnThatEndsWithIt) {
   auto curves = std::make_shared<MemoryCurves>();
   for (const auto& [time, bytes] : {std::pair{0, 10}, {50, 20}, {100, 30}, {100, 70}, {100, 60}}) {
@@ -181,6 +179,8 @@ TEST(CurveIndex, MayBeMoved) {
   EXPECT_EQ(got.reserved_max, expected.reserved_max);
 }
 
+// With hundreds of points per column, a value is between the maximum of the column without its
+// edges, and that of the column with parts of its neighbours.
 TEST(CurveIndex, ManyPointsAColumnAreExactButForTheEdges) {
   const auto t = MakeRandomTrace({.seed = 3, .steps = 20, .layers = 12});
   const auto shared = std::make_shared<const MemoryCurves>(analysis::ComputeCurves(*t));

@@ -17,8 +17,8 @@ using trace::ActivityKind;
 using trace::Phase;
 using trace::SliceKind;
 
-// A second computation: finds the innermost slice at a time by checking all of them. The GPU is
-// busy between two neighbouring times if any of its activities covers them.
+// A brute-force computation that finds the innermost slice at a time by checking all slices. The
+// GPU is busy between two neighbouring times if any of its activities covers them.
 double BusyMs(const trace::Trace& t, uint32_t step, std::optional<std::set<Phase>> phases) {
   const trace::ActivityTable& a = t.activities;
   const trace::SliceTable& s = t.slices;
@@ -29,7 +29,7 @@ double BusyMs(const trace::Trace& t, uint32_t step, std::optional<std::set<Phase
     return found;
   };
   std::vector<uint32_t> of;
-  std::set<int64_t> moments;
+  std::set<int64_t> edges;
   for (uint32_t row = 0; row < a.size(); ++row) {
     if (a.kind[row] != ActivityKind::kKernel && a.kind[row] != ActivityKind::kMemcpy) continue;
     for (uint32_t call = 0; call < a.size(); ++call) {
@@ -40,11 +40,11 @@ double BusyMs(const trace::Trace& t, uint32_t step, std::optional<std::set<Phase
       const uint32_t phase = around(SliceKind::kPhase, a.begin_ns[call]);
       if (phases && (phase == kNoRow || !phases->contains(s.phase(phase)))) continue;
       of.push_back(row);
-      moments.insert({a.begin_ns[row], a.end_ns[row]});
+      edges.insert({a.begin_ns[row], a.end_ns[row]});
     }
   }
   int64_t ns = 0;
-  for (auto it = moments.begin(); it != moments.end(); ++it)
+  for (auto it = edges.begin(); it != edges.end(); ++it)
     for (const uint32_t row : of)
       if (a.begin_ns[row] <= *it && *it < a.end_ns[row]) {
         ns += *std::next(it) - *it;
@@ -73,8 +73,9 @@ TEST(DeviceTimes, AreThoseOfASecondReckoning) {
   }
 }
 
-// Two steps for which the host takes 10 ms each; the GPU does its part later.
-std::shared_ptr<const trace::Trace> HostAhead(int64_t card_ns) {
+// Two steps for which the host takes 10 ms each. The GPU needs `gpu_ns` for each, and may finish
+// later.
+std::shared_ptr<const trace::Trace> HostAhead(int64_t gpu_ns) {
   auto t = std::make_shared<trace::Trace>();
   constexpr int64_t kStep = 10'000'000;
   for (int64_t step = 0; step < 2; ++step) {
@@ -85,8 +86,8 @@ std::shared_ptr<const trace::Trace> HostAhead(int64_t card_ns) {
                           .end_ns = step * kStep + 6});
     t->activities.Append({.kind = ActivityKind::kKernel,
                           .correlation = cause,
-                          .begin_ns = step * card_ns + 7,
-                          .end_ns = (step + 1) * card_ns + 7});
+                          .begin_ns = step * gpu_ns + 7,
+                          .end_ns = (step + 1) * gpu_ns + 7});
   }
   trace::SortActivities(t->activities);
   return t;
@@ -98,7 +99,7 @@ TEST(DeviceTimes, AStepEndsWhenTheCardIsThroughWithIt) {
       {.index = 1, .begin_ns = 10'000'000, .end_ns = 20'000'000, .total_ms = 10}};
   EXPECT_DOUBLE_EQ(analysis::LastStepMs(*HostAhead(50'000'000), steps), 50);
   EXPECT_DOUBLE_EQ(analysis::LastStepMs(*HostAhead(1'000'000), steps), 10);  // the host waited
-  EXPECT_DOUBLE_EQ(analysis::LastStepMs(trace::Trace(), steps), 10);         // nothing is known
+  EXPECT_DOUBLE_EQ(analysis::LastStepMs(trace::Trace(), steps), 10);         // no activities
   EXPECT_DOUBLE_EQ(analysis::LastStepMs(*HostAhead(50'000'000), {}), 0);
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// The tree with all brackets.
+// The filter's tree as text with all brackets.
 std::string Shape(const Filter& filter, uint32_t at) {
   const FilterNode& node = filter.nodes()[at];
   switch (node.is) {
@@ -56,7 +56,7 @@ TEST(FilterTest, ValuesReachUpToTheNextWordOfTheLanguage) {
   ASSERT_TRUE(quoted.ok()) << quoted.status();
   EXPECT_EQ(quoted->nodes()[0].text, "a < \"b\" and c");
   EXPECT_EQ(quoted->nodes()[1].text, "f(x)");
-  // Converts the tree back to text.
+  // Quoted() escapes text so that it is parsed back unchanged.
   const std::string hostile = "a \"b\\ and (";
   const auto again = ParseFilter("name = " + Quoted(hostile));
   ASSERT_TRUE(again.ok()) << again.status();
@@ -76,7 +76,8 @@ TEST(FilterTest, AnErrorSaysWhereAndWhat) {
   EXPECT_THAT(Parsed("size > 1 op = a"), HasSubstr("\"and\" or \"or\" is missing"));
   EXPECT_THAT(Parsed("name = \"a"), HasSubstr("column 8: these quotes are not closed"));
   EXPECT_THAT(Parsed("= 3"), HasSubstr("column 1: a field is missing"));
-  EXPECT_THAT(Parsed("ä and size > x"), HasSubstr("column 14: ")) << "characters, not bytes";
+  EXPECT_THAT(Parsed("ä and size > x"), HasSubstr("column 14: "))
+      << "columns are counted in characters, not bytes";
   EXPECT_THAT(Parsed(std::string(kLongestFilter + 1, 'a')), HasSubstr("at most 4096 are allowed"));
   EXPECT_THAT(Parsed(std::string(1000, '(')), HasSubstr("nested deeper"));
 }
@@ -145,7 +146,7 @@ TEST_F(MatcherTest, KernelsByNameOpModuleAndLength) {
   EXPECT_EQ(Find("kind = kernel and module !~ layers.1").things.size(), kernels - of_module);
   EXPECT_EQ(Find("kind = kernel and duration > " + std::to_string(longest)).things.size(), 0u);
   EXPECT_GT(Find("kind = kernel and duration >= " + std::to_string(longest)).things.size(), 0u);
-  EXPECT_EQ(Find("kind = kernel and size > 0").things.size(), 0u) << "nobody knows it";
+  EXPECT_EQ(Find("kind = kernel and size > 0").things.size(), 0u) << "kernels have no size";
 }
 
 TEST_F(MatcherTest, WhatIsFoundIsInOrderOfTimeAndCounted) {

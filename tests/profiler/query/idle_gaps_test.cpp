@@ -11,7 +11,7 @@ namespace {
 using trace::Activity;
 using trace::ActivityKind;
 
-// Times in microseconds; names are defined on first use.
+// Builds a trace of activities. Times are in microseconds; a name is added on its first use.
 class Recording {
  public:
   Recording() : trace_(std::make_shared<trace::Trace>()) { Name(""); }
@@ -60,7 +60,7 @@ TEST(IdleGapsTest, SayWhatTheDeviceWaitedFor) {
   Recording r;
   r.Call("cudaLaunchKernel", 0, 5, 1);
   r.Kernel(7, 10, 100, 1);
-  r.Call("cudaLaunchKernel", 140, 145, 2);  // launched after the stream had long been idle
+  r.Call("cudaLaunchKernel", 140, 145, 2);  // launched when the stream had been idle for a while
   r.Kernel(7, 150, 200, 2);
   r.Call("cudaMalloc", 190, 290);
   r.Call("cudaLaunchKernel", 295, 299, 3);
@@ -71,9 +71,9 @@ TEST(IdleGapsTest, SayWhatTheDeviceWaitedFor) {
   r.Call("cudaLaunchKernel", 431, 435, 5);  // queued, but still waiting
   r.Kernel(7, 550, 600, 5);
   r.Kernel(7, 601, 700, 5);  // the gap is too short to report
-  r.Kernel(7, 800, 900);     // nothing states who launched it
+  r.Kernel(7, 800, 900);     // its launch is not recorded
   const IdleGaps gaps = r.Gaps();
-  ASSERT_EQ(gaps.lines().size(), 1u) << "the only stream's gaps are the device's";
+  ASSERT_EQ(gaps.lines().size(), 1u) << "a single stream has no line besides the device's";
   const auto cause = [&](int64_t us) { return At(gaps, 0, trace::kAllStreams, us).cause; };
   EXPECT_EQ(cause(120), IdleCause::kHost);
   EXPECT_EQ(cause(250), IdleCause::kMemory);
@@ -106,7 +106,8 @@ TEST(IdleGapsTest, AStreamWaitsForAnother) {
   EXPECT_EQ(r.trace().activities.stream[gap.evidence], 20u);
   const auto device = gaps.LineOf(0, trace::kAllStreams);
   EXPECT_FALSE(gaps.At(*device, 100'000)) << "the device has work meanwhile";
-  EXPECT_EQ(gaps.lines()[*device].gaps, 1u) << "two microseconds between the two";
+  EXPECT_EQ(gaps.lines()[*device].gaps, 1u)
+      << "2 us between the end of the other stream's kernel and the next one";
 }
 
 TEST(IdleGapsTest, AShortCallDoesNotExplainALongGap) {
@@ -127,7 +128,7 @@ TEST(IdleGapsTest, WhatIsInStreamOrderMakesNobodyWait) {
   EXPECT_EQ(At(r.Gaps(), 0, trace::kAllStreams, 120).cause, IdleCause::kHost);
 }
 
-// By definition: a time is idle if no activity of the stream (or device) covers it.
+// The definition: a time is idle if no activity of the stream (or device) covers it.
 TEST(IdleGapsTest, GapsAreWhereNothingRuns) {
   for (uint64_t seed = 1; seed < 6; ++seed) {
     std::mt19937_64 random(seed);
@@ -156,7 +157,7 @@ TEST(IdleGapsTest, GapsAreWhereNothingRuns) {
           idle += 1000;
         } else if (!covered) {
           const auto longer = gaps.At(line, us * 1000 - 1000);
-          ASSERT_FALSE(longer) << "a gap is whole, or too short";
+          ASSERT_FALSE(longer) << "part of a gap is missing";
         }
       }
       EXPECT_EQ(idle, l.idle_ns);

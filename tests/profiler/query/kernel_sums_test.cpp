@@ -17,7 +17,7 @@ class KernelSumsTest : public ::testing::Test {
   ActivityIndex index_{trace_};
 };
 
-// By definition: uses every activity's own text.
+// The definition: adds up the activities by their own texts.
 TEST_F(KernelSumsTest, AddUpByEveryKey) {
   const auto& a = trace_->activities;
   for (const KernelsBy by : kKernelsBy) {
@@ -41,7 +41,7 @@ TEST_F(KernelSumsTest, AddUpByEveryKey) {
     for (const KernelSum& sum : sums.sums) {
       EXPECT_EQ(sum.count, wanted[sum.name].first) << Name(by) << " " << sum.name;
       EXPECT_EQ(sum.takes_ns, wanted[sum.name].second) << Name(by) << " " << sum.name;
-      EXPECT_LE(sum.takes_ns, before) << "most first";
+      EXPECT_LE(sum.takes_ns, before) << "sorted by time in descending order";
       before = sum.takes_ns;
       all += sum.takes_ns;
     }

@@ -108,11 +108,11 @@ TEST(LaneIndex, AMovedViewIsAsOneAskedAnew) {
         grid.first = std::max<int64_t>(grid.first, 0);
         kept += grid.MovedFrom(moved.grid);
         index.Ask(lane, grid, 2, &moved);
-        LaneView anew;
-        index.Ask(lane, grid, 2, &anew);
-        ASSERT_EQ(moved.rects, anew.rects) << lane << ", " << round;
-        ASSERT_EQ(moved.columns, anew.columns) << lane << ", " << round;
-        rects += anew.rects.size();
+        LaneView fresh;
+        index.Ask(lane, grid, 2, &fresh);
+        ASSERT_EQ(moved.rects, fresh.rects) << lane << ", " << round;
+        ASSERT_EQ(moved.columns, fresh.columns) << lane << ", " << round;
+        rects += fresh.rects.size();
       }
     }
   }
@@ -120,8 +120,8 @@ TEST(LaneIndex, AMovedViewIsAsOneAskedAnew) {
   EXPECT_GT(rects, 1000u);
 }
 
-// A grid that begins with the window gives the same result as the window, except for its last
-// column.
+// A query of a grid that begins with the window gives the same result as a query of the window,
+// except for its last column.
 TEST(LaneIndex, AGridIsAskedLikeAWindow) {
   const auto t = MakeRandomTrace({.seed = 6, .ops_per_layer = 20});
   const LaneIndex index(t);

@@ -49,7 +49,8 @@ inline std::shared_ptr<const trace::Trace> WithLaunches(uint64_t seed) {
     }
     correlation = 0;
     if (below(20) == 0) add(trace::ActivityKind::kSynchronization, begin, end, s.thread[row], 0);
-    if (below(20) == 0) add(trace::ActivityKind::kKernel, end, end + 5, 0, 9);  // without a launch
+    // A kernel whose launch is not recorded.
+    if (below(20) == 0) add(trace::ActivityKind::kKernel, end, end + 5, 0, 9);
   }
   trace::SortActivities(t->activities);
   return t;

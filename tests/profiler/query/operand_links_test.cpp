@@ -1,5 +1,6 @@
-// A run for which the operands of every kernel are known: blocks that replace each other at one
-// address, kernels that begin when their block is free again, graphs that keep using old addresses.
+// A made-up run for which the operands of every kernel are known. It has blocks that replace each
+// other at one address, kernels that begin after their block was freed, and graphs that keep using
+// old addresses.
 #include "profiler/query/operand_links.h"
 
 #include <gmock/gmock.h>
@@ -29,7 +30,7 @@ struct Use {
 // A run's trace, and the true operands.
 struct Played {
   std::shared_ptr<const trace::Trace> trace;
-  // By the kernel's correlation and begin: which part of each allocation it was given.
+  // By the kernel's correlation and begin: how it uses each allocation that it was given.
   std::map<std::pair<uint64_t, int64_t>, std::map<uint32_t, Use>> given;
 };
 
@@ -92,7 +93,7 @@ class Player {
   };
   uint64_t Below(uint64_t n) { return random_() % n; }
 
-  // Its address among the live blocks; if there is no room, after them.
+  // Returns the block's index in live_, or SIZE_MAX if its address is in use.
   size_t Alloc() {
     const auto device = static_cast<uint8_t>(Below(2));
     const uint64_t address = 0x7f0000000000 + Below(12) * kPlace;
@@ -137,7 +138,7 @@ class Player {
                     .end_ns = busy_ + 7};
     busy_ += 7;
     rows_.push_back(kernel);
-    auto& truth = given_[{kernel.correlation, kernel.begin_ns}];
+    auto& true_uses = given_[{kernel.correlation, kernel.begin_ns}];
     for (const Given& g : given) {
       if (g.block.device != kernel.device) continue;
       Activity operand = kernel;
@@ -148,7 +149,7 @@ class Player {
       operand.from = g.use.read ? MemorySpace::kDevice : MemorySpace::kUnknown;
       operand.to = g.use.written ? MemorySpace::kDevice : MemorySpace::kUnknown;
       rows_.push_back(operand);
-      Use& use = truth[g.block.id];
+      Use& use = true_uses[g.block.id];
       use.read |= g.use.read;
       use.written |= g.use.written;
     }
@@ -179,7 +180,7 @@ TEST(OperandLinks, AreWhatTheRunGave) {
               ends.last == OperandLinks::kNone ? row : std::max(ends.last, row)};
     };
     for (uint32_t row = 0; row < a.size(); ++row) {
-      const auto& truth = run.given.at({a.correlation[row], a.begin_ns[row]});
+      const auto& true_uses = run.given.at({a.correlation[row], a.begin_ns[row]});
       std::map<uint32_t, Use> have;
       uint64_t before = 0;
       for (const auto& block : links.BlocksOf(row, 100)) {
@@ -188,8 +189,8 @@ TEST(OperandLinks, AreWhatTheRunGave) {
         EXPECT_GE(address, before);
         before = address;
       }
-      ASSERT_EQ(have.size(), truth.size()) << "seed " << seed << ", row " << row;
-      for (const auto& [id, use] : truth) {
+      ASSERT_EQ(have.size(), true_uses.size()) << "seed " << seed << ", row " << row;
+      for (const auto& [id, use] : true_uses) {
         ASSERT_TRUE(have.contains(id)) << "seed " << seed << ", row " << row;
         EXPECT_EQ(have[id].read, use.read);
         EXPECT_EQ(have[id].written, use.written);

@@ -24,19 +24,19 @@ namespace {
 constexpr int kThreads = 4;
 
 // Each thread makes all queries, each starting at a different one.
-template <class Answer>
-void ExpectSameOnAllThreads(size_t questions, const std::function<Answer(size_t)>& alone,
-                            const std::function<Answer(size_t)>& together) {
-  std::vector<Answer> expected;
-  for (size_t i = 0; i < questions; ++i) expected.push_back(alone(i));
+template <class Result>
+void ExpectSameOnAllThreads(size_t queries, const std::function<Result(size_t)>& alone,
+                            const std::function<Result(size_t)>& together) {
+  std::vector<Result> expected;
+  for (size_t i = 0; i < queries; ++i) expected.push_back(alone(i));
   std::atomic<uint64_t> wrong = 0;
   std::latch begin(kThreads);
   std::vector<std::thread> threads;
   for (int thread = 0; thread < kThreads; ++thread) {
     threads.emplace_back([&, thread] {
       begin.arrive_and_wait();
-      for (size_t i = 0; i < questions; ++i) {
-        const size_t at = (i + questions * static_cast<size_t>(thread) / kThreads) % questions;
+      for (size_t i = 0; i < queries; ++i) {
+        const size_t at = (i + queries * static_cast<size_t>(thread) / kThreads) % queries;
         wrong += together(at) != expected[at];
       }
     });
@@ -95,14 +95,14 @@ TEST(AskedByManyThreads, OperandsThatNobodyPrepared) {
                         .end_ns = kernels[i].second});
   }
   const OperandLinks alone(*t), together(*t);
-  using Answer = std::pair<OperandLinks::Touches, std::vector<uint32_t>>;
-  const auto ask = [&](const OperandLinks& links, size_t i) {
+  using Result = std::pair<OperandLinks::Touches, std::vector<uint32_t>>;
+  const auto run_query = [&](const OperandLinks& links, size_t i) {
     const trace::AllocationId allocation{static_cast<uint32_t>(i)};
-    return Answer{links.TouchesOf(allocation), links.TouchedBy(allocation, 1000)};
+    return Result{links.TouchesOf(allocation), links.TouchedBy(allocation, 1000)};
   };
-  ExpectSameOnAllThreads<Answer>(
-      t->allocations.size(), [&](size_t i) { return ask(alone, i); },
-      [&](size_t i) { return ask(together, i); });
+  ExpectSameOnAllThreads<Result>(
+      t->allocations.size(), [&](size_t i) { return run_query(alone, i); },
+      [&](size_t i) { return run_query(together, i); });
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The events that are emitted for a small recording, one by one.
+// Compares the events that Emit() emits for small recordings, one by one.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -264,7 +264,7 @@ TEST(Emit, FurtherEventsOfTheFileAreMerged) {
   extra(EventKind::kOpEnd, 90, 0);  // began before the recording
   extra(EventKind::kOpBegin, 95, 1);
   extra(EventKind::kOpEnd, 120, 0);
-  extra(EventKind::kAlloc, 130, 0);  // not for entries that a recording contains in addition
+  extra(EventKind::kAlloc, 130, 0);  // ignored: allocations are taken from the entries
   EXPECT_EQ(Lines(r), (Expected{
                           "90 marker recording_begin",
                           "95 op_begin aten::add thread 7",
@@ -290,7 +290,7 @@ TEST(Emit, ActivitiesArePassedOnAndTheTraceBeginsWithThem) {
   Emit(r, *history, labels, sink);
   ASSERT_TRUE(sink.status().ok()) << sink.status();
   EXPECT_EQ(sink.Trace()->begin_ns(), 80);
-  EXPECT_EQ(sink.Trace()->events.time_ns.front(), 80);  // the mark where the recording begins
+  EXPECT_EQ(sink.Trace()->events.time_ns.front(), 80);  // the marker of the recording's begin
   EXPECT_THAT(sink.Trace()->activities.begin_ns, testing::ElementsAre(80, 150));
 }
 

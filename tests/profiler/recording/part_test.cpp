@@ -41,7 +41,7 @@ Recording CutOut(const Recording& whole, EntryIndex begin, EntryIndex end) {
 }
 
 // After each entry of the part: the allocated, requested and reserved bytes.
-void ExpectEqualMoments(const Recording& whole, EntryIndex begin, EntryIndex end) {
+void ExpectEqualMemory(const Recording& whole, EntryIndex begin, EntryIndex end) {
   SCOPED_TRACE(testing::Message() << begin << " to " << end);
   const auto all = TraceOf(whole), part = TraceOf(CutOut(whole, begin, end));
   ASSERT_TRUE(all != nullptr && part != nullptr);
@@ -72,11 +72,12 @@ TEST(Part, TellsOfEveryMomentWhatTheWholeTells) {
       const EntryIndex n = s.recording.entries.size();
       for (const auto& [begin, end] : {std::pair(0u, n / 3), std::pair(n / 3, n / 2),
                                        std::pair(n / 2, n), std::pair(n - 1, n)})
-        ExpectEqualMoments(s.recording, begin, end);
+        ExpectEqualMemory(s.recording, begin, end);
     }
 }
 
-// expandable_plan of ../shared/repro: all addresses of the segment counted as mapped.
+// Regression test for expandable_plan of ../shared/repro: all addresses of the segment were counted
+// as mapped.
 TEST(Part, OfAnExpandableSegmentCountsWhatIsMapped) {
   Recording r;
   r.has_segments = true;
@@ -88,14 +89,15 @@ TEST(Part, OfAnExpandableSegmentCountsWhatIsMapped) {
       LargeSegment(kBase, 20 * kMiB, {Live(kBase, 20 * kMiB, 20 * kMiB)}),
       LargeSegment(kBase + 40 * kMiB, 20 * kMiB, {Live(kBase + 40 * kMiB, 20 * kMiB, 20 * kMiB)})};
   for (SegmentState& s : r.segments) s.expandable = true;
-  for (EntryIndex end = 1; end <= 4; ++end) ExpectEqualMoments(r, 0, end);
+  for (EntryIndex end = 1; end <= 4; ++end) ExpectEqualMemory(r, 0, end);
   const auto part = TraceOf(CutOut(r, 0, 2));
   trace::MemoryCursor at(*part);
   at.AdvanceTo(part->events.size());
   EXPECT_EQ(at.sums().reserved, 20 * kMiB);
 }
 
-// missing_frees_nuggets_mini of ../shared/repro: freed after the recording was stopped.
+// Like missing_frees_nuggets_mini of ../shared/repro: blocks are freed after the recording was
+// stopped.
 TEST(Part, BlocksFreedAfterTheLastEntryLiveInWholeAndPart) {
   Recording r;
   r.has_segments = true;
@@ -110,14 +112,15 @@ TEST(Part, BlocksFreedAfterTheLastEntryLiveInWholeAndPart) {
   ASSERT_EQ(h->warnings.size(), 1u);
   EXPECT_NE(h->warnings[0].find("freed after the last entry"), std::string::npos);
   for (const auto& [begin, end] : {std::pair(0u, 3u), std::pair(2u, 4u), std::pair(4u, 5u)})
-    ExpectEqualMoments(r, begin, end);
+    ExpectEqualMemory(r, begin, end);
   const auto part = TraceOf(CutOut(r, 4, 5));
   trace::MemoryCursor at(*part);
   at.AdvanceTo(part->events.size());
   EXPECT_EQ(at.sums().allocated, 20 * kMiB);
 }
 
-// The tail of a block shows where it was allocated; a part that begins later knows it, too.
+// The size of the tail follows from the block's allocation. A part that begins later keeps this
+// size.
 TEST(Part, KeepsTailsThatTheWholeShows) {
   Recording r;
   r.has_segments = true;
@@ -126,13 +129,13 @@ TEST(Part, KeepsTailsThatTheWholeShows) {
   Add(r, Action::kSnapshot, 0, 0, 3);
   Add(r, Action::kFreeCompleted, kBase, 20 * kMiB - 512 * 1024, 4);
   r.segments = {LargeSegment(kBase, 20 * kMiB, {{.address = kBase, .bytes = 20 * kMiB}})};
-  ExpectEqualMoments(r, 2, 3);
+  ExpectEqualMemory(r, 2, 3);
   const auto part = TraceOf(CutOut(r, 2, 4));
   ASSERT_EQ(part->allocations.size(), 1u);
   EXPECT_EQ(part->allocations.bytes_rounded[0], 20 * kMiB);
 }
 
-// A recording whose last entries are lost, with the segments of its end.
+// A recording has lost its last entries, but has the segments of its end.
 TEST(LostTail, TheEndIsThatOfTheLastEntry) {
   for (const char* conf : {"", "expandable_segments:True"})
     for (uint32_t seed = 1; seed <= 6; ++seed)
@@ -145,9 +148,9 @@ TEST(LostTail, TheEndIsThatOfTheLastEntry) {
         cut.older.clear();
         cut.segments = s.recording.segments;
         ASSERT_TRUE(EndAtLastEntry(cut).ok());
-        const auto truth = TraceOf(kept), salvaged = TraceOf(cut);
-        trace::MemoryCursor a(*truth), b(*salvaged);
-        a.AdvanceTo(truth->events.size());
+        const auto true_trace = TraceOf(kept), salvaged = TraceOf(cut);
+        trace::MemoryCursor a(*true_trace), b(*salvaged);
+        a.AdvanceTo(true_trace->events.size());
         b.AdvanceTo(salvaged->events.size());
         const absl::StatusOr<History> h = Reconstruct(cut);
         ASSERT_TRUE(h.ok());

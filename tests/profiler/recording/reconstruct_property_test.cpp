@@ -208,8 +208,8 @@ TEST_P(ReconstructProperty, FindsTheStartOfARecordingThatBeganLate) {
 INSTANTIATE_TEST_SUITE_P(All, ReconstructProperty, testing::ValuesIn(Cases()),
                          [](const auto& info) { return std::string(info.param.name); });
 
-// Errors that no allocator makes: entries lost anywhere, values changed, blocks made up. Every
-// entry still becomes one event (one less for each missing free), and the trace stays valid.
+// Errors that no allocator makes: lost entries, changed values, invented blocks. Every entry still
+// becomes one event (one less for each missing free), and the trace stays valid.
 TEST(ReconstructDamaged, EveryEntryBecomesAnEvent) {
   for (uint32_t seed = 1; seed <= 200 && !testing::Test::HasFailure(); ++seed) {
     SCOPED_TRACE(seed);

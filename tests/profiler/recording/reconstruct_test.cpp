@@ -19,14 +19,14 @@ TEST(Reconstruct, TheRestOfALargeBlockIsSplitOffAboveOneMebibyte) {
   for (const uint64_t rest : {kMiB, kMiB + 512}) {
     Recording r;
     r.has_segments = true;
-    const uint64_t asked = 20 * kMiB - rest;
+    const uint64_t requested = 20 * kMiB - rest;
     Add(r, Action::kSegmentAlloc, kBase, 20 * kMiB, 1);
-    Add(r, Action::kAlloc, kBase, asked, 2);
-    Add(r, Action::kFreeCompleted, kBase, asked, 3);
+    Add(r, Action::kAlloc, kBase, requested, 2);
+    Add(r, Action::kFreeCompleted, kBase, requested, 3);
     r.segments = {LargeSegment(kBase, 20 * kMiB, {})};
     const History h = Of(r);
     ASSERT_EQ(h.allocations.size(), 1u);
-    EXPECT_EQ(h.allocations.bytes[0], rest > kMiB ? asked : 20 * kMiB);
+    EXPECT_EQ(h.allocations.bytes[0], rest > kMiB ? requested : 20 * kMiB);
     EXPECT_TRUE(h.allocations.bytes_known[0]);
     EXPECT_TRUE(h.warnings.empty());
   }
@@ -60,23 +60,23 @@ TEST(Reconstruct, UnreadableSettingsAreSaid) {
 // The tail of a block that is older than the recording and freed in it.
 TEST(Reconstruct, OlderTailsAreFoundWhereTheyCanBe) {
   const uint64_t block = 9 * kMiB, tail = kMiB / 2;
-  for (const bool near : {true, false}) {
+  for (const bool tail_is_adjacent : {true, false}) {
     for (const bool shown : {true, false}) {
       Recording r;
       r.has_segments = true;
       // The next block is right after the tail, or after a hole.
-      const uint64_t next = kBase + block + tail + (near ? 0 : 4 * kMiB);
+      const uint64_t next = kBase + block + tail + (tail_is_adjacent ? 0 : 4 * kMiB);
       if (shown) Add(r, Action::kAlloc, kBase + block + tail, 2 * kMiB, 1);
       Add(r, Action::kFreeCompleted, kBase, block, 2);
       std::vector<BlockState> end = {Live(next, 3 * kMiB, 3 * kMiB)};
-      if (shown && near) continue;  // no free memory there
+      if (shown && tail_is_adjacent) continue;  // no free memory there
       if (shown) end.insert(end.begin(), Live(kBase + block + tail, 2 * kMiB, 2 * kMiB));
       r.segments = {LargeSegment(kBase, 20 * kMiB, end)};
       const History h = Of(r);
       ASSERT_EQ(h.older, 2u);
       EXPECT_EQ(h.allocations.address[0], kBase);
-      EXPECT_EQ(h.allocations.bytes[0], near || shown ? block + tail : block);
-      EXPECT_EQ(h.allocations.bytes_known[0], near || shown);
+      EXPECT_EQ(h.allocations.bytes[0], tail_is_adjacent || shown ? block + tail : block);
+      EXPECT_EQ(h.allocations.bytes_known[0], tail_is_adjacent || shown);
       ASSERT_EQ(h.start_segments.size(), 1u);
       EXPECT_EQ(h.start_segments[0].blocks[0].bytes, h.allocations.bytes[0]);
       EXPECT_TRUE(h.warnings.empty());

@@ -25,10 +25,10 @@ struct Action {
 struct ProgramOptions {
   uint64_t seed = 1;
   int actions = 4000;
-  size_t live = 120;  // about how many blocks
+  size_t live = 120;  // approximate number of live blocks
   uint32_t streams = 2;
-  int deferred = 10;      // of 100 frees
-  int empty_caches = 20;  // of 10,000 actions
+  int deferred = 10;      // per 100 frees
+  int empty_caches = 20;  // per 10,000 actions
   uint32_t mempools = 1;
   uint64_t largest = 24 << 20;
 };
@@ -40,7 +40,7 @@ struct RunOptions {
   // A plan continues beyond the limit. Otherwise an allocation that finds no memory is dropped, as
   // by a program that catches the error.
   bool plan = false;
-  int first_action = 0;  // recorded from here on; not for a plan
+  int first_action = 0;  // the recording begins with this action; 0 for a plan
 };
 
 struct RecordedRun {
@@ -51,7 +51,8 @@ struct RecordedRun {
   // For each event that released memory (kSegmentFree, kSegmentUnmap) of a whole run: whether the
   // program had called empty_cache().
   std::vector<bool> by_program;
-  std::vector<uint64_t> older_block_bytes;  // true sizes of the trace's older allocations, by row
+  // By row: the true block sizes of the trace's older allocations.
+  std::vector<uint64_t> older_block_bytes;
 };
 // Two whole runs as one trace of two devices, their events interleaved at random.
 std::shared_ptr<const trace::Trace> Interleaved(const RecordedRun& first, const RecordedRun& second,

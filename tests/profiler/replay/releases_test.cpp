@@ -1,5 +1,6 @@
-// Tests which release returned memory to the device, and that a what-if returns it, too. Under the
-// recorded settings, a what-if reserves the recorded bytes at every event.
+// Tests that the causes of recorded releases of memory are found, and that a what-if repeats calls
+// of empty_cache(). Under the recorded settings, a what-if reserves the recorded bytes at every
+// event.
 #include "profiler/replay/releases.h"
 
 #include <gmock/gmock.h>
@@ -34,9 +35,9 @@ constexpr uint64_t kGiB = uint64_t{1} << 30;
 constexpr const char* kConfs[] = {"", "max_split_size_mb:20", "roundup_power2_divisions:8",
                                   "expandable_segments:True"};
 
-// Compares the recorded reserved bytes with those of a what-if, at every event where no release or
-// allocation is in progress. `tails`: allocated bytes are not compared, because the recording does
-// not state the tails of its older blocks.
+// Compares the recorded reserved and allocated bytes with those of a what-if, at every event where
+// no release or allocation is in progress. `tails`: allocated bytes are not compared, because the
+// recording does not state the tails of its older blocks.
 void ExpectReservedAsRecorded(const trace::Trace& t, const Replayed& r, bool tails = false) {
   trace::MemoryCursor cursor(t);
   const Releases releases = FindReleases(t);
@@ -63,7 +64,7 @@ void ExpectReservedAsRecorded(const trace::Trace& t, const Replayed& r, bool tai
   EXPECT_GT(compared, 0u);
 }
 
-// Not the recording itself, which Replay() uses where the model is exact.
+// Runs the model in any case; Replay() would use the recording itself where the model is exact.
 Replayed OwnSettings(const trace::Trace& t) {
   const run::AllocConf conf = run::ParseAllocConf(RecordedConf(t)).value();
   absl::StatusOr<Replayed> r = ReplayWhatIf(t, {.alloc_conf = conf}, conf);
@@ -116,7 +117,7 @@ TEST(Releases, ARecordingFromTheMiddleBeginsWithWhatWasThere) {
   }
 }
 
-// Memory from before counts: the peak may be the start itself.
+// Memory allocated before the recording counts: the peak may be at the start.
 TEST(Releases, PeaksCountTheStart) {
   const std::vector<Action> program = {
       {.kind = Action::kMalloc, .allocation = 0, .bytes = 100 * kMiB},
@@ -137,7 +138,8 @@ TEST(Releases, PeaksCountTheStart) {
   EXPECT_EQ(OwnSettings(*run.trace).peak_allocated, 130 * kMiB);
 }
 
-// The driver is not called any more, but the memory from before does not fit a smaller GPU.
+// The recording contains no call of the driver, but the memory allocated before does not fit on the
+// smaller GPU.
 TEST(Releases, ASmallerCardIsAnotherStart) {
   const std::vector<Action> program = {
       {.kind = Action::kMalloc, .allocation = 0, .bytes = 100 * kMiB},
@@ -154,7 +156,7 @@ TEST(Releases, ASmallerCardIsAnotherStart) {
   EXPECT_EQ(kept.out_of_memory, 0u);
 }
 
-// 2,049 tails each: more combinations than fit into 64 bits.
+// Each of the blocks may have one of 2,049 tails: more combinations than fit into 64 bits.
 TEST(Releases, StartStatesBeyondCountingAreSaidSo) {
   std::vector<Action> program;
   constexpr uint32_t kBlocks = 8;
@@ -199,7 +201,7 @@ TEST(Releases, WrittenAsASnapshotAndReadAgainTheyStay) {
   std::filesystem::remove(path);
 }
 
-// Frees and releases of another device do not affect this one.
+// Frees and releases of one device do not affect the other one.
 TEST(Releases, DevicesDoNotDisturbEachOther) {
   for (uint64_t seed = 1; seed <= 4; ++seed) {
     SCOPED_TRACE(seed);
@@ -263,8 +265,7 @@ TEST(Releases, TellTheCard) {
   EXPECT_LT(wrong, calls / 5);
 }
 
-// 40 MiB are cached in blocks of 20 MiB. The next allocation is larger, and the GPU has room for
-// more.
+// 120 MiB are reserved, of which 40 MiB are cached in blocks of 20 MiB.
 struct Sample {
   TraceMaker m;
   void Begin() {
@@ -276,17 +277,17 @@ struct Sample {
     m.Free(4);
     m.Free(5);
   }
-  static trace::Event Back(uint64_t segment, trace::StackId stack) {
+  static trace::Event SegmentFree(uint64_t segment, trace::StackId stack) {
     trace::Event e;
     e.kind = EventKind::kSegmentFree;
     e.stack = stack;
     e.id = segment;
     return e;
   }
-  void GiveBack(trace::StackId stack = {}) {
-    for (uint64_t s : {4, 5}) m.Add(Back(s, stack));
+  void ReleaseCached(trace::StackId stack = {}) {
+    for (uint64_t s : {4, 5}) m.Add(SegmentFree(s, stack));
   }
-  void Ask(uint64_t bytes, trace::StackId stack = {}) {
+  void Allocate(uint64_t bytes, trace::StackId stack = {}) {
     const uint64_t at = explain::kBase + 1024 * kMiB;
     m.Segment(at, bytes);
     m.Alloc({.address = at, .bytes = bytes, .stack = stack});
@@ -300,8 +301,8 @@ TEST(Releases, AreToldApartByTheirStacks) {
     const trace::StackId request = s.m.Stack({{"forward", "train.py", 3}});
     const trace::StackId call = s.m.Stack({{"c10::cuda::CUDACachingAllocator::emptyCache()", "", 0},
                                            {"empty_cache", "torch/cuda/memory.py", 192}});
-    s.GiveBack(program ? call : request);
-    s.Ask(30 * kMiB, request);
+    s.ReleaseCached(program ? call : request);
+    s.Allocate(30 * kMiB, request);
     const auto t = s.m.Finish();
     const Releases r = FindReleases(*t);
     ASSERT_EQ(r.all.size(), 1u);
@@ -332,8 +333,8 @@ TEST(Releases, AreToldApartWithoutStacks) {
   const auto cause = [](uint64_t asked, bool more_later) {
     Sample s;
     s.Begin();
-    s.GiveBack();
-    if (asked > 0) s.Ask(asked);
+    s.ReleaseCached();
+    if (asked > 0) s.Allocate(asked);
     if (more_later) s.m.Segment(explain::kBase + 4096 * kMiB, 400 * kMiB);
     return FindReleases(*s.m.Finish()).all.at(0);
   };
@@ -341,7 +342,8 @@ TEST(Releases, AreToldApartWithoutStacks) {
   EXPECT_EQ(cause(30 * kMiB, false).evidence, Evidence::kNoRoom);
   EXPECT_EQ(cause(30 * kMiB, true).cause, Cause::kEmptyCache) << "the GPU had room";
   EXPECT_EQ(cause(30 * kMiB, true).evidence, Evidence::kRoom);
-  EXPECT_EQ(cause(20 * kMiB, false).cause, Cause::kEmptyCache) << "was cached";
+  EXPECT_EQ(cause(20 * kMiB, false).cause, Cause::kEmptyCache)
+      << "the cache had a block of this size";
   EXPECT_EQ(cause(20 * kMiB, false).evidence, Evidence::kCacheWouldServe);
   EXPECT_EQ(cause(0, false).cause, Cause::kEmptyCache);
   EXPECT_EQ(cause(0, false).evidence, Evidence::kNothingAsked);
@@ -358,13 +360,13 @@ TEST(Releases, AStateHasNoHistory) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("no history"));
   EXPECT_FALSE(Replay(*t, {}).ok());
   EXPECT_FALSE(ReplayBaseline(*t, {}).ok());
-  // Nor does one whose history is empty, whether that is stated or not.
-  trace::Trace unsaid = *t;
-  unsaid.info.content = trace::Content::kRun;
-  unsaid.recording_begin = unsaid.events.size() - 1;
-  EXPECT_FALSE(HasHistory(unsaid));
-  unsaid.recording_begin = unsaid.events.size() - 2;
-  EXPECT_TRUE(HasHistory(unsaid));
+  // A run whose history is empty has none either.
+  trace::Trace unstated = *t;
+  unstated.info.content = trace::Content::kRun;
+  unstated.recording_begin = unstated.events.size() - 1;
+  EXPECT_FALSE(HasHistory(unstated));
+  unstated.recording_begin = unstated.events.size() - 2;
+  EXPECT_TRUE(HasHistory(unstated));
 }
 
 // ---- Files recorded by others, which are not part of the project.
@@ -392,7 +394,8 @@ TEST(RecordedReleases, ARecordedEmptyCacheIsNotDropped) {
       most = std::max(most, cursor.sums().reserved);
     }
     EXPECT_EQ(r.peak_reserved, most);
-    EXPECT_EQ(ReplayBaseline(*t, {}).value().own.retries, 0u) << "it was called";
+    EXPECT_EQ(ReplayBaseline(*t, {}).value().own.retries, 0u)
+        << "empty_cache() was called; this is no retry";
     ExpectReservedAsRecorded(*t, r);
   }
 }

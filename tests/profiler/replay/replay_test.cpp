@@ -86,7 +86,7 @@ TEST(Replay, TracesOfOurOwnComeOutAlike) {
         "garbage_collection_threshold:0.5,per_process_memory_fraction:0.9,max_split_size_mb:24"}) {
     for (uint64_t seed = 1; seed <= 4; ++seed) {
       SCOPED_TRACE(std::string(conf) + " seed " + std::to_string(seed));
-      // Private pools keep their memory: it does not count against the limit.
+      // Runs with private pools have no limit, because the pools keep their memory.
       for (const auto& [limit, mempools] :
            {std::pair(uint64_t{0}, 3u), std::pair(kGiB / 2, 1u), std::pair(kGiB / 4, 1u)}) {
         const RecordedRun run =
@@ -118,8 +118,8 @@ uint64_t FreeBehind(const trace::Trace& t, uint32_t row) {
   return 0;
 }
 
-// Tries every tail of every block whose tail is not stated: states it in a copy of the recording,
-// and checks whether the replay succeeds.
+// Tries every possible tail of every block whose tail is not stated, by stating it in a copy of the
+// recording and replaying that.
 TEST(Replay, StartStatesAreThoseThatAgree) {
   int open = 0, narrowed = 0, settled = 0;
   for (uint64_t seed = 1; seed <= 400 && (open < 8 || narrowed < 3); ++seed) {
@@ -149,7 +149,7 @@ TEST(Replay, StartStatesAreThoseThatAgree) {
       for (uint64_t tail = 512; tail <= kMiB && behind - tail > kMiB; tail += 512) {
         tails += with(tail).differences == 0;
       }
-      // The recording states none at all.
+      // The block may also have no tail.
       const bool none = tails == 0 || r->tails_inferred == 0;
       with_tail += !none;
       agree *= tails + none;
@@ -163,7 +163,7 @@ TEST(Replay, StartStatesAreThoseThatAgree) {
     settled += r->start_states_consistent == 1;
   }
   EXPECT_GE(open, 8) << "too few of the programs leave a tail open";
-  EXPECT_GE(narrowed, 3) << "and rule some out";
+  EXPECT_GE(narrowed, 3) << "too few of the programs rule out some of the tails";
   EXPECT_GE(settled, 1);
 }
 
@@ -178,18 +178,18 @@ TEST(Replay, TheTrueStartStateIsAmongThem) {
     EXPECT_NE(r.start_states_consistent, 0) << seed;
     unknown += r.unknown_tails;
     // The true sizes, block by block, agree as well.
-    auto truth = std::make_shared<trace::Trace>(*run.trace);
+    auto with_true_sizes = std::make_shared<trace::Trace>(*run.trace);
     for (uint32_t row = 0; row < run.older_block_bytes.size(); ++row) {
-      hidden += truth->allocations.bytes_rounded[row] != run.older_block_bytes[row];
-      truth->allocations.bytes_rounded.Set(row, run.older_block_bytes[row]);
+      hidden += with_true_sizes->allocations.bytes_rounded[row] != run.older_block_bytes[row];
+      with_true_sizes->allocations.bytes_rounded.Set(row, run.older_block_bytes[row]);
     }
-    EXPECT_EQ(Replay(*truth, {}).value().differences, 0) << seed;
+    EXPECT_EQ(Replay(*with_true_sizes, {}).value().differences, 0) << seed;
   }
   EXPECT_GT(unknown, 20);
   EXPECT_GT(hidden, 0) << "no block had a tail that the recording hides";
 }
 
-// Passes the `n`th alloc event after the start of a copy of the recording to `change`.
+// A copy of the trace, after `change` was applied to a row of its allocations.
 template <class Change>
 std::shared_ptr<const trace::Trace> Changed(const trace::Trace& t, uint32_t row, Change change) {
   auto copy = std::make_shared<trace::Trace>(t);
@@ -213,9 +213,10 @@ TEST(Replay, SaysTheFirstDifferenceAndGoesOnBehindIt) {
   EXPECT_THAT(r.first_difference->what, HasSubstr("alloc of 512 B"));
   EXPECT_THAT(r.first_difference->cause, HasSubstr("512 B are needed"));
   EXPECT_FALSE(r.first_difference->cause.empty());
-  EXPECT_GT(r.addresses_equal, r.addresses_total * 9 / 10) << "most is still compared";
+  EXPECT_GT(r.addresses_equal, r.addresses_total * 9 / 10)
+      << "the replay did not continue after the difference";
   EXPECT_LT(r.addresses_equal, r.addresses_total);
-  EXPECT_FALSE(r.settings_that_agree.has_value()) << "no settings would explain it";
+  EXPECT_FALSE(r.settings_that_agree.has_value()) << "no settings explain the difference";
 }
 
 TEST(Replay, OtherSettingsThanSaidAreFound) {
@@ -224,9 +225,9 @@ TEST(Replay, OtherSettingsThanSaidAreFound) {
     SCOPED_TRACE(conf);
     const RecordedRun run =
         RunProgram(MakeProgram({.seed = 5}), {.conf = conf, .device_memory_bytes = kGiB});
-    auto lie = std::make_shared<trace::Trace>(*run.trace);
-    lie->info.alloc_conf.clear();
-    const Replayed r = Replay(*lie, {}).value();
+    auto misstated = std::make_shared<trace::Trace>(*run.trace);
+    misstated->info.alloc_conf.clear();
+    const Replayed r = Replay(*misstated, {}).value();
     EXPECT_GT(r.differences, 0);
     ASSERT_TRUE(r.first_difference.has_value());
     EXPECT_FALSE(r.first_difference->cause.empty());
@@ -234,13 +235,13 @@ TEST(Replay, OtherSettingsThanSaidAreFound) {
     EXPECT_EQ(run::ToString(*r.settings_that_agree), conf);
   }
   const RecordedRun run = RunProgram(MakeProgram({}), {});
-  auto lie = std::make_shared<trace::Trace>(*run.trace);
-  lie->info.alloc_conf = "max_split_size_mb:20";
-  const Replayed r = Replay(*lie, {}).value();
+  auto misstated = std::make_shared<trace::Trace>(*run.trace);
+  misstated->info.alloc_conf = "max_split_size_mb:20";
+  const Replayed r = Replay(*misstated, {}).value();
   ASSERT_TRUE(r.settings_that_agree.has_value());
   EXPECT_EQ(*r.settings_that_agree, run::AllocConf());
-  lie->info.alloc_conf = "no_such_key:1";
-  EXPECT_EQ(Replay(*lie, {}).status().code(), absl::StatusCode::kFailedPrecondition);
+  misstated->info.alloc_conf = "no_such_key:1";
+  EXPECT_EQ(Replay(*misstated, {}).status().code(), absl::StatusCode::kFailedPrecondition);
 }
 
 TEST(Replay, ATraceWithoutSegmentsIsNotCompared) {
@@ -252,7 +253,7 @@ TEST(Replay, ATraceWithoutSegmentsIsNotCompared) {
   const auto t = builder.Finish(true, "");
   EXPECT_EQ(Replay(*t, {}).status().code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(Replay(*t, {.alloc_conf = run::AllocConf()}).value().peak_reserved, 2 * kMiB);
-  EXPECT_TRUE(Replay(trace::Trace(), {}).ok()) << "nothing at all";
+  EXPECT_TRUE(Replay(trace::Trace(), {}).ok()) << "an empty trace";
 }
 
 TEST(Replay, IsCancelledAndReports) {
@@ -270,7 +271,7 @@ TEST(Replay, IsCancelledAndReports) {
   EXPECT_EQ(last, 1.0);
 }
 
-// The same program actually run under the other settings.
+// Compares with a run of the same program under the other settings.
 TEST(WhatIf, IsWhatTheOtherSettingsWouldHaveDone) {
   for (const char* recorded : {"", "expandable_segments:True"}) {
     for (const char* conf : kConfs) {
@@ -281,7 +282,7 @@ TEST(WhatIf, IsWhatTheOtherSettingsWouldHaveDone) {
         const RecordedRun before = RunProgram(program, {.conf = recorded, .plan = true});
         ASSERT_LT(before.seen.size(), program.size())
             << "some calls of empty_cache() leave nothing";
-        // No recording contains a call of empty_cache() that released nothing.
+        // `seen` lacks the calls of empty_cache() that released nothing, as a recording does.
         const RecordedRun after =
             RunProgram(before.seen, {.conf = conf, .device_memory_bytes = limit, .plan = true});
         const Replayed r = Replay(*before.trace, {.alloc_conf = run::ParseAllocConf(conf).value(),
@@ -335,8 +336,8 @@ TEST(WhatIf, ALimitOfAFailedRecordingIsWhatTheDeviceGave) {
   EXPECT_EQ(more.retries, 0);
 }
 
-// A file's settings may contain any fraction above 0; no memory size has that fraction equal to the
-// failed allocation.
+// A file may state any memory fraction above 0. For these fractions, no size of GPU memory explains
+// the failed allocation.
 TEST(WhatIf, AFractionThatNoMemoryHasDoesNotLimitTheCard) {
   const RecordedRun run = RunProgram(MakeProgram({.seed = 4, .deferred = 0}),
                                      {.device_memory_bytes = kGiB / 2, .first_action = 500});
@@ -362,7 +363,7 @@ TEST(WhatIf, EmptyCacheGivesBackWhatIsFree) {
   const Replayed r = Replay(t, {.empty_cache_at = {t.allocations.alloc_event[1]}}).value();
   EXPECT_EQ(r.peak_reserved, 100 * kMiB);
   EXPECT_EQ(r.curve.back().reserved, 2 * kMiB);
-  EXPECT_EQ(r.largest_hole, 0) << "at the peak all of it was in use";
+  EXPECT_EQ(r.largest_hole, 0) << "all reserved memory was in use at the peak";
 }
 
 TEST(WhatIf, WhatTheProgramGivesBackGoesBack) {
@@ -395,7 +396,7 @@ TEST(WhatIf, HolesAtThePeak) {
     if (what_if) options.alloc_conf = run::AllocConf();
     const Replayed r = Replay(*run.trace, options).value();
     EXPECT_EQ(r.peak_reserved, 40 * kMiB);
-    EXPECT_EQ(r.largest_hole, 11 * kMiB) << "behind the 9 MiB in its segment of 20";
+    EXPECT_EQ(r.largest_hole, 11 * kMiB) << "after the block of 9 MiB in its segment of 20 MiB";
     EXPECT_EQ(r.stranded_bytes, 23 * kMiB);
   }
 }

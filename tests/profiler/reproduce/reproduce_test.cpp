@@ -25,7 +25,7 @@ Document Parsed(std::string_view json) {
   return document.ok() ? *document : Document();
 }
 
-std::string Refused(std::string_view figures) {
+std::string ParseError(std::string_view figures) {
   const absl::StatusOr<Document> document =
       ParseDocument(fmt::format(R"({{"letter": "T", "experiments": [{{"id": "T1", "title": "t",
           "kind": "k", "run": {{"model": "gpt2"}}, "figures": [{}]}}]}})",
@@ -127,14 +127,15 @@ TEST(Experiments, ExpressionsAreOfKnownQuantities) {
 }
 
 TEST(Experiments, MistakesAreSaid) {
-  EXPECT_THAT(Refused(R"({"name": "a", "unit": "GiB", "pubished": 1})"), HasSubstr("pubished"));
-  EXPECT_THAT(Refused(R"({"name": "a", "unit": "GiB", "published": 1})"), HasSubstr("tolerance"));
-  EXPECT_THAT(Refused(R"({"name": "a", "unit": "gib"})"), HasSubstr("gib"));
-  EXPECT_THAT(Refused(R"({"name": "a", "unit": "B", "published": 1, "tolerance": "1 lb"})"),
+  EXPECT_THAT(ParseError(R"({"name": "a", "unit": "GiB", "pubished": 1})"), HasSubstr("pubished"));
+  EXPECT_THAT(ParseError(R"({"name": "a", "unit": "GiB", "published": 1})"),
+              HasSubstr("tolerance"));
+  EXPECT_THAT(ParseError(R"({"name": "a", "unit": "gib"})"), HasSubstr("gib"));
+  EXPECT_THAT(ParseError(R"({"name": "a", "unit": "B", "published": 1, "tolerance": "1 lb"})"),
               HasSubstr("lb"));
-  EXPECT_THAT(Refused(R"({"name": "a", "unit": "B", "formula": "weights", "terms": {"P": 1}})"),
+  EXPECT_THAT(ParseError(R"({"name": "a", "unit": "B", "formula": "weights", "terms": {"P": 1}})"),
               HasSubstr("e_w"));
-  EXPECT_THAT(Refused(R"({"name": "a", "unit": "B", "informative": 3})"),
+  EXPECT_THAT(ParseError(R"({"name": "a", "unit": "B", "informative": 3})"),
               HasSubstr("true or false"));
   for (const char* range : {"-1", "1e300", "9, \"high\": 8"})
     EXPECT_FALSE(
@@ -163,7 +164,7 @@ TEST(Quantities, OfATrace) {
     EXPECT_TRUE(known.contains(quantity.name)) << quantity.name;
 }
 
-Experiment One(std::string_view figures) {
+Experiment ExperimentWith(std::string_view figures) {
   return Parsed(fmt::format(R"({{"letter": "T", "experiments": [{{"id": "T1", "title": "t",
       "kind": "k", "run": {{"model": "gpt2"}}, "runs": {{"half": {{"precision": "bf16"}}}},
       "figures": [{}]}}]}})",
@@ -177,7 +178,7 @@ Result Judged(const Experiment& experiment, double peak, double half) {
 }
 
 TEST(Judge, ToleranceErrorAndVerdict) {
-  const Experiment e = One(
+  const Experiment e = ExperimentWith(
       R"({"name": "peak_allocated", "published": 2, "unit": "GiB", "tolerance": "10 %"},
          {"name": "order", "predict": "peak_allocated - half_peak_allocated", "unit": "B",
           "least": 0})");
@@ -195,15 +196,15 @@ TEST(Judge, ToleranceErrorAndVerdict) {
 }
 
 TEST(Judge, AbsoluteTolerancesAreExactAtTheirEdge) {
-  const Experiment e =
-      One(R"({"name": "peak_allocated", "published": 100, "unit": "B", "tolerance": "5 B"})");
+  const Experiment e = ExperimentWith(
+      R"({"name": "peak_allocated", "published": 100, "unit": "B", "tolerance": "5 B"})");
   EXPECT_EQ(Judged(e, 105, 0).within, true);
   EXPECT_EQ(Judged(e, 106, 0).within, false);
   EXPECT_EQ(Judged(e, 94, 0).within, false);
 }
 
 TEST(Judge, WhatWasNotPlannedIsNotWithin) {
-  const Experiment e = One(
+  const Experiment e = ExperimentWith(
       R"({"name": "peak_allocated", "published": 2, "unit": "GiB", "tolerance": "10 %"},
          {"name": "half", "predict": "half_peak_allocated", "unit": "GiB", "published": 1,
           "tolerance": "10 %"})");
@@ -224,7 +225,7 @@ TEST(Judge, WhatWasNotPlannedIsNotWithin) {
   EXPECT_EQ(score.not_run, 1);
 }
 
-// A demonstration is a scenario that ends with a question; the model computes the answer.
+// A demonstration runs a scenario on the allocator model, which yields the experiment's figures.
 TEST(Demonstrations, AnswerTheirExperiments) {
   const auto documents = Documents();
   ASSERT_TRUE(documents.ok());

@@ -61,7 +61,7 @@ TEST(AllocConf, TableOfDivisions) {
   EXPECT_THAT(
       ParseAllocConf("roundup_power2_divisions:[4:0,2097152:16]").value().roundup_power2_divisions,
       ElementsAre(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 16))
-      << "intervals between the rows differ; those above the table are its last";
+      << "sizes above the table have the value of its last row";
 }
 
 TEST(AllocConf, KnownKeysWithoutEffectAreSaid) {
@@ -82,13 +82,13 @@ TEST(AllocConf, LimitsDependOnTheSegmentSizeWhereverItStands) {
   EXPECT_EQ(ParseAllocConf("large_segment_size_mb:64").value().max_non_split_rounding, 64 * kMiB);
   EXPECT_EQ(ParseAllocConf("max_split_size_mb:18446744073709551615").value().max_split_size,
             ~uint64_t{0} / kMiB * kMiB)
-      << "capped, as there";
+      << "limited as in PyTorch";
 }
 
 TEST(AllocConf, ErrorsNameKeyValueAndWhatIsAllowed) {
   struct Row {
     const char* text;
-    const char* says;
+    const char* expected;
   };
   for (const Row& row : {Row{"max_split_size:128", "did you mean \"max_split_size_mb\"?"},
                          Row{"expandable_segment:True", "did you mean \"expandable_segments\"?"},
@@ -117,7 +117,7 @@ TEST(AllocConf, ErrorsNameKeyValueAndWhatIsAllowed) {
                          Row{"caf\xe9:1", "character 4 is not plain text"}}) {
     const absl::StatusOr<AllocConf> c = ParseAllocConf(row.text);
     EXPECT_EQ(c.status().code(), absl::StatusCode::kInvalidArgument) << row.text;
-    EXPECT_THAT(std::string(c.status().message()), HasSubstr(row.says)) << row.text;
+    EXPECT_THAT(std::string(c.status().message()), HasSubstr(row.expected)) << row.text;
   }
   EXPECT_FALSE(ParseAllocConf(std::string(100'000, 'a')).ok());
 }

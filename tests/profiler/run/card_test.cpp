@@ -10,20 +10,21 @@
 namespace vramscope::run {
 namespace {
 
-// Driver names: where one name is not enough, the table distinguishes by more figures.
+// GPUs that share a driver name are distinguished by their other figures.
 TEST(Card, IsFoundInTheTableAsItsDriverNamesIt) {
-  // With the same name, multiprocessors and memory: the driver reports no difference.
+  // The driver reports the same name, multiprocessors and memory for these as for another GPU.
   const std::set<std::string> alike = {
       "gtx-1650-gddr6",        "gtx-1660-ti-laptop",     "rtx-2060-laptop",   "rtx-2070-laptop",
       "rtx-2080-super-laptop", "jetson-orin-nano-super", "jetson-orin-nx-8gb"};
   for (const DeviceProfile& d : Devices()) {
     if (alike.contains(d.key)) continue;
     const std::string name = CudaName(d.name);
-    const uint64_t told = d.memory_bytes - (uint64_t{60} << 20);  // other drivers reserve more
-    const DeviceProfile found = ProfileOf({name, told, d.sm_count, d.compute_capability});
+    const uint64_t reported_bytes =
+        d.memory_bytes - (uint64_t{60} << 20);  // as of a driver that reserves more
+    const DeviceProfile found = ProfileOf({name, reported_bytes, d.sm_count, d.compute_capability});
     EXPECT_EQ(found.key, d.key);
     EXPECT_EQ(found.name, name);
-    EXPECT_EQ(found.memory_bytes, told);
+    EXPECT_EQ(found.memory_bytes, reported_bytes);
     EXPECT_EQ(found.bandwidth_bytes_per_s, d.bandwidth_bytes_per_s);
     EXPECT_EQ(found.context_bytes, d.context_bytes);
   }

@@ -118,7 +118,7 @@ TEST(Assumptions, WhatIsModelledSaysSo) {
   EXPECT_THAT(About(all, "Quantised base weights")->what, HasSubstr("4-bit kernels are modelled"));
   all = AssumptionsOf(Built({{"optimizer.name", "lion"}, {"optimizer.impl", "loop"}}));
   ASSERT_NE(About(all, "optimizer: Lion"), nullptr);
-  // Not if it is not used, and not if it is computed.
+  // No assumption if no such technique is used, or if it is computed on the CPU.
   all = AssumptionsOf(Built({}));
   EXPECT_EQ(About(all, "technique: "), nullptr);
   EXPECT_EQ(About(all, "optimizer: "), nullptr);
@@ -170,7 +170,7 @@ TEST(Assumptions, WhatIsSetAndHasNoEffectIsSaid) {
   };
   struct Case {
     std::pair<std::string, std::string> set;
-    Set without, with;  // it has no effect; something else has
+    Set without, with;  // settings without and with which it has an effect
   };
   for (const Case& one : std::vector<Case>{
            {{"offload.path", "/tmp"}, {}, {{"offload.optimizer", "nvme"}}},

@@ -105,8 +105,8 @@ TEST(DeviceTable, FiguresAreConsistent) {
     EXPECT_EQ(d.max_threads_per_sm, chip->max_threads_per_sm);
     EXPECT_EQ(d.blas_workspace_bytes, BlasWorkspaceBytes(cc));
 
-    // The driver reserves 1 to 6 %. ECC on GDDR takes a sixteenth before that; on shared memory,
-    // the system takes about as much again.
+    // The driver reserves 1 to 6 %. Before that, ECC on GDDR takes a sixteenth. If host and GPU
+    // share the memory, the system takes about as much as the driver.
     const bool ecc = RemarkOn(row, "memory").find("ECC on") != std::string::npos;
     const double nominal =
         row.at("nominal_gib").get<double>() * 1073741824.0 * (ecc ? 15.0 / 16 : 1);
@@ -181,7 +181,7 @@ TEST(DeviceTable, SlicesArePartsOfTheirGpu) {
 TEST(DeviceTable, PeersAreOfTheKindOfBoard) {
   for (const auto& [row, d] : Table()) {
     SCOPED_TRACE(d.key);
-    // GPUs of compute capability 6.1 had it over PCIe.
+    // GPUs of compute capability 6.1 have peer access over PCIe.
     if (d.name.find("GeForce") != std::string::npos && d.compute_capability >= 75) {
       EXPECT_EQ(PeersOf(d.key), Peers::kNone);
     }

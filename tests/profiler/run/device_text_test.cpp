@@ -25,13 +25,13 @@ using ::testing::Not;
 
 constexpr uint64_t kGiB = uint64_t{1} << 30;
 
-std::string Refused(std::string_view text) {
+std::string TextError(std::string_view text) {
   const absl::StatusOr<Device> device = ReadDevice(text);
   EXPECT_FALSE(device.ok()) << text << " is " << (device.ok() ? device->key : "");
   return std::string(device.status().message());
 }
 
-std::string RefusedFile(std::string_view json) {
+std::string FileError(std::string_view json) {
   const absl::StatusOr<Device> device = DeviceFromJson(json);
   EXPECT_FALSE(device.ok()) << json;
   return std::string(device.status().message());
@@ -71,8 +71,8 @@ TEST(DeviceText, ASliceHasItsPart) {
   EXPECT_EQ(slice.l2_bytes, whole.l2_bytes / 8);
   EXPECT_THAT(slice.sources.Assumed(), Contains("context"));
   EXPECT_EQ(ReadDevice("h100-sxm:3g.40gb+me")->sm_count, 60u);
-  EXPECT_THAT(Refused("a100-80gb:1g.5gb"), AllOf(HasSubstr("1g.5gb"), HasSubstr("1g.10gb")));
-  EXPECT_THAT(Refused("rtx-4090:1g.5gb"), AllOf(HasSubstr("no MIG"), HasSubstr("a100-80gb")));
+  EXPECT_THAT(TextError("a100-80gb:1g.5gb"), AllOf(HasSubstr("1g.5gb"), HasSubstr("1g.10gb")));
+  EXPECT_THAT(TextError("rtx-4090:1g.5gb"), AllOf(HasSubstr("no MIG"), HasSubstr("a100-80gb")));
 }
 
 // A GTX 1650 by its advertised figures, compared with the table's.
@@ -117,7 +117,8 @@ TEST(DeviceText, OneOfTheTableWithOtherFigures) {
   EXPECT_EQ(d.memory_bytes, 12 * kGiB);
   EXPECT_EQ(d.sm_count, 128u);
   EXPECT_EQ(d.name, "NVIDIA GeForce RTX 4090 (12.00 GiB)");
-  EXPECT_EQ(EmulatedGpu(d).find("name=NVIDIA GeForce RTX 4090;"), 0u) << "as its driver reports";
+  EXPECT_EQ(EmulatedGpu(d).find("name=NVIDIA GeForce RTX 4090;"), 0u)
+      << "the emulated GPU keeps the name that its driver reports";
   EXPECT_EQ(d.context_bytes, ReadDevice("rtx-4090")->context_bytes);
   const Device half = ReadDevice("rtx-4090,multiprocessors=64").value();
   EXPECT_DOUBLE_EQ(half.bf16_flops, ReadDevice("rtx-4090")->bf16_flops / 2);
@@ -197,25 +198,26 @@ TEST(DeviceText, WrongFiguresAreRefusedByName) {
                         Case{"name", "a\nb", "120 characters"}}) {
     SCOPED_TRACE(std::string(c.figure) + "=" + c.value);
     std::string text = "rtx-3060-12gb,";
-    EXPECT_THAT(Refused(text + c.figure + "=" + c.value),
+    EXPECT_THAT(TextError(text + c.figure + "=" + c.value),
                 AllOf(HasSubstr(std::string("device: ") + c.figure + ": "), HasSubstr(c.allowed)));
   }
   EXPECT_TRUE(ReadDevice(good).ok());
-  EXPECT_THAT(Refused("compute_capability=8.6,multiprocessors=28"), HasSubstr("memory is missing"));
-  EXPECT_THAT(Refused("memory=8GiB,multiprocessors=28"),
+  EXPECT_THAT(TextError("compute_capability=8.6,multiprocessors=28"),
+              HasSubstr("memory is missing"));
+  EXPECT_THAT(TextError("memory=8GiB,multiprocessors=28"),
               HasSubstr("compute_capability is missing"));
-  EXPECT_THAT(Refused("memory=8GiB,compute_capability=8.6"),
+  EXPECT_THAT(TextError("memory=8GiB,compute_capability=8.6"),
               HasSubstr("multiprocessors is missing"));
-  EXPECT_THAT(Refused(good + ",memroy=4GiB"),
+  EXPECT_THAT(TextError(good + ",memroy=4GiB"),
               AllOf(HasSubstr("memroy"), HasSubstr("did you mean \"memory\"")));
-  EXPECT_THAT(Refused(good + ",memory=4GiB"), HasSubstr("memory is set twice"));
-  EXPECT_THAT(Refused(good + ","), HasSubstr("comma"));
-  EXPECT_THAT(Refused(good + ",rtx-4090"), HasSubstr("NAME=VALUE"));
-  EXPECT_THAT(Refused("rtx-4091,memory=8GiB"), HasSubstr("did you mean \"rtx-4090\""));
-  EXPECT_THAT(Refused(good + ",context=8GiB"), HasSubstr("cannot hold the CUDA context"));
-  EXPECT_THAT(Refused("my_gpu.json"), HasSubstr("is a file"));
-  EXPECT_THAT(Refused(std::string(5000, 'a')), HasSubstr("more than a GPU name"));
-  EXPECT_THAT(Refused(""), HasSubstr("device: no \"\""));
+  EXPECT_THAT(TextError(good + ",memory=4GiB"), HasSubstr("memory is set twice"));
+  EXPECT_THAT(TextError(good + ","), HasSubstr("comma"));
+  EXPECT_THAT(TextError(good + ",rtx-4090"), HasSubstr("NAME=VALUE"));
+  EXPECT_THAT(TextError("rtx-4091,memory=8GiB"), HasSubstr("did you mean \"rtx-4090\""));
+  EXPECT_THAT(TextError(good + ",context=8GiB"), HasSubstr("cannot hold the CUDA context"));
+  EXPECT_THAT(TextError("my_gpu.json"), HasSubstr("is a file"));
+  EXPECT_THAT(TextError(std::string(5000, 'a')), HasSubstr("more than a GPU name"));
+  EXPECT_THAT(TextError(""), HasSubstr("device: no \"\""));
 }
 
 TEST_F(DeviceFileTest, IsReadWhereItIsNamed) {
@@ -245,14 +247,14 @@ TEST_F(DeviceFileTest, IsHostileInput) {
   EXPECT_THAT(
       std::string(DeviceTextOf(Write("long.json", std::string(100'000, ' '))).status().message()),
       HasSubstr("larger than"));
-  EXPECT_THAT(RefusedFile("[1]"), HasSubstr("one JSON object"));
-  EXPECT_THAT(RefusedFile("7"), HasSubstr("one JSON object"));
-  EXPECT_THAT(RefusedFile(R"({"memory": {"a": 1}})"), HasSubstr("without nested lists or objects"));
-  EXPECT_THAT(RefusedFile(std::string(60'000, '[')), HasSubstr("device: "));
-  EXPECT_THAT(RefusedFile(R"({"memory": "8GiB", "memory": "9GiB"})"), HasSubstr("set twice"));
-  EXPECT_THAT(RefusedFile(R"({"memory": null})"), HasSubstr("expected a number"));
-  EXPECT_THAT(RefusedFile(R"({"sm_count": 8})"), HasSubstr("sm_count"));
-  EXPECT_THAT(RefusedFile(R"({"like": "rtx-4090", "memory": "1MiB"})"), HasSubstr("256 MiB"));
+  EXPECT_THAT(FileError("[1]"), HasSubstr("one JSON object"));
+  EXPECT_THAT(FileError("7"), HasSubstr("one JSON object"));
+  EXPECT_THAT(FileError(R"({"memory": {"a": 1}})"), HasSubstr("without nested lists or objects"));
+  EXPECT_THAT(FileError(std::string(60'000, '[')), HasSubstr("device: "));
+  EXPECT_THAT(FileError(R"({"memory": "8GiB", "memory": "9GiB"})"), HasSubstr("set twice"));
+  EXPECT_THAT(FileError(R"({"memory": null})"), HasSubstr("expected a number"));
+  EXPECT_THAT(FileError(R"({"sm_count": 8})"), HasSubstr("sm_count"));
+  EXPECT_THAT(FileError(R"({"like": "rtx-4090", "memory": "1MiB"})"), HasSubstr("256 MiB"));
 }
 
 TEST(RunJson, HoldsADevicesFigures) {

@@ -58,7 +58,7 @@ TEST(EmulatedGpu, GrowsWhereThatWasMeasured) {
   EXPECT_EQ(g.bare + g.kernels + 2 * g.cublas, h200.context_bytes);
 }
 
-// A run of the loop has the context that a program's grows to.
+// The context of a run of the embedded loop has the size to which that of a program grows.
 TEST(ContextOfRun, IsThatOfTheLibrariesThatTheRunUses) {
   const auto context = [](const std::vector<std::pair<std::string, std::string>>& settings,
                           const char* preset = "gpt2") {

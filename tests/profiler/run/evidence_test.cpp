@@ -1,4 +1,4 @@
-// Only results that were compared with a recording state an error bound.
+// An error bound is stated only for runs whose plans were compared with a recording.
 #include "profiler/run/evidence.h"
 
 #include <gtest/gtest.h>

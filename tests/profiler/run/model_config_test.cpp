@@ -51,7 +51,7 @@ TEST(ModelConfig, FamilyDefaults) {
   EXPECT_EQ(mistral->sliding_window, 4096);
 }
 
-// The worker refuses a key that no family reads; here it is only named.
+// The worker reads or rejects models of other families; here they are only marked.
 TEST(ModelConfig, OtherFamiliesAreNamedAndNotRead) {
   for (const char* json : {R"({"model_type": "mamba"})",
                            R"({"architectures": ["BertModel"], "model_type": "llama"})"}) {
@@ -107,7 +107,7 @@ std::string With(const std::string& setting) {
   return Replace(kQwen, "\"vocab_size\"", setting + ", \"vocab_size\"");
 }
 
-// A setting that makes it another model is refused; it is never ignored silently.
+// A setting that would make it another model is rejected, never ignored.
 TEST(ModelConfig, KeysOfOtherModelsAreRefused) {
   for (const char* setting :
        {R"("quantization_config": {"bits": 4})", R"("compression_config": {"format": "pack"})",

@@ -85,7 +85,7 @@ TEST(RunConfigBuilder, ErrorsNameKeyValueAndWhatIsAllowed) {
               AllOf(HasSubstr("bacth"), HasSubstr("did you mean \"batch\"")));
   EXPECT_THAT(Message(b.Set("optimizer", "adam")), HasSubstr("unknown key"));
   EXPECT_THAT(Message(b.Set("device", "rtx-4900")), HasSubstr("rtx-4090"));
-  // Stated once, as the table has it.
+  // The message names the key only once.
   EXPECT_THAT(Message(b.Set("device", "rtx-4900")),
               ::testing::StartsWith("device: no \"rtx-4900\""));
   EXPECT_THAT(Message(b.SetPreset("qwen2")), HasSubstr("qwen2-0.5b"));
@@ -96,7 +96,7 @@ TEST(RunConfigBuilder, ErrorsNameKeyValueAndWhatIsAllowed) {
   EXPECT_FALSE(b.Set("trainable", "").ok());
   EXPECT_FALSE(b.Set("seq", "1048577").ok());
   EXPECT_FALSE(b.Set("steps", "0").ok());
-  EXPECT_TRUE(b.Build().ok()) << "a refused value leaves the builder as it was";
+  EXPECT_TRUE(b.Build().ok()) << "a rejected value leaves the builder unchanged";
 }
 
 TEST(RunConfigBuilder, ReservedKeysTakeTheirDefaultAlone) {
@@ -136,7 +136,7 @@ TEST(RunConfigBuilder, PresetDefaultsLieBelowWhatIsSet) {
   EXPECT_EQ(c.batch, 4);
   EXPECT_EQ(c.seq, 128);
   EXPECT_EQ(c.Get("optimizer.impl"), "loop");
-  EXPECT_EQ(c.steps, 2) << "set by hand, before or after the preset";
+  EXPECT_EQ(c.steps, 2) << "a value that was set before the preset is kept";
   ASSERT_TRUE(b.SetPreset("gpt2").ok());
   c = b.Build().value();
   EXPECT_EQ(c.seq, 512) << "another preset removes the defaults of the first";
@@ -231,10 +231,11 @@ TEST(RoundTrip, AModelOfOnesOwnTravelsWithItsText) {
   EXPECT_EQ(again.Build()->model_config_json, text);
   EXPECT_EQ(again.Build()->model, "tiny.json");
   ASSERT_TRUE(again.SetModelConfig("caf\xe9.json", text).ok());
-  EXPECT_TRUE(FromProtoBytes(ToProtoBytes(again.Build().value())).ok()) << "a name of any bytes";
+  EXPECT_TRUE(FromProtoBytes(ToProtoBytes(again.Build().value())).ok())
+      << "the name may contain any bytes";
 }
 
-// The importer fills in a recording's configuration, with the values that the file states.
+// Importers copy texts of the file into a recording's configuration.
 TEST(RoundTrip, AnyBytesInTextsAreWrittenAsUtf8) {
   RunConfig config;
   config.model = "caf\xe9";

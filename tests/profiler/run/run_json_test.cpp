@@ -78,7 +78,7 @@ TEST(RunJson, TargetsAreAListOrAText) {
 TEST(RunJson, ErrorsSayWhatToWrite) {
   struct Row {
     const char* json;
-    std::vector<const char*> said;
+    std::vector<const char*> expected_texts;
   };
   for (const Row& row : {
            Row{R"({"optimizer": {"nmae": "adam"}})", {"optimizer.nmae", "\"optimizer.name\""}},
@@ -119,7 +119,7 @@ TEST(RunJson, ErrorsSayWhatToWrite) {
            {"\"batch\"", {"one JSON object"}},
        }) {
     const std::string error = Error(row.json);
-    for (const char* said : row.said) EXPECT_THAT(error, HasSubstr(said)) << row.json;
+    for (const char* text : row.expected_texts) EXPECT_THAT(error, HasSubstr(text)) << row.json;
   }
   RunConfigBuilder b;
   EXPECT_EQ(b.SetRunJson(R"({"offload.parameters": "nvme"})").code(),
@@ -152,7 +152,8 @@ TEST(RunJson, MessagesCarryNothingHarmful) {
            fmt::format("{{\"model\": \"{}", mebi)}) {
     const std::string error = Error(json);
     EXPECT_FALSE(error.empty()) << json.substr(0, 40);
-    EXPECT_LT(error.size(), 3000u) << json.substr(0, 40);  // the list of keys is the longest
+    // Messages that list all keys are the longest.
+    EXPECT_LT(error.size(), 3000u) << json.substr(0, 40);
     for (char c : error) EXPECT_TRUE(c >= ' ' && c <= '~') << error;
   }
 }
@@ -216,7 +217,7 @@ TEST(RunJson, RandomTexts) {
     ++read;
     EXPECT_EQ(ToJson(Read(ToJson(*config))), ToJson(*config)) << json;
   }
-  EXPECT_GT(read, 500) << "the pieces no longer make valid files";
+  EXPECT_GT(read, 500) << "too few of the random texts are valid";
 }
 
 }  // namespace

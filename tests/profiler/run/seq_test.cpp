@@ -66,7 +66,7 @@ TEST_F(SeqFile, IsAFileOfSamples) {
   EXPECT_EQ(config->seq, 700) << "the longest: none is truncated";
   EXPECT_EQ(SeqText(*config), path_.string());
   EXPECT_EQ(ShortSeqText(*config), "seq_test.csv up to 700");
-  // A number then is the length at which samples are cut; a list replaces the file.
+  // With a file, a number is the length at which samples are truncated; a list replaces the file.
   EXPECT_EQ(With(*config, "128")->Get("samples.file"), path_.string());
   EXPECT_EQ(With(*config, "128")->seq, 128);
   EXPECT_EQ(With(*config, "128,256")->Get("samples.file"), "");
@@ -74,7 +74,7 @@ TEST_F(SeqFile, IsAFileOfSamples) {
 }
 
 TEST_F(SeqFile, SaysWhatIsWrong) {
-  const std::string most = [] {
+  const std::string too_many = [] {
     std::string text = "1";
     for (int i = 0; i < 4096; ++i) text += ",1";
     return text;
@@ -83,7 +83,7 @@ TEST_F(SeqFile, SaysWhatIsWrong) {
        {std::string("0"), std::string("-5"), std::string("0,256"), std::string("128,0"),
         std::string("1024-256"), std::string("1.5"), std::string("1048577"),
         std::string("1-1048577"), std::string("128-256-512"), std::string(""), std::string(","),
-        std::string("..4"), most, std::string("99999999999999999999")}) {
+        std::string("..4"), too_many, std::string("99999999999999999999")}) {
     EXPECT_THAT(Message(With({}, bad).status()),
                 AllOf(HasSubstr("seq: "), HasSubstr("1 to 1048576"), HasSubstr("4096")))
         << bad.substr(0, 30);
@@ -101,7 +101,7 @@ TEST_F(SeqFile, SaysWhatIsWrong) {
   EXPECT_THAT(Message(b.Build().status()), HasSubstr("tokens"));
 }
 
-// `lengths` is the older key, which files use.
+// `lengths` is an older key that run.json files use.
 TEST(Seq, LengthsByTheirKeyHoldBesideSeq) {
   for (const auto& order : {std::vector{"lengths", "seq"}, std::vector{"seq", "lengths"}}) {
     RunConfigBuilder b;
@@ -114,7 +114,7 @@ TEST(Seq, LengthsByTheirKeyHoldBesideSeq) {
   ASSERT_TRUE(b.SetRunJson(R"({"lengths": "400,300", "seq": 512})").ok());
   EXPECT_EQ(b.Build()->Get("lengths"), "400,300");
   EXPECT_EQ(b.Build()->seq, 400);
-  // A seq that follows a file, or another seq, is the one that applies.
+  // A seq that is set after a run.json, or after another seq, replaces the earlier value.
   ASSERT_TRUE(b.Set("seq", "512").ok());
   EXPECT_EQ(b.Build()->Get("lengths"), "");
   EXPECT_EQ(b.Build()->seq, 512);

@@ -62,10 +62,10 @@ TEST(Nearest, FindsTypingErrorsAndParts) {
   EXPECT_EQ(Nearest("optimiser.name", std::begin(keys), std::end(keys)), "optimizer.name");
   EXPECT_EQ(Nearest("rank", std::begin(keys), std::end(keys)), "lora.rank");
   EXPECT_EQ(Nearest("zzzzzzzz", std::begin(keys), std::end(keys)), "");
-  constexpr std::string_view cards[] = {"rtx-3070", "rtx-3060-12gb-laptop", "rtx-3060-12gb",
-                                        "rtx-4090"};
-  EXPECT_EQ(Nearest("RTX-3060", std::begin(cards), std::end(cards)), "rtx-3060-12gb");
-  EXPECT_EQ(Nearest("rtx-3071", std::begin(cards), std::end(cards)), "rtx-3070");
+  constexpr std::string_view gpus[] = {"rtx-3070", "rtx-3060-12gb-laptop", "rtx-3060-12gb",
+                                       "rtx-4090"};
+  EXPECT_EQ(Nearest("RTX-3060", std::begin(gpus), std::end(gpus)), "rtx-3060-12gb");
+  EXPECT_EQ(Nearest("rtx-3071", std::begin(gpus), std::end(gpus)), "rtx-3070");
 }
 
 TEST(FormatBytes, IsForPeople) {

@@ -1,4 +1,4 @@
-// Which of several LibTorch installations is used; none of their code is executed.
+// Tests which of several LibTorch installations is used. None of their code is executed.
 #include "profiler/setup/find_libtorch.h"
 
 #include <gmock/gmock.h>
@@ -87,15 +87,17 @@ TEST_F(FindLibTorchTest, WhatIsNamedIsTakenOrNothing) {
 TEST_F(FindLibTorchTest, AnotherVersionOrBuildIsSaidAndNotTaken) {
   places_.python.virtual_env = (root_ / "venv").string();
   const fs::path packages = Environment("venv");
-  const auto refuses = [&](const char* version, const char* cuda, const char* said) {
+  const auto expect_rejected = [&](const char* version, const char* cuda,
+                                   const char* expected_text) {
     WriteTorch(packages, version, cuda);
     EXPECT_FALSE(Find().found()) << version;
-    EXPECT_THAT(Find().others, Contains(::testing::AllOf(HasSubstr(said), HasSubstr("2.11.0"))));
+    EXPECT_THAT(Find().others,
+                Contains(::testing::AllOf(HasSubstr(expected_text), HasSubstr("2.11.0"))));
   };
-  refuses("2.6.0+cu124", "'12.4'", "torch 2.6.0+cu124 for CUDA 12.4");
-  refuses("2.11.0+cu128", "'12.8'", "for CUDA 12.8");
-  refuses("2.11.0+cpu", "None", "torch 2.11.0+cpu");
-  refuses("2.110.0+cu130", "'13.0'", "torch 2.110.0");
+  expect_rejected("2.6.0+cu124", "'12.4'", "torch 2.6.0+cu124 for CUDA 12.4");
+  expect_rejected("2.11.0+cu128", "'12.8'", "for CUDA 12.8");
+  expect_rejected("2.11.0+cpu", "None", "torch 2.11.0+cpu");
+  expect_rejected("2.110.0+cu130", "'13.0'", "torch 2.110.0");
   WriteTorch(packages);
   EXPECT_TRUE(Find().found());
 }
@@ -126,7 +128,7 @@ TEST(WhyNoLibTorch, ComputersThatTheWheelsAreNotForAreToldSo) {
   EXPECT_THAT(WhyNoLibTorchOn("x86_64", "musl 1.2"), HasSubstr("musl 1.2"));
   EXPECT_THAT(WhyNoLibTorchOn("x86_64", "glibc 2.27"),
               AllOf(HasSubstr("glibc 2.28"), HasSubstr("has glibc 2.27")));
-  EXPECT_EQ(WhyNoLibTorchHere(), "") << "where this is tested, they can be used";
+  EXPECT_EQ(WhyNoLibTorchHere(), "") << "computers that run the tests can use the wheels";
 }
 
 TEST(Wheels, ThePinnedListIsReadAndIsOfTheTorchThatIsBuiltWith) {

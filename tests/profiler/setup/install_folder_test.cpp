@@ -84,7 +84,7 @@ TEST_F(Install, AWheelOfAnotherVersionIsNotPutInPlace) {
 TEST_F(Install, ADamagedFileLeavesTheInstalledOneAsItWas) {
   ASSERT_TRUE(Run(TorchFiles()).ok());
   std::vector<ZipFile> files = TorchFiles();
-  files.back().said_crc = 1;
+  files.back().stated_crc = 1;
   EXPECT_FALSE(Run(files).ok());
   EXPECT_TRUE(CheckTorch(root_ / "data/torch-2.11.0").ok());
 }
@@ -165,7 +165,7 @@ TEST_F(Install, ADiskThatIsFullMidwayIsSaidAndTheInstalledOneStays) {
     EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
     EXPECT_THAT(std::string(status.message()),
                 AllOf(HasSubstr("the disk is full"), HasSubstr("XDG_DATA_HOME")));
-    EXPECT_GT(folder.BytesOf(wheel_), 0u) << "what was downloaded stays";
+    EXPECT_GT(folder.BytesOf(wheel_), 0u) << "the download is deleted";
   }
   for (const auto& entry : fs::directory_iterator(data))
     EXPECT_THAT(entry.path().filename().string(), ::testing::AnyOf("downloads", "setup.lock"));

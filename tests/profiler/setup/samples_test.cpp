@@ -1,4 +1,4 @@
-// The shipped runs: found by their configuration, reachable with one click, small.
+// The shipped runs are found by their configuration, can be reached with one click, and are small.
 #include "profiler/setup/samples.h"
 
 #include <gmock/gmock.h>
@@ -47,8 +47,7 @@ TEST(ShippedSamples, TheDefaultRunIsThere) {
   EXPECT_NE(Samples::In(kFolder).Find(Default()), nullptr);
 }
 
-// Switching the window's switches on, in the order of the name, gives the configuration of the
-// file.
+// Switching on the toggles in a file's name, in their order, gives the configuration of the file.
 TEST(ShippedSamples, EachIsWhatItsSwitchesLeadTo) {
   const Samples samples = Samples::In(kFolder);
   for (const std::string& file : samples.Files()) {
@@ -63,7 +62,7 @@ TEST(ShippedSamples, EachIsWhatItsSwitchesLeadTo) {
       config = run::SwitchedOn(*toggle, config);
     }
     const std::string* found = samples.Find(config);
-    ASSERT_NE(found, nullptr) << file << " is not the run of these switches: make.py";
+    ASSERT_NE(found, nullptr) << file << " is not the run of these toggles; run make.py again";
     EXPECT_EQ(*found, file);
   }
 }

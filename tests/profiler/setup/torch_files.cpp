@@ -56,14 +56,14 @@ std::string MakeZip(const std::vector<ZipFile>& files, bool zip64) {
   constexpr uint64_t kMask = 0xffffffff;
   for (const ZipFile& file : files) {
     const std::string stored = file.deflated ? Deflate(file.content) : file.content;
-    const auto crc = file.said_crc >= 0
-                         ? static_cast<uint64_t>(file.said_crc)
+    const auto crc = file.stated_crc >= 0
+                         ? static_cast<uint64_t>(file.stated_crc)
                          : crc32(0, reinterpret_cast<const Bytef*>(file.content.data()),
                                  static_cast<uInt>(file.content.size()));
     const uint64_t bytes =
-        file.said_bytes >= 0 ? static_cast<uint64_t>(file.said_bytes) : file.content.size();
+        file.stated_bytes >= 0 ? static_cast<uint64_t>(file.stated_bytes) : file.content.size();
     const uint64_t header =
-        file.said_header >= 0 ? static_cast<uint64_t>(file.said_header) : out.size();
+        file.stated_header >= 0 ? static_cast<uint64_t>(file.stated_header) : out.size();
     const uint64_t method = file.method != 0 ? file.method : file.deflated ? 8 : 0;
     const uint64_t flags = file.encrypted ? 1 : 0;
     std::string extra;

@@ -32,10 +32,10 @@ struct ZipFile {
   bool encrypted = false;
   uint16_t method =
       0;  // if not 0: written instead of the compression method that `deflated` implies
-  int64_t said_bytes = -1;   // unpacked size in the directory; -1: the true one
-  int64_t said_crc = -1;     // likewise
-  int64_t said_header = -1;  // likewise
-  bool no_data = false;      // only in the directory
+  int64_t stated_bytes = -1;   // unpacked size in the directory; -1: the true one
+  int64_t stated_crc = -1;     // likewise
+  int64_t stated_header = -1;  // likewise
+  bool no_data = false;        // only in the directory
 };
 std::string MakeZip(const std::vector<ZipFile>& files, bool zip64 = false);
 

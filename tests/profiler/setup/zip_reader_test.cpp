@@ -87,7 +87,7 @@ TEST_F(Zip, BombsAreRefusedBeforeAnythingIsUnpacked) {
   EXPECT_EQ(OpenError({{.name = "a",
                         .content = std::string(1000, 'a'),
                         .deflated = true,
-                        .said_bytes = 1 << 30}})
+                        .stated_bytes = 1 << 30}})
                 .code(),
             absl::StatusCode::kDataLoss);
   EXPECT_EQ(OpenError({{.name = "a", .content = "1234"}, {.name = "b", .content = "5678"}},
@@ -101,7 +101,7 @@ TEST_F(Zip, BombsAreRefusedBeforeAnythingIsUnpacked) {
   EXPECT_THAT(
       std::string(
           OpenError({{.name = "a", .content = "12345678"},
-                     {.name = "b", .content = "12345678", .said_header = 0, .no_data = true}})
+                     {.name = "b", .content = "12345678", .stated_header = 0, .no_data = true}})
               .message()),
       HasSubstr("share their data"));
   EXPECT_EQ(OpenError({{.name = "a", .content = "1"}, {.name = "a", .content = "2"}}).code(),
@@ -110,14 +110,14 @@ TEST_F(Zip, BombsAreRefusedBeforeAnythingIsUnpacked) {
 
 TEST_F(Zip, WhatUnpacksToOtherThanItSaysIsAnError) {
   const std::string content(100'000, 'a');
-  for (const int64_t said : {99'999, 100'001}) {
-    const auto out =
-        Unpack(MakeZip({{.name = "a", .content = content, .deflated = true, .said_bytes = said}}));
-    EXPECT_EQ(out.status().code(), absl::StatusCode::kDataLoss) << said;
+  for (const int64_t stated : {99'999, 100'001}) {
+    const auto out = Unpack(
+        MakeZip({{.name = "a", .content = content, .deflated = true, .stated_bytes = stated}}));
+    EXPECT_EQ(out.status().code(), absl::StatusCode::kDataLoss) << stated;
   }
   EXPECT_THAT(
       std::string(
-          Unpack(MakeZip({{.name = "a", .content = content, .said_crc = 1}})).status().message()),
+          Unpack(MakeZip({{.name = "a", .content = content, .stated_crc = 1}})).status().message()),
       HasSubstr("checksum"));
 }
 

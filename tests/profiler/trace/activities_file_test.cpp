@@ -38,7 +38,7 @@ TEST_F(ActivitiesFile, TheFooterIndexesTheActivities) {
   EXPECT_EQ(footer->activities, s.activities.size());
   // Ten pieces and a remainder, one of them without operands; these are separate batches.
   ASSERT_EQ(footer->activity_batches.size(), 21u);
-  std::vector<Activity> of_kind[2];  // operands, and values that are not operands
+  std::vector<Activity> of_kind[2];  // [1]: operands, [0]: other activities
   for (const Activity& a : s.activities) of_kind[a.kind == ActivityKind::kOperand].push_back(a);
   ASSERT_GT(of_kind[1].size(), 10u);
   size_t at[2] = {};
@@ -66,7 +66,7 @@ TEST_F(ActivitiesFile, TheFooterIndexesTheActivities) {
   EXPECT_EQ(at[1], of_kind[1].size());
 }
 
-// In the order of a GPU's buffers: those of the last kernels first.
+// The activities are written in reverse order, as if the buffer of the last kernels arrived first.
 TEST_F(ActivitiesFile, ActivitiesMayComeLateAndInAnyOrder) {
   const Stream s = testing::RandomStream(23, 3000);
   std::vector<Activity> activities = s.activities;
@@ -110,7 +110,7 @@ TEST_F(ActivitiesFile, AnActivityThatIsNoneIsRefused) {
   EXPECT_EQ(written({.begin_ns = 2, .end_ns = 1}).code(), absl::StatusCode::kDataLoss);
   EXPECT_EQ(written({.kind = static_cast<ActivityKind>(99)}).code(), absl::StatusCode::kDataLoss);
   EXPECT_EQ(written({.from = static_cast<MemorySpace>(6)}).code(), absl::StatusCode::kDataLoss);
-  // The same from another writer's file: the data before it are read.
+  // An invalid activity in a file of another writer: the data before it are read.
   std::vector<Activity> activities(3);
   activities[1].name = {1};
   const std::string bytes = EncodeFrame(FrameType::kTraceHeader, EncodeHeader({})) +

@@ -120,20 +120,20 @@ TEST(ActivityCodec, IsTheMessageOfTheSchema) {
   for (const auto& layout : message.layouts())
     for (int f = 0; f < 13; ++f)
       if (layout.columns() >> f & 1) used[f] += static_cast<int>(layout.count());
-  const int there[] = {message.begin_delta_ns_size(),
-                       message.duration_ns_size(),
-                       static_cast<int>(message.device().size()),
-                       static_cast<int>(message.from().size()),
-                       static_cast<int>(message.to().size()),
-                       message.stream_size(),
-                       message.thread_size(),
-                       message.name_size(),
-                       message.op_size(),
-                       message.module_size(),
-                       message.correlation_size(),
-                       message.address_size(),
-                       message.bytes_size()};
-  for (int f = 0; f < 13; ++f) EXPECT_EQ(there[f], used[f]) << "column " << f;
+  const int column_sizes[] = {message.begin_delta_ns_size(),
+                              message.duration_ns_size(),
+                              static_cast<int>(message.device().size()),
+                              static_cast<int>(message.from().size()),
+                              static_cast<int>(message.to().size()),
+                              message.stream_size(),
+                              message.thread_size(),
+                              message.name_size(),
+                              message.op_size(),
+                              message.module_size(),
+                              message.correlation_size(),
+                              message.address_size(),
+                              message.bytes_size()};
+  for (int f = 0; f < 13; ++f) EXPECT_EQ(column_sizes[f], used[f]) << "column " << f;
 }
 
 // Data with a valid checksum may contain anything: no crash, no hang, no read out of bounds.

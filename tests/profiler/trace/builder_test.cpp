@@ -64,10 +64,10 @@ TEST(TraceBuilder, TheMainCategoryIsTheOneHeldLongest) {
   const Built b = Build({
       Alloc(0, 0, 0, 1),  // never retagged
       Alloc(0, 1, 0, 1),  // saved for backward, and a temporary again just before its free
-      Alloc(0, 2, 0, 1),  // a gradient twice: in sum longer than the time in between
+      Alloc(0, 2, 0, 1),  // a gradient twice, in total longer than an activation in between
       Alloc(0, 3, 0, 1),  // alive at the end: the last category counts up to the end
       Alloc(0, 4, 0, 1),  // all at one time: the number of events decides
-      Alloc(0, 5, 0, 1),  // a temporary for longer, counted in events
+      Alloc(0, 5, 0, 1),  // an input for fewer events than a temporary
       retag(0, 4, Category::kGradient),
       retag(0, 5, Category::kInput),
       Make(EventKind::kFreeCompleted, 0, 5),
@@ -300,7 +300,7 @@ TEST(TraceBuilder, EverySnapshotIsWhatHasArrivedAndStaysSo) {
   for (uint64_t seed = 1; seed <= 16; ++seed) {
     testing::Stream s = testing::RandomStream(seed, 1500);
     std::mt19937_64 random(seed);
-    if (seed % 2 == 0) {  // late, but not by much
+    if (seed % 2 == 0) {  // activities arrive late, but not by much
       std::vector<Activity>& a = s.activities;
       std::stable_sort(a.begin(), a.end(),
                        [](const auto& x, const auto& y) { return x.begin_ns < y.begin_ns; });

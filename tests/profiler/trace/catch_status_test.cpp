@@ -1,4 +1,4 @@
-// Conversion of an exception to a status, also if there is no memory for a message.
+// Conversion of exceptions to statuses, also if there is no free memory for a message.
 #include "profiler/trace/catch_status.h"
 
 #include <gtest/gtest.h>
@@ -9,10 +9,10 @@
 #include <string>
 
 namespace {
-bool none_left = false;  // every allocation fails
+bool out_of_memory = false;  // every allocation fails
 
 void* Allocate(std::size_t size) {
-  if (none_left) throw std::bad_alloc();
+  if (out_of_memory) throw std::bad_alloc();
   if (void* at = std::malloc(size == 0 ? 1 : size)) return at;
   throw std::bad_alloc();
 }
@@ -28,10 +28,10 @@ namespace {
 template <class Exception>
 absl::Status Thrown(const Exception& exception) {
   absl::Status status = CatchStatus([&]() -> absl::Status {
-    none_left = true;
+    out_of_memory = true;
     throw exception;
   });
-  none_left = false;
+  out_of_memory = false;
   return status;
 }
 
@@ -39,7 +39,7 @@ TEST(CatchStatus, NeedsNoMemory) {
   const absl::Status memory =
       absl::ResourceExhaustedError("this computer does not have enough free memory");
   EXPECT_EQ(Thrown(std::bad_alloc()), memory);
-  EXPECT_EQ(Thrown(std::bad_alloc()), memory) << "a second time, too";
+  EXPECT_EQ(Thrown(std::bad_alloc()), memory) << "the second time";
   EXPECT_EQ(Thrown(std::length_error("vector")), memory);
   EXPECT_EQ(Thrown(std::runtime_error("a reason that takes memory to say")),
             absl::InternalError("unexpected error"));

@@ -50,15 +50,15 @@ void CompareStacks(std::string& difference, const Trace& a, const Trace& b, bool
       difference = fmt::format("events.compile_context differs at row {}", i);
 }
 
-// The rows of one column equal those of the other, or are a subsequence of them.
+// Checks that the rows of `a` equal those of `b`, or are a subsequence of them.
 void CompareActivities(std::string& difference, const ActivityTable& a, const ActivityTable& b,
-                       bool some) {
+                       bool subsequence) {
   if (!difference.empty()) return;
-  if (!some && a.size() != b.size())
+  if (!subsequence && a.size() != b.size())
     difference = fmt::format("activities: {} and {} rows", a.size(), b.size());
   uint32_t at = 0;
   for (uint32_t row = 0; row < a.size() && difference.empty(); ++row, ++at) {
-    while (some && at < b.size() && !(a.Row(row) == b.Row(at))) ++at;
+    while (subsequence && at < b.size() && !(a.Row(row) == b.Row(at))) ++at;
     if (at >= b.size() || !(a.Row(row) == b.Row(at)))
       difference = fmt::format("activities differ at row {}", row);
   }

@@ -1,4 +1,5 @@
-// Files: written data are read again, whatever happens to the bytes in between.
+// Trace files: what is written is read again, and damaged or truncated files are read as far as
+// possible.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -49,7 +50,7 @@ TEST_F(TraceFile, RandomStreamsComeBackIdentical) {
     EXPECT_EQ(testing::Difference(*read, *expected), "") << "seed " << seed;
     EXPECT_THAT(read->warnings, IsEmpty());
     EXPECT_TRUE(read->complete);
-    // Written again, from the tables instead of the events.
+    // Written again from the tables instead of the events.
     const std::string again = At("again.trace");
     ASSERT_TRUE(WriteTraceFile(*read, again).ok());
     EXPECT_EQ(testing::Difference(*Read(again), *expected), "") << "seed " << seed;
@@ -150,7 +151,7 @@ TEST_F(TraceFile, CutAtAThousandRandomOffsets) {
   std::mt19937_64 random(1);
   const std::string path = At("cut.trace");
   for (int i = 0; i < 1000; ++i) {
-    // The first cuts at the edges of frames.
+    // The first cuts are at the ends of frames.
     const size_t at = i < 40 ? ends[static_cast<size_t>(i)].offset - static_cast<size_t>(i % 2)
                              : header_end + random() % (bytes.size() - header_end);
     if (at < header_end) continue;
@@ -392,7 +393,7 @@ TEST_F(TraceFile, ProgressGoesUpAndCancelStops) {
 }
 
 TEST_F(TraceFile, ASmallFileCannotFillTheMemory) {
-  // A thousand batches of a million events that compress to almost nothing.
+  // Forty batches of a million events that compress to almost nothing.
   std::vector<Event> events(1'000'000);
   for (Event& e : events) e.kind = EventKind::kMarker;
   std::string bytes = EncodeFrame(FrameType::kTraceHeader, EncodeHeader({}));

@@ -1,4 +1,4 @@
-// The sample of every format version stays readable, with the same contents.
+// The sample file of every format version stays readable and has the same contents as ever.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// The slice that an end event closes: the innermost begin of its kind; of its thread where threads
-// have separate slices, and of its process where there are several.
+// An end event closes the innermost open slice of its kind, within its thread if threads have
+// separate slices of this kind, and within its process if there are several processes.
 #include "profiler/trace/live_state.h"
 
 #include <gtest/gtest.h>
@@ -88,8 +88,8 @@ TEST(LiveState, AnEndClosesTheInnermostOfItsKind) {
   }
 }
 
-// As many as a hostile file of some megabytes can contain, closed from the outermost on: a search
-// through all open slices would take 10^11 steps.
+// As many open slices as a hostile file of some megabytes can contain, closed from the outermost
+// on. A search through all open slices would take 10^11 steps.
 TEST(LiveState, ClosingDoesNotSearchWhatIsOpen) {
   constexpr uint32_t kThreads = 500'000;
   LiveState live;

@@ -12,7 +12,7 @@
 namespace vramscope::trace {
 namespace {
 
-// The events of one device with new numbers: as a recorder on that device would have written them.
+// The events of one device with new ids, as a recorder of that device would have written them.
 testing::Stream Only(const testing::Stream& whole, uint8_t device) {
   testing::Stream out = whole;
   out.events.clear();

@@ -185,7 +185,7 @@ TEST_F(OutlineTest, DamageIsAnAnswerAndNotACrash) {
   int refused = 0;
   for (int i = 0; i < 500; ++i) {
     std::string broken = bytes;
-    // At the ends, where it is read.
+    // Near the ends of the file, which are read.
     const size_t at = random() % 200;
     broken[i % 2 == 0 ? at : broken.size() - 1 - at] = static_cast<char>(random());
     testing::WriteFile(path_, broken);

@@ -1,4 +1,4 @@
-// A file survives a loss of power: checks which system calls were made, in which order. The
+// Checks which system calls were made in which order, so that a file survives a loss of power. The
 // functions below replace those of the C library.
 #include "profiler/trace/output_file.h"
 
@@ -111,7 +111,7 @@ TEST_P(OutputFileTest, TheContentIsOnTheDiskBeforeTheNameAndTheNameBeforeItIsDon
   ASSERT_TRUE(Save(path).ok());
   EXPECT_THAT(calls, ElementsAre("sync file", "rename", "sync folder"));
   calls.clear();
-  ASSERT_TRUE(Save(path).ok()) << "over an older one";
+  ASSERT_TRUE(Save(path).ok()) << "replacing an older file";
   EXPECT_THAT(calls, ElementsAre("sync file", "rename", "sync folder"));
 }
 
@@ -135,7 +135,7 @@ TEST_P(OutputFileTest, ABrokenDiskIs) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("a.trace"));
 }
 
-// Statuses that determine the command line's exit status.
+// A signal interrupts ten calls in a row.
 TEST_P(OutputFileTest, ASignalNowAndThenIsNoFailure) {
   interruptions = 10;
   const std::string path = folder_ / "a.trace";
@@ -151,6 +151,7 @@ TEST_P(OutputFileTest, ACallThatIsInterruptedAgainAndAgainIsGivenUp) {
   EXPECT_TRUE(std::filesystem::is_empty(folder_));
 }
 
+// These statuses determine the exit status of the command line.
 TEST_P(OutputFileTest, AFullDiskIsToldFromAPlaceThatIsNotThere) {
   EXPECT_EQ(Save(folder_ / "no" / "a.trace").code(), absl::StatusCode::kNotFound);
   EXPECT_EQ(Save(folder_).code(), absl::StatusCode::kInvalidArgument);
@@ -158,7 +159,7 @@ TEST_P(OutputFileTest, AFullDiskIsToldFromAPlaceThatIsNotThere) {
   EXPECT_EQ(Save("/dev/full").code(), absl::StatusCode::kResourceExhausted);
 }
 
-// As the system does when it is out of memory.
+// The process is killed, as by a system without free memory.
 TEST_P(OutputFileTest, WhatIsKilledWhileItWritesLeavesNothing) {
   const int fd = open(folder_.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
   if (unnamed && fd < 0) GTEST_SKIP() << "the file system has no files without a name";

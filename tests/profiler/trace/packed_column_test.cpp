@@ -26,8 +26,8 @@ void ExpectSame(const PackedColumn<T>& packed, const std::vector<T>& plain) {
   ASSERT_EQ(packed.back(), plain.back());
 }
 
-// Numbers as in tables: of a given number of bits, above a base, multiples of a power of two, with
-// runs of equal values and single values from the whole range.
+// Numbers as in the tables of a trace: a base plus a multiple of a power of two with a given number
+// of bits, among them runs of equal values and single values from the whole range.
 template <class T>
 std::vector<T> RandomValues(std::mt19937_64& random, size_t n) {
   std::vector<T> out;
@@ -165,7 +165,7 @@ TEST(PackedColumn, KnowsWhatItWasBefore) {
   }
   for (const PackedColumn<uint32_t>& b : before) EXPECT_TRUE(column.SharesBegin(b));
   EXPECT_FALSE(before[3].SharesBegin(column));
-  EXPECT_FALSE(column.SharesBegin(other)) << "the same values, but they are unknown";
+  EXPECT_FALSE(column.SharesBegin(other)) << "equal values that are not shared";
   PackedColumn<uint32_t> changed = column;
   changed.Set(5, 1);
   EXPECT_FALSE(changed.SharesBegin(column));

@@ -1,5 +1,5 @@
-// Compares a part of a .trace, read by time, with the same part of the whole: every event, what is
-// in memory at each, and where each allocation began.
+// Compares a part of a .trace, read by time, with the same part of the whole: every event, the
+// memory at each event, and the step, phase and module of each allocation.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -168,13 +168,13 @@ TEST_F(PartTest, OfWhateverIsAllowedIsThatPartOfTheWhole) {
   for (uint64_t seed = 0; seed < 30; ++seed) {
     SCOPED_TRACE(seed);
     testing::Stream s = testing::RandomStream(seed, 3'000);
-    s.activities.clear();  // from the beginning to the end of time: equal to the whole
+    s.activities.clear();  // their random times would include them in every part
     seed % 2 == 0 ? Write(s) : WriteWithKeyframes(s);
     for (int round = 0; round < 4; ++round) {
       EventIndex from = static_cast<EventIndex>(random() % whole_->events.size());
       EventIndex to = static_cast<EventIndex>(random() % whole_->events.size());
       if (from > to) std::swap(from, to);
-      if (Since(to) < Since(from)) continue;  // more than fits into the number
+      if (Since(to) < Since(from)) continue;  // the time since the first event overflows
       Check(Since(from), Since(to));
     }
   }
@@ -187,7 +187,7 @@ TEST_F(PartTest, WhereNothingLiesThereIsNone) {
   EXPECT_EQ(Part(-100, -1).status().code(), absl::StatusCode::kOutOfRange);
 }
 
-// With an index, a part of a large file costs only the data before it, and nothing after it.
+// With an index, only the data before and within a part are read, none after it.
 TEST_F(PartTest, WhatLiesBehindIsNotLookedAt) {
   testing::Stream s = testing::TrainingStream({.layers = 12, .steps = 60, .max_events = 250'000});
   for (size_t i = 0; i < s.events.size(); i += 50)
@@ -238,14 +238,14 @@ TEST_F(PartTest, ADamagedKeyframeIsDoneWithout) {
     if (batch.first_event < whole_->events.size() / 4) Damage(batch.offset + 30);
   Check(at(0.5), at(0.6));
   EXPECT_TRUE((*Part(at(0.5), at(0.6)))->complete);
-  // The nearest two.
+  // Damages the nearest keyframe, then also the one before it.
   auto nearest = index_.keyframes.end();
   while (nearest[-1].last_time_ns - whole_->events.time_ns[0] >= at(0.5)) --nearest;
   Damage(nearest[-1].offset + 25);
   Check(at(0.5), at(0.6));
   Damage(nearest[-2].offset + 25);
   Check(at(0.5), at(0.6));
-  // All: as in a file without keyframes.
+  // With all keyframes damaged, the file is read like one without keyframes.
   WriteWithKeyframes(testing::TrainingStream({.layers = 4, .steps = 6, .max_events = 40'000}));
   const auto before = whole_;
   for (const Footer::KeyframeAt& keyframe : index_.keyframes) Damage(keyframe.offset + 25);
@@ -253,10 +253,10 @@ TEST_F(PartTest, ADamagedKeyframeIsDoneWithout) {
   EXPECT_EQ(testing::Difference(*before, **ReadTraceFile(path_, {})), "");
   ASSERT_GT(index_.tables.size(), 1u);
   Damage(index_.tables.front() + 25);
-  EXPECT_FALSE(Part(at(0.5), at(0.6)).ok()) << "names are missing, but not wrong";
+  EXPECT_FALSE(Part(at(0.5), at(0.6)).ok()) << "the part is read with missing names";
 }
 
-// A wrong index loses the part, or is detected; nothing worse.
+// With a damaged index, the part may be incomplete or an error, but reading it does not crash.
 TEST_F(PartTest, AnIndexThatLiesIsNotBelieved) {
   WriteWithKeyframes(testing::TrainingStream({.layers = 2, .steps = 4, .max_events = 6'000}));
   const int64_t length = Since(whole_->events.size() - 1);

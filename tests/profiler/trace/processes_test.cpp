@@ -26,7 +26,7 @@ std::shared_ptr<const Trace> Random(uint64_t seed, bool two_devices) {
   for (Activity& a : stream.activities) {
     a.device = static_cast<uint8_t>(two_devices && a.device);
     a.correlation &= kCorrelationBits;
-    // So that a shift does not overflow.
+    // Limited, so that shifting the times does not overflow.
     a.begin_ns = std::clamp<int64_t>(a.begin_ns, INT64_MIN / 2, INT64_MAX / 2);
     a.end_ns = std::clamp<int64_t>(a.end_ns, a.begin_ns, INT64_MAX / 2);
   }
@@ -40,7 +40,8 @@ std::vector<std::string> Texts(const Trace& t, const Column& column) {
   return texts;
 }
 
-// The slice has the contents of the process's own trace, after the marker that names the process.
+// One process of the joined trace has the contents of its own trace, after the markers that name
+// processes.
 void ExpectSame(const Trace& one, const Trace& own, int64_t shift, size_t markers) {
   ASSERT_EQ(one.events.size(), own.events.size() + markers);
   std::vector<EventKind> kinds(one.events.kind.begin() + static_cast<ptrdiff_t>(markers),
@@ -95,7 +96,7 @@ TEST(Processes, AreOneTraceAndComeApartAgain) {
     ExpectSame(*OfDevice(*whole, 1), *OfDevice(parts[1].trace, 0), 0, 2);
     ExpectSame(*OfDevice(*whole, 2), *OfDevice(parts[1].trace, 1), 0, 2);
     ExpectSame(*OfDevice(*whole, 3), *parts[2].trace, 500, 1);
-    // A slice states its process, and belongs to only one.
+    // The trace of one device names its only process.
     EXPECT_EQ(ProcessesOf(*OfDevice(*whole, 3)).size(), 1u);
     EXPECT_EQ(NameOfDevice(*OfDevice(*whole, 3), 3), "rank 2");
     // In the whole, a call of one process launches no activity of another.

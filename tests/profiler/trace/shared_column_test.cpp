@@ -31,7 +31,7 @@ void ExpectSame(const Column& column, const Plain& plain) {
   ASSERT_EQ(column.back(), plain.back());
 }
 
-// Any operations in any order: each copy equals the vector with the same operations.
+// Applies random operations to a column and a vector alike; every copy stays equal to its vector.
 TEST(SharedColumn, CopiesAreIndependentWhicheverIsWrittenTo) {
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     std::mt19937_64 random(seed);
@@ -106,11 +106,11 @@ TEST(SharedColumn, IsWrittenToWhereAnotherThreadHasDoneReading) {
     while (true) {
       changed.wait(lock, [&] { return shown.has_value() || done; });
       if (!shown.has_value()) return;
-      std::optional<Column> picture = std::exchange(shown, std::nullopt);
+      std::optional<Column> snapshot = std::exchange(shown, std::nullopt);
       lock.unlock();
-      for (size_t i = 1; i < picture->size(); ++i) wrong += (*picture)[i] != picture->front();
+      for (size_t i = 1; i < snapshot->size(); ++i) wrong += (*snapshot)[i] != snapshot->front();
       ++read;
-      picture.reset();  // not under the lock: only the column itself synchronizes with the writer
+      snapshot.reset();  // not under the lock: only the column itself synchronizes with the writer
       lock.lock();
     }
   });
@@ -133,7 +133,7 @@ TEST(SharedColumn, IsWrittenToWhereAnotherThreadHasDoneReading) {
   EXPECT_EQ(column.front(), kRounds);
 }
 
-// The cost of a snapshot of a live run: pieces, not rows.
+// A column, such as a snapshot of a live run, allocates memory in whole pieces.
 TEST(SharedColumn, AnEmptyOneHoldsNothingAndAGrownOneWhatItNeeds) {
   EXPECT_EQ(Column().MemoryBytes(), 0u);
   Column column;

@@ -1,4 +1,4 @@
-// Call stacks on their way through builder, writer and reader.
+// Call stacks in the builder, the writer and the reader.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -76,7 +76,7 @@ TEST(StacksInBuilder, RefusesWhatDoesNotFit) {
     const absl::Status status = b.AddStacks(s);
     EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss) << what;
     EXPECT_THAT(std::string(status.message()), HasSubstr(what));
-    EXPECT_TRUE(b.AddStacks(Small()).ok()) << "no part of it has been accepted";
+    EXPECT_TRUE(b.AddStacks(Small()).ok()) << "a part of the rejected increment was accepted";
   };
   refused("begin at frame", [](StackIncrement& s) { s.first_frame = 1; });
   refused("begin at frame", [](StackIncrement& s) { s.first_stack = 2; });
@@ -148,7 +148,7 @@ TEST_F(Stacks, ASmallFileCannotFillTheMemory) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("the limit for a compressed file of"));
 }
 
-// A live pipe sends stacks before the events that are still being collected.
+// A pipe sends stacks before the events that refer to them.
 TEST_F(Stacks, OrderIsKeptOnAPipe) {
   const testing::Stream s = testing::RandomStream(5, 3000);
   ASSERT_GT(s.stacks.size(), 20u);

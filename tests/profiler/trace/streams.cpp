@@ -277,7 +277,8 @@ class Trainer : public allocator::SegmentObserver {
     stream_.info.device.key = "gpu";
     stream_.info.device.memory_bytes = uint64_t{24} << 30;
     stream_.strings = {""};
-    // From a list that is filled in advance: a benchmark must not measure the generation.
+    // Memory for the events is reserved in advance, because a benchmark must not measure its
+    // growth.
     stream_.events.reserve(std::min<size_t>(options.max_events, 1u << 20));
   }
 

@@ -19,8 +19,8 @@ struct Stream {
   std::vector<Activity> activities;  // in any order
 };
 
-// Any allowed order of events, of every kind, including extreme values; activities (about one to
-// three events) in no order.
+// Any allowed order of events, of every kind, including extreme values; activities (about one per
+// three events) in random order.
 Stream RandomStream(uint64_t seed, size_t events);
 
 // The events of training a decoder: steps, phases, modules, ops, their outputs and temporaries,
