@@ -16,21 +16,21 @@ std::vector<trace::Activity> MemoryCounters::Ask(int64_t time_ns) {
   opened_ = true;
   std::vector<trace::Activity> counters;
   if (!problem_.empty()) return counters;
-  for (const nvml::GpuMemory& card : sampler_.Now()) {
+  for (const nvml::GpuMemory& gpu : sampler_.Now()) {
     const auto count = [&](uint32_t name, std::optional<uint64_t> bytes) {
       if (!bytes) return;
       trace::Activity counter;
       counter.kind = trace::ActivityKind::kCounter;
-      counter.device = card.device;
+      counter.device = gpu.device;
       counter.name.value = name;
       counter.bytes = *bytes;
       counter.begin_ns = counter.end_ns = time_ns;
       counters.push_back(counter);
     };
-    count(1, card.total);
-    count(2, card.used);
-    count(3, card.driver);
-    count(4, card.process);
+    count(1, gpu.total);
+    count(2, gpu.used);
+    count(3, gpu.driver);
+    count(4, gpu.process);
   }
   return counters;
 }

@@ -84,33 +84,33 @@ std::optional<uint64_t> Sampler::OfThisProcess(void* handle) const {
 }
 
 std::vector<GpuMemory> Sampler::Now() {
-  std::vector<GpuMemory> cards;
+  std::vector<GpuMemory> gpus;
   int count = 0;
-  if (MemoryInfo_ == nullptr || !FindDriver() || DeviceCount_(&count) != 0) return cards;
+  if (MemoryInfo_ == nullptr || !FindDriver() || DeviceCount_(&count) != 0) return gpus;
   for (int device = 0; device < std::min(count, kMostDevices); ++device) {
     unsigned flags = 0;
     int active = 0;
     if (ContextState_(device, &flags, &active) != 0 || active == 0) continue;
     void* const handle = HandleOf(device);
     if (handle == nullptr) continue;
-    GpuMemory card{.device = static_cast<uint8_t>(device)};
+    GpuMemory gpu{.device = static_cast<uint8_t>(device)};
     Memory2 memory2 = {};
     memory2.version = sizeof memory2 | 2u << 24;
     Memory memory = {};
     if (MemoryInfo2_ != nullptr && MemoryInfo2_(handle, &memory2) == 0) {
-      card.total = memory2.total;
-      card.used = memory2.used;
-      card.driver = memory2.reserved;
+      gpu.total = memory2.total;
+      gpu.used = memory2.used;
+      gpu.driver = memory2.reserved;
     } else if (MemoryInfo_(handle, &memory) == 0) {
-      card.total = memory.total;
-      card.used = memory.used;
+      gpu.total = memory.total;
+      gpu.used = memory.used;
     } else {
       continue;
     }
-    card.process = OfThisProcess(handle);
-    cards.push_back(card);
+    gpu.process = OfThisProcess(handle);
+    gpus.push_back(gpu);
   }
-  return cards;
+  return gpus;
 }
 
 }  // namespace vramscope::nvml

@@ -4,7 +4,7 @@
 //
 //   Sampler sampler;
 //   if (const std::string problem = sampler.Open(); !problem.empty()) Say(problem);
-//   for (const GpuMemory& card : sampler.Now()) Use(card.device, card.used, card.process);
+//   for (const GpuMemory& gpu : sampler.Now()) Use(gpu.device, gpu.used, gpu.process);
 //
 // Samples only GPUs that this process has a context on, and does not create contexts. Use from one
 // thread at a time.

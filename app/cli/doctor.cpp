@@ -20,9 +20,9 @@
 #include "profiler/base/install_paths.h"
 #include "profiler/program/launch.h"
 #include "profiler/program/scratch_folder.h"
-#include "profiler/run/card.h"
 #include "profiler/run/device_file.h"
 #include "profiler/run/device_profile.h"
+#include "profiler/run/reported_gpu.h"
 #include "profiler/run/units.h"
 
 namespace vramscope::cli::doctor_command {
@@ -154,16 +154,16 @@ ExitCode Execute(bool gpu_only, bool as_json, const std::string& python) {
 // Runs the same checks on the emulated platform, by starting this program there once more.
 ExitCode ExecuteEmulated(const std::string& device, bool as_json, const std::string& python) {
   const absl::StatusOr<std::string> written = run::DeviceTextOf(device);
-  const absl::StatusOr<run::DeviceProfile> card =
+  const absl::StatusOr<run::DeviceProfile> gpu =
       written.ok() ? run::FindDevice(*written) : written.status();
-  if (!card.ok()) return ReportError(card.status());
+  if (!gpu.ok()) return ReportError(gpu.status());
   const absl::StatusOr<program::Platform> platform = program::FindPlatform(true);
   if (!platform.ok()) return ReportError(platform.status());
   program::LaunchOptions options;
   options.command = {base::OwnPaths().vramscope.string(), "doctor", "--gpu"};
   if (as_json) options.command.emplace_back("--json");
   if (!python.empty()) options.command.insert(options.command.end(), {"--python", python});
-  options.device = *card;
+  options.device = *gpu;
   options.steps = 0;
   options.activities = false;  // the checks use CUPTI themselves
   const absl::StatusOr<std::unique_ptr<program::ScratchFolder>> folder =

@@ -105,15 +105,15 @@ std::vector<Finding> CheckRun(const Run& run) {
                            Number(run.answer, "memory_allocated")));
   findings.push_back(
       Equal("segments", "sum", reserved, "memory_reserved", Number(run.answer, "memory_reserved")));
-  const explain::DeviceMemory card = explain::DeviceMemoryHistory(t).At(trace::kNoEvent);
-  const auto* rest = card.Of(explain::DeviceMemory::What::kRemainder);
+  const explain::DeviceMemory gpu = explain::DeviceMemoryHistory(t).At(trace::kNoEvent);
+  const auto* rest = gpu.Of(explain::DeviceMemory::What::kRemainder);
   constexpr int64_t kMost = 10;  // percent of the used memory that may be unaccounted for
   if (rest == nullptr)
     findings.push_back({State::kSkip, "card", "NVML was not queried"});
   else
     findings.push_back(
-        {std::abs(rest->bytes) * 100 <= card.used * kMost ? State::kPass : State::kFail, "card",
-         fmt::format("{} bytes used at the end, {} of them not accounted for", card.used,
+        {std::abs(rest->bytes) * 100 <= gpu.used * kMost ? State::kPass : State::kFail, "card",
+         fmt::format("{} bytes used at the end, {} of them not accounted for", gpu.used,
                      rest->bytes)});
   const trace::ActivityTable& a = t.activities;
   std::set<std::pair<uint64_t, uint64_t>> driver, segments;

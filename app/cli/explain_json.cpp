@@ -157,7 +157,7 @@ Json ReclaimJson(const trace::Trace& trace, const explain::Reclaim& r) {
           {"as_recorded_anew", r.anew.has_value() ? RemedyJson(*r.anew) : Json()},
           {"remedies", ListJson(r.remedies, RemedyJson)},
           {"releases", ReleasesJson(r.releases)},
-          {"card", GpuJson(r.releases.card)}};
+          {"card", GpuJson(r.releases.capacity)}};
 }
 
 Json LeaksJson(const trace::Trace& trace, const explain::Leaks& leaks,

@@ -252,19 +252,19 @@ analysis::Peak Highest(const std::vector<analysis::DevicePeak>& peaks) {
 }
 
 // What each GPU's memory was used for at its peak.
-struct Card {
+struct GpuAtPeak {
   std::shared_ptr<const trace::Trace> trace;
   explain::DeviceMemory memory;
 };
-std::vector<Card> CardsOf(const std::shared_ptr<const trace::Trace>& whole,
-                          const std::vector<analysis::DevicePeak>& peaks) {
-  std::vector<Card> cards;
+std::vector<GpuAtPeak> GpusAtPeak(const std::shared_ptr<const trace::Trace>& whole,
+                                  const std::vector<analysis::DevicePeak>& peaks) {
+  std::vector<GpuAtPeak> gpus;
   for (const analysis::DevicePeak& of : peaks) {
     auto trace = trace::OfDevice(whole, of.device);
     auto memory = explain::DeviceMemoryHistory(*trace).At(of.peak.context.event);
-    cards.push_back({std::move(trace), std::move(memory)});
+    gpus.push_back({std::move(trace), std::move(memory)});
   }
-  return cards;
+  return gpus;
 }
 
 Json InfoJson(const std::shared_ptr<const trace::Trace>& whole) {
@@ -294,8 +294,8 @@ Json InfoJson(const std::shared_ptr<const trace::Trace>& whole) {
          {"allocations", std::count(trace.allocations.device.begin(),
                                     trace.allocations.device.end(), of.device)}});
   json["device_memory"] = Json::array();
-  for (const Card& card : CardsOf(whole, peaks))
-    json["device_memory"].push_back(DeviceMemoryJson(*card.trace, card.memory));
+  for (const GpuAtPeak& gpu : GpusAtPeak(whole, peaks))
+    json["device_memory"].push_back(DeviceMemoryJson(*gpu.trace, gpu.memory));
   json["warnings"] = trace.warnings;
   json["truncated"] = !trace.complete;
   json["end_message"] = trace.end_message;
@@ -489,12 +489,12 @@ std::string InfoText(const std::string& file, const std::shared_ptr<const trace:
          PeakText(*trace::OfDevice(whole, device), peak));
   text += NotesText(trace);
   if (const std::string counters = CountersText(trace); !counters.empty()) text += "\n" + counters;
-  for (const Card& card : CardsOf(whole, peaks))
+  for (const GpuAtPeak& gpu : GpusAtPeak(whole, peaks))
     text += "\n" +
             (peaks.size() > 1
-                 ? Line(trace::NameOfDevice(trace, card.memory.device), i18n::Text("at its peak"))
+                 ? Line(trace::NameOfDevice(trace, gpu.memory.device), i18n::Text("at its peak"))
                  : std::string()) +
-            DeviceMemoryText(card.memory);
+            DeviceMemoryText(gpu.memory);
   const std::map<uint8_t, RuleUse> rules = RulesOf(trace);
   if (rules.empty()) return text;
   Table table({{i18n::Text("Inferred, by rule"), Table::kLeft, true},

@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "app/cli/card_libraries.h"
+#include "app/cli/gpu_libraries.h"
 #include "app/cli/output.h"
 #include "app/cli/program_command.h"
 #include "app/cli/program_versions.h"

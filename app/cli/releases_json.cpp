@@ -30,8 +30,8 @@ Json ReleasesJson(const replay::Releases& releases) {
           {"releases", std::move(list)}};
 }
 
-Json GpuJson(const replay::Card& gpu) {
-  if (gpu.source == replay::Card::Source::kUnknown) return nullptr;
+Json GpuJson(const replay::Capacity& gpu) {
+  if (gpu.source == replay::Capacity::Source::kUnknown) return nullptr;
   return {{"bytes", gpu.bytes},
           {"source", std::string(replay::Name(gpu.source))},
           {"inferred", gpu.inferred()},

@@ -7,6 +7,6 @@
 namespace vramscope::cli {
 
 Json ReleasesJson(const replay::Releases& releases);
-Json GpuJson(const replay::Card& gpu);  // null: unknown
+Json GpuJson(const replay::Capacity& gpu);  // null: unknown
 
 }  // namespace vramscope::cli

@@ -43,7 +43,9 @@ struct Results {
   std::optional<replay::Replayed> what_if;  // replayed under the requested settings
   replay::Releases releases;
   // The replay that the what-if is compared with. Both start from the same state.
-  const replay::Replayed& own() const { return what_if->kept ? base->own : base->of_settings(); }
+  const replay::Replayed& own() const {
+    return what_if->older_unchanged ? base->own : base->of_settings();
+  }
   // Whether the answer is "no": a decision differs from the recorded one or, with other settings,
   // the run still runs out of memory.
   bool no() const {
@@ -99,7 +101,7 @@ Json ModelJson(const replay::Replayed& r) {
       r.first_out_of_memory.has_value() ? Json(*r.first_out_of_memory) : Json();
   json["device_memory"] = r.device_memory_bytes == 0 ? Json() : Json(r.device_memory_bytes);
   json["device_memory_inferred"] = r.device_memory_inferred;
-  json["kept_older"] = r.kept;
+  json["kept_older"] = r.older_unchanged;
   json["largest_hole"] = r.largest_hole;
   json["stranded"] = r.stranded_bytes;
   return json;
@@ -129,7 +131,7 @@ Json ToJson(const Results& results) {
         results.base->anew.has_value() ? ModelJson(*results.base->anew) : Json();
   }
   json["releases"] = ReleasesJson(results.releases);
-  json["card"] = GpuJson(results.releases.card);
+  json["card"] = GpuJson(results.releases.capacity);
   json["device"] = results.device;
   return json;
 }
@@ -203,12 +205,12 @@ std::string WhatIfText(const Results& results) {
           ? i18n::Format(", {} for segments{}", run::FormatBytes(w.device_memory_bytes),
                          w.device_memory_inferred ? i18n::Text(" (inferred)") : "")
           : std::string(),
-      w.kept ? i18n::Text(", older blocks unchanged") : "");
+      w.older_unchanged ? i18n::Text(", older blocks unchanged") : "");
   for (const std::string& key : w.conf.ignored) {
     text += i18n::Format("  ({} changes no decision of the allocator)\n", key);
   }
   const replay::Replayed& own = results.own();
-  const bool anew = !own.kept && results.base->own.kept;
+  const bool anew = !own.older_unchanged && results.base->own.older_unchanged;
   Table table(
       {{""},
        {anew ? i18n::Text("Own settings, anew") : i18n::Text("Own settings"), Table::kRight},
@@ -234,7 +236,7 @@ std::string WhatIfText(const Results& results) {
         run::FormatBytes(results.base->own.peak_reserved));
   }
   if (w.device_memory_inferred) {
-    text += i18n::Format("\n  The GPU's memory is {}.\n", results.releases.card.evidence);
+    text += i18n::Format("\n  The GPU's memory is {}.\n", results.releases.capacity.evidence);
   }
   if (own.out_of_memory > 0 || w.out_of_memory > 0)
     text += i18n::Text(

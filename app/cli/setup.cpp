@@ -61,7 +61,7 @@ std::string EnvironmentsText() {
 
 Json StateJson(const setup::LibTorch& torch) {
   Json others = Json::array();
-  for (const std::string& other : torch.others) others.push_back(other);
+  for (const std::string& other : torch.rejected) others.push_back(other);
   const std::string never = setup::WhyNoLibTorchHere();
   return {{"found", torch.found()},
           {"version", setup::TorchVersion()},
@@ -83,7 +83,7 @@ std::string StateText(const setup::LibTorch& torch) {
     text = i18n::Format("LibTorch {}: {} ({})\n", torch.version, torch.root, torch.where);
   } else {
     text = i18n::Format("LibTorch {}: not installed\n", setup::TorchVersion());
-    for (const std::string& other : torch.others) text += Prose("- " + other) + "\n";
+    for (const std::string& other : torch.rejected) text += Prose("- " + other) + "\n";
     const std::string never = setup::WhyNoLibTorchHere();
     if (!never.empty()) {
       text += Prose(never) + "\n";

@@ -236,7 +236,7 @@ std::string PeakText(const trace::Trace& trace, const analysis::Peak& peak) {
 
 Json StepsJson(const trace::Trace& trace, const std::vector<analysis::StepRow>& steps) {
   const auto timed = [&](auto value) { return trace.info.has_times ? Json(value) : Json(); };
-  const std::vector<query::DeviceTimes> card = DeviceTimesOf(trace, steps.size());
+  const std::vector<query::DeviceTimes> gpu = DeviceTimesOf(trace, steps.size());
   Json json = Json::array();
   for (const analysis::StepRow& step : steps) {
     Json row = {{"index", step.index},
@@ -246,9 +246,9 @@ Json StepsJson(const trace::Trace& trace, const std::vector<analysis::StepRow>& 
                 {"begin_ns", timed(step.begin_ns)},
                 {"end_ns", timed(step.end_ns)}};
     for (const query::PhaseTime& t :
-         query::TimesOf(step, card.empty() ? nullptr : &card[json.size()])) {
+         query::TimesOf(step, gpu.empty() ? nullptr : &gpu[json.size()])) {
       row[std::string(t.host) + "_ms"] = timed(t.host_ms);
-      if (t.gpu_ms) row["device"][std::string(t.card) + "_ms"] = *t.gpu_ms;
+      if (t.gpu_ms) row["device"][std::string(t.gpu) + "_ms"] = *t.gpu_ms;
     }
     json.push_back(std::move(row));
   }
@@ -264,14 +264,14 @@ std::string StepsTable(const trace::Trace& trace, const std::vector<analysis::St
     return table.Text();
   }
   // When known, the GPU's busy time is shown, because the host runs ahead of the GPU.
-  const std::vector<query::DeviceTimes> card = DeviceTimesOf(trace, steps.size());
+  const std::vector<query::DeviceTimes> gpu = DeviceTimesOf(trace, steps.size());
   const bool trains = query::HasPhases(steps);
   std::vector<Table::Column> columns = {{i18n::Text("Step"), Table::kRight}};
   if (trains)
     for (const std::string& name :
          {i18n::Text("Forward"), i18n::Text("Backward"), i18n::Text("Optimizer")})
       columns.push_back({name, Table::kRight});
-  if (!card.empty()) columns.push_back({i18n::Text("Busy"), Table::kRight});
+  if (!gpu.empty()) columns.push_back({i18n::Text("Busy"), Table::kRight});
   for (const std::string& name : {i18n::Text("Total"), i18n::Text("Peak")})
     columns.push_back({name, Table::kRight});
   columns.push_back({i18n::Text("in")});
@@ -279,7 +279,7 @@ std::string StepsTable(const trace::Trace& trace, const std::vector<analysis::St
   for (size_t i = 0; i < steps.size(); ++i) {
     const analysis::StepRow& step = steps[i];
     std::vector<std::string> cells = {fmt::format("{}", step.index)};
-    const auto times = query::TimesOf(step, card.empty() ? nullptr : &card[i]);
+    const auto times = query::TimesOf(step, gpu.empty() ? nullptr : &gpu[i]);
     for (const query::PhaseTime& t : times)
       if (&t == &times.back() ? t.gpu_ms.has_value() : trains)
         cells.push_back(Milliseconds(t.gpu_ms.value_or(t.host_ms)));
@@ -289,7 +289,7 @@ std::string StepsTable(const trace::Trace& trace, const std::vector<analysis::St
     table.Row(cells);
   }
   return table.Text() +
-         (card.empty()
+         (gpu.empty()
               ? ""
               : i18n::Text("  Phases and busy: GPU time of the work launched in each phase. "
                            "Total: host time; the host runs ahead of the GPU.\n"));

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "app/cli/card_libraries.h"
+#include "app/cli/gpu_libraries.h"
 #include "app/cli/info.h"
 #include "app/cli/plan.h"
 #include "app/cli/run_options.h"

@@ -52,7 +52,7 @@ struct Search {
   dl_find_object* result;
 };
 
-int Look(dl_phdr_info* info, size_t, void* data) {
+int FindObject(dl_phdr_info* info, size_t, void* data) {
   const auto* search = static_cast<Search*>(data);
   uintptr_t begin = UINTPTR_MAX, end = 0;
   const ElfW(Phdr)* table = nullptr;
@@ -82,6 +82,6 @@ VRAMSCOPE_NEWER int _dl_find_object(void* address, dl_find_object* result) noexc
   static const auto newer = reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, "_dl_find_object"));
   if (newer != nullptr) return newer(address, result);
   Search search{reinterpret_cast<uintptr_t>(address), result};
-  return dl_iterate_phdr(Look, &search) == 1 ? 0 : -1;
+  return dl_iterate_phdr(FindObject, &search) == 1 ? 0 : -1;
 }
 #endif

@@ -9,36 +9,34 @@ namespace vramscope::emulated {
 namespace {
 
 // The memory clock that yields the bandwidth with this bus width: two transfers per clock.
-int MemoryClockKhz(const Card& card) {
-  if (card.bus_bits <= 0) {
+int MemoryClockKhz(const Gpu& gpu) {
+  if (gpu.bus_bits <= 0) {
     return 0;
   }
-  const double khz = card.bandwidth_bytes_per_s / (2.0 * card.bus_bits / 8) / 1000;
-  return static_cast<int>(std::min(khz, 2147483647.0));  // the environment may specify any card
+  const double khz = gpu.bandwidth_bytes_per_s / (2.0 * gpu.bus_bits / 8) / 1000;
+  return static_cast<int>(std::min(khz, 2147483647.0));  // the environment may specify any GPU
 }
 
 int Limited(uint64_t bytes) { return static_cast<int>(std::min<uint64_t>(bytes, 0x7fffffff)); }
 
-bool DataCentre(const Card& card) {
-  const int cc = card.compute_capability;
+bool DataCentre(const Gpu& gpu) {
+  const int cc = gpu.compute_capability;
   return cc == 60 || cc == 70 || cc == 80 || cc == 90 || cc == 100 || cc == 103;
 }
 
 // Whether the GPU uses the processor's page tables: true for chips that share memory with it, from
 // the generation of Thor and GB10 on.
-bool SharesPageTables(const Card& card) {
-  return card.integrated && card.compute_capability >= 110;
-}
+bool SharesPageTables(const Gpu& gpu) { return gpu.integrated && gpu.compute_capability >= 110; }
 
 }  // namespace
 
 int AttributeOf(int device, Attribute attribute) {
   Platform& platform = ThePlatform();
-  if (device < 0 || device >= static_cast<int>(platform.cards.size())) {
+  if (device < 0 || device >= static_cast<int>(platform.gpus.size())) {
     return 0;
   }
-  const Card& card = platform.cards[device];
-  const Architecture architecture = ArchitectureOf(card);
+  const Gpu& gpu = platform.gpus[device];
+  const Architecture architecture = ArchitectureOf(gpu);
   switch (attribute) {
     case Attribute::kThreadsPerBlock:
     case Attribute::kBlockX:
@@ -62,9 +60,9 @@ int AttributeOf(int device, Attribute attribute) {
     case Attribute::kRegistersPerMultiprocessor:
       return architecture.registers_per_sm;
     case Attribute::kClockKhz:
-      return Limited(static_cast<uint64_t>(card.boost_mhz) * 1000);
+      return Limited(static_cast<uint64_t>(gpu.boost_mhz) * 1000);
     case Attribute::kMemoryClockKhz:
-      return MemoryClockKhz(card);
+      return MemoryClockKhz(gpu);
     case Attribute::kTextureAlignment:
     case Attribute::kSurfaceAlignment:
       return 512;
@@ -80,34 +78,34 @@ int AttributeOf(int device, Attribute attribute) {
     case Attribute::kTexture3DDepth:
       return 16384;
     case Attribute::kMultiprocessors:
-      return card.sm_count;
+      return gpu.sm_count;
     case Attribute::kEccEnabled:
-      return card.ecc.value_or(DataCentre(card));
+      return gpu.ecc.value_or(DataCentre(gpu));
     case Attribute::kIntegrated:
-      return card.integrated;
+      return gpu.integrated;
     case Attribute::kPageableMemoryAccess:
     case Attribute::kPageableUsesHostTables:
-      return SharesPageTables(card);
+      return SharesPageTables(gpu);
     case Attribute::kConcurrentManagedAccess:
-      return !card.integrated || SharesPageTables(card);
+      return !gpu.integrated || SharesPageTables(gpu);
     case Attribute::kPciBus:
       return 0x10 + device;
     case Attribute::kBusWidth:
-      return card.bus_bits;
+      return gpu.bus_bits;
     case Attribute::kL2Bytes:
-      return Limited(card.l2_bytes);
+      return Limited(gpu.l2_bytes);
     case Attribute::kPersistingL2Bytes:
-      return card.major() >= 8 ? Limited(card.l2_bytes / 16 * 11) : 0;
+      return gpu.major() >= 8 ? Limited(gpu.l2_bytes / 16 * 11) : 0;
     case Attribute::kAccessPolicyWindow:
-      return card.major() >= 8 ? 128 << 20 : 0;
+      return gpu.major() >= 8 ? 128 << 20 : 0;
     case Attribute::kThreadsPerMultiprocessor:
-      return card.max_threads_per_sm;
+      return gpu.max_threads_per_sm;
     case Attribute::kAsyncEngines:
-      return DataCentre(card) ? 3 : 2;
+      return DataCentre(gpu) ? 3 : 2;
     case Attribute::kMajor:
-      return card.major();
+      return gpu.major();
     case Attribute::kMinor:
-      return card.minor();
+      return gpu.minor();
     case Attribute::kSharedPerMultiprocessor:
       return architecture.shared_per_sm;
     case Attribute::kSharedPerBlockOptIn:
@@ -115,17 +113,17 @@ int AttributeOf(int device, Attribute attribute) {
     case Attribute::kBlocksPerMultiprocessor:
       return architecture.blocks_per_sm;
     case Attribute::kReservedSharedPerBlock:
-      return card.major() >= 8 ? 1024 : 0;
+      return gpu.major() >= 8 ? 1024 : 0;
     case Attribute::kSingleToDoubleRatio:
       // The B300 has few fp64 units.
-      return card.compute_capability == 103                                   ? 64
-             : DataCentre(card)                                               ? 2
-             : card.compute_capability == 61 || card.compute_capability == 75 ? 32
-                                                                              : 64;
+      return gpu.compute_capability == 103                                  ? 64
+             : DataCentre(gpu)                                              ? 2
+             : gpu.compute_capability == 61 || gpu.compute_capability == 75 ? 32
+                                                                            : 64;
     case Attribute::kClusterLaunch:
-      return card.major() >= 9;
+      return gpu.major() >= 9;
     case Attribute::kMemorySyncDomains:
-      return card.major() >= 9 ? 4 : 1;
+      return gpu.major() >= 9 ? 4 : 1;
     case Attribute::kGpuOverlap:
     case Attribute::kCanMapHostMemory:
     case Attribute::kConcurrentKernels:
@@ -151,17 +149,17 @@ int AttributeOf(int device, Attribute attribute) {
 }
 
 Peers PeersOf(int device, int peer) {
-  const std::vector<Card>& cards = ThePlatform().cards;
-  const auto known = [&](int i) { return i >= 0 && i < static_cast<int>(cards.size()); };
+  const std::vector<Gpu>& gpus = ThePlatform().gpus;
+  const auto known = [&](int i) { return i >= 0 && i < static_cast<int>(gpus.size()); };
   // Different GPU models reach each other only through the host.
-  return device != peer && known(device) && known(peer) && cards[device].name == cards[peer].name
-             ? cards[device].peers
+  return device != peer && known(device) && known(peer) && gpus[device].name == gpus[peer].name
+             ? gpus[device].peers
              : Peers::kNone;
 }
 
 Result PeerAttributeOf(int device, int peer, int attribute, int* value) {
   constexpr int kRank = 1, kAtomics = 3, kArrays = 4;
-  const int devices = static_cast<int>(ThePlatform().cards.size());
+  const int devices = static_cast<int>(ThePlatform().gpus.size());
   if (value == nullptr || attribute < kRank || attribute > kArrays) {
     return Result::kInvalidValue;
   }

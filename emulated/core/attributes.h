@@ -7,7 +7,7 @@
 #pragma once
 
 #include "emulated/core/api.h"
-#include "emulated/core/card.h"
+#include "emulated/core/gpu.h"
 #include "emulated/core/result.h"
 
 namespace vramscope::emulated {

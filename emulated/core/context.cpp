@@ -40,18 +40,18 @@ bool IsFirst(std::atomic<uint64_t>& devices, int device) {
 
 void GrowContext(int device, ContextPart part) {
   Platform& platform = ThePlatform();
-  if (device < 0 || device >= static_cast<int>(platform.cards.size())) return;
+  if (device < 0 || device >= static_cast<int>(platform.gpus.size())) return;
   if (part == ContextPart::kKernels && !IsFirst(g_kernels, device)) return;
   if (part == ContextPart::kCufft && !IsFirst(g_cufft, device)) return;
   if (part == ContextPart::kNccl && !IsFirst(g_nccl, device)) return;
-  if (const uint64_t bytes = BytesOf(platform.cards[device].growth, part); bytes > 0)
+  if (const uint64_t bytes = BytesOf(platform.gpus[device].growth, part); bytes > 0)
     platform.memory.GrowContext(device, bytes);
 }
 
 void ShrinkContext(int device, ContextPart part) {
   Platform& platform = ThePlatform();
-  if (device < 0 || device >= static_cast<int>(platform.cards.size())) return;
-  platform.memory.ShrinkContext(device, BytesOf(platform.cards[device].growth, part));
+  if (device < 0 || device >= static_cast<int>(platform.gpus.size())) return;
+  platform.memory.ShrinkContext(device, BytesOf(platform.gpus[device].growth, part));
 }
 
 }  // namespace vramscope::emulated

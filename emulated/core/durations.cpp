@@ -15,24 +15,24 @@ int64_t Nanoseconds(double seconds) {
   return static_cast<int64_t>(std::clamp(seconds, kShortest, kLongest) * 1e9);
 }
 
-double RateOf(const Card& card, Precision precision) {
-  return precision == Precision::kFp32   ? card.fp32_flops
-         : precision == Precision::kTf32 ? card.tf32_flops
-                                         : card.bf16_flops;
+double RateOf(const Gpu& gpu, Precision precision) {
+  return precision == Precision::kFp32   ? gpu.fp32_flops
+         : precision == Precision::kTf32 ? gpu.tf32_flops
+                                         : gpu.bf16_flops;
 }
 
-double ClocksPerSecond(const Card& card) {
+double ClocksPerSecond(const Gpu& gpu) {
   constexpr double kUsual = 1.7e9;
-  return card.boost_mhz > 0 ? card.boost_mhz * 1e6 : kUsual;
+  return gpu.boost_mhz > 0 ? gpu.boost_mhz * 1e6 : kUsual;
 }
 
 // Mixed reads and writes reach 0.88 to 0.92 of the memory bandwidth. Data that fits the L2 cache is
 // found there (the previous kernel wrote it) and is written back later: 1.05 to 1.25 of the
 // bandwidth.
-double Moving(const Card& card, double bytes) {
+double Moving(const Gpu& gpu, double bytes) {
   constexpr double kOfMemory = 0.9, kOfCache = 1.1;
-  const double share = bytes <= static_cast<double>(card.l2_bytes) ? kOfCache : kOfMemory;
-  return bytes / (card.bandwidth_bytes_per_s * share);
+  const double share = bytes <= static_cast<double>(gpu.l2_bytes) ? kOfCache : kOfMemory;
+  return bytes / (gpu.bandwidth_bytes_per_s * share);
 }
 
 struct Tile {
@@ -54,9 +54,9 @@ double ShareOfUnaligned(Precision precision, int alignment) {
 
 }  // namespace
 
-int64_t LaunchDuration(const Card& card, const LaunchWork& work) {
-  const double multiprocessors = std::max(card.sm_count, 1);
-  double moving = Moving(card, work.bytes);
+int64_t LaunchDuration(const Gpu& gpu, const LaunchWork& work) {
+  const double multiprocessors = std::max(gpu.sm_count, 1);
+  double moving = Moving(gpu, work.bytes);
   if (work.blocks > 0) {
     // One multiprocessor gets little more than its share of the memory bandwidth.
     constexpr double kMost = 1.15;
@@ -67,46 +67,46 @@ int64_t LaunchDuration(const Card& card, const LaunchWork& work) {
     // Throughput of one thread, measured with column sums computed by the threads of one block.
     constexpr double kBytesPerSecond = 64e6;
     const double threads =
-        std::min(work.serial_threads, multiprocessors * std::max(card.max_threads_per_sm, 1));
+        std::min(work.serial_threads, multiprocessors * std::max(gpu.max_threads_per_sm, 1));
     moving = std::max(moving, work.bytes / (threads * kBytesPerSecond));
   }
   // Memory transfers overlap with computing; instructions are issued one after the other.
-  double computing = work.clocks / (multiprocessors * ClocksPerSecond(card));
+  double computing = work.clocks / (multiprocessors * ClocksPerSecond(gpu));
   if (work.tiles > 0) {
-    const double rate = RateOf(card, work.precision) / multiprocessors * work.share;
+    const double rate = RateOf(gpu, work.precision) / multiprocessors * work.share;
     computing += std::ceil(work.tiles / multiprocessors) * work.tile_flops / rate;
   }
   return Nanoseconds(kShortest + work.serial_s + std::max(moving, computing));
 }
 
-int64_t KernelDuration(const Card& card, uint64_t blocks, uint64_t threads) {
-  return LaunchDuration(card, {.bytes = static_cast<double>(blocks) * static_cast<double>(threads) *
-                                        kBytesPerThread});
+int64_t KernelDuration(const Gpu& gpu, uint64_t blocks, uint64_t threads) {
+  return LaunchDuration(
+      gpu, {.bytes = static_cast<double>(blocks) * static_cast<double>(threads) * kBytesPerThread});
 }
 
-int64_t WorkDuration(const Card& card, double flops, Precision precision, uint64_t bytes) {
-  return Nanoseconds(kShortest + std::max(flops / RateOf(card, precision),
-                                          Moving(card, static_cast<double>(bytes))));
+int64_t WorkDuration(const Gpu& gpu, double flops, Precision precision, uint64_t bytes) {
+  return Nanoseconds(kShortest + std::max(flops / RateOf(gpu, precision),
+                                          Moving(gpu, static_cast<double>(bytes))));
 }
 
 // A multiprocessor works on one tile of the result at a time, and all begin their next tile
 // together: the last round takes as long as the others, even with few tiles left. The fastest of
 // the available tile sizes is used. If even the smallest tiles do not fill the GPU, the sum over k
 // is cut into parts, which another kernel adds up.
-int64_t ProductDuration(const Card& card, const MatrixProduct& product, double flops,
+int64_t ProductDuration(const Gpu& gpu, const MatrixProduct& product, double flops,
                         Precision precision, uint64_t bytes) {
   const double m = static_cast<double>(product.m), n = static_cast<double>(product.n),
                k = static_cast<double>(product.k), batch = static_cast<double>(product.batch);
-  if (m <= 0 || n <= 0 || k <= 0 || batch <= 0) return WorkDuration(card, flops, precision, bytes);
+  if (m <= 0 || n <= 0 || k <= 0 || batch <= 0) return WorkDuration(gpu, flops, precision, bytes);
   const bool narrow = precision == Precision::kBf16;
   // Overhead before the first and after the last step of a sum, in steps.
   const double around = narrow ? 96 : 32;
   const double start = narrow ? 2e-6 : 4e-6;
   const int most_parts = product.most_parts > 0 ? product.most_parts : narrow ? 1 : 4;
   constexpr double kShortestPart = 256, kAddingUp = 3e-6;
-  const double multiprocessors = std::max(card.sm_count, 1);
+  const double multiprocessors = std::max(gpu.sm_count, 1);
   const double rate =
-      RateOf(card, precision) / multiprocessors * ShareOfUnaligned(precision, product.alignment);
+      RateOf(gpu, precision) / multiprocessors * ShareOfUnaligned(precision, product.alignment);
   const double operations = flops / (2 * m * n * k * batch);  // above 1 for complex and fp64
   double fastest = kLongest;
   const auto try_tile = [&](double rows, double columns, double share) {
@@ -116,7 +116,7 @@ int64_t ProductDuration(const Card& card, const MatrixProduct& product, double f
       const double rounds = std::ceil(tiles * parts / multiprocessors);
       double seconds =
           rounds * 2 * operations * rows * columns * (k / parts + around) / (rate * share);
-      if (parts > 1) seconds += kAddingUp + Moving(card, (parts + 1) * m * n * batch * 4);
+      if (parts > 1) seconds += kAddingUp + Moving(gpu, (parts + 1) * m * n * batch * 4);
       fastest = std::min(fastest, seconds);
     }
   };
@@ -124,23 +124,23 @@ int64_t ProductDuration(const Card& card, const MatrixProduct& product, double f
     try_tile(tile.rows, tile.columns, tile.share);
     if (tile.rows != tile.columns) try_tile(tile.columns, tile.rows, tile.share);
   }
-  return Nanoseconds(start + std::max(fastest, Moving(card, static_cast<double>(bytes))));
+  return Nanoseconds(start + std::max(fastest, Moving(gpu, static_cast<double>(bytes))));
 }
 
 // Copies over the bus. Pinned memory: 55.3 GB/s measured with PCIe 5 (compute capability 9.0 and
 // from 10.0 on), 25 GB/s with PCIe 4 as reported by bandwidthTest. The host stages pageable memory:
 // 8 to 15 GB/s measured. On integrated GPUs a copy reads and writes the shared memory.
-int64_t CopyDuration(const Card& card, uint64_t bytes, CopyPath path) {
+int64_t CopyDuration(const Gpu& gpu, uint64_t bytes, CopyPath path) {
   const double size = static_cast<double>(bytes);
-  if (path == CopyPath::kOnGpu || card.integrated)
-    return Nanoseconds(kShortest + Moving(card, 2 * size));
+  if (path == CopyPath::kOnGpu || gpu.integrated)
+    return Nanoseconds(kShortest + Moving(gpu, 2 * size));
   constexpr double kPcie5 = 55e9, kPcie4 = 25e9, kStaged = 12e9;
-  const double bus = card.compute_capability >= 90 ? kPcie5 : kPcie4;
+  const double bus = gpu.compute_capability >= 90 ? kPcie5 : kPcie4;
   return Nanoseconds(kShortest + size / (path == CopyPath::kPinned ? bus : std::min(bus, kStaged)));
 }
 
-int64_t FillDuration(const Card& card, uint64_t bytes) {
-  return Nanoseconds(kShortest + Moving(card, static_cast<double>(bytes)));
+int64_t FillDuration(const Gpu& gpu, uint64_t bytes) {
+  return Nanoseconds(kShortest + Moving(gpu, static_cast<double>(bytes)));
 }
 
 }  // namespace vramscope::emulated

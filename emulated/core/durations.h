@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "emulated/core/api.h"
-#include "emulated/core/card.h"
+#include "emulated/core/gpu.h"
 #include "emulated/core/kernels.h"
 
 namespace vramscope::emulated {
@@ -27,7 +27,7 @@ struct LaunchWork {
   double tiles = 0, tile_flops = 0, share = 1;
   Precision precision = Precision::kFp32;
 };
-VRAMSCOPE_EMULATED_API int64_t LaunchDuration(const Card& card, const LaunchWork& work);
+VRAMSCOPE_EMULATED_API int64_t LaunchDuration(const Gpu& gpu, const LaunchWork& work);
 
 // Clocks of a multiprocessor for the random number that decides whether dropout drops an element.
 inline constexpr double kClocksOfRandomNumber = 0.5;
@@ -35,16 +35,16 @@ inline constexpr double kClocksOfRandomNumber = 0.5;
 // A kernel about which only the launch is known: every thread is assumed to move 48 bytes (four
 // elements, each with two reads and one write of 4 bytes).
 inline constexpr double kBytesPerThread = 48;
-VRAMSCOPE_EMULATED_API int64_t KernelDuration(const Card& card, uint64_t blocks, uint64_t threads);
+VRAMSCOPE_EMULATED_API int64_t KernelDuration(const Gpu& gpu, uint64_t blocks, uint64_t threads);
 // A library's call whose work is known.
-VRAMSCOPE_EMULATED_API int64_t WorkDuration(const Card& card, double flops, Precision precision,
+VRAMSCOPE_EMULATED_API int64_t WorkDuration(const Gpu& gpu, double flops, Precision precision,
                                             uint64_t bytes);
 // A matrix product; `flops` is its total.
-VRAMSCOPE_EMULATED_API int64_t ProductDuration(const Card& card, const MatrixProduct& product,
+VRAMSCOPE_EMULATED_API int64_t ProductDuration(const Gpu& gpu, const MatrixProduct& product,
                                                double flops, Precision precision, uint64_t bytes);
 
 enum class CopyPath { kOnGpu, kPinned, kPageable };
-VRAMSCOPE_EMULATED_API int64_t CopyDuration(const Card& card, uint64_t bytes, CopyPath path);
-VRAMSCOPE_EMULATED_API int64_t FillDuration(const Card& card, uint64_t bytes);
+VRAMSCOPE_EMULATED_API int64_t CopyDuration(const Gpu& gpu, uint64_t bytes, CopyPath path);
+VRAMSCOPE_EMULATED_API int64_t FillDuration(const Gpu& gpu, uint64_t bytes);
 
 }  // namespace vramscope::emulated

@@ -13,17 +13,17 @@ thread_local bool unknown_truth = false;
 
 HostBytes::Ranges::iterator HostBytes::Put(uint64_t address, const Range& range) {
   bytes_ += range.bytes;
-  fleeting_ += range.kept ? 0 : 1;
+  fleeting_ += range.pinned ? 0 : 1;
   return ranges_.insert_or_assign(address, range).first;
 }
 
 HostBytes::Ranges::iterator HostBytes::Drop(Ranges::iterator it) {
   bytes_ -= it->second.bytes;
-  fleeting_ -= it->second.kept ? 0 : 1;
+  fleeting_ -= it->second.pinned ? 0 : 1;
   return ranges_.erase(it);
 }
 
-void HostBytes::Remove(uint64_t address, uint64_t bytes, bool also_kept) {
+void HostBytes::Remove(uint64_t address, uint64_t bytes, bool also_pinned) {
   if (bytes == 0 || ranges_.empty()) {
     return;
   }
@@ -35,23 +35,23 @@ void HostBytes::Remove(uint64_t address, uint64_t bytes, bool also_kept) {
   while (it != ranges_.end() && it->first < end) {
     const uint64_t first = it->first, last = it->first + it->second.bytes;
     const Range range = it->second;
-    if (last <= address || (range.kept && !also_kept)) {
+    if (last <= address || (range.pinned && !also_pinned)) {
       ++it;
       continue;
     }
     it = Drop(it);
     if (first < address) {
-      Put(first, {address - first, range.age, range.kept});
+      Put(first, {address - first, range.age, range.pinned});
     }
     if (last > end) {
-      it = std::next(Put(end, {last - end, range.age, range.kept}));
+      it = std::next(Put(end, {last - end, range.age, range.pinned}));
     }
   }
 }
 
-void HostBytes::Insert(uint64_t address, uint64_t bytes, bool kept) {
+void HostBytes::Insert(uint64_t address, uint64_t bytes, bool pinned) {
   Remove(address, bytes, true);
-  Put(address, {bytes, ++age_, kept});
+  Put(address, {bytes, ++age_, pinned});
   while (bytes_ > kBudget && ranges_.size() > 1) {
     Drop(std::min_element(ranges_.begin(), ranges_.end(), [](const auto& a, const auto& b) {
       return a.second.age < b.second.age;
@@ -183,7 +183,7 @@ void HostBytes::LaunchedUnknown() {
   }
   std::lock_guard lock(mutex_);
   for (auto it = ranges_.begin(); it != ranges_.end();) {
-    it = it->second.kept ? std::next(it) : Drop(it);
+    it = it->second.pinned ? std::next(it) : Drop(it);
   }
 }
 

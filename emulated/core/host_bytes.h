@@ -63,11 +63,11 @@ class VRAMSCOPE_EMULATED_API HostBytes {
   struct Range {
     uint64_t bytes = 0;
     uint64_t age = 0;
-    bool kept = false;
+    bool pinned = false;
   };
   using Ranges = std::map<uint64_t, Range>;
-  void Remove(uint64_t address, uint64_t bytes, bool also_kept);
-  void Insert(uint64_t address, uint64_t bytes, bool kept);
+  void Remove(uint64_t address, uint64_t bytes, bool also_pinned);
+  void Insert(uint64_t address, uint64_t bytes, bool pinned);
   uint64_t PrefixLocked(uint64_t address, uint64_t bytes) const;
   bool KnownLocked(uint64_t address, uint64_t bytes) const;
   Ranges::iterator Put(uint64_t address, const Range& range);

@@ -35,7 +35,7 @@ Result Read(const IpcHandle& handle, uint64_t kind, Contents* contents) {
   // CUDA does not open a handle in the process that created it.
   if (contents->process == getpid()) return Result::kInvalidContext;
   if (StartOfProcess(contents->process) != contents->start) return Result::kInvalidValue;
-  const int devices = static_cast<int>(ThePlatform().cards.size());
+  const int devices = static_cast<int>(ThePlatform().gpus.size());
   return contents->device >= 0 && contents->device < devices ? Result::kSuccess
                                                              : Result::kInvalidDevice;
 }
@@ -59,7 +59,7 @@ Openings& TheOpenings() {
 
 Result ShareMemory(const void* address, IpcHandle* handle) {
   if (handle == nullptr) return Result::kInvalidValue;
-  const PointerFacts facts = ThePlatform().memory.Look(address);
+  const PointerFacts facts = ThePlatform().memory.Find(address);
   // As on a real GPU, memory that is mapped page by page (expandable segments) cannot be shared.
   if (facts.kind != MemoryKind::kDevice || facts.base == 0 || facts.is_mapped)
     return Result::kInvalidValue;

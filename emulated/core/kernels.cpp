@@ -120,9 +120,8 @@ Registry& TheRegistry() {
 
 int CapabilityOf(int device) {
   const Platform& platform = ThePlatform();
-  return device < static_cast<int>(platform.cards.size())
-             ? platform.cards[device].compute_capability
-             : 0;
+  return device < static_cast<int>(platform.gpus.size()) ? platform.gpus[device].compute_capability
+                                                         : 0;
 }
 
 // The pointers to GPU memory in a launch's parameters, including pointers in structures.
@@ -217,7 +216,7 @@ std::optional<Counted> CountOf(const MaskKernelFacts& mask, const KernelFacts& f
 //
 // The first parameter of PyTorch's element-wise kernels is the number of elements, of at most 16
 // bytes each.
-uint64_t ReachOf(const Card& card, const char* name, const KernelFacts& facts, void** parameters,
+uint64_t ReachOf(const Gpu& gpu, const char* name, const KernelFacts& facts, void** parameters,
                  uint64_t blocks, uint64_t threads) {
   // kBlock is the caching allocator's smallest block.
   constexpr uint64_t kBlock = 512, kLargestElement = 16;
@@ -228,7 +227,7 @@ uint64_t ReachOf(const Card& card, const char* name, const KernelFacts& facts, v
     return std::max<uint64_t>(kBlock, kLargestElement * std::max(elements, 0));
   }
   constexpr uint64_t kBytesPerThread = 256;
-  const uint64_t filled = uint64_t(card.sm_count) * 2;
+  const uint64_t filled = uint64_t(gpu.sm_count) * 2;
   return blocks >= filled ? uint64_t{1} << 40
                           : std::max(kBlock, blocks * threads * kBytesPerThread);
 }
@@ -298,11 +297,11 @@ Result Launch(const KernelLaunch& launch) {
     return Result::kInvalidConfiguration;
   }
   StreamFacts stream;
-  if (const Result result = platform.streams.Look(launch.stream, &stream);
+  if (const Result result = platform.streams.FactsOf(launch.stream, &stream);
       result != Result::kSuccess) {
     return result;
   }
-  const Card& card = platform.cards[stream.device];
+  const Gpu& gpu = platform.gpus[stream.device];
   const char* name = "?";
   // Pointers are needed only if the launch may overwrite known bytes, or if operands are wanted.
   const bool look = launch.parameters != nullptr && platform.host_bytes.HasFleeting();
@@ -317,7 +316,7 @@ Result Launch(const KernelLaunch& launch) {
     std::lock_guard lock(registry.mutex);
     if (Kernel* kernel = registry.Find(launch.function)) {
       name = kernel->name;
-      if (!registry.ImageOf(kernel, card.compute_capability)->code.runs) {
+      if (!registry.ImageOf(kernel, gpu.compute_capability)->code.runs) {
         return Result::kNoBinaryForDevice;
       }
       if (!kernel->mask) {
@@ -325,7 +324,7 @@ Result Launch(const KernelLaunch& launch) {
       }
       const bool counts = kernel->mask->kernel != MaskKernel::kNone && launch.parameters != nullptr;
       if (launch.parameters != nullptr) {
-        registry.MakeRules(kernel, card.compute_capability);
+        registry.MakeRules(kernel, gpu.compute_capability);
         known = kernel->work.Of(grid, block, launch.parameters);
         if (wanted) kernel->operands->Read(grid, launch.parameters, &operands);
       }
@@ -336,13 +335,13 @@ Result Launch(const KernelLaunch& launch) {
         ++*kernel->unrecognised;
       }
       if (look || counts) {
-        const KernelFacts facts = registry.FactsOf(kernel, card.compute_capability);
+        const KernelFacts facts = registry.FactsOf(kernel, gpu.compute_capability);
         if (facts.read && counts) {
           counted = CountOf(*kernel->mask, facts, launch.parameters);
         }
         if (facts.read && look) {
           pointers = PointersOf(facts, launch.parameters);
-          reach = ReachOf(card, name, facts, launch.parameters, blocks, threads);
+          reach = ReachOf(gpu, name, facts, launch.parameters, blocks, threads);
         }
       }
     }
@@ -353,7 +352,7 @@ Result Launch(const KernelLaunch& launch) {
   GiveTurns(platform.clock.now());
   Node work{
       .kind = NodeKind::kKernel,
-      .duration_ns = known ? LaunchDuration(card, *known) : KernelDuration(card, blocks, threads),
+      .duration_ns = known ? LaunchDuration(gpu, *known) : KernelDuration(gpu, blocks, threads),
       .activity = {.kind = ActivityKind::kKernel,
                    .name = name,
                    .grid = grid,
@@ -381,10 +380,10 @@ Result Launch(const KernelLaunch& launch) {
 
 int BlocksPerMultiprocessor(int device, const void* function, int threads,
                             uint64_t dynamic_shared) {
-  const Card& card = ThePlatform().cards[device];
-  const Architecture architecture = ArchitectureOf(card);
+  const Gpu& gpu = ThePlatform().gpus[device];
+  const Architecture architecture = ArchitectureOf(gpu);
   const KernelFacts facts = FactsOf(function);
-  return BlocksThatFit(card, architecture, facts, threads, dynamic_shared);
+  return BlocksThatFit(gpu, architecture, facts, threads, dynamic_shared);
 }
 
 }  // namespace vramscope::emulated

@@ -60,10 +60,10 @@ uint64_t Masks::Distinct(uint64_t keys) {
 
 void Masks::Say(uint64_t address, uint64_t elements, uint64_t count) {
   std::lock_guard lock(mutex_);
-  if (said_.size() >= kMost) {
-    said_.clear();
+  if (counts_.size() >= kMost) {
+    counts_.clear();
   }
-  said_[{address, elements}] = std::min(count, elements);
+  counts_[{address, elements}] = std::min(count, elements);
 }
 
 uint64_t Masks::Count(const HostBytes& bytes, uint64_t address, uint64_t elements,
@@ -75,11 +75,11 @@ uint64_t Masks::Count(const HostBytes& bytes, uint64_t address, uint64_t element
     return *found;
   }
   std::lock_guard lock(mutex_);
-  auto it = said_.find({address, elements});
-  if (it == said_.end()) {
-    it = said_.find({0, elements});
+  auto it = counts_.find({address, elements});
+  if (it == counts_.end()) {
+    it = counts_.find({0, elements});
   }
-  return it == said_.end() ? elements : it->second;
+  return it == counts_.end() ? elements : it->second;
 }
 
 }  // namespace vramscope::emulated

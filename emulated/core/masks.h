@@ -49,7 +49,7 @@ class VRAMSCOPE_EMULATED_API Masks {
  private:
   static constexpr size_t kMost = 1 << 16;  // number of masks; beyond it all are forgotten
   std::mutex mutex_;
-  std::map<std::pair<uint64_t, uint64_t>, uint64_t> said_;  // by address and number of elements
+  std::map<std::pair<uint64_t, uint64_t>, uint64_t> counts_;  // by address and number of elements
 };
 
 }  // namespace vramscope::emulated

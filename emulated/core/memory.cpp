@@ -22,9 +22,9 @@ constexpr uint64_t kReservations = uint64_t{0x600000000000};
 constexpr uint64_t kPage = 4096;
 constexpr uint64_t kMostReserved = uint64_t{1} << 44;  // 16 TiB
 
-uint64_t SpanOf(const Card& card) {
+uint64_t SpanOf(const Gpu& gpu) {
   constexpr uint64_t kLeast = uint64_t{1} << 41;
-  return std::max(kLeast, RoundUp(2 * card.memory_bytes, kLeast));
+  return std::max(kLeast, RoundUp(2 * gpu.memory_bytes, kLeast));
 }
 
 // Reserves address space, which costs nothing until it is touched; 0 if the system refuses.
@@ -76,17 +76,17 @@ bool IsPrivateAndAnonymous(uint64_t begin, uint64_t end) {
 
 }  // namespace
 
-Memory::Memory(std::span<const Card> cards, Placement placement, OnFreed on_freed, void* context)
+Memory::Memory(std::span<const Gpu> gpus, Placement placement, OnFreed on_freed, void* context)
     : next_reservation_(kReservations),
       placement_(placement),
       on_freed_(on_freed),
       context_(context) {
   uint64_t wanted = kFirstAddress;
-  for (const Card& card : cards) {
+  for (const Gpu& gpu : gpus) {
     Device device;
-    device.Set(card);
+    device.Set(gpu);
     // Many times the memory, so that fragmented addresses do not cause an out of memory error.
-    const uint64_t span = SpanOf(card);
+    const uint64_t span = SpanOf(gpu);
     const uint64_t mapped = MapNear(wanted, span + AddressSpace::kGranule);
     if (mapped == 0) {
       std::fprintf(stderr,
@@ -453,21 +453,21 @@ const Memory::HostRange* Memory::FindHost(uint64_t address, uint64_t* base) cons
   return &it->second;
 }
 
-void Memory::SetGpu(int device, const Card& card) {
+void Memory::SetGpu(int device, const Gpu& gpu) {
   std::lock_guard lock(mutex_);
   if (!Known(device)) {
     return;
   }
-  devices_[device].Set(card);
+  devices_[device].Set(gpu);
   if (devices_[device].mapped == 0) {
     devices_[device].limit = 0;
   }
 }
 
-void Memory::Device::Set(const Card& card) {
-  total = card.memory_bytes;
-  context = card.context_bytes;
-  limit = card.memory_bytes - card.context_bytes - card.idle_bytes;
+void Memory::Device::Set(const Gpu& gpu) {
+  total = gpu.memory_bytes;
+  context = gpu.context_bytes;
+  limit = gpu.memory_bytes - gpu.context_bytes - gpu.idle_bytes;
 }
 
 void Memory::GrowContext(int device, uint64_t bytes) {
@@ -515,7 +515,7 @@ void Memory::SetOvercommit(OnOvercommit observer, void* context) {
   overcommit_context_ = context;
 }
 
-PointerFacts Memory::Look(const void* address) const {
+PointerFacts Memory::Find(const void* address) const {
   const uint64_t at = reinterpret_cast<uint64_t>(address);
   std::lock_guard lock(mutex_);
   for (size_t i = 0; i < devices_.size(); ++i) {

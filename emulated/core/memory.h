@@ -18,7 +18,7 @@
 
 #include "emulated/core/addresses.h"
 #include "emulated/core/api.h"
-#include "emulated/core/card.h"
+#include "emulated/core/gpu.h"
 #include "emulated/core/processes.h"
 #include "emulated/core/result.h"
 
@@ -38,7 +38,7 @@ class VRAMSCOPE_EMULATED_API Memory {
  public:
   // `on_freed` is called for every range of addresses that no longer contains memory.
   using OnFreed = void (*)(void* context, uint64_t address, uint64_t bytes);
-  Memory(std::span<const Card> cards, Placement placement, OnFreed on_freed = nullptr,
+  Memory(std::span<const Gpu> gpus, Placement placement, OnFreed on_freed = nullptr,
          void* context = nullptr);
   ~Memory();
 
@@ -72,7 +72,7 @@ class VRAMSCOPE_EMULATED_API Memory {
 
   // Makes GPU memory of the run's other processes unavailable here, and publishes to them how much
   // this process uses.
-  void Share(SharedCards* processes) { processes_ = processes; }
+  void Share(SharedGpus* processes) { processes_ = processes; }
   uint64_t used_by_other_processes(int device) const;
   // Call when the process gets its context on the device.
   void TakeContext(int device);
@@ -82,7 +82,7 @@ class VRAMSCOPE_EMULATED_API Memory {
   void ShrinkContext(int device, uint64_t bytes);
 
   // Replaces the GPU of a device, before its first use or after Reset.
-  void SetGpu(int device, const Card& card);
+  void SetGpu(int device, const Gpu& gpu);
   // Frees everything on the device; addresses are assigned as in a fresh process.
   void Reset(int device);
 
@@ -92,7 +92,7 @@ class VRAMSCOPE_EMULATED_API Memory {
   using OnOvercommit = void (*)(void* context, int device, uint64_t bytes, uint64_t free);
   void SetOvercommit(OnOvercommit observer, void* context);
 
-  PointerFacts Look(const void* address) const;
+  PointerFacts Find(const void* address) const;
   int DeviceOf(const void* address) const;  // -1: not a GPU address
 
   uint64_t total(int device) const;
@@ -106,7 +106,7 @@ class VRAMSCOPE_EMULATED_API Memory {
     uint64_t mapped = 0, mapped_bytes = 0;  // the reserved address space; 0: none
     uint64_t total = 0, limit = 0, used = 0, most_used = 0, context = 0;
     bool has_context = false;
-    void Set(const Card& card);
+    void Set(const Gpu& gpu);
     std::unique_ptr<AddressSpace> addresses;
     std::map<uint64_t, uint64_t> blocks;  // address -> bytes
   };
@@ -138,7 +138,7 @@ class VRAMSCOPE_EMULATED_API Memory {
   Placement placement_;
   OnFreed on_freed_;
   void* context_;
-  SharedCards* processes_ = nullptr;
+  SharedGpus* processes_ = nullptr;
 };
 
 }  // namespace vramscope::emulated

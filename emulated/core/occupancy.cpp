@@ -6,14 +6,14 @@
 
 namespace vramscope::emulated {
 
-int BlocksThatFit(const Card& card, const Architecture& architecture, const KernelFacts& facts,
+int BlocksThatFit(const Gpu& gpu, const Architecture& architecture, const KernelFacts& facts,
                   int threads, uint64_t dynamic_shared) {
   if (threads <= 0 || threads > 1024) {
     return 0;
   }
   constexpr int kWarp = 32, kPartitions = 4;
   const int warps = (threads + kWarp - 1) / kWarp;
-  int blocks = std::min(architecture.blocks_per_sm, card.max_threads_per_sm / kWarp / warps);
+  int blocks = std::min(architecture.blocks_per_sm, gpu.max_threads_per_sm / kWarp / warps);
   // Registers are allocated to warps in units of 256, from each partition's quarter of the register
   // file.
   const int registers = std::max(facts.registers, 1);
@@ -22,7 +22,7 @@ int BlocksThatFit(const Card& card, const Architecture& architecture, const Kern
       kPartitions * (architecture.registers_per_sm / kPartitions / a_warp);
   blocks = std::min(blocks, warps_by_registers / warps);
   // Since compute capability 8.0 the system reserves 1 KiB of shared memory per block.
-  const bool recent = card.compute_capability >= 80;
+  const bool recent = gpu.compute_capability >= 80;
   const uint64_t asked = static_cast<uint64_t>(facts.static_shared) + dynamic_shared;
   if (dynamic_shared > static_cast<uint64_t>(architecture.shared_per_sm)) {
     return 0;

@@ -4,12 +4,12 @@
 
 #include <cstdint>
 
-#include "emulated/core/card.h"
+#include "emulated/core/gpu.h"
 #include "emulated/core/kernels.h"
 
 namespace vramscope::emulated {
 
-int BlocksThatFit(const Card& card, const Architecture& architecture, const KernelFacts& facts,
+int BlocksThatFit(const Gpu& gpu, const Architecture& architecture, const KernelFacts& facts,
                   int threads, uint64_t dynamic_shared);
 
 }  // namespace vramscope::emulated

@@ -40,7 +40,7 @@ class ListenerRecorder final : public Recorder {
 
  private:
   static uint64_t HandleOf(uint64_t id) {
-    return id <= ThePlatform().cards.size() ? 0 : kFirstStream + id * kApart;
+    return id <= ThePlatform().gpus.size() ? 0 : kFirstStream + id * kApart;
   }
   const Listener listener_;
 };
@@ -49,11 +49,11 @@ class ListenerRecorder final : public Recorder {
 
 Platform::Platform(Settings from)
     : settings(std::move(from)),
-      cards(settings.cards),
+      gpus(settings.gpus),
       processes(settings.rooms),
-      memory(cards, settings.placement, &OnFreed, &host_bytes),
-      pools(&memory, static_cast<int>(cards.size())),
-      streams(&clock, static_cast<int>(cards.size())) {
+      memory(gpus, settings.placement, &OnFreed, &host_bytes),
+      pools(&memory, static_cast<int>(gpus.size())),
+      streams(&clock, static_cast<int>(gpus.size())) {
   memory.Share(&processes);
 }
 
@@ -69,7 +69,7 @@ Platform& ThePlatform() {
 int CurrentDevice() { return current_device; }
 
 Result SetCurrentDevice(int device) {
-  if (device < 0 || device >= static_cast<int>(ThePlatform().cards.size())) {
+  if (device < 0 || device >= static_cast<int>(ThePlatform().gpus.size())) {
     return Result::kInvalidDevice;
   }
   current_device = device;
@@ -132,23 +132,23 @@ void vramscope_emulated_flush() { vramscope::emulated::WriteReport(ThePlatform()
 int vramscope_emulated_set_gpu(int device, const char* text) {
   vramscope::emulated::Platform& platform = ThePlatform();
   std::string problem = "no text";
-  const auto card = text == nullptr ? std::nullopt : vramscope::emulated::ParseGpu(text, &problem);
-  if (!card || device < 0 || device >= static_cast<int>(platform.cards.size())) {
+  const auto gpu = text == nullptr ? std::nullopt : vramscope::emulated::ParseGpu(text, &problem);
+  if (!gpu || device < 0 || device >= static_cast<int>(platform.gpus.size())) {
     vramscope::emulated::Log("invalid GPU for device %d: %s", device, problem.c_str());
     return 1;
   }
-  platform.cards[device] = *card;
-  platform.memory.SetGpu(device, *card);
+  platform.gpus[device] = *gpu;
+  platform.memory.SetGpu(device, *gpu);
   return 0;
 }
 
-int vramscope_emulated_reread_cards() {
+int vramscope_emulated_reread_gpus() {
   vramscope::emulated::Platform& platform = ThePlatform();
-  const auto cards = vramscope::emulated::SettingsFromEnvironment().cards;
-  if (cards.size() != platform.cards.size() || cards.empty()) return 1;
-  for (size_t i = 0; i < cards.size(); ++i) {
-    platform.cards[i] = cards[i];
-    platform.memory.SetGpu(static_cast<int>(i), cards[i]);
+  const auto gpus = vramscope::emulated::SettingsFromEnvironment().gpus;
+  if (gpus.size() != platform.gpus.size() || gpus.empty()) return 1;
+  for (size_t i = 0; i < gpus.size(); ++i) {
+    platform.gpus[i] = gpus[i];
+    platform.memory.SetGpu(static_cast<int>(i), gpus[i]);
   }
   return 0;
 }

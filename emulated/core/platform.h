@@ -1,7 +1,7 @@
 // The emulated platform of a process: its GPUs with their memory, streams and clock.
 //
 //   Platform& platform = ThePlatform();
-//   const Card& card = platform.cards[CurrentDevice()];
+//   const Gpu& gpu = platform.gpus[CurrentDevice()];
 //
 // Created at the first use, never destroyed. The members have their own locks.
 #pragma once
@@ -13,8 +13,8 @@
 #include "emulated/core/activity.h"
 #include "emulated/core/api.h"
 #include "emulated/core/assumptions.h"
-#include "emulated/core/card.h"
 #include "emulated/core/clock.h"
+#include "emulated/core/gpu.h"
 #include "emulated/core/host_bytes.h"
 #include "emulated/core/injection.h"
 #include "emulated/core/masks.h"
@@ -30,7 +30,7 @@ struct Platform {
   explicit Platform(Settings settings);
 
   const Settings settings;
-  std::vector<Card> cards;  // changed only by vramscope_emulated_set_gpu and _reread_cards
+  std::vector<Gpu> gpus;  // changed only by vramscope_emulated_set_gpu and _reread_gpus
   AssumptionList assumptions;
   // Calls of functions that are not emulated. what: the function, where: its library.
   AssumptionList unknown_functions;     // returned "not supported"
@@ -39,7 +39,7 @@ struct Platform {
   std::atomic<uint64_t> recognised{0};  // launches of kernels whose work is known
   HostBytes host_bytes;
   Masks masks;
-  SharedCards processes;
+  SharedGpus processes;
   Memory memory;
   Pools pools;
   Clock clock;
@@ -91,11 +91,11 @@ VRAMSCOPE_EMULATED_API void vramscope_emulated_record_operands(uint64_t (*reques
 
 // For a program that plans in its own process (the embedded loop).
 // Replaces the GPU of a device before its first use or after a reset. `text` is a line of
-// VRAMSCOPE_EMULATED_CARD. Returns 0 on success.
+// VRAMSCOPE_EMULATED_GPU. Returns 0 on success.
 VRAMSCOPE_EMULATED_API int vramscope_emulated_set_gpu(int device, const char* text);
 // Replaces the GPUs by those in the environment; for a fork, before it uses CUDA. Returns 0 on
 // success; 1 if the environment names no GPUs or another number of them, and then nothing changes.
-VRAMSCOPE_EMULATED_API int vramscope_emulated_reread_cards();
+VRAMSCOPE_EMULATED_API int vramscope_emulated_reread_gpus();
 // Memory::SetOvercommit.
 VRAMSCOPE_EMULATED_API void vramscope_emulated_overcommit(
     void (*observer)(void* context, int device, uint64_t bytes, uint64_t free), void* context);

@@ -47,12 +47,12 @@ pid_t ProcessOf(uint64_t who) { return static_cast<pid_t>(who & 0xffffffff); }
 }  // namespace
 
 // Slots are claimed in order by processes that hold memory, and reused when those have ended.
-struct SharedCards::Slot {
+struct SharedGpus::Slot {
   std::atomic<uint64_t> who;  // 0: never claimed
   std::atomic<uint64_t> bytes[kMostDevices];
 };
 
-SharedCards::SharedCards(const std::string& folder) {
+SharedGpus::SharedGpus(const std::string& folder) {
   if (folder.empty()) return;
   const std::string path = folder + "/cards";
   constexpr size_t kBytes = sizeof(Slot) * kMostProcesses;  // untouched pages take no memory
@@ -75,13 +75,13 @@ SharedCards::SharedCards(const std::string& folder) {
   slots_ = static_cast<Slot*>(memory);
 }
 
-SharedCards::~SharedCards() {
+SharedGpus::~SharedGpus() {
   if (slots_ == nullptr) return;
   for (int device = 0; device < kMostDevices; ++device) Hold(device, 0);
   munmap(slots_, sizeof(Slot) * kMostProcesses);
 }
 
-SharedCards::Slot* SharedCards::Own(bool make) {
+SharedGpus::Slot* SharedGpus::Own(bool make) {
   const pid_t self = getpid();
   if (own_ != nullptr && ProcessOf(own_->who.load(std::memory_order_relaxed)) == self) return own_;
   own_ = nullptr;  // no slot yet, or this is a child of its owner
@@ -97,13 +97,13 @@ SharedCards::Slot* SharedCards::Own(bool make) {
   return own_;
 }
 
-void SharedCards::Hold(int device, uint64_t bytes) {
+void SharedGpus::Hold(int device, uint64_t bytes) {
   if (slots_ == nullptr || device < 0 || device >= kMostDevices) return;
   if (Slot* own = Own(bytes > 0)) own->bytes[device].store(bytes);
 }
 
 template <typename Visit>
-void SharedCards::EachOther(int device, Visit&& visit) const {
+void SharedGpus::EachOther(int device, Visit&& visit) const {
   if (slots_ == nullptr || device < 0 || device >= kMostDevices) return;
   const pid_t self = getpid();
   for (const Slot* slot = slots_; slot < slots_ + kMostProcesses; ++slot) {
@@ -114,13 +114,13 @@ void SharedCards::EachOther(int device, Visit&& visit) const {
   }
 }
 
-std::vector<SharedCards::Holder> SharedCards::OtherProcesses(int device) const {
+std::vector<SharedGpus::Holder> SharedGpus::OtherProcesses(int device) const {
   std::vector<Holder> holders;
   EachOther(device, [&](pid_t process, uint64_t bytes) { holders.push_back({process, bytes}); });
   return holders;
 }
 
-uint64_t SharedCards::UsedByOtherProcesses(int device) const {
+uint64_t SharedGpus::UsedByOtherProcesses(int device) const {
   uint64_t held = 0;
   EachOther(device, [&](pid_t, uint64_t bytes) { held += bytes; });
   return held;

@@ -1,9 +1,9 @@
 // The processes of one run on this computer: which of them are running, and how much memory each
 // uses on the emulated GPUs, so that their sum stays within a GPU's memory.
 //
-//   SharedCards cards(folder);                 // the run's folder; "": this process is alone
-//   cards.Hold(device, bytes);                 // this process's share from now on
-//   uint64_t taken = cards.UsedByOtherProcesses(device);
+//   SharedGpus gpus(folder);                   // the run's folder; "": this process is alone
+//   gpus.Hold(device, bytes);                 // this process's share from now on
+//   uint64_t taken = gpus.UsedByOtherProcesses(device);
 //
 // Thread-safe.
 #pragma once
@@ -23,15 +23,15 @@ namespace vramscope::emulated {
 // Distinguishes a process from an earlier one with the same id.
 VRAMSCOPE_EMULATED_API uint64_t StartOfProcess(pid_t process);
 
-class VRAMSCOPE_EMULATED_API SharedCards {
+class VRAMSCOPE_EMULATED_API SharedGpus {
  public:
   static constexpr int kMostDevices = 64;
   static constexpr int kMostProcesses = 1024;
 
-  explicit SharedCards(const std::string& folder);
-  ~SharedCards();
-  SharedCards(const SharedCards&) = delete;
-  SharedCards& operator=(const SharedCards&) = delete;
+  explicit SharedGpus(const std::string& folder);
+  ~SharedGpus();
+  SharedGpus(const SharedGpus&) = delete;
+  SharedGpus& operator=(const SharedGpus&) = delete;
 
   void Hold(int device, uint64_t bytes);
 

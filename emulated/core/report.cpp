@@ -97,16 +97,16 @@ std::string ReportOf(const Platform& platform) {
   out += unrecognised.empty() ? "],\n" : "\n  ],\n";
   out += "  \"virtual_ns\": " + std::to_string(platform.clock.now()) + ",\n";
   out += "  \"devices\": [";
-  for (size_t i = 0; i < platform.cards.size(); ++i) {
+  for (size_t i = 0; i < platform.gpus.size(); ++i) {
     const int device = static_cast<int>(i);
     out += i == 0 ? "\n    {\"name\": " : ",\n    {\"name\": ";
-    AppendString(&out, platform.cards[i].name);
-    out += ", \"memory_bytes\": " + std::to_string(platform.cards[i].memory_bytes);
+    AppendString(&out, platform.gpus[i].name);
+    out += ", \"memory_bytes\": " + std::to_string(platform.gpus[i].memory_bytes);
     out += ", \"context_bytes\": " + std::to_string(platform.memory.context(device));
     out += ", \"used_bytes\": " + std::to_string(platform.memory.used(device));
     out += ", \"most_used_bytes\": " + std::to_string(platform.memory.most_used(device)) + "}";
   }
-  out += platform.cards.empty() ? "],\n" : "\n  ],\n";
+  out += platform.gpus.empty() ? "],\n" : "\n  ],\n";
   AppendList(&out, "assumptions", platform.assumptions.All(), "what", "where", true);
   out += ",\n";
   AppendList(&out, "unknown_functions", platform.unknown_functions.All(), "function", "library",

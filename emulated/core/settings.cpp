@@ -27,17 +27,17 @@ Settings SettingsFromEnvironment() {
                  "allowed; descending is used\n",
                  placement.c_str());
   }
-  const std::string cards = Environment("VRAMSCOPE_EMULATED_CARD");
+  const std::string gpus = Environment("VRAMSCOPE_EMULATED_GPU");
   const std::string devices = Environment("VRAMSCOPE_EMULATED_DEVICES");
   std::string problem;
-  if (cards.empty()) {
+  if (gpus.empty()) {
     problem = "it is not set";
   } else {
-    settings.cards = ParseCards(cards, std::atoi(devices.c_str()), &problem);
+    settings.gpus = ParseGpus(gpus, std::atoi(devices.c_str()), &problem);
   }
-  if (settings.cards.empty()) {
+  if (settings.gpus.empty()) {
     std::fprintf(stderr,
-                 "vramscope: no GPU to emulate: VRAMSCOPE_EMULATED_CARD: %s; the program sees no "
+                 "vramscope: no GPU to emulate: VRAMSCOPE_EMULATED_GPU: %s; the program sees no "
                  "device\n",
                  problem.c_str());
   }

@@ -1,7 +1,7 @@
 // Settings from the environment. They are read when the first library of the platform is loaded; a
-// fork that plans for others reads the GPUs again (vramscope_emulated_reread_cards).
+// fork that plans for others reads the GPUs again (vramscope_emulated_reread_gpus).
 //
-//   VRAMSCOPE_EMULATED_CARD       one line per GPU (card.h)
+//   VRAMSCOPE_EMULATED_GPU       one line per GPU (gpu.h)
 //   VRAMSCOPE_EMULATED_DEVICES    number of GPUs; the last line is repeated
 //   VRAMSCOPE_EMULATED_PLACEMENT  descending (default, as on Linux) or ascending (Windows, WSL)
 //   VRAMSCOPE_EMULATED_OUTPUT     folder for platform-<pid>.json
@@ -13,12 +13,12 @@
 #include <vector>
 
 #include "emulated/core/addresses.h"
-#include "emulated/core/card.h"
+#include "emulated/core/gpu.h"
 
 namespace vramscope::emulated {
 
 struct Settings {
-  std::vector<Card> cards;
+  std::vector<Gpu> gpus;
   Placement placement = Placement::kDescending;
   std::string output;
   std::string log;

@@ -63,7 +63,7 @@ Result Streams::Destroy(void* stream) {
   return Result::kSuccess;
 }
 
-Result Streams::Look(void* stream, StreamFacts* facts) const {
+Result Streams::FactsOf(void* stream, StreamFacts* facts) const {
   std::lock_guard lock(mutex_);
   const Stream* found = Find(stream);
   if (found == nullptr) {
@@ -121,7 +121,7 @@ RepeatedMove Streams::Repeat(ClockMove move, int64_t duration, bool waits) {
 
 Interval Streams::EnqueueLocked(Stream* stream, int64_t duration) {
   if (observer_ != nullptr) {
-    Tell(IsCurrentDefault(stream) ? ClockMove::kWork : ClockMove::kOther, duration);
+    NotifyObserver(IsCurrentDefault(stream) ? ClockMove::kWork : ClockMove::kOther, duration);
   }
   clock_->Submit(LaunchHostNs());
   stream->ends.resize(kDepth);
@@ -192,7 +192,7 @@ Result Streams::Wait(void* stream, void* event) {
   if (found->capture != nullptr) {
     return waited->recorded ? Result::kCaptureIsolation : Result::kSuccess;
   }
-  Tell(ClockMove::kOther);
+  NotifyObserver(ClockMove::kOther);
   clock_->Submit(Clock::kQueryNs);
   if (waited->recorded) {
     found->ready = std::max(found->ready, waited->time);
@@ -211,7 +211,7 @@ Result Streams::Query(void* stream) {
     return Result::kCaptureUnsupported;
   }
   if (found->ready > clock_->now()) {
-    Tell(ClockMove::kOther);
+    NotifyObserver(ClockMove::kOther);
     clock_->Asked(found->ready);
     return Result::kNotReady;
   }
@@ -229,7 +229,7 @@ Result Streams::Synchronize(void* stream) {
     found->capture->invalidated = true;
     return Result::kCaptureUnsupported;
   }
-  Tell(IsCurrentDefault(found) ? ClockMove::kWait : ClockMove::kOther);
+  NotifyObserver(IsCurrentDefault(found) ? ClockMove::kWait : ClockMove::kOther);
   clock_->WaitUntil(found->ready);
   return Result::kSuccess;
 }
@@ -239,7 +239,7 @@ Result Streams::SynchronizeDevice(int device) {
     return result;
   }
   std::lock_guard lock(mutex_);
-  Tell(ClockMove::kOther);
+  NotifyObserver(ClockMove::kOther);
   int64_t ready = 0;
   for (const Stream& stream : defaults_) {
     if (stream.facts.device == device) {
@@ -296,7 +296,7 @@ Result Streams::Record(void* event, void* stream) {
   }
   recorded->capture.reset();
   recorded->last.clear();
-  Tell(ClockMove::kOther);
+  NotifyObserver(ClockMove::kOther);
   clock_->Submit(Clock::kQueryNs);
   recorded->recorded = true;
   recorded->time = Start(*found);
@@ -313,7 +313,7 @@ Result Streams::QueryEvent(void* event) {
     return Result::kCapturedEvent;
   }
   if (asked->recorded && asked->time > clock_->now()) {
-    Tell(ClockMove::kOther);
+    NotifyObserver(ClockMove::kOther);
     clock_->Asked(asked->time);
     return Result::kNotReady;
   }
@@ -331,7 +331,7 @@ Result Streams::SynchronizeEvent(void* event) {
     return Result::kCapturedEvent;
   }
   if (waited->recorded) {
-    Tell(ClockMove::kOther);
+    NotifyObserver(ClockMove::kOther);
     clock_->WaitUntil(waited->time);
   }
   return Result::kSuccess;

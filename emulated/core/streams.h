@@ -60,7 +60,7 @@ class VRAMSCOPE_EMULATED_API Streams {
 
   Result Create(int device, unsigned flags, int priority, void** stream);
   Result Destroy(void* stream);
-  Result Look(void* stream, StreamFacts* facts) const;
+  Result FactsOf(void* stream, StreamFacts* facts) const;
 
   // Submits work now. If the stream is captured, the work becomes a node (*captured is set);
   // otherwise the caller must apply its effect.
@@ -148,7 +148,7 @@ class VRAMSCOPE_EMULATED_API Streams {
   int64_t Start(const Stream& stream) const;
   Interval EnqueueLocked(Stream* stream, int64_t duration);
   Result CaptureLocked(Stream* stream, Node work);  // the stream is being captured
-  void Tell(ClockMove move, int64_t duration = 0) const {
+  void NotifyObserver(ClockMove move, int64_t duration = 0) const {
     if (observer_ != nullptr) observer_(observer_context_, static_cast<int>(move), duration);
   }
   bool IsCurrentDefault(const Stream* stream) const;

@@ -105,7 +105,7 @@ Result Do(const StreamFacts& stream, void* handle, Node work, bool synchronous, 
 Result Submit(const LibraryWork& work) {
   Platform& platform = ThePlatform();
   StreamFacts stream;
-  if (const Result result = platform.streams.Look(work.stream, &stream);
+  if (const Result result = platform.streams.FactsOf(work.stream, &stream);
       result != Result::kSuccess) {
     return result;
   }
@@ -113,7 +113,7 @@ Result Submit(const LibraryWork& work) {
   platform.recognised.fetch_add(1, std::memory_order_relaxed);
   const int64_t duration = work.duration_ns >= 0
                                ? work.duration_ns
-                               : ProductDuration(platform.cards[stream.device], work.product,
+                               : ProductDuration(platform.gpus[stream.device], work.product,
                                                  work.flops, work.precision, work.bytes);
   Node node{.kind = NodeKind::kKernel,
             .duration_ns = duration,
@@ -180,7 +180,7 @@ Result CopyWith(void* to, const void* from, uint64_t bytes, void* stream, bool s
                 std::function<void()> effect) {
   Platform& platform = ThePlatform();
   StreamFacts facts;
-  if (const Result result = platform.streams.Look(stream, &facts); result != Result::kSuccess) {
+  if (const Result result = platform.streams.FactsOf(stream, &facts); result != Result::kSuccess) {
     return result;
   }
   if (bytes == 0) {
@@ -189,8 +189,8 @@ Result CopyWith(void* to, const void* from, uint64_t bytes, void* stream, bool s
   if (to == nullptr || from == nullptr) {
     return Result::kInvalidValue;
   }
-  const Place target = PlaceOf(platform.memory.Look(to));
-  const Place source = PlaceOf(platform.memory.Look(from));
+  const Place target = PlaceOf(platform.memory.Find(to));
+  const Place source = PlaceOf(platform.memory.Find(from));
   const CopyPath path = target == Place::kPageable || source == Place::kPageable
                             ? CopyPath::kPageable
                         : target == Place::kDevice && source == Place::kDevice ? CopyPath::kOnGpu
@@ -198,7 +198,7 @@ Result CopyWith(void* to, const void* from, uint64_t bytes, void* stream, bool s
   // Pageable host memory is staged: a copy to it returns when it is done.
   const bool waits = synchronous || target == Place::kPageable;
   Node node{.kind = NodeKind::kCopy,
-            .duration_ns = CopyDuration(platform.cards[facts.device], bytes, path),
+            .duration_ns = CopyDuration(platform.gpus[facts.device], bytes, path),
             .activity = {.kind = ActivityKind::kCopy,
                          .bytes = bytes,
                          .from = source,
@@ -246,7 +246,7 @@ Result Fill(void* to, const void* pattern, uint64_t pattern_bytes, uint64_t coun
             bool synchronous) {
   Platform& platform = ThePlatform();
   StreamFacts facts;
-  if (const Result result = platform.streams.Look(stream, &facts); result != Result::kSuccess) {
+  if (const Result result = platform.streams.FactsOf(stream, &facts); result != Result::kSuccess) {
     return result;
   }
   if (count == 0) {
@@ -257,11 +257,11 @@ Result Fill(void* to, const void* pattern, uint64_t pattern_bytes, uint64_t coun
     return Result::kInvalidValue;
   }
   const uint64_t bytes = count * pattern_bytes;
-  const Place target = PlaceOf(platform.memory.Look(to));
+  const Place target = PlaceOf(platform.memory.Find(to));
   uint64_t value = 0;
   std::memcpy(&value, pattern, pattern_bytes);
   Node node{.kind = NodeKind::kFill,
-            .duration_ns = FillDuration(platform.cards[facts.device], bytes),
+            .duration_ns = FillDuration(platform.gpus[facts.device], bytes),
             .activity = {.kind = ActivityKind::kFill,
                          .bytes = bytes,
                          .to = target,
@@ -288,7 +288,7 @@ Result Fill(void* to, const void* pattern, uint64_t pattern_bytes, uint64_t coun
 
 Result CallHost(void* stream, void (*function)(void*), void* argument) {
   StreamFacts facts;
-  if (const Result result = ThePlatform().streams.Look(stream, &facts);
+  if (const Result result = ThePlatform().streams.FactsOf(stream, &facts);
       result != Result::kSuccess) {
     return result;
   }

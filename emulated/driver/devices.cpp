@@ -32,7 +32,7 @@ using namespace vramscope::emulated::driver;  // NOLINT
 extern "C" {
 
 Status cuInit(unsigned) {
-  return Done(ThePlatform().cards.empty() ? Result::kNoDevice : Result::kSuccess);
+  return Done(ThePlatform().gpus.empty() ? Result::kNoDevice : Result::kSuccess);
 }
 Status cuDriverGetVersion(int* version) {
   *version = DriverVersion();
@@ -53,7 +53,7 @@ Status cuGetExportTable(const void** table, const void*) {
 }
 
 Status cuDeviceGetCount(int* count) {
-  *count = static_cast<int>(ThePlatform().cards.size());
+  *count = static_cast<int>(ThePlatform().gpus.size());
   return 0;
 }
 Status cuDeviceGet(int* device, int ordinal) {
@@ -64,7 +64,7 @@ Status cuDeviceGetName(char* name, int length, int device) {
   if (!KnownDevice(device) || name == nullptr || length <= 0) {
     return Done(Result::kInvalidDevice);
   }
-  std::snprintf(name, length, "%s", ThePlatform().cards[device].name.c_str());
+  std::snprintf(name, length, "%s", ThePlatform().gpus[device].name.c_str());
   return 0;
 }
 Status cuDeviceGetUuid_v2(unsigned char* uuid, int device) {
@@ -88,8 +88,8 @@ Status cuDeviceComputeCapability(int* major, int* minor, int device) {
   if (!KnownDevice(device)) {
     return Done(Result::kInvalidDevice);
   }
-  *major = ThePlatform().cards[device].major();
-  *minor = ThePlatform().cards[device].minor();
+  *major = ThePlatform().gpus[device].major();
+  *minor = ThePlatform().gpus[device].minor();
   return 0;
 }
 Status cuDeviceGetPCIBusId(char* text, int length, int device) {
@@ -184,7 +184,7 @@ Status cuCtxPopCurrent_v2(void** context) {
 VRAMSCOPE_ALSO(cuCtxPopCurrent, cuCtxPopCurrent_v2)
 Status cuCtxGetDevice(int* device) {
   *device = CurrentDevice();
-  return Done(ThePlatform().cards.empty() ? Result::kInvalidContext : Result::kSuccess);
+  return Done(ThePlatform().gpus.empty() ? Result::kInvalidContext : Result::kSuccess);
 }
 Status cuCtxGetDevice_v2(int* device, void* context) {
   *device = context == nullptr ? CurrentDevice() : DeviceOfContext(context);

@@ -56,7 +56,7 @@ Mappings& TheMappings() {
   return *mappings;
 }
 
-void Tell(Call call, const Piece& piece, int64_t begin, bool first = true) {
+void RecordPiece(Call call, const Piece& piece, int64_t begin, bool first = true) {
   if (Recorder* recorder = TheRecorder()) {
     recorder->OnMemory({.call = call,
                         .allocated = call == Call::kDriverMemAlloc || call == Call::kMemSetAccess,
@@ -111,7 +111,7 @@ Status cuMemAlloc_v2(Pointer* pointer, size_t bytes) {
   ThePlatform().clock.Submit(Clock::kAllocateNs);
   *pointer = reinterpret_cast<Pointer>(address);
   if (result == Result::kSuccess) {
-    Tell(Call::kDriverMemAlloc, {*pointer, bytes, CurrentDevice()}, begin);
+    RecordPiece(Call::kDriverMemAlloc, {*pointer, bytes, CurrentDevice()}, begin);
   }
   return Done(result);
 }
@@ -122,7 +122,7 @@ Status cuMemFree_v2(Pointer pointer) {
                             ? Result::kSuccess
                             : ThePlatform().memory.Free(At(pointer));
   if (result == Result::kSuccess) {
-    Tell(Call::kDriverMemFree, {pointer, 0, CurrentDevice()}, begin);
+    RecordPiece(Call::kDriverMemFree, {pointer, 0, CurrentDevice()}, begin);
   }
   return Done(result);
 }
@@ -145,11 +145,11 @@ Status cuMemAllocManaged(Pointer* pointer, size_t bytes, unsigned) {
 Status cuMemGetInfo_v2(size_t* free, size_t* total) {
   *free = ThePlatform().memory.free(CurrentDevice());
   *total = ThePlatform().memory.total(CurrentDevice());
-  return Done(ThePlatform().cards.empty() ? Result::kNoDevice : Result::kSuccess);
+  return Done(ThePlatform().gpus.empty() ? Result::kNoDevice : Result::kSuccess);
 }
 VRAMSCOPE_ALSO(cuMemGetInfo, cuMemGetInfo_v2)
 Status cuMemGetAddressRange_v2(Pointer* base, size_t* bytes, Pointer pointer) {
-  const PointerFacts facts = ThePlatform().memory.Look(At(pointer));
+  const PointerFacts facts = ThePlatform().memory.Find(At(pointer));
   if (facts.base == 0) {
     return Done(Result::kInvalidValue);
   }
@@ -184,7 +184,7 @@ VRAMSCOPE_ALSO(cuMemHostGetDevicePointer, cuMemHostGetDevicePointer_v2)
 
 // CUpointer_attribute.
 Status cuPointerGetAttribute(void* value, int attribute, Pointer pointer) {
-  const PointerFacts facts = ThePlatform().memory.Look(At(pointer));
+  const PointerFacts facts = ThePlatform().memory.Find(At(pointer));
   if (value == nullptr || facts.kind == MemoryKind::kUnregistered) {
     return Done(Result::kInvalidValue);
   }
@@ -329,7 +329,8 @@ Status cuMemUnmap(Pointer pointer, size_t bytes) {
       it = mappings.mapped.erase(it);
     }
   }
-  for (const Piece& piece : gone) Tell(Call::kMemUnmap, piece, begin, &piece == &gone.front());
+  for (const Piece& piece : gone)
+    RecordPiece(Call::kMemUnmap, piece, begin, &piece == &gone.front());
   return 0;
 }
 Status cuMemSetAccess(Pointer pointer, size_t bytes, const driver::AccessDescription*, size_t) {
@@ -346,7 +347,7 @@ Status cuMemSetAccess(Pointer pointer, size_t bytes, const driver::AccessDescrip
     }
   }
   for (const Piece& piece : fresh)
-    Tell(Call::kMemSetAccess, piece, begin, &piece == &fresh.front());
+    RecordPiece(Call::kMemSetAccess, piece, begin, &piece == &fresh.front());
   return 0;
 }
 Status cuMemGetAccess(unsigned long long* flags, const void*, Pointer) {

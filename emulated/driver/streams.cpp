@@ -27,21 +27,21 @@ Status cuStreamWaitEvent(void* stream, void* event, unsigned) {
 VRAMSCOPE_ALSO(cuStreamWaitEvent_ptsz, cuStreamWaitEvent)
 Status cuStreamGetPriority(void* stream, int* priority) {
   StreamFacts facts;
-  const Result result = ThePlatform().streams.Look(stream, &facts);
+  const Result result = ThePlatform().streams.FactsOf(stream, &facts);
   *priority = facts.priority;
   return Done(result);
 }
 VRAMSCOPE_ALSO(cuStreamGetPriority_ptsz, cuStreamGetPriority)
 Status cuStreamGetFlags(void* stream, unsigned* flags) {
   StreamFacts facts;
-  const Result result = ThePlatform().streams.Look(stream, &facts);
+  const Result result = ThePlatform().streams.FactsOf(stream, &facts);
   *flags = facts.flags;
   return Done(result);
 }
 VRAMSCOPE_ALSO(cuStreamGetFlags_ptsz, cuStreamGetFlags)
 Status cuStreamGetId(void* stream, unsigned long long* id) {
   StreamFacts facts;
-  const Result result = ThePlatform().streams.Look(stream, &facts);
+  const Result result = ThePlatform().streams.FactsOf(stream, &facts);
   *id = facts.id;
   return Done(result);
 }

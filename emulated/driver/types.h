@@ -53,7 +53,7 @@ struct Copy2D {  // CUDA_MEMCPY2D
 inline Status Done(Result result) { return static_cast<Status>(result); }
 inline void* At(Pointer pointer) { return reinterpret_cast<void*>(pointer); }
 inline bool KnownDevice(int device) {
-  return device >= 0 && device < static_cast<int>(ThePlatform().cards.size());
+  return device >= 0 && device < static_cast<int>(ThePlatform().gpus.size());
 }
 
 }  // namespace vramscope::emulated::driver

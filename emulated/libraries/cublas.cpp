@@ -118,7 +118,7 @@ extern "C" {
 int cublasCreate_v2(Handle** handle) {
   if (!handle) return cublas::kInvalidValue;
   *handle = nullptr;
-  if (ThePlatform().cards.empty()) return cublas::kNotInitialized;
+  if (ThePlatform().gpus.empty()) return cublas::kNotInitialized;
   *handle = new Handle;
   (*handle)->device = CurrentDevice();
   GrowContext((*handle)->device, ContextPart::kCublas);

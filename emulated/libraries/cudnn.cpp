@@ -46,10 +46,10 @@ int AnswerAssumed(const char* what, const char* where, uint64_t size, size_t* by
 }
 
 int SmCount() {
-  return ThePlatform().cards.empty() ? 0 : ThePlatform().cards[CurrentDevice()].sm_count;
+  return ThePlatform().gpus.empty() ? 0 : ThePlatform().gpus[CurrentDevice()].sm_count;
 }
 int Capability() {
-  return ThePlatform().cards.empty() ? 80 : ThePlatform().cards[CurrentDevice()].compute_capability;
+  return ThePlatform().gpus.empty() ? 80 : ThePlatform().gpus[CurrentDevice()].compute_capability;
 }
 
 bool SetDims(Tensor* tensor, int type, int count, const int* dims, const int* strides) {
@@ -84,9 +84,9 @@ int Pass(Handle* handle, const char* name, const Tensor* in, const Tensor* out, 
 // pass x and the gradient.
 int64_t BatchNorm(const Tensor* tensor, int passes) {
   const Platform& platform = ThePlatform();
-  return platform.cards.empty()
+  return platform.gpus.empty()
              ? -1
-             : BatchNormDuration(platform.cards[CurrentDevice()], Bytes(tensor), passes);
+             : BatchNormDuration(platform.gpus[CurrentDevice()], Bytes(tensor), passes);
 }
 
 }  // namespace
@@ -133,7 +133,7 @@ int cudnnQueryRuntimeError(Handle*, int* status, int, void*) {
 int cudnnCreate(Handle** handle) {
   if (!handle) return BadParameter();
   *handle = nullptr;
-  if (ThePlatform().cards.empty()) return kNotInitialized;
+  if (ThePlatform().gpus.empty()) return kNotInitialized;
   *handle = new Handle;
   GrowContext(CurrentDevice(), ContextPart::kCudnn);
   return kSuccess;

@@ -77,9 +77,9 @@ int Convolve(Handle* handle, const char* name, ConvolutionKind kind,
                               : convolution->math_type == kFmaMath ? Precision::kFp32
                                                                    : Precision::kTf32;
   const Platform& platform = ThePlatform();
-  const int64_t duration = platform.cards.empty()
+  const int64_t duration = platform.gpus.empty()
                                ? -1
-                               : ConvolutionDuration(platform.cards[CurrentDevice()], c, precision);
+                               : ConvolutionDuration(platform.gpus[CurrentDevice()], c, precision);
   return Work(handle, name, ConvolutionFlops(c), precision,
               c.image.bytes() + c.filter.bytes() + c.out.bytes(), {written}, duration);
 }

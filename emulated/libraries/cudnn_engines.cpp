@@ -186,9 +186,9 @@ Shape ShapeOf(const Descriptor* tensor) {
 
 std::vector<Engine> EnginesOf(const Descriptor& graph) {
   Chip chip{.compute_capability = 80};
-  if (!ThePlatform().cards.empty()) {
-    const Card& card = ThePlatform().cards[CurrentDevice()];
-    chip = {card.compute_capability, card.sm_count};
+  if (!ThePlatform().gpus.empty()) {
+    const Gpu& gpu = ThePlatform().gpus[CurrentDevice()];
+    chip = {gpu.compute_capability, gpu.sm_count};
   }
   if (const std::optional<Attention> attention = AttentionOf(graph)) {
     const Workspace workspace = AttentionWorkspace(*attention, chip);
@@ -242,13 +242,12 @@ GraphWork WorkOf(const Descriptor& graph, const Engine& engine) {
       }
   }
   if (work.precision == Precision::kFp32 && engine.tensor_cores) work.precision = Precision::kTf32;
-  if (ThePlatform().cards.empty()) return work;
-  const Card& card = ThePlatform().cards[CurrentDevice()];
-  if (AttentionOf(graph))
-    work.duration_ns = AttentionDuration(card, DescribeAttention(graph, work));
+  if (ThePlatform().gpus.empty()) return work;
+  const Gpu& gpu = ThePlatform().gpus[CurrentDevice()];
+  if (AttentionOf(graph)) work.duration_ns = AttentionDuration(gpu, DescribeAttention(graph, work));
   for (const Link& operation : operations->second)
     if (operation && IsConvolution(operation->type))
-      work.duration_ns = ConvolutionDuration(card, ConvolutionOf(*operation), work.precision);
+      work.duration_ns = ConvolutionDuration(gpu, ConvolutionOf(*operation), work.precision);
   return work;
 }
 

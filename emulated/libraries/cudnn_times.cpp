@@ -14,7 +14,7 @@ int64_t Dimension(const Shape& shape, int i) {
 
 }  // namespace
 
-int64_t ConvolutionDuration(const Card& card, const Convolution& c, Precision precision) {
+int64_t ConvolutionDuration(const Gpu& gpu, const Convolution& c, Precision precision) {
   const double flops = ConvolutionFlops(c);
   const int64_t out_channels = Dimension(c.filter, 0), of_group = Dimension(c.filter, 1);
   const int64_t channels = Dimension(c.image, 1);
@@ -49,13 +49,13 @@ int64_t ConvolutionDuration(const Card& card, const Convolution& c, Precision pr
   // ResNet-50 together, TF32.
   constexpr double kShare = 0.6;
   auto duration = static_cast<int64_t>(
-      static_cast<double>(ProductDuration(card, product, flops, precision, bytes)) / kShare);
+      static_cast<double>(ProductDuration(gpu, product, flops, precision, bytes)) / kShare);
   if (precision != Precision::kFp32 && window > 1 && !c.image.channels_last())
-    duration += CopyDuration(card, bytes, CopyPath::kOnGpu);
+    duration += CopyDuration(gpu, bytes, CopyPath::kOnGpu);
   return duration;
 }
 
-int64_t AttentionDuration(const Card& card, const AttentionWork& attention) {
+int64_t AttentionDuration(const Gpu& gpu, const AttentionWork& attention) {
   // Measured with 4,096 queries and keys, causal, head width 64, bf16.
   constexpr double kShare = 0.42, kTile = 128;
   const double left = attention.causal ? 0.5 : 1;
@@ -67,14 +67,14 @@ int64_t AttentionDuration(const Card& card, const AttentionWork& attention) {
   // Dropout needs a random number for every score.
   if (attention.dropout)
     work.clocks = kClocksOfRandomNumber * attention.heads * attention.queries * attention.keys;
-  return LaunchDuration(card, work);
+  return LaunchDuration(gpu, work);
 }
 
-int64_t BatchNormDuration(const Card& card, uint64_t bytes, int passes) {
+int64_t BatchNormDuration(const Gpu& gpu, uint64_t bytes, int passes) {
   // Share of the bandwidth of copies, measured with ResNet-50, fp32, channels first, where a block
   // processes a channel.
   constexpr double kShare = 0.45;
-  return LaunchDuration(card, {.bytes = static_cast<double>(bytes) * passes / kShare});
+  return LaunchDuration(gpu, {.bytes = static_cast<double>(bytes) * passes / kShare});
 }
 
 }  // namespace vramscope::emulated::cudnn

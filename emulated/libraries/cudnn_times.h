@@ -12,7 +12,7 @@ namespace vramscope::emulated::cudnn {
 // pixels, the columns are output channels, and the summed dimension is filter window times input
 // channels. Assumed: tensor cores need channels last; other layouts are transposed before and
 // after, unless the window has one element.
-int64_t ConvolutionDuration(const Card& card, const Convolution& convolution, Precision precision);
+int64_t ConvolutionDuration(const Gpu& gpu, const Convolution& convolution, Precision precision);
 
 struct AttentionWork {
   double heads = 0;  // summed over the batch
@@ -23,9 +23,9 @@ struct AttentionWork {
   Precision precision = Precision::kBf16;
   uint64_t bytes = 0;
 };
-int64_t AttentionDuration(const Card& card, const AttentionWork& attention);
+int64_t AttentionDuration(const Gpu& gpu, const AttentionWork& attention);
 
 // `passes` over a tensor of `bytes` bytes.
-int64_t BatchNormDuration(const Card& card, uint64_t bytes, int passes);
+int64_t BatchNormDuration(const Gpu& gpu, uint64_t bytes, int passes);
 
 }  // namespace vramscope::emulated::cudnn

@@ -39,7 +39,7 @@ int cuptiGetDeviceId(void*, uint32_t* device) { return device ? (*device = stati
 int cuptiGetContextId(void*, uint32_t* context) { return context ? (*context = static_cast<uint32_t>(CurrentDevice()) + 1, kSuccess) : kInvalidParameter; }
 int cuptiGetStreamIdEx(void*, void* stream, uint8_t, uint32_t* id) {
   StreamFacts facts;
-  if (!id || ThePlatform().streams.Look(stream, &facts) != Result::kSuccess) return kInvalidParameter;
+  if (!id || ThePlatform().streams.FactsOf(stream, &facts) != Result::kSuccess) return kInvalidParameter;
   *id = RecordsStreamId(facts.id);
   return kSuccess;
 }

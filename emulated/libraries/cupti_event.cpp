@@ -72,8 +72,8 @@ const char* NameOf(uint32_t domain, uint32_t callback) {
 
 uint32_t RecordsStreamId(uint64_t stream) {
   constexpr uint32_t kDefault = 7;  // CUPTI's id of the default stream
-  const size_t cards = ThePlatform().cards.size();
-  return stream <= cards ? kDefault : kDefault + 4 * static_cast<uint32_t>(stream - cards);
+  const size_t gpus = ThePlatform().gpus.size();
+  return stream <= gpus ? kDefault : kDefault + 4 * static_cast<uint32_t>(stream - gpus);
 }
 
 size_t SizeOf(uint32_t kind) {

@@ -137,12 +137,12 @@ void Tracer::Enable(uint32_t kind, bool on) {
   if (!on) return;
   SetRecorder(this);
   if (kind != kEnvironment) return;
-  for (size_t device = 0; device < ThePlatform().cards.size(); ++device) {
+  for (size_t device = 0; device < ThePlatform().gpus.size(); ++device) {
     Event event;
     event.kind = kEnvironment;
     event.start = virtual_ ? std::max<int64_t>(ThePlatform().clock.now(), 1) : Now();
     event.activity.device = static_cast<int>(device);
-    event.value = static_cast<uint32_t>(ThePlatform().cards[device].boost_mhz);
+    event.value = static_cast<uint32_t>(ThePlatform().gpus[device].boost_mhz);
     Add(lock, event);
   }
 }

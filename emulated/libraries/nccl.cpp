@@ -67,7 +67,7 @@ int ncclCommInitRankScalable(Comm** comm, int ranks, int rank, int ids, const Un
   return ids < 1 || !id ? kInvalidArgument : MakeComm(comm, id[0], ranks, rank);
 }
 int ncclCommInitAll(Comm** comms, int count, const int* devices) {
-  if (!comms || count < 1 || count > static_cast<int>(ThePlatform().cards.size()))
+  if (!comms || count < 1 || count > static_cast<int>(ThePlatform().gpus.size()))
     return kInvalidArgument;
   const UniqueId id = MakeUniqueId();
   const int before = CurrentDevice();

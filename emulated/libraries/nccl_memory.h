@@ -11,7 +11,7 @@
 
 #include <cstdint>
 
-#include "emulated/core/card.h"
+#include "emulated/core/gpu.h"
 
 namespace vramscope::emulated::nccl {
 

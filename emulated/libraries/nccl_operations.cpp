@@ -107,9 +107,9 @@ constexpr int64_t kLatencyNs = 12'000;
 
 int64_t DurationOf(const Operation& o) {
   const Comm& comm = *o.comm;
-  const auto& cards = ThePlatform().cards;
-  if (comm.device < 0 || comm.device >= static_cast<int>(cards.size())) return kLatencyNs;
-  const double bandwidth = cards[comm.device].bandwidth_bytes_per_s;
+  const auto& gpus = ThePlatform().gpus;
+  if (comm.device < 0 || comm.device >= static_cast<int>(gpus.size())) return kLatencyNs;
+  const double bandwidth = gpus[comm.device].bandwidth_bytes_per_s;
   if (comm.ranks < 2) return 2'000;
   const double link = bandwidth > kDataCentreMemory ? kFastLink : kSlowLink, n = comm.ranks;
   const Sizes sizes = SizesOf(o);
@@ -450,7 +450,7 @@ void TellBuffers(const Comm& comm, bool taken) {
 uint64_t KernelBytes(int device) {
   static std::atomic<uint64_t> had{0};
   const uint64_t bit = uint64_t{1} << device;
-  return ThePlatform().cards[device].growth.nccl > 0 || (had.fetch_or(bit) & bit) != 0
+  return ThePlatform().gpus[device].growth.nccl > 0 || (had.fetch_or(bit) & bit) != 0
              ? 0
              : kKernelBytes;
 }
@@ -460,7 +460,7 @@ std::string MiBText(uint64_t bytes) { return std::to_string(bytes >> 20) + " MiB
 int MakeComm(Comm** comm, const UniqueId& id, int ranks, int rank) {
   if (!comm) return kInvalidArgument;
   *comm = nullptr;
-  if (ThePlatform().cards.empty()) return kUnhandledCudaError;
+  if (ThePlatform().gpus.empty()) return kUnhandledCudaError;
   if (ranks < 1 || rank < 0 || rank >= ranks) return kInvalidArgument;
   auto made = std::make_unique<Comm>();
   made->id = id;
@@ -478,7 +478,7 @@ int MakeComm(Comm** comm, const UniqueId& id, int ranks, int rank) {
   }
   // These buffers are outside the framework's allocator.
   const CommunicatorMemory memory = MemoryOfCommunicator(
-      ranks, ThePlatform().cards[made->device].peers, MemorySettingsFromEnvironment());
+      ranks, ThePlatform().gpus[made->device].peers, MemorySettingsFromEnvironment());
   const uint64_t bytes = memory.most, kernels = KernelBytes(made->device);
   GrowContext(made->device, ContextPart::kNccl);
   if (kernels > 0) {

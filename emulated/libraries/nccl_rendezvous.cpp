@@ -198,7 +198,7 @@ std::unique_ptr<Rendezvous> Rendezvous::Join(const UniqueId& id, int ranks, int 
   room->joined_ = true;
   self->start = StartOfProcess(getpid());
   room->header()->joined.fetch_add(1);
-  room->Tell();
+  room->NotifyAll();
   return room;
 }
 
@@ -255,7 +255,7 @@ Rendezvous::~Rendezvous() {
   if (joined_) {
     member(rank_)->left = 1;
     unlink(path_.c_str());  // all have joined, or never will
-    Tell();
+    NotifyAll();
   }
   munmap(memory_, bytes_);
 }
@@ -271,7 +271,7 @@ void Rendezvous::Publish(uint64_t number, std::span<const std::byte> bytes, bool
   if (length && known) std::memcpy(part(rank_, number), bytes.data(), length);
   self->parts[number % 2] = {static_cast<uint32_t>(length), known ? 1u : 0u};
   self->published.store(number, std::memory_order_release);
-  Tell();
+  NotifyAll();
 }
 bool Rendezvous::Arrived(uint64_t number) const { return LateRank(number) < 0; }
 int Rendezvous::LateRank(uint64_t number) const {
@@ -293,7 +293,7 @@ bool Rendezvous::Send(int to, std::span<const std::byte> message, bool known) {
   if (length && known) std::memcpy(at->data[sent % kBoxDepth], message.data(), length);
   at->messages[sent % kBoxDepth] = {static_cast<uint32_t>(length), known ? 1u : 0u};
   at->sent.store(sent + 1, std::memory_order_release);
-  Tell();
+  NotifyAll();
   return true;
 }
 bool Rendezvous::Receive(int from, std::span<std::byte> message, size_t* known) {
@@ -304,7 +304,7 @@ bool Rendezvous::Receive(int from, std::span<std::byte> message, size_t* known) 
   *known = facts.known ? std::min<size_t>(facts.bytes, message.size()) : 0;
   if (*known) std::memcpy(message.data(), at->data[received % kBoxDepth], *known);
   at->received.store(received + 1, std::memory_order_release);
-  Tell();
+  NotifyAll();
   return true;
 }
 
@@ -324,7 +324,7 @@ void Rendezvous::WaitForNews(std::chrono::milliseconds most) const {
   syscall(SYS_futex, &header()->news, FUTEX_WAIT, seen_news_, &limit, nullptr, 0);
   seen_news_ = header()->news.load(std::memory_order_acquire);
 }
-void Rendezvous::Tell() {
+void Rendezvous::NotifyAll() {
   header()->news.fetch_add(1, std::memory_order_release);
   syscall(SYS_futex, &header()->news, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }

@@ -75,7 +75,7 @@ class Rendezvous {
   // Waits until something changes in the room, but at most this long.
   void WaitForNews(std::chrono::milliseconds most) const;
   // Wakes the waiting ranks; every change does so automatically.
-  void Tell();
+  void NotifyAll();
 
   int ranks() const { return ranks_; }
   int rank() const { return rank_; }

@@ -27,11 +27,11 @@ constexpr unsigned char kFabricCompleted = 3;
 // A handle is the device's index plus one, so it is never null.
 int DeviceOf(const void* handle) {
   const auto number = reinterpret_cast<uint64_t>(handle);
-  return number >= 1 && number <= ThePlatform().cards.size() ? static_cast<int>(number - 1) : -1;
+  return number >= 1 && number <= ThePlatform().gpus.size() ? static_cast<int>(number - 1) : -1;
 }
-const Card* CardOf(const void* handle) {
+const Gpu* GpuOf(const void* handle) {
   const int device = DeviceOf(handle);
-  return device < 0 ? nullptr : &ThePlatform().cards[device];
+  return device < 0 ? nullptr : &ThePlatform().gpus[device];
 }
 
 // A process that has used the GPU holds its context in addition to its allocations.
@@ -64,7 +64,7 @@ int Processes(const void* handle, unsigned* count, AnyProcess* processes) {
   if (device < 0 || count == nullptr) {
     return kInvalidArgument;
   }
-  std::vector<SharedCards::Holder> holders = ThePlatform().processes.OtherProcesses(device);
+  std::vector<SharedGpus::Holder> holders = ThePlatform().processes.OtherProcesses(device);
   if (ThePlatform().IsUsed(device)) {
     holders.insert(holders.begin(), {getpid(), UsedOf(device)});
   }
@@ -73,7 +73,7 @@ int Processes(const void* handle, unsigned* count, AnyProcess* processes) {
   if (room < holders.size()) {
     return kInsufficientSize;
   }
-  for (const SharedCards::Holder& holder : holders) {
+  for (const SharedGpus::Holder& holder : holders) {
     std::memset(static_cast<void*>(processes), 0, sizeof *processes);
     processes->pid = static_cast<unsigned>(holder.process);
     processes->used = holder.bytes;
@@ -86,13 +86,13 @@ int Processes(const void* handle, unsigned* count, AnyProcess* processes) {
 }
 
 int ClockOf(const void* handle, int type, unsigned* mhz) {
-  const Card* card = CardOf(handle);
-  if (card == nullptr || mhz == nullptr) {
+  const Gpu* gpu = GpuOf(handle);
+  if (gpu == nullptr || mhz == nullptr) {
     return kInvalidArgument;
   }
   constexpr int kMemory = 2;
   *mhz = type == kMemory ? AttributeOf(DeviceOf(handle), Attribute::kMemoryClockKhz) / 1000
-                         : card->boost_mhz;
+                         : gpu->boost_mhz;
   return 0;
 }
 
@@ -151,13 +151,13 @@ int nvmlSystemGetProcessName(unsigned, char* text, unsigned length) {
 }
 
 int nvmlDeviceGetCount_v2(unsigned* count) {
-  *count = static_cast<unsigned>(ThePlatform().cards.size());
+  *count = static_cast<unsigned>(ThePlatform().gpus.size());
   return 0;
 }
 VRAMSCOPE_ALSO(nvmlDeviceGetCount, nvmlDeviceGetCount_v2)
 int nvmlDeviceGetHandleByIndex_v2(unsigned index, void** handle) {
   *handle = reinterpret_cast<void*>(uint64_t{index} + 1);
-  return CardOf(*handle) == nullptr ? kInvalidArgument : 0;
+  return GpuOf(*handle) == nullptr ? kInvalidArgument : 0;
 }
 VRAMSCOPE_ALSO(nvmlDeviceGetHandleByIndex, nvmlDeviceGetHandleByIndex_v2)
 int nvmlDeviceGetHandleByPciBusId_v2(const char* text, void** handle) {
@@ -167,11 +167,11 @@ int nvmlDeviceGetHandleByPciBusId_v2(const char* text, void** handle) {
   }
   const int first = AttributeOf(0, Attribute::kPciBus);
   *handle = reinterpret_cast<void*>(uint64_t{bus} - first + 1);
-  return CardOf(*handle) == nullptr ? kNotFound : 0;
+  return GpuOf(*handle) == nullptr ? kNotFound : 0;
 }
 VRAMSCOPE_ALSO(nvmlDeviceGetHandleByPciBusId, nvmlDeviceGetHandleByPciBusId_v2)
 int nvmlDeviceGetHandleByUUID(const char* uuid, void** handle) {
-  for (unsigned i = 0; i < ThePlatform().cards.size(); ++i) {
+  for (unsigned i = 0; i < ThePlatform().gpus.size(); ++i) {
     char text[64];
     UuidText(static_cast<int>(i), text);
     if (uuid != nullptr && std::strcmp(text, uuid) == 0) {
@@ -187,11 +187,11 @@ int nvmlDeviceGetMinorNumber(void* handle, unsigned* number) {
   return Give(handle, number, static_cast<unsigned>(DeviceOf(handle)));
 }
 int nvmlDeviceGetName(void* handle, char* text, unsigned length) {
-  const Card* card = CardOf(handle);
-  return card == nullptr ? kInvalidArgument : CopyText(text, length, card->name.c_str());
+  const Gpu* gpu = GpuOf(handle);
+  return gpu == nullptr ? kInvalidArgument : CopyText(text, length, gpu->name.c_str());
 }
 int nvmlDeviceGetUUID(void* handle, char* text, unsigned length) {
-  if (CardOf(handle) == nullptr) {
+  if (GpuOf(handle) == nullptr) {
     return kInvalidArgument;
   }
   char uuid[64];
@@ -214,29 +214,29 @@ int nvmlDeviceGetPciInfo_v3(void* handle, PciInformation* information) {
 VRAMSCOPE_ALSO(nvmlDeviceGetPciInfo_v2, nvmlDeviceGetPciInfo_v3)
 VRAMSCOPE_ALSO(nvmlDeviceGetPciInfo, nvmlDeviceGetPciInfo_v3)
 int nvmlDeviceGetCudaComputeCapability(void* handle, int* major, int* minor) {
-  const Card* card = CardOf(handle);
-  if (card == nullptr) {
+  const Gpu* gpu = GpuOf(handle);
+  if (gpu == nullptr) {
     return kInvalidArgument;
   }
-  *major = card->major();
-  *minor = card->minor();
+  *major = gpu->major();
+  *minor = gpu->minor();
   return 0;
 }
 
 int nvmlDeviceGetMemoryInfo(void* handle, nvml::Memory* memory) {
-  const Card* card = CardOf(handle);
-  if (card == nullptr || memory == nullptr) {
+  const Gpu* gpu = GpuOf(handle);
+  if (gpu == nullptr || memory == nullptr) {
     return kInvalidArgument;
   }
   // GPUs without memory of their own: as in NVIDIA's known issues of the DGX Spark, nvidia-smi
   // shows "[N/A]".
-  if (card->integrated) {
+  if (gpu->integrated) {
     return kNotSupported;
   }
-  memory->total = card->memory_bytes;
+  memory->total = gpu->memory_bytes;
   const int device = DeviceOf(handle);
   memory->used =
-      UsedOf(device) + ThePlatform().memory.used_by_other_processes(device) + card->idle_bytes;
+      UsedOf(device) + ThePlatform().memory.used_by_other_processes(device) + gpu->idle_bytes;
   memory->free = memory->total - std::min(memory->used, memory->total);
   return 0;
 }
@@ -278,9 +278,9 @@ int nvmlDeviceGetMaxClockInfo(void* handle, int type, unsigned* mhz) {
   return ClockOf(handle, type, mhz);
 }
 int nvmlDeviceGetMemoryBusWidth(void* handle, unsigned* bits) {
-  const Card* card = CardOf(handle);
-  return card == nullptr ? kInvalidArgument
-                         : Give(handle, bits, static_cast<unsigned>(card->bus_bits));
+  const Gpu* gpu = GpuOf(handle);
+  return gpu == nullptr ? kInvalidArgument
+                        : Give(handle, bits, static_cast<unsigned>(gpu->bus_bits));
 }
 
 int nvmlDeviceGetComputeRunningProcesses(void* handle, unsigned* count, Process1* processes) {
@@ -304,11 +304,11 @@ int nvmlDeviceGetNvLinkRemotePciInfo_v2(void*, unsigned, PciInformation*) { retu
 int nvmlDeviceGetNvLinkCapability(void*, unsigned, int, unsigned*) { return kNotSupported; }
 // Boards with NVSwitch since Hopper are registered with their computer's fabric; others have none.
 int nvmlDeviceGetGpuFabricInfo(void* handle, FabricInformation* information) {
-  const Card* card = CardOf(handle);
-  if (card == nullptr || information == nullptr) {
+  const Gpu* gpu = GpuOf(handle);
+  if (gpu == nullptr || information == nullptr) {
     return kInvalidArgument;
   }
-  if (card->peers != Peers::kNvlink || card->major() < 9) {
+  if (gpu->peers != Peers::kNvlink || gpu->major() < 9) {
     return kNotSupported;
   }
   std::memset(information, 0, sizeof *information);
@@ -338,7 +338,7 @@ int nvmlDeviceGetGpuFabricInfoV(void* handle, FabricInformation2* information) {
 int nvmlDeviceGetP2PStatus(void* handle, void* peer, int index, int* status) {
   constexpr int kNvlink = 2, kAtomics = 3;
   constexpr int kOk = 0, kGpuNotSupported = 2, kStatusNotSupported = 5;
-  if (CardOf(handle) == nullptr || CardOf(peer) == nullptr || status == nullptr) {
+  if (GpuOf(handle) == nullptr || GpuOf(peer) == nullptr || status == nullptr) {
     return kInvalidArgument;
   }
   const Peers peers = PeersOf(DeviceOf(handle), DeviceOf(peer));

@@ -26,9 +26,9 @@ namespace vramscope::isolation {
 void* Next(const char* name);
 
 template <typename Function>
-Function* NextAs(void*& kept, const char* name) {
-  if (kept == nullptr) kept = Next(name);
-  return reinterpret_cast<Function*>(kept);
+Function* NextAs(void*& cached, const char* name) {
+  if (cached == nullptr) cached = Next(name);
+  return reinterpret_cast<Function*>(cached);
 }
 
 inline long Answer(long result) {

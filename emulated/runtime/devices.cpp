@@ -21,15 +21,15 @@ Error FillProperties(Properties* p, int device) {
   if (p == nullptr) {
     return Done(Result::kInvalidValue);
   }
-  if (device < 0 || device >= static_cast<int>(platform.cards.size())) {
+  if (device < 0 || device >= static_cast<int>(platform.gpus.size())) {
     return Done(Result::kInvalidDevice);
   }
-  const Card& card = platform.cards[device];
+  const Gpu& gpu = platform.gpus[device];
   const auto get = [&](Attribute attribute) { return AttributeOf(device, attribute); };
   std::memset(static_cast<void*>(p), 0, sizeof *p);
-  std::snprintf(p->name, sizeof p->name, "%s", card.name.c_str());
+  std::snprintf(p->name, sizeof p->name, "%s", gpu.name.c_str());
   FillUuid(device, p->uuid);
-  p->totalGlobalMem = card.memory_bytes;
+  p->totalGlobalMem = gpu.memory_bytes;
   p->sharedMemPerBlock = get(Attribute::kSharedPerBlock);
   p->regsPerBlock = get(Attribute::kRegistersPerBlock);
   p->warpSize = get(Attribute::kWarpSize);
@@ -42,11 +42,11 @@ Error FillProperties(Properties* p, int device) {
   p->maxGridSize[1] = get(Attribute::kGridY);
   p->maxGridSize[2] = get(Attribute::kGridZ);
   p->totalConstMem = get(Attribute::kConstantMemory);
-  p->major = card.major();
-  p->minor = card.minor();
+  p->major = gpu.major();
+  p->minor = gpu.minor();
   p->textureAlignment = get(Attribute::kTextureAlignment);
   p->texturePitchAlignment = get(Attribute::kTexturePitchAlignment);
-  p->multiProcessorCount = card.sm_count;
+  p->multiProcessorCount = gpu.sm_count;
   p->integrated = get(Attribute::kIntegrated);
   p->canMapHostMemory = get(Attribute::kCanMapHostMemory);
   p->maxTexture1D = get(Attribute::kTexture1DWidth);
@@ -62,7 +62,7 @@ Error FillProperties(Properties* p, int device) {
   p->memoryBusWidth = get(Attribute::kBusWidth);
   p->l2CacheSize = get(Attribute::kL2Bytes);
   p->persistingL2CacheMaxSize = get(Attribute::kPersistingL2Bytes);
-  p->maxThreadsPerMultiProcessor = card.max_threads_per_sm;
+  p->maxThreadsPerMultiProcessor = gpu.max_threads_per_sm;
   p->streamPrioritiesSupported = get(Attribute::kStreamPriorities);
   p->globalL1CacheSupported = p->localL1CacheSupported = 1;
   p->sharedMemPerMultiprocessor = get(Attribute::kSharedPerMultiprocessor);
@@ -93,7 +93,7 @@ Error FillProperties(Properties* p, int device) {
   return Done(Result::kSuccess);
 }
 
-bool NoDevice() { return ThePlatform().cards.empty(); }
+bool NoDevice() { return ThePlatform().gpus.empty(); }
 
 }  // namespace
 }  // namespace vramscope::emulated::runtime
@@ -107,7 +107,7 @@ Error cudaGetDeviceCount(int* count) {
   if (count == nullptr) {
     return Done(Result::kInvalidValue);
   }
-  *count = static_cast<int>(ThePlatform().cards.size());
+  *count = static_cast<int>(ThePlatform().gpus.size());
   return Done(NoDevice() ? Result::kNoDevice : Result::kSuccess);
 }
 Error cudaGetDevice(int* device) {
@@ -124,7 +124,7 @@ Error cudaSetDevice(int device) {
   return Done(result);
 }
 Error cudaInitDevice(int device, unsigned, unsigned) {
-  return Done(device >= 0 && device < static_cast<int>(ThePlatform().cards.size())
+  return Done(device >= 0 && device < static_cast<int>(ThePlatform().gpus.size())
                   ? Result::kSuccess
                   : Result::kInvalidDevice);
 }
@@ -158,7 +158,7 @@ Error cudaDeviceGetAttribute(int* value, int attribute, int device) {
   if (value == nullptr) {
     return Done(Result::kInvalidValue);
   }
-  if (device < 0 || device >= static_cast<int>(ThePlatform().cards.size())) {
+  if (device < 0 || device >= static_cast<int>(ThePlatform().gpus.size())) {
     return Done(Result::kInvalidDevice);
   }
   *value = AttributeOf(device, static_cast<Attribute>(attribute));
@@ -177,7 +177,7 @@ Error cudaDeviceGetByPCIBusId(int* device, const char* text) {
     return Done(Result::kInvalidValue);
   }
   *device = static_cast<int>(bus) - kBusOfFirst;
-  return Done(*device >= 0 && *device < static_cast<int>(ThePlatform().cards.size())
+  return Done(*device >= 0 && *device < static_cast<int>(ThePlatform().gpus.size())
                   ? Result::kSuccess
                   : Result::kInvalidDevice);
 }

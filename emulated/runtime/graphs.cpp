@@ -191,7 +191,7 @@ Error cudaGraphAddKernelNode(void** node, void* graph, void* const* after, size_
   }
   const Dim &g = p->gridDim, &b = p->blockDim;
   Node work{.kind = NodeKind::kKernel};
-  work.duration_ns = KernelDuration(ThePlatform().cards[CurrentDevice()], uint64_t{g.x} * g.y * g.z,
+  work.duration_ns = KernelDuration(ThePlatform().gpus[CurrentDevice()], uint64_t{g.x} * g.y * g.z,
                                     uint64_t{b.x} * b.y * b.z);
   work.activity.name = FactsOf(p->func).name;
   work.activity.grid = g;
@@ -201,7 +201,7 @@ Error cudaGraphAddKernelNode(void** node, void* graph, void* const* after, size_
 Error cudaGraphAddMemcpyNode1D(void** node, void* graph, void* const* after, size_t count, void* to,
                                const void* from, size_t bytes, int) {
   Node work{.kind = NodeKind::kCopy};
-  work.duration_ns = CopyDuration(ThePlatform().cards[CurrentDevice()], bytes, CopyPath::kOnGpu);
+  work.duration_ns = CopyDuration(ThePlatform().gpus[CurrentDevice()], bytes, CopyPath::kOnGpu);
   work.activity.kind = ActivityKind::kCopy;
   work.activity.bytes = bytes;
   work.effect = [=] { CopyBytes(to, from, bytes); };
@@ -215,7 +215,7 @@ Error cudaGraphAddMemsetNode(void** node, void* graph, void* const* after, size_
   Node work{.kind = NodeKind::kFill};
   work.activity.kind = ActivityKind::kFill;
   work.activity.bytes = p->width * p->height * p->elementSize;
-  work.duration_ns = FillDuration(ThePlatform().cards[CurrentDevice()], work.activity.bytes);
+  work.duration_ns = FillDuration(ThePlatform().gpus[CurrentDevice()], work.activity.bytes);
   work.effect = [at = reinterpret_cast<uint64_t>(p->dst), bytes = work.activity.bytes] {
     ThePlatform().host_bytes.Overwritten(at, bytes);
   };

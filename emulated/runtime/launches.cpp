@@ -141,7 +141,7 @@ Error cudaFuncGetAttributes(FunctionAttributes* attributes, const void* function
   }
   std::memset(static_cast<void*>(attributes), 0, sizeof *attributes);
   const int device = CurrentDevice();
-  if (device >= static_cast<int>(ThePlatform().cards.size())) {
+  if (device >= static_cast<int>(ThePlatform().gpus.size())) {
     return Done(Result::kNoDevice);
   }
   const KernelFacts facts = FactsOf(function);
@@ -170,7 +170,7 @@ Error cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const 
   if (blocks == nullptr || threads <= 0) {
     return Done(Result::kInvalidValue);
   }
-  if (ThePlatform().cards.empty()) {
+  if (ThePlatform().gpus.empty()) {
     return Done(Result::kNoDevice);
   }
   *blocks = BlocksPerMultiprocessor(CurrentDevice(), function, threads, dynamic_shared);

@@ -12,7 +12,7 @@ namespace {
 // Checks for calls that are refused during stream capture and that take host time.
 Result Begin() {
   Platform& platform = ThePlatform();
-  if (platform.cards.empty()) {
+  if (platform.gpus.empty()) {
     return Result::kNoDevice;
   }
   platform.MarkUsed(CurrentDevice());
@@ -63,7 +63,7 @@ Result FreeHere(void* address) {
     return result;
   }
   Platform& platform = ThePlatform();
-  const PointerFacts facts = platform.memory.Look(address);
+  const PointerFacts facts = platform.memory.Find(address);
   const int64_t begin = Now();
   platform.streams.SynchronizeDevice(facts.device >= 0 ? facts.device : CurrentDevice());
   if (platform.pools.Free(address)) {
@@ -174,7 +174,7 @@ Error cudaPointerGetAttributes(PointerAttributes* attributes, const void* addres
     return Done(Result::kInvalidValue);
   }
   std::memset(static_cast<void*>(attributes), 0, sizeof *attributes);
-  const PointerFacts facts = ThePlatform().memory.Look(address);
+  const PointerFacts facts = ThePlatform().memory.Find(address);
   void* pointer = const_cast<void*>(address);
   switch (facts.kind) {
     case MemoryKind::kUnregistered:
@@ -207,7 +207,7 @@ Error cudaMemPrefetchAsync(const void*, size_t) { return Done(Result::kSuccess);
 Error cudaMallocFromPoolAsync(void** address, size_t bytes, void* pool, void* stream) {
   StreamFacts facts;
   Platform& platform = ThePlatform();
-  if (const Result result = platform.streams.Look(stream, &facts); result != Result::kSuccess) {
+  if (const Result result = platform.streams.FactsOf(stream, &facts); result != Result::kSuccess) {
     return Done(result);
   }
   CaptureFacts capture;
@@ -227,7 +227,7 @@ Error cudaMallocFromPoolAsync(void** address, size_t bytes, void* pool, void* st
 VRAMSCOPE_PER_THREAD_STREAM(cudaMallocFromPoolAsync)
 Error cudaMallocAsync(void** address, size_t bytes, void* stream) {
   StreamFacts facts;
-  if (const Result result = ThePlatform().streams.Look(stream, &facts);
+  if (const Result result = ThePlatform().streams.FactsOf(stream, &facts);
       result != Result::kSuccess) {
     return Done(result);
   }
@@ -237,7 +237,7 @@ VRAMSCOPE_PER_THREAD_STREAM(cudaMallocAsync)
 Error cudaFreeAsync(void* address, void* stream) {
   StreamFacts facts;
   Platform& platform = ThePlatform();
-  if (const Result result = platform.streams.Look(stream, &facts); result != Result::kSuccess) {
+  if (const Result result = platform.streams.FactsOf(stream, &facts); result != Result::kSuccess) {
     return Done(result);
   }
   if (address == nullptr) {
@@ -266,7 +266,7 @@ Error cudaDeviceSetMemPool(int device, void* pool) {
 }
 Error cudaMemPoolCreate(void** pool, const PoolProperties* properties) {
   if (pool == nullptr || properties == nullptr || properties->location.id < 0 ||
-      properties->location.id >= static_cast<int>(ThePlatform().cards.size())) {
+      properties->location.id >= static_cast<int>(ThePlatform().gpus.size())) {
     return Done(Result::kInvalidValue);
   }
   return Done(ThePlatform().pools.Create(properties->location.id, pool));

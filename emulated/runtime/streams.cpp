@@ -87,28 +87,28 @@ Error cudaStreamDestroy(void* stream) { return Done(ThePlatform().streams.Destro
 
 Error cudaStreamGetPriority(void* stream, int* priority) {
   StreamFacts facts;
-  const Result result = ThePlatform().streams.Look(stream, &facts);
+  const Result result = ThePlatform().streams.FactsOf(stream, &facts);
   *priority = facts.priority;
   return Done(result);
 }
 VRAMSCOPE_PER_THREAD_STREAM(cudaStreamGetPriority)
 Error cudaStreamGetFlags(void* stream, unsigned* flags) {
   StreamFacts facts;
-  const Result result = ThePlatform().streams.Look(stream, &facts);
+  const Result result = ThePlatform().streams.FactsOf(stream, &facts);
   *flags = facts.flags;
   return Done(result);
 }
 VRAMSCOPE_PER_THREAD_STREAM(cudaStreamGetFlags)
 Error cudaStreamGetId(void* stream, unsigned long long* id) {
   StreamFacts facts;
-  const Result result = ThePlatform().streams.Look(stream, &facts);
+  const Result result = ThePlatform().streams.FactsOf(stream, &facts);
   *id = facts.id;
   return Done(result);
 }
 VRAMSCOPE_PER_THREAD_STREAM(cudaStreamGetId)
 Error cudaStreamGetDevice(void* stream, int* device) {
   StreamFacts facts;
-  const Result result = ThePlatform().streams.Look(stream, &facts);
+  const Result result = ThePlatform().streams.FactsOf(stream, &facts);
   *device = facts.device;
   return Done(result);
 }
@@ -121,7 +121,7 @@ Error cudaStreamSynchronize(void* stream) {
   const int64_t begin = Now();
   const Result result = ThePlatform().streams.Synchronize(stream);
   if (result == Result::kSuccess &&
-      ThePlatform().streams.Look(stream, &facts) == Result::kSuccess) {
+      ThePlatform().streams.FactsOf(stream, &facts) == Result::kSuccess) {
     Synchronized(Call::kStreamSynchronize, facts.device, facts.id, begin);
   }
   return Done(result);
@@ -149,7 +149,7 @@ VRAMSCOPE_PER_THREAD_STREAM(cudaLaunchHostFunc)
 Error cudaStreamAddCallback(void* stream, void (*callback)(void*, Error, void*), void* argument,
                             unsigned) {
   StreamFacts facts;
-  if (const Result result = ThePlatform().streams.Look(stream, &facts);
+  if (const Result result = ThePlatform().streams.FactsOf(stream, &facts);
       result != Result::kSuccess) {
     return Done(result);
   }

@@ -79,8 +79,8 @@ class Driver {
  public:
   virtual ~Driver() = default;
   // cudaMalloc, or reserving the address range of an expandable segment. Returns the address
-  // (wanted.address is 0), which must not overlap existing segments; nullopt: the device is full.
-  virtual std::optional<uint64_t> Allocate(const Segment& wanted) = 0;
+  // (segment.address is 0), which must not overlap existing segments; nullopt: the device is full.
+  virtual std::optional<uint64_t> Allocate(const Segment& segment) = 0;
   // Maps memory to pages of an expandable segment; false: the device is full.
   virtual bool Map(const Segment& segment, uint64_t address, uint64_t bytes) = 0;
 };

@@ -52,11 +52,12 @@ struct GpuMemory {
   uint64_t bytes = 0;
   std::string note = {};
 };
-GpuMemory AssumedCard(const trace::Trace& trace, const replay::Card& card, uint64_t peak_reserved) {
+GpuMemory AssumedGpu(const trace::Trace& trace, const replay::Capacity& capacity,
+                     uint64_t peak_reserved) {
   if (const run::DeviceProfile& d = trace.info.device; d.memory_bytes != 0) return {d.memory_bytes};
-  if (card.inferred()) {
-    return {card.bytes, i18n::Format("for a GPU with {} for segments, {}", FormatBytes(card.bytes),
-                                     card.evidence)};
+  if (capacity.inferred()) {
+    return {capacity.bytes, i18n::Format("for a GPU with {} for segments, {}",
+                                         FormatBytes(capacity.bytes), capacity.evidence)};
   }
   uint64_t best = 0;
   for (const run::DeviceProfile& d : run::Devices()) {
@@ -125,12 +126,12 @@ std::string Headline(const Reclaim& r) {
       r.remedies.begin(), r.remedies.end(),
       [](const Remedy& x, const Remedy& y) { return x.peak_given_back < y.peak_given_back; });
   std::string more = r.releases.headline.empty() ? "" : " " + r.releases.headline;
-  if (r.releases.card.inferred()) {
-    more += i18n::Format(" The GPU has {} for segments, {}.", FormatBytes(r.releases.card.bytes),
-                         r.releases.card.evidence);
+  if (r.releases.capacity.inferred()) {
+    more += i18n::Format(" The GPU has {} for segments, {}.",
+                         FormatBytes(r.releases.capacity.bytes), r.releases.capacity.evidence);
   }
   for (const Remedy& remedy : r.remedies) {
-    if (!remedy.note.empty() && !r.releases.card.inferred())
+    if (!remedy.note.empty() && !r.releases.capacity.inferred())
       more += i18n::Format(" {} is computed {}.", remedy.name, remedy.note);
   }
   if (best == r.remedies.end() || best->peak_given_back <= 0) {
@@ -243,7 +244,7 @@ absl::StatusOr<Reclaim> ComputeReclaim(const trace::Trace& trace, const ReclaimO
   if (base->anew.has_value()) {
     out.anew = Filled(i18n::Text("as recorded, older blocks allocated anew"), *base->anew, at);
   }
-  const GpuMemory card = AssumedCard(trace, out.releases.card, base->own.peak_reserved);
+  const GpuMemory capacity = AssumedGpu(trace, out.releases.capacity, base->own.peak_reserved);
 
   // empty_cache() starts from the recorded state and is compared with the recording itself.
   {
@@ -271,8 +272,8 @@ absl::StatusOr<Reclaim> ComputeReclaim(const trace::Trace& trace, const ReclaimO
       out.remedies.push_back(std::move(remedy));
       continue;
     }
-    const bool of_the_card = conf->garbage_collection_threshold > 0 || conf->memory_fraction > 0;
-    if (of_the_card && card.bytes == 0) {
+    const bool of_the_gpu = conf->garbage_collection_threshold > 0 || conf->memory_fraction > 0;
+    if (of_the_gpu && capacity.bytes == 0) {
       remedy.error = i18n::Text("needs the GPU's memory, which this file does not state");
       out.remedies.push_back(std::move(remedy));
       continue;
@@ -280,11 +281,11 @@ absl::StatusOr<Reclaim> ComputeReclaim(const trace::Trace& trace, const ReclaimO
     const absl::StatusOr<Replayed> r =
         replays.Run({.alloc_conf = *conf,
                      .restart = true,
-                     .device_total_bytes = of_the_card ? card.bytes : uint64_t{0}});
+                     .device_total_bytes = of_the_gpu ? capacity.bytes : uint64_t{0}});
     if (absl::IsCancelled(r.status())) return r.status();
     if (r.ok()) {
       remedy = Filled(text, *r, at);
-      if (of_the_card) remedy.note = card.note;
+      if (of_the_gpu) remedy.note = capacity.note;
       Compare(remedy, out.anew.has_value() ? *out.anew : out.as_recorded);
     } else {
       remedy.error = std::string(r.status().message());

@@ -398,8 +398,8 @@ class SnapshotWriter {
   }
   // MemoryViz.js fails on a file with categories if no entry has "unknown", so one entry gets it.
   void SayUnknown() {
-    if (!write_categories_ || unknown_said_) return;
-    unknown_said_ = true;
+    if (!write_categories_ || unknown_reported_) return;
+    unknown_reported_ = true;
     CategoryItem(Category::kUnknown);
   }
 
@@ -497,7 +497,7 @@ class SnapshotWriter {
   const EventIndex first_;  // first event of the recording
   const bool inferred_;
   const bool write_categories_;
-  bool unknown_said_ = false;
+  bool unknown_reported_ = false;
   std::vector<Category> category_now_;  // both by allocation; empty: no changes are written
   std::vector<bool> changes_;
 };

@@ -179,7 +179,7 @@ class Picture {
       return head + fmt::format("<text x=\"{}\" y=\"{}\">no GPU memory was recorded</text></svg>",
                                 kLeft, kTop + kTitle + 20);
     Place();
-    return head + Grid() + Bands() + ReservedAndCard() + PeakMark() + Legend() + "</svg>";
+    return head + Grid() + Bands() + ReservedAndGpu() + PeakMark() + Legend() + "</svg>";
   }
 
  private:
@@ -195,10 +195,10 @@ class Picture {
     uint64_t top = 1;
     for (const Column& column : columns_) top = std::max({top, column.allocated, column.reserved});
     // A limit far above the curves is left out, because it would compress them.
-    const uint64_t card = trace_.info.device.memory_bytes;
+    const uint64_t gpu = trace_.info.device.memory_bytes;
     constexpr uint64_t kNear = 2;
-    shows_card_ = card > 0 && !trace::IsOfHostMemory(trace_) && card / kNear <= top;
-    if (shows_card_) top = std::max(top, card);
+    shows_gpu_ = gpu > 0 && !trace::IsOfHostMemory(trace_) && gpu / kNear <= top;
+    if (shows_gpu_) top = std::max(top, gpu);
     highest_ = static_cast<double>(top) * 1.04;
     begin_ = static_cast<double>(curves_.time_ns.front());
     end_ = std::max(begin_ + 1, static_cast<double>(curves_.time_ns.back()));
@@ -270,7 +270,7 @@ class Picture {
     return svg;
   }
 
-  std::string ReservedAndCard() const {
+  std::string ReservedAndGpu() const {
     std::vector<double> reserved(columns_.size());
     for (size_t c = 0; c < columns_.size(); ++c)
       reserved[c] = Y(static_cast<double>(columns_[c].reserved));
@@ -278,7 +278,7 @@ class Picture {
     if (shows_reserved_)
       svg += fmt::format("<path class=\"reserved\" d=\"{}\"/>",
                          Steps(reserved, [this](size_t column) { return X(column); }));
-    if (!shows_card_) return svg;
+    if (!shows_gpu_) return svg;
     const double y = Y(static_cast<double>(trace_.info.device.memory_bytes));
     return svg + fmt::format(
                      "<path class=\"card\" d=\"M{} {:.1f}h{}\"/><text x=\"{}\" y=\"{:.1f}\" "
@@ -333,7 +333,7 @@ class Picture {
   std::vector<std::pair<double, int>> legend_;  // x and row of each legend entry and of "reserved"
   int legend_rows_ = 0, high_ = 0, wide_ = 0;
   double highest_ = 1, begin_ = 0, end_ = 1;
-  bool shows_card_ = false, shows_reserved_ = false;
+  bool shows_gpu_ = false, shows_reserved_ = false;
 };
 
 }  // namespace

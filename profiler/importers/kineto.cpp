@@ -14,7 +14,7 @@
 #include "profiler/importers/json_tokens.h"
 #include "profiler/importers/kineto_events.h"
 #include "profiler/importers/kineto_stacks.h"
-#include "profiler/run/card.h"
+#include "profiler/run/reported_gpu.h"
 #include "profiler/trace/segment_record.h"
 
 namespace vramscope::importers {
@@ -59,7 +59,7 @@ class Assembler {
         tables_.ours ? "Chrome trace (vramscope)" : "Chrome trace (PyTorch profiler, Kineto)";
     recording_.bytes_are_blocks = true;
     recording_.strings = std::move(tables_.strings);
-    recording_.card = Card();
+    recording_.gpu = OnlyGpu();
     if (only_cpu_) WarnOfHostMemory();
     begin_ns_ = Begin();
     recording_.start_unix_ns = tables_.base_ns + begin_ns_;
@@ -144,14 +144,14 @@ class Assembler {
   }
 
   // The GPU that owns the memory, from the file's deviceProperties; empty if there are several.
-  run::DeviceProfile Card() const {
+  run::DeviceProfile OnlyGpu() const {
     if (only_cpu_) return {};
     const uint8_t device = tables_.memory.front().device;
     if (std::ranges::any_of(tables_.memory,
                             [device](const Memory& m) { return m.device != device; }))
       return {};
-    for (const auto& [id, card] : tables_.cards)
-      if (id == device) return run::ProfileOf(card);
+    for (const auto& [id, gpu] : tables_.gpus)
+      if (id == device) return run::ProfileOf(gpu);
     return {};
   }
 
@@ -219,7 +219,7 @@ class Assembler {
     e.stack.push_back(memory_stacks_[i].stack);
     e.stream.push_back(0);
     e.device.push_back(m.device);
-    e.said.push_back(m.said);
+    e.recorded_category.push_back(m.recorded_category);
   }
 
   void Entries() {
@@ -244,7 +244,8 @@ class Assembler {
     recording::EntryTable& e = recording_.entries;
     const auto none = [](auto value) { return static_cast<int>(value) == 0; };
     if (std::all_of(e.device.begin(), e.device.end(), none)) e.device = {};
-    if (std::all_of(e.said.begin(), e.said.end(), none)) e.said = {};
+    if (std::all_of(e.recorded_category.begin(), e.recorded_category.end(), none))
+      e.recorded_category = {};
   }
 
   void Reserved(size_t i, DeviceTotals& totals) {

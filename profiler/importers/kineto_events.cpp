@@ -87,8 +87,8 @@ uint8_t DeviceNumber(int64_t id) {
 }  // namespace
 
 void KinetoEventReader::Raw::Clear() {
-  for (std::string* text : {&name, &category, &phase, &pid, &tid, &flow_id, &module, &kind, &said,
-                            &held_as, &op, &from, &to, &dtype})
+  for (std::string* text : {&name, &category, &phase, &pid, &tid, &flow_id, &module, &kind,
+                            &recorded_category, &held_as, &op, &from, &to, &dtype})
     text->clear();
   for (std::optional<int64_t>* number :
        {&begin_ns, &duration_ns, &bytes, &address, &total_allocated, &total_reserved, &device_type,
@@ -141,7 +141,7 @@ bool KinetoEventReader::Top() {
 
 // Parses the computer's GPUs, in the order of their numbers.
 bool KinetoEventReader::DeviceProperties() {
-  constexpr size_t kMostCards = 256;
+  constexpr size_t kMostGpus = 256;
   while (true) {
     const Token token = json_.Next();
     if (token == JsonTokens::kEndArray) return true;
@@ -149,32 +149,32 @@ bool KinetoEventReader::DeviceProperties() {
       if (!json_.Skip(token)) return false;
       continue;
     }
-    card_ = {};
-    card_id_ = static_cast<int64_t>(tables_.cards.size());
-    card_major_ = card_minor_ = 0;
+    gpu_ = {};
+    gpu_id_ = static_cast<int64_t>(tables_.gpus.size());
+    gpu_major_ = gpu_minor_ = 0;
     if (!Object(&KinetoEventReader::DeviceProperty)) return false;
-    card_.compute_capability = static_cast<uint32_t>(10 * card_major_ + card_minor_);
-    if (tables_.cards.size() < kMostCards) tables_.cards.emplace_back(card_id_, card_);
+    gpu_.compute_capability = static_cast<uint32_t>(10 * gpu_major_ + gpu_minor_);
+    if (tables_.gpus.size() < kMostGpus) tables_.gpus.emplace_back(gpu_id_, gpu_);
   }
 }
 
 bool KinetoEventReader::DeviceProperty(Token token) {
-  constexpr int64_t kMostOfCard = int64_t{1} << 48;  // bytes
+  constexpr int64_t kMostMemoryOfGpu = int64_t{1} << 48;  // bytes
   const auto number = [this](int64_t most) {
     return std::clamp<int64_t>(ParseInteger(json_.text()).value_or(0), 0, most);
   };
   if (key_ == "name" && token == JsonTokens::kString)
-    card_.name = json_.text().substr(0, 256);
+    gpu_.name = json_.text().substr(0, 256);
   else if (key_ == "id")
-    card_id_ = number(UINT8_MAX);
+    gpu_id_ = number(UINT8_MAX);
   else if (key_ == "totalGlobalMem")
-    card_.memory_bytes = static_cast<uint64_t>(number(kMostOfCard));
+    gpu_.memory_bytes = static_cast<uint64_t>(number(kMostMemoryOfGpu));
   else if (key_ == "computeMajor")
-    card_major_ = number(99);
+    gpu_major_ = number(99);
   else if (key_ == "computeMinor")
-    card_minor_ = number(9);
+    gpu_minor_ = number(9);
   else if (key_ == "numSms")
-    card_.sm_count = static_cast<uint32_t>(number(UINT16_MAX));
+    gpu_.sm_count = static_cast<uint32_t>(number(UINT16_MAX));
   return json_.Skip(token);
 }
 
@@ -244,7 +244,7 @@ bool KinetoEventReader::Argument(Token token) {
       {"In msg nelems", &Raw::elements, kMostBytes / 8},
   };
   static constexpr TextField kTexts[] = {
-      {"Module", &Raw::module},   {"Kind", &Raw::kind},   {"Category", &Raw::said},
+      {"Module", &Raw::module},   {"Kind", &Raw::kind},   {"Category", &Raw::recorded_category},
       {"Held as", &Raw::held_as}, {"Op", &Raw::op},       {"from", &Raw::from},
       {"to", &Raw::to},           {"dtype", &Raw::dtype},
   };
@@ -308,7 +308,8 @@ void KinetoEventReader::TakeMemory() {
   m.thread = Thread();
   m.cpu = event_.device_type.value_or(kCpu) == kCpu;
   m.device = DeviceNumber(event_.device_id.value_or(0));
-  m.said = CategoryNamed(event_.held_as.empty() ? event_.said : event_.held_as);
+  m.recorded_category =
+      CategoryNamed(event_.held_as.empty() ? event_.recorded_category : event_.held_as);
   // `Total Reserved` may add an entry.
   if (budget_.Charge(2 * kMemoryOfEntry + kMemoryOfAlloc)) tables_.memory.push_back(m);
 }

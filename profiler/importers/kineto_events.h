@@ -14,7 +14,7 @@
 
 #include "profiler/base/hash_map.h"
 #include "profiler/importers/json_tokens.h"
-#include "profiler/run/card.h"
+#include "profiler/run/reported_gpu.h"
 #include "profiler/trace/activities.h"
 #include "profiler/trace/memory_budget.h"
 #include "profiler/trace/types.h"
@@ -32,7 +32,7 @@ struct KinetoTables {
     uint8_t device;
     bool cpu, out_of_memory;
     bool without_address;  // written by PyTorch before 1.11
-    trace::Category said;
+    trace::Category recorded_category;
   };
   // A span on a host thread; spans nest.
   struct Span {
@@ -68,7 +68,7 @@ struct KinetoTables {
   std::vector<Launch> launches;
   base::HashMap<int64_t, Op> op_of_external_id;
   std::vector<std::string> strings = {""};
-  std::vector<std::pair<int64_t, run::Card>> cards;  // from deviceProperties, by "id"
+  std::vector<std::pair<int64_t, run::ReportedGpu>> gpus;  // from deviceProperties, by "id"
   int64_t base_ns = 0;
   bool ours = false;      // written by vramscope
   uint64_t events = 0;    // of all kinds
@@ -95,7 +95,7 @@ class KinetoEventReader {
     std::optional<int64_t> bytes, address, total_allocated, total_reserved;
     std::optional<int64_t> device_type, device_id, device, stream, external_id, correlation;
     std::optional<int64_t> elements;
-    std::string module, kind, said, held_as, op, from, to, dtype;
+    std::string module, kind, recorded_category, held_as, op, from, to, dtype;
     void Clear();
   };
 
@@ -125,8 +125,8 @@ class KinetoEventReader {
   KinetoTables& tables_;
   trace::MemoryBudget& budget_;
   Raw event_;
-  int64_t card_id_ = 0, card_major_ = 0, card_minor_ = 0;
-  run::Card card_;  // the one being read
+  int64_t gpu_id_ = 0, gpu_major_ = 0, gpu_minor_ = 0;
+  run::ReportedGpu gpu_;  // the one being read
   std::string key_;
   bool saw_events_ = false;
   base::HashMap<std::string, uint32_t> interned_;

@@ -160,7 +160,7 @@ class Reader {
     e.time_ns.push_back(std::max<int64_t>(p.time_ns, -1));
     e.stack.push_back({});
     e.stream.push_back(0);
-    e.said.push_back(kCategories[static_cast<size_t>(p.category)]);
+    e.recorded_category.push_back(kCategories[static_cast<size_t>(p.category)]);
   }
 
   JsonTokens& json_;

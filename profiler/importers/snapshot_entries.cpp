@@ -202,8 +202,8 @@ bool SnapshotBuilder::ChangeEntry(uint32_t row, Items items) {
     if (parts_.entries_without_time > 0) --parts_.entries_without_time;
     last_us_ = e.time_us;
   }
-  const bool said = e.category != SnapshotParts::kNoCategory;
-  parts_.has_category |= said;
+  const bool has_category = e.category != SnapshotParts::kNoCategory;
+  parts_.has_category |= has_category;
   if (host_list_) return true;
   t.action[at] = e.action;
   t.address[at] = e.address;
@@ -211,7 +211,7 @@ bool SnapshotBuilder::ChangeEntry(uint32_t row, Items items) {
   t.stack[at] = e.stack;
   t.stream[at] = stream;
   if (e.has_time) t.time_ns[at] = (e.time_us - first_us_) * 1000;
-  if (said) SetCategory(at, e.category);
+  if (has_category) SetCategory(at, e.category);
   SetOrigin(at, e);
   return true;
 }

@@ -310,8 +310,9 @@ bool SnapshotBuilder::FillBlock(uint32_t row, Items items) {
         }
         break;
       case Key::kCategory:
-        if (const uint8_t said = RecordedCategory(v); said != SnapshotParts::kNoCategory)
-          b.said = static_cast<trace::Category>(said + 1);  // FinishSnapshot looks it up
+        if (const uint8_t category = RecordedCategory(v); category != SnapshotParts::kNoCategory)
+          b.recorded_category =
+              static_cast<trace::Category>(category + 1);  // FinishSnapshot looks it up
         break;
       default:
         break;

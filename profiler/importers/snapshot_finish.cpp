@@ -80,30 +80,30 @@ class Finisher {
 
   // `categories`, an extension of the viewer: entries contain a name or an index.
   void SetCategories() {
-    std::vector<trace::Category> said;
-    for (const std::string& name : parts_.category_names) said.push_back(CategoryOf(name));
+    std::vector<trace::Category> categories;
+    for (const std::string& name : parts_.category_names) categories.push_back(CategoryOf(name));
     const auto look_up = [&](size_t index) {
       if (recording_.labels_are_inferred || index == SnapshotParts::kNoCategory)
         return trace::Category::kUnknown;
       if (index >= SnapshotParts::kNamedCategory)
         return static_cast<trace::Category>(index - SnapshotParts::kNamedCategory);
-      return index < said.size() ? said[index] : trace::Category::kUnknown;
+      return index < categories.size() ? categories[index] : trace::Category::kUnknown;
     };
     bool any = !recording_.labels_are_inferred && parts_.has_category;
     for (auto& s : recording_.segments)
       for (auto& b : s.blocks)
-        if (b.said != trace::Category::kUnknown) {
+        if (b.recorded_category != trace::Category::kUnknown) {
           any = true;
-          b.said = look_up(static_cast<size_t>(b.said) - 1);
+          b.recorded_category = look_up(static_cast<size_t>(b.recorded_category) - 1);
         }
     recording_.labels_are_complete =
         parts_.is_marked && any && !recording_.labels_are_inferred && parts_.cut.empty();
     if (!recording_.labels_are_inferred && parts_.has_category) {
       EntryTable& e = recording_.entries;
-      e.said.reserve(parts_.category.size());
+      e.recorded_category.reserve(parts_.category.size());
       for (size_t row = 0; row < parts_.category.size(); ++row) {
         const trace::Category category = look_up(parts_.category[row]);
-        e.said.push_back(category);
+        e.recorded_category.push_back(category);
         const bool says =
             category != trace::Category::kUnknown ||
             (recording_.labels_are_complete && parts_.category[row] != SnapshotParts::kNoCategory);
@@ -237,7 +237,7 @@ class Finisher {
     gather(e.stack);
     gather(e.stream);
     gather(e.device);
-    gather(e.said);
+    gather(e.recorded_category);
     gather(e.user_metadata);
     gather(e.compile_context);
   }

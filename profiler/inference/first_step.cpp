@@ -68,13 +68,13 @@ struct Passage {  // positions within one step
 class FirstStep {
  public:
   FirstStep(const Recording& r, const History& h, const Timeline& t, const Lives& l,
-            const Labels& labels, std::vector<Persistent>& kept)
+            const Labels& labels, std::vector<Persistent>& persistent)
       : recording_(r),
         history_(h),
         timeline_(t),
         lives_(l),
         labels_(labels),
-        kept_(kept),
+        persistent_(persistent),
         entry_count_(r.entries.size()) {}
 
   void Run() {
@@ -99,22 +99,22 @@ class FirstStep {
 
   // Collects the blocks in question by address, and counts them by size.
   bool Collect() {
-    for (uint32_t k = 0; k < kept_.size(); ++k) {
-      const Persistent& kept = kept_[k];
-      if (!kept.older) continue;
-      if (kept.rule == kPersistentGradient) {
-        ++gradients_[kept.bytes];
+    for (uint32_t k = 0; k < persistent_.size(); ++k) {
+      const Persistent& persistent = persistent_[k];
+      if (!persistent.older) continue;
+      if (persistent.rule == kPersistentGradient) {
+        ++gradients_[persistent.bytes];
         ++parameters_;
-      } else if (kept.rule != kPersistentState) {
+      } else if (persistent.rule != kPersistentState) {
         continue;
-      } else if (kept.bytes <= kScalar) {
+      } else if (persistent.bytes <= kScalar) {
         ++counters_;
-        moving_.insert(kept.allocation);
+        moving_.insert(persistent.allocation);
         continue;
       }
-      open_[history_.allocations.address[kept.allocation]] = k;
-      moving_.insert(kept.allocation);
-      asked_ += kept.bytes;
+      open_[history_.allocations.address[persistent.allocation]] = k;
+      moving_.insert(persistent.allocation);
+      asked_ += persistent.bytes;
     }
     if (parameters_ == 0) return false;
     // ClassifyPersistent counts the same number of blocks for each parameter.
@@ -349,7 +349,7 @@ class FirstStep {
   struct Landed {
     uint64_t agreeing = 0;  // bytes
     bool workspaces = true;
-    std::vector<std::pair<uint32_t, Category>> where;  // indexes in kept_
+    std::vector<std::pair<uint32_t, Category>> where;  // indexes in persistent_
   };
   // `workspace`: entries before which a library allocates its workspace.
   Landed Replay(const std::vector<EntryIndex>& workspace) const {
@@ -363,7 +363,7 @@ class FirstStep {
     base::HashSet<uint64_t> held;            // addresses of workspaces
     const auto land = [&](uint64_t address, uint64_t bytes, Category category) {
       const auto it = open_.find(address);
-      if (it == open_.end() || kept_[it->second].bytes != bytes) return;
+      if (it == open_.end() || persistent_[it->second].bytes != bytes) return;
       landed.agreeing += bytes;
       landed.where.emplace_back(it->second, category);
     };
@@ -448,25 +448,25 @@ class FirstStep {
   // Applies the result of the replay. Blocks without a match get the remaining categories in order.
   void TakeItsWord() {
     SizeCounts left = gradients_;
-    std::vector<bool> told(kept_.size(), false);
+    std::vector<bool> told(persistent_.size(), false);
     for (const auto& [k, category] : best_.where) {
       if (category == Category::kGradient) {
-        uint32_t& count = left[kept_[k].bytes];
+        uint32_t& count = left[persistent_[k].bytes];
         if (count == 0) continue;
         --count;
       }
       told[k] = true;
-      kept_[k].category = category;
-      kept_[k].rule = kPersistentFirstStep;
+      persistent_[k].category = category;
+      persistent_[k].rule = kPersistentFirstStep;
     }
-    for (uint32_t k = 0; k < kept_.size(); ++k) {
-      if (told[k] || !kept_[k].older || kept_[k].bytes <= kScalar ||
-          (kept_[k].rule != kPersistentGradient && kept_[k].rule != kPersistentState)) {
+    for (uint32_t k = 0; k < persistent_.size(); ++k) {
+      if (told[k] || !persistent_[k].older || persistent_[k].bytes <= kScalar ||
+          (persistent_[k].rule != kPersistentGradient && persistent_[k].rule != kPersistentState)) {
         continue;
       }
-      uint32_t& count = left[kept_[k].bytes];
-      kept_[k].category = count > 0 ? Category::kGradient : Category::kOptimizerState;
-      kept_[k].rule = count > 0 ? kPersistentGradient : kPersistentState;
+      uint32_t& count = left[persistent_[k].bytes];
+      persistent_[k].category = count > 0 ? Category::kGradient : Category::kOptimizerState;
+      persistent_[k].rule = count > 0 ? kPersistentGradient : kPersistentState;
       if (count > 0) --count;
     }
   }
@@ -476,10 +476,10 @@ class FirstStep {
   const Timeline& timeline_;
   const Lives& lives_;
   const Labels& labels_;
-  std::vector<Persistent>& kept_;
+  std::vector<Persistent>& persistent_;
   const EntryIndex entry_count_;
 
-  base::HashMap<uint64_t, uint32_t> open_;  // blocks in question: address -> index in kept_
+  base::HashMap<uint64_t, uint32_t> open_;  // blocks in question: address -> index in persistent_
   base::HashSet<uint32_t> moving_;          // allocations made by the first step
   SizeCounts gradients_;
   uint32_t parameters_ = 0, states_ = 0, counters_ = 0;
@@ -504,8 +504,8 @@ class FirstStep {
 
 void SeparateGradientsFromStates(const Recording& recording, const History& history,
                                  const Timeline& timeline, const Lives& lives, const Labels& labels,
-                                 std::vector<Persistent>& kept) {
-  FirstStep(recording, history, timeline, lives, labels, kept).Run();
+                                 std::vector<Persistent>& persistent) {
+  FirstStep(recording, history, timeline, lives, labels, persistent).Run();
 }
 
 }  // namespace vramscope::inference

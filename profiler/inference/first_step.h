@@ -14,12 +14,12 @@
 
 namespace vramscope::inference {
 
-// Tells gradients from states among `kept` where ClassifyPersistent could only determine the number
-// of each (kPersistentGradient). Changes nothing if the replayed step does not lead to the recorded
-// addresses, or cannot be replayed (expandable segments, no complete step, no segments).
+// Tells gradients from states among `persistent` where ClassifyPersistent could only determine the
+// number of each (kPersistentGradient). Changes nothing if the replayed step does not lead to the
+// recorded addresses, or cannot be replayed (expandable segments, no complete step, no segments).
 void SeparateGradientsFromStates(const recording::Recording& recording,
                                  const recording::History& history, const Timeline& timeline,
                                  const Lives& lives, const Labels& labels,
-                                 std::vector<Persistent>& kept);
+                                 std::vector<Persistent>& persistent);
 
 }  // namespace vramscope::inference

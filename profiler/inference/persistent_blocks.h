@@ -37,8 +37,9 @@ struct Training {
   bool inference = false;
 };
 
-// `kept`: in the order of allocation as far as known (older blocks by address). Blocks that already
-// have a category keep it, and are subtracted from the number of blocks expected for their size.
-void ClassifyPersistent(const Training& training, std::vector<Persistent>& kept);
+// `persistent`: in the order of allocation as far as known (older blocks by address). Blocks that
+// already have a category keep it, and are subtracted from the number of blocks expected for their
+// size.
+void ClassifyPersistent(const Training& training, std::vector<Persistent>& persistent);
 
 }  // namespace vramscope::inference

@@ -299,7 +299,7 @@ class Labeller {
       case MarkKind::kTag:
         Tag(mark, at, number);
         break;
-      case MarkKind::kKept:
+      case MarkKind::kHeld:
         Kept(mark);
         break;
       case MarkKind::kSaved:

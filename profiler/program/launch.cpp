@@ -29,7 +29,7 @@
 #include "profiler/program/keeper.h"
 #include "profiler/program/scratch_folder.h"
 #include "profiler/program/warm.h"
-#include "profiler/run/emulated_card.h"
+#include "profiler/run/emulated_gpu.h"
 
 extern char** environ;
 
@@ -104,7 +104,7 @@ Environment For(const Platform& platform, const LaunchOptions& o) {
   Prepend(e, "PATH", platform.libraries + "/bin");  // nvidia-smi of the emulated GPUs
   Prepend(e, "LD_AUDIT", platform.libraries + "/libvramscope-audit.so");
   ReserveStaticTls(e);
-  e["VRAMSCOPE_EMULATED_CARD"] = run::GrowingGpu(o.device);
+  e["VRAMSCOPE_EMULATED_GPU"] = run::GrowingGpu(o.device);
   e["VRAMSCOPE_EMULATED_DEVICES"] = std::to_string(o.devices > 0    ? o.devices
                                                    : o.as_rank >= 0 ? 1
                                                                     : o.ranks);

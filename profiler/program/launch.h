@@ -2,7 +2,7 @@
 // waits for its end. Every process that it started has ended when Launch returns.
 //
 //   ASSIGN_OR_RETURN(Platform platform, FindPlatform(true));
-//   const Outcome outcome = Launch(platform, {.command = {"python", "train.py"}, .device = card,
+//   const Outcome outcome = Launch(platform, {.command = {"python", "train.py"}, .device = device,
 //                                             .output = folder});
 //   ASSIGN_OR_RETURN(Program program, ReadProgram(folder, ...));
 //

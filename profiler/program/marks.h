@@ -44,7 +44,7 @@ enum class MarkKind : char {
   kMadeAs = 'C',  // allocations from here on have category a
   kMadeAsEnd = 'c',
   kTag = 't',       // the block that contains address b has category a
-  kKept = 'k',      // the program holds a tensor in the block that contains address a
+  kHeld = 'k',      // the program holds a tensor in the block that contains address a
   kSaved = 's',     // autograd saves the block that contains address a, under the number b
   kReleased = 'r',  // autograd releases what it saved under the number a
   kCounter = 'R',   // the program read a counter of PyTorch: a = name, b = bytes, c = device

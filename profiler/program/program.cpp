@@ -291,8 +291,8 @@ absl::StatusOr<About> ParseAbout(std::string_view text) {
     const auto small = [&](const char* key) {
       return static_cast<uint32_t>(std::min<uint64_t>(NumberOf(*it, key), UINT32_MAX));
     };
-    about.card = {TextOf(*it, "name"), NumberOf(*it, "memory_bytes"), small("sm_count"),
-                  small("compute_capability")};
+    about.gpu = {TextOf(*it, "name"), NumberOf(*it, "memory_bytes"), small("sm_count"),
+                 small("compute_capability")};
   }
   if (const auto it = object.find("model"); it != object.end() && it->is_object()) {
     about.model.name = TextOf(*it, "name");
@@ -315,7 +315,7 @@ absl::StatusOr<std::shared_ptr<const trace::Trace>> BuildTrace(
     bool ended, const ActivityFile* activities, std::span<const trace::StringId> operators) {
   absl::StatusOr<recording::History> history = recording::Reconstruct(recording);
   if (!history.ok()) return history.status();
-  run::DeviceProfile device = options.planned ? options.device : run::ProfileOf(about.card);
+  run::DeviceProfile device = options.planned ? options.device : run::ProfileOf(about.gpu);
   if (options.planned && about.context_bytes > 0) device.context_bytes = about.context_bytes;
   recording::Labels labels;
   if (about.torch.empty() && marks.rows.empty()) {  // nothing is known about the use of the blocks

@@ -20,9 +20,9 @@
 #include "profiler/program/marks.h"
 #include "profiler/program/toggles.h"
 #include "profiler/recording/recording.h"
-#include "profiler/run/card.h"
 #include "profiler/run/check_run.h"
 #include "profiler/run/device_profile.h"
+#include "profiler/run/reported_gpu.h"
 #include "profiler/trace/trace.h"
 
 namespace vramscope::program {
@@ -54,7 +54,7 @@ struct About {
   std::string package;    // folder of the hooks
   bool virtual_clock = false;
   int64_t begin_ns = 0;  // wall clock
-  run::Card card;        // the first one that it used
+  run::ReportedGpu gpu;  // the first one that it used
   trace::ModelSummary model;
   std::vector<run::Assumption> assumptions;
   std::vector<ToggleReport> toggles;  // empty: toggles were not looked for

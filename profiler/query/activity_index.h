@@ -92,8 +92,8 @@ class ActivityIndex {
   const trace::Trace& trace() const;
   // Sorted by kind, device, stream or thread, name, depth.
   std::span<const ActivityTrack> tracks() const;
-  // Like LaneIndex::Query, Ask and At, with rows of Trace::activities; the `look` of a column is an
-  // ActivityStyle.
+  // Like LaneIndex::Query, Ask and At, with rows of Trace::activities; the `style` of a column is
+  // an ActivityStyle.
   LaneView Query(uint32_t track, int64_t begin_ns, int64_t end_ns, int columns,
                  double min_rect_columns = 1.0) const;
   void Ask(uint32_t track, const TimeGrid& grid, double min_rect_columns, LaneView* view) const;

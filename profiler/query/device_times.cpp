@@ -70,12 +70,12 @@ bool HasPhases(const std::vector<analysis::StepRow>& steps) {
   });
 }
 
-std::array<PhaseTime, 4> TimesOf(const analysis::StepRow& step, const DeviceTimes* card) {
+std::array<PhaseTime, 4> TimesOf(const analysis::StepRow& step, const DeviceTimes* gpu) {
   std::array<PhaseTime, 4> times = kPhaseTimes;
   const double host[] = {step.forward_ms, step.backward_ms, step.optimizer_ms, step.total_ms};
   for (size_t i = 0; i < times.size(); ++i) times[i].host_ms = host[i];
-  if (card == nullptr) return times;
-  const double busy[] = {card->forward_ms, card->backward_ms, card->optimizer_ms, card->busy_ms};
+  if (gpu == nullptr) return times;
+  const double busy[] = {gpu->forward_ms, gpu->backward_ms, gpu->optimizer_ms, gpu->busy_ms};
   for (size_t i = 0; i < times.size(); ++i) times[i].gpu_ms = busy[i];
   return times;
 }

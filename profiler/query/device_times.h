@@ -1,10 +1,10 @@
 // The time in which the GPU was busy with each phase of each step, and the table of steps with the
 // times of host and GPU.
 //
-//   const std::vector<DeviceTimes> card = DeviceTimesOfSteps(ActivityIndex(trace));
+//   const std::vector<DeviceTimes> gpu = DeviceTimesOfSteps(ActivityIndex(trace));
 //   for (size_t i = 0; i < steps.size(); ++i)
-//     for (const PhaseTime& t : TimesOf(steps[i], i < card.size() ? &card[i] : nullptr))
-//       Show(t.host, t.host_ms, t.card, t.gpu_ms);
+//     for (const PhaseTime& t : TimesOf(steps[i], i < gpu.size() ? &gpu[i] : nullptr))
+//       Show(t.host, t.host_ms, t.gpu, t.gpu_ms);
 //
 // The host runs ahead of the GPU, so the duration of a phase on the host only shows how long the
 // host launched and waited. A kernel, memcpy, memset or collective counts for the step and the
@@ -37,7 +37,7 @@ std::vector<DeviceTimes> DeviceTimesOfSteps(const ActivityIndex& index);
 // A time of a step as shown in tables: the duration of the phase on the host, and how long the GPU
 // was busy with the work launched in it.
 struct PhaseTime {
-  std::string_view host, card;  // "forward", "forward"; in the last entry "total", "busy"
+  std::string_view host, gpu;  // "forward", "forward"; in the last entry "total", "busy"
   double host_ms = 0;
   std::optional<double> gpu_ms;  // nullopt: unknown
 };
@@ -49,7 +49,7 @@ inline constexpr std::array<PhaseTime, 4> kPhaseTimes = {{{"forward", "forward",
 // generates or evaluates.
 bool HasPhases(const std::vector<analysis::StepRow>& steps);
 
-// `card`: times of the same step; null: unknown.
-std::array<PhaseTime, 4> TimesOf(const analysis::StepRow& step, const DeviceTimes* card);
+// `gpu`: times of the same step; null: unknown.
+std::array<PhaseTime, 4> TimesOf(const analysis::StepRow& step, const DeviceTimes* gpu);
 
 }  // namespace vramscope::query

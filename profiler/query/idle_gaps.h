@@ -67,7 +67,7 @@ class IdleGaps {
   // Sorted by device; the device's own line comes before those of its streams.
   std::span<const Line> lines() const;
   std::optional<uint32_t> LineOf(uint8_t device, uint32_t stream) const;
-  // Like those of ActivityIndex, with gap numbers in place of rows; `look` is the IdleCause.
+  // Like those of ActivityIndex, with gap numbers in place of rows; `style` is the IdleCause.
   LaneView Query(uint32_t line, int64_t begin_ns, int64_t end_ns, int columns,
                  double min_rect_columns = 1.0) const;
   void Ask(uint32_t line, const TimeGrid& grid, double min_rect_columns, LaneView* view) const;

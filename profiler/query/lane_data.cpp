@@ -21,7 +21,7 @@ struct Sums {
   int64_t begin = 0, end = 0;  // `end` is the highest end
   uint64_t longest_ns = 0, covered = 0;
   uint32_t longest = 0;
-  uint8_t look = 0;
+  uint8_t style = 0;
 
   void Add(const Sums& later) {
     end = std::max(end, later.end);
@@ -29,7 +29,7 @@ struct Sums {
     if (later.longest_ns <= longest_ns) return;
     longest_ns = later.longest_ns;
     longest = later.longest;
-    look = later.look;
+    style = later.style;
   }
 };
 
@@ -43,16 +43,16 @@ void LaneData::Build() {
   std::array<int64_t, kPieces> begin;
   std::array<uint64_t, kPieces> duration;
   std::array<uint32_t, kPieces> row;
-  std::array<uint8_t, kPieces> look;
+  std::array<uint8_t, kPieces> style;
   for (size_t first = 0; first < row_.size(); first += kPieces) {
     const size_t n = std::min(kPieces, row_.size() - first);
     begin_.Read(first, std::span(begin).first(n));
     duration_.Read(first, std::span(duration).first(n));
     row_.Read(first, std::span(row).first(n));
-    look_.Read(first, std::span(look).first(n));
+    style_.Read(first, std::span(style).first(n));
     for (size_t i = 0; i < n; ++i) {
       const Sums one{begin[i], EndOf(begin[i], duration[i]), duration[i], duration[i], row[i],
-                     look[i]};
+                     style[i]};
       i % kFan == 0 ? sums.push_back(one) : sums.back().Add(one);
     }
   }
@@ -66,7 +66,7 @@ void LaneData::Build() {
                        .span = RoundedUp(span),
                        .longest_ns = RoundedUp(static_cast<double>(s.longest_ns)),
                        .longest = s.longest,
-                       .look = s.look,
+                       .style = s.style,
                        .covered = static_cast<uint32_t>(covered * kAll)});
     }
     if (sums.size() <= 1) return;
@@ -109,7 +109,7 @@ class LaneData::Walk {
         rects_(rects) {
     Visit();
     for (const Sum& sum : sums_)
-      *columns++ = {sum.count, sum.longest, static_cast<uint8_t>(sum.look),
+      *columns++ = {sum.count, sum.longest, static_cast<uint8_t>(sum.style),
                     static_cast<float>(std::min(1.0, sum.covered * per_ns_))};
   }
 
@@ -128,7 +128,7 @@ class LaneData::Walk {
       if (!EndsBefore(n, window_begin)) {
         if (n.longest_ns < min_rect_ns && n.span <= width) {
           Add(n.begin, n.longest_ns, n.span * (n.covered / kAll), lane_.PiecesOf(level, i),
-              n.longest, n.look);
+              n.longest, n.style);
         } else if (level > 0) {
           nodes = lane_.levels_[--level].data();
           size = lane_.levels_[level].size();
@@ -157,7 +157,7 @@ class LaneData::Walk {
         if (begin >= window_.rects_from && EndOf(begin, duration) <= window_.rects_to)
           rects_->push_back(lane_.Piece(i));
       } else {
-        Add(begin, ns, ns, 1, lane_.row_[i], lane_.look_[i]);
+        Add(begin, ns, ns, 1, lane_.row_[i], lane_.style_[i]);
       }
     }
   }
@@ -165,7 +165,7 @@ class LaneData::Walk {
   // Avoids branches that depend on the nodes: whether a node is in the next column, or is the
   // longest so far, is unpredictable, and a mispredicted branch costs more than the whole function.
   void Add(int64_t begin, double longest_ns, double covered, uint32_t count, uint32_t longest,
-           uint32_t look) {
+           uint32_t style) {
     const double position = span_.Position(begin);
     int at = 0;
     if (position >= last_) {
@@ -183,13 +183,13 @@ class LaneData::Walk {
     sum.longest_ns = std::max(sum.longest_ns, longest_ns);
     const uint32_t all = -static_cast<uint32_t>(longer);
     sum.longest ^= (sum.longest ^ longest) & all;
-    sum.look ^= (sum.look ^ look) & all;
+    sum.style ^= (sum.style ^ style) & all;
   }
 
   // The summary of one column.
   struct Sum {
     double covered = 0, longest_ns = -1;
-    uint32_t count = 0, longest = 0, look = 0;
+    uint32_t count = 0, longest = 0, style = 0;
   };
   const LaneData& lane_;
   const Window window_;
@@ -300,7 +300,7 @@ std::optional<uint32_t> LaneData::At(int64_t time_ns) const {
 
 size_t LaneData::MemoryBytes() const {
   size_t bytes =
-      begin_.MemoryBytes() + duration_.MemoryBytes() + row_.MemoryBytes() + look_.MemoryBytes();
+      begin_.MemoryBytes() + duration_.MemoryBytes() + row_.MemoryBytes() + style_.MemoryBytes();
   for (const auto& level : levels_) bytes += level.capacity() * sizeof(Node);
   return bytes;
 }

@@ -21,14 +21,14 @@ class LaneData {
     begin_.reserve(count);
     duration_.reserve(count);
     row_.reserve(count);
-    look_.reserve(count);
+    style_.reserve(count);
   }
-  // Call in order of begin, with ascending rows. `look`: see LaneColumn.
-  void Add(int64_t begin_ns, int64_t end_ns, uint32_t row, uint8_t look) {
+  // Call in order of begin, with ascending rows. `style`: see LaneColumn.
+  void Add(int64_t begin_ns, int64_t end_ns, uint32_t row, uint8_t style) {
     begin_.push_back(begin_ns);
     duration_.push_back(Duration(begin_ns, end_ns));
     row_.push_back(row);
-    look_.push_back(look);
+    style_.push_back(style);
   }
   // Call once, after the last Add().
   void Build();
@@ -56,7 +56,7 @@ class LaneData {
     float span;             // from begin to the highest end, rounded up
     float longest_ns;       // rounded up
     uint32_t longest;       // row of the longest piece
-    uint32_t look : 8;      // LaneColumn::look of the longest piece
+    uint32_t style : 8;     // LaneColumn::style of the longest piece
     uint32_t covered : 24;  // sum of the durations as a fraction of the span, rounded down
   };
   static_assert(sizeof(Node) == 24);
@@ -69,7 +69,7 @@ class LaneData {
   }
   LaneRect Piece(size_t i) const {
     const int64_t begin = begin_[i];
-    return {begin, EndOf(begin, duration_[i]), row_[i], look_[i]};
+    return {begin, EndOf(begin, duration_[i]), row_[i], style_[i]};
   }
   // Visits the nodes [first, last) of a level; calls take(LaneRect).
   template <class Take>
@@ -86,7 +86,7 @@ class LaneData {
   trace::PackedColumn<int64_t> begin_;
   trace::PackedColumn<uint64_t> duration_;
   trace::PackedColumn<uint32_t> row_;
-  trace::PackedColumn<uint8_t> look_;
+  trace::PackedColumn<uint8_t> style_;
   std::vector<std::vector<Node>> levels_;  // [0] is the bottom; the last has one node
 };
 

@@ -36,7 +36,7 @@ struct LaneColumn {
   uint32_t longest = 0;  // row in Trace::slices of the longest; 0 if count is 0
   // Determines the colour of the longest slice, stored here to avoid a lookup: for a phase, its
   // number; 0 for other slices.
-  uint8_t look = 0;
+  uint8_t style = 0;
   float coverage = 0;  // fraction of the column's time that these slices cover, at most 1
 
   friend bool operator==(const LaneColumn&, const LaneColumn&) = default;
@@ -45,8 +45,8 @@ struct LaneColumn {
 // A slice wide enough to be drawn, with the properties for drawing.
 struct LaneRect {
   int64_t begin_ns = 0, end_ns = 0;
-  uint32_t row = 0;  // row in Trace::slices
-  uint8_t look = 0;  // see LaneColumn
+  uint32_t row = 0;   // row in Trace::slices
+  uint8_t style = 0;  // see LaneColumn
 
   friend bool operator==(const LaneRect&, const LaneRect&) = default;
 };

@@ -125,7 +125,7 @@ class Emitter {
     info.backend = trace::Backend::kImported;
     info.measured = true;
     info.source = recording_.source;
-    info.device = recording_.card;
+    info.device = recording_.gpu;
     if (!recording_.device.empty()) info.device.name = recording_.device;
     info.alloc_conf = recording_.alloc_conf;
     info.start_unix_ns = recording_.start_unix_ns;

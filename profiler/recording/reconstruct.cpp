@@ -396,7 +396,8 @@ absl::StatusOr<History> Reconstruct(const Recording& recording) {
   const bool bare = e.time_ns.empty() && e.stack.empty();
   if (n >= kNoEntry || e.address.size() != n || e.bytes.size() != n || e.stream.size() != n ||
       (!bare && (e.time_ns.size() != n || e.stack.size() != n)) ||
-      (!e.device.empty() && e.device.size() != n) || (!e.said.empty() && e.said.size() != n))
+      (!e.device.empty() && e.device.size() != n) ||
+      (!e.recorded_category.empty() && e.recorded_category.size() != n))
     return absl::InvalidArgumentError(
         i18n::Format("the recording's columns have different lengths ({} entries)", n));
   const auto place = [](const OlderAlloc& o) { return std::pair(o.device, o.address); };

@@ -43,8 +43,8 @@ enum class Action : uint8_t {
   kOutOfMemory,  // address: bytes free on the device
   kOther,        // unknown action; a warning has the number and the names
   kAnnotate,     // a note of the program
-  kCategory,  // `said`: new category of the block at `address`; its first one if directly after its
-              // kAlloc
+  kCategory,     // `recorded_category`: new category of the block at `address`; its first one if
+                 // directly after its kAlloc
 };
 
 // The entries of all devices in order of time (each device's own order is kept), one row per entry.
@@ -55,9 +55,9 @@ struct EntryTable {
   std::vector<uint64_t> bytes;   // as recorded: requested size of a block, size of a segment
   std::vector<int64_t> time_ns;  // since Recording::start_unix_ns; never decreases
   std::vector<trace::StackId> stack;
-  std::vector<uint32_t> stream;       // row of Recording::streams
-  std::vector<uint8_t> device;        // empty: all of device 0
-  std::vector<trace::Category> said;  // category in the file; empty: the file has none
+  std::vector<uint32_t> stream;                    // row of Recording::streams
+  std::vector<uint8_t> device;                     // empty: all of device 0
+  std::vector<trace::Category> recorded_category;  // category in the file; empty: the file has none
   // The texts that PyTorch writes, as ids of Recording::strings; empty if no entry has any.
   std::vector<trace::StringId> user_metadata, compile_context;
   uint32_t size() const { return static_cast<uint32_t>(action.size()); }
@@ -77,7 +77,7 @@ struct BlockState {
   uint64_t address = 0, bytes = 0, requested = 0;
   BlockUse use = BlockUse::kInactive;
   trace::StackId stack = {};
-  trace::Category said = trace::Category::kUnknown;
+  trace::Category recorded_category = trace::Category::kUnknown;
   bool bytes_known = true;  // false: `bytes` is a minimum
 };
 
@@ -113,10 +113,10 @@ struct OlderAlloc {
 };
 
 struct Recording {
-  std::string source;       // "CUDA memory snapshot (pickle, protocol 4)"
-  std::string device;       // name of the only device if it is not numbered: "cpu"
-  run::DeviceProfile card;  // the only GPU, if the file names it; else empty
-  std::string alloc_conf;   // PYTORCH_CUDA_ALLOC_CONF, as in the file or composed from settings
+  std::string source;      // "CUDA memory snapshot (pickle, protocol 4)"
+  std::string device;      // name of the only device if it is not numbered: "cpu"
+  run::DeviceProfile gpu;  // the only GPU, if the file names it; else empty
+  std::string alloc_conf;  // PYTORCH_CUDA_ALLOC_CONF, as in the file or composed from settings
   int64_t start_unix_ns = 0;
   bool has_segments = false;      // false: the file has no segments (Kineto)
   bool bytes_are_blocks = false;  // entries have block sizes, not requested sizes (Kineto)

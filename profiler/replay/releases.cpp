@@ -76,14 +76,14 @@ class Finder {
       if (i >= begin_) most_ = std::max(most_, cursor.sums().reserved);
     }
     if (open_) Close(0);
-    StatedCard();
+    StatedMemory();
     for (const Candidate& c : candidates_) Judge(c);
-    InferCard();
+    InferMemory();
     for (const Candidate& c : candidates_) {
       Release& r = out_.all[c.row];
-      r.at_limit =
-          r.cause == Cause::kGpuFull &&
-          (c.ran_out || (!c.served && !c.served_late && r.reserved + r.asked > out_.card.bytes));
+      r.at_limit = r.cause == Cause::kGpuFull &&
+                   (c.ran_out ||
+                    (!c.served && !c.served_late && r.reserved + r.asked > out_.capacity.bytes));
     }
     Sum();
     return std::move(out_);
@@ -337,12 +337,12 @@ class Finder {
     }
   }
 
-  void StatedCard() {
+  void StatedMemory() {
     const run::DeviceProfile& d = trace_.info.device;
     if (d.memory_bytes <= d.context_bytes) return;
-    out_.card.source = Card::Source::kStated;
-    out_.card.bytes = out_.card.at_least = d.memory_bytes - d.context_bytes;
-    out_.card.less_than = out_.card.bytes + 1;
+    out_.capacity.source = Capacity::Source::kStated;
+    out_.capacity.bytes = out_.capacity.at_least = d.memory_bytes - d.context_bytes;
+    out_.capacity.less_than = out_.capacity.bytes + 1;
   }
 
   void Judge(const Candidate& c) {
@@ -353,8 +353,9 @@ class Finder {
       r.evidence = evidence;
     };
     if (c.ran_out) return is(Cause::kGpuFull, Evidence::kRanOut);
-    if (out_.card.source == Card::Source::kStated) {
-      return is(wanted > out_.card.bytes ? Cause::kGpuFull : Cause::kEmptyCache, Evidence::kLimit);
+    if (out_.capacity.source == Capacity::Source::kStated) {
+      return is(wanted > out_.capacity.bytes ? Cause::kGpuFull : Cause::kEmptyCache,
+                Evidence::kLimit);
     }
     if (c.stack_of_request) return is(Cause::kGpuFull, Evidence::kStack);
     // With max_split_size, just enough blocks are released when the device is full.
@@ -366,10 +367,10 @@ class Finder {
     is(Cause::kGpuFull, Evidence::kNoRoom);
   }
 
-  void InferCard() {
-    Card& card = out_.card;
-    if (card.source == Card::Source::kStated) return;
-    card.at_least = most_;
+  void InferMemory() {
+    Capacity& capacity = out_.capacity;
+    if (capacity.source == Capacity::Source::kStated) return;
+    capacity.at_least = most_;
     uint64_t releases = 0;
     for (const Release& r : out_.all) {
       if (r.cause != Cause::kGpuFull || r.reserved + r.asked <= most_) continue;
@@ -378,26 +379,27 @@ class Finder {
     }
     if (less_than_ <= most_) less_than_ = kNothing;
     if (had_ > 0) {
-      card.source = Card::Source::kOutOfMemory;
-      card.bytes = std::max(had_, most_);
-      card.seen = failed_;
+      capacity.source = Capacity::Source::kOutOfMemory;
+      capacity.bytes = std::max(had_, most_);
+      capacity.seen = failed_;
     } else if (less_than_ != kNothing) {
-      card.source = releases > 0 ? Card::Source::kReleases : Card::Source::kOutOfMemory;
-      card.seen = releases > 0 ? releases : failed_;
-      card.bytes = std::max(most_, less_than_ - std::min(less_than_, allocator::kSegmentAlignment));
+      capacity.source = releases > 0 ? Capacity::Source::kReleases : Capacity::Source::kOutOfMemory;
+      capacity.seen = releases > 0 ? releases : failed_;
+      capacity.bytes =
+          std::max(most_, less_than_ - std::min(less_than_, allocator::kSegmentAlignment));
     }
-    if (less_than_ != kNothing) card.less_than = std::max(less_than_, card.bytes + 1);
-    if (card.source == Card::Source::kOutOfMemory && had_ > 0) {
-      card.evidence =
+    if (less_than_ != kNothing) capacity.less_than = std::max(less_than_, capacity.bytes + 1);
+    if (capacity.source == Capacity::Source::kOutOfMemory && had_ > 0) {
+      capacity.evidence =
           fmt::format("inferred: when memory ran out, reserved and free memory were {} together",
                       FormatBytes(had_));
-    } else if (card.source != Card::Source::kUnknown) {
-      card.evidence =
-          fmt::format("inferred: at most {} were reserved, and {} did not fit ({} {})",
-                      FormatBytes(most_), FormatBytes(less_than_), card.seen,
-                      releases > 0 ? card.seen == 1 ? "flush of the cache" : "flushes of the cache"
-                      : card.seen == 1 ? "failed request"
-                                       : "failed requests");
+    } else if (capacity.source != Capacity::Source::kUnknown) {
+      capacity.evidence = fmt::format(
+          "inferred: at most {} were reserved, and {} did not fit ({} {})", FormatBytes(most_),
+          FormatBytes(less_than_), capacity.seen,
+          releases > 0         ? capacity.seen == 1 ? "flush of the cache" : "flushes of the cache"
+          : capacity.seen == 1 ? "failed request"
+                               : "failed requests");
     }
   }
 
@@ -501,15 +503,15 @@ std::string_view Name(Evidence evidence) {
   return "";
 }
 
-std::string_view Name(Card::Source source) {
+std::string_view Name(Capacity::Source source) {
   switch (source) {
-    case Card::Source::kUnknown:
+    case Capacity::Source::kUnknown:
       return "unknown";
-    case Card::Source::kStated:
+    case Capacity::Source::kStated:
       return "stated";
-    case Card::Source::kOutOfMemory:
+    case Capacity::Source::kOutOfMemory:
       return "out_of_memory";
-    case Card::Source::kReleases:
+    case Capacity::Source::kReleases:
       return "releases";
   }
   return "";

@@ -5,7 +5,7 @@
 //
 //   const Releases r = FindReleases(trace);
 //   r.gpu_full;   // 39: "flushed 39 times because the GPU was full"
-//   r.card.bytes;  // inferred from them
+//   r.capacity.bytes;  // inferred from them
 //
 // Requires a trace of one device (trace/one_device.h). Pure functions of an immutable Trace;
 // thread-safe. They walk over the events once.
@@ -49,14 +49,14 @@ struct Release {
   std::vector<uint32_t> mempools = {};    // private pools that released something
   bool of_default_pool = false;           // whether the default pool released something
   bool part = false;                      // free segments of the default pool were not released
-  // For kGpuFull: the limit `Releases::card` alone makes the model release memory here.
+  // For kGpuFull: the limit `Releases::capacity` alone makes the model release memory here.
   bool at_limit = false;
 };
 std::string_view Name(Release::Cause cause);        // "empty_cache"
 std::string_view Name(Release::Evidence evidence);  // "call stack"
 
 // The memory that a device has for segments.
-struct Card {
+struct Capacity {
   enum class Source : uint8_t {
     kUnknown,
     kStated,       // of a plan: the device's memory without the CUDA context
@@ -71,12 +71,12 @@ struct Card {
   bool inferred() const { return source == Source::kOutOfMemory || source == Source::kReleases; }
   std::string evidence;  // "inferred: ...", one sentence; "" if unknown
 };
-std::string_view Name(Card::Source source);  // "releases"
+std::string_view Name(Capacity::Source source);  // "releases"
 
 struct Releases {
   std::vector<Release> all;  // in order of their events
   uint64_t empty_cache_calls = 0, gpu_full = 0, collections = 0;
-  Card card;
+  Capacity capacity;
   // "The allocator flushed its cache 39 times because the GPU was full. empty_cache() was called
   // twice."; "" if nothing was released.
   std::string headline;

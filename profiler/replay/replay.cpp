@@ -91,11 +91,11 @@ absl::StatusOr<Replayed> WhatIf(const trace::Trace& trace, const ReplayOptions& 
     absl::StatusOr<Replayed> out = ReplayExactly(trace, exactly, recorded, 0);
     if (absl::IsCancelled(out.status())) return out.status();
     if (out.ok() && out->differences == 0) {
-      const Card card = FindReleases(trace).card;
+      const Capacity capacity = FindReleases(trace).capacity;
       out->what_if = true;
-      out->kept = trace.recording_begin != trace::kNoEvent;
-      out->device_memory_bytes = card.bytes;
-      out->device_memory_inferred = card.inferred();
+      out->older_unchanged = trace.recording_begin != trace::kNoEvent;
+      out->device_memory_bytes = capacity.bytes;
+      out->device_memory_inferred = capacity.inferred();
       return out;
     }
   }
@@ -161,7 +161,7 @@ absl::StatusOr<Baseline> ReplayBaseline(const trace::Trace& trace, const ReplayO
   absl::StatusOr<Replayed> own = Replay(trace, one);
   if (!own.ok()) return own.status();
   out.own = *std::move(own);
-  if (!older || !out.own.kept) return out;
+  if (!older || !out.own.older_unchanged) return out;
   one.restart = true;
   one.progress = progress(0.5, 0.5);
   absl::StatusOr<Replayed> anew = Replay(trace, one);

@@ -88,7 +88,7 @@ struct Replayed {
   // Results of the model.
   uint64_t device_memory_bytes = 0;  // the limit for segments; 0: none
   bool device_memory_inferred = false;
-  bool kept = false;  // the older blocks stayed where they were
+  bool older_unchanged = false;  // the older blocks stayed where they were
   uint64_t peak_allocated = 0, peak_reserved = 0;
   trace::EventIndex peak_reserved_event = 0;
   uint64_t segment_allocs = 0, segment_frees = 0;  // cudaMalloc, cudaFree

@@ -34,18 +34,18 @@ class WhatIf final : public allocator::SegmentObserver {
     const bool as_recorded = settings_.conf == conf && options.device_memory_bytes == 0 &&
                              options.device_total_bytes == 0;
     keeps_ = begin_ > 0 && !options.restart.value_or(!as_recorded);
-    const Card& card = releases_.card;
-    if (options.device_memory_bytes == 0) on_the_card_ = card.inferred();
+    const Capacity& capacity = releases_.capacity;
+    if (options.device_memory_bytes == 0) on_the_gpu_ = capacity.inferred();
     settings_.device_memory_bytes =
-        options.device_memory_bytes != 0 ? options.device_memory_bytes : card.bytes;
+        options.device_memory_bytes != 0 ? options.device_memory_bytes : capacity.bytes;
     settings_.device_total_bytes =
         options.device_total_bytes != 0 ? options.device_total_bytes : t.info.device.memory_bytes;
     // The inferred limit already includes the memory fraction, so the total memory is computed from
     // it, unless the file states the total.
     double& fraction = settings_.conf.memory_fraction;
-    if (on_the_card_ && fraction == conf.memory_fraction && fraction > 0 &&
+    if (on_the_gpu_ && fraction == conf.memory_fraction && fraction > 0 &&
         settings_.device_total_bytes == 0) {
-      const double total = static_cast<double>(card.bytes) / fraction;
+      const double total = static_cast<double>(capacity.bytes) / fraction;
       if (total < 0x1p63) {
         settings_.device_total_bytes = static_cast<uint64_t>(total);
       } else {
@@ -59,8 +59,8 @@ class WhatIf final : public allocator::SegmentObserver {
     out_.what_if = true;
     out_.conf = settings_.conf;
     out_.device_memory_bytes = settings_.device_memory_bytes;
-    out_.device_memory_inferred = on_the_card_;
-    out_.kept = keeps_;
+    out_.device_memory_inferred = on_the_gpu_;
+    out_.older_unchanged = keeps_;
     EventIndex end = trace_.events.size();
     if (options_.last) end = std::min(end - 1, *options_.last) + 1;
     if (absl::Status status = Pass(end, true); !status.ok()) return status;
@@ -230,7 +230,7 @@ class WhatIf final : public allocator::SegmentObserver {
       case Release::Cause::kGpuFull:
         // Other users of the GPU had taken a part of its memory, so the limit alone would not cause
         // this release.
-        if (on_the_card_ && !r.part && !r.at_limit) model_->EmptyCache();
+        if (on_the_gpu_ && !r.part && !r.at_limit) model_->EmptyCache();
         return;
       case Release::Cause::kCollection:
         for (const uint32_t mempool : r.mempools) model_->EmptyPool(mempool);
@@ -283,8 +283,8 @@ class WhatIf final : public allocator::SegmentObserver {
   const run::AllocConf recorded_;
   const Releases releases_;
   allocator::Settings settings_;
-  bool keeps_ = false;        // the older blocks stay where they were
-  bool on_the_card_ = false;  // the limit is the inferred one
+  bool keeps_ = false;       // the older blocks stay where they were
+  bool on_the_gpu_ = false;  // the limit is the inferred one
   EventIndex begin_ = 0, at_ = 0;
   Quiet quiet_;
   std::unique_ptr<CachingAllocator> model_;

@@ -1,6 +1,6 @@
 // Values that follow from a compute capability alone: the tables of the CUDA C++ programming guide,
 // and PyTorch's own rules. Values that only the driver reports (shared memory, registers) are in
-// emulated/core/card.cpp.
+// emulated/core/gpu.cpp.
 //
 //   const ComputeCapability* chip = FindComputeCapability(86);   // null: CUDA knows none
 //

@@ -133,7 +133,7 @@ LibTorch FindLibTorch(const SetupPlaces& places) {
   const auto take = [&](const std::string& root, LibTorch::From from, const std::string& where) {
     const absl::Status status = CheckTorch(root);
     if (!status.ok()) {
-      if (!absl::IsNotFound(status)) out.others.emplace_back(status.message());
+      if (!absl::IsNotFound(status)) out.rejected.emplace_back(status.message());
       return false;
     }
     out.from = from;
@@ -144,8 +144,8 @@ LibTorch FindLibTorch(const SetupPlaces& places) {
   };
   if (!places.torch_root.empty()) {
     if (!take(places.torch_root, LibTorch::From::kEnvironment, "$VRAMSCOPE_TORCH_ROOT") &&
-        out.others.empty())
-      out.others.push_back(
+        out.rejected.empty())
+      out.rejected.push_back(
           fmt::format("$VRAMSCOPE_TORCH_ROOT is {}, which contains no torch/", places.torch_root));
     return out;
   }
@@ -175,7 +175,7 @@ std::string HowToGetLibTorch(const LibTorch& not_found) {
       "plans of built-in models need LibTorch {}, which is not installed; `vramscope setup` "
       "downloads it ({})",
       TorchVersion(), run::FormatBytes(bytes));
-  for (const std::string& other : not_found.others) text += "; " + other;
+  for (const std::string& other : not_found.rejected) text += "; " + other;
   if (const std::string never = WhyNoLibTorchHere(); !never.empty()) text = never;
   return text;
 }

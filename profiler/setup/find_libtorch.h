@@ -33,7 +33,7 @@ struct LibTorch {
   std::string where;  // "$VRAMSCOPE_TORCH_ROOT", "the build tree", "python3 of PATH"
   std::string version;
   // Every PyTorch that was rejected, with the reason: "torch 2.6.0+cu124 in /x: ...".
-  std::vector<std::string> others;
+  std::vector<std::string> rejected;
   bool found() const { return from != From::kNowhere; }
 };
 LibTorch FindLibTorch(const SetupPlaces& places);

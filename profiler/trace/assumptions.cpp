@@ -44,9 +44,9 @@ std::vector<run::Assumption> AssumptionsOf(const Trace& trace) {
   const TraceInfo& info = trace.info;
   // A plan of the embedded loop has the CUDA context among the assumptions of its run. For a run on
   // a real GPU, the context is the only assumption in the calculation of what fits.
-  const bool of_card =
+  const bool of_gpu =
       info.backend == Backend::kCuda || (info.backend == Backend::kPlan && !info.has_config);
-  if (of_card && info.device.context_bytes > 0) out.push_back(run::ContextAssumption(info.device));
+  if (of_gpu && info.device.context_bytes > 0) out.push_back(run::ContextAssumption(info.device));
   if (!info.has_config) return out;
   const absl::StatusOr<run::ModelConfig> model = run::CheckRun(info.config);
   if (!model.ok()) return out;

@@ -74,7 +74,7 @@ uint64_t MemoryBudget::OfFile() const {
   return std::max(limit, std::min(kMostOfTrace / kPerTraceByte, bytes) * kPerTraceByte);
 }
 
-bool MemoryBudget::Look() {
+bool MemoryBudget::UpdateLimit() {
   limit_ = std::min(available_, OfFile());
   exhausted_ |= used_ > limit_;
   return !exhausted_;

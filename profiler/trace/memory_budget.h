@@ -41,7 +41,7 @@ class MemoryBudget {
   // False: the limit is exceeded, and exhausted() is true from now on.
   bool Charge(uint64_t bytes) {
     used_ += bytes;
-    return (used_ <= limit_ && !exhausted_) || Look();
+    return (used_ <= limit_ && !exhausted_) || UpdateLimit();
   }
   // Returns charged memory that was released.
   void Refund(uint64_t bytes) { used_ -= bytes < used_ ? bytes : used_; }
@@ -54,7 +54,7 @@ class MemoryBudget {
   absl::Status Exceeded(std::string_view what, std::string_view remedy) const;
 
  private:
-  bool Look();  // updates the limit of a pipe, of which more may have been read since
+  bool UpdateLimit();  // updates the limit of a pipe, of which more may have been read since
   uint64_t OfFile() const;
 
   const InputStream& input_;

@@ -89,9 +89,9 @@ class SharedColumn {
   using Piece = std::array<T, kPiece>;
   // The chunk for writing; copied first if it is shared.
   Piece& OwnPiece(size_t piece) {
-    std::shared_ptr<Piece>& mine = pieces_[piece];
-    if (!OnlyOwner(mine)) mine = std::make_shared<Piece>(*mine);
-    return *mine;
+    std::shared_ptr<Piece>& own = pieces_[piece];
+    if (!OnlyOwner(own)) own = std::make_shared<Piece>(*own);
+    return *own;
   }
 
   std::vector<std::shared_ptr<Piece>> pieces_;

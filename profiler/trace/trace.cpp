@@ -13,8 +13,8 @@
 #include "profiler/trace/columns.h"
 #include "profiler/trace/event_fields.h"
 #include "profiler/trace/main_category.h"
-#include "profiler/trace/pictures.h"
 #include "profiler/trace/processes.h"
+#include "profiler/trace/shared_snapshots.h"
 
 namespace vramscope::trace {
 namespace {
@@ -68,7 +68,7 @@ class SegmentMap {
 struct TraceBuilder::Impl {
   Trace trace;
   ActivitySorter activities{trace.activities}, operands{trace.operands};
-  Pictures pictures;
+  SharedSnapshots snapshots;
   SegmentMap segment_map;
   struct Thread {
     std::vector<uint32_t> modules, ops, annotations;  // open slices
@@ -539,13 +539,13 @@ void TraceBuilder::AddWarning(std::string text) {
 std::shared_ptr<const Trace> TraceBuilder::Snapshot() const {
   impl_->activities.Settle();
   impl_->operands.Settle();
-  Trace picture = impl_->pictures.Take(
+  Trace snapshot = impl_->snapshots.Take(
       impl_->trace, {impl_->activities.unchanged(), impl_->operands.unchanged()});
   impl_->activities.Mark();
   impl_->operands.Mark();
-  impl_->CloseOpenEnds(picture);
-  FillMainCategories(picture);
-  return impl_->pictures.HandOut(std::move(picture));
+  impl_->CloseOpenEnds(snapshot);
+  FillMainCategories(snapshot);
+  return impl_->snapshots.HandOut(std::move(snapshot));
 }
 
 std::shared_ptr<const Trace> TraceBuilder::Finish(bool complete, std::string end_message) {

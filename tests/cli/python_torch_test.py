@@ -73,11 +73,11 @@ class InAProgram(Program):
         """The environment of a computer with a GPU: the emulated platform without hooks."""
         said = self.path("card")
         self.run_it([VRAMSCOPE, "plan", "--writable", self.folder, "--", PYTHON, self.write(
-            "import os, torch\ntorch.zeros(1, device='cuda')\nopen(%r, 'w').write(os.environ['VRAMSCOPE_EMULATED_CARD'] + '\\n' "
+            "import os, torch\ntorch.zeros(1, device='cuda')\nopen(%r, 'w').write(os.environ['VRAMSCOPE_EMULATED_GPU'] + '\\n' "
             "+ os.environ['VRAMSCOPE_PROGRAM_EMULATED'])\n" % said, "card.py")])
         with open(said) as file:
             card, platform = file.read().splitlines()
-        return {"VRAMSCOPE_EMULATED_CARD": card, "VRAMSCOPE_EMULATED_DEVICES": "1", "GLIBC_TUNABLES": "glibc.rtld.optional_static_tls=16384",
+        return {"VRAMSCOPE_EMULATED_GPU": card, "VRAMSCOPE_EMULATED_DEVICES": "1", "GLIBC_TUNABLES": "glibc.rtld.optional_static_tls=16384",
                 "LD_AUDIT": os.path.join(platform, "libvramscope-audit.so")}
 
     def on_a_gpu(self, text):

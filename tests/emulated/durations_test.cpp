@@ -7,53 +7,53 @@
 namespace vramscope::emulated {
 namespace {
 
-Card A100() {
-  Card card;
-  card.sm_count = 108;
-  card.max_threads_per_sm = 2048;
-  card.compute_capability = 80;
-  card.bandwidth_bytes_per_s = 2e12;
-  card.fp32_flops = 19.5e12;
-  card.tf32_flops = 156e12;
-  card.bf16_flops = 312e12;
-  return card;
+Gpu A100() {
+  Gpu gpu;
+  gpu.sm_count = 108;
+  gpu.max_threads_per_sm = 2048;
+  gpu.compute_capability = 80;
+  gpu.bandwidth_bytes_per_s = 2e12;
+  gpu.fp32_flops = 19.5e12;
+  gpu.tf32_flops = 156e12;
+  gpu.bf16_flops = 312e12;
+  return gpu;
 }
 
-Card H200() {
-  Card card = A100();
-  card.sm_count = 132;
-  card.compute_capability = 90;
-  card.l2_bytes = 50 << 20;
-  card.bandwidth_bytes_per_s = 4.8e12;
-  card.fp32_flops = 66.9e12;
-  card.tf32_flops = 494.7e12;
-  card.bf16_flops = 989.4e12;
-  card.boost_mhz = 1980;
-  return card;
+Gpu H200() {
+  Gpu gpu = A100();
+  gpu.sm_count = 132;
+  gpu.compute_capability = 90;
+  gpu.l2_bytes = 50 << 20;
+  gpu.bandwidth_bytes_per_s = 4.8e12;
+  gpu.fp32_flops = 66.9e12;
+  gpu.tf32_flops = 494.7e12;
+  gpu.bf16_flops = 989.4e12;
+  gpu.boost_mhz = 1980;
+  return gpu;
 }
 
 constexpr double kMicrosecond = 1000;
 
 TEST(Durations, TheSlowerOfArithmeticAndMemory) {
-  const Card card = A100();
-  EXPECT_NEAR(WorkDuration(card, 312e12, Precision::kBf16, 0), 1'000'001'000, 1);
-  EXPECT_NEAR(WorkDuration(card, 156e12, Precision::kTf32, 0), 1'000'001'000, 1);
-  EXPECT_NEAR(WorkDuration(card, 1, Precision::kFp32, uint64_t{1'800'000'000}), 1'001'000, 1);
-  EXPECT_GT(CopyDuration(card, 1 << 30, CopyPath::kPageable),
-            CopyDuration(card, 1 << 30, CopyPath::kPinned));
-  EXPECT_GT(CopyDuration(card, 1 << 30, CopyPath::kPinned),
-            CopyDuration(card, 1 << 30, CopyPath::kOnGpu));
+  const Gpu gpu = A100();
+  EXPECT_NEAR(WorkDuration(gpu, 312e12, Precision::kBf16, 0), 1'000'001'000, 1);
+  EXPECT_NEAR(WorkDuration(gpu, 156e12, Precision::kTf32, 0), 1'000'001'000, 1);
+  EXPECT_NEAR(WorkDuration(gpu, 1, Precision::kFp32, uint64_t{1'800'000'000}), 1'001'000, 1);
+  EXPECT_GT(CopyDuration(gpu, 1 << 30, CopyPath::kPageable),
+            CopyDuration(gpu, 1 << 30, CopyPath::kPinned));
+  EXPECT_GT(CopyDuration(gpu, 1 << 30, CopyPath::kPinned),
+            CopyDuration(gpu, 1 << 30, CopyPath::kOnGpu));
 }
 
 TEST(Durations, NothingTakesNoTimeOrForEver) {
-  const Card card = A100();
-  EXPECT_GE(WorkDuration(card, 0, Precision::kFp32, 0), 1000);
-  EXPECT_GE(KernelDuration(card, 1, 1), 1000);
-  EXPECT_LE(WorkDuration(card, 1e300, Precision::kFp32, ~uint64_t{0}), 3'600'000'000'000);
-  EXPECT_LE(ProductDuration(card, {.m = INT64_MAX, .n = INT64_MAX, .k = INT64_MAX}, 1e300,
+  const Gpu gpu = A100();
+  EXPECT_GE(WorkDuration(gpu, 0, Precision::kFp32, 0), 1000);
+  EXPECT_GE(KernelDuration(gpu, 1, 1), 1000);
+  EXPECT_LE(WorkDuration(gpu, 1e300, Precision::kFp32, ~uint64_t{0}), 3'600'000'000'000);
+  EXPECT_LE(ProductDuration(gpu, {.m = INT64_MAX, .n = INT64_MAX, .k = INT64_MAX}, 1e300,
                             Precision::kBf16, ~uint64_t{0}),
             3'600'000'000'000);
-  EXPECT_GE(LaunchDuration(Card{}, {.bytes = 1, .clocks = 1}), 1000);
+  EXPECT_GE(LaunchDuration(Gpu{}, {.bytes = 1, .clocks = 1}), 1000);
 }
 
 // Durations on an H200 (driver 580.159.04, PyTorch 2.11 for CUDA 13.0), measured with events around
@@ -124,10 +124,10 @@ KernelFacts Using(int registers, int shared = 0) {
 
 // Rows of CUDA's occupancy calculator for compute capability 8.0.
 TEST(Occupancy, LikeTheCalculator) {
-  const Card card = A100();
-  const Architecture architecture = ArchitectureOf(card);
+  const Gpu gpu = A100();
+  const Architecture architecture = ArchitectureOf(gpu);
   const auto blocks = [&](const KernelFacts& facts, int threads, uint64_t dynamic = 0) {
-    return BlocksThatFit(card, architecture, facts, threads, dynamic);
+    return BlocksThatFit(gpu, architecture, facts, threads, dynamic);
   };
   EXPECT_EQ(blocks(Using(32), 128), 16);
   EXPECT_EQ(blocks(Using(32), 1024), 2);

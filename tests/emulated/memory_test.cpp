@@ -15,15 +15,15 @@ namespace {
 
 constexpr uint64_t kMiB = uint64_t{1} << 20, kGiB = uint64_t{1} << 30;
 
-Card Small(uint64_t bytes = kGiB, uint64_t context = 256 * kMiB) {
-  Card card;
-  card.name = "test";
-  card.memory_bytes = bytes;
-  card.context_bytes = context;
-  card.sm_count = 10;
-  card.max_threads_per_sm = 1536;
-  card.compute_capability = 86;
-  return card;
+Gpu Small(uint64_t bytes = kGiB, uint64_t context = 256 * kMiB) {
+  Gpu gpu;
+  gpu.name = "test";
+  gpu.memory_bytes = bytes;
+  gpu.context_bytes = context;
+  gpu.sm_count = 10;
+  gpu.max_threads_per_sm = 1536;
+  gpu.compute_capability = 86;
+  return gpu;
 }
 
 uint64_t ResidentBytes() {
@@ -34,8 +34,8 @@ uint64_t ResidentBytes() {
 }
 
 TEST(Memory, WhatNobodyKnowsTakesNoMemoryOfTheHost) {
-  const std::vector<Card> cards{Small()};
-  Memory memory(cards, Placement::kDescending);
+  const std::vector<Gpu> gpus{Small()};
+  Memory memory(gpus, Placement::kDescending);
   constexpr uint64_t kBytes = 64 * kMiB;
   std::vector<char> buffer(kBytes, 1);
   const uint64_t before = ResidentBytes();
@@ -59,8 +59,8 @@ TEST(Memory, WhatNobodyKnowsTakesNoMemoryOfTheHost) {
 }
 
 TEST(Memory, PinnedMemoryThatNobodyWroteToIsUntouched) {
-  const std::vector<Card> cards{Small()};
-  Memory memory(cards, Placement::kDescending);
+  const std::vector<Gpu> gpus{Small()};
+  Memory memory(gpus, Placement::kDescending);
   constexpr uint64_t kBytes = 5 * kMiB;
   void* address = nullptr;
   ASSERT_EQ(memory.AllocateHost(kBytes, &address), Result::kSuccess);
@@ -80,8 +80,8 @@ TEST(Memory, PinnedMemoryThatNobodyWroteToIsUntouched) {
 }
 
 TEST(Memory, GivesOutWhatTheContextLeaves) {
-  const std::vector<Card> cards{Small()};
-  Memory memory(cards, Placement::kDescending);
+  const std::vector<Gpu> gpus{Small()};
+  Memory memory(gpus, Placement::kDescending);
   EXPECT_EQ(memory.total(0), kGiB);
   EXPECT_EQ(memory.free(0), 768 * kMiB);
   void *a = nullptr, *b = nullptr;
@@ -98,8 +98,8 @@ TEST(Memory, GivesOutWhatTheContextLeaves) {
 }
 
 TEST(Memory, StrangeRequests) {
-  const std::vector<Card> cards{Small()};
-  Memory memory(cards, Placement::kAscending);
+  const std::vector<Gpu> gpus{Small()};
+  Memory memory(gpus, Placement::kAscending);
   void* at = &memory;
   EXPECT_EQ(memory.Allocate(0, 0, &at), Result::kSuccess);
   EXPECT_EQ(at, nullptr);
@@ -112,21 +112,21 @@ TEST(Memory, StrangeRequests) {
 }
 
 TEST(Memory, TwoCardsAreTwoMemories) {
-  const std::vector<Card> cards{Small(), Small(2 * kGiB)};
-  Memory memory(cards, Placement::kDescending);
+  const std::vector<Gpu> gpus{Small(), Small(2 * kGiB)};
+  Memory memory(gpus, Placement::kDescending);
   void *a = nullptr, *b = nullptr;
   ASSERT_EQ(memory.Allocate(0, 768 * kMiB, &a), Result::kSuccess);
   ASSERT_EQ(memory.Allocate(1, 900 * kMiB, &b), Result::kSuccess);
   EXPECT_EQ(memory.DeviceOf(a), 0);
   EXPECT_EQ(memory.DeviceOf(static_cast<char*>(b) + 900 * kMiB - 1), 1);
   EXPECT_EQ(memory.DeviceOf(&a), -1);
-  EXPECT_EQ(memory.Look(static_cast<char*>(b) + 5).base, reinterpret_cast<uint64_t>(b));
-  EXPECT_EQ(memory.Look(&a).kind, MemoryKind::kUnregistered);
+  EXPECT_EQ(memory.Find(static_cast<char*>(b) + 5).base, reinterpret_cast<uint64_t>(b));
+  EXPECT_EQ(memory.Find(&a).kind, MemoryKind::kUnregistered);
 }
 
 TEST(Memory, EightyGigabytesCostNothing) {
-  const std::vector<Card> cards{Small(80 * kGiB)};
-  Memory memory(cards, Placement::kDescending);
+  const std::vector<Gpu> gpus{Small(80 * kGiB)};
+  Memory memory(gpus, Placement::kDescending);
   const uint64_t before = ResidentBytes();
   for (int round = 0; round < 3; ++round) {
     void* at = nullptr;
@@ -138,20 +138,20 @@ TEST(Memory, EightyGigabytesCostNothing) {
 }
 
 TEST(Memory, AddressesAreTheSameInEveryRun) {
-  const std::vector<Card> cards{Small()};
+  const std::vector<Gpu> gpus{Small()};
   void *first = nullptr, *second = nullptr;
   {
-    Memory memory(cards, Placement::kDescending);
+    Memory memory(gpus, Placement::kDescending);
     memory.Allocate(0, 3 * kMiB, &first);
   }
-  Memory memory(cards, Placement::kDescending);
+  Memory memory(gpus, Placement::kDescending);
   memory.Allocate(0, 3 * kMiB, &second);
   EXPECT_EQ(first, second);
 }
 
 TEST(Memory, ExpandableSegments) {
-  const std::vector<Card> cards{Small()};
-  Memory memory(cards, Placement::kDescending);
+  const std::vector<Gpu> gpus{Small()};
+  Memory memory(gpus, Placement::kDescending);
   void* at = nullptr;
   ASSERT_EQ(memory.ReserveAddresses(2 * kGiB, 0, &at), Result::kSuccess);  // more than available
   EXPECT_EQ(memory.used(0), 0u);
@@ -172,14 +172,14 @@ TEST(Memory, ExpandableSegments) {
 }
 
 TEST(Memory, PinnedAndManaged) {
-  const std::vector<Card> cards{Small()};
-  Memory memory(cards, Placement::kDescending);
+  const std::vector<Gpu> gpus{Small()};
+  Memory memory(gpus, Placement::kDescending);
   void* pinned = nullptr;
   ASSERT_EQ(memory.AllocateHost(100 * kMiB, &pinned), Result::kSuccess);
-  EXPECT_EQ(memory.Look(static_cast<char*>(pinned) + 100).kind, MemoryKind::kHost);
+  EXPECT_EQ(memory.Find(static_cast<char*>(pinned) + 100).kind, MemoryKind::kHost);
   EXPECT_EQ(memory.FreeHost(static_cast<char*>(pinned) + 100), Result::kInvalidValue);
   EXPECT_EQ(memory.FreeHost(pinned), Result::kSuccess);
-  EXPECT_EQ(memory.Look(pinned).kind, MemoryKind::kUnregistered);
+  EXPECT_EQ(memory.Find(pinned).kind, MemoryKind::kUnregistered);
 
   char own[64];
   ASSERT_EQ(memory.RegisterHost(own, sizeof own), Result::kSuccess);
@@ -190,7 +190,7 @@ TEST(Memory, PinnedAndManaged) {
 
   void* managed = nullptr;
   ASSERT_EQ(memory.AllocateManaged(kMiB, &managed), Result::kSuccess);
-  EXPECT_EQ(memory.Look(managed).kind, MemoryKind::kManaged);
+  EXPECT_EQ(memory.Find(managed).kind, MemoryKind::kManaged);
   EXPECT_EQ(memory.Free(managed), Result::kSuccess);
 }
 
@@ -200,8 +200,8 @@ struct Overcommits {
 };
 
 TEST(Memory, OvercommitIsGrantedAtTheSecondRequest) {
-  const std::vector<Card> cards{Small()};
-  Memory memory(cards, Placement::kDescending);
+  const std::vector<Gpu> gpus{Small()};
+  Memory memory(gpus, Placement::kDescending);
   Overcommits seen;
   memory.SetOvercommit(
       [](void* context, int, uint64_t bytes, uint64_t free) {
@@ -225,8 +225,8 @@ TEST(Memory, OvercommitIsGrantedAtTheSecondRequest) {
 }
 
 TEST(Memory, ResetAndAnotherCard) {
-  const std::vector<Card> cards{Small()};
-  Memory memory(cards, Placement::kDescending);
+  const std::vector<Gpu> gpus{Small()};
+  Memory memory(gpus, Placement::kDescending);
   void *first = nullptr, *again = nullptr;
   ASSERT_EQ(memory.Allocate(0, 30 * kMiB, &first), Result::kSuccess);
   ASSERT_EQ(memory.Allocate(0, 300 * kMiB, &again), Result::kSuccess);
@@ -240,9 +240,9 @@ TEST(Memory, ResetAndAnotherCard) {
 }
 
 TEST(Memory, AContextThatGrowsTakesWhatIsFree) {
-  Card card = Small(kGiB, 256 * kMiB);
-  card.idle_bytes = 8 * kMiB;
-  Memory memory(std::span(&card, 1), Placement::kDescending);
+  Gpu gpu = Small(kGiB, 256 * kMiB);
+  gpu.idle_bytes = 8 * kMiB;
+  Memory memory(std::span(&gpu, 1), Placement::kDescending);
   EXPECT_EQ(memory.free(0), 760 * kMiB);
   memory.GrowContext(0, 66 * kMiB);
   EXPECT_EQ(memory.context(0), 322 * kMiB);

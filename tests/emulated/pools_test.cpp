@@ -9,11 +9,11 @@ constexpr uint64_t kMiB = uint64_t{1} << 20;
 
 class PoolsTest : public testing::Test {
  protected:
-  static std::vector<Card> Cards() {
-    Card card;
-    card.memory_bytes = 512 * kMiB;
-    card.context_bytes = 128 * kMiB;
-    return {card};
+  static std::vector<Gpu> Gpus() {
+    Gpu gpu;
+    gpu.memory_bytes = 512 * kMiB;
+    gpu.context_bytes = 128 * kMiB;
+    return {gpu};
   }
   uint64_t Get(PoolAttribute attribute) {
     uint64_t value = 0;
@@ -26,8 +26,8 @@ class PoolsTest : public testing::Test {
     return at;
   }
 
-  std::vector<Card> cards_ = Cards();
-  Memory memory_{cards_, Placement::kDescending};
+  std::vector<Gpu> gpus_ = Gpus();
+  Memory memory_{gpus_, Placement::kDescending};
   Pools pools_{&memory_, 1};
 };
 

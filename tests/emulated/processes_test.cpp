@@ -60,12 +60,12 @@ class ProcessesTest : public testing::Test {
 };
 
 TEST_F(ProcessesTest, EachSeesWhatTheOthersHold) {
-  SharedCards here(folder_);
+  SharedGpus here(folder_);
   here.Hold(0, 100);
   EXPECT_EQ(here.UsedByOtherProcesses(0), 0u);
   {
     const Child child([&] {
-      SharedCards there(folder_);
+      SharedGpus there(folder_);
       there.Hold(0, 7);
       there.Hold(1, 8);
       return there.UsedByOtherProcesses(0) == 100 && there.UsedByOtherProcesses(1) == 0;
@@ -74,7 +74,7 @@ TEST_F(ProcessesTest, EachSeesWhatTheOthersHold) {
     EXPECT_EQ(here.UsedByOtherProcesses(0),
               0u);  // the child destroyed its object, so it uses no memory
     const Child other([&] {
-      static SharedCards there(folder_);
+      static SharedGpus there(folder_);
       there.Hold(0, 7);
       return true;
     });
@@ -89,7 +89,7 @@ TEST_F(ProcessesTest, EachSeesWhatTheOthersHold) {
 }
 
 TEST_F(ProcessesTest, AChildOfTheProcessHoldsItsOwn) {
-  SharedCards here(folder_);
+  SharedGpus here(folder_);
   here.Hold(0, 100);
   const Child child([&] {
     here.Hold(0, 5);  // the object in the state at the fork
@@ -100,14 +100,14 @@ TEST_F(ProcessesTest, AChildOfTheProcessHoldsItsOwn) {
 }
 
 TEST_F(ProcessesTest, ManyThatBeginAtOnce) {
-  SharedCards here(folder_);
+  SharedGpus here(folder_);
   std::vector<std::unique_ptr<Child>> children;
   std::vector<std::thread> threads;
   children.resize(8);
   for (auto& child : children)
     threads.emplace_back([&] {
       child = std::make_unique<Child>([&] {
-        static SharedCards there(folder_);
+        static SharedGpus there(folder_);
         there.Hold(0, 1);
         return true;
       });
@@ -117,32 +117,32 @@ TEST_F(ProcessesTest, ManyThatBeginAtOnce) {
 }
 
 TEST_F(ProcessesTest, NoFolderIsNobodyElse) {
-  SharedCards alone("");
+  SharedGpus alone("");
   alone.Hold(0, 1);
   EXPECT_EQ(alone.UsedByOtherProcesses(0), 0u);
-  SharedCards nowhere(folder_ + "/missing");
+  SharedGpus nowhere(folder_ + "/missing");
   nowhere.Hold(0, 1);
   EXPECT_EQ(nowhere.UsedByOtherProcesses(0), 0u);
   ASSERT_EQ(symlink("/dev/null", (folder_ + "/cards").c_str()), 0);  // not part of the group
-  SharedCards linked(folder_);
+  SharedGpus linked(folder_);
   linked.Hold(0, 1);
   EXPECT_EQ(linked.UsedByOtherProcesses(0), 0u);
 }
 
 TEST_F(ProcessesTest, ACardGivesAllOfThemNoMoreThanItHas) {
   constexpr uint64_t kGiB = uint64_t{1} << 30;
-  Card card;
-  card.memory_bytes = 24 * kGiB;
-  card.context_bytes = kGiB;
-  SharedCards here(folder_);
-  Memory memory(std::span(&card, 1), Placement::kDescending);
+  Gpu gpu;
+  gpu.memory_bytes = 24 * kGiB;
+  gpu.context_bytes = kGiB;
+  SharedGpus here(folder_);
+  Memory memory(std::span(&gpu, 1), Placement::kDescending);
   memory.Share(&here);
   memory.TakeContext(0);
   void* address = nullptr;
   ASSERT_EQ(memory.Allocate(0, 14 * kGiB, &address), Result::kSuccess);
   const Child child([&] {
-    static SharedCards there(folder_);
-    static Memory second(std::span(&card, 1), Placement::kDescending);
+    static SharedGpus there(folder_);
+    static Memory second(std::span(&gpu, 1), Placement::kDescending);
     second.Share(&there);
     second.TakeContext(0);
     void* at = nullptr;

@@ -13,18 +13,18 @@
 namespace vramscope::emulated {
 namespace {
 
-Settings OneCard() {
+Settings OneGpu() {
   Settings settings;
-  Card card;
-  card.name = "A \"card\"";
-  card.memory_bytes = uint64_t{8} << 30;
-  card.context_bytes = uint64_t{1} << 20;
-  settings.cards = {card};
+  Gpu gpu;
+  gpu.name = "A \"card\"";
+  gpu.memory_bytes = uint64_t{8} << 30;
+  gpu.context_bytes = uint64_t{1} << 20;
+  settings.gpus = {gpu};
   return settings;
 }
 
 TEST(Report, IsJsonWhateverIsInIt) {
-  Platform platform(OneCard());
+  Platform platform(OneGpu());
   platform.assumptions.Add("quote \" backslash \\ newline \n bell \x07",
                            "/home/ü/\xff\xc0\xe2\x82.py", 12);
   platform.assumptions.Add("again", "here", 5);
@@ -57,7 +57,7 @@ TEST(Report, IsWrittenWholeOrNotAtAll) {
   const auto folder =
       std::filesystem::temp_directory_path() / ("vramscope-report-" + std::to_string(getpid()));
   std::filesystem::create_directories(folder);
-  Settings settings = OneCard();
+  Settings settings = OneGpu();
   settings.output = folder.string();
   const Platform platform(settings);
   WriteReport(platform);

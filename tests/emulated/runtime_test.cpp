@@ -17,7 +17,7 @@
 
 namespace {
 
-constexpr char kCard[] =
+constexpr char kGpu[] =
     "name=Test "
     "Card;memory_bytes=8589934592;context_bytes=536870912;sm_count=20;max_threads_per_sm=1536;"
     "compute_capability=86;l2_bytes=4194304;bandwidth_bytes_per_s=5e11;bus_bits=256\n"
@@ -25,7 +25,7 @@ constexpr char kCard[] =
     "compute_capability=80";
 
 // Set before the first library is loaded: the environment is read once.
-const int kEnvironment = setenv("VRAMSCOPE_EMULATED_CARD", kCard, 1) |
+const int kEnvironment = setenv("VRAMSCOPE_EMULATED_GPU", kGpu, 1) |
                          unsetenv("VRAMSCOPE_EMULATED_DEVICES") |
                          unsetenv("VRAMSCOPE_EMULATED_OUTPUT");
 
@@ -371,8 +371,8 @@ TEST(Nvml, FindsTheCards) {
 TEST(NoCard, AClearWordAndNoDevice) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const auto without_gpu = [](const char* value) {
-    value == nullptr ? unsetenv("VRAMSCOPE_EMULATED_CARD")
-                     : setenv("VRAMSCOPE_EMULATED_CARD", value, 1);
+    value == nullptr ? unsetenv("VRAMSCOPE_EMULATED_GPU")
+                     : setenv("VRAMSCOPE_EMULATED_GPU", value, 1);
     const Library cuda("libcudart.so.13");
     int count = -1;
     void* at = nullptr;

@@ -14,7 +14,7 @@ namespace vramscope::emulated {
 namespace {
 
 // Set before the platform is used: the environment is read once.
-const int kEnvironment = setenv("VRAMSCOPE_EMULATED_CARD",
+const int kEnvironment = setenv("VRAMSCOPE_EMULATED_GPU",
                                 "name=Test Card;memory_bytes=8589934592;sm_count=20;"
                                 "max_threads_per_sm=1536;compute_capability=86",
                                 1) |

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "profiler/run/device_file.h"
-#include "profiler/run/emulated_card.h"
+#include "profiler/run/emulated_gpu.h"
 #include "tests/fuzz/check.h"
 
 namespace vramscope::fuzz {
@@ -26,10 +26,10 @@ void CheckDevice(const absl::StatusOr<run::Device>& device) {
             device->bf16_flops > 0,
         "a rate that divides by zero");
   Check(device->blas_workspace_bytes > 0, "no workspace");
-  const std::string card = run::EmulatedGpu(*device);
-  Check(card.find('\n') == std::string::npos, "more than one line");
+  const std::string gpu = run::EmulatedGpu(*device);
+  Check(gpu.find('\n') == std::string::npos, "more than one line");
   const absl::StatusOr<run::Device> again = run::ReadDevice(device->key);
-  Check(again.ok() && again->key == device->key && run::EmulatedGpu(*again) == card,
+  Check(again.ok() && again->key == device->key && run::EmulatedGpu(*again) == gpu,
         "its text means another GPU");
 }
 

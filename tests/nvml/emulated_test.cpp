@@ -12,7 +12,7 @@ namespace {
 
 const int kEnvironment =
     setenv(
-        "VRAMSCOPE_EMULATED_CARD",
+        "VRAMSCOPE_EMULATED_GPU",
         "name=Test Card;memory_bytes=8589934592;context_bytes=300000000;sm_count=20;"
         "max_threads_per_sm=1536;compute_capability=86;l2_bytes=4194304;"
         "bandwidth_bytes_per_s=5e11;fp32_flops=1e13;tf32_flops=4e13;bf16_flops=8e13;bus_bits=256;"

@@ -62,7 +62,7 @@ class Backend {
   virtual c10::Device device() const = 0;
   virtual bool measured() const = 0;
   // The real GPU, once Prepare() has found it; nullopt if the run chooses the GPU.
-  virtual std::optional<run::DeviceProfile> card() const { return std::nullopt; }
+  virtual std::optional<run::DeviceProfile> gpu() const { return std::nullopt; }
   virtual Clock clock() = 0;
   // Sets up what LibTorch needs when it counts devices, which happens in the first backward on any
   // device. Start() also calls it.

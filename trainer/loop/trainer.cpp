@@ -170,7 +170,7 @@ struct Trainer::Impl {
             "measured");
       }
       if (absl::Status there = CudaBackend().Prepare(); !there.ok()) return there;
-      info.device = *CudaBackend().card();
+      info.device = *CudaBackend().gpu();
       if (!info.device.key.empty()) info.config.device = info.device.key;
     } else {
       auto device = run::ResolveDevice(config);

@@ -17,7 +17,7 @@ using SavedTensor = Resumable::SavedTensor;
 
 class Resuming final : public LoopTechnique {
  public:
-  Resuming(bool to_card, bool keeps) : to_card_(to_card), keeps_(keeps) {}
+  Resuming(bool to_gpu, bool keeps) : to_gpu_(to_gpu), keeps_(keeps) {}
 
   void AfterSetUp(const RunContext&, Model& model, std::span<const at::Tensor>) override {
     model_ = &model;
@@ -69,10 +69,10 @@ class Resuming final : public LoopTechnique {
   // A storage of the file, on the device that map_location names.
   at::Tensor Loaded(const RunContext& run, at::Tensor host) const {
     ThrowIfCancelled();
-    return to_card_ ? host.to(run.device) : host;
+    return to_gpu_ ? host.to(run.device) : host;
   }
 
-  const bool to_card_, keeps_;
+  const bool to_gpu_, keeps_;
   Model* model_ = nullptr;
   std::vector<at::Tensor> kept_;
 };

@@ -123,7 +123,7 @@ std::vector<DocumentId> DocumentList::ToRelease() const {
   for (const DocumentId id : recent_) {
     const Document& document = *documents_[PlaceOf(id)];
     if (&document == &active() || document.session.shown() == nullptr) continue;
-    if (++kept > kKept && document.CanReload()) out.push_back(id);
+    if (++kept > kLoadedDocuments && document.CanReload()) out.push_back(id);
   }
   return out;
 }

@@ -23,7 +23,7 @@ namespace vramscope::ui {
 class DocumentList {
  public:
   // Number of documents that keep their results, in addition to the active one and its baseline.
-  static constexpr size_t kKept = 3;
+  static constexpr size_t kLoadedDocuments = 3;
   static constexpr size_t kMost = 64;
 
   DocumentList();

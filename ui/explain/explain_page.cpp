@@ -124,7 +124,7 @@ void ExplainPage::changed(int changes) {
   // Cancels here because results for the previous document are useless, and a hidden page does not
   // reach Refresh().
   if (changes & kDocument) jobs_.cancel();
-  if (isVisible()) Look();
+  if (isVisible()) UpdateStale();
 }
 
 void ExplainPage::cancel() {
@@ -135,7 +135,7 @@ void ExplainPage::cancel() {
 
 void ExplainPage::showEvent(QShowEvent* event) {
   QWidget::showEvent(event);
-  Look();
+  UpdateStale();
 }
 
 void ExplainPage::resizeEvent(QResizeEvent* event) {
@@ -151,7 +151,7 @@ void ExplainPage::FitHead() {
   head_row_->setAlignment(head_line_, narrow ? Qt::AlignLeft : Qt::Alignment());
 }
 
-void ExplainPage::Look() {
+void ExplainPage::UpdateStale() {
   const int changes = stale_ & (cares() | kDocument);
   stale_ = 0;
   if (changes == 0) return;

@@ -100,7 +100,7 @@ class ExplainPage : public QWidget {
   bool show_progress_ = true;
 
  private:
-  void Look();
+  void UpdateStale();
   void ShowBusy();
   void ShowHead();
   void FitHead();  // places the head above the controls if they do not fit next to each other

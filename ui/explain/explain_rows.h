@@ -40,9 +40,9 @@ struct WhatIf {
   const replay::Replayed* under = nullptr;
   // The replay that `under` is compared with: the one that starts from the same state.
   const replay::Replayed* against() const {
-    return base == nullptr                   ? nullptr
-           : under != nullptr && under->kept ? &base->own
-                                             : &base->of_settings();
+    return base == nullptr                              ? nullptr
+           : under != nullptr && under->older_unchanged ? &base->own
+                                                        : &base->of_settings();
   }
 };
 Table WhatIfTable(const WhatIf& what_if);

@@ -53,7 +53,7 @@ class JobToken {
 enum class Earlier : uint8_t {
   kCancelled,  // cancelled, and its answer is not shown
   kShown,      // finished and shown first; of the waiting questions only the newest is kept
-  kKept,       // all of them run and are shown, in any order
+  kAll,        // all of them run and are shown, in any order
 };
 
 struct JobOptions {

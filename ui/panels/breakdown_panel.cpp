@@ -14,8 +14,8 @@
 
 #include "profiler/base/i18n.h"
 #include "ui/panels/breakdown_parts.h"
-#include "ui/panels/card_bar.h"
 #include "ui/panels/form_widgets.h"
+#include "ui/panels/gpu_bar.h"
 #include "ui/panels/legend.h"
 #include "ui/panels/qt_theme.h"
 #include "ui/timeline/model/format.h"
@@ -95,8 +95,8 @@ BreakdownPanel::BreakdownPanel(QWidget* parent) : QWidget(parent), theme_(timeli
   phases_->setObjectName(QStringLiteral("phaseLegend"));
   phases_->setToolTip(tr("Phases, in the colors of their track"));
   column->addWidget(phases_);
-  card_ = new GpuBar;
-  column->addWidget(card_);
+  gpu_ = new GpuBar;
+  column->addWidget(gpu_);
   range_box_ = new QWidget;
   range_box_->setObjectName(QStringLiteral("rangeCard"));
   auto* range_column = new QVBoxLayout(range_box_);
@@ -238,12 +238,12 @@ void BreakdownPanel::ShowLargest(std::vector<analysis::LiveAllocation> largest) 
 
 // Shows what the GPU's memory is used for at that event.
 void BreakdownPanel::ShowGpu(trace::EventIndex event) {
-  if (digest_ == nullptr || digest_->trace->events.size() == 0) return card_->set({}, theme_);
+  if (digest_ == nullptr || digest_->trace->events.size() == 0) return gpu_->set({}, theme_);
   const auto compute = [trace = digest_->trace, event] {
     return explain::DeviceMemoryHistory(*trace).At(event);
   };
   const auto show = [this](const explain::DeviceMemory& memory) {
-    card_->set(memory, theme_);
+    gpu_->set(memory, theme_);
     Refit();
   };
   if (digest_->trace->events.size() < kInline)
@@ -467,7 +467,7 @@ QJsonObject BreakdownPanel::dumpState() const {
     largest.append(QJsonObject{{"name", largest_->name(i)}, {"bytes", largest_->bytes(i)}});
   QJsonObject out{{"heading", heading_->text()}, {"total", total_->text()},
                   {"where", moment_->text()},    {"parts", parts},
-                  {"card", card_->dumpState()},  {"largest", largest}};
+                  {"card", gpu_->dumpState()},   {"largest", largest}};
   QJsonArray phases;
   for (const auto& [color, name] : phases_->entries()) phases.append(name);
   out["phases"] = phases;

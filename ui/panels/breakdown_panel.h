@@ -98,7 +98,7 @@ class BreakdownPanel : public QWidget {
   QToolButton* leave_ = nullptr;
   ElidedLabel* moment_ = nullptr;
   Legend* phases_ = nullptr;
-  GpuBar* card_ = nullptr;
+  GpuBar* gpu_ = nullptr;
   QWidget* range_box_ = nullptr;
   QGridLayout* range_facts_ = nullptr;
   QGridLayout* range_categories_ = nullptr;

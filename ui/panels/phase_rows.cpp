@@ -28,10 +28,10 @@ Cell Milliseconds(double ms, bool times) {
 }  // namespace
 
 Table PhaseTable(const Digest& digest, int64_t begin_ns, int64_t end_ns,
-                 const std::optional<std::vector<query::DeviceTimes>>& card) {
+                 const std::optional<std::vector<query::DeviceTimes>>& gpu) {
   const bool times = digest.trace->info.has_times;
   const std::vector<analysis::StepRow>& steps = digest.summary.steps;
-  const bool told = card && (card->empty() || card->size() == steps.size());
+  const bool told = gpu && (gpu->empty() || gpu->size() == steps.size());
   Table table;
   table.columns = {{i18n::Text("Step"), false, 90}};
   const auto column = [&](std::string_view name, std::string_view of) {
@@ -49,7 +49,7 @@ Table PhaseTable(const Digest& digest, int64_t begin_ns, int64_t end_ns,
   table.columns.push_back({i18n::Text("Peak in"), false, 85, true});
   table.columns.push_back({i18n::Text("Reserved"), true, 100});
   if (told)
-    for (const query::PhaseTime& t : all.subspan(first)) column(t.card, i18n::Text("GPU: "));
+    for (const query::PhaseTime& t : all.subspan(first)) column(t.gpu, i18n::Text("GPU: "));
   for (size_t i = 0; i < steps.size(); ++i) {
     const analysis::StepRow& step = steps[i];
     if (begin_ns < end_ns && (step.end_ns < begin_ns || step.begin_ns > end_ns)) continue;
@@ -58,7 +58,7 @@ Table PhaseTable(const Digest& digest, int64_t begin_ns, int64_t end_ns,
     row.cells.push_back(
         {.text = peak ? i18n::Format("{} · peak", step.index) : fmt::format("{}", step.index),
          .sort = static_cast<double>(step.index)});
-    const auto of = query::TimesOf(step, told && !card->empty() ? &(*card)[i] : nullptr);
+    const auto of = query::TimesOf(step, told && !gpu->empty() ? &(*gpu)[i] : nullptr);
     for (const query::PhaseTime& t : std::span(of).subspan(first))
       row.cells.push_back(Milliseconds(t.host_ms, times));
     row.cells.push_back(BytesCell(step.peak_allocated));

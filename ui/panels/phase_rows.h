@@ -13,9 +13,9 @@
 
 namespace vramscope::ui {
 
-// PhaseTable (rows.h) followed by four columns of GPU times. `card` has one element for each step.
+// PhaseTable (rows.h) followed by four columns of GPU times. `gpu` has one element for each step.
 // It is empty while the times are being computed, and nullopt where kernels are not known.
 Table PhaseTable(const Digest& digest, int64_t begin_ns, int64_t end_ns,
-                 const std::optional<std::vector<query::DeviceTimes>>& card);
+                 const std::optional<std::vector<query::DeviceTimes>>& gpu);
 
 }  // namespace vramscope::ui

@@ -21,7 +21,7 @@ void PhasesPanel::setDigest(std::shared_ptr<const Digest> digest,
                             std::shared_ptr<const timeline::TimelineData> indexes) {
   digest_ = std::move(digest);
   indexes_ = std::move(indexes);
-  card_.reset();
+  gpu_.reset();
   jobs_.cancel();
   if (digest_ == nullptr) model_->setTable({});
   Stale();
@@ -30,7 +30,7 @@ void PhasesPanel::setDigest(std::shared_ptr<const Digest> digest,
 void PhasesPanel::setIndexes(std::shared_ptr<const timeline::TimelineData> indexes) {
   if (indexes == indexes_) return;
   indexes_ = std::move(indexes);
-  if (!card_) Stale();
+  if (!gpu_) Stale();
 }
 
 void PhasesPanel::setRange(qint64 begin_ns, qint64 end_ns) {
@@ -57,25 +57,25 @@ void PhasesPanel::showEvent(QShowEvent* event) {
 }
 
 void PhasesPanel::RequestGpuTimes() {
-  if (card_ || indexes_ == nullptr || indexes_->shared_trace() != digest_->trace ||
+  if (gpu_ || indexes_ == nullptr || indexes_->shared_trace() != digest_->trace ||
       indexes_->activities() == nullptr || !digest_->trace->info.has_times ||
       digest_->summary.steps.empty())
     return;
   jobs_.Ask([of = indexes_] { return query::DeviceTimesOfSteps(*of->activities()); },
             [this](const absl::StatusOr<std::vector<query::DeviceTimes>>& found) {
-              if (found.ok()) card_ = *found;
+              if (found.ok()) gpu_ = *found;
               // Without times of every step the page shows none, and does not request them again.
-              if (card_->size() != digest_->summary.steps.size()) card_->clear();
+              if (gpu_->size() != digest_->summary.steps.size()) gpu_->clear();
               Stale();
             });
-  card_.emplace();  // requested; the answer arrives through the event loop
+  gpu_.emplace();  // requested; the answer arrives through the event loop
 }
 
 void PhasesPanel::make() {
   if (digest_ == nullptr || !stale_) return;
   RequestGpuTimes();
   const auto [begin, end] = range_;
-  model_->setTable(PhaseTable(*digest_, begin, end, card_));
+  model_->setTable(PhaseTable(*digest_, begin, end, gpu_));
   view_->setEmptyText(
       begin < end && !digest_->summary.steps.empty()
           ? tr("No step overlaps the selected range.")

@@ -77,7 +77,7 @@ std::shared_ptr<const trace::Trace> ReadLeftFolder(const std::string& folder,
 
 ProgramRunner::ProgramRunner(QString vramscope, QObject* parent)
     : QObject(parent), vramscope_(std::move(vramscope)) {
-  connect(&poll_, &QTimer::timeout, this, &ProgramRunner::Look);
+  connect(&poll_, &QTimer::timeout, this, &ProgramRunner::ReadNew);
 }
 
 ProgramRunner::~ProgramRunner() {
@@ -178,7 +178,7 @@ void ProgramRunner::TakeOutput() {
 }
 
 // Reads what has arrived, unless a read is in progress.
-void ProgramRunner::Look() {
+void ProgramRunner::ReadNew() {
   if (run_ == nullptr || reading_.busy()) return;
   SetState(state_.stage);  // updates the time
   const auto question = [run = run_.get(), last = run_->gone] {
@@ -211,8 +211,8 @@ void ProgramRunner::Look() {
 void ProgramRunner::OnRead(const std::shared_ptr<Read>& read) {
   if (run_ == nullptr) return;
   if (read->last) return End(*read);
-  if (run_->gone) return Look();   // the last read
-  if (!read->status.ok()) return;  // reported at the end
+  if (run_->gone) return ReadNew();  // the last read
+  if (!read->status.ok()) return;    // reported at the end
   const program::Program& program = read->program;
   auto stage = ProgramState::Stage::kStarting;
   if (!program.processes.empty()) stage = ProgramState::Stage::kImported;
@@ -229,7 +229,7 @@ void ProgramRunner::OnRead(const std::shared_ptr<Read>& read) {
       }))
     stage = ProgramState::Stage::kEnding;
   SetState(run_->stops > 0 ? ProgramState::Stage::kStopping : stage);
-  if (read->trace != nullptr && read->trace->events.size() > 0) Q_EMIT picture(read->trace);
+  if (read->trace != nullptr && read->trace->events.size() > 0) Q_EMIT partialTrace(read->trace);
 }
 
 void ProgramRunner::Finished() {
@@ -238,7 +238,7 @@ void ProgramRunner::Finished() {
   run_->gone = true;
   SetState(ProgramState::Stage::kReading);
   poll_.stop();
-  if (!reading_.busy()) Look();  // otherwise after the read in progress
+  if (!reading_.busy()) ReadNew();  // otherwise after the read in progress
 }
 
 void ProgramRunner::End(const Read& last) {

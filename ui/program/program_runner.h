@@ -3,7 +3,7 @@
 // reaps every child of its process. The folder of that process is read on a pool thread.
 //
 //   auto* runner = new ProgramRunner(FindVramscope(), this);
-//   connect(runner, &ProgramRunner::picture, this, ...);
+//   connect(runner, &ProgramRunner::partialTrace, this, ...);
 //   runner->start(request);
 //
 // UI thread only; the signals are emitted there. The destructor stops a running program and leaves
@@ -88,13 +88,13 @@ class ProgramRunner : public QObject {
   void outputChanged(const QString& more);
   void stateChanged();
   // What has arrived so far, of all ranks.
-  void picture(const std::shared_ptr<const vramscope::trace::Trace>& trace);
+  void partialTrace(const std::shared_ptr<const vramscope::trace::Trace>& trace);
   void ended(const vramscope::ui::ProgramEnd& end);
 
  private:
   struct Run;
   struct Read;
-  void Look();
+  void ReadNew();
   void OnRead(const std::shared_ptr<Read>& read);
   void TakeOutput();
   void Finished();

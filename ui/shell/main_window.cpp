@@ -104,7 +104,7 @@ MainWindow::MainWindow(const MainWindowOptions& options)
 
   worker_program_ = options.worker_program;
   setup_ = options.setup;
-  card_libraries_ = options.gpu_libraries;
+  gpu_libraries_ = options.gpu_libraries;
   running_ = worker_ = new WorkerClient(worker_program_, this);
   savings_ = new SavingsPlanner(options.worker_program, this);
   loader_ = new FileLoader(options.open ? options.open : importers::OpenTraceFile, this);
@@ -215,7 +215,7 @@ MainWindow::~MainWindow() {
   // half-destroyed window.
   download_.reset();
   worker_->disconnect(this);
-  if (card_worker_ != nullptr) card_worker_->disconnect(this);
+  if (gpu_worker_ != nullptr) gpu_worker_->disconnect(this);
   savings_->disconnect(this);
   loader_->disconnect(this);
   compare_loader_->disconnect(this);

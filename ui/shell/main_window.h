@@ -452,16 +452,16 @@ class MainWindow : public QMainWindow {
   std::shared_ptr<const setup::Samples> samples_;  // set while nothing can be planned
   SetupPanel* setup_panel_ = nullptr;
   std::unique_ptr<TorchDownload> download_;
-  WorkerClient* worker_ = nullptr;       // for plans
-  WorkerClient* card_worker_ = nullptr;  // set during a run on this computer's GPU
-  QString card_run_;                     // the model of that run
-  WorkerClient* running_ = nullptr;      // the one of these two workers that runs run_tag_
-  QString lost_;                         // how the worker that is being replaced was lost
-  std::function<absl::StatusOr<std::vector<std::string>>()> card_libraries_;
+  WorkerClient* worker_ = nullptr;      // for plans
+  WorkerClient* gpu_worker_ = nullptr;  // set during a run on this computer's GPU
+  QString gpu_run_;                     // the model of that run
+  WorkerClient* running_ = nullptr;     // the one of these two workers that runs run_tag_
+  QString lost_;                        // how the worker that is being replaced was lost
+  std::function<absl::StatusOr<std::vector<std::string>>()> gpu_libraries_;
   Jobs gpu_libraries_;  // finds the libraries before a run on the GPU
   SavingsPlanner* savings_ = nullptr;
-  quint64 run_tag_ = 0;   // of the run in progress; 0: none
-  quint64 card_tag_ = 0;  // of the run on the GPU
+  quint64 run_tag_ = 0;  // of the run in progress; 0: none
+  quint64 gpu_tag_ = 0;  // of the run on the GPU
   QElapsedTimer since_run_;
   QTimer busy_delay_;
   QString busy_text_;

@@ -338,7 +338,7 @@ void MainWindow::AddRunActions() {
        .enabled =
            [this] {
              return can_plan_ && ControlsShow(ControlsPage::kModel) && run_tag_ == 0 &&
-                    !gpu_libraries_.busy() && card_worker_ == nullptr;
+                    !gpu_libraries_.busy() && gpu_worker_ == nullptr;
            },
        .tip = tr("Really computes and measures the same steps, and compares the plan with them"),
        .words = {tr("cuda"), tr("card"), tr("measure")}});

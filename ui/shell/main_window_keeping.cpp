@@ -76,7 +76,7 @@ void MainWindow::KeepResult(std::shared_ptr<const trace::Trace> trace, const QSt
       [trace, file = QFile::encodeName(*path).toStdString()] {
         return trace::WriteTraceFile(*trace, file, {});
       },
-      kept, {.earlier = Earlier::kKept, .blocks = true});
+      kept, {.earlier = Earlier::kAll, .blocks = true});
 }
 
 void MainWindow::ReportNotStored(std::shared_ptr<const trace::Trace> trace, const QString& name,
@@ -113,7 +113,7 @@ void MainWindow::SavedByUser(const std::shared_ptr<const trace::Trace>& trace,
   recent_.forget(kept_path_);
 }
 
-bool MainWindow::RunsToKeep() const { return runner_->busy() || card_worker_ != nullptr; }
+bool MainWindow::RunsToKeep() const { return runner_->busy() || gpu_worker_ != nullptr; }
 
 // Asks about the run that would be stopped: the program if one runs and `id` is 0 or its document,
 // else the run on the GPU.
@@ -139,13 +139,13 @@ bool MainWindow::AskToStop(const QString& question, DocumentId id) {
 
 void MainWindow::StopRuns() {
   runner_->stop();
-  if (card_worker_ != nullptr) card_worker_->cancel();
+  if (gpu_worker_ != nullptr) gpu_worker_->cancel();
 }
 
 // The Cancel button and Ctrl+. cancel everything that a click can repeat. A program or a run on the
 // GPU is only stopped if nothing else is in progress, and after a question.
 void MainWindow::CancelWhatIsAsked() {
-  const bool in_front = (runner_->busy() && !programBehind()) || running_ == card_worker_;
+  const bool in_front = (runner_->busy() && !programBehind()) || running_ == gpu_worker_;
   const bool others = (run_tag_ != 0 && running_ == worker_) || gpu_libraries_.busy() ||
                       loader_->busy() || compare_loader_->busy() ||
                       (digests_.busy() && !in_front) || !writing_.empty() || explain_->busy() ||

@@ -128,7 +128,7 @@ void MainWindow::BuildProgram(const QString& vramscope) {
     program_->addOutput(more);
     log_->appendPlainText(more.trimmed());
   });
-  connect(runner_, &ProgramRunner::picture, this, &MainWindow::ShowPartialTrace);
+  connect(runner_, &ProgramRunner::partialTrace, this, &MainWindow::ShowPartialTrace);
   connect(runner_, &ProgramRunner::ended, this, &MainWindow::ProgramEnded);
 }
 

@@ -161,7 +161,7 @@ void MainWindow::RecoverProgram(Document& of, const SavedDocument& saved) {
   };
   recoveries_.Ask([path = saved.scratch,
                    request = saved.source.program] { return ReadLeftFolder(path, request); },
-                  show, {.earlier = Earlier::kKept, .blocks = true});
+                  show, {.earlier = Earlier::kAll, .blocks = true});
 }
 
 void MainWindow::StoreSoon(int ms) {

@@ -130,9 +130,9 @@ void MainWindow::MakeActive(DocumentId id) {
 
 // Updates the controls and tabs for the new active document.
 void MainWindow::Entered() {
-  if (doc().id() == gpu_run_id_ && card_worker_ != nullptr) {
-    running_ = card_worker_;
-    run_tag_ = card_tag_;
+  if (doc().id() == gpu_run_id_ && gpu_worker_ != nullptr) {
+    running_ = gpu_worker_;
+    run_tag_ = gpu_tag_;
   }
   if (doc().source.kind == SourceKind::kProgram) {
     if (!runner_->busy()) program_->setRequest(doc().source.program);
@@ -159,7 +159,7 @@ void MainWindow::showDocument(DocumentId id) {
 void MainWindow::ShowActive() {
   Document& of = doc();
   const bool program = of.id() == program_id_ && runner_->busy();
-  const bool goes_on = program || (of.id() == gpu_run_id_ && card_worker_ != nullptr);
+  const bool goes_on = program || (of.id() == gpu_run_id_ && gpu_worker_ != nullptr);
   SetBusy({});
   if (of.session.shown() != nullptr) {
     ShowOnCanvas(false, false);
@@ -240,7 +240,7 @@ void MainWindow::closeDocument(DocumentId id) {
   if (of == nullptr) return;
   const bool program = id == program_id_ && runner_->busy();
   const auto goes_on = [&] {
-    return (id == program_id_ && runner_->busy()) || (id == gpu_run_id_ && card_worker_ != nullptr);
+    return (id == program_id_ && runner_->busy()) || (id == gpu_run_id_ && gpu_worker_ != nullptr);
   };
   if (goes_on()) {
     if (!AskToStop(tr("Closing its tab stops it. What arrived so far is saved and can be opened "
@@ -252,7 +252,7 @@ void MainWindow::closeDocument(DocumentId id) {
       if (program)
         runner_->stop();
       else
-        card_worker_->cancel();
+        gpu_worker_->cancel();
       return;  // the document is closed when the run ends
     }
   }

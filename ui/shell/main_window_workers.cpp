@@ -29,8 +29,8 @@ void MainWindow::ConnectWorker(WorkerClient* worker) {
             const bool lost = worker->lastStatusCode() == kCodeUnavailable;
             const bool shown = worker == running_ && tag == run_tag_;
             if (shown) RunEnded(trace, error);
-            if (worker != card_worker_) return;
-            const QString name = tr("%1 on the GPU").arg(card_run_);
+            if (worker != gpu_worker_) return;
+            const QString name = tr("%1 on the GPU").arg(gpu_run_);
             if (trace != nullptr) KeepResult(trace, name);
             Document* of = documents_.Find(gpu_run_id_);
             if (!shown && of != nullptr) {
@@ -59,7 +59,7 @@ void MainWindow::ConnectWorker(WorkerClient* worker) {
       WorkerLost(what);
     else
       Say(what);
-    if (worker != card_worker_) return;
+    if (worker != gpu_worker_) return;
     EndGpuWorker();
     GoOnClosing();
   });
@@ -72,7 +72,7 @@ void MainWindow::ConnectWorker(WorkerClient* worker) {
           });
   connect(worker, &WorkerClient::partialTrace, this,
           [this, worker](quint64 tag, std::shared_ptr<const trace::Trace> trace) {
-            if (worker == card_worker_) {
+            if (worker == gpu_worker_) {
               Document* of = documents_.Find(gpu_run_id_);
               if (of == nullptr) return;
               of->latest = trace;
@@ -103,7 +103,7 @@ void MainWindow::StartRunOn(WorkerClient* worker, const run::RunConfig& config) 
   run_fraction_ = -1;
   running_ = worker;
   run_tag_ = worker->run(config);
-  if (worker == card_worker_) card_tag_ = run_tag_;
+  if (worker == gpu_worker_) gpu_tag_ = run_tag_;
   doc().Began();
   RefreshTabs();
   if (!write_poll_.isActive()) write_poll_.start(kProgressPollMs);
@@ -113,7 +113,7 @@ void MainWindow::StartRunOn(WorkerClient* worker, const run::RunConfig& config) 
 // Runs the same steps on the GPU and compares them with the plan. The search for the GPU is off the
 // UI thread, because a driver may take a second to respond.
 void MainWindow::runOnGpu() {
-  if (gpu_libraries_.busy() || run_tag_ != 0 || card_worker_ != nullptr) return;
+  if (gpu_libraries_.busy() || run_tag_ != 0 || gpu_worker_ != nullptr) return;
   const auto refuse = [this](const QString& why) {
     SetBusy({});
     banner_->show({.kind = "no-card",
@@ -124,11 +124,11 @@ void MainWindow::runOnGpu() {
     Q_EMIT failed(why);
   };
   if (!can_plan_) return refuse(tr("LibTorch is not installed"));
-  if (!card_libraries_) return refuse(tr("this window was started without the command line"));
+  if (!gpu_libraries_) return refuse(tr("this window was started without the command line"));
   SetBusy(tr("looking for a GPU …"));
   using Libraries = absl::StatusOr<std::vector<std::string>>;
   gpu_libraries_.Ask(
-      card_libraries_,
+      gpu_libraries_,
       [this, refuse](const Libraries& folders) {
         if (!folders.ok())
           return refuse(QString::fromStdString(std::string(folders.status().message())));
@@ -138,10 +138,10 @@ void MainWindow::runOnGpu() {
         for (const std::string& folder : *folders) named << QFile::decodeName(folder.c_str());
         if (!named.isEmpty())
           arguments << QStringLiteral("--cuda-libraries") << named.join(QLatin1Char(':'));
-        card_run_ = QString::fromStdString(doc().config.model);
-        card_worker_ = new WorkerClient(worker_program_, this);
-        card_worker_->setArguments(arguments);
-        ConnectWorker(card_worker_);
+        gpu_run_ = QString::fromStdString(doc().config.model);
+        gpu_worker_ = new WorkerClient(worker_program_, this);
+        gpu_worker_->setArguments(arguments);
+        ConnectWorker(gpu_worker_);
         run::RunConfig config = doc().config;
         config.backend = run::Backend::kCuda;
         // Runs of the same model share one document and its history.
@@ -165,24 +165,24 @@ void MainWindow::runOnGpu() {
           MakeActive(of->id());
           ShowActive();
         }
-        StartRunOn(card_worker_, config);
+        StartRunOn(gpu_worker_, config);
       },
       {.blocks = true});
 }
 
 // Ends the process, because its CUDA context occupies GPU memory until then.
 void MainWindow::EndGpuWorker() {
-  card_worker_->disconnect(this);
-  card_worker_->deleteLater();
-  if (running_ == card_worker_) running_ = worker_;
-  card_worker_ = nullptr;
+  gpu_worker_->disconnect(this);
+  gpu_worker_->deleteLater();
+  if (running_ == gpu_worker_) running_ = worker_;
+  gpu_worker_ = nullptr;
 }
 
 void MainWindow::RunEnded(std::shared_ptr<const trace::Trace> trace, const QString& error) {
   run_tag_ = 0;
   SetBusy({});
   const bool good = error.isEmpty() && trace != nullptr;
-  if (running_ == card_worker_) doc().latest = good ? trace : nullptr;
+  if (running_ == gpu_worker_) doc().latest = good ? trace : nullptr;
   if (!good) doc().Ended();
   RefreshTabs();
   const int code = running_->lastStatusCode();
@@ -255,7 +255,7 @@ void MainWindow::ShowLost(const QString& title, bool for_good, bool on_gpu) {
 }
 
 void MainWindow::WorkerLost(const QString& what) {
-  const bool on_gpu = running_ == card_worker_;
+  const bool on_gpu = running_ == gpu_worker_;
   const bool again = !on_gpu && !worker_->givenUp();
   lost_ = what;
   ShowLost(on_gpu  ? tr("The run on the GPU was lost")

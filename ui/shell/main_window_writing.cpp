@@ -201,7 +201,7 @@ void MainWindow::Write(std::shared_ptr<const trace::Trace> trace, const QString&
       return writing->cancel ? absl::CancelledError(i18n::Text("cancelled")) : status;
     });
   };
-  writes_.Ask(write, written, {.earlier = Earlier::kKept, .blocks = true});
+  writes_.Ask(write, written, {.earlier = Earlier::kAll, .blocks = true});
 }
 
 void MainWindow::ShowProgress() {

@@ -220,7 +220,7 @@ void SavingsPlanner::DigestLater(
               }
               Done(std::move(result));
             },
-            {.earlier = Earlier::kKept});
+            {.earlier = Earlier::kAll});
 }
 
 void SavingsPlanner::Store(const QByteArray& key, Result result) {

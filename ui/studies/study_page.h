@@ -117,7 +117,7 @@ class WaterfallPage : public StudyPage {
   void draw();
   void move(int by);  // moves the selected bar up or down; it stays selected
   QString command() const;
-  QPixmap picture() const;
+  QPixmap image() const;
   QJsonObject dumpState() const override;
 
  protected:

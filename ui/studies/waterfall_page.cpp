@@ -171,7 +171,7 @@ WaterfallPage::WaterfallPage(const StudyPrograms& programs, QWidget* parent)
     connect(new QShortcut(QKeySequence(Qt::ALT | key), this, nullptr, nullptr,
                           Qt::WidgetWithChildrenShortcut),
             &QShortcut::activated, this, [this, by] { move(by); });
-  button(tr("Copy image"), {}, [this] { QApplication::clipboard()->setPixmap(picture()); });
+  button(tr("Copy image"), {}, [this] { QApplication::clipboard()->setPixmap(image()); });
   button(tr("Copy table"), {}, [this] { view_->copySelection(); });
   button(tr("Copy command"), {}, [this] { QApplication::clipboard()->setText(command()); });
   // If the window is not tall enough for all bars, they scroll; the table below keeps its header
@@ -246,7 +246,7 @@ QString WaterfallPage::command() const {
   return QString::fromStdString(program::JoinWords(words));
 }
 
-QPixmap WaterfallPage::picture() const { return bars_->grab(); }
+QPixmap WaterfallPage::image() const { return bars_->grab(); }
 
 void WaterfallPage::Show(const QJsonObject& result) {
   Table table{.columns = {{.title = i18n::Text("Bar"), .width = 160},

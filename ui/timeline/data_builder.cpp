@@ -71,7 +71,7 @@ DataBuilder::Data DataBuilder::Obtain(const TracePtr& trace, const Curves& curve
           landed_.push_back({trace, std::move(data)});
           landed_call_();
         },
-        {.earlier = Earlier::kKept});
+        {.earlier = Earlier::kAll});
     building_.push_back(trace);
   }
   return nullptr;

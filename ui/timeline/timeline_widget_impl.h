@@ -120,12 +120,12 @@ struct TimelineWidget::Impl {
 
   // Chooses by the available OpenGL; $VRAMSCOPE_RENDERER=raster or gl overrides the choice.
   void ChooseRenderer() {
-    const QByteArray wanted = qgetenv("VRAMSCOPE_RENDERER");
-    if (wanted == "raster") return;
+    const QByteArray renderer = qgetenv("VRAMSCOPE_RENDERER");
+    if (renderer == "raster") return;
     const bool software = qEnvironmentVariableIsSet("LIBGL_ALWAYS_SOFTWARE");
-    if (wanted != "gl" && (software || !HasGraphicsDevice())) return;
+    if (renderer != "gl" && (software || !HasGraphicsDevice())) return;
     const QString opengl = ProbeOpenGl();
-    if (opengl.isEmpty() || (wanted != "gl" && IsSoftwareOpenGl(opengl))) return;
+    if (opengl.isEmpty() || (renderer != "gl" && IsSoftwareOpenGl(opengl))) return;
     gl_view = new GlView(
         &model,
         [this](const QString& why) {

@@ -96,8 +96,8 @@ class Following(Known):
 
         return wrapper
 
-    def on_card(self, data):
-        return isinstance(data, self.torch.Tensor) and data.is_cuda or isinstance(data, (list, tuple)) and any(map(self.on_card, data[:FEW]))
+    def on_gpu(self, data):
+        return isinstance(data, self.torch.Tensor) and data.is_cuda or isinstance(data, (list, tuple)) and any(map(self.on_gpu, data[:FEW]))
 
     def written(self, function):
         """Wraps a function that copies host data to the GPU. The values are kept, because a kernel that touches the memory makes them unknown."""
@@ -105,7 +105,7 @@ class Following(Known):
         def wrapper(*args, **kwargs):
             result = function(*args, **kwargs)
             data = args[0] if args else kwargs.get("data", kwargs.get("obj"))
-            if result is not data and self.small(result) and not self.on_card(data):
+            if result is not data and self.small(result) and not self.on_gpu(data):
                 value = function(*args, **dict(kwargs, dtype=result.dtype, device="cpu")).detach()
                 self.keep(result, value.clone())  # value may share the caller's memory
             return result
@@ -286,7 +286,7 @@ class Following(Known):
         @functools.wraps(function)
         def wrapper(tensor, *args, **kwargs):
             torch = self.torch
-            if not self.counted_on_card(tensor):
+            if not self.counted_on_gpu(tensor):
                 return function(tensor, *args, **kwargs)
             if kwargs.get("dim") is not None:
                 return self.unique_along(function)(tensor, *args, **kwargs)
@@ -308,7 +308,7 @@ class Following(Known):
 
         return wrapper
 
-    def counted_on_card(self, tensor):
+    def counted_on_gpu(self, tensor):
         return (type(tensor) is self.torch.Tensor and tensor.is_cuda and bool(tensor.numel()) and not self.compiling() and
                 not self.torch.cuda.is_current_stream_capturing())
 
@@ -325,7 +325,7 @@ class Following(Known):
         distinct keys on that path alone."""
         @functools.wraps(function)
         def wrapper(tensor, *args, **kwargs):
-            if not self.counted_on_card(tensor):
+            if not self.counted_on_gpu(tensor):
                 return function(tensor, *args, **kwargs)
             value, counts = self.peek(tensor), dict(kwargs, return_counts=True)
             if value is None:

@@ -141,9 +141,9 @@ class Recorder:
             return
         torch = self.torch
         process.about["device"] = torch._C._cuda_getDevice()
-        card = torch.cuda.get_device_properties(process.about["device"])
-        process.about["card"] = {"name": card.name, "memory_bytes": card.total_memory, "sm_count": card.multi_processor_count,
-                                 "compute_capability": 10 * card.major + card.minor}
+        gpu = torch.cuda.get_device_properties(process.about["device"])
+        process.about["card"] = {"name": gpu.name, "memory_bytes": gpu.total_memory, "sm_count": gpu.multi_processor_count,
+                                 "compute_capability": 10 * gpu.major + gpu.minor}
         process.about["begin_ns"] = time.time_ns()
         self.tail.attach()
         try:

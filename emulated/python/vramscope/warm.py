@@ -33,7 +33,7 @@ from vramscope import packages, uploads
 from vramscope.process import replace_file
 
 SOCKET, MODULES = "VRAMSCOPE_PROGRAM_SERVE", "VRAMSCOPE_PROGRAM_MODULES"
-CARDS, DEVICES = "VRAMSCOPE_EMULATED_CARD", "VRAMSCOPE_EMULATED_DEVICES"
+GPUS, DEVICES = "VRAMSCOPE_EMULATED_GPU", "VRAMSCOPE_EMULATED_DEVICES"
 OUTPUT = 900  # the descriptor of a program's output folder, as in profiler/program/warm.h
 MOST = 1 << 18  # size limit of a message
 POLL_MS = 20
@@ -289,16 +289,16 @@ def _take_environment(given):
 
 
 def _but_memory(environment):
-    return re.sub(r"memory_bytes=\d+", "", environment.get(CARDS, ""))
+    return re.sub(r"memory_bytes=\d+", "", environment.get(GPUS, ""))
 
 
-def _take_cards():
+def _take_gpus():
     """Reads the GPUs again: a plan may use another memory size than this process was started with."""
-    if os.environ.get(CARDS) == _began_with.get(CARDS):
+    if os.environ.get(GPUS) == _began_with.get(GPUS):
         return
     platform = ctypes.CDLL(os.path.join(os.environ["VRAMSCOPE_PROGRAM_EMULATED"], "libvramscope-emulated.so"))
-    if platform.vramscope_emulated_reread_cards() != 0:
-        raise RuntimeError("the emulated platform cannot use the GPUs of %s" % CARDS)
+    if platform.vramscope_emulated_reread_gpus() != 0:
+        raise RuntimeError("the emulated platform cannot use the GPUs of %s" % GPUS)
 
 
 def _die_with_parent(by):
@@ -346,7 +346,7 @@ def _become(request, descriptors, told):
     sys.argv[1:] = arguments
     sys.orig_argv[options + 1:] = arguments
     _take_environment(request["environment"])
-    _take_cards()
+    _take_gpus()
     # The isolation library has stored the launcher's variables of the server for child processes.
     again = getattr(ctypes.CDLL(None), "vramscope_isolation_again", None)
     if again is not None:

@@ -232,7 +232,7 @@ TEST(Reclaim, SaysThatTheCardWasFullAndReckonsWithIt) {
   ASSERT_TRUE(reclaim.ok()) << reclaim.status();
   EXPECT_GT(reclaim->releases.gpu_full, 2u);
   EXPECT_EQ(reclaim->releases.empty_cache_calls, 0u);
-  EXPECT_TRUE(reclaim->releases.card.inferred());
+  EXPECT_TRUE(reclaim->releases.capacity.inferred());
   EXPECT_EQ(reclaim->as_recorded.retries, reclaim->releases.gpu_full);
   EXPECT_LE(reclaim->as_recorded.peak_reserved, 200 * kMiB);
   EXPECT_THAT(reclaim->headline, HasSubstr("times because the GPU was full."));

@@ -118,7 +118,7 @@ TEST(Kineto, EntriesInOrderOfTime) {
   EXPECT_EQ(r.entries.bytes[2], 4 * kMiB);
   EXPECT_EQ(r.entries.address[4], 0x7f0000000000u);
   EXPECT_TRUE(r.entries.device.empty());
-  EXPECT_TRUE(r.entries.said.empty());
+  EXPECT_TRUE(r.entries.recorded_category.empty());
   EXPECT_THAT(r.warnings, testing::IsEmpty());
 }
 

@@ -60,7 +60,7 @@ TEST(SharedSnapshots, HaveTheCountsAndSizesOfTheIndex) {
     EXPECT_TRUE(r->has_segments);
     EXPECT_FALSE(r->overflowed);
     EXPECT_TRUE(r->entries.device.empty());
-    EXPECT_TRUE(r->entries.said.empty());
+    EXPECT_TRUE(r->entries.recorded_category.empty());
     EXPECT_EQ(r->segments.size(), f["segments_at_end"].get<size_t>());
     EXPECT_EQ(r->alloc_conf, f["alloc_conf"].get<std::string>());
 

@@ -67,7 +67,7 @@ std::string Describe(const Recording& r) {
     add(s.address, s.bytes, r.streams[s.stream], s.device, int(s.pool), s.expandable, s.mempool);
     out += StackText(r, s.stack) + "\n";
     for (const auto& b : s.blocks) {
-      add(b.address, b.bytes, b.requested, int(b.use), int(b.said));
+      add(b.address, b.bytes, b.requested, int(b.use), int(b.recorded_category));
       out += StackText(r, b.stack) + "\n";
     }
   }
@@ -343,8 +343,8 @@ TEST(Snapshot, AnnotationsOfBlocks) {
   const Recording r = FromJson(s);
   EXPECT_EQ(r.entries.action[7], Action::kCategory);
   EXPECT_EQ(r.entries.action[8], Action::kAnnotate);
-  EXPECT_EQ(r.entries.said[7], trace::Category::kGradient);
-  EXPECT_EQ(r.entries.said[8], trace::Category::kUnknown);
+  EXPECT_EQ(r.entries.recorded_category[7], trace::Category::kGradient);
+  EXPECT_EQ(r.entries.recorded_category[8], trace::Category::kUnknown);
   // The first text only describes the category and is dropped; the second is the user's.
   EXPECT_EQ(r.entries.UserMetadataOf(7).value, 0u);
   EXPECT_EQ(r.strings[r.entries.UserMetadataOf(8).value], "packed for backward");
@@ -382,20 +382,20 @@ TEST(Snapshot, CategoriesOfTheViewerExtensionAreSaid) {
   s["segments"][0]["blocks"][0]["category"] = 2;
   using trace::Category;
   const Recording r = FromJson(s);
-  ASSERT_EQ(r.entries.said.size(), 9u);
-  EXPECT_EQ(r.entries.said[0], Category::kOptimizerState);
-  EXPECT_EQ(r.entries.said[1], Category::kUnknown);
-  EXPECT_EQ(r.entries.said[2], Category::kActivation);
-  EXPECT_EQ(r.entries.said[3], Category::kUnknown);
-  EXPECT_EQ(r.segments[1].blocks[0].said, Category::kActivation);
-  EXPECT_EQ(r.segments[0].blocks[0].said, Category::kUnknown);
+  ASSERT_EQ(r.entries.recorded_category.size(), 9u);
+  EXPECT_EQ(r.entries.recorded_category[0], Category::kOptimizerState);
+  EXPECT_EQ(r.entries.recorded_category[1], Category::kUnknown);
+  EXPECT_EQ(r.entries.recorded_category[2], Category::kActivation);
+  EXPECT_EQ(r.entries.recorded_category[3], Category::kUnknown);
+  EXPECT_EQ(r.segments[1].blocks[0].recorded_category, Category::kActivation);
+  EXPECT_EQ(r.segments[0].blocks[0].recorded_category, Category::kUnknown);
   EXPECT_FALSE(r.labels_are_inferred);
 
   s["vramscope"] = {{"inferred", true}};
   const Recording inferred = FromJson(s);
   EXPECT_TRUE(inferred.labels_are_inferred);
-  EXPECT_THAT(inferred.entries.said, IsEmpty());
-  EXPECT_EQ(inferred.segments[1].blocks[0].said, Category::kUnknown);
+  EXPECT_THAT(inferred.entries.recorded_category, IsEmpty());
+  EXPECT_EQ(inferred.segments[1].blocks[0].recorded_category, Category::kUnknown);
 }
 
 TEST(Snapshot, SettingsWithoutTheStringAreWrittenAsOne) {

@@ -209,7 +209,7 @@ TEST(Labels, ARecordedProgramTellsItsCard) {
   ASSERT_EQ(assumed.size(),
             1u);  // the assumed size of the CUDA context
   EXPECT_EQ(assumed[0].bytes, run::FindDevice("a100-40gb")->context_bytes);
-  EXPECT_FALSE(ParseAbout(R"({"card": [1]})").value().card.memory_bytes);
+  EXPECT_FALSE(ParseAbout(R"({"card": [1]})").value().gpu.memory_bytes);
 }
 
 TEST(Labels, WhatTheProgramKeepsAndNothingElseIsSaidOfIsABuffer) {

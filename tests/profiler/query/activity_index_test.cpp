@@ -84,7 +84,7 @@ TEST(ActivityIndex, AWindowHasWhatIsInIt) {
     std::vector<uint32_t> rows;
     for (const LaneRect& r : v.rects) {
       rows.push_back(r.row);
-      ASSERT_EQ(ActivityStyle::FromByte(r.look).kind, a.kind[r.row]);
+      ASSERT_EQ(ActivityStyle::FromByte(r.style).kind, a.kind[r.row]);
     }
     ASSERT_EQ(rows, expected);
     const int64_t time = begin + static_cast<int64_t>(random() % 1000);

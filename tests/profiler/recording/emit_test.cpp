@@ -171,11 +171,12 @@ TEST(Emit, CategoriesThatTheFileSays) {
   Add(r, Action::kAnnotate, kBase, 512, 150);
   Add(r, Action::kFreeCompleted, kBase + 512, 512, 160);
   Add(r, Action::kCategory, kBase + 512, 512, 170);  // freed
-  r.entries.said.assign(r.entries.size(), Category::kUnknown);
-  r.entries.said[0] = Category::kGradient;  // for most of its lifetime
-  r.entries.said[1] = Category::kTemporary;
-  r.entries.said[2] = Category::kInput;
-  r.entries.said[4] = r.entries.said[5] = r.entries.said[8] = Category::kGradient;
+  r.entries.recorded_category.assign(r.entries.size(), Category::kUnknown);
+  r.entries.recorded_category[0] = Category::kGradient;  // for most of its lifetime
+  r.entries.recorded_category[1] = Category::kTemporary;
+  r.entries.recorded_category[2] = Category::kInput;
+  r.entries.recorded_category[4] = r.entries.recorded_category[5] = r.entries.recorded_category[8] =
+      Category::kGradient;
 
   const History h = *Reconstruct(r);
   Labels labels = NoLabels(h);
@@ -206,8 +207,8 @@ TEST(Emit, CategoriesOfAFileThatSaysThemAll) {
   Add(r, Action::kAlloc, kBase + 1024, 512, 120);
   Add(r, Action::kCategory, kBase, 512, 130);
   Add(r, Action::kFreeCompleted, kBase, 512, 140);
-  r.entries.said = {Category::kInput,   Category::kGradient, Category::kUnknown,
-                    Category::kUnknown, Category::kUnknown,  Category::kWorkspace};
+  r.entries.recorded_category = {Category::kInput,   Category::kGradient, Category::kUnknown,
+                                 Category::kUnknown, Category::kUnknown,  Category::kWorkspace};
 
   const History h = *Reconstruct(r);
   ASSERT_EQ(h.older, 1u);

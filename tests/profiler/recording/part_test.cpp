@@ -36,7 +36,7 @@ Recording CutOut(const Recording& whole, EntryIndex begin, EntryIndex end) {
   };
   EntryTable& e = r.entries;
   cut(e.action), cut(e.address), cut(e.bytes), cut(e.time_ns), cut(e.stack), cut(e.stream);
-  cut(e.device), cut(e.said);
+  cut(e.device), cut(e.recorded_category);
   return r;
 }
 

@@ -89,7 +89,7 @@ TEST(Releases, UnderItsOwnSettingsARunReservesWhatItDid) {
         const Releases found = FindReleases(*run.trace);
         calls += found.empty_cache_calls;
         full += found.gpu_full;
-        EXPECT_EQ(r.device_memory_inferred, found.card.inferred());
+        EXPECT_EQ(r.device_memory_inferred, found.capacity.inferred());
       }
     }
   }
@@ -103,13 +103,13 @@ TEST(Releases, ARecordingFromTheMiddleBeginsWithWhatWasThere) {
     const RecordedRun run = RunProgram(MakeProgram({.seed = seed, .empty_caches = 60}),
                                        {.device_memory_bytes = kGiB / 2, .first_action = 2000});
     const Replayed r = Replay(*run.trace, {.alloc_conf = run::AllocConf()}).value();
-    EXPECT_TRUE(r.kept);
+    EXPECT_TRUE(r.older_unchanged);
     ExpectReservedAsRecorded(*run.trace, r, /*tails=*/true);
     const Baseline base = ReplayBaseline(*run.trace, {}).value();
     EXPECT_EQ(base.own.peak_reserved, r.peak_reserved);
     EXPECT_EQ(base.own.retries, r.retries);
     ASSERT_TRUE(base.anew.has_value());
-    EXPECT_FALSE(base.anew->kept);
+    EXPECT_FALSE(base.anew->older_unchanged);
     EXPECT_EQ(base.anew->peak_reserved,
               Replay(*run.trace, {.alloc_conf = run::AllocConf(), .restart = true})
                   .value()
@@ -147,12 +147,12 @@ TEST(Releases, ASmallerCardIsAnotherStart) {
       {.kind = Action::kMalloc, .allocation = 1, .bytes = 90 * kMiB}};
   const RecordedRun run = RunProgram(program, {.first_action = 1});
   const Replayed r = Replay(*run.trace, {.device_memory_bytes = 50 * kMiB}).value();
-  EXPECT_FALSE(r.kept);
+  EXPECT_FALSE(r.older_unchanged);
   EXPECT_GT(r.out_of_memory, 0u);
   EXPECT_FALSE(r.device_memory_inferred);
   const Replayed kept =
       Replay(*run.trace, {.device_memory_bytes = 50 * kMiB, .restart = false}).value();
-  EXPECT_TRUE(kept.kept);
+  EXPECT_TRUE(kept.older_unchanged);
   EXPECT_EQ(kept.out_of_memory, 0u);
 }
 
@@ -195,7 +195,7 @@ TEST(Releases, WrittenAsASnapshotAndReadAgainTheyStay) {
     const Releases before = FindReleases(*run.trace), after = FindReleases(**read);
     EXPECT_EQ(before.empty_cache_calls, after.empty_cache_calls);
     EXPECT_EQ(before.gpu_full, after.gpu_full);
-    EXPECT_EQ(before.card.bytes, after.card.bytes);
+    EXPECT_EQ(before.capacity.bytes, after.capacity.bytes);
     ExpectReservedAsRecorded(**read, OwnSettings(**read));
   }
   std::filesystem::remove(path);
@@ -222,7 +222,7 @@ TEST(Releases, DevicesDoNotDisturbEachOther) {
       const Releases found = FindReleases(*one);
       EXPECT_EQ(found.empty_cache_calls, alone.empty_cache_calls);
       EXPECT_EQ(found.gpu_full, alone.gpu_full);
-      EXPECT_EQ(found.card.bytes, alone.card.bytes);
+      EXPECT_EQ(found.capacity.bytes, alone.capacity.bytes);
     }
   }
 }
@@ -250,13 +250,13 @@ TEST(Releases, TellTheCard) {
         }
       }
       EXPECT_EQ(row, run.by_program.size());
-      EXPECT_LE(found.card.at_least, kLimit);
+      EXPECT_LE(found.capacity.at_least, kLimit);
       if (empty_caches > 0) continue;
-      ASSERT_TRUE(found.card.inferred());
-      EXPECT_GT(found.card.less_than, kLimit);
-      EXPECT_LE(found.card.bytes, found.card.less_than);
+      ASSERT_TRUE(found.capacity.inferred());
+      EXPECT_GT(found.capacity.less_than, kLimit);
+      EXPECT_LE(found.capacity.bytes, found.capacity.less_than);
       EXPECT_THAT(found.headline, HasSubstr("because the GPU was full"));
-      EXPECT_THAT(found.card.evidence, HasSubstr("inferred"));
+      EXPECT_THAT(found.capacity.evidence, HasSubstr("inferred"));
     }
   }
   EXPECT_GT(flushes, 100u);
@@ -315,12 +315,12 @@ TEST(Releases, AreToldApartByTheirStacks) {
     EXPECT_EQ(r.headline, program ? "empty_cache() was called once."
                                   : "The allocator flushed its cache once because the GPU was "
                                     "full.");
-    EXPECT_EQ(r.card.inferred(), !program);
+    EXPECT_EQ(r.capacity.inferred(), !program);
     if (program) continue;
-    EXPECT_EQ(r.card.at_least, 120 * kMiB);
-    EXPECT_EQ(r.card.less_than, 150 * kMiB);
-    EXPECT_EQ(r.card.bytes, 148 * kMiB);
-    EXPECT_EQ(r.card.seen, 1u);
+    EXPECT_EQ(r.capacity.at_least, 120 * kMiB);
+    EXPECT_EQ(r.capacity.less_than, 150 * kMiB);
+    EXPECT_EQ(r.capacity.bytes, 148 * kMiB);
+    EXPECT_EQ(r.capacity.seen, 1u);
     const Replayed own = OwnSettings(*t);
     EXPECT_EQ(own.device_memory_bytes, 148 * kMiB);
     EXPECT_TRUE(own.device_memory_inferred);
@@ -411,16 +411,16 @@ TEST(RecordedReleases, CallsAndFlushes) {
   Releases r = FindReleases(*called);
   EXPECT_EQ(r.empty_cache_calls, 28u) << "27 right before a segment is requested, one at the end";
   EXPECT_EQ(r.gpu_full, 0u);
-  EXPECT_FALSE(r.card.inferred());
+  EXPECT_FALSE(r.capacity.inferred());
   r = FindReleases(*full);
   EXPECT_EQ(r.empty_cache_calls, 1u);
   EXPECT_EQ(r.gpu_full, 1u);
-  EXPECT_EQ(r.card.at_least, 22'194'159'616u);
-  EXPECT_EQ(r.card.less_than, 24'024 * kMiB);
+  EXPECT_EQ(r.capacity.at_least, 22'194'159'616u);
+  EXPECT_EQ(r.capacity.less_than, 24'024 * kMiB);
   r = FindReleases(*out);
   EXPECT_EQ(r.gpu_full, 1u);
-  EXPECT_EQ(r.card.source, Card::Source::kOutOfMemory);
-  EXPECT_EQ(r.card.bytes, 80'302 * kMiB + 95'682'560);
+  EXPECT_EQ(r.capacity.source, Capacity::Source::kOutOfMemory);
+  EXPECT_EQ(r.capacity.bytes, 80'302 * kMiB + 95'682'560);
   for (const std::shared_ptr<const trace::Trace>& t : {called, full, out}) {
     const Replayed own =
         Replay(*t, {.alloc_conf = run::ParseAllocConf(RecordedConf(*t)).value()}).value();

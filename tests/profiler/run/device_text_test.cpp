@@ -11,7 +11,7 @@
 #include "profiler/run/compute_capability.h"
 #include "profiler/run/context_growth.h"
 #include "profiler/run/device_file.h"
-#include "profiler/run/emulated_card.h"
+#include "profiler/run/emulated_gpu.h"
 #include "profiler/run/run_config.h"
 
 namespace vramscope::run {

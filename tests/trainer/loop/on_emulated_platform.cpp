@@ -9,7 +9,7 @@
 #include "trainer/backends/cuda/emulated_process.h"
 
 __attribute__((constructor)) static void RestartOnEmulatedPlatform(int, char** argv, char**) {
-  if (getenv("VRAMSCOPE_EMULATED_CARD") != nullptr) return;
+  if (getenv("VRAMSCOPE_EMULATED_GPU") != nullptr) return;
   setenv("OMP_NUM_THREADS", "1", 0);
   const absl::Status status = vramscope::trainer::SetEmulatedEnvironment(VRAMSCOPE_EMULATED_FOLDER);
   if (!status.ok()) {

@@ -73,7 +73,7 @@ TEST(Jobs, AnExceptionIsAStatus) {
   Jobs jobs;
   absl::StatusOr<int> memory = 0, other = 0;
   absl::Status nothing;
-  const JobOptions kept{.earlier = Earlier::kKept};
+  const JobOptions kept{.earlier = Earlier::kAll};
   jobs.Ask([]() -> int { throw std::bad_alloc(); },
            [&](const absl::StatusOr<int>& a) { memory = a; }, kept);
   jobs.Ask([]() -> absl::StatusOr<int> { throw std::runtime_error("why"); },
@@ -143,7 +143,7 @@ TEST(Jobs, EachIsShownWhereAllAreKept) {
   int sum = 0;
   for (int i = 1; i <= 20; ++i)
     jobs.Ask([i] { return i; }, [&](const absl::StatusOr<int>& a) { sum += a.value(); },
-             {.earlier = Earlier::kKept});
+             {.earlier = Earlier::kAll});
   jobs.finish();
   EXPECT_FALSE(jobs.busy());
   EXPECT_EQ(sum, 210);
@@ -204,7 +204,7 @@ TEST(Jobs, WhatBlocksTakesNoThreadFromTheOthers) {
   for (int i = 0; i < threads + 2; ++i) {
     gates.push_back(std::make_unique<Gate>());
     blocked.Ask(gates.back()->Job(i), [](const absl::StatusOr<int>&) {},
-                {.earlier = Earlier::kKept, .blocks = true});
+                {.earlier = Earlier::kAll, .blocks = true});
   }
   for (const auto& gate : gates) gate->begun.acquire();
   int answer = 0;
@@ -246,7 +246,7 @@ TEST(Jobs, AHigherPriorityIsBegunFirst) {
   std::vector<std::unique_ptr<Gate>> gates;
   for (int i = 0; i < JobPool().maxThreadCount(); ++i) {
     gates.push_back(std::make_unique<Gate>());
-    jobs.Ask(gates.back()->Job(i), [](const absl::StatusOr<int>&) {}, {.earlier = Earlier::kKept});
+    jobs.Ask(gates.back()->Job(i), [](const absl::StatusOr<int>&) {}, {.earlier = Earlier::kAll});
   }
   for (const auto& gate : gates) gate->begun.acquire();
   std::mutex mutex;
@@ -257,7 +257,7 @@ TEST(Jobs, AHigherPriorityIsBegunFirst) {
           const std::lock_guard lock(mutex);
           begun.push_back(priority);
         },
-        [](const absl::Status&) {}, {.earlier = Earlier::kKept, .priority = priority});
+        [](const absl::Status&) {}, {.earlier = Earlier::kAll, .priority = priority});
   gates.front()->open.release();  // one thread runs all three
   ASSERT_TRUE(WaitFor([&] {
     const std::lock_guard lock(mutex);

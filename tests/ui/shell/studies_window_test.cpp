@@ -145,7 +145,7 @@ TEST_F(StudiesWindow, TheWaterfallHasABarATechniqueInAnyOrder) {
   QTest::mouseRelease(bars, Qt::LeftButton, Qt::NoModifier, QPoint(300, 35));
   ASSERT_TRUE(Settled());
   EXPECT_EQ(title(1), moved);
-  EXPECT_FALSE(window_->waterfallPage()->picture().isNull());
+  EXPECT_FALSE(window_->waterfallPage()->image().isNull());
 }
 
 TEST_F(StudiesWindow, AnExperimentOpensAsARun) {

@@ -14,12 +14,12 @@
 #include "cupti/library.h"
 #include "nvml/gpu_probe.h"
 #include "profiler/base/install_paths.h"
-#include "profiler/run/card.h"
-#include "profiler/run/emulated_card.h"
-#include "trainer/backends/cuda/card_activities.h"
+#include "profiler/run/emulated_gpu.h"
+#include "profiler/run/reported_gpu.h"
 #include "trainer/backends/cuda/cuda_library.h"
 #include "trainer/backends/cuda/emulated.h"
 #include "trainer/backends/cuda/emulated_process.h"
+#include "trainer/backends/cuda/gpu_activities.h"
 #include "trainer/backends/cuda/micro_batch_tape.h"
 #include "trainer/backends/cuda/recorded_run.h"
 #include "trainer/backends/ranks.h"
@@ -30,11 +30,11 @@
 namespace vramscope::trainer {
 namespace cuda {
 
-std::atomic<bool> g_card_is_there{false};
+std::atomic<bool> g_gpu_is_there{false};
 
 const EmulatedPlatform& Emulated() {
   static const EmulatedPlatform none;
-  if (g_card_is_there.load(std::memory_order_relaxed)) return none;
+  if (g_gpu_is_there.load(std::memory_order_relaxed)) return none;
   static const EmulatedPlatform platform = [] {
     EmulatedPlatform found;
     const auto look_up = [](auto& function, const char* name) {
@@ -141,14 +141,14 @@ class Cuda final : public Backend {
   }
 
   absl::Status Prepare() override { return Load(); }
-  std::optional<run::DeviceProfile> card() const override { return card_; }
+  std::optional<run::DeviceProfile> gpu() const override { return gpu_; }
 
   absl::Status Start(const run::DeviceProfile& profile, const run::AllocConf& conf,
                      Recorder& recorder) override {
     if (run_ != nullptr) return absl::FailedPreconditionError("the cuda backend already has a run");
     if (absl::Status status = Load(); !status.ok()) return status;
     if (Emulated().there()) {
-      if (absl::Status status = ChooseCard(profile); !status.ok()) return status;
+      if (absl::Status status = ChooseGpu(profile); !status.ok()) return status;
     }
     library_->clear_workspaces(device_);
     library_->empty_cache(device_);
@@ -227,7 +227,7 @@ class Cuda final : public Backend {
     if (!Emulated().there()) {
       const nvml::GpuProbe probe = nvml::ProbeGpu(false);
       if (!probe.initialised) return absl::FailedPreconditionError(probe.error);
-      card_ = run::ProfileOf(
+      gpu_ = run::ProfileOf(
           {probe.name, probe.memory_bytes, probe.sm_count, probe.compute_capability});
     }
     (*library)->attach(&Track);
@@ -241,7 +241,7 @@ class Cuda final : public Backend {
   // LibTorch reads the properties of a device only once, so each kind of GPU gets its own device
   // number, in order of first use. Number 0 is not used: LibTorch may read it before the first run
   // chooses a GPU. The memory size is read every time and may differ between runs.
-  absl::Status ChooseCard(const run::DeviceProfile& profile) {
+  absl::Status ChooseGpu(const run::DeviceProfile& profile) {
     run::DeviceProfile kind = profile;
     kind.memory_bytes = 1;
     kind.context_bytes = 0;
@@ -268,7 +268,7 @@ class Cuda final : public Backend {
   const CudaLibrary* library_ = nullptr;
   std::unique_ptr<RecordedRun> run_;
   std::unique_ptr<cuda::GpuActivities> activities_;  // on a real GPU
-  std::optional<run::DeviceProfile> card_;
+  std::optional<run::DeviceProfile> gpu_;
   int64_t origin_ns_ = 0;
   Recorder* recorder_ = nullptr;
   int device_ = 0;
@@ -278,7 +278,7 @@ class Cuda final : public Backend {
 }  // namespace
 
 bool OnEmulatedPlatform() { return Emulated().there(); }
-void UseInstalledGpu() { cuda::g_card_is_there = true; }
+void UseInstalledGpu() { cuda::g_gpu_is_there = true; }
 
 Backend& CudaBackend() {
   static auto* backend = new Cuda();

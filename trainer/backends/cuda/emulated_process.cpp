@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "profiler/run/emulated_card.h"
+#include "profiler/run/emulated_gpu.h"
 
 namespace vramscope::trainer {
 
@@ -17,9 +17,9 @@ absl::Status SetEmulatedEnvironment(const std::string& folder) {
   // The GPU of each device is set before a run is planned on it (cuda_backend.cpp).
   const absl::StatusOr<run::DeviceProfile> first = run::FindDevice("rtx-4090");
   if (!first.ok()) return first.status();
-  const std::string card = run::EmulatedGpu(*first);
+  const std::string gpu = run::EmulatedGpu(*first);
   setenv("LD_AUDIT", audit.c_str(), 1);
-  setenv("VRAMSCOPE_EMULATED_CARD", card.c_str(), 1);
+  setenv("VRAMSCOPE_EMULATED_GPU", gpu.c_str(), 1);
   setenv("VRAMSCOPE_EMULATED_DEVICES", std::to_string(kPlannedDevices).c_str(), 1);
   // the process is a single rank, whatever the number of ranks
   setenv("VRAMSCOPE_EMULATED_ALONE", "1", 1);

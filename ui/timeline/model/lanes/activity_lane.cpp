@@ -28,13 +28,13 @@ constexpr float kLeastLabel = 22;
 constexpr float kGapStrip = 3;  // height of the strip with the causes of idle gaps
 constexpr int kTints = 3;  // shades of kernels, chosen by name, so that adjacent kernels differ
 
-struct Look {
+struct Style {
   std::string_view key;
   float row_height;
   int at_first;
 };
 
-Look LookOf(Of of) {
+Style StyleOf(Of of) {
   switch (of) {
     case Of::kStream:
       return {"stream", 20, 2};
@@ -56,10 +56,10 @@ Look LookOf(Of of) {
   return {"counter", 30, 1};
 }
 
-Color FillOf(const Theme& theme, query::ActivityStyle look) {
-  switch (look.kind) {
+Color FillOf(const Theme& theme, query::ActivityStyle style) {
+  switch (style.kind) {
     case ActivityKind::kKernel:
-      return Mix(theme.kernel, theme.ground, 0.11 * (look.tint % kTints));
+      return Mix(theme.kernel, theme.ground, 0.11 * (style.tint % kTints));
     case ActivityKind::kMemcpy:
       return theme.copy;
     case ActivityKind::kMemset:
@@ -73,14 +73,14 @@ Color FillOf(const Theme& theme, query::ActivityStyle look) {
       return theme.idle[static_cast<size_t>(query::IdleCause::kSynchronization)];
     case ActivityKind::kRuntimeCall:
     case ActivityKind::kDriverCall:
-      return Mix(theme.raised, theme.accent, look.tint % 2 ? 0.24 : 0.34);
+      return Mix(theme.raised, theme.accent, style.tint % 2 ? 0.24 : 0.34);
     case ActivityKind::kOverhead:
     case ActivityKind::kRange:
     case ActivityKind::kCounter:
     case ActivityKind::kOperand:
       break;
   }
-  return Mix(theme.raised, theme.warning, look.tint % 2 ? 0.16 : 0.24);
+  return Mix(theme.raised, theme.warning, style.tint % 2 ? 0.16 : 0.24);
 }
 
 // Text is dark on data colors, and has the normal text color on tints of the background.
@@ -98,7 +98,7 @@ Color InkOf(const CanvasState& s, uint32_t row) {
 }
 
 std::string KeyOf(const query::ActivityTrack& track) {
-  const std::string_view key = LookOf(track.of).key;
+  const std::string_view key = StyleOf(track.of).key;
   switch (track.of) {
     case Of::kStream:
     case Of::kCollectives:
@@ -162,10 +162,10 @@ class ActivityLane : public Lane {
   std::string Name(const CanvasState&) const override { return title_; }
   uint64_t Count(const CanvasState&) const override { return count_; }
   LaneWants Wants(const CanvasState&) const override {
-    const Look look = LookOf(of_);
+    const Style style = StyleOf(of_);
     return {.rows = rows_,
-            .at_first = look.at_first,
-            .row_height = look.row_height,
+            .at_first = style.at_first,
+            .row_height = style.row_height,
             .title = kSlimTitle,
             .concessions = {{.until = 1.6f, .rows = 1}, {.until = 1.3f}}};
   }
@@ -214,7 +214,7 @@ class ActivityLane : public Lane {
       const query::LaneView& view = draw.answer.rows[static_cast<size_t>(row)];
       draw.counts->slice_columns += DrawColumns(
           s, view, band, of_ == Of::kDriverMemory ? 0.8 : 0.35,
-          [&](uint8_t look) { return FillOf(s.theme, query::ActivityStyle::FromByte(look)); },
+          [&](uint8_t style) { return FillOf(s.theme, query::ActivityStyle::FromByte(style)); },
           draw.list);
       for (const query::LaneRect& r : view.rects) Rectangle(draw, r, band);
     }
@@ -268,7 +268,7 @@ class ActivityLane : public Lane {
     const float hair = x1 - x0 >= 4 ? 1 : 0;
     const float left = std::max(x0, band.x - 4), right = std::min(x1 - hair, band.right() + 4);
     draw.list->Fill({left, band.y, std::max(right - left, 0.5f), band.h},
-                    FillOf(s.theme, query::ActivityStyle::FromByte(r.look)));
+                    FillOf(s.theme, query::ActivityStyle::FromByte(r.style)));
     const float from = std::max(left, band.x) + kLabelPad;
     const float room = std::min(right, band.right()) - from - 3;
     if (room < kLeastLabel || band.h < 11) return;
@@ -290,7 +290,7 @@ class ActivityLane : public Lane {
       ++draw.counts->gaps;
       draw.list->Fill({std::max(x0, strip.x), strip.y,
                        std::min(x1, strip.right()) - std::max(x0, strip.x), strip.h},
-                      s.theme.idle[gap.look].WithAlpha(0.8));
+                      s.theme.idle[gap.style].WithAlpha(0.8));
     }
   }
 

@@ -73,11 +73,11 @@ class IdleLane : public Lane {
       const auto x1 = static_cast<float>(s.viewport.ToX(d.FromTrace(gap.end_ns)));
       const float left = std::max(x0, body.x), right = std::min(x1, body.right());
       ++draw.counts->gaps;
-      draw.list->Fill({left, body.y, right - left, body.h}, s.theme.idle[gap.look]);
+      draw.list->Fill({left, body.y, right - left, body.h}, s.theme.idle[gap.style]);
       if (right - left < kLeastLabel || body.h < 11) continue;
       const std::string label =
           Elide(draw.measure,
-                fmt::format("{} {}", Name(static_cast<query::IdleCause>(gap.look)),
+                fmt::format("{} {}", Name(static_cast<query::IdleCause>(gap.style)),
                             FormatDuration(gap.end_ns - gap.begin_ns)),
                 Font::kSmall, right - left - 8);
       if (label.empty()) continue;

@@ -54,10 +54,10 @@ uint32_t DrawColumns(const CanvasState& state, const query::LaneView& view, cons
     const query::LaneColumn& c = view.columns[i];
     if (!drawn_of(c)) continue;
     const auto step = static_cast<uint32_t>(std::min(c.coverage, 1.0f) * kSteps + 0.5f);
-    uint32_t& color = colors[c.look * (kSteps + 1) + step];
+    uint32_t& color = colors[c.style * (kSteps + 1) + step];
     if (color == 0) {
       const double alpha = least + (1 - least) * step / kSteps;
-      color = fill_of(c.look).WithAlpha(std::min(alpha, 1.0)).argb();
+      color = fill_of(c.style).WithAlpha(std::min(alpha, 1.0)).argb();
     }
     strip[i] = color;
     drawn += color >> 24 != 0;

@@ -62,7 +62,7 @@ class OverviewLane : public Lane {
     // Phases as a thin band at the bottom.
     for (const query::LaneRect& r : shown.phases) {
       list->FillEdges(x_of(d.FromTrace(r.begin_ns)), box.bottom() - 2, x_of(d.FromTrace(r.end_ns)),
-                      box.bottom(), s.theme.phase(static_cast<trace::Phase>(r.look)).argb());
+                      box.bottom(), s.theme.phase(static_cast<trace::Phase>(r.style)).argb());
     }
     if (d.peak().allocated > 0) {
       float x = std::floor(x_of(d.FromTrace(d.peak().context.time_ns))) + 0.5f;

@@ -158,8 +158,8 @@ class SliceDrawer {
         some == view.columns.end() ? state_.theme.raised : StyleOf(some->longest).fill;
     counts_->slice_columns += DrawColumns(
         state_, view, band, 0.25,
-        [&](uint8_t look) {
-          return kind == SliceKind::kPhase ? state_.theme.phase(static_cast<trace::Phase>(look))
+        [&](uint8_t style) {
+          return kind == SliceKind::kPhase ? state_.theme.phase(static_cast<trace::Phase>(style))
                                            : fill;
         },
         list_);
@@ -184,7 +184,7 @@ uint32_t SliceNear(const CanvasState& s, trace::SliceKind kind, int row, double 
   return kNoSlice;
 }
 
-struct Look {
+struct Style {
   SliceKind kind;
   std::string_view key;
   float row_height;
@@ -195,8 +195,8 @@ struct Look {
   std::vector<Concession> concessions{};
 };
 
-const Look& LookOf(SliceKind kind) {
-  static const Look kLooks[] = {
+const Style& StyleOf(SliceKind kind) {
+  static const Style kStyles[] = {
       {.kind = SliceKind::kStep, .key = TEXT_MARK("steps"), .row_height = 19, .gap = 2},
       {.kind = SliceKind::kMicroBatch,
        .key = TEXT_MARK("micro_batches"),
@@ -225,43 +225,43 @@ const Look& LookOf(SliceKind kind) {
        .at_first = 3,
        .concessions = {{.until = 1.6f, .rows = 1}, {.until = 1.3f}}},
   };
-  for (const Look& look : kLooks)
-    if (look.kind == kind) return look;
-  return kLooks[0];
+  for (const Style& style : kStyles)
+    if (style.kind == kind) return style;
+  return kStyles[0];
 }
 
 class SliceLane : public Lane {
  public:
-  explicit SliceLane(SliceKind kind) : look_(LookOf(kind)) {}
-  std::string_view key() const override { return look_.key; }
+  explicit SliceLane(SliceKind kind) : style_(StyleOf(kind)) {}
+  std::string_view key() const override { return style_.key; }
   std::string Name(const CanvasState&) const override {
-    return i18n::Text(look_.title ? std::string_view(look_.title) : look_.key);
+    return i18n::Text(style_.title ? std::string_view(style_.title) : style_.key);
   }
   LaneWants Wants(const CanvasState& s) const override {
-    const int rows = s.data ? s.data->rows(look_.kind) : 0;
+    const int rows = s.data ? s.data->rows(style_.kind) : 0;
     // A lane without a title has one row: inner slices are drawn over outer ones.
-    return {.rows = look_.title ? rows : std::min(rows, 1),
-            .at_first = look_.at_first,
-            .row_height = look_.row_height,
-            .title = look_.title ? kTitleHeight : 0,
-            .gap = look_.gap,
-            .concessions = look_.concessions};
+    return {.rows = style_.title ? rows : std::min(rows, 1),
+            .at_first = style_.at_first,
+            .row_height = style_.row_height,
+            .title = style_.title ? kTitleHeight : 0,
+            .gap = style_.gap,
+            .concessions = style_.concessions};
   }
   uint64_t Count(const CanvasState& s) const override {
     uint64_t count = 0;
     for (const query::Lane& lane : s.data->lane_index().lanes())
-      if (lane.kind == look_.kind) count += lane.slices;
+      if (lane.kind == style_.kind) count += lane.slices;
     return count;
   }
   void HitTest(const CanvasState& s, const LanePlace& place, double, double y,
                Hit* hit) const override {
-    int from = s.data->rows(look_.kind) - 1, to = 0;
-    if (look_.title) {
+    int from = s.data->rows(style_.kind) - 1, to = 0;
+    if (style_.title) {
       from = to = std::clamp(static_cast<int>((y - place.body.y) / place.row_height), 0,
                              std::max(place.rows - 1, 0));
     }
     for (int row = from; row >= to; --row) {
-      const uint32_t found = SliceNear(s, look_.kind, row, hit->time);
+      const uint32_t found = SliceNear(s, style_.kind, row, hit->time);
       if (found == kNoSlice) continue;
       hit->kind = HitKind::kSlice;
       hit->slice = found;
@@ -269,34 +269,34 @@ class SliceLane : public Lane {
     }
   }
   void Ask(const CanvasState& s, const LanePlace& place, LaneAnswer* answer) const override {
-    const int rows = look_.title ? place.rows : s.data->rows(look_.kind);
-    SliceDrawer::Ask(s, look_.kind, rows, place.body, answer);
+    const int rows = style_.title ? place.rows : s.data->rows(style_.kind);
+    SliceDrawer::Ask(s, style_.kind, rows, place.body, answer);
   }
   void Draw(const LaneDrawing& d) const override {
     SliceDrawer drawer(d);
-    const int all = d.state.data->rows(look_.kind);
+    const int all = d.state.data->rows(style_.kind);
     const LanePlace& place = d.place;
-    if (look_.title) {
-      std::string about = i18n::Text(look_.about);
+    if (style_.title) {
+      std::string about = i18n::Text(style_.about);
       if (all > place.rows) about += i18n::Format(" · {} of {} levels", place.rows, all);
-      DrawLaneTitle(d, i18n::Text(look_.title), about);
+      DrawLaneTitle(d, i18n::Text(style_.title), about);
     }
     if (place.body.empty()) return;
     d.list->PushClip(place.body);
-    if (look_.title) {
+    if (style_.title) {
       for (int row = 0; row < place.rows; ++row) {
         Rect band = place.Row(row);
         band.h -= 1;
-        drawer.Row(look_.kind, row, band);
+        drawer.Row(style_.kind, row, band);
       }
     } else {
-      for (int row = 0; row < all; ++row) drawer.Row(look_.kind, row, place.body);
+      for (int row = 0; row < all; ++row) drawer.Row(style_.kind, row, place.body);
     }
     d.list->PopClip();
   }
 
  private:
-  const Look& look_;
+  const Style& style_;
 };
 
 }  // namespace
@@ -304,17 +304,17 @@ class SliceLane : public Lane {
 Rect SliceRectOf(const CanvasState& s, uint32_t slice) {
   if (!s.data || slice >= s.data->trace().slices.size()) return {};
   const trace::SliceTable& t = s.data->trace().slices;
-  const Look& look = LookOf(t.kind[slice]);
-  const LanePlace& lane = s.layout[look.key];
-  const int row = look.title ? static_cast<int>(t.depth[slice]) : 0;
+  const Style& style = StyleOf(t.kind[slice]);
+  const LanePlace& lane = s.layout[style.key];
+  const int row = style.title ? static_cast<int>(t.depth[slice]) : 0;
   if (lane.body.empty() || row >= lane.rows) return {};
   auto x0 = static_cast<float>(s.viewport.ToX(s.data->FromTrace(t.begin_ns[slice])));
   auto x1 = static_cast<float>(s.viewport.ToX(s.data->FromTrace(t.end_ns[slice])));
   const Rect band = lane.Row(row);
-  return {x0, band.y, x1 - x0, band.h - (look.title ? 1.0f : 0.0f)};
+  return {x0, band.y, x1 - x0, band.h - (style.title ? 1.0f : 0.0f)};
 }
 
-std::string_view SliceLaneKey(SliceKind kind) { return LookOf(kind).key; }
+std::string_view SliceLaneKey(SliceKind kind) { return StyleOf(kind).key; }
 
 std::unique_ptr<const Lane> MakeSliceLane(SliceKind kind) {
   return std::make_unique<SliceLane>(kind);

@@ -1,4 +1,4 @@
-#include "app/cli/card_libraries.h"
+#include "app/cli/gpu_libraries.h"
 
 #include <dlfcn.h>
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-#include "profiler/trace/pictures.h"
+#include "profiler/trace/shared_snapshots.h"
 
 #include <algorithm>
 #include <utility>
@@ -77,30 +77,30 @@ void Update(const Trace& now, uint32_t activities, uint32_t operands, Trace& to)
 
 }  // namespace
 
-Trace Pictures::Take(const Trace& now, Rows unchanged) {
-  for (Version& picture : pictures_) {
-    Rows& rows = picture.unchanged;
+Trace SharedSnapshots::Take(const Trace& now, Rows unchanged) {
+  for (Version& snapshot : snapshots_) {
+    Rows& rows = snapshot.unchanged;
     rows = {std::min(rows.activities, unchanged.activities),
             std::min(rows.operands, unchanged.operands)};
   }
   Trace trace;
   Rows rows;
-  for (auto at = pictures_.begin(); at != pictures_.end(); ++at) {
+  for (auto at = snapshots_.begin(); at != snapshots_.end(); ++at) {
     if (!OnlyOwner(at->trace)) continue;  // still in use
     trace = std::move(*at->trace);
     rows = at->unchanged;
-    pictures_.erase(at);
+    snapshots_.erase(at);
     break;
   }
   Update(now, rows.activities, rows.operands, trace);
   return trace;
 }
 
-std::shared_ptr<const Trace> Pictures::HandOut(Trace&& picture) {
-  if (pictures_.size() == kMost) pictures_.erase(pictures_.begin());  // its users keep it alive
-  const Rows rows{picture.activities.size(), picture.operands.size()};
-  pictures_.push_back({std::make_shared<Trace>(std::move(picture)), rows});
-  return pictures_.back().trace;
+std::shared_ptr<const Trace> SharedSnapshots::HandOut(Trace&& snapshot) {
+  if (snapshots_.size() == kMost) snapshots_.erase(snapshots_.begin());  // its users keep it alive
+  const Rows rows{snapshot.activities.size(), snapshot.operands.size()};
+  snapshots_.push_back({std::make_shared<Trace>(std::move(snapshot)), rows});
+  return snapshots_.back().trace;
 }
 
 }  // namespace vramscope::trace

@@ -1,9 +1,9 @@
 // An emulated GPU. Its figures come from the project's device table, one line of
-// VRAMSCOPE_EMULATED_CARD for each GPU; ArchitectureOf has what follows from the compute capability
+// VRAMSCOPE_EMULATED_GPU for each GPU; ArchitectureOf has what follows from the compute capability
 // alone.
 //
 //   std::string problem;
-//   std::optional<Card> card = ParseGpu("name=NVIDIA L4;memory_bytes=23583457280;...", &problem);
+//   std::optional<Gpu> gpu = ParseGpu("name=NVIDIA L4;memory_bytes=23583457280;...", &problem);
 //
 // Plain values, without thread safety.
 #pragma once
@@ -31,7 +31,7 @@ struct ContextGrowth {
 // How GPUs of the same model access each other's memory: kNone means only through the host.
 enum class Peers { kNone = 0, kPcie = 1, kNvlink = 2 };
 
-struct Card {
+struct Gpu {
   std::string name;
   uint64_t memory_bytes = 0;  // as cudaDeviceProp::totalGlobalMem
   // The CUDA context. With `growth`, its size at the start; otherwise its full size.
@@ -64,12 +64,12 @@ struct Architecture {
   int blocks_per_sm = 0;
   int registers_per_sm = 65536;
 };
-VRAMSCOPE_EMULATED_API Architecture ArchitectureOf(const Card& card);
+VRAMSCOPE_EMULATED_API Architecture ArchitectureOf(const Gpu& gpu);
 
 // Returns nothing and sets *problem if the line does not describe a GPU.
-std::optional<Card> ParseGpu(std::string_view line, std::string* problem);
+std::optional<Gpu> ParseGpu(std::string_view line, std::string* problem);
 // One GPU per line; the last line is repeated until there are `devices` GPUs (0: one for each
 // line).
-std::vector<Card> ParseCards(std::string_view lines, int devices, std::string* problem);
+std::vector<Gpu> ParseGpus(std::string_view lines, int devices, std::string* problem);
 
 }  // namespace vramscope::emulated

@@ -1,4 +1,4 @@
-#include "trainer/backends/cuda/card_activities.h"
+#include "trainer/backends/cuda/gpu_activities.h"
 
 #include <fmt/format.h>
 

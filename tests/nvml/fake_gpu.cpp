@@ -1,10 +1,9 @@
-#include "tests/nvml/fake_card.h"
-
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
 
 #include "nvml/structs.h"
+#include "tests/nvml/fake_card.h"
 
 using vramscope::nvml::Memory, vramscope::nvml::Memory2, vramscope::nvml::Process;
 

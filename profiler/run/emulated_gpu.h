@@ -1,7 +1,7 @@
-// A GPU of the device table as text for the emulated platform: VRAMSCOPE_EMULATED_CARD has one such
+// A GPU of the device table as text for the emulated platform: VRAMSCOPE_EMULATED_GPU has one such
 // line for each device (emulated/README.md).
 //
-//   setenv("VRAMSCOPE_EMULATED_CARD", EmulatedGpu(device).c_str(), 1);
+//   setenv("VRAMSCOPE_EMULATED_GPU", EmulatedGpu(device).c_str(), 1);
 #pragma once
 
 #include <string>

@@ -15,7 +15,7 @@
 namespace vramscope::run {
 
 // Fields of cudaDeviceProp; an empty name: unknown.
-struct Card {
+struct ReportedGpu {
   std::string name;
   uint64_t memory_bytes = 0;
   uint32_t sm_count = 0;
@@ -24,11 +24,11 @@ struct Card {
 
 // The table's entry for the same chip (compute capability, multiprocessors) with the same memory
 // within 5 %. Of several, the one with the same name, then the nearest in memory.
-std::optional<DeviceProfile> TableEntryOf(const Card& card);
+std::optional<DeviceProfile> TableEntryOf(const ReportedGpu& gpu);
 
 // The result of TableEntryOf() with the GPU's own name and memory. A GPU that is not in the table
 // has no key, rates or context. Its cuBLAS workspace is that of a GPU in the table with the same
 // compute capability, if there is one, because PyTorch chooses the workspace by compute capability.
-DeviceProfile ProfileOf(const Card& card);
+DeviceProfile ProfileOf(const ReportedGpu& gpu);
 
 }  // namespace vramscope::run

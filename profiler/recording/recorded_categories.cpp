@@ -11,25 +11,27 @@ namespace {
 
 using trace::Category;
 
-class Said {
+class RecordedCategories {
  public:
-  Said(const Recording& r, const History& h, Labels& labels)
+  RecordedCategories(const Recording& r, const History& h, Labels& labels)
       : entries_(r.entries),
         allocations_(h.allocations),
         history_(h),
         labels_(labels),
         complete_(r.labels_are_complete),
-        said_(allocations_.size(), false) {
+        has_recorded_category_(allocations_.size(), false) {
     for (const SegmentState& s : r.segments)
       for (const BlockState& b : s.blocks)
-        if (b.said != Category::kUnknown) at_end_[{s.device, b.address}] = b.said;
+        if (b.recorded_category != Category::kUnknown)
+          at_end_[{s.device, b.address}] = b.recorded_category;
   }
 
   void Take() {
-    if (entries_.said.empty() && at_end_.empty() && !complete_) return;
+    if (entries_.recorded_category.empty() && at_end_.empty() && !complete_) return;
     for (uint32_t row = 0; row < allocations_.size(); ++row) Say(row, OfBlock(row));
     std::vector<Labels::Retag> changes = Changes();
-    std::erase_if(labels_.retags, [&](const Labels::Retag& r) { return said_[r.allocation]; });
+    std::erase_if(labels_.retags,
+                  [&](const Labels::Retag& r) { return has_recorded_category_[r.allocation]; });
     if (changes.empty()) return;
     const auto middle = labels_.retags.insert(labels_.retags.end(), changes.begin(), changes.end());
     std::inplace_merge(labels_.retags.begin(), middle, labels_.retags.end(),
@@ -38,7 +40,8 @@ class Said {
 
  private:
   Category OfEntry(EntryIndex i) const {
-    return i == kNoEntry || entries_.said.empty() ? Category::kUnknown : entries_.said[i];
+    return i == kNoEntry || entries_.recorded_category.empty() ? Category::kUnknown
+                                                               : entries_.recorded_category[i];
   }
 
   // The category is stated at the allocation; for a block older than the recording, at its free;
@@ -58,7 +61,7 @@ class Said {
 
   void Say(uint32_t row, Category category) {
     if (category == Category::kUnknown && !complete_) return;
-    said_[row] = true;
+    has_recorded_category_[row] = true;
     labels_.category[row] = category;
     labels_.rule[row] = 0;
   }
@@ -90,7 +93,7 @@ class Said {
       if (made == kNoEntry ? !began[entries_.DeviceOf(i)] : i > 0 && made == i - 1) {
         Say(block->second, category);
       } else {
-        said_[block->second] = true;
+        has_recorded_category_[block->second] = true;
         changes.push_back({i, block->second, category, 0});
       }
     }
@@ -101,15 +104,15 @@ class Said {
   const History::Allocations& allocations_;
   const History& history_;
   Labels& labels_;
-  const bool complete_;     // blocks without a stated category are unknown
-  std::vector<bool> said_;  // indexed by allocation
+  const bool complete_;                      // blocks without a stated category are unknown
+  std::vector<bool> has_recorded_category_;  // indexed by allocation
   base::HashMap<std::pair<uint8_t, uint64_t>, Category> at_end_;
 };
 
 }  // namespace
 
 void ApplyRecordedLabels(const Recording& recording, const History& history, Labels& labels) {
-  Said(recording, history, labels).Take();
+  RecordedCategories(recording, history, labels).Take();
 }
 
 }  // namespace vramscope::recording

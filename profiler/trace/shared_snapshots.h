@@ -15,7 +15,7 @@
 
 namespace vramscope::trace {
 
-class Pictures {
+class SharedSnapshots {
  public:
   // Number of leading rows of the tables that are sorted by begin.
   struct Rows {
@@ -25,14 +25,14 @@ class Pictures {
   // The activities and operands of `now` are sorted, and the first `unchanged` of them are the same
   // as in the previous call.
   Trace Take(const Trace& now, Rows unchanged);
-  std::shared_ptr<const Trace> HandOut(Trace&& picture);
+  std::shared_ptr<const Trace> HandOut(Trace&& snapshot);
 
  private:
   struct Version {
     std::shared_ptr<Trace> trace;
     Rows unchanged;  // rows that are still the same in `now`
   };
-  std::vector<Version> pictures_;  // oldest first
+  std::vector<Version> snapshots_;  // oldest first
 };
 
 }  // namespace vramscope::trace

@@ -1,17 +1,17 @@
-#include "profiler/run/card.h"
+#include "profiler/run/reported_gpu.h"
 
 #include <gtest/gtest.h>
 
 #include <set>
 #include <string>
 
-#include "profiler/run/emulated_card.h"
+#include "profiler/run/emulated_gpu.h"
 
 namespace vramscope::run {
 namespace {
 
 // GPUs that share a driver name are distinguished by their other figures.
-TEST(Card, IsFoundInTheTableAsItsDriverNamesIt) {
+TEST(ReportedGpu, IsFoundInTheTableAsItsDriverNamesIt) {
   // The driver reports the same name, multiprocessors and memory for these as for another GPU.
   const std::set<std::string> alike = {
       "gtx-1650-gddr6",        "gtx-1660-ti-laptop",     "rtx-2060-laptop",   "rtx-2070-laptop",
@@ -30,7 +30,7 @@ TEST(Card, IsFoundInTheTableAsItsDriverNamesIt) {
   }
 }
 
-TEST(Card, ThatTheTableLacksHasNoRatesButItsWorkspace) {
+TEST(ReportedGpu, ThatTheTableLacksHasNoRatesButItsWorkspace) {
   const DeviceProfile h100 = FindDevice("h100-sxm").value();
   const DeviceProfile slice =
       ProfileOf({"NVIDIA H100 80GB HBM3 MIG 1g.10gb", uint64_t{10} << 30, 16, 90});
@@ -40,7 +40,7 @@ TEST(Card, ThatTheTableLacksHasNoRatesButItsWorkspace) {
   EXPECT_EQ(ProfileOf({"NVIDIA Tesla K80", uint64_t{11} << 30, 13, 37}).blas_workspace_bytes, 0u);
 }
 
-TEST(Card, ThatNobodyToldIsNone) { EXPECT_EQ(ProfileOf({}).name, ""); }
+TEST(ReportedGpu, ThatNobodyToldIsNone) { EXPECT_EQ(ProfileOf({}).name, ""); }
 
 }  // namespace
 }  // namespace vramscope::run

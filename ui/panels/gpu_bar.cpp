@@ -1,4 +1,4 @@
-#include "ui/panels/card_bar.h"
+#include "ui/panels/gpu_bar.h"
 
 #include <QJsonObject>
 #include <QMouseEvent>

@@ -1,4 +1,4 @@
-#include "profiler/run/emulated_card.h"
+#include "profiler/run/emulated_gpu.h"
 
 #include <absl/strings/str_split.h>
 #include <gtest/gtest.h>
