@@ -16,6 +16,7 @@
 
 #include "app/cli/command.h"
 #include "profiler/analysis/analysis.h"
+#include "profiler/analysis/grouping.h"
 #include "profiler/analysis/host_memory.h"
 #include "profiler/run/check_run.h"
 #include "profiler/trace/trace.h"

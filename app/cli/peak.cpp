@@ -14,6 +14,7 @@
 #include "app/cli/summary.h"
 #include "app/cli/time_text.h"
 #include "profiler/analysis/analysis.h"
+#include "profiler/analysis/grouping.h"
 #include "profiler/base/i18n.h"
 #include "profiler/explain/explain.h"
 #include "profiler/run/units.h"
@@ -96,7 +97,8 @@ Json ToJson(const trace::Trace& trace, const analysis::LiveSet& live, uint64_t p
 }
 
 std::string ToText(const trace::Trace& trace, const analysis::LiveSet& live, uint64_t peak_reserved,
-                   const Options& options, const std::vector<analysis::Group>& groups) {
+                   const Options& options, const analysis::GroupExpression& by,
+                   const std::vector<analysis::Group>& groups) {
   std::string text = i18n::Format("{} allocated", run::FormatBytes(live.allocated));
   text += trace::SizesAreOfBlocks(trace)
               ? i18n::Text(" (blocks: requested sizes are not recorded)")
@@ -109,13 +111,13 @@ std::string ToText(const trace::Trace& trace, const analysis::LiveSet& live, uin
     text +=
         i18n::Format("\n  (at most {} reserved, at another time)", run::FormatBytes(peak_reserved));
   text += i18n::Format("\n  at {}\n\n", TimeAndContextText(trace, live.context));
-  Table table({{i18n::Format("By {}", options.by)},
+  Table table({{i18n::Format("By {}", by.Text())},
                {i18n::Text("Bytes"), Table::kRight},
                {i18n::Text("Share"), Table::kRight},
                {i18n::Text("Blocks"), Table::kRight}});
   const auto row = [&](const std::string& name, uint64_t bytes, uint64_t count) {
     table.Row(
-        {name.empty() ? i18n::Text("(none)") : i18n::Text(name), run::FormatBytes(bytes),
+        {name.empty() ? i18n::Text("(none)") : name, run::FormatBytes(bytes),
          fmt::format("{:.1f} %", 100.0 * static_cast<double>(bytes) /
                                      static_cast<double>(std::max<uint64_t>(live.allocated, 1))),
          Count(count)});
@@ -123,7 +125,7 @@ std::string ToText(const trace::Trace& trace, const analysis::LiveSet& live, uin
   analysis::Group rest;
   for (size_t i = 0; i < groups.size(); ++i) {
     if (i < options.top) {
-      row(groups[i].name, groups[i].bytes, groups[i].count);
+      row(analysis::GroupLabel(by, groups[i]), groups[i].bytes, groups[i].count);
     } else {
       rest.bytes += groups[i].bytes;
       rest.count += groups[i].count;
@@ -158,8 +160,11 @@ std::string ToText(const trace::Trace& trace, const analysis::LiveSet& live, uin
 }
 
 ExitCode Execute(const Options& options) {
-  const absl::StatusOr<analysis::GroupBy> by = analysis::ParseGroupBy(options.by);
-  if (!by.ok()) return ReportError(by.status());
+  const absl::StatusOr<analysis::GroupExpression> by = analysis::ParseGroupExpression(options.by);
+  if (!by.ok()) {
+    NoteError("--by: " + std::string(by.status().message()));
+    return kUsage;
+  }
   absl::StatusOr<int64_t> at = 0;
   if (!options.at.empty()) {
     at = ParseTime(options.at);
@@ -178,7 +183,7 @@ ExitCode Execute(const Options& options) {
                                                                        : EventAt(trace, *at);
   if (!event.ok()) return ReportError(Named(options.file, event.status()));
   const analysis::LiveSet live = analysis::LiveAt(trace, *event);
-  const std::vector<analysis::Group> groups = *by == analysis::GroupBy::kStack
+  const std::vector<analysis::Group> groups = by->Is(analysis::GroupBy::kStack)
                                                   ? explain::GroupBySite(trace, live)
                                                   : analysis::GroupLive(trace, live, *by);
   const explain::DeviceMemory memory = explain::DeviceMemoryHistory(trace).At(*event);
@@ -188,20 +193,22 @@ ExitCode Execute(const Options& options) {
     if (opened->of_several) json["device"] = *opened->of_several;
     return PrintJson(json);
   }
-  return PrintText(ToText(trace, live, peak.reserved, options, groups) + "\n" +
+  return PrintText(ToText(trace, live, peak.reserved, options, *by, groups) + "\n" +
                    DeviceMemoryText(memory));
 }
 
 void DeclarePeak(CLI::App* command, Context& context) {
-  const std::vector<std::string> groupings = analysis::GroupByNames();
   auto options = std::make_shared<Options>();
   command->add_option("FILE", options->file, kFileHelp)->required();
   CLI::Option* at =
       command->add_option("--at", options->at, "a time instead of the peak: 12.5ms, 1.2s, 350us")
           ->type_name("TIME");
   AddEvent(*command, options->event)->excludes(at);
-  command->add_option("--by", options->by, fmt::format("{}", fmt::join(groupings, ", ")))
-      ->check(CLI::IsMember(groupings).description(""))
+  command
+      ->add_option("--by", options->by,
+                   fmt::format("{}; or several: \"module:2, category\", \"module:*\" (equal layers "
+                               "together), \"stack:3\" (with callers)",
+                               fmt::join(analysis::GroupByNames(), ", ")))
       ->type_name("HOW");
   AddTop(*command, options->top);
   AddRangeOptions(*command, options->range);

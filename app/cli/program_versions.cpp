@@ -21,6 +21,7 @@
 #include "app/cli/program_plans.h"
 #include "app/cli/program_watch.h"
 #include "profiler/analysis/analysis.h"
+#include "profiler/analysis/grouping.h"
 #include "profiler/base/i18n.h"
 #include "profiler/explain/explain.h"
 #include "profiler/program/scratch_folder.h"

@@ -77,39 +77,6 @@ LiveSet LiveAt(const trace::Trace& trace, trace::EventIndex event);
 // trace is empty).
 trace::EventIndex EventAtTime(const trace::Trace& trace, int64_t time_ns);
 
-// kFile: the file of the program's innermost frame. kSize, kAge: classes such as "<= 1 MiB", "< 10
-// ms" (in a trace without times, "< 10 entries"). kAnnotation: the innermost annotation that was
-// open when the block was allocated, else the program's user metadata of the block.
-enum class GroupBy : uint8_t {
-  kCategory,
-  kModule,
-  kOp,
-  kStack,
-  kPhase,
-  kFile,
-  kSize,
-  kAge,
-  kAnnotation,
-};
-absl::StatusOr<GroupBy> ParseGroupBy(std::string_view name);
-std::vector<std::string> GroupByNames();  // the names that ParseGroupBy() accepts
-struct Group {
-  std::string name;
-  uint64_t bytes = 0;
-  uint64_t count = 0;
-};
-// Most bytes first; the groups add up to live.allocated. kStack: the program's innermost frame,
-// "optimizer.py:80 step"; on a thread of autograd the node, "MmBackward0"; in a trace without
-// stacks "module > op". In a recording, groups by phase and stack have "(before the recording)" for
-// blocks that are older than it.
-std::vector<Group> GroupLive(const trace::Trace& trace, const LiveSet& live, GroupBy by);
-// The same, with the group of each block.
-struct LiveGroups {
-  std::vector<Group> groups;
-  std::vector<uint32_t> group_of;  // row = LiveSet::allocations
-};
-LiveGroups GroupBlocks(const trace::Trace& trace, const LiveSet& live, GroupBy by);
-
 // The peak of a recording is never before its beginning, because all older blocks existed then.
 struct Peak {
   uint64_t allocated = 0;      // maximum, at the event in `context`

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "profiler/analysis/analysis.h"
+#include "profiler/analysis/grouping.h"
 #include "profiler/replay/releases.h"
 #include "profiler/trace/segment_record.h"
 #include "profiler/trace/trace.h"

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "profiler/analysis/analysis.h"
+#include "profiler/analysis/grouping.h"
 #include "profiler/base/hash_map.h"
 #include "profiler/trace/trace.h"
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "profiler/analysis/analysis.h"
+#include "profiler/analysis/grouping.h"
 #include "profiler/explain/explain.h"
 #include "profiler/trace/trace.h"
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "profiler/analysis/analysis.h"
+#include "profiler/analysis/grouping.h"
 #include "profiler/base/i18n.h"
 #include "profiler/base/version.h"
 #include "profiler/explain/evidence.h"

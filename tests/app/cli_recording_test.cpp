@@ -33,6 +33,21 @@ TEST_F(CliRecording, InfoSaysWhatItIs) {
                               HasSubstr("max_split_size_mb:200")));
 }
 
+TEST_F(CliRecording, PeakGroupsByAnExpression) {
+  const std::string file = Write("s.json", {});
+  const json peak = Json({"peak", file, "--by", "stack, category", "--json"});
+  EXPECT_EQ(peak["by"], "stack, category");
+  uint64_t bytes = 0;
+  for (const json& group : peak["groups"]) {
+    EXPECT_THAT(group["name"].get<std::string>(), HasSubstr(", "));
+    bytes += group["bytes"].get<uint64_t>();
+  }
+  EXPECT_EQ(bytes, peak["allocated"]);
+  const Outcome bad = RunVramscope({"peak", file, "--by", "module:x"});
+  EXPECT_EQ(bad.status, 2);
+  EXPECT_THAT(bad.err, HasSubstr("--by: \"x\" after \"module:\" is neither * nor a number"));
+}
+
 TEST_F(CliRecording, EveryCommandTakesIt) {
   const std::string file = Write("s.json", {});
   const json peak = Json({"peak", file, "--by", "stack", "--json"});

@@ -12,6 +12,7 @@
 
 #include "profiler/allocator/caching_allocator.h"
 #include "profiler/analysis/analysis.h"
+#include "profiler/analysis/grouping.h"
 #include "profiler/analysis/requests.h"
 #include "profiler/query/address_axis.h"
 #include "profiler/query/block_index.h"

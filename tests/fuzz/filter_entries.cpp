@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "profiler/analysis/grouping.h"
 #include "profiler/query/filter.h"
 #include "profiler/query/search.h"
 #include "tests/fuzz/check.h"
@@ -57,6 +58,18 @@ std::shared_ptr<const trace::Trace> SmallTrace() {
   return builder.Finish(true, "");
 }
 
+// The text as an expression that groups blocks.
+void CheckGroups(const trace::Trace& trace, std::string_view text) {
+  const auto by = analysis::ParseGroupExpression(text);
+  if (!by.ok()) return Check(!by.status().message().empty(), "an error without a message");
+  const auto again = analysis::ParseGroupExpression(by->Text());
+  Check(again.ok() && *again == *by, "the text of an expression is another expression");
+  const analysis::LiveSet live = analysis::LiveAt(trace, 5);
+  uint64_t bytes = 0;
+  for (const analysis::Group& group : analysis::GroupLive(trace, live, *by)) bytes += group.bytes;
+  Check(bytes == live.allocated, "groups do not add up");
+}
+
 }  // namespace
 
 void FilterText(const uint8_t* data, size_t size) {
@@ -91,6 +104,7 @@ void FilterText(const uint8_t* data, size_t size) {
   const auto quoted = query::ParseFilter("name = " + query::Quoted(text));
   if (size + 32 < query::kLongestFilter / 2)
     Check(quoted.ok() && quoted->nodes()[0].text.size() == size, "quotes that lose something");
+  CheckGroups(*trace, text);
 }
 
 }  // namespace vramscope::fuzz

@@ -17,7 +17,8 @@ constexpr int kFoldWidth = 14, kFoldHeight = 12, kIndent = 14;
 
 LiveModel::LiveModel(QObject* parent) : RowModel(parent), columns_(LiveColumns({})) {}
 
-void LiveModel::setRows(std::shared_ptr<const LiveRows> rows, std::optional<analysis::GroupBy> by) {
+void LiveModel::setRows(std::shared_ptr<const LiveRows> rows,
+                        const std::optional<analysis::GroupExpression>& by) {
   beginResetModel();
   rows_ = std::move(rows);
   columns_ = LiveColumns(by);

@@ -21,7 +21,8 @@ class LiveModel : public RowModel {
  public:
   explicit LiveModel(QObject* parent = nullptr);
   // Unfolded groups stay unfolded, identified by name. Null: nothing is live.
-  void setRows(std::shared_ptr<const LiveRows> rows, std::optional<analysis::GroupBy> by);
+  void setRows(std::shared_ptr<const LiveRows> rows,
+               const std::optional<analysis::GroupExpression>& by);
   const std::shared_ptr<const LiveRows>& rows() const { return rows_; }
 
   bool isGroup(int row) const;

@@ -17,9 +17,8 @@ namespace {
 
 using analysis::GroupBy;
 
-std::string_view Title(std::optional<GroupBy> by) {
-  if (!by) return i18n::Text("Block");
-  switch (*by) {
+const std::string& TitleOf(GroupBy by) {
+  switch (by) {
     case GroupBy::kCategory:
       return i18n::Text("Category");
     case GroupBy::kModule:
@@ -39,7 +38,20 @@ std::string_view Title(std::optional<GroupBy> by) {
     case GroupBy::kAnnotation:
       return i18n::Text("Annotation");
   }
-  return "";
+  static const std::string kNone;
+  return kNone;
+}
+
+std::string Title(const std::optional<analysis::GroupExpression>& by) {
+  if (!by) return i18n::Text("Block");
+  std::string title;
+  for (const analysis::GroupPart& part : by->parts())
+    title += (title.empty() ? "" : ", ") + TitleOf(part.by);
+  return title;
+}
+
+std::string LabelOf(const analysis::GroupExpression& by, const analysis::Group& group) {
+  return by.Is(GroupBy::kFile) ? analysis::FileLabel(group.name) : analysis::GroupLabel(by, group);
 }
 
 Cell ShareCell(uint64_t bytes, uint64_t of) {
@@ -70,9 +82,9 @@ std::string SiteName(const trace::Trace& trace, trace::AllocationId id) {
 
 }  // namespace
 
-std::vector<Column> LiveColumns(std::optional<GroupBy> by) {
+std::vector<Column> LiveColumns(const std::optional<analysis::GroupExpression>& by) {
   return {
-      {std::string(Title(by)), false, 300},
+      {Title(by), false, 300},
       {i18n::Text("Bytes"), true, 104, false,
        i18n::Text("Block sizes: requested sizes, rounded up")},
       {i18n::Text("Share"), true, 70, false,
@@ -97,7 +109,7 @@ LiveRows::LiveRows(std::shared_ptr<const trace::Trace> trace,
     left.allocations = blocks_;
     analysis::LiveGroups grouped = analysis::GroupBlocks(*trace_, left, *by_);
     for (analysis::Group& g : grouped.groups)
-      groups_.push_back({.name = std::move(g.name), .bytes = g.bytes});
+      groups_.push_back({.name = g.name, .label = LabelOf(*by_, g), .bytes = g.bytes});
     group_of = std::move(grouped.group_of);
   }
   for (size_t i = 0; i < blocks_.size(); ++i) {
@@ -109,7 +121,7 @@ LiveRows::LiveRows(std::shared_ptr<const trace::Trace> trace,
     group.requested += a.bytes[id];
     group.oldest_ns = std::max(group.oldest_ns, AgeOf(blocks_[i].id));
     if (group.count++ == 0) group.largest = blocks_[i].id;  // the set is sorted by size
-    if (by_ == GroupBy::kCategory) group.category = blocks_[i].category;
+    if (by_->Is(GroupBy::kCategory)) group.category = blocks_[i].category;
   }
   Sort(question, std::move(group_of));
 }
@@ -207,8 +219,7 @@ Row LiveRows::GroupRow(uint32_t group) const {
   Row row;
   row.marked = true;
   Cell name = TextCell(g.name);
-  if (by_ == GroupBy::kCategory || by_ == GroupBy::kPhase) name.text = i18n::Text(g.name);
-  if (by_ == GroupBy::kFile) name.text = TextCell(analysis::FileLabel(g.name)).text;
+  name.text = TextCell(g.label).text;
   row.cells = {std::move(name),
                BytesCell(g.bytes),
                ShareCell(g.bytes, set_->allocated),

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "profiler/analysis/analysis.h"
+#include "profiler/analysis/grouping.h"
 #include "profiler/query/filter.h"
 #include "ui/panels/rows.h"
 
@@ -33,18 +34,18 @@ enum class LiveColumn : uint8_t {
 };
 
 struct LiveQuestion {
-  std::optional<analysis::GroupBy> by = {};  // nullopt: blocks without groups
+  std::optional<analysis::GroupExpression> by = {};  // nullopt: blocks without groups
   query::Filter filter = {};
   LiveColumn column = LiveColumn::kBytes;  // sort key
   bool descending = true;
 };
 
-std::vector<Column> LiveColumns(std::optional<analysis::GroupBy> by);
+std::vector<Column> LiveColumns(const std::optional<analysis::GroupExpression>& by);
 
 class LiveRows {
  public:
   struct Group {
-    std::string name;
+    std::string name, label;  // `label`: as shown, in the language of the user
     uint64_t bytes = 0, requested = 0;
     int64_t oldest_ns = 0;          // age of the oldest block
     uint32_t first = 0, count = 0;  // range in blocks()
@@ -74,7 +75,7 @@ class LiveRows {
 
   std::shared_ptr<const trace::Trace> trace_;
   std::shared_ptr<const analysis::LiveSet> set_;
-  std::optional<analysis::GroupBy> by_;
+  std::optional<analysis::GroupExpression> by_;
   std::vector<Group> groups_;
   std::vector<analysis::LiveAllocation> blocks_;
   uint64_t bytes_ = 0, requested_ = 0;

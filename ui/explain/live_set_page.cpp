@@ -28,6 +28,8 @@ namespace {
 
 using analysis::GroupBy;
 
+constexpr int kBlockByBlock = -1, kByExpression = -2;  // items beside the values of GroupBy
+
 QString CountText(size_t n) { return QString::fromStdString(timeline::FormatCount(n)); }
 QString BytesText(uint64_t bytes) {
   return bytes == 0 ? QStringLiteral("0") : QString::fromStdString(timeline::FormatBytes(bytes));
@@ -56,15 +58,28 @@ LiveSetPage::LiveSetPage(const ExplainContext* context, QWidget* parent)
        {GroupBy::kAge, tr("by age")},
        {GroupBy::kAnnotation, tr("by annotation")}}};
   for (const auto& [by, text] : ways) by_->addItem(text, static_cast<int>(by));
-  by_->addItem(tr("block by block"), -1);
+  by_->addItem(tr("block by block"), kBlockByBlock);
+  by_->addItem(tr("by expression"), kByExpression);
   bar_->line()->insertWidget(0, by_);
+  expression_ = new QLineEdit;
+  expression_->setObjectName(QStringLiteral("liveExpression"));
+  expression_->setPlaceholderText(QStringLiteral("module:*, category"));
+  expression_->setToolTip(
+      tr("Up to %1 of category, module, op, stack, phase, file, size, age and annotation, "
+         "separated "
+         "by commas. module:2 is the first two components of a module's path, module:* puts equal "
+         "layers together, file:2 is the last two components of a path, stack:3 adds two callers.")
+          .arg(analysis::kMostGroupParts));
+  expression_->setMinimumWidth(170);
+  expression_->hide();
+  bar_->line()->insertWidget(1, expression_);
   as_ = MakeComboBox();
   as_->setObjectName(QStringLiteral("liveAs"));
   as_->setToolTip(
       tr("Show the blocks as a table, as a flame graph by call stack, or as a treemap"));
   for (const QString& text : {tr("Table"), tr("Flame graph"), tr("Treemap")}) as_->addItem(text);
   as_->setMinimumContentsLength(10);
-  bar_->line()->insertWidget(1, as_);
+  bar_->line()->insertWidget(2, as_);
   column_->addWidget(bar_);
 
   model_ = new LiveModel(this);
@@ -87,7 +102,13 @@ LiveSetPage::LiveSetPage(const ExplainContext* context, QWidget* parent)
   stack_->addWidget(inset);
   AddTable(stack_);
 
-  connect(by_, &QComboBox::currentIndexChanged, this, &LiveSetPage::AskAgain);
+  connect(by_, &QComboBox::currentIndexChanged, this, [this] {
+    const bool own = by_->currentData().toInt() == kByExpression;
+    expression_->setVisible(own);
+    if (own) expression_->setFocus();
+    AskAgain();
+  });
+  connect(expression_, &QLineEdit::textChanged, this, &LiveSetPage::AskAgain);
   connect(as_, &QComboBox::currentIndexChanged, this, &LiveSetPage::AskAgain);
   connect(chart_, &LiveChart::nodeClicked, this,
           [this](const std::vector<trace::AllocationId>& blocks) {
@@ -121,9 +142,13 @@ LiveSetPage::LiveSetPage(const ExplainContext* context, QWidget* parent)
           [this](const QModelIndex& at) { model_->unfold(at.row(), !model_->unfolded(at.row())); });
 }
 
-std::optional<GroupBy> LiveSetPage::By() const {
+absl::StatusOr<std::optional<analysis::GroupExpression>> LiveSetPage::By() const {
   const int by = by_->currentData().toInt();
-  return by < 0 ? std::nullopt : std::optional(static_cast<GroupBy>(by));
+  if (by == kBlockByBlock) return std::nullopt;
+  if (by != kByExpression) return static_cast<GroupBy>(by);
+  const QString text = expression_->text().trimmed();
+  return analysis::ParseGroupExpression(
+      (text.isEmpty() ? expression_->placeholderText() : text).toStdString());
 }
 
 void LiveSetPage::Refresh(int changes) {
@@ -138,7 +163,14 @@ void LiveSetPage::Refresh(int changes) {
 void LiveSetPage::AskAgain() {
   if (context_.digest == nullptr || context_.trace()->events.size() == 0) return;
   if (!isVisible()) return changed(kTimeChanged);  // deferred until the page is shown
-  question_.by = By();
+  const absl::StatusOr<std::optional<analysis::GroupExpression>> by = By();
+  SetTone(expression_, by.ok() ? "" : "bad");
+  if (!by.ok()) {
+    // The groups of the last valid expression stay.
+    bar_->setCount(QString::fromStdString(std::string(by.status().message())), false);
+    return;
+  }
+  question_.by = *by;
   // A new sort order or filter does not change the live set.
   std::shared_ptr<const analysis::LiveSet> known;
   const trace::EventIndex event = context_.shownEvent();
@@ -251,7 +283,7 @@ bool LiveSetPage::eventFilter(QObject* watched, QEvent* event) {
 
 void LiveSetPage::Clear() {
   shown_of_ = nullptr;
-  model_->setRows(nullptr, By());
+  model_->setRows(nullptr, question_.by);
   chart_->setTree(nullptr, nullptr, LiveChart::Kind::kFlame);
   bar_->setCount({}, false);
 }
@@ -262,6 +294,7 @@ QJsonObject LiveSetPage::dumpState() const {
   out["as"] = as_->currentText();
   out["chart"] = chart_->dumpState();
   out["by"] = by_->currentText();
+  if (expression_->isVisibleTo(this)) out["expression"] = expression_->text();
   out["filter"] = bar_->text();
   out["count"] = bar_->count();
   if (const LiveRows* rows = model_->rows().get()) {

@@ -1,7 +1,10 @@
 // The memory that is live at the cursor or the peak: a table by category, module, op, call site,
-// file, phase, size class, age or annotation, or block by block, with the filter of the search. The
-// same rows are also shown as a flame graph by stack or as a treemap of the groups.
+// file, phase, size class, age or annotation, by an expression of these, or block by block, with
+// the filter of the search. The same rows are also shown as a flame graph by stack or as a treemap
+// of the groups.
 #pragma once
+
+#include <absl/status/statusor.h>
 
 #include <memory>
 #include <optional>
@@ -11,6 +14,7 @@
 #include "ui/explain/live_rows.h"
 
 class QComboBox;
+class QLineEdit;
 class QStackedWidget;
 
 namespace vramscope::ui {
@@ -34,13 +38,13 @@ class LiveSetPage : public ExplainPage {
   bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
-  std::optional<analysis::GroupBy> By() const;
+  absl::StatusOr<std::optional<analysis::GroupExpression>> By() const;
   void AskAgain();
   enum class As : uint8_t { kTable, kFlame, kTreemap };
   struct Answer {
     std::shared_ptr<const Digest> digest;
     std::shared_ptr<const LiveRows> rows;
-    std::optional<analysis::GroupBy> by;
+    std::optional<analysis::GroupExpression> by;
     As as = As::kTable;
     std::shared_ptr<const LiveTree> tree;  // of a flame graph or treemap
   };
@@ -53,6 +57,7 @@ class LiveSetPage : public ExplainPage {
   bool selecting_ = false;  // the page changes the selection, not the user
   std::shared_ptr<const Digest> shown_of_;
   QComboBox* by_ = nullptr;
+  QLineEdit* expression_ = nullptr;
   QComboBox* as_ = nullptr;
   QStackedWidget* stack_ = nullptr;
   LiveChart* chart_ = nullptr;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "profiler/analysis/analysis.h"
+#include "profiler/analysis/grouping.h"
 #include "ui/panels/allocation_rows.h"
 #include "ui/panels/rows.h"
 

@@ -173,8 +173,11 @@ absl::StatusOr<Call> OpenCall(const Json& arguments, const Access& access) {
 Json PeakSchema() {
   return Object(
       {{"file", Text(kFile)},
-       {"by", OneOf("grouping of blocks (category); stack: by the source line that allocated",
-                    {"category", "module", "op", "stack", "phase"})},
+       {"by",
+        Text("grouping of blocks: category (if absent), module, op, stack (the source line that "
+             "allocated), phase, file, size, age, annotation; or several, such as \"module:*, "
+             "category\" (module:* puts equal layers together, module:2 is a path's first two "
+             "components, stack:3 adds callers)")},
        {"at", Text("a time instead of the peak: 12.5ms, 1.2s")},
        {"time", Text(kTime)},
        {"device", Number(kGpu, 0, 255)},

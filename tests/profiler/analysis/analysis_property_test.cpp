@@ -6,6 +6,7 @@
 #include <span>
 
 #include "profiler/analysis/analysis.h"
+#include "profiler/analysis/grouping.h"
 #include "profiler/trace/event_source.h"
 #include "tests/profiler/analysis/random_trace.h"
 

@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "profiler/analysis/grouping.h"
 #include "profiler/analysis/outside_steps.h"
 
 namespace vramscope::analysis {
@@ -334,13 +335,6 @@ TEST(Analysis, DiffAlignsByStep) {
   }
   EXPECT_EQ(in_step_0, 512u);
   EXPECT_EQ(only_b, 1024u);
-}
-
-TEST(Analysis, GroupByNames) {
-  EXPECT_EQ(*ParseGroupBy("stack"), GroupBy::kStack);
-  const absl::StatusOr<GroupBy> bad = ParseGroupBy("colour");
-  EXPECT_EQ(bad.status().code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_THAT(std::string(bad.status().message()), HasSubstr("category, module, op, stack, phase"));
 }
 
 // A recording with three stacks, two of which are the same line of the program.

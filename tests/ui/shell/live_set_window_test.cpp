@@ -108,6 +108,31 @@ TEST_F(LiveSetWindowTest, TotalsAreThoseOfTheHeaderAtAnyCursor) {
   }
 }
 
+TEST_F(LiveSetWindowTest, GroupsByAnExpression) {
+  Show(*MakeRecordedTrace());
+  auto* edit = Find<QLineEdit>("liveExpression");
+  EXPECT_FALSE(edit->isVisible());
+  By("by expression");
+  EXPECT_TRUE(edit->isVisible());
+  const int by_module_and_category = Live()["groups"].toInt();  // of the placeholder
+  edit->setText(QStringLiteral("category"));
+  ASSERT_TRUE(Idle());
+  const int by_category = Live()["groups"].toInt();
+  EXPECT_LT(by_category, by_module_and_category);
+  EXPECT_EQ(Model()->headerData(0, Qt::Horizontal).toString(), QStringLiteral("Category"));
+  edit->setText(QStringLiteral("category, phase:2"));
+  ASSERT_TRUE(Idle());
+  EXPECT_THAT(Live()["count"].toString().toStdString(), HasSubstr("\"phase\" takes no \":\""));
+  EXPECT_EQ(Live()["groups"].toInt(), by_category) << "the last valid groups stay";
+  edit->setText(QStringLiteral("category, phase"));
+  ASSERT_TRUE(Idle());
+  EXPECT_GE(Live()["groups"].toInt(), by_category);
+  EXPECT_EQ(Model()->headerData(0, Qt::Horizontal).toString(), QStringLiteral("Category, Phase"));
+  By("by category");
+  EXPECT_FALSE(edit->isVisible());
+  EXPECT_EQ(Live()["groups"].toInt(), by_category);
+}
+
 TEST_F(LiveSetWindowTest, AGroupUnfoldsAndItsBlocksLeadToTheTimeline) {
   Show(*MakeRecordedTrace());
   By("by category");
