@@ -149,12 +149,12 @@ class CliAgreement : public CliRecording {
   }
 };
 
-TEST_F(CliAgreement, OneDevice) {
+TEST_F(CliAgreement, CommandsAgreeOnOneDevice) {
   ExpectAgreement(WriteTrace("one.trace", {.devices = {0}, .requests = 300}), 1);
   ExpectAgreement(Write("s.json", {}), 1);
 }
 
-TEST_F(CliAgreement, SeveralDevices) {
+TEST_F(CliAgreement, CommandsAgreeOnSeveralDevices) {
   const std::string file = WriteTrace("three.trace", {.devices = {0, 1, 3}, .requests = 400});
   ExpectAgreement(file, 3);
   const std::string snapshot = folder_ / "three.pickle";
@@ -173,7 +173,7 @@ TEST_F(CliAgreement, SeveralDevices) {
   }
 }
 
-TEST_F(CliAgreement, OutOfMemory) {
+TEST_F(CliAgreement, CommandsAgreeAfterOutOfMemory) {
   ExpectAgreement(WriteTrace("oom.trace", {.devices = {0, 1},
                                            .requests = 400,
                                            .device_memory_bytes = uint64_t{400} << 20,

@@ -29,7 +29,7 @@ std::string Refused(const std::vector<std::string>& arguments, int status) {
   return outcome.err;
 }
 
-TEST(CliDevices, AreFiltered) {
+TEST(CliDevices, FiltersByNameFamilyMemoryAndCapability) {
   EXPECT_GE(Devices({}).size(), 75u);
   const json laptops = Devices({"3070", "laptop"});
   ASSERT_EQ(laptops.size(), 2u);
@@ -53,7 +53,7 @@ TEST(CliDevices, AreFiltered) {
   EXPECT_THAT(Refused({"devices", "voodoo"}, 2), HasSubstr("no GPU"));
 }
 
-TEST(CliDevices, SayWhatIsAssumed) {
+TEST(CliDevices, ListsSourcesAndAssumptions) {
   const Outcome one = RunVramscope({"devices", "gtx-1650"});
   EXPECT_EQ(one.status, 0) << one.err;
   EXPECT_THAT(one.out, AllOf(HasSubstr("Turing, compute capability 7.5"), HasSubstr("14 x 1024"),
@@ -74,7 +74,7 @@ TEST(CliDevices, SayWhatIsAssumed) {
   EXPECT_THAT(RunVramscope({"devices", "p100"}).out, HasSubstr("has no kernels for it"));
 }
 
-TEST(CliDevices, AFileThatIsWrittenIsRead) {
+TEST(CliDevices, WrittenFileReadsBack) {
   const TemporaryFolder folder;
   const Outcome written = RunVramscope({"devices", "rtx-3060-12gb", "--file"});
   ASSERT_EQ(written.status, 0) << written.err;
@@ -89,7 +89,7 @@ TEST(CliDevices, AFileThatIsWrittenIsRead) {
 }
 
 // An error is reported before anything starts, and names the figure.
-TEST(CliDevices, WrongFiguresAreRefusedEverywhere) {
+TEST(CliDevices, EveryCommandRejectsInvalidDeviceFile) {
   const TemporaryFolder folder;
   const std::string path = folder / "bad.json";
   WriteFile(path, R"({"memory": "24GiB", "compute_capability": 8.6, "multiprocessors": 0})");

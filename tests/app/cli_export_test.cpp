@@ -18,7 +18,7 @@ using nlohmann::json;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-TEST_F(CliRecording, ASnapshotIsAPickleThatOpensAgain) {
+TEST_F(CliRecording, ExportsSnapshotPickleThatReopens) {
   const std::string file = Write("s.json", {}), out = folder_ / "out.pickle";
   const Outcome written = RunVramscope({"export", file, "--to", "snapshot", "-o", out});
   EXPECT_EQ(written.status, 0) << written.err;
@@ -39,7 +39,7 @@ TEST_F(CliRecording, ASnapshotIsAPickleThatOpensAgain) {
   EXPECT_EQ(RunVramscope({"export", file, "--to", "csv", "--no-categories", "-o", "-"}).status, 2);
 }
 
-TEST_F(CliRecording, AMemoryTimelineIsGzippedJson) {
+TEST_F(CliRecording, ExportsMemoryTimelineAsGzip) {
   const std::string file = Write("s.json", {}), out = folder_ / "out.raw.json.gz";
   EXPECT_EQ(RunVramscope({"export", file, "--to", "memory-timeline", "-o", out}).status, 0);
   EXPECT_TRUE(ReadFile(out).starts_with("\x1f\x8b"));
@@ -51,7 +51,7 @@ TEST_F(CliRecording, AMemoryTimelineIsGzippedJson) {
             0);
 }
 
-TEST_F(CliRecording, APictureIsSvg) {
+TEST_F(CliRecording, ExportsSvgWithTitle) {
   const std::string file = Write("s.json", {}), out = folder_ / "out.svg";
   EXPECT_EQ(RunVramscope({"export", file, "--to", "svg", "--title", "a < b", "-o", out}).status, 0);
   const std::string svg = ReadFile(out);
@@ -60,7 +60,7 @@ TEST_F(CliRecording, APictureIsSvg) {
   EXPECT_EQ(RunVramscope({"export", file, "--to", "csv", "--title", "a", "-o", "-"}).status, 2);
 }
 
-TEST_F(CliRecording, TheTimelineIsAPngOrAPdf) {
+TEST_F(CliRecording, ExportsTimelineAsPngPdfAndSvg) {
   const std::string file = Write("s.json", {}), out = folder_ / "out.png";
   const Outcome png =
       RunVramscope({"export", file, "--to", "png", "--size", "800x600", "--scale", "2", "-o", out});
@@ -105,7 +105,7 @@ TEST_F(CliRecording, TheTimelineIsAPngOrAPdf) {
             2);
 }
 
-TEST_F(CliRecording, AReportIsOnePageOfHtml) {
+TEST_F(CliRecording, ExportsHtmlReportWithBaseline) {
   const std::string file = Write("s.json", {}), other = Write("t.json", {.activation = 3 * kMiB});
   const std::string out = folder_ / "out.html";
   const Outcome written = RunVramscope(
@@ -126,7 +126,7 @@ TEST_F(CliRecording, AReportIsOnePageOfHtml) {
       << "the output is also an input";
 }
 
-TEST_F(CliRecording, APartIsATraceOfItsOwn) {
+TEST_F(CliRecording, ExportsEntriesAsTrace) {
   const std::string file = Write("s.json", {}), out = folder_ / "part.trace";
   EXPECT_EQ(RunVramscope({"export", file, "--to", "trace", "--entries", "2:4", "-o", out}).status,
             0);
@@ -138,7 +138,7 @@ TEST_F(CliRecording, APartIsATraceOfItsOwn) {
             Json({"peak", file, "--entries", "2:4", "--json"})["by_category"]);
 }
 
-TEST_F(CliRecording, ExportsLeaveNothingBehindWhenTheyFail) {
+TEST_F(CliRecording, FailedExportLeavesNoFile) {
   const std::string file = Write("s.json", {}), out = folder_ / "out.pickle";
   WriteFile(out, "old");
   const std::string broken = folder_ / "broken.json";
@@ -166,7 +166,7 @@ TEST_F(CliRecording, ExportsLeaveNothingBehindWhenTheyFail) {
 }
 
 // The input is a pipe without data: the program waits while reading.
-TEST_F(CliRecording, AnInterruptEndsEveryCommand) {
+TEST_F(CliRecording, InterruptEndsEveryCommand) {
   const std::string file = Write("s.json", {}), out = folder_ / "out";
   for (const std::vector<std::string>& command :
        std::vector<std::vector<std::string>>{{"info"},

@@ -29,7 +29,7 @@ json PartOf(const json& device, const std::string& name) {
   return {};
 }
 
-TEST_F(CliRecording, AKinetoTraceSaysHowMuchIsReservedAndNotWhere) {
+TEST_F(CliRecording, KinetoTraceHasReservedTotalsButNoSegments) {
   const std::string file = kRecordings + "kineto_switch_moe_a100.json.zst";
   const json info = Json({"info", file, "--json"});
   EXPECT_NEAR(Gib(info["peak"]["reserved"]), 21.99, 0.005);
@@ -71,7 +71,7 @@ TEST_F(CliRecording, AKinetoTraceSaysHowMuchIsReservedAndNotWhere) {
               AllOf(HasSubstr("requested sizes are not recorded"), Not(HasSubstr("Parameter"))));
 }
 
-TEST_F(CliRecording, ATraceOfTheCpuHasNoStepsThatNobodyMade) {
+TEST_F(CliRecording, CpuTraceHasNoInferredSteps) {
   const std::string file = kRecordings + "kineto_cpu_resnet18.json.zst";
   const json info = Json({"info", file, "--json"});
   EXPECT_EQ(info["steps"], 0);
@@ -83,7 +83,7 @@ TEST_F(CliRecording, ATraceOfTheCpuHasNoStepsThatNobodyMade) {
                               Not(HasSubstr("Parameter"))));
 }
 
-TEST_F(CliRecording, CheckRefusesWhereGpuMemoryWasNotRecorded) {
+TEST_F(CliRecording, CheckRejectsTraceWithoutGpuMemory) {
   const std::string file = folder_ / "no_gpu_memory.json";
   WriteFile(file, R"({"schemaVersion": 1, "deviceProperties": [{"id": 0, "name": "AMD Instinct",
     "totalGlobalMem": 206141652992}], "traceEvents": [
@@ -100,7 +100,7 @@ TEST_F(CliRecording, CheckRefusesWhereGpuMemoryWasNotRecorded) {
 
 // PyTorch before 1.11 recorded only the bytes: the curve of allocated memory is known, but nothing
 // that needs addresses or totals.
-TEST_F(CliRecording, MemoryEventsWithoutAddressesHaveACurve) {
+TEST_F(CliRecording, ReadsMemoryEventsWithoutAddresses) {
   const std::string file = folder_ / "2021.json";
   std::string events;
   int64_t ts = 5;
@@ -122,7 +122,7 @@ TEST_F(CliRecording, MemoryEventsWithoutAddressesHaveACurve) {
   EXPECT_EQ(RunVramscope({"replay", file}).status, 3) << "the addresses of the blocks are unknown";
 }
 
-TEST_F(CliRecording, AHistoryOfOneEntryIsAState) {
+TEST_F(CliRecording, TreatsOneEntryHistoryAsState) {
   const std::string file = kRecordings + "one_entry_history.pickle.zst";
   const json info = Json({"info", file, "--json"});
   EXPECT_EQ(info["content"], "state");
@@ -134,7 +134,7 @@ TEST_F(CliRecording, AHistoryOfOneEntryIsAState) {
               HasSubstr("the state at one time"));
 }
 
-TEST_F(CliRecording, AStateOfAdamIsToldByHowOftenItsSizesCome) {
+TEST_F(CliRecording, FindsAdamStateByRepeatedSizes) {
   const json peak =
       Json({"peak", kRecordings + "state_2.7b_adam.pickle.zst", "--json"})["by_category"];
   const auto parameters = peak["Parameter"].get<uint64_t>();
@@ -145,19 +145,19 @@ TEST_F(CliRecording, AStateOfAdamIsToldByHowOftenItsSizesCome) {
   EXPECT_LT(peak.value("Unknown", uint64_t{0}), uint64_t{1} << 30);
 }
 
-TEST_F(CliRecording, EqualForwardPassesAreStepsOfTheirOwn) {
+TEST_F(CliRecording, CountsEqualForwardPassesAsSteps) {
   const json info = Json({"info", kRecordings + "cs336_five_forwards.pickle.zst", "--json"});
   EXPECT_EQ(info["steps"], 5);
 }
 
-TEST_F(CliRecording, WhatAStateListsItCounts) {
+TEST_F(CliRecording, SiteCountOfStateMatchesListedSites) {
   const json sites = Json({"explain", kRecordings + "state_2.7b_adam.pickle.zst", "--page", "sites",
                            "--json"})["sites"];
   EXPECT_GT(sites["count"], 0);
   EXPECT_EQ(sites["count"], sites["sites"].size());
 }
 
-TEST_F(CliRecording, ARawMemoryTimelineOpens) {
+TEST_F(CliRecording, ReadsRawMemoryTimeline) {
   const std::string file = folder_ / "timeline.raw.json";
   // Two parameters existed; an activation is allocated, becomes a gradient, and is freed.
   WriteFile(file,
@@ -178,7 +178,7 @@ TEST_F(CliRecording, ARawMemoryTimelineOpens) {
 }
 
 // vramscope's own export of this kind, with the bytes of every category.
-TEST_F(CliRecording, AnExportedMemoryTimelineComesBack) {
+TEST_F(CliRecording, MemoryTimelineRoundTripKeepsThePeak) {
   const std::string file = Write("s.json", {});
   const std::string exported = folder_ / "t.raw.json.gz";
   ASSERT_EQ(RunVramscope({"export", file, "--to", "memory-timeline", "-o", exported}).status, 0);
@@ -197,7 +197,7 @@ std::string Base64(const std::string& bytes) {
   return out;
 }
 
-TEST_F(CliRecording, PagesOfMemoryVizOpenWhereTheyHoldTheSnapshot) {
+TEST_F(CliRecording, ReadsSnapshotEmbeddedInMemoryVizPage) {
   const std::string trace = Write("s.json", {}), pickle = folder_ / "s.pickle",
                     page = folder_ / "page.html";
   ASSERT_EQ(RunVramscope({"export", trace, "--to", "snapshot", "-o", pickle}).status, 0);
@@ -214,7 +214,7 @@ TEST_F(CliRecording, PagesOfMemoryVizOpenWhereTheyHoldTheSnapshot) {
   EXPECT_EQ(RunVramscope({"info", page}).status, 3);
 }
 
-TEST_F(CliRecording, OtherFilesAreNamedWithWhatOpensThem) {
+TEST_F(CliRecording, RejectsForeignFilesNamingTheirTool) {
   using namespace std::string_literals;
   const std::string file = folder_ / "x";
   const auto error = [&](const std::string& bytes) {
@@ -236,7 +236,7 @@ TEST_F(CliRecording, OtherFilesAreNamedWithWhatOpensThem) {
 }
 
 // The bytes of a pipe that were read to recognise its kind are part of the input.
-TEST_F(CliRecording, DiffOfRequestsTakesPipes) {
+TEST_F(CliRecording, DiffOfRequestsReadsPipes) {
   const std::string file = Write("s.json", {}), csv = folder_ / "requests.csv";
   WriteFile(csv, RunVramscope({"requests", file}).out);
   for (const std::string& same : {csv, file}) {
@@ -250,7 +250,7 @@ TEST_F(CliRecording, DiffOfRequestsTakesPipes) {
   }
 }
 
-TEST_F(CliRecording, CheckDoesNotKnowTheHostsMemoryWithoutTheDriversAllocations) {
+TEST_F(CliRecording, HostBudgetIsUnknownWithoutDriverAllocations) {
   const std::string file = Write("s.json", {});
   const json judged =
       Json({"check", file, "--budget", "100GiB", "--host-budget", "1GiB", "--json"}, 3);
@@ -266,7 +266,7 @@ TEST_F(CliRecording, CheckDoesNotKnowTheHostsMemoryWithoutTheDriversAllocations)
   EXPECT_THAT(part.err, HasSubstr("the whole FILE"));
 }
 
-TEST_F(CliRecording, CheckSaysWhereARunRanOutOfMemory) {
+TEST_F(CliRecording, CheckReportsRecordedOutOfMemory) {
   const std::string file = Write("s.json", {.oom = true});
   const json small = Json({"check", file, "--context", "0", "--budget", "60MiB", "--json"}, 1);
   EXPECT_EQ(small["verdict"], "over");
@@ -281,7 +281,7 @@ TEST_F(CliRecording, CheckSaysWhereARunRanOutOfMemory) {
   EXPECT_EQ(text.status, 3) << "the result is unknown";
 }
 
-TEST_F(CliRecording, AReplayOfAPlanIsThePlan) {
+TEST_F(CliRecording, ReplayOfPlanMatchesThePlan) {
   for (const char* name :
        {"expandable_plan_replay_differs.trace", "what_if_own_settings_differ.trace"}) {
     SCOPED_TRACE(name);

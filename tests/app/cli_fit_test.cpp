@@ -26,7 +26,7 @@ class CliFit : public ::testing::Test {
   TemporaryFolder folder_;
 };
 
-TEST_F(CliFit, ProposalsAreRunsThatFit) {
+TEST_F(CliFit, ProposalsFitTheBudget) {
   const std::vector<std::string> run = {"--preset", "gpt2", "--set", "batch=4"};
   std::vector<std::string> fit = {"fit", "--budget", "3GiB", "--json"};
   fit.insert(fit.end(), run.begin(), run.end());
@@ -82,7 +82,7 @@ TEST_F(CliFit, WaterfallEndsAtThePlan) {
 
 // A run that releases some segments when memory is short: 9.33 GiB with the context on a large GPU,
 // 9.12 GiB with a limit of 9400 MiB. Every command has the figures of the plan with the limit.
-TEST_F(CliFit, EveryCommandHasThePlanUnderTheLimit) {
+TEST_F(CliFit, CheckAndWaterfallMatchPlanUnderMemoryLimit) {
   const std::vector<std::string> run = {"--preset", "gpt2",          "--set", "batch=4",
                                         "--set",    "seq=100-900",   "--set", "steps=4",
                                         "--set",    "precision=fp32"};
@@ -109,7 +109,7 @@ TEST_F(CliFit, EveryCommandHasThePlanUnderTheLimit) {
 }
 
 // A waterfall may begin with a run that does not fit on the GPU.
-TEST_F(CliFit, AWaterfallComesDownToACardFromAbove) {
+TEST_F(CliFit, WaterfallStartsAboveTheGpusMemory) {
   const Outcome outcome =
       RunVramscope({"waterfall", "--json", "--preset", "gpt2", "--set", "custom_device.memory=2GiB",
                     "--set", "precision=bf16", "--set", "checkpointing.mode=layer"});
@@ -120,7 +120,7 @@ TEST_F(CliFit, AWaterfallComesDownToACardFromAbove) {
   EXPECT_LT(bars[2]["peak"].get<int64_t>(), int64_t{2} << 30);
 }
 
-TEST(CliFitUsage, BudgetsAreSizes) {
+TEST(CliFitUsage, RejectsMissingOrUnitlessBudgets) {
   EXPECT_EQ(RunVramscope({"fit"}).status, 2);
   EXPECT_EQ(RunVramscope({"fit", "--budget", "much"}).status, 2);
   for (const char* command : {"fit", "check"}) {

@@ -55,7 +55,7 @@ class CommandLineInChinese : public CliRecording {
   std::string file_;
 };
 
-TEST_F(CommandLineInChinese, FollowsTheEnvironmentAndLang) {
+TEST_F(CommandLineInChinese, LanguageFollowsLocaleAndLangOption) {
   EXPECT_THAT(RunVramscope({"--help"}, kChinese).out, HasSubstr("显存"));
   EXPECT_THAT(RunVramscope({"--help"}, In("zh_TW.UTF-8")).out, Not(HasSubstr("显存")));
   EXPECT_EQ(RunVramscope({"--lang", "en", "--help"}, kChinese).out,
@@ -67,7 +67,7 @@ TEST_F(CommandLineInChinese, FollowsTheEnvironmentAndLang) {
   EXPECT_EQ(RunVramscope({"info", "--lang=zh_CN", file_}, kInEnglish).out, chinese.out);
 }
 
-TEST_F(CommandLineInChinese, TheWindowFollowsLangAfterItsFile) {
+TEST_F(CommandLineInChinese, WindowAcceptsLangAfterFile) {
   const std::string state = folder_ / "state.json";
   const Outcome window = RunVramscope(
       {"--page", "phases", file_, "--lang", "zh_CN", "--dump-state", state}, kInEnglish);
@@ -75,7 +75,7 @@ TEST_F(CommandLineInChinese, TheWindowFollowsLangAfterItsFile) {
   EXPECT_THAT(ReadFile(state), HasSubstr("峰值处"));
 }
 
-TEST_F(CommandLineInChinese, RefusesAnUnknownLanguage) {
+TEST_F(CommandLineInChinese, RejectsUnknownLanguage) {
   const Outcome outcome = RunVramscope({"--lang", "xx", "info", file_}, kInEnglish);
   EXPECT_EQ(outcome.status, 2);
   EXPECT_THAT(outcome.err, HasSubstr("\"xx\" is not one of en, zh_CN"));
@@ -109,7 +109,7 @@ TEST_F(CommandLineInChinese, WrittenFilesAreTheSameInEveryLanguage) {
   }
 }
 
-TEST_F(CommandLineInChinese, NoTextOfACommandStaysEnglish) {
+TEST_F(CommandLineInChinese, CommandOutputHasNoEnglishLines) {
   for (const std::vector<std::string>& command :
        std::vector<std::vector<std::string>>{{"info", file_},
                                              {"peak", file_},
@@ -130,7 +130,7 @@ TEST_F(CommandLineInChinese, NoTextOfACommandStaysEnglish) {
   }
 }
 
-TEST_F(CommandLineInChinese, HelpIsChinese) {
+TEST_F(CommandLineInChinese, HelpHasNoEnglishLines) {
   for (const char* command : {"", "info", "peak", "phases", "explain", "diff", "kernels"}) {
     std::vector<std::string> arguments;
     if (*command != '\0') arguments.emplace_back(command);

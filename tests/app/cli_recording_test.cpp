@@ -15,7 +15,7 @@ using nlohmann::json;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-TEST_F(CliRecording, InfoSaysWhatItIs) {
+TEST_F(CliRecording, InfoReportsSnapshotFigures) {
   const std::string file = Write("s.json", {});
   const json info = Json({"info", file, "--json"});
   EXPECT_EQ(info["kind"], "snapshot");
@@ -48,7 +48,7 @@ TEST_F(CliRecording, PeakGroupsByAnExpression) {
   EXPECT_THAT(bad.err, HasSubstr("--by: \"x\" after \"module:\" is neither * nor a number"));
 }
 
-TEST_F(CliRecording, EveryCommandTakesIt) {
+TEST_F(CliRecording, EveryCommandReadsSnapshots) {
   const std::string file = Write("s.json", {});
   const json peak = Json({"peak", file, "--by", "stack", "--json"});
   EXPECT_EQ(peak["allocated"], 6 * kMiB);
@@ -65,7 +65,7 @@ TEST_F(CliRecording, EveryCommandTakesIt) {
   EXPECT_EQ(piped.status, 0) << piped.err;
 }
 
-TEST_F(CliRecording, WhatTheCardsMemoryIsUsedFor) {
+TEST_F(CliRecording, ReportsUseOfDeviceMemory) {
   const std::string file = Write("s.json", {});
   const json info = Json({"info", file, "--json"});
   ASSERT_EQ(info["device_memory"].size(), 1u);
@@ -83,7 +83,7 @@ TEST_F(CliRecording, WhatTheCardsMemoryIsUsedFor) {
   EXPECT_THAT(RunVramscope({"peak", file}).out, HasSubstr("blocks, as requested"));
 }
 
-TEST_F(CliRecording, APlanHeldAgainstARecording) {
+TEST_F(CliRecording, DiffComparesPredictionWithRecording) {
   const std::string a = Write("a.json", {.marks = true});
   const std::string b = Write("b.json", {.marks = true, .activation = 3 * kMiB});
   EXPECT_EQ(Json({"diff", "--prediction", a, a, "--json"})["equal"], true);
@@ -103,7 +103,7 @@ TEST_F(CliRecording, APlanHeldAgainstARecording) {
   EXPECT_EQ(RunVramscope({"diff", "--prediction", a, b, "--step", "99"}).status, 3);
 }
 
-TEST_F(CliRecording, DevicesAreNotAddedUp) {
+TEST_F(CliRecording, FiguresAreReportedPerDevice) {
   const auto write = [&](const std::string& name, const SnapshotOptions& first) {
     json both = Snapshot(first), second = Snapshot({.activation = 16 * kMiB});
     second["segments"][0]["device"] = 1;
@@ -167,7 +167,7 @@ TEST_F(CliRecording, DevicesAreNotAddedUp) {
   EXPECT_FALSE(alone.contains("devices"));
 }
 
-TEST_F(CliRecording, KernelsCopiesAndStreamsOfAProfiledRunAreCounted) {
+TEST_F(CliRecording, InfoCountsKernelsCopiesAndStreams) {
   const std::string path = folder_ / "k.json";
   WriteFile(path, R"json({"schemaVersion": 1, "traceEvents": [
   {"ph": "i", "name": "[memory]", "pid": 1, "tid": 1, "ts": 10, "args":
@@ -199,7 +199,7 @@ TEST_F(CliRecording, KernelsCopiesAndStreamsOfAProfiledRunAreCounted) {
   EXPECT_THAT(outline.err, HasSubstr("not a .trace"));
 }
 
-TEST_F(CliRecording, APartCanBeChosen) {
+TEST_F(CliRecording, SelectsPartByEntriesTimeAndDevice) {
   const std::string file = Write("s.json", {});
   EXPECT_EQ(Json({"info", file, "--entries", "3:", "--json"})["entries"], 9);
   EXPECT_EQ(Json({"info", file, "--time", ":250us", "--json"})["entries"], 3);
@@ -234,7 +234,7 @@ TEST_F(CliRecording, APartCanBeChosen) {
   }
 }
 
-TEST_F(CliRecording, RequestsOfTwoRecordingsAreCompared) {
+TEST_F(CliRecording, DiffComparesRequestsOfRecordings) {
   const std::string a = Write("a.json", {}), b = Write("b.json", {.activation = 3 * kMiB});
   const json same = Json({"diff", "--requests", a, a, "--json"});
   EXPECT_EQ(same["requests"]["equal"], same["requests"]["total"]);
@@ -243,7 +243,7 @@ TEST_F(CliRecording, RequestsOfTwoRecordingsAreCompared) {
   EXPECT_LT(other["requests"]["equal"], other["requests"]["total"]);
 }
 
-TEST_F(CliRecording, CallSitesOfTwoRecordingsAreMatchedByStack) {
+TEST_F(CliRecording, DiffMatchesCallSitesByStack) {
   const std::string a = Write("a.json", {});
   const std::string b = Write("b.json", {.lines = 100, .activation = 3 * kMiB});
   const json diff = Json({"diff", a, b, "--by", "stack", "--json"}, 1);
@@ -258,7 +258,7 @@ TEST_F(CliRecording, CallSitesOfTwoRecordingsAreMatchedByStack) {
   EXPECT_EQ(RunVramscope({"diff", a, a, "--by", "stack", "--step", "99"}).status, 3);
 }
 
-TEST_F(CliRecording, ExplainHasAPageForEachQuestion) {
+TEST_F(CliRecording, ExplainReportsOomFragmentationLeaksAndSites) {
   const std::string file = Write("s.json", {.oom = true});
   const json oom = Json({"explain", file, "--page", "oom", "--no-replay", "--json"})["oom"];
   ASSERT_EQ(oom["count"], 1);
@@ -297,7 +297,7 @@ TEST_F(CliRecording, ExplainHasAPageForEachQuestion) {
   }
 }
 
-TEST_F(CliRecording, LeaksOverStepsAreNamed) {
+TEST_F(CliRecording, ExplainNamesCallSiteOfLeak) {
   const std::string file = Write("s.json", {.steps = 6, .leak = true, .marks = true});
   const json leaks = Json({"explain", file, "--page", "leaks", "--json"})["leaks"];
   EXPECT_EQ(leaks["known"], true);
@@ -310,7 +310,7 @@ TEST_F(CliRecording, LeaksOverStepsAreNamed) {
               AllOf(HasSubstr("3.00 MiB"), HasSubstr("model.py:33 log")));
 }
 
-TEST_F(CliRecording, UnusedMemoryIsComputedByReplay) {
+TEST_F(CliRecording, ExplainComputesReclaimableMemoryByReplay) {
   const std::string file = Write("s.json", {});
   const json page =
       Json({"explain", file, "--page", "reclaim", "--alloc-conf", "expandable_segments:True",
@@ -331,7 +331,7 @@ TEST_F(CliRecording, UnusedMemoryIsComputedByReplay) {
                               HasSubstr("as recorded")));
 }
 
-TEST_F(CliRecording, EachPageAloneAndOfAsManyRowsAsAsked) {
+TEST_F(CliRecording, SelectsPageAndLimitsRows) {
   const std::string file = Write("s.json", {.leak = true});
   for (const auto& [page, title] :
        std::vector<std::pair<std::string, std::string>>{{"fragmentation", "Fragmentation"},
@@ -358,7 +358,7 @@ TEST_F(CliRecording, EachPageAloneAndOfAsManyRowsAsAsked) {
   EXPECT_EQ(RunVramscope({"peak", file, "--top", "0"}).status, 2);
 }
 
-TEST_F(CliRecording, ExplainRefusesWhatItCannotDo) {
+TEST_F(CliRecording, ExplainRejectsInvalidOptions) {
   const std::string file = Write("s.json", {});
   EXPECT_EQ(RunVramscope({"explain", file, "--page", "weather"}).status, 2);
   EXPECT_EQ(RunVramscope({"explain", file, "--at", "noon"}).status, 2);
@@ -369,7 +369,7 @@ TEST_F(CliRecording, ExplainRefusesWhatItCannotDo) {
   EXPECT_THAT(far.err, AllOf(HasSubstr("s.json"), HasSubstr("99999")));
 }
 
-TEST_F(CliRecording, DamagedRecordingsAreThreeAndSayWhere) {
+TEST_F(CliRecording, ReadsTruncatedAndRejectsDamagedFiles) {
   const std::string whole = ReadFile(Write("s.json", {}));
   const std::string cut = folder_ / "cut.json";
   WriteFile(cut, whole.substr(0, whole.size() / 2));
@@ -426,7 +426,7 @@ TEST_F(CliRecording, EveryJsonKeyIsDocumented) {
 }
 
 // The end of the recording is shown instead.
-TEST_F(CliRecording, AMomentBeyondTheEndIsSaid) {
+TEST_F(CliRecording, WarnsAboutTimeAfterTheEnd) {
   const std::string file = Write("s.json", {});
   const Outcome outcome = RunVramscope({"peak", file, "--at", "1000s"});
   EXPECT_EQ(outcome.status, 0);
@@ -435,7 +435,7 @@ TEST_F(CliRecording, AMomentBeyondTheEndIsSaid) {
 }
 
 // Figures of ../shared/snapshots/index.json.
-TEST_F(CliRecording, TheRecordedSnapshotsHaveTheirPeaks) {
+TEST_F(CliRecording, RecordedSnapshotsHaveKnownPeaks) {
   const std::string folder = VRAMSCOPE_SOURCE_DIR "/../shared/snapshots/";
   if (!std::filesystem::exists(folder)) GTEST_SKIP() << "needs ../shared/snapshots";
   struct Row {

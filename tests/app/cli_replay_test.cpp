@@ -14,7 +14,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-TEST_F(CliRecording, ReplayFindsEveryDecision) {
+TEST_F(CliRecording, ReplayMatchesEveryDecision) {
   const std::string file = Write("s.json", {});
   const json replay = Json({"replay", file, "--json"});
   EXPECT_EQ(replay["addresses"], (json{{"matched", 4}, {"total", 4}}));
@@ -53,7 +53,7 @@ TEST_F(CliRecording, ReplayNamesTheFirstDifferenceAndItsCause) {
                               HasSubstr("first difference: event ")));
 }
 
-TEST_F(CliRecording, ReplayUnderOtherSettings) {
+TEST_F(CliRecording, ReplayComparesOtherAllocatorSettings) {
   const std::string file = Write("s.json", {});
   const json replay = Json({"replay", file, "--alloc-conf", "expandable_segments:True", "--json"});
   for (const char* key :
@@ -74,7 +74,7 @@ TEST_F(CliRecording, ReplayUnderOtherSettings) {
                               HasSubstr("reserved at peak"), HasSubstr("calls to the driver")));
 }
 
-TEST_F(CliRecording, ReplayOnALessLargeDevice) {
+TEST_F(CliRecording, ReplayReportsOutOfMemoryOnSmallerDevice) {
   const std::string file = Write("s.json", {});
   const json replay = Json({"replay", file, "--device-memory", "4MiB", "--json"}, 1);
   EXPECT_GT(replay["what_if"]["out_of_memory"], 0);
@@ -86,7 +86,7 @@ TEST_F(CliRecording, ReplayOnALessLargeDevice) {
                               HasSubstr("continues as if it had")));
 }
 
-TEST_F(CliRecording, ReplayRefusesWhatIsNoSetting) {
+TEST_F(CliRecording, ReplayRejectsInvalidSettings) {
   const std::string file = Write("s.json", {});
   for (const auto& [option, value, what] :
        std::vector<std::tuple<std::string, std::string, std::string>>{
@@ -105,7 +105,7 @@ TEST_F(CliRecording, ReplayRefusesWhatIsNoSetting) {
 }
 
 // Kineto's traces contain blocks, but only the sum of segments.
-TEST_F(CliRecording, WithoutSegmentsNothingIsReplayed) {
+TEST_F(CliRecording, ReplayRejectsTraceWithoutSegments) {
   json events = json::array();
   uint64_t total = 0;
   for (int i = 0; i < 4; ++i) {

@@ -36,7 +36,7 @@ TEST(CliReproduce, FormulasNeedNoWorker) {
   EXPECT_EQ(all["experiments"][1]["predicted"], 4LL * (3LL * 582000000 - 4LL * 884736));
 }
 
-TEST(CliReproduce, UnknownNamesAreWrongUsage) {
+TEST(CliReproduce, RejectsUnknownNamesAndOptions) {
   const Outcome outcome = RunVramscope({"reproduce", "A1-vanila"});
   EXPECT_EQ(outcome.status, 2);
   EXPECT_THAT(outcome.err, HasSubstr("A1-vanilla"));
@@ -48,7 +48,7 @@ TEST(CliReproduce, UnknownNamesAreWrongUsage) {
   EXPECT_EQ(RunVramscope({"reproduce", "B1", "--gpu-memory", "8GiB"}).status, 2);
 }
 
-TEST(CliReproduce, OnAnotherGpu) {
+TEST(CliReproduce, PredictsForAnotherGpu) {
   if (!HasWorker()) GTEST_SKIP() << "vramscope-worker is not built (it needs LibTorch)";
   const Outcome outcome =
       RunVramscope({"reproduce", "C1", "--device", "rtx-4090", "--gpu-memory", "12GiB", "--json"});
@@ -64,7 +64,7 @@ TEST(CliReproduce, OnAnotherGpu) {
   }
 }
 
-TEST(CliReproduce, ARowOfTheStudy) {
+TEST(CliReproduce, SolvesLengthAndReproducesPublishedRow) {
   if (!HasWorker()) GTEST_SKIP() << "vramscope-worker is not built (it needs LibTorch)";
   TemporaryFolder folder;
   const std::string report = folder / "report.html";

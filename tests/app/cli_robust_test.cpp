@@ -26,7 +26,7 @@ bool IsPrintable(const std::string& text) {
   return parsed.get<std::string>() == text;
 }
 
-TEST_F(CliRecording, AnOutputThatIsTheInputIsRefused) {
+TEST_F(CliRecording, RejectsOutputThatIsAnInput) {
   const std::string file = Write("s.json", {}), content = ReadFile(file);
   const std::string symbolic = folder_ / "symbolic", hard = folder_ / "hard";
   std::filesystem::create_symlink(file, symbolic);
@@ -61,7 +61,7 @@ TEST_F(CliRecording, AnOutputThatIsTheInputIsRefused) {
   EXPECT_EQ(RunVramscope({"requests", file, "-o", copy}).status, 0);
 }
 
-TEST_F(CliRecording, AFullDiskIsAnInternalFailureEverywhere) {
+TEST_F(CliRecording, FullDiskIsInternalFailureInEveryCommand) {
   if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "needs /dev/full";
   const std::string file = Write("s.json", {});
   for (const char* format : {"snapshot", "memory-timeline", "chrome", "csv"}) {
@@ -87,7 +87,7 @@ TEST_F(CliRecording, AFullDiskIsAnInternalFailureEverywhere) {
   }
 }
 
-TEST_F(CliRecording, AFolderThatIsGoneIsNoReasonToFail) {
+TEST_F(CliRecording, WorksInDeletedWorkingFolder) {
   const std::string file = Write("s.json", {});
   const std::string gone = folder_ / "gone";
   for (const std::vector<std::string>& arguments :
@@ -108,7 +108,7 @@ TEST_F(CliRecording, AFolderThatIsGoneIsNoReasonToFail) {
 }
 
 // Increasing limits of the address space, from too little to load the program up to enough.
-TEST_F(CliRecording, TooLittleMemoryIsSaid) {
+TEST_F(CliRecording, ReportsInsufficientMemory) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "a sanitizer's own address space is more than any limit";
 #endif
@@ -135,7 +135,7 @@ TEST_F(CliRecording, TooLittleMemoryIsSaid) {
 }
 
 // Nothing is printed about blocks that the file does not have: no "0 B allocated".
-TEST_F(CliRecording, StatisticsAreFiguresAndNothingElse) {
+TEST_F(CliRecording, StatisticsFileWorksOnlyWithInfo) {
   const std::string file = folder_ / "stats.json";
   WriteFile(file, R"({"allocated_bytes.all.current": 5, "reserved_bytes.all.peak": 7})");
   EXPECT_EQ(Json({"info", file, "--json"})["statistics"]["allocated_bytes.all.current"], 5);
@@ -154,7 +154,7 @@ TEST_F(CliRecording, StatisticsAreFiguresAndNothingElse) {
   }
 }
 
-TEST_F(CliRecording, MessagesDoNotSteerTheTerminal) {
+TEST_F(CliRecording, EscapesControlCharactersInOutput) {
   const std::string control = "\x1b[2J\xff\xfe\xc0\x80\xc2\x9b\x7f";
   std::vector<std::vector<std::string>> commands = {{"info", folder_ / control},
                                                     {"plan", "--preset", control},
@@ -202,7 +202,7 @@ TEST_F(CliRecording, MessagesDoNotSteerTheTerminal) {
 
 // A recording does not state the size of the CUDA context: it is that of a plan, unless it is
 // given.
-TEST_F(CliRecording, CheckCountsAContextAndNamesIt) {
+TEST_F(CliRecording, CheckAddsAssumedContext) {
   const std::string file = Write("s.json", {});
   const json check = Json({"check", file, "--budget", "514MiB", "--json"});
   EXPECT_EQ(check["context"], 450 * kMiB);

@@ -73,7 +73,7 @@ void ExpectContract(const json& summary) {
 
 // A plan continues beyond its limit. With another limit it is a different plan: check prints the
 // command for it.
-TEST_F(CliRun, CheckOfAPlanThatRanOutOfMemoryNamesThePlanToMake) {
+TEST_F(CliRun, CheckOfOutOfMemoryPlanPrintsPlanCommand) {
   const std::string file = folder_ / "out.trace", again = folder_ / "again.trace";
   const std::vector<std::string> run = {"plan",    "--preset", "gpt2",    "--set",
                                         "batch=8", "--device", "gtx-1650"};
@@ -91,7 +91,7 @@ TEST_F(CliRun, CheckOfAPlanThatRanOutOfMemoryNamesThePlanToMake) {
 }
 
 // Figures of a published run of this model.
-TEST_F(CliRun, PlanOfQwenHasThePublishedMemory) {
+TEST_F(CliRun, PlanOfQwenMatchesPublishedMemory) {
   const json fp32 = Json({"plan", "--preset", "qwen2-0.5b", "--set", "batch=2", "--set", "seq=512",
                           "--set", "optimizer.name=adamw"});
   ExpectContract(fp32);
@@ -112,7 +112,7 @@ TEST_F(CliRun, PlanOfQwenHasThePublishedMemory) {
   EXPECT_NEAR(bf16["after_training"]["allocated"].get<double>() / kGiB, 2.80, 0.03);
 }
 
-TEST_F(CliRun, LoraTrainsTheAdaptersAlone) {
+TEST_F(CliRun, LoraTrainsOnlyAdapters) {
   const json lora = Json({"plan", "--preset", "qwen2-0.5b", "--set", "lora.rank=8", "--set",
                           "lora.targets=q_proj,v_proj"});
   EXPECT_EQ(lora["parameters"]["trainable"], 540672);
@@ -122,7 +122,7 @@ TEST_F(CliRun, LoraTrainsTheAdaptersAlone) {
 
 // The formulas for weights, gradients, optimizer state and the activations of a layer equal the
 // bytes that the plan requests.
-TEST_F(CliRun, FormulasEqualThePlan) {
+TEST_F(CliRun, FormulasMatchThePlan) {
   for (const char* precision : {"fp32", "bf16", "amp-bf16"}) {
     for (const char* attention : {"eager", "math", "efficient"}) {
       const json estimate = Json({"estimate", "--plan", "--model", tiny_, "--set", "seq=64",
@@ -140,7 +140,7 @@ TEST_F(CliRun, FormulasEqualThePlan) {
   }
 }
 
-TEST_F(CliRun, APlanIsDeterministic) {
+TEST_F(CliRun, PlanIsDeterministic) {
   const std::string a = folder_ / "a.trace", b = folder_ / "b.trace";
   ASSERT_EQ(RunVramscope({"plan", "--model", tiny_, "--set", "seq=64", "-o", a}).status, 0);
   ASSERT_EQ(RunVramscope({"plan", "--model", tiny_, "--set", "seq=64", "-o", b}).status, 0);
@@ -150,7 +150,7 @@ TEST_F(CliRun, APlanIsDeterministic) {
 }
 
 // The sums used to be in the order of addresses, which differs between runs.
-TEST_F(CliRun, GradientsInFp32AreZeroedInTheOrderOfTheParameters) {
+TEST_F(CliRun, KernelsOfFp32GradientsAreDeterministic) {
   const auto activities = [this](const char* name) {
     const std::string trace = folder_ / name;
     EXPECT_EQ(RunVramscope({"plan", "--preset", "gpt2", "--set", "precision=bf16", "--set",
@@ -168,7 +168,7 @@ TEST_F(CliRun, GradientsInFp32AreZeroedInTheOrderOfTheParameters) {
 }
 
 // Compares the plan's last step with the recorded CUDA step of the same model.
-TEST_F(CliRun, ThePlanOfBasicsMediumEqualsTheRecordedStep) {
+TEST_F(CliRun, PlanOfBasicsMediumMatchesRecordedStep) {
   const std::string recorded =
       VRAMSCOPE_SOURCE_DIR "/../shared/reference/medium_128_training_requests.csv.zst";
   if (!std::filesystem::exists(recorded)) {
@@ -187,7 +187,7 @@ TEST_F(CliRun, ThePlanOfBasicsMediumEqualsTheRecordedStep) {
   EXPECT_EQ(Json({"diff", "--requests", planned, snapshot})["requests"], diff["requests"]);
 }
 
-TEST_F(CliRun, TheTraceOnStdoutIsATrace) {
+TEST_F(CliRun, PlanWritesTraceToStdout) {
   const Outcome plan =
       RunVramscope({"plan", "--model", tiny_, "--set", "seq=16", "--set", "steps=3", "-o", "-"});
   ASSERT_EQ(plan.status, 0) << plan.err;
@@ -196,7 +196,7 @@ TEST_F(CliRun, TheTraceOnStdoutIsATrace) {
   EXPECT_EQ(json::parse(info.out)["steps"], 3);
 }
 
-TEST_F(CliRun, RunOnTheProcessorIsMeasured) {
+TEST_F(CliRun, CpuRunIsMeasured) {
   const json cpu =
       Json({"run", "--backend", "cpu", "--model", tiny_, "--set", "seq=16", "--set", "steps=2"});
   ExpectContract(cpu);
@@ -206,7 +206,7 @@ TEST_F(CliRun, RunOnTheProcessorIsMeasured) {
 }
 
 // Llama-2-70B on 8 GB: the result is by how much it does not fit, not an error.
-TEST_F(CliRun, ALargeModelOnASmallCardDoesNotFit) {
+TEST_F(CliRun, LargeModelDoesNotFitOnSmallGpu) {
   const std::string large = folder_ / "70b.json";
   WriteFile(large, R"({"model_type": "llama", "vocab_size": 32000, "hidden_size": 8192,
       "intermediate_size": 28672, "num_hidden_layers": 80, "num_attention_heads": 64,
@@ -225,7 +225,7 @@ TEST_F(CliRun, ALargeModelOnASmallCardDoesNotFit) {
       RunVramscope({"check", "--model", large, "--set", "batch=1", "--budget", "8GiB"}).status, 1);
 }
 
-TEST_F(CliRun, ConfigurationsThatTheTrainerRefusesAreBadInput) {
+TEST_F(CliRun, ConfigurationsRejectedByTrainerAreBadInput) {
   const std::string odd = folder_ / "odd.json";
   WriteFile(odd, R"({"model_type": "mamba"})");
   Outcome outcome = RunVramscope({"plan", "--model", odd});
@@ -236,7 +236,7 @@ TEST_F(CliRun, ConfigurationsThatTheTrainerRefusesAreBadInput) {
   EXPECT_EQ(outcome.status, 3) << outcome.err;
 }
 
-TEST_F(CliRun, APlanSaysWhatItAssumes) {
+TEST_F(CliRun, PlanListsItsAssumptions) {
   const json plan = Json({"plan", "--model", tiny_, "--set", "seq=16"});
   bool context = false;
   for (const json& a : plan["assumptions"]) {
@@ -249,7 +249,7 @@ TEST_F(CliRun, APlanSaysWhatItAssumes) {
 }
 
 // Explicit settings override those of a preset, in any order.
-TEST_F(CliRun, SettingsWinOverAPreset) {
+TEST_F(CliRun, SettingsOverridePreset) {
   const std::vector<std::string> preset = {"--preset", "basics-medium"},
                                  settings = {"--set", "batch=1", "--set", "optimizer.name=sgd",
                                              "--set", "steps=1"};
@@ -265,7 +265,7 @@ TEST_F(CliRun, SettingsWinOverAPreset) {
 }
 
 // Detected after one micro-batch, before gigabytes of events are recorded.
-TEST_F(CliRun, APlanOfTooManyEventsIsRefused) {
+TEST_F(CliRun, RejectsPlanWithTooManyEvents) {
   for (const std::vector<std::string>& size : std::vector<std::vector<std::string>>{
            {"batch=4096", "micro_batches=4096", "steps=1000"},
            {"steps=1000", "seq=8", "batch=4096", "micro_batches=2048"}}) {
@@ -279,7 +279,7 @@ TEST_F(CliRun, APlanOfTooManyEventsIsRefused) {
 }
 
 // With SDPA's memory-efficient kernel no scores are kept.
-TEST_F(CliRun, EfficientAttentionIsPlanned) {
+TEST_F(CliRun, EfficientAttentionLowersThePeak) {
   const auto peak = [&](const char* attention) {
     return Json({"plan", "--preset", "qwen2-0.5b", "--set",
                  std::string("attention=") + attention})["peak"]["allocated"]
@@ -289,7 +289,7 @@ TEST_F(CliRun, EfficientAttentionIsPlanned) {
   EXPECT_LT(peak("efficient"), peak("eager"));
 }
 
-TEST_F(CliRun, AFullDiskIsAnInternalFailure) {
+TEST_F(CliRun, FullDiskIsInternalFailure) {
   if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "needs /dev/full";
   const std::vector<std::string> plan = {"plan", "--model", tiny_, "--set", "seq=16"};
   std::vector<std::string> arguments = plan;
@@ -300,7 +300,7 @@ TEST_F(CliRun, AFullDiskIsAnInternalFailure) {
   EXPECT_EQ(RunVramscope(arguments, {.output_path = "/dev/full"}).status, 4);
 }
 
-TEST_F(CliRun, APlanNeedsNoWorkingFolder) {
+TEST_F(CliRun, PlanWorksInDeletedFolder) {
   const std::string gone = folder_ / "gone";
   std::filesystem::create_directory(gone);
   const Outcome outcome =
@@ -308,7 +308,7 @@ TEST_F(CliRun, APlanNeedsNoWorkingFolder) {
   EXPECT_EQ(outcome.status, 0) << outcome.err;
 }
 
-TEST_F(CliRun, AnInterruptEndsTheRunAtOnce) {
+TEST_F(CliRun, InterruptCancelsRun) {
   const Outcome outcome = RunVramscope({"plan", "--preset", "qwen2-0.5b", "--set", "steps=300"},
                                        {.signal = SIGINT, .signal_after_ms = 1000});
   EXPECT_EQ(outcome.status, 130) << outcome.err;
@@ -316,7 +316,7 @@ TEST_F(CliRun, AnInterruptEndsTheRunAtOnce) {
   EXPECT_EQ(outcome.out, "");
 }
 
-TEST_F(CliRun, AWorkerThatDiesIsAnInternalFailure) {
+TEST_F(CliRun, WorkerExitIsInternalFailure) {
   // Replaces the real worker and exits at once.
   const Outcome outcome = RunVramscope({"plan"}, {.environment = {"VRAMSCOPE_WORKER=/bin/false"}});
   EXPECT_EQ(outcome.status, 4);
@@ -324,7 +324,7 @@ TEST_F(CliRun, AWorkerThatDiesIsAnInternalFailure) {
   EXPECT_EQ(outcome.out, "");
 }
 
-TEST_F(CliRun, WithoutADisplayTheDefaultPlanIsShown) {
+TEST_F(CliRun, PrintsDefaultPlanWithoutDisplay) {
   const Outcome outcome =
       RunVramscope({}, {.environment = {"DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"}});
   EXPECT_EQ(outcome.status, 0) << outcome.err;

@@ -38,7 +38,7 @@ class CliSetup : public ::testing::Test {
   TemporaryFolder folder_;
 };
 
-TEST_F(CliSetup, StatusSaysThatNothingIsThereAndWhatWouldCome) {
+TEST_F(CliSetup, StatusReportsMissingTorchAndDownloadSize) {
   const Outcome outcome = Run({"setup", "--status", "--json"});
   EXPECT_EQ(outcome.status, 1) << outcome.err;
   const json state = json::parse(outcome.out);
@@ -50,7 +50,7 @@ TEST_F(CliSetup, StatusSaysThatNothingIsThereAndWhatWouldCome) {
   EXPECT_THAT(Run({"setup", "--status"}).out, HasSubstr("not installed"));
 }
 
-TEST_F(CliSetup, StatusSaysWhereItIs) {
+TEST_F(CliSetup, StatusReportsRootOfInstalledTorch) {
   setup::testing::WriteTorch(folder_ / "torch");
   const Outcome outcome =
       Run({"setup", "--status", "--json"}, {"VRAMSCOPE_TORCH_ROOT=" + (folder_ / "torch")});
@@ -60,20 +60,20 @@ TEST_F(CliSetup, StatusSaysWhereItIs) {
   EXPECT_EQ(Run({"setup"}, {"VRAMSCOPE_TORCH_ROOT=" + (folder_ / "torch")}).status, 0);
 }
 
-TEST_F(CliSetup, NobodyIsAskedWhereNobodyCanAnswer) {
+TEST_F(CliSetup, RequiresYesWithoutTerminal) {
   const Outcome outcome = Run({"setup"});
   EXPECT_EQ(outcome.status, 2);
   EXPECT_THAT(outcome.err, AllOf(HasSubstr("to download"), HasSubstr("--yes")));
   EXPECT_FALSE(std::filesystem::exists(folder_ / "data/vramscope/torch-2.11.0"));
 }
 
-TEST_F(CliSetup, AnIndexThatIsNoAddressIsSaidAtOnce) {
+TEST_F(CliSetup, RejectsInvalidIndexUrl) {
   const Outcome outcome = Run({"setup", "--yes"}, {"VRAMSCOPE_INDEX_URL=nonsense"});
   EXPECT_EQ(outcome.status, 3);
   EXPECT_THAT(outcome.err, HasSubstr("VRAMSCOPE_INDEX_URL"));
 }
 
-TEST_F(CliSetup, RemoveTakesWhatWasDownloaded) {
+TEST_F(CliSetup, RemoveDeletesDownloadedTorch) {
   setup::testing::WriteTorch(folder_ / "data/vramscope/torch-2.11.0");
   const Outcome outcome = Run({"setup", "--remove", "--json"});
   EXPECT_EQ(outcome.status, 0) << outcome.err;
@@ -82,7 +82,7 @@ TEST_F(CliSetup, RemoveTakesWhatWasDownloaded) {
   EXPECT_EQ(json::parse(Run({"setup", "--remove", "--json"}).out)["removed_bytes"], 0);
 }
 
-TEST_F(CliSetup, EnvironmentsOfOtherVersionsAreListedAndRemoved) {
+TEST_F(CliSetup, ListsAndRemovesEnvironments) {
   namespace fs = std::filesystem;
   const std::string name = "transformers==4.51.0-cpython-311-0123456789ab";
   const fs::path kept = folder_ / "cache/vramscope/environments";
@@ -109,7 +109,7 @@ TEST_F(CliSetup, EnvironmentsOfOtherVersionsAreListedAndRemoved) {
 }
 
 // If the folder of the environments is a link, its target may belong to another program.
-TEST_F(CliSetup, EnvironmentsBehindALinkStay) {
+TEST_F(CliSetup, RefusesToRemoveLinkedEnvironments) {
   namespace fs = std::filesystem;
   fs::create_directories(folder_ / "cache/vramscope");
   fs::create_directories(folder_ / "elsewhere/other==1.0-x");
@@ -120,7 +120,7 @@ TEST_F(CliSetup, EnvironmentsBehindALinkStay) {
   EXPECT_TRUE(fs::exists(folder_ / "elsewhere/other==1.0-x"));
 }
 
-TEST_F(CliSetup, ARunSaysThatLibTorchIsMissingAndWhatToDo) {
+TEST_F(CliSetup, PlanWithoutLibTorchSuggestsSetup) {
   const Outcome outcome = Run({"plan"});
   EXPECT_EQ(outcome.status, 4);
   EXPECT_THAT(outcome.err, HasSubstr("vramscope"));
@@ -129,7 +129,7 @@ TEST_F(CliSetup, ARunSaysThatLibTorchIsMissingAndWhatToDo) {
   EXPECT_THAT(outcome.err, HasSubstr("vramscope setup"));
 }
 
-TEST_F(CliSetup, WithoutADisplayTheShippedRunIsShownWithTheCommandsToTry) {
+TEST_F(CliSetup, PrintsShippedRunAndCommandsWithoutDisplay) {
   const Outcome outcome = Run({});
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_THAT(outcome.err, AllOf(HasSubstr("no display"), HasSubstr("vramscope setup"),

@@ -94,7 +94,7 @@ class Cli : public ::testing::Test {
   std::string sample_;
 };
 
-TEST_F(Cli, WrongUsageIsTwo) {
+TEST_F(Cli, WrongUsageExitsWithTwo) {
   for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
            {"--no-such-option"},
            {"plan", "--nope"},
@@ -122,7 +122,7 @@ TEST_F(Cli, WrongUsageIsTwo) {
   EXPECT_THAT(RunVramscope({"plna"}).err, HasSubstr("did you mean \"plan\""));
 }
 
-TEST_F(Cli, HelpIsNoError) {
+TEST_F(Cli, HelpListsEveryCommand) {
   const Outcome outcome = RunVramscope({"--help"});
   EXPECT_EQ(outcome.status, 0);
   for (const char* command : {"plan", "run", "info", "peak", "phases", "kernels", "requests",
@@ -133,7 +133,7 @@ TEST_F(Cli, HelpIsNoError) {
   }
 }
 
-TEST_F(Cli, BadSettingsAreThreeAndSayWhatIsAllowed) {
+TEST_F(Cli, InvalidSettingsExitWithThreeAndHint) {
   struct Row {
     std::string set, says;
   };
@@ -152,7 +152,7 @@ TEST_F(Cli, BadSettingsAreThreeAndSayWhatIsAllowed) {
   EXPECT_EQ(RunVramscope({"plan", "--preset", "qwen"}).status, 3);
 }
 
-TEST_F(Cli, BadModelAndRunFilesAreThree) {
+TEST_F(Cli, InvalidModelAndRunFilesExitWithThree) {
   const std::string bad = folder_ / "config.json";
   WriteFile(bad, "this is not JSON");
   Outcome outcome = RunVramscope({"estimate", "--model", bad});
@@ -170,7 +170,7 @@ TEST_F(Cli, BadModelAndRunFilesAreThree) {
   EXPECT_THAT(outcome.err, HasSubstr("none.json"));
 }
 
-TEST_F(Cli, ForeignFilesAreThreeForEveryReader) {
+TEST_F(Cli, ForeignFilesExitWithThree) {
   const std::string foreign = folder_ / "foreign";
   for (const std::string& content :
        {std::string("hello\n"), std::string(), std::string("\x80\x04\x95pickle"),
@@ -197,7 +197,7 @@ TEST_F(Cli, ForeignFilesAreThreeForEveryReader) {
   EXPECT_EQ(RunVramscope({"info", folder_ / ""}).status, 3);
 }
 
-TEST_F(Cli, ACutTraceOpensAndSaysSo) {
+TEST_F(Cli, OpensTruncatedTraceWithWarning) {
   const std::string whole = ReadFile(sample_);
   const std::string cut = folder_ / "cut.trace";
   WriteFile(cut, whole.substr(0, whole.size() - 40));
@@ -209,7 +209,7 @@ TEST_F(Cli, ACutTraceOpensAndSaysSo) {
   EXPECT_THAT(outcome.err, HasSubstr("warning"));
 }
 
-TEST_F(Cli, InfoHasTheContractsKeys) {
+TEST_F(Cli, InfoHasDocumentedKeys) {
   const json info = Json({"info", sample_, "--json"});
   for (const char* key :
        {"kind", "events", "devices", "steps", "time_span_ns", "peak", "warnings", "truncated"}) {
@@ -223,7 +223,7 @@ TEST_F(Cli, InfoHasTheContractsKeys) {
   EXPECT_FALSE(info["truncated"]);
 }
 
-TEST_F(Cli, InputsMayBePackedOrPiped) {
+TEST_F(Cli, ReadsTraceFromStdin) {
   const Outcome piped = RunVramscope({"info", "-", "--json"}, {.input = ReadFile(sample_)});
   EXPECT_EQ(piped.status, 0) << piped.err;
   EXPECT_EQ(piped.out, RunVramscope({"info", sample_, "--json"}).out);
@@ -231,7 +231,7 @@ TEST_F(Cli, InputsMayBePackedOrPiped) {
 
 // --device works for any input; a part of a trace is selected by time, of a recording also by
 // entries.
-TEST_F(Cli, ATraceIsReadInPartByTime) {
+TEST_F(Cli, SelectsPartOfTraceByDeviceAndTime) {
   EXPECT_EQ(RunVramscope({"info", sample_, "--device", "0", "--json"}).out,
             RunVramscope({"info", sample_, "--json"}).out);
   const Outcome absent = RunVramscope({"info", sample_, "--device", "7"});
@@ -249,7 +249,7 @@ TEST_F(Cli, ATraceIsReadInPartByTime) {
   EXPECT_THAT(nothing.err, HasSubstr("the requested part is empty"));
 }
 
-TEST_F(Cli, EveryCommandHasAnExample) {
+TEST_F(Cli, HelpOfEveryCommandHasAnExample) {
   for (const char* command :
        {"plan", "run", "info", "peak", "phases", "kernels", "replay", "requests", "export", "diff",
         "explain", "estimate", "check", "devices", "presets", "doctor"}) {
@@ -258,7 +258,7 @@ TEST_F(Cli, EveryCommandHasAnExample) {
   }
 }
 
-TEST_F(Cli, PeakAndPhases) {
+TEST_F(Cli, PeakAndPhasesReportKnownFigures) {
   json peak = Json({"peak", sample_, "--json"});
   EXPECT_EQ(peak["allocated"], 3 << 20);
   EXPECT_EQ(peak["by_category"]["Activation"], 2 << 20);
@@ -283,7 +283,7 @@ TEST_F(Cli, PeakAndPhases) {
 }
 
 // The file has only an order of entries, so entries are reported instead of times.
-TEST_F(Cli, AFileWithoutTimesIsShownByEntries) {
+TEST_F(Cli, UntimedFileIsReportedByEntries) {
   const std::string file = folder_ / "untimed.trace";
   WriteSample(file, 0, false);
   const json peak = Json({"peak", file, "--json"});
@@ -311,7 +311,7 @@ TEST_F(Cli, AFileWithoutTimesIsShownByEntries) {
   EXPECT_EQ(RunVramscope({"peak", file, "--event", "1000"}).status, 3);
 }
 
-TEST_F(Cli, RequestsAreTheContractsColumns) {
+TEST_F(Cli, RequestsHaveDocumentedColumns) {
   const Outcome outcome = RunVramscope({"requests", sample_});
   EXPECT_EQ(outcome.status, 0);
   EXPECT_EQ(
@@ -320,7 +320,7 @@ TEST_F(Cli, RequestsAreTheContractsColumns) {
   EXPECT_THAT(outcome.out, HasSubstr("aten::mm"));
 }
 
-TEST_F(Cli, DiffAnswersByItsStatus) {
+TEST_F(Cli, DiffExitsWithOneOnDifferences) {
   const std::string other = folder_ / "other.trace";
   WriteSample(other, 1 << 20);
   EXPECT_TRUE(Json({"diff", sample_, sample_, "--json"})["equal"]);
@@ -339,7 +339,7 @@ TEST_F(Cli, DiffAnswersByItsStatus) {
   EXPECT_EQ(RunVramscope({"diff", "--requests", sample_, sample_, "--step", "7"}).status, 3);
 }
 
-TEST_F(Cli, CheckComparesWithContext) {
+TEST_F(Cli, CheckIncludesContext) {
   EXPECT_EQ(RunVramscope({"check", sample_, "--budget", "9MiB"}).status, 0)
       << "8 MiB reserved + 1 MiB context";
   const json check = Json({"check", sample_, "--budget", "9437183", "--json"}, 1);
@@ -347,7 +347,7 @@ TEST_F(Cli, CheckComparesWithContext) {
   EXPECT_EQ(check["needed"], 9 << 20);
 }
 
-TEST_F(Cli, ExportsAreWrittenWholeOrNotAtAll) {
+TEST_F(Cli, ExportToStdoutEqualsFile) {
   const std::string out = folder_ / "out.json";
   EXPECT_EQ(RunVramscope({"export", sample_, "--to", "chrome", "-o", out}).status, 0);
   EXPECT_TRUE(json::parse(ReadFile(out)).contains("traceEvents"));
@@ -358,7 +358,7 @@ TEST_F(Cli, ExportsAreWrittenWholeOrNotAtAll) {
       0);
 }
 
-TEST_F(Cli, EstimateGivesThePublishedCounts) {
+TEST_F(Cli, EstimateHasPublishedCounts) {
   const json estimate =
       Json({"estimate", "--preset", "llama-3.2-1b", "--set", "precision=bf16", "--json"});
   EXPECT_EQ(estimate["parameters"]["count"], 1235814400);
@@ -370,7 +370,7 @@ constexpr char kLlama[] = R"({"architectures": ["LlamaForCausalLM"], "model_type
     "num_attention_heads": 4, "num_key_value_heads": 2, "torch_dtype": "bfloat16")";
 
 // Formulas reject the same models as a plan, even without a worker.
-TEST_F(Cli, ModelsThatAreNotPlannedAreRefusedByName) {
+TEST_F(Cli, RejectsUnsupportedModelConfigurations) {
   const std::string file = folder_ / "config.json";
   for (const auto& [more, says] : std::vector<std::pair<std::string, std::string>>{
            {R"(, "quantization_config": {"bits": 4})", "quantization_config"},
@@ -394,7 +394,7 @@ TEST_F(Cli, ModelsThatAreNotPlannedAreRefusedByName) {
   }
 }
 
-TEST_F(Cli, AnEstimateSaysWhatItAssumes) {
+TEST_F(Cli, EstimateListsItsAssumptions) {
   const std::string file = folder_ / "config.json";
   WriteFile(file, std::string(kLlama) + R"(, "foo": {"bar": [1]}})");
   const json estimate = Json({"estimate", "--model", file, "--json"});
@@ -410,14 +410,14 @@ TEST_F(Cli, AnEstimateSaysWhatItAssumes) {
             1u);
 }
 
-TEST_F(Cli, LoraThatMatchesNothingNamesWhatThereIs) {
+TEST_F(Cli, UnmatchedLoraTargetsListLayerNames) {
   const Outcome outcome = RunVramscope({"plan", "--preset", "gpt2", "--set", "lora.rank=8"},
                                        {.environment = {"VRAMSCOPE_WORKER=/no/such/worker"}});
   EXPECT_EQ(outcome.status, 3);
   EXPECT_THAT(outcome.err, AllOf(HasSubstr("q_proj"), HasSubstr("c_attn, c_proj, c_fc")));
 }
 
-TEST_F(Cli, DevicesAndPresetsList) {
+TEST_F(Cli, ListsDevicesAndPresets) {
   EXPECT_GE(Json({"devices", "--json"})["devices"].size(), 25u);
   const json presets = Json({"presets", "--json"});
   std::map<std::string, json> parameters;
@@ -426,7 +426,7 @@ TEST_F(Cli, DevicesAndPresetsList) {
   EXPECT_TRUE(parameters.at("vit-l-16").is_null()) << "no formula counts it";
 }
 
-TEST_F(Cli, TechniquesAreFoundByTheirWords) {
+TEST_F(Cli, TechniquesAreFoundByWords) {
   const json all = Json({"techniques", "--json"}),
              some = Json({"techniques", "LoRA", "lora.rank", "--json"});
   EXPECT_GT(all["techniques"].size(), some["techniques"].size());
@@ -438,14 +438,14 @@ TEST_F(Cli, TechniquesAreFoundByTheirWords) {
                               HasSubstr("Activations"), HasSubstr("Allocator")));
 }
 
-TEST_F(Cli, NoWorkerIsAnInternalFailureThatSaysWhatToDo) {
+TEST_F(Cli, MissingWorkerIsInternalFailure) {
   const Outcome outcome =
       RunVramscope({"plan"}, {.environment = {"VRAMSCOPE_WORKER=/no/such/worker"}});
   EXPECT_EQ(outcome.status, 4);
   EXPECT_THAT(outcome.err, HasSubstr("/no/such/worker"));
 }
 
-TEST_F(Cli, DoctorReportsWhatItFinds) {
+TEST_F(Cli, DoctorExitStatusMatchesChecks) {
   const json doctor = json::parse(RunVramscope({"doctor", "--gpu", "--json"}).out);
   ASSERT_FALSE(doctor["checks"].empty());
   for (const json& check : doctor["checks"]) {

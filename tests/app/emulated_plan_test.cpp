@@ -68,7 +68,7 @@ class EmulatedPlan : public ::testing::Test {
 };
 
 // Allocations that an earlier version, which replaced operators, missed.
-TEST_F(EmulatedPlan, OperatorsAskForTheirTemporaries) {
+TEST_F(EmulatedPlan, OperatorsAllocateTheirTemporaries) {
   Plan("eager.trace", {"--preset", "qwen2-0.5b"});
   const std::string csv = RequestsCsv("eager.trace");
   std::istringstream lines(csv);
@@ -85,7 +85,7 @@ TEST_F(EmulatedPlan, OperatorsAskForTheirTemporaries) {
   EXPECT_EQ(workspaces, 3);  // cuBLAS's of the loop's thread and of autograd's; cuBLASLt's own
 }
 
-TEST_F(EmulatedPlan, TwoRunsAreTheSame) {
+TEST_F(EmulatedPlan, RepeatedPlansAreEqual) {
   // Autocast frees its casts in the order of a hash table.
   const std::vector<std::string> run = {"--preset", "gpt2", "--set", "precision=amp-fp16"};
   Plan("a.trace", run);
@@ -98,7 +98,7 @@ TEST_F(EmulatedPlan, TwoRunsAreTheSame) {
 // backend=cuda finds a GPU and its libraries as on any computer: here the emulated ones. It must
 // not use anything that only a plan has: no tapes and no interface of the platform, only CUPTI and
 // NVML.
-TEST_F(EmulatedPlan, ARunOnTheCardIsWhatWasPlanned) {
+TEST_F(EmulatedPlan, RunOnEmulatedGpuMatchesPlan) {
   const std::vector<std::string> run = {"--preset", "gpt2", "--set", "precision=amp-bf16"};
   Plan("plan.trace", run);
   std::vector<std::string> command = {"plan",
@@ -148,7 +148,7 @@ TEST_F(EmulatedPlan, ARunOnTheCardIsWhatWasPlanned) {
     EXPECT_EQ(part["source"], "measured");
 }
 
-TEST_F(EmulatedPlan, WithoutACardARunOnItSaysWhatToDo) {
+TEST_F(EmulatedPlan, CudaRunWithoutGpuSuggestsPlan) {
   if (std::filesystem::exists("/dev/nvidiactl")) GTEST_SKIP() << "there is a GPU";
   const Outcome outcome = RunVramscope({"run", "--backend", "cuda"});
   EXPECT_EQ(outcome.status, 3);
@@ -156,7 +156,7 @@ TEST_F(EmulatedPlan, WithoutACardARunOnItSaysWhatToDo) {
                                             ::testing::HasSubstr("vramscope plan")));
 }
 
-TEST_F(EmulatedPlan, TheRecordedStepsRequestForRequest) {
+TEST_F(EmulatedPlan, PlanMatchesRecordedStepsByRequest) {
   int found = 0;
   for (const int context : {128, 256}) {
     const std::filesystem::path recording =
@@ -174,7 +174,7 @@ TEST_F(EmulatedPlan, TheRecordedStepsRequestForRequest) {
   if (found == 0) GTEST_SKIP() << "needs the recordings next to the checkout";
 }
 
-TEST_F(EmulatedPlan, WhatDoesNotFitIsSaidAndPlannedAllTheSame) {
+TEST_F(EmulatedPlan, PlansRunThatDoesNotFit) {
   const json small = Plan(
       "small.trace", {"--preset", "gpt2", "--set", "device=rtx-3060-12gb", "--set", "batch=24"});
   const json large =
@@ -186,7 +186,7 @@ TEST_F(EmulatedPlan, WhatDoesNotFitIsSaidAndPlannedAllTheSame) {
   EXPECT_NEAR(b / a, 1.0, 0.01);
 }
 
-TEST_F(EmulatedPlan, KernelsStandBesideTheMemory) {
+TEST_F(EmulatedPlan, KernelsAgreeInExportInfoAndKernelsCommand) {
   Plan("gpt2.trace", {"--preset", "gpt2", "--set", "batch=2", "--set", "seq=64"});
   const Outcome exported = RunVramscope(
       {"export", folder_ / "gpt2.trace", "--to", "chrome", "-o", folder_ / "gpt2.json"});
@@ -244,7 +244,7 @@ TEST_F(EmulatedPlan, KernelsStandBesideTheMemory) {
 }
 
 // One of four ranks: its gathers and reductions are on a separate stream.
-TEST_F(EmulatedPlan, CollectivesOfFourRanks) {
+TEST_F(EmulatedPlan, ShardedPlansRecordCollectives) {
   for (const char* strategy : {"ddp", "zero3"}) {
     Plan("ranks.trace", {"--preset", "gpt2", "--set", "batch=2", "--set", "seq=64", "--set",
                          "shard.ranks=4", "--set", std::string("shard.strategy=") + strategy});
@@ -255,7 +255,7 @@ TEST_F(EmulatedPlan, CollectivesOfFourRanks) {
   }
 }
 
-TEST_F(EmulatedPlan, SettingsOfTheAllocatorAreTheRealOnes) {
+TEST_F(EmulatedPlan, AllocatorSettingsAffectReservedMemory) {
   const json plain = Plan("plain.trace", {"--preset", "gpt2"});
   const json expandable = Plan(
       "expandable.trace", {"--preset", "gpt2", "--set", "alloc_conf=expandable_segments:True"});

@@ -33,7 +33,7 @@ TEST(Table, CountsCharactersNotBytes) {
   EXPECT_NE(table.Text().find("\u00e4\u00f6  1\n"), std::string::npos);
 }
 
-TEST(Table, FitsATerminal) {
+TEST(Table, TruncatesLastColumnToWidth) {
   Table table({{"Bytes", Table::kRight}, {"Kind"}, {"Call site"}});
   table.Row({"1", "k", "model.py:39 forward < model.py:257 forward > aten::bmm"});
   table.Row({"2", "k", "\u00e4\u00f6\u00fc.py:1 forward"});
@@ -60,13 +60,13 @@ TEST(Table, WideCharactersTakeTwoColumns) {
   EXPECT_NE(narrow.Text(22).find("  显存分配器的碎片...\n"), std::string::npos) << narrow.Text(22);
 }
 
-TEST(Table, SomeColumnsStayWhole) {
+TEST(Table, ColumnsMarkedWholeAreNotTruncated) {
   Table table({{"Setting", Table::kLeft, true}, {"Bytes", Table::kRight}});
   table.Row({"garbage_collection_threshold:0.8", "1"});
   EXPECT_NE(table.Text(20).find("threshold:0.8"), std::string::npos);
 }
 
-TEST(Format, WhatIsPrintableStaysAndTheRestIsReplaced) {
+TEST(Format, PrintableReplacesControlAndInvalidCharacters) {
   EXPECT_EQ(Printable("a\u00e4\u20ac\U0001f600"), "a\u00e4\u20ac\U0001f600");
   EXPECT_EQ(Printable(std::string("\0\x1b[2J\n\t\x7f", 8)), "??[2J???");
   EXPECT_EQ(Printable("\u009b2J\u202eabc"), "?2J?abc");
@@ -80,7 +80,7 @@ TEST(Format, WhatIsPrintableStaysAndTheRestIsReplaced) {
   EXPECT_EQ(PrintableLines("a\x1b\nb\n"), "a?\nb\n");
 }
 
-TEST(ExitCodes, WhatAFileOrARunAsksForTooMuchIsBadInput) {
+TEST(ExitCodes, ResourceExhaustionIsBadInput) {
   EXPECT_EQ(ExitCodeOf(absl::ResourceExhaustedError("")), kBadInput);
   EXPECT_EQ(ExitCodeOf(OutOfMemory("x.pickle")), kBadInput);
   EXPECT_EQ(ExitCodeOf(absl::OutOfRangeError("")), kBadInput);
@@ -102,7 +102,7 @@ TEST(Format, ProseBreaksBetweenWideCharacters) {
   EXPECT_EQ(Prose("峰值 12 GiB", 9), "  峰值 12\n  GiB\n");
 }
 
-TEST(Format, ForPeople) {
+TEST(Format, FormatsCountsTimesAndSignedBytes) {
   EXPECT_EQ(Count(0), "0");
   EXPECT_EQ(Count(999), "999");
   EXPECT_EQ(Count(494032768), "494,032,768");
@@ -141,7 +141,7 @@ TEST(InterruptDeathTest, LeavesNoHalfWrittenFile) {
   std::filesystem::remove_all(folder);
 }
 
-TEST(ExitCodes, FollowTheContract) {
+TEST(ExitCodes, MatchDocumentedCodes) {
   EXPECT_EQ(ExitCodeOf(absl::OkStatus()), 0);
   EXPECT_EQ(ExitCodeOf(absl::InvalidArgumentError("")), 3);
   EXPECT_EQ(ExitCodeOf(absl::UnimplementedError("")), 3);

@@ -82,7 +82,7 @@ class Selfcheck : public CliRecording {};
 
 // Several devices with the same addresses in one file: blocks older than the recording, private
 // pools, retries and failed allocations. A process has one setting of the allocator.
-TEST_F(Selfcheck, SeveralDevices) {
+TEST_F(Selfcheck, AgreesOnSeveralDevices) {
   for (const bool expandable : {false, true}) {
     for (const uint64_t memory : {uint64_t{0}, uint64_t{400} << 20}) {
       SCOPED_TRACE(fmt::format("expandable {}, {} bytes", expandable, memory));
@@ -108,7 +108,7 @@ TEST_F(Selfcheck, SeveralDevices) {
 }
 
 // Synthetic snapshots of a few steps, with leaks, failed allocations and step marks.
-TEST_F(Selfcheck, MadeSnapshots) {
+TEST_F(Selfcheck, AgreesOnSyntheticSnapshots) {
   for (int which = 0; which < 8; ++which) {
     const SnapshotOptions options{
         .leak = (which & 1) != 0, .oom = (which & 2) != 0, .marks = (which & 4) != 0};
@@ -117,7 +117,7 @@ TEST_F(Selfcheck, MadeSnapshots) {
   }
 }
 
-TEST_F(Selfcheck, SaysWhatCannotBeChecked) {
+TEST_F(Selfcheck, RejectsUncheckableInput) {
   EXPECT_EQ(RunVramscope({"selfcheck", folder_ / "missing"}).status, 3);
   EXPECT_EQ(RunVramscope({"selfcheck", "-"}).status, 2);
   EXPECT_EQ(RunVramscope({"selfcheck", "x.trace", "--preset", "gpt2"}).status, 2);
@@ -229,7 +229,7 @@ std::vector<uint64_t> Seeds() {
 INSTANTIATE_TEST_SUITE_P(Random, SelfcheckRuns, ::testing::ValuesIn(Seeds()),
                          [](const auto& info) { return fmt::format("seed{}", info.param); });
 
-TEST(SelfcheckReport, FailsWhereTwoValuesDiffer) {
+TEST(SelfcheckReport, CountsDifferingValuesAsFailures) {
   using cli::Json;
   cli::selfcheck::Report report;
   report.Begin("group");

@@ -104,7 +104,7 @@ int InAProcess(Act act) {
 
 // The allocating thread has the allocator's lock: the hook must not take another lock or allocate
 // memory.
-TEST(Allocations, AreNotedWithoutALockOrARequestOfMemory) {
+TEST(Allocations, AreRecordedWithoutLocksOrAllocations) {
   const std::string folder = NewFolder();
   EXPECT_EQ(InAProcess([&] {
               Native native;
@@ -141,7 +141,7 @@ TEST(Allocations, AreNotedWithoutALockOrARequestOfMemory) {
 
 // Several devices, each with its own lock, while one file replaces another: every entry is in one
 // of them, in the order of its device.
-TEST(Allocations, OfSeveralThreadsAreAllInSomeFile) {
+TEST(Allocations, OfSeveralThreadsAreCompleteAcrossFiles) {
   const std::string folder = NewFolder();
   constexpr int kThreads = 4;
   constexpr uint64_t kEach = 60'000;
@@ -194,7 +194,7 @@ TEST(Allocations, OfSeveralThreadsAreAllInSomeFile) {
 
 // In a separate process, since an allocator is attached to only once: its file is read after the
 // process was killed.
-TEST(Allocations, AreInTheFileWhenTheProcessIsKilled) {
+TEST(Allocations, SurviveKillOfTheProcess) {
   std::string folder =
       (std::filesystem::temp_directory_path() / "allocations-test-XXXXXX").string();
   ASSERT_NE(mkdtemp(folder.data()), nullptr);
@@ -254,7 +254,7 @@ TEST(Allocations, AreInTheFileWhenTheProcessIsKilled) {
   std::filesystem::remove_all(folder);
 }
 
-TEST(Allocations, AFileThatCannotBeMadeIsSaid) {
+TEST(Allocations, BeginFailsIfFileCannotBeCreated) {
   EXPECT_EQ(vramscope_history_begin("/nowhere/0.tail", 0), 0);
   vramscope_history_end();
 }

@@ -119,7 +119,7 @@ TEST_F(ClientTest, ActivitiesReachTheReceiver) {
 }
 
 // In training steps of GPT-2 on an H200, 94,000 of 106,000 calls were queries by a dozen functions.
-TEST_F(ClientTest, CallsThatOnlyAskAreLeftOutAndThoseThatWorkAreNot) {
+TEST_F(ClientTest, DisablesQueryCallsButNotLaunches) {
   constexpr uint32_t kGetDevice = 17, kGetLastError = 10, kLaunchKernel = 211, kMalloc = 20;
   constexpr uint32_t kContextState = 392, kKernelGetName = 719, kLaunchKernelEx = 652;
   ASSERT_TRUE(Start(FakeLibrary()).running);
@@ -136,7 +136,7 @@ TEST_F(ClientTest, CallsThatOnlyAskAreLeftOutAndThoseThatWorkAreNot) {
   EXPECT_TRUE(Start(old).running);
 }
 
-TEST_F(ClientTest, BuffersAreUsedAgain) {
+TEST_F(ClientTest, ReusesBuffers) {
   Start(FakeLibrary(), {.most_buffers = 2});
   for (int i = 0; i < 100; ++i) {
     ASSERT_TRUE(Deliver(Buffer().Add(Kernel(1, 5, 6, "k"))));
@@ -148,7 +148,7 @@ TEST_F(ClientTest, BuffersAreUsedAgain) {
   EXPECT_EQ(kept_.all.size(), 100u);
 }
 
-TEST_F(ClientTest, WithoutABufferRecordsAreDroppedAndCounted) {
+TEST_F(ClientTest, CountsRecordsDroppedWithoutBuffer) {
   Start(FakeLibrary(), {.most_buffers = 2});
   EXPECT_TRUE(Deliver(Buffer().Add(Kernel(1, 5, 6, "k"))));
   fake.dropped = 17;
@@ -161,7 +161,7 @@ TEST_F(ClientTest, WithoutABufferRecordsAreDroppedAndCounted) {
   EXPECT_EQ(Client::The().counts().dropped, 17u);
 }
 
-TEST_F(ClientTest, AnotherProfilerIsNotDisturbed) {
+TEST_F(ClientTest, DoesNotStartIfAnotherProfilerRuns) {
   Library library = FakeLibrary();
   fake.subscribe = kMultipleSubscribers;
   const Report report = Start(library);
@@ -172,7 +172,7 @@ TEST_F(ClientTest, AnotherProfilerIsNotDisturbed) {
   EXPECT_TRUE(fake.enabled.empty());
 }
 
-TEST_F(ClientTest, AKindThatIsRefusedIsSaidAndTheRestRuns) {
+TEST_F(ClientTest, ReportsRejectedKindAndEnablesTheRest) {
   Library library = FakeLibrary();
   fake.refuse[kMemory2] = kInsufficientPrivileges;
   const Report report = Start(library);
@@ -183,7 +183,7 @@ TEST_F(ClientTest, AKindThatIsRefusedIsSaidAndTheRestRuns) {
   EXPECT_TRUE(fake.enabled[kConcurrentKernel]);
 }
 
-TEST_F(ClientTest, NothingAtAll) {
+TEST_F(ClientTest, ReportsIfNothingCanBeEnabled) {
   Library library = FakeLibrary();
   for (uint32_t kind = 0; kind < 64; ++kind) fake.refuse[kind] = kUnknownError;
   const Report report = Start(library);
@@ -199,7 +199,7 @@ TEST_F(ClientTest, NothingAtAll) {
   EXPECT_THAT(none.problems.at(0).what, HasSubstr("no libcupti"));
 }
 
-TEST_F(ClientTest, WithoutAClockOfItsOwnTheDifferenceIsMeasured) {
+TEST_F(ClientTest, CorrectsTimesWithoutTimestampCallback) {
   Library library = FakeLibrary();
   fake.clock = kNotSupported;
   Start(library, {.clock = &FakeClock});
@@ -209,7 +209,7 @@ TEST_F(ClientTest, WithoutAClockOfItsOwnTheDifferenceIsMeasured) {
   EXPECT_EQ(kept_.all[0].begin_ns, 1'000'005);
 }
 
-TEST_F(ClientTest, AThreadOfItsOwnFlushes) {
+TEST_F(ClientTest, FlushesInOwnThread) {
   Start(FakeLibrary(), {.period_ms = 1});
   const uint64_t before = Client::The().counts().activities;
   Deliver(Buffer().Add(Kernel(1, 5, 6, "k")));
@@ -217,7 +217,7 @@ TEST_F(ClientTest, AThreadOfItsOwnFlushes) {
   EXPECT_EQ(Client::The().counts().activities, before + 1);
 }
 
-TEST_F(ClientTest, AChildOfAForkDoesNothing) {
+TEST_F(ClientTest, ForkedChildDoesNothing) {
   Start(FakeLibrary(), {.period_ms = 1});
   const pid_t child = fork();
   if (child == 0) {
@@ -230,7 +230,7 @@ TEST_F(ClientTest, AChildOfAForkDoesNothing) {
   EXPECT_EQ(status, 0);
 }
 
-TEST_F(ClientTest, ItGoesOnAfterAPause) {
+TEST_F(ClientTest, RestartsAfterStop) {
   const Library library = FakeLibrary();
   Start(library);
   Deliver(Buffer().Add(Kernel(1, 5, 6, "before")));

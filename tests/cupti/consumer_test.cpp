@@ -54,7 +54,7 @@ TEST_F(ConsumerTest, KernelsHaveTheirNamesStreamsAndTimes) {
   EXPECT_EQ(NameOf(out[1]), "ncclDevKernel_AllReduce");
 }
 
-TEST_F(ConsumerTest, CopiesAndFillsHaveTheirBytesAndSpaces) {
+TEST_F(ConsumerTest, CopiesAndMemsetsHaveBytesAndMemorySpaces) {
   MemcpyRecord copy = {};
   copy.kind = kMemcpy, copy.from_kind = kPinned, copy.to_kind = kDevice, copy.bytes = 4096;
   copy.start = 10, copy.end = 20, copy.correlation = 3;
@@ -79,7 +79,7 @@ TEST_F(ConsumerTest, CopiesAndFillsHaveTheirBytesAndSpaces) {
   EXPECT_EQ(out[2].bytes, 64u);
 }
 
-TEST_F(ConsumerTest, CallsHaveNamesOfTheLibraryAndThreads) {
+TEST_F(ConsumerTest, CallsHaveNamesAndThreads) {
   const std::vector<Activity> out = Consume(Buffer()
                                                 .Add(Api(kRuntime, 211, 1, 10, 20, 77))
                                                 .Add(Api(kDriver, 243, 2, 30, 40, 78))
@@ -93,7 +93,7 @@ TEST_F(ConsumerTest, CallsHaveNamesOfTheLibraryAndThreads) {
   EXPECT_EQ(NameOf(out[2]), "runtime call 999");
 }
 
-TEST_F(ConsumerTest, DriverAllocationsOverheadAndCounters) {
+TEST_F(ConsumerTest, ReadsDriverAllocationsOverheadAndCounters) {
   MemoryRecord memory = {};
   memory.kind = kMemory2, memory.operation = MemoryRecord::kAllocation;
   memory.memory_kind = kDevice, memory.address = 0x7000, memory.bytes = 1 << 21;
@@ -123,7 +123,7 @@ TEST_F(ConsumerTest, DriverAllocationsOverheadAndCounters) {
   EXPECT_EQ(out[3].device, 2);
 }
 
-TEST_F(ConsumerTest, OperandsAreSoManyAsARecordHas) {
+TEST_F(ConsumerTest, LimitsOperandCountToRecordSize) {
   OperandsRecord operands = {};
   operands.kind = kOperands, operands.correlation = 7, operands.start = 50;
   operands.requests = 12, operands.device = 1, operands.stream = 13;
@@ -149,7 +149,7 @@ TEST_F(ConsumerTest, OperandsAreSoManyAsARecordHas) {
   }
 }
 
-TEST_F(ConsumerTest, AWaitIsOfTheThreadThatCalled) {
+TEST_F(ConsumerTest, SynchronizationHasThreadOfItsCall) {
   SynchronizationRecord wait = {};
   wait.kind = kSynchronization, wait.type = 3, wait.start = 10, wait.end = 90;
   wait.correlation = 8, wait.stream = 13;
@@ -162,7 +162,7 @@ TEST_F(ConsumerTest, AWaitIsOfTheThreadThatCalled) {
   EXPECT_EQ(out[1].stream, 13u);
 }
 
-TEST_F(ConsumerTest, ACauseThatNeverComesHoldsNothingBack) {
+TEST_F(ConsumerTest, FinishReleasesRecordsWithoutCall) {
   SynchronizationRecord wait = {};
   wait.kind = kSynchronization, wait.type = 4, wait.start = 10, wait.end = 90;
   wait.correlation = 8, wait.stream = trace::kAllStreams;
@@ -177,7 +177,7 @@ TEST_F(ConsumerTest, ACauseThatNeverComesHoldsNothingBack) {
   EXPECT_TRUE(out.empty());
 }
 
-TEST(ConsumerCauses, WhoWasAtWorkReachesTheKernelWhateverComesFirst) {
+TEST(ConsumerCauses, KernelGetsOperatorInAnyBufferOrder) {
   for (const bool kernel_first : {false, true}) {
     Consumer consumer({.next = &NextRecordOf, .wait_for_cause = true});
     const uint64_t id = ExternalId({11}, {22});
@@ -196,7 +196,7 @@ TEST(ConsumerCauses, WhoWasAtWorkReachesTheKernelWhateverComesFirst) {
   }
 }
 
-TEST_F(ConsumerTest, TimesThatMakeNoSense) {
+TEST_F(ConsumerTest, RepairsOrDropsInvalidTimes) {
   const std::vector<Activity> out = Consume(Buffer()
                                                 .Add(Kernel(1, 0, 0, "no times"))
                                                 .Add(Kernel(2, 50, 0, "no end"))
@@ -210,7 +210,7 @@ TEST_F(ConsumerTest, TimesThatMakeNoSense) {
   EXPECT_EQ(consumer_.counts().reversed, 1u);
 }
 
-TEST_F(ConsumerTest, UnknownKindsAreCountedAndPassedOver) {
+TEST_F(ConsumerTest, SkipsAndCountsUnknownKinds) {
   struct {
     uint32_t kind = 4711, rest = 0;
   } unknown;
@@ -220,7 +220,7 @@ TEST_F(ConsumerTest, UnknownKindsAreCountedAndPassedOver) {
 
 // Every length of a buffer with one record of each kind, at an odd address: nothing is read beyond
 // the end (a sanitizer would report it), and complete records are kept.
-TEST_F(ConsumerTest, ABufferThatIsCutAnywhere) {
+TEST_F(ConsumerTest, ReadsCompleteRecordsOfTruncatedBuffers) {
   Buffer whole;
   whole.Add(Kernel(1, 5, 6, "k")).Add(Api(kRuntime, 211, 1, 1, 2, 9));
   for (const uint32_t kind : {kMemcpy, kMemcpy2, kMemset, kExternalCorrelation, kSynchronization,
@@ -246,7 +246,7 @@ TEST_F(ConsumerTest, ABufferThatIsCutAnywhere) {
   EXPECT_GE(last, 6u);
 }
 
-TEST(ConsumerHostile, BuffersOfNoise) {
+TEST(ConsumerHostile, SurvivesRandomBuffers) {
   std::mt19937 random(7);
   const uint32_t kinds[] = {1, 2, 3, 4, 5, 10, 17, 20, 22, 38, 39, 49, 77};
   for (int round = 0; round < 2000; ++round) {
@@ -282,7 +282,7 @@ TEST(ConsumerHostile, BuffersOfNoise) {
 }
 
 // A library whose records do not advance must not cause an endless loop.
-TEST(ConsumerHostile, RecordsThatStandStill) {
+TEST(ConsumerHostile, StopsAtRecordsThatDoNotAdvance) {
   const auto next = [](uint8_t* buffer, size_t, uint8_t** record) {
     *record = buffer;
     return static_cast<int>(kSuccess);
@@ -296,7 +296,7 @@ TEST(ConsumerHostile, RecordsThatStandStill) {
   EXPECT_EQ(consumer.counts().cut, 1u);
 }
 
-TEST_F(ConsumerTest, TimesAreMovedByTheOffset) {
+TEST_F(ConsumerTest, AddsOffsetToTimes) {
   consumer_.set_offset_ns(1000);
   const std::vector<Activity> out = Consume(Buffer().Add(Kernel(1, 5, 6, "k")));
   ASSERT_EQ(out.size(), 1u);

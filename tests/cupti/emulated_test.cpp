@@ -96,7 +96,7 @@ class EmulatedTest : public testing::Test {
 };
 
 // The virtual clock starts at 0, and records whose times are both 0 have unknown times.
-TEST_F(EmulatedTest, WhatIsCalledAtTheClocksFirstMomentIsTold) {
+TEST_F(EmulatedTest, RecordsCallsAtTimeZero) {
   ASSERT_EQ(Call("cudaDeviceSynchronize"), 0);
   void* device = nullptr;
   ASSERT_EQ(Call("cudaMalloc", &device, size_t{1} << 22), 0);
@@ -107,7 +107,7 @@ TEST_F(EmulatedTest, WhatIsCalledAtTheClocksFirstMomentIsTold) {
   EXPECT_EQ(kept_.Of(ActivityKind::kDriverAlloc).size(), 1u);
 }
 
-TEST_F(EmulatedTest, EveryKindOnTheVirtualClock) {
+TEST_F(EmulatedTest, RecordsEveryKindOnTheVirtualClock) {
   void *device = nullptr, *pinned = nullptr, *stream = nullptr;
   ASSERT_EQ(Call("cudaMalloc", &device, size_t{1} << 22), 0);
   ASSERT_EQ(Call("cudaHostAlloc", &pinned, size_t{1} << 22, 0u), 0);
@@ -184,7 +184,7 @@ TEST_F(EmulatedTest, EveryKindOnTheVirtualClock) {
   EXPECT_EQ(NameOf(calls[copies[0].correlation]), "cudaMemcpyAsync");
 }
 
-TEST_F(EmulatedTest, AGraphsWorkIsOfItsOneLaunch) {
+TEST_F(EmulatedTest, GraphKernelsShareCorrelationOfTheirLaunch) {
   void *stream = nullptr, *graph = nullptr, *executable = nullptr;
   ASSERT_EQ(Call("cudaStreamCreate", &stream), 0);
   ASSERT_EQ(Call("cudaStreamBeginCapture", stream, 0), 0);
@@ -202,7 +202,7 @@ TEST_F(EmulatedTest, AGraphsWorkIsOfItsOneLaunch) {
   EXPECT_EQ(launches.size(), 2u);
 }
 
-TEST_F(EmulatedTest, LibrariesCallsAreOneKernelThatSaysSo) {
+TEST_F(EmulatedTest, LibraryCallIsOneModelledKernel) {
   void* blas = Open("libcublas.so.12");
   const auto create = reinterpret_cast<int (*)(void**)>(dlsym(blas, "cublasCreate_v2"));
   const auto product =
@@ -222,7 +222,7 @@ TEST_F(EmulatedTest, LibrariesCallsAreOneKernelThatSaysSo) {
   EXPECT_EQ(reinterpret_cast<int (*)(void*)>(dlsym(blas, "cublasDestroy_v2"))(handle), 0);
 }
 
-TEST_F(EmulatedTest, ThreadsAreToldApart) {
+TEST_F(EmulatedTest, CallsHaveTheirThreads) {
   std::thread other([&] { Launch(); });
   other.join();
   Launch();
@@ -233,7 +233,7 @@ TEST_F(EmulatedTest, ThreadsAreToldApart) {
   EXPECT_TRUE(threads.contains(static_cast<uint32_t>(gettid())));
 }
 
-TEST_F(EmulatedTest, ManyLaunchesAndNothingIsLost) {
+TEST_F(EmulatedTest, LosesNoneOfManyLaunches) {
   constexpr int kMany = 100'000;  // more than the platform keeps by itself
   for (int i = 0; i < kMany; ++i) {
     Launch();
@@ -245,7 +245,7 @@ TEST_F(EmulatedTest, ManyLaunchesAndNothingIsLost) {
 }
 
 // The activities of a killed process are in the receiver, without a flush.
-TEST_F(EmulatedTest, EachRecordAtOnceIfSoWanted) {
+TEST_F(EmulatedTest, DeliversRecordsAtOnceIfRequested) {
   Client::The().Stop();
   ASSERT_TRUE(Client::The()
                   .Start(FindLibrary(), {.receiver = &kept_,
@@ -268,7 +268,7 @@ uint64_t g_requests = 0;
 
 // The operands of a library call, a copy and a memset, and when they were recorded: for a graph,
 // during capture.
-TEST_F(EmulatedTest, OperandsIfSoWanted) {
+TEST_F(EmulatedTest, RecordsOperandsIfRequested) {
   void* blas = Open("libcublas.so.12");
   const auto create = reinterpret_cast<int (*)(void**)>(dlsym(blas, "cublasCreate_v2"));
   const auto on = reinterpret_cast<int (*)(void*, void*)>(dlsym(blas, "cublasSetStream_v2"));
@@ -353,7 +353,7 @@ TEST_F(EmulatedTest, OperandsIfSoWanted) {
   EXPECT_EQ(reinterpret_cast<int (*)(void*)>(dlsym(blas, "cublasDestroy_v2"))(handle), 0);
 }
 
-TEST_F(EmulatedTest, OneListenerAtATime) {
+TEST_F(EmulatedTest, AllowsOneSubscriberAtATime) {
   const Found found = FindLibrary();
   void* subscriber = nullptr;
   EXPECT_EQ(found.library.Subscribe(&subscriber, nullptr, nullptr), kSuccess);

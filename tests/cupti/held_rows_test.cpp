@@ -13,7 +13,7 @@ std::vector<Activity> Calls(size_t count) {
   return std::vector<Activity>(count, Activity{.kind = ActivityKind::kRuntimeCall});
 }
 
-TEST(HeldRows, TheFirstKernelsAreThereHoweverManyCallsCameBefore) {
+TEST(HeldRows, KeepFirstKernelAfterManyCalls) {
   HeldRows held;
   held.Add(Calls(HeldRows::kMost));
   std::vector<Activity> first = Calls(10);
@@ -24,7 +24,7 @@ TEST(HeldRows, TheFirstKernelsAreThereHoweverManyCallsCameBefore) {
   EXPECT_EQ(held.left_out(), 0u);
 }
 
-TEST(HeldRows, WhatGoesIsCounted) {
+TEST(HeldRows, CountDroppedRows) {
   HeldRows held;
   held.Add(Calls(HeldRows::kMost));
   held.Add(Calls(3));
@@ -36,7 +36,7 @@ TEST(HeldRows, WhatGoesIsCounted) {
   EXPECT_TRUE(held.Take({}).empty());
 }
 
-TEST(HeldRows, CountersStayWhenCallsAreDropped) {
+TEST(HeldRows, DropCallsBeforeCounters) {
   HeldRows held;
   held.Add(std::vector<Activity>(7, Activity{.kind = ActivityKind::kCounter}));
   held.Add(Calls(HeldRows::kMost - 7));
@@ -48,7 +48,7 @@ TEST(HeldRows, CountersStayWhenCallsAreDropped) {
   EXPECT_EQ(all.back().kind, ActivityKind::kRuntimeCall);
 }
 
-TEST(HeldRows, CountersAloneAreLimited) {
+TEST(HeldRows, LimitCounters) {
   HeldRows held;
   for (int i = 0; i < 3; ++i)
     held.Add(std::vector<Activity>(HeldRows::kMost, Activity{.kind = ActivityKind::kCounter}));

@@ -45,7 +45,7 @@ class MarksFileTest : public ::testing::Test {
 
 uint64_t Clock() { return 1234; }
 
-TEST_F(MarksFileTest, LinesAreThereWhenTheProcessIsKilled) {
+TEST_F(MarksFileTest, LinesSurviveKillOfTheProcess) {
   constexpr int kMany = 100'000;  // more than is reserved at once
   const int status = Run([&](MarksFile& file) {
     if (!file.Begin(path().c_str(), &Clock)) return 1;
@@ -85,7 +85,7 @@ TEST_F(MarksFileTest, EveryFileNamesItsThreads) {
   EXPECT_THAT(Text(), HasSubstr("[\"B\",0,7,8,0]\n"));
 }
 
-TEST_F(MarksFileTest, EndsWithItsLastLine) {
+TEST_F(MarksFileTest, EndTruncatesFileAndForkedChildWritesNothing) {
   const int status = Run([&](MarksFile& file) {
     if (!file.Begin(path().c_str(), &Clock)) return 1;
     file.Put('B', 0, 7, 8, {});
@@ -106,7 +106,7 @@ TEST_F(MarksFileTest, EndsWithItsLastLine) {
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 2);
 }
 
-TEST_F(MarksFileTest, SaysWhereThereIsNoRoom) {
+TEST_F(MarksFileTest, ReportsFileThatCannotBeCreated) {
   EXPECT_EQ(Run([&](MarksFile& file) {
               const bool made = file.Begin("/nowhere/marks.jsonl", nullptr);
               file.Put('B', 0, 7, 8, {});

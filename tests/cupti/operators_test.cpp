@@ -43,7 +43,7 @@ namespace {
 int Push(const char* name) { return reinterpret_cast<int (*)(const char*)>(g_functions[9])(name); }
 int Pop() { return reinterpret_cast<int (*)()>(g_functions[11])(); }
 
-TEST(Operators, OfRanges) {
+TEST(Operators, AreParsedFromRangeNames) {
   EXPECT_EQ(OperatorOfRange("aten::mm, seq = 3, op_id = 12"), "aten::mm");
   EXPECT_EQ(OperatorOfRange("aten::empty, op_id = 12"), "aten::empty");
   EXPECT_EQ(OperatorOfRange("MmBackward0, seq = 3, op_id = 9, sizes = [[1, 2]]"), "MmBackward0");
@@ -53,7 +53,7 @@ TEST(Operators, OfRanges) {
   EXPECT_EQ(OperatorOfRange(""), "");
 }
 
-TEST(Operators, AreTheCausesOfCalls) {
+TEST(Operators, AreExternalIdsOfCalls) {
   for (size_t i = 0; i < std::size(g_table); ++i) g_table[i] = &g_functions[i];
   EXPECT_EQ(InitializeInjectionNvtx2(nullptr), 0);
   g_size = 11;

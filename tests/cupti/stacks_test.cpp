@@ -25,7 +25,7 @@ Stacks::Context Capture(std::vector<Frame> frames) {
   return std::make_shared<Captured>(std::move(frames));
 }
 
-TEST(Stacks, AreNumberedOnceEach) {
+TEST(Stacks, EqualStacksHaveOneNumber) {
   const char code[4] = {};
   Stacks stacks;
   EXPECT_EQ(stacks.Number(nullptr), 0u);
@@ -41,7 +41,7 @@ TEST(Stacks, AreNumberedOnceEach) {
 }
 
 // Until a stack is written, its code must not be unloaded.
-TEST(Stacks, WhatIsNotWrittenIsKept) {
+TEST(Stacks, KeepsUnwrittenStacksAlive) {
   const char code = 0;
   Stacks stacks;
   const Stacks::Context first = Capture({{&code, 1}}), again = Capture({{&code, 1}});
@@ -51,7 +51,7 @@ TEST(Stacks, WhatIsNotWrittenIsKept) {
   EXPECT_EQ(again.use_count(), 1);
 }
 
-TEST(Stacks, AreNumberedWithoutALockOrARequestOfMemory) {
+TEST(Stacks, NumbersWithoutLocksOrAllocations) {
   const char code = 0;
   Stacks stacks;
   std::vector<Stacks::Context> captured;
@@ -68,7 +68,7 @@ TEST(Stacks, AreNumberedWithoutALockOrARequestOfMemory) {
 }
 
 // Each device has its own lock: several threads may number stacks at once.
-TEST(Stacks, OfSeveralThreadsAreOneStackANumber) {
+TEST(Stacks, NumbersAreConsistentAcrossThreads) {
   constexpr int kThreads = 4, kStacks = 3000;
   const char code = 0;
   Stacks stacks;
@@ -91,7 +91,7 @@ TEST(Stacks, OfSeveralThreadsAreOneStackANumber) {
     }
 }
 
-TEST(Stacks, OfAnotherShapeAreSeen) {
+TEST(Stacks, DetectsOtherObjectLayouts) {
   const char code[2] = {};
   const auto* as_object = reinterpret_cast<const PyObject*>(&code[0]);
   const auto* other = reinterpret_cast<const PyObject*>(&code[1]);

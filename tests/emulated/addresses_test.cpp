@@ -8,7 +8,7 @@ namespace {
 constexpr uint64_t kMiB = uint64_t{1} << 20;
 constexpr uint64_t kBase = uint64_t{1} << 40, kSpan = uint64_t{1} << 30;
 
-TEST(Addresses, AscendingTakesTheLowestHole) {
+TEST(Addresses, AscendingUsesLowestSufficientHole) {
   AddressSpace space(kBase, kSpan, Placement::kAscending);
   const uint64_t first = space.Take(2 * kMiB), second = space.Take(20 * kMiB);
   EXPECT_EQ(first, kBase);
@@ -18,7 +18,7 @@ TEST(Addresses, AscendingTakesTheLowestHole) {
   EXPECT_EQ(space.Take(1), kBase);
 }
 
-TEST(Addresses, DescendingCutsChunksFromAbove) {
+TEST(Addresses, DescendingAllocatesChunksFromTheTop) {
   AddressSpace space(kBase, kSpan, Placement::kDescending);
   const uint64_t end = kBase + kSpan;
   // A small allocation opens a chunk of 32 MiB at the top; the next small ones are placed after it.
@@ -31,7 +31,7 @@ TEST(Addresses, DescendingCutsChunksFromAbove) {
   EXPECT_EQ(space.Take(2 * kMiB), end - 34 * kMiB);
 }
 
-TEST(Addresses, NeighbouringHolesBecomeOne) {
+TEST(Addresses, MergesNeighbouringHoles) {
   for (const Placement placement : {Placement::kAscending, Placement::kDescending}) {
     AddressSpace space(kBase, kSpan, placement);
     const uint64_t a = space.Take(16 * kMiB), b = space.Take(16 * kMiB);
@@ -43,7 +43,7 @@ TEST(Addresses, NeighbouringHolesBecomeOne) {
   }
 }
 
-TEST(Addresses, FullAndImpossible) {
+TEST(Addresses, ReturnsZeroIfFullOrTooLarge) {
   for (const Placement placement : {Placement::kAscending, Placement::kDescending}) {
     AddressSpace space(kBase, 64 * kMiB, placement);
     EXPECT_EQ(space.Take(0), 0u);

@@ -30,7 +30,7 @@ class CaptureTest : public testing::Test {
   bool captured_ = false;
 };
 
-TEST_F(CaptureTest, WorkBecomesNodesAndIsReplayed) {
+TEST_F(CaptureTest, CapturedWorkRunsOnEachGraphLaunch) {
   int done = 0;
   ASSERT_EQ(streams_.BeginCapture(origin_, CaptureMode::kGlobal, nullptr), Result::kSuccess);
   const int64_t before = clock_.now();
@@ -60,7 +60,7 @@ TEST_F(CaptureTest, WorkBecomesNodesAndIsReplayed) {
   EXPECT_EQ(streams_.LaunchGraph(executable, origin_), Result::kInvalidHandle);
 }
 
-TEST_F(CaptureTest, AnotherStreamJoinsByAnEvent) {
+TEST_F(CaptureTest, StreamJoinsCaptureThroughEvent) {
   void *fork = nullptr, *join = nullptr;
   streams_.CreateEvent(0, 0, &fork);
   streams_.CreateEvent(0, 0, &join);
@@ -82,7 +82,7 @@ TEST_F(CaptureTest, AnotherStreamJoinsByAnEvent) {
   EXPECT_FALSE(facts.capturing);
 }
 
-TEST_F(CaptureTest, AnEventOfAnEndedCaptureBringsNoStreamIntoIt) {
+TEST_F(CaptureTest, WaitOnEventOfEndedCaptureFails) {
   void* event = nullptr;
   streams_.CreateEvent(0, 0, &event);
   ASSERT_EQ(streams_.BeginCapture(origin_, CaptureMode::kGlobal, nullptr), Result::kSuccess);
@@ -102,7 +102,7 @@ TEST_F(CaptureTest, AnEventOfAnEndedCaptureBringsNoStreamIntoIt) {
   EXPECT_EQ(streams_.Wait(side_, event), Result::kSuccess);
 }
 
-TEST_F(CaptureTest, AGraphThatIsLaunchedWhileCapturingBecomesANode) {
+TEST_F(CaptureTest, GraphLaunchInCaptureBecomesNode) {
   int done = 0;
   void *inner = nullptr, *outer = nullptr;
   ASSERT_EQ(streams_.BeginCapture(origin_, CaptureMode::kGlobal, nullptr), Result::kSuccess);
@@ -137,7 +137,7 @@ TEST_F(CaptureTest, AGraphThatIsLaunchedWhileCapturingBecomesANode) {
   EXPECT_LT(clock_.now(), before + 7'000'000);
 }
 
-TEST_F(CaptureTest, AChildGraphIsACopy) {
+TEST_F(CaptureTest, ChildGraphIsCopied) {
   int done = 0;
   ASSERT_EQ(streams_.BeginCapture(origin_, CaptureMode::kGlobal, nullptr), Result::kSuccess);
   Work(origin_, 1'000, [&] { ++done; });
@@ -152,7 +152,7 @@ TEST_F(CaptureTest, AChildGraphIsACopy) {
   EXPECT_EQ(done, 1);
 }
 
-TEST_F(CaptureTest, AnExecutableIsUpdatedByAnotherGraph) {
+TEST_F(CaptureTest, ExecutableIsUpdatedFromAnotherGraph) {
   int first = 0, second = 0;
   void *executable = nullptr, *clone = nullptr;
   const auto capture = [&](int* counter) {
@@ -171,7 +171,7 @@ TEST_F(CaptureTest, AnExecutableIsUpdatedByAnotherGraph) {
   EXPECT_EQ(second, 1);
 }
 
-TEST_F(CaptureTest, WhatACardRefuses) {
+TEST_F(CaptureTest, ForbiddenCallsInvalidateCapture) {
   EXPECT_EQ(streams_.BeginCapture(nullptr, CaptureMode::kGlobal, nullptr),
             Result::kCaptureUnsupported);  // the legacy stream
   ASSERT_EQ(streams_.BeginCapture(origin_, CaptureMode::kGlobal, nullptr), Result::kSuccess);
@@ -191,7 +191,7 @@ TEST_F(CaptureTest, WhatACardRefuses) {
   EXPECT_FALSE(captured_);
 }
 
-TEST_F(CaptureTest, ThreadLocalCaptureLeavesOtherThreadsAlone) {
+TEST_F(CaptureTest, ThreadLocalCaptureAllowsCallsOfOtherThreads) {
   ASSERT_EQ(streams_.BeginCapture(origin_, CaptureMode::kThreadLocal, nullptr), Result::kSuccess);
   EXPECT_EQ(streams_.Permitted(), Result::kCaptureUnsupported);
   std::thread([&] { EXPECT_EQ(streams_.Permitted(), Result::kSuccess); }).join();

@@ -124,7 +124,7 @@ constexpr Measured kResNet50[] = {
     {kFilter, 2048, 512, 7, 1, 1, 7, 16056336, 2},
 };
 
-TEST(CudnnEngineSizes, ConvolutionsOfResNet50AreThoseOfAnH200) {
+TEST(CudnnEngineSizes, ResNet50WorkspacesMatchH200) {
   int equal = 0, all = 0;
   for (const Measured& m : kResNet50) {
     const Workspace workspace = ConvolutionWorkspace(Of(m, 32, kFp32), kH200, true);
@@ -137,7 +137,7 @@ TEST(CudnnEngineSizes, ConvolutionsOfResNet50AreThoseOfAnH200) {
   EXPECT_EQ(all, 158);
 }
 
-TEST(CudnnEngineSizes, PatchesOfVitArePaddedWhereChannelsAreReadTogether) {
+TEST(CudnnEngineSizes, VitPatchWorkspacesMatchH200) {
   const auto patches = [](ConvolutionKind kind, int64_t images, int type) {
     return ConvolutionWorkspace(Of({kind, 3, 1024, 224, 16, 16, 14, 0, 1}, images, type), kH200,
                                 true)
@@ -151,7 +151,7 @@ TEST(CudnnEngineSizes, PatchesOfVitArePaddedWhereChannelsAreReadTogether) {
   EXPECT_EQ(patches(kFilter, 4, kBf16), 9013392u);
 }
 
-TEST(CudnnEngineSizes, OnlyWhatWasMeasuredSaysSo) {
+TEST(CudnnEngineSizes, MarksOnlyMeasuredSizesAsMeasured) {
   Convolution c = Of(kResNet50[0], 32, kFp32);
   EXPECT_FALSE(ConvolutionWorkspace(c, {.compute_capability = 89, .sm_count = 142}, true).measured);
   c.filter.dims[1] = 1;  // with as many groups as channels
@@ -163,7 +163,7 @@ TEST(CudnnEngineSizes, OnlyWhatWasMeasuredSaysSo) {
 // The programs of `vramscope doctor`: a convolution that has a workspace only for its filter
 // gradient, and a second layer of 32 channels, whose filter gradient's workspace is visible in the
 // peak to 512 bytes.
-TEST(CudnnEngineSizes, TheDoctorsConvolutions) {
+TEST(CudnnEngineSizes, DoctorConvolutionWorkspacesMatchH200) {
   const auto bytes = [](const Measured& m, int64_t images) {
     return ConvolutionWorkspace(Of(m, images, kFp32), kH200, true).bytes;
   };
@@ -175,7 +175,7 @@ TEST(CudnnEngineSizes, TheDoctorsConvolutions) {
   EXPECT_EQ((bytes({kFilter, 32, 32, 32, 3, 1, 32, 0, 1}, 8) + 511) / 512 * 512, 4755968u);
 }
 
-TEST(CudnnEngineSizes, SmallConvolutionsAreNotReordered) {
+TEST(CudnnEngineSizes, SmallForwardConvolutionNeedsNoWorkspace) {
   EXPECT_EQ(
       ConvolutionWorkspace(Of({kForward, 8, 16, 32, 3, 1, 30, 0, 1}, 4, kFp32), kH200, true).bytes,
       0u);
@@ -220,7 +220,7 @@ uint64_t RequestedWorkspace(const nlohmann::json& pass, int results, bool forwar
 
 // Every workspace that was requested on the H200 in the table of cudnn_sizes.py, by layout,
 // precision and pass. States which ones the rule does not cover.
-TEST(CudnnEngineSizes, TheTableOfAnH200) {
+TEST(CudnnEngineSizes, MostWorkspacesMatchTableOfH200) {
   std::ifstream file(VRAMSCOPE_GOLDEN "/gpu/h200/cudnn_sizes.json");
   ASSERT_TRUE(file.good());
   const nlohmann::json cases = nlohmann::json::parse(file)["cases"];
@@ -265,7 +265,7 @@ TEST(CudnnEngineSizes, TheTableOfAnH200) {
 }
 
 // Batch 4, 512 positions, head dimension 64; Qwen2-0.5B has 14 query heads for 2 key-value heads.
-TEST(CudnnEngineSizes, AttentionOfSharedKeysMakesGradientsOfEveryHead) {
+TEST(CudnnEngineSizes, SharedKeyAttentionNeedsPerHeadGradients) {
   const Shape query = Packed({4, 14, 512, 64}, kBf16), shared = Packed({4, 2, 512, 64}, kBf16);
   EXPECT_EQ(AttentionWorkspace({false, query, shared, shared}, kH200).bytes, 256u);
   EXPECT_EQ(AttentionWorkspace({true, query, shared, shared}, kH200).bytes, 256u + 7340032);

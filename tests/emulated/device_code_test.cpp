@@ -96,7 +96,7 @@ void ExpectKernel(DeviceCode code, int registers, int shared) {
   EXPECT_EQ(facts.parameters, (std::vector<uint16_t>{8, 24}));
 }
 
-TEST(DeviceCode, ReadsACubin) {
+TEST(DeviceCode, ReadsCubin) {
   const Buffer cubin = Cubin(90, 3072);
   EXPECT_EQ(ImageBytes(cubin.data()), cubin.size());
   ExpectKernel(ParseImage(cubin.data(), 80), 90, 3072);
@@ -109,7 +109,7 @@ TEST(DeviceCode, ReadsParametersOfMoreThanFourKilobytes) {
   EXPECT_EQ(code.kernels["k"].parameters, (std::vector<uint16_t>{8, 20'000}));
 }
 
-TEST(DeviceCode, OldFilesSayRegistersInTheSectionHeader) {
+TEST(DeviceCode, ReadsRegistersFromSectionHeaderOfOldFiles) {
   Buffer cubin = Cubin(90, 0);
   for (size_t i = 0; i + 4 < cubin.size(); ++i) {  // the attribute no longer exists
     if (cubin[i] == 4 && cubin[i + 1] == 0x2f && cubin[i + 2] == 8) {
@@ -121,7 +121,7 @@ TEST(DeviceCode, OldFilesSayRegistersInTheSectionHeader) {
   EXPECT_EQ(code.kernels["k"].registers, 7);
 }
 
-TEST(DeviceCode, UnpacksBothCompressions) {
+TEST(DeviceCode, UnpacksLz4AndZstd) {
   const Buffer cubin = Cubin(50, 64);
   const Buffer packed = FatBinary(
       {{.architecture = 80, .flags = 0x2011, .content = Lz4(cubin), .unpacked = cubin.size()},
@@ -130,7 +130,7 @@ TEST(DeviceCode, UnpacksBothCompressions) {
   ExpectKernel(ParseImage(packed.data(), 90), 50, 64);
 }
 
-TEST(DeviceCode, ChoosesWhatTheCardRuns) {
+TEST(DeviceCode, ChoosesCodeForComputeCapability) {
   const Buffer cubin = Cubin(50, 0);
   const Buffer fat = FatBinary({{.architecture = 75, .content = cubin},
                                 {.architecture = 80, .content = cubin},
@@ -157,7 +157,7 @@ TEST(DeviceCode, ChoosesWhatTheCardRuns) {
   EXPECT_EQ(compiled.ptx_architecture, 80);
 }
 
-TEST(DeviceCode, NothingKnownIsNoError) {
+TEST(DeviceCode, AcceptsMissingImageAndPtx) {
   DeviceCode code = ParseImage(nullptr, 80);
   EXPECT_TRUE(code.runs);
   ReadKernels(&code);
@@ -169,7 +169,7 @@ TEST(DeviceCode, NothingKnownIsNoError) {
 
 // All input is untrusted: for damaged data, nothing is read out of bounds (checked by running this
 // test with the address sanitizer) and nothing large is allocated.
-TEST(DeviceCode, DamagedFiles) {
+TEST(DeviceCode, SurvivesDamagedFiles) {
   const Buffer cubin = Cubin(50, 64);
   const Buffer fat = FatBinary(
       {{.architecture = 80, .flags = 0x2011, .content = Lz4(cubin), .unpacked = cubin.size()},

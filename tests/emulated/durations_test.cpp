@@ -34,7 +34,7 @@ Gpu H200() {
 
 constexpr double kMicrosecond = 1000;
 
-TEST(Durations, TheSlowerOfArithmeticAndMemory) {
+TEST(Durations, TakeTheSlowerOfArithmeticAndMemory) {
   const Gpu gpu = A100();
   EXPECT_NEAR(WorkDuration(gpu, 312e12, Precision::kBf16, 0), 1'000'001'000, 1);
   EXPECT_NEAR(WorkDuration(gpu, 156e12, Precision::kTf32, 0), 1'000'001'000, 1);
@@ -45,7 +45,7 @@ TEST(Durations, TheSlowerOfArithmeticAndMemory) {
             CopyDuration(gpu, 1 << 30, CopyPath::kOnGpu));
 }
 
-TEST(Durations, NothingTakesNoTimeOrForEver) {
+TEST(Durations, HaveLowerAndUpperBounds) {
   const Gpu gpu = A100();
   EXPECT_GE(WorkDuration(gpu, 0, Precision::kFp32, 0), 1000);
   EXPECT_GE(KernelDuration(gpu, 1, 1), 1000);
@@ -58,7 +58,7 @@ TEST(Durations, NothingTakesNoTimeOrForEver) {
 
 // Durations on an H200 (driver 580.159.04, PyTorch 2.11 for CUDA 13.0), measured with events around
 // many calls.
-TEST(Durations, ProductsAsMeasured) {
+TEST(Durations, ProductsMatchMeasurements) {
   struct Case {
     int64_t m, n, k;
     Precision precision;
@@ -91,7 +91,7 @@ TEST(Durations, ProductsAsMeasured) {
 }
 
 // One tile more than multiprocessors needs one more wave.
-TEST(Durations, ProductsTakeWholeRounds) {
+TEST(Durations, ProductsTakeWholeWaves) {
   const auto duration = [](int64_t columns) {
     return ProductDuration(H200(), {.m = 256, .n = columns, .k = 4096},
                            2.0 * 256 * static_cast<double>(columns) * 4096, Precision::kFp32, 0);
@@ -100,7 +100,7 @@ TEST(Durations, ProductsTakeWholeRounds) {
   EXPECT_GT(duration(132 * 128 + 1), duration(132 * 128));
 }
 
-TEST(Durations, MemoryAsMeasured) {
+TEST(Durations, MemoryKernelsMatchMeasurements) {
   const auto us = [](const LaunchWork& work) {
     return static_cast<double>(LaunchDuration(H200(), work)) / kMicrosecond;
   };
@@ -123,7 +123,7 @@ KernelFacts Using(int registers, int shared = 0) {
 }
 
 // Rows of CUDA's occupancy calculator for compute capability 8.0.
-TEST(Occupancy, LikeTheCalculator) {
+TEST(Occupancy, MatchesCudaCalculator) {
   const Gpu gpu = A100();
   const Architecture architecture = ArchitectureOf(gpu);
   const auto blocks = [&](const KernelFacts& facts, int threads, uint64_t dynamic = 0) {

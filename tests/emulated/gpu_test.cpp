@@ -18,7 +18,7 @@ constexpr char kGpu[] =
     "max_threads_per_sm=2048;compute_capability=90;l2_bytes=52428800;bandwidth_bytes_per_s=3.35e12;"
     "fp32_flops=66.9e12;tf32_flops=494.7e12;bf16_flops=989.4e12;boost_mhz=1980;bus_bits=5120";
 
-TEST(Gpu, ReadsALine) {
+TEST(GpuDescription, ParsesLine) {
   std::string problem;
   const auto gpu = ParseGpu(kGpu, &problem);
   ASSERT_TRUE(gpu) << problem;
@@ -30,7 +30,7 @@ TEST(Gpu, ReadsALine) {
   EXPECT_EQ(ArchitectureOf(*gpu).shared_per_block_most, 227 * 1024);
 }
 
-TEST(Gpu, WhatIsWrongIsNamed) {
+TEST(GpuDescription, ErrorsNameTheInvalidKey) {
   std::string problem;
   EXPECT_FALSE(ParseGpu("name=X", &problem));
   EXPECT_THAT(problem, HasSubstr("memory_bytes"));
@@ -48,7 +48,7 @@ TEST(Gpu, WhatIsWrongIsNamed) {
 
 // The table of the CUDA C++ programming guide for every compute capability of the device table:
 // shared memory per multiprocessor and its maximum per block in KiB, and blocks.
-TEST(Gpu, HasTheLimitsOfItsComputeCapability) {
+TEST(GpuDescription, HasTheLimitsOfItsComputeCapability) {
   struct Row {
     int compute_capability, shared, shared_of_block, blocks;
   };
@@ -68,7 +68,7 @@ TEST(Gpu, HasTheLimitsOfItsComputeCapability) {
   }
 }
 
-TEST(Gpu, MayShareItsMemory) {
+TEST(GpuDescription, ReadsIntegratedAndEcc) {
   std::string problem;
   EXPECT_FALSE(ParseGpu(kGpu, &problem)->integrated);
   EXPECT_FALSE(ParseGpu(kGpu, &problem)->ecc.has_value());
@@ -78,12 +78,12 @@ TEST(Gpu, MayShareItsMemory) {
   EXPECT_EQ(gpu->ecc, false);
 }
 
-TEST(Gpu, KeysOfALaterVersionAreSkipped) {
+TEST(GpuDescription, IgnoresUnknownKeys) {
   std::string problem;
   EXPECT_TRUE(ParseGpu(std::string(kGpu) + ";nvlinks=18", &problem)) << problem;
 }
 
-TEST(Gpu, ClocksThatNoIntHoldsAreTheLargest) {
+TEST(GpuDescription, ClampsClocksToInt) {
   std::string problem;
   const auto gpu = ParseGpu(
       std::string(kGpu) + ";boost_mhz=1e9;bandwidth_bytes_per_s=1e18;bus_bits=1", &problem);
@@ -93,7 +93,7 @@ TEST(Gpu, ClocksThatNoIntHoldsAreTheLargest) {
   EXPECT_EQ(AttributeOf(0, Attribute::kMemoryClockKhz), INT_MAX);
 }
 
-TEST(Gpus, ALineACardAndTheLastOneAgain) {
+TEST(GpuDescriptions, RepeatLastGpuUpToCount) {
   std::string problem;
   const std::string lines = std::string(kGpu) +
                             "\n\nname=Small;memory_bytes=8e9;sm_count=20;"
@@ -112,7 +112,7 @@ TEST(Gpus, ALineACardAndTheLastOneAgain) {
 
 // The growth of the context only counts if the size of a bare context is known; otherwise all of it
 // exists from the start.
-TEST(Gpu, ContextGrowsFromABareOne) {
+TEST(GpuDescription, ContextGrowthNeedsBareContextSize) {
   std::string problem;
   const std::string line = std::string(kGpu) + ";cublas_context_bytes=66;idle_bytes=9";
   const std::optional<Gpu> whole = ParseGpu(line, &problem);

@@ -41,7 +41,7 @@ class HostBytesTest : public testing::Test {
   HostBytes bytes_;
 };
 
-TEST_F(HostBytesTest, WhatWasWrittenComesBack) {
+TEST_F(HostBytesTest, ReadsWrittenBytes) {
   EXPECT_EQ(Read(0), -1);
   Write(0, 5);
   Write(8, 6);
@@ -51,7 +51,7 @@ TEST_F(HostBytesTest, WhatWasWrittenComesBack) {
   EXPECT_EQ(Read(12), -1);        // half of it is unknown
 }
 
-TEST_F(HostBytesTest, AReusedBlockIsNotStale) {
+TEST_F(HostBytesTest, LaunchesAndFreesInvalidateBytes) {
   Write(1024, 5);
   Launch(1024, 4096);  // a kernel was given its address
   EXPECT_EQ(Read(1024), -1);
@@ -83,7 +83,7 @@ TEST_F(HostBytesTest, KeptBytesSurviveLaunchesButNotWrites) {
   EXPECT_FALSE(bytes_.IsKnown(base_, 4));
 }
 
-TEST_F(HostBytesTest, CopiesOnTheCardCarryWhatIsKnown) {
+TEST_F(HostBytesTest, DeviceCopiesCarryKnownBytes) {
   Write(0, 5);
   bytes_.Move(base_ + 64, base_, 8);
   EXPECT_EQ(Read(64), 5);
@@ -91,7 +91,7 @@ TEST_F(HostBytesTest, CopiesOnTheCardCarryWhatIsKnown) {
   EXPECT_EQ(Read(64), -1);
 }
 
-TEST_F(HostBytesTest, WhatIsLengthenedIsKnownUpToWhereItWas) {
+TEST_F(HostBytesTest, MoveCarriesKnownPrefix) {
   Write(0, 5);
   Write(64, 7);
   EXPECT_EQ(bytes_.KnownPrefix(base_, 12), 8u);
@@ -104,14 +104,14 @@ TEST_F(HostBytesTest, WhatIsLengthenedIsKnownUpToWhereItWas) {
   EXPECT_EQ(std::count(read + 1, std::end(read), 0), 11);
 }
 
-TEST_F(HostBytesTest, Fills) {
+TEST_F(HostBytesTest, FillRepeatsPattern) {
   const uint32_t pattern = 0x01020304;
   bytes_.Fill(base_, &pattern, sizeof pattern, 4);
   EXPECT_EQ(Read(8), 0x0102030401020304);
   EXPECT_EQ(Read(16), -1);
 }
 
-TEST_F(HostBytesTest, AnUnknownTruthIsWhatItWasSetTo) {
+TEST_F(HostBytesTest, UnknownBooleanReadsAsConfigured) {
   char byte = 7;
   EXPECT_FALSE(bytes_.Read(&byte, base_, 1));
   EXPECT_EQ(byte, 0);
@@ -124,7 +124,7 @@ TEST_F(HostBytesTest, AnUnknownTruthIsWhatItWasSetTo) {
   EXPECT_EQ(byte, 0);
 }
 
-TEST_F(HostBytesTest, LargeCopiesAreNotKeptAndAllStaysSmall) {
+TEST_F(HostBytesTest, LimitsKnownBytes) {
   std::vector<char> large(HostBytes::kLargest + 1);
   bytes_.Write(base_, large.data(), large.size());
   EXPECT_EQ(bytes_.known_bytes(), 0u);

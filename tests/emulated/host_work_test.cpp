@@ -23,18 +23,18 @@ int64_t OfAnotherThread() {
   return takes;
 }
 
-TEST_F(HostWorkTest, WithoutPythonALaunchTakesWhatTheClockSays) {
+TEST_F(HostWorkTest, LaunchWithoutPythonTakesSubmitTime) {
   EXPECT_EQ(LaunchHostNs(), Clock::kSubmitNs);
   EXPECT_EQ(OfAnotherThread(), Clock::kSubmitNs);
 }
 
-TEST_F(HostWorkTest, PythonTakesLongerInItsOwnThreadAndInAutograds) {
+TEST_F(HostWorkTest, PythonSlowsLaunchesOfAllThreads) {
   HostRuns(HostThread::kPython);
   EXPECT_GT(LaunchHostNs(), Clock::kSubmitNs);
   EXPECT_GT(OfAnotherThread(), Clock::kSubmitNs);
 }
 
-TEST_F(HostWorkTest, AThreadRunsWhatItSaidLast) {
+TEST_F(HostWorkTest, LastReportedActivityDeterminesLaunchTime) {
   EXPECT_EQ(HostRuns(HostThread::kPython), HostThread::kUnsaid);
   const int64_t in_python = LaunchHostNs();
   EXPECT_EQ(HostRuns(HostThread::kOptimizer), HostThread::kPython);
@@ -51,13 +51,13 @@ TEST_F(HostWorkTest, AThreadRunsWhatItSaidLast) {
   }).join();
 }
 
-TEST_F(HostWorkTest, AStepTakesLongerTheMoreItGoesThrough) {
+TEST_F(HostWorkTest, OptimizerTimeGrowsWithItsWork) {
   EXPECT_GT(OptimizerHostNs(0, 0), 0);
   EXPECT_GT(OptimizerHostNs(100, 0), OptimizerHostNs(10, 0));
   EXPECT_GT(OptimizerHostNs(100, 300), OptimizerHostNs(100, 0));
 }
 
-TEST_F(HostWorkTest, StreamsAskWhoLaunches) {
+TEST_F(HostWorkTest, StreamsUseLaunchTimeOfCallingThread) {
   Clock clock;
   Streams streams(&clock, 1);
   std::thread([&] {

@@ -5,7 +5,7 @@
 namespace vramscope::emulated {
 namespace {
 
-TEST(Kernels, GoWithTheirImage) {
+TEST(Kernels, AreForgottenWithTheirImage) {
   const char functions[3] = {}, images[2] = {};
   RegisterKernel(&functions[0], "first", &images[0]);
   RegisterKernel(&functions[1], "second", &images[0]);
@@ -23,7 +23,7 @@ TEST(Kernels, GoWithTheirImage) {
   EXPECT_FALSE(IsRegistered(&functions[2]));
 }
 
-TEST(Kernels, ManyImagesGoInTimeThatDependsOnTheirKernelsAlone) {
+TEST(Kernels, AreForgottenForManyImages) {
   constexpr int kImages = 100'000;
   const std::vector<char> places(kImages);
   for (const char& place : places) RegisterKernel(&place, "kernel", &place);

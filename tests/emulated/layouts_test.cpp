@@ -152,7 +152,7 @@ TEST(Layouts, LaunchesAndGraphs) {
   SAME_SIZE(cudaHostNodeParams, runtime::HostNodeParameters);
 }
 
-TEST(Layouts, Numbers) {
+TEST(Layouts, EnumerationValues) {
   EXPECT_EQ(static_cast<int>(cudaErrorMemoryAllocation), static_cast<int>(Result::kOutOfMemory));
   EXPECT_EQ(static_cast<int>(cudaErrorNotReady), static_cast<int>(Result::kNotReady));
   EXPECT_EQ(static_cast<int>(cudaErrorInvalidResourceHandle),
@@ -174,7 +174,7 @@ TEST(Layouts, Numbers) {
 }
 
 #ifdef VRAMSCOPE_HAS_DRIVER_HEADER
-TEST(Layouts, Driver) {
+TEST(Layouts, DriverStructures) {
   SAME_SIZE(CUmemAllocationProp, driver::AllocationProperties);
   SAME_SIZE(CUmemAccessDesc, driver::AccessDescription);
   SAME_SIZE(CUDA_MEMCPY2D, driver::Copy2D);

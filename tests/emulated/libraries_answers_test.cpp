@@ -58,7 +58,7 @@ uint64_t Finished() {
   return Now();
 }
 
-TEST(LibrariesAnswers, EveryPublicNameIsThereUnderItsVersion) {
+TEST(EmulatedLibraries, ExportEveryPublicNameWithItsVersion) {
   int libraries = 0, names = 0;
   for (const auto& file :
        std::filesystem::directory_iterator(VRAMSCOPE_SOURCE_DIR "/emulated/names")) {
@@ -86,12 +86,12 @@ TEST(LibrariesAnswers, EveryPublicNameIsThereUnderItsVersion) {
   EXPECT_GE(names, 9000);
 }
 
-TEST(LibrariesAnswers, ANameThatNobodyWroteSaysItselfAndIsRefused) {
+TEST(EmulatedLibraries, UnimplementedFunctionReturnsError) {
   const Library nvrtc("libnvrtc.so.12");
   EXPECT_EQ(nvrtc("__nvrtcCPEx"), 11);
 }
 
-TEST(LibrariesAnswers, CublasKeepsItsSettings) {
+TEST(EmulatedLibraries, CublasStoresSettingsAndReportsVersion) {
   const Library cublas("libcublas.so.12");
   void* handle = nullptr;
   ASSERT_EQ(cublas("cublasCreate_v2", &handle), 0);
@@ -107,7 +107,7 @@ TEST(LibrariesAnswers, CublasKeepsItsSettings) {
   EXPECT_EQ(cublas("cublasDestroy_v2", handle), 0);
 }
 
-TEST(LibrariesAnswers, AProductTakesItsTime) {
+TEST(EmulatedLibraries, CublasProductTakesModelledTime) {
   const Library cublas("libcublas.so.12");
   void* handle = nullptr;
   ASSERT_EQ(cublas("cublasCreate_v2", &handle), 0);
@@ -132,7 +132,7 @@ TEST(LibrariesAnswers, AProductTakesItsTime) {
   cublas("cublasDestroy_v2", handle);
 }
 
-TEST(LibrariesAnswers, CublasLtDescriptorsReadBackWhatWasSet) {
+TEST(EmulatedLibraries, CublasLtDescriptorsReadBackAttributes) {
   const Library lt("libcublasLt.so.12");
   void *layout = nullptr, *matmul = nullptr;
   ASSERT_EQ(lt("cublasLtMatrixLayoutCreate", &layout, 0, uint64_t{32}, uint64_t{16}, int64_t{32}),
@@ -193,7 +193,7 @@ class Graph {
   const Library& cudnn_;
 };
 
-TEST(LibrariesAnswers, CudnnPlansAConvolution) {
+TEST(EmulatedLibraries, CudnnGraphPlansConvolution) {
   const Library cudnn("libcudnn.so.9");
   EXPECT_EQ(cudnn.Get<size_t>("cudnnGetVersion"), 90100u);
   void* handle = nullptr;
@@ -257,7 +257,7 @@ TEST(LibrariesAnswers, CudnnPlansAConvolution) {
   cudnn("cudnnDestroy", handle);
 }
 
-TEST(LibrariesAnswers, CudnnRefusesWhatIsNoDescriptor) {
+TEST(EmulatedLibraries, CudnnRejectsInvalidDescriptors) {
   const Library cudnn("libcudnn.so.9");
   int64_t count = 0;
   EXPECT_EQ(
@@ -275,7 +275,7 @@ TEST(LibrariesAnswers, CudnnRefusesWhatIsNoDescriptor) {
   EXPECT_EQ(cudnn("cudnnBackendDestroyDescriptor", tensor), 0);
 }
 
-TEST(LibrariesAnswers, CudnnPlacesTheParametersOfAnLstm) {
+TEST(EmulatedLibraries, CudnnPlacesLstmParameters) {
   const Library cudnn("libcudnn.so.9");
   void *handle = nullptr, *rnn = nullptr, *matrix = nullptr, *bias = nullptr;
   ASSERT_EQ(cudnn("cudnnCreate", &handle), 0);
@@ -313,7 +313,7 @@ TEST(LibrariesAnswers, CudnnPlacesTheParametersOfAnLstm) {
   EXPECT_EQ(cudnn("cudnnDestroy", handle), 0);
 }
 
-TEST(LibrariesAnswers, SolversTransformsAndSparseMatricesSayTheirSizes) {
+TEST(EmulatedLibraries, SolverFftAndSparseSizesAreReported) {
   const Library cusolver("libcusolver.so.11");
   void* solver = nullptr;
   ASSERT_EQ(cusolver("cusolverDnCreate", &solver), 0);
@@ -351,7 +351,7 @@ TEST(LibrariesAnswers, SolversTransformsAndSparseMatricesSayTheirSizes) {
   EXPECT_EQ(cusolver("cusolverDnDestroy", solver), 0);
 }
 
-TEST(LibrariesAnswers, CompilersGiveAnEmptyImage) {
+TEST(EmulatedLibraries, NvrtcReturnsZeroedImage) {
   const Library nvrtc("libnvrtc.so.12");
   void* program = nullptr;
   ASSERT_EQ(nvrtc("nvrtcCreateProgram", &program, "x", "x.cu", 0, nullptr, nullptr), 0);
@@ -370,7 +370,7 @@ struct UniqueId {
   char bytes[128];
 };
 
-TEST(LibrariesAnswers, OneProcessStandsForAllRanks) {
+TEST(EmulatedLibraries, NcclOneProcessRepresentsAllRanks) {
   setenv("VRAMSCOPE_EMULATED_ALONE", "1", 1);
   const Library nccl("libnccl.so.2"), runtime("libcudart.so.12");
   int version = 0;
@@ -428,7 +428,7 @@ T At(const char* record, size_t offset) {
   return value;
 }
 
-TEST(LibrariesAnswers, CuptiTellsEveryWorkWithItsCallAndItsOperator) {
+TEST(EmulatedLibraries, CuptiCorrelatesKernelsCallsAndExternalIds) {
   const Library cupti("libcupti.so.12"), cublas("libcublas.so.12");
   void* handle = nullptr;
   ASSERT_EQ(cublas("cublasCreate_v2", &handle), 0);

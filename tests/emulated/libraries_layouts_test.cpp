@@ -91,7 +91,7 @@ TEST(CuptiLayout, Memory) {
   EXPECT_EQ(kPinned, static_cast<uint32_t>(CUPTI_ACTIVITY_MEMORY_KIND_PINNED));
   EXPECT_EQ(kManaged, static_cast<uint32_t>(CUPTI_ACTIVITY_MEMORY_KIND_MANAGED));
 }
-TEST(CuptiLayout, TheRest) {
+TEST(CuptiLayout, PeerCopyOverheadAndEnvironment) {
   using Between = CUpti_ActivityMemcpyPtoP4;
   EXPECT_GE(sizeof(MemcpyBetweenRecord), sizeof(Between));
   VRAMSCOPE_SAME(MemcpyBetweenRecord, Between, from_kind, srcKind);

@@ -49,7 +49,7 @@ cudnn::Shape Packed(std::vector<int64_t> dims, int type, bool channels_last = fa
   return shape;
 }
 
-TEST(CudnnSizes, ConvolutionsInTheirOwnOrderTakeNoWorkspace) {
+TEST(CudnnSizes, WorkspaceDependsOnLayoutAndPass) {
   constexpr int kHalf = 2;
   constexpr cudnn::Chip kHopper = {.compute_capability = 90, .sm_count = 132};
   cudnn::Convolution c{.kind = cudnn::ConvolutionKind::kForward,
@@ -67,7 +67,7 @@ TEST(CudnnSizes, ConvolutionsInTheirOwnOrderTakeNoWorkspace) {
   EXPECT_EQ(cudnn::ConvolutionWorkspace(c, kHopper, false).bytes, 0u);
 }
 
-TEST(CudnnSizes, Tf32NeedsTheCardForIt) {
+TEST(CudnnSizes, Tf32WorkspaceNeedsAmpere) {
   cudnn::Convolution c{.kind = cudnn::ConvolutionKind::kForward,
                        .image = Packed({32, 64, 32, 32}, 0),
                        .filter = Packed({64, 64, 3, 3}, 0),
@@ -78,13 +78,13 @@ TEST(CudnnSizes, Tf32NeedsTheCardForIt) {
   EXPECT_DOUBLE_EQ(cudnn::ConvolutionFlops(c), 2.0 * 32 * 64 * 1024 * 64 * 9);
 }
 
-TEST(CudnnSizes, HugeShapesDoNotWrapAround) {
+TEST(CudnnSizes, HugeShapesDoNotOverflow) {
   const cudnn::Shape huge = Packed({INT64_MAX, 4, 4, 4}, 0);
   EXPECT_GT(huge.bytes(), uint64_t{1} << 58);
   EXPECT_GT(cudnn::RecurrentWorkspace({.hidden = INT64_MAX}, 1000, 1000), uint64_t{1} << 55);
 }
 
-TEST(CudnnSizes, ParametersOfBothDirectionsAndAProjection) {
+TEST(CudnnSizes, PlacesParametersOfProjectedBidirectionalLstm) {
   cudnn::Recurrent lstm{
       .cell = cudnn::kLstm, .layers = 2, .directions = 2, .input = 3, .hidden = 5, .projection = 2};
   const uint64_t first = 4 * 5 * 3 + 4 * 5 * 2 + 2 * 5, second = 4 * 5 * 4 + 4 * 5 * 2 + 2 * 5;
@@ -99,7 +99,7 @@ TEST(CudnnSizes, ParametersOfBothDirectionsAndAProjection) {
   EXPECT_EQ(cudnn::RecurrentParameter(lstm, 0, 0).bias, 0);
 }
 
-TEST(CufftSizes, RealTransformsHaveHalfOfTheData) {
+TEST(CufftSizes, RealTransformStoresHalfTheSpectrum) {
   cufft::Transform t{
       .bits = 64, .real_in = true, .real_out = false, .rank = 1, .n = {1000}, .batch = 2};
   EXPECT_EQ(cufft::InputBytes(t), 2u * 1000 * 4);
@@ -109,14 +109,14 @@ TEST(CufftSizes, RealTransformsHaveHalfOfTheData) {
   EXPECT_EQ(cufft::WorkArea(t), 0u);
 }
 
-TEST(CusparseSizes, AProductHasNoMoreElementsThanItsMatrix) {
+TEST(CusparseSizes, SpgemmNonzerosAreLimitedByMatrixSize) {
   const cusparse::Matrix a{.rows = 4, .columns = 4, .nonzeros = 8, .sparse = true};
   EXPECT_EQ(cusparse::SpgemmNonzeros(a, a), 16);
   const cusparse::Matrix none{.rows = 4, .columns = 4, .sparse = true};
   EXPECT_EQ(cusparse::SpgemmNonzeros(a, none), 0);
 }
 
-TEST(ProgramVersion, ReadsWhatThePackageRequires) {
+TEST(ProgramVersion, ReadsRequiredVersionsOfPackage) {
   constexpr char kMetadata[] =
       "Name: torch\nRequires-Dist: nvidia-cudnn-cu12 (==9.1.0.70) ; platform_system == \"Linux\"\n"
       "Requires-Dist: nvidia-nccl-cu13==2.28.9; platform_system == \"Linux\"\nRequires-Dist: "
@@ -136,7 +136,7 @@ TEST(ProgramVersion, ReadsWhatThePackageRequires) {
   EXPECT_FALSE(CudaOfVersionFile("\ncuda: Optional[str] = None\n", &version));
 }
 
-TEST(AttributeStore, GivesBackZerosAndRefusesStrangers) {
+TEST(AttributeStore, ReturnsZerosAndRejectsUnknownDescriptors) {
   AttributeStore store;
   void* descriptor = store.Create();
   int value = 7;
@@ -156,7 +156,7 @@ std::vector<T> Reduced(int type, int operation, std::vector<T> a, const std::vec
   return a;
 }
 
-TEST(Toolkits, AnUnknownMajorVersionIsTheNewestAndSaysSo) {
+TEST(Toolkits, UnknownMajorVersionUsesNewestWithAssumption) {
   EXPECT_EQ(CublasVersion(12).major, 12);
   EXPECT_TRUE(ThePlatform().assumptions.All().empty());
   EXPECT_EQ(CublasVersion(14).major, 13);
@@ -166,7 +166,7 @@ TEST(Toolkits, AnUnknownMajorVersionIsTheNewestAndSaysSo) {
   EXPECT_TRUE(assumed[0].what.starts_with("CUDA 14 is unknown")) << assumed[0].what;
 }
 
-TEST(Toolkits, TheDriverIsAsNewAsTheProgramNeeds) {
+TEST(Toolkits, DriverIsAsNewAsTheProgramNeeds) {
   const auto of = [](const char* cuda) {
     setenv("VRAMSCOPE_EMULATED_VERSIONS", cuda, 1);
     const int version = DriverVersion();
@@ -181,7 +181,7 @@ TEST(Toolkits, TheDriverIsAsNewAsTheProgramNeeds) {
 
 // The file's name is random, and only its owner can access it. A file that others can write to, or
 // a link, is rejected.
-TEST(NcclRendezvous, TakesNoFileOfAnybodyElse) {
+TEST(NcclRendezvous, RejectsUntrustedFiles) {
   char folder[] = "/tmp/vramscope-rooms-XXXXXX";
   ASSERT_NE(mkdtemp(folder), nullptr);
   setenv("VRAMSCOPE_EMULATED_ROOMS", folder, 1);
@@ -212,7 +212,7 @@ TEST(NcclRendezvous, TakesNoFileOfAnybodyElse) {
   std::filesystem::remove_all(folder);
 }
 
-TEST(NcclMemory, OneRankIsAsMeasured) {
+TEST(NcclMemory, OneRankMatchesMeasurement) {
   const auto one = nccl::MemoryOfCommunicator(1, Peers::kNvlink, {});
   EXPECT_EQ(one.most, uint64_t{388} << 20);
   EXPECT_EQ(one.least, one.most);
@@ -220,7 +220,7 @@ TEST(NcclMemory, OneRankIsAsMeasured) {
 
 // Published figures: 544 MiB for two and 688 for four A100 with NVLink (NVIDIA/nccl#964), 1.6 GB
 // for one communicator (#864). No plan uses less.
-TEST(NcclMemory, SeveralRanksTakeNoLessThanPublicReadings) {
+TEST(NcclMemory, RangeContainsPublishedFigures) {
   const auto two = nccl::MemoryOfCommunicator(2, Peers::kNvlink, {});
   const auto four = nccl::MemoryOfCommunicator(4, Peers::kNvlink, {});
   EXPECT_LT(two.least, uint64_t{544} << 20);
@@ -230,7 +230,7 @@ TEST(NcclMemory, SeveralRanksTakeNoLessThanPublicReadings) {
   EXPECT_LT(four.most, uint64_t{1600} << 20);
 }
 
-TEST(NcclMemory, FollowsLinksAndSettings) {
+TEST(NcclMemory, DependsOnLinksAndSettings) {
   const auto most = [](Peers peers, const nccl::MemorySettings& settings) {
     return nccl::MemoryOfCommunicator(8, peers, settings).most;
   };
@@ -241,7 +241,7 @@ TEST(NcclMemory, FollowsLinksAndSettings) {
   EXPECT_GT(most(Peers::kPcie, {.min_channels = 8}), most(Peers::kPcie, {}));
 }
 
-TEST(NcclMemory, SettingsOfTheEnvironment) {
+TEST(NcclMemory, ReadsSettingsFromEnvironment) {
   setenv("NCCL_BUFFSIZE", "8388608", 1);
   setenv("NCCL_MAX_CTAS", "12", 1);
   setenv("NCCL_MIN_NCHANNELS", "1e9", 1);  // not a number of channels
@@ -252,7 +252,7 @@ TEST(NcclMemory, SettingsOfTheEnvironment) {
   EXPECT_EQ(settings.min_channels, 1);
 }
 
-TEST(NcclValues, EveryOperationAndTheNarrowFloats) {
+TEST(NcclValues, ReducesEveryOperationAndNarrowFloats) {
   EXPECT_THAT(Reduced<int64_t>(4, 0, {1, -5}, {2, 3}), testing::ElementsAre(3, -2));
   EXPECT_THAT(Reduced<int64_t>(4, 2, {1, -5}, {2, -7}), testing::ElementsAre(2, -5));
   EXPECT_THAT(Reduced<uint8_t>(1, 0, {200}, {100}), testing::ElementsAre(44));  // wraps around
@@ -312,7 +312,7 @@ TEST(NcclRendezvous, ProcessesExchangeTheirParts) {
   }
 }
 
-TEST(NcclRendezvous, MessagesWaitInTheirBox) {
+TEST(NcclRendezvous, MessagesWaitUntilReceived) {
   const nccl::UniqueId id = nccl::MakeUniqueId();
   std::string problem;
   const auto first = nccl::Rendezvous::Join(id, 2, 0, &problem),
@@ -332,7 +332,7 @@ TEST(NcclRendezvous, MessagesWaitInTheirBox) {
   EXPECT_FALSE(second->Receive(0, message, &known));
 }
 
-TEST(NcclRendezvous, SaysWhatIsWrong) {
+TEST(NcclRendezvous, ReportsInvalidJoinsAndEndedRanks) {
   const nccl::UniqueId id = nccl::MakeUniqueId();
   std::string problem;
   EXPECT_EQ(nccl::Rendezvous::Join(id, 2, 2, &problem), nullptr);
@@ -358,7 +358,7 @@ TEST(NcclRendezvous, SaysWhatIsWrong) {
 
 // Ranks that are killed before all have arrived leave their folder behind: the next process removes
 // it, but not a folder with a running process.
-TEST(NcclRendezvous, RoomsOfKilledRanksGo) {
+TEST(NcclRendezvous, RemovesOldFilesOfKilledRanks) {
   namespace fs = std::filesystem;
   std::string folder = (fs::temp_directory_path() / "rooms-test-XXXXXX").string();
   ASSERT_NE(mkdtemp(folder.data()), nullptr);
@@ -394,7 +394,7 @@ TEST(NcclRendezvous, RoomsOfKilledRanksGo) {
 
 // In a folder to which all users can write, ranks use a subfolder that other users cannot enter, or
 // another place.
-TEST(NcclRendezvous, RoomsLieInAPrivateFolder) {
+TEST(NcclRendezvous, PrivateFolderExcludesOtherUsers) {
   namespace fs = std::filesystem;
   std::string parent = (fs::temp_directory_path() / "rooms-test-XXXXXX").string();
   ASSERT_NE(mkdtemp(parent.data()), nullptr);

@@ -13,7 +13,7 @@ constexpr char kWhole[] =
     "Policy600ENS0_22TransformInputIteratorIbN2at6native50_GLOBAL__N__9NonZeroOpIbEEPKblEEPiiS3_i"
     "iEEvT0_T1_T2_T3_T4_T6_";
 
-TEST(MaskKernels, AreKnownByTheirNames) {
+TEST(MaskKernels, AreRecognizedByName) {
   EXPECT_EQ(MaskKernelOf(kWhole).kernel, MaskKernel::kCounts);
   EXPECT_EQ(MaskKernelOf(kWhole).element_bytes, 1);
   EXPECT_EQ(MaskKernelOf("_Z18DeviceReduceKernelI9NonZeroOpIlEE").kernel, MaskKernel::kBegins);
@@ -26,7 +26,7 @@ TEST(MaskKernels, AreKnownByTheirNames) {
             MaskKernel::kDistinct);
 }
 
-TEST(Masks, BytesThenWhatWasSaidThenTrueEverywhere) {
+TEST(Masks, CountUsesBytesThenDeclaredThenAll) {
   constexpr uint64_t kBytes = 4096;
   void* memory = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(memory, MAP_FAILED);
@@ -53,7 +53,7 @@ TEST(Masks, BytesThenWhatWasSaidThenTrueEverywhere) {
   munmap(memory, kBytes);
 }
 
-TEST(Masks, KeysAreAllDifferentUnlessFewerAreSaid) {
+TEST(Masks, DistinctKeysDefaultToAll) {
   EXPECT_EQ(Masks::Distinct(100), 100u);
   Masks::SayDistinct(7);
   EXPECT_EQ(Masks::Distinct(100), 7u);

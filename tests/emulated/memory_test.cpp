@@ -33,7 +33,7 @@ uint64_t ResidentBytes() {
   return resident * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
-TEST(Memory, WhatNobodyKnowsTakesNoMemoryOfTheHost) {
+TEST(Memory, ClearHostReleasesAnonymousPages) {
   const std::vector<Gpu> gpus{Small()};
   Memory memory(gpus, Placement::kDescending);
   constexpr uint64_t kBytes = 64 * kMiB;
@@ -58,7 +58,7 @@ TEST(Memory, WhatNobodyKnowsTakesNoMemoryOfTheHost) {
   std::fclose(file);
 }
 
-TEST(Memory, PinnedMemoryThatNobodyWroteToIsUntouched) {
+TEST(Memory, DetectsUntouchedPinnedMemory) {
   const std::vector<Gpu> gpus{Small()};
   Memory memory(gpus, Placement::kDescending);
   constexpr uint64_t kBytes = 5 * kMiB;
@@ -79,7 +79,7 @@ TEST(Memory, PinnedMemoryThatNobodyWroteToIsUntouched) {
   EXPECT_EQ(memory.FreeHost(address), Result::kSuccess);
 }
 
-TEST(Memory, GivesOutWhatTheContextLeaves) {
+TEST(Memory, AllocatesAllMemoryOutsideTheContext) {
   const std::vector<Gpu> gpus{Small()};
   Memory memory(gpus, Placement::kDescending);
   EXPECT_EQ(memory.total(0), kGiB);
@@ -97,7 +97,7 @@ TEST(Memory, GivesOutWhatTheContextLeaves) {
   EXPECT_EQ(memory.most_used(0), 768 * kMiB);
 }
 
-TEST(Memory, StrangeRequests) {
+TEST(Memory, HandlesInvalidRequests) {
   const std::vector<Gpu> gpus{Small()};
   Memory memory(gpus, Placement::kAscending);
   void* at = &memory;
@@ -111,7 +111,7 @@ TEST(Memory, StrangeRequests) {
   EXPECT_EQ(memory.used(0), 0u);
 }
 
-TEST(Memory, TwoCardsAreTwoMemories) {
+TEST(Memory, GpusHaveSeparateMemories) {
   const std::vector<Gpu> gpus{Small(), Small(2 * kGiB)};
   Memory memory(gpus, Placement::kDescending);
   void *a = nullptr, *b = nullptr;
@@ -124,7 +124,7 @@ TEST(Memory, TwoCardsAreTwoMemories) {
   EXPECT_EQ(memory.Find(&a).kind, MemoryKind::kUnregistered);
 }
 
-TEST(Memory, EightyGigabytesCostNothing) {
+TEST(Memory, LargeAllocationsUseNoHostMemory) {
   const std::vector<Gpu> gpus{Small(80 * kGiB)};
   Memory memory(gpus, Placement::kDescending);
   const uint64_t before = ResidentBytes();
@@ -137,7 +137,7 @@ TEST(Memory, EightyGigabytesCostNothing) {
   EXPECT_LT(ResidentBytes(), before + 4 * kMiB);
 }
 
-TEST(Memory, AddressesAreTheSameInEveryRun) {
+TEST(Memory, AddressesAreReproducible) {
   const std::vector<Gpu> gpus{Small()};
   void *first = nullptr, *second = nullptr;
   {
@@ -149,7 +149,7 @@ TEST(Memory, AddressesAreTheSameInEveryRun) {
   EXPECT_EQ(first, second);
 }
 
-TEST(Memory, ExpandableSegments) {
+TEST(Memory, MapsAndUnmapsReservedAddresses) {
   const std::vector<Gpu> gpus{Small()};
   Memory memory(gpus, Placement::kDescending);
   void* at = nullptr;
@@ -171,7 +171,7 @@ TEST(Memory, ExpandableSegments) {
   EXPECT_EQ(memory.ReserveAddresses(~uint64_t{0}, 0, &at), Result::kInvalidValue);
 }
 
-TEST(Memory, PinnedAndManaged) {
+TEST(Memory, TracksPinnedRegisteredAndManagedMemory) {
   const std::vector<Gpu> gpus{Small()};
   Memory memory(gpus, Placement::kDescending);
   void* pinned = nullptr;
@@ -199,7 +199,7 @@ struct Overcommits {
   uint64_t bytes = 0, free = 0;
 };
 
-TEST(Memory, OvercommitIsGrantedAtTheSecondRequest) {
+TEST(Memory, OvercommitsAtSecondEqualRequest) {
   const std::vector<Gpu> gpus{Small()};
   Memory memory(gpus, Placement::kDescending);
   Overcommits seen;
@@ -224,7 +224,7 @@ TEST(Memory, OvercommitIsGrantedAtTheSecondRequest) {
   EXPECT_EQ(memory.free(0), 68 * kMiB);
 }
 
-TEST(Memory, ResetAndAnotherCard) {
+TEST(Memory, ResetAllowsAnotherGpu) {
   const std::vector<Gpu> gpus{Small()};
   Memory memory(gpus, Placement::kDescending);
   void *first = nullptr, *again = nullptr;
@@ -239,7 +239,7 @@ TEST(Memory, ResetAndAnotherCard) {
   EXPECT_EQ(again, first);
 }
 
-TEST(Memory, AContextThatGrowsTakesWhatIsFree) {
+TEST(Memory, GrowingContextReducesFreeMemory) {
   Gpu gpu = Small(kGiB, 256 * kMiB);
   gpu.idle_bytes = 8 * kMiB;
   Memory memory(std::span(&gpu, 1), Placement::kDescending);

@@ -73,14 +73,14 @@ TEST(OperandRules, PointersToConstAreRead) {
               ElementsAre("aw", "br", "cr"));
 }
 
-TEST(OperandRules, StructuresOfOneTensorHaveOneAddress) {
+TEST(OperandRules, TensorStructuresHaveOneOperandEach) {
   Launched launched({216, 216, 216, 4, 4, 32});
   for (size_t i = 0; i < 3; ++i) launched.Put(i, 0, static_cast<char>('a' + i));
   for (size_t at = 0; at < 32; at += 8) launched.Put(5, at, uint64_t{1});
   EXPECT_THAT(launched.Operands(kDropout), ElementsAre("ar", "bw", "cw"));
 }
 
-TEST(OperandRules, NamesThatAreNoneOrOfOtherParametersSayNothing) {
+TEST(OperandRules, UnmatchedNamesLeaveUseUnknown) {
   for (const char* name : {"", "triton_poi_fused_0", "_Z1fPKf", kReduce, kStrided, kConcatenation})
     EXPECT_THAT(Launched({8, 8, 16}).Put(0, 0, 'a').Put(1, 0, 'b').Operands(name),
                 ElementsAre("a?", "b?", "??", "??"))
@@ -111,7 +111,7 @@ TEST(OperandRules, ReductionsReadAndWrite) {
   EXPECT_THAT(launched(0, 3, 0), testing::Contains("b?"));
 }
 
-TEST(OperandRules, ElementwiseKernelsNameTheirTensorsAlone) {
+TEST(OperandRules, ElementwiseKernelsReadInputsAndWriteResult) {
   // A copy of one tensor, with strides, and an addition of two: 504 and 608 bytes of strides.
   EXPECT_THAT(Launched({4, 528})
                   .Put(1, 504, 'a')
@@ -132,7 +132,7 @@ TEST(OperandRules, ElementwiseKernelsNameTheirTensorsAlone) {
       ElementsAre("aw", "br", "c?"));
 }
 
-TEST(OperandRules, AsManyTensorsAreConcatenatedAsTheGridIsHigh) {
+TEST(OperandRules, ConcatenationReadsTensorsUpToGridHeight) {
   Launched launched({8, 2600, 32, 4, 4});
   launched.Put(0, 0, 'a').Put(1, 0, 'b').Put(1, 8, 'c').Put(1, 16, 'd');
   EXPECT_THAT(launched.Operands(kConcatenation, {4, 2, 1}), ElementsAre("aw", "br", "cr"));
@@ -144,7 +144,7 @@ std::string Foreach(int lists, const std::string& functor) {
          std::to_string(lists) + "EEENS1_" + functor + "JEEEvT_T0_DpT1_";
 }
 
-TEST(OperandRules, ListsNameTheTensorsThatBlocksWorkOn) {
+TEST(OperandRules, ForeachReportsOnlyTensorsOfItsBlocks) {
   // Two lists of 64, then 64 sizes, then the blocks' tensors. One block of the launch works on the
   // first tensor, two on the third. The other entries contain remains of an earlier launch.
   constexpr uint16_t kBytes = 64 * 24 + 320 * 5 + 8;

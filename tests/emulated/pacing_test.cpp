@@ -68,7 +68,7 @@ class Watchdog {
   std::thread thread_;
 };
 
-TEST(Pacing, PollersComeByInVirtualTime) {
+TEST(Pacing, PollersWakeInVirtualTime) {
   PaceWaitsOf(&kHere);
   Clock clock;
   Streams streams(&clock, 1);
@@ -117,7 +117,7 @@ TEST(Pacing, PollersComeByInVirtualTime) {
   EXPECT_EQ(watchdog.seen(), seen_before + 1);
 }
 
-TEST(Pacing, ALibraryCanStopItsOwnThread) {
+TEST(Pacing, LibraryCanStopItsThread) {
   PaceWaitsOf(&kHere);
   Stage stage;
   for (bool wake : {true, false}) {
@@ -131,7 +131,7 @@ TEST(Pacing, ALibraryCanStopItsOwnThread) {
   }  // which joins: if the thread never notices, this test times out
 }
 
-TEST(Pacing, AThreadThatIsSlowToStartMissesNoTurn) {
+TEST(Pacing, SlowStartingThreadMissesNoTurn) {
   PaceWaitsOf(&kHere);
   Stage stage;
   StartPaceAgain();
@@ -144,7 +144,7 @@ TEST(Pacing, AThreadThatIsSlowToStartMissesNoTurn) {
   EXPECT_EQ(passes, (std::vector<int>{0, 1, 2, 2}));
 }
 
-TEST(Pacing, AnotherRunInTheProcessHasTheSamePace) {
+TEST(Pacing, SecondRunHasTheSamePace) {
   PaceWaitsOf(&kHere);
   const auto passes = [] {
     Stage stage;

@@ -31,7 +31,7 @@ class PoolsTest : public testing::Test {
   Pools pools_{&memory_, 1};
 };
 
-TEST_F(PoolsTest, TakesChunksAndGivesThemBackWhenTheProgramSynchronises) {
+TEST_F(PoolsTest, ReleasesFreeChunksOnSynchronize) {
   void *a = Take(10 * kMiB), *b = Take(10 * kMiB);
   EXPECT_EQ(Get(PoolAttribute::kReservedNow), 32 * kMiB);
   EXPECT_EQ(memory_.used(0), 32 * kMiB);
@@ -52,7 +52,7 @@ TEST_F(PoolsTest, TakesChunksAndGivesThemBackWhenTheProgramSynchronises) {
   EXPECT_EQ(memory_.used(0), 0u);
 }
 
-TEST_F(PoolsTest, FreedPartsBecomeOneAgain) {
+TEST_F(PoolsTest, MergesFreedNeighbours) {
   void *a = Take(16 * kMiB), *b = Take(16 * kMiB);
   EXPECT_TRUE(pools_.Free(b));
   EXPECT_TRUE(pools_.Free(a));
@@ -60,7 +60,7 @@ TEST_F(PoolsTest, FreedPartsBecomeOneAgain) {
   EXPECT_EQ(Get(PoolAttribute::kReservedNow), 32 * kMiB);
 }
 
-TEST_F(PoolsTest, OutOfMemoryAfterWhatIsFreeWasGivenBack) {
+TEST_F(PoolsTest, ReleasesFreeChunksBeforeOutOfMemory) {
   void* first = Take(200 * kMiB);
   EXPECT_TRUE(pools_.Free(first));
   void* at = Take(300 * kMiB);  // only fits after the first chunk is released
@@ -70,7 +70,7 @@ TEST_F(PoolsTest, OutOfMemoryAfterWhatIsFreeWasGivenBack) {
   EXPECT_EQ(pools_.Allocate(nullptr, 1, &at), Result::kInvalidValue);
 }
 
-TEST_F(PoolsTest, PoolsOfTheProgram) {
+TEST_F(PoolsTest, DestroyReleasesProgramsPool) {
   void* pool = nullptr;
   ASSERT_EQ(pools_.Create(0, &pool), Result::kSuccess);
   EXPECT_EQ(pools_.SetCurrent(0, pool), Result::kSuccess);

@@ -59,7 +59,7 @@ class ProcessesTest : public testing::Test {
   std::string folder_;
 };
 
-TEST_F(ProcessesTest, EachSeesWhatTheOthersHold) {
+TEST_F(ProcessesTest, SeesMemoryOfOtherProcesses) {
   SharedGpus here(folder_);
   here.Hold(0, 100);
   EXPECT_EQ(here.UsedByOtherProcesses(0), 0u);
@@ -88,7 +88,7 @@ TEST_F(ProcessesTest, EachSeesWhatTheOthersHold) {
   EXPECT_EQ(facts.st_mode & 0777, 0600u);
 }
 
-TEST_F(ProcessesTest, AChildOfTheProcessHoldsItsOwn) {
+TEST_F(ProcessesTest, ForkedChildIsCountedSeparately) {
   SharedGpus here(folder_);
   here.Hold(0, 100);
   const Child child([&] {
@@ -99,7 +99,7 @@ TEST_F(ProcessesTest, AChildOfTheProcessHoldsItsOwn) {
   EXPECT_EQ(here.UsedByOtherProcesses(0), 5u);
 }
 
-TEST_F(ProcessesTest, ManyThatBeginAtOnce) {
+TEST_F(ProcessesTest, CountsProcessesThatStartTogether) {
   SharedGpus here(folder_);
   std::vector<std::unique_ptr<Child>> children;
   std::vector<std::thread> threads;
@@ -116,7 +116,7 @@ TEST_F(ProcessesTest, ManyThatBeginAtOnce) {
   EXPECT_EQ(here.UsedByOtherProcesses(0), 8u);
 }
 
-TEST_F(ProcessesTest, NoFolderIsNobodyElse) {
+TEST_F(ProcessesTest, SeesNoProcessesWithoutSharedFolder) {
   SharedGpus alone("");
   alone.Hold(0, 1);
   EXPECT_EQ(alone.UsedByOtherProcesses(0), 0u);
@@ -129,7 +129,7 @@ TEST_F(ProcessesTest, NoFolderIsNobodyElse) {
   EXPECT_EQ(linked.UsedByOtherProcesses(0), 0u);
 }
 
-TEST_F(ProcessesTest, ACardGivesAllOfThemNoMoreThanItHas) {
+TEST_F(ProcessesTest, ProcessesShareTheGpusCapacity) {
   constexpr uint64_t kGiB = uint64_t{1} << 30;
   Gpu gpu;
   gpu.memory_bytes = 24 * kGiB;

@@ -23,7 +23,7 @@ Settings OneGpu() {
   return settings;
 }
 
-TEST(Report, IsJsonWhateverIsInIt) {
+TEST(Report, IsValidJsonForAnyText) {
   Platform platform(OneGpu());
   platform.assumptions.Add("quote \" backslash \\ newline \n bell \x07",
                            "/home/ü/\xff\xc0\xe2\x82.py", 12);
@@ -43,7 +43,7 @@ TEST(Report, IsJsonWhateverIsInIt) {
   EXPECT_EQ(report["succeeding_functions"][0]["function"], "cudaBar");
 }
 
-TEST(Report, TooManyAssumptionsAreOneMore) {
+TEST(Report, CountsExcessAssumptionsInLastEntry) {
   AssumptionList list;
   for (size_t i = 0; i < AssumptionList::kMost + 50; ++i) {
     list.Add("what " + std::to_string(i), "where", 1);
@@ -53,7 +53,7 @@ TEST(Report, TooManyAssumptionsAreOneMore) {
   EXPECT_EQ(all.back().count, 50u);
 }
 
-TEST(Report, IsWrittenWholeOrNotAtAll) {
+TEST(Report, ReplacesFileAndReportsWriteFailure) {
   const auto folder =
       std::filesystem::temp_directory_path() / ("vramscope-report-" + std::to_string(getpid()));
   std::filesystem::create_directories(folder);

@@ -66,7 +66,7 @@ INSTANTIATE_TEST_SUITE_P(Versions, RuntimeTest,
                            return "cuda" + name.substr(name.find(".so.") + 4, 2);
                          });
 
-TEST_P(RuntimeTest, Devices) {
+TEST_P(RuntimeTest, ReportsDeviceProperties) {
   int count = 0, value = 0;
   EXPECT_EQ(cuda_("cudaGetDeviceCount", &count), 0);
   EXPECT_EQ(count, 2);
@@ -84,7 +84,7 @@ TEST_P(RuntimeTest, Devices) {
   EXPECT_EQ(cuda_("cudaGetLastError"), 0);
 }
 
-TEST_P(RuntimeTest, MemoryAndItsEnd) {
+TEST_P(RuntimeTest, AllocatesUntilOutOfMemory) {
   size_t free = 0, total = 0;
   EXPECT_EQ(cuda_("cudaMemGetInfo", &free, &total), 0);
   EXPECT_EQ(total, 8589934592u);
@@ -109,7 +109,7 @@ TEST_P(RuntimeTest, MemoryAndItsEnd) {
   cuda_("cudaGetLastError");
 }
 
-TEST_P(RuntimeTest, ValuesGoThereAndBack) {
+TEST_P(RuntimeTest, CopiesKeepValuesUntilUnknownKernel) {
   void *a = nullptr, *b = nullptr;
   ASSERT_EQ(cuda_("cudaMalloc", &a, size_t{1} << 20), 0);
   ASSERT_EQ(cuda_("cudaMalloc", &b, size_t{1} << 20), 0);
@@ -161,7 +161,7 @@ int InChild(Function&& function) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 255;
 }
 
-TEST_P(RuntimeTest, MemoryOfAnotherProcess) {
+TEST_P(RuntimeTest, OpensIpcHandlesInAnotherProcess) {
   IpcHandle memory_handle = {}, event_handle = {};
   void *at = nullptr, *event = nullptr, *there = nullptr;
   ASSERT_EQ(cuda_("cudaMalloc", &at, size_t{100} << 20), 0);
@@ -203,7 +203,7 @@ TEST_P(RuntimeTest, MemoryOfAnotherProcess) {
   cuda_("cudaFree", at);
 }
 
-TEST_P(RuntimeTest, WhatIsNotEmulatedIsRefusedAndItsResultsAreSet) {
+TEST_P(RuntimeTest, UnsupportedFunctionsFailAndZeroResults) {
   EXPECT_EQ(cuda_("cudaCtxResetPersistingL2Cache"),
             0);  // on the list of functions that may succeed
   uint64_t texture = 0x5555, other = 0x5555;
@@ -214,7 +214,7 @@ TEST_P(RuntimeTest, WhatIsNotEmulatedIsRefusedAndItsResultsAreSet) {
   EXPECT_EQ(cuda_("cudaGraphNodeFindInClone", nullptr, nullptr, nullptr), 801);
 }
 
-TEST_P(RuntimeTest, TheDriversFunctions) {
+TEST_P(RuntimeTest, FindsDriverEntryPoints) {
   void* function = nullptr;
   int query_result = -1;
   EXPECT_EQ(cuda_("cudaGetDriverEntryPoint", "cuMemCreate", &function, 0ull, &query_result), 0);
@@ -237,7 +237,7 @@ struct {
   unsigned char flags[8] = {};
 } properties;
 
-TEST(Driver, AModuleIsReadAnewWhereAnUnloadedOneWas) {
+TEST(Driver, RereadsModuleAtReusedAddress) {
   const Library driver("libcuda.so.1");
   // The second module's copy gets the first one's address from malloc, at the latest after a few
   // tries.
@@ -254,7 +254,7 @@ TEST(Driver, AModuleIsReadAnewWhereAnUnloadedOneWas) {
 }
 
 // Mapped memory is reported when it becomes accessible: each piece, and the call only once.
-TEST(Driver, TellsOfMappedMemory) {
+TEST(Driver, ReportsMappedMemory) {
   static std::vector<vramscope::emulated::MemoryActivity> reported;
   reported.clear();
   const Library platform("libvramscope-emulated.so");
@@ -293,7 +293,7 @@ TEST(Driver, TellsOfMappedMemory) {
   }
 }
 
-TEST(Driver, ExpandableSegments) {
+TEST(Driver, MapsPhysicalMemory) {
   const Library driver("libcuda.so.1");
   unsigned long long at = 0;
   uint64_t handle = 0;
@@ -317,7 +317,7 @@ TEST(Driver, ExpandableSegments) {
   EXPECT_EQ(driver("cuMemAddressFree", at, size_t{9} << 30), 0);
 }
 
-TEST(Driver, ItsLogIsEmpty) {
+TEST(Driver, LogIsEmpty) {
   const Library driver("libcuda.so.1");
   int callback = 0;
   void* listener = nullptr;
@@ -335,7 +335,7 @@ TEST(Driver, ItsLogIsEmpty) {
   EXPECT_STREQ(text, "");
 }
 
-TEST(Driver, InterfacesByVersion) {
+TEST(Driver, ReturnsEntryPointsByVersion) {
   const Library driver("libcuda.so.1");
   const auto entry = [&](const char* name, int version) {
     void* function = nullptr;
@@ -349,7 +349,7 @@ TEST(Driver, InterfacesByVersion) {
   EXPECT_NE(entry("cuMemAlloc", 12000), nullptr);
 }
 
-TEST(Nvml, FindsTheCards) {
+TEST(Nvml, ReportsGpusAndMemory) {
   const Library nvml("libnvidia-ml.so.1");
   unsigned count = 0;
   void* handle = nullptr;
@@ -368,7 +368,7 @@ TEST(Nvml, FindsTheCards) {
 }
 
 // In a separate process, since the environment is read once.
-TEST(NoCard, AClearWordAndNoDevice) {
+TEST(NoGpu, ReportsNoDeviceAndTheReason) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const auto without_gpu = [](const char* value) {
     value == nullptr ? unsetenv("VRAMSCOPE_EMULATED_GPU")

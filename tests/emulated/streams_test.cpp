@@ -37,7 +37,7 @@ class StreamsTest : public testing::Test {
   Streams streams_{&clock_, 2};
 };
 
-TEST_F(StreamsTest, TheHostRunsAhead) {
+TEST_F(StreamsTest, HostRunsAheadOfTheStream) {
   InThread([&] {
     void* stream = NewStream();
     const Interval first = Work(stream, 1'000'000), second = Work(stream, 1'000'000);
@@ -70,7 +70,7 @@ TEST_F(StreamsTest, EventsOrderStreams) {
   });
 }
 
-TEST_F(StreamsTest, TheDefaultStreamWaitsForStreamsThatBlock) {
+TEST_F(StreamsTest, DefaultStreamWaitsForBlockingStreams) {
   InThread([&] {
     void *blocking = NewStream(0), *free = NewStream(1);
     const Interval slow = Work(blocking, 1'000'000), other = Work(free, 9'000'000);
@@ -80,7 +80,7 @@ TEST_F(StreamsTest, TheDefaultStreamWaitsForStreamsThatBlock) {
   });
 }
 
-TEST_F(StreamsTest, AThreadThatOnlyAsksDoesNotMoveTheClock) {
+TEST_F(StreamsTest, QueryOnlyThreadDoesNotAdvanceTheClock) {
   void* event = NewEvent();
   InThread([&] {
     Work(nullptr, 50'000'000);
@@ -102,7 +102,7 @@ TEST_F(StreamsTest, AThreadThatOnlyAsksDoesNotMoveTheClock) {
   });
 }
 
-TEST_F(StreamsTest, AThreadThatOnlyWaitsSeesThatItHasWaited) {
+TEST_F(StreamsTest, WaitOnlyThreadSeesCompletedEvents) {
   void *first = NewEvent(), *second = NewEvent();
   InThread([&] {
     streams_.Record(first, nullptr);
@@ -126,7 +126,7 @@ TEST_F(StreamsTest, AThreadThatOnlyWaitsSeesThatItHasWaited) {
   });
 }
 
-TEST_F(StreamsTest, AThreadThatHasWaitedSubmitsAfterwards) {
+TEST_F(StreamsTest, EventStaysCompleteForThreadThatWaited) {
   void* event = NewEvent();
   InThread([&] {
     Work(nullptr, 50'000'000);
@@ -139,7 +139,7 @@ TEST_F(StreamsTest, AThreadThatHasWaitedSubmitsAfterwards) {
   });
 }
 
-TEST_F(StreamsTest, ALoopThatWaitsForAnEventEnds) {
+TEST_F(StreamsTest, PollingLoopForEventEnds) {
   InThread([&] {
     void* event = NewEvent();
     Work(nullptr, 3'600'000'000'000);
@@ -151,7 +151,7 @@ TEST_F(StreamsTest, ALoopThatWaitsForAnEventEnds) {
   });
 }
 
-TEST_F(StreamsTest, AStreamTakesSoManyWorksBeforeTheHostWaits) {
+TEST_F(StreamsTest, HostWaitsIfStreamQueueIsFull) {
   InThread([&] {
     void* stream = NewStream();
     const Interval first = Work(stream, 1'000'000'000);
@@ -164,7 +164,7 @@ TEST_F(StreamsTest, AStreamTakesSoManyWorksBeforeTheHostWaits) {
   });
 }
 
-TEST_F(StreamsTest, DevicesHaveTheirOwnTime) {
+TEST_F(StreamsTest, DevicesRunIndependently) {
   InThread([&] {
     void* other = nullptr;
     streams_.Create(1, 1, 0, &other);
@@ -177,7 +177,7 @@ TEST_F(StreamsTest, DevicesHaveTheirOwnTime) {
   });
 }
 
-TEST_F(StreamsTest, WrongHandles) {
+TEST_F(StreamsTest, RejectsInvalidHandles) {
   void* unknown = reinterpret_cast<void*>(0x1234);
   Interval when;
   bool captured = false;
@@ -190,7 +190,7 @@ TEST_F(StreamsTest, WrongHandles) {
   EXPECT_EQ(streams_.Query(stream), Result::kInvalidHandle);
 }
 
-TEST_F(StreamsTest, ResetIsAFreshProcess) {
+TEST_F(StreamsTest, ResetRestartsTheTimeline) {
   InThread([&] {
     void* stream = NewStream();
     const Interval first = Work(stream, 1'000'000);

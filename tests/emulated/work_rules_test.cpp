@@ -36,7 +36,7 @@ class Launched : public LaunchedWith<Launched> {
   }
 };
 
-TEST(WorkRules, ElementsByTheirTypes) {
+TEST(WorkRules, CountsBytesByElementType) {
   EXPECT_EQ(Launched({4, 4, 24}).Put(0, 0, 1000).Work(kAdd)->bytes, 1000 * 12);
   EXPECT_EQ(Launched({4, 4, 24}).Put(0, 0, -1).Work(kAdd)->bytes, 0);
   EXPECT_FALSE(Launched({8}).Work("_Z1fPf"));
@@ -46,7 +46,7 @@ TEST(WorkRules, ElementsByTheirTypes) {
 }
 
 // 100 rows of 50; the second tensor has one row, and the third is transposed.
-TEST(WorkRules, StridesSayWhatIsMoved) {
+TEST(WorkRules, CountsBytesOfStridedTensors) {
   Launched launched({4, 648});
   launched.Put(0, 0, 5000).Words(1, 0, {2, 50, 0, 0, 100, 0, 0});
   launched.Words(1, 4 + 25 * 12, {4, 4, 400, 200, 0, 4});
@@ -59,7 +59,7 @@ TEST(WorkRules, StridesSayWhatIsMoved) {
   EXPECT_FALSE(launched.Words(1, 0, {26}).Work(kMultiply));
 }
 
-TEST(WorkRules, RowsByTheirLengthAndNumber) {
+TEST(WorkRules, CountsBytesOfRows) {
   Launched norm({4, 4, 8, 8, 8, 8, 8, 8});
   norm.Put(0, 0, 768);
   const std::optional<LaunchWork> work = norm.Work(kLayerNorm, {2048, 1, 1});
@@ -75,7 +75,7 @@ TEST(WorkRules, RowsByTheirLengthAndNumber) {
   EXPECT_EQ(Launched({216, 216, 216, 4, 4, 32}).Put(3, 0, 100).Work(kDropout)->bytes, 500);
 }
 
-TEST(WorkRules, ReductionsByHowTheyAreDivided) {
+TEST(WorkRules, CountsBytesOfReductions) {
   Launched launched({1048});
   launched.Words(0, 8, {4, 1024, 512, 64, 32, 16, 0, 1, 4, 1, 0, 32, 4, 128});
   const std::optional<LaunchWork> work = launched.Work(kReduce, {4, 16, 1}, {32, 4, 1});
@@ -87,7 +87,7 @@ TEST(WorkRules, ReductionsByHowTheyAreDivided) {
 
 // Two tensors in two lists: chunks of 65,536 elements, the last one smaller; a tensor in both lists
 // is read once.
-TEST(WorkRules, ListsByTheirChunks) {
+TEST(WorkRules, CountsBytesOfTensorLists) {
   constexpr char kSqrt[] =
       "_ZN2at6native12_GLOBAL__N_125multi_tensor_apply_kernelINS1_18TensorListMetadataILi2EEENS1_"
       "14UnaryOpFunctorIfLi2ELi1ELi1EEEJNS0_4SqrtIfEEEEEvT_T0_DpT1_";
@@ -107,7 +107,7 @@ TEST(WorkRules, ListsByTheirChunks) {
   EXPECT_FALSE(launched.Work(kSqrt, {3, 1, 1}, {512, 1, 1})) << "no such tensor";
 }
 
-TEST(WorkRules, AttentionByItsTiles) {
+TEST(WorkRules, CountsTilesOfAttention) {
   constexpr char kForward[] =
       "_Z38fmha_cutlassF_f32_aligned_64x64_rf_"
       "sm80N22PyTorchMemEffAttention15AttentionKernelIfN7cutlass"

@@ -31,7 +31,7 @@ class WorkRecorder final : public Recorder {
 
 // The caching allocator queries whether streams have finished before a thread of autograd launches
 // anything.
-TEST(Work, ACallOfAThreadThatHasAskedBeforeEndsAfterItsBeginning) {
+TEST(Work, CallEndsAfterItBeginsInThreadThatPolled) {
   ASSERT_EQ(kEnvironment, 0);
   auto* recorder = new WorkRecorder;  // stays alive until the process ends
   SetRecorder(recorder);

@@ -45,7 +45,7 @@ const std::vector<Recorded>& Runs() {
 
 // Every recording has the used memory from NVML. Its unexplained part is mainly modules that CUDA
 // loads after the first query of NVML.
-TEST(CardH200, WhatIsUsedIsAccountedFor) {
+TEST(RecordedOnH200, UnexplainedPartOfUsedMemoryIsSmall) {
   int recordings = 0;
   for (const auto& entry :
        std::filesystem::directory_iterator(std::string(VRAMSCOPE_GOLDEN) + "/gpu/h200")) {
@@ -72,7 +72,7 @@ TEST(CardH200, WhatIsUsedIsAccountedFor) {
 
 class OnH200 : public testing::TestWithParam<size_t> {};
 
-TEST_P(OnH200, APlanIsWhatTheCardDid) {
+TEST_P(OnH200, PlanMatchesRecording) {
   namespace fs = std::filesystem;
   const fs::path build = fs::path(VRAMSCOPE_PROGRAM).parent_path().parent_path();
   if (std::getenv("VRAMSCOPE_WORKER") != nullptr || !fs::exists(build / "bin/vramscope-worker") ||

@@ -31,7 +31,7 @@ int Call(void* library, const char* name, Arguments... arguments) {
   return reinterpret_cast<int (*)(Arguments...)>(dlsym(library, name))(arguments...);
 }
 
-TEST(NvmlEmulated, WhatTheProcessHas) {
+TEST(NvmlEmulated, ReportsMemoryOfOwnProcess) {
   Open("libcuda.so.1");
   Open("libnvidia-ml.so.1");
   void* const runtime = Open("libcudart.so.12");

@@ -27,7 +27,7 @@ class SamplerTest : public testing::Test {
   Sampler sampler_;
 };
 
-TEST_F(SamplerTest, AllThatThereIsToSay) {
+TEST_F(SamplerTest, ReportsAllFigures) {
   g_fake.gpus = {
       {.total = 1000, .reserved = 30, .used = 500, .processes = {{1, 200}, {kOwnPid, 300}}}};
   const GpuMemory gpu = Only();
@@ -38,7 +38,7 @@ TEST_F(SamplerTest, AllThatThereIsToSay) {
   EXPECT_EQ(gpu.process, 300u);
 }
 
-TEST_F(SamplerTest, CardsWithoutAContextAreLeftAlone) {
+TEST_F(SamplerTest, SkipsGpusWithoutContext) {
   g_fake.gpus = {{.context = false}, {.used = 7}, {.context = false}};
   EXPECT_EQ(Only().device, 1);
   EXPECT_EQ(g_fake.queries, 1);
@@ -46,7 +46,7 @@ TEST_F(SamplerTest, CardsWithoutAContextAreLeftAlone) {
   EXPECT_EQ(sampler_.Now().size(), 2u);
 }
 
-TEST_F(SamplerTest, AnOlderDriver) {
+TEST_F(SamplerTest, UsedIncludesReservedMemoryOnOlderDrivers) {
   g_fake.second_version = false;
   g_fake.gpus = {{.total = 1000, .reserved = 30, .used = 500, .processes = {{kOwnPid, 300}}}};
   const GpuMemory gpu = Only();
@@ -54,14 +54,14 @@ TEST_F(SamplerTest, AnOlderDriver) {
   EXPECT_FALSE(gpu.driver.has_value());
 }
 
-TEST_F(SamplerTest, WhoseIsWhatInAContainer) {
+TEST_F(SamplerTest, AttributesMemoryOfTheOnlyProcessInContainer) {
   g_fake.gpus = {{.used = 500, .processes = {{kOwnPid + 1, 300}}}};
   EXPECT_EQ(Only().process, 300u);  // the only process on a GPU where this one has a context
   g_fake.gpus[0].processes.push_back({kOwnPid + 2, 100});
   EXPECT_FALSE(Only().process.has_value());
 }
 
-TEST_F(SamplerTest, WhereProcessesAreNotTold) {
+TEST_F(SamplerTest, HandlesUnavailableProcessFigures) {
   g_fake.gpus = {{.used = 500, .processes = {{kOwnPid, ~0ull}}}};
   EXPECT_FALSE(Only().process.has_value());
   g_fake.gpus[0].processes.clear();
@@ -70,7 +70,7 @@ TEST_F(SamplerTest, WhereProcessesAreNotTold) {
   EXPECT_EQ(Only().used, 500u);
 }
 
-TEST_F(SamplerTest, ManyProcesses) {
+TEST_F(SamplerTest, FindsOwnAmongManyProcesses) {
   g_fake.gpus = {{.used = 500}};
   for (unsigned i = 0; i < 1000; ++i) g_fake.gpus[0].processes.push_back({kOwnPid + i + 1, 1});
   g_fake.gpus[0].processes.push_back({kOwnPid, 42});

@@ -169,7 +169,7 @@ class FakeWorker {
   std::thread thread_;
 };
 
-TEST(Worker, HelloRunShutdown) {
+TEST(Worker, ServesRunAndShutsDown) {
   Client client;
   FakeWorker worker(client);
   auto hello = client.Next();
@@ -193,7 +193,7 @@ TEST(Worker, HelloRunShutdown) {
   EXPECT_EQ(worker.exit_status, 0);
 }
 
-TEST(Worker, CancelEndsARun) {
+TEST(Worker, CancelEndsRun) {
   Client client;
   FakeWorker worker(client);
   worker.hold = true;
@@ -207,7 +207,7 @@ TEST(Worker, CancelEndsARun) {
   client.Shutdown();
 }
 
-TEST(Worker, NewerRunReplacesOlderOnes) {
+TEST(Worker, NewerRunCancelsOlderOnes) {
   Client client;
   FakeWorker worker(client);
   worker.hold = true;
@@ -230,7 +230,7 @@ TEST(Worker, NewerRunReplacesOlderOnes) {
 }
 
 // The 65th waiting request removes the oldest one, whose client would wait for its end forever.
-TEST(Worker, EveryRunThatWasAskedForEnds) {
+TEST(Worker, EveryRequestedRunEnds) {
   constexpr uint64_t kRuns = 80;
   Client client;
   FakeWorker worker(client);
@@ -253,7 +253,7 @@ TEST(Worker, EveryRunThatWasAskedForEnds) {
   client.Shutdown();
 }
 
-TEST(Worker, BadConfigurationIsAnAnswer) {
+TEST(Worker, ReportsInvalidConfigurationAndContinues) {
   Client client;
   FakeWorker worker(client);
   proto::Request request;
@@ -271,7 +271,7 @@ TEST(Worker, BadConfigurationIsAnAnswer) {
   client.Shutdown();
 }
 
-TEST(Worker, EndOfInputEndsARunInProgress) {
+TEST(Worker, EndOfInputEndsRunInProgress) {
   Client client;
   FakeWorker worker(client);
   worker.hold = true;
@@ -282,7 +282,7 @@ TEST(Worker, EndOfInputEndsARunInProgress) {
   EXPECT_EQ(worker.exit_status, 0);
 }
 
-TEST(Worker, ForeignInputIsRefused) {
+TEST(Worker, RejectsForeignInput) {
   Client client;
   FakeWorker worker(client);
   client.SendBytes("GET / HTTP/1.1\r\nHost: example\r\n\r\n" + std::string(64, 'x'));
@@ -290,7 +290,7 @@ TEST(Worker, ForeignInputIsRefused) {
   EXPECT_EQ(worker.exit_status, 3);
 }
 
-TEST(Worker, ClientThatGoesAwayIsNoCrash) {
+TEST(Worker, SurvivesClosedClientPipe) {
   Client client;
   FakeWorker worker(client);
   ASSERT_TRUE(client.Next().has_value());
@@ -331,7 +331,7 @@ class RealWorker {
   pid_t pid_ = -1;
 };
 
-TEST(WorkerProgram, PlanAndCpuInOneProcess) {
+TEST(WorkerProgram, RunsPlanAndCpuInOneProcess) {
   Client client;
   RealWorker worker(client);
   // A model small enough to be trained here.
@@ -369,7 +369,7 @@ TEST(WorkerProgram, PlanAndCpuInOneProcess) {
 
 // Whatever a worker planned before, a plan has the same allocations and addresses as in a new
 // worker.
-TEST(WorkerProgram, APlanIsTheSameFromAWarmWorker) {
+TEST(WorkerProgram, WarmWorkerGivesTheSamePlan) {
   Client client;
   RealWorker worker(client, "plan");
   const std::vector<std::pair<std::string, std::string>> small = {{"batch", "1"}, {"seq", "64"}};
@@ -403,7 +403,7 @@ TEST(WorkerProgram, APlanIsTheSameFromAWarmWorker) {
   EXPECT_EQ(worker.Wait(), 0);
 }
 
-TEST(WorkerProgram, DefaultRunIsReplacedInTheMiddle) {
+TEST(WorkerProgram, NewerRunReplacesRunInProgress) {
   Client client;
   RealWorker worker(client, "plan");
   client.Run(1, {{"steps", "300"}});  // slightly less than the recorded maximum

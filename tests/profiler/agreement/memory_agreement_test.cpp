@@ -120,7 +120,7 @@ std::vector<uint64_t> Ids(const std::vector<trace::AllocationId>& ids) {
   return out;
 }
 
-TEST_P(Agreement, TheRecordingIsWhatItShouldBe) {
+TEST_P(Agreement, RandomRecordingHasTheRequestedEvents) {
   std::map<EventKind, int> kinds;
   for (const Event& e : events_) ++kinds[e.kind];
   EXPECT_EQ(devices_, GetParam().devices);
@@ -133,7 +133,7 @@ TEST_P(Agreement, TheRecordingIsWhatItShouldBe) {
   }
 }
 
-TEST_P(Agreement, Cursor) {
+TEST_P(Agreement, CursorMatchesNaiveSums) {
   trace::MemoryCursor all(t_);
   for (size_t i = 0; i < events_.size(); ++i) {
     EXPECT_EQ(all.Apply(), ChangesMemory(i));
@@ -160,7 +160,7 @@ TEST_P(Agreement, Cursor) {
   }
 }
 
-TEST_P(Agreement, CurvesAndLiveSets) {
+TEST_P(Agreement, CurvesAndLiveSetsMatchNaiveSums) {
   for (const uint8_t device : devices_) {
     const Slice one = Of(device);
     const analysis::MemoryCurves curves = analysis::ComputeCurves(*one.trace);
@@ -192,7 +192,7 @@ TEST_P(Agreement, CurvesAndLiveSets) {
 }
 
 // A trace that contains one device agrees with the whole trace about that device.
-TEST_P(Agreement, OneDeviceAlone) {
+TEST_P(Agreement, OneDeviceTraceMatchesNaiveSums) {
   for (const uint8_t device : devices_) {
     const Slice one = Of(device);
     EXPECT_EQ(trace::DevicesOf(*one.trace), std::vector<uint8_t>{device});
@@ -212,7 +212,7 @@ TEST_P(Agreement, OneDeviceAlone) {
 
 // Compares each device of a file with the device of the same number: the maximum of every category
 // in every step.
-TEST_P(Agreement, Diff) {
+TEST_P(Agreement, DiffReportsCategoryPeaksPerDevice) {
   const auto pairs = analysis::DevicePairs(made_.trace, made_.trace);
   ASSERT_EQ(pairs.size(), devices_.size());
   for (size_t p = 0; p < pairs.size(); ++p) {
@@ -239,7 +239,7 @@ TEST_P(Agreement, Diff) {
   }
 }
 
-TEST_P(Agreement, PeaksStepsAndSummaries) {
+TEST_P(Agreement, PeaksAndStepsMatchNaiveSums) {
   uint8_t highest = devices_.front();
   std::map<uint8_t, uint64_t> peaks;
   for (const analysis::DevicePeak& of : analysis::PeakOfEachDevice(made_.trace)) {
@@ -279,7 +279,7 @@ TEST_P(Agreement, PeaksStepsAndSummaries) {
   }
 }
 
-TEST_P(Agreement, FooterOfAFile) {
+TEST_P(Agreement, FooterPeaksMatchNaiveSums) {
   std::string bytes;
   const auto writer = trace::TraceWriter::ToSink([&](std::string_view more) {
     bytes += more;
@@ -318,7 +318,7 @@ TEST_P(Agreement, FooterOfAFile) {
 }
 
 // Compares every counter in order, as (device, name, bytes).
-TEST_P(Agreement, ChromeTrace) {
+TEST_P(Agreement, ChromeTraceCountersMatchNaiveSums) {
   std::ostringstream out;
   ASSERT_TRUE(exporters::WriteChromeTrace(t_, out).ok());
   const json file = json::parse(out.str());
@@ -373,7 +373,7 @@ TEST_P(Agreement, ChromeTrace) {
   for (size_t i = 0; i < counters.size(); ++i) ASSERT_EQ(counters[i], expected[i]) << i;
 }
 
-TEST_P(Agreement, MemoryTimeline) {
+TEST_P(Agreement, MemoryTimelineMatchesNaiveSums) {
   for (const uint8_t device : devices_) {
     const std::filesystem::path path = Temporary(".raw.json.gz");
     std::ofstream out(path, std::ios::binary);
@@ -413,7 +413,7 @@ TEST_P(Agreement, MemoryTimeline) {
   }
 }
 
-TEST_P(Agreement, Csv) {
+TEST_P(Agreement, CsvAllocationsMatchNaiveSums) {
   std::ostringstream out;
   ASSERT_TRUE(exporters::WriteCsv(t_, out).ok());
   std::istringstream lines(out.str());
@@ -445,7 +445,7 @@ TEST_P(Agreement, Csv) {
 
 // In a recording that was written as a snapshot and read again, every device has the same allocated
 // and reserved bytes from the first event on, and ends with the same blocks.
-TEST_P(Agreement, SnapshotAndBack) {
+TEST_P(Agreement, SnapshotRoundTripKeepsMemory) {
   const std::filesystem::path path = Temporary(".pickle");
   {
     std::ofstream out(path, std::ios::binary);
@@ -486,7 +486,7 @@ TEST_P(Agreement, SnapshotAndBack) {
   }
 }
 
-TEST_P(Agreement, SegmentsAndFragmentation) {
+TEST_P(Agreement, SegmentsAndFragmentationMatchNaiveSums) {
   for (const uint8_t device : devices_) {
     const Slice one = Of(device);
     for (size_t i = 0; i < events_.size(); i += 29) {
@@ -520,7 +520,7 @@ TEST_P(Agreement, SegmentsAndFragmentation) {
 
 // A replay follows each device's own decisions. Under the recorded settings, every device has the
 // recorded history.
-TEST_P(Agreement, Replays) {
+TEST_P(Agreement, ReplayOfRecordedSettingsMatchesReserved) {
   for (const uint8_t device : devices_) {
     const Slice one = Of(device);
     const auto replayed = replay::Replay(*one.trace, {});
@@ -536,7 +536,7 @@ TEST_P(Agreement, Replays) {
 }
 
 // The inference for a device does not depend on the other devices of the file.
-TEST_P(Agreement, Inference) {
+TEST_P(Agreement, InferenceIgnoresOtherDevices) {
   const std::filesystem::path path = Temporary(".pickle");
   {
     std::ofstream out(path, std::ios::binary);
@@ -558,7 +558,7 @@ TEST_P(Agreement, Inference) {
 
 // The limit of a recording that ran out of memory is the highest sum of reserved and free bytes at
 // a failure.
-TEST_P(Agreement, WhatIfTakesTheRecordingsLimit) {
+TEST_P(Agreement, WhatIfUsesTheRecordedMemoryLimit) {
   for (const uint8_t device : devices_) {
     uint64_t limit = 0;
     for (size_t i = 0; i < events_.size(); ++i)

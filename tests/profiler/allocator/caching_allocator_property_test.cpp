@@ -128,7 +128,7 @@ uint64_t RandomSize(std::mt19937_64& random) {
 
 class CachingAllocatorProperty : public ::testing::TestWithParam<Case> {};
 
-TEST_P(CachingAllocatorProperty, FollowsTheReference) {
+TEST_P(CachingAllocatorProperty, MatchesNaiveAllocator) {
   const Case p = GetParam();
   std::mt19937_64 random(std::hash<std::string>()(p.name));
   const Settings settings{.device_memory_bytes = p.device_bytes,
@@ -281,7 +281,7 @@ INSTANTIATE_TEST_SUITE_P(
 // Two allocators that were restored from one state behave alike.
 class CachingAllocatorRestore : public ::testing::TestWithParam<const char*> {};
 
-TEST_P(CachingAllocatorRestore, GoesOnAlike) {
+TEST_P(CachingAllocatorRestore, RestoredCopiesBehaveAlike) {
   std::mt19937_64 random(7);
   Settings settings{.device_memory_bytes = kGiB / 2,
                     .conf = run::ParseAllocConf(GetParam()).value()};

@@ -37,14 +37,14 @@ Block MustMalloc(CachingAllocator& a, uint64_t bytes, uint32_t stream = 0, uint3
   return b.value_or(Block{});
 }
 
-TEST(CachingAllocator, RoundsRequests) {
+TEST(CachingAllocator, RoundsSizesTo512Bytes) {
   EXPECT_EQ(CachingAllocator::RoundSize(1), 512);
   EXPECT_EQ(CachingAllocator::RoundSize(512), 512);
   EXPECT_EQ(CachingAllocator::RoundSize(513), 1024);
   EXPECT_EQ(CachingAllocator::RoundSize(kMiB + 1), kMiB + 512);
 }
 
-TEST(CachingAllocator, SegmentSizes) {
+TEST(CachingAllocator, ChoosesSegmentSizeByAllocationSize) {
   EXPECT_EQ(CachingAllocator::SegmentSize(512), 2 * kMiB);
   EXPECT_EQ(CachingAllocator::SegmentSize(kMiB), 2 * kMiB);
   EXPECT_EQ(CachingAllocator::SegmentSize(kMiB + 512), 20 * kMiB);
@@ -53,7 +53,7 @@ TEST(CachingAllocator, SegmentSizes) {
   EXPECT_EQ(CachingAllocator::SegmentSize(10 * kMiB + 512), 12 * kMiB);
 }
 
-TEST(CachingAllocator, KeepsTheFrontOfASplitBlock) {
+TEST(CachingAllocator, AllocatesFromTheFrontOfASplitBlock) {
   Log log;
   CachingAllocator a({}, &log);
   const Block first = MustMalloc(a, 1000);
@@ -66,7 +66,7 @@ TEST(CachingAllocator, KeepsTheFrontOfASplitBlock) {
   EXPECT_EQ(log.allocs.size(), 1);
 }
 
-TEST(CachingAllocator, LargeBlocksSplitOnlyAboveOneMiBRest) {
+TEST(CachingAllocator, SplitsLargeBlocksOnlyIfTheRestExceedsOneMiB) {
   CachingAllocator a({}, nullptr);
   // In a 12 MiB segment, a remainder of exactly 1 MiB stays part of the block.
   const Block whole = MustMalloc(a, 11 * kMiB);
@@ -77,7 +77,7 @@ TEST(CachingAllocator, LargeBlocksSplitOnlyAboveOneMiBRest) {
   EXPECT_EQ(MustMalloc(a, 11 * kMiB - 512).bytes_rounded, 11 * kMiB - 512);
 }
 
-TEST(CachingAllocator, BestFitTakesTheSmallestThenTheLowestAddress) {
+TEST(CachingAllocator, PrefersSmallestBlockThenLowestAddress) {
   CachingAllocator a({}, nullptr);
   std::vector<Block> blocks;
   for (uint64_t mib : {4, 2, 3, 2, 2}) {  // blocks between the holes keep them apart
@@ -100,7 +100,7 @@ TEST(CachingAllocator, StreamsDoNotShareBlocks) {
   EXPECT_EQ(a.stats().segment_allocs, 2);
 }
 
-TEST(CachingAllocator, RetriesAfterReleasingTheCacheLargeFirst) {
+TEST(CachingAllocator, RetriesAfterReleasingLargeThenSmallSegments) {
   Log log;
   CachingAllocator a({.device_memory_bytes = 64 * kMiB}, &log);
   const Block small = MustMalloc(a, 100);
@@ -116,7 +116,7 @@ TEST(CachingAllocator, RetriesAfterReleasingTheCacheLargeFirst) {
   EXPECT_TRUE(log.out_of_memory.empty());
 }
 
-TEST(CachingAllocator, OutOfMemorySaysWhatWasAskedAndFree) {
+TEST(CachingAllocator, OutOfMemoryReportsRequestedAndFreeBytes) {
   Log log;
   CachingAllocator a({.device_memory_bytes = 64 * kMiB}, &log);
   MustMalloc(a, 40 * kMiB);
@@ -131,7 +131,7 @@ TEST(CachingAllocator, OutOfMemorySaysWhatWasAskedAndFree) {
   EXPECT_EQ(MustMalloc(a, 24 * kMiB).bytes_rounded, 24 * kMiB);  // still works
 }
 
-TEST(CachingAllocator, GrantsOverTheLimitAndSaysSoOnceEachTime) {
+TEST(CachingAllocator, GrantsOverTheLimitAndReportsEachCrossingOnce) {
   Log log;
   CachingAllocator a({.device_memory_bytes = 64 * kMiB, .grant_over_limit = true}, &log);
   MustMalloc(a, 60 * kMiB);
@@ -153,7 +153,7 @@ TEST(CachingAllocator, GrantsOverTheLimitAndSaysSoOnceEachTime) {
 }
 
 // Many streams have free memory that cannot be released. It is examined once, not at every release.
-TEST(CachingAllocator, AReleaseLooksOnlyWhereSomethingWasFreed) {
+TEST(CachingAllocator, EmptyCacheSearchesOnlyPoolsWithNewFrees) {
   constexpr uint32_t kStreams = 500, kReleases = 400;
   CachingAllocator a({}, nullptr);
   std::vector<Block> freed;
@@ -173,7 +173,7 @@ TEST(CachingAllocator, AReleaseLooksOnlyWhereSomethingWasFreed) {
   EXPECT_EQ(a.stats().segment_frees, 0u);
 }
 
-TEST(CachingAllocator, RefusesBadRequests) {
+TEST(CachingAllocator, RejectsInvalidSizesAndAddresses) {
   CachingAllocator a({}, nullptr);
   for (uint64_t bytes : {uint64_t{0}, CachingAllocator::kMaxRequest + 1, ~uint64_t{0}}) {
     EXPECT_EQ(a.Malloc(bytes, 0).status().code(), absl::StatusCode::kInvalidArgument) << bytes;
@@ -189,7 +189,7 @@ Settings With(const char* conf, uint64_t device_memory_bytes = 0) {
   return {.device_memory_bytes = device_memory_bytes, .conf = run::ParseAllocConf(conf).value()};
 }
 
-TEST(CachingAllocator, RoundsToDivisionsOfAPowerOfTwo) {
+TEST(CachingAllocator, RoundsToPowerOfTwoDivisions) {
   const run::AllocConf conf =
       run::ParseAllocConf("roundup_power2_divisions:[1:4,2:0,4:8,>:2]").value();
   const auto round = [&conf](uint64_t bytes) { return CachingAllocator::RoundSize(bytes, conf); };
@@ -206,7 +206,7 @@ TEST(CachingAllocator, RoundsToDivisionsOfAPowerOfTwo) {
       << "the rounded size is then allocated like a requested one";
 }
 
-TEST(CachingAllocator, OversizeBlocksAreNotSplitAndServeTheirLikeAlone) {
+TEST(CachingAllocator, ReusesOversizeBlocksWholeForSimilarSizesOnly) {
   Log log;
   CachingAllocator a(With("max_split_size_mb:32"), &log);
   const Block big = MustMalloc(a, 40 * kMiB);
@@ -239,7 +239,7 @@ TEST(CachingAllocator, ReleasesJustEnoughOversizeBlocks) {
   EXPECT_EQ(a.stats().retries, 0);
 }
 
-TEST(CachingAllocator, CollectsBlocksThatWereNotUsedForLongerThanTheAverage) {
+TEST(CachingAllocator, GarbageCollectsBlocksUnusedForLongerThanAverage) {
   Log log;
   CachingAllocator a(
       With("garbage_collection_threshold:0.5,per_process_memory_fraction:0.5", 800 * kMiB), &log);
@@ -258,14 +258,14 @@ TEST(CachingAllocator, CollectsBlocksThatWereNotUsedForLongerThanTheAverage) {
   EXPECT_EQ(a.stats().retries, 0);
 }
 
-TEST(CachingAllocator, AFractionOfTheDeviceIsTheLimit) {
+TEST(CachingAllocator, LimitsMemoryToAFractionOfTheDevice) {
   CachingAllocator a(With("per_process_memory_fraction:0.5", 200 * kMiB), nullptr);
   MustMalloc(a, 90 * kMiB);
   EXPECT_EQ(a.Malloc(12 * kMiB, 0).status().code(), absl::StatusCode::kResourceExhausted);
   EXPECT_TRUE(a.Malloc(10 * kMiB, 0).ok());
 }
 
-TEST(CachingAllocator, AnExpandableSegmentGrowsByPagesAndGivesThemBack) {
+TEST(CachingAllocator, ExpandableSegmentMapsAndUnmapsPages) {
   Log log;
   CachingAllocator a(With("expandable_segments:True", 800 * kMiB), &log);
   const Block x = MustMalloc(a, 30 * kMiB), y = MustMalloc(a, 30 * kMiB);
@@ -286,7 +286,7 @@ TEST(CachingAllocator, AnExpandableSegmentGrowsByPagesAndGivesThemBack) {
   EXPECT_EQ(a.stats().segment_maps, 3);
 }
 
-TEST(CachingAllocator, AFreeWaitsForOtherStreams) {
+TEST(CachingAllocator, FreeWaitsForOtherStreams) {
   CachingAllocator a({}, nullptr);
   const Block b = MustMalloc(a, 4096, 1);
   ASSERT_TRUE(a.RecordStream(b.address, 1).ok());
@@ -302,7 +302,7 @@ TEST(CachingAllocator, AFreeWaitsForOtherStreams) {
   EXPECT_EQ(MustMalloc(a, 4096, 1).address, b.address);
 }
 
-TEST(CachingAllocator, APrivatePoolKeepsItsMemoryUntilItIsReleased) {
+TEST(CachingAllocator, PrivatePoolKeepsMemoryUntilReleased) {
   Log log;
   CachingAllocator a({.device_memory_bytes = 64 * kMiB}, &log);
   const Block b = MustMalloc(a, 30 * kMiB, 0, 5);
@@ -318,7 +318,7 @@ TEST(CachingAllocator, APrivatePoolKeepsItsMemoryUntilItIsReleased) {
   EXPECT_EQ(log.frees[0].mempool, 5);
 }
 
-TEST(CachingAllocator, ADriverSaysWhereAndWhetherThereIsMemory) {
+TEST(CachingAllocator, DriverChoosesAddressesAndMayRefuse) {
   struct FakeDriver : Driver {
     std::optional<uint64_t> Allocate(const Segment& segment) override {
       requested.push_back(segment.bytes);
@@ -339,7 +339,7 @@ TEST(CachingAllocator, ADriverSaysWhereAndWhetherThereIsMemory) {
       << "two attempts, with a release of the cache in between";
 }
 
-TEST(CachingAllocator, RefusesStatesThatCannotBe) {
+TEST(CachingAllocator, RestoreRejectsInconsistentStates) {
   using State = CachingAllocator::SnapshotSegment;
   const auto block = [](uint64_t address, uint64_t bytes, bool mapped = true) {
     return CachingAllocator::SnapshotBlock{.block = {.address = address, .bytes_rounded = bytes},
@@ -373,7 +373,7 @@ TEST(CachingAllocator, RefusesStatesThatCannotBe) {
 // freed since the last one, not every pool of every stream. 20,000 streams
 // used to take 12 s and now take a few hundredths of a second; the bound leaves room for slow
 // computers.
-TEST(CachingAllocator, GivingBackDoesNotLookThroughEveryStream) {
+TEST(CachingAllocator, EmptyCacheIsFastWithManyStreams) {
   constexpr uint32_t kStreams = 20'000;
   CachingAllocator a({}, nullptr);
   const auto begin = std::chrono::steady_clock::now();

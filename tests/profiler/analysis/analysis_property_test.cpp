@@ -67,7 +67,7 @@ class AnalysisProperty : public ::testing::TestWithParam<uint64_t> {
   MemoryCurves curves_ = ComputeCurves(*trace_);
 };
 
-TEST_P(AnalysisProperty, CurvesFollowTheEventsAndCategoriesAddUp) {
+TEST_P(AnalysisProperty, CurvesMatchEventsAndCategoriesAddUp) {
   Reference reference;
   size_t point = 0;
   for (uint32_t i = 0; i < trace_->events.size(); ++i) {
@@ -113,7 +113,7 @@ TEST_P(AnalysisProperty, CurvesFollowTheEventsAndCategoriesAddUp) {
   }
 }
 
-TEST_P(AnalysisProperty, LiveSetIsTheCurveAtEveryEventTried) {
+TEST_P(AnalysisProperty, LiveSetsAndGroupsMatchCurves) {
   std::mt19937_64 random(GetParam());
   for (int i = 0; i < 200; ++i) {
     const auto event = static_cast<trace::EventIndex>(random() % trace_->events.size());
@@ -192,7 +192,7 @@ Context WalkTo(const trace::Trace& t, trace::EventIndex event) {
   return c;
 }
 
-TEST_P(AnalysisProperty, ContextIsWhereTheEventLies) {
+TEST_P(AnalysisProperty, ContextMatchesOpenStepAndPhase) {
   std::mt19937_64 random(GetParam());
   for (int i = 0; i < 100; ++i) {
     const auto event = static_cast<trace::EventIndex>(random() % trace_->events.size());
@@ -208,7 +208,7 @@ TEST_P(AnalysisProperty, ContextIsWhereTheEventLies) {
   }
 }
 
-TEST_P(AnalysisProperty, PhaseTotalsAndStepsArePeaksByDefinition) {
+TEST_P(AnalysisProperty, PhaseTotalsAndStepPeaksMatchEvents) {
   // After every event, the state belongs to the step and phase that are open after that event.
   std::map<std::tuple<int32_t, trace::Phase, int>, uint64_t> totals;
   std::map<int32_t, uint64_t> step_peaks;
@@ -259,7 +259,7 @@ void ExpectSame(const MemoryCurves& a, const MemoryCurves& b) {
 }
 
 // As for a run in progress, new events are added to the curves of the earlier ones.
-TEST_P(AnalysisProperty, CurvesGoOnFromThoseOfAnEarlierPicture) {
+TEST_P(AnalysisProperty, ContinuedCurvesEqualRecomputedCurves) {
   std::vector<trace::Event> events;
   trace::EventSource source(*trace_);
   for (trace::EventIndex i = 0; i < trace_->events.size(); ++i) events.push_back(source.At(i));
@@ -286,7 +286,7 @@ TEST_P(AnalysisProperty, CurvesGoOnFromThoseOfAnEarlierPicture) {
   ExpectSame(ContinueCurves(*trace_, *before, MemoryCurves(curves)), curves_);
 }
 
-TEST_P(AnalysisProperty, DiffOfATraceWithItselfIsNothing) {
+TEST_P(AnalysisProperty, DiffOfATraceWithItselfHasEqualSides) {
   const std::vector<DiffRow> rows = Diff(*trace_, *trace_);
   EXPECT_EQ(rows.size(), PhaseTotals(*trace_, curves_).size());
   for (const DiffRow& r : rows) EXPECT_EQ(r.a, r.b);
@@ -294,7 +294,7 @@ TEST_P(AnalysisProperty, DiffOfATraceWithItselfIsNothing) {
 
 INSTANTIATE_TEST_SUITE_P(Random, AnalysisProperty, ::testing::Range<uint64_t>(1, 7));
 
-TEST(Devices, OneAloneHasItsOwnMemory) {
+TEST(Devices, OneDeviceTracesAddUpToTheWholeTrace) {
   const auto all = MakeRandomTrace({.seed = 21, .steps = 2, .tear_down = false});
   // Every second allocation and segment moves to another device: the sum over both devices stays
   // the same.

@@ -103,7 +103,7 @@ class Script {
 
 constexpr uint32_t kOp = 1, kModule = 2, kBegin = 3, kEnd = 4;
 
-TEST(Analysis, EmptyTraceHasEmptyAnswers) {
+TEST(Analysis, EmptyTraceHasEmptyResults) {
   const auto t = Script().Build();
   const MemoryCurves curves = ComputeCurves(*t);
   EXPECT_EQ(curves.size(), 0u);
@@ -117,7 +117,7 @@ TEST(Analysis, EmptyTraceHasEmptyAnswers) {
   EXPECT_EQ(s.events, 0u);
 }
 
-TEST(Analysis, OnlyCategoriesThatOccurHaveColumns) {
+TEST(Analysis, CurvesHaveColumnsOnlyForUsedCategories) {
   const auto t = Script().Alloc(100, Category::kInput).Retag(0, Category::kActivation).Build();
   const MemoryCurves c = ComputeCurves(*t);
   EXPECT_THAT(c.category[static_cast<int>(Category::kInput)], ::testing::ElementsAre(512u, 0u));
@@ -126,7 +126,7 @@ TEST(Analysis, OnlyCategoriesThatOccurHaveColumns) {
   EXPECT_TRUE(c.category[static_cast<int>(Category::kGradient)].empty());
 }
 
-TEST(Analysis, LiveSetKnowsTheCategoryOfThatMoment) {
+TEST(Analysis, LiveSetHasCategoriesAsOfTheEvent) {
   const auto t = Script()
                      .Alloc(100, Category::kTemporary, kOp, kModule)
                      .Alloc(5000, Category::kParameter)
@@ -148,7 +148,7 @@ TEST(Analysis, LiveSetKnowsTheCategoryOfThatMoment) {
   EXPECT_EQ(GroupLive(*t, at2, GroupBy::kCategory)[0].name, "Parameter");
 }
 
-TEST(Analysis, EventAtTimeIsTheLastNotAfter) {
+TEST(Analysis, EventAtTimeFindsLastEventUpToThatTime) {
   const auto t = Script().At(5).Marker(0).At(5).Marker(0).At(9).Marker(0).Build();
   EXPECT_EQ(EventAtTime(*t, 0), 0u);
   EXPECT_EQ(EventAtTime(*t, 5 * kMs), 1u);
@@ -156,7 +156,7 @@ TEST(Analysis, EventAtTimeIsTheLastNotAfter) {
   EXPECT_EQ(EventAtTime(*t, 100 * kMs), 2u);
 }
 
-TEST(Analysis, StepTimesAreThoseOfTheirPhases) {
+TEST(Analysis, StepTimesCountNestedPhasesOnce) {
   const auto t = Script()
                      .At(0)
                      .Step(4)
@@ -204,7 +204,7 @@ TEST(Analysis, StepTimesAreThoseOfTheirPhases) {
   EXPECT_EQ(rows[0].peak_phase, Phase::kForward);
 }
 
-TEST(Analysis, AStepsPeakMayBeWhatItBeganWith) {
+TEST(Analysis, StepPeakIncludesMemoryAtItsStart) {
   const auto t = Script()
                      .Alloc(8192, Category::kParameter)
                      .Step(0)
@@ -217,7 +217,7 @@ TEST(Analysis, AStepsPeakMayBeWhatItBeganWith) {
   EXPECT_EQ(rows[0].peak_allocated, 8192u);
 }
 
-TEST(Analysis, AnEvaluationBetweenStepsIsARow) {
+TEST(Analysis, OutsideStepsListsEvaluationAndSaving) {
   const auto t = Script()
                      .Alloc(8192, Category::kParameter)
                      .Step(0)
@@ -259,7 +259,7 @@ TEST(Analysis, AnEvaluationBetweenStepsIsARow) {
   EXPECT_EQ(rows[1].peak_allocated, 8192u) << "blocks that are live at the beginning of the phase";
 }
 
-TEST(Analysis, SummaryReadsTheMarkers) {
+TEST(Analysis, SummaryUsesTrainingMarkers) {
   const auto t = Script()
                      .Device(8192, 1024)
                      .Segment(4096)
@@ -280,7 +280,7 @@ TEST(Analysis, SummaryReadsTheMarkers) {
   EXPECT_FALSE(s.out_of_memory);
 }
 
-TEST(Analysis, SummaryWithoutMarkersUsesTheSteps) {
+TEST(Analysis, SummaryUsesStepsIfMarkersAreMissing) {
   const auto t = Script()
                      .Alloc(512, Category::kParameter)
                      .Step(0)
@@ -296,7 +296,7 @@ TEST(Analysis, SummaryWithoutMarkersUsesTheSteps) {
   EXPECT_EQ(s.after_training.allocated, 2048u);
 }
 
-TEST(Analysis, SummarySaysByHowMuchItDoesNotFit) {
+TEST(Analysis, SummaryReportsMissingMemory) {
   const auto t = Script().Device(8192, 1024).Segment(16384).Build();
   const Summary s = Summarize(*t, ComputeCurves(*t));
   EXPECT_FALSE(s.fits);
@@ -306,7 +306,7 @@ TEST(Analysis, SummarySaysByHowMuchItDoesNotFit) {
   EXPECT_FALSE(Summarize(*oom, ComputeCurves(*oom)).fits);
 }
 
-TEST(Analysis, PhaseTotalsCountWhatIsThereOnEntry) {
+TEST(Analysis, PhaseTotalsIncludeMemoryOnEntry) {
   const auto t = Script()
                      .Alloc(1024, Category::kParameter)
                      .Step(0)
@@ -338,7 +338,7 @@ TEST(Analysis, DiffAlignsByStep) {
 }
 
 // A recording with three stacks, two of which are the same line of the program.
-TEST(Analysis, GroupsByStackAreThePlacesOfTheProgram) {
+TEST(Analysis, StackGroupsAreNamedByProgramLines) {
   trace::TraceBuilder b;
   ASSERT_TRUE(
       b.AddStrings(0,
@@ -393,7 +393,7 @@ TEST(Analysis, GroupsByStackAreThePlacesOfTheProgram) {
 }
 
 // PyTorch's counter drops a block when its free is requested.
-TEST(Analysis, TheCounterOfPyTorchLeavesOutWhatWaitsForAnotherStream) {
+TEST(Analysis, PyTorchCounterExcludesPendingFrees) {
   trace::TraceBuilder b;
   const auto event = [](trace::EventKind kind, uint64_t id) {
     trace::Event e;
@@ -413,7 +413,7 @@ TEST(Analysis, TheCounterOfPyTorchLeavesOutWhatWaitsForAnotherStream) {
 }
 
 // As with a compiled graph, whose allocations name no operator although operators are recorded.
-TEST(Analysis, AnAllocationWithoutAnOperatorIsOfTheOneThatWasOpen) {
+TEST(Analysis, AllocationWithoutOpBelongsToTheOpenOp) {
   trace::TraceBuilder b;
   ASSERT_TRUE(b.AddStrings(0, std::vector<std::string>{"", "aten::mm", "aten::add"}).ok());
   const auto op = [](uint32_t name) {

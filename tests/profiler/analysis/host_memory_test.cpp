@@ -54,14 +54,14 @@ class Maker : public trace::Trace {
   uint64_t calls_ = 0;
 };
 
-TEST(HostMemory, IsUnknownWithoutTheDriversAllocations) {
+TEST(HostMemory, IsNotRecordedWithoutDriverAllocations) {
   const HostMemory host = HostMemoryOf(Maker());
   EXPECT_FALSE(host.recorded);
   EXPECT_EQ(host.peak, 0u);
   EXPECT_TRUE(host.curves.empty());
 }
 
-TEST(HostMemory, MemoryOfTheDeviceIsNotOfTheHost) {
+TEST(HostMemory, IgnoresDeviceMemory) {
   Maker t;
   t.Allocate(0x1000, 500, "aten::empty", MemorySpace::kDevice);
   t.Free(0x1000);
@@ -71,7 +71,7 @@ TEST(HostMemory, MemoryOfTheDeviceIsNotOfTheHost) {
   EXPECT_TRUE(host.sites.empty());
 }
 
-TEST(HostMemory, ThePeakIsOfAllSpacesTogetherWithWhatAllocatedIt) {
+TEST(HostMemory, PeakSumsAllMemorySpacesAndListsSites) {
   Maker t;
   t.Allocate(0x1000, 100, "aten::_pin_memory");       // at 10
   t.Allocate(0x2000, 30, "", MemorySpace::kManaged);  // at 20
@@ -94,7 +94,7 @@ TEST(HostMemory, ThePeakIsOfAllSpacesTogetherWithWhatAllocatedIt) {
   EXPECT_EQ(host.curves[1].bytes, (std::vector<uint64_t>{30}));
 }
 
-TEST(HostMemory, ProcessesHaveAddressesOfTheirOwn) {
+TEST(HostMemory, KeepsAddressesOfProcessesApart) {
   Maker t;
   t.Allocate(0x1000, 100, "a", MemorySpace::kPinned, 1);
   t.Allocate(0x1000, 70, "b", MemorySpace::kPinned, 2);
@@ -104,7 +104,7 @@ TEST(HostMemory, ProcessesHaveAddressesOfTheirOwn) {
   EXPECT_EQ(host.curves[0].bytes, (std::vector<uint64_t>{100, 170, 70}));
 }
 
-TEST(HostMemory, AnAddressThatIsAllocatedAgainWasFreed) {
+TEST(HostMemory, AllocatingALiveAddressReplacesItsBlock) {
   Maker t;
   t.Allocate(0x1000, 100);
   t.Allocate(0x1000, 70);

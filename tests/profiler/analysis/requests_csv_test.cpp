@@ -22,7 +22,7 @@ std::string Csv(const trace::Trace& t) {
   return out.str();
 }
 
-TEST(RequestsCsv, OwnFormatComesBackAsItWas) {
+TEST(RequestsCsv, RoundTripsRandomTraces) {
   for (uint64_t seed = 1; seed < 4; ++seed) {
     const auto t = MakeRandomTrace({.seed = seed, .tear_down = seed != 2});
     const absl::StatusOr<RequestStream> read = ReadRequestsCsv(Csv(*t));
@@ -40,7 +40,7 @@ TEST(RequestsCsv, OwnFormatComesBackAsItWas) {
   }
 }
 
-TEST(RequestsCsv, WritesTheColumnsOfTheContract) {
+TEST(RequestsCsv, WritesDocumentedColumns) {
   trace::TraceBuilder b;
   const std::string names[] = {"", "a,b", "say \"x\""};
   ASSERT_TRUE(b.AddStrings(0, names).ok());
@@ -67,7 +67,7 @@ TEST(RequestsCsv, WritesTheColumnsOfTheContract) {
             "\"a,b\"\n");
 }
 
-TEST(RequestsCsv, RecordingWithRowNumbers) {
+TEST(RequestsCsv, ReadsRecordingWithRowNumbers) {
   const absl::StatusOr<RequestStream> s = ReadRequestsCsv(
       "index,action,size,rounded,addr,alloc_index,op,kind\r\n"
       "0,alloc,100,512,0x10,0,mm,out\r\n"
@@ -84,7 +84,7 @@ TEST(RequestsCsv, RecordingWithRowNumbers) {
   EXPECT_EQ(s->requests[0].where, "mm");
 }
 
-TEST(RequestsCsv, AddressesGiveTheIdentityWhereNothingElseDoes) {
+TEST(RequestsCsv, MatchesFreesByAddressWithoutRowNumbers) {
   const absl::StatusOr<RequestStream> s = ReadRequestsCsv(
       "action,size,addr\nalloc,1,16\nfree_completed,1,16\nalloc,2,16\nfree_completed,2,16\n"
       "free_completed,3,16\n");
@@ -120,7 +120,7 @@ TEST(RequestsCsv, ErrorsNameLineAndCause) {
   }
 }
 
-TEST(RequestsCsv, DamagedTextNeverDoesHarm) {
+TEST(RequestsCsv, ReadsOrRejectsDamagedTextConsistently) {
   const std::string whole = Csv(*MakeRandomTrace({.steps = 1, .layers = 1}));
   std::mt19937 random(2);
   int refused = 0, read = 0;
@@ -155,7 +155,7 @@ TEST(RequestsCsv, DamagedTextNeverDoesHarm) {
   EXPECT_GT(read, 50);
 }
 
-TEST(RequestsCsv, RecordingOfATrainingStep) {
+TEST(RequestsCsv, ReadsRecordingOfATrainingStep) {
   const std::string path = std::string(VRAMSCOPE_SOURCE_DIR) +
                            "/../shared/reference/medium_128_training_requests.csv.zst";
   if (!std::filesystem::exists(path)) GTEST_SKIP() << "the shared recording is not here";

@@ -40,7 +40,7 @@ TEST(Requests, EqualStreamsAreIdentical) {
   EXPECT_EQ(d.peak_a, 512u + 1024u);
 }
 
-TEST(Requests, EmptyStreams) {
+TEST(Requests, ComparesEmptyStreams) {
   EXPECT_TRUE(DiffRequests({}, {}).identical());
   const RequestDiff d = DiffRequests(Stream({"+5"}), {});
   EXPECT_EQ(d.equal, 0u);
@@ -50,7 +50,7 @@ TEST(Requests, EmptyStreams) {
   EXPECT_EQ(d.first_differences[0].b, "");
 }
 
-TEST(Requests, AFreeMustFreeTheCounterpart) {
+TEST(Requests, FreeMatchesOnlyFreeOfItsCounterpart) {
   // Kinds and sizes have the same order, but two equal tensors are freed in the opposite order.
   const RequestDiff d =
       DiffRequests(Stream({"+8", "+8", "-8:0", "-8:1"}), Stream({"+8", "+8", "-8:1", "-8:0"}));
@@ -61,19 +61,19 @@ TEST(Requests, AFreeMustFreeTheCounterpart) {
   EXPECT_EQ(d.first_differences[0].index_a, 2u);
 }
 
-TEST(Requests, AFreeOfAnOlderOneIsNotAFreeOfOurs) {
+TEST(Requests, FreeOfOlderAllocationDoesNotMatch) {
   const RequestDiff d = DiffRequests(Stream({"+8", "-8:0"}), Stream({"+8", "-8"}));
   EXPECT_EQ(d.equal_frees_unordered, d.equal);
   EXPECT_EQ(d.equal, 1u);
 }
 
-TEST(Requests, AFreeStaysBetweenItsAllocations) {
+TEST(Requests, FreeMovedAcrossAllocationDoesNotMatch) {
   const RequestDiff d = DiffRequests(Stream({"+8", "+16", "-8:0"}), Stream({"+8", "-8:0", "+16"}));
   EXPECT_EQ(d.equal, 2u);
   EXPECT_EQ(d.equal_frees_unordered, 2u);
 }
 
-TEST(Requests, AnInsertionCostsOnlyItself) {
+TEST(Requests, InsertedAllocationAddsOnlyItsOwnDifferences) {
   const RequestDiff d = DiffRequests(Stream({"+8", "+16", "-8:0", "-16:1"}),
                                      Stream({"+8", "+32", "+16", "-8:0", "-32:1", "-16:2"}));
   EXPECT_EQ(d.equal, 4u);
@@ -100,7 +100,7 @@ TEST(Requests, ListsAtMostTwentyDifferences) {
   EXPECT_EQ(d.first_differences.size(), 20u);
 }
 
-TEST(Requests, StepsOfATrace) {
+TEST(Requests, ExtractsRequestsOfAStep) {
   const auto t = MakeRandomTrace({.seed = 4, .steps = 4});
   const auto last = RequestsOfStep(*t, -1), third = RequestsOfStep(*t, 3);
   ASSERT_TRUE(last.ok() && third.ok());
@@ -121,7 +121,7 @@ TEST(Requests, StepsOfATrace) {
   }
 }
 
-TEST(Requests, WholeTraceHoldsEveryAllocationAndFree) {
+TEST(Requests, WholeTraceHasEveryAllocationAndFree) {
   const auto t = MakeRandomTrace({.seed = 5});
   const absl::StatusOr<RequestStream> all = RequestsOfStep(*t, std::nullopt);
   ASSERT_TRUE(all.ok());

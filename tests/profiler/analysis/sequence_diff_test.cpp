@@ -40,7 +40,7 @@ void CheckMatches(const std::vector<Token>& a, const std::vector<Token>& b,
   }
 }
 
-TEST(SequenceDiff, KnownCases) {
+TEST(SequenceDiff, AlignsKnownSequences) {
   const auto length = [](std::string_view a, std::string_view b) {
     return AlignSequences(Tokens(a), Tokens(b), 100).size();
   };
@@ -53,7 +53,7 @@ TEST(SequenceDiff, KnownCases) {
   EXPECT_EQ(length("xaxcxabc", "abcy"), 3u);
 }
 
-TEST(SequenceDiff, IsALongestCommonSubsequenceWithinTheBound) {
+TEST(SequenceDiff, FindsLongestCommonSubsequenceWithinTheBound) {
   std::mt19937 random(3);
   for (int round = 0; round < 2000; ++round) {
     std::vector<Token> a, b;
@@ -70,7 +70,7 @@ TEST(SequenceDiff, IsALongestCommonSubsequenceWithinTheBound) {
   }
 }
 
-TEST(SequenceDiff, ResynchronisesBehindManyDifferences) {
+TEST(SequenceDiff, ResynchronizesAfterManyDifferences) {
   // The total number of differences is far above the bound, but there are never many in a row.
   std::mt19937 random(4);
   std::vector<Token> a, b;
@@ -85,7 +85,7 @@ TEST(SequenceDiff, ResynchronisesBehindManyDifferences) {
   EXPECT_GT(matches.size(), a.size() * 99 / 100);
 }
 
-TEST(SequenceDiff, WhollyDifferentStreamsEnd) {
+TEST(SequenceDiff, TerminatesOnFullyDifferentSequences) {
   std::vector<Token> a, b;
   for (uint32_t i = 0; i < 200'000; ++i) {
     a.push_back({i, 0});

@@ -40,7 +40,7 @@ std::string NameOf(const std::vector<Frame>& frames, size_t depth = 1) {
 const Frame kOperator{"at::_ops::mm::call(at::Tensor const&)", "RegisterCUDA.cpp"};
 const Frame kTorch{"_call_impl", "/usr/lib/python3/dist-packages/torch/nn/modules/module.py", 1511};
 
-TEST(SiteNamesTest, CellsOfANotebookAreToldApartByTheirFirstWord) {
+TEST(SiteNamesTest, NamesNotebookCells) {
   const std::string shell = "/usr/lib/python3/dist-packages/IPython/core/interactiveshell.py";
   EXPECT_EQ(NameOf({kOperator,
                     kTorch,
@@ -57,7 +57,7 @@ TEST(SiteNamesTest, CellsOfANotebookAreToldApartByTheirFirstWord) {
             "cell 3041:17 train < cell 9922:2 <module> > aten::mm");
 }
 
-TEST(SiteNamesTest, InstalledPackagesAreNotTheProgramOnWindowsEither) {
+TEST(SiteNamesTest, SkipsInstalledPackagesInWindowsPaths) {
   EXPECT_EQ(NameOf({kOperator,
                     {"_call_impl", "C:\\py\\Lib\\site-packages\\torch\\nn\\modules\\module.py", 9},
                     {"forward", "C:\\Users\\me\\run\\model.py", 42},
@@ -65,14 +65,14 @@ TEST(SiteNamesTest, InstalledPackagesAreNotTheProgramOnWindowsEither) {
             "model.py:42 forward > aten::mm");
 }
 
-TEST(SiteNamesTest, AnOperatorThatTheTraceKnowsStandsForTheStacks) {
+TEST(SiteNamesTest, RecordedOperatorReplacesStackOperator) {
   const trace::Trace t = WithStack({kOperator, {"step", "/home/me/run/train.py", 7}});
   EXPECT_EQ(SiteNames(t).Name({1}, "aten::addmm"), "train.py:7 step > aten::addmm");
   EXPECT_EQ(SiteNames(t).Name({0}), "");
   EXPECT_EQ(SiteNames(t).Name({7}), "");
 }
 
-TEST(SiteNamesTest, CxxThatEveryRequestGoesThroughIsNoCallSite) {
+TEST(SiteNamesTest, SkipsCppFramesOfTheAllocationPath) {
   const Frame machinery[] = {
       {"c10::cuda::CUDACachingAllocator::Native::NativeCachingAllocator::allocate(unsigned long)",
        "??"},
@@ -91,7 +91,7 @@ TEST(SiteNamesTest, CxxThatEveryRequestGoesThroughIsNoCallSite) {
   EXPECT_EQ(NameOf(frames), "mylib::run<float> > aten::add_");
 }
 
-TEST(SiteNamesTest, WhoCalledTheOperatorStandsForWhatItDoesWithin) {
+TEST(SiteNamesTest, NamesTheCallerOfTheOuterOperator) {
   // As when PyTorch's engine adds two gradients: no Python frame, no autograd node.
   EXPECT_EQ(
       NameOf(
@@ -106,7 +106,7 @@ TEST(SiteNamesTest, WhoCalledTheOperatorStandsForWhatItDoesWithin) {
       "torch::autograd::accumulate > aten::add");
 }
 
-TEST(SiteNamesTest, FunctionsWithoutResultAndArguments) {
+TEST(SiteNamesTest, FunctionNameDropsResultAndArguments) {
   EXPECT_EQ(FunctionName("at::TensorBase at::detail::f<long, A<b> >(c10::ArrayRef<long>)"),
             "at::detail::f<long, A<b> >");
   EXPECT_EQ(FunctionName("mylib::(anonymous namespace)::run(int)"),
@@ -117,7 +117,7 @@ TEST(SiteNamesTest, FunctionsWithoutResultAndArguments) {
   EXPECT_EQ(FunctionName(""), "");
 }
 
-TEST(SiteNamesTest, FilesAreCalledByTheirBaseName) {
+TEST(SiteNamesTest, FileLabelIsBaseNameOrCell) {
   EXPECT_EQ(FileLabel("/home/me/run/model.py"), "model.py");
   EXPECT_EQ(FileLabel("<string>"), "<string>");
   EXPECT_EQ(FileLabel("/tmp/ipykernel_5/7.py"), "cell 7");

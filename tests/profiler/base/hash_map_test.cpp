@@ -144,7 +144,7 @@ void SweepMap(uint32_t seed, uint64_t keys) {
   EXPECT_GT(failures, 10);
 }
 
-TEST(HashMapTest, StandsEveryFailedAllocationOfRandomCalls) {
+TEST(HashMapTest, KeepsContentsWhenAnyAllocationFails) {
   for (const uint64_t keys : {3, 17, 200})
     for (uint32_t seed = 1; seed <= 5; ++seed) {
       SweepMap<uint64_t, uint64_t>(seed, keys);
@@ -154,7 +154,7 @@ TEST(HashMapTest, StandsEveryFailedAllocationOfRandomCalls) {
     }
 }
 
-TEST(HashSetTest, StandsEveryFailedAllocationOfRandomCalls) {
+TEST(HashSetTest, KeepsContentsWhenAnyAllocationFails) {
   std::mt19937 random(7);
   HashSet<std::string> table;
   std::set<std::string> model;
@@ -176,7 +176,7 @@ TEST(HashSetTest, StandsEveryFailedAllocationOfRandomCalls) {
 
 // Addresses are inserted and erased while the number of entries stays constant: slots of erased
 // entries are reused.
-TEST(HashMapTest, DoesNotGrowWithWhatIsDeleted) {
+TEST(HashMapTest, ReusesSlotsOfErasedEntries) {
   HashMap<uint64_t, uint64_t> table;
   for (uint64_t i = 0; i < 100'000; ++i) {
     table[i * 512] = i;
@@ -193,7 +193,7 @@ TEST(HashMapTest, DoesNotGrowWithWhatIsDeleted) {
 struct ConstantHash {
   size_t operator()(uint64_t) const { return 42; }
 };
-TEST(HashMapTest, FindsAmongKeysOfOneHash) {
+TEST(HashMapTest, FindsKeysWithEqualHashes) {
   HashMap<uint64_t, uint64_t, ConstantHash> table;
   for (uint64_t i = 0; i < 500; ++i) table[i] = i;
   for (uint64_t i = 0; i < 500; i += 2) table.erase(i);
@@ -204,14 +204,14 @@ TEST(HashMapTest, FindsAmongKeysOfOneHash) {
 }
 
 // The inserted value may be stored in the same table, which grows during the call.
-TEST(HashMapTest, TakesAValueOutOfItself) {
+TEST(HashMapTest, InsertsValuesStoredInTheTableItself) {
   HashMap<uint64_t, std::string> table;
   table[0] = Text(0);
   for (uint64_t i = 1; i < 1000; ++i) table.try_emplace(i, table.at(i - 1));
   for (uint64_t i = 0; i < 1000; ++i) ASSERT_EQ(table.at(i), Text(0)) << i;
 }
 
-TEST(HashMapTest, SearchesTextsWithoutMakingOne) {
+TEST(HashMapTest, FindsStringViewsWithoutAllocating) {
   HashMap<std::string, int> table = {{"a", 1}, {Text(1), 2}};
   const std::string_view text = "a";
   const std::string longer = Text(1);
@@ -232,7 +232,7 @@ struct ByText {
   bool operator()(uint32_t a, uint32_t b) const { return a == b; }
   bool operator()(uint32_t a, std::string_view b) const { return (*texts)[a] == b; }
 };
-TEST(HashSetTest, AsksAHashWithState) {
+TEST(HashSetTest, UsesAHashWithState) {
   std::vector<std::string> texts;
   HashSet<uint32_t, ByText, ByText> rows(0, ByText{&texts}, ByText{&texts});
   for (uint32_t i = 0; i < 300; ++i) {
@@ -252,7 +252,7 @@ TEST(HashMapTest, ComparesByContent) {
   EXPECT_NE(a, b);
 }
 
-TEST(HashMapTest, RefusesMoreThanThereCanBe) {
+TEST(HashMapTest, ThrowsOnHugeReserveAndMissingKey) {
   HashMap<uint64_t, uint64_t> table = {{1, 2}};
   EXPECT_THROW(table.reserve(SIZE_MAX / 2), std::bad_alloc);
   EXPECT_EQ(table.at(1), 2u);

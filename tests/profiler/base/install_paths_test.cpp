@@ -22,7 +22,7 @@ class InstallPathsTest : public testing::Test {
   fs::path root_;
 };
 
-TEST_F(InstallPathsTest, OfAnInstalledTreeFromEitherFolder) {
+TEST_F(InstallPathsTest, FindsInstalledTreeFromBinAndLib) {
   const fs::path root = root_ / "anywhere";
   fs::create_directories(root / "lib/vramscope/emulated");
   fs::create_directories(root / "bin");
@@ -38,7 +38,7 @@ TEST_F(InstallPathsTest, OfAnInstalledTreeFromEitherFolder) {
   }
 }
 
-TEST_F(InstallPathsTest, OfABuildTree) {
+TEST_F(InstallPathsTest, FindsBuildTree) {
   fs::create_directories(root_ / "bin");
   fs::create_directories(root_ / "lib");
   const InstallPaths paths = PathsOf(root_ / "bin/some_test");
@@ -50,11 +50,11 @@ TEST_F(InstallPathsTest, OfABuildTree) {
   EXPECT_EQ(paths.share, fs::path());
 }
 
-TEST_F(InstallPathsTest, TheRunningProgramsAreThoseOfItsTree) {
+TEST_F(InstallPathsTest, OwnPathsAreInTheTreeOfTheProgram) {
   EXPECT_TRUE(fs::exists(OwnPaths().vramscope.parent_path() / "install_paths_test"));
 }
 
-TEST_F(InstallPathsTest, TheLibraryPathIsTheUsersAgain) {
+TEST_F(InstallPathsTest, RestoresTheUsersLibraryPath) {
   setenv("LD_LIBRARY_PATH", "/ours:/theirs", 1);
   RestoreLibraryPath();
   EXPECT_STREQ(std::getenv("LD_LIBRARY_PATH"), "/ours:/theirs");  // unchanged: no path was saved

@@ -38,7 +38,7 @@ uint64_t Bytes(const std::vector<Section>& sections, std::string_view id) {
   return 0;
 }
 
-TEST(Expression, Computes) {
+TEST(Expression, EvaluatesArithmetic) {
   const std::vector<Term> terms = {{"a", "", 3}, {"min_2", "", 10}};
   const auto value = [&](std::string_view text) {
     return EvaluateExpression(text, terms).value_or(-1e9);
@@ -51,7 +51,7 @@ TEST(Expression, Computes) {
   EXPECT_EQ(value("1e9 * 0.5"), 5e8);
 }
 
-TEST(Expression, SaysWhatIsWrong) {
+TEST(Expression, RejectsInvalidExpressions) {
   const std::vector<Term> terms = {{"a", "", 0}};
   for (const char* text :
        {"", "1 +", "(1", "b", "1 2", "a(1)", "min(1)", "1/a", "1..2 +", "-", "$", "ceil(1, 2)"}) {
@@ -62,7 +62,7 @@ TEST(Expression, SaysWhatIsWrong) {
   EXPECT_FALSE(EvaluateExpression(std::string(5000, '1'), {}).ok());
 }
 
-TEST(Formulas, EveryOneHasTermsATitleAndASource) {
+TEST(Formulas, HaveTitlesSourcesAndDescribedTerms) {
   for (const Formula& formula : Formulas()) {
     EXPECT_FALSE(formula.title.empty()) << formula.id;
     EXPECT_FALSE(formula.source.empty()) << formula.id;
@@ -75,7 +75,7 @@ TEST(Formulas, EveryOneHasTermsATitleAndASource) {
   }
 }
 
-TEST(Formulas, TermsAreChecked) {
+TEST(Formulas, RejectUnknownMissingAndInfiniteTerms) {
   EXPECT_EQ(Evaluate("no-such", {}).status().code(), absl::StatusCode::kNotFound);
   EXPECT_FALSE(Evaluate("weights", {{"P", 1}}).ok());
   EXPECT_FALSE(Evaluate("weights", {{"P", 1}, {"e_w", 4}, {"h", 1}}).ok());
@@ -83,13 +83,13 @@ TEST(Formulas, TermsAreChecked) {
 }
 
 // Values of more than 64 bits must not become 0.
-TEST(Formulas, WhatDoesNotFitIsTheMostThatDoes) {
+TEST(Formulas, BytesSaturateAt64Bits) {
   EXPECT_EQ(Evaluate("weights", {{"P", 1e19}, {"e_w", 4}}).value().bytes(), UINT64_MAX);
   EXPECT_EQ(Evaluate("weights", {{"P", 0x1p61}, {"e_w", 4}}).value().bytes(), uint64_t{1} << 63);
 }
 
 // A closed-form memory estimate of BERT and mT5, published with worked examples.
-TEST(Formulas, PublishedWorkedNumbers) {
+TEST(Formulas, MatchPublishedExamples) {
   EXPECT_NEAR(Value("weights", {{"P", 110e6}, {"e_w", 4}}) / kGiB, 0.40978, 5e-6);
   EXPECT_NEAR(Value("weights", {{"P", 110e6}, {"e_w", 4}}) / 1048576, 419.62, 0.005);
   const double mt5 = Value("weights", {{"P", 582e6}, {"e_w", 4}});
@@ -106,7 +106,7 @@ TEST(Formulas, PublishedWorkedNumbers) {
 }
 
 // A 3.0e9-parameter ViT, batch 8, 512 tokens: 24 layers of 3200, 25 heads.
-TEST(Formulas, ActivationsOfATransformerOfThreeBillion) {
+TEST(Formulas, MatchPublishedActivationsOfAThreeBillionVit) {
   const Values layer = {{"b", 8},     {"s", 512}, {"e", 4}, {"h", 3200},
                         {"f", 12800}, {"u", 2},   {"p", 0}};
   const double block = Value("block-gelu", layer);
@@ -122,7 +122,7 @@ TEST(Formulas, ActivationsOfATransformerOfThreeBillion) {
   EXPECT_NEAR(24 * autocast / 1e9, 11.33, 0.005);
 }
 
-TEST(Formulas, KeysAndValues) {
+TEST(Formulas, MatchPublishedKvCacheSizes) {
   // Llama-2-7B: half a MiB per token in 16 bits; DeepSeek-V2's latent cache: 70,272 B.
   EXPECT_EQ(Value("kv-cache", {{"e", 2}, {"L", 32}, {"b", 1}, {"s", 1}, {"a", 32}, {"d", 128}}),
             524288);
@@ -141,7 +141,7 @@ TEST(Formulas, KeysAndValues) {
 }
 
 // Bytes per token and layer, from runs of the model's published code on the meta device.
-TEST(EstimateRun, WhatALayerOfQwenKeepsForAToken) {
+TEST(EstimateRun, QwenLayerActivationsMatchMetaDeviceRuns) {
   constexpr uint64_t kTokens = 2 * 1536;
   const auto kept = [&](const char* precision, const char* attention) {
     return Bytes(
@@ -153,7 +153,7 @@ TEST(EstimateRun, WhatALayerOfQwenKeepsForAToken) {
   EXPECT_EQ(kept("bf16", "efficient"), 60480 * kTokens);
 }
 
-TEST(EstimateRun, LoraCountsItsAdapters) {
+TEST(EstimateRun, LoraGradientsAreOfAdaptersOnly) {
   const std::vector<Section> lora = Estimated({{"lora.rank", "8"}});
   EXPECT_EQ(Bytes(lora, "gradients"), 540672u * 4);
   EXPECT_EQ(Bytes(lora, "weights"), 494032768u * 4) << "the first line is the stored size";
@@ -163,14 +163,14 @@ TEST(EstimateRun, LoraCountsItsAdapters) {
             8u * (896 + 896) * 4);
 }
 
-TEST(EstimateRun, PartsThatTrain) {
+TEST(EstimateRun, GradientsAreOfTrainablePartsIfKnown) {
   EXPECT_EQ(Bytes(Estimated({{"trainable", "last-layer"}}), "gradients"), 14912384u * 4);
   for (const Section& section : Estimated({{"trainable", "*.mlp.*"}})) {
     for (const Line& line : section.lines) EXPECT_NE(line.formula.id, "gradients");
   }
 }
 
-TEST(StaticTable, AddsUp) {
+TEST(StaticTable, ListsAdamAnd8BitOptimizerSizes) {
   bool eight = false;
   for (const StaticCell& cell : StaticTable(1'000'000'000)) {
     if (cell.optimizer == "adam, adamw") {

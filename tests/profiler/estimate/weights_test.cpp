@@ -21,7 +21,7 @@ WeightCount Counted(const std::string& json) {
 }
 
 // Counts of the published checkpoints; for basics-medium, the output of its repository.
-TEST(CountWeights, PresetsHaveTheirPublishedCounts) {
+TEST(CountWeights, PresetsMatchPublishedCounts) {
   EXPECT_EQ(Counted(PresetJson("qwen2-0.5b")).total(), 494032768u);
   EXPECT_EQ(Counted(PresetJson("gpt2")).total(), 124439808u);
   EXPECT_EQ(Counted(PresetJson("gpt2-medium")).total(), 354823168u);
@@ -31,7 +31,7 @@ TEST(CountWeights, PresetsHaveTheirPublishedCounts) {
 
 // Two published models that are not presets: Mistral-7B-v0.1 and Llama-2-7B (without the key for
 // key-value heads).
-TEST(CountWeights, OtherPublishedModels) {
+TEST(CountWeights, OtherModelsMatchPublishedCounts) {
   EXPECT_EQ(Counted(R"({"model_type": "mistral", "hidden_size": 4096, "intermediate_size": 14336,
       "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 8,
       "vocab_size": 32000, "tie_word_embeddings": false})")
@@ -43,7 +43,7 @@ TEST(CountWeights, OtherPublishedModels) {
             6738415616u);
 }
 
-TEST(CountWeights, TyingAndBiasesCount) {
+TEST(CountWeights, CountsUntiedEmbeddingsAndBiases) {
   nlohmann::json config = nlohmann::json::parse(PresetJson("llama-3.2-1b"));
   config["tie_word_embeddings"] = false;
   EXPECT_EQ(Counted(config.dump()).total(), 1235814400u + 128256u * 2048u);

@@ -56,7 +56,7 @@ int64_t BytesOf(const DeviceMemory& m, What what) {
 
 constexpr int64_t MiB(int64_t n) { return n * static_cast<int64_t>(kMiB); }
 
-TEST(DeviceMemory, EveryPart) {
+TEST(DeviceMemory, ReportsEveryPart) {
   Maker t;
   t.info.backend = trace::Backend::kCuda;
   t.info.measured = true;
@@ -111,7 +111,7 @@ TEST(DeviceMemory, EveryPart) {
 
 // The GPU needs the maximum of the sum of reserved memory and memory outside the allocator, not the
 // sum of their maxima.
-TEST(DeviceMemory, WhetherItFitsCountsWhatWasTakenPastTheAllocator) {
+TEST(DeviceMemory, HeadroomCountsMemoryOutsideTheAllocator) {
   Maker t;
   t.info.backend = trace::Backend::kPlan;
   t.info.device.context_bytes = 300 * kMiB;
@@ -144,7 +144,7 @@ TEST(DeviceMemory, WhetherItFitsCountsWhatWasTakenPastTheAllocator) {
 // A GPU's driver reports every piece that is mapped into an expandable segment (as recorded on an
 // H200: tests/golden/gpu/h200/record_gpt2_expandable.trace). These pieces already count as the
 // allocator's.
-TEST(DeviceMemory, PiecesOfAnExpandableSegmentAreNotPastTheAllocator) {
+TEST(DeviceMemory, MappedPagesCountAsAllocatorMemory) {
   Maker t;
   t.info.backend = trace::Backend::kCuda;
   const uint64_t segment = t.Segment(kBase, 1000 * kMiB, trace::Pool::kLarge, true);
@@ -165,7 +165,7 @@ TEST(DeviceMemory, PiecesOfAnExpandableSegmentAreNotPastTheAllocator) {
   EXPECT_EQ(s.most_used.sum(), 84 * kMiB);
 }
 
-TEST(DeviceMemory, WhereNvmlWasNotAsked) {
+TEST(DeviceMemory, AssumesTheContextWithoutNvmlReadings) {
   Maker t;
   t.info.backend = trace::Backend::kPlan;
   t.info.device.context_bytes = 300 * kMiB;
@@ -182,7 +182,7 @@ TEST(DeviceMemory, WhereNvmlWasNotAsked) {
   EXPECT_FALSE(m.asked_ns.has_value());
 }
 
-TEST(DeviceMemory, WhereNvmlTellsNoProcessesApart) {
+TEST(DeviceMemory, MergesProcessesWithoutReadingsPerProcess) {
   Maker t;
   t.info.backend = trace::Backend::kCuda;
   t.Segment(kBase, 20 * kMiB);
@@ -197,13 +197,13 @@ TEST(DeviceMemory, WhereNvmlTellsNoProcessesApart) {
   EXPECT_EQ(m.used, MiB(510));
 }
 
-TEST(DeviceMemory, NothingAtAll) {
+TEST(DeviceMemory, EmptyTraceUsesNoMemory) {
   const DeviceMemory m = DeviceMemoryHistory(*Maker().Finish()).At(0);
   EXPECT_EQ(m.used, 0);
 }
 
 // Whatever happens between readings, at a reading the parts add up to NVML's figure.
-TEST(DeviceMemory, AddsUpToWhatNvmlSays) {
+TEST(DeviceMemory, PartsAddUpToNvmlReadings) {
   std::mt19937_64 dice(7);
   for (int round = 0; round < 50; ++round) {
     Maker t;

@@ -31,7 +31,7 @@ std::shared_ptr<const trace::Trace> Program(const std::string& folder, uint32_t 
   return m.Finish();
 }
 
-TEST(TraceDiff, StacksMatchWhereOnlyLinesAndFoldersDiffer) {
+TEST(TraceDiff, MatchesStacksWithOtherLinesAndFolders) {
   const auto a = Program("/home/a", 0, false), b = Program("/data/b", 100, true);
   const auto diff = DiffTraces(*a, *b, std::nullopt);
   ASSERT_TRUE(diff.ok()) << diff.status();
@@ -53,7 +53,7 @@ TEST(TraceDiff, StacksMatchWhereOnlyLinesAndFoldersDiffer) {
 
 // Users have several variants of a script in one folder, and Python 3.12 has no frame for code that
 // has its own frame in 3.11.
-TEST(TraceDiff, StacksMatchWhereTheScriptHasAnotherName) {
+TEST(TraceDiff, MatchesStacksOfARenamedScript) {
   const auto script = [](const std::string& name, bool comprehension, uint64_t bytes) {
     TraceMaker m;
     std::vector<TraceMaker::Frame> frames = {{"at::_ops::mm::call()", "", 0},
@@ -77,7 +77,7 @@ TEST(TraceDiff, StacksMatchWhereTheScriptHasAnotherName) {
   EXPECT_EQ(Find(*diff, "model.py:4 train_flash.py")->change, Change::kAdded);
 }
 
-TEST(TraceDiff, WithoutStacksSitesAreModuleAndOp) {
+TEST(TraceDiff, UsesModuleAndOpWithoutStacks) {
   const auto a = Program("/home/a", 0, false);
   TraceMaker m;
   m.BeginStep(0);
@@ -102,7 +102,7 @@ TEST(TraceDiff, EqualTracesHaveNoDifference) {
 
 // No single device uses the sum of several devices: each device is compared with the one of the
 // same number.
-TEST(TraceDiff, OneDeviceIsComparedNotTheSum) {
+TEST(TraceDiff, ComparesDevicesOfEqualNumber) {
   const auto make = [](uint64_t first, uint64_t second) {
     TraceMaker m;
     m.Alloc({.address = kBase, .bytes = first, .op = "aten::mm", .device = 0});
@@ -145,7 +145,7 @@ TEST(TraceDiff, OneDeviceIsComparedNotTheSum) {
 
 // Blocks from before the recording and blocks that it allocated have different sites, whichever
 // come first.
-TEST(TraceDiff, OlderBlocksWithoutStackAreASiteOfTheirOwn) {
+TEST(TraceDiff, SeparatesBlocksFromBeforeTheRecording) {
   const auto make = [](uint64_t older) {
     TraceMaker m;
     m.Alloc({.address = kBase, .bytes = older});
@@ -163,7 +163,7 @@ TEST(TraceDiff, OlderBlocksWithoutStackAreASiteOfTheirOwn) {
 }
 
 // The same line, started by another launcher.
-TEST(TraceDiff, OneLineIsOneSiteFromWhereverItIsCalled) {
+TEST(TraceDiff, MatchesALineAcrossCallers) {
   const auto program = [](const std::string& launcher, uint64_t bytes) {
     TraceMaker m;
     m.BeginStep(0);
@@ -184,7 +184,7 @@ TEST(TraceDiff, OneLineIsOneSiteFromWhereverItIsCalled) {
 }
 
 // Each node of a compiled graph is a line of its code.
-TEST(TraceDiff, NodesOfACompiledGraphAreSitesOfTheirOwn) {
+TEST(TraceDiff, SeparatesNodesOfACompiledGraph) {
   const auto program = [](const std::string& file, uint64_t bytes) {
     TraceMaker m;
     const auto node = [&](uint32_t line) {

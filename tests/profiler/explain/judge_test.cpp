@@ -72,7 +72,7 @@ MemoryTotals ComputeTotals(const trace::Trace& t, EventIndex last) {
   return m;
 }
 
-TEST(Judge, FragmentationAndPeakAreThoseOfTheEvents) {
+TEST(ExplainAgainstNaive, FragmentationAndPeakMatchNaiveComputation) {
   for (uint64_t seed = 11; seed <= 13; ++seed) {
     const auto t = analysis::MakeRandomTrace({.seed = seed, .steps = 2, .tear_down = false});
     uint64_t most = 0, now = 0;
@@ -109,7 +109,7 @@ TEST(Judge, FragmentationAndPeakAreThoseOfTheEvents) {
   }
 }
 
-TEST(Judge, CallSitesAreThoseOfTheEvents) {
+TEST(ExplainAgainstNaive, CallSiteUseMatchesNaiveComputation) {
   const auto t = analysis::MakeRandomTrace({.seed = 14, .tear_down = false});
   struct Use {
     uint64_t count = 0, bytes = 0, live = 0, most = 0;
@@ -245,7 +245,7 @@ class Program {
 
 constexpr uint64_t kDevice = uint64_t{16} << 30;  // enough for all allocations
 
-TEST(Judge, WhatSettingsGiveBackIsWhatAPlainAllocatorFinds) {
+TEST(ExplainAgainstNaive, ReclaimMatchesNaiveAllocator) {
   for (uint64_t seed = 1; seed <= 6; ++seed) {
     Program program(seed * 7919);
     program.maker.info.backend = trace::Backend::kImported;

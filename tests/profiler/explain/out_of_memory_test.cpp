@@ -17,7 +17,7 @@ const WayOut* Find(const OutOfMemory& o, const std::string& name) {
   return nullptr;
 }
 
-TEST(OutOfMemory, NoneIsSaidSo) {
+TEST(OutOfMemory, HeadlineStatesThatNothingRanOut) {
   TraceMaker m;
   m.info.device.memory_bytes = 80 * kMiB;
   m.Segment(kBase, 20 * kMiB);
@@ -28,7 +28,7 @@ TEST(OutOfMemory, NoneIsSaidSo) {
   EXPECT_THAT(page->headline, HasSubstr("Nothing ran out"));
 }
 
-TEST(OutOfMemory, SaysWhatWasAskedWhatThereWasAndWhoHeldIt) {
+TEST(OutOfMemory, ReportsRequestedFreeAndLiveMemory) {
   TraceMaker m;
   m.Segment(kBase, 60 * kMiB);
   m.Alloc({.address = kBase, .bytes = 20 * kMiB, .category = Category::kActivation, .op = "mm"});
@@ -68,7 +68,7 @@ TEST(OutOfMemory, SaysWhatWasAskedWhatThereWasAndWhoHeldIt) {
   EXPECT_EQ(Find(o, "set_to_none"), nullptr);
 }
 
-TEST(OutOfMemory, CountsTheDeviceThatRanOut) {
+TEST(OutOfMemory, CountsOnlyTheDeviceThatRanOut) {
   TraceMaker m;
   m.Segment(kBase, 60 * kMiB);
   m.Alloc({.address = kBase, .bytes = 60 * kMiB, .category = Category::kParameter, .op = "a"});
@@ -101,7 +101,7 @@ TEST(OutOfMemory, CountsTheDeviceThatRanOut) {
   EXPECT_EQ(first->peak_reserved, 60 * kMiB);
 }
 
-TEST(OutOfMemory, HolesOfOtherStreamsAndPrivatePoolsServeNobodyElse) {
+TEST(OutOfMemory, IgnoresHolesOfOtherStreamsAndPrivatePools) {
   constexpr auto kLarge = trace::Pool::kLarge;
   TraceMaker m;
   m.Segment(kBase, 20 * kMiB);
@@ -133,7 +133,7 @@ TEST(OutOfMemory, HolesOfOtherStreamsAndPrivatePoolsServeNobodyElse) {
 
 // A plan records where it exceeds its device's limit and goes on. The first allocation that it
 // records fits after the cache is released; the second does not.
-TEST(OutOfMemory, APlanShowsTheRequestThatFails) {
+TEST(OutOfMemory, ReportsTheAllocationThatFailsInAPlan) {
   TraceMaker m;
   m.info.backend = trace::Backend::kPlan;
   m.info.device.memory_bytes = 100 * kMiB;

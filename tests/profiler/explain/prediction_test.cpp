@@ -131,12 +131,12 @@ void Check(const std::vector<Request>& planned, const std::vector<Request>& meas
   }
 }
 
-TEST(Prediction, TheSame) {
+TEST(Prediction, EqualStepsHaveNoDifference) {
   const auto step = SomeStep(1, 60);
   Check(step, step);
 }
 
-TEST(Prediction, ARequestThatWasDropped) {
+TEST(Prediction, FindsADroppedAllocation) {
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     const auto planned = SomeStep(seed, 40);
     auto measured = planned;
@@ -147,7 +147,7 @@ TEST(Prediction, ARequestThatWasDropped) {
   }
 }
 
-TEST(Prediction, ASizeThatChanged) {
+TEST(Prediction, FindsAChangedSize) {
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     const auto planned = SomeStep(seed, 40);
     auto measured = planned;
@@ -157,7 +157,7 @@ TEST(Prediction, ASizeThatChanged) {
   }
 }
 
-TEST(Prediction, AnotherOrder) {
+TEST(Prediction, FindsSwappedAllocations) {
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     const auto planned = SomeStep(seed, 40);
     auto measured = planned;
@@ -170,7 +170,7 @@ TEST(Prediction, AnotherOrder) {
   }
 }
 
-TEST(Prediction, ErrorsByCategoryAndPhase) {
+TEST(Prediction, ReportsErrorsByCategoryAndPhase) {
   const auto make = [](uint64_t forward, uint64_t backward) {
     TraceMaker t;
     t.Segment(kBase, 100 * kMiB);
@@ -204,7 +204,7 @@ TEST(Prediction, ErrorsByCategoryAndPhase) {
   EXPECT_EQ(p->phases[1].allocated.measured, 1300u);
 }
 
-TEST(Prediction, StepsThatBothHave) {
+TEST(Prediction, ComparesStepsThatBothTracesHave) {
   const auto make = [](std::vector<uint64_t> steps) {
     TraceMaker t;
     t.Segment(kBase, 100 * kMiB);
@@ -224,7 +224,7 @@ TEST(Prediction, StepsThatBothHave) {
 }
 
 // A kernel belongs to the step that launched it, however late the GPU runs it.
-TEST(Prediction, KernelsByName) {
+TEST(Prediction, MatchesKernelsByName) {
   const auto make = [](int64_t each_ns, bool other_name) {
     TraceMaker t;
     t.BeginStep(0);
@@ -264,7 +264,7 @@ TEST(Prediction, KernelsByName) {
 
 // One library call may launch several kernels, and a convolution may run as a matrix product: the
 // op determines the class.
-TEST(Prediction, KernelsOfLibrariesByClass) {
+TEST(Prediction, MatchesLibraryKernelsByClass) {
   const auto make = [](const std::vector<std::pair<std::string, std::string>>& launches) {
     TraceMaker t;
     t.BeginStep(0);
@@ -307,7 +307,7 @@ TEST(Prediction, KernelsOfLibrariesByClass) {
 
 // Kernels whose names differ are matched in order within their op, and never with those of another
 // op.
-TEST(Prediction, KernelsOfTwoNamesByOpAndOrder) {
+TEST(Prediction, MatchesRenamedKernelsByOpAndOrder) {
   const auto make = [](const std::vector<std::pair<std::string, std::string>>& launches,
                        int64_t ns) {
     TraceMaker t;

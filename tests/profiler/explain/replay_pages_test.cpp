@@ -68,7 +68,7 @@ const Remedy* Find(const Reclaim& r, const std::string& name) {
   return nullptr;
 }
 
-TEST(Reclaim, SaysWhatEachSettingWouldGiveBack) {
+TEST(Reclaim, ReportsMemoryThatEachSettingReleases) {
   // The program frees ten segments of 12 MiB, which are too small for the next allocation.
   Recorder r(0);
   std::vector<uint64_t> small;
@@ -113,7 +113,7 @@ TEST(Reclaim, SaysWhatEachSettingWouldGiveBack) {
 }
 
 // Two devices: the second one's unused memory is computed from a replay of its own allocations.
-TEST(Reclaim, IsThatOfOneDevice) {
+TEST(Reclaim, IsComputedForOneDevice) {
   TraceMaker m;
   m.info.backend = trace::Backend::kImported;
   m.Segment(kBase, 20 * kMiB);
@@ -150,7 +150,7 @@ TEST(Reclaim, IsThatOfOneDevice) {
 
 // A snapshot without a history is read as all its segments, then all its blocks. The states in
 // between never existed.
-TEST(Reclaim, OfAStateIsAboutThatState) {
+TEST(Reclaim, UsesTheEndStateWithoutHistory) {
   for (const bool stated : {true, false}) {
     TraceMaker m;
     m.info.backend = trace::Backend::kImported;
@@ -178,7 +178,7 @@ TEST(Reclaim, OfAStateIsAboutThatState) {
   }
 }
 
-TEST(Reclaim, NeverPicksAMomentBeforeTheRecording) {
+TEST(Reclaim, NeverPicksAnEventBeforeTheRecording) {
   Recorder r(0);
   std::vector<uint64_t> blocks;
   for (int i = 0; i < 10; ++i) blocks.push_back(r.Alloc(100 * kMiB));
@@ -197,7 +197,7 @@ TEST(Reclaim, NeverPicksAMomentBeforeTheRecording) {
 }
 
 // Reclaim has the recorded figures and those of the what-if baseline; both begin in the same state.
-TEST(Reclaim, HasTheBaselineOfWhatIfs) {
+TEST(Reclaim, UsesTheBaselineOfWhatIfs) {
   Recorder r(0);
   std::vector<uint64_t> blocks;
   for (int i = 0; i < 10; ++i) blocks.push_back(r.Alloc(100 * kMiB));
@@ -223,7 +223,7 @@ TEST(Reclaim, HasTheBaselineOfWhatIfs) {
   EXPECT_THAT(reclaim->headline, HasSubstr("empty_cache() was called once."));
 }
 
-TEST(Reclaim, SaysThatTheCardWasFullAndReckonsWithIt) {
+TEST(Reclaim, ReportsFullGpuAndInfersItsMemory) {
   Recorder r(200 * kMiB);
   // Each block is larger than the whole cache.
   for (uint64_t i = 0; i < 20; ++i) r.Free(r.Alloc((60 + 2 * i) * kMiB));
@@ -242,7 +242,7 @@ TEST(Reclaim, SaysThatTheCardWasFullAndReckonsWithIt) {
   EXPECT_THAT(collect->note, HasSubstr("inferred"));
 }
 
-TEST(OutOfMemory, WaysOutAreFoundByReplay) {
+TEST(OutOfMemory, FindsPassingSettingsByReplay) {
   // Five segments of 20 MiB contain two blocks of 9 MiB each; their last 2 MiB are too small for
   // any allocation, and 5 MiB of the device are left.
   Recorder r(105 * kMiB);
@@ -272,7 +272,7 @@ TEST(OutOfMemory, WaysOutAreFoundByReplay) {
 
 // With half of every activation and of the failing allocation, 50 MiB in blocks of 5 MiB fit into
 // 60 MiB: segments of 20 MiB hold four blocks each.
-TEST(OutOfMemory, TechniquesAreReplayedWithTheirSizes) {
+TEST(OutOfMemory, ReplaysTechniquesWithTheirSizes) {
   Recorder r(65 * kMiB);
   r.maker.Add({.kind = trace::EventKind::kPhaseBegin,
                .detail = static_cast<uint8_t>(trace::Phase::kForward)});
@@ -300,7 +300,7 @@ TEST(OutOfMemory, TechniquesAreReplayedWithTheirSizes) {
 
 // A plan is recorded to its end: with half the batch the failing allocation succeeds, but with
 // `more_later`, a later one fails.
-TEST(OutOfMemory, OfAPlanSaysWhetherTheRunPasses) {
+TEST(OutOfMemory, ReportsWhetherAWholePlanPasses) {
   for (const bool more_later : {false, true}) {
     SCOPED_TRACE(more_later);
     Recorder r(65 * kMiB, /*plan=*/true);

@@ -11,7 +11,7 @@ namespace {
 using trace::Category;
 using Use = SegmentView::Use;
 
-TEST(Segments, PiecesFillTheSegmentByAddress) {
+TEST(Segments, PiecesCoverTheSegmentInAddressOrder) {
   TraceMaker m;
   m.Segment(kBase, 20 * kMiB);
   const uint64_t first = m.Alloc({.address = kBase, .bytes = 4 * kMiB});
@@ -36,7 +36,7 @@ TEST(Segments, PiecesFillTheSegmentByAddress) {
   EXPECT_EQ(v.pieces[4].bytes, 7 * kMiB);
 }
 
-TEST(Segments, AnExpandableOneHasTheMemoryThatIsMapped) {
+TEST(Segments, ExpandableSegmentCountsMappedMemory) {
   TraceMaker m;
   m.Segment(kBase, 1024 * kMiB, trace::Pool::kLarge, true);
   const auto map = [&](trace::EventKind kind, uint64_t offset, uint64_t bytes) {
@@ -69,7 +69,7 @@ TEST(Segments, AnExpandableOneHasTheMemoryThatIsMapped) {
   EXPECT_EQ(f.cached, 20 * kMiB);
 }
 
-TEST(Segments, BlocksThatOverlapOrLeaveTheirSegmentAreCut) {
+TEST(Segments, ClipsBlocksThatOverlapOrExceedTheSegment) {
   TraceMaker m;
   m.Segment(kBase, 2 * kMiB);
   m.Alloc({.address = kBase, .bytes = kMiB});
@@ -87,7 +87,7 @@ TEST(Segments, BlocksThatOverlapOrLeaveTheirSegmentAreCut) {
   EXPECT_EQ(at, kBase + 2 * kMiB);
 }
 
-TEST(Fragmentation, IsExplainedByCause) {
+TEST(Fragmentation, SplitsUnusedMemoryByCause) {
   TraceMaker m;
   m.info.device.memory_bytes = 1024 * kMiB;
   m.Segment(kBase, 20 * kMiB);
@@ -122,7 +122,7 @@ TEST(Fragmentation, IsExplainedByCause) {
   EXPECT_THAT(f.headline, ::testing::HasSubstr("48.00 MiB of 50.00 MiB"));
 }
 
-TEST(Fragmentation, OfATraceWithoutSegmentsSaysThatBlocksLieOutside) {
+TEST(Fragmentation, CountsBlocksOutsideSegments) {
   TraceMaker m;
   m.Alloc({.address = kBase, .bytes = kMiB});
   const Fragmentation f = FragmentationAt(*m.Finish(), 0);
@@ -132,7 +132,7 @@ TEST(Fragmentation, OfATraceWithoutSegmentsSaysThatBlocksLieOutside) {
   EXPECT_EQ(nothing.allocated, 0u);
 }
 
-TEST(Fragmentation, AddsUpAtEveryMomentOfRandomTraces) {
+TEST(Fragmentation, AddsUpInRandomTraces) {
   for (uint64_t seed = 1; seed <= 4; ++seed) {
     const auto t = analysis::MakeRandomTrace({.seed = seed, .steps = 2, .micro_batches = 1});
     const uint32_t stride = std::max(1u, t->events.size() / 150);

@@ -18,7 +18,7 @@ TraceMaker::Frame Op(const std::string& name) {
   return {"at::_ops::" + name + "::call(at::Tensor const&)", "??", 0};
 }
 
-TEST(CallSites, AreThePythonFramesAndTheOperator) {
+TEST(CallSites, AreNamedByPythonFrameAndOperator) {
   TraceMaker m;
   const TraceMaker::Frame step{"step", "/home/u/project/optimizer.py", 80};
   const TraceMaker::Frame wrapper{"wrapper", "/v/lib/python3.12/site-packages/torch/optim.py", 5};
@@ -53,7 +53,7 @@ TEST(CallSites, AreThePythonFramesAndTheOperator) {
   EXPECT_TRUE(StackLines(*t, {9999}, false).empty());
 }
 
-TEST(CallSites, AnOperatorsNameEndsWhereItsArgumentsBegin) {
+TEST(CallSites, OperatorNamesExcludeArguments) {
   TraceMaker m;
   m.Alloc({.bytes = 512, .stack = m.Stack({{"at::_ops::redispatch_mm(at::Tensor)", "??", 0}})});
   const CallSites sites = FindCallSites(*m.Finish());
@@ -61,7 +61,7 @@ TEST(CallSites, AnOperatorsNameEndsWhereItsArgumentsBegin) {
   EXPECT_EQ(sites.sites[0].name, "aten::redispatch_mm");
 }
 
-TEST(CallSites, OfTheSameNameAreToldApartByTheirCallers) {
+TEST(CallSites, EqualNamesAreExtendedByCallers) {
   TraceMaker m;
   const TraceMaker::Frame forward{"forward", "model.py", 10};
   const auto a = m.Stack({forward, {"train", "main.py", 1}});
@@ -76,7 +76,7 @@ TEST(CallSites, OfTheSameNameAreToldApartByTheirCallers) {
 
 // A script with one line, and a model in a package: the program's frame is the same for all
 // allocations.
-TEST(CallSites, OfTheSameNameAreToldApartByWhatPackagesDo) {
+TEST(CallSites, EqualNamesAreExtendedByPackageFrames) {
   const std::string torch = "/v/lib/python3.12/site-packages/torch/nn/modules/";
   const TraceMaker::Frame call{"_call_impl", torch + "module.py", 1787};
   const TraceMaker::Frame script{"<module>", "/w/train.py", 10};
@@ -112,7 +112,7 @@ TEST(CallSites, OfTheSameNameAreToldApartByWhatPackagesDo) {
   EXPECT_EQ(SiteOf(*t, {3}).name, "train.py:10 <module> > layer1.0.bn1");
 }
 
-TEST(CallSites, UseCountsChurnAndTimeHeld) {
+TEST(CallSites, UseCountsAllocationsAndLifetimes) {
   TraceMaker m;
   const uint64_t kept = m.Alloc({.bytes = 1000, .rounded = 1024, .op = "kept"});  // at 1 us
   for (int i = 0; i < 3; ++i) {
@@ -148,7 +148,7 @@ TEST(CallSites, UseCountsChurnAndTimeHeld) {
 
 // The mean of the longest lifetime that a file can state is not a whole number of nanoseconds as a
 // double.
-TEST(CallSites, TheMeanOfTheLongestLifeIsThatLife) {
+TEST(CallSites, MeanOfTheLongestLifetimeIsExact) {
   TraceMaker m;
   m.NextAt(0);
   const uint64_t id = m.Alloc({.bytes = 512, .op = "forever"});
@@ -187,7 +187,7 @@ std::shared_ptr<const trace::Trace> Steps(int steps, bool leak, bool tear_down) 
   return m.Finish();
 }
 
-TEST(Leaks, SteadyTrainingHasNone) {
+TEST(Leaks, FindsNoneInSteadyTraining) {
   const auto t = Steps(6, false, false);
   const Leaks leaks = FindLeaks(*t, FindCallSites(*t));
   EXPECT_TRUE(leaks.known);
@@ -196,7 +196,7 @@ TEST(Leaks, SteadyTrainingHasNone) {
   EXPECT_THAT(leaks.headline, HasSubstr("No leak"));
 }
 
-TEST(Leaks, WhatEveryStepLeavesIsOne) {
+TEST(Leaks, FindsBlocksThatEveryStepLeaves) {
   for (const bool tear_down : {false, true}) {
     const auto t = Steps(6, true, tear_down);
     const CallSites sites = FindCallSites(*t);
@@ -214,7 +214,7 @@ TEST(Leaks, WhatEveryStepLeavesIsOne) {
   }
 }
 
-TEST(Leaks, FewStepsMeanLittleConfidence) {
+TEST(Leaks, FewStepsGiveLowConfidence) {
   const auto three = Steps(3, true, false);
   const Leaks leaks = FindLeaks(*three, FindCallSites(*three));
   ASSERT_EQ(leaks.leaks.size(), 1u);
@@ -223,7 +223,7 @@ TEST(Leaks, FewStepsMeanLittleConfidence) {
   EXPECT_FALSE(FindLeaks(*two, FindCallSites(*two)).known);
 }
 
-TEST(Leaks, ACacheThatFillsUpAndARingAreNone) {
+TEST(Leaks, IgnoresFillingCachesAndRingBuffers) {
   TraceMaker m;
   std::vector<uint64_t> ring;
   for (uint64_t k = 0; k < 12; ++k) {

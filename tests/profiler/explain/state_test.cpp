@@ -24,7 +24,7 @@ uint64_t Sum(const std::vector<analysis::Group>& groups) {
   return sum;
 }
 
-TEST(PoolOwners, AreWhatTheStacksSay) {
+TEST(PoolOwners, AreNamedFromStacks) {
   TraceMaker m;
   const trace::StackId kv = m.Stack({{"_allocate_kv_cache", "/x/vllm/worker/cache_engine.py", 70},
                                      {"load_model", "/x/vllm/worker/worker.py", 9}});
@@ -71,7 +71,7 @@ TEST(PoolOwners, AreWhatTheStacksSay) {
   }
 }
 
-TEST(State, SaysWhoHoldsWhat) {
+TEST(State, ReportsMemoryBySiteCategoryAndPool) {
   TraceMaker m;
   m.Segment(kBase, 40 * kMiB);
   m.Alloc({.address = kBase,
@@ -102,7 +102,7 @@ TEST(State, SaysWhoHoldsWhat) {
   EXPECT_EQ(StateAtEnd(trace::Trace()).headline, "No memory is in use.");
 }
 
-TEST(State, OfARecordedServingEngine) {
+TEST(State, NamesPoolsOfARecordedServingEngine) {
   const std::filesystem::path file =
       std::filesystem::path(VRAMSCOPE_SOURCE_DIR) / "../shared/snapshots/more/verl_mem.pickle.zst";
   if (!std::filesystem::exists(file)) GTEST_SKIP() << "needs ../shared/snapshots/more";

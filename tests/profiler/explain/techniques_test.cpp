@@ -54,7 +54,7 @@ uint64_t Frees(const OutOfMemory& o, const std::string& name) {
 }
 
 // Two parameters of 8 MiB, gradients and state of the same size, four layers of 2 + 6 MiB.
-TEST(Techniques, AreReckonedFromTheBlocksThatAreThere) {
+TEST(Techniques, SavingsAreComputedFromLiveBlocks) {
   Failing f;
   for (int i = 0; i < 2; ++i) f.Allocate(Category::kParameter, 8 * kMiB);
   for (int i = 0; i < 2; ++i) f.Allocate(Category::kOptimizerState, 8 * kMiB);
@@ -98,7 +98,7 @@ TEST(Techniques, AreReckonedFromTheBlocksThatAreThere) {
   for (const WayOut& w : o.ways) EXPECT_THAT(w.how, HasSubstr("estimate: "));
 }
 
-TEST(Techniques, LayersAreFoundByStacksThatComeAgain) {
+TEST(Techniques, FindsLayersByRepeatedStacks) {
   Failing f;
   const auto stack = [&](const std::string& function, uint32_t line) {
     return f.m.Stack({{.function = function, .file = "/home/user/model.py", .line = line}});
@@ -118,7 +118,7 @@ TEST(Techniques, LayersAreFoundByStacksThatComeAgain) {
 
 // As with a graph network: one stack occurs twice per layer, and another stack, before the layers,
 // occurs about as often.
-TEST(Techniques, LayersAreFoundAmongOtherRepetitions) {
+TEST(Techniques, FindsLayersAmongOtherRepetitions) {
   Failing f;
   const auto stack = [&](const std::string& function, uint32_t line) {
     return f.m.Stack({{.function = function, .file = "/home/user/model.py", .line = line}});
@@ -139,7 +139,7 @@ TEST(Techniques, LayersAreFoundAmongOtherRepetitions) {
   EXPECT_LE(checkpointing->bytes, 5 * 6 * kMiB) << checkpointing->how;
 }
 
-TEST(Techniques, OfTheOptimizersStep) {
+TEST(Techniques, ComputesSavingsInTheOptimizerStep) {
   Failing f;
   for (int i = 0; i < 3; ++i) f.Allocate(Category::kParameter, (2 + i) * kMiB);
   f.Begin(Phase::kOptimizer);
@@ -152,7 +152,7 @@ TEST(Techniques, OfTheOptimizersStep) {
   EXPECT_EQ(Frees(o, "half the batch"), 0u) << "nothing here grows with the batch";
 }
 
-TEST(Techniques, StateThatIsAskedForIsState) {
+TEST(Techniques, FailingStateAllocationCountsAsState) {
   Failing f;
   f.Allocate(Category::kParameter, 8 * kMiB);
   f.Begin(Phase::kOptimizer);
@@ -162,7 +162,7 @@ TEST(Techniques, StateThatIsAskedForIsState) {
   EXPECT_EQ(Find(o, "fused optimizer"), nullptr);
 }
 
-TEST(Techniques, TheLossIsNoAttention) {
+TEST(Techniques, SoftmaxOfTheLossIsNotAttention) {
   Failing f;
   f.Begin(Phase::kForward);
   f.Allocate(Category::kActivation, 3 * kMiB, "aten::_softmax");
@@ -176,7 +176,7 @@ TEST(Techniques, TheLossIsNoAttention) {
   EXPECT_EQ(Frees(o, "loss in 8 chunks"), 14 * kMiB + 7 * kMiB);
 }
 
-TEST(Techniques, GradientsOfTheStepBeforeNeedNotBeThere) {
+TEST(Techniques, ZeroGradFreesGradientsOfEarlierSteps) {
   Failing f;
   f.m.BeginStep(0);
   f.Allocate(Category::kGradient, 5 * kMiB);
@@ -189,7 +189,7 @@ TEST(Techniques, GradientsOfTheStepBeforeNeedNotBeThere) {
   EXPECT_EQ(Frees(o, "zero_grad"), 5 * kMiB);
 }
 
-TEST(Techniques, MasksOfDropoutStayAsTheyAre) {
+TEST(Techniques, LowerPrecisionKeepsDropoutMasks) {
   Failing f;
   f.Allocate(Category::kParameter, kMiB);
   f.Begin(Phase::kForward);
@@ -201,7 +201,7 @@ TEST(Techniques, MasksOfDropoutStayAsTheyAre) {
   EXPECT_EQ(Frees(o, "weights in bf16"), 4 * kMiB + kMiB / 2 + kMiB);
 }
 
-TEST(Techniques, NothingIsNotHalved) {
+TEST(Techniques, ExplanationOmitsEmptyCategories) {
   Failing f;
   f.Allocate(Category::kParameter, 8 * kMiB);
   f.Begin(Phase::kForward);
@@ -211,7 +211,7 @@ TEST(Techniques, NothingIsNotHalved) {
   EXPECT_THAT(bf16->how, HasSubstr("half of the 8.00 MiB of parameters"));
 }
 
-TEST(Techniques, ThatAreInUseAreNotProposed) {
+TEST(Techniques, TechniquesInUseAreNotProposed) {
   Failing f;
   f.m.Stack({{.function = "at::autocast::cached_cast(c10::ScalarType)"}});
   f.Begin(Phase::kForward);

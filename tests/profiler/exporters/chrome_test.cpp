@@ -92,7 +92,7 @@ void ExpectCountersAddUp(const json& file) {
   }
 }
 
-TEST(ChromeTrace, EqualsTheGoldenFile) {
+TEST(ChromeTrace, MatchesTheGoldenFile) {
   const std::string path =
       std::string(VRAMSCOPE_SOURCE_DIR) + "/tests/profiler/exporters/golden/small.json";
   const std::string text = Export(*SmallTrace());
@@ -105,7 +105,7 @@ TEST(ChromeTrace, EqualsTheGoldenFile) {
   EXPECT_EQ(text, golden.str()) << "VRAMSCOPE_UPDATE_GOLDEN=1 rewrites " << path;
 }
 
-TEST(ChromeTrace, HeaderIsWhatReadersLookFor) {
+TEST(ChromeTrace, HeaderHasFieldsThatReadersNeed) {
   const std::string text = Export(*SmallTrace());
   const json file = json::parse(text);
   EXPECT_EQ(file["schemaVersion"], 1);
@@ -119,7 +119,7 @@ TEST(ChromeTrace, HeaderIsWhatReadersLookFor) {
   EXPECT_TRUE(std::regex_search(text, std::regex("\"rank\":\\s+(\\d+)")));
 }
 
-TEST(ChromeTrace, EveryEventIsABlockOfLines) {
+TEST(ChromeTrace, WritesEachEventAsABlockOfLines) {
   const std::string text = Export(*SmallTrace());
   std::istringstream lines(text);
   std::string line, block;
@@ -146,7 +146,7 @@ TEST(ChromeTrace, EveryEventIsABlockOfLines) {
   EXPECT_EQ(blocks, json::parse(text)["traceEvents"].size());
 }
 
-TEST(ChromeTrace, PhasesAndSteps) {
+TEST(ChromeTrace, WritesPhasesAndStepsAsAnnotations) {
   const json file = json::parse(Export(*SmallTrace()));
   for (const char* name : {"ProfilerStep#0", "ProfilerStep#1"}) {
     ASSERT_EQ(Events(file, "X", name).size(), 1u) << name;
@@ -167,7 +167,7 @@ TEST(ChromeTrace, PhasesAndSteps) {
   EXPECT_EQ(Ns(end["ts"]) + Ns(end["dur"]), 153000);
 }
 
-TEST(ChromeTrace, ModelledKernelsHaveALaunch) {
+TEST(ChromeTrace, ModelledKernelsHaveLaunches) {
   const json file = json::parse(Export(*SmallTrace()));
   std::map<int, json> launches;
   std::vector<json> kernels;
@@ -188,7 +188,7 @@ TEST(ChromeTrace, ModelledKernelsHaveALaunch) {
 
 // Streams are threads of the GPU's process, calls are inside their op, and an arrow leads from each
 // call to the work that it launched.
-TEST(ChromeTrace, RecordedKernelsHaveTheirStreamsAndArrows) {
+TEST(ChromeTrace, RecordedKernelsHaveStreamsAndFlowArrows) {
   trace::Trace t = *SmallTrace();
   using trace::ActivityKind;
   const auto first = static_cast<uint32_t>(t.strings.size());
@@ -261,7 +261,7 @@ TEST(ChromeTrace, MeasuredRunsGetNoModelledKernels) {
   EXPECT_TRUE(file["deviceProperties"].empty());
 }
 
-TEST(ChromeTrace, MemoryInstantsAreKinetos) {
+TEST(ChromeTrace, MemoryInstantsHaveKinetosFields) {
   const json file = json::parse(Export(*SmallTrace()));
   const std::vector<json> instants = Events(file, "i", "[memory]");
   ASSERT_EQ(instants.size(), 10u);  // five allocations, five frees
@@ -283,7 +283,7 @@ TEST(ChromeTrace, MemoryInstantsAreKinetos) {
   EXPECT_FALSE(oom[0]["args"].contains("Addr"));
 }
 
-TEST(ChromeTrace, CountersFollowARetag) {
+TEST(ChromeTrace, CountersFollowCategoryChanges) {
   const json file = json::parse(Export(*SmallTrace()));
   int64_t highest_temporary = 0, highest_activation = 0;
   for (const json& event : Events(file, "C", "Temporary")) {
@@ -298,7 +298,7 @@ TEST(ChromeTrace, CountersFollowARetag) {
   EXPECT_EQ(Events(file, "C", "reserved").back()["args"]["bytes"], 0);
 }
 
-TEST(ChromeTrace, NestingAndSumsHoldOnRandomTraces) {
+TEST(ChromeTrace, SlicesNestAndCountersAddUpInRandomTraces) {
   for (uint32_t seed = 0; seed < 50; ++seed) {
     SCOPED_TRACE(seed);
     const auto trace = RandomTrace(seed, 400);
@@ -316,13 +316,13 @@ TEST(ChromeTrace, NestingAndSumsHoldOnRandomTraces) {
   ExpectCountersAddUp(small);
 }
 
-TEST(ChromeTrace, AnEmptyTraceIsStillAFile) {
+TEST(ChromeTrace, WritesAnEmptyTrace) {
   const json file = json::parse(Export(*TraceMaker().Finish()));
   EXPECT_TRUE(Events(file, "X").empty());
   EXPECT_EQ(Events(file, "i").size(), 1u);  // Record Window End
 }
 
-TEST(ChromeTrace, AFullDiskIsAnError) {
+TEST(ChromeTrace, ReportsFullDisk) {
   std::ofstream full("/dev/full", std::ios::binary);
   if (!full) GTEST_SKIP() << "no /dev/full on this system";
   const absl::Status status = WriteChromeTrace(*SmallTrace(), full);

@@ -57,7 +57,7 @@ std::vector<std::vector<std::string>> Export(const trace::Trace& trace) {
   return ReadCsv(out.str());
 }
 
-TEST(Csv, OneRowAnAllocation) {
+TEST(Csv, WritesOneRowPerAllocation) {
   const auto rows = Export(*SmallTrace());
   ASSERT_EQ(rows.size(), 1u + 5u);
   EXPECT_THAT(rows[0], ElementsAre("allocation", "source", "bytes_requested", "bytes_rounded",
@@ -72,7 +72,7 @@ TEST(Csv, OneRowAnAllocation) {
                                    "forward", "fc", "aten::mm"));
 }
 
-TEST(Csv, QuotesWhatNeedsIt) {
+TEST(Csv, QuotesFieldsThatNeedIt) {
   TraceMaker maker;
   maker.Alloc(1, 512, 0x1000, Category::kInput, "op, with \"all\"\r\nof it", "plain");
   const auto rows = Export(*maker.Finish());
@@ -81,7 +81,7 @@ TEST(Csv, QuotesWhatNeedsIt) {
   EXPECT_EQ(rows[1][11], "0");  // not freed
 }
 
-TEST(Csv, RowsKeepTheirWidthOnRandomTraces) {
+TEST(Csv, RowsHaveAllColumnsInRandomTraces) {
   for (uint32_t seed = 0; seed < 20; ++seed) {
     const auto trace = RandomTrace(seed, 300);
     const auto rows = Export(*trace);
@@ -90,7 +90,7 @@ TEST(Csv, RowsKeepTheirWidthOnRandomTraces) {
   }
 }
 
-TEST(Csv, AFullDiskIsAnError) {
+TEST(Csv, ReportsFullDisk) {
   std::ofstream full("/dev/full", std::ios::binary);
   if (!full) GTEST_SKIP() << "no /dev/full on this system";
   EXPECT_EQ(WriteCsv(*SmallTrace(), full).code(), absl::StatusCode::kDataLoss);

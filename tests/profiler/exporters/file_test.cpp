@@ -39,7 +39,7 @@ class WriteFileTest : public testing::Test {
   std::string path_;
 };
 
-TEST_F(WriteFileTest, Writes) {
+TEST_F(WriteFileTest, WritesANewFile) {
   ASSERT_TRUE(WriteFile(path_, [](std::ostream& out) {
                 out << "new";
                 return absl::OkStatus();
@@ -48,7 +48,7 @@ TEST_F(WriteFileTest, Writes) {
   EXPECT_EQ(FilesInFolder(), 1u);
 }
 
-TEST_F(WriteFileTest, AFailureLeavesTheOldFile) {
+TEST_F(WriteFileTest, KeepsTheOldFileOnFailure) {
   std::ofstream(path_) << "old";
   const absl::Status status = WriteFile(path_, [](std::ostream& out) {
     out << "half";
@@ -59,7 +59,7 @@ TEST_F(WriteFileTest, AFailureLeavesTheOldFile) {
   EXPECT_EQ(FilesInFolder(), 1u);
 }
 
-TEST_F(WriteFileTest, AStreamThatFailedIsAnErrorEvenIfTheWriterDidNotLook) {
+TEST_F(WriteFileTest, ReportsStreamErrorsThatTheWriterIgnores) {
   std::ofstream(path_) << "old";
   const absl::Status status = WriteFile(path_, [](std::ostream& out) {
     out.setstate(std::ios::badbit);
@@ -70,13 +70,13 @@ TEST_F(WriteFileTest, AStreamThatFailedIsAnErrorEvenIfTheWriterDidNotLook) {
   EXPECT_EQ(Content(), "old");
 }
 
-TEST_F(WriteFileTest, AMissingFolderIsNamed) {
+TEST_F(WriteFileTest, FailsIfTheFolderIsMissing) {
   const absl::Status status =
       WriteFile((folder_ / "no" / "x").string(), [](std::ostream&) { return absl::OkStatus(); });
   EXPECT_EQ(status.code(), absl::StatusCode::kNotFound) << status;
 }
 
-TEST_F(WriteFileTest, ALinkStaysAndItsTargetIsReplaced) {
+TEST_F(WriteFileTest, ReplacesTheTargetOfASymlink) {
   const std::string target = (folder_ / "target.csv").string();
   std::ofstream(target) << "old";
   std::filesystem::create_symlink(target, path_);
@@ -91,7 +91,7 @@ TEST_F(WriteFileTest, ALinkStaysAndItsTargetIsReplaced) {
 
 // A pipe is used as an example of something that is not a regular file: replacing a device file
 // would damage the computer.
-TEST_F(WriteFileTest, APipeIsWrittenNotReplaced) {
+TEST_F(WriteFileTest, WritesIntoAPipeWithoutReplacingIt) {
   const std::string pipe = (folder_ / "pipe").string();
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
   std::string got;

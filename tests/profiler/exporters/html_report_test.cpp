@@ -88,7 +88,7 @@ std::shared_ptr<const trace::Trace> Hostile() {
   return builder.Finish(false, kHostile);
 }
 
-TEST(HtmlReportTest, NothingThatATraceSaysIsMarkup) {
+TEST(HtmlReportTest, EscapesTextsOfTheTrace) {
   const auto trace = Hostile();
   const std::string page = HtmlReport(
       trace,
@@ -101,7 +101,7 @@ TEST(HtmlReportTest, NothingThatATraceSaysIsMarkup) {
                           HasSubstr("&lt;script&gt;")));
 }
 
-TEST(HtmlReportTest, StandsByItself) {
+TEST(HtmlReportTest, IsSelfContained) {
   const auto trace = vramscope::testing::MakeSyntheticTrace(
       {.layers = 3, .steps = 2, .activities = {.streams = 2}});
   const std::string page = HtmlReport(trace);
@@ -114,7 +114,7 @@ TEST(HtmlReportTest, StandsByItself) {
   EXPECT_EQ(HtmlReport(trace), page) << "equal input gives an equal page";
 }
 
-TEST(HtmlReportTest, HasTheFiguresOfTheTrace) {
+TEST(HtmlReportTest, ShowsPeakAndCategoriesOfTheTrace) {
   const auto trace = vramscope::testing::MakeSyntheticTrace(
       {.layers = 3, .steps = 2, .activities = {.streams = 2}});
   const std::string page = HtmlReport(trace);
@@ -145,7 +145,7 @@ TEST(HtmlReportTest, ComparesWithABaseline) {
   EXPECT_THAT(HtmlReport(a), Not(HasSubstr("Compared with")));
 }
 
-TEST(HtmlReportTest, ATraceWithNothingInIt) {
+TEST(HtmlReportTest, ReportsAnEmptyTrace) {
   trace::TraceBuilder builder;
   const std::string page = HtmlReport(builder.Finish(true, ""));
   EXPECT_EQ(Read(page).error, "");

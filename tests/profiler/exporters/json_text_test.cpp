@@ -9,7 +9,7 @@
 namespace vramscope::exporters {
 namespace {
 
-TEST(JsonText, CleansAsKinetoDoes) {
+TEST(JsonText, CleansStringsLikeKineto) {
   EXPECT_EQ(CleanJsonText("aten::mm"), "aten::mm");
   EXPECT_EQ(CleanJsonText("C:\\models\\a"), "C:/models/a");
   EXPECT_EQ(CleanJsonText("say \"no\""), "say \\\"no\\\"");
@@ -19,7 +19,7 @@ TEST(JsonText, CleansAsKinetoDoes) {
   EXPECT_EQ(CleanJsonText(""), "");
 }
 
-TEST(JsonText, KeepsUtf8AndOnlyThat) {
+TEST(JsonText, KeepsOnlyValidUtf8) {
   EXPECT_EQ(CleanJsonText("caf\xc3\xa9 \xe6\xa8\xa1 \xf0\x9f\x94\xa5"),
             "caf\xc3\xa9 \xe6\xa8\xa1 \xf0\x9f\x94\xa5");
   EXPECT_EQ(CleanJsonText("\xff"), "unknown");

@@ -58,7 +58,7 @@ std::shared_ptr<const trace::Trace> Step(uint64_t gpu_bytes) {
   return maker.Finish();
 }
 
-TEST(MemorySvg, SaysWhatIsThereAndWhenMost) {
+TEST(MemorySvg, LabelsPeakCategoriesAxesAndGpu) {
   const std::string svg = MemorySvg(*Step(72 * kMiB), {.title = "train.py"});
   EXPECT_TRUE(IsWellFormed(svg)) << svg;
   EXPECT_THAT(svg, AllOf(HasSubstr("train.py"), HasSubstr(">peak 48.00 MiB"),
@@ -78,12 +78,12 @@ TEST(MemorySvg, IsSelfContained) {
 }
 
 // A limit far above the curve would flatten the curve.
-TEST(MemorySvg, TheCardsLimitIsDrawnWhereItIsNear) {
+TEST(MemorySvg, DrawsTheGpusLimitOnlyIfNearTheCurve) {
   EXPECT_THAT(MemorySvg(*Step(72 * kMiB)), HasSubstr("class=\"card\""));
   EXPECT_THAT(MemorySvg(*Step(uint64_t{24} << 30)), Not(HasSubstr("class=\"card\"")));
 }
 
-TEST(MemorySvg, AnyTraceIsDrawn) {
+TEST(MemorySvg, DrawsRandomAndEmptyTraces) {
   for (uint32_t seed = 0; seed < 20; ++seed) {
     const std::string svg = MemorySvg(*RandomTrace(seed, 300), {.width = 200, .height = 80});
     EXPECT_TRUE(IsWellFormed(svg)) << seed;
@@ -93,7 +93,7 @@ TEST(MemorySvg, AnyTraceIsDrawn) {
   EXPECT_TRUE(IsWellFormed(MemorySvg(trace::Trace())));
 }
 
-TEST(MemorySvg, AClockFarFromItsBeginning) {
+TEST(MemorySvg, DrawsTimesFarFromZero) {
   TraceMaker maker;
   constexpr int64_t kFar = 9'000'000'000'000'000'000;
   maker.At(kFar).Alloc(kMiB, kMiB, 0x1000000, Category::kParameter);
@@ -101,7 +101,7 @@ TEST(MemorySvg, AClockFarFromItsBeginning) {
   EXPECT_TRUE(IsWellFormed(MemorySvg(*maker.Finish())));
 }
 
-TEST(XmlText, HasNoMarkup) {
+TEST(XmlText, EscapesMarkupAndInvalidCharacters) {
   EXPECT_EQ(XmlText("a<b>&\"c"), "a&lt;b&gt;&amp;&quot;c");
   EXPECT_EQ(XmlText("caf\xc3\xa9\n\x01\x1b"), "caf\xc3\xa9\n  ");
   EXPECT_EQ(XmlText("\xff"), "\xEF\xBF\xBD");

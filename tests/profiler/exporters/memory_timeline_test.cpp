@@ -33,7 +33,7 @@ json Export(const trace::Trace& trace, const MemoryTimelineOptions& options = {}
   return json::parse(*text);
 }
 
-TEST(MemoryTimeline, ActionsOfTorchProfiler) {
+TEST(MemoryTimeline, WritesActionsOfTorchProfiler) {
   TraceMaker maker;
   maker.At(1000);
   const uint32_t weight = maker.Alloc(1000, 1024, 0x10000000, Category::kParameter);
@@ -52,10 +52,12 @@ TEST(MemoryTimeline, ActionsOfTorchProfiler) {
                                            {5000, 4, -1024, 0}}));
 }
 
-TEST(MemoryTimeline, NothingAtAll) { EXPECT_EQ(Export(*TraceMaker().Finish()), json::array()); }
+TEST(MemoryTimeline, WritesAnEmptyTrace) {
+  EXPECT_EQ(Export(*TraceMaker().Finish()), json::array());
+}
 
 // All changes of a timeline add up to the live bytes, and no category falls below zero.
-TEST(MemoryTimeline, SumsToWhatIsAlive) {
+TEST(MemoryTimeline, SumsToLiveBytes) {
   for (uint32_t seed = 0; seed < 20; ++seed) {
     const auto trace = RandomTrace(seed, 500);
     int64_t alive = 0;
@@ -73,7 +75,7 @@ TEST(MemoryTimeline, SumsToWhatIsAlive) {
   }
 }
 
-TEST(MemoryTimeline, OneDevice) {
+TEST(MemoryTimeline, WritesOneDeviceOnly) {
   TraceMaker maker;
   maker.At(1000);
   const uint32_t first = maker.Alloc(1000, 1024, 0x10000000, Category::kParameter);
@@ -87,7 +89,7 @@ TEST(MemoryTimeline, OneDevice) {
   EXPECT_EQ(Export(*trace::OfDevice(trace, 2)), json::array());
 }
 
-TEST(MemoryTimeline, CancelAndFullDisk) {
+TEST(MemoryTimeline, ReportsCancellationAndFullDisk) {
   std::atomic<bool> cancel = true;
   std::ostringstream out;
   EXPECT_EQ(WriteMemoryTimeline(*SmallTrace(), out, {.cancel = &cancel}).code(),

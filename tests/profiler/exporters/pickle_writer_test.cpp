@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-TEST(PickleWriter, EveryKindOfValue) {
+TEST(PickleWriter, WritesEveryKindOfValue) {
   std::ostringstream out;
   PickleWriter w(out);
   w.EmptyList();
@@ -41,7 +41,7 @@ TEST(PickleWriter, EveryKindOfValue) {
   EXPECT_EQ(w.bytes(), out.str().size());
 }
 
-TEST(PickleWriter, SharedStringsAreWrittenOnce) {
+TEST(PickleWriter, WritesSharedStringsOnce) {
   std::ostringstream out;
   PickleWriter w(out);
   w.EmptyList();
@@ -59,7 +59,7 @@ TEST(PickleWriter, SharedStringsAreWrittenOnce) {
   EXPECT_LT(out.str().size(), 450u * 330);
 }
 
-TEST(PickleWriter, TextIsUtf8) {
+TEST(PickleWriter, ReplacesInvalidUtf8) {
   std::ostringstream out;
   PickleWriter w(out);
   w.String("caf\xc3\xa9 \xff!");
@@ -67,7 +67,7 @@ TEST(PickleWriter, TextIsUtf8) {
   EXPECT_EQ(Unpickle(out.str()), "caf\xc3\xa9 \xEF\xBF\xBD!");
 }
 
-TEST(PickleWriter, FullDisk) {
+TEST(PickleWriter, ReportsFullDisk) {
   std::ofstream full("/dev/full", std::ios::binary);
   if (!full) GTEST_SKIP() << "no /dev/full here";
   PickleWriter w(full);

@@ -103,7 +103,7 @@ std::vector<std::string> AllocationEvents(const trace::Trace& t) {
 
 class RoundTrip : public testing::TestWithParam<SimulatedRun> {};
 
-TEST_P(RoundTrip, OwnRun) {
+TEST_P(RoundTrip, SnapshotKeepsAPlannedRun) {
   const TracePtr run = Simulate(GetParam());
   const std::string bytes = Bytes(*run);
   const TracePtr back = Import(bytes);
@@ -155,7 +155,7 @@ TEST_P(RoundTrip, OwnRun) {
 }
 
 // Inferred categories are inferred again, with the same result.
-TEST_P(RoundTrip, WithoutCategories) {
+TEST_P(RoundTrip, InfersTheSameCategoriesAgain) {
   const TracePtr bare =
       Import(Bytes(*Simulate(GetParam()), {.categories = false, .annotations = false}));
   ASSERT_NE(bare, nullptr);
@@ -177,7 +177,7 @@ INSTANTIATE_TEST_SUITE_P(Runs, RoundTrip,
 
 // The file states unknown categories and changes of categories, also for blocks from before the
 // recording. Inference does not override them.
-TEST(RoundTripOfAnImport, WhatIsUnknownStaysSo) {
+TEST(RoundTripOfAnImport, KeepsStatedCategoriesIncludingUnknown) {
   for (uint64_t seed = 1; seed <= 12; ++seed) {
     SCOPED_TRACE(seed);
     const TracePtr made =
@@ -200,7 +200,7 @@ TEST(RoundTripOfAnImport, WhatIsUnknownStaysSo) {
 
 // A Chrome trace has no segments, only their sum; no requested sizes, only block sizes; and one
 // category per block.
-TEST_P(RoundTrip, ThroughAChromeTrace) {
+TEST_P(RoundTrip, ChromeTraceKeepsAllocations) {
   const TracePtr run = Simulate(GetParam());
   std::ostringstream out;
   ASSERT_TRUE(WriteChromeTrace(*run, out).ok());
@@ -217,7 +217,7 @@ TEST_P(RoundTrip, ThroughAChromeTrace) {
 }
 
 // Names are preserved; threads get other numbers.
-TEST(RoundTripActivities, ThroughAChromeTrace) {
+TEST(RoundTripActivities, ChromeTraceKeepsActivities) {
   using trace::Activity;
   using trace::ActivityKind;
   trace::Trace run(*Simulate({}));
@@ -296,7 +296,7 @@ TEST(RoundTripActivities, ThroughAChromeTrace) {
   for (size_t i = 0; i < got.size(); ++i) ASSERT_EQ(got[i], expected[i]);
 }
 
-TEST(RoundTripRecorded, EverySnapshot) {
+TEST(RoundTripRecorded, KeepsEverySharedSnapshot) {
   const std::filesystem::path folder = VRAMSCOPE_SOURCE_DIR "/../shared/snapshots";
   if (!std::filesystem::is_directory(folder)) GTEST_SKIP() << "no ../shared/snapshots here";
   int files = 0;

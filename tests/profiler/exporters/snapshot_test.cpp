@@ -74,7 +74,7 @@ trace::TraceInfo Imported() {
   return info;
 }
 
-TEST(Snapshot, OwnRun) {
+TEST(Snapshot, WritesEntriesAndCategoriesOfAPlan) {
   const auto trace = SmallTrace();
   const json file = Export(*trace);
   EXPECT_TRUE(file["segments"].empty()) << "everything is freed at the end";
@@ -118,7 +118,7 @@ TEST(Snapshot, OwnRun) {
   EXPECT_EQ(file["allocator_settings"]["max_split_size"], -1);
 }
 
-TEST(Snapshot, PhasesAndStepsOfAnOwnRunAreAnnotations) {
+TEST(Snapshot, WritesPhasesAndStepsAsAnnotations) {
   const json file = Export(*SmallTrace());
   std::vector<std::string> marks;
   for (const json& a : file["external_annotations"])
@@ -131,7 +131,7 @@ TEST(Snapshot, PhasesAndStepsOfAnOwnRunAreAnnotations) {
 }
 
 // A planned run has hundreds of events within a microsecond.
-TEST(Snapshot, EventsStayOnTheirSideOfABoundary) {
+TEST(Snapshot, EntriesStayOnTheirSideOfAPhaseBoundary) {
   TraceMaker maker;
   maker.At(5000);
   maker.Segment(2 * kMiB, 0x10000000);
@@ -151,7 +151,7 @@ TEST(Snapshot, EventsStayOnTheirSideOfABoundary) {
   EXPECT_GE(entries[5]["time_us"], end);
 }
 
-TEST(Snapshot, WithoutCategoriesAndAnnotations) {
+TEST(Snapshot, OmitsCategoriesAndAnnotationsIfDisabled) {
   const json file = Export(*SmallTrace(), {.categories = false, .annotations = false});
   EXPECT_FALSE(file.contains("categories"));
   EXPECT_TRUE(file["external_annotations"].empty());
@@ -162,7 +162,7 @@ TEST(Snapshot, WithoutCategoriesAndAnnotations) {
 }
 
 // The user's own annotations are kept; those for inferred categories are not written.
-TEST(Snapshot, AnnotationsOfBlocksThatWereSaid) {
+TEST(Snapshot, KeepsUserAnnotationsButNotInferredOnes) {
   Events events;
   events.Add(EventKind::kMarker, 0).name.value = 1;
   events.Add(EventKind::kAlloc, 0, 0x7f00'0000'0000, 1000).category = Category::kTemporary;
@@ -178,7 +178,7 @@ TEST(Snapshot, AnnotationsOfBlocksThatWereSaid) {
   EXPECT_FALSE(entries[1].contains("category"));
 }
 
-TEST(Snapshot, EveryModuleIsAFrame) {
+TEST(Snapshot, WritesEachModuleAsAFrame) {
   TraceMaker maker;
   maker.Segment(2 * kMiB, 0x10000000);
   maker.Alloc(512, 512, 0x10000000, Category::kActivation, "aten::mm", "model.layers.3.mlp.0");
@@ -195,7 +195,7 @@ TEST(Snapshot, EveryModuleIsAFrame) {
 }
 
 // Blocks from before the recording have no history entry: they are only in the segments.
-TEST(Snapshot, OfAnImportedTrace) {
+TEST(Snapshot, WritesAnImportedTrace) {
   Events events;
   events.Add(EventKind::kSegmentAlloc, 0, 0x7f00'0000'0000, 2 * kMiB).stack.value = 1;
   events.Add(EventKind::kAlloc, 0, 0x7f00'0000'0000, 1000).category = Category::kParameter;
@@ -260,7 +260,7 @@ TEST(Snapshot, OfAnImportedTrace) {
   EXPECT_EQ(segment["blocks"][3]["size"], 2 * kMiB - 2048 - 512);
 }
 
-TEST(Snapshot, ExpandableSegmentsAreTheirMappedStretches) {
+TEST(Snapshot, WritesMappedRangesOfExpandableSegments) {
   constexpr uint64_t kBase = 0x7f00'0000'0000;
   Events events;
   events.Add(EventKind::kSegmentAlloc, 0, kBase, 100 * kMiB).detail = 1;
@@ -288,7 +288,7 @@ TEST(Snapshot, ExpandableSegmentsAreTheirMappedStretches) {
   EXPECT_EQ(file["segments"][0]["blocks"].size(), 3u);
 }
 
-TEST(Snapshot, EveryDeviceHasAListOfItsOwn) {
+TEST(Snapshot, WritesOneEntryListPerDevice) {
   Events events;
   for (uint8_t device = 0; device < 3; ++device) {
     if (device == 1) continue;
@@ -305,7 +305,7 @@ TEST(Snapshot, EveryDeviceHasAListOfItsOwn) {
 }
 
 // MemoryViz.js fails on a file that has categories but no "unknown".
-TEST(Snapshot, SaysUnknownSomewhere) {
+TEST(Snapshot, CategoriesIncludeUnknown) {
   for (uint32_t seed = 0; seed < 20; ++seed) {
     const json file = Export(*RandomTrace(seed, 300));
     std::set<std::string> categories;
@@ -316,7 +316,7 @@ TEST(Snapshot, SaysUnknownSomewhere) {
 }
 
 // For any trace: blocks cover their segments without gaps, and each live block occurs once.
-TEST(Snapshot, SegmentsAddUp) {
+TEST(Snapshot, BlocksCoverTheirSegments) {
   for (uint32_t seed = 0; seed < 50; ++seed) {
     const auto trace = RandomTrace(seed, 400);
     uint64_t alive = 0;
@@ -338,7 +338,7 @@ TEST(Snapshot, SegmentsAddUp) {
   }
 }
 
-TEST(Snapshot, SettingsOfTheAllocator) {
+TEST(Snapshot, WritesAllocatorSettings) {
   trace::TraceInfo info = TraceMaker::PlanInfo();
   info.alloc_conf =
       "max_split_size_mb:128,garbage_collection_threshold:0.5,expandable_segments:True";
@@ -350,7 +350,7 @@ TEST(Snapshot, SettingsOfTheAllocator) {
   EXPECT_EQ(settings["roundup_power2_divisions"].size(), 16u);
 }
 
-TEST(Snapshot, KeepsWhatTheProgramSaidOfAnEntry) {
+TEST(Snapshot, KeepsUserMetadataAndCompileContext) {
   Events events;
   events.Add(EventKind::kAlloc, 0, 0x1000, 512).user_metadata = {1};
   events.Add(EventKind::kFreeRequested, 0).compile_context = {2};
@@ -369,7 +369,7 @@ TEST(Snapshot, KeepsWhatTheProgramSaidOfAnEntry) {
   EXPECT_EQ(entries[3]["user_metadata"], "layer 7");
 }
 
-TEST(Snapshot, FramesOfGeneratedCodeHaveNoLine) {
+TEST(Snapshot, KeepsLineMinusOneOfGeneratedCode) {
   Events events;
   events.Add(EventKind::kAlloc, 0, 0x1000, 512).stack = {1};
   trace::StackIncrement stacks;
@@ -382,7 +382,7 @@ TEST(Snapshot, FramesOfGeneratedCodeHaveNoLine) {
   EXPECT_EQ(file["device_traces"][0][0]["frames"][0]["line"], -1);
 }
 
-TEST(Snapshot, InventsNoTimesAndNoHistory) {
+TEST(Snapshot, OmitsUnknownTimesAndHistory) {
   Events events;
   events.Add(EventKind::kAlloc, 0, 0x1000, 512);
   trace::TraceInfo info = Imported();
@@ -404,7 +404,7 @@ TEST(Snapshot, InventsNoTimesAndNoHistory) {
 }
 
 // For a file whose first entries had no time.
-TEST(Snapshot, HasNoTimeBeforeZero) {
+TEST(Snapshot, WritesNoNegativeTimes) {
   Events events;
   events.Add(EventKind::kAlloc, 0, 0x1000, 512);
   events.Add(EventKind::kFreeRequested, 0);
@@ -417,7 +417,7 @@ TEST(Snapshot, HasNoTimeBeforeZero) {
   EXPECT_EQ(entries[2]["time_us"], 2);
 }
 
-TEST(Snapshot, CancelAndFullDisk) {
+TEST(Snapshot, ReportsCancellationAndFullDisk) {
   const auto trace = SmallTrace();
   std::atomic<bool> cancel = true;
   std::ostringstream out;
@@ -439,7 +439,7 @@ TEST(Snapshot, ProgressEndsAtOne) {
 }
 
 // Values that no reader accepts are not written.
-TEST(Snapshot, SizesBeyondAnyDeviceAreRefused) {
+TEST(Snapshot, RejectsSizesBeyondAnyDevice) {
   trace::TraceBuilder b;
   trace::Event e;
   e.kind = trace::EventKind::kAlloc;

@@ -15,13 +15,13 @@ Spans Collect(const trace::Trace& trace, bool kernels) {
   return CollectSpans(trace, ShownTimes(trace), kernels);
 }
 
-TEST(ShownTimes, GrowAndStayCloseToTheirEvents) {
+TEST(ShownTimes, IncreaseStrictlyAndStayCloseToEvents) {
   TraceMaker maker;
   for (const int64_t ns : {5, 5, 5, 6, 100, 100, 200}) maker.At(ns).Marker("here");
   EXPECT_THAT(ShownTimes(*maker.Finish()), testing::ElementsAre(5, 6, 7, 8, 100, 101, 200));
 }
 
-TEST(TrackAllocator, WhatNestsStaysOnTheTrack) {
+TEST(TrackAllocator, KeepsNestedSpansOnOneTrack) {
   std::vector<Track> tracks;
   TrackAllocator allocator(&tracks);
   const Track thread{.thread = 7};
@@ -34,7 +34,7 @@ TEST(TrackAllocator, WhatNestsStaysOnTheTrack) {
   EXPECT_EQ(tracks[0].thread, 7u);
 }
 
-TEST(TrackAllocator, WhatOverlapsMoves) {
+TEST(TrackAllocator, MovesOverlappingSpansToOtherTracks) {
   std::vector<Track> tracks;
   TrackAllocator allocator(&tracks);
   EXPECT_EQ(allocator.Place({.thread = 0}, 0, 100), 0u);
@@ -47,7 +47,7 @@ TEST(TrackAllocator, WhatOverlapsMoves) {
   EXPECT_TRUE(tracks[3].gpu);
 }
 
-TEST(CollectSpans, SpansComeInOrderOfTheirEvent) {
+TEST(CollectSpans, OrdersSpansByEvent) {
   for (uint32_t seed = 0; seed < 20; ++seed) {
     const Spans spans = Collect(*RandomTrace(seed, 300), true);
     EXPECT_TRUE(std::is_sorted(spans.spans.begin(), spans.spans.end(),
@@ -55,7 +55,7 @@ TEST(CollectSpans, SpansComeInOrderOfTheirEvent) {
   }
 }
 
-TEST(CollectSpans, NoKernelsUnlessAsked) {
+TEST(CollectSpans, AddsKernelsOnlyIfRequested) {
   const auto trace = SmallTrace();
   const auto kernels = [](const Spans& spans) {
     return std::count_if(spans.spans.begin(), spans.spans.end(),

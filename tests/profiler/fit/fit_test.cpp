@@ -97,7 +97,7 @@ void ExpectSound(const Fitted& fitted, const run::RunConfig& start, uint64_t bud
   }
 }
 
-TEST(Fit, ProposesWhatFitsTheTrainingAsItIsFirst) {
+TEST(Fit, ProposesUnchangedTrainingFirst) {
   const run::RunConfig start = Config();
   const absl::StatusOr<Fitted> fitted = Search(start, 8 * kGiB);
   ASSERT_TRUE(fitted.ok()) << fitted.status();
@@ -115,7 +115,7 @@ TEST(Fit, ProposesWhatFitsTheTrainingAsItIsFirst) {
 
 // A proposal has the figures of a plan on a GPU whose memory is the budget. A run that ran out of
 // memory there does not fit, however little it reserved.
-TEST(Fit, EverythingIsPlannedOnAGpuOfTheBudget) {
+TEST(Fit, PlansOnAGpuOfTheBudget) {
   int planned = 0;
   const absl::StatusOr<Fitted> fitted =
       Fit(Config(), 8 * kGiB,
@@ -143,7 +143,7 @@ TEST(Fit, EverythingIsPlannedOnAGpuOfTheBudget) {
   }
 }
 
-TEST(UnderBudget, IsTheRunItselfWhereItsGpuHasThat) {
+TEST(UnderBudget, KeepsTheRunIfItsGpuHasTheBudget) {
   const run::RunConfig config = Config({{"device", "rtx-4090"}});
   const uint64_t memory = run::ResolveDevice(config)->memory_bytes;
   EXPECT_EQ(run::ToJson(UnderBudget(config, memory)), run::ToJson(config));
@@ -155,7 +155,7 @@ TEST(UnderBudget, IsTheRunItselfWhereItsGpuHasThat) {
 
 // One move is enough to fit. The other proposals add one more move for more headroom; these moves
 // are tried in the order of their savings until there are three proposals.
-TEST(Fit, WhereOneMoveIsEnoughTheOthersHaveMoreToSpare) {
+TEST(Fit, ProposesRunsWithMoreHeadroomIfOneMoveFits) {
   const run::RunConfig start = Config();
   int planned = 0;
   const auto model =
@@ -192,7 +192,7 @@ TEST(Fit, WhereOneMoveIsEnoughTheOthersHaveMoreToSpare) {
 }
 
 // The computer is so busy that the patience ends before the first combination is planned.
-TEST(Fit, GoesOnUntilSomethingFits) {
+TEST(Fit, ContinuesPastItsPatienceUntilSomethingFits) {
   const run::RunConfig start = Config();
   const uint64_t budget = 4 * kGiB;  // LoRA and checkpointing: 3.5
   const auto proposed = [&](std::chrono::milliseconds most) {
@@ -207,7 +207,7 @@ TEST(Fit, GoesOnUntilSomethingFits) {
   EXPECT_FALSE(proposed(std::chrono::milliseconds(0)).fits);
 }
 
-TEST(Fit, WhatFitsIsLeftAsItIsUnlessSomethingIsFaster) {
+TEST(Fit, ProposesOnlyFittingRunsIfTheStartFits) {
   const run::RunConfig start = Config();
   const absl::StatusOr<Fitted> fitted = Search(start, 24 * kGiB);
   ASSERT_TRUE(fitted.ok());
@@ -216,7 +216,7 @@ TEST(Fit, WhatFitsIsLeftAsItIsUnlessSomethingIsFaster) {
   for (const Proposal& proposal : fitted->proposals) EXPECT_TRUE(proposal.fits);
 }
 
-TEST(Fit, NothingFitsTheSmallestIsShown) {
+TEST(Fit, ProposesASmallerRunIfNothingFits) {
   const absl::StatusOr<Fitted> fitted = Search(Config(), kGiB);
   ASSERT_TRUE(fitted.ok());
   EXPECT_FALSE(fitted->cut_short) << "the search was completed";
@@ -225,7 +225,7 @@ TEST(Fit, NothingFitsTheSmallestIsShown) {
   EXPECT_LT(fitted->proposals[0].planned.reserved, fitted->start.reserved);
 }
 
-TEST(Fit, LargestBatchAndLongestSequence) {
+TEST(Fit, FindsLargestBatchAndLongestSequence) {
   // Memory grows with the length: linearly, quadratically, in the allocator's steps, or with the
   // square root. Sequences above 16384 are refused.
   const auto grows = [](const run::RunConfig& c) {
@@ -273,14 +273,14 @@ TEST(Fit, LargestBatchAndLongestSequence) {
   }
 }
 
-TEST(Fit, ErrorsOfThePlannerEndIt) {
+TEST(Fit, PlannerErrorEndsTheSearch) {
   const auto failed = Fit(Config(), kGiB, [](const auto&) -> absl::StatusOr<std::vector<Planned>> {
     return absl::CancelledError("cancelled");
   });
   EXPECT_EQ(failed.status().code(), absl::StatusCode::kCancelled);
 }
 
-TEST(Moves, WhatIsOnAlreadyIsNoMove) {
+TEST(Moves, OmitTechniquesInUse) {
   const auto has = [](const run::RunConfig& config, std::string_view id) {
     return std::ranges::any_of(Moves(config), [&](const Move& move) { return move.id == id; });
   };
@@ -293,7 +293,7 @@ TEST(Moves, WhatIsOnAlreadyIsNoMove) {
 }
 
 // Only techniques of the declarations are listed.
-TEST(Moves, AreWhatTheDeclarationsAllow) {
+TEST(Moves, FollowTheDeclarations) {
   const std::vector<Move> moves = Moves(Config());
   const auto find = [&](std::string_view id) {
     const auto at = std::ranges::find(moves, id, &Move::id);
@@ -321,7 +321,7 @@ TEST(Moves, AreWhatTheDeclarationsAllow) {
               ::testing::Contains(Settings::value_type{"optimizer.impl", "loop"}));
 }
 
-TEST(Ladder, OneRungATechniqueInTheOrderThatIsAskedFor) {
+TEST(Ladder, HasOneRungPerTechniqueInTheGivenOrder) {
   const run::RunConfig now = Config(
       {{"precision", "bf16"}, {"attention", "flash"}, {"lora.rank", "8"}, {"lora.alpha", "32"}});
   auto ladder = Ladder(Config(), now, {"lora", "precision"});

@@ -59,7 +59,7 @@ class Program {
   }
 };
 
-TEST(Switches, WhatFitsByItselfIsProposedAndTheTrainingThatStaysComesFirst) {
+TEST(Switches, ProposesSingleTogglesOrderedByTheirChanges) {
   Program p;
   p.Add("lora", Changes::kTraining, 20, 0.8);
   p.Add("bf16", Changes::kRounding, 8, 0.5);
@@ -74,7 +74,7 @@ TEST(Switches, WhatFitsByItselfIsProposedAndTheTrainingThatStaysComesFirst) {
   EXPECT_FALSE(fitted->cut_short);
 }
 
-TEST(Switches, SeveralTogetherWithoutThoseThatAreNeedless) {
+TEST(Switches, CombinesTogglesWithoutNeedlessOnes) {
   Program p;
   p.Add("little", Changes::kNothing, 1, 1.0);
   p.Add("more", Changes::kNothing, 4, 1.1);
@@ -87,7 +87,7 @@ TEST(Switches, SeveralTogetherWithoutThoseThatAreNeedless) {
   for (const SwitchProposal& one : fitted->proposals) EXPECT_TRUE(one.planned.FitsInto(20 * kGiB));
 }
 
-TEST(Switches, WhatExcludesOneAnotherIsNeverPlannedTogether) {
+TEST(Switches, NeverCombinesExcludedToggles) {
   Program p;
   p.Add("micro-batch", Changes::kNothing, 3, 1.1, "2");
   p.Add("micro-batch", Changes::kNothing, 4, 1.2, "1");
@@ -100,7 +100,7 @@ TEST(Switches, WhatExcludesOneAnotherIsNeverPlannedTogether) {
   EXPECT_TRUE(fitted->proposals[0].planned.FitsInto(22 * kGiB));
 }
 
-TEST(Switches, NothingFits) {
+TEST(Switches, ProposesTheSmallestIfNothingFits) {
   Program p;
   p.Add("a", Changes::kNothing, 3, 1.0);
   p.Add("b", Changes::kTraining, 5, 1.0);
@@ -113,7 +113,7 @@ TEST(Switches, NothingFits) {
   EXPECT_EQ(fitted->singles[2].planned.error, "it fails");
 }
 
-TEST(Switches, SlowOnesAreLookedAtWhereTheOthersDoNotDo) {
+TEST(Switches, TriesSlowTogglesOnlyIfOthersDoNotSuffice) {
   Program p;
   p.Add("offload", Changes::kNothing, 12, 3.0);
   p.Add("a", Changes::kNothing, 3, 1.0);
@@ -122,7 +122,7 @@ TEST(Switches, SlowOnesAreLookedAtWhereTheOthersDoNotDo) {
   EXPECT_EQ(p.Fit(18 * kGiB)->proposals[0].set, SwitchSet({0}));
 }
 
-TEST(Switches, TheTimeIsUp) {
+TEST(Switches, StopsWhenTheTimeIsUp) {
   Program p;
   for (int i = 0; i < 8; ++i) p.Add("s" + std::to_string(i), Changes::kNothing, 1, 1.0);
   SwitchSearch search{.start = p.start, .budget = 2 * kGiB, .switches = p.switches};
@@ -138,7 +138,7 @@ TEST(Switches, TheTimeIsUp) {
   EXPECT_EQ(fitted->plans, 2) << "one round of parallel plans";
 }
 
-TEST(Switches, WhatIsExpectedToSaveTooLittleIsNotPlannedWhereOthersDo) {
+TEST(Switches, SkipsTogglesExpectedToSaveTooLittle) {
   Program p;
   for (int i = 0; i < 6; ++i) {
     p.Add("little" + std::to_string(i), Changes::kNothing, 1, 1.0);
@@ -161,7 +161,7 @@ TEST(Switches, WhatIsExpectedToSaveTooLittleIsNotPlannedWhereOthersDo) {
   EXPECT_EQ(fitted->plans, p.calls);
 }
 
-TEST(Switches, OfSeveralValuesTheOneThatIsExpectedToDoComesFirst) {
+TEST(Switches, TriesTheFastestSufficientValueFirst) {
   Program p;
   p.Add("micro-batch", Changes::kNothing, 2, 1.05, "4");
   p.Expect(2);
@@ -179,7 +179,7 @@ TEST(Switches, OfSeveralValuesTheOneThatIsExpectedToDoComesFirst) {
   })) << "its expected saving is too small";
 }
 
-TEST(Switches, SeveralThatTogetherAreExpectedToDoAreOnePlan) {
+TEST(Switches, PlansASufficientCombinationAtOnce) {
   Program p;
   for (int i = 0; i < 4; ++i) {
     p.Add("s" + std::to_string(i), Changes::kNothing, 3, 1.1);
@@ -193,7 +193,7 @@ TEST(Switches, SeveralThatTogetherAreExpectedToDoAreOnePlan) {
   EXPECT_TRUE(fitted->singles.empty()) << "no toggle suffices alone";
 }
 
-TEST(Switches, AWrongGuessIsNoHindrance) {
+TEST(Switches, FindsAFitDespiteWrongExpectations) {
   Program p;
   p.Add("a", Changes::kNothing, 1, 1.0);
   p.Expect(20);  // in fact almost nothing
@@ -208,7 +208,7 @@ TEST(Switches, AWrongGuessIsNoHindrance) {
   EXPECT_TRUE(fitted->proposals[0].planned.FitsInto(24 * kGiB));
 }
 
-TEST(Switches, WhatLeavesTheTrainingIsLookedForWhereOthersDoAlone) {
+TEST(Switches, CombinesHarmlessTogglesEvenIfOthersFitAlone) {
   Program p;
   p.Add("checkpointing", Changes::kNothing, 4, 1.3);
   p.Expect(4);
@@ -224,7 +224,7 @@ TEST(Switches, WhatLeavesTheTrainingIsLookedForWhereOthersDoAlone) {
   EXPECT_EQ(fitted->proposals.size(), 3u);
 }
 
-TEST(Switches, AnErrorEndsTheSearch) {
+TEST(Switches, PlannerErrorEndsTheSearch) {
   Program p;
   p.Add("a", Changes::kNothing, 1, 1.0);
   SwitchSearch search{.start = p.start, .budget = kGiB, .switches = p.switches};

@@ -60,14 +60,14 @@ std::string Repeated(const std::string& text, size_t times) {
   return out;
 }
 
-class AsTheyAre : public ::testing::Test {
+class IncompleteRecordings : public ::testing::Test {
  protected:
-  AsTheyAre() {
+  IncompleteRecordings() {
     std::string name = (fs::temp_directory_path() / "vramscope_as_they_are_XXXXXX").string();
     if (mkdtemp(name.data()) == nullptr) std::abort();
     dir_ = name;
   }
-  ~AsTheyAre() override { fs::remove_all(dir_); }
+  ~IncompleteRecordings() override { fs::remove_all(dir_); }
   std::string Write(const std::string& bytes) {
     const std::string path = (dir_ / std::to_string(next_++)).string();
     trace::testing::WriteFile(path, bytes);
@@ -93,7 +93,7 @@ trace::MemorySums AtEnd(const trace::Trace& t) {
 
 // ---- States without history
 
-TEST_F(AsTheyAre, ASnapshotWithoutEntriesIsAState) {
+TEST_F(IncompleteRecordings, SnapshotWithoutHistoryIsAState) {
   Json s = SampleSnapshot();
   s["device_traces"] = Json::array({Json::array()});
   const Json list = s["segments"];
@@ -125,7 +125,7 @@ TEST_F(AsTheyAre, ASnapshotWithoutEntriesIsAState) {
   EXPECT_EQ(Open(ToPickle(SampleSnapshot()))->info.content, trace::Content::kRun);
 }
 
-TEST_F(AsTheyAre, MemoryStatisticsAreFiguresWithoutBlocks) {
+TEST_F(IncompleteRecordings, ReadsMemoryStatisticsWithoutBlocks) {
   const Json flat = {{"active.all.current", 3},
                      {"allocated_bytes.all.current", 1024},
                      {"allocated_bytes.all.peak", 4096},
@@ -154,7 +154,7 @@ TEST_F(AsTheyAre, MemoryStatisticsAreFiguresWithoutBlocks) {
 
 // ---- Entries without times
 
-TEST_F(AsTheyAre, EntriesWithoutTimesAreCounted) {
+TEST_F(IncompleteRecordings, NumbersEntriesWithoutTimes) {
   Json s = SampleSnapshot();
   Json entries = s["device_traces"][0];
   for (Json& entry : entries) entry.erase("time_us");
@@ -184,7 +184,7 @@ TEST_F(AsTheyAre, EntriesWithoutTimesAreCounted) {
 
 // For files cut between and within entries: a cut at a later place yields at least as much, and
 // never an error once one entry is complete.
-TEST_F(AsTheyAre, ACutSnapshotIsSalvagedUpToItsLastEntry) {
+TEST_F(IncompleteRecordings, ReadsTruncatedSnapshotUpToItsLastEntry) {
   Json traces_first;
   traces_first["device_traces"] = SampleSnapshot()["device_traces"];
   traces_first["segments"] = SampleSnapshot()["segments"];
@@ -217,7 +217,7 @@ TEST_F(AsTheyAre, ACutSnapshotIsSalvagedUpToItsLastEntry) {
   }
 }
 
-TEST_F(AsTheyAre, WhatACutFileSaysOfTheEndIsRolledBackToItsLastEntry) {
+TEST_F(IncompleteRecordings, RollsBackTheEndStateOfATruncatedFile) {
   // At its last entry, the first half of the file has the same state as the whole file.
   const Json s = ManyEntries(400);
   const std::string bytes = ToPickle(s);
@@ -242,7 +242,7 @@ TEST_F(AsTheyAre, WhatACutFileSaysOfTheEndIsRolledBackToItsLastEntry) {
   EXPECT_EQ(AtEnd(*of_cut).reserved, AtEnd(*of_whole).reserved);
 }
 
-TEST_F(AsTheyAre, ACutCompressedSnapshotIsSalvagedToo) {
+TEST_F(IncompleteRecordings, ReadsTruncatedCompressedSnapshot) {
   const std::string bytes = ToPickle(ManyEntries(30'000));
   for (const std::string& packed : {Gzip(bytes), Zstd(bytes)}) {
     const TracePtr t = Open(packed.substr(0, packed.size() / 2));
@@ -326,7 +326,7 @@ std::vector<std::string> Bombs(size_t n) {
           KinetoText(R"({"name":"[memory]","ts":1,"args":{"Bytes":8,"Addr":1}})", n)};
 }
 
-TEST_F(AsTheyAre, EveryReaderEndsABombInEveryCompression) {
+TEST_F(IncompleteRecordings, EveryReaderStopsAtTheMemoryLimit) {
   OpenOptions options;
   options.memory_limit = uint64_t{4} << 20;
   for (const std::string& bomb : Bombs(60'000))
@@ -349,7 +349,7 @@ TEST_F(AsTheyAre, EveryReaderEndsABombInEveryCompression) {
   EXPECT_EQ(Error(EntriesPickle(60'000), options).code(), absl::StatusCode::kResourceExhausted);
 }
 
-TEST_F(AsTheyAre, ATraceThatUnpacksToMoreIsABombToo) {
+TEST_F(IncompleteRecordings, TraceReaderStopsAtTheMemoryLimit) {
   const std::string path = (dir_ / "bomb.trace").string();
   auto writer = trace::TraceWriter::ToFile(path);
   ASSERT_TRUE(writer.ok());
@@ -372,7 +372,7 @@ TEST_F(AsTheyAre, ATraceThatUnpacksToMoreIsABombToo) {
 
 // Input that decompresses to repetitions only, 200 frames of 1.5 MiB, does not block a core for
 // long.
-TEST_F(AsTheyAre, WhatUnpacksWithoutEndIsSaid) {
+TEST_F(IncompleteRecordings, RejectsInputThatUnpacksToTooMuch) {
   const std::string head = R"({"traceEvents":[)", nothing = Repeated("{},", 1 << 19);
   for (const bool gzip : {false, true}) {
     const auto pack = [&](const std::string& bytes) { return gzip ? Gzip(bytes) : Zstd(bytes); };
@@ -402,7 +402,7 @@ constexpr bool kMeasurable = false;  // sanitizers use memory of their own
 constexpr bool kMeasurable = true;
 #endif
 
-TEST_F(AsTheyAre, BombsStayBelowHalfAGigabyte) {
+TEST_F(IncompleteRecordings, DecompressionBombsStayBelow512MiB) {
   if (!kMeasurable) GTEST_SKIP() << "not under a sanitizer";
   std::vector<std::string> files;
   {
@@ -423,7 +423,7 @@ TEST_F(AsTheyAre, BombsStayBelowHalfAGigabyte) {
 }
 
 // Entries of real recordings fit easily into the budget, plain and compressed.
-TEST(MemoryBudget, OfAFileIsManyTimesWhatItIsLarge) {
+TEST(MemoryBudget, GrowsWithFileSizeAndCompression) {
   class Sized : public testing::MemoryInput {
    public:
     Sized(uint64_t total, bool packed) : MemoryInput(""), total_(total), packed_(packed) {}
@@ -452,7 +452,7 @@ TEST(MemoryBudget, OfAFileIsManyTimesWhatItIsLarge) {
 }
 
 // A `.trace` file of 1.91 MiB was refused for needing 488 MiB, right after it had been written.
-TEST_F(AsTheyAre, ATraceMayTakeWhatItsWriterPacks) {
+TEST_F(IncompleteRecordings, BudgetOfATraceAllowsItsCompression) {
   testing::MemoryInput file(std::string(2'000'000, '\0'));
   trace::MemoryBudget of_trace(file, 0, /*packed=*/true);
   EXPECT_TRUE(of_trace.Fits(uint64_t{1} << 30));

@@ -34,7 +34,7 @@ Read All(std::string text, size_t chunk, std::string_view head = "") {
   return read;
 }
 
-TEST(JsonTokens, TokensWhateverTheChunks) {
+TEST(JsonTokens, ReadsTokensAcrossChunks) {
   const std::string text =
       R"( {"a\"b\\c\u00e9\n" : [-12.5e3, true,null, 7 ,"plain"], "k": NaN, "": -Infinity})";
   for (const size_t chunk : {1, 2, 3, 7, 100}) {
@@ -53,13 +53,13 @@ TEST(JsonTokens, TokensWhateverTheChunks) {
   }
 }
 
-TEST(JsonTokens, WhatWasTakenBeforeComesFirst) {
+TEST(JsonTokens, ReadsTheHeadFirst) {
   const Read read = All("lo\", 42]", 2, "[\"hel");
   EXPECT_EQ(read.texts[1], "hello");
   EXPECT_EQ(read.texts[2], "42");
 }
 
-TEST(JsonTokens, ErrorsNameTheByte) {
+TEST(JsonTokens, ErrorsReportTheByteOffset) {
   const Read cut = All("[1, \"abc", 3);
   EXPECT_EQ(cut.tokens.back(), JsonTokens::kError);
   EXPECT_EQ(cut.status.message(), "byte 8: a string does not end");
@@ -68,7 +68,7 @@ TEST(JsonTokens, ErrorsNameTheByte) {
   EXPECT_EQ(odd.status.message().substr(0, 6), "byte 4");
 }
 
-TEST(JsonTokens, ALongStringIsCutNotHeld) {
+TEST(JsonTokens, TruncatesLongStrings) {
   const Read read = All("[\"" + std::string(3 << 20, 'x') + "\", 5]", 1 << 16);
   EXPECT_EQ(read.texts[1].size(), JsonTokens::kMostText);
   EXPECT_EQ(read.texts[2], "5");
@@ -81,7 +81,7 @@ TEST(JsonTokens, SkipsDeepNestingWithoutRecursion) {
   EXPECT_EQ(json.Next(), JsonTokens::kNumber);
 }
 
-TEST(KinetoNumbers, ThousandthsAreExact) {
+TEST(KinetoNumbers, ParsesThousandthsExactly) {
   EXPECT_EQ(ParseThousandths("4433784074251.953"), 4433784074251953);
   EXPECT_EQ(ParseThousandths("1700000000000000.123"), 1700000000000000123);
   EXPECT_EQ(ParseThousandths("12"), 12000);
@@ -94,7 +94,7 @@ TEST(KinetoNumbers, ThousandthsAreExact) {
   EXPECT_EQ(ParseThousandths("1e999"), std::nullopt);
 }
 
-TEST(KinetoNumbers, Integers) {
+TEST(KinetoNumbers, ParsesIntegers) {
   EXPECT_EQ(ParseInteger("-512"), -512);
   EXPECT_EQ(ParseInteger("0x7f00"), 0x7f00);
   EXPECT_EQ(ParseInteger("18446744073709551615"), -1);  // an unsigned 64-bit address
@@ -103,7 +103,7 @@ TEST(KinetoNumbers, Integers) {
   EXPECT_EQ(ParseInteger(""), std::nullopt);
 }
 
-TEST(KinetoNumbers, NamesOfPythonFunctions) {
+TEST(KinetoNumbers, SplitsNamesOfPythonFunctions) {
   const PythonName name = SplitPythonName("torch/nn/modules/linear.py(114): forward");
   EXPECT_EQ(name.file, "torch/nn/modules/linear.py");
   EXPECT_EQ(name.line, 114u);

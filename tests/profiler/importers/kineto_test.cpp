@@ -107,7 +107,7 @@ File Step() {
   return f;
 }
 
-TEST(Kineto, EntriesInOrderOfTime) {
+TEST(Kineto, OrdersEntriesByTime) {
   const Recording r = MustRead(Step().Text());
   EXPECT_FALSE(r.has_segments);
   EXPECT_THAT(r.source, HasSubstr("Kineto"));
@@ -122,7 +122,7 @@ TEST(Kineto, EntriesInOrderOfTime) {
   EXPECT_THAT(r.warnings, testing::IsEmpty());
 }
 
-TEST(Kineto, StacksAreOperatorsAndPythonFunctions) {
+TEST(Kineto, BuildsStacksFromOperatorsAndPythonFunctions) {
   const Recording r = MustRead(Step().Text());
   EXPECT_THAT(Frames(r, r.entries.stack[0]),
               ElementsAre("aten::addmm||0", "aten::linear||0", "nn.Module: Linear_0||0",
@@ -148,7 +148,7 @@ std::vector<std::string> Activities(const Recording& r) {
   return lines;
 }
 
-TEST(Kineto, WhatRanOnTheDeviceAndWhoLaunchedIt) {
+TEST(Kineto, ReadsDeviceActivitiesAndTheirLaunches) {
   File f = Step();
   f.Span("gpu_memcpy", "Memcpy DtoH (Device -> Pinned)", 70, 2,
          R"("device": 1, "stream": 9, "bytes": 12)", 9);
@@ -180,7 +180,7 @@ TEST(Kineto, WhatRanOnTheDeviceAndWhoLaunchedIt) {
   EXPECT_EQ(trace->begin_ns(), 0);
 }
 
-TEST(Kineto, AnnotationsAndOperators) {
+TEST(Kineto, ReadsAnnotationsAndOperators) {
   const Recording r = MustRead(Step().Text());
   ASSERT_EQ(r.annotations.size(), 1u);
   EXPECT_EQ(r.strings[r.annotations[0].name.value], "ProfilerStep#3");
@@ -232,7 +232,7 @@ TEST(Kineto, ReservedAndAllocatedFollowTheTotals) {
                           42 * kMiB, 10 * kMiB - 512, 42 * kMiB, 10 * kMiB - 1024, 12 * kMiB));
 }
 
-TEST(Kineto, SizesAreOfBlocks) {
+TEST(Kineto, DoesNotRoundCpuSizes) {
   File f;
   f.Memory(10, 100, 0x1000, 100, 0, -1, 0);  // CPU events: not rounded
   f.Memory(20, 7, 0x2000, 107, 0, -1, 0);
@@ -240,7 +240,7 @@ TEST(Kineto, SizesAreOfBlocks) {
   EXPECT_THAT(trace->allocations.bytes_rounded, ElementsAre(100, 7));
 }
 
-TEST(Kineto, TheCpuOnlyWhenThereIsNothingElse) {
+TEST(Kineto, ReadsCpuMemoryOnlyWithoutGpuMemory) {
   File f;
   f.Memory(10, 512, 0x1000, 512, 0, -1, 0);
   const Recording only = MustRead(f.Text());
@@ -253,7 +253,7 @@ TEST(Kineto, TheCpuOnlyWhenThereIsNothingElse) {
   EXPECT_EQ(ToTrace(r)->info.device.name, "");
 }
 
-TEST(Kineto, PartsOfAFile) {
+TEST(Kineto, ReadsPartsOfAFile) {
   File f;
   for (int i = 0; i < 10; ++i)
     f.Memory(10 * i, 512, 0x1000 + 0x1000 * i, 512 * (i + 1), 20 * kMiB, i % 2, 1);
@@ -273,7 +273,7 @@ TEST(Kineto, PartsOfAFile) {
   EXPECT_EQ(r.segments[0].blocks[0].bytes, 1024u) << "memory that was allocated before the part";
 }
 
-TEST(Kineto, OutOfMemory) {
+TEST(Kineto, ReadsOutOfMemoryEvents) {
   File f;
   f.Memory(10, 512, 0x1000, 512, 2 * kMiB);
   f.Add(R"("ph": "i", "s": "t", "name": "[OutOfMemory]", "pid": 7, "tid": 8, "ts": 20,
@@ -285,7 +285,7 @@ TEST(Kineto, OutOfMemory) {
 }
 
 // Files as other vendors' profilers and older versions write them.
-TEST(Kineto, OddWriters) {
+TEST(Kineto, ReadsFilesOfOtherWriters) {
   const Recording r = MustRead(R"([
     {"ph": "i", "name": "[memory]", "pid": "python 7", "tid": "main", "ts": "1700000000000000.5",
      "args": {"Bytes": "512", "Addr": "0x7f00", "Device Type": "1", "Device Id": "0"}},
@@ -306,7 +306,7 @@ TEST(Kineto, OddWriters) {
   EXPECT_THAT(r.warnings[0], HasSubstr("3 events without"));
 }
 
-TEST(Kineto, ACutFileGivesWhatCameBefore) {
+TEST(Kineto, ReadsTruncatedFileUpToTheCut) {
   const std::string text = Step().Text();
   size_t opened = 0;
   for (size_t size = 0; size < text.size(); size += 11) {
@@ -322,7 +322,7 @@ TEST(Kineto, ACutFileGivesWhatCameBefore) {
   EXPECT_GT(opened, 10u);
 }
 
-TEST(Kineto, WhatIsNoSuchFile) {
+TEST(Kineto, RejectsFilesOfOtherKinds) {
   EXPECT_EQ(Read("{\"a\": [1, 2]}").status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(Read("7").status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(Read("").status().code(), absl::StatusCode::kInvalidArgument);
@@ -331,7 +331,7 @@ TEST(Kineto, WhatIsNoSuchFile) {
   EXPECT_THAT(std::string(without.message()), HasSubstr("profile_memory=True"));
 }
 
-TEST(Kineto, Cancel) {
+TEST(Kineto, CanBeCancelled) {
   std::atomic<bool> cancel = true;
   KinetoOptions options;
   options.cancel = &cancel;
@@ -339,7 +339,7 @@ TEST(Kineto, Cancel) {
 }
 
 // Spans of one thread that overlap without nesting, which only occurs in damaged files.
-TEST(Kineto, OverlappingSpans) {
+TEST(Kineto, ReadsOverlappingSpans) {
   File f;
   f.Span("cpu_op", "a", 10, 20).Span("cpu_op", "b", 20, 20).Span("cpu_op", "c", 30, 0);
   f.Memory(25, 512, 0x1000, 512, 0).Memory(35, -512, 0x1000, 0, 0);
@@ -349,7 +349,7 @@ TEST(Kineto, OverlappingSpans) {
   ToTrace(r);
 }
 
-TEST(Kineto, TheCardIsTheOneOfTheDeviceProperties) {
+TEST(Kineto, TakesTheGpuFromDeviceProperties) {
   const auto with = [](const std::string& properties) {
     File f;
     f.Memory(10, 512, 0x1000, 512, 2 * kMiB, 0, 1);
@@ -367,7 +367,7 @@ TEST(Kineto, TheCardIsTheOneOfTheDeviceProperties) {
   EXPECT_EQ(with(R"([{"id": 0, "name": "own", "totalGlobalMem": -5}, 7, [1]])").memory_bytes, 0u);
 }
 
-TEST(Kineto, OnlyTheTotalOfReservedIsKnown) {
+TEST(Kineto, RecordsOnlyTheTotalOfReservedMemory) {
   File f;
   f.Memory(10, 512, 0x1000, 10 * kMiB + 512, 20 * kMiB);
   f.Memory(20, 4096, 0x2000, 10 * kMiB + 4608, 42 * kMiB);

@@ -91,7 +91,7 @@ std::string_view ImporterOf(std::string_view head) {
   return importer == nullptr ? "" : importer->name;
 }
 
-TEST(FindImporter, KnowsKindsByTheirFirstKeys) {
+TEST(FindImporter, DetectsFileKindsByTheirBeginning) {
   EXPECT_EQ(ImporterOf("\x89VRT...."), "trace");
   for (const char* head : {"\x80\x02}q", "\x80\x04\x95", "\x80\x05\x95"})
     EXPECT_EQ(ImporterOf(head), "snapshot");
@@ -111,7 +111,7 @@ TEST(FindImporter, KnowsKindsByTheirFirstKeys) {
   EXPECT_EQ(ImporterOf(R"({"allocated_bytes.all.current": 1)"), "memory-stats");
 }
 
-TEST_F(OpenFile, EveryKindPlainAndPackedUnderAnyName) {
+TEST_F(OpenFile, OpensEveryKindPlainAndCompressedUnderAnyName) {
   const std::string json = testing::SampleSnapshot().dump();
   const TracePtr expected = Open(Write("a.pickle", Sample()));
   ASSERT_NE(expected, nullptr);
@@ -147,7 +147,7 @@ TEST_F(OpenFile, EveryKindPlainAndPackedUnderAnyName) {
   EXPECT_GT(kineto->allocations.size(), 0u);
 }
 
-TEST_F(OpenFile, StandardInputIsReadOnce) {
+TEST_F(OpenFile, OpensStandardInput) {
   const auto stream = trace::testing::RandomStream(3, 2000);
   auto writer = trace::TraceWriter::ToFile(At("own.trace"));
   trace::testing::Play(stream, **writer);
@@ -173,7 +173,7 @@ TEST_F(OpenFile, StandardInputIsReadOnce) {
 
 // ---- Errors
 
-TEST_F(OpenFile, ErrorsNameTheFileAndWhatItLooksLike) {
+TEST_F(OpenFile, ErrorsNameTheFileAndItsLikelyKind) {
   EXPECT_EQ(OpenTraceFile(At("missing"), {}).status().code(), absl::StatusCode::kNotFound);
   EXPECT_EQ(OpenTraceFile(dir_.string(), {}).status().code(), absl::StatusCode::kInvalidArgument);
   const auto invalid = absl::StatusCode::kInvalidArgument;
@@ -190,7 +190,7 @@ TEST_F(OpenFile, ErrorsNameTheFileAndWhatItLooksLike) {
               HasSubstr("gzip"));
 }
 
-TEST_F(OpenFile, ACutTraceOpensUpToTheCut) {
+TEST_F(OpenFile, OpensTruncatedTraceUpToTheCut) {
   const auto stream = trace::testing::TrainingStream({.max_events = 100'000});
   auto writer = trace::TraceWriter::ToFile(At("own.trace"));
   trace::testing::Play(stream, **writer);
@@ -202,7 +202,7 @@ TEST_F(OpenFile, ACutTraceOpensUpToTheCut) {
   EXPECT_THAT(t->warnings.at(0), HasSubstr("cut at byte"));
 }
 
-TEST_F(OpenFile, WarningsOfAllStagesArriveInTheTrace) {
+TEST_F(OpenFile, KeepsWarningsOfAllStages) {
   testing::Json snapshot = testing::SampleSnapshot();
   snapshot["allocator_settings"]["trace_alloc_overflowed"] = true;
   auto& entries = snapshot["device_traces"][0];
@@ -216,7 +216,7 @@ TEST_F(OpenFile, WarningsOfAllStagesArriveInTheTrace) {
 
 // ---- During loading
 
-TEST_F(OpenFile, ProgressGoesUpToOne) {
+TEST_F(OpenFile, ProgressEndsAtOne) {
   const std::string path = Write("a", testing::ToPickle(testing::ManyEntries(30'000)));
   OpenOptions options;
   std::vector<double> seen;
@@ -241,7 +241,7 @@ TEST_F(OpenFile, CanBeCancelledAtEveryStage) {
 }
 
 // Reads from a pipe that pauses in the middle.
-TEST_F(OpenFile, PreviewsShowWhatHasBeenRead) {
+TEST_F(OpenFile, PreviewsHaveEventsReadSoFar) {
   const std::string bytes = testing::ToPickle(testing::ManyEntries(60'000));
   int ends[2];
   ASSERT_EQ(::pipe(ends), 0);
@@ -277,7 +277,7 @@ TEST_F(OpenFile, PreviewsShowWhatHasBeenRead) {
 
 // ---- Parts of files
 
-TEST_F(OpenFile, OfARangeWhatComesBeforeIsTheStart) {
+TEST_F(OpenFile, RangeStartsWithEarlierBlocks) {
   const std::string path = Write("a", testing::ToPickle(testing::ManyEntries(3000)));
   OpenOptions options;
   options.infer = false;
@@ -292,7 +292,7 @@ TEST_F(OpenFile, OfARangeWhatComesBeforeIsTheStart) {
   EXPECT_EQ(t->allocations.free_requested_event[0], t->recording_begin + 1);
 }
 
-TEST_F(OpenFile, OfOneDevice) {
+TEST_F(OpenFile, ReadsOnlyTheChosenDevice) {
   testing::Json snapshot = testing::ManyEntries(300);
   snapshot["device_traces"].push_back(testing::ManyEntries(30)["device_traces"][0]);
   const std::string path = Write("a", testing::ToPickle(snapshot));
@@ -307,7 +307,7 @@ TEST_F(OpenFile, OfOneDevice) {
   EXPECT_EQ(t->allocations.size(), 10u);
 }
 
-TEST_F(OpenFile, WithoutInferenceOnlyWhatTheFileSays) {
+TEST_F(OpenFile, WithoutInferenceKeepsOnlyStatedCategories) {
   testing::Json snapshot = testing::ManyEntries(30);
   snapshot["categories"] = {"unknown", "GRADIENT", "PARAMETER"};
   auto& entries = snapshot["device_traces"][0];
@@ -343,7 +343,7 @@ TEST_F(OpenFile, WithoutInferenceOnlyWhatTheFileSays) {
 
 // ---- Recordings by other tools
 
-TEST(SharedSnapshots, OpenWithTheFiguresOfTheIndex) {
+TEST(SharedSnapshots, MatchMemoryFiguresOfTheIndex) {
   const fs::path folder = fs::path(VRAMSCOPE_SOURCE_DIR) / "../shared/snapshots";
   if (!fs::exists(folder / "index.json"))
     GTEST_SKIP() << "no ../shared/snapshots beside the sources";

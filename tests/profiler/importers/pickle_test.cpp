@@ -64,7 +64,7 @@ void ExpectRefused(const std::string& bytes, const std::vector<std::string>& wor
 #endif
 #endif
 
-TEST(PeakOfMemory, IsThatOfWhatRanLast) {
+TEST(PeakOfMemory, ForgetPeakResetsThePeak) {
 #ifdef VRAMSCOPE_SANITIZED
   GTEST_SKIP() << "AddressSanitizer keeps freed memory";
 #endif
@@ -83,7 +83,7 @@ TEST(PeakOfMemory, IsThatOfWhatRanLast) {
 
 const std::string kStart = "\x80\x04"s;
 
-TEST(Pickle, ImportsAreRefusedByName) {
+TEST(Pickle, RejectsImportsByName) {
   ExpectRefused("\x80\x02"s + "cposix\nsystem\nX\x02\0\0\0lsR."s,
                 {"byte 2:", "GLOBAL", "'posix.system'", "refused"});
   ExpectRefused(kStart + "\x8c\x02os\x94\x8c\x06system\x94\x93\x94."s,
@@ -94,7 +94,7 @@ TEST(Pickle, ImportsAreRefusedByName) {
   ExpectRefused(kStart + "\x93."s, {"STACK_GLOBAL"});
 }
 
-TEST(Pickle, WhatCallsOrBuildsIsRefusedByName) {
+TEST(Pickle, RejectsUnsupportedOpcodesByName) {
   const std::vector<std::pair<std::string, std::string>> opcodes = {
       {"R", "REDUCE"},       {"b", "BUILD"},          {"o", "OBJ"},
       {"\x81", "NEWOBJ"},    {"\x92", "NEWOBJ_EX"},   {"\x82\x01", "EXT1"},
@@ -106,7 +106,7 @@ TEST(Pickle, WhatCallsOrBuildsIsRefusedByName) {
                   {"byte 3:", name, "refused"});
 }
 
-TEST(Pickle, LengthsAreNotBelieved) {
+TEST(Pickle, RejectsFalseLengths) {
   const std::string huge(8, '\xff');
   ExpectRefused(kStart + "X\xff\xff\xff\xff" + "abc", {"byte 2:", "4294967295 bytes"});
   ExpectRefused(kStart + "X\0\0\xff\0"s + "abc", {"byte 2:", "ends within a string"});
@@ -118,7 +118,7 @@ TEST(Pickle, LengthsAreNotBelieved) {
   ExpectRefused(kStart + "j\xff\xff\xff\xff.", {"byte 2:", "object 4294967295", "not memoized"});
 }
 
-TEST(Pickle, NestingIsBounded) {
+TEST(Pickle, RejectsDeepNesting) {
   std::string marks = kStart;
   for (int i = 0; i < 1'000'000; ++i) marks += "](";
   ExpectRefused(marks, {"byte ", "nested deeper than 1000"});
@@ -135,14 +135,14 @@ TEST(Pickle, NestingIsBounded) {
   ExpectRefused(objects, {"nested deeper than 1000"});
 }
 
-TEST(Pickle, RecursiveObjectsAreRefused) {
+TEST(Pickle, RejectsRecursiveObjects) {
   ExpectRefused(kStart + "]\x94(h\0e."s, {"byte 5:", "object 0 contains itself"});
   ExpectRefused(kStart + "}\x94(\x8c\x01" + "a\x94h\0u."s, {"object 0 contains itself"});
   ExpectRefused(kStart + "]\x94(]\x94(]\x94(h\0eee."s, {"object 0 contains itself"});
   EXPECT_FALSE(Read(kStart + "]\x94h\0a."s).ok());
 }
 
-TEST(Pickle, ObjectsThatBecameColumnsAreGone) {
+TEST(Pickle, RejectsReferencesToConvertedObjects) {
   const std::string entry =
       "}\x94(\x8c\x06"
       "action\x94\x8c\x05"
@@ -155,7 +155,7 @@ TEST(Pickle, ObjectsThatBecameColumnsAreGone) {
                 {"used elsewhere"});
 }
 
-TEST(Pickle, ThingsInTheWrongPlace) {
+TEST(Pickle, RejectsMisplacedOpcodes) {
   ExpectRefused(kStart + "e.", {"byte 2:", "without a beginning"});
   ExpectRefused(kStart + "u.", {"without a beginning"});
   ExpectRefused(kStart + "(e.", {"without a container"});
@@ -192,7 +192,7 @@ TEST(Pickle, ThingsInTheWrongPlace) {
   ExpectRefused("[}", {"byte 1:"});
 }
 
-TEST(Pickle, ValuesThatCannotBe) {
+TEST(Pickle, RejectsImpossibleValues) {
   const auto with = [](const char* key, testing::Json value) {
     testing::Json s = SampleSnapshot();
     s["device_traces"][0][0][key] = std::move(value);
@@ -225,12 +225,12 @@ TEST(Pickle, ValuesThatCannotBe) {
   ExpectRefused(ToPickle(s), {"'segments' is a string"});
 }
 
-TEST(Pickle, TheMemoGrowsWithTheFileOnly) {
+TEST(Pickle, BoundsTheMemoByTheFileSize) {
   const std::string flood = kStart + "N" + std::string(2'000'000, '\x94') + ".";
   ExpectRefused(flood, {"memoizes object 131076", "more than the file can have"});
 }
 
-TEST(Pickle, AListFilledOneByOneTakesItsLength) {
+TEST(Pickle, AppendingOneByOneTakesLittleMemory) {
   // Each append would create another stack: 200,000 of them, 100,000 frames long.
   std::string bytes = kStart +
                       "}\x94(\x8c\x04"
@@ -239,7 +239,7 @@ TEST(Pickle, AListFilledOneByOneTakesItsLength) {
   ExpectRefused(bytes + "R", {"REDUCE"});
 }
 
-TEST(Pickle, CutAnywhereIsSaid) {
+TEST(Pickle, ReportsTruncationAtEveryByte) {
   const std::string pickle = ToPickle(SampleSnapshot());
   const std::string cpp = ToPickle(SampleSnapshot(), {2, false});
   const std::string json = SampleSnapshot().dump();

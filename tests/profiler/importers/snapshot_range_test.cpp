@@ -78,7 +78,7 @@ void ExpectSame(const std::string& bytes, int times) {
       }
 }
 
-TEST(SnapshotRange, IsThatOfTheWholeFileInEveryForm) {
+TEST(SnapshotRange, MatchesTheWholeFileInEveryForm) {
   for (const Json& s : {SampleSnapshot(), ManyEntries(40)})
     for (const PickleStyle& style : {PickleStyle{}, PickleStyle{2, false}, PickleStyle{4, true, 7},
                                      PickleStyle{4, true, 13},  // the last batch is one entry
@@ -87,7 +87,7 @@ TEST(SnapshotRange, IsThatOfTheWholeFileInEveryForm) {
   ExpectSame(SampleSnapshot().dump(), 1);
 }
 
-TEST(SnapshotRange, OfADeviceThatIsNotTheFirst) {
+TEST(SnapshotRange, MatchesForADeviceOtherThanTheFirst) {
   Json s = SampleSnapshot();
   s["device_traces"].insert(s["device_traces"].begin(), Json::array());
   s["device_traces"].push_back(Json::array());
@@ -96,7 +96,7 @@ TEST(SnapshotRange, OfADeviceThatIsNotTheFirst) {
   ExpectSame(s.dump(), 1);
 }
 
-TEST(SnapshotRange, TimesAndCategoriesThatAreOdd) {
+TEST(SnapshotRange, MatchesWithUnusualTimesAndCategories) {
   Json s = SampleSnapshot();
   Json& trace = s["device_traces"][0];
   trace[0]["category"] = "GRADIENT";
@@ -107,7 +107,7 @@ TEST(SnapshotRange, TimesAndCategoriesThatAreOdd) {
   ExpectSame(ToPickle(s), 1);
 }
 
-TEST(SnapshotRange, OfTheHostNothingIsKept) {
+TEST(SnapshotRange, IgnoresHostMemory) {
   Json s = SampleSnapshot();
   s["host_segments"] = s["segments"];
   s["host_traces"] = s["device_traces"];
@@ -119,7 +119,7 @@ TEST(SnapshotRange, OfTheHostNothingIsKept) {
 }
 
 // The order of entries of several devices is known only at the end of the file.
-TEST(SnapshotRange, OfSeveralDevicesNeedsAnotherReading) {
+TEST(SnapshotRange, ReadsFilesOfSeveralDevicesTwice) {
   Json s = SampleSnapshot();
   s["device_traces"].push_back(ManyEntries(20)["device_traces"][0]);
   ExpectSame(ToPickle(s), 2);
@@ -129,13 +129,13 @@ TEST(SnapshotRange, OfSeveralDevicesNeedsAnotherReading) {
   ExpectSame(ToPickle(s), 2);
 }
 
-TEST(SnapshotRange, WithoutARangeNothingIsReadTwice) {
+TEST(SnapshotRange, ReadsOnceWithoutARange) {
   Json s = SampleSnapshot();
   s["device_traces"].push_back(s["device_traces"][0]);
   EXPECT_EQ(Cut(ToPickle(s), {}).second, 1);
 }
 
-TEST(SnapshotRange, SaysWhereBlocksBeforeItWereMade) {
+TEST(SnapshotRange, KeepsStacksOfBlocksFromBeforeTheRange) {
   SnapshotOptions options;
   options.first_entry = 4;  // the free of a block of the large segment
   const Recording r = Cut(ToPickle(SampleSnapshot()), options).first.value();
@@ -153,7 +153,7 @@ TEST(SnapshotRange, SaysWhereBlocksBeforeItWereMade) {
 }
 
 // Only earlier entries mention blocks that outlive the range, if the file has no segments.
-TEST(SnapshotRange, WithoutSegmentsBlocksBeforeItAreTheStart) {
+TEST(SnapshotRange, StartsWithEarlierBlocksIfSegmentsAreMissing) {
   Json s = SampleSnapshot();
   s.erase("segments");
   SnapshotOptions options;
@@ -167,7 +167,7 @@ TEST(SnapshotRange, WithoutSegmentsBlocksBeforeItAreTheStart) {
   fuzz::CheckTrace(r);
 }
 
-TEST(SnapshotRange, OfRecordedFiles) {
+TEST(SnapshotRange, MatchesForSharedSnapshots) {
   const std::filesystem::path folder = std::string(VRAMSCOPE_SOURCE_DIR) + "/../shared/snapshots";
   if (!std::filesystem::exists(folder / "index.json"))
     GTEST_SKIP() << "no ../shared/snapshots beside the sources";

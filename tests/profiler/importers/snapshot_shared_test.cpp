@@ -42,7 +42,7 @@ std::string NameOf(Action action) {
   }
 }
 
-TEST(SharedSnapshots, HaveTheCountsAndSizesOfTheIndex) {
+TEST(SharedSnapshots, MatchCountsAndSizesOfTheIndex) {
   if (!std::filesystem::exists(Folder() / "index.json"))
     GTEST_SKIP() << "no ../shared/snapshots beside the sources";
   std::ifstream file(Folder() / "index.json");

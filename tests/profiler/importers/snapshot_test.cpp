@@ -79,7 +79,7 @@ std::string Describe(const Recording& r) {
   return out;
 }
 
-TEST(Snapshot, SaysWhatTheFileSays) {
+TEST(Snapshot, ReadsAllFieldsOfAPickle) {
   const Recording r = FromJson(SampleSnapshot());
   EXPECT_EQ(r.source, "CUDA memory snapshot (pickle, protocol 4)");
   EXPECT_EQ(r.alloc_conf, "max_split_size_mb:128");
@@ -126,7 +126,7 @@ TEST(Snapshot, SaysWhatTheFileSays) {
   EXPECT_EQ(r.annotations[0].end_ns, 35'000);
 }
 
-TEST(Snapshot, EveryFormSaysTheSame) {
+TEST(Snapshot, ReadsEveryFormAlike) {
   for (const Json& s : {SampleSnapshot(), ManyEntries(2500)}) {
     const std::string expected = Describe(MustRead(ToPickle(s)));
     for (const int protocol : {2, 3, 4, 5})
@@ -151,14 +151,14 @@ TEST(Snapshot, EveryFormSaysTheSame) {
   }
 }
 
-TEST(Snapshot, KeysComeInAnyOrder) {
+TEST(Snapshot, ReadsKeysInAnyOrder) {
   const Json s = SampleSnapshot();
   const Json sorted = Json::parse(nlohmann::json::parse(s.dump()).dump());
   EXPECT_EQ(Describe(FromJson(sorted)), Describe(FromJson(s)));
   EXPECT_EQ(Describe(MustRead(ToPickle(sorted, {2, true, 1000, true}))), Describe(FromJson(s)));
 }
 
-TEST(Snapshot, TheHeadThatTheCallerTookIsReadFirst) {
+TEST(Snapshot, ReadsTheHeadFirst) {
   for (const std::string& bytes : {ToPickle(SampleSnapshot()), SampleSnapshot().dump()})
     for (const size_t taken : {size_t{1}, size_t{100}, bytes.size()}) {
       MemoryInput input(bytes.substr(taken));
@@ -187,7 +187,7 @@ TEST(Snapshot, AddressesAreUnsigned) {
   }
 }
 
-TEST(Snapshot, DevicesAreMergedByTime) {
+TEST(Snapshot, MergesDevicesByTime) {
   const auto entry = [](int time, int size) {
     return Json{{"action", "alloc"}, {"addr", 4096}, {"size", size}, {"time_us", time}};
   };
@@ -210,7 +210,7 @@ TEST(Snapshot, DevicesAreMergedByTime) {
   EXPECT_THAT(one.entries.device, ElementsAre(2, 2, 2));
 }
 
-TEST(Snapshot, ADeviceAloneKeepsItsNumber) {
+TEST(Snapshot, KeepsTheNumberOfASingleDevice) {
   Json s;
   s["device_traces"] =
       Json::array({Json::array(), Json::array({{{"action", "alloc"}, {"addr", 1}, {"size", 1}}})});
@@ -218,7 +218,7 @@ TEST(Snapshot, ADeviceAloneKeepsItsNumber) {
   EXPECT_THAT(r.entries.device, ElementsAre(1));
 }
 
-TEST(Snapshot, OldFieldsAreRead) {
+TEST(Snapshot, ReadsFieldsOfOldVersions) {
   const Json frames = {{{"name", "f"}, {"filename", "a.py"}, {"line", 3}}};
   Json s;
   s["segments"] = {{{"device", 1},
@@ -254,7 +254,7 @@ TEST(Snapshot, OldFieldsAreRead) {
   EXPECT_THAT(r.warnings, IsEmpty());
 }
 
-TEST(Snapshot, SaysWhatIsNotShown) {
+TEST(Snapshot, WarnsAboutContentsNotShown) {
   Json s = SampleSnapshot();
   // Adding keys moves the values of this type of object, so no references to them are kept.
   Json trace = s["device_traces"][0];
@@ -282,7 +282,7 @@ TEST(Snapshot, SaysWhatIsNotShown) {
                   HasSubstr("1 'reshuffle'")));
 }
 
-TEST(Snapshot, MetadataAndCompileContextsAreKept) {
+TEST(Snapshot, KeepsMetadataAndCompileContexts) {
   Json s = SampleSnapshot();
   Json trace = s["device_traces"][0];
   trace[0]["compile_context"] = "N/A";
@@ -312,7 +312,7 @@ TEST(Snapshot, MetadataAndCompileContextsAreKept) {
 
 // inv_reimport_1 of ../shared/repro: a first entry without a time was once imported with -2
 // microseconds.
-TEST(Snapshot, TimesBelowZeroAndLinesBelowZero) {
+TEST(Snapshot, ReadsNegativeTimesAndLines) {
   Json s = SampleSnapshot();
   Json trace = s["device_traces"][0];
   trace[0].erase("time_us");
@@ -331,7 +331,7 @@ TEST(Snapshot, TimesBelowZeroAndLinesBelowZero) {
   EXPECT_EQ(static_cast<int32_t>(r.stacks.line[frame]), -1);
 }
 
-TEST(Snapshot, AnnotationsOfBlocks) {
+TEST(Snapshot, ReadsAnnotationsOfBlocks) {
   Json s = SampleSnapshot();
   Json trace = s["device_traces"][0];
   trace[7]["action"] = "annotate";
@@ -353,7 +353,7 @@ TEST(Snapshot, AnnotationsOfBlocks) {
 
 // In a snapshot that vramscope wrote, "unknown" is a stated category, unless its categories were
 // inferred.
-TEST(Snapshot, CategoriesOfAnExportAreAllThatIsSaid) {
+TEST(Snapshot, CategoriesOfAnExportAreComplete) {
   Json s = SampleSnapshot();
   Json trace = s["device_traces"][0];
   trace[0]["category"] = "input";
@@ -373,7 +373,7 @@ TEST(Snapshot, CategoriesOfAnExportAreAllThatIsSaid) {
   EXPECT_FALSE(FromJson(s).labels_are_complete);
 }
 
-TEST(Snapshot, CategoriesOfTheViewerExtensionAreSaid) {
+TEST(Snapshot, ReadsCategoriesOfTheViewerExtension) {
   Json s = SampleSnapshot();
   s["categories"] = {"unknown", "OPTIMIZER_STATE", "Activation"};
   s["device_traces"][0][0]["category"] = 1;
@@ -398,7 +398,7 @@ TEST(Snapshot, CategoriesOfTheViewerExtensionAreSaid) {
   EXPECT_EQ(inferred.segments[1].blocks[0].recorded_category, Category::kUnknown);
 }
 
-TEST(Snapshot, SettingsWithoutTheStringAreWrittenAsOne) {
+TEST(Snapshot, BuildsAllocConfFromSingleSettings) {
   Json s = SampleSnapshot();
   s["allocator_settings"]["PYTORCH_CUDA_ALLOC_CONF"] = "";
   const std::string conf = FromJson(s).alloc_conf;
@@ -408,7 +408,7 @@ TEST(Snapshot, SettingsWithoutTheStringAreWrittenAsOne) {
   EXPECT_EQ(MustRead(s.dump()).alloc_conf, conf);
 }
 
-TEST(Snapshot, AnnotationsThatAreNotPairs) {
+TEST(Snapshot, CompletesUnpairedAnnotations) {
   Json s = SampleSnapshot();
   const int64_t start = 1'760'000'000'000'000;
   const auto mark = [&](const char* stage, const char* name, int64_t time) {
@@ -428,7 +428,7 @@ TEST(Snapshot, AnnotationsThatAreNotPairs) {
   EXPECT_TRUE(std::ranges::is_sorted(r.annotations, {}, &recording::Annotation::begin_ns));
 }
 
-TEST(Snapshot, ARangeOfEntries) {
+TEST(Snapshot, ReadsARangeOfEntries) {
   const Json s = SampleSnapshot();
   SnapshotOptions options;
   options.first_entry = 3;
@@ -459,7 +459,7 @@ TEST(Snapshot, ARangeOfEntries) {
   EXPECT_THAT(std::string(none.message()), HasSubstr("entries 0 to 8, the last 0.080 ms after"));
 }
 
-TEST(Snapshot, NothingButKeysIsASnapshotToo) {
+TEST(Snapshot, ReadsAnEmptySnapshot) {
   Json s;
   s["segments"] = Json::array();
   s["device_traces"] = Json::array({Json::array()});
@@ -470,7 +470,7 @@ TEST(Snapshot, NothingButKeysIsASnapshotToo) {
   }
 }
 
-TEST(Snapshot, ProgressAndCancel) {
+TEST(Snapshot, ReportsProgressAndCanBeCancelled) {
   const std::string bytes = ToPickle(ManyEntries(20'000));
   std::vector<double> seen;
   std::atomic<bool> cancel = false;
@@ -492,7 +492,7 @@ TEST(Snapshot, ProgressAndCancel) {
   }
 }
 
-TEST(Snapshot, APreviewShowsWhatHasBeenRead) {
+TEST(Snapshot, PreviewHasEntriesReadSoFar) {
   const std::string bytes = ToPickle(ManyEntries(3'000));
   bool slept = false;
   MemoryInput input(bytes, 1000, [&](uint64_t at) {

@@ -23,9 +23,9 @@ Stripped GoldenRun(const std::string& name, Frames frames, bool older) {
   return testing::Strip(**trace, {.frames = frames, .first_step = older ? 1 : -1});
 }
 
-class Devices : public ::testing::TestWithParam<std::tuple<Frames, bool, const char*>> {};
+class SeveralDevices : public ::testing::TestWithParam<std::tuple<Frames, bool, const char*>> {};
 
-TEST_P(Devices, EachIsWhatItIsAlone) {
+TEST_P(SeveralDevices, InfersEachDeviceAsIfRecordedAlone) {
   const auto [frames, older, other] = GetParam();
   const Stripped parts[2] = {GoldenRun("gpt2-adamw", frames, older),
                              GoldenRun(other, frames, older)};
@@ -74,13 +74,13 @@ TEST_P(Devices, EachIsWhatItIsAlone) {
   EXPECT_FALSE(labels.phases.empty());
 }
 INSTANTIATE_TEST_SUITE_P(
-    All, Devices,
+    All, SeveralDevices,
     ::testing::Combine(::testing::Values(Frames::kNone, Frames::kPython, Frames::kPythonCpp),
                        ::testing::Bool(),
                        ::testing::Values("gpt2-adamw", "gpt2-sgd", "llama-3.2-1b-lora")));
 
 // Two devices that do the same at the same time, as in data parallelism, share the host's steps.
-TEST(DevicesTogether, StepsOfTheHost) {
+TEST(DevicesTogether, SameWorkloadOnTwoDevicesSharesSteps) {
   const Stripped run = GoldenRun("gpt2-adamw", Frames::kPythonCpp, false);
   const Interleaved both = testing::Interleave(run, run);
   const Labels labels = Infer(both.recording, both.history);

@@ -107,9 +107,9 @@ void ExpectWellFormed(const Labels& labels, const recording::Recording& recordin
   }
 }
 
-class Runs : public ::testing::TestWithParam<std::tuple<const char*, Variant>> {};
+class GoldenRuns : public ::testing::TestWithParam<std::tuple<const char*, Variant>> {};
 
-TEST_P(Runs, CategoriesStepsAndPhasesAreFound) {
+TEST_P(GoldenRuns, InfersCategoriesStepsAndPhases) {
   const auto& [run, variant] = GetParam();
   const auto trace = Golden(run);
   const Stripped truth = Strip(*trace, {.frames = variant.frames,
@@ -131,7 +131,7 @@ TEST_P(Runs, CategoriesStepsAndPhasesAreFound) {
   EXPECT_GE(PhasesRight(truth, labels), 0.99);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Runs,
+INSTANTIATE_TEST_SUITE_P(All, GoldenRuns,
                          ::testing::Combine(::testing::ValuesIn(kRuns),
                                             ::testing::ValuesIn(kVariants)),
                          [](const auto& info) {
@@ -142,7 +142,7 @@ INSTANTIATE_TEST_SUITE_P(All, Runs,
 
 // A failed run leaves a recording that ends anywhere. If it contains a whole step, inference is
 // nearly as good as for a whole run.
-TEST(Infer, RecordingsMayEndAnywhere) {
+TEST(Infer, IsAccurateWhenRecordingIsCutLate) {
   for (const char* run : {"gpt2-adamw", "gpt2-sgd", "basics-medium", "qwen2-0.5b-adamw-loop"}) {
     for (const Variant& variant : kVariants) {
       for (const double cut : {0.55, 0.65, 0.75, 0.85}) {
@@ -162,7 +162,7 @@ TEST(Infer, RecordingsMayEndAnywhere) {
 }
 
 // For recordings that may end in their first step, only part of the bytes must be right.
-TEST(Infer, RecordingsMayEndInTheirFirstStep) {
+TEST(Infer, PeakIsMostlyRightWhenRecordingIsCutEarly) {
   std::vector<const char*> runs(std::begin(kRuns), std::end(kRuns));
   runs.push_back("gpt2-zero-grad-zero");
   for (const char* run : runs) {
@@ -193,7 +193,7 @@ TEST(Infer, RecordingsMayEndInTheirFirstStep) {
 
 // The recording begins within the last backward: no more memory is allocated at any later time than
 // at the beginning.
-TEST(Infer, RecordingsMayBeginInTheLastBackward) {
+TEST(Infer, PeakIsMostlyRightWhenRecordingStartsInLastBackward) {
   for (const char* run : {"gpt2-sgd", "qwen2-0.5b-adamw-loop", "qwen2-0.5b-amp-fused",
                           "llama-3.2-1b-lora", "basics-medium"}) {
     const Stripped truth = Strip(*Golden(run), {.frames = Frames::kNone, .skip = 0.8});
@@ -205,7 +205,7 @@ TEST(Infer, RecordingsMayBeginInTheLastBackward) {
 }
 
 // A full ring buffer has lost the first entries, so that the recording begins anywhere in a step.
-TEST(Infer, RecordingsMayBeginAnywhere) {
+TEST(Infer, PeakIsMostlyRightWhenFirstEntriesAreMissing) {
   std::vector<const char*> runs(std::begin(kRuns), std::end(kRuns));
   runs.push_back("gpt2-zero-grad-zero");
   for (const char* run : runs) {
@@ -226,7 +226,7 @@ TEST(Infer, RecordingsMayBeginAnywhere) {
 }
 
 // Gradients that are set to zero stay allocated, so that only repetition distinguishes steps.
-TEST(Infer, GradientsThatStay) {
+TEST(Infer, FindsGradientsThatAreNeverFreed) {
   const auto trace = Golden("gpt2-zero-grad-zero");
   for (const Variant& variant : kVariants) {
     SCOPED_TRACE(variant.name);
@@ -246,7 +246,7 @@ TEST(Infer, GradientsThatStay) {
 
 // If the replay of the first step does not reproduce the addresses, inference knows how many
 // gradients there are, but not which blocks they are.
-TEST(Infer, GradientsThatStayElsewhere) {
+TEST(Infer, CountsUnfreedGradientsWithoutStartSegments) {
   Stripped truth = Strip(*Golden("gpt2-zero-grad-zero"), {.first_step = 1});
   truth.history.start_segments.clear();
   const Labels labels = Infer(truth.recording, truth.history);
@@ -263,7 +263,7 @@ TEST(Infer, GradientsThatStayElsewhere) {
   }
 }
 
-TEST(Infer, SegmentsThatCannotBeAreNotRunIn) {
+TEST(Infer, DoesNotReplayFirstStepInInvalidSegments) {
   Stripped truth = Strip(*Golden("gpt2-zero-grad-zero"), {.first_step = 1});
   const auto segments = truth.history.start_segments;
   ASSERT_GT(segments.size(), 3u);
@@ -281,7 +281,7 @@ TEST(Infer, SegmentsThatCannotBeAreNotRunIn) {
   }
 }
 
-TEST(Infer, EveryConclusionNamesItsRule) {
+TEST(Infer, EveryLabelNamesItsRule) {
   const Stripped truth = Strip(*Golden("gpt2-adamw"), {});
   const Labels labels = Infer(truth.recording, truth.history);
   for (uint32_t a = 0; a < labels.category.size(); ++a) {
@@ -293,7 +293,7 @@ TEST(Infer, EveryConclusionNamesItsRule) {
   for (const Labels::PhaseRange& p : labels.phases) EXPECT_NE(RuleName(p.rule), "");
 }
 
-TEST(Infer, RulesHaveNames) {
+TEST(Infer, EveryRuleHasAName) {
   for (int rule = 1; rule < kRuleCount; ++rule) {
     EXPECT_NE(RuleName(static_cast<uint8_t>(rule)), "") << rule;
   }
@@ -302,7 +302,7 @@ TEST(Infer, RulesHaveNames) {
   EXPECT_EQ(RuleName(255), "");
 }
 
-TEST(Infer, LabelsAreInOrder) {
+TEST(Infer, LabelsOfGoldenRunsAreWellFormed) {
   for (const char* run : kRuns) {
     for (const Variant& variant : kVariants) {
       SCOPED_TRACE(std::string(run) + " " + variant.name);
@@ -316,7 +316,7 @@ TEST(Infer, LabelsAreInOrder) {
 }
 
 // Recordings of allocations, frees, stacks and annotations in random order.
-TEST(Infer, SenselessRecordingsGetWellFormedLabels) {
+TEST(Infer, LabelsOfRandomRecordingsAreWellFormed) {
   std::mt19937 random(11);
   const auto one_of = [&](uint32_t n) { return static_cast<uint32_t>(random() % n); };
   const std::vector<std::string> functions = {"forward",
@@ -433,7 +433,7 @@ TEST(Infer, SenselessRecordingsGetWellFormedLabels) {
 
 // Inference uses only the order of the entries: in a file without times, their numbers replace the
 // times.
-TEST(Infer, TimesDoNotCount) {
+TEST(Infer, LabelsDoNotDependOnTimestamps) {
   for (const Frames frames : {Frames::kPythonCpp, Frames::kNone}) {
     Stripped run = Strip(*Golden("gpt2-adamw"), {.frames = frames});
     const Labels timed = Infer(run.recording, run.history);
@@ -448,13 +448,13 @@ TEST(Infer, TimesDoNotCount) {
   }
 }
 
-TEST(Infer, NothingComesOfNothing) {
+TEST(Infer, EmptyRecordingGivesNoLabels) {
   const Labels labels = Infer({}, {});
   EXPECT_TRUE(labels.category.empty());
   EXPECT_TRUE(labels.steps.empty());
 }
 
-TEST(Infer, OperatorsAndModules) {
+TEST(Infer, ReadsOperatorsAndModulesFromStacks) {
   const auto trace = Golden("gpt2-adamw");
   const Stripped truth = Strip(*trace, {.frames = Frames::kOurs});
   const Labels labels = Infer(truth.recording, truth.history);

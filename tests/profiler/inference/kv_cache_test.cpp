@@ -106,10 +106,11 @@ void ExpectCaches(const Confusion::Matrix& m, double share) {
   EXPECT_GE(m[cache][cache], share * InferredBytes(m, Category::kKvCache));
 }
 
-class Growing : public ::testing::TestWithParam<std::tuple<bool, bool>> {};
-INSTANTIATE_TEST_SUITE_P(All, Growing, ::testing::Combine(::testing::Bool(), ::testing::Bool()));
+class GrowingKvCache : public ::testing::TestWithParam<std::tuple<bool, bool>> {};
+INSTANTIATE_TEST_SUITE_P(All, GrowingKvCache,
+                         ::testing::Combine(::testing::Bool(), ::testing::Bool()));
 
-TEST_P(Growing, KeysAndValuesOfGenerate) {
+TEST_P(GrowingKvCache, FindsCacheOfGenerate) {
   const auto [stacks, older] = GetParam();
   for (const double cut : {0.4, 0.77, 1.0}) {
     Program p;
@@ -132,7 +133,7 @@ TEST_P(Growing, KeysAndValuesOfGenerate) {
 }
 
 // Lists of token ids grow like a cache, but are none.
-TEST(KvCache, TokensAreNone) {
+TEST(KvCache, GrowingTokenListsAreNotKvCache) {
   Program p;
   const Model model{.layers = 1};
   Load(p, model);
@@ -153,7 +154,7 @@ TEST(KvCache, TokensAreNone) {
 }
 
 // A serving engine allocates the whole cache when it starts.
-TEST(KvCache, PagedBlocksOfAServingEngine) {
+TEST(KvCache, FindsCachesAllocatedByServingEngines) {
   const MadeStack engines[] = {
       {{"_allocate_kv_cache", kSite + "vllm/worker/cache_engine.py", 83},
        {"__init__", kSite + "vllm/worker/cache_engine.py", 64},
@@ -196,7 +197,7 @@ TEST(KvCache, PagedBlocksOfAServingEngine) {
 }
 
 // A block that the cache's code allocates and frees at once (dequantised weights) is a temporary.
-TEST(KvCache, TemporariesOfACacheAreNone) {
+TEST(KvCache, TemporariesOfCacheCodeAreNotKvCache) {
   Program p;
   Load(p, {});
   p.Enter(Phase::kForward);
@@ -213,7 +214,7 @@ TEST(KvCache, TemporariesOfACacheAreNone) {
 
 // Training with use_cache: the blocks that update() allocates are saved for backward and freed with
 // it.
-TEST(KvCache, ATrainedModelHasNone) {
+TEST(KvCache, TrainingWithUseCacheHasNoKvCache) {
   Program p;
   const Model model;
   Load(p, model);

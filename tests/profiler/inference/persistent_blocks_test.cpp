@@ -29,7 +29,7 @@ void Add(std::vector<Persistent>& kept, uint64_t bytes, uint32_t count) {
 
 // num_batches_tracked of batch normalization is one scalar per layer. If the optimizer keeps no
 // state, it must not be taken for the optimizer's step counter.
-TEST(Persistent, CountersOfBatchesAreNoStates) {
+TEST(Persistent, BatchNormCountersAreNotOptimizerState) {
   std::vector<Persistent> kept;
   Add(kept, 36 * kKiB, 2);  // convolutions
   Add(kept, 4 * kKiB, 8);   // weight, bias, running mean and variance of two normalizations
@@ -48,7 +48,7 @@ TEST(Persistent, CountersOfBatchesAreNoStates) {
 }
 
 // If the optimizer keeps moments, one scalar per parameter is its step counter.
-TEST(Persistent, StepsOfAFusedOptimizerAreStates) {
+TEST(Persistent, StepCountersOfFusedOptimizerAreOptimizerState) {
   std::vector<Persistent> kept;
   Add(kept, 36 * kKiB, 6);
   Add(kept, 8, 2);
@@ -58,7 +58,7 @@ TEST(Persistent, StepsOfAFusedOptimizerAreStates) {
 }
 
 // The optimizer's first step is in the recording: no older block is optimizer state.
-TEST(Persistent, StatesThatAreMadeInTheRecordingAreNotOlder) {
+TEST(Persistent, NoOlderBlockIsStateIfFirstStepIsRecorded) {
   for (const bool first : {false, true}) {
     std::vector<Persistent> kept;
     Add(kept, 64 * kKiB, 6);
@@ -71,7 +71,7 @@ TEST(Persistent, StatesThatAreMadeInTheRecordingAreNotOlder) {
 // Blocks of each size come in multiples of four: either parameters and gradients that are never
 // freed, or also two optimizer states for each parameter. The number of gradients that one backward
 // allocates decides.
-TEST(Persistent, GradientsThatStayMakePairs) {
+TEST(Persistent, DistinguishesUnfreedGradientsFromOptimizerState) {
   for (const uint32_t passing : {2u, 1u}) {
     std::vector<Persistent> kept;
     Add(kept, 64 * kKiB, 4);
@@ -88,7 +88,7 @@ TEST(Persistent, GradientsThatStayMakePairs) {
 
 // A recording that ends half-way through backward has half of the gradients. If stacks have
 // identified the optimizer's states, the blocks of the other half are still parameters.
-TEST(Persistent, HalfOfTheGradientsMakeNoBuffers) {
+TEST(Persistent, BlocksWithoutGradientInCutBackwardAreParameters) {
   std::vector<Persistent> kept;
   Add(kept, 64 * kKiB, 16);
   for (Persistent& k : kept) k.category = Category::kOptimizerState;

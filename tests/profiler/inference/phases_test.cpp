@@ -100,7 +100,7 @@ class Job {
   Program p_;
 };
 
-TEST(Phases, ATrainingThatGeneratesSavesAndLoads) {
+TEST(Phases, FindsLoadGenerationAndSaveOfATrainingRun) {
   Job job;
   job.Load();
   for (int round = 0; round < 2; ++round) {
@@ -123,14 +123,14 @@ TEST(Phases, ATrainingThatGeneratesSavesAndLoads) {
   EXPECT_THAT(labels.category, ::testing::Not(Contains(Category::kUnknown)));
 }
 
-TEST(Phases, GenerationAloneIsNoTraining) {
+TEST(Phases, GenerationAloneHasNoTrainingPhases) {
   Job job;
   job.Generate();
   EXPECT_THAT(PhasesOf(job.Infer()), ElementsAre(Phase::kSetup, Phase::kGeneration));
 }
 
 // If the result of a function named generate() is trained, its forward is an ordinary one.
-TEST(Phases, WhatIsTrainedIsForward) {
+TEST(Phases, TrainedGenerateFunctionIsForward) {
   Program p;
   const MadeStack inside = {kLinear, kCall, {"generate", "/home/someone/gan.py", 40}, kScript};
   const uint32_t forward = p.Stack(inside);

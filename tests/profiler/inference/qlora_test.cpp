@@ -68,7 +68,7 @@ INSTANTIATE_TEST_SUITE_P(
                          std::get<1>(info.param) ? "checkpointing_" : "", std::get<2>(info.param));
     });
 
-TEST_P(QloraTest, NoOptimizerRan) {
+TEST_P(QloraTest, NoOptimizerStateWithoutOptimizerStep) {
   for (const int passes : {1, 2, 3}) {
     Qlora run(options());
     for (int i = 0; i < passes; ++i) {
@@ -87,7 +87,7 @@ TEST_P(QloraTest, NoOptimizerRan) {
   }
 }
 
-TEST_P(QloraTest, Inference) {
+TEST_P(QloraTest, InferenceHasNoGradientsOrOptimizerState) {
   Qlora run(options());
   run.Generate(4);
   for (const double cut : {0.2, 0.6, 1.0}) {
@@ -100,7 +100,7 @@ TEST_P(QloraTest, Inference) {
 }
 
 // The recording contains the optimizer's first step.
-TEST_P(QloraTest, StatesAreThoseOfTheAdapters) {
+TEST_P(QloraTest, OptimizerStateIsThatOfTheAdapters) {
   for (const bool from_start : {false, true}) {
     Qlora run(options(from_start));
     run.Train(3);
@@ -122,7 +122,7 @@ TEST_P(QloraTest, StatesAreThoseOfTheAdapters) {
 }
 
 // From the second step on the adapters' states are older than the recording.
-TEST_P(QloraTest, FromTheSecondStep) {
+TEST_P(QloraTest, OptimizerStateIsBoundedIfRecordedFromSecondStep) {
   Qlora run(options());
   run.Train(1);
   run.program().Record();

@@ -25,7 +25,7 @@ uint64_t Of(const std::array<uint64_t, trace::kCategoryCount>& totals, Category 
 
 class MediumTraining : public ::testing::TestWithParam<std::tuple<int, bool>> {};
 
-TEST_P(MediumTraining, EveryByteIsWhatTheModelSays) {
+TEST_P(MediumTraining, CategoriesMatchTensorsOfTheModel) {
   const auto shared = testing::SharedFolder();
   if (!shared) GTEST_SKIP() << kSkip;
   const auto [context, stacks] = GetParam();
@@ -59,7 +59,7 @@ INSTANTIATE_TEST_SUITE_P(All, MediumTraining,
 // Without gradients, nothing distinguishes buffers and inputs from parameters.
 constexpr double kBuffersToo = 1.0002;
 
-class Others : public ::testing::TestWithParam<bool> {
+class OtherRecordings : public ::testing::TestWithParam<bool> {
  protected:
   void Read(const std::string& name) {
     const auto shared = testing::SharedFolder();
@@ -75,9 +75,9 @@ class Others : public ::testing::TestWithParam<bool> {
   Labels labels;
   testing::Totals totals;
 };
-INSTANTIATE_TEST_SUITE_P(All, Others, ::testing::Bool());
+INSTANTIATE_TEST_SUITE_P(All, OtherRecordings, ::testing::Bool());
 
-TEST_P(Others, MediumInference) {
+TEST_P(OtherRecordings, MediumInferenceHasNoGradientsOrOptimizerState) {
   ASSERT_NO_FATAL_FAILURE(Read("medium_128_inference"));
   if (IsSkipped()) return;
   const uint64_t parameters = testing::Medium(128).ParameterBytes();
@@ -91,7 +91,7 @@ TEST_P(Others, MediumInference) {
   EXPECT_THAT(labels.rule, ::testing::Not(::testing::Contains(kPersistentParameter)));
 }
 
-TEST_P(Others, KkFullStep) {
+TEST_P(OtherRecordings, KkFullStepHasGradientsAndOptimizerState) {
   ASSERT_NO_FATAL_FAILURE(Read("kk_ctx128_fullstep"));
   if (IsSkipped()) return;
   const uint64_t parameters = testing::Kk(128).ParameterBytes();
@@ -103,7 +103,7 @@ TEST_P(Others, KkFullStep) {
   EXPECT_EQ(labels.steps.size(), 1u);
 }
 
-TEST_P(Others, KkForward) {
+TEST_P(OtherRecordings, KkForwardHasNoGradientsOrOptimizerState) {
   for (const char* name : {"kk_ctx128_forward", "kk_ctx128_forward_mixed"}) {
     SCOPED_TRACE(name);
     ASSERT_NO_FATAL_FAILURE(Read(name));
@@ -123,7 +123,7 @@ TEST_P(Others, KkForward) {
 // Only forward and backward, gradients never freed. Blocks of each size come in fours (embedding
 // and head are alike), but the blocks must not be taken for parameters with gradients and optimizer
 // states.
-TEST_P(Others, NoOptimizerRan) {
+TEST_P(OtherRecordings, ForwardAndBackwardHaveNoOptimizerState) {
   if (!GetParam()) GTEST_SKIP() << "without stacks, it is unknown whether backward is complete";
   ASSERT_NO_FATAL_FAILURE(Read("more/magma27"));
   if (IsSkipped()) return;
@@ -138,7 +138,7 @@ TEST_P(Others, NoOptimizerRan) {
 // torch.compile: a step of forward and backward graphs of a model whose gradients are never freed.
 // There are three devices, and a forward runs out of memory; one device had run an encoder that is
 // not trained.
-TEST_P(Others, RanOutInAForward) {
+TEST_P(OtherRecordings, OutOfMemoryInForwardHasNoGradients) {
   ASSERT_NO_FATAL_FAILURE(Read("more/code_location"));
   if (IsSkipped()) return;
   EXPECT_EQ(Of(totals.at_end, Category::kOptimizerState), 0u);
@@ -146,7 +146,7 @@ TEST_P(Others, RanOutInAForward) {
   EXPECT_GE(Of(totals.at_end, Category::kActivation), uint64_t{24'000} << 20);
 }
 
-TEST_P(Others, CompiledStep) {
+TEST_P(OtherRecordings, CompiledStepHasAllPhasesAndOptimizerState) {
   if (!GetParam()) GTEST_SKIP() << "without stacks, compiled code is unknown";
   ASSERT_NO_FATAL_FAILURE(Read("more/bcrafton"));
   if (IsSkipped()) return;
@@ -167,7 +167,7 @@ TEST_P(Others, CompiledStep) {
 
 // Layers that are moved to the GPU one by one, used and moved back are parameters while they are on
 // the GPU.
-TEST_P(Others, LayersThatComeAndGo) {
+TEST_P(OtherRecordings, LayersMovedToTheGpuAreParameters) {
   if (!GetParam()) GTEST_SKIP() << "without stacks, moves are unknown";
   ASSERT_NO_FATAL_FAILURE(Read("more/sqattn"));
   if (IsSkipped()) return;

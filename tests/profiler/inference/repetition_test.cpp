@@ -27,14 +27,14 @@ std::vector<uint64_t> Step() {
   return step;
 }
 
-TEST(Period, IsThatOfTheStepAndNotOfALayer) {
+TEST(Period, IsLengthOfAStepNotOfALayer) {
   const std::vector<uint64_t> step = Step();
   std::vector<uint64_t> values;
   for (int i = 0; i < 4; ++i) values.insert(values.end(), step.begin(), step.end());
   EXPECT_EQ(Period(values), step.size());
 }
 
-TEST(Period, AFirstStepThatDiffersAndACutLastOneDoNotMatter) {
+TEST(Period, IgnoresIrregularFirstAndTruncatedLastStep) {
   const std::vector<uint64_t> step = Step();
   std::vector<uint64_t> values(step.begin() + 500, step.end());
   values.insert(values.begin() + 100, 12345);
@@ -44,7 +44,7 @@ TEST(Period, AFirstStepThatDiffersAndACutLastOneDoNotMatter) {
   EXPECT_EQ(Period(values), step.size());
 }
 
-TEST(Period, NoneWhereNothingRepeats) {
+TEST(Period, IsZeroIfNothingRepeats) {
   std::mt19937 random(7);
   std::vector<uint64_t> values;
   for (int i = 0; i < 20000; ++i) values.push_back(random() % 1000);

@@ -21,7 +21,7 @@ using trace::Category;
 
 class RoundTrip : public ::testing::TestWithParam<std::tuple<const char*, bool>> {};
 
-TEST_P(RoundTrip, SnapshotsOfOurOwnGetTheirCategoriesBack) {
+TEST_P(RoundTrip, RestoresCategoriesOfExportedSnapshot) {
   const auto [run, annotations] = GetParam();
   const auto trace = trace::ReadTraceFile(
       std::string(VRAMSCOPE_SOURCE_DIR) + "/tests/golden/inference/" + run + ".trace", {});

@@ -51,7 +51,7 @@ const Frame kCall = {"_call_impl", kTorch + "nn/modules/module.py", 1790};
 const Frame kScript = {"<module>", "/home/someone/train.py", 9};
 const Frame kEngine = {"torch::autograd::Engine::thread_main(std::shared_ptr<GraphTask> const&)"};
 
-TEST_F(StackTest, ForwardWithOperatorAndThePathOfCalls) {
+TEST_F(StackTest, ReadsOperatorAndModulePathOfForward) {
   const StackFacts facts = Read({{"c10::cuda::CUDACachingAllocator::allocate(unsigned long)"},
                                  {"at::_ops::empty_memory_format::call(c10::ArrayRef<long>)"},
                                  {"at::_ops::empty_like::call(at::Tensor const&)"},
@@ -70,7 +70,7 @@ TEST_F(StackTest, ForwardWithOperatorAndThePathOfCalls) {
   EXPECT_EQ(module, "model:253.model:382.linear");
 }
 
-TEST_F(StackTest, OperatorsLoseTheirOverloads) {
+TEST_F(StackTest, StripsOverloadNamesOfOperators) {
   const std::pair<const char*, const char*> kNames[] = {
       {"index_Tensor", "aten::index"},
       {"add__Tensor", "aten::add_"},
@@ -90,7 +90,7 @@ TEST_F(StackTest, OperatorsLoseTheirOverloads) {
   }
 }
 
-TEST_F(StackTest, BackwardOnAutogradsThread) {
+TEST_F(StackTest, FindsBackwardOnAutogradThread) {
   const StackFacts facts =
       Read({{"at::_ops::mm::call(at::Tensor const&)"},
             {"torch::autograd::generated::MmBackward0::apply(variable_list&&)"},
@@ -101,7 +101,7 @@ TEST_F(StackTest, BackwardOnAutogradsThread) {
   EXPECT_EQ(op, "aten::mm");
 }
 
-TEST_F(StackTest, GradientsAreStored) {
+TEST_F(StackTest, FindsGradientAccumulation) {
   const StackFacts facts =
       Read({{"at::_ops::empty_strided::call(c10::ArrayRef<long>)"},
             {"at::_ops::new_empty_strided::call(at::Tensor const&)"},
@@ -112,7 +112,7 @@ TEST_F(StackTest, GradientsAreStored) {
   EXPECT_EQ(op, "torch::autograd::AccumulateGrad");
 }
 
-TEST_F(StackTest, BackwardOnTheCallersThread) {
+TEST_F(StackTest, FindsBackwardOnCallingThread) {
   EXPECT_EQ(Read({{"_engine_run_backward", kTorch + "autograd/graph.py", 825},
                   {"backward", kTorch + "autograd/__init__.py", 347},
                   {"backward", kTorch + "_tensor.py", 631},
@@ -121,7 +121,7 @@ TEST_F(StackTest, BackwardOnTheCallersThread) {
             Phase::kBackward);
 }
 
-TEST_F(StackTest, CheckpointingRunsForwardAgain) {
+TEST_F(StackTest, CheckpointRecomputationIsBackward) {
   const std::vector<Frame> frames = {{"at::_ops::mm::call(at::Tensor const&)"},
                                      {"forward", "/home/someone/model.py", 12},
                                      kCall,
@@ -137,7 +137,7 @@ TEST_F(StackTest, CheckpointingRunsForwardAgain) {
   EXPECT_TRUE(facts.recomputed);
 }
 
-TEST_F(StackTest, OptimizersOwnAndOthers) {
+TEST_F(StackTest, FindsOptimizersOfTorchAndOfUsers) {
   EXPECT_EQ(Read({{"_multi_tensor_adamw", kTorch + "optim/adamw.py", 700},
                   {"step", kTorch + "optim/adamw.py", 243},
                   {"wrapper", kTorch + "optim/optimizer.py", 533},
@@ -160,7 +160,7 @@ TEST_F(StackTest, OptimizersOwnAndOthers) {
             Phase::kForward);
 }
 
-TEST_F(StackTest, LossesOfTorchAndOnesOwn) {
+TEST_F(StackTest, FindsLossesOfTorchAndOfUsers) {
   EXPECT_EQ(Read({{"cross_entropy", kTorch + "nn/functional.py", 3458},
                   {"forward", kTorch + "nn/modules/loss.py", 1297},
                   kCall,
@@ -180,7 +180,7 @@ TEST_F(StackTest, LossesOfTorchAndOnesOwn) {
             Phase::kLoss);
 }
 
-TEST_F(StackTest, SetupDataAndWorkspace) {
+TEST_F(StackTest, FindsSetupDataLoadingAndWorkspaces) {
   EXPECT_EQ(Read({{"convert", kTorch + "nn/modules/module.py", 1369},
                   {"_apply", kTorch + "nn/modules/module.py", 957},
                   {"to", kTorch + "nn/modules/module.py", 1371},
@@ -202,7 +202,7 @@ TEST_F(StackTest, SetupDataAndWorkspace) {
 
 // torch.compile inserts the frames of the code that was compiled into a graph between the frames
 // that run the graph.
-TEST_F(StackTest, CompiledGraphs) {
+TEST_F(StackTest, FindsPhasesOfCompiledGraphs) {
   const std::vector<Frame> inside = {
       {"call", "/tmp/torchinductor_me/oc/coc6o35.py", 395},
       {"forward", "/home/someone/model.py", 41},
@@ -228,7 +228,7 @@ TEST_F(StackTest, CompiledGraphs) {
   EXPECT_EQ(Read(optimizer).phase, Phase::kOptimizer);
 }
 
-TEST_F(StackTest, CxxFunctionsAreNoOperators) {
+TEST_F(StackTest, CxxFunctionsAreNotOperators) {
   for (const char* frame :
        {"at::TensorBase at::detail::_empty_generic<long>(c10::ArrayRef<long>)",
         "at::TensorBase at::detail::_empty_generic<long>", "at::detail::empty_generic",
@@ -238,7 +238,7 @@ TEST_F(StackTest, CxxFunctionsAreNoOperators) {
   }
 }
 
-TEST_F(StackTest, CachesOfKeysAndValues) {
+TEST_F(StackTest, FindsKvCacheUpdates) {
   EXPECT_TRUE(Read({{"cat", kTorch + "_tensor.py", 1},
                     {"update", "/venv/transformers/cache_utils.py", 451},
                     {"forward", "/venv/transformers/models/llama/modeling_llama.py", 250},
@@ -251,7 +251,7 @@ TEST_F(StackTest, CachesOfKeysAndValues) {
                    .kv_cache);
 }
 
-TEST_F(StackTest, ForwardsOfGenerateAreGeneration) {
+TEST_F(StackTest, ForwardInsideGenerateIsGeneration) {
   const Frame generate = {"generate", "/venv/transformers/generation/utils.py", 2600};
   const std::vector<Frame> inside = {{"forward", kTorch + "nn/modules/linear.py", 125},
                                      kCall,
@@ -272,7 +272,7 @@ TEST_F(StackTest, ForwardsOfGenerateAreGeneration) {
   EXPECT_EQ(Read({{"generate", "/home/someone/noise.py", 3}, kScript}).phase, Phase::kNone);
 }
 
-TEST_F(StackTest, CheckpointsAreWrittenAndRead) {
+TEST_F(StackTest, FindsSavingAndLoadingOfCheckpoints) {
   const auto expect = [&](const std::vector<Frame>& frames, Phase phase, Rule rule) {
     const StackFacts facts = Read(frames);
     EXPECT_EQ(facts.phase, phase) << frames.front().function;
@@ -314,7 +314,7 @@ TEST_F(StackTest, CheckpointsAreWrittenAndRead) {
          Phase::kForward, kStackForward);
 }
 
-TEST_F(StackTest, OptimizersAreBuiltWithTheirState) {
+TEST_F(StackTest, OptimizerConstructorAllocatesState) {
   EXPECT_TRUE(
       Read({{"_build_main_params", "/venv/megatron/core/optimizer/distrib_optimizer.py", 376},
             {"__init__", "/venv/megatron/core/optimizer/distrib_optimizer.py", 567}})
@@ -326,7 +326,7 @@ TEST_F(StackTest, OptimizersAreBuiltWithTheirState) {
                    .loads_state);
 }
 
-TEST_F(StackTest, ASnapshotOfOurOwn) {
+TEST_F(StackTest, ReadsStacksOfExportedSnapshots) {
   const StackFacts facts = Read({{"aten::mm", "transformer.h.0.attn", 0},
                                  {"attn", "transformer.h.0", 0},
                                  {"0", "transformer.h", 0},
@@ -337,7 +337,7 @@ TEST_F(StackTest, ASnapshotOfOurOwn) {
   EXPECT_EQ(module, "transformer.h.0.attn");
 }
 
-TEST_F(StackTest, WindowsPaths) {
+TEST_F(StackTest, ReadsWindowsPaths) {
   EXPECT_EQ(Read({{"step", "C:\\venv\\Lib\\site-packages\\torch\\optim\\sgd.py", 80}}).phase,
             Phase::kOptimizer);
   Read({{"forward", "C:\\models\\net.py", 7}});
@@ -346,7 +346,7 @@ TEST_F(StackTest, WindowsPaths) {
 
 // A Jacobian-vector product is a forward, although torch.autograd.functional runs the engine for
 // it.
-TEST_F(StackTest, ForwardModeIsNoBackward) {
+TEST_F(StackTest, ForwardModeDifferentiationIsForward) {
   EXPECT_EQ(Read({{"at::_ops::mm::call(at::Tensor const&)"},
                   {"_engine_run_backward", kTorch + "autograd/graph.py", 824},
                   {"grad", kTorch + "autograd/__init__.py", 496},

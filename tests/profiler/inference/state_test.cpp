@@ -17,7 +17,7 @@ using trace::Category;
 
 const std::string kSite = "/venv/lib/python3.12/site-packages/";
 
-TEST(State, CategoriesAreThoseOfStacks) {
+TEST(State, InfersCategoriesFromStacksAlone) {
   const std::pair<Category, testing::MadeStack> kBlocks[] = {
       {Category::kParameter,
        {{"convert", kSite + "torch/nn/modules/module.py", 1355},
@@ -77,7 +77,7 @@ uint64_t Of(const std::array<uint64_t, trace::kCategoryCount>& totals, Category 
 }
 
 // A trainer and a serving engine in one process. The keys and values of 24 layers take 20.3 GiB.
-TEST(State, ServingEngineBesideATrainer) {
+TEST(State, FindsCategoriesOfTrainerAndServingEngine) {
   const auto shared = testing::SharedFolder();
   if (!shared) GTEST_SKIP() << "no ../shared/snapshots beside the sources";
   const auto recorded = testing::ReadRecorded(*shared + "/snapshots/more/verl_mem.pickle.zst");
@@ -92,7 +92,7 @@ TEST(State, ServingEngineBesideATrainer) {
   EXPECT_TRUE(labels.phases.empty());
 }
 
-TEST(State, WeightsOfAnOffloadingEngine) {
+TEST(State, AllBlocksOfOffloadedModelAreParameters) {
   const auto shared = testing::SharedFolder();
   if (!shared) GTEST_SKIP() << "no ../shared/snapshots beside the sources";
   const auto recorded = testing::ReadRecorded(*shared + "/snapshots/more/yiyi_oom.pickle.zst");

@@ -20,7 +20,7 @@ Timeline Empty(EntryIndex entries) {
 }
 
 // In a model of a few layers, phases are as short as noise, but they repeat.
-TEST(Timeline, StepsOfSmallModelsAreNoNoise) {
+TEST(Timeline, ShortRepeatedPhasesAreNotNoise) {
   Timeline t = Empty(300 * 12);
   for (EntryIndex at = 0; at < t.size(); at += 12) {
     t.Mark(at, at + 4, Phase::kForward, kStackForward);
@@ -32,7 +32,7 @@ TEST(Timeline, StepsOfSmallModelsAreNoNoise) {
   EXPECT_FALSE(IsNoise(t));
 }
 
-TEST(Timeline, StacksInNoOrderAreNoise) {
+TEST(Timeline, RandomPhasesAreNoise) {
   std::mt19937 random(5);
   Timeline t = Empty(5000);
   for (EntryIndex i = 0; i < t.size(); ++i) {

@@ -71,7 +71,7 @@ std::vector<Activity> RandomActivities(uint32_t seed, size_t count) {
   return activities;
 }
 
-TEST_F(ActivityFileTest, WhatIsWrittenIsRead) {
+TEST_F(ActivityFileTest, ReadsWrittenActivitiesNamesAndFacts) {
   const std::vector<std::string> names = {"one", "two"};
   const std::vector<Activity> first = RandomActivities(1, 100), second = RandomActivities(2, 50);
   ActivityFacts facts;
@@ -97,7 +97,7 @@ TEST_F(ActivityFileTest, WhatIsWrittenIsRead) {
 }
 
 // A killed program leaves whole chunks and a part of a chunk.
-TEST_F(ActivityFileTest, ACutFileKeepsEveryWholeChunk) {
+TEST_F(ActivityFileTest, KeepsWholeChunksOfTruncatedFile) {
   const std::vector<std::string> names = {"one", "two"};
   const std::string whole = EncodeActivities(1, names, RandomActivities(1, 5));
   const std::string more = EncodeActivities(3, {}, RandomActivities(2, 5));
@@ -110,7 +110,7 @@ TEST_F(ActivityFileTest, ACutFileKeepsEveryWholeChunk) {
   }
 }
 
-TEST_F(ActivityFileTest, DamageEndsTheReadingAndIsSaid) {
+TEST_F(ActivityFileTest, StopsReadingAtDamagedChunk) {
   const std::vector<std::string> names = {"one", "two"};
   const std::string whole = EncodeActivities(1, names, RandomActivities(1, 5));
   for (size_t at = 0; at < whole.size(); ++at) {
@@ -127,7 +127,7 @@ TEST_F(ActivityFileTest, DamageEndsTheReadingAndIsSaid) {
   }
 }
 
-TEST_F(ActivityFileTest, RowsThatAreNoneAreLeftOut) {
+TEST_F(ActivityFileTest, DropsInvalidRecords) {
   std::vector<Activity> rows = {
       Of(ActivityKind::kKernel, 1, 1, 10, 20), Of(ActivityKind::kKernel, 9, 1, 10, 20),
       Of(ActivityKind::kKernel, 1, 1, 20, 10), Of(static_cast<ActivityKind>(200), 1, 1, 10, 20),
@@ -145,7 +145,7 @@ TEST_F(ActivityFileTest, RowsThatAreNoneAreLeftOut) {
   EXPECT_TRUE(gap.damaged());
 }
 
-TEST_F(ActivityFileTest, Noise) {
+TEST_F(ActivityFileTest, RandomBytesDoNotCrashTheDecoder) {
   std::mt19937 random(3);
   for (int round = 0; round < 500; ++round) {
     std::string noise(random() % 300, 0);
@@ -158,7 +158,7 @@ TEST_F(ActivityFileTest, Noise) {
   EXPECT_TRUE(absl::IsNotFound(ActivityFile().ReadMore(path_ + ".none")));
 }
 
-TEST_F(ActivityFileTest, WorkHasTheModuleOfTheCallThatLaunchedIt) {
+TEST_F(ActivityFileTest, KernelsGetTheModuleOfTheirLaunch) {
   Marks marks;
   marks.native_threads = {0, 501};  // nothing is known about thread 0
   marks.threads = 2;
@@ -207,7 +207,7 @@ TEST_F(ActivityFileTest, WorkHasTheModuleOfTheCallThatLaunchedIt) {
 }
 
 // Activities have the stream numbers of the allocator's events, if the allocator knows the stream.
-TEST_F(ActivityFileTest, AStreamIsTheAllocatorsOne) {
+TEST_F(ActivityFileTest, UsesStreamNumbersOfTheAllocator) {
   std::vector<Activity> rows;
   for (const auto& [device, stream] : std::vector<std::pair<uint8_t, uint32_t>>{
            {0, 7}, {0, 13}, {0, 17}, {1, 7}, {1, 13}, {0, 2}, {0, trace::kAllStreams}}) {
@@ -242,7 +242,7 @@ Activity Memory(ActivityKind kind, uint64_t address, uint64_t bytes, int64_t at)
 }
 
 // Records that arrive late or twice, lack their counterpart, or overlap.
-TEST_F(ActivityFileTest, DriverAllocationsAreMemoryWhereNobodySaysMore) {
+TEST_F(ActivityFileTest, BuildsMemoryHistoryFromDriverAllocations) {
   constexpr auto kAlloc = ActivityKind::kDriverAlloc, kFree = ActivityKind::kDriverFree;
   std::vector<Activity> rows = {
       Memory(kAlloc, 0x20000, 1000, 30), Memory(kAlloc, 0x10000, 4096, 10),

@@ -33,7 +33,7 @@ class FolderEntries : public testing::Test {
   fs::path folder_;
 };
 
-TEST_F(FolderEntries, AreTheFoldersOwn) {
+TEST_F(FolderEntries, ListsOnlyDirectEntries) {
   Put("a", "");
   Put("inner/b", "");
   std::set<std::string> seen;
@@ -43,14 +43,14 @@ TEST_F(FolderEntries, AreTheFoldersOwn) {
   EXPECT_THAT(seen, testing::ElementsAre("a", "inner"));
 }
 
-TEST_F(FolderEntries, AFolderThatIsNotThereIsSaid) {
+TEST_F(FolderEntries, FailsForMissingFolderAndRegularFile) {
   const auto never = [](const fs::directory_entry&) { FAIL(); };
   EXPECT_EQ(ForEachEntry(folder_ / "none", never), std::errc::no_such_file_or_directory);
   Put("file", "");
   EXPECT_EQ(ForEachEntry(folder_ / "file", never), std::errc::not_a_directory);
 }
 
-TEST_F(FolderEntries, MayBeRemovedWhileTheyAreRead) {
+TEST_F(FolderEntries, ToleratesRemovalWhileListing) {
   for (int i = 0; i < 2000; ++i) Put("inner/" + std::to_string(i), "");  // more than one read
   int seen = 0;
   EXPECT_FALSE(ForEachEntry(folder_ / "inner", [&](const fs::directory_entry&) {
@@ -60,7 +60,7 @@ TEST_F(FolderEntries, MayBeRemovedWhileTheyAreRead) {
   EXPECT_LT(seen, 2000);
 }
 
-TEST_F(FolderEntries, ProgressIsOfTheProcessesHistory) {
+TEST_F(FolderEntries, ProgressCountsHistoryOfProcesses) {
   Put("process-7/history-0.rows", "12345");
   Put("process-7/history-1.rows", "123");
   Put("process-7/history-1.tail", "12");
@@ -75,7 +75,7 @@ TEST_F(FolderEntries, ProgressIsOfTheProcessesHistory) {
 
 // torch.compile adds and removes folders in the scratch folder while progress is read. This once
 // made a plan fail.
-TEST_F(FolderEntries, ProgressIsToldWhileTheProgramRemovesFolders) {
+TEST_F(FolderEntries, ProgressToleratesFoldersBeingRemoved) {
   Put("process-7/history-0.rows", "12345");
   std::atomic<bool> done = false;
   std::thread program([&] {

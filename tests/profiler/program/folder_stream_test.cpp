@@ -71,7 +71,7 @@ class FolderStream : public testing::Test {
 };
 
 // Marks are followed by zeros, where more marks will be written.
-TEST_F(FolderStream, MarksAreSentAsFarAsTheyGo) {
+TEST_F(FolderStream, SendsMarksWithoutTrailingZeros) {
   FolderSender sender = Sender();
   ASSERT_TRUE(sender.Begin().ok());
   Put("process-7/marks.jsonl", "one\n" + std::string(9, '\0'));
@@ -90,7 +90,7 @@ TEST_F(FolderStream, MarksAreSentAsFarAsTheyGo) {
   EXPECT_EQ(files.at("process-7/history-000001.rows"), std::string("\0rows", 5));
 }
 
-TEST_F(FolderStream, WhatGrowsAndWhatIsReplaced) {
+TEST_F(FolderStream, SendsGrowingAndReplacedFiles) {
   FolderSender sender = Sender();
   FolderReceiver receiver(To());
   ASSERT_TRUE(sender.Begin().ok());
@@ -123,7 +123,7 @@ TEST_F(FolderStream, WhatGrowsAndWhatIsReplaced) {
 
 // If the stream is cut anywhere and passed in pieces of any size, each received file is a prefix of
 // the sent one.
-TEST_F(FolderStream, CutsAndPieces) {
+TEST_F(FolderStream, TruncatedStreamYieldsPrefixesOfFiles) {
   FolderSender sender = Sender();
   ASSERT_TRUE(sender.Begin().ok());
   Put("process-7.json", "{}");
@@ -150,7 +150,7 @@ TEST_F(FolderStream, CutsAndPieces) {
   EXPECT_TRUE(Files(To()) == whole);
 }
 
-TEST_F(FolderStream, DamageIsSeen) {
+TEST_F(FolderStream, DetectsDamage) {
   FolderSender sender = Sender();
   ASSERT_TRUE(sender.Begin().ok());
   Put("process-7/marks.jsonl", "one\ntwo\n");
@@ -166,7 +166,7 @@ TEST_F(FolderStream, DamageIsSeen) {
   }
 }
 
-TEST_F(FolderStream, NamesThatLeadElsewhere) {
+TEST_F(FolderStream, RejectsPathsOutsideTheFolder) {
   Put("../outside", "before");
   for (const std::string path :
        {"../outside", "/etc/passwd", "a/b/c", "", ".", "..", "a/..", "a/.", ".hidden", "a/", "/a",
@@ -184,7 +184,7 @@ TEST_F(FolderStream, NamesThatLeadElsewhere) {
   EXPECT_EQ(Files(root_).at("outside"), "before");
 }
 
-TEST_F(FolderStream, PiecesThatAreNoFile) {
+TEST_F(FolderStream, RejectsInvalidPieces) {
   const auto take = [&](const std::string& bytes) { return Receiver(1000).Take(bytes); };
   EXPECT_TRUE(take(Piece(1, "a", 0, 4, "abcd")).ok());
   EXPECT_FALSE(take(Piece(1, "a", 1, 4, "abc")).ok());   // does not begin at the file's beginning
@@ -202,7 +202,7 @@ TEST_F(FolderStream, PiecesThatAreNoFile) {
               HasSubstr("another version"));
 }
 
-TEST_F(FolderStream, AShellThatGreets) {
+TEST_F(FolderStream, SkipsShellOutputBeforeTheStream) {
   FolderSender sender = Sender();
   ASSERT_TRUE(sender.Begin().ok());
   ASSERT_TRUE(sender.End({}).ok());

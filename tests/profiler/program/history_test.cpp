@@ -21,7 +21,7 @@ namespace {
 using importers::testing::Json;
 using importers::testing::ToPickle;
 
-class Folder : public ::testing::Test {
+class ProgramFolder : public ::testing::Test {
  protected:
   void SetUp() override {
     path_ = std::filesystem::temp_directory_path() /
@@ -55,7 +55,7 @@ class Folder : public ::testing::Test {
   std::filesystem::path path_;
 };
 
-TEST_F(Folder, ChunksAreOneHistory) {
+TEST_F(ProgramFolder, JoinsChunksIntoOneHistory) {
   Write("process-7/history-000000.pickle",
         Chunk({Entry("segment_alloc", 1 << 21, 1 << 21, "/a.py", 100),
                Entry("alloc", 1 << 21, 512, "/a.py", 101)}));
@@ -74,7 +74,7 @@ TEST_F(Folder, ChunksAreOneHistory) {
   EXPECT_EQ(history->stacks.frame_count(), 2u);
 }
 
-TEST_F(Folder, AChunkThatIsDamagedEndsTheHistory) {
+TEST_F(ProgramFolder, HistoryEndsAtDamagedChunk) {
   Write("process-7/history-000000.pickle", Chunk({Entry("alloc", 1 << 21, 512, "/a.py", 101)}));
   Write("process-7/history-000001.pickle", "nothing of the kind");
   const auto history = ReadHistory(process(), {});
@@ -84,11 +84,11 @@ TEST_F(Folder, AChunkThatIsDamagedEndsTheHistory) {
   EXPECT_NE(history->warnings[0].find("chunk 1"), std::string::npos);
 }
 
-TEST_F(Folder, NoHistoryIsNotFound) {
+TEST_F(ProgramFolder, ReturnsNotFoundWithoutHistory) {
   EXPECT_TRUE(absl::IsNotFound(ReadHistory(process(), {}).status()));
 }
 
-TEST_F(Folder, AProgramIsItsProcesses) {
+TEST_F(ProgramFolder, ReadsProcessesAndTheirAssumptions) {
   Write("process-7/history-000000.pickle", Chunk({Entry("alloc", 1 << 21, 512, "/a.py", 101)}));
   Write("process-7/marks.jsonl", "[\"X\",0,0,5,0]\n");
   Write(
@@ -125,7 +125,7 @@ TEST_F(Folder, AProgramIsItsProcesses) {
   EXPECT_TRUE(t.complete);
 }
 
-TEST_F(Folder, IsReadWhileTheProgramRuns) {
+TEST_F(ProgramFolder, ReadsHistoryWhileTheProgramRuns) {
   FolderReader reader(path_.string(), {.title = "t"});
   const auto read = [&](bool ended) {
     auto program = reader.Read(ended);
@@ -167,7 +167,7 @@ TEST_F(Folder, IsReadWhileTheProgramRuns) {
   }
 }
 
-TEST_F(Folder, RanksAreOneTrace) {
+TEST_F(ProgramFolder, JoinsRanksIntoOneTrace) {
   for (const char* rank : {"0", "1"}) {
     const std::string pid = std::string("1") + rank;
     std::filesystem::create_directories(path_ / ("process-" + pid));
@@ -185,7 +185,7 @@ TEST_F(Folder, RanksAreOneTrace) {
   EXPECT_EQ(program->runs[1].first_device, 1);
 }
 
-TEST(Verdict, WhatWasRaisedIsShortAndWhole) {
+TEST(Verdict, ShortExceptionKeepsWholeCharacters) {
   EXPECT_EQ(
       ShortException("OutOfMemoryError: CUDA out of memory. Tried to allocate 512.00 MiB. GPU 0 "
                      "has a total capacity of 23.52 GiB of which ...\nmore"),
@@ -197,7 +197,7 @@ TEST(Verdict, WhatWasRaisedIsShortAndWhole) {
   EXPECT_EQ(cut, std::string(299, 'a') + " \u2026");
 }
 
-TEST(Verdict, ACommandWithoutItsInterpreter) {
+TEST(Verdict, ShortCommandOmitsInterpreterAndFolder) {
   EXPECT_EQ(ShortCommand("/venv/bin/python3 /home/me/train.py --batch 8"), "train.py --batch 8");
   EXPECT_EQ(ShortCommand("python -m my.training"), "-m my.training");
   EXPECT_EQ(ShortCommand("torchrun train.py"), "torchrun train.py");
@@ -206,7 +206,7 @@ TEST(Verdict, ACommandWithoutItsInterpreter) {
   EXPECT_EQ(ShortCommand(""), "");
 }
 
-TEST(Verdict, TheLastLineOfThePrograms) {
+TEST(Verdict, LastPythonLineIsInTheUsersCode) {
   EXPECT_EQ(LastPythonLine("Traceback (most recent call last):\n"
                            "  File \"/old.py\", line 1, in f\n"
                            "Traceback (most recent call last):\n"
@@ -219,7 +219,7 @@ TEST(Verdict, TheLastLineOfThePrograms) {
   EXPECT_EQ(LastPythonLine("Traceback (most recent call last):\n  File \"x"), "");
 }
 
-TEST(Verdict, AnOutcomeGoesThereAndBack) {
+TEST(Verdict, OutcomeRoundTripsThroughJson) {
   Outcome outcome{.started = absl::NotFoundError("'x': no such program"),
                   .exit_status = 3,
                   .signal = 9,
@@ -238,7 +238,7 @@ TEST(Verdict, AnOutcomeGoesThereAndBack) {
   EXPECT_TRUE(ParseOutcome(R"({"exit_status": "x"})").ok());
 }
 
-TEST(About, WhatIsOfAnotherKindIsNotThere) {
+TEST(About, IgnoresValuesOfTheWrongType) {
   const auto about =
       ParseAbout(R"({"pid": "7", "rank": -1, "torch": 3, "model": [], "assumptions": {}})");
   ASSERT_TRUE(about.ok());

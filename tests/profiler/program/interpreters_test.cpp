@@ -49,7 +49,7 @@ class Environments : public ::testing::Test {
   Places places_;
 };
 
-TEST_F(Environments, BesideTheScriptComesFirst) {
+TEST_F(Environments, ListsEnvironmentNextToTheScriptFirst) {
   Venv("home/project/deep/.venv");
   Torch("home/project/deep/.venv/lib/python3.11/site-packages", "2.11.0+cu130", "'13.0'");
   Venv("home/project/venv");
@@ -84,14 +84,14 @@ TEST_F(Environments, BesideTheScriptComesFirst) {
   EXPECT_EQ(found[4].python, "3.12");
 }
 
-TEST_F(Environments, EachOnce) {
+TEST_F(Environments, ListsEachInterpreterOnce) {
   Venv("home/project/.venv");
   places_.virtual_env = (root_ / "home/project/.venv").string();
   places_.path = (root_ / "home/project/.venv/bin").string();
   EXPECT_EQ(Find().size(), 1u);
 }
 
-TEST_F(Environments, PackagesOfTheSystemWhereTheEnvironmentSeesThem) {
+TEST_F(Environments, UsesSystemPackagesIfTheVenvIncludesThem) {
   Program("opt/bin/python3");
   Torch("opt/lib/python3/dist-packages", "1.13.1", "'11.7'");
   for (const bool sees : {false, true}) {
@@ -106,7 +106,7 @@ TEST_F(Environments, PackagesOfTheSystemWhereTheEnvironmentSeesThem) {
   }
 }
 
-TEST_F(Environments, OtherBuilds) {
+TEST_F(Environments, RecognizesRocmAndUnknownBuilds) {
   Venv("home/project/venv");
   Torch("home/project/venv/lib/python3.11/site-packages", "2.5.0+rocm6.2", "None", "'6.2'");
   EXPECT_EQ(Find().at(0).build, TorchBuild::kRocm);
@@ -116,14 +116,14 @@ TEST_F(Environments, OtherBuilds) {
   EXPECT_EQ(WhyNot(Find().at(0)), "");
 }
 
-TEST_F(Environments, PythonPathIsLookedAtFirst) {
+TEST_F(Environments, FindsTorchInPythonPath) {
   Venv("home/project/venv");
   Torch("packages", "2.9.0", "'13.0'");
   places_.python_path = "/nowhere:" + (root_ / "packages").string();
   EXPECT_EQ(Find().at(0).torch, "2.9.0");
 }
 
-TEST_F(Environments, AShimOfPyenvIsWhatItStarts) {
+TEST_F(Environments, ResolvesPyenvShims) {
   Program("pyenv/shims/python3");
   for (const char* version : {"3.10.4", "3.11.7"}) {
     Program(std::string("pyenv/versions/") + version + "/bin/python3");
@@ -144,7 +144,7 @@ TEST_F(Environments, AShimOfPyenvIsWhatItStarts) {
   EXPECT_NE(Find().at(0).path.find("shims"), std::string::npos);
 }
 
-TEST_F(Environments, WithoutAScriptWhatIsActive) {
+TEST_F(Environments, FindsActiveEnvironmentWithoutScript) {
   Venv("active");
   places_.virtual_env = (root_ / "active").string();
   EXPECT_EQ(FindInterpreters("", places_).size(), 1u);

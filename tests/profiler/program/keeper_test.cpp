@@ -63,7 +63,7 @@ class KeeperTest : public ::testing::Test {
   std::string folder_;
 };
 
-TEST_F(KeeperTest, EndsTheProgramOfAKilledOwnerAndTakesItsFolders) {
+TEST_F(KeeperTest, EndsProgramAndRemovesFoldersOfKilledOwner) {
   prctl(PR_SET_CHILD_SUBREAPER, 1);  // so that the orphaned processes can be waited for here
   const std::string output = folder_ + "/output", other = folder_ + "/rooms";
   fs::create_directories(output);
@@ -89,7 +89,7 @@ TEST_F(KeeperTest, EndsTheProgramOfAKilledOwnerAndTakesItsFolders) {
   prctl(PR_SET_CHILD_SUBREAPER, 0);
 }
 
-TEST_F(KeeperTest, DoesNothingForAnOwnerThatEnds) {
+TEST_F(KeeperTest, DoesNothingIfTheOwnerEndsNormally) {
   const std::string output = folder_ + "/output";
   fs::create_directories(output);
   { const Keeper keeper({.output = output, .folders = {output}}); }
@@ -97,7 +97,7 @@ TEST_F(KeeperTest, DoesNothingForAnOwnerThatEnds) {
   EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);  // the keeper has ended
 }
 
-TEST_F(KeeperTest, IsKnownByItsName) {
+TEST_F(KeeperTest, OtherProcessesAreNotKeepers) {
   EXPECT_FALSE(Keeper::Is(getpid()));
   EXPECT_FALSE(Keeper::Is(-5));
 }

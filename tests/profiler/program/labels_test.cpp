@@ -88,7 +88,7 @@ uint32_t Row(const trace::Trace& t, uint64_t place) {
 }
 
 // "R" has the counter's name, the value that was read, and the device whose counter it is.
-TEST(Labels, WhatTheProgramReadsOfCountersHasItsPlaceAndItsDevice) {
+TEST(Labels, CounterReadingsHaveEventAndDevice) {
   About about;
   about.ended = "end";
   const Marks marks = ParseMarks(
@@ -119,7 +119,7 @@ TEST(Labels, WhatTheProgramReadsOfCountersHasItsPlaceAndItsDevice) {
   EXPECT_EQ(summary[1].last.bytes, 777u);
 }
 
-TEST(Labels, ParametersWithoutAGradientAreAMarkerWithTheirBytes) {
+TEST(Labels, MissingGradientsAreMarkersWithTheirBytes) {
   About about;
   about.ended = "end";
   const Marks marks = ParseMarks(
@@ -144,7 +144,7 @@ TEST(Labels, ParametersWithoutAGradientAreAMarkerWithTheirBytes) {
     EXPECT_FALSE(trace::ParseMissingGradients(text, without, of)) << text;
 }
 
-TEST(Labels, BlocksHaveTheOperatorThatAskedForThem) {
+TEST(Labels, BlocksHaveTheOperatorThatAllocatedThem) {
   recording::Recording r = Step();
   r.strings.emplace_back("aten::mm");
   const trace::StringId mm{static_cast<uint32_t>(r.strings.size() - 1)};
@@ -158,7 +158,7 @@ TEST(Labels, BlocksHaveTheOperatorThatAskedForThem) {
   EXPECT_EQ(t->String(t->allocations.op[Row(*t, kParameter)]), "");
 }
 
-TEST(Labels, WhatATensorTurnsOutToBeItsBlockWasFromTheBeginning) {
+TEST(Labels, BlocksHaveTheirMarkedCategoryFromAllocation) {
   const auto t = Built(false);
   ASSERT_EQ(t->allocations.size(), 6u);
   EXPECT_TRUE(t->complete) << t->end_message;
@@ -173,7 +173,7 @@ TEST(Labels, WhatATensorTurnsOutToBeItsBlockWasFromTheBeginning) {
 }
 
 // The recording begins in the middle of a program, so that the model is older.
-TEST(Labels, WhatIsOlderThanTheRecordingIsKnownOnceItIsSeen) {
+TEST(Labels, MarksCategorizeBlocksOlderThanTheRecording) {
   recording::Recording r;
   r.has_segments = true;
   Add(r, Action::kAlloc, At(kSaved), 2 * kMiB, 1000);
@@ -194,7 +194,7 @@ TEST(Labels, WhatIsOlderThanTheRecordingIsKnownOnceItIsSeen) {
 }
 
 // In a recording, the GPU that ran the program determines the size of a workspace.
-TEST(Labels, ARecordedProgramTellsItsCard) {
+TEST(Labels, RecordingUsesTheGpuOfItsProcess) {
   const About about = ParseAbout(
                           R"({"pid": 1, "ended": "end", "card": {"name": "NVIDIA A100-SXM4-40GB",
               "memory_bytes": 42298834944, "sm_count": 108, "compute_capability": 80}})")
@@ -212,7 +212,7 @@ TEST(Labels, ARecordedProgramTellsItsCard) {
   EXPECT_FALSE(ParseAbout(R"({"card": [1]})").value().gpu.memory_bytes);
 }
 
-TEST(Labels, WhatTheProgramKeepsAndNothingElseIsSaidOfIsABuffer) {
+TEST(Labels, KeptBlockWithoutAnotherMarkIsBuffer) {
   const auto t = Built(false, "\"k\",0,1,1100,0,");
   const auto birth = [&](uint64_t place) { return t->allocations.birth_category[Row(*t, place)]; };
   EXPECT_EQ(birth(kParameter), Category::kBuffer);
@@ -231,7 +231,7 @@ TEST(Labels, SavedTensorsAreActivationsWhileAutogradKeepsThem) {
   EXPECT_GT(t->retags.event[1], t->allocations.free_event[Row(*t, kFreed)]);
 }
 
-TEST(Labels, PhasesStepsAndModules) {
+TEST(Labels, AllocationsHavePhaseStepAndModule) {
   const auto t = Built(false);
   const trace::AllocationTable& a = t->allocations;
   EXPECT_EQ(a.phase[Row(*t, kParameter)], Phase::kSetup);
@@ -246,7 +246,7 @@ TEST(Labels, PhasesStepsAndModules) {
   EXPECT_EQ(t->recording_begin, trace::kNoEvent);
 }
 
-TEST(Labels, TheVirtualClockIsTheMarks) {
+TEST(Labels, VirtualClockTakesTimesFromMarks) {
   const auto t = Built(true);
   EXPECT_TRUE(t->info.has_times);
   const int64_t parameter = t->allocations.begin_ns[Row(*t, kParameter)];
@@ -257,7 +257,7 @@ TEST(Labels, TheVirtualClockIsTheMarks) {
 }
 
 // A killed program leaves a trace of the data that arrived.
-TEST(Labels, WithoutAnEndTheTraceIsNotComplete) {
+TEST(Labels, TraceWithoutEndMarkIsIncomplete) {
   Marks marks = MarksOfStep();
   marks.rows.resize(5);
   const auto t = BuildTrace(Step(), marks, {}, {}).value();

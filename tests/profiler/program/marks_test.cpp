@@ -29,7 +29,7 @@ TEST(Marks, ReadsMarksAndTheirNames) {
   EXPECT_EQ(marks->rows[2].b, 140'000'000'000u);
 }
 
-TEST(Marks, ThreadsHaveTheSystemsNumbers) {
+TEST(Marks, ReadsNativeThreadIds) {
   const absl::StatusOr<Marks> marks =
       ParseMarks("[\"T\",1,4711]\n[\"M\",0,1,2,1,0]\n[\"T\",99999999,1]\n[\"T\",1]\n");
   ASSERT_TRUE(marks.ok());
@@ -38,7 +38,7 @@ TEST(Marks, ThreadsHaveTheSystemsNumbers) {
   EXPECT_EQ(marks->unreadable, 2u);
 }
 
-TEST(Marks, TextIsUnescaped) {
+TEST(Marks, UnescapesNames) {
   const absl::StatusOr<Marks> marks = ParseMarks(R"(["n",0,"a\"b\\c"])"
                                                  "\n");
   ASSERT_TRUE(marks.ok());
@@ -47,7 +47,7 @@ TEST(Marks, TextIsUnescaped) {
 }
 
 // An invalid line does not affect the others.
-TEST(Marks, WhatIsNoMarkIsCounted) {
+TEST(Marks, CountsInvalidLines) {
   for (const char* line :
        {"", "[]", "[\"M\"]", "[\"M\",0,1,2]", "[\"q\",0,1,2,3]", "[\"M\",256,1,2,3]",
         "[\"M\",0,1,2,3", "[\"M\",0,1,2,3]x", "[\"M\",0,1,2,3,4,5,6,7]", "[\"n\",1,\"skipped 0\"]",
@@ -60,7 +60,7 @@ TEST(Marks, WhatIsNoMarkIsCounted) {
 }
 
 // After its last line the file continues with zeros, where more lines will be written.
-TEST(Marks, AreReadWhileTheyAreWritten) {
+TEST(Marks, ReadsMarksWhileTheyAreWritten) {
   const std::string path = ::testing::TempDir() + "/marks-" + std::to_string(getpid()) + ".jsonl";
   const auto put = [&](size_t at, std::string_view text) {
     std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
@@ -84,7 +84,7 @@ TEST(Marks, AreReadWhileTheyAreWritten) {
   std::remove(path.c_str());
 }
 
-TEST(Marks, ALineThatIsCutIsTheLastOne) {
+TEST(Marks, CountsTruncatedLastLineAsUnreadable) {
   const absl::StatusOr<Marks> marks = ParseMarks("[\"B\",0,1,2,0]\n[\"b\",0,1,");
   ASSERT_TRUE(marks.ok());
   EXPECT_EQ(marks->rows.size(), 1u);

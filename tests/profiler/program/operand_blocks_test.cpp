@@ -35,7 +35,7 @@ Activity Operand(uint8_t device, uint64_t address, uint64_t operation_count) {
 
 // On two devices, one block after another uses the same addresses. The test keeps a list of which
 // block is at which address after each number of allocations and frees.
-TEST(OperandBlocks, AreWhatWasThereAfterSoManyRequests) {
+TEST(OperandBlocks, FindsBlockLiveAfterGivenNumberOfOperations) {
   constexpr uint64_t kBase = 0x7f0000000000, kSegment = uint64_t{20} << 20, kPlace = 1u << 20;
   for (uint64_t seed = 1; seed <= 5; ++seed) {
     std::mt19937_64 random(seed);
@@ -117,7 +117,7 @@ TEST(OperandBlocks, AreWhatWasThereAfterSoManyRequests) {
 
 // Without a caching allocator, the blocks are the driver's allocations, and the order of the file
 // decides.
-TEST(OperandBlocks, OfTheDriversMemoryByThePlaceInTheFile) {
+TEST(OperandBlocks, FindsDriverAllocationByOrderInTheFile) {
   recording::Recording r;
   r.has_segments = true;
   const auto allocate = [&](int64_t time) {

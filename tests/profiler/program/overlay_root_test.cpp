@@ -22,14 +22,14 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-TEST(ParseMountInfo, TakesPathsAndTypesAndDecodesOctalDigits) {
+TEST(ParseMountInfo, ReadsPathsTypesAndOctalEscapes) {
   EXPECT_THAT(ParseMountInfo("22 1 254:0 / / rw,relatime - ext4 /dev/vda rw\n"
                              "40 22 0:35 /x /a\\040b\\134c rw shared:1 master:2 - tmpfs none rw\n"
                              "41 22 0:36 / /short - proc\n"),
               ElementsAre(MountPoint{"/", "ext4"}, MountPoint{"/a b\\c", "tmpfs"}));
 }
 
-TEST(ParseMountInfo, LeavesOutLinesThatMakeNoSense) {
+TEST(ParseMountInfo, SkipsInvalidLines) {
   EXPECT_THAT(ParseMountInfo(""), ElementsAre());
   EXPECT_THAT(ParseMountInfo("- - - -\n1 2 3\n1 2 3 4 relative rw - ext4 x y\n\n"), ElementsAre());
   EXPECT_THAT(ParseMountInfo("1 2 0:1 / /a\\04 rw - ext4"),
@@ -70,7 +70,7 @@ class OverlayRootTest : public ::testing::Test {
   std::unique_ptr<Isolation> isolation_;
 };
 
-TEST_F(OverlayRootTest, ChangesAreSeenByTheNextProcessAndNotOutside) {
+TEST_F(OverlayRootTest, ChangesAreVisibleOnlyInside) {
   EXPECT_EQ(Inside([&] {
               std::ofstream(path("kept")) << "changed";
               fs::remove_all(path("folder"));
@@ -86,7 +86,7 @@ TEST_F(OverlayRootTest, ChangesAreSeenByTheNextProcessAndNotOutside) {
   EXPECT_EQ(ReadText(path("folder/below/file")), "precious, too");
 }
 
-TEST_F(OverlayRootTest, NoTopLevelFolderIsMadeForReal) {
+TEST_F(OverlayRootTest, NewTopLevelFolderIsNotVisibleOutside) {
   const std::string made = "/vramscope-overlay-root-test";
   Inside([&] {
     std::error_code none;
@@ -96,12 +96,12 @@ TEST_F(OverlayRootTest, NoTopLevelFolderIsMadeForReal) {
   EXPECT_FALSE(fs::exists(made));
 }
 
-TEST_F(OverlayRootTest, TheCurrentFolderStaysTheSame) {
+TEST_F(OverlayRootTest, KeepsTheCurrentFolder) {
   const fs::path current = fs::current_path();
   EXPECT_EQ(Inside([&] { return fs::current_path() == current ? 0 : 1; }), 0);
 }
 
-TEST_F(OverlayRootTest, FoldersThatTheirOwnerMayNotEnterAreRemovedWithTheLayer) {
+TEST_F(OverlayRootTest, RemovesLayerWithInaccessibleFolders) {
   const std::string layer = isolation_->changes();
   EXPECT_EQ(Inside([&] {
               fs::create_directories(path("folder/new/er"));
@@ -114,20 +114,20 @@ TEST_F(OverlayRootTest, FoldersThatTheirOwnerMayNotEnterAreRemovedWithTheLayer) 
   EXPECT_FALSE(fs::exists(layer));
 }
 
-TEST(IsolationTest, WithoutAnyModeItSaysWhyAndNamesTheWayOut) {
+TEST(IsolationTest, UnavailableModeNamesCauseAndNoIsolationOption) {
   const auto made = Isolation::Make({.mode = IsolationMode::kCopy, .libraries = "/nowhere"});
   ASSERT_EQ(made.status().code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(made.status().message()),
               AllOf(HasSubstr("/nowhere"), HasSubstr("--no-isolation")));
 }
 
-TEST(IsolationTest, AWritablePathThatDoesNotExistIsRefusedByName) {
+TEST(IsolationTest, RejectsMissingWritablePath) {
   const auto made = Isolation::Make({.mode = IsolationMode::kNone, .writable = {"/no/where"}});
   ASSERT_EQ(made.status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(made.status().message()), HasSubstr("/no/where"));
 }
 
-TEST(IsolationTest, NoneIsSaidToBeReal) {
+TEST(IsolationTest, DescriptionWarnsOfRealChangesWithoutIsolation) {
   const auto made = Isolation::Make({.mode = IsolationMode::kNone});
   ASSERT_TRUE(made.ok());
   EXPECT_THAT((*made)->Description(), HasSubstr("changes real files"));

@@ -13,7 +13,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-TEST(Words, AreTakenApartAsAShellDoes) {
+TEST(ShellWords, AreSplitLikeInAShell) {
   EXPECT_THAT(*SplitWords(R"(--lr 1e-4  --name 'two words' "a \"b\" \n" c\ d e'f'"g" '')"),
               ElementsAre("--lr", "1e-4", "--name", "two words", "a \"b\" \\n", "c d", "efg", ""));
   EXPECT_THAT(*SplitWords("a \\\n  b\nc"), ElementsAre("a", "b", "c"));
@@ -21,7 +21,7 @@ TEST(Words, AreTakenApartAsAShellDoes) {
   EXPECT_TRUE(absl::IsInvalidArgument(SplitWords("a 'b").status()));
 }
 
-TEST(Words, GoThereAndBack) {
+TEST(ShellWords, SplitReversesJoin) {
   const std::vector<std::string> words = {"a b", "it's", "", "$HOME", "--x=1,2", "\"", "\\", "ü\n"};
   EXPECT_EQ(*SplitWords(JoinWords(words)), words);
 }
@@ -45,7 +45,7 @@ class RequestTest : public ::testing::Test {
   Request request_;
 };
 
-TEST_F(RequestTest, IsACommand) {
+TEST_F(RequestTest, BuildsCommandAndOptionsOfPlan) {
   EXPECT_THAT(*CommandOf(request_), ElementsAre("/bin/sh", request_.script, "--batch", "8", "a b"));
   EXPECT_EQ(FolderOf(request_), folder_.string());
   EXPECT_EQ(CommandLineOf(request_),
@@ -60,14 +60,14 @@ TEST_F(RequestTest, IsACommand) {
   EXPECT_THAT(CommandLineOf(request_), HasSubstr("'" + request_.script + "'"));
 }
 
-TEST_F(RequestTest, MayBeAModule) {
+TEST_F(RequestTest, BuildsCommandOfPythonModule) {
   request_.script = "-m my.training";
   request_.folder = "/tmp";
   EXPECT_THAT(*CommandOf(request_),
               ElementsAre("/bin/sh", "-m", "my.training", "--batch", "8", "a b"));
 }
 
-TEST_F(RequestTest, MayBeARecordingHere) {
+TEST_F(RequestTest, BuildsCommandOfLocalRecording) {
   request_.where = Where::kHere;
   request_.skip_init = false;  // ignored: an option of plans
   request_.steps = 0;
@@ -82,7 +82,7 @@ TEST_F(RequestTest, MayBeARecordingHere) {
                           "--nproc-per-node", "4", request_.script, "--batch", "8", "a b"));
 }
 
-TEST_F(RequestTest, MayBeARecordingElsewhere) {
+TEST_F(RequestTest, BuildsCommandOfRemoteRecording) {
   request_.where = Where::kHost;
   request_.script = "project/train.py";  // exists on the host, but not here
   EXPECT_THAT(Error(), HasSubstr("enter the computer"));
@@ -105,7 +105,7 @@ TEST_F(RequestTest, MayBeARecordingElsewhere) {
   EXPECT_THAT(Error(), HasSubstr("not closed"));
 }
 
-TEST_F(RequestTest, SaysWhatIsMissing) {
+TEST_F(RequestTest, ReportsMissingAndInvalidFields) {
   Request whole = request_;
   request_.script += ".nowhere";
   EXPECT_THAT(Error(), HasSubstr("there is no file"));

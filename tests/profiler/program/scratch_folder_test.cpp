@@ -32,7 +32,7 @@ class ScratchFolderTest : public ::testing::Test {
   std::string parent_;
 };
 
-TEST_F(ScratchFolderTest, IsGoneWithItsOwner) {
+TEST_F(ScratchFolderTest, IsRemovedWithItsObject) {
   auto one = Make(), other = Make();
   EXPECT_NE(one->path(), other->path());
   std::ofstream(one->path() + "/file") << "x";
@@ -42,7 +42,7 @@ TEST_F(ScratchFolderTest, IsGoneWithItsOwner) {
   EXPECT_TRUE(fs::is_directory(other->path()));
 }
 
-TEST_F(ScratchFolderTest, OfAKilledOwnerIsTakenAwayByTheNextAndOfALivingOneIsNot) {
+TEST_F(ScratchFolderTest, NextProcessRemovesFoldersOfDeadOwnersOnly) {
   std::array<int, 2> pipe_ends{};
   ASSERT_EQ(pipe(pipe_ends.data()), 0);
   const pid_t owner = fork();
@@ -65,7 +65,7 @@ TEST_F(ScratchFolderTest, OfAKilledOwnerIsTakenAwayByTheNextAndOfALivingOneIsNot
   EXPECT_TRUE(fs::exists(next->path()));
 }
 
-TEST_F(ScratchFolderTest, OfAKilledOwnerIsAdoptedOnce) {
+TEST_F(ScratchFolderTest, AdoptsFolderOfKilledOwnerOnce) {
   std::array<int, 2> pipe_ends{};
   ASSERT_EQ(pipe(pipe_ends.data()), 0);
   const pid_t owner = fork();
@@ -100,7 +100,7 @@ TEST_F(ScratchFolderTest, OfAKilledOwnerIsAdoptedOnce) {
 }
 
 // A killed window's recording: other commands run before the next window asks to restore it.
-TEST_F(ScratchFolderTest, OfAKilledOwnerStaysAWeekWhereItIsRestorable) {
+TEST_F(ScratchFolderTest, RestorableFolderOfDeadOwnerIsKeptAWeek) {
   const pid_t owner = fork();
   if (owner == 0) {
     auto folder = ScratchFolder::MakeRestorable(parent_);
@@ -126,7 +126,7 @@ TEST_F(ScratchFolderTest, OfAKilledOwnerStaysAWeekWhereItIsRestorable) {
   EXPECT_FALSE(fs::exists(path));
 }
 
-TEST_F(ScratchFolderTest, RestorableOfAKilledOwnerIsAdopted) {
+TEST_F(ScratchFolderTest, AdoptsRestorableFolderOfDeadOwner) {
   const pid_t owner = fork();
   if (owner == 0) {
     auto folder = ScratchFolder::MakeRestorable(parent_);
@@ -139,7 +139,7 @@ TEST_F(ScratchFolderTest, RestorableOfAKilledOwnerIsAdopted) {
 }
 
 // Names that are similar but not vramscope's.
-TEST_F(ScratchFolderTest, LeavesOthersAlone) {
+TEST_F(ScratchFolderTest, KeepsFoldersWithSimilarNames) {
   fs::create_directories(parent_ + "/vramscope-report");
   fs::create_directories(parent_ + "/elsewhere");
   fs::create_directory_symlink(parent_ + "/elsewhere", parent_ + "/vramscope-scratch-abcdef");
@@ -147,7 +147,7 @@ TEST_F(ScratchFolderTest, LeavesOthersAlone) {
   EXPECT_EQ(Count(), 3u);
 }
 
-TEST_F(ScratchFolderTest, SaysWhyThereIsNone) {
+TEST_F(ScratchFolderTest, ReportsWhyItCannotBeCreated) {
   const auto none = ScratchFolder::Make(parent_ + "/nowhere");
   EXPECT_TRUE(absl::IsInternal(none.status()));
   EXPECT_NE(none.status().message().find("No such file"), absl::string_view::npos);

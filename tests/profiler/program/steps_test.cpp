@@ -38,7 +38,7 @@ std::string Text(const Steps& steps) {
   return text;
 }
 
-TEST(Steps, APlainLoop) {
+TEST(Steps, FindsStepsAndPhasesOfPlainLoop) {
   // Two steps; gradients are set to zero at the end of each.
   EXPECT_EQ(Text(FindSteps(Written("XFfBbOoZzFfBbOoZz"))),
             "[0 <1-8] [1 8-16] setup <0-<1, forward <1-2, loss 2-<3, backward <3-4, optimizer "
@@ -46,7 +46,7 @@ TEST(Steps, APlainLoop) {
             "optimizer 12-14, zero_grad <15-16, ");
 }
 
-TEST(Steps, AnEvaluationAtTheEndThatLeavesGradientsOn) {
+TEST(Steps, EvaluationWithGradientsEnabledIsNotAStep) {
   const std::string text = Text(FindSteps(Written("XFfBbOo[f[f")));
   EXPECT_NE(text.find("[0 <1-6] setup"), std::string::npos) << text;
   EXPECT_NE(text.find("eval <7-8, eval <9-10, "), std::string::npos) << text;
@@ -56,23 +56,23 @@ TEST(Steps, AnEvaluationAtTheEndThatLeavesGradientsOn) {
             std::string::npos);
 }
 
-TEST(Steps, GradientsSetToZeroFirst) {
+TEST(Steps, ZeroGradBeforeForwardBelongsToTheStep) {
   const std::string text = Text(FindSteps(Written("XZzFfBbOoZzFfBbOo")));
   EXPECT_EQ(text.substr(0, 19), "[0 <1-8] [1 8-16] s") << text;
 }
 
-TEST(Steps, GradientsSetToZeroBetweenLossAndBackward) {
+TEST(Steps, ZeroGradMaySplitTheLoss) {
   const std::string text = Text(FindSteps(Written("XFfZzBbOo")));
   EXPECT_NE(text.find("loss 2-<3, zero_grad <3-4, loss 4-<5, backward <5-6"), std::string::npos)
       << text;
 }
 
-TEST(Steps, MicroBatches) {
+TEST(Steps, SplitsStepIntoMicroBatches) {
   const std::string text = Text(FindSteps(Written("XFfBbFfBbOo")));
   EXPECT_EQ(text.substr(0, text.find(']')), "[0 <1-10 #0 <1-4 #1 4-8") << text;
 }
 
-TEST(Steps, AnOptimizerMayStepWithinBackward) {
+TEST(Steps, FindsStepsIfOptimizerRunsInBackward) {
   const std::string text = Text(FindSteps(Written("XFfBOoZzOobFfBOob")));
   EXPECT_EQ(text.substr(0, text.find("setup")), "[0 <1-10] [1 10-16] ") << text;
 }
@@ -93,23 +93,23 @@ TEST(Steps, CheckpointsAndGenerationArePhasesBetweenSteps) {
             "setup <0-<1, load <1-6, setup 6-<9, load <9-10, setup 10-<11, ");
 }
 
-TEST(Steps, AnEvaluationIsNoStep) {
+TEST(Steps, EvaluationIsNotAStep) {
   EXPECT_EQ(Text(FindSteps(Written("X(f(f"))), "setup <0-<1, eval <1-2, eval <3-4, ");
 }
 
-TEST(Steps, ARecomputationInBackwardIsBackward) {
+TEST(Steps, RecomputationInBackwardIsBackward) {
   const std::string text = Text(FindSteps(Written("XFfBFfBbbOo")));
   EXPECT_NE(text.find("backward <3-8"), std::string::npos) << text;
 }
 
-TEST(Steps, WhatIsCutOffIsOpenToTheEnd) {
+TEST(Steps, TruncatedStepLastsToTheEnd) {
   EXPECT_EQ(Text(FindSteps(Written("XFfB"))),
             "[0 <1-<4] setup <0-<1, forward <1-2, loss 2-<3, backward <3-<4, ");
   EXPECT_EQ(Text(FindSteps(Written("X"))), "setup <0-<1, ");
   EXPECT_EQ(Text(FindSteps(Written(""))), "");
 }
 
-TEST(Steps, EndsWithoutBeginsAreNothing) {
+TEST(Steps, IgnoresEndsWithoutBegins) {
   EXPECT_EQ(Text(FindSteps(Written("fboz"))), "setup <0-<4, ");
 }
 

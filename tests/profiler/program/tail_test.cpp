@@ -92,7 +92,7 @@ class TailTest : public ::testing::Test {
   std::string folder_;
 };
 
-TEST_F(TailTest, GoesOnWhereTheLastChunkEnds) {
+TEST_F(TailTest, ContinuesAfterTheLastChunk) {
   WriteChunk();
   WriteTail(
       1,
@@ -123,7 +123,7 @@ TEST_F(TailTest, GoesOnWhereTheLastChunkEnds) {
 
 // The process is killed before the first chunk, between the snapshot of a chunk and its writing, or
 // within an entry.
-TEST_F(TailTest, IsTheHistoryWhereThereIsNoChunk) {
+TEST_F(TailTest, IsReadWithoutAnyChunk) {
   EXPECT_TRUE(absl::IsNotFound(Read().status()));
   WriteTail(0, {Row(kSegmentAlloc, kSegment, 2 * kMiB, 7), Row(kAlloc, kSegment, 512, 8)});
   WriteTail(1, {Row(kAlloc, kSegment + 512, 512, 9)});
@@ -140,7 +140,7 @@ TEST_F(TailTest, IsTheHistoryWhereThereIsNoChunk) {
 }
 
 // A chunk may also be a file of rows, whose stacks are in stacks.jsonl.
-TEST_F(TailTest, RowsAreChunksWithTheirStacks) {
+TEST_F(TailTest, ReadsRowFilesWithTheirStacks) {
   const auto with = [](HistoryTailRow row, uint32_t stack) {
     row.stack = stack;
     return row;
@@ -197,7 +197,7 @@ TEST_F(TailTest, RowsAreChunksWithTheirStacks) {
 }
 
 // Each row has the number of the operator that allocated.
-TEST_F(TailTest, RowsHaveTheOperatorsThatAskedForThem) {
+TEST_F(TailTest, RowsHaveTheOperatorsThatAllocated) {
   const auto by = [](HistoryTailRow row, uint16_t number) {
     row.done = static_cast<uint16_t>(1 + number);
     return row;
@@ -228,7 +228,7 @@ TEST_F(TailTest, RowsHaveTheOperatorsThatAskedForThem) {
 }
 
 // Times that no clock returns, before and after 1970: their difference does not fit into 64 bits.
-TEST_F(TailTest, TimesOfTheFirstAndTheLastChunkMayBeAsFarApartAsClocksGo) {
+TEST_F(TailTest, HandlesTimesWhoseDifferenceOverflows) {
   constexpr int64_t kFirstUs = -200'000'000'000'000, kLastUs = 9'000'000'000'000'000;
   const auto chunk = [&](int number, int64_t us) {
     Write("history-00000" + std::to_string(number) + ".pickle",
@@ -273,7 +273,7 @@ TEST_F(TailTest, TimesOfTheFirstAndTheLastChunkMayBeAsFarApartAsClocksGo) {
 }
 
 // A free that was not completed is pending, and is not reported as an error.
-TEST_F(TailTest, AFreeThatWasAskedForAndNotDoneIsPending) {
+TEST_F(TailTest, RequestedFreeWithoutCompletionIsPending) {
   WriteTail(0, {Row(kSegmentAlloc, kSegment, 2 * kMiB, 7), Row(kAlloc, kSegment, 512, 8),
                 Row(kFreeRequested, kSegment, 512, 9)});
   const absl::StatusOr<Recording> r = Read();
@@ -282,7 +282,7 @@ TEST_F(TailTest, AFreeThatWasAskedForAndNotDoneIsPending) {
   EXPECT_TRUE(recording::Reconstruct(*r)->warnings.empty());
 }
 
-TEST_F(TailTest, OfAnotherVersionIsRefused) {
+TEST_F(TailTest, RejectsTailOfAnotherVersion) {
   std::string bytes = File({}, 0);
   bytes[8] = 48;
   Write("history-000000.tail", bytes);
@@ -305,7 +305,7 @@ class ActivityTailTest : public TailTest {
   std::string file() const { return folder_ + "/activities.bin"; }
 };
 
-TEST_F(ActivityTailTest, IsReadBehindTheChunksOnceWhatIsInBoth) {
+TEST_F(ActivityTailTest, IsAppendedToChunksWithoutDuplicates) {
   cupti::ActivityTailWriter tail;
   ASSERT_TRUE(tail.Create(this->tail().c_str(), 0, 1));
   const std::vector<std::string> names = {"first", "second"};
@@ -333,7 +333,7 @@ TEST_F(ActivityTailTest, IsReadBehindTheChunksOnceWhatIsInBoth) {
   EXPECT_EQ(late.names().back(), "second");
 }
 
-TEST_F(ActivityTailTest, HasSoMuchRoom) {
+TEST_F(ActivityTailTest, RejectsRowsBeyondItsCapacity) {
   cupti::ActivityTailWriter tail;
   ASSERT_TRUE(tail.Create(this->tail().c_str(), 0, 1));
   const std::vector<std::string> long_name = {std::string(kTailNameBytes, 'x')};
@@ -344,7 +344,7 @@ TEST_F(ActivityTailTest, HasSoMuchRoom) {
 }
 
 // The program can write to the file: it may contain anything.
-TEST_F(ActivityTailTest, ThatSaysWhatCannotBeIsRefused) {
+TEST_F(ActivityTailTest, RejectsInvalidContents) {
   ActivityFile file;
   EXPECT_TRUE(absl::IsNotFound(file.ReadTail(tail())));
   {

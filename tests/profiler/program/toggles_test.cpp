@@ -48,7 +48,7 @@ TEST(Toggles, ChoosesByNameAndValue) {
   EXPECT_EQ(ToggleVariable({}), "[]");
 }
 
-TEST(Toggles, RefusesWhatMakesNoSense) {
+TEST(Toggles, RejectsInvalidChoices) {
   EXPECT_NE(ChoiceError({"bf61"}).find("\"bf16\"?"), std::string::npos);
   EXPECT_NE(ChoiceError({"bf16=1"}).find("takes no value"), std::string::npos);
   EXPECT_NE(ChoiceError({"optimizer"}).find("optimizer=sgd|adafactor"), std::string::npos);
@@ -61,7 +61,7 @@ TEST(Toggles, RefusesWhatMakesNoSense) {
   EXPECT_NE(ChoiceError({"weights", "bf16"}).find("exclude each other"), std::string::npos);
 }
 
-TEST(Toggles, ReadsWhatAProcessSays) {
+TEST(Toggles, ReadsReportsOfAProcess) {
   const auto reports = ParseToggleReports(R"([
     {"name": "bf16", "on": true, "reached": 2, "change": [{"text": "bf16=True", "where": "a.py:3"}, 4]},
     {"name": "lora", "value": "8", "on": true, "reached": 1, "overridden": "undone", "proposals": ["8", null, 3], "shares": [0.25, 7, 1, 1]},
@@ -79,7 +79,7 @@ TEST(Toggles, ReadsWhatAProcessSays) {
   for (const char* text : {"", "{}", "[[", "3"}) EXPECT_TRUE(ParseToggleReports(text).empty());
 }
 
-TEST(Toggles, WhatAProcessSaysIsCapped) {
+TEST(Toggles, LimitsReportsOfAProcess) {
   std::string many = "[";
   for (int i = 0; i < 5000; ++i)
     many += R"({"name": "x", "why": ")" + std::string(3000, 'y') + "\"},";
@@ -89,7 +89,7 @@ TEST(Toggles, WhatAProcessSaysIsCapped) {
   EXPECT_LE(reports[0].why.size(), 2000u);
 }
 
-TEST(Vary, Values) {
+TEST(Vary, ReadsListsAndRanges) {
   const auto doubled = ParseVariation("--batch-size=1..20");
   ASSERT_TRUE(doubled.ok());
   EXPECT_EQ(doubled->name, "--batch-size");
@@ -102,7 +102,7 @@ TEST(Vary, Values) {
     EXPECT_FALSE(ParseVariation(text).ok()) << text;
 }
 
-TEST(Vary, PlacesInTheCommand) {
+TEST(Vary, SetsValueInTheCommand) {
   using Words = std::vector<std::string>;
   const Words plain = {"python", "train.py", "--batch-size", "8", "--lr=3", "epochs=2"};
   EXPECT_EQ((*WithValue({"python", "t.py", "-b{b}x{b}"}, "b", "4"))[2], "-b4x4");

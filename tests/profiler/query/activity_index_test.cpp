@@ -55,7 +55,7 @@ TEST(ActivityIndex, TracksHoldEveryActivityOnceWithoutOverlap) {
   }
 }
 
-TEST(ActivityIndex, OverlappingOnesBeyondTheMostDepthShareARow) {
+TEST(ActivityIndex, ActivitiesBeyondMaxDepthShareATrack) {
   auto t = std::make_shared<trace::Trace>();
   for (int i = 0; i < 40; ++i) t->activities.Append({.begin_ns = i, .end_ns = 100});
   const ActivityIndex index(t);
@@ -66,7 +66,7 @@ TEST(ActivityIndex, OverlappingOnesBeyondTheMostDepthShareARow) {
 
 // Wide activities become rectangles, narrow ones are counted, by the same code as slices
 // (lane_index_test). This test checks that the rows are those of the activities in the window.
-TEST(ActivityIndex, AWindowHasWhatIsInIt) {
+TEST(ActivityIndex, QueryReturnsActivitiesInTheWindow) {
   const auto t = WithLaunches(7);
   const ActivityIndex index(t);
   const trace::ActivityTable& a = t->activities;
@@ -95,7 +95,7 @@ TEST(ActivityIndex, AWindowHasWhatIsInIt) {
   }
 }
 
-TEST(ActivityIndex, AMovedViewIsAsOneAskedAnew) {
+TEST(ActivityIndex, MovedViewEqualsNewQuery) {
   const auto t = WithLaunches(7);
   const ActivityIndex index(t);
   std::mt19937_64 random(3);
@@ -115,7 +115,7 @@ TEST(ActivityIndex, AMovedViewIsAsOneAskedAnew) {
   }
 }
 
-TEST(ActivityIndex, AKernelLeadsToItsCallItsOpAndItsModule) {
+TEST(ActivityIndex, FindsCallOpAndModuleOfAnActivity) {
   for (uint64_t seed = 1; seed < 4; ++seed) {
     const auto t = WithLaunches(seed);
     const ActivityIndex index(t);
@@ -148,7 +148,7 @@ TEST(ActivityIndex, AKernelLeadsToItsCallItsOpAndItsModule) {
   }
 }
 
-TEST(ActivityIndex, AnOpLeadsToWhatItMadeAndLaunched) {
+TEST(ActivityIndex, FindsAllocationsAndKernelsOfAnOp) {
   const auto t = WithLaunches(5);
   const ActivityIndex index(t);
   const trace::ActivityTable& a = t->activities;
@@ -179,7 +179,7 @@ TEST(ActivityIndex, AnOpLeadsToWhatItMadeAndLaunched) {
   EXPECT_GT(launched, 100);
 }
 
-TEST(ActivityIndex, AnAllocationLeadsToTheOpThatMadeItAndTheLastBeforeItsFree) {
+TEST(ActivityIndex, FindsOpThatAllocatedAndLastOpBeforeFree) {
   const auto t = WithLaunches(6);
   const ActivityIndex index(t);
   const trace::SliceTable& s = t->slices;
@@ -218,7 +218,7 @@ TEST(ActivityIndex, AnAllocationLeadsToTheOpThatMadeItAndTheLastBeforeItsFree) {
   EXPECT_GT(freed, 100);
 }
 
-TEST(ActivityIndex, EdgesOfWhatCanBeAsked) {
+TEST(ActivityIndex, HandlesEmptyTracesAndExtremeRanges) {
   const ActivityIndex none(std::make_shared<trace::Trace>());
   EXPECT_THAT(none.tracks(), IsEmpty());
   EXPECT_TRUE(none.Query(0, 0, 10, 10).columns.empty());

@@ -66,7 +66,7 @@ TEST(AddressAxis, IsCompactAndKeepsDistancesWithinASegment) {
 }
 
 // An expandable segment takes room only for its mapped parts, and only while they are mapped.
-TEST(AddressAxis, ExpandableSegmentsAreAsHighAsWhatWasMapped) {
+TEST(AddressAxis, ExpandableSegmentsTakeOnlyMappedBytes) {
   const auto t = MakeRandomTrace(Options(Memory::kExpandable, 8));
   const AddressAxis axis(t);
   const analysis::MemoryCurves curves = analysis::ComputeCurves(*t);
@@ -93,7 +93,7 @@ TEST(AddressAxis, ExpandableSegmentsAreAsHighAsWhatWasMapped) {
 }
 
 // Unmapped ranges take no room. A block at an address that was not mapped gets room of its own.
-TEST(AddressAxis, HolesOfExpandableSegmentsAreLeftOut) {
+TEST(AddressAxis, OmitsUnmappedRangesOfExpandableSegments) {
   constexpr uint64_t kMiB = uint64_t{1} << 20, kBase = uint64_t{1} << 40;
   trace::TraceBuilder b;
   std::vector<trace::Event> events;
@@ -138,7 +138,7 @@ TEST(AddressAxis, KeepsItsTraceAlive) {
   for (uint32_t id = 0; id < expected.size(); ++id) ASSERT_EQ(axis.OffsetOf({id}), expected[id]);
 }
 
-TEST(AddressAxis, EmptyTrace) {
+TEST(AddressAxis, IsEmptyForEmptyTrace) {
   trace::TraceBuilder b;
   const auto t = b.Finish(true, "");
   const AddressAxis axis(t);

@@ -13,7 +13,7 @@ namespace {
 
 using analysis::MakeRandomTrace;
 
-TEST(BlockIndex, LargeBlocksAreRectsAndTheOthersAreCovered) {
+TEST(BlockIndex, LargeBlocksAreRectsAndSmallOnesCoverage) {
   for (uint64_t seed = 1; seed < 5; ++seed) {
     const auto t = MakeRandomTrace({.seed = seed, .segments = seed != 3});
     const AddressAxis axis(t);
@@ -84,7 +84,7 @@ TEST(BlockIndex, LargeBlocksAreRectsAndTheOthersAreCovered) {
 
 // When zoomed out, the grid is drawn from maps: the rectangles stay exact, the coverage is nearly
 // exact.
-TEST(BlockIndex, MapsGiveNearlyTheExactGrid) {
+TEST(BlockIndex, CoverageMapsApproximateTheExactGrid) {
   const auto t = MakeRandomTrace({.seed = 7, .steps = 30, .layers = 12});
   ASSERT_GT(t->allocations.size(), 10'000u);
   const AddressAxis axis(t);
@@ -120,7 +120,7 @@ TEST(BlockIndex, MapsGiveNearlyTheExactGrid) {
   }
 }
 
-TEST(BlockIndex, AtFindsTheBlock) {
+TEST(BlockIndex, FindsBlockAtTimeAndOffset) {
   const auto t = MakeRandomTrace({.seed = 6});
   const AddressAxis axis(t);
   const BlockIndex index(t, axis);
@@ -147,7 +147,7 @@ TEST(BlockIndex, AtFindsTheBlock) {
   EXPECT_GT(found, 100);
 }
 
-TEST(BlockIndex, EdgesOfWhatCanBeAsked) {
+TEST(BlockIndex, HandlesEmptyTracesAndExtremeRanges) {
   const auto t = MakeRandomTrace({.steps = 1});
   const AddressAxis axis(t);
   const BlockIndex index(t, axis);

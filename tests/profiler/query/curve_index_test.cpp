@@ -12,7 +12,7 @@ namespace {
 using analysis::MakeRandomTrace;
 using analysis::MemoryCurves;
 
-TEST(MaxPyramid, IsTheFirstHighestOfAnyRange) {
+TEST(MaxPyramid, FindsFirstMaximumOfAnyRange) {
   std::mt19937 random(1);
   for (size_t n : {1, 2, 15, 16, 17, 33, 100, 1000, 4099}) {
     std::vector<uint64_t> v(n);
@@ -59,7 +59,7 @@ CurveColumns Scan(const MemoryCurves& c, int64_t begin, int64_t end, int columns
   return out;
 }
 
-TEST(CurveIndex, EqualsAScan) {
+TEST(CurveIndex, QueryEqualsLinearScan) {
   for (uint64_t seed = 1; seed < 5; ++seed) {
     const auto t = MakeRandomTrace({.seed = seed, .steps = 1});
     const auto shared = std::make_shared<const MemoryCurves>(analysis::ComputeCurves(*t));
@@ -90,7 +90,7 @@ TEST(CurveIndex, EqualsAScan) {
   }
 }
 
-TEST(CurveIndex, BetweenEdgesThatDoNotMove) {
+TEST(CurveIndex, HandlesColumnsOfZeroWidth) {
   const auto t = MakeRandomTrace({.seed = 2, .steps = 1});
   const auto shared = std::make_shared<const MemoryCurves>(analysis::ComputeCurves(*t));
   const MemoryCurves& curves = *shared;
@@ -108,7 +108,7 @@ TEST(CurveIndex, BetweenEdgesThatDoNotMove) {
 
 // A view that moves has the values of a view that is computed from scratch, both with a few points
 // per column and with hundreds, where edges are rounded.
-TEST(CurveIndex, AMovedViewIsAsOneAskedAnew) {
+TEST(CurveIndex, MovedViewEqualsNewQuery) {
   for (const int columns : {300, 3}) {
     const auto t = MakeRandomTrace({.seed = 8, .steps = 20, .layers = 12});
     const auto curves = std::make_shared<const MemoryCurves>(analysis::ComputeCurves(*t));
@@ -145,7 +145,7 @@ TEST(CurveIndex, AMovedViewIsAsOneAskedAnew) {
 }
 
 // A peak at the very end is in the last column of a view of the whole trace.
-TEST(CurveIndex, TheLastMomentIsInTheColumnThatEndsWithIt) {
+TEST(CurveIndex, ColumnEndingAtLastPointIncludesIt) {
   auto curves = std::make_shared<MemoryCurves>();
   for (const auto& [time, bytes] : {std::pair{0, 10}, {50, 20}, {100, 30}, {100, 70}, {100, 60}}) {
     curves->event.push_back(0);
@@ -167,7 +167,7 @@ TEST(CurveIndex, TheLastMomentIsInTheColumnThatEndsWithIt) {
 }
 
 // The index contains no pointers to itself, and keeps the curves alive.
-TEST(CurveIndex, MayBeMoved) {
+TEST(CurveIndex, KeepsCurvesAliveWhenMoved) {
   const auto t = MakeRandomTrace({.seed = 5});
   auto curves = std::make_shared<const MemoryCurves>(analysis::ComputeCurves(*t));
   const CurveColumns expected = Scan(*curves, t->begin_ns(), t->end_ns(), 50);
@@ -181,7 +181,7 @@ TEST(CurveIndex, MayBeMoved) {
 
 // With hundreds of points per column, a value is between the maximum of the column without its
 // edges, and that of the column with parts of its neighbours.
-TEST(CurveIndex, ManyPointsAColumnAreExactButForTheEdges) {
+TEST(CurveIndex, DenseColumnsAreExactExceptAtEdges) {
   const auto t = MakeRandomTrace({.seed = 3, .steps = 20, .layers = 12});
   const auto shared = std::make_shared<const MemoryCurves>(analysis::ComputeCurves(*t));
   const MemoryCurves& curves = *shared;
@@ -211,7 +211,7 @@ TEST(CurveIndex, ManyPointsAColumnAreExactButForTheEdges) {
   }
 }
 
-TEST(CurveIndex, PeaksNeverVanishAndCategoriesAddUp) {
+TEST(CurveIndex, KeepsPeakAtAnyWidthAndCategoriesAddUp) {
   const auto t = MakeRandomTrace({.seed = 9});
   const auto shared = std::make_shared<const MemoryCurves>(analysis::ComputeCurves(*t));
   const MemoryCurves& curves = *shared;
@@ -229,7 +229,7 @@ TEST(CurveIndex, PeaksNeverVanishAndCategoriesAddUp) {
   }
 }
 
-TEST(CurveIndex, EdgesOfWhatCanBeAsked) {
+TEST(CurveIndex, HandlesEmptyCurvesAndExtremeRanges) {
   const CurveIndex empty(std::make_shared<MemoryCurves>());
   EXPECT_EQ(empty.Query(0, 100, 3).allocated_max, (std::vector<uint64_t>{0, 0, 0}));
   EXPECT_TRUE(empty.Query(0, 100, 0).allocated_max.empty());

@@ -53,7 +53,7 @@ double BusyMs(const trace::Trace& t, uint32_t step, std::optional<std::set<Phase
   return static_cast<double>(ns) * 1e-6;
 }
 
-TEST(DeviceTimes, AreThoseOfASecondReckoning) {
+TEST(DeviceTimes, EqualBruteForceComputation) {
   for (uint64_t seed = 1; seed < 4; ++seed) {
     const auto t = WithLaunches(seed);
     const std::vector<DeviceTimes> times = DeviceTimesOfSteps(ActivityIndex(t));
@@ -93,7 +93,7 @@ std::shared_ptr<const trace::Trace> HostAhead(int64_t gpu_ns) {
   return t;
 }
 
-TEST(DeviceTimes, AStepEndsWhenTheCardIsThroughWithIt) {
+TEST(DeviceTimes, StepEndsWhenItsLastKernelEnds) {
   const std::vector<analysis::StepRow> steps = {
       {.index = 0, .begin_ns = 0, .end_ns = 10'000'000, .total_ms = 10},
       {.index = 1, .begin_ns = 10'000'000, .end_ns = 20'000'000, .total_ms = 10}};
@@ -103,7 +103,7 @@ TEST(DeviceTimes, AStepEndsWhenTheCardIsThroughWithIt) {
   EXPECT_DOUBLE_EQ(analysis::LastStepMs(*HostAhead(50'000'000), {}), 0);
 }
 
-TEST(DeviceTimes, NothingIsSaidWhereNoCallIsKnown) {
+TEST(DeviceTimes, AreEmptyWithoutLaunchCalls) {
   auto t = std::make_shared<trace::Trace>(*analysis::MakeRandomTrace({.seed = 1}));
   t->activities.Append({.begin_ns = 1, .end_ns = 100});
   EXPECT_TRUE(DeviceTimesOfSteps(ActivityIndex(t)).empty());

@@ -46,7 +46,7 @@ TEST(FilterTest, AndBindsCloserThanOr) {
   EXPECT_EQ(Parsed("  "), "");
 }
 
-TEST(FilterTest, ValuesReachUpToTheNextWordOfTheLanguage) {
+TEST(FilterTest, ValuesExtendToTheNextKeyword) {
   const auto filter = ParseFilter("category = Optimizer State and age < 20 us and size != 1.5 MiB");
   ASSERT_TRUE(filter.ok()) << filter.status();
   EXPECT_EQ(filter->nodes()[0].text, "optimizer state");
@@ -63,7 +63,7 @@ TEST(FilterTest, ValuesReachUpToTheNextWordOfTheLanguage) {
   EXPECT_EQ(again->nodes()[0].text, hostile);
 }
 
-TEST(FilterTest, AnErrorSaysWhereAndWhat) {
+TEST(FilterTest, ErrorsNameColumnAndCause) {
   EXPECT_THAT(Parsed("size > 10 apples"), HasSubstr("column 8: "));
   EXPECT_THAT(Parsed("weight > 3"),
               HasSubstr("column 1: \"weight\" is not a field; fields are size, "));
@@ -82,7 +82,7 @@ TEST(FilterTest, AnErrorSaysWhereAndWhat) {
   EXPECT_THAT(Parsed(std::string(1000, '(')), HasSubstr("nested deeper"));
 }
 
-TEST(FilterTest, ASearchIsATextUnlessAFieldIsCompared) {
+TEST(FilterTest, SearchIsPlainTextUnlessAFieldIsCompared) {
   const auto plain = [](std::string_view text) {
     const auto filter = ParseSearch(text);
     return filter.ok() ? std::string(filter->plain_text()) : std::string(filter.status().message());
@@ -113,7 +113,7 @@ class MatcherTest : public ::testing::Test {
   }
 };
 
-TEST_F(MatcherTest, BlocksByTheirFields) {
+TEST_F(MatcherTest, FindsBlocksByTheirFields) {
   const auto& a = trace_->allocations;
   const SearchResult large = Find("kind = block and size >= 16 MiB and phase = backward");
   EXPECT_EQ(large.things.size(), Blocks([&](uint32_t i) {
@@ -130,7 +130,7 @@ TEST_F(MatcherTest, BlocksByTheirFields) {
             Blocks([&](uint32_t i) { return a.main_category[i] != trace::Category::kActivation; }));
 }
 
-TEST_F(MatcherTest, KernelsByNameOpModuleAndLength) {
+TEST_F(MatcherTest, FindsKernelsByModuleAndDuration) {
   const auto& a = trace_->activities;
   uint64_t kernels = 0, of_module = 0;
   int64_t longest = 0;
@@ -149,7 +149,7 @@ TEST_F(MatcherTest, KernelsByNameOpModuleAndLength) {
   EXPECT_EQ(Find("kind = kernel and size > 0").things.size(), 0u) << "kernels have no size";
 }
 
-TEST_F(MatcherTest, WhatIsFoundIsInOrderOfTimeAndCounted) {
+TEST_F(MatcherTest, ResultsAreSortedByTimeAndCounted) {
   const SearchResult all = Search({.trace = trace_, .index = &index_}, Filter());
   uint64_t counted = 0, grouped = 0;
   for (const uint64_t n : all.counts) counted += n;
@@ -174,7 +174,7 @@ TEST_F(MatcherTest, WhatIsFoundIsInOrderOfTimeAndCounted) {
   EXPECT_EQ(at, first);
 }
 
-TEST_F(MatcherTest, ARangeAndAStop) {
+TEST_F(MatcherTest, SearchRespectsRangeAndStop) {
   const int64_t begin = trace_->begin_ns(), end = trace_->end_ns();
   const SearchResult half = Search(
       {.trace = trace_, .index = &index_, .begin_ns = begin, .end_ns = begin + (end - begin) / 2},

@@ -56,7 +56,7 @@ IdleGap At(const IdleGaps& gaps, uint8_t device, uint32_t stream, int64_t us) {
   return gap ? gaps.Gap(*gap) : IdleGap{};
 }
 
-TEST(IdleGapsTest, SayWhatTheDeviceWaitedFor) {
+TEST(IdleGapsTest, NamesTheCauseOfEachGap) {
   Recording r;
   r.Call("cudaLaunchKernel", 0, 5, 1);
   r.Kernel(7, 10, 100, 1);
@@ -91,7 +91,7 @@ TEST(IdleGapsTest, SayWhatTheDeviceWaitedFor) {
   EXPECT_FALSE(gaps.At(0, 600'500)) << "shorter than the gaps that are reported";
 }
 
-TEST(IdleGapsTest, AStreamWaitsForAnother) {
+TEST(IdleGapsTest, FindsTheStreamThatWasWaitedFor) {
   Recording r;
   r.Call("cudaLaunchKernel", 0, 1, 1);
   r.Call("cudaLaunchKernel", 2, 3, 2);
@@ -110,7 +110,7 @@ TEST(IdleGapsTest, AStreamWaitsForAnother) {
       << "2 us between the end of the other stream's kernel and the next one";
 }
 
-TEST(IdleGapsTest, AShortCallDoesNotExplainALongGap) {
+TEST(IdleGapsTest, ShortCallDoesNotExplainALongGap) {
   Recording r;
   r.Kernel(7, 0, 100, 1);
   r.Call("cudaMalloc", 300, 400);
@@ -119,7 +119,7 @@ TEST(IdleGapsTest, AShortCallDoesNotExplainALongGap) {
   EXPECT_EQ(At(r.Gaps(), 0, trace::kAllStreams, 1000).cause, IdleCause::kHost);
 }
 
-TEST(IdleGapsTest, WhatIsInStreamOrderMakesNobodyWait) {
+TEST(IdleGapsTest, StreamOrderedAllocationIsNotACause) {
   Recording r;
   r.Kernel(7, 0, 100, 1);
   r.Call("cudaMallocAsync", 110, 130);
@@ -129,7 +129,7 @@ TEST(IdleGapsTest, WhatIsInStreamOrderMakesNobodyWait) {
 }
 
 // The definition: a time is idle if no activity of the stream (or device) covers it.
-TEST(IdleGapsTest, GapsAreWhereNothingRuns) {
+TEST(IdleGapsTest, GapsAreTimesWithoutWork) {
   for (uint64_t seed = 1; seed < 6; ++seed) {
     std::mt19937_64 random(seed);
     Recording r;
@@ -168,7 +168,7 @@ TEST(IdleGapsTest, GapsAreWhereNothingRuns) {
   }
 }
 
-TEST(IdleGapsTest, NothingIsIdleWhereNothingRan) {
+TEST(IdleGapsTest, NoGapsWithoutKernels) {
   Recording r;
   r.Call("cudaMalloc", 0, 10);
   const IdleGaps gaps = r.Gaps();

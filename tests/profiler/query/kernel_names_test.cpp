@@ -5,7 +5,7 @@
 namespace vramscope::query {
 namespace {
 
-TEST(KernelNames, AreShortOnARectangle) {
+TEST(KernelNames, ShortNameOmitsNamespacesAndArguments) {
   EXPECT_EQ(KernelName("ampere_sgemm_128x64_tn"), "ampere_sgemm_128x64_tn");
   EXPECT_EQ(KernelName("void at::native::vectorized_elementwise_kernel<4, X>(int, X)"),
             "vectorized_elementwise_kernel");
@@ -16,7 +16,7 @@ TEST(KernelNames, AreShortOnARectangle) {
 }
 
 // Names as in PyTorch 2.11's libraries.
-TEST(KernelNames, ARowTellsWhatTheKernelWorksOutAndNotWhereItsNamesStand) {
+TEST(KernelNames, ReadableNameOmitsNamespacesAndLambdas) {
   EXPECT_EQ(ReadableKernel("void at::native::vectorized_elementwise_kernel<4, "
                            "at::native::BinaryFunctor<float, float, float, "
                            "at::native::binary_internal::MulFunctor<float> >, std::array<char*, "
@@ -45,7 +45,7 @@ TEST(KernelNames, ARowTellsWhatTheKernelWorksOutAndNotWhereItsNamesStand) {
             "reduce<F<float>>");
 }
 
-TEST(KernelNames, WhatIsNoFunctionsNameStaysAsItIs) {
+TEST(KernelNames, KeepsNamesThatAreNotFunctions) {
   for (const char* name : {"", "cublasSgemm_v2 (modelled)", "ampere_sgemm_128x64_tn", "<<<", "((",
                            "triton_poi_fused_add_0", "(anonymous namespace)", "::"})
     EXPECT_EQ(ReadableKernel(name), name);

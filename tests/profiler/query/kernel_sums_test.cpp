@@ -18,7 +18,7 @@ class KernelSumsTest : public ::testing::Test {
 };
 
 // The definition: adds up the activities by their own texts.
-TEST_F(KernelSumsTest, AddUpByEveryKey) {
+TEST_F(KernelSumsTest, SumsAreRightForEveryKey) {
   const auto& a = trace_->activities;
   for (const KernelsBy by : kKernelsBy) {
     std::map<std::string, std::pair<uint64_t, int64_t>> wanted;
@@ -53,7 +53,7 @@ TEST_F(KernelSumsTest, AddUpByEveryKey) {
   EXPECT_FALSE(ParseKernelsBy("colour"));
 }
 
-TEST_F(KernelSumsTest, OfARangeAndOfAFilter) {
+TEST_F(KernelSumsTest, SumsOnlyTheRangeAndTheFilter) {
   const KernelSums all = SumKernels(index_, KernelsBy::kName);
   const int64_t middle = (trace_->begin_ns() + trace_->end_ns()) / 2;
   const KernelSums first = SumKernels(index_, KernelsBy::kName, trace_->begin_ns(), middle);

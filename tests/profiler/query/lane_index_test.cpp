@@ -37,7 +37,7 @@ TEST(LaneIndex, LanesHoldEverySliceOnce) {
 
 // Every slice in the window is a rectangle or is counted; wide slices are rectangles, narrow ones
 // are not.
-TEST(LaneIndex, NothingIsLostAndWideSlicesAreRects) {
+TEST(LaneIndex, EverySliceIsARectOrCounted) {
   for (uint64_t seed = 1; seed < 4; ++seed) {
     const auto t = MakeRandomTrace({.seed = seed, .ops_per_layer = 20});
     const trace::SliceTable& s = t->slices;
@@ -89,7 +89,7 @@ TEST(LaneIndex, NothingIsLostAndWideSlicesAreRects) {
 
 // A view that moves, by little and by much, back and forth, equals a view that is computed from
 // scratch.
-TEST(LaneIndex, AMovedViewIsAsOneAskedAnew) {
+TEST(LaneIndex, MovedViewEqualsNewQuery) {
   const auto t = MakeRandomTrace({.seed = 5, .ops_per_layer = 20});
   const LaneIndex index(t);
   std::mt19937_64 random(2);
@@ -122,7 +122,7 @@ TEST(LaneIndex, AMovedViewIsAsOneAskedAnew) {
 
 // A query of a grid that begins with the window gives the same result as a query of the window,
 // except for its last column.
-TEST(LaneIndex, AGridIsAskedLikeAWindow) {
+TEST(LaneIndex, GridQueryEqualsWindowQuery) {
   const auto t = MakeRandomTrace({.seed = 6, .ops_per_layer = 20});
   const LaneIndex index(t);
   const int64_t begin = t->begin_ns() + 1000, end = begin + (t->end_ns() - begin) / 2;
@@ -167,7 +167,7 @@ TEST(LaneIndex, CoverageIsTheCoveredTime) {
   }
 }
 
-TEST(LaneIndex, AtFindsTheSlice) {
+TEST(LaneIndex, FindsSliceAtATime) {
   const auto t = MakeRandomTrace({.seed = 4, .steps = 1});
   const LaneIndex index(t);
   std::mt19937_64 random(1);
@@ -193,7 +193,7 @@ TEST(LaneIndex, AtFindsTheSlice) {
   EXPECT_GT(found, 100);
 }
 
-TEST(LaneIndex, EdgesOfWhatCanBeAsked) {
+TEST(LaneIndex, HandlesInvalidLanesAndExtremeRanges) {
   const auto t = MakeRandomTrace({.steps = 1});
   const LaneIndex index(t);
   EXPECT_TRUE(index.Query(0, 0, 0, 10).columns.empty());

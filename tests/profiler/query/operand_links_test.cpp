@@ -165,7 +165,7 @@ class Player {
   std::map<std::pair<uint64_t, int64_t>, std::map<uint32_t, Use>> given_;
 };
 
-TEST(OperandLinks, AreWhatTheRunGave) {
+TEST(OperandLinks, FindBlocksOfKernelsAndKernelsOfBlocks) {
   for (uint64_t seed = 1; seed <= 5; ++seed) {
     const Played run = Player(seed).Play();
     const trace::ActivityTable& a = run.trace->activities;
@@ -212,7 +212,7 @@ TEST(OperandLinks, AreWhatTheRunGave) {
   }
 }
 
-TEST(OperandLinks, WithoutOperandsNothingIsSaid) {
+TEST(OperandLinks, AreEmptyWithoutOperands) {
   auto t = std::make_shared<trace::Trace>();
   t->activities.Append({.begin_ns = 1, .end_ns = 2});
   const ActivityIndex index(t);
@@ -221,7 +221,7 @@ TEST(OperandLinks, WithoutOperandsNothingIsSaid) {
 }
 
 // Files may contain any values.
-TEST(OperandLinks, OperandsOfNothing) {
+TEST(OperandLinks, IgnoreOperandsThatMatchNoBlock) {
   auto t = std::make_shared<trace::Trace>();
   t->activities.Append({.correlation = 1, .begin_ns = 1, .end_ns = 2});
   t->activities.Append({.kind = ActivityKind::kRuntimeCall, .correlation = 1, .begin_ns = 1});
@@ -238,7 +238,7 @@ TEST(OperandLinks, OperandsOfNothing) {
   EXPECT_THAT(index.operands().BlocksOf(1, 10), IsEmpty());
 }
 
-TEST(OperandLinks, TextOfAUse) {
+TEST(OperandLinks, UseTextNamesReadAndWrite) {
   EXPECT_EQ(UseText(false, false), "touched");
   EXPECT_EQ(UseText(true, false), "read");
   EXPECT_EQ(UseText(false, true), "written");

@@ -45,7 +45,7 @@ void ExpectSameOnAllThreads(size_t queries, const std::function<Result(size_t)>&
   EXPECT_EQ(wrong, 0u);
 }
 
-TEST(AskedByManyThreads, LanesCurvesAndBlocks) {
+TEST(ConcurrentQueries, OfLanesAndBlocksEqualSerialResults) {
   const auto t = WithLaunches(3);
   const int64_t begin = t->begin_ns(), end = t->end_ns();
   const LaneIndex lanes(t);
@@ -78,7 +78,7 @@ TEST(AskedByManyThreads, LanesCurvesAndBlocks) {
 
 // The index for operands is built at the first query, from whichever thread; the last result is
 // kept until a thread queries another one.
-TEST(AskedByManyThreads, OperandsThatNobodyPrepared) {
+TEST(ConcurrentQueries, OfOperandLinksEqualSerialResults) {
   auto t = std::make_shared<trace::Trace>(*WithLaunches(5));
   std::vector<std::pair<uint64_t, int64_t>> kernels;
   for (uint32_t row = 0; row < t->activities.size(); ++row)

@@ -88,7 +88,7 @@ std::vector<std::string> Lines(const Recording& r, const Labels* labels = nullpt
 
 using Expected = std::vector<std::string>;
 
-TEST(Emit, OlderThingsThenTheEntriesWithWhatIsKnownOfThem) {
+TEST(Emit, EmitsOlderBlocksThenEntriesWithLabels) {
   Recording r;
   r.source = "hand-made";
   r.alloc_conf = "expandable_segments:False";
@@ -160,7 +160,7 @@ TEST(Emit, OlderThingsThenTheEntriesWithWhatIsKnownOfThem) {
 
 // The categories that the file states for blocks: at their allocation, right after it, and from a
 // later time on.
-TEST(Emit, CategoriesThatTheFileSays) {
+TEST(Emit, UsesCategoriesStatedByTheFile) {
   Recording r;
   Add(r, Action::kAlloc, kBase, 512, 100);
   Add(r, Action::kCategory, kBase, 512, 100);  // category at allocation
@@ -198,7 +198,7 @@ TEST(Emit, CategoriesThatTheFileSays) {
 }
 
 // If the file states the category of every block, a block that it calls unknown stays unknown.
-TEST(Emit, CategoriesOfAFileThatSaysThemAll) {
+TEST(Emit, KeepsUnknownIfTheFileLabelsEveryBlock) {
   Recording r;
   r.labels_are_complete = true;
   Add(r, Action::kCategory, kBase, 512, 100);  // older: its category when the recording began
@@ -226,7 +226,7 @@ TEST(Emit, CategoriesOfAFileThatSaysThemAll) {
   EXPECT_EQ(labels.retags[0].category, Category::kUnknown);
 }
 
-TEST(Emit, AnnotationsNestAndOverlappingOnesGetThreadsOfTheirOwn) {
+TEST(Emit, OverlappingAnnotationsGetSeparateThreads) {
   Recording r;
   r.strings = {"", "outer", "inner", "across", "instant"};
   Add(r, Action::kAlloc, kBase, 512, 100);
@@ -250,7 +250,7 @@ TEST(Emit, AnnotationsNestAndOverlappingOnesGetThreadsOfTheirOwn) {
                       }));
 }
 
-TEST(Emit, FurtherEventsOfTheFileAreMerged) {
+TEST(Emit, MergesExtraEventsOfTheFile) {
   Recording r;
   r.strings = {"", "aten::add"};
   Add(r, Action::kAlloc, kBase, 512, 100);
@@ -274,7 +274,7 @@ TEST(Emit, FurtherEventsOfTheFileAreMerged) {
                       }));
 }
 
-TEST(Emit, ActivitiesArePassedOnAndTheTraceBeginsWithThem) {
+TEST(Emit, TraceBeginsWithTheFirstActivity) {
   Recording r;
   r.strings = {"", "gemm"};
   Add(r, Action::kAlloc, kBase, 512, 100);
@@ -295,7 +295,7 @@ TEST(Emit, ActivitiesArePassedOnAndTheTraceBeginsWithThem) {
   EXPECT_THAT(sink.Trace()->activities.begin_ns, testing::ElementsAre(80, 150));
 }
 
-TEST(Emit, ExpandableSegmentsAreMappedPieceByPiece) {
+TEST(Emit, MapsExpandableSegmentsInPieces) {
   Recording r;
   r.has_segments = true;
   Add(r, Action::kSegmentMap, kBase + 6 * kMiB, 2 * kMiB, 10);
@@ -316,7 +316,7 @@ TEST(Emit, ExpandableSegmentsAreMappedPieceByPiece) {
                       }));
 }
 
-TEST(Emit, StreamsKeepTheirNumbersWhereTheyFit) {
+TEST(Emit, KeepsStreamNumbersThatFit) {
   for (const uint64_t other : {uint64_t{7}, uint64_t{0x55d011112222}}) {
     Recording r;
     r.streams = {0, other};
@@ -329,7 +329,7 @@ TEST(Emit, StreamsKeepTheirNumbersWhereTheyFit) {
   }
 }
 
-TEST(Emit, TheTraceSaysWhereItIsFrom) {
+TEST(Emit, TraceInfoNamesItsSource) {
   Recording r;
   r.source = "hand-made";
   r.alloc_conf = "max_split_size_mb:64";

@@ -63,7 +63,7 @@ void ExpectEqualMemory(const Recording& whole, EntryIndex begin, EntryIndex end)
   }
 }
 
-TEST(Part, TellsOfEveryMomentWhatTheWholeTells) {
+TEST(Part, MemoryEqualsWholeRecordingAtEveryEntry) {
   for (const char* conf : {"", "max_split_size_mb:32", "expandable_segments:True"})
     for (uint32_t seed = 1; seed <= 4; ++seed) {
       SCOPED_TRACE(testing::Message() << conf << " " << seed);
@@ -78,7 +78,7 @@ TEST(Part, TellsOfEveryMomentWhatTheWholeTells) {
 
 // Regression test for expandable_plan of ../shared/repro: all addresses of the segment were counted
 // as mapped.
-TEST(Part, OfAnExpandableSegmentCountsWhatIsMapped) {
+TEST(Part, CountsOnlyMappedBytesOfExpandableSegments) {
   Recording r;
   r.has_segments = true;
   Add(r, Action::kSegmentMap, kBase, 20 * kMiB, 1);
@@ -98,7 +98,7 @@ TEST(Part, OfAnExpandableSegmentCountsWhatIsMapped) {
 
 // Like missing_frees_nuggets_mini of ../shared/repro: blocks are freed after the recording was
 // stopped.
-TEST(Part, BlocksFreedAfterTheLastEntryLiveInWholeAndPart) {
+TEST(Part, BlocksFreedAfterTheLastEntryStayLive) {
   Recording r;
   r.has_segments = true;
   Add(r, Action::kSegmentAlloc, kBase, 40 * kMiB, 1);
@@ -121,7 +121,7 @@ TEST(Part, BlocksFreedAfterTheLastEntryLiveInWholeAndPart) {
 
 // The size of the tail follows from the block's allocation. A part that begins later keeps this
 // size.
-TEST(Part, KeepsTailsThatTheWholeShows) {
+TEST(Part, KeepsBlockTailsKnownFromTheWhole) {
   Recording r;
   r.has_segments = true;
   Add(r, Action::kSegmentAlloc, kBase, 20 * kMiB, 1);
@@ -136,7 +136,7 @@ TEST(Part, KeepsTailsThatTheWholeShows) {
 }
 
 // A recording has lost its last entries, but has the segments of its end.
-TEST(LostTail, TheEndIsThatOfTheLastEntry) {
+TEST(LostTail, EndStateIsThatOfTheLastEntry) {
   for (const char* conf : {"", "expandable_segments:True"})
     for (uint32_t seed = 1; seed <= 6; ++seed)
       for (const uint32_t before : {0u, 400u}) {

@@ -191,14 +191,14 @@ void Check(const Simulated& s, bool began_late) {
 
 class ReconstructProperty : public testing::TestWithParam<Case> {};
 
-TEST_P(ReconstructProperty, FindsEveryBlockFromTheBeginning) {
+TEST_P(ReconstructProperty, FindsEveryBlockOfWholeRecording) {
   for (uint32_t seed = 1; seed <= 12 && !HasFailure(); ++seed) {
     SCOPED_TRACE(seed);
     Check(Simulate(GetParam().conf, seed, GetParam().devices, 1500, 0), false);
   }
 }
 
-TEST_P(ReconstructProperty, FindsTheStartOfARecordingThatBeganLate) {
+TEST_P(ReconstructProperty, FindsStartStateOfLateRecording) {
   for (uint32_t seed = 1; seed <= 25 && !HasFailure(); ++seed) {
     SCOPED_TRACE(seed);
     Check(Simulate(GetParam().conf, seed, GetParam().devices, 800, 1000), true);

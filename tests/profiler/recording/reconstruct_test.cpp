@@ -15,7 +15,7 @@ History Of(const Recording& r) {
 }
 
 // A remainder of up to 1 MiB of a free block of the large pool stays part of the block.
-TEST(Reconstruct, TheRestOfALargeBlockIsSplitOffAboveOneMebibyte) {
+TEST(Reconstruct, SplitsRemaindersAboveOneMebibyte) {
   for (const uint64_t rest : {kMiB, kMiB + 512}) {
     Recording r;
     r.has_segments = true;
@@ -32,7 +32,7 @@ TEST(Reconstruct, TheRestOfALargeBlockIsSplitOffAboveOneMebibyte) {
   }
 }
 
-TEST(Reconstruct, SettingsDecideOnSizes) {
+TEST(Reconstruct, AllocatorSettingsDetermineBlockSizes) {
   Recording r;
   r.has_segments = true;
   r.alloc_conf = "max_split_size_mb:32,roundup_power2_divisions:4";
@@ -49,7 +49,7 @@ TEST(Reconstruct, SettingsDecideOnSizes) {
   EXPECT_EQ(h.allocations.bytes[1], 5 * kMiB);
 }
 
-TEST(Reconstruct, UnreadableSettingsAreSaid) {
+TEST(Reconstruct, WarnsAboutUnreadableSettings) {
   Recording r;
   r.alloc_conf = "max_split_size_mb:many";
   const History h = Of(r);
@@ -58,7 +58,7 @@ TEST(Reconstruct, UnreadableSettingsAreSaid) {
 }
 
 // The tail of a block that is older than the recording and freed in it.
-TEST(Reconstruct, OlderTailsAreFoundWhereTheyCanBe) {
+TEST(Reconstruct, InfersTailsOfOlderBlocksWherePossible) {
   const uint64_t block = 9 * kMiB, tail = kMiB / 2;
   for (const bool tail_is_adjacent : {true, false}) {
     for (const bool shown : {true, false}) {
@@ -84,7 +84,7 @@ TEST(Reconstruct, OlderTailsAreFoundWhereTheyCanBe) {
   }
 }
 
-TEST(Reconstruct, ABlockOfTheEndHasTheSizeThatTheFileStates) {
+TEST(Reconstruct, FinalBlocksHaveTheSizeStatedByTheFile) {
   Recording r;
   r.has_segments = true;
   Add(r, Action::kAlloc, kBase, 3 * kMiB, 1);
@@ -94,7 +94,7 @@ TEST(Reconstruct, ABlockOfTheEndHasTheSizeThatTheFileStates) {
   EXPECT_EQ(h.allocations.bytes[0], 5 * kMiB);
 }
 
-TEST(Reconstruct, WhatASegmentFreedInTheRecordingHeldIsOlder) {
+TEST(Reconstruct, BlockFreedWithoutAllocIsOlder) {
   Recording r;
   r.has_segments = true;
   Add(r, Action::kFreeRequested, kBase + 512, 100, 1);
@@ -110,7 +110,7 @@ TEST(Reconstruct, WhatASegmentFreedInTheRecordingHeldIsOlder) {
   EXPECT_TRUE(h.warnings.empty());
 }
 
-TEST(Reconstruct, FreesThatTheFileLeavesOut) {
+TEST(Reconstruct, InfersFreesThatTheFileOmits) {
   // kFreeCompleted is omitted: the request counts as the free.
   Recording r;
   r.has_segments = true;
@@ -133,7 +133,7 @@ TEST(Reconstruct, FreesThatTheFileLeavesOut) {
   EXPECT_FALSE(h.warnings.empty());
 }
 
-TEST(Reconstruct, WhatFitsNothingIsLeftOutAndCounted) {
+TEST(Reconstruct, DropsAndCountsContradictoryEntries) {
   Recording r;
   r.has_segments = true;
   Add(r, Action::kAlloc, kBase, 1000, 1);
@@ -148,7 +148,7 @@ TEST(Reconstruct, WhatFitsNothingIsLeftOutAndCounted) {
   EXPECT_EQ(h.warnings.size(), 3u);
 }
 
-TEST(Reconstruct, WithoutSegmentsEveryBlockIsWhatWasAsked) {
+TEST(Reconstruct, WithoutSegmentsBlocksHaveRequestedSizes) {
   Recording r;  // as Kineto states it
   Add(r, Action::kAlloc, 0x1000, 3 * kMiB, 1);
   Add(r, Action::kAlloc, 0x1000 + 4 * kMiB, 512, 2);
@@ -161,7 +161,7 @@ TEST(Reconstruct, WithoutSegmentsEveryBlockIsWhatWasAsked) {
 }
 
 // Adjacent ranges of one stream and pool belong to one segment; those of another stream do not.
-TEST(Reconstruct, ExpandableSegmentsAreAllThatWasEverMapped) {
+TEST(Reconstruct, ExpandableSegmentSpansAllMappedRanges) {
   Recording r;
   r.has_segments = true;
   r.streams = {0, 7};
@@ -187,7 +187,7 @@ TEST(Reconstruct, ExpandableSegmentsAreAllThatWasEverMapped) {
 }
 
 // The C++ pickler writes addresses as signed numbers.
-TEST(Reconstruct, HighAddressesAreAddresses) {
+TEST(Reconstruct, AcceptsAddressesAboveTheSignedRange) {
   Recording r;
   r.has_segments = true;
   const auto base = static_cast<uint64_t>(-0x7f0000000000);
@@ -199,7 +199,7 @@ TEST(Reconstruct, HighAddressesAreAddresses) {
   EXPECT_TRUE(h.warnings.empty());
 }
 
-TEST(Reconstruct, ColumnsOfDifferentLengthsAreRefused) {
+TEST(Reconstruct, RejectsColumnsOfDifferentLengths) {
   Recording r;
   Add(r, Action::kAlloc, kBase, 512, 1);
   r.entries.stack.clear();

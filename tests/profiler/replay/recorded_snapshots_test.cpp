@@ -12,7 +12,7 @@
 namespace vramscope::replay {
 namespace {
 
-TEST(RecordedSnapshots, EveryAddressAndEverySegment) {
+TEST(RecordedSnapshots, ReplayReproducesAddressesAndSegments) {
   const std::filesystem::path folder =
       std::filesystem::path(VRAMSCOPE_SOURCE_DIR) / "../shared/snapshots";
   if (!std::filesystem::exists(folder / "index.json")) GTEST_SKIP() << "needs ../shared/snapshots";

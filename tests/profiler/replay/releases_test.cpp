@@ -72,7 +72,7 @@ Replayed OwnSettings(const trace::Trace& t) {
   return r.ok() ? *std::move(r) : Replayed();
 }
 
-TEST(Releases, UnderItsOwnSettingsARunReservesWhatItDid) {
+TEST(Releases, ReservesRecordedBytesUnderRecordedSettings) {
   uint64_t calls = 0, full = 0;
   for (const char* conf : kConfs) {
     for (uint64_t seed = 1; seed <= 6; ++seed) {
@@ -97,7 +97,7 @@ TEST(Releases, UnderItsOwnSettingsARunReservesWhatItDid) {
   EXPECT_GT(full, 100u);
 }
 
-TEST(Releases, ARecordingFromTheMiddleBeginsWithWhatWasThere) {
+TEST(Releases, PartialRecordingStartsWithOlderMemory) {
   for (uint64_t seed = 1; seed <= 6; ++seed) {
     SCOPED_TRACE(seed);
     const RecordedRun run = RunProgram(MakeProgram({.seed = seed, .empty_caches = 60}),
@@ -118,7 +118,7 @@ TEST(Releases, ARecordingFromTheMiddleBeginsWithWhatWasThere) {
 }
 
 // Memory allocated before the recording counts: the peak may be at the start.
-TEST(Releases, PeaksCountTheStart) {
+TEST(Releases, PeakIncludesMemoryAtTheStart) {
   const std::vector<Action> program = {
       {.kind = Action::kMalloc, .allocation = 0, .bytes = 100 * kMiB},
       {.kind = Action::kMalloc, .allocation = 1, .bytes = 30 * kMiB},
@@ -140,7 +140,7 @@ TEST(Releases, PeaksCountTheStart) {
 
 // The recording contains no call of the driver, but the memory allocated before does not fit on the
 // smaller GPU.
-TEST(Releases, ASmallerCardIsAnotherStart) {
+TEST(Releases, RestartsOnASmallerGpu) {
   const std::vector<Action> program = {
       {.kind = Action::kMalloc, .allocation = 0, .bytes = 100 * kMiB},
       {.kind = Action::kFree, .allocation = 0},
@@ -157,7 +157,7 @@ TEST(Releases, ASmallerCardIsAnotherStart) {
 }
 
 // Each of the blocks may have one of 2,049 tails: more combinations than fit into 64 bits.
-TEST(Releases, StartStatesBeyondCountingAreSaidSo) {
+TEST(Releases, TooManyStartStatesAreNotCounted) {
   std::vector<Action> program;
   constexpr uint32_t kBlocks = 8;
   for (uint32_t i = 0; i < kBlocks; ++i) {
@@ -181,7 +181,7 @@ TEST(Releases, StartStatesBeyondCountingAreSaidSo) {
   EXPECT_FALSE(r.start_states_consistent.has_value());
 }
 
-TEST(Releases, WrittenAsASnapshotAndReadAgainTheyStay) {
+TEST(Releases, SurviveSnapshotRoundTrip) {
   const std::string path = ::testing::TempDir() + "releases_test.pickle";
   for (uint64_t seed = 1; seed <= 3; ++seed) {
     SCOPED_TRACE(seed);
@@ -202,7 +202,7 @@ TEST(Releases, WrittenAsASnapshotAndReadAgainTheyStay) {
 }
 
 // Frees and releases of one device do not affect the other one.
-TEST(Releases, DevicesDoNotDisturbEachOther) {
+TEST(Releases, DevicesAreIndependent) {
   for (uint64_t seed = 1; seed <= 4; ++seed) {
     SCOPED_TRACE(seed);
     const RecordedRun a = RunProgram(MakeProgram({.seed = seed, .deferred = 0, .empty_caches = 80}),
@@ -228,7 +228,7 @@ TEST(Releases, DevicesDoNotDisturbEachOther) {
 }
 
 // Every flush is recognised as a flush, and the GPU's limit is within the bounds that they imply.
-TEST(Releases, TellTheCard) {
+TEST(Releases, InferMemoryLimitOfTheGpu) {
   uint64_t flushes = 0, calls = 0, wrong = 0;
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     for (const int empty_caches : {0, 60}) {
@@ -294,7 +294,7 @@ struct Sample {
   }
 };
 
-TEST(Releases, AreToldApartByTheirStacks) {
+TEST(Releases, StacksDistinguishEmptyCacheFromFlush) {
   for (const bool program : {false, true}) {
     Sample s;
     s.Begin();
@@ -329,7 +329,7 @@ TEST(Releases, AreToldApartByTheirStacks) {
   }
 }
 
-TEST(Releases, AreToldApartWithoutStacks) {
+TEST(Releases, InfersEmptyCacheOrFlushWithoutStacks) {
   const auto cause = [](uint64_t asked, bool more_later) {
     Sample s;
     s.Begin();
@@ -349,7 +349,7 @@ TEST(Releases, AreToldApartWithoutStacks) {
   EXPECT_EQ(cause(0, false).evidence, Evidence::kNothingAsked);
 }
 
-TEST(Releases, AStateHasNoHistory) {
+TEST(Releases, StateSnapshotCannotBeReplayed) {
   Sample s;
   s.m.info.content = trace::Content::kState;
   s.Begin();
@@ -380,7 +380,7 @@ std::shared_ptr<const trace::Trace> Shared(const std::string& name) {
   return t.ok() ? *std::move(t) : nullptr;
 }
 
-TEST(RecordedReleases, ARecordedEmptyCacheIsNotDropped) {
+TEST(RecordedReleases, ReplaysRecordedEmptyCache) {
   for (const char* name :
        {"repro/empty_cache_then_segment_alloc.pickle", "repro/empty_cache_then_alloc.pickle"}) {
     SCOPED_TRACE(name);
@@ -400,7 +400,7 @@ TEST(RecordedReleases, ARecordedEmptyCacheIsNotDropped) {
   }
 }
 
-TEST(RecordedReleases, CallsAndFlushes) {
+TEST(RecordedReleases, CountsCallsAndFlushes) {
   const auto called = Shared("snapshots/more/sqattn.pickle.zst");
   const auto full = Shared("snapshots/more/octree_my_633k.pickle.zst");
   const auto three = Shared("snapshots/more/code_location.pickle.zst");

@@ -45,7 +45,7 @@ constexpr const char* kConfs[] = {
 
 // A history contains the addresses that were mapped, whichever program recorded it. The block at
 // their end can still grow, and so it is chosen last.
-TEST(Replay, ExpandableSegmentsGoOnBehindWhatARecordedProgramMapped) {
+TEST(Replay, ReproducesRecordedExpandableSegments) {
   for (uint64_t seed = 1; seed <= 8; ++seed) {
     SCOPED_TRACE(seed);
     const RecordedRun run =
@@ -59,7 +59,7 @@ TEST(Replay, ExpandableSegmentsGoOnBehindWhatARecordedProgramMapped) {
 }
 
 // With and without a limit, from the first allocation and from the middle.
-TEST(Replay, RecordingsUnderAllSettingsComeOutAlike) {
+TEST(Replay, ReproducesRecordingsUnderAllSettings) {
   for (const char* conf : kConfs) {
     for (uint64_t seed = 1; seed <= 8; ++seed) {
       SCOPED_TRACE(std::string(conf) + " seed " + std::to_string(seed));
@@ -79,7 +79,7 @@ TEST(Replay, RecordingsUnderAllSettingsComeOutAlike) {
   }
 }
 
-TEST(Replay, TracesOfOurOwnComeOutAlike) {
+TEST(Replay, ReproducesPlans) {
   for (const char* conf :
        {"", "max_split_size_mb:20", "expandable_segments:True", "roundup_power2_divisions:8",
         "garbage_collection_threshold:0.6,per_process_memory_fraction:0.8",
@@ -120,7 +120,7 @@ uint64_t FreeBehind(const trace::Trace& t, uint32_t row) {
 
 // Tries every possible tail of every block whose tail is not stated, by stating it in a copy of the
 // recording and replaying that.
-TEST(Replay, StartStatesAreThoseThatAgree) {
+TEST(Replay, CountsStartStatesThatAgree) {
   int open = 0, narrowed = 0, settled = 0;
   for (uint64_t seed = 1; seed <= 400 && (open < 8 || narrowed < 3); ++seed) {
     const std::vector<Action> program = MakeProgram(
@@ -167,7 +167,7 @@ TEST(Replay, StartStatesAreThoseThatAgree) {
   EXPECT_GE(settled, 1);
 }
 
-TEST(Replay, TheTrueStartStateIsAmongThem) {
+TEST(Replay, TrueStartStateAgrees) {
   uint64_t unknown = 0, hidden = 0;
   for (uint64_t seed = 1; seed <= 60; ++seed) {
     const std::vector<Action> program =
@@ -197,7 +197,7 @@ std::shared_ptr<const trace::Trace> Changed(const trace::Trace& t, uint32_t row,
   return copy;
 }
 
-TEST(Replay, SaysTheFirstDifferenceAndGoesOnBehindIt) {
+TEST(Replay, ReportsFirstDifferenceAndContinues) {
   const RecordedRun run = RunProgram(MakeProgram({.seed = 3, .deferred = 0}), {});
   const trace::Trace& t = *run.trace;
   uint32_t row = t.allocations.size() / 2;
@@ -219,7 +219,7 @@ TEST(Replay, SaysTheFirstDifferenceAndGoesOnBehindIt) {
   EXPECT_FALSE(r.settings_that_agree.has_value()) << "no settings explain the difference";
 }
 
-TEST(Replay, OtherSettingsThanSaidAreFound) {
+TEST(Replay, FindsTrueSettingsIfOthersAreStated) {
   for (const char* conf : {"max_split_size_mb:20", "roundup_power2_divisions:4",
                            "large_segment_size_mb:32", "expandable_segments:True"}) {
     SCOPED_TRACE(conf);
@@ -244,7 +244,7 @@ TEST(Replay, OtherSettingsThanSaidAreFound) {
   EXPECT_EQ(Replay(*misstated, {}).status().code(), absl::StatusCode::kFailedPrecondition);
 }
 
-TEST(Replay, ATraceWithoutSegmentsIsNotCompared) {
+TEST(Replay, RejectsTraceWithoutSegments) {
   trace::TraceBuilder builder;
   trace::Event alloc;
   alloc.kind = EventKind::kAlloc;
@@ -256,7 +256,7 @@ TEST(Replay, ATraceWithoutSegmentsIsNotCompared) {
   EXPECT_TRUE(Replay(trace::Trace(), {}).ok()) << "an empty trace";
 }
 
-TEST(Replay, IsCancelledAndReports) {
+TEST(Replay, CanBeCancelledAndReportsProgress) {
   const RecordedRun run = RunProgram(MakeProgram({}), {});
   std::atomic<bool> cancel{true};
   EXPECT_EQ(Replay(*run.trace, {.cancel = &cancel}).status().code(), absl::StatusCode::kCancelled);
@@ -272,7 +272,7 @@ TEST(Replay, IsCancelledAndReports) {
 }
 
 // Compares with a run of the same program under the other settings.
-TEST(WhatIf, IsWhatTheOtherSettingsWouldHaveDone) {
+TEST(WhatIf, EqualsARunUnderTheOtherSettings) {
   for (const char* recorded : {"", "expandable_segments:True"}) {
     for (const char* conf : kConfs) {
       for (uint64_t limit : {uint64_t{0}, kGiB / 2}) {
@@ -310,7 +310,7 @@ TEST(WhatIf, IsWhatTheOtherSettingsWouldHaveDone) {
   }
 }
 
-TEST(WhatIf, OlderBlocksStayOrAreAllocatedAnew) {
+TEST(WhatIf, KeepsOrReallocatesOlderBlocks) {
   const RecordedRun run = RunProgram(MakeProgram({.seed = 2}), {.first_action = 2000});
   const Replayed kept =
       Replay(*run.trace, {.alloc_conf = run::AllocConf(), .restart = false}).value();
@@ -324,7 +324,7 @@ TEST(WhatIf, OlderBlocksStayOrAreAllocatedAnew) {
   EXPECT_GE(mixed.peak_reserved, anew.peak_reserved);
 }
 
-TEST(WhatIf, ALimitOfAFailedRecordingIsWhatTheDeviceGave) {
+TEST(WhatIf, InfersGpuMemoryFromOutOfMemory) {
   const RecordedRun run = RunProgram(MakeProgram({.seed = 4, .deferred = 0}),
                                      {.device_memory_bytes = kGiB / 2, .first_action = 500});
   ASSERT_GT(run.stats.out_of_memory, 0);
@@ -338,7 +338,7 @@ TEST(WhatIf, ALimitOfAFailedRecordingIsWhatTheDeviceGave) {
 
 // A file may state any memory fraction above 0. For these fractions, no size of GPU memory explains
 // the failed allocation.
-TEST(WhatIf, AFractionThatNoMemoryHasDoesNotLimitTheCard) {
+TEST(WhatIf, ImpossibleMemoryFractionSetsNoLimit) {
   const RecordedRun run = RunProgram(MakeProgram({.seed = 4, .deferred = 0}),
                                      {.device_memory_bytes = kGiB / 2, .first_action = 500});
   ASSERT_GT(run.stats.out_of_memory, 0);
@@ -351,7 +351,7 @@ TEST(WhatIf, AFractionThatNoMemoryHasDoesNotLimitTheCard) {
   }
 }
 
-TEST(WhatIf, EmptyCacheGivesBackWhatIsFree) {
+TEST(WhatIf, EmptyCacheReleasesFreeMemory) {
   // 100 MiB are used, freed, and then only 10 MiB are needed.
   const std::vector<Action> program = {
       {.kind = Action::kMalloc, .allocation = 0, .bytes = 100 * kMiB},
@@ -366,7 +366,7 @@ TEST(WhatIf, EmptyCacheGivesBackWhatIsFree) {
   EXPECT_EQ(r.largest_hole, 0) << "all reserved memory was in use at the peak";
 }
 
-TEST(WhatIf, WhatTheProgramGivesBackGoesBack) {
+TEST(WhatIf, ReplaysEmptyCacheCallsOfTheProgram) {
   const std::vector<Action> program = {
       {.kind = Action::kMalloc, .allocation = 0, .bytes = 30 * kMiB},
       {.kind = Action::kFree, .allocation = 0},
@@ -383,7 +383,7 @@ TEST(WhatIf, WhatTheProgramGivesBackGoesBack) {
   }
 }
 
-TEST(WhatIf, HolesAtThePeak) {
+TEST(WhatIf, ReportsHolesAtThePeak) {
   const std::vector<Action> program = {
       {.kind = Action::kMalloc, .allocation = 0, .bytes = 4 * kMiB},
       {.kind = Action::kMalloc, .allocation = 1, .bytes = 6 * kMiB},

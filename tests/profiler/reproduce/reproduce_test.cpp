@@ -75,7 +75,7 @@ std::shared_ptr<const trace::Trace> TraceOf(uint64_t weights, uint64_t kept) {
   return builder.Finish(true, "");
 }
 
-TEST(Experiments, TheListIsWhole) {
+TEST(Experiments, ListIsComplete) {
   const auto documents = Documents();
   ASSERT_TRUE(documents.ok()) << documents.status();
   std::set<std::string> ids;
@@ -104,7 +104,7 @@ TEST(Experiments, TheListIsWhole) {
 }
 
 // Every expression of the list names quantities that a plan has.
-TEST(Experiments, ExpressionsAreOfKnownQuantities) {
+TEST(Experiments, ExpressionsUseKnownQuantities) {
   const auto documents = Documents();
   ASSERT_TRUE(documents.ok());
   for (const Document& document : **documents) {
@@ -126,7 +126,7 @@ TEST(Experiments, ExpressionsAreOfKnownQuantities) {
   }
 }
 
-TEST(Experiments, MistakesAreSaid) {
+TEST(Experiments, RejectsMistakesInTheList) {
   EXPECT_THAT(ParseError(R"({"name": "a", "unit": "GiB", "pubished": 1})"), HasSubstr("pubished"));
   EXPECT_THAT(ParseError(R"({"name": "a", "unit": "GiB", "published": 1})"),
               HasSubstr("tolerance"));
@@ -147,7 +147,7 @@ TEST(Experiments, MistakesAreSaid) {
   EXPECT_FALSE(ParseDocument("[]").ok());
 }
 
-TEST(Quantities, OfATrace) {
+TEST(Quantities, AreComputedFromATrace) {
   const Quantities q = QuantitiesOf(*TraceOf(1000, 500));
   EXPECT_EQ(q.Of("peak_allocated"), 1500);
   EXPECT_EQ(q.Of("kept"), 500);
@@ -177,7 +177,7 @@ Result Judged(const Experiment& experiment, double peak, double half) {
                             {"half", absl::OkStatus(), {{{"peak_allocated", half}}}}});
 }
 
-TEST(Judge, ToleranceErrorAndVerdict) {
+TEST(Judge, ComparesFiguresWithTheirTolerance) {
   const Experiment e = ExperimentWith(
       R"({"name": "peak_allocated", "published": 2, "unit": "GiB", "tolerance": "10 %"},
          {"name": "order", "predict": "peak_allocated - half_peak_allocated", "unit": "B",
@@ -195,7 +195,7 @@ TEST(Judge, ToleranceErrorAndVerdict) {
   EXPECT_EQ(VerdictText(result), "off");
 }
 
-TEST(Judge, AbsoluteTolerancesAreExactAtTheirEdge) {
+TEST(Judge, AbsoluteToleranceIncludesItsLimit) {
   const Experiment e = ExperimentWith(
       R"({"name": "peak_allocated", "published": 100, "unit": "B", "tolerance": "5 B"})");
   EXPECT_EQ(Judged(e, 105, 0).within, true);
@@ -203,7 +203,7 @@ TEST(Judge, AbsoluteTolerancesAreExactAtTheirEdge) {
   EXPECT_EQ(Judged(e, 94, 0).within, false);
 }
 
-TEST(Judge, WhatWasNotPlannedIsNotWithin) {
+TEST(Judge, MissingRunIsNotWithinTolerance) {
   const Experiment e = ExperimentWith(
       R"({"name": "peak_allocated", "published": 2, "unit": "GiB", "tolerance": "10 %"},
          {"name": "half", "predict": "half_peak_allocated", "unit": "GiB", "published": 1,
@@ -245,7 +245,7 @@ TEST(Demonstrations, AnswerTheirExperiments) {
 }
 
 // The session plans a configuration once, and finds open values with additional runs.
-TEST(Session, SolvesForWhatIsOpenAndPlansOnce) {
+TEST(Session, SolvesOpenValuesAndPlansEachConfigOnce) {
   const auto documents = Documents();
   ASSERT_TRUE(documents.ok());
   std::vector<const Experiment*> chosen;
@@ -283,7 +283,7 @@ TEST(Session, SolvesForWhatIsOpenAndPlansOnce) {
 
 // On a GPU other than the publication's: open values are found on the publication's GPU, the rest
 // is planned on this one, and no result is compared with the other GPU's figures.
-TEST(Session, AnotherGpuIsPlannedForAndNotJudged) {
+TEST(Session, OtherGpuIsPlannedButNotJudged) {
   const auto documents = Documents();
   ASSERT_TRUE(documents.ok());
   std::vector<const Experiment*> chosen;
@@ -313,7 +313,7 @@ TEST(Session, AnotherGpuIsPlannedForAndNotJudged) {
   EXPECT_EQ(std::ranges::count(settings, "device", &Settings::value_type::first), 1);
 }
 
-TEST(Session, AFailureIsSaidNotFilledIn) {
+TEST(Session, ReportsFailedRuns) {
   const auto documents = Documents();
   ASSERT_TRUE(documents.ok());
   const std::vector<const Experiment*> chosen = {&documents.value()->front().experiments[0]};
@@ -326,7 +326,7 @@ TEST(Session, AFailureIsSaidNotFilledIn) {
   EXPECT_FALSE(session.solved()[0].value.has_value());
 }
 
-TEST(MemorySvg, IsBoundedAndDrawsWhatIsThere) {
+TEST(MemorySvg, DrawsOnlyPresentCategories) {
   const std::string svg = exporters::MemorySvg(*TraceOf(1 << 20, 1 << 19));
   EXPECT_THAT(svg, HasSubstr("Parameter"));
   EXPECT_THAT(svg, HasSubstr("Activation"));

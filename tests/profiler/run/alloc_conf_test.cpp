@@ -22,7 +22,7 @@ std::string Error(std::string_view text) {
   return std::string(ParseAllocConf(text).status().message());
 }
 
-TEST(AllocConf, NothingGivesPyTorchsDefaults) {
+TEST(AllocConf, EmptyTextGivesPyTorchDefaults) {
   const AllocConf c = ParseAllocConf("").value();
   EXPECT_EQ(c, AllocConf{});
   EXPECT_EQ(c.max_split_size, AllocConf::kNoMaxSplit);
@@ -50,7 +50,7 @@ TEST(AllocConf, ReadsEveryKeyThatChangesDecisions) {
 }
 
 // Expected values are those of c10's own tests of the table.
-TEST(AllocConf, TableOfDivisions) {
+TEST(AllocConf, ReadsTableOfDivisions) {
   EXPECT_THAT(ParseAllocConf("roundup_power2_divisions:[64:8,128:2,256:4,512:2,1024:4,>:1]")
                   .value()
                   .roundup_power2_divisions,
@@ -64,7 +64,7 @@ TEST(AllocConf, TableOfDivisions) {
       << "sizes above the table have the value of its last row";
 }
 
-TEST(AllocConf, KnownKeysWithoutEffectAreSaid) {
+TEST(AllocConf, ListsKnownKeysWithoutEffect) {
   EXPECT_THAT(ParseAllocConf("backend:native,pinned_use_background_threads:True,"
                              "pinned_num_register_threads:8,release_lock_on_cudamalloc:False")
                   .value()
@@ -73,7 +73,7 @@ TEST(AllocConf, KnownKeysWithoutEffectAreSaid) {
                           "release_lock_on_cudamalloc"));
 }
 
-TEST(AllocConf, LimitsDependOnTheSegmentSizeWhereverItStands) {
+TEST(AllocConf, LimitsDependOnSegmentSizeInAnyOrder) {
   EXPECT_TRUE(ParseAllocConf("max_split_size_mb:20").ok());
   EXPECT_THAT(Error("max_split_size_mb:19"), AllOf(HasSubstr("\"19\""), HasSubstr("at least 20")));
   EXPECT_TRUE(ParseAllocConf("max_split_size_mb:12,large_segment_size_mb:12").ok());
@@ -85,7 +85,7 @@ TEST(AllocConf, LimitsDependOnTheSegmentSizeWhereverItStands) {
       << "limited as in PyTorch";
 }
 
-TEST(AllocConf, ErrorsNameKeyValueAndWhatIsAllowed) {
+TEST(AllocConf, ErrorsNameKeyValueAndAllowedValues) {
   struct Row {
     const char* text;
     const char* expected;
@@ -122,7 +122,7 @@ TEST(AllocConf, ErrorsNameKeyValueAndWhatIsAllowed) {
   EXPECT_FALSE(ParseAllocConf(std::string(100'000, 'a')).ok());
 }
 
-TEST(AllocConf, TextOfAnySettingsReadsBack) {
+TEST(AllocConf, RoundTripsThroughText) {
   std::mt19937 random(1);
   for (int round = 0; round < 2000; ++round) {
     AllocConf c;
@@ -143,7 +143,7 @@ TEST(AllocConf, TextOfAnySettingsReadsBack) {
   }
 }
 
-TEST(AllocConf, IsASettingOfARun) {
+TEST(AllocConf, IsStoredInTheRunConfig) {
   RunConfigBuilder b;
   ASSERT_TRUE(b.Set("alloc_conf", "expandable_segments:True,max_split_size_mb:64").ok());
   const RunConfig c = b.Build().value();
@@ -157,7 +157,7 @@ TEST(AllocConf, IsASettingOfARun) {
   EXPECT_TRUE(b.Set("alloc_conf", "").ok());
 }
 
-TEST(AllocConf, SingleSettingsStandBehindTheText) {
+TEST(AllocConf, SingleKeysOverrideTheText) {
   RunConfigBuilder builder;
   EXPECT_EQ(AllocConfOf(builder.Build().value()), "");
   ASSERT_TRUE(builder.Set("alloc_conf", "expandable_segments:True,max_split_size_mb:64").ok());
@@ -174,7 +174,7 @@ TEST(AllocConf, SingleSettingsStandBehindTheText) {
   EXPECT_EQ(AllocConfOf(again.Build().value()), AllocConfOf(config));
 }
 
-TEST(AllocConf, SingleSettingsHaveTheLimitsOfTheText) {
+TEST(AllocConf, SingleKeysHaveTheSameLimits) {
   for (const auto& [key, value] : std::initializer_list<std::pair<const char*, const char*>>{
            {"alloc.max_split_size_mb", "5"},
            {"alloc.max_split_size_mb", "64,expandable_segments:True"},

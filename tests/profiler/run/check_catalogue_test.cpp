@@ -32,7 +32,7 @@ std::string Error(TechniqueDeclaration technique) {
   return std::string(status.message());
 }
 
-TEST(CheckCatalogue, TheOneOfThisVersionHangsTogether) {
+TEST(CheckCatalogue, AcceptsTheShippedCatalogue) {
   EXPECT_TRUE(CheckCatalogue(TheCatalogue()).ok());
   Catalogue more = TheCatalogue();
   more.techniques.push_back(Technique({"new_key", "new.key"}));
@@ -40,7 +40,7 @@ TEST(CheckCatalogue, TheOneOfThisVersionHangsTogether) {
 }
 
 // {"new": ..., "new": {"key": ...}} is not a valid run.json.
-TEST(CheckCatalogue, AKeyIsNoGroupOfKeys) {
+TEST(CheckCatalogue, RejectsKeyThatIsAlsoAGroup) {
   EXPECT_THAT(Error(Technique({"new", "new.key"})), HasSubstr("\"new\" is itself a key"));
   EXPECT_THAT(Error(Technique({"new.key", "new"})), HasSubstr("\"new\" is itself a key"));
   // With a key of another technique, and with a key that every run has.
@@ -49,7 +49,7 @@ TEST(CheckCatalogue, AKeyIsNoGroupOfKeys) {
   EXPECT_THAT(Error(Technique({"custom_device"})), HasSubstr("custom_device.bandwidth"));
 }
 
-TEST(CheckCatalogue, KeysAreWordsAndThereOnce) {
+TEST(CheckCatalogue, RejectsInvalidAndDuplicateKeys) {
   for (const char* key : {"", "New", "new key", "a.b.c", ".a", "a."}) {
     EXPECT_THAT(Error(Technique({key})), HasSubstr("a key is a word")) << key;
   }
@@ -58,7 +58,7 @@ TEST(CheckCatalogue, KeysAreWordsAndThereOnce) {
   EXPECT_THAT(Error(Technique({"lora.rank"})), HasSubstr("declared twice"));
 }
 
-TEST(CheckCatalogue, ValuesAreAllowedOnes) {
+TEST(CheckCatalogue, RejectsValuesThatAreNotAllowed) {
   TechniqueDeclaration technique = Technique({"new"});
   technique.settings[0].default_value = "half";
   EXPECT_THAT(Error(technique), HasSubstr("\"half\" is not allowed"));

@@ -27,7 +27,7 @@ std::string Error(const RunConfig& config) {
   return std::string(model.status().message());
 }
 
-TEST(CheckRun, EveryPresetIsInOrder) {
+TEST(CheckRun, AcceptsEveryPreset) {
   for (const ModelPreset& preset : ModelPresets()) {
     const auto model = CheckRun(Built({}, std::string(preset.name)));
     ASSERT_TRUE(model.ok()) << preset.name << model.status();
@@ -35,7 +35,7 @@ TEST(CheckRun, EveryPresetIsInOrder) {
   }
 }
 
-TEST(CheckRun, WhatDoesNotGoTogetherIsNamed) {
+TEST(CheckRun, NamesConflictingSettings) {
   EXPECT_THAT(Error(Built({{"batch", "3"}, {"micro_batches", "2"}})),
               HasSubstr("micro_batches = 2"));
   EXPECT_THAT(Error(Built({{"seq", "2048"}}, "gpt2")), HasSubstr("1024 positions"));
@@ -47,7 +47,7 @@ TEST(CheckRun, WhatDoesNotGoTogetherIsNamed) {
 }
 
 // The settings that it recommends are allowed.
-TEST(CheckRun, FlashInFp32AdvisesWhatWorks) {
+TEST(CheckRun, FlashInFp32SuggestsValidSettings) {
   EXPECT_THAT(Error(Built({{"attention", "flash"}})),
               AllOf(HasSubstr("amp-bf16"), HasSubstr("attention to efficient or math")));
   for (const char* advice : {"efficient", "math"})
@@ -56,7 +56,7 @@ TEST(CheckRun, FlashInFp32AdvisesWhatWorks) {
     EXPECT_TRUE(CheckRun(Built({{"attention", "flash"}, {"precision", advice}})).ok()) << advice;
 }
 
-TEST(CheckRun, LoraThatMatchesNothingNamesWhatThereIs) {
+TEST(CheckRun, ListsModulesIfLoraTargetsMatchNone) {
   EXPECT_THAT(
       Error(Built({{"lora.rank", "8"}}, "gpt2")),
       AllOf(HasSubstr("no linear module is named \"q_proj\""), HasSubstr("c_attn, c_proj")));
@@ -81,7 +81,7 @@ const Assumption* About(const std::vector<Assumption>& all, std::string_view whe
   return nullptr;
 }
 
-TEST(Assumptions, ThePrecisionOfTheCheckpoint) {
+TEST(Assumptions, StatePrecisionOfTheCheckpoint) {
   auto all = AssumptionsOf(Built({}, "llama-3.2-1b"));
   ASSERT_NE(About(all, "torch_dtype"), nullptr);
   EXPECT_THAT(About(all, "torch_dtype")->what,
@@ -90,7 +90,7 @@ TEST(Assumptions, ThePrecisionOfTheCheckpoint) {
   EXPECT_EQ(About(all, "torch_dtype"), nullptr);
 }
 
-TEST(Assumptions, TheCacheHasBytes) {
+TEST(Assumptions, StateBytesOfTheKvCache) {
   // 2 (keys, values) x 24 layers x 2 x 512 tokens x 2 heads of 64 x 4 bytes.
   auto all = AssumptionsOf(Built({}));
   ASSERT_NE(About(all, "use_cache"), nullptr);
@@ -99,14 +99,14 @@ TEST(Assumptions, TheCacheHasBytes) {
   EXPECT_EQ(About(AssumptionsOf(Built({}, "basics-medium")), "use_cache"), nullptr);
 }
 
-TEST(Assumptions, TheHostIsNotThisComputersOwn) {
+TEST(Assumptions, StateHostTimesForPlansOnly) {
   EXPECT_NE(About(AssumptionsOf(Built({})), "times of the host"), nullptr);
   RunConfig computed = Built({});
   computed.backend = Backend::kCpu;
   EXPECT_EQ(About(AssumptionsOf(computed), "times of the host"), nullptr);
 }
 
-TEST(Assumptions, WhatIsModelledSaysSo) {
+TEST(Assumptions, NameModelledTechniques) {
   const RunConfig config = Built({{"quantization", "nf4"},
                                   {"lora.rank", "8"},
                                   {"optimizer.bits", "8"},
@@ -127,7 +127,7 @@ TEST(Assumptions, WhatIsModelledSaysSo) {
   EXPECT_EQ(About(AssumptionsOf(computed), "technique: "), nullptr);
 }
 
-TEST(Assumptions, QuantisedWeightsWithoutPreparationSayWhatItWouldTake) {
+TEST(Assumptions, StateBytesOfSkippedKbitPreparation) {
   const std::vector<std::pair<std::string, std::string>> qlora = {
       {"quantization", "nf4"}, {"lora.rank", "8"}, {"precision", "bf16"}};
   const auto all = AssumptionsOf(Built(qlora, "llama-3.2-1b"));
@@ -147,7 +147,7 @@ TEST(Assumptions, QuantisedWeightsWithoutPreparationSayWhatItWouldTake) {
 }
 
 // Hidden states are fp32 then, which flash attention does not support.
-TEST(CheckRun, FlashAttentionAfterPreparationIsRefused) {
+TEST(CheckRun, RejectsFlashAfterKbitPreparation) {
   EXPECT_THAT(Error(Built({{"quantization", "nf4"},
                            {"lora.rank", "8"},
                            {"precision", "bf16"},
@@ -157,7 +157,7 @@ TEST(CheckRun, FlashAttentionAfterPreparationIsRefused) {
 }
 
 // Users may change a technique's settings before they switch it on: this is allowed, with a note.
-TEST(Assumptions, WhatIsSetAndHasNoEffectIsSaid) {
+TEST(Assumptions, NameSettingsWithoutEffect) {
   using Set = std::vector<std::pair<std::string, std::string>>;
   const auto said = [](const Set& settings, const std::string& key) {
     const RunConfig config = Built(settings);
@@ -217,13 +217,13 @@ TEST(Assumptions, WhatIsSetAndHasNoEffectIsSaid) {
   }
 }
 
-TEST(Assumptions, TheContextIsTheTables) {
+TEST(Assumptions, StateContextSizeOfTheDeviceTable) {
   const auto all = AssumptionsOf(Built({{"device", "rtx-3090"}}));
   ASSERT_NE(About(all, "device table: rtx-3090"), nullptr);
   EXPECT_EQ(About(all, "device table")->bytes, FindDevice("rtx-3090")->context_bytes);
 }
 
-TEST(Assumptions, UnknownKeysAreNamed) {
+TEST(Assumptions, NameUnknownKeysOfTheModelConfig) {
   RunConfig config = Built({});
   nlohmann::json json = nlohmann::json::parse(config.model_config_json);
   for (int i = 0; i < 20; ++i) json["foo" + std::to_string(i)] = 1;

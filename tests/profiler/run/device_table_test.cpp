@@ -42,7 +42,7 @@ std::string RemarkOn(const nlohmann::json& row, std::string_view figure) {
   return {};
 }
 
-TEST(DeviceTable, HoldsConsumerAndDataCentreCards) {
+TEST(DeviceTable, HasConsumerAndDataCentreGpus) {
   EXPECT_GE(DeviceTable().size(), 75u);
   for (const char* key : {"rtx-3060-12gb",
                           "rtx-3090",
@@ -178,7 +178,7 @@ TEST(DeviceTable, SlicesArePartsOfTheirGpu) {
   EXPECT_GE(gpus, 10u);
 }
 
-TEST(DeviceTable, PeersAreOfTheKindOfBoard) {
+TEST(DeviceTable, PeerAccessMatchesTheBoard) {
   for (const auto& [row, d] : Table()) {
     SCOPED_TRACE(d.key);
     // GPUs of compute capability 6.1 have peer access over PCIe.
@@ -194,7 +194,7 @@ TEST(DeviceTable, PeersAreOfTheKindOfBoard) {
 }
 
 // Every figure states its source, or how it was assumed.
-TEST(DeviceTable, SourcesAreNamed) {
+TEST(DeviceTable, EveryFigureHasASource) {
   size_t addresses = 0, assumptions = 0;
   for (const auto& [row, d] : Table()) {
     SCOPED_TRACE(d.key);
@@ -222,7 +222,7 @@ TEST(DeviceTable, SourcesAreNamed) {
 
 // A row with a figure that has neither a source nor an assumption is refused, and the error names
 // the figure.
-TEST(DeviceTable, ARowWithoutASourceIsRefused) {
+TEST(DeviceTable, RejectsFiguresWithoutSource) {
   const nlohmann::json good = Table().front().first;
   ASSERT_TRUE(ParseFigureSources(good).ok());
   const auto refusal = [&](const auto& change) {
@@ -245,7 +245,7 @@ TEST(DeviceTable, ARowWithoutASourceIsRefused) {
 }
 
 // Figures that were wrong until a source was found.
-TEST(DeviceTable, FiguresThatWereCorrected) {
+TEST(DeviceTable, KeepsCorrectedFigures) {
   EXPECT_EQ(ReadDevice("p4")->sm_count, 20u);
   EXPECT_EQ(ReadDevice("p40")->sm_count, 30u);
   EXPECT_EQ(ReadDevice("a10g")->sm_count, 80u);
@@ -253,7 +253,7 @@ TEST(DeviceTable, FiguresThatWereCorrected) {
   EXPECT_EQ(ReadDevice("b200")->bus_bits, 7680u);
 }
 
-TEST(DeviceTable, PublishedFigures) {
+TEST(DeviceTable, HasPublishedFigures) {
   const Device h100 = ReadDevice("h100-sxm").value();
   EXPECT_EQ(h100.sm_count, 132u);
   EXPECT_EQ(h100.compute_capability, 90u);
@@ -264,7 +264,7 @@ TEST(DeviceTable, PublishedFigures) {
   EXPECT_DOUBLE_EQ(ada.bandwidth_bytes_per_s, 1008e9);
 }
 
-TEST(DeviceTable, UnknownCardNamesTheNearest) {
+TEST(DeviceTable, UnknownGpuSuggestsTheNearest) {
   const absl::StatusOr<Device> device = ReadDevice("rtx-4900");
   ASSERT_FALSE(device.ok());
   EXPECT_THAT(std::string(device.status().message()), HasSubstr("did you mean \"rtx-4090\""));

@@ -52,14 +52,14 @@ class DeviceFileTest : public ::testing::Test {
   std::filesystem::path folder_;
 };
 
-TEST(DeviceText, NamesAreReadHoweverTheyAreWritten) {
+TEST(DeviceText, ReadsSpellingVariantsOfNames) {
   EXPECT_EQ(ReadDevice("a100-sxm-80gb")->key, "a100-80gb");
   EXPECT_EQ(ReadDevice("RTX 4090")->key, "rtx-4090");
   EXPECT_EQ(ReadDevice("NVIDIA GeForce RTX 3070 Laptop GPU")->key, "rtx-3070-laptop");
   EXPECT_EQ(ReadDevice("Tesla T4")->key, "t4");
 }
 
-TEST(DeviceText, ASliceHasItsPart) {
+TEST(DeviceText, ReadsMigSlices) {
   const Device slice = ReadDevice("a100-sxm-80gb:1g.10gb").value();
   EXPECT_EQ(slice.key, "a100-80gb:1g.10gb");
   EXPECT_EQ(slice.name, "NVIDIA A100-SXM4-80GB MIG 1g.10gb");
@@ -76,7 +76,7 @@ TEST(DeviceText, ASliceHasItsPart) {
 }
 
 // A GTX 1650 by its advertised figures, compared with the table's.
-TEST(DeviceText, FiguresAlone) {
+TEST(DeviceText, ReadsGpuFromFiguresAlone) {
   const Device d =
       ReadDevice("name=My GPU,memory=4GiB,compute_capability=7.5,multiprocessors=14").value();
   EXPECT_EQ(d.name, "My GPU");
@@ -94,7 +94,7 @@ TEST(DeviceText, FiguresAlone) {
   EXPECT_EQ(EmulatedGpu(d).find("name=My GPU;memory_bytes=4294967296;"), 0u);
 }
 
-TEST(DeviceText, UnitsAndRates) {
+TEST(DeviceText, ReadsUnitsAndRates) {
   const Device d = ReadDevice(
                        "memory=24GiB, compute_capability=8.6, multiprocessors=28, clock=1.7GHz, "
                        "bandwidth=448GB/s, fp32=12TFLOPS, bf16=5e13, l2=3MiB, memory_bus=192, "
@@ -112,7 +112,7 @@ TEST(DeviceText, UnitsAndRates) {
   EXPECT_EQ(d.name, "GPU of compute capability 8.6");
 }
 
-TEST(DeviceText, OneOfTheTableWithOtherFigures) {
+TEST(DeviceText, OverridesFiguresOfTableEntry) {
   const Device d = ReadDevice("rtx-4090,memory=12GiB").value();
   EXPECT_EQ(d.memory_bytes, 12 * kGiB);
   EXPECT_EQ(d.sm_count, 128u);
@@ -132,7 +132,7 @@ TEST(DeviceText, OneOfTheTableWithOtherFigures) {
 }
 
 // Parsing a GPU's text returns that GPU, however it was defined.
-TEST(DeviceText, ReadsItsOwnText) {
+TEST(DeviceText, RoundTripsItsOwnText) {
   for (const char* text :
        {"rtx-4090", "a100-80gb:1g.10gb", "rtx-4090,memory=12GiB", "h200:7g.141gb,name=Slice",
         "memory=9e9,compute_capability=12.0,multiprocessors=33,clock=1234,bandwidth=333.3GB/s"}) {
@@ -146,7 +146,7 @@ TEST(DeviceText, ReadsItsOwnText) {
   }
 }
 
-TEST(DeviceText, AllFiguresOfATablesGpuInAFile) {
+TEST(DeviceText, RoundTripsTableEntriesThroughJson) {
   for (const Device& d : DeviceTable()) {
     SCOPED_TRACE(d.key);
     const absl::StatusOr<Device> read = DeviceFromJson(DeviceJson(d));
@@ -162,7 +162,7 @@ TEST(DeviceText, AllFiguresOfATablesGpuInAFile) {
 }
 
 // Every wrong figure is refused with its name and the allowed values.
-TEST(DeviceText, WrongFiguresAreRefusedByName) {
+TEST(DeviceText, RejectsInvalidFiguresByName) {
   const std::string good = "memory=8GiB,compute_capability=8.6,multiprocessors=28";
   struct Case {
     const char* figure;
@@ -220,7 +220,7 @@ TEST(DeviceText, WrongFiguresAreRefusedByName) {
   EXPECT_THAT(TextError(""), HasSubstr("device: no \"\""));
 }
 
-TEST_F(DeviceFileTest, IsReadWhereItIsNamed) {
+TEST_F(DeviceFileTest, ReadsFiguresFromNamedFile) {
   const std::string path = Write("my_gpu.json", R"({
     "name": "Lab GPU", "memory": "24GiB", "compute_capability": 8.6, "multiprocessors": 28,
     "bandwidth": "448GB/s", "source": "our own data sheet"})");
@@ -237,7 +237,7 @@ TEST_F(DeviceFileTest, IsReadWhereItIsNamed) {
   EXPECT_THAT(std::string(builder.Set("device", path).message()), HasSubstr("is a file"));
 }
 
-TEST_F(DeviceFileTest, IsHostileInput) {
+TEST_F(DeviceFileTest, RejectsInvalidFiles) {
   EXPECT_THAT(std::string(DeviceTextOf(Write("bad.json", "{")).status().message()),
               AllOf(HasSubstr("bad.json"), HasSubstr("not JSON")));
   EXPECT_THAT(std::string(DeviceTextOf((folder_ / "none.json").string()).status().message()),
@@ -257,7 +257,7 @@ TEST_F(DeviceFileTest, IsHostileInput) {
   EXPECT_THAT(FileError(R"({"like": "rtx-4090", "memory": "1MiB"})"), HasSubstr("256 MiB"));
 }
 
-TEST(RunJson, HoldsADevicesFigures) {
+TEST(RunJson, StoresFiguresOfADevice) {
   RunConfigBuilder builder;
   ASSERT_TRUE(builder
                   .SetRunJson(R"({"model": "gpt2", "device": {"name": "Lab", "memory": "24GiB",
@@ -282,7 +282,7 @@ TEST(RunJson, HoldsADevicesFigures) {
 
 // A GPU for which LibTorch has no kernels is refused before anything starts; a program may bring a
 // PyTorch that has them.
-TEST(CheckRun, RefusesWhatLibTorchHasNoKernelsFor) {
+TEST(CheckRun, RejectsGpusWithoutLibTorchKernels) {
   const auto check = [](const char* device) {
     RunConfigBuilder builder;
     EXPECT_TRUE(builder.SetPreset("gpt2").ok());
@@ -297,7 +297,7 @@ TEST(CheckRun, RefusesWhatLibTorchHasNoKernelsFor) {
                 AllOf(HasSubstr("has no kernels"), HasSubstr("7.5"), HasSubstr(device)));
 }
 
-TEST(ComputeCapability, IsReadAndWritten) {
+TEST(ComputeCapability, RoundTripsThroughText) {
   for (const ComputeCapability& chip : ComputeCapabilities()) {
     EXPECT_EQ(ParseComputeCapability(ComputeCapabilityText(chip.number)), chip.number);
     EXPECT_FALSE(ArchitectureName(chip.number).empty());

@@ -13,7 +13,7 @@
 namespace vramscope::run {
 namespace {
 
-TEST(EmulatedGpu, IsNamedAsCudaNamesIt) {
+TEST(EmulatedGpu, HasTheNameThatCudaReports) {
   EXPECT_EQ(CudaName("NVIDIA H100 80GB HBM3 (SXM5)"), "NVIDIA H100 80GB HBM3");
   EXPECT_EQ(CudaName("NVIDIA GeForce RTX 3060 12GB"), "NVIDIA GeForce RTX 3060");
   EXPECT_EQ(CudaName("NVIDIA GeForce RTX 4090"), "NVIDIA GeForce RTX 4090");
@@ -22,7 +22,7 @@ TEST(EmulatedGpu, IsNamedAsCudaNamesIt) {
 }
 
 // Every figure of every GPU exists, as a whole number other than zero.
-TEST(EmulatedGpu, SaysAllOfEveryCard) {
+TEST(EmulatedGpu, HasAllFiguresOfEveryGpu) {
   for (const Device& device : DeviceTable()) {
     SCOPED_TRACE(device.key);
     std::map<std::string, std::string> fields;
@@ -48,7 +48,7 @@ TEST(EmulatedGpu, SaysAllOfEveryCard) {
 }
 
 // A program's context grows only for GPUs on which the growth was measured.
-TEST(EmulatedGpu, GrowsWhereThatWasMeasured) {
+TEST(EmulatedGpu, ContextGrowsOnlyOnMeasuredGpus) {
   const DeviceProfile h200 = FindDevice("h200").value(), ada = FindDevice("rtx-4090").value();
   EXPECT_EQ(GrowingGpu(ada), EmulatedGpu(ada));
   EXPECT_EQ(GrowingGpu(h200).rfind(EmulatedGpu(h200), 0), 0u);
@@ -59,7 +59,7 @@ TEST(EmulatedGpu, GrowsWhereThatWasMeasured) {
 }
 
 // The context of a run of the embedded loop has the size to which that of a program grows.
-TEST(ContextOfRun, IsThatOfTheLibrariesThatTheRunUses) {
+TEST(ContextOfRun, DependsOnLibrariesOfTheRun) {
   const auto context = [](const std::vector<std::pair<std::string, std::string>>& settings,
                           const char* preset = "gpt2") {
     RunConfigBuilder builder;

@@ -13,14 +13,14 @@ RunConfig With(std::initializer_list<std::pair<const char*, const char*>> settin
   return builder.Build().value();
 }
 
-TEST(Evidence, OfTheRunsThatWereRecorded) {
+TEST(Evidence, ExistsForRecordedRuns) {
   EXPECT_TRUE(EvidenceOf(With({})));
   EXPECT_TRUE(EvidenceOf(With({{"seq", "128"}})));
   ASSERT_TRUE(EvidenceOf(With({{"seq", "256"}})));
   EXPECT_GT(EvidenceOf(With({{"seq", "256"}}))->reserved_within, 0u);
 }
 
-TEST(Evidence, OfNoOther) {
+TEST(Evidence, IsAbsentForOtherRuns) {
   EXPECT_FALSE(EvidenceOf(RunConfigBuilder().Build().value()));
   EXPECT_FALSE(EvidenceOf(With({{"seq", "512"}})));
   EXPECT_FALSE(EvidenceOf(With({{"batch", "8"}})));

@@ -13,14 +13,14 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-TEST(LengthHistogram, ReadsLinesInAnyOrderAndAddsThemUp) {
+TEST(LengthHistogram, ReadsLinesInAnyOrderAndSumsCounts) {
   const auto read = ParseHistogram("length,count\n# a set\n512, 2\n\n 16,3\r\n512\n7,0");
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_THAT(read->lengths, ElementsAre(16, 512));
   EXPECT_THAT(read->samples, ElementsAre(3u, 6u));
 }
 
-TEST(LengthHistogram, DrawsAsOftenAsTheyAre) {
+TEST(LengthHistogram, DrawsLengthsByTheirCounts) {
   const auto read = ParseHistogram("10,1\n20,3");
   ASSERT_TRUE(read.ok());
   std::map<int, int> drawn;
@@ -30,7 +30,7 @@ TEST(LengthHistogram, DrawsAsOftenAsTheyAre) {
   EXPECT_EQ(DrawLength(*read, 5, 17), DrawLength(*read, 5, 17));
 }
 
-TEST(LengthHistogram, RefusesWhatIsNoLength) {
+TEST(LengthHistogram, RejectsInvalidLines) {
   for (const char* text : {"0,1", "-3", "1048577,1", "12,-1", "12,x", "12,1,1", "1e3", ",5",
                            "99999999999999999999", "12,99999999999999999999"}) {
     const auto read = ParseHistogram(text);
@@ -43,7 +43,7 @@ TEST(LengthHistogram, RefusesWhatIsNoLength) {
   EXPECT_FALSE(ParseHistogram(std::string(70'000, '\n')).ok());
 }
 
-TEST(LengthHistogram, ReadsFilesUpToItsCap) {
+TEST(LengthHistogram, ReadsFilesUpToSizeLimit) {
   EXPECT_FALSE(ReadHistogram("/").ok());
   EXPECT_FALSE(ReadHistogram("/there is no such file").ok());
   const std::filesystem::path path =

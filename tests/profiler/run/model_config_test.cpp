@@ -30,7 +30,7 @@ std::string Replace(std::string text, const std::string& from, const std::string
   return at == std::string::npos ? text : text.replace(at, from.size(), to);
 }
 
-TEST(ModelConfig, FamilyDefaults) {
+TEST(ModelConfig, AppliesFamilyDefaults) {
   auto qwen = ParseModelConfig(kQwen);
   ASSERT_TRUE(qwen.ok()) << qwen.status();
   EXPECT_TRUE(qwen->qkv_bias);
@@ -52,7 +52,7 @@ TEST(ModelConfig, FamilyDefaults) {
 }
 
 // The worker reads or rejects models of other families; here they are only marked.
-TEST(ModelConfig, OtherFamiliesAreNamedAndNotRead) {
+TEST(ModelConfig, MarksUnknownFamiliesAsOther) {
   for (const char* json : {R"({"model_type": "mamba"})",
                            R"({"architectures": ["BertModel"], "model_type": "llama"})"}) {
     const auto config = ParseModelConfig(json);
@@ -62,7 +62,7 @@ TEST(ModelConfig, OtherFamiliesAreNamedAndNotRead) {
   }
 }
 
-TEST(ModelConfig, ErrorsNameWhatIsWrong) {
+TEST(ModelConfig, ErrorsNameTheWrongKey) {
   EXPECT_THAT(Error("{\"vocab_size\":"), HasSubstr("not JSON"));
   EXPECT_THAT(Error("[1, 2]"), HasSubstr("not a JSON object"));
   EXPECT_THAT(Error(""), HasSubstr("not JSON"));
@@ -108,7 +108,7 @@ std::string With(const std::string& setting) {
 }
 
 // A setting that would make it another model is rejected, never ignored.
-TEST(ModelConfig, KeysOfOtherModelsAreRefused) {
+TEST(ModelConfig, RejectsKeysOfOtherModels) {
   for (const char* setting :
        {R"("quantization_config": {"bits": 4})", R"("compression_config": {"format": "pack"})",
         R"("num_experts": 8)", R"("num_local_experts": 8)", R"("n_routed_experts": 64)",
@@ -134,7 +134,7 @@ TEST(ModelConfig, KeysOfOtherModelsAreRefused) {
   }
 }
 
-TEST(ModelConfig, WhatIsNotLookedAtIsListed) {
+TEST(ModelConfig, ListsUnknownAndIgnoredKeys) {
   const auto config = ParseModelConfig(
       With(R"("foo": {"bar": 1}, "output_hidden_states": true, "output_attentions": false,
               "torch_dtype": "bfloat16", "use_cache": false)"));

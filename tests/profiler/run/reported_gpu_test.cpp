@@ -11,7 +11,7 @@ namespace vramscope::run {
 namespace {
 
 // GPUs that share a driver name are distinguished by their other figures.
-TEST(ReportedGpu, IsFoundInTheTableAsItsDriverNamesIt) {
+TEST(GpuProfile, IsFoundByTheNameOfTheDriver) {
   // The driver reports the same name, multiprocessors and memory for these as for another GPU.
   const std::set<std::string> alike = {
       "gtx-1650-gddr6",        "gtx-1660-ti-laptop",     "rtx-2060-laptop",   "rtx-2070-laptop",
@@ -30,7 +30,7 @@ TEST(ReportedGpu, IsFoundInTheTableAsItsDriverNamesIt) {
   }
 }
 
-TEST(ReportedGpu, ThatTheTableLacksHasNoRatesButItsWorkspace) {
+TEST(GpuProfile, OfUnknownGpuHasWorkspaceButNoRates) {
   const DeviceProfile h100 = FindDevice("h100-sxm").value();
   const DeviceProfile slice =
       ProfileOf({"NVIDIA H100 80GB HBM3 MIG 1g.10gb", uint64_t{10} << 30, 16, 90});
@@ -40,7 +40,7 @@ TEST(ReportedGpu, ThatTheTableLacksHasNoRatesButItsWorkspace) {
   EXPECT_EQ(ProfileOf({"NVIDIA Tesla K80", uint64_t{11} << 30, 13, 37}).blas_workspace_bytes, 0u);
 }
 
-TEST(ReportedGpu, ThatNobodyToldIsNone) { EXPECT_EQ(ProfileOf({}).name, ""); }
+TEST(GpuProfile, IsEmptyWithoutAName) { EXPECT_EQ(ProfileOf({}).name, ""); }
 
 }  // namespace
 }  // namespace vramscope::run

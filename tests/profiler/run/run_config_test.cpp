@@ -17,7 +17,7 @@ using ::testing::HasSubstr;
 
 std::string Message(const absl::Status& status) { return std::string(status.message()); }
 
-TEST(RunConfigBuilder, DefaultsBuild) {
+TEST(RunConfigBuilder, BuildsDefaults) {
   const RunConfig config = RunConfigBuilder().Build().value();
   EXPECT_EQ(config.model, "qwen2-0.5b");
   EXPECT_EQ(nlohmann::json::parse(config.model_config_json)["hidden_size"], 896);
@@ -74,7 +74,7 @@ TEST(RunConfigBuilder, SetsEveryKindOfValue) {
   EXPECT_EQ(c.backend, Backend::kCpu);
 }
 
-TEST(RunConfigBuilder, ErrorsNameKeyValueAndWhatIsAllowed) {
+TEST(RunConfigBuilder, ErrorsNameKeyValueAndAllowedValues) {
   RunConfigBuilder b;
   EXPECT_THAT(Message(b.Set("batch", "-1")),
               AllOf(HasSubstr("batch"), HasSubstr("-1"), HasSubstr("65536")));
@@ -99,7 +99,7 @@ TEST(RunConfigBuilder, ErrorsNameKeyValueAndWhatIsAllowed) {
   EXPECT_TRUE(b.Build().ok()) << "a rejected value leaves the builder unchanged";
 }
 
-TEST(RunConfigBuilder, ReservedKeysTakeTheirDefaultAlone) {
+TEST(RunConfigBuilder, ReservedKeysAcceptOnlyTheirDefault) {
   struct Row {
     const char* key;
     const char* plain;
@@ -117,7 +117,7 @@ TEST(RunConfigBuilder, ReservedKeysTakeTheirDefaultAlone) {
   }
 }
 
-TEST(RunConfigBuilder, WeightDecayIsTheOptimizersOwnUnlessSet) {
+TEST(RunConfigBuilder, WeightDecayDefaultsToThatOfTheOptimizer) {
   RunConfigBuilder b;
   EXPECT_EQ(b.Build()->Number("optimizer.weight_decay"), 0.01);
   ASSERT_TRUE(b.Set("optimizer.name", "sgd").ok());
@@ -128,7 +128,7 @@ TEST(RunConfigBuilder, WeightDecayIsTheOptimizersOwnUnlessSet) {
   EXPECT_EQ(b.Build()->Number("optimizer.weight_decay"), 0.1);
 }
 
-TEST(RunConfigBuilder, PresetDefaultsLieBelowWhatIsSet) {
+TEST(RunConfigBuilder, SetValuesOverridePresetDefaults) {
   RunConfigBuilder b;
   ASSERT_TRUE(b.Set("steps", "2").ok());
   ASSERT_TRUE(b.SetPreset("basics-medium").ok());
@@ -164,21 +164,21 @@ TEST(RunConfigBuilder, ModelConfigMustBeAJsonObject) {
   EXPECT_EQ(b.Build()->model, "c.json");
 }
 
-TEST(RunConfigBuilder, TokensOfAPassAreCapped) {
+TEST(RunConfigBuilder, LimitsTokensOfAPass) {
   RunConfigBuilder b;
   ASSERT_TRUE(b.Set("batch", "65536").ok());
   ASSERT_TRUE(b.Set("seq", "1048576").ok());
   EXPECT_THAT(Message(b.Build().status()), HasSubstr("tokens"));
 }
 
-TEST(RunConfigBuilder, ChecksTheStartToo) {
+TEST(RunConfigBuilder, ValidatesTheInitialConfig) {
   RunConfig start;
   start.batch = -3;
   EXPECT_THAT(Message(RunConfigBuilder(start).Build().status()), HasSubstr("batch"));
 }
 
 // Each field of the message has a key; keys without a field are stored in its map.
-TEST(Keys, HaveAllFieldsOfTheMessage) {
+TEST(Keys, CoverAllFieldsOfTheMessage) {
   std::set<std::string> keys;
   for (const KeyInfo& info : Keys()) {
     EXPECT_FALSE(info.help.empty()) << info.key;
@@ -190,7 +190,7 @@ TEST(Keys, HaveAllFieldsOfTheMessage) {
 }
 
 // Random values of all keys survive conversion to JSON and bytes.
-TEST(RoundTrip, RandomConfigurations) {
+TEST(RoundTrip, PreservesRandomConfigurations) {
   std::mt19937 random(1);
   for (int round = 0; round < 200; ++round) {
     RunConfigBuilder b;
@@ -221,7 +221,7 @@ TEST(RoundTrip, RandomConfigurations) {
   }
 }
 
-TEST(RoundTrip, AModelOfOnesOwnTravelsWithItsText) {
+TEST(RoundTrip, PreservesConfigOfCustomModel) {
   RunConfigBuilder b;
   const std::string text = R"({"model_type": "llama", "hidden_size": 64})";
   ASSERT_TRUE(b.SetModelConfig("tiny.json", text).ok());
@@ -236,7 +236,7 @@ TEST(RoundTrip, AModelOfOnesOwnTravelsWithItsText) {
 }
 
 // Importers copy texts of the file into a recording's configuration.
-TEST(RoundTrip, AnyBytesInTextsAreWrittenAsUtf8) {
+TEST(RoundTrip, ReplacesInvalidUtf8) {
   RunConfig config;
   config.model = "caf\xe9";
   config.model_config_json = "{\"name\": \"\xff\"}";
@@ -249,7 +249,7 @@ TEST(RoundTrip, AnyBytesInTextsAreWrittenAsUtf8) {
   EXPECT_TRUE(FromProtoBytes(ToProtoBytes(config)).ok()) << "no model at all";
 }
 
-TEST(FromProtoBytes, GarbageIsAnErrorNotACrash) {
+TEST(FromProtoBytes, RandomDamageDoesNotCrash) {
   std::mt19937 random(2);
   const std::string good = ToProtoBytes(RunConfigBuilder().Build().value());
   for (int round = 0; round < 2000; ++round) {

@@ -28,7 +28,7 @@ RunConfig Read(std::string_view json) {
   return b.Build().value();
 }
 
-TEST(RunJson, KeysAreNestedOrHaveDotsOrBoth) {
+TEST(RunJson, ReadsNestedAndDottedKeys) {
   for (const char* json :
        {R"({"checkpointing": {"mode": "every-k", "k": 3}, "optimizer": {"lr": 0.5}})",
         R"({"checkpointing.mode": "every-k", "checkpointing.k": 3, "optimizer.lr": 0.5})",
@@ -40,7 +40,7 @@ TEST(RunJson, KeysAreNestedOrHaveDotsOrBoth) {
   }
 }
 
-TEST(RunJson, BothSpellingsNullAndQuotedNumbersAreRead) {
+TEST(RunJson, ReadsCamelCaseNullAndQuotedNumbers) {
   const RunConfig c = Read(R"({"model": "gpt2", "microBatches": 4, "zero_grad": "zero",
       "seed": "77", "lora": {"rank": 4, "alpha": null}, "optimizer": null,
       "optimizer.weightDecay": 0.5, "customDevice": {"memory": 8589934592}, "initOnDevice": false})");
@@ -53,7 +53,7 @@ TEST(RunJson, BothSpellingsNullAndQuotedNumbersAreRead) {
   EXPECT_EQ(c.custom_device.memory_bytes, 8ull << 30);
 }
 
-TEST(RunJson, WholeNumbersMayBeWrittenAsFloats) {
+TEST(RunJson, ReadsWholeNumbersWrittenAsFloats) {
   EXPECT_EQ(Read(R"({"batch": 4.0, "seq": 1e3})").seq, 1000);
   EXPECT_THAT(Error(R"({"batch": 4.5})"), AllOf(HasSubstr("4.5"), HasSubstr("whole number")));
   EXPECT_EQ(Read(R"({"seed": -9223372036854775808})").seed, INT64_MIN);
@@ -61,7 +61,7 @@ TEST(RunJson, WholeNumbersMayBeWrittenAsFloats) {
   EXPECT_THAT(Error(R"({"seed": 9223372036854775808})"), HasSubstr("64 bits"));
 }
 
-TEST(RunJson, TargetsAreAListOrAText) {
+TEST(RunJson, ReadsTargetsAsListOrText) {
   const std::vector<std::string> both = {"q_proj", "v_proj"};
   EXPECT_EQ(Read(R"({"lora": {"targets": ["q_proj", "v_proj"]}})").Names("lora.targets"), both);
   EXPECT_EQ(Read(R"({"lora.targets": ["q_proj", "v_proj"]})").Names("lora.targets"), both);
@@ -75,7 +75,7 @@ TEST(RunJson, TargetsAreAListOrAText) {
 }
 
 // Every error contains the key, the value and what is allowed.
-TEST(RunJson, ErrorsSayWhatToWrite) {
+TEST(RunJson, ErrorsStateTheExpectedForm) {
   struct Row {
     const char* json;
     std::vector<const char*> expected_texts;
@@ -126,7 +126,7 @@ TEST(RunJson, ErrorsSayWhatToWrite) {
             absl::StatusCode::kUnimplemented);
 }
 
-TEST(RunJson, ARefusedFileChangesNothing) {
+TEST(RunJson, RejectedFileChangesNothing) {
   RunConfigBuilder b;
   ASSERT_TRUE(b.Set("batch", "7").ok());
   EXPECT_FALSE(b.SetRunJson(R"({"batch": 3, "model": "gpt2", "seq": 0})").ok());
@@ -136,7 +136,7 @@ TEST(RunJson, ARefusedFileChangesNothing) {
 }
 
 // Messages are printed to terminals and stored in protobuf: short, UTF-8, no control characters.
-TEST(RunJson, MessagesCarryNothingHarmful) {
+TEST(RunJson, MessagesAreShortPrintableAscii) {
   const std::string escape = R"("\u001b[31m\u0000\u0085")";
   const std::string mebi(1 << 20, '9');
   const auto member = [](std::string_view key, std::string_view value) {
@@ -158,7 +158,7 @@ TEST(RunJson, MessagesCarryNothingHarmful) {
   }
 }
 
-TEST(RunJson, DeepAndLongTextsAreRefused) {
+TEST(RunJson, RejectsDeepAndLongTexts) {
   const std::string open(100000, '['), close(100000, ']');
   EXPECT_FALSE(Error(open).empty());
   EXPECT_FALSE(Error(R"({"lora":)" + open).empty());
@@ -171,7 +171,7 @@ TEST(RunJson, DeepAndLongTextsAreRefused) {
 
 // Random texts made of parts of run.json files: each is refused with a message, or gives a
 // configuration that survives conversion to JSON.
-TEST(RunJson, RandomTexts) {
+TEST(RunJson, RandomTextsAreRejectedOrRoundTrip) {
   std::mt19937 random(7);
   const auto pick = [&](const auto& list) { return list[random() % std::size(list)]; };
   const char* values[] = {"1",           "4",        "0",

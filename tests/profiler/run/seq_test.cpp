@@ -36,7 +36,7 @@ absl::StatusOr<RunConfig> With(const RunConfig& start, std::string_view seq) {
   return b.Build();
 }
 
-TEST(Seq, IsANumberAListOrRanges) {
+TEST(Seq, ReadsNumbersListsAndRanges) {
   struct Row {
     const char *text, *lengths;
     int tokens;
@@ -59,7 +59,7 @@ TEST(Seq, IsANumberAListOrRanges) {
   }
 }
 
-TEST_F(SeqFile, IsAFileOfSamples) {
+TEST_F(SeqFile, ReadsFileOfSamples) {
   const absl::StatusOr<RunConfig> config = With({}, path_.string());
   ASSERT_TRUE(config.ok()) << config.status();
   EXPECT_EQ(config->Get("samples.file"), path_.string());
@@ -73,7 +73,7 @@ TEST_F(SeqFile, IsAFileOfSamples) {
   EXPECT_EQ(With(*With({}, "128,256"), path_.string())->Get("lengths"), "");
 }
 
-TEST_F(SeqFile, SaysWhatIsWrong) {
+TEST_F(SeqFile, RejectsInvalidValues) {
   const std::string too_many = [] {
     std::string text = "1";
     for (int i = 0; i < 4096; ++i) text += ",1";
@@ -102,7 +102,7 @@ TEST_F(SeqFile, SaysWhatIsWrong) {
 }
 
 // `lengths` is an older key that run.json files use.
-TEST(Seq, LengthsByTheirKeyHoldBesideSeq) {
+TEST(Seq, LengthsKeyCombinesWithSeq) {
   for (const auto& order : {std::vector{"lengths", "seq"}, std::vector{"seq", "lengths"}}) {
     RunConfigBuilder b;
     for (const std::string key : order)
@@ -124,7 +124,7 @@ TEST(Seq, LengthsByTheirKeyHoldBesideSeq) {
   EXPECT_EQ(SeqText(*With(*With({}, "16,8"), "64")), "64");
 }
 
-TEST(Seq, RunJsonMayWriteAList) {
+TEST(Seq, ReadsListsFromRunJson) {
   const auto read = [](const char* json) {
     RunConfigBuilder b;
     const absl::Status status = b.SetRunJson(json);
@@ -146,7 +146,7 @@ TEST(Seq, RunJsonMayWriteAList) {
   EXPECT_EQ(SeqText(*FromProtoBytes(ToProtoBytes(*config))), "400,1536");
 }
 
-TEST(Seq, IsShortWhereThereIsLittleRoom) {
+TEST(Seq, ShortTextSummarizesLongLists) {
   EXPECT_EQ(ShortSeqText({}), "512");
   EXPECT_EQ(ShortSeqText(*With({}, "400,1536")), "400,1536");
   EXPECT_EQ(ShortSeqText(*With({}, "400,400,400,400,400,1536,400,400")), "8 lengths up to 1536");

@@ -21,14 +21,14 @@ TEST(ParseBytes, ReadsEveryUnit) {
   EXPECT_EQ(ParseBytes("1008e9").value(), 1008000000000u);
 }
 
-TEST(ParseBytes, RefusesWhatIsNoSize) {
+TEST(ParseBytes, RejectsInvalidSizes) {
   for (const char* text :
        {"", "GiB", "-1", "-1GiB", "24 GiBs", "nan", "inf", "1e400", "24,5GiB", "2e18GiB"}) {
     EXPECT_FALSE(ParseBytes(text).ok()) << text;
   }
 }
 
-TEST(ParseNumbers, WantsTheWholeText) {
+TEST(ParseNumbers, RejectsTextsThatAreNotWholeNumbers) {
   EXPECT_EQ(ParseInteger("-7").value(), -7);
   for (const char* text : {"", "7 ", "7x", "1e3", "99999999999999999999"}) {
     EXPECT_FALSE(ParseInteger(text).ok()) << text;
@@ -39,7 +39,7 @@ TEST(ParseNumbers, WantsTheWholeText) {
   }
 }
 
-TEST(Saturating, WhatDoesNotFitStaysAtTheMostThatDoes) {
+TEST(Saturating, ClampsResultsToTheRange) {
   EXPECT_EQ(AddSaturating(uint64_t{UINT64_MAX}, uint64_t{1}), UINT64_MAX);
   EXPECT_EQ(AddSaturating(int64_t{INT64_MAX}, int64_t{1}), INT64_MAX);
   EXPECT_EQ(AddSaturating(int64_t{-2}, int64_t{INT64_MIN}), INT64_MIN);
@@ -56,7 +56,7 @@ TEST(Saturating, WhatDoesNotFitStaysAtTheMostThatDoes) {
   EXPECT_EQ(ToUint64(NAN), 0u);
 }
 
-TEST(Nearest, FindsTypingErrorsAndParts) {
+TEST(Nearest, FindsTyposAndPartialNames) {
   const std::string_view keys[] = {"batch", "seq", "optimizer.name", "lora.rank"};
   EXPECT_EQ(Nearest("bacth", std::begin(keys), std::end(keys)), "batch");
   EXPECT_EQ(Nearest("optimiser.name", std::begin(keys), std::end(keys)), "optimizer.name");
@@ -68,7 +68,7 @@ TEST(Nearest, FindsTypingErrorsAndParts) {
   EXPECT_EQ(Nearest("rtx-3071", std::begin(gpus), std::end(gpus)), "rtx-3070");
 }
 
-TEST(FormatBytes, IsForPeople) {
+TEST(FormatBytes, UsesBinaryUnits) {
   EXPECT_EQ(FormatBytes(1976131072), "1.84 GiB");
   EXPECT_EQ(FormatBytes(8519680), "8.12 MiB");
   EXPECT_EQ(FormatBytes(0), "0 B");

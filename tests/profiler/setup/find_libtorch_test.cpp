@@ -37,13 +37,13 @@ class FindLibTorchTest : public ::testing::Test {
   SetupPlaces places_;
 };
 
-TEST_F(FindLibTorchTest, NothingIsFoundWhereNothingIs) {
+TEST_F(FindLibTorchTest, FindsNothingInEmptyPlaces) {
   EXPECT_FALSE(Find().found());
   EXPECT_THAT(Find().others, IsEmpty());
   EXPECT_THAT(HowToGetLibTorch(Find()), HasSubstr("vramscope setup"));
 }
 
-TEST_F(FindLibTorchTest, ThePlacesAreTakenInTheirOrder) {
+TEST_F(FindLibTorchTest, SearchesPlacesInOrder) {
   const fs::path conda = Environment("conda"), venv = Environment("venv"),
                  path = Environment("usr");
   places_.python.conda_prefix = (root_ / "conda").string();
@@ -69,7 +69,7 @@ TEST_F(FindLibTorchTest, ThePlacesAreTakenInTheirOrder) {
   EXPECT_EQ(Find().root, root_ / "named");
 }
 
-TEST_F(FindLibTorchTest, ThePythonThatTheProgramIsInstalledInIsAsked) {
+TEST_F(FindLibTorchTest, FindsTorchOfThePythonThatInstalledVramscope) {
   const fs::path packages = Environment("venv");
   WriteTorch(packages);
   places_.program_folder = (packages / "vramscope/bin").string();
@@ -77,14 +77,14 @@ TEST_F(FindLibTorchTest, ThePythonThatTheProgramIsInstalledInIsAsked) {
   EXPECT_THAT(Find().where, HasSubstr("installed in"));
 }
 
-TEST_F(FindLibTorchTest, WhatIsNamedIsTakenOrNothing) {
+TEST_F(FindLibTorchTest, NamedRootDisablesOtherPlaces) {
   WriteTorch(places_.download);
   places_.torch_root = (root_ / "none").string();
   EXPECT_FALSE(Find().found());
   EXPECT_THAT(Find().others, Contains(HasSubstr("VRAMSCOPE_TORCH_ROOT")));
 }
 
-TEST_F(FindLibTorchTest, AnotherVersionOrBuildIsSaidAndNotTaken) {
+TEST_F(FindLibTorchTest, RejectsOtherVersionsAndBuilds) {
   places_.python.virtual_env = (root_ / "venv").string();
   const fs::path packages = Environment("venv");
   const auto expect_rejected = [&](const char* version, const char* cuda,
@@ -102,7 +102,7 @@ TEST_F(FindLibTorchTest, AnotherVersionOrBuildIsSaidAndNotTaken) {
   EXPECT_TRUE(Find().found());
 }
 
-TEST_F(FindLibTorchTest, LibrariesThatAreMissingOrOfAnotherKindAreSaid) {
+TEST_F(FindLibTorchTest, RejectsMissingAndInvalidLibraries) {
   places_.torch_root = root_.path().string();
   for (const std::string& wrong : {std::string(),
                                    std::string("\x7f"
@@ -119,7 +119,7 @@ TEST_F(FindLibTorchTest, LibrariesThatAreMissingOrOfAnotherKindAreSaid) {
   EXPECT_THAT(Find().others, Contains(HasSubstr("libtorch_nvshmem.so")));
 }
 
-TEST(WhyNoLibTorch, ComputersThatTheWheelsAreNotForAreToldSo) {
+TEST(WhyNoLibTorch, ExplainsUnsupportedComputers) {
   EXPECT_EQ(WhyNoLibTorchOn("x86_64", "glibc 2.28"), "");
   EXPECT_EQ(WhyNoLibTorchOn("x86_64", "glibc 2.41"), "");
   EXPECT_THAT(WhyNoLibTorchOn("aarch64", "glibc 2.36"),
@@ -131,7 +131,7 @@ TEST(WhyNoLibTorch, ComputersThatTheWheelsAreNotForAreToldSo) {
   EXPECT_EQ(WhyNoLibTorchHere(), "") << "computers that run the tests can use the wheels";
 }
 
-TEST(Wheels, ThePinnedListIsReadAndIsOfTheTorchThatIsBuiltWith) {
+TEST(Wheels, PinnedTorchIsTheVersionOfTheBuild) {
   const std::vector<Wheel> run = WheelsFor("run");
   ASSERT_EQ(run.size(), 1u);
   EXPECT_EQ(run[0].name, "torch");
@@ -141,7 +141,7 @@ TEST(Wheels, ThePinnedListIsReadAndIsOfTheTorchThatIsBuiltWith) {
   EXPECT_GE(WheelsFor("cuda").size(), 13u);
 }
 
-TEST(Wheels, ALineThatIsNoPinnedWheelIsRefused) {
+TEST(Wheels, RejectsInvalidLines) {
   const std::string hash(64, 'a');
   EXPECT_TRUE(ParseWheels("# text\n\na==1 --hash=sha256:" + hash + "  # run 5 a.whl\n").ok());
   for (const char* line :

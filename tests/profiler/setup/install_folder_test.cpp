@@ -45,7 +45,7 @@ class Install : public ::testing::Test {
   Wheel wheel_;
 };
 
-TEST_F(Install, UnpacksWhatTheLoopNeedsAndDropsThePart) {
+TEST_F(Install, UnpacksNeededFilesAndRemovesDownload) {
   std::vector<ZipFile> files = TorchFiles();
   files.push_back({.name = "torch/include/torch.h", .content = "x"});
   files.push_back({.name = "torch/lib/libtorch_python.so", .content = "x"});
@@ -60,7 +60,7 @@ TEST_F(Install, UnpacksWhatTheLoopNeedsAndDropsThePart) {
   EXPECT_TRUE(fs::is_empty(root_ / "data/downloads"));
 }
 
-TEST_F(Install, AHostileArchiveLeavesNothingOutsideAndNothingUnpacked) {
+TEST_F(Install, HostileArchiveWritesNothing) {
   for (const char* name : {"../evil", "torch/lib/../../../evil.so"}) {
     std::vector<ZipFile> files = TorchFiles();
     files.push_back({.name = name, .content = "evil"});
@@ -74,14 +74,14 @@ TEST_F(Install, AHostileArchiveLeavesNothingOutsideAndNothingUnpacked) {
   EXPECT_THAT(Left(), UnorderedElementsAre("downloads", "setup.lock"));
 }
 
-TEST_F(Install, AWheelOfAnotherVersionIsNotPutInPlace) {
+TEST_F(Install, RejectsWheelOfAnotherVersion) {
   const absl::Status status = Run(TorchFiles("2.10.0+cu130"));
   EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
   EXPECT_THAT(std::string(status.message()), HasSubstr("2.10.0"));
   EXPECT_THAT(Left(), UnorderedElementsAre("downloads", "setup.lock"));
 }
 
-TEST_F(Install, ADamagedFileLeavesTheInstalledOneAsItWas) {
+TEST_F(Install, DamagedWheelKeepsTheOldInstallation) {
   ASSERT_TRUE(Run(TorchFiles()).ok());
   std::vector<ZipFile> files = TorchFiles();
   files.back().stated_crc = 1;
@@ -89,7 +89,7 @@ TEST_F(Install, ADamagedFileLeavesTheInstalledOneAsItWas) {
   EXPECT_TRUE(CheckTorch(root_ / "data/torch-2.11.0").ok());
 }
 
-TEST_F(Install, CancelledItGoesOnLaterAndWhatAKilledProcessLeftIsTakenAway) {
+TEST_F(Install, CancelledInstallRemovesPartsAndCanBeRepeated) {
   const std::atomic<bool> cancel = true;
   {
     InstallFolder folder = Lock();
@@ -102,14 +102,14 @@ TEST_F(Install, CancelledItGoesOnLaterAndWhatAKilledProcessLeftIsTakenAway) {
   EXPECT_TRUE(Lock().Install({wheel_}, {}, nullptr).ok());
 }
 
-TEST_F(Install, OneProcessAtATime) {
+TEST_F(Install, LockAdmitsOneProcess) {
   const InstallFolder first = Lock();
   const absl::Status second = InstallFolder::Lock((root_ / "data").string()).status();
   EXPECT_EQ(second.code(), absl::StatusCode::kUnavailable);
   EXPECT_THAT(std::string(second.message()), HasSubstr("another vramscope"));
 }
 
-TEST_F(Install, RemoveTakesWhatIsOursAndNothingElse) {
+TEST_F(Install, RemoveDeletesOnlyItsOwnFiles) {
   ASSERT_TRUE(Run(TorchFiles()).ok());
   testing::Write(root_ / "data/results/mine.trace", "x");
   testing::Write(root_ / "outside/keep", "x");
@@ -128,7 +128,7 @@ TEST_F(Install, RemoveLeavesNoEmptyFolder) {
   EXPECT_FALSE(fs::exists(root_ / "data"));
 }
 
-TEST_F(Install, WhoWaitedForARemovalLocksTheNewFile) {
+TEST_F(Install, LockAfterRemovalUsesNewFile) {
   InstallFolder first = Lock();
   ASSERT_TRUE(first.Remove().ok());
   const InstallFolder second = Lock();  // the first process still has the deleted file open
@@ -136,7 +136,7 @@ TEST_F(Install, WhoWaitedForARemovalLocksTheNewFile) {
             absl::StatusCode::kUnavailable);
 }
 
-TEST_F(Install, TheDiskIsAskedBeforeAnythingIsDownloaded) {
+TEST_F(Install, CheckRoomFailsWithoutEnoughDiskSpace) {
   wheel_.bytes = uint64_t{1} << 60;
   const absl::Status status = Lock().CheckRoom({wheel_}, 1);
   EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
@@ -145,7 +145,7 @@ TEST_F(Install, TheDiskIsAskedBeforeAnythingIsDownloaded) {
 
 // Many small files take more disk space than their contents: the disk is full before all are
 // written.
-TEST_F(Install, ADiskThatIsFullMidwayIsSaidAndTheInstalledOneStays) {
+TEST_F(Install, FullDiskIsReportedAndKeepsTheDownload) {
   ASSERT_TRUE(Run(TorchFiles()).ok());
   const fs::path data = root_ / "full";
   fs::create_directories(data);
@@ -171,7 +171,7 @@ TEST_F(Install, ADiskThatIsFullMidwayIsSaidAndTheInstalledOneStays) {
     EXPECT_THAT(entry.path().filename().string(), ::testing::AnyOf("downloads", "setup.lock"));
 }
 
-TEST_F(Install, WithoutAFolderItSaysSo) {
+TEST_F(Install, LockFailsWithoutFolder) {
   EXPECT_EQ(InstallFolder::Lock("").status().code(), absl::StatusCode::kFailedPrecondition);
   testing::Write(root_ / "file", "x");
   EXPECT_FALSE(InstallFolder::Lock((root_ / "file/data").string()).ok());
@@ -187,7 +187,7 @@ class IndexPage : public ::testing::Test {
   Wheel wheel_{.name = "torch", .sha256 = hash_, .file = "torch-1.whl"};
 };
 
-TEST_F(IndexPage, TheFileWithTheHashIsTaken) {
+TEST_F(IndexPage, FindsFileByHash) {
   EXPECT_EQ(Link(R"({"files": [{"filename": "torch-1.whl", "url": "u1", "hashes": {"sha256": "b"}},
                    {"filename": "other.whl", "url": "u2", "hashes": {"sha256": ")" +
                  hash_ + R"("}}]})"),
@@ -197,13 +197,13 @@ TEST_F(IndexPage, TheFileWithTheHashIsTaken) {
             "y/o.whl?a=1&b=2");
 }
 
-TEST_F(IndexPage, AMirrorWithoutHashesHasItByName) {
+TEST_F(IndexPage, FindsFileByNameIfThereAreNoHashes) {
   EXPECT_EQ(Link(R"({"files": [{"filename": "torch-1.whl", "url": "u1"}]})"), "u1");
   EXPECT_EQ(Link(R"(<a href="../x/torch-1.whl">)"), "../x/torch-1.whl");
   EXPECT_EQ(Link(R"(<a href="../x/nottorch-1.whl">)"), "");
 }
 
-TEST_F(IndexPage, OtherPagesHaveNone) {
+TEST_F(IndexPage, FindsNothingInOtherPages) {
   for (const char* page : {"", "{", "{}", "[]", R"({"files": 5})", R"({"files": [5, {"url": 7}]})",
                            "<html>", "href=", "href=\"", "<a href=x>"})
     EXPECT_EQ(Link(page), "") << page;

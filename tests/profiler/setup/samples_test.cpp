@@ -29,7 +29,7 @@ std::vector<std::string> PartsOf(const std::string& file) {
   return parts;
 }
 
-TEST(ShippedSamples, AreAsManyAndAsSmallAsTheyShouldBe) {
+TEST(ShippedSamples, AreDistinctAndSmall) {
   uint64_t bytes = 0;
   size_t files = 0;
   for (const auto& entry : fs::directory_iterator(kFolder)) {
@@ -43,12 +43,12 @@ TEST(ShippedSamples, AreAsManyAndAsSmallAsTheyShouldBe) {
   EXPECT_GE(files, 40u);
 }
 
-TEST(ShippedSamples, TheDefaultRunIsThere) {
+TEST(ShippedSamples, IncludeTheDefaultRun) {
   EXPECT_NE(Samples::In(kFolder).Find(Default()), nullptr);
 }
 
 // Switching on the toggles in a file's name, in their order, gives the configuration of the file.
-TEST(ShippedSamples, EachIsWhatItsSwitchesLeadTo) {
+TEST(ShippedSamples, MatchTheTogglesInTheirNames) {
   const Samples samples = Samples::In(kFolder);
   for (const std::string& file : samples.Files()) {
     const std::vector<std::string> parts = PartsOf(file);
@@ -67,7 +67,7 @@ TEST(ShippedSamples, EachIsWhatItsSwitchesLeadTo) {
   }
 }
 
-TEST(ShippedSamples, ADozenTechniquesCanBeSwitchedFromTheDefaultRun) {
+TEST(ShippedSamples, CoverTwelveTogglesOfTheDefaultRun) {
   const Samples samples = Samples::In(kFolder);
   size_t on = 0;
   for (const run::ToggleRow& row : run::Toggles()) {
@@ -81,7 +81,7 @@ TEST(ShippedSamples, ADozenTechniquesCanBeSwitchedFromTheDefaultRun) {
   EXPECT_GE(on, 12u);
 }
 
-TEST(ShippedSamples, FoldersWithoutAnyAreEmpty) {
+TEST(ShippedSamples, AreEmptyForOtherFolders) {
   EXPECT_TRUE(Samples::In("").empty());
   EXPECT_TRUE(Samples::In("/no/such/folder").empty());
   EXPECT_TRUE(Samples::In(VRAMSCOPE_SOURCE_DIR "/resources/models").empty());

@@ -46,7 +46,7 @@ class Zip : public ::testing::Test {
   testing::Scratch scratch_;
 };
 
-TEST_F(Zip, StoredAndDeflatedFilesComeOutAsTheyWere) {
+TEST_F(Zip, UnpacksStoredAndDeflatedFiles) {
   const std::string large(3 << 20, 'a');
   for (const bool zip64 : {false, true}) {
     const auto out = Unpack(MakeZip({{.name = "torch/", .mode = 040755},
@@ -60,13 +60,13 @@ TEST_F(Zip, StoredAndDeflatedFilesComeOutAsTheyWere) {
   }
 }
 
-TEST_F(Zip, AnArchiveBehindACommentIsFound) {
+TEST_F(Zip, ReadsArchiveWithComment) {
   std::string bytes = MakeZip({{.name = "a", .content = "x"}});
   bytes[bytes.size() - 2] = 5;
   EXPECT_TRUE(Unpack(bytes + "12345").ok());
 }
 
-TEST_F(Zip, NamesThatLeadOutOfTheFolderAreRefused) {
+TEST_F(Zip, RejectsNamesOutsideTheFolder) {
   for (const char* name :
        {"../evil", "a/../../evil", "/etc/passwd", "a//b", "./a", "a/.", "..", "a\\b", "a\nb", ""}) {
     const absl::Status status = OpenError({{.name = "good", .content = "x"}, {.name = name}});
@@ -75,14 +75,14 @@ TEST_F(Zip, NamesThatLeadOutOfTheFolderAreRefused) {
   EXPECT_TRUE(OpenError({{.name = "..a/b..c/...", .content = "x"}}).ok());
 }
 
-TEST_F(Zip, LinksAndDevicesAreRefused) {
+TEST_F(Zip, RejectsLinksAndDevices) {
   for (const uint32_t mode : {0120777u, 0020666u, 0010644u, 0140755u, 040755u}) {
     const absl::Status status = OpenError({{.name = "a", .content = "/etc/passwd", .mode = mode}});
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << std::oct << mode;
   }
 }
 
-TEST_F(Zip, BombsAreRefusedBeforeAnythingIsUnpacked) {
+TEST_F(Zip, RejectsBombsBeforeUnpacking) {
   // More than deflate can compress; more than is allowed; entries that share their data.
   EXPECT_EQ(OpenError({{.name = "a",
                         .content = std::string(1000, 'a'),
@@ -108,7 +108,7 @@ TEST_F(Zip, BombsAreRefusedBeforeAnythingIsUnpacked) {
             absl::StatusCode::kInvalidArgument);
 }
 
-TEST_F(Zip, WhatUnpacksToOtherThanItSaysIsAnError) {
+TEST_F(Zip, RejectsWrongSizesAndChecksums) {
   const std::string content(100'000, 'a');
   for (const int64_t stated : {99'999, 100'001}) {
     const auto out = Unpack(
@@ -121,14 +121,14 @@ TEST_F(Zip, WhatUnpacksToOtherThanItSaysIsAnError) {
       HasSubstr("checksum"));
 }
 
-TEST_F(Zip, OtherMethodsAndEncryptionAreRefused) {
+TEST_F(Zip, RejectsOtherMethodsAndEncryption) {
   EXPECT_THAT(std::string(OpenError({{.name = "a", .content = "x", .method = 12}}).message()),
               HasSubstr("unsupported method (12)"));
   EXPECT_THAT(std::string(OpenError({{.name = "a", .content = "x", .encrypted = true}}).message()),
               HasSubstr("encrypted"));
 }
 
-TEST_F(Zip, ACutArchiveIsAnErrorWhereverItIsCut) {
+TEST_F(Zip, RejectsTruncatedArchives) {
   const std::string whole =
       MakeZip({{.name = "a", .content = "123"}, {.name = "b", .content = "456", .deflated = true}});
   for (size_t length = 0; length < whole.size(); ++length)
@@ -138,7 +138,7 @@ TEST_F(Zip, ACutArchiveIsAnErrorWhereverItIsCut) {
     EXPECT_FALSE(Unpack(whole.substr(from)).ok()) << from;
 }
 
-TEST_F(Zip, AFolderOrNothingIsAnError) {
+TEST_F(Zip, FailsForFoldersAndMissingFiles) {
   EXPECT_FALSE(ZipReader::Open(scratch_.path().string(), {}).ok());
   EXPECT_EQ(ZipReader::Open((scratch_ / "none").string(), {}).status().code(),
             absl::StatusCode::kNotFound);

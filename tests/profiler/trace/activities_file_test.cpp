@@ -22,7 +22,7 @@ using testing::Stream;
 
 using ActivitiesFile = TraceFile;
 
-TEST_F(ActivitiesFile, TheFooterIndexesTheActivities) {
+TEST_F(ActivitiesFile, FooterIndexesActivities) {
   Stream s = testing::RandomStream(22, 2000);
   const auto footer_of = [](const std::string& bytes) {
     FrameDecoder d;
@@ -67,7 +67,7 @@ TEST_F(ActivitiesFile, TheFooterIndexesTheActivities) {
 }
 
 // The activities are written in reverse order, as if the buffer of the last kernels arrived first.
-TEST_F(ActivitiesFile, ActivitiesMayComeLateAndInAnyOrder) {
+TEST_F(ActivitiesFile, SortsActivitiesThatArriveLate) {
   const Stream s = testing::RandomStream(23, 3000);
   std::vector<Activity> activities = s.activities;
   ASSERT_EQ(activities.size(), 1000u);
@@ -96,7 +96,7 @@ TEST_F(ActivitiesFile, ActivitiesMayComeLateAndInAnyOrder) {
   EXPECT_EQ(testing::Difference(*read, *memory.Trace()), "");
 }
 
-TEST_F(ActivitiesFile, AnActivityThatIsNoneIsRefused) {
+TEST_F(ActivitiesFile, RejectsInvalidActivities) {
   const auto written = [&](const Activity& activity) {
     auto writer = TraceWriter::ToFile(At("a.trace"));
     (*writer)->Begin({});

@@ -17,7 +17,7 @@ std::vector<Activity> InOrder(uint64_t seed, size_t count) {
   return activities;
 }
 
-TEST(ActivityCodec, GivesBackEveryActivity) {
+TEST(ActivityCodec, RoundTripsEveryActivity) {
   for (uint64_t seed = 0; seed < 40; ++seed) {
     const std::vector<Activity> activities = InOrder(seed, 1 + seed * 11);
     std::vector<Activity> back(3);
@@ -28,7 +28,7 @@ TEST(ActivityCodec, GivesBackEveryActivity) {
   }
 }
 
-TEST(ActivityCodec, SortsByBeginAndElseKeepsTheOrder) {
+TEST(ActivityCodec, SortByBeginIsStable) {
   std::vector<Activity> activities;
   for (const int64_t begin : {5, 3, 5, 3, 1})
     activities.push_back({.correlation = activities.size(), .begin_ns = begin, .end_ns = 9});
@@ -59,7 +59,7 @@ std::vector<Activity> OperandsOfSteps(int steps, int kernels) {
   return operands;
 }
 
-TEST(ActivityCodec, OperandsKeepTheirBlocks) {
+TEST(ActivityCodec, RoundTripsOperands) {
   std::vector<Activity> back, operands = OperandsOfSteps(5, 40);
   ASSERT_TRUE(DecodeActivities(EncodeActivities(operands), back).ok());
   EXPECT_TRUE(back == operands);
@@ -82,7 +82,7 @@ TEST(ActivityCodec, OperandsKeepTheirBlocks) {
   EXPECT_EQ(message.operand_blocks(), 0u);
 }
 
-TEST(ActivityCodec, StepsThatRepeatAreBytesThatRepeat) {
+TEST(ActivityCodec, RepeatedStepsCompressWell) {
   const auto bytes = [](int steps) {
     return EncodeFrame(FrameType::kActivities, EncodeActivities(OperandsOfSteps(steps, 300)))
         .size();
@@ -91,7 +91,7 @@ TEST(ActivityCodec, StepsThatRepeatAreBytesThatRepeat) {
   EXPECT_LT(bytes(40), bytes(1) + 2500);
 }
 
-TEST(ActivityCodec, AnOperandOfNoBlockIsRefused) {
+TEST(ActivityCodec, RejectsOperandWithoutBlock) {
   std::vector<Activity> back, operands = OperandsOfSteps(1, 1);
   operands.resize(1);
   proto::ActivityBatch message;
@@ -103,7 +103,7 @@ TEST(ActivityCodec, AnOperandOfNoBlockIsRefused) {
 }
 
 // The columns are encoded by hand; generated code must read the same message.
-TEST(ActivityCodec, IsTheMessageOfTheSchema) {
+TEST(ActivityCodec, MatchesTheProtobufSchema) {
   const std::vector<Activity> activities = InOrder(9, 600);
   proto::ActivityBatch message;
   ASSERT_TRUE(message.ParseFromString(EncodeActivities(activities)));
@@ -137,7 +137,7 @@ TEST(ActivityCodec, IsTheMessageOfTheSchema) {
 }
 
 // Data with a valid checksum may contain anything: no crash, no hang, no read out of bounds.
-TEST(ActivityCodec, AnyBytesAreSafe) {
+TEST(ActivityCodec, RandomDamageIsSafe) {
   std::mt19937_64 random(3);
   const std::string good = EncodeActivities(InOrder(11, 100));
   std::vector<Activity> activities;
@@ -156,7 +156,7 @@ TEST(ActivityCodec, AnyBytesAreSafe) {
   EXPECT_GT(refused, 1000);
 }
 
-TEST(ActivityCodec, RefusesMoreActivitiesThanItsBytesCanHold) {
+TEST(ActivityCodec, RejectsMoreActivitiesThanItsBytesAllow) {
   proto::ActivityBatch message;
   auto& layout = *message.add_layouts();
   layout.set_columns(1);

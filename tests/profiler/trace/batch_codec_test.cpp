@@ -20,7 +20,7 @@ bool Same(const Event& a, const Event& b) {
   return fields(a) == fields(b);
 }
 
-TEST(BatchCodec, GivesBackEveryEvent) {
+TEST(BatchCodec, RoundTripsEveryEvent) {
   for (uint64_t seed = 0; seed < 60; ++seed) {
     const testing::Stream s = testing::RandomStream(seed, 1 + seed * 37);
     BatchDecoder decoder;
@@ -37,7 +37,7 @@ TEST(BatchCodec, GivesBackEveryEvent) {
   }
 }
 
-TEST(BatchCodec, ABatchStandsAlone) {
+TEST(BatchCodec, DecodesABatchAlone) {
   const testing::Stream s = testing::RandomStream(7, 4000);
   const size_t half = 2000;
   BatchStart start{half, 0, 0};
@@ -55,7 +55,7 @@ TEST(BatchCodec, ABatchStandsAlone) {
 }
 
 // The columns are encoded by hand; generated code must read the same message.
-TEST(BatchCodec, IsTheMessageOfTheSchema) {
+TEST(BatchCodec, MatchesTheProtobufSchema) {
   const testing::Stream s = testing::RandomStream(9, 2000);
   proto::EventBatch message;
   ASSERT_TRUE(message.ParseFromString(EncodeBatch(s.events, {123, 0, 0})));
@@ -95,7 +95,7 @@ TEST(BatchCodec, IsTheMessageOfTheSchema) {
 }
 
 // Data with a valid checksum may contain anything: no crash, no hang, no read out of bounds.
-TEST(BatchCodec, AnyBytesAreSafe) {
+TEST(BatchCodec, RandomDamageIsSafe) {
   std::mt19937_64 random(3);
   const testing::Stream s = testing::RandomStream(11, 300);
   const std::string good = EncodeBatch(s.events, {});
@@ -119,7 +119,7 @@ TEST(BatchCodec, AnyBytesAreSafe) {
   EXPECT_GT(refused, 1000);
 }
 
-TEST(BatchCodec, RefusesMoreEventsThanItsBytesCanHold) {
+TEST(BatchCodec, RejectsMoreEventsThanItsBytesAllow) {
   proto::EventBatch message;
   message.set_count(1'000'000);
   message.set_kind(std::string(1'000'000, static_cast<char>(EventKind::kMarker)));

@@ -55,7 +55,7 @@ Built Build(const std::vector<Event>& events) {
   return built;
 }
 
-TEST(TraceBuilder, TheMainCategoryIsTheOneHeldLongest) {
+TEST(TraceBuilder, MainCategoryIsTheOneHeldLongest) {
   const auto retag = [](int64_t time, uint64_t id, Category to) {
     Event e = Make(EventKind::kRetag, time, id);
     e.category = to;
@@ -89,7 +89,7 @@ TEST(TraceBuilder, TheMainCategoryIsTheOneHeldLongest) {
                           Category::kOptimizerState, Category::kGradient, Category::kTemporary));
 }
 
-TEST(TraceBuilder, DerivesAllocationsWithTheirPlaceInTheRun) {
+TEST(TraceBuilder, DerivesTimesPhaseAndStepOfAllocations) {
   Event segment = Make(EventKind::kSegmentAlloc, 1, 0);
   segment.address = 0x10000;
   segment.bytes = 0x10000;
@@ -124,7 +124,7 @@ TEST(TraceBuilder, DerivesAllocationsWithTheirPlaceInTheRun) {
   EXPECT_THAT(b.trace->retags.to, ElementsAre(Category::kActivation));
 }
 
-TEST(TraceBuilder, SegmentsAreFoundAmongTheLiveOnesOfTheDevice) {
+TEST(TraceBuilder, FindsSegmentAmongLiveOnesOfTheDevice) {
   Event first = Make(EventKind::kSegmentAlloc, 1, 0), second = Make(EventKind::kSegmentAlloc, 1, 1);
   first.address = second.address = 4096;
   first.bytes = second.bytes = 4096;
@@ -164,7 +164,7 @@ TEST(TraceBuilder, SlicesNestByKindAndThread) {
   EXPECT_EQ(b.trace->events.id[8], 3u);
 }
 
-TEST(TraceBuilder, FieldsThatAKindDoesNotHaveAreCleared) {
+TEST(TraceBuilder, ClearsFieldsThatAKindDoesNotHave) {
   Event free = Make(EventKind::kFreeCompleted, 2, 0);
   free.bytes = 99;
   free.name = {77};  // not even a valid string: it is not read
@@ -174,7 +174,7 @@ TEST(TraceBuilder, FieldsThatAKindDoesNotHaveAreCleared) {
   EXPECT_THAT(b.trace->events.name, ElementsAre(StringId{}, StringId{}));
 }
 
-TEST(TraceBuilder, MarkersAndOtherEvents) {
+TEST(TraceBuilder, StoresMarkersAndOtherEvents) {
   Event usage = Named(EventKind::kDeviceUsage, 2, 3);
   usage.stream = 7;
   const Built b = Build({Named(EventKind::kMarker, 1, 2), usage});
@@ -191,9 +191,9 @@ struct Refusal {
 };
 void PrintTo(const Refusal& r, std::ostream* out) { *out << r.name; }
 
-class Refuses : public ::testing::TestWithParam<Refusal> {};
+class TraceBuilderErrors : public ::testing::TestWithParam<Refusal> {};
 
-TEST_P(Refuses, NamingTheEventAndKeepingWhatCameBefore) {
+TEST_P(TraceBuilderErrors, NameTheEventAndKeepEarlierEvents) {
   const Built b = Build(GetParam().events);
   ASSERT_EQ(b.status.code(), absl::StatusCode::kDataLoss) << b.status;
   const size_t last = GetParam().events.size() - 1;
@@ -220,7 +220,7 @@ Event BadRetag() {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Malformed, Refuses,
+    Malformed, TraceBuilderErrors,
     ::testing::Values(
         Refusal{"id_skipped", {Alloc(1, 1, 0, 1)}, "id 1 instead of 0"},
         Refusal{"id_repeated", {Alloc(1, 0, 0, 1), Alloc(2, 0, 0, 1)}, "id 0 instead of 1"},
@@ -257,7 +257,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"kind", {Make(static_cast<EventKind>(99), 1)}, "unknown kind 99"}),
     [](const auto& info) { return std::string(info.param.name); });
 
-TEST(TraceBuilder, StringsMustFollowOneAnother) {
+TEST(TraceBuilder, RejectsGapsInStringIds) {
   TraceBuilder b;
   const std::vector<std::string> one = {"a"};
   EXPECT_TRUE(b.AddStrings(1, one).ok());
@@ -268,7 +268,7 @@ TEST(TraceBuilder, StringsMustFollowOneAnother) {
   EXPECT_FALSE(c.AddStrings(0, one).ok());  // id 0 is ""
 }
 
-TEST(TraceBuilder, SnapshotsAreIndependentAndGrow) {
+TEST(TraceBuilder, SnapshotIsPrefixOfTheWhole) {
   const testing::Stream s = testing::RandomStream(5, 3000);
   TraceBuilder b;
   b.SetInfo(s.info);
@@ -296,7 +296,7 @@ TEST(TraceBuilder, SnapshotsAreIndependentAndGrow) {
 
 // However many snapshots a caller keeps: each equals the result of a separate builder for the same
 // events, and never changes.
-TEST(TraceBuilder, EverySnapshotIsWhatHasArrivedAndStaysSo) {
+TEST(TraceBuilder, SnapshotsEqualSeparateBuilderAndStayUnchanged) {
   for (uint64_t seed = 1; seed <= 16; ++seed) {
     testing::Stream s = testing::RandomStream(seed, 1500);
     std::mt19937_64 random(seed);
@@ -349,7 +349,7 @@ TEST(TraceBuilder, EverySnapshotIsWhatHasArrivedAndStaysSo) {
   }
 }
 
-TEST(TraceBuilder, ActivitiesComeInAnyOrderAndLieByBegin) {
+TEST(TraceBuilder, SortsActivitiesByBegin) {
   TraceBuilder b;
   ASSERT_TRUE(b.AddStrings(0, std::vector<std::string>{"", "gemm", "copy"}).ok());
   const auto kernel = [](int64_t begin, int64_t end, uint64_t correlation) {

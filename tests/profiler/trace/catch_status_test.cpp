@@ -35,7 +35,7 @@ absl::Status Thrown(const Exception& exception) {
   return status;
 }
 
-TEST(CatchStatus, NeedsNoMemory) {
+TEST(CatchStatus, WorksWithoutFreeMemory) {
   const absl::Status memory =
       absl::ResourceExhaustedError("this computer does not have enough free memory");
   EXPECT_EQ(Thrown(std::bad_alloc()), memory);
@@ -46,7 +46,7 @@ TEST(CatchStatus, NeedsNoMemory) {
   EXPECT_EQ(Thrown(42), absl::InternalError("unexpected error"));
 }
 
-TEST(CatchStatus, SaysWhatWasThrown) {
+TEST(CatchStatus, ReportsMessageOfTheException) {
   EXPECT_EQ(CatchStatus([]() -> absl::Status { throw std::runtime_error("why"); }),
             absl::InternalError("unexpected error: why"));
   EXPECT_EQ(CatchStatus([] {}), absl::OkStatus());

@@ -36,7 +36,7 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using testing::Stream;
 
-TEST_F(TraceFile, RandomStreamsComeBackIdentical) {
+TEST_F(TraceFile, RoundTripsRandomStreams) {
   for (uint64_t seed = 0; seed < 40; ++seed) {
     Stream s = testing::RandomStream(seed, seed * 97);
     if (seed % 3 == 0) {
@@ -57,7 +57,7 @@ TEST_F(TraceFile, RandomStreamsComeBackIdentical) {
   }
 }
 
-TEST_F(TraceFile, SeveralBatchesAndThreads) {
+TEST_F(TraceFile, ReadsManyBatchesOnSeveralThreads) {
   const Stream s = testing::TrainingStream({.layers = 8, .steps = 1000, .max_events = 300'000});
   const std::string path = Write(s, "big.trace", 4096);
   const auto expected = testing::Build(s);
@@ -65,12 +65,12 @@ TEST_F(TraceFile, SeveralBatchesAndThreads) {
     EXPECT_EQ(testing::Difference(*Read(path, threads), *expected), "") << threads << " threads";
 }
 
-TEST_F(TraceFile, TheSameRunGivesTheSameBytes) {
+TEST_F(TraceFile, SameStreamGivesTheSameBytes) {
   const Stream s = testing::RandomStream(2, 5000);
   EXPECT_EQ(testing::ReadFile(Write(s, "a", 100)), testing::ReadFile(Write(s, "b", 100)));
 }
 
-TEST_F(TraceFile, TheFooterIndexesEveryBatch) {
+TEST_F(TraceFile, FooterIndexesEveryBatch) {
   const Stream s = testing::TrainingStream({.layers = 8, .steps = 1000, .max_events = 200'000});
   const std::string bytes = testing::ReadFile(Write(s));
   FrameDecoder d;
@@ -115,7 +115,7 @@ TEST_F(TraceFile, TheFooterIndexesEveryBatch) {
 }
 
 // A file that is cut anywhere opens with every whole frame before the cut.
-TEST_F(TraceFile, CutAtAThousandRandomOffsets) {
+TEST_F(TraceFile, TruncatedFileKeepsWholeFrames) {
   const Stream s = testing::RandomStream(21, 6000);
   const std::string bytes = ManyFrames(s, 50);
   const auto whole = testing::Build(s);
@@ -174,7 +174,7 @@ TEST_F(TraceFile, CutAtAThousandRandomOffsets) {
   }
 }
 
-TEST_F(TraceFile, CutWithinTheHeaderSaysSo) {
+TEST_F(TraceFile, ReportsTruncationWithinTheHeader) {
   const std::string bytes = ManyFrames(testing::RandomStream(1, 10), 50);
   for (const size_t at : {size_t{4}, size_t{19}, size_t{30}}) {
     const absl::Status status = ReadBytes(bytes.substr(0, at));
@@ -183,7 +183,7 @@ TEST_F(TraceFile, CutWithinTheHeaderSaysSo) {
   }
 }
 
-TEST_F(TraceFile, DamageInTheMiddleLeavesWhatIsBefore) {
+TEST_F(TraceFile, DamagedFileKeepsDataBeforeTheDamage) {
   const Stream s = testing::RandomStream(22, 4000);
   const std::string bytes = ManyFrames(s, 50);
   const auto whole = testing::Build(s);
@@ -208,7 +208,7 @@ TEST_F(TraceFile, DamageInTheMiddleLeavesWhatIsBefore) {
   EXPECT_GT(damaged, 250);
 }
 
-TEST_F(TraceFile, AStreamThatTheBuilderRefusesEndsThere) {
+TEST_F(TraceFile, StopsAtInvalidEvent) {
   Stream s = testing::RandomStream(23, 500);
   s.events[300].time_ns = s.events[299].time_ns - 1;
   const auto trace = Read(Write(s));
@@ -217,7 +217,7 @@ TEST_F(TraceFile, AStreamThatTheBuilderRefusesEndsThere) {
   EXPECT_THAT(trace->warnings[0], HasSubstr("event 300"));
 }
 
-TEST_F(TraceFile, AnyFlippedByteIsSafe) {
+TEST_F(TraceFile, FlippedBytesAreSafe) {
   const std::string bytes = ManyFrames(testing::RandomStream(24, 300), 60);
   testing::WriteFile(At("whole"), bytes);
   const auto whole = Read(At("whole"));
@@ -248,7 +248,7 @@ TEST_F(TraceFile, AnyFlippedByteIsSafe) {
   EXPECT_GT(shorter, 1000);
 }
 
-TEST_F(TraceFile, EndOfARunThatWasStopped) {
+TEST_F(TraceFile, KeepsEndMessageOfStoppedRun) {
   const Stream s = testing::RandomStream(3, 100);
   auto writer = TraceWriter::ToFile(At("a"));
   testing::Play(s, **writer, 10, false);
@@ -259,7 +259,7 @@ TEST_F(TraceFile, EndOfARunThatWasStopped) {
   EXPECT_THAT(trace->warnings, IsEmpty());  // nothing was lost
 }
 
-TEST_F(TraceFile, ForeignFilesAreNamed) {
+TEST_F(TraceFile, NamesFormatOfForeignFiles) {
   const auto refused = [&](const std::string& bytes, const char* what) {
     const absl::Status status = ReadBytes(bytes);
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << what;
@@ -283,14 +283,14 @@ TEST_F(TraceFile, ForeignFilesAreNamed) {
   EXPECT_EQ(ReadTraceFile(At("missing"), {}).status().code(), absl::StatusCode::kNotFound);
 }
 
-TEST_F(TraceFile, AnUnreadableFileSaysSo) {
+TEST_F(TraceFile, ReportsMissingPermission) {
   if (::geteuid() == 0) GTEST_SKIP() << "root may read everything";
   testing::WriteFile(At("x"), "x");
   ::chmod(At("x").c_str(), 0);
   EXPECT_EQ(ReadTraceFile(At("x"), {}).status().code(), absl::StatusCode::kPermissionDenied);
 }
 
-TEST_F(TraceFile, ANewerVersionIsUnimplemented) {
+TEST_F(TraceFile, RejectsNewerVersions) {
   std::string header = EncodeHeader({});
   ASSERT_EQ(header.substr(0, 2), "\x08\x06");  // version = 6
   header[1] = 7;
@@ -299,7 +299,7 @@ TEST_F(TraceFile, ANewerVersionIsUnimplemented) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("version 7"));
 }
 
-TEST_F(TraceFile, KeepsWhatARecordingSaysOfAnEntry) {
+TEST_F(TraceFile, RoundTripsMetadataAndStatistics) {
   Stream s;
   s.strings = {"", "lr=1", "0/0"};
   s.info.content = Content::kState;
@@ -325,7 +325,7 @@ TEST_F(TraceFile, KeepsWhatARecordingSaysOfAnEntry) {
   EXPECT_EQ(trace->String(trace->events.CompileContextOf(1)), "0/0");
 }
 
-TEST_F(TraceFile, TextThatIsNotUtf8DoesNotSpoilTheHeader) {
+TEST_F(TraceFile, ReplacesInvalidUtf8InTheHeader) {
   Stream s = testing::RandomStream(4, 10);
   s.info.title = "caf\xe9.json";
   s.strings.push_back("op \xff\xfe");
@@ -335,7 +335,7 @@ TEST_F(TraceFile, TextThatIsNotUtf8DoesNotSpoilTheHeader) {
   EXPECT_EQ(trace->strings.back(), "op \xff\xfe");
 }
 
-TEST_F(TraceFile, AHeaderOfAnotherWriterThatIsNotUtf8IsAnErrorAndPrintsNothing) {
+TEST_F(TraceFile, RejectsHeaderWithInvalidUtf8WithoutPrinting) {
   TraceInfo info;
   info.title = "caf?.json";
   std::string header = EncodeHeader(info);
@@ -347,7 +347,7 @@ TEST_F(TraceFile, AHeaderOfAnotherWriterThatIsNotUtf8IsAnErrorAndPrintsNothing) 
   EXPECT_THAT(std::string(status.message()), HasSubstr("cut off within its header"));
 }
 
-TEST_F(TraceFile, CompressedFilesAndStandardInput) {
+TEST_F(TraceFile, ReadsCompressedFilesAndStandardInput) {
   const Stream s = testing::RandomStream(31, 3000);
   const auto expected = testing::Build(s);
   const std::string plain = testing::ReadFile(Write(s));
@@ -377,7 +377,7 @@ TEST_F(TraceFile, CompressedFilesAndStandardInput) {
   EXPECT_EQ(testing::Difference(*piped, *expected), "");
 }
 
-TEST_F(TraceFile, ProgressGoesUpAndCancelStops) {
+TEST_F(TraceFile, ReportsProgressAndCanBeCancelled) {
   const std::string path = Write(testing::TrainingStream({.steps = 100, .max_events = 100'000}));
   ReadOptions options;
   double last = 0;
@@ -392,7 +392,7 @@ TEST_F(TraceFile, ProgressGoesUpAndCancelStops) {
   EXPECT_EQ(ReadTraceFile(path, options).status().code(), absl::StatusCode::kCancelled);
 }
 
-TEST_F(TraceFile, ASmallFileCannotFillTheMemory) {
+TEST_F(TraceFile, LimitsMemoryForCompressedFiles) {
   // Forty batches of a million events that compress to almost nothing.
   std::vector<Event> events(1'000'000);
   for (Event& e : events) e.kind = EventKind::kMarker;
@@ -410,7 +410,7 @@ TEST_F(TraceFile, ASmallFileCannotFillTheMemory) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("the limit for a compressed file of"));
 }
 
-TEST_F(TraceFile, AFooterThatLiesIsNotBelieved) {
+TEST_F(TraceFile, IgnoresFalseCountsInTheFooter) {
   Footer footer;
   footer.events = footer.allocations = footer.retags = footer.slices = UINT64_MAX;
   footer.complete = true;
@@ -426,7 +426,7 @@ TEST_F(TraceFile, AFooterThatLiesIsNotBelieved) {
   EXPECT_THAT(trace->warnings[0], HasSubstr("footer counts"));
 }
 
-TEST_F(TraceFile, AFileAppearsWholeOrNotAtAll) {
+TEST_F(TraceFile, UnclosedWriterKeepsTheOldFile) {
   const Stream s = testing::RandomStream(5, 2000);
   testing::WriteFile(At("a.trace"), "the old one");
   {
@@ -438,7 +438,7 @@ TEST_F(TraceFile, AFileAppearsWholeOrNotAtAll) {
   EXPECT_EQ(FilesInDir(), 1u);
 }
 
-TEST_F(TraceFile, AFullDiskLeavesTheOldFileAndNothingElse) {
+TEST_F(TraceFile, FullDiskKeepsTheOldFile) {
   const Stream s = testing::RandomStream(6, 20'000);
   testing::WriteFile(At("a.trace"), "the old one");
   // A limit of the file size simulates a full disk: the same write fails.
@@ -464,7 +464,7 @@ TEST_F(TraceFile, AFullDiskLeavesTheOldFileAndNothingElse) {
   EXPECT_EQ(FilesInDir(), 1u);
 }
 
-TEST_F(TraceFile, AFullDeviceSaysSo) {
+TEST_F(TraceFile, ReportsFullDevice) {
   if (::access("/dev/full", W_OK) != 0) GTEST_SKIP() << "no /dev/full here";
   auto writer = TraceWriter::ToFile("/dev/full");
   ASSERT_TRUE(writer.ok()) << writer.status();
@@ -474,7 +474,7 @@ TEST_F(TraceFile, AFullDeviceSaysSo) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("No space left"));
 }
 
-TEST_F(TraceFile, SavingThroughALinkKeepsTheLink) {
+TEST_F(TraceFile, KeepsSymlinkWhenSaving) {
   testing::WriteFile(At("real"), "old");
   ::chmod(At("real").c_str(), 0640);
   fs::create_symlink(At("real"), At("link"));
@@ -487,12 +487,12 @@ TEST_F(TraceFile, SavingThroughALinkKeepsTheLink) {
   EXPECT_EQ(info.st_mode & 0777, 0640u);
 }
 
-TEST_F(TraceFile, PlacesThatCannotBeWritten) {
+TEST_F(TraceFile, FailsForMissingFolderAndForFolder) {
   EXPECT_EQ(TraceWriter::ToFile(At("no/such/folder")).status().code(), absl::StatusCode::kNotFound);
   EXPECT_EQ(TraceWriter::ToFile(dir_.string()).status().code(), absl::StatusCode::kInvalidArgument);
 }
 
-TEST_F(TraceFile, ASinksErrorEndsTheWriting) {
+TEST_F(TraceFile, StopsAfterAnErrorOfTheSink) {
   int calls = 0;
   auto writer = TraceWriter::ToSink([&](std::string_view) {
     return ++calls == 2 ? absl::UnavailableError("the pipe is closed") : absl::OkStatus();
@@ -502,7 +502,7 @@ TEST_F(TraceFile, ASinksErrorEndsTheWriting) {
   EXPECT_EQ(calls, 2);
 }
 
-TEST_F(TraceFile, AKindThatTheFormatDoesNotHaveIsRefusedByTheWriter) {
+TEST_F(TraceFile, WriterRejectsUnknownEventKinds) {
   Stream s = testing::RandomStream(10, 10);
   s.events[5].kind = static_cast<EventKind>(99);
   auto writer = TraceWriter::ToFile(At("a.trace"));
@@ -510,7 +510,7 @@ TEST_F(TraceFile, AKindThatTheFormatDoesNotHaveIsRefusedByTheWriter) {
   EXPECT_EQ((*writer)->Close().code(), absl::StatusCode::kInvalidArgument);
 }
 
-TEST_F(TraceFile, LiveFramesAssemble) {
+TEST_F(TraceFile, AssemblesFramesWhileWriting) {
   const Stream s = testing::RandomStream(12, 30'000);
   FrameDecoder d;
   TraceAssembler assembler;
@@ -530,7 +530,7 @@ TEST_F(TraceFile, LiveFramesAssemble) {
   EXPECT_EQ(testing::Difference(*assembler.Finish("not used"), *testing::Build(s)), "");
 }
 
-TEST_F(TraceFile, AWorkerThatDiesLeavesWhatArrived) {
+TEST_F(TraceFile, KeepsFramesOfWorkerThatDied) {
   const Stream s = testing::RandomStream(13, 2000);
   FrameDecoder d;
   d.Append(ManyFrames(s, 100));
@@ -544,7 +544,7 @@ TEST_F(TraceFile, AWorkerThatDiesLeavesWhatArrived) {
   EXPECT_EQ(testing::PrefixDifference(*trace, *testing::Build(s)), "");
 }
 
-TEST_F(TraceFile, FramesOutOfPlaceAreRefused) {
+TEST_F(TraceFile, RejectsFramesOutOfOrder) {
   const Stream s = testing::RandomStream(14, 10);
   FrameDecoder d;
   d.Append(ManyFrames(s, 100));
@@ -564,7 +564,7 @@ TEST_F(TraceFile, FramesOutOfPlaceAreRefused) {
   EXPECT_FALSE(a.Add(strings).ok());
 }
 
-TEST_F(TraceFile, WholeInputsHaveACap) {
+TEST_F(TraceFile, LimitsSizeOfWholeInputs) {
   testing::WriteFile(At("x"), std::string(1000, 'x'));
   EXPECT_EQ(ReadWholeInput(At("x"), 1000)->size(), 1000u);
   EXPECT_EQ(ReadWholeInput(At("x"), 999).status().code(), absl::StatusCode::kResourceExhausted);

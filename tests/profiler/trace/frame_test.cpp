@@ -10,7 +10,7 @@ namespace vramscope::trace {
 namespace {
 
 // RFC 3720, B.4, and the check value of the CRC catalogue.
-TEST(Crc32c, PublishedVectors) {
+TEST(Crc32c, MatchesPublishedVectors) {
   EXPECT_EQ(Crc32c("123456789"), 0xE3069283u);
   EXPECT_EQ(Crc32c(std::string(32, '\0')), 0x8A9136AAu);
   EXPECT_EQ(Crc32c(std::string(32, '\xff')), 0x62A8AB43u);
@@ -27,14 +27,14 @@ std::string Noise(size_t n, uint64_t seed) {
   return out;
 }
 
-TEST(Crc32c, BothWaysOfCountingAgree) {
+TEST(Crc32c, AgreesWithThePortableVersion) {
   for (size_t n = 0; n < 70; ++n) {
     const std::string bytes = Noise(n, n);
     EXPECT_EQ(Crc32c(bytes, 7), Crc32cPortable(bytes, 7)) << n << " bytes";
   }
 }
 
-TEST(Frame, RoundTripsWhateverTheCompression) {
+TEST(Frame, RoundTripsWithEveryCompression) {
   for (const std::string& payload :
        {std::string(), std::string("x"), std::string(100'000, 'a'), Noise(100'000, 1)})
     for (const Compression c : {Compression::kNone, Compression::kFast, Compression::kNormal}) {
@@ -49,12 +49,12 @@ TEST(Frame, RoundTripsWhateverTheCompression) {
     }
 }
 
-TEST(Frame, IsCompressedOnlyWhereThatIsSmaller) {
+TEST(Frame, IsCompressedOnlyIfSmaller) {
   EXPECT_LT(EncodeFrame(FrameType::kEvents, std::string(100'000, 'a')).size(), 1000u);
   EXPECT_EQ(EncodeFrame(FrameType::kEvents, Noise(1000, 2)).size(), kEnvelopeBytes + 1000);
 }
 
-TEST(Frame, ArrivesByteByByte) {
+TEST(Frame, IsDecodedByteByByte) {
   const std::string bytes = EncodeFrame(FrameType::kHello, "hello") +
                             EncodeFrame(FrameType::kEvents, std::string(5000, 'e'));
   FrameDecoder d;
@@ -71,7 +71,7 @@ TEST(Frame, ArrivesByteByByte) {
   EXPECT_EQ(frames, 2);
 }
 
-TEST(Frame, EveryFlippedBitIsNoticed) {
+TEST(Frame, EveryFlippedBitIsDetected) {
   const std::string whole = EncodeFrame(FrameType::kEvents, "some payload of a frame");
   for (size_t bit = 0; bit < whole.size() * 8; ++bit) {
     std::string bytes = whole;
@@ -84,7 +84,7 @@ TEST(Frame, EveryFlippedBitIsNoticed) {
   }
 }
 
-TEST(Frame, DamageIsReportedWithItsOffsetAndStays) {
+TEST(Frame, DamageIsReportedWithItsOffsetRepeatedly) {
   const std::string good = EncodeFrame(FrameType::kEvents, "good");
   FrameDecoder d;
   d.Append(good + "garbage that is no frame");
@@ -98,7 +98,7 @@ TEST(Frame, DamageIsReportedWithItsOffsetAndStays) {
   }
 }
 
-TEST(Frame, LengthsAreCappedBeforeAnythingIsWaitedFor) {
+TEST(Frame, TooLargeLengthIsRejectedAtOnce) {
   std::string bytes = EncodeFrame(FrameType::kEvents, "x");
   bytes[11] = '\x7f';  // stored length: 2 GiB
   FrameDecoder d;
@@ -106,7 +106,7 @@ TEST(Frame, LengthsAreCappedBeforeAnythingIsWaitedFor) {
   EXPECT_FALSE(d.Next().ok());
 }
 
-TEST(FrameDeathTest, TooLargeAPayloadIsAProgrammersError) {
+TEST(FrameDeathTest, DiesForTooLargePayload) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_DEATH(EncodeFrame(FrameType::kEvents, std::string(kMaxPayload + 1, 'x')), "kMaxPayload");
 }

@@ -12,9 +12,9 @@ namespace {
 
 const std::string kFolder = VRAMSCOPE_SOURCE_DIR "/tests/golden/trace/";
 
-class Sample : public ::testing::TestWithParam<const char*> {};
+class GoldenTrace : public ::testing::TestWithParam<const char*> {};
 
-TEST_P(Sample, ReadsAsItAlwaysDid) {
+TEST_P(GoldenTrace, ReadsWithUnchangedContents) {
   const std::string stem = kFolder + GetParam();
   const auto trace = ReadTraceFile(stem + ".trace", {});
   ASSERT_TRUE(trace.ok()) << trace.status();
@@ -35,10 +35,11 @@ TEST_P(Sample, ReadsAsItAlwaysDid) {
               testing::ReadFile(stem + ".events.txt"));
 }
 
-INSTANTIATE_TEST_SUITE_P(Versions, Sample, ::testing::Values("v1", "v2", "v3", "v4", "v5", "v6"),
+INSTANTIATE_TEST_SUITE_P(Versions, GoldenTrace,
+                         ::testing::Values("v1", "v2", "v3", "v4", "v5", "v6"),
                          [](const auto& info) { return std::string(info.param); });
 
-TEST(SampleV1, HeaderIsAsWritten) {
+TEST(GoldenTraceV1, HeaderHasTheWrittenValues) {
   const auto trace = ReadTraceFile(kFolder + "v1.trace", {});
   ASSERT_TRUE(trace.ok());
   const TraceInfo& info = (*trace)->info;

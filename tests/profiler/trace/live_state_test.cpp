@@ -81,7 +81,7 @@ void ExpectSameAsSearched(bool several, uint64_t seed) {
   }
 }
 
-TEST(LiveState, AnEndClosesTheInnermostOfItsKind) {
+TEST(LiveState, EndClosesTheInnermostSliceOfItsKind) {
   for (uint64_t seed = 0; seed < 20; ++seed) {
     ExpectSameAsSearched(false, seed);
     ExpectSameAsSearched(true, seed);
@@ -90,7 +90,7 @@ TEST(LiveState, AnEndClosesTheInnermostOfItsKind) {
 
 // As many open slices as a hostile file of some megabytes can contain, closed from the outermost
 // on. A search through all open slices would take 10^11 steps.
-TEST(LiveState, ClosingDoesNotSearchWhatIsOpen) {
+TEST(LiveState, ClosingIsFastWithManyOpenSlices) {
   constexpr uint32_t kThreads = 500'000;
   LiveState live;
   for (uint32_t i = 0; i < kThreads; ++i)

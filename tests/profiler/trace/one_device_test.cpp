@@ -57,7 +57,7 @@ testing::Stream Only(const testing::Stream& whole, uint8_t device) {
   return out;
 }
 
-TEST(OneDevice, IsWhatARecorderOfThatDeviceWouldHaveWritten) {
+TEST(OneDevice, EqualsRecordingOfThatDeviceAlone) {
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     testing::Stream stream = testing::RandomStream(seed, 3000);
     // Two devices, by the numbers of allocations and segments.
@@ -77,7 +77,7 @@ TEST(OneDevice, IsWhatARecorderOfThatDeviceWouldHaveWritten) {
   }
 }
 
-TEST(OneDevice, OfADeviceThatIsNotThereIsWithoutMemory) {
+TEST(OneDevice, MissingDeviceHasNoMemory) {
   const std::shared_ptr<const Trace> whole = testing::Build(testing::TrainingStream({.steps = 1}));
   const std::shared_ptr<const Trace> none = OfDevice(whole, 7);
   EXPECT_EQ(none->allocations.size(), 0u);

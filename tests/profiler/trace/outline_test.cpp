@@ -31,7 +31,7 @@ class OutlineTest : public ::testing::Test {
       std::filesystem::temp_directory_path() / ("outline-" + std::to_string(::getpid()));
 };
 
-TEST_F(OutlineTest, IsWhatReadingTheWholeFileTells) {
+TEST_F(OutlineTest, AgreesWithTheWholeTrace) {
   testing::Stream s = testing::TrainingStream({.layers = 8, .steps = 1000, .max_events = 200'000});
   for (uint32_t i = 0; i < 100'000; ++i)
     s.activities.push_back({.stream = i % 3, .begin_ns = 10 * int64_t{i % 777}, .end_ns = 9000});
@@ -83,7 +83,7 @@ TEST_F(OutlineTest, IsWhatReadingTheWholeFileTells) {
 }
 
 // In a very long run, neighbours are merged: nothing is left out or counted twice.
-TEST_F(OutlineTest, OfManyStepsAndPhasesHasNeighboursTogether) {
+TEST_F(OutlineTest, MergesNeighboursInLongRuns) {
   testing::Stream s;
   s.strings = {""};
   constexpr uint32_t kSteps = 150'001;
@@ -131,7 +131,7 @@ TEST_F(OutlineTest, OfManyStepsAndPhasesHasNeighboursTogether) {
   EXPECT_GT(of_backward, 10'000u);
 }
 
-TEST_F(OutlineTest, SaysWhyThereIsNone) {
+TEST_F(OutlineTest, ReportsWhyItCannotBeRead) {
   Write(testing::RandomStream(3, 500));
   const std::string bytes = testing::ReadFile(path_);
   EXPECT_EQ(ReadOutline("-").status().code(), absl::StatusCode::kInvalidArgument);
@@ -146,7 +146,7 @@ TEST_F(OutlineTest, SaysWhyThereIsNone) {
   EXPECT_FALSE(ReadOutline(path_).ok());
 }
 
-TEST_F(OutlineTest, AnIndexThatLiesIsNotBelieved) {
+TEST_F(OutlineTest, RejectsContradictoryIndex) {
   const auto with = [&](const Footer& footer) {
     std::string bytes = EncodeFrame(FrameType::kTraceHeader, EncodeHeader({}));
     const uint64_t at = bytes.size();
@@ -178,7 +178,7 @@ TEST_F(OutlineTest, AnIndexThatLiesIsNotBelieved) {
   }
 }
 
-TEST_F(OutlineTest, DamageIsAnAnswerAndNotACrash) {
+TEST_F(OutlineTest, DamageDoesNotCrash) {
   Write(testing::RandomStream(4, 300));
   const std::string bytes = testing::ReadFile(path_);
   std::mt19937_64 random(1);

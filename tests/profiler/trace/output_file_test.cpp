@@ -106,7 +106,7 @@ class OutputFileTest : public ::testing::TestWithParam<bool> {
   std::filesystem::path folder_;
 };
 
-TEST_P(OutputFileTest, TheContentIsOnTheDiskBeforeTheNameAndTheNameBeforeItIsDone) {
+TEST_P(OutputFileTest, SyncsFileThenRenamesThenSyncsFolder) {
   const std::string path = folder_ / "a.trace";
   ASSERT_TRUE(Save(path).ok());
   EXPECT_THAT(calls, ElementsAre("sync file", "rename", "sync folder"));
@@ -115,7 +115,7 @@ TEST_P(OutputFileTest, TheContentIsOnTheDiskBeforeTheNameAndTheNameBeforeItIsDon
   EXPECT_THAT(calls, ElementsAre("sync file", "rename", "sync folder"));
 }
 
-TEST_P(OutputFileTest, ANameWithoutAFolderIsInThisOne) {
+TEST_P(OutputFileTest, NameWithoutFolderIsInTheCurrentFolder) {
   const std::filesystem::path before = std::filesystem::current_path();
   std::filesystem::current_path(folder_);
   EXPECT_TRUE(Save("a.trace").ok());
@@ -123,12 +123,12 @@ TEST_P(OutputFileTest, ANameWithoutAFolderIsInThisOne) {
   EXPECT_THAT(calls, ElementsAre("sync file", "rename", "sync folder"));
 }
 
-TEST_P(OutputFileTest, AFileSystemThatKnowsNoSuchThingIsNoFailure) {
+TEST_P(OutputFileTest, ToleratesFileSystemWithoutFolderSync) {
   folder_error = EINVAL;
   EXPECT_TRUE(Save(folder_ / "a.trace").ok());
 }
 
-TEST_P(OutputFileTest, ABrokenDiskIs) {
+TEST_P(OutputFileTest, ReportsDiskErrorOfFolderSync) {
   folder_error = EIO;
   const absl::Status status = Save(folder_ / "a.trace");
   EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable) << status;
@@ -136,7 +136,7 @@ TEST_P(OutputFileTest, ABrokenDiskIs) {
 }
 
 // A signal interrupts ten calls in a row.
-TEST_P(OutputFileTest, ASignalNowAndThenIsNoFailure) {
+TEST_P(OutputFileTest, RetriesInterruptedCalls) {
   interruptions = 10;
   const std::string path = folder_ / "a.trace";
   EXPECT_TRUE(Save(path).ok());
@@ -144,7 +144,7 @@ TEST_P(OutputFileTest, ASignalNowAndThenIsNoFailure) {
 }
 
 // No endless loop, and no file is left behind.
-TEST_P(OutputFileTest, ACallThatIsInterruptedAgainAndAgainIsGivenUp) {
+TEST_P(OutputFileTest, GivesUpAfterTooManyInterruptions) {
   interruptions = 1'000'000;
   const absl::Status status = Save(folder_ / "a.trace");
   EXPECT_TRUE(absl::IsUnavailable(status)) << status;
@@ -152,7 +152,7 @@ TEST_P(OutputFileTest, ACallThatIsInterruptedAgainAndAgainIsGivenUp) {
 }
 
 // These statuses determine the exit status of the command line.
-TEST_P(OutputFileTest, AFullDiskIsToldFromAPlaceThatIsNotThere) {
+TEST_P(OutputFileTest, DistinguishesFullDiskFromMissingFolder) {
   EXPECT_EQ(Save(folder_ / "no" / "a.trace").code(), absl::StatusCode::kNotFound);
   EXPECT_EQ(Save(folder_).code(), absl::StatusCode::kInvalidArgument);
   if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "needs /dev/full";
@@ -160,7 +160,7 @@ TEST_P(OutputFileTest, AFullDiskIsToldFromAPlaceThatIsNotThere) {
 }
 
 // The process is killed, as by a system without free memory.
-TEST_P(OutputFileTest, WhatIsKilledWhileItWritesLeavesNothing) {
+TEST_P(OutputFileTest, KilledWriterKeepsTheOldFile) {
   const int fd = open(folder_.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
   if (unnamed && fd < 0) GTEST_SKIP() << "the file system has no files without a name";
   close(fd);
@@ -180,7 +180,7 @@ TEST_P(OutputFileTest, WhatIsKilledWhileItWritesLeavesNothing) {
   EXPECT_EQ(std::filesystem::file_size(path), 5u);
 }
 
-TEST_P(OutputFileTest, ANameThatIsTooLongIsSaidBeforeAnythingIsWritten) {
+TEST_P(OutputFileTest, RejectsTooLongNameBeforeWriting) {
   EXPECT_FALSE(OutputFile::Create(folder_ / std::string(250, 'a')).ok());
   EXPECT_TRUE(std::filesystem::is_empty(folder_));
 }

@@ -53,7 +53,7 @@ class PackedColumnOf : public testing::Test {};
 using Numbers = testing::Types<uint8_t, uint32_t, int32_t, uint64_t, int64_t>;
 TYPED_TEST_SUITE(PackedColumnOf, Numbers);
 
-TYPED_TEST(PackedColumnOf, ReadsAsTheVectorOfItsValues) {
+TYPED_TEST(PackedColumnOf, EqualsPlainVector) {
   std::mt19937_64 random(7);
   for (int round = 0; round < 60; ++round) {
     const std::vector<TypeParam> plain = RandomValues<TypeParam>(random, random() % 6000);
@@ -71,7 +71,7 @@ TYPED_TEST(PackedColumnOf, ReadsAsTheVectorOfItsValues) {
   }
 }
 
-TYPED_TEST(PackedColumnOf, IsSearchedAsASortedVectorIs) {
+TYPED_TEST(PackedColumnOf, SupportsBinarySearch) {
   std::mt19937_64 random(8);
   std::vector<TypeParam> plain = RandomValues<TypeParam>(random, 5000);
   std::sort(plain.begin(), plain.end());
@@ -87,7 +87,7 @@ TYPED_TEST(PackedColumnOf, IsSearchedAsASortedVectorIs) {
 }
 
 // As with a snapshot of a live run: a copy stays unchanged while the column grows.
-TEST(PackedColumn, ACopyIsIndependent) {
+TEST(PackedColumn, CopyIsIndependent) {
   std::vector<int64_t> plain;
   PackedColumn<int64_t> column;
   std::vector<std::pair<size_t, PackedColumn<int64_t>>> copies;
@@ -105,7 +105,7 @@ TEST(PackedColumn, ACopyIsIndependent) {
 }
 
 // A snapshot of a live run is updated: changed rows are removed, and all new ones are added.
-TYPED_TEST(PackedColumnOf, ShrinksAndGrowsTo) {
+TYPED_TEST(PackedColumnOf, ShrinksAndGrowsBack) {
   std::mt19937_64 random(9);
   const std::vector<TypeParam> plain = RandomValues<TypeParam>(random, 5000);
   const PackedColumn<TypeParam> whole(plain.begin(), plain.end());
@@ -121,7 +121,7 @@ TYPED_TEST(PackedColumnOf, ShrinksAndGrowsTo) {
   }
 }
 
-TYPED_TEST(PackedColumnOf, IsReadByManyRows) {
+TYPED_TEST(PackedColumnOf, ReadsRangesOfRows) {
   std::mt19937_64 random(10);
   for (const size_t rows : {0u, 5u, 512u, 3000u}) {
     const std::vector<TypeParam> plain = RandomValues<TypeParam>(random, rows);
@@ -136,7 +136,7 @@ TYPED_TEST(PackedColumnOf, IsReadByManyRows) {
   }
 }
 
-TYPED_TEST(PackedColumnOf, RowsThatAreSetChangeNoOther) {
+TYPED_TEST(PackedColumnOf, SettingRowsKeepsOtherRowsAndCopies) {
   std::mt19937_64 random(11);
   std::vector<TypeParam> plain = RandomValues<TypeParam>(random, 3000);
   PackedColumn<TypeParam> packed(plain.begin(), plain.end());
@@ -155,7 +155,7 @@ TYPED_TEST(PackedColumnOf, RowsThatAreSetChangeNoOther) {
   ExpectSame(before, was);
 }
 
-TEST(PackedColumn, KnowsWhatItWasBefore) {
+TEST(PackedColumn, RecognizesItsEarlierVersions) {
   PackedColumn<uint32_t> column, other;
   std::vector<PackedColumn<uint32_t>> before;
   for (uint32_t i = 0; i < 3000; ++i) {
@@ -171,7 +171,7 @@ TEST(PackedColumn, KnowsWhatItWasBefore) {
   EXPECT_FALSE(changed.SharesBegin(column));
 }
 
-TEST(PackedColumn, SaysWhetherAllRowsAreAlike) {
+TEST(PackedColumn, AllAlikeDetectsADifferentRow) {
   EXPECT_TRUE(PackedColumn<uint8_t>().AllAlike());
   for (const size_t rows : {1u, 511u, 512u, 513u, 2000u}) {
     PackedColumn<uint8_t> column;
@@ -191,7 +191,7 @@ TEST(PackedColumn, SaysWhetherAllRowsAreAlike) {
   }
 }
 
-TEST(PackedColumn, HoldsIdsAndEnumerations) {
+TEST(PackedColumn, StoresIdsAndEnumerations) {
   PackedColumn<StringId> names;
   PackedColumn<Category> categories;
   for (uint32_t i = 0; i < 2000; ++i) {
@@ -208,7 +208,7 @@ TEST(PackedColumn, HoldsIdsAndEnumerations) {
 }
 
 // The purpose of packing: the memory that a training run's columns take.
-TEST(PackedColumn, TakesWhatTheValuesDifferBy) {
+TEST(PackedColumn, PacksSimilarValuesTightly) {
   PackedColumn<int64_t> times;
   PackedColumn<uint64_t> sizes, same;
   constexpr size_t kRows = 100'000;

@@ -145,7 +145,7 @@ class PartTest : public ::testing::Test {
   Footer index_;
 };
 
-TEST_F(PartTest, OfATrainingRunIsThatPartOfTheWhole) {
+TEST_F(PartTest, EqualsThatPartOfATrainingRun) {
   testing::Stream s = testing::TrainingStream({.layers = 4, .steps = 6, .max_events = 60'000});
   for (uint32_t i = 0; i < 3'000; ++i)
     s.activities.push_back({.stream = i % 3,
@@ -163,7 +163,7 @@ TEST_F(PartTest, OfATrainingRunIsThatPartOfTheWhole) {
   }
 }
 
-TEST_F(PartTest, OfWhateverIsAllowedIsThatPartOfTheWhole) {
+TEST_F(PartTest, EqualsThatPartOfARandomStream) {
   std::mt19937_64 random(6);
   for (uint64_t seed = 0; seed < 30; ++seed) {
     SCOPED_TRACE(seed);
@@ -180,7 +180,7 @@ TEST_F(PartTest, OfWhateverIsAllowedIsThatPartOfTheWhole) {
   }
 }
 
-TEST_F(PartTest, WhereNothingLiesThereIsNone) {
+TEST_F(PartTest, IsOutOfRangeWithoutEvents) {
   Write(testing::TrainingStream({.layers = 1, .steps = 1}));
   const int64_t length = Since(whole_->events.size() - 1);
   EXPECT_EQ(Part(length + 1, length + 100).status().code(), absl::StatusCode::kOutOfRange);
@@ -188,7 +188,7 @@ TEST_F(PartTest, WhereNothingLiesThereIsNone) {
 }
 
 // With an index, only the data before and within a part are read, none after it.
-TEST_F(PartTest, WhatLiesBehindIsNotLookedAt) {
+TEST_F(PartTest, DoesNotReadDataAfterThePart) {
   testing::Stream s = testing::TrainingStream({.layers = 12, .steps = 60, .max_events = 250'000});
   for (size_t i = 0; i < s.events.size(); i += 50)
     s.activities.push_back({.begin_ns = s.events[i].time_ns, .end_ns = s.events[i].time_ns + 4000});
@@ -210,7 +210,7 @@ TEST_F(PartTest, WhatLiesBehindIsNotLookedAt) {
   Check(length / 8, length / 5);
 }
 
-TEST_F(PartTest, FromAKeyframeIsThatPartOfTheWhole) {
+TEST_F(PartTest, EqualsThatPartWhenReadFromAKeyframe) {
   testing::Stream s = testing::TrainingStream({.layers = 4, .steps = 6, .max_events = 40'000});
   for (uint32_t i = 0; i < 3'000; ++i)
     s.activities.push_back({.stream = i % 3,
@@ -228,7 +228,7 @@ TEST_F(PartTest, FromAKeyframeIsThatPartOfTheWhole) {
 
 // Data before the keyframe are not read; if the keyframe is damaged, an earlier one is used, or the
 // whole file.
-TEST_F(PartTest, ADamagedKeyframeIsDoneWithout) {
+TEST_F(PartTest, SkipsDamagedKeyframes) {
   WriteWithKeyframes(testing::TrainingStream({.layers = 4, .steps = 6, .max_events = 40'000}));
   const int64_t length = Since(whole_->events.size() - 1);
   const auto at = [&](double part) {
@@ -257,7 +257,7 @@ TEST_F(PartTest, ADamagedKeyframeIsDoneWithout) {
 }
 
 // With a damaged index, the part may be incomplete or an error, but reading it does not crash.
-TEST_F(PartTest, AnIndexThatLiesIsNotBelieved) {
+TEST_F(PartTest, RandomDamageOfTheIndexIsSafe) {
   WriteWithKeyframes(testing::TrainingStream({.layers = 2, .steps = 4, .max_events = 6'000}));
   const int64_t length = Since(whole_->events.size() - 1);
   const std::string bytes = testing::ReadFile(path_);
@@ -282,7 +282,7 @@ TEST_F(PartTest, AnIndexThatLiesIsNotBelieved) {
 }
 
 // A part can be written, and a part of it read.
-TEST_F(PartTest, IsATraceAsAnyOther) {
+TEST_F(PartTest, CanBeWrittenAndReadInParts) {
   Write(testing::TrainingStream({.layers = 2, .steps = 4}));
   const int64_t length = Since(whole_->events.size() - 1);
   const auto part = *Part(length / 4, length * 3 / 4);

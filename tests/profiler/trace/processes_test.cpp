@@ -79,7 +79,7 @@ void ExpectSame(const Trace& one, const Trace& own, int64_t shift, size_t marker
   }
 }
 
-TEST(Processes, AreOneTraceAndComeApartAgain) {
+TEST(Processes, AreUnchangedByJoiningAndSplitting) {
   for (uint64_t seed = 1; seed <= 10; ++seed) {
     const std::vector<ProcessTrace> parts = {{"rank 0", Random(seed, false), 1000},
                                              {"rank 1", Random(seed + 100, true), 400},
@@ -108,7 +108,7 @@ TEST(Processes, AreOneTraceAndComeApartAgain) {
   }
 }
 
-TEST(Processes, AreTheSameInAFile) {
+TEST(Processes, RoundTripThroughAFile) {
   const std::vector<ProcessTrace> parts = {{"rank 0", Random(1, false)},
                                            {"rank 1", Random(2, false)}};
   const auto whole = JoinProcesses(parts);
@@ -122,7 +122,7 @@ TEST(Processes, AreTheSameInAFile) {
   EXPECT_EQ(testing::Difference(**whole, **read), "");
 }
 
-TEST(Processes, SayWhereTheyRanAndHowTheirClocksLie) {
+TEST(Processes, HaveHostsAndClockOffsets) {
   const std::vector<ProcessTrace> parts = {{"rank 0", Random(1, false), 700, "node1"},
                                            {"rank 1", Random(2, true), 400, "node2\nof two lines"},
                                            {"rank 2", Random(3, false), 400, ""}};
@@ -153,7 +153,7 @@ TEST(Processes, SayWhereTheyRanAndHowTheirClocksLie) {
   EXPECT_EQ(read[0].clock_offset_ns, 0);
 }
 
-TEST(Processes, OfOneWithMemoryThatOneIsAll) {
+TEST(Processes, OnlyProcessWithMemoryIsReturnedUnchanged) {
   const std::shared_ptr<const Trace> only = Random(1, false);
   const std::vector<ProcessTrace> parts = {{"rank 0", std::make_shared<const Trace>()},
                                            {"rank 1", only}};
@@ -162,7 +162,7 @@ TEST(Processes, OfOneWithMemoryThatOneIsAll) {
   EXPECT_EQ(NameOfDevice(*only, 4), "cuda:4");
 }
 
-TEST(Processes, AsManyAsDevicesHaveNumbers) {
+TEST(Processes, JoinAtMost256Devices) {
   const std::shared_ptr<const Trace> one =
       testing::Build(testing::TrainingStream({.layers = 1, .steps = 1, .max_events = 200}));
   std::vector<ProcessTrace> parts(256, {"", one});
@@ -171,7 +171,7 @@ TEST(Processes, AsManyAsDevicesHaveNumbers) {
   EXPECT_TRUE(absl::IsResourceExhausted(JoinProcesses(parts).status()));
 }
 
-TEST(Processes, TimesOfAnySizeStayInOrder) {
+TEST(Processes, JoinAcceptsExtremeTimes) {
   const std::shared_ptr<const Trace> one = Random(3, false);
   const std::vector<ProcessTrace> parts = {{"a", one, 0}, {"b", one, INT64_MAX}};
   EXPECT_TRUE(JoinProcesses(parts).ok());

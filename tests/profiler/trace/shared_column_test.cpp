@@ -32,7 +32,7 @@ void ExpectSame(const Column& column, const Plain& plain) {
 }
 
 // Applies random operations to a column and a vector alike; every copy stays equal to its vector.
-TEST(SharedColumn, CopiesAreIndependentWhicheverIsWrittenTo) {
+TEST(SharedColumn, CopiesAreIndependent) {
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     std::mt19937_64 random(seed);
     std::vector<std::pair<Column, Plain>> all(1);
@@ -77,7 +77,7 @@ TEST(SharedColumn, CopiesAreIndependentWhicheverIsWrittenTo) {
   }
 }
 
-TEST(SharedColumn, IsReadByManyRows) {
+TEST(SharedColumn, ReadsRangesOfRows) {
   std::mt19937_64 random(10);
   Plain plain(3000);
   for (uint32_t& v : plain) v = static_cast<uint32_t>(random());
@@ -94,7 +94,7 @@ TEST(SharedColumn, IsReadByManyRows) {
 
 // Snapshots are read and released on another thread while their column grows; a piece that no
 // snapshot uses any more is overwritten in place. Also run under ThreadSanitizer.
-TEST(SharedColumn, IsWrittenToWhereAnotherThreadHasDoneReading) {
+TEST(SharedColumn, AnotherThreadReadsConsistentCopies) {
   constexpr uint32_t kRounds = 2000;
   std::mutex mutex;
   std::condition_variable changed;
@@ -134,7 +134,7 @@ TEST(SharedColumn, IsWrittenToWhereAnotherThreadHasDoneReading) {
 }
 
 // A column, such as a snapshot of a live run, allocates memory in whole pieces.
-TEST(SharedColumn, AnEmptyOneHoldsNothingAndAGrownOneWhatItNeeds) {
+TEST(SharedColumn, AllocatesWholePieces) {
   EXPECT_EQ(Column().MemoryBytes(), 0u);
   Column column;
   column.push_back(1);

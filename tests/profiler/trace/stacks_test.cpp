@@ -42,7 +42,7 @@ StackIncrement Small() {
   return s;
 }
 
-TEST(StacksInBuilder, AreFramesFromTheInnermost) {
+TEST(StacksInBuilder, ListFramesFromTheInnermost) {
   TraceBuilder b;
   ASSERT_TRUE(b.AddStrings(0, kStrings).ok());
   ASSERT_TRUE(b.AddStacks(Small()).ok());
@@ -67,7 +67,7 @@ TEST(StacksInBuilder, AreFramesFromTheInnermost) {
   EXPECT_EQ(t->events.StackOf(1).value, 0u);
 }
 
-TEST(StacksInBuilder, RefusesWhatDoesNotFit) {
+TEST(StacksInBuilder, RejectInconsistentIncrements) {
   const auto refused = [](const char* what, auto change) {
     TraceBuilder b;
     EXPECT_TRUE(b.AddStrings(0, kStrings).ok());
@@ -88,7 +88,7 @@ TEST(StacksInBuilder, RefusesWhatDoesNotFit) {
   refused("frame 2 of 2", [](StackIncrement& s) { s.frames[2] = 2; });
 }
 
-TEST(StacksInBuilder, AnEventNeedsItsStackBeforeIt) {
+TEST(StacksInBuilder, RejectEventBeforeItsStack) {
   TraceBuilder b;
   Event e;
   e.kind = EventKind::kAlloc;
@@ -97,7 +97,7 @@ TEST(StacksInBuilder, AnEventNeedsItsStackBeforeIt) {
 }
 
 // More than 64 MiB, the maximum of a frame of the file.
-TEST_F(Stacks, ATableMayBeLargerThanAFrame) {
+TEST_F(Stacks, RoundTripTablesLargerThanAFrame) {
   constexpr uint32_t kFrames = 2'200'000, kStacks = 180'000, kDepth = 100;
   testing::Stream s;
   s.strings = {"", "f"};
@@ -133,7 +133,7 @@ TEST_F(Stacks, ATableMayBeLargerThanAFrame) {
   EXPECT_TRUE(t->stacks.first == s.stacks.first);
 }
 
-TEST_F(Stacks, ASmallFileCannotFillTheMemory) {
+TEST_F(Stacks, LimitMemoryForCompressedFiles) {
   StackIncrement s;
   s.lengths.assign(34'000'000, 0);
   std::string bytes = EncodeFrame(FrameType::kTraceHeader, EncodeHeader({}));
@@ -149,7 +149,7 @@ TEST_F(Stacks, ASmallFileCannotFillTheMemory) {
 }
 
 // A pipe sends stacks before the events that refer to them.
-TEST_F(Stacks, OrderIsKeptOnAPipe) {
+TEST_F(Stacks, PrecedeTheirEventsOnAPipe) {
   const testing::Stream s = testing::RandomStream(5, 3000);
   ASSERT_GT(s.stacks.size(), 20u);
   std::string bytes;

@@ -39,7 +39,7 @@ Trainer& SharedTrainer() {
 
 class BasicsRecording : public ::testing::TestWithParam<int> {};
 
-TEST_P(BasicsRecording, StepIsIdenticalEventForEvent) {
+TEST_P(BasicsRecording, StepMatchesRecordingEventForEvent) {
   const int context = GetParam();
   const std::filesystem::path path =
       std::filesystem::path(VRAMSCOPE_SOURCE_DIR) / "../shared/reference" /

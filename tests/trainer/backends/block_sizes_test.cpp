@@ -68,14 +68,14 @@ void Compare(const std::string& settings, uint32_t seed) {
   }
 }
 
-TEST(BlockSizes, EqualTheModelOfTheAllocator) {
+TEST(BlockSizes, MatchAllocatorModelOnRandomAllocations) {
   for (const char* settings :
        {"", "expandable_segments:True", "max_split_size_mb:21", "roundup_power2_divisions:4"}) {
     for (uint32_t seed = 1; seed <= 5; ++seed) Compare(settings, seed);
   }
 }
 
-TEST(BlockSizes, WhatWasThereBeforeHasTheRoundedSize) {
+TEST(BlockSizes, UseRoundedSizeOutsideKnownSegments) {
   BlockSizes sizes({});
   EXPECT_EQ(sizes.OnAlloc(0x7000, 1000).bytes, 1024u);
   sizes.OnFree(0x7000);

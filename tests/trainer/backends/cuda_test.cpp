@@ -117,7 +117,7 @@ void Train(int steps, bool autocast = false) {
   }
 }
 
-TEST(EmulatedCuda, StockModelTrainsAndEverythingIsFreed) {
+TEST(EmulatedCuda, StockModelTrainsAndFreesAllMemory) {
   PlanRun run;
   Train(2);
   EXPECT_GT(run.recorder().live_allocations(), 0u);  // the two workspaces
@@ -144,7 +144,7 @@ std::vector<std::string> Describe(const MemorySink& sink) {
   return lines;
 }
 
-TEST(EmulatedCuda, RunsGiveTheSameEvents) {
+TEST(EmulatedCuda, RepeatedRunsRecordTheSameEvents) {
   std::vector<std::string> first;
   for (int i = 0; i < 4; ++i) {
     PlanRun run;
@@ -179,7 +179,7 @@ Tensor Make(at::IntArrayRef sizes, at::ScalarType type = at::kFloat) {
   return torch::empty(sizes, torch::dtype(type).device(CudaBackend().device()));
 }
 
-TEST(EmulatedCuda, CategoriesFollowTheTensors) {
+TEST(EmulatedCuda, AssignsCategoriesToTensorsOfOneStep) {
   PlanRun run;
   Train(1);
   run.Finish();
@@ -198,7 +198,7 @@ TEST(EmulatedCuda, CategoriesFollowTheTensors) {
 }
 
 // As recorded on an H200: two workspaces of 32 MiB, whatever the first GPU of the table requests.
-TEST(EmulatedCuda, WorkspacesAreThoseOfTheCardThatIsPlanned) {
+TEST(EmulatedCuda, UsesWorkspaceSizeOfThePlannedGpu) {
   const std::vector<Request> requests = Requests([] { Train(1); }, *run::FindDevice("h200"));
   std::vector<uint64_t> workspaces;
   for (const Request& request : requests)
@@ -206,7 +206,7 @@ TEST(EmulatedCuda, WorkspacesAreThoseOfTheCardThatIsPlanned) {
   EXPECT_EQ(workspaces, std::vector<uint64_t>(2, uint64_t{32} << 20));
 }
 
-TEST(EmulatedCuda, BackwardBelongsToTheModulesOfForward) {
+TEST(EmulatedCuda, AttributesBackwardToForwardModules) {
   PlanRun run;
   Train(1);
   run.Finish();
@@ -218,7 +218,7 @@ TEST(EmulatedCuda, BackwardBelongsToTheModulesOfForward) {
   EXPECT_TRUE(modules.contains("model.head"));
 }
 
-TEST(EmulatedCuda, EverySavedTensorIsReleased) {
+TEST(EmulatedCuda, ReleasesEverySavedTensor) {
   const SavedTensorCounts before = SavedTensorTotals();
   {
     PlanRun run;
@@ -229,7 +229,7 @@ TEST(EmulatedCuda, EverySavedTensorIsReleased) {
   EXPECT_EQ(after.packed - before.packed, after.released - before.released);
 }
 
-TEST(EmulatedCuda, AutocastCasts) {
+TEST(EmulatedCuda, AutocastCopiesWeightsAndActivations) {
   const auto count_copies = [](bool autocast) {
     size_t n = 0;
     PlanRun run;
@@ -245,7 +245,7 @@ TEST(EmulatedCuda, AutocastCasts) {
   EXPECT_GT(count_copies(true), 15u);
 }
 
-TEST(EmulatedCuda, MatrixProductClonesOperandsThatBlasCannotTake) {
+TEST(EmulatedCuda, BmmClonesOperandsWithUnsupportedStrides) {
   const auto requests = Requests([] {
     Tensor a = Make({2, 8, 4}), b = Make({2, 4, 16});
     Tensor plain = at::bmm(a, b);
@@ -260,7 +260,7 @@ TEST(EmulatedCuda, MatrixProductClonesOperandsThatBlasCannotTake) {
                                             2 * 8 * 16 * 4, 4, 2 * 8 * 16 * 4, 2 * 8 * 4 * 4));
 }
 
-TEST(EmulatedCuda, ReductionsAskForStagingAndSemaphores) {
+TEST(EmulatedCuda, ReductionsAllocateStagingAndSemaphores) {
   const run::DeviceProfile hopper = *run::FindDevice("h100-sxm");
   const auto sizes = [&](int64_t rows) {
     std::vector<uint64_t> bytes;
@@ -273,7 +273,7 @@ TEST(EmulatedCuda, ReductionsAskForStagingAndSemaphores) {
   EXPECT_THAT(sizes(2048), ::testing::ElementsAre(2048 * 1024 * 4, 4096, 8 * 2048 * 1024, 32));
 }
 
-TEST(EmulatedCuda, ViewsAskForNothing) {
+TEST(EmulatedCuda, ViewsAllocateNothing) {
   const auto requests = Requests([] {
     Tensor a = Make({4, 6});
     Tensor v = a.view({24}).view({2, 12}).t().slice(0, 1, 5).unsqueeze(0).expand({3, 4, 2});
@@ -283,7 +283,7 @@ TEST(EmulatedCuda, ViewsAskForNothing) {
   EXPECT_EQ(requests.size(), 1u);
 }
 
-TEST(EmulatedCuda, ResizingAsksForTheNewSizeOnly) {
+TEST(EmulatedCuda, ResizeAllocatesOnlyWhenGrowing) {
   const auto requests = Requests([] {
     Tensor a = at::empty({0}, torch::device(CudaBackend().device()));
     a.resize_({256});
@@ -295,7 +295,7 @@ TEST(EmulatedCuda, ResizingAsksForTheNewSizeOnly) {
   EXPECT_EQ(requests[1].bytes, 80u);
 }
 
-TEST(EmulatedCuda, SdpaChoosesAsTheSwitchesSay) {
+TEST(EmulatedCuda, SdpaUsesFlashForBf16AndEfficientForFp32) {
   const auto names = [](at::ScalarType type) {
     std::set<std::string> ops;
     PlanRun run;
@@ -312,7 +312,7 @@ TEST(EmulatedCuda, SdpaChoosesAsTheSwitchesSay) {
 
 // Inputs and their gradients, the result, padded sums of exponentials, and the workspace. In fp32
 // also the product of result and gradient, and its row sums twice; in 16 bits only the row sums.
-TEST(EmulatedCuda, EfficientAttentionAsksForWhatItsKernelsNeed) {
+TEST(EmulatedCuda, EfficientAttentionAllocatesItsKernelsBuffers) {
   for (const at::ScalarType type : {at::kFloat, at::kBFloat16}) {
     // Called directly: autograd's thread may free its last tensor after grad() returns.
     const auto requests = Requests([&] {
@@ -338,7 +338,7 @@ TEST(EmulatedCuda, EfficientAttentionAsksForWhatItsKernelsNeed) {
   }
 }
 
-TEST(EmulatedCuda, ForeachAndFusedWorkOnWholeLists) {
+TEST(EmulatedCuda, ForeachAndFusedOpsAllocateOnlyTheirResults) {
   const auto requests = Requests([] {
     std::vector<Tensor> a{Make({8}), Make({16})}, b{Make({8}), Make({16})};
     at::_foreach_mul_(a, 0.5);
@@ -351,7 +351,7 @@ TEST(EmulatedCuda, ForeachAndFusedWorkOnWholeLists) {
   EXPECT_EQ(requests.size(), 4u + 2u + 2u);
 }
 
-TEST(EmulatedCuda, BeyondTheMemoryIsRecordedOnceAndGranted) {
+TEST(EmulatedCuda, RecordsOutOfMemoryOnceAndStillAllocates) {
   run::DeviceProfile small = Ada();
   small.memory_bytes = 1ull << 30;
   small.context_bytes = 256ull << 20;
@@ -365,7 +365,7 @@ TEST(EmulatedCuda, BeyondTheMemoryIsRecordedOnceAndGranted) {
   EXPECT_EQ(run.sink.Count(EventKind::kFreeCompleted), 4u);
 }
 
-TEST(EmulatedCuda, LeftoversAreReportedAndDoNotDisturbTheNextRun) {
+TEST(EmulatedCuda, ReportsLeakedAllocationsAndIsolatesTheNextRun) {
   std::optional<MemorySink> sink(std::in_place);
   Tensor leaked;
   {
@@ -383,7 +383,7 @@ TEST(EmulatedCuda, LeftoversAreReportedAndDoNotDisturbTheNextRun) {
   other.reset();
 }
 
-TEST(EmulatedCuda, TheClockAdvancesWithTheWork) {
+TEST(EmulatedCuda, ClockAdvancesByKernelTime) {
   PlanRun run;
   const Clock clock = CudaBackend().clock();
   Tensor a = Make({4096, 4096});
@@ -400,7 +400,7 @@ TEST(EmulatedCuda, TheClockAdvancesWithTheWork) {
   EXPECT_LT(static_cast<double>(clock() - start), product * 1.4);
 }
 
-TEST(EmulatedCuda, BadDevicesAreRefused) {
+TEST(EmulatedCuda, RejectsInvalidDeviceAndSecondStart) {
   MemorySink sink;
   Recorder recorder(sink, CudaBackend().clock());
   run::DeviceProfile none;

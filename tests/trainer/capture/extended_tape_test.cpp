@@ -152,7 +152,7 @@ std::vector<std::vector<std::string>> Units(int count) {
   return units;
 }
 
-TEST(ExtendedTape, IsThatOfAllLayers) {
+TEST(ExtendedTape, MatchesTapeOfAllLayers) {
   for (const int count : {6, 7, 12}) {
     const Recorded some = Record({0, 1, count - 2, count - 1});
     std::vector<int> layers(count);
@@ -167,7 +167,7 @@ TEST(ExtendedTape, IsThatOfAllLayers) {
 }
 
 // Rows of a middle unit are mapped to the units that were left out.
-TEST(ExtendedTape, SaysWhichRowIsWhich) {
+TEST(ExtendedTape, MapsRowsToOmittedUnits) {
   const Recorded some = Record({0, 1, 6, 7});
   const auto whole = Extend(some.tape, some.strings, Units(8));
   ASSERT_TRUE(whole.has_value());
@@ -186,7 +186,7 @@ TEST(ExtendedTape, SaysWhichRowIsWhich) {
   }
 }
 
-TEST(ExtendedTape, NothingWhereTheMiddleIsNotAlike) {
+TEST(ExtendedTape, RejectsDifferingMiddleUnits) {
   EXPECT_TRUE(Extend(Record({0, 1, 6, 7}).tape, Record({0, 1, 6, 7}).strings, Units(8)));
   const Recorded odd = Record({0, 1, 6, 7}, {.layer = 6, .bytes = 512});
   EXPECT_FALSE(Extend(odd.tape, odd.strings, Units(8)));
@@ -194,7 +194,7 @@ TEST(ExtendedTape, NothingWhereTheMiddleIsNotAlike) {
   EXPECT_TRUE(Extend(first.tape, first.strings, Units(8))) << "the ends may differ";
 }
 
-TEST(ExtendedTape, NothingWhereTheTapeIsOfAnotherForm) {
+TEST(ExtendedTape, RejectsTapesOfWrongShape) {
   const Recorded some = Record({0, 1, 6, 7});
   EXPECT_FALSE(Extend({}, {}, Units(8)));
   EXPECT_FALSE(Extend(some.tape, some.strings, {}));

@@ -46,7 +46,7 @@ class RecorderTest : public ::testing::Test {
   std::optional<Recorder> recorder_{std::in_place, sink_, [this] { return ++now_; }};
 };
 
-TEST_F(RecorderTest, IsCurrentWhileItLives) {
+TEST_F(RecorderTest, IsCurrentDuringItsLifetime) {
   EXPECT_EQ(Recorder::Current(), &*recorder_);
   recorder_.reset();
   EXPECT_EQ(Recorder::Current(), nullptr);
@@ -61,7 +61,7 @@ TEST_F(RecorderTest, ScopesDoNothingWithoutARecorder) {
 }
 
 // The free of a block that another stream still uses is requested before it completes.
-TEST_F(RecorderTest, AFreeIsAskedForBeforeItIsDone) {
+TEST_F(RecorderTest, RecordsFreeRequestBeforeCompletion) {
   Alloc(1);
   Alloc(2);
   {
@@ -85,7 +85,7 @@ TEST_F(RecorderTest, AFreeIsAskedForBeforeItIsDone) {
 }
 
 // A kernel has the operator and module of the call that launched it, and that call's correlation.
-TEST_F(RecorderTest, WorkKnowsWhoAskedForIt) {
+TEST_F(RecorderTest, WorkHasOperatorAndModuleOfItsLaunch) {
   using trace::ActivityKind;
   const auto launch = [&](int64_t begin_ns) {
     recorder_->OnDeviceWork({.what = {.kind = ActivityKind::kKernel,
@@ -132,7 +132,7 @@ TEST_F(RecorderTest, WorkKnowsWhoAskedForIt) {
   EXPECT_EQ(rows[5].bytes, 32u);
 }
 
-TEST_F(RecorderTest, AddressesAreReusedIdsAreNot) {
+TEST_F(RecorderTest, ReusedAddressGetsNewId) {
   Alloc(0x1000);
   recorder_->OnFree(0x1000);
   Alloc(0x1000);
@@ -147,7 +147,7 @@ TEST_F(RecorderTest, AddressesAreReusedIdsAreNot) {
   EXPECT_EQ(recorder_->live_allocations(), 0u);
 }
 
-TEST_F(RecorderTest, CategoryAtBirthFollowsThePhase) {
+TEST_F(RecorderTest, InitialCategoryDependsOnPhase) {
   const auto born = [&](Phase phase) {
     PhaseScope scope(phase);
     Alloc(0x1000);
@@ -185,7 +185,7 @@ TEST_F(RecorderTest, PhasesNest) {
   EXPECT_EQ(recorder_->phase(), Phase::kForward);
 }
 
-TEST_F(RecorderTest, SavedStoragesAreActivationsWhileSomeNodeKeepsThem) {
+TEST_F(RecorderTest, SavedStoragesAreActivationsUntilReleased) {
   Alloc(0x1000);
   recorder_->OnSaved(0x1000);
   EXPECT_EQ(recorder_->CategoryOf(0x1000), Category::kActivation);
@@ -212,14 +212,14 @@ TEST_F(RecorderTest, SavedParametersStayParameters) {
   EXPECT_EQ(sink_.Text(retag.name), "parameter");
 }
 
-TEST_F(RecorderTest, RetagOfUnknownKeysIsIgnored) {
+TEST_F(RecorderTest, IgnoresRetagOfUnknownKeys) {
   recorder_->Retag(0x77, Category::kGradient, "gradient");
   recorder_->OnSaved(0x77);
   EXPECT_EQ(recorder_->CategoryOf(0x77), Category::kUnknown);
   EXPECT_TRUE(Events().empty());
 }
 
-TEST_F(RecorderTest, ModulesArePathsAndNameAllocations) {
+TEST_F(RecorderTest, AllocationsHaveModulePathAndOperator) {
   {
     ModuleScope model("model");
     ModuleScope layer("layers.3");
@@ -244,7 +244,7 @@ TEST_F(RecorderTest, ModulesArePathsAndNameAllocations) {
   }
 }
 
-TEST_F(RecorderTest, BackwardNodesFindTheirForwardModuleByThreadAndNumber) {
+TEST_F(RecorderTest, FindsForwardModuleByThreadAndSequenceNumber) {
   {
     ModuleScope module("model");
     recorder_->BeginOp("aten::mm", 7, false, /*forward_thread=*/1);
@@ -272,7 +272,7 @@ TEST_F(RecorderTest, BackwardNodesFindTheirForwardModuleByThreadAndNumber) {
   EXPECT_EQ(alloc.thread, 1u);
 }
 
-TEST_F(RecorderTest, ThreadsAreCountedAnewForEachRecorder) {
+TEST_F(RecorderTest, NumbersThreadsAnewForEachRecorder) {
   std::optional<Recorder>* slot = &recorder_;
   for (int run = 0; run < 3; ++run) {
     if (run > 0) {
@@ -287,7 +287,7 @@ TEST_F(RecorderTest, ThreadsAreCountedAnewForEachRecorder) {
   }
 }
 
-TEST_F(RecorderTest, OpsCanBeLeftOutOfTheEvents) {
+TEST_F(RecorderTest, OmitsOperatorEventsIfDisabled) {
   recorder_.reset();
   recorder_.emplace(
       sink_, [this] { return ++now_; }, RecorderOptions{.record_ops = false});
@@ -298,7 +298,7 @@ TEST_F(RecorderTest, OpsCanBeLeftOutOfTheEvents) {
   EXPECT_EQ(sink_.Count(EventKind::kOpBegin), 0u);
 }
 
-TEST_F(RecorderTest, DeepOpsHaveNoSliceOfTheirOwn) {
+TEST_F(RecorderTest, OmitsSlicesBelowMaxOpDepth) {
   recorder_.reset();
   recorder_.emplace(
       sink_, [this] { return ++now_; }, RecorderOptions{.max_op_depth = 1});
@@ -312,7 +312,7 @@ TEST_F(RecorderTest, DeepOpsHaveNoSliceOfTheirOwn) {
   EXPECT_EQ(sink_.Count(EventKind::kOpEnd), 1u);
 }
 
-TEST_F(RecorderTest, AllocationsAreNamedAfterTheOpThatWantedThem) {
+TEST_F(RecorderTest, NamesAllocationAfterOperatorAboveEmpty) {
   recorder_->BeginOp("aten::mm", -1, false, 0);
   recorder_->BeginOp("aten::empty", -1, false, 0);
   Alloc(0x1000);
@@ -327,7 +327,7 @@ TEST_F(RecorderTest, AllocationsAreNamedAfterTheOpThatWantedThem) {
   EXPECT_EQ(sink_.Count(EventKind::kOpEnd), 1u);
 }
 
-TEST_F(RecorderTest, OpsWithoutTimeAndRequestsLeaveNoSlice) {
+TEST_F(RecorderTest, OmitsOpsWithoutTimeOrAllocations) {
   int64_t now = 0;
   recorder_.reset();
   recorder_.emplace(sink_, [&] { return now; });
@@ -346,7 +346,7 @@ TEST_F(RecorderTest, OpsWithoutTimeAndRequestsLeaveNoSlice) {
   EXPECT_EQ(sink_.Count(EventKind::kOpEnd), 2u);
 }
 
-TEST_F(RecorderTest, StateBelongsToItsParameter) {
+TEST_F(RecorderTest, OptimizerStateHasItsParametersModule) {
   {
     OwnerScope owner("layers.0.weight");
     Alloc(0x1000);
@@ -365,7 +365,7 @@ TEST_F(RecorderTest, StateBelongsToItsParameter) {
   EXPECT_EQ(sink_.Text(LastAlloc().module), "optimizer");
 }
 
-TEST_F(RecorderTest, TimeNeverRunsBackwards) {
+TEST_F(RecorderTest, TimesNeverDecrease) {
   now_ = 1000;
   Alloc(0x1000);
   now_ = 10;
@@ -373,7 +373,7 @@ TEST_F(RecorderTest, TimeNeverRunsBackwards) {
   EXPECT_GE(Events()[1].time_ns, Events()[0].time_ns);
 }
 
-TEST_F(RecorderTest, SegmentsKeepTheirIds) {
+TEST_F(RecorderTest, SegmentFreeHasIdOfItsAlloc) {
   recorder_->OnSegmentAlloc(0x100000, 2 << 20, 0, Pool::kSmall);
   recorder_->OnSegmentAlloc(0x300000, 20 << 20, 0, Pool::kLarge);
   recorder_->OnSegmentFree(0x100000);
@@ -387,7 +387,7 @@ TEST_F(RecorderTest, SegmentsKeepTheirIds) {
   EXPECT_EQ(events[3].bytes_rounded, 5u);
 }
 
-TEST_F(RecorderTest, PagesBelongToTheirSegment) {
+TEST_F(RecorderTest, MappedPagesHaveTheirSegmentsId) {
   recorder_->OnSegmentAlloc(0x100000, 2 << 20, 0, Pool::kSmall);
   recorder_->OnSegmentAlloc(0x40000000, 1 << 30, 3, Pool::kLarge, /*expandable=*/true);
   recorder_->OnSegmentMap(0x40000000, 0x40000000, 20 << 20);
@@ -408,7 +408,7 @@ TEST_F(RecorderTest, PagesBelongToTheirSegment) {
   }
 }
 
-TEST_F(RecorderTest, ManyRandomEventsReplayWhole) {
+TEST_F(RecorderTest, RandomEventsReplayWithoutErrors) {
   std::mt19937 random(1);
   std::vector<uint64_t> live;
   recorder_->OnSegmentAlloc(1 << 20, 1ull << 30, 0, Pool::kLarge);
@@ -439,7 +439,7 @@ TEST_F(RecorderTest, ManyRandomEventsReplayWhole) {
   EXPECT_EQ(replay.allocated, 0u);
 }
 
-TEST(FlatMapTest, BehavesAsAMap) {
+TEST(FlatMapTest, MatchesStdMap) {
   std::mt19937_64 random(3);
   FlatMap<int> map(4);
   std::map<uint64_t, int> reference;
@@ -462,7 +462,7 @@ TEST(FlatMapTest, BehavesAsAMap) {
   }
 }
 
-TEST(CancelTest, ThrowsOnlyWhileArmedAndSet) {
+TEST(CancelTest, ThrowsOnlyInScopeWithFlagSet) {
   std::atomic<bool> flag{true};
   ThrowIfCancelled();
   {

@@ -34,7 +34,7 @@ INSTANTIATE_TEST_SUITE_P(Families, LossFalls,
                          testing::Values(kTinyQwen, kTinyLlama, kTinyMistral, kTinyGpt2,
                                          kTinyGpt2Dropout));
 
-TEST(CpuTraining, TraceIsMeasuredAndWhole) {
+TEST(CpuTraining, TraceIsMeasuredAndComplete) {
   const RunResult result = RunTiny(Cpu(kTinyQwen));
   ASSERT_TRUE(result.status.ok()) << result.status;
   const trace::Trace& trace = *result.trace;
@@ -122,7 +122,7 @@ TEST(CpuTraining, CancelEndsTheRun) {
   EXPECT_TRUE(RunTiny(Cpu(kTinyQwen)).status.ok());
 }
 
-TEST(CpuTraining, BadConfigurationsAreRefusedByName) {
+TEST(CpuTraining, RejectsInvalidConfigurations) {
   const auto message = [](const run::RunConfig& config) {
     const RunResult result = RunTiny(config);
     EXPECT_EQ(result.status.code(), absl::StatusCode::kInvalidArgument) << result.status;

@@ -139,7 +139,7 @@ std::string FirstDifference(const trace::Trace& a, const trace::Trace& b) {
   return "";
 }
 
-TEST(PlanInvariants, RandomConfigurations) {
+TEST(PlanInvariants, HoldForRandomConfigurations) {
   for (uint32_t seed = 0; seed < 120; ++seed) {
     std::mt19937 random(seed);
     run::RunConfig config = RandomConfig(random);
@@ -168,7 +168,7 @@ TEST(PlanInvariants, RandomConfigurations) {
   }
 }
 
-TEST(PlanInvariants, SameConfigurationSameStream) {
+TEST(PlanInvariants, SameConfigurationGivesSameEvents) {
   for (uint32_t seed = 0; seed < 20; ++seed) {
     std::mt19937 random(seed);
     const run::RunConfig config = RandomConfig(random);
@@ -185,7 +185,7 @@ TEST(PlanInvariants, SameConfigurationSameStream) {
 // Cancelling a run at any point has no effect on the next run, which equals one in a new process,
 // including its addresses. (Autograd's thread used to free a backward's tensors after the next run
 // had begun, which moved those and all later allocations.)
-TEST(PlanInvariants, AfterACancelledRunThePlanIsThatOfAFreshProcess) {
+TEST(PlanInvariants, CancelledRunDoesNotAffectTheNext) {
   const run::RunConfig config = TinyConfig(Backend::kPlan, kTinyQwen);
   const RunResult fresh = RunTiny(config);
   ASSERT_TRUE(fresh.status.ok()) << fresh.status;
@@ -214,7 +214,7 @@ TEST(PlanInvariants, AfterACancelledRunThePlanIsThatOfAFreshProcess) {
 }
 
 // A micro-batch that is repeated from the tape of an earlier one reports the same as executing it.
-TEST(PlanInvariants, RepeatedFromTapeIsAsExecuted) {
+TEST(PlanInvariants, RepeatingFromTapeMatchesExecution) {
   int repeated = 0;
   constexpr int kSeeds = 120;
   for (uint32_t seed = 0; seed < kSeeds; ++seed) {
@@ -243,7 +243,7 @@ TEST(PlanInvariants, RepeatedFromTapeIsAsExecuted) {
 
 // The same for units that the run never executes: they are extrapolated from four units of a deep
 // stack.
-TEST(PlanInvariants, RehearsedWithSomeLayersIsAsExecuted) {
+TEST(PlanInvariants, ExtrapolatingLayersMatchesExecution) {
   int rehearsed = 0;
   constexpr int kSeeds = 48;
   for (uint32_t seed = 0; seed < kSeeds; ++seed) {
@@ -275,7 +275,7 @@ TEST(PlanInvariants, RehearsedWithSomeLayersIsAsExecuted) {
   std::printf("%d of %d runs rehearsed\n", rehearsed, kSeeds);
 }
 
-TEST(PlanInvariants, WholeModelsAreRehearsedAsExecuted) {
+TEST(PlanInvariants, ExtrapolatingPresetsMatchesExecution) {
   for (const char* preset : {"qwen2-0.5b", "gpt2"}) {
     for (const auto& settings : std::vector<std::vector<std::pair<const char*, const char*>>>{
              {},
@@ -307,7 +307,7 @@ TEST(PlanInvariants, WholeModelsAreRehearsedAsExecuted) {
   }
 }
 
-TEST(PlanInvariants, StepsAfterTheSecondAreAlike) {
+TEST(PlanInvariants, StepsAfterTheSecondAreEqual) {
   run::RunConfig config = TinyConfig(Backend::kPlan, kTinyQwen);
   config.steps = 5;
   const RunResult result = RunTiny(config);
@@ -343,7 +343,7 @@ TEST(PlanInvariants, CheckpointingLowersThePeak) {
   }
 }
 
-TEST(CpuInvariants, HoldOnTheCpuToo) {
+TEST(CpuInvariants, RandomConfigurationsReplayWithoutErrors) {
   for (uint32_t seed = 0; seed < 12; ++seed) {
     std::mt19937 random(seed);
     run::RunConfig config = RandomConfig(random);

@@ -39,14 +39,14 @@ Made Make(bool transposed) {
 class Dora : public testing::TestWithParam<bool> {};
 INSTANTIATE_TEST_SUITE_P(Layouts, Dora, testing::Bool());
 
-TEST_P(Dora, BeginsAsTheLayerAlone) {
+TEST_P(Dora, StartsEqualToThePlainLayer) {
   const Made made = Make(GetParam());
   const at::Tensor x = at::randn({4, 5});
   const at::Tensor plain = at::linear(x, made.weight, made.bias);
   EXPECT_TRUE(at::allclose(made.layer->Forward(x), plain, 1e-5, 1e-6));
 }
 
-TEST_P(Dora, TurnsRowsAndSetsTheirLengths) {
+TEST_P(Dora, ScalesRowsToTrainedMagnitudes) {
   const Made made = Make(GetParam());
   {
     at::NoGradGuard no_grad;

@@ -40,7 +40,7 @@ std::string_view PresetJson(std::string_view name) {
 }
 
 // Also checks the declarations of families that have no tests of their own.
-TEST(Families, AreDeclaredOnceAndRefuseOthers) {
+TEST(Families, AreDeclaredOnceAndRejectUnknownModels) {
   std::set<std::string> ids, names;
   for (const Family& family : Families()) {
     const run::FamilyDeclaration& d = family.declaration;
@@ -68,7 +68,7 @@ TEST(Families, AreDeclaredOnceAndRefuseOthers) {
 }
 
 // The names that the command line and the window print before a run are the names of the modules.
-TEST(Models, LinearLayersAreCalledAsRunSays) {
+TEST(Models, LinearLayerNamesMatchModules) {
   for (const char* name : {"qwen2-0.5b", "gpt2", "llama-3.2-1b", "basics-medium"}) {
     const std::string_view json = PresetJson(name);
     std::set<std::string_view> declared;
@@ -82,7 +82,7 @@ TEST(Models, LinearLayersAreCalledAsRunSays) {
   }
 }
 
-TEST(Models, ParameterCountsOfThePresets) {
+TEST(Models, PresetsHavePublishedParameterCounts) {
   // Published counts of the checkpoints; tied embeddings are counted once.
   const std::map<std::string, uint64_t> counts = {{"qwen2-0.5b", 494032768},
                                                   {"gpt2", 124439808},
@@ -110,7 +110,7 @@ TEST(Models, LoraTrainsOnlyAdapters) {
   }
 }
 
-TEST(Models, NamesAreHuggingFaces) {
+TEST(Models, ParameterNamesMatchHuggingFace) {
   auto qwen = Make(kTinyQwen);
   std::vector<std::string> names;
   for (Parameter* p : qwen->Parameters()) names.push_back(p->name());
@@ -124,7 +124,7 @@ TEST(Models, NamesAreHuggingFaces) {
   EXPECT_EQ(gpt2->Parameters().front()->name(), "transformer.wte.weight");
 }
 
-TEST(Models, TrainableByPosition) {
+TEST(Models, TrainableSelectsLayers) {
   for (const char* selection : {"first-layer", "last-layer", "model.layers.1.*"}) {
     auto model = Make(kTinyQwen);
     ASSERT_TRUE(ApplyTrainable(*model, selection).ok());
@@ -235,7 +235,7 @@ TEST(Gradients, LossDependsOnTheModel) {
   EXPECT_NEAR(qwen, std::log(96.0), 0.7);
 }
 
-TEST(Models, CausalMaskHidesTheFuture) {
+TEST(Models, CausalMaskHidesFutureTokens) {
   for (auto attention : {AttentionKind::kEager, AttentionKind::kFlash}) {
     for (const char* json : {kTinyQwen, kTinyGpt2}) {
       auto model = Make(json, {.attention = attention, .seq = 16});
@@ -251,7 +251,7 @@ TEST(Models, CausalMaskHidesTheFuture) {
   }
 }
 
-TEST(Models, SlidingWindowForgets) {
+TEST(Models, SlidingWindowHidesOldTokens) {
   auto model = Make(kTinyMistral, {.seq = 24});
   Materialize(*model, {.seed = 5});
   at::NoGradGuard no_grad;

@@ -57,7 +57,7 @@ std::string NameOf(OptimizerImpl impl) {
 
 // LibTorch has no Adafactor: its two implementations are compared with each other, and with one
 // step computed by hand for a vector.
-TEST(Optimizers, AdafactorsImplementationsAgree) {
+TEST(Optimizers, AdafactorImplementationsAgree) {
   for (double decay : {0.0, 0.1}) {
     ExpectClose(
         Ours(
@@ -78,7 +78,7 @@ TEST(Optimizers, AdafactorsImplementationsAgree) {
   EXPECT_TRUE(at::allclose(vector, at::full({4}, 2.0 - 2.0 * 1e-2), 1e-5)) << vector;
 }
 
-TEST(Optimizers, LionMovesByTheSign) {
+TEST(Optimizers, LionStepsBySignOfMomentum) {
   at::Tensor vector = at::full({4}, 2.0).requires_grad_(true);
   const auto optimizer = MakeOptimizer(
       {.name = "lion", .impl = OptimizerImpl::kLoop, .lr = 0.1, .weight_decay = 0.5}, {vector});
@@ -148,7 +148,7 @@ TEST(Optimizers, SgdAgreesWithTorch) {
   }
 }
 
-TEST(Optimizers, ParametersWithoutGradientStay) {
+TEST(Optimizers, LeaveParametersWithoutGradientUnchanged) {
   for (auto impl : kImpls) {
     std::vector<at::Tensor> parameters = MakeParameters();
     const at::Tensor before = parameters[1].detach().clone();
@@ -161,7 +161,7 @@ TEST(Optimizers, ParametersWithoutGradientStay) {
   }
 }
 
-TEST(Optimizers, TakeANewRateAndShowTheirState) {
+TEST(Optimizers, ApplyNewLearningRateAndListState) {
   for (const OptimizerEntry& entry : AllOptimizers()) {
     for (const std::string& name : entry.declaration.implementations) {
       const OptimizerImpl impl = name == "loop"    ? OptimizerImpl::kLoop
@@ -187,7 +187,7 @@ TEST(Optimizers, TakeANewRateAndShowTheirState) {
   }
 }
 
-TEST(Optimizers, ZeroGrad) {
+TEST(Optimizers, ZeroGradZeroesOrReleasesGradients) {
   std::vector<at::Tensor> parameters = MakeParameters();
   auto optimizer = MakeOptimizer({}, parameters);
   SetGradients(parameters, 0);

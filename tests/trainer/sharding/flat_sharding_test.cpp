@@ -43,7 +43,7 @@ size_t Times(const Planned& plan, uint64_t bytes, Phase phase) {
       .size();
 }
 
-TEST(FlatSharding, EveryRankHasAsMuchOfEachUnit) {
+TEST(FlatSharding, EveryRankHasAnEqualShareOfEachUnit) {
   const uint64_t layer = 4 * LayerElements(), rest = 4 * RestElements();
   const uint64_t layers = static_cast<uint64_t>(Shape{}.layers);
   for (const char* rank : {"0", "3"}) {
@@ -59,7 +59,7 @@ TEST(FlatSharding, EveryRankHasAsMuchOfEachUnit) {
             layers * fifth(LayerElements()) + fifth(RestElements()));
 }
 
-TEST(FlatSharding, LayersAreGatheredTwiceOrOnce) {
+TEST(FlatSharding, Zero3GathersLayersTwiceAndZero2Once) {
   const uint64_t layer = 4 * LayerElements();
   const auto layers = static_cast<size_t>(Shape{}.layers);
   // When a gathered layer is freed, its gradients use a block of the same size.
@@ -80,7 +80,7 @@ TEST(FlatSharding, LayersAreGatheredTwiceOrOnce) {
   EXPECT_EQ(gathered("zero2", Phase::kBackward), 0u);
 }
 
-TEST(FlatSharding, GradientsOfAUnitAreOneTensorAndStayUntilTheNextForward) {
+TEST(FlatSharding, UnitGradientIsOneTensorUntilNextForward) {
   const uint64_t layer = 4 * LayerElements(), rest = 4 * RestElements();
   const auto layers = static_cast<size_t>(Shape{}.layers);
   const Planned plan(Flat());
@@ -91,7 +91,7 @@ TEST(FlatSharding, GradientsOfAUnitAreOneTensorAndStayUntilTheNextForward) {
   EXPECT_EQ(Live(rows, Category::kGradient, EventKind::kPhaseEnd, Phase::kZeroGrad), 0u);
 }
 
-TEST(FlatSharding, WithoutSyncGradientsAreAddedUpWhole) {
+TEST(FlatSharding, NoSyncAccumulatesUnshardedGradients) {
   const uint64_t all =
       4 * (static_cast<uint64_t>(Shape{}.layers) * LayerElements() + RestElements());
   const Settings batches = {{"batch", "4"}, {"micro_batches", "2"}};
@@ -103,13 +103,13 @@ TEST(FlatSharding, WithoutSyncGradientsAreAddedUpWhole) {
 }
 
 // Frozen weights in a unit with trained adapters have gradients, too, until these are scattered.
-TEST(FlatSharding, FrozenWeightsOfATrainedUnitHaveGradients) {
+TEST(FlatSharding, FrozenWeightsInTrainedUnitsHaveGradients) {
   const Planned plan(Flat({{"lora.rank", "4"}}));
   EXPECT_GT(plan.Peak(Category::kGradient, 2, Phase::kBackward), 4 * LayerElements());
   EXPECT_LT(plan.AllocatedIn(Category::kOptimizerState), LayerElements());
 }
 
-TEST(FlatSharding, OptimizersGetFlatParametersWhereOriginalOnesAreHidden) {
+TEST(FlatSharding, StateIsPerFlatParameterIfOriginalsAreHidden) {
   const Planned rows(Flat()), flat(Flat({{"shard.original_parameters", "false"}}));
   EXPECT_EQ(flat.AllocatedIn(Category::kOptimizerState),
             rows.AllocatedIn(Category::kOptimizerState));
@@ -124,7 +124,7 @@ TEST(FlatSharding, OptimizersGetFlatParametersWhereOriginalOnesAreHidden) {
   EXPECT_GT(states(rows), states(flat));
 }
 
-TEST(FlatSharding, GatheredInSixteenBitsIsHalfAsLarge) {
+TEST(FlatSharding, GatheringInBf16HalvesGatheredBytes) {
   const auto peak = [](const char* type) {
     return Planned(Flat({{"shard.gathered_as", type}})).Peak(Category::kParameter, 2);
   };
@@ -135,7 +135,7 @@ TEST(FlatSharding, GatheredInSixteenBitsIsHalfAsLarge) {
 
 // HYBRID_SHARD: shards are as large as with one group; gradients are summed over the groups in the
 // memory into which they were scattered.
-TEST(FlatSharding, GroupsOfGpusHoldTheModelEach) {
+TEST(FlatSharding, HybridShardReplicatesModelPerGroup) {
   const Planned one(Flat());
   for (const char* rank : {"0", "5", "7"}) {
     const Planned groups(
@@ -152,7 +152,7 @@ TEST(FlatSharding, GroupsOfGpusHoldTheModelEach) {
 
 // ShardedGradScaler: the overflow flag is summed over the ranks in place; with clipping, gradients
 // are unscaled before their norm is computed.
-TEST(FlatSharding, ScalesTheLossOfShards) {
+TEST(FlatSharding, LossScalerAddsEightBytesOfBuffers) {
   for (const Settings& more : {Settings{},
                                {{"clip_grad_norm", "1"}},
                                {{"optimizer.impl", "fused"}},
@@ -169,7 +169,7 @@ TEST(FlatSharding, ScalesTheLossOfShards) {
   }
 }
 
-TEST(FlatSharding, RefusesWhatPyTorchRefuses) {
+TEST(FlatSharding, RejectsSettingsUnsupportedByPyTorch) {
   for (const auto& [settings, why] : std::vector<std::pair<Settings, std::string>>{
            {{{"lora.rank", "4"}, {"precision", "bf16"}}, "set lora.dtype=weights"},
            {{{"lora.rank", "4"}, {"shard.original_parameters", "false"}},

@@ -38,7 +38,7 @@ uint64_t StateOf(Settings settings) {
   return bytes;
 }
 
-TEST(Sharding, ZeroOneDealsOutWholeParameters) {
+TEST(Sharding, Zero1SplitsStateAmongRanks) {
   const Settings plain = {{"optimizer.name", "sgd"}, {"optimizer.momentum", "0.9"}};
   const uint64_t whole = StateOf(plain);
   ASSERT_GT(whole, 0u);
@@ -58,7 +58,7 @@ TEST(Sharding, ZeroOneDealsOutWholeParameters) {
 
 // ZeRO-1 shards any optimizer; the two tables of 256 numbers of the 8-bit optimizer are on every
 // rank.
-TEST(Sharding, ZeroOneDealsOutEightBitStateAsWell) {
+TEST(Sharding, Zero1SplitsEightBitStateAmongRanks) {
   constexpr uint64_t kTables = 2 * 256 * sizeof(float);
   const uint64_t whole = StateOf({{"optimizer.bits", "8"}});
   ASSERT_GT(whole, kTables);
@@ -74,7 +74,7 @@ TEST(Sharding, ZeroOneDealsOutEightBitStateAsWell) {
 }
 
 // Layers that are recomputed together are gathered together.
-TEST(Sharding, LayersThatAreCheckpointedTogetherAreAUnit) {
+TEST(Sharding, GathersLayersCheckpointedTogetherAsOneUnit) {
   const auto gathered = [](const Settings& more) {
     Settings settings = {{"shard.strategy", "zero3"}, {"shard.ranks", "2"}};
     settings.insert(more.begin(), more.end());
@@ -118,7 +118,7 @@ uint64_t GatheredAtOnce(const Settings& more) {
   return most;
 }
 
-TEST(Sharding, MoreIsThereWhereMoreIsGatheredAhead) {
+TEST(Sharding, ForwardPrefetchRaisesGatheredMemory) {
   const uint64_t own = GatheredAtOnce({});
   const uint64_t forward = GatheredAtOnce({{"shard.forward_prefetch", "2"}});
   EXPECT_GT(forward, own);
@@ -126,7 +126,7 @@ TEST(Sharding, MoreIsThereWhereMoreIsGatheredAhead) {
   EXPECT_GT(GatheredAtOnce({{"shard.units", "model"}}), own);
 }
 
-TEST(Sharding, ShardsOnTheHostLeaveNoStateOnTheCard) {
+TEST(Sharding, OffloadedShardsLeaveNoStateOnTheGpu) {
   Settings settings = {{"shard.strategy", "zero3"}, {"shard.ranks", "2"}};
   EXPECT_GT(StateOf(settings), 0u);
   for (const char* ranks : {"1", "2"}) {
@@ -146,7 +146,7 @@ uint64_t BytesOf(const trace::Trace& trace, Category category) {
 }
 
 // Heads and feed-forward width are divided; embedding and norms are complete on every rank.
-TEST(Sharding, TensorParallelSplitsLayersAndKeepsTheRest) {
+TEST(Sharding, TensorParallelSplitsLayersNotEmbeddings) {
   constexpr uint64_t kHidden = 32, kWidth = 48, kKeys = 16, kLayers = 3, kVocabulary = 96;
   const uint64_t split = kLayers * (2 * kHidden * kHidden + 2 * kKeys * kHidden + kHidden +
                                     2 * kKeys + 3 * kHidden * kWidth);
@@ -172,7 +172,7 @@ TEST(Sharding, TensorParallelSplitsLayersAndKeepsTheRest) {
 
 // An output layer that is tied to the embedding is sharded, and so are its gradient and state. The
 // embedding's own gradient, complete on each rank, is freed before the step.
-TEST(Sharding, TiedVocabularyIsOnePartOnEachRank) {
+TEST(Sharding, ShardsOutputLayerTiedToEmbedding) {
   constexpr uint64_t kHidden = 32, kVocabulary = 96, kTable = kVocabulary * kHidden;
   Settings settings = {
       {"shard.strategy", "tensor"}, {"shard.ranks", "2"}, {"optimizer.impl", "loop"}};
@@ -205,7 +205,7 @@ TEST(Sharding, TiedVocabularyIsOnePartOnEachRank) {
   }
 }
 
-TEST(Sharding, TensorParallelSaysWhatRanksDoNotDivide) {
+TEST(Sharding, TensorParallelRejectsIndivisibleHeads) {
   for (const auto& [ranks, why] : std::map<std::string, std::string>{
            {"3", "does not divide the model's 4 attention heads (num_attention_heads)"},
            {"4", "does not divide the model's 2 key-value heads (num_key_value_heads)"}}) {
@@ -217,7 +217,7 @@ TEST(Sharding, TensorParallelSaysWhatRanksDoNotDivide) {
   EXPECT_NE(std::string(lists.status.message()).find("set optimizer.impl=loop"), std::string::npos);
 }
 
-TEST(Sharding, EachTechniqueGoesWithItOrIsRefused) {
+TEST(Sharding, EachTechniqueRunsWithShardingOrIsRefused) {
   const std::vector<Settings> shared = {
       {{"shard.strategy", "ddp"}, {"shard.find_unused", "true"}},
       {{"shard.strategy", "zero1"}},

@@ -12,19 +12,19 @@
 namespace vramscope::trainer {
 namespace {
 
-TEST(Catalogue, IsWhatTheFilesDeclare) {
+TEST(Catalogue, JsonMatchesDeclarations) {
   EXPECT_EQ(run::ToJson(run::TheCatalogue()), run::ToJson(DeclaredCatalogue()))
       << "regenerate it: vramscope-worker-loop --catalogue > resources/catalogue.json";
 }
 
-TEST(Catalogue, ReadsWhatItWrites) {
+TEST(Catalogue, JsonRoundTrip) {
   const run::Catalogue declared = DeclaredCatalogue();
   const auto read = run::CatalogueFromJson(run::ToJson(declared));
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_EQ(run::ToJson(*read), run::ToJson(declared));
 }
 
-TEST(Catalogue, HangsTogether) {
+TEST(Catalogue, DeclarationsAreConsistent) {
   const absl::Status status = run::CheckCatalogue(DeclaredCatalogue());
   EXPECT_TRUE(status.ok()) << status;
 }

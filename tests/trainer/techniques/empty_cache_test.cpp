@@ -54,7 +54,7 @@ Seen Plan(const char* value) {
   return seen;
 }
 
-TEST(EmptyCache, GivesSegmentsBackAndKeepsThePeak) {
+TEST(EmptyCache, ReleasesSegmentsWithoutChangingThePeak) {
   const Seen never = Plan("never");
   const Seen step = Plan("step");
   EXPECT_EQ(never.released_in_steps, 0);

@@ -37,7 +37,7 @@ std::map<std::string, std::string> ModelledIn(const Settings& settings) {
   return out;
 }
 
-TEST(Evidence, WhatALibraryWouldAskForIsModelled) {
+TEST(Evidence, BlocksOfOtherLibrariesAreModelled) {
   EXPECT_EQ(ModelledIn({}), (std::map<std::string, std::string>{}));
   EXPECT_EQ(ModelledIn({{"optimizer.bits", "8"}}),
             (std::map<std::string, std::string>{{"Optimizer state", "technique: 8-bit Adam"}}));
@@ -71,7 +71,7 @@ std::map<EvidenceKind, int> ParametersOf(const Settings& settings) {
 
 // In a model in 4 or 8 bits, the weights of linear layers belong to bitsandbytes' kernels
 // (modelled). Its embedding, norms, biases and adapters are PyTorch's own.
-TEST(Evidence, WeightsInFewBitsAreModelledAndWhatStandsBesideThemIsMade) {
+TEST(Evidence, QuantisedWeightsAreModelled) {
   std::map<EvidenceKind, int> wide = ParametersOf({{"lora.rank", "8"}});
   EXPECT_EQ(wide[EvidenceKind::kModelled], 0);
   for (const char* bits : {"nf4", "int8"}) {

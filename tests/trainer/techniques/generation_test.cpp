@@ -39,7 +39,7 @@ std::string Tokens(const run::RunConfig& config) {
   return "";
 }
 
-TEST(Generation, EveryCacheGivesTheSameTokens) {
+TEST(Generation, EveryCacheGeneratesTheSameTokens) {
   for (const char* model : {kTinyQwen, kTinyLlama, kTinyMistral}) {
     for (const char* attention : {"eager", "math"}) {
       run::RunConfig plain = Config(run::Backend::kCpu, model, "none");
@@ -56,7 +56,7 @@ TEST(Generation, EveryCacheGivesTheSameTokens) {
   }
 }
 
-TEST(Generation, TuplesAndCrossAttentionGiveTheSameTokens) {
+TEST(Generation, CachingKeepsTheTokensOfGpt2AndT5) {
   for (const char* model : {kTinyGpt2, kTinyT5}) {
     for (const char* attention : {"eager", "math"}) {
       if (model == kTinyT5 && attention != std::string("eager")) continue;
@@ -72,7 +72,7 @@ TEST(Generation, TuplesAndCrossAttentionGiveTheSameTokens) {
 
 // With tuples, a pass has the keys and values of the previous pass in addition to its own. A
 // decoder's keys and values for the encoder's output are computed once.
-TEST(Generation, TuplesAreThereTwiceAndWhatWasEncodedOnce) {
+TEST(Generation, TupleCacheExistsTwiceCrossAttentionOnce) {
   const auto blocks = [](const char* model) {
     const RunResult result = RunTiny(Config(run::Backend::kPlan, model, "dynamic"));
     EXPECT_TRUE(result.status.ok()) << result.status;
@@ -99,7 +99,7 @@ TEST(Generation, TuplesAreThereTwiceAndWhatWasEncodedOnce) {
   EXPECT_LT(blocks(kTinyT5).first, 2 * 7 * kToken);
 }
 
-TEST(Generation, EndsWithTheLongestSequence) {
+TEST(Generation, StopsAfterTheLongestSequence) {
   const auto decoded = [](const char* model, const char* lengths) {
     run::RunConfig config = Config(run::Backend::kPlan, model, "dynamic");
     config.Set("generate.lengths", lengths);
@@ -147,7 +147,7 @@ Bytes Cache(const run::RunConfig& config) {
   return bytes;
 }
 
-TEST(Generation, ThePlanHasAsManyBytesAsTheFormula) {
+TEST(Generation, PlannedCacheSizeMatchesFormula) {
   for (const char* model : {kTinyQwen, kTinyLlama, kTinyMistral}) {
     for (const char* precision : {"fp32", "bf16", "amp-bf16"}) {
       for (const char* cache : {"dynamic", "static", "sliding"}) {
@@ -164,7 +164,7 @@ TEST(Generation, ThePlanHasAsManyBytesAsTheFormula) {
   }
 }
 
-TEST(Generation, ComesAfterTrainingAndEvaluation) {
+TEST(Generation, RunsAfterTrainingAndEvaluation) {
   run::RunConfig config = Config(run::Backend::kPlan, kTinyQwen, "dynamic");
   config.Set("mode", "train");
   config.Set("eval", "no_grad");
@@ -185,7 +185,7 @@ TEST(Generation, ComesAfterTrainingAndEvaluation) {
   EXPECT_EQ(std::ranges::count(ranges, "decode"), 6);
 }
 
-TEST(Generation, RefusesWhatItDoesNotPlan) {
+TEST(Generation, RejectsUnsupportedSettings) {
   const auto why = [](const run::RunConfig& config) {
     return std::string(RunTiny(config).status.message());
   };

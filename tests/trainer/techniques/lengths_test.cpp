@@ -51,7 +51,7 @@ class LengthsFile : public ::testing::Test {
   const std::filesystem::path path_;
 };
 
-TEST_F(LengthsFile, PaddingPackingAndGroupingDifferInTokensAlone) {
+TEST_F(LengthsFile, PackingNeedsFewerTokensAndGroupingSortsBatches) {
   const std::vector<uint64_t> padded = TokensOf(Config("padded"));
   const std::vector<uint64_t> grouped = TokensOf(Config("grouped"));
   const std::vector<uint64_t> packed = TokensOf(Config("packed"));
@@ -69,7 +69,7 @@ TEST_F(LengthsFile, PaddingPackingAndGroupingDifferInTokensAlone) {
   EXPECT_TRUE(std::is_sorted(grouped.rbegin(), grouped.rend())) << "the longest come first";
 }
 
-TEST_F(LengthsFile, SaysWhatIsWrongWithTheFile) {
+TEST_F(LengthsFile, RejectsInvalidFileAndConflictingLengths) {
   const auto message = [](const run::RunConfig& config) {
     return std::string(RunTiny(config).status.message());
   };

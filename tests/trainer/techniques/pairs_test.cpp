@@ -218,13 +218,13 @@ void TryAloneAndInPairs(const char* model, int least_pairs) {
   farthest.Print();
 }
 
-TEST(Techniques, EachAloneAndInPairsOfADecoder) { TryAloneAndInPairs(kTinyQwen, 600); }
-TEST(Techniques, EachAloneAndInPairsOfAnEncoder) { TryAloneAndInPairs(kTinyBert, 300); }
-TEST(Techniques, EachAloneAndInPairsOfAVisionTransformer) { TryAloneAndInPairs(kTinyVit, 300); }
+TEST(Techniques, RunAloneAndInPairsOnADecoder) { TryAloneAndInPairs(kTinyQwen, 600); }
+TEST(Techniques, RunAloneAndInPairsOnAnEncoder) { TryAloneAndInPairs(kTinyBert, 300); }
+TEST(Techniques, RunAloneAndInPairsOnAVisionTransformer) { TryAloneAndInPairs(kTinyVit, 300); }
 
 // Each tolerance belongs to an existing technique, and larger differences fail: a wrong gradient
 // differs far more than any rounding.
-TEST(Techniques, WhatIsBeyondATechniquesToleranceIsTooFar) {
+TEST(Techniques, DetectLossesBeyondTheTolerance) {
   std::set<std::string> ids;
   for (const run::ToggleRow& row : run::Toggles()) ids.insert(row.toggle->id);
   for (const auto& [id, tolerance] : kTolerances) {
@@ -248,7 +248,7 @@ TEST(Techniques, WhatIsBeyondATechniquesToleranceIsTooFar) {
 }
 
 // The output layer's gradient is complete when it is used.
-TEST(Techniques, StepInBackwardGoesWithALossInChunks) {
+TEST(Techniques, StepInBackwardWorksWithChunkedLoss) {
   run::RunConfig together = Plain();
   together.Set("loss", "chunked");
   const std::vector<double> after = LossesOf(together, "after backward");
@@ -259,7 +259,7 @@ TEST(Techniques, StepInBackwardGoesWithALossInChunks) {
 }
 
 // Whether a chunk's logits are recomputed or kept, the loss and its gradients are the same.
-TEST(Techniques, ALossInChunksIsTheLoss) {
+TEST(Techniques, ChunkedLossEqualsTheWholeLoss) {
   for (const char* model : {kTinyQwen, kTinyGpt2}) {
     const std::vector<double> whole = LossesOf(Plain(model), "whole");
     for (const char* keeps : {"nothing", "logits"}) {
@@ -276,7 +276,7 @@ TEST(Techniques, ALossInChunksIsTheLoss) {
 }
 
 // Each parameter has its own moments, however they are stored.
-TEST(Techniques, StepInBackwardGoesWithMomentsInFewBits) {
+TEST(Techniques, StepInBackwardWorksWithQuantisedMoments) {
   for (const char* bits : {"16", "8", "4"}) {
     run::RunConfig config = Plain();
     config.Set("optimizer.bits", bits);
@@ -287,7 +287,7 @@ TEST(Techniques, StepInBackwardGoesWithMomentsInFewBits) {
 }
 
 // As after model.eval(), dropout is inactive.
-TEST(Techniques, InferenceDropsNothing) {
+TEST(Techniques, InferenceIgnoresDropout) {
   run::RunConfig plain = TinyConfig(run::Backend::kCpu, kTinyGpt2);
   run::RunConfig drops = TinyConfig(run::Backend::kCpu, kTinyGpt2Dropout);
   for (run::RunConfig* config : {&plain, &drops}) config->Set("attention", "math");
@@ -297,7 +297,7 @@ TEST(Techniques, InferenceDropsNothing) {
 }
 
 // Switching off a technique that is off changes nothing.
-TEST(Techniques, OffIsAsBefore) {
+TEST(Techniques, SwitchingOffIsIdempotent) {
   for (const run::ToggleRow& row : run::Toggles()) {
     const auto on = With(*row.toggle, Plain());
     if (!on) continue;
@@ -323,7 +323,7 @@ absl::Status StatusAfterOtherRemedies(run::RunConfig config, const run::Rule& ta
   return status;
 }
 
-TEST(Techniques, RulesHoldEverywhere) {
+TEST(Techniques, CheckRunEnforcesEveryRefusingRule) {
   for (const run::TechniqueDeclaration& technique : run::TheCatalogue().techniques) {
     for (const run::Rule& rule : technique.rules) {
       if (!rule.refuses) continue;

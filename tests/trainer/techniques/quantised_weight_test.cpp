@@ -50,7 +50,7 @@ void Check(const c10::intrusive_ptr<QuantisedWeight>& weight, double most, doubl
   weight->Release();
 }
 
-TEST(QuantisedWeight, NormalFloat) {
+TEST(QuantisedWeight, Nf4ErrorIsSmallInEveryBlock) {
   // 16 quantiles of a normal distribution: an error of 9 %, and a little more for the quantised
   // scales, whose spacing depends on the largest scale of a group.
   const auto table = std::make_shared<ScaleTable>();
@@ -78,14 +78,14 @@ TEST(QuantisedWeight, NormalFloat) {
   weight->Release();
 }
 
-TEST(QuantisedWeight, AnOddNumberOfWeights) {
+TEST(QuantisedWeight, Nf4PadsOddNumberOfWeights) {
   const auto weight = MakeNf4Weight(std::make_shared<ScaleTable>(), 3, 5, /*computes=*/true);
   const at::Tensor real = at::randn({3, 5});
   EXPECT_EQ(weight->Keep(real).numel(), 8);
   EXPECT_LT(RelativeError(weight->Wide(at::kFloat), real), 0.2);
 }
 
-TEST(QuantisedWeight, Bytes) {
+TEST(QuantisedWeight, Int8ErrorIsSmallInEveryRow) {
   Check(MakeInt8Weight(kRows, kColumns, /*computes=*/true), 0.02, 0.02);
 }
 

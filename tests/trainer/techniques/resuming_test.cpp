@@ -49,7 +49,7 @@ Seen Plan(const run::RunConfig& config) {
   return seen;
 }
 
-TEST(Resuming, ByTheCardWeightsAreThereTwice) {
+TEST(Resuming, LoadingOntoGpuHoldsWeightsTwice) {
   const Seen host = Plan(Config(run::Backend::kPlan, "cpu"));
   const Seen gpu = Plan(Config(run::Backend::kPlan, "cuda"));
   ASSERT_GT(host.parameters, 0u);
@@ -64,7 +64,7 @@ TEST(Resuming, ByTheCardWeightsAreThereTwice) {
   EXPECT_EQ(named.end, named.highest);
 }
 
-TEST(Resuming, TrainsAsWithout) {
+TEST(Resuming, KeepsTheLosses) {
   for (const char* optimizer : {"adamw", "sgd"}) {
     run::RunConfig plain = Config(run::Backend::kCpu, "none");
     plain.Set("optimizer.name", optimizer);

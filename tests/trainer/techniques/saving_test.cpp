@@ -39,7 +39,7 @@ Seen Plan(const char* save, bool in_backward) {
   return seen;
 }
 
-TEST(Saving, AsksTheCardForNothing) {
+TEST(Saving, AllocatesNoGpuMemory) {
   for (const bool in_backward : {false, true}) {
     const Seen without = Plan("none", in_backward);
     const Seen with = Plan("step", in_backward);

@@ -24,7 +24,7 @@ std::vector<double> RatesOf(const run::RunConfig& config) {
   return optimizer.seen;
 }
 
-TEST(Schedule, FallsAlongHalfACosine) {
+TEST(Schedule, CosineMatchesCosineAnnealingLR) {
   run::RunConfig config;
   config.steps = 4;
   config.Set("optimizer.lr", "0.2");

@@ -35,7 +35,7 @@ void Plan(Document& plan, const run::RunConfig& config, const char* change, int6
   EXPECT_EQ(plan.state(), DocumentState::kShown);
 }
 
-TEST(DocumentTest, EachResultOfAPlanIsAnEntry) {
+TEST(DocumentTest, PlanResultAddsHistoryEntry) {
   DocumentList documents;
   Document& plan = documents.active();
   EXPECT_TRUE(plan.Blank());
@@ -54,7 +54,7 @@ TEST(DocumentTest, EachResultOfAPlanIsAnEntry) {
   EXPECT_EQ(plan.Title(), "gpt2");
 }
 
-TEST(DocumentTest, UndoGoesBackToAnEntry) {
+TEST(DocumentTest, UndoSelectsTheEarlierHistoryEntry) {
   DocumentList documents;
   Document& plan = documents.active();
   Plan(plan, Batch(1), "", 100);
@@ -80,7 +80,7 @@ TEST(DocumentTest, UndoGoesBackToAnEntry) {
   EXPECT_EQ(plan.history.entries()[2].change, "b3");
 }
 
-TEST(DocumentTest, TheSameRunOnceMoreIsNoEntry) {
+TEST(DocumentTest, RerunWithSameSettingsAddsNoEntry) {
   DocumentList documents;
   Document& plan = documents.active();
   Plan(plan, Batch(1), "", 100);
@@ -90,7 +90,7 @@ TEST(DocumentTest, TheSameRunOnceMoreIsNoEntry) {
   EXPECT_EQ(plan.history.now()->peak_allocated, plan.session.shown()->summary.peak.allocated);
 }
 
-TEST(DocumentTest, APlanThatIsLeftIsMadeWhenItIsLookedAt) {
+TEST(DocumentTest, AbandonedPlanReloadsButFailedPlanDoesNot) {
   DocumentList documents;
   Document& plan = documents.active();
   plan.Expect("");
@@ -104,7 +104,7 @@ TEST(DocumentTest, APlanThatIsLeftIsMadeWhenItIsLookedAt) {
   EXPECT_FALSE(plan.NeedsReload()) << "a failed plan is not repeated";
 }
 
-TEST(DocumentTest, AFileIsLetGoOfAndComesBack) {
+TEST(DocumentTest, ReleasedFileCanBeReloaded) {
   DocumentList documents;
   Document& file = documents.Open({.kind = SourceKind::kFile, .file = "/data/a.trace"});
   EXPECT_EQ(file.Title(), "a.trace");
@@ -124,7 +124,7 @@ TEST(DocumentTest, AFileIsLetGoOfAndComesBack) {
   EXPECT_EQ(file.state(), DocumentState::kShown);
 }
 
-TEST(DocumentTest, AProgramsResultsAreWhereTheyWereSaved) {
+TEST(DocumentTest, ProgramResultReloadsFromItsSavedFile) {
   DocumentList documents;
   Document& program =
       documents.Open({.kind = SourceKind::kProgram, .program = {.script = "/x/train.py"}});
@@ -156,7 +156,7 @@ TEST(DocumentTest, AProgramsResultsAreWhereTheyWereSaved) {
   EXPECT_EQ(program.history.entries().size(), 2u);
 }
 
-TEST(DocumentListTest, OpeningReplacesNothing) {
+TEST(DocumentListTest, OpenAddsADocumentAndKeepsTheActiveOne) {
   DocumentList documents;
   Plan(documents.active(), Batch(3), "", 1);
   const DocumentId plan = documents.active().id();
@@ -173,7 +173,7 @@ TEST(DocumentListTest, OpeningReplacesNothing) {
   EXPECT_EQ(documents.FindFile("/a", {}, "2"), nullptr);
 }
 
-TEST(DocumentListTest, WhatTheUserPinnedIsTakenOver) {
+TEST(DocumentListTest, NewDocumentInheritsSharedBaseline) {
   DocumentList documents;
   Plan(documents.active(), Batch(3), "", 1);
   Session& shown = documents.active().session;
@@ -183,7 +183,7 @@ TEST(DocumentListTest, WhatTheUserPinnedIsTakenOver) {
   EXPECT_EQ(documents.Open({}).session.baseline(), nullptr);
 }
 
-TEST(DocumentListTest, ClosingShowsWhoWasShownBefore) {
+TEST(DocumentListTest, CloseActivatesThePreviousDocument) {
   DocumentList documents;
   const DocumentId first = documents.active().id();
   const DocumentId second = documents.Open({}).id();
@@ -204,7 +204,7 @@ TEST(DocumentListTest, ClosingShowsWhoWasShownBefore) {
   EXPECT_EQ(documents.active().config.batch, 9);
 }
 
-TEST(DocumentListTest, TabsAreMovedAndGoneThrough) {
+TEST(DocumentListTest, MoveReordersTabsAndNeighbourWrapsAround) {
   DocumentList documents;
   const DocumentId a = documents.active().id(), b = documents.Open({}).id(),
                    c = documents.Open({}).id();
@@ -219,7 +219,7 @@ TEST(DocumentListTest, TabsAreMovedAndGoneThrough) {
   EXPECT_EQ(documents.at(0).id(), a);
 }
 
-TEST(DocumentListTest, FewKeepTheirResults) {
+TEST(DocumentListTest, ReleasesOldestReloadableResults) {
   DocumentList documents;
   std::vector<DocumentId> files;
   for (int i = 0; i < 6; ++i) {
@@ -238,7 +238,7 @@ TEST(DocumentListTest, FewKeepTheirResults) {
   EXPECT_TRUE(documents.active().NeedsReload());
 }
 
-TEST(DocumentListTest, ThereIsAnEndToTabs) {
+TEST(DocumentListTest, LimitsNumberOfDocuments) {
   DocumentList documents;
   for (size_t i = 0; i < 2 * DocumentList::kMost; ++i) {
     Document& plan = documents.Open({});
@@ -248,7 +248,7 @@ TEST(DocumentListTest, ThereIsAnEndToTabs) {
   EXPECT_EQ(documents.size(), DocumentList::kMost);
 }
 
-TEST(HistoryTest, HasAnEnd) {
+TEST(HistoryTest, DropsOldestEntriesAtItsLimit) {
   History history;
   for (size_t i = 0; i < History::kMost + 5; ++i)
     history.Append({.change = std::to_string(i), .peak_allocated = i});

@@ -97,7 +97,7 @@ SavedSession SessionOfAllKinds() {
   return session;
 }
 
-TEST(SavedDocumentsTest, ComeBackAsTheyWere) {
+TEST(SavedDocumentsTest, SurviveJsonRoundTrip) {
   const SavedSession session = SessionOfAllKinds();
   const auto read = SavedSessionFromJson(ToJson(session));
   ASSERT_TRUE(read.ok()) << read.status();
@@ -110,7 +110,7 @@ TEST(SavedDocumentsTest, ComeBackAsTheyWere) {
   }
 }
 
-TEST(SavedDocumentsTest, AreLoadedWhenTheyAreLookedAt) {
+TEST(SavedDocumentsTest, RestoreUnloadedWithTheirViewAndHistory) {
   DocumentList documents;
   for (const SourceKind kind : {SourceKind::kPlan, SourceKind::kFile, SourceKind::kProgram}) {
     const SavedDocument saved = MakeSaved(kind);
@@ -128,7 +128,7 @@ TEST(SavedDocumentsTest, AreLoadedWhenTheyAreLookedAt) {
 
 // The program ended while another document was shown. Its result was saved, and the window was
 // killed before the user saw it.
-TEST(SavedDocumentsTest, AResultThatNobodyHasLookedAtIsRead) {
+TEST(SavedDocumentsTest, RestoreResultThatWasNeverShown) {
   DocumentList documents;
   Document& program =
       documents.Open({.kind = SourceKind::kProgram, .program = {.script = "/x/train.py"}});
@@ -145,7 +145,7 @@ TEST(SavedDocumentsTest, AResultThatNobodyHasLookedAtIsRead) {
   EXPECT_EQ(again.FileOfResult(), "/kept/1.trace");
 }
 
-TEST(SavedDocumentsTest, OfALongHistoryTheEnd) {
+TEST(SavedDocumentsTest, KeepOnlyTheLastHistoryEntries) {
   DocumentList documents;
   Document& plan = documents.active();
   plan.config = *run::RunConfigBuilder().Build();
@@ -158,7 +158,7 @@ TEST(SavedDocumentsTest, OfALongHistoryTheEnd) {
   EXPECT_EQ(saved.history[saved.current].change, std::to_string(kMostSavedEntries + 5));
 }
 
-TEST(SavedDocumentsTest, WhatMakesNoSenseIsLeftOut) {
+TEST(SavedDocumentsTest, RejectInvalidJsonAndSkipInvalidDocuments) {
   for (const char* text : {"", "{", "[]", "7", "{\"vramscope_session\": 2}", "\xff\xfe"})
     EXPECT_FALSE(SavedSessionFromJson(text).ok()) << text;
   // A file without an absolute path, a program without a script, an unknown kind.
@@ -179,7 +179,7 @@ TEST(SavedDocumentsTest, WhatMakesNoSenseIsLeftOut) {
 
 // After random changes of bytes, nothing is read out of bounds (with sanitizers: no undefined
 // behaviour either).
-TEST(SavedDocumentsTest, AnyBytesMayStandThere) {
+TEST(SavedDocumentsTest, SurviveRandomByteChanges) {
   const std::string good = ToJson(SessionOfAllKinds());
   std::mt19937 random(1);
   int read = 0;

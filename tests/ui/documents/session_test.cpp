@@ -17,7 +17,7 @@ Session::DigestPtr RunOf(const char* model) {
   return MakeDigest(std::move(trace));
 }
 
-TEST(SessionTest, ARunIsComparedWithTheOneBeforeWhereItIsTheSameWork) {
+TEST(SessionTest, ComparesWithPreviousRunOfTheSameModel) {
   Session session;
   EXPECT_EQ(session.Against(), nullptr);
   const auto first = RunOf("a"), second = RunOf("a"), other = RunOf("b");
@@ -34,7 +34,7 @@ TEST(SessionTest, ARunIsComparedWithTheOneBeforeWhereItIsTheSameWork) {
   EXPECT_EQ(second.use_count(), 1);
 }
 
-TEST(SessionTest, PicturesOfARunThatGoesOnAreNothingToCompareWith) {
+TEST(SessionTest, PartialTracesDoNotReplaceThePreviousRun) {
   Session session;
   const auto before = RunOf("a"), whole = RunOf("a");
   session.Show(before, false);
@@ -49,7 +49,7 @@ TEST(SessionTest, PicturesOfARunThatGoesOnAreNothingToCompareWith) {
   EXPECT_EQ(session.Against(), before);
 }
 
-TEST(SessionTest, ABaselineMayBeAnythingAndStays) {
+TEST(SessionTest, BaselineStaysForAnyModelAndCanBeSwapped) {
   Session session;
   const auto pinned = RunOf("a"), other = RunOf("b");
   session.ShowFile("/a.trace");
@@ -74,7 +74,7 @@ TEST(SessionTest, ABaselineMayBeAnythingAndStays) {
   EXPECT_EQ(session.baseline(), nullptr);
 }
 
-TEST(SessionTest, WhatWasShownElsewhereCountsWhereItIsTheSameWork) {
+TEST(SessionTest, PreviousRunOfAnotherTabIsUsedForTheSameModel) {
   const auto before = RunOf("a");
   for (const char* model : {"a", "b"}) {
     Session session;
@@ -87,7 +87,7 @@ TEST(SessionTest, WhatWasShownElsewhereCountsWhereItIsTheSameWork) {
   }
 }
 
-TEST(SessionTest, WhatIsLetGoOfLeavesTheBaseline) {
+TEST(SessionTest, ReleaseFreesRunsButKeepsBaseline) {
   Session session;
   auto first = RunOf("a");
   const auto baseline = RunOf("a");

@@ -48,7 +48,7 @@ struct Gate {
   }
 };
 
-TEST(Jobs, TheAnswerIsShownOnTheThreadThatAsked) {
+TEST(Jobs, ResultIsDeliveredOnTheCallingThread) {
   Jobs jobs;
   QThread* job_thread = nullptr;
   QThread* callback_thread = nullptr;
@@ -69,7 +69,7 @@ TEST(Jobs, TheAnswerIsShownOnTheThreadThatAsked) {
   EXPECT_NE(job_thread, callback_thread);
 }
 
-TEST(Jobs, AnExceptionIsAStatus) {
+TEST(Jobs, ExceptionBecomesAStatus) {
   Jobs jobs;
   absl::StatusOr<int> memory = 0, other = 0;
   absl::Status nothing;
@@ -85,7 +85,7 @@ TEST(Jobs, AnExceptionIsAStatus) {
   EXPECT_EQ(nothing.code(), absl::StatusCode::kResourceExhausted);
 }
 
-TEST(Jobs, ANewerQuestionCancelsTheEarlierOfItsKey) {
+TEST(Jobs, NewJobCancelsEarlierJobWithTheSameKey) {
   Jobs jobs;
   Gate gate;
   std::vector<int> shown;
@@ -113,7 +113,7 @@ TEST(Jobs, ANewerQuestionCancelsTheEarlierOfItsKey) {
   EXPECT_TRUE(cancelled);
 }
 
-TEST(Jobs, TheEarlierIsShownFirstAndOfThoseThatWaitTheNewest) {
+TEST(Jobs, EarlierShownDeliversRunningAndNewestJob) {
   Jobs jobs;
   Gate gate;
   std::vector<int> shown, ran;
@@ -138,7 +138,7 @@ TEST(Jobs, TheEarlierIsShownFirstAndOfThoseThatWaitTheNewest) {
   EXPECT_EQ(dropped, 3);
 }
 
-TEST(Jobs, EachIsShownWhereAllAreKept) {
+TEST(Jobs, EarlierKeptDeliversEveryResult) {
   Jobs jobs;
   int sum = 0;
   for (int i = 1; i <= 20; ++i)
@@ -149,7 +149,7 @@ TEST(Jobs, EachIsShownWhereAllAreKept) {
   EXPECT_EQ(sum, 210);
 }
 
-TEST(Jobs, NothingIsShownOfACancelledOne) {
+TEST(Jobs, CancelledJobDeliversNoResult) {
   Jobs jobs;
   Gate gate;
   bool shown = false;
@@ -163,7 +163,7 @@ TEST(Jobs, NothingIsShownOfACancelledOne) {
   EXPECT_FALSE(shown);
 }
 
-TEST(Jobs, NothingIsShownWhenWhoAskedIsGone) {
+TEST(Jobs, DestroyedJobsDeliverNoResult) {
   Gate gate;
   bool shown = false;
   auto held = std::make_shared<int>(1);
@@ -186,7 +186,7 @@ TEST(Jobs, NothingIsShownWhenWhoAskedIsGone) {
   EXPECT_FALSE(shown);
 }
 
-TEST(Jobs, ShowingMayDestroyWhoAsked) {
+TEST(Jobs, ResultCallbackMayDestroyJobs) {
   auto jobs = std::make_unique<Jobs>();
   bool shown = false;
   jobs->Ask([] { return 1; },
@@ -197,7 +197,7 @@ TEST(Jobs, ShowingMayDestroyWhoAsked) {
   EXPECT_TRUE(WaitFor([&] { return shown; }));
 }
 
-TEST(Jobs, WhatBlocksTakesNoThreadFromTheOthers) {
+TEST(Jobs, BlockingJobsDoNotUseUpThePool) {
   Jobs blocked, jobs;
   const int threads = JobPool().maxThreadCount();
   std::vector<std::unique_ptr<Gate>> gates;
@@ -216,7 +216,7 @@ TEST(Jobs, WhatBlocksTakesNoThreadFromTheOthers) {
   EXPECT_EQ(JobPool().maxThreadCount(), threads);
 }
 
-TEST(Jobs, ProgressAndPostsComeBeforeTheAnswer) {
+TEST(Jobs, ProgressAndPostsArriveBeforeTheResult) {
   Jobs jobs;
   Gate gate;
   std::binary_semaphore may_begin{0};
@@ -241,7 +241,7 @@ TEST(Jobs, ProgressAndPostsComeBeforeTheAnswer) {
   EXPECT_EQ(arrived, (std::vector<std::string>{"post", "answer"}));
 }
 
-TEST(Jobs, AHigherPriorityIsBegunFirst) {
+TEST(Jobs, HigherPriorityStartsFirst) {
   Jobs jobs;
   std::vector<std::unique_ptr<Gate>> gates;
   for (int i = 0; i < JobPool().maxThreadCount(); ++i) {

@@ -42,7 +42,7 @@ class NotesTest : public ::testing::Test {
   NoteList notes_;
 };
 
-TEST_F(NotesTest, AreTheSameAfterTheirFile) {
+TEST_F(NotesTest, SurviveJsonRoundTrip) {
   ASSERT_EQ(notes_.size(), 3u);
   EXPECT_EQ(notes_[1].text, "\"größer\" \\ \n") << "notes are sorted by time";
   const auto again = Read(NotesToJson("abc", notes_));
@@ -50,7 +50,7 @@ TEST_F(NotesTest, AreTheSameAfterTheirFile) {
   EXPECT_EQ(*again, notes_);
 }
 
-TEST_F(NotesTest, MalformedFilesAreRefusedAsAWhole) {
+TEST_F(NotesTest, MalformedFileIsRejectedAsAWhole) {
   const std::pair<const char*, std::function<void(Json&)>> changes[] = {
       {"version", [](Json& j) { j["vramscope_notes"] = 2; }},
       {"content", [](Json& j) { j["content"] = "other"; }},
@@ -87,7 +87,7 @@ TEST_F(NotesTest, MalformedFilesAreRefusedAsAWhole) {
               HasSubstr("too large"));
 }
 
-TEST_F(NotesTest, TheMostThatCanBeWrittenIsRead) {
+TEST_F(NotesTest, LargestPossibleFileCanBeReadBack) {
   NoteList notes(kMostNotes, {.time_ns = trace_->begin_ns(),
                               .what = std::string(kMostNoteText, '\1'),
                               .text = std::string(kMostNoteText, '\1')});
@@ -98,13 +98,13 @@ TEST_F(NotesTest, TheMostThatCanBeWrittenIsRead) {
   EXPECT_EQ(*again, notes);
 }
 
-TEST_F(NotesTest, ATextIsCutBetweenCharacters) {
+TEST_F(NotesTest, TextIsTruncatedBetweenCharacters) {
   std::string text(kMostNoteText - 1, 'x');
   EXPECT_EQ(NoteText(text + "é"), text);
   EXPECT_EQ(NoteText(text + "e"), text + "e");
 }
 
-TEST_F(NotesTest, TheFirstTextsAreOneLineEach) {
+TEST_F(NotesTest, FirstTextsAreThreeSingleLines) {
   NoteList notes;
   EXPECT_EQ(FirstTexts(notes), "");
   for (const char* text : {"", "first\nmore", "second", "", "third", "fourth"})
@@ -114,7 +114,7 @@ TEST_F(NotesTest, TheFirstTextsAreOneLineEach) {
   EXPECT_EQ(FirstTexts(notes), std::string(119, 'x'));
 }
 
-TEST_F(NotesTest, ContentIsThatOfTheEvents) {
+TEST_F(NotesTest, ContentHashDependsOnTheEvents) {
   using vramscope::testing::MakeSyntheticTrace;
   const auto same = MakeSyntheticTrace({.layers = 2, .steps = 1});
   const auto other = MakeSyntheticTrace({.layers = 2, .steps = 2});

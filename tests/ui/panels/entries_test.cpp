@@ -29,7 +29,7 @@ void ExpectNoTimes(const Table& table) {
     for (const Cell& cell : row.cells) EXPECT_THAT(cell.text, Not(ContainsTime())) << cell.text;
 }
 
-TEST(EntriesTest, TablesCountEntries) {
+TEST(EntriesTest, TablesOfATraceWithoutTimesCountEntries) {
   const auto t = WithoutTimes(*MakeRecordedTrace());
   const auto digest = MakeDigest(t, "recorded.pickle");
   const Table phases = PhaseTable(*digest);
@@ -47,7 +47,7 @@ TEST(EntriesTest, TablesCountEntries) {
   EXPECT_THAT(held.rows[0].cells[2].text, HasSubstr("GiB·entries"));
 }
 
-TEST(EntriesTest, CardsCountEntries) {
+TEST(EntriesTest, FactsOfATraceWithoutTimesCountEntries) {
   const auto t = WithoutTimes(*MakeRecordedTrace());
   const auto digest = MakeDigest(t, "recorded.pickle");
   std::vector<Fact> facts = FactsOf(*t, {3}).facts;
@@ -60,7 +60,7 @@ TEST(EntriesTest, CardsCountEntries) {
   EXPECT_THAT(TimeAndContextText(*t, digest->at_peak.context), HasSubstr("entry "));
 }
 
-TEST(CellsTest, LessMemoryIsGreenEverywhere) {
+TEST(CellsTest, LessMemoryIsGreenInAllTables) {
   EXPECT_EQ(DifferenceCell(-1).tone, Cell::Tone::kGood);
   EXPECT_EQ(DifferenceCell(1).tone, Cell::Tone::kBad);
   explain::Reclaim reclaim;
@@ -74,7 +74,7 @@ TEST(CellsTest, LessMemoryIsGreenEverywhere) {
 }
 
 // Code that needs the value or category of a cell reads these fields, not its title or tool tip.
-TEST(CellsTest, CellsKnowTheirFigureAndCategory) {
+TEST(CellsTest, CellsStoreTheirValueAndCategory) {
   EXPECT_EQ(BytesCell(1536).bytes, 1536);
   EXPECT_EQ(CountCell(12345).count, 12345);
   EXPECT_FALSE(CountCell(12345).bytes.has_value());
@@ -83,7 +83,7 @@ TEST(CellsTest, CellsKnowTheirFigureAndCategory) {
   EXPECT_EQ(AllocationRow(*t, {1}).cells[3].category, trace::Category::kActivation);
 }
 
-TEST(LegendTest, HasWhatTheTraceHasAtAnyTime) {
+TEST(LegendTest, ListsAllCategoriesAndPhasesOfTheTrace) {
   const auto digest = MakeDigest(MakeRecordedTrace(), "recorded.trace");
   EXPECT_THAT(digest->categories,
               ::testing::ElementsAre(trace::Category::kParameter, trace::Category::kOptimizerState,

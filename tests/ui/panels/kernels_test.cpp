@@ -15,7 +15,7 @@ class KernelRowsTest : public ::testing::Test {
   query::ActivityIndex index_{trace_};
 };
 
-TEST_F(KernelRowsTest, HasTheFiguresOfTheSums) {
+TEST_F(KernelRowsTest, KernelTableMatchesKernelSums) {
   for (const query::KernelsBy by : query::kKernelsBy) {
     const query::KernelSums sums = query::SumKernels(index_, by);
     const Table table = KernelTable(sums, by, *trace_);
@@ -37,7 +37,7 @@ TEST_F(KernelRowsTest, HasTheFiguresOfTheSums) {
   }
 }
 
-TEST_F(KernelRowsTest, FoundThingsStandInGroupsByKind) {
+TEST_F(KernelRowsTest, SearchResultsAreGroupedByKind) {
   const auto filter = query::ParseSearch("attn");
   const query::SearchResult found = query::Search({.trace = trace_, .index = &index_}, *filter);
   ASSERT_GT(found.things.size(), 0u);

@@ -15,7 +15,7 @@ std::vector<std::string> Titles(const Table& table) {
   return out;
 }
 
-TEST(PhaseRowsTest, TheCardsTimesStandBesideTheHosts) {
+TEST(PhaseRowsTest, ListsGpuTimesNextToHostTimes) {
   const auto trace = vramscope::testing::MakeSyntheticTrace(
       {.layers = 2, .steps = 3, .activities = {.streams = 2}});
   const auto digest = MakeDigest(trace);
@@ -42,7 +42,7 @@ TEST(PhaseRowsTest, TheCardsTimesStandBesideTheHosts) {
   }
 }
 
-TEST(PhaseRowsTest, WhatIsNotKnownYetIsLeftOpenAndWhatNeverIsHasNoColumn) {
+TEST(PhaseRowsTest, GpuTimesArePlaceholdersWhilePending) {
   const auto digest = MakeDigest(vramscope::testing::MakeSyntheticTrace({.layers = 2, .steps = 2}));
   EXPECT_EQ(PhaseTable(*digest).columns.size(), 8u);
   const Table open = PhaseTable(*digest, 0, 0, std::vector<query::DeviceTimes>());
@@ -56,7 +56,7 @@ TEST(PhaseRowsTest, WhatIsNotKnownYetIsLeftOpenAndWhatNeverIsHasNoColumn) {
   EXPECT_EQ(PhaseTable(*digest, 0, 0, std::vector<query::DeviceTimes>(5)).columns.size(), 8u);
 }
 
-TEST(PhaseRowsTest, APhaseThatNeverRanTakesNoTime) {
+TEST(PhaseRowsTest, PhaseThatDidNotRunShowsADash) {
   auto digest = std::make_shared<Digest>(
       *MakeDigest(vramscope::testing::MakeSyntheticTrace({.layers = 2, .steps = 2})));
   digest->summary.steps[1].backward_ms = 0;
@@ -67,7 +67,7 @@ TEST(PhaseRowsTest, APhaseThatNeverRanTakesNoTime) {
 
 // As in the command line. For a run that only generates, the three columns would contain only
 // zeros.
-TEST(PhaseRowsTest, ARunWithoutPhasesOfTrainingHasNoColumnsForThem) {
+TEST(PhaseRowsTest, OmitsColumnsOfTrainingPhasesThatNeverRan) {
   auto trace = std::make_shared<trace::Trace>(
       *vramscope::testing::MakeSyntheticTrace({.layers = 2, .steps = 2}));
   for (uint32_t s = 0; s < trace->slices.size(); ++s) {

@@ -85,7 +85,7 @@ void ExpectAsCounted(const Digest& digest, int64_t begin, int64_t end) {
   }));
 }
 
-TEST(RangeTest, FiguresAreThoseOfTheEventsInIt) {
+TEST(RangeTest, FiguresMatchASumOverItsEvents) {
   const auto digest = MakeDigest(analysis::MakeRandomTrace({.seed = 11, .steps = 3, .layers = 4}));
   const int64_t begin = digest->trace->begin_ns(), end = digest->trace->end_ns();
   for (int i = 0; i < 20; ++i) {
@@ -97,7 +97,7 @@ TEST(RangeTest, FiguresAreThoseOfTheEventsInIt) {
   ExpectAsCounted(*digest, begin, end);
 }
 
-TEST(RangeTest, OlderBlocksAreNotBornInIt) {
+TEST(RangeTest, ExcludesBlocksOlderThanTheRecording) {
   const auto digest = MakeDigest(MakeRecordedTrace(), "recorded.trace");
   const trace::Trace& t = *digest->trace;
   const RangeFigures r = FiguresOfRange(*digest, t.begin_ns(), t.end_ns());
@@ -106,7 +106,7 @@ TEST(RangeTest, OlderBlocksAreNotBornInIt) {
   EXPECT_THAT(r.sites.front().name, ::testing::StartsWith("model.py:42 forward"));
 }
 
-TEST(RangeTest, CardSaysStepsAndPhasesAndWhatStays) {
+TEST(RangeTest, FactsListStepsPhasesAndLiveBlocks) {
   const auto digest = MakeDigest(MakeRecordedTrace({.steps = 4}), "recorded.trace");
   const trace::Trace& t = *digest->trace;
   uint32_t first = 0, second = 0;
@@ -125,7 +125,7 @@ TEST(RangeTest, CardSaysStepsAndPhasesAndWhatStays) {
   EXPECT_EQ(ValueOf(facts, "difference"), "+2.000 MiB");
 }
 
-TEST(RangeTest, TablesAndPagesSpeakOfIt) {
+TEST(RangeTest, FiltersStepTableAndSetsTimeOfThePages) {
   const auto digest = MakeDigest(MakeRecordedTrace({.steps = 4}), "recorded.trace");
   const trace::Trace& t = *digest->trace;
   int64_t begin = 0, end = 0;

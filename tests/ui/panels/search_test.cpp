@@ -26,7 +26,7 @@ size_t Found(const trace::Trace& t, std::string_view text) {
   return found;
 }
 
-TEST(AllocationOrderTest, IsThatOfAStableSort) {
+TEST(AllocationOrderTest, MatchesAStableSort) {
   const auto t = analysis::MakeRandomTrace({.seed = 5, .steps = 2, .layers = 3});
   const auto& a = t->allocations;
   const auto expect = [&](int column, bool descending, const auto& key) {
@@ -48,7 +48,7 @@ TEST(AllocationOrderTest, IsThatOfAStableSort) {
   }
 }
 
-TEST(AllocationSearchTest, FindsSitesCategoriesPhasesWhateverTheCase) {
+TEST(AllocationSearchTest, FindsCallSitesAndCategoriesIgnoringCase) {
   const auto t = MakeRecordedTrace({.steps = 4, .layers = 6});
   EXPECT_EQ(Found(*t, "METRICS.py"), 4u);        // a frame of the program
   EXPECT_EQ(Found(*t, "run/metrics.py:5"), 4u);  // as lists of frames show it
@@ -86,7 +86,7 @@ TEST(AllocationSearchTest, FindsUserMetadataAndCompiledRegions) {
   EXPECT_THAT(facts, ::testing::HasSubstr("compile context=0/2\n"));
 }
 
-TEST(SiteGroupsTest, AddUpByMetadataAnnotationAndRegion) {
+TEST(SiteGroupsTest, GroupsByMetadataAnnotationAndCompiledRegion) {
   const auto t = WithMetadata(*MakeRecordedTrace({.steps = 2, .layers = 3}));
   EXPECT_THAT(SiteGroupings(*t),
               ::testing::ElementsAre(SiteBy::kCallSite, SiteBy::kAnnotation, SiteBy::kUserMetadata,
@@ -111,7 +111,7 @@ TEST(SiteGroupsTest, AddUpByMetadataAnnotationAndRegion) {
 }
 
 // Canvas, panels and pages name call sites by the same rule.
-TEST(SiteNamesTest, CanvasSaysWhatPagesSay) {
+TEST(SiteNamesTest, CanvasAndPagesNameCallSitesAlike) {
   const auto t = MakeRecordedTrace();
   const explain::CallSites sites = explain::FindCallSites(*t);
   size_t named = 0;

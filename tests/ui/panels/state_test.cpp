@@ -14,7 +14,7 @@ using vramscope::testing::MakeState;
 
 constexpr uint64_t kMiB = 1 << 20;
 
-TEST(StateTest, SaysWhoHoldsWhatByPoolAndSite) {
+TEST(StateTest, TablesListPoolsBlocksSitesAndCategories) {
   const auto t = MakeState();
   const explain::MemoryState state = explain::StateAtEnd(*t);
   const Table pools = StatePoolsTable(state);
@@ -37,7 +37,7 @@ TEST(StateTest, SaysWhoHoldsWhatByPoolAndSite) {
   EXPECT_EQ(categories.rows[0].cells[0].text, "KV cache");
 }
 
-TEST(StateTest, NoMomentsAndNoTimesAreMadeUp) {
+TEST(StateTest, ShowsNoTimesForASnapshotWithoutHistory) {
   const auto digest = MakeDigest(MakeState(), "state.pickle");
   EXPECT_TRUE(digest->state());
   for (const Fact& fact : FactsOf(*digest->trace, {1}).facts) {
@@ -56,7 +56,7 @@ TEST(StateTest, NoMomentsAndNoTimesAreMadeUp) {
   EXPECT_EQ(context.shownEvent(), digest->trace->events.size() - 1);
 }
 
-TEST(StateTest, FiguresOfMemoryStatsAreATable) {
+TEST(StateTest, StatisticsTableFormatsMemoryStats) {
   trace::TraceInfo info;
   info.statistics = {{"allocated_bytes.all.peak", 5 * int64_t{kMiB}}, {"num_ooms", 1234}};
   const Table table = StatisticsTable(info);

@@ -31,7 +31,7 @@ std::string FirstDifference(const trace::Trace& a, const trace::Trace& b) {
   return "";
 }
 
-TEST(ShippedSamplesPlanned, AreEqualToAFreshPlanOfTheSameSettings) {
+TEST(ShippedSamplesPlanned, EqualFreshPlansOfTheSameSettings) {
   const QString worker = QStringLiteral(VRAMSCOPE_REAL_WORKER);
   if (worker.isEmpty()) GTEST_SKIP() << "vramscope-worker is not built (it needs LibTorch)";
   WorkerClient client(worker);
@@ -61,7 +61,7 @@ TEST(ShippedSamplesPlanned, AreEqualToAFreshPlanOfTheSameSettings) {
 
 // Each kind of GPU uses a device number in the worker's process, and the numbers are limited. When
 // they run out, the process is replaced without a message.
-TEST(RealWorker, PlansForMoreKindsOfGpuThanOneProcessCan) {
+TEST(RealWorker, PlansForMoreGpusThanOneProcessSupports) {
   const QString worker = QStringLiteral(VRAMSCOPE_REAL_WORKER);
   if (worker.isEmpty()) GTEST_SKIP() << "vramscope-worker is not built (it needs LibTorch)";
   std::shared_ptr<const trace::Trace> trace;

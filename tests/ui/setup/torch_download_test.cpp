@@ -72,7 +72,7 @@ class Download : public ::testing::Test {
   TorchIndex index_;
 };
 
-TEST_F(Download, ComesFromTheIndexIsCheckedAndUnpacked) {
+TEST_F(Download, DownloadsVerifiesAndUnpacks) {
   const absl::Status status = Run();
   ASSERT_TRUE(status.ok()) << status;
   EXPECT_TRUE(Installed());
@@ -80,7 +80,7 @@ TEST_F(Download, ComesFromTheIndexIsCheckedAndUnpacked) {
   EXPECT_THAT(index_.server.requested, ElementsAre(kPage, kFile));
 }
 
-TEST_F(Download, AConnectionThatIsCutIsGoneOnWithByItself) {
+TEST_F(Download, ResumesAfterConnectionIsCut) {
   index_.server[kFile].cut_after = 100'000;
   const absl::Status status = Run();
   ASSERT_TRUE(status.ok()) << status;
@@ -92,7 +92,7 @@ TEST_F(Download, AConnectionThatIsCutIsGoneOnWithByItself) {
                           kFile + QStringLiteral(" bytes=300000-")));
 }
 
-TEST_F(Download, WhatCameBeforeAnEndIsGoneOnWithByTheNextStart) {
+TEST_F(Download, NextStartResumesFailedDownload) {
   index_.server[kFile].cut_after = 0;
   QByteArray part = index_.server[kFile].body.left(150'000);
   setup::testing::Write(Part().toStdString(), part.toStdString());
@@ -107,14 +107,14 @@ TEST_F(Download, WhatCameBeforeAnEndIsGoneOnWithByTheNextStart) {
               ElementsAre(kPage, kFile + QStringLiteral(" bytes=150000-")));
 }
 
-TEST_F(Download, AServerWithoutRangesBeginsAnew) {
+TEST_F(Download, RestartsWhenServerIgnoresRanges) {
   index_.server[kFile].ranges = false;
   setup::testing::Write(Part().toStdString(), std::string(1000, 'x'));
   const absl::Status status = Run();
   EXPECT_TRUE(status.ok()) << status;
 }
 
-TEST_F(Download, APartOfAnotherFileIsFoundOutAndDeleted) {
+TEST_F(Download, DeletesPartialFileWithWrongHash) {
   setup::testing::Write(Part().toStdString(), std::string(1000, 'x'));
   const absl::Status status = Run();
   EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
@@ -124,14 +124,14 @@ TEST_F(Download, APartOfAnotherFileIsFoundOutAndDeleted) {
   EXPECT_TRUE(Run().ok());
 }
 
-TEST_F(Download, AnotherPartThanTheOneThatWasAskedForIsRefused) {
+TEST_F(Download, RejectsRangeThatWasNotRequested) {
   setup::testing::Write(Part().toStdString(), index_.server[kFile].body.left(1000).toStdString());
   index_.server[kFile].wrong_range = true;
   EXPECT_EQ(Run().code(), absl::StatusCode::kDataLoss);
   EXPECT_FALSE(Installed());
 }
 
-TEST_F(Download, AFileOfAnotherContentOrSizeIsNotUnpacked) {
+TEST_F(Download, RejectsFileOfWrongContentOrSize) {
   index_.server[kFile].body[1000] = 'x';
   EXPECT_THAT(Message(Run()), HasSubstr("SHA-256"));
   index_.server[kFile].body += QByteArray(1000, 'x');
@@ -141,7 +141,7 @@ TEST_F(Download, AFileOfAnotherContentOrSizeIsNotUnpacked) {
   EXPECT_FALSE(Installed());
 }
 
-TEST_F(Download, RedirectsAreFollowedWithTheirRange) {
+TEST_F(Download, FollowsRedirectsWithRange) {
   index_.server[QStringLiteral("/cdn")] = index_.server[kFile];
   index_.server[kFile].code = 302;
   index_.server[kFile].location = "/cdn";
@@ -152,13 +152,13 @@ TEST_F(Download, RedirectsAreFollowedWithTheirRange) {
   EXPECT_TRUE(index_.server.requested.contains(QStringLiteral("/cdn bytes=1000-")));
 }
 
-TEST_F(Download, RedirectsWithoutAnEndAreAnError) {
+TEST_F(Download, FailsOnEndlessRedirects) {
   index_.server[kFile].code = 302;
   index_.server[kFile].location = kFile.toUtf8();
   EXPECT_THAT(Message(Run()), HasSubstr("redirects too often"));
 }
 
-TEST_F(Download, ErrorsOfTheIndexAreSaid) {
+TEST_F(Download, ReportsErrorsOfTheIndex) {
   index_.server[kPage].body = "<html>no such file</html>";
   EXPECT_EQ(Run().code(), absl::StatusCode::kNotFound);
   index_.server[kPage].code = 404;
@@ -171,7 +171,7 @@ TEST_F(Download, ErrorsOfTheIndexAreSaid) {
   EXPECT_EQ(index_.server.requested.size(), 4);  // tried again
 }
 
-TEST_F(Download, AServerThatFallsSilentIsGivenUp) {
+TEST_F(Download, FailsWhenServerSendsNothing) {
   index_.server[kFile].silent = true;
   DownloadOptions options = index_.Options(Folder());
   options.silence_ms = 300;
@@ -180,7 +180,7 @@ TEST_F(Download, AServerThatFallsSilentIsGivenUp) {
   EXPECT_THAT(Message(status), HasSubstr("sent nothing"));
 }
 
-TEST_F(Download, WithoutANetworkItSaysSo) {
+TEST_F(Download, ReportsRefusedConnection) {
   DownloadOptions options = index_.Options(Folder());
   quint16 unused_port = 0;
   {
@@ -194,7 +194,7 @@ TEST_F(Download, WithoutANetworkItSaysSo) {
   EXPECT_THAT(Message(status), HasSubstr("refuses the connection"));
 }
 
-TEST_F(Download, AProxyOfTheEnvironmentIsAskedUnlessNoProxyNamesTheHost) {
+TEST_F(Download, UsesProxyUnlessNoProxyListsTheHost) {
   FileServer proxy;  // answers "CONNECT" and everything else with 404
   qputenv("http_proxy", proxy.url({}).toString().toUtf8());
   const absl::Status status = Run();
@@ -206,7 +206,7 @@ TEST_F(Download, AProxyOfTheEnvironmentIsAskedUnlessNoProxyNamesTheHost) {
   qunsetenv("no_proxy");
 }
 
-TEST_F(Download, AProxyThatIsNotThereIsNamed) {
+TEST_F(Download, ReportsUnreachableProxy) {
   quint16 unused_port = 0;
   {
     QTcpServer server;
@@ -217,7 +217,7 @@ TEST_F(Download, AProxyThatIsNotThereIsNamed) {
   EXPECT_THAT(Message(Run()), AllOf(HasSubstr("proxy"), HasSubstr("https_proxy")));
 }
 
-TEST_F(Download, AProxyThatRefusesIsNamed) {
+TEST_F(Download, ReportsProxyThatRefusesConnect) {
   FileServer proxy;  // also answers "CONNECT" with 404
   qputenv("https_proxy", proxy.url({}).toString().toUtf8());
   DownloadOptions options = index_.Options(Folder());
@@ -232,7 +232,7 @@ TEST_F(Download, AProxyThatRefusesIsNamed) {
 }
 
 // A reserved name that no server has (RFC 6761).
-TEST_F(Download, AHostThatIsNotFoundIsTakenForNoNetwork) {
+TEST_F(Download, ReportsNoNetworkForUnknownHost) {
   DownloadOptions options = index_.Options(Folder());
   options.index = QUrl(QStringLiteral("http://nowhere.invalid/simple/"));
   const absl::Status status = Run(options);
@@ -240,7 +240,7 @@ TEST_F(Download, AHostThatIsNotFoundIsTakenForNoNetwork) {
   EXPECT_THAT(Message(status), AllOf(HasSubstr("no network"), HasSubstr("nowhere.invalid")));
 }
 
-TEST_F(Download, ACertificateThatNobodySignedIsNotTrustedUnlessItIsNamed) {
+TEST_F(Download, RejectsSelfSignedCertificateUnlessConfigured) {
   TlsServer server(QString::fromStdString(scratch_.path().string()));
   if (!server.listening()) GTEST_SKIP() << "no program openssl, which makes the certificate";
   DownloadOptions options = index_.Options(Folder());
@@ -258,7 +258,7 @@ TEST_F(Download, ACertificateThatNobodySignedIsNotTrustedUnlessItIsNamed) {
 }
 
 // The server waits for the end of a request, and the client for a reply to its TLS greeting.
-TEST_F(Download, AServerThatDoesNotEncryptIsGivenUp) {
+TEST_F(Download, FailsWhenServerDoesNotSpeakTls) {
   DownloadOptions options = index_.Options(Folder());
   options.index.setScheme(QStringLiteral("https"));
   options.silence_ms = 300;
@@ -270,7 +270,7 @@ TEST_F(Download, AServerThatDoesNotEncryptIsGivenUp) {
 
 // A limit of the file size simulates a full disk: the system refuses to write more, and the
 // received data are kept.
-TEST_F(Download, WhereNoMoreCanBeWrittenItSaysSoAndGoesOnLater) {
+TEST_F(Download, ReportsFullDiskAndResumesLater) {
   rlimit before{};
   ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
   const auto old = signal(SIGXFSZ, SIG_IGN);
@@ -289,7 +289,7 @@ TEST_F(Download, WhereNoMoreCanBeWrittenItSaysSoAndGoesOnLater) {
   EXPECT_THAT(index_.server.requested.join(QLatin1Char(' ')).toStdString(), HasSubstr("bytes="));
 }
 
-TEST_F(Download, ThePasswordOfAnIndexIsInNoMessage) {
+TEST_F(Download, ErrorsOmitThePasswordOfTheIndexUrl) {
   DownloadOptions options = index_.Options(Folder());
   options.index.setUserName(QStringLiteral("me"));
   options.index.setPassword(QStringLiteral("secret"));
@@ -297,7 +297,7 @@ TEST_F(Download, ThePasswordOfAnIndexIsInNoMessage) {
   EXPECT_THAT(Message(Run(options)), AllOf(HasSubstr("127.0.0.1"), Not(HasSubstr("secret"))));
 }
 
-TEST_F(Download, AnIndexThatIsNoAddressIsRefused) {
+TEST_F(Download, RejectsUrlsThatAreNotHttp) {
   DownloadOptions options = index_.Options(Folder());
   for (const char* url : {"", "file:///etc/", "ftp://x/", "index.test/simple"}) {
     options.index = QUrl(QString::fromLatin1(url));
@@ -308,7 +308,7 @@ TEST_F(Download, AnIndexThatIsNoAddressIsRefused) {
   EXPECT_EQ(Run().code(), absl::StatusCode::kInvalidArgument);
 }
 
-TEST_F(Download, AHostileArchiveIsNotUnpackedEvenWhereItsHashIsRight) {
+TEST_F(Download, RejectsPathTraversalInArchiveWithCorrectHash) {
   auto files = TorchIndex::Files();
   files.push_back({.name = "../evil", .content = "evil"});
   index_.Serve(files);
@@ -317,7 +317,7 @@ TEST_F(Download, AHostileArchiveIsNotUnpackedEvenWhereItsHashIsRight) {
   EXPECT_FALSE(Installed());
 }
 
-TEST_F(Download, CancelledItKeepsWhatHasCome) {
+TEST_F(Download, CancelKeepsDownloadedPart) {
   index_.server[kFile].cut_after = 100'000;
   index_.server[kFile].cuts = 1;
   TorchDownload download(index_.Options(Folder()));
@@ -335,7 +335,7 @@ TEST_F(Download, CancelledItKeepsWhatHasCome) {
   EXPECT_TRUE(Run().ok());
 }
 
-TEST_F(Download, AnotherProcessIsAtIt) {
+TEST_F(Download, FailsWhileAnotherProcessHoldsTheLock) {
   const auto other = setup::InstallFolder::Lock(Folder().toStdString());
   ASSERT_TRUE(other.ok());
   const absl::Status status = Run();
@@ -344,13 +344,13 @@ TEST_F(Download, AnotherProcessIsAtIt) {
   EXPECT_TRUE(index_.server.requested.isEmpty());
 }
 
-TEST_F(Download, WhatAnotherProcessHasInstalledMeanwhileIsNotDownloadedAgain) {
+TEST_F(Download, SkipsDownloadWhenAlreadyInstalled) {
   setup::testing::WriteTorch((scratch_ / "data/torch-2.11.0").string());
   EXPECT_TRUE(Run().ok());
   EXPECT_TRUE(index_.server.requested.isEmpty());
 }
 
-TEST_F(Download, ADownloadThatIsDestroyedLeavesWhatCame) {
+TEST_F(Download, SucceedsAfterAnEarlierDownloadWasDestroyed) {
   {
     TorchDownload download(index_.Options(Folder()));
     download.start();

@@ -150,7 +150,7 @@ class Thrower : public QWidget {
 };
 
 // If a paint event, a slot or a queued call throws, the window shows a message.
-TEST_F(AllocationFaults, AnExceptionInAnEventIsAMessage) {
+TEST_F(AllocationFaults, ExceptionInAnEventHandlerShowsAMessage) {
   auto* const app = static_cast<Application*>(QCoreApplication::instance());
   app->setWindow(window_.get());
   const auto expect_message = [&](const char* what, auto act) {
@@ -181,7 +181,7 @@ TEST_F(AllocationFaults, AnExceptionInAnEventIsAMessage) {
   QCoreApplication::processEvents();
 }
 
-TEST_F(AllocationFaults, OpeningSaysThatMemoryRanOut) {
+TEST_F(AllocationFaults, OpeningReportsOutOfMemory) {
   window_->openFile(path_);
   ASSERT_TRUE(QTest::qWaitFor([this] { return !window_->busy(); }, 20'000));
   const auto before = window_->digest();
@@ -214,7 +214,7 @@ TEST_F(AllocationFaults, OpeningSaysThatMemoryRanOut) {
   EXPECT_EQ(Banner("kind"), "");
 }
 
-TEST_F(AllocationFaults, SavingLeavesWhatWasThere) {
+TEST_F(AllocationFaults, FailedSaveKeepsTheOldFile) {
   window_->openFile(path_);
   ASSERT_TRUE(QTest::qWaitFor([this] { return !window_->busy(); }, 20'000));
   for (const bool chrome : {false, true}) {

@@ -52,7 +52,7 @@ class CompareTest : public testing::RecordedWindow {
   }
 };
 
-TEST_F(CompareTest, SaysHowToGetASecondTrace) {
+TEST_F(CompareTest, ExplainsHowToChooseABaseline) {
   OpenRecorded();
   window_->openPage(QStringLiteral("compare"));
   EXPECT_THAT(Head(), HasSubstr("Ctrl+D"));
@@ -62,7 +62,7 @@ TEST_F(CompareTest, SaysHowToGetASecondTrace) {
   EXPECT_THAT(Head(), HasSubstr("the baseline itself"));
 }
 
-TEST_F(CompareTest, AnotherFileBesideTheOneThatIsShown) {
+TEST_F(CompareTest, ComparesWithAnotherFileByCallSite) {
   CompareWithOther();
   EXPECT_EQ(window_->digest()->name, "recorded.trace");
   EXPECT_EQ(State()["against"].toString(), "other.trace");
@@ -80,7 +80,7 @@ TEST_F(CompareTest, AnotherFileBesideTheOneThatIsShown) {
   EXPECT_EQ(Cell(1, 2), "added");
 }
 
-TEST_F(CompareTest, ARowShowsItsBlocksInTheTimeline) {
+TEST_F(CompareTest, RowHighlightsItsBlocksInTheTimeline) {
   CompareWithOther();
   ClickRow(0);
   EXPECT_EQ(Highlighted(), 12);
@@ -99,7 +99,7 @@ TEST_F(CompareTest, ARowShowsItsBlocksInTheTimeline) {
   EXPECT_EQ(Highlighted(), 0);
 }
 
-TEST_F(CompareTest, ByCategoryPhaseAndStep) {
+TEST_F(CompareTest, GroupsByCategoryPhaseAndStep) {
   CompareWithOther();
   Click("compareBy1");
   EXPECT_EQ(Compare()["by"].toString(), "Category");
@@ -126,7 +126,7 @@ TEST_F(CompareTest, ByCategoryPhaseAndStep) {
   EXPECT_LT(Rows(), phases);
 }
 
-TEST_F(CompareTest, RequestsAndKernels) {
+TEST_F(CompareTest, ComparesRequestsAndKernels) {
   CompareWithOther();
   Click("compareBy4");
   EXPECT_EQ(Compare()["by"].toString(), "Requests");
@@ -174,7 +174,7 @@ TEST_F(CompareTest, FiltersSortsAndCopies) {
   EXPECT_TRUE(filter->hasFocus());
 }
 
-TEST_F(CompareTest, SwapShowsTheOther) {
+TEST_F(CompareTest, SwapExchangesTraceAndBaseline) {
   CompareWithOther();
   Click("run.swap");
   EXPECT_EQ(window_->digest()->name, "other.trace");
@@ -188,7 +188,7 @@ TEST_F(CompareTest, SwapShowsTheOther) {
   EXPECT_EQ(window_->digest()->name, "recorded.trace");
 }
 
-TEST_F(CompareTest, WhatCannotBeOpenedLeavesAllAsItWas) {
+TEST_F(CompareTest, MissingFileChangesNothing) {
   OpenRecorded();
   const auto before = window_->digest();
   window_->compareWith(folder_.filePath(QStringLiteral("missing.pickle")));
@@ -198,7 +198,7 @@ TEST_F(CompareTest, WhatCannotBeOpenedLeavesAllAsItWas) {
   EXPECT_FALSE(State()["baseline"].toBool());
 }
 
-TEST_F(CompareTest, TheRightHalfOfTheWindowTakesWhatIsToBeCompared) {
+TEST_F(CompareTest, DropOnTheRightHalfComparesTheFile) {
   OpenRecorded();
   QMimeData mime;
   mime.setUrls({QUrl::fromLocalFile(Other())});

@@ -93,7 +93,7 @@ TEST_F(DeviceDialogTest, FindsAGpuByWords) {
   EXPECT_EQ(window_->digest()->trace->info.device.key, "gtx-1650");
 }
 
-TEST_F(DeviceDialogTest, TakesASliceAndOtherMemory) {
+TEST_F(DeviceDialogTest, AcceptsMigSliceAndMemorySize) {
   RunDefault();
   OpenDialog();
   EXPECT_FALSE(dialog_->findChild<QComboBox*>(QStringLiteral("deviceSlice"))->isEnabled());
@@ -120,7 +120,7 @@ TEST_F(DeviceDialogTest, TakesASliceAndOtherMemory) {
   EXPECT_EQ(dialog_->device(), "a100-80gb:2g.20gb,memory=16GiB");
 }
 
-TEST_F(DeviceDialogTest, TakesFiguresAndFiles) {
+TEST_F(DeviceDialogTest, AcceptsFiguresAndDeviceFiles) {
   RunDefault();
   OpenDialog();
   dialog_->findChild<QTabWidget*>()->setCurrentIndex(1);
@@ -152,7 +152,7 @@ TEST_F(DeviceDialogTest, TakesFiguresAndFiles) {
   SaveImage("table-light.png");
 }
 
-TEST_F(DeviceDialogTest, ADroppedDeviceFileIsPlannedFor) {
+TEST_F(DeviceDialogTest, OpenedDeviceFileReplansForThatGpu) {
   RunDefault();
   window_->openFile(Write("my_gpu.json", R"({"name": "Mine", "memory": "10GiB",
       "compute_capability": 8.6, "multiprocessors": 30})"));

@@ -93,7 +93,7 @@ class Documents : public testing::ShellWindow {
 };
 
 // A toggle used to replace the recording, and undo showed a plan.
-TEST_F(Documents, AToggleBesideARecordingIsAPlanOfItsOwn) {
+TEST_F(Documents, ToggleOnARecordingOpensASeparatePlan) {
   OpenAndWait(Write("recorded.trace"));
   const auto recording = window_->digest();
   EXPECT_EQ(window_->documents().size(), 1u) << "the file replaces an empty plan";
@@ -119,7 +119,7 @@ TEST_F(Documents, AToggleBesideARecordingIsAPlanOfItsOwn) {
 }
 
 // The canvas used to keep the recording, under the tab and the figures of the plan.
-TEST_F(Documents, APlanThatFailsBesideARecordingShowsItsEarlierResult) {
+TEST_F(Documents, FailedPlanShowsItsEarlierResultNotTheRecording) {
   RunDefault();
   const auto plan = window_->digest();
   OpenAndWait(Write("recorded.trace"));
@@ -136,7 +136,7 @@ TEST_F(Documents, APlanThatFailsBesideARecordingShowsItsEarlierResult) {
   EXPECT_EQ(window_->timelineWidget()->trace(), plan->trace);
 }
 
-TEST_F(Documents, EachFileHasATabAndIsReadOnce) {
+TEST_F(Documents, EachFileHasOneTabUntilItChanges) {
   RunDefault();
   const QString a = Write("a.trace"), b = Write("b.trace", {.steps = 2});
   OpenAndWait(a);
@@ -155,7 +155,7 @@ TEST_F(Documents, EachFileHasATabAndIsReadOnce) {
   EXPECT_THAT(Titles(), ElementsAre("qwen2-0.5b", "a.trace", "b.trace", "a.trace (2)"));
 }
 
-TEST_F(Documents, WhatCannotBeReadLeavesNoTab) {
+TEST_F(Documents, MissingFileOpensNoTab) {
   RunDefault();
   const auto shown = window_->digest();
   window_->openFile(folder_.filePath(QStringLiteral("missing.trace")));
@@ -167,12 +167,12 @@ TEST_F(Documents, WhatCannotBeReadLeavesNoTab) {
 }
 
 // A title used to name the file twice.
-TEST_F(Documents, TheTitleNamesAFileOnce) {
+TEST_F(Documents, WindowTitleNamesTheFileOnce) {
   OpenAndWait(Write("step.trace"));
   EXPECT_EQ(State()["title"].toString().count(QLatin1String("step.trace")), 1);
 }
 
-TEST_F(Documents, EachToggleIsAnEntryAndUndoGoesBackInThem) {
+TEST_F(Documents, EachEditAddsAHistoryEntryAndUndoGoesBack) {
   RunDefault();
   Edit(3);
   Edit(4);
@@ -199,7 +199,7 @@ TEST_F(Documents, EachToggleIsAnEntryAndUndoGoesBackInThem) {
   EXPECT_EQ(Changes().size(), 3u);
 }
 
-TEST_F(Documents, HistoriesAndUndoAreEachTabsOwn) {
+TEST_F(Documents, HistoryAndUndoBelongToTheirTab) {
   RunDefault();
   Edit(3);
   Trigger("document.new");
@@ -221,7 +221,7 @@ TEST_F(Documents, HistoriesAndUndoAreEachTabsOwn) {
   EXPECT_EQ(window_->config().batch, 7);
 }
 
-TEST_F(Documents, ATabComesBackWhereItWas) {
+TEST_F(Documents, TabRestoresViewSelectionAndBaseline) {
   const QString a = Write("a.trace"), b = Write("b.trace", {.steps = 2});
   OpenAndWait(a);
   timeline::TimelineWidget* canvas = window_->timelineWidget();
@@ -259,7 +259,7 @@ TEST_F(Documents, ATabComesBackWhereItWas) {
 }
 
 // A baseline used to appear in other documents, too.
-TEST_F(Documents, ABaselineIsOfItsDocumentAlone) {
+TEST_F(Documents, BaselineBelongsToOneDocument) {
   OpenAndWait(Write("recorded.trace"));
   window_->findChild<QAbstractButton*>(QStringLiteral("recordingPlan"))->click();
   ASSERT_TRUE(Idle());
@@ -272,7 +272,7 @@ TEST_F(Documents, ABaselineIsOfItsDocumentAlone) {
   EXPECT_FALSE(State()["baseline"].toBool());
 }
 
-TEST_F(Documents, ATabOntoAnotherComparesThem) {
+TEST_F(Documents, DroppingATabOnAnotherComparesThem) {
   RunDefault();
   OpenAndWait(Write("a.trace"));
   OpenAndWait(Write("b.trace", {.steps = 2}));
@@ -295,7 +295,7 @@ TEST_F(Documents, ATabOntoAnotherComparesThem) {
   EXPECT_EQ(Shown(), "a.trace");
 }
 
-TEST_F(Documents, ARowOntoAnotherComparesThem) {
+TEST_F(Documents, DroppingAHistoryEntryOnAnotherComparesThem) {
   RunDefault();
   Edit(3);
   Edit(4);
@@ -319,7 +319,7 @@ TEST_F(Documents, ARowOntoAnotherComparesThem) {
   EXPECT_EQ(window_->documents().active().session.baseline()->trace->info.config.batch, 4);
 }
 
-TEST_F(Documents, KeysAndClicksChooseAndClose) {
+TEST_F(Documents, KeysAndClicksSwitchAndCloseTabs) {
   RunDefault();
   OpenAndWait(Write("a.trace"));
   OpenAndWait(Write("b.trace", {.steps = 2}));
@@ -349,7 +349,7 @@ TEST_F(Documents, KeysAndClicksChooseAndClose) {
 
 // A toggle whose plan was not finished when the tab was left is planned when its tab is shown
 // again.
-TEST_F(Documents, APlanThatWasLeftIsMadeLater) {
+TEST_F(Documents, UnfinishedPlanIsResumedWhenItsTabIsShown) {
   RunDefault();
   OpenAndWait(Write("a.trace"));
   window_->showDocument(IdOf(0));
@@ -367,7 +367,7 @@ TEST_F(Documents, APlanThatWasLeftIsMadeLater) {
   EXPECT_EQ(Changes().size(), 2u);
 }
 
-TEST_F(Documents, FewResultsStayInMemory) {
+TEST_F(Documents, OldResultsAreReleasedAndReadAgain) {
   std::vector<std::weak_ptr<const Digest>> digests;
   for (int i = 0; i < 6; ++i) {
     OpenAndWait(Write(qPrintable(QStringLiteral("%1.trace").arg(i)),
@@ -393,7 +393,7 @@ TEST_F(Documents, FewResultsStayInMemory) {
 }
 
 // A result that has to be read first is read, and then compared.
-TEST_F(Documents, WhatIsNotInMemoryIsComparedAllTheSame) {
+TEST_F(Documents, UnloadedDocumentIsReadForComparison) {
   for (int i = 0; i < 6; ++i)
     OpenAndWait(Write(qPrintable(QStringLiteral("%1.trace").arg(i)),
                       {.steps = static_cast<decltype(RecordedOptions::steps)>(i + 1)}));
@@ -408,7 +408,7 @@ TEST_F(Documents, WhatIsNotInMemoryIsComparedAllTheSame) {
             window_->documents().at(0).session.shown());
 }
 
-TEST_F(Documents, SettingsAreSavedAndSurviveARestart) {
+TEST_F(Documents, SettingsAreSavedAndRestored) {
   RunDefault();
   Edit(13);
   const QString path = folder_.filePath(QStringLiteral("run.json"));

@@ -77,7 +77,7 @@ class FirstUseTest : public testing::RecordedWindow {
   }
 };
 
-TEST_F(FirstUseTest, ARecordingIsNotDrawnOverAnUnrelatedPlan) {
+TEST_F(FirstUseTest, RecordingHasNoBaselineFromAnUnrelatedPlan) {
   OpenRecorded();
   const double alone = Axis();
   Open({});
@@ -90,14 +90,14 @@ TEST_F(FirstUseTest, ARecordingIsNotDrawnOverAnUnrelatedPlan) {
   EXPECT_EQ(State()["against"].toString(), "");
 }
 
-TEST_F(FirstUseTest, TwoRecordingsAreNotGhostsOfEachOther) {
+TEST_F(FirstUseTest, UnrelatedRecordingIsNotTheBaseline) {
   OpenRecorded();
   window_->openFile(Write("other.trace", *testing::MakeRecordedTrace({.layers = 2})));
   ASSERT_TRUE(WaitFor([this] { return window_->digest()->name == "other.trace"; }));
   EXPECT_FALSE(State()["ghost"].toBool());
 }
 
-TEST_F(FirstUseTest, AGhostIsOfTheSameModelAndBatch) {
+TEST_F(FirstUseTest, PreviousRunIsBaselineForSameModelAndBatch) {
   RunDefault();
   QTest::mouseClick(window_->techniquePanel()->toggle(QStringLiteral("checkpoint-layer")),
                     Qt::LeftButton);
@@ -114,7 +114,7 @@ TEST_F(FirstUseTest, AGhostIsOfTheSameModelAndBatch) {
   EXPECT_FALSE(Baseline()["shown"].toBool());
 }
 
-TEST_F(FirstUseTest, APinnedBaselineMayBeAnythingAndSaysWhatItIs) {
+TEST_F(FirstUseTest, PinnedBaselineOfAnotherModelIsLabelled) {
   RunDefault();
   const double peak = Peak();
   window_->actionRegistry()->Find(QStringLiteral("run.pin"))->trigger();
@@ -127,7 +127,7 @@ TEST_F(FirstUseTest, APinnedBaselineMayBeAnythingAndSaysWhatItIs) {
   EXPECT_LT(Axis(), peak / 4);
 }
 
-TEST_F(FirstUseTest, ATraceAgainstItself) {
+TEST_F(FirstUseTest, EqualTracesShowNoDifference) {
   OpenRecorded();
   window_->compareWith(Write("same.trace", *testing::MakeRecordedTrace()));
   ASSERT_TRUE(WaitFor([this] { return State()["baseline"].toBool(); }));
@@ -136,7 +136,7 @@ TEST_F(FirstUseTest, ATraceAgainstItself) {
   EXPECT_EQ(difference["lowest"].toDouble(-1), 0);
 }
 
-TEST_F(FirstUseTest, AKilledRunFitsNowhereAndHasNoSavings) {
+TEST_F(FirstUseTest, KilledRunShowsNeitherFitNorSavings) {
   window_ = std::make_unique<MainWindow>(
       MainWindowOptions{.worker_program = QStringLiteral(VRAMSCOPE_FAKE_WORKER),
                         .settings_file = folder_.filePath(QStringLiteral("killed.ini"))});
@@ -166,7 +166,7 @@ TEST_F(FirstUseTest, AKilledRunFitsNowhereAndHasNoSavings) {
   EXPECT_THAT(Technique("sgd")["saving_why"].toString().toStdString(), HasSubstr("did not finish"));
 }
 
-TEST_F(FirstUseTest, APlanSaysHowNearItIsOnlyWhereThatWasMeasured) {
+TEST_F(FirstUseTest, PlanShowsErrorMarginOnlyWhereMeasured) {
   RunDefault();
   EXPECT_FALSE(Chip("reserved").contains(QStringLiteral("±")));
   EXPECT_THAT(Chip("reserved_tip").toStdString(), HasSubstr("not compared with a recording"));
@@ -179,7 +179,7 @@ TEST_F(FirstUseTest, APlanSaysHowNearItIsOnlyWhereThatWasMeasured) {
   EXPECT_FALSE(Chip("reserved").contains(QStringLiteral("±")));
 }
 
-TEST_F(FirstUseTest, ThePaletteFindsWhatIsMeant) {
+TEST_F(FirstUseTest, CommandPaletteRanksBestMatchFirst) {
   RunDefault();
   const auto find = [this](const char* typed) {
     CommandPalette palette(*window_->actionRegistry(), window_.get());
@@ -210,7 +210,7 @@ TEST_F(FirstUseTest, ThePaletteFindsWhatIsMeant) {
   EXPECT_TRUE(window_->isVisible());
 }
 
-TEST_F(FirstUseTest, ALongFileNameWidensNothing) {
+TEST_F(FirstUseTest, LongFileNameDoesNotWidenTheWindow) {
   window_->resize(1024, 700);
   const std::string name = std::string(180, 'x') + "-and-the-end.trace";
   window_->openFile(Write(name.c_str(), *testing::MakeRecordedTrace()));
@@ -229,7 +229,7 @@ TEST_F(FirstUseTest, ALongFileNameWidensNothing) {
     EXPECT_LT(menu->sizeHint().width(), 700) << menu->title().toStdString();
 }
 
-TEST_F(FirstUseTest, ARecordingThatTellsNoModelAsksForOne) {
+TEST_F(FirstUseTest, PlanFromRecordingAsksForUnknownModel) {
   OpenRecorded();
   const auto recording = window_->digest();
   QTest::mouseClick(Find<QPushButton>("recordingPlan"), Qt::LeftButton);
@@ -244,7 +244,7 @@ TEST_F(FirstUseTest, ARecordingThatTellsNoModelAsksForOne) {
   EXPECT_EQ(window_->digest(), recording);
 }
 
-TEST_F(FirstUseTest, ARecordingOfAKnownModelIsPlannedAsThat) {
+TEST_F(FirstUseTest, PlanFromRecordingRecognizesModelBySize) {
   const run::RunConfig gpt2 = Preset("gpt2");
   const uint64_t weights = estimate::CountWeights(gpt2.model_config_json)->total() * 4;
   OpenRecorded({.weight_bytes = weights + 100});
@@ -258,7 +258,7 @@ TEST_F(FirstUseTest, ARecordingOfAKnownModelIsPlannedAsThat) {
   EXPECT_EQ(State()["against"].toString(), "recorded.trace");
 }
 
-TEST_F(FirstUseTest, TheKeysOfTheCanvasWorkWithoutAClick) {
+TEST_F(FirstUseTest, CanvasKeysWorkWithoutAClick) {
   RunDefault();
   const auto width = [this] {
     const QJsonObject view = Timeline()["viewport"].toObject();
@@ -279,7 +279,7 @@ TEST_F(FirstUseTest, TheKeysOfTheCanvasWorkWithoutAClick) {
   }
 }
 
-TEST_F(FirstUseTest, TabsDoNotMoveTheWindow) {
+TEST_F(FirstUseTest, SwitchingPagesDoesNotMoveTheLayout) {
   OpenRecorded();
   for (const QSize size : {QSize(1400, 900), QSize(1024, 700)}) {
     window_->resize(size);
@@ -295,7 +295,7 @@ TEST_F(FirstUseTest, TabsDoNotMoveTheWindow) {
   }
 }
 
-TEST_F(FirstUseTest, LoraIsOfferedOnlyWhereItFindsALayer) {
+TEST_F(FirstUseTest, LoraIsDisabledWithoutLinearLayers) {
   RunDefault();
   EXPECT_TRUE(Technique("lora")["enabled"].toBool());
   Run(Preset("basics-medium"));
@@ -313,7 +313,7 @@ TEST_F(FirstUseTest, LoraIsOfferedOnlyWhereItFindsALayer) {
   EXPECT_THAT(gpt2->config.Names("lora.targets"), ::testing::ElementsAre("c_attn"));
 }
 
-TEST_F(FirstUseTest, AThemeThatWasNotChosenIsNotRemembered) {
+TEST_F(FirstUseTest, TemporaryThemeIsNotSaved) {
   window_->setThemeChoice(ThemeChoice::kDark);
   window_->setThemeChoice(ThemeChoice::kLight, false);
   EXPECT_EQ(State()["theme"].toString(), "light");
@@ -325,7 +325,7 @@ TEST_F(FirstUseTest, AThemeThatWasNotChosenIsNotRemembered) {
   EXPECT_EQ(State()["theme_choice"].toString(), "dark");
 }
 
-TEST_F(FirstUseTest, ASmallWindowStillShowsPhasesMemoryAndBlocks) {
+TEST_F(FirstUseTest, SmallWindowShowsPhasesMemoryAndBlocks) {
   for (const bool banner : {false, true}) {
     Open({});
     window_->resize(1024, 700);
@@ -353,7 +353,7 @@ TEST_F(FirstUseTest, ASmallWindowStillShowsPhasesMemoryAndBlocks) {
   }
 }
 
-TEST_F(FirstUseTest, APresetLeavesWhatTheUserHasSet) {
+TEST_F(FirstUseTest, PresetKeepsSettingsOfTheUser) {
   RunDefault();
   Find<QSpinBox>("batch")->setValue(6);
   ASSERT_TRUE(Idle());
@@ -381,7 +381,7 @@ TEST_F(FirstUseTest, APresetLeavesWhatTheUserHasSet) {
   EXPECT_NE(Banner("kind"), "preset-settings");
 }
 
-TEST_F(FirstUseTest, OneGpuIsShownNeverTheSum) {
+TEST_F(FirstUseTest, ShowsOneGpuOfSeveral) {
   auto two = std::make_shared<trace::Trace>(*testing::MakeRecordedTrace({.steps = 2}));
   for (uint32_t id = 0; id < two->allocations.size(); ++id) two->allocations.device.Set(id, id % 2);
   Open([&](const std::string&, const importers::OpenOptions&) { return TracePtr(two); });
@@ -413,7 +413,7 @@ TEST_F(FirstUseTest, OneGpuIsShownNeverTheSum) {
   shows(first);
 }
 
-TEST_F(FirstUseTest, ALongRunHasABarAndCanBeCancelled) {
+TEST_F(FirstUseTest, LongRunShowsProgressAndCanBeCancelled) {
   RunDefault();
   run::RunConfig slow = Named("slow");
   slow.steps = 200;

@@ -12,7 +12,7 @@ namespace {
 class HostileFiles : public testing::RecordedWindow,
                      public ::testing::WithParamInterface<const char*> {};
 
-TEST_P(HostileFiles, AreShownOrRefused) {
+TEST_P(HostileFiles, AreShownOrRejectedWithoutACrash) {
   const QString path = QStringLiteral(VRAMSCOPE_SOURCE_DIR "/tests/golden/window/%1.trace")
                            .arg(QLatin1String(GetParam()));
   ASSERT_TRUE(QFile::exists(path));
@@ -43,7 +43,7 @@ INSTANTIATE_TEST_SUITE_P(All, HostileFiles,
 
 class IncompleteFiles : public testing::RecordedWindow {};
 
-TEST_F(IncompleteFiles, AnEndWithoutAReasonIsSaid) {
+TEST_F(IncompleteFiles, ReportsThatTheReasonIsNotStated) {
   window_->openFile(
       QStringLiteral(VRAMSCOPE_SOURCE_DIR "/tests/golden/window/window_empty_end_message.trace"));
   ASSERT_TRUE(Idle());

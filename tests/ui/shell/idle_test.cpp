@@ -79,7 +79,7 @@ class IdleTest : public testing::RecordedWindow {
   std::vector<std::unique_ptr<MainWindow>> windows_;
 };
 
-TEST_F(IdleTest, NothingIsDrawnAndNobodyWakesInTenSeconds) {
+TEST_F(IdleTest, NoEventsInTenIdleSeconds) {
   // A zoom's animation, the live cursor, a tooltip under a mouse that does not move.
   NextWindow();
   OpenRecorded();

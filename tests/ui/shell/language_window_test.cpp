@@ -100,7 +100,7 @@ class LanguageWindowTest : public testing::RecordedWindow {
   bool HasChinese() const { return Languages().contains(Language::kChinese); }
 };
 
-TEST(LanguageTest, IsReadFromItsNames) {
+TEST(LanguageTest, ParsesLocaleNames) {
   EXPECT_EQ(LanguageFromName(QStringLiteral("zh_CN")), Language::kChinese);
   EXPECT_EQ(LanguageFromName(QStringLiteral("zh_CN.UTF-8")), Language::kChinese);
   EXPECT_EQ(LanguageFromName(QStringLiteral("zh-Hans")), Language::kChinese);
@@ -111,7 +111,7 @@ TEST(LanguageTest, IsReadFromItsNames) {
   EXPECT_EQ(LanguageFromName({}), std::nullopt);
 }
 
-TEST(LanguageTest, TheEnvironmentChooses) {
+TEST(LanguageTest, IsChosenByEnvironmentVariables) {
   const auto with = [](const char* all, const char* lang) {
     qputenv("LC_ALL", all);
     qputenv("LANG", lang);
@@ -127,7 +127,7 @@ TEST(LanguageTest, TheEnvironmentChooses) {
   EXPECT_EQ(with("zh_CN.UTF-8", "en_US.UTF-8"), Language::kChinese);
 }
 
-TEST(LanguageTest, ATranslationThatDoesNotFitIsNotUsed) {
+TEST(LanguageTest, IgnoresTranslationsWithWrongPlaceholders) {
   i18n::SetTranslator([](const std::string& english) -> std::string {
     if (english == "{} of {}") return "{1} / {0}";
     if (english == "{} blocks") return "{} {} blocks";
@@ -147,7 +147,7 @@ TEST(LanguageTest, ATranslationThatDoesNotFitIsNotUsed) {
   EXPECT_EQ(i18n::Format("{} of {}", 1, 2), "1 of 2");
 }
 
-TEST_F(LanguageWindowTest, TheRunningWindowIsSwitchedThereAndBack) {
+TEST_F(LanguageWindowTest, SwitchesLanguageAndBackWhileRunning) {
   if (!HasChinese()) GTEST_SKIP() << "built without lrelease";
   OpenRecorded();
   ShowAllPages();
@@ -201,7 +201,7 @@ bool IsForeign(const QString& text) {
   return foreign.match(text).hasMatch();
 }
 
-TEST_F(LanguageWindowTest, EveryTextIsInTheCatalogue) {
+TEST_F(LanguageWindowTest, EveryTextIsTranslatable) {
   window_.reset();
   SetPseudoLanguage();
   Open({});
@@ -262,14 +262,14 @@ void ExpectNothingIsCut(MainWindow* window, const std::function<bool()>& idle) {
   }
 }
 
-TEST_F(LanguageWindowTest, NothingIsCutOffInChinese) {
+TEST_F(LanguageWindowTest, NoTextIsCutOffInChinese) {
   if (!HasChinese()) GTEST_SKIP() << "built without lrelease";
   OpenRecorded();
   window_->setLanguage(Language::kChinese, false);
   ExpectNothingIsCut(window_.get(), [this] { return Idle(); });
 }
 
-TEST_F(LanguageWindowTest, NothingIsCutOffWhereTextsAreAThirdLonger) {
+TEST_F(LanguageWindowTest, NoTextIsCutOffInLongerPseudoLanguage) {
   window_.reset();
   SetPseudoLanguage();
   Open({});

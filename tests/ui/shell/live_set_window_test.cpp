@@ -87,7 +87,7 @@ class LiveSetWindowTest : public testing::RecordedWindow {
   }
 };
 
-TEST_F(LiveSetWindowTest, TotalsAreThoseOfTheHeaderAtAnyCursor) {
+TEST_F(LiveSetWindowTest, TotalsMatchBreakdownAndCurveAtAnyTime) {
   std::vector<QString> files = {
       Write("recorded.trace", *MakeRecordedTrace({.steps = 3})),
       Write("synthetic.trace", *vramscope::testing::MakeSyntheticTrace({.layers = 4, .steps = 3})),
@@ -133,7 +133,7 @@ TEST_F(LiveSetWindowTest, GroupsByAnExpression) {
   EXPECT_EQ(Live()["groups"].toInt(), by_category);
 }
 
-TEST_F(LiveSetWindowTest, AGroupUnfoldsAndItsBlocksLeadToTheTimeline) {
+TEST_F(LiveSetWindowTest, ExpandedGroupLinksBlocksToTheTimeline) {
   Show(*MakeRecordedTrace());
   By("by category");
   const auto* digest = window_->digest().get();
@@ -180,7 +180,7 @@ TEST_F(LiveSetWindowTest, AGroupUnfoldsAndItsBlocksLeadToTheTimeline) {
   EXPECT_EQ(Model()->rowCount(), folded);
 }
 
-TEST_F(LiveSetWindowTest, IsFilteredSortedAndCopied) {
+TEST_F(LiveSetWindowTest, FiltersSortsAndCopies) {
   Show(*MakeRecordedTrace());
   By("block by block");
   const int all = Model()->rowCount();
@@ -225,7 +225,7 @@ TEST_F(LiveSetWindowTest, IsFilteredSortedAndCopied) {
   EXPECT_TRUE(Find<QLineEdit>("liveFilter")->hasFocus());
 }
 
-TEST_F(LiveSetWindowTest, GroupsAreWhatTheyAreCalled) {
+TEST_F(LiveSetWindowTest, EachGroupingListsItsGroups) {
   Show(*MakeRecordedTrace());
   const auto names = [this](const char* way) {
     By(way);
@@ -241,7 +241,7 @@ TEST_F(LiveSetWindowTest, GroupsAreWhatTheyAreCalled) {
 }
 
 // Areas are proportional to bytes; the contents of a box are inside it, and no two boxes overlap.
-TEST_F(LiveSetWindowTest, ChartsAreOfTheSameBytes) {
+TEST_F(LiveSetWindowTest, ChartAreasMatchBytes) {
   Show(*MakeRecordedTrace());
   By("by module");
   auto* as = Find<QComboBox>("liveAs");
@@ -309,7 +309,7 @@ TEST_F(LiveSetWindowTest, ChartsAreOfTheSameBytes) {
   EXPECT_TRUE(names.contains(QStringLiteral("model.py:42 forward")));
 }
 
-TEST_F(LiveSetWindowTest, WhereNothingIsItSaysSo) {
+TEST_F(LiveSetWindowTest, ShowsHintWithoutARunAndNoAgeForASnapshot) {
   window_->openPage(QStringLiteral("live-set"));
   EXPECT_THAT(Live()["head"].toString().toStdString(), HasSubstr("No run yet"));
   EXPECT_EQ(Model()->rowCount(), 0);

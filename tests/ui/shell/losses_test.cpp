@@ -64,7 +64,7 @@ class Losses : public testing::ShellWindow {
   }
 };
 
-TEST_F(Losses, ASaveNeverReplacesWhatWasOpened) {
+TEST_F(Losses, SaveNeverOverwritesTheOpenedFile) {
   const QString source = Write("recorded.trace");
   const QByteArray before = BytesOf(source);
   OpenAndWait(source);
@@ -96,7 +96,7 @@ TEST_F(Losses, ASaveNeverReplacesWhatWasOpened) {
   EXPECT_EQ(BytesOf(source), before);
 }
 
-TEST_F(Losses, WhatIsComparedWithIsNotReplacedEither) {
+TEST_F(Losses, SaveNeverOverwritesTheBaselineFile) {
   const QString base = Write("base.trace", {.steps = 2}), now = Write("now.trace");
   window_->openFiles({base, now});
   ASSERT_TRUE(WaitFor([this] {
@@ -109,7 +109,7 @@ TEST_F(Losses, WhatIsComparedWithIsNotReplacedEither) {
   EXPECT_EQ(BytesOf(base), before);
 }
 
-TEST_F(Losses, ProposedNamesAreTheDocumentsOwn) {
+TEST_F(Losses, ProposedFileNameFollowsTheDocument) {
   RunDefault();
   EXPECT_EQ(window_->proposedName(QStringLiteral("trace")), "qwen2-0.5b.trace");
   EXPECT_EQ(window_->proposedName(QStringLiteral("json")), "qwen2-0.5b.json");
@@ -122,7 +122,7 @@ TEST_F(Losses, ProposedNamesAreTheDocumentsOwn) {
             folder_.filePath(QStringLiteral("step 7.json")));
 }
 
-TEST_F(Losses, UndoBringsARecordingBack) {
+TEST_F(Losses, UndoReturnsToTheRecording) {
   OpenAndWait(Write("recorded.trace"));
   const auto recording = window_->digest();
   run::RunConfig other = window_->config();
@@ -138,7 +138,7 @@ TEST_F(Losses, UndoBringsARecordingBack) {
 
 // The first of two files that were opened together was cancelled. A file that is opened later does
 // not get a baseline, and the second file does not appear unexpectedly.
-TEST_F(Losses, ACancelledRowOfFilesIsForgotten) {
+TEST_F(Losses, CancelForgetsRemainingFilesToOpen) {
   RunDefault();
   const QString first = Write("first.trace", {.steps = 12, .layers = 900}),
                 second = Write("second.trace");
@@ -158,7 +158,7 @@ TEST_F(Losses, ACancelledRowOfFilesIsForgotten) {
   EXPECT_THAT(State()["title"].toString().toStdString(), Not(HasSubstr("second")));
 }
 
-TEST_F(Losses, StatisticsAreOpenedAsWhatTheyAre) {
+TEST_F(Losses, OpensMemoryStatsAsStatistics) {
   OpenAndWait(Write("stats.json", QByteArray(R"({"allocated_bytes.all.current": 1024,
       "allocated_bytes.all.peak": 4096, "reserved_bytes.all.current": 2097152, "num_ooms": 0})")));
   EXPECT_EQ(Banner("kind"), "");
@@ -172,7 +172,7 @@ TEST_F(Losses, StatisticsAreOpenedAsWhatTheyAre) {
 }
 
 // No process writes to the pipe: reading it blocks in the kernel.
-TEST_F(Losses, AStuckFileStopsNothingElse) {
+TEST_F(Losses, BlockedReadDoesNotBlockOtherFiles) {
   RunDefault();
   for (const char* name : {"a.pipe", "b.pipe", "c.pipe"}) {
     const QString pipe = folder_.filePath(QLatin1String(name));
@@ -199,7 +199,7 @@ TEST_F(Losses, AStuckFileStopsNothingElse) {
 }
 
 // More lines than the client keeps: each line arrives once, up to the last.
-TEST_F(Losses, TheLogGoesOnAfterManyLines) {
+TEST_F(Losses, LogContinuesAfterManyLines) {
   run::RunConfigBuilder builder(window_->config());
   ASSERT_TRUE(builder.SetModelConfig("chatter", window_->config().model_config_json).ok());
   window_->runConfig(*builder.Build());
@@ -251,7 +251,7 @@ TEST(TableModelTest, SortingMovesTheSelectionWithItsRow) {
   EXPECT_EQ(chosen().data().toString(), "b");
 }
 
-TEST_F(Losses, AClickOnAToggleGivesTheKeysBackToTheCanvas) {
+TEST_F(Losses, ClickOnToggleReturnsFocusToTheCanvas) {
   RunDefault();
   auto* search = window_->findChild<QLineEdit*>(QStringLiteral("technique-filter"));
   search->setFocus();
@@ -272,7 +272,7 @@ TEST_F(Losses, AClickOnAToggleGivesTheKeysBackToTheCanvas) {
   EXPECT_TRUE(toggle->hasFocus());
 }
 
-TEST_F(Losses, AfterThePaletteTheCanvasHasTheKeys) {
+TEST_F(Losses, ClosingThePaletteReturnsFocusToTheCanvas) {
   RunDefault();
   window_->findChild<QLineEdit*>(QStringLiteral("technique-filter"))->setFocus();
   Trigger("help.commands");
@@ -282,7 +282,7 @@ TEST_F(Losses, AfterThePaletteTheCanvasHasTheKeys) {
   ASSERT_TRUE(WaitFor([this] { return window_->timelineWidget()->hasFocus(); }));
 }
 
-TEST_F(Losses, TheWheelChangesNoComboBox) {
+TEST_F(Losses, WheelDoesNotChangeComboBoxes) {
   RunDefault();
   auto* device = window_->findChild<QComboBox*>(QStringLiteral("device"));
   const int before = device->currentIndex();
@@ -297,7 +297,7 @@ TEST_F(Losses, TheWheelChangesNoComboBox) {
   EXPECT_EQ(window_->config().device, device->itemData(before).toString().toStdString());
 }
 
-TEST_F(Losses, ARefusedNumberSaysWhy) {
+TEST_F(Losses, RejectedNumberIsExplained) {
   RunDefault();
   auto* batch = window_->findChild<QSpinBox*>(QStringLiteral("batch"));
   const int before = batch->value();
@@ -316,7 +316,7 @@ TEST_F(Losses, ARefusedNumberSaysWhy) {
   EXPECT_EQ(window_->config().batch, before);
 }
 
-TEST_F(Losses, AHiddenLaneComesBackWithUndo) {
+TEST_F(Losses, UndoShowsAHiddenLane) {
   RunDefault();
   const auto lanes = [this] { return window_->timelineWidget()->laneSettings(); };
   const QString before = lanes();
@@ -335,7 +335,7 @@ TEST_F(Losses, AHiddenLaneComesBackWithUndo) {
 }
 
 // A baseline that "Plan a run to compare" pinned belongs to that recording.
-TEST_F(Losses, ABaselineOfOneComparisonGoesWithIt) {
+TEST_F(Losses, BaselineOfAComparisonIsNotKeptForOtherFiles) {
   OpenAndWait(Write("recorded.trace"));
   window_->findChild<QAbstractButton*>(QStringLiteral("recordingPlan"))->click();
   EXPECT_TRUE(State()["baseline"].toBool());
@@ -347,7 +347,7 @@ TEST_F(Losses, ABaselineOfOneComparisonGoesWithIt) {
   EXPECT_TRUE(State()["baseline"].toBool());
 }
 
-TEST_F(Losses, AfterAFailedRunPagesDoNotWaitForMore) {
+TEST_F(Losses, PagesDoNotWaitForMoreAfterAFailedRun) {
   RunDefault();
   run::RunConfigBuilder builder(window_->config());
   ASSERT_TRUE(builder.SetModelConfig("crash-mid-run", window_->config().model_config_json).ok());
@@ -359,7 +359,7 @@ TEST_F(Losses, AfterAFailedRunPagesDoNotWaitForMore) {
               Not(HasSubstr("Still opening")));
 }
 
-TEST_F(Losses, AGoodRunTakesTheLastErrorAway) {
+TEST_F(Losses, SuccessfulRunClearsTheLastError) {
   RunDefault();
   window_->openFile(folder_.filePath(QStringLiteral("missing.trace")));
   ASSERT_TRUE(Idle());
@@ -370,7 +370,7 @@ TEST_F(Losses, AGoodRunTakesTheLastErrorAway) {
 }
 
 // The worker that plans savings fails to start three times. When it works again, savings arrive.
-TEST_F(Losses, SavingsComeBackWhenTheWorkerDoes) {
+TEST_F(Losses, SavingsResumeWhenTheWorkerRecovers) {
   const QString alive = folder_.filePath(QStringLiteral("alive"));
   const QString script =
       Write("worker.sh", QStringLiteral("#!/bin/sh\n[ -e '%1' ] || exit 9\nexec '%2' \"$@\"\n")

@@ -36,7 +36,7 @@ class MeasureWindowTest : public testing::RecordedWindow {
   qint64 begin_ = 0, end_ = 0;
 };
 
-TEST_F(MeasureWindowTest, TwoMarksAreARangeAndItsFiguresAreCopied) {
+TEST_F(MeasureWindowTest, TwoMarksSelectARangeWhoseFiguresAreCopied) {
   EXPECT_FALSE(Action("edit.copy-measurement")->isEnabled());
   MarkAt("edit.mark-a", At(0.2));
   EXPECT_EQ(Timeline()->range(), (std::pair<qint64, qint64>(0, 0)))
@@ -67,7 +67,7 @@ TEST_F(MeasureWindowTest, TwoMarksAreARangeAndItsFiguresAreCopied) {
   EXPECT_NEAR(double(begin), double(At(0.5)), 1) << "the range begins at the earlier mark";
 }
 
-TEST_F(MeasureWindowTest, WithoutACursorItIsTheSelection) {
+TEST_F(MeasureWindowTest, MarksUseTheSelectionWithoutACursor) {
   Timeline()->setCursorTime(-1);
   Timeline()->clearSelection();
   Action("edit.mark-a")->trigger();

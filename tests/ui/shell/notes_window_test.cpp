@@ -55,7 +55,7 @@ class NotesWindowTest : public testing::RecordedWindow {
   timeline::TimelineWidget* Timeline() { return window_->timelineWidget(); }
 };
 
-TEST_F(NotesWindowTest, ANoteIsMadeChangedDeletedAndTakenBack) {
+TEST_F(NotesWindowTest, AddsEditsDeletesAndUndoesNotes) {
   OpenAndWait();
   const qint64 middle = (Timeline()->trace()->begin_ns() + Timeline()->trace()->end_ns()) / 2;
   Timeline()->setCursorTime(middle);
@@ -101,7 +101,7 @@ TEST_F(NotesWindowTest, ANoteIsMadeChangedDeletedAndTakenBack) {
   EXPECT_TRUE(QFile::exists(SideFile()));
 }
 
-TEST_F(NotesWindowTest, SeveralRangesAreKeptEachWithItsFigures) {
+TEST_F(NotesWindowTest, KeepsSeveralRangesWithTheirFigures) {
   OpenAndWait();
   window_->actionRegistry()->Refresh();
   EXPECT_FALSE(window_->actionRegistry()->Find(QStringLiteral("edit.keep-range"))->isEnabled());
@@ -149,7 +149,7 @@ TEST_F(NotesWindowTest, SeveralRangesAreKeptEachWithItsFigures) {
   EXPECT_EQ(Notes(), before);
 }
 
-TEST_F(NotesWindowTest, AreFoundAndCountedInTheHistory) {
+TEST_F(NotesWindowTest, AreFoundBySearchAndCountedInTheHistory) {
   OpenAndWait();
   const qint64 begin = Timeline()->trace()->begin_ns(), end = Timeline()->trace()->end_ns();
   Timeline()->setCursorTime((begin + end) / 2);
@@ -197,7 +197,7 @@ TEST_F(NotesWindowTest, AreFoundAndCountedInTheHistory) {
   EXPECT_EQ(history(), 2);
 }
 
-TEST_F(NotesWindowTest, EscapeMakesNone) {
+TEST_F(NotesWindowTest, EscapeCancelsANewNote) {
   OpenAndWait();
   Trigger("edit.add-note");
   Page()->edit()->setText(QStringLiteral("no"));
@@ -206,7 +206,7 @@ TEST_F(NotesWindowTest, EscapeMakesNone) {
   EXPECT_TRUE(Timeline()->hasFocus());
 }
 
-TEST_F(NotesWindowTest, TheMenuOfABlockHasIt) {
+TEST_F(NotesWindowTest, BlockMenuAddsANote) {
   OpenAndWait();
   Timeline()->select({1});
   QTimer::singleShot(0, Timeline(), [this] {
@@ -226,7 +226,7 @@ TEST_F(NotesWindowTest, TheMenuOfABlockHasIt) {
   EXPECT_EQ(Note(0)["text"].toString().toStdString(), "by the menu");
 }
 
-TEST_F(NotesWindowTest, AreThereWhenTheSameContentIsOpenedFromAnotherFile) {
+TEST_F(NotesWindowTest, AreShownForTheSameContentInAnotherFile) {
   OpenAndWait();
   const auto trace = window_->digest()->trace;
   QFile file(folder_.filePath(QStringLiteral("recorded.trace")));
@@ -252,7 +252,7 @@ TEST_F(NotesWindowTest, AreThereWhenTheSameContentIsOpenedFromAnotherFile) {
   EXPECT_EQ(Notes().size(), 0);
 }
 
-TEST_F(NotesWindowTest, AHostileSideFileIsRefusedAndLeftAsItIs) {
+TEST_F(NotesWindowTest, MalformedSideFileIsRejectedAndNotOverwritten) {
   OpenAndWait();
   const QString path = SideFile();
   ASSERT_TRUE(QDir().mkpath(QFileInfo(path).absolutePath()));

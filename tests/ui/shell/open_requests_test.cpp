@@ -82,7 +82,7 @@ class OpenRequestsTest : public ::testing::Test {
   std::vector<std::vector<std::string>> opened_;
 };
 
-TEST_F(OpenRequestsTest, FilesAreOpenedInTheWindowThatIsThere) {
+TEST_F(OpenRequestsTest, OpensFilesInTheRunningWindow) {
   EXPECT_FALSE(Send({"/a.trace"}));  // there is no window
   {
     const OpenRequests window(Keep());
@@ -97,7 +97,7 @@ TEST_F(OpenRequestsTest, FilesAreOpenedInTheWindowThatIsThere) {
   EXPECT_FALSE(std::filesystem::exists(Path()));
 }
 
-TEST_F(OpenRequestsTest, TheFirstWindowTakesThemAndTheNextOneAfterIt) {
+TEST_F(OpenRequestsTest, NewWindowListensAfterTheFirstHasClosed) {
   auto first = std::make_unique<OpenRequests>(Keep());
   const auto second = std::make_unique<OpenRequests>(Keep());
   EXPECT_TRUE(first->listening());
@@ -108,7 +108,7 @@ TEST_F(OpenRequestsTest, TheFirstWindowTakesThemAndTheNextOneAfterIt) {
   EXPECT_TRUE(Send({"/a.trace"}));
 }
 
-TEST_F(OpenRequestsTest, ASocketThatAKilledWindowLeftIsReplaced) {
+TEST_F(OpenRequestsTest, ReplacesSocketOfAKilledWindow) {
   const int fd = socket(AF_UNIX, SOCK_STREAM, 0);
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -121,7 +121,7 @@ TEST_F(OpenRequestsTest, ASocketThatAKilledWindowLeftIsReplaced) {
   EXPECT_TRUE(Send({"/a.trace"}));
 }
 
-TEST_F(OpenRequestsTest, WhatIsNoRequestOpensNothing) {
+TEST_F(OpenRequestsTest, RejectsMalformedRequests) {
   const OpenRequests window(Keep());
   using std::string_literals::operator""s;
   for (const std::string& bytes : {""s, "\0"s, "a.trace\0\0"s, "/a.trace"s, "/a.trace\0"s,
@@ -135,7 +135,7 @@ TEST_F(OpenRequestsTest, WhatIsNoRequestOpensNothing) {
   EXPECT_TRUE(Send({"/a.trace"}));
 }
 
-TEST_F(OpenRequestsTest, AFolderThatOthersMayEnterIsNotUsed) {
+TEST_F(OpenRequestsTest, DoesNotUseAFolderOpenToOthers) {
   chmod(folder_.c_str(), 0755);
   const OpenRequests window(Keep());
   EXPECT_FALSE(std::filesystem::exists(Path()));

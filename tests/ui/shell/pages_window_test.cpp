@@ -69,7 +69,7 @@ class PagesWindowTest : public testing::RecordedWindow {
 };
 
 // The figures of `vramscope kernels` and of the page are the same.
-TEST_F(PagesWindowTest, KernelsAreThoseOfTheCommandLine) {
+TEST_F(PagesWindowTest, KernelFiguresMatchTheCommandLine) {
   OpenWithKernels();
   window_->openPage(QStringLiteral("kernels"));
   ASSERT_TRUE(Settled());
@@ -102,7 +102,7 @@ TEST_F(PagesWindowTest, KernelsAreThoseOfTheCommandLine) {
   }
 }
 
-TEST_F(PagesWindowTest, AKernelIsSelectedInTableAndTimeline) {
+TEST_F(PagesWindowTest, KernelSelectionIsSharedByTableAndTimeline) {
   OpenWithKernels();
   window_->openPage(QStringLiteral("kernels"));
   ASSERT_TRUE(Settled());
@@ -157,7 +157,7 @@ TEST_F(PagesWindowTest, KernelsAreFilteredAndCopiedAsMarkdown) {
 }
 
 // Ctrl+F "gemm" or "cudaMalloc" used to find nothing although thousands of kernels were drawn.
-TEST_F(PagesWindowTest, TheSearchFindsEverythingThatIsDrawn) {
+TEST_F(PagesWindowTest, SearchFindsKernelsCallsAndBlocks) {
   OpenWithKernels();
   Trigger("edit.find");
   auto* edit = Find<QLineEdit>("searchFilter");
@@ -226,7 +226,7 @@ TEST_F(PagesWindowTest, FindingsAreListedAndMarkTheirBlocks) {
   EXPECT_GT(Timeline()["highlighted"].toInt(), 0) << "a finding of this file has blocks";
 }
 
-TEST_F(PagesWindowTest, FindingsSayWhatNoneMeans) {
+TEST_F(PagesWindowTest, EmptyFindingsAreExplained) {
   OpenSample("qwen2-0.5b+accumulate.trace");
   window_->openPage(QStringLiteral("findings"));
   ASSERT_TRUE(Idle());
@@ -241,7 +241,7 @@ TEST_F(PagesWindowTest, FindingsSayWhatNoneMeans) {
   EXPECT_THAT(Page("findings")["head"].toString().toStdString(), HasSubstr("only a snapshot"));
 }
 
-TEST_F(PagesWindowTest, AFrameOfAStackLeadsToItsBlocks) {
+TEST_F(PagesWindowTest, FoundFrameSearchesItsBlocks) {
   OpenRecorded({.steps = 4});
   Search("metrics.py");
   EXPECT_EQ(Table("search")["found"].toInt(), 4);
@@ -258,7 +258,7 @@ TEST_F(PagesWindowTest, AFrameOfAStackLeadsToItsBlocks) {
 }
 
 // A right click on a block used to offer only commands for lanes.
-TEST_F(PagesWindowTest, TheMenuOfAThingCopiesAndFindsItsLike) {
+TEST_F(PagesWindowTest, BlockMenuCopiesAndFindsSimilarBlocks) {
   OpenWithKernels();
   timeline::TimelineWidget* canvas = window_->timelineWidget();
   trace::AllocationId largest{0};
@@ -301,7 +301,7 @@ TEST_F(PagesWindowTest, TheMenuOfAThingCopiesAndFindsItsLike) {
 }
 
 // Category rows of the legend used to do nothing.
-TEST_F(PagesWindowTest, CategoriesOfTheLegendAreSwitches) {
+TEST_F(PagesWindowTest, LegendRowsHideAndShowCategories) {
   OpenWithKernels();
   QWidget* row = nullptr;
   for (QWidget* each : window_->findChildren<QWidget*>(QStringLiteral("category")))
@@ -321,7 +321,7 @@ TEST_F(PagesWindowTest, CategoriesOfTheLegendAreSwitches) {
   EXPECT_TRUE(hidden().isEmpty()) << "again: all are shown";
 }
 
-TEST_F(PagesWindowTest, ReportsAndPicturesLeaveTheWindow) {
+TEST_F(PagesWindowTest, ExportsReportsImagesAndTables) {
   OpenWithKernels();
   for (const char* name : {"out.html", "out.png", "out.pdf", "out.svg", "out.csv"}) {
     QSignalSpy done(window_.get(), &MainWindow::fileDone);

@@ -60,7 +60,7 @@ class PanelsWindowTest : public testing::RecordedWindow {
   }
 };
 
-TEST(LinkedFacts, AFactThatLeadsOnIsFollowedByMouseAndByKey) {
+TEST(LinkedFacts, LinksAreFollowedByMouseAndKey) {
   using To = timeline::Link::To;
   LinkedFacts facts;
   std::vector<timeline::Link> followed;
@@ -82,7 +82,7 @@ TEST(LinkedFacts, AFactThatLeadsOnIsFollowedByMouseAndByKey) {
   EXPECT_EQ(followed[1].row, 7u);
 }
 
-TEST_F(PanelsWindowTest, APageOfAllSaysSoWhileARangeIsSelected) {
+TEST_F(PanelsWindowTest, WholeRunPagesStateThatTheRangeDoesNotApply) {
   OpenRecorded();
   const trace::Trace& trace = *window_->digest()->trace;
   for (const char* page : {"leaks", "what-if", "compare", "call-sites", "fragmentation"}) {
@@ -103,7 +103,7 @@ TEST_F(PanelsWindowTest, APageOfAllSaysSoWhileARangeIsSelected) {
   }
 }
 
-TEST_F(PanelsWindowTest, InASmallWindowNamesAndHeadsAreWhole) {
+TEST_F(PanelsWindowTest, SmallWindowDoesNotCutCategoryNames) {
   window_->resize(1024, 700);
   OpenRecorded();
   QStringList names;
@@ -128,7 +128,7 @@ TEST_F(PanelsWindowTest, InASmallWindowNamesAndHeadsAreWhole) {
   }
 }
 
-TEST_F(PanelsWindowTest, FactsOfAnOutOfMemoryScrollWhereTheyDoNotFit) {
+TEST_F(PanelsWindowTest, OutOfMemoryFactsScrollWhenTheyDoNotFit) {
   window_->resize(1024, 700);
   OpenRecorded();
   window_->openPage(QStringLiteral("out-of-memory"));
@@ -142,7 +142,7 @@ TEST_F(PanelsWindowTest, FactsOfAnOutOfMemoryScrollWhereTheyDoNotFit) {
     EXPECT_GE(label->height(), label->fontMetrics().height() - 1) << label->text().toStdString();
 }
 
-TEST_F(PanelsWindowTest, TheLargestBatchIsReadWhole) {
+TEST_F(PanelsWindowTest, BatchFieldFitsTheLargestNumber) {
   auto* batch = Find<QSpinBox>("batch");
   const int digits = batch->fontMetrics().horizontalAdvance(QString::number(batch->maximum()));
   EXPECT_GE(batch->minimumWidth(), digits + 18);  // 8 on either side, and the frame
@@ -152,7 +152,7 @@ TEST_F(PanelsWindowTest, TheLargestBatchIsReadWhole) {
 }
 
 // Common names fit even in the smallest window. The tooltip shows longer names in full.
-TEST_F(PanelsWindowTest, AUsualGpuIsReadWhole) {
+TEST_F(PanelsWindowTest, DeviceBoxFitsCommonGpuNames) {
   window_->resize(1024, 700);
   auto* box = Find<QComboBox>("device");
   ASSERT_TRUE(WaitFor([&] { return box->isVisible() && window_->width() == 1024; }));
@@ -175,14 +175,14 @@ TEST_F(PanelsWindowTest, AUsualGpuIsReadWhole) {
   EXPECT_THAT(box->toolTip().toStdString(), HasSubstr("NVIDIA GeForce RTX 3070 Ti Laptop GPU"));
 }
 
-TEST_F(PanelsWindowTest, CanvasAndPanelsHaveTheSameCurves) {
+TEST_F(PanelsWindowTest, CanvasAndPanelsShareCurves) {
   OpenRecorded();
   window_->settleCanvas();
   // The digest, the canvas and its index refer to the same curves; there is no copy.
   EXPECT_GE(window_->digest()->curves.use_count(), 3);
 }
 
-TEST_F(PanelsWindowTest, LongFramesPushNoFigureOut) {
+TEST_F(PanelsWindowTest, LongFramesDoNotWidenPanels) {
   OpenTrace(*WithLongFrames(*testing::MakeRecordedTrace({})));
   const trace::Trace& trace = *window_->digest()->trace;
   uint32_t id = 0;
@@ -212,7 +212,7 @@ TEST_F(PanelsWindowTest, LongFramesPushNoFigureOut) {
               HasSubstr("VeryLongKernelNameWithoutAnyBlank"));
 }
 
-TEST_F(PanelsWindowTest, WhatIsSelectedIsInSightAndTheBreakdownStaysWhereItIs) {
+TEST_F(PanelsWindowTest, SelectionIsVisibleAndBreakdownDoesNotMove) {
   OpenRecorded();
   window_->resize(1280, 800);
   auto* breakdown = window_->findChild<BreakdownPanel*>();
@@ -235,7 +235,7 @@ TEST_F(PanelsWindowTest, WhatIsSelectedIsInSightAndTheBreakdownStaysWhereItIs) {
   EXPECT_TRUE(WaitFor([&] { return selection->height() == empty && rests(); }));
 }
 
-TEST_F(PanelsWindowTest, EverythingFollowsARangeUntilItIsLeft) {
+TEST_F(PanelsWindowTest, PanelsFollowTheRangeUntilItIsCleared) {
   OpenRecorded({.steps = 4});
   const int all = Allocations()["rows"].toInt();
   EXPECT_EQ(Breakdown()["heading"].toString(), "AT THE PEAK");
@@ -279,7 +279,7 @@ TEST_F(PanelsWindowTest, EverythingFollowsARangeUntilItIsLeft) {
 }
 
 // Off the UI thread: the latest text wins, and a requested step waits for its result.
-TEST_F(PanelsWindowTest, ALargeTableIsSearchedBesideTheUiThread) {
+TEST_F(PanelsWindowTest, LargeTableIsSearchedOffTheUiThread) {
   OpenRecorded({.steps = 5000});
   ASSERT_GT(window_->digest()->trace->allocations.size(), 50'000u);
   window_->actionRegistry()->Find(QStringLiteral("edit.filter"))->trigger();
@@ -302,7 +302,7 @@ TEST_F(PanelsWindowTest, ALargeTableIsSearchedBesideTheUiThread) {
   ASSERT_TRUE(WaitFor([&] { return Allocations()["rows"].toInt() == all; }));
 }
 
-TEST_F(PanelsWindowTest, SearchCountsStepsAndMarks) {
+TEST_F(PanelsWindowTest, SearchCountsMatchesStepsAndMarksThem) {
   OpenRecorded({.steps = 4});
   window_->actionRegistry()->Find(QStringLiteral("edit.filter"))->trigger();
   auto* edit = Find<QLineEdit>("allocationFilter");
@@ -333,7 +333,7 @@ TEST_F(PanelsWindowTest, SearchCountsStepsAndMarks) {
       WaitFor([this] { return State()["timeline"].toObject()["highlighted"].toInt() == 0; }));
 }
 
-TEST_F(PanelsWindowTest, AStateHasAPageOfItsOwnAndNoTimeline) {
+TEST_F(PanelsWindowTest, SnapshotWithoutHistoryShowsTheStatePage) {
   OpenTrace(*MakeState());
   ASSERT_TRUE(Idle());
   EXPECT_EQ(State()["tables"].toObject()["current"].toString(), "State");
@@ -364,7 +364,7 @@ TEST_F(PanelsWindowTest, AStateHasAPageOfItsOwnAndNoTimeline) {
   EXPECT_FALSE(tabs->isTabVisible(static_cast<int>(pages.indexOf(QStringLiteral("state")))));
 }
 
-TEST_F(PanelsWindowTest, FiguresOfTheAllocatorAloneAreATable) {
+TEST_F(PanelsWindowTest, StatisticsAloneAreShownAsATable) {
   trace::Trace figures;
   figures.strings = {""};
   figures.complete = true;
@@ -383,7 +383,7 @@ TEST_F(PanelsWindowTest, FiguresOfTheAllocatorAloneAreATable) {
   SaveImage("statistics");
 }
 
-TEST_F(PanelsWindowTest, WithoutTimesNothingIsSaidInSeconds) {
+TEST_F(PanelsWindowTest, TraceWithoutTimesShowsEntriesNotSeconds) {
   OpenTrace(*WithoutTimes(*testing::MakeRecordedTrace({})));
   window_->timelineWidget()->select({2});
   window_->timelineWidget()->setRange(5, 30);
@@ -399,7 +399,7 @@ TEST_F(PanelsWindowTest, WithoutTimesNothingIsSaidInSeconds) {
               HasSubstr("GiB·entries"));
 }
 
-TEST_F(PanelsWindowTest, LegendNamesAllThatTheTraceHas) {
+TEST_F(PanelsWindowTest, LegendListsAllCategoriesAndPhases) {
   OpenRecorded();
   window_->timelineWidget()->setCursorTime(window_->digest()->trace->begin_ns());
   QStringList names;
@@ -410,7 +410,7 @@ TEST_F(PanelsWindowTest, LegendNamesAllThatTheTraceHas) {
 }
 
 // Wide columns get the space, and empty columns give it up.
-TEST_F(PanelsWindowTest, FiguresAreNotCutBesideEmptyColumns) {
+TEST_F(PanelsWindowTest, NumberColumnsAreWideEnough) {
   OpenRecorded();
   window_->openPage(QStringLiteral("allocations"));
   auto* view = Find<TableView>("allocationsTable");

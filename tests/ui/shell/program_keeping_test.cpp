@@ -51,7 +51,7 @@ class ProgramKeeping : public testing::ProgramWindow {
   }
 };
 
-TEST_F(ProgramKeeping, APlanInFrontOfItLetsItGoOn) {
+TEST_F(ProgramKeeping, PlanDoesNotStopTheProgram) {
   RunLong();
   window_->runConfig(window_->config());
   ASSERT_TRUE(WaitFor([this] { return ShowsAPlan(); }));
@@ -79,7 +79,7 @@ TEST_F(ProgramKeeping, APlanInFrontOfItLetsItGoOn) {
 }
 
 // A cached plan is shown at once, without a run, which would have ended the program.
-TEST_F(ProgramKeeping, AKnownPlanStaysInFront) {
+TEST_F(ProgramKeeping, CachedPlanDoesNotStopTheProgram) {
   window_->runConfig(window_->config());
   ASSERT_TRUE(Idle());
   RunLong();
@@ -99,7 +99,7 @@ TEST_F(ProgramKeeping, AKnownPlanStaysInFront) {
   EXPECT_EQ(Blocks(), 6u);
 }
 
-TEST_F(ProgramKeeping, OpeningAFileLetsItGoOn) {
+TEST_F(ProgramKeeping, OpeningAFileDoesNotStopTheProgram) {
   const QString path = Recorded();
   RunLong();
   window_->openFile(path);
@@ -116,7 +116,7 @@ TEST_F(ProgramKeeping, OpeningAFileLetsItGoOn) {
 }
 
 // A file that cannot be opened replaces nothing.
-TEST_F(ProgramKeeping, AFailedOpenLeavesItInFront) {
+TEST_F(ProgramKeeping, FailedOpenKeepsTheProgramShown) {
   RunLong();
   window_->openFile(folder_.filePath(QStringLiteral("missing.trace")));
   ASSERT_TRUE(WaitFor([this] { return Banner("kind") == "open-failed"; }));
@@ -126,7 +126,7 @@ TEST_F(ProgramKeeping, AFailedOpenLeavesItInFront) {
   ExpectStored(6);
 }
 
-TEST_F(ProgramKeeping, ClosingAsksAndKeeps) {
+TEST_F(ProgramKeeping, ClosingTheWindowAsksAndSavesTheResult) {
   RunLong();
   AnswerNext("keepRunning");
   EXPECT_FALSE(window_->close());
@@ -144,7 +144,7 @@ TEST_F(ProgramKeeping, ClosingAsksAndKeeps) {
 }
 
 // Closes only the tab of the program, while another document is shown.
-TEST_F(ProgramKeeping, ClosingItsTabAsksAndKeeps) {
+TEST_F(ProgramKeeping, ClosingTheTabAsksAndSavesTheResult) {
   RunLong();
   window_->runConfig(window_->config());
   ASSERT_TRUE(WaitFor([this] { return ShowsAPlan(); }));
@@ -165,7 +165,7 @@ TEST_F(ProgramKeeping, ClosingItsTabAsksAndKeeps) {
 }
 
 // Runs of one script are in one history, and an earlier result is one click away.
-TEST_F(ProgramKeeping, AnEarlierResultIsShownAgain) {
+TEST_F(ProgramKeeping, EarlierResultCanBeShownAgain) {
   Run("about()\nchunk(2)\nabout(ended='end')\n");
   ASSERT_TRUE(Idle());
   Run("about()\nchunk(3)\nabout(ended='end')\n");
@@ -181,7 +181,7 @@ TEST_F(ProgramKeeping, AnEarlierResultIsShownAgain) {
 }
 
 // A program that ignores the signal does not keep the window open forever.
-TEST_F(ProgramKeeping, ClosingEndsWhatDoesNotWantToEnd) {
+TEST_F(ProgramKeeping, ClosingKillsAProgramThatIgnoresSignals) {
   Run("import signal\nfor s in signal.SIGINT, signal.SIGTERM:\n    signal.signal(s, "
       "signal.SIG_IGN)\nabout()\nchunk(2)\nwait('never')\n");
   ASSERT_TRUE(WaitFor([this] { return Blocks() == 2; }));
@@ -192,7 +192,7 @@ TEST_F(ProgramKeeping, ClosingEndsWhatDoesNotWantToEnd) {
   ExpectStored(2);
 }
 
-TEST_F(ProgramKeeping, CancelAsksBeforeItEndsAProgram) {
+TEST_F(ProgramKeeping, CancelAsksBeforeItStopsTheProgram) {
   RunLong();
   QAction* cancel = window_->actionRegistry()->Find(QStringLiteral("run.cancel"));
   AnswerNext("keepRunning");
@@ -206,7 +206,7 @@ TEST_F(ProgramKeeping, CancelAsksBeforeItEndsAProgram) {
   EXPECT_EQ(Blocks(), 2u);
 }
 
-TEST_F(ProgramKeeping, SavedByTheUserThereIsNoSecondCopy) {
+TEST_F(ProgramKeeping, SaveByTheUserReplacesTheStoredCopy) {
   Run("about()\nchunk(2)\nabout(ended='end')\n");
   ASSERT_TRUE(Idle());
   ASSERT_EQ(StoredFiles().size(), 1);
@@ -218,7 +218,7 @@ TEST_F(ProgramKeeping, SavedByTheUserThereIsNoSecondCopy) {
   EXPECT_EQ(Recent(), QStringList{saved});
 }
 
-TEST_F(ProgramKeeping, WhatCannotBeKeptIsSaidAndAskedAbout) {
+TEST_F(ProgramKeeping, UnstoredResultIsReportedAndClosingAsks) {
   // A file at the path of the folder.
   QFile(window_->storedResults().folder()).open(QIODevice::WriteOnly);
   Run("about()\nchunk(2)\nabout(ended='end')\n");
@@ -234,7 +234,7 @@ TEST_F(ProgramKeeping, WhatCannotBeKeptIsSaidAndAskedAbout) {
   EXPECT_EQ(answered_, 1);
 }
 
-TEST_F(ProgramKeeping, UndoBringsBackWhatAPlanReplaced) {
+TEST_F(ProgramKeeping, UndoReturnsToTheResultOfTheProgram) {
   Run("about()\nchunk(2)\nabout(ended='end')\n");
   ASSERT_TRUE(Idle());
   const auto result = window_->digest();
@@ -249,7 +249,7 @@ TEST_F(ProgramKeeping, UndoBringsBackWhatAPlanReplaced) {
   ASSERT_TRUE(WaitFor([this] { return ShowsAPlan() && !window_->busy(); }));
 }
 
-TEST(StoredResults, TheNewestStayAndNamesAreNeverTaken) {
+TEST(StoredResults, PrunesOldestAndChoosesUniqueNames) {
   QTemporaryDir folder;
   const StoredResults kept(folder.filePath(QStringLiteral("a/b")));
   QStringList paths;

@@ -38,7 +38,7 @@ using ::testing::StartsWith;
 using testing::kWaitMs;
 using testing::ProgramWindow;
 
-TEST_F(ProgramWindow, ShowsTheProgramWhileItRunsAndAgainOnAnotherCard) {
+TEST_F(ProgramWindow, ShowsRunningProgramAndReplansOnAnotherGpu) {
   Run("print('hello from it')\nabout()\nchunk(3)\nwait('go')\nchunk(2)\n"
       "about(ended='end', model={'name': 'Net', 'parameters': 5, 'bytes': 20})\n");
   ASSERT_TRUE(WaitFor([this] { return Blocks() == 3; }));
@@ -99,7 +99,7 @@ TEST_F(ProgramWindow, ShowsTheProgramWhileItRunsAndAgainOnAnotherCard) {
   EXPECT_EQ(state["tables"].toObject()["current"].toString(), "Compare");
 }
 
-TEST_F(ProgramWindow, StopsAndKeepsWhatArrived) {
+TEST_F(ProgramWindow, StopKeepsReceivedEvents) {
   Run("about()\nchunk(4)\nwait('never')\n");
   ASSERT_TRUE(WaitFor([this] { return Blocks() == 4; }));
   Click("programStop");
@@ -111,7 +111,7 @@ TEST_F(ProgramWindow, StopsAndKeepsWhatArrived) {
   EXPECT_TRUE(ProgramEnded());
 }
 
-TEST_F(ProgramWindow, SaysWhatTheProgramRaisedAndWhere) {
+TEST_F(ProgramWindow, ReportsExceptionOfTheProgramAndItsLine) {
   Run("about()\nchunk(1)\nabout(ended='exception', exception='ValueError: no such batch')\n"
       "def train():\n    raise ValueError('no such batch')\ntrain()\n");
   ASSERT_TRUE(Idle());
@@ -123,7 +123,7 @@ TEST_F(ProgramWindow, SaysWhatTheProgramRaisedAndWhere) {
 
 // The recording is complete: the window reports that the interpreter crashed during shutdown, which
 // is not a failure.
-TEST_F(ProgramWindow, DyingWhileTheInterpreterShutsDownIsNoFailure) {
+TEST_F(ProgramWindow, CrashDuringInterpreterShutdownIsNotAFailure) {
   Run("about()\nchunk(3)\nabout(ended='end')\nimport signal\nos.kill(pid, signal.SIGABRT)\n");
   ASSERT_TRUE(Idle());
   EXPECT_EQ(PageText("error"), "");
@@ -134,7 +134,7 @@ TEST_F(ProgramWindow, DyingWhileTheInterpreterShutsDownIsNoFailure) {
                                         HasSubstr("while the interpreter shut down")));
 }
 
-TEST_F(ProgramWindow, DyingBeforeItsLastLineIsAFailure) {
+TEST_F(ProgramWindow, CrashBeforeTheLastLineIsAFailure) {
   Run("about()\nchunk(3)\nimport signal\nos.kill(pid, signal.SIGABRT)\n");
   ASSERT_TRUE(Idle());
   EXPECT_THAT(PageText("error"), HasSubstr("signal 6"));
@@ -156,7 +156,7 @@ TEST_F(ProgramWindow, OutOfMemoryIsExplained) {
   EXPECT_EQ(window_->dumpState()["tables"].toObject()["current"].toString(), "Out of memory");
 }
 
-TEST_F(ProgramWindow, WithoutTorchThereIsAClearWord) {
+TEST_F(ProgramWindow, ReportsMissingOrCpuOnlyTorch) {
   Run("print('no torch here')\n");
   ASSERT_TRUE(Idle());
   EXPECT_THAT(PageText("error"), HasSubstr("never imported torch"));
@@ -168,7 +168,7 @@ TEST_F(ProgramWindow, WithoutTorchThereIsAClearWord) {
   EXPECT_THAT(PageText("error"), HasSubstr("for the CPU only"));
 }
 
-TEST_F(ProgramWindow, NothingIsLeftWhenTheWindowGoes) {
+TEST_F(ProgramWindow, ClosingTheWindowKillsAProgramThatIgnoresSignals) {
   // The program ignores the signals of Stop, too.
   Run("import signal\nfor s in signal.SIGINT, signal.SIGTERM:\n    signal.signal(s, "
       "signal.SIG_IGN)\n"
@@ -201,7 +201,7 @@ TEST_F(ProgramWindow, RanksAreDevicesOfOneTrace) {
   EXPECT_EQ(Blocks(), 1u);
 }
 
-TEST_F(ProgramWindow, AScriptThatIsOpenedStandsOnThePageAndIsNotStarted) {
+TEST_F(ProgramWindow, OpenedScriptFillsThePageWithoutStarting) {
   window_->openFiles({Script("about()\n")});
   EXPECT_FALSE(window_->busy());
   EXPECT_EQ(Page("script").toString(), folder_.filePath(QStringLiteral("train.py")));
@@ -222,7 +222,7 @@ constexpr const char* kMeasured =
     "    about(clock='wall', card={'name': 'NVIDIA A100-SXM4-80GB', 'memory_bytes': 85899345920,"
     " 'sm_count': 108, 'compute_capability': 80}, **more)\n";
 
-TEST_F(ProgramWindow, RecordsOnThisComputersCard) {
+TEST_F(ProgramWindow, RecordsOnTheGpuOfThisComputer) {
   window_->openProgram();
   Choose(program::Where::kHere);
   EXPECT_EQ(PageText("start"), "Record this program");
@@ -257,7 +257,7 @@ TEST_F(ProgramWindow, RecordsOnThisComputersCard) {
   EXPECT_EQ(window_->dumpState()["tables"].toObject()["current"].toString(), "Compare");
 }
 
-TEST_F(ProgramWindow, RecordsOnAnotherComputerWhileItRuns) {
+TEST_F(ProgramWindow, ShowsRecordingOnAnotherComputerWhileItRuns) {
   Ssh("exec sh -c \"$3\"\n");
   RecordElsewhere();
   const QJsonArray fields = Page("fields").toArray();
@@ -290,7 +290,7 @@ TEST_F(ProgramWindow, RecordsOnAnotherComputerWhileItRuns) {
   EXPECT_TRUE(Page("fields").toArray().contains("programHost"));
 }
 
-TEST_F(ProgramWindow, StopsWhatRunsElsewhereAndKeepsWhatArrived) {
+TEST_F(ProgramWindow, StopsRemoteProgramAndKeepsReceivedEvents) {
   Ssh("exec sh -c \"$3\"\n");
   RecordElsewhere();
   Run("about(clock='wall')\nchunk(4)\nwait('never')\n");
@@ -302,7 +302,7 @@ TEST_F(ProgramWindow, StopsWhatRunsElsewhereAndKeepsWhatArrived) {
   EXPECT_TRUE(ProgramEnded());
 }
 
-TEST_F(ProgramWindow, AComputerThatIsNotReachedIsNamed) {
+TEST_F(ProgramWindow, ReportsFailuresOfTheRemoteComputer) {
   Ssh("echo 'ssh: connect to host box port 22: Connection refused' >&2\nexit 255\n");
   RecordElsewhere();
   Run("about()\n");

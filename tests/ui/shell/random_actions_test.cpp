@@ -265,7 +265,7 @@ class RandomActions : public testing::ShellWindow {
   QMetaObject::Connection connection_;
 };
 
-TEST_F(RandomActions, LoseNothingAndShowOneFigure) {
+TEST_F(RandomActions, LoseNothingAndShowEqualFiguresEverywhere) {
   const int count = qEnvironmentVariableIntValue("VRAMSCOPE_RANDOM_ACTIONS");
   const int actions = count > 0 ? count : 60;
   RunDefault();
@@ -276,7 +276,7 @@ TEST_F(RandomActions, LoseNothingAndShowOneFigure) {
 
 // The same number of actions again leaves no more memory in use than the first time. The cache of
 // plans is excluded, because it grows on purpose until it is full.
-TEST_F(RandomActions, GiveTheirMemoryBack) {
+TEST_F(RandomActions, DoNotLeakMemory) {
   const int count = qEnvironmentVariableIntValue("VRAMSCOPE_RANDOM_ACTIONS");
   const int actions = count > 0 ? count : 60;
   window_.reset();

@@ -38,7 +38,7 @@ namespace {
 
 class RecordedFileTest : public testing::RecordedWindow {};
 
-TEST_F(RecordedFileTest, ShowsWhatWasRecordedInPlaceOfControls) {
+TEST_F(RecordedFileTest, ShowsRecordingFactsInPlaceOfControls) {
   OpenRecorded();
   const QJsonObject state = State();
   EXPECT_TRUE(state["recorded"].toBool());
@@ -62,7 +62,7 @@ TEST_F(RecordedFileTest, ShowsWhatWasRecordedInPlaceOfControls) {
   EXPECT_TRUE(annotations);
 }
 
-TEST_F(RecordedFileTest, ARunBesideItBringsTheControlsBack) {
+TEST_F(RecordedFileTest, PlanningFromARecordingRestoresControls) {
   OpenRecorded();
   QTest::mouseClick(Find<QPushButton>("recordingPlan"), Qt::LeftButton);
   EXPECT_FALSE(State()["recorded"].toBool());
@@ -75,7 +75,7 @@ TEST_F(RecordedFileTest, ARunBesideItBringsTheControlsBack) {
   EXPECT_EQ(Chip("inferred"), "");
 }
 
-TEST_F(RecordedFileTest, SelectionHasItsRuleAndStack) {
+TEST_F(RecordedFileTest, SelectionShowsItsRuleAndStack) {
   OpenRecorded();
   const trace::Trace& trace = *window_->digest()->trace;
   uint32_t id = 0;
@@ -113,7 +113,7 @@ struct HeldOpen {
   }
 };
 
-TEST_F(RecordedFileTest, PictureBeforeTheEndOfTheLoad) {
+TEST_F(RecordedFileTest, ShowsPreviewWhileLoading) {
   HeldOpen held;
   held.part = testing::MakeRecordedTrace({.steps = 1, .out_of_memory = false});
   held.whole = testing::MakeRecordedTrace({.steps = 4});
@@ -148,7 +148,7 @@ std::shared_ptr<const trace::Trace> OfTwoDevices(const testing::RecordedOptions&
 
 // While the sums of the second preview are computed, another device of the first is chosen. Then
 // the second is never shown, but the third is.
-TEST_F(RecordedFileTest, APictureThatIsSupersededHoldsNoneBack) {
+TEST_F(RecordedFileTest, SupersededPreviewDoesNotBlockLaterOnes) {
   // With this many events or more, the work is done in the background.
   constexpr uint32_t kBackgroundEvents = 20'000;
   const auto first = OfTwoDevices({.steps = 1, .out_of_memory = false}),
@@ -188,7 +188,7 @@ TEST_F(RecordedFileTest, APictureThatIsSupersededHoldsNoneBack) {
   EXPECT_FALSE(State()["partial"].toBool());
 }
 
-TEST_F(RecordedFileTest, CancelBringsBackWhatWasShown) {
+TEST_F(RecordedFileTest, CancelRestoresThePreviousRun) {
   HeldOpen held;
   held.part = testing::MakeRecordedTrace({.steps = 1});
   held.whole = held.part;
@@ -208,7 +208,7 @@ TEST_F(RecordedFileTest, CancelBringsBackWhatWasShown) {
   EXPECT_TRUE(State()["banner"].toObject().isEmpty());
 }
 
-TEST_F(RecordedFileTest, FailureSaysWhatWhereAndWhatNext) {
+TEST_F(RecordedFileTest, FailedOpenReportsTheCause) {
   HeldOpen held;
   held.part = testing::MakeRecordedTrace({.steps = 1});
   held.status = absl::DataLossError("byte 4,711: opcode GLOBAL names os.system, which is not read");
@@ -224,7 +224,7 @@ TEST_F(RecordedFileTest, FailureSaysWhatWhereAndWhatNext) {
   EXPECT_EQ(window_->digest(), nullptr);
 }
 
-TEST_F(RecordedFileTest, AFileThatWouldRunSomethingIsNotCalledDamaged) {
+TEST_F(RecordedFileTest, PickleWithCodeIsReportedAsUnsafeNotDamaged) {
   QFile evil(folder_.filePath(QStringLiteral("evil.pickle")));
   ASSERT_TRUE(evil.open(QIODevice::WriteOnly));
   evil.write(QByteArray::fromHex("80048c05706f736978948c0673797374656d9493942e"));  // posix.system
@@ -237,7 +237,7 @@ TEST_F(RecordedFileTest, AFileThatWouldRunSomethingIsNotCalledDamaged) {
   EXPECT_EQ(Banner("action"), "");
 }
 
-TEST_F(RecordedFileTest, EmptyTablesSayWhatToDo) {
+TEST_F(RecordedFileTest, EmptyTablesShowHints) {
   const auto empty = [this](const char* table) {
     return State()["tables"].toObject()[QLatin1String(table)].toObject()["empty"].toString();
   };
@@ -253,7 +253,7 @@ TEST_F(RecordedFileTest, EmptyTablesSayWhatToDo) {
   EXPECT_EQ(State()["tables"].toObject()["allocations"].toObject()["rows"].toInt(), 4);
 }
 
-TEST_F(RecordedFileTest, WarningsAreShownAndLogged) {
+TEST_F(RecordedFileTest, ShowsThreeWarningsAndRefersToTheLog) {
   HeldOpen held;
   auto warned = std::make_shared<trace::Trace>(*testing::MakeRecordedTrace({.steps = 1}));
   warned->warnings = {"the ring was full: the oldest entries are lost", "two", "three", "four"};
@@ -268,7 +268,7 @@ TEST_F(RecordedFileTest, WarningsAreShownAndLogged) {
   EXPECT_THAT(Banner("text").toStdString(), ::testing::HasSubstr("1 more in the Log"));
 }
 
-TEST_F(RecordedFileTest, JsonIsAConfigurationOnlyWhenItLooksLikeOne) {
+TEST_F(RecordedFileTest, OpensJsonAsConfigOnlyWhenItLooksLikeOne) {
   QStringList opened;
   Open([&](const std::string& path, const importers::OpenOptions&) -> absl::StatusOr<TracePtr> {
     opened << QString::fromStdString(path);
@@ -290,7 +290,7 @@ TEST_F(RecordedFileTest, JsonIsAConfigurationOnlyWhenItLooksLikeOne) {
   EXPECT_EQ(opened.size(), 1);
 }
 
-TEST(OpenPartTest, ReadsItsFields) {
+TEST(OpenPartTest, ParsesAndValidatesFields) {
   const auto part = ParsePart(
       {.device = 1, .first_entry = "100,000", .last_entry = "2 M", .from = "1.5 s", .to = "2 min"});
   ASSERT_TRUE(part.ok()) << part.status();
@@ -308,7 +308,7 @@ TEST(OpenPartTest, ReadsItsFields) {
   EXPECT_THAT(ParsePart({.from = "soon"}).status().message().data(), ::testing::HasSubstr("from"));
 }
 
-TEST_F(RecordedFileTest, OpensAPart) {
+TEST_F(RecordedFileTest, OpensAPartOfAFile) {
   importers::OpenOptions got;
   Open([&](const std::string&, const importers::OpenOptions& o) -> absl::StatusOr<TracePtr> {
     got = o;
@@ -330,7 +330,7 @@ TEST_F(RecordedFileTest, OpensAPart) {
   EXPECT_EQ(got.from_ns, 1'000'000);
 }
 
-TEST_F(RecordedFileTest, NarrowWindowsStayNarrow) {
+TEST_F(RecordedFileTest, RunsDoNotWidenANarrowWindow) {
   OpenRecorded();
   window_->resize(1024, 768);
   QTest::qWait(50);
@@ -341,7 +341,7 @@ TEST_F(RecordedFileTest, NarrowWindowsStayNarrow) {
   EXPECT_EQ(window_->width(), 1024);
 }
 
-TEST_F(RecordedFileTest, ExplainPagesWaitUntilTheyAreLookedAt) {
+TEST_F(RecordedFileTest, ExplainPagesComputeWhenFirstShown) {
   OpenRecorded();
   EXPECT_EQ(Page("fragmentation")["segments"].toInt(), 0);
   EXPECT_EQ(Page("call-sites")["table"].toObject()["rows"].toInt(), 0);
@@ -358,7 +358,7 @@ TEST_F(RecordedFileTest, ExplainPagesWaitUntilTheyAreLookedAt) {
   }
 }
 
-TEST_F(RecordedFileTest, ScrubbingMovesTheSegmentMapAndAClickSelects) {
+TEST_F(RecordedFileTest, SegmentMapFollowsCursorAndClickSelects) {
   OpenRecorded();
   window_->openPage(QStringLiteral("fragmentation"));
   ASSERT_TRUE(Idle());
@@ -383,7 +383,7 @@ TEST_F(RecordedFileTest, ScrubbingMovesTheSegmentMapAndAClickSelects) {
   EXPECT_EQ(Page("fragmentation")["segments"].toInt(), at_peak);
 }
 
-TEST_F(RecordedFileTest, WhatIfDrawsBothCurves) {
+TEST_F(RecordedFileTest, WhatIfReplaysWithOtherSettings) {
   OpenRecorded({.out_of_memory = false});
   window_->openPage(QStringLiteral("what-if"));
   auto* conf = Find<QLineEdit>("allocConf");
@@ -398,7 +398,7 @@ TEST_F(RecordedFileTest, WhatIfDrawsBothCurves) {
               ::testing::HasSubstr("expandable_segments:True"));
 }
 
-TEST_F(RecordedFileTest, WhatIfChecksItsSettings) {
+TEST_F(RecordedFileTest, WhatIfRejectsUnknownSettings) {
   OpenRecorded();
   window_->openPage(QStringLiteral("what-if"));
   auto* conf = Find<QLineEdit>("allocConf");
@@ -435,7 +435,7 @@ std::vector<explain::SegmentView> Segments() {
   return out;
 }
 
-TEST(SegmentMapTest, EveryByteHasItsPlaceAndAllFits) {
+TEST(SegmentMapTest, WidthsMatchBytesWithoutOverlap) {
   const SegmentMap map(Segments(), 600, 200);
   EXPECT_LE(map.height(), 200);
   EXPECT_EQ(map.titles().size(), 2u);
@@ -458,13 +458,13 @@ TEST(SegmentMapTest, EveryByteHasItsPlaceAndAllFits) {
   EXPECT_FALSE(map.At(5, 5)) << "a title is no block";
 }
 
-TEST(SegmentMapTest, EmptyAndTinyAreHarmless) {
+TEST(SegmentMapTest, AcceptsNoSegmentsAndTinySizes) {
   EXPECT_EQ(SegmentMap({}, 600, 200).height(), 0);
   EXPECT_TRUE(SegmentMap(Segments(), 2, 2).pieces().empty());
   EXPECT_GT(SegmentMap(Segments(), 600, 10).height(), 10) << "rows stay readable: it scrolls";
 }
 
-TEST(CurveColumnsTest, KeepsPeaksAndWhatHolds) {
+TEST(CurveColumnsTest, KeepsPeaksAndCarriesValuesForward) {
   const std::vector<CurvePoint> curve = {{10, 5}, {20, 9}, {21, 2}, {90, 7}};
   const std::vector<uint64_t> columns = ColumnsOf(curve, 0, 100, 10);
   EXPECT_EQ(columns, (std::vector<uint64_t>{0, 5, 9, 2, 2, 2, 2, 2, 2, 7}));

@@ -67,7 +67,7 @@ void ExpectRestored(const QJsonObject& printed, const Document& document, const 
   }
 }
 
-TEST_F(SessionKills, AtAnyMomentAllThatHadArrivedIsBack) {
+TEST_F(SessionKills, RestoresEverythingAfterKillsAtRandomTimes) {
   std::mt19937 random(3232);
   int restored = 0, programs = 0, notes = 0, workers = 0;
   for (int kill = 0; kill < Kills(); ++kill) {

@@ -154,7 +154,7 @@ class SessionRestore : public testing::ProgramWindow {
   DocumentId IdOf(size_t place) { return window_->documents().at(place).id(); }
 };
 
-TEST_F(SessionRestore, WhateverMomentItIsKilledAtAllThatWasOpenIsBack) {
+TEST_F(SessionRestore, RestoresDocumentsAfterAKillBetweenAnyCommands) {
   const QString a = Write(QStringLiteral("a.trace"), 1), b = Write(QStringLiteral("b.trace"), 2);
   const QStringList commands{QStringLiteral("edit=3"), QStringLiteral("edit=4"),
                              QStringLiteral("open=") + a, QStringLiteral("open=") + b,
@@ -190,7 +190,7 @@ TEST_F(SessionRestore, WhateverMomentItIsKilledAtAllThatWasOpenIsBack) {
   }
 }
 
-TEST_F(SessionRestore, AProgramGivesBackWhatItHadTold) {
+TEST_F(SessionRestore, RestoresDataOfAProgramThatOutlivedTheWindow) {
   const QString script =
       Script("about()\nchunk(2)\nwait('more')\nchunk(3)\nwait('go')\nabout(ended='end')\n");
   KillAfter(1, {QStringLiteral("run=") + script});
@@ -221,7 +221,7 @@ TEST_F(SessionRestore, AProgramGivesBackWhatItHadTold) {
   }));
 }
 
-TEST_F(SessionRestore, WhatIsNotRestoredIsNotLost) {
+TEST_F(SessionRestore, UnrestoredDocumentsSurviveFurtherKills) {
   const QString a = Write(QStringLiteral("a.trace"), 1);
   KillAfter(1, {QStringLiteral("open=") + a});
   // The window after it is killed, too, before the user answered.
@@ -244,7 +244,7 @@ TEST_F(SessionRestore, WhatIsNotRestoredIsNotLost) {
   EXPECT_EQ(Banner("kind"), "");
 }
 
-TEST_F(SessionRestore, AlwaysWhereTheUserWantsIt) {
+TEST_F(SessionRestore, RestoresAtStartWhenTheUserChoseSo) {
   const QString a = Write(QStringLiteral("a.trace"), 1);
   Open();
   EXPECT_FALSE(window_->restoreAtStart());
@@ -260,7 +260,7 @@ TEST_F(SessionRestore, AlwaysWhereTheUserWantsIt) {
   EXPECT_NE(window_->digest(), nullptr);
 }
 
-TEST(SessionFileTest, WhatIsKeptStaysUntilItIsForgotten) {
+TEST(SessionFileTest, KeepsUnrestoredContentUntilForgotten) {
   QTemporaryDir folder;
   {
     SessionFile file(folder.path());
@@ -278,7 +278,7 @@ TEST(SessionFileTest, WhatIsKeptStaysUntilItIsForgotten) {
   EXPECT_FALSE(QDir(folder.path()).exists(QStringLiteral("session-1.json.left")));
 }
 
-TEST(SessionFileTest, EachWindowHasOneAndTheLastTextStays) {
+TEST(SessionFileTest, EachWindowHasItsFileWithTheLastSave) {
   QTemporaryDir folder;
   {
     SessionFile first(folder.path()), second(folder.path());

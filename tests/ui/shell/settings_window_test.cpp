@@ -66,7 +66,7 @@ class SettingsWindow : public testing::ShellWindow {
   QString MessageOf(KeysPage* page) { return In<QLabel>(page, "keysSaid")->text(); }
 };
 
-TEST_F(SettingsWindow, ACommandGetsAnotherKeyAtOnceAndAtTheNextStart) {
+TEST_F(SettingsWindow, KeyChangeAppliesAtOnceAndAfterRestart) {
   KeysPage* page = OpenKeys();
   AssignKey(page, "go.peak", Qt::Key_J, Qt::ControlModifier);
   EXPECT_EQ(Action("go.peak")->shortcuts(), QList<QKeySequence>{Key("Ctrl+J")});
@@ -100,7 +100,7 @@ TEST_F(SettingsWindow, ACommandGetsAnotherKeyAtOnceAndAtTheNextStart) {
   EXPECT_EQ(ReadKeys().count("\": ["), 0);
 }
 
-TEST_F(SettingsWindow, AKeyThatAnotherCommandHasIsTakenFromIt) {
+TEST_F(SettingsWindow, ReassigningAKeyRemovesItFromTheOtherCommand) {
   KeysPage* page = OpenKeys();
   page->choose(QStringLiteral("go.peak"));
   auto* edit = In<KeyEdit>(page, "keyEdit");
@@ -133,7 +133,7 @@ TEST_F(SettingsWindow, AKeyThatAnotherCommandHasIsTakenFromIt) {
   EXPECT_EQ(view->model()->rowCount(), 0);
 }
 
-TEST_F(SettingsWindow, AFileByHandIsReadAndAFaultyOneIsLeftAlone) {
+TEST_F(SettingsWindow, ReadsEditedKeysFileAndKeepsAnInvalidOne) {
   WriteKeys(R"({"version": 1, "keys": {"edit.find": ["F2"], "go.peak": ["Ctrl+O"],
                 "of.another.version": ["F9"]}})");
   Open(false);
@@ -167,7 +167,7 @@ TEST_F(SettingsWindow, AFileByHandIsReadAndAFaultyOneIsLeftAlone) {
   }
 }
 
-TEST_F(SettingsWindow, KeysThatCannotBeSavedDoNotChange) {
+TEST_F(SettingsWindow, KeysDoNotChangeWhenTheyCannotBeSaved) {
   Open(false);
   KeyBindings* keys = window_->keyBindings();
   ASSERT_TRUE(QDir().mkpath(keys->file()));  // a folder in the file's place
@@ -181,7 +181,7 @@ TEST_F(SettingsWindow, KeysThatCannotBeSavedDoNotChange) {
   EXPECT_FALSE(keys->any());
 }
 
-TEST_F(SettingsWindow, ScaleAndMotionAreStored) {
+TEST_F(SettingsWindow, ScaleAndAnimationSettingAreStored) {
   Action("help.settings")->trigger();
   auto* dialog = window_->findChild<SettingsDialog*>();
   ASSERT_NE(dialog, nullptr);
@@ -234,7 +234,7 @@ class TourWindow : public testing::ShellWindow {
   }
 };
 
-TEST_F(TourWindow, FiveStepsOnAShippedRunOnce) {
+TEST_F(TourWindow, TourHasFiveStepsAndIsOfferedOnce) {
   EXPECT_TRUE(window_->offerTour());
   ASSERT_NE(window_->tour(), nullptr);
   EXPECT_EQ(window_->tour()->steps(), 5u);
@@ -274,7 +274,7 @@ TEST_F(TourWindow, FiveStepsOnAShippedRunOnce) {
   ASSERT_TRUE(WaitFor([this] { return window_->tour() == nullptr; }));
 }
 
-TEST_F(TourWindow, WhatIsDismissedStaysSo) {
+TEST_F(TourWindow, DismissedTourIsNotOfferedAgain) {
   EXPECT_TRUE(window_->offerTour());
   QTest::mouseClick(window_->findChild<QPushButton*>(QStringLiteral("tourClose")), Qt::LeftButton);
   ASSERT_TRUE(WaitFor([this] { return window_->tour() == nullptr && !window_->busy(); }));

@@ -72,7 +72,7 @@ class SetupWindow : public testing::ShellWindow {
   std::vector<std::string> others_;
 };
 
-TEST_F(SetupWindow, BeginsWithAShippedRunAndStartsNoWorker) {
+TEST_F(SetupWindow, StartsWithAShippedRunAndNoWorker) {
   Start();
   EXPECT_EQ(State()["trace"].toObject()["events"].toInt(), 58'152);
   EXPECT_EQ(Peak(), State()["trace"].toObject()["peak_allocated"].toDouble());
@@ -83,7 +83,7 @@ TEST_F(SetupWindow, BeginsWithAShippedRunAndStartsNoWorker) {
   EXPECT_EQ(Banner("title"), QString());
 }
 
-TEST_F(SetupWindow, ASwitchShowsItsShippedRunOverTheOneBeforeAndUndoTakesItBack) {
+TEST_F(SetupWindow, ToggleShowsItsShippedRunAndUndoReverts) {
   Start();
   const double before = Peak();
   const QJsonObject lora = Technique("lora");
@@ -108,7 +108,7 @@ TEST_F(SetupWindow, ASwitchShowsItsShippedRunOverTheOneBeforeAndUndoTakesItBack)
   EXPECT_EQ(window_->worker()->processId(), 0);
 }
 
-TEST_F(SetupWindow, WhatWasNotShippedIsDisabledAndSaysWhatItNeeds) {
+TEST_F(SetupWindow, TogglesWithoutShippedRunAreDisabledWithAReason) {
   Start();
   size_t on = 0, off = 0;
   for (const run::ToggleRow& row : run::Toggles()) {
@@ -134,7 +134,7 @@ TEST_F(SetupWindow, WhatWasNotShippedIsDisabledAndSaysWhatItNeeds) {
   EXPECT_FALSE(items->item(model->findText(QStringLiteral("gemma-2b")))->isEnabled());
 }
 
-TEST_F(SetupWindow, TheOtherShippedModelCanBeChosen) {
+TEST_F(SetupWindow, OtherShippedModelCanBeChosen) {
   Start();
   auto* model = Find<QComboBox>("model");
   const int at = model->findText(QStringLiteral("gpt2"));
@@ -145,7 +145,7 @@ TEST_F(SetupWindow, TheOtherShippedModelCanBeChosen) {
   EXPECT_EQ(window_->digest()->trace->info.model.name, "gpt2");
 }
 
-TEST_F(SetupWindow, AConfigurationThatWasNotShippedIsAnsweredWithWhatMakesItPossible) {
+TEST_F(SetupWindow, UnshippedConfigurationOffersTheDownload) {
   Start();
   const double before = Peak();
   run::RunConfig config = window_->config();
@@ -157,7 +157,7 @@ TEST_F(SetupWindow, AConfigurationThatWasNotShippedIsAnsweredWithWhatMakesItPoss
   EXPECT_EQ(Peak(), before);
 }
 
-TEST_F(SetupWindow, WithoutSamplesItSaysWhatThereIsToDo) {
+TEST_F(SetupWindow, ReportsMissingLibTorchWithoutSamples) {
   samples_ = folder_.path();
   Open(true);
   window_->runConfig(window_->config());
@@ -166,20 +166,20 @@ TEST_F(SetupWindow, WithoutSamplesItSaysWhatThereIsToDo) {
   EXPECT_THAT(Panel()["title"].toString().toStdString(), HasSubstr("is not installed"));
 }
 
-TEST_F(SetupWindow, APyTorchOfAnotherVersionIsNamed) {
+TEST_F(SetupWindow, NamesPyTorchOfAnotherVersion) {
   others_ = {"torch 2.6.0+cu124 in /opt/x: the embedded loop needs torch 2.11.0"};
   Open(true);
   EXPECT_THAT(Panel()["details"].toString().toStdString(), HasSubstr("torch 2.6.0+cu124"));
 }
 
-TEST_F(SetupWindow, WithoutAWorkerTheDownloadIsNotOffered) {
+TEST_F(SetupWindow, DownloadIsNotOfferedWithoutAWorker) {
   Open(true, QString());
   RunDefault();
   EXPECT_EQ(Panel()["button"].toString(), QString());
   EXPECT_THAT(Panel()["text"].toString().toStdString(), HasSubstr("no trainer"));
 }
 
-TEST_F(SetupWindow, AfterTheDownloadEverythingIsPlannedWithoutARestart) {
+TEST_F(SetupWindow, DownloadEnablesPlanningWithoutARestart) {
   Start();
   ClickButton();
   EXPECT_TRUE(Panel()["downloading"].toBool());
@@ -197,7 +197,7 @@ TEST_F(SetupWindow, AfterTheDownloadEverythingIsPlannedWithoutARestart) {
   EXPECT_TRUE(Technique("dora")["enabled"].toBool());
 }
 
-TEST_F(SetupWindow, ADownloadThatFailsSaysWhyAndCanBeTriedAgain) {
+TEST_F(SetupWindow, FailedDownloadIsReportedAndCanBeRetried) {
   Start();
   index_.server[testing::kFile].cut_after = 0;
   index_.server[testing::kFile].cuts = 4;
@@ -212,7 +212,7 @@ TEST_F(SetupWindow, ADownloadThatFailsSaysWhyAndCanBeTriedAgain) {
   EXPECT_TRUE(State()["can_plan"].toBool());
 }
 
-TEST_F(SetupWindow, CancelKeepsWhatCameAndSaysSo) {
+TEST_F(SetupWindow, CancelledDownloadKeepsItsPart) {
   Start();
   index_.server[testing::kFile].cut_after = 100'000;
   bool cancelled = false;
@@ -230,7 +230,7 @@ TEST_F(SetupWindow, CancelKeepsWhatCameAndSaysSo) {
   EXPECT_FALSE(State()["can_plan"].toBool());
 }
 
-TEST_F(SetupWindow, ClosingTheWindowWhileItDownloadsIsSafe) {
+TEST_F(SetupWindow, ClosingTheWindowStopsTheDownload) {
   Start();
   ClickButton();
   ASSERT_TRUE(WaitFor([this] { return !index_.server.requested.isEmpty(); }));
@@ -243,7 +243,7 @@ TEST_F(SetupWindow, ClosingTheWindowWhileItDownloadsIsSafe) {
       QStringLiteral("data/vramscope/torch-%1/torch").arg(QLatin1String("2.11.0")))));
 }
 
-TEST_F(SetupWindow, RecordingsOpenAsAlways) {
+TEST_F(SetupWindow, OpensFilesWithoutLibTorch) {
   Start();
   window_->openFile(samples_ + QStringLiteral("/qwen2-0.5b+lora.trace"));
   ASSERT_TRUE(

@@ -19,7 +19,7 @@ namespace {
 
 class ShellFilesTest : public testing::ShellWindow {};
 
-TEST_F(ShellFilesTest, SaveAndOpenAgain) {
+TEST_F(ShellFilesTest, SavedTraceOpensWithTheSamePeak) {
   RunDefault();
   const QString path = folder_.filePath(QStringLiteral("run.trace"));
   QSignalSpy done(window_.get(), &MainWindow::fileDone);
@@ -49,7 +49,7 @@ TEST_F(ShellFilesTest, ExportsChromeJson) {
   EXPECT_GT(QJsonDocument::fromJson(file.readAll()).object()["traceEvents"].toArray().size(), 1000);
 }
 
-TEST_F(ShellFilesTest, CancelledWritingLeavesTheOldFile) {
+TEST_F(ShellFilesTest, CancelledSaveKeepsTheOldFile) {
   RunDefault();
   for (const char* name : {"run.trace", "run.json"}) {
     const QString path = folder_.filePath(QLatin1String(name));
@@ -75,7 +75,7 @@ TEST_F(ShellFilesTest, CancelledWritingLeavesTheOldFile) {
   }
 }
 
-TEST_F(ShellFilesTest, DropOpens) {
+TEST_F(ShellFilesTest, DroppedFileIsOpened) {
   RunDefault();
   const QString path = folder_.filePath(QStringLiteral("a.trace"));
   window_->saveTrace(path);
@@ -89,7 +89,7 @@ TEST_F(ShellFilesTest, DropOpens) {
   EXPECT_THAT(State()["title"].toString().toStdString(), ::testing::StartsWith("a.trace"));
 }
 
-TEST_F(ShellFilesTest, BadFilesSaySo) {
+TEST_F(ShellFilesTest, ReportsMissingAndForeignFiles) {
   RunDefault();
   const double peak = Peak();
   const QString missing = folder_.filePath(QStringLiteral("missing.trace"));
@@ -109,7 +109,7 @@ TEST_F(ShellFilesTest, BadFilesSaySo) {
   EXPECT_EQ(State()["recent"].toArray().size(), 0);
 }
 
-TEST_F(ShellFilesTest, CutFileShowsWhatIsThere) {
+TEST_F(ShellFilesTest, TruncatedFileShowsItsCompletePart) {
   run::RunConfig config = window_->config();
   config.steps = 60;  // enough for several batches
   window_->runConfig(config);

@@ -37,7 +37,7 @@ TEST_F(ShellTest, ShowsTheDefaultRun) {
   EXPECT_TRUE(state["banner"].toObject().isEmpty());
 }
 
-TEST_F(ShellTest, APageThatWasOpenedBeforeThereWasAnythingHasTheTheme) {
+TEST_F(ShellTest, PageOpenedBeforeARunUsesTheTheme) {
   window_->setThemeChoice(ThemeChoice::kLight);
   window_->openPage(QStringLiteral("compare"));
   RunDefault();
@@ -49,7 +49,7 @@ TEST_F(ShellTest, APageThatWasOpenedBeforeThereWasAnythingHasTheTheme) {
   EXPECT_LT(text.lightness(), 128) << text.name().toStdString();
 }
 
-TEST_F(ShellTest, ToggleReplansAndUndoTakesItBack) {
+TEST_F(ShellTest, ToggleReplansAndUndoReverts) {
   RunDefault();
   const double before = Peak();
   Click("checkpoint-layer");
@@ -69,7 +69,7 @@ TEST_F(ShellTest, ToggleReplansAndUndoTakesItBack) {
   EXPECT_LT(Peak(), before);
 }
 
-TEST_F(ShellTest, QuickTogglesEndAtTheLastOne) {
+TEST_F(ShellTest, QuickTogglesEndWithTheLastState) {
   RunDefault();
   Click("checkpoint-layer");
   Click("fused");
@@ -82,7 +82,7 @@ TEST_F(ShellTest, QuickTogglesEndAtTheLastOne) {
   EXPECT_EQ(info.config.Get("zero_grad"), "zero");
 }
 
-TEST_F(ShellTest, WhatCannotBeCombinedSaysWhy) {
+TEST_F(ShellTest, IncompatibleTechniqueIsDisabledWithAReason) {
   RunDefault();
   EXPECT_FALSE(Technique("flash")["enabled"].toBool());
   EXPECT_THAT(Technique("flash")["reason"].toString().toStdString(),
@@ -98,7 +98,7 @@ TEST_F(ShellTest, WhatCannotBeCombinedSaysWhy) {
   EXPECT_FALSE(Technique("flash")["on"].toBool());
 }
 
-TEST_F(ShellTest, SettingsOfTheRun) {
+TEST_F(ShellTest, ReplansWhenBatchOrDeviceChanges) {
   RunDefault();
   auto* batch = window_->findChild<QSpinBox*>(QStringLiteral("batch"));
   batch->setFocus();
@@ -117,7 +117,7 @@ TEST_F(ShellTest, SettingsOfTheRun) {
   EXPECT_EQ(State()["undo"].toString(), "Device rtx-3060-12gb");
 }
 
-TEST_F(ShellTest, SavingsAreThereBeforeTheClick) {
+TEST_F(ShellTest, SavingIsShownBeforeTheToggleIsClicked) {
   Open(true);
   RunDefault();
   ASSERT_TRUE(WaitFor([this] { return window_->settled(); }));
@@ -131,7 +131,7 @@ TEST_F(ShellTest, SavingsAreThereBeforeTheClick) {
 }
 
 // The configurations that a search finds are planned before the rest.
-TEST_F(ShellTest, SavingsOfWhatIsLookedAtComeFirst) {
+TEST_F(ShellTest, SavingsOfShownTechniquesAreComputedFirst) {
   Open(true);
   window_->openTechniques(QStringLiteral("group:allocator"));
   RunDefault();
@@ -140,7 +140,7 @@ TEST_F(ShellTest, SavingsOfWhatIsLookedAtComeFirst) {
   EXPECT_FALSE(Technique("sgd").contains("saving_bytes"));
 }
 
-TEST_F(ShellTest, SelectionIsOneEverywhere) {
+TEST_F(ShellTest, SelectionIsSharedByTablePanelAndTimeline) {
   RunDefault();
   window_->findChild<QTabWidget*>(QStringLiteral("tables"))->setCurrentIndex(1);
   auto* table = window_->findChild<TableView*>(QStringLiteral("allocationsTable"));
@@ -160,7 +160,7 @@ TEST_F(ShellTest, SelectionIsOneEverywhere) {
   EXPECT_FALSE(window_->timelineWidget()->selection().valid());
 }
 
-TEST_F(ShellTest, AllocationFilter) {
+TEST_F(ShellTest, FiltersAllocationsIgnoringCase) {
   RunDefault();
   const auto rows = [this] {
     return State()["tables"].toObject()["allocations"].toObject()["rows"].toInt();
@@ -172,7 +172,7 @@ TEST_F(ShellTest, AllocationFilter) {
   EXPECT_GT(rows(), 0);
 }
 
-TEST_F(ShellTest, CursorMovesTheBreakdown) {
+TEST_F(ShellTest, BreakdownFollowsTheCursor) {
   RunDefault();
   window_->timelineWidget()->setCursorTime(window_->digest()->trace->begin_ns() + 1000);
   Q_EMIT window_->timelineWidget()->cursorMoved(window_->digest()->trace->begin_ns() + 1000);
@@ -181,7 +181,7 @@ TEST_F(ShellTest, CursorMovesTheBreakdown) {
   EXPECT_EQ(State()["breakdown"].toObject()["heading"].toString(), "AT THE PEAK");
 }
 
-TEST_F(ShellTest, BaselineStaysWhenPinned) {
+TEST_F(ShellTest, PinnedBaselineStaysAfterToggles) {
   RunDefault();
   Trigger("run.pin");
   Click("checkpoint-layer");
@@ -195,7 +195,7 @@ TEST_F(ShellTest, BaselineStaysWhenPinned) {
   EXPECT_FALSE(State()["baseline"].toBool());
 }
 
-TEST_F(ShellTest, ThemesAreRemembered) {
+TEST_F(ShellTest, ChosenThemeIsRemembered) {
   RunDefault();
   const QImage dark = window_->grab().toImage();
   Trigger("view.theme.light");
@@ -210,7 +210,7 @@ TEST_F(ShellTest, ThemesAreRemembered) {
   EXPECT_EQ(State()["theme_choice"].toString(), "light");
 }
 
-TEST_F(ShellTest, EveryActionIsInThePaletteAndRunsFromIt) {
+TEST_F(ShellTest, PaletteListsActionsAndRunsThem) {
   RunDefault();
   std::vector<std::string> ids;
   for (const auto& entry : window_->actionRegistry()->entries())
@@ -236,7 +236,7 @@ TEST_F(ShellTest, ShortcutsAreUnique) {
     }
 }
 
-TEST_F(ShellTest, ZoomAndBack) {
+TEST_F(ShellTest, ZoomInChangesTheView) {
   RunDefault();
   window_->timelineWidget()->settle();
   const QJsonObject before = State()["timeline"].toObject();

@@ -22,7 +22,7 @@ run::RunConfig Named(const char* model) {
 
 class ShellWorkerTest : public testing::ShellWindow {};
 
-TEST_F(ShellWorkerTest, WorkerKilledInMidRunIsReplaced) {
+TEST_F(ShellWorkerTest, WorkerKilledDuringARunIsReplaced) {
   RunDefault();
   const double peak = Peak();
   run::RunConfig slow = Named("slow");
@@ -47,7 +47,7 @@ TEST_F(ShellWorkerTest, WorkerKilledInMidRunIsReplaced) {
   EXPECT_TRUE(State()["banner"].toObject().isEmpty());
 }
 
-TEST_F(ShellWorkerTest, RefusedRunNamesTheSetting) {
+TEST_F(ShellWorkerTest, FailedRunNamesTheSettingAndCanBeUndone) {
   RunDefault();
   window_->editConfig(Named("fail"));
   ASSERT_TRUE(Idle());
@@ -60,7 +60,7 @@ TEST_F(ShellWorkerTest, RefusedRunNamesTheSetting) {
   EXPECT_TRUE(State()["banner"].toObject().isEmpty());
 }
 
-TEST_F(ShellWorkerTest, ImpossibleConfigurationIsRefused) {
+TEST_F(ShellWorkerTest, InvalidConfigurationIsRejected) {
   RunDefault();
   run::RunConfig config = window_->config();
   config.batch = -3;
@@ -77,7 +77,7 @@ TEST_F(ShellWorkerTest, ImpossibleConfigurationIsRefused) {
   EXPECT_THAT(Banner("text").toStdString(), ::testing::HasSubstr("not JSON"));
 }
 
-TEST_F(ShellWorkerTest, TooBigForTheCardSaysByHowMuch) {
+TEST_F(ShellWorkerTest, ReportsHowMuchMemoryIsMissing) {
   run::RunConfig config = window_->config();
   config.batch = 16;
   config.device = "rtx-3060-12gb";
@@ -93,7 +93,7 @@ TEST_F(ShellWorkerTest, TooBigForTheCardSaysByHowMuch) {
               ::testing::HasSubstr("too much"));
 }
 
-TEST_F(ShellWorkerTest, NoWorkerSaysWhatToDo) {
+TEST_F(ShellWorkerTest, ReportsMissingWorker) {
   window_ = std::make_unique<MainWindow>(
       MainWindowOptions{.worker_program = QString(),
                         .settings_file = folder_.filePath(QStringLiteral("other.ini")),
@@ -106,7 +106,7 @@ TEST_F(ShellWorkerTest, NoWorkerSaysWhatToDo) {
 }
 
 // Once with the real worker: the same window with a real plan.
-TEST_F(ShellWorkerTest, RealWorker) {
+TEST_F(ShellWorkerTest, RealWorkerPlansAndCanvasIsDrawnBeforePanels) {
   const QString built = QStringLiteral(VRAMSCOPE_REAL_WORKER);
   const QString worker = built.isEmpty() ? qEnvironmentVariable("VRAMSCOPE_WORKER") : built;
   if (worker.isEmpty() || !QFile::exists(worker))

@@ -53,7 +53,7 @@ class StudiesWindow : public ::testing::Test {
   run::RunConfig start_;
 };
 
-TEST_F(StudiesWindow, AProposalIsAppliedByOneClickAndTakenBack) {
+TEST_F(StudiesWindow, FitProposalIsAppliedAndUndone) {
   window_->openPage(QStringLiteral("fit"));
   window_->findChild<QLineEdit*>(QStringLiteral("fitBudget"))->setText(QStringLiteral("3GiB"));
   window_->fitPage()->makeItFit();
@@ -71,7 +71,7 @@ TEST_F(StudiesWindow, AProposalIsAppliedByOneClickAndTakenBack) {
   EXPECT_EQ(run::ToJson(window_->config()), before);
 }
 
-TEST_F(StudiesWindow, WhatFitsAlreadyIsSaidAndProposalsOfAnotherRunAreSaidToBe) {
+TEST_F(StudiesWindow, FitReportsAFittingRunAndMarksOutdatedResults) {
   const auto says = [&] {
     return State("fit").value(QLatin1String("says")).toString().toStdString();
   };
@@ -94,7 +94,7 @@ TEST_F(StudiesWindow, WhatFitsAlreadyIsSaidAndProposalsOfAnotherRunAreSaidToBe) 
   EXPECT_THAT(says(), HasSubstr("already fits"));
 }
 
-TEST_F(StudiesWindow, ABudgetThatIsNoSizeIsSaid) {
+TEST_F(StudiesWindow, FitRejectsInvalidBudget) {
   window_->findChild<QLineEdit*>(QStringLiteral("fitBudget"))->setText(QStringLiteral("much"));
   window_->fitPage()->makeItFit();
   ASSERT_TRUE(Settled());
@@ -102,7 +102,7 @@ TEST_F(StudiesWindow, ABudgetThatIsNoSizeIsSaid) {
               HasSubstr("--budget"));
 }
 
-TEST_F(StudiesWindow, TheWaterfallHasABarATechniqueInAnyOrder) {
+TEST_F(StudiesWindow, WaterfallHasOneReorderableBarPerTechnique) {
   run::RunConfigBuilder builder(start_);
   ASSERT_TRUE(builder.Set("precision", "bf16").ok());
   ASSERT_TRUE(builder.Set("checkpointing.mode", "layer").ok());
@@ -148,7 +148,7 @@ TEST_F(StudiesWindow, TheWaterfallHasABarATechniqueInAnyOrder) {
   EXPECT_FALSE(window_->waterfallPage()->image().isNull());
 }
 
-TEST_F(StudiesWindow, AnExperimentOpensAsARun) {
+TEST_F(StudiesWindow, ExperimentOpensAsARun) {
   window_->openPage(QStringLiteral("experiments"));
   window_->experimentsPage()->planAll();
   EXPECT_THAT(State("experiments").value(QLatin1String("says")).toString().toStdString(),

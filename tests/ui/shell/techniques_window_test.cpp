@@ -74,7 +74,7 @@ class TechniquesWindow : public ::testing::Test {
 };
 
 // Each group is found by its name, and its contents differ from those of the others.
-TEST_F(TechniquesWindow, EachGroupIsShownWithItsRows) {
+TEST_F(TechniquesWindow, SearchByGroupShowsExactlyItsRows) {
   std::set<QString> groups;
   std::set<QByteArray> images;
   for (const run::ToggleRow& row : run::Toggles())
@@ -108,7 +108,7 @@ TEST_F(TechniquesWindow, EachGroupIsShownWithItsRows) {
 
 // Words of a technique's description find its rows; without a match, a message says where sizes are
 // set.
-TEST_F(TechniquesWindow, ASearchFindsWhatATechniqueSaysOfItself) {
+TEST_F(TechniquesWindow, SearchFindsWordsOfTheDescription) {
   const auto found = [&](const char* words) {
     window_->openTechniques(QLatin1String(words));
     QStringList out;
@@ -130,7 +130,7 @@ TEST_F(TechniquesWindow, ASearchFindsWhatATechniqueSaysOfItself) {
 }
 
 // Running again does not replace the rows of the breakdown.
-TEST_F(TechniquesWindow, LinesOfTheBreakdownStay) {
+TEST_F(TechniquesWindow, BreakdownRowsStayAfterARerun) {
   const auto names = [&] {
     QSet<QWidget*> out;
     for (QWidget* label : window_->findChild<BreakdownPanel*>()->findChildren<ElidedLabel*>())
@@ -145,7 +145,7 @@ TEST_F(TechniquesWindow, LinesOfTheBreakdownStay) {
 }
 
 // A disabled row states why, and which setting would have to change.
-TEST_F(TechniquesWindow, WhatCannotBeSwitchedOnSaysWhy) {
+TEST_F(TechniquesWindow, DisabledTechniquesStateTheReason) {
   for (const QJsonObject& row : Rows())
     if (!row["enabled"].toBool()) {
       EXPECT_GT(row["reason"].toString().size(), 10) << row["id"].toString().toStdString();
@@ -159,7 +159,7 @@ TEST_F(TechniquesWindow, WhatCannotBeSwitchedOnSaysWhy) {
 }
 
 // Below a row that is on are its settings, with the values of the run.
-TEST_F(TechniquesWindow, RowsThatAreOnShowTheirSettings) {
+TEST_F(TechniquesWindow, ActiveTechniquesShowTheirSettings) {
   size_t on = 0;
   for (const run::ToggleRow& each : run::Toggles()) {
     const QString id = QString::fromStdString(each.toggle->id);
@@ -195,7 +195,7 @@ TEST_F(TechniquesWindow, RowsThatAreOnShowTheirSettings) {
 
 // Every setting of a run has a control: in the list of techniques, in the form of the run, or it is
 // listed here with the reason why not.
-TEST_F(TechniquesWindow, EveryKeyOfARunHasAControl) {
+TEST_F(TechniquesWindow, EverySettingOfARunHasAControl) {
   const std::set<std::string_view> none = {
       "custom_device.memory",     // figures of the device, in the window's dialog
       "custom_device.bandwidth",  //
@@ -242,7 +242,7 @@ TEST_F(TechniquesWindow, EveryKeyOfARunHasAControl) {
 
 // The field next to the batch accepts one length, or a list of lengths (a setting of the Data
 // group).
-TEST_F(TechniquesWindow, SeqTakesAStreamOfLengths) {
+TEST_F(TechniquesWindow, SequenceFieldAcceptsAListOfLengths) {
   auto* box = window_->findChild<QComboBox*>(QStringLiteral("seq"));
   ASSERT_NE(box, nullptr);
   const auto type = [&](const char* text) {
@@ -265,7 +265,7 @@ TEST_F(TechniquesWindow, SeqTakesAStreamOfLengths) {
 }
 
 // Settings without a switch are typed like the others, within their limits.
-TEST_F(TechniquesWindow, SettingsWithoutASwitchAreTyped) {
+TEST_F(TechniquesWindow, SettingsWithoutAToggleCanBeTyped) {
   const auto type = [&](QLineEdit* edit, const char* text) {
     ASSERT_NE(edit, nullptr);
     edit->selectAll();
@@ -298,7 +298,7 @@ TEST_F(TechniquesWindow, SettingsWithoutASwitchAreTyped) {
 }
 
 // Names are typed; if nothing matches, the error lists the existing names.
-TEST_F(TechniquesWindow, TargetsOfLoraAreTypedAndCheckedAgainstTheModel) {
+TEST_F(TechniquesWindow, LoraTargetsAreCheckedAgainstTheModel) {
   window_->techniquePanel()->toggle(QStringLiteral("lora"))->click();
   ASSERT_TRUE(WaitFor([this] { return !window_->busy(); }));
   auto* targets = window_->findChild<QComboBox*>(QStringLiteral("setting-lora.targets"));
@@ -315,7 +315,7 @@ TEST_F(TechniquesWindow, TargetsOfLoraAreTypedAndCheckedAgainstTheModel) {
   EXPECT_EQ(Banner("kind"), "bad-config") << window_->config().Get("lora.targets");
 }
 
-TEST_F(TechniquesWindow, RunsOnTheCardThatIsThereBesideThePlan) {
+TEST_F(TechniquesWindow, RunsOnTheInstalledGpuAndComparesWithThePlan) {
   const auto plan = window_->digest();
   window_->runOnGpu();
   EXPECT_TRUE(window_->busy());
@@ -338,7 +338,7 @@ TEST_F(TechniquesWindow, RunsOnTheCardThatIsThereBesideThePlan) {
   EXPECT_EQ(window_->digest()->trace->info.backend, trace::Backend::kPlan);
 }
 
-TEST_F(TechniquesWindow, WithoutACardItSaysWhyNot) {
+TEST_F(TechniquesWindow, ReportsWhyThereIsNoGpu) {
   gpu_libraries_ = absl::FailedPreconditionError("this computer has no GPU");
   const auto plan = window_->digest();
   window_->runOnGpu();

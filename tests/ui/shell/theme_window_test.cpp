@@ -30,7 +30,7 @@ class ThemeWindowTest : public testing::RecordedWindow {
   }
 };
 
-TEST_F(ThemeWindowTest, PagesBehindOthersFollowWhenTheyAreLookedAt) {
+TEST_F(ThemeWindowTest, HiddenPagesChangeThemeWhenShown) {
   OpenRecorded();
   auto* sites = Find<QTableView>("callSitesTable");
   auto* phases = Find<QTableView>("phasesTable");
@@ -54,7 +54,7 @@ TEST_F(ThemeWindowTest, PagesBehindOthersFollowWhenTheyAreLookedAt) {
   EXPECT_EQ(TextOf(sites), Text(false));
 }
 
-TEST_F(ThemeWindowTest, AllThatIsInSightFollowsAtOnce) {
+TEST_F(ThemeWindowTest, VisibleWidgetsChangeThemeAtOnce) {
   OpenRecorded();
   window_->setThemeChoice(ThemeChoice::kLight, false);
   const QColor panel = ToQColor(timeline::Theme::Light().panel);
@@ -73,7 +73,7 @@ TEST_F(ThemeWindowTest, AllThatIsInSightFollowsAtOnce) {
     }
 }
 
-TEST_F(ThemeWindowTest, WhatComesLaterHasTheThemeOfThen) {
+TEST_F(ThemeWindowTest, NewWidgetsUseTheCurrentTheme) {
   window_->setThemeChoice(ThemeChoice::kLight, false);
   QDialog dialog(window_.get());
   auto* label = new QLabel(QStringLiteral("text"), &dialog);
@@ -92,7 +92,7 @@ TEST_F(ThemeWindowTest, WhatComesLaterHasTheThemeOfThen) {
   EXPECT_EQ(inside->palette().color(QPalette::WindowText), ToQColor(timeline::Theme::Dark().faint));
 }
 
-TEST_F(ThemeWindowTest, NoZoneLiesWithinAnother) {
+TEST_F(ThemeWindowTest, StyleSheetsAreNotNested) {
   OpenRecorded();
   for (const QString& page : window_->pageNames()) window_->openPage(page);
   ASSERT_TRUE(Idle());

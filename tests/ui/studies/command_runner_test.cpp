@@ -30,7 +30,7 @@ class CommandRunnerTest : public ::testing::Test {
   QTemporaryDir folder_;
 };
 
-TEST_F(CommandRunnerTest, HandsOverTheJson) {
+TEST_F(CommandRunnerTest, DeliversJsonOutput) {
   CommandRunner runner(Program("echo '{\"answer\": 42}'\n"), {});
   QJsonObject result;
   QString error = QStringLiteral("nothing came");
@@ -46,7 +46,7 @@ TEST_F(CommandRunnerTest, HandsOverTheJson) {
   EXPECT_EQ(result[QLatin1String("answer")].toInt(), 42);
 }
 
-TEST_F(CommandRunnerTest, ANewCommandEndsTheRunningOneWithoutASignal) {
+TEST_F(CommandRunnerTest, NewCommandReplacesTheRunningOneWithoutEnded) {
   CommandRunner runner(Program("[ $1 = fit ] && exec sleep 600\necho '{\"answer\": 42}'\n"), {});
   QStringList errors;
   QObject::connect(&runner, &CommandRunner::ended,

@@ -110,7 +110,7 @@ TEST_F(ActivityLanesTest, EveryStreamAndThreadHasALane) {
   EXPECT_GT(counts_.activities, 10u);
 }
 
-TEST_F(ActivityLanesTest, WhatIsInMemoryAtTheEndStaysWhileTheCardGoesOn) {
+TEST_F(ActivityLanesTest, UnfreedBlocksLastUntilTheGpuFinishes) {
   // A GPU that is slower than the host ends after the last event.
   Show(testing::MakeSyntheticTrace(
       {.layers = 3, .steps = 2, .activities = {.streams = 1, .speed = 1.6}}));
@@ -134,7 +134,7 @@ TEST_F(ActivityLanesTest, WhatIsInMemoryAtTheEndStaysWhileTheCardGoesOn) {
   }
 }
 
-TEST_F(ActivityLanesTest, ALastLookAtTheCardMakesThePictureNoLonger) {
+TEST_F(ActivityLanesTest, LateMemoryCounterDoesNotExtendTheTimeline) {
   const double length = data_->duration_ns();
   Show(testing::MakeSyntheticTrace(
       {.layers = 3, .steps = 2, .activities = {.streams = 1, .asked_after_ns = 60'000'000'000}}));
@@ -142,13 +142,13 @@ TEST_F(ActivityLanesTest, ALastLookAtTheCardMakesThePictureNoLonger) {
   EXPECT_EQ(data_->duration_ns(), length);
 }
 
-TEST_F(ActivityLanesTest, ATraceWithoutActivitiesHasNoSuchLanes) {
+TEST_F(ActivityLanesTest, TraceWithoutActivitiesHasNoActivityLanes) {
   Show(testing::MakeSyntheticTrace({.layers = 3}));
   for (const std::string& key : Keys()) EXPECT_THAT(key, Not(HasSubstr("/")));
   EXPECT_EQ(data_->activities(), nullptr);
 }
 
-TEST_F(ActivityLanesTest, KernelsAreNamedAndCopiesAreOfAnotherColour) {
+TEST_F(ActivityLanesTest, LabelsKernelsAndColoursMemcpysDifferently) {
   const uint32_t copy = First(ActivityKind::kMemcpy), kernel = First(ActivityKind::kKernel);
   for (const auto& [row, text, color] :
        {std::tuple{kernel, query::KernelName(trace_->String(trace_->activities.name[kernel])),
@@ -166,7 +166,7 @@ TEST_F(ActivityLanesTest, KernelsAreNamedAndCopiesAreOfAnotherColour) {
   }
 }
 
-TEST_F(ActivityLanesTest, WhatIsDrawnIsHit) {
+TEST_F(ActivityLanesTest, HitTestFindsDrawnActivities) {
   for (const ActivityKind kind :
        {ActivityKind::kKernel, ActivityKind::kMemcpy, ActivityKind::kCollective,
         ActivityKind::kRuntimeCall, ActivityKind::kSynchronization}) {
@@ -180,7 +180,7 @@ TEST_F(ActivityLanesTest, WhatIsDrawnIsHit) {
   }
 }
 
-TEST_F(ActivityLanesTest, AKernelLeadsToItsCallItsOpAndWhatThatMade) {
+TEST_F(ActivityLanesTest, KernelFactsLinkToCallOpAndAllocations) {
   const Point p = ZoomTo(First(ActivityKind::kKernel));
   model_.Select({});
   model_.Press({.x = p.x, .y = p.y, .button = Button::kLeft}, 0);
@@ -216,7 +216,7 @@ TEST_F(ActivityLanesTest, AKernelLeadsToItsCallItsOpAndWhatThatMade) {
               "ampere_sgemm_128x64_tn");
 }
 
-TEST_F(ActivityLanesTest, AModuleSaysWhatItMadeAndLaunched) {
+TEST_F(ActivityLanesTest, ModuleFactsListAllocationsAndLaunches) {
   const uint32_t kernel = First(ActivityKind::kKernel);
   const uint32_t module = data_->activities()->SliceOf(kernel, trace::SliceKind::kModule);
   ASSERT_NE(module, query::kNoRow);
@@ -249,7 +249,7 @@ TEST_F(ActivityLanesTest, AModuleSaysWhatItMadeAndLaunched) {
 }
 
 // If the operands of kernels are known, links lead from the kernel to the block and back.
-TEST_F(ActivityLanesTest, AKernelLeadsToItsBlocksAndABlockToItsKernels) {
+TEST_F(ActivityLanesTest, OperandsLinkKernelsAndBlocksBothWays) {
   auto with_operands = std::make_shared<trace::Trace>(*trace_);
   const trace::ActivityTable& a = with_operands->activities;
   std::vector<uint32_t> kernels;
@@ -300,7 +300,7 @@ TEST_F(ActivityLanesTest, AKernelLeadsToItsBlocksAndABlockToItsKernels) {
   EXPECT_GE(overlay.boxes().size(), 2u * 4) << "kernel, call and two blocks";
 }
 
-TEST_F(ActivityLanesTest, BracketsStepAlongTheStream) {
+TEST_F(ActivityLanesTest, BracketKeysStepAlongTheStream) {
   const uint32_t first = First(ActivityKind::kKernel);
   model_.SelectActivity(first);
   model_.KeyPress(Key::kNextBlock, false, 0);
@@ -313,7 +313,7 @@ TEST_F(ActivityLanesTest, BracketsStepAlongTheStream) {
   EXPECT_EQ(model_.state().selected_activity, query::kNoRow);
 }
 
-TEST_F(ActivityLanesTest, GapsSayWhatTheyWaitFor) {
+TEST_F(ActivityLanesTest, IdleGapsShowTheirCauseAndEvidence) {
   const query::IdleGaps& idle = *data_->idle();
   const auto line = idle.LineOf(0, trace::kAllStreams);
   ASSERT_TRUE(line);
@@ -350,7 +350,7 @@ TEST_F(ActivityLanesTest, GapsSayWhatTheyWaitFor) {
   EXPECT_GT(counts_.gaps, 0u);
 }
 
-TEST_F(ActivityLanesTest, PinnedMemoryIsALaneOfItsOwn) {
+TEST_F(ActivityLanesTest, PinnedMemoryHasItsOwnLane) {
   ASSERT_TRUE(At("memory/pinned").visible);
   const Series& pinned = data_->series().front();
   EXPECT_EQ(pinned.highest, uint64_t{8} << 20);
@@ -362,7 +362,7 @@ TEST_F(ActivityLanesTest, PinnedMemoryIsALaneOfItsOwn) {
 }
 
 // The lanes of a GPU's clock and of 4 bytes of pinned memory are shown, but folded.
-TEST_F(ActivityLanesTest, WhatSaysLittleComesFoldedAndLast) {
+TEST_F(ActivityLanesTest, CountersAndSmallPinnedMemoryStartFolded) {
   trace::TraceBuilder builder;
   ASSERT_TRUE(builder.AddStrings(0, std::vector<std::string>{"", "SM clock"}).ok());
   std::vector<trace::Activity> activities(3);
@@ -388,7 +388,7 @@ TEST_F(ActivityLanesTest, WhatSaysLittleComesFoldedAndLast) {
   Texts();
 }
 
-TEST_F(ActivityLanesTest, ManyStreamsScrollAndTheFirstScreenKeepsMemoryAndBlocks) {
+TEST_F(ActivityLanesTest, ManyStreamsScrollBelowMemoryAndBlocks) {
   Show(Trace(60));
   model_.Resize(1200, 800, 1);
   EXPECT_GT(model_.state().layout.scroll_most, 1000);
@@ -402,14 +402,14 @@ TEST_F(ActivityLanesTest, ManyStreamsScrollAndTheFirstScreenKeepsMemoryAndBlocks
   EXPECT_TRUE(At("stream/0/62").in_sight()) << "a link scrolls there";
 }
 
-TEST_F(ActivityLanesTest, TooManyStreamsAreCounted) {
+TEST_F(ActivityLanesTest, StreamsAboveTheLimitAreCountedInANotice) {
   Show(Trace(200));
   const auto keys = Keys();
   EXPECT_THAT(keys, Contains("more"));
   EXPECT_LT(keys.size(), 150u);
 }
 
-TEST_F(ActivityLanesTest, DevicesStandBesideEachOther) {
+TEST_F(ActivityLanesTest, ShowsOneMemoryLanePerDevice) {
   std::vector<trace::ProcessTrace> parts;
   for (int rank = 0; rank < 4; ++rank)
     parts.push_back(
@@ -457,7 +457,7 @@ std::vector<double> Numbers(const DrawList& list) {
 
 // After the view has moved, only the part that became visible is queried. The result equals that of
 // a query for the whole view.
-TEST_F(ActivityLanesTest, AMovedViewIsDrawnAsOneShownAnew) {
+TEST_F(ActivityLanesTest, PannedViewDrawsLikeAFreshOne) {
   Show(testing::MakeSyntheticTrace({.layers = 6, .steps = 8, .activities = {.streams = 3}}));
   const double duration = data_->duration_ns();
   const auto show = [&](TimelineModel& model, double begin, double length) {

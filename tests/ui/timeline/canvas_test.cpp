@@ -61,7 +61,7 @@ class CanvasTest : public ::testing::Test {
 };
 
 // The overview is queried once for a trace and a width; results for another trace are not used.
-TEST_F(CanvasTest, TheOverviewIsThatOfItsTraceAtEveryView) {
+TEST_F(CanvasTest, OverviewDependsOnTheTraceNotTheView) {
   const auto overview = [&](TimelineModel& m) {
     m.BuildData(measure_, &list_);
     const auto edges = list_.edges(list_.stacks()[0]);
@@ -83,7 +83,7 @@ TEST_F(CanvasTest, TheOverviewIsThatOfItsTraceAtEveryView) {
   EXPECT_EQ(other, overview(anew));
 }
 
-TEST_F(CanvasTest, TheStackAddsUpToTheAllocatedBytes) {
+TEST_F(CanvasTest, StackHeightEqualsAllocatedBytes) {
   SceneCounts counts = Draw();
   ASSERT_EQ(list_.stacks().size(), 2u);  // overview and memory
   const StackPrim& s = list_.stacks()[1];
@@ -106,7 +106,7 @@ TEST_F(CanvasTest, TheStackAddsUpToTheAllocatedBytes) {
 }
 
 // A view of 20 ns in a run of seconds: the number of columns up to the run's end exceeds an int.
-TEST_F(CanvasTest, TheStackIsThereHoweverNearOneLooks) {
+TEST_F(CanvasTest, StackIsDrawnAtEveryZoomLevel) {
   const auto run =
       TimelineData::Build(testing::MakeSyntheticTrace({.layers = 6, .steps = 2, .speed = 1000}));
   ASSERT_GT(run->duration_ns(), 1e9);
@@ -124,7 +124,7 @@ TEST_F(CanvasTest, TheStackIsThereHoweverNearOneLooks) {
   EXPECT_NEAR(before, Viewport::kMinSpanNs, 1);
 }
 
-TEST_F(CanvasTest, NoByteLabelIsCutByTheLanesTopOrLiesOnAnother) {
+TEST_F(CanvasTest, ByteLabelsAreNeitherCutNorOverlapping) {
   int labels = 0, under = 0;
   for (int height = 300; height < 1000; height += 7) {
     model_.Resize(1024, static_cast<float>(height), 1);
@@ -151,7 +151,7 @@ TEST_F(CanvasTest, NoByteLabelIsCutByTheLanesTopOrLiesOnAnother) {
   EXPECT_GT(under, 0);
 }
 
-TEST_F(CanvasTest, ThePeakIsMarkedWhereItIs) {
+TEST_F(CanvasTest, MarksThePeakAtItsTimeAndHeight) {
   SceneCounts counts = Draw();
   EXPECT_TRUE(counts.peak_shown);
   EXPECT_THAT(Texts(list_), ::testing::Contains("peak " + FormatBytes(data_->peak().allocated)));
@@ -172,7 +172,7 @@ TEST_F(CanvasTest, ThePeakIsMarkedWhereItIs) {
   EXPECT_NEAR(*state().cursor, time, 1);
 }
 
-TEST_F(CanvasTest, PhasesSayTheirDuration) {
+TEST_F(CanvasTest, LabelsStepsAndPhases) {
   Draw();
   auto texts = Texts(list_);
   EXPECT_THAT(texts, ::testing::Contains("Step 0"));
@@ -180,7 +180,7 @@ TEST_F(CanvasTest, PhasesSayTheirDuration) {
   EXPECT_THAT(texts, ::testing::Contains(HasSubstr("backward ")));
 }
 
-TEST_F(CanvasTest, NothingIsDrawnOutsideItsLane) {
+TEST_F(CanvasTest, TextsStayInsideTheCanvas) {
   Draw();
   for (const TextPrim& t : list_.texts()) {
     EXPECT_GE(t.box.x, 0);
@@ -190,7 +190,7 @@ TEST_F(CanvasTest, NothingIsDrawnOutsideItsLane) {
   }
 }
 
-TEST_F(CanvasTest, ABlockIsHitWhereItIsDrawn) {
+TEST_F(CanvasTest, HitTestFindsDrawnBlocks) {
   const trace::AllocationTable& a = trace_->allocations;
   int checked = 0;
   for (uint32_t i = 0; i < a.size(); i += 3) {
@@ -204,7 +204,7 @@ TEST_F(CanvasTest, ABlockIsHitWhereItIsDrawn) {
   EXPECT_GT(checked, 10);
 }
 
-TEST_F(CanvasTest, SlicesAreHitRowByRow) {
+TEST_F(CanvasTest, HitTestFindsDrawnSlices) {
   const trace::SliceTable& t = trace_->slices;
   int checked = 0;
   for (uint32_t i = 0; i < t.size(); ++i) {
@@ -219,7 +219,7 @@ TEST_F(CanvasTest, SlicesAreHitRowByRow) {
   EXPECT_GT(checked, 5);
 }
 
-TEST_F(CanvasTest, TheMemoryLaneKnowsItsLayer) {
+TEST_F(CanvasTest, HitInMemoryLaneReturnsTheCategory) {
   const Rect& body = Body("memory");
   Hit low = model_.HitTest(body.x + body.w * 0.4, body.bottom() - 2);
   EXPECT_EQ(low.kind, HitKind::kMemory);
@@ -228,7 +228,7 @@ TEST_F(CanvasTest, TheMemoryLaneKnowsItsLayer) {
   EXPECT_FALSE(high.category.has_value());
 }
 
-TEST_F(CanvasTest, AClickSelectsAndEscapeClears) {
+TEST_F(CanvasTest, ClickSelectsAndEscapeClears) {
   trace::AllocationId id = SomeBlock();
   ASSERT_TRUE(id.valid());
   Rect r = BlockRectOf(state(), id);
@@ -243,7 +243,7 @@ TEST_F(CanvasTest, AClickSelectsAndEscapeClears) {
   EXPECT_TRUE(model_.TakeChanges().selection);
 }
 
-TEST_F(CanvasTest, ADragSelectsARange) {
+TEST_F(CanvasTest, DragSelectsARange) {
   const Rect& body = Body("memory");
   double y = body.y + 30;
   model_.Press({.x = 200, .y = y, .button = Button::kLeft}, 0);
@@ -280,7 +280,7 @@ TEST_F(CanvasTest, ShiftDragAndMiddleDragPan) {
   EXPECT_NEAR(state().viewport.view().begin, before.begin, 1);
 }
 
-TEST_F(CanvasTest, WheelZoomsAtTheMouseAndIsOneUndo) {
+TEST_F(CanvasTest, WheelZoomsAtTheMouseAsOneUndoStep) {
   double time = state().viewport.ToTime(400);
   Span all = state().viewport.view();
   for (int i = 0; i < 5; ++i) model_.Wheel({.x = 400, .y = 300, .dy = 120}, i * 50.0);
@@ -293,7 +293,7 @@ TEST_F(CanvasTest, WheelZoomsAtTheMouseAndIsOneUndo) {
   EXPECT_NEAR(state().viewport.ToX(time), 400, 1e-3);
 }
 
-TEST_F(CanvasTest, ATouchpadNeverMixesZoomAndPan) {
+TEST_F(CanvasTest, TouchpadNeverMixesZoomAndPan) {
   model_.KeyPress(Key::kZoomIn, true, 0);
   double width = state().viewport.view().width();
   model_.Wheel({.x = 400, .y = 300, .dx = 6, .dy = 1, .pixels = true, .begins = true}, 0);
@@ -308,7 +308,7 @@ TEST_F(CanvasTest, ATouchpadNeverMixesZoomAndPan) {
   EXPECT_NEAR(state().viewport.view().begin, begin, width * 1e-6) << "a zoom does not pan";
 }
 
-TEST_F(CanvasTest, TheOverviewMovesTheView) {
+TEST_F(CanvasTest, DragInOverviewMovesTheView) {
   model_.KeyPress(Key::kZoomIn, true, 0);
   double width = state().viewport.view().width();
   const Rect box = Body("overview");
@@ -333,7 +333,7 @@ TEST_F(CanvasTest, DoubleClickZoomsToTheBlock) {
   EXPECT_NEAR(now.w, state().viewport.width() * 0.8, state().viewport.width() * 0.15);
 }
 
-TEST_F(CanvasTest, ATitleFoldsItsLane) {
+TEST_F(CanvasTest, ClickOnTitleFoldsItsLane) {
   Rect title = state().layout["blocks"].title;
   Click(title.x + 20, title.y + 5);
   EXPECT_TRUE(Body("blocks").empty());
@@ -358,7 +358,7 @@ TEST_F(CanvasTest, AltWheelZoomsAddresses) {
   EXPECT_EQ(state().addresses.end, 0);
 }
 
-TEST_F(CanvasTest, TooltipsSayWhatHowMuchWhoseAndWhen) {
+TEST_F(CanvasTest, BlockTooltipShowsSizeCategoryAndLifetime) {
   trace::AllocationId id = SomeBlock();
   Rect r = BlockRectOf(state(), id);
   model_.Move({.x = r.x + r.w / 2, .y = r.y + r.h / 2}, 0);
@@ -402,7 +402,7 @@ TEST_F(CanvasTest, HoverDoesNotTouchTheDataLayer) {
   EXPECT_FALSE(model_.data_dirty());
 }
 
-TEST_F(CanvasTest, AToggleMorphsKeepsTheAxisAndTheSelection) {
+TEST_F(CanvasTest, NewTraceAnimatesAndKeepsAxisAndSelection) {
   TimelineModel m;
   m.Resize(1024, 800, 1);
   m.SetData(data_, false, 0);
@@ -435,7 +435,7 @@ TEST_F(CanvasTest, AToggleMorphsKeepsTheAxisAndTheSelection) {
   EXPECT_FALSE(m.animating());
 }
 
-TEST_F(CanvasTest, AMorphBeginsAtTheOldPicture) {
+TEST_F(CanvasTest, AnimationStartsFromTheOldCurves) {
   TimelineModel m;
   m.Resize(1024, 800, 1);
   m.SetData(data_, false, 0);
@@ -452,7 +452,7 @@ TEST_F(CanvasTest, AMorphBeginsAtTheOldPicture) {
   EXPECT_EQ(edges_of(), before);
 }
 
-TEST_F(CanvasTest, TheLimitIsDrawnWhenItIsNear) {
+TEST_F(CanvasTest, DrawsDeviceLimitOnlyNearTheCurves) {
   EXPECT_FALSE(Draw().limit_shown);
   model_.SetDeviceLimit(data_->peak().reserved * 11 / 10);
   EXPECT_TRUE(Draw().limit_shown);
@@ -463,7 +463,7 @@ TEST_F(CanvasTest, TheLimitIsDrawnWhenItIsNear) {
   EXPECT_TRUE(Draw().limit_shown) << "the curves exceed the limit";
 }
 
-TEST_F(CanvasTest, AnotherModelStartsAnew) {
+TEST_F(CanvasTest, AnotherModelResetsViewAndCursor) {
   model_.KeyPress(Key::kZoomIn, true, 0);
   model_.SetCursor(1e6);
   model_.TakeChanges();
@@ -475,7 +475,7 @@ TEST_F(CanvasTest, AnotherModelStartsAnew) {
   EXPECT_FALSE(model_.animating());
 }
 
-TEST_F(CanvasTest, WithoutATraceItSaysWhatToDo) {
+TEST_F(CanvasTest, EmptyCanvasShowsHintsLoadingAndErrors) {
   model_.SetData(nullptr, false, 0);
   model_.SetEmptyText("No run yet", "Choose a model.\nOr open a file.");
   Draw();
@@ -497,7 +497,7 @@ TEST_F(CanvasTest, WithoutATraceItSaysWhatToDo) {
   model_.ZoomToSelection(0);
 }
 
-TEST(EmptyTraceTest, CanBeShown) {
+TEST(EmptyTraceTest, DrawsTracesWithNoOrOneEvent) {
   FixedMeasure measure;
   DrawList list;
   for (int events : {0, 1}) {
@@ -519,7 +519,7 @@ TEST(EmptyTraceTest, CanBeShown) {
   }
 }
 
-TEST(TinyWindowTest, AnySizeCanBeDrawn) {
+TEST(TinyWindowTest, DrawsAtAnyWindowSize) {
   FixedMeasure measure;
   DrawList list;
   TimelineModel m;
@@ -535,7 +535,7 @@ TEST(TinyWindowTest, AnySizeCanBeDrawn) {
   }
 }
 
-TEST_F(CanvasTest, ATraceDiffersNowhereFromItself) {
+TEST_F(CanvasTest, EqualBaselineShowsNoDifference) {
   model_.SetBaselineTrace(TimelineData::Build(testing::MakeSyntheticTrace(
                               {.layers = 6, .steps = 2, .micro_batches = 2})),
                           "baseline");
@@ -550,7 +550,7 @@ TEST_F(CanvasTest, ATraceDiffersNowhereFromItself) {
   }
 }
 
-TEST_F(CanvasTest, AShorterBaselineEndsAndIsNotCountedAsNothing) {
+TEST_F(CanvasTest, DifferenceEndsWithAShorterBaseline) {
   auto longer = testing::MakeSyntheticTrace({.layers = 6, .steps = 5, .micro_batches = 2});
   model_.SetData(TimelineData::Build(longer), false, 0);
   model_.SetBaselineTrace(data_, "baseline b.trace");
@@ -572,7 +572,7 @@ TEST_F(CanvasTest, AShorterBaselineEndsAndIsNotCountedAsNothing) {
   EXPECT_TRUE(end_shown);
 }
 
-TEST_F(CanvasTest, TheAxisIsThatOfWhatIsShown) {
+TEST_F(CanvasTest, ByteAxisFitsTraceAndBaseline) {
   const uint64_t own = state().axis.max;
   auto large = TimelineData::Build(
       testing::MakeSyntheticTrace({.layers = 6, .steps = 2, .hidden_bytes = uint64_t{200} << 20}));

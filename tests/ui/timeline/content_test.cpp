@@ -58,7 +58,7 @@ class ContentTest : public ::testing::Test {
   SceneCounts counts_;
 };
 
-TEST(EntriesTextTest, EntriesAreCounted) {
+TEST(EntriesTextTest, FormatsEntryNumbersAndLengths) {
   EXPECT_EQ(FormatEntry(1204), "entry 1,204");
   EXPECT_EQ(FormatLength(1, false), "1 entry");
   EXPECT_EQ(FormatLength(312, false), "312 entries");
@@ -71,7 +71,7 @@ TEST(EntriesTextTest, EntriesAreCounted) {
     EXPECT_EQ(tick.label, FormatEntry(tick.time_ns)) << "no half entries";
 }
 
-TEST_F(ContentTest, AxisCursorRangeAndTooltipsOfAFileWithoutTimes) {
+TEST_F(ContentTest, TraceWithoutTimesShowsEntryNumbers) {
   Show(WithoutTimes(*MakeRecordedTrace()));
   model_.SetCursor(7);
   model_.SetRange(Span{10, 35});
@@ -90,7 +90,7 @@ TEST_F(ContentTest, AxisCursorRangeAndTooltipsOfAFileWithoutTimes) {
   EXPECT_THAT(Texts(), ::testing::Contains(ContainsRegex(kTime)));
 }
 
-TEST_F(ContentTest, AStateIsSaidWholeInANarrowCanvas) {
+TEST_F(ContentTest, SnapshotTextIsNotElidedInANarrowCanvas) {
   Show(MakeState());
   for (const float width : {430.0f, 520.0f, 1200.0f}) {
     model_.Resize(width, 330, 1);
@@ -105,7 +105,7 @@ TEST_F(ContentTest, AStateIsSaidWholeInANarrowCanvas) {
 }
 
 // Fewer entries than pixels: every column shows the value at its time.
-TEST_F(ContentTest, NoGapsBetweenEntries) {
+TEST_F(ContentTest, CurveHasNoGapsBetweenEntries) {
   const auto trace = WithoutTimes(*MakeRecordedTrace());
   Show(trace);
   DrawList list;
@@ -124,7 +124,7 @@ TEST_F(ContentTest, NoGapsBetweenEntries) {
   }
 }
 
-TEST_F(ContentTest, AStateHasNoLanesAndSaysWhatItIs) {
+TEST_F(ContentTest, SnapshotWithoutHistoryShowsSummaryNotLanes) {
   Show(MakeState());
   const std::vector<std::string> texts = Texts();
   EXPECT_THAT(texts, ::testing::Contains("A state, not a run"));
@@ -144,7 +144,7 @@ TEST_F(ContentTest, AStateHasNoLanesAndSaysWhatItIs) {
   EXPECT_EQ(model_.HitTest(600, 400).kind, HitKind::kNone);
 }
 
-TEST_F(ContentTest, WhatASearchFoundIsMarked) {
+TEST_F(ContentTest, MarksHighlightedBlocks) {
   Show(MakeRecordedTrace({.steps = 4}));
   Texts();
   EXPECT_EQ(counts_.marks, 0u);
@@ -163,7 +163,7 @@ TEST_F(ContentTest, WhatASearchFoundIsMarked) {
   EXPECT_EQ(counts_.marks, 0u);
 }
 
-TEST_F(ContentTest, TooltipHasUserMetadataAndIsNotWidenedByCppFrames) {
+TEST_F(ContentTest, TooltipShowsUserMetadataAndElidesLongFrames) {
   Show(WithMetadata(*WithLongFrames(*MakeRecordedTrace())));
   Hit hit;
   hit.kind = HitKind::kAllocation;

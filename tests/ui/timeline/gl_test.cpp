@@ -47,7 +47,7 @@ class TimelineGlTest : public ::testing::Test {
   }
 };
 
-TEST_F(TimelineGlTest, ShowsWhatTheRasterRendererShows) {
+TEST_F(TimelineGlTest, DrawsAlmostTheSameAsTheRasterRenderer) {
   for (const Theme& theme : {Theme::Dark(), Theme::Light()}) {
     auto raster = Make("raster"), gl = Make("gl");
     ASSERT_EQ(raster->dumpState()["renderer"].toString(), "raster");
@@ -75,7 +75,7 @@ TEST_F(TimelineGlTest, ShowsWhatTheRasterRendererShows) {
   }
 }
 
-TEST_F(TimelineGlTest, HoverDrawsTheOverlayOnlyAndIdleNothing) {
+TEST_F(TimelineGlTest, HoverRedrawsOnlyTheOverlay) {
   auto w = Make("gl");
   QTest::qWait(100);
   qint64 data = Frames(w.get(), "data"), all = Frames(w.get(), "all");
@@ -93,7 +93,7 @@ TEST_F(TimelineGlTest, HoverDrawsTheOverlayOnlyAndIdleNothing) {
   EXPECT_EQ(Frames(w.get(), "data"), data);
 }
 
-TEST_F(TimelineGlTest, SurvivesAnotherWindow) {
+TEST_F(TimelineGlTest, SurvivesMovingToAnotherWindow) {
   auto first = std::make_unique<QWidget>();
   auto second = std::make_unique<QWidget>();
   for (QWidget* w : {first.get(), second.get()}) {
@@ -114,7 +114,7 @@ TEST_F(TimelineGlTest, SurvivesAnotherWindow) {
 }
 
 // The atlas starts with the characters of English; others are added when they are needed.
-TEST_F(TimelineGlTest, DrawsChineseAsTheRasterRendererDoes) {
+TEST_F(TimelineGlTest, DrawsChineseTextLikeTheRasterRenderer) {
   if (QFontDatabase::families(QFontDatabase::SimplifiedChinese).isEmpty())
     GTEST_SKIP() << "no font with Chinese characters is installed";
   const auto ink = [](const char* renderer, const char* title) {
@@ -143,7 +143,7 @@ TEST_F(TimelineGlTest, DrawsChineseAsTheRasterRendererDoes) {
   EXPECT_GT(std::abs(ink("gl", "一一一一一一") - ink("gl", "囊囊囊囊囊囊")), 1000);
 }
 
-TEST(FontFileTest, IsAFontThatQtReads) {
+TEST(FontFileTest, QtLoadsTheFontFile) {
   QByteArray file = FontFile(CanvasFont(Font::kBody));
   if (file.isEmpty()) GTEST_SKIP() << "the platform gives no font tables";
   QRawFont font(file, 13);
@@ -151,7 +151,7 @@ TEST(FontFileTest, IsAFontThatQtReads) {
   EXPECT_FALSE(font.glyphIndexesForString("peak").contains(0));
 }
 
-TEST(Gl, ADriversFileIsLookedForBeforeARendererIsLoaded) {
+TEST(Gl, FindsGraphicsDeviceFilesInDev) {
   const QTemporaryDir dev;
   ASSERT_TRUE(dev.isValid());
   const auto touch = [&](const char* name) {
@@ -172,7 +172,7 @@ TEST(Gl, ADriversFileIsLookedForBeforeARendererIsLoaded) {
   }
 }
 
-TEST(SoftwareOpenGlTest, IsKnownByName) {
+TEST(SoftwareOpenGlTest, IsDetectedByRendererName) {
   EXPECT_TRUE(IsSoftwareOpenGl("llvmpipe (LLVM 15.0.6, 256 bits)"));
   EXPECT_TRUE(IsSoftwareOpenGl("softpipe"));
   EXPECT_FALSE(IsSoftwareOpenGl("NVIDIA GeForce RTX 4090/PCIe/SSE2"));

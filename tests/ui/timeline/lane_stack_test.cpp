@@ -63,7 +63,7 @@ class LaneStackTest : public ::testing::Test {
   Layout layout_;
 };
 
-TEST_F(LaneStackTest, LanesLieUnderEachOtherAndAllCanBeScrolledTo) {
+TEST_F(LaneStackTest, LanesDoNotOverlapAndAllCanBeReached) {
   for (const float height : {120.0f, 200.0f, 300.0f, 500.0f, 760.0f, 1000.0f, 2000.0f}) {
     for (const float scroll : {0.0f, 90.0f, 1e9f}) {
       stack_.ScrollTo(scroll);
@@ -87,7 +87,7 @@ TEST_F(LaneStackTest, LanesLieUnderEachOtherAndAllCanBeScrolledTo) {
   EXPECT_EQ(Arrange(2000).scroll_most, 0) << "nothing to scroll where all fits";
 }
 
-TEST_F(LaneStackTest, TheHeadStaysWhileTheRestScrolls) {
+TEST_F(LaneStackTest, HeaderStaysWhileTheRestScrolls) {
   Arrange(400);
   const Rect ruler = layout_["ruler"].body;
   const float memory = layout_["memory"].top();
@@ -138,7 +138,7 @@ TEST_F(LaneStackTest, SettingsFoldPinHideMoveAndResize) {
   EXPECT_TRUE(stack_.settings()->empty());
 }
 
-TEST_F(LaneStackTest, AResizedLaneEndsWhereItsEdgeIsPut) {
+TEST_F(LaneStackTest, ResizedLaneEndsAtTheDraggedEdge) {
   Arrange(900);
   const float memory = layout_["memory"].body.h, bottom = layout_["blocks"].body.bottom();
   stack_.SetHeight("blocks", layout_["blocks"].body.h + 60, layout_);
@@ -147,7 +147,7 @@ TEST_F(LaneStackTest, AResizedLaneEndsWhereItsEdgeIsPut) {
   EXPECT_NEAR(layout_["blocks"].body.bottom(), bottom + 60, 1.1);
 }
 
-TEST_F(LaneStackTest, AHigherLaneShowsMoreRows) {
+TEST_F(LaneStackTest, TallerLaneShowsMoreRows) {
   Arrange(1200);
   EXPECT_EQ(layout_["ops"].rows, 3);
   stack_.SetHeight("ops", 60, layout_);
@@ -157,7 +157,7 @@ TEST_F(LaneStackTest, AHigherLaneShowsMoreRows) {
   EXPECT_FLOAT_EQ(layout_["ops"].row_height, 40);
 }
 
-TEST_F(LaneStackTest, PinnedLanesLeaveRoom) {
+TEST_F(LaneStackTest, PinnedLanesLeaveRoomToScroll) {
   Arrange(500);
   for (const LanePlace& p : Layout(layout_).lanes)
     if (!p.title.empty()) stack_.Change(LaneAction::kPin, p.lane->key(), layout_);
@@ -166,7 +166,7 @@ TEST_F(LaneStackTest, PinnedLanesLeaveRoom) {
   EXPECT_GT(layout_.scroll_most, 0);
 }
 
-TEST(LaneSettingsTest, TextGoesThereAndBack) {
+TEST(LaneSettingsTest, SurvivesTextRoundTrip) {
   LaneSettings s;
   s.lanes["blocks"] = {.folded = true, .height = 120};
   s.lanes["stream/0/7"] = {.pinned = true, .hidden = true};
@@ -175,7 +175,7 @@ TEST(LaneSettingsTest, TextGoesThereAndBack) {
   EXPECT_TRUE(LaneSettings::FromText("").empty());
 }
 
-TEST(LaneSettingsTest, WhatCannotBeReadIsLeftOut) {
+TEST(LaneSettingsTest, SkipsInvalidLinesAndClampsValues) {
   EXPECT_TRUE(
       LaneSettings::FromText("lane\nlane\t\tf\t0\nlane\tx\tf\tmuch\nother\tx\nlane\tx\tf").empty());
   EXPECT_EQ(LaneSettings::FromText("lane\tx\t\t1000000000").Of("x").height, 4000);
@@ -217,14 +217,14 @@ class StackInputTest : public ::testing::Test {
   std::shared_ptr<const trace::Trace> trace_;
 };
 
-TEST_F(StackInputTest, LanesComeInTheirOrder) {
+TEST_F(StackInputTest, LanesStartInDefaultOrder) {
   EXPECT_THAT(Titled(), ElementsAre("memory", "blocks", "modules", "ops"));
   EXPECT_EQ(model_.state().layout.scroll_most, 0);
   for (const LanePlace& p : model_.state().layout.lanes)
     EXPECT_EQ(p.in_sight(), p.visible) << p.lane->key();
 }
 
-TEST_F(StackInputTest, PhasesMemoryAndBlocksStayInALowCanvas) {
+TEST_F(StackInputTest, ShortCanvasKeepsPhasesMemoryAndBlocks) {
   model_.SetBaselineTrace(TimelineData::Build(trace_), "before");
   EXPECT_TRUE(At("difference").in_sight());
   for (const float height : {300.0f, 320.0f, 360.0f}) {
@@ -238,7 +238,7 @@ TEST_F(StackInputTest, PhasesMemoryAndBlocksStayInALowCanvas) {
   }
 }
 
-TEST_F(StackInputTest, ADraggedEdgeResizes) {
+TEST_F(StackInputTest, DragOfLowerEdgeResizesLane) {
   const Rect body = At("memory").body;
   EXPECT_EQ(model_.HitTest(500, body.bottom() + 1).kind, HitKind::kLowerEdge);
   Drag(500, body.bottom() + 1, body.bottom() + 41);
@@ -251,7 +251,7 @@ TEST_F(StackInputTest, ADraggedEdgeResizes) {
   EXPECT_EQ(At("memory").body, body);
 }
 
-TEST_F(StackInputTest, ADraggedTitleMovesItsLane) {
+TEST_F(StackInputTest, DragOfTitleMovesLane) {
   Drag(300, At("ops").title.y + 10, At("memory").title.y + 2);
   EXPECT_THAT(Titled(), ElementsAre("ops", "memory", "blocks", "modules"));
   EXPECT_TRUE(model_.TakeChanges().lanes);
@@ -260,7 +260,7 @@ TEST_F(StackInputTest, ADraggedTitleMovesItsLane) {
   EXPECT_THAT(Titled(), ElementsAre("memory", "blocks", "modules", "ops"));
 }
 
-TEST_F(StackInputTest, KeysSpeakOfTheLaneUnderTheMouse) {
+TEST_F(StackInputTest, KeysActOnTheLaneUnderTheMouse) {
   EXPECT_FALSE(model_.KeyPress(Key::kHideLane, false, 0)) << "no lane is under the mouse";
   model_.Move({.x = 300, .y = At("modules").title.y + 5}, 0);
   EXPECT_TRUE(model_.KeyPress(Key::kPinLane, false, 0));
@@ -276,7 +276,7 @@ TEST_F(StackInputTest, KeysSpeakOfTheLaneUnderTheMouse) {
   EXPECT_FALSE(model_.KeyPress(Key::kPinLane, false, 0)) << "header lanes cannot be pinned";
 }
 
-TEST_F(StackInputTest, KeysAloneReachEveryLane) {
+TEST_F(StackInputTest, KeyboardReachesEveryLane) {
   for (const std::string& key : Titled()) {
     EXPECT_TRUE(model_.KeyPress(Key::kNextLane, false, 0));
     EXPECT_EQ(model_.state().current_lane, key);
@@ -289,7 +289,7 @@ TEST_F(StackInputTest, KeysAloneReachEveryLane) {
   EXPECT_TRUE(model_.state().current_lane.empty()) << "the mouse chooses the lane again";
 }
 
-TEST_F(StackInputTest, AStackThatDoesNotFitScrolls) {
+TEST_F(StackInputTest, StackScrollsWhenItDoesNotFit) {
   model_.Resize(1024, 300, 1);
   const Layout before = model_.state().layout;
   ASSERT_GT(before.scroll_most, 60);
@@ -313,7 +313,7 @@ TEST_F(StackInputTest, AStackThatDoesNotFitScrolls) {
   model_.Release({.x = 500, .y = 240, .button = Button::kMiddle}, 0);
 }
 
-TEST_F(StackInputTest, SettingsHoldForTheNextTrace) {
+TEST_F(StackInputTest, SettingsApplyToTheNextTrace) {
   model_.ChangeLane(LaneAction::kFold, "ops");
   model_.ChangeLane(LaneAction::kPin, "blocks");
   model_.SetData(TimelineData::Build(testing::MakeSyntheticTrace({.layers = 3})), false, 0);

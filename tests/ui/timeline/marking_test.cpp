@@ -40,7 +40,7 @@ class MarkingTest : public ::testing::Test {
   TimelineModel model_;
 };
 
-TEST_F(MarkingTest, BlocksAreToldApartFromTheOthersKernelsAreNot) {
+TEST_F(MarkingTest, MarkedBlocksDimOthersButMarkedKernelsDoNot) {
   const auto blocks = Find("kind = block and category = activation");
   const auto marking = std::make_shared<const Marking>(MarkThings(trace_, blocks.things));
   EXPECT_EQ(marking->block_count, blocks.things.size());
@@ -63,7 +63,7 @@ TEST_F(MarkingTest, BlocksAreToldApartFromTheOthersKernelsAreNot) {
 }
 
 // The memory lane stacks the remaining categories; the figures of the legend do not change.
-TEST_F(MarkingTest, ACategoryThatIsSwitchedOffIsFaintAndNotHit) {
+TEST_F(MarkingTest, HiddenCategoryIsDimmedAndNotHit) {
   uint32_t block = 0;
   while (trace_->allocations.main_category[block] != trace::Category::kActivation) ++block;
   EXPECT_FALSE(model_.state().faint(block));
@@ -87,7 +87,7 @@ TEST_F(MarkingTest, ACategoryThatIsSwitchedOffIsFaintAndNotHit) {
   EXPECT_FALSE(model_.state().faint(block));
 }
 
-TEST_F(MarkingTest, MarksOfAnotherTraceAreDropped) {
+TEST_F(MarkingTest, IgnoresMarksOfAnotherTrace) {
   const auto other = testing::MakeSyntheticTrace({.layers = 2});
   model_.Mark(std::make_shared<const Marking>(
       MarkBlocks(other, std::vector<trace::AllocationId>{{0}, {1}})));
@@ -99,7 +99,7 @@ TEST_F(MarkingTest, MarksOfAnotherTraceAreDropped) {
 }
 
 // A link to something in a collapsed or hidden lane shows that lane.
-TEST_F(MarkingTest, ALinkUnfoldsTheLaneOfWhatItLeadsTo) {
+TEST_F(MarkingTest, FollowLinkUnfoldsTheTargetLane) {
   const uint32_t kernel = FirstKernel();
   const uint32_t call = data_->activities()->CallOf(kernel);
   ASSERT_NE(call, query::kNoRow);
@@ -120,7 +120,7 @@ TEST_F(MarkingTest, ALinkUnfoldsTheLaneOfWhatItLeadsTo) {
   EXPECT_TRUE(model_.state().layout[of_call].folded);
 }
 
-TEST_F(MarkingTest, AThingKnowsItsLike) {
+TEST_F(MarkingTest, FactsOfferFiltersForSimilarThings) {
   const auto blocks = Find("kind = block and category = activation");
   const query::Thing block = blocks.things.front();
   const ThingFacts facts = FactsOfThing(*data_, block);
@@ -149,7 +149,7 @@ TEST_F(MarkingTest, AThingKnowsItsLike) {
   }
 }
 
-TEST_F(MarkingTest, WhatIsHitIsAThing) {
+TEST_F(MarkingTest, ConvertsHitsAndSelectionToThings) {
   Hit hit;
   EXPECT_FALSE(ThingOf(*trace_, hit));
   hit.kind = HitKind::kActivity;

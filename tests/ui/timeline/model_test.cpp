@@ -36,7 +36,7 @@ Viewport View() {
   return v;
 }
 
-TEST(ViewportTest, PixelsAndTimesGoBothWays) {
+TEST(ViewportTest, ConvertsPixelsToTimesAndBack) {
   Viewport v = View();
   v.SetView({2e8, 3e8});
   EXPECT_DOUBLE_EQ(v.ToX(2e8), 12);
@@ -65,7 +65,7 @@ TEST(ViewportTest, ZoomKeepsTheTimeUnderTheMouse) {
   }
 }
 
-TEST(ViewportTest, ZoomEndsAtNanosecondsAndAtTheWhole) {
+TEST(ViewportTest, ZoomIsLimitedToMinSpanAndWholeTrace) {
   Viewport v = View();
   for (int i = 0; i < 200; ++i) v.ZoomAt(500, 2);
   EXPECT_NEAR(v.view().width(), Viewport::kMinSpanNs, 1e-6);
@@ -85,7 +85,7 @@ TEST(ViewportTest, PanStopsAtTheEnds) {
   EXPECT_NEAR(v.view().begin, 0, 1e-3);
 }
 
-TEST(ViewportTest, ANewRunKeepsTheScaleUnlessItDoesNotFit) {
+TEST(ViewportTest, NewRunKeepsTheScaleUnlessItDoesNotFit) {
   Viewport v = View();
   v.ReplaceExtent(0, 8e8);  // shorter: same scale
   EXPECT_DOUBLE_EQ(v.view().end, 1e9);
@@ -99,7 +99,7 @@ TEST(ViewportTest, ANewRunKeepsTheScaleUnlessItDoesNotFit) {
   EXPECT_EQ(zoomed.view(), (Span{2e8, 3e8}));
 }
 
-TEST(ViewportTest, AroundFillsItsShare) {
+TEST(ViewportTest, AroundCentersWithTheGivenShare) {
   Viewport v = View();
   Span s = v.Around(4e8, 4.8e8, 0.8);
   EXPECT_NEAR(s.width(), 1e8, 1);
@@ -130,7 +130,7 @@ TEST(HistoryTest, UndoesAndRedoesGestures) {
   EXPECT_EQ(steps, static_cast<int>(History<Span>::kMax));
 }
 
-TEST(AxisLockTest, DecidesOnce) {
+TEST(AxisLockTest, DecidesTheAxisOncePerGesture) {
   AxisLock lock;
   EXPECT_EQ(lock.Add(1, 0), AxisLock::Axis::kUndecided);
   EXPECT_EQ(lock.Add(5, 1), AxisLock::Axis::kHorizontal);
@@ -139,7 +139,7 @@ TEST(AxisLockTest, DecidesOnce) {
   EXPECT_EQ(lock.Add(1, 9), AxisLock::Axis::kVertical);
 }
 
-TEST(TicksTest, AreRoundAndApart) {
+TEST(TicksTest, AreFarEnoughApartWithDistinctLabels) {
   FixedMeasure measure;
   for (double width : {1.0, 7e2, 3.3e4, 2.7e8, 9e9, 4e13}) {
     for (double begin : {0.0, 123456789.0}) {
@@ -158,7 +158,7 @@ TEST(TicksTest, AreRoundAndApart) {
 }
 
 // The longest trace that a file can state: as a double, its end exceeds an int64_t.
-TEST(TicksTest, OfTheLongestTraceLieInIt) {
+TEST(TicksTest, StayInsideTheLongestPossibleTrace) {
   for (const double begin : {0.0, 0x1p62, 0x1p63 - 1e6, 0x1p63 - 2048}) {
     for (const double width : {20.0, 300.0, 1000.0}) {
       SCOPED_TRACE(std::to_string(begin) + " " + std::to_string(width));
@@ -177,7 +177,7 @@ TEST(TicksTest, OfTheLongestTraceLieInIt) {
   }
 }
 
-TEST(TimelineDataTest, TheEndOfTheLongestTraceIsItsEnd) {
+TEST(TimelineDataTest, ConvertsTimesOfTheLongestTrace) {
   for (const int64_t origin : {int64_t{0}, int64_t{-5}}) {
     trace::TraceBuilder builder;
     trace::Event alloc, end;
@@ -196,7 +196,7 @@ TEST(TimelineDataTest, TheEndOfTheLongestTraceIsItsEnd) {
   }
 }
 
-TEST(TicksTest, LookLikeTheSketch) {
+TEST(TicksTest, UseRoundStepsForTimesAndBytes) {
   auto ticks = TimeTicks(0, 270e6, 1000, 72);
   ASSERT_GE(ticks.size(), 10u);
   EXPECT_EQ(ticks[0].label, "0 ms");
@@ -206,7 +206,7 @@ TEST(TicksTest, LookLikeTheSketch) {
   EXPECT_GE(axis.max, uint64_t{9107567411});
 }
 
-TEST(TicksTest, ByteAxisHoldsAnySize) {
+TEST(TicksTest, ByteAxisFitsAnySize) {
   for (uint64_t bytes = 1; bytes < (uint64_t{1} << 62); bytes = bytes * 3 + 1) {
     ByteAxis a = MakeByteAxis(bytes, 6);
     ASSERT_GE(a.max, bytes);
@@ -253,7 +253,7 @@ TEST(ElideTest, CutsBetweenCharacters) {
   EXPECT_EQ(cut, "µµµµ…");
 }
 
-TEST(CompareTest, PhasesMeetPhases) {
+TEST(CompareTest, TimeMapAlignsPhases) {
   auto a = testing::MakeSyntheticTrace({.layers = 4, .steps = 3});
   auto b = testing::MakeSyntheticTrace({.layers = 4, .steps = 3, .speed = 2.0});
   TimeMap map(*a, *b);
@@ -274,7 +274,7 @@ TEST(CompareTest, PhasesMeetPhases) {
   }
 }
 
-TEST(CompareTest, RunsWithoutCommonPhasesStartTogether) {
+TEST(CompareTest, TimeMapIsIdentityWithoutCommonPhases) {
   trace::Trace empty;
   auto b = testing::MakeSyntheticTrace({.layers = 2});
   TimeMap map(empty, *b);
@@ -285,7 +285,7 @@ std::vector<int64_t> EdgesOf(const trace::Trace& t, int64_t begin, int64_t end, 
   return query::CurveIndex::Edges(t.begin_ns() + begin, t.begin_ns() + end, columns);
 }
 
-TEST(CompareTest, ATraceLiesOnItselfExactly) {
+TEST(CompareTest, BaselineOfTheSameTraceMatchesExactly) {
   auto t = testing::MakeSyntheticTrace({.layers = 5, .steps = 3, .micro_batches = 2});
   auto same = testing::MakeSyntheticTrace({.layers = 5, .steps = 3, .micro_batches = 2});
   const query::CurveIndex index(
@@ -305,7 +305,7 @@ TEST(CompareTest, ATraceLiesOnItselfExactly) {
   }
 }
 
-TEST(CompareTest, BehindTheEndOfAShorterRunThereIsNothingToCompareWith) {
+TEST(CompareTest, BaselineEndsWithAShorterRun) {
   auto longer = testing::MakeSyntheticTrace({.layers = 4, .steps = 4});
   auto shorter = testing::MakeSyntheticTrace({.layers = 4, .steps = 2});
   const query::CurveIndex index(
@@ -324,7 +324,7 @@ TEST(CompareTest, BehindTheEndOfAShorterRunThereIsNothingToCompareWith) {
       0);
 }
 
-TEST(CompareTest, OnlyTheSameModelOnTheSameInputIsTheSameWork) {
+TEST(CompareTest, SameWorkRequiresSameModelAndInput) {
   trace::TraceInfo run;
   run.has_config = true;
   run.config = run::RunConfigBuilder().Build().value();
@@ -372,7 +372,7 @@ TEST(CompareTest, FindsTheSameAllocationInAnotherRun) {
   EXPECT_FALSE(FindAllocation(*b, {"no.such.module", "aten::mm", 0, 0}).valid());
 }
 
-TEST(ThemeTest, TextCanBeRead) {
+TEST(ThemeTest, TextHasEnoughContrast) {
   for (const Theme& t : {Theme::Dark(), Theme::Light()}) {
     for (Color surface : {t.ground, t.panel, t.raised}) {
       EXPECT_GE(Contrast(t.text, surface), 7) << "WCAG AAA";

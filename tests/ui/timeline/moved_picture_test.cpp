@@ -21,7 +21,7 @@ namespace {
 
 constexpr uint32_t kOutside = 0xff010203;
 
-TEST(MovePixels, IsWhatItsDefinitionSays) {
+TEST(MovePixels, MatchesPixelwiseDefinition) {
   constexpr int kWidth = 83, kHeight = 9;
   std::mt19937 random(4);
   std::vector<uint32_t> from(kWidth * kHeight);
@@ -63,9 +63,9 @@ TEST(MovePixels, IsWhatItsDefinitionSays) {
   }
 }
 
-class MovedPicture : public ::testing::Test {
+class MovedFrame : public ::testing::Test {
  protected:
-  MovedPicture() {
+  MovedFrame() {
     for (TimelineWidget* w : {&moved_, &exact_}) {
       w->setAnimations(false);
       w->resize(1000, 720);
@@ -94,7 +94,7 @@ class MovedPicture : public ::testing::Test {
   TimelineWidget moved_, exact_;
 };
 
-TEST_F(MovedPicture, StandsForTheExactOneUntilThatIsThere) {
+TEST_F(MovedFrame, IsShownUntilTheExactFrameIsDrawn) {
   for (TimelineWidget* w : {&moved_, &exact_}) {
     w->zoomIn();
     w->zoomIn();
@@ -126,7 +126,7 @@ TEST_F(MovedPicture, StandsForTheExactOneUntilThatIsThere) {
   EXPECT_GT(alike, all * 8 / 10);
 }
 
-TEST_F(MovedPicture, IsNotShownWhereMoreThanTheViewChanged) {
+TEST_F(MovedFrame, IsNotUsedAfterThemeOrSizeChange) {
   for (int i = 0; i < 100 && !moved_.ready(); ++i) QTest::qWait(10);
   const qint64 moves = Frames(moved_, "moved");
   moved_.zoomIn();
@@ -137,7 +137,7 @@ TEST_F(MovedPicture, IsNotShownWhereMoreThanTheViewChanged) {
   EXPECT_EQ(Frames(moved_, "moved"), moves);
 }
 
-TEST_F(MovedPicture, ThenNothingIsDrawn) {
+TEST_F(MovedFrame, NothingIsDrawnAfterTheExactFrame) {
   moved_.zoomIn();
   moved_.grab();
   for (int i = 0; i < 100 && !moved_.ready(); ++i) QTest::qWait(10);

@@ -53,7 +53,7 @@ class OutlineView : public ::testing::Test {
   DrawList list_;
 };
 
-TEST_F(OutlineView, ShowsTheCurveStepsAndPhasesThatTheFileHas) {
+TEST_F(OutlineView, ShowsCurveAndPhasesOfTheFile) {
   ASSERT_GT(outline_->batches.size(), 2u);
   model_.SetOutline(outline_);
   ASSERT_TRUE(model_.data_dirty());
@@ -85,7 +85,7 @@ TEST_F(OutlineView, ShowsTheCurveStepsAndPhasesThatTheFileHas) {
       std::ranges::any_of(list_.fills(), [&](const FillRect& r) { return r.argb == phase; }));
 }
 
-TEST_F(OutlineView, StandsInFrontOfWhatIsShownAndCannotBeTouched) {
+TEST_F(OutlineView, IgnoresInputUntilTheTraceIsLoaded) {
   model_.SetData(TimelineData::Build(trace_), false, 0);
   model_.BuildData(measure_, &list_);
   const auto view = model_.state().viewport.view();
@@ -110,7 +110,7 @@ TEST_F(OutlineView, StandsInFrontOfWhatIsShownAndCannotBeTouched) {
 }
 
 // An index without batches, times or steps, also on a canvas without space.
-TEST_F(OutlineView, OfLittleIsLittle) {
+TEST_F(OutlineView, AcceptsEmptyAndMinimalOutlines) {
   trace::Outline nothing;
   for (const float height : {0.0f, 60.0f, 700.0f}) {
     model_.Resize(300, height, 1);

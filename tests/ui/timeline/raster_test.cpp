@@ -15,7 +15,7 @@
 namespace vramscope::ui::timeline {
 namespace {
 
-TEST(CrewTest, EveryPartIsDoneOnce) {
+TEST(CrewTest, RunsEveryPartOnce) {
   for (const int helpers : {0, 1, 3}) {
     Crew crew(helpers);
     for (size_t count = 0; count < 200; ++count) {
@@ -34,7 +34,7 @@ QImage BlankImage(double scale, int width, int height) {
   return image;
 }
 
-TEST(RasterRendererTest, BandsAndHelpersMakeNoDifference) {
+TEST(RasterRendererTest, BandsAndThreadsDoNotChangePixels) {
   const auto data = TimelineData::Build(
       testing::MakeSyntheticTrace({.layers = 6, .steps = 2, .activities = {.streams = 5}}));
   for (const double scale : {1.0, 1.5, 2.0}) {
@@ -61,7 +61,7 @@ TEST(RasterRendererTest, BandsAndHelpersMakeNoDifference) {
 }
 
 // Antialiased edges equal QPainter's, up to invisible differences.
-TEST(RasterRendererTest, ShapesAreThoseOfAPainter) {
+TEST(RasterRendererTest, ShapesMatchQPainter) {
   DrawList list;
   const Color red{220, 40, 40}, glass{40, 90, 220, 120};
   list.Box({10, 10, 80, 30}, 6, red);
@@ -121,7 +121,7 @@ struct CountingLane : Lane {
 };
 
 // Colours, the selection and the position of a lane cause no query: only the view and its size do.
-TEST(SceneTest, ALaneIsAskedOncePerView) {
+TEST(SceneTest, QueriesALaneOncePerView) {
   Crew crew(0);
   const RasterRenderer renderer(&crew);
   CanvasState s;

@@ -17,7 +17,7 @@ std::shared_ptr<const TimelineData> Data() {
   return TimelineData::Build(vramscope::testing::MakeRecordedTrace());
 }
 
-TEST(RecordedLanesTest, AnnotationsAreALaneThatGivesWay) {
+TEST(RecordedLanesTest, AnnotationLaneScrollsOutOfAShortCanvas) {
   TimelineModel model;
   model.SetData(Data(), false, 0);
   model.Resize(800, 900, 1);
@@ -33,7 +33,7 @@ TEST(RecordedLanesTest, AnnotationsAreALaneThatGivesWay) {
   EXPECT_GT(low.scroll_most, 0) << "the lane can be scrolled to";
 }
 
-TEST(RecordedLanesTest, SlicesSayTheirRule) {
+TEST(RecordedLanesTest, OnlyInferredSlicesHaveARule) {
   const auto data = Data();
   const trace::SliceTable& s = data->trace().slices;
   for (uint32_t i = 0; i < s.size(); ++i) {
@@ -43,7 +43,7 @@ TEST(RecordedLanesTest, SlicesSayTheirRule) {
   }
 }
 
-TEST(RecordedLanesTest, HoverSaysRuleAndStack) {
+TEST(RecordedLanesTest, TooltipShowsRuleAndStack) {
   TimelineModel model;
   model.Resize(1000, 800, 1);
   const auto data = Data();
@@ -63,7 +63,7 @@ TEST(RecordedLanesTest, HoverSaysRuleAndStack) {
   EXPECT_THAT(all, HasSubstr("stack|forward  run/model.py:42\n|step  run/train.py:10\n"));
 }
 
-TEST(OriginTest, CallSiteIsTheProgramsOwn) {
+TEST(OriginTest, CallSiteIsTheProgramsInnermostFrame) {
   const auto trace = vramscope::testing::MakeRecordedTrace();
   // The innermost frame is PyTorch's optimizer; the program's own frame is the next one.
   EXPECT_EQ(CallSite(*trace, {2}), "train.py:12 step");
@@ -72,7 +72,7 @@ TEST(OriginTest, CallSiteIsTheProgramsOwn) {
   EXPECT_TRUE(StackLines(*trace, {99}, 0).empty());
 }
 
-TEST(OriginTest, ARetagBringsItsOwnRule) {
+TEST(OriginTest, RetagHasItsOwnRule) {
   trace::TraceBuilder builder;
   using Kind = trace::EventKind;
   ASSERT_TRUE(builder.AddStrings(0, std::vector<std::string>{""}).ok());
@@ -95,7 +95,7 @@ TEST(OriginTest, ARetagBringsItsOwnRule) {
   EXPECT_EQ(CategoryRuleNumber(*trace, {0}, trace::Category::kInput), 0);
 }
 
-TEST(ShortBytesTest, OneLadderOfUnits) {
+TEST(ShortBytesTest, ChoosesUnitBySize) {
   EXPECT_EQ(FormatBytesShort(0), "0 B");
   EXPECT_EQ(FormatBytesShort(700), "700 B");
   EXPECT_EQ(FormatBytesShort(20 << 20), "20.00 MiB");

@@ -87,7 +87,7 @@ double Distance(const Vector& p, const Vector& q) {
                    rt * dc / sc * dH / sh);
 }
 
-TEST(ThemeTest, DistancesAreThoseOfTheStandard) {
+TEST(ThemeTest, DistanceMatchesCiede2000TestData) {
   // Two pairs of the published test data.
   EXPECT_NEAR(Distance({50, 2.6772, -79.7751}, {50, 0, -82.7485}), 2.0425, 1e-4);
   EXPECT_NEAR(Distance({22.7233, 20.0904, -46.6940}, {23.0331, 14.9730, -42.5619}), 2.0373, 1e-4);
@@ -107,17 +107,17 @@ void ExpectApart(const std::vector<Color>& colors) {
   }
 }
 
-TEST(ThemeTest, EveryTwoCategoriesAreToldApart) {
+TEST(ThemeTest, CategoryColoursAreDistinguishable) {
   for (const Theme& t : {Theme::Dark(), Theme::Light()})
     ExpectApart({t.categories.begin(), t.categories.end()});
 }
 
-TEST(ThemeTest, EveryTwoPhasesAreToldApart) {
+TEST(ThemeTest, PhaseColoursAreDistinguishable) {
   const Theme t = Theme::Dark();
   ExpectApart({t.phases.begin(), t.phases.end()});
 }
 
-TEST(ThemeTest, WhatRunsAndWhyNothingRunsAreToldApart) {
+TEST(ThemeTest, ActivityAndIdleColoursAreDistinguishable) {
   const Theme t = Theme::Dark();
   const std::vector<Color> runs = {t.kernel, t.copy, t.fill, t.collective};
   for (const std::vector<Color>& set : {runs, std::vector<Color>(t.idle.begin(), t.idle.end())}) {
@@ -126,7 +126,7 @@ TEST(ThemeTest, WhatRunsAndWhyNothingRunsAreToldApart) {
   }
 }
 
-TEST(ThemeTest, SignsAreToldApartAndReadable) {
+TEST(ThemeTest, StatusColoursAreDistinguishableAndReadable) {
   for (const Theme& t : {Theme::Dark(), Theme::Light()}) {
     ExpectApart({t.good, t.bad, t.warning});
     for (const Color sign : {t.good, t.bad, t.warning})
@@ -137,7 +137,7 @@ TEST(ThemeTest, SignsAreToldApartAndReadable) {
 
 // The outline of the baseline is a solid line; reserved memory is a dashed line in the colour of
 // text. Their colours must differ, too.
-TEST(ThemeTest, BaselineIsNotTheColourOfReserved) {
+TEST(ThemeTest, BaselineColourDiffersFromReserved) {
   for (const Theme& t : {Theme::Dark(), Theme::Light()}) {
     EXPECT_GE(Distance(Lab(t.baseline, kSeesAll), Lab(t.text, kSeesAll)), 14);
     EXPECT_GE(Contrast(t.baseline, t.ground), 4.5);

@@ -68,7 +68,7 @@ class TimelineWidgetTest : public ::testing::Test {
   std::shared_ptr<const trace::Trace> trace_;
 };
 
-TEST_F(TimelineWidgetTest, DrawsTheCategoriesInTheirColours) {
+TEST_F(TimelineWidgetTest, DrawsCategoriesInTheirColours) {
   for (const Theme& theme : {Theme::Dark(), Theme::Light()}) {
     widget_.setTheme(theme);
     Settle();
@@ -92,7 +92,7 @@ TEST_F(TimelineWidgetTest, DrawsNothingWhileNothingChanges) {
   EXPECT_EQ(Frames("all"), before);
 }
 
-TEST_F(TimelineWidgetTest, HoverDrawsTheOverlayOnly) {
+TEST_F(TimelineWidgetTest, HoverRedrawsOnlyTheOverlay) {
   Grab();
   qint64 all = Frames("all"), data = Frames("data");
   for (int i = 0; i < 20; ++i) {
@@ -103,7 +103,7 @@ TEST_F(TimelineWidgetTest, HoverDrawsTheOverlayOnly) {
   EXPECT_EQ(Frames("data"), data);
 }
 
-TEST_F(TimelineWidgetTest, TheTooltipComesAfterARest) {
+TEST_F(TimelineWidgetTest, TooltipAppearsAfterHoverDelay) {
   Mouse(QEvent::MouseMove, At("memory", 0.4, 0.9), Qt::NoButton);
   EXPECT_FALSE(widget_.dumpState()["hover"].toObject()["tooltip"].toBool());
   QTest::qWait(400);
@@ -115,7 +115,7 @@ TEST_F(TimelineWidgetTest, TheTooltipComesAfterARest) {
   EXPECT_TRUE(widget_.dumpState()["hover"].isNull());
 }
 
-TEST_F(TimelineWidgetTest, TheMenuOfATitleChangesItsLane) {
+TEST_F(TimelineWidgetTest, TitleMenuChangesItsLane) {
   QSignalSpy lanes(&widget_, &TimelineWidget::lanesChanged);
   QString seen;  // all entries of the menu
   const auto choose = [&](const char* lane, const char* what) {
@@ -150,7 +150,7 @@ TEST_F(TimelineWidgetTest, TheMenuOfATitleChangesItsLane) {
   EXPECT_LT(Body("modules").top(), Body("memory").top());
 }
 
-TEST_F(TimelineWidgetTest, AStateNamesTheLanesWithTheirCounts) {
+TEST_F(TimelineWidgetTest, DumpStateListsLanesWithActivityCounts) {
   widget_.setTrace(testing::MakeSyntheticTrace({.layers = 2, .activities = {.streams = 2}}));
   Settle();
   const QJsonObject state = widget_.dumpState();
@@ -172,7 +172,7 @@ TEST_F(TimelineWidgetTest, AStateNamesTheLanesWithTheirCounts) {
   EXPECT_EQ(widget_.dumpState()["selection"].toObject()["activity"].toInteger(), qint64{row});
 }
 
-TEST_F(TimelineWidgetTest, TellsWhatIsSelected) {
+TEST_F(TimelineWidgetTest, EmitsSignalsForSelectionRangeCursorAndView) {
   QSignalSpy selection(&widget_, &TimelineWidget::selectionChanged);
   QSignalSpy range(&widget_, &TimelineWidget::rangeSelected);
   QSignalSpy cursor(&widget_, &TimelineWidget::cursorMoved);
@@ -223,7 +223,7 @@ TEST_F(TimelineWidgetTest, KeysMoveTheView) {
   EXPECT_TRUE(press(Qt::Key_Right, Qt::AltModifier)["all"].toBool()) << "redo";
 }
 
-TEST_F(TimelineWidgetTest, LargeTracesAreBuiltAsideWhileTheOldPictureStays) {
+TEST_F(TimelineWidgetTest, LargeTraceIsBuiltInBackgroundWhileOldOneIsDrawn) {
   auto large = testing::MakeSyntheticTrace({.layers = 48, .steps = 40, .ops_per_module = 4});
   ASSERT_GT(large->events.size(), 200'000u);
   qint64 old = widget_.dumpState()["events"].toInteger();
@@ -238,7 +238,7 @@ TEST_F(TimelineWidgetTest, LargeTracesAreBuiltAsideWhileTheOldPictureStays) {
   EXPECT_EQ(widget_.selection(), trace::AllocationId{1000});
 }
 
-TEST_F(TimelineWidgetTest, CurvesThatAreKnownAreNotComputedAgain) {
+TEST_F(TimelineWidgetTest, DrawsFromTheGivenCurves) {
   auto large = testing::MakeSyntheticTrace({.layers = 48, .steps = 40, .ops_per_module = 4});
   for (const auto& trace : {trace_, large}) {
     const auto curves =
@@ -250,7 +250,7 @@ TEST_F(TimelineWidgetTest, CurvesThatAreKnownAreNotComputedAgain) {
   }
 }
 
-TEST_F(TimelineWidgetTest, OfLargeTracesNoMoreAreKeptThanAreInSight) {
+TEST_F(TimelineWidgetTest, FreesLargeTracesThatAreNoLongerShown) {
   std::vector<std::weak_ptr<const trace::Trace>> seen;
   for (int i = 0; i < 5; ++i) {
     auto large = testing::MakeSyntheticTrace({.layers = 48, .steps = 80 + i, .ops_per_module = 4});
@@ -268,7 +268,7 @@ TEST_F(TimelineWidgetTest, OfLargeTracesNoMoreAreKeptThanAreInSight) {
   EXPECT_FALSE(seen.back().expired());
 }
 
-TEST_F(TimelineWidgetTest, AWidgetMayGoWhileItBuilds) {
+TEST_F(TimelineWidgetTest, CanBeDestroyedWhileBuilding) {
   auto large = testing::MakeSyntheticTrace({.layers = 48, .steps = 40, .ops_per_module = 4});
   auto widget = std::make_unique<TimelineWidget>();
   widget->setTrace(large);
@@ -277,7 +277,7 @@ TEST_F(TimelineWidgetTest, AWidgetMayGoWhileItBuilds) {
   for (int i = 0; i < 5; ++i) QApplication::processEvents();
 }
 
-TEST_F(TimelineWidgetTest, TheNewestOfManyWins) {
+TEST_F(TimelineWidgetTest, LastOfSeveralSetTraceCallsWins) {
   std::shared_ptr<const trace::Trace> last;
   for (int i = 0; i < 5; ++i) {
     last = testing::MakeSyntheticTrace({.layers = 48, .steps = 40 + i, .ops_per_module = 4});
@@ -288,7 +288,7 @@ TEST_F(TimelineWidgetTest, TheNewestOfManyWins) {
   EXPECT_EQ(widget_.dumpState()["events"].toInteger(), last->events.size());
 }
 
-TEST_F(TimelineWidgetTest, BaselineAndAnimationSettle) {
+TEST_F(TimelineWidgetTest, AnimationToNewTraceEndsAndShowsBaseline) {
   widget_.setAnimations(true);
   Grab();
   auto other = testing::MakeSyntheticTrace({.layers = 8, .activation_share = 0.5});
@@ -309,7 +309,7 @@ TEST_F(TimelineWidgetTest, BaselineAndAnimationSettle) {
   EXPECT_EQ(Frames("all"), frames) << "the timer stops with the animation";
 }
 
-TEST_F(TimelineWidgetTest, SaysWhatItIsWithoutATrace) {
+TEST_F(TimelineWidgetTest, ReportsStatusWithoutATrace) {
   widget_.setTrace(nullptr);
   Settle();
   EXPECT_FALSE(widget_.dumpState()["has_trace"].toBool());

@@ -73,7 +73,7 @@ std::shared_ptr<const Trace> Assemble(const std::vector<Frame>& frames, absl::St
   return assembly.Finish("the worker is gone");
 }
 
-TEST(Assembly, WholeIsTheRun) {
+TEST(Assembly, CompleteStreamYieldsTheWholeTrace) {
   const streams::Stream run = RunOf(20'000);
   absl::Status refused;
   const auto trace = Assemble(FramesOf(run, 700), &refused);
@@ -82,7 +82,7 @@ TEST(Assembly, WholeIsTheRun) {
 }
 
 // Activities may arrive before or after the events to which they belong.
-TEST(Assembly, ActivitiesComeWhenTheyCome) {
+TEST(Assembly, AcceptsActivitiesBeforeTheirEvents) {
   const streams::Stream run = RunOf(5'000);
   std::vector<Frame> frames = FramesOf(run, 700);
   const size_t late = Find(frames, FrameType::kActivities);
@@ -98,7 +98,7 @@ TEST(Assembly, ActivitiesComeWhenTheyCome) {
 
 // Events must arrive in order. After a missing, duplicate, misplaced or truncated batch, only the
 // events before it are kept.
-TEST(Assembly, EventsOutOfOrderAreRefusedAndWhatCameBeforeIsThere) {
+TEST(Assembly, KeepsEventsBeforeAnOutOfOrderBatch) {
   const streams::Stream run = RunOf(5'000);
   const std::vector<Frame> all = FramesOf(run, 700);
   const size_t third = Find(all, FrameType::kEvents, 2), fourth = Find(all, FrameType::kEvents, 3);
@@ -120,7 +120,7 @@ TEST(Assembly, EventsOutOfOrderAreRefusedAndWhatCameBeforeIsThere) {
   }
 }
 
-TEST(Assembly, WithoutAnEndItIsIncompleteAndWithoutAnEventNothing) {
+TEST(Assembly, StreamWithoutEndYieldsIncompleteTrace) {
   const streams::Stream run = RunOf(3'000);
   std::vector<Frame> frames = FramesOf(run, 700);
   frames.resize(Find(frames, FrameType::kEvents, 2));
@@ -137,7 +137,7 @@ TEST(Assembly, WithoutAnEndItIsIncompleteAndWithoutAnEventNothing) {
 }
 
 // Each partial trace is a beginning of the whole trace, with more events than the previous one.
-TEST(Assembly, PicturesAreBeginningsOfTheRun) {
+TEST(Assembly, PartialTracesArePrefixesOfTheTrace) {
   const streams::Stream run = RunOf(30'000);
   std::vector<std::shared_ptr<const Trace>> partials;
   std::shared_ptr<const Trace> whole;
@@ -161,7 +161,7 @@ TEST(Assembly, PicturesAreBeginningsOfTheRun) {
 
 // FinishLater() calls `done` on the assembly's thread after all frames, so that the window's thread
 // never waits.
-TEST(Assembly, FinishesOnItsThreadWhenAllIsTakenIn) {
+TEST(Assembly, FinishLaterRunsOnItsThreadAfterAllFrames) {
   const std::vector<Frame> frames = FramesOf(RunOf(3000), 200);
   struct Result {
     std::string refused;
@@ -200,7 +200,7 @@ TEST(Assembly, FinishesOnItsThreadWhenAllIsTakenIn) {
 
 // The assembly's thread verifies checksums and decompresses. Add() therefore reports no error, and
 // frames after a damaged one are dropped.
-TEST(Assembly, FindsDamageOnItsThread) {
+TEST(Assembly, DetectsDamagedFramesOnItsThread) {
   const std::vector<Frame> frames = FramesOf(RunOf(3000), 200);
   for (const bool checksum : {true, false}) {
     std::promise<std::pair<std::string, std::thread::id>> result;
@@ -232,7 +232,7 @@ TEST(Assembly, FindsDamageOnItsThread) {
 }
 
 // While the thread is busy, adding more frames never waits (otherwise this test would not end).
-TEST(Assembly, TakesWhatComesWithoutWaiting) {
+TEST(Assembly, AddNeverWaitsForABusyThread) {
   std::promise<void> busy, go_on;
   std::atomic<bool> first = true;
   Assembly assembly({}, [&, until = go_on.get_future().share()](const absl::Status&) {
@@ -254,7 +254,7 @@ TEST(Assembly, TakesWhatComesWithoutWaiting) {
   EXPECT_EQ(assembly.Settle().code(), absl::StatusCode::kDataLoss);
 }
 
-TEST(Assembly, IsLetGoInTheMiddle) {
+TEST(Assembly, CanBeDestroyedWhileDecoding) {
   const std::vector<Frame> frames = FramesOf(RunOf(20'000), 100);
   for (int round = 0; round < 20; ++round) {
     std::atomic<bool> destroyed = false, late = false;

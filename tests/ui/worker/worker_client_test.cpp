@@ -73,7 +73,7 @@ class WorkerClientTest : public ::testing::Test {
   int partials_ = 0;
 };
 
-TEST_F(WorkerClientTest, RunsGiveTraces) {
+TEST_F(WorkerClientTest, RunsReturnTracesFromOneProcess) {
   WorkerClient& client = Make();
   client.start();
   const quint64 first = client.run(Named("a"));
@@ -93,7 +93,7 @@ TEST_F(WorkerClientTest, RunsGiveTraces) {
   EXPECT_TRUE(WaitFor([&] { return client.log().contains(QLatin1String("run 2: b")); }));
 }
 
-TEST_F(WorkerClientTest, ANewRunReplacesTheOneInProgress) {
+TEST_F(WorkerClientTest, NewRunReplacesTheOneInProgress) {
   WorkerClient& client = Make();
   client.start();
   client.run(Named("slow", 500));
@@ -108,7 +108,7 @@ TEST_F(WorkerClientTest, ANewRunReplacesTheOneInProgress) {
 }
 
 // A process that cannot make a run requests its replacement; the new process makes the run.
-TEST_F(WorkerClientTest, AWornOutProcessIsReplacedWithoutAWord) {
+TEST_F(WorkerClientTest, ReplacesProcessOnRequestWithoutAnError) {
   WorkerClient& client = Make();
   client.start();
   client.run(Named("first"));
@@ -127,7 +127,7 @@ TEST_F(WorkerClientTest, AWornOutProcessIsReplacedWithoutAWord) {
 }
 
 // A worker that requests its replacement for every run is not restarted forever.
-TEST_F(WorkerClientTest, AProcessIsReplacedOnceForARun) {
+TEST_F(WorkerClientTest, ReplacesProcessAtMostOncePerRun) {
   WorkerClient& client = Make();
   client.start();
   const quint64 tag = client.run(Named("worn-out-always"));
@@ -140,7 +140,7 @@ TEST_F(WorkerClientTest, AProcessIsReplacedOnceForARun) {
   EXPECT_EQ(ends_[1].error, "");
 }
 
-TEST_F(WorkerClientTest, CancelKeepsWhatArrived) {
+TEST_F(WorkerClientTest, CancelKeepsReceivedEvents) {
   WorkerClient& client = Make();
   client.start();
   client.run(Named("slow", 500));
@@ -154,7 +154,7 @@ TEST_F(WorkerClientTest, CancelKeepsWhatArrived) {
   EXPECT_TRUE(lost_.isEmpty());
 }
 
-TEST_F(WorkerClientTest, CancelBeforeTheStart) {
+TEST_F(WorkerClientTest, CancelBeforeStartEndsTheRun) {
   WorkerClient& client = Make();
   const quint64 tag = client.run(Named("a"));
   client.cancel();
@@ -164,7 +164,7 @@ TEST_F(WorkerClientTest, CancelBeforeTheStart) {
 }
 
 // The window uses the user's language, but a trace is read by others, too.
-TEST_F(WorkerClientTest, ATraceSaysInEnglishWhyItsRunEnded) {
+TEST_F(WorkerClientTest, EndMessageOfATraceIsNotTranslated) {
   i18n::SetTranslator([](const std::string& english) -> std::string {
     return english == "an abort" ? "SIGABRT (translated)" : "";
   });
@@ -180,7 +180,7 @@ TEST_F(WorkerClientTest, ATraceSaysInEnglishWhyItsRunEnded) {
   EXPECT_TRUE(lost_[0].contains(QLatin1String("SIGABRT (translated)"))) << lost_[0].toStdString();
 }
 
-TEST_F(WorkerClientTest, CrashKeepsWhatArrivedAndAnotherIsStarted) {
+TEST_F(WorkerClientTest, CrashKeepsReceivedEventsAndRestarts) {
   WorkerClient& client = Make();
   client.start();
   client.run(Named("crash-mid-run"));
@@ -201,7 +201,7 @@ TEST_F(WorkerClientTest, CrashKeepsWhatArrivedAndAnotherIsStarted) {
   EXPECT_EQ(ends_[1].error, "");
 }
 
-TEST_F(WorkerClientTest, KilledFromOutside) {
+TEST_F(WorkerClientTest, RestartsAfterBeingKilled) {
   WorkerClient& client = Make();
   client.start();
   ASSERT_TRUE(WaitFor([&] { return client.running(); }));
@@ -213,7 +213,7 @@ TEST_F(WorkerClientTest, KilledFromOutside) {
   EXPECT_NE(client.processId(), pid);
 }
 
-TEST_F(WorkerClientTest, GivesUpAfterThreeQuickDeaths) {
+TEST_F(WorkerClientTest, GivesUpAfterThreeFailedStarts) {
   qputenv("VRAMSCOPE_FAKE", "die");
   WorkerClient& client = Make();
   client.start();
@@ -232,7 +232,7 @@ TEST_F(WorkerClientTest, GivesUpAfterThreeQuickDeaths) {
   EXPECT_EQ(ends_[1].error, "");
 }
 
-TEST_F(WorkerClientTest, ARunWaitsForTheSecondStart) {
+TEST_F(WorkerClientTest, RunWaitsForTheSecondStart) {
   QTemporaryDir folder;
   qputenv("VRAMSCOPE_FAKE", "die-once:" + folder.filePath(QStringLiteral("seen")).toLocal8Bit());
   WorkerClient& client = Make();
@@ -266,7 +266,7 @@ TEST_F(WorkerClientTest, HangingRunIsKilledWhenReplaced) {
   EXPECT_TRUE(lost_[0].contains(QLatin1String("did not stop")));
 }
 
-TEST_F(WorkerClientTest, GarbageIsNamed) {
+TEST_F(WorkerClientTest, ReportsOutputThatIsNotAFrame) {
   WorkerClient& client = Make();
   client.start();
   client.run(Named("garble"));
@@ -277,7 +277,7 @@ TEST_F(WorkerClientTest, GarbageIsNamed) {
 
 // The checksum is verified on another thread. The client still does not wait for the rest of the
 // run.
-TEST_F(WorkerClientTest, ADamagedFrameOfTheTraceEndsTheWorker) {
+TEST_F(WorkerClientTest, WrongChecksumEndsTheWorker) {
   WorkerClient& client = Make();
   client.start();
   client.run(Named("damage"));
@@ -287,7 +287,7 @@ TEST_F(WorkerClientTest, ADamagedFrameOfTheTraceEndsTheWorker) {
   ASSERT_TRUE(WaitFor([this] { return lost_.size() == 1; }));
 }
 
-TEST_F(WorkerClientTest, EventsThatAreNoEvents) {
+TEST_F(WorkerClientTest, InvalidEventsFailTheRunButNotTheWorker) {
   WorkerClient& client = Make();
   client.start();
   client.run(Named("bad-events"));
@@ -296,7 +296,7 @@ TEST_F(WorkerClientTest, EventsThatAreNoEvents) {
   EXPECT_TRUE(lost_.isEmpty()) << "the worker itself is fine";
 }
 
-TEST_F(WorkerClientTest, WhatComesBehindTheEndOfARunIsOfNone) {
+TEST_F(WorkerClientTest, IgnoresFramesAfterTheEndOfARun) {
   WorkerClient& client = Make();
   client.run(Named("whole", 40));
   client.run(Named("talks-on", 40));
@@ -313,7 +313,7 @@ TEST_F(WorkerClientTest, WhatComesBehindTheEndOfARunIsOfNone) {
   EXPECT_TRUE(lost_.isEmpty());
 }
 
-TEST_F(WorkerClientTest, OfAFloodOfItsLogTheLastIsKept) {
+TEST_F(WorkerClientTest, KeepsOnlyTheEndOfALongLog) {
   WorkerClient& client = Make();
   client.run(Named("flood"));
   ASSERT_TRUE(WaitForEnds(1));
@@ -324,7 +324,7 @@ TEST_F(WorkerClientTest, OfAFloodOfItsLogTheLastIsKept) {
 
 // Whatever the worker sends and however it ends, the run ends once, and the client can start
 // another.
-TEST_F(WorkerClientTest, HostileBytesEndTheRunAndNothingElse) {
+TEST_F(WorkerClientTest, HostileBytesEndOnlyTheirRun) {
   WorkerClient& client = Make();
   constexpr uint64_t kSeeds = 60;
   for (uint64_t seed = 0; seed < kSeeds; ++seed) {
@@ -343,7 +343,7 @@ TEST_F(WorkerClientTest, HostileBytesEndTheRunAndNothingElse) {
   }
 }
 
-TEST_F(WorkerClientTest, OtherProtocolIsNotTriedAgain) {
+TEST_F(WorkerClientTest, UnknownProtocolIsNotRetried) {
   qputenv("VRAMSCOPE_FAKE", "protocol");
   WorkerClient& client = Make();
   client.start();
@@ -352,7 +352,7 @@ TEST_F(WorkerClientTest, OtherProtocolIsNotTriedAgain) {
   EXPECT_TRUE(lost_[0].contains(QLatin1String("protocol 99")));
 }
 
-TEST_F(WorkerClientTest, FailedRunHasItsMessage) {
+TEST_F(WorkerClientTest, FailedRunReportsItsMessage) {
   WorkerClient& client = Make();
   client.start();
   client.run(Named("fail"));
@@ -362,7 +362,7 @@ TEST_F(WorkerClientTest, FailedRunHasItsMessage) {
   EXPECT_EQ(ends_[0].trace, nullptr);
 }
 
-TEST_F(WorkerClientTest, NoWorker) {
+TEST_F(WorkerClientTest, ReportsMissingWorkerProgram) {
   WorkerClient& client = Make(QString());
   client.start();
   const quint64 tag = client.run(Named("a"));
@@ -377,7 +377,7 @@ TEST_F(WorkerClientTest, NoWorker) {
   EXPECT_TRUE(lost_[0].contains(QLatin1String("could not be started")));
 }
 
-TEST_F(WorkerClientTest, ProgramMayBeACommand) {
+TEST_F(WorkerClientTest, AcceptsCommandWithArgumentsAsProgram) {
   WorkerClient& client =
       Make(QStringLiteral("env VRAMSCOPE_X=1 \"%1\"").arg(QStringLiteral(VRAMSCOPE_FAKE_WORKER)));
   client.run(Named("a"));

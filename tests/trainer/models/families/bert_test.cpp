@@ -34,7 +34,7 @@ TEST(Bert, CheckpointingRepeatsDropout) {
   ExpectSameLosses(plain, config, "checkpointing");
 }
 
-TEST(Bert, Plans) { ExpectPlans(Config()); }
+TEST(Bert, PlanFreesEverything) { ExpectPlans(Config()); }
 
 // BertModel has 109,482,240 parameters; a head for two classes has 1,538.
 TEST(Bert, PublishedParameterCounts) {
@@ -46,7 +46,7 @@ TEST(Bert, PublishedParameterCounts) {
   EXPECT_EQ(ParametersOf(config).trainable, 294912u);
 }
 
-TEST(Bert, BadConfigurationsAreRefusedByName) {
+TEST(Bert, RejectsInvalidConfigurations) {
   const auto refusal = [](std::string_view from, std::string_view to) {
     return Refusal(Config(With(kTiny, from, to).c_str()));
   };

@@ -22,7 +22,7 @@ run::RunConfig Config(const char* json = kTiny, Backend backend = Backend::kCpu,
 
 // With blocks it learns more slowly than with full attention, and not at all at the learning rate
 // of the other families' tests (0.01).
-TEST(BigBird, LearnsInBlocks) {
+TEST(BigBird, LearnsWithBlockSparseAttention) {
   run::RunConfig config = Config();
   config.steps = 80;
   config.Set("optimizer.lr", "0.002");
@@ -40,14 +40,14 @@ TEST(BigBird, LearnsWithFullAttention) {
 TEST(BigBird, TechniquesKeepTheLosses) { ExpectTechniquesKeepTheLosses(Config()); }
 
 // 17 tokens are padded to 18.
-TEST(BigBird, Plans) { ExpectPlans(Config(kTiny, Backend::kCpu, 17)); }
+TEST(BigBird, PlanFreesEverything) { ExpectPlans(Config(kTiny, Backend::kCpu, 17)); }
 
 TEST(BigBird, PublishedParameterCounts) {
   run::RunConfig config = Config(PresetText("bigbird-roberta-base"));
   EXPECT_EQ(ParametersOf(config).count, 128'060'930u);
 }
 
-TEST(BigBird, BadConfigurationsAreRefusedByName) {
+TEST(BigBird, RejectsInvalidConfigurations) {
   const auto refusal = [](std::string_view from, std::string_view to) {
     return Refusal(Config(With(kTiny, from, to).c_str()));
   };

@@ -25,13 +25,13 @@ TEST(DistilBert, TechniquesKeepTheLosses) {
   ExpectSameLosses(eager, config, "math");
 }
 
-TEST(DistilBert, Plans) { ExpectPlans(Config()); }
+TEST(DistilBert, PlanFreesEverything) { ExpectPlans(Config()); }
 
 TEST(DistilBert, PublishedParameterCount) {
   EXPECT_EQ(ParametersOf(Config(PresetText("distilbert-base-uncased"))).count, 66955010u);
 }
 
-TEST(DistilBert, BadConfigurationsAreRefusedByName) {
+TEST(DistilBert, RejectsInvalidConfigurations) {
   EXPECT_THAT(Refusal(Config(With(kTiny, "\"n_heads\": 2", "\"n_heads\": 5").c_str())),
               HasSubstr("n_heads 5"));
   EXPECT_THAT(Refusal(Config(With(kTiny, "\"dim\": 32", "\"activation\": \"relu\"").c_str())),

@@ -52,10 +52,10 @@ TEST_P(RotaryDecoders, TechniquesKeepTheLosses) {
   ExpectSameLosses(eager, other, "math");
 }
 
-TEST_P(RotaryDecoders, Plans) { ExpectPlans(Config(Tiny(GetParam()))); }
+TEST_P(RotaryDecoders, PlanFreesEverything) { ExpectPlans(Config(Tiny(GetParam()))); }
 
 // Counts of the published checkpoints.
-TEST(RotaryDecoderCounts, ArePublished) {
+TEST(RotaryDecoderCounts, MatchPublishedCheckpoints) {
   struct Row {
     const char* preset;
     uint64_t count;
@@ -68,7 +68,7 @@ TEST(RotaryDecoderCounts, ArePublished) {
   }
 }
 
-TEST(RotaryDecoderConfigs, BadOnesAreRefusedByName) {
+TEST(RotaryDecoderConfigs, RejectInvalidValues) {
   const auto refusal = [](const char* type, std::string_view from, std::string_view to) {
     return Refusal(Config(With(Tiny(type), from, to)));
   };

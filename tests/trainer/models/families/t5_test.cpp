@@ -26,10 +26,10 @@ TEST(T5, TechniquesKeepTheLosses) {
   ExpectTechniquesKeepTheLosses(Config(kTinyT5));
 }
 
-TEST(T5, Plans) { ExpectPlans(Config()); }
+TEST(T5, PlanFreesEverything) { ExpectPlans(Config()); }
 
 // Gradients of 512 x 512 floats are as large as cuBLASLt's workspace; they are still kept.
-TEST(T5, GradientsAsLargeAsAWorkspaceAreRepeated) {
+TEST(T5, PlanFreesGradientsAsLargeAsAWorkspace) {
   const std::string json = With(
       With(With(kTinyT5, "\"d_model\": 32", "\"d_model\": 512"), "\"d_kv\": 8", "\"d_kv\": 64"),
       "\"num_heads\": 4", "\"num_heads\": 8");
@@ -45,7 +45,7 @@ TEST(T5, PublishedParameterCounts) {
   EXPECT_EQ(ParametersOf(config).trainable, 884736u);
 }
 
-TEST(T5, BadConfigurationsAreRefusedByName) {
+TEST(T5, RejectsInvalidConfigurations) {
   const auto refusal = [](std::string_view from, std::string_view to) {
     return Refusal(Config(With(kTiny, from, to).c_str()));
   };

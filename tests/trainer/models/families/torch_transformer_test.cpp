@@ -38,7 +38,7 @@ TEST(TorchTransformer, LossFalls) {
   }
 }
 
-TEST(TorchTransformer, Plans) {
+TEST(TorchTransformer, PlanFreesEverything) {
   ExpectPlans(Config());
   ExpectPlans(Config(Adapted("embedded")));
   ExpectPlans(Config(Adapted("decoupled")));
@@ -58,7 +58,7 @@ TEST(TorchTransformer, ParameterCounts) {
   }
 }
 
-TEST(TorchTransformer, BadConfigurationsAreRefusedByName) {
+TEST(TorchTransformer, RejectsInvalidConfigurations) {
   const auto refusal = [](std::string_view from, std::string_view to) {
     return Refusal(Config(With(kTiny, from, to)));
   };

@@ -16,13 +16,13 @@ TEST(Vit, Learns) { ExpectLearns(Config(), std::log(10.0), 1e-6); }
 
 TEST(Vit, TechniquesKeepTheLosses) { ExpectTechniquesKeepTheLosses(Config()); }
 
-TEST(Vit, MeanInsteadOfAClassToken) {
+TEST(Vit, LearnsWithMeanPooling) {
   const std::string json = With(kTinyVit, "\"num_classes\"",
                                 R"("class_token": false, "image_size": [8, 12], "num_classes")");
   ExpectLearns(Config(json.c_str()), std::log(10.0), 1e-6);
 }
 
-TEST(Vit, Plans) { ExpectPlans(Config()); }
+TEST(Vit, PlanFreesEverything) { ExpectPlans(Config()); }
 
 // From torchvision's documentation of vit_l_16, and the same with a head for 10 classes.
 TEST(Vit, PublishedParameterCounts) {
@@ -36,7 +36,7 @@ TEST(Vit, PublishedParameterCounts) {
   EXPECT_EQ(ParametersOf(config).count, 3012773491u);
 }
 
-TEST(Vit, BadConfigurationsAreRefusedByName) {
+TEST(Vit, RejectsInvalidConfigurations) {
   const auto refusal = [](std::string_view from, std::string_view to) {
     return Refusal(Config(With(kTinyVit, from, to).c_str()));
   };

@@ -29,7 +29,7 @@ uint64_t PerLayer(const Settings& settings) {
 }
 constexpr uint64_t kInput = kBatch * kSeq * 64 * 4;  // per layer
 
-TEST(Proof, T03_CheckpointsKeepTheirInputs) {
+TEST(Proof, T03_CheckpointsKeepOnlyTheirInputs) {
   const Settings layer = {{"checkpointing.mode", "layer"}};
   for (const char* reentrant : {"true", "false"}) {
     Settings settings = layer;
@@ -52,7 +52,7 @@ TEST(Proof, T03_CheckpointsKeepTheirInputs) {
             4 * kInput);
 }
 
-TEST(Proof, T04_AdaptersAloneHaveGradientsAndState) {
+TEST(Proof, T04_OnlyAdaptersHaveGradientsAndState) {
   for (const auto& [preset, targets, n] : {std::tuple("qwen2-0.5b", "q_proj,v_proj", 540'672u),
                                            std::tuple("mt5-base", "q,v", 884'736u)}) {
     run::RunConfigBuilder builder;
@@ -78,7 +78,7 @@ TEST(Proof, T04_AdaptersAloneHaveGradientsAndState) {
   }
 }
 
-TEST(Proof, T05_AdapterInEachLayer) {
+TEST(Proof, T05_LayerAdaptersKeepLessAndTrainAlone) {
   const Settings settings = With({{"lora.placement", "layer-parallel"}, {"lora.rank", "4"}});
   const Planned plan(settings);
   EXPECT_EQ(plan.trace->info.model.trainable_count, 3u * 4 * 2 * 64);
@@ -113,7 +113,7 @@ TEST(Proof, T06_TowerLeavesTheTrunkWithoutBackward) {
   EXPECT_LT(each, PerLayer(Settings{{"lora.placement", "layer-parallel"}, {"lora.rank", "4"}}) / 4);
 }
 
-TEST(Proof, T07_LayersBeforeTheFirstThatIsTrainedKeepNothing) {
+TEST(Proof, T07_LayersBelowTheTrainedOnesKeepNothing) {
   EXPECT_EQ(PerLayer({{"trainable", "last-layer"}}), 0u);
   EXPECT_GT(PerLayer({{"trainable", "first-layer"}}), 0u);
   EXPECT_LT(PerLayer({{"trainable", "first-layer"}}), PerLayer(Settings{}));
@@ -123,7 +123,7 @@ TEST(Proof, T07_LayersBeforeTheFirstThatIsTrainedKeepNothing) {
   EXPECT_EQ(first.trace->info.model.trainable_count, last.trace->info.model.trainable_count);
 }
 
-TEST(Proof, T08_ScoresAreSquareAndFusedOnesAreNot) {
+TEST(Proof, T08_ScoresAreQuadraticUnlessFused) {
   const auto second_difference = [](const char* attention) {
     const auto kept = [&](const char* seq) {
       return static_cast<int64_t>(KeptOf({{"attention", attention}, {"seq", seq}}));
@@ -144,12 +144,12 @@ TEST(Proof, T08_ScoresAreSquareAndFusedOnesAreNot) {
   }
 }
 
-TEST(Proof, T09_KeptIsLinearInTheBatch) {
+TEST(Proof, T09_KeptBytesAreLinearInTheBatch) {
   const auto kept = [](const char* batch) { return KeptOf({{"batch", batch}}); };
   EXPECT_EQ(kept("6") - kept("4"), kept("4") - kept("2"));
 }
 
-TEST(Proof, T10_AccumulationKeepsAPartAndHoldsGradients) {
+TEST(Proof, T10_AccumulationKeepsOneMicroBatchAndGradients) {
   const Planned parts(With({{"batch", "8"}, {"micro_batches", "4"}}));
   const Planned one(With({{"batch", "2"}}));
   EXPECT_EQ(parts.Kept(), one.Kept());
@@ -175,7 +175,7 @@ TEST(Proof, T10_AccumulationKeepsAPartAndHoldsGradients) {
   EXPECT_EQ(least, all);
 }
 
-TEST(Proof, T16_ActivationsInBytesAndAScaleEach256) {
+TEST(Proof, T16_Int8ActivationsHaveAScalePer256) {
   const Settings large = {{"batch", "16"}};
   Settings packed = large;
   packed["activation_compression"] = "int8";
@@ -198,7 +198,7 @@ TEST(Proof, T16_ActivationsInBytesAndAScaleEach256) {
   EXPECT_EQ(codes, scales * 64);
 }
 
-TEST(Proof, T17_WithoutAGraphNothingIsKept) {
+TEST(Proof, T17_WithoutGraphNothingIsKept) {
   const Planned inference(With({{"mode", "inference"}}));
   const Planned::Bytes live = inference.At(EventKind::kPhaseEnd, Phase::kLoss, 2);
   EXPECT_EQ(live[Planned::Index(Category::kActivation)], 0u);
@@ -222,11 +222,11 @@ TEST(Proof, T17_WithoutAGraphNothingIsKept) {
   EXPECT_LT(evaluated("no_grad"), evaluated("grad") / 2);
 }
 
-TEST(Proof, T21_PinnedBatchesAreTheHosts) {
+TEST(Proof, T21_PinnedBatchesDoNotChangeGpuMemory) {
   EXPECT_EQ(Planned(With({})).Stream(), Planned(With({{"pin_memory", "true"}})).Stream());
 }
 
-TEST(Proof, T22_CacheInTrainingByItsFormula) {
+TEST(Proof, T22_KvCacheInTrainingMatchesItsFormula) {
   const Shape s;
   // 2 L b s kv d e with checkpointing; without it, backward keeps them anyway.
   const uint64_t keys_and_values =
@@ -239,7 +239,7 @@ TEST(Proof, T22_CacheInTrainingByItsFormula) {
   EXPECT_EQ(without, kInput);
 }
 
-TEST(Proof, T23_EightBitWeightsToInfer) {
+TEST(Proof, T23_Int8InferenceWeightsMatchFormula) {
   const Shape s;
   const Planned plan(With({{"mode", "inference"}, {"quantization", "int8"}}));
   const Planned::Bytes live = plan.At(EventKind::kPhaseBegin, Phase::kForward, 2);
@@ -253,7 +253,7 @@ TEST(Proof, T23_EightBitWeightsToInfer) {
   EXPECT_LT(live[Planned::Index(Category::kBuffer)], 4 * rows + 4096);
 }
 
-TEST(Proof, T24_PrefixByItsFormula) {
+TEST(Proof, T24_PrefixMatchesItsFormula) {
   const Shape s;
   const uint64_t p = 16;
   const Planned plan(With({{"prefix.tokens", "16"}}));
@@ -271,7 +271,7 @@ TEST(Proof, T24_PrefixByItsFormula) {
             3u);
 }
 
-TEST(Proof, T28_CachedTrunkComesFromTheHost) {
+TEST(Proof, T28_CachedTrunkOutputsAreCopiedFromTheHost) {
   const Planned plan(
       With({{"lora.placement", "tower"}, {"lora.rank", "4"}, {"lora.trunk", "cached"}}));
   EXPECT_GT(plan.Calls("layers.1.mlp", Phase::kForward, 0), 0);
@@ -286,7 +286,7 @@ TEST(Proof, T28_CachedTrunkComesFromTheHost) {
   EXPECT_LT(weights(plan), weights(runs));
 }
 
-TEST(Proof, X02_ChunksOfTheLoss) {
+TEST(Proof, X02_ChunkedLossLowersThePeak) {
   const auto peak = [](const Settings& settings) {
     return Planned(With(settings), Qwen({.vocab = 32768})).PeakOfAll();
   };
@@ -304,7 +304,7 @@ TEST(Proof, X02_ChunksOfTheLoss) {
 
 // All logits in the type of the weights, and two numbers per row, are allocated when backward
 // begins; if they are recomputed, none are. A sharded output layer reads copies of them.
-TEST(Proof, X02_ChunksThatKeepTheirLogits) {
+TEST(Proof, X02_KeptLogitsAddTheirSize) {
   constexpr uint64_t kVocabulary = 32768, kBatch = 16;
   const auto plan = [](const char* keeps) {
     return Planned(
@@ -340,7 +340,7 @@ TEST(Proof, X02_OlderVersionsCopyTheLogits) {
   EXPECT_LT(plan("upcast-in-model", "bf16").PeakOfAll(), plan("logits-cut", "bf16").PeakOfAll());
 }
 
-TEST(Proof, X05_BudgetIsMonotone) {
+TEST(Proof, X05_KeptBytesGrowWithTheBudget) {
   uint64_t before = 0;
   for (const char* budget : {"0", "0.25", "0.5", "0.75", "1"}) {
     const uint64_t kept =
@@ -358,7 +358,7 @@ TEST(Proof, X05_BudgetIsMonotone) {
 
 // The choice of PyTorch's solver if products have equal cost and exactly fill the budget: for this
 // layer, dp_knapsack of torch 2.11 returns k_proj, attention, gate_proj and down_proj.
-TEST(Proof, X05_BudgetKeepsWhatTheSolverOfPyTorchKeeps) {
+TEST(Proof, X05_BudgetMatchesPyTorchsSolver) {
   const auto kept = [](const char* budget) {
     const auto of = [&](int64_t layers) {
       return Planned(With({{"checkpointing.mode", "budget"},
@@ -376,7 +376,7 @@ TEST(Proof, X05_BudgetKeepsWhatTheSolverOfPyTorchKeeps) {
             outputs + sums + 1024);  // the state of the random number generator
 }
 
-TEST(Proof, X06_WhatGoesToTheHostComesBack) {
+TEST(Proof, X06_OffloadedActivationsAreCopiedBack) {
   const Planned plan(With({{"offload.activations", "cpu"}, {"batch", "16"}}));
   const Planned plain(With({{"batch", "16"}}));
   const uint64_t out = plan.Copied(MemorySpace::kDevice, MemorySpace::kPinned, 2);
@@ -390,7 +390,7 @@ TEST(Proof, X06_WhatGoesToTheHostComesBack) {
 
 // The setting alloc.NAME leads to the same decisions as NAME in alloc_conf, the text that PyTorch
 // reads.
-TEST(Proof, T20_EachAllocatorSettingIsTheOneOfThatName) {
+TEST(Proof, T20_AllocSettingsEqualAllocConfText) {
   const Settings lengths =
       With({{"lengths", "100,180,260,340,420,500"}, {"batch", "16"}, {"steps", "6"}});
   const auto segments = [](const Planned& planned) {
@@ -421,7 +421,7 @@ TEST(Proof, T20_EachAllocatorSettingIsTheOneOfThatName) {
   }
 }
 
-TEST(Proof, X11_ExpandableSegmentsHugWhatIsAllocated) {
+TEST(Proof, X11_ExpandableSegmentsLowerReservedPeak) {
   const Settings lengths =
       With({{"lengths", "100,180,260,340,420,500"}, {"batch", "16"}, {"steps", "6"}});
   Settings grown = lengths;
@@ -440,7 +440,7 @@ TEST(Proof, X17_FusedKernelsKeepFewerTensors) {
             tokens * 4 * static_cast<uint64_t>(2 * s.hidden + s.feed));
 }
 
-TEST(Proof, X21_AdaptersThatTrainTheUpperMatrixAlone) {
+TEST(Proof, X21_LoraFaTrainsOnlyMatrixB) {
   const Settings lora = {{"lora.rank", "8"}, {"precision", "bf16"}};
   Settings frozen = lora, stable = lora;
   frozen["lora.kind"] = "lora-fa";
@@ -457,7 +457,7 @@ TEST(Proof, X21_AdaptersThatTrainTheUpperMatrixAlone) {
   EXPECT_EQ(Planned(With(lora)).Stream(), Planned(With(stable)).Stream());
 }
 
-TEST(Proof, X24_FewerKeyHeadsAndTiedWeights) {
+TEST(Proof, X24_GroupedKeysAndTyingSaveParameters) {
   const Planned grouped(With({})), all(With({}), Qwen({.kv_heads = 4}));
   const Shape s;
   const uint64_t more = static_cast<uint64_t>(2 * 2 * s.head());  // columns of keys and values

@@ -79,7 +79,7 @@ std::string Broken(const trace::Trace& trace, const run::RunConfig& config) {
   return "";
 }
 
-TEST(SixProofs, EachTechniqueOverThreeModels) {
+TEST(SixProofs, HoldForEachTechniqueOnThreeModels) {
   int planned = 0, blocked = 0;
   for (const auto& [name, model] : ModelsOfAllProofs()) {
     const run::RunConfig plain = Plain(model, 4);
@@ -168,9 +168,9 @@ void TryPairs(const char* name, const char* model, size_t every = 1, size_t firs
   std::printf("%s: %d pairs planned, %d refused with a reason\n", name, planned, blocked);
 }
 
-TEST(SixProofs, EachPairOfADecoder) { TryPairs("Qwen2", kTinyQwen); }
-TEST(SixProofs, EachPairOfADecoderOfItsOwn) { TryPairs("GPT-2", kTinyGpt2, 2, 0); }
-TEST(SixProofs, EachPairOfAnEncoder) { TryPairs("BERT", kTinyBert, 2, 1); }
+TEST(SixProofs, HoldForPairsOnQwen2) { TryPairs("Qwen2", kTinyQwen); }
+TEST(SixProofs, HoldForPairsOnGpt2) { TryPairs("GPT-2", kTinyGpt2, 2, 0); }
+TEST(SixProofs, HoldForPairsOnBert) { TryPairs("BERT", kTinyBert, 2, 1); }
 
 }  // namespace
 }  // namespace vramscope::trainer

@@ -58,7 +58,7 @@ TEST(Proof, T02_AutocastKeepsMastersAndCastsEachWeightOnce) {
 }
 
 // Without a graph, only the autocast cache references the casts of weights.
-TEST(Proof, T02_WithoutTheCacheACastGoesAfterItsProduct) {
+TEST(Proof, T02_WithoutCastCacheCastsAreFreedEarly) {
   const Shape s{.layers = 8, .hidden = 256, .feed = 1024};
   const auto plan = [&](Settings settings, const char* cache) {
     settings.insert(
@@ -81,7 +81,7 @@ TEST(Proof, T02_WithoutTheCacheACastGoesAfterItsProduct) {
   EXPECT_GT(in_forward("true"), in_forward("false") + layers * 8 / 10);
 }
 
-TEST(Proof, T02_Tf32IsFasterAndAsksForTheSame) {
+TEST(Proof, T02_Tf32IsFasterAndAllocatesTheSame) {
   const std::string model = Qwen({.layers = 2, .hidden = 1024, .feed = 4096, .heads = 8});
   const auto plan = [&](const char* tf32) {
     return Planned(Settings{{"tf32", tf32}, {"device", "a100-80gb"}, {"seq", "256"}}, model);
@@ -99,7 +99,7 @@ TEST(Proof, T02_Tf32IsFasterAndAsksForTheSame) {
   EXPECT_LT(kernels(fast), kernels(slow) / 2);
 }
 
-TEST(Proof, T11_SgdHasNoStateAndItsStepAsksForNothing) {
+TEST(Proof, T11_SgdHasNoStateAndItsStepAllocatesNothing) {
   for (const char* impl : {"loop", "foreach", "fused"}) {
     const Planned sgd(Settings{{"optimizer.name", "sgd"}, {"optimizer.impl", impl}});
     EXPECT_EQ(sgd.AllocatedIn(Category::kOptimizerState), 0u) << impl;
@@ -110,7 +110,7 @@ TEST(Proof, T11_SgdHasNoStateAndItsStepAsksForNothing) {
   }
 }
 
-TEST(Proof, T12_EightBitStateByItsRule) {
+TEST(Proof, T12_EightBitStateMatchesItsRule) {
   const auto in_8_bits = [](uint64_t n) {
     return n < 4096 ? 8 * n : 2 * n + 2 * 4 * ((n + 255) / 256);
   };
@@ -124,7 +124,7 @@ TEST(Proof, T12_EightBitStateByItsRule) {
 }
 
 // Steps whose kernels are modelled take as long as the memory needs for the bytes that they access.
-TEST(Proof, T12_StepsInFewerBitsTakeTheTimeOfTheirBytes) {
+TEST(Proof, T12_QuantisedStepTimeMatchesAccessedBytes) {
   const std::string model =
       Qwen({.layers = 2, .hidden = 2048, .feed = 8192, .heads = 16, .kv_heads = 16, .vocab = 8192});
   const auto kernels_ns = [&](Settings settings, int step) {
@@ -158,7 +158,7 @@ TEST(Proof, T12_StepsInFewerBitsTakeTheTimeOfTheirBytes) {
 }
 
 // Kernels with a duration dequantise the weights in forward.
-TEST(Proof, X03_QuantisedProductsTakeTheTimeOfTheirKernels) {
+TEST(Proof, X03_QuantisedLayersLaunchTimedKernels) {
   for (const auto& [how, kernel] : {std::pair{"nf4", "bitsandbytes::dequantize_4bit"},
                                     std::pair{"int8", "bitsandbytes::int8_linear_matmul"}}) {
     const Planned plan(Settings{{"quantization", how}, {"lora.rank", "8"}, {"precision", "bf16"}});
@@ -179,7 +179,7 @@ TEST(Proof, X03_QuantisedProductsTakeTheTimeOfTheirKernels) {
 
 // Embeddings and norms in fp32 take two more bytes per weight; biases of 4-bit layers are converted
 // back to 16 bits.
-TEST(Proof, X03_PreparedForTrainingWhatIsNotQuantisedIsFp32) {
+TEST(Proof, X03_KbitPreparationCastsTheRestToFp32) {
   const Settings qlora = {{"quantization", "nf4"}, {"lora.rank", "8"}, {"precision", "bf16"}};
   Settings prepared = qlora;
   prepared["prepare_kbit_training"] = "true";
@@ -192,7 +192,7 @@ TEST(Proof, X03_PreparedForTrainingWhatIsNotQuantisedIsFp32) {
   EXPECT_EQ(weights(prepared), weights(qlora) + 2 * static_cast<uint64_t>(kept));
 }
 
-TEST(Proof, T13_OptimizerOnTheHostLeavesNoStateOnTheCard) {
+TEST(Proof, T13_OffloadedOptimizerLeavesNoStateOnTheGpu) {
   const Planned offloaded(Settings{{"offload.optimizer", "cpu"}});
   EXPECT_EQ(offloaded.AllocatedIn(Category::kOptimizerState), 0u);
   const uint64_t n = 4 * Sum(Planned(Settings{}).Parameters());
@@ -208,7 +208,7 @@ TEST(Proof, T13_OptimizerOnTheHostLeavesNoStateOnTheCard) {
   EXPECT_EQ(to_gpu(offloaded) - to_gpu(plain), n);
 }
 
-TEST(Proof, T14_SharesAddUpAndEachUnitIsGatheredTwice) {
+TEST(Proof, T14_ShardsAddUpAndLayersAreGatheredTwice) {
   const Planned whole(Settings{});
   const auto shared = [](const char* rank) {
     return Planned(
@@ -244,7 +244,7 @@ TEST(Proof, T14_SharesAddUpAndEachUnitIsGatheredTwice) {
 
 // The step takes as long as reading and writing weights, gradients and two moments at the rate that
 // the plan states.
-TEST(Proof, T13_TheStepOnTheHostTakesTime) {
+TEST(Proof, T13_HostStepTakesTheModelledTime) {
   const auto takes_ns = [](const Settings& settings) {
     const Planned plan(settings, Qwen({.hidden = 256, .feed = 1024}));
     const trace::EventTable& events = plan.trace->events;
@@ -263,7 +263,7 @@ TEST(Proof, T13_TheStepOnTheHostTakesTime) {
   EXPECT_LT(takes_ns(Settings{}), host_ns / 2);
 }
 
-TEST(Proof, T15_ShardsOnTheHostAreOnTheCardInTheirUnitsWindowAlone) {
+TEST(Proof, T15_OffloadedShardsLeaveTheGpuBetweenSteps) {
   const Planned part(
       Settings{{"shard.strategy", "zero3"}, {"shard.ranks", "2"}, {"offload.parameters", "cpu"}});
   const Planned::Bytes idle = part.At(EventKind::kPhaseBegin, Phase::kData, 2);
@@ -272,7 +272,7 @@ TEST(Proof, T15_ShardsOnTheHostAreOnTheCardInTheirUnitsWindowAlone) {
   EXPECT_EQ(part.AllocatedIn(Category::kOptimizerState), 0u);
 }
 
-TEST(Proof, T18_GradientsAreGoneOrStay) {
+TEST(Proof, T18_ZeroGradReleasesOrKeepsGradients) {
   const Planned released(Settings{}), stay(Settings{{"zero_grad", "zero"}});
   const auto at_the_start = [](const Planned& plan) {
     return plan.At(EventKind::kPhaseBegin, Phase::kForward, 2)[Planned::Index(Category::kGradient)];
@@ -281,7 +281,7 @@ TEST(Proof, T18_GradientsAreGoneOrStay) {
   EXPECT_EQ(at_the_start(stay), 4 * Sum(released.Parameters()));
 }
 
-TEST(Proof, T25_CastOnTheDeviceHoldsTheWideWeightsAsHoles) {
+TEST(Proof, T25_CastOnDeviceReservesTheFp32Size) {
   const auto after_load = [](const Settings& settings) {
     uint64_t reserved = 0;
     std::string model = Qwen({.hidden = 512, .feed = 2048, .vocab = 32000});
@@ -304,7 +304,7 @@ TEST(Proof, T25_CastOnTheDeviceHoldsTheWideWeightsAsHoles) {
   EXPECT_EQ(narrow, same);
 }
 
-TEST(Proof, T26_DataParallelHoldsEverythingOnEveryRank) {
+TEST(Proof, T26_DdpKeepsAllWeightsAndStateOnEachRank) {
   const Planned one(Settings{});
   const Planned rank(Settings{{"shard.strategy", "ddp"}, {"shard.ranks", "4"}});
   EXPECT_EQ(rank.AllocatedIn(Category::kParameter), one.AllocatedIn(Category::kParameter));
@@ -313,7 +313,7 @@ TEST(Proof, T26_DataParallelHoldsEverythingOnEveryRank) {
 }
 
 // The buckets of the second step, which have the requested size.
-TEST(Proof, T27_BucketsAreAsLargeAsAskedFor) {
+TEST(Proof, T27_BucketsHaveTheRequestedSize) {
   const std::string model = Qwen({.layers = 6, .hidden = 256, .feed = 1024, .vocab = 512});
   const auto buckets = [&](const char* mib) {
     const Planned plan(Settings{{"shard.strategy", "ddp"},
@@ -343,7 +343,7 @@ TEST(Proof, T27_BucketsAreAsLargeAsAskedFor) {
 // If it searches for unused parameters, DistributedDataParallel keeps its initial buckets, so that
 // they have the requested size from the first step on. Otherwise there is one bucket until the
 // order of the gradients is known.
-TEST(Proof, T27_BucketsThatStayAreNotOneAtFirst) {
+TEST(Proof, T27_FindUnusedKeepsTheInitialBuckets) {
   const std::string model = Qwen({.layers = 6, .hidden = 256, .feed = 1024, .vocab = 512});
   const auto largest = [&](const char* finds) {
     const Planned plan(Settings{{"shard.strategy", "ddp"},
@@ -364,7 +364,7 @@ TEST(Proof, T27_BucketsThatStayAreNotOneAtFirst) {
   EXPECT_LT(largest("true"), (2u << 20) + 4 * 256 * 1024);
 }
 
-TEST(Proof, X01_OneGradientAtATime) {
+TEST(Proof, X01_StepInBackwardLowersGradientMemory) {
   const Planned inside(Settings{{"optimizer.in_backward", "true"}});
   const std::vector<uint64_t> sizes = inside.Parameters();
   const uint64_t largest = 4 * *std::max_element(sizes.begin(), sizes.end());
@@ -372,7 +372,7 @@ TEST(Proof, X01_OneGradientAtATime) {
   EXPECT_LT(inside.Peak(Category::kGradient, 2), 4 * Sum(sizes) / 2);
 }
 
-TEST(Proof, X04_PagedStateIsNoneOfTheAllocators) {
+TEST(Proof, X04_PagedStateIsOutsideTheAllocator) {
   const std::string model = Qwen({.hidden = 512, .feed = 1024, .vocab = 2048});
   const Planned paged(Settings{{"optimizer.bits", "8"}, {"optimizer.paged", "true"}}, model);
   uint64_t wanted = 2 * 256 * 4;
@@ -383,7 +383,7 @@ TEST(Proof, X04_PagedStateIsNoneOfTheAllocators) {
   EXPECT_EQ(paged.AllocatedIn(Category::kOptimizerState), wanted);
 }
 
-TEST(Proof, X07_ListsTakeOnceAllThatIsTrainedAndOneKernelNothing) {
+TEST(Proof, X07_ForeachNeedsTemporariesAndFusedNone) {
   const auto temporaries = [](const char* impl) {
     return Planned(Settings{{"optimizer.impl", impl}})
         .Peak(Category::kTemporary, 2, Phase::kOptimizer);
@@ -395,7 +395,7 @@ TEST(Proof, X07_ListsTakeOnceAllThatIsTrainedAndOneKernelNothing) {
   EXPECT_GT(temporaries("loop"), 0u);
 }
 
-TEST(Proof, X08_StateOfEachOptimizerByItsRule) {
+TEST(Proof, X08_StateOfEachOptimizerMatchesItsRule) {
   const auto of = [](const char* name) {
     return StateOf({{"optimizer.name", name}, {"optimizer.impl", "loop"}});
   };
@@ -421,7 +421,7 @@ TEST(Proof, X08_StateOfEachOptimizerByItsRule) {
   EXPECT_EQ(of("muon"), 4 * (n - vectors) + 8 * vectors);
 }
 
-TEST(Proof, X09_StateOfProjectedGradients) {
+TEST(Proof, X09_GaloreStateMatchesItsRule) {
   const Shape s;
   const auto h = static_cast<uint64_t>(s.hidden), f = static_cast<uint64_t>(s.feed);
   const auto kv = static_cast<uint64_t>(s.kv_heads * s.head()), l = static_cast<uint64_t>(s.layers);
@@ -447,7 +447,7 @@ TEST(Proof, X09_StateOfProjectedGradients) {
   EXPECT_GT(state({{"galore.rank", "64"}}), state({}));
 }
 
-TEST(Proof, X09_TargetsThatChooseNothingAreRefused) {
+TEST(Proof, X09_RejectsInvalidGaloreTargets) {
   const auto error = [](const char* model, const char* targets) {
     run::RunConfig config = TinyConfig(run::Backend::kPlan, model);
     config.Set("galore.rank", "4");
@@ -462,7 +462,7 @@ TEST(Proof, X09_TargetsThatChooseNothingAreRefused) {
   EXPECT_NE(error(kTinyQwen, "all-linear").find("two parameter groups"), std::string::npos);
 }
 
-TEST(Proof, X10_StateInSixteenAndFourBits) {
+TEST(Proof, X10_SixteenAndFourBitStateMatchesRule) {
   EXPECT_EQ(StateOf({{"optimizer.bits", "16"}}), ByTensor([](uint64_t n) { return 4 * n; }));
   EXPECT_EQ(StateOf({{"optimizer.bits", "4"}}), ByTensor([](uint64_t n) {
               return n < 4096 || n % 128 != 0 ? 8 * n : n + 2 * 4 * (n / 128) + 2 * 16 * 4;
@@ -480,7 +480,7 @@ TEST(Proof, X10_StateInSixteenAndFourBits) {
   EXPECT_LT(sharded.AllocatedIn(Category::kOptimizerState), StateOf(Settings{}) / 2);
 }
 
-TEST(Proof, X18_BucketsAsViewsAndGradientsInFp32) {
+TEST(Proof, X18_BucketViewsSaveMemoryFp32GradientsStay) {
   const auto communication = [](const char* how) {
     return Planned(Settings{
         {"shard.strategy", "ddp"}, {"shard.ranks", "2"}, {"shard.gradients", how}, {"steps", "6"}});
