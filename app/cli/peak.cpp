@@ -14,6 +14,7 @@
 #include "app/cli/summary.h"
 #include "app/cli/time_text.h"
 #include "profiler/analysis/analysis.h"
+#include "profiler/analysis/site_names.h"
 #include "profiler/base/i18n.h"
 #include "profiler/explain/explain.h"
 #include "profiler/run/units.h"
@@ -113,9 +114,13 @@ std::string ToText(const trace::Trace& trace, const analysis::LiveSet& live, uin
                {i18n::Text("Bytes"), Table::kRight},
                {i18n::Text("Share"), Table::kRight},
                {i18n::Text("Blocks"), Table::kRight}});
+  const bool own = options.by == "category" || options.by == "phase";  // not the program's names
   const auto row = [&](const std::string& name, uint64_t bytes, uint64_t count) {
     table.Row(
-        {name.empty() ? i18n::Text("(none)") : i18n::Text(name), run::FormatBytes(bytes),
+        {name.empty() ? i18n::Text("(none)")
+         : own        ? i18n::Text(name)
+                      : analysis::ShownName(name),
+         run::FormatBytes(bytes),
          fmt::format("{:.1f} %", 100.0 * static_cast<double>(bytes) /
                                      static_cast<double>(std::max<uint64_t>(live.allocated, 1))),
          Count(count)});
@@ -149,7 +154,7 @@ std::string ToText(const trace::Trace& trace, const analysis::LiveSet& live, uin
                  i18n::Text(trace::Name(live.allocations[i].category)),
                  t.step[id] < 0 ? "-" : fmt::format("{}", t.step[id]),
                  t.phase[id] == trace::Phase::kNone ? "-" : i18n::Text(trace::Name(t.phase[id])),
-                 explain::SiteOf(trace, live.allocations[i].id).name});
+                 analysis::ShownName(explain::SiteOf(trace, live.allocations[i].id).name)});
   }
   text += largest.Text();
   if (live.allocations.size() > options.top)

@@ -27,7 +27,6 @@ bool HasChinese() {
 // causes of a difference, assumptions), and messages of the system and of CLI11.
 constexpr const char* kEnglish[] = {"vramscope ",
                                     "blocks larger than the file's settings",
-                                    "(before the recording)",
                                     "the model's best fit",
                                     "CUDA context and libraries take",
                                     "No such file or directory",
