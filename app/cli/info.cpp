@@ -375,9 +375,10 @@ std::string NotesText(const trace::Trace& trace) {
       Line(TEXT_MARK("complete"),
            trace.complete
                ? i18n::Text("yes")
-               : i18n::Text("no") + (trace.end_message.empty() ? "" : ": " + trace.end_message));
+               : i18n::Text("no") +
+                     (trace.end_message.empty() ? "" : ": " + i18n::Shown(trace.end_message)));
   for (const std::string& warning : trace.warnings)
-    if (warning != trace.end_message) text += Line(TEXT_MARK("warning"), warning);
+    if (warning != trace.end_message) text += Line(TEXT_MARK("warning"), i18n::Shown(warning));
   return text;
 }
 
@@ -558,7 +559,8 @@ ExitCode ShowOutline(const std::string& file, bool json) {
                                                run::FormatBytes(o.peak_reserved())));
   text += Line(TEXT_MARK("complete"),
                o.complete ? i18n::Text("yes")
-                          : i18n::Text("no") + (o.end_message.empty() ? "" : ": " + o.end_message));
+                          : i18n::Text("no") +
+                                (o.end_message.empty() ? "" : ": " + i18n::Shown(o.end_message)));
   return PrintText(text);
 }
 

@@ -135,15 +135,15 @@ class Sink final : public trace::EventSink {
 
   std::shared_ptr<const trace::Trace> Finish(const std::vector<std::string>& warnings, bool ended) {
     Assumed();
-    if (!ended) return builder_.Finish(false, "the program still runs");
+    if (!ended) return builder_.Finish(false, TEXT_MARK("the program still runs"));
     for (const std::string& warning : warnings) builder_.AddWarning(warning);
     std::string why;
     if (!status_.ok())
-      why = fmt::format("not everything could be shown: {}", std::string(status_.message()));
+      why = i18n::English("not everything could be shown: {}", std::string(status_.message()));
     else if (about_.ended.empty())
-      why = "the program was killed";
+      why = TEXT_MARK("the program was killed");
     else if (about_.ended == "exception")
-      why = fmt::format("the program ended with {}", about_.exception.substr(0, 400));
+      why = i18n::English("the program ended with {}", about_.exception.substr(0, 400));
     if (!why.empty()) builder_.AddWarning(why);
     return builder_.Finish(why.empty(), why);
   }
@@ -444,7 +444,7 @@ absl::StatusOr<ProcessRun> FolderReader::ReadProcess(const About& about, bool en
     return *process.run;
   }
   if (marks.unreadable > 1)
-    recording->warnings.push_back(fmt::format("{} marks could not be read", marks.unreadable));
+    recording->warnings.push_back(i18n::English("{} marks could not be read", marks.unreadable));
   if (!watched.ok() && !absl::IsNotFound(watched))
     recording->warnings.push_back(std::string(watched.message()));
   process.entries = recording->entries.size();
@@ -499,7 +499,7 @@ absl::StatusOr<Program> FolderReader::Read(bool ended) {
     if (absl::IsCancelled(run.status())) return run.status();
     if (!run.ok()) {
       program.warnings.push_back(
-          fmt::format("process {}: {}", about.pid, std::string(run.status().message())));
+          i18n::English("process {}: {}", about.pid, std::string(run.status().message())));
       continue;
     }
     program.runs.push_back(*std::move(run));
@@ -516,7 +516,7 @@ absl::StatusOr<Program> FolderReader::Read(bool ended) {
       program.runs.push_back(*std::move(run));
     else if (!absl::IsNotFound(run.status()))
       program.warnings.push_back(
-          fmt::format("process {}: {}", pid, std::string(run.status().message())));
+          i18n::English("process {}: {}", pid, std::string(run.status().message())));
   }
   // Processes started by torch.compile query the GPU but use no memory.
   const auto idle = [](const ProcessRun& run) {
@@ -572,10 +572,10 @@ std::shared_ptr<const trace::Trace> JoinRuns(Program& program) {
     parts.push_back({std::move(name), run.trace, run.begin_ns, run.about.host});
   }
   if (left_out > 0)
-    program.warnings.push_back(
-        fmt::format("{} processes are left out: a trace has at most {} devices; --as-rank runs one "
-                    "rank of many",
-                    left_out, kMostDevices));
+    program.warnings.push_back(i18n::English(
+        "{} processes are left out: a trace has at most {} devices; --as-rank runs one "
+        "rank of many",
+        left_out, kMostDevices));
   absl::StatusOr<std::shared_ptr<const trace::Trace>> whole = trace::JoinProcesses(parts);
   if (whole.ok() && trace::ProcessesOf(**whole).empty())  // only one device has memory
     for (ProcessRun& run : program.runs) run.first_device = trace::OnlyDevice(**whole);

@@ -4,8 +4,8 @@
     python3 resources/translations/update.py            writes the catalogues (needs lupdate)
     python3 resources/translations/update.py --check    says what is missing; exit 1 when anything is
 
-Texts come from four places: tr() in ui/ (lupdate reads it), i18n::Text, i18n::Format and TEXT_MARK in
-ui/, profiler/ and app/ (and the literals of functions `std::string_view Name(`), the help of commands and
+Texts come from four places: tr() in ui/ (lupdate reads it), i18n::Text, i18n::Format, i18n::English and
+TEXT_MARK in ui/, profiler/ and app/ (and the literals of functions `std::string_view Name(`), the help of commands and
 options in app/cli, and the catalogues of techniques. All but the first have the context "text".
 """
 import argparse
@@ -30,7 +30,7 @@ NAMES = [
 # Keys of catalogue.json whose values are texts.
 CATALOGUE_KEYS = {"group", "title", "explanation", "help", "label", "why", "implies", "assumes"}
 LITERAL = r'"(?:[^"\\\n]|\\.)*"'
-CALL = re.compile(rf"(?:i18n::(?:Text|Format)|TEXT_MARK)\(\s*((?:{LITERAL}\s*)+)")
+CALL = re.compile(rf"(?:i18n::(?:Text|Format|English)|TEXT_MARK)\(\s*((?:{LITERAL}\s*)+)")
 NAME = re.compile(r"std::string_view (?:Name|Rule|UseText|RuleName)\([^)]*\) \{\n(.*?)\n\}", re.S)
 # A declaration of the command line: its last argument is its help.
 DECLARATION = re.compile(r"(?:add_(?:option|flag)\w*(?:<[^<>()]*>)?|->footer)\(")

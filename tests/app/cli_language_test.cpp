@@ -23,10 +23,9 @@ bool HasChinese() {
   return RunVramscope({"--help"}, kChinese).out != RunVramscope({"--help"}, kInEnglish).out;
 }
 
-// Stays English: examples, what the trace itself contains (its warnings, names of call sites,
-// causes of a difference, assumptions), and messages of the system and of CLI11.
+// Stays English: examples, what the trace itself contains (names of call sites, causes
+// of a difference), and messages of the system and of CLI11.
 constexpr const char* kEnglish[] = {"vramscope ",
-                                    "blocks larger than the file's settings",
                                     "the model's best fit",
                                     "CUDA context and libraries take",
                                     "No such file or directory",
