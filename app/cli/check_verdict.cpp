@@ -39,9 +39,9 @@ run::Assumption ContextOf(const trace::Trace& trace) {
   if (trace.info.device.context_bytes > 0) return run::ContextAssumption(trace.info.device);
   run::Assumption assumed =
       run::ContextAssumption(run::FindDevice(run::RunConfig().device).value());
-  assumed.what =
-      i18n::Format("{}, as for a plan; the recording does not contain its size (--context sets it)",
-                   assumed.what);
+  assumed.what = i18n::English(
+      "{}, as for a plan; the recording does not contain its size (--context sets it)",
+      assumed.what);
   return assumed;
 }
 

@@ -189,11 +189,11 @@ run::Assumption RecognisedAssumption(const Launches& launches) {
   const double share =
       100.0 * static_cast<double>(launches.recognised) / static_cast<double>(launches.all);
   // Round down, so that 100.0 % means all.
-  std::string what = fmt::format("{:.1f} % of {} launches run known kernels",
-                                 std::floor(share * 10) / 10, launches.all);
-  if (launches.recognised < launches.all)
-    what += "; the times of the others are assumed from their threads";
-  return {what, launches.most_frequent_unknown.substr(0, 200), 0};
+  const double percent = std::floor(share * 10) / 10;
+  return {launches.recognised < launches.all
+              ? i18n::English(trace::kLaunchesPartlyKnown, percent, launches.all)
+              : i18n::English(trace::kLaunchesKnown, percent, launches.all),
+          launches.most_frequent_unknown.substr(0, 200), 0};
 }
 
 void AddPlatformReport(const std::string& folder, About& about) {
@@ -218,13 +218,12 @@ void AddPlatformReport(const std::string& folder, About& about) {
     if (lacking == report.end() || !lacking->is_array()) return;
     for (const json& row : *lacking)
       if (row.is_object() && about.assumptions.size() < kMaxAssumptions)
-        about.assumptions.push_back(
-            {fmt::format("{}() is not emulated: it returned {}, {} times", TextOf(row, "function"),
-                         answered, NumberOf(row, "count")),
-             TextOf(row, "library"), 0});
+        about.assumptions.push_back({i18n::English(trace::kNotEmulated, TextOf(row, "function"),
+                                                   answered, NumberOf(row, "count")),
+                                     TextOf(row, "library"), 0});
   };
-  add("unknown_functions", "\"not supported\"");
-  add("succeeding_functions", "success without doing anything");
+  add("unknown_functions", TEXT_MARK("\"not supported\""));
+  add("succeeding_functions", TEXT_MARK("success without doing anything"));
 }
 
 // nullopt if the process used no GPU memory.
@@ -380,9 +379,9 @@ absl::StatusOr<ProcessRun> FolderReader::ReadUnhooked(int64_t pid, bool ended) {
   about.pid = pid;
   about.ended = "end";  // how it ended is not known
   about.virtual_clock = process.activities.facts().virtual_clock;
-  about.assumptions.push_back(
-      {"memory is known only from driver calls: without Python's hooks its purpose is not recorded",
-       "CUPTI", 0});
+  about.assumptions.push_back({TEXT_MARK("memory is known only from driver calls: without Python's "
+                                         "hooks its purpose is not recorded"),
+                               "CUPTI", 0});
   if (about.virtual_clock) about.assumptions.push_back(run::HostAssumption());
   about.model.name = "a program without Python";
   AddPlatformReport(folder_, about);

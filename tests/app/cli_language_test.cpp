@@ -25,11 +25,8 @@ bool HasChinese() {
 
 // Stays English: examples, what the trace itself contains (names of call sites, causes
 // of a difference), and messages of the system and of CLI11.
-constexpr const char* kEnglish[] = {"vramscope ",
-                                    "the model's best fit",
-                                    "CUDA context and libraries take",
-                                    "No such file or directory",
-                                    "FILE is required",
+constexpr const char* kEnglish[] = {"vramscope ", "the model's best fit",
+                                    "No such file or directory", "FILE is required",
                                     "CUDA memory snapshot"};
 
 // The other lines in which three English words follow each other.
