@@ -18,7 +18,7 @@ namespace {
 struct Arguments {
   std::optional<std::string> language;  // --lang
   std::string command;
-  bool json = false;
+  bool json = false, help = false;
 };
 
 // Reads the arguments before "--" and removes --lang from argv, so that it may stand anywhere.
@@ -43,10 +43,15 @@ Arguments Take(int& argc, char** argv) {
     if (program || i == 0) continue;
     if (out.command.empty() && !argument.starts_with('-')) out.command = argument;
     out.json |= name == "--json";
+    out.help |= name == "--help" || name == "-h";
   }
   argc = kept;
   return out;
 }
+
+#ifdef VRAMSCOPE_WITH_WINDOW
+std::optional<ui::Language> language_of_results;  // for TranslateLate()
+#endif
 
 // CLI11's default groups.
 constexpr const char* kOptions = TEXT_MARK("Options");
@@ -83,12 +88,22 @@ bool TranslateOutput(int& argc, char** argv, std::string& language) {
     return false;
   }
   constexpr std::string_view kForPrograms[] = {"mcp", "describe", "selfcheck"};
-  if (arguments.json ||
-      std::ranges::find(kForPrograms, arguments.command) != std::end(kForPrograms))
+  const ui::Language chosen = asked ? *asked : ui::SystemLanguage();
+  if (arguments.json && !arguments.help) return true;
+  if (!arguments.help &&
+      std::ranges::find(kForPrograms, arguments.command) != std::end(kForPrograms)) {
+    if (arguments.command == "selfcheck") language_of_results = chosen;
     return true;
-  ui::TranslateTexts(asked ? *asked : ui::SystemLanguage());
+  }
+  ui::TranslateTexts(chosen);
 #endif
   return true;
+}
+
+void TranslateLate() {
+#ifdef VRAMSCOPE_WITH_WINDOW
+  if (language_of_results) ui::TranslateTexts(*language_of_results);
+#endif
 }
 
 std::string Translated(const std::string& english) {

@@ -15,7 +15,12 @@ namespace vramscope::cli {
 // Follows `--lang NAME`, else LC_ALL, LC_MESSAGES and LANG. English where the output is read by
 // programs: with --json, in `mcp`, `describe` and `selfcheck`. Moves --lang from argv to `language`
 // (empty: it is not given). False: --lang has an unknown name, which is reported.
+// With --help, every command is translated.
 bool TranslateOutput(int& argc, char** argv, std::string& language);
+
+// For `selfcheck`, which compares the English output of other commands: begins to translate its own
+// output. No effect with --json.
+void TranslateLate();
 
 // The translation of a help text; empty if it is.
 std::string Translated(const std::string& english);

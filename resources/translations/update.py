@@ -5,8 +5,9 @@
     python3 resources/translations/update.py --check    says what is missing; exit 1 when anything is
 
 Texts come from these places: tr() in ui/ (lupdate reads it), i18n::Text, i18n::Format, i18n::English and
-TEXT_MARK in ui/, profiler/ and app/ (and the literals of functions `std::string_view Name(`), the help of commands and
-options in app/cli, assumptions in emulated/, and the catalogues of techniques. All but the first have the context "text".
+TEXT_MARK in ui/, profiler/ and app/ (and the literals of functions `std::string_view Name(`), the help of commands
+and options in app/cli, assumptions in emulated/, and the catalogues of techniques. All but the first have the context
+"text".
 """
 import argparse
 import json

@@ -125,8 +125,21 @@ TEST_F(CommandLineInChinese, NoTextOfACommandStaysEnglish) {
   }
 }
 
+// Names of checks stay: they are what people search for and report.
+TEST_F(CommandLineInChinese, ChecksAreReportedInChinese) {
+  const Outcome doctor = RunVramscope({"doctor"}, kChinese);
+  EXPECT_EQ(EnglishLines(doctor.out), "");
+  EXPECT_THAT(doctor.out, HasSubstr("  memory "));
+  const Outcome checked = RunVramscope({"selfcheck", file_}, kChinese);
+  EXPECT_EQ(checked.status, RunVramscope({"selfcheck", file_}, kInEnglish).status);
+  EXPECT_THAT(checked.out, HasSubstr("次比较"));
+  EXPECT_EQ(RunVramscope({"selfcheck", file_, "--json"}, kChinese).out,
+            RunVramscope({"selfcheck", file_, "--json"}, kInEnglish).out);
+}
+
 TEST_F(CommandLineInChinese, HelpIsChinese) {
-  for (const char* command : {"", "info", "peak", "phases", "explain", "diff", "kernels"}) {
+  for (const char* command :
+       {"", "selfcheck", "info", "peak", "phases", "explain", "diff", "kernels"}) {
     std::vector<std::string> arguments;
     if (*command != '\0') arguments.emplace_back(command);
     arguments.emplace_back("--help");
