@@ -61,6 +61,30 @@ constexpr const char* kSubcommands = TEXT_MARK("Subcommands");
     TEXT_MARK("Print this help message and exit"),
     TEXT_MARK("Display program version information and exit")};
 
+// CLI11's errors.
+constexpr std::string_view kErrorFormats[] = {
+    TEXT_MARK("{} is required"),
+    TEXT_MARK("{} requires {}"),
+    TEXT_MARK("{} excludes {}"),
+    TEXT_MARK("The following argument was not expected: {}"),
+    TEXT_MARK("The following arguments were not expected: {}"),
+    TEXT_MARK("{}: {} required {} missing"),
+    TEXT_MARK("{}: At least {} required but received {}"),
+    TEXT_MARK("{}: At Most {} required but received {}"),
+    TEXT_MARK("Expected exactly {} arguments to {}, got {}"),
+    TEXT_MARK("Expected at least {} arguments to {}, got {}"),
+    TEXT_MARK("{} was given a disallowed flag override"),
+    TEXT_MARK("{}: too many inputs for a flag"),
+    TEXT_MARK("{}: Should be true/false or a number"),
+    TEXT_MARK("The value {} is not an allowed value for {}"),
+    TEXT_MARK("Could not convert: {} = {}"),
+    TEXT_MARK("{} not in {{{}}}"),
+    TEXT_MARK("Value {} not in range {} to {}"),
+    TEXT_MARK("Value {} not in range [{} - {}]"),
+    TEXT_MARK("Check {} {{{}}} FAILED"),
+    TEXT_MARK("Failed parsing {} as a {}"),
+};
+
 void TranslateTexts(CLI::App& app) {
   app.description(Translated(app.get_description()));
   app.footer(Translated(app.get_footer()));
@@ -108,6 +132,11 @@ void TranslateLate() {
 
 std::string Translated(const std::string& english) {
   return english.empty() ? english : i18n::Text(english);
+}
+
+std::string ErrorText(const CLI::ParseError& error) {
+  i18n::Know(kErrorFormats);
+  return i18n::Shown(error.what());
 }
 
 void TranslateHelp(CLI::App& app) {

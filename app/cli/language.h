@@ -25,6 +25,9 @@ void TranslateLate();
 // The translation of a help text; empty if it is.
 std::string Translated(const std::string& english);
 
+// The text of an error in the arguments, translated: CLI11 writes it in English.
+std::string ErrorText(const CLI::ParseError& error);
+
 // Translates the descriptions of `app`, its options and its commands.
 void TranslateHelp(CLI::App& app);
 

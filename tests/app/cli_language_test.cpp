@@ -24,10 +24,9 @@ bool HasChinese() {
 }
 
 // Stays English: examples, what the trace itself contains (names of call sites, causes
-// of a difference), and messages of the system and of CLI11.
+// of a difference), and messages of the system.
 constexpr const char* kEnglish[] = {"vramscope ", "the model's best fit",
-                                    "No such file or directory", "FILE is required",
-                                    "CUDA memory snapshot"};
+                                    "No such file or directory", "CUDA memory snapshot"};
 
 // The other lines in which three English words follow each other.
 std::string EnglishLines(const std::string& text) {
@@ -119,6 +118,13 @@ TEST_F(CommandLineInChinese, NoTextOfACommandStaysEnglish) {
                                              {"presets"},
                                              {"info", folder_ / "none.pickle"},
                                              {"plan", "--preset", "no-such-preset"},
+                                             {"info"},
+                                             {"info", file_, "--no-such-option"},
+                                             {"info", file_, file_},
+                                             {"--theme", "purple"},
+                                             {"kernels", file_, "--by", "colour"},
+                                             {"kernels", file_, "--top"},
+                                             {"kernels", file_, "--top", "many"},
                                              {"plna"}}) {
     const Outcome outcome = RunVramscope(command, kChinese);
     EXPECT_EQ(EnglishLines(outcome.out + outcome.err), "") << command[0];
@@ -135,11 +141,11 @@ TEST_F(CommandLineInChinese, ChecksAreReportedInChinese) {
   EXPECT_THAT(checked.out, HasSubstr("次比较"));
   EXPECT_EQ(RunVramscope({"selfcheck", file_, "--json"}, kChinese).out,
             RunVramscope({"selfcheck", file_, "--json"}, kInEnglish).out);
+  EXPECT_THAT(RunVramscope({"selfcheck", "--help"}, kChinese).out, HasSubstr("显存"));
 }
 
 TEST_F(CommandLineInChinese, HelpIsChinese) {
-  for (const char* command :
-       {"", "selfcheck", "info", "peak", "phases", "explain", "diff", "kernels"}) {
+  for (const char* command : {"", "info", "peak", "phases", "explain", "diff", "kernels"}) {
     std::vector<std::string> arguments;
     if (*command != '\0') arguments.emplace_back(command);
     arguments.emplace_back("--help");
