@@ -353,7 +353,8 @@ std::string FindingsText(const std::vector<explain::Finding>& findings, size_t t
     const explain::Finding& finding = findings[i];
     const std::string toggle =
         finding.rule->toggle.empty() ? "" : fmt::format(" (--toggle {})", finding.rule->toggle);
-    const std::string where = finding.where.empty() ? "" : " (" + finding.where + ")";
+    const std::string where =
+        finding.where.empty() ? "" : " (" + analysis::ShownName(finding.where) + ")";
     text += Prose(i18n::Format("{}. {}. Remedy: {}{}", i + 1, Printable(finding.text + where),
                                i18n::Text(finding.rule->remedy), toggle));
   }

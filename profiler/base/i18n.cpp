@@ -153,6 +153,7 @@ const std::string& Text(std::string_view english) {
 
 std::string Shown(std::string_view english) {
   constexpr size_t kMost = 4096;
+  constexpr std::string_view kColon = ": ";
   std::string text(english);
   if (text.size() > kMost) return text;
   if (std::string whole = TranslationOf(text); !whole.empty()) return whole;
@@ -164,8 +165,15 @@ std::string Shown(std::string_view english) {
       const bool is_text = IsText(argument) || (found.text_last && i + 1 == found.arguments.size());
       arguments.push_back(is_text ? Shown(argument) : std::string(argument));
     }
+    // A name before the text, as below, was taken for a part of the first argument.
+    std::string out;
+    if (found.format.starts_with("{}") && arguments.front() == found.arguments.front())
+      if (const size_t colon = arguments.front().rfind(kColon); colon != std::string::npos) {
+        out = arguments.front().substr(0, colon + kColon.size());
+        arguments.front().erase(0, colon + kColon.size());
+      }
     const Pieces pieces = PiecesOf(translation);
-    std::string out = pieces.literals.front();
+    out += pieces.literals.front();
     bool fits = true;
     for (size_t i = 0; i < pieces.arguments.size() && fits; ++i) {
       fits = pieces.arguments[i] < arguments.size();
@@ -174,7 +182,6 @@ std::string Shown(std::string_view english) {
     if (fits) return out;
   }
   // A text with a name before it: "rank 3: ...".
-  constexpr std::string_view kColon = ": ";
   if (const size_t colon = english.find(kColon); colon != std::string_view::npos) {
     const size_t begin = colon + kColon.size();
     const std::string_view before = english.substr(0, colon);
