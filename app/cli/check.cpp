@@ -123,7 +123,7 @@ ExitCode JudgeProgram(program::Program& seen, const program::Outcome& outcome,
   if (!options.trace_path.empty())
     if (const absl::Status written = WriteTrace(*whole, options.trace_path); !written.ok())
       return ReportError(written);
-  for (const std::string& warning : seen.warnings) Note("warning: " + warning);
+  for (const std::string& warning : seen.warnings) NoteWarning(warning);
   std::optional<Judged> most;
   Json ranks = Json::array();
   for (const program::ProcessRun& run : seen.runs) {

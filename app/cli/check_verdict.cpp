@@ -7,6 +7,7 @@
 
 #include "app/cli/format.h"
 #include "app/cli/summary.h"
+#include "profiler/analysis/site_names.h"
 #include "profiler/base/i18n.h"
 #include "profiler/explain/device_memory.h"
 #include "profiler/explain/explain.h"
@@ -38,9 +39,9 @@ run::Assumption ContextOf(const trace::Trace& trace) {
   if (trace.info.device.context_bytes > 0) return run::ContextAssumption(trace.info.device);
   run::Assumption assumed =
       run::ContextAssumption(run::FindDevice(run::RunConfig().device).value());
-  assumed.what =
-      i18n::Format("{}, as for a plan; the recording does not contain its size (--context sets it)",
-                   assumed.what);
+  assumed.what = i18n::English(
+      "{}, as for a plan; the recording does not contain its size (--context sets it)",
+      assumed.what);
   return assumed;
 }
 
@@ -182,8 +183,8 @@ std::string JudgedText(const Judged& judged) {
                {i18n::Text("Bytes"), Table::kRight},
                {i18n::Text("Blocks"), Table::kRight}});
   for (size_t i = 0; i < std::min(kSites, judged.sites.size()); ++i)
-    sites.Row(
-        {judged.sites[i].name, FormatBytes(judged.sites[i].bytes), Count(judged.sites[i].count)});
+    sites.Row({analysis::ShownName(judged.sites[i].name), FormatBytes(judged.sites[i].bytes),
+               Count(judged.sites[i].count)});
   return text + table.Text() + "\n" + sites.Text();
 }
 
@@ -266,7 +267,8 @@ std::string JudgedText(const JudgedHost& host) {
                {i18n::Text("Blocks"), Table::kRight}});
   for (size_t i = 0; i < std::min(kSites, host.memory.sites.size()); ++i) {
     const analysis::HostMemory::Site& site = host.memory.sites[i];
-    table.Row({Printable(site.name), FormatBytes(site.bytes), Count(site.count)});
+    table.Row(
+        {Printable(analysis::ShownName(site.name)), FormatBytes(site.bytes), Count(site.count)});
   }
   return text + "\n" + table.Text();
 }

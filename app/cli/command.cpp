@@ -47,6 +47,10 @@ ExitCode ReportError(const absl::Status& status) {
 
 void NoteError(std::string_view message) { Note(fmt::format("{}{}", kErrorPrefix, message)); }
 
+void NoteWarning(const std::string& warning) {
+  Note(i18n::Format("warning: {}", i18n::Shown(warning)));
+}
+
 void Note(std::string_view message) {
   if (captured != nullptr) {
     captured->notes.emplace_back(message);

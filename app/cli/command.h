@@ -42,6 +42,8 @@ ExitCode ReportError(const absl::Status& status);
 // Prints "vramscope: ..." on stderr. Every message is printed through this function, which escapes
 // control characters because a message may quote a file.
 void Note(std::string_view message);
+// A note that is a warning; an English text that a trace contains is translated.
+void NoteWarning(const std::string& warning);
 // Marks a note as an error. Parent processes of this program search stderr for this prefix, so it
 // is not translated.
 inline constexpr std::string_view kErrorPrefix = "error: ";

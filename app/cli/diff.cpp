@@ -16,6 +16,7 @@
 #include "app/cli/summary.h"
 #include "profiler/analysis/analysis.h"
 #include "profiler/analysis/requests.h"
+#include "profiler/analysis/site_names.h"
 #include "profiler/base/i18n.h"
 #include "profiler/explain/explain.h"
 #include "profiler/run/units.h"
@@ -249,7 +250,8 @@ std::string SitesText(const Options& options, const SitesDiff& of) {
     ++shown;
     table.Row({SignedBytes(s.delta()), run::FormatBytes(s.a_bytes), run::FormatBytes(s.b_bytes),
                fmt::format("{} -> {}", Count(s.a_count), Count(s.b_count)),
-               i18n::Text(explain::Name(s.change)), i18n::Text(trace::Name(s.category)), s.name});
+               i18n::Text(explain::Name(s.change)), i18n::Text(trace::Name(s.category)),
+               analysis::ShownName(s.name)});
   }
   if (changed > 0) text += "\n" + table.Text();
   if (changed > shown) text += i18n::Format("  ({} more call sites)\n", changed - shown);

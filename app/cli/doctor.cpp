@@ -17,6 +17,7 @@
 #include "app/cli/format.h"
 #include "app/cli/worker_run.h"
 #include "nvml/gpu_probe.h"
+#include "profiler/base/i18n.h"
 #include "profiler/base/install_paths.h"
 #include "profiler/program/launch.h"
 #include "profiler/program/scratch_folder.h"
@@ -40,6 +41,40 @@ std::string_view Name(State state) {
   return "?";
 }
 
+// Errors of nvml/ and cupti/, which are written in English.
+constexpr std::string_view kErrors[] = {
+    TEXT_MARK("the NVIDIA driver's libcuda.so.1 is not installed"),
+    TEXT_MARK("libcuda.so.1 lacks required functions; the driver is too old"),
+    TEXT_MARK("cuInit failed with CUDA error {}"),
+    TEXT_MARK("the driver finds no GPU"),
+    TEXT_MARK("libnvidia-ml.so.1 was not found"),
+    TEXT_MARK("libnvidia-ml.so.1 lacks required functions"),
+    TEXT_MARK("NVML could not be initialized: error {}"),
+    TEXT_MARK("kernels and collectives are not shown"),
+    TEXT_MARK("memcpys are not shown"),
+    TEXT_MARK("memcpys between GPUs are not shown"),
+    TEXT_MARK("memsets are not shown"),
+    TEXT_MARK("the calls that launched kernels are unknown"),
+    TEXT_MARK("the calls that launched Triton kernels are unknown"),
+    TEXT_MARK("the operators of kernels are unknown"),
+    TEXT_MARK("synchronisations of the host are not shown"),
+    TEXT_MARK("memory outside PyTorch's allocator is not itemized"),
+    TEXT_MARK("the blocks that a kernel accesses are unknown"),
+    TEXT_MARK("CUPTI's own overhead is not shown"),
+    TEXT_MARK("clocks, temperature and power are not shown"),
+    TEXT_MARK("another profiler uses CUPTI in this process"),
+    TEXT_MARK("the driver allows it only to administrators (CUPTI_ERROR_INSUFFICIENT_PRIVILEGES)"),
+    TEXT_MARK("this virtual GPU does not allow it"),
+    TEXT_MARK("CUPTI could not be initialized"),
+    TEXT_MARK("CUPTI finds no driver"),
+    TEXT_MARK("CUPTI's error {}"),
+    TEXT_MARK("CUPTI is already in use by vramscope"),
+    TEXT_MARK(
+        "no libcupti of CUDA 11.7 to 13 was found in this process or next to its CUDA runtime"),
+    TEXT_MARK("{} lacks functions of the activity interface"),
+    TEXT_MARK("{} has version {}, older than that of CUDA 11.7 ({})"),
+};
+
 std::string Environment(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
@@ -52,40 +87,43 @@ Finding Display() {
       fmt::format("Qt {}", QLibraryInfo::version().toString().toStdString());
   if (!platform.empty()) {
     return {State::kPass, "window",
-            fmt::format("{}, platform {} by QT_QPA_PLATFORM", version, platform)};
+            i18n::Format("{}, platform {} by QT_QPA_PLATFORM", version, platform)};
   }
   if (!wayland.empty())
     return {State::kPass, "window", fmt::format("{}, Wayland {}", version, wayland)};
   if (!x11.empty()) return {State::kPass, "window", fmt::format("{}, X11 {}", version, x11)};
   return {State::kSkip, "window",
-          version +
-              ", no display: neither $DISPLAY nor $WAYLAND_DISPLAY is set; only the command line "
-              "and --screenshot work"};
+          i18n::Format("{}, no display: neither $DISPLAY nor $WAYLAND_DISPLAY is set; only the "
+                       "command line and --screenshot work",
+                       version)};
 }
 
 Finding Worker() {
   const WorkerProbe probe = ProbeWorker();
   if (probe.started) {
     return {State::kPass, "worker",
-            fmt::format("{} starts, version {}", probe.program, probe.version)};
+            i18n::Format("{} starts, version {}", probe.program, probe.version)};
   }
   return {State::kFail, "worker", probe.error};
 }
 
 Finding Memory() {
   struct sysinfo info {};
-  if (sysinfo(&info) != 0) return {State::kSkip, "memory", "not known"};
+  if (sysinfo(&info) != 0) return {State::kSkip, "memory", i18n::Text("not known")};
   const uint64_t total = uint64_t{info.totalram} * info.mem_unit;
-  return {State::kPass, "memory",
-          fmt::format("{}, {} processors", run::FormatBytes(total), sysconf(_SC_NPROCESSORS_ONLN))};
+  return {
+      State::kPass, "memory",
+      i18n::Format("{}, {} processors", run::FormatBytes(total), sysconf(_SC_NPROCESSORS_ONLN))};
 }
 
 Finding Gpu(const nvml::GpuProbe& probe) {
-  if (!probe.initialised) return {State::kSkip, "gpu", probe.error + "; plan and cpu need none"};
-  return {
-      State::kPass, "gpu",
-      fmt::format("{}, {}, driver for CUDA {}.{}", probe.name, run::FormatBytes(probe.memory_bytes),
-                  probe.driver_version / 1000, probe.driver_version % 1000 / 10)};
+  if (!probe.initialised)
+    return {State::kSkip, "gpu",
+            i18n::Format("{}; plan and cpu need none", i18n::Shown(probe.error))};
+  return {State::kPass, "gpu",
+          i18n::Format("{}, {}, driver for CUDA {}.{}", probe.name,
+                       run::FormatBytes(probe.memory_bytes), probe.driver_version / 1000,
+                       probe.driver_version % 1000 / 10)};
 }
 
 std::vector<Finding> GpuFindings(const std::string& python) {
@@ -93,41 +131,45 @@ std::vector<Finding> GpuFindings(const std::string& python) {
   const bool emulated = probe.library && OnEmulatedPlatform();
   std::vector<Finding> findings;
   const auto step = [&](bool good, const char* what, const std::string& detail) {
-    findings.push_back({good ? State::kPass : State::kFail, what, good ? detail : probe.error});
+    findings.push_back(
+        {good ? State::kPass : State::kFail, what, good ? detail : i18n::Shown(probe.error)});
   };
   if (emulated)
-    findings.push_back(
-        {State::kSkip, "device node", "on the emulated platform: nothing was measured"});
+    findings.push_back({State::kSkip, "device node",
+                        i18n::Text("on the emulated platform: nothing was measured")});
   else
-    findings.push_back(
-        {probe.device_node ? State::kPass : State::kFail, "device node",
-         probe.device_node ? "there" : "no /dev/nvidiactl: no NVIDIA GPU, or no driver"});
-  step(probe.library, "driver library", "libcuda.so.1 loads");
+    findings.push_back({probe.device_node ? State::kPass : State::kFail, "device node",
+                        probe.device_node
+                            ? i18n::Text("there")
+                            : i18n::Text("no /dev/nvidiactl: no NVIDIA GPU, or no driver")});
+  step(probe.library, "driver library", i18n::Text("libcuda.so.1 loads"));
   if (!probe.library) return findings;
   step(probe.initialised, "driver starts",
-       fmt::format("CUDA {}.{}, {} GPU{}", probe.driver_version / 1000,
-                   probe.driver_version % 1000 / 10, probe.device_count,
-                   probe.device_count == 1 ? "" : "s"));
+       probe.device_count == 1
+           ? i18n::Format("CUDA {}.{}, {} GPU", probe.driver_version / 1000,
+                          probe.driver_version % 1000 / 10, probe.device_count)
+           : i18n::Format("CUDA {}.{}, {} GPUs", probe.driver_version / 1000,
+                          probe.driver_version % 1000 / 10, probe.device_count));
   if (!probe.initialised) return findings;
   findings.push_back(
       {State::kPass, "gpu",
-       fmt::format("{}: {} bytes, {} SMs x {} threads, compute capability {}.{}", probe.name,
-                   probe.memory_bytes, probe.sm_count, probe.max_threads_per_sm,
-                   probe.compute_capability / 10, probe.compute_capability % 10)});
+       i18n::Format("{}: {} bytes, {} SMs x {} threads, compute capability {}.{}", probe.name,
+                    probe.memory_bytes, probe.sm_count, probe.max_threads_per_sm,
+                    probe.compute_capability / 10, probe.compute_capability % 10)});
   const bool context = probe.context_bytes > 0;
   findings.push_back({context ? State::kPass : State::kFail, "context",
-                      context ? fmt::format("an empty context uses at most {}",
-                                            run::FormatBytes(probe.context_bytes))
-                              : "the driver cannot create a context"});
+                      context ? i18n::Format("an empty context uses at most {}",
+                                             run::FormatBytes(probe.context_bytes))
+                              : i18n::Text("the driver cannot create a context")});
   const std::optional<run::DeviceProfile> entry =
       run::TableEntryOf({probe.name, probe.memory_bytes, probe.sm_count, probe.compute_capability});
   if (!entry) {
-    findings.push_back({State::kSkip, "device table", "this GPU is not in it"});
+    findings.push_back({State::kSkip, "device table", i18n::Text("this GPU is not in it")});
   } else {
     const bool same = entry->max_threads_per_sm == probe.max_threads_per_sm;
     findings.push_back({same ? State::kPass : State::kFail, "device table",
-                        fmt::format("is {}: {} bytes, {} threads per SM there", entry->key,
-                                    entry->memory_bytes, entry->max_threads_per_sm)});
+                        i18n::Format("is {}: {} bytes, {} threads per SM there", entry->key,
+                                     entry->memory_bytes, entry->max_threads_per_sm)});
   }
   for (auto& more : {CheckCupti(), CheckNvml(), CheckPyTorch(python, entry)})
     findings.insert(findings.end(), more.begin(), more.end());
@@ -135,6 +177,7 @@ std::vector<Finding> GpuFindings(const std::string& python) {
 }
 
 ExitCode Execute(bool gpu_only, bool as_json, const std::string& python) {
+  i18n::Know(kErrors);
   const std::vector<Finding> findings =
       gpu_only ? GpuFindings(python)
                : std::vector<Finding>{Display(), Worker(), Memory(), Gpu(nvml::ProbeGpu(false))};

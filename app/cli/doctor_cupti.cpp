@@ -7,6 +7,7 @@
 #include "app/cli/doctor.h"
 #include "cupti/client.h"
 #include "nvml/sampler.h"
+#include "profiler/base/i18n.h"
 
 namespace vramscope::cli {
 namespace {
@@ -78,9 +79,12 @@ Finding Allocations(const std::vector<Activity>& all, const std::vector<uint64_t
     freed += activity.kind == ActivityKind::kDriverFree;
   }
   const bool same = told == made && freed == made.size();
-  return {same ? State::kPass : State::kFail, "allocations",
-          fmt::format("{} made, {} recorded, {} frees recorded{}", made.size(), told.size(), freed,
-                      same ? ", all with the right addresses" : "")};
+  return {
+      same ? State::kPass : State::kFail, "allocations",
+      same ? i18n::Format("{} made, {} recorded, {} frees recorded, all with the right addresses",
+                          made.size(), told.size(), freed)
+           : i18n::Format("{} made, {} recorded, {} frees recorded", made.size(), told.size(),
+                          freed)};
 }
 
 // Work on the GPU must not begin before the API call that started it.
@@ -103,8 +107,8 @@ Finding Clocks(const std::vector<Activity>& all) {
   }
   const bool good = work > 0 && early == 0 && alone == 0;
   return {good ? State::kPass : State::kFail, "clocks",
-          fmt::format("{} activities, {} that began before their call, {} without a call", work,
-                      early, alone)};
+          i18n::Format("{} activities, {} that began before their call, {} without a call", work,
+                       early, alone)};
 }
 
 }  // namespace
@@ -113,29 +117,31 @@ std::vector<Finding> CheckNvml() {
   constexpr size_t kTaken = size_t{256} << 20;
   nvml::Sampler sampler;
   if (const std::string problem = sampler.Open(); !problem.empty())
-    return {{State::kFail, "nvml", problem}};
+    return {{State::kFail, "nvml", i18n::Shown(problem)}};
   Driver driver;
   void* context = nullptr;
   uint64_t address = 0;
   if (!LoadAll(driver) || driver.DevicePrimaryCtxRetain(&context, 0) != 0 ||
       driver.CtxSetCurrent(context) != 0)
-    return {{State::kFail, "nvml", "the driver cannot create a context"}};
+    return {{State::kFail, "nvml", i18n::Text("the driver cannot create a context")}};
   const std::vector<nvml::GpuMemory> before = sampler.Now();
   const bool taken = driver.MemAlloc(&address, kTaken) == 0;
   const std::vector<nvml::GpuMemory> after = sampler.Now();
   if (taken) driver.MemFree(address);
   if (!taken || before.empty() || after.empty())
-    return {{State::kFail, "nvml", "no NVML answer for a GPU on which this process has a context"}};
+    return {{State::kFail, "nvml",
+             i18n::Text("no NVML answer for a GPU on which this process has a context")}};
   const nvml::GpuMemory &x = before[0], &y = after[0];
   // The figure of the whole GPU is inexact, because other processes allocate and free meanwhile.
   // The figure of this process is exact.
   const bool seen =
       x.process && y.process ? *y.process == *x.process + kTaken : y.used >= x.used + kTaken / 2;
-  return {{seen ? State::kPass : State::kFail, "nvml",
-           fmt::format(
-               "{} bytes allocated; used by all processes {} then {}, by this process {} then {}",
-               kTaken, x.used, y.used, x.process ? std::to_string(*x.process) : "unknown",
-               y.process ? std::to_string(*y.process) : "unknown")}};
+  return {
+      {seen ? State::kPass : State::kFail, "nvml",
+       i18n::Format(
+           "{} bytes allocated; used by all processes {} then {}, by this process {} then {}",
+           kTaken, x.used, y.used, x.process ? std::to_string(*x.process) : i18n::Text("unknown"),
+           y.process ? std::to_string(*y.process) : i18n::Text("unknown"))}};
 }
 
 bool OnEmulatedPlatform() { return cupti::IsVirtual(cupti::ClockOfProcess()); }
@@ -143,20 +149,23 @@ bool OnEmulatedPlatform() { return cupti::IsVirtual(cupti::ClockOfProcess()); }
 std::vector<Finding> CheckCupti() {
   cupti::Found found = cupti::FindLibrary();
   if (!found.problem.empty())
-    return {{State::kSkip, "cupti", found.problem + "; a program's own PyTorch may contain it"}};
+    return {
+        {State::kSkip, "cupti",
+         i18n::Format("{}; a program's own PyTorch may contain it", i18n::Shown(found.problem))}};
   const std::string name = found.library.name;
   Driver driver;
-  if (!LoadAll(driver)) return {{State::kFail, "cupti", "libcuda.so.1 lacks functions"}};
+  if (!LoadAll(driver))
+    return {{State::kFail, "cupti", i18n::Text("libcuda.so.1 lacks functions")}};
   Kept kept;
   cupti::Client& client = cupti::Client::The();
   const cupti::Report report =
       client.Start(std::move(found), {.receiver = &kept, .clock = cupti::ClockOfProcess()});
   std::vector<Finding> findings;
   if (!report.running)
-    return {
-        {State::kFail, "cupti", report.problems.at(0).what + ": " + report.problems.at(0).without}};
+    return {{State::kFail, "cupti",
+             i18n::Shown(report.problems.at(0).what + ": " + report.problems.at(0).without)}};
   for (const cupti::Problem& problem : report.problems)
-    findings.push_back({State::kSkip, "cupti", problem.what + ": " + problem.without});
+    findings.push_back({State::kSkip, "cupti", i18n::Shown(problem.what + ": " + problem.without)});
   std::vector<uint64_t> addresses;
   const bool worked = Work(driver, addresses);
   client.Stop();
@@ -164,8 +173,10 @@ std::vector<Finding> CheckCupti() {
   const bool good = worked && counts.dropped == 0 && counts.consumed.cut == 0;
   findings.push_back(
       {good ? State::kPass : State::kFail, "cupti",
-       fmt::format("{}, version {}: {} activities, {} dropped{}", name, report.version,
-                   kept.all.size(), counts.dropped, worked ? "" : "; a driver call failed")});
+       worked ? i18n::Format("{}, version {}: {} activities, {} dropped", name, report.version,
+                             kept.all.size(), counts.dropped)
+              : i18n::Format("{}, version {}: {} activities, {} dropped; a driver call failed",
+                             name, report.version, kept.all.size(), counts.dropped)});
   findings.push_back(Allocations(kept.all, addresses));
   findings.push_back(Clocks(kept.all));
   return findings;

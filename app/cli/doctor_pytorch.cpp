@@ -7,6 +7,7 @@
 
 #include "app/cli/command.h"
 #include "app/cli/doctor.h"
+#include "profiler/base/i18n.h"
 #include "profiler/explain/device_memory.h"
 #include "profiler/program/interpreters.h"
 #include "profiler/program/launch.h"
@@ -37,7 +38,7 @@ Run Execute(const program::Platform& platform, const std::string& python,
   const fs::path output = path / "hooks", answer = path / "answer.json";
   std::error_code error;
   if (!folder.ok() || !fs::create_directory(output, error)) {
-    run.problem = "no folder for temporary files";
+    run.problem = i18n::Text("no folder for temporary files");
     return run;
   }
   program::LaunchOptions options;
@@ -54,8 +55,9 @@ Run Execute(const program::Platform& platform, const std::string& python,
   std::ifstream file(answer);
   run.answer = Json::parse(file, nullptr, false);
   if (!outcome.started.ok() || outcome.exit_status != 0 || !run.answer.is_object()) {
-    run.problem = outcome.started.ok() ? fmt::format("it ended with status {}", outcome.exit_status)
-                                       : std::string(outcome.started.message());
+    run.problem = outcome.started.ok()
+                      ? i18n::Format("it ended with status {}", outcome.exit_status)
+                      : std::string(outcome.started.message());
     return run;
   }
   program::ReadOptions read;
@@ -63,7 +65,7 @@ Run Execute(const program::Platform& platform, const std::string& python,
   read.device = options.device;
   const absl::StatusOr<program::Program> seen = program::ReadProgram(output.string(), read);
   if (!seen.ok() || seen->runs.size() != 1)
-    run.problem = "its history cannot be read";
+    run.problem = i18n::Text("its history cannot be read");
   else
     run.trace = seen->runs.front().trace;
   return run;
@@ -74,9 +76,9 @@ uint64_t Number(const Json& object, const char* key) {
   return it != object.end() && it->is_number_unsigned() ? it->get<uint64_t>() : 0;
 }
 
-Finding Equal(const char* what, const char* of, uint64_t ours, const char* whose, uint64_t theirs) {
+Finding Equal(const char* what, uint64_t ours, const char* whose, uint64_t theirs) {
   return {ours == theirs && theirs > 0 ? State::kPass : State::kFail, what,
-          fmt::format("{} {}, {} {}", of, ours, whose, theirs)};
+          i18n::Format("sum {}, {} {}", ours, whose, theirs)};
 }
 
 std::vector<Finding> CheckRun(const Run& run) {
@@ -99,22 +101,25 @@ std::vector<Finding> CheckRun(const Run& run) {
   std::vector<Finding> findings;
   findings.push_back(
       {ours == theirs && !ours.empty() ? State::kPass : State::kFail, "tracker",
-       fmt::format("{} blocks at the end of {} events, {} in _snapshot{}", ours.size(),
-                   t.events.size(), theirs.size(), ours == theirs ? ", the same ones" : "")});
-  findings.push_back(Equal("categories", "sum", allocated, "memory_allocated",
-                           Number(run.answer, "memory_allocated")));
+       ours == theirs
+           ? i18n::Format("{} blocks at the end of {} events, {} in _snapshot, the same ones",
+                          ours.size(), t.events.size(), theirs.size())
+           : i18n::Format("{} blocks at the end of {} events, {} in _snapshot", ours.size(),
+                          t.events.size(), theirs.size())});
   findings.push_back(
-      Equal("segments", "sum", reserved, "memory_reserved", Number(run.answer, "memory_reserved")));
+      Equal("categories", allocated, "memory_allocated", Number(run.answer, "memory_allocated")));
+  findings.push_back(
+      Equal("segments", reserved, "memory_reserved", Number(run.answer, "memory_reserved")));
   const explain::DeviceMemory gpu = explain::DeviceMemoryHistory(t).At(trace::kNoEvent);
   const auto* rest = gpu.Of(explain::DeviceMemory::What::kRemainder);
   constexpr int64_t kMost = 10;  // percent of the used memory that may be unaccounted for
   if (rest == nullptr)
-    findings.push_back({State::kSkip, "card", "NVML was not queried"});
+    findings.push_back({State::kSkip, "card", i18n::Text("NVML was not queried")});
   else
     findings.push_back(
         {std::abs(rest->bytes) * 100 <= gpu.used * kMost ? State::kPass : State::kFail, "card",
-         fmt::format("{} bytes used at the end, {} of them not accounted for", gpu.used,
-                     rest->bytes)});
+         i18n::Format("{} bytes used at the end, {} of them not accounted for", gpu.used,
+                      rest->bytes)});
   const trace::ActivityTable& a = t.activities;
   std::set<std::pair<uint64_t, uint64_t>> driver, segments;
   size_t kernels = 0;
@@ -128,17 +133,18 @@ std::vector<Finding> CheckRun(const Run& run) {
     if (t.segments.free_event[i] == trace::kNoEvent && t.segments.expandable[i] == 0)
       segments.emplace(t.segments.address[i], t.segments.bytes[i]);
   if (a.size() == 0) {
-    findings.push_back({State::kSkip, "driver memory", "CUPTI recorded nothing of this program"});
+    findings.push_back(
+        {State::kSkip, "driver memory", i18n::Text("CUPTI recorded nothing of this program")});
   } else {
     // the driver's list also contains other allocations, such as NCCL's and cuBLAS's
     size_t missing = 0;
     for (const auto& segment : segments) missing += !driver.contains(segment);
-    findings.push_back({missing == 0 && !segments.empty() ? State::kPass : State::kFail,
-                        "driver memory",
-                        fmt::format("{} segments, {} of them not among CUPTI's {} live allocations",
-                                    segments.size(), missing, driver.size())});
+    findings.push_back(
+        {missing == 0 && !segments.empty() ? State::kPass : State::kFail, "driver memory",
+         i18n::Format("{} segments, {} of them not among CUPTI's {} live allocations",
+                      segments.size(), missing, driver.size())});
     findings.push_back({kernels > 0 ? State::kPass : State::kFail, "kernels",
-                        fmt::format("{} in the trace", kernels)});
+                        i18n::Format("{} in the trace", kernels)});
   }
   return findings;
 }
@@ -155,11 +161,12 @@ Finding Compare(const char* what, const char* list, const Json& planned, const J
     const bool equal = ours.contains(name) && ours[name] == value;
     same += equal;
     if (!equal)
-      others += fmt::format("; {}: planned {}, real {}", name,
-                            ours.contains(name) ? ours[name].dump() : "nothing", value.dump());
+      others += i18n::Format("; {}: planned {}, real {}", name,
+                             ours.contains(name) ? ours[name].dump() : i18n::Text("nothing"),
+                             value.dump());
   }
   return {same == all && all > 0 ? State::kPass : State::kFail, what,
-          fmt::format("{} of {} as planned: allocated, reserved, requests{}", same, all, others)};
+          i18n::Format("{} of {} as planned: allocated, reserved, requests{}", same, all, others)};
 }
 
 }  // namespace
@@ -171,34 +178,36 @@ std::vector<Finding> CheckPyTorch(const std::string& python,
     for (const program::Interpreter& i : program::FindInterpreters("", program::OwnPlaces()))
       if (i.build == program::TorchBuild::kCuda && interpreter.empty()) interpreter = i.path;
   if (interpreter.empty())
-    return {{State::kSkip, "pytorch",
-             "no Python with PyTorch for CUDA was found (--python names one), so allocator, "
-             "configurations and operators were not checked"}};
+    return {
+        {State::kSkip, "pytorch",
+         i18n::Text("no Python with PyTorch for CUDA was found (--python names one), so allocator, "
+                    "configurations and operators were not checked")}};
   const absl::StatusOr<program::Platform> platform = program::FindPlatform(device.has_value());
   if (!platform.ok()) return {{State::kFail, "pytorch", std::string(platform.status().message())}};
   const Run seen = Execute(*platform, interpreter, nullptr, true);
   if (!seen.problem.empty()) return {{State::kFail, "pytorch", interpreter + ": " + seen.problem}};
   std::vector<Finding> findings = {
       {State::kPass, "pytorch",
-       fmt::format("{} of {}", seen.answer.value("torch", "?"), interpreter)}};
+       i18n::Format("version {} of {}", seen.answer.value("torch", "?"), interpreter)}};
   for (Finding& finding : CheckRun(seen)) findings.push_back(std::move(finding));
   if (OnEmulatedPlatform()) {
     findings.push_back(
-        {State::kSkip, "overhead", "on the emulated platform: nothing was measured"});
+        {State::kSkip, "overhead", i18n::Text("on the emulated platform: nothing was measured")});
   } else {
     const Run bare = Execute(*platform, interpreter, nullptr, false);
     const double with = seen.answer.value("step_seconds", 0.0);
     const double without = bare.problem.empty() ? bare.answer.value("step_seconds", 0.0) : 0;
     constexpr double kMost = 1.1;
     if (with <= 0 || without <= 0)
-      findings.push_back({State::kFail, "overhead", "no times: " + bare.problem});
+      findings.push_back({State::kFail, "overhead", i18n::Format("no times: {}", bare.problem)});
     else
       findings.push_back({with / without <= kMost ? State::kPass : State::kFail, "overhead",
-                          fmt::format("a step takes {:.3f} ms with CUPTI, {:.3f} without: {:.2f}",
-                                      with * 1e3, without * 1e3, with / without)});
+                          i18n::Format("a step takes {:.3f} ms with CUPTI, {:.3f} without: {:.2f}",
+                                       with * 1e3, without * 1e3, with / without)});
   }
   if (!device) {
-    findings.push_back({State::kSkip, "planned", "this GPU is not in the device table"});
+    findings.push_back(
+        {State::kSkip, "planned", i18n::Text("this GPU is not in the device table")});
     return findings;
   }
   const Run planned = Execute(*platform, interpreter, &*device, true);

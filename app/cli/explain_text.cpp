@@ -6,6 +6,7 @@
 #include "app/cli/explain.h"
 #include "app/cli/format.h"
 #include "app/cli/summary.h"
+#include "profiler/analysis/site_names.h"
 #include "profiler/base/i18n.h"
 #include "profiler/explain/state.h"
 #include "profiler/run/units.h"
@@ -110,11 +111,11 @@ std::string FragmentationText(const trace::Trace& trace, const explain::Fragment
                 {i18n::Text("Largest block")}});
   for (size_t i = 0; i < std::min(f.pinned.size(), top); ++i) {
     const auto& s = f.pinned[i];
-    const std::string pin =
-        s.pins.empty()
-            ? ""
-            : fmt::format("{} {}, {}", FormatBytes(s.pins[0].bytes),
-                          i18n::Text(trace::Name(s.pins[0].category)), s.pins[0].site.name);
+    const std::string pin = s.pins.empty()
+                                ? ""
+                                : fmt::format("{} {}, {}", FormatBytes(s.pins[0].bytes),
+                                              i18n::Text(trace::Name(s.pins[0].category)),
+                                              analysis::ShownName(s.pins[0].site.name));
     pinned.Row(
         {FormatBytes(s.free), FormatBytes(s.bytes), PoolText(s.pool, s.stream),
          s.pin_count == 1 ? i18n::Text("1 block") : i18n::Format("{} blocks", Count(s.pin_count)),
@@ -126,7 +127,8 @@ std::string FragmentationText(const trace::Trace& trace, const explain::Fragment
             {i18n::Text("Blocks"), Table::kRight},
             {i18n::Text("Call site")}});
   for (size_t i = 0; i < std::min(f.pinned_by.size(), top); ++i)
-    by.Row({FormatBytes(f.pinned_by[i].bytes), Count(f.pinned_by[i].count), f.pinned_by[i].name});
+    by.Row({FormatBytes(f.pinned_by[i].bytes), Count(f.pinned_by[i].count),
+            analysis::ShownName(f.pinned_by[i].name)});
   return text + "\n" + by.Text() + More(f.pinned_by.size(), top, MoreSites) + "\n";
 }
 
@@ -237,7 +239,7 @@ std::string LeaksText(const explain::Leaks& leaks, const explain::CallSites& sit
     const explain::Leak& l = leaks.leaks[i];
     table.Row({FormatBytes(static_cast<uint64_t>(l.bytes_per_step)), Percent(l.confidence),
                FormatBytes(l.bytes), Count(l.count), i18n::Text(trace::Name(l.category)),
-               sites.sites[l.site].name});
+               analysis::ShownName(sites.sites[l.site].name)});
   }
   return text + table.Text() + More(leaks.leaks.size(), top, MoreSites) + "\n";
 }
@@ -279,14 +281,16 @@ std::string SitesText(const trace::Trace& trace, const ExplainPages& pages) {
                Count(u.count), FormatBytes(u.bytes), FormatBytes(u.peak_live_bytes),
                timed ? Milliseconds(static_cast<double>(u.mean_life_ns) / 1e6) : std::string("-"),
                u.alive_bytes == 0 ? "-" : FormatBytes(u.alive_bytes),
-               i18n::Text(trace::Name(u.category)), pages.call_sites.sites[u.site].name});
+               i18n::Text(trace::Name(u.category)),
+               analysis::ShownName(pages.call_sites.sites[u.site].name)});
   }
   return text + table.Text() + More(pages.sites->size(), pages.top, MoreSites) + "\n";
 }
 
 std::string OneOomText(const trace::Trace& trace, const explain::OutOfMemory& o, size_t top) {
   std::string text = i18n::Format("  event {} at {}\n  requested by {}\n\n", o.event,
-                                  TimeAndContextText(trace, o.context), Printable(o.site.name));
+                                  TimeAndContextText(trace, o.context),
+                                  Printable(analysis::ShownName(o.site.name)));
   Table numbers({{i18n::Text("At that time")}, {i18n::Text("Bytes"), Table::kRight}});
   numbers.Row({i18n::Text("requested"), FormatBytes(o.asked)});
   if (o.needed != o.asked) numbers.Row({i18n::Text("as a segment"), FormatBytes(o.needed)});
@@ -310,7 +314,8 @@ std::string OneOomText(const trace::Trace& trace, const explain::OutOfMemory& o,
     held.Row({i18n::Text(trace::Name(static_cast<trace::Category>(c))), FormatBytes(bytes)});
   }
   for (size_t i = 0; i < std::min(o.sites.size(), top); ++i) {
-    held.Row({"  " + o.sites[i].name, FormatBytes(o.sites[i].bytes), Count(o.sites[i].count)});
+    held.Row({"  " + analysis::ShownName(o.sites[i].name), FormatBytes(o.sites[i].bytes),
+              Count(o.sites[i].count)});
   }
   text += held.Text() + "\n";
 
@@ -348,7 +353,8 @@ std::string FindingsText(const std::vector<explain::Finding>& findings, size_t t
     const explain::Finding& finding = findings[i];
     const std::string toggle =
         finding.rule->toggle.empty() ? "" : fmt::format(" (--toggle {})", finding.rule->toggle);
-    const std::string where = finding.where.empty() ? "" : " (" + finding.where + ")";
+    const std::string where =
+        finding.where.empty() ? "" : " (" + analysis::ShownName(finding.where) + ")";
     text += Prose(i18n::Format("{}. {}. Remedy: {}{}", i + 1, Printable(finding.text + where),
                                i18n::Text(finding.rule->remedy), toggle));
   }

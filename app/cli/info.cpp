@@ -375,9 +375,10 @@ std::string NotesText(const trace::Trace& trace) {
       Line(TEXT_MARK("complete"),
            trace.complete
                ? i18n::Text("yes")
-               : i18n::Text("no") + (trace.end_message.empty() ? "" : ": " + trace.end_message));
+               : i18n::Text("no") +
+                     (trace.end_message.empty() ? "" : ": " + i18n::Shown(trace.end_message)));
   for (const std::string& warning : trace.warnings)
-    if (warning != trace.end_message) text += Line(TEXT_MARK("warning"), warning);
+    if (warning != trace.end_message) text += Line(TEXT_MARK("warning"), i18n::Shown(warning));
   return text;
 }
 
@@ -409,7 +410,9 @@ std::string StatisticsText(const trace::Trace& trace) {
   return text + Line(TEXT_MARK("figures"), i18n::Format("{} in all (--json has them)", all.size()));
 }
 
-std::string InfoText(const std::string& file, const std::shared_ptr<const trace::Trace>& whole) {
+// `part`: only a part of the file was read.
+std::string InfoText(const std::string& file, const std::shared_ptr<const trace::Trace>& whole,
+                     bool part) {
   const trace::Trace& trace = *whole;
   const bool imported = trace.info.backend == trace::Backend::kImported;
   std::string text =
@@ -470,9 +473,12 @@ std::string InfoText(const std::string& file, const std::shared_ptr<const trace:
                                     : i18n::Format("{} blocks are", Count(CountOlder(trace)))));
   }
   if (trace.activities.size() > 0) line(TEXT_MARK("work"), WorkText(trace));
-  if (const analysis::HostMemory host = analysis::HostMemoryOf(trace); host.peak > 0)
+  const analysis::HostMemory host = analysis::HostMemoryOf(trace);
+  if (host.peak > 0)
     line(TEXT_MARK("host memory"),
          i18n::Format("at most {} pinned and managed", run::FormatBytes(host.peak)));
+  if (part && host.recorded)
+    text += Prose(i18n::Text("Host memory that was allocated before this part is not counted."));
   if (const size_t ranks = CountRanks(trace); ranks > 1)
     line(TEXT_MARK("ranks"), fmt::format("{}", ranks));
   for (const auto& [what, column] :
@@ -482,10 +488,11 @@ std::string InfoText(const std::string& file, const std::shared_ptr<const trace:
   if (!state) line(TEXT_MARK("steps"), fmt::format("{}", CountSteps(trace)));
   const std::vector<analysis::DevicePeak> peaks = analysis::PeakOfEachDevice(whole);
   if (peaks.empty()) line(TEXT_MARK("peak"), i18n::Text("nothing was allocated"));
-  const std::string_view held = state ? "memory" : "peak";
+  const std::string_view held = state ? TEXT_MARK("memory") : TEXT_MARK("peak");
   for (const auto& [device, peak] : peaks)
-    line(peaks.size() > 1 ? fmt::format("{} {}", held, trace::NameOfDevice(trace, device))
-                          : std::string(held),
+    line(peaks.size() > 1
+             ? fmt::format("{} {}", i18n::Text(held), trace::NameOfDevice(trace, device))
+             : std::string(held),
          PeakText(*trace::OfDevice(whole, device), peak));
   text += NotesText(trace);
   if (const std::string counters = CountersText(trace); !counters.empty()) text += "\n" + counters;
@@ -558,7 +565,8 @@ ExitCode ShowOutline(const std::string& file, bool json) {
                                                run::FormatBytes(o.peak_reserved())));
   text += Line(TEXT_MARK("complete"),
                o.complete ? i18n::Text("yes")
-                          : i18n::Text("no") + (o.end_message.empty() ? "" : ": " + o.end_message));
+                          : i18n::Text("no") +
+                                (o.end_message.empty() ? "" : ": " + i18n::Shown(o.end_message)));
   return PrintText(text);
 }
 
@@ -567,7 +575,8 @@ ExitCode ShowOutline(const std::string& file, bool json) {
 ExitCode ShowInfo(const std::string& file, bool json, const RangeOptions& range) {
   const auto trace = OpenAnything(file, range);
   if (!trace.ok()) return ReportError(trace.status());
-  return json ? PrintJson(InfoJson(*trace)) : PrintText(InfoText(file, *trace));
+  const bool part = !range.entries.empty() || !range.time.empty();
+  return json ? PrintJson(InfoJson(*trace)) : PrintText(InfoText(file, *trace, part));
 }
 
 namespace {

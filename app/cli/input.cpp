@@ -242,7 +242,8 @@ absl::StatusOr<std::shared_ptr<const trace::Trace>> OpenAny(const std::string& p
   }
   const std::vector<std::string>& warnings = (*trace)->warnings;
   for (size_t i = 0; i < std::min(warnings.size(), kMostWarnings); ++i) {
-    Note(i18n::Format("warning: {}: {}", Printable(DisplayName(path)), Printable(warnings[i])));
+    Note(i18n::Format("warning: {}: {}", Printable(DisplayName(path)),
+                      Printable(i18n::Shown(warnings[i]))));
   }
   if (warnings.size() > kMostWarnings) {
     Note(i18n::Format("warning: {}: {} more warnings (info --json has them all)",

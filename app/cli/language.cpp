@@ -18,7 +18,7 @@ namespace {
 struct Arguments {
   std::optional<std::string> language;  // --lang
   std::string command;
-  bool json = false;
+  bool json = false, help = false;
 };
 
 // Reads the arguments before "--" and removes --lang from argv, so that it may stand anywhere.
@@ -43,10 +43,15 @@ Arguments Take(int& argc, char** argv) {
     if (program || i == 0) continue;
     if (out.command.empty() && !argument.starts_with('-')) out.command = argument;
     out.json |= name == "--json";
+    out.help |= name == "--help" || name == "-h";
   }
   argc = kept;
   return out;
 }
+
+#ifdef VRAMSCOPE_WITH_WINDOW
+std::optional<ui::Language> language_of_results;  // for TranslateLate()
+#endif
 
 // CLI11's default groups.
 constexpr const char* kOptions = TEXT_MARK("Options");
@@ -55,6 +60,30 @@ constexpr const char* kSubcommands = TEXT_MARK("Subcommands");
 [[maybe_unused]] constexpr const char* kDescriptions[] = {
     TEXT_MARK("Print this help message and exit"),
     TEXT_MARK("Display program version information and exit")};
+
+// CLI11's errors.
+constexpr std::string_view kErrorFormats[] = {
+    TEXT_MARK("{} is required"),
+    TEXT_MARK("{} requires {}"),
+    TEXT_MARK("{} excludes {}"),
+    TEXT_MARK("The following argument was not expected: {}"),
+    TEXT_MARK("The following arguments were not expected: {}"),
+    TEXT_MARK("{}: {} required {} missing"),
+    TEXT_MARK("{}: At least {} required but received {}"),
+    TEXT_MARK("{}: At Most {} required but received {}"),
+    TEXT_MARK("Expected exactly {} arguments to {}, got {}"),
+    TEXT_MARK("Expected at least {} arguments to {}, got {}"),
+    TEXT_MARK("{} was given a disallowed flag override"),
+    TEXT_MARK("{}: too many inputs for a flag"),
+    TEXT_MARK("{}: Should be true/false or a number"),
+    TEXT_MARK("The value {} is not an allowed value for {}"),
+    TEXT_MARK("Could not convert: {} = {}"),
+    TEXT_MARK("{} not in {{{}}}"),
+    TEXT_MARK("Value {} not in range {} to {}"),
+    TEXT_MARK("Value {} not in range [{} - {}]"),
+    TEXT_MARK("Check {} {{{}}} FAILED"),
+    TEXT_MARK("Failed parsing {} as a {}"),
+};
 
 void TranslateTexts(CLI::App& app) {
   app.description(Translated(app.get_description()));
@@ -83,16 +112,31 @@ bool TranslateOutput(int& argc, char** argv, std::string& language) {
     return false;
   }
   constexpr std::string_view kForPrograms[] = {"mcp", "describe", "selfcheck"};
-  if (arguments.json ||
-      std::ranges::find(kForPrograms, arguments.command) != std::end(kForPrograms))
+  const ui::Language chosen = asked ? *asked : ui::SystemLanguage();
+  if (arguments.json && !arguments.help) return true;
+  if (!arguments.help &&
+      std::ranges::find(kForPrograms, arguments.command) != std::end(kForPrograms)) {
+    if (arguments.command == "selfcheck") language_of_results = chosen;
     return true;
-  ui::TranslateTexts(asked ? *asked : ui::SystemLanguage());
+  }
+  ui::TranslateTexts(chosen);
 #endif
   return true;
 }
 
+void TranslateLate() {
+#ifdef VRAMSCOPE_WITH_WINDOW
+  if (language_of_results) ui::TranslateTexts(*language_of_results);
+#endif
+}
+
 std::string Translated(const std::string& english) {
   return english.empty() ? english : i18n::Text(english);
+}
+
+std::string ErrorText(const CLI::ParseError& error) {
+  i18n::Know(kErrorFormats);
+  return i18n::Shown(error.what());
 }
 
 void TranslateHelp(CLI::App& app) {

@@ -103,8 +103,9 @@ int Main(int argc, char** argv) {
     app.exit(help, text, text);
     return PrintText(text.str());
   } catch (const CLI::ParseError& error) {
+    TranslateLate();
     const auto chosen = app.get_subcommands();
-    NoteError(i18n::Format("{}\nvramscope: `vramscope{} --help` shows the usage", error.what(),
+    NoteError(i18n::Format("{}\nvramscope: `vramscope{} --help` shows the usage", ErrorText(error),
                            chosen.empty() ? "" : " " + chosen[0]->get_name()));
     return kUsage;
   }

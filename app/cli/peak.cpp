@@ -151,7 +151,7 @@ std::string ToText(const trace::Trace& trace, const analysis::LiveSet& live, uin
                  i18n::Text(trace::Name(live.allocations[i].category)),
                  t.step[id] < 0 ? "-" : fmt::format("{}", t.step[id]),
                  t.phase[id] == trace::Phase::kNone ? "-" : i18n::Text(trace::Name(t.phase[id])),
-                 explain::SiteOf(trace, live.allocations[i].id).name});
+                 analysis::ShownName(explain::SiteOf(trace, live.allocations[i].id).name)});
   }
   text += largest.Text();
   if (live.allocations.size() > options.top)

@@ -154,7 +154,7 @@ ExitCode Report(Program& seen, const program::Outcome& outcome, const RunOutput&
   });
   const About& about = most.run->about;
   const About* const failed = program::FirstFailure(seen);
-  for (const std::string& warning : seen.warnings) Note("warning: " + warning);
+  for (const std::string& warning : seen.warnings) NoteWarning(warning);
   if (output.trace_path != "-") {
     ExitCode printed = kDone;
     if (output.json) {
@@ -308,7 +308,7 @@ ExitCode ReportFolder(const std::string& folder, const std::string& title,
       Note(i18n::Text("cancelled before the program used CUDA; nothing was written"));
       return kInterrupted;
     }
-    for (const std::string& warning : seen->warnings) Note("warning: " + warning);
+    for (const std::string& warning : seen->warnings) NoteWarning(warning);
     if (!seen->unwatched.empty()) return ReportUnwatched(*seen, outcome, output);
     if (!outcome.write_error.empty())
       return ReportError(absl::InternalError(
@@ -332,7 +332,7 @@ ExitCode Verdict(const Program& seen, const program::Outcome& outcome, bool out_
   }
   if (program::EndedWell(seen, outcome)) {
     if (const std::string warning = program::WarningOf(seen, outcome); !warning.empty())
-      Note("warning: " + warning);
+      NoteWarning(warning);
     return kDone;
   }
   const About* const failed = program::FirstFailure(seen);

@@ -285,7 +285,7 @@ std::string Text(const Results& results) {
                                                : results.why_not_exact + "\n";
   if (!results.releases.headline.empty()) text += "\n" + Prose(results.releases.headline);
   if (results.exact.has_value()) {
-    for (const std::string& warning : results.exact->warnings) Note("warning: " + warning);
+    for (const std::string& warning : results.exact->warnings) NoteWarning(warning);
   }
   if (results.what_if.has_value()) text += WhatIfText(results);
   return text;

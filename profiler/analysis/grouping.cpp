@@ -101,17 +101,17 @@ std::string GroupExpression::Text() const {
 }
 
 std::string GroupLabel(const GroupExpression& by, const Group& group) {
-  if (by.parts().size() != group.parts.size()) return i18n::Text(group.name);
+  if (by.parts().size() != group.parts.size()) return ShownName(group.name);
   // Other fields hold names of the program.
-  const auto is_fixed = [](const GroupPart& part, const std::string& name) {
+  const auto is_fixed = [](const GroupPart& part) {
     return part.by == GroupBy::kCategory || part.by == GroupBy::kPhase ||
-           part.by == GroupBy::kSize || part.by == GroupBy::kAge || name.starts_with('(');
+           part.by == GroupBy::kSize || part.by == GroupBy::kAge;
   };
   std::string label;
   for (size_t i = 0; i < group.parts.size(); ++i) {
     const std::string& name = group.parts[i];
     if (i > 0) label += ", ";
-    label += is_fixed(by.parts()[i], name) ? i18n::Text(name) : name;
+    label += is_fixed(by.parts()[i]) ? i18n::Text(name) : ShownName(name);
   }
   return label;
 }

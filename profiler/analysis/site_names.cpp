@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <span>
 
+#include "profiler/base/i18n.h"
 #include "profiler/trace/op_names.h"
 
 namespace vramscope::analysis {
@@ -291,6 +293,32 @@ std::string ModuleOpName(const trace::Trace& trace, trace::StringId module, trac
   const std::string_view m = trace.String(module), o = trace.String(op);
   if (m.empty() && o.empty()) return older ? "(before the recording)" : "(unattributed)";
   return fmt::format("{} > {}", m.empty() ? "(no module)" : m, o.empty() ? "(no op)" : o);
+}
+
+std::string ShownName(std::string_view name) {
+  // Placeholders for missing names. Other texts come from the program.
+  static constexpr std::string_view kUnnamed[] = {
+      TEXT_MARK("(before the recording)"),
+      TEXT_MARK("(made before the profiler, not freed while it ran)"),
+      TEXT_MARK("(unattributed)"),
+      TEXT_MARK("(no module)"),
+      TEXT_MARK("(no op)"),
+      TEXT_MARK("(no stack)"),
+      TEXT_MARK("(no file)"),
+      TEXT_MARK("(no annotation)")};
+  constexpr std::string_view kBetween = " > ";
+  std::string out;
+  while (true) {
+    const size_t end = name.find(kBetween);
+    const std::string_view part = name.substr(0, end);
+    if (std::ranges::find(kUnnamed, part) != std::end(kUnnamed))
+      out += i18n::Text(part);
+    else
+      out += part;
+    if (end == std::string_view::npos) return out;
+    out += kBetween;
+    name.remove_prefix(end + kBetween.size());
+  }
 }
 
 }  // namespace vramscope::analysis

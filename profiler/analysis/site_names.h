@@ -100,6 +100,10 @@ class SiteNames {
 std::string ModuleOpName(const trace::Trace& trace, trace::StringId module, trace::StringId op,
                          bool older);
 
+// A name as it is shown: "(before the recording)" and the like are translated, names of the program
+// are not.
+std::string ShownName(std::string_view name);
+
 // Whether the allocation restates a block that existed when the recording began.
 inline bool IsOlder(const trace::Trace& trace, uint32_t allocation) {
   return trace.recording_begin != trace::kNoEvent &&

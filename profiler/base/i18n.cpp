@@ -1,12 +1,62 @@
 #include "profiler/base/i18n.h"
 
+#include <charconv>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <shared_mutex>
 #include <unordered_map>
+#include <vector>
 
 namespace vramscope::i18n {
 namespace {
+
+// A format without its placeholders: literals[i] precedes the argument with number arguments[i].
+struct Pieces {
+  std::vector<std::string> literals = {std::string()};
+  std::vector<size_t> arguments;
+  size_t size = 0;  // of all literals
+};
+
+Pieces PiecesOf(std::string_view format) {
+  Pieces out;
+  for (size_t i = 0; i < format.size(); ++i) {
+    const char c = format[i];
+    const bool twice = (c == '{' || c == '}') && i + 1 < format.size() && format[i + 1] == c;
+    const size_t end = c == '{' && !twice ? format.find('}', i) : std::string_view::npos;
+    if (end == std::string_view::npos) {
+      out.literals.back() += c;
+      ++out.size;
+      i += twice ? 1 : 0;
+      continue;
+    }
+    size_t number = out.arguments.size();  // "{}", "{:.1f}"; otherwise "{1}"
+    std::from_chars(format.data() + i + 1, format.data() + end, number);
+    out.arguments.push_back(number);
+    out.literals.emplace_back();
+    i = end;
+  }
+  return out;
+}
+
+// The arguments with which the format results in `text`; nullopt: there are none.
+std::optional<std::vector<std::string_view>> ArgumentsIn(std::string_view text,
+                                                         const Pieces& format) {
+  const std::vector<std::string>& literals = format.literals;
+  if (!text.starts_with(literals.front())) return std::nullopt;
+  text.remove_prefix(literals.front().size());
+  if (literals.size() == 1 || !text.ends_with(literals.back())) return std::nullopt;
+  text.remove_suffix(literals.back().size());
+  std::vector<std::string_view> arguments;
+  for (size_t i = 1; i + 1 < literals.size(); ++i) {
+    const size_t at = text.find(literals[i]);
+    if (at == std::string_view::npos) return std::nullopt;
+    arguments.push_back(text.substr(0, at));
+    text.remove_prefix(at + literals[i].size());
+  }
+  arguments.push_back(text);
+  return arguments;
+}
 
 struct Texts {
   std::shared_mutex mutex;
@@ -14,6 +64,7 @@ struct Texts {
   std::unordered_map<std::string, const std::string*> shown;  // by the English text
   // Every text ever returned: a change of the language frees none, because callers hold references.
   std::unordered_map<std::string, std::unique_ptr<const std::string>> kept;
+  std::unordered_map<std::string, Pieces> formats;  // of English() and Know()
 };
 
 Texts& TheTexts() {
@@ -22,6 +73,53 @@ Texts& TheTexts() {
 }
 
 thread_local int in_english = 0;
+
+// As Text(), but keeps nothing: for texts of which there may be any number. Empty: there is none.
+std::string TranslationOf(const std::string& english) {
+  Texts& texts = TheTexts();
+  Translator translator = nullptr;
+  if (in_english == 0) {
+    const std::shared_lock lock(texts.mutex);
+    translator = texts.translator;
+  }
+  return translator != nullptr && !english.empty() ? translator(english) : std::string();
+}
+
+void KnowFormat(std::string_view format) {
+  Texts& texts = TheTexts();
+  std::string key(format);
+  {
+    const std::shared_lock lock(texts.mutex);
+    if (texts.formats.contains(key)) return;
+  }
+  Pieces pieces = PiecesOf(format);
+  if (pieces.arguments.empty()) return;  // it is translated as it is
+  const std::unique_lock lock(texts.mutex);
+  texts.formats.try_emplace(std::move(key), std::move(pieces));
+}
+
+// A text that a format resulted in: the format with the most text of its own.
+struct Found {
+  std::string format;
+  size_t size = 0;
+  std::vector<std::string_view> arguments;
+  bool text_last = false;  // the last argument follows a colon
+};
+
+// Whether it may be a text of its own rather than a name: it has several words.
+bool IsText(std::string_view argument) { return argument.find(' ') != std::string_view::npos; }
+
+Found FormatOf(std::string_view text) {
+  Texts& texts = TheTexts();
+  Found best;
+  const std::shared_lock lock(texts.mutex);
+  for (const auto& [format, pieces] : texts.formats) {
+    if (pieces.size <= best.size) continue;
+    std::optional<std::vector<std::string_view>> arguments = ArgumentsIn(text, pieces);
+    if (arguments) best = {format, pieces.size, *std::move(arguments), format.ends_with(": {}")};
+  }
+  return best;
+}
 
 }  // namespace
 
@@ -53,7 +151,56 @@ const std::string& Text(std::string_view english) {
   return *kept;
 }
 
+std::string Shown(std::string_view english) {
+  constexpr size_t kMost = 4096;
+  constexpr std::string_view kColon = ": ";
+  std::string text(english);
+  if (text.size() > kMost) return text;
+  if (std::string whole = TranslationOf(text); !whole.empty()) return whole;
+  const Found found = FormatOf(english);
+  if (const std::string translation = TranslationOf(found.format); !translation.empty()) {
+    std::vector<std::string> arguments;
+    for (size_t i = 0; i < found.arguments.size(); ++i) {
+      const std::string_view argument = found.arguments[i];
+      const bool is_text = IsText(argument) || (found.text_last && i + 1 == found.arguments.size());
+      arguments.push_back(is_text ? Shown(argument) : std::string(argument));
+    }
+    // A name before the text, as below, was taken for a part of the first argument.
+    std::string out;
+    if (found.format.starts_with("{}") && arguments.front() == found.arguments.front())
+      if (const size_t colon = arguments.front().rfind(kColon); colon != std::string::npos) {
+        out = arguments.front().substr(0, colon + kColon.size());
+        arguments.front().erase(0, colon + kColon.size());
+      }
+    const Pieces pieces = PiecesOf(translation);
+    out += pieces.literals.front();
+    bool fits = true;
+    for (size_t i = 0; i < pieces.arguments.size() && fits; ++i) {
+      fits = pieces.arguments[i] < arguments.size();
+      if (fits) out += arguments[pieces.arguments[i]] + pieces.literals[i + 1];
+    }
+    if (fits) return out;
+  }
+  // A text with a name before it: "rank 3: ...".
+  if (const size_t colon = english.find(kColon); colon != std::string_view::npos) {
+    const size_t begin = colon + kColon.size();
+    const std::string_view before = english.substr(0, colon);
+    return (IsText(before) ? Shown(before) : std::string(before)) + std::string(kColon) +
+           Shown(english.substr(begin));
+  }
+  return text;
+}
+
+void Know(std::span<const std::string_view> formats) {
+  for (const std::string_view format : formats) KnowFormat(format);
+}
+
 namespace internal {
+
+std::string FormatEnglish(std::string_view english, fmt::format_args arguments) {
+  KnowFormat(english);
+  return fmt::vformat(fmt::string_view(english.data(), english.size()), arguments);
+}
 
 std::string FormatTranslated(const std::string& english, fmt::format_args arguments) {
   const std::string& text = Text(english);

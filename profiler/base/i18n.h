@@ -6,11 +6,18 @@
 //
 // resources/translations/update.py collects the literals of these calls. A text in a table that is
 // filled before the program starts is marked with TEXT_MARK("...") and translated where it is
-// shown. Text written to a file or to JSON is never translated. Thread-safe.
+// shown. Text written to a file or to JSON is never translated; a text that is stored and shown is
+// formatted in English first and translated where it is shown:
+//
+//   trace.warnings.push_back(i18n::English("{} rows are left out", rows));
+//   print(i18n::Shown(trace.warnings.front()));
+//
+// Thread-safe.
 #pragma once
 
 #include <fmt/format.h>
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -39,7 +46,8 @@ const std::string& Text(std::string_view english);
 
 namespace internal {
 std::string FormatTranslated(const std::string& english, fmt::format_args arguments);
-}
+std::string FormatEnglish(std::string_view english, fmt::format_args arguments);
+}  // namespace internal
 
 // Like fmt::format. The English text is checked at compile time; a translation that does not match
 // the arguments is replaced by the English text.
@@ -49,5 +57,22 @@ std::string Format(fmt::format_string<Args...> english, Args&&... arguments) {
   return internal::FormatTranslated(std::string(text.data(), text.size()),
                                     fmt::make_format_args(arguments...));
 }
+
+// Like fmt::format. The result is English; Shown() translates it later in this process.
+template <typename... Args>
+std::string English(fmt::format_string<Args...> english, Args&&... arguments) {
+  const fmt::string_view text = english;
+  return internal::FormatEnglish(std::string_view(text.data(), text.size()),
+                                 fmt::make_format_args(arguments...));
+}
+
+// The translation of an English text: of a marked text, or of the result of a format that English()
+// used or that Know() was given. Arguments of several words and what a colon separates are
+// translated, too, if they are such texts. Other texts are returned unchanged.
+std::string Shown(std::string_view english);
+
+// For Shown(): formats of texts that another process wrote to a file. Each has a word and is marked
+// with TEXT_MARK. Repeated calls have no effect.
+void Know(std::span<const std::string_view> formats);
 
 }  // namespace vramscope::i18n

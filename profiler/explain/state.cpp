@@ -21,7 +21,7 @@ std::string Headline(const MemoryState& s) {
                                   FormatBytes(f.reserved));
   if (!s.by_category.empty() &&
       s.by_category.front().name != trace::Name(trace::Category::kUnknown)) {
-    text += i18n::Format(", most of it {} ({})", s.by_category.front().name,
+    text += i18n::Format(", most of it {} ({})", i18n::Text(s.by_category.front().name),
                          FormatBytes(s.by_category.front().bytes));
   }
   text += i18n::Format("; {} are in holes between live blocks, {} wholly free.",

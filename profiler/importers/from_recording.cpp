@@ -73,7 +73,7 @@ class Sink : public trace::EventSink {
   absl::StatusOr<TracePtr> Finish(const std::string& lost) {
     if (absl::IsCancelled(status_)) return status_;
     std::string why(status_.message());
-    if (!status_.ok()) builder_.AddWarning(i18n::Format("not everything could be shown: {}", why));
+    if (!status_.ok()) builder_.AddWarning(i18n::English("not everything could be shown: {}", why));
     if (!lost.empty()) builder_.AddWarning(lost);
     if (why.empty()) why = lost;
     return builder_.Finish(why.empty(), why);

@@ -1,7 +1,5 @@
 #include "profiler/importers/kineto.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 #include <string>
@@ -71,8 +69,8 @@ class Assembler {
     Extras();
     Activities();
     if (tables_.unusable > 0)
-      recording_.warnings.push_back(
-          fmt::format("{} events without a time, size or address are left out", tables_.unusable));
+      recording_.warnings.push_back(i18n::English(
+          "{} events without a time, size or address are left out", tables_.unusable));
     return std::move(recording_);
   }
 
@@ -114,7 +112,7 @@ class Assembler {
             memory, [](const Memory& m) { return !m.out_of_memory && !m.without_address; })) {
       std::erase_if(memory, nameless);
       recording_.warnings.push_back(
-          fmt::format("{} [memory] events have no address and are left out", count));
+          i18n::English("{} [memory] events have no address and are left out", count));
       return;
     }
     constexpr uint64_t kMost = uint64_t{1} << 59;  // all sizes together
@@ -136,11 +134,11 @@ class Assembler {
     }
     tables_.unusable +=
         std::erase_if(memory, [](const Memory& m) { return !m.out_of_memory && m.address == 0; });
-    recording_.warnings.push_back(
-        fmt::format("its {} [memory] events have sizes but no addresses (\"Addr\"), as PyTorch "
-                    "before 1.11 wrote them: totals are recorded, but not which of several blocks "
-                    "of one size is freed (the latest is taken), and earlier memory is not shown",
-                    count));
+    recording_.warnings.push_back(i18n::English(
+        "its {} [memory] events have sizes but no addresses (\"Addr\"), as PyTorch "
+        "before 1.11 wrote them: totals are recorded, but not which of several blocks "
+        "of one size is freed (the latest is taken), and earlier memory is not shown",
+        count));
   }
 
   // The GPU that owns the memory, from the file's deviceProperties; empty if there are several.
@@ -160,7 +158,7 @@ class Assembler {
       return trace::IsOfDevice(w.activity.kind);
     });
     if (kernels == 0) return;
-    recording_.warnings.push_back(fmt::format(
+    recording_.warnings.push_back(i18n::English(
         "GPU memory was not recorded: the file has {} kernels and copies of a GPU, but no [memory] "
         "event of one (an allocator that does not report to the profiler); the memory shown is the "
         "CPU's",
@@ -295,10 +293,10 @@ class Assembler {
     const uint64_t older = before - std::min(before, totals.older_freed);
     if (older == 0 || totals.least_reserved == INT64_MAX) return 0;
     if (older <= static_cast<uint64_t>(totals.least_reserved)) return older;
-    recording_.warnings.push_back(
-        fmt::format("device {}: {} bytes that were allocated before the first event are not shown, "
-                    "because they exceed the bytes reserved later",
-                    device, older));
+    recording_.warnings.push_back(i18n::English(
+        "device {}: {} bytes that were allocated before the first event are not shown, "
+        "because they exceed the bytes reserved later",
+        device, older));
     return 0;
   }
 
@@ -434,7 +432,7 @@ absl::StatusOr<Recording> ReadKineto(trace::InputStream& input, const KinetoOpti
   if (budget.exhausted()) return exceeded();
   if (recording.ok() && !status.ok())
     recording->lost =
-        fmt::format("the file is truncated or damaged: {}", std::string(status.message()));
+        i18n::English("the file is truncated or damaged: {}", std::string(status.message()));
   return recording;
 }
 

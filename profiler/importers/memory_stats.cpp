@@ -1,7 +1,5 @@
 #include "profiler/importers/memory_stats.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -52,7 +50,7 @@ absl::StatusOr<recording::Recording> ReadMemoryStats(trace::InputStream& input,
       const absl::Status status =
           json.status().ok() ? damaged(i18n::Text("a key is missing")) : json.status();
       if (r.statistics.empty() || (token != JsonTokens::kEnd && !json.ended())) return status;
-      r.lost = fmt::format("byte {}: the file ends here", json.offset());
+      r.lost = i18n::English("byte {}: the file ends here", json.offset());
       break;
     }
     if (json.text().size() > kLongestKey)
@@ -70,7 +68,7 @@ absl::StatusOr<recording::Recording> ReadMemoryStats(trace::InputStream& input,
       if (const auto value = ParseInteger(json.text())) r.statistics.push_back({key, *value});
     } else if (!json.Skip(token)) {
       if (r.statistics.empty()) return damaged(i18n::Text("the file ends too early"));
-      r.lost = fmt::format("byte {}: the file ends here", json.offset());
+      r.lost = i18n::English("byte {}: the file ends here", json.offset());
       break;
     }
   }

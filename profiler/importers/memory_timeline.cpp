@@ -1,7 +1,5 @@
 #include "profiler/importers/memory_timeline.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -205,13 +203,14 @@ absl::StatusOr<Recording> ReadMemoryTimeline(trace::InputStream& input,
   if (r.entries.size() == 0)
     return absl::InvalidArgumentError(i18n::Text("the memory timeline has no allocation"));
   if (!status.ok())
-    r.lost = fmt::format("the file is truncated or damaged: {}", std::string(status.message()));
+    r.lost = i18n::English("the file is truncated or damaged: {}", std::string(status.message()));
   SetTimes(r);
-  r.warnings.push_back(
+  r.warnings.push_back(TEXT_MARK(
       "the file has no addresses: each free is assigned to the latest block of its size and "
-      "category, which does not affect sums and categories");
+      "category, which does not affect sums and categories"));
   if (reader.unusable() > 0)
-    r.warnings.push_back(fmt::format("{} rows match no block and are left out", reader.unusable()));
+    r.warnings.push_back(
+        i18n::English("{} rows match no block and are left out", reader.unusable()));
   return r;
 }
 

@@ -19,7 +19,6 @@ namespace {
 
 using recording::EntryTable;
 using recording::Recording;
-using run::Counted;
 
 class Finisher {
  public:
@@ -55,26 +54,35 @@ class Finisher {
 
  private:
   void Warn(std::string text) { recording_.warnings.push_back(std::move(text)); }
-  static std::string Entries(uint64_t count) { return Counted(count, "entry", "entries"); }
+  static std::string Entries(uint64_t count) {
+    return count == 1 ? i18n::English("{} entry", count) : i18n::English("{} entries", count);
+  }
+  static std::string Segments(uint64_t count) {
+    return count == 1 ? i18n::English("{} segment", count) : i18n::English("{} segments", count);
+  }
+  static std::string Blocks(uint64_t count) {
+    return count == 1 ? i18n::English("{} block", count) : i18n::English("{} blocks", count);
+  }
 
   void Warnings() {
     if (recording_.overflowed)
-      Warn(fmt::format("the recording's buffer{} was full: its oldest entries are lost",
-                       parts_.max_entries > 0 ? " of " + Entries(parts_.max_entries) : ""));
+      Warn(parts_.max_entries > 0
+               ? i18n::English("the recording's buffer of {} was full: its oldest entries are lost",
+                               Entries(parts_.max_entries))
+               : TEXT_MARK("the recording's buffer was full: its oldest entries are lost"));
     if (parts_.entries_without_time > 0 && parts_.has_times)
-      Warn(Entries(parts_.entries_without_time) +
-           " without a time: shown one microsecond after the previous one");
+      Warn(i18n::English("{} without a time: shown one microsecond after the previous one",
+                         Entries(parts_.entries_without_time)));
     if (parts_.host_segments > 0 || parts_.host_entries > 0)
-      Warn(fmt::format(
+      Warn(i18n::English(
           "pinned host memory is not shown: {} of {} bytes, of which {} of {} bytes in use; {}",
-          Counted(parts_.host_segments, "segment", "segments"), parts_.host_bytes,
-          Counted(parts_.host_blocks, "block", "blocks"), parts_.host_used,
-          Entries(parts_.host_entries)));
+          Segments(parts_.host_segments), parts_.host_bytes, Blocks(parts_.host_blocks),
+          parts_.host_used, Entries(parts_.host_entries)));
     if (!parts_.other_actions.empty()) {
       std::string names;
       for (const auto& [name, count] : parts_.other_actions)
         names += fmt::format("{}{} '{}'", names.empty() ? "" : ", ", count, Printable(name, 40));
-      Warn(fmt::format("entries of unknown kinds are left out: {}", names));
+      Warn(i18n::English("entries of unknown kinds are left out: {}", names));
     }
   }
 
@@ -117,7 +125,7 @@ class Finisher {
   // Makes times ascend within each device and start at 0.
   void OrderTimes() {
     if (parts_.traces.size() > 256) {
-      Warn(fmt::format("only the first 256 of {} devices are shown", parts_.traces.size()));
+      Warn(i18n::English("only the first 256 of {} devices are shown", parts_.traces.size()));
       parts_.traces.resize(256);
     }
     if (parts_.range) {
@@ -158,7 +166,8 @@ class Finisher {
   }
 
   void WarnMoved(uint64_t entries) {
-    if (entries > 0) Warn(Entries(entries) + " older than the previous one: shown at its time");
+    if (entries > 0)
+      Warn(i18n::English("{} older than the previous one: shown at its time", Entries(entries)));
   }
 
   std::span<int64_t> Times(SnapshotParts::Rows rows) {
@@ -301,9 +310,9 @@ class Finisher {
     return in_use > parts_.traces.size();
   }
   void ForgetEntries() {
-    Warn(
+    Warn(TEXT_MARK(
         "a state without a history: it was recorded with _record_memory_history(True), which keeps "
-        "one entry. To record a history use _record_memory_history(max_entries=100000)");
+        "one entry. To record a history use _record_memory_history(max_entries=100000)"));
     recording_.entries = {};
     total_ = 0;
     history_ = false;
@@ -313,14 +322,19 @@ class Finisher {
   absl::Status Lost() {
     if (parts_.cut.empty()) return absl::OkStatus();
     if (total_ == 0) {
-      recording_.lost = fmt::format("{}; before that: {}", parts_.cut,
-                                    Counted(recording_.segments.size(), "segment", "segments"));
+      recording_.lost =
+          i18n::English("{}; before that: {}", parts_.cut, Segments(recording_.segments.size()));
     } else {
       recording_.lost =
-          fmt::format("{}; before that: {}; later ones are lost, {}", parts_.cut, Entries(total_),
-                      recording_.has_segments
-                          ? "and blocks without entries are taken from the segments at the end"
-                          : "and so are the segments: blocks without entries are missing");
+          recording_.has_segments
+              ? i18n::English(
+                    "{}; before that: {}; later ones are lost, and blocks without entries are "
+                    "taken from the segments at the end",
+                    parts_.cut, Entries(total_))
+              : i18n::English(
+                    "{}; before that: {}; later ones are lost, and so are the segments: blocks "
+                    "without entries are missing",
+                    parts_.cut, Entries(total_));
       // With a range this happens later, when all entries are available.
       if (!parts_.range && recording_.has_segments) return EndAtLastEntry(recording_);
     }
@@ -407,7 +421,8 @@ class Finisher {
     recording_.older = std::move(part.older);
     recording_.segments = std::move(part.segments);
     recording_.labels_are_complete = false;  // entries of older blocks are not in the part
-    for (const std::string& warning : history->warnings) Warn("in the whole file: " + warning);
+    for (const std::string& warning : history->warnings)
+      Warn(i18n::English("in the whole file: {}", warning));
     return absl::OkStatus();
   }
 
@@ -421,7 +436,7 @@ class Finisher {
 
   void WarnOfRange(uint64_t begin, uint64_t end, uint64_t n) {
     if (begin > 0 || end < n)
-      Warn(fmt::format("entries {} to {} of {} are loaded, as requested", begin, end - 1, n));
+      Warn(i18n::English("entries {} to {} of {} are loaded, as requested", begin, end - 1, n));
   }
 
   // Without history the recording is the state at one time, and no time is real.
@@ -431,8 +446,8 @@ class Finisher {
     recording_.start_unix_ns = 0;
     std::ranges::fill(recording_.entries.time_ns, 0);
     if (!parts_.annotations.empty())
-      Warn(fmt::format("{} annotations are left out: they contain no entry",
-                       parts_.annotations.size()));
+      Warn(i18n::English("{} annotations are left out: they contain no entry",
+                         parts_.annotations.size()));
   }
 
   // Pairs begins and ends; the innermost with the same name comes first.
@@ -443,8 +458,9 @@ class Finisher {
     const EntryTable& e = recording_.entries;
     const bool any = e.size() > 0;
     if (!recording_.has_times) {
-      Warn(Counted(parts_.annotations.size(), "annotation", "annotations") +
-           " left out: the entries have no times");
+      const size_t count = parts_.annotations.size();
+      Warn(count == 1 ? i18n::English("{} annotation left out: the entries have no times", count)
+                      : i18n::English("{} annotations left out: the entries have no times", count));
       return;
     }
     const int64_t first = any ? e.time_ns.front() : 0;

@@ -198,15 +198,17 @@ std::vector<std::string> ActivityFile::Warnings() const {
                                    problem.what.substr(0, 300), problem.without.substr(0, 300)));
   if (facts_.dropped > 0)
     warnings.push_back(
-        fmt::format("CUPTI dropped {} records for lack of space: kernels and memcpys are missing",
-                    facts_.dropped));
+        i18n::English("CUPTI dropped {} records for lack of space: kernels and memcpys are missing",
+                      facts_.dropped));
   const uint64_t left_out = facts_.left_out + left_out_;
   if (left_out > 0)
-    warnings.push_back(fmt::format("{} invalid records of CUPTI are left out", left_out));
+    warnings.push_back(i18n::English("{} invalid records of CUPTI are left out", left_out));
   if (facts_.full)
-    warnings.push_back("the file of activities reached its limit: later activities are missing");
+    warnings.push_back(
+        TEXT_MARK("the file of activities reached its limit: later activities are missing"));
   if (damaged_)
-    warnings.push_back("the activity file is damaged: records after the damage are missing");
+    warnings.push_back(
+        TEXT_MARK("the activity file is damaged: records after the damage are missing"));
   return warnings;
 }
 

@@ -1,13 +1,13 @@
 #include "profiler/program/labels.h"
 
 #include <absl/container/btree_map.h>
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <map>
 
 #include "profiler/base/hash_map.h"
+#include "profiler/base/i18n.h"
 #include "profiler/program/steps.h"
 #include "profiler/trace/counters.h"
 #include "profiler/trace/missing_gradients.h"
@@ -156,7 +156,7 @@ class Labeller {
     }
     if (beyond > 0)
       recording_.warnings.push_back(
-          fmt::format("{} marks are after the end of the recorded history", beyond));
+          i18n::English("{} marks are after the end of the recorded history", beyond));
     times_.resize(marks_.rows.size());
     const int64_t origin = recording_.start_unix_ns;
     for (size_t i = 0; i < times_.size(); ++i) times_[i] = marks_.rows[i].time_ns - origin;

@@ -135,15 +135,15 @@ class Sink final : public trace::EventSink {
 
   std::shared_ptr<const trace::Trace> Finish(const std::vector<std::string>& warnings, bool ended) {
     Assumed();
-    if (!ended) return builder_.Finish(false, "the program still runs");
+    if (!ended) return builder_.Finish(false, TEXT_MARK("the program still runs"));
     for (const std::string& warning : warnings) builder_.AddWarning(warning);
     std::string why;
     if (!status_.ok())
-      why = fmt::format("not everything could be shown: {}", std::string(status_.message()));
+      why = i18n::English("not everything could be shown: {}", std::string(status_.message()));
     else if (about_.ended.empty())
-      why = "the program was killed";
+      why = TEXT_MARK("the program was killed");
     else if (about_.ended == "exception")
-      why = fmt::format("the program ended with {}", about_.exception.substr(0, 400));
+      why = i18n::English("the program ended with {}", about_.exception.substr(0, 400));
     if (!why.empty()) builder_.AddWarning(why);
     return builder_.Finish(why.empty(), why);
   }
@@ -189,11 +189,11 @@ run::Assumption RecognisedAssumption(const Launches& launches) {
   const double share =
       100.0 * static_cast<double>(launches.recognised) / static_cast<double>(launches.all);
   // Round down, so that 100.0 % means all.
-  std::string what = fmt::format("{:.1f} % of {} launches run known kernels",
-                                 std::floor(share * 10) / 10, launches.all);
-  if (launches.recognised < launches.all)
-    what += "; the times of the others are assumed from their threads";
-  return {what, launches.most_frequent_unknown.substr(0, 200), 0};
+  const double percent = std::floor(share * 10) / 10;
+  return {launches.recognised < launches.all
+              ? i18n::English(trace::kLaunchesPartlyKnown, percent, launches.all)
+              : i18n::English(trace::kLaunchesKnown, percent, launches.all),
+          launches.most_frequent_unknown.substr(0, 200), 0};
 }
 
 void AddPlatformReport(const std::string& folder, About& about) {
@@ -218,13 +218,12 @@ void AddPlatformReport(const std::string& folder, About& about) {
     if (lacking == report.end() || !lacking->is_array()) return;
     for (const json& row : *lacking)
       if (row.is_object() && about.assumptions.size() < kMaxAssumptions)
-        about.assumptions.push_back(
-            {fmt::format("{}() is not emulated: it returned {}, {} times", TextOf(row, "function"),
-                         answered, NumberOf(row, "count")),
-             TextOf(row, "library"), 0});
+        about.assumptions.push_back({i18n::English(trace::kNotEmulated, TextOf(row, "function"),
+                                                   answered, NumberOf(row, "count")),
+                                     TextOf(row, "library"), 0});
   };
-  add("unknown_functions", "\"not supported\"");
-  add("succeeding_functions", "success without doing anything");
+  add("unknown_functions", TEXT_MARK("\"not supported\""));
+  add("succeeding_functions", TEXT_MARK("success without doing anything"));
 }
 
 // nullopt if the process used no GPU memory.
@@ -380,9 +379,9 @@ absl::StatusOr<ProcessRun> FolderReader::ReadUnhooked(int64_t pid, bool ended) {
   about.pid = pid;
   about.ended = "end";  // how it ended is not known
   about.virtual_clock = process.activities.facts().virtual_clock;
-  about.assumptions.push_back(
-      {"memory is known only from driver calls: without Python's hooks its purpose is not recorded",
-       "CUPTI", 0});
+  about.assumptions.push_back({TEXT_MARK("memory is known only from driver calls: without Python's "
+                                         "hooks its purpose is not recorded"),
+                               "CUPTI", 0});
   if (about.virtual_clock) about.assumptions.push_back(run::HostAssumption());
   about.model.name = "a program without Python";
   AddPlatformReport(folder_, about);
@@ -444,7 +443,7 @@ absl::StatusOr<ProcessRun> FolderReader::ReadProcess(const About& about, bool en
     return *process.run;
   }
   if (marks.unreadable > 1)
-    recording->warnings.push_back(fmt::format("{} marks could not be read", marks.unreadable));
+    recording->warnings.push_back(i18n::English("{} marks could not be read", marks.unreadable));
   if (!watched.ok() && !absl::IsNotFound(watched))
     recording->warnings.push_back(std::string(watched.message()));
   process.entries = recording->entries.size();
@@ -499,7 +498,7 @@ absl::StatusOr<Program> FolderReader::Read(bool ended) {
     if (absl::IsCancelled(run.status())) return run.status();
     if (!run.ok()) {
       program.warnings.push_back(
-          fmt::format("process {}: {}", about.pid, std::string(run.status().message())));
+          i18n::English("process {}: {}", about.pid, std::string(run.status().message())));
       continue;
     }
     program.runs.push_back(*std::move(run));
@@ -516,7 +515,7 @@ absl::StatusOr<Program> FolderReader::Read(bool ended) {
       program.runs.push_back(*std::move(run));
     else if (!absl::IsNotFound(run.status()))
       program.warnings.push_back(
-          fmt::format("process {}: {}", pid, std::string(run.status().message())));
+          i18n::English("process {}: {}", pid, std::string(run.status().message())));
   }
   // Processes started by torch.compile query the GPU but use no memory.
   const auto idle = [](const ProcessRun& run) {
@@ -572,10 +571,10 @@ std::shared_ptr<const trace::Trace> JoinRuns(Program& program) {
     parts.push_back({std::move(name), run.trace, run.begin_ns, run.about.host});
   }
   if (left_out > 0)
-    program.warnings.push_back(
-        fmt::format("{} processes are left out: a trace has at most {} devices; --as-rank runs one "
-                    "rank of many",
-                    left_out, kMostDevices));
+    program.warnings.push_back(i18n::English(
+        "{} processes are left out: a trace has at most {} devices; --as-rank runs one "
+        "rank of many",
+        left_out, kMostDevices));
   absl::StatusOr<std::shared_ptr<const trace::Trace>> whole = trace::JoinProcesses(parts);
   if (whole.ok() && trace::ProcessesOf(**whole).empty())  // only one device has memory
     for (ProcessRun& run : program.runs) run.first_device = trace::OnlyDevice(**whole);

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "profiler/analysis/analysis.h"
+#include "profiler/base/i18n.h"
 #include "profiler/query/activity_index.h"
 
 namespace vramscope::query {
@@ -41,10 +42,11 @@ struct PhaseTime {
   double host_ms = 0;
   std::optional<double> gpu_ms;  // nullopt: unknown
 };
-inline constexpr std::array<PhaseTime, 4> kPhaseTimes = {{{"forward", "forward", 0, {}},
-                                                          {"backward", "backward", 0, {}},
-                                                          {"optimizer", "optimizer", 0, {}},
-                                                          {"total", "busy", 0, {}}}};
+inline constexpr std::array<PhaseTime, 4> kPhaseTimes = {
+    {{TEXT_MARK("forward"), "forward", 0, {}},
+     {TEXT_MARK("backward"), "backward", 0, {}},
+     {TEXT_MARK("optimizer"), "optimizer", 0, {}},
+     {TEXT_MARK("total"), TEXT_MARK("busy"), 0, {}}}};
 // Whether any step has a training phase. Tables omit the first three times for a run that only
 // generates or evaluates.
 bool HasPhases(const std::vector<analysis::StepRow>& steps);

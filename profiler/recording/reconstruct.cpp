@@ -6,7 +6,6 @@
 // segment, and the rules determine whether the rest was split off. For the same reason, free space
 // between a live block and the next allocation is the unsplit tail of the first.
 #include <absl/container/btree_map.h>
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <memory>
@@ -406,8 +405,8 @@ absl::StatusOr<History> Reconstruct(const Recording& recording) {
   std::vector<std::string> warnings;
   absl::StatusOr<run::AllocConf> conf = run::ParseAllocConf(recording.alloc_conf);
   if (!conf.ok()) {
-    warnings.push_back(fmt::format("the allocator's default settings are assumed: {}",
-                                   std::string(conf.status().message())));
+    warnings.push_back(i18n::English("the allocator's default settings are assumed: {}",
+                                     std::string(conf.status().message())));
     conf = run::AllocConf();
   }
   Oddities oddities;

@@ -9,6 +9,7 @@
 
 #include "profiler/allocator/rules.h"
 #include "profiler/base/hash_map.h"
+#include "profiler/base/i18n.h"
 #include "profiler/trace/range_set.h"
 
 namespace vramscope::recording {
@@ -273,30 +274,32 @@ class RollingBack {
 
 std::vector<std::string> Oddities::Texts() const {
   static constexpr std::array<std::string_view, kOddities> kTexts = {
-      "entries with an impossible address or size, left out",
-      "segments that are empty or overlap another one, left out with their blocks",
-      "blocks that overlap or lie outside their segment, left out",
-      "frees of unallocated addresses, ignored",
-      "frees that were requested but never completed in the file; treated as completed when "
-      "requested",
-      "segment_alloc entries of segments that do not exist later, left out",
-      "segment_free entries of memory that exists later, left out",
-      "segment_map entries of memory that is not mapped later, left out",
-      "segment_unmap entries of memory that is mapped later, left out",
-      "allocations that do not exist at the end although no entry frees them: freed after the last "
-      "entry, or that entry is missing; shown until the end, or until another allocation reuses "
-      "their memory",
-      "allocations whose free is missing: treated as freed directly before another allocation "
-      "reused their memory",
-      "allocations that overlap one that is freed later (entries are missing)",
-      "allocations outside the segments in the file",
-      "blocks larger than the file's settings allow; their size is derived from the next block",
-      "blocks whose size at the end differs from that in their alloc entry; the size in the entry "
-      "is used",
+      TEXT_MARK("entries with an impossible address or size, left out: {}"),
+      TEXT_MARK("segments that are empty or overlap another one, left out with their blocks: {}"),
+      TEXT_MARK("blocks that overlap or lie outside their segment, left out: {}"),
+      TEXT_MARK("frees of unallocated addresses, ignored: {}"),
+      TEXT_MARK("frees that were requested but never completed in the file; treated as completed "
+                "when requested: {}"),
+      TEXT_MARK("segment_alloc entries of segments that do not exist later, left out: {}"),
+      TEXT_MARK("segment_free entries of memory that exists later, left out: {}"),
+      TEXT_MARK("segment_map entries of memory that is not mapped later, left out: {}"),
+      TEXT_MARK("segment_unmap entries of memory that is mapped later, left out: {}"),
+      TEXT_MARK("allocations that do not exist at the end although no entry frees them: freed "
+                "after the last entry, or that entry is missing; shown until the end, or until "
+                "another allocation reuses their memory: {}"),
+      TEXT_MARK("allocations whose free is missing: treated as freed directly before another "
+                "allocation reused their memory: {}"),
+      TEXT_MARK("allocations that overlap one that is freed later (entries are missing): {}"),
+      TEXT_MARK("allocations outside the segments in the file: {}"),
+      TEXT_MARK("blocks larger than the file's settings allow; their size is derived from the next "
+                "block: {}"),
+      TEXT_MARK("blocks whose size at the end differs from that in their alloc entry; the size in "
+                "the entry is used: {}"),
   };
+  i18n::Know(kTexts);
   std::vector<std::string> texts;
   for (size_t i = 0; i < kOddities; ++i)
-    if (counts_[i] > 0) texts.push_back(fmt::format("{}: {}", kTexts[i], counts_[i]));
+    if (counts_[i] > 0) texts.push_back(fmt::format(fmt::runtime(kTexts[i]), counts_[i]));
   return texts;
 }
 

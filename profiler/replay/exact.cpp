@@ -53,7 +53,7 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
     if (conf.memory_fraction > 0 && conf.memory_fraction < 1 && !plan_) {
       settings_.conf.memory_fraction = 0;
       out_.warnings.push_back(
-          "the memory fraction is ignored: the file does not state the total memory");
+          TEXT_MARK("the memory fraction is ignored: the file does not state the total memory"));
     }
     begin_ = t.recording_begin == kNoEvent ? 0 : t.recording_begin + 1;
   }
@@ -63,9 +63,10 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
     CountTotals();
     const RecordedState start = StateBefore(trace_, begin_, conf_);
     if (start.blocks_left_out > 0) {
-      out_.warnings.push_back(
-          fmt::format("left out: {} of the start state, outside all segments or overlapping others",
-                      run::Counted(start.blocks_left_out, "block", "blocks")));
+      out_.warnings.push_back(i18n::English(
+          "left out: {} of the start state, outside all segments or overlapping others",
+          start.blocks_left_out == 1 ? i18n::English("{} block", start.blocks_left_out)
+                                     : i18n::English("{} blocks", start.blocks_left_out)));
     }
     StartStates states(trace_, begin_, start, conf_);
     states_ = &states;
@@ -472,13 +473,14 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
     AddStats();
     states_->ForgetAll();
     if (out_.differences > most_differences_) {
-      out_.warnings.push_back(
-          fmt::format("the rest after {} is not compared",
-                      run::Counted(most_differences_, "difference", "differences")));
+      out_.warnings.push_back(i18n::English(
+          "the rest after {} is not compared",
+          most_differences_ == 1 ? i18n::English("{} difference", most_differences_)
+                                 : i18n::English("{} differences", most_differences_)));
       stopped_ = true;
     } else if (absl::Status status = Begin(StateBefore(trace_, i + 1, conf_)); !status.ok()) {
-      out_.warnings.push_back(fmt::format("the rest after event {} is not compared: {}", i,
-                                          std::string(status.message())));
+      out_.warnings.push_back(i18n::English("the rest after event {} is not compared: {}", i,
+                                            std::string(status.message())));
       stopped_ = true;
     }
     if (stopped_) model_ = std::make_unique<CachingAllocator>(settings_, this);

@@ -132,9 +132,9 @@ std::vector<Assumption> WeightAssumptions(const RunConfig& config, const ModelCo
                                                          : planned == "bf16" ? "bfloat16"
                                                                              : "float16");
   if (!same) {
-    out.push_back({fmt::format("weights are {} in memory (precision={}), although the checkpoint "
-                               "holds {}",
-                               planned, config.Get("precision"), model.stored_type.substr(0, 40)),
+    out.push_back({i18n::English("weights are {} in memory (precision={}), although the checkpoint "
+                                 "holds {}",
+                                 planned, config.Get("precision"), model.stored_type.substr(0, 40)),
                    "config.json: torch_dtype"});
   }
   if (!model.unknown.empty()) {
@@ -145,9 +145,9 @@ std::vector<Assumption> WeightAssumptions(const RunConfig& config, const ModelCo
       names.push_back(fmt::format("{} more", model.unknown.size() - kMost));
     }
     for (std::string& name : names) name = name.substr(0, 60);
-    out.push_back(
-        {fmt::format("these keys are unknown here and have no effect: {}", fmt::join(names, ", ")),
-         "config.json"});
+    out.push_back({i18n::English("these keys are unknown here and have no effect: {}",
+                                 fmt::join(names, ", ")),
+                   "config.json"});
   }
   return out;
 }
@@ -193,11 +193,11 @@ void AddWithoutEffect(const RunConfig& config, std::vector<Assumption>& out) {
           why = WhyOf(rule, config);
       }
       if (const Toggle* row = why.empty() ? RowThatIsOff(setting, config) : nullptr)
-        why = fmt::format("\"{}\" is not switched on", row->title);
+        why = i18n::English("\"{}\" is not switched on", row->title);
       if (why.empty()) continue;
       out.push_back(
-          {fmt::format("{} = {} has no effect: {}", setting.key, value.substr(0, 100), why),
-           "technique: " + technique.title});
+          {i18n::English("{} = {} has no effect: {}", setting.key, value.substr(0, 100), why),
+           i18n::English("technique: {}", technique.title)});
     }
   }
 }
@@ -209,18 +209,18 @@ void AddDeclared(const RunConfig& config, std::vector<Assumption>& out) {
     for (const Assumed& assumed : technique.assumes) {
       const bool holds = std::ranges::all_of(
           assumed.when, [&](const Condition& condition) { return Holds(condition, config); });
-      if (holds) out.push_back({assumed.what, "technique: " + technique.title});
+      if (holds) out.push_back({assumed.what, i18n::English("technique: {}", technique.title)});
     }
   }
   const OptimizerDeclaration* optimizer = catalogue.FindOptimizer(config.Get("optimizer.name"));
   if (optimizer != nullptr && config.Is("mode", "train")) {
     for (const std::string& what : optimizer->assumes) {
-      out.push_back({what, "optimizer: " + optimizer->title});
+      out.push_back({what, i18n::English("optimizer: {}", optimizer->title)});
     }
   }
   if (const FamilyDeclaration* family = catalogue.FamilyOf(config.model_config_json)) {
     for (const std::string& what : family->assumes)
-      out.push_back({what, "model: " + family->title});
+      out.push_back({what, i18n::English("model: {}", family->title)});
   }
 }
 
@@ -232,9 +232,10 @@ void AddNotPrepared(const RunConfig& config, const ModelConfig& model,
   if (!matters) return;
   const int64_t matrices = model.tie_embeddings ? 1 : 2;
   out.push_back(
-      {"prepare_model_for_kbit_training is not called: with prepare_kbit_training=true, which "
-       "casts embeddings, norms and the output layer to fp32, embeddings and output layer need "
-       "this much more",
+      {TEXT_MARK(
+           "prepare_model_for_kbit_training is not called: with prepare_kbit_training=true, which "
+           "casts embeddings, norms and the output layer to fp32, embeddings and output layer need "
+           "this much more"),
        "setting: prepare_kbit_training",
        2 * static_cast<uint64_t>(matrices * model.vocab_size * model.hidden_size)});
 }
@@ -245,8 +246,8 @@ std::vector<Assumption> Assumptions(const RunConfig& config, const ModelConfig& 
   std::vector<Assumption> out = WeightAssumptions(config, model);
   for (const std::string& ignored : model.ignored) out.push_back({ignored, "config.json"});
   if (model.sliding_window > 0 && config.seq >= model.sliding_window) {
-    out.push_back({fmt::format("a mask applies the sliding window of {} in every layer",
-                               model.sliding_window),
+    out.push_back({i18n::English("a mask applies the sliding window of {} in every layer",
+                                 model.sliding_window),
                    "config.json: sliding_window"});
   }
   // transformers itself disables the cache under gradient checkpointing.
@@ -256,9 +257,10 @@ std::vector<Assumption> Assumptions(const RunConfig& config, const ModelConfig& 
     const auto elements = static_cast<uint64_t>(config.batch / config.micro_batches) *
                           static_cast<uint64_t>(config.seq) *
                           static_cast<uint64_t>(model.kv_heads * model.head_dim);
-    out.push_back(
-        {"keys and values are not kept in a cache until the loss is computed (use_cache=False)",
-         "config.json: use_cache", 2 * static_cast<uint64_t>(model.layers) * elements * width});
+    out.push_back({TEXT_MARK("keys and values are not kept in a cache until the loss is computed "
+                             "(use_cache=False)"),
+                   "config.json: use_cache",
+                   2 * static_cast<uint64_t>(model.layers) * elements * width});
   }
   AddWithoutEffect(config, out);
   if (config.backend == Backend::kPlan) {
@@ -273,10 +275,9 @@ std::vector<Assumption> Assumptions(const RunConfig& config, const ModelConfig& 
 }
 
 Assumption HostAssumption() {
-  return {
-      "the host takes 10 us to launch a kernel, on any computer: a step that waits for its host "
-      "may take more or less time",
-      "times of the host"};
+  return {TEXT_MARK("the host takes 10 us to launch a kernel, on any computer: a step that waits "
+                    "for its host may take more or less time"),
+          TEXT_MARK("times of the host")};
 }
 
 Assumption ContextAssumption(const DeviceProfile& device) {
@@ -284,21 +285,25 @@ Assumption ContextAssumption(const DeviceProfile& device) {
   const bool of_table = device.key.find_first_of(":=") == std::string::npos;
   std::string takes;
   if (!growth.driver.empty()) {
-    takes = fmt::format("what was measured on such a GPU (driver {}, {}): {}", growth.driver,
-                        growth.with, device.name);
+    takes = i18n::English("what was measured on such a GPU (driver {}, {}): {}", growth.driver,
+                          growth.with, device.name);
   } else if (of_table) {
-    takes = fmt::format("what the device table states for {}", device.name);
+    takes = i18n::English("what the device table states for {}", device.name);
   } else if (device.key.find("context=") != std::string::npos) {
-    takes = fmt::format("what was given for {}", device.name);
+    takes = i18n::English("what was given for {}", device.name);
   } else {
     takes =
-        fmt::format("as much as on the GPU that {} is based on or most similar to", device.name);
+        i18n::English("as much as on the GPU that {} is based on or most similar to", device.name);
   }
   const absl::StatusOr<Device> all = ReadDevice(device.key);
-  if (all.ok() && all->integrated)
-    takes += "; nothing else uses the memory that it shares with the processor";
-  return {"CUDA context and libraries take " + takes,
-          (of_table ? "device table: " : "device: ") + device.key, device.context_bytes};
+  const bool shared = all.ok() && all->integrated;
+  return {shared ? i18n::English("CUDA context and libraries take {}; nothing else uses the memory "
+                                 "that it shares with the processor",
+                                 takes)
+                 : i18n::English("CUDA context and libraries take {}", takes),
+          of_table ? i18n::English("device table: {}", device.key)
+                   : i18n::English("device: {}", device.key),
+          device.context_bytes};
 }
 
 }  // namespace vramscope::run

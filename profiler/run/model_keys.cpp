@@ -139,9 +139,9 @@ struct Ignored {
   std::string_view key, what;
 };
 constexpr Ignored kIgnored[] = {
-    {"gradient_checkpointing", "the run's checkpointing.mode determines checkpointing"},
-    {"output_attentions", "attention weights of all layers are not kept as outputs"},
-    {"output_hidden_states", "hidden states of all layers are not kept as outputs"},
+    {"gradient_checkpointing", TEXT_MARK("the run's checkpointing.mode determines checkpointing")},
+    {"output_attentions", TEXT_MARK("attention weights of all layers are not kept as outputs")},
+    {"output_hidden_states", TEXT_MARK("hidden states of all layers are not kept as outputs")},
 };
 
 }  // namespace

@@ -1,7 +1,5 @@
 #include "profiler/trace/assembler.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -84,12 +82,17 @@ absl::Status TraceAssembler::Impl::AddActivities(std::span<const Activity> added
   return status;
 }
 
-std::string TraceAssembler::Impl::Missing(std::string_view where) const {
+std::string TraceAssembler::Impl::Missing(bool of_file) const {
   if (footer->events != events)
-    return fmt::format("the footer counts {} events, {} {}", footer->events, where, events);
+    return of_file
+               ? i18n::English("the footer counts {} events, the file contains {}", footer->events,
+                               events)
+               : i18n::English("the footer counts {} events, arrived: {}", footer->events, events);
   if (footer->activities != activities)
-    return fmt::format("the footer counts {} activities, {} {}", footer->activities, where,
-                       activities);
+    return of_file ? i18n::English("the footer counts {} activities, the file contains {}",
+                                   footer->activities, activities)
+                   : i18n::English("the footer counts {} activities, arrived: {}",
+                                   footer->activities, activities);
   return "";
 }
 
@@ -150,7 +153,7 @@ std::shared_ptr<const Trace> TraceAssembler::Snapshot() const { return impl_->bu
 std::shared_ptr<const Trace> TraceAssembler::Finish(std::string reason_if_incomplete) {
   if (!impl_->footer.has_value())
     return impl_->builder.Finish(false, std::move(reason_if_incomplete));
-  if (std::string missing = impl_->Missing("arrived:"); !missing.empty()) {
+  if (std::string missing = impl_->Missing(false); !missing.empty()) {
     impl_->builder.AddWarning(missing);
     return impl_->builder.Finish(false, std::move(missing));
   }

@@ -37,8 +37,8 @@ struct TraceAssembler::Impl {
   absl::Status AddEvents(std::span<Event> events);
   absl::Status AddActivities(std::span<const Activity> activities);
   // Compares the received counts with those of the footer; returns a text about what is missing, or
-  // "". `where` precedes the received count in the text: "arrived:".
-  std::string Missing(std::string_view where) const;
+  // "". `of_file`: the data was read from a file; otherwise it was received.
+  std::string Missing(bool of_file) const;
   // Checks that the batch begins at the next event of the file.
   absl::Status CheckStart(const BatchStart& start) const;
 };

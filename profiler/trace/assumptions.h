@@ -9,10 +9,18 @@
 #include <string>
 #include <vector>
 
+#include "profiler/base/i18n.h"
 #include "profiler/run/check_run.h"
 #include "profiler/trace/trace.h"
 
 namespace vramscope::trace {
+
+// Formats of assumptions that profiler/program records; i18n::Shown() translates the results.
+inline constexpr char kLaunchesKnown[] = TEXT_MARK("{:.1f} % of {} launches run known kernels");
+inline constexpr char kLaunchesPartlyKnown[] = TEXT_MARK(
+    "{:.1f} % of {} launches run known kernels; the times of the others are assumed from "
+    "their threads");
+inline constexpr char kNotEmulated[] = TEXT_MARK("{}() is not emulated: it returned {}, {} times");
 
 // The name of the marker that records the assumption.
 std::string AssumptionMarker(const run::Assumption& assumption);

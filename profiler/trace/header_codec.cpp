@@ -1,7 +1,5 @@
 #include "profiler/trace/header_codec.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -141,8 +139,8 @@ absl::StatusOr<Header> DecodeHeader(std::string_view payload) {
       info.has_config = true;
       info.config = *std::move(config);
     } else {
-      out.warning = fmt::format("the run's configuration in the header cannot be used: {}",
-                                std::string(config.status().message()));
+      out.warning = i18n::English("the run's configuration in the header cannot be used: {}",
+                                  std::string(config.status().message()));
     }
   }
   info.device = FromProto(header.device());

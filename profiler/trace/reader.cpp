@@ -1,7 +1,5 @@
 #include "profiler/trace/reader.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <condition_variable>
 #include <deque>
@@ -301,16 +299,16 @@ class FileReader {
   // "" if everything was read; else what was lost and where.
   std::string Loss() const {
     if (!loss_.empty()) {
-      return fmt::format("damaged at byte {}: {}; the data after it was not read{}", loss_offset_,
-                         loss_, Rest(loss_offset_));
+      return i18n::English("damaged at byte {}: {}; the data after it was not read{}", loss_offset_,
+                           loss_, Rest(loss_offset_));
     }
     if (ended_) return "";
     if (decoder_.buffered() > 0)
-      return fmt::format("cut at byte {}: the last {} bytes are an incomplete frame", read_,
-                         decoder_.buffered());
+      return i18n::English("cut at byte {}: the last {} bytes are an incomplete frame", read_,
+                           decoder_.buffered());
     if (!assembler_.footer.has_value())
-      return fmt::format("cut at byte {}: the footer is missing, and possibly data before it",
-                         read_);
+      return i18n::English("cut at byte {}: the footer is missing, and possibly data before it",
+                           read_);
     return "";
   }
 
@@ -397,7 +395,7 @@ class FileReader {
 
   std::string Rest(uint64_t offset) const {
     if (input_.compressed() || input_.total() <= offset) return "";
-    return fmt::format(" ({} bytes)", input_.total() - offset);
+    return i18n::English(" ({} bytes)", input_.total() - offset);
   }
 
   void Stop(uint64_t offset, std::string why) {
@@ -574,7 +572,12 @@ absl::StatusOr<std::shared_ptr<const Trace>> Finish(FileReader& reader,
     assembler.builder.AddWarning(loss);
     return assembler.builder.Finish(false, loss);
   }
-  const std::string missing = reader.skipped() ? "" : assembler.Missing("the file contains");
+  // Formats of end messages that are stored in files.
+  static constexpr std::string_view kEndings[] = {
+      TEXT_MARK("the program ended with {}"), TEXT_MARK("not everything could be shown: {}"),
+      TEXT_MARK("the file is truncated or damaged: {}")};
+  i18n::Know(kEndings);
+  const std::string missing = reader.skipped() ? "" : assembler.Missing(true);
   if (!missing.empty()) {
     assembler.builder.AddWarning(missing);
     return assembler.builder.Finish(false, missing);

@@ -149,7 +149,7 @@ class Writer : public TraceWriter {
   absl::Status Close() override {
     if (!closed_) {
       closed_ = true;
-      if (!ended_) End(false, "the producer stopped without ending the trace");
+      if (!ended_) End(false, TEXT_MARK("the producer stopped without ending the trace"));
       // Unless committed, the file's destructor removes it.
       if (file_ != nullptr && status_.ok()) status_ = file_->Commit();
       file_.reset();

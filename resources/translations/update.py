@@ -4,9 +4,10 @@
     python3 resources/translations/update.py            writes the catalogues (needs lupdate)
     python3 resources/translations/update.py --check    says what is missing; exit 1 when anything is
 
-Texts come from four places: tr() in ui/ (lupdate reads it), i18n::Text, i18n::Format and TEXT_MARK in
-ui/, profiler/ and app/ (and the literals of functions `std::string_view Name(`), the help of commands and
-options in app/cli, and the catalogues of techniques. All but the first have the context "text".
+Texts come from these places: tr() in ui/ (lupdate reads it), i18n::Text, i18n::Format, i18n::English and
+TEXT_MARK in ui/, profiler/ and app/ (and the literals of functions `std::string_view Name(`), the help of commands
+and options in app/cli, assumptions in emulated/, and the catalogues of techniques. All but the first have the context
+"text".
 """
 import argparse
 import json
@@ -30,10 +31,12 @@ NAMES = [
 # Keys of catalogue.json whose values are texts.
 CATALOGUE_KEYS = {"group", "title", "explanation", "help", "label", "why", "implies", "assumes"}
 LITERAL = r'"(?:[^"\\\n]|\\.)*"'
-CALL = re.compile(rf"(?:i18n::(?:Text|Format)|TEXT_MARK)\(\s*((?:{LITERAL}\s*)+)")
+CALL = re.compile(rf"(?:i18n::(?:Text|Format|English)|TEXT_MARK)\(\s*((?:{LITERAL}\s*)+)")
 NAME = re.compile(r"std::string_view (?:Name|Rule|UseText|RuleName)\([^)]*\) \{\n(.*?)\n\}", re.S)
 # A declaration of the command line: its last argument is its help.
 DECLARATION = re.compile(r"(?:add_(?:option|flag)\w*(?:<[^<>()]*>)?|->footer)\(")
+# An assumption of a planned program: in Python also what a missing hook means.
+ASSUMED = re.compile(rf"\b(?:[Aa]ssume(?:_of)?|AnswerAssumed|part|lacks)\(\s*((?:{LITERAL}\s*)+)[,)]")
 HELP = re.compile(rf"\.help =\s*((?:{LITERAL}\s*)+)")
 TABLE = re.compile(r"kNames = \{\n(.*?)\n\};", re.S)
 
@@ -102,13 +105,23 @@ def texts_of_code():
     return texts
 
 
+def texts_of_emulated():
+    """Assumptions that plans of programs record. profiler/trace/assumptions.cpp has those with arguments."""
+    texts = {}
+    for path in sorted((ROOT / "emulated").rglob("*")):
+        if path.suffix in (".cpp", ".py"):
+            for match in ASSUMED.finditer(path.read_text(encoding="utf-8")):
+                texts.setdefault(value(match.group(1)), str(path.relative_to(ROOT)))
+    return texts
+
+
 def texts_of_catalogue():
     texts = {}
 
     def walk(node, key, where):
         if isinstance(node, dict):
             for name, child in node.items():
-                walk(child, name, where)
+                walk(child, key if (key, name) == ("assumes", "what") else name, where)
         elif isinstance(node, list):
             for child in node:
                 walk(child, key, where)
@@ -131,7 +144,7 @@ def write_literals(path, texts):
 
 def update(ts, tool):
     with tempfile.TemporaryDirectory() as scratch:
-        texts = texts_of_catalogue() | texts_of_help() | texts_of_code()
+        texts = texts_of_catalogue() | texts_of_emulated() | texts_of_help() | texts_of_code()
         literals = pathlib.Path(scratch) / "texts.cpp"
         write_literals(literals, texts)
         subprocess.run(

@@ -145,6 +145,14 @@ class HostMemory(Program):
         self.assertTrue(host["within_budget"])
         self.assertFalse(self.check("32MiB", 1)["within_budget"])
 
+    def test_a_part_lacks_what_was_allocated_before(self):
+        path = self.path("pinned.trace")
+        self.plan("pinned.py", options=("--steps", "0", "-o", path))
+        sentence = "Host memory that was allocated before this part is not counted."
+        for part, said in ((), False), (("--time", "0s:1000s"), True):
+            result = subprocess.run([VRAMSCOPE, "info", path, *part], env=ENVIRONMENT, capture_output=True, text=True, timeout=900)
+            self.assertEqual(sentence in result.stdout, said, result.stdout + result.stderr)
+
 
 class SleepMode(Program):
     def test_sleep_mode(self):

@@ -26,7 +26,7 @@ NO_ENGLISH = re.compile(SYSTEM_CALLS + r"|--[a-z][a-z-]*|\{[^{}]*\}|\\.")
 STATUS = re.compile(r"(?:absl::\w+Error|\b(?:NoteError|InvalidModelConfig|Fail))\(")
 LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 # Calls whose texts are translated.
-TRANSLATED = re.compile(r"(?:i18n::(?:Text|Format)|TEXT_MARK|\btr)\(")
+TRANSLATED = re.compile(r"(?:i18n::(?:Text|Format|English)|TEXT_MARK|\btr)\(")
 # The name and the parameters of a function or lambda that has a text parameter.
 FUNCTION = re.compile(r"(\w+)(?:\s*=\s*\[[^\]]*\]\s*)?\(([^(){};]*\b(?:string|string_view|char)\b[^(){};]*)\)"
                       r"(?:\s*(?:const|override))*\s*(?:->\s*[\w:<>]+\s*)?\{")

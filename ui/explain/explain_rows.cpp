@@ -6,6 +6,7 @@
 #include <cmath>
 #include <string_view>
 
+#include "profiler/analysis/site_names.h"
 #include "profiler/base/i18n.h"
 #include "ui/panels/cells.h"
 #include "ui/timeline/model/format.h"
@@ -279,7 +280,8 @@ Table CallSiteTable(const trace::Trace& trace, const explain::CallSites& sites,
     row.blocks = blocks[u.site];
     Cell alive = BytesCell(u.alive_bytes);
     if (u.alive_count > 0) alive.exact += i18n::Format(" in {} blocks", FormatCount(u.alive_count));
-    row.cells = {{.text = site.name, .exact = stack.empty() ? site.name : std::move(stack)},
+    row.cells = {{.text = analysis::ShownName(site.name),
+                  .exact = stack.empty() ? site.name : std::move(stack)},
                  CategoryCell(u.category),
                  HeldCell(u.byte_seconds, trace.info.has_times),
                  CountCell(u.count),
@@ -353,8 +355,9 @@ std::vector<Fact> OutOfMemoryFacts(const explain::OutOfMemory& o) {
   const auto add = [&](const std::string& label, uint64_t bytes) {
     facts.push_back({label, bytes == 0 ? "0" : FormatBytes(bytes)});
   };
-  facts.push_back(
-      {i18n::Text("call site"), o.site.name.empty() ? i18n::Text("not known") : o.site.name});
+  facts.push_back({i18n::Text("call site"), o.site.name.empty()
+                                                ? i18n::Text("not known")
+                                                : analysis::ShownName(o.site.name)});
   add(i18n::Text("requested"), o.asked);
   add(i18n::Text("segment needed"), o.needed);
   add(i18n::Text("free on the device"), o.device_free);

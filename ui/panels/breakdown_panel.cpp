@@ -12,6 +12,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "profiler/analysis/site_names.h"
 #include "profiler/base/i18n.h"
 #include "ui/panels/breakdown_parts.h"
 #include "ui/panels/form_widgets.h"
@@ -213,7 +214,7 @@ void BreakdownPanel::ShowRange(const RangeFigures& range) {
   range_freed_title_->setVisible(!freed.empty());
   std::vector<Fact> sites;
   for (const analysis::Group& site : range.sites)
-    sites.push_back({timeline::FormatBytes(site.bytes), site.name});
+    sites.push_back({timeline::FormatBytes(site.bytes), analysis::ShownName(site.name)});
   FillFacts(range_sites_, sites, FactStyle::kRightMiddle);
   range_sites_title_->setVisible(!sites.empty());
   range_box_->show();

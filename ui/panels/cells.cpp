@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <optional>
 #include <utility>
 
+#include "profiler/analysis/site_names.h"
 #include "profiler/base/i18n.h"
 #include "ui/timeline/model/format.h"
 
@@ -40,16 +40,7 @@ Cell CategoryCell(trace::Category category) {
 }
 
 Cell TextCell(std::string text) {
-  // Placeholders that profiler/ uses for missing names. Other texts come from the program.
-  static constexpr std::string_view kUnnamed[] = {TEXT_MARK("(before the recording)"),
-                                                  TEXT_MARK("(unattributed)"),
-                                                  TEXT_MARK("(no module)"),
-                                                  TEXT_MARK("(no op)"),
-                                                  TEXT_MARK("(no stack)"),
-                                                  TEXT_MARK("(no file)"),
-                                                  TEXT_MARK("(no annotation)")};
-  if (std::ranges::find(kUnnamed, std::string_view(text)) != std::end(kUnnamed))
-    text = i18n::Text(text);
+  text = analysis::ShownName(text);
   Cell cell;
   cell.exact = text;
   cell.text = std::move(text);

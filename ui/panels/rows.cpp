@@ -149,10 +149,10 @@ bool Digest::inferred() const {
 }
 
 std::string AssumptionText(const run::Assumption& assumption) {
-  std::string text = assumption.what;
+  std::string text = i18n::Shown(assumption.what);
   if (assumption.bytes > 0) text += ": " + timeline::FormatBytes(assumption.bytes);
   if (!assumption.where.empty())
-    text += " (" + assumption.where.substr(assumption.where.rfind('/') + 1) + ")";
+    text += " (" + i18n::Shown(assumption.where.substr(assumption.where.rfind('/') + 1)) + ")";
   return text;
 }
 

@@ -143,7 +143,7 @@ ChipTexts MakeChipTexts(const Digest& digest, bool running) {
   const bool ours = info.has_config || digest.watched();
   if (!ended && !running && ours) {
     out.unfinished = QObject::tr("did not finish");
-    out.unfinished_tip = QString::fromStdString(digest.trace->end_message);
+    out.unfinished_tip = QString::fromStdString(i18n::Shown(digest.trace->end_message));
   }
   const bool whole = ended || !ours;
   const bool state =

@@ -8,6 +8,7 @@
 #include <QPlainTextEdit>
 #include <algorithm>
 
+#include "profiler/base/i18n.h"
 #include "profiler/importers/importer.h"
 #include "profiler/importers/open.h"
 #include "profiler/program/verdict.h"
@@ -378,12 +379,13 @@ void MainWindow::ComparisonNotLoaded(const QString& path, const absl::Status& st
 
 void MainWindow::ShowWarnings(const QString& path, const trace::Trace& trace) {
   QStringList lines;
-  for (const std::string& warning : trace.warnings) lines << QString::fromStdString(warning);
+  for (const std::string& warning : trace.warnings)
+    lines << QString::fromStdString(i18n::Shown(warning));
   if (!trace.complete && lines.isEmpty())
-    lines << QString::fromStdString(program::ShortException(trace.end_message));
+    lines << QString::fromStdString(i18n::Shown(program::ShortException(trace.end_message)));
   if (lines.isEmpty()) return;
   // The reason why the trace ends comes first.
-  const qsizetype end = lines.indexOf(QString::fromStdString(trace.end_message));
+  const qsizetype end = lines.indexOf(QString::fromStdString(i18n::Shown(trace.end_message)));
   if (!trace.complete && end > 0) lines.move(end, 0);
   if (lines.front().isEmpty()) lines.front() = tr("the reason is not stated");
   lines.front()[0] = lines.front()[0].toUpper();

@@ -7,6 +7,7 @@
 #include <QStackedWidget>
 #include <QTabBar>
 
+#include "profiler/base/i18n.h"
 #include "ui/panels/program_panel.h"
 #include "ui/panels/qt_theme.h"
 #include "ui/panels/recording_panel.h"
@@ -258,7 +259,7 @@ void MainWindow::ProgramEnded(const ProgramEnd& ended) {
   }
   RefreshTabs();
   for (const std::string& warning : end.trace ? end.trace->warnings : std::vector<std::string>())
-    log_->appendPlainText(QString::fromStdString(warning));
+    log_->appendPlainText(QString::fromStdString(i18n::Shown(warning)));
   if (!end.remark.isEmpty()) log_->appendPlainText(end.remark);
   if (!end.error.isEmpty()) {
     const QString place = end.place.isEmpty() ? QString() : tr(" (%1)").arg(end.place);

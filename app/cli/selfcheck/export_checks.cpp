@@ -6,6 +6,7 @@
 
 #include "app/cli/output.h"
 #include "app/cli/selfcheck/subject.h"
+#include "profiler/base/i18n.h"
 #include "profiler/trace/input.h"
 
 namespace vramscope::cli::selfcheck {
@@ -50,7 +51,7 @@ Json Read(const Subject& s, const std::string& command, const std::string& path,
 
 void CheckSnapshot(const Subject& s) {
   s.Begin("export --to snapshot, read again");
-  if (!s.has_segments()) return s.report.Skip("the file has no segments");
+  if (!s.has_segments()) return s.report.Skip(TEXT_MARK("the file has no segments"));
   const std::optional<std::string> path = Export(s, "snapshot");
   if (!path) return;
   const Json info = Read(s, "info", *path);
@@ -198,7 +199,7 @@ void CheckTimeline(const Subject& s) {
 void CheckExports(const Subject& s) {
   if (s.commands.folder().path().empty()) {
     s.Begin("exports");
-    return s.report.Skip("no folder for temporary files");
+    return s.report.Skip(TEXT_MARK("no folder for temporary files"));
   }
   CheckSnapshot(s);
   CheckChrome(s);
@@ -209,7 +210,8 @@ void CheckExports(const Subject& s) {
 void CheckSaved(const Subject& s, const std::shared_ptr<const trace::Trace>& whole) {
   s.report.Begin("saved as a .trace, read again");
   const std::string path = s.commands.folder() / "saved.trace";
-  if (s.commands.folder().path().empty()) return s.report.Skip("no folder for temporary files");
+  if (s.commands.folder().path().empty())
+    return s.report.Skip(TEXT_MARK("no folder for temporary files"));
   const absl::Status written = WriteTrace(*whole, path);
   if (!written.ok())
     return s.report.True("it can be written", false, std::string(written.message()));

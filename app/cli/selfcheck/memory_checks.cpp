@@ -4,6 +4,7 @@
 #include <set>
 
 #include "app/cli/selfcheck/subject.h"
+#include "profiler/base/i18n.h"
 #include "profiler/explain/explain.h"
 
 namespace vramscope::cli::selfcheck {
@@ -106,7 +107,7 @@ Answer Subject::Ask(const std::string& command, std::vector<std::string> options
 void CheckMemory(const Subject& s) {
   s.Begin("memory adds up");
   const std::set<trace::EventIndex> events = SampledEvents(s);
-  if (events.empty()) return s.report.Skip("the file has no events");
+  if (events.empty()) return s.report.Skip(TEXT_MARK("the file has no events"));
   size_t number = 0;
   for (const trace::EventIndex event : events) {
     const std::string text = fmt::format("{}", event), at = fmt::format("event {}: ", event);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "app/cli/format.h"
+#include "profiler/base/i18n.h"
 
 namespace vramscope::cli::selfcheck {
 namespace {
@@ -70,20 +71,23 @@ std::string ReportText(const Report& report) {
   for (const Report::Group& group : report.groups()) {
     if (group.comparisons > 0 || group.skipped.empty())
       text += fmt::format(
-          "{}  {}: {} comparison{}{}\n", group.failed > 0 ? "FAIL" : "PASS", Printable(group.name),
-          cli::Count(group.comparisons), group.comparisons == 1 ? "" : "s",
-          group.failed > 0 ? fmt::format(", {} failed", cli::Count(group.failed)) : std::string());
+          "{}  {}: {}{}\n", group.failed > 0 ? "FAIL" : "PASS", Printable(group.name),
+          group.comparisons == 1 ? i18n::Format("{} comparison", cli::Count(group.comparisons))
+                                 : i18n::Format("{} comparisons", cli::Count(group.comparisons)),
+          group.failed > 0 ? i18n::Format(", {} failed", cli::Count(group.failed)) : std::string());
     else
-      text += fmt::format("SKIP  {}: {}\n", Printable(group.name), Printable(group.skipped));
+      text += fmt::format("SKIP  {}: {}\n", Printable(group.name),
+                          Printable(i18n::Shown(group.skipped)));
     for (const Report::Difference& d : group.differences)
-      text += fmt::format("        {}: {}{}{}\n", Printable(d.what), Printable(d.a),
-                          d.b.empty() ? "" : " and ", Printable(d.b));
+      text += fmt::format(
+          "        {}: {}\n", Printable(d.what),
+          d.b.empty() ? Printable(d.a) : i18n::Format("{} and {}", Printable(d.a), Printable(d.b)));
     if (group.failed > group.differences.size())
-      text +=
-          fmt::format("        ({} more)\n", cli::Count(group.failed - group.differences.size()));
+      text += "        " +
+              i18n::Format("({} more)", cli::Count(group.failed - group.differences.size())) + "\n";
   }
-  return text + fmt::format("{} comparisons, {} failed\n", cli::Count(report.comparisons()),
-                            cli::Count(report.failed()));
+  return text + i18n::Format("{} comparisons, {} failed\n", cli::Count(report.comparisons()),
+                             cli::Count(report.failed()));
 }
 
 }  // namespace vramscope::cli::selfcheck

@@ -7,6 +7,7 @@
 #include "app/cli/command.h"
 #include "app/cli/format.h"
 #include "app/cli/input.h"
+#include "app/cli/language.h"
 #include "app/cli/run_options.h"
 #include "app/cli/selfcheck/subject.h"
 #include "profiler/base/i18n.h"
@@ -100,11 +101,13 @@ absl::Status CheckFile(Commands& commands, Report& report, const std::string& fi
 
 ExitCode Execute(const Options& options) {
   if (!options.file.empty() && options.run.given()) {
+    TranslateLate();
     NoteError(i18n::Text(
         "selfcheck takes a FILE or a RUN (--preset, --model, --config, --set), not both"));
     return kUsage;
   }
   if (options.file == "-" || options.run.model == "-" || options.run.config == "-") {
+    TranslateLate();
     NoteError(i18n::Text(
         "selfcheck reads its input more than once; save standard input to a file first"));
     return kUsage;
@@ -125,6 +128,7 @@ ExitCode Execute(const Options& options) {
   }
   const absl::Status status = CheckFile(commands, report, file);
   if (!status.ok()) return ReportError(status);
+  TranslateLate();
   Json json = selfcheck::ReportJson(report);
   const ExitCode printed = options.json ? PrintJson(json) : PrintText(ReportText(report));
   return printed != kDone ? printed : report.failed() == 0 ? kDone : kNo;

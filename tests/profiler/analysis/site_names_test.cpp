@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "profiler/base/i18n.h"
+
 namespace vramscope::analysis {
 namespace {
 
@@ -121,6 +123,16 @@ TEST(SiteNamesTest, FileLabelIsBaseNameOrCell) {
   EXPECT_EQ(FileLabel("/home/me/run/model.py"), "model.py");
   EXPECT_EQ(FileLabel("<string>"), "<string>");
   EXPECT_EQ(FileLabel("/tmp/ipykernel_5/7.py"), "cell 7");
+}
+
+TEST(SiteNamesTest, OnlyPlaceholdersAreTranslated) {
+  i18n::SetTranslator([](const std::string& english) { return "<" + english + ">"; });
+  EXPECT_EQ(ShownName("(before the recording)"), "<(before the recording)>");
+  EXPECT_EQ(ShownName("(no module) > aten::mm"), "<(no module)> > aten::mm");
+  EXPECT_EQ(ShownName("total"), "total");
+  EXPECT_EQ(ShownName(""), "");
+  i18n::SetTranslator(nullptr);
+  EXPECT_EQ(ShownName("(no module) > (no op)"), "(no module) > (no op)");
 }
 
 }  // namespace

@@ -147,6 +147,35 @@ TEST(LanguageTest, IgnoresTranslationsWithWrongPlaceholders) {
   EXPECT_EQ(i18n::Format("{} of {}", 1, 2), "1 of 2");
 }
 
+TEST(LanguageTest, TranslatesStoredEnglishTextWhereItIsShown) {
+  const std::string rows = i18n::English("{} rows of {} are left out: {}", 3, "a.json", "cut off");
+  const std::string other = i18n::English("{} rows are left out", 7);
+  EXPECT_EQ(rows, "3 rows of a.json are left out: cut off");
+  EXPECT_EQ(i18n::Shown(rows), rows) << "no translator";
+  constexpr std::string_view kFormats[] = {"the file has {:.1f} % of {{them}}"};
+  i18n::Know(kFormats);
+  i18n::SetTranslator([](const std::string& english) -> std::string {
+    if (english == "{} rows of {} are left out: {}") return "{1}/{0}/{2}";
+    if (english == "{} rows are left out") return "{} {} too many";
+    if (english == "cut off") return "CUT";
+    if (english == "a.json") return "not a name of ours";
+    if (english == "the file has {:.1f} % of {{them}}") return "{{{:.1f}}}";
+    return {};
+  });
+  EXPECT_EQ(i18n::Shown(rows), "a.json/3/CUT");
+  EXPECT_EQ(i18n::Shown("rank 3: " + rows), "rank 3: a.json/3/CUT");
+  EXPECT_EQ(i18n::Shown("cut off"), "CUT");
+  EXPECT_EQ(i18n::Shown("the file has 12.5 % of {them}"), "{12.5}");
+  EXPECT_EQ(i18n::Shown(other), other) << "a translation that does not fit";
+  EXPECT_EQ(i18n::Shown("another: text"), "another: text");
+  {
+    const i18n::InEnglish english;
+    EXPECT_EQ(i18n::Shown(rows), rows);
+  }
+  i18n::SetTranslator(nullptr);
+  EXPECT_EQ(i18n::Shown(rows), rows);
+}
+
 TEST_F(LanguageWindowTest, SwitchesLanguageAndBackWhileRunning) {
   if (!HasChinese()) GTEST_SKIP() << "built without lrelease";
   OpenRecorded();

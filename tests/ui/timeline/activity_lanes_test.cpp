@@ -5,7 +5,9 @@
 
 #include <map>
 
+#include "profiler/base/i18n.h"
 #include "profiler/query/kernel_names.h"
+#include "profiler/trace/device_counters.h"
 #include "profiler/trace/one_device.h"
 #include "profiler/trace/processes.h"
 #include "tests/ui/timeline/synthetic_trace.h"
@@ -386,6 +388,15 @@ TEST_F(ActivityLanesTest, CountersAndSmallPinnedMemoryStartFolded) {
   model_.SetLaneSettings(LaneSettings::FromText(model_.lane_settings().ToText()));
   EXPECT_FALSE(At("memory/pinned").folded) << "the lane stays unfolded";
   Texts();
+}
+
+TEST_F(ActivityLanesTest, OnlyCountersOfVramscopeAreTranslated) {
+  i18n::SetTranslator([](const std::string& english) { return "<" + english + ">"; });
+  EXPECT_EQ(CounterLabel(trace::kCounterUsed), "<memory used by all>");
+  EXPECT_EQ(CounterLabel("SM clock"), "SM clock");
+  i18n::SetTranslator(nullptr);
+  for (const std::string_view name : trace::kMemoryCounters)
+    EXPECT_EQ(CounterLabel(name), trace::WithoutUnit(name));
 }
 
 TEST_F(ActivityLanesTest, ManyStreamsScrollBelowMemoryAndBlocks) {

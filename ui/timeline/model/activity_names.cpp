@@ -2,8 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "profiler/base/i18n.h"
 #include "profiler/query/kernel_names.h"
+#include "profiler/trace/device_counters.h"
 #include "profiler/trace/processes.h"
 #include "ui/timeline/model/format.h"
 
@@ -40,8 +44,10 @@ std::string ActivityLabel(const trace::Trace& t, uint32_t row) {
     case ActivityKind::kDriverCall:
     case ActivityKind::kOverhead:
     case ActivityKind::kRange:
-    case ActivityKind::kCounter:
     case ActivityKind::kOperand:
+      break;
+    case ActivityKind::kCounter:
+      if (!name.empty()) return CounterLabel(name);
       break;
   }
   return std::string(name.empty() ? i18n::Text(trace::Name(a.kind[row])) : name);
@@ -65,6 +71,16 @@ std::string PlaceOf(const trace::Trace& t, uint32_t row) {
       a.kind[row] == ActivityKind::kMemset || a.kind[row] == ActivityKind::kCollective)
     return i18n::Format("stream {} of {}", a.stream[row], device);
   return device;
+}
+
+std::string CounterLabel(std::string_view name) {
+  // Those of trace::kMemoryCounters.
+  static constexpr std::string_view kOwn[] = {
+      TEXT_MARK("memory of the card"), TEXT_MARK("memory used by all"),
+      TEXT_MARK("memory kept by the driver"), TEXT_MARK("memory used by this process")};
+  name = trace::WithoutUnit(name);
+  if (std::ranges::find(kOwn, name) != std::end(kOwn)) return i18n::Text(name);
+  return std::string(name);
 }
 
 }  // namespace vramscope::ui::timeline

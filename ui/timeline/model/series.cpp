@@ -12,6 +12,7 @@
 #include "profiler/trace/device_counters.h"
 #include "profiler/trace/one_device.h"
 #include "profiler/trace/processes.h"
+#include "ui/timeline/model/activity_names.h"
 #include "ui/timeline/model/format.h"
 
 namespace vramscope::ui::timeline {
@@ -82,7 +83,7 @@ std::vector<Series> SeriesOf(const trace::Trace& t) {
     const std::string_view name = t.String({of.second});
     if (name == trace::kCounterTotal || name == trace::kCounterDriver) continue;  // constant values
     s.key = fmt::format("counter/{}/{}", of.first, name);
-    s.title = fmt::format("{} · {}", trace::NameOfDevice(t, of.first), trace::WithoutUnit(name));
+    s.title = fmt::format("{} · {}", trace::NameOfDevice(t, of.first), CounterLabel(name));
     s.bytes = trace::CountsBytes(name);
     s.about = i18n::Format("at most {}", s.bytes ? FormatBytes(s.highest) : FormatCount(s.highest));
     s.little = true;  // clocks and temperatures: folded by default
