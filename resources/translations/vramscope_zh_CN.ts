@@ -13016,6 +13016,1400 @@ under {}{}{}
         <source>--host-budget judges the whole FILE; it does not go with --device, --time and --entries</source>
         <translation>--host-budget 判断整个 FILE；不能与 --device、--time 和 --entries 同用</translation>
     </message>
+    <message>
+        <source> ({} bytes)</source>
+        <translation>（{} 字节）</translation>
+    </message>
+    <message>
+        <source>&quot;not supported&quot;</source>
+        <translation>“不支持”</translation>
+    </message>
+    <message>
+        <source>&quot;{}&quot; after &quot;{}:&quot; is neither * nor a number from 1 to {}</source>
+        <translation>“{1}:” 之后的“{0}”既不是 * 也不是 1 到 {2} 之间的数字</translation>
+    </message>
+    <message>
+        <source>&quot;{}&quot; after &quot;{}:&quot; is not a number from 1 to {}</source>
+        <translation>“{1}:” 之后的“{0}”不是 1 到 {2} 之间的数字</translation>
+    </message>
+    <message>
+        <source>&quot;{}&quot; is not switched on</source>
+        <translation>“{}”未开启</translation>
+    </message>
+    <message>
+        <source>&quot;{}&quot; takes no &quot;:&quot;; module, file and stack do</source>
+        <translation>“{}”之后不能有“:”；module、file 和 stack 可以</translation>
+    </message>
+    <message>
+        <source>(made before the profiler, not freed while it ran)</source>
+        <translation>（在分析器启动前分配，运行期间未释放）</translation>
+    </message>
+    <message>
+        <source>, {} failed</source>
+        <translation>，{} 次不一致</translation>
+    </message>
+    <message>
+        <source>8-bit activations are computed by a sequence of PyTorch&apos;s fp32 operators; a dedicated kernel would need fewer temporaries</source>
+        <translation>8 位激活值由一系列 PyTorch 的 fp32 算子计算；专用内核需要的临时张量更少</translation>
+    </message>
+    <message>
+        <source>; {}: planned {}, real {}</source>
+        <translation>；{}：规划 {}，实际 {}</translation>
+    </message>
+    <message>
+        <source>API calls of the program&apos;s start are missing</source>
+        <translation>缺少程序启动时的 API 调用</translation>
+    </message>
+    <message>
+        <source>CUDA context and libraries take {}</source>
+        <translation>CUDA 上下文和库占用的显存取{}</translation>
+    </message>
+    <message>
+        <source>CUDA context and libraries take {}; nothing else uses the memory that it shares with the processor</source>
+        <translation>CUDA 上下文和库占用的显存取{}；没有其他程序使用它与处理器共享的内存</translation>
+    </message>
+    <message>
+        <source>CUDA {} is unknown: versions and results are those of CUDA {}</source>
+        <translation>CUDA {} 未知：版本和结果取 CUDA {} 的</translation>
+    </message>
+    <message>
+        <source>CUDA {}.{}, {} GPU</source>
+        <translation>CUDA {}.{}，{} 个 GPU</translation>
+    </message>
+    <message>
+        <source>CUDA {}.{}, {} GPUs</source>
+        <translation>CUDA {}.{}，{} 个 GPU</translation>
+    </message>
+    <message>
+        <source>CUPTI could not be initialized</source>
+        <translation>无法初始化 CUPTI</translation>
+    </message>
+    <message>
+        <source>CUPTI dropped {} records for lack of space: kernels and memcpys are missing</source>
+        <translation>CUPTI 因空间不足丢弃了 {} 条记录：内核和 memcpy 有缺失</translation>
+    </message>
+    <message>
+        <source>CUPTI finds no driver</source>
+        <translation>CUPTI 未找到驱动</translation>
+    </message>
+    <message>
+        <source>CUPTI is already in use by vramscope</source>
+        <translation>vramscope 已在使用 CUPTI</translation>
+    </message>
+    <message>
+        <source>CUPTI recorded nothing of this program</source>
+        <translation>CUPTI 没有记录到此程序的任何内容</translation>
+    </message>
+    <message>
+        <source>CUPTI&apos;s error {}</source>
+        <translation>CUPTI 错误 {}</translation>
+    </message>
+    <message>
+        <source>CUPTI&apos;s own overhead is not shown</source>
+        <translation>不显示 CUPTI 自身的开销</translation>
+    </message>
+    <message>
+        <source>Check {} {{{}}} FAILED</source>
+        <translation>{} 不在 {{{}}} 之中</translation>
+    </message>
+    <message>
+        <source>Could not convert: {} = {}</source>
+        <translation>无法转换：{} = {}</translation>
+    </message>
+    <message>
+        <source>DeepSpeed&apos;s kernel allocates nothing, so it is not compiled</source>
+        <translation>DeepSpeed 的内核不分配显存，因此不编译</translation>
+    </message>
+    <message>
+        <source>Expected at least {} arguments to {}, got {}</source>
+        <translation>至少应有 {} 个参数（{}），得到 {} 个</translation>
+    </message>
+    <message>
+        <source>Expected exactly {} arguments to {}, got {}</source>
+        <translation>应有 {} 个参数（{}），得到 {} 个</translation>
+    </message>
+    <message>
+        <source>Failed parsing {} as a {}</source>
+        <translation>无法把 {} 解析为 {}</translation>
+    </message>
+    <message>
+        <source>FullyShardedDataParallel is Python code; its allocations are reproduced from PyTorch 2.11, one by one</source>
+        <translation>FullyShardedDataParallel 是 Python 代码；其分配按 PyTorch 2.11 逐一重现</translation>
+    </message>
+    <message>
+        <source>GPU memory of other processes is not shown</source>
+        <translation>不显示其他进程的显存</translation>
+    </message>
+    <message>
+        <source>GPU memory was not recorded: the file has {} kernels and copies of a GPU, but no [memory] event of one (an allocator that does not report to the profiler); the memory shown is the CPU&apos;s</source>
+        <translation>未记录显存：文件中有 GPU 的 {} 个内核和复制，但没有 GPU 的 [memory] 事件（分配器不向 profiler 报告）；显示的是 CPU 的内存</translation>
+    </message>
+    <message>
+        <source>Host memory that was allocated before this part is not counted.</source>
+        <translation>不含在此部分之前分配的主机内存。</translation>
+    </message>
+    <message>
+        <source>L-BFGS is assumed to run all of its iterations and to keep the history of each</source>
+        <translation>假定 L-BFGS 执行全部迭代并保留每次迭代的历史</translation>
+    </message>
+    <message>
+        <source>NCCL duration of collectives: bandwidth between GPUs</source>
+        <translation>NCCL 集合通信的时长：GPU 间带宽</translation>
+    </message>
+    <message>
+        <source>NCCL memory of a communicator of one rank, as measured on an H200 with NCCL 2.28</source>
+        <translation>单 rank 通信器的 NCCL 显存，在 H200 上以 NCCL 2.28 实测</translation>
+    </message>
+    <message>
+        <source>NCCL memory of a communicator of {} ranks, by NCCL 2.28&apos;s rules: {} to {} depending on channels and algorithms; the maximum is used</source>
+        <translation>按 NCCL 2.28 的规则，{} 个 rank 的通信器的 NCCL 显存：{} 到 {}，取决于通道和算法；采用最大值</translation>
+    </message>
+    <message>
+        <source>NCCL&apos;s kernels, as measured on an H200 with NCCL 2.28</source>
+        <translation>NCCL 的内核，在 H200 上以 NCCL 2.28 实测</translation>
+    </message>
+    <message>
+        <source>NCCL: a split communicator has all ranks of its parent</source>
+        <translation>NCCL：拆分出的通信器包含原通信器的所有 rank</translation>
+    </message>
+    <message>
+        <source>NVML could not be initialized: error {}</source>
+        <translation>无法初始化 NVML：错误 {}</translation>
+    </message>
+    <message>
+        <source>NVML was not queried</source>
+        <translation>未查询 NVML</translation>
+    </message>
+    <message>
+        <source>NVSHMEM memory: this process is assumed to be the only one</source>
+        <translation>NVSHMEM 显存：假定只有本进程</translation>
+    </message>
+    <message>
+        <source>The following argument was not expected: {}</source>
+        <translation>多余的参数：{}</translation>
+    </message>
+    <message>
+        <source>The following arguments were not expected: {}</source>
+        <translation>多余的参数：{}</translation>
+    </message>
+    <message>
+        <source>The value {} is not an allowed value for {}</source>
+        <translation>值 {} 不能用于 {}</translation>
+    </message>
+    <message>
+        <source>Triton&apos;s autotuner is assumed to choose the first configuration that the GPU can run; the others are not compiled</source>
+        <translation>假定 Triton 的自动调优选择 GPU 能运行的第一个配置；其余配置不编译</translation>
+    </message>
+    <message>
+        <source>Value {} not in range [{} - {}]</source>
+        <translation>值 {} 不在 [{} - {}] 的范围内</translation>
+    </message>
+    <message>
+        <source>Value {} not in range {} to {}</source>
+        <translation>值 {} 不在 {} 到 {} 的范围内</translation>
+    </message>
+    <message>
+        <source>a bucket as large as all gradients is freed when NCCL&apos;s watchdog runs, every 100 ms: in a run with another speed, the peak of the first steps may be higher or lower by this amount</source>
+        <translation>与全部梯度一样大的桶在 NCCL 的 watchdog 运行时（每 100 ms）释放：运行速度不同时，最初几步的峰值可能高出或低于这个数</translation>
+    </message>
+    <message>
+        <source>a computed assignment is assumed to match the first with the first, and so on</source>
+        <translation>假定计算出的匹配为第一个对第一个，依此类推</translation>
+    </message>
+    <message>
+        <source>a computed condition is assumed to be {}</source>
+        <translation>假定计算出的条件为 {}</translation>
+    </message>
+    <message>
+        <source>a computed mask is assumed to be true everywhere</source>
+        <translation>假定计算出的掩码处处为真</translation>
+    </message>
+    <message>
+        <source>a computed mask is assumed to have as many true elements as there are values to scatter</source>
+        <translation>假定计算出的掩码中为真的元素与要散布的值一样多</translation>
+    </message>
+    <message>
+        <source>a computed number is assumed to be 0</source>
+        <translation>假定计算出的数为 0</translation>
+    </message>
+    <message>
+        <source>a computed number of repetitions is assumed to be one</source>
+        <translation>假定计算出的重复次数为 1</translation>
+    </message>
+    <message>
+        <source>a computed number that the program divides by, takes the logarithm of or trains by is assumed to be {}</source>
+        <translation>程序用作除数、取对数或用于训练的计算结果，假定为 {}</translation>
+    </message>
+    <message>
+        <source>a computed number whose comparison would make the program fail is assumed to be {}</source>
+        <translation>计算出的数若比较不当会使程序失败，假定为 {}</translation>
+    </message>
+    <message>
+        <source>a computed tensor is assumed not to contain a given number</source>
+        <translation>假定计算出的张量不含给定的数</translation>
+    </message>
+    <message>
+        <source>a detector&apos;s samples are assumed to contain objects, as many as the sampler allows</source>
+        <translation>假定检测器的样本含有目标，数量为采样器所允许的上限</translation>
+    </message>
+    <message>
+        <source>a kernel&apos;s registers and shared memory</source>
+        <translation>内核的寄存器和共享内存</translation>
+    </message>
+    <message>
+        <source>a mask applies the sliding window of {} in every layer</source>
+        <translation>每一层都由掩码实现大小为 {} 的滑动窗口</translation>
+    </message>
+    <message>
+        <source>a polling thread did not return: what it sees depends on the wall clock</source>
+        <translation>一个轮询线程没有返回：它看到的内容取决于实际时钟</translation>
+    </message>
+    <message>
+        <source>a state without a history: it was recorded with _record_memory_history(True), which keeps one entry. To record a history use _record_memory_history(max_entries=100000)</source>
+        <translation>只有状态而没有历史：录制时使用了 _record_memory_history(True)，它只保留一个条目。要录制历史，请使用 _record_memory_history(max_entries=100000)</translation>
+    </message>
+    <message>
+        <source>a step takes {:.3f} ms with CUPTI, {:.3f} without: {:.2f}</source>
+        <translation>一步在使用 CUPTI 时为 {:.3f} ms，不使用时为 {:.3f} ms：{:.2f} 倍</translation>
+    </message>
+    <message>
+        <source>all computed classes are assumed to be equally frequent (tokens go to experts evenly)</source>
+        <translation>假定计算出的各类别出现次数相同（token 均匀分配给各专家）</translation>
+    </message>
+    <message>
+        <source>all rows in the decomposition of weights without initial values are equal; their clusters are assumed to be equally large</source>
+        <translation>没有初始值的权重在分解中各行相等；假定其各聚类大小相同</translation>
+    </message>
+    <message>
+        <source>allocations outside the segments in the file: {}</source>
+        <translation>位于文件中各段之外的分配：{}</translation>
+    </message>
+    <message>
+        <source>allocations that do not exist at the end although no entry frees them: freed after the last entry, or that entry is missing; shown until the end, or until another allocation reuses their memory: {}</source>
+        <translation>没有条目释放、结束时却不存在的分配（在最后一个条目之后释放，或该条目缺失；显示到结束，或到另一次分配重用其显存为止）：{}</translation>
+    </message>
+    <message>
+        <source>allocations that overlap one that is freed later (entries are missing): {}</source>
+        <translation>与之后才释放的分配重叠的分配（有条目缺失）：{}</translation>
+    </message>
+    <message>
+        <source>allocations whose free is missing: treated as freed directly before another allocation reused their memory: {}</source>
+        <translation>缺少释放的分配（视为在另一次分配重用其显存之前刚刚释放）：{}</translation>
+    </message>
+    <message>
+        <source>an allocation in a graph is made during its capture, not by its launches</source>
+        <translation>图中的分配在捕获时进行，而不是在其启动时</translation>
+    </message>
+    <message>
+        <source>an allocator of the program replaces PyTorch&apos;s</source>
+        <translation>程序的分配器会取代 PyTorch 的分配器</translation>
+    </message>
+    <message>
+        <source>an empty context uses at most {}</source>
+        <translation>空上下文最多占用 {}</translation>
+    </message>
+    <message>
+        <source>an event of another process is always completed</source>
+        <translation>其他进程的事件始终视为已完成</translation>
+    </message>
+    <message>
+        <source>an expression has at most {} fields</source>
+        <translation>一个表达式最多有 {} 个字段</translation>
+    </message>
+    <message>
+        <source>another profiler uses CUPTI in this process</source>
+        <translation>本进程中另一个 profiler 正在使用 CUPTI</translation>
+    </message>
+    <message>
+        <source>as much as on the GPU that {} is based on or most similar to</source>
+        <translation>与 {} 所基于或最相近的 GPU 上相同的值</translation>
+    </message>
+    <message>
+        <source>attention of a packed row allocates as for one sequence of its length; the start positions of samples (a few bytes) are not allocated</source>
+        <translation>打包行的注意力按同样长度的一个序列分配；不分配各样本的起始位置（几个字节）</translation>
+    </message>
+    <message>
+        <source>attention weights of all layers are not kept as outputs</source>
+        <translation>不把所有层的注意力权重保留为输出</translation>
+    </message>
+    <message>
+        <source>bitsandbytes&apos; 4-bit kernels are modelled: a product allocates the scales in fp32 and a copy of its weight in the input&apos;s type, even for few tokens, where newer versions need no copy</source>
+        <translation>对 bitsandbytes 的 4 位内核建模：乘法会分配 fp32 的缩放系数和一份输入类型的权重副本，token 很少时也如此，而较新版本此时不需要副本</translation>
+    </message>
+    <message>
+        <source>bitsandbytes&apos; 8-bit kernel is modelled: one for each tensor, in place, without temporaries, at memory bandwidth for its gradient, weight and moments</source>
+        <translation>对 bitsandbytes 的 8 位内核建模：每个张量一个，原地计算，没有临时张量，其梯度、权重和矩按显存带宽计</translation>
+    </message>
+    <message>
+        <source>bitsandbytes&apos; LLM.int8 is modelled without outliers (activations of 6 or more), whose columns would also be multiplied in 16 bits</source>
+        <translation>对 bitsandbytes 的 LLM.int8 建模时不含离群值（不小于 6 的激活值），否则其所在的列还会以 16 位相乘</translation>
+    </message>
+    <message>
+        <source>blocks larger than the file&apos;s settings allow; their size is derived from the next block: {}</source>
+        <translation>大于文件设置所允许的块，其大小由下一个块推得：{}</translation>
+    </message>
+    <message>
+        <source>blocks that overlap or lie outside their segment, left out: {}</source>
+        <translation>重叠或位于所属段之外、已略去的块：{}</translation>
+    </message>
+    <message>
+        <source>blocks whose size at the end differs from that in their alloc entry; the size in the entry is used: {}</source>
+        <translation>结束时的大小与其 alloc 条目不同的块，采用条目中的大小：{}</translation>
+    </message>
+    <message>
+        <source>busy</source>
+        <translation>忙碌</translation>
+    </message>
+    <message>
+        <source>byte {}: the file ends here</source>
+        <translation>字节 {}：文件到此结束</translation>
+    </message>
+    <message>
+        <source>clipping of gradients is not noticed</source>
+        <translation>无法察觉梯度裁剪</translation>
+    </message>
+    <message>
+        <source>clocks, temperature and power are not shown</source>
+        <translation>不显示时钟、温度和功耗</translation>
+    </message>
+    <message>
+        <source>computed numbers are read back as 0</source>
+        <translation>计算出的数读回为 0</translation>
+    </message>
+    <message>
+        <source>computed numbers that are compared with a given number and counted per row are assumed to differ from it</source>
+        <translation>假定与给定数比较并按行计数的计算结果都与该数不同</translation>
+    </message>
+    <message>
+        <source>cuDNN reserve of a recurrent network</source>
+        <translation>循环网络的 cuDNN 保留空间</translation>
+    </message>
+    <message>
+        <source>cuDNN reserve of batch norm</source>
+        <translation>批归一化的 cuDNN 保留空间</translation>
+    </message>
+    <message>
+        <source>cuDNN reserve of dropout</source>
+        <translation>dropout 的 cuDNN 保留空间</translation>
+    </message>
+    <message>
+        <source>cuDNN states of dropout</source>
+        <translation>dropout 的 cuDNN 状态</translation>
+    </message>
+    <message>
+        <source>cuDNN workspace of CTC loss</source>
+        <translation>CTC 损失的 cuDNN 工作区</translation>
+    </message>
+    <message>
+        <source>cuDNN workspace of a convolution</source>
+        <translation>卷积的 cuDNN 工作区</translation>
+    </message>
+    <message>
+        <source>cuDNN workspace of a convolution&apos;s filter gradient</source>
+        <translation>卷积核梯度的 cuDNN 工作区</translation>
+    </message>
+    <message>
+        <source>cuDNN workspace of a convolution&apos;s input gradient</source>
+        <translation>卷积输入梯度的 cuDNN 工作区</translation>
+    </message>
+    <message>
+        <source>cuDNN workspace of a recurrent network</source>
+        <translation>循环网络的 cuDNN 工作区</translation>
+    </message>
+    <message>
+        <source>cuDNN workspace of batch norm</source>
+        <translation>批归一化的 cuDNN 工作区</translation>
+    </message>
+    <message>
+        <source>cuFFT work area</source>
+        <translation>cuFFT 工作区</translation>
+    </message>
+    <message>
+        <source>cuInit failed with CUDA error {}</source>
+        <translation>cuInit 失败，CUDA 错误 {}</translation>
+    </message>
+    <message>
+        <source>cuRAND states of a generator</source>
+        <translation>随机数生成器的 cuRAND 状态</translation>
+    </message>
+    <message>
+        <source>cuSOLVER workspace</source>
+        <translation>cuSOLVER 工作区</translation>
+    </message>
+    <message>
+        <source>cuSPARSE buffer</source>
+        <translation>cuSPARSE 缓冲区</translation>
+    </message>
+    <message>
+        <source>cuSPARSE: number of elements in a product of two sparse matrices</source>
+        <translation>cuSPARSE：两个稀疏矩阵之积的元素数</translation>
+    </message>
+    <message>
+        <source>cuSPARSE: number of elements in a sum of two sparse matrices: those of both</source>
+        <translation>cuSPARSE：两个稀疏矩阵之和的元素数：取两者元素数之和</translation>
+    </message>
+    <message>
+        <source>cuSPARSELt compressed matrix</source>
+        <translation>cuSPARSELt 压缩矩阵</translation>
+    </message>
+    <message>
+        <source>cuSPARSELt workspace</source>
+        <translation>cuSPARSELt 工作区</translation>
+    </message>
+    <message>
+        <source>cudaDeviceReset does not free memory</source>
+        <translation>cudaDeviceReset 不释放显存</translation>
+    </message>
+    <message>
+        <source>cudaMallocAsync keeps no history, so PyTorch&apos;s own allocator replaces it, which reserves memory differently</source>
+        <translation>cudaMallocAsync 不保留历史，因此由 PyTorch 自己的分配器代替，其保留显存的方式不同</translation>
+    </message>
+    <message>
+        <source>cut at byte {}: the footer is missing, and possibly data before it</source>
+        <translation>在字节 {} 处被截断：缺少文件尾，此前的数据也可能缺失</translation>
+    </message>
+    <message>
+        <source>cut at byte {}: the last {} bytes are an incomplete frame</source>
+        <translation>在字节 {} 处被截断：最后 {} 字节是不完整的帧</translation>
+    </message>
+    <message>
+        <source>damaged at byte {}: {}; the data after it was not read{}</source>
+        <translation>在字节 {} 处损坏：{}；其后的数据未读取{}</translation>
+    </message>
+    <message>
+        <source>decompositions of weights are computed</source>
+        <translation>会计算权重的分解</translation>
+    </message>
+    <message>
+        <source>device table: {}</source>
+        <translation>设备表：{}</translation>
+    </message>
+    <message>
+        <source>device {}: {} bytes that were allocated before the first event are not shown, because they exceed the bytes reserved later</source>
+        <translation>设备 {}：第一个事件之前分配的 {} 字节不显示，因为超过了之后保留的字节数</translation>
+    </message>
+    <message>
+        <source>earlier compilations are reused</source>
+        <translation>会重用先前的编译结果</translation>
+    </message>
+    <message>
+        <source>elements counted by {}() on the GPU are assumed to be spread evenly over its bins</source>
+        <translation>假定 {}() 在 GPU 上计数的元素均匀分布在各区间</translation>
+    </message>
+    <message>
+        <source>entries are missing: the file had no more space</source>
+        <translation>有条目缺失：文件空间已用尽</translation>
+    </message>
+    <message>
+        <source>entries of unknown kinds are left out: {}</source>
+        <translation>已略去类型未知的条目：{}</translation>
+    </message>
+    <message>
+        <source>entries with an impossible address or size, left out: {}</source>
+        <translation>地址或大小不可能成立、已略去的条目：{}</translation>
+    </message>
+    <message>
+        <source>entries {} to {} of {} are loaded, as requested</source>
+        <translation>按要求加载条目 {} 到 {}（共 {} 个）</translation>
+    </message>
+    <message>
+        <source>frees of unallocated addresses, ignored: {}</source>
+        <translation>对未分配地址的释放，已忽略：{}</translation>
+    </message>
+    <message>
+        <source>frees that were requested but never completed in the file; treated as completed when requested: {}</source>
+        <translation>已请求但在文件中从未完成的释放，视为请求时即完成：{}</translation>
+    </message>
+    <message>
+        <source>fully_shard is Python code; its allocations are reproduced from PyTorch 2.11, one by one</source>
+        <translation>fully_shard 是 Python 代码；其分配按 PyTorch 2.11 逐一重现</translation>
+    </message>
+    <message>
+        <source>generate() is assumed to reach its maximum length</source>
+        <translation>假定 generate() 达到其最大长度</translation>
+    </message>
+    <message>
+        <source>generate.lengths determines the ends of sequences: keys and values of finished sequences stay until the last one ends</source>
+        <translation>generate.lengths 决定各序列何时结束：已结束序列的键和值保留到最后一个序列结束</translation>
+    </message>
+    <message>
+        <source>generated texts may end early</source>
+        <translation>生成的文本可能提前结束</translation>
+    </message>
+    <message>
+        <source>generation ends at the maximum length: end tokens are not computed, and the few bytes for checking them are not allocated</source>
+        <translation>生成到最大长度为止：不计算结束符，也不分配检查结束符所需的几个字节</translation>
+    </message>
+    <message>
+        <source>hidden states of all layers are not kept as outputs</source>
+        <translation>不把所有层的隐藏状态保留为输出</translation>
+    </message>
+    <message>
+        <source>hooks are missing with this {}: its uploads may not be skipped</source>
+        <translation>此版本的 {} 缺少钩子：其上传可能不会被跳过</translation>
+    </message>
+    <message>
+        <source>hooks are missing with this {}: {}</source>
+        <translation>此版本的 {} 缺少钩子：{}</translation>
+    </message>
+    <message>
+        <source>in the whole file: {}</source>
+        <translation>整个文件中：{}</translation>
+    </message>
+    <message>
+        <source>is {}: {} bytes, {} threads per SM there</source>
+        <translation>即 {}：表中为 {} 字节，每个 SM {} 个线程</translation>
+    </message>
+    <message>
+        <source>its history cannot be read</source>
+        <translation>无法读取其历史</translation>
+    </message>
+    <message>
+        <source>its {} [memory] events have sizes but no addresses (&quot;Addr&quot;), as PyTorch before 1.11 wrote them: totals are recorded, but not which of several blocks of one size is freed (the latest is taken), and earlier memory is not shown</source>
+        <translation>其 {} 个 [memory] 事件有大小而没有地址（&quot;Addr&quot;），这是 PyTorch 1.11 之前的写法：总量有记录，但不知道多个同样大小的块中释放的是哪一个（取最新的），更早的显存不显示</translation>
+    </message>
+    <message>
+        <source>kernels and collectives are not shown</source>
+        <translation>不显示内核和集合通信</translation>
+    </message>
+    <message>
+        <source>kernels and copies are not recorded</source>
+        <translation>不记录内核和复制</translation>
+    </message>
+    <message>
+        <source>kernels and copies are not recorded while the program&apos;s own profiler runs</source>
+        <translation>程序自己的 profiler 运行期间不记录内核和复制</translation>
+    </message>
+    <message>
+        <source>kernels of libraries are really compiled</source>
+        <translation>库的内核会真正编译</translation>
+    </message>
+    <message>
+        <source>kernels, memcpys and calls are not shown</source>
+        <translation>不显示内核、memcpy 和调用</translation>
+    </message>
+    <message>
+        <source>keys and values are not kept in a cache until the loss is computed (use_cache=False)</source>
+        <translation>键和值不会在缓存中保留到损失计算完成（use_cache=False）</translation>
+    </message>
+    <message>
+        <source>large checkpoints are written with their full size</source>
+        <translation>大检查点按完整大小写入</translation>
+    </message>
+    <message>
+        <source>left out: {} of the start state, outside all segments or overlapping others</source>
+        <translation>已略去：起始状态中的 {}，位于所有段之外或与其他块重叠</translation>
+    </message>
+    <message>
+        <source>libcuda.so.1 lacks functions</source>
+        <translation>libcuda.so.1 缺少函数</translation>
+    </message>
+    <message>
+        <source>libcuda.so.1 lacks required functions; the driver is too old</source>
+        <translation>libcuda.so.1 缺少所需的函数；驱动太旧</translation>
+    </message>
+    <message>
+        <source>libcuda.so.1 loads</source>
+        <translation>libcuda.so.1 可以加载</translation>
+    </message>
+    <message>
+        <source>libnvidia-ml.so.1 lacks required functions</source>
+        <translation>libnvidia-ml.so.1 缺少所需的函数</translation>
+    </message>
+    <message>
+        <source>libnvidia-ml.so.1 was not found</source>
+        <translation>未找到 libnvidia-ml.so.1</translation>
+    </message>
+    <message>
+        <source>managed memory is in host memory and uses no GPU memory</source>
+        <translation>托管内存位于主机内存，不占显存</translation>
+    </message>
+    <message>
+        <source>memcpys are not shown</source>
+        <translation>不显示 memcpy</translation>
+    </message>
+    <message>
+        <source>memcpys between GPUs are not shown</source>
+        <translation>不显示 GPU 之间的 memcpy</translation>
+    </message>
+    <message>
+        <source>memory is known only from driver calls: without Python&apos;s hooks its purpose is not recorded</source>
+        <translation>显存仅由驱动调用得知：没有 Python 钩子，不记录其用途</translation>
+    </message>
+    <message>
+        <source>memory is recorded incompletely</source>
+        <translation>显存记录不完整</translation>
+    </message>
+    <message>
+        <source>memory kept by the driver</source>
+        <translation>驱动保留的显存</translation>
+    </message>
+    <message>
+        <source>memory of the card</source>
+        <translation>GPU 显存总量</translation>
+    </message>
+    <message>
+        <source>memory outside PyTorch&apos;s allocator is not itemized</source>
+        <translation>PyTorch 分配器之外的显存不逐项列出</translation>
+    </message>
+    <message>
+        <source>memory used by all</source>
+        <translation>所有进程占用的显存</translation>
+    </message>
+    <message>
+        <source>memory used by this process</source>
+        <translation>本进程占用的显存</translation>
+    </message>
+    <message>
+        <source>memsets are not shown</source>
+        <translation>不显示 memset</translation>
+    </message>
+    <message>
+        <source>model: {}</source>
+        <translation>模型：{}</translation>
+    </message>
+    <message>
+        <source>no /dev/nvidiactl: no NVIDIA GPU, or no driver</source>
+        <translation>没有 /dev/nvidiactl：没有 NVIDIA GPU，或没有驱动</translation>
+    </message>
+    <message>
+        <source>no NVML answer for a GPU on which this process has a context</source>
+        <translation>本进程在此 GPU 上有上下文，但 NVML 没有返回数据</translation>
+    </message>
+    <message>
+        <source>no Python with PyTorch for CUDA was found (--python names one), so allocator, configurations and operators were not checked</source>
+        <translation>未找到带 CUDA 版 PyTorch 的 Python（可用 --python 指定），因此未检查分配器、配置和算子</translation>
+    </message>
+    <message>
+        <source>no folder for temporary files</source>
+        <translation>没有临时文件夹</translation>
+    </message>
+    <message>
+        <source>no libcupti of CUDA 11.7 to 13 was found in this process or next to its CUDA runtime</source>
+        <translation>在本进程中及其 CUDA 运行时旁边都未找到 CUDA 11.7 到 13 的 libcupti</translation>
+    </message>
+    <message>
+        <source>no optimizer with a step was created: a step is over when gradients were cleared or weights changed since the last backward pass</source>
+        <translation>没有创建带 step 的优化器：自上次反向传播以来梯度被清零或权重被更改时，一步即结束</translation>
+    </message>
+    <message>
+        <source>no times: {}</source>
+        <translation>没有时间：{}</translation>
+    </message>
+    <message>
+        <source>number of active clusters, assuming two blocks per cluster</source>
+        <translation>活动的线程块簇数，假定每簇两个线程块</translation>
+    </message>
+    <message>
+        <source>numbers that are computed are taken to be all different</source>
+        <translation>计算出的数视为互不相同</translation>
+    </message>
+    <message>
+        <source>numbers that are computed are taken to be all different, as far as there are so many</source>
+        <translation>计算出的数在数量允许的范围内视为互不相同</translation>
+    </message>
+    <message>
+        <source>objects from other ranks are assumed to equal those that this rank sends</source>
+        <translation>假定来自其他 rank 的对象与本 rank 发送的相同</translation>
+    </message>
+    <message>
+        <source>objects sent by other ranks are missing</source>
+        <translation>其他 rank 发送的对象缺失</translation>
+    </message>
+    <message>
+        <source>of a distributed checkpoint, only this rank&apos;s parts are written and read</source>
+        <translation>分布式检查点只写入和读取本 rank 的部分</translation>
+    </message>
+    <message>
+        <source>on the emulated platform: nothing was measured</source>
+        <translation>在模拟平台上：未测量</translation>
+    </message>
+    <message>
+        <source>one process runs as rank {} of {}: data from the other ranks is missing</source>
+        <translation>一个进程作为 rank {} 运行（共 {} 个）：缺少来自其他 rank 的数据</translation>
+    </message>
+    <message>
+        <source>only the first 256 of {} devices are shown</source>
+        <translation>{} 个设备中只显示前 256 个</translation>
+    </message>
+    <message>
+        <source>opened memory of another process uses no GPU memory here, and its values are unknown</source>
+        <translation>打开的其他进程的显存在此不占显存，其值未知</translation>
+    </message>
+    <message>
+        <source>operands: there are more than 8 million</source>
+        <translation>操作数：超过 800 万个</translation>
+    </message>
+    <message>
+        <source>optimizer state on disk needs the same GPU memory as state in host memory; disk access is assumed to take no time</source>
+        <translation>磁盘上的优化器状态所需显存与主机内存中的相同；假定磁盘访问不花时间</translation>
+    </message>
+    <message>
+        <source>optimizer.momentum has no effect: only SGD has one</source>
+        <translation>optimizer.momentum 不起作用：只有 SGD 有动量</translation>
+    </message>
+    <message>
+        <source>optimizer: {}</source>
+        <translation>优化器：{}</translation>
+    </message>
+    <message>
+        <source>other ranks respond immediately and have the same values as this one; NCCL&apos;s own buffers are 16 channels of two neighbours, 4 MiB each</source>
+        <translation>其他 rank 立即响应，其值与本 rank 相同；NCCL 自身的缓冲区为两个相邻 rank 的 16 个通道，每个 4 MiB</translation>
+    </message>
+    <message>
+        <source>paged moments are not in the peak, because PyTorch&apos;s allocator does not see managed memory. The GPU keeps them where it has room; the step&apos;s time assumes that it does</source>
+        <translation>分页的矩不计入峰值，因为 PyTorch 的分配器看不到托管内存。GPU 在有空间时会保留它们；步的时间假定如此</translation>
+    </message>
+    <message>
+        <source>parameters are filled with initial values</source>
+        <translation>参数会填入初始值</translation>
+    </message>
+    <message>
+        <source>parameters on the CPU are not filled with initial values, so results that depend on their values may differ</source>
+        <translation>CPU 上的参数未填入初始值，因此取决于其值的结果可能不同</translation>
+    </message>
+    <message>
+        <source>phases, modules and steps are not recorded</source>
+        <translation>不记录阶段、模块和步</translation>
+    </message>
+    <message>
+        <source>pinned host memory is not shown: {} of {} bytes, of which {} of {} bytes in use; {}</source>
+        <translation>不显示锁页主机内存：{}，共 {} 字节，其中{}、{} 字节使用中；{}</translation>
+    </message>
+    <message>
+        <source>places of a sparse tensor that are computed are taken to be all different</source>
+        <translation>计算出的稀疏张量位置视为互不相同</translation>
+    </message>
+    <message>
+        <source>prepare_model_for_kbit_training is not called: with prepare_kbit_training=true, which casts embeddings, norms and the output layer to fp32, embeddings and output layer need this much more</source>
+        <translation>未调用 prepare_model_for_kbit_training：设 prepare_kbit_training=true 时，嵌入、归一化和输出层会转换为 fp32，嵌入和输出层会多需要这么多显存</translation>
+    </message>
+    <message>
+        <source>process {}: {}</source>
+        <translation>进程 {}：{}</translation>
+    </message>
+    <message>
+        <source>reading files is assumed to take no time: the checkpoint is in host memory when torch.load begins</source>
+        <translation>假定读文件不花时间：torch.load 开始时检查点已在主机内存中</translation>
+    </message>
+    <message>
+        <source>readings of {}() after the first {} are not recorded</source>
+        <translation>{}() 的读取在最初 {} 次之后不再记录</translation>
+    </message>
+    <message>
+        <source>saving and loading are not recorded</source>
+        <translation>不记录保存和加载</translation>
+    </message>
+    <message>
+        <source>segment_alloc entries of segments that do not exist later, left out: {}</source>
+        <translation>所指的段之后不存在、已略去的 segment_alloc 条目：{}</translation>
+    </message>
+    <message>
+        <source>segment_free entries of memory that exists later, left out: {}</source>
+        <translation>所指的显存之后仍存在、已略去的 segment_free 条目：{}</translation>
+    </message>
+    <message>
+        <source>segment_map entries of memory that is not mapped later, left out: {}</source>
+        <translation>所指的显存之后未映射、已略去的 segment_map 条目：{}</translation>
+    </message>
+    <message>
+        <source>segment_unmap entries of memory that is mapped later, left out: {}</source>
+        <translation>所指的显存之后仍映射、已略去的 segment_unmap 条目：{}</translation>
+    </message>
+    <message>
+        <source>segments that are empty or overlap another one, left out with their blocks: {}</source>
+        <translation>为空或与其他段重叠、连同其块已略去的段：{}</translation>
+    </message>
+    <message>
+        <source>sharing memory between processes is refused</source>
+        <translation>拒绝在进程间共享显存</translation>
+    </message>
+    <message>
+        <source>size of a variable in a module loaded at run time</source>
+        <translation>运行时加载的模块中变量的大小</translation>
+    </message>
+    <message>
+        <source>some values that the program reads back are 0</source>
+        <translation>程序读回的某些值为 0</translation>
+    </message>
+    <message>
+        <source>success without doing anything</source>
+        <translation>成功而未做任何事</translation>
+    </message>
+    <message>
+        <source>sum {}, {} {}</source>
+        <translation>合计 {}，{} {}</translation>
+    </message>
+    <message>
+        <source>synchronisations of the host are not shown</source>
+        <translation>不显示主机的同步</translation>
+    </message>
+    <message>
+        <source>technique: {}</source>
+        <translation>技术：{}</translation>
+    </message>
+    <message>
+        <source>temporaries for computing buffers on the GPU (masks, frequencies; a few MiB, freed immediately) are not allocated</source>
+        <translation>不分配在 GPU 上计算缓冲区所用的临时张量（掩码、频率；几 MiB，立即释放）</translation>
+    </message>
+    <message>
+        <source>the NVIDIA driver&apos;s libcuda.so.1 is not installed</source>
+        <translation>未安装 NVIDIA 驱动的 libcuda.so.1</translation>
+    </message>
+    <message>
+        <source>the activity file is damaged: records after the damage are missing</source>
+        <translation>活动文件已损坏：损坏处之后的记录缺失</translation>
+    </message>
+    <message>
+        <source>the allocator&apos;s default settings are assumed: {}</source>
+        <translation>按分配器的默认设置处理：{}</translation>
+    </message>
+    <message>
+        <source>the blocks that a kernel accesses are unknown</source>
+        <translation>内核访问哪些块未知</translation>
+    </message>
+    <message>
+        <source>the blocks that later kernels access are unknown</source>
+        <translation>之后的内核访问哪些块未知</translation>
+    </message>
+    <message>
+        <source>the calls that launched Triton kernels are unknown</source>
+        <translation>启动 Triton 内核的调用未知</translation>
+    </message>
+    <message>
+        <source>the calls that launched kernels are unknown</source>
+        <translation>启动内核的调用未知</translation>
+    </message>
+    <message>
+        <source>the compiled cross entropy of a chunk is modelled after Inductor&apos;s: the logits are kept, their gradient has their type, and there is no fp32 copy</source>
+        <translation>分块的编译版交叉熵按 Inductor 的建模：保留 logits，其梯度与其类型相同，没有 fp32 副本</translation>
+    </message>
+    <message>
+        <source>the driver allows it only to administrators (CUPTI_ERROR_INSUFFICIENT_PRIVILEGES)</source>
+        <translation>驱动只允许管理员使用（CUPTI_ERROR_INSUFFICIENT_PRIVILEGES）</translation>
+    </message>
+    <message>
+        <source>the driver cannot create a context</source>
+        <translation>驱动无法创建上下文</translation>
+    </message>
+    <message>
+        <source>the driver finds no GPU</source>
+        <translation>驱动未找到 GPU</translation>
+    </message>
+    <message>
+        <source>the driver is assumed to support the program&apos;s CUDA {}</source>
+        <translation>假定驱动支持程序的 CUDA {}</translation>
+    </message>
+    <message>
+        <source>the emulated platform has another version than these hooks: values read back are 0, and masks are empty</source>
+        <translation>模拟平台与这些钩子的版本不同：读回的值为 0，掩码为空</translation>
+    </message>
+    <message>
+        <source>the file has no addresses: each free is assigned to the latest block of its size and category, which does not affect sums and categories</source>
+        <translation>文件没有地址：每次释放都归于大小和类别相同的最新的块，这不影响总量和类别</translation>
+    </message>
+    <message>
+        <source>the file has no events</source>
+        <translation>文件没有事件</translation>
+    </message>
+    <message>
+        <source>the file has no segments</source>
+        <translation>文件没有段</translation>
+    </message>
+    <message>
+        <source>the file is truncated or damaged: {}</source>
+        <translation>文件被截断或已损坏：{}</translation>
+    </message>
+    <message>
+        <source>the file of activities reached its limit: later activities are missing</source>
+        <translation>活动文件已达上限：之后的活动缺失</translation>
+    </message>
+    <message>
+        <source>the footer counts {} activities, arrived: {}</source>
+        <translation>文件尾记有 {} 个活动，收到 {} 个</translation>
+    </message>
+    <message>
+        <source>the footer counts {} activities, the file contains {}</source>
+        <translation>文件尾记有 {} 个活动，文件中有 {} 个</translation>
+    </message>
+    <message>
+        <source>the footer counts {} events, arrived: {}</source>
+        <translation>文件尾记有 {} 个事件，收到 {} 个</translation>
+    </message>
+    <message>
+        <source>the footer counts {} events, the file contains {}</source>
+        <translation>文件尾记有 {} 个事件，文件中有 {} 个</translation>
+    </message>
+    <message>
+        <source>the history ends early: chunk {}: {}</source>
+        <translation>历史提前结束：分块 {}：{}</translation>
+    </message>
+    <message>
+        <source>the history ends early: the file had no more space</source>
+        <translation>历史提前结束：文件空间已用尽</translation>
+    </message>
+    <message>
+        <source>the host takes 10 us to launch a kernel, on any computer: a step that waits for its host may take more or less time</source>
+        <translation>无论在哪台计算机上，主机启动一个内核都按 10 us 计：等待主机的步所用时间可能更长或更短</translation>
+    </message>
+    <message>
+        <source>the host takes as long as the recorded host of an H200, with a recorder in the process: {} us per launch and {} us per module in Python, {} us per launch in backward; this computer is not measured</source>
+        <translation>主机用时与所录制的 H200 主机相同（进程中有录制器）：Python 中每次启动 {} us、每个模块 {} us，反向中每次启动 {} us；未测量本机</translation>
+    </message>
+    <message>
+        <source>the kernel of silu(gate) * up is modelled after Liger&apos;s, whose gradients overwrite its inputs; the norm is PyTorch&apos;s own</source>
+        <translation>silu(gate) * up 的内核按 Liger 的建模，其梯度覆盖其输入；归一化用 PyTorch 自带的</translation>
+    </message>
+    <message>
+        <source>the memory fraction is ignored: the file does not state the total memory</source>
+        <translation>已忽略显存比例：文件没有给出显存总量</translation>
+    </message>
+    <message>
+        <source>the operators of kernels are unknown</source>
+        <translation>内核所属的算子未知</translation>
+    </message>
+    <message>
+        <source>the optimizer&apos;s step on the host processes 20 GB per second</source>
+        <translation>主机上的优化器步每秒处理 20 GB</translation>
+    </message>
+    <message>
+        <source>the plan is of several devices</source>
+        <translation>规划涉及多个设备</translation>
+    </message>
+    <message>
+        <source>the producer stopped without ending the trace</source>
+        <translation>生成程序在结束 trace 之前停止</translation>
+    </message>
+    <message>
+        <source>the program ended with {}</source>
+        <translation>程序以 {} 结束</translation>
+    </message>
+    <message>
+        <source>the program still runs</source>
+        <translation>程序仍在运行</translation>
+    </message>
+    <message>
+        <source>the program was killed</source>
+        <translation>程序被强制终止</translation>
+    </message>
+    <message>
+        <source>the program&apos;s own allocator keeps no history, so PyTorch&apos;s is used instead, which reserves memory differently</source>
+        <translation>程序自己的分配器不保留历史，因此改用 PyTorch 的分配器，其保留显存的方式不同</translation>
+    </message>
+    <message>
+        <source>the program&apos;s readings of PyTorch&apos;s memory counters are not recorded</source>
+        <translation>不记录程序对 PyTorch 显存计数器的读取</translation>
+    </message>
+    <message>
+        <source>the recording&apos;s buffer of {} was full: its oldest entries are lost</source>
+        <translation>录制缓冲区（{}）已满：最早的条目已丢失</translation>
+    </message>
+    <message>
+        <source>the recording&apos;s buffer was full: its oldest entries are lost</source>
+        <translation>录制缓冲区已满：最早的条目已丢失</translation>
+    </message>
+    <message>
+        <source>the rest after event {} is not compared: {}</source>
+        <translation>事件 {} 之后的部分未比较：{}</translation>
+    </message>
+    <message>
+        <source>the rest after {} is not compared</source>
+        <translation>{}之后的部分未比较</translation>
+    </message>
+    <message>
+        <source>the run&apos;s checkpointing.mode determines checkpointing</source>
+        <translation>梯度检查点由运行的 checkpointing.mode 决定</translation>
+    </message>
+    <message>
+        <source>the run&apos;s configuration in the header cannot be used: {}</source>
+        <translation>文件头中的运行配置无法使用：{}</translation>
+    </message>
+    <message>
+        <source>the step with 4-bit moments is modelled after Inductor&apos;s code for torchao: in place, with both moments in fp32 and their codes in 64 bits for each tensor</source>
+        <translation>使用 4 位矩的步按 Inductor 为 torchao 生成的代码建模：原地计算，每个张量的两个矩为 fp32，其编码为 64 位</translation>
+    </message>
+    <message>
+        <source>there</source>
+        <translation>存在</translation>
+    </message>
+    <message>
+        <source>there are no weights: the model is built from its config.json</source>
+        <translation>没有权重：模型按其 config.json 构建</translation>
+    </message>
+    <message>
+        <source>these keys are unknown here and have no effect: {}</source>
+        <translation>这些键未知，不起作用：{}</translation>
+    </message>
+    <message>
+        <source>this GPU is not in it</source>
+        <translation>其中没有此 GPU</translation>
+    </message>
+    <message>
+        <source>this GPU is not in the device table</source>
+        <translation>此 GPU 不在设备表中</translation>
+    </message>
+    <message>
+        <source>this virtual GPU does not allow it</source>
+        <translation>此虚拟 GPU 不允许</translation>
+    </message>
+    <message>
+        <source>times of the host</source>
+        <translation>主机时间</translation>
+    </message>
+    <message>
+        <source>toggles are not applied</source>
+        <translation>开关未应用</translation>
+    </message>
+    <message>
+        <source>toggles around calls of models</source>
+        <translation>模型调用前后的开关</translation>
+    </message>
+    <message>
+        <source>toggles for optimizers</source>
+        <translation>优化器的开关</translation>
+    </message>
+    <message>
+        <source>torch.compile begins with an empty cache: kernels are compiled, and measured on the GPU, in the first steps</source>
+        <translation>torch.compile 以空缓存开始：最初几步会编译内核并在 GPU 上测量</translation>
+    </message>
+    <message>
+        <source>torch.compile uses its existing cache: without it the first steps may need more memory</source>
+        <translation>torch.compile 使用其已有的缓存：没有缓存时，最初几步可能需要更多显存</translation>
+    </message>
+    <message>
+        <source>torchao&apos;s compiled step is modelled after Inductor&apos;s code: in place, with both moments in fp32 for a tensor whose rows are not multiples of 256</source>
+        <translation>torchao 编译后的步按 Inductor 的代码建模：原地计算，行数不是 256 倍数的张量的两个矩为 fp32</translation>
+    </message>
+    <message>
+        <source>values read back through it may be 0</source>
+        <translation>经由它读回的值可能为 0</translation>
+    </message>
+    <message>
+        <source>version {} of {}</source>
+        <translation>版本 {}，位于 {}</translation>
+    </message>
+    <message>
+        <source>warning: {}</source>
+        <translation>警告：{}</translation>
+    </message>
+    <message>
+        <source>weights are not downloaded from the Hub: the model is built from its config.json</source>
+        <translation>不从 Hub 下载权重：模型按其 config.json 构建</translation>
+    </message>
+    <message>
+        <source>weights are not downloaded: parameters keep their initial values</source>
+        <translation>不下载权重：参数保持初始值</translation>
+    </message>
+    <message>
+        <source>weights are {} in memory (precision={}), although the checkpoint holds {}</source>
+        <translation>权重在显存中为 {}（precision={}），而检查点中为 {}</translation>
+    </message>
+    <message>
+        <source>weights of diffusers models are read</source>
+        <translation>会读取 diffusers 模型的权重</translation>
+    </message>
+    <message>
+        <source>weights without initial values are zeros, so their decompositions are not computed</source>
+        <translation>没有初始值的权重为零，因此不计算其分解</translation>
+    </message>
+    <message>
+        <source>what the device table states for {}</source>
+        <translation>设备表中 {} 的值</translation>
+    </message>
+    <message>
+        <source>what was given for {}</source>
+        <translation>为 {} 给出的值</translation>
+    </message>
+    <message>
+        <source>what was measured on such a GPU (driver {}, {}): {}</source>
+        <translation>在这种 GPU 上实测的值（驱动 {}，{}）：{}</translation>
+    </message>
+    <message>
+        <source>without its cache PyTorch&apos;s allocator keeps no history, so the cache is on, which reserves memory differently</source>
+        <translation>PyTorch 的分配器没有缓存就不保留历史，因此启用缓存，其保留显存的方式不同</translation>
+    </message>
+    <message>
+        <source>work of the host takes no time</source>
+        <translation>主机的工作不花时间</translation>
+    </message>
+    <message>
+        <source>writing files is assumed to take no time: torch.save&apos;s copies to the host are made, but no file is written</source>
+        <translation>假定写文件不花时间：会执行 torch.save 到主机的复制，但不写文件</translation>
+    </message>
+    <message>
+        <source>{:.1f} % of {} launches run known kernels</source>
+        <translation>{:.1f} %（共 {} 次启动）运行已知内核</translation>
+    </message>
+    <message>
+        <source>{:.1f} % of {} launches run known kernels; the times of the others are assumed from their threads</source>
+        <translation>{:.1f} %（共 {} 次启动）运行已知内核；其余内核的时间按其线程数假定</translation>
+    </message>
+    <message>
+        <source>{} = {} has no effect: {}</source>
+        <translation>{} = {} 不起作用：{}</translation>
+    </message>
+    <message>
+        <source>{} [memory] events have no address and are left out</source>
+        <translation>{} 个 [memory] 事件没有地址，已略去</translation>
+    </message>
+    <message>
+        <source>{} activities, {} that began before their call, {} without a call</source>
+        <translation>{} 个活动，{} 个早于其调用开始，{} 个没有调用</translation>
+    </message>
+    <message>
+        <source>{} and {}</source>
+        <translation>{} 与 {}</translation>
+    </message>
+    <message>
+        <source>{} annotation left out: the entries have no times</source>
+        <translation>已略去 {} 个标注：条目没有时间</translation>
+    </message>
+    <message>
+        <source>{} annotations are left out: they contain no entry</source>
+        <translation>已略去 {} 个标注：其中没有条目</translation>
+    </message>
+    <message>
+        <source>{} annotations left out: the entries have no times</source>
+        <translation>已略去 {} 个标注：条目没有时间</translation>
+    </message>
+    <message>
+        <source>{} blocks at the end of {} events, {} in _snapshot</source>
+        <translation>结束时 {} 个块（共 {} 个事件），_snapshot 中 {} 个</translation>
+    </message>
+    <message>
+        <source>{} blocks at the end of {} events, {} in _snapshot, the same ones</source>
+        <translation>结束时 {} 个块（共 {} 个事件），_snapshot 中 {} 个，完全一致</translation>
+    </message>
+    <message>
+        <source>{} bytes allocated; used by all processes {} then {}, by this process {} then {}</source>
+        <translation>分配了 {} 字节；所有进程的占用由 {} 变为 {}，本进程的占用由 {} 变为 {}</translation>
+    </message>
+    <message>
+        <source>{} bytes used at the end, {} of them not accounted for</source>
+        <translation>结束时占用 {} 字节，其中 {} 字节去向不明</translation>
+    </message>
+    <message>
+        <source>{} comparison</source>
+        <translation>{} 次比较</translation>
+    </message>
+    <message>
+        <source>{} comparisons</source>
+        <translation>{} 次比较</translation>
+    </message>
+    <message>
+        <source>{} comparisons, {} failed
+</source>
+        <translation>共 {} 次比较，{} 次不一致
+</translation>
+    </message>
+    <message>
+        <source>{} difference</source>
+        <translation>{} 处差异</translation>
+    </message>
+    <message>
+        <source>{} differences</source>
+        <translation>{} 处差异</translation>
+    </message>
+    <message>
+        <source>{} entries</source>
+        <translation>{} 个条目</translation>
+    </message>
+    <message>
+        <source>{} entry</source>
+        <translation>{} 个条目</translation>
+    </message>
+    <message>
+        <source>{} events without a time, size or address are left out</source>
+        <translation>已略去 {} 个没有时间、大小或地址的事件</translation>
+    </message>
+    <message>
+        <source>{} excludes {}</source>
+        <translation>{} 不能与 {} 同时使用</translation>
+    </message>
+    <message>
+        <source>{} has version {}, older than that of CUDA 11.7 ({})</source>
+        <translation>{} 的版本为 {}，低于 CUDA 11.7 的版本（{}）</translation>
+    </message>
+    <message>
+        <source>{} in the trace</source>
+        <translation>trace 中有 {} 个</translation>
+    </message>
+    <message>
+        <source>{} invalid records of CUPTI are left out</source>
+        <translation>已略去 CUPTI 的 {} 条无效记录</translation>
+    </message>
+    <message>
+        <source>{} is required</source>
+        <translation>缺少 {}</translation>
+    </message>
+    <message>
+        <source>{} is skipped: a plan uploads nothing</source>
+        <translation>跳过 {}：规划不上传任何内容</translation>
+    </message>
+    <message>
+        <source>{} lacks functions of the activity interface</source>
+        <translation>{} 缺少活动接口的函数</translation>
+    </message>
+    <message>
+        <source>{} made, {} recorded, {} frees recorded</source>
+        <translation>分配 {} 次，记录 {} 次，记录释放 {} 次</translation>
+    </message>
+    <message>
+        <source>{} made, {} recorded, {} frees recorded, all with the right addresses</source>
+        <translation>分配 {} 次，记录 {} 次，记录释放 {} 次，地址全部正确</translation>
+    </message>
+    <message>
+        <source>{} marks are after the end of the recorded history</source>
+        <translation>{} 个标记位于所录历史结束之后</translation>
+    </message>
+    <message>
+        <source>{} marks could not be read</source>
+        <translation>{} 个标记无法读取</translation>
+    </message>
+    <message>
+        <source>{} not in {{{}}}</source>
+        <translation>{} 不在 {{{}}} 之中</translation>
+    </message>
+    <message>
+        <source>{} of {} as planned: allocated, reserved, requests{}</source>
+        <translation>{}/{} 与规划一致：已分配、已保留、请求{}</translation>
+    </message>
+    <message>
+        <source>{} older than the previous one: shown at its time</source>
+        <translation>{}早于前一条目：显示在前一条目的时刻</translation>
+    </message>
+    <message>
+        <source>{} processes are left out: a trace has at most {} devices; --as-rank runs one rank of many</source>
+        <translation>已略去 {} 个进程：一个 trace 最多有 {} 个设备；--as-rank 只运行多个 rank 中的一个</translation>
+    </message>
+    <message>
+        <source>{} records from before the first use of a GPU were dropped</source>
+        <translation>首次使用 GPU 之前的 {} 条记录被丢弃</translation>
+    </message>
+    <message>
+        <source>{} requires {}</source>
+        <translation>{} 需要 {}</translation>
+    </message>
+    <message>
+        <source>{} rows match no block and are left out</source>
+        <translation>{} 行与任何块都不对应，已略去</translation>
+    </message>
+    <message>
+        <source>{} segment</source>
+        <translation>{} 个段</translation>
+    </message>
+    <message>
+        <source>{} segments</source>
+        <translation>{} 个段</translation>
+    </message>
+    <message>
+        <source>{} segments, {} of them not among CUPTI&apos;s {} live allocations</source>
+        <translation>{} 个段，其中 {} 个不在 CUPTI 的 {} 个存活分配之中</translation>
+    </message>
+    <message>
+        <source>{} sends nothing in a plan ({})</source>
+        <translation>{} 在规划中不发送任何内容（{}）</translation>
+    </message>
+    <message>
+        <source>{} starts, version {}</source>
+        <translation>{} 可以启动，版本 {}</translation>
+    </message>
+    <message>
+        <source>{} was given a disallowed flag override</source>
+        <translation>{} 不接受值</translation>
+    </message>
+    <message>
+        <source>{} without a time: shown one microsecond after the previous one</source>
+        <translation>{}没有时间：显示在前一条目之后 1 微秒处</translation>
+    </message>
+    <message>
+        <source>{} writes a real file with the plan&apos;s values: those that the GPU would compute are 0</source>
+        <translation>{} 以规划的值写入真实文件：本应由 GPU 计算的值为 0</translation>
+    </message>
+    <message>
+        <source>{} writes large tensors as zeros, which take no disk space (a sparse file)</source>
+        <translation>{} 把大张量写成零，不占磁盘空间（稀疏文件）</translation>
+    </message>
+    <message>
+        <source>{} writes only shapes to a stream</source>
+        <translation>{} 只把形状写入流</translation>
+    </message>
+    <message>
+        <source>{} writes to a temporary folder, not to its server: a plan uploads nothing</source>
+        <translation>{} 写入临时文件夹而不是其服务器：规划不上传任何内容</translation>
+    </message>
+    <message>
+        <source>{}() is not emulated: it returned {}, {} times</source>
+        <translation>未模拟 {}()：返回{}，共 {} 次</translation>
+    </message>
+    <message>
+        <source>{}, no display: neither $DISPLAY nor $WAYLAND_DISPLAY is set; only the command line and --screenshot work</source>
+        <translation>{}，没有显示器：$DISPLAY 和 $WAYLAND_DISPLAY 均未设置；只能使用命令行和 --screenshot</translation>
+    </message>
+    <message>
+        <source>{}, platform {} by QT_QPA_PLATFORM</source>
+        <translation>{}，平台 {}（由 QT_QPA_PLATFORM 指定）</translation>
+    </message>
+    <message>
+        <source>{}, version {}: {} activities, {} dropped</source>
+        <translation>{}，版本 {}：{} 个活动，丢弃 {} 个</translation>
+    </message>
+    <message>
+        <source>{}, version {}: {} activities, {} dropped; a driver call failed</source>
+        <translation>{}，版本 {}：{} 个活动，丢弃 {} 个；一次驱动调用失败</translation>
+    </message>
+    <message>
+        <source>{}, {} processors</source>
+        <translation>{}，{} 个处理器</translation>
+    </message>
+    <message>
+        <source>{}, {}, driver for CUDA {}.{}</source>
+        <translation>{}，{}，支持 CUDA {}.{} 的驱动</translation>
+    </message>
+    <message>
+        <source>{}: At Most {} required but received {}</source>
+        <translation>{}：最多 {} 个，得到 {} 个</translation>
+    </message>
+    <message>
+        <source>{}: At least {} required but received {}</source>
+        <translation>{}：至少需要 {} 个，得到 {} 个</translation>
+    </message>
+    <message>
+        <source>{}: Should be true/false or a number</source>
+        <translation>{}：应为 true、false 或数字</translation>
+    </message>
+    <message>
+        <source>{}: too many inputs for a flag</source>
+        <translation>{}：开关的值过多</translation>
+    </message>
+    <message>
+        <source>{}: {} bytes, {} SMs x {} threads, compute capability {}.{}</source>
+        <translation>{}：{} 字节，{} 个 SM × {} 个线程，计算能力 {}.{}</translation>
+    </message>
+    <message>
+        <source>{}: {} required {} missing</source>
+        <translation>{}：缺少 {} 个必需的 {}</translation>
+    </message>
+    <message>
+        <source>{}; a program&apos;s own PyTorch may contain it</source>
+        <translation>{}；程序自己的 PyTorch 中可能有</translation>
+    </message>
+    <message>
+        <source>{}; before that: {}</source>
+        <translation>{}；在此之前：{}</translation>
+    </message>
+    <message>
+        <source>{}; before that: {}; later ones are lost, and blocks without entries are taken from the segments at the end</source>
+        <translation>{}；在此之前：{}；之后的已丢失，没有条目的块取自结束时的段</translation>
+    </message>
+    <message>
+        <source>{}; before that: {}; later ones are lost, and so are the segments: blocks without entries are missing</source>
+        <translation>{}；在此之前：{}；之后的已丢失，段也已丢失：没有条目的块缺失</translation>
+    </message>
+    <message>
+        <source>{}; plan and cpu need none</source>
+        <translation>{}；plan 和 cpu 不需要 GPU</translation>
+    </message>
 </context>
 <context>
     <name>vramscope::ui::AllocationsPanel</name>
@@ -14317,6 +15711,14 @@ Remedy: %2</source>
     <message>
         <source>Show the blocks as a table, as a flame graph by call stack, or as a treemap</source>
         <translation>以表格、按调用栈的火焰图或矩形树图显示这些块</translation>
+    </message>
+    <message>
+        <source>by expression</source>
+        <translation>按表达式</translation>
+    </message>
+    <message>
+        <source>Up to %1 of category, module, op, stack, phase, file, size, age and annotation, separated by commas. module:2 is the first two components of a module&apos;s path, module:* puts equal layers together, file:2 is the last two components of a path, stack:3 adds two callers.</source>
+        <translation>最多 %1 个字段：category、module、op、stack、phase、file、size、age、annotation，用逗号分隔。module:2 取模块路径的前两段，module:* 合并相同的层，file:2 取路径的最后两段，stack:3 加上两层调用者。</translation>
     </message>
 </context>
 <context>
