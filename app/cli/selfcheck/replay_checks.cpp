@@ -10,11 +10,13 @@ namespace {
 
 // Returns what the file lacks for an exact replay; "": nothing.
 std::string WhyNotExact(const Subject& s, const Json& replayed) {
-  if (const Json& agree = At(replayed, "settings_that_agree"); agree.is_string())
+  if (const Json& agree = At(replayed, "settings_that_agree"); agree.is_string()) {
+    const std::string settings = agree.get<std::string>();
     return fmt::format(
         "the file does not contain the allocator's settings; with {}, every decision is as "
         "recorded",
-        agree.get<std::string>());
+        settings.empty() ? "PyTorch's defaults" : settings);
+  }
   uint64_t left_out = 0;
   for (const trace::Marker& marker : s.trace->markers) {
     const std::string_view name = s.trace->String(marker.name);
