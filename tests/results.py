@@ -319,7 +319,7 @@ def faults(root):
     runs = sum(row["runs_of_requests"] + row["runs_of_calls"] for row in figures.values())
     failures = sum(row["failures"] for row in figures.values())
     columns = (
-        "test", "requests", "runs", "writes", "runs of writes", "refused",
+        "test", "allocations", "runs", "writes", "runs of writes", "refused",
         "ended by a library", "failures",
     )  # fmt: skip
     return page(

@@ -255,8 +255,8 @@ std::string VerdictText(const JudgedHost& host) {
       break;
   }
   return i18n::Text(
-      "unknown whether the host's memory fits: the driver's allocations were not recorded (plan or "
-      "record the program with its activities)\n");
+      "host memory unknown: the driver's allocations were not recorded (plan or record the program "
+      "without --no-activities)\n");
 }
 
 std::string JudgedText(const JudgedHost& host) {

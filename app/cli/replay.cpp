@@ -184,7 +184,7 @@ std::string ExactText(const trace::Trace& trace, const replay::Replayed& r) {
   if (r.settings_that_agree.has_value()) {
     const std::string settings = run::ToString(*r.settings_that_agree);
     text +=
-        i18n::Format("\nevery decision is as recorded under {}, which the file does not mention\n",
+        i18n::Format("\nwith {}, which the file does not mention, every decision is as recorded\n",
                      settings.empty() ? i18n::Text("PyTorch's defaults") : settings);
   }
   return text;

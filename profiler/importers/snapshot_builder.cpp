@@ -232,7 +232,7 @@ bool SnapshotBuilder::Extend(Value& list, Items items) {
     default:
       if (!IsList(list.kind))
         return Fail(i18n::Format("items are appended to {}", Name(list.kind)));
-      // Only the first item of an old block's history counts. Other lists become opaque.
+      // Only the first item of a block's history (in old files) counts. Other lists become opaque.
       if (list.kind != Kind::kHistory) list.kind = Kind::kOpaque;
       Drop(items);
       return true;

@@ -12,9 +12,9 @@ namespace vramscope::importers {
 
 struct Value {
   enum class Kind : uint8_t {
-    kOpaque,  // not needed for a snapshot; also None
-    kBool,    // payload: 0, 1
-    kInt,  // payload: two's complement; `negative` tells negative numbers from those up to 2^64 - 1
+    kOpaque,    // not needed for a snapshot; also None
+    kBool,      // payload: 0, 1
+    kInt,       // payload: int64_t if `negative`, else uint64_t
     kFloat,     // payload: its bits
     kString,    // row of the builder's strings; `key` is set
     kOpenDict,  // still empty
@@ -35,7 +35,7 @@ struct Value {
     kSegmentList,
     kAnnotationList,
     kTraces,    // row of the builder's lists of traces
-    kHistory,   // history of an old block, or the list of histories: row
+    kHistory,   // row of the builder's histories (old files); of a list: its first item
     kSettings,  // allocator_settings; stored in the builder
     kMarks,     // vramscope's marks in files that it wrote; stored in the builder
     kSnapshot,  // the outermost dict

@@ -228,7 +228,7 @@ std::vector<RunOutcome> Session::Outcomes(const Experiment& experiment, const Va
       const PlannedRun& planned = runs_[row->second];
       outcome.status = planned.state == RunState::kEnded
                            ? planned.status
-                           : absl::CancelledError(i18n::Text("not planned any more"));
+                           : absl::CancelledError(i18n::Text("the plan was not finished"));
       outcome.quantities = planned.quantities;
     } else {
       outcome.status = absl::CancelledError(i18n::Text("not planned"));

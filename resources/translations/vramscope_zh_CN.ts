@@ -6249,7 +6249,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>未规划</translation>
     </message>
     <message>
-        <source>not planned any more</source>
+        <source>the plan was not finished</source>
         <translation>不再规划</translation>
     </message>
     <message>
@@ -10352,7 +10352,7 @@ vramscope：`vramscope{} --help` 显示用法</translation>
     </message>
     <message>
         <source>
-every decision is as recorded under {}, which the file does not mention
+with {}, which the file does not mention, every decision is as recorded
 </source>
         <translation>
 在 {} 下每个决策都与录制一致，但文件未提及该设置
@@ -13007,7 +13007,7 @@ under {}{}{}
         <translation>主机锁页与托管内存的上限（所有进程合计），例如 64GiB；不计可分页内存</translation>
     </message>
     <message>
-        <source>unknown whether the host&apos;s memory fits: the driver&apos;s allocations were not recorded (plan or record the program with its activities)
+        <source>host memory unknown: the driver&apos;s allocations were not recorded (plan or record the program without --no-activities)
 </source>
         <translation>无法判断主机内存是否足够：未记录驱动的分配（请在记录活动的情况下规划或录制该程序）
 </translation>
@@ -15337,7 +15337,7 @@ Remedy: %2</source>
         <translation>峰值处，%1：%2</translation>
     </message>
     <message>
-        <source>Go to the time with the most reserved and unused memory</source>
+        <source>Go to the time with the most memory reserved but unused</source>
         <translation>跳到预留最多而使用最少的时刻</translation>
     </message>
     <message>
@@ -17979,11 +17979,11 @@ Move the file away to write new ones.</source>
         <translation>无法计算：%1</translation>
     </message>
     <message>
-        <source>Compute for the time under the cursor (or the peak), not for the time with the most reserved and unused memory</source>
+        <source>Compute for the time under the cursor (or the peak), not for the time with the most memory reserved but unused</source>
         <translation>针对光标（否则峰值）所在的时刻计算，而不是预留最多而使用最少的时刻</translation>
     </message>
     <message>
-        <source>Compute for the time with the most reserved and unused memory</source>
+        <source>Compute for the time with the most memory reserved but unused</source>
         <translation>针对预留最多而使用最少的时刻计算</translation>
     </message>
     <message>

@@ -1,9 +1,9 @@
 // Commands whose n-th memory allocation, or n-th call that writes a file to disk, fails
 // (fault_shim.cpp). There must be no signal, the exit status is the one in app/README.md, no file
 // is half-written, and the input and an older output are unchanged. n is sampled;
-// VRAMSCOPE_ALL_FAULTS=1 tries every n (takes minutes), or for `plan` one for each place that
-// allocates after its worker has started. The part that is common to all commands (constructors of
-// libraries, set-up) is tested only with the command Version.
+// VRAMSCOPE_ALL_FAULTS=1 tries every n (takes minutes); once `plan` has started its worker, only
+// one n for each call stack. What all commands do first (constructors of libraries, set-up) is
+// tested only with --version.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,10 +20,11 @@ namespace vramscope::test {
 namespace {
 
 constexpr uint64_t kSamples = 150;
-constexpr uint64_t kShared = 200;  // allocations of the common set-up that a command test includes
+// Each test begins this many allocations before the end of the set-up.
+constexpr uint64_t kShared = 200;
 constexpr char kOlder[] = "what was there before";
 
-// All of them, or kSamples of them, including the first and the last.
+// All numbers from `first` to `last`, or a sample with both ends.
 std::vector<uint64_t> Numbers(uint64_t first, uint64_t last, bool every) {
   const uint64_t apart = every ? 1 : std::max<uint64_t>(1, (last - first + 1) / kSamples);
   std::vector<uint64_t> numbers;
@@ -43,12 +44,12 @@ class Faults : public CliRecording {
             "VRAMSCOPE_FAULT" + (name.empty() ? "" : "_" + name) + "=" + value};
   }
 
-  // The exit status of a command without a fault: two files differ.
+  // The exit status without a fault. The two files given to diff differ.
   static int Status(const std::vector<std::string>& arguments) {
     return arguments[0] == "diff" ? 1 : 0;
   }
 
-  // The contents of the test's folder, in which the commands run: anything that they leave behind.
+  // The names of the files in the test's folder, where the commands run.
   std::set<std::string> Names() {
     std::set<std::string> names;
     for (const auto& entry : std::filesystem::directory_iterator(folder_ / "."))
@@ -117,7 +118,7 @@ class Faults : public CliRecording {
     return content == whole;
   }
 
-  // At every allocation, as long as the command only reads; returns the next one to be tried.
+  // Tries each allocation until the command writes or starts a thread; returns the next to try.
   uint64_t RunEach(FaultServer& server, uint64_t first, const std::string& output,
                    const std::vector<int>& expected) {
     if (!output.empty()) std::filesystem::remove(output);
@@ -125,7 +126,7 @@ class Faults : public CliRecording {
     const std::vector<FaultServer::Each> all = server.RunEach(first);
     for (const FaultServer::Each& each : all) {
       EXPECT_NE(std::ranges::find(expected, each.status), expected.end())
-          << "status " << each.status << " at request " << each.number;
+          << "status " << each.status << " at allocation " << each.number;
       if (each.status == 3 || each.status == 4) {
         ++refused_;
         EXPECT_GT(each.error_bytes, 0u) << each.number;
@@ -172,7 +173,7 @@ class Faults : public CliRecording {
         Run(server, output, kind + std::to_string(n), whole, {4});
       Run(server, output, "EINTR:" + std::to_string(n), whole, {0, 4});
     }
-    // run.py reads these lines.
+    // For run.py.
     RecordProperty("first_request", std::to_string(first));
     RecordProperty("last_request", std::to_string(plain.allocations));
     RecordProperty("runs_of_requests", std::to_string(of_memory));
@@ -182,7 +183,7 @@ class Faults : public CliRecording {
     RecordProperty("refused", std::to_string(refused_));
     RecordProperty("ended_by_library", std::to_string(ended_by_library_));
     std::printf(
-        "%s: requests %llu to %llu, %zu runs; %llu calls, %zu runs; %zu faults, %zu refused\n",
+        "%s: allocations %llu to %llu, %zu runs; %llu calls, %zu runs; %zu faults, %zu refused\n",
         arguments[0].c_str(), static_cast<unsigned long long>(first),
         static_cast<unsigned long long>(plain.allocations), of_memory,
         static_cast<unsigned long long>(plain.calls), runs_ - of_memory, faults_, refused_);
@@ -253,8 +254,8 @@ TEST_F(Faults, Loading) {
         << n << ": status " << outcome.status << "\n"
         << outcome.err;
   }
-  std::printf("loading: requests 1 to %llu, %zu runs\n", static_cast<unsigned long long>(all - own),
-              runs);
+  std::printf("loading: allocations 1 to %llu, %zu runs\n",
+              static_cast<unsigned long long>(all - own), runs);
 }
 
 class FaultsOfPlans : public Faults {

@@ -1,5 +1,5 @@
-// The fuzz targets: the function that each runs on an input. A folder of corpus/ has the inputs of
-// the target with its name.
+// The fuzz targets: names, and the functions that run on an input. corpus/NAME has the inputs of
+// target NAME.
 #pragma once
 
 #include <cstddef>

@@ -80,7 +80,7 @@ class CausalModel : public Model {
 
   at::Tensor Loss(const at::Tensor& logits, const Batch& batch) override {
     at::Tensor loss = ShiftedCrossEntropy(logits, batch["labels"], loss_path_, cross_entropy);
-    hidden_.reset();  // a local of the function that also computes the loss
+    hidden_.reset();  // kept until the loss is computed, as in the original
     return loss;
   }
 

@@ -18,11 +18,11 @@ ReclaimPage::ReclaimPage(const ExplainContext* context, QWidget* parent)
   setObjectName(QStringLiteral("reclaimPage"));
   at_cursor_ = QuietButton(tr("At the cursor"),
                            tr("Compute for the time under the cursor (or the peak), not for the "
-                              "time with the most reserved and unused memory"));
+                              "time with the most memory reserved but unused"));
   at_cursor_->setObjectName(QStringLiteral("reclaimAtCursor"));
   connect(at_cursor_, &QToolButton::clicked, this, [this] { Compute(context_.shownEvent()); });
   QToolButton* most = QuietButton(
-      tr("Most unused"), tr("Compute for the time with the most reserved and unused memory"));
+      tr("Most unused"), tr("Compute for the time with the most memory reserved but unused"));
   connect(most, &QToolButton::clicked, this, [this] { Compute(MostUnusedOfRange()); });
   head_line_->addWidget(most);
   head_line_->addWidget(at_cursor_);

@@ -8,13 +8,15 @@
 namespace vramscope::cli::selfcheck {
 namespace {
 
-// Returns why a recording cannot be replayed exactly with any model; "" if nothing prevents it.
+// Returns what the file lacks for an exact replay; "": nothing.
 std::string WhyNotExact(const Subject& s, const Json& replayed) {
-  if (const Json& agree = At(replayed, "settings_that_agree"); agree.is_string())
+  if (const Json& agree = At(replayed, "settings_that_agree"); agree.is_string()) {
+    const std::string settings = agree.get<std::string>();
     return fmt::format(
-        "the file does not contain the allocator's settings, but every decision is as recorded "
-        "under {}",
-        agree.get<std::string>());
+        "the file does not contain the allocator's settings; with {}, every decision is as "
+        "recorded",
+        settings.empty() ? "PyTorch's defaults" : settings);
+  }
   uint64_t left_out = 0;
   for (const trace::Marker& marker : s.trace->markers) {
     const std::string_view name = s.trace->String(marker.name);
@@ -28,7 +30,7 @@ std::string WhyNotExact(const Subject& s, const Json& replayed) {
 }  // namespace
 
 void CheckReplay(const Subject& s) {
-  s.Begin("replay under its own settings is the recording");
+  s.Begin("replay with the recorded settings equals the recording");
   const Answer exact = s.Ask("replay", {});
   if (exact.exit_code == kBadInput) return s.report.Skip(exact.error);
   const Json& r = exact.json;
@@ -49,17 +51,17 @@ void CheckReplay(const Subject& s) {
                  At(s.of_device, "allocated"));
 
   // A what-if with the same settings must change nothing.
-  const Answer said =
+  const Answer what_if =
       s.Ask("replay", {"--alloc-conf", replay::RecordedConf(*s.trace), "--keep-older"});
-  if (said.exit_code == kBadInput) return;
+  if (what_if.exit_code == kBadInput) return;
   for (const char* key :
        {"reserved_peak", "allocated_peak", "driver_calls", "retries", "out_of_memory"}) {
     const std::string name(key);
-    s.report.Equal(name + ": own settings said, own settings", At(said.json, "what_if", key),
-                   At(said.json, "own_settings", key));
+    s.report.Equal(name + ": what-if, own settings", At(what_if.json, "what_if", key),
+                   At(what_if.json, "own_settings", key));
   }
   s.report.Equal("reserved at most: own settings, info",
-                 At(said.json, "own_settings", "reserved_peak"), At(s.of_device, "reserved"));
+                 At(what_if.json, "own_settings", "reserved_peak"), At(s.of_device, "reserved"));
 }
 
 }  // namespace vramscope::cli::selfcheck

@@ -223,7 +223,7 @@ class BertClassifier : public Model {
   }
   at::Tensor Loss(const at::Tensor& logits, const Batch& batch) override {
     at::Tensor loss = ClassifierLoss(logits, batch["labels"]);
-    outputs_ = {};  // locals of the function that also computes the loss
+    outputs_ = {};  // kept until the loss is computed, as in the original
     pooled_.reset();
     return loss;
   }

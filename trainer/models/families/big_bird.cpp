@@ -539,7 +539,7 @@ class BigBirdClassifier : public Model {
   }
   at::Tensor Loss(const at::Tensor& logits, const Batch& batch) override {
     at::Tensor loss = ClassifierLoss(logits, batch["labels"]);
-    outputs_ = {};  // locals of the function that also computes the loss
+    outputs_ = {};  // kept until the loss is computed, as in the original
     return loss;
   }
   std::vector<LayerStack> Stacks() override {

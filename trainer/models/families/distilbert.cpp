@@ -284,7 +284,7 @@ class DistilBertClassifier : public Model {
   }
   at::Tensor Loss(const at::Tensor& logits, const Batch& batch) override {
     at::Tensor loss = ClassifierLoss(logits, batch["labels"]);
-    hidden_.reset();  // locals of the function that also computes the loss
+    hidden_.reset();  // kept until the loss is computed, as in the original
     pooled_.reset();
     return loss;
   }

@@ -382,7 +382,7 @@ class T5 : public Model {
   at::Tensor Loss(const at::Tensor& logits, const Batch& batch) override {
     at::Tensor loss =
         at::cross_entropy_loss(logits.view({-1, logits.size(-1)}), batch["labels"].view(-1));
-    // Locals of the function that also computes the loss.
+    // Kept until the loss is computed, as in the original.
     for (at::Tensor* local : {&decoder_ids_, &encoded_, &decoder_output_, &decoded_})
       local->reset();
     return loss;
