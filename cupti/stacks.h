@@ -8,8 +8,8 @@
 // Numbering takes no lock and allocates nothing: address space for the maximum number of stacks is
 // mapped once, and only the used part takes memory.
 //
-// PyTorch's CapturedTraceback begins with a pointer to its functions and a vector of code objects
-// with their instructions, in 2.4, 2.6, 2.11 and 2.15. Fits() checks this layout.
+// In PyTorch 2.4, 2.6, 2.11 and 2.15, a CapturedTraceback begins with a vtable pointer and a vector
+// of frames (code object and instruction). Fits() checks this layout.
 #pragma once
 
 #include <atomic>
@@ -33,7 +33,7 @@ class Stacks {
   Stacks(const Stacks&) = delete;
   Stacks& operator=(const Stacks&) = delete;
 
-  // Whether the layout matches: the innermost captured frame must be in this code object.
+  // Whether the layout matches: read with it, the innermost frame of `captured` must run `code`.
   static bool Fits(const void* captured, const PyObject* code);
 
   // Returns 0 if there is no stack or there are too many.

@@ -44,9 +44,9 @@ std::string_view WhyNoSnapshotInHtml(std::string_view head) {
         "memory snapshot with torch.cuda.memory._record_memory_history(max_entries=100000)");
   if (head.find("alloc_data ="sv) != std::string_view::npos)
     return i18n::Text(
-        "a page of torch.cuda._memory_viz as PyTorch 2.0 (2023) wrote it, with the drawing's data "
-        "as JavaScript and without the snapshot; a browser shows it. Open the snapshot from which "
-        "it was made (torch.cuda.memory._dump_snapshot(\"snapshot.pickle\"))");
+        "a page of torch.cuda._memory_viz from PyTorch 2.0 (2023), which contains a drawing for "
+        "the browser, but no snapshot. Open the snapshot from which it was made "
+        "(torch.cuda.memory._dump_snapshot(\"snapshot.pickle\"))");
   return "";
 }
 

@@ -66,9 +66,9 @@ class StackInterner {
   uint32_t Frame(trace::StringId function, trace::StringId file, uint32_t line);
   // Returns a StackId; 0 for no frames; kFull if the table is full.
   uint32_t Stack(std::span<const uint32_t> frames);
-  // Appends frames to a stack. The result is another stack, unless no other list uses this stack;
-  // then it grows in place. A list that is filled frame by frame therefore needs memory only for
-  // its final length.
+  // Returns the stack with these frames appended. The newest stack grows in place while only one
+  // of the snapshot's lists uses it; otherwise the result is another stack. So a list that is
+  // filled frame by frame needs memory only for its final length.
   uint32_t Extend(uint32_t stack, std::span<const uint32_t> more);
 
  private:

@@ -154,8 +154,8 @@ absl::Status TakeDivisions(const Setting& s, AllocConf& conf) {
     if ((from != ">" && !std::has_single_bit(megabytes)) || !good_value) {
       return Bad(
           s.key, row,
-          i18n::Text("expected rows of MEGABYTES:DIVISIONS, both powers of two (divisions may be "
-                     "0: off), and \">\" in place of the megabytes for everything above"));
+          i18n::Text("expected MEGABYTES:DIVISIONS, both powers of two; DIVISIONS may be 0 (off), "
+                     "and MEGABYTES may be \">\" (everything above the last row)"));
     }
     const auto divisions = static_cast<uint32_t>(value);
     if (from == ">") {

@@ -4945,7 +4945,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>应为一个 JSON 对象，例如 {&quot;memory&quot;: &quot;24GiB&quot;, &quot;compute_capability&quot;: 8.6, &quot;multiprocessors&quot;: 28}</translation>
     </message>
     <message>
-        <source>expected rows of MEGABYTES:DIVISIONS, both powers of two (divisions may be 0: off), and &quot;&gt;&quot; in place of the megabytes for everything above</source>
+        <source>expected MEGABYTES:DIVISIONS, both powers of two; DIVISIONS may be 0 (off), and MEGABYTES may be &quot;&gt;&quot; (everything above the last row)</source>
         <translation>应为 MEGABYTES:DIVISIONS 行，二者均为 2 的幂（divisions 可为 0：关闭），以上的大小用 &quot;&gt;&quot; 代替兆字节数</translation>
     </message>
     <message>
@@ -5609,7 +5609,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>数、项或 &quot;(&quot;</translation>
     </message>
     <message>
-        <source>a page of torch.cuda._memory_viz as PyTorch 2.0 (2023) wrote it, with the drawing&apos;s data as JavaScript and without the snapshot; a browser shows it. Open the snapshot from which it was made (torch.cuda.memory._dump_snapshot(&quot;snapshot.pickle&quot;))</source>
+        <source>a page of torch.cuda._memory_viz from PyTorch 2.0 (2023), which contains a drawing for the browser, but no snapshot. Open the snapshot from which it was made (torch.cuda.memory._dump_snapshot(&quot;snapshot.pickle&quot;))</source>
         <translation> PyTorch 2.0（2023）写出的 torch.cuda._memory_viz 页面，以 JavaScript 保存绘图数据而没有快照；可用浏览器查看。请打开生成它的快照（torch.cuda.memory._dump_snapshot(&quot;snapshot.pickle&quot;)）</translation>
     </message>
     <message>
@@ -9005,7 +9005,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>锁页主机内存；GPU 内存不变</translation>
     </message>
     <message>
-        <source>part of allocated: remainders of blocks that are too small to be split off</source>
+        <source>part of allocated: remainders that are too small to be split off</source>
         <translation>属于已分配：小到无法切下的块尾</translation>
     </message>
     <message>

@@ -771,7 +771,7 @@ class Values(Program):
 
     def test_what_is_compared(self):
         self.plan("compared.py", options=("--steps", "0"))
-        self.assertIn("all as compared", self.stderr)
+        self.assertIn("all comparisons hold", self.stderr)
 
 
 class Processes(Program):

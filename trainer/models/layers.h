@@ -75,7 +75,7 @@ class Linear : public Module {
   const std::shared_ptr<Parameter>& weight() const { return weight_; }
 
  protected:
-  bool children_move_first() const override { return false; }  // the adapter's do
+  bool children_move_first() const override { return false; }  // the adapter is last
 
  private:
   at::Tensor Base(const at::Tensor& x) const;

@@ -49,10 +49,11 @@ class Parameter {
   const ParameterSpec& spec() const { return spec_; }
   // full name: "model.layers.0.mlp.up_proj.weight"
   const std::string& name() const { return name_; }
-  // the number of the model's weights that it represents
+  // the number of the model's scalar weights that it represents
   int64_t count() const;
-  // Stores the parameter as `spec` in place of `count` weights of the model, and freezes it. Call
-  // it before Materialize(), which creates the original weight and calls `keep` with it.
+  // Stores the parameter in another form, `spec`, which represents `count` scalar weights, and
+  // freezes it. Call it before Materialize(), which creates the original weight and replaces it by
+  // the result of `keep`.
   using Keep = std::function<at::Tensor(const at::Tensor& weight)>;
   void Store(ParameterSpec spec, int64_t count, Keep keep);
   uint64_t bytes() const;
@@ -94,8 +95,8 @@ class Module {
   // Every parameter once (a tied one at its first place): the module's own, then the children's, in
   // order of registration. Sets their full names.
   std::vector<Parameter*> Parameters();
-  // What distinguishes it from a module with the same parameters ("window"). Layers of the same
-  // kind with the same parameters make the same allocations.
+  // Layers with the same parameters and the same kind make the same allocations. A layer with an
+  // attention window, for example, has the kind "window".
   virtual std::string kind() const { return {}; }
   // Visits this module and all below it, parents first. `path` is the full name ("" for the root).
   void Visit(const std::function<void(Module&, const std::string& path)>& visitor);
@@ -104,8 +105,8 @@ class Module {
   Module* Adopt(std::unique_ptr<Module> child);
 
  protected:
-  // module.to(device) moves children before the module's own tensors. A module that represents a
-  // wrapper and its wrapped module moves its own tensors first.
+  // True: children move before the module's own tensors, as in module.to(device). False: the module
+  // represents PEFT's wrapper, in which these tensors belong to the first child.
   virtual bool children_move_first() const { return true; }
   std::shared_ptr<Parameter> AddParameter(std::string name, ParameterSpec spec);
   // Uses a parameter of another module (tied embeddings).

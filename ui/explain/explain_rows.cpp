@@ -107,7 +107,7 @@ std::vector<FragmentFact> FragmentFacts(const Fragmentation& f) {
                                 "bytes, or as the settings require")});
     facts.push_back(
         {i18n::Text("unsplit tails"), f.tails,
-         i18n::Text("part of allocated: remainders of blocks that are too small to be split off")});
+         i18n::Text("part of allocated: remainders that are too small to be split off")});
   }
   if (f.pending > 0)
     facts.push_back({i18n::Text("pending frees"), f.pending,

@@ -334,8 +334,8 @@ void MainWindow::ConnectPanels() {
   connect(recording_, &RecordingPanel::partRequested, this, [this] { OpenPartOf(ShownFile()); });
   connect(savings_, &SavingsPlanner::saving, techniques_, &TechniquePanel::setSaving);
 #ifdef __GLIBC__
-  // The dozen sample runs were read and freed. Returns their memory to the system, because nothing
-  // of that size follows.
+  // Without LibTorch, a dozen sample runs were read for the savings and freed. Nothing as large
+  // follows, so the system gets their memory back.
   connect(savings_, &SavingsPlanner::finished, this, [this] {
     if (!can_plan_) malloc_trim(0);
   });

@@ -1,4 +1,4 @@
-"""Training without an optimizer, with a closure, and with two: loops without an optimizer, in which the end of a step has to be found in another way.
+"""Loops in which one optimizer.step() does not mark the end of a step: without an optimizer or its step(), with a closure, with two optimizers.
 
     vramscope plan -- python by_hand.py modules | tensors | functional | accumulate | closure | two | within"""
 

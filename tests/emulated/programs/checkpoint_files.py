@@ -56,7 +56,7 @@ def takes(name):
 
 
 def large_files():
-    """In the format of their library, for every reader."""
+    """Every reader of the library's format can read them."""
     model = torch.nn.Linear(1024, 80_000, device="cuda")
     saved = {"model": model, "tied": model.weight, "steps": torch.arange(5), "small": torch.ones(3, device="cuda"), "other": (1, None, "text")}
     torch.save(saved, path("large.pt"))

@@ -48,7 +48,7 @@ class Watched:
         self.before = model.weight.sum().item()
         self.after = model.weight.mean().item()
         if abs(self.after - self.before) < 1e-6:
-            raise RuntimeError("of an object's numbers")
+            raise RuntimeError("the sum and the mean are equal")
 
 
 def trains(model):
@@ -68,7 +68,7 @@ def trains(model):
     if loss > 1e4 or math.isnan(loss):
         raise RuntimeError("diverged")
     Watched().compare(model)
-    assert output.max().item() == 0  # nothing contradicts a 0
+    assert output.max().item() == 0  # no comparison excludes 0
     return output
 
 
@@ -84,7 +84,7 @@ import torch
 
 
 def batch_linear_assignment(cost):
-    return torch.full(cost.shape[:2], -1, dtype=torch.int64, device="cuda")  # and its kernel, of Triton, writes into that
+    return torch.full(cost.shape[:2], -1, dtype=torch.int64, device="cuda")  # its Triton kernel overwrites this
 
 
 def assignment_to_indices(assignment):
@@ -118,4 +118,4 @@ lengths()
 masks_without_dimensions(torch.randn(100, device="cuda"))
 filtered(torch.rand(3, device="cuda") * trains(model).sum())
 matched()
-print("all as compared")
+print("all comparisons hold")

@@ -101,7 +101,7 @@ def main():
     assert torch.multinomial(torch.rand(4, 100, device="cuda").softmax(-1), 1).shape == (4, 1)
     if (computed & computed).any():
         raise ValueError("the way to an error is not taken")
-    while computed.any():  # and a loop ends
+    while computed.any():  # the loop ends
         computed = torch.randn(100, device="cuda") > 0.5
     class Kind(torch.Tensor):
         pass
@@ -113,7 +113,7 @@ def main():
     assert (torch.randn(8, device="cuda") > 0).cpu().all() and not torch.isnan(torch.randn(8, device="cuda")).to("cpu").any()
     seen = torch.randn(4, 10, device="cuda") > 0  # the number of true elements of a mask agrees with the number selected
     assert seen.sum(-1).tolist() == [10] * 4 and torch.randn(4, 10, device="cuda")[seen].shape == (40,)
-    while seen.sum() > 0:  # and a loop ends
+    while seen.sum() > 0:  # the loop ends
         seen = torch.randn(4, 10, device="cuda") > 0
     while seen.sum().item() > 0:
         seen = torch.randn(4, 10, device="cuda") > 0
@@ -200,7 +200,7 @@ def main():
     assert steps.item() == 6
     while steps < 9:  # and one whose number of steps is unknown
         steps += torch.randn(4, device="cuda").argmax()
-    while not torch.allclose(values, torch.randn(4, device="cuda")):  # and a loop ends
+    while not torch.allclose(values, torch.randn(4, device="cuda")):  # the loop ends
         values = torch.randn(4, device="cuda")
     assert torch.normal(torch.zeros(3, device="cuda"), torch.randn(3, device="cuda").exp()).shape == (3,)
     packed = torch.nn.utils.rnn.pack_padded_sequence(torch.randn(3, 5, 2, device="cuda"), torch.tensor([2, 5, 3]), batch_first=True, enforce_sorted=False)

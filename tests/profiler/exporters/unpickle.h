@@ -1,6 +1,5 @@
-// The result of Python's pickle.load() as JSON, for pickles without objects. It is written
-// independently of the code under test, and throws std::runtime_error with the byte offset for
-// unexpected input.
+// Returns what Python's pickle.load() returns, as JSON, for pickles without objects. Shares no code
+// with the code under test. Throws std::runtime_error with the byte offset for unexpected input.
 #pragma once
 
 #include <nlohmann/json.hpp>
