@@ -152,11 +152,11 @@ const std::string& Text(std::string_view english) {
 }
 
 std::string Shown(std::string_view english) {
-  constexpr size_t kMost = 4096;
+  constexpr size_t kMost = 1024;
   constexpr std::string_view kColon = ": ";
-  std::string text(english);
-  if (text.size() > kMost) return text;
-  if (std::string whole = TranslationOf(text); !whole.empty()) return whole;
+  const std::string text(english);
+  if (english.size() > kMost) return text;
+  if (const std::string whole = TranslationOf(text); !whole.empty()) return whole;
   const Found found = FormatOf(english);
   if (const std::string translation = TranslationOf(found.format); !translation.empty()) {
     std::vector<std::string> arguments;
