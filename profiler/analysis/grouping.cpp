@@ -1,17 +1,15 @@
 #include "profiler/analysis/grouping.h"
 
-#include <absl/strings/ascii.h>
-#include <absl/strings/numbers.h>
-#include <absl/strings/str_join.h>
-#include <absl/strings/str_split.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
 #include <numeric>
 #include <optional>
 #include <span>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "profiler/analysis/site_names.h"
@@ -37,18 +35,34 @@ constexpr std::pair<std::string_view, GroupBy> kGroupings[] = {
     {"annotation", GroupBy::kAnnotation},
 };
 
+std::vector<std::string_view> Split(std::string_view text, char separator) {
+  std::vector<std::string_view> out;
+  for (size_t end = text.find(separator); end != std::string_view::npos;
+       end = text.find(separator)) {
+    out.push_back(text.substr(0, end));
+    text.remove_prefix(end + 1);
+  }
+  out.push_back(text);
+  return out;
+}
+
+std::string_view Trimmed(std::string_view text) {
+  const size_t first = text.find_first_not_of(" \t");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t") + 1 - first);
+}
+
 absl::StatusOr<GroupPart> ParsePart(std::string_view text) {
-  const auto [name, detail] =
-      std::pair<std::string_view, std::string_view>(absl::StrSplit(text, absl::MaxSplits(':', 1)));
-  const auto field = std::ranges::find(kGroupings, absl::StripAsciiWhitespace(name),
-                                       &std::pair<std::string_view, GroupBy>::first);
+  const size_t colon = text.find(':');
+  const std::string_view name = Trimmed(text.substr(0, colon));
+  const auto field =
+      std::ranges::find(kGroupings, name, &std::pair<std::string_view, GroupBy>::first);
   if (field == std::end(kGroupings))
-    return absl::InvalidArgumentError(i18n::Format("cannot group by \"{}\"; choose from {}",
-                                                   absl::StripAsciiWhitespace(name),
+    return absl::InvalidArgumentError(i18n::Format("cannot group by \"{}\"; choose from {}", name,
                                                    fmt::join(GroupByNames(), ", ")));
   GroupPart part{.by = field->second};
-  if (text.find(':') == std::string_view::npos) return part;
-  const std::string_view argument = absl::StripAsciiWhitespace(detail);
+  if (colon == std::string_view::npos) return part;
+  const std::string_view argument = Trimmed(text.substr(colon + 1));
   if (part.by == GroupBy::kModule && argument == "*") {
     part.merge_numbers = true;
     return part;
@@ -56,7 +70,9 @@ absl::StatusOr<GroupPart> ParsePart(std::string_view text) {
   if (part.by != GroupBy::kModule && part.by != GroupBy::kFile && part.by != GroupBy::kStack)
     return absl::InvalidArgumentError(
         i18n::Format("\"{}\" takes no \":\"; module, file and stack do", field->first));
-  if (!absl::SimpleAtoi(argument, &part.components) || part.components == 0 ||
+  const auto [end, error] =
+      std::from_chars(argument.data(), argument.data() + argument.size(), part.components);
+  if (error != std::errc() || end != argument.data() + argument.size() || part.components == 0 ||
       part.components > kMostGroupComponents)
     return absl::InvalidArgumentError(
         part.by == GroupBy::kModule
@@ -78,7 +94,7 @@ std::vector<std::string> GroupByNames() {
 absl::StatusOr<GroupExpression> ParseGroupExpression(std::string_view text) {
   GroupExpression out(GroupBy::kCategory);
   out.parts_.clear();
-  const std::vector<std::string_view> parts = absl::StrSplit(text, ',');
+  const std::vector<std::string_view> parts = Split(text, ',');
   if (parts.size() > kMostGroupParts)
     return absl::InvalidArgumentError(
         i18n::Format("an expression has at most {} fields", kMostGroupParts));
@@ -91,13 +107,15 @@ absl::StatusOr<GroupExpression> ParseGroupExpression(std::string_view text) {
 }
 
 std::string GroupExpression::Text() const {
-  return absl::StrJoin(parts_, ", ", [](std::string* out, const GroupPart& part) {
-    out->append(
-        std::ranges::find(kGroupings, part.by, &std::pair<std::string_view, GroupBy>::second)
-            ->first);
-    if (part.merge_numbers) out->append(":*");
-    if (part.components > 0) out->append(fmt::format(":{}", part.components));
-  });
+  std::string out;
+  for (const GroupPart& part : parts_) {
+    if (!out.empty()) out += ", ";
+    out += std::ranges::find(kGroupings, part.by, &std::pair<std::string_view, GroupBy>::second)
+               ->first;
+    if (part.merge_numbers) out += ":*";
+    if (part.components > 0) out += fmt::format(":{}", part.components);
+  }
+  return out;
 }
 
 std::string GroupLabel(const GroupExpression& by, const Group& group) {
@@ -121,14 +139,14 @@ namespace {
 // "model.layers.*.mlp" of "model.layers.3.mlp", or its first components.
 std::string ModuleName(std::string_view path, const GroupPart& part) {
   if (part.components == 0 && !part.merge_numbers) return std::string(path);
-  std::vector<std::string_view> components = absl::StrSplit(path, '.');
+  std::vector<std::string_view> components = Split(path, '.');
   if (part.components > 0 && components.size() > part.components)
     components.resize(part.components);
   const auto is_number = [](std::string_view text) {
     return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
   };
   if (part.merge_numbers) std::ranges::replace_if(components, is_number, "*");
-  return absl::StrJoin(components, ".");
+  return fmt::format("{}", fmt::join(components, "."));
 }
 
 // The last `count` components of a path; 0: all of it.
@@ -365,7 +383,7 @@ LiveGroups GroupBlocks(const trace::Trace& trace, const LiveSet& live, const Gro
     if (combination == groups.size()) {
       Group& group = groups.emplace_back();
       for (size_t i = 0; i < parts.size(); ++i) group.parts.push_back(parts[i].names[numbers[i]]);
-      group.name = absl::StrJoin(group.parts, ", ");
+      group.name = fmt::format("{}", fmt::join(group.parts, ", "));
     }
     groups[combination].bytes += trace.allocations.bytes_rounded[l.id.value];
     ++groups[combination].count;
