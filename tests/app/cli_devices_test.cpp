@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <set>
+#include <string>
 
 #include "tests/app/process.h"
 
@@ -65,11 +67,24 @@ TEST(CliDevices, ListsSourcesAndAssumptions) {
   for (const json& d : Devices({})) {
     EXPECT_FALSE(d["source"].get<std::string>().empty());
     // Each figure has a source or an assumption.
+    std::set<std::string> known, assumed;
     size_t figures = 0;
-    for (const json& source : d["sources"]) figures += source["figures"].size();
-    for (const json& assumption : d["assumptions"]) figures += assumption["figures"].size();
+    for (const json& source : d["sources"]) {
+      for (const json& figure : source["figures"]) known.insert(figure.get<std::string>());
+      figures += source["figures"].size();
+    }
+    for (const json& assumption : d["assumptions"]) {
+      for (const json& figure : assumption["figures"]) assumed.insert(figure.get<std::string>());
+      figures += assumption["figures"].size();
+    }
     EXPECT_GE(figures, 12u) << d["key"];
-    EXPECT_LE(d["assumed"].size(), figures) << d["key"];
+    // No figure has both, or one of them twice, and `assumed` lists those with an assumption. (It
+    // leaves out the MIG profiles.)
+    EXPECT_EQ(known.size() + assumed.size(), figures) << d["key"];
+    for (const std::string& figure : assumed) EXPECT_FALSE(known.contains(figure)) << figure;
+    assumed.erase("mig");
+    EXPECT_EQ(d["assumed"].get<std::set<std::string>>(), assumed) << d["key"];
+    EXPECT_EQ(d["assumed"].size(), assumed.size()) << d["key"];
   }
   EXPECT_THAT(RunVramscope({"devices", "p100"}).out, HasSubstr("has no kernels for it"));
 }

@@ -2,9 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <regex>
+#include <set>
 
 #include "profiler/trace/writer.h"
 #include "tests/app/process.h"
@@ -352,10 +354,32 @@ TEST_F(Cli, ExportToStdoutEqualsFile) {
   EXPECT_EQ(RunVramscope({"export", sample_, "--to", "chrome", "-o", out}).status, 0);
   EXPECT_TRUE(json::parse(ReadFile(out)).contains("traceEvents"));
   const Outcome to_stdout = RunVramscope({"export", sample_, "--to", "chrome", "-o", "-"});
+  EXPECT_EQ(to_stdout.status, 0) << to_stdout.err;
   EXPECT_EQ(to_stdout.out, ReadFile(out));
+}
+
+// An export is written to a temporary file first. Nothing of it is left behind, and a failed
+// export keeps the file that was there.
+TEST_F(Cli, ExportLeavesNoOtherFiles) {
+  const auto files = [&] {
+    std::set<std::string> names;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder_.path()))
+      names.insert(entry.path().filename().string());
+    return names;
+  };
+  EXPECT_EQ(RunVramscope({"export", sample_, "--to", "csv", "-o", folder_ / "out.csv"}).status, 0);
+  EXPECT_EQ(files(), (std::set<std::string>{"sample.trace", "out.csv"}));
+  const std::string content = ReadFile(folder_ / "out.csv");
   EXPECT_NE(
       RunVramscope({"export", sample_, "--to", "csv", "-o", folder_ / "no/such/folder/x"}).status,
       0);
+  WriteFile(folder_ / "foreign.trace", "no trace");
+  EXPECT_NE(
+      RunVramscope({"export", folder_ / "foreign.trace", "--to", "csv", "-o", folder_ / "out.csv"})
+          .status,
+      0);
+  EXPECT_EQ(files(), (std::set<std::string>{"sample.trace", "out.csv", "foreign.trace"}));
+  EXPECT_EQ(ReadFile(folder_ / "out.csv"), content);
 }
 
 TEST_F(Cli, EstimateHasPublishedCounts) {

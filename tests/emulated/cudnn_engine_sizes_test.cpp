@@ -175,12 +175,6 @@ TEST(CudnnEngineSizes, DoctorConvolutionWorkspacesMatchH200) {
   EXPECT_EQ((bytes({kFilter, 32, 32, 32, 3, 1, 32, 0, 1}, 8) + 511) / 512 * 512, 4755968u);
 }
 
-TEST(CudnnEngineSizes, SmallForwardConvolutionNeedsNoWorkspace) {
-  EXPECT_EQ(
-      ConvolutionWorkspace(Of({kForward, 8, 16, 32, 3, 1, 30, 0, 1}, 4, kFp32), kH200, true).bytes,
-      0u);
-}
-
 struct TableCase {
   std::string group;  // the fields before the shape
   int64_t n, c, k, window, stride, padding, side, groups;

@@ -278,10 +278,11 @@ INSTANTIATE_TEST_SUITE_P(
              300'000, 100, kGiB / 2, 3, 20, 2}),
     [](const ::testing::TestParamInfo<Case>& info) { return std::string(info.param.name); });
 
-// Two allocators that were restored from one state behave alike.
+// Allocators that were restored from one state behave alike, and like the one that was not
+// restored.
 class CachingAllocatorRestore : public ::testing::TestWithParam<const char*> {};
 
-TEST_P(CachingAllocatorRestore, RestoredCopiesBehaveAlike) {
+TEST_P(CachingAllocatorRestore, RestoredCopiesBehaveLikeTheOriginal) {
   std::mt19937_64 random(7);
   Settings settings{.device_memory_bytes = kGiB / 2,
                     .conf = run::ParseAllocConf(GetParam()).value()};
@@ -310,14 +311,21 @@ TEST_P(CachingAllocatorRestore, RestoredCopiesBehaveAlike) {
   EXPECT_EQ(second.stats().reserved, first.stats().reserved);
   EXPECT_EQ(second.stats().allocated, first.stats().allocated);
   EXPECT_EQ(second.stats().requested, first.stats().requested);
-  std::vector<uint64_t> other = live;
+  std::vector<uint64_t> other = live, original = live;
   for (int i = 0; i < 20'000; ++i) {
     const std::mt19937_64 same = random;
+    step(first, original);
+    random = same;
     step(at_end, live);
     random = same;
     step(second, other);
     ASSERT_EQ(live, other) << "at event " << i;
     ASSERT_EQ(at_end.stats().reserved, second.stats().reserved);
+    // New segments have other addresses in the original, so only sizes are compared.
+    ASSERT_EQ(live.size(), original.size()) << "at event " << i;
+    ASSERT_EQ(at_end.stats().reserved, first.stats().reserved) << "at event " << i;
+    ASSERT_EQ(at_end.stats().allocated, first.stats().allocated) << "at event " << i;
+    ASSERT_EQ(at_end.stats().requested, first.stats().requested) << "at event " << i;
   }
 }
 

@@ -1,7 +1,12 @@
 // Compares the formulas with published worked examples, and with counts from other sources.
 #include "profiler/estimate/formula.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "profiler/estimate/estimate_run.h"
 
@@ -53,10 +58,24 @@ TEST(Expression, EvaluatesArithmetic) {
 
 TEST(Expression, RejectsInvalidExpressions) {
   const std::vector<Term> terms = {{"a", "", 0}};
-  for (const char* text :
-       {"", "1 +", "(1", "b", "1 2", "a(1)", "min(1)", "1/a", "1..2 +", "-", "$", "ceil(1, 2)"}) {
+  for (const auto& [text, why] : std::vector<std::pair<std::string, std::string>>{
+           {"", "expected a number, a term or \"(\" at character 1"},
+           {"1 +", "expected a number, a term or \"(\" at character 4"},
+           {"(1", "expected \")\" at character 3"},
+           {"b", "expected a known term, not \"b\", at character 1"},
+           {"1 2", "expected an operator at character 3"},
+           {"a(1)", "expected min, max or ceil, not \"a\","},
+           {"min(1)", "expected \",\" at character 6"},
+           {"1/a", "is not a finite number"},
+           {"1..2 +", "expected an operator at character 3"},
+           {"-", "expected a number, a term or \"(\" at character 1"},
+           {"$", "expected a number, a term or \"(\" at character 1"},
+           {"ceil(1, 2)", "expected \")\" at character 7"}}) {
     const absl::StatusOr<double> value = EvaluateExpression(text, terms);
     EXPECT_EQ(value.status().code(), absl::StatusCode::kInvalidArgument) << text;
+    EXPECT_THAT(
+        std::string(value.status().message()),
+        ::testing::AllOf(::testing::HasSubstr("\"" + text + "\""), ::testing::HasSubstr(why)));
   }
   EXPECT_FALSE(EvaluateExpression(std::string(100, '(') + "1" + std::string(100, ')'), {}).ok());
   EXPECT_FALSE(EvaluateExpression(std::string(5000, '1'), {}).ok());

@@ -70,10 +70,12 @@ TEST_F(WriteFileTest, ReportsStreamErrorsThatTheWriterIgnores) {
   EXPECT_EQ(Content(), "old");
 }
 
-TEST_F(WriteFileTest, FailsIfTheFolderIsMissing) {
-  const absl::Status status =
-      WriteFile((folder_ / "no" / "x").string(), [](std::ostream&) { return absl::OkStatus(); });
+TEST_F(WriteFileTest, NamesAMissingFolder) {
+  const std::string path = (folder_ / "no" / "x").string();
+  const absl::Status status = WriteFile(path, [](std::ostream&) { return absl::OkStatus(); });
   EXPECT_EQ(status.code(), absl::StatusCode::kNotFound) << status;
+  EXPECT_THAT(std::string(status.message()), testing::HasSubstr("cannot write '" + path + "'"));
+  EXPECT_EQ(FilesInFolder(), 0u);
 }
 
 TEST_F(WriteFileTest, ReplacesTheTargetOfASymlink) {

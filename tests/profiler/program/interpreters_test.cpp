@@ -116,8 +116,10 @@ TEST_F(Environments, RecognizesRocmAndUnknownBuilds) {
   EXPECT_EQ(WhyNot(Find().at(0)), "");
 }
 
-TEST_F(Environments, FindsTorchInPythonPath) {
+TEST_F(Environments, PythonPathComesBeforeTheEnvironment) {
   Venv("home/project/venv");
+  Torch("home/project/venv/lib/python3.11/site-packages", "2.6.0", "'13.0'");
+  EXPECT_EQ(Find().at(0).torch, "2.6.0");
   Torch("packages", "2.9.0", "'13.0'");
   places_.python_path = "/nowhere:" + (root_ / "packages").string();
   EXPECT_EQ(Find().at(0).torch, "2.9.0");

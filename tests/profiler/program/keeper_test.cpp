@@ -33,6 +33,18 @@ class KeeperTest : public ::testing::Test {
     return done();
   }
   static bool IsAlive(pid_t pid) { return kill(pid, 0) == 0; }
+  // The children of this process that are keepers.
+  static size_t OwnKeepers() {
+    const std::string own = "PPid:\t" + std::to_string(getpid());
+    size_t found = 0;
+    for (const auto& entry : fs::directory_iterator("/proc")) {
+      const pid_t pid = std::atoi(entry.path().filename().c_str());
+      if (pid <= 0 || !Keeper::Is(pid)) continue;
+      std::ifstream status(entry.path() / "status");
+      for (std::string line; std::getline(status, line);) found += line == own;
+    }
+    return found;
+  }
 
   // A process that has a keeper and has started a program, which has left its parent and its
   // process group. `program` is the program's process id, once it runs.
@@ -97,7 +109,13 @@ TEST_F(KeeperTest, DoesNothingIfTheOwnerEndsNormally) {
   EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);  // the keeper has ended
 }
 
-TEST_F(KeeperTest, OtherProcessesAreNotKeepers) {
+TEST_F(KeeperTest, OnlyTheHelperProcessIsAKeeper) {
+  EXPECT_EQ(OwnKeepers(), 0u);
+  {
+    const Keeper keeper({.output = folder_ + "/output"});
+    EXPECT_TRUE(HappensSoon([] { return OwnKeepers() == 1; }));
+  }
+  EXPECT_EQ(OwnKeepers(), 0u);
   EXPECT_FALSE(Keeper::Is(getpid()));
   EXPECT_FALSE(Keeper::Is(-5));
 }

@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "profiler/query/kernel_sums.h"
 #include "profiler/query/matcher.h"
 #include "profiler/query/search.h"
 #include "tests/ui/timeline/synthetic_trace.h"
@@ -130,18 +131,27 @@ TEST_F(MatcherTest, FindsBlocksByTheirFields) {
             Blocks([&](uint32_t i) { return a.main_category[i] != trace::Category::kActivation; }));
 }
 
-TEST_F(MatcherTest, FindsKernelsByModuleAndDuration) {
+TEST_F(MatcherTest, FindsKernelsByNameOpModuleAndDuration) {
   const auto& a = trace_->activities;
-  uint64_t kernels = 0, of_module = 0;
+  uint64_t kernels = 0, of_module = 0, of_name = 0, of_op = 0;
   int64_t longest = 0;
+  std::string op;  // of the first kernel that has one
   for (uint32_t row = 0; row < a.size(); ++row) {
     if (a.kind[row] != trace::ActivityKind::kKernel) continue;
     ++kernels;
     of_module += ContainsText(trace_->String(index_.ModuleOf(row)), "layers.1");
+    of_name += ContainsText(trace_->String(a.name[row]), "softmax_warp");
+    if (op.empty()) op = OpOf(index_, row);
+    of_op += !op.empty() && OpOf(index_, row) == op;
     longest = std::max(longest, a.end_ns[row] - a.begin_ns[row]);
   }
   ASSERT_GT(kernels, 0u);
   EXPECT_EQ(Find("kind = kernel").things.size(), kernels);
+  ASSERT_TRUE(of_name > 0 && of_name < kernels) << of_name;
+  EXPECT_EQ(Find("kind = kernel and name ~ softmax_warp").things.size(), of_name);
+  ASSERT_TRUE(of_op > 0 && of_op < kernels) << of_op;
+  EXPECT_EQ(Find("kind = kernel and op = " + Quoted(op)).things.size(), of_op);
+  ASSERT_GT(of_module, 0u);
   EXPECT_EQ(Find("kind = kernel and module ~ layers.1").things.size(), of_module);
   EXPECT_EQ(Find("kind = kernel and module !~ layers.1").things.size(), kernels - of_module);
   EXPECT_EQ(Find("kind = kernel and duration > " + std::to_string(longest)).things.size(), 0u);

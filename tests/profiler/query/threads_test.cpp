@@ -45,7 +45,7 @@ void ExpectSameOnAllThreads(size_t queries, const std::function<Result(size_t)>&
   EXPECT_EQ(wrong, 0u);
 }
 
-TEST(ConcurrentQueries, OfLanesAndBlocksEqualSerialResults) {
+TEST(ConcurrentQueries, OfLanesCurvesAndBlocksEqualSerialResults) {
   const auto t = WithLaunches(3);
   const int64_t begin = t->begin_ns(), end = t->end_ns();
   const LaneIndex lanes(t);
@@ -64,6 +64,17 @@ TEST(ConcurrentQueries, OfLanesAndBlocksEqualSerialResults) {
           rows.push_back(r.row);
         return rows;
       });
+  const auto curves = std::make_shared<const analysis::MemoryCurves>(analysis::ComputeCurves(*t));
+  const CurveIndex alone(curves), together(curves);
+  using Highest = std::pair<std::vector<uint64_t>, std::vector<uint64_t>>;
+  const auto highest = [&](const CurveIndex& index, size_t i) {
+    const CurveColumns columns =
+        index.Query(begin + static_cast<int64_t>(i) * (end - begin) / 100, end, 100);
+    return Highest{columns.allocated_max, columns.reserved_max};
+  };
+  ExpectSameOnAllThreads<Highest>(
+      50, [&](size_t i) { return highest(alone, i); },
+      [&](size_t i) { return highest(together, i); });
   const AddressAxis axis(t);
   const BlockIndex blocks(t, axis);
   const BlockIndex other(t, axis);

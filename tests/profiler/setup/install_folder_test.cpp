@@ -146,7 +146,6 @@ TEST_F(Install, CheckRoomFailsWithoutEnoughDiskSpace) {
 // Many small files take more disk space than their contents: the disk is full before all are
 // written.
 TEST_F(Install, FullDiskIsReportedAndKeepsTheDownload) {
-  ASSERT_TRUE(Run(TorchFiles()).ok());
   const fs::path data = root_ / "full";
   fs::create_directories(data);
   if (mount("tmpfs", data.c_str(), "tmpfs", 0, "size=512k") != 0)
@@ -160,6 +159,9 @@ TEST_F(Install, FullDiskIsReportedAndKeepsTheDownload) {
     files.push_back({.name = "torch/lib/libsmall" + std::to_string(i) + ".so.1", .content = "x"});
   {
     InstallFolder folder = InstallFolder::Lock(data.string()).value();
+    testing::Write(folder.PartOf(wheel_), MakeZip(TorchFiles()));
+    const absl::Status installed = folder.Install({wheel_}, {}, nullptr);
+    ASSERT_TRUE(installed.ok()) << installed;
     testing::Write(folder.PartOf(wheel_), MakeZip(files));
     const absl::Status status = folder.Install({wheel_}, {}, nullptr);
     EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
@@ -168,7 +170,10 @@ TEST_F(Install, FullDiskIsReportedAndKeepsTheDownload) {
     EXPECT_GT(folder.BytesOf(wheel_), 0u) << "the download is deleted";
   }
   for (const auto& entry : fs::directory_iterator(data))
-    EXPECT_THAT(entry.path().filename().string(), ::testing::AnyOf("downloads", "setup.lock"));
+    EXPECT_THAT(entry.path().filename().string(),
+                ::testing::AnyOf("downloads", "setup.lock", "torch-2.11.0"));
+  // The earlier installation stays usable.
+  EXPECT_TRUE(CheckTorch(data / "torch-2.11.0").ok());
 }
 
 TEST_F(Install, LockFailsWithoutFolder) {

@@ -171,10 +171,29 @@ TEST(Processes, JoinAtMost256Devices) {
   EXPECT_TRUE(absl::IsResourceExhausted(JoinProcesses(parts).status()));
 }
 
-TEST(Processes, JoinAcceptsExtremeTimes) {
+// A time beyond the range of its type becomes the largest one.
+TEST(Processes, ExtremeTimesStayInOrder) {
   const std::shared_ptr<const Trace> one = Random(3, false);
   const std::vector<ProcessTrace> parts = {{"a", one, 0}, {"b", one, INT64_MAX}};
-  EXPECT_TRUE(JoinProcesses(parts).ok());
+  const auto whole = JoinProcesses(parts);
+  ASSERT_TRUE(whole.ok()) << whole.status();
+  const EventTable& events = (*whole)->events;
+  ASSERT_EQ(events.size(), 2 * one->events.size() + 2);
+  for (size_t i = 1; i < events.size(); ++i)
+    ASSERT_LE(events.time_ns[i - 1], events.time_ns[i]) << i;
+  const ActivityTable& a = (*whole)->activities;
+  ASSERT_EQ(a.size(), 2 * one->activities.size());
+  for (uint32_t row = 0; row < a.size(); ++row) ASSERT_LE(a.begin_ns[row], a.end_ns[row]);
+  for (const uint8_t device : std::vector<uint8_t>{0, 1}) {
+    const auto process = OfDevice(*whole, device);
+    EXPECT_EQ(process->allocations.bytes, one->allocations.bytes);
+    ASSERT_EQ(process->events.size(), one->events.size() + 1);
+    for (size_t i = 0; i < one->events.size(); ++i) {
+      const int64_t own = one->events.time_ns[i];
+      ASSERT_EQ(process->events.time_ns[i + 1],
+                device == 0 ? own : std::min<int64_t>(own, 0) + INT64_MAX);
+    }
+  }
 }
 
 }  // namespace

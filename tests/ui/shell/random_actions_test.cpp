@@ -93,12 +93,12 @@ class RandomActions : public testing::ShellWindow {
         return "batch " + std::to_string(config.batch);
       }
       case 3: {
-        static constexpr const char* kToggles[] = {"lora", "amp", "activation_checkpointing",
-                                                   "gradient_accumulation"};
+        static constexpr const char* kToggles[] = {"lora", "amp-bf16", "checkpoint-layer",
+                                                   "accumulate"};
         const char* id = kToggles[Below(4)];
-        if (ToggleSwitch* toggle = window_->techniquePanel()->toggle(QString::fromLatin1(id));
-            toggle != nullptr && toggle->isEnabled())
-          toggle->click();
+        ToggleSwitch* toggle = window_->techniquePanel()->toggle(QString::fromLatin1(id));
+        EXPECT_NE(toggle, nullptr) << id;
+        if (toggle != nullptr && toggle->isEnabled()) toggle->click();
         return std::string("toggle ") + id;
       }
       case 4:

@@ -253,7 +253,7 @@ TEST_F(RecordedFileTest, EmptyTablesShowHints) {
   EXPECT_EQ(State()["tables"].toObject()["allocations"].toObject()["rows"].toInt(), 4);
 }
 
-TEST_F(RecordedFileTest, ShowsThreeWarningsAndRefersToTheLog) {
+TEST_F(RecordedFileTest, ShowsThreeWarningsAndLogsAll) {
   HeldOpen held;
   auto warned = std::make_shared<trace::Trace>(*testing::MakeRecordedTrace({.steps = 1}));
   warned->warnings = {"the ring was full: the oldest entries are lost", "two", "three", "four"};
@@ -265,7 +265,12 @@ TEST_F(RecordedFileTest, ShowsThreeWarningsAndRefersToTheLog) {
   ASSERT_TRUE(WaitFor([this] { return window_->digest() != nullptr && !window_->busy(); }));
   EXPECT_EQ(Banner("kind"), "file-warnings");
   EXPECT_THAT(Banner("text").toStdString(), ::testing::HasSubstr("ring was full"));
-  EXPECT_THAT(Banner("text").toStdString(), ::testing::HasSubstr("1 more in the Log"));
+  EXPECT_THAT(Banner("text").toStdString(),
+              ::testing::HasSubstr("; two; three; 1 more in the Log"));
+  const std::string log = State()["log"].toString().toStdString();
+  for (const char* line : {"ring.pickle: The ring was full", "ring.pickle: two",
+                           "ring.pickle: three", "ring.pickle: four"})
+    EXPECT_THAT(log, ::testing::HasSubstr(line));
 }
 
 TEST_F(RecordedFileTest, OpensJsonAsConfigOnlyWhenItLooksLikeOne) {

@@ -236,15 +236,24 @@ TEST_F(ShellTest, ShortcutsAreUnique) {
     }
 }
 
-TEST_F(ShellTest, ZoomInChangesTheView) {
+TEST_F(ShellTest, ZoomsInAndFitsTheView) {
   RunDefault();
-  window_->timelineWidget()->settle();
-  const QJsonObject before = State()["timeline"].toObject();
+  const auto viewport = [this] {
+    window_->timelineWidget()->settle();
+    return State()["timeline"].toObject()["viewport"].toObject();
+  };
+  const QJsonObject before = viewport();
+  EXPECT_TRUE(before["all"].toBool());
+  const auto width = [](const QJsonObject& view) {
+    return view["end_ns"].toDouble() - view["begin_ns"].toDouble();
+  };
   Trigger("view.zoom-in");
-  window_->timelineWidget()->settle();
-  EXPECT_NE(State()["timeline"].toObject(), before);
+  const QJsonObject zoomed = viewport();
+  EXPECT_FALSE(zoomed["all"].toBool());
+  EXPECT_LT(width(zoomed), width(before));
+  EXPECT_EQ(zoomed["extent_end_ns"].toDouble(), before["extent_end_ns"].toDouble());
   Trigger("view.fit");
-  window_->timelineWidget()->settle();
+  EXPECT_EQ(viewport(), before);
 }
 
 }  // namespace

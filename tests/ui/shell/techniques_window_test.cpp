@@ -129,8 +129,9 @@ TEST_F(TechniquesWindow, SearchFindsWordsOfTheDescription) {
   EXPECT_TRUE(hint_shown);
 }
 
-// Running again does not replace the rows of the breakdown.
-TEST_F(TechniquesWindow, BreakdownRowsStayAfterARerun) {
+// Running again, or moving the cursor to where the same categories have memory, does not replace
+// the rows of the breakdown.
+TEST_F(TechniquesWindow, BreakdownRowsStayAfterARerunAndAtTheCursor) {
   const auto names = [&] {
     QSet<QWidget*> out;
     for (QWidget* label : window_->findChild<BreakdownPanel*>()->findChildren<ElidedLabel*>())
@@ -141,6 +142,11 @@ TEST_F(TechniquesWindow, BreakdownRowsStayAfterARerun) {
   ASSERT_FALSE(before.isEmpty());
   window_->runConfig(window_->config());
   ASSERT_TRUE(WaitFor([this] { return !window_->busy(); }));
+  EXPECT_EQ(names(), before);
+  auto* breakdown = window_->findChild<BreakdownPanel*>();
+  breakdown->setCursorTime(window_->digest()->at_peak.context.time_ns);
+  ASSERT_TRUE(WaitFor([&] { return !breakdown->busy(); }));
+  EXPECT_EQ(breakdown->dumpState()["heading"].toString(), QStringLiteral("AT THE CURSOR"));
   EXPECT_EQ(names(), before);
 }
 

@@ -58,19 +58,19 @@ TEST_F(ThemeWindowTest, VisibleWidgetsChangeThemeAtOnce) {
   OpenRecorded();
   window_->setThemeChoice(ThemeChoice::kLight, false);
   const QColor panel = ToQColor(timeline::Theme::Light().panel);
-  int looked_at = 0;
   for (const char* name : {"breakdownDock", "controlsDock", "tablesDock"}) {
     auto* dock = Find<QWidget>(name);
     ASSERT_TRUE(dock->isVisible()) << name;
     EXPECT_EQ(Ground(dock), panel) << name;
-    ++looked_at;
   }
-  EXPECT_EQ(looked_at, 3);
+  int labels = 0;
   for (const QLabel* label : window_->findChildren<QLabel*>())
     if (label->isVisible() && label->property("role") == QLatin1String("body")) {
+      ++labels;
       EXPECT_EQ(label->palette().color(QPalette::WindowText), Text(false))
           << label->text().toStdString();
     }
+  EXPECT_GT(labels, 0);
 }
 
 TEST_F(ThemeWindowTest, NewWidgetsUseTheCurrentTheme) {

@@ -172,22 +172,43 @@ TEST_F(CanvasTest, MarksThePeakAtItsTimeAndHeight) {
   EXPECT_NEAR(*state().cursor, time, 1);
 }
 
-TEST_F(CanvasTest, LabelsStepsAndPhases) {
+TEST_F(CanvasTest, LabelsStepsAndPhasesWithDurations) {
+  model_.Resize(4000, 800, 1);
   Draw();
-  auto texts = Texts(list_);
+  const auto texts = Texts(list_);
   EXPECT_THAT(texts, ::testing::Contains("Step 0"));
   EXPECT_THAT(texts, ::testing::Contains("Step 1"));
-  EXPECT_THAT(texts, ::testing::Contains(HasSubstr("backward ")));
+  const trace::SliceTable& t = trace_->slices;
+  int wide = 0;
+  for (uint32_t i = 0; i < t.size(); ++i) {
+    if (t.kind[i] != trace::SliceKind::kPhase) continue;
+    const std::string label =
+        std::string(data_->SliceName(i)) + " " + FormatDuration(t.end_ns[i] - t.begin_ns[i]);
+    // With the space beside the text.
+    if (SliceRectOf(state(), i).w < measure_.Width(label, Font::kSmallBold) + 20) continue;
+    EXPECT_THAT(texts, ::testing::Contains(label));
+    ++wide;
+  }
+  EXPECT_GE(wide, 4) << "forward and backward of two steps";
 }
 
-TEST_F(CanvasTest, TextsStayInsideTheCanvas) {
+TEST_F(CanvasTest, TextsStayInsideALane) {
   Draw();
+  int checked = 0;
   for (const TextPrim& t : list_.texts()) {
-    EXPECT_GE(t.box.x, 0);
-    EXPECT_LE(t.box.x, 1024);
-    EXPECT_GE(t.box.y, 0);
-    EXPECT_LE(t.box.bottom(), 800 + 1);
+    const std::string_view text = list_.text(t);
+    if (text.empty()) continue;
+    ++checked;
+    EXPECT_GE(t.box.x, 0) << text;
+    if (t.align == Align::kLeft) {
+      EXPECT_LE(t.box.x + measure_.Width(text, t.font), 1024 + 1) << text;
+    }
+    bool inside = false;
+    for (const LanePlace& lane : state().layout.lanes)
+      inside |= lane.visible && t.box.y >= lane.top() - 1 && t.box.bottom() <= lane.bottom() + 1;
+    EXPECT_TRUE(inside) << text << " from " << t.box.y << " to " << t.box.bottom();
   }
+  EXPECT_GT(checked, 10);
 }
 
 TEST_F(CanvasTest, HitTestFindsDrawnBlocks) {

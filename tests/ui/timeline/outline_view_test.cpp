@@ -124,6 +124,15 @@ TEST_F(OutlineView, AcceptsEmptyAndMinimalOutlines) {
     one.batches[0].end_ns = one.batches[0].begin_ns;
     model_.SetOutline(std::make_shared<const trace::Outline>(one));
     model_.BuildData(measure_, &list_);
+    EXPECT_TRUE(ShowsText(" events"));
+    // The curve is drawn where there is space for it.
+    ASSERT_EQ(list_.stacks().size(), height > 100 ? 1u : 0u) << height;
+    if (list_.stacks().empty()) continue;
+    const Rect plot = OutlinePlot(model_.state());
+    for (const float edge : list_.edges(list_.stacks()[0])) {
+      EXPECT_GE(edge, plot.y - 1);
+      EXPECT_LE(edge, plot.bottom() + 1);
+    }
   }
 }
 

@@ -270,6 +270,26 @@ TEST(Proof, T15_OffloadedShardsLeaveTheGpuBetweenSteps) {
   EXPECT_EQ(idle[Planned::Index(Category::kParameter)], 0u);
   EXPECT_EQ(idle[Planned::Index(Category::kGradient)], 0u);
   EXPECT_EQ(part.AllocatedIn(Category::kOptimizerState), 0u);
+  // Within the step, layers are on the GPU while they are gathered, but never all of them.
+  const Planned whole(Settings{}),
+      on_gpu(Settings{{"shard.strategy", "zero3"}, {"shard.ranks", "2"}});
+  const uint64_t peak = part.Peak(Category::kParameter, 2);
+  EXPECT_GT(peak, 0u);
+  EXPECT_LT(peak, whole.AllocatedIn(Category::kParameter));
+  // This rank's half of each layer is copied to the GPU twice and that of the rest once, and its
+  // half of the gradients is copied back.
+  const auto copied = [](const Planned& plan, bool to_gpu) {
+    uint64_t bytes = 0;
+    for (const MemorySpace host : {MemorySpace::kPinned, MemorySpace::kPageable})
+      bytes += to_gpu ? plan.Copied(host, MemorySpace::kDevice, 2)
+                      : plan.Copied(MemorySpace::kDevice, host, 2);
+    return bytes;
+  };
+  const Shape s;
+  const uint64_t all = 4 * Sum(whole.Parameters());
+  const uint64_t rest = 4 * static_cast<uint64_t>(s.vocab * s.hidden + s.hidden);
+  EXPECT_EQ(copied(part, true) - copied(on_gpu, true), (2 * (all - rest) + rest) / 2);
+  EXPECT_EQ(copied(part, false) - copied(on_gpu, false), all / 2);
 }
 
 TEST(Proof, T18_ZeroGradReleasesOrKeepsGradients) {
