@@ -92,10 +92,10 @@ struct UndoStep {
   std::string text;  // "LoRA on"
   run::RunConfig before = {}, after = {};
   std::string lanes_before = {}, lanes_after = {};
-  // 0: the change is one of this document. Otherwise the change was applied to a plan that was
-  // opened for it, and this is the document that was shown when the user made the change.
+  // The document in which the user made a change that was applied to a plan opened for it. 0: the
+  // change was made in this document.
   DocumentId from = 0;
-  // kNotes: identifies the content of the run that has the notes. The run may no longer be shown.
+  // kNotes: the content hash of the run whose notes changed. The run may no longer be shown.
   std::string notes_of = {};
   std::shared_ptr<const NoteList> notes_before = {}, notes_after = {};
 };
@@ -135,8 +135,8 @@ class Document {
   DocumentState state() const;
   // "gpt2", "run.trace", "train.py"
   std::string Title() const;
-  // True if nothing was ever shown, changed or started in it. A document that is opened from a
-  // blank one replaces it.
+  // True if nothing was ever shown, changed or started in it. A document opened from a blank
+  // document replaces it.
   bool Blank() const;
 
   // Announces a result. `change`: the difference from the previous result; nullopt: the result
@@ -145,7 +145,7 @@ class Document {
   void Began();  // the run, plan or read has started
   // Shows `digest`: a partial result, or the result itself, which becomes an entry of the history.
   void Arrived(Session::DigestPtr digest, bool partial, int64_t now_unix_s);
-  // The run failed or did not finish. What was shown stays.
+  // The run failed or did not finish. The shown result stays.
   void Ended();
   // Another document is shown, so the requested result was abandoned. It is computed when this
   // document is shown again.
@@ -155,7 +155,7 @@ class Document {
   bool CanReload() const;
   // Frees the result. Requires CanReload().
   void Release();
-  void WasReleased() {  // the result existed in an earlier session
+  void WasReleased() {  // like Release(), for a result of an earlier session
     released_ = true;
     expects_entry_ = false;
   }

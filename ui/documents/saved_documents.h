@@ -30,14 +30,14 @@ struct SavedDocument {
   std::string baseline_file;
   size_t baseline_entry = History::kNone;
   std::string scratch;  // folder of a program that is running
-  // The file of a result that was saved before it was shown. It is not in the history yet.
+  // The file of a result that was saved but never shown, and is therefore not in the history.
   std::string latest_file;
 };
 
 struct SavedSession {
   std::vector<SavedDocument> documents;
   size_t active = 0;    // index in documents
-  bool closed = false;  // the user closed the window, so nothing was lost
+  bool closed = false;  // the user closed the window; false after a crash or kill
 };
 
 // Limits on what is read from a session.

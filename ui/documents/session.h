@@ -25,7 +25,7 @@ class Session {
   const DigestPtr& shown() const { return shown_; }  // null: none yet
   bool partial() const {
     return partial_;
-  }  // shown() is an incomplete trace: the run or the reading of the file continues
+  }  // shown() is incomplete, because the run or the reading of the file continues
   bool from_file() const { return from_file_; }      // opened from a file, not run here
   const std::string& file() const { return file_; }  // the file it was read from or saved to
   // Files that must not be overwritten, because the shown trace or the baseline was read from them.
@@ -55,8 +55,8 @@ class Session {
   // Documents opened from this one do not inherit it.
   void SetBaseline(DigestPtr digest, std::string file, bool for_this_only = false);
   bool baseline_for_this_only() const { return baseline_ != nullptr && baseline_for_this_only_; }
-  // Makes the shown trace the baseline, and returns the old baseline, which the caller must then
-  // show.
+  // Makes the shown trace the baseline, and returns the previous baseline, which the caller must
+  // then show.
   DigestPtr SwapBaseline();
 
  private:

@@ -37,7 +37,7 @@ bool TranslateTexts(Language language);
 void SetPseudoLanguage();
 
 // The current translation of `text`, which was translated into the previous language. `contexts`:
-// class names, innermost first; they decide where several English texts had the same translation.
+// class names, innermost first; they decide if several English texts had the same translation.
 // nullopt: `text` was not a translated text.
 std::optional<QString> Retranslated(const QString& text, const QStringList& contexts = {});
 // Updates every text property, tab, item and action below `root`. Pages themselves rebuild the

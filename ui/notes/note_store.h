@@ -36,7 +36,7 @@ class NoteStore : public QObject {
   const std::string& content() const { return content_; }  // of the document; empty: not known yet
   const NoteList& notes() const { return notes_; }
   const QString& error() const { return error_; }  // why there are no notes; empty: no error
-  // Accepts any content that was shown before, not only the current one.
+  // `content` may be any content that was shown before, not only the current one.
   void set(const std::string& content, NoteList notes);
   QString pathOf(const std::string& content) const;
   bool busy() const { return reads_.busy() || writes_.busy(); }

@@ -184,7 +184,8 @@ void AllocationsPanel::Narrow() {
   jobs_.Ask(look, [this, show, order, search,
                    span = span_](absl::StatusOr<AllocationModel::Narrowed> found) {
     if (!found.ok()) return;
-    // Since the search began, the table was sorted or shows another trace: starts over.
+    // If the table was sorted or shows another trace since the search began, the search starts
+    // over.
     if (order != model_->order()) return Narrow();
     show(search, span, *std::move(found));
   });

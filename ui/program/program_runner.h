@@ -6,8 +6,8 @@
 //   connect(runner, &ProgramRunner::partialTrace, this, ...);
 //   runner->start(request);
 //
-// UI thread only; the signals are emitted there. The destructor stops a running program and leaves
-// nothing behind.
+// UI thread only; the signals are emitted there. The destructor stops a running program
+// and removes its folder.
 #pragma once
 
 #include <QElapsedTimer>
@@ -50,8 +50,8 @@ struct ProgramEnd {
   std::shared_ptr<const trace::Trace> trace = {};  // what arrived; null: nothing
   bool stopped = false;                            // by the user
   bool out_of_memory = false;                      // the reason it ended
-  // Empty if nothing went wrong: what went wrong (a sentence without its full stop), the place in
-  // the user's script ("train.py:12"), and what to do next.
+  // What went wrong (a sentence without its full stop), the place in the user's script
+  // ("train.py:12"), and what to do next. All are empty if nothing went wrong.
   QString error = {}, place = {}, next = {};
   QString remark = {};  // a warning about a run that did not fail, in the form of `error`
   double seconds = 0;

@@ -25,7 +25,7 @@ class DockLayout {
   static constexpr int kControlsLeast = 316, kBreakdownLeast = 260;
   static constexpr int kTablesLeast = 150, kTablesLeastWidth = 320;
 
-  // Call it when the window has its docks. reset() restores the present positions.
+  // Call it when the window has its docks. reset() later restores the positions that they have now.
   void start(QMainWindow* window, const Docks& docks);
   void restore(const QSettings& settings);
   void store(QSettings* settings) const;

@@ -1,4 +1,4 @@
-// Restoring after a killed window: the documents are saved while the window is open, and the next
+// Restores the documents of a killed window. They are saved while the window is open, and the next
 // start offers to restore them. The history of a running program is read from its folder.
 #include <QDir>
 #include <QFile>

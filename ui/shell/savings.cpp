@@ -138,7 +138,7 @@ void SavingsPlanner::setSamples(std::shared_ptr<const setup::Samples> samples) {
 }
 
 void SavingsPlanner::Next() {
-  if (!current_key_.isEmpty()) return;  // the end of the current one calls Next() again
+  if (!current_key_.isEmpty()) return;  // the end of the current plan calls Next() again
   while (samples_ != nullptr && !queue_.isEmpty()) {
     current_ = queue_.dequeue();
     const std::string* file = samples_->Find(current_);

@@ -1,4 +1,4 @@
-// Plans in the background what each technique would save. A separate worker does this, so that a
+// Plans the savings of each technique in the background. A separate worker does this, so that a
 // toggle never waits for it. Results are cached by configuration.
 //
 //   planner.update(config);                       // after a run has been shown

@@ -226,7 +226,7 @@ void WaterfallPage::Move(int from, int to) {
   draw();
 }
 
-// All settings in which the run differs from its model's defaults, including sizes and device.
+// The command line with all settings in which the run differs from its model's defaults.
 QString WaterfallPage::command() const {
   std::vector<std::string> words = {"vramscope", "waterfall"};
   run::RunConfigBuilder builder;

@@ -156,12 +156,12 @@ class TimelineWidget : public QWidget {
  Q_SIGNALS:
   void cursorMoved(qint64 time_ns);  // by a click, a drag on the ruler or P; -1: removed
   void hoverMoved(qint64 time_ns);   // time under the mouse; -1: the mouse has left
-  void selectionChanged(trace::AllocationId id);  // or an activity was selected: activityFacts()
+  void selectionChanged(trace::AllocationId id);       // also for an activity: activityFacts()
   void rangeSelected(qint64 begin_ns, qint64 end_ns);  // 0, 0: removed
   void viewChanged(qint64 begin_ns, qint64 end_ns);
   void lanesChanged();  // laneSettings() has changed
   void dataShown();     // data() has changed
-  // From the context menu; without `thing` the note is for the time alone.
+  // From the context menu. If `thing` is empty, the note is about the time.
   void noteRequested(qint64 time_ns, const std::optional<vramscope::query::Thing>& thing);
   void searchRequested(const QString& filter);  // finds similar things (profiler/query/filter.h)
 

@@ -24,7 +24,7 @@ struct EndReason {
   std::string shown, in_trace;
 };
 
-// What the signal means for a process that it ended: "a segmentation fault".
+// Describes a signal that ended a process: "a segmentation fault".
 std::string SignalName(int number);
 
 }  // namespace vramscope::ui

@@ -189,7 +189,7 @@ struct WorkerClient::Impl {
   void Lost(const EndReason& why) {
     hello_limit.stop();
     cancel_limit.stop();
-    // Not deleted here: this may be called from one of its signals.
+    // Deleted later, because this may be called from a signal of the process.
     if (process) {
       process->disconnect(self);
       process.release()->deleteLater();
@@ -219,7 +219,7 @@ struct WorkerClient::Impl {
       EndActive(kCodeUnavailable, ended, nullptr);
       TellLost();
     } else {
-      // Its frames are still being assembled.
+      // The run's frames are still being assembled.
       cancel_limit.stop();
       active->ending = true;
       active->assembly->FinishLater(

@@ -41,7 +41,7 @@ enum class HitKind : uint8_t {
   kTitle,
   kActivity,
   kIdle,
-  kLowerEdge,  // of a lane, to be dragged
+  kLowerEdge,  // the lower edge of a lane, which can be dragged
   kScrollBar,
 };
 

@@ -243,7 +243,7 @@ void TimelineModel::Fit(double now_ms) {
   state_.addresses = {};
   data_dirty_ = overlay_dirty_ = true;
   if (!state_.data) return;
-  // Ends a longer scale that was kept for comparison: "fit" shows exactly this trace.
+  // Drops a longer scale that was kept for comparison, because "fit" shows exactly this trace.
   state_.viewport.SetExtent(0, state_.data->duration_ns());
   GoTo({0, state_.data->duration_ns()}, now_ms, true);
 }
@@ -383,7 +383,7 @@ void TimelineModel::SetNotes(std::shared_ptr<const NoteMarks> notes) {
 void TimelineModel::HideCategories(const std::bitset<trace::kCategoryCount>& hidden) {
   if (hidden == state_.hidden) return;
   state_.hidden = hidden;
-  morph_active_ = false;  // it starts from heights that are no longer valid
+  morph_active_ = false;  // the morph starts from heights that are no longer valid
   state_.morph = 1;
   data_dirty_ = overlay_dirty_ = true;
 }

@@ -130,7 +130,7 @@ class SliceDrawer {
     if (t.kind[slice] == SliceKind::kModule) {
       label = Elide(measure_, ShortPath(name), style.font, room);
     } else {
-      // As much as fits: with the duration and "inferred", with the duration, or the name alone.
+      // Draws the longest that fits: name, duration and "inferred", name and duration, or the name.
       std::string time;
       if (style.duration) {
         time = fmt::format(" {}", LengthOf(d.trace(), t.end_ns[slice] - t.begin_ns[slice]));
