@@ -85,7 +85,7 @@ class History {
   size_t current_ = kNone;
 };
 
-// A change that can be undone: of the settings, of the tracks on the canvas, or of the notes.
+// A change of the settings, of the tracks on the canvas, or of the notes, which can be undone.
 struct UndoStep {
   enum class Kind : uint8_t { kSettings, kLanes, kNotes };
   Kind kind = Kind::kSettings;
@@ -151,7 +151,7 @@ class Document {
   // document is shown again.
   void Left();
 
-  // True if the result can be computed or read again: it is a plan, or it is in a file.
+  // True if the result can be computed or read again, because it is a plan or it is in a file.
   bool CanReload() const;
   // Frees the result. Requires CanReload().
   void Release();
@@ -169,7 +169,7 @@ class Document {
   void SetLatestFile(std::string file) { latest_file_ = std::move(file); }
   // Records that `trace` was saved to `file`. Does nothing if the trace is of another document.
   void SavedTo(const std::shared_ptr<const trace::Trace>& trace, const std::string& file);
-  // Replaces `from` by `to` in all entries: the file was moved.
+  // The file was moved: replaces `from` by `to` in all entries.
   void FileMoved(const std::string& from, const std::string& to);
 
   Source source;
@@ -180,7 +180,7 @@ class Document {
   UndoSteps undo;
   DocumentId opener = 0;     // the document that was shown when this was opened
   DocumentId redo_into = 0;  // undo led from that document to this one; redo leads back
-  bool unseen = false;       // its result arrived while another document was shown
+  bool unseen = false;       // the result arrived while another document was shown
 
   // The newest trace of a run that is in progress or that ended while another document was shown.
   // Not digested yet.
@@ -188,7 +188,7 @@ class Document {
   std::optional<uint8_t> device;  // the device chosen by the user, if there are several
   bool run_shown = false;         // a partial result of the current run has been shown
   bool compare_at_end = false;    // compare the result with the baseline when the run ends
-  bool stopping = false;          // close this document as soon as its run has ended
+  bool stopping = false;          // close this document as soon as the run has ended
   std::string scratch;  // folder of a program that is running or whose result is being saved
   std::optional<std::string> baseline_to_read;  // baseline file to read when this document is shown
 

@@ -1,5 +1,5 @@
 // Documents as JSON in the user's state folder, to be read at the next start. Each has its source,
-// settings, view, history and baseline, but never a result: that is computed or read again.
+// settings, view, history and baseline, but never a result, which is computed or read again.
 //
 //   std::string text = ToJson(SavedSession{.documents = {Save(document)}});
 //   ASSIGN_OR_RETURN(SavedSession session, SavedSessionFromJson(text));
@@ -40,7 +40,7 @@ struct SavedSession {
   bool closed = false;  // the user closed the window; false after a crash or kill
 };
 
-// Limits on what is read from a session.
+// Limits for reading a session.
 inline constexpr size_t kMostSavedBytes = size_t{16} << 20;
 inline constexpr size_t kMostSavedDocuments = 64;
 // Per document; the newest entries are kept.

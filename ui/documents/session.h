@@ -32,14 +32,14 @@ class Session {
   std::vector<std::string> sources() const;
   const DigestPtr& baseline() const { return baseline_; }  // pinned, or opened to compare with
   const std::string& baseline_file() const { return baseline_file_; }
-  // What the shown trace is compared with: the baseline if there is one, else the previous run if
+  // The trace to compare the shown one with: the baseline if there is one, else the previous run if
   // it was of the same model on the same input, or of the same script.
   DigestPtr Against() const;
 
   void ShowRun();
   void ShowFile(std::string path);
   void SavedAs(std::string path) { file_ = std::move(path); }
-  // Replaces the shown trace, which becomes the previous run unless either of them is partial.
+  // Replaces the shown trace, which becomes the previous run if both traces are complete.
   void Show(DigestPtr digest, bool partial);
   // Frees the shown trace, which can be computed or read again, and the previous one. The baseline
   // stays.

@@ -1,5 +1,5 @@
-// The base of all explain pages: the cursor and range that they use, a head line with progress and
-// a cancel button, and the rule that a hidden page computes nothing.
+// The base class of all explain pages. It has the cursor and range that they use, a head line with
+// progress and a cancel button, and the rule that a hidden page computes nothing.
 #pragma once
 
 #include <QJsonObject>

@@ -1,9 +1,9 @@
-// The live set as an item model: groups that unfold into their blocks. Rows are built on demand.
+// The live set as an item model of groups that unfold into their blocks. Rows are built on demand.
 //
 //   model->setRows(std::make_shared<const LiveRows>(...));
 //   model->unfold(row, true);
 //
-// UI thread only. The model does not sort: a receiver of sortAsked() sets rows in the new order.
+// UI thread only. The model does not sort; a receiver of sortAsked() sets rows in the new order.
 #pragma once
 
 #include <memory>

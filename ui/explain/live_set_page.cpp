@@ -40,7 +40,7 @@ QString BytesText(uint64_t bytes) {
 LiveSetPage::LiveSetPage(const ExplainContext* context, QWidget* parent)
     : ExplainPage(context, parent) {
   setObjectName(QStringLiteral("liveSetPage"));
-  show_progress_ = false;  // takes milliseconds
+  show_progress_ = false;  // the computation takes milliseconds
   bar_ = new FindBar("liveFilter", tr("Filter: relu, or size > 10 MiB and phase = backward"));
   bar_->line()->setContentsMargins(0, 0, 0, 0);
   by_ = MakeComboBox();

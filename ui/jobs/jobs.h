@@ -30,7 +30,7 @@
 
 namespace vramscope::ui {
 
-// The question's access to its job: cancellation, progress, post(). Thread-safe.
+// A question uses this for cancellation, progress and post(). Thread-safe.
 class JobToken {
  public:
   const std::atomic<bool>* cancel() const { return &cancel_; }
@@ -39,7 +39,7 @@ class JobToken {
   std::function<void(double)> progress() const {
     return [this](double fraction) { fraction_ = fraction; };
   }
-  // Calls `call` on the UI thread, before the answer, unless the job has been dropped by then.
+  // Calls `call` on the UI thread, before the answer; does nothing if the job was dropped by then.
   void post(std::function<void()> call) const;
 
  private:

@@ -31,7 +31,7 @@ QString Pseudo(const QString& english) {
 }
 
 // Looks up translations for Qt and remembers every result, so that retranslate.cpp can find the
-// source text of what a label shows when the language changes.
+// source of a label's text when the language changes.
 class Catalogue : public QTranslator {
  public:
   bool isEmpty() const override { return false; }

@@ -30,8 +30,8 @@ Language SystemLanguage();
 Language CurrentLanguage();
 void SetLanguage(Language language);
 // Translates only the texts of code without Qt (i18n::Text), for the command line, which has no
-// QApplication. SetLanguage() replaces this translation. False: this build has no such catalogue,
-// and the texts stay English.
+// QApplication. SetLanguage() replaces this translation. Returns false if this build has no such
+// catalogue; the texts then stay English.
 bool TranslateTexts(Language language);
 // For tests: every text becomes ⟦text~~~~⟧, 35 % longer.
 void SetPseudoLanguage();

@@ -31,7 +31,7 @@ class NoteStore : public QObject {
   ~NoteStore() override;  // waits for pending writes
 
   void show(std::shared_ptr<const trace::Trace> trace);  // null: no document
-  // Whether notes can be added: the file was read and is valid.
+  // Whether notes can be added, because the file was read and is valid.
   bool ready() const { return !content_.empty() && error_.isEmpty(); }
   const std::string& content() const { return content_; }  // of the document; empty: not known yet
   const NoteList& notes() const { return notes_; }

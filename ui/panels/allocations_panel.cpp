@@ -144,7 +144,7 @@ void AllocationsPanel::make() {
     model_->setTrace(trace);
     if (!search_->text().trimmed().isEmpty()) send_later_.start();
   }
-  // In a snapshot of one moment, allocations have no time of birth and no lifetime.
+  // In a snapshot without history, allocations have no time of birth and no lifetime.
   for (const int column : kColumnsOfTime)
     view_->setColumnHidden(column, digest_ != nullptr && digest_->state());
   const bool range = trace != nullptr && range_.first < range_.second;

@@ -387,7 +387,7 @@ QList<int> TableView::SelectedLines() const {
   if (rows_ == nullptr || selectionModel() == nullptr) return lines;
   for (const QModelIndex& index : selectionModel()->selectedRows()) lines << index.row();
   std::sort(lines.begin(), lines.end());
-  if (lines.isEmpty())  // nothing is selected: takes all rows
+  if (lines.isEmpty())  // if nothing is selected, uses all rows
     for (int row = 0; row < rows_->rowCount(); ++row) lines << row;
   if (lines.size() > kMaxCopiedRows) lines.resize(kMaxCopiedRows);
   return lines;

@@ -442,7 +442,7 @@ void TechniquePanel::ColorSaving(RowWidgets& row) {
   SetTone(row.saving, tone);
 }
 
-// Such as "It is on: the peak is 10.664 GiB; turned off it would be 12.073 GiB."
+// Example: "It is on: the peak is 10.664 GiB; turned off it would be 12.073 GiB."
 QString TechniquePanel::ExplainSaving(const RowWidgets& row) const {
   const int64_t bytes = row.known->bytes;
   const QString with = QString::fromStdString(timeline::FormatBytes(

@@ -41,7 +41,7 @@ class ToggleSwitch;
 struct Saving {
   int64_t bytes = 0;
   double factor = 1;
-  uint64_t without = 0;  // the peak without it
+  uint64_t without = 0;  // the peak without the technique
 };
 
 class TechniquePanel : public QWidget {
@@ -85,7 +85,7 @@ class TechniquePanel : public QWidget {
     QLabel* factor = nullptr;
     QWidget* widget = nullptr;   // the whole row
     std::string words;           // the text that a search looks in
-    QWidget* options = nullptr;  // controls that are shown while it is on; null: none
+    QWidget* options = nullptr;  // controls that are shown while the technique is on; null: none
     std::optional<Saving> known;
   };
   // The control of a setting: a number in a box, a choice in a list.

@@ -32,7 +32,7 @@ std::string OptimizerText(const run::RunConfig& config);
 // autocast on", "Batch 2 -> 4". Returns "Settings" if one line is too short.
 std::string DescribeChange(const run::RunConfig& before, const run::RunConfig& after);
 
-// A cache key of a configuration: configurations with equal keys plan to equal traces.
+// A cache key of a configuration. Configurations with equal keys result in equal traces.
 std::string PlanKey(const run::RunConfig& config);
 
 }  // namespace vramscope::ui

@@ -177,7 +177,7 @@ void ProgramRunner::TakeOutput() {
   Q_EMIT outputChanged(more);
 }
 
-// Reads what has arrived, unless a read is in progress.
+// Reads the new part of the folder, unless a read is in progress.
 void ProgramRunner::ReadNew() {
   if (run_ == nullptr || reading_.busy()) return;
   SetState(state_.stage);  // updates the time

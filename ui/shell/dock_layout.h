@@ -29,7 +29,7 @@ class DockLayout {
   void start(QMainWindow* window, const Docks& docks);
   void restore(const QSettings& settings);
   void store(QSettings* settings) const;
-  void shown();  // call it whenever the window is shown: its size is known only then
+  void shown();  // call it whenever the window is shown, because its size is known only then
   void reset();  // restores the initial positions and sizes
   // Gives the tables two thirds of the height, for a document without a timeline, or restores their
   // height.

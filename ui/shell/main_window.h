@@ -309,7 +309,7 @@ class MainWindow : public QMainWindow {
   void StartRun();
   void StartRunOn(WorkerClient* worker, const run::RunConfig& config);
   void EndGpuWorker();
-  void PlanOrRecall();  // shows the plan from the cache if it is there; otherwise calls StartRun()
+  void PlanOrRecall();  // shows the plan if it is cached; otherwise calls StartRun()
   void RunSucceeded();
   void RunEnded(std::shared_ptr<const trace::Trace> trace, const QString& error);
   void WorkerLost(const QString& what);
@@ -508,7 +508,7 @@ class MainWindow : public QMainWindow {
   DocumentId compare_later_ = 0, compare_later_with_ = 0;
   StoredResults kept_;
   Jobs keeping_;       // saves results
-  QString kept_path_;  // the last saved result: its file and its trace
+  QString kept_path_;  // file and trace of the last saved result
   std::shared_ptr<const trace::Trace> kept_trace_;
   std::shared_ptr<const trace::Trace> unkept_;  // a result that could not be saved
   QString unkept_name_;

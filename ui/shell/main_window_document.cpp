@@ -298,12 +298,12 @@ void MainWindow::Digested(Document& of, std::shared_ptr<const trace::Trace> trac
        }});
 }
 
-// The trace could not be shown: memory ran out while it was digested.
+// The trace could not be shown, because memory ran out while it was digested.
 void MainWindow::NotDigested(DocumentId id, const absl::Status& status, bool partial) {
   SetBusy({});
   ShowProgress();
   loader_->previewShown();
-  if (partial) return;  // a later digest will report it
+  if (partial) return;  // a later digest will report the error
   Document& of = *documents_.Find(id);
   if (loading_ == id && !loader_->busy())
     return DocumentNotLoaded(id, QString::fromStdString(of.FileOfResult()), status);
@@ -336,7 +336,7 @@ void MainWindow::showInternalFailure(const absl::Status& status) {
 void MainWindow::ShowDigest(DocumentId id, std::shared_ptr<const Digest> digest, bool animate,
                             bool partial) {
   Document* of = documents_.Find(id);
-  if (of == nullptr) return;  // it was closed
+  if (of == nullptr) return;  // the document was closed
   const bool first = of->session.shown() == nullptr || (of->session.from_file() && !partial);
   const bool goes_on = partial && of->session.partial();
   ReleaseLater(of->session.shown());
@@ -373,7 +373,7 @@ void MainWindow::ShowOnCanvas(bool animate, bool goes_on) {
   UpdateBaseline();
   timeline_->setTrace(session().shown()->trace, animate, session().shown()->curves,
                       session().shown()->whole);
-  // Draws the timeline now, because updating the panels takes as long again.
+  // Draws the timeline now, because updating the panels takes about as long as drawing it.
   timeline_->showNow();
   Q_EMIT timelineShown();
   panels_due_.stop();

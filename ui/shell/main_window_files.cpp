@@ -282,7 +282,7 @@ void MainWindow::FileLoaded(const QString& path,
   ShowProgress();
   if (banner_->kind() != QLatin1String("not-kept")) banner_->clear();
   Document* of = documents_.Find(loading_);
-  if (of == nullptr) return;  // it was closed
+  if (of == nullptr) return;  // the document was closed
   if (of->source.kind == SourceKind::kFile) {
     recent_.add(path);
     of->session.ShowFile(QFileInfo(path).absoluteFilePath().toStdString());
@@ -349,7 +349,7 @@ void MainWindow::ComparisonLoaded(const QString& path,
     ShowProgress();
     if (!digest.ok()) return ComparisonNotLoaded(file, digest.status());
     Document* of = documents_.Find(comparing_);
-    if (of == nullptr) return;  // it was closed
+    if (of == nullptr) return;  // the document was closed
     of->session.SetBaseline(*digest, file.toStdString());
     Say(tr("Compared with %1").arg(file));
     if (of->id() != doc().id()) return;

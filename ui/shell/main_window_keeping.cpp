@@ -35,7 +35,7 @@ QString MainWindow::ScriptName() const {
 // again when its document is shown. Programs and runs on this computer's GPU continue.
 void MainWindow::LeavePlans() {
   if (run_tag_ != 0 && running_ == worker_) doc().Left();
-  run_tag_ = 0;  // its result is no longer awaited
+  run_tag_ = 0;  // the result of the plan is no longer awaited
   worker_->cancel();
   running_ = worker_;
   savings_due_ = false;
@@ -165,7 +165,7 @@ bool MainWindow::MayClose() {
       if (!AskToStop(tr("Closing the window stops it. What arrived so far is saved and can be "
                         "opened again from the File menu.")))
         return false;
-      if (!RunsToKeep()) return MayClose();  // it ended while the question was shown
+      if (!RunsToKeep()) return MayClose();  // the run ended while the question was shown
     }
     closing_ = true;
     StopRuns();

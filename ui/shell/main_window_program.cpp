@@ -71,7 +71,7 @@ void Store(QSettings& settings, const program::Request& request) {
   settings.endGroup();
 }
 
-// Describes what has changed when a program is run again.
+// Describes the changes since the previous run of the program.
 std::string DescribeChange(const program::Request& before, const program::Request& after) {
   if (before.where != after.where)
     return (after.planned() ? QObject::tr("Planned") : QObject::tr("Recorded")).toStdString();

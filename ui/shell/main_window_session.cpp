@@ -26,7 +26,7 @@ constexpr int kNamed = 3;           // number of documents named in the banner
 constexpr const char* kRestoreAlways = "restore_documents";
 constexpr const char* kRunSettings = "run_settings";
 
-// True if the session is worth restoring: a single plan, as made at every start, is not.
+// True if the session is worth restoring. A single plan, as opened at every start, is not.
 bool WorthAsking(const SavedSession& session) {
   return session.documents.size() > 1 ||
          std::ranges::any_of(session.documents, [](const SavedDocument& document) {

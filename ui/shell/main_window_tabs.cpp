@@ -171,8 +171,8 @@ void MainWindow::ShowActive() {
     timeline_->setFailed({}, {});
   }
   if (of.latest != nullptr) {
-    // Shows what arrived while another document was shown: a partial trace, or the whole if the run
-    // has ended.
+    // Shows what arrived while another document was shown: a partial trace, or the whole trace if
+    // the run has ended.
     if (of.source.kind == SourceKind::kProgram) BecomeProgram(of);
     Digested(of, of.latest, false, goes_on, of.device);
   } else if (of.NeedsReload()) {

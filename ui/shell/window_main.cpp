@@ -41,7 +41,7 @@ constexpr int kLayoutRounds = 8;
 constexpr int kMinSide = timeline::kMinImageSide, kMaxSide = timeline::kMaxImageSide;
 // Pages that are not tabs.
 constexpr QLatin1String kTechniques("techniques"), kProgram("program");
-// A tab that takes a search text.
+// A tab with a search field, which may be given a text.
 constexpr QLatin1String kSearch("search");
 
 int Complain(int code, const std::string& text) {

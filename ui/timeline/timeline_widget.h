@@ -61,7 +61,7 @@ class TimelineWidget : public QWidget {
   void setBaselineTrace(std::shared_ptr<const trace::Trace> baseline,
                         const QString& label = QString(), const Curves& curves = {});
   void setTheme(const Theme& theme);
-  // Call after a change of the language: builds everything that is drawn again.
+  // Call after a change of the language. Builds everything that is drawn again.
   void retranslate();
   // The GPU's memory in bytes, for the limit line and its label; 0: unknown.
   void setDeviceLimit(quint64 bytes);
@@ -135,8 +135,8 @@ class TimelineWidget : public QWidget {
   void select(trace::AllocationId id);     // an invalid id clears it
   void selectActivity(uint32_t activity);  // a row of Trace::activities
   void follow(const vramscope::ui::timeline::Link& link);
-  // Draws all other blocks faint, until another thing is selected: for example to show the blocks
-  // of a call site.
+  // Draws all other blocks faint until another thing is selected, for example to show the blocks of
+  // a call site.
   void highlight(const std::vector<vramscope::trace::AllocationId>& blocks);
   // Marks things, for example those that a search found; null: none. Ignored if made for another
   // trace.

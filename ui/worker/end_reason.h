@@ -1,5 +1,5 @@
-// Why a run or a worker ended: the text for the window, and the English text that is stored in the
-// trace.
+// The reason why a run or a worker ended: the text for the window, and the English text that is
+// stored in the trace.
 //
 //   Kill(EndReason::Of([&] { return WhyStopped(name); }));
 //

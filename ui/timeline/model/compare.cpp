@@ -53,7 +53,7 @@ TimeMap::TimeMap(const trace::Trace& a, const trace::Trace& b) {
   }
   std::sort(pairs.begin(), pairs.end());
   for (auto [x, y] : pairs) {
-    // Phases of the two runs may be in a different order: pairs that would run backwards are
+    // Phases of the two runs may be in a different order. Pairs that would run backwards are
     // skipped.
     if (!a_.empty() && (x <= a_.back() || y < b_.back())) continue;
     a_.push_back(x);

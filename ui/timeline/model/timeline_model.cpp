@@ -30,8 +30,8 @@ void TimelineModel::SetData(std::shared_ptr<const TimelineData> data, bool anima
   bool continues =
       data && state_.data && SameSubject(data->trace().info, state_.data->trace().info);
   if (data && state_.data) key = KeyOf(state_.data->trace(), state_.selection);
-  // Steps that may fail come first: lanes or a selection of the old trace must not be used with the
-  // new one.
+  // Steps that may fail come first, because lanes or a selection of the old trace must not be used
+  // with the new one.
   std::vector<std::unique_ptr<const Lane>> lanes;
   if (data) lanes = MakeLanes(*data);
   trace::AllocationId selection;

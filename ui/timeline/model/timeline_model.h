@@ -132,7 +132,7 @@ class TimelineModel {
   // The lane that keys act on; null: none.
   const Lane* CommandedLane() const;
   void ScrollTo(float scroll);
-  void ScrollTo(const LanePlace& place);  // until it is visible
+  void ScrollTo(const LanePlace& place);  // until the place is visible
 
   void Select(trace::AllocationId id);
   void SelectActivity(uint32_t activity);

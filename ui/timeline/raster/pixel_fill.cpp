@@ -104,7 +104,7 @@ void FillStack(const PixelTarget& target, const Rect& clip, const StackPrim& sta
         nearest = std::min(nearest, next[i]);
         continue;
       }
-      // Edges inside this pixel: mixes the colors between them by their share of the pixel.
+      // Edges inside this pixel: the colors between them are mixed by their share of the pixel.
       uint32_t under = row[i];
       uint32_t value = current[i] ? current[i] : under;
       bool was_outside = current[i] == 0;

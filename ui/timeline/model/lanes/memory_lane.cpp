@@ -23,8 +23,8 @@ constexpr Dash kReservedDash{5, 4};
 constexpr Dash kLimitDash{8, 4};
 constexpr Dash kPeakDash{1.5f, 2.5f};
 
-// Draws a step curve over the columns as thin rectangles: cheaper than a stroked path of thousands
-// of points, and as sharp as the pixels. Dashes do not move on the screen.
+// Draws a step curve over the columns as thin rectangles. They are cheaper than a stroked path of
+// thousands of points, and as sharp as the pixels. Dashes do not move on the screen.
 template <class YOf>
 void StepLine(const CanvasState& s, const Rect& area, int columns, int used, Color color,
               float width, Dash dash, DrawList* list, YOf y_of) {
