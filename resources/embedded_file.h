@@ -17,8 +17,8 @@ struct EmbeddedFile {
 std::span<const EmbeddedFile> ModelFiles();
 std::span<const EmbeddedFile> DeviceFiles();
 std::span<const EmbeddedFile> ExperimentFiles();
-// resources/catalogue.json alone, resources/device_sources.json alone, resources/libtorch.txt
-// alone.
+// Each returns a single file: resources/catalogue.json, resources/device_sources.json, and
+// resources/libtorch.txt.
 std::span<const EmbeddedFile> CatalogueFile();
 std::span<const EmbeddedFile> DeviceSourcesFile();
 std::span<const EmbeddedFile> WheelsFile();

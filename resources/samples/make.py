@@ -3,11 +3,12 @@
 
     python3 resources/samples/make.py [VRAMSCOPE]      default: build/release/bin/vramscope
 
-A sample is the default run of a preset with some techniques on, as a click on their switches in the
-window sets them (tests/profiler/samples_test.cpp holds that, and that a fresh plan is the same).
-Without LibTorch the window shows these runs, and a switch works wherever the run behind it is among
-them. So they are neighbours: every run of CORE's subsets, and every other technique beside each of
-BESIDE.
+A sample is the default run of a preset with some techniques switched on, with the settings that a
+click on their switches sets (tests/profiler/setup/samples_test.cpp checks this, and
+tests/ui/setup/samples_plan_test.cpp that a new plan is the same). Without LibTorch the window shows
+these runs, and a switch works if it leads to another sample.
+The samples are therefore neighbours: all subsets of CORE, and every other technique alone and
+together with each of the first three of CORE.
 """
 import itertools
 import os
@@ -18,7 +19,7 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 MOST_BYTES = 4_000_000  # of all samples together
 
-# The switch of the catalogue, and what it sets in a default run.
+# The switches of the catalogue, and the settings that each changes in a default run.
 TECHNIQUES = {
     "amp-bf16": ["precision=amp-bf16"],
     "checkpoint-layer": ["checkpointing.mode=layer"],
@@ -45,7 +46,7 @@ IMPOSSIBLE = [
     {"optimizer-8bit", "sgd"},
     {"optimizer-8bit", "fused"},
 ]
-# Flash attention wants 16 bits; memory-efficient attention is another setting of the same key.
+# Flash attention needs 16-bit values; memory-efficient attention is another value of the same setting.
 NEEDS = {"flash": {"amp-bf16", "bf16"}}
 
 
@@ -57,7 +58,7 @@ def possible(techniques):
 
 
 def wanted():
-    """(preset, techniques), each once."""
+    """Returns all samples as (preset, techniques), without duplicates."""
     runs = []
     for size in range(len(CORE) + 1):
         for some in itertools.combinations(CORE, size):

@@ -2,7 +2,7 @@
 """Brings resources/translations/*.ts up to date with the sources, or checks that they are.
 
     python3 resources/translations/update.py            writes the catalogues (needs lupdate)
-    python3 resources/translations/update.py --check    says what is missing; exit 1 when anything is
+    python3 resources/translations/update.py --check    prints what is missing; exits with 1 if anything is
 
 Texts come from these places: tr() in ui/ (lupdate reads it), i18n::Text, i18n::Format, i18n::English and
 TEXT_MARK in ui/, profiler/ and app/ (and the literals of functions `std::string_view Name(`), the help of commands
@@ -33,9 +33,9 @@ CATALOGUE_KEYS = {"group", "title", "explanation", "help", "label", "why", "impl
 LITERAL = r'"(?:[^"\\\n]|\\.)*"'
 CALL = re.compile(rf"(?:i18n::(?:Text|Format|English)|TEXT_MARK)\(\s*((?:{LITERAL}\s*)+)")
 NAME = re.compile(r"std::string_view (?:Name|Rule|UseText|RuleName)\([^)]*\) \{\n(.*?)\n\}", re.S)
-# A declaration of the command line: its last argument is its help.
+# A declaration of a command-line option; its last argument is the help text.
 DECLARATION = re.compile(r"(?:add_(?:option|flag)\w*(?:<[^<>()]*>)?|->footer)\(")
-# An assumption of a planned program: in Python also what a missing hook means.
+# An assumption of a planned program; in Python also the meaning of a missing hook.
 ASSUMED = re.compile(rf"\b(?:[Aa]ssume(?:_of)?|AnswerAssumed|part|lacks)\(\s*((?:{LITERAL}\s*)+)[,)]")
 HELP = re.compile(rf"\.help =\s*((?:{LITERAL}\s*)+)")
 TABLE = re.compile(r"kNames = \{\n(.*?)\n\};", re.S)
@@ -50,7 +50,7 @@ def lupdate():
 
 
 def value(literals):
-    """Adjacent literals as one text."""
+    """Joins adjacent literals to one text."""
     parts = re.findall(LITERAL, literals)
     return "".join(re.sub(r"\\u([0-9a-fA-F]{4})", lambda m: chr(int(m.group(1), 16)), p[1:-1])
                    for p in parts).replace('\\"', '"').replace("\\n", "\n").replace("\\\\", "\\")
@@ -106,7 +106,7 @@ def texts_of_code():
 
 
 def texts_of_emulated():
-    """Assumptions that plans of programs record. profiler/trace/assumptions.cpp has those with arguments."""
+    """The assumptions that plans of programs record. Those with arguments are in profiler/trace/assumptions.cpp."""
     texts = {}
     for path in sorted((ROOT / "emulated").rglob("*")):
         if path.suffix in (".cpp", ".py"):

@@ -118,8 +118,8 @@ void Document::Arrived(Session::DigestPtr digest, bool partial, int64_t now_unix
   if (expects_entry_ || history.now() == nullptr) {
     history.Append(std::move(entry));
   } else {
-    // The result belongs to an existing entry: the current one, or the one that undo, a click or a
-    // swap returns to.
+    // The result belongs to an existing entry: the current one, or the one that the user returned
+    // to by undo, by a click in the history, or by a swap with the baseline.
     const bool same = !plan || PlanKey(history.now()->config) == PlanKey(config);
     const size_t there = plan ? history.Find(config) : history.FindFigures(entry);
     if (plan && !same && there == History::kNone) {
@@ -176,7 +176,7 @@ void Document::Release() {
 bool Document::NeedsReload() const {
   if (left_) return source.kind == SourceKind::kPlan || !FileOfResult().empty();
   if (source.kind == SourceKind::kPlan) {
-    // A change was undone from another document, or the result was released.
+    // True after a change was undone from another document, or after the result was released.
     const HistoryEntry* now = history.now();
     return !working_ && now != nullptr &&
            (session.shown() == nullptr || PlanKey(now->config) != PlanKey(config));

@@ -85,17 +85,17 @@ class History {
   size_t current_ = kNone;
 };
 
-// A change that can be undone: of the settings, of the tracks on the canvas, or of the notes.
+// A change of the settings, of the tracks on the canvas, or of the notes, which can be undone.
 struct UndoStep {
   enum class Kind : uint8_t { kSettings, kLanes, kNotes };
   Kind kind = Kind::kSettings;
   std::string text;  // "LoRA on"
   run::RunConfig before = {}, after = {};
   std::string lanes_before = {}, lanes_after = {};
-  // 0: the change is one of this document. Otherwise the change was applied to a plan that was
-  // opened for it, and this is the document that was shown when the user made the change.
+  // The document in which the user made a change that was applied to a plan opened for it. 0: the
+  // change was made in this document.
   DocumentId from = 0;
-  // kNotes: identifies the content of the run that has the notes. The run may no longer be shown.
+  // kNotes: the content hash of the run whose notes changed. The run may no longer be shown.
   std::string notes_of = {};
   std::shared_ptr<const NoteList> notes_before = {}, notes_after = {};
 };
@@ -135,8 +135,8 @@ class Document {
   DocumentState state() const;
   // "gpt2", "run.trace", "train.py"
   std::string Title() const;
-  // True if nothing was ever shown, changed or started in it. A document that is opened from a
-  // blank one replaces it.
+  // True if nothing was ever shown, changed or started in it. A document opened from a blank
+  // document replaces it.
   bool Blank() const;
 
   // Announces a result. `change`: the difference from the previous result; nullopt: the result
@@ -145,17 +145,17 @@ class Document {
   void Began();  // the run, plan or read has started
   // Shows `digest`: a partial result, or the result itself, which becomes an entry of the history.
   void Arrived(Session::DigestPtr digest, bool partial, int64_t now_unix_s);
-  // The run failed or did not finish. What was shown stays.
+  // The run failed or did not finish. The shown result stays.
   void Ended();
   // Another document is shown, so the requested result was abandoned. It is computed when this
   // document is shown again.
   void Left();
 
-  // True if the result can be computed or read again: it is a plan, or it is in a file.
+  // True if the result can be computed or read again, because it is a plan or it is in a file.
   bool CanReload() const;
   // Frees the result. Requires CanReload().
   void Release();
-  void WasReleased() {  // the result existed in an earlier session
+  void WasReleased() {  // like Release(), for a result of an earlier session
     released_ = true;
     expects_entry_ = false;
   }
@@ -169,7 +169,7 @@ class Document {
   void SetLatestFile(std::string file) { latest_file_ = std::move(file); }
   // Records that `trace` was saved to `file`. Does nothing if the trace is of another document.
   void SavedTo(const std::shared_ptr<const trace::Trace>& trace, const std::string& file);
-  // Replaces `from` by `to` in all entries: the file was moved.
+  // The file was moved: replaces `from` by `to` in all entries.
   void FileMoved(const std::string& from, const std::string& to);
 
   Source source;
@@ -180,7 +180,7 @@ class Document {
   UndoSteps undo;
   DocumentId opener = 0;     // the document that was shown when this was opened
   DocumentId redo_into = 0;  // undo led from that document to this one; redo leads back
-  bool unseen = false;       // its result arrived while another document was shown
+  bool unseen = false;       // the result arrived while another document was shown
 
   // The newest trace of a run that is in progress or that ended while another document was shown.
   // Not digested yet.
@@ -188,7 +188,7 @@ class Document {
   std::optional<uint8_t> device;  // the device chosen by the user, if there are several
   bool run_shown = false;         // a partial result of the current run has been shown
   bool compare_at_end = false;    // compare the result with the baseline when the run ends
-  bool stopping = false;          // close this document as soon as its run has ended
+  bool stopping = false;          // close this document as soon as the run has ended
   std::string scratch;  // folder of a program that is running or whose result is being saved
   std::optional<std::string> baseline_to_read;  // baseline file to read when this document is shown
 

@@ -38,13 +38,13 @@ class DocumentList {
   size_t PlaceOf(DocumentId id) const;  // size() if it is not open
   // The first document for which `is` returns true; null: none.
   Document* FindIf(const std::function<bool(const Document&)>& is);
-  // The document of this part of this file, if the file has not been written since it was opened.
+  // The open document of this part of `file`; null: none, or the file was written since.
   Document* FindFile(const std::string& file, const importers::OpenOptions& part,
                      const std::string& stamp);
 
-  // Adds a document at the end. The active document does not change and becomes the opener: a
-  // baseline that the user pinned there is also the baseline of the new document. At kMost
-  // documents, the least recently shown one that CanReload() is closed first, if there is one.
+  // Adds a document at the end. The active document stays active and becomes the opener, whose
+  // pinned baseline the new document inherits. If kMost documents are open, the least recently
+  // shown document that CanReload() is closed first.
   Document& Open(Source source);
   void Activate(DocumentId id);
   // Returns the document that is active afterwards: if `id` was active, the one shown before it.

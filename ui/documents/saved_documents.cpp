@@ -188,7 +188,7 @@ std::optional<SavedDocument> DocumentOf(const Json& object) {
     for (const Json& entry : *history) {
       if (out.history.size() == kMostSavedEntries) break;
       std::optional<HistoryEntry> read = EntryOf(entry);
-      if (!read) return std::nullopt;  // otherwise indexes of entries would be wrong
+      if (!read) return std::nullopt;  // skipping it would shift the indexes of later entries
       out.history.push_back(*std::move(read));
     }
   }
@@ -244,7 +244,7 @@ void Restore(const SavedDocument& saved, Document* into) {
   into->WasReleased();
   into->SetLatestFile(saved.latest_file);
   if (!saved.latest_file.empty()) into->Expect(std::string());  // becomes a new entry
-  if (into->history.entries().empty()) into->Left();  // the result was requested but never arrived
+  if (into->history.entries().empty()) into->Left();  // the requested result never arrived
 }
 
 std::string ToJson(const SavedSession& session) {
@@ -276,7 +276,7 @@ std::string ToJson(const SavedSession& session) {
     if (!document.latest_file.empty()) out["latest_file"] = document.latest_file;
     documents.push_back(std::move(out));
   }
-  // Names of files and programs may contain any bytes.
+  // The names of files and programs may not be valid UTF-8, so invalid bytes are replaced.
   return Json{{"vramscope_session", kVersion},
               {"closed", session.closed},
               {"active", session.active},

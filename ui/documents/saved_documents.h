@@ -1,5 +1,5 @@
 // Documents as JSON in the user's state folder, to be read at the next start. Each has its source,
-// settings, view, history and baseline, but never a result: that is computed or read again.
+// settings, view, history and baseline, but never a result, which is computed or read again.
 //
 //   std::string text = ToJson(SavedSession{.documents = {Save(document)}});
 //   ASSIGN_OR_RETURN(SavedSession session, SavedSessionFromJson(text));
@@ -30,17 +30,17 @@ struct SavedDocument {
   std::string baseline_file;
   size_t baseline_entry = History::kNone;
   std::string scratch;  // folder of a program that is running
-  // The file of a result that was saved before it was shown. It is not in the history yet.
+  // The file of a result that was saved but never shown, and is therefore not in the history.
   std::string latest_file;
 };
 
 struct SavedSession {
   std::vector<SavedDocument> documents;
   size_t active = 0;    // index in documents
-  bool closed = false;  // the user closed the window, so nothing was lost
+  bool closed = false;  // the user closed the window; false after a crash or kill
 };
 
-// Limits on what is read from a session.
+// Limits for reading a session.
 inline constexpr size_t kMostSavedBytes = size_t{16} << 20;
 inline constexpr size_t kMostSavedDocuments = 64;
 // Per document; the newest entries are kept.

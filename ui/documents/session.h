@@ -25,21 +25,21 @@ class Session {
   const DigestPtr& shown() const { return shown_; }  // null: none yet
   bool partial() const {
     return partial_;
-  }  // shown() is an incomplete trace: the run or the reading of the file continues
+  }  // shown() is incomplete, because the run or the reading of the file continues
   bool from_file() const { return from_file_; }      // opened from a file, not run here
   const std::string& file() const { return file_; }  // the file it was read from or saved to
   // Files that must not be overwritten, because the shown trace or the baseline was read from them.
   std::vector<std::string> sources() const;
   const DigestPtr& baseline() const { return baseline_; }  // pinned, or opened to compare with
   const std::string& baseline_file() const { return baseline_file_; }
-  // What the shown trace is compared with: the baseline if there is one, else the previous run if
+  // The trace to compare the shown one with: the baseline if there is one, else the previous run if
   // it was of the same model on the same input, or of the same script.
   DigestPtr Against() const;
 
   void ShowRun();
   void ShowFile(std::string path);
   void SavedAs(std::string path) { file_ = std::move(path); }
-  // Replaces the shown trace, which becomes the previous run unless either of them is partial.
+  // Replaces the shown trace, which becomes the previous run if both traces are complete.
   void Show(DigestPtr digest, bool partial);
   // Frees the shown trace, which can be computed or read again, and the previous one. The baseline
   // stays.
@@ -55,8 +55,8 @@ class Session {
   // Documents opened from this one do not inherit it.
   void SetBaseline(DigestPtr digest, std::string file, bool for_this_only = false);
   bool baseline_for_this_only() const { return baseline_ != nullptr && baseline_for_this_only_; }
-  // Makes the shown trace the baseline, and returns the old baseline, which the caller must then
-  // show.
+  // Makes the shown trace the baseline, and returns the previous baseline, which the caller must
+  // then show.
   DigestPtr SwapBaseline();
 
  private:

@@ -159,7 +159,7 @@ void ComparePage::Show(CompareBy by) {
     return Compute();
   }
   if (found_) ShowHead();
-  // Another table has other columns: the sort order of the previous table does not apply.
+  // Another table has other columns, so the sort order of the previous table does not apply.
   if (other) view_->horizontalHeader()->setSortIndicator(-1, Qt::DescendingOrder);
   Fill();
 }

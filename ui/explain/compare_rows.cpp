@@ -225,8 +225,7 @@ std::string HeadlineOf(const TraceDiff& diff, std::optional<int32_t> step) {
   return text + ".";
 }
 
-// The first differences between the two sequences of allocations. The blocks belong to the shown
-// trace.
+// The first differences between the two sequences of allocations.
 Table RequestsOf(const explain::Prediction& p) {
   Table table;
   table.columns = {{i18n::Text("Baseline"), true, 80},

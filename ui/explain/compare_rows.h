@@ -27,15 +27,15 @@ constexpr bool NeedsAlignment(CompareBy by) {
 
 struct Comparison {
   explain::TraceDiff diff;
-  // Index: CompareBy. The largest difference comes first; phases, steps, allocations and kernels
-  // are in order of time. Tables that need an alignment are empty without it.
+  // Indexed by CompareBy. Phases, steps, allocations and kernels are in order of time; other rows
+  // start with the largest difference. Tables that need an alignment are empty without it.
   Table tables[kCompareBys];
   std::string headline;
   bool aligned = false;
   std::string requests_headline, kernels_headline;
 };
-// Compares both peaks, or the peaks within one step that both traces have. The alignment covers
-// that step, or the last complete step that both have.
+// Compares the peaks of both traces, or their peaks within `step`, which both must have. The
+// alignment covers that step, or the last complete step that both have.
 absl::StatusOr<Comparison> Compare(const Digest& baseline, const Digest& shown,
                                    std::optional<int32_t> step, bool align = false);
 // The column of a table that contains the signed difference.

@@ -173,8 +173,8 @@ void CurvePlot::paintEvent(QPaintEvent*) {
     painter.setPen(ToQColor(theme_.faint));
     painter.drawText(QRectF(box.left() + 4, y - kLabelHeight, box.width() - 8, kLabelHeight),
                      Qt::AlignRight | Qt::AlignBottom,
-                     // `most` is not converted from double: double would round 2^64 - 1 up to a
-                     // value that does not fit.
+                     // A conversion to double and back would round 2^64 - 1 up to a value that does
+                     // not fit.
                      Bytes(part < 1 ? most / 2 : most));
   }
   // The legend.

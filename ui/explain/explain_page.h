@@ -1,5 +1,5 @@
-// The base of all explain pages: the cursor and range that they use, a head line with progress and
-// a cancel button, and the rule that a hidden page computes nothing.
+// The base class of all explain pages. It has the cursor and range that they use, a head line with
+// progress and a cancel button, and the rule that a hidden page computes nothing.
 #pragma once
 
 #include <QJsonObject>
@@ -36,8 +36,8 @@ struct ExplainContext {
 
   const trace::Trace* trace() const { return digest ? digest->trace.get() : nullptr; }
   bool has_range() const { return range.first < range.second; }
-  // The event that pages describe: at the cursor, unless it is outside the selected range;
-  // otherwise at the peak of the range or of the trace. A snapshot has only one event.
+  // The event that pages describe. It is at the cursor if that is set and within the selected
+  // range, otherwise at the peak of the range or trace. A snapshot has only one event.
   trace::EventIndex shownEvent() const;
   enum class TimeSource { kCursor, kRange, kPeak, kState };
   TimeSource time_source() const;
@@ -65,7 +65,7 @@ class ExplainPage : public QWidget {
 
  Q_SIGNALS:
   void allocationClicked(vramscope::trace::AllocationId id);
-  // `blocks`: blocks to select, such as those of a call site. `id`: the one that becomes current.
+  // `blocks`: blocks to highlight, such as those of a call site. `id`: the block to select.
   void blocksClicked(const std::vector<vramscope::trace::AllocationId>& blocks,
                      vramscope::trace::AllocationId id);
   void actionRequested(const QString& id);  // id of an action of the window
@@ -83,7 +83,8 @@ class ExplainPage : public QWidget {
   void resizeEvent(QResizeEvent* event) override;
   // Fills the rest of the page and aligns the table's text with the head.
   void AddTable(QWidget* table);
-  // Sets the head line. While a range is selected, a page that ignores ranges says so in it.
+  // Sets the head line. If a range is selected and the page ignores ranges, the line also states
+  // that.
   void Head(const QString& text);
   QString head() const;
 

@@ -25,8 +25,8 @@ struct FragmentFact {
   std::string meaning;
 };
 std::vector<FragmentFact> FragmentFacts(const explain::Fragmentation& f);
-// The call sites whose blocks keep free memory from being released, and then the segments that
-// contain such memory.
+// PinnedByTable: call sites whose blocks keep free memory from being released. PinnedTable:
+// segments that contain such memory.
 Table PinnedByTable(const explain::Fragmentation& f);
 Table PinnedTable(const explain::Fragmentation& f);
 
@@ -38,7 +38,7 @@ struct WhatIf {
   // The same baseline that explain::Reclaim uses.
   const replay::Baseline* base = nullptr;
   const replay::Replayed* under = nullptr;
-  // The replay that `under` is compared with: the one that starts from the same state.
+  // The replay that `under` is compared with. It starts from the same state as `under`.
   const replay::Replayed* against() const {
     return base == nullptr                              ? nullptr
            : under != nullptr && under->older_unchanged ? &base->own

@@ -114,7 +114,7 @@ void FragmentationPage::Refresh(int changes) {
 void FragmentationPage::Show(const Found& found) {
   shown_ = found.fragmentation;
   shown_of_ = found.digest;
-  // A snapshot has only one moment, so there is no other to go to.
+  // A snapshot describes a single time, so the buttons that go to another time are hidden.
   for (QToolButton* to : moments_) to->setVisible(!found.digest->state());
   const trace::Trace& trace = *found.digest->trace;
   map_->setSegments(found.digest->trace, found.segments, found.category, shown_.owners);

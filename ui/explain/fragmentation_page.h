@@ -39,7 +39,7 @@ class FragmentationPage : public ExplainPage {
   TableView* pinned_by_view_ = nullptr;
   TableModel* pinned_ = nullptr;
   TableView* pinned_view_ = nullptr;
-  std::vector<QToolButton*> moments_;  // buttons that go to another moment
+  std::vector<QToolButton*> moments_;  // buttons that go to another time
   explain::Fragmentation shown_;
   std::shared_ptr<const Digest> shown_of_;
 };

@@ -191,7 +191,7 @@ void LiveChart::Choose(uint32_t node) {
 }
 
 void LiveChart::Zoom(uint32_t node) {
-  // A treemap cannot be zoomed into a single block: shows its parent.
+  // A treemap cannot be zoomed into a single block, so the block's parent is shown.
   if (tree_->nodes[node].children.empty() && kind_ == Kind::kTreemap)
     node = tree_->nodes[node].parent;
   root_ = node;

@@ -1,9 +1,9 @@
-// The live set as an item model: groups that unfold into their blocks. Rows are built on demand.
+// The live set as an item model of groups that unfold into their blocks. Rows are built on demand.
 //
 //   model->setRows(std::make_shared<const LiveRows>(...));
 //   model->unfold(row, true);
 //
-// UI thread only. The model does not sort: a receiver of sortAsked() sets rows in the new order.
+// UI thread only. The model does not sort; a receiver of sortAsked() sets rows in the new order.
 #pragma once
 
 #include <memory>
@@ -20,7 +20,7 @@ class LiveModel : public RowModel {
   Q_OBJECT
  public:
   explicit LiveModel(QObject* parent = nullptr);
-  // Unfolded groups stay unfolded, identified by name. Null: nothing is live.
+  // Unfolded groups are recognized by name and stay unfolded. Null: nothing is live.
   void setRows(std::shared_ptr<const LiveRows> rows,
                const std::optional<analysis::GroupExpression>& by);
   const std::shared_ptr<const LiveRows>& rows() const { return rows_; }
@@ -28,9 +28,9 @@ class LiveModel : public RowModel {
   bool isGroup(int row) const;
   bool unfolded(int row) const;
   void unfold(int row, bool on);
-  // The group of a row (its own or its block's); UINT32_MAX: there are no groups.
+  // The group that the row shows or whose block it shows; UINT32_MAX: there are no groups.
   uint32_t groupAt(int row) const;
-  trace::AllocationId allocationAt(int row) const;  // of a group, its largest block
+  trace::AllocationId allocationAt(int row) const;  // for a group: its largest block
   // The row of a block, or of its group if that is folded; -1: the block is not live.
   int rowOf(trace::AllocationId id) const;
 

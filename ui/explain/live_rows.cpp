@@ -64,7 +64,7 @@ std::vector<analysis::LiveAllocation> Matching(const trace::Trace& trace,
                                                const analysis::LiveSet& set,
                                                const query::Filter& filter) {
   if (filter.empty()) return set.allocations;
-  // A block's category may change over time: the filter sees the one at this moment.
+  // A block's category may change over time, so the filter uses the category at this time.
   std::vector<trace::Category> category(trace.allocations.main_category.begin(),
                                         trace.allocations.main_category.end());
   for (const analysis::LiveAllocation& l : set.allocations) category[l.id.value] = l.category;
@@ -191,7 +191,7 @@ void LiveRows::Sort(const LiveQuestion& question, std::vector<uint32_t> group_of
       case LiveColumn::kSite:
         return names[i] < names[j];
       case LiveColumn::kBlocks:
-        break;  // the same for all blocks: keeps the largest first
+        break;  // equal for all blocks, so the largest stay first
     }
     return false;
   });

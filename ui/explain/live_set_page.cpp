@@ -28,7 +28,7 @@ namespace {
 
 using analysis::GroupBy;
 
-constexpr int kBlockByBlock = -1, kByExpression = -2;  // items beside the values of GroupBy
+constexpr int kBlockByBlock = -1, kByExpression = -2;  // items in addition to the values of GroupBy
 
 QString CountText(size_t n) { return QString::fromStdString(timeline::FormatCount(n)); }
 QString BytesText(uint64_t bytes) {
@@ -40,7 +40,7 @@ QString BytesText(uint64_t bytes) {
 LiveSetPage::LiveSetPage(const ExplainContext* context, QWidget* parent)
     : ExplainPage(context, parent) {
   setObjectName(QStringLiteral("liveSetPage"));
-  show_progress_ = false;  // takes milliseconds
+  show_progress_ = false;  // the computation takes milliseconds
   bar_ = new FindBar("liveFilter", tr("Filter: relu, or size > 10 MiB and phase = backward"));
   bar_->line()->setContentsMargins(0, 0, 0, 0);
   by_ = MakeComboBox();
@@ -240,8 +240,8 @@ void LiveSetPage::ShowSelected() {
   const int row = context_.selection.valid() ? model_->rowOf(context_.selection) : -1;
   if (row < 0) return;
   const int now = view_->currentIndex().isValid() ? view_->currentIndex().row() : -1;
-  // A selected group shows its largest block in the timeline. That selection must not move from the
-  // group to the block.
+  // A selected group shows its largest block in the timeline. The selection in the table must then
+  // stay on the group.
   if (now == row || (model_->isGroup(now) && model_->allocationAt(now) == context_.selection))
     return;
   selecting_ = true;

@@ -1,7 +1,7 @@
-// The memory that is live at the cursor or the peak: a table by category, module, op, call site,
-// file, phase, size class, age or annotation, by an expression of these, or block by block, with
-// the filter of the search. The same rows are also shown as a flame graph by stack or as a treemap
-// of the groups.
+// The memory that is live at the cursor or the peak. A table groups it by category, module, op,
+// call site, file, phase, size class, age, annotation, or an expression of these, or lists single
+// blocks. The rows can be filtered as in the search. They can also be shown as a flame graph by
+// stack or as a treemap of the groups.
 #pragma once
 
 #include <absl/status/statusor.h>

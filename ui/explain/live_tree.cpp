@@ -39,7 +39,7 @@ class TreeMaker {
     }
     return at->second;
   }
-  // A new node for a single block.
+  // Adds a node for a single block.
   uint32_t Leaf(uint32_t parent) {
     const auto node = static_cast<uint32_t>(tree_.nodes.size());
     tree_.nodes.push_back({.parent = parent, .depth = tree_.nodes[parent].depth + 1});

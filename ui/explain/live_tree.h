@@ -1,4 +1,4 @@
-// The live set at one moment as a tree of bytes, and the layout of its nodes in a flame graph or a
+// The live set at one time as a tree of bytes, and the layout of its nodes in a flame graph or a
 // treemap. Without Qt.
 //
 //   const LiveTree tree = StackTree(rows);             // or GroupTree(rows)
@@ -26,17 +26,17 @@ struct LiveTree {
     uint32_t depth = 0;
     uint32_t first = 0, count = 0;                         // range of its blocks in `blocks`
     std::vector<uint32_t> children = {};                   // largest first
-    trace::Category category = trace::Category::kUnknown;  // the category of most bytes
+    trace::Category category = trace::Category::kUnknown;  // the category with the most bytes
   };
   std::vector<Node> nodes;                  // the root first, parents before children
   std::vector<trace::AllocationId> blocks;  // in the order of the leaves
   bool empty() const { return nodes.empty() || nodes[0].bytes == 0; }
 };
 
-// By the program's frames, the outermost first. In a trace without stacks, by the parts of the
-// module's name and the op.
+// Groups by the program's frames, the outermost first. In a trace without stacks, groups by the
+// parts of the module's name and the op.
 LiveTree StackTree(const LiveRows& rows);
-// By the groups of the table, with the blocks of each group below it.
+// Uses the groups of the table, with the blocks of each group below it.
 LiveTree GroupTree(const LiveRows& rows);
 
 struct ChartBox {

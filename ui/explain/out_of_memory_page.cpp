@@ -126,7 +126,7 @@ void OutOfMemoryPageView::Show(const explain::OutOfMemoryPage& page) {
   which_->setVisible(shown_.events.size() > 1);
   if (shown_.events.empty()) {
     QString text = QString::fromStdString(shown_.headline);
-    // Otherwise the headline contains it.
+    // If the device's memory is known, the headline already contains the peak.
     if (shown_.device_memory == 0)
       text += tr(" At most %1 were reserved; the file does not state the device's memory.")
                   .arg(QString::fromStdString(timeline::FormatBytes(shown_.peak_reserved)));

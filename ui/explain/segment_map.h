@@ -1,6 +1,6 @@
 // The layout of segments and their blocks in the segment map. All have the same scale and are
-// placed in rows: small segments side by side, large ones over several rows. Pools and streams are
-// separate. Without Qt.
+// placed in rows: small segments share a row, large ones cover several. Pools and streams are laid
+// out separately. Without Qt.
 //
 //   SegmentMap map(explain::SegmentsAt(*trace, event), width, height);
 //   for (const SegmentMap::Piece& p : map.pieces()) Fill(p.rect, ...);

@@ -34,7 +34,7 @@ struct StatePage::Found {
 StatePage::StatePage(const ExplainContext* context, QWidget* parent)
     : ExplainPage(context, parent) {
   setObjectName(QStringLiteral("statePage"));
-  show_progress_ = false;  // takes milliseconds
+  show_progress_ = false;  // the computation takes milliseconds
   auto* split = new QSplitter(Qt::Horizontal);
   split->setChildrenCollapsible(false);
   split->setHandleWidth(9);

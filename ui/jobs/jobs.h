@@ -5,8 +5,8 @@
 //             [this](const absl::StatusOr<Reclaim>& found) { Show(found); });
 //
 // The question runs on a thread of a shared pool; its answer is shown on the UI thread. An
-// exception becomes a status (kResourceExhausted where memory ran out). Each page or window that
-// asks owns a Jobs: when the Jobs is destroyed, its jobs are cancelled and no answer is shown any
+// exception becomes a status (kResourceExhausted if memory ran out). Each page or window that calls
+// Ask() owns a Jobs. When the Jobs is destroyed, its jobs are cancelled and no answer is shown any
 // more.
 //
 // UI thread only, except the question itself, which must capture by value everything that it reads.
@@ -30,7 +30,7 @@
 
 namespace vramscope::ui {
 
-// The question's access to its job: cancellation, progress, post(). Thread-safe.
+// A question uses this for cancellation, progress and post(). Thread-safe.
 class JobToken {
  public:
   const std::atomic<bool>* cancel() const { return &cancel_; }
@@ -39,7 +39,7 @@ class JobToken {
   std::function<void(double)> progress() const {
     return [this](double fraction) { fraction_ = fraction; };
   }
-  // Calls `call` on the UI thread, before the answer, unless the job has been dropped by then.
+  // Calls `call` on the UI thread, before the answer; does nothing if the job was dropped by then.
   void post(std::function<void()> call) const;
 
  private:
@@ -52,7 +52,7 @@ class JobToken {
 // What happens to an earlier question with the same key when a newer one is asked.
 enum class Earlier : uint8_t {
   kCancelled,  // cancelled, and its answer is not shown
-  kShown,      // finished and shown first; of the waiting questions only the newest is kept
+  kShown,      // finished and shown first; only the newest waiting question is kept
   kAll,        // all of them run and are shown, in any order
 };
 

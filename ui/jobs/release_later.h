@@ -1,5 +1,5 @@
-// Frees a large object on a thread of the pool: freeing a digest or the indexes of ten million
-// events takes longer than one frame.
+// Frees a large object on a thread of the pool, because freeing a digest or the indexes of ten
+// million events takes longer than one frame.
 //
 //   ReleaseLater(std::exchange(shown_, next));
 //

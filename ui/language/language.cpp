@@ -31,7 +31,7 @@ QString Pseudo(const QString& english) {
 }
 
 // Looks up translations for Qt and remembers every result, so that retranslate.cpp can find the
-// source text of what a label shows when the language changes.
+// source of a label's text when the language changes.
 class Catalogue : public QTranslator {
  public:
   bool isEmpty() const override { return false; }
@@ -148,7 +148,7 @@ std::optional<Language> LanguageFromName(const QString& name) {
   const QString region = base.section(QLatin1Char('_'), 1, 1).toLower();
   if (language == QLatin1String("en")) return Language::kEnglish;
   if (language != QLatin1String("zh")) return std::nullopt;
-  // Traditional Chinese is another script.
+  // The translations are in Simplified Chinese; Traditional Chinese is another script.
   for (const char* traditional : {"tw", "hk", "mo", "hant"})
     if (region == QLatin1String(traditional)) return std::nullopt;
   return Language::kChinese;
@@ -168,7 +168,7 @@ Language CurrentLanguage() { return TheState().language; }
 void SetLanguage(Language language) { Install(language, false); }
 
 bool TranslateTexts(Language language) {
-  // Lives as long as the process: translations are read from any thread.
+  // Never destroyed, because any thread may read translations.
   static const QTranslator* texts = nullptr;
   if (language == Language::kEnglish) {
     i18n::SetTranslator(nullptr);

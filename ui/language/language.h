@@ -30,14 +30,14 @@ Language SystemLanguage();
 Language CurrentLanguage();
 void SetLanguage(Language language);
 // Translates only the texts of code without Qt (i18n::Text), for the command line, which has no
-// QApplication. SetLanguage() replaces this translation. False: this build has no such catalogue,
-// and the texts stay English.
+// QApplication. SetLanguage() replaces this translation. Returns false if this build has no such
+// catalogue; the texts then stay English.
 bool TranslateTexts(Language language);
 // For tests: every text becomes ⟦text~~~~⟧, 35 % longer.
 void SetPseudoLanguage();
 
 // The current translation of `text`, which was translated into the previous language. `contexts`:
-// class names, innermost first; they decide where several English texts had the same translation.
+// class names, innermost first; they decide if several English texts had the same translation.
 // nullopt: `text` was not a translated text.
 std::optional<QString> Retranslated(const QString& text, const QStringList& contexts = {});
 // Updates every text property, tab, item and action below `root`. Pages themselves rebuild the

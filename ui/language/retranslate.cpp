@@ -22,8 +22,8 @@ namespace vramscope::ui {
 namespace {
 
 const QRegularExpression& Placeholder() {
-  // Does not match the placeholders of i18n::Format: those texts depend on data, and pages rebuild
-  // them.
+  // Does not match the placeholders of i18n::Format, because those texts depend on data, and pages
+  // rebuild them.
   static const QRegularExpression expression(QStringLiteral("%L?(\\d{1,2}|n)"));
   return expression;
 }
@@ -198,7 +198,8 @@ void RetranslateOne(const Retranslator& of, QObject* object) {
     QObject::connect(object, &QObject::destroyed, object,
                      [object] { Remembered().remove(object); });
   const QMetaObject* meta = object->metaObject();
-  // Properties of derived classes first: a label that elides its text sets the base class's text.
+  // Properties of derived classes come first, because a label that elides its text sets the base
+  // class's text.
   for (int i = meta->propertyCount() - 1; i >= 0; --i) {
     const QMetaProperty property = meta->property(i);
     if (property.metaType().id() != QMetaType::QString || !property.isWritable() ||

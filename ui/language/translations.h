@@ -14,7 +14,7 @@ struct AnsweredText {
   int n = -1;
   friend bool operator==(const AnsweredText&, const AnsweredText&) = default;
 };
-using Answered = QHash<QString, QList<AnsweredText>>;  // by the translated text
+using Answered = QHash<QString, QList<AnsweredText>>;  // key: the translated text
 // The lookups in the language before the last SetLanguage().
 const Answered& AnsweredBefore();
 int LanguageChanges();  // number of language changes so far

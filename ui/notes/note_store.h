@@ -31,12 +31,12 @@ class NoteStore : public QObject {
   ~NoteStore() override;  // waits for pending writes
 
   void show(std::shared_ptr<const trace::Trace> trace);  // null: no document
-  // Whether notes can be added: the file was read and is valid.
+  // Whether notes can be added, because the file was read and is valid.
   bool ready() const { return !content_.empty() && error_.isEmpty(); }
   const std::string& content() const { return content_; }  // of the document; empty: not known yet
   const NoteList& notes() const { return notes_; }
   const QString& error() const { return error_; }  // why there are no notes; empty: no error
-  // Accepts any content that was shown before, not only the current one.
+  // `content` may be any content that was shown before, not only the current one.
   void set(const std::string& content, NoteList notes);
   QString pathOf(const std::string& content) const;
   bool busy() const { return reads_.busy() || writes_.busy(); }

@@ -157,7 +157,7 @@ Row AllocationRow(const Trace& trace, AllocationId id) {
   return row;
 }
 
-// A radix sort over the keys: a million rows take milliseconds.
+// Uses a radix sort over the keys, which sorts a million rows in milliseconds.
 std::vector<uint32_t> AllocationOrder(const Trace& trace, int column, bool descending) {
   if (column == kUserMetadata && trace.events.user_metadata.empty()) column = kCompileContext;
   std::vector<uint64_t> keys = KeysOf(trace, column);

@@ -144,7 +144,7 @@ void AllocationsPanel::make() {
     model_->setTrace(trace);
     if (!search_->text().trimmed().isEmpty()) send_later_.start();
   }
-  // In a snapshot of one moment, allocations have no time of birth and no lifetime.
+  // In a snapshot without history, allocations have no time of birth and no lifetime.
   for (const int column : kColumnsOfTime)
     view_->setColumnHidden(column, digest_ != nullptr && digest_->state());
   const bool range = trace != nullptr && range_.first < range_.second;
@@ -184,7 +184,8 @@ void AllocationsPanel::Narrow() {
   jobs_.Ask(look, [this, show, order, search,
                    span = span_](absl::StatusOr<AllocationModel::Narrowed> found) {
     if (!found.ok()) return;
-    // Since the search began, the table was sorted or shows another trace: starts over.
+    // If the table was sorted or shows another trace since the search began, the search starts
+    // over.
     if (order != model_->order()) return Narrow();
     show(search, span, *std::move(found));
   });

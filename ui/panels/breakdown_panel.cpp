@@ -373,7 +373,7 @@ void BreakdownPanel::SwitchCategory(trace::Category category, bool alone) {
   if (alone) {
     hidden.set();
     hidden.reset(one);
-    if (hidden == hidden_) hidden.reset();  // the category is shown alone already: shows all again
+    if (hidden == hidden_) hidden.reset();  // only this category is shown: shows all again
   } else {
     hidden.flip(one);
   }

@@ -87,7 +87,7 @@ void ShowDevice(QComboBox* box, const std::string& device) {
   const absl::StatusOr<run::Device> found = run::ReadDevice(device);
   if (at < 0 && found.ok()) at = box->findData(Text(found->key));
   if (at < 0 && found.ok()) {
-    // The box has at most one device that is not in the table: the new one replaces the old one.
+    // The box has at most one device that is not in the table, so a new one replaces the old one.
     const int last = box->count() - 1;
     if (box->property(kNotOfTheTable).toBool()) box->removeItem(last);
     box->setProperty(kNotOfTheTable, true);

@@ -57,8 +57,8 @@ QFont RoleFont(LabelRole role) {
 }
 
 // Ignores the wheel on combo boxes and on spin boxes without the focus, so that scrolling past them
-// does not change the run. (The open list of a combo box is another widget.) Also leaves Undo and
-// Redo to the window; a spin box would apply them to its text.
+// does not change the run. (The open list of a combo box is a separate widget and still scrolls.)
+// Also leaves Undo and Redo to the window; a spin box would apply them to its text.
 class InputGuard : public QObject {
  public:
   using QObject::QObject;
@@ -229,8 +229,8 @@ void WrappedLabel::resizeEvent(QResizeEvent* event) {
 }
 
 void WrappedLabel::KeepHeight() {
-  // heightForWidth() is never less than the minimum height, so that is reset first. For an empty
-  // text it returns -1.
+  // heightForWidth() is never less than the minimum height, so the minimum is reset first. It
+  // returns -1 for an empty text.
   setMinimumHeight(0);
   setMinimumHeight(std::max(0, heightForWidth(width())));
 }

@@ -22,20 +22,20 @@ enum class LabelRole { kHeading, kGroup, kBody, kBold, kDim, kFaint, kNumber, kN
 
 QLabel* MakeLabel(const QString& text, LabelRole role);
 QFrame* MakeLine();  // a line between two parts of a panel
-// "good", "bad", "dim" or "faint": a colour of the theme that overrides the role's.
+// `tone`: "good", "bad", "dim" or "faint", a colour of the theme in place of the role's.
 void SetTone(QWidget* widget, const char* tone);
 
 // Removes and deletes everything in a layout.
 void ClearLayout(QLayout* layout);
 
-// Labels and values in two columns; replaces the grid's contents. A value can be selected, and its
-// tool tip shows all of it.
+// Fills the grid with labels and values in two columns, in place of its contents. The text of a
+// value can be selected, and its tool tip shows the whole text.
 enum class FactStyle { kRight, kRightMiddle, kLeft };
 void FillFacts(QGridLayout* grid, const std::vector<Fact>& facts, FactStyle style);
 QGridLayout* MakeFactGrid(QWidget* box, int spacing);
 
-// For lists that scroll: the wheel never changes a combo box, and changes a spin box only while the
-// spin box has the focus.
+// Boxes for lists that scroll. The wheel never changes a combo box; it changes a spin box only
+// while the spin box has the focus.
 QComboBox* MakeComboBox();
 // Emits valueChanged when editing is done, not for every digit. `refused` is called with a typed
 // text that is not a number in range.

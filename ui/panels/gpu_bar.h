@@ -1,7 +1,7 @@
-// What a GPU's memory is used for, as one stacked bar (explain/device_memory.h): blocks, unused
-// memory of the allocator, libraries, the CUDA context, other processes and the unexplained
-// remainder. The rest of the bar is free memory. The tool tip of a part shows its bytes and their
-// source.
+// The uses of a GPU's memory as one stacked bar (explain/device_memory.h): blocks, unused memory of
+// the allocator, libraries, the CUDA context, other processes and the unexplained remainder. The
+// rest of the bar is free memory. The tool tip of a part shows its bytes and the source of the
+// figure.
 #pragma once
 
 #include <QJsonArray>

@@ -64,7 +64,8 @@ void PhasesPanel::RequestGpuTimes() {
   jobs_.Ask([of = indexes_] { return query::DeviceTimesOfSteps(*of->activities()); },
             [this](const absl::StatusOr<std::vector<query::DeviceTimes>>& found) {
               if (found.ok()) gpu_ = *found;
-              // Without times of every step the page shows none, and does not request them again.
+              // If the times of any step are missing, the page shows none and does not request them
+              // again.
               if (gpu_->size() != digest_->summary.steps.size()) gpu_->clear();
               Stale();
             });

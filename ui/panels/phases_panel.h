@@ -30,7 +30,7 @@ class PhasesPanel : public QWidget {
  public:
   explicit PhasesPanel(QWidget* parent = nullptr);
 
-  // `indexes`: those of the canvas, if available; they know which step each kernel belongs to.
+  // `indexes`: the canvas's indexes, if available, which map each kernel to its step.
   void setDigest(std::shared_ptr<const Digest> digest,
                  std::shared_ptr<const timeline::TimelineData> indexes = {});
   void setIndexes(std::shared_ptr<const timeline::TimelineData> indexes);

@@ -202,8 +202,8 @@ void ProgramPanel::FindInterpreters() {
                                     QFileInfo(Text(request_.interpreter)).fileName().toStdString(),
                                     places));
   if (!interpreter_chosen_ || std::ranges::none_of(interpreters_, same)) {
-    // The first interpreter that can run the program, otherwise the first one: its note says what
-    // is missing.
+    // Uses the first interpreter that can run the program; if there is none, the first in the list,
+    // whose note then explains what is missing.
     const auto good = std::ranges::find_if(
         interpreters_, [](const program::Interpreter& i) { return program::WhyNot(i).empty(); });
     request_.interpreter = good != interpreters_.end() ? good->path
@@ -382,7 +382,7 @@ void ProgramPanel::addOutput(const QString& more) {
   cursor.movePosition(QTextCursor::End);
   cursor.insertText(more);
   if (at_end) output_->verticalScrollBar()->setValue(output_->verticalScrollBar()->maximum());
-  // As high as its text.
+  // The box is as high as its text, within limits.
   const auto wrapped =
       static_cast<int>(output_->document()->documentLayout()->documentSize().height());
   const int lines = std::clamp(wrapped, kLeastShown, kMostShown);

@@ -20,12 +20,12 @@ namespace vramscope::ui {
 struct RangeFigures {
   int64_t begin_ns = 0, end_ns = 0;
   EventSpan span;
-  // Allocated bytes right before the first event of the range and right after the last one, and the
-  // maximum in between; then the live set at that maximum.
+  // `at_begin`, `at_end`: allocated bytes right before the first and right after the last event of
+  // the range. `peak`: the maximum between them; `at_peak`: the live set at the peak.
   uint64_t at_begin = 0, at_end = 0, peak = 0, peak_reserved = 0;
   uint64_t reserved_at_begin = 0, reserved_at_end = 0;  // the same for reserved bytes
   analysis::LiveSet at_peak;
-  // Allocations made in the range (blocks from before the recording are not counted), and frees.
+  // Allocations in the range (without blocks that existed before the recording), and frees.
   uint64_t allocated_bytes = 0, allocated_count = 0, freed_bytes = 0, freed_count = 0;
   analysis::CategoryBytes allocated_by_category{}, freed_by_category{};
   uint64_t staying_bytes = 0, staying_count = 0;  // allocated in the range and live at its end

@@ -45,8 +45,8 @@ struct Cell {
 struct Row {
   std::vector<Cell> cells;
   bool marked = false;  // highlighted, such as the step with the peak
-  // What a click on the row shows in the timeline: a time, an allocation, or the blocks that the
-  // row is about.
+  // A click on the row shows one of these in the timeline: a time, an allocation, or the row's
+  // blocks.
   int64_t time_ns = -1;
   trace::AllocationId allocation = {};
   uint32_t activity = UINT32_MAX;  // index in Trace::activities
@@ -67,7 +67,8 @@ struct Digest {
   std::shared_ptr<const analysis::MemoryCurves> curves;  // the curves that the canvas draws
   analysis::Summary summary;
   analysis::LiveSet at_peak;
-  // The legend: all categories and phases of the trace, in the order of the stack and of a step.
+  // The legend: all categories of the trace in the order of the stack, its phases in that of a
+  // step.
   std::vector<trace::Category> categories;
   std::vector<trace::Phase> phases;
   double last_step_ms = 0;
@@ -78,8 +79,8 @@ struct Digest {
   std::shared_ptr<const trace::Trace> whole;
   std::vector<analysis::DevicePeak> devices;
   std::optional<uint8_t> device;
-  // For a recorded file: bytes at the peak by the rule that inferred their category (0: the file
-  // contains the category), largest first.
+  // For a recorded file: the bytes at the peak by the rule that inferred their category, largest
+  // first. Rule 0: the file contains the category.
   struct Origin {
     uint8_t rule = 0;
     uint64_t bytes = 0;

@@ -55,8 +55,8 @@ const std::vector<OptimizerChoice>& OptimizerChoices() {
   return *choices;
 }
 
-// If a technique cuts the samples of a file, shows only the length: the technique's own control
-// shows the file.
+// If a technique cuts the samples of a file, returns only the length, because the technique's own
+// control shows the file.
 std::string ShownSeq(const RunConfig& config) {
   return config.Get("lengths").empty() ? std::to_string(config.seq) : run::SeqText(config);
 }
@@ -93,7 +93,7 @@ RunPanel::RunPanel(QWidget* parent) : QWidget(parent) {
   FillDevices(device_);
   QToolButton* choose = MakeDeviceButton("chooseDevice");
   connect(choose, &QToolButton::clicked, this, &RunPanel::chooseDevice);
-  // The button is behind the title, because the box needs the whole width of its line.
+  // The button is next to the title, because the box needs the whole width of its line.
   device_->setMinimumWidth(
       device_->fontMetrics().horizontalAdvance(QString::fromUtf8(kUsualDevice)) + kBoxPadding +
       kArrow);

@@ -17,8 +17,8 @@ class RunPanel : public QWidget {
  public:
   explicit RunPanel(QWidget* parent = nullptr);
   void setConfig(const run::RunConfig& config);
-  // `available`: whether the window can show a configuration. Presets that lead to unavailable
-  // configurations are disabled, and so are all other settings. Empty: all are available.
+  // `available`: whether the window can show a configuration. Empty: it can show all. Otherwise,
+  // presets with unavailable configurations and all other settings are disabled.
   void setAvailable(std::function<bool(const run::RunConfig&)> available, const QString& why);
   void chooseDevice();  // opens the device dialog
 

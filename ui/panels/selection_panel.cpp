@@ -187,7 +187,7 @@ void SelectionPanel::ShowStack() {
   if (HasAllocation()) lines = StackLinesOf(*digest_->trace, selection_);
   stack_box_->setVisible(!lines.empty());
   if (lines.empty()) return;
-  // C++ frames are only in the copied text: here they would hide the program's own frames.
+  // C++ frames are only in the copied text, because here they would hide the program's own frames.
   const bool python =
       std::any_of(lines.begin(), lines.end(), [](const auto& l) { return l.python; });
   const size_t all = lines.size();

@@ -1,7 +1,7 @@
 // The panel below the breakdown: facts and links of the selected block, kernel, memcpy or call, and
-// the call stack. It is always visible and as high as its content; beyond a little over half of its
-// parent's height, it scrolls. A click in the canvas therefore does not move the breakdown above.
-// UI thread only.
+// the call stack. It is always visible, so a click in the canvas does not move the breakdown above.
+// It is as high as its content, up to a little over half of its parent's height; taller content
+// scrolls. UI thread only.
 #pragma once
 
 #include <QJsonObject>

@@ -190,7 +190,7 @@ void AllocationModel::Order() {
   total_ = found.total;
 }
 
-// Keeps the order of the rows, with a search too.
+// Keeps the order of the rows, even with a search.
 AllocationModel::Narrowed AllocationModel::NarrowedRows(const trace::Trace& trace,
                                                         const std::vector<uint32_t>& order,
                                                         const query::Filter& filter,
@@ -354,7 +354,7 @@ void TableView::FitWidest() {
   fitting_ = true;
   // If the remaining space is too small, the table scrolls and the column stays readable.
   const int room = viewport()->width() - others;
-  // No text needs more width than this.
+  // The longest text fits into this width.
   const int most = static_cast<size_t>(widest) < wanted_.size()
                        ? std::max(kWidest, wanted_[static_cast<size_t>(widest)])
                        : kWidest;
@@ -387,7 +387,7 @@ QList<int> TableView::SelectedLines() const {
   if (rows_ == nullptr || selectionModel() == nullptr) return lines;
   for (const QModelIndex& index : selectionModel()->selectedRows()) lines << index.row();
   std::sort(lines.begin(), lines.end());
-  if (lines.isEmpty())  // nothing is selected: takes all rows
+  if (lines.isEmpty())  // if nothing is selected, uses all rows
     for (int row = 0; row < rows_->rowCount(); ++row) lines << row;
   if (lines.size() > kMaxCopiedRows) lines.resize(kMaxCopiedRows);
   return lines;

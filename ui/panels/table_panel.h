@@ -19,14 +19,14 @@
 
 namespace vramscope::ui {
 
-// What TableView needs in addition to an item model.
+// The functions that TableView needs in addition to those of an item model.
 class RowModel : public QAbstractTableModel {
   Q_OBJECT
  public:
   using QAbstractTableModel::QAbstractTableModel;
   void setTheme(const timeline::Theme& theme);
   virtual const std::vector<Column>& columns() const = 0;
-  // Null if the row has fewer cells. Valid until the next call.
+  // Null if the row has fewer cells. The cell is valid until the next call.
   virtual const Cell* cell(int row, int column) const = 0;
   int columnCount(const QModelIndex& parent = {}) const override;
   QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
@@ -79,7 +79,7 @@ class AllocationModel : public RowModel {
   };
   static Narrowed NarrowedRows(const trace::Trace& trace, const std::vector<uint32_t>& order,
                                const query::Filter& filter, const EventSpan& span);
-  // A new object after every sort and for every trace.
+  // Every sort and every new trace creates a new object.
   const std::shared_ptr<const std::vector<uint32_t>>& order() const { return order_; }
   const EventSpan& span() const { return span_; }
   // `found`: the result of NarrowedRows() for order(), the search and the range.

@@ -36,12 +36,12 @@ class WrappedLabel;
 class ToggleSwitch;
 
 // The effect of a technique: the peak with it minus the peak without it, all else unchanged, and
-// the ratio of the last step's times. It does not depend on whether the technique is on, so the
-// figure stays when it is toggled.
+// the ratio of the last step's times. The effect does not depend on whether the technique is on, so
+// it stays when the technique is toggled.
 struct Saving {
   int64_t bytes = 0;
   double factor = 1;
-  uint64_t without = 0;  // the peak without it
+  uint64_t without = 0;  // the peak without the technique
 };
 
 class TechniquePanel : public QWidget {
@@ -50,9 +50,9 @@ class TechniquePanel : public QWidget {
   explicit TechniquePanel(QWidget* parent = nullptr);
 
   void setConfig(const run::RunConfig& config);
-  // `available`: whether the window can show a configuration. Rows that lead to unavailable
-  // configurations are disabled, and so are settings; `why` is their tool tip. Empty: all are
-  // available.
+  // `available`: whether the window can show a configuration. Empty: it can show all. Otherwise,
+  // rows that lead to unavailable configurations are disabled, and so are settings; `why` is their
+  // tool tip.
   void setAvailable(std::function<bool(const run::RunConfig&)> available, const QString& why);
   void setTheme(const timeline::Theme& theme);
   // Without a saving, the row shows `instead`: "…" while it is computed, "–" if that failed. `why`
@@ -85,7 +85,7 @@ class TechniquePanel : public QWidget {
     QLabel* factor = nullptr;
     QWidget* widget = nullptr;   // the whole row
     std::string words;           // the text that a search looks in
-    QWidget* options = nullptr;  // controls that are shown while it is on; null: none
+    QWidget* options = nullptr;  // controls that are shown while the technique is on; null: none
     std::optional<Saving> known;
   };
   // The control of a setting: a number in a box, a choice in a list.

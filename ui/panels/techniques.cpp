@@ -128,7 +128,7 @@ std::string DescribeChange(const run::RunConfig& before, const run::RunConfig& a
   if (before.steps != after.steps) return i18n::Format("Steps {} → {}", before.steps, after.steps);
   if (OptimizerText(before) != OptimizerText(after))
     return i18n::Format("Optimizer {}", OptimizerText(after));
-  // A single setting of a technique has changed: its name and its new value.
+  // A single setting of a technique has changed: returns its name and its new value.
   for (const run::TechniqueDeclaration& technique : run::TheCatalogue().techniques) {
     for (const run::SettingDeclaration& setting : technique.settings) {
       if (before.Get(setting.key) == after.Get(setting.key)) continue;

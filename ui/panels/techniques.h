@@ -1,5 +1,5 @@
-// What the window does with configurations: it changes the preset and describes a change in a line
-// of words. The catalogue declares what can be switched (profiler/run/toggles.h). Without Qt.
+// Functions for configurations: they change the preset and describe a change in one line. The
+// catalogue declares the techniques (profiler/run/toggles.h). Without Qt.
 //
 // Pure functions; thread-safe.
 #pragma once
@@ -15,9 +15,9 @@
 namespace vramscope::ui {
 
 // Applies another preset to `now`. Settings that the user has changed from the present model's
-// defaults are kept; the others get the defaults of the new model. `unchanged` and `reset` name
-// both groups in words: "batch 2", "optimizer AdamW, loop". Errors: there is no such preset, or the
-// settings cannot be combined.
+// defaults are kept; the others get the defaults of the new model. `unchanged` lists the kept
+// settings and `reset` the others, in words: "batch 2", "optimizer AdamW, loop". Errors: there is
+// no such preset, or the settings cannot be combined.
 struct PresetChange {
   run::RunConfig config;
   std::vector<std::string> unchanged, reset;
@@ -32,7 +32,7 @@ std::string OptimizerText(const run::RunConfig& config);
 // autocast on", "Batch 2 -> 4". Returns "Settings" if one line is too short.
 std::string DescribeChange(const run::RunConfig& before, const run::RunConfig& after);
 
-// A cache key of a configuration: configurations with equal keys plan to equal traces.
+// A cache key of a configuration. Configurations with equal keys result in equal traces.
 std::string PlanKey(const run::RunConfig& config);
 
 }  // namespace vramscope::ui

@@ -100,7 +100,7 @@ void ProgramRunner::start(const program::Request& request) {
   output_.clear();
   state_ = {};
   const absl::StatusOr<std::vector<std::string>> command = program::CommandOf(request);
-  // A recording names its GPU itself.
+  // A recording contains the name of its GPU.
   const absl::StatusOr<run::DeviceProfile> device =
       request.planned() ? run::FindDevice(request.device) : run::DeviceProfile{};
   const auto refuse = [this](const QString& why, const QString& next) {
@@ -128,7 +128,7 @@ void ProgramRunner::start(const program::Request& request) {
   for (const std::string& word : *command) words << QFile::decodeName(word.c_str());
   QProcess& process = run_->process;
   QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
-  // Makes its output visible immediately.
+  // Makes the program's output visible immediately.
   if (!environment.contains(QStringLiteral("PYTHONUNBUFFERED")))
     environment.insert(QStringLiteral("PYTHONUNBUFFERED"), QStringLiteral("1"));
   process.setProcessEnvironment(environment);
@@ -177,7 +177,7 @@ void ProgramRunner::TakeOutput() {
   Q_EMIT outputChanged(more);
 }
 
-// Reads what has arrived, unless a read is in progress.
+// Reads the new part of the folder, unless a read is in progress.
 void ProgramRunner::ReadNew() {
   if (run_ == nullptr || reading_.busy()) return;
   SetState(state_.stage);  // updates the time
@@ -211,7 +211,7 @@ void ProgramRunner::ReadNew() {
 void ProgramRunner::OnRead(const std::shared_ptr<Read>& read) {
   if (run_ == nullptr) return;
   if (read->last) return End(*read);
-  if (run_->gone) return ReadNew();  // the last read
+  if (run_->gone) return ReadNew();  // the process ended during this read: reads once more
   if (!read->status.ok()) return;    // reported at the end
   const program::Program& program = read->program;
   auto stage = ProgramState::Stage::kStarting;
@@ -238,7 +238,7 @@ void ProgramRunner::Finished() {
   run_->gone = true;
   SetState(ProgramState::Stage::kReading);
   poll_.stop();
-  if (!reading_.busy()) ReadNew();  // otherwise after the read in progress
+  if (!reading_.busy()) ReadNew();  // otherwise OnRead() starts the last read
 }
 
 void ProgramRunner::End(const Read& last) {

@@ -6,8 +6,8 @@
 //   connect(runner, &ProgramRunner::partialTrace, this, ...);
 //   runner->start(request);
 //
-// UI thread only; the signals are emitted there. The destructor stops a running program and leaves
-// nothing behind.
+// UI thread only; the signals are emitted there. The destructor stops a running program
+// and removes its folder.
 #pragma once
 
 #include <QElapsedTimer>
@@ -49,9 +49,9 @@ struct ProgramState {
 struct ProgramEnd {
   std::shared_ptr<const trace::Trace> trace = {};  // what arrived; null: nothing
   bool stopped = false;                            // by the user
-  bool out_of_memory = false;                      // the reason it ended
-  // Empty if nothing went wrong: what went wrong (a sentence without its full stop), the place in
-  // the user's script ("train.py:12"), and what to do next.
+  bool out_of_memory = false;                      // why the run ended
+  // What went wrong (a sentence without its full stop), the place in the user's script
+  // ("train.py:12"), and what to do next. All are empty if nothing went wrong.
   QString error = {}, place = {}, next = {};
   QString remark = {};  // a warning about a run that did not fail, in the form of `error`
   double seconds = 0;
@@ -77,7 +77,7 @@ class ProgramRunner : public QObject {
   bool busy() const { return run_ != nullptr; }
   const ProgramState& state() const { return state_; }
   const program::Request& request() const { return request_; }
-  // The last part of what the program printed.
+  // The last part of the program's output.
   const QString& output() const { return output_; }
   // The folder where the running program writes its history. ProgramEnd::folder keeps it after the
   // end. Empty: nothing runs.

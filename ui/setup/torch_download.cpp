@@ -27,7 +27,7 @@ constexpr double kDownloadShare = 0.9, kCheckShare = 0.03;
 
 std::string Str(const QString& text) { return text.toStdString(); }
 
-// Hashes the file in chunks: it is half a gigabyte.
+// Hashes the file in chunks, because it is half a gigabyte.
 absl::Status CheckHash(const QString& path, const setup::Wheel& wheel,
                        const std::atomic<bool>& cancel,
                        const std::function<void(quint64)>& progress) {

@@ -8,7 +8,8 @@
 //   download.start();
 //
 // An interrupted download continues where it stopped: by itself a few times, then at the next
-// start(). The downloaded part is kept until the wheel is unpacked or turns out to be another file.
+// start(). The downloaded part is kept until the wheel is unpacked or the part turns out to belong
+// to another file.
 #pragma once
 
 #include <absl/status/status.h>

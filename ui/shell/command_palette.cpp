@@ -141,7 +141,7 @@ void CommandPalette::Filter(const QString& text) {
   for (const Hit& hit : hits) {
     const QString menu = hit.entry->spec.menu + QStringLiteral(": ");
     const QString name = Clean(hit.entry->action->text());
-    // "Explain: leaks" already begins with its menu.
+    // A name such as "Explain: leaks" already begins with its menu.
     QString line = name.startsWith(menu) ? name : menu + name;
     const QKeySequence key = hit.entry->action->shortcut();
     if (!key.isEmpty()) line += QStringLiteral("    ") + key.toString(QKeySequence::NativeText);

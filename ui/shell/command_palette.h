@@ -37,7 +37,8 @@ class ShortcutSheet : public QDialog {
 
 // How well a command matches the typed text, ignoring case: lower is better, -1 is no match. Best
 // to worst: the name; a word of it; the beginning of the name or of a word; a search term; any part
-// of the name; its letters scattered in the right order, unless the command is `careful`.
+// of the name; the beginnings of several words; letters in the right order, unless `careful` is
+// set.
 int MatchScore(const QString& typed, const ActionSpec& spec, const QString& name);
 
 }  // namespace vramscope::ui

@@ -25,11 +25,11 @@ class DockLayout {
   static constexpr int kControlsLeast = 316, kBreakdownLeast = 260;
   static constexpr int kTablesLeast = 150, kTablesLeastWidth = 320;
 
-  // Call it when the window has its docks. reset() restores the present positions.
+  // Call it when the window has its docks. reset() later restores the positions that they have now.
   void start(QMainWindow* window, const Docks& docks);
   void restore(const QSettings& settings);
   void store(QSettings* settings) const;
-  void shown();  // call it whenever the window is shown: its size is known only then
+  void shown();  // call it whenever the window is shown, because its size is known only then
   void reset();  // restores the initial positions and sizes
   // Gives the tables two thirds of the height, for a document without a timeline, or restores their
   // height.

@@ -1,5 +1,5 @@
-// Shown while a file is dragged over a window that shows a trace: two halves that say what a drop
-// there does.
+// Two halves over the window that name the effect of a drop there. Shown while a file is dragged
+// over a window that shows a trace.
 //
 //   zones->show(centralWidget()->geometry(), theme, point);
 //   if (zones->compares(point)) compareWith(path);

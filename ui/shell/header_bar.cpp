@@ -51,7 +51,7 @@ void SetChip(QToolButton* chip, const QString& text, const char* tone, const QSt
   chip->style()->polish(chip);
 }
 
-// How accurate the bytes of a plan are, if that was measured for this run; otherwise, what they are
+// The accuracy of a plan's bytes, if it was measured for this run; otherwise, what the bytes are
 // based on.
 QString WhatAPlanRestsOn(const trace::TraceInfo& info) {
   if (const std::optional<run::Evidence> evidence = run::EvidenceOf(info.config))
@@ -146,9 +146,8 @@ ChipTexts MakeChipTexts(const Digest& digest, bool running) {
     out.unfinished_tip = QString::fromStdString(i18n::Shown(digest.trace->end_message));
   }
   const bool whole = ended || !ours;
-  const bool state =
-      info.content == trace::Content::kState;  // it is a single state, so there is no peak
-  // A state that has only statistics has no blocks: it would show a 0 that was not measured.
+  const bool state = info.content == trace::Content::kState;  // a single state has no peak
+  // A state with only statistics has no blocks, so the chip would show a 0 that was not measured.
   if (!state || digest.trace->events.size() > 0)
     out.peak = (state   ? QObject::tr("allocated %1")
                 : whole ? QObject::tr("peak %1")
@@ -303,8 +302,8 @@ void HeaderBar::resizeEvent(QResizeEvent* event) {
   Fit();
 }
 
-// Hides the least important parts until the rest fits. It decides first and then hides, so that
-// parts do not flicker during a resize.
+// Hides the least important parts until the rest fits. It chooses all of them before it hides any,
+// so that parts do not flicker during a resize.
 void HeaderBar::Fit() {
   struct Part {
     QWidget* widget;

@@ -94,7 +94,7 @@ class Banner : public QFrame {
   };
   explicit Banner(QWidget* parent = nullptr);
   void show(const Message& message);
-  // Removes a message of this kind; empty: of any kind.
+  // Removes the message if it is of this kind; an empty `kind` removes any message.
   void clear(const QString& kind = QString());
   QString kind() const { return message_.kind; }  // empty: nothing is shown
   QJsonObject dumpState() const;                  // empty when nothing is shown

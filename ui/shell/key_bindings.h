@@ -7,8 +7,8 @@
 //   bindings.load();
 //   bindings.set("file.open", {QKeySequence("F2")});      // takes effect at once and is saved
 //
-// A default key of one command that the user gives to another is removed from the first. If the
-// file cannot be read, it is left as it is, the defaults apply, and nothing is saved. UI thread
+// If the user gives a default key of one command to another command, the first command loses it. If
+// the file cannot be read, it is left as it is, the defaults apply, and nothing is saved. UI thread
 // only.
 #pragma once
 
@@ -36,7 +36,7 @@ class KeyBindings : public QObject {
   void load();
 
   const QString& file() const { return file_; }
-  // Why the file cannot be read; empty: it can, or it is missing.
+  // Why the file cannot be read; empty if it was read or does not exist.
   const QString& error() const { return error_; }
   Keys keysOf(const QString& id) const;  // the keys in effect
   Keys defaultsOf(const QString& id) const;
@@ -45,7 +45,8 @@ class KeyBindings : public QObject {
   // Commands that have the key, other than `except`.
   QStringList usersOf(const QKeySequence& key, const QString& except) const;
 
-  // These return an error, and change nothing, if the file could not be read or cannot be written.
+  // These functions return an error, and change nothing, if the file could not be read or cannot be
+  // written.
   // set() also removes the keys from the other commands that have them.
   absl::Status set(const QString& id, const Keys& keys);
   absl::Status reset(const QString& id);
@@ -59,7 +60,7 @@ class KeyBindings : public QObject {
   absl::Status Change(QMap<QString, Keys> own);
   ActionRegistry* registry_;
   QString file_, error_;
-  // By command id. Keys of unknown commands (of another version) stay in the file.
+  // By command id. Keys of unknown commands (from another version) stay in the file.
   QMap<QString, Keys> own_;
 };
 

@@ -50,7 +50,7 @@ class KeysPage : public QWidget {
   void ShowChosen();
   QString Chosen() const;  // empty: none
   QString NameOf(const QString& id) const;
-  void Set(bool beside);  // `beside`: adds the key; else it replaces the others
+  void Set(bool beside);  // `beside`: adds the key; otherwise the key replaces the others
   void Say(const absl::Status& status, const QString& done);
 
   const ActionRegistry& registry_;

@@ -334,8 +334,8 @@ void MainWindow::ConnectPanels() {
   connect(recording_, &RecordingPanel::partRequested, this, [this] { OpenPartOf(ShownFile()); });
   connect(savings_, &SavingsPlanner::saving, techniques_, &TechniquePanel::setSaving);
 #ifdef __GLIBC__
-  // Without LibTorch, a dozen sample runs were read for the savings and freed. Nothing as large
-  // follows, so the system gets their memory back.
+  // Without LibTorch, a dozen sample runs were read for the savings and freed. Nothing as large is
+  // allocated afterwards, so their memory is returned to the system.
   connect(savings_, &SavingsPlanner::finished, this, [this] {
     if (!can_plan_) malloc_trim(0);
   });

@@ -113,8 +113,8 @@ struct MainWindowOptions {
   bool savings = true;     // plan what techniques would save
   OpenFunction open = {};  // empty: importers::OpenTraceFile
   bool cache = true;       // show earlier plans from the cache
-  // Returns the folders of CUDA's libraries for a run on this computer's GPU, or why there can be
-  // no run. Called off the UI thread.
+  // Returns the folders of CUDA's libraries for a run on this computer's GPU, or why no run is
+  // possible. Called off the UI thread.
   std::function<absl::StatusOr<std::vector<std::string>>()> gpu_libraries = {};
   SetupOptions setup = {};
 };
@@ -125,8 +125,8 @@ class MainWindow : public QMainWindow {
   explicit MainWindow(const MainWindowOptions& options);
   ~MainWindow() override;
 
-  // Plans a configuration and shows it in the active plan, else in a new document, so that nothing
-  // is replaced. editConfig does the same and adds an undo step.
+  // Plans a configuration and shows it in the active document if that is a plan, otherwise in a new
+  // one, so that nothing is replaced. editConfig does the same and adds an undo step.
   void runConfig(const run::RunConfig& config);
   void editConfig(const run::RunConfig& config);
   const run::RunConfig& config() const { return documents_.active().config; }
@@ -184,7 +184,7 @@ class MainWindow : public QMainWindow {
   void cancelAll();
   void openPage(const QString& id);        // a name of pageNames(); others are ignored
   void openSettings(const QString& page);  // "appearance", "keys"
-  // A tour in five steps, of the shown run, or of a sample run if no run is shown.
+  // Starts a tour in five steps. It shows the current run, or a sample run if there is none.
   void startTour();
   // Starts the tour at the very first start of the program. Returns whether a file is being opened
   // for it.
@@ -309,7 +309,7 @@ class MainWindow : public QMainWindow {
   void StartRun();
   void StartRunOn(WorkerClient* worker, const run::RunConfig& config);
   void EndGpuWorker();
-  void PlanOrRecall();  // shows the plan from the cache if it is there; otherwise calls StartRun()
+  void PlanOrRecall();  // shows the plan if it is cached; otherwise calls StartRun()
   void RunSucceeded();
   void RunEnded(std::shared_ptr<const trace::Trace> trace, const QString& error);
   void WorkerLost(const QString& what);
@@ -355,8 +355,8 @@ class MainWindow : public QMainWindow {
   void MakeActive(DocumentId id);  // switches everything but the canvas to the document
   void ShowActive();  // shows the active document's result, or its state if there is none
   void Reload(Document& of);
-  void PlanInFront();                           // activates the document for a plan
-  void PlanWith(const run::RunConfig& config);  // in that document, with these settings
+  void PlanInFront();                           // activates a plan for the shown document
+  void PlanWith(const run::RunConfig& config);  // calls PlanInFront(), then changes the settings
   void CloseNow(DocumentId id);
   void ReleaseHidden();
   void RefreshTabs();
@@ -454,7 +454,7 @@ class MainWindow : public QMainWindow {
   std::unique_ptr<TorchDownload> download_;
   WorkerClient* worker_ = nullptr;      // for plans
   WorkerClient* gpu_worker_ = nullptr;  // set during a run on this computer's GPU
-  QString gpu_run_;                     // the model of that run
+  QString gpu_run_;                     // the model of the run on the GPU
   WorkerClient* running_ = nullptr;     // the one of these two workers that runs run_tag_
   QString lost_;                        // how the worker that is being replaced was lost
   std::function<absl::StatusOr<std::vector<std::string>>()> gpu_libraries_;
@@ -473,11 +473,11 @@ class MainWindow : public QMainWindow {
   QElapsedTimer since_digest_;
   QTimer panels_due_;         // updates the panels soon after the canvas, during a run
   DocumentId comparing_ = 0;  // the document that the baseline is read for
-  // The baseline is read for a restored document: the comparison page is not opened.
+  // The baseline is read for a restored document, so the comparison page is not opened.
   bool comparing_quietly_ = false;
   SessionFile* session_file_ = nullptr;
   QTimer store_due_;
-  std::unique_ptr<SavedSession> left_session_;                         // of an earlier window
+  std::unique_ptr<SavedSession> left_session_;                         // left by an earlier window
   std::vector<std::shared_ptr<program::ScratchFolder>> left_folders_;  // folders of its programs
   Jobs recoveries_;                                                    // reads those folders
 
@@ -508,7 +508,7 @@ class MainWindow : public QMainWindow {
   DocumentId compare_later_ = 0, compare_later_with_ = 0;
   StoredResults kept_;
   Jobs keeping_;       // saves results
-  QString kept_path_;  // the last saved result: its file and its trace
+  QString kept_path_;  // file and trace of the last saved result
   std::shared_ptr<const trace::Trace> kept_trace_;
   std::shared_ptr<const trace::Trace> unkept_;  // a result that could not be saved
   QString unkept_name_;

@@ -57,12 +57,12 @@ namespace {
 
 // Most toggles take less time than this and show no progress.
 constexpr int kBusyDelayMs = 250;
-// Delay before savings are planned: another toggle may follow at once, and the new timeline is
-// still animated.
+// Savings are planned after this delay, because another toggle may follow at once, and the new
+// timeline is still animated.
 constexpr int kSavingsDelayMs = 250;
 constexpr int kProgressPollMs = 100;
 constexpr int kPanelsDelayMs = 8;  // half a frame
-// Up to this many events, a trace is digested on the UI thread: a pool thread would take as long.
+// Up to this many events, a trace is digested on the UI thread. A pool thread would take as long.
 constexpr uint32_t kDigestInline = 20'000;
 
 // The message without its full stop, because the sentence continues.
@@ -90,8 +90,8 @@ DigestAndIndexes DigestBeside(const std::shared_ptr<const trace::Trace>& trace,
   if (several || trace->events.size() + trace->activities.size() >
                      timeline::TimelineWidget::kBuildInBackground)
     return {MakeDigest(trace, file, device), nullptr};
-  // Builds the canvas' indexes in parallel with the digest, from the same curves. The canvas builds
-  // the indexes of a large trace itself and shows the old trace meanwhile.
+  // Builds the canvas' indexes in parallel with the digest, from the same curves. For a large trace
+  // (see above), the canvas builds them itself and shows the old trace meanwhile.
   const auto curves =
       std::make_shared<const analysis::MemoryCurves>(analysis::ComputeCurves(*trace));
   DigestAndIndexes made;
@@ -100,7 +100,7 @@ DigestAndIndexes DigestBeside(const std::shared_ptr<const trace::Trace>& trace,
       made.digest = MakeDigest(trace, file, device, curves);
       return;
     }
-    // If memory runs out here, the canvas builds them and reports failures.
+    // If memory runs out here, the canvas builds the indexes and reports failures.
     trace::CatchStatus([&] {
       made.indexes = timeline::TimelineData::Build(trace, curves);
     }).IgnoreError();
@@ -110,8 +110,8 @@ DigestAndIndexes DigestBeside(const std::shared_ptr<const trace::Trace>& trace,
 
 }  // namespace
 
-// Hiding a track is a step of undo, because a single key does it. Folding and heights are easy to
-// change back and are no steps of undo.
+// Hiding a track is a step of undo, because a single key hides it. Folding and resizing are not,
+// because they are easy to change back.
 void MainWindow::LanesChanged() {
   const QString before = std::exchange(lanes_, timeline_->laneSettings());
   settings_->setValue(QStringLiteral("lanes"), lanes_);
@@ -137,8 +137,8 @@ void MainWindow::SetConfig(const run::RunConfig& config) {
       config.batch != doc().config.batch || run::SeqText(config) != run::SeqText(doc().config))
     savings_->forget(QStringLiteral("…"), tr("not planned yet"));
   doc().config = config;
-  // After a run on the GPU, changed settings are planned, until the next run on the GPU is
-  // requested.
+  // After a run on the GPU, changed settings are planned until the user requests the next run on
+  // the GPU.
   if (doc().config.backend == run::Backend::kCuda) doc().config.backend = run::Backend::kPlan;
   run_panel_->setConfig(config);
   techniques_->setConfig(config);
@@ -298,12 +298,12 @@ void MainWindow::Digested(Document& of, std::shared_ptr<const trace::Trace> trac
        }});
 }
 
-// The trace could not be shown: memory ran out while it was digested.
+// The trace could not be shown, because memory ran out while it was digested.
 void MainWindow::NotDigested(DocumentId id, const absl::Status& status, bool partial) {
   SetBusy({});
   ShowProgress();
   loader_->previewShown();
-  if (partial) return;  // a later digest will report it
+  if (partial) return;  // a later digest will report the error
   Document& of = *documents_.Find(id);
   if (loading_ == id && !loader_->busy())
     return DocumentNotLoaded(id, QString::fromStdString(of.FileOfResult()), status);
@@ -317,7 +317,7 @@ void MainWindow::NotDigested(DocumentId id, const absl::Status& status, bool par
 }
 
 void MainWindow::showInternalFailure(const absl::Status& status) {
-  // Deferred to the event loop: the exception may come from one of the parts used here.
+  // Deferred to the event loop, because one of the parts used here may have thrown the exception.
   QTimer::singleShot(0, this, [this, status] {
     SetBusy({});
     banner_->show({.kind = "internal-failure",
@@ -336,7 +336,7 @@ void MainWindow::showInternalFailure(const absl::Status& status) {
 void MainWindow::ShowDigest(DocumentId id, std::shared_ptr<const Digest> digest, bool animate,
                             bool partial) {
   Document* of = documents_.Find(id);
-  if (of == nullptr) return;  // it was closed
+  if (of == nullptr) return;  // the document was closed
   const bool first = of->session.shown() == nullptr || (of->session.from_file() && !partial);
   const bool goes_on = partial && of->session.partial();
   ReleaseLater(of->session.shown());
@@ -369,16 +369,16 @@ void MainWindow::ShowDigest(DocumentId id, std::shared_ptr<const Digest> digest,
 void MainWindow::ShowOnCanvas(bool animate, bool goes_on) {
   timeline_->setFailed({}, {});
   timeline_->setDeviceLimit(session().shown()->trace->info.device.memory_bytes);
-  // The baseline comes first, so that the scale is never that of the old baseline.
+  // The baseline is set first, so that the scale is never that of the old baseline.
   UpdateBaseline();
   timeline_->setTrace(session().shown()->trace, animate, session().shown()->curves,
                       session().shown()->whole);
-  // Draws the timeline now, because updating the panels takes as long again.
+  // Draws the timeline now, because updating the panels takes about as long as drawing it.
   timeline_->showNow();
   Q_EMIT timelineShown();
   panels_due_.stop();
   if (!goes_on) return ShowBesideCanvas();
-  // The user may be panning a growing trace: the next frame comes before the panels.
+  // The next frame comes before the panels, because the user may be panning a growing trace.
   panels_due_.start(kPanelsDelayMs);
 }
 

@@ -29,8 +29,8 @@ namespace vramscope::ui {
 namespace {
 
 constexpr qint64 kMaxJson = 1 << 20;
-// For files from this size on, opening a part is offered while the whole is read. A compressed file
-// contains more data than its size suggests.
+// While a file of at least this size is read, the window offers to open only a part. A compressed
+// file contains more data than its size suggests.
 constexpr qint64 kLargeFile = 200 << 20;
 constexpr qint64 kLargeCompressed = 24 << 20;
 constexpr qsizetype kShownWarnings = 3;
@@ -70,7 +70,7 @@ bool IsDevice(const QString& path) {
          !has("model_type") && !has("architectures") && !has("model");
 }
 
-// Changes when the file is written.
+// A text that changes when the file is written.
 std::string StampOf(const QString& path) {
   const QFileInfo info(path);
   return std::to_string(info.size()) + ":" +
@@ -159,7 +159,8 @@ void MainWindow::StartLoading(const QString& path, const importers::OpenOptions&
 }
 
 void MainWindow::LoadInto(Document& of, const QString& path, const importers::OpenOptions& part) {
-  // One file at a time: the file that was being read is read again when its document is shown.
+  // Only one file is read at a time. A file that was being read is read again when its document is
+  // shown.
   if (Document* before = documents_.Find(loading_); before != nullptr && loader_->busy())
     before->Left();
   loading_ = of.id();
@@ -281,7 +282,7 @@ void MainWindow::FileLoaded(const QString& path,
   ShowProgress();
   if (banner_->kind() != QLatin1String("not-kept")) banner_->clear();
   Document* of = documents_.Find(loading_);
-  if (of == nullptr) return;  // it was closed
+  if (of == nullptr) return;  // the document was closed
   if (of->source.kind == SourceKind::kFile) {
     recent_.add(path);
     of->session.ShowFile(QFileInfo(path).absoluteFilePath().toStdString());
@@ -339,7 +340,7 @@ void MainWindow::ComparisonLoaded(const QString& path,
   recent_.add(path);
   const QString file = QFileInfo(path).absoluteFilePath();
   since_digest_.start();
-  // From a recording of several GPUs, takes the GPU that is shown now, if the recording has it.
+  // Of a recording of several GPUs, uses the GPU that is shown now, if the recording has it.
   const auto make = [trace = loaded, name = file.toStdString(),
                      device = session().shown() ? session().shown()->device : std::nullopt] {
     return MakeDigest(trace, name, device);
@@ -348,7 +349,7 @@ void MainWindow::ComparisonLoaded(const QString& path,
     ShowProgress();
     if (!digest.ok()) return ComparisonNotLoaded(file, digest.status());
     Document* of = documents_.Find(comparing_);
-    if (of == nullptr) return;  // it was closed
+    if (of == nullptr) return;  // the document was closed
     of->session.SetBaseline(*digest, file.toStdString());
     Say(tr("Compared with %1").arg(file));
     if (of->id() != doc().id()) return;
@@ -456,7 +457,7 @@ void MainWindow::openModelConfig(const QString& path) {
   const QByteArray bytes = file.readAll();
   const QJsonObject object = QJsonDocument::fromJson(bytes).object();
   // A Hugging Face config has a "model_type" or "architectures"; other files with keys of a run are
-  // taken as a run.json.
+  // treated as a run.json.
   const bool is_run =
       !object.isEmpty() && !object.contains(QLatin1String("model_type")) &&
       !object.contains(QLatin1String("architectures")) &&

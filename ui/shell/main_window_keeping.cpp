@@ -35,7 +35,7 @@ QString MainWindow::ScriptName() const {
 // again when its document is shown. Programs and runs on this computer's GPU continue.
 void MainWindow::LeavePlans() {
   if (run_tag_ != 0 && running_ == worker_) doc().Left();
-  run_tag_ = 0;  // its result is no longer awaited
+  run_tag_ = 0;  // the result of the plan is no longer awaited
   worker_->cancel();
   running_ = worker_;
   savings_due_ = false;
@@ -98,7 +98,7 @@ void MainWindow::SaveUnkept() {
   if (!path.isEmpty()) Write(unkept_, path, {});
 }
 
-// The user has saved the trace: removes the copy that was saved automatically.
+// Removes the automatically saved copy of a trace that the user has saved.
 void MainWindow::SavedByUser(const std::shared_ptr<const trace::Trace>& trace,
                              const QString& path) {
   if (trace == unkept_) {
@@ -115,8 +115,8 @@ void MainWindow::SavedByUser(const std::shared_ptr<const trace::Trace>& trace,
 
 bool MainWindow::RunsToKeep() const { return runner_->busy() || gpu_worker_ != nullptr; }
 
-// Asks about the run that would be stopped: the program if one runs and `id` is 0 or its document,
-// else the run on the GPU.
+// Asks whether to stop the program, if one runs and `id` is 0 or its document; otherwise asks about
+// the run on the GPU.
 bool MainWindow::AskToStop(const QString& question, DocumentId id) {
   const bool program = runner_->busy() && (id == 0 || id == program_id_);
   const QString what =
@@ -142,8 +142,8 @@ void MainWindow::StopRuns() {
   if (gpu_worker_ != nullptr) gpu_worker_->cancel();
 }
 
-// The Cancel button and Ctrl+. cancel everything that a click can repeat. A program or a run on the
-// GPU is only stopped if nothing else is in progress, and after a question.
+// The Cancel button and Ctrl+. cancel everything that a click can repeat. If only a program or a
+// run on the GPU is in progress, they ask the user and then stop it.
 void MainWindow::CancelWhatIsAsked() {
   const bool in_front = (runner_->busy() && !programBehind()) || running_ == gpu_worker_;
   const bool others = (run_tag_ != 0 && running_ == worker_) || gpu_libraries_.busy() ||
@@ -157,15 +157,15 @@ void MainWindow::CancelWhatIsAsked() {
   if (AskToStop(tr("Stop it? What has arrived so far is kept."))) StopRuns();
 }
 
-// False: the window must stay open for now. If a run or a save has to end first, the window closes
-// by itself afterwards.
+// Returns false if the window must stay open for now. If a run or a save has to end first, the
+// window closes by itself afterwards.
 bool MainWindow::MayClose() {
   if (RunsToKeep()) {
     if (!closing_) {
       if (!AskToStop(tr("Closing the window stops it. What arrived so far is saved and can be "
                         "opened again from the File menu.")))
         return false;
-      if (!RunsToKeep()) return MayClose();  // it ended while the question was shown
+      if (!RunsToKeep()) return MayClose();  // the run ended while the question was shown
     }
     closing_ = true;
     StopRuns();
@@ -201,7 +201,7 @@ bool MainWindow::MayClose() {
 }
 
 void MainWindow::GoOnClosing() {
-  // Deferred to the event loop: this is called from signals of objects that closing destroys.
+  // Deferred to the event loop, because signals of objects that closing destroys call this.
   if (closing_) QTimer::singleShot(0, this, [this] { close(); });
 }
 

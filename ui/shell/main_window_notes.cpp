@@ -32,7 +32,7 @@ void MainWindow::BuildNotes(const QString& nothing) {
 }
 
 void MainWindow::ConnectNotes() {
-  // The content of a growing trace changes all the time: notes are read when the trace is complete.
+  // The content of a growing trace keeps changing, so notes are read when the trace is complete.
   connect(timeline_, &timeline::TimelineWidget::dataShown, this, [this] {
     const auto data = timeline_->data();
     const bool whole = data != nullptr && !data->is_state() && !session().partial();
@@ -166,7 +166,7 @@ void MainWindow::ShowNotes() {
   actions_.Refresh();
 }
 
-// Updates the notes of the shown result in the history. Other results keep what was last known.
+// Updates the notes of the shown result in the history. Other results keep their last known notes.
 void MainWindow::CountNotes() {
   History& history = doc().history;
   if (!notes_->ready() || session().partial() || history.current() == History::kNone) return;
@@ -178,7 +178,7 @@ void MainWindow::CountNotes() {
   StoreSoon(kStoreNotesMs);
 }
 
-// Adds the range as a note: each kept range has a row on the notes page and a mark in the timeline.
+// Adds the selected range as a note, with a row on the notes page and a mark in the timeline.
 void MainWindow::KeepRange() {
   const auto [begin, end] = timeline_->range();
   if (begin >= end) return;

@@ -148,7 +148,7 @@ void MainWindow::openPage(const QString& id) {
   tabs_->setCurrentIndex(at);
 }
 
-// Moves the focus to the opened page: otherwise typed letters would be keys of the canvas.
+// Moves the focus to the opened page. Otherwise the canvas would take typed letters as its keys.
 void MainWindow::FocusPage() {
   QWidget* page = tabs_->currentWidget();
   QWidget* at = page;

@@ -1,4 +1,4 @@
-// A user's program: planned or recorded from the page on the left, shown while it runs, planned
+// Plans or records a user's program from the page on the left, shows it while it runs, and plans it
 // again on another GPU. Also selects the page shown on the left.
 #include <QDockWidget>
 #include <QFileInfo>
@@ -71,7 +71,7 @@ void Store(QSettings& settings, const program::Request& request) {
   settings.endGroup();
 }
 
-// Describes what has changed when a program is run again.
+// Describes the changes since the previous run of the program.
 std::string DescribeChange(const program::Request& before, const program::Request& after) {
   if (before.where != after.where)
     return (after.planned() ? QObject::tr("Planned") : QObject::tr("Recorded")).toStdString();
@@ -168,7 +168,7 @@ void MainWindow::startProgram() {
   program_id_ = of.id();
   MakeActive(of.id());
   if (!active && documents_.Find(opener)->Blank()) documents_.Close(opener);
-  // The baseline of another program's comparison does not apply to this one.
+  // A baseline set for a comparison of another program does not apply to this program.
   if (!of.compare_at_end && session().baseline_for_this_only()) SetBaseline(nullptr, {});
   ShowControlsPage(ControlsPage::kProgram);
   program_->clearOutput();
@@ -190,7 +190,7 @@ void MainWindow::programAgainOn(const QString& device) {
   if (runner_->busy()) return;
   Document* of = documents_.Find(program_id_);
   if (of == nullptr) return;
-  // Shows the result to compare with first.
+  // First shows the result that the new plan will be compared with.
   if (of->id() != doc().id()) showProgram();
   if (of->session.shown() == nullptr || of->session.partial()) {
     if (of->state() == DocumentState::kFailed) return;
@@ -216,7 +216,7 @@ void MainWindow::ShowPartialTrace(const std::shared_ptr<const trace::Trace>& tra
   Document* of = documents_.Find(program_id_);
   if (of == nullptr) return;
   of->latest = trace;
-  // Skips this partial trace: the next one comes soon and contains it.
+  // Skips this partial trace, because the next one comes soon and contains its events.
   if (programBehind() || digests_.busy() || !timeline_->ready()) return;
   BecomeProgram(*of);
   // For a program of several ranks, shows device 0 by default, rather than the device whose peak is
@@ -253,7 +253,7 @@ void MainWindow::ProgramEnded(const ProgramEnd& ended) {
   if (end.trace != nullptr) {
     of->latest = end.trace;
     BecomeProgram(*of);
-    // Also shown if the run was cut short.
+    // Also shows the trace of a run that was cut short.
     Digested(*of, end.trace, false, false, of->device);
     if (compare) openPage(QStringLiteral("compare"));
   }

@@ -1,4 +1,4 @@
-// Restoring after a killed window: the documents are saved while the window is open, and the next
+// Restores the documents of a killed window. They are saved while the window is open, and the next
 // start offers to restore them. The history of a running program is read from its folder.
 #include <QDir>
 #include <QFile>
@@ -26,7 +26,7 @@ constexpr int kNamed = 3;           // number of documents named in the banner
 constexpr const char* kRestoreAlways = "restore_documents";
 constexpr const char* kRunSettings = "run_settings";
 
-// True if the session is worth restoring: a single plan, as made at every start, is not.
+// True if the session is worth restoring. A single plan, as opened at every start, is not.
 bool WorthAsking(const SavedSession& session) {
   return session.documents.size() > 1 ||
          std::ranges::any_of(session.documents, [](const SavedDocument& document) {

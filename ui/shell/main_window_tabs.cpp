@@ -47,7 +47,7 @@ void MainWindow::BuildTabs() {
   });
   connect(history_, &HistoryPanel::chosen, this, &MainWindow::showEntry);
   connect(history_, &HistoryPanel::compareRequested, this, &MainWindow::compareEntries);
-  // Compares two documents once the one that had to be computed or read first is shown.
+  // Compares two documents once the one that had to be loaded first is shown.
   connect(this, &MainWindow::documentShown, this, [this] {
     if (compare_later_with_ != doc().id() || session().partial()) return;
     compareDocuments(std::exchange(compare_later_, 0), std::exchange(compare_later_with_, 0));
@@ -171,8 +171,8 @@ void MainWindow::ShowActive() {
     timeline_->setFailed({}, {});
   }
   if (of.latest != nullptr) {
-    // Shows what arrived while another document was shown: a partial trace, or the whole if the run
-    // has ended.
+    // Shows what arrived while another document was shown: a partial trace, or the whole trace if
+    // the run has ended.
     if (of.source.kind == SourceKind::kProgram) BecomeProgram(of);
     Digested(of, of.latest, false, goes_on, of.device);
   } else if (of.NeedsReload()) {
@@ -276,7 +276,7 @@ void MainWindow::CloseNow(DocumentId id) {
   ShowActive();
 }
 
-// Releases results, except of the documents shown last and of those that cannot be reloaded.
+// Releases results, except those of the documents shown last and those that cannot be reloaded.
 void MainWindow::ReleaseHidden() {
   for (const DocumentId id : documents_.ToRelease()) {
     Document& of = *documents_.Find(id);
@@ -305,7 +305,7 @@ void MainWindow::undo() {
 }
 
 void MainWindow::redo() {
-  // The undone change was made from this document in another one.
+  // The user made the undone change here, but it was applied to another document.
   if (const DocumentId into = std::exchange(doc().redo_into, 0); into != 0) {
     MakeActive(into);
     if (doc().undo.next_redo() == nullptr) return ShowActive();

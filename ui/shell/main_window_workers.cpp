@@ -230,7 +230,7 @@ void MainWindow::RunEnded(std::shared_ptr<const trace::Trace> trace, const QStri
     Digested(doc(), std::move(trace), false, true);
   else if (session().partial())
     explain_->setDigest(session().shown(), false);  // the trace does not grow any more
-  // A toggle on a recording made the plan active: shows the earlier result of the plan.
+  // If a toggle on a recording made the plan active, shows the earlier result of the plan.
   if (trace == nullptr && session().shown() != nullptr &&
       timeline_->trace() != session().shown()->trace)
     ShowOnCanvas(false, false);

@@ -75,7 +75,7 @@ void MainWindow::exportChrome(const QString& path) {
 }
 
 // Proposes the name of the shown run with the new suffix, in the folder of the file it was read
-// from. Never proposes the name of an existing file, except of a copy that the user saved.
+// from. Never proposes the name of an existing file, except that of a copy that the user saved.
 QString MainWindow::proposedName(const QString& suffix) const {
   const QFileInfo file(ShownFile());
   QString name = file.fileName();
@@ -255,7 +255,7 @@ void MainWindow::ShowProgress() {
   const QString much = permille < 0
                            ? QString::fromStdString(timeline::FormatBytes(writing.bytes, true))
                            : tr("%1 %").arg(permille / 10);
-  // Not logged: that would add a line at every poll.
+  // Not logged, because that would add a line at every poll.
   status_->setText(writing.cancel ? tr("Cancelling %1 …").arg(writing.path)
                                   : tr("Writing %1 … %2 · Ctrl+. cancels").arg(writing.path, much));
 }

@@ -192,7 +192,7 @@ struct OpenRequests::Impl {
     if (peer == nullptr) return;
     std::erase(peers, peer);
     peer->notifier->setEnabled(false);
-    peer->notifier.release()->deleteLater();  // this may be called from its signal
+    peer->notifier.release()->deleteLater();  // this may be called from the notifier's signal
   }
 
   const Open open;

@@ -12,8 +12,8 @@
 namespace vramscope::ui {
 
 struct ModelGuess {
-  run::RunConfig config;  // batch and sequence are not recorded: the preset's defaults
-  std::string why;        // "Its 474.700 MiB of parameters are as large as gpt2 in fp32"
+  run::RunConfig config;  // batch and sequence are not recorded: from `now` or the preset
+  std::string why;        // "Its parameters (474.700 MiB) are as large as those of gpt2 in fp32"
 };
 
 // The preset whose weights are as large as the parameters at the recording's peak, in fp32 or bf16;

@@ -138,7 +138,7 @@ void SavingsPlanner::setSamples(std::shared_ptr<const setup::Samples> samples) {
 }
 
 void SavingsPlanner::Next() {
-  if (!current_key_.isEmpty()) return;  // the end of the current one calls Next() again
+  if (!current_key_.isEmpty()) return;  // the end of the current plan calls Next() again
   while (samples_ != nullptr && !queue_.isEmpty()) {
     current_ = queue_.dequeue();
     const std::string* file = samples_->Find(current_);
@@ -180,7 +180,7 @@ void SavingsPlanner::Ended(quint64 tag, std::shared_ptr<const trace::Trace> trac
   current_tag_ = 0;
   given_up_ = client_->givenUp();
   if (client_->lastStatusCode() == static_cast<int>(absl::StatusCode::kUnavailable)) {
-    // The plan was lost with the worker. It may be requested again, unless this plan seems to crash
+    // The plan was lost with the worker. The plan may be requested again, unless it seems to crash
     // workers.
     if (++lost_[key] < kMostLosses) {
       current_key_.clear();
@@ -213,7 +213,7 @@ void SavingsPlanner::DigestLater(
               if (digest.ok()) {
                 result.peak = (*digest)->summary.peak.allocated;
                 result.step_ms = (*digest)->last_step_ms;
-                // Sample runs are not cached: reading one again is as quick.
+                // Sample runs are not cached, because reading one again is as fast.
                 if (samples_ == nullptr) Q_EMIT planned(current_, *digest);
               } else {
                 result.error = ToQString(std::string(digest.status().message()));

@@ -1,4 +1,4 @@
-// Plans in the background what each technique would save. A separate worker does this, so that a
+// Plans the savings of each technique in the background. A separate worker does this, so that a
 // toggle never waits for it. Results are cached by configuration.
 //
 //   planner.update(config);                       // after a run has been shown
@@ -38,7 +38,7 @@ class SavingsPlanner : public QObject {
   void prefer(const QStringList& ids);
   // Like pause(), and replaces all figures by `instead` and `why`.
   void forget(const QString& instead, const QString& why);
-  // For use without LibTorch: takes figures from the sample runs; other configurations have none.
+  // For use without LibTorch: uses the figures of the sample runs; other configurations have none.
   // Null: plans everything.
   void setSamples(std::shared_ptr<const setup::Samples> samples);
   void pause();  // cancels the plan in progress and clears the queue; known results stay

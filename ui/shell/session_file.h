@@ -26,11 +26,11 @@ class SessionFile : public QObject {
   explicit SessionFile(const QString& folder, QObject* parent = nullptr);
   ~SessionFile() override;  // waits for pending writes
 
-  // What the previous window with this file wrote last; empty: there was none.
+  // The JSON that the previous window with this file wrote last; empty: there was none.
   const QByteArray& left() const { return left_; }
-  // What keepLeft() stored, unless it was restored; empty: nothing.
+  // The JSON that keepLeft() stored, unless it was restored; empty: nothing.
   const QByteArray& unrestored() const { return unrestored_; }
-  // Stores `session` in a second file until forgetLeft(); it replaces left() and unrestored().
+  // Stores `session`, which contains left() and unrestored(), in a second file until forgetLeft().
   void keepLeft(const QByteArray& session);
   void forgetLeft();
 

@@ -70,7 +70,7 @@ bool ThemeZones::eventFilter(QObject* watched, QEvent* event) {
   auto* widget = static_cast<QWidget*>(watched);
   const bool shown = event->type() == QEvent::Show;
   QWidget* zone = ZoneOf(widget);
-  // A widget without a parent when it is polished may get one later, unless it is shown.
+  // A widget that has no parent when it is polished may get one later; a shown widget will not.
   if (zone == nullptr || (shown ? zone != widget : zone->parentWidget() == nullptr)) return false;
   const auto known = zones_.constFind(zone);
   if (known == zones_.cend())

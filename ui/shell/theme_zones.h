@@ -1,5 +1,5 @@
 // Applies the theme's style sheet to the parts of the windows separately: to visible parts at once,
-// to the others when they become visible. Polishing a widget for a style sheet takes a third of a
+// to hidden parts when they become visible. Polishing a widget for a style sheet takes a third of a
 // millisecond, and four in five widgets of the window are on hidden pages.
 //
 //   ThemeZones::Instance().setSheet(MakeStyleSheet(theme));
@@ -20,7 +20,7 @@ namespace vramscope::ui {
 class ThemeZones : public QObject {
   Q_OBJECT
  public:
-  static ThemeZones& Instance();  // one per application, destroyed with it
+  static ThemeZones& Instance();  // one per application, destroyed with the application
   void setSheet(const QString& sheet);
   int zones() const { return static_cast<int>(zones_.size()); }
   int stale() const;  // number of zones with an older sheet

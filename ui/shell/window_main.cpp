@@ -41,7 +41,7 @@ constexpr int kLayoutRounds = 8;
 constexpr int kMinSide = timeline::kMinImageSide, kMaxSide = timeline::kMaxImageSide;
 // Pages that are not tabs.
 constexpr QLatin1String kTechniques("techniques"), kProgram("program");
-// A tab that takes a search text.
+// A tab with a search field, which may be given a text.
 constexpr QLatin1String kSearch("search");
 
 int Complain(int code, const std::string& text) {
@@ -159,9 +159,9 @@ class Photographer : public QObject {
   int code_ = kOk;
 };
 
-// The fonts of an installed tree, and its font configuration if this computer has none (no
+// Provides the fonts of an installed tree, and its font configuration if this computer has none (no
 // desktop). Construct it before the application, which reads the configuration, and call Load()
-// after that. The environment variable is not passed on to child processes.
+// once the application exists. The environment variable is not passed on to child processes.
 class Fonts {
  public:
   Fonts() {
@@ -325,7 +325,7 @@ int RunWindow(int& argc, char** argv, const WindowOptions& options) {
   } else {
     window.openFiles(files);
   }
-  // Not for a screenshot, which must not show other files.
+  // A screenshot must not show other files, so it receives no requests.
   std::optional<OpenRequests> requests;
   if (!picture)
     requests.emplace([&window](const std::vector<std::string>& asked) {

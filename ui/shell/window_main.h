@@ -26,13 +26,13 @@ struct WindowOptions {
   // A tab to open: "phases", "compare", "reclaim", "what-if=expandable_segments:True". The error
   // for an unknown name lists the valid ones.
   std::string page = {};
-  // Returns the folders of CUDA's libraries for a run on this computer's GPU, or why there can be
-  // no run.
+  // Returns the folders of CUDA's libraries for a run on this computer's GPU, or why no run is
+  // possible.
   std::function<absl::StatusOr<std::vector<std::string>>()> gpu_libraries = {};
 };
 
 // Draws a trace's timeline and returns the bytes of a PNG, PDF or SVG file; needs no display.
-// `whole`: the trace of several devices of which `trace` is one; null: there is only one.
+// `whole`: the trace of all devices, if `trace` has one of several; null: there is only one.
 // kInvalidArgument: an unsupported size or scale, or a trace without a timeline.
 struct TimelineFile {
   std::string format = "png";  // "pdf", "svg"

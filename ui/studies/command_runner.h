@@ -23,8 +23,8 @@ class CommandRunner : public QObject {
   CommandRunner(QString vramscope, QString worker, QObject* parent = nullptr);
   ~CommandRunner() override;
 
-  // Adds --json and, if `config` is not empty, --config with a temporary run.json. Ends a command
-  // that is still running, without emitting ended().
+  // Adds --json and, if `config` is not empty, --config with a temporary run.json. A command that
+  // is still running is stopped first, without ended().
   void run(const QStringList& arguments, const std::string& config = {});
   void cancel();
   bool busy() const;

@@ -63,7 +63,8 @@ void FitPage::setConfig(const run::RunConfig& config) {
 
 void FitPage::SayWhatItIs() {
   if (found_.isEmpty() || busy()) return;
-  // A run that is one of the proposals was applied from here: the result is still valid.
+  // If the run is one of the proposals, it was applied from this page, so the result is still
+  // valid.
   const std::string now = run::ToJson(config_);
   const bool of_now =
       now == run::ToJson(asked_) ||

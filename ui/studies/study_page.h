@@ -81,7 +81,7 @@ class ExperimentsPage : public StudyPage {
   std::vector<std::string> ids_;
 };
 
-// Which techniques make the current run fit; one click applies a proposal.
+// Finds the techniques that make the current run fit; one click applies a proposal.
 class FitPage : public StudyPage {
   Q_OBJECT
  public:
@@ -106,8 +106,8 @@ class FitPage : public StudyPage {
 
 class BarsWidget;
 
-// From the model's defaults to the current run: one bar for each technique, in an order that the
-// user can change.
+// Shows the way from the model's defaults to the current run: one bar for each technique, in an
+// order that the user can change.
 class WaterfallPage : public StudyPage {
   Q_OBJECT
  public:

@@ -91,7 +91,7 @@ class BarsWidget : public QWidget {
       const double low = std::min(bar.from, bar.to), high = std::max(bar.from, bar.to);
       if (static_cast<int>(i) == dragged_)
         painter.fillRect(QRectF(0, y - 2, width(), kLine), ToQColor(theme_.raised));
-      // Color is not the only signal: the text has the sign too.
+      // Color is not the only signal, because the text has the sign too.
       const timeline::Color colour = bar.whole ? timeline::Mix(theme_.panel, theme_.dim, 0.6)
                                      : bar.to > bar.from ? theme_.bad
                                                          : theme_.good;
@@ -226,7 +226,7 @@ void WaterfallPage::Move(int from, int to) {
   draw();
 }
 
-// All settings in which the run differs from its model's defaults, including sizes and device.
+// The command line with all settings in which the run differs from its model's defaults.
 QString WaterfallPage::command() const {
   std::vector<std::string> words = {"vramscope", "waterfall"};
   run::RunConfigBuilder builder;

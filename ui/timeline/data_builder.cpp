@@ -10,7 +10,7 @@
 namespace vramscope::ui::timeline {
 namespace {
 
-// Large traces that are not displayed are also limited by kRememberedEvents.
+// Maximum number of built traces. Their events, if not displayed, are limited too.
 constexpr size_t kRemembered = 4;
 constexpr uint64_t kRememberedEvents = 1'000'000;
 

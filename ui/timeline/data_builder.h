@@ -33,7 +33,7 @@ class DataBuilder {
   Data Obtain(const TracePtr& trace, const Curves& curves, const TracePtr& whole = {});
   // Adds data that was built elsewhere.
   void Remember(const Data& data);
-  // For a change of the language: data contains translated texts and must be built again.
+  // Call after a change of the language: data contains translated texts and must be built again.
   void Forget() { remembered_.clear(); }
   // The displayed data is kept, however large.
   void SetShown(const TracePtr& trace, const TracePtr& baseline);

@@ -47,8 +47,8 @@ struct Theme {
   Color text, dim, faint;
   Color accent;
   Color on_color;  // text on a phase or a category
-  // `good`: less memory. `bad`: more memory, or a limit that is exceeded. This holds everywhere,
-  // whatever the sign of a figure means.
+  // `good`: less memory. `bad`: more memory, or a limit that is exceeded. Both are used in this way
+  // everywhere, whatever sign a figure has.
   Color good, bad, warning;
   Color selection;  // outline of the selection
   Color cached;     // unused memory in the blocks lane

@@ -61,7 +61,7 @@ class TimelineWidget : public QWidget {
   void setBaselineTrace(std::shared_ptr<const trace::Trace> baseline,
                         const QString& label = QString(), const Curves& curves = {});
   void setTheme(const Theme& theme);
-  // Call after a change of the language: builds everything that is drawn again.
+  // Call after a change of the language. Builds everything that is drawn again.
   void retranslate();
   // The GPU's memory in bytes, for the limit line and its label; 0: unknown.
   void setDeviceLimit(quint64 bytes);
@@ -135,8 +135,8 @@ class TimelineWidget : public QWidget {
   void select(trace::AllocationId id);     // an invalid id clears it
   void selectActivity(uint32_t activity);  // a row of Trace::activities
   void follow(const vramscope::ui::timeline::Link& link);
-  // Draws all other blocks faint, until another thing is selected: for example to show the blocks
-  // of a call site.
+  // Draws all other blocks faint until another thing is selected, for example to show the blocks of
+  // a call site.
   void highlight(const std::vector<vramscope::trace::AllocationId>& blocks);
   // Marks things, for example those that a search found; null: none. Ignored if made for another
   // trace.
@@ -156,12 +156,12 @@ class TimelineWidget : public QWidget {
  Q_SIGNALS:
   void cursorMoved(qint64 time_ns);  // by a click, a drag on the ruler or P; -1: removed
   void hoverMoved(qint64 time_ns);   // time under the mouse; -1: the mouse has left
-  void selectionChanged(trace::AllocationId id);  // or an activity was selected: activityFacts()
+  void selectionChanged(trace::AllocationId id);       // also for an activity: activityFacts()
   void rangeSelected(qint64 begin_ns, qint64 end_ns);  // 0, 0: removed
   void viewChanged(qint64 begin_ns, qint64 end_ns);
   void lanesChanged();  // laneSettings() has changed
   void dataShown();     // data() has changed
-  // From the context menu; without `thing` the note is for the time alone.
+  // From the context menu. If `thing` is empty, the note is about the time.
   void noteRequested(qint64 time_ns, const std::optional<vramscope::query::Thing>& thing);
   void searchRequested(const QString& filter);  // finds similar things (profiler/query/filter.h)
 

@@ -1,4 +1,4 @@
-// Assembles the frames of a run on a separate thread and builds partial traces of what has arrived.
+// Assembles the frames of a run on a separate thread and builds partial traces.
 // This work, including checksums and decompression, therefore never delays the window's thread.
 //
 //   Assembly assembly([](std::shared_ptr<const trace::Trace> so_far) { ... });  // on that thread

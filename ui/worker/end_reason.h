@@ -1,5 +1,5 @@
-// Why a run or a worker ended: the text for the window, and the English text that is stored in the
-// trace.
+// The reason why a run or a worker ended: the text for the window, and the English text that is
+// stored in the trace.
 //
 //   Kill(EndReason::Of([&] { return WhyStopped(name); }));
 //
@@ -24,7 +24,7 @@ struct EndReason {
   std::string shown, in_trace;
 };
 
-// What the signal means for a process that it ended: "a segmentation fault".
+// Describes a signal that ended a process: "a segmentation fault".
 std::string SignalName(int number);
 
 }  // namespace vramscope::ui

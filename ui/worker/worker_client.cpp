@@ -189,7 +189,7 @@ struct WorkerClient::Impl {
   void Lost(const EndReason& why) {
     hello_limit.stop();
     cancel_limit.stop();
-    // Not deleted here: this may be called from one of its signals.
+    // Deleted later, because this may be called from a signal of the process.
     if (process) {
       process->disconnect(self);
       process.release()->deleteLater();
@@ -211,7 +211,7 @@ struct WorkerClient::Impl {
                       : i18n::Text("It is not restarted automatically; the next run tries again."));
     last_seconds = 0;
     TellLost();  // reports the previous loss
-    // `queued` is taken first: a slot of runEnded may queue another run, which must stay.
+    // `queued` is taken first, because a slot of runEnded may queue another run, which must stay.
     untold_loss.emplace(Loss{again ? std::nullopt : std::exchange(queued, {}), ended, text});
     if (!active || active->ending) {
       TellLost();
@@ -219,7 +219,7 @@ struct WorkerClient::Impl {
       EndActive(kCodeUnavailable, ended, nullptr);
       TellLost();
     } else {
-      // Its frames are still being assembled.
+      // The run's frames are still being assembled.
       cancel_limit.stop();
       active->ending = true;
       active->assembly->FinishLater(
@@ -340,7 +340,7 @@ struct WorkerClient::Impl {
     }
   }
 
-  // Passes the frame on as received: the assembly verifies and decompresses it.
+  // Passes the frame on as received; the assembly verifies and decompresses it.
   void TakeOfTrace(trace::RawFrame frame) {
     if (active && active->assembly && !active->replaced && !active->ending &&
         frame.type != trace::FrameType::kEnd)
@@ -384,7 +384,8 @@ struct WorkerClient::Impl {
       case trace::FrameType::kRunStarted: {
         proto::RunStarted started;
         if (!started.ParseFromString(frame.payload)) return false;
-        // Only the first RunStarted counts: a second one would discard the frames received so far.
+        // Only the first RunStarted counts, because a second one would discard the frames received
+        // so far.
         if (active && started.tag() == active->tag && !active->assembly && !active->ending) {
           active->assembly =
               std::make_unique<Assembly>(OnTraceOf(active->tag), DamagedOf(active->tag));
@@ -425,8 +426,8 @@ struct WorkerClient::Impl {
     }
   }
 
-  // Repeats the run in a new process, without any signal: this worker cannot do it, although it
-  // works otherwise.
+  // Repeats the run in a new process, without any signal, because this worker cannot run it,
+  // although it works otherwise.
   void RunInNewProcess() {
     queued = std::move(active->asked);
     queued->renewed = true;
@@ -544,7 +545,8 @@ WorkerClient::WorkerClient(QString worker_program, QObject* parent)
 
 WorkerClient::~WorkerClient() {
   if (!impl_->process) return;
-  // Reads the rest of the log: a worker for one run is destroyed as soon as the run has ended.
+  // Reads the rest of the log, because a worker for one run is destroyed as soon as the run has
+  // ended.
   impl_->ReadLog();
   impl_->FlushLog();
   QProcess& process = *impl_->process;

@@ -56,13 +56,13 @@ class WorkerClient : public QObject {
   // the code.
   int lastStatusCode() const;
   double lastSeconds() const;
-  QString workerVersion() const;  // from its hello; empty before it
+  QString workerVersion() const;  // from the worker's hello; empty before the hello
 
  Q_SIGNALS:
   void ready();
   void runStarted(quint64 tag);
   void progress(quint64 tag, int step, int steps, const QString& text);
-  // The trace of what has arrived, at most every 100 ms during a long run.
+  // The trace of the events that have arrived, at most every 100 ms during a long run.
   void partialTrace(quint64 tag, std::shared_ptr<const trace::Trace> trace);
   // `error` empty: success. On errors too, `trace` contains what arrived; null: nothing.
   void runEnded(quint64 tag, std::shared_ptr<const trace::Trace> trace, const QString& error);

@@ -35,7 +35,7 @@ std::string NameOfAllocation(const trace::Trace& t, uint32_t id) {
                      i18n::Text(trace::Name(a.main_category[id])));
 }
 
-// Adds the blocks whose addresses the kernel was given, where the trace records kernel operands.
+// Adds the blocks that are operands of the kernel, if the trace records operands.
 void AddBlocks(const TimelineData& d, uint32_t row, std::vector<LinkedFact>* facts) {
   const query::OperandLinks& links = d.activities()->operands();
   if (!links.any()) return;

@@ -74,7 +74,7 @@ std::string PlaceOf(const trace::Trace& t, uint32_t row) {
 }
 
 std::string CounterLabel(std::string_view name) {
-  // Those of trace::kMemoryCounters.
+  // The names of trace::kMemoryCounters.
   static constexpr std::string_view kOwn[] = {
       TEXT_MARK("memory of the card"), TEXT_MARK("memory used by all"),
       TEXT_MARK("memory kept by the driver"), TEXT_MARK("memory used by this process")};

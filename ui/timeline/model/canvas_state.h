@@ -41,7 +41,7 @@ enum class HitKind : uint8_t {
   kTitle,
   kActivity,
   kIdle,
-  kLowerEdge,  // of a lane, to be dragged
+  kLowerEdge,  // the lower edge of a lane, which can be dragged
   kScrollBar,
 };
 
@@ -138,7 +138,7 @@ struct CanvasState {
            : data            ? data->address_axis().size()
                              : 1;
   }
-  // The GPU's limit is drawn only when the run comes near it: a line far above gives no information
+  // The GPU's limit is drawn only when the run comes near it. A line far above gives no information
   // and would flatten the curves.
   bool limit_in_range() const;
 };

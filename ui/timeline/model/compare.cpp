@@ -53,7 +53,7 @@ TimeMap::TimeMap(const trace::Trace& a, const trace::Trace& b) {
   }
   std::sort(pairs.begin(), pairs.end());
   for (auto [x, y] : pairs) {
-    // Phases of the two runs may be in a different order: pairs that would run backwards are
+    // Phases of the two runs may be in a different order. Pairs that would run backwards are
     // skipped.
     if (!a_.empty() && (x <= a_.back() || y < b_.back())) continue;
     a_.push_back(x);
@@ -96,7 +96,7 @@ BaselineColumns BaselineUnder(const trace::Trace& shown, const trace::Trace& bas
     const double at = map.Map(static_cast<double>(edge - shown.begin_ns()));
     const int64_t time = baseline.begin_ns() + std::llround(std::clamp(at, -1.0, length + 1));
     if (!there.empty()) {
-      // The last column of both runs may extend beyond both ends.
+      // The last column may extend beyond the ends of both runs.
       const bool within =
           at <= length || (edge > shown.end_ns() && there.back() < baseline.end_ns());
       if (!within) break;

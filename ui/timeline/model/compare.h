@@ -26,11 +26,11 @@ class TimeMap {
   std::vector<double> a_, b_;  // both ascending
 };
 
-// Whether two traces have the same work: the same model, batch, sequence length and backend. Only
-// such a run is drawn as a baseline that the user has not chosen.
+// Whether two traces have the same work: the same model, batch, sequence length and backend. A
+// baseline that the user has not chosen is drawn only if this is true.
 bool SameWork(const trace::TraceInfo& a, const trace::TraceInfo& b);
-// Whether the view stays when `b` replaces `a`: both have the same work, or `b` is more, less or
-// another device of the same file.
+// Whether the view stays when `b` replaces `a`: both have the same work, or `b` is a larger part, a
+// smaller part or another device of the same file.
 bool SameSubject(const trace::TraceInfo& a, const trace::TraceInfo& b);
 
 // The highest allocated bytes of the baseline for each column of the displayed trace: between edge

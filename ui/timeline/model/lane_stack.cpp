@@ -21,7 +21,7 @@ constexpr float kLeastScrolled = 80;  // pinned lanes leave this height to the o
 constexpr float kLeastHeight = 12, kMostHeight = 4000;
 constexpr float kHeightStep = 1.25f;
 constexpr float kLeastThumb = 24;
-// Limits for reading settings: more than any user needs.
+// Limits for reading settings, higher than any user needs.
 constexpr size_t kMostSettings = 512, kLongestKey = 128;
 
 // A lane during the distribution of the height.
@@ -364,7 +364,7 @@ bool LaneStack::Change(LaneAction action, std::string_view key, const Layout& la
       if (at == movable.end()) return false;
       if (action == LaneAction::kMoveUp) return at != movable.begin() && MoveBefore(key, *(at - 1));
       if (at + 1 == movable.end()) return false;
-      // Moving down swaps with the next lane: that one moves before this one.
+      // Moving down swaps the lane with the next one, which is moved before it.
       return MoveBefore(*(at + 1), key);
     }
     case LaneAction::kHigher:

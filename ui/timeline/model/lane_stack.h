@@ -23,7 +23,7 @@
 namespace vramscope::ui::timeline {
 
 struct LaneSetting {
-  bool folded = false;  // or unfolded, for a lane that is folded by default
+  bool folded = false;  // or unfolded, if the lane is folded by default
   bool pinned = false, hidden = false;
   float height = 0;  // of the body; 0: the default
   friend bool operator==(const LaneSetting&, const LaneSetting&) = default;
@@ -46,8 +46,8 @@ struct Layout {
   float width = 0, height = 0;
   float plot_left = 0, plot_width = 0;
   std::vector<LanePlace> lanes;  // from top to bottom, including those that are not visible
-  // The scrolling part: from scroll_top to the canvas's lower edge, scrolled by `scroll` of at most
-  // `scroll_most`.
+  // The scrolling part, from scroll_top to the canvas's lower edge. It is scrolled by `scroll`,
+  // which is at most `scroll_most`.
   float scroll_top = 0, scroll = 0, scroll_most = 0;
   Rect scroll_bar, scroll_thumb;  // empty when everything fits
 

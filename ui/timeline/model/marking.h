@@ -25,8 +25,8 @@ struct Marking {
   std::vector<double> times;  // begin times, ascending, from the trace's begin
 };
 
-// `things` must be sorted by begin. Other blocks are drawn faint only if all things are blocks:
-// otherwise most of the canvas would be faint because of, say, one block among a thousand kernels.
+// `things` must be sorted by begin. Other blocks are drawn faint only if all things are blocks.
+// Otherwise one block among a thousand kernels, for example, would make most of the canvas faint.
 Marking MarkThings(const std::shared_ptr<const trace::Trace>& trace,
                    std::span<const query::Thing> things);
 // Accepts any order, duplicates and invalid ids.

@@ -47,7 +47,7 @@ struct SceneMemory {
     std::vector<uint64_t> allocated;      // highest value in each column
     std::vector<query::LaneRect> phases;  // only phases that are wide enough to be visible
   } overview;
-  // Query parameters and answers by lane. Valid as long as the lanes exist.
+  // Query parameters and answers by lane. They are valid while the lanes exist.
   struct Asked {
     Span view;
     float width = -1, height = -1;

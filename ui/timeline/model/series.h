@@ -19,7 +19,7 @@ namespace vramscope::ui::timeline {
 struct Series {
   std::string key, title, about;
   bool bytes = false;   // whether the values are bytes rather than plain numbers
-  bool little = false;  // of little interest: its lane is folded by default
+  bool little = false;  // the values are of little interest: the lane is folded by default
   uint64_t highest = 0;
   uint64_t changes = 0;
   // CurveIndex::allocated is the value; the other curves are empty.

@@ -81,7 +81,7 @@ ByteAxis MakeByteAxis(uint64_t highest, int max_ticks, double head) {
          axis.step < (uint64_t{1} << 60)) {
     axis.step *= 2;
   }
-  // Rounds up to a quarter of a step: a whole step would leave half of a short axis empty.
+  // Rounds up to a quarter of a step, because a whole step would leave half of a short axis empty.
   uint64_t quantum = std::max<uint64_t>(axis.step / 4, 1);
   axis.max = (static_cast<uint64_t>(need) + quantum - 1) / quantum * quantum;
   return axis;

@@ -30,8 +30,8 @@ std::shared_ptr<const TimelineData> TimelineData::Build(
     d->idle_ = std::make_unique<query::IdleGaps>(trace, d->activities_);
     d->kinds_on_track_.resize(d->activities_->tracks().size());
     d->series_ = SeriesOf(t);
-    // The GPU may work longer than the host. Counters and overhead are ignored: a profiler may read
-    // them once more seconds later, when the process ends.
+    // The GPU may work longer than the host. Counters and overhead are ignored, because a profiler
+    // may read them once more, seconds later, when the process ends.
     int64_t end = t.end_ns();
     for (uint32_t row = 0; row < t.activities.size(); ++row) {
       const trace::ActivityKind kind = t.activities.kind[row];
@@ -43,7 +43,7 @@ std::shared_ptr<const TimelineData> TimelineData::Build(
   }
 
   d->devices_ = MemoryOfDevices(whole);
-  // One axis for all devices: others may end later than the displayed one.
+  // All devices share one axis, and others may end later than the displayed one.
   for (const DeviceMemory& memory : d->devices_)
     d->duration_ =
         std::max(d->duration_, static_cast<double>(memory.curve->time_ns.back() - d->origin_));

@@ -30,8 +30,8 @@ void TimelineModel::SetData(std::shared_ptr<const TimelineData> data, bool anima
   bool continues =
       data && state_.data && SameSubject(data->trace().info, state_.data->trace().info);
   if (data && state_.data) key = KeyOf(state_.data->trace(), state_.selection);
-  // Steps that may fail come first: lanes or a selection of the old trace must not be used with the
-  // new one.
+  // Steps that may fail come first, because lanes or a selection of the old trace must not be used
+  // with the new one.
   std::vector<std::unique_ptr<const Lane>> lanes;
   if (data) lanes = MakeLanes(*data);
   trace::AllocationId selection;
@@ -243,7 +243,7 @@ void TimelineModel::Fit(double now_ms) {
   state_.addresses = {};
   data_dirty_ = overlay_dirty_ = true;
   if (!state_.data) return;
-  // Ends a longer scale that was kept for comparison: "fit" shows exactly this trace.
+  // Drops a longer scale that was kept for comparison, because "fit" shows exactly this trace.
   state_.viewport.SetExtent(0, state_.data->duration_ns());
   GoTo({0, state_.data->duration_ns()}, now_ms, true);
 }
@@ -383,7 +383,7 @@ void TimelineModel::SetNotes(std::shared_ptr<const NoteMarks> notes) {
 void TimelineModel::HideCategories(const std::bitset<trace::kCategoryCount>& hidden) {
   if (hidden == state_.hidden) return;
   state_.hidden = hidden;
-  morph_active_ = false;  // it starts from heights that are no longer valid
+  morph_active_ = false;  // the morph starts from heights that are no longer valid
   state_.morph = 1;
   data_dirty_ = overlay_dirty_ = true;
 }

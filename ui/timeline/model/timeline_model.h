@@ -109,8 +109,8 @@ class TimelineModel {
 
   // View.
   void Fit(double now_ms);
-  // For another document: changes the view at once, without an undo step to the previous document's
-  // view. nullopt: the whole trace.
+  // Used for another document. Changes the view at once, without an undo step to the previous
+  // document's view. nullopt: the whole trace.
   void SetView(std::optional<Span> view);
   void ZoomBy(double factor, double now_ms);
   void ZoomToSelection(double now_ms);
@@ -132,7 +132,7 @@ class TimelineModel {
   // The lane that keys act on; null: none.
   const Lane* CommandedLane() const;
   void ScrollTo(float scroll);
-  void ScrollTo(const LanePlace& place);  // until it is visible
+  void ScrollTo(const LanePlace& place);  // until the place is visible
 
   void Select(trace::AllocationId id);
   void SelectActivity(uint32_t activity);

@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t kStackLines = 5;
 
-// Half a pixel in nanoseconds: enough digits to distinguish adjacent pixels.
+// Half a pixel in nanoseconds, which is precise enough to distinguish adjacent pixels.
 int64_t Resolution(const CanvasState& s) {
   return std::max<int64_t>(static_cast<int64_t>(s.viewport.ns_per_px() / 2), 1);
 }

@@ -1,5 +1,5 @@
 // The visible part of the trace, and undo and redo of views. Times are nanoseconds from the trace's
-// begin, as doubles: exact to the nanosecond for 100 days.
+// begin, as doubles, which are exact to the nanosecond for 100 days.
 //
 //   Viewport v;
 //   v.SetExtent(0, 270e6);             // the whole trace

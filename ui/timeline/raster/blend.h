@@ -36,7 +36,7 @@ struct Bounds {
   int x0, y0, x1, y1;
 };
 
-// The device pixels of `r` that are drawn: clipped to the target's rows.
+// The device pixels of `r`, clipped to the target's rows.
 inline Bounds ToPixels(const PixelTarget& t, const Rect& r) {
   const auto edge = [&](float v, int from, int to) {
     return static_cast<int>(

@@ -25,8 +25,8 @@ QString SansFamily() {
 }
 
 QString FallbackFamily() {
-  // Fontconfig finds some font with a Chinese character; these families have Chinese, not Japanese,
-  // shapes.
+  // Fontconfig may find any font with a Chinese character. These families have Chinese shapes, not
+  // Japanese ones.
   static const QString family = [] {
     const QStringList families = QFontDatabase::families();
     for (const char* wanted : {"Noto Sans CJK SC", "Noto Sans SC", "Source Han Sans SC",

@@ -40,7 +40,7 @@ void FillRects(const PixelTarget& target, const Rect& clip, std::span<const Fill
     if (alpha == 0) continue;
     uint32_t* row = target.pixels + static_cast<ptrdiff_t>(y0) * target.stride;
     if (alpha == 255) {
-      // Wide rectangles are copied from their first row, which does not read the covered pixels.
+      // Wide rectangles are copied from their first row. A copy does not read the covered pixels.
       const uint32_t* first = row + x0;
       std::fill(row + x0, row + x1, color);
       for (int y = y0 + 1; y < y1; ++y) {
@@ -104,7 +104,7 @@ void FillStack(const PixelTarget& target, const Rect& clip, const StackPrim& sta
         nearest = std::min(nearest, next[i]);
         continue;
       }
-      // Edges inside this pixel: mixes the colors between them by their share of the pixel.
+      // Edges inside this pixel: the colors between them are mixed by their share of the pixel.
       uint32_t under = row[i];
       uint32_t value = current[i] ? current[i] : under;
       bool was_outside = current[i] == 0;

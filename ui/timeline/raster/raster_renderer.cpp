@@ -80,7 +80,7 @@ void RasterRenderer::Render(const DrawList& list, QImage* image) {
   });
 }
 
-// Called by several threads at once, each for other rows: no text may be drawn by Qt here.
+// Called by several threads at once, each for other rows, so Qt must not draw text here.
 void RasterRenderer::FillBand(const DrawList& list, const PixelTarget& target) const {
   const auto each = [](const auto& rows, const Command& c) {
     return std::span(rows).subspan(c.first, c.count);

@@ -20,7 +20,7 @@ namespace {
 constexpr const char* kTitle = TEXT_MARK("blocks by address");
 constexpr float kShare = 0.42f;
 constexpr float kLeast = 70;
-// On a low canvas, memory and blocks together are more useful than one of them alone.
+// The blocks lane stays visible while it and the memory lane share at least this height.
 constexpr float kLeastWithMemory = 92;
 constexpr uint32_t kHatch = 4;        // distance of the hatching lines in cells
 constexpr uint32_t kRowsAtOnce = 16;  // rows of cells that one thread draws at once

@@ -36,7 +36,7 @@ std::unique_ptr<const Lane> MakeIdleLane(const TimelineData& data, uint32_t line
 // The argument must outlive the lane.
 std::unique_ptr<const Lane> MakeSeriesLane(const Series& series);
 std::unique_ptr<const Lane> MakeDeviceLane(const TimelineData& data, const DeviceMemory& memory);
-// A lane that only states how many lanes were left out because there are too many, and of what.
+// A lane that only names the kind and number of the lanes that were left out as too many.
 std::unique_ptr<const Lane> MakeNoticeLane(std::string key, std::string title, std::string about);
 
 }  // namespace vramscope::ui::timeline

@@ -23,8 +23,8 @@ constexpr Dash kReservedDash{5, 4};
 constexpr Dash kLimitDash{8, 4};
 constexpr Dash kPeakDash{1.5f, 2.5f};
 
-// Draws a step curve over the columns as thin rectangles: cheaper than a stroked path of thousands
-// of points, and as sharp as the pixels. Dashes do not move on the screen.
+// Draws a step curve over the columns as thin rectangles. They are cheaper than a stroked path of
+// thousands of points, and as sharp as the pixels. Dashes do not move on the screen.
 template <class YOf>
 void StepLine(const CanvasState& s, const Rect& area, int columns, int used, Color color,
               float width, Dash dash, DrawList* list, YOf y_of) {
@@ -309,7 +309,7 @@ class MemoryLane : public Lane {
       list->Line(body.x, y, body.right(), y, s.theme.bad, 1.5f, kLimitDash);
       std::string label = i18n::Format("GPU {}", FormatBytes(s.device_limit, true));
       float width = measure.Width(label, Font::kSmallBold) + 10;
-      // On a pill of its own. It is below the line if the reserved label is above it.
+      // The label has its own pill, below the line if the reserved label is above it.
       Rect chip{body.right() - width - 60, y - 17, width, 15};
       if (!chip.Intersect(reserved_box.Inset(-4, -1)).empty() || chip.y < body.y) chip.y = y + 3;
       list->Box(chip, 3, s.theme.ground.WithAlpha(0.8));

@@ -130,7 +130,7 @@ class SliceDrawer {
     if (t.kind[slice] == SliceKind::kModule) {
       label = Elide(measure_, ShortPath(name), style.font, room);
     } else {
-      // As much as fits: with the duration and "inferred", with the duration, or the name alone.
+      // Draws the longest that fits: name, duration and "inferred", name and duration, or the name.
       std::string time;
       if (style.duration) {
         time = fmt::format(" {}", LengthOf(d.trace(), t.end_ns[slice] - t.begin_ns[slice]));
@@ -149,7 +149,7 @@ class SliceDrawer {
     list_->Text(label, {from, band.y, room + 2, band.h}, style.font, style.text);
   }
 
-  // Slices too narrow for a rectangle: the alpha of a column is the part of it that they cover.
+  // For slices too narrow for a rectangle. The alpha of a column is the part of it that they cover.
   void Columns(SliceKind kind, const query::LaneView& view, const Rect& band) {
     // All slices of an index lane have one depth and, except for phases, one color.
     const auto some =
@@ -239,7 +239,7 @@ class SliceLane : public Lane {
   }
   LaneWants Wants(const CanvasState& s) const override {
     const int rows = s.data ? s.data->rows(style_.kind) : 0;
-    // A lane without a title has one row: inner slices are drawn over outer ones.
+    // A lane without a title has one row, in which inner slices are drawn over outer ones.
     return {.rows = style_.title ? rows : std::min(rows, 1),
             .at_first = style_.at_first,
             .row_height = style_.row_height,
