@@ -78,8 +78,8 @@ Result Do(const StreamFacts& stream, void* handle, Node work, bool synchronous, 
   activity.operand_count = static_cast<uint32_t>(operands.size());
   Interval when;
   bool captured = false;
-  // The shared clock, not the time of this thread: a thread that has only queried so far may be
-  // ahead of the clock that it is to move now.
+  // Uses the shared clock, not this thread's time. A thread that has only queried so far may be
+  // ahead of the clock, which it moves now.
   activity.call_begin_ns = platform.clock.Submit(0);
   const Result result = platform.streams.Enqueue(handle, std::move(work), &when, &captured);
   if (result != Result::kSuccess || captured) {

@@ -88,8 +88,8 @@ const char* FolderOfHooks() {
 }
 
 // Changes the kernel's array of the environment, which the program's C library will read. The array
-// cannot grow, so without PYTHONPATH the entry that names the folder is replaced, unless the
-// preloaded library can add an entry.
+// cannot grow. If it has no PYTHONPATH, the entry that names the folder is replaced, or the
+// preloaded library, if there is one, adds an entry.
 void RestorePythonPath() {
   static char restored[8 * kLongest];
   char** own = nullptr;
