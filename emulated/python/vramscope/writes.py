@@ -3,7 +3,8 @@ gigabytes of disk space. A file gets its library's format with holes in place of
 every reader supports it, and no special format is ever unpickled. A stream in memory cannot have holes: it gets only
 the shapes, as JSON (shapes.py).
 
-Both require that the program's files are isolated from the user's; without isolation they are written as usual."""
+Both require that the program's files are isolated from the user's; without isolation all values are written as
+usual."""
 import contextlib
 import ctypes
 import functools
@@ -266,8 +267,8 @@ class Writes:
         return wrapper
 
     def describes(self):
-        """Whether a stream in memory may get only shapes. Without isolation it might be written to a real file, so only
-        for what PyTorch sends to other ranks."""
+        """Whether a stream in memory may get only shapes. Without isolation the program might write the stream to a
+        real file, so only streams that PyTorch sends to other ranks get shapes."""
         return self.process.settings.isolation != "none" or known.caller().f_globals.get("__name__", "").startswith("torch.distributed.")
 
     def describe(self, function, what, value, stream, size, args, kwargs):
