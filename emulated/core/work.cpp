@@ -30,7 +30,8 @@ Place PlaceOf(const PointerFacts& facts) {
 }
 
 // The name of a library's call, which is one modelled kernel here; names of NCCL's calls get the
-// prefix of NCCL's kernels. Valid until the process ends, because a recorder reads it later.
+// prefix of NCCL's kernels. The text is valid until the process ends, because a recorder reads it
+// later.
 const char* ModelledName(const char* call) {
   static auto* names = new std::unordered_map<std::string, std::string>;
   static std::mutex mutex;

@@ -60,8 +60,8 @@ class Rendezvous {
   };
   PartView Part(int rank, uint64_t number) const;
 
-  // Messages; false if the box is full or empty. With more than kMostPeers ranks there are no
-  // boxes.
+  // Messages. Send returns false if the box is full, Receive if it is empty. With more than
+  // kMostPeers ranks there are no boxes.
   bool HasBoxes() const;
   bool Send(int to, std::span<const std::byte> message, bool known);
   // *known: number of known bytes from the beginning.

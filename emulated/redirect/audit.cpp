@@ -27,8 +27,8 @@ const char* ValueOf(const char* entry, const char* name) {
   return strncmp(entry, name, length) == 0 && entry[length] == '=' ? entry + length + 1 : nullptr;
 }
 
-// Taken from LD_AUDIT, through which this library is loaded. dladdr() would return it, too, but
-// before glibc 2.34 it ends the process if it is called this early.
+// Reads the folder from LD_AUDIT, through which this library is loaded. dladdr() would return the
+// folder, too, but before glibc 2.34 a call this early ends the process.
 void FindFolder() {
   constexpr char kOwnName[] = "/libvramscope-audit.so";
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {

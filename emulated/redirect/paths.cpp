@@ -264,8 +264,8 @@ int FollowLink(Place& place, const Found& found, Layers& in, Todo& todo, const c
   return 0;
 }
 
-// Walks through `todo` from a folder in these layers. With `folders`, every name is a folder and
-// `in` is the layers of the last one; otherwise the last name is looked up into `place`.
+// Walks through `todo` from a folder in these layers. With `folders`, every name must be a folder,
+// and `in` becomes the layers of the last one; otherwise the last name is looked up into `place`.
 int Go(Place& place, Layers& in, Todo& todo, bool folders, bool follow) {
   for (;;) {
     while (todo.text[todo.at] == '/') ++todo.at;

@@ -14,8 +14,8 @@ PLACES = 4  # lines listed for one assumption in a file
 
 
 class Enough(SystemExit):
-    """The requested number of steps was seen. A SystemExit, so that the program ends as if it had called sys.exit(0):
-    `finally` and atexit run, `except Exception` does not catch it."""
+    """Raised when the requested number of steps was seen. It is a SystemExit, so that the program ends as if it had
+    called sys.exit(0): `finally` and atexit run, `except Exception` does not catch it."""
 
     def __init__(self):
         super().__init__(0)

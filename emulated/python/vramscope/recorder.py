@@ -196,7 +196,8 @@ class Recorder:
 
     def snapshot(self):
         """The state and the entries since the last flush."""
-        # Otherwise PyTorch imports torch._inductor to look up lines of compiled code, which takes a second.
+        # None in place of torch._inductor keeps PyTorch from importing it to look up lines of compiled code, which
+        # takes a second.
         torch = self.torch
         absent = "torch._inductor" not in sys.modules
         if absent:

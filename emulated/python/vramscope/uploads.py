@@ -157,8 +157,8 @@ FORCED = (
     ("trackio", "trackio", "", "init", {"space_id": None, "dataset_id": None, "server_url": None}),
 )
 
-# (library, module, owner, function, parameter with a server's address; "": the result), replaced by a folder of the
-# plan.
+# (library, module, owner, function, parameter with a server's address; "": the result). The address is replaced by a
+# folder of the plan.
 SERVERS = (
     ("mlflow", "mlflow.tracking._tracking_service.utils", "", "_resolve_tracking_uri", ""),
     ("mlflow", "mlflow.tracking._tracking_service.utils", "", "get_tracking_uri", ""),

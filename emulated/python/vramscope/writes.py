@@ -20,7 +20,7 @@ import zlib
 
 from vramscope import imports, known, shapes
 
-LARGE = 1 << 28  # total size of tensors from which a file gets holes
+LARGE = 1 << 28  # a file gets holes if its tensors have this total size or more
 LARGE_IN_MEMORY = 1 << 20  # for streams in memory: ranks send these to each other, and the emulated GPU keeps no more
 HOLE = 1 << 20  # size of storages that become holes
 SAFETENSORS = {"float64": "F64", "float32": "F32", "float16": "F16", "bfloat16": "BF16", "int64": "I64", "int32": "I32", "int16": "I16",
@@ -89,7 +89,7 @@ class SparseWriter:
 
     def write_record(self, name, data, size):
         if name == ".format_version":
-            return  # it guarantees PyTorch's own alignment of records
+            return  # this record would promise PyTorch's own alignment of storages
         if size >= HOLE:
             self._begin(name, size, crc_of_zeros(size))
             self.zip.fp.seek(size, os.SEEK_CUR)
