@@ -3,10 +3,10 @@
 
     generate_stubs.py names/libcufft.so.11.txt cufft.o --assembler X.S --version-script X.map
 
-Each stub passes the library's name and its own to the core (emulated/core), which counts and logs it, sets its results
-to zero where they are known (names/outputs.txt), and returns the library's "not supported" status, or success if
-names/succeeding.txt lists it. Names defined in the given object files get no stub. The version script assigns every
-name to the version node that programs were linked against.
+Each stub passes the library's name and its own name to the core (emulated/core), which counts and logs the call, sets
+the results to zero where they are known (names/outputs.txt), and returns the library's "not supported" status, or
+success if names/succeeding.txt lists it. Names defined in the given object files get no stub. The version script
+assigns every name to the version node that programs were linked against.
 """
 import argparse
 import fnmatch

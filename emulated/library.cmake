@@ -1,8 +1,8 @@
 # vramscope_emulated_library(SONAME [SOURCES ...] [APART ...] [DEFINES ...] [LIBRARIES ...])
 #
 # Builds ${CMAKE_BINARY_DIR}/emulated/SONAME from the hand-written functions in SOURCES and a stub for every other name
-# in names/SONAME.txt. A stub reports its name to the core and returns "not supported" (generate_stubs.py). The version
-# node is the list's. DEFINES tell a source for which library it is compiled.
+# in names/SONAME.txt. A stub reports its name to the core and returns "not supported" (generate_stubs.py). Symbols get
+# the version node of that list. DEFINES are macros that show a source for which library it is compiled.
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 
 function(vramscope_emulated_library soname)

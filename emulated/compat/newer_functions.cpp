@@ -14,11 +14,11 @@
 
 #define VRAMSCOPE_NEWER extern "C" __attribute__((visibility("hidden")))
 
-// New in 2.32. The value "there may be other threads" is always valid.
+// New in 2.32. 0 means that there may be other threads, which is always safe.
 VRAMSCOPE_NEWER char __libc_single_threaded;
 char __libc_single_threaded = 0;
 
-// New in 2.36. std::random_device of libstdc++ calls it if its compiler was built with such a C
+// New in 2.36. libstdc++'s std::random_device calls it if the compiler was built with such a C
 // library.
 VRAMSCOPE_NEWER uint32_t arc4random() {
   uint32_t value = 0;
@@ -26,8 +26,7 @@ VRAMSCOPE_NEWER uint32_t arc4random() {
   return value;
 }
 
-// New in 2.30. Before, condition variables without a clock of their own supported only real time,
-// so the remaining time is converted.
+// New in 2.30. Older C libraries wait by real time only, so the remaining time is converted.
 VRAMSCOPE_NEWER int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex,
                                            clockid_t clock, const timespec* until) {
   constexpr long kSecond = 1'000'000'000;

@@ -1,7 +1,7 @@
-// The start of programs for C libraries before 2.34 (README.md), in place of the compiler's start
-// files. Since 2.34 the C library itself runs the functions that precede main(), unless the program
-// passes a function that does. Before, every program contained that function. A program that
-// contains it runs with old and new C libraries.
+// The entry point of a program that also runs with C libraries before 2.34 (README.md); it replaces
+// the compiler's start files. Older C libraries need a function of the program that runs the
+// constructors before main(). Since 2.34 the C library runs them itself, but still accepts such a
+// function. So a program that passes one runs with old and new C libraries.
 #include <stddef.h>
 
 extern "C" {
@@ -9,7 +9,7 @@ using Initialize = void (*)(int, char**, char**);
 extern Initialize __init_array_start[] __attribute__((visibility("hidden")));
 extern Initialize __init_array_end[] __attribute__((visibility("hidden")));
 
-// The program's handle for functions that are registered to run at its end.
+// Identifies the program when it registers functions to run at its end.
 __attribute__((visibility("hidden"))) void* __dso_handle = nullptr;
 
 __attribute__((visibility("hidden"))) void VramscopeInitialize(int argc, char** argv,

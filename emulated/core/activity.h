@@ -64,7 +64,7 @@ struct Activity {
   // occurs once.
   const Operand* operands = nullptr;
   uint32_t operand_count = 0;
-  // CountRequests when the work was submitted; for graphs, when it was captured.
+  // The result of CountRequests when the work was submitted or, in a graph, captured.
   uint64_t requests = 0;
 };
 

@@ -1,5 +1,5 @@
-// Collects what the platform assumed or could not answer, with counts, and writes it to
-// platform-<pid>.json at exit.
+// Collects the platform's assumptions and the calls that it does not emulate, with counts, and
+// writes them to platform-<pid>.json at exit.
 //
 //   Assume("cuDNN workspace of a convolution", "cudnnGetConvolutionForwardWorkspaceSize", 0);
 //

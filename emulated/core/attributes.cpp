@@ -8,7 +8,7 @@
 namespace vramscope::emulated {
 namespace {
 
-// The memory clock that yields the bandwidth with this bus width: two transfers per clock.
+// The memory clock at which the bus yields the GPU's bandwidth, with two transfers per clock.
 int MemoryClockKhz(const Gpu& gpu) {
   if (gpu.bus_bits <= 0) {
     return 0;
@@ -24,8 +24,8 @@ bool DataCentre(const Gpu& gpu) {
   return cc == 60 || cc == 70 || cc == 80 || cc == 90 || cc == 100 || cc == 103;
 }
 
-// Whether the GPU uses the processor's page tables: true for chips that share memory with it, from
-// the generation of Thor and GB10 on.
+// Whether the GPU uses the processor's page tables. True for integrated GPUs from the generation of
+// Thor and GB10 on.
 bool SharesPageTables(const Gpu& gpu) { return gpu.integrated && gpu.compute_capability >= 110; }
 
 }  // namespace

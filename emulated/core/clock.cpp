@@ -15,7 +15,8 @@ struct Thread {
   bool submits = false;
   int questions = 0;  // queries in a row
   int64_t ahead = 0;  // offset to the shared clock, for a thread that only queries
-  // The time until which such a thread has waited; valid while `resets` equals the clock's.
+  // The time until which such a thread has waited. Valid until the clock is reset: `resets` is the
+  // clock's count of resets at that wait.
   int64_t waited = 0;
   uint64_t resets = 0;
 };
@@ -63,7 +64,7 @@ void Clock::Asked(int64_t ready) {
     return;
   }
   constexpr int64_t kMillisecond = 1'000'000;
-  constexpr int64_t kFarthest = int64_t{1} << 60;  // 36 years: no overflow, however often it asks
+  constexpr int64_t kFarthest = int64_t{1} << 60;  // 36 years; prevents an overflow
   thread.ahead = std::min(thread.ahead + std::max(kMillisecond, thread.ahead), kFarthest);
 }
 

@@ -27,9 +27,9 @@ class VRAMSCOPE_EMULATED_API Clock {
   int64_t now() const;
   // Called when this thread puts work on a stream. From then on the thread moves the clock.
   int64_t Submit(int64_t cost = kSubmitNs);
-  // Call when this thread has queried work that will be ready at `ready`, which is later.
+  // Call when this thread's query returned "not ready"; the work will be done at `ready`.
   void Asked(int64_t ready);
-  // Call when this thread has queried work that was done.
+  // Call when this thread's query found the work done.
   void Answered();
   // Waits until `time`. If this thread only queries, only its own time moves, not the shared clock.
   void WaitUntil(int64_t time);

@@ -1,6 +1,6 @@
 // The size of a process's CUDA context on a GPU: the driver's memory, kernel code, and what
-// libraries allocate for their handles. It grows as on a real GPU where the device table has the
-// figures (gpu.h).
+// libraries allocate for their handles. If the device table has the figures (ContextGrowth in
+// gpu.h), the context grows as on a real GPU.
 //
 //   GrowContext(CurrentDevice(), ContextPart::kCublas);  // in cublasCreate
 //

@@ -47,8 +47,8 @@ class Reader {
   Bytes bytes_;
 };
 
-// Unpacks LZ4's block format: sequences of a byte with two lengths, literals, and an offset back
-// into the output.
+// Unpacks LZ4's block format. A sequence is a byte with two lengths, then literals, then an offset
+// back into the output.
 std::optional<std::vector<unsigned char>> UnpackLz4(Bytes in, uint64_t out_bytes) {
   std::vector<unsigned char> out;
   out.reserve(out_bytes);

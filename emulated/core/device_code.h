@@ -7,7 +7,7 @@
 //   int registers = code.kernels["_Z6kernelPf"].registers;
 //
 // Pure functions; the formats are known from public descriptions. Images are untrusted input: reads
-// stay within the lengths that they state, and these lengths are capped.
+// stay within the lengths stated in the image, and these lengths are capped.
 #pragma once
 
 #include <cstddef>
@@ -38,7 +38,7 @@ struct CodeEntry {
 };
 
 struct DeviceCode {
-  bool runs = true;          // the GPU can run some of the code, or nothing is known about it
+  bool runs = true;          // the GPU can run some of the code, or the code is unknown
   int architecture = 0;      // of the machine code that the GPU runs
   int ptx_architecture = 0;  // of the PTX that is compiled for the GPU
   std::optional<CodeEntry> entry;
@@ -59,8 +59,8 @@ std::optional<std::vector<unsigned char>> Unpack(const CodeEntry& entry);
 std::unordered_map<std::string, KernelFacts> KernelsOf(Bytes cubin);
 
 // Finds the code of an image that a GPU would run, without unpacking it. `image` is what nvcc's
-// host code registers (a wrapper that points to a fat binary), a fat binary, or a cubin. It must
-// stay valid as long as the result is used.
+// host code registers (a wrapper that points to a fat binary), a fat binary, or a cubin. The image
+// must stay valid as long as the result is used.
 DeviceCode ParseImage(const void* image, int compute_capability);
 void ReadKernels(DeviceCode* code);
 

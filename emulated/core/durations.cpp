@@ -27,8 +27,8 @@ double ClocksPerSecond(const Gpu& gpu) {
 }
 
 // Mixed reads and writes reach 0.88 to 0.92 of the memory bandwidth. Data that fits the L2 cache is
-// found there (the previous kernel wrote it) and is written back later: 1.05 to 1.25 of the
-// bandwidth.
+// read from there (the previous kernel wrote it) and is written back later, so 1.05 to 1.25 of the
+// bandwidth are reached.
 double Moving(const Gpu& gpu, double bytes) {
   constexpr double kOfMemory = 0.9, kOfCache = 1.1;
   const double share = bytes <= static_cast<double>(gpu.l2_bytes) ? kOfCache : kOfMemory;
@@ -44,9 +44,9 @@ constexpr Tile kTiles[] = {{256, 128, 0.82}, {128, 128, 0.74}, {64, 64, 0.62}};
 constexpr Tile kNarrowTiles[] = {
     {256, 128, 0.8}, {192, 128, 0.8}, {128, 128, 0.8}, {128, 96, 0.72}, {64, 64, 0.58}};
 
-// The share of the rate that kernels reach if operands are not aligned to 16 bytes. For 16-bit
-// types at odd addresses 0.10 to 0.15 of the peak instead of 0.8 was measured, with kernels of
-// older GPUs. Alignments in between are assumed.
+// The share of the rate that kernels reach if operands are not aligned to 16 bytes. With 16-bit
+// types aligned to 2 bytes, cuBLAS used kernels for older GPUs, and 0.10 to 0.15 of the peak was
+// measured instead of 0.8. Alignments in between are assumed.
 double ShareOfUnaligned(Precision precision, int alignment) {
   if (precision == Precision::kFp32 || alignment >= 16) return 1;
   return precision == Precision::kTf32 || alignment >= 4 ? 0.5 : 1.0 / 6;
@@ -58,7 +58,7 @@ int64_t LaunchDuration(const Gpu& gpu, const LaunchWork& work) {
   const double multiprocessors = std::max(gpu.sm_count, 1);
   double moving = Moving(gpu, work.bytes);
   if (work.blocks > 0) {
-    // One multiprocessor gets little more than its share of the memory bandwidth.
+    // A multiprocessor reaches at most little more than its share of the memory bandwidth.
     constexpr double kMost = 1.15;
     const double rounds = std::ceil(work.blocks / multiprocessors);
     moving *= std::max(1.0, rounds * multiprocessors / (work.blocks * kMost));
@@ -90,7 +90,7 @@ int64_t WorkDuration(const Gpu& gpu, double flops, Precision precision, uint64_t
 }
 
 // A multiprocessor works on one tile of the result at a time, and all begin their next tile
-// together: the last round takes as long as the others, even with few tiles left. The fastest of
+// together. So the last round takes as long as the others, even with few tiles left. The fastest of
 // the available tile sizes is used. If even the smallest tiles do not fill the GPU, the sum over k
 // is cut into parts, which another kernel adds up.
 int64_t ProductDuration(const Gpu& gpu, const MatrixProduct& product, double flops,

@@ -1,7 +1,7 @@
-// How long work takes on a GPU: rates of the device table, and the share of them that kernels
-// reach. Pure functions. The constants were measured on one GPU (an H200, driver 580.159.04,
-// PyTorch 2.11 with CUDA 13.0). They are shares of the GPU's own rates, or clocks of a
-// multiprocessor, and are used for all other GPUs, too.
+// The durations of work on a GPU, from the rates of the device table and the share of these rates
+// that kernels reach. Pure functions. The constants are shares of a GPU's own rates, or clocks of a
+// multiprocessor. They were measured on an H200 (driver 580.159.04, PyTorch 2.11 with CUDA 13.0)
+// and are used for all GPUs.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,12 @@ namespace vramscope::emulated {
 // What a launch does, as far as its kernel and parameters show. Unknown values are 0.
 struct LaunchWork {
   double bytes = 0;  // read and written, counting repeated accesses
-  // Number of blocks, each with the same share of the bytes, if there are few of them; 0: does not
-  // matter.
+  // Number of blocks if it limits the rate because there are few; each moves the same share of the
+  // bytes. 0: no limit.
   double blocks = 0;
   // Clocks of a multiprocessor spent on issuing instructions, summed over all multiprocessors.
   double clocks = 0;
-  // Number of threads that each go through their bytes serially; 0 if that is no bottleneck.
+  // Number of threads that each go through their bytes serially; 0: no bottleneck.
   double serial_threads = 0;
   double serial_s = 0;  // serial steps, in addition to the above
   // Tiles of a fused kernel: each runs on one multiprocessor, at `share` of its arithmetic rate.
@@ -32,8 +32,8 @@ VRAMSCOPE_EMULATED_API int64_t LaunchDuration(const Gpu& gpu, const LaunchWork& 
 // Clocks of a multiprocessor for the random number that decides whether dropout drops an element.
 inline constexpr double kClocksOfRandomNumber = 0.5;
 
-// A kernel about which only the launch is known: every thread is assumed to move 48 bytes (four
-// elements, each with two reads and one write of 4 bytes).
+// The duration of a kernel of which only the launch is known. Every thread is assumed to move 48
+// bytes (four elements, each with two reads and one write of 4 bytes).
 inline constexpr double kBytesPerThread = 48;
 VRAMSCOPE_EMULATED_API int64_t KernelDuration(const Gpu& gpu, uint64_t blocks, uint64_t threads);
 // A library's call whose work is known.

@@ -1,5 +1,5 @@
-// An emulated GPU. Its figures come from the project's device table, one line of
-// VRAMSCOPE_EMULATED_GPU for each GPU; ArchitectureOf has what follows from the compute capability
+// An emulated GPU. Its figures come from the project's device table; VRAMSCOPE_EMULATED_GPU has one
+// line for each GPU. ArchitectureOf returns properties that follow from the compute capability
 // alone.
 //
 //   std::string problem;

@@ -30,7 +30,7 @@ struct Node {
   void* handle = nullptr;  // the handle that programs use
 };
 
-// Handles are numbers at which nothing is mapped; they are far enough apart to look like pointers
+// Handles are addresses at which nothing is mapped. They are far enough apart to look like pointers
 // to objects.
 inline constexpr uint64_t kFirstStream = uint64_t{0x0e1000000000};
 inline constexpr uint64_t kFirstEvent = uint64_t{0x0e2000000000};
@@ -41,7 +41,7 @@ inline constexpr uint64_t kApart = 0x100;
 struct Graph {
   std::vector<std::unique_ptr<Node>> nodes;
   Node* Add(Node node, void* handle);
-  int64_t Duration() const;  // sum over its nodes: branches do not overlap
+  int64_t Duration() const;  // sum over its nodes; branches are assumed not to overlap
 };
 
 }  // namespace vramscope::emulated

@@ -22,18 +22,18 @@ namespace vramscope::emulated {
 class VRAMSCOPE_EMULATED_API HostBytes {
  public:
   static constexpr uint64_t kLargest = uint64_t{4} << 20;  // per copy; larger copies are not kept
-  // In total; the oldest are dropped first.
+  // For all copies together; the oldest are dropped first.
   static constexpr uint64_t kBudget = uint64_t{128} << 20;
 
   // Stores a host's copy. `address` is device memory, which is mapped but not necessarily backed.
   void Write(uint64_t address, const void* from, uint64_t bytes);
   void Fill(uint64_t address, const void* pattern, uint64_t pattern_bytes, uint64_t count);
   void Move(uint64_t to, uint64_t from, uint64_t bytes);  // device to device
-  // Reads zeros from the first unknown byte on, and returns false if there is one. (Programs pad
-  // what they send to the longest rank's length.)
+  // If a byte is unknown, reads zeros from there on and returns false. The known bytes before it
+  // count, because ranks pad their messages to the length of the longest one.
   bool Read(void* to, uint64_t address, uint64_t bytes);
 
-  // The value that an unknown single byte has when this thread reads it: a boolean that PyTorch's
+  // The value that this thread reads for a single unknown byte, such as a boolean that PyTorch's
   // own code reads back. Initially false.
   static void SetUnknownTruth(bool truth);
 

@@ -23,10 +23,10 @@ constexpr int64_t kEngineLaunchNs = 25'000;
 // From launch to launch within a step of a foreach optimizer: 8.6 us (n = 110); between operators
 // of an optimizer that loops over its parameters: 9.5 to 12 us.
 constexpr int64_t kOptimizerLaunchNs = 10'000;
-// From the snapshots of programs 0, 2, 4, ... in the order of their names: the time from the
-// beginning of a step to its first allocation. AdamW and Adam (3 state tensors per parameter) with
-// 24 to 296 parameters: 0.22 to 0.3 ms and 11.5 us per parameter (n = 21 steps); SGD with momentum
-// (1 tensor): 5.4 us. Setting gradients to None: 2.6 us per parameter (12 programs).
+// Times from the beginning of a step to its first allocation, in every second snapshot (programs
+// sorted by name). AdamW and Adam (3 state tensors per parameter) with 24 to 296 parameters: 0.22
+// to 0.3 ms and 11.5 us per parameter (n = 21 steps); SGD with momentum (1 tensor): 5.4 us. Setting
+// gradients to None: 2.6 us per parameter (12 programs).
 constexpr int64_t kStepNs = 300'000;
 constexpr int64_t kParameterNs = 2'400, kStateTensorNs = 3'000;
 constexpr int64_t kClearedNs = 2'600;

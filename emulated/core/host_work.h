@@ -1,11 +1,11 @@
-// The host time that a program spends between two calls that put work on a stream; the GPU is idle
-// while it exceeds the work. It is not measured: callers report what a thread runs, and the
-// platform adds the time that such code took in recordings.
+// The host time that a program spends between two calls that put work on a stream. If it exceeds
+// the duration of the work, the GPU is idle. The time is not measured: callers report which kind of
+// code a thread runs, and the platform adds the time that such code took in recordings.
 //
-//   HostRuns(HostThread::kPython);      // Python's hooks, of the thread that calls
+//   HostRuns(HostThread::kPython);      // by Python's hooks, for the calling thread
 //   clock.Submit(LaunchHostNs());       // a launch of any thread
 //
-// If Python has not been reported (the embedded loop, a program in C++), a launch takes
+// If no thread has reported Python (in the embedded loop or a C++ program), a launch takes
 // Clock::kSubmitNs.
 #pragma once
 
@@ -16,7 +16,7 @@
 namespace vramscope::emulated {
 
 enum class HostThread : int {
-  kUnsaid = 0,     // with Python: autograd's engine or another C++ thread
+  kUnsaid = 0,     // not reported: in a Python program, autograd's engine or another C++ thread
   kPython = 1,     // operators called from Python
   kOptimizer = 2,  // an optimizer's step in Python
 };

@@ -85,8 +85,8 @@ Result OpenMemory(const IpcHandle& handle, void** address) {
   Openings& openings = TheOpenings();
   std::lock_guard lock(openings.mutex);
   Opened& opened = openings.all[{contents.process, contents.start, contents.base}];
-  // Opening the same memory again returns the same address; other memory that has been allocated
-  // there since gets another one.
+  // Opening the same memory again returns the same address. Other memory that has been allocated
+  // there since is refused if its size differs.
   if (opened.times > 0 && opened.bytes != contents.bytes) return Result::kInvalidValue;
   if (opened.times == 0) {
     opened.bytes = contents.bytes;

@@ -37,7 +37,7 @@ struct Kernel {
   const void* image = nullptr;
   uint64_t* unrecognised = nullptr;     // its counter, set when a launch is not recognised
   std::optional<MaskKernelFacts> mask;  // set at the first launch
-  // For the GPU of the last lookup.
+  // The image for the GPU of the last lookup.
   int compute_capability = 0;
   Image* known = nullptr;
   // Set at a launch, from the code in `rules_of`.
@@ -210,8 +210,8 @@ std::optional<Counted> CountOf(const MaskKernelFacts& mask, const KernelFacts& f
   return counted;
 }
 
-// How far a launch may have overwritten memory, from each pointer that it got. Every thread is
-// assumed to write at most 256 bytes; a grid that fills the GPU loops, so it may write anything
+// The number of bytes behind each of its pointers that a launch may have overwritten. Every thread
+// is assumed to write at most 256 bytes; a grid that fills the GPU loops, so it may write anything
 // behind its pointers.
 //
 // The first parameter of PyTorch's element-wise kernels is the number of elements, of at most 16

@@ -35,7 +35,7 @@ enum class Precision { kFp32, kTf32, kBf16 };  // kBf16: all 16-bit and narrower
 struct MatrixProduct {
   int64_t m = 0, n = 0, k = 0, batch = 1;
   int alignment = 16;  // alignment of all rows (columns) of its operands, in bytes
-  int most_parts = 0;  // into which the sum over k may be split; 0: as in cuBLAS
+  int most_parts = 0;  // maximum number of parts of the sum over k; 0: as in cuBLAS
 };
 
 // A library's call, described by what it does.
@@ -49,7 +49,7 @@ struct LibraryWork {
   // Operands, if they are wanted; null pointers are ignored.
   std::span<const void* const> reads = {};
   std::span<const Written> writes = {};  // the shadow contents there become unknown
-  int64_t duration_ns = -1;              // >= 0: the duration, instead of the roofline of the above
+  int64_t duration_ns = -1;              // >= 0: the duration, instead of the roofline estimate
   bool polled = false;                   // a thread of the program polls for its completion
 };
 VRAMSCOPE_EMULATED_API Result Submit(const LibraryWork& work);

@@ -1,9 +1,9 @@
 // How many elements of a mask are true. PyTorch's nonzero counts them on the GPU, reads the count
-// back and allocates that many indices; x[mask], masked_select and their backward passes use it.
-// The count is known if the mask's bytes are or were known, or if it was set with Say(). A mask
-// about which nothing is known counts as true everywhere.
+// back and allocates that many indices; x[mask], masked_select and their backward passes use
+// nonzero. The count is known if the mask's bytes are or were known, or if it was set with Say(). A
+// mask about which nothing is known counts as true everywhere.
 //
-//   masks.Say(address, 1000, 125);  // Python: one in eight elements of this mask
+//   masks.Say(address, 1000, 125);  // called by Python: one in eight elements is true
 //   uint64_t count = masks.Count(host_bytes, address, 1000, 1);
 //
 // Thread-safe.
@@ -19,7 +19,7 @@
 
 namespace vramscope::emulated {
 
-// The part of a count that a kernel of cub does, derived from its mangled name.
+// The part of the counting that a kernel of cub does, derived from its mangled name.
 enum class MaskKernel : uint8_t {
   kNone,
   kCounts,  // counts the whole mask into its second parameter

@@ -85,7 +85,8 @@ Memory::Memory(std::span<const Gpu> gpus, Placement placement, OnFreed on_freed,
   for (const Gpu& gpu : gpus) {
     Device device;
     device.Set(gpu);
-    // Many times the memory, so that fragmented addresses do not cause an out of memory error.
+    // Address space many times the size of the memory, so that fragmented addresses do not cause an
+    // out of memory error.
     const uint64_t span = SpanOf(gpu);
     const uint64_t mapped = MapNear(wanted, span + AddressSpace::kGranule);
     if (mapped == 0) {

@@ -58,8 +58,8 @@ class VRAMSCOPE_EMULATED_API Memory {
   // Pinned host memory; cudaHostRegister registers memory allocated elsewhere.
   Result AllocateHost(uint64_t bytes, void** address);
   // Makes `bytes` of host memory read as zeros by releasing whole pages, so that unknown contents
-  // take no memory. Returns false and does nothing if the range is neither in one allocation of
-  // AllocateHost() nor large and private to the process (not backed by a file).
+  // take no memory. The range must be in one allocation of AllocateHost(), or large and private to
+  // the process (not backed by a file); otherwise returns false and does nothing.
   bool ClearHost(void* address, uint64_t bytes);
   // Whether the range is in one allocation of AllocateHost() and has not been written to since it
   // was allocated or cleared, so that its contents are unknown. False if the system does not say.

@@ -41,7 +41,7 @@ bool BeginsWithItsAddress(std::string_view name) {
          name == "PackedTensorAccessor64";
 }
 
-// Kernels that write, and never read, all of their non-const pointers.
+// Kernels that write through all of their non-const pointers and never read through them.
 bool OnlyWritesWhatIsNotConst(std::string_view function) {
   constexpr std::string_view kNames[] = {"vectorized_layer_norm_kernel<",
                                          "RowwiseMomentsCUDAKernel<",
@@ -109,7 +109,8 @@ bool OperandRules::Strided(const std::string& name) {
   return false;
 }
 
-// The same for kernels that index. The data pointers are the result, the source, and the indices.
+// Like Strided(), for kernels that index. The data pointers are the result, the source, and the
+// indices.
 bool OperandRules::Index(const std::string& name) {
   if (!Contains(name, "index_elementwise_kernel<") || sizes_.size() != 2) return false;
   const int tensors = Contains(name, "gpu_index_kernel") || Contains(name, "index_copy_kernel_impl")
@@ -214,7 +215,7 @@ bool OperandRules::Concatenation(const std::string& function,
 // Uses the parameter types from `first` on.
 void OperandRules::Signature(const std::string& function, const std::vector<std::string>& types,
                              size_t first) {
-  std::vector<size_t> may_be_written;  // of words_
+  std::vector<size_t> may_be_written;  // indices in words_
   bool all_known = first == 0;
   for (size_t i = first; i < types.size(); ++i) {
     std::string_view type = types[i];

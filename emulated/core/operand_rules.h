@@ -34,10 +34,10 @@ class OperandRules {
     int count = 0;  // 0: no lists
     int most = 0;
     uint16_t steps = 0;   // offset of another list, which is read; 0: none
-    uint16_t blocks = 0;  // offset of the table of the tensor number for each block
+    uint16_t blocks = 0;  // offset of the table with each block's tensor number
     Use uses[8] = {};
   };
-  static constexpr int kBlocksOfLists = 320;  // of a grid, at most
+  static constexpr int kBlocksOfLists = 320;  // maximum number of blocks in a grid
   const Lists& lists() const { return lists_; }
   // The number of tensors in a launch with strides, whose addresses follow the offset calculator in
   // its second parameter; 0: none.

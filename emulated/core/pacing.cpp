@@ -42,8 +42,8 @@ struct Poller {
 struct Pace {
   std::mutex mutex;
   std::condition_variable back;
-  // Threads of such a library that have not reached a timed wait yet; until then it is unknown
-  // whether they poll. Those of an earlier generation are not waited for.
+  // Threads of paced libraries that have not reached a timed wait yet; until then it is unknown
+  // whether they poll. GiveTurns waits only for those of the current generation.
   int newborn = 0;
   uint64_t generation = 0;
   std::vector<Poller*> pollers;
@@ -133,7 +133,7 @@ int64_t TimeOf(clockid_t clock) {
   return Nanoseconds(now);
 }
 
-// Replace std::chrono::steady_clock::now and system_clock::now in the same library.
+// Replace std::chrono::steady_clock::now and system_clock::now in a paced library.
 int64_t PacedSteadyNow() {
   const int64_t once = std::exchange(polling.steady, 0);
   return once != 0 ? once : TimeOf(CLOCK_MONOTONIC);
@@ -152,7 +152,7 @@ int ClockWait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock
   return wait(condition, mutex, clock, until);
 }
 
-// Replaces timed waits in a library whose pollers are paced.
+// Replaces timed waits in a paced library.
 int PacedClockWait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock,
                    const timespec* until) {
   Pace& pace = ThePace();
@@ -193,8 +193,8 @@ int PacedClockWait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t 
     ClockWait(condition, mutex, CLOCK_MONOTONIC, &end);
     std::lock_guard lock(pace.mutex);
     if (poller->turn == pace.turn) {
-      // Its own library woke it, or set its condition just before the wait without a lock. As after
-      // a spurious wake-up, it checks its condition and waits again.
+      // The thread's own library woke it, or set the thread's condition without a lock just before
+      // the wait. The thread checks its condition and waits again, as after a spurious wake-up.
       poller->waiting = false;
       (clock == CLOCK_REALTIME ? polling.system : polling.steady) =
           std::min(TimeOf(clock), Nanoseconds(*until) - 1);
@@ -207,8 +207,8 @@ int PacedTimedWait(pthread_cond_t* condition, pthread_mutex_t* mutex, const time
   return PacedClockWait(condition, mutex, CLOCK_REALTIME, until);
 }
 
-// The function of a thread of such a library. It counts as newborn before the thread starts, so
-// that a slow start does not hide it.
+// The function of a thread of a paced library. The thread counts as newborn before it starts, so
+// that GiveTurns also waits for a thread that starts slowly.
 class StartedThread final : public std::thread::_State {
  public:
   explicit StartedThread(std::thread::_State_ptr run) : run_(std::move(run)) {
@@ -240,8 +240,8 @@ constexpr char kStartThread[] =
     "_ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteIS1_EEPFvvE";
 using StartThread = void (*)(std::thread*, std::thread::_State_ptr, void (*)());
 
-// The function in the program's standard library, because ours is linked statically. Null if the
-// program has none.
+// The function in the program's standard library, because this library's own is linked statically.
+// Null if the program has none.
 StartThread TheStartThread() {
   static const auto start = [] {
     void* library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_NOLOAD);
@@ -417,7 +417,7 @@ void GiveTurns(int64_t now) {
                   ? pace.regular
                   : std::min(pace.regular, std::max(*pace.expected.begin(), now + kApartNs));
   if (!pace.back.wait_for(lock, kPatience, [&] { return pace.newborn == 0; })) {
-    pace.count -= std::exchange(pace.newborn, 0);  // they do not poll
+    pace.count -= std::exchange(pace.newborn, 0);  // they took too long and are assumed not to poll
     ++pace.generation;
   }
   pace.given = now - kHalfNs;

@@ -2,16 +2,16 @@
 // queries whether collectives are done, and releases their tensors. How often it runs while a step
 // is planned depends on the computer's load, and so does the memory of the next step. On a real
 // GPU, too, it runs 0 to 100 ms after a collective ends, 50 ms on average; in most runs the tensors
-// are released from that time on. So its sleep becomes a wait for virtual time:
+// are released from that time on. So the watchdog's sleep becomes a wait for virtual time:
 //   - The timed waits of its library are redirected to a function here (PaceWaitsOf, when a
-//     library that needs libnccl registers its kernels, before it has any thread).
-//   - A thread that this library starts is waited for until it reaches its first wait. Before
-//     that, it would see the wall clock.
-//   - 50 ms of virtual time after each collective (ExpectProgress), and every 100 ms, the thread
-//   that
-//     launches work gives such threads a turn, and continues when they wait again (GiveTurns).
-//   - They see the clock as it was 50 ms before the turn, however late they query it. What a
-//     program does before its first collective thus changes nothing.
+//     library that needs libnccl registers its kernels, before that library starts a thread).
+//   - The thread that launches work waits until each thread of this library has reached its first
+//     wait. Before that, such a thread would see the wall clock.
+//   - 50 ms of virtual time after each collective (ExpectProgress), and every 100 ms, the
+//     launching thread gives the polling threads a turn and continues when they wait again
+//     (GiveTurns).
+//   - Pollers see the clock as it was 50 ms before the turn, however late they query it. So the
+//     program's work before its first collective changes nothing.
 //
 // Thread-safe.
 #pragma once
@@ -38,8 +38,8 @@ void StartPaceAgain();
 
 // Whether the calling thread is paced, and the time that it sees.
 bool IsPaced(int64_t* time);
-// A paced thread queried work that was not ready. A loop without waits is ended after many such
-// queries.
+// A paced thread queried work that was not ready. After many such queries the thread's time moves
+// to `ready`, so that a loop without waits ends.
 void PacedAsked(int64_t ready);
 
 }  // namespace vramscope::emulated

@@ -46,7 +46,7 @@ pid_t ProcessOf(uint64_t who) { return static_cast<pid_t>(who & 0xffffffff); }
 
 }  // namespace
 
-// Slots are claimed in order by processes that hold memory, and reused when those have ended.
+// A process that uses memory claims the first free slot. Slots of ended processes are reused.
 struct SharedGpus::Slot {
   std::atomic<uint64_t> who;  // 0: never claimed
   std::atomic<uint64_t> bytes[kMostDevices];
@@ -84,7 +84,7 @@ SharedGpus::~SharedGpus() {
 SharedGpus::Slot* SharedGpus::Own(bool make) {
   const pid_t self = getpid();
   if (own_ != nullptr && ProcessOf(own_->who.load(std::memory_order_relaxed)) == self) return own_;
-  own_ = nullptr;  // no slot yet, or this is a child of its owner
+  own_ = nullptr;  // no slot yet, or a forked child of the slot's owner
   const uint64_t who = make ? WhoIs(self) : 0;
   for (Slot* slot = slots_; who != 0 && slot < slots_ + kMostProcesses; ++slot) {
     uint64_t holder = slot->who.load();

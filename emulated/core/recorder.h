@@ -1,11 +1,11 @@
-// Interface to observe all work and all memory (used by the emulated CUPTI); null if nothing
-// observes.
+// Interface to observe all work and all memory, used by the emulated CUPTI. The recorder is null if
+// nothing observes.
 //
 //   class Mine : public Recorder { void OnWork(const Activity& activity) override; ... };
 //   SetRecorder(&mine);
 //
-// Set from one thread; called from any, without locks held. A recorder must stay valid until the
-// process ends.
+// Set from one thread; called from any thread, without locks held. A recorder must stay valid until
+// the process ends.
 #pragma once
 
 #include "emulated/core/activity.h"

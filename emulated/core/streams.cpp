@@ -156,7 +156,7 @@ Result Streams::CaptureLocked(Stream* stream, Node work) {
   if (graph == graphs_.end()) {
     return Result::kCaptureInvalidated;
   }
-  clock_->Submit(LaunchHostNs());  // as long as a launch, including the host time before it
+  clock_->Submit(LaunchHostNs());  // a captured call takes as long as a launch
   work.after = stream->last;
   void* handle = reinterpret_cast<void*>(kFirstNode + next_node_++ * kApart);
   const Node* node = graph->second->Add(std::move(work), handle);

@@ -36,8 +36,8 @@ struct StreamFacts {
   uint64_t id = 0;     // small number; the default stream of device d is d + 1
 };
 
-// What moves the clock, for callers that repeat it later: work on the current device's default
-// stream, a wait for that stream, or anything else (events, other streams).
+// The cause of a move of the clock, for callers that repeat the move later: work on the current
+// device's default stream, a wait for that stream, or anything else (events, other streams).
 enum class ClockMove { kWork = 0, kWait = 1, kOther = 2 };
 
 // cudaStreamCaptureMode.
@@ -53,7 +53,8 @@ struct CaptureFacts {
 
 class VRAMSCOPE_EMULATED_API Streams {
  public:
-  // How much work a stream queues before the host has to wait for the oldest: observed in a driver.
+  // How many pieces of work a stream queues before the host waits for the oldest one, as observed
+  // in a driver.
   static constexpr size_t kDepth = 1024;
 
   Streams(Clock* clock, int devices);
@@ -78,8 +79,8 @@ class VRAMSCOPE_EMULATED_API Streams {
   Result SynchronizeEvent(void* event);
   Result Elapsed(void* first, void* second, float* milliseconds) const;
 
-  // Capture. Some calls are refused while a stream of the thread (or of any thread, depending on
-  // the mode) is captured: they must check Permitted.
+  // Capture. While a stream of the thread (or of any thread, depending on the mode) is captured,
+  // some calls are refused. Such calls must check Permitted().
   Result BeginCapture(void* stream, CaptureMode mode, void* into_graph);
   Result EndCapture(void* stream, void** graph);
   Result CaptureOf(void* stream, CaptureFacts* facts) const;
@@ -98,13 +99,13 @@ class VRAMSCOPE_EMULATED_API Streams {
   Result KindOf(void* node, NodeKind* kind) const;
   Result Instantiate(void* graph, void** executable);
   Result DestroyExecutable(void* executable);
-  // Makes the executable do what the graph does now.
+  // Replaces the executable's nodes by the graph's current nodes.
   Result UpdateExecutable(void* executable, void* graph);
   Result CloneGraph(void* graph, void** clone);
   Result LaunchGraph(void* executable, void* stream);
 
-  // Called for every move of the clock, with locks held: it may query only the clock of the
-  // platform. Null: no observer.
+  // Called for every move of the clock, with locks held: of the platform, the observer may query
+  // only the clock. Null: no observer.
   using Observer = void (*)(void* context, int move, int64_t duration_ns);
   void SetObserver(Observer observer, void* context);
   // Repeats a kWork or kWait on the current device without calling the observer. `waits`: the call

@@ -30,7 +30,8 @@ Place PlaceOf(const PointerFacts& facts) {
 }
 
 // The name of a library's call, which is one modelled kernel here; names of NCCL's calls get the
-// prefix of NCCL's kernels. Valid until the process ends, because a recorder reads it later.
+// prefix of NCCL's kernels. The text is valid until the process ends, because a recorder reads it
+// later.
 const char* ModelledName(const char* call) {
   static auto* names = new std::unordered_map<std::string, std::string>;
   static std::mutex mutex;
@@ -78,8 +79,8 @@ Result Do(const StreamFacts& stream, void* handle, Node work, bool synchronous, 
   activity.operand_count = static_cast<uint32_t>(operands.size());
   Interval when;
   bool captured = false;
-  // The shared clock, not the time of this thread: a thread that has only queried so far may be
-  // ahead of the clock that it is to move now.
+  // Uses the shared clock, not this thread's time. A thread that has only queried so far may be
+  // ahead of the clock, which it moves now.
   activity.call_begin_ns = platform.clock.Submit(0);
   const Result result = platform.streams.Enqueue(handle, std::move(work), &when, &captured);
   if (result != Result::kSuccess || captured) {

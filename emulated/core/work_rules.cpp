@@ -95,7 +95,7 @@ uint32_t HalfWordAt(void** parameters, size_t parameter, size_t at) {
 constexpr int kGrid = -1, kNone = -2;
 struct RowKernel {
   std::string_view name;
-  int factors[3];  // numbers of parameters, kGrid (a block is a row) or kNone
+  int factors[3];  // indices of parameters, kGrid (a block is a row) or kNone
   struct Pass {
     int parameter, times;
   } passes[3];
@@ -160,7 +160,7 @@ WorkRules::WorkRules(const char* mangled_name, std::vector<uint16_t> parameter_s
     if (element_bytes_ > 0) kind_ = Kind::kReduction;
   } else if (Contains(function, "::CatArrayBatchedCopy") && types.size() >= 2) {
     // "CatArrInputTensorMetadata<OpaqueType<4u>, unsigned int, 64, 64>": addresses, offsets, sizes
-    // and numbers of elements of that many tensors.
+    // and numbers of elements of up to 64 tensors.
     const std::vector<std::string> of = TemplateOf(types[1]).arguments;
     const Template element = of.empty() ? Template{} : TemplateOf(of[0]);
     if (of.size() < 3 || of[1] != "unsigned int" || element.arguments.empty()) return;
@@ -319,8 +319,8 @@ WorkRules::Work WorkRules::OfElementwise(void** parameters) const {
   return LaunchWork{.bytes = elements * bytes, .clocks = elements * clocks};
 }
 
-// The structure begins with the number of dimensions. Then follow the size of each of 25 dimensions
-// with two numbers to divide by it, and for each dimension every tensor's stride in bytes.
+// The structure contains the number of dimensions, then for each of 25 dimensions its size and two
+// numbers to divide by that size, then for each dimension every tensor's stride in bytes.
 WorkRules::Work WorkRules::OfStrided(void** parameters) const {
   constexpr int kMostDimensions = 25;
   const int tensors = tensors_ > 0 ? tensors_ : operands_.StridedTensors(parameters);
@@ -369,7 +369,7 @@ WorkRules::Work WorkRules::OfReduction(const Dim& block, void** parameters) cons
   return std::nullopt;
 }
 
-// A block processes a chunk of one tensor of each list.
+// A block processes a chunk of the tensors that have the same index in all lists.
 WorkRules::Work WorkRules::OfLists(const Dim& grid, void** parameters) const {
   constexpr int64_t kChunk = 65536;
   const OperandRules::Lists& lists = operands_.lists();
@@ -419,9 +419,9 @@ WorkRules::Work WorkRules::OfConcatenation(const Dim& grid, void** parameters) c
   return LaunchWork{.bytes = 2 * elements * element_bytes_, .clocks = elements * clocks_};
 }
 
-// A block processes a tile of queries (in the backward pass, of keys) and loops over all keys
-// (queries): two products with a head's width, five in the backward pass. With a causal mask half
-// of them remain, if there are more tiles than the multiprocessors process at once.
+// A block processes a tile of queries and loops over all keys, with two products of a head's width.
+// In the backward pass it processes a tile of keys and loops over all queries, with five products.
+// A causal mask halves the work if there are more tiles than the multiprocessors process at once.
 WorkRules::Work WorkRules::OfAttention(const Dim& grid, void** parameters) const {
   const bool efficient = kind_ == Kind::kEfficientForward || kind_ == Kind::kEfficientBackward;
   const bool backward = kind_ == Kind::kEfficientBackward || kind_ == Kind::kFlashBackward;

@@ -1,11 +1,11 @@
-// Computes what a launch does, the bytes that it moves and other bottlenecks, from its kernel's
-// mangled name and its parameters.
+// Computes the bytes that a launch moves, and its other bottlenecks, from the kernel's mangled name
+// and the parameters.
 //
 //   const WorkRules rules(mangled_name, parameter_sizes, operand_rules);
 //   std::optional<LaunchWork> work = rules.Of(grid, block, parameters);  // of a launch
 //
-// PyTorch's kernels are recognised by their names, and the positions of their numbers of elements
-// are those of torch 2.11; launches that do not match are unknown. Unknown kernels get no result.
+// PyTorch's kernels are recognised by their names. Numbers of elements are read at the positions of
+// torch 2.11. For unknown kernels, and for parameters that do not match, there is no result.
 #pragma once
 
 #include <cstdint>

@@ -309,8 +309,8 @@ Status cuMemMap(Pointer pointer, size_t bytes, size_t, uint64_t handle, unsigned
   return 0;
 }
 // As on a real GPU (H200, driver 580: tests/golden/gpu/h200/record_gpt2_expandable.trace), CUPTI
-// reports an allocation when it becomes accessible, with the call that made it so. It is assumed
-// that CUPTI reports the same memory again when it is unmapped; nothing is unmapped in that
+// reports an allocation when it becomes accessible, as made by the call that makes it accessible.
+// CUPTI is assumed to report the same memory again when it is unmapped; nothing is unmapped in that
 // recording.
 Status cuMemUnmap(Pointer pointer, size_t bytes) {
   const int64_t begin = ThePlatform().clock.now();
@@ -411,7 +411,7 @@ Status cuMemPoolTrimTo(void* pool, size_t keep) {
   return Done(ThePlatform().pools.Trim(pool, keep));
 }
 
-// ---- copies and fills
+// ---- copies and memsets
 Status cuMemcpy(Pointer to, Pointer from, size_t bytes) {
   return Done(Copy(At(to), At(from), bytes, nullptr, true));
 }

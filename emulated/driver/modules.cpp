@@ -271,7 +271,7 @@ Status cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, void* function, 
   return cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, threads, shared, 0);
 }
 Status cuOccupancyMaxActiveClusters(int* clusters, void* function, const LaunchConfiguration* c) {
-  // Larger than any block may be, where a dimension is; the product cannot overflow.
+  // Caps each dimension above the largest valid block, so that the product cannot overflow.
   const auto dimension = [](unsigned size) { return std::min(size, 4096u); };
   const auto threads = static_cast<int>(std::min<uint64_t>(
       uint64_t{dimension(c->blockDimX)} * dimension(c->blockDimY) * dimension(c->blockDimZ), 4096));

@@ -116,8 +116,8 @@ int nvJitLinkVersion(unsigned* major, unsigned* minor) {
   *major = static_cast<unsigned>(cuda.major), *minor = static_cast<unsigned>(cuda.minor);
   return kSuccess;
 }
-// Each release of the toolkit has these functions under its own number; programs use those of their
-// header.
+// Each release of the toolkit has these functions under its own number; a program calls those that
+// its header names.
 #define VRAMSCOPE_LINKER(V)                                                                       \
   int __nvJitLinkCreate_##V(Linker** linker, uint32_t, const char**) { return linker ? (*linker = new Linker, kSuccess) : kInvalidInput; } \
   int __nvJitLinkDestroy_##V(Linker** linker) { if (!linker) return kInvalidInput; delete *linker; *linker = nullptr; return kSuccess; } \

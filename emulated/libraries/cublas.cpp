@@ -60,7 +60,7 @@ int Submit(Handle* handle, const char* name, double flops, uint64_t bytes, const
 }
 
 void Answer(Handle* handle, void* result, uint64_t bytes) {
-  // Covered by the work's `writes`.
+  // A result in GPU memory is covered by the work's `writes`.
   if (!result || ThePlatform().memory.DeviceOf(result) >= 0) return;
   if (handle->stream) ThePlatform().streams.Synchronize(handle->stream);
   std::memset(result, 0, bytes);

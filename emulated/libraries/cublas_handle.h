@@ -72,8 +72,8 @@ int Submit(Handle* handle, const Gemm& gemm);
 int Submit(Handle* handle, const char* name, double flops, uint64_t bytes, const Written& written,
            const Written& second = {});
 
-// Writes a scalar result to the host or, depending on the handle's pointer mode, to the GPU. It is
-// 0, because nothing is computed.
+// Writes 0 as a scalar result (nothing is computed) to the host or, depending on the handle's
+// pointer mode, to the GPU.
 void Answer(Handle* handle, void* result, uint64_t bytes);
 
 }  // namespace vramscope::emulated::cublas

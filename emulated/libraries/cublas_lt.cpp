@@ -293,7 +293,7 @@ int cublasLtMatmul(void*, void* matmul, const void*, const void* a_address, void
   constexpr int kBiasGradients = 16 | 256 | 512;  // DRELU_BGRAD has 16, BGRADA 256, BGRADB 512
   void* const bias = store.Get<void*>(matmul, kBiasPointer, nullptr);
   const bool writes_bias = bias && (epilogue & kBiasGradients);
-  // If C is D, it is the result, which is read only if beta is not zero.
+  // If C is D, it is listed only as written: it is read only if beta is not zero.
   const void* const reads[] = {a.address, b.address, c.address == d ? nullptr : c.address,
                                writes_bias ? nullptr : bias};
   if (writes_bias)

@@ -16,8 +16,7 @@
 namespace vramscope::emulated::cudnn {
 namespace {
 
-// A convolution as a matrix product: `rows` are filters, `columns` the other elements of the
-// filter.
+// The sizes of a convolution and the properties on which the choice of its engine depends.
 struct Problem {
   ConvolutionKind kind;
   uint64_t images, channels, filters, window, pixels, out_pixels, bytes_each;
@@ -25,7 +24,7 @@ struct Problem {
   int64_t stride;
   bool strided, grouped, plane, last, narrow;
   uint64_t longest;              // longest side of the image
-  uint64_t tiles, larger_tiles;  // with 4 x 4 and 9 x 9 results
+  uint64_t tiles, larger_tiles;  // tiles of 4 x 4 and of 9 x 9 results
 
   bool pointwise() const { return window == 1; }
   uint64_t multiplications() const {
@@ -83,7 +82,8 @@ uint64_t RoundedUp(uint64_t value, uint64_t to) { return Product(Ceil(value, to)
 // Extra bytes of every workspace with reordered operands; workspaces with counters or partial sums
 // are also aligned.
 constexpr uint64_t kHead = 16, kAligned = 127;
-// A product that needs no reordering has no workspace, or the parameters of its batch.
+// The workspace of a product that needs no reordering is empty or contains the parameters of its
+// batch.
 constexpr uint64_t kBatchParameters = 400;
 
 enum class Engine {
@@ -104,7 +104,7 @@ struct Choice {
   uint64_t pieces = 0;                       // segments of a tile, or parts; 0: by rule
 };
 
-// Convolutions for which the heuristics choose another engine than the rules do, or split it
+// Convolutions for which the heuristics choose another engine than the rules do, or split the work
 // differently. `pixels` are the image's; images 0 matches any batch. Measured on an H200 with cuDNN
 // 9.19.
 enum class Seen { kTf32, kTf32Last, kNarrow };
@@ -190,7 +190,7 @@ uint64_t SegmentBytes(const Problem& p, const Choice& tile, const Chip& chip) {
   const uint64_t sms = Multiprocessors(chip);
   const uint64_t bytes_of_tile =
       Product(tile.tile_rows, std::bit_ceil(tile.tile_columns)) * sizeof(float);
-  if (tile.pieces) {  // per tile, whose last segment needs no sums
+  if (tile.pieces) {  // segments per tile; the last one needs no sums
     const uint64_t tiles = Product(rows, columns);
     return tiles * (tile.pieces - 1) * bytes_of_tile +
            (tiles * tile.pieces + kCounters) * sizeof(int) + kAligned;
@@ -222,7 +222,7 @@ Choice TileOfFilterGradient(const Problem& p, const Chip& chip) {
 
 // Few channels: a reordered image would mostly be padding.
 constexpr uint64_t kFew = 8;
-// Larger products use tiles that the multiprocessors fetch by a counter.
+// In larger products the multiprocessors fetch tiles by a counter.
 constexpr uint64_t kLarge = uint64_t{1} << 34;
 // Smaller products use kernels that need no reordering.
 constexpr uint64_t kSmall = uint64_t{1} << 27;
@@ -325,8 +325,8 @@ uint64_t Tf32Workspace(const Problem& p, const Chip& chip) {
   return reordered;
 }
 
-// TF32, channels last: engines read the operands in this order, except for channel counts that are
-// not a multiple of what is read together.
+// TF32, channels last. Engines read the operands in this order if the number of channels is a
+// multiple of the number that they read together.
 uint64_t Tf32LastWorkspace(const Problem& p, const Chip& chip) {
   constexpr uint64_t kCounter = kAligned + sizeof(int);
   const uint64_t image = p.image(p.channels), out = p.out(p.filters);

@@ -207,7 +207,8 @@ std::vector<Engine> EnginesOf(const Descriptor& graph) {
                          : convolution.kind == ConvolutionKind::kBackwardData
                              ? "cuDNN workspace of a convolution's input gradient"
                              : "cuDNN workspace of a convolution's filter gradient";
-      // Programs filter engines by their notes: without TF32 the plain engine remains.
+      // Programs filter engines by their numerical notes. A program that forbids TF32 is left with
+      // the plain engine.
       const Workspace fast = ConvolutionWorkspace(convolution, chip, true),
                       plain = ConvolutionWorkspace(convolution, chip, false);
       return {{fast.bytes, true, NameOf(what, fast)}, {plain.bytes, false, NameOf(what, plain)}};

@@ -161,8 +161,8 @@ class Answer {
                   std::min(value.bytes.size(), static_cast<size_t>(wanted_) * SizeOf(type_)));
     return kSuccess;
   }
-  // The program passes its own descriptors, which become the requested ones. `links` is a copy,
-  // because a passed descriptor may be the one that contains the links.
+  // The program passes its own descriptors, which become copies of the requested ones. `links` is a
+  // copy, because a passed descriptor may be the one that contains the links.
   int Descriptors(std::vector<Link> links) const {
     if (count_) *count_ = static_cast<int64_t>(links.size());
     if (!out_) return kSuccess;

@@ -81,7 +81,7 @@ std::vector<T> Descriptor::All(int attribute) const {
   return all;
 }
 
-// The engines of a graph, best first, and the engine with `index`.
+// An engine of a graph. EnginesOf returns all of them, best first.
 struct Engine {
   uint64_t workspace_bytes = 0;
   bool tensor_cores = false;

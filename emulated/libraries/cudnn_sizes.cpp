@@ -76,7 +76,7 @@ bool Shape::channels_last() const {
   if (count < 3 || count > kMostDims) return false;
   if (strides[1] != 1) return false;
   if (dims[1] > 1) return true;
-  // With one channel both orders have the same memory layout; the strides show which was meant.
+  // With one channel both orders have the same memory layout; the strides show which one is meant.
   return strides[0] >= strides[count - 1] && strides[count - 1] == dims[1] && dims[count - 1] != 1;
 }
 

@@ -180,7 +180,7 @@ int cufftGetProperty(int type, int* value) {
 int cufftSetStream(int plan, void* stream) { return With(plan, [&](Plan& p) { p.stream = stream; return kSuccess; }); }
 int cufftSetAutoAllocation(int plan, int on) { return With(plan, [&](Plan& p) { p.automatic = on != 0; return kSuccess; }); }
 int cufftSetWorkArea(int plan, void*) {
-  return With(plan, [&](Plan& p) {  // from now on the program's own work area
+  return With(plan, [&](Plan& p) {  // from now on the program provides the work area
     if (p.own_area) ThePlatform().memory.Free(p.own_area);
     p.own_area = nullptr;
     return kSuccess;

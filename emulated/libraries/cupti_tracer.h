@@ -1,8 +1,8 @@
 // Collects what the core's recorder reports until it is written to the program's buffers: the core
 // of the emulated libcupti.
 //
-// A program's profiler sees durations of the virtual clock placed on the host's real clock, with
-// which it measures operators; a synchronisation really waits. A program that registers
+// A profiler normally measures operators with the host's real clock, so it sees durations of the
+// virtual clock placed on that clock, and a synchronisation really waits. A program that registers
 // vramscope_emulated_now_ns as its clock gets only virtual times and each record immediately, and
 // nothing waits.
 //

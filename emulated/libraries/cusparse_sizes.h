@@ -31,7 +31,7 @@ inline uint64_t SpmvBuffer(const Matrix& a) {
   return a.offset_bytes ? Product(Positive(a.rows) / 128 + 1, 8) : 0;
 }
 inline uint64_t SpmmBuffer(const Matrix& a) { return SpmvBuffer(a); }
-// The order in which rows can be solved.
+// Space for the order in which rows can be solved.
 inline uint64_t SolveBuffer(const Matrix& a) {
   return Product(Positive(a.rows), 2 * 4) + Product(Positive(a.nonzeros), 4);
 }

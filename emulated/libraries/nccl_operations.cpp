@@ -429,8 +429,8 @@ bool IsAlone() {
   return text && *text && std::strcmp(text, "0") != 0;
 }
 
-// Reports the buffers like a cudaMalloc of NCCL's own. The communicator's address is used for that
-// of its buffers.
+// Reports the buffers as if NCCL had called cudaMalloc. The address of the Comm object stands in
+// for that of its buffers.
 void TellBuffers(const Comm& comm, bool taken) {
   Recorder* recorder = TheRecorder();
   if (recorder == nullptr) return;

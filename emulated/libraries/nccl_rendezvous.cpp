@@ -98,8 +98,8 @@ UniqueId MakeUniqueId() {
 
 namespace {
 
-// The first rank creates the file and the others open it; never a file of another user, a link, or
-// one that others may write to.
+// The first rank creates the file and the other ranks open it. Files of other users, links, and
+// files that other users may write to are refused.
 int OpenRoom(const char* path) {
   int file = -1;
   for (int attempt = 0; file < 0 && attempt < 3; ++attempt) {  // the last rank removes the name

@@ -50,9 +50,8 @@ class Rendezvous {
   // Removes the file's name, which is not needed after all ranks have joined.
   void Unlink();
 
-  // Collectives: every rank publishes its part with number 1, 2, 3, ... A part may be published
-  // when all ranks have published the one before the last, which Arrived() of the last one has
-  // shown.
+  // Collectives: every rank publishes its parts with the numbers 1, 2, 3, ... Part n overwrites
+  // this rank's part n - 2, so it may be published only after Arrived(n - 1).
   void Publish(uint64_t number, std::span<const std::byte> part, bool known);
   bool Arrived(uint64_t number) const;
   struct PartView {
@@ -61,8 +60,8 @@ class Rendezvous {
   };
   PartView Part(int rank, uint64_t number) const;
 
-  // Messages; false if the box is full or empty. With more than kMostPeers ranks there are no
-  // boxes.
+  // Messages. Send returns false if the box is full, Receive if it is empty. With more than
+  // kMostPeers ranks there are no boxes.
   bool HasBoxes() const;
   bool Send(int to, std::span<const std::byte> message, bool known);
   // *known: number of known bytes from the beginning.

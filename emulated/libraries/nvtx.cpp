@@ -1,4 +1,4 @@
-// libnvToolsExt: ranges and marks. Depths and ids are what programs may read back. As with the real
+// libnvToolsExt: ranges and marks. Programs can read back only depths and ids. As with the real
 // library, the tool that NVTX_INJECTION64_PATH names can replace functions; here it can replace
 // only those of pushed ranges.
 #include <dlfcn.h>

@@ -5,8 +5,8 @@
     read_header_names.py --library libnvidia-ml.so.1 --source nvidia-nvml-dev-cu12==12.9.79 INCLUDE
 
 No wheel contains the driver's libraries. Their exported names follow from the headers: every declared function, every
-versioned name that a macro maps one to, and, if a declaration says so, the variants for the per-thread default stream
-(_ptsz, _ptds).
+versioned name to which a macro maps a function, and, if the declaration has them, the variants for the per-thread
+default stream (_ptsz, _ptds).
 """
 import argparse
 import pathlib

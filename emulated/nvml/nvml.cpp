@@ -228,8 +228,8 @@ int nvmlDeviceGetMemoryInfo(void* handle, nvml::Memory* memory) {
   if (gpu == nullptr || memory == nullptr) {
     return kInvalidArgument;
   }
-  // GPUs without memory of their own: as in NVIDIA's known issues of the DGX Spark, nvidia-smi
-  // shows "[N/A]".
+  // For GPUs without memory of their own, nvidia-smi shows "[N/A]": see NVIDIA's known issues of
+  // the DGX Spark.
   if (gpu->integrated) {
     return kNotSupported;
   }
@@ -302,7 +302,8 @@ int nvmlDeviceGetNvLinkState(void*, unsigned, int*) { return kNotSupported; }
 int nvmlDeviceGetNvLinkRemoteDeviceType(void*, unsigned, int*) { return kNotSupported; }
 int nvmlDeviceGetNvLinkRemotePciInfo_v2(void*, unsigned, PciInformation*) { return kNotSupported; }
 int nvmlDeviceGetNvLinkCapability(void*, unsigned, int, unsigned*) { return kNotSupported; }
-// Boards with NVSwitch since Hopper are registered with their computer's fabric; others have none.
+// GPUs from Hopper on are registered with their computer's fabric if the board has NVSwitch. Other
+// GPUs have no fabric.
 int nvmlDeviceGetGpuFabricInfo(void* handle, FabricInformation* information) {
   const Gpu* gpu = GpuOf(handle);
   if (gpu == nullptr || information == nullptr) {

@@ -27,8 +27,8 @@ const char* ValueOf(const char* entry, const char* name) {
   return strncmp(entry, name, length) == 0 && entry[length] == '=' ? entry + length + 1 : nullptr;
 }
 
-// Taken from LD_AUDIT, through which this library is loaded. dladdr() would return it, too, but
-// before glibc 2.34 it ends the process if it is called this early.
+// Reads the folder from LD_AUDIT, through which this library is loaded. dladdr() would return the
+// folder, too, but before glibc 2.34 a call this early ends the process.
 void FindFolder() {
   constexpr char kOwnName[] = "/libvramscope-audit.so";
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
@@ -88,8 +88,8 @@ const char* FolderOfHooks() {
 }
 
 // Changes the kernel's array of the environment, which the program's C library will read. The array
-// cannot grow, so without PYTHONPATH the entry that names the folder is replaced, unless the
-// preloaded library can add an entry.
+// cannot grow. If it has no PYTHONPATH, the entry that names the folder is replaced, or the
+// preloaded library, if there is one, adds an entry.
 void RestorePythonPath() {
   static char restored[8 * kLongest];
   char** own = nullptr;

@@ -12,7 +12,7 @@
 namespace vramscope::isolation {
 namespace {
 
-// Whether a lower-layer file must be hidden once the upper layer has no such name.
+// Whether the lower layer has a file that shows again once the upper layer has no such name.
 bool IsOutside(const Place& place) {
   struct stat status;
   return !place.real && place.in.lower && kernel::Lstat(place.spot.lower(), &status) == 0;

@@ -9,8 +9,8 @@ namespace vramscope::isolation {
 void CopyStatus(const char* to, const struct stat& status);
 // Creates `to` as a copy of a file, link, pipe, socket or device. It must not exist.
 int CopyFile(const char* from, const char* to, const struct stat& status, bool content);
-// The same through a temporary file in the folder of changes: no process sees an incomplete copy,
-// and of two concurrent copies one is kept. `to` may exist.
+// Like CopyFile, through a temporary file in the folder of changes: no process sees an incomplete
+// copy, and of two concurrent copies one is kept. `to` may exist.
 int CopyWhole(const char* from, const char* to, const struct stat& status, bool content);
 
 }  // namespace vramscope::isolation

@@ -8,8 +8,8 @@
 // errno of another C library. Through LD_AUDIT it covers only lookups by name in the C library:
 // dlsym with a handle (`ctypes.CDLL("libc.so.6").unlink`) and libraries loaded with RTLD_DEEPBIND
 // are bound to the preloaded functions, and a library that the program wrote is found in the folder
-// of changes. Everything else works without LD_AUDIT. In LD_AUDIT it must be first: glibc (2.36)
-// does not call la_symbind of libraries that follow one without it.
+// of changes. Everything else works without LD_AUDIT. It must be the first library in LD_AUDIT:
+// glibc (2.36) does not call la_symbind of libraries that follow one without that function.
 //
 // System calls that change files without the C library's functions (Rust's rustix, calls inside the
 // C library) are redirected to the same functions by seccomp and SIGSYS (gate.h, x86-64).

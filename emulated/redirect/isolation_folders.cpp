@@ -273,7 +273,7 @@ FILE* OpenFileAnew(const char* path, const char* mode, FILE* file) {
     path = own;
   }
   if (flags < 0 || Passes(path, flags != O_RDONLY)) return real(path, mode, file);
-  // The file was created, truncated and copied before; the C library opens the result.
+  // OpenAt creates, truncates or copies the file; then the C library opens the result.
   const int fd = AnswerInt(OpenAt(AT_FDCWD, path, flags | O_CLOEXEC, 0666));
   if (fd < 0) {
     const int error = errno;

@@ -129,7 +129,7 @@ int ExecuteFound(const char* name, char* const* arguments, char* const* environm
   return Search(name, [=](const char* path) {
     const int error = Execute(path, arguments, environment);
     if (error != -ENOEXEC) return error;
-    // A script without a first line is handled as in execvp.
+    // A script without a #! line is run by a shell, as execvp does.
     const size_t count = Count(arguments);
     char** shell = static_cast<char**>(alloca((count + 3) * sizeof(char*)));
     shell[0] = const_cast<char*>("/bin/sh");

@@ -207,9 +207,9 @@ bool IsMagic(const Spot& spot) {
          strcmp(name, "cwd") == 0 || strcmp(name, "root") == 0 || strcmp(name, "exe") == 0;
 }
 
-// Whether the open file still has that path. The program's standard streams keep their files: a
-// real file is open for writing only if it was opened before the program began (proc_pid_fd(5): the
-// link's mode shows it).
+// Whether the open file still has that path. False for a standard stream that is open for writing
+// (the link's mode shows it: proc_pid_fd(5)): only the program's starter can have opened a real
+// file for writing, and the program must keep that file.
 bool LeadsToPath(const Spot& link, const char* target) {
   const char* name = link.name();
   struct stat open, there;
@@ -241,7 +241,7 @@ struct Todo {
 };
 
 // Follows the link at the spot, and sets the spot to the link's folder or the root. Returns 1 if
-// the link is not followed but used as what it opens.
+// the link must be passed to the kernel, because it leads to an open file and not to a path.
 int FollowLink(Place& place, const Found& found, Layers& in, Todo& todo, const char* rest) {
   if (++todo.links > kMostLinks) return -ELOOP;
   char target[kLongest];
@@ -264,8 +264,8 @@ int FollowLink(Place& place, const Found& found, Layers& in, Todo& todo, const c
   return 0;
 }
 
-// Walks through `todo` from a folder in these layers. With `folders`, every name is a folder and
-// `in` is the layers of the last one; otherwise the last name is looked up into `place`.
+// Walks through `todo` from a folder in these layers. With `folders`, every name must be a folder,
+// and `in` becomes the layers of the last one; otherwise the last name is looked up into `place`.
 int Go(Place& place, Layers& in, Todo& todo, bool folders, bool follow) {
   for (;;) {
     while (todo.text[todo.at] == '/') ++todo.at;

@@ -8,7 +8,7 @@ namespace vramscope::isolation {
 
 enum class Mode { kNone, kOverlay, kCopy };
 
-// Makes the next call read them again, in a fork that becomes another program.
+// Makes the next call read the settings again; for a fork that becomes another program.
 void ReadSettingsAgain();
 // VRAMSCOPE_ISOLATION.
 Mode ModeOfProcess();

@@ -1,4 +1,4 @@
-// Copies (memcpy) and fills (memset).
+// Copies (memcpy) and memsets.
 #include "emulated/runtime/status.h"
 #include "emulated/runtime/symbols.h"
 

@@ -9,7 +9,7 @@
 namespace vramscope::emulated::runtime {
 namespace {
 
-// Checks for calls that are refused during stream capture and that take host time.
+// The checks at the start of a call that is refused during stream capture.
 Result Begin() {
   Platform& platform = ThePlatform();
   if (platform.gpus.empty()) {

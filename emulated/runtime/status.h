@@ -19,8 +19,8 @@ inline Error Done(Result result) {
 
 }  // namespace vramscope::emulated::runtime
 
-// A function whose name with the suffix uses the per-thread default stream for a null stream. Both
-// are the same here.
+// Defines a function's variant with a suffix, which uses the per-thread default stream for a null
+// stream. Both do the same here.
 #define VRAMSCOPE_PER_THREAD_STREAM(name) decltype(name) name##_ptsz __attribute__((alias(#name)));
 #define VRAMSCOPE_PER_THREAD_SYNCHRONOUS(name) \
   decltype(name) name##_ptds __attribute__((alias(#name)));

@@ -1,5 +1,5 @@
-"""Records kernels, memcpys, API calls and the GPU memory in use, in addition to the history. A library loaded into this
-process receives them from CUPTI and NVML (cupti/injection.cpp). The driver has already loaded it if
+"""Records kernels, memcpys, API calls and the GPU memory in use, in addition to the allocator's history. A library
+loaded into this process receives them from CUPTI and NVML (cupti/injection.cpp). The driver has already loaded it if
 CUDA_INJECTION64_PATH reached the driver. This module tells it when to write and when to release CUPTI."""
 import ctypes
 import functools
@@ -71,9 +71,9 @@ class _AtTheEnd:
 
 
 class _Operators:
-    """PyTorch's operators report their begin and end to an NVTX tool: the same library (cupti/operators.cpp). PyTorch's
-    profiler reports them in the state that torch.autograd.profiler.emit_nvtx sets; autograd's threads inherit it from
-    the thread that calls backward."""
+    """Lets PyTorch's profiler report the begin and end of operators to an NVTX tool, which is the same library
+    (cupti/operators.cpp). The profiler does so in the state that torch.autograd.profiler.emit_nvtx sets. Autograd's
+    threads inherit that state from the thread that calls backward."""
 
     def __init__(self, process):
         self.telling = None  # the thread whose operators are reported
@@ -102,7 +102,7 @@ class _Operators:
 
 
 def _let_go_for_the_programs_own(process, start, stop):
-    """CUPTI supports one subscriber: it is released while the program profiles itself."""
+    """Releases CUPTI while the program profiles itself, because CUPTI supports only one subscriber."""
     profiler = getattr(getattr(process.torch, "autograd", None), "profiler", None)
 
     def around(name, before, after):

@@ -12,10 +12,11 @@ in an error, or one that leaves the loop.
         loss.backward()
     mixed = [w * op(x) for w, op in zip(weights, ops) if w > 0.1]    # True: otherwise nothing would be left
 
-A number that the program divides by, takes the logarithm of, or trains by is assumed not to be 0 (here). Numbers that
-it compares are assumed to be such that it does not fail (comparisons.py):
+A number is assumed not to be 0 if the program divides by it, takes its logarithm, or trains only if it is not 0:
 
     psnr = 10 * math.log10(1 / loss.item())
+
+If the program compares numbers, comparisons.py assumes values with which the program does not fail.
 
 The choice is derived from the program's source code if that can be read; the code is never executed."""
 import ast
@@ -48,7 +49,7 @@ def _way(filename, line):
     if any("outlier" in node.id.lower() for node in ast.walk(best.test) if isinstance(node, ast.Name)):
         return False
     if filename.endswith("lbfgs.py") and any(node.id == "ys" for node in ast.walk(best.test) if isinstance(node, ast.Name)):
-        return True  # then it keeps the pair of vectors
+        return True  # then L-BFGS keeps the pair of vectors
     wanted = sound(best)
     if wanted is not None:
         pass

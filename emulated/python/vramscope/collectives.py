@@ -1,5 +1,5 @@
 """Exchanges between ranks: NCCL writes into tensors without incrementing PyTorch's version counter. So known values of
-these tensors are dropped, and values that can be known after the exchange are read from the platform's bytes."""
+these tensors are dropped, and after the exchange values are read from the platform's bytes if those are known."""
 import functools
 
 from vramscope.known import FEW
@@ -25,7 +25,8 @@ def install(process, values):
                 written(part)
 
     def sent(value):
-        """Writes known values that a kernel has filled in to the platform's bytes, which the ranks exchange."""
+        """Copies known values, for example those that a kernel wrote, to the platform's bytes, which the ranks
+        exchange."""
         if values.small(value, FEW):
             number = values.kept(value)
             if number is not None:

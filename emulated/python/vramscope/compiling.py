@@ -29,7 +29,7 @@ class Compiling:
         named = os.environ.get(VARIABLE, "")
         # One folder per rank, because otherwise timing decides which ranks find what another rank has just compiled.
         before, self.folder = self.folder, os.path.join(ours, "rank-" + os.environ.get("RANK", "0"))
-        if not named or named.startswith(ours) or named == before:  # otherwise inherited
+        if not named or named.startswith(ours) or named == before:  # otherwise the user's environment names a folder
             os.environ[VARIABLE] = self.folder
 
     def compiles(self, function):

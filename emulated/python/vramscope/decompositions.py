@@ -1,9 +1,9 @@
-"""Decompositions of empty matrices. Adapters that are initialised from the weights (PiSSA, OLoRA, FRoD, ...) decompose
-them on the CPU, which takes minutes per layer, and weights that are not filled are zeros. The factors of a zero matrix
-are known: identity and zeros.
+"""Replaces decompositions of weights that are not filled. Adapters that are initialised from the weights (PiSSA, OLoRA,
+FRoD, ...) decompose the weights on the CPU, which takes minutes per layer. Weights that are not filled are zeros, and
+the factors of a zero matrix are known: identity and zeros.
 
-Clusters of equal rows (scikit-learn's KMeans on such factors) would all be one; they are assumed to be equally
-large."""
+scikit-learn's KMeans would put the equal rows of such factors into one cluster. Clusters are assumed to be equally
+large instead."""
 import functools
 
 from vramscope import imports
@@ -11,7 +11,7 @@ from vramscope.known import place
 
 LARGE = 1 << 18  # smaller matrices are really decomposed
 
-# function: which results are orthogonal
+# function: indices of its orthogonal results
 _FACTORS = {"svd": (0, 2), "qr": (0,), "eigh": (1,), "inv": (), "pinv": (), "solve": (), "svdvals": (), "eigvalsh": ()}
 
 

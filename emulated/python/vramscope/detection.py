@@ -1,6 +1,6 @@
-"""torchvision's detectors train on a sample of their proposals, at most a given share of which contains objects. That
-share is assumed to contain objects and the rest to be background. Everything that depends on it (boxes, masks and
-keypoints) has this size."""
+"""torchvision's detectors train on a sample of their proposals, and at most a given share of the sample contains
+objects. That share is assumed to contain objects and the rest to be background. The sizes of boxes, masks and keypoints
+follow from this."""
 import functools
 
 from vramscope import imports
@@ -60,12 +60,12 @@ def install(process, values):
 
 
 def _assigned(process, values, assign):
-    """The assignment that a Triton kernel would compute: the first worker gets the first task, and so on. Any other
-    assignment has the same size."""
+    """Replaces the assignment that a Triton kernel would compute: the first worker gets the first task, and so on. Any
+    other assignment has the same size."""
     @functools.wraps(assign)
     def batch_linear_assignment(cost, *args, **kwargs):
         result = assign(cost, *args, **kwargs)
-        if values.small(result):  # replaces values from before the kernel
+        if values.small(result):  # replaces values that were known before the kernel
             workers, tasks = cost.shape[1:]
             process.assume("a computed assignment is assumed to match the first with the first, and so on", place())
             value = process.torch.arange(workers, dtype=result.dtype, device="cpu")

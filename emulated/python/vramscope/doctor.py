@@ -80,7 +80,7 @@ OPERATORS = {
 
 
 def counted(call):
-    """Bytes and allocations of the call, from an allocator without other allocations."""
+    """Bytes and number of allocations of the call, which begins with an empty allocator cache."""
     gc.collect()
     torch.cuda.synchronize()
     torch.cuda.empty_cache()
@@ -100,7 +100,7 @@ def backward(call):
 
 
 def main():
-    # Allocates workspaces, which belong to the process.
+    # Allocates workspaces, so that they do not count for the first configuration.
     torch.zeros(64, 64, device=DEVICE) @ torch.zeros(64, 64, device=DEVICE)
     answer = {"torch": torch.__version__, "configurations": {}, "operators": {}}
     for name, call in CONFIGURATIONS.items():

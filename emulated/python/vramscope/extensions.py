@@ -4,7 +4,7 @@ import functools
 
 from vramscope import imports
 
-# Of DeepSpeed: they update their arguments in place.
+# Kernels of DeepSpeed, which update their arguments in place.
 IN_PLACE = ("fused_adam", "fused_lion", "cpu_adam", "cpu_adagrad", "cpu_lion")
 
 

@@ -6,13 +6,13 @@ import math
 
 from vramscope.known import FEW, MANY, SMALL, Known
 
-PRODUCTS = 1 << 20  # maximum size of an integer tensor in arithmetic: pairs and triplets of a batch's labels
+PRODUCTS = 1 << 20  # maximum size of an integer tensor in arithmetic, such as pairs and triplets of a batch's labels
 
 # Factory functions of torch.
 MADE = ("ones", "zeros", "full", "arange", "ones_like", "zeros_like", "full_like", "linspace", "eye", "tril_indices", "triu_indices")
 WRITTEN = ("tensor", "as_tensor", "asarray")  # copies of host data
 MADE_BY_TENSOR = ("new_ones", "new_zeros", "new_full")
-# Random factories, and up to how many elements values are also drawn on the CPU. Any values will do.
+# Random factories, and the maximum number of elements whose values are also drawn on the CPU. Any values will do.
 RANDOM = {"rand": 1 << 20, "randint": 1 << 18, "randperm": 1 << 20}
 # Functions that compute tensors from tensors; most are also methods.
 DERIVED = ("cat", "concat", "concatenate", "stack", "hstack", "vstack", "masked_fill", "roll", "flip", "gather", "index_select", "tril", "triu",
@@ -28,7 +28,7 @@ ARITHMETIC = tuple("__%s__" % name for name in ("add", "radd", "sub", "rsub", "m
 VIEWED = ("contiguous", "view", "reshape", "flatten", "unsqueeze", "squeeze", "transpose", "permute", "expand", "repeat", "clone", "detach",
           "narrow", "select", "long", "int", "bool", "byte", "short", "char", "float", "double", "ravel", "unflatten", "swapaxes", "swapdims", "movedim",
           "moveaxis", "t", "tile", "broadcast_to", "diagonal")
-# The same, with the shape of another tensor, whose values need not be known.
+# Like VIEWED, with the shape of another tensor, whose values need not be known.
 SHAPED = {"expand_as": "expand", "view_as": "view", "reshape_as": "reshape"}
 PARTS = ("unbind", "split", "chunk", "tensor_split")  # return many views, as a loop over labels does
 # Methods that write into their tensor.
@@ -197,7 +197,8 @@ class Following(Known):
         return wrapper
 
     def keep_part(self, part, value):
-        """A single integer is also written to emulated memory, since PyTorch's C++ code reads it: arange(height) of `for height, width in sizes`."""
+        """Stores a part's value. A single integer is also written to emulated memory, since PyTorch's C++ code reads
+        it, for example in arange(height) of `for height, width in sizes`."""
         self.keep(part, value)
         if part.dim() == 0 and not part.is_floating_point() and part.dtype is value.dtype:
             self.put(part, value.contiguous())
@@ -218,8 +219,9 @@ class Following(Known):
         return wrapper
 
     def follows(self, function):
-        """Wraps reductions and scans of small integer tensors (sum, max, cumsum, ...): lengths, message sizes, offsets. Also a few known values
-        of other types, and empty tensors, whose sum is 0 and whose product is 1."""
+        """Wraps reductions and scans (sum, max, cumsum, ...) of small integer tensors: lengths, message sizes, offsets.
+        They also compute a few known values of other types, and empty tensors, whose sum is 0 and whose product is
+        1."""
         @functools.wraps(function)
         def wrapper(*args, **kwargs):
             tensor = args[0] if args else kwargs.get("input")
@@ -321,8 +323,8 @@ class Following(Known):
             self.count_distinct(0)
 
     def unique_along(self, function):
-        """Wraps torch.unique(dim=...). Counts are always requested, because the platform counts
-        distinct keys on that path alone."""
+        """Wraps torch.unique(dim=...). Counts are always requested, because the platform counts distinct keys only on
+        that path."""
         @functools.wraps(function)
         def wrapper(tensor, *args, **kwargs):
             if not self.counted_on_gpu(tensor):
@@ -343,7 +345,7 @@ class Following(Known):
         return wrapper
 
     def coalesced(self, function):
-        """Wraps coalesce() of a sparse tensor: gradients of embeddings, which optimizers coalesce, and graphs."""
+        """Wraps coalesce() of a sparse tensor, such as the gradient of an embedding or a graph."""
         @functools.wraps(function)
         def wrapper(tensor):
             if (type(tensor) is not self.torch.Tensor or not tensor.is_cuda or tensor.layout is not self.torch.sparse_coo or self.compiling() or
@@ -360,7 +362,8 @@ class Following(Known):
         return wrapper
 
     def scaled(self, function):
-        """Wraps GradScaler's update: nothing overflowed, so the scale stays, and grows after each interval."""
+        """Wraps GradScaler's update. No overflow is assumed, so the scale never shrinks, and grows after each
+        interval."""
         @functools.wraps(function)
         def wrapper(scale, tracker, found, growth, backoff, interval):
             before, steps = self.peek(scale), self.peek(tracker)

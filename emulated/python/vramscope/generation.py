@@ -5,7 +5,7 @@ import threading
 from vramscope import imports, known, values
 
 
-_state = threading.local()  # of the running generate()
+_state = threading.local()  # state of the running generate()
 
 
 def install(process):
@@ -14,8 +14,8 @@ def install(process):
 
 
 def _patch_scorer(process, module):
-    """Before 4.50, beams are chosen in Python token by token; no token is treated as an end token. Which beams are
-    done, and their lengths, are written to tensors on the GPU and read back."""
+    """Before transformers 4.50, beams are chosen in Python token by token; no token is treated as an end token. Which
+    beams are done, and their lengths, are written to tensors on the GPU and read back."""
     scorer = getattr(module, "BeamSearchScorer", None)
     if scorer is None or not all(hasattr(scorer, name) for name in ("process", "finalize")):
         return

@@ -1,5 +1,5 @@
-"""Reports the parameters of an optimizer that no backward pass has reached, after each of its steps while their number
-changes."""
+"""Reports how many parameters of the optimizers no backward pass has reached. The number is updated when a step begins
+and it has changed."""
 import gc
 import weakref
 
@@ -14,7 +14,7 @@ class MissingGradients:
     def step_begins(self, optimizer):
         """Not called for optimizers that compute gradients within their step."""
         collects = gc.isenabled()
-        gc.disable()  # reading a gradient creates an object, which must not change when garbage collections run
+        gc.disable()  # reading a gradient creates an object, which must not affect when garbage collections run
         try:
             known = self.optimizers.get(optimizer)
             if known is None:

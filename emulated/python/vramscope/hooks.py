@@ -1,5 +1,5 @@
 """Uses PyTorch's public hooks to record what the program does: calls of modules, backward passes, optimizer steps,
-gradients set to zero, data loading, named ranges, and the tensors that autograd saves. Each writes a mark in the
+gradients set to zero, data loading, named ranges, and the tensors that autograd saves. Each writes a mark to the
 recorder.
 
 No hook allocates on the GPU, and none keeps a tensor longer than PyTorch would: a program's history is the same with
@@ -23,7 +23,7 @@ class Calls(threading.local):
 
     def __init__(self):
         self.modules = []
-        self.ran = host.ENGINE  # what it ran before the outermost module was called
+        self.ran = host.ENGINE  # what the thread ran before the outermost module was called
 
 
 class Hooks:
@@ -36,7 +36,7 @@ class Hooks:
         self.module_names = {}  # id of a module: number of its name
         self.backward_depth = 0
         self.optimizer_depth = 0
-        self.stepped = False  # an optimizer has stepped, and nothing new has begun since
+        self.stepped = False  # an optimizer has stepped, and no new step has begun since
         self.first_step = True  # of any optimizer in this process
         self.steps = 0
         self.loss = process.torch.nn.modules.loss._Loss
@@ -72,16 +72,17 @@ class Hooks:
         self.stepped = False
         self.steps += 1
         if self.process.settings.steps and self.updates.enough(self.process.settings.steps):
-            self.stepped = True  # if the program continues, it ends at the next call
+            self.stepped = True  # if the program catches Enough, the next call raises it again
             self.process.ends("enough")
             raise Enough()
 
     def by_hand(self, cleared=False):
-        """Does what optimizer_step does, for a step without an optimizer that turns out to be over."""
+        """Ends a step without an optimizer if it turns out to be over; writes the marks that an optimizer's step
+        writes."""
         left = self.updates.over(cleared)
         if left is None:
             return
-        if not self.roots:  # nothing was recorded since
+        if not self.roots:  # nothing was recorded since the backward pass
             self.recorder.native.mark_at("O", *left)
             self.recorder.native.mark_at("o", *left)
         else:

@@ -1,5 +1,5 @@
-"""Tells the platform what the host does. The platform does not measure it, but adds the time that such work took in a
-recording (emulated/core/host_work.h). On a real GPU nothing is reported."""
+"""Reports to the platform which kind of code the host runs. The platform does not measure its time but adds the time
+that such code took in a recording (emulated/core/host_work.h). On a real GPU nothing is reported."""
 import ctypes
 import os
 

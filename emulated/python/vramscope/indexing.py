@@ -1,8 +1,8 @@
 """Replaces torch.Tensor.__getitem__.
 
-A class with a __getitem__ in Python is a sequence for C code, unlike torch.Tensor: torch.tensor([a, b]) with
-zero-dimensional tensors would query their length. So the slot that makes it a sequence is cleared again, also in
-subclasses."""
+A class whose __getitem__ is written in Python counts as a sequence in C code; torch.Tensor does not. If it did,
+torch.tensor([a, b]) would query the length of zero-dimensional tensors. So the slot that makes the class a sequence is
+cleared again, also in subclasses."""
 import ctypes
 import sys
 import sysconfig
@@ -24,7 +24,7 @@ def _kinds(kind):
 
 
 def replace(torch, getitem):
-    """Sets the method, unless the interpreter's types have another memory layout than since Python 3.8."""
+    """Sets the method if the interpreter's types have the memory layout of CPython since 3.8."""
     tensor = torch.Tensor
     if sys.implementation.name != "cpython" or sysconfig.get_config_var("Py_GIL_DISABLED"):
         return

@@ -227,8 +227,9 @@ def _load_empty(process, load, model_class, config, folder, dtype, kwargs):
 
 
 def _shard_size(config):
-    """The size of a checkpoint's files, as the transformers version that saved it chooses by default, because the order
-    of loading decides which blocks fit. A loader maps whole files, so it is at most half of the computer's memory."""
+    """The maximum size of a checkpoint's files: the default of the transformers version that saved it, because the
+    order of loading decides which blocks fit. A loader maps whole files, so the size is at most half of the computer's
+    memory."""
     try:
         version = tuple(int(part) for part in str(config.transformers_version).split(".")[:2])
     except (AttributeError, ValueError):

@@ -56,7 +56,7 @@ class Known:
     def __init__(self, process, library):
         self.process = process
         self.torch = process.torch
-        # Address of a storage: for each (address, bytes) with known values in it, the number of tensors.
+        # Address of a storage: {(address, bytes) of known values in it: number of tensors with these values}.
         self.holds = {}
         self.known = library.vramscope_emulated_is_known
         self.known.argtypes, self.known.restype = [ctypes.c_uint64, ctypes.c_uint64], ctypes.c_int
@@ -134,7 +134,8 @@ class Known:
             self.stay(*place, 0)
 
     def forget(self, tensor):
-        """The tensor was written to without a change of its version. Its bytes stay."""
+        """The tensor was written to without a change of its version. Drops what was stored for it, but not its bytes in
+        emulated memory."""
         for part in (tensor, tensor._base):
             for name in ("value", "truth", "counted", "experts", "classes"):
                 getattr(part, "__dict__", {}).pop("_vramscope_" + name, None)
@@ -169,8 +170,8 @@ class Known:
         truth = said.get("_vramscope_truth")
         return truth if truth is not None and said["_vramscope_said"] == version(tensor) else None
 
-    # --- counters on the GPU: an optimizer loaded there counts its steps there, and divides by values computed from
-    # them ---
+    # --- counters on the GPU: an optimizer whose state was loaded onto the GPU counts its steps there, and divides by
+    # values computed from these counts ---
 
     def number(self, tensor):
         """The value of a one-element tensor on the GPU, as a CPU tensor; None if it is unknown or not such a tensor."""
@@ -197,7 +198,7 @@ class Known:
             weakref.finalize(tensor, self.leave, storage, place).atexit = False
 
     def leave(self, storage, place):
-        """A tensor that put() was called for was freed. Others may be views of the same memory."""
+        """A tensor that was passed to put() was freed. Other tensors may be views of the same memory."""
         places = self.holds.get(storage, {})
         count = places.pop(place, 0)
         if count > 1:

@@ -1,5 +1,6 @@
 """Runs the most frequent operations on marks and tags as native functions of the library that is loaded into this
-process anyway (cupti/python_marks.cpp). They are created from its function table, without Python wrappers."""
+process anyway (cupti/python_marks.cpp). The functions are created from the library's function table, without Python
+wrappers."""
 import ctypes
 import os
 

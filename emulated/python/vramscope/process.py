@@ -14,8 +14,8 @@ PLACES = 4  # lines listed for one assumption in a file
 
 
 class Enough(SystemExit):
-    """The requested number of steps was seen. A SystemExit, so that the program ends as if it had called sys.exit(0):
-    `finally` and atexit run, `except Exception` does not catch it."""
+    """Raised when the requested number of steps was seen. It is a SystemExit, so that the program ends as if it had
+    called sys.exit(0): `finally` and atexit run, `except Exception` does not catch it."""
 
     def __init__(self):
         super().__init__(0)
@@ -170,7 +170,7 @@ class Process:
         self.about["exception"] = "%s: %s" % (kind.__name__, text[:2000])
 
     def end(self, how):
-        """Writes all data. The first specific `how` is kept."""
+        """Writes all data. Of several calls, the first one whose `how` is not just "end" counts."""
         if not self.mine():
             return
         if not self.about["ended"] or self.about["ended"] == "end":
@@ -191,7 +191,7 @@ def complain(error):
     if not _complained:
         _complained = True
         print("vramscope: the recording of the program cannot be continued: %s" % error, file=sys.stderr, flush=True)
-        try:  # the command line has reserved space in this file for a full disk
+        try:  # the command line has reserved space in this file, in case the disk is full
             with open(os.path.join(os.environ["VRAMSCOPE_PROGRAM_OUTPUT"], "trouble"), "r+b") as file:
                 file.write(str(error).encode("ascii", "replace")[:1000] + b"\n")
         except OSError:

@@ -67,8 +67,9 @@ class _Budget:
 
 @pytest.fixture
 def vram_budget() -> Callable[..., _Budget]:
-    """`with vram_budget("24GiB"): train()` fails if it needs more GPU memory, including the CUDA context; the message
-    shows what the peak consists of. `context`: the size of the CUDA context, if it is known better ("450MiB")."""
+    """`with vram_budget("24GiB"): train()` fails if train() needs more GPU memory, including the CUDA context; the
+    message shows what the peak consists of. `context`: the size of the CUDA context, if it is known better
+    ("450MiB")."""
 
     def make(budget: Union[int, str], *, context: Optional[str] = None) -> _Budget:
         from vramscope.recording import record

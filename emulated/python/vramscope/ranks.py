@@ -25,7 +25,7 @@ def install(process):
     init = distributed.init_process_group
 
     class Store(distributed.Store):
-        """Returns the values that this rank has set; keys of other ranks get placeholder values."""
+        """A store that returns the values that this rank has set, and placeholder values for keys of other ranks."""
 
         def __init__(self):
             super().__init__()
@@ -146,15 +146,15 @@ def _checkpoints(process, module):
 
 
 def _flat_states(process, module):
-    """FSDP1's optim_state_dict: ranks exchange which parameters they have states of, and the states. For parameters of
-    which this rank has no part, a state like one of its own is assumed."""
+    """FSDP1's optim_state_dict: ranks exchange the names of the parameters whose states they have, and the states. For
+    parameters of which this rank has no part, a state like one of its own is assumed."""
     if not hasattr(module, "_allgather_state_info"):
         return  # before 2.1 ranks do not exchange this
     mapped, gathered = module._map_param_key_to_optim_keys, module._allgather_state_info
 
     @functools.wraps(mapped)
     def _map_param_key_to_optim_keys(optim_state_dict, group, param_key_to_param, param_to_fqns, fqn_to_fsdp_param_info, *args, **kwargs):
-        # Merged keys do not wait for the first rank.
+        # With merge_keys=True, PyTorch merges the ranks' keys and does not wait for those of the first rank.
         keys, own = mapped(optim_state_dict, group, param_key_to_param, param_to_fqns, fqn_to_fsdp_param_info, True)
         if optim_state_dict["state"]:
             names = [tuple(param_to_fqns[parameter]) for parameter in param_key_to_param.values() if parameter.requires_grad]

@@ -33,7 +33,7 @@ class Recorder:
         self.names = {}
         self.chunks = 0
         self.rows = False  # the library's rows are the chunks
-        self.clears = None  # whether restarting clears the history; unknown before the first time
+        self.clears = None  # whether restarting clears the history; unknown before the first restart
         self.bases = {}  # device: allocations and frees before its statistics were reset
         self.flushed_at = 0.0
         self.flushed_requests = 0
@@ -190,13 +190,14 @@ class Recorder:
             more = {}
             if "clear_history" in inspect.signature(record).parameters:
                 more["clear_history"] = True
-            # Stacks of frees are not shown. Also, PyTorch 2.11 loses a Python exception that leaves an operator if it
-            # collects them.
+            # Stacks of frees are not shown. Also, if PyTorch 2.11 collects them, it loses a Python exception that
+            # leaves an operator.
             record(enabled="all", context="alloc", stacks=self.process.settings.stacks, max_entries=1 if self.rows else MAX_ENTRIES, **more)
 
     def snapshot(self):
         """The state and the entries since the last flush."""
-        # Otherwise PyTorch imports torch._inductor to look up lines of compiled code, which takes a second.
+        # None in place of torch._inductor keeps PyTorch from importing it to look up lines of compiled code, which
+        # takes a second.
         torch = self.torch
         absent = "torch._inductor" not in sys.modules
         if absent:
@@ -302,7 +303,7 @@ class Recorder:
                 call()
 
     def _write_the_end(self):
-        """Writes the final memory state by pools, which the rows do not contain."""
+        """Writes the final memory state with its pools, which the rows do not contain."""
         try:
             self._write_chunk(self.snapshot())
         except OSError as error:

@@ -1,7 +1,8 @@
 """`vramscope.record`: records a part of a running program.
 
 If a plan or a recording already watches the whole program (`vramscope plan -- python ...`), the part is cut from what
-it has written so far. Otherwise this process's own GPU is recorded from here on, with the same hooks.
+it has written so far. Otherwise this process's own GPU is recorded from the beginning of the block on, with the same
+hooks.
 
 Hooks stay installed afterwards; outside of a recording each of them returns at once."""
 import os
@@ -98,8 +99,8 @@ class _Part:
         if not self.process.recorder.recording:
             raise program.VramscopeError("this program's memory is no longer recorded")
         self.device = self.torch.cuda.current_device()
-        # Earlier entries have times before the mark, later ones after it. PyTorch's entries have a resolution of
-        # microseconds.
+        # Entries before the part have times before the mark, and those of the part after it. PyTorch's entries have a
+        # resolution of microseconds.
         began = int(self.process.recorder.now())
         self.began = began if self.process.about.get("clock") == "virtual" else began // 1000 * 1000
         self.process.recorder.mark("A", self.process.recorder.name("vramscope.record"))
@@ -141,8 +142,8 @@ class _Part:
         return part, figures, more
 
     def _origin(self, whole: str, summary: Dict[str, Any]) -> Tuple[int, Optional[int]]:
-        """The time 0 of the trace on this process's clock and, with several processes, the first of its devices in the
-        trace."""
+        """The trace's time 0 on this process's clock and, with several processes, the trace's number of this process's
+        first device."""
         figures = program.run(["info", whole, "--json"])[0]
         if self.process.about.get("clock") == "virtual":
             first = _first_mark(os.path.join(self.process.recorder.folder, "marks.jsonl"))

@@ -6,7 +6,7 @@ import functools
 from vramscope import indexing
 
 
-CLASSES = 512  # more classes are words rather than experts
+CLASSES = 512  # with more classes than this, they are words rather than experts
 EVENLY = "all computed classes are assumed to be equally frequent (tokens go to experts evenly)"
 
 

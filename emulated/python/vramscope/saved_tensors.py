@@ -1,9 +1,9 @@
 """Records what autograd saves for backward and when it is released, through default saved-tensor hooks that return
 every tensor unchanged.
 
-The hooks give autograd an object for each tensor (cupti/python_marks.cpp) that Python's garbage collector does not
-count. It is destroyed when the graph releases the tensor. When backward unpacks it, the object names the module that
-saved it, whose backward runs."""
+For each tensor, the hooks return an object (cupti/python_marks.cpp), which Python's garbage collector does not count.
+The object is destroyed when the graph releases the tensor. When backward unpacks the object, it names the module that
+saved the tensor; that module's backward is running."""
 
 import functools
 

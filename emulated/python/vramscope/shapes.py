@@ -1,12 +1,12 @@
-"""A saved value without the numbers in its tensors, for streams in memory that ranks send each other. It is JSON data:
-containers, numbers, text and tensors; reading it creates nothing else, whatever its source.
+"""Encodes a saved value without the numbers in its tensors, for streams in memory that ranks send each other. The
+format is JSON: containers, numbers, text and tensors; reading it creates nothing else, whatever its source.
 
     b"vramscope: shapes as JSON\
 " {"storages": [{"bytes", "device", "data"?}], "tensors": [{"storage", "dtype", "shape", "stride", "offset",
     "requires_grad"?, "parameter"?}], "value": ...}
 
-Values: null, numbers, text and lists as in JSON; others as {"KIND": ...} (see encode()). Tensors that share a storage
-still share it."""
+In `value`, null, numbers, text and lists are as in JSON; other values are {"KIND": ...} (see encode()). Tensors that
+share a storage still share it."""
 import base64
 import collections
 import json
@@ -98,7 +98,7 @@ def describe(value, torch):
 
 
 def described(source):
-    """The JSON text after the magic bytes; None for other data, and a stream is then back at its position."""
+    """The JSON text after the magic bytes; None for other data, after which a stream is back at its position."""
     if isinstance(source, (str, os.PathLike)):
         try:
             with open(source, "rb") as file:

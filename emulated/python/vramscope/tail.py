@@ -76,7 +76,7 @@ class Tail:
 
     def begin(self, path, keep=False):
         """Starts another file. With `keep`, the previous file becomes a chunk of the history. Otherwise returns the
-        previous path, or "": that file is removed after a chunk with its contents was written."""
+        path of the previous file, or ""; the caller removes that file after writing a chunk with its contents."""
         before = self.path
         if self.library is None or before == path:
             return ""

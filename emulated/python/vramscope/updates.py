@@ -7,9 +7,9 @@ backward pass:
         p.data.add_(p.grad, alpha=-lr)   # calls no hook
     model.zero_grad()
 
-An optimizer without a step method of its own counts as none. Whether weights were updated is read from the gradients: a
-pass that finds them as the last one left them accumulates. If there are no gradients to check (torch.func,
-torch.autograd.grad), every pass is assumed to be a step."""
+An optimizer without a step method of its own is ignored. If a backward pass finds a tensor and its gradient as the last
+pass left them, it accumulates gradients; otherwise the weights were updated. If there are no gradients to check
+(torch.func, torch.autograd.grad), every pass is assumed to be a step."""
 import functools
 import inspect
 import weakref

@@ -1,7 +1,7 @@
-"""Keeps a planned program from uploading: it must not replace a published model by an untrained one, or add a run
-without losses to real ones. Libraries are switched off by their own switches where they have one (VARIABLES, FORCED).
-Otherwise their writing functions are skipped and return what they would return on success (SKIPPED). Downloads are not
-affected, nor are a program's own HTTP requests, because a POST does not show whether it changes anything."""
+"""Keeps a planned program from uploading. The program must not replace a published model by an untrained one, or add a
+run without losses to real ones. Libraries are switched off by their own switches where they have one (VARIABLES,
+FORCED). Otherwise their writing functions are skipped and return what they would return on success (SKIPPED). Downloads
+are not affected, nor are a program's own HTTP requests, because a POST does not show whether it changes anything."""
 import functools
 import os
 import sys
@@ -157,8 +157,8 @@ FORCED = (
     ("trackio", "trackio", "", "init", {"space_id": None, "dataset_id": None, "server_url": None}),
 )
 
-# (library, module, owner, function, parameter with a server's address; "": the result), replaced by a folder of the
-# plan.
+# (library, module, owner, function, parameter with a server's address; "": the result). The address is replaced by a
+# folder of the plan.
 SERVERS = (
     ("mlflow", "mlflow.tracking._tracking_service.utils", "", "_resolve_tracking_uri", ""),
     ("mlflow", "mlflow.tracking._tracking_service.utils", "", "get_tracking_uri", ""),
@@ -245,7 +245,7 @@ def _skipped(library, module, name, function, result):
 
 
 def _replaced(function, forced):
-    """The arguments of a call with some replaced, however the program passes them."""
+    """The arguments of a call with some replaced, whether the program passes them by position or by name."""
     import inspect
 
     parameters = list(inspect.signature(function).parameters.values())

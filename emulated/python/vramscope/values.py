@@ -129,7 +129,7 @@ class Values(Following):
         return result
 
     def combined(self, function, truth_of):
-        """Wraps and, or, not of conditions: combines the assumed values of the operands. Known integers give known
+        """Wraps and, or, not of conditions: combines the assumed values of the operands. Known integers yield known
         results."""
         @functools.wraps(function)
         def wrapper(*parts, **kwargs):
@@ -241,12 +241,12 @@ class Values(Following):
 
     def alike(self, function):
         """Wraps equal() and allclose(), which read from the GPU themselves: computed values are equal, unless that
-        leads to an error or a loop. So are parameters: transformers ties weights that a checkpoint contains twice if
-        they are equal."""
+        leads to an error or a loop. Parameters are equal, too, because transformers ties equal weights that a
+        checkpoint contains twice."""
         @functools.wraps(function)
         def wrapper(input, other, *args, **kwargs):
             tensor, other = (part.data if type(part) is self.torch.nn.Parameter else part for part in (input, other))
-            # Before a kernel reads them.
+            # Known values are read before a kernel makes them unknown.
             values = [self.value(part) if self.small(part) else None for part in (tensor, other)]
             result = function(tensor, other, *args, **kwargs)
             if result or tensor.shape != other.shape or not (self.small(tensor, 1 << 40) and self.small(other, 1 << 40)):
@@ -493,7 +493,8 @@ def install(process):
 
     try:
         from torch.utils import _device
-        # PyTorch caches this list of its own functions, which get a device from torch.device() as a context.
+        # Fills PyTorch's cached list of functions that take their device from `with torch.device()`, before the hooks
+        # replace some of them.
         _device._device_constructors()
     except (ImportError, AttributeError):
         pass

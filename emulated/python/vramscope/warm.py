@@ -7,9 +7,9 @@ by forking.
     standard streams and namespaces, arguments and environment. A fork applies them and returns from serve(): the
     interpreter then runs the script as `__main__`, as if it had just started.
 
-CUDA is not used before the fork. For each program, another process waits for its end, reports how it ended, and ends it
-if the client is gone. The platform's library reads some settings only once, so the output folder has the same path in
-all forks: that of a descriptor.
+CUDA is not used before the fork. For each program, another process waits for the program's end, reports how it ended,
+and kills it if the client is gone. The platform's library reads some settings only once, so the output folder has the
+same path in all forks: that of a descriptor.
 
 The imports are isolated like a program. A plan's namespaces are below this process's user namespace (overlay_root.h),
 so the fork may enter them as an ordinary user. It then drops the capabilities that it gets by this, as an exec
@@ -70,8 +70,8 @@ def tell_modules(process):
         return
     files = [(name, getattr(module, "__dict__", {}).get("__file__")) for name, module in list(sys.modules.items()) if name != "__main__"]
     begun = {name for name, module in list(sys.modules.items()) if getattr(getattr(module, "__spec__", None), "_initializing", False)}
-    # A module that is still being imported uses CUDA during its import, and so would the server. Importing its
-    # submodules would import it.
+    # A module that is still being imported uses CUDA during its import, so the server must not import it. It must not
+    # import its submodules either, because that would import the module.
     names = [name for name, path in files if packages.is_package(path) and not packages.is_own(path)
              and not any(name == other or name.startswith(other + ".") for other in begun)]
     why = "the program sets %s before it imports torch" % ", ".join(_changes[:4]) if _changes else ""
@@ -327,7 +327,7 @@ def _become(request, descriptors, told):
         if namespaces:
             _without_capabilities(libc)
         os.chdir(request["folder"])
-        # Checked in the plan's namespace: in this process's own, a replaced file is still the old one.
+        # Checked in the plan's namespace: in this process's own namespace, a replaced file is still the old one.
         changed = [path for path, facts in _imported.items() if facts is not None and _facts(path) != facts]
         if changed:
             raise OSError("an imported file has changed: %s%s" % (changed[0], " and %d more" % (len(changed) - 1) if len(changed) > 1 else ""))
@@ -347,7 +347,8 @@ def _become(request, descriptors, told):
     sys.orig_argv[options + 1:] = arguments
     _take_environment(request["environment"])
     _take_gpus()
-    # The isolation library has stored the launcher's variables of the server for child processes.
+    # The isolation library still has the variables with which the server was launched, and would set them in child
+    # processes.
     again = getattr(ctypes.CDLL(None), "vramscope_isolation_again", None)
     if again is not None:
         again()

@@ -37,8 +37,8 @@ def _watch_the_end(process):
 
 
 def _watch_multiprocessing(process):
-    """multiprocessing prints the exception of its target and continues. Its finalizers run while the exception is being
-    handled."""
+    """multiprocessing catches and prints the exception of a process's function. Its finalizers run while the exception
+    is being handled."""
     def registers(_):
         util.Finalize(None, functools.partial(_finalized, process), exitpriority=0)
 

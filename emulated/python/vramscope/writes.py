@@ -3,7 +3,8 @@ gigabytes of disk space. A file gets its library's format with holes in place of
 every reader supports it, and no special format is ever unpickled. A stream in memory cannot have holes: it gets only
 the shapes, as JSON (shapes.py).
 
-Both require that the program's files are isolated from the user's; without isolation they are written as usual."""
+Both require that the program's files are isolated from the user's; without isolation all values are written as
+usual."""
 import contextlib
 import ctypes
 import functools
@@ -19,7 +20,7 @@ import zlib
 
 from vramscope import imports, known, shapes
 
-LARGE = 1 << 28  # total size of tensors from which a file gets holes
+LARGE = 1 << 28  # a file gets holes if its tensors have this total size or more
 LARGE_IN_MEMORY = 1 << 20  # for streams in memory: ranks send these to each other, and the emulated GPU keeps no more
 HOLE = 1 << 20  # size of storages that become holes
 SAFETENSORS = {"float64": "F64", "float32": "F32", "float16": "F16", "bfloat16": "BF16", "int64": "I64", "int32": "I32", "int16": "I16",
@@ -88,7 +89,7 @@ class SparseWriter:
 
     def write_record(self, name, data, size):
         if name == ".format_version":
-            return  # it guarantees PyTorch's own alignment of records
+            return  # this record would promise PyTorch's own alignment of storages
         if size >= HOLE:
             self._begin(name, size, crc_of_zeros(size))
             self.zip.fp.seek(size, os.SEEK_CUR)
@@ -266,8 +267,8 @@ class Writes:
         return wrapper
 
     def describes(self):
-        """Whether a stream in memory may get only shapes. Without isolation it might be written to a real file, so only
-        for what PyTorch sends to other ranks."""
+        """Whether a stream in memory may get only shapes. Without isolation the program might write the stream to a
+        real file, so only streams that PyTorch sends to other ranks get shapes."""
         return self.process.settings.isolation != "none" or known.caller().f_globals.get("__name__", "").startswith("torch.distributed.")
 
     def describe(self, function, what, value, stream, size, args, kwargs):

@@ -3,9 +3,9 @@
     vramscope plan --toggle bf16 --toggle micro-batch=1 -- python train.py
     vramscope toggles -- python train.py
 
-A toggle is a class (declaration.py) in the file of its group. The same code runs whether the toggle is on or only
-looked for: where it would be applied, it calls `reach`, which stores the change and returns whether to make it. So a
-program that is watched without toggles reports which ones apply (`Session.report`), and no toggle is ineffective
+A toggle is a class (declaration.py) in the file of its group. Its code runs whether the toggle is on or only looked
+for. Where the toggle would be applied, the code calls `reach`, which stores the change and returns whether to make it.
+So a program that is watched without toggles reports which ones apply (`Session.report`), and no toggle is ineffective
 without a message.
 
 The rule: a plan with a toggle equals, byte for byte, the plan of the program with the change made by hand

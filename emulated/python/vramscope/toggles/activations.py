@@ -260,7 +260,7 @@ class SdpaBackend(Toggle):
         return "enable_%s_sdp" % {"efficient": "mem_efficient"}.get(kind, kind)
 
     def switch(self, kind, on):
-        function = getattr(self.torch.backends.cuda, self.function(kind), None)  # cuDNN's since 2.5
+        function = getattr(self.torch.backends.cuda, self.function(kind), None)  # cuDNN's exists since PyTorch 2.5
         if function is not None:
             function(on)
 

@@ -18,7 +18,7 @@ class Lora(Toggle):
     def install(self):
         self.models = 0
         self.made = weakref.WeakSet()
-        self.trained = set()  # for each trained model, whether it contains one of them
+        self.trained = set()  # for each trained model, whether it contains a model in `made`
 
     def model_made(self, model, where):
         if getattr(model, "peft_config", None) is not None:

@@ -124,8 +124,8 @@ class Toggle:
         """The program creates accelerate's Accelerator."""
 
     def optimizer_arguments(self, kind, keywords):
-        """An optimizer of this class is created, not within another one: its keyword arguments (all except the
-        parameters) may be changed."""
+        """An optimizer of class `kind` is created, but not by another optimizer. Its keyword arguments (all arguments
+        except the parameters) may be changed."""
 
     def before_call(self, module):
         """The outermost module is called, by the program and not by backward."""

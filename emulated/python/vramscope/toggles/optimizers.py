@@ -92,7 +92,7 @@ class OptimizerImpl(Toggle):
     def training_arguments(self, arguments):
         there = str(getattr(arguments.optim, "value", arguments.optim))
         self.own = "fused" if there == "adamw_torch_fused" else "foreach"
-        wanted = {"fused": "adamw_torch_fused", "foreach": "adamw_torch"}.get(self.value)  # for-loop has none
+        wanted = {"fused": "adamw_torch_fused", "foreach": "adamw_torch"}.get(self.value)  # none exists for for-loop
         if there not in ("adamw_torch", "adamw_torch_fused"):
             self.refuse("optim=\"%s\" has no other implementation" % there)
         elif wanted is None:

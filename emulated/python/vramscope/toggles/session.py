@@ -19,7 +19,7 @@ class _Calls(threading.local):
         self.again = 0  # nested calls of that module
         self.contexts = []
         self.making = 0  # nesting of optimizers being created
-        self.making_own = False  # a toggle creates one
+        self.making_own = False  # a toggle creates an optimizer
         self.loading = 0  # nesting of from_pretrained
         self.trainer = 0  # nesting within transformers' Trainer
 
@@ -266,7 +266,8 @@ class Session:
 
     def _watch_auto_models(self, module):
         base = module._BaseAutoModelClass
-        # Each class has copies of its own, made when it is imported. In a fork (warm.py) they already exist.
+        # Each class has its own copies of these methods, made when it is imported. In a fork (warm.py) the classes
+        # already exist.
         for kind in (base, *base.__subclasses__()):
             for name in ("from_pretrained", "from_config"):
                 if name in kind.__dict__:
