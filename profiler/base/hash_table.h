@@ -304,7 +304,7 @@ class HashTable {
   }
 
  protected:
-  // Inserts a value made from `from` under the key unless the key exists.
+  // Inserts a value made from `from` if the key does not exist.
   template <class K, class... From>
   std::pair<iterator, bool> Insert(const K& key, From&&... from) {
     const size_t hash = hash_(key);

@@ -1,4 +1,4 @@
-// Entries, of which a snapshot has millions.
+// Converts entries. A snapshot can have millions of them.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -41,7 +41,7 @@ struct SnapshotParts {
   std::vector<AnnotationMark> annotations;
   int64_t start_us = 0;       // same time as recording.start_unix_ns
   bool has_times = false;     // at least one entry has a time
-  std::string cut;            // why the file is truncated; "": it is not
+  std::string cut;            // why the file is truncated; "" if it is whole
   bool segments_cut = false;  // the file is truncated within the segments
   bool is_marked = false;     // written by vramscope
   bool bare_list = false;     // only a list of segments: torch.cuda.memory_snapshot()

@@ -1,6 +1,6 @@
 // The live memory and open slices at the current event of a stream. Used for the events that
-// restate the state before a part of a file, and for keyframes. Its size depends on what is live,
-// not on the length of the stream. Internal to this folder.
+// restate the state before a part of a file, and for keyframes. Its size depends on the live
+// memory, not on the length of the stream. Internal to this folder.
 //
 //   LiveState live;
 //   live.Strings(0, strings);

@@ -6,8 +6,8 @@
 //   status = part.Strings(increment, builder); status = part.Pass(events, builder); ...
 //   status = part.Finish();
 //
-// One thread. The memory needed for everything before the range depends only on what is live when
-// the range begins.
+// One thread. The memory needed for everything before the range depends only on the memory that is
+// live when the range begins.
 #pragma once
 
 #include <absl/status/status.h>
@@ -62,7 +62,7 @@ class PartFilter {
   LiveState live_;                              // until the range begins
   uint64_t next_block_ = 0, next_segment_ = 0;  // ids in the file, after the range began
   uint64_t blocks_ = 0, segments_ = 0;          // blocks and segments in the part so far
-  std::map<uint64_t, uint64_t> block_of_;       // file id to id in the part, for what is live
+  std::map<uint64_t, uint64_t> block_of_;       // file id to id in the part, for live blocks
   std::map<uint64_t, uint64_t> segment_of_;
 };
 

@@ -25,7 +25,7 @@ struct ModelSummary {
 // that restate a state have no meaningful order; only the state after the last event existed.
 enum class Content : uint8_t { kRun = 0, kState = 1 };
 
-// One figure of torch.cuda.memory_stats(), with its name there.
+// One figure of torch.cuda.memory_stats(), with PyTorch's name.
 struct Statistic {
   std::string name;
   int64_t value = 0;

@@ -26,8 +26,8 @@ namespace {
 constexpr size_t kStringBytes = size_t{1} << 20;
 // Batches for a pipe are small, because the run is shown while it goes on.
 constexpr size_t kLiveBatchEvents = 8192;
-// Between two keyframes there are at least 64 events per event that a keyframe restates, so that
-// keyframes take up a few percent of a file.
+// Between two keyframes, a file has at least 64 events for each event that a keyframe restates, so
+// that keyframes take up a few percent of the file.
 constexpr uint64_t kRestatedInKeyframe = TraceWriter::kKeyframeEvents / 64;
 
 class Writer : public TraceWriter {
