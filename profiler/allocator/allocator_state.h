@@ -1,5 +1,5 @@
 // The state of the caching-allocator model and the steps that change it. Malloc and Free are in
-// caching_allocator.cpp, requests to the driver and releases in release.cpp, expandable segments in
+// caching_allocator.cpp, calls of the driver and releases in release.cpp, expandable segments in
 // expandable.cpp, snapshots in snapshot_and_restore.cpp. Internal to this folder.
 #pragma once
 
@@ -32,10 +32,10 @@ struct StreamPools {
 struct MemPool {
   uint32_t id = 0;
   bool released = false;
-  uint64_t searches[2] = {0, 0};                      // by pool; ages are counted in searches
+  uint64_t searches[2] = {0, 0};                      // by pool; the unit of a block's age
   std::vector<std::unique_ptr<StreamPools>> streams;  // sorted by stream
-  // By pool: the streams in which a block was freed since the list was last processed. Streams
-  // whose blocks were not released then are not listed again. The third list is for garbage
+  // For each pool, the streams in which a block was freed since the list was last processed. A
+  // stream whose blocks were not released then is not listed again. The third list is for garbage
   // collection in the large pool, which releases only some blocks.
   std::vector<StreamPools*> freed[3];
   static constexpr size_t kForCollection = 2;
@@ -141,17 +141,18 @@ struct CachingAllocator::Impl {
   // A new node right before or after `b` in its segment.
   BlockNode* AddBefore(BlockNode* b, uint64_t address, uint64_t size);
   BlockNode* AddAfter(BlockNode* b, uint64_t address, uint64_t size);
-  // Merges `neighbour` into `b`; it must already be in no container.
+  // Merges `neighbour`, which must not be in a container, into `b`.
   void Absorb(BlockNode* b, BlockNode* neighbour);
-  // `b` is in no container: merges it with free neighbours and adds it to the free blocks.
+  // Merges `b`, which is in no container, with free neighbours and adds the result to the free
+  // blocks.
   void PutBack(BlockNode* b);
   void Complete(BlockNode* b);
 
   // --- the driver
   SegmentNode* AddSegment(const Segment& segment, StreamPools& pools);
   BlockNode* TryDriver(uint64_t size, StreamPools& pools, size_t pool, bool forced);
-  // A block for an allocation that no cached block serves, or null, after reporting this to the
-  // observer.
+  // A block from the driver, for an allocation that no cached block serves. Null: out of memory,
+  // which was reported to the observer.
   BlockNode* FromDriver(uint64_t bytes, uint64_t size, StreamPools& pools, size_t pool);
   void CountReserved(uint64_t bytes);
 

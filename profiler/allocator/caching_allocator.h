@@ -146,10 +146,10 @@ class CachingAllocator {
   // segments must not overlap; else kInvalidArgument.
   absl::Status Restore(std::span<const SnapshotSegment> segments);
 
-  // The free block that Malloc would use without calling the driver; nullopt: it would call the
+  // The free block that Malloc would use without calling the driver; nullopt if it would call the
   // driver.
   std::optional<Block> BestFit(uint64_t bytes, uint32_t stream, uint32_t mempool = 0) const;
-  // The free block directly after the block in use at `address`; nullopt: there is none.
+  // The free block directly after the block in use at `address`; nullopt if there is none.
   std::optional<Block> FreeBehind(uint64_t address) const;
   // Sets the size of the block in use at `address`. The difference is taken from or added to the
   // free block after it, which remains. For start states whose sizes are not known exactly.

@@ -1,4 +1,4 @@
-// Requests to the driver when no cached block serves, and the release of memory.
+// Calls of the driver when no cached block serves a request, and the release of memory.
 #include <utility>
 
 #include "profiler/allocator/allocator_state.h"

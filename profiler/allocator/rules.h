@@ -1,7 +1,7 @@
 // The numbers and rules of the caching allocator that do not depend on its state: rounding of
 // requests, the pool of a request, whether the rest of a free block is split off, sizes of segments
-// and pages. They are defined only here: the model decides by them, importers interpret recordings
-// with them, explanations quote them. Source: c10/core/AllocatorConfig.h and
+// and pages. They are defined only here, for the model's decisions, for importers that interpret
+// recordings, and for explanations that quote them. Source: c10/core/AllocatorConfig.h and
 // c10/cuda/CUDACachingAllocator.cpp of PyTorch 2.11 (round_size, should_split,
 // get_allocation_size).
 //
@@ -71,7 +71,7 @@ inline uint64_t ReservedAddresses(uint64_t device_total, trace::Pool pool,
   return RoundUp(device_total + device_total / 8, PageSize(pool, conf));
 }
 
-// Whether `rest` after a block of `rounded` bytes is split off and returned to the cache.
+// Whether the `rest` after a block of `rounded` bytes is split off and returned to the cache.
 inline bool Splits(uint64_t rounded, uint64_t rest, trace::Pool pool, const run::AllocConf& conf) {
   if (pool == trace::Pool::kSmall || conf.expandable_segments) return rest >= kMinBlockSize;
   return rounded < conf.max_split_size && rest > kSmallSize;

@@ -5,8 +5,8 @@
 // They are modelled on absl's tables, which have two defects when memory runs out. absl's tables
 // store their new size before they allocate, so that after a failed allocation their destructor
 // frees an invalid pointer; and they mark a slot as full before its value is constructed. A wrapper
-// would have to know when they grow, which differs by version. tests/setup/layering.py rejects them
-// elsewhere.
+// would have to know when absl's tables grow, which differs by version of absl.
+// tests/setup/layering.py rejects absl's tables.
 #pragma once
 
 #include <stdexcept>
@@ -34,7 +34,7 @@ struct SetPolicy {
   }
 };
 
-// A pair whose key is constant for users, but can be moved with the slot.
+// A pair whose key is constant for users. The table can still move it.
 template <class K, class V>
 struct MapSlot {
   template <class... From>
@@ -85,7 +85,7 @@ template <class K, class V, class Hash = internal::DefaultHash<K>,
           class Equal = internal::DefaultEqual<K>>
 class HashMap : public internal::HashTable<internal::MapPolicy<K, V>, Hash, Equal> {
   using Table = internal::HashTable<internal::MapPolicy<K, V>, Hash, Equal>;
-  // Whether a key is searched without conversion; otherwise a K is constructed from it first.
+  // Whether a `Given` can be searched for as it is; otherwise a K is constructed from it first.
   template <class Given>
   static constexpr bool kAsItIs = std::is_same_v<std::remove_cvref_t<Given>, K> ||
                                   std::is_same_v<typename Table::template key_arg<Given>, Given>;

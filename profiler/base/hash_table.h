@@ -26,10 +26,11 @@
 
 namespace vramscope::base::internal {
 
-// The control byte of a slot: 0 to 127 if it is full (seven bits of the hash), else one of these.
+// The control byte of a full slot is seven bits of its hash (0 to 127). Other slots have one of
+// these:
 enum : int8_t {
   kEmpty = -128,
-  kDeleted = -2,  // was full, and its group too, so a search must continue past it
+  kDeleted = -2,  // erased from a full group, so a search must continue past it
   kEnd = -1,      // after the last slot
 };
 
@@ -74,7 +75,7 @@ template <class Key>
 struct DefaultHash : absl::Hash<Key> {};
 struct TextHash {
   using is_transparent = void;
-  // Abseil may have its own string_view type, and its hash is then slower for std::string_view.
+  // If Abseil is built with its own string_view type, its hash is slower for std::string_view.
   size_t operator()(std::string_view text) const {
     return absl::Hash<absl::string_view>()(absl::string_view(text.data(), text.size()));
   }
@@ -303,7 +304,7 @@ class HashTable {
   }
 
  protected:
-  // Inserts a value made from `from` under the key unless the key exists.
+  // Inserts a value made from `from` if the key does not exist.
   template <class K, class... From>
   std::pair<iterator, bool> Insert(const K& key, From&&... from) {
     const size_t hash = hash_(key);
@@ -319,8 +320,8 @@ class HashTable {
       size_t{1} << (std::bit_width(std::numeric_limits<size_t>::max() / 4 / (sizeof(Slot) + 1)) -
                     1);
 
-  // The number of slots to fill before a table grows: all of a small table, which has only one
-  // group; else seven eighths.
+  // The number of slots that are filled before a table grows: all slots of a small table, which has
+  // only one group; seven eighths of the slots of other tables.
   static constexpr size_t Limit(size_t slots) {
     return slots < Group::kSlots ? slots : slots / 8 * 7;
   }
@@ -349,15 +350,16 @@ class HashTable {
             [[likely]]
           return It(control_ + place, slots_ + place);
       }
-      // This many steps visit every group once.
+      // After group_mask_ + 1 steps, every group was visited.
       if (controls.Of(kEmpty) != 0 || step > group_mask_) [[likely]]
         return It();
       group = (group + step) & group_mask_;
     }
   }
 
-  // The first slot that is not full, for a value with that hash. One always exists: tables are
-  // never full, and small ones have an extra slot, which is found only if room_ == 0.
+  // The first slot that is not full, for a value with that hash. It always exists, because large
+  // tables are never full and small tables have an extra slot. The extra slot is found only if
+  // room_ == 0.
   size_t FirstNotFull(size_t hash) const {
     size_t group = (hash >> 7) & group_mask_;
     for (size_t step = 1;; ++step) {
@@ -420,7 +422,7 @@ class HashTable {
     }
     larger.size_ = size_;
     larger.room_ -= size_;
-    SwapSlots(larger);  // its destructor destroys the moved-from slots
+    SwapSlots(larger);  // `larger` now owns the moved-from slots
   }
 
   void MarkAllEmpty() noexcept {

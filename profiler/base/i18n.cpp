@@ -11,11 +11,11 @@
 namespace vramscope::i18n {
 namespace {
 
-// A format without its placeholders: literals[i] precedes the argument with number arguments[i].
+// The parts of a format around its placeholders. literals[i] precedes argument number arguments[i].
 struct Pieces {
   std::vector<std::string> literals = {std::string()};
   std::vector<size_t> arguments;
-  size_t size = 0;  // of all literals
+  size_t size = 0;  // total length of the literals
 };
 
 Pieces PiecesOf(std::string_view format) {
@@ -30,7 +30,7 @@ Pieces PiecesOf(std::string_view format) {
       i += twice ? 1 : 0;
       continue;
     }
-    size_t number = out.arguments.size();  // "{}", "{:.1f}"; otherwise "{1}"
+    size_t number = out.arguments.size();  // for "{}" and "{:.1f}"; "{1}" contains its number
     std::from_chars(format.data() + i + 1, format.data() + end, number);
     out.arguments.push_back(number);
     out.literals.emplace_back();
@@ -39,7 +39,7 @@ Pieces PiecesOf(std::string_view format) {
   return out;
 }
 
-// The arguments with which the format results in `text`; nullopt: there are none.
+// The arguments with which the format results in `text`; nullopt if it cannot result in `text`.
 std::optional<std::vector<std::string_view>> ArgumentsIn(std::string_view text,
                                                          const Pieces& format) {
   const std::vector<std::string>& literals = format.literals;
@@ -61,20 +61,21 @@ std::optional<std::vector<std::string_view>> ArgumentsIn(std::string_view text,
 struct Texts {
   std::shared_mutex mutex;
   Translator translator = nullptr;
-  std::unordered_map<std::string, const std::string*> shown;  // by the English text
-  // Every text ever returned: a change of the language frees none, because callers hold references.
+  std::unordered_map<std::string, const std::string*> shown;  // keyed by the English text
+  // Every text ever returned. A change of language frees none of them: callers keep references.
   std::unordered_map<std::string, std::unique_ptr<const std::string>> kept;
-  std::unordered_map<std::string, Pieces> formats;  // of English() and Know()
+  std::unordered_map<std::string, Pieces> formats;  // passed to English() and Know()
 };
 
 Texts& TheTexts() {
-  static auto* const texts = new Texts;  // never destroyed: still used while the program ends
+  static auto* const texts = new Texts;  // never destroyed, as it is used while the program ends
   return *texts;
 }
 
 thread_local int in_english = 0;
 
-// As Text(), but keeps nothing: for texts of which there may be any number. Empty: there is none.
+// Like Text(), but stores nothing, because the number of such texts is unlimited. Returns "" if
+// there is no translation.
 std::string TranslationOf(const std::string& english) {
   Texts& texts = TheTexts();
   Translator translator = nullptr;
@@ -93,12 +94,12 @@ void KnowFormat(std::string_view format) {
     if (texts.formats.contains(key)) return;
   }
   Pieces pieces = PiecesOf(format);
-  if (pieces.arguments.empty()) return;  // it is translated as it is
+  if (pieces.arguments.empty()) return;  // Shown() translates such a text without a format
   const std::unique_lock lock(texts.mutex);
   texts.formats.try_emplace(std::move(key), std::move(pieces));
 }
 
-// A text that a format resulted in: the format with the most text of its own.
+// The format that results in a text. If there are several, it is the one with the longest literals.
 struct Found {
   std::string format;
   size_t size = 0;
@@ -106,7 +107,7 @@ struct Found {
   bool text_last = false;  // the last argument follows a colon
 };
 
-// Whether it may be a text of its own rather than a name: it has several words.
+// Whether an argument may be a text rather than a name, because it has several words.
 bool IsText(std::string_view argument) { return argument.find(' ') != std::string_view::npos; }
 
 Found FormatOf(std::string_view text) {
@@ -165,7 +166,7 @@ std::string Shown(std::string_view english) {
       const bool is_text = IsText(argument) || (found.text_last && i + 1 == found.arguments.size());
       arguments.push_back(is_text ? Shown(argument) : std::string(argument));
     }
-    // A name before the text, as below, was taken for a part of the first argument.
+    // A name before the text ("rank 3: ...") was matched as a part of the first argument.
     std::string out;
     if (found.format.starts_with("{}") && arguments.front() == found.arguments.front())
       if (const size_t colon = arguments.front().rfind(kColon); colon != std::string::npos) {

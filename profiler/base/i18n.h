@@ -27,12 +27,12 @@
 
 namespace vramscope::i18n {
 
-// Returns the translation of an English text; empty: there is none. Called from any thread.
+// Returns the translation of an English text, or "" if there is none. Called from any thread.
 using Translator = std::string (*)(const std::string& english);
-// Null: English. The window calls it on its thread; texts returned before stay valid.
+// Null restores English. The window calls this on its thread; texts returned before stay valid.
 void SetTranslator(Translator translator);
 
-// While an object exists, its thread gets English texts, for files that other people will read.
+// While an InEnglish object exists, its thread gets English texts, for files that others will read.
 class InEnglish {
  public:
   InEnglish();
@@ -66,13 +66,13 @@ std::string English(fmt::format_string<Args...> english, Args&&... arguments) {
                                  fmt::make_format_args(arguments...));
 }
 
-// The translation of an English text: of a marked text, or of the result of a format that English()
-// used or that Know() was given. Arguments of several words and what a colon separates are
-// translated, too, if they are such texts. Other texts are returned unchanged.
+// Translates a marked text, or the result of a format that was passed to English() or Know(). Also
+// translates arguments of several words, and parts before and after a colon, if they are such
+// texts. Returns other texts unchanged.
 std::string Shown(std::string_view english);
 
-// For Shown(): formats of texts that another process wrote to a file. Each has a word and is marked
-// with TEXT_MARK. Repeated calls have no effect.
+// Registers formats of texts that another process wrote to a file, so that Shown() translates them.
+// Each format contains a word and is marked with TEXT_MARK. Repeated calls have no effect.
 void Know(std::span<const std::string_view> formats);
 
 }  // namespace vramscope::i18n

@@ -15,10 +15,10 @@
 namespace vramscope::base {
 
 struct InstallPaths {
-  bool installed = false;             // false: a build tree
+  bool installed = false;             // false for a build tree
   std::filesystem::path vramscope;    // the program that users start
   std::filesystem::path worker;       // vramscope-worker
-  std::filesystem::path worker_loop;  // the program that it executes
+  std::filesystem::path worker_loop;  // the program that vramscope-worker executes
   std::filesystem::path torch_cuda;   // the module that links libtorch_cuda
   std::filesystem::path emulated;     // the emulated platform and, in python/, the hooks
   std::filesystem::path share;        // fonts, licences, ...; empty in a build tree
@@ -31,9 +31,9 @@ InstallPaths PathsOf(const std::filesystem::path& program);
 // The paths of the tree that contains the running program.
 const InstallPaths& OwnPaths();
 
-// In an installed tree, the program in bin/ makes the loader search folders of the tree for
-// libraries that this computer lacks (app/starter). Programs that are started from here must not
-// inherit this, so LD_LIBRARY_PATH is restored to the user's value. Call before there are threads.
+// Restores LD_LIBRARY_PATH to the user's value, for the programs that this process starts. In an
+// installed tree, the program in bin/ (app/starter) adds folders of the tree to it, for libraries
+// that this computer lacks. Call before any thread is started.
 void RestoreLibraryPath();
 
 }  // namespace vramscope::base

@@ -36,7 +36,7 @@ struct ExportRequest {
 struct ExporterEntry {
   int place = 0;            // order in help and menus: lowest first
   std::string_view name;    // as in `export --to`
-  std::string_view help;    // programs that read it; "": see the name
+  std::string_view help;    // programs that read it; "": the name says enough
   std::string_view suffix;  // of files; "": the window does not offer the format
   bool one_device = false;
   // The parts of the request that the format uses.

@@ -117,7 +117,7 @@ class SnapshotWriter {
     const auto is_said = [&](EventIndex event) {
       return !is_concluded(event) && trace_.events.category[event] != Category::kUnknown;
     };
-    // If the file itself contained some categories, the inferred ones are written as known,
+    // If the imported file contained some categories, the inferred ones are written as known,
     // because a reader that infers again would discard the recorded ones.
     return std::ranges::any_of(events, is_concluded) && std::ranges::none_of(events, is_said);
   }
@@ -265,8 +265,8 @@ class SnapshotWriter {
     return absl::OkStatus();
   }
 
-  // Writes the categories at the beginning of the recording for older blocks whose category
-  // changes later. Their own entries contain the category that they had for most of their life.
+  // For older blocks whose category changes later, writes the category at the beginning of the
+  // recording. The other entries of these blocks contain the category of most of their life.
   void OlderBlocks(int device, SnapshotPickle::List& list) {
     const trace::AllocationTable& a = trace_.allocations;
     for (uint32_t row = 0; row < changes_.size(); ++row) {
@@ -289,7 +289,8 @@ class SnapshotWriter {
     }
     return 0;
   }
-  // Expandable segments appear with their maps; reserving addresses is not an entry.
+  // Whether the event only reserves or frees addresses. Snapshots have no entry for this; an
+  // expandable segment appears with its maps.
   bool IsAddressSpace(EventIndex event) const {
     const EventKind kind = trace_.events.kind[event];
     return (kind == EventKind::kSegmentAlloc || kind == EventKind::kSegmentFree) &&
@@ -330,7 +331,7 @@ class SnapshotWriter {
 
   void Entry(EventIndex event, uint32_t activity) {
     const uint64_t id = trace_.events.id[event];
-    const auto row = static_cast<uint32_t>(id);  // of an allocation
+    const auto row = static_cast<uint32_t>(id);  // row of an allocation
     const EventKind kind = trace_.events.kind[event];
     out_.BeginDict();
     switch (kind) {
@@ -387,8 +388,8 @@ class SnapshotWriter {
     CategoryItem(to);
     category_now_[row] = to;
   }
-  // The alloc entry contains the category that the block has for most of its life; this entry,
-  // the category at its allocation.
+  // Writes an entry with the category at the allocation, because the alloc entry contains the
+  // category that the block has for most of its life.
   void Birth(EventIndex event, uint32_t row) {
     out_.BeginDict();
     OfAllocation("annotate", row, event);

@@ -15,14 +15,14 @@
 //    than the recording, has a `category`: the one that the block had for most of its life. A
 //    change is written as PyTorch's `annotate` entry, with the new `category` and a readable
 //    `user_metadata`: "temporary -> gradient". An `annotate` right after the alloc contains the
-//    category at the allocation; for blocks older than the recording, the first one contains the
-//    category at its beginning. Inferred changes are not written;
+//    category at the allocation; the first `annotate` of a block older than the recording contains
+//    the category when the recording begins. Inferred changes are not written;
 //  - frames: the recorded stacks. For vramscope's own runs, which have none, the innermost frame is
 //    the operator with its module's path as file, and the outer frames are the enclosing modules,
 //    so that a flame graph groups by module;
-//  - vramscope: {version: 1, producer, inferred}. inferred: all categories are inferred, so a
-//    reader that can infer does it again. Otherwise categories are known, and a block called
-//    "unknown" stays unknown.
+//  - vramscope: {version: 1, producer, inferred}. `inferred` is true if all categories are
+//    inferred; a reader that can infer them then does so again. Otherwise categories are known, and
+//    a block called "unknown" stays unknown.
 //
 // Names of categories are PyTorch's own where they exist (torch.profiler's memory categories).
 // Times are whole microseconds. In vramscope's own runs, an event in the same microsecond as the

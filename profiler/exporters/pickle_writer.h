@@ -9,7 +9,7 @@
 //   w.SetItems();                    // {'action': -3}
 //   RETURN_IF_ERROR(w.Finish());
 //
-// The caller is responsible for the order of the stack. Use each object from one thread.
+// The caller is responsible for a valid order of the calls. Use each object from one thread.
 #pragma once
 
 #include <absl/status/status.h>

@@ -16,8 +16,8 @@ enum class SpanKind : uint8_t { kAnnotation, kModule, kOp, kKernel, kActivity };
 
 struct Span {
   SpanKind kind = SpanKind::kAnnotation;
-  // The event at which it begins; for an activity, the first event after its begin. Spans are
-  // sorted by it.
+  // The event at which the span begins; for an activity, the first event after its begin. Spans are
+  // sorted by this event.
   trace::EventIndex event = 0;
   int64_t begin_ns = 0;
   int64_t end_ns = 0;
@@ -43,9 +43,9 @@ struct Spans {
 };
 
 // The time at which each event is shown. Viewers sort events with the same time by length and nest
-// them. A hundred views at the same time in a plan, where they take no time, would be drawn as a
-// hundred nested levels. Events therefore get distinct times: their own time, or one nanosecond
-// after the previous event if that is later. The shift ends at the next gap.
+// them. In a plan, views take no time, so a hundred of them would be drawn as a hundred nested
+// levels. Events therefore get distinct times: their own time, or one nanosecond after the previous
+// event if that is later. The shift ends at the next gap.
 std::vector<int64_t> ShownTimes(const trace::Trace& trace);
 
 // On every track, two spans are either disjoint or nested, and an outer span precedes its inner
@@ -53,7 +53,7 @@ std::vector<int64_t> ShownTimes(const trace::Trace& trace);
 // `kernels`: derive a kernel from every innermost op that takes time; for traces without kernels.
 Spans CollectSpans(const trace::Trace& trace, const std::vector<int64_t>& shown_ns, bool kernels);
 
-// Assigns tracks by that rule.
+// Assigns spans to tracks so that spans are disjoint or nested (see CollectSpans).
 class TrackAllocator {
  public:
   explicit TrackAllocator(std::vector<Track>* tracks) : tracks_(tracks) {}

@@ -18,8 +18,8 @@
 namespace vramscope::importers {
 
 bool HoldsPickle(std::string_view head);
-// Why a page without a pickle cannot be opened, and what to do instead; "": the page is of an
-// unknown kind.
+// The reason why a page without a pickle cannot be opened, and what to do instead; "" if the kind
+// of page is unknown.
 std::string_view WhyNoSnapshotInHtml(std::string_view head);
 
 // The decoded bytes of the page's base64. `head`: the bytes already read from `page`, which must

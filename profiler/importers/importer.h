@@ -1,4 +1,4 @@
-// Importers for kinds of files. The source file of an importer declares it; no list has to be
+// An importer reads one kind of file. Its source file declares it, so that no list has to be
 // edited:
 //
 //   ImporterEntry DeclareImporter_memory_timeline() {
@@ -33,7 +33,7 @@ struct ImportRequest {
   const OpenOptions& options;
 };
 
-// A JSON key: of the outermost object, or with `in_list` of an object in the outermost list.
+// A JSON key of the outermost object or, with `in_list`, of an object in the outermost list.
 struct JsonKey {
   std::string_view name;
   bool in_list = false;
@@ -50,11 +50,11 @@ struct ImporterEntry {
 // The importers declared in this folder. CMake generates the list.
 const std::vector<ImporterEntry>& AllImporters();
 
-// Number of bytes to read for detection. In all files seen, the distinctive keys come first, after
-// at most some kilobytes of a device table.
+// Number of bytes to read for detection. In all files seen, only a device table of some kilobytes
+// can precede the distinctive keys.
 inline constexpr size_t kSniffBytes = size_t{64} << 10;
 
-// Null: no importer reads such a file.
+// Null if no importer reads such a file.
 const ImporterEntry* FindImporter(std::string_view head);
 
 // Whether the options request only a part of the file.

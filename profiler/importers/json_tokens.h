@@ -42,8 +42,8 @@ class JsonTokens {
   // Skips the rest of the value that begins with `first`. Returns false at kError or kEnd.
   bool Skip(Token first);
 
-  // Of the last token, valid until the next one: a string with its escapes decoded, a number as
-  // written.
+  // The text of the last token, valid until the next call of Next(): a string with its escapes
+  // decoded, or a number as written.
   std::string_view text() const { return text_; }
   uint64_t offset() const { return token_at_; }  // position of the token in the decompressed bytes
   const absl::Status& status() const { return status_; }

@@ -99,10 +99,10 @@ class Assembler {
     part_ = memory.size() < before;
   }
 
-  // Assigns addresses to events without one, as PyTorch before 1.11 wrote them. Such a file does
-  // not record which block a free belongs to, only its size, so the allocated total is right for
-  // any block of that size. The latest one is taken, which is right for allocations in stack
-  // order.
+  // Assigns addresses to events without one, as PyTorch before 1.11 wrote them. For a free, such a
+  // file records only the size and not the block. The latest block of that size is taken. The
+  // allocated total is right for any block of that size, and the block itself is right if blocks
+  // are freed in reverse order of their allocation.
   void NameBlocks() {
     std::vector<Memory>& memory = tables_.memory;
     const auto nameless = [](const Memory& m) { return m.without_address; };
@@ -115,7 +115,7 @@ class Assembler {
           i18n::English("{} [memory] events have no address and are left out", count));
       return;
     }
-    constexpr uint64_t kMost = uint64_t{1} << 59;  // all sizes together
+    constexpr uint64_t kMost = uint64_t{1} << 59;  // limit of the sum of all sizes
     base::HashMap<std::pair<uint8_t, uint64_t>, std::vector<uint64_t>> live;
     uint64_t next = kMadeAddresses;
     for (Memory& m : memory) {
@@ -128,7 +128,7 @@ class Assembler {
         continue;
       }
       if (bytes > kMadeAddresses + kMost - next) continue;  // keeps address 0 and is removed below
-      m.address = next;  // for a free: a block older than the trace
+      m.address = next;  // the block of such a free is older than the trace
       next += bytes;
       if (m.bytes > 0) blocks.push_back(m.address);
     }

@@ -47,7 +47,7 @@ MemorySpace SpaceNamed(std::string_view name) {
   return MemorySpace::kUnknown;
 }
 
-// For tensors of collectives.
+// The size of an element, for tensors of collectives.
 uint64_t BytesOfElement(std::string_view dtype) {
   static constexpr std::pair<std::string_view, uint64_t> kSizes[] = {
       {"Float", 4}, {"Half", 2}, {"BFloat16", 2}, {"Double", 8}, {"Long", 8},
@@ -310,7 +310,7 @@ void KinetoEventReader::TakeMemory() {
   m.device = DeviceNumber(event_.device_id.value_or(0));
   m.recorded_category =
       CategoryNamed(event_.held_as.empty() ? event_.recorded_category : event_.held_as);
-  // `Total Reserved` may add an entry.
+  // Two entries are charged, because `Total Reserved` may add one.
   if (budget_.Charge(2 * kMemoryOfEntry + kMemoryOfAlloc)) tables_.memory.push_back(m);
 }
 
@@ -355,8 +355,7 @@ void KinetoEventReader::TakeWork(ActivityKind kind, int64_t begin_ns, int64_t en
   a.address = static_cast<uint64_t>(event_.address.value_or(0));
   a.correlation = static_cast<uint64_t>(std::max<int64_t>(0, event_.correlation.value_or(0)));
   const int64_t stream = event_.stream ? *event_.stream : ParseInteger(event_.tid).value_or(0);
-  // Kineto records a synchronization in the device's row, with stream -1 if it concerns all
-  // streams.
+  // Kineto records a synchronization under the device, with stream -1 if it concerns all streams.
   const bool sync = kind == ActivityKind::kSynchronization;
   if (sync || (trace::IsOfDevice(kind) && kind != ActivityKind::kCounter))
     a.stream = sync && stream < 0

@@ -27,7 +27,7 @@ struct KinetoTables {
     int64_t time_ns;
     int64_t bytes;  // negative: a free
     uint64_t address;
-    int64_t total_allocated, total_reserved;  // after it; -1: not recorded
+    int64_t total_allocated, total_reserved;  // after the event; -1: not recorded
     uint32_t thread;
     uint8_t device;
     bool cpu, out_of_memory;
@@ -126,7 +126,7 @@ class KinetoEventReader {
   trace::MemoryBudget& budget_;
   Raw event_;
   int64_t gpu_id_ = 0, gpu_major_ = 0, gpu_minor_ = 0;
-  run::ReportedGpu gpu_;  // the one being read
+  run::ReportedGpu gpu_;  // the GPU that is being read
   std::string key_;
   bool saw_events_ = false;
   base::HashMap<std::string, uint32_t> interned_;

@@ -19,7 +19,7 @@ struct StackQuery {
   bool only_op = false;  // the stack is not needed
   trace::StackId stack;
   trace::StringId op;      // innermost operator; 0: none
-  trace::StringId module;  // the innermost one, or the module of the operator; 0: none
+  trace::StringId module;  // the innermost module, or the operator's own; 0: none
 };
 
 // Sorts the spans (thread, begin, longest first) and answers the queries, which it sorts by
@@ -30,8 +30,8 @@ void FillStacks(std::vector<KinetoTables::Span>& spans, std::span<StackQuery*> q
                 std::vector<std::string>& strings, trace::StackTable& stacks,
                 trace::MemoryBudget& budget);
 
-// The parts of "torch/nn/modules/linear.py(114): forward". For other names the whole is the
-// function, without a file.
+// The parts of "torch/nn/modules/linear.py(114): forward". If a name has another form, all of it is
+// the function and there is no file.
 struct PythonName {
   std::string_view function, file;
   uint32_t line = 0;

@@ -36,7 +36,7 @@ absl::StatusOr<recording::Recording> ReadMemoryStats(trace::InputStream& input,
   if (json.Next() != JsonTokens::kBeginObject)
     return absl::InvalidArgumentError(
         i18n::Text("not memory statistics, which are one JSON object"));
-  std::vector<std::string> path = {""};  // of the open objects, each with a trailing dot
+  std::vector<std::string> path = {""};  // keys of the open objects, each with a trailing dot
   const auto damaged = [&](std::string_view what) {
     return absl::DataLossError(i18n::Format("byte {}: {}", json.offset(), what));
   };

@@ -113,7 +113,7 @@ class Reader {
     }
   }
 
-  // A new version of a tensor: it leaves one category and joins another.
+  // A new version of a tensor leaves one category and joins another.
   void Increment(Recording& r, const Point& p, uint64_t bytes) {
     if (p.bytes < 0) {
       changes_ = TakeLive({bytes, p.category});
@@ -165,7 +165,7 @@ class Reader {
   trace::MemoryBudget& budget_;
   base::HashMap<std::pair<uint64_t, int64_t>, std::vector<uint64_t>> live_;
   std::optional<uint64_t> changes_;  // the block with the new version
-  int64_t left_ = 0;                 // its previous category
+  int64_t left_ = 0;                 // the category that this block left
   uint64_t next_ = kFirstAddress, rows_ = 0, unusable_ = 0;
 };
 
@@ -243,7 +243,7 @@ absl::StatusOr<std::shared_ptr<const trace::Trace>> OpenMemoryTimeline(ImportReq
                                           .memory_limit = request.options.memory_limit});
   request.input.reset();
   if (!recording.ok()) return recording.status();
-  // The file's own categories are used; nothing else in it would help to infer them.
+  // The file's own categories are used, because nothing else in the file would help to infer them.
   OpenOptions labelled = request.options;
   labelled.infer = false;
   return FromRecording(*std::move(recording), request.title, labelled);

@@ -28,8 +28,8 @@ struct OpenOptions {
   // Called while a large recording loads, at most a few times a second, with the part read so
   // far. This part has no labels and no known start state; use it for drawing, not for figures.
   std::function<void(std::shared_ptr<const trace::Trace>)> preview = {};
-  // For recordings: only this device; only entries in this range. Numbers count from the first
-  // entry of the file, times from the time of that entry. Earlier entries determine the start
+  // Restricts a recording to one device, and to the entries in a range. Numbers count from the
+  // first entry of the file; times are relative to its time. Earlier entries determine the start
   // state.
   std::optional<uint8_t> device = {};
   uint64_t first_entry = 0, last_entry = std::numeric_limits<uint64_t>::max();
@@ -54,8 +54,9 @@ absl::StatusOr<std::shared_ptr<const trace::Trace>> OpenTraceStream(
     std::unique_ptr<trace::InputStream> input, std::string head, const std::string& path,
     const OpenOptions& options);
 
-// Whether the error means that reading the file would have required importing, calling or building
-// an object, which is never done: the pickle is not a snapshot, or is not to be trusted.
+// Whether the error means that reading the pickle would have required importing, calling or
+// building an object. vramscope never does this. Such a pickle is not a snapshot, or it cannot be
+// trusted.
 bool IsRefused(const absl::Status& status);
 
 }  // namespace vramscope::importers

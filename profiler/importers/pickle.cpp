@@ -82,7 +82,8 @@ class Memo {
 
  private:
   static constexpr uint64_t kUnset = ~uint64_t{0};
-  // Number: stored in large_; other kinds: no longer available.
+  // For a number, the flag means that the value is in large_; for other kinds, that the object is
+  // no longer available.
   static constexpr uint8_t kFlag = 0x80;
   static constexpr uint64_t kPayload = (uint64_t{1} << 48) - 1;
 
@@ -155,7 +156,7 @@ class PickleReader {
     return out_.Push(value) || Fail(out_.error());
   }
   bool Text(size_t header, size_t size);
-  // Most opcodes are of this kind, so it has no call and no error message.
+  // Most opcodes fetch a memoized object, so rare cases and errors are in GetRare().
   ABSL_ATTRIBUTE_ALWAYS_INLINE bool Get(size_t index) {
     Value value;
     if (memo_.Get(index, &value) == Memo::State::kThere && value.kind != Kind::kOpenList &&
@@ -226,7 +227,7 @@ bool PickleReader::GetRare(size_t index) {
 bool PickleReader::Put(size_t index) {
   Value* top = out_.top();
   if (top == nullptr) return Fail(i18n::Text("memoizes nothing"));
-  // Writers count up from 0. The limit keeps the table in proportion to the file.
+  // Writers number the memo from 0. The limit keeps the table in proportion to the file.
   if (index > in_.Offset(at_) / 2 + 65536)
     return Fail(
         i18n::Format("memoizes object {}, more than the file can have at this point", index));

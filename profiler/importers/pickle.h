@@ -1,6 +1,6 @@
 // Reads the part of Python's pickle format (protocols 2 to 5) that a memory snapshot needs:
 // numbers, strings, dicts, lists, tuples, the memo. Opcodes that import, call or build an object
-// are rejected; the message contains name and byte. Internal.
+// are rejected; the message contains the opcode's name and the byte. Internal.
 #pragma once
 
 #include <absl/status/status.h>

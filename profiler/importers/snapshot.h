@@ -36,9 +36,9 @@ struct SnapshotOptions {
   uint64_t memory_limit =
       0;  // overrides the limit based on the file's size (trace::MemoryBudget); 0: no override
   std::optional<uint8_t> device = {};  // read only this device
-  // Read only entries in this range, both ends included. Numbers count from the first entry of
-  // the file (all devices, in order of time), times from the time of that entry. Segments are
-  // those at the last entry kept.
+  // Read only entries in this range, both ends included. Numbers count from the first entry of the
+  // file (all devices, in order of time); times are relative to its time. Segments are those at the
+  // last entry kept.
   uint64_t first_entry = 0, last_entry = std::numeric_limits<uint64_t>::max();
   int64_t from_ns = std::numeric_limits<int64_t>::min();
   int64_t to_ns = std::numeric_limits<int64_t>::max();

@@ -13,7 +13,7 @@ namespace {
 
 using Kind = Value::Kind;
 
-// Maximum number of rows in side tables of which a snapshot needs only a few. Further rows are
+// Maximum number of rows in side tables. A snapshot needs only a few such rows; further rows are
 // dropped.
 constexpr size_t kMaxLists = 64;
 

@@ -142,7 +142,7 @@ class SnapshotBuilder {
   bool MakeStack(const Value& list, std::span<const uint32_t> frames, uint32_t* id);
   void Drop(Items items);
 
-  // These read a value. If it is absent (None), `out` stays unchanged.
+  // These functions read a value. If it is absent (None), `out` stays unchanged.
   bool Number(const Value& key, const Value& value, uint64_t* out);
   bool Bytes(const Value& key, const Value& value, uint64_t* out);
   bool Time(const Value& value, int64_t* us);
@@ -182,7 +182,7 @@ class SnapshotBuilder {
   uint32_t rows_ = 0;  // entries so far; values refer to them by row
   // The following members are for a range.
   uint32_t last_list_ = 0;  // the list being filled, as a position on the stack
-  bool host_list_ = false;  // it contains the host's entries
+  bool host_list_ = false;  // whether it contains the host's entries
   bool open_row_ = false;   // the last row of entries may still change
   bool needs_all_ = false;
   bool has_time_ = false;

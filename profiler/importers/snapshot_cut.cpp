@@ -59,9 +59,9 @@ void SnapshotBuilder::CloseAtCut() {
     stack_.resize(1);
     return;
   }
-  // The outermost dict: keys and values. If a value follows where a key is expected, it has not
-  // yet been added to the value before it (by writers without marks). That value is a list which
-  // is complete except for this item.
+  // The outermost dict has keys and values in turn. A value in place of a key is an item that was
+  // not yet added to the list before it (some writers use no marks). That list is complete except
+  // for this item.
   size_t end = 1;
   Key last = Key::kNone;
   while (end < stack_.size() && stack_[end].kind == Kind::kString) {

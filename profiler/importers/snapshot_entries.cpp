@@ -1,4 +1,4 @@
-// Entries, of which a snapshot has millions.
+// Converts entries. A snapshot can have millions of them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -88,8 +88,8 @@ bool SnapshotBuilder::NeedsAll() {
   return Fail(i18n::Text("the range is only known at the end of the file"));
 }
 
-// With a range: completes the previous row. The new row may belong to another list: of another
-// device or of the host.
+// Used with a range. Completes the previous row and checks whether the new row belongs to another
+// list (of another device or of the host).
 bool SnapshotBuilder::BeginRow() {
   const uint32_t list = marks_.empty() ? 0 : marks_.back();
   if (open_row_ && !Settle()) return false;
@@ -168,7 +168,7 @@ void SnapshotBuilder::SetOrigin(uint32_t row, const Entry& e) {
   };
   recording::EntryTable& t = parts_.recording.entries;
   set(t.compile_context, e.compile_context);
-  // Only the category of such an annotation is kept; its text is the same.
+  // Only the category of such an annotation is kept, because its text repeats the category.
   const bool category =
       e.action == recording::Action::kAnnotate && e.category != SnapshotParts::kNoCategory;
   set(t.user_metadata, category ? trace::StringId() : e.user_metadata);

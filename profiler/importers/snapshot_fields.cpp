@@ -265,7 +265,7 @@ bool SnapshotBuilder::FillFrame(Value& frame, Items items) {
     } else if (items[i].key == Key::kLine) {
       uint64_t number = 0;
       if (!Number(items[i], v, &number)) return false;
-      // Some tools write negative lines for frames without one. They are kept as int32.
+      // Some tools write negative line numbers for frames without a line. They are kept as int32.
       const auto below = static_cast<int64_t>(number);
       const bool kept = number <= UINT32_MAX || (below < 0 && below >= INT32_MIN);
       line = kept ? static_cast<uint32_t>(number) : 0;
@@ -312,7 +312,7 @@ bool SnapshotBuilder::FillBlock(uint32_t row, Items items) {
       case Key::kCategory:
         if (const uint8_t category = RecordedCategory(v); category != SnapshotParts::kNoCategory)
           b.recorded_category =
-              static_cast<trace::Category>(category + 1);  // FinishSnapshot looks it up
+              static_cast<trace::Category>(category + 1);  // FinishSnapshot converts it
         break;
       default:
         break;
@@ -386,7 +386,8 @@ bool SnapshotBuilder::FillSegment(uint32_t row, Items items) {
             return Fail(i18n::Text("blocks are used twice"));
           const auto from = blocks_.begin() + v.row();
           s.blocks.assign(from, from + v.count());
-          // They were the last rows, so removing them keeps the table as small as one segment.
+          // These blocks are usually the last rows. Removing them keeps the table as small as one
+          // segment.
           if (size_t{v.row()} + v.count() == blocks_.size()) blocks_.resize(v.row());
         } else if (v.kind != Kind::kOpenList && v.kind != Kind::kOpaque) {
           return Fail(i18n::Format("'blocks' is {}", Name(v.kind)));

@@ -86,7 +86,8 @@ class Finisher {
     }
   }
 
-  // `categories`, an extension of the viewer: entries contain a name or an index.
+  // Sets the categories. `categories` is an extension of the viewer; an entry contains a name or an
+  // index into this list.
   void SetCategories() {
     std::vector<trace::Category> categories;
     for (const std::string& name : parts_.category_names) categories.push_back(CategoryOf(name));
@@ -318,7 +319,7 @@ class Finisher {
     history_ = false;
   }
 
-  // For a truncated file: restores the state of the segments at the last entry.
+  // Restores the state of a truncated file's segments at the last entry.
   absl::Status Lost() {
     if (parts_.cut.empty()) return absl::OkStatus();
     if (total_ == 0) {
@@ -335,7 +336,7 @@ class Finisher {
                     "{}; before that: {}; later ones are lost, and so are the segments: blocks "
                     "without entries are missing",
                     parts_.cut, Entries(total_));
-      // With a range this happens later, when all entries are available.
+      // With a range, CutAlready() does this later, when all entries are available.
       if (!parts_.range && recording_.has_segments) return EndAtLastEntry(recording_);
     }
     return absl::OkStatus();
@@ -439,7 +440,8 @@ class Finisher {
       Warn(i18n::English("entries {} to {} of {} are loaded, as requested", begin, end - 1, n));
   }
 
-  // Without history the recording is the state at one time, and no time is real.
+  // Without history, the recording is the state at one time, and the entries' times have no
+  // meaning.
   void State() {
     recording_.content = trace::Content::kState;
     recording_.has_times = false;

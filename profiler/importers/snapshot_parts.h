@@ -30,8 +30,7 @@ struct SnapshotParts {
   std::vector<uint8_t> category;
   std::vector<std::string> category_names;  // `categories`
   static constexpr uint8_t kNoCategory = 255;
-  // Values from here on are a trace::Category that the entry names itself, as MemoryViz.js
-  // supports it.
+  // Added to the trace::Category of an entry that contains its category's name, as in MemoryViz.js.
   static constexpr uint8_t kNamedCategory = 192;
   struct AnnotationMark {
     bool begin = false;
@@ -42,8 +41,8 @@ struct SnapshotParts {
   std::vector<AnnotationMark> annotations;
   int64_t start_us = 0;       // same time as recording.start_unix_ns
   bool has_times = false;     // at least one entry has a time
-  std::string cut;            // why the file is truncated; "": it is not
-  bool segments_cut = false;  // it is truncated within the segments
+  std::string cut;            // why the file is truncated; "" if it is whole
+  bool segments_cut = false;  // the file is truncated within the segments
   bool is_marked = false;     // written by vramscope
   bool bare_list = false;     // only a list of segments: torch.cuda.memory_snapshot()
   // Settings.
@@ -54,7 +53,7 @@ struct SnapshotParts {
   uint64_t entries_without_time = 0;
   std::map<std::string, uint64_t> other_actions;
   uint64_t host_entries = 0, host_segments = 0, host_bytes = 0;
-  uint64_t host_blocks = 0, host_used = 0;  // in use, and their bytes
+  uint64_t host_blocks = 0, host_used = 0;  // host blocks in use, and their bytes
   // If set, `recording` contains only the entries of the range, of one device.
   std::optional<SnapshotRange> range;
   uint32_t range_row = 0;  // first row of that device's list

@@ -26,14 +26,14 @@ constexpr uint32_t kGraphBlocks = 8;
 // Maximum number of a step's results that variables keep: a loss, logits, hidden states.
 constexpr uint32_t kResults = 4;
 
-// Minimum number of an optimizer's requests. Fewer may be the last ones of the backward pass.
+// Minimum number of an optimizer's allocations. Fewer may be the last ones of the backward pass.
 constexpr uint32_t kOptimizerRequests = 4;
 
 // Maximum bytes of optimizer state per byte of gradients. For half precision, two moments and a
-// copy of the weights in fp32 are six.
+// copy of the weights in fp32 are six bytes.
 constexpr uint64_t kMaxDifferences = 8;
 
-// The blocks of this many requests before the end of the recording may be freed right after it.
+// The last blocks of a recording, up to this many, may be freed right after its end.
 constexpr uint32_t kUnsure = 16;
 
 class Categorizer {
@@ -140,8 +140,8 @@ class Categorizer {
             hopper_workspaces_ <= kMostWorkspaces && history_.allocations.stack[a].value == 0);
   }
 
-  // Finds caches of keys and values. A block that is freed before its stack allocates twice more
-  // (once for each layer) is a temporary instead.
+  // Finds caches of keys and values. A block that is freed before the same stack has allocated two
+  // more blocks (one for each layer) is a temporary instead.
   void FindCaches() {
     base::HashMap<uint32_t, std::vector<uint32_t>> of_stack;
     for (uint32_t a = history_.older; a < count_; ++a) {
@@ -258,7 +258,8 @@ class Categorizer {
     }
   }
 
-  // Layers that are moved to the GPU, used and moved back. Moving may take a step in between.
+  // Whether the block belongs to a layer that is moved to the GPU, used and moved back. An
+  // intermediate block of the move is freed sooner.
   bool MovedAway(uint32_t a) const {
     return Facts(a).moved && a + 2 < count_ && lives_.dead[a] > lives_.born[a + 2];
   }
@@ -281,7 +282,8 @@ class Categorizer {
     Retag(a, end, Category::kTemporary, kLifeActivationHeld);
     return true;
   }
-  // Blocks of a forward pass without backward: a graph that waits for a backward pass, or outputs.
+  // Categorizes the blocks that a forward pass without backward leaves: a graph that waits for a
+  // backward pass, or outputs.
   void EndPass(size_t) {
     const bool graph = pending_.size() >= kGraphBlocks;
     leaves_graph_ |= graph;
@@ -309,7 +311,7 @@ class Categorizer {
       // not count.
       if (end < entry_count_ || a + kUnsure < count_) CountGradient(a);
       // The block becomes a gradient once its autograd node has run, which is assumed to be
-      // before the next request.
+      // before the next allocation.
       const EntryIndex at = a + 1 < count_ ? lives_.born[a + 1] : lives_.born[a] + 1;
       Retag(a, at, Category::kGradient, end == entry_count_ ? kSizeGradient : kLifeGradient);
       return true;
@@ -333,9 +335,9 @@ class Categorizer {
     step_gradients_.push_back(Bytes(a));
   }
 
-  // What the last requests of a recording belong to, if it ends soon after the apparent end of
-  // backward. A few requests are assumed to be backward's. More of them are an optimizer's if most
-  // have the sizes of gradients.
+  // The pass of a recording's last allocations, if the recording ends soon after the apparent end
+  // of backward. A few allocations are assumed to belong to backward. More of them belong to an
+  // optimizer if most have the sizes of gradients.
   enum class Tail : uint8_t { kOptimizer, kBackward, kOther };
   Tail LastPass(uint32_t first) {
     if (now_.pass >= passes_.size()) return Tail::kOptimizer;
@@ -368,7 +370,7 @@ class Categorizer {
     has_gradients_ = true;
     if (timeline_.rule[pass.begin] != kPhaseAfterGradients) return true;
     if (before.pass == Pass::kForward) return has_gradients_ = false;
-    if (before.pass != Pass::kBackward || now_.pass == 1) return true;  // cut off
+    if (before.pass != Pass::kBackward || now_.pass == 1) return true;  // its begin may be missing
     uint64_t gradients = 0, kept = 0;
     if (gradient_step_ == now_.step)
       for (const uint64_t bytes : step_gradients_) gradients += bytes;
@@ -395,15 +397,15 @@ class Categorizer {
     return Is(a, Category::kOptimizerState, kLifeState);
   }
 
-  // An optimizer that allocates its state anew in every step (m = b * m + ...) keeps the old
-  // state for some time. Until the old one is freed, the new one counts as a temporary. The first
-  // new block of a size replaces the first freed one. In the first step there is no old state;
-  // the last freed temporary that was live at the allocation is used instead.
+  // An optimizer that allocates its state anew in every step (m = b * m + ...) keeps the old state
+  // for some time. Until the old state is freed, the new state counts as a temporary. The first new
+  // block of a size replaces the first freed block of that size. In the first step there is no old
+  // state. The temporary that is freed last, of those live at the allocation, is used instead.
   void PromoteStates() {
     base::HashMap<uint64_t, std::vector<uint32_t>> born, gone;
     struct Live {
       uint32_t count = 0;
-      EntryIndex last = 0;  // when the longest-living one is freed
+      EntryIndex last = 0;  // when the last of them is freed
     };
     base::HashMap<uint64_t, Live> temporaries;
     std::vector<EntryIndex> until(born_states_ ? count_ : 0, 0);
@@ -466,7 +468,7 @@ class Categorizer {
 
   // A backward pass is complete if another pass follows it, or if everything that forward saved is
   // freed. A pass at the end of the recording that looks like an optimizer may still be backward.
-  // If it has few requests, it is assumed to be backward.
+  // If it has few allocations, it is assumed to be backward.
   Backward Seen(size_t backward) const {
     if (passes_[backward].end == entry_count_) {
       return LetsAllGo(backward) ? Backward::kWhole : Backward::kCut;
@@ -524,7 +526,7 @@ class Categorizer {
     Training training;
     SizeCounts& gradients = training.gradients;
     for (const uint64_t bytes : gradients_) ++gradients[bytes];
-    // If all of them are scalars, they are losses that the program keeps, not gradients.
+    // If all blocks found are scalars, they are losses that the program keeps, not gradients.
     if (std::all_of(gradients_.begin(), gradients_.end(),
                     [](uint64_t bytes) { return bytes <= kScalar; })) {
       gradients.clear();
@@ -547,8 +549,8 @@ class Categorizer {
     for (size_t p = 0; p < passes_.size() && backward != Backward::kWhole; ++p) {
       if (passes_[p].pass != Pass::kBackward) continue;
       backward = Seen(p);
-      // If a complete backward pass made no gradients, blocks that a later, incomplete one
-      // has not freed yet are not gradients either.
+      // If a complete backward pass made no gradients, blocks that a later, incomplete backward
+      // pass has not freed yet are not gradients either.
       if (backward == Backward::kWhole && first_gradient_ > p) gradients.clear();
     }
     training.inference = backward == Backward::kNone && !leaves_graph_ && KnowsForward();
@@ -577,10 +579,11 @@ class Categorizer {
   bool has_gradients_ = false;   // cached result
   std::vector<Grows> grows_;
   base::HashSet<uint32_t> caches_;
-  std::vector<uint32_t> pending_;  // of the current pass, live at its end
+  std::vector<uint32_t> pending_;  // blocks of the current pass that are live at its end
   size_t gradient_step_ = 0;
-  size_t first_gradient_ = SIZE_MAX;                  // pass
-  std::vector<uint64_t> gradients_, step_gradients_;  // sizes; of the step with the most gradients
+  size_t first_gradient_ = SIZE_MAX;  // the first pass that makes a gradient
+  // Sizes of gradients: those of the step with the most gradients, and those of the current step.
+  std::vector<uint64_t> gradients_, step_gradients_;
 };
 
 }  // namespace

@@ -19,9 +19,11 @@ using recording::History;
 using recording::Recording;
 using trace::Category;
 
-// Share of the bytes in question that the replay must place at the recorded addresses.
+// Share of the open bytes (of blocks that are gradients or states) that the replay must place at
+// the recorded addresses.
 constexpr double kAgrees = 0.8;
-// A library may allocate its workspace before one of the first requests of a pass, up to this many.
+// A library may allocate its workspace before one of the first allocations of a pass, up to this
+// many.
 constexpr uint32_t kWorkspacePlaces = 64;
 constexpr uint64_t kMostCells = uint64_t{1} << 22;  // of one alignment table
 constexpr uint32_t kMostParts = 4;                  // of a gradient that is computed as a sum
@@ -30,8 +32,8 @@ constexpr size_t kStepsTried = 2;
 constexpr uint64_t kMostRequests = 4'000'000;     // in all replays of a step
 constexpr uint64_t kHighest = uint64_t{1} << 62;  // address
 
-// The segments at the beginning of the recording, provided at their recorded addresses. Other
-// segments get higher addresses.
+// A driver that allocates the segments of the beginning of the recording at their recorded
+// addresses, and other segments at higher addresses.
 class KnownSegments final : public allocator::Driver {
  public:
   void Add(const allocator::Segment& segment) {
@@ -97,7 +99,7 @@ class FirstStep {
            history_.allocation_of_entry[i] < lives_.born.size();
   }
 
-  // Collects the blocks in question by address, and counts them by size.
+  // Collects the open blocks (gradients or states) by address, and counts them by size.
   bool Collect() {
     for (uint32_t k = 0; k < persistent_.size(); ++k) {
       const Persistent& persistent = persistent_[k];
@@ -229,8 +231,8 @@ class FirstStep {
     }
   }
 
-  // Where gradients exist already, backward adds to them: its result is freed at once, as the
-  // last block that its node frees. In the first step this block stayed.
+  // If a gradient exists already, backward adds its result to the gradient. The result is freed at
+  // once, as the last block that its node frees. In the first step, this block stayed.
   void ChooseGradients() {
     stays_.clear();
     std::vector<uint32_t> all, rows;
@@ -277,7 +279,7 @@ class FirstStep {
         if (wanted > 0 && stays_.insert(still[i]).second) --wanted;
       }
     }
-    // For the only parameter of its size, the gradient may be any of these blocks.
+    // If only one parameter has this size, its gradient may be any of these blocks.
     others_.clear();
     for (const uint32_t a : all) {
       if (gradients_[Bytes(a)] == 1 && !stays_.contains(a)) others_.push_back(a);
@@ -292,7 +294,8 @@ class FirstStep {
       }
     }
   }
-  // Whether only blocks with sizes of parameters are freed between this free and the next request.
+  // Whether only blocks with sizes of parameters are freed between the free of `a` and the next
+  // allocation.
   bool LetGoLast(uint32_t a) const {
     const EntryIndex dead = lives_.dead[a];
     if (dead >= step_.backward_end) return false;
@@ -306,7 +309,7 @@ class FirstStep {
     }
     return true;
   }
-  // Rates how likely the row was a gradient: a gradient is freed as soon as its node has run.
+  // Rates how likely the row was a gradient, which is freed as soon as its node has run.
   uint32_t Likely(uint32_t a) const {
     constexpr uint32_t kLongest = 60, kMost = 64;
     const auto requests = static_cast<uint32_t>(
@@ -405,8 +408,9 @@ class FirstStep {
     return landed;
   }
 
-  // Workspaces are allocated once: before the first matrix product of forward, and before that of
-  // backward, which runs in another thread. The exact places are found by trial.
+  // A workspace is allocated once per thread: before the first matrix product of forward, and
+  // before the first one of backward, which runs in another thread. The exact places are found by
+  // trial.
   void Search() {
     if (requests_.empty()) return;
     std::vector<EntryIndex> workspace;
@@ -479,19 +483,19 @@ class FirstStep {
   std::vector<Persistent>& persistent_;
   const EntryIndex entry_count_;
 
-  base::HashMap<uint64_t, uint32_t> open_;  // blocks in question: address -> index in persistent_
+  base::HashMap<uint64_t, uint32_t> open_;  // open blocks: address -> index in persistent_
   base::HashSet<uint32_t> moving_;          // allocations made by the first step
   SizeCounts gradients_;
   uint32_t parameters_ = 0, states_ = 0, counters_ = 0;
-  uint64_t asked_ = 0;                            // bytes in question
+  uint64_t asked_ = 0;                            // bytes of the open blocks
   base::HashMap<uint64_t, uint64_t> workspaces_;  // address -> bytes
   std::vector<CachingAllocator::SnapshotSegment> start_;
   KnownSegments known_;
   allocator::Settings settings_;
 
-  uint64_t run_ = 0;  // requests replayed so far
+  uint64_t run_ = 0;  // allocations replayed so far
 
-  // Of the step that is replayed.
+  // The following members describe the step that is replayed.
   Passage step_;
   std::vector<EntryIndex> requests_;
   std::vector<uint64_t> order_;    // sizes of the parameters, in the optimizer's order

@@ -55,7 +55,7 @@ constexpr std::array<Text, 7> kBatches = {"get_batch",  "next_batch",     "load_
                                           "collate_fn", "prepare_inputs", "_prepare_inputs",
                                           "data_loader"};
 // Functions that save checkpoints in torch, transformers, accelerate, Lightning, DeepSpeed and user
-// code. A state_dict() alone is no sign, because averages of weights use it too.
+// code. A call of state_dict() alone is no sign, because averages of weights use it too.
 constexpr std::array<Text, 10> kSavings = {
     "save_checkpoint", "_save_checkpoint", "dump_checkpoint", "save_pretrained", "save_model",
     "save_state",      "save_adapter",     "save_weights",    "save_file",       "save_state_dict"};

@@ -1,5 +1,5 @@
-// Signs: what a single frame of a call stack indicates, by the names of functions and files of
-// PyTorch and of libraries based on it.
+// A sign is a conclusion from a single frame of a call stack, by the names of functions and files
+// of PyTorch and of libraries based on it.
 #pragma once
 
 #include <cstdint>

@@ -40,8 +40,8 @@ bool SaysPhases(const Recording& recording, const Stacks& stacks) {
                      });
 }
 
-// Whether there are marks of steps or phases that a program sets on purpose. On the host's
-// allocator lifetimes are not evidence, because it also serves the rest of the program.
+// Whether the program itself marks steps or phases. For the host's allocator, lifetimes are not
+// evidence, because that allocator also serves the rest of the program.
 bool SaysAnything(const Timeline& timeline) {
   return !timeline.steps.empty() ||
          std::any_of(timeline.phase.begin(), timeline.phase.end(),
@@ -64,7 +64,7 @@ void ForgetBeforeProfiler(const Recording& recording, const History& history, La
   }
 }
 
-// For one device.
+// Infers the labels of one device.
 Labels InferDevice(const Recording& recording, const History& history, const Stacks& stacks) {
   Labels labels;
   labels.category.assign(history.allocations.size(), trace::Category::kUnknown);
@@ -88,7 +88,7 @@ Labels InferDevice(const Recording& recording, const History& history, const Sta
 }
 
 // Infers each device separately. Steps and phases come from the marks of all devices, or, without
-// marks, from the device with the most requests.
+// marks, from the device with the most allocations.
 Labels InferDevices(const Recording& recording, const History& history, const Stacks& stacks,
                     const std::vector<uint8_t>& devices) {
   Labels labels;

@@ -19,12 +19,12 @@ std::vector<Grows> FindGrowing(const recording::History& history, const Lives& l
   const auto& bytes = history.allocations.requested;
   const uint32_t count = history.allocations.size();
   constexpr uint32_t kNone = UINT32_MAX;
-  // The block that is replaced by each block, and the length of the chain of replacements.
+  // For each block, the block that it replaces and the length of its chain of replacements.
   std::vector<uint32_t> replaced(count, kNone), length(count, 0);
   std::vector<bool> last(count, true);
   for (uint32_t a = history.older; a < count; ++a) {
     const EntryIndex until = a + 1 < count ? lives.born[a + 1] : entries;
-    // The largest block that is freed; a part for the new token is freed too.
+    // The replaced block is the largest one that is freed; the part for the new token is freed too.
     uint32_t& old = replaced[a];
     for (EntryIndex i = lives.born[a] + 1; i < until; ++i) {
       const uint32_t gone = history.allocation_of_entry[i];

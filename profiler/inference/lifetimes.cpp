@@ -82,7 +82,7 @@ class LifetimeMarker {
   }
 
   // Constructing or moving a model allocates blocks without freeing any. Returns the number of
-  // these rows; 0 if the recording begins elsewhere.
+  // their rows, which are the first ones; 0 if the recording begins elsewhere.
   uint32_t SetupRows() const {
     EntryIndex first_free = 0;
     while (first_free < rows_.entries() &&
@@ -98,7 +98,7 @@ class LifetimeMarker {
     return rows >= kFewestSetup && history_.older < kFewestSetup ? rows : 0;
   }
 
-  // The first occurrence of the second step's first requests, or else the first request of a
+  // The first occurrence of the second step's first allocations, or else the first allocation of a
   // block that is freed again.
   EntryIndex FirstStep() const {
     const uint32_t second = rows_.RowAt(rows_.dropped().front().end);
@@ -113,9 +113,8 @@ class LifetimeMarker {
     }
     return 0;
   }
-  // Whether the peaks are recomputed layers in a backward pass that is cut off. The blocks saved
-  // by the other layers are not freed then, so the only other peak is the forward pass, if it is
-  // one.
+  // Whether the peaks are recomputed layers in a backward pass that is cut off. The blocks saved by
+  // the other layers are not freed then. Besides these layers, only the forward pass can be a peak.
   bool LayersRunAgain(const std::vector<LivePeak>& peaks) const {
     const LivePeak before{setup_, peaks.front().begin};
     const bool none = before.end - before.begin > peaks.front().end - peaks.front().begin;
@@ -126,14 +125,15 @@ class LifetimeMarker {
            });
   }
   // The boundary between forward and backward. The loss and its gradient are two consecutive
-  // scalars, before the first gradient of a parameter and where most blocks are saved.
+  // scalars. They are allocated before the first gradient of a parameter, at a time when the most
+  // blocks are saved.
   uint32_t Middle(const LivePeak& peak, EntryIndex until, uint32_t first,
                   const std::vector<uint32_t>& heights) const {
     uint32_t pair = peak.end, best_pair = peak.end, single = peak.end, highest = peak.begin;
-    uint32_t forward_pair = peak.end;  // if the highest part is a recomputed layer
+    uint32_t forward_pair = peak.end;  // used if the highest part is a recomputed layer
     for (uint32_t row = peak.begin; row < peak.end; ++row) {
       const uint32_t height = heights[row - first];
-      // A held result that happens to have the size of a parameter comes before the loss.
+      // A result that a variable holds may have the size of a parameter, but comes before the loss.
       if (rows_.Dead(row) >= until && rows_.ParameterSized(row) && pair != peak.end) return pair;
       if (height >= heights[highest - first]) highest = row;
       if (rows_.Bytes(row) > kScalar) continue;
@@ -154,7 +154,7 @@ class LifetimeMarker {
     return single != peak.end ? single : highest;
   }
 
-  // For recordings that contain the construction of the model: its first backward pass makes
+  // If a recording contains the construction of a model, the model's first backward pass makes
   // gradients, which stay. A pass that makes no gradients saved nothing for backward (an
   // evaluation, or an encoder that is not trained).
   bool MakesNoGradients(const LivePeak& peak, uint32_t middle) const {
@@ -193,8 +193,8 @@ class LifetimeMarker {
       MarkLikeTheOneAfter(timeline_.steps[1], timeline_.steps[0]);
     }
   }
-  // The recording begins neither with the construction of a model nor, as far as known, with a
-  // step.
+  // Whether the recording seems to begin within a step: it contains no construction of a model,
+  // although a model exists before the first pass.
   bool BeginsElsewhere() const { return setup_ == 0 && known_model_; }
 
   void MarkStep(const Labels::Step& step) {
@@ -213,8 +213,8 @@ class LifetimeMarker {
               heights);
   }
 
-  // Marks an incomplete last step: its requests are those of the step before, up to its end.
-  // Returns false if they differ.
+  // Marks an incomplete last step, whose allocations are the same as those of the step before, up
+  // to its end. Returns false if they differ.
   bool MarkLikeTheOneBefore(const Labels::Step& before, const Labels::Step& step) {
     const uint32_t first = rows_.RowAt(step.begin), last = rows_.RowAt(step.end);
     const uint32_t before_end = rows_.RowAt(before.end);
@@ -296,7 +296,7 @@ class LifetimeMarker {
       MarkFree(middle, hump_end, Phase::kBackward, kPhaseBackwardShrinks);
       at = hump_end;
     }
-    // If no request follows, backward may not be finished; only its frees remain.
+    // If no allocation follows, backward may not be finished; only its frees remain.
     const bool more = peaks.empty() || peaks.back().end < rows_.RowAt(end);
     if (!more && at > begin && timeline_.phase[at - 1] == Phase::kBackward) {
       MarkFree(at, end, Phase::kBackward, kPhaseBackwardShrinks);
@@ -307,8 +307,8 @@ class LifetimeMarker {
     }
   }
 
-  // Whether some blocks of the model's first pass stay until the end and only few are freed at a
-  // time: then hardly any of backward was recorded.
+  // Whether hardly any of backward was recorded. Some blocks of the model's first pass then stay
+  // until the end, and only few are freed at a time.
   bool OnlyForward(const std::vector<uint32_t>& heights) const {
     uint32_t stay = 0;
     for (uint32_t row = setup_; row < rows_.size(); ++row) {
@@ -318,8 +318,8 @@ class LifetimeMarker {
     return stay >= kSavedBlocks;
   }
 
-  // Finds steps without gradients that are dropped together: gradients stay (set to zero), or
-  // there are none. Returns false if steps were found but not marked yet.
+  // Finds steps that do not drop gradients together, because gradients stay (set to zero) or do not
+  // exist. Returns false if steps were found but not marked yet.
   bool StepsFromRepetition() {
     const EntryIndex stop = std::min(rows_.entries(), lives_.teardown);
     const std::vector<uint32_t> heights = passes_.Heights(0, rows_.size(), 0, stop, true);
@@ -335,8 +335,8 @@ class LifetimeMarker {
       MarkCutPass(setup_, stop);
       return true;
     }
-    // A forward pass that saves for a backward pass which was not recorded: every part of it
-    // leaves blocks.
+    // Whether this is a forward pass that saves for a backward pass which was not recorded. Every
+    // part of such a pass leaves blocks.
     size_t leaving = 0;
     for (const LivePeak& peak : peaks) {
       uint32_t left = 0;
@@ -371,7 +371,8 @@ class LifetimeMarker {
     }
     for (size_t i = 0; i < peaks.size();) {
       const size_t next = i == 0 && ragged > 0 ? ragged : i + each;
-      // Blocks that the first peak does not free were made before it, in a short recording.
+      // In a short recording, the first step begins before its peak, with the blocks that are not
+      // freed.
       const bool from_setup = i == 0 && known_model_ && rule == kOrderOnePass;
       const EntryIndex begin = rows_.Born(from_setup ? setup_ : peaks[i].begin);
       const EntryIndex end = next < peaks.size() ? rows_.Born(peaks[next].begin) : stop;
@@ -410,8 +411,8 @@ class LifetimeMarker {
     }
     return true;
   }
-  // Marks a forward pass after the last backward pass: if the recording ends within it, none of
-  // its blocks is freed.
+  // Marks a forward pass after the last backward pass. If the recording ends within this forward
+  // pass, none of its blocks is freed.
   void MarkForwardAgain(uint32_t from, EntryIndex stop) {
     uint32_t row = ForwardAgain(from);
     if (row == rows_.size()) return;
@@ -420,15 +421,15 @@ class LifetimeMarker {
       --row;
     MarkCutPass(row, stop);
   }
-  // The row at which the first forward pass's first requests are repeated.
+  // The row at which the first forward pass's first allocations are repeated.
   uint32_t ForwardAgain(uint32_t from) const {
     for (uint32_t row = from; row + kSignature <= rows_.size(); ++row) {
       if (passes_.Similar(setup_, row)) return row;
     }
     return rows_.size();
   }
-  // Marks one forward pass, and backward from the loss and its gradient on, if the recording
-  // extends that far. Blocks from before these two are then freed after them.
+  // Marks one forward pass. If the recording extends far enough, marks backward from the loss and
+  // its gradient on; older blocks are then freed after these two.
   void MarkCutPass(uint32_t first, EntryIndex stop) {
     uint32_t middle = rows_.size();
     for (uint32_t row = first + 1; row + 1 < rows_.size(); ++row) {
@@ -451,7 +452,7 @@ class LifetimeMarker {
   Timeline& timeline_;
   uint32_t setup_ = 0;         // rows at the beginning that construct the model
   bool known_model_ = false;   // blocks before the first pass include a model
-  bool any_backward_ = false;  // marked so far
+  bool any_backward_ = false;  // whether one was marked so far
 };
 
 }  // namespace

@@ -2,9 +2,9 @@
 // allocations and frees.
 //
 // Blocks that are saved for backward are freed in reverse order. The number of such blocks rises
-// during forward and falls to zero by the end of backward: a peak. The optimizer runs between two
-// peaks; its temporaries have the sizes of parameters. Gradients are made during backward and
-// dropped together, which ends a step.
+// during forward and falls to zero by the end of backward. This is called a peak. The optimizer
+// runs between two peaks; its temporaries have the sizes of parameters. Gradients are made during
+// backward and dropped together, which ends a step.
 #pragma once
 
 #include "profiler/inference/categories.h"
@@ -17,7 +17,7 @@ namespace vramscope::inference {
 void MarkFromLifetimes(const recording::Recording& recording, const recording::History& history,
                        const Lives& lives, Timeline& timeline);
 
-// Finds places in backward where forward's sequence of requests is repeated (checkpointing).
+// Finds places in backward where forward's sequence of allocations is repeated (checkpointing).
 Recomputed FindRecomputed(const recording::History& history, const Lives& lives,
                           const Timeline& timeline);
 

@@ -1,5 +1,5 @@
-// Finds the passes of a model as peaks: the number of transient blocks at each request, where it
-// rises and falls, and where the same requests are repeated. For lifetimes.cpp.
+// Finds the passes of a model as peaks. A peak is a rise and fall of the number of transient blocks
+// over the allocations. Also finds where the same allocations are repeated. For lifetimes.cpp.
 #pragma once
 
 #include <cstdint>
@@ -9,17 +9,17 @@
 
 namespace vramscope::inference {
 
-// With fewer blocks than this across the middle of a peak, there is no backward.
+// If fewer blocks than this are live across the middle of a peak, there is no backward pass.
 inline constexpr uint32_t kSavedBlocks = 6;
 // Maximum number of blocks that variables of the program hold from one pass to the next.
 inline constexpr uint32_t kHeldBlocks = 8;
-// Minimum height of a forward pass that saves for backward; a single layer that does not stays
-// below.
+// Minimum height of a forward pass that saves for backward. A single layer that saves nothing stays
+// below this height.
 inline constexpr uint32_t kTrainingHeight = 24;
-// Number of requests that are compared to find the beginning of the first step.
+// Number of allocations that are compared to find the beginning of the first step.
 inline constexpr uint32_t kSignature = 12;
-// Maximum number of consecutive requests of one step that the next may lack (workspaces, new
-// states).
+// Maximum number of consecutive allocations of one step that the next step may lack (workspaces,
+// new states).
 inline constexpr uint32_t kMostSkipped = 3;
 
 struct LivePeak {
@@ -33,35 +33,37 @@ class PassFinder {
   PassFinder(const Rows& rows, const recording::History& history, const Lives& lives)
       : rows_(rows), history_(history), lives_(lives) {}
 
-  // Whether the requests match. A first step may have some (workspaces) that later steps lack.
+  // Whether the allocations match. A first step may make some (workspaces) that later steps lack.
   bool Similar(uint32_t first, uint32_t second) const;
-  // The number of transient blocks before each row of [first, last): blocks made after `from`, or
-  // older ones freed here, that are freed before `until`.
+  // The number of transient blocks before each row of [first, last): blocks that these rows make
+  // and that are freed before `until`; with `with_older`, also blocks older than the recording that
+  // are freed between `from` and `until`.
   std::vector<uint32_t> Heights(uint32_t first, uint32_t last, EntryIndex from, EntryIndex until,
                                 bool with_older) const;
   std::vector<LivePeak> FindPeaks(uint32_t first, uint32_t last, EntryIndex until,
                                   const std::vector<uint32_t>& heights) const;
-  // Whether `part` repeats requests of the pass and is far shorter.
+  // Whether `part` repeats allocations of the pass and is far shorter.
   bool RunsAgain(const LivePeak& pass, const LivePeak& part) const;
-  // Whether the blocks live in the middle of a peak were made throughout forward, so that they
-  // are saved for backward. Without a backward pass they were made just before.
+  // Whether the blocks that are live in the middle of a peak were made throughout forward, so that
+  // they are saved for backward. Without a backward pass, these blocks were made just before.
   bool SavesForBackward(const LivePeak& peak, uint32_t middle) const;
 
  private:
-  // Whether the blocks live at the top of the peak were made in many places. Activations can have
-  // the sizes of parameters, but an optimizer makes each of its lists in one place.
+  // Whether the blocks that are live at the top of the peak were made in many places. Activations
+  // can have the sizes of parameters, but an optimizer makes each of its lists in one place.
   bool MadeHereAndThere(const LivePeak& peak, EntryIndex until, uint32_t first,
                         const std::vector<uint32_t>& heights) const;
-  // Whether the requests of the peak's beginning are repeated at `row`. Variables of the program
+  // Whether the allocations of the peak's beginning are repeated at `row`. Variables of the program
   // hold a few blocks until the next pass replaces them, so the number of blocks does not fall to
   // zero.
   bool BeginsAgain(const LivePeak& peak, uint32_t row, uint32_t last, uint32_t first,
                    const std::vector<uint32_t>& heights) const;
-  // Whether the requests also match later on. A layer that backward recomputes begins like the
+  // Whether the allocations also match later on. A layer that backward recomputes begins like the
   // model, but is followed by its own backward.
   bool GoesOnAlike(uint32_t first, uint32_t second, uint32_t last) const;
   uint64_t WindowAt(uint32_t row) const;
-  // The optimizer is between the end of backward and the next forward pass.
+  // Ends the peak where it first falls to `held` blocks, because the optimizer runs between
+  // backward and the next forward pass.
   void EndWhereItFirstFell(LivePeak& peak, uint32_t held, uint32_t first,
                            const std::vector<uint32_t>& heights) const;
 

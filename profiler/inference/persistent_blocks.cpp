@@ -62,7 +62,7 @@ bool AllComeIn(uint32_t each, const OfSizes& sizes, const SizeCounts* passing) {
   return multiples > 0 && others * 100 < multiples;
 }
 
-// Whether most of the bytes in question have sizes that backward makes: the trained part is not
+// Whether most of the open bytes have sizes that backward makes, so that the trained part is not
 // small, as it would be with adapters.
 bool MostTrain(const Training& training, const OfSizes& sizes) {
   uint64_t all = 0, trained = 0;
@@ -76,8 +76,8 @@ bool MostTrain(const Training& training, const OfSizes& sizes) {
 }
 
 // Whether the number of blocks of nearly every size is the same multiple of the number of
-// gradients. If the states are known separately, it must equal that number; twice as many would be
-// a backward pass that was cut off half-way.
+// gradients. If the states are known separately, the number of blocks must equal the number of
+// gradients; twice as many would mean that backward was cut off half-way.
 bool Fit(const SizeCounts& gradients, const OfSizes& sizes, bool states_known) {
   std::array<uint64_t, kMostStates + 2> votes{};
   uint64_t all = 0;
@@ -145,7 +145,7 @@ void ClassifyPersistent(const Training& training, std::vector<Persistent>& kept)
   if (all_gradients) {
     if (!training.first_states) states = StatesOfEachParameter(gradients, sizes);
   } else if (gradients.empty() && backward == Backward::kWhole) {
-    // Gradients stay: there are pairs of parameter and gradient, plus the states.
+    // If gradients stay, there are pairs of parameter and gradient, plus the states.
     for (uint32_t each = 2; each <= (training.first_states ? 2 : kMostStates + 1); ++each) {
       if (!AllComeIn(each, sizes, &training.passing)) continue;
       kept_gradients = 1;
@@ -160,7 +160,7 @@ void ClassifyPersistent(const Training& training, std::vector<Persistent>& kept)
   } else if (!training.first_states && !training.inference && !states_known) {
     // With two moments per parameter, sizes occur in multiples of three, and of four if
     // gradients stay. One moment leads to pairs, but many models and frozen bases also have
-    // pairs, so these count only if backward shows that most blocks are trained.
+    // pairs, so pairs count only if backward shows that most blocks are trained.
     const bool most = MostTrain(training, sizes);
     uint32_t made = 0;
     for (const auto& [bytes, count] : gradients) made += count;

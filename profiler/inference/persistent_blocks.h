@@ -16,15 +16,15 @@ struct Persistent {
   uint32_t allocation = 0;
   uint64_t bytes = 0;  // requested
   bool older = false;  // older than the recording
-  bool batch = false;  // made where batches are made: an input, unless it must be a parameter
+  bool batch = false;  // made where batches are made, so an input unless it must be a parameter
   trace::Category category = trace::Category::kUnknown;
   uint8_t rule = 0;
 };
 
-// How much of a backward pass was recorded. Without a complete one (inference, or a run that ended
-// in its first recorded one) there are few or no gradients, so the numbers of blocks decide. If a
-// complete one made no gradients, the gradients are among the blocks that stay (zero_grad sets them
-// to zero).
+// How much of a backward pass was recorded. Without a complete pass (inference, or a run that ended
+// in its first recorded backward pass) there are few or no gradients, so the numbers of blocks
+// decide. If a complete pass made no gradients, the gradients are among the blocks that stay
+// (zero_grad sets them to zero).
 enum class Backward : uint8_t { kNone, kCut, kPerhapsWhole, kWhole };
 struct Training {
   SizeCounts gradients;  // of the step that makes the most gradients
@@ -33,13 +33,14 @@ struct Training {
   SizeCounts passing;
   Backward backward = Backward::kNone;
   bool first_states = false;  // the optimizer makes its states in the recording, so none are older
-  // Only forward passes that keep nothing for backward: there is no sign of training.
+  // True if there are only forward passes that keep nothing for backward, so nothing shows
+  // training.
   bool inference = false;
 };
 
 // `persistent`: in the order of allocation as far as known (older blocks by address). Blocks that
-// already have a category keep it, and are subtracted from the number of blocks expected for their
-// size.
+// already have a category keep their category, and are subtracted from the number of blocks
+// expected for their size.
 void ClassifyPersistent(const Training& training, std::vector<Persistent>& persistent);
 
 }  // namespace vramscope::inference

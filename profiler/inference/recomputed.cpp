@@ -46,7 +46,7 @@ Recomputed FindRecomputed(const History& history, const Lives& lives, const Time
       again.insert(h);
       std::fill_n(covered.begin() + (a - b0), kWindow, true);
     }
-    // Less than half of forward's windows are repeated: a coincidence.
+    // If less than half of forward's windows are repeated, this is a coincidence.
     if (again.size() * 2 < known.size() || known.empty()) continue;
     for (uint32_t i = 0; i < covered.size();) {
       uint32_t j = i;

@@ -15,7 +15,7 @@ using recording::Recording;
 // made.
 constexpr uint32_t kFewestPlaces = 3;
 constexpr uint32_t kMostOfPlace = 8;
-// The minimum if they cover less than half of the parameters' sizes.
+// The minimum number of places if these gradients cover less than half of the parameters' sizes.
 constexpr uint32_t kManyPlaces = 16;
 // Maximum number of blocks that stay for each gradient: a parameter and up to three states.
 constexpr uint32_t kMostOfEach = 4;
@@ -35,12 +35,12 @@ Rows::Rows(const Recording& recording, const History& history, const Lives& live
   FindDropped(recording);
 }
 
-// Finds runs of frees without a request in between, of blocks with the sizes of parameters that
-// were made in separate places. (An optimizer's temporaries are made consecutively.)
+// Finds runs of frees, without an allocation in between, whose blocks have the sizes of parameters
+// and were made in separate places. (An optimizer's temporaries are made consecutively.)
 void Rows::FindDropped(const Recording& recording) {
   place_.resize(rows_);
   std::vector<uint32_t> members, places;
-  std::map<std::vector<uint64_t>, std::vector<Dropped>> unsure;  // key: their sizes
+  std::map<std::vector<uint64_t>, std::vector<Dropped>> unsure;  // key: sizes of the blocks
   uint32_t run = 0;
   bool freeing = false;
   const auto close = [&](EntryIndex end) {
@@ -89,8 +89,8 @@ void Rows::FindDropped(const Recording& recording) {
   }
   if (freeing) close(stop);
   // If frozen blocks have the sizes of gradients too (a 4-bit base with adapters), the number of
-  // blocks that stay is not a multiple. Runs are then accepted if the same sizes are dropped in
-  // several steps.
+  // blocks that stay is not a multiple of the number of gradients. Runs are then accepted if the
+  // same sizes are dropped in several steps.
   if (dropped_.empty()) {
     for (const auto& [sizes, drops] : unsure)
       if (drops.size() > 1) dropped_.insert(dropped_.end(), drops.begin(), drops.end());
@@ -101,11 +101,11 @@ void Rows::FindDropped(const Recording& recording) {
   std::erase_if(dropped_, [&](const Dropped& d) { return d.places * 2 < most; });
 }
 
-// The entry from which on `members` are dropped gradients; nullopt: they are something else. For
+// The entry from which on `members` are dropped gradients; nullopt if they are something else. For
 // each size there are as many gradients as trained parameters, so the blocks that stay (parameters
 // and states) are the same multiple for every size. If the optimizer allocates nothing, the last
-// frees of backward (parts of a gradient that was summed up) directly precede the drop; they come
-// first and exceed the number.
+// frees of backward (parts of a gradient that was summed up) directly precede the drop. They are
+// the first of `members`, in addition to the gradients of their size.
 std::optional<EntryIndex> Rows::FirstGradient(const std::vector<uint32_t>& members,
                                               uint32_t places) const {
   base::HashMap<uint64_t, uint32_t> of_size;

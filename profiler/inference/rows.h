@@ -28,7 +28,7 @@ class Rows {
   EntryIndex entries() const { return entry_count_; }  // number of entries in the recording
   // In order; each one ends a step.
   const std::vector<Dropped>& dropped() const { return dropped_; }
-  // The run of consecutive requests (without a free) that contains the row.
+  // The run of consecutive allocations (without a free) that contains the row.
   uint32_t PlaceOf(uint32_t row) const { return place_[row]; }
 
   EntryIndex Born(uint32_t row) const {

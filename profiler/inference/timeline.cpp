@@ -125,7 +125,7 @@ std::vector<Range> RangesOf(const Recording& recording, const Timeline& timeline
   return ranges;
 }
 
-// The phase of a gap between two marks, given whether it contains a request.
+// The phase of a gap between two marks, given whether it contains an allocation.
 std::pair<Phase, Rule> Gap(Phase before, Phase after, bool optimizer_known) {
   const bool from_forward = before == Phase::kForward || before == Phase::kLoss;
   const bool to_forward = after == Phase::kForward || after == Phase::kData ||
@@ -166,8 +166,9 @@ void FillGaps(const Recording& recording, Timeline& timeline) {
   }
 }
 
-// A step ends with its optimizer, and with a zero_grad after it, unless the program begins with a
-// zero_grad. Without marks of an optimizer it ends with backward.
+// A step ends after its optimizer and a zero_grad that follows. If the program begins with a
+// zero_grad, a zero_grad begins a step instead. Without marks of an optimizer, a step ends with
+// backward.
 void FindSteps(const Recording& recording, Timeline& timeline) {
   const std::vector<Range> ranges = RangesOf(recording, timeline);
   const auto has = [&](Phase phase) {
@@ -227,7 +228,7 @@ void Timeline::Mark(EntryIndex begin, EntryIndex end, Phase p, uint8_t r) {
   std::fill(rule.begin() + begin, rule.begin() + end, r);
 }
 
-// Marks a `generate` as forward if a loss or backward follows: it is trained.
+// Marks a `generate` as forward if a loss or backward follows, because it is then trained.
 void TakeBackTrained(Timeline& timeline) {
   bool trained = false;
   for (EntryIndex i = timeline.size(); i-- > 0;) {
@@ -255,7 +256,7 @@ Timeline ReadMarks(const Recording& recording, const Stacks& stacks) {
     const StackFacts& facts = stacks.facts[stack.value];
     timeline.phase[i] = facts.phase;
     timeline.rule[i] = facts.rule;
-    // If stacks contain only Python frames, autograd's thread has none.
+    // If stacks contain only Python frames, the stacks of autograd's thread are empty.
     if (stack.value == 0 && stacks.python && phases && IsRequest(entries.action[i])) {
       timeline.phase[i] = Phase::kBackward;
       timeline.rule[i] = kStackNone;
@@ -294,7 +295,8 @@ void CompleteFromOrder(const Recording& recording, Timeline& timeline) {
 }
 
 void SplitEqualPasses(const recording::History& history, Timeline& timeline) {
-  // A layer has fewer requests. The first pass may differ by this many requests (workspaces).
+  // A layer makes fewer than kFewestRequests allocations. The first pass may differ by up to
+  // kMostOdd allocations (workspaces).
   constexpr size_t kFewestRequests = 32, kMostOdd = 8;
   if (timeline.steps.size() != 1 || timeline.steps.front().rule != kOrderOnePass) return;
   const Labels::Step whole = timeline.steps.front();
@@ -311,7 +313,7 @@ void SplitEqualPasses(const recording::History& history, Timeline& timeline) {
   }
   const size_t period = Period(sizes), n = sizes.size();
   if (period < kFewestRequests || n < 2 * period - kMostOdd) return;
-  size_t alike = n - period;  // from here on every request equals the one a period later
+  size_t alike = n - period;  // from here on, each value equals the one a period later
   while (alike > 0 && sizes[alike - 1] == sizes[alike - 1 + period]) --alike;
   const size_t passes = (n + period / 2) / period;
   const size_t odd = n > passes * period ? n - passes * period : passes * period - n;
@@ -319,7 +321,7 @@ void SplitEqualPasses(const recording::History& history, Timeline& timeline) {
   timeline.steps.clear();
   EntryIndex begin = whole.begin;
   for (size_t pass = 1; pass <= passes; ++pass) {
-    const size_t left = (passes - pass) * period;  // requests in the passes after this one
+    const size_t left = (passes - pass) * period;  // allocations in the passes after this one
     const EntryIndex end = left == 0 ? whole.end : born[n - left];
     timeline.steps.push_back({begin, end, static_cast<uint32_t>(pass - 1), kStepRepetition});
     begin = end;

@@ -34,14 +34,14 @@ struct PassRange {
 // Phases from stacks and annotations; steps from annotations, if any.
 Timeline ReadMarks(const recording::Recording& recording, const Stacks& stacks);
 
-// Whether the marks tell forward from backward.
+// Whether the marks distinguish forward from backward.
 bool SeparatesPasses(const Timeline& timeline);
 
 // Fills gaps between marks, and finds steps if there are no annotations of steps.
 void CompleteFromOrder(const recording::Recording& recording, Timeline& timeline);
 
 // Splits a range that CompleteFromOrder took for one pass into steps, if it consists of equal
-// forward passes without gradients. The same requests must repeat exactly up to the end of the
+// forward passes without gradients. The same allocations must repeat exactly up to the end of the
 // recording.
 void SplitEqualPasses(const recording::History& history, Timeline& timeline);
 

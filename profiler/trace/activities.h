@@ -46,12 +46,12 @@ struct ActivityTable {
   void Append(const Activity& activity);
 };
 
-// The addresses that kernels, memcpys and memsets were given: rows of kind kOperand, which occur in
-// no other table. A row belongs to the activity with the same correlation, device and stream, and
-// has the same begin. `from` is kDevice if the operand is read, `to` if it is written; if neither
-// is, the access is unknown. `bytes` is the time of the Alloc of the block that contains the
-// address, as signed nanoseconds on the clock of the events. It identifies the block where several
-// blocks had the address in turn.
+// The addresses that were passed to kernels, memcpys and memsets. The rows have kind kOperand,
+// which occurs in no other table. A row belongs to the activity with the same correlation, device
+// and stream, and has the same begin. `from` is kDevice if the operand is read, and `to` is kDevice
+// if it is written; if neither is kDevice, the access is unknown. `bytes` is the time at which the
+// block that contains the address was allocated, as signed nanoseconds on the clock of the events.
+// This time identifies the block if several blocks had the address in turn.
 using OperandTable = ActivityTable;
 
 // kDataLoss: the end precedes the begin, the kind or space is invalid, or a string is not yet
@@ -59,7 +59,7 @@ using OperandTable = ActivityTable;
 absl::Status CheckActivity(const Activity& activity, size_t strings);
 
 // "Memcpy HtoD (Pinned -> Device)": the name that tools based on CUPTI show. With `peer` (a memcpy
-// between two devices), it has "PtoP".
+// between two devices), the name contains "PtoP".
 std::string CopyName(MemorySpace from, MemorySpace to, bool peer = false);
 std::string SetName(MemorySpace to);  // "Memset (Device)"
 // Whether the name is that of a memcpy between two devices; no field records this.

@@ -19,7 +19,7 @@ enum class ActivityKind : uint8_t {
   kRuntimeCall = 5,      // thread, name ("cudaLaunchKernel"), correlation
   kDriverCall = 6,       // thread, name ("cuLaunchKernel"), correlation
   kDriverAlloc = 7,      // cudaMalloc and the like: device, to, address, bytes; begin = end
-  kDriverFree = 8,       // cudaFree and the like: the same, with the freed bytes if known
+  kDriverFree = 8,       // cudaFree and the like: as kDriverAlloc; bytes if known
   kOverhead = 9,         // time that the profiler itself takes: thread, name
   kRange = 10,           // thread, name: a range named by the program (NVTX)
   kCounter = 11,         // device, name; bytes: the value from begin on
@@ -50,7 +50,7 @@ constexpr bool IsOfDevice(ActivityKind kind) {
          kind == ActivityKind::kCounter;
 }
 
-// Whether the activity has a device; the others belong to the process of their thread.
+// Whether the activity has a device. An activity without one belongs to the process of its thread.
 constexpr bool HasDevice(ActivityKind kind) {
   return IsOfDevice(kind) || kind == ActivityKind::kDriverAlloc ||
          kind == ActivityKind::kDriverFree || kind == ActivityKind::kOperand;

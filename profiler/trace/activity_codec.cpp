@@ -44,13 +44,12 @@ struct Last {
   uint64_t correlation = 0, address = 0;
 };
 
-// An operand names the block that contains its address by the time at which the block was
-// allocated, stored in its `bytes`. This class codes that time relative to the previous operands of
-// the batch. Repeated steps reuse the same blocks, and use new ones in the order in which they were
-// allocated.
+// An operand's `bytes` is the time at which the block that contains its address was allocated. This
+// class codes the time relative to the previous operands of the batch, because repeated steps reuse
+// the same blocks and use new blocks in the order of their allocation.
 class OperandBlocks {
  public:
-  // Codes one value; false: it cannot be coded.
+  // Codes one value. Returns false if it cannot be coded.
   bool Code(uint64_t address, uint64_t made, uint64_t& code) {
     const auto [before, is_new] = made_.try_emplace(address, made);
     code = 0;
@@ -59,7 +58,7 @@ class OperandBlocks {
     code = 1 + ZigZag(static_cast<int64_t>(made - std::exchange(last_, made)));
     return code != 0;
   }
-  // The inverse of Code(); false: no operand has this code.
+  // The inverse of Code(). Returns false if no operand has this code.
   bool Decode(uint64_t address, uint64_t code, uint64_t& made) {
     const auto [before, is_new] = made_.try_emplace(address);
     if (code == 0) {

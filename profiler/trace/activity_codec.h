@@ -16,7 +16,7 @@
 
 namespace vramscope::trace {
 
-inline constexpr uint32_t kMaxBatchActivities = 1u << 18;  // the most that a reader accepts
+inline constexpr uint32_t kMaxBatchActivities = 1u << 18;  // the maximum that a reader accepts
 
 // Sorts by begin, as a batch requires. `activities` must hold between 1 and kMaxBatchActivities
 // rows.

@@ -1,5 +1,5 @@
-// Which table row an event refers to, and which events are the caching allocator's own (those that
-// are history entries in a memory snapshot).
+// Determines which table row an event refers to, and which events belong to the caching allocator
+// (they are history entries in a memory snapshot).
 //
 //   if (IsAllocatorEvent(trace.events.kind[i])) ++entries;
 //
@@ -12,7 +12,7 @@ namespace vramscope::trace {
 
 // The table row that an event's id refers to; that row also has the device.
 enum class Subject : uint8_t {
-  kRun,      // none, applies to all devices: steps, phases, modules, ops, annotations, markers
+  kRun,      // no row; applies to all devices: steps, phases, modules, ops, annotations, markers
   kBlock,    // a row of the allocation table
   kSegment,  // a row of the segment table
   kDevice,   // no row except the event's own in OtherEventTable

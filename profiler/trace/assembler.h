@@ -1,5 +1,5 @@
-// The part that TraceAssembler and ReadTraceFile share: checks of the order of frames, and batches
-// that were decoded elsewhere. Internal to this folder.
+// The code that TraceAssembler and ReadTraceFile share. It checks the order of frames and adds
+// batches that other threads decoded. Internal to this folder.
 #pragma once
 
 #include <absl/status/status.h>
@@ -36,8 +36,8 @@ struct TraceAssembler::Impl {
   // memcpys and driver allocations were events.
   absl::Status AddEvents(std::span<Event> events);
   absl::Status AddActivities(std::span<const Activity> activities);
-  // Compares the received counts with those of the footer; returns a text about what is missing, or
-  // "". `of_file`: the data was read from a file; otherwise it was received.
+  // Compares the counts of the data with those in the footer. Returns a text about the missing
+  // data, or "". `of_file`: the data was read from a file; otherwise it came through a pipe.
   std::string Missing(bool of_file) const;
   // Checks that the batch begins at the next event of the file.
   absl::Status CheckStart(const BatchStart& start) const;

@@ -8,8 +8,8 @@ namespace {
 
 constexpr std::string_view kPrefix = "assumption\n";
 
-// Formats of emulated/, and texts that it does not pass to Assume() or assume() as a literal, which
-// is where update.py finds the others.
+// Formats of assumptions that emulated/ records, and texts that it does not pass to Assume() or
+// assume() as literals. update.py finds only the literals.
 constexpr std::string_view kFormats[] = {
     kLaunchesKnown,
     kLaunchesPartlyKnown,
@@ -90,8 +90,8 @@ std::vector<run::Assumption> AssumptionsOf(const Trace& trace) {
     out.push_back(std::move(a));
   }
   const TraceInfo& info = trace.info;
-  // A plan of the embedded loop has the CUDA context among the assumptions of its run. For a run on
-  // a real GPU, the context is the only assumption in the calculation of what fits.
+  // A plan of the embedded loop lists the CUDA context among the assumptions of its run. For a run
+  // on a real GPU, the context is the only assumption when the largest run that fits is computed.
   const bool of_gpu =
       info.backend == Backend::kCuda || (info.backend == Backend::kPlan && !info.has_config);
   if (of_gpu && info.device.context_bytes > 0) out.push_back(run::ContextAssumption(info.device));

@@ -1,5 +1,5 @@
-// The assumptions of a trace: those that follow from its configuration, and those that the program
-// which produced it recorded (markers, kept in the file: proto/FORMAT.md, "Kinds").
+// The assumptions of a trace. Some follow from its configuration. The others were recorded as
+// markers by the program that produced the trace (proto/FORMAT.md, "Kinds").
 //
 //   for (const run::Assumption& a : AssumptionsOf(trace)) print(a.what, a.where);
 //

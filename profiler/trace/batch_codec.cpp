@@ -57,8 +57,8 @@ void Residuals(const Event& e, const Predictor& predictor, uint32_t shift, Value
   v[kColumnCompileContext] = e.compile_context.value;
 }
 
-// The unit that most blocks of the batch are rounded to: the caching allocator's 512, a CPU
-// allocator's 64, or none.
+// The unit to which most blocks of the batch are rounded: 512 for the caching allocator, 64 for a
+// CPU allocator, or none.
 uint32_t RoundingUnit(std::span<const Event> events) {
   constexpr uint32_t kUnits[] = {512, 64, 1};
   uint64_t hits[3] = {};

@@ -22,7 +22,7 @@
 namespace vramscope::trace {
 
 inline constexpr uint32_t kBatchEvents = 1u << 16;     // events that the writer puts into one batch
-inline constexpr uint32_t kMaxBatchEvents = 1u << 20;  // the most that a reader accepts
+inline constexpr uint32_t kMaxBatchEvents = 1u << 20;  // the maximum that a reader accepts
 
 // Where a batch begins in the stream.
 struct BatchStart {

@@ -1,6 +1,6 @@
 // The evidence for a block in a trace. Either the block was recorded, or code that really ran
 // allocated it, or it is in the plan because a technique's library is modelled. The technique
-// declares such blocks (run::ModelledBlocks) with the assumption behind them.
+// declares its modelled blocks (run::ModelledBlocks) and the assumption behind them.
 //
 //   const BlockEvidence evidence(trace);
 //   evidence.Of(id).text;   // "allocated by PyTorch's own aten::mm"

@@ -1,6 +1,6 @@
-// Turns exceptions into an absl::Status where nothing above would catch them: at the end of a
-// thread, of a thread pool's task, of a Qt slot. The main case is std::bad_alloc: a file that is
-// too large for this computer causes a message and does not end the process.
+// Converts exceptions to an absl::Status where no caller would catch them: in a thread, a task of a
+// thread pool, or a Qt slot. The main case is std::bad_alloc. A file that is too large for this
+// computer then causes a message and does not end the process.
 //
 //   absl::StatusOr<std::shared_ptr<const Trace>> trace =
 //       CatchStatus([&] { return OpenTraceFile(path, options); });

@@ -13,7 +13,7 @@
 
 namespace vramscope::trace {
 
-// Tables may be const; the overloads accept both.
+// The overloads accept const and non-const tables.
 constexpr auto ColumnsOf(const EventTable&) {
   using T = EventTable;
   return std::tuple(&T::kind, &T::time_ns, &T::id, &T::category, &T::detail, &T::bytes,

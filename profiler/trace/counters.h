@@ -22,7 +22,7 @@ std::string CounterMarker(std::string_view counter);
 std::string_view CounterOfMarker(std::string_view marker);
 
 struct CounterReading {
-  std::string_view counter;  // "torch.cuda.max_memory_allocated"; lives as long as the trace
+  std::string_view counter;  // "torch.cuda.max_memory_allocated"; valid as long as the trace
   uint8_t device = 0;
   uint64_t bytes = 0;
   EventIndex event = 0;

@@ -1,5 +1,5 @@
 // CRC-32C (Castagnoli: polynomial 0x1EDC6F41, reflected), as iSCSI (RFC 3720, B.4) uses it. Uses
-// the SSE 4.2 instruction if the processor has it. For profiler's own formats.
+// the SSE 4.2 instruction if the processor has it. Only for the project's own formats.
 #pragma once
 
 #include <cstdint>

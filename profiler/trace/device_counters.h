@@ -1,5 +1,6 @@
-// Names of the counters (ActivityKind::kCounter) for the memory of a GPU, whichever process uses
-// it. Counters that were read together have the same begin. explain/device_memory.h evaluates them.
+// Names of the counters (ActivityKind::kCounter) for a GPU's memory, which several processes may
+// use. Counters that were read together have the same begin. explain/device_memory.h evaluates
+// them.
 #pragma once
 
 #include <array>

@@ -66,11 +66,11 @@ constexpr uint32_t FieldsOf(EventKind kind) {
     case EventKind::kPhaseEnd:
     case EventKind::kStepEnd:
     case EventKind::kMicroBatchEnd:
-      return kFieldThread;  // closes the innermost one of its kind and process (processes.h)
+      return kFieldThread;  // closes the innermost slice of its kind and process (processes.h)
     case EventKind::kModuleBegin:
       return kFieldName | kFieldThread;
     case EventKind::kModuleEnd:
-      return kFieldThread;  // closes the innermost one of the thread
+      return kFieldThread;  // closes the innermost slice of its kind and thread
     case EventKind::kOpBegin:
       return kFieldName | kFieldModule | kFieldThread;
     case EventKind::kOpEnd:

@@ -19,7 +19,7 @@ class FooterFile {
   FooterFile& operator=(const FooterFile&) = delete;
 
   uint64_t bytes() const { return bytes_; }
-  // The whole frame that begins at `offset`; nullopt: there is none.
+  // The whole frame that begins at `offset`; nullopt if there is none.
   std::optional<Frame> At(uint64_t offset) const;
   // Reads the bytes from `offset` on; 0 at the end or if they cannot be read.
   size_t Read(uint64_t offset, char* out, size_t size) const;

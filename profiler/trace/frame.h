@@ -84,7 +84,8 @@ class FrameDecoder {
   // not a frame or the checksum is wrong; the decoder stays at that offset.
   absl::StatusOr<std::optional<Frame>> Next();
   absl::StatusOr<std::optional<RawFrame>> NextRaw();  // like Next(), without decompression
-  // Like NextRaw(), but does not check the checksum, which would take too long on some threads.
+  // Like NextRaw(), but leaves the check of the checksum to Uncompress, which can run on another
+  // thread.
   absl::StatusOr<std::optional<RawFrame>> NextUnverified();
   uint64_t offset() const { return offset_; }  // position of the next frame
   size_t buffered() const { return buffer_.size() - start_; }

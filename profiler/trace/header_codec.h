@@ -1,5 +1,5 @@
 // Converts header, string and footer payloads to and from protobuf bytes. Internal to this folder.
-// Free of generated code, so that only header_codec.cpp includes it.
+// Only header_codec.cpp includes generated code.
 #pragma once
 
 #include <absl/status/status.h>
@@ -68,17 +68,17 @@ struct Footer {
   uint64_t activities = 0;
   std::vector<Batch> batches;
   std::vector<ActivityBatch> activity_batches;
-  // Steps and phases that are not nested in another of their kind, by begin. Where there are very
-  // many, each entry combines `count` neighbours.
+  // A step or phase that is not nested in another of its kind. If a file has very many, each entry
+  // combines `count` neighbours.
   struct Slice {
     SliceKind kind = SliceKind::kStep;
-    // Of combined steps, the first number; of combined phases, the longest phase.
+    // For combined steps, the number of the first; for combined phases, the longest phase.
     uint32_t number = 0;
     int64_t begin_ns = 0;
     int64_t end_ns = 0;
     uint32_t count = 1;
   };
-  std::vector<Slice> outline;
+  std::vector<Slice> outline;  // sorted by begin
   struct KeyframeAt {
     uint64_t offset = 0;
     uint64_t event = 0;  // the event that follows the keyframe

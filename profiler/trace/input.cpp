@@ -50,7 +50,7 @@ class RawInput {
   RawInput(const RawInput&) = delete;
   RawInput& operator=(const RawInput&) = delete;
 
-  // The next bytes without consuming them; empty at the end.
+  // Returns the next bytes without consuming them; empty at the end.
   absl::StatusOr<std::string_view> Peek() {
     if (at_ == have_.size()) {
       have_.resize(kChunk);

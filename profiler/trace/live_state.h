@@ -1,6 +1,6 @@
 // The live memory and open slices at the current event of a stream. Used for the events that
-// restate the state before a part of a file, and for keyframes. Its size depends on what is live,
-// not on the length of the stream. Internal to this folder.
+// restate the state before a part of a file, and for keyframes. Its size depends on the live
+// memory, not on the length of the stream. Internal to this folder.
 //
 //   LiveState live;
 //   live.Strings(0, strings);
@@ -27,12 +27,11 @@ namespace vramscope::trace {
 
 class LiveState {
  public:
-  // Call with all strings of the file, from the first: some name the markers that begin a process.
+  // Call with all strings of the file, from the first, because some are names of process markers.
   void Strings(uint32_t first_id, std::span<const std::string> values);
   // kDataLoss: the event contradicts the ones before it and was ignored.
   absl::Status Advance(const Event& event);
-  // Sets the ids of the next Alloc and SegmentAlloc, past blocks and segments that are already
-  // freed.
+  // Sets the ids of the next Alloc and SegmentAlloc. Skips the ids of freed blocks and segments.
   absl::Status SkipTo(uint64_t next_block, uint64_t next_segment);
 
   // Events that restate the live memory: processes, segments with their mapped pages, blocks with
@@ -61,8 +60,8 @@ class LiveState {
   base::HashMap<uint64_t, Block> blocks_;  // by id in the file
   std::map<uint64_t, Event> segments_;
   std::map<uint8_t, DeviceMemory> devices_;
-  // The open begin events in order, and for each OpenKey its keys in open_ (the innermost last), so
-  // that an end needs no search.
+  // The open begin events in order. open_by_key_ has for each OpenKey the events' keys in open_
+  // (the innermost last), so that an end needs no search.
   std::map<uint64_t, Event> open_;
   base::HashMap<uint64_t, std::vector<uint64_t>> open_by_key_;
   uint64_t opened_ = 0;

@@ -25,7 +25,7 @@ class MemoryBudget {
   // uncompressed file, which is 10 to 80 times as large as its .zst.
   static constexpr uint64_t kPerByte = 8, kPerCompressedByte = 256;
   // Once the limit has reached this size, each further byte of a compressed file adds only half as
-  // much. That still suffices for a million consecutive entries, which are charged 250 MiB per 2
+  // much. That still suffices, because a million consecutive entries are charged 250 MiB and take 2
   // MiB of .zst.
   static constexpr uint64_t kLarge = uint64_t{1} << 30, kPerByteOfLarge = kPerCompressedByte / 2;
 
@@ -33,9 +33,9 @@ class MemoryBudget {
   // much more strongly, and every written file must open again.
   static constexpr uint64_t kPerTraceByte = 2048, kMostOfTrace = uint64_t{8} << 30;
 
-  // `limit` replaces the limit computed from the file; 0: none. `packed`: the input is a `.trace`,
-  // which is itself compressed. The limit never exceeds the computer's available memory. The input
-  // must outlive the budget.
+  // `limit` overrides the limit computed from the file; 0: no override. `packed`: the input is a
+  // `.trace`, which is itself compressed. The limit never exceeds the computer's available memory.
+  // The input must outlive the budget.
   explicit MemoryBudget(const InputStream& input, uint64_t limit = 0, bool packed = false);
 
   // False: the limit is exceeded, and exhausted() is true from now on.
@@ -43,7 +43,7 @@ class MemoryBudget {
     used_ += bytes;
     return (used_ <= limit_ && !exhausted_) || UpdateLimit();
   }
-  // Returns charged memory that was released.
+  // Subtracts charged memory that was released.
   void Refund(uint64_t bytes) { used_ -= bytes < used_ ? bytes : used_; }
   bool Fits(uint64_t bytes) const { return bytes <= limit_ && used_ <= limit_ - bytes; }
   bool exhausted() const { return exhausted_; }
@@ -54,7 +54,7 @@ class MemoryBudget {
   absl::Status Exceeded(std::string_view what, std::string_view remedy) const;
 
  private:
-  bool UpdateLimit();  // updates the limit of a pipe, of which more may have been read since
+  bool UpdateLimit();  // updates the limit of a pipe after more of it was read
   uint64_t OfFile() const;
 
   const InputStream& input_;

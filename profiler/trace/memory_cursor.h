@@ -8,7 +8,7 @@
 //
 // Allocated is the sum of the blocks in use (bytes_rounded), until their free has completed:
 // "active_bytes" of torch.cuda.memory_stats(). Reserved is the device memory that the allocator has
-// reserved: torch.cuda.memory_reserved(). An expandable segment counts with its mapped pages,
+// reserved: torch.cuda.memory_reserved(). For an expandable segment only its mapped pages count,
 // because its own bytes are only addresses; other segments count whole. Copyable values; not
 // thread-safe while they change.
 #pragma once
@@ -75,7 +75,7 @@ class DeviceMemory {
     sums_.reserved -= less;
     return less;
   }
-  // Frees the whole segment; of an expandable segment, its mapped pages.
+  // Frees the whole segment. If it is expandable, this frees its mapped pages.
   uint64_t SegmentFree(uint64_t address, uint64_t bytes, bool expandable) {
     if (expandable) return Unmap(address, bytes);
     sums_.reserved -= bytes;
@@ -97,8 +97,8 @@ class MemoryCursor {
   // The trace must outlive the cursor.
   explicit MemoryCursor(const Trace& trace);
   // A cursor directly after `event` (after the last event if it is out of range; at the beginning
-  // of an empty trace). Computed from the tables without a walk, in some nanoseconds per
-  // allocation.
+  // of an empty trace). It is computed from the tables in some nanoseconds per allocation, and no
+  // event is applied.
   static MemoryCursor Behind(const Trace& trace, EventIndex event);
 
   // Applies the event at event() and moves to the next. Returns whether memory changed (an Alloc,
@@ -117,7 +117,7 @@ class MemoryCursor {
   // The blocks in use at the cursor, whose free has not completed, in order of their id.
   std::vector<AllocationId> Live() const;
   bool IsLive(AllocationId id) const;
-  // The category at the cursor; for an allocation that comes later, its first category.
+  // The allocation's category at the cursor; its first category if it is allocated later.
   Category CategoryOf(AllocationId id) const {
     return id.value < category_.size() ? category_[id.value]
                                        : trace_->allocations.birth_category[id.value];
@@ -142,7 +142,7 @@ class MemoryCursor {
   uint8_t only_ = 0;                  // the device; if there are several, the highest
   bool several_ = false;
   MemorySums all_;                  // sum over several devices, updated with each event
-  std::vector<Category> category_;  // indexed by allocation, for those before the cursor
+  std::vector<Category> category_;  // indexed by allocation, up to the cursor
   // The event after the last JumpTo(), and the blocks in use there.
   EventIndex jumped_to_ = kNoEvent;
   std::vector<AllocationId> live_then_;

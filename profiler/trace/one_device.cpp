@@ -94,8 +94,8 @@ class Slicer {
     return true;
   }
 
-  // In a trace of several processes, finds the process that has the device; events of the others
-  // are removed.
+  // In a trace of several processes, finds the process that has the device. Events of other
+  // processes are removed.
   void FindProcess() {
     const std::vector<Process> processes = ProcessesOf(trace_);
     if (processes.size() < 2) return;

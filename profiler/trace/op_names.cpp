@@ -62,7 +62,7 @@ Text NodeName(Text function) {
     function.remove_prefix(kGenerated.size());
     return function.substr(0, function.find("::apply("));
   }
-  // A bare name, as vramscope's own snapshots and RecordFunction have it.
+  // A bare name, as in vramscope's own snapshots and in RecordFunction.
   if (function == "AccumulateGrad" || function == "torch::autograd::AccumulateGrad") {
     return function;
   }

@@ -19,8 +19,8 @@
 namespace vramscope::trace {
 
 struct Outline {
-  // Consecutive events. The memory figures are sums over all devices: the highest value at the
-  // begin of the batch or within it.
+  // Consecutive events. Each memory figure is a sum over all devices: its highest value at the
+  // begin of the batch or within the batch.
   struct Batch {
     int64_t begin_ns = 0, end_ns = 0;
     uint64_t events = 0;
@@ -32,11 +32,11 @@ struct Outline {
     uint64_t count = 0;
   };
 
-  // A step or phase that is not nested in another of its kind and process. Where there are very
-  // many, each entry combines `count` neighbours.
+  // A step or phase that is not nested in another of its kind and process. If a file has very many,
+  // each entry combines `count` neighbours.
   struct Slice {
     SliceKind kind = SliceKind::kStep;
-    // Of combined steps, the first number; of combined phases, the longest phase.
+    // For combined steps, the number of the first; for combined phases, the longest phase.
     uint32_t number = 0;
     int64_t begin_ns = 0, end_ns = 0;
     uint32_t count = 1;

@@ -15,10 +15,10 @@ namespace vramscope::trace {
 
 class OutlineSlices {
  public:
-  static constexpr size_t kMost = 32'768;  // limit of groups per kind; combining leaves half
+  static constexpr size_t kMost = 32'768;  // limit of groups per kind; combining then leaves half
 
   void Add(const Event& event);
-  // The groups by begin; slices that are still open end at `end_ns`.
+  // The groups, sorted by begin; slices that are still open end at `end_ns`.
   std::vector<Footer::Slice> Take(int64_t end_ns);
 
  private:

@@ -31,7 +31,7 @@ auto Uninterrupted(Call call) {
 
 std::atomic<const char*> unfinished = nullptr;
 std::atomic<int> writing = 0;  // files that are not yet at their final path
-// Read by a signal handler.
+// A signal handler reads them.
 static_assert(std::atomic<const char*>::is_always_lock_free &&
               std::atomic<int>::is_always_lock_free);
 
@@ -207,7 +207,8 @@ absl::Status OutputFile::Commit() {
   fd_ = -1;
   if (::close(fd) != 0) return status_ = Error(errno);
   if (direct_) return absl::OkStatus();
-  // After the rename the file is in place, so only errors that Error() reports may occur.
+  // Computed before the rename, because afterwards the file is in place and only errors that
+  // Error() reports may occur.
   const std::string folder = FolderOf(target_);
   if (::rename(temporary_.c_str(), target_.c_str()) != 0)
     return status_ = Error(errno, Doing::kReplacing);

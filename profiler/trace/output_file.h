@@ -33,15 +33,16 @@ class OutputFile {
   absl::Status Write(std::string_view bytes);
   absl::Status Commit();
 
-  // For a handler that ends the program: removes the unfinished file that has a temporary name (of
-  // several, the one begun last). Returns whether a file was being written. Async-signal-safe.
+  // For a handler that ends the program. Removes the unfinished file that has a temporary name; if
+  // there are several, only the one begun last. Returns whether a file was being written.
+  // Async-signal-safe.
   static bool RemoveUnfinished();
 
  private:
   OutputFile() = default;
   std::string TemporaryName(int attempt) const;
-  // `make` creates the file under the given name, or returns -1 and sets errno; it is called with
-  // another name if the name exists.
+  // `make` creates the file under the given name, or returns -1 and sets errno; it is called again
+  // with another name if the name exists.
   bool Name(const std::function<int(const char*)>& make);
   void CountAsWriting(bool is);
   enum class Doing { kWriting, kReplacing, kKeeping };

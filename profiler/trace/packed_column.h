@@ -85,8 +85,8 @@ class PackedColumn {
   auto rbegin() const { return std::make_reverse_iterator(end()); }
   auto rend() const { return std::make_reverse_iterator(begin()); }
 
-  // Reads the rows [first, first + to.size()), which must exist; half the cost of reading them one
-  // by one.
+  // Reads the rows [first, first + to.size()), which must exist, at half the cost of reading them
+  // one by one.
   void Read(size_t first, std::span<T> to) const {
     std::array<Bits, kRun> decoded;
     for (size_t done = 0; done < to.size();) {
@@ -122,8 +122,7 @@ class PackedColumn {
     }
     open_.resize(n % kRun);
   }
-  // Appends the rows that `longer` has after these rows, with which it must begin; shares its full
-  // runs.
+  // Appends the further rows of `longer`, which must begin with these rows. Shares its full runs.
   void GrowTo(const PackedColumn& longer) {
     runs_.insert(runs_.end(), longer.runs_.begin() + static_cast<std::ptrdiff_t>(runs_.size()),
                  longer.runs_.end());

@@ -1,12 +1,13 @@
-// Extracts a time range of a trace as a trace. The memory that is in use at its begin is restated
-// first, as in a recording (kMarkerRecordingBegin), and slices that are open there are begun.
-// Internal to this folder.
+// Extracts a time range of a trace as a trace. The memory that is in use when the range begins is
+// restated first, as in a recording (kMarkerRecordingBegin), and the slices that are open at that
+// time are begun. Internal to this folder.
 //
 //   PartFilter part(from_ns, to_ns);
 //   status = part.Strings(increment, builder); status = part.Pass(events, builder); ...
 //   status = part.Finish();
 //
-// One thread. The cost of everything before the range depends on what is live at its begin.
+// One thread. The memory needed for everything before the range depends only on the memory that is
+// live when the range begins.
 #pragma once
 
 #include <absl/status/status.h>
@@ -46,8 +47,8 @@ class PartFilter {
 
  private:
   absl::Status Restate(int64_t time_ns, TraceBuilder& builder);
-  // Replaces the file's ids by those of the part; new allocations get new ids. An error: the event
-  // refers to an id that the part does not know.
+  // Replaces the file's ids by those of the part; new allocations get new ids. Fails if the event
+  // refers to an id that is not in the part.
   absl::Status Renumber(Event& event);
   StringId Shifted(StringId id) const { return {id.value == 0 ? 0 : id.value + 1}; }
   absl::Status Bad(const Event& event, std::string_view what) const;
@@ -61,7 +62,7 @@ class PartFilter {
   LiveState live_;                              // until the range begins
   uint64_t next_block_ = 0, next_segment_ = 0;  // ids in the file, after the range began
   uint64_t blocks_ = 0, segments_ = 0;          // blocks and segments in the part so far
-  std::map<uint64_t, uint64_t> block_of_;       // file id to id in the part, for what is live
+  std::map<uint64_t, uint64_t> block_of_;       // file id to id in the part, for live blocks
   std::map<uint64_t, uint64_t> segment_of_;
 };
 

@@ -29,11 +29,11 @@ constexpr size_t kHeadBytes = 512;
 
 constexpr uint64_t kMemoryPerEvent = 120;     // the columns of an event and half an allocation row
 constexpr uint64_t kMemoryPerActivity = 150;  // columns of the activity, while they grow
-// Larger batches are not decoded ahead of their turn, and then in chunks, so that a few of them do
-// not exhaust the memory before they are counted.
+// A larger batch is decoded only when its turn comes, and in chunks, so that a few of them do not
+// exhaust the memory before their rows are charged.
 constexpr uint32_t kLargeBatch = 4 * kBatchEvents;
-// A number takes at least one byte in the file. It takes four bytes in the table, twice that while
-// the table grows, and four more while it is read.
+// A number takes at least one byte in the file. In memory it takes four bytes in the table, eight
+// while the table grows, and four more while it is read.
 constexpr uint64_t kMemoryPerStackByte = 12;
 // After this many damaged keyframes the whole file is read instead.
 constexpr int kKeyframeTries = 4;
@@ -204,7 +204,7 @@ class FileReader {
     index_ = &index;
   }
 
-  // For a part: uses the index to find batches that need not be decoded and the end of the part.
+  // Uses the index to find the end of the requested part and the batches that need not be decoded.
   void SkipBy(const Footer& index) {
     const auto& batches = index.batches;
     const auto& activities = index.activity_batches;
@@ -225,8 +225,8 @@ class FileReader {
     last_ = last;
   }
 
-  // For a part: starts at the last keyframe before it, with the file's tables and late activities
-  // from before that point. False: no keyframe is valid; the assembler is then unusable.
+  // Starts at the last keyframe before the requested part, and reads the tables and late activities
+  // that precede the keyframe. False: no keyframe is valid; the assembler is then unusable.
   bool BeginAtKeyframe() {
     const FooterFile& file = *indexed_;
     const Footer& index = *index_;
@@ -295,8 +295,8 @@ class FileReader {
   }
 
   bool skipped() const { return skipped_; }
-  bool ended() const { return ended_; }  // at the end of the part; the footer was not read
-  // "" if everything was read; else what was lost and where.
+  bool ended() const { return ended_; }  // stopped at the end of the part, before the footer
+  // A text about what was lost and where; "" if everything was read.
   std::string Loss() const {
     if (!loss_.empty()) {
       return i18n::English("damaged at byte {}: {}; the data after it was not read{}", loss_offset_,
@@ -322,7 +322,7 @@ class FileReader {
     bool activities = false;
   };
 
-  // Time 0 of a part: the first event, or an activity before all events.
+  // Time 0 of a part: the time of the first event, or of an activity before all events.
   static int64_t OriginOf(const Footer& index) {
     const auto& activities = index.activity_batches;
     const Footer::Batch& first = index.batches.front();
@@ -360,7 +360,8 @@ class FileReader {
     return true;
   }
 
-  // Reads the header, strings and stacks before `offset`, and the part's activities there.
+  // Reads the header, strings and stacks before `offset`, and the activities of the part that are
+  // stored before it.
   bool TakeBefore(const FooterFile& file, const Footer& index, uint64_t offset) {
     std::vector<uint64_t> places = {0};
     for (const uint64_t table : index.tables) {
@@ -612,8 +613,8 @@ absl::StatusOr<std::shared_ptr<const Trace>> ReadTrace(InputStream& input, std::
   TraceAssembler::Impl assembler;
   if (part) assembler.part.emplace(options.from_ns, options.to_ns);
   if (index.has_value() && !part) {
-    // In any file large enough to matter, an event has more than one byte. Larger counts are
-    // limited, and the tables then grow as they are filled.
+    // Each count is limited to the file's size in bytes, because in any file large enough to matter
+    // an event has more than one byte. Beyond that, the tables grow as they are filled.
     const auto believable = [&](uint64_t n) {
       return static_cast<size_t>(std::min(n, input.total()));
     };

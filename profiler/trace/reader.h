@@ -1,7 +1,7 @@
 // Reads `.trace` files and streams of frames into a Trace.
 //
 //   ASSIGN_OR_RETURN(auto trace, ReadTraceFile("run.trace", {}));
-//   if (!trace->complete) warn(trace->warnings);   // cut off; has all data before that
+//   if (!trace->complete) warn(trace->warnings);   // cut off: has the data before the cut
 #pragma once
 
 #include <absl/status/status.h>
@@ -22,10 +22,10 @@ namespace vramscope::trace {
 struct ReadOptions {
   std::function<void(double fraction)> progress = {};  // called on the calling thread; 0 .. 1
   const std::atomic<bool>* cancel = nullptr;           // set it to end with kCancelled
-  uint64_t memory_limit = 0;  // replaces the limit by the file's size (MemoryBudget); 0: none
-  // Restricts reading to a time range, relative to the first event. The memory that is in use at
-  // its begin comes first, before kMarkerRecordingBegin, and the slices that are open there are
-  // begun.
+  uint64_t memory_limit = 0;  // overrides the limit by file size (MemoryBudget); 0: no override
+  // Restricts reading to a time range, relative to the first event. The memory that is in use when
+  // the range begins comes first, before kMarkerRecordingBegin, and the slices that are open at
+  // that time are begun.
   int64_t from_ns = INT64_MIN, to_ns = INT64_MAX;
   // Decoding threads, including the calling one; 0: one per CPU, at most 4.
   int threads = 0;
@@ -46,7 +46,7 @@ absl::StatusOr<std::shared_ptr<const Trace>> ReadTrace(InputStream& input, std::
 
 // Feeds trace frames (kTraceHeader .. kEnd) into a builder; the worker client uses it too. After an
 // error (kDataLoss; kUnimplemented for a newer version) the trace has everything before the refused
-// part of the frame; events of a batch are added one by one.
+// part of the frame. If that is an event, this includes earlier events of the same batch.
 class TraceAssembler {
  public:
   TraceAssembler();

@@ -1,4 +1,4 @@
-// How much a trace knows about segments. Plans and memory snapshots record every segment with its
+// How much a trace records about segments. Plans and memory snapshots record every segment with its
 // address. A Kineto trace only records how many bytes were reserved in all, so results that depend
 // on the position of free memory (inactive splits, cached segments, replay) cannot be computed from
 // it.
@@ -18,8 +18,8 @@
 namespace vramscope::trace {
 
 inline constexpr uint64_t kReservedTotalAddress = uint64_t{1} << 60;
-// Name of the one frame of the block that represents all memory allocated before a Kineto trace
-// began.
+// One block represents all memory that was allocated before a Kineto trace began. Its stack has a
+// single frame with this name.
 inline constexpr std::string_view kBeforeProfiler =
     "(made before the profiler, not freed while it ran)";
 
@@ -35,17 +35,17 @@ bool IsReservedTotal(const Trace& trace, SegmentId segment);
 // The recorded segments, without those that represent a total.
 uint32_t RecordedSegments(const Trace& trace);
 
-// Whether the sizes are those of blocks as allocated, so that the requested sizes are unknown:
-// Kineto traces of a GPU.
+// Whether the sizes are rounded sizes and the requested sizes are unknown, as in Kineto traces of a
+// GPU.
 bool SizesAreOfBlocks(const Trace& trace);
 
 // Whether the trace is of host memory (Kineto traces of a program that ran on the CPU).
 bool IsOfHostMemory(const Trace& trace);
 
-// Why segments cannot be shown; "" if they are recorded.
+// The reason why segments cannot be shown; "" if they are recorded.
 std::string_view WhyNoSegments(const Trace& trace);
-// Why the allocator's decisions cannot be replayed, not even with other settings: only block sizes
-// are known and segments are not recorded, or the memory is host memory. "" if they can.
+// The reason why the allocator's decisions cannot be replayed with any settings: only block sizes
+// are known and segments are not recorded, or the memory is host memory. "" if replay is possible.
 std::string_view WhyNoReplay(const Trace& trace);
 
 }  // namespace vramscope::trace

@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kMost = 2;
 
-// Reserves the capacity of the builder's column, so that `to` is not reallocated more often.
+// Reserves the capacity of the builder's column, so that `to` is reallocated no more often.
 template <class T>
 void Grow(const std::vector<T>& now, std::vector<T>& to) {
   if (to.capacity() < now.size()) to.reserve(std::max(now.size(), now.capacity()));

@@ -1,7 +1,7 @@
 // The snapshots that a builder returns during a run (TraceBuilder::Snapshot). A snapshot that is no
-// longer used is updated and returned again, which costs only the new rows. Its columns share full
-// runs that no longer change with the builder, so that a snapshot needs little memory. Internal to
-// this folder.
+// longer used is updated and returned again, which costs only the new rows. Its columns and the
+// builder's share the full runs that no longer change, so that a snapshot needs little memory.
+// Internal to this folder.
 //
 // Keeps at most two: the one that is shown and the one that replaces it. One thread at a time;
 // users may release a snapshot on any thread.
@@ -21,9 +21,9 @@ class SharedSnapshots {
   struct Rows {
     uint32_t activities = 0, operands = 0;
   };
-  // A trace with the rows of `now`; its open ends are those of an earlier snapshot (CloseOpenEnds).
-  // The activities and operands of `now` are sorted, and the first `unchanged` of them are the same
-  // as in the previous call.
+  // A trace with the rows of `now`. Its open ends are still those of an earlier snapshot;
+  // CloseOpenEnds updates them. The activities and operands of `now` are sorted, and the first
+  // `unchanged` of them are the same as in the previous call.
   Trace Take(const Trace& now, Rows unchanged);
   std::shared_ptr<const Trace> HandOut(Trace&& snapshot);
 

@@ -31,7 +31,7 @@ void Say(const char* text) {
   if (!memory) Say(type != nullptr ? type->name() : "terminated");
   if (OutputFile::RemoveUnfinished()) Say("; nothing was written");
   Say("\n");
-  // Anything but out of memory is a defect; a core dump tells more about it.
+  // Without an exception, the cause is a defect that only a core dump shows.
   if (!memory && type == nullptr) std::abort();
   _exit(memory ? kStatusOutOfMemory : kStatusTerminated);
 }

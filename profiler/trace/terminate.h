@@ -1,6 +1,6 @@
-// Handles an uncaught exception on any thread, also before main(): mostly out of memory. The
+// Handles an uncaught exception (mostly out of memory) on any thread, also before main(). The
 // program ends with a message and an exit status instead of a signal, and leaves no partly written
-// file.
+// file. A std::terminate() without an exception still ends with SIGABRT, for a core dump.
 //
 //   int main() { EndCleanlyOnTerminate("vramscope"); ... }
 //   VRAMSCOPE_END_CLEANLY_FROM_THE_START("vramscope");   // before constructors, in an executable

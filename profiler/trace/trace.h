@@ -86,9 +86,9 @@ struct AllocationTable {
   PackedColumn<Pool> pool;
   SharedColumn<Category> birth_category;
   SharedColumn<Category> category;  // the last category
-  // The category that it had for most of its life. Ties are broken by the number of events, then by
-  // which came first. Used where one colour or word represents the whole allocation, because the
-  // last category may only be set at its free.
+  // The category that the allocation had for most of its life. Ties are broken by the number of
+  // events, then by which category came first. Used where one colour or word represents the whole
+  // allocation, because the last category may be set only at the free.
   SharedColumn<Category> main_category;
   PackedColumn<StringId> op;
   PackedColumn<StringId> module;
@@ -129,7 +129,7 @@ struct SliceTable {
   SharedColumn<int64_t> end_ns;  // end of the trace if never closed
   PackedColumn<EventIndex> begin_event;
   SharedColumn<EventIndex> end_event;  // kNoEvent: never closed
-  PackedColumn<StringId> name;         // module path, op, annotation; empty for the others
+  PackedColumn<StringId> name;         // module path, op, annotation; empty for other kinds
   PackedColumn<StringId> module;       // of an op: the module that called it
   PackedColumn<uint32_t> number;       // step or micro-batch number; Phase for a phase
   PackedColumn<int32_t> step;          // number of the enclosing step; -1: none
@@ -139,8 +139,8 @@ struct SliceTable {
   Phase phase(uint32_t row) const { return static_cast<Phase>(number[row]); }
 };
 
-// The fields of events without a table of their own that the event columns lack: segment maps, out
-// of memory, device usage, markers. In event order.
+// Events without a table of their own (segment maps, out of memory, device usage, markers), in
+// event order. Has the fields that the event columns lack.
 struct OtherEventTable {
   std::vector<EventIndex> event;
   std::vector<uint64_t> address;
@@ -199,8 +199,9 @@ struct TableSizes {
 // kept.
 //
 // Fields that a kind does not use (types.h) are cleared. An end event gets the name, number and
-// phase of the begin event that it closes (the innermost open one of its kind, and for modules and
-// ops of its thread). A free that completes without a request counts as requested at that time.
+// phase of the begin event that it closes: the innermost open one of its kind and process, or of
+// its kind and thread for modules, ops and annotations. A free that completes without a request
+// counts as requested at that time.
 class TraceBuilder {
  public:
   TraceBuilder();

@@ -22,10 +22,10 @@ struct ModelSummary {
 
 // The kind of information in the events: a history, or only the state at one time (a memory
 // snapshot without a recorded history, torch.cuda.memory_snapshot(), memory statistics). The events
-// of a state restate it in no meaningful order, and only the state after the last one existed.
+// that restate a state have no meaningful order; only the state after the last event existed.
 enum class Content : uint8_t { kRun = 0, kState = 1 };
 
-// One figure of torch.cuda.memory_stats(), with its name there.
+// One figure of torch.cuda.memory_stats(), with PyTorch's name.
 struct Statistic {
   std::string name;
   int64_t value = 0;

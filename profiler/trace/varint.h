@@ -1,4 +1,4 @@
-// Protocol-buffer varints and zigzag, for the columns of an event batch. For profiler's own
+// Protocol-buffer varints and zigzag, for the columns of an event batch. Only for the project's own
 // formats.
 #pragma once
 

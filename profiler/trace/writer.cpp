@@ -26,8 +26,8 @@ namespace {
 constexpr size_t kStringBytes = size_t{1} << 20;
 // Batches for a pipe are small, because the run is shown while it goes on.
 constexpr size_t kLiveBatchEvents = 8192;
-// Keyframes are further apart where more is live: 64 events per restated event, so that keyframes
-// take up a few percent of a file.
+// Between two keyframes, a file has at least 64 events for each event that a keyframe restates, so
+// that keyframes take up a few percent of the file.
 constexpr uint64_t kRestatedInKeyframe = TraceWriter::kKeyframeEvents / 64;
 
 class Writer : public TraceWriter {
@@ -206,7 +206,8 @@ class Writer : public TraceWriter {
       }
       Count(e, next);
       outline_.Add(e);
-      // The reader reports a stream that contradicts itself; keyframes would hide the error.
+      // A stream that contradicts itself gets no further keyframes, because they would hide the
+      // error from the reader.
       consistent_ = live_.Advance(e).ok() && consistent_;
       row.peak_allocated = std::max(row.peak_allocated, live_.allocated());
       row.peak_reserved = std::max(row.peak_reserved, live_.reserved());

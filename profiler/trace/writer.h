@@ -24,8 +24,9 @@ class TraceWriter : public EventSink {
   // Receives encoded bytes in order; an error ends the writing and is returned by Close().
   using ByteSink = std::function<absl::Status(std::string_view bytes)>;
 
-  // `keyframe_events`: approximate number of events between two keyframes (reading a part of the
-  // file decodes at most this many events before it).
+  // `keyframe_events`: approximate minimum number of events between two keyframes. There are more
+  // if much memory is live. (Reading a part of the file also decodes the events since the keyframe
+  // before it.)
   static absl::StatusOr<std::unique_ptr<TraceWriter>> ToFile(
       const std::string& path, uint64_t keyframe_events = kKeyframeEvents);
   static constexpr uint64_t kKeyframeEvents = uint64_t{1} << 20;
