@@ -29,7 +29,7 @@ struct Span {
   int32_t number = 0;
 };
 
-// The steps, in order. A step's span includes the time until the next step.
+// The outermost steps, in order.
 std::vector<Span> StepsOf(const trace::Trace& trace) {
   const trace::SliceTable& s = trace.slices;
   std::vector<Span> steps;
@@ -104,8 +104,8 @@ Leaks FindLeaks(const trace::Trace& trace, const CallSites& sites) {
   std::vector<Leak> by_site(sites.sites.size());
   std::vector<std::array<uint64_t, trace::kCategoryCount>> categories(by_site.size());
   size_t step = 0;
-  // Leaks are counted at the end of the last step, because a process may free everything when it
-  // ends.
+  // Leaks are counted when the last step ends, because everything may be freed when the process
+  // ends. An allocation between two steps counts for the earlier step.
   const EventIndex end = steps.back().end;
   for (uint32_t id = 0; id < a.size() && a.alloc_event[id] <= end; ++id) {
     if (a.alloc_event[id] < steps[0].begin) continue;

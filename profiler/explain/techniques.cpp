@@ -182,14 +182,14 @@ class Finder {
         half, request, extra);
   }
 
-  // The highest bytes of gradients in the trace. If it may have no complete backward pass, at least
-  // the parameters' bytes.
+  // The highest bytes of gradients in the trace, or the parameters' bytes if these are more and no
+  // backward pass may be complete.
   uint64_t AllGradients() const {
     const analysis::MemoryCurves curves = analysis::ComputeCurves(trace_);
     const auto& gradients = curves.category[static_cast<size_t>(Category::kGradient)];
     const uint64_t most =
         gradients.empty() ? 0 : *std::max_element(gradients.begin(), gradients.end());
-    // Without optimizer state, the first backward pass may be incomplete.
+    // Without optimizer state, even the first backward pass may be incomplete.
     return std::max(most, Of(Category::kOptimizerState) == 0 ? Of(Category::kParameter) : 0);
   }
 

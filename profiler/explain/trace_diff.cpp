@@ -25,7 +25,7 @@ struct LiveSite {
   uint64_t bytes = 0, count = 0;
   trace::StackId stack;
   std::string_view op;
-  std::string innermost;  // SiteNames::InnermostKey; "": the stack has none
+  std::string innermost;  // SiteNames::InnermostKey, operator and age; "" without such a key
   std::vector<trace::AllocationId> blocks;
   std::array<uint64_t, trace::kCategoryCount> by_category{};
 };
