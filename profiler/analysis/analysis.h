@@ -140,7 +140,8 @@ struct Summary {
   std::vector<StepRow> steps;
   uint64_t events = 0;
   bool fits = true;
-  // Device memory - context - most_used. If negative, the run exceeds the device memory by so much.
+  // Device memory - context - most_used. If negative, the run exceeds the device memory by this
+  // amount.
   int64_t headroom_bytes = 0;
   bool out_of_memory = false;  // the run has an OutOfMemory event
   bool went_on = false;  // a planned program caught the error, allocated again and ended normally
@@ -156,9 +157,8 @@ struct PhaseTotal {
   uint64_t bytes = 0;
 };
 std::vector<PhaseTotal> PhaseTotals(const trace::Trace& trace, const MemoryCurves& curves);
-// The pairs of devices to compare between two traces. If neither trace has more than one device,
-// these two are the only pair; otherwise, devices with the same number are paired. Sorted by
-// device.
+// The pairs of devices to compare between two traces. If each trace has at most one device, these
+// form the only pair; otherwise, devices with the same number are paired. Sorted by device.
 struct DevicePair {
   uint8_t device = 0;                        // number in B, or in A if B has no such device
   std::shared_ptr<const trace::Trace> a, b;  // one-device slices; empty if a trace lacks the device

@@ -72,8 +72,7 @@ struct Group {
   std::string name;  // the names of the parts, joined by ", "
   uint64_t bytes = 0;
   uint64_t count = 0;
-  std::vector<std::string> parts =
-      {};  // indexed as GroupExpression::parts(); empty if only `name` is known
+  std::vector<std::string> parts = {};  // the names of the parts; may be empty
 };
 // The group's name, translated to the user's language.
 std::string GroupLabel(const GroupExpression& by, const Group& group);

@@ -65,8 +65,7 @@ std::vector<HostMemory::Site> SitesAt(const trace::Trace& trace, uint32_t last) 
     live.Release(row);
     live.Allocate(row);
   }
-  base::HashMap<uint64_t, uint32_t>
-      calls;  // correlation of a live allocation -> row of its API call
+  base::HashMap<uint64_t, uint32_t> calls;  // correlation of an allocation -> row of its call
   for (const auto& [key, row] : live.rows())
     if (a.correlation[row] != 0) calls[a.correlation[row]] = kNoRow;
   for (uint32_t row = 0; row < a.size(); ++row) {

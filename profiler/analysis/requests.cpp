@@ -150,8 +150,7 @@ absl::StatusOr<RequestStream> RequestsOfStep(const trace::Trace& trace, std::opt
     if (e.kind[i] == EventKind::kAlloc) out.start_bytes += a.bytes_rounded[e.id[i]];
     if (e.kind[i] == EventKind::kFreeCompleted) out.start_bytes -= a.bytes_rounded[e.id[i]];
   }
-  std::optional<uint64_t>
-      first_id;  // ids are consecutive, so id - first_id is the index in the stream
+  std::optional<uint64_t> first_id;  // ids are consecutive: index in the stream = id - first_id
   for (EventIndex i = range.first; i <= range.last; ++i) {
     const bool is_alloc = e.kind[i] == EventKind::kAlloc;
     if (!is_alloc && e.kind[i] != EventKind::kFreeCompleted) continue;

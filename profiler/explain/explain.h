@@ -127,9 +127,8 @@ struct Fragmentation {
   uint64_t rounding = 0;  // rounding to 512 bytes, or by roundup_power2_divisions
   uint64_t tails = 0;     // unsplit tails of blocks
   // Parts of reserved - allocated:
-  uint64_t holes = 0;  // free bytes in segments with live blocks
-  uint64_t cached =
-      0;  // bytes in free segments and in free pages (2 or 20 MiB) of expandable segments
+  uint64_t holes = 0;   // free bytes in segments with live blocks
+  uint64_t cached = 0;  // in free segments, and in free pages (2 or 20 MiB) of expandable ones
   uint64_t largest_hole = 0;  // the largest free range of either kind
   // Free bytes where the trace records the reserved total but not the segments. Holes, cached
   // bytes and pools are then unknown and stay empty.

@@ -203,8 +203,7 @@ MaybeFinding ResidentInputs(const FindingFacts& f) {
                                FormatBytes(pile.bytes)));
 }
 
-// ---- Evaluation, loading
-// -------------------------------------------------------------------------
+// ---- Evaluation, loading ------------------------------------------------------------------------
 
 MaybeFinding NoGradMissing(const FindingFacts& f) {
   // A recording, or a run that ran out of memory, may end before its backward pass, so it needs two

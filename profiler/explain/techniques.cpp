@@ -154,8 +154,8 @@ class Finder {
   }
 
   // Halves the batch. Activations, inputs and temporaries of a pass are proportional to the batch,
-  // but not copies of weights. The gradients of the first micro-batch are then alive in the second,
-  // so they are added.
+  // but not copies of weights. With two micro-batches, the gradients of the first are alive in the
+  // second, so they are added.
   void Batch() {
     uint64_t sum = 0;
     for (const analysis::LiveAllocation& l : live_.allocations) {
@@ -182,14 +182,14 @@ class Finder {
         half, request, extra);
   }
 
-  // The highest bytes of gradients in the trace, or the parameters' bytes if these are more and no
-  // backward pass may be complete.
+  // The highest bytes of gradients in the trace. Without optimizer state, at least the bytes of the
+  // parameters.
   uint64_t AllGradients() const {
     const analysis::MemoryCurves curves = analysis::ComputeCurves(trace_);
     const auto& gradients = curves.category[static_cast<size_t>(Category::kGradient)];
     const uint64_t most =
         gradients.empty() ? 0 : *std::max_element(gradients.begin(), gradients.end());
-    // Without optimizer state, even the first backward pass may be incomplete.
+    // Before the first optimizer step, possibly no backward pass is complete.
     return std::max(most, Of(Category::kOptimizerState) == 0 ? Of(Category::kParameter) : 0);
   }
 

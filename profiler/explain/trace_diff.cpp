@@ -73,8 +73,8 @@ void Join(LiveSite& to, LiveSite& from) {
   for (size_t c = 0; c < to.by_category.size(); ++c) to.by_category[c] += from.by_category[c];
 }
 
-// Joins a site that only one trace has with a site of the other trace with the same innermost
-// frame. Such sites occur if the same program was started in another way.
+// Joins sites that occur in only one of the traces and have the same innermost frame. Such sites
+// exist if the same program was started in different ways.
 void JoinByInnermost(const trace::Trace* const (&traces)[2], LiveSites& a, LiveSites& b) {
   std::map<std::string, std::array<std::vector<std::string>, 2>> alone;  // keys of each side
   LiveSites* const sides[] = {&a, &b};

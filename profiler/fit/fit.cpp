@@ -255,8 +255,8 @@ class Search {
     return at;
   }
 
-  // Bytes saved for the change in time. At most the bytes that exceed the budget count. A move that
-  // also makes the step faster beats every move that does not.
+  // Bytes saved, divided by the relative increase in time. Only as many bytes count as exceed the
+  // budget. A move that also makes the step faster beats every move that does not.
   double Score(const Planned& now, const Planned& before, const Planned& after) const {
     if (!after.ok() || after.needed() >= before.needed()) return 0;
     // A run can also be out of memory although `needed` is within the budget. Its excess then

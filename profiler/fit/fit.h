@@ -2,7 +2,7 @@
 // because techniques interact. Every combination that is considered is planned.
 //
 //   ASSIGN_OR_RETURN(Fitted fitted, Fit(config, budget, [&](const auto& configs) { ... }));
-// fitted.proposals.front().steps; // the effect of each move
+//   fitted.proposals.front().steps;  // the effect of each move
 //
 // Fit() blocks, and calls `plan` on the caller's thread.
 #pragma once

@@ -39,7 +39,7 @@ class Search {
       ways.push_back(WayOf(level, ""));
     }
     if (const absl::Status status = Descend(ways); !status.ok()) return status;
-    // Searches for alternatives: for each switch in the proposals so far, without this switch.
+    // Searches for alternatives without a switch, for each switch in the proposals so far.
     for (size_t i = 0; Fitting() < s_.proposals && i < s_.switches.size() && InTime(); ++i) {
       if (!Used(i)) continue;
       std::vector<Way> others = {WayOf(Changes::kTraining, s_.switches[i].name)};
@@ -100,8 +100,8 @@ class Search {
     return !expected ||
            kLittleDoubt * static_cast<double>(*expected) >= static_cast<double>(Missing(s_.start));
   }
-  // Whether another value of the same switch should be tried first: one that saves enough with less
-  // surplus.
+  // Whether another value of the same switch should be tried first, because it saves enough with
+  // less surplus.
   bool OtherValueFirst(size_t i) const {
     const auto enough = [&](size_t k) {
       return static_cast<double>(Saves(k)) >= 1.1 * static_cast<double>(Missing(s_.start));

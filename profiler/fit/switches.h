@@ -42,7 +42,7 @@ struct SwitchSearch {
   Planned start;  // the plan without any switch
   uint64_t budget = 0;
   std::vector<Switch> switches;
-  std::function<bool(size_t, size_t)> excluded;  // also exclude each other
+  std::function<bool(size_t, size_t)> excluded;  // further pairs that exclude each other
   // Plans all sets and returns the results in order. A returned error ends the search. A plan that
   // fails is reported in its result instead.
   std::function<absl::StatusOr<std::vector<Planned>>(const std::vector<SwitchSet>&)> plan;

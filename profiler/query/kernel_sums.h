@@ -3,7 +3,7 @@
 //
 //   const ActivityIndex index(trace);
 //   const KernelSums sums = SumKernels(index, KernelsBy::kName);
-// sums.sums[0].name; // the kernel name with the longest time, "void at::native::..."
+//   sums.sums[0].name;            // the kernel name with the longest time, "void at::native::..."
 //   sums.sums[sums.sum_of[row]];  // the sum that includes a row of Trace::activities
 //
 // Work means kernels, memcpys, memsets and collectives. Times are sums of durations, so work that

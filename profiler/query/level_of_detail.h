@@ -33,7 +33,7 @@ struct CurveColumns {
   // For each column, the point of the curves with allocated_max; kNoPoint before the first point.
   static constexpr uint32_t kNoPoint = UINT32_MAX;
   std::vector<uint32_t> point;
-  // Set by Ask().
+  // The grid of the columns.
   TimeGrid grid;
   bool rounded = false;  // there are hundreds of points per column
 };

@@ -196,8 +196,7 @@ OperandLinks::Touches OperandLinks::TouchesOf(trace::AllocationId allocation) co
 
 std::vector<uint32_t> OperandLinks::TouchedBy(trace::AllocationId allocation, size_t most) const {
   std::vector<uint32_t> rows;
-  const std::shared_ptr<const Work> work =
-      WorkIn(allocation.value);  // a copy of the pointer, as in TouchesOf()
+  const std::shared_ptr<const Work> work = WorkIn(allocation.value);  // a copy, as in TouchesOf()
   for (const auto& [row, operand] : *work) {
     if (rows.size() == most) break;
     if (rows.empty() || rows.back() != row) rows.push_back(row);

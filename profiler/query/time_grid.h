@@ -1,5 +1,5 @@
 // A grid of columns of equal time. All views at one scale use the same columns, so a view that
-// moves keeps its columns and computes only the new ones.
+// moves only computes columns that were not visible before.
 #pragma once
 
 #include <cstdint>

@@ -5,7 +5,7 @@
 //
 //   const Releases r = FindReleases(trace);
 //   r.gpu_full;   // 39: "flushed 39 times because the GPU was full"
-// r.capacity.bytes; // the inferred memory of the GPU
+//   r.capacity.bytes;  // the inferred memory of the GPU
 //
 // Requires a trace of one device (trace/one_device.h). Pure functions of an immutable Trace;
 // thread-safe. FindReleases() walks over the events once.

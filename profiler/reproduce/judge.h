@@ -47,7 +47,7 @@ struct Result {
 
 Result Judge(const Experiment& experiment, const std::vector<RunOutcome>& runs);
 
-// Summary of the experiments with a published number that is judged.
+// Counts of experiments and figures. `published` counts experiments with a judged published number.
 struct Score {
   int experiments = 0, done = 0, not_run = 0;
   int published = 0, published_within = 0;
