@@ -22,8 +22,8 @@ namespace vramscope::analysis {
 
 using trace::CategoryBytes;
 
-// Memory over time: one point after every event that changes it (Alloc, FreeCompleted, Retag,
-// segment events), in event order. Between points the curve is flat.
+// Memory over time. Every event that changes memory (Alloc, FreeCompleted, Retag, segment events)
+// has one point, in event order. Between points the curve is flat.
 struct MemoryCurves {
   using Bytes = trace::PackedColumn<uint64_t>;
   trace::PackedColumn<trace::EventIndex> event;
@@ -31,14 +31,15 @@ struct MemoryCurves {
   Bytes allocated;  // sum of live blocks
   Bytes requested;
   Bytes reserved;  // sum of live segments
-  // category[c][i], c = static_cast<int>(Category); empty columns for categories never present.
+  // Indexed as category[static_cast<int>(c)][point]. The column of a category that never occurs is
+  // empty.
   std::array<Bytes, trace::kCategoryCount> category;
   size_t size() const { return time_ns.size(); }
   size_t MemoryBytes() const;
 };
 MemoryCurves ComputeCurves(const trace::Trace& trace);
-// The same for a trace that continues an earlier one whose curves are known (EventTable::GoOnFrom).
-// Computes only the new points and shares the others.
+// The curves of a trace that continues an earlier trace (EventTable::GoOnFrom). Computes only the
+// new points and shares the points of the earlier curves.
 MemoryCurves ContinueCurves(const trace::Trace& trace, const trace::Trace& earlier,
                             const MemoryCurves& of_earlier);
 // The last point at or before the event; nullopt before the first point.
@@ -57,15 +58,15 @@ struct Context {
 
 struct LiveAllocation {
   trace::AllocationId id;
-  trace::Category category;  // at the time of the live set
+  trace::Category category;  // at the event of the live set
 };
 
-// For an event of an allocation, the context in which it was allocated; else the innermost open
-// slices.
+// The innermost slices open at the event. For an Alloc event, the context that is recorded with its
+// allocation.
 Context ContextAt(const trace::Trace& trace, trace::EventIndex event);
 
-// The memory directly after `event` (at most the last event). A block counts until its free has
-// completed. Sorted by block size, largest first.
+// The memory directly after `event`; an index past the end means the last event. A block counts
+// until its free has completed. Allocations are sorted by block size, largest first.
 struct LiveSet {
   Context context;
   uint64_t allocated = 0, requested = 0, reserved = 0;
@@ -77,11 +78,12 @@ LiveSet LiveAt(const trace::Trace& trace, trace::EventIndex event);
 // trace is empty).
 trace::EventIndex EventAtTime(const trace::Trace& trace, int64_t time_ns);
 
-// The peak of a recording is never before its beginning, because all older blocks existed then.
+// Events before the beginning of a recording only restate blocks that already existed. The peak is
+// never at such an event.
 struct Peak {
   uint64_t allocated = 0;      // maximum, at the event in `context`
   uint64_t reserved = 0;       // maximum over the trace, independent of `allocated`
-  uint64_t reserved_then = 0;  // at the event in `context`
+  uint64_t reserved_then = 0;  // reserved bytes at the event in `context`
   Context context;
   CategoryBytes by_category{};
 };
@@ -89,11 +91,11 @@ Peak FindPeak(const trace::Trace& trace, const MemoryCurves& curves);
 
 // The peak as torch.cuda.max_memory_allocated() counts it: PyTorch subtracts a block when its free
 // is requested. Blocks that another stream still uses (record_stream, FSDP) stay active, and count
-// as allocated here, until the free has completed. Equal to Peak::allocated if no free waits. One
-// walk over the events.
+// as allocated here, until the free has completed. If no free waits for a stream, the result equals
+// Peak::allocated. Walks over the events once.
 uint64_t MostByCounter(const trace::Trace& trace);
 
-// All memory figures in this file are for one device: of a trace of several, pass the slice of a
+// All memory figures in this file are for one device. If a trace has several, pass the slice of one
 // device (trace/one_device.h). The next two functions accept a trace of several devices and handle
 // each separately.
 using trace::DevicesOf;
@@ -103,8 +105,9 @@ struct DevicePeak {
 };
 // Sorted by device.
 std::vector<DevicePeak> PeakOfEachDevice(const std::shared_ptr<const trace::Trace>& trace);
-// The device to show where figures of a single device are needed: nullopt if the trace has only
-// one; else the first that ran out of memory; else the one with the highest peak.
+// The device to show where figures of a single device are needed. This is the first device that ran
+// out of memory; if none did, the device with the highest peak. nullopt: the trace has only one
+// device.
 std::optional<uint8_t> DeviceToShow(const std::shared_ptr<const trace::Trace>& trace);
 
 // One step. Times are sums over its phases (forward includes the loss), in milliseconds. A phase
@@ -119,13 +122,13 @@ struct StepRow {
 std::vector<StepRow> StepTable(const trace::Trace& trace, const MemoryCurves& curves);
 
 // The figures that `plan --json` and `run --json` print. before_training and after_training are
-// taken at the markers kMarkerTrainingBegin and -End. Without these, they are taken where the first
-// step begins and the last ends; without steps, at the beginning of the trace or recording and at
-// its end.
+// taken at the markers kMarkerTrainingBegin and kMarkerTrainingEnd. If these are missing, they are
+// taken at the begin of the first step and the end of the last step. If there are no steps either,
+// they are taken at the beginning and end of the trace or recording.
 struct MemoryPair {
   uint64_t allocated = 0, reserved = 0;
 };
-// Memory used on a GPU: by the allocator, and bypassing it (past_allocator.h).
+// GPU memory reserved by the allocator, and GPU memory allocated past it (past_allocator.h).
 struct GpuUse {
   uint64_t reserved = 0, past_allocator = 0;
   uint64_t sum() const { return reserved + past_allocator; }
@@ -133,19 +136,20 @@ struct GpuUse {
 struct Summary {
   MemoryPair before_training, after_training;
   Peak peak;
-  GpuUse most_used;  // at the time when its sum is highest
+  GpuUse most_used;  // at the time when sum() is highest
   std::vector<StepRow> steps;
   uint64_t events = 0;
   bool fits = true;
-  // Device memory - context - most_used. Negative: the bytes by which the run does not fit.
+  // Device memory - context - most_used. If negative, the run exceeds the device memory by this
+  // amount.
   int64_t headroom_bytes = 0;
   bool out_of_memory = false;  // the run has an OutOfMemory event
   bool went_on = false;  // a planned program caught the error, allocated again and ended normally
 };
 Summary Summarize(const trace::Trace& trace, const MemoryCurves& curves);
 
-// Per step (-1: outside), phase and category: the peak bytes of the category within the phase,
-// including the state at its begin. Without zero rows; ordered by step, phase, category.
+// The peak bytes of a category within a phase of a step (-1: outside of steps), including the bytes
+// at the phase's begin. Zero rows are left out; the others are sorted by step, phase, category.
 struct PhaseTotal {
   int32_t step = 0;
   trace::Phase phase = trace::Phase::kNone;
@@ -153,11 +157,11 @@ struct PhaseTotal {
   uint64_t bytes = 0;
 };
 std::vector<PhaseTotal> PhaseTotals(const trace::Trace& trace, const MemoryCurves& curves);
-// The pairs of devices of two traces to compare: the only devices of both, or those with the same
-// number. Sorted by device; at least one pair.
+// The pairs of devices to compare between two traces. If each trace has at most one device, these
+// form the only pair; otherwise, devices with the same number are paired. Sorted by device.
 struct DevicePair {
   uint8_t device = 0;                        // number in B, or in A if B has no such device
-  std::shared_ptr<const trace::Trace> a, b;  // slices; without memory if a trace has no such device
+  std::shared_ptr<const trace::Trace> a, b;  // one-device slices; empty if a trace lacks the device
 };
 std::vector<DevicePair> DevicePairs(const std::shared_ptr<const trace::Trace>& a,
                                     const std::shared_ptr<const trace::Trace>& b);
@@ -167,7 +171,8 @@ struct DiffRow {
   trace::Category category = trace::Category::kUnknown;
   uint64_t a = 0, b = 0;
 };
-// Steps are matched by number. The result has every (step, phase, category) of either side.
+// Steps are matched by number. The result contains every (step, phase, category) that occurs in `a`
+// or `b`.
 std::vector<DiffRow> Diff(const trace::Trace& a, const trace::Trace& b);
 
 }  // namespace vramscope::analysis

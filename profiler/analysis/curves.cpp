@@ -65,12 +65,12 @@ namespace {
 // Appends the points of all events from the cursor on.
 void AddPoints(const trace::Trace& trace, trace::MemoryCursor at, MemoryCurves& out) {
   const trace::EventTable& e = trace.events;
-  // The categories that have points, from the tables, without a walk over all events.
+  // The categories that occur, found in the tables without a walk over all events.
   std::array<bool, kCategoryCount> present{};
   for (const trace::Category c : trace.allocations.birth_category)
     present[static_cast<size_t>(c)] = true;
   for (const trace::Category c : trace.retags.to) present[static_cast<size_t>(c)] = true;
-  // New categories were zero before.
+  // A category that occurs for the first time was zero at all earlier points.
   for (int c = 0; c < kCategoryCount; ++c)
     if (present[c]) out.category[c].resize(out.size());
   PointBuffer buffer(out, present);

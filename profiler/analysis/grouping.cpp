@@ -120,7 +120,7 @@ std::string GroupExpression::Text() const {
 
 std::string GroupLabel(const GroupExpression& by, const Group& group) {
   if (by.parts().size() != group.parts.size()) return ShownName(group.name);
-  // Other fields hold names of the program.
+  // Names of the other fields come from the program and are not translated.
   const auto is_fixed = [](const GroupPart& part) {
     return part.by == GroupBy::kCategory || part.by == GroupBy::kPhase ||
            part.by == GroupBy::kSize || part.by == GroupBy::kAge;
@@ -136,7 +136,8 @@ std::string GroupLabel(const GroupExpression& by, const Group& group) {
 
 namespace {
 
-// "model.layers.*.mlp" of "model.layers.3.mlp", or its first components.
+// "model.layers.3.mlp" -> "model.layers.*.mlp" for "module:*", or its first components for
+// "module:2".
 std::string ModuleName(std::string_view path, const GroupPart& part) {
   if (part.components == 0 && !part.merge_numbers) return std::string(path);
   std::vector<std::string_view> components = Split(path, '.');
@@ -183,9 +184,9 @@ std::string_view FileOf(const trace::Trace& trace, trace::StackId stack) {
   return library;
 }
 
-// For each live allocation, the innermost slice of a kind that was open when it was allocated (of
-// several, the one begun last). Operators are only looked up for allocations without a recorded
-// one, such as those of compiled graphs. The result is by allocation.
+// Returns for each live allocation the name of the slice of a kind that was open when it was
+// allocated (if several were open, of the one that began last). Operators are only looked up for
+// allocations without a recorded operator, such as those of compiled graphs.
 base::HashMap<uint32_t, trace::StringId> OpenSlices(const trace::Trace& trace, const LiveSet& live,
                                                     SliceKind kind) {
   const trace::AllocationTable& a = trace.allocations;
@@ -193,7 +194,7 @@ base::HashMap<uint32_t, trace::StringId> OpenSlices(const trace::Trace& trace, c
   std::vector<uint32_t> without;
   for (const LiveAllocation& l : live.allocations)
     if (kind != SliceKind::kOp || a.op[l.id.value].value == 0) without.push_back(l.id.value);
-  std::sort(without.begin(), without.end());  // ids are in order of events
+  std::sort(without.begin(), without.end());  // ids increase with their events
   base::HashMap<uint32_t, trace::StringId> names;
   std::vector<uint32_t> open;
   uint32_t next = 0;
@@ -209,8 +210,8 @@ base::HashMap<uint32_t, trace::StringId> OpenSlices(const trace::Trace& trace, c
   return names;
 }
 
-// Upper limits of the classes. 1 MiB: the largest request that PyTorch serves from 2 MiB segments.
-// 10 MiB: requests from this size on get their own segment.
+// Upper limits of the classes. Requests of up to 1 MiB are served from 2 MiB segments of PyTorch.
+// Requests of 10 MiB and more get their own segment.
 struct SizeClass {
   uint64_t most;
   std::string_view name;
@@ -253,8 +254,8 @@ class Grouping {
   std::string NameOf(uint64_t key) const;
 
  private:
-  // The key of blocks older than a recording: they are in no phase of it, and their call site is
-  // usually not recorded.
+  // The key of blocks older than a recording. They are in no phase of the recording, and their call
+  // site is usually unknown.
   static constexpr uint64_t kOlder = ~uint64_t{0};
   std::string_view Text(uint64_t id, std::string_view none) const {
     const std::string_view s = trace_.String({static_cast<uint32_t>(id)});

@@ -1,4 +1,4 @@
-// Groups of live blocks: by one field, or by an expression of several.
+// Groups live blocks by one field or by an expression of several fields.
 //
 //   ASSIGN_OR_RETURN(const GroupExpression by, ParseGroupExpression("module:*, category"));
 //   for (const Group& g : GroupLive(trace, LiveAt(trace, event), by)) Use(g.name, g.bytes);
@@ -23,9 +23,10 @@
 
 namespace vramscope::analysis {
 
-// kFile: the file of the program's innermost frame. kSize, kAge: classes such as "<= 1 MiB", "< 10
-// ms" (in a trace without times, "< 10 entries"). kAnnotation: the innermost annotation that was
-// open when the block was allocated, else the program's user metadata of the block.
+// kFile groups by the file of the program's innermost frame. kSize and kAge group by classes such
+// as "<= 1 MiB" and "< 10 ms" ("< 10 entries" in a trace without times). kAnnotation groups by the
+// innermost annotation that was open when the block was allocated; without one, by the user
+// metadata that the program attached to the block.
 enum class GroupBy : uint8_t {
   kCategory,
   kModule,
@@ -41,20 +42,20 @@ std::vector<std::string> GroupByNames();  // "category", "module", ...: the fiel
 
 struct GroupPart {
   GroupBy by = GroupBy::kCategory;
-  uint32_t components = 0;     // of a module, file or stack; 0: all of a path, 1 frame of a stack
-  bool merge_numbers = false;  // of a module
+  uint32_t components = 0;     // for module, file and stack; 0: the whole path, or one frame
+  bool merge_numbers = false;  // "module:*"
 
   friend bool operator==(const GroupPart&, const GroupPart&) = default;
 };
 inline constexpr size_t kMostGroupParts = 4;
 inline constexpr uint32_t kMostGroupComponents = 64;
 
-// At least one part.
+// A list of at least one part.
 class GroupExpression {
  public:
   GroupExpression(GroupBy by) : parts_{{.by = by}} {}  // NOLINT(google-explicit-constructor)
   const std::vector<GroupPart>& parts() const { return parts_; }
-  // Whether it groups by this field alone, and by its whole name.
+  // Whether the expression is only this field, without ":number" or ":*".
   bool Is(GroupBy by) const { return parts_.size() == 1 && parts_.front() == GroupPart{.by = by}; }
   std::string Text() const;  // "module:*, category"
 
@@ -64,28 +65,28 @@ class GroupExpression {
   friend absl::StatusOr<GroupExpression> ParseGroupExpression(std::string_view text);
   std::vector<GroupPart> parts_;
 };
-// kInvalidArgument, with the part that is wrong and what is allowed.
+// On error, returns kInvalidArgument with the invalid part and the allowed ones.
 absl::StatusOr<GroupExpression> ParseGroupExpression(std::string_view text);
 
 struct Group {
   std::string name;  // the names of the parts, joined by ", "
   uint64_t bytes = 0;
   uint64_t count = 0;
-  std::vector<std::string> parts = {};  // row = GroupExpression::parts(); empty: only `name`
+  std::vector<std::string> parts = {};  // the names of the parts; may be empty
 };
-// The name in the language of the user.
+// The group's name, translated to the user's language.
 std::string GroupLabel(const GroupExpression& by, const Group& group);
 
-// Most bytes first; the groups add up to live.allocated. kStack: the program's innermost frame,
-// "optimizer.py:80 step"; on a thread of autograd the node, "MmBackward0"; in a trace without
-// stacks "module > op". In a recording, groups by phase and stack have "(before the recording)" for
-// blocks that are older than it.
+// Returns the groups, most bytes first; they add up to live.allocated. A group of kStack is named
+// after the program's innermost frame ("optimizer.py:80 step"), on a thread of autograd after the
+// node ("MmBackward0"), and in a trace without stacks "module > op". Grouping by phase or stack
+// puts blocks older than a recording into "(before the recording)".
 std::vector<Group> GroupLive(const trace::Trace& trace, const LiveSet& live,
                              const GroupExpression& by);
-// The same, with the group of each block.
+// The groups of GroupLive(), and the group of each block.
 struct LiveGroups {
   std::vector<Group> groups;
-  std::vector<uint32_t> group_of;  // row = LiveSet::allocations
+  std::vector<uint32_t> group_of;  // indexed as LiveSet::allocations
 };
 LiveGroups GroupBlocks(const trace::Trace& trace, const LiveSet& live, const GroupExpression& by);
 

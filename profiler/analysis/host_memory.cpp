@@ -26,8 +26,9 @@ bool IsOfHost(MemorySpace space) {
 class Live {
  public:
   explicit Live(const trace::ActivityTable& activities) : a_(activities) {}
-  // Ends the allocation at the row's address and returns its row, or kNoRow. An allocation ends an
-  // earlier one at its address, too, whose free was not recorded.
+  // Ends the live allocation at the row's address and returns that allocation's row, or kNoRow.
+  // `row` may also be an allocation: an earlier one at its address must have been freed without a
+  // record.
   uint32_t Release(uint32_t row) {
     const auto at = rows_.find(Key(row));
     if (at == rows_.end()) return kNoRow;
@@ -55,7 +56,7 @@ bool IsOfDriver(ActivityKind kind) {
   return kind == ActivityKind::kDriverAlloc || kind == ActivityKind::kDriverFree;
 }
 
-// What is allocated right after `last`.
+// The memory that is allocated right after row `last`, by site.
 std::vector<HostMemory::Site> SitesAt(const trace::Trace& trace, uint32_t last) {
   const trace::ActivityTable& a = trace.activities;
   Live live(a);
@@ -64,7 +65,7 @@ std::vector<HostMemory::Site> SitesAt(const trace::Trace& trace, uint32_t last) 
     live.Release(row);
     live.Allocate(row);
   }
-  base::HashMap<uint64_t, uint32_t> calls;  // correlation of an allocation to the row of its call
+  base::HashMap<uint64_t, uint32_t> calls;  // correlation of an allocation -> row of its call
   for (const auto& [key, row] : live.rows())
     if (a.correlation[row] != 0) calls[a.correlation[row]] = kNoRow;
   for (uint32_t row = 0; row < a.size(); ++row) {

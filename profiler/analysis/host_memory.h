@@ -1,14 +1,14 @@
-// Page-locked (pinned) and managed memory of the host that the programs of a trace allocated from
-// CUDA: its curves, its peak, and the operators that allocated it. Pageable memory is not part of
-// it, because CUDA does not see it. The sizes are those of the driver's calls: PyTorch's host
-// allocator rounds each allocation up to a power of two and keeps it when the tensor is freed.
-// What was allocated before the trace begins is unknown.
+// Pinned and managed host memory that the programs of a trace allocated through CUDA: curves, peak,
+// and the operators that allocated it. Pageable memory is left out, because CUDA does not see it.
+// The sizes are those of the driver's calls: PyTorch's host allocator rounds each allocation up to
+// a power of two and keeps it when the tensor is freed. Memory allocated before the trace begins is
+// unknown.
 //
 //   const HostMemory host = HostMemoryOf(trace);
 //   if (host.recorded) Show(host.peak, host.peak_ns);
 //
-// Known if the driver's allocations were recorded (CUPTI; not in a plan with --no-activities).
-// Pure; thread-safe.
+// `recorded` is false if the trace lacks the driver's allocations, which CUPTI records (a plan with
+// --no-activities does not). Pure; thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +26,8 @@ struct HostMemory {
     std::vector<int64_t> time_ns;  // of each change
     std::vector<uint64_t> bytes;   // from that time on
   };
-  // What was allocated at the peak by one operator or, where the operator is unknown, by one
-  // library or API call.
+  // Memory at the peak that one operator allocated. Where the operator is unknown, the site is a
+  // library or an API call.
   struct Site {
     std::string name;
     uint64_t bytes = 0, count = 0;

@@ -14,7 +14,7 @@
 
 namespace vramscope::analysis {
 
-// Consecutive phases of one kind outside of steps are one row, such as the batches of an
+// One row for consecutive phases of one kind outside of steps, such as the batches of an
 // evaluation.
 struct OutsideRow {
   trace::Phase phase = trace::Phase::kNone;
@@ -24,7 +24,7 @@ struct OutsideRow {
   double total_ms = 0;  // sum over the phases only
   uint64_t peak_allocated = 0, peak_reserved = 0;
 };
-// Returns the rows in order of time. Fetching data for these phases gets no row of its own.
+// Returns the rows in order of time. Phases that fetch data are left out.
 std::vector<OutsideRow> OutsideSteps(const trace::Trace& trace, const MemoryCurves& curves);
 
 }  // namespace vramscope::analysis

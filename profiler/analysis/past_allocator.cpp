@@ -27,8 +27,8 @@ class SegmentMemory {
       }
     }
   }
-  // An expandable segment is an address range into which the driver's allocations are mapped one by
-  // one; CUPTI reports each of them.
+  // For an expandable segment, CUPTI reports each driver allocation that is mapped into its address
+  // range.
   bool Holds(uint64_t address, uint64_t bytes) const {
     if (whole_.contains({address, bytes})) return true;
     const auto after = expandable_.upper_bound(address);
@@ -54,7 +54,7 @@ std::vector<uint32_t> PastAllocatorRows(const trace::Trace& trace) {
     } else if (a.kind[row] == ActivityKind::kDriverAlloc &&
                a.to[row] == trace::MemorySpace::kDevice) {
       if (!segments) segments.emplace(trace.segments);
-      // Otherwise the memory belongs to the allocator's segments.
+      // Memory of the allocator's segments is left out.
       if (!segments->Holds(a.address[row], a.bytes[row])) rows.push_back(row);
     }
   }

@@ -1,12 +1,12 @@
-// Memory that is allocated directly from the driver, bypassing the caching allocator: buffers of
-// NCCL, memory that a library requests from CUDA itself. It uses GPU memory in addition to what the
-// allocator reserves, and the GPU must have room for both.
+// Memory that libraries (NCCL, for example) allocate directly from the driver, bypassing the
+// caching allocator. It uses GPU memory in addition to what the allocator reserves, and the GPU
+// must have room for both.
 //
 //   const GpuUse most = MostUsed(trace, curves, FindPeak(trace, curves));
 //   const uint64_t needed = most.sum() + trace.info.device.context_bytes;
 //
-// Known if the driver's allocations were recorded (CUPTI; not in a plan with --no-activities). For
-// a trace of one device. Pure; thread-safe.
+// Nothing is found if the trace lacks the driver's allocations, which CUPTI records (a plan with
+// --no-activities does not). The trace must contain one device. Pure; thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@
 
 namespace vramscope::analysis {
 
-// Rows of the activities: the driver's allocations of device memory outside the allocator's
-// segments, and all of the driver's frees, ordered by time.
+// Returns rows of Trace::activities, ordered by time: the driver's allocations of device memory
+// outside the allocator's segments, and all frees by the driver.
 std::vector<uint32_t> PastAllocatorRows(const trace::Trace& trace);
 
 // The reserved memory and the memory that bypasses the allocator, at the time when their sum is

@@ -14,11 +14,12 @@ namespace vramscope::analysis {
 struct PhasePeak {
   int32_t step = -1;                         // -1: outside of steps
   trace::Phase phase = trace::Phase::kNone;  // kNone: the whole step
-  uint64_t allocated = 0;                    // includes the state at the begin of the phase
+  uint64_t allocated = 0;                    // maximum, including the bytes at the phase's begin
   uint64_t reserved = 0;                     // maximum within the phase, independent of `allocated`
   int64_t time_ns = 0;                       // when `allocated` was first reached
 };
-// Outermost phases, by step and phase. A phase that occurs several times in a step is one row.
+// Returns the peaks of outermost phases, sorted by step and phase. A phase that occurs several
+// times in a step is one row.
 std::vector<PhasePeak> PhasePeaksOf(const trace::Trace& trace, const MemoryCurves& curves);
 
 }  // namespace vramscope::analysis

@@ -55,7 +55,7 @@ std::string InWords(const Request& r) {
 }
 
 uint64_t Peak(const RequestStream& stream) {
-  uint64_t now = 0;  // relative to the start; wraps below it
+  uint64_t now = 0;  // relative to the start, so it may wrap around
   int64_t peak = 0;
   for (const Request& r : stream.requests) {
     const uint64_t bytes = allocator::RoundSize(r.bytes);
@@ -96,8 +96,8 @@ Counterparts CounterpartsOf(const RequestStream& a, const RequestStream& b,
   return c;
 }
 
-// Tokens that are equal only if the identities are: an allocation with a counterpart is identified
-// by its number in stream a, one without by its own number and its side.
+// Tokens that are equal only if they refer to the same allocation. An allocation with a counterpart
+// is identified by its number in stream a; any other by its number and its stream.
 std::vector<Token> IdentityTokens(const RequestStream& s, const std::vector<int64_t>& counterpart,
                                   bool is_a) {
   std::vector<Token> out;
@@ -150,7 +150,7 @@ absl::StatusOr<RequestStream> RequestsOfStep(const trace::Trace& trace, std::opt
     if (e.kind[i] == EventKind::kAlloc) out.start_bytes += a.bytes_rounded[e.id[i]];
     if (e.kind[i] == EventKind::kFreeCompleted) out.start_bytes -= a.bytes_rounded[e.id[i]];
   }
-  std::optional<uint64_t> first_id;  // ids are consecutive, so the ordinal is a difference
+  std::optional<uint64_t> first_id;  // ids are consecutive: index in the stream = id - first_id
   for (EventIndex i = range.first; i <= range.last; ++i) {
     const bool is_alloc = e.kind[i] == EventKind::kAlloc;
     if (!is_alloc && e.kind[i] != EventKind::kFreeCompleted) continue;

@@ -1,6 +1,7 @@
 // The request stream of a trace: every allocation and free in order, with the identity of the freed
-// allocation. Two streams of "the same" step are compared event by event: same kind, same bytes,
-// and a free must free the counterpart of the allocation that it frees in the other stream.
+// allocation. Two streams of the same step are compared event by event. Events are equal if they
+// have the same kind and bytes and, for frees, if the freed allocations are counterparts of each
+// other.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -18,20 +19,20 @@ namespace vramscope::analysis {
 
 struct Request {
   bool is_alloc = true;
-  uint64_t bytes = 0;          // requested
-  uint64_t bytes_rounded = 0;  // 0: not in the source
+  uint64_t bytes = 0;          // requested size
+  uint64_t bytes_rounded = 0;  // rounded size; 0: unknown
   int64_t allocation = -1;     // index among the stream's allocations; -1: older than the stream
-  std::string where;           // op, module: for messages
+  std::string where;           // op and module, for messages
   trace::EventIndex event = trace::kNoEvent;  // event in its trace
 };
 
 struct RequestStream {
   std::vector<Request> requests;
-  uint64_t start_bytes = 0;  // rounded bytes live before the first request, if known
+  uint64_t start_bytes = 0;  // rounded bytes live before the first request; 0 if unknown
 };
 
-// Allocations and completed frees of one step; `step` < 0: the last whole step; nullopt: everything
-// (in a recording, without the blocks that are older than it).
+// The allocations and completed frees of one step. A negative `step` means the last whole step, and
+// nullopt the whole trace (without the blocks that are older than a recording).
 absl::StatusOr<RequestStream> RequestsOfStep(const trace::Trace& trace, std::optional<int> step);
 // Writes the CSV of `vramscope requests`: a header and one row for every Alloc, FreeRequested and
 // FreeCompleted, with the columns
@@ -49,23 +50,23 @@ absl::StatusOr<RequestStream> ReadRequestsCsv(std::string_view csv);
 
 struct RequestDiff {
   uint64_t equal = 0;
-  // Number of equal requests if the frees between two allocations may be in any order, as those of
-  // autocast's casts (which are in hash order).
+  // Number of equal requests if the order of consecutive frees is ignored. (Autocast frees its
+  // casts in hash order.)
   uint64_t equal_frees_unordered = 0;
   uint64_t total = 0;  // number of requests in the longer stream
   struct Difference {
     uint64_t index_a = 0, index_b = 0;
-    std::string a, b;  // descriptions; empty: nothing on that side
+    std::string a, b;  // descriptions; empty if that stream has no such request
   };
   std::vector<Difference> first_differences;  // at most `max_differences`
   uint64_t peak_a = 0, peak_b = 0;            // peaks of rounded bytes, relative to the start
   bool identical() const { return equal == total; }
 };
 // Aligns the streams by a longest common subsequence (Myers' O(ND)): first by size, to find the
-// counterpart of each allocation, then by identity. The number of differences is bounded, and the
-// bound falls with the length, so that different streams of millions of requests still end in
-// seconds. Beyond the bound, the best alignment so far is kept and the search restarts after it, so
-// `equal` may be lower than the longest common subsequence, but never higher.
+// counterpart of each allocation, then by identity. The search has a maximum number of differences,
+// which is lower for longer streams, so that comparing millions of requests takes seconds. At the
+// maximum, the best alignment so far is kept and the search restarts after it. `equal` may then be
+// lower than the length of the longest common subsequence.
 RequestDiff DiffRequests(const RequestStream& a, const RequestStream& b,
                          size_t max_differences = 20);
 

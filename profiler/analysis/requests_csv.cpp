@@ -31,7 +31,7 @@ class CsvReader {
  public:
   explicit CsvReader(std::string_view text) : rest_(text) {}
 
-  // Reads the next row; false: there are no more rows. Empty lines are skipped.
+  // Reads the next row and skips empty lines. Returns false after the last row.
   absl::StatusOr<bool> Next(std::vector<std::string>& fields) {
     while (!rest_.empty() && (rest_.front() == '\n' || rest_.front() == '\r')) {
       line_ += rest_.front() == '\n';
@@ -109,7 +109,7 @@ absl::StatusOr<Columns> ColumnsOf(const std::vector<std::string>& header) {
     if (name == "op") c.op = at;
     if (name == "module") c.module = at;
   }
-  // In other files, a column "kind" next to "action" may have another meaning.
+  // Only in vramscope's own files is the column "kind" the action.
   if (c.kind < 0 && own) {
     c.kind = static_cast<int>(std::find(header.begin(), header.end(), "kind") - header.begin());
   }
@@ -187,9 +187,9 @@ absl::StatusOr<RequestStream> ReadRequestsCsv(std::string_view csv) {
   const Columns c = *columns;
 
   RequestStream out;
-  base::HashMap<uint64_t, int64_t> by_address;    // live allocations of the stream
+  base::HashMap<uint64_t, int64_t> by_address;    // address -> live allocation
   base::HashMap<int64_t, size_t> request_by_row;  // `index` -> request
-  base::HashMap<int64_t, uint64_t> live_bytes;    // allocation to its bytes
+  base::HashMap<int64_t, uint64_t> live_bytes;    // allocation -> bytes
   int64_t allocations = 0;
   while (true) {
     more = reader.Next(fields);

@@ -25,7 +25,7 @@ class Search {
         const int64_t k = 2 * i - d;
         int64_t x = d == 0 ? 0 : Start(d, i);
         int64_t y = x - k;
-        if (x > n || y > m || x < 0 || y < 0) {  // outside, so never continued
+        if (x > n || y > m || x < 0 || y < 0) {  // outside of the grid; no path continues from it
           rows_[d][i] = kOutside;
           continue;
         }
@@ -49,8 +49,9 @@ class Search {
  private:
   static constexpr int32_t kOutside = -1;
 
-  // The begin of diagonal i of row d, from row d - 1: down (insertion, from k + 1, x unchanged) or
-  // right (deletion, from k - 1, x + 1), whichever is further.
+  // The x at which diagonal i of row d begins. The path comes from row d - 1, either down (an
+  // insertion, from k + 1, x unchanged) or right (a deletion, from k - 1, x + 1), whichever is
+  // further.
   int64_t Start(int64_t d, int64_t i) const {
     const std::vector<int32_t>& above = rows_[d - 1];
     const int64_t down = i < d ? above[i] : kOutside;

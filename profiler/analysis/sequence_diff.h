@@ -17,13 +17,13 @@ struct Match {
   uint32_t a = 0, b = 0;
 };
 
-// Pairs of equal tokens, ascending in both. Exact (a longest common subsequence) if at most
-// `max_differences` insertions and deletions are between the common prefix and suffix. Beyond that,
-// the furthest alignment is kept and the search restarts after it.
+// Pairs of equal tokens, ascending in both. The result is a longest common subsequence if there are
+// at most `max_differences` insertions and deletions between the common prefix and suffix.
+// Otherwise, the furthest alignment is kept and the search restarts after it.
 std::vector<Match> AlignSequences(std::span<const Token> a, std::span<const Token> b,
                                   uint32_t max_differences);
 
-// A bound that limits the work of AlignSequences to about 10^9 steps.
+// The `max_differences` with which AlignSequences takes at most about 10^9 steps.
 uint32_t DifferenceBound(size_t length_a, size_t length_b);
 
 }  // namespace vramscope::analysis

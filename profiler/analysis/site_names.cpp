@@ -39,7 +39,7 @@ bool IsInstalled(std::string_view file) {
   return file.starts_with("<frozen");
 }
 
-// "torch::autograd::generated::MmBackward0::apply(...)" -> "MmBackward0"; "" if it is no node.
+// "torch::autograd::generated::MmBackward0::apply(...)" -> "MmBackward0"; "" for other functions.
 std::string_view NodeOf(std::string_view function) {
   if (!function.starts_with(kAutogradPrefix)) return "";
   const size_t apply = function.find("::apply(");
@@ -49,13 +49,13 @@ std::string_view NodeOf(std::string_view function) {
   return colon == std::string_view::npos ? path : path.substr(colon + 1);
 }
 
-// Whether it is a dispatched operator that does more than allocate memory.
+// Whether the function is a dispatched operator that does more than allocate memory.
 bool IsOperator(std::string_view function) {
   return function.starts_with("at::_ops::") && !trace::AsksForStorageOnly(function);
 }
 
 // "at::TensorBase at::detail::_empty_generic<long>(...)" ->
-// "at::detail::_empty_generic<long>(...)": the compiler also writes the return type of a template.
+// "at::detail::_empty_generic<long>(...)". Only the names of templates include the return type.
 std::string_view WithoutResult(std::string_view function) {
   int depth = 0;
   size_t begin = 0;
@@ -72,7 +72,8 @@ std::string_view WithoutResult(std::string_view function) {
   return function.substr(begin);
 }
 
-// Files in which a torch.nn.Module calls another; every stack of a model has frames in them.
+// Whether a torch.nn.Module calls another one in this file. Every stack of a model has frames in
+// such files.
 bool CallsModules(std::string_view file) {
   for (const std::string_view name : {"module", "container"})
     for (const std::string_view slash : {"/", "\\"})
@@ -80,7 +81,8 @@ bool CallsModules(std::string_view file) {
   return false;
 }
 
-// These have their own frame up to Python 3.11, and none from 3.12 on (PEP 709).
+// Whether the function is a comprehension, which has no frame of its own from Python 3.12 on (PEP
+// 709).
 bool IsInlined(std::string_view function) {
   return function == "<listcomp>" || function == "<dictcomp>" || function == "<setcomp>";
 }
@@ -117,7 +119,8 @@ std::string FileLabel(std::string_view path) {
   std::string_view base = BaseName(path);
   if (Contains(path, "ipykernel_") && base.ends_with(".py")) {
     base.remove_suffix(3);
-    // The name is a hash of the cell; its last digits distinguish the cells of a notebook.
+    // The file name is a hash of the cell. Its last digits suffice to tell the cells of a notebook
+    // apart.
     return fmt::format("cell {}", base.substr(base.size() - std::min(base.size(), kDigits)));
   }
   return std::string(base);
@@ -143,7 +146,7 @@ std::string_view LastParts(std::string_view path) {
 std::string SiteNames::SearchText(uint32_t frame) const {
   if (!OfPython(frame)) return {};
   const uint32_t line = trace_.stacks.line[frame];
-  // Has both names, because in notebooks neither is part of the other.
+  // Contains both names, because in notebooks neither name contains the other.
   return fmt::format("{}:{} {}\n{}:{} {}", LastParts(File(frame)), line, Function(frame),
                      FileLabel(File(frame)), line, Function(frame));
 }
@@ -159,7 +162,7 @@ SiteNames::Frame SiteNames::KindOf(uint32_t frame) const {
 std::vector<std::string> SiteNames::Callers(trace::StackId stack) const {
   std::vector<std::string> program, library;
   std::string_view node, other;
-  bool within = false;  // an operator was found further inside
+  bool within = false;  // a more inner frame is an operator
   for (const uint32_t frame : trace_.stacks.Frames(stack)) {
     const Frame kind = KindOf(frame);
     if (kind == Frame::kProgram || kind == Frame::kLibrary) {
@@ -222,7 +225,7 @@ std::string SiteNames::Name(trace::StackId stack, std::string_view op, size_t de
   if (op.empty()) op = made;
   const auto end = callers.begin() + static_cast<std::ptrdiff_t>(std::min(depth, callers.size()));
   std::string name = fmt::format("{}", fmt::join(callers.begin(), end, " < "));
-  if (op.empty() || (!name.empty() && op.ends_with(name))) return name;  // a node without operator
+  if (op.empty() || (!name.empty() && op.ends_with(name))) return name;  // a node, no operator
   return name.empty() ? std::string(op) : fmt::format("{} > {}", name, op);
 }
 
@@ -267,7 +270,7 @@ std::string SiteNames::Key(trace::StackId stack, bool portable) const {
   }
   key += fmt::format("\n{}\n{}", node, Operator(stack));
   if (python || key.size() > 2) return key;
-  // No frame of the program: the key is the whole stack.
+  // There are no Python frames, so the key is the whole stack.
   for (const uint32_t frame : trace_.stacks.Frames(stack)) {
     key += fmt::format("{}\n", Function(frame));
   }

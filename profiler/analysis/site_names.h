@@ -13,12 +13,12 @@ namespace vramscope::analysis {
 
 // The last part of the path.
 std::string_view BaseName(std::string_view path);
-// The last two parts: the end of a path is more specific than its beginning.
+// The last two parts of the path, because its end is the most specific.
 std::string_view LastParts(std::string_view path);
 
-// The name of a file in call sites: its base name. For the code of a compiled graph, whose lines
-// are its nodes, "graph". For the cell of a notebook, whose files have a common prefix, "In[12]"
-// for "<ipython-input-12-0c98ad91dbd6>", "cell 3041" for "/tmp/ipykernel_7/2198263041.py".
+// The name of a file in call sites, usually its base name. The code of a compiled graph, whose
+// lines are its nodes, is named "graph". Notebook cells are named by their number: "In[12]" for
+// "<ipython-input-12-0c98ad91dbd6>", "cell 3041" for "/tmp/ipykernel_7/2198263041.py".
 std::string FileLabel(std::string_view path);
 
 // A C++ frame without its arguments, at most 100 characters.
@@ -31,8 +31,8 @@ class SiteNames {
 
   // The kind of a frame.
   enum class Frame : uint8_t {
-    kProgram,    // Python, not of an installed package
-    kLibrary,    // Python of an installed package
+    kProgram,    // Python code that is not in an installed package
+    kLibrary,    // Python code in an installed package
     kNode,       // an autograd node: "torch::autograd::generated::MmBackward0::apply(...)"
     kOperator,   // a dispatched operator: "at::_ops::mm::call(...)"
     kMachinery,  // interpreter, dispatcher, allocator
@@ -43,29 +43,29 @@ class SiteNames {
     return kind == Frame::kProgram || kind == Frame::kLibrary;
   }
   std::string FrameName(uint32_t frame) const;  // "optimizer.py:80 step"
-  // The text in which a search looks for a Python frame: the frame's names in lists of frames and
-  // in call sites; "" for other frames.
+  // The text that searches match for a Python frame: its names in lists of frames and in call
+  // sites. "" for other frames.
   std::string SearchText(uint32_t frame) const;
 
-  // Python frames as "optimizer.py:80 step", innermost first: those of the program, or those of
-  // packages if there are none. Without any: the autograd node, or the innermost significant
-  // function that called the operator.
+  // The program's Python frames, innermost first, such as "optimizer.py:80 step". If there are
+  // none, the Python frames of packages. If there are none of these either, the autograd node, or
+  // the innermost significant function that called the operator.
   std::vector<std::string> Callers(trace::StackId stack) const;
   // Frames of packages that the program's innermost frame called, innermost first: "conv.py:548
-  // _conv_forward", "resnet.py:155 forward". Of a file that calls itself, only the innermost frame;
-  // frames in which a torch.nn.Module calls another are left out. Empty if Callers() are frames of
-  // packages.
+  // _conv_forward", "resnet.py:155 forward". Of consecutive frames in one file, only the innermost
+  // is included. Frames in which a torch.nn.Module calls another are left out. Empty if Callers()
+  // are frames of packages.
   std::vector<std::string> Within(trace::StackId stack) const;
   // The name of a call site, used everywhere: the program's innermost frame, `depth` - 1 of its
-  // callers, and the operator (`op`, if the trace states it). Preceded by `within` frames of
-  // Within(). "" if the stack has no usable frame.
+  // callers, and the operator (`op`, if the trace states it). Up to `within` frames of Within()
+  // precede it. "" if the stack has no usable frame.
   //
   //   "optimizer.py:80 step > aten::add"      "model.py:42 forward < train.py:10 step > aten::mm"
   std::string Name(trace::StackId stack, std::string_view op = {}, size_t depth = 1,
                    size_t within = 0) const;
-  // Likewise, for stacks that are listed together by their innermost frame. A script without
-  // functions allocates everything on a few lines, so its stacks are listed by the function that
-  // the line calls.
+  // The name for lists that group stacks by their innermost frame. A script without functions
+  // allocates everything on a few lines. Its stacks are therefore named after the function that the
+  // line calls.
   //
   //   "model.py:42 forward > aten::mm"       "adam.py:182 _init_group < train.py:12 <module>"
   std::string GroupName(trace::StackId stack, std::string_view op = {}) const {
@@ -73,12 +73,12 @@ class SiteNames {
   }
   // "aten::mm": the innermost operator that does more than allocate memory; "" if there is none.
   std::string Operator(trace::StackId stack) const;
-  // Equal for stacks of the same call site: same Python frames, node and operator. With `portable`,
-  // also equal across recordings of changed programs: ignores lines, all but the last two parts of
-  // paths, the name of the script, and comprehensions.
+  // A key that is equal for stacks with the same Python frames, node and operator. A `portable` key
+  // stays equal when a program is changed or moved: it ignores line numbers, all but the last two
+  // parts of paths, the name of the script, and comprehensions.
   std::string Key(trace::StackId stack, bool portable) const;
-  // A key of the program's innermost frame and the operator only, without lines, which stays the
-  // same when a program is called from elsewhere. "" for a stack without frames of the program.
+  // A key of the program's innermost frame and the operator, without line numbers. It stays the
+  // same when the program is called from elsewhere. "" for a stack without frames of the program.
   std::string InnermostKey(trace::StackId stack) const;
 
  private:
@@ -95,13 +95,13 @@ class SiteNames {
   const trace::Trace& trace_;
 };
 
-// "layers.3.mlp > aten::mm", with "(no module)" and the like; "(before the recording)" for an older
-// block without other information.
+// "layers.3.mlp > aten::mm", with "(no module)" or "(no op)" for a missing part. "(before the
+// recording)" for a block that is older and has neither.
 std::string ModuleOpName(const trace::Trace& trace, trace::StringId module, trace::StringId op,
                          bool older);
 
-// A name as it is shown: "(before the recording)" and the like are translated, names of the program
-// are not.
+// The name with placeholders such as "(before the recording)" translated. Names from the program
+// stay unchanged.
 std::string ShownName(std::string_view name);
 
 // Whether the allocation restates a block that existed when the recording began.

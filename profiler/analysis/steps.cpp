@@ -42,7 +42,7 @@ std::map<PhaseKey, CategoryBytes> PhasePeaks(const trace::Trace& trace,
   for (size_t p = 0; p < places.size(); ++p) {
     CategoryBytes& peak = peaks[{places[p].step, places[p].phase}];
     const EventIndex end = p + 1 < places.size() ? places[p + 1].event : trace::kNoEvent;
-    const size_t first = i == 0 ? 0 : i - 1;  // state at the begin
+    const size_t first = i == 0 ? 0 : i - 1;  // the point before the place, if any
     while (i < curves.size() && curves.event[i] < end) ++i;
     for (int c = 0; c < kCategoryCount; ++c) {
       const MemoryCurves::Bytes& column = curves.category[c];
@@ -128,8 +128,8 @@ Summary Summarize(const trace::Trace& trace, const MemoryCurves& curves) {
   out.events = trace.events.size();
   out.out_of_memory = std::find(trace.events.kind.begin(), trace.events.kind.end(),
                                 EventKind::kOutOfMemory) != trace.events.kind.end();
-  // Only for plans of programs. The embedded loop is granted memory beyond the device's, to show by
-  // how much it does not fit, and a recording might continue differently on another device.
+  // Only set for plans of programs. The embedded loop always goes on, because allocations beyond
+  // the device's memory are granted to it. A recording might go on differently on another device.
   const auto refused =
       std::find(trace.events.kind.rbegin(), trace.events.kind.rend(), EventKind::kOutOfMemory);
   out.went_on = out.out_of_memory && trace.complete && !trace.info.measured &&

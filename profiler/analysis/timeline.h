@@ -8,7 +8,7 @@
 
 namespace vramscope::analysis {
 
-// Valid from `event` (inclusive) to the next change.
+// The step and phase from `event` (inclusive) to the next change.
 struct Place {
   trace::EventIndex event = 0;
   int32_t step = -1;

@@ -11,7 +11,7 @@
 namespace vramscope::estimate {
 namespace {
 
-// The settings that formulas need. Only this struct reads them.
+// The settings of the run that formulas need.
 struct Settings {
   double b = 0, s = 0;
   double e_w = 4;  // bytes of a weight and of its gradient
@@ -75,7 +75,7 @@ bool NamesOneLayer(std::string_view target) {
 
 uint64_t BlockParameters(const WeightCount& count) {
   if (count.layers == 0) return 0;
-  // All norms have the same size: two per layer and the last one.
+  // All norms have the same size. There are two per layer and a final one.
   const uint64_t norm = count.norm / (2 * count.layers + 1) * 2;
   return (count.attention + count.mlp) / count.layers + norm;
 }
@@ -101,7 +101,7 @@ Line AttentionLine(const Settings& s, const run::ModelConfig& m) {
     return Made("attention-flash", {{"b", s.b}, {"s", s.s}, {"a", a}, {"e", s.e}, {"q", q}});
   const Values scores = {{"b", s.b}, {"s", s.s}, {"a", a}, {"e", s.e}, {"D", dropout}};
   if (s.attention == "eager") {
-    // Llama in transformers computes softmax in fp32; autocast does so for every model.
+    // Softmax is computed in fp32 by transformers' Llama, and by every model under autocast.
     const bool high = m.family == run::Family::kLlama || s.autocast;
     return Made(high ? "attention-eager" : "attention-eager-low", scores);
   }
@@ -120,7 +120,7 @@ Line BlockLine(const Settings& s, const run::ModelConfig& m) {
   const double norms =
       count.layers > 0 ? static_cast<double>(count.norm / (2 * count.layers + 1)) : 0;
   const double all = static_cast<double>(BlockParameters(count)) - 2 * norms;
-  w = std::max(w, all);  // including biases
+  w = std::max(w, all);  // `all` includes biases
   const bool gelu = m.family == run::Family::kGpt2;
   if (!gelu && s.autocast)
     return Made("block-swiglu-autocast",
@@ -146,7 +146,7 @@ Line BlockLine(const Settings& s, const run::ModelConfig& m) {
                              {"p", dropout}});
 }
 
-// All tensors that a forward pass keeps, and the loss.
+// Formulas of all tensors that a forward pass and the loss keep.
 Section Activations(const Settings& s, const run::ModelConfig& m) {
   Section section{.title = TEXT_MARK("Activations"), .note = {}, .lines = {}};
   if (m.family == run::Family::kBasics) {
@@ -199,8 +199,8 @@ double ValueOf(const Section& section, std::string_view id) {
   return 0;
 }
 
-// The times at which memory can be highest. The highest of these lines is compared with the plan's
-// peak.
+// One line for each time at which memory can be highest. The highest line is compared with the
+// plan's peak.
 Section Peaks(const Settings& s, const Section& kept, double weights, double gradients,
               double state) {
   Section peak{.title = TEXT_MARK("Peak, the largest of"), .note = {}, .lines = {}};
@@ -232,16 +232,16 @@ Section Peaks(const Settings& s, const Section& kept, double weights, double gra
   return peak;
 }
 
-// Keys and values of one sequence; if tokens are generated, of the generated sequence.
+// Size of the KV cache for one sequence: the generated one, if tokens are generated.
 Section Inference(const Settings& s, const run::RunConfig& config, const run::ModelConfig& model) {
   Section section{.title = TEXT_MARK("Inference"), .note = {}, .lines = {}};
   const int64_t tokens = config.Integer("generate.tokens");
   const bool kept = tokens > 0 && !config.Is("generate.cache", "none");
-  // Keys and values of the last token would be computed with the next token, which is not
+  // The last token has no keys and values, because they are computed when the next token is
   // generated.
   const double length = kept ? s.s + static_cast<double>(tokens - 1) : s.s;
-  // Under autocast position embeddings and thus keys are fp32, values are 16-bit: 3 bytes on
-  // average.
+  // Under autocast, keys are fp32 (like the position embeddings) and values are 16-bit, so the
+  // average is 3 bytes.
   const double e = s.autocast && kept ? 3 : s.e;
   Values cache = {{"e", e},
                   {"L", static_cast<double>(model.layers)},

@@ -1,4 +1,4 @@
-// Evaluates the closed formulas for a run (formula.h). Nothing is built or planned.
+// Evaluates the closed formulas (formula.h) for a run without building or planning it.
 //
 //   ASSIGN_OR_RETURN(run::ModelConfig model, run::CheckRun(config));
 //   for (const Section& section : EstimateRun(config, model)) ...
@@ -28,18 +28,19 @@ struct Section {
   std::vector<Line> lines;
 };
 
-// Sections in display order. Figures without a formula (a pattern of trainable parameters, a family
-// of models without formulas) are left out, and the section's note says so.
+// Returns the sections in display order. Figures without a formula are left out, and the section's
+// note names them. (Patterns of trainable parameters and some model families have no formulas.)
 std::vector<Section> EstimateRun(const run::RunConfig& config, const run::ModelConfig& model);
 
 // Parameters that LoRA adds: rank x (inputs + outputs) for every target layer.
 uint64_t LoraParameters(const run::RunConfig& config, const run::ModelConfig& model);
-// Number of trainable parameters; nullopt for a pattern, which can be resolved only with the built
-// model.
+// The number of trainable parameters. nullopt: `trainable` is a pattern, which only a built model
+// can resolve.
 std::optional<uint64_t> TrainableParameters(const run::RunConfig& config,
                                             const run::ModelConfig& model);
 
-// Weights, gradients and optimizer state of full training under every optimizer and precision.
+// Bytes of weights, gradients and optimizer state for one optimizer and precision, if all weights
+// are trained.
 struct StaticCell {
   std::string_view optimizer, precision;
   uint64_t weights = 0, gradients = 0, state = 0;

@@ -12,7 +12,7 @@
 namespace vramscope::estimate {
 namespace {
 
-// Formulas in resources/ are evaluated too, so length and nesting are limited.
+// Expressions can come from files in resources/, so length and nesting are limited.
 constexpr size_t kMaxText = 1024;
 constexpr int kMaxDepth = 32;
 

@@ -1,5 +1,5 @@
-// Closed formulas as values: title, text, terms with their numbers, result and source. The text
-// itself is evaluated, so text and result always agree.
+// Closed formulas as values. A formula has a title, a text, terms with their numbers, a result and
+// a source. The result is computed from the text, so the two always agree.
 //
 //   ASSIGN_OR_RETURN(Formula f, Evaluate("peft-saved", {{"K", 582e6}, {"N", 884736}, {"e", 4}}));
 //   f.text;    // "e * (3*K - 4*N)"
@@ -36,16 +36,17 @@ struct Formula {
   uint64_t bytes() const { return run::ToUint64(value + 0.5); }
 };
 
-// Evaluates a formula of the table. `values` must contain exactly the terms in its text. kNotFound:
-// no such formula; kInvalidArgument: a term is missing, unknown or not finite.
+// Evaluates a formula of the table. `values` must contain exactly the terms in its text. Returns
+// kNotFound if there is no such formula, kInvalidArgument if a term is missing, unknown or not
+// finite.
 using Values = std::vector<std::pair<std::string_view, double>>;
 absl::StatusOr<Formula> Evaluate(std::string_view id, const Values& values);
 
-// The table without numbers: all terms have the value 0.
+// The table of formulas, in which all terms have the value 0.
 const std::vector<Formula>& Formulas();
 
-// Supports + - * / ( ), min(a, b), max(a, b), ceil(a), numbers and named terms. kInvalidArgument
-// describes the error and its position, or the result is not finite.
+// Supports + - * / ( ), min(a, b), max(a, b), ceil(a), numbers and named terms. Returns
+// kInvalidArgument, with a position, for a syntax error, and for a result that is not finite.
 absl::StatusOr<double> EvaluateExpression(std::string_view text, const std::vector<Term>& terms);
 
 }  // namespace vramscope::estimate

@@ -1,6 +1,6 @@
-// The table of formulas. The symbols are common in the literature: b samples in one forward pass, s
-// tokens, h hidden size, q heads x head size, f feed-forward size, a heads, V vocabulary size, L
-// layers, e bytes per element.
+// The table of formulas, with the usual symbols of the literature: b = samples in one forward pass,
+// s = tokens, h = hidden size, q = heads x head size, f = feed-forward size, a = heads, V =
+// vocabulary size, L = layers, e = bytes per element.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -215,7 +215,7 @@ bool IsName(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-// The terms in a text, in the order of their first use.
+// The terms of a formula's text, in the order of their first use.
 std::vector<Term> TermsOf(std::string_view text) {
   std::vector<Term> terms;
   for (size_t i = 0; i < text.size();) {

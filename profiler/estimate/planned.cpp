@@ -21,7 +21,7 @@ uint64_t Requested(const trace::Trace& trace, const analysis::LiveSet& live, Cat
   return sum;
 }
 
-// "model.layers.12.mlp" has a component "12".
+// Whether the module's path has the layer's number as a component, as "model.layers.12.mlp" has 12.
 bool InLayer(std::string_view module, std::string_view dotted) {
   return fmt::format(".{}.", module).find(dotted) != std::string::npos;
 }

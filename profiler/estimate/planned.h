@@ -20,8 +20,8 @@ enum class Planned : uint8_t {
   kParameters,      // at the end of the last step's first forward pass
   kOptimizerState,  // at the end of the last optimizer step
   kGradients,       // at the beginning of the last optimizer step
-  kLayer,           // kept by the middle layer at the end of the forward pass
-  kPeak,            // allocated bytes, over the whole trace
+  kLayer,           // activations of the middle layer when the forward pass ends
+  kPeak,            // highest allocated bytes of the whole trace
   kKvCache,         // after the last generated token
 };
 inline constexpr int kPlannedCount = 7;

@@ -31,11 +31,11 @@ struct WeightCount {
 };
 
 WeightCount CountWeights(const run::ModelConfig& model);
-// From the text of a config.json. Returns errors of run::ParseModelConfig(), and kUnimplemented for
-// a family of models without formulas.
+// Counts the weights of a config.json, given as text. Returns errors of run::ParseModelConfig(),
+// and kUnimplemented for a model family without formulas.
 absl::StatusOr<WeightCount> CountWeights(std::string_view config_json);
 
-// Bytes of one weight in memory; under autocast weights are fp32.
+// Bytes of one weight in memory. Under autocast, weights are fp32.
 uint64_t BytesPerWeight(std::string_view precision);
 
 }  // namespace vramscope::estimate

@@ -1,4 +1,4 @@
-// Call sites: the list of them, their names, and the memory that each used.
+// Finds call sites, names them, and sums the memory that each used.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -84,7 +84,7 @@ CallSites FindCallSites(const trace::Trace& trace) {
 CallSite SiteOf(const trace::Trace& trace, AllocationId allocation) {
   CallSite site = Fields(trace, allocation.value);
   const SiteNames names(trace);
-  // For a single block, the module is the only hint at the layer when no operator is known.
+  // If no operator is known, only the module shows the layer of a block.
   const bool by_module =
       site.stack.value != 0 && trace.String(site.op).empty() && names.Operator(site.stack).empty();
   if (by_module) site.name = names.Name(site.stack, trace.String(site.module));

@@ -1,6 +1,6 @@
-// What a GPU's memory is used for at one time. The parts add up to the usage that NVML reports: the
-// allocator's blocks and its unused memory, memory that libraries allocated from the driver
-// directly, the CUDA context, other processes, and a remainder that nothing accounts for.
+// Divides the memory in use on a GPU at one time into parts. These are the allocator's blocks and
+// unused memory, memory that libraries allocated directly from the driver, the CUDA context, other
+// processes, and an unexplained remainder. They add up to the usage that NVML reports.
 //
 //   const DeviceMemoryHistory history(*trace);
 //   const DeviceMemory m = history.At(event);
@@ -25,14 +25,14 @@ namespace vramscope::explain {
 
 struct DeviceMemory {
   enum class What : uint8_t {
-    kRequested,       // allocator: requested sizes
-    kBlocks,          // the allocator's blocks, where requested sizes are not recorded
-    kRounding,        // in the allocator's blocks, beyond the requested size
+    kRequested,       // requested sizes of the allocator's blocks
+    kBlocks,          // replaces kRequested and kRounding where requested sizes are not recorded
+    kRounding,        // block sizes minus requested sizes
     kHoles,           // inactive splits: free blocks in segments that hold live blocks
-    kCached,          // cached: empty_cache() would release it
-    kUnplaced,        // reserved and free, where the trace does not say in which segments
+    kCached,          // memory that empty_cache() would release
+    kUnplaced,        // free memory, where the trace lacks segments
     kLibraries,       // allocated from the driver, bypassing the allocator
-    kCommunication,   // the same, by NCCL
+    kCommunication,   // the same for NCCL
     kContext,         // the CUDA context
     kOtherProcesses,  // on the same GPU
     kDriver,          // reserved by the driver and the firmware
@@ -48,12 +48,12 @@ struct DeviceMemory {
 
   uint8_t device = 0;
   analysis::Context context;
-  uint64_t total = 0;  // of the GPU; 0: not known
+  uint64_t total = 0;  // the GPU's memory; 0: not known
   int64_t used = 0;    // the sum of all parts
   // Time of the NVML query that the figures are based on; nullopt: NVML was never queried.
   std::optional<int64_t> asked_ns;
-  // In the order of What. Parts of 0 bytes are left out, except the remainder, which is present
-  // whenever NVML was queried.
+  // In the order of What. Parts of 0 bytes are left out, except for the remainder if NVML was
+  // queried.
   std::vector<Part> parts;
 
   const Part* Of(What what) const;  // null: there is no such part
@@ -82,7 +82,7 @@ class DeviceMemoryHistory {
   };
   OutsideAllocator OutsideAllocatorAt(int64_t time_ns) const;
   int64_t AccountedAt(int64_t time_ns) const;
-  // Bytes used by this process, or by all processes where NVML does not tell them apart.
+  // Bytes used by this process, or by all processes if NVML reports only their sum.
   int64_t UsedBy(const Answer& answer) const;
 
   const trace::Trace& trace_;

@@ -14,8 +14,8 @@ std::vector<EvidenceShare> EvidenceAt(const trace::Trace& trace, trace::EventInd
   std::vector<EvidenceShare> shares;
   for (const analysis::LiveAllocation& live : analysis::LiveAt(trace, event).allocations) {
     trace::Evidence evidence = of.Of(live.id);
-    // The text for a single block names its operator. The text of a share describes all blocks of
-    // the kind.
+    // A single block's text names its operator, so it is replaced by a text for all blocks of the
+    // kind.
     if (evidence.kind == EvidenceKind::kMade)
       evidence.text = i18n::Text(
           "allocated by the program's or PyTorch's own code, run without computing any values");

@@ -1,11 +1,11 @@
-// Explanations of memory use: call sites, fragmentation and the blocks that pin segments, reserved
-// but unused memory and what would release it (computed by replay), leaks over steps, out-of-memory
-// errors, and the difference between two runs.
+// Explains memory use: call sites, fragmentation, reserved but unused memory and its release
+// (computed by replay), leaks over steps, out-of-memory errors, and the difference between two
+// runs.
 //
 //   const Fragmentation f = FragmentationAt(*trace, event);
 //   f.reserved == f.allocated + f.holes + f.cached + f.unplaced;
 //
-// All functions expect a trace of one device; split a trace of several with trace/one_device.h.
+// All functions expect a trace of one device. trace/one_device.h splits a trace of several devices.
 // Pure functions of an immutable Trace; thread-safe. For a trace of a million events, a query about
 // one event takes milliseconds and a query over the whole trace tens of milliseconds. Functions
 // that replay the trace are marked and take seconds.
@@ -41,12 +41,12 @@ struct CallSite {
 // The call site of every allocation.
 struct CallSites {
   std::vector<CallSite> sites;
-  std::vector<uint32_t> site_of;  // row = AllocationId
+  std::vector<uint32_t> site_of;  // indexed by AllocationId
 };
 CallSites FindCallSites(const trace::Trace& trace);
 // The site of a single block. Its name includes the module when no operator is known.
 CallSite SiteOf(const trace::Trace& trace, trace::AllocationId allocation);
-// The name of the group of GroupBySite that contains the allocation.
+// The name of the GroupBySite group that contains the allocation.
 std::string SiteGroupOf(const trace::Trace& trace, trace::AllocationId allocation);
 
 // A stack as lines, innermost frame first: "step  cs336_basics/optimizer.py:80". `program_only`
@@ -59,19 +59,19 @@ std::vector<analysis::Group> GroupBySite(const trace::Trace& trace, const analys
 
 struct SiteUse {
   uint32_t site = 0;   // row of CallSites::sites
-  uint64_t count = 0;  // allocations
-  uint64_t bytes = 0;  // of blocks, summed over all allocations (churn)
+  uint64_t count = 0;  // number of allocations
+  uint64_t bytes = 0;  // sum of block sizes over all allocations
   uint64_t largest = 0;
-  double byte_seconds = 0;  // bytes times lifetime
+  double byte_seconds = 0;  // sum of bytes times lifetime
   int64_t mean_life_ns = 0, longest_life_ns = 0;
   uint64_t peak_live_bytes = 0;                          // maximum of live bytes
   uint64_t alive_count = 0, alive_bytes = 0;             // at the end of the range
-  trace::Category category = trace::Category::kUnknown;  // of the largest share of its bytes
+  trace::Category category = trace::Category::kUnknown;  // the category with most of the bytes
 };
 enum class SiteOrder : uint8_t { kByteSeconds, kCount, kBytes, kLife, kPeak };
 absl::StatusOr<SiteOrder> ParseSiteOrder(std::string_view name);  // "held", "count", "bytes", ...
 std::string_view Name(SiteOrder order);
-// Memory use of the allocations made in events [first, last]. Lifetimes are cut off at `last`.
+// Selects the allocations made in events [first, last]. Lifetimes are counted up to `last`.
 struct SiteUseOptions {
   trace::EventIndex first = 0, last = trace::kNoEvent;
   bool older = false;  // whether blocks older than the recording count too
@@ -87,7 +87,7 @@ struct SegmentView {
   enum class Use : uint8_t {
     kFree,
     kLive,
-    kPending,   // freed by the program, still in use by another stream; counts as live
+    kPending,   // freed by the program but still in use by another stream; counts as live
     kUnmapped,  // addresses of an expandable segment without memory
   };
   struct Piece {
@@ -97,7 +97,7 @@ struct SegmentView {
   };
   trace::SegmentId segment = {};
   uint64_t address = 0;
-  uint64_t bytes = 0;       // mapped bytes; `pieces` of an expandable segment may span more
+  uint64_t bytes = 0;       // mapped bytes; the pieces may span more addresses
   uint64_t live_bytes = 0;  // of live blocks; free bytes are bytes - live_bytes
   uint64_t largest_hole = 0;
   uint32_t stream = 0;
@@ -108,8 +108,8 @@ struct SegmentView {
   std::vector<Piece> pieces = {};  // by address, without gaps or overlaps
   uint64_t free_bytes() const { return bytes - live_bytes; }
 };
-// Sorted by address. An expandable segment ends at its last mapped byte. Placeholder segments that
-// only carry a total are left out (trace/segment_record.h).
+// Sorted by address. An expandable segment ends at its last mapped byte. Segments that only
+// represent a reserved total are left out (trace/segment_record.h).
 std::vector<SegmentView> SegmentsAt(const trace::Trace& trace, trace::EventIndex event);
 
 // What a private pool is used for.
@@ -117,27 +117,27 @@ struct PoolOwner {
   uint8_t device = 0;
   uint32_t mempool = 0;  // first << 16 | second of segment_pool_id
   std::string name;      // "CUDA graph capture", "vLLM: KV cache", "private pool"
-  CallSite site;         // the site with the most bytes in it; stack 0: no allocation has a stack
+  CallSite site;  // the site with most bytes in the pool; its stack is 0 if no allocation has one
 };
 
 struct Fragmentation {
   analysis::Context context;
   uint64_t requested = 0, allocated = 0, reserved = 0;
-  // allocated - requested:
-  uint64_t rounding = 0;  // up to 512 bytes, or according to roundup_power2_divisions
-  uint64_t tails = 0;     // unsplit rests of blocks
-  // reserved - allocated:
-  uint64_t holes = 0;   // free, in segments that hold live blocks
-  uint64_t cached = 0;  // in free segments, or in free pages (2 or 20 MiB) of expandable segments
-  uint64_t largest_hole = 0;  // the largest free range among both
+  // Parts of allocated - requested:
+  uint64_t rounding = 0;  // rounding to 512 bytes, or by roundup_power2_divisions
+  uint64_t tails = 0;     // unsplit tails of blocks
+  // Parts of reserved - allocated:
+  uint64_t holes = 0;   // free bytes in segments with live blocks
+  uint64_t cached = 0;  // in free segments, and in free pages (2 or 20 MiB) of expandable ones
+  uint64_t largest_hole = 0;  // the largest free range of either kind
   // Free bytes where the trace records the reserved total but not the segments. Holes, cached
   // bytes and pools are then unknown and stay empty.
   uint64_t unplaced = 0;
   trace::SegmentRecord record = trace::SegmentRecord::kEach;
   bool reserved_known() const { return record != trace::SegmentRecord::kNone; }
-  // Requested sizes are not recorded; `requested` counts block sizes.
+  // True if requested sizes are not recorded. `requested` is then the sum of block sizes.
   bool sizes_are_of_blocks = false;
-  uint64_t pending = 0;  // part of `allocated`: see SegmentView::Use
+  uint64_t pending = 0;  // part of `allocated`: SegmentView::kPending
   uint64_t outside = 0;  // part of `allocated`: in no known segment (a trace without segments)
   uint32_t segments = 0, segments_cached = 0;
   struct PoolUse {
@@ -146,14 +146,14 @@ struct Fragmentation {
     uint32_t stream = 0;
     uint32_t mempool = 0;
     uint32_t segments = 0, segments_cached = 0;
-    uint64_t blocks = 0;  // live
+    uint64_t blocks = 0;  // number of live blocks
     uint64_t reserved = 0, live = 0, holes = 0, cached = 0, largest_hole = 0;
     std::string owner = {};  // for a private pool: PoolOwner::name
   };
   std::vector<PoolUse> pools;     // most free bytes first
   std::vector<PoolOwner> owners;  // of private pools, by device and id
-  // Segments with holes, and the live blocks that keep them from being released. Most free bytes
-  // first.
+  // Segments with holes, most free bytes first, and the live blocks that keep them from being
+  // released.
   struct Pin {
     trace::AllocationId allocation;
     uint64_t bytes = 0;
@@ -171,8 +171,9 @@ struct Fragmentation {
   static constexpr size_t kPinned = 100, kPins = 16;
   uint32_t pinned_count = 0;
   std::vector<Pinned> pinned;  // at most kPinned
-  // Call sites that keep free memory from being released. The holes of a segment are divided
-  // equally among its live blocks. Largest first; the sum is `holes`.
+  // Call sites of the blocks that keep holes from being released, largest first. The bytes of a
+  // segment's holes are divided equally among its live blocks, so the sum over all sites is
+  // `holes`.
   std::vector<analysis::Group> pinned_by;
   std::string headline;  // one sentence
 };
@@ -180,28 +181,29 @@ Fragmentation FragmentationAt(const trace::Trace& trace, trace::EventIndex event
 
 // ---- Reserved but unused ------------------------------------------------------------------------
 
-// What the allocator would have done with other settings or with empty_cache(), found by replay.
+// The result of a replay with other settings or with a call of empty_cache().
 struct Remedy {
   std::string name = {};       // "empty_cache()", "max_split_size_mb:128"
-  std::string note = {};       // assumption: "on a GPU with 8.00 GiB, ..."
+  std::string note = {};       // the assumption: "for a GPU with 8.00 GiB, ..."
   std::string error = {};      // why it could not be computed; the figures are then 0
   uint64_t reserved = 0;       // at the event
-  int64_t given_back = 0;      // at the event, compared with the model under the recorded settings
-  uint64_t peak_reserved = 0;  // over the trace
+  int64_t given_back = 0;      // decrease of `reserved` against the comparison run (see Reclaim)
+  uint64_t peak_reserved = 0;  // in the whole trace
   int64_t peak_given_back = 0;
-  uint64_t segment_allocs = 0;  // cudaMalloc calls (maps, for expandable segments)
+  uint64_t segment_allocs = 0;  // cudaMalloc calls and mappings
   uint64_t segment_frees = 0, retries = 0, out_of_memory = 0;
 };
 struct Reclaim {
   uint8_t device = 0;
   analysis::Context context;                                    // of the event
-  uint64_t allocated = 0, reserved = 0, cached = 0, holes = 0;  // recorded, at the event
-  // True for a snapshot without history. Remedies that need the history then have an error.
+  uint64_t allocated = 0, reserved = 0, cached = 0, holes = 0;  // as recorded at the event
+  // True for a snapshot without history. Remedies other than empty_cache() then have an error.
   bool state = false;
-  // The model under the recorded settings (replay::Baseline). empty_cache() is compared with it.
+  // The replay with the recorded settings (replay::Baseline::own).
   Remedy as_recorded;
-  // The same, but with older blocks allocated anew. Other settings are compared with this one.
-  // nullopt: no block is older than the recording, so both are the same.
+  // The replay with the recorded settings in which blocks older than the recording are allocated
+  // anew. Remedies with other settings are compared with this replay. nullopt: no block is older,
+  // so they are compared with `as_recorded`.
   std::optional<Remedy> anew;
   std::vector<Remedy> remedies;  // sorted by given_back, largest first
   // Memory that the recorded program returned to the driver, and the GPU memory inferred from it.
@@ -209,30 +211,30 @@ struct Reclaim {
   std::string headline;
 };
 struct ReclaimOptions {
-  // nullopt: the event with the most reserved but unused memory, after the recording began.
+  // The event to explain. nullopt: MostUnused().
   std::optional<trace::EventIndex> at = {};
-  // Settings to try, in the syntax of PYTORCH_CUDA_ALLOC_CONF. Empty: several values of
-  // max_split_size_mb, expandable segments, garbage collection.
+  // Settings to try, in the syntax of PYTORCH_CUDA_ALLOC_CONF. If empty, tries expandable segments,
+  // several values of max_split_size_mb, and garbage collection.
   std::vector<std::string> alloc_confs = {};
   std::function<void(double fraction)> progress = {};
-  const std::atomic<bool>* cancel = nullptr;  // when true: stops with kCancelled
+  const std::atomic<bool>* cancel = nullptr;  // set it to stop with kCancelled
 };
 // Replays the trace once for every remedy, which takes seconds for a large trace.
 absl::StatusOr<Reclaim> ComputeReclaim(const trace::Trace& trace, const ReclaimOptions& options);
-// The event that ReclaimOptions::at defaults to.
+// The event after the recording began with the most reserved but unused memory.
 trace::EventIndex MostUnused(const trace::Trace& trace);
 
 // ---- Leaks over steps ---------------------------------------------------------------------------
 
-// A call site whose allocations of one step survive into later steps, step after step. Allocations
-// made once (parameters, optimizer state) and allocations that are replaced (gradients, averages)
-// do not count.
+// A call site that in each step allocates memory which later steps do not free. Allocations made
+// once (parameters, optimizer state) and allocations that each step replaces (gradients, averages)
+// are not leaks.
 struct Leak {
-  uint32_t site = 0;          // row of CallSites::sites
-  double bytes_per_step = 0;  // bytes of a step that stay
-  double confidence = 0;      // 0 .. 1: from the share and the number of steps that left something
+  uint32_t site = 0;              // row of CallSites::sites
+  double bytes_per_step = 0;      // bytes that one step leaves allocated
+  double confidence = 0;          // 0 to 1: rises with the share and the number of steps that leak
   uint64_t bytes = 0, count = 0;  // alive when the last step ends
-  // By step (Leaks::steps): bytes allocated in it and alive at the end.
+  // Indexed as Leaks::steps: bytes allocated in the step and alive when the last step ends.
   std::vector<uint64_t> stayed;
   trace::Category category = trace::Category::kUnknown;
   std::vector<trace::AllocationId> examples;  // at most 8
@@ -243,8 +245,8 @@ struct Leaks {
   std::vector<uint64_t> allocated;  // at the end of each step
   std::vector<Leak> leaks;          // most bytes per step first
   double bytes_per_step = 0;
-  // Steps after the last one until the GPU's memory is full at this rate. 0: never, or the GPU's
-  // memory is not known.
+  // The number of further steps until the GPU's memory is full at this rate. 0: it never is, or the
+  // GPU's memory is unknown.
   double steps_until_full = 0;
   std::string headline;
 };
@@ -255,10 +257,10 @@ Leaks FindLeaks(const trace::Trace& trace, const CallSites& sites);
 struct WayOut {
   std::string name;       // "expandable_segments:True", "gradient checkpointing"
   std::string how;        // one sentence: the effect, and what it was computed from
-  bool computed = false;  // by replay; else an estimate from the changed sizes of blocks
-  bool passes = false;    // the whole run, where that is known; else only this request
+  bool computed = false;  // true: by replay; false: estimated from new block sizes
+  bool passes = false;    // run_passes if known, else request_passes
   bool request_passes = false;
-  // Whether the whole run would fit. Known only for a plan, which records the run to its end.
+  // Whether the whole run would fit. This is known only for plans, which are recorded to their end.
   // nullopt: only this request was checked.
   std::optional<bool> run_passes = {};
   uint64_t over = 0;   // bytes by which the run exceeds the limit
@@ -268,14 +270,14 @@ struct OutOfMemory {
   trace::EventIndex event = 0;
   uint8_t device = 0;
   analysis::Context context;
-  CallSite site;                   // the site of the failed request
+  CallSite site;                   // call site of the failed request
   uint64_t asked = 0, needed = 0;  // requested size; size of the segment that it needs
   uint64_t device_free = 0;
   uint64_t requested = 0, allocated = 0, reserved = 0;
   uint64_t cached = 0;                   // cached memory outside private pools
-  uint64_t holes = 0, largest_hole = 0;  // in the pool and stream of the request
+  uint64_t holes = 0, largest_hole = 0;  // in the request's pool and stream
   uint64_t missing = 0;                  // needed - (free memory of the device + cached memory)
-  // Whether the total of free memory would have sufficed if it were contiguous.
+  // Whether the free memory would have sufficed if it were contiguous.
   bool fragmented = false;
   analysis::CategoryBytes by_category{};
   std::vector<analysis::Group> sites;  // of live blocks, most bytes first; at most 20
@@ -287,7 +289,7 @@ struct OutOfMemoryPage {
   std::vector<OutOfMemory> events;  // the first kMost events
   uint64_t count = 0;
   static constexpr size_t kMost = 20;
-  // The closest approach when no request failed: highest reserved bytes, and the GPU's memory.
+  // Set if no request failed: the highest reserved bytes, and the GPU's memory.
   uint64_t peak_reserved = 0, device_memory = 0;
   std::string headline;  // "no out-of-memory event in this file; ..."
 };
@@ -299,7 +301,8 @@ struct OutOfMemoryOptions {
   std::function<void(double fraction)> progress = {};
   const std::atomic<bool>* cancel = nullptr;
 };
-// Replays the trace for the ways out of the first event. The other events get only estimates.
+// Replays the trace to find ways out of the first failure. Ways out of later failures are only
+// estimated.
 absl::StatusOr<OutOfMemoryPage> ExplainOutOfMemory(const trace::Trace& trace,
                                                    const OutOfMemoryOptions& options);
 
@@ -318,20 +321,20 @@ struct TraceDiff {
     int64_t delta() const { return static_cast<int64_t>(b_bytes - a_bytes); }
   };
   struct Step {
-    int32_t step = 0;  // -1: the whole of a trace without steps
+    int32_t step = 0;  // -1: the whole trace, which has no steps
     uint64_t a_peak = 0, b_peak = 0, a_reserved = 0, b_reserved = 0;
     bool in_a = false, in_b = false;
   };
   analysis::Peak a, b;
   bool by_stack = false;    // false: one of the traces has no stacks; sites are "module > op"
   std::vector<Step> steps;  // sorted by number
-  std::vector<Site> sites;  // greatest change first
+  std::vector<Site> sites;  // sorted by change, greatest first
   std::string headline;
 };
 std::string_view Name(TraceDiff::Change change);  // "added"
-// Peaks are those of the step, or of the whole traces. Two stacks match when functions and files of
-// their frames do; line numbers and outer folders are ignored. Sites without a match are then
-// matched by the program's innermost frame and the operator.
+// Compares the peaks of `step`, or of the whole traces. Two stacks match if their frames have the
+// same functions and files; line numbers and outer folders are ignored. Sites without a match are
+// then matched by the program's innermost frame and the operator.
 absl::StatusOr<TraceDiff> DiffTraces(const trace::Trace& a, const trace::Trace& b,
                                      std::optional<int32_t> step);
 

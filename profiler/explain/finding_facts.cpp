@@ -32,7 +32,7 @@ EventIndex MostReserved(const trace::Trace& trace, const analysis::MemoryCurves&
   EventIndex at = 0;
   for (size_t i = 0; i < curves.size(); ++i) {
     if (curves.event[i] < begin || curves.reserved[i] < most) continue;
-    // The first event with the highest reserved bytes is used.
+    // Keeps the first event with the highest reserved bytes.
     if (curves.reserved[i] == most && most > 0) continue;
     most = curves.reserved[i];
     at = curves.event[i];
@@ -57,7 +57,7 @@ FindingFacts::FindingFacts(const trace::Trace& of)
     live.push_back({one.id, one.category, a.phase[row], a.step[row], a.micro_batch[row],
                     a.bytes_rounded[row]});
   }
-  // A nonzero detail is the rule that inferred the event (trace/types.h).
+  // A nonzero detail is the number of the rule that inferred the step (trace/types.h).
   steps_recorded_ = trains() && of.events.detail[training_begin] == 0;
   fragmentation = FragmentationAt(of, MostReserved(of, curves));
 }
@@ -80,7 +80,8 @@ EventIndex FindingFacts::EndOfStep(int32_t step) const {
   return trace::kNoEvent;
 }
 
-// Phases that are inferred from stacks can have several spans in one pass. The last one counts.
+// If phases are inferred from stacks, one backward pass can have several spans. Returns the end of
+// the last.
 EventIndex FindingFacts::EndOfBackward() const {
   const EventIndex end_of_step = EndOfStep(peak.context.step);
   EventIndex end = trace::kNoEvent;

@@ -1,4 +1,4 @@
-// The facts that the rules of findings.cpp use: the peak, the blocks live at the peak, steps and
+// The facts that the rules in finding_rules.h use: the peak, the blocks live at the peak, steps and
 // phases. Internal to this folder.
 #pragma once
 
@@ -24,7 +24,7 @@ struct Pile {
 struct LiveBlock {
   trace::AllocationId id;
   trace::Category category;  // at the peak
-  trace::Phase phase;        // in which it was allocated
+  trace::Phase phase;        // the phase that allocated it
   int32_t step, micro_batch;
   uint64_t bytes;  // rounded size
 };
@@ -54,7 +54,8 @@ class FindingFacts {
   bool RanOutOfMemory() const;
   bool HasPhase(trace::Phase phase) const;
   bool PeakInStep() const { return peak.context.step >= 0; }
-  // False where steps are inferred from stacks. A block can then be assigned to a neighboring step.
+  // Like PeakInStep(), but false if steps are inferred from stacks, because a block may then be
+  // assigned to a neighbouring step.
   bool PeakInRecordedStep() const { return PeakInStep() && steps_recorded_; }
   uint64_t OfPeak(double share) const {
     return static_cast<uint64_t>(share * static_cast<double>(peak.allocated));
@@ -74,11 +75,12 @@ class FindingFacts {
     return most;
   }
   trace::Phase PhaseAt(trace::EventIndex event) const;
-  // kNoEvent: the trace lacks the step or its end.
+  // The last event of a step; kNoEvent if the trace lacks the step or its end.
   trace::EventIndex EndOfStep(int32_t step) const;
-  // End of the backward pass in the step of the peak, if it is after the peak; else kNoEvent.
+  // The end of the backward pass of the peak's step. kNoEvent: that backward pass does not end
+  // after the peak.
   trace::EventIndex EndOfBackward() const;
-  // Blocks live at the peak for which `is` returns true and that no finding has claimed.
+  // The unclaimed blocks live at the peak for which `is` returns true.
   template <class Is>
   Pile Collect(const Is& is) const {
     Pile pile;
@@ -86,7 +88,7 @@ class FindingFacts {
       if (!claimed_[block.id.value] && is(block)) Put(pile, block.id, block.bytes);
     return pile;
   }
-  // Keeps later findings from counting the blocks of this one.
+  // Claims the blocks, so that later findings do not count them.
   void Claim(const Pile& pile) {
     for (const trace::AllocationId id : pile.blocks) claimed_[id.value] = true;
   }
@@ -96,16 +98,17 @@ class FindingFacts {
     pile.blocks.push_back(id);
   }
 
-  // "train.py:88 main": the call site with most of the bytes. Without stacks its module, else "".
+  // The call site with most of the bytes, such as "train.py:88 main". Without stacks, the module
+  // with most of them, or "".
   std::string Where(const Pile& pile) const;
-  // "tuners_utils.py:1421 _cast_input_dtype": the caller of the operator. "": a function of
-  // PyTorch called it, or there are no stacks.
+  // The caller of the operator, such as "tuners_utils.py:1421 _cast_input_dtype". "": there are no
+  // stacks, or the caller is a function of PyTorch.
   std::string CallerOf(trace::AllocationId id) const;
-  // Whether the block is still live when that step ends; false if the trace lacks the step.
+  // Whether the block is still live when `step` ends; false if the trace lacks the step.
   bool IsHeldAfter(trace::AllocationId id, int32_t step) const;
   bool HasStack(trace::AllocationId id) const;
-  // The category `buffer` includes tensors that the program's hooks found held since before the
-  // first step. Returns true for these: no module allocated or moved them.
+  // Whether the block is a tensor of category `buffer` that no module allocated or moved. The hooks
+  // assign this category to all tensors that the program keeps from before the first step.
   bool IsPersistentTensor(const LiveBlock& block) const;
   // Whether a frame of the block's stack is in a file whose path contains `folder`.
   bool HasFrameIn(trace::AllocationId id, std::string_view folder) const;

@@ -22,7 +22,7 @@ using trace::Phase;
 // Smaller shares of the peak are not reported: a finding has to justify a change of the program.
 constexpr double kSmallShare = 0.02, kMediumShare = 0.05, kLargeShare = 0.10;
 constexpr uint64_t kLeast = uint64_t{1} << 20;
-// With fewer blocks, variables hold a loss or a result, not a graph.
+// Fewer blocks are a loss or a result that variables keep, and not a graph.
 constexpr size_t kGraphBlocks = 8;
 
 bool Contains(std::string_view text, std::string_view part) {
@@ -119,7 +119,7 @@ MaybeFinding OutputsHeld(const FindingFacts& f) {
   if (end == trace::kNoEvent || !f.PeakInStep()) return std::nullopt;
   const trace::AllocationTable& a = f.trace.allocations;
   const Pile pile = f.Collect([&](const LiveBlock& block) {
-    // Activations are excluded: autograd needs them whether or not a variable holds them.
+    // Activations are excluded, because autograd keeps them even if no variable does.
     return IsForward(block.phase) && block.step == f.peak.context.step &&
            block.category != Category::kActivation && !Stays(block.category) &&
            a.free_requested_event[block.id.value] > end;
@@ -130,8 +130,8 @@ MaybeFinding OutputsHeld(const FindingFacts& f) {
                                FormatBytes(pile.bytes)));
 }
 
-// Blocks made in the first step and still live after the peak's step and the second step after the
-// first. This excludes variables that every step replaces.
+// Blocks allocated in the first step and still live when two more steps and the peak's step have
+// ended. Blocks that each step replaces are freed by then.
 MaybeFinding MadeInFirstStep(const FindingFacts& f) {
   if (f.steps.empty() || !f.PeakInRecordedStep()) return std::nullopt;
   const int32_t first = f.steps.front().index;
@@ -203,12 +203,11 @@ MaybeFinding ResidentInputs(const FindingFacts& f) {
                                FormatBytes(pile.bytes)));
 }
 
-// ---- Evaluation, loading
-// -------------------------------------------------------------------------
+// ---- Evaluation, loading ------------------------------------------------------------------------
 
 MaybeFinding NoGradMissing(const FindingFacts& f) {
-  // A recording, or a run that ran out of memory, may end before its backward pass. A plan is
-  // complete.
+  // A recording, or a run that ran out of memory, may end before its backward pass, so it needs two
+  // forward passes. For a complete plan, one is enough.
   const auto passes = std::ranges::count_if(
       f.phases, [](const PhaseSpan& span) { return span.phase == Phase::kForward; });
   const bool whole = f.trace.info.backend == trace::Backend::kPlan && !f.RanOutOfMemory();
@@ -302,9 +301,9 @@ MaybeFinding LogitsCopies(const FindingFacts& f) {
 
 static bool IsCast(std::string_view op) { return op == "aten::_to_copy" || op == "aten::to"; }
 
-// The source of a conversion may already be freed, so the rule looks at the operator alone. It
-// counts only casts requested by the program or a library; casts by autocast are called from
-// PyTorch's own functions. Copies of the logits have a rule of their own.
+// The source of a cast may already be freed, so the rule uses the operator alone. It counts only
+// casts called by the program or a library; PyTorch's own functions call the casts of autocast.
+// Copies of the logits have a rule of their own.
 MaybeFinding DtypeCopies(const FindingFacts& f) {
   const uint64_t logits = BytesOfLogits(f);
   std::map<std::string, uint64_t> makers;
@@ -324,9 +323,8 @@ MaybeFinding DtypeCopies(const FindingFacts& f) {
                                FormatBytes(pile.bytes), most->first));
 }
 
-// Blocks of half the size of a parameter, allocated in a forward pass inside a module. Where
-// operators are not recorded, the size alone is weak evidence; most of the weights must then have
-// such a block.
+// Blocks of half the size of a parameter that a module allocated in a forward pass. If operators
+// are not recorded, most weights must have such a block, because one size alone is weak evidence.
 MaybeFinding AutocastWeights(const FindingFacts& f) {
   std::map<uint64_t, int64_t> halves;
   uint64_t weights = 0;
@@ -369,7 +367,7 @@ MaybeFinding GradientCopies(const FindingFacts& f) {
 MaybeFinding OptimizerTemporaries(const FindingFacts& f) {
   if (!f.PeakIn(Phase::kOptimizer)) return std::nullopt;
   const Pile pile = f.Collect([&](const LiveBlock& block) {
-    // Code between backward and the optimizer step (clipping, copies) has this phase as well.
+    // This phase includes code between backward and the optimizer step (clipping, copies).
     return block.phase == Phase::kOptimizer && !Stays(block.category) &&
            block.step == f.peak.context.step &&
            (!f.HasStack(block.id) || f.HasFrameIn(block.id, "/torch/optim/"));
@@ -418,7 +416,7 @@ MaybeFinding CheckpointingWithoutEffect(const FindingFacts& f) {
     const auto [it, fresh] = known.try_emplace(stack.value, false);
     if (fresh) it->second = f.HasFrame({row}, kFile);
     if (!it->second) continue;
-    // Something is recomputed, so checkpointing has an effect.
+    // These stacks belong to a recomputation, so checkpointing has an effect.
     if (a.phase[row] == Phase::kBackward || f.HasFrame({row}, kFile, "backward") ||
         f.HasFrame({row}, kFile, "unpack_hook"))
       return std::nullopt;
@@ -491,7 +489,7 @@ MaybeFinding UnevenSteps(const FindingFacts& f) {
   }
   std::ranges::nth_element(peaks, peaks.begin() + static_cast<std::ptrdiff_t>(peaks.size() / 2));
   const uint64_t usual = peaks[peaks.size() / 2];
-  // A peak outside forward and backward (evaluation, saving) has another cause than the batch.
+  // A peak outside of forward and backward (evaluation, saving) is not caused by the batch.
   if (f.peak.context.step != at ||
       !(f.PeakIn(Phase::kForward) || f.PeakIn(Phase::kLoss) || f.PeakIn(Phase::kBackward)))
     return std::nullopt;

@@ -1,9 +1,9 @@
-// The rules that produce findings. Each is a function of the facts of a run and returns a finding
-// or nothing. The id and the remedy are added in findings.cpp.
+// The rules that produce findings. Each rule is a function that returns a finding, or nothing, for
+// the facts of a run. findings.cpp adds the id and the remedy.
 //
 //   if (MaybeFinding finding = Leaking(facts)) findings.push_back(*std::move(finding));
 //
-// Thread-safe; blocks that an earlier rule has claimed are not among the facts (finding_facts.h).
+// Thread-safe. FindingFacts::Collect omits blocks that an earlier rule has claimed.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
 // The table of rules with their ids, conditions and remedies, in the order in which they claim
-// blocks. A block that one rule has claimed is not counted by later rules.
+// blocks. Later rules do not count a block that one rule has claimed.
 #include "profiler/explain/findings.h"
 
 #include <algorithm>
@@ -21,9 +21,8 @@ struct Row {
   bool claims = true;  // later rules do not count its blocks
 };
 
-// Rules that explain more come first, because later rules do not count the blocks that they claim.
-// For each rule a test program triggers it with a mistake and does not trigger it without
-// (tests/emulated/findings_test.py).
+// Rules that explain more come first, because they claim their blocks. For each rule, a test
+// program triggers it only while the program has the mistake (tests/emulated/findings_test.py).
 constexpr Row kRows[] = {
     {{"leak",
       TEXT_MARK("in at least three steps, a call site leaves blocks that later steps do not free"),

@@ -1,11 +1,12 @@
-// Problems in a run's use of memory, one line each with its bytes: three copies of the logits, a
-// graph kept by an evaluation, gradients of the previous step. Works for plans and recordings.
+// Problems in a run's use of memory, for example three copies of the logits, a graph kept by an
+// evaluation, or gradients of the previous step. Each is one line with its bytes. Works for plans
+// and recordings.
 //
 //   for (const Finding& finding : FindFindings(*trace)) Print(finding.text);
 //
-// The rules are declared in one table (findings.cpp). Each is triggered by a test program. The
-// trace must contain one device. Pure; thread-safe. A rule that needs phases, categories or stacks
-// finds nothing in a file that does not record them.
+// The rules are declared in one table (findings.cpp), and a test program triggers each of them. A
+// rule that needs phases, categories or stacks finds nothing in a file without them. The trace must
+// contain one device. Pure; thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +21,9 @@ namespace vramscope::explain {
 struct FindingRule {
   std::string_view id;
   // English texts; pass them to i18n::Text before showing them.
-  std::string_view rule;    // the condition
+  std::string_view rule;    // condition for the finding
   std::string_view remedy;  // how to fix it
-  // Makes the change without editing the program (`vramscope toggles`); "": none.
+  // The toggle that makes the change without editing the program (`vramscope toggles`); "": none.
   std::string_view toggle;
 };
 size_t FindingRuleCount();  // number of rules in the table
@@ -31,7 +32,7 @@ struct Finding {
   const FindingRule* rule = nullptr;  // lives as long as the process
   uint64_t bytes = 0;                 // at the peak, unless the text names another time
   std::string text;                   // one sentence, in the language of i18n
-  std::string where;                  // "train.py:88 main", the source of most bytes; "": no stacks
+  std::string where;  // call site with most bytes, "train.py:88 main"; "": no stacks
   std::vector<trace::AllocationId> blocks = {};  // the kMostBlocks largest
   static constexpr size_t kMostBlocks = 16;
 };

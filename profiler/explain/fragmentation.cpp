@@ -1,4 +1,4 @@
-// Why reserved is more than allocated, and allocated more than requested.
+// Explains why reserved exceeds allocated and allocated exceeds requested.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,8 +24,8 @@ using trace::EventIndex;
 using Piece = SegmentView::Piece;
 using Use = SegmentView::Use;
 
-// Free bytes of a segment that would be released to the driver at once: all of a free segment, or
-// the free pages of an expandable segment.
+// Free bytes of a segment that empty_cache() would release: the whole segment if all of it is free,
+// or the free pages of an expandable segment.
 uint64_t Releasable(const SegmentView& s, const run::AllocConf& conf) {
   if (!s.expandable) return s.live_bytes == 0 ? s.bytes : 0;
   const uint64_t page = allocator::PageSize(s.pool, conf);
@@ -39,7 +39,7 @@ uint64_t Releasable(const SegmentView& s, const run::AllocConf& conf) {
   return bytes;
 }
 
-// The pools, in the order in which their segments appear.
+// Collects the pools, in the order in which their segments appear.
 class Pools {
  public:
   explicit Pools(Fragmentation& f) : found_(f) {}
@@ -160,7 +160,7 @@ Fragmentation FragmentationAt(const trace::Trace& trace, EventIndex event) {
     }
     if (holes == 0 || s.live_bytes == 0) continue;
     with_holes.emplace_back(holes, &s);
-    // Divides the holes without a remainder: each block gets an equal share of what is left.
+    // Each block gets an equal share of the bytes that are left, so that the shares add up exactly.
     uint64_t left = holes;
     for (const Piece& p : s.pieces) {
       if (!p.allocation.valid()) continue;

@@ -8,7 +8,7 @@
 namespace vramscope::explain {
 
 HeldGraph FindHeldGraph(const trace::Trace& trace) {
-  // With fewer blocks, variables hold a loss or a result, not a graph.
+  // Fewer blocks are a loss or a result that variables keep, and not a graph.
   constexpr uint64_t kFewestBlocks = 8;
   HeldGraph held;
   if (trace.info.content == trace::Content::kState) return held;

@@ -1,5 +1,5 @@
-// Activations that a forward pass keeps for a backward pass that never runs: the sign of an
-// evaluation without torch.no_grad(). Pure; thread-safe.
+// Finds activations kept for a backward pass that never runs, which usually means that an
+// evaluation lacks torch.no_grad(). Pure; thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 namespace vramscope::explain {
 
 struct HeldGraph {
-  uint64_t bytes = 0, blocks = 0;  // live at the end
+  uint64_t bytes = 0, blocks = 0;  // activations live at the end of the trace
   std::string headline;            // "": there are none, or the trace contains a backward pass
 };
 HeldGraph FindHeldGraph(const trace::Trace& trace);

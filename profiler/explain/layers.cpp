@@ -36,7 +36,7 @@ std::optional<std::pair<std::string_view, uint32_t>> NumberIn(std::string_view p
   return std::nullopt;
 }
 
-// Blocks of the module list with the most bytes.
+// The blocks of the module list ("model.layers") with the most bytes.
 std::vector<Block> ByModule(const trace::Trace& trace, const std::vector<uint32_t>& ids) {
   const trace::AllocationTable& a = trace.allocations;
   base::HashMap<std::string_view, uint64_t> lists;
@@ -68,9 +68,9 @@ std::vector<Block> ByRepetition(const trace::Trace& trace, const std::vector<uin
     Stack& s = stacks[stack];
     if (s.count++ == 0) s.first = id;
   }
-  // The number of layers that the counts of the stacks agree on. It is the greatest count such
-  // that nearly all repeated bytes belong to stacks whose count is a multiple of it, within a
-  // tolerance of one per repetition (the last layer may be incomplete).
+  // Finds the number of layers. A stack agrees with a candidate number if its count is nearly a
+  // multiple of it (one off per repetition, since the last layer may be incomplete). The result is
+  // the greatest candidate with which the stacks of nearly all repeated bytes agree.
   std::map<uint32_t, uint64_t> by_count;
   uint64_t repeated = 0;
   for (const uint32_t id : ids) {
@@ -110,10 +110,10 @@ std::vector<Block> ByRepetition(const trace::Trace& trace, const std::vector<uin
   return out;
 }
 
-// Returns an empty result if the layers have less than a quarter of all bytes.
+// Returns an empty result if the layers have less than a quarter of the bytes `all`.
 Layers LayersOf(const trace::Trace& trace, const std::vector<Block>& blocks, uint64_t all) {
   Layers out;
-  base::HashMap<uint32_t, uint32_t> row;  // key: the number of the layer
+  base::HashMap<uint32_t, uint32_t> row;  // layer number -> row of the result
   std::vector<uint32_t> row_of, first;
   for (const Block& b : blocks) {
     const auto [it, fresh] = row.try_emplace(b.layer, static_cast<uint32_t>(row.size()));

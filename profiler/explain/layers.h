@@ -1,4 +1,4 @@
-// The layers of a model, derived from the activations that are live at one event. Internal to this
+// Derives the layers of a model from the activations that are live at one event. Internal to this
 // folder.
 #pragma once
 
@@ -13,13 +13,14 @@ namespace vramscope::explain {
 struct Layers {
   size_t count = 0;             // 0: no layers found
   std::vector<uint64_t> bytes;  // activations of each layer
-  // Activations that checkpointing would not keep: all blocks of each layer except its first one.
-  // The largest layer is kept whole.
+  // Activations that checkpointing would not keep. In the largest layer, all are kept; in each
+  // other layer, only the first block.
   base::HashSet<uint32_t> recomputed;
 };
 
-// Uses the number in the module's path ("layers.3.mlp"). Where such modules hold little, uses
-// repeating call stacks: a layer begins whenever the first of them occurs.
+// Finds layers by the number in the module's path ("layers.3.mlp"). If such modules have few of the
+// bytes, finds them by repeating call stacks; a layer then begins whenever the first repeating
+// stack occurs.
 Layers FindLayers(const trace::Trace& trace, const analysis::LiveSet& live);
 
 }  // namespace vramscope::explain

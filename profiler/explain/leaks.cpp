@@ -1,9 +1,9 @@
-// Memory that every step leaves behind.
+// Finds memory that every step leaves behind.
 //
-// The first step is not judged because it allocates lasting memory (optimizer state, caches), nor
-// is the last one because its gradients and results are still in use. A site leaks when at least
-// half of the judged steps, including one in the last third, left blocks that are alive when the
-// last step ends.
+// The first step is not judged, because it allocates lasting memory (optimizer state, caches). The
+// last step is not judged, because its gradients and results are still in use. A site leaks when at
+// least half of the judged steps, including one in the last third, left blocks that are alive when
+// the last step ends.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ struct Span {
   int32_t number = 0;
 };
 
-// Steps in order. An allocation between two steps counts to the earlier one.
+// The outermost steps, in order.
 std::vector<Span> StepsOf(const trace::Trace& trace) {
   const trace::SliceTable& s = trace.slices;
   std::vector<Span> steps;
@@ -42,7 +42,7 @@ std::vector<Span> StepsOf(const trace::Trace& trace) {
   return steps;
 }
 
-// Whether `stayed` looks like a leak; sets confidence and bytes_per_step.
+// Whether `stayed` shows a leak. Sets confidence and bytes_per_step.
 bool Judge(Leak& leak) {
   const size_t first = 1, last = leak.stayed.size() - 1;  // judged steps: [first, last)
   size_t hits = 0, latest = 0;
@@ -104,7 +104,8 @@ Leaks FindLeaks(const trace::Trace& trace, const CallSites& sites) {
   std::vector<Leak> by_site(sites.sites.size());
   std::vector<std::array<uint64_t, trace::kCategoryCount>> categories(by_site.size());
   size_t step = 0;
-  // The end of the last step: at the end of the process everything has been freed.
+  // Leaks are counted when the last step ends, because everything may be freed when the process
+  // ends. An allocation between two steps counts for the earlier step.
   const EventIndex end = steps.back().end;
   for (uint32_t id = 0; id < a.size() && a.alloc_event[id] <= end; ++id) {
     if (a.alloc_event[id] < steps[0].begin) continue;

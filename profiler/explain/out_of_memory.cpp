@@ -1,5 +1,4 @@
-// Every out-of-memory event: the request, the available memory, its users, and what would have
-// helped.
+// Explains out-of-memory events: the request, the available memory, its users, and ways out.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -49,8 +48,8 @@ std::string Headline(const OutOfMemory& o) {
                              FormatBytes(o.allocated), FormatBytes(o.reserved));
 }
 
-// `failure` is set when a replay found the failing request in a plan that continued past its limit.
-// Otherwise the event is the recorded failure.
+// Without `failure`, the event is a recorded failure. With it, a replay found the failing request
+// in a plan that continued past its limit.
 OutOfMemory Explain(const trace::Trace& trace, EventIndex event,
                     const replay::Replayed::Failure* failure = nullptr) {
   OutOfMemory o;
@@ -62,7 +61,7 @@ OutOfMemory Explain(const trace::Trace& trace, EventIndex event,
   const uint64_t rounded = allocator::RoundSize(o.asked, ConfOf(trace));
   o.needed = SegmentNeededAt(trace, event);
   o.site.stack = trace.events.StackOf(event);
-  // The state right before the request: a plan granted it.
+  // A plan granted the request, so the state before it is used.
   const bool granted = trace.events.kind[event] == EventKind::kAlloc;
   const analysis::LiveSet live = analysis::LiveAt(trace, granted && event > 0 ? event - 1 : event);
   o.context = analysis::ContextAt(trace, event);
@@ -84,9 +83,10 @@ OutOfMemory Explain(const trace::Trace& trace, EventIndex event,
     const Fragmentation f = FragmentationAt(trace, event);
     o.reserved = f.reserved;
     for (const Fragmentation::PoolUse& p : f.pools) {
-      // A private pool (CUDA graphs) neither releases memory nor serves requests from outside.
+      // Private pools (CUDA graphs) do not release memory for other pools and do not serve their
+      // requests.
       if (p.mempool != 0) continue;
-      o.cached += p.cached;  // released to the driver first, from every pool and stream
+      o.cached += p.cached;  // the allocator releases the cache of every pool and stream first
       if (p.pool != pool || p.stream != stream) continue;
       o.holes += p.holes;
       o.largest_hole = std::max(o.largest_hole, p.largest_hole);
@@ -103,8 +103,8 @@ OutOfMemory Explain(const trace::Trace& trace, EventIndex event,
   return o;
 }
 
-// A plan records the point at which it exceeds the GPU's limit and continues. An allocator would
-// first release its cache; returns whether the request passes after that.
+// Whether the request passes once the allocator has released its cache. A plan that exceeds the
+// GPU's limit records the event without this release and continues.
 bool PassesOnceReleased(const trace::Trace& trace, const OutOfMemory& o) {
   return trace.info.backend == trace::Backend::kPlan && o.missing == 0 && o.device_free < o.needed;
 }

@@ -14,8 +14,8 @@
 namespace vramscope::explain {
 namespace {
 
-// What a stack reveals about the pool that it allocates in. Later values take precedence: memory
-// that a capture allocates for cuBLAS belongs to the capture.
+// The use of a pool that one stack shows. Later values take precedence, so memory that a capture
+// allocates for cuBLAS belongs to the capture.
 enum class Use : uint8_t { kNothing, kBlas, kCommunication, kWeights, kKvCache, kCapture };
 constexpr size_t kUses = 6;
 
@@ -82,7 +82,7 @@ struct Sums {
 };
 
 std::string NameOf(const Sums& sums, uint32_t mempool) {
-  // The use with the most bytes.
+  // Finds the use with the most bytes.
   Use use = Use::kNothing;
   for (size_t i = 1; i < kUses; ++i) {
     if (sums.bytes[i] > sums.bytes[static_cast<size_t>(use)] || use == Use::kNothing) {

@@ -1,5 +1,5 @@
-// What the private pools of a device are used for (torch.cuda.graph, torch.cuda.MemPool, a serving
-// engine's sleep mode), derived from the call stacks of the allocations in them.
+// Finds the use of each private pool of a device (torch.cuda.graph, torch.cuda.MemPool, a serving
+// engine's sleep mode) from the call stacks of its allocations.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace vramscope::explain {
 
-// One entry for every private pool, sorted by id. Where the stacks reveal nothing, the name is the
-// kind that the pool's id implies: a graph capture or another private pool.
+// One entry for every private pool, sorted by id. Where the stacks reveal nothing, the pool's id
+// determines the name: "CUDA graph capture" or "private pool".
 std::vector<PoolOwner> PoolOwnersOf(const trace::Trace& trace);
 
 // "0.2": the two numbers of segment_pool_id.

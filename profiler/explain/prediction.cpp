@@ -78,8 +78,8 @@ std::vector<Launch> LaunchesOf(const Trace& t, Span span) {
   return launches;
 }
 
-// Class of a kernel of a library. Libraries use several kernels for one call, with different names
-// on each GPU. Empty: the kernel belongs to no class.
+// The class of a library's kernel; "" if it has none. One call of a library can run several
+// kernels, and their names differ between GPUs.
 std::string_view ClassOf(std::string_view name, std::string_view op) {
   constexpr std::string_view kAttention = "attention", kConvolutions = "convolutions",
                              kBatchNorms = "batch norms", kProducts = "matrix products";
@@ -114,9 +114,9 @@ std::string_view ClassOf(std::string_view name, std::string_view op) {
   return {};
 }
 
-// Kernels are matched by name first. Among kernels without a match, those of the same class are
-// summed. The rest are matched by operator, in order of launch, because a library's kernel has a
-// different name on each GPU.
+// Kernels are matched by name first. Unmatched kernels with a class are summed by class. The rest
+// are matched by operator, in order of launch. (A library's kernel has a different name on each
+// GPU.)
 void AddKernels(const Trace& planned, const Trace& measured, Prediction& out) {
   const std::vector<Launch> sides[] = {LaunchesOf(planned, SpanOf(planned, out.step)),
                                        LaunchesOf(measured, SpanOf(measured, out.step))};

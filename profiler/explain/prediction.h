@@ -1,6 +1,6 @@
-// Compares a plan with a recording of the same run: the errors by category and by phase; the first
-// difference between the two sequences of allocations, with op, module and stack; and the modelled
-// and measured time of every kernel.
+// Compares a plan with a recording of the same run. The result has the errors by category and
+// phase, the first difference between the two sequences of allocations, and the modelled and
+// measured time of every kernel.
 //
 //   ASSIGN_OR_RETURN(Prediction p, HoldAgainst(*planned, *measured, std::nullopt));
 //   Show(p.reserved.error(), p.first ? p.first->planned.text : "");
@@ -25,7 +25,7 @@ struct Prediction {
   struct Figures {
     uint64_t planned = 0, measured = 0;
     int64_t error() const { return static_cast<int64_t>(planned - measured); }
-    // Error relative to the measured value; nullopt if that is 0.
+    // The error relative to the measured value; nullopt if the measured value is 0.
     std::optional<double> relative() const;
   };
   Figures allocated, reserved;  // highest in the step
@@ -42,8 +42,8 @@ struct Prediction {
 
   std::optional<int32_t> step;  // the compared step; nullopt: the whole traces
   analysis::RequestDiff requests;
-  // The first difference between the sequences. A side is empty if only the other one has the
-  // request.
+  // The first difference between the sequences of allocations. A side is empty if its sequence
+  // lacks the allocation or free.
   struct Side {
     uint64_t index = 0;  // in its sequence
     std::string text;    // "alloc #7 of 4096 B"
@@ -59,11 +59,11 @@ struct Prediction {
 
   struct Kernel {
     std::string name;
-    // Set when the measured kernel has another name and was matched by op and order (a
-    // library's kernel is modelled under one of vramscope's names). "": same name, or only one
-    // side has the kernel.
+    // The name of the measured kernel, if it differs from `name` and the kernels were matched by op
+    // and order. (A library's kernel is modelled under a name of vramscope's own.) Otherwise "".
     std::string measured_name;
-    // `name` is a class of library kernels whose names occur on one side only.
+    // True if `name` is a class of library kernels, summed because their names occur on one side
+    // only.
     bool is_class = false;
     uint64_t planned_count = 0, measured_count = 0;
     int64_t planned_ns = 0, measured_ns = 0;
@@ -78,8 +78,8 @@ struct Prediction {
   Kernel by_op;                 // matched by op
 };
 
-// `step`: the step to compare. nullopt: the last complete step of both traces, or the whole traces
-// if they have no steps. kNotFound: a trace lacks the step.
+// Compares `step`. If it is nullopt, compares the last step that is complete in both traces, or the
+// whole traces if they have no steps. Returns kNotFound if a trace lacks the step.
 absl::StatusOr<Prediction> HoldAgainst(const trace::Trace& planned, const trace::Trace& measured,
                                        std::optional<int32_t> step);
 

@@ -1,4 +1,4 @@
-// Finds what would release reserved memory by replaying the allocations.
+// Replays the allocations with other settings to find those that reserve less memory.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ using replay::Replayed;
 using run::FormatBytes;
 using trace::EventIndex;
 
-// Garbage collection has no effect unless a fraction of the memory is set.
+// Garbage collection only has an effect together with a memory fraction.
 constexpr std::string_view kDefaults[] = {
     "expandable_segments:True", "max_split_size_mb:64", "max_split_size_mb:256",
     "garbage_collection_threshold:0.8,per_process_memory_fraction:0.95"};
@@ -47,7 +47,7 @@ Remedy Filled(std::string name, const Replayed& r, EventIndex at) {
           .out_of_memory = r.out_of_memory};
 }
 
-// The GPU memory that memory fractions refer to, and how it is known. Snapshots do not state it.
+// The GPU memory to which memory fractions refer, and its source. (Snapshots do not contain it.)
 struct GpuMemory {
   uint64_t bytes = 0;
   std::string note = {};
@@ -148,14 +148,15 @@ std::string Headline(const Reclaim& r) {
   return text + i18n::Text(".") + more;
 }
 
-// Bytes that empty_cache() releases at once. Private pools keep their memory.
+// Bytes that empty_cache() releases. Private pools keep their memory.
 uint64_t Releasable(const Fragmentation& f) {
   uint64_t bytes = 0;
   for (const Fragmentation::PoolUse& p : f.pools) bytes += p.mempool == 0 ? p.cached : 0;
   return bytes;
 }
 
-// Without history only empty_cache() can be answered: it releases what is cached now.
+// The result for a state without history. Only empty_cache() has figures: it releases all cached
+// memory.
 Reclaim OfState(Reclaim out, const Fragmentation& f, const std::vector<std::string>& confs) {
   out.state = true;
   out.as_recorded = {
@@ -174,8 +175,8 @@ Reclaim OfState(Reclaim out, const Fragmentation& f, const std::vector<std::stri
 
 }  // namespace
 
-// Searches only after the recording began, because the order of the events before that is
-// arbitrary, and only within the steps if there are any.
+// Searches from the beginning of the recording, because the order of older events is arbitrary. If
+// there are steps, searches only within them.
 EventIndex MostUnused(const trace::Trace& trace) {
   const EventIndex begin = trace.recording_begin == trace::kNoEvent ? 0 : trace.recording_begin;
   EventIndex first = begin, last = trace::kNoEvent;
@@ -200,7 +201,7 @@ EventIndex MostUnused(const trace::Trace& trace) {
   uint64_t most = unused();
   for (EventIndex i = first; i < n && i <= last; ++i) {
     if (!cursor.Apply()) continue;
-    // A new segment is about to be used by the next request.
+    // A new segment does not count as unused, because the next request uses it.
     const trace::EventKind kind = trace.events.kind[i];
     if (kind == trace::EventKind::kSegmentAlloc || kind == trace::EventKind::kSegmentMap) continue;
     if (unused() <= most) continue;
@@ -246,7 +247,7 @@ absl::StatusOr<Reclaim> ComputeReclaim(const trace::Trace& trace, const ReclaimO
   }
   const GpuMemory capacity = AssumedGpu(trace, out.releases.capacity, base->own.peak_reserved);
 
-  // empty_cache() starts from the recorded state and is compared with the recording itself.
+  // The replay of empty_cache() starts from the recorded state and is compared with the recording.
   {
     Remedy remedy;
     remedy.name = kEmptyCache;
@@ -263,7 +264,7 @@ absl::StatusOr<Reclaim> ComputeReclaim(const trace::Trace& trace, const ReclaimO
   }
   for (const std::string& text : confs) {
     Remedy remedy{.name = text};
-    // In addition to the recorded settings.
+    // The default settings are tried in addition to the recorded ones.
     const std::string both =
         options.alloc_confs.empty() && !recorded_text.empty() ? recorded_text + "," + text : text;
     const absl::StatusOr<run::AllocConf> conf = run::ParseAllocConf(both);

@@ -1,4 +1,4 @@
-// The segments at one event, piece by piece.
+// Lists the segments at one event and their pieces.
 #include <algorithm>
 #include <tuple>
 #include <utility>

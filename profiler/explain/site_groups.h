@@ -1,4 +1,4 @@
-// Bytes by call site for a set of blocks. Each site is named only once. Internal to this folder.
+// Sums the bytes of blocks by call site. Internal to this folder.
 #pragma once
 
 #include <cstdint>

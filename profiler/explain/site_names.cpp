@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kMostCallers = 6, kMostWithin = 4;
 
-// How much of a stack is part of the site's name.
+// The number of frames of each kind in a site's name.
 struct Detail {
   size_t callers = 1, within = 0;
 };
@@ -22,8 +22,8 @@ std::string NameOf(const NamedStack& site, Detail detail) {
 
 using Rows = std::vector<uint32_t>;
 
-// Searches for the smallest detail that gives some of these sites different names, and uses these
-// names.
+// Renames the sites with the smallest detail for which at least two names differ. Returns false if
+// there is none.
 bool Split(std::span<const NamedStack> sites, const Rows& rows, std::vector<Detail>& details) {
   const Detail now = details[rows.front()];
   std::vector<Detail> tries;

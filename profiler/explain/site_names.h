@@ -1,5 +1,4 @@
-// Names of call sites as analysis has them, and the name of a stack as pages show it. Internal to
-// this folder.
+// Names of call sites and stacks, built on analysis/site_names.h. Internal to this folder.
 #pragma once
 
 #include <span>
@@ -16,10 +15,10 @@ using analysis::IsOlder;
 using analysis::ModuleOpName;
 using analysis::SiteNames;
 
-// Same format as CallSite::name, from a stack alone; "" if the stack has no usable frame.
+// The name of a stack, in the format of CallSite::name; "" if the stack has no usable frame.
 std::string StackName(const trace::Trace& trace, trace::StackId stack);
 
-// A call site that will be listed. Without a stack its name stays unchanged.
+// A call site in a list. If it has no stack, its name stays unchanged.
 struct NamedStack {
   const trace::Trace* trace = nullptr;
   trace::StackId stack;

@@ -1,5 +1,5 @@
-// The complete memory of one device at one event. For files that contain a state but no run (a
-// snapshot without a history, torch.cuda.memory_snapshot()), and for any event of a run.
+// The complete memory of one device at one event. Also works for files that contain a state but no
+// run: a snapshot without history, torch.cuda.memory_snapshot().
 //
 //   for (uint8_t d : trace::DevicesOf(*trace)) Show(StateAtEnd(*trace::OfDevice(trace, d)));
 //
@@ -20,8 +20,7 @@ namespace vramscope::explain {
 struct MemoryState {
   uint8_t device = 0;
   trace::EventIndex event = 0;
-  // Sums, pools with their owners (Fragmentation::pools), segments with holes and the blocks that
-  // pin them.
+  // Sums, pools and their owners, and segments with holes and the blocks that pin them.
   Fragmentation fragmentation;
   std::vector<SegmentView> segments;  // sorted by address
   // Live blocks by call site, category and so on, largest first. Each list adds up to

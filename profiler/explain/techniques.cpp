@@ -26,16 +26,16 @@ using trace::Category;
 using trace::EventIndex;
 using trace::Phase;
 
-constexpr uint64_t kFp32 = 4;                // bytes per element: recordings do not contain types
-constexpr uint64_t kQuantisedBlock = 256;    // elements that share one scale
-constexpr uint64_t kFewestQuantised = 4096;  // elements; smaller tensors stay fp32
-constexpr uint64_t kAdapterRank = 8;         // of LoRA
-constexpr uint64_t kFewestAdapted = 64 * 1024;  // elements of a weight that gets an adapter
+constexpr uint64_t kFp32 = 4;  // bytes per element, assumed because recordings lack types
+constexpr uint64_t kQuantisedBlock = 256;       // elements that share one scale
+constexpr uint64_t kFewestQuantised = 4096;     // elements; smaller tensors stay fp32
+constexpr uint64_t kAdapterRank = 8;            // rank of LoRA
+constexpr uint64_t kFewestAdapted = 64 * 1024;  // elements; smaller weights get no adapter
 constexpr uint64_t kLossChunks = 8;
 
-// Operators whose results have 16 bits under autocast: those that it runs in 16 bits, those whose
-// results it casts (norms, dropout), and those that follow them. Sums with the residual stream,
-// softmax and similar results stay in fp32.
+// Operators whose results are 16-bit under autocast: those that run in 16 bits, norms and dropout,
+// and those that use their results. Softmax and sums with the residual stream, for example, stay in
+// fp32.
 bool Is16BitUnderAutocast(std::string_view op) {
   for (const std::string_view name :
        {"mm", "matmul", "linear", "conv", "einsum", "scaled_dot_product", "layer_norm",
@@ -112,7 +112,7 @@ class Finder {
   uint64_t Rounded(uint64_t bytes) const {
     return bytes == 0 ? 0 : allocator::CachingAllocator::RoundSize(bytes, conf_);
   }
-  // Whether the block is allocated anew in every forward and backward pass.
+  // Whether every forward and backward pass allocates the block anew.
   bool OfAPass(uint32_t id, Category c) const {
     return c == Category::kActivation || c == Category::kInput || c == Category::kAutogradDetail ||
            (c == Category::kTemporary && allocations_.phase[id] != Phase::kOptimizer);
@@ -123,7 +123,8 @@ class Finder {
            parameter_bytes_.contains(2 * allocations_.bytes[id]);
   }
 
-  // `every`: all blocks of the trace get their new size; else only those alive at the failure.
+  // If `every` is true, all blocks of the trace get their new size; else only those alive at the
+  // failure.
   void Add(std::string name, std::string formula, const NewBytes& bytes, uint64_t request,
            uint64_t extra, bool every = true) {
     Technique t{.name = std::move(name),
@@ -152,8 +153,9 @@ class Finder {
     return request ? i18n::Format(", and of the {} requested", FormatBytes(oom_.asked)) : "";
   }
 
-  // Activations, inputs and temporaries of a pass are proportional to the batch; copies of
-  // weights are not. Gradients that the first micro-batch leaves for the second one are added.
+  // Halves the batch. Activations, inputs and temporaries of a pass are proportional to the batch,
+  // but not copies of weights. With two micro-batches, the gradients of the first are alive in the
+  // second, so they are added.
   void Batch() {
     uint64_t sum = 0;
     for (const analysis::LiveAllocation& l : live_.allocations) {
@@ -180,18 +182,19 @@ class Finder {
         half, request, extra);
   }
 
-  // The highest bytes of gradients in the trace; without any, the bytes of the parameters.
+  // The highest bytes of gradients in the trace. Without optimizer state, at least the bytes of the
+  // parameters.
   uint64_t AllGradients() const {
     const analysis::MemoryCurves curves = analysis::ComputeCurves(trace_);
     const auto& gradients = curves.category[static_cast<size_t>(Category::kGradient)];
     const uint64_t most =
         gradients.empty() ? 0 : *std::max_element(gradients.begin(), gradients.end());
-    // The first backward pass may not be complete.
+    // Before the first optimizer step, possibly no backward pass is complete.
     return std::max(most, Of(Category::kOptimizerState) == 0 ? Of(Category::kParameter) : 0);
   }
 
-  // Each layer keeps only the first block allocated in it, its input. The layer that is being
-  // recomputed, taken as the largest, keeps all blocks.
+  // Each layer keeps only the first block allocated in it, its input. One layer is being recomputed
+  // and keeps all blocks; it is assumed to be the largest.
   void Checkpointing() {
     const Layers layers = FindLayers(trace_, live_);
     if (layers.count < 2) return;
@@ -215,7 +218,8 @@ class Finder {
       return std::string_view(s).starts_with("at::autocast::");
     });
   }
-  // The mask of dropout: allocated right after the result, one byte per element.
+  // Whether the block is a dropout mask, which is allocated right after the result and has one byte
+  // per element.
   bool IsMask(uint32_t id) const {
     return id > 0 && Op(id).find("dropout") != std::string_view::npos && Op(id - 1) == Op(id) &&
            allocations_.bytes[id] * kFp32 == allocations_.bytes[id - 1];
@@ -272,8 +276,8 @@ class Finder {
         request_is_state_ || (batch_bound_ && !IsOfIntegers(request_op_)) ? half : oom_.asked, 0);
   }
 
-  // Attention scores: results of softmax operators, and of functions of the program with such a
-  // name.
+  // Whether the block contains attention scores, that is, the result of an operator or a program's
+  // function that is named softmax.
   bool OfSoftmax(uint32_t id) {
     if (IsSoftmax(Op(id))) return true;
     return OfSoftmax(trace_.events.StackOf(allocations_.alloc_event[id]));
@@ -308,7 +312,8 @@ class Finder {
         request ? 0 : oom_.asked, 0);
   }
 
-  // Tensors that the loss computes from the logits exist for one chunk at a time.
+  // With a loss in chunks, the tensors that it computes from the logits exist for one chunk at a
+  // time.
   void Loss() {
     const auto of_loss = [this](uint32_t id, Category c) {
       return OfAPass(id, c) && allocations_.bytes[id] >= uint64_t{1} << 20 &&
@@ -363,8 +368,8 @@ class Finder {
         request_is_state_ ? 0 : oom_.asked, 0);
   }
 
-  // A fused step computes in place. With foreach=False, two temporaries of the size of the
-  // largest parameter exist at a time.
+  // The optimizer's temporaries: a fused step has none, and with foreach=False two of the largest
+  // parameter's size exist at a time.
   void OptimizerTemporaries() {
     const auto goes = [this](uint32_t id, Category c) {
       return c == Category::kTemporary && allocations_.phase[id] == Phase::kOptimizer;
@@ -390,8 +395,8 @@ class Finder {
         request ? 0 : oom_.asked, 2 * largest);
   }
 
-  // LoRA adapters for every large weight, which is taken as square: two matrices of rank times
-  // side.
+  // LoRA adapters for every large weight. The weight is assumed to be square, so an adapter is two
+  // matrices of rank times side.
   void Adapters() {
     const uint64_t gradients = Of(Category::kGradient), state = Of(Category::kOptimizerState);
     if (gradients + state == 0) return;
@@ -419,7 +424,7 @@ class Finder {
         request_is_state_ ? 0 : oom_.asked, extra);
   }
 
-  // Gradients of the previous step, which the forward pass does not need.
+  // Frees the gradients of the previous step, which the forward pass does not need.
   void OldGradients() {
     if (phase_ != Phase::kForward && phase_ != Phase::kLoss) return;
     const trace::SliceTable& s = trace_.slices;

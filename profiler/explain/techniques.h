@@ -1,5 +1,5 @@
-// How techniques that save memory would change a trace that ran out of memory: which of its blocks
-// become smaller or are not allocated, and what is allocated in addition. Internal to this folder.
+// The effect of memory-saving techniques on a trace that ran out of memory: blocks that become
+// smaller or disappear, and additional allocations. Internal to this folder.
 #pragma once
 
 #include <cstdint>
@@ -14,16 +14,17 @@ namespace vramscope::explain {
 struct Technique {
   std::string name;
   std::string formula;  // "half of 9.50 GiB of activations alive then"
-  // By AllocationId: the new requested size; 0: the block is not allocated.
+  // The new requested sizes, indexed by AllocationId. 0: the block is not allocated.
   std::vector<uint64_t> bytes;
   uint64_t request = 0;  // new size of the failed request; 0: it is not made
   uint64_t extra = 0;    // bytes allocated in addition
-  uint64_t frees = 0;    // at the event, minus `extra`
-  // `bytes` applies to the whole trace, not only to blocks live at the event.
+  uint64_t frees = 0;    // bytes freed at the event, minus `extra`
+  // Whether `bytes` has new sizes for the whole trace, or only for blocks live at the event.
   bool everywhere = false;
 };
 
-// Techniques that change memory at the event. `live`: the blocks of the device that ran out.
+// Returns the techniques that change memory at the event. `live` contains the blocks of the device
+// that ran out of memory.
 std::vector<Technique> TechniquesFor(const trace::Trace& trace, const analysis::LiveSet& live,
                                      const OutOfMemory& oom);
 

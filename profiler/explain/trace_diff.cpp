@@ -1,4 +1,4 @@
-// Two traces, step by step and call site by call site.
+// Compares two traces step by step and call site by call site.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ struct LiveSite {
   uint64_t bytes = 0, count = 0;
   trace::StackId stack;
   std::string_view op;
-  std::string innermost;  // SiteNames::InnermostKey and the operator; "": cannot be matched by it
+  std::string innermost;  // SiteNames::InnermostKey, operator and age; "" without such a key
   std::vector<trace::AllocationId> blocks;
   std::array<uint64_t, trace::kCategoryCount> by_category{};
 };
@@ -35,7 +35,7 @@ LiveSites SitesOf(const trace::Trace& trace, const analysis::LiveSet& live, bool
   const trace::AllocationTable& a = trace.allocations;
   const SiteNames names(trace);
   LiveSites out;
-  // Key: stack, or module and op; and whether the block is older than the recording.
+  // The key is the stack (or module and op), and whether the block is older than the recording.
   base::HashMap<std::pair<uint64_t, bool>, LiveSite*> known;
   for (const analysis::LiveAllocation& l : live.allocations) {
     const uint32_t id = l.id.value;
@@ -73,8 +73,8 @@ void Join(LiveSite& to, LiveSite& from) {
   for (size_t c = 0; c < to.by_category.size(); ++c) to.by_category[c] += from.by_category[c];
 }
 
-// A site that only one trace has is joined with a site of the other trace whose innermost line is
-// the same. The same program may have been started in another way.
+// Joins sites that occur in only one of the traces and have the same innermost frame. Such sites
+// exist if the same program was started in different ways.
 void JoinByInnermost(const trace::Trace* const (&traces)[2], LiveSites& a, LiveSites& b) {
   std::map<std::string, std::array<std::vector<std::string>, 2>> alone;  // keys of each side
   LiveSites* const sides[] = {&a, &b};
@@ -245,7 +245,7 @@ absl::StatusOr<TraceDiff> DiffTraces(const trace::Trace& a, const trace::Trace& 
   diff.a = peaks[0];
   diff.b = peaks[1];
   diff.steps = StepsOf(rows[0], rows[1], diff);
-  diff.by_stack = a.stacks.size() > 1 && b.stacks.size() > 1;  // row 0 is the empty one
+  diff.by_stack = a.stacks.size() > 1 && b.stacks.size() > 1;  // row 0 is the empty stack
 
   LiveSites sites_a = SitesOf(a, live[0], diff.by_stack);
   LiveSites sites_b = SitesOf(b, live[1], diff.by_stack);
@@ -254,7 +254,7 @@ absl::StatusOr<TraceDiff> DiffTraces(const trace::Trace& a, const trace::Trace& 
   for (const auto& [key, site] : sites_a) both[key].first = &site;
   for (const auto& [key, site] : sites_b) both[key].second = &site;
   std::vector<NamedStack> named;
-  diff.sites.reserve(both.size());  // keeps the names at their addresses
+  diff.sites.reserve(both.size());  // `sites` must not move: pointers to the names are kept
   for (const auto& [key, pair] : both) {
     TraceDiff::Site& out = diff.sites.emplace_back();
     std::array<uint64_t, trace::kCategoryCount> categories{};

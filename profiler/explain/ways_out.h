@@ -8,13 +8,13 @@
 
 namespace vramscope::explain {
 
-// Estimates for techniques, from the sizes of the blocks live at the event. `live`: the blocks of
-// the device that ran out.
+// Estimates the effect of techniques from the sizes of the blocks live at the event. `live`
+// contains the blocks of the device that ran out of memory.
 std::vector<WayOut> EstimatedWays(const trace::Trace& trace, const analysis::LiveSet& live,
                                   const OutOfMemory& oom);
 
-// Settings, and the same techniques with their new block sizes, by replay up to the event with the
-// memory that the device had then.
+// Replays the trace with other settings, and with the new block sizes of each technique. The device
+// has the memory that it had at the event.
 absl::StatusOr<std::vector<WayOut>> ReplayedWays(const trace::Trace& trace, const OutOfMemory& oom,
                                                  const OutOfMemoryOptions& options);
 

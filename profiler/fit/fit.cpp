@@ -25,14 +25,14 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr size_t kMostSteps = 8;
-constexpr size_t kAtOnce = 4;  // plans that are requested together
+constexpr size_t kAtOnce = 4;  // number of plans requested at once
 // The search's share of the patience. The rest is used to find the largest batch and the longest
 // sequence.
 constexpr double kSearchShare = 0.85;
-// A step that saves no needed memory is kept if it makes the run faster by more than 1 %, or by
-// more than 5 % if it changes the training.
+// A move that saves too little memory is still kept if it makes the run faster by more than 1 %, or
+// by more than 5 % if it changes rounding or the training.
 double AsFast(const Move& move) { return move.changes == run::Changes::kNothing ? 1.01 : 1.05; }
-constexpr uint64_t kLittle = 1000;  // a thousandth of the budget is negligible
+constexpr uint64_t kLittle = 1000;  // savings below 1/kLittle of the budget are negligible
 constexpr int kMostBatch = 1 << 14;
 constexpr int kMostSeq = 1 << 17;
 
@@ -56,11 +56,11 @@ class Search {
     if (absl::Status status = PlanFirst(first, moves); !status.ok()) return status;
     if (!first.planned.ok()) return absl::InvalidArgumentError(first.planned.error);
 
-    // Three searches: with all moves, with moves that change at most rounding, and with moves
-    // that leave the training unchanged. The first one needs the least time; time that it does
-    // not use is left to the next one.
+    // There are three searches: with all moves, with moves that change at most rounding, and with
+    // moves that leave the training unchanged. The first search usually ends early and leaves its
+    // time to the next one.
     std::vector<Node> ends;
-    std::vector<bool> cut;  // stopped by the time limit
+    std::vector<bool> cut;  // by search: stopped by the time limit
     constexpr run::Changes kWays[] = {run::Changes::kTraining, run::Changes::kRounding,
                                       run::Changes::kNothing};
     const double used = std::min(kSearchShare, Used());
@@ -129,8 +129,8 @@ class Search {
     return absl::OkStatus();
   }
 
-  // Descends from `at` with moves that change at most `most`, then removes moves that turned out
-  // to be needless.
+  // Adds moves that change at most `most` to `at`, then removes moves that turned out to be
+  // needless.
   absl::StatusOr<Node> Way(Node at, const std::vector<Move>& moves, run::Changes most) {
     std::vector<Move> allowed;
     std::ranges::copy_if(moves, std::back_inserter(allowed),
@@ -153,13 +153,14 @@ class Search {
     return PlanNodes(pointers);
   }
 
-  // A move that may come next, and its effect at the node where it was planned last.
+  // A move that may come next. `before` and `after` are the plans without and with it, where it was
+  // last planned.
   struct Candidate {
     const Move* move;
     Planned before = {}, after = {};
     bool known = false;
-    std::optional<Node> next = {};  // planned at the current node
-    bool possible = true;           // at the current node
+    std::optional<Node> next = {};  // the plan with it at the current node
+    bool possible = true;           // whether it can be applied at the current node
   };
 
   // Plans these candidates at the current node.
@@ -192,7 +193,8 @@ class Search {
     });
   }
 
-  // The value of a candidate at the current node, from its plan there or from its last plan.
+  // The value of a candidate at the current node, computed from its plan there or its last plan
+  // elsewhere.
   double Worth(const Node& at, const Candidate& candidate) const {
     if (!candidate.possible) return 0;
     if (!candidate.known) return std::numeric_limits<double>::infinity();
@@ -203,10 +205,10 @@ class Search {
                : 0;
   }
 
-  // The best next candidate; nullptr: there is none. A move is seldom worth more later than where
-  // it was planned before. The candidates that were worth most are therefore planned first, until
-  // one of them is worth at least as much as the others promise. If none is left, all are tried
-  // once more.
+  // The best next candidate; nullptr: there is none. A move's value seldom rises when other moves
+  // are added. Candidates with the highest last value are therefore planned first, until a planned
+  // value is at least as high as the last value of all others. If no candidate has a value, all are
+  // planned once more.
   absl::StatusOr<Candidate*> Best(const Node& at, std::vector<Candidate>& candidates) {
     for (Candidate& each : candidates) {
       each.next.reset();
@@ -238,9 +240,8 @@ class Search {
     return nullptr;
   }
 
-  // Applies one move after another until the run fits, each time the one that saves most for its
-  // time. After that, unless `enough`, applies moves that make the run faster and keep it
-  // fitting.
+  // Applies moves until the run fits, each time the move that saves most memory for its time. After
+  // that, applies moves that make the run faster and keep it fitting, except if `enough` is true.
   absl::StatusOr<Node> Descend(Node at, const std::vector<Move>& moves, bool enough = false) {
     std::vector<Candidate> usual, last;
     for (const Move& move : moves) (move.last_resort ? last : usual).push_back({.move = &move});
@@ -254,11 +255,12 @@ class Search {
     return at;
   }
 
-  // Bytes saved per millisecond; bytes beyond the budget's excess do not count. A move that also
-  // makes the step faster beats every move that does not.
+  // Bytes saved, divided by the relative increase in time. Only as many bytes count as exceed the
+  // budget. A move that also makes the step faster beats every move that does not.
   double Score(const Planned& now, const Planned& before, const Planned& after) const {
     if (!after.ok() || after.needed() >= before.needed()) return 0;
-    // Out of memory although the need is within the budget: the excess is too small to be counted.
+    // A run can also be out of memory although `needed` is within the budget. Its excess then
+    // counts as one byte.
     const double over = now.needed() > budget_ ? static_cast<double>(now.needed() - budget_) : 1.0;
     const double saved = std::min(over, static_cast<double>(before.needed() - after.needed()));
     const double cost = after.step_ms - before.step_ms;
@@ -267,8 +269,7 @@ class Search {
     return saved / (cost / std::max(1e-9, before.step_ms) + 1e-3);
   }
 
-  // The node without one of its moves; the result is not planned yet; nullopt if the other moves
-  // depend on it.
+  // The node without one of its moves, not planned yet. nullopt: other moves depend on this move.
   std::optional<Node> Without(const Node& node, size_t which) const {
     Node less{.config = start_, .moves = {}, .planned = {}};
     for (size_t i = 0; i < node.moves.size(); ++i) {
@@ -281,13 +282,13 @@ class Search {
     return less;
   }
 
-  // Replaces the node by one with fewer moves while that fits too and is hardly slower.
+  // Removes moves from the node as long as the run still fits and is hardly slower.
   absl::StatusOr<Node> Pruned(Node node) {
     if (!Fits(node.planned)) return node;
     bool again = true;
     while (again && !Late()) {
       again = false;
-      // All are planned together. The last move is removed first.
+      // Plans the node without each of its moves, all at once. Removing a later move is preferred.
       std::vector<std::pair<size_t, Node>> shorter;
       for (size_t without = node.moves.size(); without-- > 0;) {
         if (std::optional<Node> less = Without(node, without))
@@ -309,7 +310,7 @@ class Search {
     return node;
   }
 
-  // Moves that change at most `most`, sorted by their saving when applied alone.
+  // The moves that change at most `most`, sorted by the memory that each saves alone.
   std::vector<const Move*> BySaving(const std::vector<Move>& moves, run::Changes most) const {
     std::vector<std::pair<uint64_t, const Move*>> needs;
     for (const Move& move : moves) {
@@ -326,8 +327,8 @@ class Search {
     return out;
   }
 
-  // Adds one of these moves to a node that fits. Returns the results that need at least 5 % less
-  // memory, sorted by time multiplied by memory.
+  // Adds each of these moves alone to a node that fits. Returns the results that need at least 5 %
+  // less memory, sorted by time times memory.
   absl::StatusOr<std::vector<Node>> Roomier(const Node& at, std::span<const Move* const> moves) {
     std::vector<Candidate> candidates;
     for (const Move* move : moves) candidates.push_back({.move = move});
@@ -354,7 +355,8 @@ class Search {
     return most;
   }
 
-  // Applies the moves again in order and plans the run after each.
+  // Applies the node's moves in order and plans the run after each, to find the effect of each
+  // move.
   absl::StatusOr<Proposal> Explained(const Node& node) {
     Proposal out{.settings = Changed(start_, node.config),
                  .changes = ChangesOf(node),
@@ -374,7 +376,7 @@ class Search {
     std::vector<Node*> pointers;
     for (Node& each : path) pointers.push_back(&each);
     if (absl::Status status = PlanNodes(pointers); !status.ok()) return status;
-    // A step that neither saves memory nor time is dropped.
+    // Drops a move that saves neither memory nor time.
     for (size_t i = 1; i < path.size(); ++i) {
       const Planned &before = path[i - 1].planned, &after = path[i].planned;
       const bool saves =
@@ -409,7 +411,7 @@ class Search {
             asked.emplace_back(&limit, value);
             break;
           }
-          limit.Saw(value, false, 0);  // beyond the maximum of the model or a technique
+          limit.Saw(value, false, 0);  // the value exceeds a maximum of the model or a technique
         }
       }
       if (nodes.empty()) break;
@@ -417,7 +419,7 @@ class Search {
       for (Node& node : nodes) pointers.push_back(&node);
       const size_t seen = seen_.size();
       if (absl::Status status = PlanNodes(pointers); !status.ok()) return status;
-      seen_.resize(seen);  // these are other runs, not other ways to run this one
+      seen_.resize(seen);  // these plans have other batches and sequences
       for (size_t i = 0; i < nodes.size(); ++i) {
         const Planned& planned = nodes[i].planned;
         asked[i].first->Saw(asked[i].second, Fits(planned), planned.ok() ? planned.needed() : 0);
@@ -453,9 +455,8 @@ class Search {
                .front = {},
                .plans = 0,
                .cut_short = cut_short_};
-    // Two proposals are the same if time and memory differ by at most 1 %. A proposal is
-    // dropped if another one changes the training at most as much and needs no more time and
-    // memory.
+    // Two proposals are equal if their time and memory differ by at most 1 %. A proposal is dropped
+    // if another one is at least as good in time, memory and change to the training.
     const auto near = [](double a, double b) { return std::abs(a - b) <= 0.01 * std::max(a, b); };
     const auto beats = [](const Proposal& other, const Planned& planned, run::Changes changes) {
       return changes >= other.changes && planned.step_ms >= other.planned.step_ms &&
@@ -475,7 +476,7 @@ class Search {
         if (!Fits(node.planned) || !adds(node.planned, ChangesOf(node))) continue;
         absl::StatusOr<Proposal> proposal = Explained(node);
         if (!proposal.ok()) return proposal.status();
-        // After dropping steps it may equal another proposal.
+        // Explained() may have dropped moves, after which the proposal may equal another.
         if (!adds(proposal->planned, proposal->changes)) continue;
         std::erase_if(out.proposals, [&](const Proposal& other) {
           return beats(*proposal, other.planned, other.changes);
@@ -491,8 +492,8 @@ class Search {
     std::ranges::sort(ends, {},
                       [&](const Node& node) { return rank(ChangesOf(node), node.planned); });
     const std::vector<Node> front = Front();
-    // Candidates in this order: the result of each search, the fastest of all combinations, the
-    // rest of the Pareto front, then slower ones that need less memory.
+    // The candidates, in order, are the result of each search, the Pareto front (fastest first),
+    // and then slower runs that need less memory.
     for (const std::vector<Node>* nodes :
          std::initializer_list<const std::vector<Node>*>{&ends, &front})
       if (absl::Status status = propose(*nodes); !status.ok()) return status;
@@ -544,7 +545,7 @@ class Search {
         if (!proposal.fits) continue;
         look(proposal, &Proposal::largest_batch, "batch", proposal.config.batch,
              std::max(1, proposal.config.micro_batches), kMostBatch);
-        // If the sequence length varies, its maximum is part of the setting.
+        // The longest sequence is only searched if the sequence length is a single number.
         if (run::SeqText(proposal.config) != fmt::format("{}", proposal.config.seq)) continue;
         look(proposal, &Proposal::longest_seq, "seq", proposal.config.seq, 64, kMostSeq);
       }
@@ -571,7 +572,7 @@ class Search {
 run::RunConfig UnderBudget(const run::RunConfig& config, uint64_t budget) {
   const absl::StatusOr<run::DeviceProfile> device = run::ResolveDevice(config);
   if (!device.ok() || device->memory_bytes == budget) return config;
-  // A GPU needs some memory beyond its context. A smaller budget is exceeded by every run.
+  // A GPU needs at least this much memory beyond its context. No run fits into a smaller budget.
   constexpr uint64_t kLeast = uint64_t{64} << 20;
   run::RunConfig limited = config;
   limited.custom_device.memory_bytes = std::max(budget, device->context_bytes + kLeast);

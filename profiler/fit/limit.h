@@ -1,13 +1,13 @@
 // Searches for the largest value of a key that fits. Memory is nearly linear in the value, so each
-// guess is extrapolated from the last plans, until the largest value that fits and the smallest
-// that does not are close.
+// guess is extrapolated from the last plans. The search ends when the largest value that fits and
+// the smallest that does not fit are close.
 //
 //   while (!limit.done()) {
 //     const int value = limit.Next(budget);
 //     limit.Saw(value, fits, needed);  // the result of a plan with it
 //   }
 //
-// Internal to this folder. A value; one thread.
+// Internal to this folder. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -22,11 +22,11 @@ struct Limit {
   int64_t Proposal::*found;  // the field for the result
   std::string key;
   int from, step, most;
-  int low = from, high = 0;          // fits; does not fit (0: not known yet)
-  uint64_t at_low = 0, at_high = 0;  // bytes that they need (0: not planned)
-  int lower = 0;                     // the largest value that fitted before `low` (0: none)
+  int low = from, high = 0;          // largest that fits; smallest that does not (0: unknown)
+  uint64_t at_low = 0, at_high = 0;  // bytes that `low` and `high` need (0: unknown)
+  int lower = 0;                     // the value of `low` before its last change (0: none)
   uint64_t at_lower = 0;
-  bool halve = false;  // the last guess was far off
+  bool halve = false;  // the last guess was far off, so the next one halves the interval
 
   bool done() const { return high > 0 ? high - low <= close() : low + step > most; }
   int Next(uint64_t budget) const;

@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Flattens the run.json of a configuration to settings such as "lora.rank".
+// Flattens a run.json to settings such as "lora.rank".
 void Flatten(const Json& json, const std::string& prefix, Settings& out) {
   for (const auto& [key, value] : json.items()) {
     const std::string name = prefix.empty() ? key : prefix + "." + key;
@@ -60,7 +60,7 @@ void AddDoubled(const Move& row, const std::string& key, const run::RunConfig& c
   }
 }
 
-// The settings that select an optimizer, in the run's implementation if possible.
+// The settings that select an optimizer, with the run's optimizer.impl if the optimizer has it.
 Settings ChoiceOf(const run::OptimizerDeclaration& optimizer, const run::RunConfig& config) {
   Settings settings = {{"optimizer.name", optimizer.id}};
   const std::vector<std::string>& ways = optimizer.implementations;

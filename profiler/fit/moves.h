@@ -1,5 +1,5 @@
-// Moves: changes that can make a run fit. Technique files declare them for toggles and optimizers
-// (run::FitMove, in the catalogue).
+// A move is a change that can make a run fit. Technique files declare moves for toggles and
+// optimizers (run::FitMove, in the catalogue).
 //
 //   for (const Move& move : Moves(config))
 //     if (absl::StatusOr<run::RunConfig> with = Applied(move, config); with.ok()) ...
@@ -24,23 +24,22 @@ using Settings = std::vector<std::pair<std::string, std::string>>;  // as for --
 struct Move {
   std::string id;     // "checkpoint-layer"
   std::string title;  // "Checkpoint every layer"
-  std::string why;    // its effect, from the declaration
+  std::string why;    // its effect, as declared
   run::Changes changes = run::Changes::kNothing;
   bool last_resort = false;
-  const run::Toggle* toggle = nullptr;  // the toggle to switch on; null: `settings` are set
+  const run::Toggle* toggle = nullptr;  // the toggle to switch on; null: the move sets `settings`
   Settings settings = {};
 };
 
-// All moves that this version has for the configuration's model and that the configuration does not
-// use already.
+// All moves for the configuration's model that the configuration does not use already.
 std::vector<Move> Moves(const run::RunConfig& config);
-// The configuration with the move; an error if it cannot be combined with the rest, or changes
-// nothing.
+// The configuration with the move applied. Returns an error if the move excludes another setting or
+// changes nothing.
 absl::StatusOr<run::RunConfig> Applied(const Move& move, const run::RunConfig& config);
-// The configuration with these settings; an error if they exclude each other.
+// The configuration with these settings. Returns an error if they exclude each other.
 absl::StatusOr<run::RunConfig> With(const Settings& settings, const run::RunConfig& config);
 
-// All settings of a run, flat.
+// All settings of a run, as keys such as "lora.rank".
 Settings SettingsOf(const run::RunConfig& config);
 // The settings of `after` that differ from `before`.
 Settings Changed(const run::RunConfig& before, const run::RunConfig& after);

@@ -12,10 +12,10 @@ using Clock = std::chrono::steady_clock;
 using run::Changes;
 
 constexpr Changes kLevels[] = {Changes::kNothing, Changes::kRounding, Changes::kTraining};
-constexpr double kWorth = 0.002;  // of the budget: a smaller saving does not count
+constexpr double kWorth = 0.002;  // fraction of the budget; smaller savings do not count
 constexpr double kDoubt = 1.25;   // factor by which switches may save more than expected
 
-// One search: adds switches, those with the largest saving first, until the program fits.
+// One search. It adds switches, largest saving first, until the program fits.
 struct Way {
   Changes level = Changes::kNothing;
   std::string without = {};  // name of an excluded switch; "": none
@@ -23,7 +23,7 @@ struct Way {
   Planned planned = {};
   std::vector<size_t> left = {};  // switches to try, in this order
   SwitchSet next = {};            // the set to plan next
-  bool by_one = false;            // adding several switches at once did not help
+  bool by_one = false;            // true: adding several switches at once did not help
   bool done = false;
 };
 
@@ -39,7 +39,7 @@ class Search {
       ways.push_back(WayOf(level, ""));
     }
     if (const absl::Status status = Descend(ways); !status.ok()) return status;
-    // Search for alternatives without each of the switches that the found proposals use.
+    // Searches for alternatives without a switch, for each switch in the proposals so far.
     for (size_t i = 0; Fitting() < s_.proposals && i < s_.switches.size() && InTime(); ++i) {
       if (!Used(i)) continue;
       std::vector<Way> others = {WayOf(Changes::kTraining, s_.switches[i].name)};
@@ -50,7 +50,8 @@ class Search {
   }
 
  private:
-  // Whether there is time for another round of plans, judged by the longest round so far.
+  // Whether there is time for half of another round of plans, if it takes as long as the longest so
+  // far.
   bool InTime() {
     const bool in_time = Clock::now() + longest_ / 2 < end_;
     cut_short_ |= !in_time;
@@ -72,9 +73,8 @@ class Search {
     return absl::OkStatus();
   }
 
-  // Plans single switches that may suffice alone, a few at a time, until enough of them fit.
-  // Switches with the least change of the training come first, then those with the largest
-  // expected saving.
+  // Plans single switches that may suffice alone, a few at a time, until enough of them fit. They
+  // are sorted by their change to the training, then by expected saving.
   absl::Status Singles() {
     std::vector<size_t> order;
     for (size_t i = 0; i < s_.switches.size(); ++i)
@@ -100,7 +100,8 @@ class Search {
     return !expected ||
            kLittleDoubt * static_cast<double>(*expected) >= static_cast<double>(Missing(s_.start));
   }
-  // Among values with the same name, prefer the one that saves enough with the least surplus.
+  // Whether another value of the same switch should be tried first, because it saves enough with
+  // less surplus.
   bool OtherValueFirst(size_t i) const {
     const auto enough = [&](size_t k) {
       return static_cast<double>(Saves(k)) >= 1.1 * static_cast<double>(Missing(s_.start));
@@ -114,8 +115,8 @@ class Search {
     return false;
   }
 
-  // The saving of a switch alone; if it was not planned, the expected saving. A failed switch
-  // saves nothing.
+  // The bytes that a switch saves alone: 0 if its plan failed, the expected saving if it was not
+  // planned.
   int64_t Saves(size_t i) const {
     const auto at = planned_.find({i});
     if (at == planned_.end()) return static_cast<int64_t>(s_.switches[i].expected.value_or(0));
@@ -133,7 +134,7 @@ class Search {
     for (size_t i = 0; i < s_.switches.size(); ++i)
       if (s_.switches[i].changes <= level && s_.switches[i].name != without && !Failed(i))
         way.left.push_back(i);
-    // Slow switches last; among the others the largest saving first.
+    // Slow switches come last. Within both groups, switches are sorted by saving, largest first.
     std::stable_sort(way.left.begin(), way.left.end(), [&](size_t x, size_t y) {
       return std::tuple(s_.switches[x].slow, -Saves(x)) <
              std::tuple(s_.switches[y].slow, -Saves(y));
@@ -152,9 +153,9 @@ class Search {
     return set;
   }
 
-  // Chooses the next set: one more switch, or as many as are expected to suffice. If all switches
-  // together are expected to save far too little, the search ends. Only the last search (all
-  // changes allowed) continues, to show how far it gets.
+  // Chooses the next set, which has one more switch, or as many more as are expected to suffice.
+  // Ends a search whose switches together are expected to save far too little. The search that
+  // allows all changes continues anyway, to show how far it gets.
   void Step(Way& way) const {
     std::erase_if(way.left,
                   [&](size_t i) { return !GoesWith(way.set, i) || (Known(i) && Saves(i) <= 0); });
@@ -175,7 +176,7 @@ class Search {
                kDoubt * static_cast<double>(saves) < static_cast<double>(missing);
   }
 
-  // Advances all searches by one step at a time, so that their plans run in parallel.
+  // Advances all searches together step by step, so that their plans run in parallel.
   absl::Status Descend(std::vector<Way>& ways) {
     while (InTime()) {
       std::vector<SwitchSet> next;
@@ -211,7 +212,7 @@ class Search {
     for (const Way& way : ways) {
       if (!Fits(way.planned) || way.set.size() < 2) continue;
       for (size_t i = 0; i < way.set.size(); ++i) {
-        // As far as is known, it needs far too much memory without this switch.
+        // Keeps a switch without which the program probably needs far too much memory.
         const int64_t spare = -Missing(way.planned);
         if (Known(way.set[i]) && Saves(way.set[i]) / 2 > spare) continue;
         SwitchSet set = way.set;
@@ -222,7 +223,7 @@ class Search {
     return InTime() ? Plan(std::move(smaller)) : absl::OkStatus();
   }
 
-  // If there are too few proposals: adds one more switch to a set that fits, for more free memory.
+  // If there are too few proposals, adds one switch at a time to the best set that fits.
   absl::Status Further() {
     for (size_t i = 0; Fitting() < s_.proposals && InTime(); ++i) {
       const std::vector<SwitchProposal> fit = Fit();
@@ -239,8 +240,8 @@ class Search {
     return most;
   }
 
-  // The sets that fit, best first. A set that contains another one without being faster or
-  // smaller is left out.
+  // The sets that fit, best first. Leaves out a set that contains another set and is neither faster
+  // nor smaller than that one.
   std::vector<SwitchProposal> Fit() const {
     std::vector<SwitchProposal> fit;
     for (const auto& [set, planned] : planned_)
@@ -307,7 +308,7 @@ class Search {
   const SwitchSearch& s_;
   const Clock::time_point end_;
   std::map<SwitchSet, Planned> planned_;
-  Clock::duration longest_{};  // the longest round of plans
+  Clock::duration longest_{};  // duration of the longest round of plans
   bool cut_short_ = false;
 };
 

@@ -1,12 +1,12 @@
-// Finds switches that make a program fit. For programs that can only be planned as a whole: they
-// have no configuration keys, only switches that can be combined.
+// Finds switches (toggles, arguments) that make a program fit. For programs that have no
+// configuration keys and can only be planned as a whole.
 //
 //   ASSIGN_OR_RETURN(SwitchesFitted fitted, FitSwitches({.start = planned, .budget = bytes,
 //       .switches = {{.name = "bf16", .changes = run::Changes::kRounding}}, .plan = plans}));
 //
-// Savings are not added up: every proposed combination was planned. The expected saving of a switch
-// only determines what is planned first, and what is skipped once enough proposals fit. Blocking,
-// on the caller's thread; `plan` is called from it.
+// Every proposed combination was planned; savings are not added up. The expected saving of a switch
+// only determines which sets are planned, and in which order. FitSwitches() blocks, and calls
+// `plan` on the caller's thread.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -27,10 +27,10 @@ struct Switch {
   std::string name;   // switches of the same name exclude each other
   std::string value;  // "": no value
   run::Changes changes = run::Changes::kNothing;
-  bool slow = false;                      // tried when nothing else is left
-  std::optional<uint64_t> expected = {};  // guess of the bytes that it saves; nullopt: not known
+  bool slow = false;                      // tried after all other switches
+  std::optional<uint64_t> expected = {};  // estimated saving in bytes; nullopt: unknown
 };
-using SwitchSet = std::vector<size_t>;  // indexes in the list of switches, ascending
+using SwitchSet = std::vector<size_t>;  // ascending indexes in SwitchSearch::switches
 
 struct SwitchProposal {
   SwitchSet set;
@@ -39,12 +39,12 @@ struct SwitchProposal {
 };
 
 struct SwitchSearch {
-  Planned start;  // without any switch
+  Planned start;  // the plan without any switch
   uint64_t budget = 0;
   std::vector<Switch> switches;
-  std::function<bool(size_t, size_t)> excluded;  // in addition to switches of the same name
-  // Plans all sets and returns the results in order. An error ends the search; a plan that fails
-  // is reported in its result.
+  std::function<bool(size_t, size_t)> excluded;  // further pairs that exclude each other
+  // Plans all sets and returns the results in order. A returned error ends the search. A plan that
+  // fails is reported in its result instead.
   std::function<absl::StatusOr<std::vector<Planned>>(const std::vector<SwitchSet>&)> plan;
   size_t proposals = 3;
   size_t at_once = 2;  // plans that `plan` runs in parallel
@@ -52,10 +52,10 @@ struct SwitchSearch {
 };
 
 struct SwitchesFitted {
-  // Sets that fit, those that change the training least first, then the fastest. If none fits:
-  // only the smallest.
+  // Sets that fit, sorted by their change to the training, then by time. If none fits, contains
+  // only the set that needs the least memory.
   std::vector<SwitchProposal> proposals;
-  std::vector<SwitchProposal> singles;  // switches that were planned alone, in their order
+  std::vector<SwitchProposal> singles;  // all sets of one switch that were planned
   int plans = 0;
   bool cut_short = false;  // the time was up; there may be more proposals
 };

@@ -12,7 +12,8 @@
 namespace vramscope::fit {
 namespace {
 
-// "lora.rank" and "lora.alpha" belong to one bar; the optimizer's keys are separate techniques.
+// The name of a key's rung. Keys such as "lora.rank" and "lora.alpha" share one; each key of the
+// optimizer has its own.
 std::string RungOf(const std::string& key) {
   for (const char* whole : {"lora", "checkpointing", "shard", "custom_device"}) {
     if (key.starts_with(std::string(whole) + ".")) return whole;
@@ -54,7 +55,7 @@ std::string Escaped(std::string_view text) {
 
 absl::StatusOr<run::RunConfig> PlainRun(const run::RunConfig& now) {
   run::RunConfigBuilder builder;
-  // A preset is set by name because it has its own defaults.
+  // A preset must be set by its name, because it has defaults of its own.
   absl::Status status = builder.SetPreset(now.model);
   if (!status.ok()) status = builder.SetModelConfig(now.model, now.model_config_json);
   if (!status.ok()) return status;

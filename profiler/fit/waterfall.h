@@ -1,5 +1,5 @@
-// The waterfall from the baseline to the current run: one bar for every technique, with its effect
-// at its place in the order. Every bar is the difference of two plans.
+// The waterfall from the baseline to the current run. It adds one technique after another, and each
+// bar is the difference between two consecutive plans.
 //
 //   ASSIGN_OR_RETURN(std::vector<Rung> ladder, Ladder(baseline, now, order));
 //   // plan every rung's config, then rung i's bar is from planned[i - 1] to planned[i]
@@ -18,24 +18,24 @@
 
 namespace vramscope::fit {
 
-// The same model and sizes (batch, sequence, steps, device, ...) without techniques, with the
-// model's defaults.
+// The run with the same model and sizes (batch, sequence, steps, device, ...), but with the model's
+// defaults instead of techniques.
 absl::StatusOr<run::RunConfig> PlainRun(const run::RunConfig& now);
 
 struct Rung {
-  std::string name;   // name of the bar: "precision", "lora"; the first one is "baseline"
-  Settings settings;  // changed by this rung
+  std::string name;   // "precision", "lora"; the first rung is "baseline"
+  Settings settings;  // settings that this rung changes
   run::RunConfig config;
 };
 
-// Groups the settings in which `now` differs from `baseline` by technique (lora.* is one
-// technique), in `order`: names of rungs; rungs that it does not name follow in the order of their
-// keys. Errors: a name in `order` that changes nothing, or a rung whose settings are invalid at its
-// place; the message says what to do.
+// Groups the settings in which `now` differs from `baseline` into rungs, one per technique (lora.*
+// is one technique). `order` contains names of rungs; other rungs follow in the order of their
+// keys. Returns an error if a name in `order` changes nothing, or if a rung's settings are invalid
+// after the rungs before it.
 absl::StatusOr<std::vector<Rung>> Ladder(const run::RunConfig& baseline, const run::RunConfig& now,
                                          const std::vector<std::string>& order);
 
-// The bars as an SVG: the peak of allocated bytes, rung by rung.
+// An SVG of the peak of allocated bytes, with one bar per rung.
 std::string WaterfallSvg(const std::vector<Rung>& ladder, const std::vector<Planned>& planned);
 
 }  // namespace vramscope::fit

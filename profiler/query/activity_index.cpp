@@ -37,7 +37,7 @@ Of OfKind(ActivityKind kind) {
     case ActivityKind::kOverhead:
       return Of::kOverhead;
     case ActivityKind::kRange:
-    case ActivityKind::kOperand:  // in a table of its own
+    case ActivityKind::kOperand:  // not in this table (Trace::operands)
       return Of::kRanges;
   }
   return Of::kRanges;
@@ -97,12 +97,12 @@ struct ActivityIndex::Impl {
   explicit Impl(std::shared_ptr<const trace::Trace> of)
       : trace(std::move(of)), correlations(trace->activities), nesting(*trace), operands(*trace) {
     Place();
-    // During a run, many indexes are built per second and few are used for operands, so Prepare()
-    // is not called.
+    // Prepare() is not called during a run, because many indexes are built per second and few are
+    // used for operands.
     if (trace->complete) operands.Prepare();
   }
 
-  // Puts every activity into the first row of its kind that is free at its begin.
+  // Puts every activity into the track of lowest depth that is free when the activity begins.
   void Place() {
     const trace::ActivityTable& a = trace->activities;
     struct Rows {
@@ -110,7 +110,7 @@ struct ActivityIndex::Impl {
       std::vector<uint32_t> track;
     };
     std::map<Key, Rows> groups;
-    std::vector<std::pair<Rows*, uint32_t>> place(a.size());  // indexed by activity; with its depth
+    std::vector<std::pair<Rows*, uint32_t>> place(a.size());  // by activity; second: its depth
     for (uint32_t row = 0; row < a.size(); ++row) {
       Rows& rows = groups[KeyOf(a, row)];
       uint32_t depth = 0;
@@ -236,7 +236,7 @@ std::vector<uint32_t> ActivityIndex::LaunchedWithin(uint32_t slice, size_t most)
                              [&](uint32_t row, int64_t ns) { return a.begin_ns[row] < ns; });
   for (; at != calls.end() && a.begin_ns[*at] < s.end_ns[slice] && found.size() < most; ++at) {
     const std::span<const uint32_t> related = Correlated(*at);
-    if (!related.empty() && related.front() != *at) continue;  // added with the runtime's call
+    if (!related.empty() && related.front() != *at) continue;  // the runtime's call adds the work
     for (const uint32_t row : related)
       if (trace::IsOfDevice(a.kind[row]) && found.size() < most) found.push_back(row);
   }

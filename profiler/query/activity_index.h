@@ -1,6 +1,6 @@
-// Activities (kernels, memcpys, calls, ...) as tracks for drawing, and their relations: from a
-// kernel to the call that launched it, from a call to the op and module in which its thread made
-// it, from an op to what it allocated and launched.
+// Activities (kernels, memcpys, API calls, ...) as tracks for drawing, and their relations. A
+// kernel is related to the API call that launched it, an API call to the op and module that were
+// open on its thread, and an op to its allocations and launches.
 //
 //   ActivityIndex index(trace);
 //   for (uint32_t track = 0; track < index.tracks().size(); ++track) {
@@ -10,11 +10,11 @@
 //   const uint32_t op = index.SliceOf(kernel, trace::SliceKind::kOp);
 //   if (op != kNoRow) Show(index.MadeWithin(op), index.LaunchedWithin(op, 100));
 //
-// Allocations and kernels are related by address if the trace has operands (operand_links.h), else
-// by op.
+// Allocations and kernels are related by address if the trace has operands (operand_links.h),
+// otherwise only by op.
 //
 // Immutable once built; queries may come from any thread. Keeps the trace alive. The cost of a
-// query is its result plus the logarithm of the trace's size.
+// query grows with its result and the logarithm of the trace's size.
 #pragma once
 
 #include <cstdint>
@@ -38,9 +38,9 @@ struct ActivityTrack {
   enum class Of : uint8_t {
     kStream,            // kernels, memcpys and memsets: device, stream
     kCollectives,       // device, stream
-    kDriverMemory,      // cudaMalloc and the like, without duration: device
-    kCounter,           // device, name; a value is valid until the next begins
-    kCalls,             // calls of the runtime and the driver: thread
+    kDriverMemory,      // allocations of the driver, without duration: device
+    kCounter,           // device, name; each value is valid until the next one
+    kCalls,             // API calls of the runtime and driver: thread
     kSynchronizations,  // thread
     kOverhead,          // thread
     kRanges,            // thread
@@ -50,7 +50,7 @@ struct ActivityTrack {
   uint32_t stream = 0;
   uint32_t thread = 0;
   trace::StringId name;  // name of a counter
-  uint32_t depth = 0;    // overlapping activities have several rows; 0 is the one that begins first
+  uint32_t depth = 0;    // overlapping activities are in tracks of different depth
   uint32_t count = 0;    // number of activities
   uint64_t busy_ns = 0;  // sum of their durations
 };
@@ -61,7 +61,7 @@ std::string_view Name(ActivityTrack::Of of);  // "stream"
 struct ActivityStyle {
   static constexpr uint32_t kTints = 6;
   trace::ActivityKind kind = trace::ActivityKind::kKernel;
-  uint32_t tint = 0;  // below kTints, computed from the name; distinguishes neighbours
+  uint32_t tint = 0;  // from the name, below kTints; tells neighbours apart
 
   static ActivityStyle Of(trace::ActivityKind kind, trace::StringId name) {
     return {kind, name.value % kTints};
@@ -92,38 +92,38 @@ class ActivityIndex {
   const trace::Trace& trace() const;
   // Sorted by kind, device, stream or thread, name, depth.
   std::span<const ActivityTrack> tracks() const;
-  // Like LaneIndex::Query, Ask and At, with rows of Trace::activities; the `style` of a column is
-  // an ActivityStyle.
+  // Like LaneIndex::Query, Ask and At, but rows are those of Trace::activities, and `style` is an
+  // ActivityStyle.
   LaneView Query(uint32_t track, int64_t begin_ns, int64_t end_ns, int columns,
                  double min_rect_columns = 1.0) const;
   void Ask(uint32_t track, const TimeGrid& grid, double min_rect_columns, LaneView* view) const;
   std::optional<uint32_t> At(uint32_t track, int64_t time_ns) const;
   uint32_t TrackOf(uint32_t activity) const;
 
-  // All activities with the same correlation, including the given one: calls first, then by begin.
-  // Empty: the activity has no correlation.
+  // All activities with the same correlation as the activity, itself included. API calls come
+  // first; the rest is sorted by begin. Empty if the activity has no correlation.
   std::span<const uint32_t> Correlated(uint32_t activity) const;
-  // The call that launched the activity (of the runtime, else of the driver), or the activity
-  // itself if it is a call; kNoRow if unknown.
+  // The runtime call that launched the activity, or else the driver call; kNoRow if unknown. If the
+  // activity is a call itself, returns the activity.
   uint32_t CallOf(uint32_t activity) const;
-  // The innermost slice of the kind (op, module, ...) in which the activity's call began, on the
-  // call's thread. For host activities without a call, the slice in which the activity itself
-  // began. A row of Trace::slices or kNoRow.
+  // The innermost slice of the kind (op, module, ...) that was open on the call's thread when the
+  // activity's call began. For host activities without a call, the slice that was open when the
+  // activity began. Returns a row of Trace::slices, or kNoRow.
   uint32_t SliceOf(uint32_t activity, trace::SliceKind kind) const;
-  // The module that the producer recorded, else the open module, else the operator's module
-  // (backward nodes have one when no module is open).
+  // The activity's module: the recorded one, else the module that was open, else the operator's
+  // module. (In backward, no module is open, but nodes can have one.)
   trace::StringId ModuleOf(uint32_t activity) const;
 
-  // Rows of Trace::allocations that were made while the slice was open (on any thread).
+  // Rows of Trace::allocations that were allocated while the slice was open, on any thread.
   RowRange MadeWithin(uint32_t slice) const;
-  // Rows of Trace::activities: the device's work for calls that began within the slice on the
-  // slice's thread, ordered by call; at most `most`.
+  // Rows of Trace::activities, at most `most`: work of the device launched by calls that began
+  // within the slice on its thread. In order of the calls.
   std::vector<uint32_t> LaunchedWithin(uint32_t slice, size_t most) const;
 
   // The innermost op that was open when the block was allocated; kNoRow if none.
   uint32_t OpThatMade(trace::AllocationId allocation) const;
-  // The innermost op that was open when the block's free was requested, else the last op that began
-  // before; kNoRow: the block is not freed, or there is no op.
+  // The innermost op that was open when the block's free was requested. If none was, the last op
+  // that began before. kNoRow: the block is not freed, or there is no such op.
   uint32_t LastOpBeforeFree(trace::AllocationId allocation) const;
 
   // Relations by address, if the trace has operands.

@@ -39,7 +39,7 @@ Correlations::Correlations(const trace::ActivityTable& activities) : activities_
 std::span<const uint32_t> Correlations::Of(uint64_t correlation) const {
   if (correlation == 0) return {};
   const trace::PackedColumn<uint64_t>& of = activities_.correlation;
-  // The rows are after the last smaller sample and before the first larger one.
+  // The rows with this correlation are between the last smaller sample and the first larger one.
   const auto [first_sample, last_sample] =
       std::equal_range(samples_.begin(), samples_.end(), correlation);
   const auto at = [&](std::ptrdiff_t sample) {
@@ -112,7 +112,7 @@ uint32_t SliceNesting::OpAround(EventIndex event, uint8_t device, trace::StringI
   LastOfThreads(event, device, [&](uint32_t row) {
     while (row != kNoRow && slices_.end_event[row] <= event) row = holder_[row];
     if (row == kNoRow) return;
-    // Of two that fit equally well, takes the one that began last.
+    // If two ops fit equally well, the op that began last is preferred.
     if (found == kNoRow || fits(row) > fits(found) || (fits(row) == fits(found) && row > found))
       found = row;
   });

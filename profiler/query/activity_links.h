@@ -1,5 +1,5 @@
-// The activities of one call, and the slices around a time. ActivityIndex uses these for its
-// relations. Internal to this folder.
+// Finds the activities of an API call, and the slices that are open at a time, for ActivityIndex.
+// Internal to this folder.
 #pragma once
 
 #include <array>
@@ -18,28 +18,30 @@ namespace vramscope::query {
 class Correlations {
  public:
   explicit Correlations(const trace::ActivityTable& activities);
-  // Calls of the runtime, then of the driver, then the others; each sorted by begin.
+  // Returns the runtime calls, the driver calls, then other activities. Each group is sorted by
+  // begin.
   std::span<const uint32_t> Of(uint64_t correlation) const;
   size_t MemoryBytes() const {
     return rows_.capacity() * sizeof(uint32_t) + samples_.capacity() * sizeof(uint64_t);
   }
 
  private:
-  // A search first looks in samples_, every kSample-th correlation, then in the rows.
+  // A search first uses samples_, which has every kSample-th correlation, then rows_.
   static constexpr size_t kSample = 32;
 
   const trace::ActivityTable& activities_;
-  std::vector<uint32_t> rows_;     // activities with a correlation, sorted
+  std::vector<uint32_t> rows_;     // activities with a correlation, sorted by it
   std::vector<uint64_t> samples_;  // correlations of rows 0, kSample, 2 kSample, ...
 };
 
-// The nesting of the slices of each kind on each thread (steps, micro-batches and phases: in each
-// process).
+// The nesting of slices of each kind on each thread. (Steps, micro-batches and phases nest in each
+// process instead.)
 class SliceNesting {
  public:
   explicit SliceNesting(const trace::Trace& trace);
 
-  // The innermost slice of the thread at the time, including one of zero length that begins then.
+  // The innermost slice that is open on the thread at the time. A slice of zero length is open when
+  // it begins.
   uint32_t At(trace::SliceKind kind, uint32_t thread, int64_t time_ns) const;
   // The innermost op that is open at the event, on any thread of the device's process. If several
   // threads have one, an op with `name` is preferred.
@@ -56,7 +58,7 @@ class SliceNesting {
   void LastOfThreads(trace::EventIndex event, uint8_t device, Visit visit) const;
 
   const trace::SliceTable& slices_;
-  std::vector<uint32_t> holder_;                // row -> enclosing slice of the nest, or kNoRow
+  std::vector<uint32_t> holder_;  // row -> enclosing slice of its kind and thread, or kNoRow
   std::map<Key, std::vector<uint32_t>> nests_;  // rows sorted by begin
   bool several_processes_ = false;
   std::array<uint8_t, 256> process_of_device_{};

@@ -11,14 +11,14 @@
 namespace vramscope::query {
 namespace {
 
-// Allocates ranges of the packed axis: the smallest free range that fits (of several, the lowest);
-// if none fits, a new range at the end.
+// Allocates ranges of the packed axis in the smallest free range that fits (the lowest of several).
+// If none fits, allocates at the end.
 class Packer {
  public:
   uint64_t Take(uint64_t bytes) {
     const auto fit = by_size_.lower_bound({bytes, 0});
     if (fit == by_size_.end()) {
-      // Extends the last free range if it touches the end.
+      // Uses the last free range, and extends it, if it touches the end.
       uint64_t offset = end_;
       if (!free_.empty() && std::prev(free_.end())->second == end_) {
         offset = std::prev(free_.end())->first;
@@ -54,7 +54,7 @@ class Packer {
   uint64_t end_ = 0;
 };
 
-// The ranges of one expandable segment that are mapped at the current event, as open strips.
+// Strips of one expandable segment that are mapped at the current event.
 class OpenStrips {
  public:
   explicit OpenStrips(int64_t end_ns) : end_ns_(end_ns) {}  // end of the drawn time
@@ -85,7 +85,7 @@ class OpenStrips {
                       .end_ns = end_ns_});
   }
 
-  // Strips that lose a part end there; the remaining parts begin as new strips.
+  // Ends the strips that lose a part, and begins new strips for their remaining parts.
   void Unmap(uint64_t begin, uint64_t bytes, int64_t time_ns, std::vector<Strip>& strips) {
     const uint64_t end = begin + bytes;
     auto at = open_.upper_bound(begin);
@@ -122,7 +122,7 @@ class OpenStrips {
 
  private:
   const int64_t end_ns_;
-  std::map<uint64_t, size_t> open_;  // address to row of strips
+  std::map<uint64_t, size_t> open_;  // address -> row of strips
 };
 
 }  // namespace
@@ -219,7 +219,7 @@ class AddressAxis::Builder {
     axis_.first_piece_.push_back(static_cast<uint32_t>(axis_.pieces_.size()));
   }
 
-  // A segment that represents only a total gets no range of the axis and shows no free memory.
+  // Whether the segment only represents a reserved total. It then has no range of the axis.
   bool IsTotal(uint32_t segment) const { return trace::IsReservedTotal(trace_, {segment}); }
   uint64_t BytesOf(uint32_t segment) const {
     const auto pieces = axis_.PiecesOf(segment);

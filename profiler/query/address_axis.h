@@ -1,7 +1,7 @@
-// Maps addresses to a packed axis, so that blocks can be drawn by address. The addresses of
-// segments are far apart and increase without limit. Here a segment gets a range of the packed axis
-// for its lifetime, and ranges of freed segments are reused. Distances within a segment do not
-// change, except that addresses of expandable segments which never had memory take no room.
+// Maps addresses to a packed axis, so that blocks can be drawn by address although their segments
+// are far apart. A segment gets a range of the packed axis for its lifetime, and ranges of freed
+// segments are reused. Distances within a segment stay the same, except that addresses of an
+// expandable segment that were never mapped are left out.
 //
 //   AddressAxis axis(trace);
 //   uint64_t y = axis.OffsetOf({row});    // packed offset of an allocation's first byte
@@ -19,8 +19,8 @@
 
 namespace vramscope::query {
 
-// Memory of a segment on the packed axis: a whole segment, or a part of an expandable one while it
-// is mapped.
+// A range of the packed axis that has memory for some time: a segment, or a mapped part of an
+// expandable segment.
 struct Strip {
   trace::SegmentId segment;
   uint64_t offset = 0;
@@ -31,8 +31,8 @@ struct Strip {
 
 class AddressAxis {
  public:
-  // Memory that is live at the trace's end is drawn up to `end_ns`, for example because kernels end
-  // after the host's last event. `end_ns` must not be before the trace's end.
+  // Memory that is live at the trace's end is drawn up to `end_ns`, which may be later than the
+  // trace's end. (Kernels can end after the host's last event.)
   explicit AddressAxis(std::shared_ptr<const trace::Trace> trace,
                        std::optional<int64_t> end_ns = std::nullopt);
   int64_t end_ns() const { return end_ns_; }
@@ -40,12 +40,12 @@ class AddressAxis {
   uint64_t OffsetOf(trace::AllocationId id) const;
   // Sorted by begin.
   std::span<const Strip> strips() const { return strips_; }
-  // The device address at an offset and time; nullopt between segments. Linear in the number of
-  // strips, for hovering.
+  // The device address at an offset and time; nullopt if there is no segment. Takes time linear in
+  // the number of strips.
   std::optional<uint64_t> AddressAt(uint64_t offset, int64_t time_ns) const;
 
  private:
-  // A contiguous range of addresses of one segment that had memory at some time.
+  // A contiguous range of addresses of one segment that was mapped at some time.
   struct Piece {
     uint64_t begin = 0, end = 0;
     uint64_t before = 0;  // total bytes of the segment's earlier pieces

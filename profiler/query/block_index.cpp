@@ -18,11 +18,11 @@ namespace {
 
 constexpr size_t kBase = 16;     // blocks per bottom node
 constexpr int kKeyBits = 20;     // bits of each coordinate in the sort key
-constexpr float kFaint = 0.02f;  // cells with less coverage, a rounding error, are empty
+constexpr float kFaint = 0.02f;  // cells with less coverage count as empty (rounding errors)
 constexpr double kKeyMax = (1 << kKeyBits) - 1;
-constexpr size_t kFewBlocks = 4096;  // with fewer blocks, each is inspected and no map is needed
+constexpr size_t kFewBlocks = 4096;  // with fewer blocks, queries read each and need no map
 constexpr int kOccupancyBits = 21;   // log2 of the number of cells of the finest maps
-// The blocks of a group differ by less than a factor of 16 in each dimension.
+// log2 of the factor by which blocks of a group may differ in each dimension.
 constexpr int kClassBits = 4;
 
 struct Item {
@@ -31,7 +31,7 @@ struct Item {
   uint32_t row;
 };
 
-// Consecutive items are near each other, so their columns compress well.
+// Items in packed columns. These compress well, because consecutive items are near each other.
 class Items {
  public:
   void Reserve(size_t n) {
@@ -112,10 +112,10 @@ void Merge(Node& n, const Node& m) {
   }
 }
 
-// A packed R-tree: items in Z order of (begin, offset), nodes over consecutive items.
+// A packed R-tree. Items are in Z order of (begin, offset), and nodes summarize consecutive items.
 struct Group {
   Items items;
-  std::vector<Item> plain;  // the items while the index is built; then empty
+  std::vector<Item> plain;  // the items while the index is built; empty afterwards
   Pyramid<Node> levels;
 
   size_t size() const { return plain.empty() ? items.size() : plain.size(); }
@@ -127,7 +127,7 @@ struct Group {
   void Pack() {
     items.Reserve(plain.size());
     for (const Item& item : plain) items.Add(item);
-    std::vector<Item>().swap(plain);  // and frees its memory
+    std::vector<Item>().swap(plain);  // frees the memory, too
   }
 };
 
@@ -182,7 +182,7 @@ class BlockQuery {
     cells_per_byte_ = 1.0 / cell_bytes_;
   }
 
-  // Computes rectangles only; the grid comes from the occupancy map.
+  // Only computes rectangles. FillGrid() fills the grid.
   void SkipSmall() { skip_small_ = true; }
 
   // Fills the grid from the map, minus the area that the rectangles cover.
@@ -223,8 +223,8 @@ class BlockQuery {
   bool IsSmall(uint64_t duration, uint64_t bytes) const {
     return static_cast<double>(duration) < min_ns_ || static_cast<double>(bytes) < min_bytes_;
   }
-  // Whether the node's box describes its blocks well enough: in each dimension, the box is no
-  // larger than a cell, or every block covers at least half of the box.
+  // Whether the node's box describes its blocks well enough. In each dimension, the box must not be
+  // larger than a cell, or every block must cover at least half of the box.
   bool IsCompact(const Node& n) const {
     const double ns = static_cast<double>(Duration(n.begin, n.end));
     const double bytes = static_cast<double>(n.high - n.low);
@@ -258,7 +258,8 @@ class BlockQuery {
   size_t At(int x, int y) const {
     return static_cast<size_t>(y) * static_cast<size_t>(view.grid_columns) + static_cast<size_t>(x);
   }
-  // Calls visit(cell, fraction of the cell within the box).
+  // Calls visit(cell, fraction) for each cell in the box, with the fraction of the cell that is
+  // inside.
   template <class Visit>
   void ForEachCell(const Box& box, Visit visit) const {
     const int left = std::min(static_cast<int>(box.x0), view.grid_columns - 1);
@@ -327,12 +328,11 @@ struct BlockIndex::Impl {
   std::shared_ptr<const trace::Trace> trace;
   std::vector<Group> groups;
   uint64_t top = 0;    // end of the address axis
-  int64_t end_ns = 0;  // end of the drawn time; blocks that are never freed are drawn up to here
+  int64_t end_ns = 0;  // end of the drawn time, and of blocks that are never freed
   OccupancyMap occupancy;
 
   // One query over the whole plane for each occupancy map. The maps differ in the shape of their
-  // cells: short in time (for windows that are narrow in time), balanced, and small in addresses
-  // (for windows that are narrow in addresses).
+  // cells, so that windows that are narrow in time or in addresses also find small cells.
   std::vector<BlockQuery> OccupancyQueries() const {
     std::vector<BlockQuery> queries;
     const size_t blocks = trace->allocations.size();

@@ -9,9 +9,9 @@
 namespace vramscope::query {
 namespace {
 
-constexpr size_t kSample = 16;  // the size of a bottom bucket of MaxPyramid, so that whole samples
-                                // need no scan
-// From this number of points per column, a column's edges may be rounded to kSample points.
+constexpr size_t kSample = 16;  // equals the size of a bottom bucket of MaxPyramid, so that
+                                // whole samples need no scan
+// With at least this number of points per column, edges of columns are rounded to kSample points.
 constexpr size_t kManyPoints = 256;
 
 std::vector<uint32_t> Changes(const analysis::MemoryCurves::Bytes& values) {
@@ -42,8 +42,8 @@ void Resize(const analysis::MemoryCurves& curves, size_t columns, CurveColumns* 
     out->category[k].resize(curves.category[k].empty() ? 0 : columns);
 }
 
-// A point at the very end of the curves also belongs to the column that ends there, because no
-// later column may be visible, and it is often the peak.
+// Adds the points at the very end of the curves to the column that ends there. They are often the
+// peak, and the next column may not be visible.
 void TakeLast(const analysis::MemoryCurves& curves, const TimeSpan& span, CurveColumns* out) {
   if (curves.size() == 0) return;
   const int64_t end = curves.time_ns.back();
@@ -83,8 +83,8 @@ CurveIndex::CurveIndex(std::shared_ptr<const analysis::MemoryCurves> curves)
 }
 
 size_t CurveIndex::FirstAtOrAfter(int64_t time_ns, size_t from) const {
-  // Finds the first sample at or after the time; the result lies between the sample before it and
-  // that one.
+  // Finds the first sample at or after the time. The result is between this sample and the one
+  // before it.
   const auto samples = sampled_times_.begin() + static_cast<ptrdiff_t>(from / kSample);
   const auto s = static_cast<size_t>(std::lower_bound(samples, sampled_times_.end(), time_ns) -
                                      sampled_times_.begin());
@@ -176,14 +176,14 @@ void CurveIndex::Fill(const TimeSpan& span, int from, int to, size_t next, size_
       const size_t begin = next;
       next =
           out->rounded ? std::min(last, NearlyAtOrAfter(right, next)) : FirstAtOrAfter(right, next);
-      // The value before the column is left out: one point more or less is within the rounding.
+      // The value before the column is left out, because edges are rounded anyway.
       if (out->rounded && next > begin) first = begin;
     }
     while (reserved_next < reserved_point_.size() && reserved_point_[reserved_next] < next) {
       ++reserved_next;
     }
-    // If there are more columns than distinct times, a column may have no length; it then shows the
-    // points at its time.
+    // With more columns than distinct times, a column can have no length. It then shows the points
+    // at its time.
     const bool moment = at_left && first == next;
     const size_t through = moment ? next + 1 : next;
     const bool reserved_moment =
@@ -231,7 +231,7 @@ std::vector<uint64_t> CurveIndex::AllocatedBetween(std::span<const int64_t> edge
                                       curves_->time_ns.end(), edges[c + 1]) -
                      curves_->time_ns.begin())
                : FirstAtOrAfter(edges[c + 1], next);
-    // A span without length contains the point at its time.
+    // An interval without length contains the point at its time.
     const size_t last = std::max(next, at_left ? first + 1 : first);
     if (first < last)
       out[c] = curves_->allocated[allocated_.ArgMax(curves_->allocated, first, last)];

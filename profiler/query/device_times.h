@@ -1,4 +1,4 @@
-// The time in which the GPU was busy with each phase of each step, and the table of steps with the
+// Computes how long the GPU was busy with each phase of each step, for tables of the steps with the
 // times of host and GPU.
 //
 //   const std::vector<DeviceTimes> gpu = DeviceTimesOfSteps(ActivityIndex(trace));
@@ -7,9 +7,8 @@
 //       Show(t.host, t.host_ms, t.gpu, t.gpu_ms);
 //
 // The host runs ahead of the GPU, so the duration of a phase on the host only shows how long the
-// host launched and waited. A kernel, memcpy, memset or collective counts for the step and the
-// innermost phase in which the call that launched it began; work that runs at the same time on
-// several streams counts once.
+// host launched and waited. Work of the GPU counts for the step and innermost phase in which the
+// call that launched it began. Time in which several streams have work counts once.
 //
 // Pure functions of an immutable index; thread-safe.
 #pragma once
@@ -29,14 +28,15 @@ struct DeviceTimes {
   double forward_ms = 0;  // includes the loss
   double backward_ms = 0;
   double optimizer_ms = 0;
-  double busy_ms = 0;  // includes work in no phase and in other phases
+  double busy_ms = 0;  // includes work in other phases or in none
 };
 
-// One entry per row of analysis::StepTable. Empty: the trace has no GPU work whose call is known.
+// Returns one entry per row of analysis::StepTable, or none if the trace has no GPU work whose call
+// is known.
 std::vector<DeviceTimes> DeviceTimesOfSteps(const ActivityIndex& index);
 
-// A time of a step as shown in tables: the duration of the phase on the host, and how long the GPU
-// was busy with the work launched in it.
+// The times of one phase of a step, for tables: its duration on the host, and how long the GPU was
+// busy with the work launched in it.
 struct PhaseTime {
   std::string_view host, gpu;  // "forward", "forward"; in the last entry "total", "busy"
   double host_ms = 0;
@@ -47,11 +47,11 @@ inline constexpr std::array<PhaseTime, 4> kPhaseTimes = {
      {TEXT_MARK("backward"), "backward", 0, {}},
      {TEXT_MARK("optimizer"), "optimizer", 0, {}},
      {TEXT_MARK("total"), TEXT_MARK("busy"), 0, {}}}};
-// Whether any step has a training phase. Tables omit the first three times for a run that only
-// generates or evaluates.
+// Whether any step has a training phase. If not (the run only generates or evaluates), tables omit
+// the first three times.
 bool HasPhases(const std::vector<analysis::StepRow>& steps);
 
-// `gpu`: times of the same step; null: unknown.
+// The four times of a step. `gpu` has the GPU times of the same step; null: unknown.
 std::array<PhaseTime, 4> TimesOf(const analysis::StepRow& step, const DeviceTimes* gpu);
 
 }  // namespace vramscope::query

@@ -129,7 +129,7 @@ class FilterParser {
  private:
   using Node = absl::StatusOr<uint32_t>;
 
-  // Columns are counted in characters from 1, as in an editor.
+  // The column in the message counts characters from 1, as in an editor.
   absl::Status Error(size_t at, std::string_view what) const {
     size_t column = 1;
     for (size_t i = 0; i < at; ++i) column += (static_cast<unsigned char>(text_[i]) & 0xC0) != 0x80;
@@ -264,7 +264,7 @@ class FilterParser {
       return static_cast<double>(*bytes);
     }
     if (measure == Measure::kNumber) return run::ParseNumber(value);
-    std::string together;  // "20us", from "20 us"
+    std::string together;  // "20us" for "20 us"
     for (const char c : value)
       if (!IsSpace(c)) together += c;
     const auto time = run::ParseTime(together);
@@ -272,7 +272,7 @@ class FilterParser {
     return static_cast<double>(*time);
   }
 
-  // A quoted value, or words up to "and", "or", a closing bracket or the end.
+  // Reads a quoted value, or words up to "and", "or", a closing bracket or the end.
   absl::StatusOr<std::string> Value(std::string_view what) {
     if (at_ < text_.size() && text_[at_] == '"') return InQuotes();
     std::string value;

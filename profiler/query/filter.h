@@ -1,4 +1,4 @@
-// A filter for everything that is drawn: a text, or comparisons of fields.
+// A filter for everything that is drawn. It is a text, or comparisons of fields.
 //
 //   ASSIGN_OR_RETURN(Filter filter, ParseFilter("size > 10 MiB and module ~ attn"));
 //   Matcher matcher(filter, trace, index);          // matcher.h
@@ -10,8 +10,8 @@
 //   value      words up to "and", "or", ")" or the end; or "in quotes"
 //
 // Fields: size, module, op, stack, file, phase, category, age, stream, step, name, duration, kind.
-// Sizes have units of bytes ("10 MiB"), times units of time ("20 us"); texts are compared without
-// regard to case. Plain values, usable from any thread.
+// Sizes have units of bytes ("10 MiB"), times have units of time ("20 us"), and text comparisons
+// ignore case. Plain values, usable from any thread.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -65,11 +65,11 @@ struct FilterNode {
 
 class Filter {
  public:
-  // A filter for things that contain this text in one of their words.
+  // A filter that is only this text.
   static Filter OfText(std::string_view text);
   bool empty() const { return nodes_.empty(); }                 // whether it matches everything
   std::span<const FilterNode> nodes() const { return nodes_; }  // the last one is the root
-  // The text, if the filter is only a text; else "".
+  // The text if the filter is only a text, otherwise "".
   std::string_view plain_text() const;
 
  private:
@@ -77,16 +77,16 @@ class Filter {
   std::vector<FilterNode> nodes_;
 };
 
-inline constexpr size_t kLongestFilter = 4096;  // bytes
-inline constexpr int kDeepestFilter = 64;       // nesting of brackets and "not"
+inline constexpr size_t kLongestFilter = 4096;  // maximum length in bytes
+inline constexpr int kDeepestFilter = 64;       // maximum nesting of brackets and "not"
 
-// kInvalidArgument, with the column: "column 8: \"10 apples\" is no size; write ...".
+// Errors are kInvalidArgument with the column: "column 8: \"10 apples\" is no size; write ...".
 absl::StatusOr<Filter> ParseFilter(std::string_view text);
-// Parses the text of a search box. It is a filter if it compares a field, else a plain text
-// (because names of kernels contain brackets and spaces).
+// Parses the text of a search box. The text is a filter if it compares a field. Otherwise it is a
+// plain text, because names of kernels contain brackets and spaces.
 absl::StatusOr<Filter> ParseSearch(std::string_view text);
 
-// The text as a value of a filter: quoted, with special characters escaped.
+// Quotes and escapes a text, so that it is one value of a filter.
 std::string Quoted(std::string_view text);
 
 }  // namespace vramscope::query

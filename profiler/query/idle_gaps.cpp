@@ -12,14 +12,14 @@ namespace {
 using trace::ActivityKind;
 using trace::ActivityTable;
 
-// A gap is compared with at most this many other streams and overlapping calls.
+// The maximum number of other streams, and of overlapping calls, that are compared with a gap.
 constexpr size_t kMostStreams = 64;
 constexpr int kMostOverlaps = 64;
-// A host activity explains a gap if it takes at least this fraction (a quarter) of it.
+// A call that allocates or frees memory explains a gap if it takes at least 1/kShareOfGap of it.
 constexpr int64_t kShareOfGap = 4;
 
-// Intervals sorted by begin, with the highest end so far, so that those that overlap a time are
-// found by searching backwards.
+// Intervals sorted by begin, each with the highest end up to it. A backward search finds all that
+// overlap a time.
 class Overlaps {
  public:
   Overlaps(const ActivityTable& a) : activities_(a) {}
@@ -29,7 +29,7 @@ class Overlaps {
         std::max(highest_end_.empty() ? INT64_MIN : highest_end_.back(), activities_.end_ns[row]));
   }
   struct Share {
-    int64_t ns = 0;         // upper bound of the part of [begin, end] that intervals cover
+    int64_t ns = 0;         // upper bound of the time in [begin, end] that intervals cover
     uint32_t row = kNoRow;  // the overlapping interval that begins last
     bool at_begin = false;  // an interval contains `begin`
   };
@@ -56,7 +56,7 @@ class Overlaps {
   std::vector<int64_t> highest_end_;
 };
 
-// The effect of a runtime or driver call on the host, from its name.
+// The kind of a runtime or driver call, from its name.
 enum class CallIs : uint8_t { kUnseen, kOther, kMemory, kSynchronization };
 
 CallIs ClassOf(std::string_view name) {
@@ -137,7 +137,7 @@ struct IdleGaps::Impl {
           if (is == CallIs::kSynchronization) waits.Add(row);
           break;
         }
-        case ActivityKind::kDriverAlloc:  // has no duration; the call that allocates has one
+        case ActivityKind::kDriverAlloc:  // has no duration, unlike the call that allocates
         case ActivityKind::kDriverFree:
         case ActivityKind::kOverhead:
         case ActivityKind::kRange:
@@ -152,7 +152,7 @@ struct IdleGaps::Impl {
       for (const auto& [stream, rows] : streams) all.insert(all.end(), rows.begin(), rows.end());
       std::sort(all.begin(), all.end());  // rows are ordered by begin
       AddLine(device, trace::kAllStreams, all, {});
-      if (streams.size() < 2) continue;  // the gaps of its only stream are those of the device
+      if (streams.size() < 2) continue;  // a single stream has the same gaps as the device
       for (const auto& [stream, rows] : streams) {
         std::vector<const Rows*> others;
         for (const auto& [other, of_other] : streams)
@@ -167,7 +167,7 @@ struct IdleGaps::Impl {
     const ActivityTable& a = trace->activities;
     Line line{.device = device, .stream = stream, .begin_ns = a.begin_ns[rows.front()]};
     const size_t first = before.size();
-    uint32_t last = rows.front();  // the row so far that ends last
+    uint32_t last = rows.front();  // of the rows so far, the one that ends last
     std::vector<Other> streams;
     for (const Rows* other : others) streams.push_back({other});
     for (const uint32_t row : rows) {
@@ -202,7 +202,7 @@ struct IdleGaps::Impl {
     size_t ended = 0;
   };
 
-  // Call for gaps in order of their end.
+  // Sets the cause and evidence. Must be called for gaps in order of their end.
   void Explain(IdleGap& gap, std::vector<Other>& others) const {
     const ActivityTable& a = trace->activities;
     const auto is = [&](IdleCause cause, uint32_t by) {
@@ -214,7 +214,7 @@ struct IdleGaps::Impl {
     const uint32_t call = index->CallOf(gap.after);
     const bool queued = call != kNoRow && a.begin_ns[call] <= gap.begin_ns;
     if (!queued) {
-      // Looks for the cause in what the host did from the gap's begin until the launch.
+      // Searches the host's calls between the begin of the gap and the launch for the cause.
       const int64_t asked = call != kNoRow ? a.begin_ns[call] : gap.end_ns;
       if (is(IdleCause::kMemory, Memory(gap.begin_ns, asked))) return;
       const Overlaps::Share waited = waits.Within(gap.begin_ns, asked);
@@ -234,8 +234,8 @@ struct IdleGaps::Impl {
     if (queued) is(IdleCause::kMemory, Memory(gap.begin_ns, gap.end_ns));
   }
 
-  // The call that allocates or frees memory and takes enough of the time to be the cause; kNoRow if
-  // none.
+  // The last call that allocates or frees memory within the time, if such calls take enough of it
+  // to be the cause; else kNoRow.
   uint32_t Memory(int64_t begin, int64_t end) const {
     const Overlaps::Share share = memory.Within(begin, end);
     return share.ns >= (end - begin) / kShareOfGap ? share.row : kNoRow;
@@ -246,7 +246,7 @@ struct IdleGaps::Impl {
   Overlaps memory, waits;
   std::vector<Line> lines;
   std::vector<LaneData> data;  // indexed by line
-  // Columns with one row per gap.
+  // Columns of a table with one row per gap.
   std::vector<uint32_t> before, after, evidence;
   std::vector<IdleCause> cause;
 };

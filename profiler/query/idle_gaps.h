@@ -1,5 +1,5 @@
-// Times in which a stream or a whole device had nothing to run, and the cause of each, as far as
-// the recording shows it. Built for drawing, like ActivityIndex; every answer names its rule.
+// Idle gaps of streams and devices, and the cause of each gap as far as the recording shows it.
+// Each cause has a rule that identifies it. Built for drawing, like ActivityIndex.
 //
 //   IdleGaps gaps(trace, index);
 //   for (const IdleGaps::Line& line : gaps.lines()) Show(line.device, line.stream, line.idle_ns);
@@ -21,13 +21,14 @@
 
 namespace vramscope::query {
 
-// The causes are tested in this order; the first that applies is the cause.
+// Causes in the order in which they are tested; the first that applies is used. If the next work
+// was already queued, kOtherStream is tested first, then kMemory.
 enum class IdleCause : uint8_t {
-  kMemory,           // the host was in cudaMalloc or cudaFree for a large part of the gap
+  kMemory,           // the host was in cudaMalloc or cudaFree for at least a quarter of the gap
   kSynchronization,  // the host was waiting for the device, with nothing queued
   kHost,             // the next work was launched only after the gap had begun
-  kOtherStream,      // the next work was queued, and began when another stream's work ended
-  kUnknown,          // the next work was queued, or its launch time is unknown
+  kOtherStream,      // the next work began when another stream's work ended
+  kUnknown,          // none of these applies
 };
 inline constexpr int kIdleCauseCount = 5;
 
@@ -43,16 +44,17 @@ struct IdleGap {
 
 class IdleGaps {
  public:
-  // Shorter times occur between any two kernels.
+  // Gaps shorter than this are ignored, because they occur between any two kernels.
   static constexpr int64_t kShortest = 2'000;
-  // The maximum delay between another stream's end and the begin of a stream that waited for it.
+  // For kOtherStream, the maximum time from the end of the other stream's work to the end of the
+  // gap.
   static constexpr int64_t kHandOver = 5'000;
 
-  // The gaps of a stream or device, from its first to its last activity.
+  // The gaps of a stream or device between its first and last activity.
   struct Line {
     uint8_t device = 0;
-    uint32_t stream = trace::kAllStreams;  // kAllStreams: the device, whose gaps are times without
-                                           // work in any stream
+    uint32_t stream = trace::kAllStreams;  // kAllStreams: the gaps of the device, in which no
+                                           // stream has work
     uint32_t gaps = 0;
     int64_t begin_ns = 0, end_ns = 0;
     uint64_t idle_ns = 0;  // total time in gaps
@@ -67,7 +69,8 @@ class IdleGaps {
   // Sorted by device; the device's own line comes before those of its streams.
   std::span<const Line> lines() const;
   std::optional<uint32_t> LineOf(uint8_t device, uint32_t stream) const;
-  // Like those of ActivityIndex, with gap numbers in place of rows; `style` is the IdleCause.
+  // Like ActivityIndex::Query, but rows are numbers of gaps (see Gap()), and `style` is an
+  // IdleCause.
   LaneView Query(uint32_t line, int64_t begin_ns, int64_t end_ns, int columns,
                  double min_rect_columns = 1.0) const;
   void Ask(uint32_t line, const TimeGrid& grid, double min_rect_columns, LaneView* view) const;

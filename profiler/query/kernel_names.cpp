@@ -9,8 +9,8 @@ constexpr std::string_view kAnonymous = "(anonymous namespace)";
 
 bool IsOfAName(char c) { return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
-// Finds the end of a parameter list with its suffix: the comma or bracket that ends the surrounding
-// argument.
+// Finds the comma or bracket that ends an argument, in order to skip a parameter list and its
+// suffix.
 size_t EndOfArgument(std::string_view name, size_t at) {
   int depth = 0;
   for (; at < name.size(); ++at) {

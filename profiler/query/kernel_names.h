@@ -1,4 +1,4 @@
-// Short names of kernels, from the compiler's names.
+// Shortens the names that the compiler gives to kernels.
 //
 //   const auto name =
 //       "void at::native::vectorized_elementwise_kernel<4, at::native::AbsFunctor<float>>(int)";
@@ -15,8 +15,8 @@ namespace vramscope::query {
 
 // The name without return type, namespace and arguments.
 std::string KernelName(std::string_view name);
-// The name with its template arguments, by which PyTorch's kernels differ. Without namespaces and
-// parameters; a lambda has the name of its enclosing function.
+// The name with its template arguments, by which PyTorch's kernels differ, but without namespaces
+// and parameters. A lambda is named after its enclosing function.
 std::string ReadableKernel(std::string_view name);
 
 }  // namespace vramscope::query

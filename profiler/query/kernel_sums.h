@@ -1,14 +1,14 @@
-// Sums of the device's work by name, op, module, phase, step, stream or kind: the table of
-// `vramscope kernels` and of the window's kernels page. Also the properties of one activity.
+// Sums the device's work by name, op, module, phase, step, stream or kind, for `vramscope kernels`
+// and the window's kernels page. Also finds properties of single activities.
 //
 //   const ActivityIndex index(trace);
 //   const KernelSums sums = SumKernels(index, KernelsBy::kName);
-//   sums.sums[0].name;            // the name that took longest, "void at::native::..."
+//   sums.sums[0].name;            // the kernel name with the longest time, "void at::native::..."
 //   sums.sums[sums.sum_of[row]];  // the sum that includes a row of Trace::activities
 //
-// Work is kernels, memcpys, memsets and collectives. Times are sums of durations: work that runs at
-// the same time on two streams counts twice, and a share is a fraction of that sum. Pure functions
-// of an immutable index; thread-safe. Linear in the activities.
+// Work means kernels, memcpys, memsets and collectives. Times are sums of durations, so work that
+// runs at the same time on two streams counts twice. A share is a fraction of the total sum. Pure
+// functions of an immutable index; thread-safe. Linear in the number of activities.
 #pragma once
 
 #include <cstdint>
@@ -22,13 +22,13 @@
 
 namespace vramscope::query {
 
-// Whether it is work of the device: a kernel, memcpy, memset or collective.
+// Whether the kind is work of the device: kernels, memcpys, memsets and collectives.
 bool IsDeviceWork(trace::ActivityKind kind);
 
 // Properties of an activity; empty if unknown.
 std::string ActivityName(const trace::Trace& trace, uint32_t activity);  // full name
-// The op from the trace's slices, if one contains the activity; else the one that the producer
-// recorded.
+// The op slice that contains the activity's launch, or else the op that is recorded with the
+// activity.
 std::string_view OpOf(const ActivityIndex& index, uint32_t activity);
 std::string_view ModuleOf(const ActivityIndex& index, uint32_t activity);
 std::string_view PhaseOf(const ActivityIndex& index, uint32_t activity);
@@ -49,7 +49,7 @@ struct KernelSum {
   uint64_t count = 0;
   int64_t takes_ns = 0;
   uint64_t bytes = 0;         // moved by memcpys, memsets and collectives; unknown for kernels
-  uint32_t longest = kNoRow;  // the activity with the longest duration; of several, the first
+  uint32_t longest = kNoRow;  // the longest activity (of several, the first)
   double mean_ns() const {
     return count == 0 ? 0 : static_cast<double>(takes_ns) / static_cast<double>(count);
   }
@@ -57,16 +57,16 @@ struct KernelSum {
 
 struct KernelSums {
   std::vector<KernelSum> sums;  // longest time first, then by name
-  int64_t takes_ns = 0;         // sum over all
+  int64_t takes_ns = 0;         // total time of all sums
   uint64_t count = 0;
-  std::vector<uint32_t> sum_of;               // row = activity; kNoRow: not work, or out of range
+  std::vector<uint32_t> sum_of;               // activity -> row of `sums`; kNoRow: not counted
   double share(const KernelSum& sum) const {  // 0 to 1
     return takes_ns <= 0 ? 0 : static_cast<double>(sum.takes_ns) / static_cast<double>(takes_ns);
   }
 };
 
-// Sums the activities that begin in [begin_ns, end_ns) (begin_ns >= end_ns: all) and match the
-// filter.
+// Sums the work that matches the filter and begins in [begin_ns, end_ns). If begin_ns >= end_ns,
+// sums all that match the filter.
 KernelSums SumKernels(const ActivityIndex& index, KernelsBy by, int64_t begin_ns = 0,
                       int64_t end_ns = 0, const Filter& filter = {});
 

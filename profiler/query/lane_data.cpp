@@ -9,7 +9,7 @@
 namespace vramscope::query {
 namespace {
 
-constexpr double kAll = (1 << 24) - 1;  // value of Node::covered for a fully covered span
+constexpr double kAll = (1 << 24) - 1;  // Node::covered of a fully covered span
 
 float RoundedUp(double value) {
   const auto nearest = static_cast<float>(value);
@@ -82,21 +82,21 @@ void LaneData::Build() {
   }
 }
 
-// Fills columns of a grid. Pieces are visited in order of begin, so a column never precedes the
-// previous one.
+// Fills columns of a grid. Pieces are visited in order of begin, so columns are filled from left to
+// right.
 class LaneData::Walk {
  public:
   struct Window {
     int64_t begin, end;
-    // Whether slices that begin before or after the window count in its first or last column; else
-    // they count in none.
+    // Whether slices that begin before the window count in its first column, and slices that begin
+    // after it in its last.
     bool before = false, behind = false;
     // Only rectangles that begin at or after rects_from and end at or before rects_to are added.
     int64_t rects_from = std::numeric_limits<int64_t>::min();
     int64_t rects_to = std::numeric_limits<int64_t>::max();
   };
 
-  // `columns`: one per column of `span`.
+  // `columns` has one element per column of `span`.
   Walk(const LaneData& lane, const TimeSpan& span, double min_rect_columns, const Window& window,
        LaneColumn* columns, std::vector<LaneRect>* rects)
       : lane_(lane),
@@ -114,7 +114,7 @@ class LaneData::Walk {
   }
 
  private:
-  // Top down: a node that is too coarse is replaced by its children.
+  // Visits nodes from the top. A node that is too coarse is replaced by its children.
   void Visit() {
     const size_t top = lane_.levels_.size() - 1;
     const int64_t window_begin = window_.begin, window_end = window_.end;
@@ -138,7 +138,7 @@ class LaneData::Walk {
           Pieces(i * kFan, std::min((i + 1) * kFan, lane_.row_.size()));
         }
       }
-      // Moves to the next node; after the last child of a node, to the node after the parent.
+      // Moves to the next node or, after the last child of a node, to the node after the parent.
       for (++i; level < top && (i % kFan == 0 || i == size);) {
         i = (i + kFan - 1) / kFan;
         nodes = lane_.levels_[++level].data();
@@ -162,8 +162,9 @@ class LaneData::Walk {
     }
   }
 
-  // Avoids branches that depend on the nodes: whether a node is in the next column, or is the
-  // longest so far, is unpredictable, and a mispredicted branch costs more than the whole function.
+  // Adds a summary to the column of its begin. Avoids branches on whether a node is in the next
+  // column or is the longest so far. These are unpredictable, and a mispredicted branch costs more
+  // than the whole function.
   void Add(int64_t begin, double longest_ns, double covered, uint32_t count, uint32_t longest,
            uint32_t style) {
     const double position = span_.Position(begin);
@@ -241,7 +242,7 @@ void LaneData::Ask(const TimeGrid& grid, double min_rect_columns, LaneView* view
   if (by == 0) return;
   MoveColumns(&view->columns, by);
   const TimeSpan was(before), is(grid);
-  // The range of the previous query.
+  // The time range of the previous query.
   const int64_t begin = was.Edge(0), end = was.Edge(before.columns) + 1;
   if (by > 0) {
     // Slices that begin before the view count in its first column, which has changed.

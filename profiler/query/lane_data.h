@@ -1,6 +1,6 @@
-// The data of a row of the timeline: pieces of time by begin, and summaries of 4, 16, 64, ... of
-// them, so that the cost of a query depends on its columns. LaneIndex stores slices in it,
-// ActivityIndex activities. Internal to this folder.
+// The data of a row of the timeline: pieces of time sorted by begin, and summaries of 4, 16, 64,
+// ... pieces. With these, the cost of a query depends on its columns. A piece is a slice
+// (LaneIndex), an activity (ActivityIndex) or an idle gap (IdleGaps). Internal to this folder.
 #pragma once
 
 #include <algorithm>
@@ -23,34 +23,35 @@ class LaneData {
     row_.reserve(count);
     style_.reserve(count);
   }
-  // Call in order of begin, with ascending rows. `style`: see LaneColumn.
+  // Must be called in order of begin, with ascending rows. For `style`, see LaneColumn.
   void Add(int64_t begin_ns, int64_t end_ns, uint32_t row, uint8_t style) {
     begin_.push_back(begin_ns);
     duration_.push_back(Duration(begin_ns, end_ns));
     row_.push_back(row);
     style_.push_back(style);
   }
-  // Call once, after the last Add().
+  // Must be called once, after the last Add().
   void Build();
 
   // Requires columns > 0, begin < end.
   LaneView Query(int64_t begin_ns, int64_t end_ns, int columns, double min_rect_columns) const;
-  // See LaneIndex.
+  // See LaneIndex::Ask.
   void Ask(const TimeGrid& grid, double min_rect_columns, LaneView* view) const;
-  // The pieces that last at least `least_ns` and overlap [begin_ns, end_ns); shorter ones cost
-  // nothing.
+  // The pieces that last at least `least_ns` and overlap [begin_ns, end_ns). Summaries skip shorter
+  // pieces.
   std::vector<LaneRect> Wide(int64_t begin_ns, int64_t end_ns, uint64_t least_ns) const;
   std::optional<uint32_t> At(int64_t time_ns) const;
   size_t MemoryBytes() const;
 
  private:
-  // Pieces per bottom node, and children per node above. It is small, so that a column needs few
-  // nodes however many pieces it has; if it were even smaller, the nodes would need more memory
-  // than the pieces.
+  // kFan is the number of pieces per bottom node, and of children per node above. A small value
+  // lets a column with many pieces read few nodes. With an even smaller value, the nodes would need
+  // more memory than the pieces.
   static constexpr size_t kFanBits = 2, kFan = size_t{1} << kFanBits;
 
-  // A summary of consecutive pieces. Half of a frame is spent reading nodes, so they are small.
-  // Values are rounded so that errors only cause a node to be inspected more closely.
+  // A summary of consecutive pieces. Nodes are small, because half of the time of a frame is spent
+  // reading them. Values are rounded in the direction in which an error only makes a query read the
+  // node's children.
   struct Node {
     int64_t begin;
     float span;             // from begin to the highest end, rounded up
@@ -71,7 +72,7 @@ class LaneData {
     const int64_t begin = begin_[i];
     return {begin, EndOf(begin, duration_[i]), row_[i], style_[i]};
   }
-  // Visits the nodes [first, last) of a level; calls take(LaneRect).
+  // Calls take(LaneRect) for the pieces of Wide() in nodes [first, last) of a level.
   template <class Take>
   void VisitWide(size_t level, size_t first, size_t last, int64_t begin_ns, int64_t end_ns,
                  uint64_t least_ns, Take take) const;

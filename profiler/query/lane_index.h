@@ -1,6 +1,6 @@
-// Slices (steps, micro-batches, phases, modules, ops) as lanes: rows in which slices do not
-// overlap. A query returns the slices that are wide enough to be drawn as rectangles, and a summary
-// of the narrower ones per column. Its cost depends on the columns, not on the trace.
+// Arranges slices (steps, micro-batches, phases, modules, ops) in lanes, which are rows in which
+// slices do not overlap. A query returns the slices that are wide enough to be drawn as rectangles,
+// and a summary of narrower slices per column. Its cost depends on the columns, not on the trace.
 //
 //   LaneIndex index(trace);
 //   for (uint32_t lane = 0; lane < index.lanes().size(); ++lane) {
@@ -32,12 +32,12 @@ struct Lane {
 
 // Summary of the slices in one column that are narrower than a rectangle.
 struct LaneColumn {
-  uint32_t count = 0;    // slices that begin here (if from a summary, up to one column off)
-  uint32_t longest = 0;  // row in Trace::slices of the longest; 0 if count is 0
-  // Determines the colour of the longest slice, stored here to avoid a lookup: for a phase, its
-  // number; 0 for other slices.
+  uint32_t count = 0;    // slices that begin in the column (up to one column off)
+  uint32_t longest = 0;  // row of the longest slice; 0 if count is 0
+  // Determines the colour of the longest slice: the phase's number, or 0 for other slices. Stored
+  // to avoid a lookup.
   uint8_t style = 0;
-  float coverage = 0;  // fraction of the column's time that these slices cover, at most 1
+  float coverage = 0;  // fraction of the column's time that its slices cover, at most 1
 
   friend bool operator==(const LaneColumn&, const LaneColumn&) = default;
 };
@@ -68,14 +68,14 @@ class LaneIndex {
 
   // Sorted by kind (step first), thread, depth.
   std::span<const Lane> lanes() const;
-  // Slices at least `min_rect_columns` columns wide are in `rects`, narrower ones in `columns`.
-  // Every slice that overlaps [begin_ns, end_ns) is in one of the two. Empty if columns <= 0, end
-  // <= begin or the lane does not exist.
+  // Returns slices that are at least `min_rect_columns` columns wide in `rects`, and narrower
+  // slices in `columns`. Every slice that overlaps [begin_ns, end_ns) is in one of the two. The
+  // result is empty if columns <= 0, end_ns <= begin_ns, or the lane does not exist.
   LaneView Query(uint32_t lane, int64_t begin_ns, int64_t end_ns, int columns,
                  double min_rect_columns = 1.0) const;
-  // The same for the columns of a grid. `view` is the previous result of this lane, or empty: for a
-  // view that moved on its grid, only the new columns are computed. A slice that begins after the
-  // last column is in none.
+  // Like Query() for the columns of a grid. `view` is empty or contains the previous result of this
+  // lane. If the view only moved on its grid, only the new columns are computed. A slice that
+  // begins after the last column is left out.
   void Ask(uint32_t lane, const TimeGrid& grid, double min_rect_columns, LaneView* view) const;
   // The slice of a lane at a time (begin <= time < end), for hovering.
   std::optional<uint32_t> At(uint32_t lane, int64_t time_ns) const;

@@ -1,5 +1,5 @@
-// Summaries of memory curves per pixel column, in time that depends on the columns and not on the
-// trace. For slices see lane_index.h; for allocations as address x time, block_index.h.
+// Summarizes memory curves per pixel column, in time that depends on the columns and not on the
+// trace. lane_index.h does this for slices, block_index.h for allocations.
 //
 //   CurveIndex index(std::move(curves));                   // once, on the loading thread
 //   CurveColumns c = index.Query(begin_ns, end_ns, width); // every frame, < 1 ms
@@ -22,18 +22,18 @@ namespace vramscope::query {
 class TimeSpan;
 
 // The maximum of each curve over each of `columns` equal spans of [begin_ns, end_ns]. A span
-// includes the value at its begin and every point in it, however short: a peak of one event is
-// visible at every zoom level. All zero before the first point. If a column has hundreds of points,
-// its edges are rounded to multiples of 16 points, a few hundredths of a column.
+// includes the value at its begin and every point in it, so a peak of a single event is visible at
+// every zoom level. Values before the first point are 0. If a column has hundreds of points, its
+// edges are rounded to multiples of 16 points, which is a few hundredths of a column.
 struct CurveColumns {
   std::vector<uint64_t> allocated_max, reserved_max;
-  // Per column, the categories at the column's highest allocated value: category[c][column]. The
-  // categories of a column add up to its allocated_max. Empty for a category that never occurs.
+  // category[c][column]: the bytes of each category at the point where the column's allocated bytes
+  // are highest. They add up to its allocated_max. Empty for a category that never occurs.
   std::array<std::vector<uint64_t>, trace::kCategoryCount> category;
-  // Per column, the point of `curves` with allocated_max; kNoPoint before the first point.
+  // For each column, the point of the curves with allocated_max; kNoPoint before the first point.
   static constexpr uint32_t kNoPoint = UINT32_MAX;
   std::vector<uint32_t> point;
-  // Set by Ask().
+  // The grid of the columns.
   TimeGrid grid;
   bool rounded = false;  // there are hundreds of points per column
 };
@@ -43,14 +43,15 @@ class CurveIndex {
   explicit CurveIndex(std::shared_ptr<const analysis::MemoryCurves> curves);
   // Empty if columns <= 0 or end <= begin.
   CurveColumns Query(int64_t begin_ns, int64_t end_ns, int columns) const;
-  // The same for the columns of a grid; a point at the end of the last column is in none. `view` is
-  // the previous result of this curve, or empty: for a view that moved on its grid, only the new
-  // columns are computed.
+  // Like Query() for the columns of a grid, but a point at the end of the last column is left out.
+  // `view` is empty or contains the previous result. If the view only moved on its grid, only the
+  // new columns are computed.
   void Ask(const TimeGrid& grid, CurveColumns* view) const;
-  // The begin of each column of Query, and the end of the last: columns + 1 times.
+  // The columns + 1 edges of the columns of Query(): the begin of each, and the end of the last.
   static std::vector<int64_t> Edges(int64_t begin_ns, int64_t end_ns, int columns);
-  // The highest allocated bytes between each edge and the next, like Query but without rounding, so
-  // that the result for an interval does not depend on the others. `edges` must not decrease.
+  // The highest allocated bytes between each edge and the next. Unlike in Query(), nothing is
+  // rounded, so the result for an interval does not depend on other intervals. `edges` must not
+  // decrease.
   std::vector<uint64_t> AllocatedBetween(std::span<const int64_t> edges) const;
   size_t MemoryBytes() const;
 
@@ -58,10 +59,10 @@ class CurveIndex {
   // First point at or after `time_ns`, searched from `from` on.
   size_t FirstAtOrAfter(int64_t time_ns, size_t from) const;
 
-  // The same, rounded up to the next sampled point.
+  // Like FirstAtOrAfter(), but rounded up to the next sampled point.
   size_t NearlyAtOrAfter(int64_t time_ns, size_t from) const;
-  // Fills columns [from, to) of the query; uses points from `first` on, and for the last column,
-  // points before `last`.
+  // Fills columns [from, to) of the query. `first` is the first point of these columns; the last
+  // column ends before point `last`.
   void Fill(const TimeSpan& span, int from, int to, size_t first, size_t last,
             CurveColumns* out) const;
 

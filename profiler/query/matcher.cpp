@@ -19,7 +19,7 @@ namespace {
 
 char LowerLetter(char c) { return absl::ascii_tolower(static_cast<unsigned char>(c)); }
 
-// The positive form of != and !~.
+// Returns = for !=, ~ for !~, and other relations unchanged.
 Relation Positive(Relation relation) {
   return relation == Relation::kNotEqual      ? Relation::kEqual
          : relation == Relation::kContainsNot ? Relation::kContains
@@ -66,7 +66,7 @@ Matcher::Matcher(Filter filter, const trace::Trace& trace, const ActivityIndex* 
     if (node.is != FilterNode::Is::kText) continue;
     memory_[i].strings.resize(trace_.strings.size());
     memory_[i].stacks.resize(trace_.stacks.size());
-    // Phase::kNone (outside of phases) is left out: its name is not searchable.
+    // Phase::kNone (outside of phases) is left out, because its name is not searchable.
     memory_[i].categories.resize(trace::kCategoryCount);
     memory_[i].phases.resize(trace::kPhaseCount, kNo);
     for (int c = 0; c < trace::kCategoryCount; ++c)
@@ -117,7 +117,7 @@ bool Matcher::Eval(uint32_t at, const Thing& thing) {
   return false;
 }
 
-// Tests the positive form of the relation.
+// Compares a text; != and !~ are tested as = and ~.
 bool Matcher::Holds(const FilterNode& node, std::string_view text) const {
   if (Positive(node.relation) == Relation::kContains) return ContainsText(text, node.text);
   return text.size() == node.text.size() && ContainsText(text, node.text);
@@ -228,7 +228,7 @@ bool Matcher::CompareStack(uint32_t at, const Thing& thing) {
   return HoldsStack(at, stack);
 }
 
-// The innermost phase in which the slice begins, on any thread.
+// The innermost phase that is open, on any thread, when the slice begins.
 Phase Matcher::PhaseOfSlice(uint32_t slice) {
   const trace::SliceTable& s = trace_.slices;
   if (s.kind[slice] == SliceKind::kPhase) return s.phase(slice);

@@ -1,13 +1,13 @@
-// Tests which things of a trace match a filter.
+// Tests whether things of a trace match a filter.
 //
 //   Matcher matcher(filter, trace, &index);
 //   matcher.Matches({ThingKind::kKernel, row});
 //
-// A plain text is searched in a block's module, op, category, phase, frames and call site, user
-// metadata and compile context; in the name of an activity or a slice. A text field that a thing
-// does not have (the category of a kernel) is compared as an empty text; a number that it does not
-// have (the stream of a call) matches no comparison. Every name and stack is tested once. One
-// thread; trace and index must outlive the matcher.
+// A plain text is searched in the name of an activity or slice. For a block, it is searched in
+// module, op, category, phase, frames, call site, user metadata and compile context. If a thing
+// lacks a text field (a kernel has no category), the field counts as an empty text. If it lacks a
+// number (a call has no stream), no comparison matches. Every name and stack is tested once. Not
+// thread-safe; trace and index must outlive the matcher.
 #pragma once
 
 #include <cstdint>
@@ -22,13 +22,13 @@ namespace vramscope::query {
 
 class Matcher {
  public:
-  // `index`: has the op and module of a kernel; null: uses only the producer's values. `at_ns`: the
-  // time at which ages are computed, for blocks that are live then; otherwise the end of the trace
-  // is used.
+  // `index` provides the op and module of a kernel; without it, only recorded ones are used. Ages
+  // of blocks that are live at `at_ns` are computed at that time, ages of other blocks at the end
+  // of the trace.
   Matcher(Filter filter, const trace::Trace& trace, const ActivityIndex* index,
           int64_t at_ns = INT64_MAX);
-  // Uses these categories, by allocation, instead of the one that each block had longest.
-  // `of_block` must outlive the matcher.
+  // Uses these categories, indexed by allocation, instead of the category that each block had
+  // longest. `of_block` must outlive the matcher.
   void UseCategories(const std::vector<trace::Category>* of_block) { categories_ = of_block; }
   bool Matches(const Thing& thing);
   // Whether each block matches; a million blocks take milliseconds.
@@ -39,7 +39,7 @@ class Matcher {
 
  private:
   enum Answer : uint8_t { kNotAsked, kNo, kYes };
-  struct Memory {  // results of one node
+  struct Memory {  // cached results of one node
     std::vector<Answer> strings, frames, stacks;
     std::vector<Answer> categories, phases;
   };

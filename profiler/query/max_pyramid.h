@@ -1,5 +1,5 @@
-// Argmax over any range of a column in O(log n): buckets of power-of-two sizes above base buckets
-// that are scanned. Internal to this folder.
+// Argmax over any range of a column in O(log n). Base buckets are scanned; above them are buckets
+// of power-of-two sizes. Internal to this folder.
 #pragma once
 
 #include <cstddef>

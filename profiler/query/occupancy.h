@@ -1,5 +1,5 @@
-// The coverage of every part of the plane time x address, at several resolutions, for views in
-// which single blocks cannot be distinguished. Internal to this folder.
+// The coverage of every part of the time x address plane at several resolutions, for views in which
+// blocks are too small to be distinguished. Internal to this folder.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace vramscope::query {
 struct OccupancyLevel {
   int columns = 0, rows = 0;
   std::vector<uint8_t> coverage;  // 0: empty; 255: fully covered
-  std::vector<uint32_t> largest;  // row of the allocation that covers most
+  std::vector<uint32_t> largest;  // row of the allocation that covers most of each cell
 };
 
 // A part of the plane; coordinates from 0 to 1.
@@ -22,11 +22,12 @@ struct OccupancyWindow {
 
 class OccupancyMap {
  public:
-  // Stores the level and coarser ones computed from it.
+  // Stores the level, and coarser levels computed from it.
   void Add(OccupancyLevel level);
   bool empty() const { return levels_.empty(); }
-  // Calls cell(column, row, coverage 0..1, largest) for every non-empty cell of the grid over the
-  // window. Uses the coarsest level with sufficient resolution, else the finest.
+  // Calls cell(column, row, coverage 0..1, largest) for every non-empty cell of a grid over the
+  // window. Uses the coarsest level with sufficient resolution or, if there is none, the finest
+  // level.
   template <class Cell>
   void Sample(const OccupancyWindow& window, int columns, int rows, Cell cell) const;
   size_t MemoryBytes() const;
@@ -36,7 +37,7 @@ class OccupancyMap {
   std::vector<OccupancyLevel> levels_;
 };
 
-// The range of level cells within each grid cell, along one axis.
+// For each grid cell, the range of cells of the level within it, along one axis.
 struct CellRange {
   int begin, end;
 };

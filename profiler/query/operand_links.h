@@ -1,17 +1,15 @@
-// Relates kernels, memcpys and memsets to the blocks whose addresses they were given, and a block
-// to the activities that were given its addresses. Requires a trace with operands
-// (trace::OperandTable).
+// Relates kernels, memcpys and memsets to blocks. They touch a block if one of their operands is an
+// address in it. Requires a trace with operands (trace::OperandTable).
 //
 //   OperandLinks links(trace);
 //   for (const OperandLinks::Block& block : links.BlocksOf(kernel, 100)) ...
 //   const OperandLinks::Touches touches = links.TouchesOf(allocation);
 //
-// "Touching" a block means being given an address in it. Whether the block is read or written is
-// only known for some work (library calls, memcpys, memsets, PyTorch's elementwise kernels), and a
-// kernel may be given a block that it does not use.
+// Whether a touched block is read or written is only known for library calls, memcpys, memsets and
+// PyTorch's elementwise kernels. A kernel can also have an operand that it does not use.
 //
-// Immutable; thread-safe. The lookup tables (four bytes per operand and four per allocation) are
-// built by Prepare(), or else at the first query.
+// Immutable; thread-safe. Prepare(), or else the first query, builds the lookup tables, which take
+// four bytes per operand and per allocation.
 #pragma once
 
 #include <atomic>
@@ -35,7 +33,7 @@ class OperandLinks {
 
   explicit OperandLinks(const trace::Trace& trace) : trace_(trace) {}
 
-  // Takes half a second for three million operands; call it while loading.
+  // Takes half a second for three million operands, so it should be called while loading.
   void Prepare() const;
 
   // Whether the trace has operands.
@@ -46,17 +44,18 @@ class OperandLinks {
     bool read = false, written = false;  // neither: unknown
     friend bool operator==(const Block&, const Block&) = default;
   };
-  // Sorted by address, without duplicates, at most `most`. `activity`: a row of Trace::activities.
+  // The blocks that `activity` (a row of Trace::activities) touches, sorted by address; at most
+  // `most`.
   std::vector<Block> BlocksOf(uint32_t activity, size_t most) const;
 
-  // Rows of Trace::activities; kNone: none. The first and last by begin, then by row.
+  // The first and the last activity in the order of Trace::activities; kNone if there is none.
   struct Ends {
     uint32_t first = kNone, last = kNone;
     friend bool operator==(const Ends&, const Ends&) = default;
   };
   struct Touches {
     uint64_t count = 0;       // number of activities that touch the block
-    Ends all, reads, writes;  // reads and writes: as far as known
+    Ends all, reads, writes;  // `reads` and `writes`: known ones only
     friend bool operator==(const Touches&, const Touches&) = default;
   };
   Touches TouchesOf(trace::AllocationId allocation) const;
@@ -66,8 +65,8 @@ class OperandLinks {
   size_t MemoryBytes() const { return bytes_.load(std::memory_order_relaxed); }
 
  private:
-  // The time is that of the block's allocation; blocks older than the trace count as allocated at
-  // its begin.
+  // The time is that of the block's allocation. Blocks older than the trace count as allocated at
+  // the trace's begin.
   using Key = std::tuple<int64_t, uint8_t, uint64_t>;  // time, device, address
 
   struct Tables {
@@ -78,10 +77,11 @@ class OperandLinks {
   Key KeyOfOperand(uint32_t operand) const;
   Key KeyOfAllocation(uint32_t allocation) const;
   uint32_t BlockOf(uint32_t operand) const;  // kNone if unknown
-  // The activity of an operand; kNone if unknown. `behind`: on entry, the number of activities that
-  // begin before an earlier operand; on return, of those that begin before this operand.
+  // The activity of an operand; kNone if unknown. On return, `behind` is the number of activities
+  // that begin before the operand. On entry, it must not be larger, so the value for an earlier
+  // operand can be passed.
   uint32_t WorkOf(uint32_t operand, uint32_t& behind) const;
-  // Activities that touch the block, each with its operand, by row of activities.
+  // Activities that touch a block, each with its operand, sorted by row.
   using Work = std::vector<std::pair<uint32_t, uint32_t>>;
   std::shared_ptr<const Work> WorkIn(uint32_t allocation) const;
 
@@ -89,7 +89,7 @@ class OperandLinks {
   mutable std::once_flag once_;
   mutable Tables tables_;
   mutable std::atomic<size_t> bytes_{0};
-  // The last result, because a view asks for the same block repeatedly.
+  // The last result, because a view queries the same block repeatedly.
   mutable std::mutex mutex_;
   mutable uint32_t asked_ = kNone;
   mutable std::shared_ptr<const Work> work_;

@@ -1,5 +1,5 @@
-// A summary of consecutive items at several resolutions: each bottom node represents `base` items,
-// every node above two nodes below it. Internal to this folder.
+// Summaries of consecutive items at several resolutions. Each bottom node represents `base` items,
+// and each higher node two nodes of the level below. Internal to this folder.
 #pragma once
 
 #include <algorithm>
@@ -9,11 +9,11 @@
 
 namespace vramscope::query {
 
-// [0] is the bottom; the last level has one node (no levels without items).
+// [0] is the bottom, and the last level has one node. Without items, there are no levels.
 template <class Node>
 using Pyramid = std::vector<std::vector<Node>>;
 
-// `node_of(i)`: the node of one item. `merge(node, more)`: merges a later node into `node`.
+// `node_of(i)` returns the node of one item. `merge(node, more)` merges a later node into `node`.
 template <class Node, class NodeOf, class Merge>
 Pyramid<Node> BuildPyramid(size_t items, size_t base, NodeOf node_of, Merge merge) {
   std::vector<Node> level;

@@ -17,7 +17,7 @@
 namespace vramscope::query {
 namespace {
 
-constexpr uint32_t kStopEvery = 1u << 14;  // things between two checks of the stop flag
+constexpr uint32_t kStopEvery = 1u << 14;  // number of things between two checks of the stop flag
 
 // Things with the same number have the same name.
 uint64_t NameNumber(const trace::Trace& trace, const Thing& thing) {
@@ -138,7 +138,7 @@ std::vector<FoundFrame> FindFrames(const trace::Trace& trace, Matcher& matcher) 
     in_stack.clear();
     for (const uint32_t frame : trace.stacks.Frames({stack}))
       if (matcher.MatchesFrame(frame)) in_stack.push_back(names.FrameName(frame));
-    // A frame of a recursive function counts once per stack.
+    // A frame that a stack contains several times (recursion) counts once.
     std::sort(in_stack.begin(), in_stack.end());
     in_stack.erase(std::unique(in_stack.begin(), in_stack.end()), in_stack.end());
     for (const std::string& name : in_stack) blocks[name] += of_stack[stack];

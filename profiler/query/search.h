@@ -1,13 +1,13 @@
-// Finds everything that is drawn and matches a filter: in order of time, counted by kind, and
-// grouped by name.
+// Finds everything that is drawn and matches a filter. Results are in order of time, counted by
+// kind, and grouped by name.
 //
 //   const SearchResult found = Search({.trace = trace, .index = index}, filter);
 //   found.count(ThingKind::kKernel);                      // 7,034
 //   found.groups[0].name;                                 // "vectorized_elementwise_kernel"
 //   found.things[found.Next(found.things.size(), 1)];     // the first by time
 //
-// Linear in the trace: five million events take most of a second, so a search runs on its own
-// thread and can be stopped. Pure function of immutable data; thread-safe.
+// A search takes time linear in the trace (most of a second for five million events). It therefore
+// runs on its own thread and can be stopped. Pure function of immutable data; thread-safe.
 #pragma once
 
 #include <array>
@@ -25,8 +25,8 @@ namespace vramscope::query {
 
 struct SearchIn {
   std::shared_ptr<const trace::Trace> trace;
-  const ActivityIndex* index = nullptr;  // index of the trace; null: it has no activities
-  // Finds things that overlap [begin_ns, end_ns); begin_ns >= end_ns: all.
+  const ActivityIndex* index = nullptr;  // index of the trace's activities; null: it has none
+  // Only things that overlap [begin_ns, end_ns) are found. If begin_ns >= end_ns, all are.
   int64_t begin_ns = 0, end_ns = 0;
   const std::atomic<bool>* stop = nullptr;
 };
@@ -47,17 +47,17 @@ struct FoundFrame {
 };
 
 struct SearchResult {
-  std::vector<Thing> things;       // sorted by begin; with equal begins, in the order of ThingKind
+  std::vector<Thing> things;       // sorted by begin, then by ThingKind
   std::vector<uint32_t> group_of;  // by index in `things`: row of `groups`
   std::vector<FoundGroup> groups;  // sorted by kind, most things first
-  std::vector<FoundFrame> frames;  // most blocks first; only if the filter is a plain text
+  std::vector<FoundFrame> frames;  // most blocks first; empty for filters other than plain texts
   std::array<uint64_t, kThingKindCount> counts{};
   bool stopped = false;  // the result is incomplete
 
   uint64_t count(ThingKind kind) const { return counts[static_cast<size_t>(kind)]; }
-  // The thing after or before index `at`, wrapping around at the ends (an invalid `at` starts at
-  // the begin or end). With `group`, only things of that group. Returns things.size() if there is
-  // none.
+  // The index of the thing after or before index `at`, wrapping around at the ends. An invalid `at`
+  // starts at the begin or end. With `group`, skips things of other groups. Returns things.size()
+  // if there is none.
   size_t Next(size_t at, int direction, uint32_t group = UINT32_MAX) const;
 };
 

@@ -1,5 +1,5 @@
-// Everything that is drawn, as a thing with a kind: a block, a kernel, a memcpy, a call, an op, a
-// module. Searches return things, and filters test them.
+// A thing is anything that is drawn: a block, a kernel, a memcpy, an API call, an op, a module, ...
+// Searches return things, and filters test them.
 //
 // Plain values.
 #pragma once
@@ -20,10 +20,10 @@ enum class ThingKind : uint8_t {
   kCopy,
   kFill,
   kCollective,
-  kCall,  // of the runtime or the driver
+  kCall,  // API call of the runtime or driver
   kSynchronization,
   kDriverMemory,  // cudaMalloc, cudaFree
-  kRange,         // named by the program (NVTX)
+  kRange,         // range named by the program (NVTX)
   kOverhead,
   // Rows of Trace::slices:
   kOp,
@@ -45,7 +45,7 @@ struct Thing {
   friend bool operator==(const Thing&, const Thing&) = default;
 };
 
-// nullopt: not a thing (a counter's value, an operand).
+// nullopt: activities of this kind are not things (counters, operands).
 std::optional<ThingKind> ThingKindOf(trace::ActivityKind kind);
 ThingKind ThingKindOf(trace::SliceKind kind);
 

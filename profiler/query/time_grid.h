@@ -1,5 +1,5 @@
-// Columns of equal time. The columns of a grid are the same for every view at one scale, so a view
-// that moves computes only the new columns and keeps the others.
+// A grid of columns of equal time. All views at one scale use the same columns, so a view that
+// moves only computes columns that were not visible before.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ struct TimeGrid {
   int columns = 0;
 
   int64_t last() const { return first + columns; }
-  // Whether this is a moved view of the same grid: as many columns, some of which are in both.
+  // Whether this is the same grid with as many columns, some of which are also in `before`.
   bool MovedFrom(const TimeGrid& before) const {
     return origin_ns == before.origin_ns && width_ns == before.width_ns &&
            columns == before.columns && first - before.first < columns &&

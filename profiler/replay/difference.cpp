@@ -20,7 +20,7 @@ std::string Grouped(uint64_t value) {
   return out;
 }
 
-// The model's block that contains an address.
+// A block of the model that contains an address.
 struct Found {
   CachingAllocator::SnapshotBlock block;
   allocator::Segment segment;
@@ -77,7 +77,7 @@ std::string CauseOf(const CachingAllocator& model, const run::AllocConf& conf, c
         "recording, its free is missing or late, or the block is shorter",
         need, asks, Bytes(b.bytes_rounded), b.address);
   }
-  // The model has already allocated its block.
+  // CauseOf() runs after the model has allocated its block.
   if (at->block.live && b.address != c.recorded) {
     return fmt::format(
         "{}; {}. The recorded block begins {} after it, in the same free block of the model: a "

@@ -15,14 +15,14 @@ std::string Text(const allocator::Segment& segment);  // "20,971,520 B, large po
 struct Choice {
   uint64_t bytes = 0;  // requested
   uint32_t stream = 0, mempool = 0;
-  uint64_t recorded = 0;              // address in the recording
-  bool recorded_asks_driver = false;  // the recorded block is in a new segment
-  std::optional<uint64_t> model;  // its address in the model; nullopt: the model called the driver
+  uint64_t recorded = 0;              // the block's address in the recording
+  bool recorded_asks_driver = false;  // whether the recorded block is in a new segment
+  std::optional<uint64_t> model;      // address in the model; nullopt: the model called the driver
 };
-// `model`: its state after its choice.
+// `model` is the model after its choice.
 std::string CauseOf(const allocator::CachingAllocator& model, const run::AllocConf& conf,
                     const Choice& choice);
-// Why [address, address + bytes) is not released to the device.
+// Explains why the model does not release [address, address + bytes) to the device.
 std::string CauseOfRetained(const allocator::CachingAllocator& model, uint64_t address,
                             uint64_t bytes);
 

@@ -28,7 +28,7 @@ using trace::kNoEvent;
 
 constexpr EventIndex kProgressStep = 1 << 16;
 
-// A recorded operation of the driver that no allocation of the model has caused yet.
+// A recorded call of the driver that the model has not made yet.
 struct Recorded {
   EventIndex event = 0;
   EventKind kind = EventKind::kMarker;
@@ -91,7 +91,7 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
     return std::move(out_);
   }
 
-  // --- operations of the model at the driver
+  // --- calls of the driver by the model
   void OnSegmentAlloc(const Segment&) override {}
   void OnSegmentFree(const Segment& s) override {
     GiveBack(EventKind::kSegmentFree, s, s.address, s.bytes);
@@ -108,14 +108,13 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
     Recorded* next = Next();
     if (next == nullptr) return std::nullopt;
     const Segment& s = next->segment;
-    // The trace of a run does not record that address ranges without memory are released or
-    // reserved again.
+    // Address ranges can be released and reserved again, which the trace of a run does not record.
     if (wanted.expandable && s.expandable && next->kind == EventKind::kSegmentMap &&
         next->address == s.address && s.stream == wanted.stream && s.pool == wanted.pool &&
         s.mempool == wanted.mempool)
       return s.address;
-    // The number of addresses that an expandable segment reserves depends on the device's memory;
-    // it is not a decision.
+    // The size of an expandable segment's address range is not compared, because it only depends on
+    // the device's memory.
     const bool same_bytes = wanted.expandable || s.bytes == wanted.bytes;
     if (next->kind != EventKind::kSegmentAlloc || !same_bytes || s.stream != wanted.stream ||
         s.pool != wanted.pool || s.mempool != wanted.mempool || s.expandable != wanted.expandable) {
@@ -201,7 +200,8 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
         EndWindow(i);
         if (!Complete()) Resync(i - 1);
         if (stopped_) return;
-        // Usually the completion directly follows the request.
+        // If the completion directly follows the request, as usual, both are replayed at the
+        // completion.
         if (trace_.allocations.free_event[id] != i + 1 || DriverComesNext(i + 2)) {
           deferred_ = id;
           Check(i, id, model_->RequestFree(trace_.allocations.address[id]));
@@ -295,13 +295,13 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
     if (differed_ || !Complete()) Resync(i);
   }
 
-  // Replays the events before the next allocation, which called the driver in the recording if
-  // `asks` is set. False: they differ from the recording.
+  // Replays the events since the last allocation, before the next one. `asks` is true if the next
+  // one called the driver in the recording. Returns false if the model differs from the recording.
   bool Prepare(uint64_t bytes, uint32_t stream, uint32_t mempool, bool asks) {
     const auto fits = [&] { return model_->BestFit(bytes, stream, mempool).has_value(); };
     if (asks && !completed_.empty() && !fits()) {
-      // Pending frees that completed directly before the allocation may have completed before it
-      // searched for a cached block, or later, when a release waited for them. The latter is
+      // Pending frees whose completion is recorded directly before the allocation may really have
+      // completed after its search for a cached block, when a release waited for them. This is
       // assumed if the allocation would otherwise have found a block.
       const auto before = model_->Snapshot();
       const std::vector<uint64_t> completed = completed_;
@@ -317,13 +317,13 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
       return model_->Restore(before).ok();
     }
     if (!Complete()) return false;
-    // Memory that is released directly before a new segment means that the device was full. But if
-    // a cached block would have served, the program called empty_cache() before.
+    // Memory released directly before a new segment usually means that the device was full. If a
+    // cached block would have served the allocation, the program called empty_cache() instead.
     const bool called = !asks || window_.empty() || fits() || CalledFor(window_.front().event);
     return !called || window_.empty() || !window_.front().gives_back() || EmptyCache();
   }
 
-  // Whether the release that contains event `i` was a call of empty_cache() by the program.
+  // Whether the release that contains event `i` is a call of empty_cache() by the program.
   bool CalledFor(EventIndex i) {
     if (!releases_.has_value()) releases_ = FindReleases(trace_, conf_);
     const auto it = std::lower_bound(releases_->all.begin(), releases_->all.end(), i,
@@ -331,7 +331,7 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
     return it != releases_->all.end() && it->cause == Release::Cause::kEmptyCache;
   }
 
-  // The recorded allocation failed; this also ends the window.
+  // Replays an allocation that failed in the recording. This also ends the window.
   void FailedRequest(EventIndex i) {
     const uint64_t bytes = trace_.events.bytes[i];
     const uint32_t stream = trace_.other_events.stream[Activity(i)];
@@ -350,8 +350,8 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
     if (differed_ || !Complete()) Resync(i);
   }
 
-  // Whether the next allocator event from `i` on is an operation of the driver. If so, a free
-  // before it that seems to complete at once may have been pending until a release waited for it.
+  // Whether the next allocator event from `i` on is a call of the driver. A free before it that
+  // seems to complete at once may then have been pending until a release waited for it.
   bool DriverComesNext(EventIndex i) {
     while (i < trace_.events.size() && !IsAllocatorEvent(trace_.events.kind[i])) ++i;
     if (i >= trace_.events.size()) return false;
@@ -360,9 +360,9 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
            kind != EventKind::kFreeCompleted;
   }
 
-  // Completes the pending frees whose completion is recorded. Those directly before an allocation
-  // may have completed after it searched for a cached block, because a release waits for all of
-  // them. So completing these is delayed until this is known. False: a block was not pending.
+  // Completes the pending frees whose completion is recorded. This is delayed up to the next
+  // allocation, because Prepare() may decide that they completed after its search for a cached
+  // block. Returns false if a block was not pending.
   bool Complete() {
     bool all = true;
     for (const uint64_t id : std::exchange(completed_, {})) {
@@ -376,7 +376,7 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
     return all;
   }
 
-  // No allocation caused the events of the window, so the program called empty_cache().
+  // Replays the events of a window that no allocation caused as a call of empty_cache().
   void EndWindow(EventIndex i) {
     if (window_.empty()) return;
     const auto asked = std::find_if(window_.begin(), window_.end(),
@@ -390,7 +390,7 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
     window_.clear();
   }
 
-  // Calls empty_cache() on the model; false: the result differs from the recording.
+  // Calls empty_cache() on the model. Returns false if the result differs from the recording.
   bool EmptyCache() {
     differed_ = false;
     for (const Recorded& r : window_) {
@@ -430,13 +430,13 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
                        Text(s)));
   }
 
-  // The recorded event for a request of the model to the driver. Null: the driver has no memory.
+  // The recorded event for a call of the driver by the model. Null: the driver has no memory.
   Recorded* Next() {
     if (failing_) return nullptr;
     for (Recorded& r : window_) {
       if (r.done) continue;
       if (r.gives_back()) return nullptr;
-      if (r.kind == EventKind::kOutOfMemory) {  // in a plan, which continues beyond the limit
+      if (r.kind == EventKind::kOutOfMemory) {  // in a plan, which goes on after the event
         r.done = true;
         continue;
       }
@@ -519,7 +519,7 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
     const uint32_t n = trace_.events.size();
     out_.end_state_equal =
         !stopped_ && SameBlocks(model_->Snapshot(), StateBefore(trace_, n, conf_));
-    // The recorded state is the model's, or nearly, so it has the same holes.
+    // Measures the holes in the recorded state, which is nearly or exactly that of the model.
     if (n > 0) {
       CachingAllocator at_peak(settings_, nullptr);
       const EventIndex peak = std::min(out_.peak_reserved_event, n - 1);
@@ -533,7 +533,7 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
   static bool SameBlocks(const std::vector<CachingAllocator::SnapshotSegment>& model,
                          const RecordedState& recorded) {
     if (recorded.blocks_left_out > 0) return false;
-    // Segments without memory do not count, because a recording does not contain them.
+    // Leaves out segments without memory, because a recording does not contain them.
     const auto blocks = [](const std::vector<CachingAllocator::SnapshotSegment>& segments) {
       std::vector<std::tuple<uint64_t, uint64_t, bool>> out;
       for (const CachingAllocator::SnapshotSegment& s : segments) {
@@ -557,9 +557,9 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
   StartStates* states_ = nullptr;
   std::optional<Releases> releases_;  // computed when needed
   std::vector<Recorded> window_;
-  uint64_t deferred_ = ~uint64_t{0};  // the allocation whose free is replayed in two halves
-  std::vector<uint64_t> completed_;   // allocations whose free is not yet completed in the model
-  base::HashSet<uint64_t> early_;     // addresses whose free the model completed itself
+  uint64_t deferred_ = ~uint64_t{0};  // the allocation whose free is replayed in two steps
+  std::vector<uint64_t> completed_;   // allocations with a recorded completion that the model lacks
+  base::HashSet<uint64_t> early_;     // addresses of frees that the model completed in a release
   EventIndex at_ = 0;
   bool failing_ = false;  // the current allocation failed in the recording
   bool differed_ = false;

@@ -1,4 +1,4 @@
-// Replays a recording choice by choice. Internal to this folder.
+// Replays a recording and compares each choice of the allocator. Internal to this folder.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -8,8 +8,8 @@
 
 namespace vramscope::replay {
 
-// `conf`: the settings of the recording. After `most_differences` the rest is not compared, because
-// each difference costs a pass over the trace.
+// `conf` has the settings of the recording. Stops comparing after `most_differences`, because each
+// difference costs a pass over the trace.
 absl::StatusOr<Replayed> ReplayExactly(const trace::Trace& trace, const ReplayOptions& options,
                                        const run::AllocConf& conf, uint64_t most_differences);
 absl::StatusOr<Replayed> ReplayWhatIf(const trace::Trace& trace, const ReplayOptions& options,

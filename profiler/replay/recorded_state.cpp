@@ -14,9 +14,9 @@ using trace::EventIndex;
 using trace::EventKind;
 using trace::kNoEvent;
 
-// Histories and snapshots contain the addresses of an expandable segment that were ever mapped, but
-// not those that it reserved. The segment is extended to its reserved size, because a block that
-// can grow is chosen last.
+// Extends expandable segments to the address range that they reserved, because the allocator
+// chooses a block that can grow last. Recordings only contain the addresses that were mapped at
+// some time.
 void Extend(RecordedState& state, uint64_t device_total, const run::AllocConf& conf) {
   if (device_total == 0 || device_total > allocator::kUnknownDevice)
     device_total = allocator::kUnknownDevice;
@@ -84,7 +84,7 @@ RecordedState StateBefore(const trace::Trace& t, EventIndex end, const run::Allo
                                         .stream = state.segment.stream},
                               .mapped = is_mapped});
     };
-    // Adds the ranges that are not in use: free, or unmapped in an expandable segment.
+    // Adds the ranges that are free or, in an expandable segment, unmapped.
     const auto fill = [&](uint64_t from, uint64_t to) {
       if (!state.segment.expandable) return put(from, to, true);
       there.mapped().ForEachPiece(from, to, put);

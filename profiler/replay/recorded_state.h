@@ -1,5 +1,5 @@
-// The recorded memory at an event, segments and their blocks, as a start state of the model.
-// Internal to this folder.
+// The recorded segments and blocks at an event, as a start state of the model. Internal to this
+// folder.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ struct RecordedState {
   uint64_t blocks_left_out = 0;  // live blocks outside all segments or overlapping others
 };
 
-// The state before event `end`. Requests of at least max_split_size got whole blocks, which a
-// recording does not always state.
+// The state before event `end`. Assumes that requests of at least max_split_size got whole blocks,
+// which not all recordings contain.
 RecordedState StateBefore(const trace::Trace& trace, trace::EventIndex end,
                           const run::AllocConf& conf);
 

@@ -26,16 +26,15 @@ using trace::EventKind;
 using Cause = Release::Cause;
 using Evidence = Release::Evidence;
 
-// The memory that other processes and libraries use on a GPU varies, so a total that did not fit
-// may be below the maximum ever reserved, by up to 1/kSlack of that maximum.
+// The memory that other processes and libraries use on a GPU varies. A total that did not fit may
+// therefore be below the maximum ever reserved, by up to 1/kSlack of it.
 constexpr uint64_t kSlack = 32;
 
 bool GivesBack(EventKind kind) {
   return kind == EventKind::kSegmentFree || kind == EventKind::kSegmentUnmap;
 }
 
-// Whether the functions of a stack show that the program released the cache; each stack is
-// inspected once.
+// Finds stacks with a call of empty_cache(). Each stack is inspected once.
 class Stacks {
  public:
   explicit Stacks(const trace::Trace& t) : trace_(t) {}
@@ -69,7 +68,7 @@ class Finder {
     trace::MemoryCursor cursor(trace_);
     for (EventIndex i = 0; i < trace_.events.size(); ++i) {
       const uint64_t before = cursor.sums().reserved;
-      // Released memory is inspected before it is removed from the cursor.
+      // Inspects released memory while the cursor still contains it.
       if (GivesBack(trace_.events.kind[i])) GiveBack(i, before, cursor.mapped());
       cursor.Apply();
       Event(i, cursor.sums().reserved);
@@ -94,9 +93,9 @@ class Finder {
   struct Candidate {
     size_t row = 0;
     bool ran_out = false;
-    bool stack_of_request = false;  // all released memory has the stack of the allocation
+    bool stack_of_request = false;  // all releases have the stack of the allocation
     bool served = false;
-    bool served_late = false;  // the same, counting blocks whose free had just completed
+    bool served_late = false;  // would be served by a block whose free had just completed
   };
 
   size_t Activity(EventIndex i) {
@@ -107,7 +106,7 @@ class Finder {
   void GiveBack(EventIndex i, uint64_t reserved, const trace::RangeSet& mapped) {
     const uint64_t id = trace_.events.id[i];
     const trace::SegmentTable& s = trace_.segments;
-    if (asking_) Close(asked_);  // an allocation that was not finished
+    if (asking_) Close(asked_);  // the earlier allocation was not finished
     if (!open_) {
       open_ = true;
       pieces_.clear();
@@ -138,7 +137,8 @@ class Finder {
     }
     r.bytes += bytes;
     ++r.count;
-    // A block that was just freed may have been pending when the allocation searched for a block.
+    // Whether the piece contains a block whose free just completed. It may have been pending when
+    // the allocation searched for a block.
     const bool late = std::any_of(late_.begin(), late_.end(), [&piece](uint64_t address) {
       return address >= piece.first && address < piece.second;
     });
@@ -183,7 +183,8 @@ class Finder {
         break;
       case EventKind::kFreeCompleted:
         if (open_) Close(0);
-        // The free completes directly after its request, or has none, so the block was not pending.
+        // The free completes directly after its request, or has no request, so the block was not
+        // pending.
         if (requested_ == id || trace_.allocations.free_requested_event[id] == i) {
           late_.clear();
         } else {
@@ -257,7 +258,7 @@ class Finder {
     const uint64_t size =
         CachingAllocator::RoundSize(std::min(bytes, CachingAllocator::kMaxRequest), conf_);
     const trace::Pool pool = allocator::PoolOf(size);
-    std::vector<uint64_t> same;  // released blocks (sizes) in the pool that serves the allocation
+    std::vector<uint64_t> same;  // sizes of released blocks in the allocation's pool
     for (const Piece& p : pieces_) {
       if (p.stream != stream || p.mempool != mempool || p.pool != pool) continue;
       same.push_back(p.bytes);
@@ -267,18 +268,18 @@ class Finder {
                                 : p.bytes - size >= conf_.max_non_split_rounding;
       (p.late ? c.served_late : c.served) |= !oversize;
     }
-    // Allocations from a private pool release nothing.
+    // An allocation from a private pool does not cause releases.
     c.served |= PartWouldDo(std::move(same), size) || mempool != 0;
-    // A release caused by an allocation has the allocation's stack. After a call of empty_cache(),
-    // one released segment may by chance have been allocated with that stack, but hardly all of
-    // several.
+    // A release caused by an allocation has the allocation's stack. Several releases of
+    // empty_cache() hardly all have that stack; a single one may have it by chance.
     c.stack_of_request = one_stack_ && stack_.value != 0 && stack_ == trace_.events.StackOf(i) &&
                          out_.all.back().count > 1;
     candidates_.push_back(c);
   }
 
-  // With max_split_size, an allocation that does not fit releases just enough blocks of at least
-  // that size; the whole cache is released only if they are too small.
+  // Whether a part of these blocks would have sufficed. With max_split_size, an allocation that
+  // does not fit releases just enough blocks of at least that size. It releases the whole cache
+  // only if these are too small.
   bool PartWouldDo(std::vector<uint64_t> pieces, uint64_t size) const {
     if (conf_.max_split_size == run::AllocConf::kNoMaxSplit) return false;
     const uint64_t wanted = std::max(size, conf_.max_split_size);
@@ -286,14 +287,14 @@ class Finder {
     uint64_t bytes = 0;
     for (size_t i = 0; i < pieces.size() && pieces[i] >= conf_.max_split_size; ++i) {
       bytes += pieces[i];
-      // A block that is large enough is released alone.
+      // If one block is large enough, only that block is released.
       const size_t gone = pieces.front() >= wanted ? 1 : i + 1;
       if (bytes >= wanted) return gone < pieces_.size();
     }
     return false;
   }
 
-  // Ends the current release. `asked`: bytes requested from the driver directly after it.
+  // Ends the current release. `asked` bytes were requested from the driver directly after it.
   void Close(uint64_t asked) {
     Release& r = out_.all.back();
     r.asked = asked;
@@ -358,7 +359,7 @@ class Finder {
                 Evidence::kLimit);
     }
     if (c.stack_of_request) return is(Cause::kGpuFull, Evidence::kStack);
-    // With max_split_size, just enough blocks are released when the device is full.
+    // With max_split_size, a full device makes the allocator release just enough blocks.
     if (r.part && conf_.max_split_size != run::AllocConf::kNoMaxSplit) {
       return is(Cause::kGpuFull, Evidence::kPart);
     }
@@ -453,12 +454,12 @@ class Finder {
   std::vector<Piece> pieces_;
   uint64_t asked_ = 0;
   static constexpr uint64_t kNobody = std::numeric_limits<uint64_t>::max();
-  uint64_t requested_ = kNobody;  // the allocation, if the device's last event requests its free
+  uint64_t requested_ = kNobody;  // the allocation whose free the device's last event requests
   std::vector<uint64_t> late_;    // addresses of pending frees that have just completed
   // Live blocks, begin -> end. Only used for traces with pages.
   absl::btree_map<uint64_t, uint64_t> live_;
   std::vector<uint32_t> live_in_;            // blocks in use, by segment
-  uint64_t cached_ = 0, cached_behind_ = 0;  // wholly free segments; the same after the release
+  uint64_t cached_ = 0, cached_behind_ = 0;  // bytes in free segments; the same after the release
   std::vector<Candidate> candidates_;
   uint64_t most_ = 0;  // highest reserved bytes
   uint64_t had_ = 0;   // reserved plus free when an allocation failed

@@ -1,14 +1,14 @@
-// When a recording released memory to the device, and why: the program called
-// torch.cuda.empty_cache(), or an allocation did not fit and the allocator released its cache
-// before it tried again. The latter show how much memory the GPU had for segments, which no file
-// states.
+// Finds when a recording released memory to the device, and why. Either the program called
+// torch.cuda.empty_cache(), or an allocation did not fit, so the allocator released its cache and
+// tried again. Allocations that did not fit show how much memory the GPU had for segments, which no
+// file contains.
 //
 //   const Releases r = FindReleases(trace);
 //   r.gpu_full;   // 39: "flushed 39 times because the GPU was full"
-//   r.capacity.bytes;  // inferred from them
+//   r.capacity.bytes;  // the inferred memory of the GPU
 //
 // Requires a trace of one device (trace/one_device.h). Pure functions of an immutable Trace;
-// thread-safe. They walk over the events once.
+// thread-safe. FindReleases() walks over the events once.
 #pragma once
 
 #include <cstdint>
@@ -22,34 +22,33 @@
 
 namespace vramscope::replay {
 
-// Memory that was released at once: release events of the device with none of its other allocator
-// events in between.
+// Memory that was released at once, in consecutive allocator events of the device.
 struct Release {
   enum class Cause : uint8_t {
-    kEmptyCache,  // the program requested it
+    kEmptyCache,  // the program called empty_cache()
     kGpuFull,     // an allocation did not fit
-    kCollection,  // only a part: garbage_collection_threshold, or a private pool was released
+    kCollection,  // a part: garbage collection, or a private pool was released
   };
   enum class Evidence : uint8_t {
-    kStack,            // the call stacks show it
+    kStack,            // the call stacks show the cause
     kNothingAsked,     // no request to the driver followed
-    kCacheWouldServe,  // the released memory would have served the next allocation
-    kRoom,             // there was room: more was reserved at another time
-    kNoRoom,           // the requested bytes would have exceeded what was ever reserved
-    kRanOut,           // the allocation failed even after the release
+    kCacheWouldServe,  // released blocks would have served the next allocation
+    kRoom,             // the device had room: more was reserved at another time
+    kNoRoom,           // with the requested bytes, more than ever would be reserved
+    kRanOut,           // the allocation failed in spite of the release
     kPart,             // some free segments were not released
-    kLimit,            // the limit of a plan was reached
+    kLimit,            // judged by the limit that a plan states
   };
   Cause cause = Cause::kEmptyCache;
   Evidence evidence = Evidence::kNothingAsked;
-  trace::EventIndex first = 0, last = 0;  // its first and last event
+  trace::EventIndex first = 0, last = 0;  // its first and last events
   uint64_t bytes = 0, count = 0;          // released bytes; released segments and ranges of pages
-  uint64_t reserved = 0;                  // bytes before the release
+  uint64_t reserved = 0;                  // reserved bytes before the release
   uint64_t asked = 0;                     // bytes requested from the driver directly after it
   std::vector<uint32_t> mempools = {};    // private pools that released something
   bool of_default_pool = false;           // whether the default pool released something
-  bool part = false;                      // free segments of the default pool were not released
-  // For kGpuFull: the limit `Releases::capacity` alone makes the model release memory here.
+  bool part = false;                      // some free segments of the default pool were kept
+  // For kGpuFull: whether a model with the limit `Releases::capacity` also releases memory here.
   bool at_limit = false;
 };
 std::string_view Name(Release::Cause cause);        // "empty_cache"
@@ -59,15 +58,15 @@ std::string_view Name(Release::Evidence evidence);  // "call stack"
 struct Capacity {
   enum class Source : uint8_t {
     kUnknown,
-    kStated,       // of a plan: the device's memory without the CUDA context
+    kStated,       // stated by a plan: device memory without the CUDA context
     kOutOfMemory,  // reserved plus free when an allocation failed
-    kReleases,     // allocations that did not fit at first
+    kReleases,     // kGpuFull releases
   };
   Source source = Source::kUnknown;
-  uint64_t bytes = 0;      // the size to compute with; 0: unknown
-  uint64_t at_least = 0;   // the device has at least this much, because it was reserved
-  uint64_t less_than = 0;  // this much did not fit; 0: never observed
-  uint64_t seen = 0;       // number of releases or failed allocations that show it
+  uint64_t bytes = 0;      // the size that what-ifs use; 0: unknown
+  uint64_t at_least = 0;   // the maximum reserved, so the device has at least this
+  uint64_t less_than = 0;  // the least that did not fit; 0: never observed
+  uint64_t seen = 0;       // number of releases or failed allocations used as evidence
   bool inferred() const { return source == Source::kOutOfMemory || source == Source::kReleases; }
   std::string evidence;  // "inferred: ...", one sentence; "" if unknown
 };
@@ -81,10 +80,10 @@ struct Releases {
   // twice."; "" if nothing was released.
   std::string headline;
 };
-// `conf`: the settings of the run; if not given, those in the file.
+// `conf` has the settings of the run. If not given, those in the file are used.
 Releases FindReleases(const trace::Trace& trace, const std::optional<run::AllocConf>& conf = {});
 
-// Whether the file has a history of the device's memory, and not only a state at one time: some
+// Whether the file has a history of the device's memory and not only a state. It has one if an
 // allocator event follows the beginning of the recording.
 bool HasHistory(const trace::Trace& trace);
 

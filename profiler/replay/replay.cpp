@@ -17,7 +17,7 @@ namespace {
 constexpr uint64_t kMostDifferences = 100;
 constexpr uint64_t kMiB = uint64_t{1} << 20;
 
-// Variants of the stated settings with one setting changed.
+// Variants of the recorded settings, each with one setting changed.
 std::vector<run::AllocConf> Suspects(const trace::Trace& trace, const run::AllocConf& said) {
   std::vector<run::AllocConf> out;
   const auto add = [&out, &said](run::AllocConf conf) {
@@ -26,7 +26,7 @@ std::vector<run::AllocConf> Suspects(const trace::Trace& trace, const run::Alloc
   const trace::AllocationTable& a = trace.allocations;
   const trace::SegmentTable& s = trace.segments;
   bool expandable = false, plain = false;
-  uint64_t segment_bytes = 0;  // size of a segment that was allocated for a request below 10 MiB
+  uint64_t segment_bytes = 0;  // size of a segment allocated for a request below 9 MiB
   for (uint32_t row = 0; row < a.size(); ++row) {
     const trace::SegmentId id = a.segment[row];
     if (!id.valid()) continue;
@@ -73,7 +73,7 @@ absl::Status NoHistory() {
                  "one with torch.cuda.memory._record_memory_history()"));
 }
 
-// Whether all options are those of the recording.
+// Whether the options describe the recorded run.
 bool AsRecorded(const ReplayOptions& o, const run::AllocConf& recorded) {
   return o.alloc_conf.value_or(recorded) == recorded && !o.restart.value_or(false) &&
          o.device_memory_bytes == 0 && o.memory_fraction == 0 && o.device_total_bytes == 0 &&
@@ -82,8 +82,8 @@ bool AsRecorded(const ReplayOptions& o, const run::AllocConf& recorded) {
 
 absl::StatusOr<Replayed> WhatIf(const trace::Trace& trace, const ReplayOptions& options,
                                 const run::AllocConf& recorded) {
-  // If the model follows the recording in every choice, the exact replay is the result: it includes
-  // the driver's addresses and tails that the file does not state.
+  // If the exact replay agrees in every choice, it is the result, because it uses the driver's
+  // addresses and the inferred tails.
   if (AsRecorded(options, recorded)) {
     ReplayOptions exactly{.try_settings = false};
     exactly.progress = options.progress;
@@ -101,7 +101,7 @@ absl::StatusOr<Replayed> WhatIf(const trace::Trace& trace, const ReplayOptions& 
   }
   absl::StatusOr<Replayed> out = ReplayWhatIf(trace, options, recorded);
   if (out.ok() || absl::IsCancelled(out.status()) || options.restart.has_value()) return out;
-  // The older blocks do not fit their segments, so they are allocated anew.
+  // The older blocks could not be restored in place, so they are allocated anew.
   ReplayOptions anew = options;
   anew.restart = true;
   return ReplayWhatIf(trace, anew, recorded);
@@ -132,7 +132,7 @@ absl::StatusOr<Replayed> Replay(const trace::Trace& trace, const ReplayOptions& 
   }
   absl::StatusOr<Replayed> out = ReplayExactly(trace, options, *conf, kMostDifferences);
   if (!out.ok() || out->differences == 0 || !options.try_settings) return out;
-  // Wrong settings mostly differ early, which ends their replay.
+  // Wrong settings usually differ early, and their replay ends there.
   const ReplayOptions quiet{.cancel = options.cancel};
   for (run::AllocConf& suspect : Suspects(trace, *conf)) {
     const absl::StatusOr<Replayed> tried = ReplayExactly(trace, quiet, suspect, 0);

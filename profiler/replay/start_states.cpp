@@ -40,7 +40,8 @@ StartStates::StartStates(const trace::Trace& t, trace::EventIndex begin, const R
     for (size_t i = 0; i + 1 < s.blocks.size(); ++i) {
       const Block& b = s.blocks[i].block;
       const uint64_t behind = s.blocks[i + 1].block.bytes_rounded;
-      // Free space that is as small as a tail is not a free block of the large pool.
+      // Only blocks before a free block are considered. Free space of at most kMostTail is no free
+      // block, because the large pool splits off larger ones only.
       if (!s.blocks[i].live || s.blocks[i + 1].live || behind <= kMostTail ||
           !freed.contains(b.address)) {
         continue;
@@ -67,14 +68,14 @@ bool StartStates::SetTail(CachingAllocator& model, Tail& tail, uint64_t bytes) {
   return true;
 }
 
-// Changes one tail so that the model chooses differently.
+// Changes one tail so that the model chooses another block. Returns false if none can be changed.
 bool StartStates::ExplainBy(CachingAllocator& model, const std::optional<Block>& choice,
                             std::optional<uint64_t> recorded, uint64_t size, uint32_t stream,
                             uint32_t mempool) {
   for (const uint32_t row : open_) {
     Tail& tail = tails_[row];
     if (tail.stream != stream || tail.mempool != mempool) continue;
-    // The recorded block begins where this tail ends.
+    // Case 1: the recorded block begins where this tail ends.
     if (recorded.has_value() && *recorded >= tail.end() && *recorded - tail.end() <= kMostTail &&
         (*recorded - tail.end()) % kStep == 0) {
       const uint64_t bytes = *recorded - tail.end();
@@ -82,7 +83,7 @@ bool StartStates::ExplainBy(CachingAllocator& model, const std::optional<Block>&
         return SetTail(model, tail, bytes);
       }
     }
-    // The tail makes the free block after it smaller than the request.
+    // Case 2: a larger tail makes the chosen free block after it smaller than the request.
     if (choice.has_value() && choice->address == tail.end() + tail.bytes) {
       const uint64_t room = choice->bytes_rounded + tail.bytes;
       for (uint64_t bytes = (room - size) / kStep * kStep + kStep; bytes <= kMostTail;
@@ -125,8 +126,8 @@ void StartStates::Weigh(CachingAllocator& model, uint64_t bytes, uint32_t stream
       open_.erase(open_.begin() + static_cast<ptrdiff_t>(i));
       continue;
     }
-    // The free block would have been chosen with any tail that leaves it large enough and before
-    // the chosen block in order.
+    // Excludes each tail with which the free block would be large enough and come before the chosen
+    // block.
     const uint64_t room = behind->bytes_rounded + tail.bytes;
     if (room >= size) {
       const uint64_t most = std::min(kMostTail, room - size);

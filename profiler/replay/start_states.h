@@ -1,11 +1,10 @@
 // Finds the start states that agree with a recording. The tail of a large block is the part that
-// was not requested and is too small (at most 1 MiB) to be split off. For a block that is older
-// than the recording and freed within it, no file states whether it has a tail. The tail only
-// affects the size and address of the free block after it. If the recorded allocator did not choose
-// that free block, all tail sizes with which it would have done so are excluded. If it chose it,
-// the free block's address gives the exact size. Since the choices are recorded, each block can be
-// tested on its own, which covers all start states without trying combinations. Internal to this
-// folder.
+// was not requested but is too small (at most 1 MiB) to be split off. If a block is older than the
+// recording and freed within it, no file contains the size of its tail. The tail only affects the
+// size and address of the free block after it. If the recorded allocator chose that free block, its
+// address gives the exact tail. If not, all tails with which the allocator would have chosen the
+// free block are excluded. As the choices are recorded, each block can be tested on its own, which
+// covers all combinations. Internal to this folder.
 #pragma once
 
 #include <bitset>
@@ -21,25 +20,26 @@ namespace vramscope::replay {
 
 class StartStates {
  public:
-  // Considers the blocks of `state`, at event `begin`, whose tail is unknown.
+  // Finds the blocks with unknown tails in `state`, the state at event `begin`.
   StartStates(const trace::Trace& trace, trace::EventIndex begin, const RecordedState& state,
               const run::AllocConf& conf);
 
   // Whether later choices can still determine some tail.
   bool open() const { return !open_.empty(); }
-  // Call before an allocation that was recorded at `recorded` (nullopt: in a new segment). Excludes
-  // tails with which another block would have been chosen. If the model itself is about to choose
-  // differently, changes the tails of its blocks to avoid that, if the remaining tails allow it.
+  // Must be called before an allocation, with its recorded address (nullopt: in a new segment).
+  // Excludes tails with which another block would have been chosen. If the model is about to choose
+  // another block, changes tails in the model so that it does not, as far as the remaining tails
+  // allow this.
   void Weigh(allocator::CachingAllocator& model, uint64_t bytes, uint32_t stream, uint32_t mempool,
              std::optional<uint64_t> recorded);
-  // The block is freed, so its tail no longer matters.
+  // Must be called when a block is freed. Its tail then has no effect any more.
   void Forget(uint64_t address);
   void ForgetAll() { open_.clear(); }
 
   uint64_t blocks() const { return tails_.size(); }
   // Number of blocks that have a tail in every start state that agrees with the recording.
   uint64_t inferred() const;
-  // Number of combinations; nullopt: more than 2^64 - 1. Also the decimal logarithm.
+  // A number of combinations of tails (nullopt: more than 2^64 - 1), and its decimal logarithm.
   struct Count {
     std::optional<uint64_t> states;
     double log10 = 0;
@@ -52,7 +52,7 @@ class StartStates {
   static constexpr uint64_t kMostTail = uint64_t{1} << 20;
   static constexpr size_t kTails = kMostTail / kStep + 1;
   struct Tail {
-    uint64_t address = 0, rounded = 0;  // end of the block without its tail is address + rounded
+    uint64_t address = 0, rounded = 0;  // without its tail, the block ends at address + rounded
     uint64_t bytes = 0;                 // the tail that the model currently has
     uint32_t stream = 0, mempool = 0;
     std::bitset<kTails> allowed;

@@ -30,7 +30,8 @@ class WhatIf final : public allocator::SegmentObserver {
     settings_.conf = options.alloc_conf.value_or(conf);
     if (options.memory_fraction != 0) settings_.conf.memory_fraction = options.memory_fraction;
     begin_ = t.recording_begin == kNoEvent ? 0 : t.recording_begin + 1;
-    // With another memory size the recorded start state may not fit, so blocks are allocated anew.
+    // With another memory size, the recorded start state may not fit, so older blocks are allocated
+    // anew.
     const bool as_recorded = settings_.conf == conf && options.device_memory_bytes == 0 &&
                              options.device_total_bytes == 0;
     keeps_ = begin_ > 0 && !options.restart.value_or(!as_recorded);
@@ -40,8 +41,8 @@ class WhatIf final : public allocator::SegmentObserver {
         options.device_memory_bytes != 0 ? options.device_memory_bytes : capacity.bytes;
     settings_.device_total_bytes =
         options.device_total_bytes != 0 ? options.device_total_bytes : t.info.device.memory_bytes;
-    // The inferred limit already includes the memory fraction, so the total memory is computed from
-    // it, unless the file states the total.
+    // The inferred limit already includes the memory fraction. If the file does not contain the
+    // total memory, the total is computed back from the limit.
     double& fraction = settings_.conf.memory_fraction;
     if (on_the_gpu_ && fraction == conf.memory_fraction && fraction > 0 &&
         settings_.device_total_bytes == 0) {
@@ -71,7 +72,7 @@ class WhatIf final : public allocator::SegmentObserver {
     out_.segment_unmaps = s.segment_unmaps;
     out_.retries = s.retries;
     out_.out_of_memory = s.out_of_memory;
-    // A second pass up to the peak, to measure the holes there.
+    // Replays once more up to the peak, to measure the holes there.
     if (out_.peak_reserved > 0 && !options_.last && options_.holes) {
       if (absl::Status status = Pass(out_.peak_reserved_event + 1, false); !status.ok()) {
         return status;
@@ -103,7 +104,7 @@ class WhatIf final : public allocator::SegmentObserver {
       }
     }
   }
-  // A release waited for this free, so its recorded completion comes too late.
+  // Forgets a free for which a release waited, so that its recorded completion is ignored.
   void OnFreeCompleted(const Block& block) override {
     const auto it = pending_.find(block.address);
     if (it == pending_.end()) return;
@@ -114,7 +115,7 @@ class WhatIf final : public allocator::SegmentObserver {
  private:
   static constexpr uint64_t kNone = ~uint64_t{0};
 
-  // The stream of the event's request.
+  // The stream of the allocation, or of the failed allocation, at the event.
   uint32_t StreamOf(EventIndex event) const {
     if (trace_.events.kind[event] == EventKind::kAlloc)
       return trace_.allocations.stream[trace_.events.id[event]];
@@ -128,7 +129,7 @@ class WhatIf final : public allocator::SegmentObserver {
     return s.valid() ? trace_.segments.mempool[s.value] : 0;
   }
 
-  // Replays up to event `end`. `count`: updates the result.
+  // Replays the events before `end`. Updates the result if `count` is true.
   absl::Status Pass(EventIndex end, bool count) {
     allocator::SegmentObserver* observer = &quiet_;
     if (count) observer = this;
@@ -164,7 +165,7 @@ class WhatIf final : public allocator::SegmentObserver {
     return absl::OkStatus();
   }
 
-  // Starts with the older blocks where they were.
+  // Restores the older blocks in place.
   absl::Status Keep() {
     if (absl::Status status = model_->Restore(StateBefore(trace_, begin_, recorded_).segments);
         !status.ok()) {
@@ -220,15 +221,15 @@ class WhatIf final : public allocator::SegmentObserver {
     }
   }
 
-  // Repeats releases that the program requested. Most releases because of a full GPU happen by
-  // themselves, where the model reaches its limit.
+  // Repeats releases that the program requested. Releases because of a full GPU mostly need no
+  // repetition, because the model reaches its limit, too.
   void GiveBack(const Release& r) {
     for (const uint32_t mempool : r.mempools) model_->ReleasePool(mempool);
     switch (r.cause) {
       case Release::Cause::kEmptyCache:
         return model_->EmptyCache();
       case Release::Cause::kGpuFull:
-        // Other users of the GPU had taken a part of its memory, so the limit alone would not cause
+        // Other processes were using a part of the GPU's memory, so the limit alone does not cause
         // this release.
         if (on_the_gpu_ && !r.part && !r.at_limit) model_->EmptyCache();
         return;
@@ -242,8 +243,8 @@ class WhatIf final : public allocator::SegmentObserver {
     return options_.resize ? options_.resize(i, bytes) : bytes;
   }
 
-  // An allocation that failed in the recording. In a plan it occurs again as an allocation that was
-  // granted.
+  // Replays an allocation that failed in the recording. A plan grants such an allocation and
+  // records it again, so nothing is done.
   void TryFailed(EventIndex i) {
     if (trace_.info.backend == trace::Backend::kPlan) return;
     const auto& events = trace_.other_events.event;
@@ -283,14 +284,14 @@ class WhatIf final : public allocator::SegmentObserver {
   const run::AllocConf recorded_;
   const Releases releases_;
   allocator::Settings settings_;
-  bool keeps_ = false;       // the older blocks stay where they were
-  bool on_the_gpu_ = false;  // the limit is the inferred one
+  bool keeps_ = false;       // older blocks stay in place
+  bool on_the_gpu_ = false;  // the limit is inferred
   EventIndex begin_ = 0, at_ = 0;
   Quiet quiet_;
   std::unique_ptr<CachingAllocator> model_;
-  std::vector<uint64_t> address_;  // address in the model, by allocation; kNone: not allocated
+  std::vector<uint64_t> address_;  // by allocation: address in the model, or kNone
   base::HashMap<uint64_t, uint32_t> pending_;
-  size_t release_ = 0;  // next release
+  size_t release_ = 0;  // row of the next release in releases_.all
   Replayed out_;
 };
 
@@ -298,7 +299,7 @@ class WhatIf final : public allocator::SegmentObserver {
 
 namespace {
 
-// Bytes of the free block in pages that contain no other block, which could be released.
+// Bytes of the free block in pages without other blocks, which can be released.
 uint64_t WholePages(const allocator::Segment& segment, const Block& block,
                     const run::AllocConf& conf) {
   const uint64_t page = allocator::PageSize(segment.pool, conf);

@@ -53,8 +53,8 @@ absl::StatusOr<Fragmentation> Fragment(std::string_view conf) {
   for (size_t i = 0; i < small.size(); i += 2) {
     if (absl::Status status = allocator.Free(small[i]); !status.ok()) return status;
   }
-  // Also allocates the rest of the GPU's memory, so that a request can be served only from the
-  // pool.
+  // Also allocates the rest of the GPU's memory, so that the final request can only be served from
+  // free blocks.
   while (allocator.stats().reserved + kAsked <= settings.device_memory_bytes) {
     if (absl::Status status = take(kGiB, small); !status.ok()) return status;
   }

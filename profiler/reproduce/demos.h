@@ -1,5 +1,5 @@
-// Demonstrations that are not training runs: they run the allocator's model or the leak finder on a
-// synthetic sequence of allocations. Expressions of an experiment can use their quantities like
+// Demonstrations that run the allocator's model or the leak finder on a synthetic sequence of
+// allocations instead of a training run. Expressions of an experiment can use their quantities like
 // those of a plan.
 //
 //   ASSIGN_OR_RETURN(Quantities q, Demonstrate("fragmentation"));
@@ -15,15 +15,15 @@
 
 namespace vramscope::reproduce {
 
-// "fragmentation": on a GPU of 24 GiB large blocks are allocated and freed, small ones fill their
-// place, and every other small one is freed. The final request is smaller than the free memory and
-// larger than every hole.
+// "fragmentation": on a GPU of 24 GiB, large blocks are allocated and freed. Small blocks fill
+// their place, and every other small block is freed. The final request is smaller than the free
+// memory but larger than every hole.
 //   fragmentation_fails, fragmentation_fails_with_max_split_size (1: it fails),
 //   fragmentation_asked, fragmentation_free (reserved and not allocated),
 //   fragmentation_largest_hole
-// "leak": six steps, each of which keeps its loss and the loss's graph.
+// "leak": each of six steps keeps its loss and the loss's graph.
 //   leak_found (1: the finder names it first), leak_bytes, leak_true_bytes (per step)
-// kNotFound: there is no demonstration of this name.
+// Returns kNotFound if there is no demonstration of this name.
 absl::StatusOr<Quantities> Demonstrate(std::string_view name);
 
 }  // namespace vramscope::reproduce

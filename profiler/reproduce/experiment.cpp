@@ -44,7 +44,7 @@ std::optional<double> Number(const Json& json, const char* key) {
   return found->get<double>();
 }
 
-// Unknown keys are errors: a misspelled key would otherwise be ignored silently.
+// Returns an error for unknown keys, because a misspelled key would otherwise be ignored silently.
 absl::Status OnlyKeys(const Json& json, std::initializer_list<std::string_view> keys,
                       const std::string& where) {
   if (!json.is_object()) return Bad(where, "expected an object");
@@ -69,7 +69,7 @@ absl::Status ReadSettings(const Json& json, const std::string& where, Settings& 
   return absl::OkStatus();
 }
 
-// "5 %" or "0.06 GiB".
+// Reads a tolerance such as "5 %" or "0.06 GiB".
 absl::Status ReadTolerance(const std::string& text, const std::string& where, Figure& figure) {
   const size_t space = text.find(' ');
   const absl::StatusOr<double> number = run::ParseNumber(text.substr(0, space));
@@ -179,7 +179,7 @@ absl::StatusOr<Experiment> ReadExperiment(const Json& json, const std::string& l
   if (json.contains("run")) {
     if (absl::Status status = read_run("run", json["run"], common); !status.ok()) return status;
   }
-  // The other runs state only their differences from the first one.
+  // Other runs state only the settings in which they differ from the first run.
   if (json.contains("runs")) {
     if (!json["runs"].is_object()) return Bad(out.id, "runs: expected an object");
     const Settings base = out.runs.empty() ? common : out.runs.front().settings;
@@ -211,7 +211,7 @@ absl::StatusOr<Open> ReadOpen(const Json& json) {
             .figure = Text(json, "figure"),
             .run = Text(json, "run")};
   const double low = Number(json, "low").value_or(1), high = Number(json, "high").value_or(1);
-  // The open value is a length or a count.
+  // An open value is a length or a count, so its bounds are positive.
   if (!(1 <= low && low <= high && high <= kMostOpen))
     return Bad(fmt::format("open: {}", open.name),
                fmt::format("low and high go from 1 to {}, low first", kMostOpen));
@@ -314,7 +314,7 @@ absl::Status Apply(const ExperimentRun& run, const Values& open, run::RunConfigB
     for (size_t begin = 0; !done && begin <= values.size();) {
       const size_t end = std::min(values.find('|', begin), values.size());
       const std::string value = values.substr(begin, end - begin);
-      if (value.empty() && begin > 0) {  // "a|": the key is left out if "a" is missing
+      if (value.empty() && begin > 0) {  // the empty alternative of "a|" leaves the key out
         done = true;
         break;
       }

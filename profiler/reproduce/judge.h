@@ -1,4 +1,4 @@
-// Compares predicted with published figures, once an experiment's runs are planned.
+// Compares predicted figures with published ones after an experiment's runs have been planned.
 //
 //   std::vector<RunOutcome> runs = {{"run", QuantitiesOf(trace), absl::OkStatus()}};
 //   const Result result = Judge(experiment, runs);
@@ -19,7 +19,7 @@ namespace vramscope::reproduce {
 
 struct RunOutcome {
   std::string name;
-  absl::Status status;  // why it was not planned
+  absl::Status status;  // not OK: why the run was not planned
   Quantities quantities;
 };
 
@@ -27,8 +27,8 @@ struct FigureResult {
   const Figure* figure = nullptr;
   std::optional<double> predicted;  // in bytes if the unit is a unit of memory
   std::string missing;              // why there is no prediction
-  std::optional<double> error;  // predicted / target - 1; for a target of 0 the prediction itself
-  std::optional<bool> within;   // nullopt: there is nothing to compare with
+  std::optional<double> error;      // predicted / target - 1, or `predicted` if the target is 0
+  std::optional<bool> within;       // within tolerance and bounds; nullopt: not judged
 };
 
 enum class State : uint8_t { kDone, kPartly, kNotRun };
@@ -36,22 +36,22 @@ enum class State : uint8_t { kDone, kPartly, kNotRun };
 struct Result {
   const Experiment* experiment = nullptr;
   State state = State::kNotRun;
-  std::string lacks;  // what is missing, if not done
+  std::string lacks;  // what this version lacks, if not done
   std::vector<FigureResult> figures;
-  // Whether all judged figures are within tolerance and bounds; nullopt: none was judged, or the
-  // experiment was not run. A judged figure without a prediction counts as outside.
+  // Whether all judged figures are within tolerance and bounds. A judged figure without a
+  // prediction is not. nullopt: no figure was judged, or the experiment was not run.
   std::optional<bool> within;
-  bool has_published() const;  // has a published number that counts
+  bool has_published() const;  // whether a judged figure has a published number
   const FigureResult* headline() const;
 };
 
 Result Judge(const Experiment& experiment, const std::vector<RunOutcome>& runs);
 
-// Summary of the experiments with a published number that is judged.
+// Counts of experiments and figures. `published` counts experiments with a judged published number.
 struct Score {
   int experiments = 0, done = 0, not_run = 0;
   int published = 0, published_within = 0;
-  int bounds = 0, bounds_hold = 0;  // figures that are orders or ratios
+  int bounds = 0, bounds_hold = 0;  // number of judged figures with bounds
 };
 Score ScoreOf(const std::vector<Result>& results);
 

@@ -64,7 +64,8 @@ class QuantityReader {
     if (value.has_value()) Add(std::move(name), *value);
   }
 
-  // The peak seen by a monitor that reads the allocated bytes every second from the first step on.
+  // The peak that a monitor sees if it reads the allocated bytes every second from the first step
+  // on.
   uint64_t SampledPeak() const {
     constexpr int64_t kSecond = 1'000'000'000;
     uint64_t highest = 0;
@@ -84,7 +85,7 @@ class QuantityReader {
     return highest;
   }
 
-  // For phases of the first and the last step: bytes live at their end, and their peak.
+  // Adds the peak of each phase in the first and the last step, and the bytes live at its end.
   void AddPhases() {
     const trace::SliceTable& slices = trace_.slices;
     int32_t last = -1;

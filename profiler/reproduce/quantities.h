@@ -1,4 +1,4 @@
-// Figures of a plan as named numbers: the terms of an experiment's expressions.
+// Figures of a plan as named numbers, which are the terms of an experiment's expressions.
 //
 //   const Quantities q = QuantitiesOf(trace);
 //   q.Of("peak_allocated");
@@ -30,8 +30,8 @@ struct QuantityInfo {
 };
 const std::vector<QuantityInfo>& KnownQuantities();
 
-// From a trace of one device. Quantities that the trace does not contain (no times, no optimizer
-// phase) are left out.
+// The trace must contain one device. Leaves out quantities for which the trace lacks data (times,
+// an optimizer phase).
 Quantities QuantitiesOf(const trace::Trace& trace);
 
 }  // namespace vramscope::reproduce

@@ -71,7 +71,7 @@ std::string ValueText(const Figure& figure, double value) {
   const double scaled = value / figure.scale();
   if (figure.unit == "count" || figure.unit == "B" || figure.unit == "event")
     return fmt::format("{:.0f}{}", scaled, figure.unit == "B" ? " B" : "");
-  // Five significant digits: published numbers have no more.
+  // Uses five significant digits, because published numbers have no more.
   const double size = std::abs(scaled);
   const int decimals = size >= 1000 ? 1 : size >= 100 ? 2 : size >= 10 ? 3 : size >= 1 ? 4 : 5;
   return fmt::format("{:.{}f} {}", scaled, decimals, figure.unit);

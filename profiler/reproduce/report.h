@@ -1,5 +1,6 @@
-// One HTML page with published experiments and their predictions: a table, and for every experiment
-// its settings, figures, note and memory over time. The page has no external dependencies.
+// Writes one HTML page with published experiments and their predictions. It has a table, and the
+// settings, figures, note and memory curve of every experiment. The page has no external
+// dependencies.
 //
 //   out << HtmlReport(session, results);
 //
@@ -19,8 +20,8 @@ std::string HtmlReport(const Session& session, const std::vector<Result>& result
 // Texts for tables on the page, in the terminal and in the window: "19.26 GiB", "3.91 GB",
 // "540672", "1.50 x".
 std::string ValueText(const Figure& figure, double value);
-std::string ErrorText(const FigureResult& result);         // "-1.2 %", "" when there is no error
-std::string ToleranceText(const Figure& figure);           // "10 %", "0.06 GiB", ">= 0 B"
+std::string ErrorText(const FigureResult& result);  // "-1.2 %"; "" without FigureResult::error
+std::string ToleranceText(const Figure& figure);    // "10 %", "0.06 GiB", ">= 0 B"
 std::string_view VerdictText(const FigureResult& result);  // "within", "off", "not run", "shown"
 std::string_view VerdictText(const Result& result);
 // "model=qwen2-0.5b batch=2 ...", as for --set.

@@ -88,7 +88,7 @@ bool Session::Resolved(const ExperimentRun& run) const {
   });
 }
 
-// Adds those runs of an experiment that can be planned now.
+// Adds the runs of an experiment whose open values are known.
 void Session::Require(const Experiment& experiment) {
   if (!experiment.lacks.empty()) return;
   for (const ExperimentRun& run : experiment.runs) {
@@ -107,7 +107,7 @@ void Session::StartSearch(Search& search) {
   Continue(search);
 }
 
-// One step of a bisection: memory grows with the open value.
+// One step of a bisection, which relies on memory growing with the open value.
 void Session::Continue(Search& search) {
   const double target = *search.figure->published;
   const auto nearest = [&] {

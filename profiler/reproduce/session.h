@@ -1,6 +1,6 @@
 // Determines the plans that a list of experiments needs. Each configuration is planned once, and
-// open values are solved first. The session starts no worker itself: the caller takes the next run
-// and passes its trace back; several runs can be in progress.
+// open values are solved first. The session starts no worker: the caller plans the run that Next()
+// returns and passes its trace to Finished(). Several runs can be in progress.
 //
 //   Session session(experiments, {.pictures = true});
 //   while (std::optional<Job> job = session.Next()) session.Finished(job->id, status, trace);
@@ -39,9 +39,9 @@ struct Solved {
 
 struct SessionOptions {
   bool pictures = false;  // keep the memory curve of every run as SVG
-  // A device as for --device (run::ReadDevice), in place of the publications' GPUs. Open values
-  // are still solved on the published GPUs, and no figure is judged, because the published ones
-  // are for those GPUs.
+  // A device as for --device (run::ReadDevice) that replaces the publications' GPUs. Open values
+  // are still solved on the published GPUs. No figure is judged, because published figures are for
+  // other GPUs.
   std::string device = {};
 };
 
@@ -52,17 +52,18 @@ class Session {
   std::optional<Job> Next();
   void Finished(size_t id, const absl::Status& status, const trace::Trace* trace);
   bool done() const;
-  // Number of finished runs, and of runs known to be needed so far.
+  // The number of finished runs, and the number of runs known to be needed so far.
   size_t finished() const { return finished_; }
   size_t known() const { return runs_.size(); }
 
   std::vector<Result> Results() const;
   const std::vector<Solved>& solved() const { return solved_; }
-  // The settings that were used; if they are invalid, those of the list.
+  // The settings with which the run was planned, or the settings in the list if those are invalid.
   Settings SettingsOfRun(const ExperimentRun& run) const;
   // Chart of the experiment's first planned run; "" if there is none.
   std::string ChartOf(const Experiment& experiment) const;
-  // The configuration of its first run with open values; nullopt: this version cannot run it.
+  // The configuration of the experiment's first run, with open values inserted; nullopt: this
+  // version cannot run it.
   std::optional<run::RunConfig> Config(const Experiment& experiment) const;
 
  private:
@@ -79,9 +80,9 @@ class Session {
     size_t solved = 0;  // index in solved_
     const Experiment* experiment = nullptr;
     const Figure* figure = nullptr;
-    int low = 1, high = 1;  // bounds of the answer
+    int low = 1, high = 1;  // bounds of the open value
     std::map<int, double> seen;
-    std::optional<size_t> run;  // in progress
+    std::optional<size_t> run;  // the run in progress
     int trying = 0;
   };
 
