@@ -40,7 +40,7 @@ std::unique_ptr<Rehearsal> Rehearse(const run::RunConfig& config, Model& model,
 absl::StatusOr<std::unique_ptr<Model>> BuildModel(const run::RunConfig& config,
                                                   Techniques& techniques);
 
-// Thrown if a run turns out to be too long or to need too much memory for its trace;
+// Thrown if a run turns out to be too long, or its trace too large. `status` is
 // kInvalidArgument.
 struct RunRefused {
   absl::Status status;

@@ -111,7 +111,7 @@ at::Tensor LoraAdapter::ForwardDecomposed(const at::Tensor& x, const at::Tensor&
   at::Tensor sum = turned + added;
   turned.reset();
   added.reset();
-  // In the order in which the frame's names are freed.
+  // Python frees the frame's names in this order.
   for (at::Tensor* local : {&base, &delta, &wide, &norm, &scale, &up}) local->reset();
   return sum;
 }

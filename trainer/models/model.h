@@ -29,7 +29,7 @@
 namespace vramscope::trainer {
 
 struct ModelOptions {
-  at::ScalarType dtype = at::kFloat;  // of the parameters
+  at::ScalarType dtype = at::kFloat;  // type of the parameters
   AttentionKind attention = AttentionKind::kEager;
   LossPath loss_path = LossPath::kLabelsShifted;
   int seq = 0;  // the longest sequence of the run
@@ -73,16 +73,16 @@ class Batch {
   std::vector<std::pair<std::string, at::Tensor>> tensors_;
 };
 
-// The inputs of a stack's layers besides the hidden state: tensors that layers pass on and that
-// have gradients (the encoder's output, a bias that the first layer computes for all), and masks
-// and positions, which are arguments of each layer.
+// The inputs of a stack's layers besides the hidden state. Some have gradients and are passed from
+// layer to layer (the encoder's output, a bias that the first layer computes for all). Others are
+// arguments of each layer: masks, positions.
 using Carried = std::vector<at::Tensor>;
-// Runs one layer of a stack. Checkpointing wraps layers through it. `hidden` is the stack's only
-// reference to the input, so that the wrapper decides how long it lives. May replace elements of
+// Runs one layer of a stack; checkpointing wraps it. `hidden` is the stack's only reference to
+// the input, so that the wrapper decides how long the input lives. May replace elements of
 // `carried`.
 using LayerFunction = std::function<at::Tensor(const at::Tensor& hidden, Carried& carried)>;
-// Calls `layers` in order on `hidden`, and keeps what its technique keeps. `path` is the module
-// that calls them ("model"), for layers that run again in backward.
+// Calls `layers` in order on `hidden`. `path` is the module that calls them ("model"); it names
+// layers that run again in backward.
 using LayerRunner =
     std::function<at::Tensor(at::Tensor hidden, const std::vector<LayerFunction>& layers,
                              const std::string& path, Carried& carried)>;
@@ -119,8 +119,8 @@ class Model : public Module {
   virtual std::vector<LayerStack> Stacks() = 0;
   std::vector<Module*> Layers();  // of all stacks
 
-  // Whether the input of the first layer is computed from parameters; these are the model's first
-  // ones.
+  // Whether the first layer's input is computed from parameters, which are then the model's first
+  // parameters.
   virtual bool embeds() const { return true; }
   virtual TrainingScript script() const { return {}; }
   // Returns the optimizer of the model's script if the script has its own; null: the configured

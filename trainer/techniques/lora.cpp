@@ -15,7 +15,7 @@ namespace vramscope::trainer {
 absl::Status ApplyLora(Model& model, const LoraConfig& config) {
   if (!config.enabled()) return absl::OkStatus();
   for (Parameter* parameter : model.Parameters()) parameter->trainable = false;
-  std::set<std::string> names;  // of linear modules
+  std::set<std::string> names;  // names of linear modules
   std::set<std::string> unmatched(config.targets.begin(), config.targets.end());
   std::vector<Linear*> chosen;
   model.Visit([&](Module& module, const std::string& path) {

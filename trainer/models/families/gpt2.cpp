@@ -42,7 +42,7 @@ class Attention : public Module {
     mask_ = AddBuffer({.name = "bias", .shape = {1, 1, n, n}, .dtype = at::kBool, .value = [n] {
                          return at::ones({n, n}, at::kBool).tril().view({1, 1, n, n});
                        }});
-    // A second buffer that is no longer used, but still on the device.
+    // transformers no longer uses this second buffer, but still moves it to the device.
     AddBuffer({.name = "masked_bias", .shape = {}, .dtype = o.dtype, .value = [type = o.dtype] {
                  return torch::tensor(-1e4F).to(type);
                }});
