@@ -1,9 +1,9 @@
-"""Samples of a file of "length,count" lines, drawn with vramscope's method, in padded, grouped or
-packed batches."""
+"""Draws samples from a file of "length,count" lines as vramscope does, and forms padded, grouped or packed
+batches."""
 import bisect
 import itertools
 
-GROUPED = 50  # batches that are sorted together
+GROUPED = 50  # number of batches whose samples are sorted together
 
 
 def mixed(number):

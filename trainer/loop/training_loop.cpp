@@ -171,8 +171,7 @@ class Loop {
     for (auto& technique : techniques_) {
       if (technique->loads_as()) options.dtype = technique->loads_as();
     }
-    // A technique (sharding) may already have moved the model to the GPU, unit by
-    // unit.
+    // A technique (sharding) may already have moved the model to the GPU, unit by unit.
     if (!model_.Parameters().front()->tensor.defined()) Materialize(model_, options);
     for (auto& technique : techniques_) technique->AfterLoad(context_, model_);
     trained_ = TrainedTensors(model_);

@@ -122,8 +122,7 @@ class Module {
  private:
   friend void Materialize(Module& root, const struct MaterializeOptions& options);
   void Collect(const std::string& prefix, std::vector<Parameter*>& out);
-  // Calls the functions for all tensors of this module and below, in the order in which they
-  // move.
+  // Calls the functions for all tensors of this module and below, in the order in which they move.
   void Move(const std::string& path, const std::function<void(Parameter&)>& parameter,
             const std::function<void(Buffer&, const std::string& path)>& buffer);
 

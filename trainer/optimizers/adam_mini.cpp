@@ -47,8 +47,7 @@ class AdamMini final : public Optimizer {
   }
 
  private:
-  // The variables of the package's step. Each keeps its tensor until the next parameter rebinds
-  // it.
+  // The variables of the package's step. Each keeps its tensor until the next parameter rebinds it.
   struct Locals {
     at::Tensor count, mean, root, size, update;
   };

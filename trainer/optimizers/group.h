@@ -40,8 +40,7 @@ inline void ReleaseList(std::vector<at::Tensor>& tensors) {
   while (!tensors.empty()) tensors.pop_back();
 }
 
-// Makes a state tensor of `parameter` with the category Optimizer state and the parameter as
-// owner.
+// Makes a state tensor of `parameter` with the category Optimizer state and the parameter as owner.
 template <class Make>
 at::Tensor MakeState(const at::Tensor& parameter, const Make& make) {
   OwnerScope owner(StorageKey(parameter));

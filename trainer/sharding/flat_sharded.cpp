@@ -33,8 +33,7 @@ int64_t Depth(const std::string& name, const std::unordered_set<std::string>& ad
   return names + (adapted.contains(name.substr(0, name.rfind('.'))) ? 1 : 0);
 }
 
-// Moves the tensors in FSDP1's order: parameters before buffers, and modules before deeper
-// modules.
+// Moves the tensors in FSDP1's order: parameters before buffers, and modules before deeper modules.
 void Place(std::vector<Coming> coming, c10::Device device) {
   std::stable_sort(coming.begin(), coming.end(),
                    [](const Coming& a, const Coming& b) { return a.depth < b.depth; });

@@ -28,7 +28,7 @@ struct ShardOptions {
   bool reshards_after_forward = true;  // false: gathered tensors stay until backward is done
   int layers_per_unit = 1;             // 0: the model is the only unit
   // Number of units gathered ahead of the running one. Values above FSDP2's defaults of 0 and 1
-  // call set_modules_to_forward_prefetch and set_modules_to_backward_prefetch.
+  // correspond to set_modules_to_forward_prefetch and set_modules_to_backward_prefetch.
   int forward_prefetch = 0, backward_prefetch = 1;
   bool offloads = false;  // CPUOffloadPolicy: shards and their gradients are in pinned host memory
 };

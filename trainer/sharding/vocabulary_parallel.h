@@ -11,8 +11,7 @@
 
 namespace vramscope::trainer {
 
-// Looks up rows of an embedding of which this rank has a part. Each rank makes the whole
-// gradient.
+// Looks up rows of an embedding of which this rank has a part. Each rank makes the whole gradient.
 at::Tensor EmbeddingOfParts(const at::Tensor& part, const at::Tensor& ids,
                             TensorParallel& parallel);
 // Returns all logits, gathered from this rank's part.

@@ -6,7 +6,7 @@
 namespace vramscope::trainer {
 namespace {
 
-// Sets the cache before the precision technique's scope, which leaves this setting unchanged. A
+// Disables the cache before the precision technique's scope, which leaves this setting unchanged. A
 // recomputation restores it together with autocast's type.
 class NoCastCache final : public Technique {
  public:

@@ -26,8 +26,7 @@ struct Form {
   }
 };
 
-// As in transformers, evaluation runs the layers without checkpoints, even if it has a
-// backward.
+// As in transformers, evaluation runs the layers without checkpoints, even if it has a backward.
 LayerRunner WhileTraining(LayerRunner checkpointed) {
   return [checkpointed = std::move(checkpointed)](at::Tensor hidden,
                                                   const std::vector<LayerFunction>& layers,

@@ -19,8 +19,7 @@ int64_t HostStepNs(const run::RunConfig& config, const std::vector<at::Tensor>& 
 // The text with which a plan states this assumption.
 std::string HostStepAssumption();
 
-// For shards whose optimizer steps on the host. In a plan the step computes nothing but takes
-// time.
+// For shards whose optimizer steps on the host. In a plan the step computes nothing but takes time.
 class HostStep final : public Optimizer {
  public:
   HostStep(const run::RunConfig& config, std::vector<at::Tensor> parameters)

@@ -32,7 +32,7 @@ struct LoopAccess {
 
 class LoopTechnique : public Technique {
  public:
-  // Returns the shape of a micro-batch; they are counted from the first step.
+  // Returns the shape of a micro-batch, whose number counts from the first step.
   virtual BatchShape ShapeOf(BatchShape shape, int64_t micro_batch) const {
     static_cast<void>(micro_batch);
     return shape;

@@ -107,7 +107,7 @@ void GradScaler::Step(Optimizer& optimizer) {
     // Only checks for overflows; the optimizer's kernel unscales.
     if (!unscaled_) Unscale(gradients, Full(1, at::kFloat));
     const at::Tensor found = found_inf_ + 0;  // PyTorch sums the flags of all devices
-    // PyTorch multiplies it by the optimizer's existing scale, or by 1.
+    // PyTorch multiplies the scale by the optimizer's existing one, or by 1.
     at::Tensor scale = unscaled_ ? at::Tensor() : scale_ * 1;
     optimizer.SetScaler({.grad_scale = std::move(scale), .found_inf = found});
     optimizer.Step();

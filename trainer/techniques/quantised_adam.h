@@ -1,6 +1,5 @@
 // Adam whose moments are stored in fewer bits than it computes with: in another type, or as
-// codes with an fp32 scale for each block. Libraries store moments differently, but use them
-// alike.
+// codes with an fp32 scale for each block. Libraries store moments differently, but use them alike.
 //
 //   auto adam = std::make_unique<QuantisedAdam>(config, trained, make_moments, plan_update,
 //   computes);

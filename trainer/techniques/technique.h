@@ -100,15 +100,15 @@ class Technique {
     static_cast<void>(trained);
     return nullptr;
   }
-  // Returns an optimizer that consists of several, each for some of the parameters, or null. `make`
-  // makes one of these optimizers.
+  // Returns an optimizer that consists of several, each for some of the parameters. null: one for
+  // all. `make` makes one of these optimizers.
   virtual std::unique_ptr<Optimizer> DivideOptimizer(const MakeOptimizerOf& make,
                                                      const std::vector<at::Tensor>& trained) {
     static_cast<void>(make);
     static_cast<void>(trained);
     return nullptr;
   }
-  // Returns the tokens per sample of a micro-batch. These are counted from the first step.
+  // Returns the tokens per sample of a micro-batch, whose number counts from the first step.
   virtual int SeqOf(int seq, int64_t micro_batch) const {
     static_cast<void>(micro_batch);
     return seq;

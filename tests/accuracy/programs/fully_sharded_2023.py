@@ -3,7 +3,7 @@ fp32, Adam.
 
     vramscope plan --device a100-80gb --ranks 4 --as-rank 0 -- python fully_sharded_2023.py [--limit] [--offload]
 
---limit: limit_all_gathers, which that release did not set by itself; --offload: CPUOffload of the parameters."""
+--limit: limit_all_gathers, which is off by default in that release. --offload: CPUOffload of the parameters."""
 import argparse
 import functools
 

@@ -5,8 +5,7 @@
 //   if (absl::Status status = SetEmulatedEnvironment(build / "emulated"); !status.ok()) ...
 //   execv(program, argv);
 //
-// Does not use LibTorch, which loads libcudart. Call it before any thread
-// is started.
+// Does not use LibTorch, which loads libcudart. Call it before any thread is started.
 #pragma once
 
 #include <absl/status/status.h>

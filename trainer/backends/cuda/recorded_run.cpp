@@ -186,8 +186,7 @@ void RecordedRun::Work(const emulated::Activity& activity, uint64_t stream) {
       work.what.kind = ActivityKind::kMemset;
       break;
   }
-  // A kernel's `bytes` is an estimate for the platform's time model. A recording has no such
-  // value.
+  // A kernel's `bytes` is an estimate for the platform's time model. A recording has no such value.
   if (work.what.kind != ActivityKind::kKernel) work.what.bytes = activity.bytes;
   work.what.stream = Stream(stream);
   work.what.from = SpaceOf(activity.from);

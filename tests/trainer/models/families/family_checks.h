@@ -1,6 +1,6 @@
 // Checks for every model family, through the trainer itself: the model learns on the cpu backend,
-// techniques do not change its loss curve, its plan balances, and its presets have the published
-// number of parameters.
+// techniques do not change its loss curve, its plan frees everything, and its presets have the
+// published number of parameters.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -84,7 +84,7 @@ inline const char* PresetText(std::string_view name) {
   return "";
 }
 
-// The figures of a model in the trace of its plan.
+// The parameter counts of a model in the trace of its plan.
 struct Parameters {
   uint64_t count = 0, trainable = 0, layers = 0;
 };
@@ -97,14 +97,14 @@ inline Parameters ParametersOf(run::RunConfig config) {
   return {model.parameter_count, model.trainable_count, model.layers};
 }
 
-// The message with which a model is refused.
+// Returns the message with which a model is refused.
 inline std::string Refusal(run::RunConfig config) {
   const RunResult result = RunTiny(config);
   EXPECT_EQ(result.status.code(), absl::StatusCode::kInvalidArgument) << result.status;
   return std::string(result.status.message());
 }
 
-// `text` with the first `from` replaced.
+// Returns `text` with the first `from` replaced by `to`.
 inline std::string With(std::string text, std::string_view from, std::string_view to) {
   const size_t at = text.find(from);
   EXPECT_NE(at, std::string::npos) << from;
