@@ -321,7 +321,8 @@ class AnyPrecisionAdamW(torch.optim.Optimizer):
 
 
 def adam_mini(parameters, lr, weight_decay):
-    """The package of that name, with parameter names that do not mention queries and keys: each row of a matrix is a block, and a vector is one block."""
+    """Uses the adam-mini package with parameter names that do not mention queries and keys. So each row of a matrix is a block, and a vector is one
+    block."""
     from adam_mini import Adam_mini
     named = [(("mlp.%d" if p.ndim == 2 else "norm.%d") % i, p) for i, p in enumerate(parameters)]
     return Adam_mini(named, lr=lr, weight_decay=weight_decay, dim=64, n_heads=1, verbose=False)

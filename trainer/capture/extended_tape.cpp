@@ -334,7 +334,8 @@ class Extender {
     return true;
   }
 
-  // If a group frees allocations of both middle units, it frees those of all units between them.
+  // If a group frees allocations of both middle units, the written group frees the matching
+  // allocations of all units between.
   bool WriteGroup(std::span<const Item> items, size_t unit) {
     const size_t first = out_.tape.events.size();
     std::vector<std::pair<bool, uint64_t>> of_middle[2];

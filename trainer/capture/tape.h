@@ -1,7 +1,7 @@
 // The recorded events of one micro-batch, kept so that they can be repeated. If nothing is
 // computed, a later micro-batch that starts from the same state makes the same allocations in the
 // same order, so it need not be executed. Sizes, names, categories and order come from the tape.
-// Addresses, segments and allocation ids are made anew when it is played.
+// Addresses, segments and allocation ids are new each time the tape is played.
 //
 //   Tape tape;
 //   recorder.BeginTape(&tape);  ...  recorder.EndTape();

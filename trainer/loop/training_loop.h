@@ -1,8 +1,7 @@
 // The training loop: the same code for every backend.
 //
 //   Techniques techniques = MakeTechniques(config);
-//   ASSIGN_OR_RETURN(auto model, BuildModel(config, techniques));  // shapes, adapters, trained
-// ones
+//   ASSIGN_OR_RETURN(auto model, BuildModel(config, techniques));  // without memory yet
 //   RunTraining(config, *model, techniques, backend, recorder, hooks);  // throws as LibTorch does
 #pragma once
 

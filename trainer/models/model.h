@@ -3,11 +3,9 @@
 //
 //   ASSIGN_OR_RETURN(std::unique_ptr<Model> model, MakeModel(json, {.dtype = at::kBFloat16}));
 //   Materialize(*model, {.device = device});
-//   Batch batch = ...;                                 // with the tensors of model->Inputs(rows,
-// seq)
-//   at::Tensor logits = model->Logits(batch);          // [batch, seq, vocab], [batch, classes],
-// ...
-//   at::Tensor loss = model->Loss(logits, batch);      // 0-dim
+//   Batch batch = ...;                             // the tensors of model->Inputs(rows, seq)
+//   at::Tensor logits = model->Logits(batch);      // such as [batch, seq, vocab]
+//   at::Tensor loss = model->Loss(logits, batch);  // 0-dim
 //
 // Not thread-safe; see module.h.
 #pragma once

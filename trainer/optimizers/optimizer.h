@@ -70,7 +70,7 @@ using MakeOptimizerOf =
 
 struct OptimizerEntry {
   run::OptimizerDeclaration declaration;
-  // `parameters`: the trained ones, in the model's order.
+  // `parameters`: the trained parameters, in the model's order.
   std::function<std::unique_ptr<Optimizer>(const OptimizerConfig&,
                                            std::vector<at::Tensor> parameters)>
       make;

@@ -1,7 +1,7 @@
 // FullyShardedDataParallel of torch.distributed.fsdp (FSDP1) around each layer and the model, or
 // only around the model, with its sequence of allocations. A unit's parameters are one flat tensor,
-// which is divided evenly among the ranks. It is gathered before the unit runs; its gradient is one
-// tensor and is scattered. In plain C++, because FSDP1 is Python.
+// which is divided evenly among the ranks. This tensor is gathered before the unit runs. Its
+// gradient is also one tensor, and is scattered. In plain C++, because FSDP1 is Python.
 //
 //   FlatSharded sharded(group, model, {...});      // moves the model to the GPU, unit by unit
 //   sharded.BeforeForward(reduces);

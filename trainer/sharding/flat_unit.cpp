@@ -137,7 +137,7 @@ void FlatUnit::KeepOnHost(at::Tensor local) {
   for (FlatPart& part : parts_) part.sharded.set_data(local_.narrow(0, part.begin, part.count));
 }
 
-// All ranks have equally many elements; the last one's are padded with zeros.
+// All ranks have equally many elements. The last rank's elements are padded with zeros.
 at::Tensor FlatUnit::PaddedShard(const at::Tensor& shard) const {
   const int64_t ranks = shared_.group->getSize();
   const int64_t lacking = (elements_ + ranks - 1) / ranks - shard.numel();

@@ -18,7 +18,7 @@ namespace {
 
 constexpr int64_t kIgnored = -100;  // label of ignored tokens, torch's default
 
-// Each position's label is the next token; the last one has none.
+// Each position's label is the next token. The last position has none.
 at::Tensor NextTokens(const at::Tensor& labels) {
   return at::constant_pad_nd(labels, {0, 1}, kIgnored).slice(1, 1).reshape({-1});
 }

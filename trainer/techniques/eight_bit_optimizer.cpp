@@ -63,7 +63,7 @@ class Layout {
   }
 
  private:
-  // The value of each byte; made on the host.
+  // Makes the table with the value of each byte, on the host.
   static at::Tensor Table(at::Device device) {
     const CategoryScope category(trace::Category::kOptimizerState);
     return at::empty({kTable}, at::TensorOptions().dtype(at::kFloat))

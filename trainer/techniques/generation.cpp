@@ -137,7 +137,7 @@ class Generation final : public LoopTechnique {
     at::Tensor ids;
     GenerationPass pass;
   };
-  // `given`: the cache is one of the arguments.
+  // `given`: the model gets the cache as an argument.
   static std::unique_ptr<Inputs> Prepare(at::Tensor ids, const at::Tensor& mask,
                                          const at::Tensor& positions, bool given) {
     auto inputs = std::make_unique<Inputs>();
@@ -211,7 +211,8 @@ class Generation final : public LoopTechnique {
         const bool given = cache != nullptr && (token > 0 || cache->given_empty());
         std::unique_ptr<Inputs> made = Prepare(ids, mask, positions, given);
         made->pass.cache = cache;
-        if (form.tuples) made->pass.positions.reset();  // such a model has no argument for them
+        if (form.tuples)
+          made->pass.positions.reset();  // tuple models have no argument for it
         if (form.encodes) {
           made->pass.mask = encoded_mask;
           made->pass.encoded = encoded;

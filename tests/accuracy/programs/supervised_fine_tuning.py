@@ -76,7 +76,7 @@ class PackedData(torch.utils.data.Dataset):
 
 
 class ReadyTokenizer:
-    """The part of a tokenizer that SFTTrainer uses when the data are already tokens."""
+    """The part of a tokenizer that SFTTrainer uses if the data are already tokens."""
 
     padding_side, pad_token, eos_token, pad_token_id, eos_token_id = "right", "<pad>", "</s>", 0, 1
     model_input_names = ["input_ids", "attention_mask"]

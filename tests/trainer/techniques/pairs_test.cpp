@@ -80,8 +80,8 @@ const std::map<std::string, double> kTolerances = {
     {"optimizer-4bit", 1e-3},
     {"galore", 1e-3},          // singular vectors of a gradient depend on its last bits
     {"nf4", 1e-2},             // computes in bf16
-    {"int8-weights", 1e-2},    // likewise
-    {"cast-on-device", 1e-2},  // likewise
+    {"int8-weights", 1e-2},    // computes in bf16
+    {"cast-on-device", 1e-2},  // computes in bf16
 };
 
 double ToleranceOf(const std::string& id) {

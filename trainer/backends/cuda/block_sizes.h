@@ -5,8 +5,7 @@
 //
 //   BlockSizes blocks(conf);
 //   blocks.OnSegment(address, bytes, pool);
-//   BlockSizes::Block block = blocks.OnAlloc(address, bytes_requested);   // block.bytes,
-// block.pool
+//   BlockSizes::Block block = blocks.OnAlloc(address, bytes_requested);  // bytes and pool
 //   blocks.OnFree(address);
 //
 // Does not use LibTorch. Not locked: the allocator reports a device's events under its own lock.

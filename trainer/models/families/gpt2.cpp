@@ -18,8 +18,8 @@ namespace {
 
 Linear::Options Conv1d(const run::ModelConfig& c, const ModelOptions& o, int64_t inputs,
                        int64_t outputs, bool residual = false) {
-  // Layers that add to the residual stream start with smaller weights, scaled by the number of such
-  // layers.
+  // Layers that add to the residual stream start with smaller weights, divided by the square root
+  // of the number of such layers.
   const double scale = residual ? 1 / std::sqrt(2.0 * static_cast<double>(c.layers)) : 1;
   return {.inputs = inputs,
           .outputs = outputs,

@@ -22,8 +22,8 @@ inline std::vector<double> LossesOfRun(const run::RunConfig& config) {
   return result.trace == nullptr ? std::vector<double>() : Losses(*result.trace);
 }
 
-// The loss falls from that of an untrained model (`first`, within `width`) to less than 30 % of it;
-// the median of the last ten losses counts.
+// Expects the first loss to be that of an untrained model (`first`, within `width`), and the median
+// of the last ten losses to be less than 30 % of it.
 inline void ExpectLearns(run::RunConfig config, double first, double width = 0.6, int steps = 60) {
   config.steps = steps;
   config.Set("optimizer.lr", "0.01");

@@ -182,7 +182,7 @@ TEST(Proof, T16_Int8ActivationsHaveAScalePer256) {
   const uint64_t wide = KeptOf(large), bytes = KeptOf(packed);
   EXPECT_LT(bytes, wide * 45 / 100);
   EXPECT_GT(bytes, wide / 4);
-  // Groups of 256: one byte per element and four bytes per group.
+  // Each element takes one byte, and each group of 256 a scale of four bytes.
   const Planned plan(With(packed));
   const trace::AllocationTable& all = plan.trace->allocations;
   uint64_t codes = 0, scales = 0;

@@ -1,6 +1,6 @@
-// Properties that hold for every configuration (trainer/techniques/proofs.md), checked for each
-// technique of the catalogue on three models, and for each compatible pair on one of them and half
-// of the pairs on each of the others.
+// Checks properties that hold for every configuration (trainer/techniques/proofs.md). Each
+// technique of the catalogue runs on three models. Compatible pairs run on one of the models, and
+// half of them on each of the other two.
 #include <absl/status/status.h>
 
 #include "profiler/run/check_run.h"

@@ -143,8 +143,8 @@ TEST(Proof, T12_QuantisedStepTimeMatchesAccessedBytes) {
   };
   const auto n = static_cast<double>(Sum(Planned(Settings{}, model).Parameters()));
   const double per_byte = 1e9 / (0.9 * run::FindDevice("rtx-4090")->bandwidth_bytes_per_s);
-  // Gradient and weight in fp32 (the weight is read and written), and two moments of one byte, read
-  // and written.
+  // The update reads the gradient, and reads and writes the weight, in fp32. It reads and writes
+  // two moments of one byte.
   const double update = (4 + 2 * 4 + 2 * 2) * n * per_byte;
   for (const Settings& settings :
        {Settings{{"optimizer.bits", "8"}},
@@ -414,7 +414,7 @@ TEST(Proof, X08_StateOfEachOptimizerMatchesItsRule) {
   };
   EXPECT_EQ(of("adafactor"),
             4 * (matrices([](uint64_t m, uint64_t c) { return m + c; }) + vectors));
-  // One number per row, and one for each vector.
+  // The second moment has one number per row of a matrix, and one for each vector.
   EXPECT_EQ(of("adam-mini"),
             4 * (n + matrices([](uint64_t m, uint64_t) { return m; }) + 5 * l + 2 * 0 + 1));
   // Matrices have one moment; vectors have AdamW's two.

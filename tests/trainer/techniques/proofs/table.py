@@ -1,6 +1,6 @@
-"""Checks trainer/techniques/proofs.md: every id of the list occurs once, files exist, keys are in
-the catalogue, formulas are those of the table, tests exist in the sources, and every technique of
-the catalogue is listed.
+"""Checks trainer/techniques/proofs.md: every id of the list occurs once, files exist, keys
+are in the catalogue, formulas and tests exist, and every technique of the catalogue is
+listed.
 
     python3 table.py ROOT        prints all errors; exit status 1 if there are any
 """
