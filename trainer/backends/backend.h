@@ -45,7 +45,7 @@ class MicroBatchTape {
  public:
   virtual ~MicroBatchTape() = default;
   virtual void Record() = 0;
-  // Of the allocations since Record(), only gradients of `trained` and workspaces may remain.
+  // Only workspaces and gradients of `trained` may remain of the allocations since Record().
   virtual void Stop(std::span<const at::Tensor> trained) = 0;
   virtual bool ready() const = 0;
   virtual void Play(std::span<const at::Tensor> trained) = 0;

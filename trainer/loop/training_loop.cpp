@@ -85,7 +85,7 @@ class RunLength {
                     "million can be recorded: set generate.tokens or steps lower",
                     config_.Get("generate.tokens"), whole / 1e6, kMaxRunEvents / 1'000'000))};
   }
-  // For long runs: " (about 3.4 million events)".
+  // Returns a text such as " (about 3.4 million events)" for long runs, otherwise "".
   std::string Text() const {
     return millions_ < 1 ? "" : fmt::format(" (about {:.1f} million events)", millions_);
   }
@@ -280,7 +280,7 @@ class Loop {
     while (!held.empty()) held.pop_back();
   }
 
-  // For work that the run repeats `times` times.
+  // Returns the access for work that the run repeats `times` times.
   LoopAccess Access(int times) {
     return {.hold = [this] { return Hold(); },
             .done =

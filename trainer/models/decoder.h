@@ -264,7 +264,7 @@ class RotaryDecoder : public Module {
     std::vector<LayerFunction> functions;
     functions.reserve(layers_.size());
     for (auto& layer : layers_) {
-      // By value, because the recomputation happens after this frame has returned.
+      // `pass` is captured by value, because recomputation runs after this frame has returned.
       functions.push_back(
           [layer = layer.get(), kept = pass.Without()](const at::Tensor& x, Carried& arguments) {
             return layer->Forward(x, kept.With(arguments));

@@ -166,7 +166,7 @@ at::Tensor Linear::Base(const at::Tensor& x) const {
   return at::addmm(bias_->tensor, x.view({-1, x.size(-1)}), weight).view(sizes);
 }
 
-// Like PEFT's layers for bitsandbytes. Casts are explicit only without autocast.
+// Adds the adapter as PEFT's layers for bitsandbytes do. Casts are explicit only without autocast.
 at::Tensor Linear::BesideFunction(const at::Tensor& x, at::Tensor result) {
   if (base_copies_) result = result.clone();
   const at::ScalarType dtype = result.scalar_type();

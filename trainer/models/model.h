@@ -110,10 +110,10 @@ class Model : public Module {
   virtual at::Tensor Output(const at::Tensor& hidden) { return hidden; }
 
   virtual GenerationForm generation() const { return {}; }
-  // For models with an encoder: the encoder's output for "input_ids" and "attention_mask".
+  // Returns the encoder's output for "input_ids" and "attention_mask" if the model has an encoder.
   virtual at::Tensor Encode(const Batch&) { return {}; }
 
-  // In the order in which they run; the last one computes the output.
+  // Returns the stacks in the order in which they run. The last one computes the output.
   virtual std::vector<LayerStack> Stacks() = 0;
   std::vector<Module*> Layers();  // of all stacks
 
@@ -130,9 +130,9 @@ class Model : public Module {
   }
 
   // Set by the techniques before the first step. Computes the mean cross entropy of rows of logits;
-  // null: PyTorch's operator.
+  // If it is null, PyTorch's operator is used.
   std::function<at::Tensor(const at::Tensor& logits, const at::Tensor& labels)> cross_entropy;
-  LayerRunner layer_runner;          // null: one after another
+  LayerRunner layer_runner;          // null: layers are called one after another
   bool inputs_require_grad = false;  // make the embedding's output require a gradient
 };
 

@@ -64,7 +64,7 @@ class FlatSharded {
   // Gathers each unit before it runs, and frees it afterwards. `inner` runs the layers (null: they
   // are called directly).
   LayerRunner AroundLayers(LayerRunner inner);
-  // Like the method clip_grad_norm_.
+  // Does what FSDP1's method clip_grad_norm_ does.
   void ClipNorm(double most);
 
   struct Impl;

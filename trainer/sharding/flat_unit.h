@@ -65,7 +65,7 @@ class FlatUnit {
   void MakeRoom();
   // Drops the previous step's flat gradient if all parameters' gradients have been released.
   void DropGradientsWithoutOwner();
-  // In the order in which an optimizer gets them.
+  // Returns the tensors in the order in which an optimizer gets them.
   std::vector<at::Tensor> TrainedTensors() const;
   std::vector<at::Tensor> Gradients() const;
 

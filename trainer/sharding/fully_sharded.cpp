@@ -61,8 +61,8 @@ struct FullySharded::Impl {
     units.push_back(std::move(unit));
   }
 
-  // For a stack whose units begin at `first`. As in PyTorch's tutorial, the last units of a pass,
-  // which have too few successors, use FSDP2's own choice.
+  // Plans the prefetching of a stack whose units begin at `first`. As in PyTorch's tutorial, the
+  // last units of a pass, which have too few successors, use FSDP2's own choice.
   void PlanPrefetch(size_t first) {
     const size_t end = units.size();
     const auto ahead = static_cast<size_t>(options.forward_prefetch);

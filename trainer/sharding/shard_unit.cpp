@@ -153,7 +153,7 @@ void ShardUnit::MakeRoom(ShardedParameter& parameter) const {
   ResizeStorage(parameter.gathered, parameter.gathered.numel() * parameter.gathered.itemsize());
 }
 
-// For a group of one rank, which has nothing to gather.
+// Copies the parameters in a group of one rank, which has nothing to gather.
 void ShardUnit::CopyAlone() {
   at::Tensor data;
   for (ShardedParameter& p : parameters_) {

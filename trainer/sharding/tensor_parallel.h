@@ -64,8 +64,8 @@ class TensorParallel {
 
 // kInvalidArgument names the model's size that is not divisible by the ranks.
 absl::Status CheckRanks(const run::ModelConfig& config, const RankOf& rank);
-// null if the model has no layer that can be split. kInvalidArgument: a vocabulary that can't be
-// split.
+// Returns null if the model has no layer that can be split, and kInvalidArgument if its vocabulary
+// can't be split.
 absl::StatusOr<std::shared_ptr<TensorParallel>> SplitModel(Model& model, const RankOf& rank,
                                                            Vocabulary vocabulary);
 

@@ -13,7 +13,7 @@ class EndTokens {
   explicit EndTokens(at::Device device);
 
   void Check() const;
-  // For several sequences: checks whether a prompt ends in padding.
+  // With several sequences, checks whether a prompt ends in padding.
   void CheckForPadding(const at::Tensor& ids) const;
   // The mask of a prompt's present tokens.
   at::Tensor MaskOf(const at::Tensor& ids) const;

@@ -42,8 +42,8 @@ QuantisedMoment MakeMoment(const at::Tensor& parameter, int bits, bool with_sign
   return made;
 }
 
-// In the order of Inductor's code. Temporaries are written once and read by later kernels; fp32
-// moments are also read by the kernel that computes the scales.
+// The kernels are launched in the order of Inductor's code. Temporaries are written once and read
+// by later kernels; fp32 moments are also read by the kernel that computes the scales.
 void UpdateByKernels(const at::Tensor& parameter, const QuantisedMoments& moments) {
   const QuantisedMoment& like = moments.first;
   RECORD_FUNCTION(kStep, c10::ArrayRef<const c10::IValue>());

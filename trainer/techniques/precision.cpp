@@ -104,7 +104,7 @@ void GradScaler::Step(Optimizer& optimizer) {
   std::vector<at::Tensor> gradients = Gradients(optimizer);
   if (gradients.empty()) return;
   if (optimizer.TakesScaler()) {
-    // Only checks for overflows; the optimizer's kernel unscales.
+    // This only checks for overflows. The optimizer's kernel unscales.
     if (!unscaled_) Unscale(gradients, Full(1, at::kFloat));
     const at::Tensor found = found_inf_ + 0;  // PyTorch sums the flags of all devices
     // PyTorch multiplies the scale by the optimizer's existing one, or by 1.

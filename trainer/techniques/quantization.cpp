@@ -177,7 +177,7 @@ TechniqueEntry DeclareTechnique_quantization() {
       .fit = {{.row = "nf4", .changes = run::Changes::kTraining},
               {.row = "int8-weights", .changes = run::Changes::kTraining}},
       .modelled = Modelled(),
-      // Before LoRA, which adds adapters to the existing layers.
+      // It comes before LoRA, which adds adapters to the existing layers.
       .order = 39,
       .place = 46,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {

@@ -12,7 +12,7 @@
 //             }};
 //   }
 //
-// Each run has its own set of techniques, all used on the loop's thread.
+// Each run has its own set of techniques. They are used on the loop's thread.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -108,8 +108,8 @@ void Train(int steps, bool autocast = false) {
     }
     {
       PhaseScope phase(Phase::kOptimizer);
-      // Not with torch::optim, which keeps its state in a map keyed by pointer. The order of this
-      // map differs between runs.
+      // torch::optim is not used, because it keeps its state in a map keyed by pointer. The order
+      // of this map differs between runs.
       torch::NoGradGuard no_grad;
       for (const Tensor& p : net->parameters()) p.sub_(p.grad() * 1e-3);
     }

@@ -39,7 +39,7 @@ std::string_view PresetJson(std::string_view name) {
   return "";
 }
 
-// Also checks the declarations of families that have no tests of their own.
+// Also covers families that have no tests of their own.
 TEST(Families, AreDeclaredOnceAndRejectUnknownModels) {
   std::set<std::string> ids, names;
   for (const Family& family : Families()) {

@@ -187,8 +187,8 @@ TEST(Sharding, ShardsOutputLayerTiedToEmbedding) {
     EXPECT_EQ(trace.info.model.parameter_bytes, before.info.model.parameter_bytes - 4 * kTable / 2);
     EXPECT_EQ(BytesOf(trace, Category::kOptimizerState),
               BytesOf(before, Category::kOptimizerState) - 2 * 4 * kTable / 2);
-    // Per step: the complete gradient, the part cut out of it in backward, and its sum with the
-    // gradient of the output layer.
+    // Each step allocates the complete gradient, this rank's part of it in backward, and the sum of
+    // that part and the gradient of the output layer.
     const trace::AllocationTable& all = trace.allocations;
     int complete = 0, parts = 0;
     for (uint32_t i = 0; i < all.size(); ++i) {

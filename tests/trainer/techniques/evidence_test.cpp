@@ -1,5 +1,4 @@
-// Plans distinguish blocks of modelled libraries from blocks that PyTorch's own code
-// allocates.
+// Plans distinguish blocks of modelled libraries from blocks that PyTorch's own code allocates.
 #include <gtest/gtest.h>
 
 #include <map>

@@ -146,7 +146,7 @@ std::optional<run::RunConfig> With(const run::Toggle& toggle, const run::RunConf
   return on;
 }
 
-// Only the model itself can refuse a technique that has nothing to apply to.
+// Whether the model has something that the technique applies to. Only a plan can find out.
 bool CanApply(const run::RunConfig& config) {
   run::RunConfig plan = config;
   plan.steps = 1;
@@ -308,8 +308,7 @@ TEST(Techniques, SwitchingOffIsIdempotent) {
 }
 
 // Several rules may refuse one configuration. So this applies the remedies
-// of all refusing rules except `taken`, and returns the status of the
-// result.
+// of all refusing rules except `taken`, and returns the status of the result.
 absl::Status StatusAfterOtherRemedies(run::RunConfig config, const run::Rule& taken) {
   absl::Status status = run::CheckRun(config).status();
   for (int round = 0; round < 3 && !status.ok(); ++round) {

@@ -228,7 +228,8 @@ TEST(Proof, T21_PinnedBatchesDoNotChangeGpuMemory) {
 
 TEST(Proof, T22_KvCacheInTrainingMatchesItsFormula) {
   const Shape s;
-  // 2 L b s kv d e with checkpointing. Without it, backward keeps keys and values anyway.
+  // The cache has 2 L b s kv d e bytes with checkpointing. Without it, backward keeps keys and
+  // values anyway.
   const uint64_t keys_and_values =
       2 * 4 * kBatch * kSeq * static_cast<uint64_t>(s.kv_heads * s.head());
   Settings settings = {{"checkpointing.mode", "layer"}};
