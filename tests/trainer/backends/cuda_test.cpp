@@ -197,7 +197,7 @@ TEST(EmulatedCuda, AssignsCategoriesToTensorsOfOneStep) {
   EXPECT_EQ(born[Category::kUnknown], 9);  // parameters are Unknown until they are registered
 }
 
-// As recorded on an H200, whose size differs from that of the device table's first GPU.
+// Expects an H200's two workspaces of 32 MiB (recorded), not those of the table's first GPU.
 TEST(EmulatedCuda, UsesWorkspaceSizeOfThePlannedGpu) {
   const std::vector<Request> requests = Requests([] { Train(1); }, *run::FindDevice("h200"));
   std::vector<uint64_t> workspaces;
