@@ -1,8 +1,7 @@
 // The interface of the training loop: runs a RunConfig on a backend and reports events. It has no
 // LibTorch, Qt or protobuf types and throws no exceptions.
 //
-//   Trainer t;                                     // one per process; the first Run starts
-// LibTorch
+//   Trainer t;  // one per process; the first Run() starts LibTorch
 //   absl::Status s = t.Run(config, sink, {.cancel = &cancelled, .progress = show});
 //
 // A process cannot use both plan and cuda, because its CUDA libraries are either the emulated

@@ -23,7 +23,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 
 def load_rows():
-    """Every row, merged with the fields that its group sets for all rows."""
+    """Returns every row, merged with the fields that its group sets for all rows."""
     rows = []
     for group in json.loads((HERE / "rows.json").read_text()):
         shared = {key: value for key, value in group.items() if key != "rows"}
@@ -37,7 +37,7 @@ class Environments:
         self.described = json.loads((HERE / "environments.json").read_text())
 
     def _install(self, name, where, command):
-        """Done once: a mark file names the list of installed packages."""
+        """Installs the packages once. A mark file then contains the list of installed packages."""
         packages = self.described[name]["packages"]
         mark = where / "vramscope-packages.txt"
         if mark.is_file() and mark.read_text() == "\n".join(packages):
@@ -49,7 +49,7 @@ class Environments:
         mark.write_text("\n".join(packages))
 
     def python(self, name):
-        """(interpreter, PYTHONPATH) of an environment."""
+        """Returns (interpreter, PYTHONPATH) of an environment."""
         described = self.described[name]
         where = self.folder / re.sub(r"[^\w.]+", "-", name)
         if "base" in described:
@@ -65,12 +65,12 @@ class Environments:
         return interpreter, ""
 
 
-# Runs pip; everything that it installs goes into the folder that is the first argument.
+# Runs pip, which installs everything into the folder that the first argument names.
 TARGET_PIP = "import runpy, sys; folder = sys.argv.pop(1); sys.argv += ['--target', folder]; runpy.run_module('pip', run_name='__main__')"
 
 
 def plan(vramscope, python, row):
-    """(bytes, seconds, problem) of a row."""
+    """Plans a row. Returns (bytes, seconds, problem)."""
     interpreter, path = python
     command = [vramscope, "plan", "--device", row["gpu"], "--steps", "0", "--json", *row.get("plan", []), "--", interpreter,
                os.fspath(HERE / "programs" / row["program"]), *row["arguments"].split()]
@@ -86,8 +86,7 @@ def plan(vramscope, python, row):
     try:
         answer = json.loads(done.stdout)
         if done.returncode == 0 and row["quantity"] == "printed":
-            # The program reads the allocator's counters itself, as its source did, after a reset of
-            # the counters.
+            # The program resets and reads the allocator's counters, as its source did.
             lines = [line for line in done.stderr.splitlines() if line.startswith('{"peak"')]
             return json.loads(lines[-1])["peak"], seconds, None
         if done.returncode == 0:
@@ -98,8 +97,8 @@ def plan(vramscope, python, row):
 
 
 def error_of(row, planned):
-    """As a fraction of the measured value; the planned value is rounded as the source rounds its
-    own."""
+    """Returns the error as a fraction of the measured value. The planned value is rounded like the
+    source's."""
     unit = row.get("unit", "B")
     if unit == "MiB as float32":
         planned = struct.unpack("f", struct.pack("f", planned / 2**20))[0] * 2**20
@@ -114,7 +113,7 @@ def error_of(row, planned):
 
 
 def table(rows, results):
-    """Lines of Markdown."""
+    """Returns the table as lines of Markdown."""
     lines = ["| row | measured | planned | error | the source's own error |", "|---|---|---|---|---|"]
     title = None
     for row in rows:
@@ -134,7 +133,7 @@ def table(rows, results):
 
 
 def commit_of(vramscope):
-    """The commit that the program was built from, as `--version` prints it."""
+    """Returns the commit that the program was built from, as `--version` prints it."""
     done = subprocess.run([vramscope, "--version"], capture_output=True, text=True)
     return next((line.split(" ", 1)[1].strip() for line in done.stdout.splitlines() if line.startswith("commit ")), "unknown")
 

@@ -1,4 +1,5 @@
-"""Recomputation of activations in backward, as users write it: transformers' switch, or torch.utils.checkpoint by hand."""
+"""Recomputation of activations in backward, as users write it: by transformers' switch or
+torch.utils.checkpoint."""
 import functools
 
 import torch
@@ -8,12 +9,12 @@ from torch.utils.checkpoint import CheckpointPolicy, checkpoint, create_selectiv
 DEFAULTS = {"checkpointing.mode": "none", "checkpointing.budget": "0.5", "checkpointing.k": "2", "checkpointing.reentrant": "true"}
 ATEN = torch.ops.aten
 PRODUCTS = {ATEN.mm.default, ATEN.addmm.default}
-BATCHED = {ATEN.bmm.default}  # for attention without a fused kernel
+BATCHED = {ATEN.bmm.default}  # used by attention without a fused kernel
 ATTENTION = {ATEN._scaled_dot_product_flash_attention.default, ATEN._scaled_dot_product_efficient_attention.default}
 
 
 def products_and_attention():
-    """torchtitan's policy: the output of fused attention is kept, and that of every second matrix product."""
+    """torchtitan's policy keeps the outputs of fused attention and of every second matrix product."""
     counts = {True: 0, False: 0}
 
     def policy(context, op, *_, **__):
@@ -25,8 +26,8 @@ def products_and_attention():
 
 
 class Budget:
-    """Keeps a given share of the bytes of a layer's products and attention, those that are most expensive to recompute. PyTorch's own solver
-    chooses them from the sizes seen in the first layer, which keeps none. Batched products count, as in torch.compile's budget."""
+    """Keeps the outputs of products and attention that are most expensive to recompute, up to a given share of their bytes. PyTorch's own
+    solver chooses them from the sizes in the first layer, which keeps none. Batched products count, as in torch.compile's budget."""
 
     def __init__(self, share, layers):
         self.share, self.layers, self.begun, self.calls, self.kept = share, layers, 0, [], None
@@ -96,8 +97,8 @@ def segments(layers, mode, together, form):
 
 
 def of_module(module, forward, form, *inputs, **named):
-    """Only during training, as in transformers. A re-entrant checkpoint accepts no keyword
-    arguments, so they are bound separately, and passes no gradient if no input needs one."""
+    """Checkpoints only during training, as in transformers. A re-entrant checkpoint accepts no keyword arguments, so
+    they are bound separately. It passes no gradient if no input needs one."""
     leads_on = not form["use_reentrant"] or any(torch.is_tensor(given) and given.requires_grad for given in inputs)
     if not module.training or not leads_on:
         return forward(*inputs, **named)

@@ -1,9 +1,9 @@
-"""Samples of a file of "length,count" lines, drawn with vramscope's method, in padded, grouped or
-packed batches."""
+"""Draws samples from a file of "length,count" lines as vramscope does, and forms padded, grouped or packed
+batches."""
 import bisect
 import itertools
 
-GROUPED = 50  # batches that are sorted together
+GROUPED = 50  # number of batches whose samples are sorted together
 
 
 def mixed(number):
@@ -15,7 +15,7 @@ def mixed(number):
 
 
 def shapes(settings, rows):
-    """(rows, tokens) of each micro-batch in order."""
+    """Yields (rows, tokens) of each micro-batch in order."""
     limit, seed, way = int(settings["seq"]), int(settings["seed"]), settings["samples.batches"]
     with open(settings["samples.file"], encoding="utf-8") as file:
         lines = [line.split(",") for line in file.read().split() if line[0].isdigit()]

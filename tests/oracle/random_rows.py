@@ -1,12 +1,11 @@
 """Random combinations of several techniques over all model families, for run.py --random N --seed
-S. A combination that vramscope refuses is drawn again there; combinations that train.py cannot
-reproduce are not drawn. Models have a few layers of their real widths, so that many rows are
-compared in little time."""
+S. run.py replaces a combination that vramscope refuses by another. Combinations that train.py cannot
+reproduce are not drawn. Models have few layers, of their real widths, so that many rows take little
+time."""
 import random
 
 CAUSAL = "q_proj,v_proj", "q_proj,k_proj,v_proj,o_proj", "q_proj,k_proj,v_proj,o_proj,gate_proj,up_proj,down_proj"
-# Name, the changes to its config.json, type of model, targets of adapters, parts that can be
-# trained alone.
+# For each model: name, changes to its config.json, type, targets of adapters, parts that can be trained alone.
 MODELS = [
     ("qwen2-0.5b", {"num_hidden_layers": 7}, "decoder", CAUSAL, ("*.q_proj.*", "*.layers.6.*", "*.layers.1.*")),
     ("llama-3.2-1b", {"num_hidden_layers": 4}, "decoder", CAUSAL, ("*.mlp.*", "*.layers.3.*")),
@@ -53,7 +52,7 @@ def checkpoint(draw, kind):
     if kind == "decoder":
         modes += ["ffn", "attention"]
     settings = {"checkpointing.mode": draw.choice(modes)}
-    if settings["checkpointing.mode"] == "attention":  # whose arguments have names
+    if settings["checkpointing.mode"] == "attention":  # attention is called with keyword arguments
         settings["checkpointing.reentrant"] = "false"
     elif settings["checkpointing.mode"] not in ("selective", "budget"):
         settings["checkpointing.reentrant"] = draw.choice(["true", "false"])
@@ -89,7 +88,7 @@ def sharded(draw, kind):
 
 
 def techniques(draw, kind, targets, patterns, drawn):
-    """One of the settings that can be added to the drawn ones."""
+    """Returns one of the settings that can be added to the drawn ones."""
     text, causal = kind != "vision" and kind != "torch", kind in ("decoder", "experts")
     found = [lambda: checkpoint(draw, kind), lambda: checkpoint(draw, kind), lambda: optimizer(draw), lambda: optimizer(draw),
              lambda: {"optimizer.in_backward": "true"}, lambda: {"offload.optimizer": "cpu"}, lambda: {"offload.activations": "cpu"},
@@ -117,7 +116,7 @@ def techniques(draw, kind, targets, patterns, drawn):
 
 
 def goes_together(settings):
-    """Settings that vramscope plans but train.py does not support."""
+    """Whether vramscope plans these settings but train.py does not support them."""
     has = settings.keys().__contains__
     later = {"eval", "generate.tokens", "mode"} & settings.keys()
     if has("trainable") and (has("lora.rank") or has("prefix.tokens")):
@@ -148,7 +147,7 @@ def row(draw):
 
 
 def rows(seed):
-    """An endless generator."""
+    """Generates rows endlessly."""
     draw = random.Random(seed)
     while True:
         made = row(draw)

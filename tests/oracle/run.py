@@ -4,9 +4,9 @@ program (train.py). Compares the allocations of the last step, one by one, and t
 
     python3 run.py --vramscope build/release/bin/vramscope --python VENV/bin/python [WORDS...]
 
-VENV: torch 2.11, transformers 4.51.3, peft. WORDS: only the rows that have all of them; --random N:
-no row of the table. Exit status 1: a row has fewer requests equal than --at-least (or could not be
-planned), or another peak; 77: packages are missing."""
+VENV: torch 2.11, transformers 4.51.3, peft. WORDS select the rows that contain all of them. With --random N, no row of
+the table is planned. Exit status 1: the share of equal requests is below --at-least, a peak differs, or a row could not
+be planned. 77: packages are missing."""
 import argparse
 import collections
 import json
@@ -25,7 +25,7 @@ TRANSFORMERS = "4.51.3"
 
 
 class Refused(Exception):
-    """vramscope does not plan these settings together."""
+    """Raised if vramscope does not plan these settings together."""
 
 
 def call(command):
@@ -35,7 +35,7 @@ def call(command):
 
 
 def ranks_of(settings):
-    """How `vramscope plan` runs the program as one rank of many."""
+    """Returns the options with which `vramscope plan` runs the program as one rank of many."""
     if settings.get("shard.strategy", "none") == "none":
         return []
     return ["--ranks", settings["shard.ranks"], "--as-rank", settings.get("shard.rank", "0")]
@@ -49,14 +49,14 @@ def settings_of(row):
 
 
 def has_packages(python):
-    """Without importing torch, which lacks NVIDIA's libraries here."""
+    """Does not import torch, because NVIDIA's libraries are missing here."""
     code = ("import importlib.metadata as m, importlib.util as u; "
             "assert u.find_spec('torch') and m.version('transformers') == %r" % TRANSFORMERS)
     return call([python, "-c", code])[0].returncode == 0
 
 
 def lacking(python, row):
-    """The missing package that this row needs, or None."""
+    """Returns a package that this row needs but that is missing, or None."""
     settings = settings_of(row)
     needs = {"bitsandbytes": "quantization" in settings or settings.get("optimizer.bits") == "8",
              "lion_pytorch": settings.get("optimizer.name") == "lion", "adam_mini": settings.get("optimizer.name") == "adam-mini",
@@ -73,8 +73,8 @@ def all_rows():
 
 
 def config_of(arguments, row):
-    """The row's own configuration, a preset's, or that of another row with this name; with the
-    row's changes."""
+    """Returns the configuration of the row, of a preset or of another row with its name, and applies the row's
+    changes."""
     if "config" in row:
         return row["config"]
     presets = json.loads(call([arguments.vramscope, "presets", "--json"])[0].stdout)["presets"]
@@ -84,12 +84,12 @@ def config_of(arguments, row):
 
 
 def name_of(row):
-    """Words that reproduce it."""
+    """Returns words that select this row."""
     return " ".join([row["model"]] + ["%s=%s" % change for change in row.get("changes", {}).items()] + row["settings"])
 
 
 def plan_both(arguments, row, folder):
-    """Returns the problem, or None, and the seconds of each plan."""
+    """Returns the problem or None, and the seconds that each plan took."""
     settings = settings_of(row)
     config = os.path.join(folder, "config.json")
     with open(config, "w", encoding="utf-8") as file:
@@ -100,8 +100,7 @@ def plan_both(arguments, row, folder):
     device = settings.pop("device")
     allocator = [settings.pop("alloc_conf")] if "alloc_conf" in settings else []
     allocator += [key.removeprefix("alloc.") + ":" + settings.pop(key) for key in list(settings) if key.startswith("alloc.")]
-    # With the loop's host times: if several streams are used, the order of frees depends on the
-    # time between launches.
+    # With the loop's host times, because the time between launches affects the order of frees with several streams.
     environment = ["VRAMSCOPE_HOST=loop"] + (["PYTORCH_CUDA_ALLOC_CONF=" + ",".join(allocator)] if allocator else [])
     theirs = [arguments.vramscope, "plan", "--device", device, "--steps", "0", *ranks_of(settings), "-o", "program.trace", "--", arguments.python,
               os.path.join(HERE, "train.py"), "--model", config]
@@ -118,8 +117,8 @@ def plan_both(arguments, row, folder):
 
 
 def causes(diff):
-    """The differences, grouped: [(count, the loop's, the program's)], without those that only
-    differ in order."""
+    """Groups the differences: [(count, the loop's, the program's)]. Differences in order are left
+    out."""
     groups, sides = collections.Counter(), {side: collections.Counter(one[side] for one in diff["first_differences"] if one[side]) for side in "ab"}
     bare = {side: collections.Counter(without_place(text) for text in sides[side].elements()) for side in "ab"}
     ordered = bare["a"] == bare["b"]
@@ -135,8 +134,8 @@ def without_place(text):
 
 
 def until_last_allocation(requests, file):
-    """Frees after the last allocation belong to the end of the process: their order is that in
-    which the interpreter clears modules, or they do not occur."""
+    """Removes the frees after the last allocation, which belong to the end of the process. Their order is that in which
+    the interpreter clears modules, or they do not occur."""
     lines = requests.splitlines(keepends=True)
     last = max(i for i, line in enumerate(lines) if line.split(",")[1] in ("alloc", "kind"))
     with open(file, "w", encoding="utf-8") as rows:
@@ -144,7 +143,7 @@ def until_last_allocation(requests, file):
 
 
 def compare(arguments, row, folder):
-    """The last step; for a run that does not only train, everything from its first request to its
+    """Compares the last step. For a run that does more than train, compares everything from the first request to the
     last allocation."""
     settings, files = settings_of(row), [os.path.join(folder, file) for file in ("loop.trace", "program.trace")]
     command = [arguments.vramscope, "diff", "--requests", "--top", "100000", "--json"]
@@ -182,13 +181,13 @@ def run(arguments, row):
 
 
 def commit_of(vramscope):
-    """The commit that the program was built from, as `--version` prints it."""
+    """Returns the commit that the program was built from, as `--version` prints it."""
     lines = call([vramscope, "--version"])[0].stdout.splitlines()
     return next((line.split(" ", 1)[1].strip() for line in lines if line.startswith("commit ")), "unknown")
 
 
 def keep(arguments):
-    """The figures of this run, merged into those of earlier ones."""
+    """Merges the figures of this run into those of earlier runs."""
     kept = {}
     if os.path.exists(arguments.results):
         with open(arguments.results, encoding="utf-8") as file:

@@ -1,4 +1,4 @@
-"""Training on several GPUs, as users write it: for train.py, which has vramscope's settings. The
+"""Training on several GPUs, as users write it. Used by train.py, whose settings are vramscope's. The
 process is one rank of many (`vramscope plan --ranks N --as-rank R`)."""
 import contextlib
 import functools
@@ -13,7 +13,7 @@ DEFAULTS = {"shard.strategy": "none", "shard.ranks": "1", "shard.rank": "0", "sh
 
 
 class OneGpu:
-    """The interface through which the training loop communicates with other ranks, for one GPU."""
+    """The training loop's interface to the other ranks. This base class is for one GPU."""
 
     def __init__(self, settings):
         pass
@@ -25,7 +25,8 @@ class OneGpu:
         return model
 
     def around(self, model, reduces):
-        """Around forward and backward of a micro-batch; `reduces` is true for the last one of its step."""
+        """Returns a context around forward and backward of a micro-batch. `reduces`: it is the last of its
+        step."""
         return contextlib.nullcontext()
 
     def optimizer(self, make, parameters, settings):
@@ -95,7 +96,7 @@ class FullySharded(OneGpu):
         return fully_shard(model, **self.options)
 
     def prefetch(self, layers):
-        """As in PyTorch's FSDP2 tutorial."""
+        """Sets the prefetching as in PyTorch's FSDP2 tutorial."""
         for i, layer in enumerate(layers):
             if self.ahead and i < len(layers) - self.ahead:
                 layer.set_modules_to_forward_prefetch([layers[i + j] for j in range(1, self.ahead + 1)])
@@ -186,7 +187,7 @@ class TensorParallel(OneGpu):
             head = ColwiseParallel(output_layouts=Replicate()) if self.vocabulary == "parts" else ColwiseParallel(
                 output_layouts=Shard(-1), use_local_output=False)
             parallelize_module(model, self.mesh, {"lm_head": head})
-            if model.config.tie_word_embeddings:  # each module has sharded its own part
+            if model.config.tie_word_embeddings:  # both modules have sharded the weight
                 model.lm_head.weight = model.model.embed_tokens.weight
         return model.to("cuda")
 

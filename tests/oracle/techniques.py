@@ -13,8 +13,9 @@ IGNORED = -100
 
 
 def quantize(model, how, kept=("lm_head", "classifier")):
-    """Replaces linear layers with bitsandbytes' layers, as in its documentation, except for the last module, as transformers does. They are quantized when
-    they are moved to the GPU. (from_pretrained gives the same result, with other allocations before training, because it reads files in their order.)"""
+    """Replaces linear layers with bitsandbytes' layers, as in its documentation. Like transformers, leaves out the last module. The layers are quantized
+    when they are moved to the GPU. (from_pretrained has the same result. Its allocations before training differ, because it reads files in their
+    order.)"""
     import bitsandbytes
     for name, module in list(model.named_modules()):
         if not isinstance(module, nn.Linear) or set(name.split(".")) & set(kept):
@@ -33,14 +34,14 @@ def quantize(model, how, kept=("lm_head", "classifier")):
 
 
 class Packed:
-    """The replacement of a saved tensor, for all nodes that save views of it."""
+    """Replaces a saved tensor for all nodes that save views of it."""
 
     def __init__(self, storage, version, kept):
         self.storage, self.version, self.kept = storage, version, kept
 
 
 class ActivationHooks(torch.autograd.graph.saved_tensors_hooks):
-    """Tensors that autograd saves are stored in another form, once; parameters and buffers are not changed."""
+    """Stores each tensor that autograd saves once, in another form. Parameters and buffers are not changed."""
 
     def __init__(self, model):
         self.stays = {tensor.untyped_storage().data_ptr() for tensor in [*model.parameters(), *model.buffers()]}
@@ -69,7 +70,7 @@ class ActivationHooks(torch.autograd.graph.saved_tensors_hooks):
 
 
 class OnHost(ActivationHooks):
-    """In pinned host memory."""
+    """Stores saved tensors in pinned host memory."""
 
     def takes(self, tensor):
         return tensor.nbytes >= 1024
@@ -84,7 +85,7 @@ class OnHost(ActivationHooks):
 
 
 class InBytes(ActivationHooks):
-    """One byte per element, and one scale for each 256."""
+    """Stores saved tensors as one byte per element, and one scale for each 256 elements."""
 
     def takes(self, tensor):
         return tensor.is_floating_point() and tensor.numel() >= 4096 and tensor.numel() % 256 == 0
@@ -115,7 +116,7 @@ def chunk_loss_in_forward(model, chunks, reentrant):
 
 
 def output_of(model, rows):
-    """As in the model's forward: Gemma 2's logits are passed through tanh."""
+    """Returns logits as in the model's forward. Gemma 2's logits are passed through tanh."""
     logits = model.lm_head(rows)
     cap = getattr(model.config, "final_logit_softcapping", None)
     if cap is not None:
@@ -126,7 +127,7 @@ def output_of(model, rows):
 
 
 def chunked_loss(model, batch, chunks, reentrant):
-    """The output layer and the loss for a chunk of the tokens at a time, recomputed in backward."""
+    """Computes the output layer and the loss for a chunk of the tokens at a time; backward recomputes them."""
     model = model.get_base_model() if hasattr(model, "get_base_model") else model  # PEFT's
     stack = model.transformer if hasattr(model, "transformer") else model.model
     hidden = stack(input_ids=batch["input_ids"])[0]
@@ -167,7 +168,7 @@ def loss_of_kept_logits(model, batch, chunks):
 
 
 class OnHostOptimizer:
-    """The optimizer step on the host, with weights and gradients in pinned memory."""
+    """Runs the optimizer step on the host, with weights and gradients in pinned memory."""
 
     def __init__(self, model, parameters, make):
         self.model, self.parameters = model, list(parameters)
@@ -247,7 +248,7 @@ def galore_of_trainer(model, settings):
 
 
 def keep_embeddings_in_32_bits(model):
-    """As transformers' Trainer.create_optimizer does from 4.52 on (4.51 does not reach that code because of the optimizer's name)."""
+    """Does what Trainer.create_optimizer of transformers does from 4.52 on. (In 4.51, the optimizer's name prevents it.)"""
     import bitsandbytes
     manager = bitsandbytes.optim.GlobalOptimManager.get_instance()
     for module in model.modules():
@@ -256,7 +257,7 @@ def keep_embeddings_in_32_bits(model):
 
 
 def loss_of_older_versions(model, upcasts):
-    """As in transformers before 4.49: a copy of the logits without the last token; before 4.46 the model itself converted them to fp32."""
+    """Before 4.49, transformers copies the logits without the last token. Before 4.46, the model itself converts the logits to fp32."""
     def cut(logits, labels, vocab_size, **_):
         logits = logits.float()
         shift_logits = logits[..., :-1, :].contiguous()
@@ -272,7 +273,7 @@ def loss_of_older_versions(model, upcasts):
 
 
 def fuse_kernels(model):
-    """PyTorch's norm as one operator, and Liger's SwiGLU product."""
+    """Uses PyTorch's norm as one operator, and Liger's SwiGLU product."""
     from liger_kernel.ops.swiglu import LigerSiLUMulFunction
     for module in model.modules():
         if type(module).__name__.endswith("RMSNorm"):
@@ -320,7 +321,8 @@ class AnyPrecisionAdamW(torch.optim.Optimizer):
 
 
 def adam_mini(parameters, lr, weight_decay):
-    """The package of that name, with parameter names that do not mention queries and keys: each row of a matrix is a block, and a vector is one block."""
+    """Uses the adam-mini package with parameter names that do not mention queries and keys. So each row of a matrix is a block, and a vector is one
+    block."""
     from adam_mini import Adam_mini
     named = [(("mlp.%d" if p.ndim == 2 else "norm.%d") % i, p) for i, p in enumerate(parameters)]
     return Adam_mini(named, lr=lr, weight_decay=weight_decay, dim=64, n_heads=1, verbose=False)

@@ -158,7 +158,7 @@ class TorchTransformer:
 
     def __init__(self, described, settings, weights):
         self.width, self.weights = described["d_model"], weights
-        # There is no embedding below the first layer, whose re-entrant checkpoint needs an input that requires a gradient.
+        # Without an embedding, the first layer's re-entrant checkpoint still needs an input that requires a gradient.
         self.leads_on = settings["checkpointing.mode"] != "none" and checkpointing.is_reentrant(settings)
         arguments = ("d_model", "nhead", "num_encoder_layers", "num_decoder_layers", "dim_feedforward", "dropout")
         self.model = nn.Transformer(**{key: described[key] for key in arguments}).to(weights)
@@ -194,7 +194,7 @@ def with_techniques(program, settings, strategy):
         techniques.quantize(model, settings["quantization"])
         if settings["prepare_kbit_training"] == "true":
             import peft
-            # On the GPU, where from_pretrained places a quantized model.
+            # Done on the GPU, because from_pretrained places a quantized model there.
             model = peft.prepare_model_for_kbit_training(model.to("cuda"), use_gradient_checkpointing=False)
     if int(settings["lora.rank"]) and settings["lora.placement"] == "weight":
         import peft
@@ -221,7 +221,7 @@ def with_techniques(program, settings, strategy):
 
 
 def optimizer_of(settings):
-    """A function that creates an optimizer from parameters."""
+    """Returns a function that creates an optimizer from parameters."""
     rate, decay = float(settings["optimizer.lr"]), float(settings["optimizer.weight_decay"])
     name, how = settings["optimizer.name"], {"loop": {"foreach": False}, "foreach": {"foreach": True}, "fused": {"fused": True}}
     if settings["optimizer.bits"] in ("4", "8") and settings["optimizer.library"] == "torchao" or settings["optimizer.bits"] == "4":
@@ -275,7 +275,7 @@ CACHES = {"dynamic": {"use_cache": True}, "none": {"use_cache": False},
 
 
 def generate(program, model, settings):
-    """Greedy, to the maximum length: without an end token there is nothing to search for, and with one the longest sequence counts."""
+    """Generates greedily to the maximum length. With an end token, the longest sequence determines the length."""
     tokens = int(settings["generate.tokens"])
     rows, autocast = int(settings["batch"]) // int(settings["micro_batches"]), PRECISIONS[settings["precision"]][1]
     for name in ("bos_token_id", "eos_token_id", "pad_token_id"):
@@ -291,7 +291,7 @@ def generate(program, model, settings):
 
 
 def resume(model, optimizer, settings):
-    """From a checkpoint that the same run would write. Returns the objects that stay referenced."""
+    """Resumes from a checkpoint that the same run would write. Returns the objects that stay referenced."""
     state = {"state": {}, "param_groups": optimizer.state_dict()["param_groups"]}
     for number, parameter in enumerate(parameter for group in optimizer.param_groups for parameter in group["params"]):
         if settings["optimizer.name"] in ("adam", "adamw"):
@@ -311,7 +311,7 @@ def resume(model, optimizer, settings):
 
 
 def tied(model, name):
-    """Whether the name is a second name of a parameter."""
+    """Whether the name is a further name of a tied parameter."""
     return name not in dict(model.named_parameters())
 
 
@@ -398,7 +398,7 @@ def main():
     with open(arguments.model, encoding="utf-8") as file:
         described = json.load(file)
     if settings["attention"] == "flash-2":
-        # The package cannot be built without a GPU compiler: its names are provided with PyTorch's own copy.
+        # flash-attn cannot be built without a GPU compiler, so PyTorch's own copy provides its names.
         sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "accuracy", "programs"))
         import flash_attention_names
         flash_attention_names.install()

@@ -29,8 +29,9 @@ class ProcessGroup;
 
 namespace vramscope::trainer {
 
-// The layers of a model for a rehearsal: before the run, a micro-batch is executed with only the
-// first two and the last two units. A unit is a layer, or layers that are checkpointed together.
+// The layers of a model for a rehearsal, a micro-batch that is executed before the run with the
+// first two and the last two units only. A unit is a layer, or layers that are checkpointed
+// together.
 struct ShortenedStack {
   // of the whole model: the paths of each unit's layers
   std::vector<std::vector<std::string>> units;
@@ -38,18 +39,18 @@ struct ShortenedStack {
   std::vector<std::string> strings;  // by the string ids of the rehearsal's recorder
 };
 
-// The record of one micro-batch. A later micro-batch that begins in the same state is not executed:
-// its allocations and frees are repeated, and the gradients that it leaves are set.
+// The record of one micro-batch. A later micro-batch that begins in the same state is not executed.
+// Instead, the recorded allocations and frees are repeated, and the gradients are set.
 class MicroBatchTape {
  public:
   virtual ~MicroBatchTape() = default;
   virtual void Record() = 0;
-  // `trained`: the tensors whose gradients may remain after a micro-batch; no other allocation may.
+  // Only workspaces and gradients of `trained` may remain of the allocations since Record().
   virtual void Stop(std::span<const at::Tensor> trained) = 0;
   virtual bool ready() const = 0;
   virtual void Play(std::span<const at::Tensor> trained) = 0;
-  // For a tape recorded in a rehearsal: from now on it plays all layers, in the run that `recorder`
-  // records. Returns false if the events of the omitted layers cannot be derived from the others.
+  // Extends a tape that was recorded in a rehearsal, so that it plays all layers in the run that
+  // `recorder` records. Returns false if the omitted layers' events cannot be derived.
   virtual bool Extend(const ShortenedStack&, Recorder& recorder) {
     static_cast<void>(recorder);
     return false;
@@ -76,9 +77,9 @@ class Backend {
   absl::Status Start(const run::DeviceProfile& profile, Recorder& recorder) {
     return Start(profile, {}, recorder);
   }
-  // null: micro-batches cannot be repeated, because the backend computes values.
+  // Returns null if the backend computes values, because micro-batches then cannot be repeated.
   virtual std::unique_ptr<MicroBatchTape> MakeTape(Recorder&) { return nullptr; }
-  // Whether its tapes can be extended (Extend).
+  // Whether the tapes of this backend can be extended (MicroBatchTape::Extend).
   virtual bool rehearses() const { return false; }
   // Joins a group of `ranks` ranks as rank `rank`, for one run. This process is the only one, and
   // the values of the other ranks are assumed to equal its own. Throws c10::Error.
@@ -86,8 +87,8 @@ class Backend {
   // Called at the end of a phase. Waits until the device has finished its work, so that the work
   // counts in this phase.
   virtual void FinishWork() {}
-  // Call after all tensors of the run are freed. Frees workspaces; kInternal if allocations are
-  // left.
+  // Call after all tensors of the run are freed. Frees workspaces. Returns kInternal if allocations
+  // are left.
   virtual absl::Status Stop() = 0;
 };
 

@@ -4,9 +4,9 @@
 //   CancelScope scope(hooks.cancel);
 //   try { Train(); } catch (const CancelledError&) { return absl::CancelledError("..."); }
 //
-// RecordFunction callbacks can't be used for this, because LibTorch swallows their exceptions. An
-// exception in autograd's device thread is rethrown in the thread that called backward(), with its
-// type, if it is a std::exception.
+// RecordFunction callbacks can't be used for this, because LibTorch swallows their exceptions. If
+// an exception in autograd's device thread is a std::exception, it is rethrown with its type in the
+// thread that called backward().
 #pragma once
 
 #include <atomic>

@@ -4,7 +4,7 @@
 //   recorder.OnDeviceWork({.what = {.kind = ActivityKind::kKernel, .begin_ns = 8000, ...},
 //                          .name = "void add(float*)", .call_name = "cudaLaunchKernel", ...});
 //
-// Does not use LibTorch. Plain values.
+// Does not use LibTorch.
 #pragma once
 
 #include <cstdint>
@@ -21,13 +21,13 @@ struct DeviceWork {
   std::string_view call_name = {};
   int64_t call_begin_ns = 0, call_end_ns = 0;
   bool waits = false;  // the call returned only when the work was done
-  bool first = true;   // else it belongs to the same call as the work before it
-  // The work advanced the virtual clock: it belongs to the move that was reported last
-  // (Recorder::OnMove).
+  bool first = true;   // false: the work before it has the same call
+  // Whether the work advanced the virtual clock. If so, it belongs to the move that was reported
+  // last (Recorder::OnMove).
   bool moved = false;
 };
 
-// The times of work that is repeated.
+// The new times of work that a tape repeats.
 struct DeviceWorkTimes {
   int64_t begin_ns = 0, end_ns = 0;
   int64_t call_begin_ns = 0, call_end_ns = 0;

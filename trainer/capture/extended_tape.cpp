@@ -23,10 +23,10 @@ constexpr int kExecuted = 4;
 constexpr int kFirst = 0, kMiddle = 1, kLateMiddle = 2, kLast = 3;  // indexes of the executed units
 constexpr uint64_t kNone = ExtendedTape::kNone;
 
-// A name relative to a unit: a layer of the unit that is `delta` away, or none.
+// A name relative to a unit: within layer `layer` of the unit that is `delta` units away.
 struct Name {
   int delta = 0;
-  int layer = -1;  // -1: not in a layer, `text` is the whole name
+  int layer = -1;  // -1: the name contains no layer, and `text` is the whole name
   uint32_t text = 0;
   auto operator<=>(const Name&) const = default;
 };
@@ -36,7 +36,7 @@ struct Reference {
   bool in_stack = false;
   bool backward = false;
   int delta = 0;
-  uint64_t key = 0;  // outside of the layers: the row
+  uint64_t key = 0;  // outside of the layers, this is the row
   auto operator<=>(const Reference&) const = default;
 };
 
@@ -57,7 +57,7 @@ struct Item {
   Name name, module;
   Name op, call;  // of the work
   Reference reference;
-  size_t group = 0;  // > 0: the start of this many frees that were made by address
+  size_t group = 0;  // > 0: first of so many frees in order of address
 
   bool operator==(const Item& other) const {
     if (std::tie(name, module, op, call, reference, group) !=
@@ -71,7 +71,7 @@ struct Item {
   }
 };
 
-// Sections in the order of the tape: before the layers; forward of the four units; backward.
+// Sections in the order of the tape: before the layers, the four units in forward, and in backward.
 struct Stretch {
   int unit;
   bool backward, in_stack;
@@ -248,7 +248,7 @@ class Extender {
                                      : Reference{false, false, 0, row};
     return true;
   }
-  // The items are ordered independently of addresses.
+  // Adds a group of frees, in an order that does not depend on addresses.
   bool Group(size_t stretch, size_t first, size_t frees, int unit) {
     if (first + 2 * frees > begins_[stretch + 1]) return false;
     std::vector<Item> requested;
@@ -268,7 +268,7 @@ class Extender {
     items_[stretch].insert(items_[stretch].end(), requested.begin(), requested.end());
     return true;
   }
-  // A unit can be copied only if it refers to nothing but itself and its neighbours.
+  // A unit can be copied only if all its references are to itself or its neighbours.
   static bool Reaches(const std::vector<Item>& items) {
     return std::all_of(items.begin(), items.end(), [](const Item& item) {
       return std::abs(item.reference.delta) <= 1 && std::abs(item.name.delta) <= 1 &&
@@ -334,7 +334,8 @@ class Extender {
     return true;
   }
 
-  // If a group frees allocations of both middle units, it frees those of all units between them.
+  // If a group frees allocations of both middle units, the written group frees the matching
+  // allocations of all units between.
   bool WriteGroup(std::span<const Item> items, size_t unit) {
     const size_t first = out_.tape.events.size();
     std::vector<std::pair<bool, uint64_t>> of_middle[2];
@@ -370,8 +371,8 @@ class Extender {
   }
 
   bool IsCopied(size_t unit) const { return unit != 0 && unit != count_ - 1; }
-  // The unit of the whole model that is `delta` away. For the first and the last unit, only if it
-  // is known which unit that is.
+  // Returns the unit of the whole model that is `delta` units away. nullopt if `unit` is the first
+  // or the last one, and the four executed units do not determine the result.
   std::optional<size_t> Other(size_t unit, int delta) const {
     if (IsCopied(unit)) return unit + static_cast<size_t>(delta);
     const int executed = (unit == 0 ? kFirst : kLast) + delta;
@@ -411,7 +412,7 @@ class Extender {
   const std::vector<std::string>& strings_;
   const std::vector<std::vector<std::string>>& units_;
   const size_t count_;
-  std::vector<Name> located_;  // by string; `delta`: the executed unit
+  std::vector<Name> located_;  // by string id; `delta` is the executed unit
   std::vector<std::string> rests_;
   base::HashMap<std::string, uint32_t> rest_ids_;
   // value - 1 is the string id

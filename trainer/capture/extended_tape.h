@@ -1,12 +1,11 @@
 // Computes the tape of a micro-batch of a deep model from a tape with only four executed units: the
 // first two and the last two. (A unit is a layer, or layers that are checkpointed together.) If the
-// two middle ones have done the same, all omitted units are assumed to do the same. Otherwise there
-// is no result.
+// two middle units did the same, all omitted units are assumed to do the same. Otherwise there is
+// no result.
 //
 //   std::optional<ExtendedTape> whole = Extend(tape, strings, units);
 //   whole->tape, whole->strings                       // events use the ids of the new strings
-//   whole->RowOf(row, 1, 7)                           // the row in unit 7 that matches `row` in
-// unit 1
+//   whole->RowOf(row, 1, 7)                           // the row of unit 7 like `row` of unit 1
 //
 // Method: the tape is divided into sections, a forward and a backward section for each unit. An
 // allocation is identified within its section by its properties (bytes, operator, module within the
@@ -37,12 +36,12 @@ struct ExtendedTape {
   // `to`, any row is accepted.
   uint64_t RowOf(uint64_t row, size_t from, size_t to) const;
 
-  // For each row of the short tape: its place relative to its unit.
+  // The place of a row of the short tape, relative to its unit.
   struct Place {
     bool in_stack = false;
     bool backward = false;
     int unit = 0;          // the executed unit: 0 to 3
-    uint32_t key = 0;      // identifies matching allocations: the same number in every unit
+    uint32_t key = 0;      // the same number for matching allocations of all units
     uint64_t row = kNone;  // in the extended tape
   };
   std::vector<Place> places;

@@ -1,6 +1,6 @@
 // Some of LibTorch's containers free tensors in the order of a hash of pointers (autocast's cache
-// of casts). A device whose events must be reproducible defers these frees and makes them in a
-// fixed order.
+// of casts). A backend whose events must be reproducible defers these frees and then performs them
+// in a fixed order.
 //
 //   { FreeOrderScope scope; at::autocast::clear_cache(); }
 #pragma once
@@ -13,11 +13,11 @@ class FreeOrder {
  public:
   virtual ~FreeOrder() = default;
   virtual void HoldFrees() = 0;     // from now on, frees are deferred
-  virtual void ReleaseFrees() = 0;  // makes the deferred frees, by address
+  virtual void ReleaseFrees() = 0;  // performs the deferred frees in order of address
 };
 
 namespace internal {
-inline std::atomic<FreeOrder*> free_order{nullptr};  // that of the running backend; null: none
+inline std::atomic<FreeOrder*> free_order{nullptr};  // set by the running backend; null: none
 }
 
 // No memory may be allocated inside of this scope.

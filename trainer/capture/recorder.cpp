@@ -64,7 +64,7 @@ void Recorder::OnFree(uint64_t key) {
     event.thread = thread;
   };
   const bool only_asks = FreeRequestScope::open();
-  // On a tape, one call stands for both events of a free.
+  // While a tape is recorded, the call for the completion records both events of a free.
   if (only_asks && impl_->tape.load() != nullptr) return;
   if (!std::exchange(allocation->asked_to_free, true)) push(EventKind::kFreeRequested);
   if (only_asks) return;

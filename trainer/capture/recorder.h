@@ -4,9 +4,9 @@
 //   Recorder r(sink, clock);                 // installed as Recorder::Current()
 //   { PhaseScope p(Phase::kForward); ... }   // see scopes.h
 //
-// Threads: callbacks come from the loop's thread and from autograd's device thread. The two never
-// do work at the same time whose order matters; a mutex protects the columns. Does not use LibTorch
-// types, so that it can be tested without LibTorch.
+// Threads: callbacks come from the loop's thread and from autograd's device thread. Where the order
+// of events matters, the two never work at the same time. A mutex protects the state. Does not use
+// LibTorch types, so that it can be tested without LibTorch.
 //
 // An allocation's initial category is determined by the first rule that applies:
 //   CategoryScope of the thread -> its category (workspaces)
@@ -68,7 +68,7 @@ class Recorder {
   void OnSegmentFree(uint64_t address);
   void OnSegmentMap(uint64_t segment, uint64_t address, uint64_t bytes);
   void OnSegmentUnmap(uint64_t segment, uint64_t address, uint64_t bytes);
-  // `like`: the played event that allocates; null: the thread's open op allocates.
+  // `like`: the tape event that is being played. null: the thread's open op allocates.
   void OnOutOfMemory(uint64_t bytes, uint64_t device_free, const trace::Event* like = nullptr);
   // A kernel, a memcpy, a wait, or driver memory, with the call of this thread that caused it
   // (device_work.h). `like`: as above.
@@ -76,11 +76,11 @@ class Recorder {
   // Activities from another source (CUPTI, NVML). Names are ids from Intern(), and threads are
   // system thread ids; an unknown thread is added.
   void OnActivities(std::span<const trace::Activity> activities);
-  // The next allocations of this thread get that category (workspaces); see CategoryScope.
+  // The next allocations of this thread get `category` (for workspaces); see CategoryScope.
   void PushCategory(trace::Category category);
   void PopCategory();
   // The next allocations of this thread belong to `path` (a parameter's full name) instead of the
-  // open module; see OwnerScope. With a key: to the owner of the live allocation at `key`.
+  // open module; see OwnerScope. PushOwnerOf: they get the owner of the live allocation at `key`.
   void PushOwner(std::string_view path);
   void PushOwnerOf(uint64_t key);
   void PopOwner();
@@ -90,7 +90,7 @@ class Recorder {
   void Retag(uint64_t key, trace::Category category, std::string_view why);
   trace::Category CategoryOf(uint64_t key) const;
 
-  // --- saved tensors: a storage is an activation while at least one graph node holds it.
+  // --- saved tensors: a storage is an activation while at least one graph node saves it.
   void OnSaved(uint64_t key);
   void OnSavedReleased(uint64_t key);
 
@@ -102,9 +102,9 @@ class Recorder {
   void BeginPhase(trace::Phase phase);
   void EndPhase();
   trace::Phase phase() const;
-  void BeginModule(std::string_view name);  // without the path, which is made from the open modules
+  void BeginModule(std::string_view name);  // the open modules supply the path
   void EndModule();
-  // `sequence_number` < 0: none. Backward nodes find their forward module by the forward op's
+  // `sequence_number` < 0: none. A backward node finds its forward module by the forward op's
   // number. Numbers are counted per thread; `forward_thread` is the thread of the forward op.
   void BeginOp(std::string_view name, int64_t sequence_number, bool backward,
                uint64_t forward_thread = 0);
@@ -117,19 +117,19 @@ class Recorder {
   std::string failure() const;
   void Flush();
 
-  // --- a part of the events recorded and repeated (tape.h). The tape must outlive its recording.
+  // --- recording and playing of a tape (tape.h). A tape must outlive its recording.
   void BeginTape(Tape* tape);
   void EndTape();
-  // The next `frees` free requests are made together, in order of address.
+  // The next `frees` frees occur together, in order of address.
   void TapeSorted(size_t frees);
-  // Reports a move, a call that advanced the virtual clock. Only the backend interprets `move`.
+  // Reports a call that advanced the virtual clock (a move). Only the backend interprets `move`.
   void OnMove(int move, int64_t duration_ns);
   // The id of the live allocation at `key`; ~0: none.
   uint64_t IdOf(uint64_t key) const;
   // Returns this recorder's id of a string, for events that use another recorder's ids.
   trace::StringId Intern(std::string_view text);
   // Repeats an event of a tape for this allocation; `like` supplies name, module, category and
-  // thread. Events must be played in the tape's order. A free is one call for both of its events.
+  // thread. Play events in the tape's order. PlayFree() repeats both events of a free.
   void PlayAlloc(const trace::Event& like, uint64_t key, uint64_t bytes_rounded, trace::Pool pool);
   void PlayFree(const trace::Event& like, uint64_t key);
   void PlayRetag(const trace::Event& like, uint64_t key);

@@ -27,8 +27,8 @@ using trace::Phase;
 using trace::StringId;
 
 inline constexpr size_t kBatchEvents = 4096;
-// Maximum size of the lookup from sequence number to module; then old entries are dropped. A step
-// of a 100-layer model needs about 10,000.
+// The lookup from sequence number to module is cleared above this size. A step of a 100-layer model
+// needs about 10,000 entries.
 inline constexpr size_t kMaxSequenceNumbers = size_t{1} << 22;
 inline constexpr size_t kMaxAddresses = size_t{1} << 16;
 
@@ -55,9 +55,9 @@ inline thread_local ThreadState t_state;
 
 struct Live {
   uint64_t id = 0;
-  uint32_t saved = 0;  // number of graph nodes that hold it
+  uint32_t saved = 0;  // number of graph nodes that save it
   Category category = Category::kUnknown;
-  Category unsaved = Category::kUnknown;  // its category once no node holds it
+  Category unsaved = Category::kUnknown;  // its category once no node saves it
   bool asked_to_free = false;             // the free was requested but is not complete
   StringId module;
 };
@@ -101,8 +101,8 @@ struct Recorder::Impl {
   base::HashMap<std::string, uint32_t> string_ids;
   std::vector<std::string> strings = {""};  // by id
   std::vector<std::string> new_strings;
-  // By address of the characters, because names of operators and literals do not move. A hit is
-  // verified, since a name on the heap may be replaced by another at the same address.
+  // Keyed by the address of the characters, because names of operators and literals do not move. A
+  // hit is verified, since another name on the heap may later have the same address.
   FlatMap<StringId> id_at{1 << 12};
   // (path so far, name) -> path, so that opening a module builds no string.
   FlatMap<StringId> module_paths;
@@ -115,7 +115,7 @@ struct Recorder::Impl {
 
   std::string failure;                // the innermost place of the first exception
   std::atomic<Tape*> tape = nullptr;  // receives the flushed events
-  size_t placed_works = 0;            // in the tape's terms; later works count from the recording
+  size_t placed_works = 0;            // works whose `first` is an index into the tape
 
   std::vector<Phase> phases;
   std::atomic<Phase> phase{Phase::kNone};
@@ -183,7 +183,7 @@ struct Recorder::Impl {
     batch.erase(batch.begin(), batch.begin() + static_cast<ptrdiff_t>(n));
   }
 
-  // Segments are left out, because the allocator makes them again when the tape is played.
+  // Segment events are left out, because the allocator produces new ones when the tape is played.
   void Keep(Tape& to, std::span<const Event> events) {
     for (size_t i = 0; i < events.size(); ++i) {
       PlaceWorks(to, flushed_events + i);
@@ -295,8 +295,8 @@ struct Recorder::Impl {
     }
   }
 
-  // Records the call, then the device's work. `first`: the work is the first of its call, so the
-  // call is recorded before it.
+  // Records the call, then the device's work. The call is recorded only for its first work
+  // (`first`).
   void PushWork(trace::Activity call, trace::Activity what, bool first = true) {
     if (activities.size() >= kBatchEvents) FlushLocked();
     call.correlation = what.correlation = first ? ++correlations : correlations;

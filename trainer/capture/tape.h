@@ -1,7 +1,7 @@
 // The recorded events of one micro-batch, kept so that they can be repeated. If nothing is
 // computed, a later micro-batch that starts from the same state makes the same allocations in the
 // same order, so it need not be executed. Sizes, names, categories and order come from the tape.
-// Addresses, segments and allocation ids are made anew when it is played.
+// Addresses, segments and allocation ids are new each time the tape is played.
 //
 //   Tape tape;
 //   recorder.BeginTape(&tape);  ...  recorder.EndTape();
@@ -22,28 +22,28 @@ struct TapeWork {
   size_t first = 0;
   int move = 0;
   int64_t duration_ns = 0;
-  // The device work of the move, if reported (Recorder::OnDeviceWork). Times and correlation are
-  // made anew when it is played; of the call, only kind and name are used.
+  // The device work of the move, if reported (Recorder::OnDeviceWork). Playing determines its times
+  // and correlation. Only kind and name of `call` are used.
   bool reported = false;
   bool waits = false;
   trace::Activity what, call;
 };
 
 struct Tape {
-  // Without segments and out of memory, because the allocator makes those anew.
+  // Segment and out-of-memory events are left out, because the allocator produces new ones.
   std::vector<trace::Event> events;
   uint64_t first_allocation = 0, end_allocation = 0;  // range of the ids made during recording
-  // From event `first` on, `frees` free requests were made together, in order of address.
+  // From event `first` on, `frees` frees occurred together, in order of address.
   struct Sorted {
     size_t first = 0;
     size_t frees = 0;
   };
   std::vector<Sorted> sorted;
   std::vector<TapeWork> works;
-  std::vector<bool> skipped;  // by allocation: workspaces, which only their first user allocates
+  std::vector<bool> skipped;  // by allocation; true: a workspace that remains
 
-  // Returns whether the tape can be played: it changes no older allocation and leaves only
-  // workspaces and `kept` (ascending ids) allocated. Fills `skipped`.
+  // Returns whether the tape can be played: it changes no older allocation, and at its end only
+  // workspaces and `kept` (ascending ids) are still allocated. Fills `skipped`.
   bool Check(const std::vector<uint64_t>& kept) {
     using trace::EventKind;
     skipped.assign(end_allocation - first_allocation, false);

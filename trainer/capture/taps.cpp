@@ -18,8 +18,8 @@ namespace {
 std::atomic<bool> g_saved_tensors{false};
 std::atomic<uint64_t> g_packed{0}, g_unpacked{0}, g_released{0};
 
-// The packer of this thread, and what it has packed: several nodes may save one tensor as different
-// views.
+// The packer of this thread, and the tensors that it has packed. Several nodes may save different
+// views of one tensor.
 struct Packing {
   struct Packed {
     c10::weak_intrusive_ptr<at::StorageImpl> storage;
@@ -57,7 +57,7 @@ std::shared_ptr<PackedTensor> PackOnce(const at::Tensor& tensor) {
     }
     if (std::shared_ptr<PackedTensor> packed = p.packed.lock()) return packed;
   }
-  // Tensors that the packer computes are not saved in turn.
+  // Tensors that the packer itself computes are not packed.
   SavedTensorPacker* packer = std::exchange(t_packing.packer, nullptr);
   std::shared_ptr<PackedTensor> packed;
   {
@@ -84,8 +84,8 @@ class SavedTensorHook final : public torch::autograd::SavedVariableHooks {
       if (tensor.is_non_overlapping_and_dense()) strides_ = tensor.strides().vec();
       return;
     }
-    // Not the tensor itself: an output that its own node saves would keep itself alive.
-    // tensor_data() bypasses the dispatcher, so it is not recorded as an op.
+    // The tensor itself is not stored, because an output that its own node saves would keep itself
+    // alive. tensor_data() bypasses the dispatcher, so it is not recorded as an op.
     tensor_ = at::Tensor(tensor.tensor_data());
     mark_.emplace(tensor_);
   }
@@ -123,7 +123,7 @@ void InstallEngine() {
   static std::once_flag once;
   std::call_once(once, [] {
     torch::autograd::set_default_engine_stub([]() -> torch::autograd::Engine& {
-      // Never destroyed: its threads must not outlive the objects they use at process exit.
+      // Never destroyed, because its threads may still use it at process exit.
       static auto* engine = new HookingEngine();
       return *engine;
     });
@@ -191,7 +191,7 @@ SavedMark::~SavedMark() {
   if (key_ == 0) return;
   g_released.fetch_add(1, std::memory_order_relaxed);
   Recorder* recorder = Recorder::Current();
-  // Before the tensor is released, so that its free, if any, comes after the retag.
+  // Called before the tensor is released, so that a free is recorded after the retag.
   if (recorder != nullptr && recorder->serial() == serial_) recorder->OnSavedReleased(key_);
 }
 

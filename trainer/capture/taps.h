@@ -51,7 +51,7 @@ inline uint64_t StorageKey(const at::Tensor& tensor) {
 void TagStorage(const at::Tensor& tensor, trace::Category category, std::string_view why);
 
 // Whenever autograd has accumulated into one of these leaves, tags the storage of its gradient as
-// Gradient and calls `then` with the leaf. Once per parameter; a second call replaces the first.
+// Gradient and calls `then` with the leaf. A second call for a parameter replaces the first.
 void WatchGradients(const std::vector<at::Tensor>& parameters,
                     std::function<void(const at::Tensor& leaf)> then = nullptr);
 
@@ -67,8 +67,8 @@ class SavedMark {
   uint64_t key_ = 0, serial_ = 0;
 };
 
-// During its life, autograd takes the hooks of tensors saved on this thread from `make` instead of
-// the usual ones. The maker of the hooks must report what is saved (SavedMark).
+// During its life, `make` creates the hooks of tensors saved on this thread, in place of the
+// default hooks. These hooks must report the saved tensors (SavedMark).
 class SavedHooksScope {
  public:
   using Make = std::function<std::unique_ptr<torch::autograd::SavedVariableHooks>()>;
@@ -82,7 +82,7 @@ class SavedHooksScope {
   const Make* outer_;
 };
 
-// What a technique keeps instead of a tensor that autograd saves.
+// The form in which a technique keeps a tensor that autograd saves.
 class PackedTensor {
  public:
   PackedTensor() = default;

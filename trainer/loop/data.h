@@ -29,14 +29,14 @@ class DataSource {
  public:
   // `model` must outlive the source.
   DataSource(const Model& model, const DataOptions& options);
-  // Call before the first step. Makes all inputs for scripts with inputs up front.
+  // Call before the first step. For a script with inputs up front, creates all of them.
   void Prepare();
-  // Shape of the following batches; not for scripts with inputs up front.
+  // Sets the shape of the following batches. Not for scripts with inputs up front.
   void SetShape(int64_t rows, int64_t seq) {
     options_.batch = rows;
     options_.seq = seq;
   }
-  // Replaces `batch`. Each old tensor is freed when the new one takes its name.
+  // Replaces the tensors of `batch`. Each old tensor is freed when the new one replaces it.
   void Next(int step, int micro_batch, Batch& batch);
 
  private:
@@ -46,7 +46,7 @@ class DataSource {
   const Model& model_;
   DataOptions options_;
   std::mt19937_64 random_;
-  // Inputs up front: all steps but the last one, and the last one.
+  // An input up front: one tensor for the last step, and one for all steps before it.
   struct UpFront {
     std::string name;
     at::Tensor steps = {}, last = {};

@@ -97,7 +97,7 @@ uint64_t HostBytesAvailable() {
   return 0;
 }
 
-// The kernel kills processes instead of refusing memory, so runs that cannot fit are refused here.
+// Linux kills processes instead of refusing memory, so runs that cannot fit are refused here.
 absl::Status CheckHostMemory(const Totals& totals) {
   const uint64_t available = HostBytesAvailable();
   const uint64_t needed = totals.bytes + totals.trainable * 4;  // at least weights and gradients
@@ -191,7 +191,7 @@ struct Trainer::Impl {
           "backend=plan: this process was not started on the emulated platform");
     }
     // LibTorch counts devices in the first backward, which may be in a run on the CPU. A failure is
-    // reported when a plan is made.
+    // reported by the next plan.
     if (config.backend == run::Backend::kCpu && OnEmulatedPlatform()) {
       CudaBackend().Prepare().IgnoreError();
     }

@@ -64,7 +64,7 @@ class RunLength {
  public:
   explicit RunLength(const run::RunConfig& config) : config_(config) {}
 
-  // `passes` micro-batches made so many events.
+  // `passes` micro-batches produced `events` events.
   void Saw(int64_t passes, uint64_t events) {
     const int64_t all = int64_t{config_.steps} * config_.micro_batches;
     const double whole =
@@ -77,7 +77,7 @@ class RunLength {
         "a micro-batch). From the second step and the second micro-batch on, memory use repeats",
         config_.steps, config_.micro_batches, millions_, kMaxRunEvents / 1'000'000))};
   }
-  // A technique's own work would make so many events.
+  // A technique's own work would produce `whole` events.
   void Saw(double whole) {
     if (whole <= static_cast<double>(kMaxRunEvents)) return;
     throw RunRefused{absl::InvalidArgumentError(
@@ -85,7 +85,7 @@ class RunLength {
                     "million can be recorded: set generate.tokens or steps lower",
                     config_.Get("generate.tokens"), whole / 1e6, kMaxRunEvents / 1'000'000))};
   }
-  // For long runs: " (about 3.4 million events)".
+  // Returns a text such as " (about 3.4 million events)" for long runs, otherwise "".
   std::string Text() const {
     return millions_ < 1 ? "" : fmt::format(" (about {:.1f} million events)", millions_);
   }
@@ -171,8 +171,7 @@ class Loop {
     for (auto& technique : techniques_) {
       if (technique->loads_as()) options.dtype = technique->loads_as();
     }
-    // A technique may already have moved the model to the GPU in parts, before the run's first
-    // phase.
+    // A technique (sharding) may already have moved the model to the GPU, unit by unit.
     if (!model_.Parameters().front()->tensor.defined()) Materialize(model_, options);
     for (auto& technique : techniques_) technique->AfterLoad(context_, model_);
     trained_ = TrainedTensors(model_);
@@ -262,7 +261,7 @@ class Loop {
       ModuleScope module("loss");
       at::Tensor loss = loss_function_(model_, made, batch_);
       Release(held);
-      // The previous batch's logits and loss are kept until this one's are complete.
+      // The previous batch's logits and loss are kept until the new ones are complete.
       logits = std::move(made);
       return loss;
     };
@@ -281,7 +280,7 @@ class Loop {
     while (!held.empty()) held.pop_back();
   }
 
-  // For work that is done `times` times.
+  // Returns the access for work that the run repeats `times` times.
   LoopAccess Access(int times) {
     return {.hold = [this] { return Hold(); },
             .done =
@@ -417,8 +416,8 @@ class Loop {
     return value;
   }
 
-  // Waits, so that a phase's time is its own. With several ranks it does not wait: the inputs of a
-  // collective remain allocated until it ends, and a real program's host continues meanwhile.
+  // Waits, so that a phase's time is its own. With several ranks there is no wait, because a real
+  // program's host continues while a collective keeps its inputs allocated.
   void FinishPhase() {
     if (sharing_ == nullptr) backend_.FinishWork();
   }
@@ -432,8 +431,8 @@ class Loop {
   const run::RunConfig& config_;
   Model& model_;
   Techniques& techniques_;
-  std::vector<LoopTechnique*> own_;    // those that take part in the loop
-  SharesTraining* sharing_ = nullptr;  // the one that splits the training among ranks
+  std::vector<LoopTechnique*> own_;    // the techniques that change the loop
+  SharesTraining* sharing_ = nullptr;  // the technique that splits the training among ranks
   const c10::Device device_;
   const bool measured_;
   const RunContext context_;
@@ -457,8 +456,8 @@ class Loop {
   std::unique_ptr<MicroBatchTape> tapes_[2];  // without and with existing gradients
 };
 
-// The units of the layers if a run treats the middle ones alike. Empty: it does not, or there are
-// too few.
+// Returns the units of the layers. Empty if the middle units differ, or if there are too few units
+// or several stacks.
 std::vector<std::vector<std::string>> AlikeUnits(const Techniques& techniques, Model& model) {
   constexpr size_t kFewest = 6;  // four of them are executed
   if (model.Stacks().size() != 1) return {};
@@ -474,7 +473,7 @@ std::vector<std::vector<std::string>> AlikeUnits(const Techniques& techniques, M
   if (units.size() < kFewest) return {};
   for (size_t i = 0; i < layers.size(); ++i) units[i / size].push_back(path_of[layers[i]]);
 
-  // of each layer: its kind, then its parameters, as text
+  // each layer's kind and parameters, as text
   std::vector<std::string> parameters(layers.size());
   const std::vector<Parameter*> all = model.Parameters();
   auto next = all.begin();
@@ -550,7 +549,7 @@ std::unique_ptr<Rehearsal> Rehearse(const run::RunConfig& config, Model& model,
         backend.Stop().IgnoreError();
         throw;
       } catch (const std::exception&) {
-        tried = false;  // it will fail again in the run, where the error is reported
+        tried = false;  // the run will fail, too, and report the error
       }
       Dematerialize(model);
     }

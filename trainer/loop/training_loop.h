@@ -1,8 +1,7 @@
 // The training loop: the same code for every backend.
 //
 //   Techniques techniques = MakeTechniques(config);
-//   ASSIGN_OR_RETURN(auto model, BuildModel(config, techniques));  // shapes, adapters, trained
-// ones
+//   ASSIGN_OR_RETURN(auto model, BuildModel(config, techniques));  // without memory yet
 //   RunTraining(config, *model, techniques, backend, recorder, hooks);  // throws as LibTorch does
 #pragma once
 
@@ -40,7 +39,7 @@ std::unique_ptr<Rehearsal> Rehearse(const run::RunConfig& config, Model& model,
 absl::StatusOr<std::unique_ptr<Model>> BuildModel(const run::RunConfig& config,
                                                   Techniques& techniques);
 
-// Thrown if a run turns out to be too long or to need too much memory for its trace;
+// Thrown if a run turns out to be too long, or its trace too large. `status` is
 // kInvalidArgument.
 struct RunRefused {
   absl::Status status;

@@ -13,8 +13,9 @@ namespace vramscope::trainer {
 using CrossEntropy = std::function<at::Tensor(const at::Tensor& logits, const at::Tensor& labels)>;
 
 // Mean cross entropy of logits in fp32, where token i predicts token i + 1. As in Hugging Face
-// transformers: labels padded by one ignored token and shifted (4.51, loss/loss_utils.py), or
-// logits without the last token's (kUpcastInModel: the logits are already fp32).
+// transformers, either the labels are padded by one ignored token and shifted (4.51,
+// loss/loss_utils.py), or the last token's logits are cut off. kUpcastInModel: the logits are
+// already fp32.
 at::Tensor ShiftedCrossEntropy(const at::Tensor& logits, const at::Tensor& labels,
                                LossPath path = LossPath::kLabelsShifted,
                                const CrossEntropy& cross_entropy = nullptr);

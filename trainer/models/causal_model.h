@@ -22,8 +22,8 @@ namespace vramscope::trainer {
 struct CausalHead {
   bool bias = false;
   double cap = 0;  // logits: cap * tanh(logits / cap); 0: not capped
-  // Generation as in versions without cache classes: keys and values in tuples, logits of all
-  // tokens.
+  // Generation as in transformers without cache classes, with tuples of keys and values, and logits
+  // of all tokens.
   bool tuples = false;
 };
 
@@ -58,7 +58,7 @@ class CausalModel : public Model {
   }
 
   at::Tensor Logits(const Batch& batch) override {
-    // Only the next token is needed.
+    // Only the logits of the last token are needed.
     if (Generating() != nullptr && Generating()->trained_prefix == 0) {
       const at::Tensor hidden = stack_.Forward(batch["input_ids"], layer_runner, false);
       return Output(form_.tuples ? hidden : hidden.slice(1, -1));

@@ -48,8 +48,8 @@ at::Tensor Activate(run::Activation activation, const std::string& name, const a
 at::Tensor CausalMask(const DecoderConfig& config, AttentionKind attention,
                       const at::Tensor& positions, at::ScalarType dtype, int64_t batch,
                       int64_t prefix) {
-  // The flash-attn package takes no mask; it gets the positions, which are searched for packed
-  // samples.
+  // The flash-attn package accepts no mask. In its place, attention gets the positions, which it
+  // searches for packed samples.
   if (attention == AttentionKind::kFlash2) return positions.unsqueeze(0);
   const int64_t seq = positions.size(0);
   const bool window = config.sliding_window > 0 && !config.mask_always;
@@ -81,7 +81,7 @@ at::Tensor CausalMask(const DecoderConfig& config, AttentionKind attention,
 
 namespace {
 
-// Makes the mask [batch, 1, s, columns] from `mask`, which says which tokens are present.
+// Makes the mask [batch, 1, s, columns] from `pass.mask`, which marks the present tokens.
 at::Tensor MaskOf(const DecoderConfig& config, const GenerationPass& pass, int64_t columns,
                   at::ScalarType dtype) {
   const int64_t rows = pass.positions.size(0), batch = pass.mask.size(0);
@@ -131,7 +131,7 @@ at::Tensor GenerationMask(const DecoderConfig& config, AttentionKind attention,
   }
   const bool window = config.sliding_window > 0;
   if (!eager && room == 0 && (!window || pass.mask.size(1) < config.sliding_window)) {
-    // No token is masked: the operator applies the causal mask itself.
+    // If no token is masked, the operator applies the causal mask itself.
     const at::Tensor there = [&] { return at::all(pass.mask == 1); }();
     there.item<bool>();
     return {};
@@ -149,8 +149,8 @@ at::Tensor GenerationMask(const DecoderConfig& config, AttentionKind attention,
 
 namespace {
 
-// Decreasing positions mark the start of another sample. There are none here, but transformers
-// checks in every layer and waits for the result.
+// Decreasing positions mark the start of another sample. Here there is only one sample, but
+// transformers checks in every layer and waits for the result.
 void LookForPackedSamples(const at::Tensor& position_ids) {
   at::Tensor rising = at::diff(position_ids);
   rising = rising >= 0;

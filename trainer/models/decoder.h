@@ -36,16 +36,16 @@ std::vector<run::FamilyDeclaration::LoraChoice> GatedDecoderAdapters();
 
 struct DecoderConfig : run::ModelConfig {
   // Details of the additive mask: whether its lower triangle is cleared before the comparison with
-  // the positions; whether SDPA gets a mask even if it could be causal without one; the columns
-  // beyond the keys.
+  // the positions; whether SDPA always gets a mask, even if it could be causal without one; the
+  // number of columns beyond the keys.
   bool mask_by_triangle = false;
   bool mask_always = false;
   int64_t mask_extra_columns = 1;
   RmsNorm::Scale norm_scale = RmsNorm::Scale::kWeight;
   // Norms of each head's query and key: none, applied after each projection, or after all three.
   enum class HeadNorms : uint8_t { kNone, kEach, kAfterProjections } head_norms = HeadNorms::kNone;
-  // What multiplies the embedding's output by sqrt(hidden_size): the decoder (a number), or the
-  // embedding (a buffer).
+  // The place where the embedding's output is multiplied by sqrt(hidden_size): the decoder (by a
+  // number), or the embedding (by a buffer).
   enum class Scaling : uint8_t { kNone, kNumber, kBuffer } embedding_scaling = Scaling::kNone;
   int64_t rotary_dim = 0;       // dimensions of a head that are rotated; 0: all
   double local_rope_theta = 0;  // for layers with a window; 0: as in other layers
@@ -59,13 +59,13 @@ absl::Status CheckWindow(const DecoderConfig& config, const ModelOptions& option
 at::Tensor Activate(run::Activation activation, const std::string& name, const at::Tensor& x);
 
 // Values that all layers of one forward pass share. Members are destroyed from the last to the
-// first. Positions and mask are arguments of each layer, so checkpoints save them. The others are
-// kept until the graph is freed, as by Python's tuples.
+// first. Positions and mask are arguments of each layer, so checkpoints save them. The other
+// members are kept until the graph is freed, like Python's tuples.
 struct DecoderPass {
-  at::Tensor local_sin, local_cos;  // defined if layers with a window have their own
+  at::Tensor local_sin, local_cos;  // defined if layers with a window have positions of their own
   at::Tensor sin, cos;
   at::Tensor positions;
-  at::Tensor mask;  // undefined: the attention operator is causal itself
+  at::Tensor mask;  // undefined: the attention operator applies the causal mask
 
   enum : size_t { kMask, kPositionIds, kPositions };
   // `position_ids`: a view of the positions.
@@ -86,8 +86,8 @@ struct DecoderPass {
   }
 };
 
-// The additive causal mask [batch, 1, seq, columns]. Undefined if the attention operator is causal
-// itself, which is impossible with a prefix of tokens.
+// The additive causal mask [batch, 1, seq, columns]. Undefined if the attention operator applies it
+// itself, which is impossible with a prefix.
 at::Tensor CausalMask(const DecoderConfig& config, AttentionKind attention,
                       const at::Tensor& positions, at::ScalarType dtype, int64_t batch,
                       int64_t prefix);
@@ -95,11 +95,11 @@ at::Tensor CausalMask(const DecoderConfig& config, AttentionKind attention,
 // The mask of a generation pass, [batch, 1, s, columns], or undefined as above.
 at::Tensor GenerationMask(const DecoderConfig& config, AttentionKind attention,
                           const GenerationPass& pass, at::ScalarType dtype);
-// For caches of fixed size: converts the mask as generate() does before it calls the model.
+// For caches of fixed size, converts the mask as generate() does before calling the model.
 void PrepareMask(const DecoderConfig& config, GenerationPass& pass, at::ScalarType dtype);
 
-// The run's kind of attention over query, key and value [b, heads, s, d]. Returns the result [b, s,
-// heads, d] and the attention weights (only eager), which the caller's frame keeps.
+// Applies the run's kind of attention to query, key and value [b, heads, s, d]. Returns the result
+// [b, s, heads, d], and with eager attention the weights, which the caller's frame keeps.
 class AttentionOperator {
  public:
   AttentionOperator(const DecoderConfig& config, const ModelOptions& options);
@@ -122,7 +122,7 @@ Linear::Options Projection(const DecoderConfig& config, const ModelOptions& opti
 class AttentionLayer : public Module {
  public:
   using Module::Module;
-  // Also returns the attention weights (only eager), because the caller's frame keeps them.
+  // With eager attention, also returns the weights, because the caller's frame keeps them.
   virtual std::pair<at::Tensor, at::Tensor> Forward(const at::Tensor& x, const at::Tensor& mask,
                                                     const at::Tensor& cos,
                                                     const at::Tensor& sin) = 0;
@@ -154,7 +154,7 @@ class GatedMlp : public FeedForward {
  public:
   struct Names {
     std::string gate = "gate_proj", up = "up_proj", down = "down_proj";
-    bool down_second = false;  // registered between the other two
+    bool down_second = false;  // down is registered between gate and up
   };
   GatedMlp(const DecoderConfig& config, const ModelOptions& options)
       : GatedMlp("mlp", config, options, config.intermediate_size, {}) {}
@@ -182,7 +182,7 @@ class DecoderLayer : public Module {
   using Config = DecoderConfig;
   DecoderLayer(std::string name, const DecoderConfig& config, const ModelOptions& options,
                std::unique_ptr<AttentionLayer> attention, std::unique_ptr<FeedForward> feed);
-  // With a gated feed-forward part; the layer's `number` does not matter.
+  // A layer with a gated feed-forward part. `number` is not used.
   DecoderLayer(std::string name, const DecoderConfig& config, const ModelOptions& options,
                int64_t number);
   at::Tensor Forward(const at::Tensor& input, const DecoderPass& pass);
@@ -204,9 +204,9 @@ class DecoderEmbedding : public Embedding {
   Buffer* scale_ = nullptr;
 };
 
-// int64 [seq], starting after `before` positions.
+// Returns the positions of the tokens, int64 [seq]. The first one is `before`.
 at::Tensor Positions(const at::Tensor& ids, int64_t before);
-// The steps between the embedding and the first layer.
+// The two steps between the embedding and the first layer.
 at::Tensor Scaled(const DecoderConfig& config, const at::Tensor& embedded);
 at::Tensor Dropped(const DecoderConfig& config, const at::Tensor& embedded);
 
@@ -241,7 +241,7 @@ class RotaryDecoder : public Module {
   at::Tensor Forward(const at::Tensor& ids, const LayerRunner& runner, bool inputs_require_grad) {
     GenerationPass* generation = Generating();
     const int64_t before = generation != nullptr ? generation->trained_prefix : 0;
-    if (before > 0) generation = nullptr;  // apart from its cache, like any training
+    if (before > 0) generation = nullptr;  // a training pass, except for its cache
     if (generation != nullptr) {
       PrepareMask(config_, *generation, embedding_.weight()->tensor.scalar_type());
     }
@@ -264,7 +264,7 @@ class RotaryDecoder : public Module {
     std::vector<LayerFunction> functions;
     functions.reserve(layers_.size());
     for (auto& layer : layers_) {
-      // By value, because the recomputation happens after this frame has returned.
+      // `pass` is captured by value, because recomputation runs after this frame has returned.
       functions.push_back(
           [layer = layer.get(), kept = pass.Without()](const at::Tensor& x, Carried& arguments) {
             return layer->Forward(x, kept.With(arguments));

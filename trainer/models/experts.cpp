@@ -18,8 +18,8 @@ void SayTrue(const at::Tensor& mask, int64_t count) {
       static_cast<uint64_t>(count));
 }
 
-// Returns the indices of the true elements in an expert's part [chosen, tokens] of the mask:
-// choices, tokens.
+// Returns the indices (choice, token) of the true elements in an expert's part [chosen, tokens] of
+// the mask.
 std::pair<at::Tensor, at::Tensor> Where(const at::Tensor& mask, int64_t experts) {
   const at::Tensor dense = mask.contiguous();  // a copy, as the operator makes to count elements
   SayTrue(dense, std::max<int64_t>(1, (dense.numel() + experts / 2) / experts));

@@ -4,8 +4,8 @@
 // The routing is computed. Where nothing is computed (on the emulated platform), all experts are
 // assumed to get equally many tokens; families declare this assumption with kEvenRouting.
 //
-//   SparseMoe moe("block_sparse_moe", config, options, {.experts = 8, .chosen = 2, .inner =
-// 14336});
+//   SparseMoe moe("block_sparse_moe", config, options,
+//                 {.experts = 8, .chosen = 2, .inner = 14336});
 //   at::Tensor router_logits;                      // kept by the layer's frame
 //   hidden = moe.Run(hidden, router_logits);
 //

@@ -1,5 +1,5 @@
 // The layer of Gemma 2 and 3: norms before and after each part, and in some layers a window. Each
-// of these layers applies the window to the mask itself.
+// layer with a window applies it to the mask itself.
 //
 //   GemmaLayer layer("layers.0", config, options, /*window=*/4096);
 //
@@ -19,14 +19,14 @@
 namespace vramscope::trainer {
 
 struct GemmaConfig : DecoderConfig {
-  int64_t window_pattern = 2;  // one layer in so many has no window
+  int64_t window_pattern = 2;  // every window_pattern-th layer has no window
   double logits_cap = 0;
 };
 
 // Reads the common keys of Gemma 2 and 3. `config` must contain the class's defaults.
 absl::Status ReadGemma(const nlohmann::json& object, GemmaConfig& config);
 std::unique_ptr<Model> MakeGemma(const GemmaConfig& config, const ModelOptions& options);
-// Why their attention must be an implementation that accepts a mask.
+// The limit that their attention must be an implementation that accepts a mask.
 run::FamilyDeclaration::Limit GemmaAttention();
 
 class GemmaLayer : public Module {

@@ -1,5 +1,5 @@
 // Generation, token by token: keys and values that are kept between passes, and the arguments of a
-// pass besides its ids.
+// pass in addition to the token ids.
 //
 //   DynamicCache cache;
 //   GenerationPass pass{.cache = &cache, .positions = ..., .position_ids = ..., .mask = ...};
@@ -66,8 +66,8 @@ class DynamicCache final : public KeyValueCache {
   std::vector<at::Tensor> keys_, values_;
 };
 
-// As tuples: a pass allocates all layers' keys and values again, while those of the previous pass,
-// its argument, still exist.
+// Keys and values as tuples. A pass allocates all layers' keys and values again, while its
+// argument, the previous pass's tuples, still exists.
 class TupleCache final : public KeyValueCache {
  public:
   void Begin() override;
@@ -86,7 +86,7 @@ class TupleCache final : public KeyValueCache {
 class CrossCache {
  public:
   void Begin() { layer_ = 0; }
-  // Those of the next layer. If they do not exist, `make` computes them.
+  // Returns the next layer's keys and values. If they do not exist, `make` computes them.
   std::pair<at::Tensor, at::Tensor> Next(
       const std::function<std::pair<at::Tensor, at::Tensor>()>& make);
 
@@ -100,7 +100,8 @@ struct CacheShape {
   at::TensorOptions options;
 };
 
-// Allocated at full size from the beginning; positions without a token are attended to, but masked.
+// A cache that is allocated at full size. Attention covers positions without a token, too, but the
+// mask hides them.
 class StaticCache : public KeyValueCache {
  public:
   explicit StaticCache(const CacheShape& shape);
@@ -134,16 +135,16 @@ struct GenerationPass {
   KeyValueCache* cache = nullptr;  // null: everything is recomputed for each token
   at::Tensor positions;            // int64 [s], within the sequence
   at::Tensor position_ids;         // int64 [b, s]
-  // int64 [b, tokens]; if the cache has a fixed size: the model's own form of it
+  // int64 [b, tokens]; with a cache of fixed size, PrepareMask() replaces it by the model's mask
   at::Tensor mask;
-  at::Tensor encoded = {};  // the encoder's output for a decoder; then `mask` belongs to it
+  at::Tensor encoded = {};  // for a decoder: the encoder's output, which `mask` belongs to
   // called when all arguments are complete, before the model runs
   std::function<void()> prepared = {};
   int64_t trained_prefix = 0;   // tokens in the cache before a training pass; otherwise 0
   CrossCache* cross = nullptr;  // null: recomputed for each token
 };
 
-// The pass of this thread; null: not generating.
+// The pass of this thread. null: the thread does not generate.
 GenerationPass* Generating();
 
 class GenerationScope {
@@ -154,8 +155,8 @@ class GenerationScope {
   GenerationScope& operator=(const GenerationScope&) = delete;
 };
 
-// A cache in a training forward: keeps the keys and values of this thread's attention as long as
-// the scope and `cache` require.
+// A cache in a training forward. During the scope's life, the keys and values of this thread's
+// attention go through `cache`.
 class TrainingCacheScope {
  public:
   explicit TrainingCacheScope(KeyValueCache& cache);

@@ -111,7 +111,7 @@ at::Tensor LoraAdapter::ForwardDecomposed(const at::Tensor& x, const at::Tensor&
   at::Tensor sum = turned + added;
   turned.reset();
   added.reset();
-  // In the order in which the frame's names are freed.
+  // Python frees the frame's names in this order.
   for (at::Tensor* local : {&base, &delta, &wide, &norm, &scale, &up}) local->reset();
   return sum;
 }
@@ -166,7 +166,7 @@ at::Tensor Linear::Base(const at::Tensor& x) const {
   return at::addmm(bias_->tensor, x.view({-1, x.size(-1)}), weight).view(sizes);
 }
 
-// Like PEFT's layers for bitsandbytes. Casts are explicit only without autocast.
+// Adds the adapter as PEFT's layers for bitsandbytes do. Casts are explicit only without autocast.
 at::Tensor Linear::BesideFunction(const at::Tensor& x, at::Tensor result) {
   if (base_copies_) result = result.clone();
   const at::ScalarType dtype = result.scalar_type();

@@ -15,19 +15,19 @@
 namespace vramscope::trainer {
 
 // A low-rank adapter for a linear layer, as PEFT's LoRA: B(A(dropout(x))) * alpha / rank. Its two
-// matrices are fp32, as in PEFT, whatever the layer's type, or of type `dtype`. Decomposed (DoRA),
-// the row norms of the adapted weight are a third parameter, "magnitude".
+// matrices have type `dtype`; PEFT's default is fp32, whatever the layer's type. A decomposed
+// adapter (DoRA) has a third parameter, "magnitude", the row norms of the adapted weight.
 class LoraAdapter : public Module {
  public:
   LoraAdapter(int64_t inputs, int64_t outputs, const LoraConfig& config, at::ScalarType dtype);
-  // Returns the term that is added to the layer's result. x: of the matrices' type.
+  // Returns the term that is added to the layer's result. x has the matrices' type.
   at::Tensor Forward(const at::Tensor& x);
-  // The same for a decomposed adapter. `weight`: the layer's, [outputs, inputs]; `result`: the
-  // layer's output.
+  // The same for a decomposed adapter. `weight`: the layer's weight, [outputs, inputs]; `result`:
+  // the layer's output.
   at::Tensor ForwardDecomposed(const at::Tensor& x, const at::Tensor& weight,
                                const at::Tensor& bias, const at::Tensor& result);
   bool decomposes() const { return magnitude_ != nullptr; }
-  // For a decomposed adapter that still adds nothing: computes the magnitude on the host.
+  // Computes the magnitude of a decomposed adapter on the host, before the adapter is trained.
   void StartMagnitude(const at::Tensor& weight);
   at::ScalarType dtype() const;
 
@@ -60,10 +60,10 @@ class Linear : public Module {
   // unchanged.
   void AddAdapter(const LoraConfig& config);
   bool has_adapter() const { return adapter_ != nullptr; }
-  // Call it after the weights have values: with DoRA, the adapted layer initially equals the layer.
+  // Call it after the weights have values. With DoRA, the adapted layer then equals the original.
   void StartAdapter();
-  // Replaces x W^T + b, before adapters. `bias`: undefined without one. An adapter adds its result
-  // in the layer's type; `copies`: it adds to a copy of the base result.
+  // `base` replaces x W^T + b; `bias` is undefined if there is none. An adapter adds its result in
+  // the layer's type, to a copy of the base result if `copies`.
   using BaseFunction = std::function<at::Tensor(const at::Tensor& x, const at::Tensor& bias)>;
   void SetBase(BaseFunction base, bool copies) {
     base_ = std::move(base);
@@ -75,7 +75,7 @@ class Linear : public Module {
   const std::shared_ptr<Parameter>& weight() const { return weight_; }
 
  protected:
-  bool children_move_first() const override { return false; }  // the adapter is last
+  bool children_move_first() const override { return false; }  // the adapter moves last
 
  private:
   at::Tensor Base(const at::Tensor& x) const;

@@ -1,6 +1,6 @@
-// A layer runner that does something around the layers and calls each once. Like transformers'
-// models, which know whether they are checkpointed, our models can query whether their layers run
-// again in backward.
+// A layer runner that adds work around the layers and calls each layer once. As in
+// transformers, models can query whether their layers are checkpointed, that is, run again in
+// backward.
 //
 //   return LayersOnce{.run = around, .inner = inner};   // runs again what `inner` runs again
 //   if (RunsAgain(layer_runner)) ...

@@ -3,11 +3,9 @@
 //
 //   ASSIGN_OR_RETURN(std::unique_ptr<Model> model, MakeModel(json, {.dtype = at::kBFloat16}));
 //   Materialize(*model, {.device = device});
-//   Batch batch = ...;                                 // with the tensors of model->Inputs(rows,
-// seq)
-//   at::Tensor logits = model->Logits(batch);          // [batch, seq, vocab], [batch, classes],
-// ...
-//   at::Tensor loss = model->Loss(logits, batch);      // 0-dim
+//   Batch batch = ...;                             // the tensors of model->Inputs(rows, seq)
+//   at::Tensor logits = model->Logits(batch);      // such as [batch, seq, vocab]
+//   at::Tensor loss = model->Loss(logits, batch);  // 0-dim
 //
 // Not thread-safe; see module.h.
 #pragma once
@@ -29,7 +27,7 @@
 namespace vramscope::trainer {
 
 struct ModelOptions {
-  at::ScalarType dtype = at::kFloat;  // of the parameters
+  at::ScalarType dtype = at::kFloat;  // type of the parameters
   AttentionKind attention = AttentionKind::kEager;
   LossPath loss_path = LossPath::kLabelsShifted;
   int seq = 0;  // the longest sequence of the run
@@ -73,16 +71,16 @@ class Batch {
   std::vector<std::pair<std::string, at::Tensor>> tensors_;
 };
 
-// The inputs of a stack's layers besides the hidden state: tensors that layers pass on and that
-// have gradients (the encoder's output, a bias that the first layer computes for all), and masks
-// and positions, which are arguments of each layer.
+// The inputs of a stack's layers besides the hidden state. Some have gradients and are passed from
+// layer to layer (the encoder's output, a bias that the first layer computes for all). Others are
+// arguments of each layer: masks, positions.
 using Carried = std::vector<at::Tensor>;
-// Runs one layer of a stack. Checkpointing wraps layers through it. `hidden` is the stack's only
-// reference to the input, so that the wrapper decides how long it lives. May replace elements of
+// Runs one layer of a stack; checkpointing wraps it. `hidden` is the stack's only reference to
+// the input, so that the wrapper decides how long the input lives. May replace elements of
 // `carried`.
 using LayerFunction = std::function<at::Tensor(const at::Tensor& hidden, Carried& carried)>;
-// Calls `layers` in order on `hidden`, and keeps what its technique keeps. `path` is the module
-// that calls them ("model"), for layers that run again in backward.
+// Calls `layers` in order on `hidden`. `path` is the module that calls them ("model"); it names
+// layers that run again in backward.
 using LayerRunner =
     std::function<at::Tensor(at::Tensor hidden, const std::vector<LayerFunction>& layers,
                              const std::string& path, Carried& carried)>;
@@ -112,15 +110,15 @@ class Model : public Module {
   virtual at::Tensor Output(const at::Tensor& hidden) { return hidden; }
 
   virtual GenerationForm generation() const { return {}; }
-  // For models with an encoder: the encoder's output for "input_ids" and "attention_mask".
+  // Returns the encoder's output for "input_ids" and "attention_mask" if the model has an encoder.
   virtual at::Tensor Encode(const Batch&) { return {}; }
 
-  // In the order in which they run; the last one computes the output.
+  // Returns the stacks in the order in which they run. The last one computes the output.
   virtual std::vector<LayerStack> Stacks() = 0;
   std::vector<Module*> Layers();  // of all stacks
 
-  // Whether the input of the first layer is computed from parameters; these are the model's first
-  // ones.
+  // Whether the first layer's input is computed from parameters, which are then the model's first
+  // parameters.
   virtual bool embeds() const { return true; }
   virtual TrainingScript script() const { return {}; }
   // Returns the optimizer of the model's script if the script has its own; null: the configured
@@ -132,9 +130,9 @@ class Model : public Module {
   }
 
   // Set by the techniques before the first step. Computes the mean cross entropy of rows of logits;
-  // null: PyTorch's operator.
+  // If it is null, PyTorch's operator is used.
   std::function<at::Tensor(const at::Tensor& logits, const at::Tensor& labels)> cross_entropy;
-  LayerRunner layer_runner;          // null: one after another
+  LayerRunner layer_runner;          // null: layers are called one after another
   bool inputs_require_grad = false;  // make the embedding's output require a gradient
 };
 

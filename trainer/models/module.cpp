@@ -153,9 +153,9 @@ void Materialize(Module& root, const MaterializeOptions& options) {
     parameter.tensor = parameter.keep_(parameter.tensor);
     TagStorage(parameter.tensor, trace::Category::kParameter, "parameter");
   };
-  // A parameter that is split is cut before the module is moved (parallelize_module). A parameter
-  // in another format is converted when its weight has been moved. A weight shared by two modules
-  // is cut by each of them, and tied again afterwards.
+  // A split parameter (parallelize_module) is cut before the module is moved. A parameter in
+  // another format is converted after its weight has been moved. If two modules share a weight,
+  // each of them cuts it, and they are tied again afterwards.
   std::vector<at::Tensor> untied;
   root.Move(
       "",

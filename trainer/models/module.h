@@ -49,7 +49,7 @@ class Parameter {
   const ParameterSpec& spec() const { return spec_; }
   // full name: "model.layers.0.mlp.up_proj.weight"
   const std::string& name() const { return name_; }
-  // the number of the model's scalar weights that it represents
+  // number of scalar weights of the original model that this parameter represents
   int64_t count() const;
   // Stores the parameter in another form, `spec`, which represents `count` scalar weights, and
   // freezes it. Call it before Materialize(), which creates the original weight and replaces it by
@@ -95,8 +95,8 @@ class Module {
   // Every parameter once (a tied one at its first place): the module's own, then the children's, in
   // order of registration. Sets their full names.
   std::vector<Parameter*> Parameters();
-  // Layers with the same parameters and the same kind make the same allocations. A layer with an
-  // attention window, for example, has the kind "window".
+  // Layers of the same kind with the same parameters make the same allocations. For example, layers
+  // with an attention window have the kind "window".
   virtual std::string kind() const { return {}; }
   // Visits this module and all below it, parents first. `path` is the full name ("" for the root).
   void Visit(const std::function<void(Module&, const std::string& path)>& visitor);
@@ -122,7 +122,7 @@ class Module {
  private:
   friend void Materialize(Module& root, const struct MaterializeOptions& options);
   void Collect(const std::string& prefix, std::vector<Parameter*>& out);
-  // Calls the functions for all tensors below, in the order in which they are moved.
+  // Calls the functions for all tensors of this module and below, in the order in which they move.
   void Move(const std::string& path, const std::function<void(Parameter&)>& parameter,
             const std::function<void(Buffer&, const std::string& path)>& buffer);
 

@@ -11,7 +11,7 @@
 namespace vramscope::trainer {
 namespace {
 
-// Splits the projections of one product: [rows.., parts * width] -> [parts, rows.., width].
+// Separates the projections in one product: [rows.., parts * width] -> [parts, rows.., width].
 at::Tensor Apart(const at::Tensor& product, int64_t parts, int64_t width) {
   return product.unflatten(-1, {parts, width})
       .unsqueeze(0)
@@ -26,7 +26,7 @@ struct Heads {
 
 }  // namespace
 
-// Never called as a module: the attention uses its parameters.
+// Not called as a module, because the attention uses its parameters directly.
 class MultiheadAttention::Output : public Module {
  public:
   explicit Output(const Options& o) : Module("out_proj") {
@@ -75,7 +75,7 @@ at::Tensor MultiheadAttention::Forward(const at::Tensor& query_in, const at::Ten
     product = Apart(product, 2, width);
     parts = {q, product[0], product[1]};
   }
-  // All three in each loop: backward runs in the reverse of the order of creation.
+  // Two loops over all three tensors, because backward reverses the order of creation.
   for (at::Tensor* x : {&parts.query, &parts.key, &parts.value}) {
     *x = x->view({x->size(0), batch * heads, head_dim}).transpose(0, 1);
   }

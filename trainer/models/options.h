@@ -13,7 +13,7 @@ enum class AttentionKind : uint8_t { kEager, kMath, kEfficient, kFlash, kFlash2,
 enum class LossPath : uint8_t {
   kLabelsShifted,  // from 4.49: all logits in fp32, labels shifted by one
   kLogitsCut,      // 4.46 to 4.48: the fp32 logits are copied without the last token
-  kUpcastInModel,  // before 4.46: the same, and the model returns only fp32 logits
+  kUpcastInModel,  // before 4.46: also cut; the model returns only fp32 logits
 };
 
 struct LoraConfig {

@@ -1,5 +1,5 @@
-// Parts of a layer that a technique may run differently, such as the feed-forward part, which can
-// be checkpointed separately.
+// Parts of a layer that a technique may run differently. For example, the feed-forward part can be
+// checkpointed separately.
 //
 //   hidden = RunPart(Part::kFeedForward, hidden, [this](const at::Tensor& x) {
 //     return mlp_.Forward(x);

@@ -40,8 +40,8 @@ struct StackMasks {
 
 class RelativeAttention : public Module {
  public:
-  // `first`: the first of its stack. `cross`: keys and values come from the encoder's output, with
-  // zero bias.
+  // `first`: the first of its stack. `cross`: keys and values are computed from the encoder's
+  // output, and the bias is zero.
   RelativeAttention(std::string name, const RelativeAttentionConfig& config, bool decoder,
                     bool cross, bool first);
   // Computes `bias` if it is undefined. `memory`: the encoder's output.

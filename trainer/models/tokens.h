@@ -13,9 +13,9 @@ namespace vramscope::trainer {
 // "input_ids" and "labels", both int64 [rows, seq].
 std::vector<InputSpec> TokenInputs(int64_t rows, int64_t seq);
 
-// A learnable task: token t is followed by t + 1 over a small alphabet, and every sequence starts
-// with another token. Labels are a copy of the ids (for a loss that shifts them), or already the
-// next tokens.
+// A learnable task over a small alphabet: token t is followed by t + 1. Sequences start with
+// different tokens. Labels are a copy of the ids (for a loss that shifts them), or already the next
+// tokens.
 enum class Labels : uint8_t { kCopies, kNextTokens };
 void FillTokens(std::span<at::Tensor> host, int64_t vocabulary, Labels labels,
                 std::mt19937_64& random);

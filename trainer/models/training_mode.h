@@ -3,7 +3,7 @@
 //   EvaluationScope evaluation;                        // like model.eval(), during its life
 //   at::dropout(x, p, Training());                     // returns x there
 //
-// Per thread. Recomputation in backward is always in training mode.
+// Each thread has its own mode. Recomputation in backward is always in training mode.
 #pragma once
 
 namespace vramscope::trainer {

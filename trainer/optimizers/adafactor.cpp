@@ -1,6 +1,6 @@
 // Adafactor, after torch/optim/_adafactor.py of PyTorch 2.11: _single_tensor_adafactor (PyTorch's
-// default) and _multi_tensor_adafactor. A matrix has a row and a column of second moments instead
-// of a matrix of its own size; there is no first moment.
+// default) and _multi_tensor_adafactor. The second moments of a matrix are one row and one column
+// instead of a whole matrix. There is no first moment.
 #include <torch/types.h>
 
 #include <algorithm>
@@ -106,7 +106,7 @@ class Adafactor final : public Optimizer {
     return state;
   }
 
-  // Groups by type, matrices separate from vectors; in order of first appearance.
+  // Groups by type, matrices and vectors separately. Groups are in order of first appearance.
   std::vector<std::vector<size_t>> Groups(const std::vector<size_t>& indices) const {
     std::vector<std::pair<std::pair<at::ScalarType, bool>, std::vector<size_t>>> groups;
     std::vector<at::Tensor> tensors;
@@ -182,7 +182,7 @@ class Adafactor final : public Optimizer {
     std::vector<at::Scalar> weights;
     for (const Rates& r : rates) weights.emplace_back(r.one_minus_beta2);
     if (weight_decay_ != 0) at::_foreach_mul_(parameters, 1 - lr_ * weight_decay_);
-    // the previous group's updates are freed only after these are made
+    // the previous group's updates exist until the new ones are complete
     std::vector<at::Tensor> updates;
     if (gradients.front().dim() > 1) {
       Factor(gradients, rows, weights, -1);

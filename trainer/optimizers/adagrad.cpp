@@ -46,7 +46,7 @@ class Adagrad final : public Optimizer {
   // torch/optim/adagrad.py, _single_tensor_adagrad.
   void OneByOne(std::vector<at::Tensor>& parameters, std::vector<at::Tensor>& gradients,
                 std::vector<at::Tensor>& sums) const {
-    at::Tensor deviation;  // a name of the loop: lives until the next parameter's
+    at::Tensor deviation;  // a variable of the Python loop, replaced at the next parameter
     at::Tensor gradient;
     for (size_t i = 0; i < parameters.size(); ++i) {
       ThrowIfCancelled();

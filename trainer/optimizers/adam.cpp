@@ -111,7 +111,7 @@ class Adam final : public Optimizer, public Resumable {
   }
 
   void Loop(Work& work) {
-    // Names of the original's loop body. Each keeps its tensor until the next parameter rebinds it.
+    // Variables of the Python loop. Each keeps its tensor until the next parameter rebinds it.
     at::Tensor grad, denominator;
     for (size_t i = 0; i < work.parameters.size(); ++i) {
       ThrowIfCancelled();
@@ -139,8 +139,8 @@ class Adam final : public Optimizer, public Resumable {
   }
 
   void Foreach(Work& work) {
-    // If the step counters are on the CPU, the 1 is a tensor made once. They are elsewhere only if
-    // they were loaded to the GPU.
+    // If the step counters are on the CPU, PyTorch adds a tensor with the value 1. They are on the
+    // GPU only if they were loaded there.
     if (work.steps.front().is_cpu()) {
       at::_foreach_add_(work.steps, torch::tensor(1.0f), 1.0);
     } else {
@@ -206,7 +206,7 @@ class Adam final : public Optimizer, public Resumable {
                       kBeta2, decay, kEps, /*amsgrad=*/false, /*maximize=*/false, scale, found);
   }
 
-  // 1 - beta^step for both moments. The counter is on the CPU.
+  // Returns 1 - beta^step for both moments. `step` is on the CPU.
   static std::pair<double, double> Corrections(const at::Tensor& step) {
     const double t = step.item<float>();
     return {1 - std::pow(kBeta1, t), 1 - std::pow(kBeta2, t)};

@@ -8,8 +8,7 @@ namespace vramscope::trainer {
 
 std::unique_ptr<Optimizer> MakeAdam(const OptimizerConfig& config,
                                     std::vector<at::Tensor> parameters);
-// The version of PyTorch 2.0 and 2.1: in the step, the foreach form makes a second copy of the
-// roots.
+// Adam of PyTorch 2.0 and 2.1. The foreach form copies the roots a second time in each step.
 std::unique_ptr<Optimizer> MakeAdam2023(const OptimizerConfig& config,
                                         std::vector<at::Tensor> parameters);
 

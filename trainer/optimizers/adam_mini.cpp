@@ -1,6 +1,6 @@
 // Adam-mini: Adam with one second moment for a whole block instead of each element (Zhang et al.
-// 2024). A block is a row of a matrix, or any other tensor as a whole. Makes the allocations of the
-// package of that name for a model without names of queries and keys.
+// 2024). A block is a row of a matrix, or a whole tensor of another shape. Makes the allocations of
+// the adam-mini package for a model whose parameter names do not mention queries and keys.
 #include <torch/types.h>
 
 #include <cmath>
@@ -47,8 +47,7 @@ class AdamMini final : public Optimizer {
   }
 
  private:
-  // The variables of the package's step. They keep their tensors until the next parameter rebinds
-  // them.
+  // The variables of the package's step. Each keeps its tensor until the next parameter rebinds it.
   struct Locals {
     at::Tensor count, mean, root, size, update;
   };

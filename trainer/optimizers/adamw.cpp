@@ -1,4 +1,4 @@
-// AdamW: Adam with weight decay that does not go through the moments.
+// AdamW: Adam with weight decay that is applied to the weights, not to the gradients.
 #include "trainer/optimizers/adam.h"
 
 namespace vramscope::trainer {

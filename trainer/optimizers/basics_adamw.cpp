@@ -17,7 +17,7 @@ constexpr double kBeta1 = 0.9;
 constexpr double kBeta2 = 0.999;
 constexpr double kEps = 1e-8;
 
-// A sum or quotient whose operands are temporaries. They are freed with it, the left one first.
+// A sum or quotient whose operands are temporaries. They are freed with it, left first.
 struct Temporaries {
   Tensor left, right;
 };
@@ -94,7 +94,7 @@ class BasicsAdamW final : public Optimizer {
     int steps = 0;
   };
 
-  // dict.get(key, zeros): the default is made and dropped in each call, even if the entry exists.
+  // dict.get(key, zeros): each call creates and drops the default, even if the entry exists.
   static Tensor LookUp(const Tensor& entry, const Tensor& like) {
     Tensor zeros = at::zeros_like(like);
     return entry.defined() ? entry : zeros;

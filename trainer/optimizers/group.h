@@ -12,7 +12,7 @@
 namespace vramscope::trainer {
 
 // Returns the indices of the tensors of each type, in order of first appearance. The foreach and
-// fused forms process such a group together (all are on one device).
+// fused forms process such a group together. All tensors are on one device.
 inline std::vector<std::vector<size_t>> GroupByDtype(const std::vector<at::Tensor>& tensors) {
   std::vector<std::pair<at::ScalarType, std::vector<size_t>>> groups;
   for (size_t i = 0; i < tensors.size(); ++i) {
@@ -40,8 +40,7 @@ inline void ReleaseList(std::vector<at::Tensor>& tensors) {
   while (!tensors.empty()) tensors.pop_back();
 }
 
-// Makes a state tensor of `parameter`, tagged Optimizer state from birth, under the parameter's
-// name.
+// Makes a state tensor of `parameter` with the category Optimizer state and the parameter as owner.
 template <class Make>
 at::Tensor MakeState(const at::Tensor& parameter, const Make& make) {
   OwnerScope owner(StorageKey(parameter));

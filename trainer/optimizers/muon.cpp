@@ -46,7 +46,7 @@ class Muon final : public Optimizer {
         moments_[i] = MakeState(matrices_[i], [&] { return at::zeros_like(matrices_[i].grad()); });
       }
     }
-    at::Tensor update;  // a name of the loop: lives until the next matrix's
+    at::Tensor update;  // a variable of the Python loop, replaced at the next matrix
     for (size_t i = 0; i < matrices_.size(); ++i) {
       at::Tensor& parameter = matrices_[i];
       const at::Tensor gradient = parameter.grad();
@@ -99,7 +99,7 @@ class Muon final : public Optimizer {
 
   const double weight_decay_;
   std::vector<at::Tensor> matrices_, moments_;
-  std::unique_ptr<Optimizer> others_;  // null: every parameter is a matrix
+  std::unique_ptr<Optimizer> others_;  // AdamW; null if every parameter is a matrix
 };
 
 }  // namespace

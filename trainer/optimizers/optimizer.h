@@ -1,5 +1,5 @@
-// Optimizers with the allocations of PyTorch 2.11's own, for each of its three implementations:
-// state allocated in the first step, temporaries in the same order and with the same lifetimes.
+// Optimizers with the allocations of PyTorch 2.11, in each of its three implementations. State is
+// allocated in the first step. Temporaries have the same order and lifetimes.
 //
 //   auto optimizer = MakeOptimizer(config, model->Parameters());
 //   optimizer->Step();
@@ -44,7 +44,7 @@ class Optimizer {
   Optimizer(const Optimizer&) = delete;
   Optimizer& operator=(const Optimizer&) = delete;
 
-  // Updates every parameter that has a gradient. Runs without a graph.
+  // Updates every parameter that has a gradient. Records no graph.
   virtual void Step() = 0;
   // True: the scaler does not unscale the gradients and passes its state instead.
   virtual bool TakesScaler() const { return false; }
@@ -70,14 +70,14 @@ using MakeOptimizerOf =
 
 struct OptimizerEntry {
   run::OptimizerDeclaration declaration;
-  // `parameters`: the trained ones, in the model's order.
+  // `parameters`: the trained parameters, in the model's order.
   std::function<std::unique_ptr<Optimizer>(const OptimizerConfig&,
                                            std::vector<at::Tensor> parameters)>
       make;
-  // The step multiplies matrices, so cuBLAS allocates a workspace for its thread.
+  // Whether the step multiplies matrices. If so, cuBLAS allocates a workspace for its thread.
   bool multiplies = false;
 };
-// The entries that the files of this folder declare, by file name.
+// The entries that the files of this folder declare, in order of file name.
 const std::vector<OptimizerEntry>& AllOptimizers();
 
 // The optimizer that `config` names; null: unknown name.

@@ -13,11 +13,11 @@ class Resumable {
   // A state tensor after a step, in the order of Optimizer::StateTensors().
   struct SavedTensor {
     at::Tensor parameter;
-    bool counter = false;  // a number in fp32; else shaped like the parameter
-    bool stays = false;    // stays where the file was loaded; else moved to the parameter's device
+    bool counter = false;  // a number in fp32; false: shaped like the parameter
+    bool stays = false;    // stays on the file's device; false: moved to the parameter's device
   };
   virtual std::vector<SavedTensor> SavedState() const = 0;
-  // In the order of SavedState().
+  // `tensors` have the order of SavedState().
   virtual void LoadState(std::vector<at::Tensor> tensors) = 0;
 };
 

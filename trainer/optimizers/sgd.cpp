@@ -70,7 +70,7 @@ class Sgd final : public Optimizer, public Resumable {
  private:
   void Loop(const std::vector<size_t>& indices, std::vector<at::Tensor>& parameters,
             const std::vector<at::Tensor>& gradients) {
-    at::Tensor grad;  // lives on until the next parameter rebinds it
+    at::Tensor grad;  // kept until the next parameter rebinds it
     for (size_t i = 0; i < parameters.size(); ++i) {
       ThrowIfCancelled();
       OwnerScope owner(StorageKey(parameters[i]));

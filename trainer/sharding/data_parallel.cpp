@@ -19,8 +19,8 @@ constexpr size_t kBroadcastBytes = 250 << 20;
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-// find_unused_parameters adds this node after forward: an output that the loss does not use passes
-// on no gradient at all.
+// find_unused_parameters adds this node after forward. Because of it, an output that the loss does
+// not use gets an undefined gradient instead of zeros.
 struct Sink : torch::autograd::Function<Sink> {
   static variable_list forward(AutogradContext* context, at::TensorList outputs) {
     context->set_materialize_grads(false);
@@ -53,8 +53,8 @@ DataParallel::DataParallel(c10::intrusive_ptr<c10d::ProcessGroup> group, Model& 
   const int64_t first_bytes = options.bucket_bytes == kDefaultBucketBytes
                                   ? c10d::kDefaultFirstBucketBytes
                                   : options.bucket_bytes;
-  // One bucket for all gradients until their order is known. With finds_unused, buckets remain as
-  // they are made here.
+  // All gradients share one bucket until their order is known. With finds_unused, the initial
+  // buckets are permanent.
   std::vector<size_t> sizes{static_cast<size_t>(std::numeric_limits<int64_t>::max())};
   if (options.finds_unused) {
     sizes = {static_cast<size_t>(first_bytes), static_cast<size_t>(options.bucket_bytes)};

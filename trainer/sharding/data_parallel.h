@@ -1,5 +1,5 @@
-// torch.nn.parallel.DistributedDataParallel around a model, on LibTorch's own c10d::Reducer: its
-// buckets, their rebuilding after the first backward, its reductions.
+// torch.nn.parallel.DistributedDataParallel around a model. LibTorch's own c10d::Reducer makes the
+// buckets, rebuilds them after the first backward, and reduces them.
 //
 //   DataParallel parallel(group, model, trained, {});
 //   parallel.BeforeForward(/*reduces=*/true);
@@ -33,8 +33,7 @@ class DataParallel {
                std::vector<at::Tensor> trained, const DataParallelOptions& options);
   // `reduces`: false within no_sync(), where gradients are only accumulated.
   void BeforeForward(bool reduces);
-  // `outputs` of the model's forward call. With finds_unused, they are replaced by copies, as in
-  // the class.
+  // `outputs` of the model's forward call. With finds_unused, copies replace them, as in PyTorch.
   void AfterForward(bool reduces, const std::vector<at::Tensor*>& outputs);
 
  private:

@@ -27,14 +27,13 @@ struct Coming {
   int64_t depth = 0;
 };
 
-// Its depth in the program's module tree. `adapted`: modules that PEFT has wrapped.
+// Returns the depth of a tensor in the module tree. `adapted`: modules that PEFT has wrapped.
 int64_t Depth(const std::string& name, const std::unordered_set<std::string>& adapted) {
   const int64_t names = std::count(name.begin(), name.end(), '.');
   return names + (adapted.contains(name.substr(0, name.rfind('.'))) ? 1 : 0);
 }
 
-// FSDP1 moves the tensors of modules of one depth before those of deeper ones, and parameters
-// before buffers.
+// Moves the tensors in FSDP1's order: parameters before buffers, and modules before deeper modules.
 void Place(std::vector<Coming> coming, c10::Device device) {
   std::stable_sort(coming.begin(), coming.end(),
                    [](const Coming& a, const Coming& b) { return a.depth < b.depth; });
@@ -83,7 +82,7 @@ struct FlatSharded::Impl {
     }
   }
 
-  // Makes a unit of the tensors under these modules that are in no unit yet.
+  // Makes a unit of all tensors below these modules that belong to no unit yet.
   void Shard(std::span<Module* const> modules, bool is_model) {
     const auto take = [&](std::vector<Coming>& from, std::vector<Coming>& to) {
       std::erase_if(from, [&](const Coming& one) {
@@ -107,7 +106,7 @@ struct FlatSharded::Impl {
     units.push_back(std::move(unit));
   }
 
-  // The model's unit first, which is FSDP1's order.
+  // Visits the model's unit first, as FSDP1 does.
   void ForEach(const std::function<void(FlatUnit&)>& visit) {
     visit(root());
     for (size_t i = 0; i + 1 < units.size(); ++i) visit(*units[i]);
@@ -165,7 +164,7 @@ struct FlatSharded::Impl {
 
   FlatShared shared;
   std::unordered_map<const Module*, std::string> path_of;
-  std::vector<Coming> parameters, buffers;       // that are in no unit yet
+  std::vector<Coming> parameters, buffers;       // not in a unit yet
   std::vector<std::unique_ptr<FlatUnit>> units;  // the layers, then the model
   std::unordered_map<const Module*, FlatUnit*> units_of;
   LayerStacks stacks;

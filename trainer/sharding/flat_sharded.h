@@ -1,7 +1,7 @@
 // FullyShardedDataParallel of torch.distributed.fsdp (FSDP1) around each layer and the model, or
 // only around the model, with its sequence of allocations. A unit's parameters are one flat tensor,
-// which is divided evenly among the ranks. It is gathered before the unit runs; its gradient is one
-// tensor and is scattered. In plain C++, because FSDP1 is Python.
+// which is divided evenly among the ranks. This tensor is gathered before the unit runs. Its
+// gradient is also one tensor, and is scattered. In plain C++, because FSDP1 is Python.
 //
 //   FlatSharded sharded(group, model, {...});      // moves the model to the GPU, unit by unit
 //   sharded.BeforeForward(reduces);
@@ -36,15 +36,15 @@ struct FlatOptions {
   FlatPrefetch backward_prefetch = FlatPrefetch::kBeforeUnit;
   // use_orig_params: an optimizer gets this rank's part of each parameter; false: flat parameters.
   bool original_parameters = true;
-  // A checkpoint contains a unit, as in transformers: when it runs again, the unit is gathered
+  // True: a checkpoint contains a unit, as in transformers, and gathers it again when it runs
   // again. False: a unit contains a checkpoint.
   bool checkpoints_hold_units = false;
   bool offloads = false;  // CPUOffload: parts and their gradients are in pinned host memory
   // MixedPrecision(param_dtype=...): the type in which units are gathered and gradients are
   // scattered; nullopt: the type of the weights.
   std::optional<at::ScalarType> gathered_as = {};
-  // HYBRID_SHARD: the ranks that have the same parts; scattered gradients are summed over them.
-  // null: not used.
+  // HYBRID_SHARD: the group of ranks that have the same parts, over which scattered gradients are
+  // summed. null: not used.
   c10::intrusive_ptr<c10d::ProcessGroup> replicas = {};
 };
 
@@ -61,10 +61,10 @@ class FlatSharded {
   void BeforeForward(bool reduces);
   // `outputs`: of the model's forward call.
   void AfterForward(const std::vector<at::Tensor>& outputs);
-  // Gathers before each unit and frees after it. `inner` runs the layers (null: they are called
-  // directly).
+  // Gathers each unit before it runs, and frees it afterwards. `inner` runs the layers (null: they
+  // are called directly).
   LayerRunner AroundLayers(LayerRunner inner);
-  // Like the method clip_grad_norm_.
+  // Does what FSDP1's method clip_grad_norm_ does.
   void ClipNorm(double most);
 
   struct Impl;

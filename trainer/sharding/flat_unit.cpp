@@ -26,8 +26,8 @@ size_t BytesOf(const at::Tensor& tensor) {
   return static_cast<size_t>(tensor.numel()) * tensor.itemsize();
 }
 
-// Whether the streams have high priority, so that gathers run before the reduction over replicas.
-// Not used if the host may run ahead without limit.
+// Whether streams have high priority, so that gathers run before the reduction over replicas. FSDP1
+// does this only with limit_all_gathers.
 bool HurriesGathers(const FlatOptions& options) {
   return options.limits_gathers && options.replicas != nullptr;
 }
@@ -137,7 +137,7 @@ void FlatUnit::KeepOnHost(at::Tensor local) {
   for (FlatPart& part : parts_) part.sharded.set_data(local_.narrow(0, part.begin, part.count));
 }
 
-// All ranks have equally many elements; the last one's are padded with zeros.
+// All ranks have equally many elements. The last rank's elements are padded with zeros.
 at::Tensor FlatUnit::PaddedShard(const at::Tensor& shard) const {
   const int64_t ranks = shared_.group->getSize();
   const int64_t lacking = (elements_ + ranks - 1) / ranks - shard.numel();
@@ -166,7 +166,7 @@ void FlatUnit::MakeRoom() {
     ResizeStorage(narrow_, 0);
   }
   gathered_ = in_type(gathered);
-  // For evaluation in the weights' own type, which is not used here.
+  // FSDP1 also creates a tensor for evaluation in the weights' own type.
   if (gathered != own) in_type(own);
 }
 
@@ -198,8 +198,8 @@ std::vector<at::Tensor> FlatUnit::Gradients() const {
   return out;
 }
 
-// A parameter without a gradient, in a unit where others have one: its part of the flat gradient is
-// set to zero before each gathering.
+// If other parameters of the unit have a gradient, the parts of the flat gradient that belong to
+// parameters without one are set to zero before each gathering.
 void FlatUnit::ZeroWhatHasNoOwner() {
   at::NoGradGuard no_grad;
   const at::Tensor& gradient = flat_.grad();
@@ -214,7 +214,7 @@ void FlatUnit::ZeroWhatHasNoOwner() {
 bool FlatUnit::IsGathered() const { return gathered_.storage().nbytes() > 0; }
 
 // Brings this rank's part to the device and to the type in which it is gathered. A part on the host
-// is moved even if nothing is gathered.
+// is moved even if the unit is still gathered.
 bool FlatUnit::BringPart() {
   at::NoGradGuard no_grad;
   const FlatOptions& options = shared_.options;
@@ -250,7 +250,7 @@ void FlatUnit::Unshard() {
   const c10::StreamGuard on(shared_.gather);
   if (!IsGathered()) Gather();
   UseGathered();
-  // The parameters that an optimizer sees are slices of it until the unit is resharded.
+  // Original parameters are slices of `here_` until the unit is resharded.
   if (!shared_.options.original_parameters) here_.reset();
   if (narrow_.defined() && narrow_.storage().nbytes() > 0) {
     narrow_.record_stream(shared_.gather);
@@ -342,8 +342,8 @@ void FlatUnit::UseShardedGradients() {
   }
 }
 
-// For gradients that were accumulated unsharded: a parameter's gradient is first allocated in the
-// size of its part, and then made a view of the whole if the sizes differ.
+// For gradients that were accumulated unsharded. FSDP1 first allocates a gradient in the size of
+// the part if that differs from the parameter's, then replaces it by a view of the whole.
 void FlatUnit::UseWholeGradients() {
   at::NoGradGuard no_grad;
   std::vector<at::Tensor> pieces = at::split_with_sizes(flat_.grad(), splits_);
@@ -384,7 +384,7 @@ void FlatUnit::BeforeForward(const std::vector<at::Tensor>& entering) {
 
 bool FlatUnit::AfterForward() {
   if (state == FlatState::kBeforeBackward) return false;
-  // FSDP1 confuses the first place with no place.
+  // FSDP1 treats the first index, 0, like an unset one.
   if (place_in_backward_ == kNowhere || place_in_backward_ == 0) {
     place_in_backward_ = shared_.backward_order.size();
   }
@@ -433,7 +433,7 @@ void FlatUnit::WatchBackward(const std::vector<at::Tensor>& entering) {
             }));
     return;
   }
-  // If nothing in the unit is trained, backward has left it when all inputs have their gradients.
+  // If nothing in the unit is trained, backward leaves it once all inputs have their gradients.
   if (std::exchange(watches_entering_, true)) return;
   auto lacking = std::make_shared<size_t>(entering.size());
   for (const at::Tensor& tensor : entering) {
@@ -457,8 +457,8 @@ void FlatUnit::BeforeBackward() {
   ran_before_backward = true;
 }
 
-// Sets aside the gradient of the previous step or micro-batch, so that the next one is only this
-// backward's. An unsharded one is accumulated into.
+// Sets aside the sharded gradient of the previous step or micro-batch, so that the next gradient
+// contains only this backward. An unsharded gradient stays and accumulates.
 void FlatUnit::PrepareGradient() {
   at::Tensor& gradient = flat_.mutable_grad();
   if (!gradient.defined() || gradient.numel() == elements_) return;

@@ -30,30 +30,30 @@ struct FlatShared {
   const FlatOptions options;
   c10::Stream prepare, gather, scatter;
   c10::Stream add_up;  // sums gradients over replicas; without replicas, the computing stream
-  // in the order of their first run in the first step's forward
+  // units in the order in which the first forward ran them
   std::vector<FlatUnit*> forward_order;
-  // in the order in which they left forward, until backward is done
+  // units in the order in which they finished forward; cleared after backward
   std::vector<FlatUnit*> backward_order;
   bool first_backward_is_done = false;
   bool reduces = true;  // false: gradients are accumulated unsharded (no_sync)
-  // recorded when units are freed, until the host has waited for them
+  // events of freed units that the host has not waited for
   std::deque<OptionalEvent> let_go;
 };
 
 // A parameter of a unit.
 struct FlatPart {
   Parameter* parameter;
-  std::vector<int64_t> sizes;  // of the whole parameter
-  // This rank's elements, and where they begin in the rank's part; nullopt: the rank has none.
+  std::vector<int64_t> sizes;  // sizes of the whole parameter
+  // This rank's elements, by index in the rank's part. `count` is 0 if the rank has none.
   int64_t begin = 0, count = 0;
-  at::Tensor sharded;  // leaf: the parameter as an optimizer sees it, a slice
-  at::Tensor view;     // of the gathered tensor, from forward until backward has left the unit
+  at::Tensor sharded;  // leaf: the slice that an optimizer updates
+  at::Tensor view;     // view of the gathered tensor, until backward has left the unit
 };
 
 class FlatUnit {
  public:
-  // `path`: of the unit's module. `is_model`: the unit of all parameters that are in no other unit;
-  // it stays gathered from forward to backward.
+  // `path`: the path of the unit's module. `is_model`: the unit has all parameters that are in no
+  // other unit, and stays gathered from forward to backward.
   FlatUnit(FlatShared& shared, std::string path, bool is_model);
   ~FlatUnit();
   FlatUnit(const FlatUnit&) = delete;
@@ -63,21 +63,21 @@ class FlatUnit {
   void Flatten(const std::vector<Parameter*>& parameters);
   // Call before the very first forward. Allocates the storage for the gathered tensor.
   void MakeRoom();
-  // Drops the previous step's gradients once the parameters' gradients are released.
+  // Drops the previous step's flat gradient if all parameters' gradients have been released.
   void DropGradientsWithoutOwner();
-  // In the order in which an optimizer gets them.
+  // Returns the tensors in the order in which an optimizer gets them.
   std::vector<at::Tensor> TrainedTensors() const;
   std::vector<at::Tensor> Gradients() const;
 
   // `entering`: the unit's inputs that need a gradient.
   void BeforeForward(const std::vector<at::Tensor>& entering);
-  // Returns false if a layer of it was run again; then nothing changes.
+  // Returns false and changes nothing if this forward is a recomputation.
   bool AfterForward();
   void BeforeBackward();
   void FinishBackward();
 
   FlatState state = FlatState::kIdle;
-  // Set and read by the neighbouring units, too.
+  // Neighbouring units also set and read these.
   bool prefetched = false, needs_forward = false, needs_backward = false;
   bool ran_before_backward = false;
 
@@ -108,21 +108,21 @@ class FlatUnit {
   const std::string path_;
   const bool is_model_;
   std::vector<FlatPart> parts_;
-  // elements of the flat tensor's pieces: parts and the padding between them
+  // numbers of elements of the flat tensor's pieces: parameters, and the padding between them
   std::vector<int64_t> splits_;
   std::vector<bool> is_padding_;  // for each of `splits_`
-  // of the flat tensor, without the padding that makes it divisible by the ranks
+  // elements of the flat tensor, without the padding that makes it divisible by the ranks
   int64_t elements_ = 0;
   at::Tensor flat_;   // leaf; see above
   at::Tensor local_;  // this rank's part
-  // the part in the type in which it is gathered, if that is another type
+  // the part in the type in which it is gathered, if that differs
   at::Tensor narrow_;
   at::Tensor gathered_;  // [ranks * part]; has no memory between uses
-  // device copy of a part that is kept on the host, while it is used
+  // temporary device copy of a part that is kept on the host
   at::Tensor here_;
-  at::Tensor host_gradient_;      // the place on the host for gradients
-  at::Tensor saved_gradient_;     // scattered in this backward, or earlier and still to be added
-  bool skipped_sharded_ = false;  // the model uses the tensor gathered in forward until backward
+  at::Tensor host_gradient_;      // host memory for gradients
+  at::Tensor saved_gradient_;     // scattered in this backward, or earlier and not yet added
+  bool skipped_sharded_ = false;  // the model uses the gathered tensor from forward to backward
   bool scattered_ = false;        // in this backward
   std::shared_ptr<torch::autograd::Node> accumulator_;  // of `flat_`, while it has a hook
   uintptr_t accumulator_hook_ = 0;

@@ -22,8 +22,8 @@ struct FullySharded::Impl {
   Impl(c10::intrusive_ptr<c10d::ProcessGroup> g, const ShardOptions& o)
       : group(std::move(g)), options(o), streams(o.device) {}
 
-  // Collects parameters as FSDP2 does: the children's before the module's own, each once. Modules
-  // that are units themselves are left out.
+  // Collects each parameter once, in FSDP2's order: the children's parameters before the module's
+  // own. Skips modules that are units themselves.
   void Collect(Module& module, const std::string& path, const Module* root,
                std::vector<std::pair<Parameter*, std::string>>& out) {
     for (Module* child : module.children()) {
@@ -61,8 +61,8 @@ struct FullySharded::Impl {
     units.push_back(std::move(unit));
   }
 
-  // For a stack whose units begin at `first`. As in PyTorch's tutorial, the last units of a pass,
-  // which have fewer units after them, are left to FSDP2.
+  // Plans the prefetching of a stack whose units begin at `first`. As in PyTorch's tutorial, the
+  // last units of a pass, which have too few successors, use FSDP2's own choice.
   void PlanPrefetch(size_t first) {
     const size_t end = units.size();
     const auto ahead = static_cast<size_t>(options.forward_prefetch);
@@ -102,8 +102,8 @@ struct FullySharded::Impl {
   }
 
   void EndBackward() {
-    // The model first, then its layers. A unit whose inputs need no gradient has not been notified
-    // yet.
+    // Ends the model's unit first, then its layers. Units whose inputs need no gradient have not
+    // been notified by backward.
     const auto end = [](ShardUnit& unit) {
       if (unit.state != ShardState::kAfterBackward) unit.AfterBackward();
       unit.state = ShardState::kIdle;
@@ -145,7 +145,7 @@ struct UnitHandle : torch::CustomClassHolder {
   ShardUnit& unit;
 };
 
-// Wraps a unit's inputs, so that backward reports when it has left the unit.
+// Wraps a unit's inputs, so that backward reports that it has left the unit.
 struct LeavesUnit : torch::autograd::Function<LeavesUnit> {
   static variable_list forward(AutogradContext* context, at::TensorList inputs,
                                const c10::intrusive_ptr<UnitHandle>& unit) {

@@ -1,7 +1,7 @@
 // fully_shard of torch.distributed.fsdp (FSDP2) on each layer and the model, or only on the model,
-// with its sequence of allocations. A rank has some rows of each of a unit's parameters. They are
-// gathered before the unit runs and freed after it; gradients are scattered. In plain C++, because
-// FSDP2 is Python.
+// with its sequence of allocations. A rank has some rows of each parameter. A unit's parameters are
+// gathered before the unit runs and freed afterwards; gradients are scattered. In plain C++,
+// because FSDP2 is Python.
 //
 //   FullySharded sharded(group, model, {...});     // moves the model to the GPU, unit by unit
 //   sharded.BeforeForward();
@@ -27,8 +27,8 @@ struct ShardOptions {
   c10::Device device = c10::Device(c10::kCPU);
   bool reshards_after_forward = true;  // false: gathered tensors stay until backward is done
   int layers_per_unit = 1;             // 0: the model is the only unit
-  // Number of units gathered ahead of the running one, as by set_modules_to_forward_prefetch and
-  // set_modules_to_backward_prefetch, if more than FSDP2's defaults 0 and 1.
+  // Number of units gathered ahead of the running one. Values above FSDP2's defaults of 0 and 1
+  // correspond to set_modules_to_forward_prefetch and set_modules_to_backward_prefetch.
   int forward_prefetch = 0, backward_prefetch = 1;
   bool offloads = false;  // CPUOffloadPolicy: shards and their gradients are in pinned host memory
 };
@@ -44,8 +44,8 @@ class FullySharded {
   void BeforeForward();
   // `outputs`: of the model's forward call.
   void AfterForward(const std::vector<at::Tensor>& outputs);
-  // Gathers before each layer and frees after it. `inner` runs the layers (null: they are called
-  // directly).
+  // Gathers each unit before it runs, and frees it afterwards. `inner` runs the layers (null: they
+  // are called directly).
   LayerRunner AroundLayers(LayerRunner inner);
 
   struct Impl;

@@ -153,7 +153,7 @@ void ShardUnit::MakeRoom(ShardedParameter& parameter) const {
   ResizeStorage(parameter.gathered, parameter.gathered.numel() * parameter.gathered.itemsize());
 }
 
-// For a group of one rank, which has nothing to gather.
+// Copies the parameters in a group of one rank, which has nothing to gather.
 void ShardUnit::CopyAlone() {
   at::Tensor data;
   for (ShardedParameter& p : parameters_) {
@@ -182,7 +182,7 @@ void ShardUnit::WaitForGathered() {
   if (!result_.has_value()) return;
   at::NoGradGuard no_grad;
   const c10::Stream now = CurrentStream(streams_.device);
-  std::optional<Gathered> former;  // FSDP2's name for it lives until the end of this function
+  std::optional<Gathered> former;  // FSDP2 keeps it until the end of this function
   if (state == ShardState::kForward && streams_.former.has_value()) {
     Wait(streams_.copy_in, streams_.former_event);
     Wait(streams_.gather, streams_.former_event);
@@ -249,7 +249,7 @@ void ShardUnit::BeforeBackward() {
   for (ShardUnit* unit : backward_prefetch) Prefetch(*unit, ShardState::kBeforeBackward);
 }
 
-// Backward needs next the unit that ran before this one in forward.
+// Gathers the unit that ran before this one in forward, which backward needs next.
 void ShardUnit::PrefetchFormer() {
   if (places_.empty()) return;
   const size_t place = places_.back();
@@ -289,14 +289,14 @@ void ShardUnit::Scatter(std::vector<size_t> which, std::vector<at::Tensor> gradi
   const int64_t ranks = group_.getSize();
   const at::TensorOptions type = gradients.front().options().requires_grad(false);
   const auto [before, after] = Divisors(type.dtype().toScalarType(), static_cast<int>(ranks));
-  int64_t elements = 0;  // of one rank
+  int64_t elements = 0;  // elements per rank
   for (size_t i : which) elements += Product(parameters_[i].padded_sizes);
   at::Tensor input = at::empty({elements * ranks}, type);
   {
     at::Tensor rows = input.view({ranks, -1});
     at::_chunk_cat_out(rows, gradients, 0, ranks);
   }
-  // The name in FSDP2's loop keeps it to the end; with one rank there is no loop.
+  // A variable of FSDP2's loop keeps the last gradient to the end. With one rank there is no loop.
   at::Tensor last = ranks == 1 ? at::Tensor() : gradients.back();
   ReleaseList(gradients);
   Wait(streams_.scatter, CurrentStream(streams_.device));

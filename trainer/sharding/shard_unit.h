@@ -28,22 +28,22 @@ struct ShardStreams {
   explicit ShardStreams(c10::Device device);
   c10::Device device;
   c10::Stream copy_in, gather, scatter;
-  // The buffer of the last all-gather in forward; kept until the following unit's data is copied
+  // The buffer of the last all-gather in forward. It is kept until the next unit's data is copied
   // out.
   std::optional<Gathered> former;
   OptionalEvent former_event;
   // The input of the last reduce-scatter, until the next one.
   at::Tensor scattered;
   OptionalEvent scattered_event;
-  std::vector<ShardUnit*> order;  // in the order of forward
+  std::vector<ShardUnit*> order;  // units in the order of forward
 };
 
 // A parameter of a unit.
 struct ShardedParameter {
   Parameter* parameter;
   std::string name;
-  std::vector<int64_t> sizes;         // of the whole parameter
-  std::vector<int64_t> padded_sizes;  // of one rank's rows
+  std::vector<int64_t> sizes;         // sizes of the whole parameter
+  std::vector<int64_t> padded_sizes;  // sizes of one rank's rows, padded
   at::Tensor data;                    // flat, with all elements of padded_sizes; may be on the host
   at::Tensor sharded;                 // leaf: this rank's rows, without padding
   at::Tensor gathered;                // [ranks * elements]; has no memory between uses

@@ -23,7 +23,7 @@ namespace {
 using torch::autograd::AutogradContext;
 using Tensors = torch::autograd::variable_list;
 
-// Layers split by outputs (rows of the weight), and by inputs (its columns).
+// Layers split by outputs (rows of the weight), and layers split by inputs (columns of the weight).
 constexpr std::array<std::string_view, 5> kByOutputs = {"q_proj", "k_proj", "v_proj", "gate_proj",
                                                         "up_proj"};
 constexpr std::array<std::string_view, 2> kByInputs = {"o_proj", "down_proj"};
@@ -62,7 +62,7 @@ void Split(Parameter& parameter, int64_t dimension, const RankOf& rank) {
   spec.shape[static_cast<size_t>(dimension)] /= rank.ranks;
   parameter.Store(std::move(spec), whole, [dimension, rank](const at::Tensor& weight) {
     const at::NoGradGuard no_grad;
-    // distribute_tensor() creates all ranks' parts at once, as copies if they are columns.
+    // distribute_tensor() creates the parts of all ranks at once. Columns are copied.
     std::vector<at::Tensor> parts = weight.chunk(rank.ranks, dimension);
     for (at::Tensor& part : parts) part = part.contiguous();
     at::Tensor own = at::empty_like(parts.front());

@@ -1,7 +1,7 @@
 // Tensor parallelism over the ranks of a group, as in torch.distributed.tensor.parallel:
 // ColwiseParallel on the input projections of attention and the feed-forward part, RowwiseParallel
-// on their output projections. A rank has its share of heads and of the feed-forward width, and
-// complete embeddings, norms and activations between the parts.
+// on their output projections. A rank has its share of heads and of the feed-forward width.
+// Embeddings, norms, and activations between the split parts are complete on each rank.
 //
 //   auto parallel = SplitModel(model, {.rank = 0, .ranks = 2});  // shapes only
 //   Materialize(model, ...);
@@ -42,16 +42,16 @@ class TensorParallel {
   void Join(c10::intrusive_ptr<c10d::ProcessGroup> group, Model& model);
   void Leave() { group_.reset(); }
 
-  // The output layer shares the embedding's part. Each rank first makes the embedding's gradient as
-  // a whole, and frees it when its part has been added to the output layer's gradient.
+  // The output layer shares the embedding's part. Each rank first makes the whole gradient of the
+  // embedding, and frees it after adding its part to the output layer's gradient.
   void Tie(const Parameter& weight) { tied_ = &weight; }
   bool tied() const { return tied_ != nullptr; }
   void HoldUntilSum(at::Tensor whole) { held_ = std::move(whole); }
 
-  // The sum over ranks, in a new tensor.
+  // Returns the sum over ranks, in a new tensor.
   at::Tensor Sum(const at::Tensor& part) const;
   at::Tensor Max(const at::Tensor& part) const;
-  // The ranks' parts concatenated in the first dimension.
+  // Returns the ranks' parts, concatenated in the first dimension.
   at::Tensor Gathered(const at::Tensor& part) const;
 
  private:
@@ -64,8 +64,8 @@ class TensorParallel {
 
 // kInvalidArgument names the model's size that is not divisible by the ranks.
 absl::Status CheckRanks(const run::ModelConfig& config, const RankOf& rank);
-// null if the model has no layer that can be split. kInvalidArgument: a vocabulary that can't be
-// split.
+// Returns null if the model has no layer that can be split, and kInvalidArgument if its vocabulary
+// can't be split.
 absl::StatusOr<std::shared_ptr<TensorParallel>> SplitModel(Model& model, const RankOf& rank,
                                                            Vocabulary vocabulary);
 

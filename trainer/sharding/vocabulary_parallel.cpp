@@ -17,7 +17,7 @@ TensorParallel& Of(AutogradContext* context) {
   return *reinterpret_cast<TensorParallel*>(context->saved_data["parallel"].toInt());
 }
 
-// Which indices belong to other ranks, and the indices relative to this rank's first.
+// A mask of the indices that belong to other ranks, and all indices relative to this rank's first.
 struct Masked {
   at::Tensor mask, indices;
 };

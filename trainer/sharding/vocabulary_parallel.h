@@ -1,6 +1,6 @@
 // A split vocabulary, as in torch.distributed.tensor.parallel: RowwiseParallel of the embedding,
-// ColwiseParallel of the output layer, whose logits are gathered or stay split for loss_parallel()
-// (placement_types.py: _MaskPartial; parallel/loss.py). Makes PyTorch's operators in their order.
+// and ColwiseParallel of the output layer. Logits are gathered, or stay split for loss_parallel()
+// (placement_types.py: _MaskPartial; parallel/loss.py). Calls PyTorch's operators in their order.
 //
 // Only for devices that compute nothing: the other ranks' parts do not exist.
 #pragma once
@@ -11,8 +11,7 @@
 
 namespace vramscope::trainer {
 
-// Looks up rows of an embedding of which this rank has a part. The gradient is made as a whole on
-// each rank.
+// Looks up rows of an embedding of which this rank has a part. Each rank makes the whole gradient.
 at::Tensor EmbeddingOfParts(const at::Tensor& part, const at::Tensor& ids,
                             TensorParallel& parallel);
 // Returns all logits, gathered from this rank's part.

@@ -1,5 +1,5 @@
 // torch.distributed.optim.ZeroRedundancyOptimizer (ZeRO-1): whole parameters are distributed over
-// the ranks. Each rank updates its own and broadcasts them to all others.
+// the ranks. Each rank updates its own parameters and broadcasts them to all other ranks.
 //
 //   auto optimizer = MakeZeroRedundancy(group, make_adamw, trained);
 //   optimizer->Step();                  // state only for the parameters of this rank
@@ -17,8 +17,8 @@
 
 namespace vramscope::trainer {
 
-// Assigns the parameters, largest first, to the rank with the least so far. Returns each rank's
-// parameters, in this order.
+// Assigns each parameter, the largest first, to the rank with the fewest elements so far. Returns
+// each rank's parameters, in this order.
 std::vector<std::vector<at::Tensor>> DealOut(const std::vector<at::Tensor>& parameters, int ranks);
 
 // `make`: makes an optimizer for a rank's own parameters.

@@ -1,8 +1,8 @@
 // AdamW with both moments in bfloat16, whatever the weights' type, like llama-recipes'
-// AnyPrecisionAdamW: PyTorch's operators, parameter by parameter, without Kahan summation. Two
-// others differ from this one: torchdistx' class of that name keeps the first moment in fp32 by
-// default, and transformers' optim="adamw_anyprecision" passes fp32 for both unless optim_args say
-// momentum_dtype=bfloat16 and variance_dtype=bfloat16.
+// AnyPrecisionAdamW: PyTorch's operators, parameter by parameter, without Kahan summation. It
+// differs from torchdistx' class of that name, which keeps the first moment in fp32 by default, and
+// from transformers' optim="adamw_anyprecision", which keeps both in fp32 by default (optim_args
+// momentum_dtype, variance_dtype).
 #include <torch/types.h>
 
 #include "trainer/capture/cancel.h"

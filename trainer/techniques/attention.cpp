@@ -1,5 +1,5 @@
-// The model's implementation of attention: elementary operators, or one of those that
-// scaled_dot_product_attention may choose.
+// The model's implementation of attention: elementary operators, or one implementation of
+// scaled_dot_product_attention.
 #include <torch/types.h>
 
 #include "trainer/techniques/technique.h"

@@ -6,8 +6,8 @@
 namespace vramscope::trainer {
 namespace {
 
-// Acts before precision's scope, which does not change it. Code that runs a part of forward again
-// restores it together with the type.
+// Disables the cache before the precision technique's scope, which leaves this setting unchanged. A
+// recomputation restores it together with autocast's type.
 class NoCastCache final : public Technique {
  public:
   std::unique_ptr<Held> AroundForward(const RunContext&) override {

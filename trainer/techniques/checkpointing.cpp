@@ -13,9 +13,9 @@ namespace {
 // How a segment is run again.
 struct Form {
   bool reentrant = true;
-  MakeOpPolicy policy = nullptr;  // the outputs that are kept nevertheless
-  // true: the layers are wrapped in a closure, as a user would write it; false: as by transformers'
-  // gradient_checkpointing_enable.
+  MakeOpPolicy policy = nullptr;  // selects outputs that are kept
+  // true: the layers are wrapped in a closure, as users write it; false: as transformers'
+  // gradient_checkpointing_enable() does it.
   bool by_hand = false;
 
   LayerRunner Runner(int layers, c10::Device device) const {
@@ -26,8 +26,7 @@ struct Form {
   }
 };
 
-// As in transformers' classes, evaluation runs the layers directly, even if its backward would need
-// activations.
+// As in transformers, evaluation runs the layers without checkpoints, even if it has a backward.
 LayerRunner WhileTraining(LayerRunner checkpointed) {
   return [checkpointed = std::move(checkpointed)](at::Tensor hidden,
                                                   const std::vector<LayerFunction>& layers,
@@ -72,7 +71,7 @@ class Checkpointing final : public Technique {
   int layers_;
   bool alternate_;
   // For alternate_: the path of the current layer stack, and whether its next layer is
-  // checkpointed. Several calls may run one stack.
+  // checkpointed. One stack may take several calls.
   std::string stack_;
   bool even_ = true;
 };
@@ -85,7 +84,7 @@ class PartCheckpointing final : public Technique {
   void AfterSetUp(const RunContext& run, Model&, std::span<const at::Tensor>) override {
     runner_ = [checkpoint = form_.Runner(1, run.device), this](Part part, const at::Tensor& input,
                                                                const PartFunction& function) {
-      // If the input of a re-entrant part requires no gradient, its weights would get none either.
+      // If the input of a re-entrant part requires no gradient, the part's weights would get none.
       const bool leads_on = input.requires_grad() || !form_.reentrant;
       const bool keeps = Training() && at::GradMode::is_enabled();
       if (part != part_ || !leads_on || !keeps) return function(input);

@@ -1,6 +1,6 @@
-// Computes the output layer and the loss for a part of the tokens at a time. In one form, logits
-// exist for one chunk only and are recomputed in backward. In the other, logits stay, in the
-// weights' type, and the cross entropy of a chunk is one kernel (torchtune's
+// Computes the output layer and the loss for a part of the tokens at a time. In one form, only one
+// chunk's logits exist at a time, and backward recomputes them. In the other form, all logits are
+// kept in the weights' type, and the cross entropy of a chunk is one kernel (torchtune's
 // CEWithChunkedOutputLoss, which torch.compile fuses).
 #include <ATen/record_function.h>
 #include <torch/autograd.h>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr int64_t kIgnored = -100;  // label of ignored tokens, torch's default
 
-// Each position's label is the next token; the last one has none.
+// Each position's label is the next token. The last position has none.
 at::Tensor NextTokens(const at::Tensor& labels) {
   return at::constant_pad_nd(labels, {0, 1}, kIgnored).slice(1, 1).reshape({-1});
 }
@@ -28,8 +28,8 @@ using torch::autograd::variable_list;
 
 constexpr char kCrossEntropy[] = "inductor::cross_entropy";
 
-// The sum of the rows' losses as Inductor computes it: it saves two numbers per row, and the logits
-// as they are. Backward makes the gradient in the logits' type.
+// The sum of the rows' losses as Inductor computes it. It saves two numbers per row, and the logits
+// without a copy. Backward returns a gradient of the logits' type.
 struct CompiledCrossEntropy : torch::autograd::Function<CompiledCrossEntropy> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& logits,
                             const at::Tensor& labels, bool computes) {
@@ -112,8 +112,8 @@ class ChunkedLoss final : public Technique {
   void AfterRun() override { runner_ = nullptr; }
 
  private:
-  // All logits first, then the loss of each part. Tensors saved here are not offloaded, because
-  // they are needed again immediately.
+  // Computes all logits, then the loss of each part. Tensors saved here are not offloaded, because
+  // backward needs them immediately.
   at::Tensor OfKeptLogits(Model& model, at::Tensor& hidden, const Batch& batch) const {
     const PackerScope none(nullptr);
     std::vector<at::Tensor> logits;

@@ -21,7 +21,7 @@ class Clipping final : public Technique, public MeasuresGradients {
       if (parameter.grad().defined()) gradients.push_back(parameter.grad());
     }
     if (gradients.empty()) return;
-    // Shards in host memory are clipped on the host, where a plan computes nothing.
+    // Gradients in host memory are clipped on the host, where a plan computes nothing.
     if (!run.measured && gradients.front().device() != run.device) return;
     std::vector<at::Tensor> norms;
     for (const std::vector<size_t>& group : GroupByDtype(gradients)) {

@@ -1,9 +1,9 @@
 // Adam's moments in 8 bits, in blocks of 256 elements with a scale each, like bitsandbytes'
-// AdamW8bit. Tensors below 4096 elements keep fp32 moments; two tables of 256 values are made once.
-// transformers' Trainer (4.52 and later) makes an exception for every nn.Embedding, whose moments
-// stay fp32 (GlobalOptimManager, in Trainer.create_optimizer). With paging, moments of 100,000
-// elements or more are in managed memory, which PyTorch's allocator does not see; here they are
-// represented by host memory.
+// AdamW8bit. Tensors below 4096 elements have fp32 moments. Two tables of 256 values are made once.
+// In transformers' Trainer (4.52 and later), the moments of every nn.Embedding also stay fp32
+// (GlobalOptimManager, in Trainer.create_optimizer). With paging, moments of 100,000 elements or
+// more are in managed memory, which PyTorch's allocator does not see; here they are represented by
+// host memory.
 #include <ATen/record_function.h>
 #include <torch/types.h>
 
@@ -63,7 +63,7 @@ class Layout {
   }
 
  private:
-  // The value of each byte; made on the host.
+  // Makes the table with the value of each byte, on the host.
   static at::Tensor Table(at::Device device) {
     const CategoryScope category(trace::Category::kOptimizerState);
     return at::empty({kTable}, at::TensorOptions().dtype(at::kFloat))
@@ -90,7 +90,7 @@ class EightBitOptimizer final : public Technique {
         embeddings_in_fp32_(config.Is("optimizer.embedding_bits", "32")) {}
 
   void AfterSetUp(const RunContext&, Model& model, std::span<const at::Tensor>) override {
-    in_fp32_.clear();  // left from the rehearsal
+    in_fp32_.clear();  // may contain entries from the rehearsal
     if (!embeddings_in_fp32_) return;
     model.Visit([&](Module& module, const std::string&) {
       if (auto* embedding = dynamic_cast<Embedding*>(&module))

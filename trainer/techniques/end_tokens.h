@@ -1,6 +1,6 @@
-// End tokens in transformers' generate() (generation/utils.py of 4.51). Each new token is checked
-// to see which sequences are finished; finished ones are padded until the last one ends. This takes
-// a few numbers per token. The values of the tokens are not computed here.
+// End tokens in transformers' generate() (generation/utils.py of 4.51). After each new token,
+// finished sequences are found. They are padded until the last sequence ends. This allocates a few
+// numbers per token. The values of the tokens are not computed here.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -9,17 +9,17 @@ namespace vramscope::trainer {
 
 class EndTokens {
  public:
-  // Without a padding token of its own, the end token is used for padding.
+  // The end token is also the padding token.
   explicit EndTokens(at::Device device);
 
   void Check() const;
-  // For several sequences: checks whether a prompt ends in padding.
+  // With several sequences, checks whether a prompt ends in padding.
   void CheckForPadding(const at::Tensor& ids) const;
   // The mask of a prompt's present tokens.
   at::Tensor MaskOf(const at::Tensor& ids) const;
   // Returns `next`, replaced by padding for finished sequences.
   at::Tensor Padded(const at::Tensor& next, const at::Tensor& unfinished) const;
-  // Which sequences end with their last token.
+  // Returns whether each sequence has ended with its last token.
   at::Tensor Ended(const at::Tensor& ids) const;
 
  private:

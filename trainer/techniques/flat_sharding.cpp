@@ -72,7 +72,7 @@ class FlatSharding final : public SharedUnits<FlatSharded, FlatOptions> {
   }
 
  private:
-  // Leaves the groups other than that of the parts.
+  // At its end, leaves all groups except the one that shares the parts.
   struct HeldReplicas final : Held {
     explicit HeldReplicas(FlatSharding& of) : owner(of) {}
     ~HeldReplicas() override {
@@ -86,7 +86,7 @@ class FlatSharding final : public SharedUnits<FlatSharded, FlatOptions> {
   };
 
   const int replicas_;
-  c10::intrusive_ptr<c10d::ProcessGroup> all_;  // if different from the group of the parts
+  c10::intrusive_ptr<c10d::ProcessGroup> all_;  // the group of all ranks, if it is not `group_`
   const int micro_batches_;
   const bool adds_up_whole_;
   int64_t forwards_ = 0;
@@ -280,7 +280,7 @@ TechniqueEntry DeclareTechnique_flat_sharding() {
                                 "reproduced from PyTorch 2.11, one by one"}}},
       .modelled = {{.assumed = 0, .category = "Communication"},
                    {.assumed = 0, .category = "Gradient"}},
-      .order = 28,  // as FSDP2's
+      .order = 28,  // the same as sharding.cpp (FSDP2)
       .place = 48,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
         const bool shards =

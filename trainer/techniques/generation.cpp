@@ -1,5 +1,5 @@
-// generate() of transformers 4.51 (generation/utils.py), greedy: a prompt, or an encoder's output
-// for it, then token by token with the keys and values of all previous tokens.
+// Greedy generate() of transformers 4.51 (generation/utils.py). The model runs on a prompt, or an
+// encoder encodes the prompt. Each following token uses the keys and values of all previous tokens.
 #include "trainer/models/generation.h"
 
 #include <fmt/format.h>
@@ -67,8 +67,8 @@ class Generation final : public LoopTechnique {
   void AfterRun() override { fixed_.reset(); }
   bool trains() const override { return !instead_; }
   bool repeats() const override { return !instead_; }
-  // A rehearsed run has the libraries' workspaces only on its tape, but generation is executed and
-  // needs them.
+  // In a rehearsed run, only the tape allocates the libraries' workspaces. Generation is executed
+  // and needs them.
   bool rehearses() const override { return false; }
 
  private:
@@ -82,7 +82,7 @@ class Generation final : public LoopTechnique {
     return host.front().to(run.device);
   }
 
-  // The tokens until the longest sequence has ended, at most generate.tokens.
+  // Returns the number of tokens until the longest sequence has ended, at most generate.tokens.
   static int64_t TokensOf(const run::RunConfig& config) {
     const int64_t most = config.Integer("generate.tokens");
     const auto lengths = run::ParseLengths(config.Get("generate.lengths"));
@@ -137,7 +137,7 @@ class Generation final : public LoopTechnique {
     at::Tensor ids;
     GenerationPass pass;
   };
-  // `given`: the cache is one of the arguments.
+  // `given`: the model gets the cache as an argument.
   static std::unique_ptr<Inputs> Prepare(at::Tensor ids, const at::Tensor& mask,
                                          const at::Tensor& positions, bool given) {
     auto inputs = std::make_unique<Inputs>();
@@ -158,7 +158,7 @@ class Generation final : public LoopTechnique {
     return inputs;
   }
 
-  // The positions of the next pass.
+  // Returns the positions of the next pass.
   static at::Tensor Advance(const at::Tensor& positions, const KeyValueCache* cache) {
     if (cache != nullptr) return positions.slice(0, -1) + 1;
     const at::Tensor more = [&] {
@@ -185,14 +185,14 @@ class Generation final : public LoopTechnique {
     if (ends) ends->Check();
     if (ends && !form.encodes) ends->CheckForPadding(ids);
     at::Tensor mask = ends ? ends->MaskOf(ids) : at::ones({rows_, prompt_}, ids.options());
-    const at::Tensor prompt = ids;  // the caller's
+    const at::Tensor prompt = ids;  // the caller keeps it
     at::Tensor encoded, encoded_mask;
     if (form.encodes) {
       encoded = Encode(ids, mask);
       encoded_mask = std::move(mask);
       ids = at::ones({rows_, 1}, ids.options()) * start;
     }
-    // generate() keeps these until it returns, while sampling continues with longer ones.
+    // generate() keeps these until it returns, while the loop continues with longer tensors.
     const at::Tensor first_ids = ids, first_mask = mask;
     KeyValueCache* cache = FixedCache(ids);
     std::unique_ptr<KeyValueCache> grows;
@@ -211,7 +211,7 @@ class Generation final : public LoopTechnique {
         const bool given = cache != nullptr && (token > 0 || cache->given_empty());
         std::unique_ptr<Inputs> made = Prepare(ids, mask, positions, given);
         made->pass.cache = cache;
-        if (form.tuples) made->pass.positions.reset();  // such a model has no argument for them
+        if (form.tuples) made->pass.positions.reset();  // generate() does not pass positions then
         if (form.encodes) {
           made->pass.mask = encoded_mask;
           made->pass.encoded = encoded;

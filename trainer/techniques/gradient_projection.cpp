@@ -52,7 +52,7 @@ class ProjectedAdam final : public Optimizer {
 
   void Step() override {
     at::NoGradGuard no_grad;
-    // Names of the original's loop. Each keeps its tensor until the next parameter rebinds it.
+    // Variables of the Python loop. Each keeps its tensor until the next parameter rebinds it.
     at::Tensor gradient, denominator, update;
     for (const size_t i : order_) {
       at::Tensor& parameter = parameters_[i];
@@ -99,7 +99,7 @@ class ProjectedAdam final : public Optimizer {
   }
 
  private:
-  // The package keeps a slice of the singular vectors, and so the whole matrix.
+  // The package keeps a slice of the singular vectors, and thereby the whole matrix.
   at::Tensor Projection(const at::Tensor& gradient, bool right) const {
     const at::Tensor wide = gradient.to(at::kFloat);
     auto [u, s, v] = at::linalg_svd(wide, /*full_matrices=*/false);
@@ -159,7 +159,7 @@ class GradientProjection final : public Technique {
         names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "))));
   }
   void AfterSetUp(const RunContext&, Model& model, std::span<const at::Tensor>) override {
-    projected_.clear();  // left from the rehearsal
+    projected_.clear();  // may contain entries from the rehearsal
     for (const Linear* linear : Chosen(model))
       projected_.insert(StorageKey(linear->weight()->tensor));
   }

@@ -49,11 +49,11 @@ class GradientType final : public Technique {
     index_.clear();
     sums_.clear();
   }
-  // The sums are gradients that a tape does not know.
+  // A tape does not record the sums.
   bool repeats() const override { return false; }
 
  private:
-  // In the order of the parameters, because an order of addresses would differ between runs.
+  // In the parameters' order, because an order by address would differ between runs.
   std::vector<at::Tensor> sums_;
   std::unordered_map<const at::TensorImpl*, size_t> index_;
 };

@@ -1,4 +1,4 @@
-// An optimizer of torch.optim that steps on the host, in plans, which do not compute the step.
+// An optimizer of torch.optim that steps on the host. A plan does not compute the step.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -13,14 +13,13 @@
 
 namespace vramscope::trainer {
 
-// The duration of a step: weights, gradients and state are read, weights and state are written, at
-// an assumed rate.
+// The duration of a step, which reads weights, gradients and state, and writes weights and state,
+// at an assumed rate.
 int64_t HostStepNs(const run::RunConfig& config, const std::vector<at::Tensor>& parameters);
-// The text of this assumption in a plan.
+// The text with which a plan states this assumption.
 std::string HostStepAssumption();
 
-// For shards whose optimizer steps on the host: in a plan nothing is computed there, but time
-// passes.
+// For shards whose optimizer steps on the host. In a plan the step computes nothing but takes time.
 class HostStep final : public Optimizer {
  public:
   HostStep(const run::RunConfig& config, std::vector<at::Tensor> parameters)

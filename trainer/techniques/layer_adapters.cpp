@@ -46,7 +46,7 @@ class LayerAdapters final : public Technique {
     return [this, inner](at::Tensor hidden, const std::vector<LayerFunction>& layers,
                          const std::string& path, Carried& carried) {
       std::vector<LayerFunction> with;
-      const size_t place = carried.size();  // of the tower's state
+      const size_t place = carried.size();  // index of the tower's state
       for (size_t i = 0; i < layers.size(); ++i) {
         LayerAdapter* adapter = adapters_[i];
         with.push_back(
@@ -73,7 +73,7 @@ class LayerAdapters final : public Technique {
       return hidden + more.back();
     };
   }
-  // The first pass over the data has computed the trunk's outputs for all later passes.
+  // Later steps use the outputs cached in the first one, so the trunk leaves the GPU.
   void AfterStep(const RunContext&, int step) override {
     if (!caches_ || step != 0) return;
     at::NoGradGuard no_grad;
@@ -95,7 +95,7 @@ class LayerAdapters final : public Technique {
   bool repeats() const override { return !caches_; }
 
  private:
-  // The output of a layer of the trunk for a batch. It comes from the host once it is cached there.
+  // Returns the output of a trunk layer. Once the output is cached, it is copied from the host.
   at::Tensor Trunk(size_t i, const LayerFunction& layer, const at::Tensor& x, Carried& now) {
     at::Tensor& kept = outputs_[i];
     if (caches_ && kept.defined()) return kept.to(x.device(), /*non_blocking=*/true);
@@ -111,7 +111,7 @@ class LayerAdapters final : public Technique {
   const bool tower_, caches_;
   at::ScalarType dtype_ = at::kFloat;
   std::vector<LayerAdapter*> adapters_;
-  std::vector<at::Tensor> outputs_;  // outputs of the trunk's layers, on the host
+  std::vector<at::Tensor> outputs_;  // by layer of the trunk, on the host
   std::vector<at::Tensor> trunk_;    // weights
 };
 

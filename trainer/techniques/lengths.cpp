@@ -23,7 +23,7 @@ class Lengths final : public Technique {
   void OnOptions(ModelOptions& options) override {
     for (const run::LengthRange& range : ranges_) options.seq = std::max(options.seq, range.high);
   }
-  // The list is repeated cyclically. A range draws a length for each micro-batch.
+  // The list is repeated cyclically. A length is drawn from a range for each micro-batch.
   int SeqOf(int, int64_t micro_batch) const override {
     const run::LengthRange& range = ranges_[static_cast<size_t>(micro_batch) % ranges_.size()];
     if (range.low == range.high) return range.low;

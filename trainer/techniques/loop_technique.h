@@ -23,23 +23,23 @@ struct BatchShape {
 
 // Functions of the loop for a technique that calls the model itself.
 struct LoopAccess {
-  // Makes the scopes that all techniques keep around a forward pass.
+  // Creates the scopes of all techniques around a forward pass.
   std::function<std::vector<std::unique_ptr<Held>>()> hold;
-  // Reports the completed share of the technique's work (0 to 1). Throws if the whole would be too
-  // long.
+  // Reports the completed share of the technique's work (0 to 1). Throws if the whole work would
+  // have too many events.
   std::function<void(double share)> done;
 };
 
 class LoopTechnique : public Technique {
  public:
-  // The shape of that micro-batch, counted from the first step.
+  // Returns the shape of a micro-batch, whose number counts from the first step.
   virtual BatchShape ShapeOf(BatchShape shape, int64_t micro_batch) const {
     static_cast<void>(micro_batch);
     return shape;
   }
   // Called before the first step; null: nothing is trained.
   virtual void BeforeTraining(const RunContext&, Optimizer*) {}
-  // Makes a step that is neither a training step nor a pass. Returns false if it made none.
+  // Runs the technique's own work in place of a step. Returns false if it has none.
   virtual bool InsteadOfStep(const RunContext&, const LoopAccess&) { return false; }
   // Called after the last step and evaluation.
   virtual void AfterSteps(const RunContext&, const LoopAccess&) {}

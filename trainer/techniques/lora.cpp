@@ -15,7 +15,7 @@ namespace vramscope::trainer {
 absl::Status ApplyLora(Model& model, const LoraConfig& config) {
   if (!config.enabled()) return absl::OkStatus();
   for (Parameter* parameter : model.Parameters()) parameter->trainable = false;
-  std::set<std::string> names;  // of linear modules
+  std::set<std::string> names;  // names of linear modules
   std::set<std::string> unmatched(config.targets.begin(), config.targets.end());
   std::vector<Linear*> chosen;
   model.Visit([&](Module& module, const std::string& path) {
@@ -23,7 +23,7 @@ absl::Status ApplyLora(Model& model, const LoraConfig& config) {
     if (linear == nullptr) return;
     names.insert(linear->name());
     for (const std::string& target : config.targets) {
-      // As in PEFT: the whole name, or the end of the path after a dot.
+      // As in PEFT, the target is the whole path, or its end after a dot.
       const bool matches = path == target || path.ends_with("." + target);
       if (!matches) continue;
       unmatched.erase(target);

@@ -2,8 +2,8 @@
 // fp32 scale for each block of 256 (8 bits) or 128 elements (4 bits, two codes per byte), and a
 // table of code values for each moment. Tensors that are small or do not consist of whole blocks
 // are not quantized. The step is compiled. It is one kernel for tensors whose rows are whole
-// blocks. For others, Inductor (torch 2.11) first makes the scales and both moments in fp32, and
-// 4-bit codes as 64-bit numbers.
+// blocks. For other tensors, Inductor (torch 2.11) first writes the scales, both moments in fp32,
+// and 4-bit codes as 64-bit numbers.
 #include <ATen/record_function.h>
 #include <torch/types.h>
 
@@ -33,7 +33,7 @@ QuantisedMoment MakeMoment(const at::Tensor& parameter, int bits, bool with_sign
   }
   made.codes = bits == 8 ? zeros(parameter.sizes(), at::kByte) : zeros({n / 2}, at::kByte);
   made.scale = zeros({n / block}, at::kFloat);
-  // Made on the host: torch.tensor(list, device=...).
+  // torch.tensor(list, device=...) creates the table on the host.
   made.table = MakeState(parameter, [&] {
     const at::Tensor host =
         at::linspace(with_sign ? -1 : 0, 1, int64_t{1} << bits, at::TensorOptions());
@@ -42,8 +42,8 @@ QuantisedMoment MakeMoment(const at::Tensor& parameter, int bits, bool with_sign
   return made;
 }
 
-// In the order of Inductor's code. Temporaries are written once and read by later kernels; fp32
-// moments are also read by the kernel that computes the scales.
+// The kernels are launched in the order of Inductor's code. Temporaries are written once and read
+// by later kernels; fp32 moments are also read by the kernel that computes the scales.
 void UpdateByKernels(const at::Tensor& parameter, const QuantisedMoments& moments) {
   const QuantisedMoment& like = moments.first;
   RECORD_FUNCTION(kStep, c10::ArrayRef<const c10::IValue>());

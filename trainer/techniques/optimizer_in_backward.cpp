@@ -12,7 +12,7 @@ namespace {
 
 using Optimizers = std::vector<std::unique_ptr<Optimizer>>;  // one per parameter
 
-// The remaining optimizer step, which does nothing.
+// Replaces the optimizer after backward. Its step does nothing.
 class Done final : public Optimizer {
  public:
   Done(std::vector<at::Tensor> parameters, const Optimizers& each)

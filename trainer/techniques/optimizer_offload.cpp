@@ -43,7 +43,7 @@ class HostOptimizer final : public Optimizer {
       inner_->Step();
       inner_->ZeroGrad(ZeroGradMode::kNone);
     } else {
-      HostWorks(takes_ns_);  // in a plan, neither host nor GPU compute anything
+      HostWorks(takes_ns_);  // in a plan, the step only takes time
     }
     ReleaseList(gradients_);
     for (size_t i = 0; i < parameters_.size(); ++i) {

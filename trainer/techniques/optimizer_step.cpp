@@ -30,8 +30,8 @@ class OptimizerStep final : public Technique {
     std::unique_ptr<Optimizer> own = model_->MakeOwnOptimizer(config_, trained);
     return own != nullptr ? std::move(own) : trainer::MakeOptimizer(config_, trained);
   }
-  // A rehearsed run has cuBLAS's workspaces only on its tape, but this step is executed and needs
-  // them.
+  // In a rehearsed run, only the tape allocates cuBLAS's workspaces. This step is executed and
+  // needs them.
   bool rehearses() const override {
     return std::none_of(AllOptimizers().begin(), AllOptimizers().end(), [&](const auto& entry) {
       return entry.multiplies && entry.declaration.id == config_.name;

@@ -68,7 +68,7 @@ std::vector<at::Tensor> GradScaler::Gradients(const Optimizer& optimizer) const 
 
 void GradScaler::Unscale(const std::vector<at::Tensor>& gradients, at::Tensor inverse) {
   at::Tensor found = Full(0, at::kFloat);
-  // PyTorch copies both for every device, including the one they are on.
+  // PyTorch copies both tensors for every device, even the device that they are on.
   const auto replica = [](const at::Tensor& t) {
     return t.to(t.options(), /*non_blocking=*/true, /*copy=*/true);
   };
@@ -86,7 +86,7 @@ at::Tensor GradScaler::Inverse() const {
   return reciprocal.to(at::kFloat);
 }
 
-// Not called for an optimizer whose kernel unscales.
+// Not called if the optimizer's kernel unscales the gradients.
 void GradScaler::FindOverRanks() {
   if (sharing_ != nullptr) sharing_->OverflowsOverRanks(found_inf_);
 }
@@ -104,10 +104,10 @@ void GradScaler::Step(Optimizer& optimizer) {
   std::vector<at::Tensor> gradients = Gradients(optimizer);
   if (gradients.empty()) return;
   if (optimizer.TakesScaler()) {
-    // Only checks for overflows; the optimizer's kernel unscales.
+    // This only checks for overflows. The optimizer's kernel unscales.
     if (!unscaled_) Unscale(gradients, Full(1, at::kFloat));
-    const at::Tensor found = found_inf_ + 0;  // PyTorch's sum over devices
-    // Multiplied by the optimizer's existing scale, or else by 1.
+    const at::Tensor found = found_inf_ + 0;  // PyTorch sums the flags of all devices
+    // PyTorch multiplies the scale by the optimizer's existing one, or by 1.
     at::Tensor scale = unscaled_ ? at::Tensor() : scale_ * 1;
     optimizer.SetScaler({.grad_scale = std::move(scale), .found_inf = found});
     optimizer.Step();
@@ -133,7 +133,7 @@ void GradScaler::Update() {
 
 namespace {
 
-// Leaves the cache setting unchanged.
+// Autocast with the current cache setting.
 class HeldAutocast final : public Held {
  public:
   HeldAutocast(c10::DeviceType device, at::ScalarType dtype)

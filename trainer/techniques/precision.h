@@ -1,5 +1,5 @@
-// Autocast and loss scaling, for the technique precision and for those that run a part of the model
-// again.
+// Autocast and loss scaling, for the technique precision and for techniques that recompute parts of
+// the model.
 //
 //   { AutocastScope autocast(device.type(), AutocastState{at::kBFloat16}); loss = forward(); }
 //   GradScaler scaler(device);
@@ -40,8 +40,8 @@ class AutocastScope {
   bool cached_ = true;
 };
 
-// torch.amp.GradScaler with its defaults: scale 2^16, doubled after 2000 good steps, halved after
-// an overflow, whose step is skipped. Makes the same tensors at the same times.
+// torch.amp.GradScaler with its defaults: scale 2^16, doubled after 2000 steps without overflow. A
+// step with an overflow halves the scale and is skipped. Makes the same tensors at the same times.
 class GradScaler {
  public:
   explicit GradScaler(c10::Device device) : device_(device) {}
@@ -52,7 +52,7 @@ class GradScaler {
   // Update().
   void Step(Optimizer& optimizer);
   void Update();
-  // Makes it a ShardedGradScaler, for ranks that share gradients.
+  // Makes this scaler a ShardedGradScaler, for ranks that share gradients.
   void Share(SharesTraining* sharing) { sharing_ = sharing; }
 
  private:

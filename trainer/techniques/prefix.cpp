@@ -12,7 +12,7 @@
 namespace vramscope::trainer {
 namespace {
 
-// All layers' keys and values, as rows of one table.
+// Contains the keys and values of all layers as rows of one table.
 class Encoder : public Module {
  public:
   Encoder(int64_t tokens, int64_t width) : Module("prompt_encoder") {

@@ -1,13 +1,12 @@
-// Adam whose moments are stored in fewer bits than it computes with: in another type, or as codes
-// with an fp32 scale for each block. Libraries differ in how they store a moment, but not in its
-// use.
+// Adam whose moments are stored in fewer bits than it computes with: in another type, or as
+// codes with an fp32 scale for each block. Libraries store moments differently, but use them alike.
 //
 //   auto adam = std::make_unique<QuantisedAdam>(config, trained, make_moments, plan_update,
 //   computes);
 //
-// `make_moments` is called for each parameter in the first step, in their order. In a plan, which
-// computes nothing, `plan_update` stands in for a parameter's update: it allocates the temporaries
-// of the library's kernels and launches the kernels (modelled_kernel.h).
+// The first step calls `make_moments` for each parameter in order. In a plan, which computes
+// nothing, `plan_update` replaces a parameter's update: it allocates the temporaries of the
+// library's kernels and launches the kernels (modelled_kernel.h).
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -20,7 +19,7 @@
 namespace vramscope::trainer {
 
 struct QuantisedMoment {
-  // a byte per element (8 bits) or per two (4 bits); without a scale: plain values
+  // a byte per element (8 bits) or per two elements (4 bits); plain values if there is no scale
   at::Tensor codes = {};
   at::Tensor scale = {};  // of each block
   at::Tensor table = {};  // value of each code, if each moment has a table
@@ -32,8 +31,8 @@ struct QuantisedMoments {
   QuantisedMoment first = {}, second = {};
 };
 
-// Bytes that an in-place update reads and writes: the gradient once; the weight, both moments and
-// their scales twice.
+// Bytes that an in-place update reads and writes: the gradient is read; the weight, both moments
+// and their scales are read and written.
 uint64_t BytesOfUpdate(const at::Tensor& parameter, const QuantisedMoments& moments);
 
 class QuantisedAdam final : public Optimizer {

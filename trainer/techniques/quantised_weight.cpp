@@ -40,7 +40,7 @@ at::Tensor AsBuffer(const at::Tensor& tensor) {
   return tensor;
 }
 
-// The values of a flat tensor in blocks of `size`, the last one padded with zeros.
+// Divides a flat tensor into blocks of `size`; the last block is padded with zeros.
 at::Tensor Blocks(const at::Tensor& flat, int64_t size) {
   const int64_t blocks = (flat.numel() + size - 1) / size;
   return at::constant_pad_nd(flat, {0, blocks * size - flat.numel()}).view({-1, size});
@@ -176,8 +176,8 @@ class Nf4Weight final : public QuantisedWeight {
   void Quantise(const at::Tensor& wide, at::Tensor& scales) {
     const at::Tensor blocks = Blocks(wide.to(at::kFloat).flatten(), kBlock);
     scales.copy_(blocks.abs().amax(1).clamp_min(1e-12));
-    // The index of the nearest of sixteen values: the number of midpoints between neighbours that
-    // are below.
+    // The index of the nearest of sixteen values is the number of midpoints (between neighbours)
+    // below.
     const at::Tensor table = NormalFloatTable();
     const at::Tensor middles = (table.slice(0, 1) + table.slice(0, 0, 15)) / 2;
     const at::Tensor codes = at::bucketize((blocks / scales.unsqueeze(1)).flatten(), middles)
@@ -189,7 +189,7 @@ class Nf4Weight final : public QuantisedWeight {
 
   std::shared_ptr<ScaleTable> table_;
   at::ScalarType type_ = at::kFloat;
-  at::Tensor codes_, mean_, scales_of_scales_, bytes_, own_table_;  // bytes_: one scale each
+  at::Tensor codes_, mean_, scales_of_scales_, bytes_, own_table_;  // bytes_: the scales
 };
 
 class Int8Weight final : public QuantisedWeight {
@@ -205,7 +205,7 @@ class Int8Weight final : public QuantisedWeight {
         AsBuffer(Modelled(kQuantise8, at::IntArrayRef{rows_}, narrow.options().dtype(at::kFloat)));
     kept_ =
         Modelled(kQuantise8, at::IntArrayRef{rows_, columns_}, narrow.options().dtype(at::kChar));
-    // Each row is read twice, first to find its maximum.
+    // The kernel reads each row twice, first to find its maximum.
     Launch(kQuantise8, {narrow, narrow, kept_, scales_});
     if (computes_) {
       const at::Tensor values = wide.to(at::kFloat);
@@ -222,7 +222,7 @@ class Int8Weight final : public QuantisedWeight {
     return wide.mul_(scales_.unsqueeze(1).mul(1.0 / 127));
   }
 
-  // `x`: [tokens, columns]. Tokens and weights are bytes, summed in 32 bits.
+  // `x`: [tokens, columns]. Tokens and weights are bytes; products are summed in 32 bits.
   at::Tensor Multiplied(const at::Tensor& x, const at::Tensor& bias) const {
     at::Tensor narrow = x.to(at::kHalf);
     const at::Tensor scales =
@@ -250,7 +250,7 @@ class Int8Weight final : public QuantisedWeight {
   }
 
  private:
-  // The columns with an outlier; their bytes become 0.
+  // Returns the columns that have an outlier, and sets their bytes to 0.
   static at::Tensor WithoutOutliers(const at::Tensor& x, at::Tensor& bytes) {
     at::Tensor outliers = at::ge(x.abs(), kOutlier);
     at::Tensor columns;

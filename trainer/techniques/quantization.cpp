@@ -19,7 +19,7 @@
 namespace vramscope::trainer {
 namespace {
 
-// The last module and everything in it is not quantized, because its weight may be the embedding's.
+// The last module is not quantized, because it may share the embedding's weight.
 bool IsKept(const std::string& path) {
   const std::string first = path.substr(0, path.find('.'));
   return first == "lm_head" || first == "classifier";
@@ -91,7 +91,7 @@ class Quantization final : public Technique {
   std::set<std::string> narrow_;  // parameters that preparation leaves in 16 bits
 };
 
-// The outputs of bitsandbytes' kernels, in every category.
+// The blocks that bitsandbytes' kernels output, in every category.
 std::vector<run::ModelledBlocks> Modelled() {
   const std::vector<std::string> of_four = {
       "bitsandbytes::quantize_4bit", "bitsandbytes::quantize_blockwise",
@@ -177,7 +177,7 @@ TechniqueEntry DeclareTechnique_quantization() {
       .fit = {{.row = "nf4", .changes = run::Changes::kTraining},
               {.row = "int8-weights", .changes = run::Changes::kTraining}},
       .modelled = Modelled(),
-      // Before LoRA, which adds adapters to the existing layers.
+      // It comes before LoRA, which adds adapters to the existing layers.
       .order = 39,
       .place = 46,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {

@@ -1,4 +1,4 @@
-// Common code of techniques with several ranks: this run is one rank, in a group that exists from
+// Common code of techniques with several ranks. The run is one rank of a group, which exists from
 // the first tensor to the last.
 #pragma once
 
@@ -35,7 +35,7 @@ class RankOfMany : public Technique, public SharesTraining {
 
  protected:
   const int rank_, ranks_;
-  int place_, together_;  // in the group that shares one copy of the model; by default, all ranks
+  int place_, together_;  // this rank's index and the size of the group with one copy of the model
   c10::intrusive_ptr<c10d::ProcessGroup> group_;
 
  private:
@@ -60,8 +60,8 @@ inline bool LossIsOutside(const run::RunConfig& config) {
   return family != nullptr && (family->id == "vit" || family->id == "torch_transformer");
 }
 
-// Number of layers that are gathered together: those that are recomputed together are; 0: the whole
-// model.
+// Number of layers that are gathered together, which is the number recomputed together. 0: the
+// whole model.
 inline int LayersPerUnit(const run::RunConfig& config) {
   if (config.Is("shard.units", "model")) return 0;
   return config.Is("checkpointing.mode", "every-k")

@@ -1,5 +1,5 @@
-// Base of techniques that change how autograd's saved tensors are kept. The model's own tensors and
-// those not worth it are not changed.
+// Base of techniques that change how autograd's saved tensors are kept. The model's own tensors,
+// and tensors for which IsWorthIt() is false, are saved unchanged.
 //
 //   class OnHost : public SavedActivations {
 //     bool IsWorthIt(const at::Tensor& tensor) const override { return tensor.nbytes() >= 1024; }

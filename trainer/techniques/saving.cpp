@@ -19,8 +19,8 @@ class Saving final : public Technique {
   void AfterSetUp(const RunContext&, Model& model, std::span<const at::Tensor>) override {
     model_ = &model;
   }
-  // torch.save processes one storage at a time: it is copied to pageable host memory, written, and
-  // freed. The file itself is not written here.
+  // torch.save copies one storage at a time to pageable host memory, writes it, and frees the copy.
+  // The file itself is not written here.
   void AfterStep(const RunContext&, int) override {
     const PhaseScope phase(trace::Phase::kSave);
     at::NoGradGuard no_grad;

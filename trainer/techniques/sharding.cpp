@@ -57,7 +57,7 @@ class DataParallelTechnique final : public RankOfMany {
  private:
   const int micro_batches_;
   const bool loss_is_outside_;
-  const bool deals_out_;  // among the ranks (ZeRO-1)
+  const bool deals_out_;  // the optimizer is divided among the ranks (ZeRO-1)
   const DataParallelOptions options_;
   int64_t forwards_ = 0;
   bool reduces_ = false;
@@ -79,7 +79,7 @@ class FullyShardedTechnique final : public SharedUnits<FullySharded, ShardOption
     sharded_->BeforeForward();
     return nullptr;
   }
-  // As in distributed tensors: the squares are summed over the ranks, one number per gradient.
+  // As for distributed tensors, the squares are summed over the ranks, one number per gradient.
   at::Tensor NormsOverRanks(const at::Tensor& norms) override {
     at::Tensor squares = norms.pow(2);
     std::vector<at::Tensor> sums = {squares.clone()};
@@ -113,8 +113,8 @@ class TensorParallelTechnique final : public RankOfMany {
   void AfterRun() override { parallel_->Leave(); }
 
  private:
-  // With the sizes that must be divisible by the ranks, which are parsed only for formulas of some
-  // families.
+  // Returns a config with the sizes that must be divisible by the number of ranks. For some
+  // families, CheckRun() does not read them.
   static absl::StatusOr<run::ModelConfig> Sizes(const run::RunConfig& config) {
     absl::StatusOr<run::ModelConfig> sizes = run::CheckRun(config);
     const auto object = run::ParseConfigObject(config.model_config_json);

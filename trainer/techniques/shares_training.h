@@ -1,4 +1,4 @@
-// The services of a technique that splits a training among ranks, for other techniques of the run.
+// Functions of a technique that splits a training among ranks, for other techniques of the run.
 // The loop connects them; they do not depend on each other.
 //
 //   class Sharding : public Technique, public SharesTraining { ... };
@@ -20,10 +20,10 @@ class SharesTraining {
   SharesTraining(const SharesTraining&) = delete;
   SharesTraining& operator=(const SharesTraining&) = delete;
 
-  // Converts the norms of this rank's parts of the gradients to those of the whole gradients.
+  // Computes the norms of whole gradients from the norms of this rank's parts.
   virtual at::Tensor NormsOverRanks(const at::Tensor& norms) { return norms; }
-  // Scales all gradients if their norm exceeds `most`. Returns false if clipping should be done as
-  // in torch.nn.utils.
+  // Scales all gradients if their norm exceeds `most`. Returns false if the caller must clip as
+  // torch.nn.utils does.
   virtual bool ClipNorm(double most) {
     static_cast<void>(most);
     return false;

@@ -12,7 +12,7 @@
 //             }};
 //   }
 //
-// Each run has its own set of techniques, all used on the loop's thread.
+// Each run has its own set of techniques. They are used on the loop's thread.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -71,44 +71,44 @@ class Technique {
   Technique(const Technique&) = delete;
   Technique& operator=(const Technique&) = delete;
 
-  // Before the model is created: types, kind of attention.
+  // Called before the model is created. Sets types and the kind of attention.
   virtual void OnOptions(ModelOptions&) {}
-  // On a model without tensors: adapters, trained parameters. kInvalidArgument names the key.
+  // Called on a model without tensors, to add adapters or freeze parameters. Errors name the key.
   virtual absl::Status OnModel(Model&) { return absl::OkStatus(); }
 
-  // A scope from the first tensor to the last.
+  // Returns a scope that lasts from the first tensor to the last.
   virtual std::unique_ptr<Held> AroundRun(const RunContext&) { return nullptr; }
-  // The type in which the weights are loaded to the GPU, if not their own.
+  // The type in which the weights are loaded to the GPU; nullopt: their own.
   virtual std::optional<at::ScalarType> loads_as() const { return std::nullopt; }
-  // After the weights are on the GPU.
+  // Called when the weights are on the GPU.
   virtual void AfterLoad(const RunContext&, Model&) {}
-  // When all parameters exist; `trained`: those that get gradients.
+  // Called when all parameters exist. `trained`: the parameters that get gradients.
   virtual void AfterSetUp(const RunContext&, Model&, std::span<const at::Tensor> trained) {
     static_cast<void>(trained);
   }
-  // Wraps the calls of a stack's layers; `inner`: the runner without this technique (null: one by
-  // one).
+  // Wraps the calls of a stack's layers. `inner`: the runner without this technique; null: it calls
+  // the layers one by one.
   virtual LayerRunner AroundLayers(const RunContext&, Model&, LayerRunner inner) { return inner; }
-  // A scope around forward and loss.
+  // Returns a scope around forward and loss.
   virtual std::unique_ptr<Held> AroundForward(const RunContext&) { return nullptr; }
   virtual LossFunction AroundLoss(LossFunction inner) { return inner; }
   // Returns the tensor on which backward is called.
   virtual at::Tensor BeforeBackward(const RunContext&, const at::Tensor& loss) { return loss; }
-  // null: the technique makes no optimizer. The first optimizer that is made is used.
+  // Returns null if the technique makes no optimizer. The loop uses the first one that is not null.
   virtual std::unique_ptr<Optimizer> MakeOptimizer(const RunContext&,
                                                    const std::vector<at::Tensor>& trained) {
     static_cast<void>(trained);
     return nullptr;
   }
-  // An optimizer that consists of several, each for some of the parameters. `make`: makes one
-  // without this technique. null: one optimizer for all.
+  // Returns an optimizer that consists of several, each for some of the parameters. null: one for
+  // all. `make` makes one of these optimizers.
   virtual std::unique_ptr<Optimizer> DivideOptimizer(const MakeOptimizerOf& make,
                                                      const std::vector<at::Tensor>& trained) {
     static_cast<void>(make);
     static_cast<void>(trained);
     return nullptr;
   }
-  // Tokens per sample in that micro-batch, counted from the first step.
+  // Returns the tokens per sample of a micro-batch, whose number counts from the first step.
   virtual int SeqOf(int seq, int64_t micro_batch) const {
     static_cast<void>(micro_batch);
     return seq;
@@ -117,7 +117,7 @@ class Technique {
   virtual bool pins_batches() const { return false; }
   // Called in backward, on its thread, when a gradient of this leaf has been accumulated.
   virtual void OnGradient(const at::Tensor& leaf) { static_cast<void>(leaf); }
-  // When all gradients of a step are complete.
+  // Called when all gradients of a step are complete.
   virtual void BeforeStep(const RunContext&, std::span<const at::Tensor> trained) {
     static_cast<void>(trained);
   }
@@ -125,18 +125,18 @@ class Technique {
   virtual std::function<void(Optimizer&)> AroundStep(std::function<void(Optimizer&)> inner) {
     return inner;
   }
-  // After the gradients of a step have been freed.
+  // Called after the gradients of a step have been freed.
   virtual void AfterStep(const RunContext&, int step) { static_cast<void>(step); }
-  // After the last step.
+  // Called after the last step.
   virtual void AfterTraining(const RunContext&, const ForwardPass&) {}
-  // Must release every tensor: the run, or its rehearsal, is over.
+  // Called at the end of the run or its rehearsal. Must release every tensor.
   virtual void AfterRun() {}
 
   // Whether micro-batches make the same allocations, given the same state.
   virtual bool repeats() const { return true; }
-  // Whether these can be derived from a rehearsal with a few layers.
+  // Whether micro-batches can be derived from a rehearsal with a few layers.
   virtual bool rehearses() const { return true; }
-  // Number of layers that are treated together.
+  // Number of layers that form a unit (ShortenedStack).
   virtual int layers_per_unit() const { return 1; }
   // Whether forward is followed by backward and step.
   virtual bool trains() const { return true; }
@@ -151,19 +151,19 @@ class Technique {
 struct TechniqueEntry {
   run::TechniqueDeclaration declaration;
   std::vector<run::FitMove> fit = {};              // settings that `fit` may switch on
-  std::vector<run::ModelledBlocks> modelled = {};  // what the technique's model adds to a plan
+  std::vector<run::ModelledBlocks> modelled = {};  // blocks that are modelled in a plan
   // Techniques with a smaller order are called first and enclose the others: precision around
   // attention around layers.
   int order = 100;
   int place = 0;  // position in the catalogue; 0: as `order`
-  // Returns null if the configuration does not use the technique. May itself be null, for a
-  // declaration without a technique.
+  // Returns null if the configuration does not use the technique. `make` itself is null for a
+  // declaration without hooks.
   std::function<std::unique_ptr<Technique>(const run::RunConfig&)> make;
 };
-// The entries that the files of this folder declare, by file name.
+// The entries that the files of this folder declare, in order of file name.
 const std::vector<TechniqueEntry>& AllTechniques();
 
-// The storages of a model's parameters and buffers, which are not moved.
+// The storages of a model's parameters and buffers.
 std::unordered_set<uint64_t> StoragesOf(Model& model);
 
 // Reads the keys "optimizer.*".

@@ -34,7 +34,7 @@ absl::Status ApplyTrainable(Model& model, std::string_view selection) {
     parameter->trainable = parameter->trainable && keep;
     if (parameter->trainable) ++left;
   }
-  // A model that trains nothing, for inference, is allowed with "all".
+  // With "all", a model may have nothing to train (inference).
   if (left > 0 || selection == "all") return absl::OkStatus();
   return absl::InvalidArgumentError(
       fmt::format("trainable={}: nothing is left to train; parameters are named like \"{}\"",

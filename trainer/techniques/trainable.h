@@ -18,8 +18,8 @@ namespace vramscope::trainer {
 absl::Status ApplyLora(Model& model, const LoraConfig& config);
 
 // `selection`: "all", "first-layer", "last-layer", or a glob (*, ?) over parameter names.
-// Parameters that do not match are frozen; frozen ones stay frozen. kInvalidArgument: nothing is
-// left to train.
+// Other parameters are frozen. Frozen parameters stay frozen. Returns kInvalidArgument if nothing
+// is left to train.
 absl::Status ApplyTrainable(Model& model, std::string_view selection);
 
 // True when `text` as a whole matches `pattern` (* any run of characters, ? any one).

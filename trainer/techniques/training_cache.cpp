@@ -1,4 +1,4 @@
-// A KV cache during training, as transformers' models create it unless use_cache=False is set: each
+// A KV cache during training, which transformers' models create by default (use_cache=True). Each
 // layer's keys and values are kept until the loss is computed. Gemma 2 and 3 create none in
 // training.
 #include "profiler/run/model_config.h"

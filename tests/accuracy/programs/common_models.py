@@ -1,8 +1,8 @@
-"""Well-known models, trained in the simplest way: fp32, Adam, a validation afterwards.
+"""Well-known models, trained in the simplest way: in fp32 with Adam, then validated.
 
     vramscope plan --device a100-40gb --steps 0 -- python common_models.py vgg16 --batch 32
 
-Prints the memory that nvidia-smi shows for the process, which is all that it uses of the GPU.
+Prints all GPU memory that the process uses, as nvidia-smi shows it.
 """
 
 import argparse

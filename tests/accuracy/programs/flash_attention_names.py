@@ -1,8 +1,8 @@
-"""The names of the package flash_attn on PyTorch's own copy of FlashAttention 2, whose host code is
-the same: outputs, log-sum-exp, padded accumulators. For computers on which flash-attn cannot be
-compiled.
-There is one difference: the package keeps the state of its random numbers on the GPU, 512 bytes
-from forward to backward, with and without dropout; PyTorch keeps it on the CPU."""
+"""Provides the names of the package flash_attn on computers on which flash-attn cannot be
+compiled. PyTorch's own copy of FlashAttention 2 has the same host code: outputs, log-sum-exp,
+padded accumulators. There is one difference: the package keeps the state of its random numbers on
+the GPU (512 bytes from forward to backward, with and without dropout). PyTorch keeps it on the
+CPU."""
 
 import importlib.machinery
 import importlib.metadata
@@ -65,7 +65,7 @@ def install(version="2.6.3"):
            __version__=version).__path__ = []
     module("flash_attn.bert_padding", index_first_axis=_only_packed, unpad_input=_only_packed, pad_input=_only_packed)
     module("flash_attn.layers").__path__ = []
-    module("flash_attn.layers.rotary", apply_rotary_emb=_only_attention)  # transformers from 4.51 on needs its name
+    module("flash_attn.layers.rotary", apply_rotary_emb=_only_attention)  # from 4.51 on, transformers imports this name
     # transformers queries the installed version and the distribution that provides it.
     installed, distributions = importlib.metadata.version, importlib.metadata.packages_distributions
     importlib.metadata.version = (

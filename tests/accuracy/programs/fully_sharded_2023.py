@@ -1,9 +1,9 @@
-"""ViT-L/16 in FullyShardedDataParallel of PyTorch 2.0 (FSDP1), as one of 4 ranks: a unit for each encoder block, each checkpointed, batch 64,
-fp32, Adam.
+"""ViT-L/16 in FullyShardedDataParallel of PyTorch 2.0 (FSDP1), as one of 4 ranks. Each encoder block is a checkpointed unit; batch 64, fp32,
+Adam.
 
     vramscope plan --device a100-80gb --ranks 4 --as-rank 0 -- python fully_sharded_2023.py [--limit] [--offload]
 
---limit: limit_all_gathers, which that release did not set by itself; --offload: CPUOffload of the parameters."""
+--limit: limit_all_gathers, which is off by default in that release. --offload: CPUOffload of the parameters."""
 import argparse
 import functools
 

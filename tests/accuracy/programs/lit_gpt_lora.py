@@ -2,7 +2,7 @@
 
     vramscope plan --device a100-40gb --steps 0 -- python lit_gpt_lora.py phi-1_5 --micro-batch 4 --longest 1044
 
-The recipe puts the longest sample of the data into its first batch, so that the first iteration has the peak. Prints the peak.
+The recipe puts the longest sample into its first batch, so that the first iteration has the peak, which is printed.
 """
 
 import argparse

@@ -1,5 +1,5 @@
-"""A small Llama compiled under torch._functorch.config.activation_memory_budget (pytorch/pytorch#197838): the peak of a forward and
-backward pass after one that compiles.
+"""A small Llama compiled under torch._functorch.config.activation_memory_budget (pytorch/pytorch#197838). Prints the peak of a
+forward and backward pass, after a first pass that compiles.
 
     llama_memory_budgets.py --scale 4 --budget 0.15 | --eager
 """

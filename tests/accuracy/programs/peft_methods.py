@@ -2,9 +2,9 @@
 
     vramscope plan --device l40s --steps 0 -- python peft_methods.py LORA r=32 lora_alpha=64
 The comparison publishes the maximum of reserved memory, including evaluations. Its batches are grouped in buckets of
-twenty, longest first; a step's results are kept until the next step has its own. Lengths are not published, but they
-are the same for all methods (one seed, one order). So the longest length was determined from one row (686: equal to the
-byte) and is used for the others.
+twenty, longest first. A step's results are kept until the next step has computed its own. Lengths are not published,
+but are the same for all methods (same seed and order). So the longest length was fitted to one row (with 686, the peak
+is equal to the byte) and is used for all rows.
 """
 
 import argparse
@@ -71,13 +71,13 @@ def main():
 
 
 def batches(arguments):
-    """A typical bucket, and the longest batch of all; or another bucket, whose first ten batches are followed by an evaluation."""
+    """The lengths of a typical bucket, then the longest batch of all, or the ten batches before an evaluation."""
     usual = [430, 400, 380, 360, 345, 330, 320, 310, 300, 290, 190, 185, 180, 175, 170, 165, 160, 150, 140, 120]
     return usual + ([arguments.evaluate, 400, *usual[2:10]] if arguments.evaluate else [arguments.longest])
 
 
 def tokens(rows, length):
-    """Sorted by length, padded to the longest."""
+    """Returns ids and mask of rows that are sorted by length and padded to the longest."""
     mask = torch.ones(rows, length, dtype=torch.long)
     for row in range(1, rows):
         mask[row, length - 4 * min(row, 20):] = 0
@@ -86,7 +86,7 @@ def tokens(rows, length):
 
 @torch.inference_mode()
 def losses_of_text(model):
-    """Of the model before training."""
+    """Evaluates the model before training."""
     for length in (768, 700, 768):
         ids, mask = tokens(4, length)
         logits = model(input_ids=ids, attention_mask=mask).logits

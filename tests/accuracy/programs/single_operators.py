@@ -1,5 +1,5 @@
-"""Forward and backward of one plain PyTorch module, as Liger-Kernel's benchmark measures PyTorch modules: ten calls, including
-inputs, with the gradients of the previous call still allocated, and with a second set of weights for Liger's own module.
+"""Forward and backward of one plain PyTorch module, measured as in Liger-Kernel's benchmark. There are ten calls. The peak
+includes inputs, the gradients of the previous call, and a second set of weights for Liger's own module.
 
     vramscope plan --device a100-80gb --steps 0 -- python single_operators.py cross_entropy 4096
 """
@@ -92,7 +92,7 @@ def linear_cross_entropy(rows, hidden=4096, vocabulary=128256):
 
 def rotate(x):
     half = x.shape[-1] // 2
-    first, second = x[..., :half], x[..., half:]  # in this order, since backward uses them in reverse
+    first, second = x[..., :half], x[..., half:]  # sliced in this order, which backward reverses
     return torch.cat((-second, first), dim=-1)
 
 
@@ -121,8 +121,8 @@ def rope(hidden, length=2048, heads=32, key_heads=8):
 
 
 def embedding_in_turn(vocabulary, batch, length, width):
-    """As in the source: first the speed for all vocabulary sizes, forward and with backward, in both of
-    its configurations, in one process. Memory that torch.compile allocates stays on the GPU."""
+    """Like the source, first measures the speed for all vocabulary sizes, forward and with backward, in both
+    configurations, in one process. Memory that torch.compile allocates there stays on the GPU."""
     configurations = ((32, 512, 768), (8, 2048, 4096))
     vocabularies = [2**i for i in range(10, 18)]
 

@@ -3,8 +3,8 @@
     vramscope plan --device a100-80gb --steps 0 -- python supervised_fine_tuning.py mistral-7b --batch 4 --lora
 
 The benchmark is that of foundation-model-stack/fms-acceleration: bf16 weights, gradient checkpointing,
-FlashAttention 2, AdamW of the Trainer, LoRA of rank 16, its own plugins where a row has them; with several
-ranks FSDP. Prints the peak of Trainer.train(), the published figure, as a JSON object.
+FlashAttention 2, AdamW of the Trainer, LoRA of rank 16, the benchmark's own plugins in some rows, and FSDP with several
+ranks. Prints the peak of Trainer.train(), the published figure, as a JSON object.
 """
 
 import argparse
@@ -33,7 +33,7 @@ import trl
 
 # Fields of config.json of the published models that affect memory. `added`: rows by which the benchmark's script enlarges the
 # embeddings (resize_token_embeddings(len(tokenizer)) after adding its special tokens). `saved_by`: the version of transformers that
-# saved the models. It determines the sizes of the checkpoint's files, and their ends determine how blocks are split for weights.
+# saved the models. It determines where each file of the checkpoint ends, which affects how the allocator splits blocks for weights.
 MODELS = {
     "mistral-7b": dict(
         added=1, saved_by="4.34.0", model_type="mistral", vocab_size=32000, hidden_size=4096, intermediate_size=14336, num_hidden_layers=32,
@@ -76,7 +76,7 @@ class PackedData(torch.utils.data.Dataset):
 
 
 class ReadyTokenizer:
-    """The part of a tokenizer that SFTTrainer uses when the data are already tokens."""
+    """The part of a tokenizer that SFTTrainer uses if the data are already tokens."""
 
     padding_side, pad_token, eos_token, pad_token_id, eos_token_id = "right", "<pad>", "</s>", 0, 1
     model_input_names = ["input_ids", "attention_mask"]

@@ -43,7 +43,7 @@ def main():
         model.set_num_output_chunks(loss_function.num_output_chunks)
     if arguments.compile:
         training.compile_model(model, verbose=False)
-        # As in the full recipe, which ignores the returned value: a chunked loss is compiled in place, CrossEntropyLoss stays as it was.
+        # The full recipe also ignores the returned value. So a chunked loss is compiled (in place), but CrossEntropyLoss is not.
         training.compile_loss(loss_function, verbose=False)
     if arguments.checkpoint:
         training.set_activation_checkpointing(model, auto_wrap_policy={modules.TransformerSelfAttentionLayer})
@@ -82,7 +82,7 @@ def main():
             optimizer.step()
             optimizer.zero_grad(set_to_none=True)
         loss.item()
-        # Objects in reference cycles that compiling steps leave are freed when Python's garbage collector runs: by itself at the 25th step.
+        # Compiling steps leave objects in reference cycles, which Python's garbage collector frees. By itself, it runs at the 25th step.
         gc.collect()
         print(json.dumps({"peak": torch.cuda.memory_stats()["active_bytes.all.peak"]}))
         torch.cuda.reset_peak_memory_stats()  # as the recipes do after logging a step

@@ -1,5 +1,5 @@
-"""ViT-L/16 of torchvision fine-tuned on images of 224 pixels, ten classes, as a public series of 2023 lowers its
-memory step by step (rasbt/pytorch-memory-optim): autocast, bf16 everywhere, smaller batches, accumulation, SGD.
+"""ViT-L/16 of torchvision fine-tuned on images of 224 pixels, ten classes, after a public series of 2023 that lowers
+the memory step by step (rasbt/pytorch-memory-optim): autocast, bf16 everywhere, smaller batches, accumulation, SGD.
 
     vramscope plan --device a100-80gb --steps 0 -- python vision_transformer.py --batch 64
 """

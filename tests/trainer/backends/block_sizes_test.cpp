@@ -31,7 +31,7 @@ class Follower final : public allocator::SegmentObserver {
   BlockSizes sizes;
 };
 
-// Compares BlockSizes with the model of the caching allocator, whose block sizes are known.
+// Compares BlockSizes with the caching-allocator model, which knows its block sizes.
 void Compare(const std::string& settings, uint32_t seed) {
   const run::AllocConf conf = *run::ParseAllocConf(settings);
   Follower follower(conf);

@@ -24,7 +24,7 @@ using trace::Phase;
 
 run::DeviceProfile Ada() { return *run::FindDevice("rtx-4090"); }
 
-// A run on the emulated platform with everything recorded.
+// A run on the emulated platform. Records all events.
 class PlanRun {
  public:
   explicit PlanRun(const run::DeviceProfile& profile = Ada())
@@ -108,8 +108,8 @@ void Train(int steps, bool autocast = false) {
     }
     {
       PhaseScope phase(Phase::kOptimizer);
-      // Written by hand: torch::optim keeps its state in a map keyed by pointer, whose order
-      // differs between runs.
+      // torch::optim is not used, because it keeps its state in a map keyed by pointer. The order
+      // of this map differs between runs.
       torch::NoGradGuard no_grad;
       for (const Tensor& p : net->parameters()) p.sub_(p.grad() * 1e-3);
     }
@@ -157,7 +157,7 @@ TEST(EmulatedCuda, RepeatedRunsRecordTheSameEvents) {
   }
 }
 
-// An allocation on the device, and the op that requested it.
+// An allocation on the device, and the op that made it.
 struct Request {
   std::string op;
   uint64_t bytes;
@@ -194,10 +194,10 @@ TEST(EmulatedCuda, AssignsCategoriesToTensorsOfOneStep) {
   EXPECT_EQ(born[Category::kWorkspace], 2);  // the loop's thread, autograd's thread
   EXPECT_GT(born[Category::kAutogradDetail], 5);
   EXPECT_GT(became[Category::kActivation], 5);
-  EXPECT_EQ(born[Category::kUnknown], 9);  // parameters, until they are registered as such
+  EXPECT_EQ(born[Category::kUnknown], 9);  // parameters are Unknown until they are registered
 }
 
-// As recorded on an H200: two workspaces of 32 MiB, whatever the first GPU of the table requests.
+// Expects an H200's two workspaces of 32 MiB (recorded), not those of the table's first GPU.
 TEST(EmulatedCuda, UsesWorkspaceSizeOfThePlannedGpu) {
   const std::vector<Request> requests = Requests([] { Train(1); }, *run::FindDevice("h200"));
   std::vector<uint64_t> workspaces;
@@ -240,7 +240,7 @@ TEST(EmulatedCuda, AutocastCopiesWeightsAndActivations) {
     }
     return n;
   };
-  // The nine parameters that are copied to the device; with autocast also weights and activations.
+  // Nine parameters are copied to the device; with autocast, also weights and activations.
   EXPECT_EQ(count_copies(false), 9u);
   EXPECT_GT(count_copies(true), 15u);
 }
@@ -310,8 +310,8 @@ TEST(EmulatedCuda, SdpaUsesFlashForBf16AndEfficientForFp32) {
   EXPECT_TRUE(names(at::kFloat).contains("aten::_scaled_dot_product_efficient_attention"));
 }
 
-// Inputs and their gradients, the result, padded sums of exponentials, and the workspace. In fp32
-// also the product of result and gradient, and its row sums twice; in 16 bits only the row sums.
+// Inputs and their gradients, the result, padded sums of exponentials, and the workspace. In fp32,
+// also the product of result and gradient, and its row sums twice. In 16 bits, also the row sums.
 TEST(EmulatedCuda, EfficientAttentionAllocatesItsKernelsBuffers) {
   for (const at::ScalarType type : {at::kFloat, at::kBFloat16}) {
     // Called directly: autograd's thread may free its last tensor after grad() returns.
@@ -396,7 +396,7 @@ TEST(EmulatedCuda, ClockAdvancesByKernelTime) {
   CudaBackend().FinishWork();
   const double product = 2.0 * 4096 * 4096 * 4096 / Ada().fp32_flops * 1e9;
   EXPECT_GE(static_cast<double>(clock() - start), product);
-  // Whole tiles in whole waves on the SMs, at the share of the rate that GPUs reach.
+  // Incomplete waves and the attainable rate of GPUs lengthen the modelled time.
   EXPECT_LT(static_cast<double>(clock() - start), product * 1.4);
 }
 

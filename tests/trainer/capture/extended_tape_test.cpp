@@ -1,5 +1,5 @@
-// Extends a tape of four units to many, and compares the result with a recorder's tape of all of
-// them.
+// Extends a tape of four units to many units, and compares the result with a recorder's tape of all
+// units.
 #include "trainer/capture/extended_tape.h"
 
 #include <gmock/gmock.h>
@@ -39,14 +39,14 @@ struct Recorded {
   std::vector<std::string> strings;
 };
 
-// Ways in which a layer may differ from the layers that were left out.
+// A difference between one layer and the other layers.
 struct Oddity {
   int layer = -1;
   uint64_t bytes = 0;
 };
 
-// One micro-batch of these layers: each layer saves its input and a product, and backward frees
-// them. A mask allocated before the stack is used by all layers; casts are freed together.
+// Records one micro-batch of these layers. Each layer saves its input and a product, and backward
+// frees both. All layers use a mask that is allocated before the stack. Casts are freed together.
 Recorded Record(const std::vector<int>& layers, const Oddity& oddity = {}) {
   Recorded out;
   Names names;
@@ -96,7 +96,7 @@ Recorded Record(const std::vector<int>& layers, const Oddity& oddity = {}) {
     for (size_t i = layers.size(); i-- > 0;) {
       recorder.BeginOp("MmBackward0", layers[i], true);
       const uint64_t incoming = make("aten::mm", 512);
-      make("aten::mm", 2048);  // a weight's cast, which stays
+      make("aten::mm", 2048);  // the cast of a weight, which is not freed
       recorder.OnSavedReleased(saved[i].second);
       recorder.OnFree(saved[i].second);
       recorder.OnSavedReleased(saved[i].first);
@@ -116,7 +116,7 @@ Recorded Record(const std::vector<int>& layers, const Oddity& oddity = {}) {
   return out;
 }
 
-// Frees that occur together have no defined order.
+// Returns the tape as text. Frees that occur together have no defined order, so they are sorted.
 std::vector<std::string> Lines(const Tape& tape, const std::vector<std::string>& strings) {
   std::vector<std::string> lines;
   auto work = tape.works.begin();
@@ -166,12 +166,12 @@ TEST(ExtendedTape, MatchesTapeOfAllLayers) {
   }
 }
 
-// Rows of a middle unit are mapped to the units that were left out.
+// Rows of a middle unit are mapped to the omitted units.
 TEST(ExtendedTape, MapsRowsToOmittedUnits) {
   const Recorded some = Record({0, 1, 6, 7});
   const auto whole = Extend(some.tape, some.strings, Units(8));
   ASSERT_TRUE(whole.has_value());
-  std::map<uint64_t, std::string> module_of;  // of the 2048 bytes that stay
+  std::map<uint64_t, std::string> module_of;  // module of each 2048-byte allocation
   for (const trace::Event& e : whole->tape.events) {
     if (e.kind == EventKind::kAlloc && e.bytes == 2048)
       module_of[e.id] = whole->strings[e.module.value];

@@ -50,7 +50,7 @@ class MemorySink final : public trace::EventSink {
   std::vector<trace::Activity> activities;
 };
 
-// Requested bytes by category, replayed from the events; checks that ids match.
+// Computes the requested bytes by category from the events, and checks that ids match.
 struct Replay {
   std::map<uint64_t, trace::Event> live;  // by allocation
   std::map<uint64_t, uint64_t> segments;  // by segment

@@ -28,7 +28,7 @@ class RecorderTest : public ::testing::Test {
   void Alloc(uint64_t key, uint64_t bytes = 100) {
     recorder_->OnAlloc(key, bytes, 512, key, 0, Pool::kSmall);
   }
-  // Flushes; events of the run so far.
+  // Flushes, and returns the events of the run so far.
   const std::vector<Event>& Events() {
     recorder_->Flush();
     return sink_.events;
@@ -67,7 +67,7 @@ TEST_F(RecorderTest, RecordsFreeRequestBeforeCompletion) {
   {
     const FreeRequestScope scope;
     recorder_->OnFree(1);
-    recorder_->OnFree(1);  // once is enough
+    recorder_->OnFree(1);  // a second request is ignored
   }
   EXPECT_EQ(recorder_->live_allocations(), 2u);
   recorder_->OnFree(2);
@@ -106,7 +106,7 @@ TEST_F(RecorderTest, WorkHasOperatorAndModuleOfItsLaunch) {
     recorder_->EndOp();
   }
   launch(20);
-  // Memory of the driver gets the context of the current operation, as an allocation does.
+  // Driver memory gets the context of the current operation, like an allocation.
   recorder_->PushOwner("mlp.weight");
   recorder_->OnDeviceWork({.what = {.kind = ActivityKind::kDriverAlloc, .address = 64, .bytes = 32},
                            .call_name = "cudaMalloc"});
@@ -194,7 +194,7 @@ TEST_F(RecorderTest, SavedStoragesAreActivationsUntilReleased) {
   EXPECT_EQ(recorder_->CategoryOf(0x1000), Category::kActivation);
   recorder_->OnSavedReleased(0x1000);
   EXPECT_EQ(recorder_->CategoryOf(0x1000), Category::kTemporary);
-  recorder_->OnSavedReleased(0x1000);  // one too many is ignored
+  recorder_->OnSavedReleased(0x1000);  // a surplus call is ignored
   Events();
   EXPECT_EQ(sink_.Count(EventKind::kRetag), 2u);
 }
@@ -359,7 +359,7 @@ TEST_F(RecorderTest, OptimizerStateHasItsParametersModule) {
   }
   EXPECT_EQ(sink_.Text(LastAlloc().module), "layers.0.weight");
   {
-    OwnerScope owner(uint64_t{0x9999});  // no such allocation: the module is used instead
+    OwnerScope owner(uint64_t{0x9999});  // there is no such allocation, so the module is the owner
     Alloc(0x3000);
   }
   EXPECT_EQ(sink_.Text(LastAlloc().module), "optimizer");

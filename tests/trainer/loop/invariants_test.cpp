@@ -1,5 +1,5 @@
-// Properties that hold for every configuration on the plan backend, checked on random ones; and the
-// published figures of whole models.
+// Checks properties of every plan on random configurations, and plans of whole models against
+// published figures.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -116,7 +116,7 @@ std::string FirstDifference(const trace::Trace& a, const trace::Trace& b) {
   const uint32_t works = std::min(a.activities.size(), b.activities.size());
   for (uint32_t i = 0; i < works; ++i) {
     trace::Activity x = a.activities.Row(i), y = b.activities.Row(i);
-    bool equal = true;  // by text: the two plans number their strings differently
+    bool equal = true;  // compared by text, because the two plans number their strings differently
     for (trace::StringId trace::Activity::*name :
          {&trace::Activity::name, &trace::Activity::op, &trace::Activity::module}) {
       equal = equal && a.String(x.*name) == b.String(y.*name);
@@ -152,8 +152,7 @@ TEST(PlanInvariants, HoldForRandomConfigurations) {
     const Replay replay(*result.trace);
     ASSERT_EQ(replay.error, "");
     EXPECT_EQ(replay.unknown_after_setup, 0u);
-    // The memory after the last step: parameters, buffers, state, workspaces; gradients if they are
-    // kept.
+    // After the last step, only parameters, buffers, state, workspaces and kept gradients remain.
     for (Category category : {Category::kActivation, Category::kTemporary, Category::kInput,
                               Category::kAutogradDetail}) {
       EXPECT_EQ(Of(replay.after, category), 0u) << trace::Name(category);
@@ -174,7 +173,7 @@ TEST(PlanInvariants, SameConfigurationGivesSameEvents) {
     const run::RunConfig config = RandomConfig(random);
     SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + Describe(config));
     const RunResult first = RunTiny(config);
-    // A change in between: a technique that is switched on and off again leaves no trace.
+    // A different run in between has no effect on the second run.
     RunTiny(RandomConfig(random));
     const RunResult second = RunTiny(config);
     ASSERT_TRUE(first.status.ok() && second.status.ok());
@@ -182,9 +181,9 @@ TEST(PlanInvariants, SameConfigurationGivesSameEvents) {
   }
 }
 
-// Cancelling a run at any point has no effect on the next run, which equals one in a new process,
-// including its addresses. (Autograd's thread used to free a backward's tensors after the next run
-// had begun, which moved those and all later allocations.)
+// Cancelling a run at any point has no effect on the next run. Even its addresses equal those of a
+// run in a new process. (Autograd's thread used to free a backward's tensors after the next run had
+// begun, which moved those and all later allocations.)
 TEST(PlanInvariants, CancelledRunDoesNotAffectTheNext) {
   const run::RunConfig config = TinyConfig(Backend::kPlan, kTinyQwen);
   const RunResult fresh = RunTiny(config);
@@ -213,7 +212,7 @@ TEST(PlanInvariants, CancelledRunDoesNotAffectTheNext) {
   EXPECT_GT(cancelled, 5);
 }
 
-// A micro-batch that is repeated from the tape of an earlier one reports the same as executing it.
+// A micro-batch that is repeated from a tape reports the same events as an executed one.
 TEST(PlanInvariants, RepeatingFromTapeMatchesExecution) {
   int repeated = 0;
   constexpr int kSeeds = 120;
@@ -241,8 +240,8 @@ TEST(PlanInvariants, RepeatingFromTapeMatchesExecution) {
   EXPECT_GT(repeated, kSeeds * 2 / 3) << "almost no run was repeated from a tape";
 }
 
-// The same for units that the run never executes: they are extrapolated from four units of a deep
-// stack.
+// Units that are extrapolated from four units of a deep stack report the same events as executed
+// units.
 TEST(PlanInvariants, ExtrapolatingLayersMatchesExecution) {
   int rehearsed = 0;
   constexpr int kSeeds = 48;

@@ -1,6 +1,6 @@
-// For a program that plans: it restarts itself on the emulated platform, with one thread (tiny
-// tensors on many threads that wait by spinning take a hundred times longer on a busy computer).
-// OpenMP and the loader read their settings when the process starts, before main().
+// Restarts a program that plans on the emulated platform, with one thread. (On a busy computer,
+// tiny tensors take a hundred times longer on many threads, which wait by spinning.) OpenMP and the
+// loader read their settings when the process starts, before main().
 #include <stdlib.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
-// Tiny tensors on many threads that wait by spinning take a hundred times longer on a busy
-// computer. OpenMP reads its settings when it is loaded, before main(). So the program restarts
+// On a busy computer, tiny tensors take a hundred times longer on many threads, which wait by
+// spinning. OpenMP reads its settings when it is loaded, before main(). So the program restarts
 // itself with one thread.
 #include <stdlib.h>
 #include <unistd.h>
@@ -8,5 +8,5 @@ __attribute__((constructor)) static void RestartWithOneThread(int, char** argv, 
   if (getenv("OMP_NUM_THREADS") != nullptr) return;
   setenv("OMP_NUM_THREADS", "1", 1);
   execv("/proc/self/exe", argv);
-  // Not restarted: slower, but correct.
+  // Without a restart, the program is slower but correct.
 }

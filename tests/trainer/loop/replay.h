@@ -21,7 +21,7 @@ struct Replay {
   uint64_t requested = 0, allocated = 0, reserved = 0;
   uint64_t peak_requested = 0, peak_allocated = 0, peak_reserved = 0;
   CategoryBytes categories{};  // allocated bytes by current category
-  // At the two markers of a training.
+  // At the markers training_begin and training_end.
   uint64_t before_allocated = 0, after_allocated = 0;
   CategoryBytes before{}, after{};
   uint64_t unknown_after_setup = 0;
@@ -133,7 +133,7 @@ struct Replay {
       uint64_t sum = 0;
       for (uint64_t bytes : categories) sum += bytes;
       if (sum != allocated) fail(i, "categories do not sum to allocated");
-      // The segment event comes before the allocation that needs it, and after the free.
+      // A segment is allocated before its first block, and freed after its last block.
       if (reserved < allocated) fail(i, "reserved below allocated");
       peak_requested = std::max(peak_requested, requested);
       peak_allocated = std::max(peak_allocated, allocated);

@@ -85,7 +85,7 @@ inline RunResult RunTiny(const run::RunConfig& config, const RunHooks& hooks = {
   return result;
 }
 
-// The loss of every step, from the markers of a measured run.
+// Returns the loss of every step, from the markers of a run that computes values.
 inline std::vector<double> Losses(const trace::Trace& trace) {
   std::vector<double> out;
   for (const trace::Marker& marker : trace.markers) {

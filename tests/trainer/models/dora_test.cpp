@@ -1,4 +1,4 @@
-// DoRA on a linear layer is that layer with the rows of the adapted weight scaled to trained
+// DoRA on a linear layer scales the rows of the adapted weight to trained
 // lengths.
 #include <gtest/gtest.h>
 #include <torch/autograd.h>
@@ -61,8 +61,7 @@ TEST_P(Dora, ScalesRowsToTrainedMagnitudes) {
   const at::Tensor got = made.layer->Forward(x);
   EXPECT_TRUE(at::allclose(got, expected, 1e-5, 1e-5)) << got << expected;
 
-  // The length of the rows is treated as a constant: gradients are those of the merged weight with
-  // a constant length.
+  // Gradients are those of the merged weight whose row lengths are treated as constants.
   const std::vector<at::Tensor> trained = {made.a, made.b, made.magnitude};
   const auto gradients = torch::autograd::grad({got.sum()}, trained);
   const auto wanted = torch::autograd::grad({expected.sum()}, trained);

@@ -39,7 +39,7 @@ std::string_view PresetJson(std::string_view name) {
   return "";
 }
 
-// Also checks the declarations of families that have no tests of their own.
+// Also covers families that have no tests of their own.
 TEST(Families, AreDeclaredOnceAndRejectUnknownModels) {
   std::set<std::string> ids, names;
   for (const Family& family : Families()) {
@@ -60,7 +60,7 @@ TEST(Families, AreDeclaredOnceAndRejectUnknownModels) {
   };
   EXPECT_THAT(message(R"({"model_type": "mamba"})"),
               testing::HasSubstr("architecture \"mamba\" is not supported; supported: "));
-  // The architecture decides, whatever the model type is.
+  // `architectures` has precedence over `model_type`.
   EXPECT_THAT(message(R"({"architectures": ["BertModel"], "model_type": "llama"})"),
               testing::HasSubstr("BertModel"));
   EXPECT_THAT(message("{}"), testing::HasSubstr("architectures"));
@@ -197,7 +197,7 @@ void ExpectSame(const std::map<std::string, at::Tensor>& a,
     const at::Tensor& actual = b.at(name);
     ASSERT_TRUE(expected.defined() && actual.defined()) << what << " " << name;
     const double scale = std::max(expected.norm().item<double>(), 1e-6);
-    // fp32: only the order of sums differs.
+    // In fp32, only the order of sums differs.
     EXPECT_LT((expected - actual).norm().item<double>(), 1e-5 * scale) << what << " " << name;
   }
 }
@@ -227,7 +227,7 @@ TEST(Gradients, CheckpointingIsBitExactWithDropout) {
 }
 
 TEST(Gradients, LossDependsOnTheModel) {
-  // Ensures that the comparisons above would detect a model that ignores its input.
+  // Ensures that the comparisons above fail for a model that ignores its input.
   double qwen = 0, llama = 0;
   Gradients(kTinyQwen, {}, &qwen);
   Gradients(kTinyLlama, {}, &llama);

@@ -55,8 +55,8 @@ std::string NameOf(OptimizerImpl impl) {
                                          : "foreach";
 }
 
-// LibTorch has no Adafactor: its two implementations are compared with each other, and with one
-// step computed by hand for a vector.
+// LibTorch has no Adafactor. So the two implementations here are compared with each other, and with
+// one hand-computed step of a vector.
 TEST(Optimizers, AdafactorImplementationsAgree) {
   for (double decay : {0.0, 0.1}) {
     ExpectClose(
@@ -73,7 +73,7 @@ TEST(Optimizers, AdafactorImplementationsAgree) {
   const auto optimizer = MakeOptimizer(
       {.name = "adafactor", .impl = OptimizerImpl::kLoop, .lr = 1e-2, .weight_decay = 0}, {vector});
   optimizer->Step();
-  // In the first step, the variance is the square of the gradient: the update is the root mean
+  // In the first step, the variance is the square of the gradient. So the update is the root mean
   // square of the parameter (2) times the rate.
   EXPECT_TRUE(at::allclose(vector, at::full({4}, 2.0 - 2.0 * 1e-2), 1e-5)) << vector;
 }
@@ -86,7 +86,7 @@ TEST(Optimizers, LionStepsBySignOfMomentum) {
   optimizer->Step();  // weight decay to 1.9, then one step of 0.1
   EXPECT_TRUE(at::allclose(vector, at::full({4}, 1.8), 1e-5)) << vector;
   vector.mutable_grad() = at::full({4}, -0.01);
-  optimizer->Step();  // the moment (0.03) outweighs it: 1.71 - 0.1
+  optimizer->Step();  // the moment (0.03) outweighs the gradient: 1.71 - 0.1
   EXPECT_TRUE(at::allclose(vector, at::full({4}, 1.61), 1e-5)) << vector;
 }
 

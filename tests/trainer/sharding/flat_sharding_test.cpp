@@ -1,5 +1,5 @@
-// The memory of an FSDP1 rank: an even part of each unit, to the byte, gathered as its strategy
-// defines; gradients as one tensor per unit.
+// Checks the memory of an FSDP1 rank to the byte: an even part of each unit, gathers as the
+// strategy defines, and one gradient tensor per unit.
 #include "tests/trainer/techniques/proofs/planned.h"
 #include "trainer/sharding/flat_sharded.h"
 
@@ -17,8 +17,7 @@ Settings Flat(const Settings& more = {}) {
   return settings;
 }
 
-// Elements of a layer of Qwen() and of the rest; both are multiples of the size to which FSDP1
-// pads.
+// Elements of a layer of Qwen(), and of the rest of the model. Both need no padding in FSDP1.
 uint64_t LayerElements(const Shape& s = {}) {
   const int64_t keys = s.kv_heads * s.head();
   return static_cast<uint64_t>(2 * s.hidden * s.hidden + 2 * keys * s.hidden + s.hidden + 2 * keys +
@@ -32,7 +31,7 @@ uint64_t Live(const Planned& plan, Category category, EventKind kind, Phase phas
   return plan.At(kind, phase, plan.last_step)[Planned::Index(category)];
 }
 
-// Blocks of the given number of bytes that are allocated in a phase of the last step.
+// Returns how many blocks of `bytes` are allocated in a phase of the last step.
 size_t Times(const Planned& plan, uint64_t bytes, Phase phase) {
   const trace::AllocationTable& all = plan.trace->allocations;
   return plan
@@ -62,7 +61,7 @@ TEST(FlatSharding, EveryRankHasAnEqualShareOfEachUnit) {
 TEST(FlatSharding, Zero3GathersLayersTwiceAndZero2Once) {
   const uint64_t layer = 4 * LayerElements();
   const auto layers = static_cast<size_t>(Shape{}.layers);
-  // When a gathered layer is freed, its gradients use a block of the same size.
+  // Gradients of a layer have the same size, so blocks are also selected by category.
   const auto gathered = [&](const char* strategy, Phase phase) {
     const Planned plan(Flat({{"shard.strategy", strategy}}));
     const trace::AllocationTable& all = plan.trace->allocations;
@@ -102,7 +101,7 @@ TEST(FlatSharding, NoSyncAccumulatesUnshardedGradients) {
   EXPECT_EQ(Planned(without).Peak(Category::kGradient, 2, Phase::kForward), all);
 }
 
-// Frozen weights in a unit with trained adapters have gradients, too, until these are scattered.
+// Frozen weights in a unit with trained adapters also have gradients, until they are scattered.
 TEST(FlatSharding, FrozenWeightsInTrainedUnitsHaveGradients) {
   const Planned plan(Flat({{"lora.rank", "4"}}));
   EXPECT_GT(plan.Peak(Category::kGradient, 2, Phase::kBackward), 4 * LayerElements());
@@ -133,8 +132,8 @@ TEST(FlatSharding, GatheringInBf16HalvesGatheredBytes) {
   EXPECT_EQ(peak("weights") - shards, 2 * (peak("bf16") - shards));
 }
 
-// HYBRID_SHARD: shards are as large as with one group; gradients are summed over the groups in the
-// memory into which they were scattered.
+// HYBRID_SHARD: shards are as large as with one group. Scattered gradients are summed over the
+// groups in place.
 TEST(FlatSharding, HybridShardReplicatesModelPerGroup) {
   const Planned one(Flat());
   for (const char* rank : {"0", "5", "7"}) {

@@ -1,5 +1,5 @@
-// The memory of one rank of several: training state in shards, on the GPU or on the host. Each
-// technique is either compatible with sharding or refused with the reason.
+// Checks the memory of one rank of several, with training state in shards on the GPU or on the
+// host. Each technique is either compatible with sharding or refused with a reason.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ run::RunConfig Config(const Settings& settings) {
   return config;
 }
 
-// Bytes requested as optimizer state: none of it is freed before the end.
+// Returns the bytes allocated as optimizer state, which is not freed before the end.
 uint64_t StateOf(Settings settings) {
   const RunResult result = RunTiny(Config(settings));
   EXPECT_TRUE(result.status.ok()) << result.status;
@@ -56,8 +56,7 @@ TEST(Sharding, Zero1SplitsStateAmongRanks) {
   EXPECT_EQ(sum, whole);
 }
 
-// ZeRO-1 shards any optimizer; the two tables of 256 numbers of the 8-bit optimizer are on every
-// rank.
+// ZeRO-1 shards any optimizer. Each rank with 8-bit state has the two tables of 256 numbers.
 TEST(Sharding, Zero1SplitsEightBitStateAmongRanks) {
   constexpr uint64_t kTables = 2 * 256 * sizeof(float);
   const uint64_t whole = StateOf({{"optimizer.bits", "8"}});
@@ -95,7 +94,7 @@ TEST(Sharding, GathersLayersCheckpointedTogetherAsOneUnit) {
   EXPECT_GT(*two.rbegin(), *one.rbegin()) << "two layers at once";
 }
 
-// The maximum of the gathered memory in forward.
+// Returns the maximum of the gathered memory in forward.
 uint64_t GatheredAtOnce(const Settings& more) {
   Settings settings = {{"shard.strategy", "zero3"}, {"shard.ranks", "2"}};
   settings.insert(more.begin(), more.end());
@@ -161,8 +160,8 @@ TEST(Sharding, TensorParallelSplitsLayersNotEmbeddings) {
     EXPECT_EQ(trace.info.model.parameter_count, split + whole);
     EXPECT_EQ(trace.info.model.parameter_bytes, 4 * (split / 2 + whole));
     EXPECT_EQ(BytesOf(trace, Category::kOptimizerState), 2 * 4 * (split / 2 + whole));
-    // Two all-reduces per layer in forward; in backward, one for each of the five matrices that a
-    // layer's input is multiplied with.
+    // Each layer has two all-reduces in forward. In backward it has one for each of its five
+    // matrices that are split by outputs.
     uint64_t sums = 0;
     const trace::AllocationTable& all = trace.allocations;
     for (uint32_t i = 0; i < all.size(); ++i) sums += all.category[i] == Category::kCommunication;
@@ -188,8 +187,8 @@ TEST(Sharding, ShardsOutputLayerTiedToEmbedding) {
     EXPECT_EQ(trace.info.model.parameter_bytes, before.info.model.parameter_bytes - 4 * kTable / 2);
     EXPECT_EQ(BytesOf(trace, Category::kOptimizerState),
               BytesOf(before, Category::kOptimizerState) - 2 * 4 * kTable / 2);
-    // Per step: the complete gradient, the part cut out of it in backward, and its sum with the
-    // gradient of the output layer.
+    // Each step allocates the complete gradient, this rank's part of it in backward, and the sum of
+    // that part and the gradient of the output layer.
     const trace::AllocationTable& all = trace.allocations;
     int complete = 0, parts = 0;
     for (uint32_t i = 0; i < all.size(); ++i) {

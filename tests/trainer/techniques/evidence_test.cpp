@@ -1,5 +1,4 @@
-// The source of a plan's blocks: blocks that the models of other libraries request are
-// distinguished from those that PyTorch's own code requests.
+// Plans distinguish blocks of modelled libraries from blocks that PyTorch's own code allocates.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -14,7 +13,7 @@ namespace {
 using trace::EvidenceKind;
 using Settings = std::map<std::string, std::string>;
 
-// The assumptions that modelled blocks depend on, by category.
+// Returns the assumptions that modelled blocks depend on, by category.
 std::map<std::string, std::string> ModelledIn(const Settings& settings) {
   run::RunConfig config = TinyConfig(run::Backend::kPlan, kTinyQwen);
   config.steps = 2;
@@ -77,8 +76,8 @@ TEST(Evidence, QuantisedWeightsAreModelled) {
   for (const char* bits : {"nf4", "int8"}) {
     const Settings settings = {{"lora.rank", "8"}, {"quantization", bits}};
     std::map<EvidenceKind, int> narrow = ParametersOf(settings);
-    const int linears = 7 * 3;  // of kTinyQwen's three layers
-    // NF4 also has scales of its blocks, until these are quantised, too.
+    const int linears = 7 * 3;  // linear layers in kTinyQwen's three layers
+    // NF4 also has scales of its blocks, until the scales are quantised, too.
     const int blocks = bits == std::string_view("nf4") ? 2 * linears : linears;
     EXPECT_EQ(narrow[EvidenceKind::kModelled], blocks) << bits;
     const auto modelled = ModelledIn(settings);

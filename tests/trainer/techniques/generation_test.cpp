@@ -93,7 +93,7 @@ TEST(Generation, TupleCacheExistsTwiceCrossAttentionOnce) {
     }
     return std::pair(*std::max_element(live.begin(), live.end()), bytes);
   };
-  // With 32 numbers in fp32, two sequences and two layers: keys and values of 12 and of 11 tokens.
+  // A token has keys and values of two sequences and two layers, each of 32 numbers in fp32.
   constexpr uint64_t kToken = 2 * 2 * 2 * 32 * 4;
   EXPECT_EQ(blocks(kTinyGpt2).first, (12 + 11) * kToken);
   EXPECT_LT(blocks(kTinyT5).first, 2 * 7 * kToken);

@@ -14,7 +14,7 @@ namespace {
 
 class LengthsFile : public ::testing::Test {
  protected:
-  // Tests of one fixture run in parallel.
+  // Each test has its own file, because tests run in parallel.
   LengthsFile()
       : path_(std::filesystem::path(::testing::TempDir()) /
               ("lengths_test_" + std::to_string(getpid()) + ".csv")) {
@@ -31,7 +31,7 @@ class LengthsFile : public ::testing::Test {
     config.Set("samples.batches", batches);
     return config;
   }
-  // Tokens of each step's batch: its ids are the first allocation of a step.
+  // Returns the tokens of each step's batch. The batch's ids are the first allocation of a step.
   static std::vector<uint64_t> TokensOf(const run::RunConfig& config) {
     const RunResult result = RunTiny(config);
     EXPECT_TRUE(result.status.ok()) << result.status;

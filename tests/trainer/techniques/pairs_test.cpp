@@ -25,8 +25,8 @@ run::RunConfig Plain(const char* model = kTinyQwen) {
   return config;
 }
 
-// Techniques whose numbers differ from a run without them: other types, other trained weights,
-// another optimizer, rounding, or no training at all.
+// Techniques that change the losses: other types, other trained weights, another optimizer,
+// rounding, or no training at all.
 const std::set<std::string> kOtherMathematics = {"amp-bf16",
                                                  "amp-fp16",
                                                  "no-cast-cache",
@@ -55,15 +55,14 @@ const std::set<std::string> kOtherMathematics = {"amp-bf16",
                                                  "optimizer-8bit-torchao",
                                                  "optimizer-4bit",
                                                  "galore"};
-// The allowed relative difference between the loss of a run and that of the same run without the
-// techniques that keep the mathematics, by the other techniques that are on. For fp32 sums in
-// another order:
+// The allowed relative difference between the losses of two runs of which one also has a technique
+// that keeps the mathematics. This default allows fp32 sums in another order.
 constexpr double kKept = 5e-5;
-// A figure in a comment is the largest difference measured; the tolerance is about three times
-// that. Tolerances without a figure were chosen, not measured.
+// The tolerance if a technique of this name is on. A figure in a comment is the largest measured
+// difference; its tolerance is about three times as large. Tolerances without a figure were chosen.
 const std::map<std::string, double> kTolerances = {
-    {"bf16", 1e-2},      // 2.8e-3: a loss has eight bits; the last is 4e-3 of it
-    {"prefix", 1.5e-2},  // 4.7e-3: its positions are random and have a large weight
+    {"bf16", 1e-2},      // 2.8e-3: a loss has eight bits; the last bit is 4e-3 of the loss
+    {"prefix", 1.5e-2},  // 4.7e-3: the prefix is random and has a large weight
     {"lora", 1e-3},  // 3.2e-4: adapters start at zero, so that every rounding error is as large as
                      // the first step
     {"rslora", 1e-3},         // as LoRA
@@ -79,10 +78,10 @@ const std::map<std::string, double> kTolerances = {
     {"optimizer-paged", 1e-3},
     {"optimizer-8bit-torchao", 1e-3},
     {"optimizer-4bit", 1e-3},
-    {"galore", 1e-3},  // the basis of a gradient's singular vectors changes with the last bits
-    {"nf4", 1e-2},     // computes in bf16
-    {"int8-weights", 1e-2},    // likewise
-    {"cast-on-device", 1e-2},  // likewise
+    {"galore", 1e-3},          // singular vectors of a gradient depend on its last bits
+    {"nf4", 1e-2},             // computes in bf16
+    {"int8-weights", 1e-2},    // computes in bf16
+    {"cast-on-device", 1e-2},  // computes in bf16
 };
 
 double ToleranceOf(const std::string& id) {
@@ -98,7 +97,7 @@ bool TooFar(const std::string& technique, double loss, double expected) {
   return Distance(loss, expected) > ToleranceOf(technique);
 }
 
-// The largest difference that occurred with each technique.
+// Collects the largest difference that occurred with each technique.
 class Farthest {
  public:
   void Add(const std::string& technique, const std::string& kept, double distance) {
@@ -133,7 +132,7 @@ std::vector<double> LossesOf(const run::RunConfig& config, const std::string& wh
   return Losses(trace);
 }
 
-// The run with a toggle on; nullopt if the toggle is blocked, in which case the reason is stated.
+// Returns the run with a toggle on. nullopt if the toggle is blocked, which must have a reason.
 std::optional<run::RunConfig> With(const run::Toggle& toggle, const run::RunConfig& config) {
   const std::string why = run::BlockedBecause(toggle, config);
   if (!why.empty()) {
@@ -147,7 +146,7 @@ std::optional<run::RunConfig> With(const run::Toggle& toggle, const run::RunConf
   return on;
 }
 
-// Only the model itself can refuse a technique that has nothing to apply to.
+// Whether the model has something that the technique applies to. Only a plan can find out.
 bool CanApply(const run::RunConfig& config) {
   run::RunConfig plan = config;
   plan.steps = 1;
@@ -191,13 +190,13 @@ void TryAloneAndInPairs(const char* model, int least_pairs) {
         ++refused;
         continue;
       }
-      // Of two techniques that set the same key, one replaces the other.
+      // If two techniques set the same key, one replaces the other.
       if (!run::IsOn(a, *both)) continue;
       const std::string what = a.id + " + " + b.id;
       const std::vector<double> losses = LossesOf(*both, what);
       ++run_pairs;
-      // A technique that keeps the losses keeps them with another technique, too; 16-bit arithmetic
-      // and dropped bits cause small differences.
+      // A technique that keeps the losses also keeps those of a run with another technique. 16-bit
+      // arithmetic and rounding cause small differences.
       for (const auto& [keeper, other] : {std::pair(&b, &a), std::pair(&a, &b)}) {
         if (kOtherMathematics.contains(keeper->id) || losses.size() != steps ||
             alone[other->id].size() != steps) {
@@ -317,9 +316,8 @@ TEST(Techniques, SwitchingOffRestoresTheConfiguration) {
   EXPECT_GT(switched, 30);
 }
 
-// A combination that a refusing rule blocks in the window is refused by the command line. After the
-// remedy of one rule is applied, another rule may apply (one GPU cannot shard); then its remedy is
-// applied, too.
+// Several rules may refuse one configuration. So this applies the remedies
+// of all refusing rules except `taken`, and returns the status of the result.
 absl::Status StatusAfterOtherRemedies(run::RunConfig config, const run::Rule& taken) {
   absl::Status status = run::CheckRun(config).status();
   for (int round = 0; round < 3 && !status.ok(); ++round) {

@@ -16,7 +16,7 @@ double RelativeError(const at::Tensor& a, const at::Tensor& b) {
 
 at::Tensor Weight() {
   at::manual_seed(3);
-  // Rows of very different sizes: with a single scale, the small ones would be lost.
+  // The sizes of the rows differ so much that a single scale would round small rows to zero.
   const at::Tensor sizes = at::pow(10, at::linspace(-4, 1, kRows)).unsqueeze(1);
   return at::randn({kRows, kColumns}) * sizes;
 }
@@ -51,8 +51,8 @@ void Check(const c10::intrusive_ptr<QuantisedWeight>& weight, double most, doubl
 }
 
 TEST(QuantisedWeight, Nf4ErrorIsSmallInEveryBlock) {
-  // 16 quantiles of a normal distribution: an error of 9 %, and a little more for the quantised
-  // scales, whose spacing depends on the largest scale of a group.
+  // The 16 quantiles of a normal distribution cause an error of 9 %. Quantised scales add a little,
+  // because their spacing depends on the largest scale of a group.
   const auto table = std::make_shared<ScaleTable>();
   const auto weight = MakeNf4Weight(table, kRows, kColumns, /*computes=*/true);
   at::manual_seed(3);
@@ -61,7 +61,7 @@ TEST(QuantisedWeight, Nf4ErrorIsSmallInEveryBlock) {
   const double error = RelativeError(weight->Wide(at::kFloat), real);
   EXPECT_GT(error, 0.05);
   EXPECT_LT(error, 0.12);
-  // Half of the blocks are a tenth as large: each block has its own scale.
+  // Each block has its own scale, so smaller values in half of the blocks do no harm.
   const at::Tensor uneven = real.clone();
   uneven.slice(1, 0, 64).mul_(0.1);
   weight->Keep(uneven);

@@ -24,10 +24,10 @@ constexpr uint64_t kAlignment = 64;
 
 uint64_t RoundUp(uint64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
-// Sizes of the live blocks of this run, by address. Older blocks are not included.
+// Maps the address of each live block that this run allocated to its size.
 class LiveBlocks {
  public:
-  // null: nothing is recorded.
+  // If `recorder` is null, nothing is recorded.
   void Open(Recorder* recorder) {
     std::lock_guard lock(mutex_);
     recorder_ = recorder;

@@ -5,8 +5,7 @@
 //
 //   BlockSizes blocks(conf);
 //   blocks.OnSegment(address, bytes, pool);
-//   BlockSizes::Block block = blocks.OnAlloc(address, bytes_requested);   // block.bytes,
-// block.pool
+//   BlockSizes::Block block = blocks.OnAlloc(address, bytes_requested);  // bytes and pool
 //   blocks.OnFree(address);
 //
 // Does not use LibTorch. Not locked: the allocator reports a device's events under its own lock.
@@ -29,8 +28,8 @@ class BlockSizes {
     trace::Pool pool = trace::Pool::kSmall;
   };
 
-  // A new segment, or a mapped range of an expandable segment; all of it is free. Adjacent ranges
-  // are merged only if `expandable` says that they belong to one segment.
+  // A new segment, or a mapped range of an expandable segment. All of it is free. A range is merged
+  // with an adjacent one only if `expandable` is true.
   void OnSegment(uint64_t address, uint64_t bytes, trace::Pool pool, bool expandable = false);
   // A freed segment, or an unmapped range. Its free pieces are removed.
   void OnSegmentGone(uint64_t address, uint64_t bytes);
@@ -43,7 +42,7 @@ class BlockSizes {
     uint64_t bytes = 0;
     trace::Pool pool = trace::Pool::kSmall;
     bool used = false;
-    bool begins_segment = false;  // is not merged with the piece before it
+    bool begins_segment = false;  // never merged with the piece before it
   };
   using Pieces = std::map<uint64_t, Piece>;
   void Join(Pieces::iterator piece);

@@ -109,7 +109,7 @@ void Granted(void*, int, uint64_t bytes, uint64_t device_free) {
   }
 }
 
-// The same for the work that the platform reports.
+// The platform's listener stays attached in the same way, and passes work to the current run.
 constexpr emulated::Listener kListener{
     .work =
         [](const emulated::Activity& activity, uint64_t stream) {
@@ -204,8 +204,8 @@ class Cuda final : public Backend {
   }
 
  private:
-  // After an exception (a cancelled run), autograd's own thread frees the graph, possibly later
-  // than this thread. The next run must wait for that, or its segments would get other addresses.
+  // After an exception (a cancelled run), autograd's own thread frees the graph, possibly only now.
+  // The next run must not start earlier, or its segments would get other addresses.
   void AwaitLastFrees() const {
     using namespace std::chrono_literals;
     const auto until = std::chrono::steady_clock::now() + 1s;
@@ -272,7 +272,7 @@ class Cuda final : public Backend {
   int64_t origin_ns_ = 0;
   Recorder* recorder_ = nullptr;
   int device_ = 0;
-  std::vector<std::string> kinds_;  // of the planned GPUs: devices 1, 2, ...
+  std::vector<std::string> kinds_;  // kinds of the planned GPUs, at devices 1, 2, ...
 };
 
 }  // namespace

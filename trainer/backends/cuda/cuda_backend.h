@@ -6,7 +6,7 @@
 // The choice between the two is made when the process starts (emulated/README.md, "Redirection");
 // see OnEmulatedPlatform().
 //
-// Threads: as Backend. The tracker is called from every thread that allocates.
+// Used on the run's thread. The tracker is called from every thread that allocates.
 #pragma once
 
 #include "trainer/backends/backend.h"

@@ -1,7 +1,7 @@
 // The functions of libtorch_cuda that the loop needs, as plain function pointers. So the worker
-// does not link libtorch_cuda, and a process loads it only when it runs on it. `cuda_library.cpp`
-// is a separate module (libvramscope_torch_cuda.so). cuda_backend.cpp loads it after the CUDA
-// libraries have been chosen: the real ones, or the emulated platform's.
+// does not link libtorch_cuda, and a process loads it only for a run that needs it.
+// `cuda_library.cpp` is a separate module (libvramscope_torch_cuda.so). cuda_backend.cpp loads it
+// after the CUDA libraries have been chosen: the real ones, or the emulated platform's.
 #pragma once
 
 #include <c10/util/intrusive_ptr.h>
@@ -36,8 +36,8 @@ struct AllocatorEntry {
 // Called from every thread that allocates, with the allocator's lock held.
 using AllocatorTracker = void (*)(const AllocatorEntry& entry);
 
-// Sizes of the workspaces of each thread that multiplies matrices. They are kept until they are
-// cleared.
+// Sizes of the workspaces that each thread allocates at its first matrix product. They stay
+// allocated until clear_workspaces().
 struct WorkspaceBytes {
   uint64_t cublas = 0, cublas_lt = 0;
 };
@@ -55,7 +55,7 @@ struct CudaLibrary {
   void (*empty_cache)(int device);
   int64_t (*allocated_bytes)(int device);
   void (*synchronize)(int device);
-  void (*finish_work)(int device);  // on its current stream
+  void (*finish_work)(int device);  // on the device's current stream
   // LibTorch's ProcessGroupNCCL. It must be shut down before the last reference is released.
   c10::intrusive_ptr<c10d::Backend> (*make_nccl)(const c10::intrusive_ptr<c10d::Store>& store,
                                                  int rank, int ranks);

@@ -15,7 +15,7 @@ struct EmulatedPlatform {
   void (*overcommit)(Observer observer, void* context) = nullptr;
   void (*reset)(int device) = nullptr;
   // Moves are the calls that advance the virtual clock. They are reported to an observer, and can
-  // be repeated; `move` as in emulated/core/streams.h.
+  // be repeated. `move` is a ClockMove (emulated/core/streams.h).
   using Mover = void (*)(void* context, int move, int64_t duration_ns);
   void (*observe)(Mover observer, void* context) = nullptr;
   void (*repeat)(int move, int64_t duration_ns, int waits, emulated::RepeatedMove* times) = nullptr;

@@ -7,8 +7,8 @@
 namespace vramscope::trainer::cuda {
 namespace {
 
-// CUPTI's buffers hold seconds of work; requesting the complete ones takes a fraction of a
-// millisecond.
+// CUPTI's buffers are large enough for seconds of work. Flushing the complete buffers takes a
+// fraction of a millisecond.
 constexpr auto kBetween = std::chrono::milliseconds(100);
 
 uint64_t LeftOut(const cupti::ClientCounts& counts) {

@@ -4,7 +4,7 @@
 //   activities.Now();                                 // from time to time: reports completed work
 //   activities.Finish();                              // reports the rest and detaches from CUPTI
 //
-// The trace says what could not be collected. Used only on the run's thread.
+// Notes in the trace list the data that could not be collected. Used only on the run's thread.
 #pragma once
 
 #include <chrono>

@@ -49,7 +49,7 @@ class CudaTape final : public MicroBatchTape {
       const at::Tensor& grad = trained[i].grad();
       if (!grad.defined()) continue;
       const uint64_t id = recorder_->IdOf(StorageKey(grad));
-      // older than the tape: stays
+      // a gradient from before the tape is not replaced
       if (id < tape_.first_allocation || id >= tape_.end_allocation) continue;
       kept.push_back(id);
       gradients_.push_back({i, id - tape_.first_allocation, grad.storage().nbytes(),
@@ -103,7 +103,7 @@ class CudaTape final : public MicroBatchTape {
       }
       throw;
     }
-    // Gradients may share a storage (as views of one tensor).
+    // Several gradients may be views of one storage.
     std::unordered_map<uint64_t, c10::Storage> storages;
     for (const Gradient& g : gradients_) {
       if (void* at = std::exchange(address[g.allocation], nullptr)) {
@@ -152,7 +152,7 @@ class CudaTape final : public MicroBatchTape {
       const auto [unit, layer, rest] = locate(stack.trained[gradient.parameter]);
       const bool middle = unit == 1 || unit == units - 2;
       if (middle) ++of_middle[unit == 1 ? 0 : 1];
-      if (unit == 1) continue;  // copied with unit units - 2
+      if (unit == 1) continue;  // the copies of unit `units - 2` include it
       for (size_t to = middle ? 1 : unit; to <= unit; ++to) {
         Gradient copy = gradient;
         if (middle) {
@@ -170,8 +170,8 @@ class CudaTape final : public MicroBatchTape {
     return of_middle[0] == of_middle[1];
   }
 
-  // A gradient may have the size of a workspace, and a matrix product may allocate both.
-  // Allocations that are kept are not workspaces.
+  // A gradient that a matrix product allocates and that has the size of a workspace is recorded as
+  // a workspace. The tape must not skip it.
   bool CheckTape(const std::vector<uint64_t>& kept) {
     if (!tape_.Check(kept)) return false;
     for (uint64_t id : kept) tape_.skipped[id - tape_.first_allocation] = false;
@@ -208,7 +208,7 @@ class CudaTape final : public MicroBatchTape {
         }
         std::sort(addresses.begin(), addresses.end());
         for (void* at : addresses) free(e, at);
-        ++sorted;  // i is now at the completion of the last one
+        ++sorted;  // `i` is now at the last free's completion
         continue;
       }
       switch (e.kind) {
@@ -257,7 +257,7 @@ class CudaTape final : public MicroBatchTape {
   std::vector<Gradient> gradients_;
   bool recording_ = false;
   bool ready_ = false;
-  bool makes_workspaces_ = false;  // nothing that allocates workspaces was executed in this run
+  bool makes_workspaces_ = false;  // true: this run has not allocated workspaces yet
 };
 
 }  // namespace

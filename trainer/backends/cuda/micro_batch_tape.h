@@ -11,7 +11,7 @@
 
 namespace vramscope::trainer::cuda {
 
-// `run`: refers to the backend's current run at the time of playing.
+// `run` must point to the backend's current run whenever the tape is played.
 std::unique_ptr<MicroBatchTape> MakeMicroBatchTape(Recorder& recorder,
                                                    const std::unique_ptr<RecordedRun>& run,
                                                    c10::Device device);

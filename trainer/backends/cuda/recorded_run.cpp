@@ -87,7 +87,7 @@ void RecordedRun::Entry(const AllocatorEntry& entry) {
         recorder_.OnFree(entry.address);
       }
       break;
-    // directly after the request, unless another stream uses the block
+    // follows the request directly, unless another stream uses the block
     case Action::kFreeCompleted:
       blocks_.OnFree(entry.address);
       if (holding_) {
@@ -186,8 +186,7 @@ void RecordedRun::Work(const emulated::Activity& activity, uint64_t stream) {
       work.what.kind = ActivityKind::kMemset;
       break;
   }
-  // For kernels, `bytes` is an estimate for the platform's time model and does not occur in a
-  // recording.
+  // A kernel's `bytes` is an estimate for the platform's time model. A recording has no such value.
   if (work.what.kind != ActivityKind::kKernel) work.what.bytes = activity.bytes;
   work.what.stream = Stream(stream);
   work.what.from = SpaceOf(activity.from);

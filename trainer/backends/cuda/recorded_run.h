@@ -3,10 +3,11 @@
 //
 //   RecordedRun run(recorder, device, conf, memory_bytes, workspaces);
 //   run.Entry(entry);                                    // from the tracker
-//   { PlayedEvent scope(run, event); allocate(...); }    // its event gets the fields of `event`
+//   { PlayedEvent scope(run, event); allocate(...); }    // recorded with the fields of `event`
 //
-// Simultaneous frees whose order depends on a hash are reported by address. The tracker calls under
-// the allocator's lock from every thread that allocates; all else is called on the run's thread.
+// Simultaneous frees whose order depends on a hash are reported in order of address. The tracker
+// calls Entry() with the allocator's lock held, from every thread that allocates. All other
+// functions are called on the run's thread.
 #pragma once
 
 #include <atomic>
@@ -48,8 +49,8 @@ class RecordedRun final : public FreeOrder {
   void Alloc(const AllocatorEntry& entry);
   void Free(uint64_t address);
   bool IsWorkspace(uint64_t bytes) const;
-  // 0 is the default stream. Others are numbered in order of first use, because handles differ
-  // between runs.
+  // 0 is the default stream. Other streams are numbered in order of first use, because handles
+  // differ between runs.
   uint32_t Stream(uint64_t handle);
   // An expandable segment maps its reserved addresses (allocator::ReservedAddresses) from the
   // beginning, so the first mapped range shows where the segment begins.

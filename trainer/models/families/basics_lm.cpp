@@ -4,17 +4,16 @@
 // step equal a recorded one event for event.
 //
 // How Python's lifetimes are reproduced (they determine the order of the frees):
-//   - A temporary operand is freed right after the operator, the left one before the right; C++
-// would
-//     keep it to the end of the full expression. `Operands` consume their tensors.
-//   - Operands are evaluated left to right: braces, not function arguments (GCC goes right to
-// left).
-//   - A frame's variables are freed when it returns, arguments first, then by order of first
-//     assignment; C++ uses the reverse order. `Drop` at the end of each function does this.
-//   - The caller of a *module* holds the call's arguments until the call has returned; the caller
-// of a
-//     plain function does not.
+//   - Temporary operands are freed right after the operator, the left one first. C++ would keep
+//     them to the end of the full expression. `Operands` consume their tensors.
+//   - Operands are evaluated left to right. So they are written in braces, not as function
+//     arguments, which GCC evaluates right to left.
+//   - A returning frame frees its arguments, then its other variables in order of assignment.
+//     C++ would use the reverse order. `Drop` at the end of each function does this.
+//   - The caller of a *module* keeps the arguments until the call has returned.
+//     The caller of a plain function does not.
 //   - A rebound name keeps its old tensor until the new one exists.
+//
 // A sequence longer than the model's context is allowed: the rotary table is made for the run's
 // length.
 #include <torch/types.h>
@@ -403,7 +402,7 @@ class BasicsLm : public Model {
   }
   std::unique_ptr<Optimizer> MakeOwnOptimizer(const OptimizerConfig& config,
                                               const std::vector<Tensor>& trained) override {
-    // Only the loop form follows a script of its own; foreach and fused are PyTorch's.
+    // The model's script has its own AdamW in loop form. Foreach and fused are PyTorch's.
     if (config.name != "adamw" || config.impl != OptimizerImpl::kLoop) {
       return nullptr;
     }

@@ -182,8 +182,8 @@ class Bert : public Module {
   std::vector<Module*> Layers() { return encoder_.Layers(); }
 
  private:
-  // The additive mask [batch, 1, 1, seq] of zeros. Undefined for SDPA, which checks the given mask
-  // but does not need it.
+  // The additive mask [batch, 1, 1, seq] of zeros. Undefined for SDPA, where transformers checks
+  // the given mask and drops it.
   at::Tensor Mask(const at::Tensor& given) const {
     if (!config_.eager) {
       at::all(given == 1);

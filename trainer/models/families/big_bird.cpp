@@ -121,7 +121,7 @@ struct Masks {
 };
 
 // [..., a, b] x [..., c, b] transposed, and [..., a, b] x [..., b, c], as one batch of products.
-// Operands are made left to right.
+// The left operand is computed first.
 at::Tensor ProductTransposed(const at::Tensor& a, const at::Tensor& b) {
   std::vector<int64_t> sizes = a.sizes().vec();
   sizes.back() = b.size(-2);
@@ -219,7 +219,8 @@ class BlockSparseAttention : public FullAttention {
     return at::einsum("blq,bhlk->bhlqk", {blocked.slice(1, 1, -1), mask});
   }
 
-  // The second block or the last but one. It attends to the blocks `near` and to random ones.
+  // The second block or the last but one. It attends to its neighbours, the first and the last
+  // block, and random blocks.
   struct Edge {
     at::Tensor keys, values, product, sequence_pad, random_pad, weights, context;
   };
@@ -412,7 +413,7 @@ class Encoder : public Module {
   }
 
  private:
-  // In the order of a layer's arguments.
+  // The masks' order in `arguments` is that of the layer's parameters in Python.
   static Masks MasksOf(const Carried& arguments) {
     return {.full = arguments[0],
             .blocked = arguments[4],

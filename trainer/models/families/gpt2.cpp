@@ -18,8 +18,8 @@ namespace {
 
 Linear::Options Conv1d(const run::ModelConfig& c, const ModelOptions& o, int64_t inputs,
                        int64_t outputs, bool residual = false) {
-  // Layers that add to the residual stream start with smaller weights, scaled by the number of such
-  // layers.
+  // Layers that add to the residual stream start with smaller weights, divided by the square root
+  // of the number of such layers.
   const double scale = residual ? 1 / std::sqrt(2.0 * static_cast<double>(c.layers)) : 1;
   return {.inputs = inputs,
           .outputs = outputs,
@@ -42,7 +42,7 @@ class Attention : public Module {
     mask_ = AddBuffer({.name = "bias", .shape = {1, 1, n, n}, .dtype = at::kBool, .value = [n] {
                          return at::ones({n, n}, at::kBool).tril().view({1, 1, n, n});
                        }});
-    // A second buffer that is no longer used, but still on the device.
+    // transformers no longer uses this second buffer, but still moves it to the device.
     AddBuffer({.name = "masked_bias", .shape = {}, .dtype = o.dtype, .value = [type = o.dtype] {
                  return torch::tensor(-1e4F).to(type);
                }});

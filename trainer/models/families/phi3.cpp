@@ -60,7 +60,7 @@ class Attention : public AttentionLayer {
       // The first part of a head is rotated; the rest, which may be empty, is unchanged.
       const at::Tensor c = cos.unsqueeze(1), s = sin.unsqueeze(1);
       const int64_t turned = c.size(-1);
-      // Like Python's indexing, which does not slice if a whole dimension is requested.
+      // As in Python, indexing a whole dimension does not create a slice.
       const auto front = [&](const at::Tensor& x) {
         return turned == x.size(-1) ? at::alias(x) : x.slice(-1, 0, turned);
       };

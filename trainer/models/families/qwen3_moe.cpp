@@ -1,4 +1,4 @@
-// Qwen3 with experts: layers with experts, and plain ones where the config says so. Mirrors Hugging
+// Qwen3 with experts. The config may define some layers without experts. Mirrors Hugging
 // Face transformers 4.51: models/qwen3_moe/modeling_qwen3_moe.py (trainer/models/decoder.h,
 // experts.h).
 #include <algorithm>

@@ -249,7 +249,7 @@ class TorchTransformer : public Model {
             {.name = "tgt", .shape = shape, .dtype = config_.dtype},
             {.name = "labels", .shape = shape, .dtype = config_.dtype}};
   }
-  // The label is likely where the target is large.
+  // The labels are the softmax of the targets.
   void FillInputs(std::span<at::Tensor> host, std::mt19937_64& random) const override {
     const int64_t samples = config_.transposed ? 0 : 1;  // dimension of the samples
     for (int64_t row = 0; row < host[0].size(samples); ++row) {
@@ -265,7 +265,7 @@ class TorchTransformer : public Model {
       return config_.transposed ? x.transpose(0, 1) : x;
     };
     at::Tensor src = turned(batch["src"]), tgt = turned(batch["tgt"]);
-    // A re-entrant checkpoint passes on no gradient if its input needs none.
+    // A re-entrant checkpoint passes no gradient to its weights if its input requires none.
     if (inputs_require_grad && Training()) {
       src = src.detach().requires_grad_(true);
       tgt = tgt.detach().requires_grad_(true);

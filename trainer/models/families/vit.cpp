@@ -1,7 +1,7 @@
 // torchvision's VisionTransformer: patches by a convolution, a class token, learned positions,
 // pre-norm blocks of nn.MultiheadAttention and a GELU MLP, a linear head over the class token.
-// Mirrors torchvision 0.26: models/vision_transformer.py. Two options beyond it, for designs that
-// have no class token: "class_token": false and "pool": "mean".
+// Mirrors torchvision 0.26: models/vision_transformer.py. Two additional options serve designs
+// without a class token: "class_token": false and "pool": "mean".
 //
 // config.json: torchvision's own argument names, under "model_type": "vision_transformer";
 // image_size is a number or [height, width].
@@ -276,7 +276,7 @@ class VisionTransformer : public Model {
             {.name = "labels", .shape = {rows}}};
   }
 
-  // Each class has its own brightness.
+  // The images of a class have a brightness of their own.
   void FillInputs(std::span<at::Tensor> host, std::mt19937_64& random) const override {
     const int64_t classes = std::min<int64_t>(config_.classes, 4);
     auto* label = host[1].mutable_data_ptr<int64_t>();

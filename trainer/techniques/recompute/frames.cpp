@@ -20,16 +20,16 @@ namespace {
 using torch::autograd::SavedVariable;
 using torch::autograd::SavedVariableHooks;
 
-// Thrown when everything needed has been computed; ends the second run.
+// Ends the second run: thrown when all needed tensors have been computed.
 struct StopRecomputation {};
 
-// Held by a graph node in place of a tensor that it saves.
+// A graph node stores it in place of a saved tensor.
 struct Placeholder {
   at::Tensor tensor;  // set in the second run, until it is used
   std::unique_ptr<SavedMark> mark;
 };
 
-// A segment that has run; lives as long as one of its nodes has something saved.
+// A segment that has run. It lives as long as one of its nodes has a placeholder.
 struct Frame {
   std::vector<LayerFunction> layers;
   std::string path;
@@ -37,7 +37,7 @@ struct Frame {
   RandomState random;
   std::optional<AutocastState> autocast;  // of the first run
   SavedVariable input;
-  std::vector<std::optional<SavedVariable>> carried;  // nullopt: undefined, or closed over
+  std::vector<std::optional<SavedVariable>> carried;  // nullopt: undefined, or in `closed_over`
   Carried closed_over;
   std::function<std::unique_ptr<OpPolicy>()> make_policy;  // null: no outputs are kept
   OpCache kept;
@@ -60,7 +60,7 @@ struct Frame {
   void RunAgain();
 };
 
-// In the second run: a saved tensor is stored in the placeholder that waits for it.
+// In the second run, stores a saved tensor in its placeholder.
 class FillingHook final : public SavedVariableHooks {
  public:
   explicit FillingHook(Frame& frame) : frame_(frame) {}
@@ -82,7 +82,7 @@ class FillingHook final : public SavedVariableHooks {
   at::Tensor tensor_;
 };
 
-// In the first run: keeps only a placeholder.
+// In the first run, keeps only a placeholder.
 class EmptyHook final : public SavedVariableHooks {
  public:
   explicit EmptyHook(std::shared_ptr<Frame> frame) : frame_(std::move(frame)) {}
@@ -163,10 +163,10 @@ struct BudgetPlan {
   std::vector<bool> kept;
   bool solved = false;
 
-  // PyTorch's dp_knapsack (torch/_functorch/_activation_checkpointing), with its rounding and its
-  // ties. Shares are rounded to the nearest ten-thousandth, ties to even. Sums are fp32, in which
-  // the cost of cheap products is lost next to expensive ones, so the order of the sums also
-  // affects which calls are kept.
+  // PyTorch's dp_knapsack (torch/_functorch/_activation_checkpointing), with its rounding. Shares
+  // are rounded to the nearest ten-thousandth, ties to even. Sums are fp32. Adding the cost of a
+  // cheap product to an expensive one loses it, so the order of the sums affects which calls are
+  // kept.
   void Solve() {
     solved = true;
     constexpr double kWhole = 10000;
@@ -194,12 +194,12 @@ struct BudgetPlan {
       kept[i] = true;
       left -= size[i];
     }
-    // Everything fits, even if rounding says otherwise.
+    // Everything fits, even if the rounded shares do not.
     if (share >= 1) kept.assign(calls.size(), true);
   }
 };
 
-// nullopt if the operator's outputs are never kept.
+// Returns nullopt if the operator's outputs are never kept.
 std::optional<BudgetPlan::Call> CallOf(std::string_view op, std::span<const c10::IValue> given) {
   const auto tensor = [&](size_t i) { return given[i].toTensor(); };
   const auto count = [](int64_t n) { return static_cast<double>(n); };

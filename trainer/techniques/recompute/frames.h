@@ -19,8 +19,8 @@
 
 namespace vramscope::trainer {
 
-// The policy for one run of a segment. It is called for each operator in order ("aten::mm"),
-// equally in both runs.
+// The policy for one run of a segment. It is called for each operator ("aten::mm") in order, and
+// must return the same in both runs.
 class OpPolicy {
  public:
   OpPolicy() = default;
@@ -30,15 +30,15 @@ class OpPolicy {
   // `arguments`: the operator's arguments.
   virtual bool Keeps(std::string_view op, std::span<const c10::IValue> arguments) = 0;
 };
-// Makes the policy of a segment; `first`: the first of its stack.
+// Makes the policy of a segment. `first`: the segment is the first of its stack.
 using MakeOpPolicy = std::function<std::unique_ptr<OpPolicy>(bool first)>;
 
 // torchtitan's list (torchtitan/distributed/activation_checkpoint.py): attention operators, and
 // every second matrix product.
 std::unique_ptr<OpPolicy> MakeProductsPolicy(bool first);
-// Keeps those outputs of products and attention that are most expensive to recompute, within
-// `share` of their bytes. It solves a knapsack problem from the calls of the first segment, which
-// keeps nothing.
+// Keeps those outputs of products and attention that are most expensive to recompute, up to `share`
+// of their bytes. A knapsack solver chooses them from the calls of the first segment, which keeps
+// nothing.
 MakeOpPolicy MakeBudgetPolicy(double share);
 
 LayerRunner MakeFrameRunner(const CheckpointOptions& options, MakeOpPolicy policy);

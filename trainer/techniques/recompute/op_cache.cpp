@@ -38,7 +38,7 @@ void OnOp(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::jit::S
     return;
   }
   {
-    // Operators called by an operator are not intercepted.
+    // Operators that this operator calls are not intercepted.
     c10::impl::ExcludeDispatchKeyGuard inside(kBelowAutograd);
     op.redispatchBoxed(keys & c10::DispatchKeySet(c10::DispatchKeySet::FULL_AFTER, kBelowAutograd),
                        stack);

@@ -3,7 +3,7 @@
 //
 //   const RandomState before = RandomState::Now(device);  ...  before.Restore(device);
 //
-// The state is CPU tensors for any device. Any thread.
+// The state is stored in CPU tensors. May be used on any thread.
 #pragma once
 
 #include <ATen/core/Tensor.h>

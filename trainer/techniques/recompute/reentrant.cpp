@@ -25,7 +25,7 @@ struct Segment : torch::CustomClassHolder {
   std::optional<AutocastState> autocast;  // of the first run
   size_t slots = 0;
   std::vector<size_t> present, replaced;
-  Carried closed_over;  // undefined: saved, or missing
+  Carried closed_over;  // undefined elements are saved instead, or missing
 
   // `given`: the defined elements of `carried`, at the indexes `present`. Returns the new hidden
   // state, then the elements that a layer created or replaced, whose indexes it stores.

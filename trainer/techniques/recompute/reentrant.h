@@ -1,12 +1,12 @@
 // Gradient checkpointing: only the inputs of a segment of layers are kept, and backward runs the
-// segment again. Like torch.utils.checkpoint in its re-entrant form, the default of Hugging Face's
-// gradient_checkpointing_enable(): the segment runs without a graph. The second run restores random
+// segment again. This is torch.utils.checkpoint's re-entrant form, the default of Hugging Face's
+// gradient_checkpointing_enable(). The first run has no graph. The second run restores random
 // numbers and autocast, and is differentiated by a nested backward.
 //
 //   model->layer_runner = MakeCheckpointRunner({.layers_per_segment = 1, .device = device});
 //
-// If the segment's input requires no gradient, nothing in the segment is trained: see
-// Model::inputs_require_grad.
+// If the segment's input requires no gradient, nothing in the segment is trained (see
+// Model::inputs_require_grad).
 #pragma once
 
 #include <c10/core/Device.h>
@@ -19,8 +19,8 @@ struct CheckpointOptions {
   int layers_per_segment = 1;
   c10::Device device = c10::Device(c10::kCPU);
   // How shared values without gradients (masks) are kept. True: in a closure, until the graph is
-  // freed. False: saved like the arguments of a checkpointed call, until the node is done, and
-  // subject to saved-tensor hooks.
+  // freed. False: saved like arguments of the checkpointed call, until the node is done, and
+  // visible to saved-tensor hooks.
   bool closes_over = false;
 };
 

@@ -20,8 +20,8 @@ run::RunConfig Config(const char* json = kTiny, Backend backend = Backend::kCpu,
   return config;
 }
 
-// With blocks it learns more slowly than with full attention, and not at all at the learning rate
-// of the other families' tests (0.01).
+// With blocks, the model learns more slowly than with full attention. At the learning rate of the
+// other families' tests (0.01), it does not learn.
 TEST(BigBird, LearnsWithBlockSparseAttention) {
   run::RunConfig config = Config();
   config.steps = 80;

@@ -1,6 +1,6 @@
 // Checks for every model family, through the trainer itself: the model learns on the cpu backend,
-// techniques do not change its loss curve, its plan balances, and its presets have the published
-// number of parameters.
+// techniques do not change its loss curve, its plan frees everything, and its presets have the
+// published number of parameters.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -22,8 +22,8 @@ inline std::vector<double> LossesOfRun(const run::RunConfig& config) {
   return result.trace == nullptr ? std::vector<double>() : Losses(*result.trace);
 }
 
-// The loss falls from that of an untrained model (`first`, within `width`) to less than 30 % of it;
-// the median of the last ten losses counts.
+// Expects the first loss to be that of an untrained model (`first`, within `width`), and the median
+// of the last ten losses to be less than 30 % of it.
 inline void ExpectLearns(run::RunConfig config, double first, double width = 0.6, int steps = 60) {
   config.steps = steps;
   config.Set("optimizer.lr", "0.01");
@@ -84,7 +84,7 @@ inline const char* PresetText(std::string_view name) {
   return "";
 }
 
-// The figures of a model in the trace of its plan.
+// The parameter counts of a model in the trace of its plan.
 struct Parameters {
   uint64_t count = 0, trainable = 0, layers = 0;
 };
@@ -97,14 +97,14 @@ inline Parameters ParametersOf(run::RunConfig config) {
   return {model.parameter_count, model.trainable_count, model.layers};
 }
 
-// The message with which a model is refused.
+// Returns the message with which a model is refused.
 inline std::string Refusal(run::RunConfig config) {
   const RunResult result = RunTiny(config);
   EXPECT_EQ(result.status.code(), absl::StatusCode::kInvalidArgument) << result.status;
   return std::string(result.status.message());
 }
 
-// `text` with the first `from` replaced.
+// Returns `text` with the first `from` replaced by `to`.
 inline std::string With(std::string text, std::string_view from, std::string_view to) {
   const size_t at = text.find(from);
   EXPECT_NE(at, std::string::npos) << from;

@@ -1,5 +1,5 @@
 // The proofs of trainer/techniques/proofs.md about the memory that forward keeps, adapters, and
-// requests to the allocator.
+// allocations.
 #include "profiler/trace/activities.h"
 #include "tests/trainer/techniques/proofs/planned.h"
 
@@ -22,7 +22,7 @@ Settings With(Settings settings) {
 uint64_t KeptOf(const Settings& settings, int64_t layers = 3) {
   return Planned(With(settings), Qwen({.layers = layers})).Kept();
 }
-// The bytes that one more layer keeps.
+// Returns the bytes that one more layer keeps.
 uint64_t PerLayer(const Settings& settings) {
   const uint64_t few = KeptOf(settings, 4), many = KeptOf(settings, 8);
   return (many - few) / 4;
@@ -42,8 +42,8 @@ TEST(Proof, T03_CheckpointsKeepOnlyTheirInputs) {
     EXPECT_LT(PerLayer({{"checkpointing.mode", part}}), PerLayer(Settings{})) << part;
     EXPECT_GT(PerLayer({{"checkpointing.mode", part}}), kInput) << part;
   }
-  // Each module of a checkpointed layer runs twice per step, and only one segment at a time is
-  // complete.
+  // Each module of a checkpointed layer runs twice per step. Only one segment at a time has all its
+  // activations.
   const Planned plan(With(layer), Qwen({.layers = 4})), more(With(layer), Qwen({.layers = 8}));
   EXPECT_EQ(plan.Calls("layers.1.mlp.up_proj", Phase::kForward, 2), 1);
   EXPECT_EQ(plan.Calls("layers.1.mlp.up_proj", Phase::kBackward, 2), 1);
@@ -83,7 +83,7 @@ TEST(Proof, T05_LayerAdaptersKeepLessAndTrainAlone) {
   const Planned plan(settings);
   EXPECT_EQ(plan.trace->info.model.trainable_count, 3u * 4 * 2 * 64);
   EXPECT_LT(plan.Kept(), KeptOf(Settings{}));
-  // The trunk has a backward, but no gradient of its own.
+  // The trunk takes part in backward, but its weights have no gradients.
   const trace::AllocationTable& all = plan.trace->allocations;
   EXPECT_FALSE(plan.Blocks([&](uint32_t r) {
                      return all.step[r] == 2 && all.phase[r] == Phase::kBackward &&
@@ -106,8 +106,8 @@ TEST(Proof, T06_TowerLeavesTheTrunkWithoutBackward) {
                            module.find("layers.") != std::string_view::npos;
                   })
                   .empty());
-  // One more layer keeps its output that the tower reads, and the output in the tower's few
-  // dimensions.
+  // Each additional layer keeps its output, which the tower reads, and the output projected to the
+  // tower's few dimensions.
   const uint64_t each = (more.Kept() - plan.Kept()) / 4;
   EXPECT_EQ(each, kInput + kInput * 4 / 64);
   EXPECT_LT(each, PerLayer(Settings{{"lora.placement", "layer-parallel"}, {"lora.rank", "4"}}) / 4);
@@ -182,7 +182,7 @@ TEST(Proof, T16_Int8ActivationsHaveAScalePer256) {
   const uint64_t wide = KeptOf(large), bytes = KeptOf(packed);
   EXPECT_LT(bytes, wide * 45 / 100);
   EXPECT_GT(bytes, wide / 4);
-  // Groups of 256: one byte per element and four bytes per group.
+  // Each element takes one byte, and each group of 256 a scale of four bytes.
   const Planned plan(With(packed));
   const trace::AllocationTable& all = plan.trace->allocations;
   uint64_t codes = 0, scales = 0;
@@ -228,7 +228,8 @@ TEST(Proof, T21_PinnedBatchesDoNotChangeGpuMemory) {
 
 TEST(Proof, T22_KvCacheInTrainingMatchesItsFormula) {
   const Shape s;
-  // 2 L b s kv d e with checkpointing; without it, backward keeps them anyway.
+  // The cache has 2 L b s kv d e bytes with checkpointing. Without it, backward keeps keys and
+  // values anyway.
   const uint64_t keys_and_values =
       2 * 4 * kBatch * kSeq * static_cast<uint64_t>(s.kv_heads * s.head());
   Settings settings = {{"checkpointing.mode", "layer"}};
@@ -302,8 +303,8 @@ TEST(Proof, X02_ChunkedLossLowersThePeak) {
   EXPECT_GT(full - eight, 2 * logits);
 }
 
-// All logits in the type of the weights, and two numbers per row, are allocated when backward
-// begins; if they are recomputed, none are. A sharded output layer reads copies of them.
+// When backward begins, all logits exist in the type of the weights, and two numbers per row. If
+// logits are recomputed, none exist. The output layer may also keep a copy of its input.
 TEST(Proof, X02_KeptLogitsAddTheirSize) {
   constexpr uint64_t kVocabulary = 32768, kBatch = 16;
   const auto plan = [](const char* keeps) {
@@ -319,7 +320,7 @@ TEST(Proof, X02_KeptLogitsAddTheirSize) {
 }
 
 // A second copy of all logits in fp32, except for the last token, exists while the loss is
-// computed. There are no 16-bit logits at the same time if the model has converted them.
+// computed. If the model converts the logits, their 16-bit form is freed by then.
 TEST(Proof, X02_OlderVersionsCopyTheLogits) {
   constexpr uint64_t kVocabulary = 32768, kBatch = 16;
   const auto plan = [](const char* path, const char* precision) {
@@ -356,7 +357,7 @@ TEST(Proof, X05_KeptBytesGrowWithTheBudget) {
   EXPECT_LT(PerLayer({{"checkpointing.mode", "selective"}}), PerLayer(Settings{}));
 }
 
-// The choice of PyTorch's solver if products have equal cost and exactly fill the budget: for this
+// PyTorch's solver must choose among products of equal cost that exactly fill the budget. For this
 // layer, dp_knapsack of torch 2.11 returns k_proj, attention, gate_proj and down_proj.
 TEST(Proof, X05_BudgetMatchesPyTorchsSolver) {
   const auto kept = [](const char* budget) {
@@ -370,7 +371,7 @@ TEST(Proof, X05_BudgetMatchesPyTorchsSolver) {
     return (of(8) - of(4)) / 4;
   };
   const uint64_t outputs = kBatch * kSeq * (32 + 64 + 384 + 64) * 4;
-  const uint64_t sums = kBatch * 4 * kSeq * 4;  // of attention's exponentials
+  const uint64_t sums = kBatch * 4 * kSeq * 4;  // sums of attention's exponentials
   EXPECT_GE(kept("0.5") - kept("0"), outputs + sums);
   EXPECT_LT(kept("0.5") - kept("0"),
             outputs + sums + 1024);  // the state of the random number generator

@@ -75,7 +75,7 @@ class Planned {
     return out;
   }
 
-  // Calls `visit` for each event with the requested bytes that are live after it.
+  // Calls `visit` for each event with the requested bytes that are live after the event.
   void Walk(const std::function<void(uint32_t event, const Bytes& live)>& visit) const {
     const trace::EventTable& events = trace->events;
     Bytes live{};
@@ -106,8 +106,8 @@ class Planned {
     }
   }
 
-  // The live bytes at the begin or end of a phase of a step; if it occurs several times, at the
-  // last one.
+  // Returns the live bytes at the begin or end of a phase of a step. If the phase occurs several
+  // times, the last one counts.
   Bytes At(trace::EventKind kind, trace::Phase phase, int step) const {
     Bytes out{};
     int now = -1;
@@ -121,7 +121,7 @@ class Planned {
     });
     return out;
   }
-  // Begin and end of a phase of a step; if it occurs several times, of the last one.
+  // Returns begin and end of a phase of a step, or of the last such phase in the step.
   std::pair<int64_t, int64_t> PhaseTimes(trace::Phase phase, int step) const {
     std::pair<int64_t, int64_t> out{};
     int now = -1;
@@ -193,7 +193,7 @@ class Planned {
     return peak;
   }
 
-  // The rows of the blocks for which `wanted` is true.
+  // Returns the rows of the blocks for which `wanted` is true.
   std::vector<uint32_t> Blocks(const std::function<bool(uint32_t row)>& wanted) const {
     std::vector<uint32_t> out;
     for (uint32_t row = 0; row < trace->allocations.size(); ++row) {

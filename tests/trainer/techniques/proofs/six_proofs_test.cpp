@@ -1,6 +1,6 @@
-// Properties that hold for every configuration (trainer/techniques/proofs.md), checked for each
-// technique of the catalogue on three models, and for each compatible pair on one of them and half
-// of the pairs on each of the others.
+// Checks properties that hold for every configuration (trainer/techniques/proofs.md). Each
+// technique of the catalogue runs on three models. Compatible pairs run on one of the models, and
+// half of them on each of the other two.
 #include <absl/status/status.h>
 
 #include "profiler/run/check_run.h"
@@ -34,16 +34,16 @@ run::RunConfig On(const run::Toggle& toggle, const run::RunConfig& config, const
   return on;
 }
 
-// Refusals that only the model itself can decide.
+// Whether a refusal by the model itself names a remedy.
 bool NamesARemedy(const absl::Status& status) {
   return status.code() == absl::StatusCode::kInvalidArgument &&
          (status.message().find("set ") != std::string_view::npos ||
           status.message().find("use ") != std::string_view::npos);
 }
 
-// Checks 1, 3, 4, 5 and the second half of 2; returns an empty text if they hold.
+// Checks properties 1, 3, 4, 5 and the second half of 2. Returns "" if they hold.
 std::string Broken(const trace::Trace& trace, const run::RunConfig& config) {
-  const Replay replay(trace);  // 1, 4, and sizes in order
+  const Replay replay(trace);  // checks 1, 4, and the order of sizes
   if (!replay.error.empty()) return replay.error;
   if (replay.unknown_after_setup != 0) return "bytes in Unknown after setup";
   for (const Category category :
@@ -56,7 +56,7 @@ std::string Broken(const trace::Trace& trace, const run::RunConfig& config) {
   const bool gradients =
       config.Is("zero_grad", "zero") || config.Is("zero_grad_when", "before_backward") ||
       config.Is("gradients.dtype", "fp32") || config.Is("shard.gradients", "views") ||
-      config.Is("shard.implementation", "fsdp1");  // until the next forward
+      config.Is("shard.implementation", "fsdp1");  // FSDP1 keeps gradients until the next forward
   if (!gradients && replay.after[static_cast<size_t>(Category::kGradient)] != 0) {
     return "gradients after zero_grad";
   }
@@ -109,7 +109,7 @@ TEST(SixProofs, HoldForEachTechniqueOnThreeModels) {
       ASSERT_TRUE(result.status.ok()) << result.status;
       EXPECT_EQ(Broken(*result.trace, config), "");
       const Planned steps = Planned::Of(result.trace);
-      // NCCL's watchdog frees the memory of data-parallel runs by the clock.
+      // In data-parallel runs, NCCL's watchdog frees memory at arbitrary host times.
       const bool by_the_clock =
           config.Is("shard.strategy", "ddp") || config.Is("shard.strategy", "zero1");
       const auto step = [&](int number) {
@@ -120,7 +120,7 @@ TEST(SixProofs, HoldForEachTechniqueOnThreeModels) {
       };
       EXPECT_TRUE(step(2) == step(3)) << "2: steps differ";
       ++planned;
-      // 6: switching off restores the original.
+      // Property 6: switching off restores the original run.
       const run::RunConfig off = run::SwitchedOff(*row.toggle, config);
       const RunResult again = RunTiny(off);
       ASSERT_TRUE(again.status.ok()) << again.status;
@@ -151,7 +151,7 @@ void TryPairs(const char* name, const char* model, size_t every = 1, size_t firs
         continue;
       }
       const run::RunConfig both = On(b, with_a, model);
-      // Of two techniques that set the same key, one replaces the other.
+      // If two techniques set the same key, one replaces the other.
       if (!run::IsOn(a, both)) continue;
       const RunResult result = RunTiny(both);
       if (!result.status.ok() && NamesARemedy(result.status)) {

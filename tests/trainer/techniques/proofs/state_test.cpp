@@ -73,7 +73,7 @@ TEST(Proof, T02_WithoutCastCacheCastsAreFreedEarly) {
   const uint64_t saved = plan(inference, "true").PeakOfAll() - plan(inference, "false").PeakOfAll();
   EXPECT_GT(saved, layers * 9 / 10);
   EXPECT_LE(saved, layers);
-  // A graph keeps them as long as the cache does; re-entrant checkpoints keep none in forward.
+  // A graph keeps casts as long as the cache does, but re-entrant checkpoints keep none in forward.
   EXPECT_EQ(plan(train, "true").PeakOfAll(), plan(train, "false").PeakOfAll());
   const auto in_forward = [&](const char* cache) {
     return plan(checkpoints, cache).Peak(Category::kTemporary, 2, Phase::kForward);
@@ -123,7 +123,7 @@ TEST(Proof, T12_EightBitStateMatchesItsRule) {
             2 * 256 * 4 + ByTensor(in_8_bits) - in_8_bits(embedding) + 8 * embedding);
 }
 
-// Steps whose kernels are modelled take as long as the memory needs for the bytes that they access.
+// A step with modelled kernels takes the time in which the memory can transfer the accessed bytes.
 TEST(Proof, T12_QuantisedStepTimeMatchesAccessedBytes) {
   const std::string model =
       Qwen({.layers = 2, .hidden = 2048, .feed = 8192, .heads = 16, .kv_heads = 16, .vocab = 8192});
@@ -143,13 +143,13 @@ TEST(Proof, T12_QuantisedStepTimeMatchesAccessedBytes) {
   };
   const auto n = static_cast<double>(Sum(Planned(Settings{}, model).Parameters()));
   const double per_byte = 1e9 / (0.9 * run::FindDevice("rtx-4090")->bandwidth_bytes_per_s);
-  // Gradient and weight in fp32 (the weight is read and written), and two moments of one byte, read
-  // and written.
+  // The update reads the gradient, and reads and writes the weight, in fp32. It reads and writes
+  // two moments of one byte.
   const double update = (4 + 2 * 4 + 2 * 2) * n * per_byte;
   for (const Settings& settings :
        {Settings{{"optimizer.bits", "8"}},
         Settings{{"optimizer.bits", "8"}, {"optimizer.paged", "true"}}}) {
-    // Tensors that fit into the cache are faster.
+    // Tensors that fit into the GPU's cache take less time.
     EXPECT_NEAR(kernels_ns(settings, 1) / update, 1.0, 0.05) << settings.size();
     EXPECT_EQ(kernels_ns(settings, 1), kernels_ns(settings, 2));
   }
@@ -157,7 +157,7 @@ TEST(Proof, T12_QuantisedStepTimeMatchesAccessedBytes) {
   EXPECT_GT(kernels_ns({{"optimizer.bits", "4"}}, 1), (4 + 2 * 4 + 2 * 1) * n * per_byte);
 }
 
-// Kernels with a duration dequantise the weights in forward.
+// In forward, kernels with a modelled duration dequantise the weights.
 TEST(Proof, X03_QuantisedLayersLaunchTimedKernels) {
   for (const auto& [how, kernel] : {std::pair{"nf4", "bitsandbytes::dequantize_4bit"},
                                     std::pair{"int8", "bitsandbytes::int8_linear_matmul"}}) {
@@ -223,7 +223,7 @@ TEST(Proof, T14_ShardsAddUpAndLayersAreGatheredTwice) {
   }
   EXPECT_EQ(weights, whole.AllocatedIn(Category::kParameter));
   EXPECT_EQ(state, whole.AllocatedIn(Category::kOptimizerState));
-  // Each layer is gathered twice; the rest, which stays until backward, once.
+  // Each layer is gathered twice. The rest stays gathered until backward, so it is gathered once.
   const Planned part = shared("0");
   int gathers = 0;
   const trace::ActivityTable& work = part.trace->activities;
@@ -352,7 +352,7 @@ TEST(Proof, T27_BucketsHaveTheRequestedSize) {
     return sizes;
   };
   const std::vector<uint64_t> small = buckets("2"), large = buckets("8");
-  EXPECT_EQ(Sum(small), Sum(large));  // all gradients, a second time
+  EXPECT_EQ(Sum(small), Sum(large));  // a second copy of all gradients
   EXPECT_GT(small.size(), large.size());
   // A bucket is closed by the gradient that fills it.
   const uint64_t largest = 4 * 256 * 1024;
@@ -360,9 +360,9 @@ TEST(Proof, T27_BucketsHaveTheRequestedSize) {
   EXPECT_GT(*std::max_element(large.begin(), large.end()), 8u << 20);
 }
 
-// If it searches for unused parameters, DistributedDataParallel keeps its initial buckets, so that
-// they have the requested size from the first step on. Otherwise there is one bucket until the
-// order of the gradients is known.
+// With find_unused_parameters, DistributedDataParallel keeps its initial buckets, so they have the
+// requested size from the first step on. Otherwise one bucket is used until the order of the
+// gradients is known.
 TEST(Proof, T27_FindUnusedKeepsTheInitialBuckets) {
   const std::string model = Qwen({.layers = 6, .hidden = 256, .feed = 1024, .vocab = 512});
   const auto largest = [&](const char* finds) {
@@ -397,7 +397,7 @@ TEST(Proof, X04_PagedStateIsOutsideTheAllocator) {
   const Planned paged(Settings{{"optimizer.bits", "8"}, {"optimizer.paged", "true"}}, model);
   uint64_t wanted = 2 * 256 * 4;
   for (const uint64_t n : paged.Parameters()) {
-    if (n == 512 * 2048) continue;  // the embedding: fp32 moments, paged
+    if (n == 512 * 2048) continue;  // the embedding has paged fp32 moments
     wanted += n < 4096 ? 8 * n : 2 * 4 * ((n + 255) / 256) + (n < 100'000 ? 2 * n : 0);
   }
   EXPECT_EQ(paged.AllocatedIn(Category::kOptimizerState), wanted);
@@ -434,7 +434,7 @@ TEST(Proof, X08_StateOfEachOptimizerMatchesItsRule) {
   };
   EXPECT_EQ(of("adafactor"),
             4 * (matrices([](uint64_t m, uint64_t c) { return m + c; }) + vectors));
-  // One number per row, and one for each vector.
+  // The second moment has one number per row of a matrix, and one for each vector.
   EXPECT_EQ(of("adam-mini"),
             4 * (n + matrices([](uint64_t m, uint64_t) { return m; }) + 5 * l + 2 * 0 + 1));
   // Matrices have one moment; vectors have AdamW's two.
@@ -447,8 +447,7 @@ TEST(Proof, X09_GaloreStateMatchesItsRule) {
   const auto kv = static_cast<uint64_t>(s.kv_heads * s.head()), l = static_cast<uint64_t>(s.layers);
   const uint64_t rank = 8;
   const uint64_t vectors = l * (2 * h + h + 2 * kv) + h;
-  // Keeping a part of the singular vectors keeps all of them, because the package's slices are
-  // views.
+  // A kept slice of the singular vectors keeps all of them, because the slice is a view.
   const auto chosen = [&](uint64_t m, uint64_t c) {
     return std::min(m, c) * std::min(m, c) + 2 * rank * std::max(m, c);
   };
@@ -462,7 +461,7 @@ TEST(Proof, X09_GaloreStateMatchesItsRule) {
   EXPECT_EQ(state({{"galore.rank", "8"}}), 4 * (l * (attention + mlp) + 2 * (vectors + embedding)));
   EXPECT_EQ(state({{"galore.rank", "8"}, {"galore.targets", "mlp"}}),
             4 * (l * (mlp + 2 * (2 * h * h + 2 * kv * h)) + 2 * (vectors + embedding)));
-  // A rank that is not smaller than a side: the state is as large as the matrix, which is still
+  // If the rank is not smaller than a side, the state is as large as the matrix, which is still
   // projected.
   EXPECT_GT(state({{"galore.rank", "64"}}), state({}));
 }
@@ -491,7 +490,7 @@ TEST(Proof, X10_SixteenAndFourBitStateMatchesRule) {
             ByTensor([](uint64_t n) {
               return n < 4096 || n % 256 != 0 ? 8 * n : 2 * n + 2 * 4 * (n / 256) + 2 * 256 * 4;
             }));
-  // On shards, which bitsandbytes' optimizers do not support.
+  // Unlike bitsandbytes' optimizers, these support shards.
   const Planned sharded(Settings{{"shard.strategy", "zero3"},
                                  {"shard.ranks", "2"},
                                  {"optimizer.bits", "8"},
@@ -506,8 +505,8 @@ TEST(Proof, X18_BucketViewsSaveMemoryFp32GradientsStay) {
         {"shard.strategy", "ddp"}, {"shard.ranks", "2"}, {"shard.gradients", how}, {"steps", "6"}});
   };
   const Planned copies = communication("copies"), views = communication("views");
-  // From the step on from which buckets stay the same. NCCL's watchdog frees the first buckets by
-  // the clock, so that a step may still have them: the minimum over all steps.
+  // From step 2 on, buckets stay the same. NCCL's watchdog frees the first buckets at some host
+  // time, so a step may still have them. The minimum over the steps has none.
   const auto both = [](const Planned& plan) {
     std::map<int, uint64_t> most;
     int step = -1;
@@ -524,7 +523,7 @@ TEST(Proof, X18_BucketViewsSaveMemoryFp32GradientsStay) {
     return least;
   };
   const uint64_t n = Sum(copies.Parameters());
-  // Except for the gradient that is being copied into its bucket.
+  // Views save all gradients except the one that is being copied into its bucket.
   const std::vector<uint64_t> sizes = copies.Parameters();
   EXPECT_EQ(both(copies) - both(views), 4 * (n - *std::max_element(sizes.begin(), sizes.end())));
   const Planned half(Settings{{"precision", "bf16"}});

@@ -1,8 +1,8 @@
-"""Checks trainer/techniques/proofs.md: every id of the list occurs once, files exist, keys are in
-the catalogue, formulas are those of the table, tests exist in the sources, and every technique of
-the catalogue is listed.
+"""Checks trainer/techniques/proofs.md: every id of the list occurs once, files exist, keys
+are in the catalogue, formulas and tests exist, and every technique of the catalogue is
+listed.
 
-    python3 table.py ROOT        prints what is wrong; exit status 1 if anything is
+    python3 table.py ROOT        prints all errors; exit status 1 if there are any
 """
 import json
 import pathlib
@@ -12,7 +12,7 @@ import sys
 IDS = ["T%02d" % i for i in range(1, 30)] + ["X%02d" % i for i in range(1, 25)]
 # Keys of every run, which no technique declares (profiler/run/keys.cpp).
 RUN_KEYS = {"batch", "seq", "micro_batches", "alloc_conf", "model"}
-# Techniques that are not in the list.
+# Techniques of the catalogue that the list of proofs.md does not contain.
 BEYOND = {"clipping", "saving", "resuming", "generation", "inference"}
 
 
