@@ -40,8 +40,8 @@ struct Options {
   bool made_otherwise() const { return !size.empty() || scale != 1 || theme != "light"; }
 };
 
-// In addition to the formats of profiler/exporters: what the window's canvas draws, and `.trace`
-// itself.
+// Formats that profiler/exporters does not have: the images that the window's canvas draws, and
+// `.trace` itself.
 const ExporterEntry kImages = {.place = 60,
                                .name = "png or pdf",
                                .help = TEXT_MARK("the timeline as the window draws it"),

@@ -286,7 +286,7 @@ ExitCode ExecuteWaterfall(const Options& options) {
   const absl::StatusOr<std::vector<fit::Rung>> ladder = fit::Ladder(*baseline, *now, options.order);
   if (!ladder.ok()) return ReportError(ladder.status());
   std::vector<run::RunConfig> configs;
-  // Planned on the run's own GPU, as by `plan`, so that the last bar equals that plan.
+  // Every bar is planned on the run's own GPU, so the last bar equals the result of `plan`.
   for (const fit::Rung& rung : *ladder) configs.push_back(rung.config);
   Plans plans;
   const absl::StatusOr<std::vector<fit::Planned>> planned = plans(configs);

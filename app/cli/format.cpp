@@ -82,7 +82,7 @@ size_t Width(std::string_view text) {
   return columns;
 }
 
-// The beginning of `text` and "...", where it is wider than that many columns.
+// If `text` is wider than that many columns, replaces its end by "...".
 std::string Cut(std::string_view text, size_t columns) {
   if (Width(text) <= columns) return std::string(text);
   size_t bytes = 0;
@@ -95,8 +95,8 @@ std::string Cut(std::string_view text, size_t columns) {
   return std::string(text.substr(0, bytes)) + "...";
 }
 
-// The first part of `word` that a line may end with: a word of a language with spaces is one part,
-// between wide characters a line may end.
+// Returns the beginning of `word` up to the first possible line break. A line may break before and
+// after a wide character; a word without wide characters is not broken.
 std::string_view FirstPart(std::string_view word) {
   size_t bytes = 0;
   while (bytes < word.size()) {

@@ -251,7 +251,7 @@ analysis::Peak Highest(const std::vector<analysis::DevicePeak>& peaks) {
   return highest;
 }
 
-// What each GPU's memory was used for at its peak.
+// The use of one GPU's memory at its peak.
 struct GpuAtPeak {
   std::shared_ptr<const trace::Trace> trace;
   explain::DeviceMemory memory;

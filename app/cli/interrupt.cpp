@@ -32,7 +32,7 @@ void EndOnInterrupt() {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction before {};
     sigaction(signal, nullptr, &before);
-    // else nohup or & ignores it
+    // if nohup or & made the shell ignore it, it stays ignored
     if (before.sa_handler == SIG_DFL) sigaction(signal, &action, nullptr);
   }
 }

@@ -150,7 +150,7 @@ class ProgramFit {
     return planned;
   }
 
-  // The plan is already known, so nothing is planned here.
+  // Looks the proposal's plan up. The search has already made it.
   ProgramPlan PlanOf(const SwitchProposal& proposal) {
     const auto known = plans_.All({Question(proposal.set)});
     return known.ok() ? known->front() : ProgramPlan{};

@@ -1,5 +1,5 @@
 // Plans one program many times for `fit` and `--vary`. Each plan is a `plan` command in a process
-// of its own, with a few at a time. Equal plans are made once. The first plan reports what the
+// of its own; a few run at a time. Equal plans are made once. The first plan reports what the
 // program imports. Where possible, later plans are forked from a process that has already imported
 // that (profiler/program/warm.h).
 //
@@ -50,9 +50,9 @@ struct ProgramPlan {
 
 class ProgramPlans {
  public:
-  // Plans on a GPU that has enough memory for everything. A program that may fit into `budget` (0:
-  // none) once cached memory is released is also planned with that budget. `all`: the catalogue of
-  // toggles.
+  // Plans on a GPU that has enough memory for everything. If the program may fit into `budget` (0:
+  // none) once its cached memory is released, it is also planned with that budget. `all`: the
+  // catalogue of toggles.
   ProgramPlans(const ProgramOptions& options, uint64_t budget,
                const std::vector<program::Toggle>& all);
   ProgramPlans(const ProgramPlans&) = delete;

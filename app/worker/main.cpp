@@ -1,6 +1,6 @@
 // vramscope-worker-loop: runs training steps and reports them as frames. vramscope-worker
-// (start.cpp) executes it. vramscope starts that locally, or on another host: ssh host
-// vramscope-worker --stdio.
+// (start.cpp) executes it. vramscope starts vramscope-worker on this computer, or on another one
+// (ssh HOST vramscope-worker --stdio).
 #include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
