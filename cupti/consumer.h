@@ -64,7 +64,7 @@ class Consumer {
   void set_offset_ns(int64_t offset) { options_.offset_ns = offset; }
 
  private:
-  // What is known of the call with a correlation: its thread, and the id that was pushed (op in the
+  // The call with a given correlation: its thread, and the id that was pushed for it (op in the
   // upper half, module in the lower half).
   struct Cause {
     uint32_t thread;
