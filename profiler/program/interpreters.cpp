@@ -143,7 +143,7 @@ class Inspector {
   }
 
  private:
-  // An interpreter outside virtual environments: its installation.
+  // Searches the installation of an interpreter that is not in a virtual environment.
   void Base(const fs::path& program) {
     std::error_code none;
     fs::path real = fs::canonical(program, none);

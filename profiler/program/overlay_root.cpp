@@ -272,7 +272,7 @@ class Builder {
       frozen_.push_back(real);
       return Bind(real, target, true);
     }
-    // Mounts inside the folder would not be visible; only privileged namespaces get here.
+    // An overlay hides the mounts inside the folder. Only privileged overlays can have any.
     for (const MountPoint& inside : mounts_) {
       if (!IsBelow(inside.path, real) || MountAt(inside.path) != &inside) continue;
       struct stat facts {};
@@ -290,7 +290,7 @@ class Builder {
     return absl::OkStatus();
   }
 
-  // Rebuilds a folder entry by entry: a folder on disk with mounts in it.
+  // Rebuilds, entry by entry, a folder that cannot be overlaid as a whole.
   absl::Status Split(const std::string& real) {
     const std::string target = real == "/" ? root_ : root_ + real;
     std::error_code error;

@@ -32,7 +32,7 @@ struct Request {
   bool skip_init = true;  // for a plan
   // For a recording: whether to record the operator that launched each kernel (a plan always does).
   bool operators = false;
-  // For kHost: remote paths, like script and folder then; "": found in the remote PATH.
+  // For kHost, where all paths (also `script` and `folder`) are remote; "": found in its PATH.
   std::string host = {}, host_interpreter = {}, host_vramscope = {};
 
   bool planned() const { return where == Where::kPlanned; }
@@ -49,7 +49,7 @@ absl::StatusOr<std::vector<std::string>> CommandOf(const Request& request);
 std::string FolderOf(const Request& request);  // on this computer
 // "plan", "--device", "h100-sxm", ...: the words before "--". Defaults are left out.
 std::vector<std::string> OptionsOf(const Request& request);
-// Quoted for a shell. For an incomplete request, as much of it as is known.
+// The command line, quoted for a shell. An incomplete request yields an incomplete command line.
 std::string CommandLineOf(const Request& request);
 
 }  // namespace vramscope::program

@@ -61,7 +61,7 @@ void RemoveOfKilled(const fs::path& parent) {
   const fs::file_time_type since = fs::file_time_type::clock::now() - kRestorable;
   ForEachEntry(parent, [&](const fs::directory_entry& entry) {
     const fs::path& path = entry.path();
-    // Locked first: folders of other owners are not searched.
+    // Locks the folder first, so that folders of other owners are not searched.
     const int folder = LockOfKilled(path);
     if (folder < 0) return;
     const bool restorable = path.filename().string().starts_with(kRestorableName);
@@ -76,7 +76,7 @@ std::string ParentOr(std::string parent) {
   return none || parent.empty() ? "/tmp" : parent;
 }
 
-// Gives the owner all rights on every folder below; links are not followed.
+// Grants the owner all rights on every folder below; links are not followed.
 void OpenFolders(const fs::path& path) {
   std::error_code none;
   if (!fs::is_directory(fs::symlink_status(path, none))) return;

@@ -1,6 +1,6 @@
 // A private folder under the temporary directory, removed with its owner. If the owner was killed,
-// the next user of this class removes the folder: every owner holds a lock on its folder, which
-// ends with the process. Folders that a user may want to restore are kept for a week.
+// the next user of this class removes the folder. Every owner locks its folder, and the lock ends
+// with the process. Folders that a user may want to restore are kept for a week.
 //
 //   ASSIGN_OR_RETURN(std::unique_ptr<ScratchFolder> folder, ScratchFolder::Make());
 //   Write(folder->path() + "/run");

@@ -8,7 +8,7 @@ namespace {
 
 using trace::Phase;
 
-// An outermost scope of a kind that makes a phase.
+// An outermost scope of a kind that has a phase.
 struct Scope {
   MarkKind kind = MarkKind::kForward;
   Edge begin, end;

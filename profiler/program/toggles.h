@@ -33,8 +33,8 @@ struct Toggle {
   bool slow = false;                // slow to run: a search tries it last
   bool before_torch = false;        // an environment variable that PyTorch reads
   std::vector<std::string> excludes;
-  // Fractions of memory at the peak by which it may reduce each category, by name; "cached" for
-  // reserved memory that is not in use. The fractions are guesses that determine the order of a
+  // For each category (or "cached", reserved memory that is not in use), the fraction of its memory
+  // at the peak that the toggle may save. The fractions are guesses that determine the order of a
   // search.
   std::map<std::string, double> reduces;
   std::string reduces_in;  // "eval", "optimizer": only a peak in that phase; "": any peak

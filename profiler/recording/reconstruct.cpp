@@ -150,8 +150,8 @@ class Walk {
     a().bytes_known.back() = made->bytes_known;
   }
 
-  // The entry that determines an older block's size: its completed free. In a cut file that may be
-  // lost; then the entry is the free's request, unless OlderAlloc has the size.
+  // Returns the entry that determines an older block's size: its completed free. If a cut file has
+  // lost that entry and no OlderAlloc has the size, returns the request of the free.
   static EntryIndex LastSeen(const OlderBlock& b, const OlderAlloc* made) {
     if (b.life.completed != kNoEntry || made != nullptr) return b.life.completed;
     return b.life.requested;
@@ -256,8 +256,8 @@ class Walk {
   }
 
   void NewSegment(EntryIndex i) {
-    // Follows the order of the entries: segments that did not exist at the start come last in the
-    // list.
+    // Uses the segments in the order of the entries. Those that did not exist at the start are last
+    // in the list.
     while (next_segment_ < start_.segments.size() &&
            start_.segments[next_segment_].alloc == kNoEntry)
       ++next_segment_;

@@ -43,8 +43,8 @@ enum class Action : uint8_t {
   kOutOfMemory,  // address: bytes free on the device
   kOther,        // unknown action; a warning has the number and the names
   kAnnotate,     // a note of the program
-  kCategory,     // `recorded_category`: new category of the block at `address`; its first one if
-                 // directly after its kAlloc
+  kCategory,     // `recorded_category`: new category of the block at `address`; directly after the
+                 // block's kAlloc, its first category
 };
 
 // The entries of all devices in order of time (each device's own order is kept), one row per entry.
@@ -154,8 +154,8 @@ struct History {
   struct Allocations {
     std::vector<EntryIndex> alloc;           // kNoEntry: older than the recording
     std::vector<EntryIndex> free_requested;  // kNoEntry: never, or not recorded
-    // kNoEntry: never. Usually a kFreeCompleted. In a file without those, the kFreeRequested; in
-    // one without either, the kAlloc that reused its memory (`displaced`).
+    // Usually a kFreeCompleted; in a file without such entries, the kFreeRequested; in a file
+    // without either, the kAlloc that reused the memory (`displaced`). kNoEntry: never freed.
     std::vector<EntryIndex> free_completed;
     std::vector<uint64_t> address, requested, bytes;  // bytes: of the block, unsplit tail included
     std::vector<uint32_t> stream;                     // row of Recording::streams
@@ -199,8 +199,8 @@ struct Part {
 Part PartOf(const Recording& whole, const History& history, EntryIndex begin, EntryIndex end,
             const std::function<trace::StackId(EntryIndex)>& stack_of);
 
-// For a recording whose last entries are lost, although its segments are those after the lost
-// entries: converts the segments to those at the last existing entry. Memory that no entry touched
+// Repairs a recording whose last entries are lost, but whose segments describe the state after
+// them. Converts the segments to those at the last existing entry. Memory that no entry touched
 // is assumed to have existed all the time. kInvalidArgument as from Reconstruct.
 absl::Status EndAtLastEntry(Recording& recording);
 
@@ -209,7 +209,7 @@ absl::Status EndAtLastEntry(Recording& recording);
 // this is not an error. kInvalidArgument: columns of different lengths.
 absl::StatusOr<History> Reconstruct(const Recording& recording);
 
-// The results of inference. Rules are those of inference/rules.h; 0: stated by the file.
+// The results of inference. Rules are numbered in inference/rules.h; 0: the file has the value.
 struct Labels {
   std::vector<trace::Category> category;  // first category of every allocation of the History
   std::vector<uint8_t> rule;

@@ -126,7 +126,7 @@ class Checker {
     Wrong(WrongValue(setting, setting.default_value));
   }
 
-  // A run.json could contain either the key's value or the group, not both.
+  // A key must not also be a group, because a run.json could contain only one of the two.
   void CheckGroups() {
     for (const auto& [key, setting] : keys_) {
       const size_t dot = key.find('.');

@@ -176,8 +176,8 @@ const Toggle* RowThatIsOff(const SettingDeclaration& setting, const RunConfig& c
 }
 
 // Adds settings that have no effect. They are not errors, because a user may set the details of a
-// technique before switching it on, or keep them after switching it off, and a run.json contains
-// both. But they are reported.
+// technique before switching it on, or keep them after switching it off, and run.json stores them.
+// But they are reported.
 void AddWithoutEffect(const RunConfig& config, std::vector<Assumption>& out) {
   const std::vector<const Rule*> broken = BrokenRules(config);
   for (const TechniqueDeclaration& technique : TheCatalogue().techniques) {

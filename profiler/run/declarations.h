@@ -39,8 +39,8 @@ struct SettingDeclaration {
   std::string choices_from = {};
 };
 
-// Holds if the value of `key` (a setting or a fact of the run, facts.h) is in `values`, or, if `is`
-// is false, not in `values`.
+// Holds if the value of `key` (a setting or a fact of the run, facts.h) is in `values`. If `is` is
+// false, the condition holds if the value is not in `values`.
 struct Condition {
   std::string key;
   bool is = true;

@@ -329,7 +329,7 @@ const Device& MostAlike(const Device& d) {
   return *std::ranges::min_element(DeviceTable(), {}, rank);
 }
 
-// Those of `names` that can have a source: all but the name and ECC.
+// Returns those of `names` that can have a source, which the name and ECC cannot.
 std::vector<std::string> FiguresAmong(const std::set<std::string_view>& names) {
   std::vector<std::string> figures;
   for (const std::string_view figure : DeviceFigures()) {
@@ -377,7 +377,7 @@ void Fill(Device& d, const std::set<std::string_view>& given) {
   d.source = d.sources.Text();
 }
 
-// Updates figures that depend on changed figures of another GPU.
+// `d` is `base` with the figures `given` changed. Updates the figures that depend on them.
 void Change(Device& d, const Device& base, const std::set<std::string_view>& given) {
   if (!given.contains("name")) {
     // The driver's name stays the same. The displayed name shows the difference in brackets after

@@ -10,7 +10,7 @@
 namespace vramscope::run {
 namespace {
 
-// Caches the last result, because the window asks about one model repeatedly.
+// Caches the last result, because the window queries one model repeatedly.
 const FamilyDeclaration* FamilyOf(const RunConfig& config) {
   struct Last {
     std::string json;
