@@ -179,7 +179,7 @@ std::vector<std::string> DeviceNames(const trace::Trace& trace) {
   return names;
 }
 
-// What each rule of the importer inferred.
+// The allocations and bytes for which one rule of the importer was used.
 struct RuleUse {
   uint64_t allocations = 0, bytes = 0;  // allocations whose initial category the rule set
   uint64_t retags = 0, phases = 0, steps = 0;

@@ -283,7 +283,7 @@ absl::StatusOr<std::unique_ptr<program::Isolation>> IsolationOf(
 // that size.
 uint64_t MemoryOf(const run::DeviceProfile& device, const ProgramOptions& options) {
   // If the context alone fills the GPU, the allocator still gets this much. Every run needs more,
-  // so it runs out of memory, and the plan reports that.
+  // so it runs out of memory.
   constexpr uint64_t kLeast = uint64_t{64} << 20;
   const uint64_t beside = options.context_bytes.value_or(device.context_bytes);
   const uint64_t room = options.memory_bytes > beside ? options.memory_bytes - beside : 0;

@@ -1,7 +1,7 @@
 // Environments with another version of a package, for `plan --with`. An environment is a folder
-// that comes first on PYTHONPATH. It contains what the program's own environment lacks for that
-// version and its requirements, but never PyTorch, which remains the program's own. pip makes the
-// environments with the user's settings. They are kept in $XDG_CACHE_HOME/vramscope/environments;
+// that comes first on PYTHONPATH. It contains that version and those of its requirements that the
+// program's own environment lacks. PyTorch is never among them. pip makes the environments with the
+// user's settings. They are kept in $XDG_CACHE_HOME/vramscope/environments;
 // nothing is installed into the user's own environment.
 //
 //   ASSIGN_OR_RETURN(ProgramEnvironments all, ProgramEnvironments::Of(command));

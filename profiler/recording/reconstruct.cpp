@@ -3,8 +3,8 @@
 //
 // An allocation uses the beginning of a free block, and free neighbours are always merged. So the
 // free block extended from the allocation's address to the next live block or the end of the
-// segment, and the rules determine whether the rest was split off. For the same reason, free space
-// between a live block and the next allocation is the unsplit tail of the first.
+// segment, and the rules determine whether the rest was split off. Free space between a live block
+// and a new allocation is the live block's tail; a free block would be used from its beginning.
 #include <absl/container/btree_map.h>
 
 #include <algorithm>
