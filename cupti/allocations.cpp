@@ -108,7 +108,7 @@ std::atomic<Tail*> g_tail{nullptr};                   // the current file; null:
 std::atomic<bool> g_asked{false};                     // more room was requested
 std::atomic<Stacks*> g_stacks{nullptr};               // null: stacks cannot be read
 std::array<std::atomic<uint64_t>, 256> g_requests{};  // number of allocations and frees, by device
-// Streams that had allocations, in the order of their first one, then zeros. An entry consists of
+// Streams in the order of their first allocation; the remaining entries are 0. An entry consists of
 // the top bit, 55 bits of the handle and 8 bits of the device.
 std::array<std::atomic<uint64_t>, 4096> g_streams{};
 
@@ -165,8 +165,8 @@ void Put(Tail* tail, const HistoryTailRow& row) {
   place->device = row.device;
   place->stack = row.stack;
   // header.rows counts complete rows in order. A row is counted by the thread that writes it or by
-  // the one that completes the row before. Sequentially consistent, so one of the two sees the
-  // other's row.
+  // the one that completes the row before. Sequentially consistent, so one of these threads sees
+  // the other's row.
   std::atomic_ref(place->done).store(row.done);
   for (uint64_t rows = header.rows.load();
        sizeof header + (rows + 1) * sizeof row <= tail->file.reserved() &&

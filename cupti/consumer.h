@@ -2,8 +2,8 @@
 //
 //   Consumer consumer({.next = library.NextRecord, .name_of_call = ...});
 //   consumer.Consume(buffer, valid_bytes, activities);   // as often as buffers come, in any order
-//   consumer.Finish(activities);                         // those that still waited for their cause
-//   Use(activities, consumer.names());
+//   consumer.Finish(activities);                         // those that still wait for their API
+//   call Use(activities, consumer.names());
 //
 // Names are numbered by the consumer: StringId n is names()[n], and 0 is the empty name. Threads
 // have the system's ids (gettid), streams have CUPTI's. `bytes` of an operand is the number of

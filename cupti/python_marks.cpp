@@ -343,7 +343,7 @@ PyObject* DoRequests(PyObject*, PyObject*) {
   return Py().FromUnsignedLongLong(std::accumulate(last.begin(), last.end(), uint64_t{0}));
 }
 
-// enter(name): this thread enters a module; -1: a module without marks.
+// enter(name): this thread enters a module. A module without marks has the name -1.
 PyObject* DoEnter(PyObject*, PyObject* name) {
   const int64_t number = Py().AsLongLong(name);
   if (number == -1 && Py().ErrorOccurred() != nullptr) return nullptr;

@@ -71,7 +71,7 @@ Character NextCharacter(std::string_view text) {
   return {.code = code, .bytes = bytes, .columns = IsWide(code) ? size_t{2} : size_t{1}};
 }
 
-// Columns of a terminal that a UTF-8 text takes.
+// The number of terminal columns that a UTF-8 text needs.
 size_t Width(std::string_view text) {
   size_t columns = 0;
   while (!text.empty()) {

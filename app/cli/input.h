@@ -66,7 +66,7 @@ class OpenedFiles {
   OpenedFiles(const OpenedFiles&) = delete;
   OpenedFiles& operator=(const OpenedFiles&) = delete;
   void Forget() { traces_.clear(); }
-  // Looks a file up by path and range. null: not opened yet.
+  // Looks up a file by path and range. null: the file is not open yet.
   std::shared_ptr<const trace::Trace> Find(const std::string& key) const {
     const auto at = traces_.find(key);
     return at == traces_.end() ? nullptr : at->second;

@@ -53,7 +53,8 @@ struct StoredEnvironment {
 };
 std::string EnvironmentsFolder();  // "": no folder is available
 std::vector<StoredEnvironment> StoredEnvironments();
-// Deletes all environments, and the leftovers of interrupted ones. Returns the bytes freed.
+// Deletes all environments, and the leftovers of interrupted installations. Returns the bytes
+// freed.
 absl::StatusOr<uint64_t> RemoveEnvironments();
 
 }  // namespace vramscope::cli

@@ -43,7 +43,7 @@ struct ProgramPlan {
   std::string device, model;
   std::vector<program::ToggleReport> toggles;  // all of them
   Json assumptions = Json::array();
-  // why the plan did not start from the warm process; "": it did, or was not meant to
+  // why the plan did not start from the warm process; "" if it did, or was not meant to
   std::string cold;
   double seconds = 0;
 };
@@ -68,8 +68,8 @@ class ProgramPlans {
 
   std::function<void(size_t done, size_t all)> progress = {};  // called several times a second
   int plans() const { return plans_; }  // number of plans made, including those with less memory
-  // Why plans did not start from the warm process. "": all but the first did, or there was only the
-  // first.
+  // Why plans did not start from the warm process. "" if all but the first did, or if there was
+  // only the first.
   const std::string& cold() const { return cold_; }
   // Host memory used by the warm process; 0: there is none.
   uint64_t ServerBytes() const { return server_.ResidentBytes(); }

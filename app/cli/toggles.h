@@ -22,7 +22,8 @@ std::string TogglesText(const std::vector<program::ToggleReport>& reports);
 // program.
 std::string LinesText(const std::vector<program::ToggleReport>& reports);
 
-// Reports on stderr which toggles that are on had no effect, and why. Returns true if all had one.
+// Reports on stderr which toggles that are on had no effect, and why. Returns true if all had an
+// effect.
 bool SayUnapplied(const std::vector<program::ToggleReport>& reports);
 
 }  // namespace vramscope::cli

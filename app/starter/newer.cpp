@@ -1,6 +1,6 @@
 // libvramscope-newer.so: functions that bundled libraries need and glibc 2.35 lacks.
-// packaging/bundle.py links it to those libraries. A function that the C library
-// has is taken from there.
+// packaging/bundle.py links it to those libraries. A function that exists in
+// the C library is used from there.
 #include <stdlib.h>
 #include <unistd.h>
 

@@ -33,7 +33,7 @@ std::string ReadSmall(const fs::path& path) {
   return text.ok() ? *text : std::string();
 }
 
-// Lines "KEY = VALUE", as in pyvenv.cfg.
+// The value of `key` in lines "KEY = VALUE", as in pyvenv.cfg.
 std::string Setting(std::string_view text, std::string_view key) {
   while (!text.empty()) {
     const size_t end = text.find('\n');

@@ -104,8 +104,8 @@ std::vector<std::string> LikelyChanged(const std::string& folder,
   return found;
 }
 
-// Candidate parents for the scratch folder. A scratch folder in the program's own folder would put
-// that folder's entries into separate layers (overlay_root.h), so that one is excluded.
+// Candidate parents for the scratch folder. The program's own folder is not among them, because its
+// entries would then be in separate layers (overlay_root.h).
 std::vector<std::string> ScratchParents(const std::string& folder) {
   std::vector<std::string> parents = {"/var/tmp"};
   std::error_code none;

@@ -26,7 +26,7 @@ enum class MarkKind : char {
   kModuleEnd = 'm',
   kBackward = 'B',
   kBackwardEnd = 'b',
-  kBackwardModule = 'G',  // from here on backward runs for module a; -1: for no module
+  kBackwardModule = 'G',  // from here on backward runs for module a, or for no module (-1)
   kOptimizer = 'O',
   kOptimizerEnd = 'o',
   kZeroGrad = 'Z',

@@ -194,7 +194,7 @@ class Builder {
   absl::Status MakeForeignFolders(const std::string& lower, const std::string& upper) const {
     for (const std::string& changed : options_.changed) {
       if (!IsBelow(changed, lower)) continue;
-      std::vector<std::pair<std::string, struct stat>> way;  // up to the last foreign one
+      std::vector<std::pair<std::string, struct stat>> way;  // up to the last foreign folder
       size_t foreign = 0;
       for (size_t end = lower.size(); end < changed.size();) {
         end = std::min(changed.find('/', end + 1), changed.size());
@@ -264,7 +264,7 @@ class Builder {
     return absl::OkStatus();
   }
 
-  // Mounts a folder of the real tree at its place in the new one, which exists.
+  // Mounts a folder of the real tree at its place in the new tree, `target`, which exists.
   absl::Status Folder(const std::string& real, const std::string& target) {
     if (IsReal(real) || OfKernel(real)) return Bind(real, target, false);
     if (IsBelow(options_.scratch, real) || (!privileged_ && HasMounts(real))) return Split(real);

@@ -23,8 +23,8 @@ struct Request {
   std::string script;  // a file; or "-m MODULE"
   std::string interpreter;
   std::string arguments;  // as typed into a shell
-  // The folder in which the program starts; "": the script's folder, on a remote host the login
-  // folder.
+  // The folder in which the program starts; "": the script's folder, or the login folder of a
+  // remote host.
   std::string folder = {};
   std::string device = "rtx-4090";  // for a plan
   uint32_t ranks = 1;

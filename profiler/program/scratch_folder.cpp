@@ -32,8 +32,8 @@ int Open(const std::string& path) {
   return open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-// Locks the folder of a killed owner. -1: it is not a scratch folder of this user, or its owner
-// still runs.
+// Locks the folder of a killed owner. Returns -1 if the path is not a scratch folder of this user,
+// or if the folder's owner still runs.
 int LockOfKilled(const fs::path& path) {
   const std::string name = path.filename().string();
   if (!name.starts_with(kName) && !name.starts_with(kRestorableName)) return -1;

@@ -62,7 +62,7 @@ struct ToggleReport {
   std::string why;                     // why it applied nowhere
   std::string overridden;              // why it was applied without effect
   std::vector<std::string> proposals;  // values that are worth a plan; "": no value
-  // For each proposal, the fraction of Toggle::reduces; empty: all of it.
+  // For each proposal, the part of Toggle::reduces that it saves; empty: all save the whole.
   std::vector<double> shares;
   std::vector<ToggleChange> changes;
   bool applies() const { return reached > 0 && overridden.empty(); }
@@ -79,7 +79,7 @@ const Toggle* FindToggle(const std::vector<Toggle>& all, std::string_view name);
 // toggles that exclude each other; the message says what is allowed.
 absl::StatusOr<std::vector<ToggleChoice>> ChooseToggles(const std::vector<Toggle>& all,
                                                         const std::vector<std::string>& texts);
-// Why the two exclude each other; "": they do not.
+// Why the two exclude each other; "" if they do not.
 std::string WhyExcluded(const std::vector<Toggle>& all, std::string_view a, std::string_view b);
 
 // The format that the hooks read. Empty choices: look for all toggles.

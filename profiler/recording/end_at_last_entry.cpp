@@ -46,7 +46,7 @@ class Tail {
         if (s.expandable && Fits(b.address, b.bytes))
           mapped_at_end[s.device].Add(b.address, b.address + b.bytes);
     }
-    // First all frees, then all allocations: in this order nothing overlaps.
+    // All frees come before all allocations, so that nothing overlaps.
     Frees();
     Unmaps(mapped_at_end);
     SegmentFrees();

@@ -88,7 +88,7 @@ std::vector<ExpandableRange> ExpandableRanges(const Recording& recording) {
     return std::tie(a.range.device, a.range.begin, a.range.end) <
            std::tie(b.range.device, b.range.begin, b.range.end);
   });
-  // Overlapping pieces are always one range; adjacent ones are if they agree.
+  // Overlapping pieces always form one range; adjacent pieces do if they agree.
   std::vector<Piece> joined;
   for (const Piece& part : parts) {
     if (!joined.empty() && joined.back().range.device == part.range.device &&

@@ -304,7 +304,7 @@ class Walk {
     d.live.insert_or_assign(next, address, Device::Block{address + a().bytes[row], row});
   }
 
-  // Handles the live block before an allocation at `address`. Returns the block after that one.
+  // Handles the live block before an allocation at `address`. Returns the next live block.
   Device::BlockMap::iterator Before(Device::BlockMap::iterator at, uint64_t address,
                                     const Span& segment, EntryIndex i, Device& d) {
     const uint32_t row = at->second.row;

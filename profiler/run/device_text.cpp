@@ -329,7 +329,7 @@ const Device& MostAlike(const Device& d) {
   return *std::ranges::min_element(DeviceTable(), {}, rank);
 }
 
-// Returns those of `names` that can have a source, which the name and ECC cannot.
+// Returns `names` without the name and ECC, which cannot have a source.
 std::vector<std::string> FiguresAmong(const std::set<std::string_view>& names) {
   std::vector<std::string> figures;
   for (const std::string_view figure : DeviceFigures()) {

@@ -29,7 +29,7 @@ RunConfig SwitchedOn(const Toggle& toggle, const RunConfig& config);
 // Also switches off settings that depend on the toggle: switching off 16-bit precision also
 // switches off flash attention, which needs it.
 RunConfig SwitchedOff(const Toggle& toggle, const RunConfig& config);
-// Why the toggle cannot be switched on (or has no effect) with the other settings; empty: it can.
+// Why the toggle cannot be switched on with the other settings, or has no effect; "" otherwise.
 std::string BlockedBecause(const Toggle& toggle, const RunConfig& config);
 
 // The text that a search uses: names, explanation, group, keys, what the technique implies, and

@@ -55,7 +55,7 @@ std::string DataFolder();
 std::string DownloadedTorch();
 
 // Why the wheels cannot work on this computer: another architecture, or a C library other than
-// glibc. "": they can.
+// glibc. "" if they can.
 std::string WhyNoLibTorchHere();
 // `machine` as reported by uname, `c_library` by confstr: "glibc 2.36"; "": unknown.
 std::string WhyNoLibTorchOn(const std::string& machine, const std::string& c_library);

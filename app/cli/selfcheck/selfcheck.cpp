@@ -27,7 +27,7 @@ struct Options {
   bool json = false;
 };
 
-// Returns the options of the RUN, for the commands that take one.
+// Returns the options of the RUN, for the commands that take a RUN.
 std::vector<std::string> RunArguments(const RunOptions& run) {
   std::vector<std::string> arguments;
   for (const auto& [name, value] : {std::pair("--preset", &run.preset),
