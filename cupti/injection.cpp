@@ -33,7 +33,7 @@ namespace {
 using trace::Activity;
 using trace::ActivityKind;
 
-// CUPTI's buffers are flushed at this period: a killed process loses at most that much.
+// The period of flushes of CUPTI's buffers; a killed process loses at most the last period.
 constexpr int kPeriodMs = 100;
 // Half of the maximum number of rows in a file of activities (profiler/program/activity_file.h).
 constexpr uint64_t kMostOperands = uint64_t{1} << 23;

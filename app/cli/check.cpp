@@ -137,7 +137,7 @@ ExitCode JudgeProgram(program::Program& seen, const program::Outcome& outcome,
     if (!most || judged->needed > most->needed || (most->within() && !judged->within()))
       most = *std::move(judged);
   }
-  // If the program did not fail because memory ran out, it may have ended before its peak.
+  // A program that failed for a reason other than lack of memory may not have reached its peak.
   const ExitCode ended = Verdict(seen, outcome, most->summary.out_of_memory);
   if (ended != kDone && ended != kNo) return ended;
   // A toggle had no effect, so the judged run is not the requested one.

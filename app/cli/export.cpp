@@ -32,8 +32,8 @@ struct Options {
   RangeOptions range;
   bool no_categories = false, no_annotations = false;
 
-  // Whether the window's canvas draws the output. An SVG without a size shows only the memory, as
-  // in notebooks.
+  // Whether the window's canvas draws the output. It does not draw an SVG without a size, which is
+  // a plot of the memory only, as in notebooks.
   bool drawn() const {
     return format == "png" || format == "pdf" || (format == "svg" && !size.empty());
   }

@@ -121,7 +121,7 @@ Json ProposalJson(const fit::Proposal& proposal, bool whole) {
   return json;
 }
 
-// Says what the proposal changes in the training.
+// A heading that names the changes of the training.
 std::string Heading(const fit::Proposal& proposal) {
   std::string text = i18n::Text(fit::TextOf(proposal.changes));
   if (!text.empty()) text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));

@@ -43,7 +43,7 @@ bool SteersTerminal(uint32_t c) {
          (c >= 0x2066 && c <= 0x2069);
 }
 
-// Characters of class W or F in Unicode's EastAsianWidth.txt: a terminal gives them two columns.
+// Characters of class W or F in Unicode's EastAsianWidth.txt, which need two terminal columns.
 bool IsWide(uint32_t c) {
   constexpr std::pair<uint32_t, uint32_t> kWide[] = {
       {0x1100, 0x115f},   {0x2e80, 0x303e},   {0x3041, 0xa4cf},   {0xac00, 0xd7a3},
@@ -54,7 +54,7 @@ bool IsWide(uint32_t c) {
       kWide, [&](const auto& range) { return c >= range.first && c <= range.second; });
 }
 
-// A line may not begin with these.
+// Characters with which a line may not begin.
 bool ClosesText(uint32_t c) {
   constexpr uint32_t kClosing[] = {0x3001, 0x3002, 0x300b, 0x300d, 0x201d, 0x2019,
                                    0xff01, 0xff09, 0xff0c, 0xff1a, 0xff1b, 0xff1f};

@@ -243,7 +243,7 @@ int64_t TimeSpan(const trace::Trace& trace) {
   return end - trace.begin_ns();
 }
 
-// Returns the peak of the device with the highest one.
+// Returns the highest of the devices' peaks.
 analysis::Peak Highest(const std::vector<analysis::DevicePeak>& peaks) {
   analysis::Peak highest;
   for (const analysis::DevicePeak& of : peaks)

@@ -1,8 +1,8 @@
 // Environments with another version of a package, for `plan --with`. An environment is a folder
 // that comes first on PYTHONPATH. It contains that version and those of its requirements that the
 // program's own environment lacks. PyTorch is never among them. pip makes the environments with the
-// user's settings. They are kept in $XDG_CACHE_HOME/vramscope/environments;
-// nothing is installed into the user's own environment.
+// user's settings. They are kept in $XDG_CACHE_HOME/vramscope/environments. The user's own
+// environment is not changed.
 //
 //   ASSIGN_OR_RETURN(ProgramEnvironments all, ProgramEnvironments::Of(command));
 //   ASSIGN_OR_RETURN(ProgramEnvironment one, all.Get("transformers", "4.51.0"));

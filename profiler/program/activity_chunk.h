@@ -9,9 +9,9 @@
 //   while (DecodeChunk(bytes, used, chunk) == Decoded::kChunk) Use(chunk);
 //
 // A chunk consists of "VSAC", a type, the payload's length and CRC-32C (four bytes each,
-// little-endian), and the payload in varints. There are three types of payload. One has names,
-// after the number of the first name, and rows, each as the difference from the previous row. The
-// others have the facts, and the names of streams.
+// little-endian), and the payload in varints. There are three types of payload: names (after
+// the number of the first name) with rows (each stored as the difference from the previous row);
+// the facts; and names of streams.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// Reads the activities that a watched process has written (activity_chunk.h) and converts them for
-// its trace: names, threads and modules become those of the trace, times are on its clock.
+// Reads the activities that a watched process has written (activity_chunk.h) and converts their
+// names, threads, modules and times to those of the process's trace.
 //
 //   ActivityFile file;
 //   RETURN_IF_ERROR(file.ReadMore(folder + "/activities.bin"));
@@ -73,8 +73,8 @@ class ModuleTimes {
   std::map<uint32_t, Thread> threads_;
 };
 
-// For each operand of the file in order: the time at which its block was allocated, on the trace's
-// clock; nullopt: the operand is in no block.
+// The times at which the operands' blocks were allocated, in the order of the operands in the file
+// and on the trace's clock; nullopt for an operand in no block.
 using BlockTimes = std::vector<std::optional<int64_t>>;
 
 // Converts the rows of the file for a trace whose time 0 is `origin_ns`. Returns also the strings

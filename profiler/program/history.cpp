@@ -38,7 +38,7 @@ class Joiner {
     stacks_.emplace("", 0);
   }
 
-  // `operators`: for each entry of `part`, a string of `part`; empty if unknown.
+  // `operators`: the operator of each entry, as a string of `part`; empty if unknown.
   void Add(Recording part, const std::vector<StringId>& operators = {}) {
     const std::vector<uint32_t> strings = Strings(part);
     const std::vector<uint32_t> stacks = Stacks(part, strings);

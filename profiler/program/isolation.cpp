@@ -214,7 +214,7 @@ absl::Status Isolation::MakeOverlay(const IsolationOptions& options) {
         !foreign.empty())
       return absl::FailedPreconditionError(i18n::Format(
           "overlayfs cannot copy {}, which belongs to another user or group", foreign));
-    // The library makes renames of folders in the lower layer work.
+    // With this library, the program can rename folders of the lower layer.
     if (const std::string library = LibraryOf(options); access(library.c_str(), R_OK) == 0)
       environment_["LD_PRELOAD"] = library;
     Begin(IsolationMode::kOverlay, std::move(scratch));

@@ -65,7 +65,7 @@ class Isolation {
   // Moves the calling process, just forked and with one thread, into the isolated file system and
   // into its current folder. Returns 0 or errno.
   int Enter() const noexcept;
-  // The namespaces that Enter() enters, in order, and the folder inside. Only for overlay.
+  // The namespaces that Enter() enters, in order, and the folder inside. Overlay mode only.
   const std::vector<int>& namespaces() const { return namespaces_; }
   const std::string& folder() const { return folder_; }
   // The folder that contains the changes; "": there is none.

@@ -401,8 +401,8 @@ class Labeller {
     Retag(row, category, "tensor seen", at, number);
   }
 
-  // Blocks that the program holds and that have no other category are buffers: averages of
-  // parameters, data that stay on the GPU, a library's own copies.
+  // A tensor that the program keeps outside of modules is a buffer, unless it has a category:
+  // averages of parameters, data that stay on the GPU, a library's own copies.
   void Kept(const Mark& mark) {
     const uint32_t row = BlockAt(mark, mark.a);
     if (row == UINT32_MAX || blocks_[row].category != Category::kUnknown) return;

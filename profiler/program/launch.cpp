@@ -322,7 +322,7 @@ class Running {
     outcome_.exit_status = code;
     outcome_.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     if (outcome_.signal == SIGINT) outcome_.interrupted = true;
-    // If one rank fails, the others would wait forever.
+    // Ends all ranks if one fails, because the others would wait for it forever.
     for (const pid_t other : pids_) kill(-other, SIGTERM);
     if (!pids_.empty()) Escalate(SIGTERM);
   }
@@ -465,7 +465,7 @@ Outcome Launch(const Platform& platform, const LaunchOptions& options) {
   }
   MakeRoomForTrouble(options.output);
   // A folder in memory in which ranks find each other. It is removed with this object, even if a
-  // rank is killed before the others start. Otherwise the ranks choose a place themselves.
+  // rank is killed before the others start. If it cannot be made, the ranks choose another place.
   const absl::StatusOr<std::unique_ptr<ScratchFolder>> rooms = ScratchFolder::Make("/dev/shm");
   Environment environment = For(platform, options);
   if (options.planned && rooms.ok()) environment["VRAMSCOPE_EMULATED_ROOMS"] = (*rooms)->path();

@@ -54,7 +54,7 @@ struct LaunchOptions {
   bool operators = false;    // also record which PyTorch operator launched them (costs time)
   std::string toggles = {};  // ToggleVariable(): toggles to switch on or to look for; "": none
   // Socket of a process that has already imported what the program imports (warm.h); a fork of that
-  // process becomes the program. "", or if the socket does not answer: the program starts cold.
+  // process becomes the program. If it is "" or does not answer, the program starts cold.
   std::string warm = {};
   // For the process that serves `warm`: it imports the modules listed in the file `modules` and
   // waits at the socket `serve` until it is ended. "": the program runs normally.

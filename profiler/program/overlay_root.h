@@ -30,8 +30,8 @@ struct OverlayRootOptions {
   // paths are therefore created in the upper layer beforehand.
   std::vector<std::string> changed;
   bool network = true;  // false: a network namespace with only loopback
-  // A descriptor of the user namespace that becomes the parent of the new user namespace, so that
-  // its processes can enter the new one; -1: the namespace of this process. Without effect with
+  // A descriptor of the user namespace that becomes the parent of the new one, so that processes of
+  // the parent can enter the new one; -1: the namespace of this process. Without effect with
   // privileges, because no user namespace is created then.
   int below = -1;
 };

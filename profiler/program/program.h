@@ -113,7 +113,7 @@ class FolderReader {
  private:
   struct Process;
   absl::StatusOr<ProcessRun> ReadProcess(const About& about, bool ended);
-  // A process without Python, from CUPTI's records.
+  // Reads a process without Python from CUPTI's records.
   absl::StatusOr<ProcessRun> ReadUnhooked(int64_t pid, bool ended);
 
   const std::string folder_;

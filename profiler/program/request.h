@@ -32,7 +32,7 @@ struct Request {
   bool skip_init = true;  // for a plan
   // For a recording: whether to record the operator that launched each kernel (a plan always does).
   bool operators = false;
-  // For kHost, where all paths (also `script` and `folder`) are remote; "": found in its PATH.
+  // For kHost; all paths, also `script` and `folder`, are remote. "": found in the remote PATH.
   std::string host = {}, host_interpreter = {}, host_vramscope = {};
 
   bool planned() const { return where == Where::kPlanned; }

@@ -22,7 +22,7 @@ void RemoveTree(const std::string& path);
 
 class ScratchFolder {
  public:
-  // Under `parent`; "": in $TMPDIR. kInternal: no folder can be made; the message says why.
+  // Creates it under `parent`, or in $TMPDIR if that is "". kInternal: it cannot be created.
   static absl::StatusOr<std::unique_ptr<ScratchFolder>> Make(std::string parent = {});
   // As Make(), but if the owner is killed the folder stays until nothing in it has changed for a
   // week, or until it is adopted.

@@ -22,7 +22,7 @@ namespace vramscope::program {
 
 struct Platform;
 
-// A declaration, made in Python. The build writes all of them to the catalogue.
+// The declaration of a toggle, made in Python. The build writes them to the catalogue.
 struct Toggle {
   std::string name, label, group, explains;
   std::string changes;              // effect on training: "nothing", "rounding", "training"

@@ -44,8 +44,8 @@ class RecordedCategories {
                                                                : entries_.recorded_category[i];
   }
 
-  // The category is stated at the allocation; for a block older than the recording, at its free;
-  // for a block that exists at the end, with the block.
+  // The file has the category at the allocation or, for a block older than the recording, at its
+  // free, or, for a block that exists at the end, with the block.
   Category OfBlock(uint32_t row) const {
     Category category = OfEntry(allocations_.alloc[row]);
     if (category == Category::kUnknown && allocations_.alloc[row] == kNoEntry) {

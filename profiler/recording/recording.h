@@ -140,8 +140,8 @@ struct Recording {
   std::vector<OlderAlloc> older;
   std::vector<uint64_t> streams = {0};  // as recorded (pointers or numbers)
   std::vector<Annotation> annotations;  // sorted by begin
-  // Further events of the file (ops, modules, device usage), sorted by time. String ids of these
-  // and of the activities are those of `strings`.
+  // Further events of the file (ops, modules, device usage), sorted by time. Their string ids, and
+  // those of the activities, refer to `strings`.
   std::vector<trace::Event> extras;
   std::vector<trace::Activity> activities;  // kernels, memcpys, calls; in any order
   std::vector<std::string> warnings;
@@ -195,7 +195,7 @@ struct Part {
   std::vector<OlderAlloc> older;       // state before `begin`; `stack` comes from `stack_of`
   std::vector<SegmentState> segments;  // state before `end`; Recording::segments of the part
 };
-// `history` is that of the whole recording; `stack_of` returns the stack of one of its entries.
+// `history` is the history of `whole`; `stack_of` returns the stack of an entry of `whole`.
 Part PartOf(const Recording& whole, const History& history, EntryIndex begin, EntryIndex end,
             const std::function<trace::StackId(EntryIndex)>& stack_of);
 
@@ -258,8 +258,8 @@ inline constexpr std::string_view kMarkerLeftOut = "left out: ";  // followed by
 
 std::string_view Name(Action action);  // "alloc", "free_requested", ... "annotate", "category"
 
-// The stream numbers used in events, by row of Recording::streams: as recorded if all of them fit
-// 32 bits, else the row.
+// The number that events use for each row of Recording::streams: the recorded number if all of them
+// fit 32 bits, else the row.
 std::vector<uint32_t> StreamNumbers(const Recording& recording);
 
 // Emits the whole trace: older segments and blocks, the marker kMarkerRecordingBegin, then entries

@@ -315,8 +315,8 @@ absl::StatusOr<Device> Named(std::string_view text) {
                           Quoted(profile), fmt::join(names, ", ")));
 }
 
-// The most similar GPU of the table: of the same compute capability, else the same major number,
-// with the nearest number of multiprocessors.
+// The GPU of the table with the same compute capability, else with the same major number. If there
+// are several, the one with the nearest number of multiprocessors.
 const Device& MostAlike(const Device& d) {
   const auto rank = [&](const Device& other) {
     const int chip = other.compute_capability == d.compute_capability             ? 0

@@ -12,7 +12,7 @@
 
 namespace vramscope::run {
 
-// The effect of a cheaper way of training on the training itself.
+// How a way to save memory changes the training.
 enum class Changes : uint8_t {
   kNothing,   // same results
   kRounding,  // same training with fewer bits
@@ -23,7 +23,7 @@ enum class Changes : uint8_t {
 struct FitMove {
   std::string row;  // Toggle::id or OptimizerDeclaration::id
   Changes changes = Changes::kNothing;
-  // Takes much time to run and to plan, so it is tried only if nothing else saves memory.
+  // The move makes runs and plans slow, so it is tried only if nothing else saves memory.
   bool last_resort = false;
   std::string doubles = {};  // a key whose value the move doubles, in place of the toggle's ways
 };

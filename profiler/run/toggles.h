@@ -33,8 +33,8 @@ RunConfig SwitchedOff(const Toggle& toggle, const RunConfig& config);
 std::string BlockedBecause(const Toggle& toggle, const RunConfig& config);
 
 // The text that a search uses: names, explanation, group, keys, what the technique implies, and
-// what the toggle sets. Without a row, it covers the whole technique. In lower case, with spaces in
-// place of "-" and "_".
+// what the toggle sets. If `row` is null, the text is about the whole technique. It is in lower
+// case, with spaces in place of "-" and "_".
 std::string SearchText(const TechniqueDeclaration& technique, const Toggle* row);
 // Whether the text contains every word: "8-bit" matches "8 bits".
 bool HasWords(std::string_view search_text, const std::vector<std::string>& words);

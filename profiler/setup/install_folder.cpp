@@ -192,7 +192,7 @@ absl::Status InstallFolder::CheckRoom(const std::vector<Wheel>& wheels, uint64_t
 
 absl::Status InstallFolder::Install(const std::vector<Wheel>& wheels, const Progress& progress,
                                     const std::atomic<bool>* cancel) const {
-  // Left by killed processes; the lock guarantees that no process uses them.
+  // Folders left by killed processes. The lock guarantees that no process uses them.
   std::vector<fs::path> old;
   program::ForEachEntry(path_, [&](const fs::directory_entry& entry) {
     if (entry.path().filename().string().starts_with(kPartial)) old.push_back(entry.path());
