@@ -134,7 +134,7 @@ absl::StatusOr<InstallFolder> InstallFolder::Lock(const std::string& data_folder
   if (data_folder.empty())
     return absl::FailedPreconditionError(
         i18n::Text("there is no folder to download LibTorch into; set $XDG_DATA_HOME or $HOME"));
-  // Retried if another process removes the folder (Remove()) between two of these calls.
+  // Tries again if another process removes the folder (Remove()) between two of these calls.
   for (int turn = 1;; ++turn) {
     std::error_code error;
     fs::create_directories(fs::path(data_folder) / kDownloads, error);
