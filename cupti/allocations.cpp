@@ -4,8 +4,8 @@
 // history.
 //
 // The allocator is called through its virtual table, because its headers differ between versions.
-// The slot of attachAllocatorTraceTracker is found in the virtual table of another allocator,
-// CUDAPluggableAllocator: that table and its function of this name are exported.
+// The slot of attachAllocatorTraceTracker is looked up in the virtual table of another allocator,
+// CUDAPluggableAllocator, which exports its table and its function of that name.
 #include <dlfcn.h>
 #include <link.h>
 #include <pthread.h>
@@ -52,8 +52,8 @@ static_assert(offsetof(Entry, address) == 8 && offsetof(Entry, stream) == 32 &&
               offsetof(Entry, bytes) == 40);
 enum : int { kAlloc = 0, kFreeRequested = 1, kSnapshot = 7 };  // kSnapshot: a snapshot was taken
 
-// A file of history entries. There are two of them, and one is current. A writer checks that its
-// file is still the current one, so no lock is needed. Tails are never freed.
+// A file of history entries. There are two Tail objects; one is current, and none is ever freed. A
+// writer checks that its file is still the current one, so no lock is needed.
 struct Tail {
   std::string path;
   MappedFile file;
@@ -108,7 +108,7 @@ std::atomic<Tail*> g_tail{nullptr};                   // the current file; null:
 std::atomic<bool> g_asked{false};                     // more room was requested
 std::atomic<Stacks*> g_stacks{nullptr};               // null: stacks cannot be read
 std::array<std::atomic<uint64_t>, 256> g_requests{};  // number of allocations and frees, by device
-// Streams that had allocations, in the order of their first one, then zeros. An entry consists of
+// Streams in the order of their first allocation; the remaining entries are 0. An entry consists of
 // the top bit, 55 bits of the handle and 8 bits of the device.
 std::array<std::atomic<uint64_t>, 4096> g_streams{};
 
@@ -150,7 +150,7 @@ void Put(Tail* tail, const HistoryTailRow& row) {
   const size_t end = sizeof header + (number + 1) * sizeof row;
   if (end + Tail::kAhead / 2 > tail->file.reserved() && !g_asked.exchange(true))
     sem_post(&The().wanted);
-  // Usually already reserved, unless the disk is full or the reserving thread is late.
+  // Usually the reserving thread has already reserved this. Fails if the disk is full.
   if (!tail->file.Reserve(end)) {
     header.full.store(1, std::memory_order_relaxed);
     return;
@@ -165,8 +165,8 @@ void Put(Tail* tail, const HistoryTailRow& row) {
   place->device = row.device;
   place->stack = row.stack;
   // header.rows counts complete rows in order. A row is counted by the thread that writes it or by
-  // the one that completes the row before. Sequentially consistent, so one of the two sees the
-  // other's row.
+  // the one that completes the row before. Sequentially consistent, so one of these threads sees
+  // the other's row.
   std::atomic_ref(place->done).store(row.done);
   for (uint64_t rows = header.rows.load();
        sizeof header + (rows + 1) * sizeof row <= tail->file.reserved() &&

@@ -118,8 +118,8 @@ Report Client::Start(Found found, const Options& options) {
   options_ = options;
   process_ = getpid();
 
-  // A subscriber means that another profiler is active. Registering our buffers would replace its
-  // own.
+  // A subscriber means that another profiler is active. Registering our buffers would replace
+  // those of the profiler.
   if (library_.Subscribe != nullptr && library_.Unsubscribe != nullptr) {
     void* subscriber = nullptr;
     const int status = library_.Subscribe(&subscriber, nullptr, nullptr);

@@ -82,7 +82,7 @@ class Client {
   static Client& The();
 
   Report Start(Found found, const Options& options);
-  // Delivers all completed records, with `forced` also incomplete ones.
+  // Delivers all completed records. With `forced`, also delivers incomplete records.
   void Flush(bool forced = false);
   // Flushes and releases CUPTI, so that another profiler can use it. Start() resumes.
   void Stop();

@@ -2,8 +2,8 @@
 //
 //   Consumer consumer({.next = library.NextRecord, .name_of_call = ...});
 //   consumer.Consume(buffer, valid_bytes, activities);   // as often as buffers come, in any order
-//   consumer.Finish(activities);                         // those that still waited for their cause
-//   Use(activities, consumer.names());
+//   consumer.Finish(activities);                         // those that still wait for their API
+//   call Use(activities, consumer.names());
 //
 // Names are numbered by the consumer: StringId n is names()[n], and 0 is the empty name. Threads
 // have the system's ids (gettid), streams have CUPTI's. `bytes` of an operand is the number of
@@ -64,7 +64,7 @@ class Consumer {
   void set_offset_ns(int64_t offset) { options_.offset_ns = offset; }
 
  private:
-  // What is known of the call with a correlation: its thread, and the id that was pushed (op in the
+  // The call with a given correlation: its thread, and the id that was pushed for it (op in the
   // upper half, module in the lower half).
   struct Cause {
     uint32_t thread;
@@ -95,8 +95,8 @@ class Consumer {
   std::vector<std::string> names_{""};
   std::unordered_map<std::string, trace::StringId, TextHash, std::equal_to<>> ids_, kernels_;
   std::unordered_map<uint64_t, trace::StringId> calls_, code_;
-  // Indexed by the lower bits of the correlation, which is a counter: an entry is lost when a later
-  // one needs its slot. Allocated by calloc, so unused pages take no memory.
+  // Indexed by the lower bits of the correlation, which is a counter. An entry is overwritten by a
+  // later entry with the same lower bits. Allocated by calloc, so unused pages take no memory.
   struct Slot {
     uint32_t correlation;
     Cause cause;

@@ -33,12 +33,12 @@ namespace {
 using trace::Activity;
 using trace::ActivityKind;
 
-// CUPTI's buffers are flushed at this period: a killed process loses at most that much.
+// The period of flushes of CUPTI's buffers; a killed process loses at most the last period.
 constexpr int kPeriodMs = 100;
 // Half of the maximum number of rows in a file of activities (profiler/program/activity_file.h).
 constexpr uint64_t kMostOperands = uint64_t{1} << 23;
 // An NVML query takes tens of microseconds or more. Steps shorter than kBetweenSteps share a
-// sample; kBetweenAnswers is the period between steps.
+// sample. Within a longer step, there is a sample every kBetweenAnswers.
 constexpr auto kBetweenSteps = std::chrono::milliseconds(50);
 constexpr auto kBetweenAnswers = std::chrono::seconds(1);
 
@@ -57,7 +57,7 @@ class File : public Receiver {
   void Receive(std::span<const Activity> activities,
                const std::vector<std::string>& names) override {
     std::lock_guard lock(mutex_);
-    // Operands come in batches of their own.
+    // A batch consists of operands only, or contains none.
     if (!activities.empty() && activities.front().kind == ActivityKind::kOperand &&
         (operands_ += activities.size()) > kMostOperands)
       return;
@@ -100,7 +100,7 @@ class File : public Receiver {
     }
     Take(counters, CounterNames());
   }
-  // Numbered before all other names, from 1.
+  // Names that are numbered before all other names, from 1.
   static const std::vector<std::string>& CounterNames() {
     static const auto* names = [] {
       auto* all = new std::vector<std::string>{""};
@@ -224,7 +224,7 @@ class Answers {
     std::lock_guard lock(mutex_);
     return counters_.problem();
   }
-  // Samples unless the last sample is newer than `least`. Returns whether there was any sample.
+  // Samples if the last sample is older than `least`. Returns whether there was ever a sample.
   bool Ask(std::chrono::nanoseconds least, ClockFunction clock, bool alone) {
     std::lock_guard lock(mutex_);
     const auto now = std::chrono::steady_clock::now();
@@ -336,8 +336,8 @@ VRAMSCOPE_EXPORTED void vramscope_activities_flush() {
   TheFile().Say(Facts(), false);
 }
 
-// Called at the end of a step, and until the first sample. Returns 1 if there was a sample. With
-// the virtual clock every step has a sample, so that two runs write the same trace.
+// Called at every mark until it has sampled, then at the end of every step. Returns 1 if there was
+// a sample. With the virtual clock, every step has a sample, so that two runs write the same trace.
 VRAMSCOPE_EXPORTED int vramscope_activities_sample() {
   if (g_process != getpid()) return 0;
   std::lock_guard lock(g_mutex);
@@ -346,7 +346,7 @@ VRAMSCOPE_EXPORTED int vramscope_activities_sample() {
   return TheAnswers().Ask(least, clock, !g_report.running) ? 1 : 0;
 }
 
-// Writes CUPTI's number of a stream of the current device that the allocator knows by this handle.
+// Writes CUPTI's number for the stream of the current device that has this handle in the allocator.
 // Returns 1 if CUPTI knows the stream.
 VRAMSCOPE_EXPORTED int vramscope_activities_stream(int device, uint64_t handle) {
   if (g_process != getpid()) return 0;

@@ -59,9 +59,9 @@ Found FindLibrary();
 // that is loaded, otherwise CLOCK_REALTIME.
 ClockFunction ClockOfProcess();
 bool IsVirtual(ClockFunction clock);
-// Makes the emulated platform record the addresses that work is given, together with the count that
-// `requests` returns (Options::requests). Null: stops. Returns false if there is no emulated
-// platform.
+// Makes the emulated platform record the addresses that kernels, memcpys and memsets use, with the
+// count that `requests` returns (Options::requests). Null stops that. Returns false if there is no
+// emulated platform.
 bool EnableOperands(uint64_t (*requests)(int device));
 
 }  // namespace vramscope::cupti

@@ -23,8 +23,8 @@ class MappedFile {
 
   // Creates an empty file and replaces an existing one.
   bool Create(const char* path, size_t most_bytes);
-  // Makes the first `bytes` writable; false if the disk is full. Any thread. Makes a system call
-  // unless they are already reserved.
+  // Makes the first `bytes` writable; returns false if the disk is full. Needs a system call unless
+  // the bytes are already reserved. Any thread.
   bool Reserve(size_t bytes);
   size_t reserved() const { return reserved_.load(std::memory_order_acquire); }
   // Cuts off reserved bytes after the first `bytes`.

@@ -35,7 +35,7 @@ class MarksFile {
   void Silence() { on_.store(false, std::memory_order_relaxed); }
 
   bool on() const { return on_.load(std::memory_order_relaxed); }
-  // Whether there was no room for a line, so that writing has stopped.
+  // Whether writing has stopped because there was no room for a line.
   bool failed() const { return failed_.load(std::memory_order_relaxed); }
   int64_t Now() const;
 

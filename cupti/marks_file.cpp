@@ -16,7 +16,7 @@ namespace {
 
 // The reader's limit (kMaxMarksBytes of profiler/program/marks.h).
 constexpr size_t kMostBytes = size_t{1} << 30;
-// This thread's number, and the file that it counts in.
+// This thread's number, and the file in which it has that number.
 thread_local uint32_t t_thread = 0, t_file = 0;
 
 template <typename Number>

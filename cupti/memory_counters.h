@@ -24,7 +24,7 @@ class MemoryCounters {
   // Samples the GPUs that the process has a context on; `time_ns` is on the trace's clock. The
   // first call opens NVML.
   std::vector<trace::Activity> Ask(int64_t time_ns);
-  // Why there are no counters; "": no error, or Ask() was not called yet.
+  // Why there are no counters; "" if there is no error or Ask() was not called yet.
   const std::string& problem() const { return problem_; }
 
  private:

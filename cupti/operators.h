@@ -11,7 +11,7 @@ std::string_view OperatorOfRange(std::string_view range);
 
 // The operator that this thread runs, by its number in the history's stacks
 // (profiler/program/history_stacks.h); 0: none. For an operator that only allocates the result of
-// another one, returns the other one. Takes no lock.
+// another operator, returns that other operator. Takes no lock.
 uint16_t OperatorHere();
 // Appends the names of operators that were not written yet.
 bool WriteOperators(int fd);

@@ -190,7 +190,7 @@ uint64_t AddressOf(PyObject* tensor) {
 
 void TagTensor(int64_t category, PyObject* tensor, const Place& here) {
   const PythonApi& py = Py();
-  if (category == kInput) {  // otherwise another module made the tensor
+  if (category == kInput) {  // a tensor with a grad_fn is the output of another module
     const Ref made_by(py.GetAttr(tensor, The().grad_fn));
     if (!made_by) py.ErrorClear();
     if (made_by && made_by.get() != py.none) return;
@@ -343,7 +343,7 @@ PyObject* DoRequests(PyObject*, PyObject*) {
   return Py().FromUnsignedLongLong(std::accumulate(last.begin(), last.end(), uint64_t{0}));
 }
 
-// enter(name): this thread enters a module; -1: a module without marks.
+// enter(name): this thread enters a module. A module without marks has the name -1.
 PyObject* DoEnter(PyObject*, PyObject* name) {
   const int64_t number = Py().AsLongLong(name);
   if (number == -1 && Py().ErrorOccurred() != nullptr) return nullptr;
@@ -390,9 +390,9 @@ PyObject* DoPack(PyObject*, PyObject* tensor) {
   return key;
 }
 
-// unpack(key): autograd needs the tensor. Returns a new tensor each time. Autograd attaches its
-// graph node to the returned tensor; a tensor in the key would keep alive the node that keeps the
-// key.
+// unpack(key): autograd needs the tensor. Returns a new tensor each time, because autograd attaches
+// its graph node to it. A tensor stored in the key would keep the node alive, and the node keeps
+// the key alive.
 PyObject* DoUnpack(PyObject*, PyObject* key) {
   const PythonApi& py = Py();
   State& s = The();

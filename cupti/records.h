@@ -21,8 +21,8 @@ enum Kind : uint32_t {
   kSynchronization = 38,
   kExternalCorrelation = 39,
   kMemory2 = 49,
-  // Only in the emulated libcupti, if records are delivered at once. Follows the record of the
-  // kernel, memcpy or memset that has the operands.
+  // Written only by the emulated libcupti, if records are delivered at once. It follows the record
+  // of the kernel, memcpy or memset that has the operands.
   kOperands = 0x5653,
 };
 

@@ -106,7 +106,7 @@ uint32_t Stacks::Number(const Context& context) {
   for (const CapturedFrame& frame : frames)
     hash = Mix(hash, reinterpret_cast<uintptr_t>(frame.code) + static_cast<uint64_t>(frame.at));
   const Sought sought{frames, hash};
-  uint32_t made = 0;  // the new index plus 1, once it is needed
+  uint32_t made = 0;  // index of the new stack plus 1; 0: not added yet
   for (size_t place = hash & (kPlaces - 1);; place = (place + 1) & (kPlaces - 1)) {
     uint32_t there = known_[place].load(std::memory_order_acquire);
     if (there == 0) {
@@ -115,7 +115,7 @@ uint32_t Stacks::Number(const Context& context) {
       if (known_[place].compare_exchange_strong(there, made, std::memory_order_acq_rel))
         return made;
     }
-    // Another thread may have inserted the same stack; then the new one stays unused.
+    // If another thread has inserted the same stack, the stack added here stays unused.
     if (Is(stacks_[there - 1], sought)) return there;
   }
 }

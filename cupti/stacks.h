@@ -33,7 +33,8 @@ class Stacks {
   Stacks(const Stacks&) = delete;
   Stacks& operator=(const Stacks&) = delete;
 
-  // Whether the layout matches: read with it, the innermost frame of `captured` must run `code`.
+  // Whether the layout matches, so that the innermost frame of `captured` is read as running
+  // `code`.
   static bool Fits(const void* captured, const PyObject* code);
 
   // Returns 0 if there is no stack or there are too many.
@@ -50,7 +51,7 @@ class Stacks {
   struct FrameHash {
     size_t operator()(const Frame& frame) const;
   };
-  // Written by the thread that took its number; others read it once `done` is 1.
+  // The thread that took the stack's number writes it; other threads read it once `done` is 1.
   struct Stack {
     uint64_t hash;
     uint32_t first, count;       // range in frames_

@@ -23,7 +23,7 @@ struct GpuProbe {
   uint64_t context_bytes = 0;  // memory that a context took; 0: not measured
 };
 
-// With `make_context`, creates a context for a moment to measure its memory (about a second).
+// With `make_context`, briefly creates a context to measure its memory (takes about a second).
 GpuProbe ProbeGpu(bool make_context);
 
 }  // namespace vramscope::nvml

@@ -32,7 +32,7 @@ struct GpuMemory {
 
 class Sampler {
  public:
-  // Returns why NVML is not available; "": it is. Takes some milliseconds, once.
+  // Returns why NVML is not available, or "" if it is. The first call needs some milliseconds.
   std::string Open();
   // One element for each GPU; figures that NVML does not return are missing. Takes tens to hundreds
   // of microseconds for each GPU.

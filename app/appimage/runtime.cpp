@@ -3,8 +3,8 @@
 // FUSE nor root is needed, and the second start reads plain files. packaging/package.py appends the
 // image to the runtime and writes the image's offset and digest into kImage.
 //
-// The runtime is linked statically. It runs on every Linux of this processor architecture, and can
-// name the missing requirements where the program itself cannot run.
+// The runtime is linked statically, so it runs on every Linux of this processor architecture. Where
+// the program itself cannot run, the runtime names the missing requirements.
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -20,8 +20,8 @@
 extern "C" {
 #include <squashfuse/squashfuse.h>
 
-// libsquashfuse supports five compressions, and the image uses zstd. These stubs avoid linking the
-// other libraries (liblzo2's licence is the GPL).
+// libsquashfuse supports five compressions, but the image uses only zstd. These stubs replace the
+// libraries of the other four (liblzo2's licence is the GPL).
 int lzo1x_decompress_safe(const void*, size_t, void*, void*, void*) { return -1; }
 int LZ4_decompress_safe(const void*, void*, int, int) { return -1; }
 int uncompress(void*, void*, const void*, size_t) { return -1; }
@@ -33,8 +33,8 @@ namespace {
 constexpr int kUsage = 2, kInternalFailure = 4;
 constexpr size_t kPiece = 1 << 20;
 
-// "vramscope-image " OFFSET SHA256; package.py overwrites the zeros. Volatile, because the compiler
-// sees only the zeros.
+// "vramscope-image " OFFSET SHA256. package.py overwrites the zeros in the built file, so
+// `volatile` keeps the compiler from using them as constants.
 constexpr size_t kMark = 16, kOffset = 20, kDigest = 64;
 __attribute__((used)) volatile char kImage[] =
     "vramscope-image 00000000000000000000 "
@@ -179,7 +179,7 @@ bool FindUnpacked(const char* self, char (&folder)[PATH_MAX]) {
     return false;
   }
   bool good = Extract(self, partial) && chmod(partial, 0755) == 0;
-  // If a concurrent start has already made the folder, that one is used.
+  // If a concurrent start has already made the folder, use that folder.
   if (good && rename(partial, folder) != 0 && errno != EEXIST && errno != ENOTEMPTY) {
     Fail("can't rename %s to %s: %s", partial, folder, strerror(errno));
     good = false;

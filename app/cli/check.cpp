@@ -42,7 +42,7 @@ struct Options {
   std::optional<run::Assumption> context_said;
 };
 
-// Parses a size, or the name of a GPU in the device table, whose CUDA context is then used.
+// Parses a size or the name of a GPU. A name selects the size of that GPU's CUDA context.
 absl::StatusOr<run::Assumption> ParseContext(const std::string& text) {
   const absl::StatusOr<std::string> written = run::DeviceTextOf(text);
   const absl::StatusOr<run::DeviceProfile> device =
@@ -58,7 +58,7 @@ absl::StatusOr<run::Assumption> ParseContext(const std::string& text) {
                    std::string(bytes.status().message())));
 }
 
-// Appends, because $GITHUB_STEP_SUMMARY already contains the output of earlier steps.
+// Appends the text, because $GITHUB_STEP_SUMMARY already contains the output of earlier steps.
 absl::Status Append(const std::string& path, const std::string& text) {
   const auto failed = [&] {
     return absl::PermissionDeniedError(fmt::format("--summary: '{}': {}", path, strerror(errno)));
@@ -76,8 +76,8 @@ absl::Status Append(const std::string& path, const std::string& text) {
   return close(fd) == 0 || !status.ok() ? status : failed();
 }
 
-// Judges the host's memory if there is a budget for it. `whole` has all processes and devices.
-// `more`: additional keys for the JSON.
+// Prints the verdict and returns the exit status. Also judges the host's memory if it has a budget.
+// `whole` has all processes and devices. `more` contains additional keys for the JSON.
 ExitCode Say(const Judged& judged, const trace::Trace& whole, const std::string& what,
              const Options& options, const Json& more = Json::object()) {
   std::optional<JudgedHost> host;
@@ -137,7 +137,7 @@ ExitCode JudgeProgram(program::Program& seen, const program::Outcome& outcome,
     if (!most || judged->needed > most->needed || (most->within() && !judged->within()))
       most = *std::move(judged);
   }
-  // If the program failed for another reason than out of memory, it may not have reached its peak.
+  // A program that failed for a reason other than lack of memory may not have reached its peak.
   const ExitCode ended = Verdict(seen, outcome, most->summary.out_of_memory);
   if (ended != kDone && ended != kNo) return ended;
   // A toggle had no effect, so the judged run is not the requested one.
@@ -162,7 +162,7 @@ ExitCode CheckProgram(const Context& context, Options& options) {
 }
 
 ExitCode Execute(const Context& context, Options& options) {
-  // A FILE does not determine a default budget.
+  // The default budget is the memory of the run's GPU. A FILE has no default budget.
   const absl::StatusOr<uint64_t> budget =
       BudgetOf(options.budget, options.file.empty() ? options.run : RunOptions());
   if (!budget.ok()) {

@@ -158,8 +158,8 @@ std::string VerdictText(const Judged& judged) {
       "unknown whether it fits: {}. A budget of {} would have allowed that allocation; the rest of "
       "the run is unknown",
       RanOutText(*judged.ran_out, judged.context.bytes), FormatBytes(judged.budget));
-  // The plan continues beyond its limit. However, without a limit the allocator would have kept
-  // more memory cached.
+  // A plan continues after it has reached its limit. With a higher limit, the allocator would have
+  // kept more memory cached, so the needed memory would differ.
   if (const trace::TraceInfo& info = judged.trace->info; info.has_config && !info.measured)
     text += i18n::Format(
         ". With the limit of {} this plan needs {}; another limit gives another plan. To be "

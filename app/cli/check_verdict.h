@@ -42,20 +42,20 @@ struct Judged {
   uint64_t over() const { return needed > budget ? needed - budget : 0; }
 };
 
-// Compares the budget with the reserved memory plus the CUDA context. `context` overrides the
-// context of the trace, or that of the default GPU. kFailedPrecondition: the trace can't be
-// compared with a budget.
+// Compares the budget with the reserved memory plus the CUDA context. `context` replaces the CUDA
+// context of the trace, or of the default GPU if the trace has none. Returns kFailedPrecondition
+// if the trace can't be compared with a budget.
 absl::StatusOr<Judged> Judge(std::shared_ptr<const trace::Trace> trace, uint64_t budget,
                              const std::optional<run::Assumption>& context);
 
-// The same for pinned and managed memory of the host.
+// The verdict on the host's pinned and managed memory.
 struct JudgedHost {
   analysis::HostMemory memory;
   uint64_t budget = 0;
   // kUnknown: the driver's allocations were not recorded.
   Judged::Verdict verdict = Judged::Verdict::kWithin;
 };
-// `trace`: with all processes and devices.
+// `trace` must contain all processes and devices.
 JudgedHost JudgeHost(const trace::Trace& trace, uint64_t budget);
 std::string VerdictText(const JudgedHost& host);  // one line
 std::string JudgedText(const JudgedHost& host);   // with what is allocated at the peak

@@ -27,7 +27,7 @@ enum ExitCode : int {
 struct Context {
   std::string program;  // argv[0]
   int exit_code = kDone;
-  // What follows the first "--" of `plan` and `record`: a program and its arguments.
+  // For `plan` and `record`: the program and its arguments, which follow the first "--".
   bool has_program = false;
   std::vector<std::string> after_dashes;
 };
@@ -42,15 +42,15 @@ ExitCode ReportError(const absl::Status& status);
 // Prints "vramscope: ..." on stderr. Every message is printed through this function, which escapes
 // control characters because a message may quote a file.
 void Note(std::string_view message);
-// A note that is a warning; an English text that a trace contains is translated.
+// Prints a note that is a warning. A warning from a trace is in English, and is translated here.
 void NoteWarning(const std::string& warning);
 // Marks a note as an error. Parent processes of this program search stderr for this prefix, so it
 // is not translated.
 inline constexpr std::string_view kErrorPrefix = "error: ";
 void NoteError(std::string_view message);
 
-// While an object exists, the output of commands is stored instead of printed, so that `selfcheck`
-// can compare it. At most one object at a time.
+// While an object of this class exists, the output of commands is stored instead of printed, so
+// that `selfcheck` can compare it. At most one object may exist at a time.
 class CapturedOutput {
  public:
   CapturedOutput();
@@ -63,7 +63,7 @@ class CapturedOutput {
   std::vector<std::string> notes;
 };
 
-// This computer has too little memory for `what` (the name of a file, or "").
+// The error that this computer has too little memory for `what` (the name of a file, or "").
 absl::Status OutOfMemory(const std::string& what);
 
 // Prints one JSON object on stdout. Returns kInternalFailure if writing fails.

@@ -38,11 +38,11 @@ std::vector<std::string> Names(const CLI::Option& option) {
 
 bool HasValue(const CLI::Option& option) { return option.get_expected_max() > 0; }
 
-// Returns the allowed values of the option. Empty: any value, for instance a file.
+// Returns the allowed values of the option; empty if any value is allowed, such as a file.
 std::vector<std::string> Choices(const CLI::Option& option) {
   std::vector<std::string> choices;
   for (const std::string& name : option.get_lnames()) {
-    // type N: the number of a device in a recording
+    // a --device of type N is the number of a device in a recording, not a GPU's name
     if (name != "device" || option.get_type_name() == "N") continue;
     for (const run::DeviceProfile& device : run::Devices()) choices.push_back(device.key);
     return choices;

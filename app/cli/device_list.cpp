@@ -103,7 +103,7 @@ absl::StatusOr<std::vector<run::Device>> Chosen(const Options& options) {
            (!capability || capability->Holds(d.compute_capability)) &&
            (options.family.empty() || run::HasWords(FamilyText(d), {options.family}));
   };
-  // One GPU, given by its name, a slice of it, a file, or figures.
+  // One GPU, given by the name of a GPU or of its MIG slice, by a device file, or by figures.
   if (options.words.size() == 1) {
     const std::string& word = options.words.front();
     const absl::StatusOr<std::string> text = run::DeviceTextOf(word);

@@ -1,5 +1,5 @@
-// What the memory of a GPU is used for, and the peak of the host's, as text and as JSON, for `info`
-// and `peak`.
+// Formats the use of a GPU's memory and the peak of the host's memory as text and as JSON, for
+// `info` and `peak`.
 #pragma once
 
 #include <string>

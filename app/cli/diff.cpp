@@ -100,7 +100,7 @@ absl::StatusOr<Pairs> OpenPairs(const Options& options) {
   return out;
 }
 
-// With several devices: the figures of the device that is shown, then a list of all devices.
+// Returns the figures of the shown device. If there are several devices, adds a list of all.
 template <class Of, class ToJson>
 Json DevicesJson(const std::vector<Of>& devices, size_t shown, bool equal, ToJson json_of) {
   Json json = json_of(devices[shown]);

@@ -107,8 +107,8 @@ std::string SideText(std::string_view which, const Prediction::Side& side) {
   return text;
 }
 
-// Cuts the name after its middle. That part says what a kernel does with an element; the parts
-// before and after say how the kernel iterates over the elements.
+// Cuts a part out after the middle of the name. The middle remains, because it says what the kernel
+// does with an element; the rest says how the kernel iterates over the elements.
 std::string Shortened(const std::string& name, size_t width) {
   if (name.size() <= width) return name;
   const size_t front = width * 3 / 4, back = width - front - 3;

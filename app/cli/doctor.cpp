@@ -41,7 +41,7 @@ std::string_view Name(State state) {
   return "?";
 }
 
-// Errors of nvml/ and cupti/, which are written in English.
+// The errors of nvml/ and cupti/, listed for translation because those libraries return English.
 constexpr std::string_view kErrors[] = {
     TEXT_MARK("the NVIDIA driver's libcuda.so.1 is not installed"),
     TEXT_MARK("libcuda.so.1 lacks required functions; the driver is too old"),

@@ -24,7 +24,7 @@ bool OnEmulatedPlatform();
 // clock, and that the recorded allocations match the calls.
 std::vector<Finding> CheckCupti();
 
-// Compares what NVML reports for the GPU's memory before and after this process has allocated some.
+// Compares what NVML reports for the GPU's memory before and after this process has allocated.
 std::vector<Finding> CheckNvml();
 
 // Runs emulated/python/vramscope/doctor.py under the hooks, planned (for `device`) and on the real

@@ -32,16 +32,16 @@ struct Options {
   RangeOptions range;
   bool no_categories = false, no_annotations = false;
 
-  // Whether the window's canvas draws the output. An SVG without a size shows only the memory, as
-  // in notebooks.
+  // Whether the window's canvas draws the output. It does not draw an SVG without a size, which is
+  // a plot of the memory only, as in notebooks.
   bool drawn() const {
     return format == "png" || format == "pdf" || (format == "svg" && !size.empty());
   }
   bool made_otherwise() const { return !size.empty() || scale != 1 || theme != "light"; }
 };
 
-// In addition to the formats of profiler/exporters: what the window's canvas draws, and `.trace`
-// itself.
+// Formats that profiler/exporters does not have: the images that the window's canvas draws, and
+// `.trace` itself.
 const ExporterEntry kImages = {.place = 60,
                                .name = "png or pdf",
                                .help = TEXT_MARK("the timeline as the window draws it"),

@@ -121,7 +121,7 @@ Json ProposalJson(const fit::Proposal& proposal, bool whole) {
   return json;
 }
 
-// Says what the proposal changes in the training.
+// A heading that names the changes of the training.
 std::string Heading(const fit::Proposal& proposal) {
   std::string text = i18n::Text(fit::TextOf(proposal.changes));
   if (!text.empty()) text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
@@ -286,7 +286,7 @@ ExitCode ExecuteWaterfall(const Options& options) {
   const absl::StatusOr<std::vector<fit::Rung>> ladder = fit::Ladder(*baseline, *now, options.order);
   if (!ladder.ok()) return ReportError(ladder.status());
   std::vector<run::RunConfig> configs;
-  // Planned on the run's own GPU, as by `plan`, so that the last bar equals that plan.
+  // Every bar is planned on the run's own GPU, so the last bar equals the result of `plan`.
   for (const fit::Rung& rung : *ladder) configs.push_back(rung.config);
   Plans plans;
   const absl::StatusOr<std::vector<fit::Planned>> planned = plans(configs);

@@ -43,7 +43,7 @@ bool SteersTerminal(uint32_t c) {
          (c >= 0x2066 && c <= 0x2069);
 }
 
-// Characters of class W or F in Unicode's EastAsianWidth.txt: a terminal gives them two columns.
+// Characters of class W or F in Unicode's EastAsianWidth.txt, which need two terminal columns.
 bool IsWide(uint32_t c) {
   constexpr std::pair<uint32_t, uint32_t> kWide[] = {
       {0x1100, 0x115f},   {0x2e80, 0x303e},   {0x3041, 0xa4cf},   {0xac00, 0xd7a3},
@@ -54,7 +54,7 @@ bool IsWide(uint32_t c) {
       kWide, [&](const auto& range) { return c >= range.first && c <= range.second; });
 }
 
-// A line may not begin with these.
+// Characters with which a line may not begin.
 bool ClosesText(uint32_t c) {
   constexpr uint32_t kClosing[] = {0x3001, 0x3002, 0x300b, 0x300d, 0x201d, 0x2019,
                                    0xff01, 0xff09, 0xff0c, 0xff1a, 0xff1b, 0xff1f};
@@ -71,7 +71,7 @@ Character NextCharacter(std::string_view text) {
   return {.code = code, .bytes = bytes, .columns = IsWide(code) ? size_t{2} : size_t{1}};
 }
 
-// Columns of a terminal that a UTF-8 text takes.
+// The number of terminal columns that a UTF-8 text needs.
 size_t Width(std::string_view text) {
   size_t columns = 0;
   while (!text.empty()) {
@@ -82,7 +82,7 @@ size_t Width(std::string_view text) {
   return columns;
 }
 
-// The beginning of `text` and "...", where it is wider than that many columns.
+// If `text` is wider than that many columns, replaces its end by "...".
 std::string Cut(std::string_view text, size_t columns) {
   if (Width(text) <= columns) return std::string(text);
   size_t bytes = 0;
@@ -95,8 +95,8 @@ std::string Cut(std::string_view text, size_t columns) {
   return std::string(text.substr(0, bytes)) + "...";
 }
 
-// The first part of `word` that a line may end with: a word of a language with spaces is one part,
-// between wide characters a line may end.
+// Returns the beginning of `word` up to the first possible line break. A line may break before and
+// after a wide character; a word without wide characters is not broken.
 std::string_view FirstPart(std::string_view word) {
   size_t bytes = 0;
   while (bytes < word.size()) {

@@ -40,7 +40,7 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
-// `text` and spaces, as wide as that many columns of a terminal.
+// Pads `text` with spaces to that many columns of a terminal.
 std::string Padded(std::string_view text, size_t columns);
 std::string Count(uint64_t value);       // "494,032,768"
 std::string Milliseconds(double value);  // "12.34 ms", "1.50 s", "85.0 us"

@@ -179,7 +179,7 @@ std::vector<std::string> DeviceNames(const trace::Trace& trace) {
   return names;
 }
 
-// What each rule of the importer inferred.
+// The allocations and bytes for which one rule of the importer was used.
 struct RuleUse {
   uint64_t allocations = 0, bytes = 0;  // allocations whose initial category the rule set
   uint64_t retags = 0, phases = 0, steps = 0;
@@ -243,7 +243,7 @@ int64_t TimeSpan(const trace::Trace& trace) {
   return end - trace.begin_ns();
 }
 
-// Returns the peak of the device with the highest one.
+// Returns the highest of the devices' peaks.
 analysis::Peak Highest(const std::vector<analysis::DevicePeak>& peaks) {
   analysis::Peak highest;
   for (const analysis::DevicePeak& of : peaks)
@@ -251,7 +251,7 @@ analysis::Peak Highest(const std::vector<analysis::DevicePeak>& peaks) {
   return highest;
 }
 
-// What each GPU's memory was used for at its peak.
+// The use of one GPU's memory at its peak.
 struct GpuAtPeak {
   std::shared_ptr<const trace::Trace> trace;
   explain::DeviceMemory memory;

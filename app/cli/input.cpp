@@ -299,7 +299,7 @@ absl::StatusOr<ShownDevice> OpenOneDevice(const std::string& path, const RangeOp
 }
 
 absl::StatusOr<analysis::RequestStream> OpenRequests(const std::string& path, int step) {
-  // Opened only once, because a pipe cannot be read a second time.
+  // The input is opened only once, because a pipe cannot be read a second time.
   absl::StatusOr<std::unique_ptr<trace::InputStream>> input = trace::InputStream::Open(path);
   if (!input.ok()) return Named(path, input.status());
   absl::StatusOr<std::string> head = TakeHead(**input);

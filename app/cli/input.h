@@ -57,8 +57,8 @@ absl::StatusOr<std::shared_ptr<const trace::Trace>> OpenTrace(const std::string&
 absl::StatusOr<std::shared_ptr<const trace::Trace>> OpenAnything(const std::string& path,
                                                                  const RangeOptions& range);
 
-// While an object exists, opened files are kept and not read again. For several commands over one
-// file (`selfcheck`).
+// While an object of this class exists, opened files stay in memory and are not read again.
+// `selfcheck` uses it to run several commands on one file.
 class OpenedFiles {
  public:
   OpenedFiles();
@@ -66,7 +66,7 @@ class OpenedFiles {
   OpenedFiles(const OpenedFiles&) = delete;
   OpenedFiles& operator=(const OpenedFiles&) = delete;
   void Forget() { traces_.clear(); }
-  // Looks a file up by path and range. null: not opened yet.
+  // Looks up a file by path and range. null: the file is not open yet.
   std::shared_ptr<const trace::Trace> Find(const std::string& key) const {
     const auto at = traces_.find(key);
     return at == traces_.end() ? nullptr : at->second;
@@ -79,15 +79,15 @@ class OpenedFiles {
   std::map<std::string, std::shared_ptr<const trace::Trace>> traces_;
 };
 
-// Chooses the trace for figures of a single device. Of several devices, this is the slice of the
-// device that is shown (analysis::DeviceToShow), and a note on stderr says so. Otherwise it is the
-// whole trace.
+// The trace of a single device. If a trace has several devices, DeviceToShow() selects the one that
+// analysis::DeviceToShow returns, and names it in a note on stderr. Otherwise it returns the whole
+// trace.
 struct ShownDevice {
   std::shared_ptr<const trace::Trace> trace;
   std::optional<uint8_t> of_several;
 };
 ShownDevice DeviceToShow(std::shared_ptr<const trace::Trace> trace);
-// The same without the note.
+// Selects the same trace, without the note.
 std::shared_ptr<const trace::Trace> ShownOf(std::shared_ptr<const trace::Trace> trace);
 absl::StatusOr<ShownDevice> OpenOneDevice(const std::string& path, const RangeOptions& range);
 

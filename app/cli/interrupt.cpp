@@ -32,7 +32,7 @@ void EndOnInterrupt() {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction before {};
     sigaction(signal, nullptr, &before);
-    // else nohup or & ignores it
+    // signals that nohup or & ignores stay ignored
     if (before.sa_handler == SIG_DFL) sigaction(signal, &action, nullptr);
   }
 }

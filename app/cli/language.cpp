@@ -56,7 +56,7 @@ std::optional<ui::Language> language_of_results;  // for TranslateLate()
 // CLI11's default groups.
 constexpr const char* kOptions = TEXT_MARK("Options");
 constexpr const char* kSubcommands = TEXT_MARK("Subcommands");
-// CLI11's descriptions, here for the catalogue: they are translated as those of our options are.
+// CLI11's descriptions, listed for the catalogue. They are translated like those of our options.
 [[maybe_unused]] constexpr const char* kDescriptions[] = {
     TEXT_MARK("Print this help message and exit"),
     TEXT_MARK("Display program version information and exit")};

@@ -12,20 +12,20 @@
 
 namespace vramscope::cli {
 
-// Follows `--lang NAME`, else LC_ALL, LC_MESSAGES and LANG. English where the output is read by
-// programs: with --json, in `mcp`, `describe` and `selfcheck`. Moves --lang from argv to `language`
-// (empty: it is not given). False: --lang has an unknown name, which is reported.
-// With --help, every command is translated.
+// Reads the language from `--lang NAME`, else from LC_ALL, LC_MESSAGES and LANG. Output that
+// programs read stays English (--json, `mcp`, `describe`, `selfcheck`), unless --help is given.
+// Moves --lang from argv to `language`, which is empty if --lang is not given. If the name is
+// unknown, reports that and returns false.
 bool TranslateOutput(int& argc, char** argv, std::string& language);
 
-// For `selfcheck`, which compares the English output of other commands: begins to translate its own
-// output. No effect with --json.
+// Begins to translate the output. `selfcheck` calls it for its own output, after it has compared
+// the English output of other commands. No effect with --json.
 void TranslateLate();
 
-// The translation of a help text; empty if it is.
+// The translation of a help text; "" for an empty text.
 std::string Translated(const std::string& english);
 
-// The text of an error in the arguments, translated: CLI11 writes it in English.
+// Translates the text of an error in the arguments, which CLI11 writes in English.
 std::string ErrorText(const CLI::ParseError& error);
 
 // Translates the descriptions of `app`, its options and its commands.

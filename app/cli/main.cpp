@@ -123,16 +123,16 @@ int Main(int argc, char** argv) {
 }  // namespace
 }  // namespace vramscope::cli
 
-// Libraries allocate memory before main() begins.
+// Needed before main() begins, because libraries already allocate memory then.
 VRAMSCOPE_END_CLEANLY_FROM_THE_START("vramscope");
 
 int main(int argc, char** argv) {
   vramscope::cli::EndOnInterrupt();
   try {
     vramscope::base::RestoreLibraryPath();
-    // Tests that at least as much memory is available as reading the catalogue takes. If not, the
-    // error is reported here: the JSON parser's destructors allocate, and a failed allocation there
-    // would end the program without a message.
+    // Checks that enough memory is available to read the catalogue, and reports an error otherwise.
+    // The JSON parser's destructors allocate, and a failed allocation in a destructor would end the
+    // program without a message.
     void* volatile room = ::operator new (size_t{16} << 20);
     ::operator delete(room);
     return vramscope::cli::Main(argc, argv);

@@ -24,7 +24,7 @@ absl::Status StdoutFailed() {
       i18n::Format("cannot write to standard output: {}", std::strerror(errno)));
 }
 
-// A failed write is an internal failure, not an error of the input.
+// Converts the error of a failed write to an internal failure; it is not an error of the input.
 absl::Status NotTaken(const absl::Status& status) {
   return absl::IsResourceExhausted(status) || absl::IsUnavailable(status)
              ? absl::InternalError(status.message())
@@ -55,7 +55,7 @@ bool WouldReplaceInput(const std::string& output, const std::vector<std::string>
 }
 
 absl::Status WriteTrace(const trace::Trace& trace, const std::string& path) {
-  const i18n::InEnglish english;  // files are read by others
+  const i18n::InEnglish english;  // the file may be sent to a reader of another language
   if (path != "-") return NotTaken(trace::WriteTraceFile(trace, path));
   // The trace writer produces files with an index at the end, so it writes to a temporary folder,
   // and the file is then copied to stdout.

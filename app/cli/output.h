@@ -15,8 +15,8 @@
 namespace vramscope::cli {
 
 // Returns whether writing to `output` would replace one of `inputs`, even under another name or
-// link, and reports that on stderr. "-" is the file that the shell redirected; "" is none. Call it
-// before reading anything, and return kUsage if it is true.
+// link, and reports that on stderr. "-" is a redirected standard output or input, "" is no file.
+// Call it before reading anything, and return kUsage if it returns true.
 bool WouldReplaceInput(const std::string& output, const std::vector<std::string>& inputs);
 
 absl::Status WriteTrace(const trace::Trace& trace, const std::string& path);

@@ -57,7 +57,7 @@ ExitCode RunAndReport(const run::RunConfig& config, const RunOutput& output,
                       const std::vector<std::string>& worker_arguments) {
   const WorkerRun result = RunInWorker(config, worker_arguments);
   if (result.trace != nullptr && !output.trace_path.empty()) {
-    // Also written after a failure, so that the incomplete trace can be inspected.
+    // The trace is also written after a failure, so that the incomplete trace can be inspected.
     const absl::Status written = WriteTrace(*result.trace, output.trace_path);
     if (!written.ok()) return ReportError(written);
     if (!result.status.ok() && output.trace_path != "-") {

@@ -259,7 +259,7 @@ std::vector<std::string> IfKilled(const std::string& folder, const run::DevicePr
   return command;
 }
 
-// null for a recording, because that is the user's real training run.
+// Isolates a planned program. Returns null for a recording, which is the user's real training run.
 absl::StatusOr<std::unique_ptr<program::Isolation>> IsolationOf(
     const ProgramOptions& options, const std::vector<std::string>& command,
     const std::string& libraries, const std::string& output, bool planned) {
@@ -282,8 +282,8 @@ absl::StatusOr<std::unique_ptr<program::Isolation>> IsolationOf(
 // GPU's memory is changed instead, so that the allocator has as much memory as with a context of
 // that size.
 uint64_t MemoryOf(const run::DeviceProfile& device, const ProgramOptions& options) {
-  // If the context alone fills the GPU, this much is left for the allocator, as a GPU without free
-  // memory would be of no use. Every run needs more, and so runs out of memory.
+  // If the context alone fills the GPU, the allocator still gets this much. Every run needs more,
+  // so it runs out of memory.
   constexpr uint64_t kLeast = uint64_t{64} << 20;
   const uint64_t beside = options.context_bytes.value_or(device.context_bytes);
   const uint64_t room = options.memory_bytes > beside ? options.memory_bytes - beside : 0;
@@ -294,7 +294,7 @@ ExitCode ReportFolder(const std::string& folder, const std::string& title,
                       const run::DeviceProfile& device, program::Outcome outcome,
                       const RunOutput& output, bool planned, const SeenProgram& use,
                       bool all_toggles = false) {
-  // The data received before a connection broke is as useful as the data of a killed program.
+  // If the connection broke, the data received so far is used, like the data of a killed program.
   const absl::Status broken =
       absl::IsUnavailable(outcome.started) ? outcome.started : absl::OkStatus();
   if (!broken.ok()) outcome.started = absl::OkStatus();

@@ -37,7 +37,7 @@ struct ProgramOptions {
   bool watch = false;                 // plan again whenever a file is saved
   std::string keep;                   // folder for the output of the hooks
   std::string from;                   // a folder with the output of the hooks: nothing is started
-  // File that receives program::OutcomeJson. Then nothing else is read, printed or written.
+  // File that receives program::OutcomeJson. If it is set, nothing else is read or written.
   std::string outcome;
   uint64_t memory_bytes = 0;  // of the planned GPU; 0: as in the device table
   std::optional<uint64_t>

@@ -154,7 +154,7 @@ absl::Status PipFailed(const std::string& python, const mcp::ChildOutcome& outco
 absl::Status Pip(const std::string& python, std::vector<std::string> words) {
   words.insert(words.begin(),
                {"-m", "pip", "install", "--no-input", "--disable-pip-version-check"});
-  // Overrides the user's settings of the folder that pip installs to.
+  // These variables override the user's settings of the folder that pip installs to.
   const std::vector<std::string> environment = {"PIP_USER=0", "PIP_REQUIRE_VIRTUALENV=0",
                                                 "PIP_TARGET", "PIP_PREFIX", "PIP_ROOT"};
   const absl::StatusOr<mcp::ChildOutcome> outcome = mcp::RunOther(
@@ -283,7 +283,7 @@ absl::Status ProgramEnvironments::Make(const std::string& requirement,
     return absl::PermissionDeniedError(
         i18n::Format("{}: {}; set XDG_CACHE_HOME to another folder", parent_, error.message()));
   // The environment is made in a scratch folder next to it and then renamed, so that it is complete
-  // or missing. What a killed process has left is removed.
+  // or missing. The leftovers of a killed process are removed.
   absl::StatusOr<std::unique_ptr<program::ScratchFolder>> scratch =
       program::ScratchFolder::Make(parent_);
   if (!scratch.ok()) return scratch.status();

@@ -1,8 +1,8 @@
 // Environments with another version of a package, for `plan --with`. An environment is a folder
-// that comes first on PYTHONPATH. It contains what the program's own environment lacks for that
-// version and its requirements, but never PyTorch, which remains the program's own. pip makes the
-// environments with the user's settings. They are kept in $XDG_CACHE_HOME/vramscope/environments;
-// nothing is installed into the user's own environment.
+// that comes first on PYTHONPATH. It contains that version and those of its requirements that the
+// program's own environment lacks. PyTorch is never among them. pip makes the environments with the
+// user's settings. They are kept in $XDG_CACHE_HOME/vramscope/environments. The user's own
+// environment is not changed.
 //
 //   ASSIGN_OR_RETURN(ProgramEnvironments all, ProgramEnvironments::Of(command));
 //   ASSIGN_OR_RETURN(ProgramEnvironment one, all.Get("transformers", "4.51.0"));
@@ -53,7 +53,8 @@ struct StoredEnvironment {
 };
 std::string EnvironmentsFolder();  // "": no folder is available
 std::vector<StoredEnvironment> StoredEnvironments();
-// Deletes all environments, and the leftovers of interrupted ones. Returns the bytes freed.
+// Deletes all environments, and the leftovers of interrupted installations. Returns the bytes
+// freed.
 absl::StatusOr<uint64_t> RemoveEnvironments();
 
 }  // namespace vramscope::cli

@@ -120,8 +120,8 @@ class ProgramFit {
     }
   }
 
-  // Estimates what the toggle may save of this program's peak. nullopt: the toggle does not say
-  // what it reduces.
+  // Estimates what the toggle may save of this program's peak. nullopt: the toggle does not
+  // declare what it reduces.
   std::optional<uint64_t> Expected(const Toggle& toggle, double share) const {
     if (toggle.reduces.empty() || start_.categories.empty()) return std::nullopt;
     if (!toggle.reduces_in.empty() && toggle.reduces_in != start_.peak_phase) return 0;
@@ -150,7 +150,7 @@ class ProgramFit {
     return planned;
   }
 
-  // The plan is already known, so nothing is planned here.
+  // Looks up the proposal's plan, which the search has already made.
   ProgramPlan PlanOf(const SwitchProposal& proposal) {
     const auto known = plans_.All({Question(proposal.set)});
     return known.ok() ? known->front() : ProgramPlan{};

@@ -72,7 +72,7 @@ absl::StatusOr<ProgramPlan> PlanOf(const Json& json) {
     return absl::InvalidArgumentError(i18n::Text("the plan has no GPU memory"));
   ProgramPlan plan;
   plan.device = json.value("device_name", "");
-  // Removes the memory size from the name, because it is not that of the real GPU.
+  // Removes the memory size from the name, because the real GPU has another size.
   plan.device = plan.device.substr(0, plan.device.find(" (" + run::FormatBytes(kRoom) + ")"));
   plan.model = json.value("model", "");
   plan.planned.peak = BytesAt(json["peak"], "allocated");

@@ -1,5 +1,5 @@
 // Plans one program many times for `fit` and `--vary`. Each plan is a `plan` command in a process
-// of its own, with a few at a time. Equal plans are made once. The first plan reports what the
+// of its own; a few run at a time. Equal plans are made once. The first plan reports what the
 // program imports. Where possible, later plans are forked from a process that has already imported
 // that (profiler/program/warm.h).
 //
@@ -43,16 +43,16 @@ struct ProgramPlan {
   std::string device, model;
   std::vector<program::ToggleReport> toggles;  // all of them
   Json assumptions = Json::array();
-  // why the plan did not start from the warm process; "": it did, or was not meant to
+  // why the plan did not start from the warm process; "" if it did, or was not meant to
   std::string cold;
   double seconds = 0;
 };
 
 class ProgramPlans {
  public:
-  // Plans on a GPU that has enough memory for everything. A program that may fit into `budget` (0:
-  // none) once cached memory is released is also planned with that budget. `all`: the catalogue of
-  // toggles.
+  // Plans on a GPU that has enough memory for everything. If the program may fit into `budget` (0:
+  // none) once its cached memory is released, it is also planned with that budget. `all`: the
+  // catalogue of toggles.
   ProgramPlans(const ProgramOptions& options, uint64_t budget,
                const std::vector<program::Toggle>& all);
   ProgramPlans(const ProgramPlans&) = delete;
@@ -68,8 +68,8 @@ class ProgramPlans {
 
   std::function<void(size_t done, size_t all)> progress = {};  // called several times a second
   int plans() const { return plans_; }  // number of plans made, including those with less memory
-  // Why plans did not start from the warm process. "": all but the first did, or there was only the
-  // first.
+  // Why plans did not start from the warm process. "" if all but the first did, or if there was
+  // only the first.
   const std::string& cold() const { return cold_; }
   // Host memory used by the warm process; 0: there is none.
   uint64_t ServerBytes() const { return server_.ResidentBytes(); }

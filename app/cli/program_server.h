@@ -26,9 +26,9 @@ class ProgramServer {
   ProgramServer(const ProgramServer&) = delete;
   ProgramServer& operator=(const ProgramServer&) = delete;
 
-  // `words`: arguments of `plan` before "--". `modules`: the modules.json of a plan's --keep
-  // folder, which lists the imports; if it says why a warm process is impossible, nothing is
-  // started. Ends the process that ran before.
+  // Ends the previous warm process. `words`: arguments of `plan` before "--". `modules`: the
+  // modules.json of a plan's --keep folder, which lists the imports. If that file contains a reason
+  // why a warm process is impossible, none is started.
   void Start(std::vector<std::string> words, const std::vector<std::string>& command,
              const std::string& modules);
   void Stop();

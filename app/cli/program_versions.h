@@ -22,7 +22,7 @@ struct PackageVersions {
 // kInvalidArgument says which forms are allowed.
 absl::StatusOr<PackageVersions> ParsePackageVersions(std::string_view text);
 
-// kNo: a version could not be planned, but the others were.
+// Returns kNo if some versions could not be planned but others were.
 ExitCode PlanVersions(const std::vector<std::string>& command, const ProgramOptions& options,
                       const std::string& with, const RunOutput& output);
 

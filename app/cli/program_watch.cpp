@@ -56,7 +56,7 @@ class EndsOnSignal {
   struct sigaction before_[std::size(kSignals)];
 };
 
-// The command also names the interpreter, which is not a file that the user edits.
+// Whether the file is a binary, such as the interpreter. Users do not edit those.
 bool IsProgram(const fs::path& path) {
   char magic[4] = {};
   std::ifstream(path, std::ios::binary).read(magic, sizeof magic);
@@ -126,7 +126,7 @@ class ProgramWatch {
       toggles_.insert(toggles_.end(), {"--toggle", toggle});
     // The script, and the files named in its arguments.
     for (const std::string& word : command)
-      // not the interpreter
+      // the first word is the interpreter, or the script itself
       if (&word != &command.front() || word.ends_with(".py")) files_.Add(word);
     for (const std::string& word : command)
       if (const size_t equals = word.find('='); equals != std::string::npos)
@@ -143,7 +143,7 @@ class ProgramWatch {
     while (!g_ended) {
       if (const absl::Status planned = Plan(saved); !planned.ok()) return ReportError(planned);
       while (!g_ended && !files_.Any()) std::this_thread::sleep_for(kLook);
-      // Editors save in several steps, and several files at once, so this waits until it is quiet.
+      // Editors save in several steps and several files at once, so wait until no more are saved.
       saved = files_.Take();
       while (!g_ended) {
         std::this_thread::sleep_for(kLook);
@@ -159,7 +159,7 @@ class ProgramWatch {
  private:
   // Plans once and prints the result. Prints nothing if a file was saved meanwhile.
   absl::Status Plan(const std::vector<std::string>& saved) {
-    // A warm process that is still importing is ready sooner than a new one would be.
+    // Waits for a warm process that is still importing: a new one would be ready later.
     while (!g_ended && !server_.Settled()) std::this_thread::sleep_for(kLook);
     const std::string kept = fmt::format("{}/plan-{}", scratch_->path(), ++started_);
     std::vector<std::string> words = words_;
@@ -320,7 +320,7 @@ class ProgramWatch {
     const std::set<std::string> known(server_.modules().begin(), server_.modules().end());
     const bool lacks =
         std::ranges::any_of(told, [&](const std::string& name) { return !known.contains(name); });
-    // The plan was cold for the same reason as before, so a restart would not help.
+    // If the plan was cold for a new reason, a restart may help. For the same reason it would not.
     const bool refused = !cold_.empty() && cold_ != restarted_for_;
     if (server_.started() && !lacks && !refused) return;
     restarted_for_ = cold_;

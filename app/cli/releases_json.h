@@ -1,4 +1,4 @@
-// Writes as JSON why memory was released to the device, and the GPU memory that follows from it.
+// Writes as JSON why memory was released to the device, and the size of the GPU inferred from it.
 #pragma once
 
 #include "app/cli/command.h"

@@ -33,7 +33,7 @@ struct Options {
   bool has_alloc_conf = false, keep = false, json = false;
 };
 
-// The recording. Without segments there is nothing to compare.
+// The results for one device. Without recorded segments there is no exact replay.
 struct Results {
   uint8_t device = 0;
   std::shared_ptr<const trace::Trace> trace;  // of one device
@@ -302,7 +302,7 @@ Json ToJson(const std::vector<Results>& devices, std::optional<uint8_t> shown) {
   return json;
 }
 
-// Parses a size, or a GPU, whose memory without the CUDA context is meant.
+// Parses a size or a GPU. For a GPU, returns its memory without the CUDA context.
 absl::StatusOr<uint64_t> MemoryForSegments(const std::string& text) {
   const absl::StatusOr<uint64_t> bytes = run::ParseBytes(text);
   if (bytes.ok()) return bytes;

@@ -37,8 +37,8 @@ absl::StatusOr<run::RunConfig> BuildRun(const RunOptions& options, run::Backend 
 // Returns the value of --budget. If it is not given, returns the memory of the GPU that --device or
 // --gpu-memory names.
 absl::StatusOr<uint64_t> BudgetOf(const std::string& budget, const RunOptions& options);
-// Parses the value of --budget, in bytes. kInvalidArgument for a number without a unit such as
-// "24", which is 24 bytes and not 24 GiB.
+// Parses the value of --budget and returns bytes. A number without a unit, such as "24", is refused
+// (kInvalidArgument), because it would mean 24 bytes and not 24 GiB.
 absl::StatusOr<uint64_t> ParseBudget(const std::string& text);
 
 }  // namespace vramscope::cli

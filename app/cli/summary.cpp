@@ -40,7 +40,7 @@ std::string SettingsText(const run::RunConfig& c) {
     text += i18n::Format(", {} rank {} on {}", c.Is("lora.kind", "dora") ? "DoRA" : "LoRA",
                          c.Get("lora.rank"), c.Get("lora.targets"));
   }
-  // The settings named above; all others are printed as key=value.
+  // These settings are already in the text; all others are printed as key=value.
   constexpr std::string_view kSaid[] = {"precision",      "attention",          "optimizer.name",
                                         "optimizer.impl", "checkpointing.mode", "checkpointing.k",
                                         "lora.rank",      "lora.targets",       "lora.kind",
@@ -65,7 +65,7 @@ std::string FitText(const trace::Trace& trace, const Summary& summary) {
   const std::string parts =
       i18n::Format("{} + {} CUDA context, of {}", UseText(summary.most_used),
                    FormatBytes(device.context_bytes), FormatBytes(device.memory_bytes));
-  // No other figure includes refused allocations, whether the program continued or ended.
+  // Names the refused allocations, because no other figure includes them.
   const auto& kinds = trace.events.kind;
   const auto first = std::find(kinds.begin(), kinds.end(), trace::EventKind::kOutOfMemory);
   const auto refused = std::count(first, kinds.end(), trace::EventKind::kOutOfMemory);
@@ -264,7 +264,7 @@ std::string StepsTable(const trace::Trace& trace, const std::vector<analysis::St
                  i18n::Text(trace::Name(step.peak_phase))});
     return table.Text();
   }
-  // When known, the GPU's busy time is shown, because the host runs ahead of the GPU.
+  // The GPU's busy time is shown if it is known, because the host runs ahead of the GPU.
   const std::vector<query::DeviceTimes> gpu = DeviceTimesOf(trace, steps.size());
   const bool trains = query::HasPhases(steps);
   std::vector<Table::Column> columns = {{i18n::Text("Step"), Table::kRight}};
@@ -388,7 +388,7 @@ std::string SummaryText(const trace::Trace& trace, const Summary& summary) {
     text += i18n::Format("  Loss {:.4f} in the first step, {:.4f} in the last\n", losses.front(),
                          losses.back());
   }
-  // The CPU allocator's memory says nothing definite about a GPU.
+  // A run on the CPU does not show whether the run would fit into a GPU.
   if (info.device.memory_bytes > 0 && info.backend != trace::Backend::kCpu)
     text += "  " + FitText(trace, summary) + "\n";
   return text + AssumptionsText(trace::AssumptionsOf(trace));

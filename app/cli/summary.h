@@ -15,7 +15,7 @@ struct Evidence;
 
 namespace vramscope::cli {
 
-// Without the key `seconds`, which the caller measures.
+// Leaves out the key `seconds`, which the caller measures.
 Json SummaryJson(const trace::Trace& trace, const analysis::Summary& summary);
 std::string SummaryText(const trace::Trace& trace, const analysis::Summary& summary);
 
@@ -33,7 +33,7 @@ std::string TimeText(const trace::Trace& trace, int64_t time_ns);
 // snapshot.
 std::string TimeAndContextText(const trace::Trace& trace, const analysis::Context& context);
 // "1.95 GiB allocated, 2.45 GiB reserved (step 0, forward)". If the reserved peak is at another
-// time, both times are given. What the file does not record is named.
+// time, both times are given. Mentions that reserved memory is not recorded.
 std::string PeakText(const trace::Trace& trace, const analysis::Peak& peak);
 // Times are null, or left out of the table, if the file has none.
 Json StepsJson(const trace::Trace& trace, const std::vector<analysis::StepRow>& steps);

@@ -13,7 +13,7 @@ namespace vramscope::cli {
 // Shortens "/home/me/train.py:12" to "train.py:12".
 std::string ShortPlace(const std::string& where);
 
-// For the toggles that are on; `all`: also whether the others would apply.
+// The reports of the toggles that are on. With `all`, also whether the other toggles would apply.
 Json TogglesJson(const std::vector<program::ToggleReport>& reports, bool all);
 // What the toggles that are on did, with the lines to add to the program; "" if none is on.
 std::string TogglesText(const std::vector<program::ToggleReport>& reports);
@@ -22,7 +22,8 @@ std::string TogglesText(const std::vector<program::ToggleReport>& reports);
 // program.
 std::string LinesText(const std::vector<program::ToggleReport>& reports);
 
-// Reports on stderr which toggles that are on had no effect, and why. Returns true if all had one.
+// Reports on stderr which toggles that are on had no effect, and why. Returns true if all had an
+// effect.
 bool SayUnapplied(const std::vector<program::ToggleReport>& reports);
 
 }  // namespace vramscope::cli

@@ -170,8 +170,8 @@ absl::Status Planner::Drain(const std::function<std::optional<Job>()>& next,
             result.trace = std::move(trace);
             result.status = StatusOf(*worker->client, error);
             result.worker_seconds = worker->client->lastSeconds();
-            // Not called from within the client's signal. The worker continues with the queued jobs
-            // while this result is processed, which may add more jobs.
+            // Processes the result after the client's signal has returned. Assigns jobs before, so
+            // that no worker waits, and again afterwards, because `finished` may add jobs.
             QTimer::singleShot(0, &scope, [&, id, result = std::move(result)]() mutable {
               fill();
               --unseen;

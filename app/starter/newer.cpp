@@ -1,6 +1,6 @@
 // libvramscope-newer.so: functions that bundled libraries need and glibc 2.35 lacks.
-// packaging/bundle.py links it to those libraries. If the C library has the function, that one is
-// used.
+// packaging/bundle.py links it to those libraries. If the C library has such a
+// function, the C library's is used.
 #include <stdlib.h>
 #include <unistd.h>
 

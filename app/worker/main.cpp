@@ -1,6 +1,6 @@
 // vramscope-worker-loop: runs training steps and reports them as frames. vramscope-worker
-// (start.cpp) executes it. vramscope starts that locally, or on another host: ssh host
-// vramscope-worker --stdio.
+// (start.cpp) executes it. vramscope starts vramscope-worker on this computer, or on another one
+// (ssh HOST vramscope-worker --stdio).
 #include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
@@ -67,7 +67,7 @@ int main(int argc, char** argv) {
   options.output = output;
   options.version = vramscope::base::Version();
   // The emulated GPU and a real one need the same library names, so a process serves only one of
-  // them.
+  // the two.
   if (backend == "cuda") options.backends.push_back(Backend::kCuda);
   if (backend.empty() || backend == "plan") options.backends.push_back(Backend::kPlan);
   if (backend.empty() || backend == "cpu") options.backends.push_back(Backend::kCpu);

@@ -112,7 +112,7 @@ class Session {
         waiting_.pop_front();
         current_ = job.tag;
         running_ = true;
-        // A newer run replaces the waiting ones.
+        // A run is cancelled at once if a newer one waits.
         cancel_ = job.cancelled || !waiting_.empty();
       }
       for (const uint64_t tag : refused)

@@ -9,9 +9,9 @@
 //   while (DecodeChunk(bytes, used, chunk) == Decoded::kChunk) Use(chunk);
 //
 // A chunk consists of "VSAC", a type, the payload's length and CRC-32C (four bytes each,
-// little-endian), and the payload in varints. The payload is one of: names, preceded by the number
-// of the first one, and rows, each encoded as the difference from the previous one; the facts; or
-// names of streams.
+// little-endian), and the payload in varints. There are three types of payload: names (after
+// the number of the first name) with rows (each stored as the difference from the previous row);
+// the facts; and names of streams.
 #pragma once
 
 #include <cstddef>
@@ -62,8 +62,8 @@ struct ActivityChunk {
 inline constexpr size_t kMaxChunkBytes = size_t{32} << 20;
 inline constexpr uint64_t kMaxActivityFileBytes = uint64_t{2} << 30;
 
-// Limits of one call: kMostRowsOfChunk activities and 1 MiB of names. A chunk then stays below its
-// limit.
+// One call may encode at most kMostRowsOfChunk activities and 1 MiB of names. The chunk then stays
+// below kMaxChunkBytes.
 inline constexpr size_t kMostRowsOfChunk = size_t{1} << 18;
 std::string EncodeActivities(uint32_t first_name, std::span<const std::string> names,
                              std::span<const trace::Activity> activities);

@@ -77,7 +77,7 @@ class StreamNumbers {
       return activity.stream;
     const auto known = numbers_.find({activity.device, activity.stream});
     if (known != numbers_.end()) return known->second;
-    // Larger than CUPTI's numbers, which are consecutive.
+    // A stream whose number is taken is moved beyond CUPTI's numbers, which are consecutive.
     constexpr uint32_t kBehind = 1u << 20;
     return taken_.contains(activity.stream) ? activity.stream + kBehind : activity.stream;
   }

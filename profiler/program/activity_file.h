@@ -1,5 +1,5 @@
-// Reads the activities that a watched process has written (activity_chunk.h) and converts them for
-// its trace: names, threads and modules become those of the trace, times are on its clock.
+// Reads the activities that a watched process has written (activity_chunk.h) and converts their
+// names, threads, modules and times to those of the process's trace.
 //
 //   ActivityFile file;
 //   RETURN_IF_ERROR(file.ReadMore(folder + "/activities.bin"));
@@ -33,8 +33,8 @@ class ActivityFile {
   // limits.
   absl::Status ReadMore(const std::string& path);
 
-  // Call it when nothing more is written: reads what a killed process had not yet written as a
-  // chunk (activity_tail.h). kNotFound: there is no such file. kDataLoss: the tail does not
+  // Reads what a killed process had not yet written as a chunk (activity_tail.h). Call it when the
+  // process has ended. kNotFound: there is no such file. kDataLoss: the tail does not
   // continue the chunks read so far.
   absl::Status ReadTail(const std::string& path);
 
@@ -73,15 +73,15 @@ class ModuleTimes {
   std::map<uint32_t, Thread> threads_;
 };
 
-// For each operand of the file in order: the time at which its block was allocated, on the trace's
-// clock; nullopt: the operand is in no block.
+// The times at which the operands' blocks were allocated, in the order of the operands in the file
+// and on the trace's clock; nullopt for an operand in no block.
 using BlockTimes = std::vector<std::optional<int64_t>>;
 
-// Converts the rows of the file for a trace whose time 0 is `origin_ns` and whose next string is
-// `next_string`; `strings` are the new ones. Activities that ended before the origin are left out,
-// and so are operands in no block. GPU work gets the module of the call that launched it, found by
-// the thread's number in the marks. Streams that the allocator knows get the number that the events
-// of `recording` use; other streams keep CUPTI's number unless it is taken.
+// Converts the rows of the file for a trace whose time 0 is `origin_ns`. Returns also the strings
+// that the trace lacks, numbered from `next_string`. Activities that ended before the origin are
+// left out, and so are operands in no block. GPU work gets the module of the call that launched it,
+// found by the thread's number in the marks. Streams that the allocator knows get the number that
+// the events of `recording` use; other streams keep CUPTI's number unless it is taken.
 struct PlacedActivities {
   std::vector<std::string> strings;
   std::vector<trace::Activity> rows;

@@ -1,5 +1,5 @@
-// Memory of a program without an allocator history (a program without Python), from its allocation
-// calls to the driver. Each allocation becomes a segment with one block.
+// Reconstructs the memory of a program without Python, which has no allocator history, from its
+// driver allocations. Each allocation becomes a segment with one block.
 #pragma once
 
 #include "profiler/program/activity_file.h"

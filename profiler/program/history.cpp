@@ -38,7 +38,7 @@ class Joiner {
     stacks_.emplace("", 0);
   }
 
-  // `operators`: for each entry of `part`, a string of `part`; empty if unknown.
+  // `operators`: the operator of each entry, as a string of `part`; empty if unknown.
   void Add(Recording part, const std::vector<StringId>& operators = {}) {
     const std::vector<uint32_t> strings = Strings(part);
     const std::vector<uint32_t> stacks = Stacks(part, strings);
@@ -189,7 +189,7 @@ absl::StatusOr<bool> ReadTail(const std::string& path, std::vector<HistoryTailRo
   const uint64_t room = (bytes->size() - sizeof(HistoryTailHeader)) / sizeof(HistoryTailRow);
   const size_t before = rows.size();
   rows.resize(before + std::min(facts[1], room));
-  if (rows.size() > before)  // otherwise there may be no space to copy to
+  if (rows.size() > before)  // an empty vector may have no data() to copy to
     std::memcpy(static_cast<void*>(rows.data() + before), bytes->data() + sizeof(HistoryTailHeader),
                 (rows.size() - before) * sizeof(HistoryTailRow));
   full |= facts[2] != 0;

@@ -1,5 +1,5 @@
-// The allocator's history of one process. The chunks that its hooks wrote while it ran are joined
-// to one recording that begins with empty memory.
+// The allocator's history of one process. The chunks that the process's hooks wrote are joined to
+// one recording that begins with empty memory.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -38,10 +38,10 @@ class HistoryReader {
   const recording::Recording& recording() const;
   uint32_t chunks() const;
 
-  // The history including the entries after the last chunk (history_tail.h), if there are any.
-  // Those have no stacks, and the segments are those after the last of them. kNotFound: there are
-  // neither chunks nor entries. `operators`: for every entry the operator that allocated, as a
-  // number of a string; empty: unknown.
+  // The history including the entries after the last chunk (history_tail.h), if there are any. An
+  // entry whose stack was not written yet has none. The segments are those after the last entry.
+  // kNotFound: there are neither chunks nor entries. `operators` receives for every entry the
+  // number of a string, the operator that allocated; it is empty if unknown.
   absl::StatusOr<recording::Recording> WithTail(
       const std::string& folder, std::vector<trace::StringId>* operators = nullptr) const;
 

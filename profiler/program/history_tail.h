@@ -5,9 +5,9 @@
 // chunk is complete.
 //
 // FOLDER/history-N.tail: a header, then rows. Data after the first `rows` rows is incomplete or
-// unused. Where PyTorch's stacks can also be read when an entry is made (cupti/stacks.h), this file
-// is the chunk itself: it is renamed to history-N.rows when the next one begins, and no pickle is
-// written.
+// unused. If PyTorch's stacks can be read when an entry is made (cupti/stacks.h), no pickle is
+// written. This file is then the chunk itself, and is renamed to history-N.rows when the next file
+// begins.
 #pragma once
 
 #include <array>

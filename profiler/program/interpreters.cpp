@@ -33,7 +33,7 @@ std::string ReadSmall(const fs::path& path) {
   return text.ok() ? *text : std::string();
 }
 
-// Lines "KEY = VALUE", as in pyvenv.cfg.
+// The value of `key` in lines "KEY = VALUE", as in pyvenv.cfg.
 std::string Setting(std::string_view text, std::string_view key) {
   while (!text.empty()) {
     const size_t end = text.find('\n');
@@ -143,7 +143,7 @@ class Inspector {
   }
 
  private:
-  // An interpreter outside virtual environments: its installation.
+  // Searches the installation of an interpreter that is not in a virtual environment.
   void Base(const fs::path& program) {
     std::error_code none;
     fs::path real = fs::canonical(program, none);

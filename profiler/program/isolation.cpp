@@ -104,8 +104,8 @@ std::vector<std::string> LikelyChanged(const std::string& folder,
   return found;
 }
 
-// Candidate parents for the scratch folder. The program's own folder is excluded: its entries would
-// then be in separate layers (overlay_root.h).
+// Candidate parents for the scratch folder. The program's own folder is not among them, because its
+// entries would then be in separate layers (overlay_root.h).
 std::vector<std::string> ScratchParents(const std::string& folder) {
   std::vector<std::string> parents = {"/var/tmp"};
   std::error_code none;
@@ -214,7 +214,7 @@ absl::Status Isolation::MakeOverlay(const IsolationOptions& options) {
         !foreign.empty())
       return absl::FailedPreconditionError(i18n::Format(
           "overlayfs cannot copy {}, which belongs to another user or group", foreign));
-    // The library makes renames of folders in the lower layer work.
+    // With this library, the program can rename folders of the lower layer.
     if (const std::string library = LibraryOf(options); access(library.c_str(), R_OK) == 0)
       environment_["LD_PRELOAD"] = library;
     Begin(IsolationMode::kOverlay, std::move(scratch));

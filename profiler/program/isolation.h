@@ -14,8 +14,8 @@
 //
 // The first two modes keep the changes in a scratch folder that is removed with this object.
 //
-// Make blocks and forks: call it before threads are started. Enter is async-signal-safe; the rest
-// is thread-compatible.
+// Make blocks and forks: call it before threads are started. Enter is async-signal-safe; the other
+// functions are thread-compatible.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -65,7 +65,7 @@ class Isolation {
   // Moves the calling process, just forked and with one thread, into the isolated file system and
   // into its current folder. Returns 0 or errno.
   int Enter() const noexcept;
-  // The namespaces that Enter() enters, in order, and the folder inside. Empty in the other modes.
+  // The namespaces that Enter() enters, in order, and the folder inside. Overlay mode only.
   const std::vector<int>& namespaces() const { return namespaces_; }
   const std::string& folder() const { return folder_; }
   // The folder that contains the changes; "": there is none.

@@ -110,8 +110,8 @@ class Labeller {
     labels_.op.assign(rows, {});
     labels_.module.assign(rows, {});
     blocks_.resize(rows);
-    // Blocks older than a recording that began in the middle of a program. Later marks may
-    // reveal their categories.
+    // A recording that began in the middle of a program has older blocks, whose categories later
+    // marks may reveal.
     for (uint32_t row = 0; row < history.older; ++row)
       live_[history.allocations.device[row]][history.allocations.address[row]] = row;
     Places();
@@ -241,7 +241,7 @@ class Labeller {
         CloseSlice(EventKind::kModuleEnd, mark, at, number);
         break;
       case MarkKind::kForward:
-        // Module calls that ended with an exception, without a mark of their end.
+        // Closes module calls that ended with an exception, and so without a mark.
         if (backward_ > 0) break;
         for (; !thread.modules.empty(); thread.modules.pop_back())
           CloseSlice(EventKind::kModuleEnd, mark, at, number);
@@ -340,7 +340,7 @@ class Labeller {
     event.thread = mark.thread;
     Place(at, number, event);
   }
-  // Modules within a backward pass are opened by checkpoints that recompute them. They close first.
+  // Closes the module for which backward runs. Modules that a checkpoint recomputes closed before.
   void LeaveBackwardModule(EntryIndex at, uint32_t number) {
     if (backward_module_.value == 0) return;
     Thread& thread = threads_[backward_thread_];
@@ -401,8 +401,8 @@ class Labeller {
     Retag(row, category, "tensor seen", at, number);
   }
 
-  // Blocks made before the first step that have no other category: averages of parameters, data
-  // that stay on the GPU, a library's own copies.
+  // A tensor that the program keeps outside of modules is a buffer, unless it has a category:
+  // averages of parameters, data that stay on the GPU, a library's own copies.
   void Kept(const Mark& mark) {
     const uint32_t row = BlockAt(mark, mark.a);
     if (row == UINT32_MAX || blocks_[row].category != Category::kUnknown) return;
@@ -465,7 +465,7 @@ class Labeller {
       live[history_.allocations.address[row]] = row;
     } else if (history_.allocations.free_completed[row] == i) {
       Gone(row, live);
-      // Allocated and freed within the setup: a temporary.
+      // A block that is allocated and freed within the setup is a temporary.
       if (labels_.category[row] == Category::kUnknown && !blocks_[row].retagged &&
           blocks_[row].phase_number == phase_number_)
         labels_.category[row] = Category::kTemporary;

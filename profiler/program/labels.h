@@ -16,8 +16,8 @@ struct LabelOptions {
   std::span<const trace::StringId> operators = {};  // of the recording's entries; empty: not known
 };
 
-// With `virtual_clock`, times of entries are replaced by times of the marks' clock, evenly spaced
-// between two marks. Warnings are added to the recording.
+// With `virtual_clock`, the entries between two marks get evenly spaced times between the times of
+// the marks. Warnings are added to the recording.
 recording::Labels LabelsFromMarks(recording::Recording& recording,
                                   const recording::History& history, const Marks& marks,
                                   bool virtual_clock, const LabelOptions& options);

@@ -84,7 +84,7 @@ Environment For(const Platform& platform, const LaunchOptions& o) {
   e["VRAMSCOPE_PROGRAM_OUTPUT"] = output;
   e["VRAMSCOPE_PROGRAM_STEPS"] = std::to_string(o.steps);
   std::error_code unknown;
-  // The Python package in the program runs it for figures about the recording so far.
+  // The hooks' Python package runs this executable for figures about the recording so far.
   e["VRAMSCOPE_PROGRAM_SELF"] = fs::read_symlink("/proc/self/exe", unknown).string();
   e["VRAMSCOPE_PROGRAM_DEVICE"] = o.planned ? o.device.key : "";
   e["VRAMSCOPE_PROGRAM_TAIL"] = platform.activities;
@@ -167,7 +167,7 @@ absl::Status CannotStart(const std::string& program, int error) {
 [[noreturn]] void Become(char* const* argv, char* const* environment, const LaunchOptions& options,
                          pid_t parent, int report, int served_output) {
   setpgid(0, 0);
-  // Before PR_SET_PDEATHSIG, which is cleared when the user namespace changes.
+  // Must precede PR_SET_PDEATHSIG, which is cleared when the user namespace changes.
   if (options.isolation != nullptr) {
     if (const int entered = -options.isolation->Enter(); entered != 0) {
       [[maybe_unused]] const ssize_t written = write(report, &entered, sizeof entered);
@@ -322,7 +322,7 @@ class Running {
     outcome_.exit_status = code;
     outcome_.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     if (outcome_.signal == SIGINT) outcome_.interrupted = true;
-    // If one rank fails, the others would wait forever.
+    // Ends all ranks if one fails, because the others would wait for it forever.
     for (const pid_t other : pids_) kill(-other, SIGTERM);
     if (!pids_.empty()) Escalate(SIGTERM);
   }
@@ -440,7 +440,7 @@ absl::StatusOr<Platform> FindPlatform(bool planned) {
 
 Progress ProgressOf(const std::string& folder) {
   Progress progress;
-  // Only folders of processes: the program itself creates and removes others next to them.
+  // Reads only folders of processes. The program creates and removes others next to them.
   ForEachEntry(folder, [&](const fs::directory_entry& process) {
     if (!process.path().filename().string().starts_with("process-")) return;
     ForEachEntry(process.path(), [&](const fs::directory_entry& entry) {
@@ -465,7 +465,7 @@ Outcome Launch(const Platform& platform, const LaunchOptions& options) {
   }
   MakeRoomForTrouble(options.output);
   // A folder in memory in which ranks find each other. It is removed with this object, even if a
-  // rank is killed before the others start. Without it the ranks choose a place themselves.
+  // rank is killed before the others start. If it cannot be made, the ranks choose another place.
   const absl::StatusOr<std::unique_ptr<ScratchFolder>> rooms = ScratchFolder::Make("/dev/shm");
   Environment environment = For(platform, options);
   if (options.planned && rooms.ok()) environment["VRAMSCOPE_EMULATED_ROOMS"] = (*rooms)->path();

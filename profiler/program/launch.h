@@ -54,10 +54,10 @@ struct LaunchOptions {
   bool operators = false;    // also record which PyTorch operator launched them (costs time)
   std::string toggles = {};  // ToggleVariable(): toggles to switch on or to look for; "": none
   // Socket of a process that has already imported what the program imports (warm.h); a fork of that
-  // process becomes the program. "", or if the socket does not answer: the program starts cold.
+  // process becomes the program. If it is "" or does not answer, the program starts cold.
   std::string warm = {};
-  // For the other side of `warm`: the program imports the modules in this file and waits at this
-  // socket until it is ended. "": the program runs.
+  // For the process that serves `warm`: it imports the modules listed in the file `modules` and
+  // waits at the socket `serve` until it is ended. "": the program runs normally.
   std::string serve = {}, modules = {};
   std::string output;  // existing folder to which the hooks write
   // Used if this process is killed (keeper.h): a command to run after the program was ended, and

@@ -26,7 +26,7 @@ enum class MarkKind : char {
   kModuleEnd = 'm',
   kBackward = 'B',
   kBackwardEnd = 'b',
-  kBackwardModule = 'G',  // from here on backward runs for module a; -1: for no module
+  kBackwardModule = 'G',  // from here on backward runs for module a, or for no module (-1)
   kOptimizer = 'O',
   kOptimizerEnd = 'o',
   kZeroGrad = 'Z',
@@ -50,7 +50,7 @@ enum class MarkKind : char {
   kCounter = 'R',   // the program read a counter of PyTorch: a = name, b = bytes, c = device
   kMissingGradients = 'N',  // a of b trainable parameters in optimizers have no gradient so far; c
                             // = bytes of these weights
-  kElsewhere = 'e',         // only a position: where another device is at the next mark
+  kElsewhere = 'e',         // only the position of another device at the next mark
   kEnd = 'E',               // the process ends
 };
 

@@ -1,7 +1,7 @@
 // Finds the blocks that kernels, memcpys and memsets of a process used as operands.
 //
 // A block is found by order and not by time. An operand records how many requests the program had
-// made to its allocator when it passed the address. The block meant is the one at that address
+// made to its allocator when it passed the address. The operand's block is the one at that address
 // after this number of requests, even if other blocks had the address before or later. Work of a
 // CUDA graph received its addresses when the graph was captured.
 #pragma once
@@ -17,9 +17,9 @@ namespace vramscope::program {
 
 inline constexpr uint32_t kNoBlock = std::numeric_limits<uint32_t>::max();
 
-// For every operand in `rows`, in order: the row in the allocations of `history`, or kNoBlock for
-// an address in no block. `of_driver`: the history comes from DriverMemory, and requests are the
-// driver's calls in `rows`; `origin_ns` is its time 0 on their clock. Pure.
+// Returns for every operand in `rows`, in order, its row in the allocations of `history`, or
+// kNoBlock. `of_driver`: the history comes from DriverMemory, and requests are the driver's calls
+// in `rows`. `origin_ns`: the history's time 0 on the clock of `rows`. Pure.
 std::vector<uint32_t> BlocksOfOperands(const std::vector<trace::Activity>& rows,
                                        const recording::Recording& recording,
                                        const recording::History& history, bool of_driver,

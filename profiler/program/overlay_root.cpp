@@ -96,8 +96,8 @@ bool WriteAll(const char* path, const std::string& text) {
   return written;
 }
 
-// Whether an unprivileged overlay cannot copy the file: the namespace maps only one user and one
-// group.
+// Whether an unprivileged overlay cannot copy the file. (Its user namespace maps only one user and
+// one group.)
 bool IsForeign(const struct stat& facts) {
   return facts.st_uid != geteuid() || facts.st_gid != getegid();
 }
@@ -189,12 +189,12 @@ class Builder {
     return mode;
   }
 
-  // Creates the foreign folders on the path from `lower` to the folders that are likely to change
-  // in its upper layer. overlayfs merges both folders, so it needs to copy nothing.
+  // Creates in the upper layer all foreign folders on the path from `lower` to the folders that are
+  // likely to change. overlayfs merges these folders with the real ones, so it copies nothing.
   absl::Status MakeForeignFolders(const std::string& lower, const std::string& upper) const {
     for (const std::string& changed : options_.changed) {
       if (!IsBelow(changed, lower)) continue;
-      std::vector<std::pair<std::string, struct stat>> way;  // up to the last foreign one
+      std::vector<std::pair<std::string, struct stat>> way;  // up to the last foreign folder
       size_t foreign = 0;
       for (size_t end = lower.size(); end < changed.size();) {
         end = std::min(changed.find('/', end + 1), changed.size());
@@ -208,7 +208,7 @@ class Builder {
       for (const auto& [part, facts] : way)
         if (mkdir((upper + part).c_str(), 0700) != 0 && errno != EEXIST)
           return Failed("{}", upper + part);
-      // Innermost first: a mode may forbid creating entries, and a new entry changes the
+      // Innermost first, because a mode may forbid creating entries and a new entry changes the
       // folder's time.
       for (auto at = way.rbegin(); at != way.rend(); ++at) {
         const auto& [part, facts] = *at;
@@ -264,7 +264,7 @@ class Builder {
     return absl::OkStatus();
   }
 
-  // Mounts a folder of the real tree at its place in the new one, which exists.
+  // Mounts a folder of the real tree at its place in the new tree, `target`, which exists.
   absl::Status Folder(const std::string& real, const std::string& target) {
     if (IsReal(real) || OfKernel(real)) return Bind(real, target, false);
     if (IsBelow(options_.scratch, real) || (!privileged_ && HasMounts(real))) return Split(real);
@@ -272,7 +272,7 @@ class Builder {
       frozen_.push_back(real);
       return Bind(real, target, true);
     }
-    // Mounts inside the folder would not be visible; only privileged namespaces get here.
+    // An overlay hides the mounts inside the folder. Only privileged overlays can have any.
     for (const MountPoint& inside : mounts_) {
       if (!IsBelow(inside.path, real) || MountAt(inside.path) != &inside) continue;
       struct stat facts {};
@@ -290,7 +290,7 @@ class Builder {
     return absl::OkStatus();
   }
 
-  // Rebuilds a folder entry by entry: a folder on disk with mounts in it.
+  // Rebuilds, entry by entry, a folder that cannot be overlaid as a whole.
   absl::Status Split(const std::string& real) {
     const std::string target = real == "/" ? root_ : root_ + real;
     std::error_code error;
@@ -411,8 +411,8 @@ std::string ReadAll(int fd) {
   }
 }
 
-// The folders on the paths that an unprivileged overlay cannot copy. Call it outside of the user
-// namespace: inside, all other users are mapped to one id, which may be the id of this user.
+// Returns those folders on the paths that an unprivileged overlay cannot copy. Call it outside of
+// the user namespace, because all other users have one id inside, perhaps the id of this user.
 std::set<std::string> ForeignFolders(const std::vector<std::string>& paths) {
   std::set<std::string> found;
   for (const std::string& path : paths) {

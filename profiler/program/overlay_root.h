@@ -30,9 +30,9 @@ struct OverlayRootOptions {
   // paths are therefore created in the upper layer beforehand.
   std::vector<std::string> changed;
   bool network = true;  // false: a network namespace with only loopback
-  // A descriptor of the user namespace in which the new one is created, so that a process of that
-  // namespace can enter it; -1: the namespace of this process. Privileged, no user namespace is
-  // created.
+  // A descriptor of the user namespace that becomes the parent of the new one, so that processes of
+  // the parent can enter the new one; -1: the namespace of this process. Without effect with
+  // privileges, because no user namespace is created then.
   int below = -1;
 };
 
@@ -41,8 +41,8 @@ struct OverlayRoot {
   std::vector<std::string> frozen;  // folders that cannot be overlaid and are read-only instead
 };
 
-// kUnavailable: this computer (or this scratch folder) does not allow it; the message names the
-// step that failed. kFailedPrecondition: this computer does not allow namespaces, so another
+// kUnavailable: this computer does not allow it in this scratch folder; the message names the step
+// that failed. kFailedPrecondition: this computer does not allow namespaces, so another
 // scratch folder does not help. Blocks for some milliseconds; forks a helper that has ended when
 // the function returns.
 absl::StatusOr<OverlayRoot> MakeOverlayRoot(const OverlayRootOptions& options);

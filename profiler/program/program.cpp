@@ -180,7 +180,7 @@ class Sink final : public trace::EventSink {
   absl::Status status_;
 };
 
-// The emulated platform's report of a process; no object: there is none.
+// The emulated platform's report of a process; not a JSON object if there is none.
 json PlatformReport(const std::string& path) {
   const absl::StatusOr<std::string> text = trace::ReadWholeInput(path, kMaxAboutBytes);
   return !text.ok() || TooDeep(*text) ? json() : json::parse(*text, nullptr, false);

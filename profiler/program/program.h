@@ -29,7 +29,7 @@ namespace vramscope::program {
 
 struct ReadOptions {
   run::DeviceProfile device;  // the planned GPU; a recording names its GPU itself
-  // On the emulated platform: sizes are those of a real GPU, times are modelled.
+  // Whether it ran on the emulated platform, with a real GPU's sizes and modelled times.
   bool planned = true;
   std::string title;
   const std::atomic<bool>* cancel = nullptr;
@@ -71,8 +71,8 @@ struct ProcessRun {
   uint8_t first_device = 0;
 };
 
-// A process that used the emulated platform without reporting to it: a program without Python, with
-// --no-activities.
+// A process on the emulated platform without hooks and activities: a program without Python that
+// runs with --no-activities.
 struct Unwatched {
   int64_t pid = 0;
   std::string device;            // the GPU on which it used the most memory
@@ -113,7 +113,7 @@ class FolderReader {
  private:
   struct Process;
   absl::StatusOr<ProcessRun> ReadProcess(const About& about, bool ended);
-  // A process without Python, from CUPTI's records.
+  // Reads a process without Python from CUPTI's records.
   absl::StatusOr<ProcessRun> ReadUnhooked(int64_t pid, bool ended);
 
   const std::string folder_;

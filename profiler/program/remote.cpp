@@ -50,8 +50,8 @@ std::string CommandThere(const Remote& remote, const LaunchOptions& o) {
 
 struct Connection {
   pid_t pid = -1;
-  int to = -1, from = -1;  // its standard input and output
-  int error = 0;           // errno if it could not be started
+  int to = -1, from = -1;  // ssh's standard input and output
+  int error = 0;           // errno if ssh could not be started
 };
 
 Connection Connect(const std::vector<std::string>& words) {

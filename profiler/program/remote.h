@@ -29,8 +29,8 @@ struct Remote {
 // folder.
 Outcome LaunchRemote(const Remote& remote, const LaunchOptions& options);
 
-// The remote side: Launch, with the folder sent through standard output. Bytes on standard input
-// are interrupts. The end of standard input also counts as one, because the receiver has ended.
+// The remote side. Calls Launch and sends the folder through standard output. Each byte on standard
+// input is an interrupt. The end of standard input is one, too, because the receiver has ended.
 Outcome LaunchForRemote(const Platform& platform, LaunchOptions options,
                         std::atomic<int>& interrupts);
 

@@ -151,7 +151,7 @@ std::vector<std::string> OptionsOf(const Request& request) {
     if (!request.folder.empty()) put("--remote-folder", request.folder);
     if (!request.host_vramscope.empty()) put("--remote-vramscope", request.host_vramscope);
   }
-  // The default of the commands: a recording runs to its end.
+  // The commands' defaults. A recording runs to its end.
   const uint32_t steps = request.planned() ? 2 : 0;
   if (request.steps != steps) put("--steps", std::to_string(request.steps));
   if (!request.planned() && request.operators) words.emplace_back("--operators");

@@ -23,8 +23,8 @@ struct Request {
   std::string script;  // a file; or "-m MODULE"
   std::string interpreter;
   std::string arguments;  // as typed into a shell
-  // The folder in which the program starts; "": the script's folder, on a remote host the login
-  // folder.
+  // The folder in which the program starts; "": the script's folder, or the login folder of a
+  // remote host.
   std::string folder = {};
   std::string device = "rtx-4090";  // for a plan
   uint32_t ranks = 1;
@@ -32,7 +32,7 @@ struct Request {
   bool skip_init = true;  // for a plan
   // For a recording: whether to record the operator that launched each kernel (a plan always does).
   bool operators = false;
-  // For kHost: remote paths, like script and folder then; "": found in the remote PATH.
+  // For kHost; all paths, also `script` and `folder`, are remote. "": found in the remote PATH.
   std::string host = {}, host_interpreter = {}, host_vramscope = {};
 
   bool planned() const { return where == Where::kPlanned; }
@@ -49,7 +49,7 @@ absl::StatusOr<std::vector<std::string>> CommandOf(const Request& request);
 std::string FolderOf(const Request& request);  // on this computer
 // "plan", "--device", "h100-sxm", ...: the words before "--". Defaults are left out.
 std::vector<std::string> OptionsOf(const Request& request);
-// Quoted for a shell. For an incomplete request, as much of it as is known.
+// The command line, quoted for a shell. An incomplete request yields an incomplete command line.
 std::string CommandLineOf(const Request& request);
 
 }  // namespace vramscope::program

@@ -32,8 +32,8 @@ int Open(const std::string& path) {
   return open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-// Locks the folder of a killed owner. -1: it is not a scratch folder of this user, or its owner
-// still runs.
+// Locks the folder of a killed owner. Returns -1 if the path is not a scratch folder of this user,
+// or if the folder's owner still runs.
 int LockOfKilled(const fs::path& path) {
   const std::string name = path.filename().string();
   if (!name.starts_with(kName) && !name.starts_with(kRestorableName)) return -1;
@@ -61,7 +61,7 @@ void RemoveOfKilled(const fs::path& parent) {
   const fs::file_time_type since = fs::file_time_type::clock::now() - kRestorable;
   ForEachEntry(parent, [&](const fs::directory_entry& entry) {
     const fs::path& path = entry.path();
-    // Locked first: folders of other owners are not searched.
+    // Locks the folder first, so that folders of other owners are not searched.
     const int folder = LockOfKilled(path);
     if (folder < 0) return;
     const bool restorable = path.filename().string().starts_with(kRestorableName);
@@ -76,7 +76,7 @@ std::string ParentOr(std::string parent) {
   return none || parent.empty() ? "/tmp" : parent;
 }
 
-// Gives the owner all rights on every folder below; links are not followed.
+// Grants the owner all rights on every folder below; links are not followed.
 void OpenFolders(const fs::path& path) {
   std::error_code none;
   if (!fs::is_directory(fs::symlink_status(path, none))) return;

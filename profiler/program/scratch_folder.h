@@ -1,6 +1,6 @@
 // A private folder under the temporary directory, removed with its owner. If the owner was killed,
-// the next user of this class removes the folder: every owner holds a lock on its folder, which
-// ends with the process. Folders that a user may want to restore are kept for a week.
+// the next user of this class removes the folder. Every owner locks its folder, and the lock ends
+// with the process. Folders that a user may want to restore are kept for a week.
 //
 //   ASSIGN_OR_RETURN(std::unique_ptr<ScratchFolder> folder, ScratchFolder::Make());
 //   Write(folder->path() + "/run");
@@ -22,7 +22,7 @@ void RemoveTree(const std::string& path);
 
 class ScratchFolder {
  public:
-  // Under `parent`; "": in $TMPDIR. kInternal: no folder can be made; the message says why.
+  // Creates it under `parent`, or in $TMPDIR if that is "". kInternal: it cannot be created.
   static absl::StatusOr<std::unique_ptr<ScratchFolder>> Make(std::string parent = {});
   // As Make(), but if the owner is killed the folder stays until nothing in it has changed for a
   // week, or until it is adopted.

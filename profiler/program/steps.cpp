@@ -8,7 +8,7 @@ namespace {
 
 using trace::Phase;
 
-// An outermost scope of a kind that makes a phase.
+// An outermost scope of a kind that has a phase.
 struct Scope {
   MarkKind kind = MarkKind::kForward;
   Edge begin, end;
@@ -50,7 +50,7 @@ std::vector<Scope> OutermostScopes(const Marks& marks) {
     const Mark& mark = marks.rows[i];
     if (depth == 0) {
       if (!EndOf(mark.kind)) continue;
-      // If gradients are not recorded, it is an evaluation.
+      // A forward pass that records no gradients is an evaluation.
       scopes.push_back({.kind = mark.kind,
                         .begin = {i, false},
                         .end = {count, false},

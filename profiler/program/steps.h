@@ -1,9 +1,9 @@
 // Derives steps, micro-batches and phases from the outermost scopes in the marks.
 //
-// A step ends with its optimizer step. If the program sets gradients to zero right after that, and
-// not at the beginning of a step, the step includes it. Work between two scopes belongs to a phase
-// that depends on the next scope: data before a forward pass, loss before a backward pass,
-// optimizer before an optimizer step.
+// A step ends with its optimizer step. It also includes the setting of gradients to zero that
+// follows, unless the program does that at the beginning of a step. Work between two scopes belongs
+// to a phase that depends on the next scope: data before a forward pass, loss before a backward
+// pass, optimizer before an optimizer step.
 #pragma once
 
 #include <cstdint>

@@ -22,7 +22,7 @@ namespace vramscope::program {
 
 struct Platform;
 
-// A declaration, made in Python. The build writes all of them to the catalogue.
+// The declaration of a toggle, made in Python. The build writes them to the catalogue.
 struct Toggle {
   std::string name, label, group, explains;
   std::string changes;              // effect on training: "nothing", "rounding", "training"
@@ -33,8 +33,8 @@ struct Toggle {
   bool slow = false;                // slow to run: a search tries it last
   bool before_torch = false;        // an environment variable that PyTorch reads
   std::vector<std::string> excludes;
-  // Fractions of memory at the peak by which it may reduce each category, by name; "cached" for
-  // reserved memory that is not in use. The fractions are guesses that determine the order of a
+  // For each category (or "cached", reserved memory that is not in use), the fraction of its memory
+  // at the peak that the toggle may save. The fractions are guesses that determine the order of a
   // search.
   std::map<std::string, double> reduces;
   std::string reduces_in;  // "eval", "optimizer": only a peak in that phase; "": any peak
@@ -62,7 +62,7 @@ struct ToggleReport {
   std::string why;                     // why it applied nowhere
   std::string overridden;              // why it was applied without effect
   std::vector<std::string> proposals;  // values that are worth a plan; "": no value
-  // For each proposal, the fraction of Toggle::reduces; empty: all of it.
+  // For each proposal, the part of Toggle::reduces that it saves; empty: all save the whole.
   std::vector<double> shares;
   std::vector<ToggleChange> changes;
   bool applies() const { return reached > 0 && overridden.empty(); }
@@ -79,7 +79,7 @@ const Toggle* FindToggle(const std::vector<Toggle>& all, std::string_view name);
 // toggles that exclude each other; the message says what is allowed.
 absl::StatusOr<std::vector<ToggleChoice>> ChooseToggles(const std::vector<Toggle>& all,
                                                         const std::vector<std::string>& texts);
-// Why the two exclude each other; "": they do not.
+// Why the two exclude each other; "" if they do not.
 std::string WhyExcluded(const std::vector<Toggle>& all, std::string_view a, std::string_view b);
 
 // The format that the hooks read. Empty choices: look for all toggles.

@@ -24,9 +24,9 @@ struct Variation {
 // Parses NAME=A..B (whole numbers) or NAME=V,V,V. kInvalidArgument says what is wrong.
 absl::StatusOr<Variation> ParseVariation(std::string_view text);
 
-// The command with the value in place of {NAME}; else after the argument NAME or --NAME; else, for
-// a NAME that begins with "-", appended at the end. kInvalidArgument: there is no place for the
-// value.
+// Returns the command with the value in place of {NAME}, or else in place of the value of the
+// argument NAME or --NAME. If the command has neither, appends NAME and the value if NAME begins
+// with "-", and otherwise returns kInvalidArgument.
 absl::StatusOr<std::vector<std::string>> WithValue(const std::vector<std::string>& command,
                                                    const std::string& name,
                                                    const std::string& value);

@@ -31,8 +31,8 @@ std::string EndText(const Outcome& outcome);
 bool EndedWell(const Program& seen, const Outcome& outcome);
 // Text for the case of a signal during shutdown; "" in other cases.
 std::string DiedShuttingDown(const Program& seen, const Outcome& outcome);
-// A warning for a program that ended well: it died during shutdown, or one of its processes failed;
-// "": none.
+// A warning if a program that ended well died during shutdown, or if one of its processes failed;
+// "" otherwise.
 std::string WarningOf(const Program& seen, const Outcome& outcome);
 
 // "ValueError: no such batch"; with several ranks, also the rank that raised it.

@@ -38,8 +38,8 @@ struct WarmServer {
   uint64_t resident_bytes = 0;
 };
 absl::StatusOr<WarmServer> FindWarmServer(const std::string& socket);
-// A descriptor of its user namespace, which the caller closes. -1: it is the caller's own, or the
-// server does not answer.
+// A descriptor of the server's user namespace, which the caller closes. -1 if that is the caller's
+// own namespace, or if the server does not answer.
 int UserNamespaceOf(const std::string& socket);
 
 class WarmProgram {

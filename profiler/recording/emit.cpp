@@ -226,8 +226,8 @@ class Emitter {
       if (history_.older_pending[row]) Put(Of(EventKind::kFreeRequested, row));
   }
 
-  // Emits the mapped memory of an expandable segment, which is that of its blocks. Adjacent blocks
-  // are mapped together.
+  // Emits the mapped memory of an expandable segment, which consists of the segment's blocks.
+  // Adjacent blocks are mapped together.
   void Mapped(const SegmentState& s) {
     for (size_t i = 0; i < s.blocks.size();) {
       const uint64_t begin = s.blocks[i].address;

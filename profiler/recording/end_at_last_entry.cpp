@@ -1,6 +1,6 @@
-// For a recording whose last entries were lost, although its segments are those after them. The
-// difference between the state after the last existing entry and the segments is the effect of the
-// lost entries. The fewest entries with that effect are made up and then rolled back.
+// Repairs a recording whose last entries were lost, but whose segments describe the state after
+// them. The difference between the state after the last existing entry and the segments is the
+// effect of the lost entries. The fewest entries with that effect are added and then rolled back.
 #include <absl/container/btree_map.h>
 
 #include <algorithm>
@@ -36,8 +36,8 @@ class Tail {
  public:
   explicit Tail(const Recording& r) : recording_(r) {}
 
-  // Returns the made-up entries, and the blocks freed by them whose free an existing entry
-  // requested.
+  // Returns the added entries, and those blocks freed by them whose free was requested by an
+  // existing entry.
   std::pair<EntryTable, std::vector<OlderAlloc>> Run() {
     for (EntryIndex i = 0; i < recording_.entries.size(); ++i) Step(i);
     std::map<uint8_t, RangeSet> mapped_at_end;
@@ -46,7 +46,7 @@ class Tail {
         if (s.expandable && Fits(b.address, b.bytes))
           mapped_at_end[s.device].Add(b.address, b.address + b.bytes);
     }
-    // First all frees, then all allocations: in this order nothing overlaps.
+    // All frees come before all allocations, so that nothing overlaps.
     Frees();
     Unmaps(mapped_at_end);
     SegmentFrees();
@@ -195,8 +195,8 @@ class Tail {
       if (b.use == BlockUse::kInactive || !Fits(b.address, b.bytes)) continue;
       const auto at = d.live.find(b.address);
       if (at != d.live.end() && IsBlock(b, at->second)) continue;
-      // Entries allocated this memory or put other blocks into it, so the block did not exist
-      // before them.
+      // The existing entries allocated this memory or used it for other blocks, so this block was
+      // allocated by a lost entry.
       const uint64_t end = b.address + b.bytes;
       if (from_nothing_ || d.seen_segments.CoveredIn(b.address, end) > 0 ||
           d.seen.CoveredIn(b.address, end) > 0)

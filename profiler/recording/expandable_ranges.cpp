@@ -37,7 +37,7 @@ void Join(Piece& into, const Piece& part) {
   into.known = true;
 }
 
-// For ranges whose pools no segment at the end states, infers them from the blocks in the range, or
+// Infers the pools of ranges that are in no segment at the end, from the blocks in the range or
 // from the size of the mapped pieces.
 void FindPools(const Recording& recording, std::vector<Piece>& parts) {
   const uint64_t large_page = allocator::PageSize(
@@ -88,7 +88,7 @@ std::vector<ExpandableRange> ExpandableRanges(const Recording& recording) {
     return std::tie(a.range.device, a.range.begin, a.range.end) <
            std::tie(b.range.device, b.range.begin, b.range.end);
   });
-  // Overlapping pieces are always one range; adjacent ones are if they agree.
+  // Overlapping pieces always form one range; adjacent pieces do if they agree.
   std::vector<Piece> joined;
   for (const Piece& part : parts) {
     if (!joined.empty() && joined.back().range.device == part.range.device &&
@@ -101,7 +101,7 @@ std::vector<ExpandableRange> ExpandableRanges(const Recording& recording) {
   bool all_known = true;
   for (const Piece& part : joined) all_known &= part.known;
   if (!all_known) FindPools(recording, joined);
-  // Joins neighbours with a gap between them: the gap was reserved and never mapped.
+  // Also joins neighbours with a gap between them, which was reserved and never mapped.
   std::vector<ExpandableRange> ranges;
   for (Piece& part : joined) {
     const ExpandableRange& r = part.range;

@@ -3,8 +3,8 @@
 //
 // An allocation uses the beginning of a free block, and free neighbours are always merged. So the
 // free block extended from the allocation's address to the next live block or the end of the
-// segment, and the rules determine whether the rest was split off. For the same reason, free space
-// between a live block and the next allocation is the unsplit tail of the first.
+// segment, and the rules determine whether the rest was split off. Free space between a live block
+// and a new allocation is the live block's tail; a free block would be used from its beginning.
 #include <absl/container/btree_map.h>
 
 #include <algorithm>
@@ -150,8 +150,8 @@ class Walk {
     a().bytes_known.back() = made->bytes_known;
   }
 
-  // The entry that determines an older block's size: its completed free. In a cut file that may be
-  // lost; then the entry is the free's request, unless OlderAlloc has the size.
+  // Returns the entry that determines an older block's size: its completed free. If a cut file has
+  // lost that entry and no OlderAlloc has the size, returns the request of the free.
   static EntryIndex LastSeen(const OlderBlock& b, const OlderAlloc* made) {
     if (b.life.completed != kNoEntry || made != nullptr) return b.life.completed;
     return b.life.requested;
@@ -256,8 +256,8 @@ class Walk {
   }
 
   void NewSegment(EntryIndex i) {
-    // Follows the order of the entries: segments that did not exist at the start come last in the
-    // list.
+    // Uses the segments in the order of the entries. Those that did not exist at the start are last
+    // in the list.
     while (next_segment_ < start_.segments.size() &&
            start_.segments[next_segment_].alloc == kNoEntry)
       ++next_segment_;
@@ -304,7 +304,7 @@ class Walk {
     d.live.insert_or_assign(next, address, Device::Block{address + a().bytes[row], row});
   }
 
-  // Handles the live block before an allocation at `address`. Returns the block after that one.
+  // Handles the live block before an allocation at `address`. Returns the next live block.
   Device::BlockMap::iterator Before(Device::BlockMap::iterator at, uint64_t address,
                                     const Span& segment, EntryIndex i, Device& d) {
     const uint32_t row = at->second.row;

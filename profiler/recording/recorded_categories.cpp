@@ -44,8 +44,8 @@ class RecordedCategories {
                                                                : entries_.recorded_category[i];
   }
 
-  // The category is stated at the allocation; for a block older than the recording, at its free;
-  // for a block that exists at the end, with the block.
+  // The file has the category at the allocation or, for a block older than the recording, at its
+  // free, or, for a block that exists at the end, with the block.
   Category OfBlock(uint32_t row) const {
     Category category = OfEntry(allocations_.alloc[row]);
     if (category == Category::kUnknown && allocations_.alloc[row] == kNoEntry) {
@@ -74,7 +74,7 @@ class RecordedCategories {
     base::HashMap<std::pair<uint8_t, uint64_t>, uint32_t> live;
     for (uint32_t row = 0; row < history_.older; ++row)
       live[{allocations_.device[row], allocations_.address[row]}] = row;
-    std::array<bool, 256> began = {};  // indexed by device; false: so far, only kCategory entries
+    std::array<bool, 256> began = {};  // by device: whether an entry other than kCategory was seen
     for (EntryIndex i = 0; i < entries_.size(); ++i) {
       const std::pair<uint8_t, uint64_t> place(entries_.DeviceOf(i), entries_.address[i]);
       const uint32_t row = history_.allocation_of_entry[i];

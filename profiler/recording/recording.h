@@ -43,8 +43,8 @@ enum class Action : uint8_t {
   kOutOfMemory,  // address: bytes free on the device
   kOther,        // unknown action; a warning has the number and the names
   kAnnotate,     // a note of the program
-  kCategory,     // `recorded_category`: new category of the block at `address`; its first one if
-                 // directly after its kAlloc
+  kCategory,     // `recorded_category`: new category of the block at `address`; directly after the
+                 // block's kAlloc, its first category
 };
 
 // The entries of all devices in order of time (each device's own order is kept), one row per entry.
@@ -140,8 +140,8 @@ struct Recording {
   std::vector<OlderAlloc> older;
   std::vector<uint64_t> streams = {0};  // as recorded (pointers or numbers)
   std::vector<Annotation> annotations;  // sorted by begin
-  // Further events of the file (ops, modules, device usage), sorted by time. String ids of these
-  // and of the activities are those of `strings`.
+  // Further events of the file (ops, modules, device usage), sorted by time. Their string ids, and
+  // those of the activities, refer to `strings`.
   std::vector<trace::Event> extras;
   std::vector<trace::Activity> activities;  // kernels, memcpys, calls; in any order
   std::vector<std::string> warnings;
@@ -154,8 +154,8 @@ struct History {
   struct Allocations {
     std::vector<EntryIndex> alloc;           // kNoEntry: older than the recording
     std::vector<EntryIndex> free_requested;  // kNoEntry: never, or not recorded
-    // kNoEntry: never. Usually a kFreeCompleted. In a file without those, the kFreeRequested; in
-    // one without either, the kAlloc that reused its memory (`displaced`).
+    // Usually a kFreeCompleted; in a file without such entries, the kFreeRequested; in a file
+    // without either, the kAlloc that reused the memory (`displaced`). kNoEntry: never freed.
     std::vector<EntryIndex> free_completed;
     std::vector<uint64_t> address, requested, bytes;  // bytes: of the block, unsplit tail included
     std::vector<uint32_t> stream;                     // row of Recording::streams
@@ -195,12 +195,12 @@ struct Part {
   std::vector<OlderAlloc> older;       // state before `begin`; `stack` comes from `stack_of`
   std::vector<SegmentState> segments;  // state before `end`; Recording::segments of the part
 };
-// `history` is that of the whole recording; `stack_of` returns the stack of one of its entries.
+// `history` is the history of `whole`; `stack_of` returns the stack of an entry of `whole`.
 Part PartOf(const Recording& whole, const History& history, EntryIndex begin, EntryIndex end,
             const std::function<trace::StackId(EntryIndex)>& stack_of);
 
-// For a recording whose last entries are lost, although its segments are those after the lost
-// entries: converts the segments to those at the last existing entry. Memory that no entry touched
+// Repairs a recording whose last entries are lost, but whose segments describe the state after
+// them. Converts the segments to those at the last existing entry. Memory that no entry touched
 // is assumed to have existed all the time. kInvalidArgument as from Reconstruct.
 absl::Status EndAtLastEntry(Recording& recording);
 
@@ -209,7 +209,7 @@ absl::Status EndAtLastEntry(Recording& recording);
 // this is not an error. kInvalidArgument: columns of different lengths.
 absl::StatusOr<History> Reconstruct(const Recording& recording);
 
-// The results of inference. Rules are those of inference/rules.h; 0: stated by the file.
+// The results of inference. Rules are numbered in inference/rules.h; 0: the file has the value.
 struct Labels {
   std::vector<trace::Category> category;  // first category of every allocation of the History
   std::vector<uint8_t> rule;
@@ -258,8 +258,8 @@ inline constexpr std::string_view kMarkerLeftOut = "left out: ";  // followed by
 
 std::string_view Name(Action action);  // "alloc", "free_requested", ... "annotate", "category"
 
-// The stream numbers used in events, by row of Recording::streams: as recorded if all of them fit
-// 32 bits, else the row.
+// The number that events use for each row of Recording::streams: the recorded number if all of them
+// fit 32 bits, else the row.
 std::vector<uint32_t> StreamNumbers(const Recording& recording);
 
 // Emits the whole trace: older segments and blocks, the marker kMarkerRecordingBegin, then entries

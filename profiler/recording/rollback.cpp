@@ -235,7 +235,8 @@ class RollingBack {
   }
 
   void TakeStart() {
-    // Older blocks that no later entry mentions: they were never freed and are in no known segment.
+    // No later entry mentions these older blocks. They were never freed and are in no known
+    // segment.
     for (const OlderAlloc& o : recording_.older)
       if (!Damaged(o.address, std::max(o.requested, o.bytes)))
         On(o.device).blocks.try_emplace(o.address);

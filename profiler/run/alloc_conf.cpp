@@ -159,7 +159,7 @@ absl::Status TakeDivisions(const Setting& s, AllocConf& conf) {
     }
     const auto divisions = static_cast<uint32_t>(value);
     if (from == ">") {
-      // As in PyTorch: before all rows, ">" does not change the lowest interval.
+      // As in PyTorch, a ">" before all rows does not change the lowest interval.
       std::fill(table.begin() + std::max(last, 0) + 1, table.end(), divisions);
       continue;
     }
@@ -244,7 +244,7 @@ absl::StatusOr<AllocConf> ParseAllocConf(std::string_view text) {
   const absl::StatusOr<std::vector<Setting>> settings = Split(*squeezed);
   if (!settings.ok()) return settings.status();
   AllocConf conf;
-  // The limits of other keys depend on it, so it is read first, at any position.
+  // large_segment_size_mb is read first, wherever it is, because it limits other keys.
   for (const Setting& s : *settings) {
     if (s.key != "large_segment_size_mb") continue;
     if (absl::Status status = TakeMiB(s, 11, conf.large_segment_size); !status.ok()) return status;

@@ -21,16 +21,16 @@ namespace vramscope::run {
 struct AllocConf {
   static constexpr uint64_t kNoMaxSplit = std::numeric_limits<uint64_t>::max();
   uint64_t max_split_size = kNoMaxSplit;  // bytes; from max_split_size_mb
-  // Bytes; from max_non_split_rounding_mb. Like max_split_size, at least large_segment_size, which
-  // is also its default.
+  // Bytes; from max_non_split_rounding_mb. Like max_split_size, it is at least large_segment_size,
+  // which is also the default of this setting.
   uint64_t max_non_split_rounding = 20ull << 20;
   uint64_t large_segment_size = 20ull << 20;  // bytes; from large_segment_size_mb, at least 11
   double garbage_collection_threshold = 0;    // fraction of the allowed memory; 0: off
   double memory_fraction = 0;                 // per_process_memory_fraction; 0 and 1: no limit
   bool expandable_segments = false;
-  // The number of divisions of a power of two, by the power of two of the size: [0]: below 2 MiB,
-  // [1]: 2 to 4 MiB ... [15]: 32 GiB and more; 0 and 1: off (rounding to 512 only). Indexed as in
-  // the real allocator.
+  // The number of divisions of a power of two, for sizes below 2 MiB ([0]), from 2 to 4 MiB ([1]),
+  // ..., from 32 GiB on ([15]). With 0 and 1, sizes are only rounded to 512. Indexed as in the real
+  // allocator.
   static constexpr int kRoundupIntervals = 16;
   std::array<uint32_t, kRoundupIntervals> roundup_power2_divisions{};
   // Known keys that were given and change no decision of the model ("pinned_use_...").

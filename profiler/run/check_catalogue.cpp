@@ -27,7 +27,7 @@ bool IsKey(std::string_view key) {
   return is_word(key.substr(0, dot)) && is_word(key.substr(dot + 1));
 }
 
-// The error in a value of the setting; "": none.
+// The error in a value of the setting; "" if the value is allowed.
 std::string WrongValue(const SettingDeclaration& setting, std::string_view value) {
   const auto within = [&](absl::StatusOr<double> number) {
     return number.ok() && *number >= setting.low && *number <= setting.high;
@@ -61,7 +61,7 @@ std::string WrongValue(const SettingDeclaration& setting, std::string_view value
 class Checker {
  public:
   explicit Checker(const Catalogue& catalogue) : catalogue_(catalogue) {
-    // Only the keys that every run has; those of techniques are in the catalogue.
+    // Adds the keys that every run has. The keys of techniques are added from the catalogue.
     for (const KeySpec& spec : Specs()) {
       if (spec.apply && FindSetting(spec.key) == nullptr) keys_.emplace(spec.key, nullptr);
     }
@@ -126,7 +126,7 @@ class Checker {
     Wrong(WrongValue(setting, setting.default_value));
   }
 
-  // A run.json could contain either the key's value or the group, not both.
+  // A key must not also be a group, because a run.json could contain only one of the two.
   void CheckGroups() {
     for (const auto& [key, setting] : keys_) {
       const size_t dot = key.find('.');

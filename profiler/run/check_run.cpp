@@ -154,14 +154,14 @@ std::vector<Assumption> WeightAssumptions(const RunConfig& config, const ModelCo
 
 namespace {
 
-// For a setting that differs from its default, returns a toggle that is off although the setting is
-// a detail of it. Null: a toggle of the setting is on, or the setting belongs to no toggle.
+// `setting` differs from its default. If it is a detail of toggles that are all off, it has no
+// effect: returns the first of these toggles. Null: one is on, or there is no such toggle.
 const Toggle* RowThatIsOff(const SettingDeclaration& setting, const RunConfig& config) {
   const Toggle* off = nullptr;
   for (const TechniqueDeclaration& technique : TheCatalogue().techniques) {
     for (const Toggle& row : technique.toggles) {
       const bool on = IsOn(row, config);
-      // The setting is one of several conditions of the toggle.
+      // Whether one of the toggle's conditions is about the setting, and holds.
       const bool says = row.on.size() > 1 && std::ranges::any_of(row.on, [&](const Condition& c) {
                           return c.key == setting.key && Holds(c, config);
                         });
@@ -176,8 +176,8 @@ const Toggle* RowThatIsOff(const SettingDeclaration& setting, const RunConfig& c
 }
 
 // Adds settings that have no effect. They are not errors, because a user may set the details of a
-// technique before switching it on, or keep them after switching it off, and a run.json contains
-// both. But they are reported.
+// technique before switching it on, or keep them after switching it off, and run.json stores them.
+// But they are reported.
 void AddWithoutEffect(const RunConfig& config, std::vector<Assumption>& out) {
   const std::vector<const Rule*> broken = BrokenRules(config);
   for (const TechniqueDeclaration& technique : TheCatalogue().techniques) {
@@ -185,7 +185,7 @@ void AddWithoutEffect(const RunConfig& config, std::vector<Assumption>& out) {
       const std::string& value = config.Get(setting.key);
       if (value == setting.default_value) continue;
       std::string why;
-      // A rule that only advises against the combination.
+      // Looks for a broken rule that only advises against the combination.
       for (const Rule& rule : technique.rules) {
         const bool of_it =
             std::ranges::find(rule.when, setting.key, &Condition::key) != rule.when.end();

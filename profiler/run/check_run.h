@@ -36,7 +36,7 @@ std::vector<Assumption> Assumptions(const RunConfig& config, const ModelConfig& 
 // The assumption that the CUDA context, outside the allocator's memory, has the size in the device
 // table for `device`.
 Assumption ContextAssumption(const DeviceProfile& device);
-// The assumption that a launch takes the host of a plan the same time on every computer
+// The assumption that the host of a plan needs the same time for a launch on every computer
 // (emulated/core/clock.h). It applies to the embedded loop and to programs without Python.
 Assumption HostAssumption();
 

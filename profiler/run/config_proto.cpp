@@ -121,7 +121,7 @@ absl::StatusOr<Settings> SettingsFromBytes(std::string_view bytes) {
 std::string BytesFromSettings(const Settings& settings) {
   const ArenaMessage<proto::RunConfig> message;
   FromSettings(settings, *message);
-  std::string bytes;  // deterministic, so that equal settings have equal bytes: a map has no order
+  std::string bytes;  // deterministic, because equal settings must have equal bytes
   {
     pb::io::StringOutputStream stream(&bytes);
     pb::io::CodedOutputStream out(&stream);

@@ -1,5 +1,5 @@
-// Reads a model's config.json, which is untrusted. Its size is limited before it is parsed (its
-// nesting depth when a run is built, run_config.h), and every value is checked before use.
+// Reads a model's config.json, which is untrusted. Its size is limited before it is parsed, its
+// nesting depth when a run is built (run_config.h). Every value is checked before use.
 //
 //   ASSIGN_OR_RETURN(nlohmann::json object, ParseConfigObject(text));
 //   ConfigReader reader(object);
@@ -7,7 +7,7 @@
 //   const double dropout = reader.Number("dropout", 0, 0.999, 0.1);
 //   if (!reader.status().ok()) return reader.status();      // the first error
 //
-// An object is not thread-safe; the functions are.
+// ConfigReader is not thread-safe; the functions are.
 #pragma once
 
 #include <absl/status/statusor.h>

@@ -1,9 +1,9 @@
 // How a process's CUDA context grows to the size in the device table, for GPUs on which this was
 // measured.
 //
-// On the emulated GPU of a program, the context grows while the program runs (GrowingGpu). A run
-// of the embedded loop has its final size (ContextOfRun) from the start, because a warm worker
-// keeps its handles. Both end with the same size.
+// On the emulated GPU of a program, the context grows while the program runs (GrowingGpu). In the
+// embedded loop, it has its final size (ContextOfRun) from the start, because a warm worker keeps
+// its handles. Both end with the same size.
 //
 //   if (const ContextGrowth& growth = GrowthOf("h200"); growth.bare > 0) ...
 //   device.context_bytes = ContextOfRun(config, device);
@@ -35,9 +35,9 @@ struct ContextGrowth {
 // measured.
 const ContextGrowth& GrowthOf(std::string_view device);
 
-// The context's size with the libraries that `config` uses, where the growth was measured on the
-// GPU: one cuBLAS handle for each of the forward and the backward thread, cuDNN for convolutions,
-// cuSOLVER, NCCL. Otherwise the figure of the device table. ResolveDevice() uses it.
+// The context's size with the libraries that `config` uses: one cuBLAS handle for each of the
+// forward and the backward thread, cuDNN for convolutions, cuSOLVER, NCCL. If the growth was not
+// measured on the GPU, the size in the device table. ResolveDevice() uses this.
 uint64_t ContextOfRun(const RunConfig& config, const DeviceProfile& device);
 
 }  // namespace vramscope::run

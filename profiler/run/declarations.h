@@ -1,6 +1,6 @@
 // The declaration of a technique, an optimizer or a model family: its settings with their limits,
-// what it excludes, its toggles in the window. Plain values, declared once in the file that
-// implements it (trainer/), and available everywhere through the catalogue (catalogue.h).
+// what it excludes, its toggles in the window. The declaration is in the file that implements the
+// technique, optimizer or family (trainer/). All code reads it from the catalogue (catalogue.h).
 //
 //   TechniqueDeclaration{.id = "chunked-loss", .group = "Loss", .title = "Loss in chunks",
 //                        .settings = {{.key = "loss", .kind = ValueKind::kChoice, ...}},
@@ -39,8 +39,8 @@ struct SettingDeclaration {
   std::string choices_from = {};
 };
 
-// Holds if the value of `key` (a setting or a fact of the run, facts.h) is in `values`, or, if `is`
-// is false, not in `values`.
+// Holds if the value of `key` (a setting or a fact of the run, facts.h) is in `values`. If `is` is
+// false, the condition holds if the value is not in `values`.
 struct Condition {
   std::string key;
   bool is = true;

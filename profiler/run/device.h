@@ -1,8 +1,8 @@
 // A GPU with all its known figures, and the texts that describe it:
 //
 //   rtx-4090                      a name of the device table (figures, sources: resources/devices/)
-//   a100-80gb:1g.10gb             a MIG slice of one, by NVIDIA's name of its profile
-//   rtx-4090,memory=12GiB         one with other figures
+//   a100-80gb:1g.10gb             a MIG slice of such a GPU, by NVIDIA's profile name
+//   rtx-4090,memory=12GiB         such a GPU with other figures
 //   memory=24GiB,compute_capability=8.6,multiprocessors=28      figures alone
 //
 //   ASSIGN_OR_RETURN(Device d, ReadDevice("a100-80gb:1g.10gb"));

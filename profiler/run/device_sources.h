@@ -47,7 +47,7 @@ struct FigureSources {
 };
 
 // `row`: an object with "sources" {document: [figures]} and "assumed" {"figure,figure": how}.
-// Errors: a figure with neither or both, an unknown document, an assumption without a reason.
+// Errors: a figure in neither or in both, an unknown document, an assumption without a reason.
 absl::StatusOr<FigureSources> ParseFigureSources(const nlohmann::json& row);
 
 }  // namespace vramscope::run

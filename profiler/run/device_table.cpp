@@ -1,6 +1,6 @@
 // Reads the device table from resources/devices. The files are compiled in, so an error in them is
-// a defect of vramscope: it ends the program with the names of the file and the GPU. A test loads
-// the whole table.
+// a defect of vramscope. Such an error ends the program; the message names the file and the GPU. A
+// test loads the whole table.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -315,8 +315,8 @@ absl::StatusOr<Device> Named(std::string_view text) {
                           Quoted(profile), fmt::join(names, ", ")));
 }
 
-// The most similar GPU of the table: of the same compute capability, else the same major number,
-// with the nearest number of multiprocessors.
+// The GPU of the table with the same compute capability, else with the same major number. If there
+// are several, the one with the nearest number of multiprocessors.
 const Device& MostAlike(const Device& d) {
   const auto rank = [&](const Device& other) {
     const int chip = other.compute_capability == d.compute_capability             ? 0
@@ -329,7 +329,7 @@ const Device& MostAlike(const Device& d) {
   return *std::ranges::min_element(DeviceTable(), {}, rank);
 }
 
-// Those of `names` that can have a source: all but the name and ECC.
+// Returns `names` without the name and ECC, which cannot have a source.
 std::vector<std::string> FiguresAmong(const std::set<std::string_view>& names) {
   std::vector<std::string> figures;
   for (const std::string_view figure : DeviceFigures()) {
@@ -377,7 +377,7 @@ void Fill(Device& d, const std::set<std::string_view>& given) {
   d.source = d.sources.Text();
 }
 
-// Updates figures that depend on changed figures of another GPU.
+// `d` is `base` with the figures `given` changed. Updates the figures that depend on them.
 void Change(Device& d, const Device& base, const std::set<std::string_view>& given) {
   if (!given.contains("name")) {
     // The driver's name stays the same. The displayed name shows the difference in brackets after

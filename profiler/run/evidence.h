@@ -1,5 +1,5 @@
 // The plans that were compared with recordings of the same run on a GPU. A plan states its error
-// only where it was measured; everywhere else it is labelled as a model.
+// only if that error was measured. All other plans are labelled as modelled.
 #pragma once
 
 #include <cstdint>

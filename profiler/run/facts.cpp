@@ -10,7 +10,7 @@
 namespace vramscope::run {
 namespace {
 
-// Caches the last result, because the window asks about one model repeatedly.
+// Caches the last result, because the window queries one model repeatedly.
 const FamilyDeclaration* FamilyOf(const RunConfig& config) {
   struct Last {
     std::string json;
@@ -96,7 +96,7 @@ bool Holds(const Condition& condition, const RunConfig& config) {
   const auto among = [&](const std::string& value) {
     return std::ranges::find(condition.values, value) != condition.values.end();
   };
-  // Settings are compared in place, without a copy: one click looks up thousands.
+  // Settings are compared in place, without a copy, because one click looks up thousands.
   const bool found = IsFact(condition.key) ? among(FactOf(config, condition.key))
                                            : among(config.Get(condition.key));
   return found == condition.is;

@@ -18,7 +18,7 @@ namespace vramscope::run {
 
 // The value of a setting or of a fact: "backend", "model", "model.family" ("" if the model is
 // unknown), "model.linear_layers" ("none" or "some"), "lora.targets.match", "micro_batches",
-// "alloc_conf", "batch.divides" ("true": into micro-batches of one size).
+// "alloc_conf", "batch.divides" ("true": all micro-batches have the same size).
 std::string FactOf(const RunConfig& config, std::string_view key);
 // Whether `key` is one of those facts.
 bool IsFact(std::string_view key);

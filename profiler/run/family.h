@@ -33,7 +33,7 @@ struct FamilyDeclaration {
   std::vector<std::string> architectures = {};
   std::vector<std::string> model_types = {};
   std::string inputs;  // the contents of a batch, in words
-  // Defaults of a run unless the model's preset has others; 0: as for every run.
+  // Defaults of a run, if the model's preset has none; 0: the default of every run.
   int batch = 0;
   int seq = 0;
   std::vector<LoraChoice> lora = {};  // empty: no linear layer can have an adapter

@@ -1,5 +1,5 @@
-// What technique files declare in addition for `fit` and for the evidence of a plan's blocks: the
-// toggles to try if a run is too large, and the blocks that exist because a library is modelled.
+// Further declarations of technique files. For `fit`: the toggles to try if a run is too large. For
+// the evidence of a plan's blocks: the blocks that exist because a library is modelled.
 //
 //   TechniqueEntry{.declaration = {...}, .fit = {{.row = "chunked-loss"}}, ...};
 //
@@ -12,7 +12,7 @@
 
 namespace vramscope::run {
 
-// The effect of a cheaper way of training on the training itself.
+// How a way to save memory changes the training.
 enum class Changes : uint8_t {
   kNothing,   // same results
   kRounding,  // same training with fewer bits
@@ -23,13 +23,13 @@ enum class Changes : uint8_t {
 struct FitMove {
   std::string row;  // Toggle::id or OptimizerDeclaration::id
   Changes changes = Changes::kNothing;
-  // Takes much time to run and to plan, so it is tried only if nothing else saves memory.
+  // The move makes runs and plans slow, so it is tried only if nothing else saves memory.
   bool last_resort = false;
   std::string doubles = {};  // a key whose value the move doubles, in place of the toggle's ways
 };
 
-// Blocks of a category ("Optimizer state"), limited to these operators if any, that are in a plan
-// because of an assumption of the technique.
+// Blocks that are in a plan because of an assumption of the technique: those of a category
+// ("Optimizer state") that these operators allocated, or any operator if `ops` is empty.
 struct ModelledBlocks {
   size_t assumed = 0;  // index into TechniqueDeclaration::assumes
   std::string category;

@@ -50,8 +50,8 @@ KeySpec Integer(std::string_view key, std::string_view help, double low, double 
   return spec;
 }
 
-// Settings (with their only value, the default) and further values of choices that the format has
-// and this version may lack. They are removed from this table when a technique declares them.
+// Settings, and values of choices, that the format has and this version may lack. `only` is the
+// default, the only value allowed. They leave this table when a technique declares them.
 struct ReservedKey {
   std::string_view key, help, only;
   std::vector<std::string_view> values;

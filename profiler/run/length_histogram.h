@@ -1,5 +1,5 @@
-// The lengths of the samples of a data set, from a file of lines "length,count" (without a count,
-// 1), and lengths drawn from that distribution.
+// The lengths of the samples of a data set, from a file of lines "length,count" (a missing count
+// is 1), and lengths drawn from that distribution.
 //
 //   ASSIGN_OR_RETURN(LengthHistogram histogram, ReadHistogram("lengths.csv"));
 //   int tokens = DrawLength(histogram, seed, 17);   // for sample 17, always the same

@@ -13,8 +13,8 @@ std::string Quoted(std::string_view text);
 // The text as plain ASCII: any other character becomes '?'; cut after `most` bytes.
 std::string Printable(std::string_view text, size_t most);
 
-// Replaces bytes that are not UTF-8 by U+FFFD: a file name may contain them, a protobuf string may
-// not.
+// Replaces bytes that are not UTF-8 by U+FFFD, because a file name may contain them but a protobuf
+// string must not.
 std::string ValidUtf8(std::string_view text);
 
 // Removes the bracket from "[json.exception.parse_error.101] parse error at line 1 ...".

@@ -37,7 +37,7 @@ absl::StatusOr<ModelConfig> ParseLlama(const json& object, ModelConfig config) {
     config.mlp_bias = reader.Bool("mlp_bias", false);
   }
   // Qwen2's switch use_sliding_window only affects flash_attention_2; the mask has the window in
-  // any case. Both classes have a window of 4096 unless the file sets another (null: none).
+  // any case. The default window of both classes is 4096; null in the file means none.
   constexpr int64_t kDefaultWindow = 4096;
   const bool switched_on = reader.Bool("use_sliding_window", false);
   const bool has_window = type == "qwen2" || type == "mistral";

@@ -16,7 +16,7 @@
 
 namespace vramscope::run {
 
-// kLlama includes Qwen2 and Mistral. kOther: not read here, or no known model. The trainer reads or
+// kLlama includes Qwen2 and Mistral. kOther: a model that is not read here. The trainer reads or
 // rejects it (trainer/models/family.h); only `type`, `architecture` and `stored_type` are set.
 enum class Family : uint8_t { kLlama, kGpt2, kBasics, kOther };
 enum class Activation : uint8_t { kSilu, kGelu, kGeluNew, kGeluTanh };

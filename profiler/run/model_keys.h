@@ -12,12 +12,12 @@
 
 namespace vramscope::run {
 
-// kInvalidArgument names a key that only models which vramscope cannot plan use. `own`: keys that
-// the family itself reads, which are allowed.
+// kInvalidArgument: a key belongs to a kind of model that vramscope cannot plan; the message names
+// the key. `own`: keys that the family itself reads, which are allowed.
 absl::Status RefuseOtherModels(const nlohmann::json& object,
                                std::span<const std::string_view> own = {});
 
-// Likewise, without `own`; if successful, fills config.ignored and config.unknown.
+// Makes the same check without `own`. On success, fills config.ignored and config.unknown.
 absl::Status TakeOtherKeys(const nlohmann::json& object, ModelConfig& config);
 
 }  // namespace vramscope::run

@@ -14,8 +14,8 @@ class MessageLite;
 
 namespace vramscope::run {
 
-// False: the bytes are not a message of this type. Prints nothing where protobuf allows that
-// (before version 22), because callers report the error themselves.
+// False: the bytes are not a message of this type. Callers report the error, so protobuf's own
+// message is suppressed where that is possible (before version 22).
 bool ParseMessage(std::string_view bytes, google::protobuf::MessageLite& message);
 
 }  // namespace vramscope::run

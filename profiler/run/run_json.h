@@ -16,9 +16,9 @@
 
 namespace vramscope::run {
 
-// The settings in the order of the text; their values are not yet checked. Errors suggest a
-// correction: not JSON, not an object, an unknown key (with the nearest), a repeated key, a value
-// of a type that the key cannot have.
+// The settings in the order of the text; their values are not yet checked. Errors are: not JSON,
+// not an object, an unknown key, a repeated key, a value of a type that the key cannot have.
+// Messages suggest a correction, such as the nearest key.
 absl::StatusOr<Settings> SettingsFromJson(std::string_view json);
 // The same settings as text, nested, one per line.
 std::string JsonFromSettings(const Settings& settings);

@@ -1,6 +1,6 @@
 // The setting `seq`: tokens in a sample, or a stream of lengths. A stream is stored in separate
 // settings, `lengths` (a list, ranges) and `samples.file` (a histogram), and `seq` is then the
-// longest length. So there is one place that defines a run's batches.
+// longest length.
 //
 //   ASSIGN_OR_RETURN(Seq seq, ParseSeq("400,1536,256-1024"));   // .tokens 1536
 //   SeqText(config);                                            // "400,1536,256-1024"

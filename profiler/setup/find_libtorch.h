@@ -4,9 +4,9 @@
 //   const LibTorch torch = FindLibTorch(OwnSetupPlaces());
 //   if (torch.found()) Start(LibraryFolder(torch.root)); else Say(torch.why);
 //
-// The first usable one of these places is taken: $VRAMSCOPE_TORCH_ROOT (if set, no other place is
-// searched), the build tree's LibTorch, the download of `vramscope setup`, the Python environment
-// that contains this program, $VIRTUAL_ENV, $CONDA_PREFIX, python3 in $PATH. Thread-safe.
+// Uses the first usable one in these places: $VRAMSCOPE_TORCH_ROOT (if set, no other place is
+// searched), the build tree, the download of `vramscope setup`, the Python environment that
+// contains this program, $VIRTUAL_ENV, $CONDA_PREFIX, python3 in $PATH. Thread-safe.
 #pragma once
 
 #include <absl/status/status.h>
@@ -38,7 +38,7 @@ struct LibTorch {
 };
 LibTorch FindLibTorch(const SetupPlaces& places);
 
-// The message if no LibTorch was found: the rejected ones, and what to do.
+// The message if no LibTorch was found: lists the rejected installations and how to get LibTorch.
 std::string HowToGetLibTorch(const LibTorch& not_found);
 
 // Whether the worker can use the torch/ in `packages`: checks the versions in torch/version.py, and
@@ -55,7 +55,7 @@ std::string DataFolder();
 std::string DownloadedTorch();
 
 // Why the wheels cannot work on this computer: another architecture, or a C library other than
-// glibc. "": they can.
+// glibc. "" if they can.
 std::string WhyNoLibTorchHere();
 // `machine` as reported by uname, `c_library` by confstr: "glibc 2.36"; "": unknown.
 std::string WhyNoLibTorchOn(const std::string& machine, const std::string& c_library);

@@ -134,7 +134,7 @@ absl::StatusOr<InstallFolder> InstallFolder::Lock(const std::string& data_folder
   if (data_folder.empty())
     return absl::FailedPreconditionError(
         i18n::Text("there is no folder to download LibTorch into; set $XDG_DATA_HOME or $HOME"));
-  // Retried if another process removes the folder (Remove()) between two of these calls.
+  // Tries again if another process removes the folder (Remove()) between two of these calls.
   for (int turn = 1;; ++turn) {
     std::error_code error;
     fs::create_directories(fs::path(data_folder) / kDownloads, error);
@@ -192,7 +192,7 @@ absl::Status InstallFolder::CheckRoom(const std::vector<Wheel>& wheels, uint64_t
 
 absl::Status InstallFolder::Install(const std::vector<Wheel>& wheels, const Progress& progress,
                                     const std::atomic<bool>* cancel) const {
-  // Left by killed processes; the lock guarantees that no process uses them.
+  // Folders left by killed processes. The lock guarantees that no process uses them.
   std::vector<fs::path> old;
   program::ForEachEntry(path_, [&](const fs::directory_entry& entry) {
     if (entry.path().filename().string().starts_with(kPartial)) old.push_back(entry.path());

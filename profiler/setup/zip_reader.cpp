@@ -222,7 +222,7 @@ absl::Status ZipReader::ReadDirectory(const Limits& limits) {
       return Damaged(i18n::Format("{} lies outside of the archive", entry.name));
     entries_.push_back(std::move(entry));
   }
-  // Entries that share data could unpack to far more than is stored.
+  // Refuses entries that share data, because they could unpack to far more than is stored.
   std::ranges::sort(entries_, {}, &Entry::header);
   for (size_t i = 1; i < entries_.size(); ++i) {
     if (entries_[i].header - entries_[i - 1].header < kLocalBytes + entries_[i - 1].stored)

@@ -160,7 +160,7 @@ absl::StatusOr<ChildOutcome> RunOther(const std::string& program,
   Clock::time_point told{};
   int status = 0;
   pid_t ended = 0;
-  // A grandchild may keep a pipe open, so the end of the command counts, not the end of the pipe.
+  // Waits for the end of the command, not of its pipes, which a grandchild may keep open.
   while (ended == 0 || ((out_open || err_open) && told == Clock::time_point{})) {
     std::array<pollfd, 2> files = {
         {{out_open ? out_read.get() : -1, POLLIN, 0}, {err_open ? err_read.get() : -1, POLLIN, 0}}};

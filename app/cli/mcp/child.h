@@ -17,21 +17,21 @@ struct ChildOutcome {
   std::vector<std::string> notes;  // the last lines of stderr
   // the command's own errors among the notes, without their prefix
   std::vector<std::string> errors;
-  // Those notes that a program under the command printed, not the command itself.
+  // the notes that were printed by a program that the command ran, not by the command itself
   std::vector<std::string> printed;
 };
 
 inline constexpr size_t kMostOutput = size_t{64} << 20;
 
-// Waits until the command ends. `cancelled` is called several times a second. After it returns
-// true, the command is asked to end, and killed if it does not end within some seconds. `tick` is
-// called about as often.
+// Waits until the command ends. `cancelled` and `tick` are called several times a second. After
+// `cancelled` has returned true, the command is interrupted (SIGINT), and killed if it does not end
+// within some seconds.
 absl::StatusOr<ChildOutcome> RunChild(const std::vector<std::string>& arguments,
                                       const std::string& folder,
                                       const std::function<bool()>& cancelled,
                                       const std::function<void()>& tick);
 
-// The same for any program that PATH finds (status 127: not found); "" is this program.
+// Runs any program on PATH in the same way (status 127: not found). "" is this program.
 // `environment` overrides variables of this process: NAME=VALUE sets one, NAME alone removes one.
 absl::StatusOr<ChildOutcome> RunOther(const std::string& program,
                                       const std::vector<std::string>& arguments,

@@ -20,7 +20,7 @@
 namespace vramscope::cli::mcp {
 namespace {
 
-// Newest first: the version that is offered to a client that asks for an unsupported one.
+// Newest first. A client that requests an unsupported version is offered the newest one.
 constexpr std::array<std::string_view, 4> kProtocols = {"2025-11-25", "2025-06-18", "2025-03-26",
                                                         "2024-11-05"};
 constexpr std::string_view kFirstStructured = "2025-06-18";
@@ -172,7 +172,7 @@ void Server::Answer(const std::shared_ptr<Answers>& answers, Json answer) {
 }
 
 void Server::Send(const Json& message) {
-  // Contains no line ends: everything that is not printable ASCII is escaped.
+  // The dump contains no line ends, because it escapes everything but printable ASCII.
   const std::string line = message.dump(-1, ' ', true, Json::error_handler_t::replace) + "\n";
   std::lock_guard lock(output_mutex_);
   for (size_t at = 0; at < line.size() && !broken_;) {
@@ -261,7 +261,7 @@ Json Server::ToolResult(const Json& json, bool failed, const std::string& text) 
   return result;
 }
 
-// A file may have been rewritten since it was opened.
+// Forgets the opened files if one that the call reads has been rewritten, or if there are too many.
 void Server::ForgetWhatHasChanged(const Call& call) {
   bool forget = false;
   for (const std::string& file : call.files) {

@@ -36,7 +36,7 @@ struct Call {
   std::vector<std::string> program;    // the words after --
   std::vector<std::string> files;      // the files that it reads
   std::string folder;                  // working directory; "": that of the server
-  bool makes_trace = false;            // -o must be added
+  bool makes_trace = false;            // the server must add -o
   // where the trace is saved; "": among the server's own traces
   std::string save_as;
 };

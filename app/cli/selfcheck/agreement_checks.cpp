@@ -122,7 +122,7 @@ void CheckBudget(const Subject& s) {
   s.report.True(
       "needed: at least reserved and the context",
       bytes >= At(c, "peak", "reserved").get<uint64_t>() + At(c, "context").get<uint64_t>());
-  if (bytes <= uint64_t{1} << 20) return;  // the minimum that --budget accepts
+  if (bytes <= uint64_t{1} << 20) return;  // --budget accepts no smaller value
   const bool out_of_memory = At(c, "out_of_memory") == true && At(c, "went_on") != true;
   const Answer enough = s.Ask("check", {"--budget", fmt::format("{}", bytes)});
   s.report.Equal("exit status with what is needed", enough.exit_code,

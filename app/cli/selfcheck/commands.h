@@ -39,7 +39,7 @@ class Commands {
   // If a command throws an exception, that is also returned as an Answer.
   Answer Run(std::vector<std::string> arguments);
   const ScratchFolder& folder() const { return folder_; }
-  // For a file that has been rewritten under the same name.
+  // Forgets the opened files. Call it after a file has been rewritten under the same name.
   void Forget() { opened_.Forget(); }
 
  private:

@@ -27,7 +27,7 @@ struct Options {
   bool json = false;
 };
 
-// Returns the options of the RUN, for the commands that take one.
+// Returns the options of the RUN, for the commands that take a RUN.
 std::vector<std::string> RunArguments(const RunOptions& run) {
   std::vector<std::string> arguments;
   for (const auto& [name, value] : {std::pair("--preset", &run.preset),
@@ -72,8 +72,8 @@ absl::Status CheckFile(Commands& commands, Report& report, const std::string& fi
   for (size_t i = 0; i < devices.size(); ++i) {
     bar.Show(static_cast<double>(i) / static_cast<double>(devices.size()), "comparing");
     const bool several = devices.size() > 1;
-    // Opened with the same range as by the commands, because an importer numbers the events of each
-    // device separately.
+    // Opens the file with the range that the commands use, because an importer numbers the events
+    // of each device separately.
     RangeOptions range;
     if (several) range.device = devices[i];
     const auto of_device = OpenAnything(file, range);
