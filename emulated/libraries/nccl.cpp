@@ -45,8 +45,9 @@ extern "C" {
 int ncclGetVersion(int* version) {
   if (!version) return kInvalidArgument;
   const Version v = ProgramVersion("nvidia-nccl-cu", {2, 21, 5});
-  *version = v.minor >= 9 ? v.major * 10000 + v.minor * 100 + v.patch
-                          : v.major * 1000 + v.minor * 100 + v.patch;
+  // As the macro NCCL_VERSION of nccl.h: version 2.9 began to use five digits.
+  *version = v.major > 2 || v.minor >= 9 ? v.major * 10000 + v.minor * 100 + v.patch
+                                         : v.major * 1000 + v.minor * 100 + v.patch;
   return kSuccess;
 }
 int ncclGetUniqueId(UniqueId* id) {

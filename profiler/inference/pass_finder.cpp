@@ -119,8 +119,8 @@ bool PassFinder::GoesOnAlike(uint32_t first, uint32_t second, uint32_t last) con
     if (rows_.Bytes(a) == rows_.Bytes(b)) continue;
     // One of the two passes lacks allocations that the other has.
     uint32_t skip = 1;
-    while (skip <= kMostSkipped && rows_.Bytes(a + skip) != rows_.Bytes(b) &&
-           rows_.Bytes(a) != rows_.Bytes(b + skip) && b + skip + 1 < last)
+    while (skip <= kMostSkipped && b + skip + 1 < last && rows_.Bytes(a + skip) != rows_.Bytes(b) &&
+           rows_.Bytes(a) != rows_.Bytes(b + skip))
       ++skip;
     if (skip > kMostSkipped || (skipped += skip) > kMostSkipped + count / 32) return false;
     (rows_.Bytes(a + skip) == rows_.Bytes(b) ? a : b) += skip;

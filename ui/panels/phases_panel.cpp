@@ -22,6 +22,7 @@ void PhasesPanel::setDigest(std::shared_ptr<const Digest> digest,
   digest_ = std::move(digest);
   indexes_ = std::move(indexes);
   gpu_.reset();
+  gpu_missing_ = false;
   jobs_.cancel();
   if (digest_ == nullptr) model_->setTable({});
   Stale();
@@ -57,16 +58,17 @@ void PhasesPanel::showEvent(QShowEvent* event) {
 }
 
 void PhasesPanel::RequestGpuTimes() {
-  if (gpu_ || indexes_ == nullptr || indexes_->shared_trace() != digest_->trace ||
+  if (gpu_ || gpu_missing_ || indexes_ == nullptr || indexes_->shared_trace() != digest_->trace ||
       indexes_->activities() == nullptr || !digest_->trace->info.has_times ||
       digest_->summary.steps.empty())
     return;
   jobs_.Ask([of = indexes_] { return query::DeviceTimesOfSteps(*of->activities()); },
             [this](const absl::StatusOr<std::vector<query::DeviceTimes>>& found) {
-              if (found.ok()) gpu_ = *found;
-              // If the times of any step are missing, the page shows none and does not request them
-              // again.
-              if (gpu_->size() != digest_->summary.steps.size()) gpu_->clear();
+              gpu_missing_ = !found.ok() || found->size() != digest_->summary.steps.size();
+              if (gpu_missing_)
+                gpu_.reset();
+              else
+                gpu_ = *found;
               Stale();
             });
   gpu_.emplace();  // requested; the answer arrives through the event loop
