@@ -199,6 +199,8 @@ class MainWindow : public QMainWindow {
   void setThemeChoice(ThemeChoice choice, bool remember = true);
   static QString storedLanguage();  // as last chosen; empty: never chosen
   static int storedUiScale();       // in percent, as last chosen
+  // Whether the user closed the window in order to open it again.
+  bool restartRequested() const { return restart_; }
   // Changes the language of the open window. `remember`: keeps it for the next start.
   void setLanguage(Language language, bool remember = true);
   // Selects the GPU to show, in a recording of several.
@@ -434,6 +436,7 @@ class MainWindow : public QMainWindow {
   void ShowSelected();
 
   std::unique_ptr<QSettings> settings_;
+  bool asked_to_restart_ = false, restart_ = false;
   ActionRegistry actions_;
   RecentFiles recent_;
   KeyBindings* keys_ = nullptr;

@@ -87,7 +87,13 @@ void MainWindow::AddHelpActions() {
 
 void MainWindow::openSettings(const QString& page) {
   auto* dialog = findChild<SettingsDialog*>();
-  if (dialog == nullptr) dialog = new SettingsDialog(&actions_, keys_, settings_.get(), this);
+  if (dialog == nullptr) {
+    dialog = new SettingsDialog(&actions_, keys_, settings_.get(), this);
+    connect(dialog, &SettingsDialog::restartAsked, this, [this] {
+      restart_ = asked_to_restart_ = true;
+      close();
+    });
+  }
   dialog->setTheme(theme_);
   dialog->openPage(page);
   dialog->show();

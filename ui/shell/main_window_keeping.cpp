@@ -1,5 +1,6 @@
 // Keeps results from being lost: programs and runs on a GPU continue while another document is
 // shown, their results are saved automatically, and the window closes only when that is done.
+#include <utility>
 #include <QCloseEvent>
 #include <QDockWidget>
 #include <QFile>
@@ -206,6 +207,8 @@ void MainWindow::GoOnClosing() {
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
+  // The user may have cancelled the restart when asked about a running program, and closes now.
+  if (!std::exchange(asked_to_restart_, false) && !closing_) restart_ = false;
   if (!MayClose()) {
     event->ignore();
     return;

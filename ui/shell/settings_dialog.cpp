@@ -84,11 +84,20 @@ QWidget* SettingsDialog::MakeAppearance() {
     scale->addItem(tr("%1 %").arg(percent), percent);
     if (percent == StoredUiScale(*settings_)) scale->setCurrentIndex(scale->count() - 1);
   }
-  auto* later = MakeLabel({}, LabelRole::kDim);
+  auto* later = new QWidget;
   later->setObjectName(QStringLiteral("settingsScaleLater"));
+  auto* restart = new QPushButton(tr("Restart now"));
+  restart->setObjectName(QStringLiteral("settingsRestart"));
+  restart->setToolTip(tr("Closes the window and opens it again with the same tabs"));
+  connect(restart, &QPushButton::clicked, this, &SettingsDialog::restartAsked);
+  auto* below = new QHBoxLayout(later);
+  below->setContentsMargins(0, 0, 0, 0);
+  below->addWidget(MakeLabel(tr("Applies from the next start"), LabelRole::kDim), 1);
+  below->addWidget(restart);
+  later->hide();
   connect(scale, &QComboBox::activated, this, [this, scale, later](int at) {
     settings_->setValue(kScaleKey, scale->itemData(at).toInt());
-    later->setText(tr("Applies from the next start"));
+    later->show();
   });
   form->addRow(tr("UI scale"), scale);
   form->addRow(QString(), later);

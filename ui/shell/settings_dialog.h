@@ -32,6 +32,9 @@ class SettingsDialog : public QDialog {
   void setTheme(const timeline::Theme& theme);
   KeysPage* keys() const { return keys_; }
 
+ Q_SIGNALS:
+  void restartAsked();
+
  private:
   QWidget* MakeAppearance();
   ActionRegistry* registry_;

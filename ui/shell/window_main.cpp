@@ -4,6 +4,7 @@
 #include <QFile>
 #include <QFontDatabase>
 #include <QJsonDocument>
+#include <QProcess>
 #include <QSaveFile>
 #include <QScreen>
 #include <QTemporaryDir>
@@ -190,6 +191,15 @@ class Fonts {
   bool there_ = false, configures_ = false;
 };
 
+// Starts the program again once everything that is declared later, such as the window, is gone and
+// has saved its state.
+struct RestartAfterwards {
+  ~RestartAfterwards() {
+    if (wanted) QProcess::startDetached(QApplication::applicationFilePath(), {});
+  }
+  mutable bool wanted = false;
+};
+
 }  // namespace
 
 absl::StatusOr<std::string> DrawTimeline(const std::shared_ptr<const trace::Trace>& trace,
@@ -287,6 +297,7 @@ int RunWindow(int& argc, char** argv, const WindowOptions& options) {
       return setup::FindLibTorch(setup::OwnSetupPlaces());
     };
   if (picture) window_options.settings_file = scratch.filePath(QStringLiteral("settings.ini"));
+  const RestartAfterwards restart;
   MainWindow window(window_options);
   app.setWindow(&window);
   const QStringList pages = window.pageNames() << kTechniques << kProgram;
@@ -335,9 +346,9 @@ int RunWindow(int& argc, char** argv, const WindowOptions& options) {
       window.raise();
       window.activateWindow();
     });
-  if (!picture) return QApplication::exec();
   const int code = QApplication::exec();
-  return code != kOk ? code : photographer->code();
+  restart.wanted = window.restartRequested();
+  return !picture || code != kOk ? code : photographer->code();
 }
 
 }  // namespace vramscope::ui

@@ -189,7 +189,7 @@ TEST_F(SettingsWindow, ScaleAndAnimationSettingAreStored) {
   EXPECT_EQ(scale->currentData().toInt(), 100);
   scale->setCurrentIndex(scale->findData(150));
   Q_EMIT scale->activated(scale->currentIndex());
-  EXPECT_FALSE(In<QLabel>(dialog, "settingsScaleLater")->text().isEmpty());
+  EXPECT_TRUE(In<QWidget>(dialog, "settingsScaleLater")->isVisibleTo(dialog));
   const QSettings stored(folder_.filePath(QStringLiteral("settings.ini")), QSettings::IniFormat);
   EXPECT_EQ(StoredUiScale(stored), 150);
   EXPECT_TRUE(Action("view.animations")->isChecked());
@@ -208,6 +208,18 @@ TEST_F(SettingsWindow, ScaleAndAnimationSettingAreStored) {
     odd.setValue(QStringLiteral("ui-scale"), value);
     EXPECT_EQ(StoredUiScale(odd), 100);
   }
+}
+
+TEST_F(SettingsWindow, RestartButtonClosesTheWindow) {
+  Action("help.settings")->trigger();
+  auto* dialog = window_->findChild<SettingsDialog*>();
+  ASSERT_NE(dialog, nullptr);
+  EXPECT_FALSE(In<QWidget>(dialog, "settingsScaleLater")->isVisibleTo(dialog));
+  EXPECT_FALSE(window_->restartRequested());
+  Q_EMIT In<QComboBox>(dialog, "settingsScale")->activated(0);
+  In<QAbstractButton>(dialog, "settingsRestart")->click();
+  EXPECT_TRUE(window_->restartRequested());
+  EXPECT_FALSE(window_->isVisible());
 }
 
 class TourWindow : public testing::ShellWindow {
