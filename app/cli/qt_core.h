@@ -5,9 +5,9 @@
 
 namespace vramscope::cli {
 
-// Qt needs argc and argv that outlive the application. Uses Qt's own event loop, because GLib's
-// ends the process when an allocation fails. QT_NO_GLIB is removed again, so that child processes
-// get the original environment.
+// Qt needs argc and argv that outlive the application. Uses Qt's own event loop, because GLib ends
+// the process when an allocation fails. QT_NO_GLIB is removed again, so that child processes get
+// the original environment.
 class QtCore {
  public:
   QtCore() : application_(argc_, argv_) {

@@ -30,9 +30,9 @@ class Driver;
 struct Settings {
   uint64_t device_memory_bytes = 0;            // limit for segments; 0: none
   uint64_t first_address = uint64_t{1} << 40;  // rounded up to 2 MiB
-  // Whether a request that does not fit even after the cache was released is granted beyond the
-  // limit, so that a plan shows by how much it does not fit. This is reported to the observer, and
-  // counted as out of memory each time the limit is crossed. If false, Malloc returns
+  // If true, requests that do not fit even after the cache was released are granted beyond the
+  // limit: a plan then shows by how much it does not fit. Each crossing of the limit, not each
+  // request, is reported to the observer and counted as out of memory. If false, Malloc returns
   // kResourceExhausted where the real allocator throws.
   bool grant_over_limit = false;
   run::AllocConf conf = {};
@@ -45,7 +45,7 @@ struct Settings {
 struct Block {
   uint64_t address = 0;
   uint64_t bytes_requested = 0;
-  uint64_t bytes_rounded = 0;  // of the block: rounded size plus an unsplit tail
+  uint64_t bytes_rounded = 0;  // block size: the rounded request plus any rest not split off
   trace::Pool pool = trace::Pool::kSmall;
   uint32_t stream = 0;
 };
@@ -59,7 +59,7 @@ struct Segment {
   bool expandable = false;
 };
 
-// Receives every operation of the driver before the Malloc that caused it returns.
+// Receives every driver operation during the call (such as Malloc) that causes it.
 class SegmentObserver {
  public:
   virtual ~SegmentObserver() = default;
@@ -91,7 +91,7 @@ struct Stats {
   uint64_t segment_allocs = 0, segment_frees = 0;  // cudaMalloc, cudaFree
   uint64_t segment_maps = 0, segment_unmaps = 0;   // of expandable segments
   uint64_t retries = 0, out_of_memory = 0;
-  uint64_t pools_searched = 0;  // streams searched for memory to release: the cost of releasing
+  uint64_t pools_searched = 0;  // the cost of releases: how many streams' pools they searched
 };
 
 class CachingAllocator {
@@ -151,8 +151,8 @@ class CachingAllocator {
   std::optional<Block> BestFit(uint64_t bytes, uint32_t stream, uint32_t mempool = 0) const;
   // The free block directly after the block in use at `address`; nullopt if there is none.
   std::optional<Block> FreeBehind(uint64_t address) const;
-  // Sets the size of the block in use at `address`. The difference is taken from or added to the
-  // free block after it, which remains. For start states whose sizes are not known exactly.
+  // Sets the size of the block in use at `address`. The free block after it shrinks or grows by the
+  // difference; it must not vanish. For start states whose sizes are not known exactly.
   absl::Status Resize(uint64_t address, uint64_t bytes);
 
   static constexpr uint64_t kMaxRequest = uint64_t{1} << 46;  // 64 TiB: beyond any device

@@ -22,8 +22,8 @@ std::string NameOf(const NamedStack& site, Detail detail) {
 
 using Rows = std::vector<uint32_t>;
 
-// Renames the sites with the smallest detail for which at least two names differ. Returns false if
-// there is none.
+// Lengthens the sites' names until at least two differ: by package frames, else by callers. Returns
+// false, with the names unchanged, if that is impossible.
 bool Split(std::span<const NamedStack> sites, const Rows& rows, std::vector<Detail>& details) {
   const Detail now = details[rows.front()];
   std::vector<Detail> tries;

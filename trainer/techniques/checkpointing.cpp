@@ -71,7 +71,7 @@ class Checkpointing final : public Technique {
   int layers_;
   bool alternate_;
   // For alternate_: the path of the current layer stack, and whether its next layer is
-  // checkpointed. One stack may take several calls.
+  // checkpointed. Sharding calls the runner once for each unit of a stack.
   std::string stack_;
   bool even_ = true;
 };

@@ -1,8 +1,8 @@
 // T5 and mT5 for conditional generation: an encoder and a decoder with RMS norms, cross-attention
 // and a gated MLP. The first layer of each computes a bias by relative position for all layers.
-// Mirrors Hugging Face transformers 4.51: models/mt5/modeling_mt5.py and models/t5/modeling_t5.py
-// (which have no sdpa), without cache, with the attention mask of sources without padding. Decoder
-// ids are the shifted labels.
+// Mirrors Hugging Face transformers 4.51: models/mt5/modeling_mt5.py and models/t5/modeling_t5.py,
+// which have no sdpa. Training has no cache; the attention mask is all ones, as sources have no
+// padding. Decoder ids are the shifted labels.
 #include <torch/types.h>
 
 #include <memory>
@@ -237,7 +237,7 @@ class Block : public Module {
     ModuleScope scope(name());
     const at::Tensor attended = self_.Forward(x, {}, shared, carried[kBias]);
     if (!decoder_) return feed_.Forward(attended);
-    at::Tensor length = shared.positions.select(0, -1) + 1;  // an argument of the call
+    at::Tensor length = shared.positions.select(0, -1) + 1;  // an argument, alive during the call
     at::Tensor crossed = cross_.Forward(attended, carried[kMemory], shared, carried[kCrossBias]);
     length.reset();
     return feed_.Forward(crossed);
