@@ -1,6 +1,5 @@
 // Keeps results from being lost: programs and runs on a GPU continue while another document is
 // shown, their results are saved automatically, and the window closes only when that is done.
-#include <utility>
 #include <QCloseEvent>
 #include <QDockWidget>
 #include <QFile>
@@ -8,6 +7,7 @@
 #include <QMessageBox>
 #include <QPushButton>
 #include <algorithm>
+#include <utility>
 
 #include "profiler/trace/writer.h"
 #include "ui/explain/explain_panel.h"
