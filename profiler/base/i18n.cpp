@@ -74,15 +74,18 @@ Texts& TheTexts() {
 
 thread_local int in_english = 0;
 
-// Like Text(), but stores nothing, because the number of such texts is unlimited. Returns "" if
-// there is no translation.
-std::string TranslationOf(const std::string& english) {
+// Null: texts stay English.
+Translator TheTranslator() {
+  if (in_english > 0) return nullptr;
   Texts& texts = TheTexts();
-  Translator translator = nullptr;
-  if (in_english == 0) {
-    const std::shared_lock lock(texts.mutex);
-    translator = texts.translator;
-  }
+  const std::shared_lock lock(texts.mutex);
+  return texts.translator;
+}
+
+// Unlike Text(), does not store its results, of which there may be any number. Returns "" if there
+// is no translation.
+std::string TranslationOf(const std::string& english) {
+  const Translator translator = TheTranslator();
   return translator != nullptr && !english.empty() ? translator(english) : std::string();
 }
 
@@ -156,7 +159,7 @@ std::string Shown(std::string_view english) {
   constexpr size_t kMost = 1024;
   constexpr std::string_view kColon = ": ";
   const std::string text(english);
-  if (english.size() > kMost) return text;
+  if (english.size() > kMost || TheTranslator() == nullptr) return text;
   if (const std::string whole = TranslationOf(text); !whole.empty()) return whole;
   const Found found = FormatOf(english);
   if (const std::string translation = TranslationOf(found.format); !translation.empty()) {
