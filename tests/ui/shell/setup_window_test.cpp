@@ -1,4 +1,4 @@
-// The window without LibTorch: shipped runs, the available toggles, the download.
+// Tests the window without LibTorch: shipped runs, the available toggles, the download.
 #include <gmock/gmock.h>
 
 #include <QComboBox>
@@ -88,7 +88,7 @@ TEST_F(SetupWindow, ToggleShowsItsShippedRunAndUndoReverts) {
   const double before = Peak();
   const QJsonObject lora = Technique("lora");
   ASSERT_TRUE(lora["enabled"].toBool());
-  // Its saving is shown before it is clicked, and equals the result.
+  // The toggle's saving is shown before the click, and equals the result.
   const double saving = lora["saving_bytes"].toDouble();
   EXPECT_LT(saving, -1e9);
   Click("lora");
@@ -96,7 +96,7 @@ TEST_F(SetupWindow, ToggleShowsItsShippedRunAndUndoReverts) {
   EXPECT_EQ(Peak(), before + saving);
   EXPECT_TRUE(State()["ghost"].toBool());
   EXPECT_EQ(State()["undo"].toString(), QStringLiteral("LoRA on"));
-  // From there to another shipped run, and back.
+  // Switches to another shipped run and back.
   ASSERT_TRUE(Technique("checkpoint-layer")["enabled"].toBool());
   Click("checkpoint-layer");
   Settle();
@@ -235,7 +235,8 @@ TEST_F(SetupWindow, ClosingTheWindowStopsTheDownload) {
   ClickButton();
   ASSERT_TRUE(WaitFor([this] { return !index_.server.requested.isEmpty(); }));
   window_.reset();
-  // Nothing continues in the background: no more requests, and nothing was installed.
+  // The download does not continue in the background: it makes no more requests and installs
+  // nothing.
   const auto requested = index_.server.requested.size();
   QTest::qWait(300);
   EXPECT_EQ(index_.server.requested.size(), requested);
