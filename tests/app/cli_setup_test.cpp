@@ -56,7 +56,7 @@ TEST_F(CliSetup, StatusReportsRootOfInstalledTorch) {
       Run({"setup", "--status", "--json"}, {"VRAMSCOPE_TORCH_ROOT=" + (folder_ / "torch")});
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_EQ(json::parse(outcome.out)["root"], folder_ / "torch");
-  // If LibTorch exists, nothing is downloaded.
+  // An installed LibTorch is not downloaded again.
   EXPECT_EQ(Run({"setup"}, {"VRAMSCOPE_TORCH_ROOT=" + (folder_ / "torch")}).status, 0);
 }
 
