@@ -277,7 +277,7 @@ class Warm(Isolation):
 
 
 class WarmUnprivileged(Warm, Unprivileged):
-    """Repeats these tests as an ordinary user, whose process cannot enter a sibling's user namespace."""
+    """Repeats these tests as an ordinary user, who could not enter the program's user namespace from the server's."""
 
 
 class Copy(Isolation):

@@ -193,7 +193,7 @@ class Plan(unittest.TestCase):
                    "assert entries() == %d and entries() == %d\nmemory._record_memory_history(enabled=None)\n"
                    "torch.allocate(1 << 20)\nassert entries() == 0\n")
         begun = "memory._record_memory_history(max_entries=100)\ntorch.allocate(1 << 20)\n"
-        for before, counts in (("torch.allocate(1 << 20)\n", (0, 2, 2)), (begun, (2, 4, 4))):  # vramscope starts the history before the program uses CUDA
+        for before, counts in (("torch.allocate(1 << 20)\n", (0, 2, 2)), (begun, (2, 4, 4))):  # the second program starts a history before it uses CUDA
             self.expect(self.plan(program % (before, *counts)), 0)
             self.assertEqual(self.allocations(), 3)
 
