@@ -52,7 +52,7 @@ FONTS = ["/usr/share/fonts/opentype/inter/Inter-%s.otf" % style for style in ("R
     "/usr/share/fonts/truetype/dejavu/DejaVuSansMono.ttf", "/usr/share/fonts/truetype/dejavu/DejaVuSansMono-Bold.ttf",
     "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf"]
 
-# fontconfig uses these fonts where it has no configuration of its own (without a desktop).
+# fontconfig uses these fonts on computers without a desktop, which have no other configuration.
 FONTS_CONF = """<?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "fonts.dtd">
 <fontconfig>
@@ -63,8 +63,8 @@ FONTS_CONF = """<?xml version="1.0"?>
 </fontconfig>
 """
 
-# Linked statically or embedded. The compiler's libraries are linked into the emulated ones.
-# into app/appimage, with the compiler's libraries
+# Packages that are linked statically or embedded: APPIMAGE_LINKED into app/appimage, LINKED into all other files. The
+# compiler's libraries are linked into app/appimage, too.
 APPIMAGE_LINKED = ["libsquashfuse-dev", "libzstd-dev", "libc6-dev"]
 LINKED = ["libimgui-dev", "libcli11-dev", "nlohmann-json3-dev", "libstdc++-12-dev", "libgcc-12-dev", "libzstd-dev"]
 
@@ -118,7 +118,7 @@ def qt_plugins():
 
 
 class Packages:
-    """Returns the Debian package that a file belongs to."""
+    """Finds the Debian package to which a file belongs."""
 
     def __init__(self):
         self.sources = {}  # file in the tree -> (package, file on this computer)
@@ -199,8 +199,8 @@ def add_fonts(tree, packages):
 
 
 def add_certificates(tree, packages):
-    """Adds certificates for `vramscope setup` on a computer that has none (ui/setup/network.cpp). They are the package's, not
-    those of /etc/ssl/certs, because other users must not trust authorities that this computer's owner added."""
+    """Adds certificates for `vramscope setup` on a computer that has none (ui/setup/network.cpp). They are taken from the package
+    instead of /etc/ssl/certs, because other users must not trust authorities that this computer's owner added."""
     listed = sorted(line for line in run("dpkg", "-L", "ca-certificates").splitlines() if line.endswith(".crt"))
     if len(listed) < 50:
         raise SystemExit("bundle: ca-certificates has %d certificates: is it installed?" % len(listed))
@@ -269,7 +269,7 @@ def add_common_licenses(doc):
 
 
 def add_linked(tree, names):
-    """Adds packages to the tree's SPDX document that a file outside of the tree links statically (the AppImage's runtime)."""
+    """Adds packages to the tree's SPDX document. A file outside of the tree, the AppImage's runtime, links them statically."""
     doc = tree / "share/doc/vramscope"
     path = doc / "vramscope.spdx.json"
     document = json.loads(path.read_text())

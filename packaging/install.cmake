@@ -6,8 +6,8 @@
 #   lib/vramscope/emulated/    the emulated platform's libraries, bin/nvidia-smi, python/ (the hooks)
 #   share/                     desktop entry, icon, MIME types, manual page, completions, licence
 include(GNUInstallDirs)
-# A fixed folder on all systems, for private files that no other program needs (Filesystem Hierarchy Standard,
-# /usr/lib).
+# The same folder on all systems, for private files that no other program needs (see /usr/lib in the Filesystem
+# Hierarchy Standard).
 set(VRAMSCOPE_PRIVATE_DIR lib/vramscope)
 
 if(TARGET vramscope)

@@ -2,7 +2,8 @@
 
     python3 package.py BUILD DIST [wheel] [tar] [deb] [appimage]
 
-The same build gives the same bytes: all times are that of the last commit (SOURCE_DATE_EPOCH), and names are sorted.
+The same build produces the same bytes, because all times are that of the last commit (SOURCE_DATE_EPOCH), and names
+are sorted.
 """
 import base64
 import datetime
@@ -48,7 +49,7 @@ def mode_of(path):
 
 
 def set_modes(tree):
-    """Makes modes independent of this computer's umask; only programs are executable."""
+    """Sets modes that do not depend on this computer's umask. Only programs are executable."""
     for path in [tree, *tree.rglob("*")]:
         if path.is_symlink():
             continue
@@ -199,7 +200,7 @@ def app_dir(tree, folder, linked):
     set_times(folder)
 
 
-HEAD_MARK = b"vramscope-image "  # app/appimage/runtime.cpp
+HEAD_MARK = b"vramscope-image "  # as in app/appimage/runtime.cpp
 
 
 def appimage_head(scratch):

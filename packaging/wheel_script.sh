@@ -1,7 +1,7 @@
 #!/bin/sh
-# Starts vramscope @VERSION@ from the wheel. This is a shell script because Python takes longer to start than the
-# program takes to respond. The package is in the package folder of the Python that it was installed for, which is
-# found relative to this folder.
+# Starts vramscope @VERSION@ from the wheel. This is a shell script, because Python needs more time to start than the
+# program needs to respond. The package is in the package folder of the Python for which it was installed. That folder
+# is found relative to this one.
 self=$0
 if [ -L "$self" ]; then self=$(readlink -f -- "$self"); fi  # pipx and uv install a link
 case $self in

@@ -1,6 +1,6 @@
-// All commands report the same figures for a file: those at the peak of each device and, for all
-// devices, those of the device that is shown. Tested with a made-up recording of several GPUs with
-// expandable segments, as a trace and as a snapshot exported from it, and with a run on one device.
+// All commands report the same figures for a file, at the peak of each device and at the peak of
+// the device that is shown by default. The files are a made-up recording of several GPUs with
+// expandable segments, a snapshot exported from it, and a run on one device.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -101,7 +101,7 @@ class CliAgreement : public CliRecording {
     for (const json& of_device : peaks) ExpectExportsAgree(file, of_device);
   }
 
-  // Files for other tools, evaluated as these tools do: the maximum of a counter, the sum of
+  // Evaluates files for other tools as these tools do: the maximum of a counter, the sum of
   // allocations and frees.
   void ExpectExportsAgree(const std::string& file, const json& peak) {
     const std::string device = std::to_string(peak["device"].get<int>());
@@ -162,7 +162,7 @@ TEST_F(CliAgreement, CommandsAgreeOnSeveralDevices) {
   ExpectAgreement(snapshot, 3);
   const json trace = Json({"info", file, "--json"}), back = Json({"info", snapshot, "--json"});
   EXPECT_EQ(trace["peaks"], back["peaks"]);
-  // A single device has the same figures alone and among others.
+  // A device has the same figures alone and among other devices.
   for (const json& of : back["peaks"]) {
     const std::string device = std::to_string(of["device"].get<int>());
     for (const std::string& whole : {snapshot, file}) {

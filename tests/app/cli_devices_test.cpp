@@ -1,4 +1,4 @@
-// `devices`, and all commands that take a GPU.
+// Tests `devices`, and all commands with an option for the GPU.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -103,7 +103,7 @@ TEST(CliDevices, WrittenFileReadsBack) {
   EXPECT_EQ(read[0]["assumed"], json::array());
 }
 
-// An error is reported before anything starts, and names the figure.
+// The error names the wrong figure, and is reported before a run starts.
 TEST(CliDevices, EveryCommandRejectsInvalidDeviceFile) {
   const TemporaryFolder folder;
   const std::string path = folder / "bad.json";

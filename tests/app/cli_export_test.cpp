@@ -1,4 +1,5 @@
-// export: files for other tools, written completely or not at all; and what Ctrl-C leaves behind.
+// Tests `export`, which writes files for other tools completely or not at all, and the files that
+// remain after Ctrl-C.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -89,7 +90,7 @@ TEST_F(CliRecording, ExportsTimelineAsPngPdfAndSvg) {
   ASSERT_EQ(pdf.status, 0) << pdf.err;
   EXPECT_TRUE(pdf.out.starts_with("%PDF-"));
   EXPECT_THAT(pdf.out, HasSubstr("/MediaBox [0 0 700"));
-  // An SVG of a given size is the same drawing.
+  // An SVG of another size has the same drawing.
   const Outcome svg = RunVramscope({"export", file, "--to", "svg", "--size", "700x500", "--title",
                                     "a < b", "--theme", "dark", "-o", "-"});
   ASSERT_EQ(svg.status, 0) << svg.err;
@@ -165,7 +166,7 @@ TEST_F(CliRecording, FailedExportLeavesNoFile) {
   EXPECT_EQ(files, 3);
 }
 
-// The input is a pipe without data: the program waits while reading.
+// The input is a pipe without data, so the program waits while reading.
 TEST_F(CliRecording, InterruptEndsEveryCommand) {
   const std::string file = Write("s.json", {}), out = folder_ / "out";
   for (const std::vector<std::string>& command :

@@ -1,5 +1,5 @@
-// Files that are not complete memory snapshots: what can be reported about them, and the reason for
-// which others are refused.
+// Reads files that are not complete memory snapshots. Checks the figures that can be reported, and
+// the reasons with which files are refused.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -98,8 +98,8 @@ TEST_F(CliRecording, CheckRejectsTraceWithoutGpuMemory) {
   EXPECT_THAT(RunVramscope({"info", file}).out, HasSubstr("GPU memory was not recorded"));
 }
 
-// PyTorch before 1.11 recorded only the bytes: the curve of allocated memory is known, but nothing
-// that needs addresses or totals.
+// PyTorch before 1.11 recorded only the bytes. The curve of allocated memory is known, but no
+// figure that needs addresses or totals.
 TEST_F(CliRecording, ReadsMemoryEventsWithoutAddresses) {
   const std::string file = folder_ / "2021.json";
   std::string events;
@@ -159,7 +159,8 @@ TEST_F(CliRecording, SiteCountOfStateMatchesListedSites) {
 
 TEST_F(CliRecording, ReadsRawMemoryTimeline) {
   const std::string file = folder_ / "timeline.raw.json";
-  // Two parameters existed; an activation is allocated, becomes a gradient, and is freed.
+  // Two parameters exist at the start. An activation is allocated, becomes a gradient, and is
+  // freed.
   WriteFile(file,
             "[[-1, 1, 1024, 0], [-1, 1, 512, 0], [1000, 2, 4096, 4], [2000, 3, -4096, 4], "
             "[2000, 3, 4096, 5], [3000, 2, 512, 3], [4000, 4, -4096, 5], [5000, 4, -512, 3]]");
@@ -177,7 +178,7 @@ TEST_F(CliRecording, ReadsRawMemoryTimeline) {
   EXPECT_THAT(sums.err, HasSubstr("sums by category"));
 }
 
-// vramscope's own export of this kind, with the bytes of every category.
+// Exports a memory timeline, with the bytes of every category, and reads it again.
 TEST_F(CliRecording, MemoryTimelineRoundTripKeepsThePeak) {
   const std::string file = Write("s.json", {});
   const std::string exported = folder_ / "t.raw.json.gz";
@@ -235,7 +236,7 @@ TEST_F(CliRecording, RejectsForeignFilesNamingTheirTool) {
               AllOf(HasSubstr("Nsight Systems"), HasSubstr("nsys stats")));
 }
 
-// The bytes of a pipe that were read to recognise its kind are part of the input.
+// The bytes that were read from a pipe to recognise its kind are part of the input.
 TEST_F(CliRecording, DiffOfRequestsReadsPipes) {
   const std::string file = Write("s.json", {}), csv = folder_ / "requests.csv";
   WriteFile(csv, RunVramscope({"requests", file}).out);

@@ -1,4 +1,4 @@
-// fit and waterfall through the built program and a real worker; skipped if the worker is not
+// Runs `fit` and `waterfall` with the built program and a real worker. Skipped if the worker is not
 // built.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -80,8 +80,9 @@ TEST_F(CliFit, WaterfallEndsAtThePlan) {
   EXPECT_EQ(RunVramscope({"waterfall", "--order", "lora", "--preset", "gpt2"}).status, 3);
 }
 
-// A run that releases some segments when memory is short: 9.33 GiB with the context on a large GPU,
-// 9.12 GiB with a limit of 9400 MiB. Every command has the figures of the plan with the limit.
+// The run releases some segments when memory is short. With the context, it needs 9.33 GiB on a
+// large GPU, and 9.12 GiB with a limit of 9400 MiB. Every command reports the figures of the plan
+// with the limit.
 TEST_F(CliFit, CheckAndWaterfallMatchPlanUnderMemoryLimit) {
   const std::vector<std::string> run = {"--preset", "gpt2",          "--set", "batch=4",
                                         "--set",    "seq=100-900",   "--set", "steps=4",

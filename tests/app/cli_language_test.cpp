@@ -1,4 +1,4 @@
-// The command line in Chinese: texts are translated, JSON and written files are not.
+// Runs the command line in Chinese. Texts are translated; JSON and written files are not.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -23,8 +23,8 @@ bool HasChinese() {
   return RunVramscope({"--help"}, kChinese).out != RunVramscope({"--help"}, kInEnglish).out;
 }
 
-// Stays English: examples, what the trace itself contains (names of call sites, causes
-// of a difference), and messages of the system.
+// Texts that stay English: examples, texts in the trace itself (names of call sites, causes of a
+// difference), and messages of the system.
 constexpr const char* kEnglish[] = {"vramscope ", "the model's best fit",
                                     "No such file or directory", "CUDA memory snapshot"};
 
@@ -131,7 +131,7 @@ TEST_F(CommandLineInChinese, CommandOutputHasNoEnglishLines) {
   }
 }
 
-// Names of checks stay: they are what people search for and report.
+// Names of checks stay English, because users search for them and report them.
 TEST_F(CommandLineInChinese, ChecksAreReportedInChinese) {
   const Outcome doctor = RunVramscope({"doctor"}, kChinese);
   EXPECT_EQ(EnglishLines(doctor.out), "");

@@ -1,4 +1,5 @@
-// info, peak, diff and explain for recordings: one made here, and the recorded ones if they exist.
+// Tests `info`, `peak`, `diff` and `explain` with a generated recording, and with real recordings
+// if they exist.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -134,7 +135,7 @@ TEST_F(CliRecording, FiguresAreReportedPerDevice) {
   EXPECT_EQ(info["allocations"], 10);  // of both
   EXPECT_THAT(RunVramscope({"info", file}).out,
               AllOf(HasSubstr("peak cuda:0"), HasSubstr("peak cuda:1")));
-  // The device that needs most, unless another one is given or ran out of memory.
+  // By default, the device that needs most is shown, or one that ran out of memory.
   EXPECT_EQ(Json({"peak", file, "--json"})["allocated"], 20 * kMiB);
   EXPECT_EQ(Json({"peak", file, "--json"})["device"], 1);
   EXPECT_EQ(Json({"peak", file, "--device", "0", "--json"})["allocated"], 6 * kMiB);
@@ -154,7 +155,8 @@ TEST_F(CliRecording, FiguresAreReportedPerDevice) {
   EXPECT_EQ(Json({"explain", file, "--no-replay", "--json"})["fragmentation"]["reserved"],
             64 * kMiB);
   EXPECT_EQ(Json({"peak", write("oom.json", {.oom = true}), "--json"})["device"], 0);
-  // Devices with the same number are compared; if each side has only one device, these two.
+  // Devices with the same number are compared. If each side has only one device, these two are
+  // compared.
   const std::string more = write("more.json", {.activation = 8 * kMiB});
   const json diff = Json({"diff", file, more, "--by", "stack", "--json"}, 1);
   EXPECT_EQ(diff["device"], 1);
@@ -204,8 +206,8 @@ TEST_F(CliRecording, SelectsPartByEntriesTimeAndDevice) {
   EXPECT_EQ(Json({"info", file, "--entries", "3:", "--json"})["entries"], 9);
   EXPECT_EQ(Json({"info", file, "--time", ":250us", "--json"})["entries"], 3);
   EXPECT_EQ(Json({"info", file, "--device", "0", "--json"})["entries"], 12);
-  // The part begins within the first step, so blocks allocated before it count as older; it ends
-  // before the second activation is freed, so that one is never freed.
+  // The part begins within the first step, so blocks that were allocated before the part count as
+  // older. It ends before the second activation is freed, so this activation has no free.
   const json middle = Json({"info", file, "--entries", "1:3", "--json"});
   EXPECT_EQ(middle["entries"], 3);
   EXPECT_EQ(middle["older_allocations"], 2);
@@ -213,7 +215,7 @@ TEST_F(CliRecording, SelectsPartByEntriesTimeAndDevice) {
   EXPECT_THAT(middle["warnings"].dump(), HasSubstr("entries 1 to 3 of 12 are loaded"));
   EXPECT_EQ(Json({"info", file, "--time", "100us:500us", "--json"})["entries"], 5);
   EXPECT_EQ(Json({"info", file, "--entries", "10:99", "--json"})["entries"], 2);
-  // The error for an empty part states which parts exist.
+  // The error for an empty part states the range of the file.
   for (const std::vector<std::string>& empty :
        std::vector<std::vector<std::string>>{{"--time", "1s:"}, {"--entries", "12:"}}) {
     const Outcome outcome = RunVramscope({"info", file, empty[0], empty[1]});
@@ -374,7 +376,7 @@ TEST_F(CliRecording, ReadsTruncatedAndRejectsDamagedFiles) {
   const std::string cut = folder_ / "cut.json";
   WriteFile(cut, whole.substr(0, whole.size() / 2));
   Outcome outcome = RunVramscope({"info", cut});
-  EXPECT_EQ(outcome.status, 0);  // the complete part of it
+  EXPECT_EQ(outcome.status, 0);  // the undamaged part was read
   EXPECT_THAT(outcome.err, HasSubstr("cut.json"));
   EXPECT_TRUE(Json({"info", cut, "--json"})["truncated"].get<bool>());
   WriteFile(cut, whole.substr(0, 30));
@@ -425,7 +427,7 @@ TEST_F(CliRecording, EveryJsonKeyIsDocumented) {
   }
 }
 
-// The end of the recording is shown instead.
+// For a time after the end, the end of the recording is shown.
 TEST_F(CliRecording, WarnsAboutTimeAfterTheEnd) {
   const std::string file = Write("s.json", {});
   const Outcome outcome = RunVramscope({"peak", file, "--at", "1000s"});
@@ -434,7 +436,7 @@ TEST_F(CliRecording, WarnsAboutTimeAfterTheEnd) {
   EXPECT_EQ(RunVramscope({"peak", file, "--at", "1ms"}).err, "");
 }
 
-// Figures of ../shared/snapshots/index.json.
+// The expected figures are in ../shared/snapshots/index.json.
 TEST_F(CliRecording, RecordedSnapshotsHaveKnownPeaks) {
   const std::string folder = VRAMSCOPE_SOURCE_DIR "/../shared/snapshots/";
   if (!std::filesystem::exists(folder)) GTEST_SKIP() << "needs ../shared/snapshots";

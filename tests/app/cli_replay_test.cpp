@@ -1,4 +1,4 @@
-// replay: compares the recorded decisions with the model, and with other settings.
+// Tests `replay`, which compares the recorded decisions with the model, and with other settings.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -38,7 +38,7 @@ TEST_F(CliRecording, ReplayMatchesEveryDecision) {
   EXPECT_EQ(piped.out, text.out);
 }
 
-// Made up: an allocator would not have left a hole between these blocks.
+// The recording is made up. An allocator would not have left a hole between these blocks.
 TEST_F(CliRecording, ReplayNamesTheFirstDifferenceAndItsCause) {
   const std::string file = Write("s.json", {.leak = true, .hole = true});
   const json replay = Json({"replay", file, "--json"}, 1);
@@ -126,8 +126,7 @@ TEST_F(CliRecording, ReplayRejectsTraceWithoutSegments) {
   const std::string file = folder_ / "kineto.json";
   WriteFile(file, json({{"schemaVersion", 1}, {"traceEvents", events}}).dump());
   ASSERT_EQ(Json({"info", file, "--json"})["kind"], "kineto");
-  // Sizes are those of blocks, and their addresses are not recorded: a replay would have other
-  // allocations.
+  // The file has sizes of blocks but no addresses, so a replay would have other allocations.
   for (const std::vector<std::string>& more :
        std::vector<std::vector<std::string>>{{}, {"--alloc-conf", "max_split_size_mb:64"}}) {
     std::vector<std::string> arguments = {"replay", file};

@@ -1,4 +1,4 @@
-// reproduce through the built program; tests that need a worker are skipped without one.
+// Runs `reproduce` with the built program. Tests that need a worker are skipped without one.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -74,7 +74,7 @@ TEST(CliReproduce, SolvesLengthAndReproducesPublishedRow) {
   ASSERT_EQ(all["solved"].size(), 1u);
   const int length = all["solved"][0]["value"];
   ASSERT_EQ(all["experiments"].size(), 2u);
-  // Computed from this row, so that it equals the published value.
+  // The open value was computed from this row, so the row equals the published value.
   EXPECT_NEAR(all["experiments"][0]["error"].get<double>(), 0, 0.001);
   EXPECT_EQ(all["experiments"][1]["config"]["seq"], std::to_string(length));
   for (const json& experiment : all["experiments"]) {

@@ -1,5 +1,5 @@
-// The command line in adverse situations: outputs that are inputs, full disks, deleted folders, too
-// little memory, names with terminal control sequences.
+// Tests the command line in adverse situations: outputs that are inputs, full disks, deleted
+// folders, too little memory, names with terminal control sequences.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -18,7 +18,7 @@ using ::testing::AllOf;
 using ::testing::AnyOf;
 using ::testing::HasSubstr;
 
-// UTF-8, without control characters except for line ends.
+// True for UTF-8 without control characters other than line ends.
 bool IsPrintable(const std::string& text) {
   for (const char c : text)
     if ((static_cast<unsigned char>(c) < 0x20 && c != '\n') || c == 0x7f) return false;
@@ -107,7 +107,7 @@ TEST_F(CliRecording, WorksInDeletedWorkingFolder) {
   EXPECT_THAT(outcome.err, AllOf(HasSubstr("here.csv"), HasSubstr("No such file")));
 }
 
-// Increasing limits of the address space, from too little to load the program up to enough.
+// The limit of the address space increases from too little for loading the program up to enough.
 TEST_F(CliRecording, ReportsInsufficientMemory) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "a sanitizer's own address space is more than any limit";
@@ -123,8 +123,8 @@ TEST_F(CliRecording, ReportsInsufficientMemory) {
     const Outcome outcome = RunVramscope({"info", file}, {.address_space = limit});
     if (outcome.status == 0) break;
     if (outcome.status == 127) continue;  // the loader's own status
-    // Initialisers of libraries run before main() and may abort (Qt6Gui's throws); after main() has
-    // begun, nothing may abort.
+    // Initialisers of libraries, which run before main(), may abort (Qt6Gui's throws). After the
+    // begin of main(), no code may abort.
     if (outcome.status == 128 + SIGABRT && !refused) continue;
     refused = true;
     EXPECT_EQ(outcome.status, 3) << limit << outcome.err;
@@ -134,7 +134,7 @@ TEST_F(CliRecording, ReportsInsufficientMemory) {
   EXPECT_TRUE(refused);
 }
 
-// Nothing is printed about blocks that the file does not have: no "0 B allocated".
+// The file has no blocks, so no figures of blocks are printed, such as "0 B allocated".
 TEST_F(CliRecording, StatisticsFileWorksOnlyWithInfo) {
   const std::string file = folder_ / "stats.json";
   WriteFile(file, R"({"allocated_bytes.all.current": 5, "reserved_bytes.all.peak": 7})");
@@ -200,8 +200,7 @@ TEST_F(CliRecording, EscapesControlCharactersInOutput) {
   }
 }
 
-// A recording does not state the size of the CUDA context: it is that of a plan, unless it is
-// given.
+// A recording does not state the size of the CUDA context. By default, a plan's size is assumed.
 TEST_F(CliRecording, CheckAddsAssumedContext) {
   const std::string file = Write("s.json", {});
   const json check = Json({"check", file, "--budget", "514MiB", "--json"});

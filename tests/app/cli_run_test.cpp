@@ -1,4 +1,4 @@
-// plan, run and check through the real worker; skipped where it is not built.
+// Runs `plan`, `run` and `check` with the real worker. Skipped if the worker is not built.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -71,8 +71,8 @@ void ExpectContract(const json& summary) {
   }
 }
 
-// A plan continues beyond its limit. With another limit it is a different plan: check prints the
-// command for it.
+// A plan continues beyond its limit. With another limit, the plan would be different, so `check`
+// prints the command for that plan.
 TEST_F(CliRun, CheckOfOutOfMemoryPlanPrintsPlanCommand) {
   const std::string file = folder_ / "out.trace", again = folder_ / "again.trace";
   const std::vector<std::string> run = {"plan",    "--preset", "gpt2",    "--set",
@@ -90,7 +90,7 @@ TEST_F(CliRun, CheckOfOutOfMemoryPlanPrintsPlanCommand) {
   EXPECT_EQ(Json({"check", again, "--budget", "24GiB"})["verdict"], "within");
 }
 
-// Figures of a published run of this model.
+// The expected figures are from a published run of this model.
 TEST_F(CliRun, PlanOfQwenMatchesPublishedMemory) {
   const json fp32 = Json({"plan", "--preset", "qwen2-0.5b", "--set", "batch=2", "--set", "seq=512",
                           "--set", "optimizer.name=adamw"});
@@ -149,7 +149,7 @@ TEST_F(CliRun, PlanIsDeterministic) {
   EXPECT_EQ(RunVramscope({"requests", a}).out, RunVramscope({"requests", b}).out);
 }
 
-// The sums used to be in the order of addresses, which differs between runs.
+// The sums must not be in the order of addresses, which differs between runs.
 TEST_F(CliRun, KernelsOfFp32GradientsAreDeterministic) {
   const auto activities = [this](const char* name) {
     const std::string trace = folder_ / name;
@@ -180,7 +180,7 @@ TEST_F(CliRun, PlanOfBasicsMediumMatchesRecordedStep) {
   EXPECT_EQ(diff["requests"]["equal"], 12831);
   EXPECT_EQ(diff["requests"]["total"], 12831);
   EXPECT_EQ(diff["peak"]["a"], diff["peak"]["b"]);
-  // And the snapshot itself, as it was recorded.
+  // Also compares the plan with the recorded snapshot.
   const std::string snapshot =
       VRAMSCOPE_SOURCE_DIR "/../shared/snapshots/medium_128_training.pickle.zst";
   if (!std::filesystem::exists(snapshot)) GTEST_SKIP() << "needs ../shared/snapshots";
@@ -205,7 +205,7 @@ TEST_F(CliRun, CpuRunIsMeasured) {
   EXPECT_EQ(cpu["steps"].size(), 2u);
 }
 
-// Llama-2-70B on 8 GB: the result is by how much it does not fit, not an error.
+// For Llama-2-70B on 8 GB, the plan reports the missing memory instead of an error.
 TEST_F(CliRun, LargeModelDoesNotFitOnSmallGpu) {
   const std::string large = folder_ / "70b.json";
   WriteFile(large, R"({"model_type": "llama", "vocab_size": 32000, "hidden_size": 8192,
@@ -264,7 +264,7 @@ TEST_F(CliRun, SettingsOverridePreset) {
   }
 }
 
-// Detected after one micro-batch, before gigabytes of events are recorded.
+// The error occurs after one micro-batch, before gigabytes of events are recorded.
 TEST_F(CliRun, RejectsPlanWithTooManyEvents) {
   for (const std::vector<std::string>& size : std::vector<std::vector<std::string>>{
            {"batch=4096", "micro_batches=4096", "steps=1000"},
@@ -278,7 +278,7 @@ TEST_F(CliRun, RejectsPlanWithTooManyEvents) {
   }
 }
 
-// With SDPA's memory-efficient kernel no scores are kept.
+// SDPA's memory-efficient kernel keeps no scores.
 TEST_F(CliRun, EfficientAttentionLowersThePeak) {
   const auto peak = [&](const char* attention) {
     return Json({"plan", "--preset", "qwen2-0.5b", "--set",

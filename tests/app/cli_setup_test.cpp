@@ -1,4 +1,4 @@
-// `setup`, and the programs without LibTorch and without a network.
+// Tests `setup`, and the programs without LibTorch and without a network.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 
 class CliSetup : public ::testing::Test {
  protected:
-  // With a download folder, and without an installed torch.
+  // Runs the program with a download folder, and without an installed torch.
   Outcome Run(const std::vector<std::string>& arguments, std::vector<std::string> more = {}) {
     std::vector<std::string> environment = {"XDG_DATA_HOME=" + (folder_ / "data"),
                                             "XDG_CACHE_HOME=" + (folder_ / "cache"),
@@ -56,7 +56,7 @@ TEST_F(CliSetup, StatusReportsRootOfInstalledTorch) {
       Run({"setup", "--status", "--json"}, {"VRAMSCOPE_TORCH_ROOT=" + (folder_ / "torch")});
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_EQ(json::parse(outcome.out)["root"], folder_ / "torch");
-  // Nothing is downloaded then.
+  // An installed LibTorch is not downloaded again.
   EXPECT_EQ(Run({"setup"}, {"VRAMSCOPE_TORCH_ROOT=" + (folder_ / "torch")}).status, 0);
 }
 

@@ -1,4 +1,4 @@
-// The command line without a worker: usage, invalid input, and commands that read a file.
+// Tests the command line without a worker: usage, invalid input, and commands that read a file.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,8 +22,8 @@ using trace::Event;
 using trace::EventKind;
 using trace::Phase;
 
-// Two steps: a parameter of 1 MiB stays, an activation of 2 MiB (+ `more`) is allocated and freed
-// in each.
+// A trace of two steps. A parameter of 1 MiB stays. Each step allocates and frees an activation of
+// 2 MiB (plus `more`).
 void WriteSample(const std::string& path, uint64_t more = 0, bool has_times = true) {
   auto writer = trace::TraceWriter::ToFile(path);
   ASSERT_TRUE(writer.ok()) << writer.status();
@@ -231,8 +231,8 @@ TEST_F(Cli, ReadsTraceFromStdin) {
   EXPECT_EQ(piped.out, RunVramscope({"info", sample_, "--json"}).out);
 }
 
-// --device works for any input; a part of a trace is selected by time, of a recording also by
-// entries.
+// --device works for any input. A part of a trace is selected by time; a part of a recording, by
+// time or by entries.
 TEST_F(Cli, SelectsPartOfTraceByDeviceAndTime) {
   EXPECT_EQ(RunVramscope({"info", sample_, "--device", "0", "--json"}).out,
             RunVramscope({"info", sample_, "--json"}).out);
@@ -284,7 +284,7 @@ TEST_F(Cli, PeakAndPhasesReportKnownFigures) {
   EXPECT_EQ(phases["steps"][0]["backward_ms"], 3.0);
 }
 
-// The file has only an order of entries, so entries are reported instead of times.
+// The file has an order of entries but no times, so entries are reported instead of times.
 TEST_F(Cli, UntimedFileIsReportedByEntries) {
   const std::string file = folder_ / "untimed.trace";
   WriteSample(file, 0, false);
@@ -393,7 +393,7 @@ constexpr char kLlama[] = R"({"architectures": ["LlamaForCausalLM"], "model_type
     "vocab_size": 128, "hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2,
     "num_attention_heads": 4, "num_key_value_heads": 2, "torch_dtype": "bfloat16")";
 
-// Formulas reject the same models as a plan, even without a worker.
+// `estimate` rejects the same models as a plan, even without a worker.
 TEST_F(Cli, RejectsUnsupportedModelConfigurations) {
   const std::string file = folder_ / "config.json";
   for (const auto& [more, says] : std::vector<std::pair<std::string, std::string>>{

@@ -1,5 +1,5 @@
-// Plans of the embedded loop: PyTorch's own libtorch_cuda on the emulated platform, compared with
-// recordings of GPUs, and with known properties of its operators' allocations.
+// Tests plans of the embedded loop, which run PyTorch's own libtorch_cuda on the emulated platform.
+// Compares them with recordings of GPUs, and with known properties of the operators' allocations.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -67,12 +67,13 @@ class EmulatedPlan : public ::testing::Test {
   TemporaryFolder folder_;
 };
 
-// Allocations that an earlier version, which replaced operators, missed.
+// An earlier version, which replaced operators, missed these allocations.
 TEST_F(EmulatedPlan, OperatorsAllocateTheirTemporaries) {
   Plan("eager.trace", {"--preset", "qwen2-0.5b"});
   const std::string csv = RequestsCsv("eager.trace");
   std::istringstream lines(csv);
-  // Backward of the scaled scores, and the product of gradient and output in softmax's backward.
+  // The gradient of the scaled scores, and the product of gradient and output in softmax's
+  // backward.
   const std::string scores = ",alloc," + std::to_string(2 * 14 * 512 * 512 * 4) + ",";
   int products = 0, workspaces = 0;
   for (std::string line; std::getline(lines, line);) {
@@ -95,9 +96,8 @@ TEST_F(EmulatedPlan, RepeatedPlansAreEqual) {
   EXPECT_EQ(a, b);
 }
 
-// backend=cuda finds a GPU and its libraries as on any computer: here the emulated ones. It must
-// not use anything that only a plan has: no tapes and no interface of the platform, only CUPTI and
-// NVML.
+// backend=cuda finds a GPU and its libraries as on any computer; here, they are emulated. It only
+// uses CUPTI and NVML, and must not use tapes or interfaces of the platform, which only a plan has.
 TEST_F(EmulatedPlan, RunOnEmulatedGpuMatchesPlan) {
   const std::vector<std::string> run = {"--preset", "gpt2", "--set", "precision=amp-bf16"};
   Plan("plan.trace", run);
@@ -127,8 +127,8 @@ TEST_F(EmulatedPlan, RunOnEmulatedGpuMatchesPlan) {
   ASSERT_TRUE(same.is_object()) << diff.err;
   EXPECT_EQ(same["requests"]["equal"], same["requests"]["total"]) << same["first_difference"];
   EXPECT_TRUE(same["equal"]);
-  // The launching operator of a kernel: the operators of the thread are found by the system's
-  // thread id. In setup the parameters are initialised, which a plan omits.
+  // The launching operator of a kernel is found among the operators of the thread with the same
+  // system thread id. Set-up is excluded, because a plan does not initialise the parameters.
   const auto by = [&](const char* what, const char* file) {
     const Outcome outcome = RunVramscope({"kernels", folder_ / file, "--by", what, "--json"});
     std::map<std::string, int64_t> counts;
@@ -140,9 +140,9 @@ TEST_F(EmulatedPlan, RunOnEmulatedGpuMatchesPlan) {
   EXPECT_EQ(by("op", "recorded.trace")["aten::mm"], by("op", "plan.trace")["aten::mm"]);
   EXPECT_EQ(by("module", "recorded.trace")["lm_head"], by("module", "plan.trace")["lm_head"]);
   auto phases = by("phase", "recorded.trace");
-  phases.erase("");  // the loss that is read back, between phases
+  phases.erase("");  // the loss is read back between phases
   EXPECT_EQ(phases, by("phase", "plan.trace"));
-  // NVML was queried: no figure of the GPU's memory is from the device table.
+  // Because NVML was queried, no figure of the GPU's memory is from the device table.
   ASSERT_EQ(recorded["device_memory"].size(), 1u);
   for (const json& part : recorded["device_memory"][0]["parts"])
     EXPECT_EQ(part["source"], "measured");
@@ -211,7 +211,7 @@ TEST_F(EmulatedPlan, KernelsAgreeInExportInfoAndKernelsCommand) {
   const json info = Info("gpt2.trace");
   EXPECT_EQ(info["kernels"], kernels);
 
-  // Summed by operator, as the rows of the export are; a row leads to its operator and back.
+  // Adds up the rows of the export by operator, and compares the sums with the table.
   std::map<std::string, uint64_t> by_op;
   for (const json& event : chrome["traceEvents"]) {
     const std::string category = event.value("cat", "");
@@ -243,7 +243,7 @@ TEST_F(EmulatedPlan, KernelsAgreeInExportInfoAndKernelsCommand) {
   EXPECT_EQ(info["collectives"], 0);
 }
 
-// One of four ranks: its gathers and reductions are on a separate stream.
+// The gathers and reductions of one of four ranks are on a separate stream.
 TEST_F(EmulatedPlan, ShardedPlansRecordCollectives) {
   for (const char* strategy : {"ddp", "zero3"}) {
     Plan("ranks.trace", {"--preset", "gpt2", "--set", "batch=2", "--set", "seq=64", "--set",

@@ -9,22 +9,22 @@
 namespace vramscope::test {
 
 struct Outcome {
-  int status = -1;  // exit status; 128 + n: ended by signal n
+  int status = -1;  // exit status, or 128 + n if signal n ended the program
   std::string out, err;
 };
 
 struct ProcessOptions {
   std::string input;           // for standard input
-  std::string input_path;      // a file to use instead
-  std::string output_path;     // a file for standard output, which then is not in the outcome
+  std::string input_path;      // a file for standard input, instead of `input`
+  std::string output_path;     // a file for standard output, instead of the outcome
   std::string folder;          // working folder
-  std::string deleted_folder;  // working folder, which is deleted first
+  std::string deleted_folder;  // working folder, which is deleted before the start
   uint64_t address_space = 0;  // maximum number of bytes
   std::vector<std::string>
-      environment;  // "NAME=value" overrides the own variable; "NAME" removes it
+      environment;  // "NAME=value" overrides the inherited variable; "NAME" removes it
   int signal = 0;   // sent to the program `signal_after_ms` after its start
   int signal_after_ms = 0;
-  std::function<bool()> signal_when;  // instead of a delay: called repeatedly until it returns true
+  std::function<bool()> signal_when;  // called repeatedly; sends the signal when it returns true
 };
 
 // Standard output and error are written to files, so that no pipe can fill up. Ends the program

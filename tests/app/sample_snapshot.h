@@ -1,5 +1,5 @@
-// A CUDA memory snapshot in its JSON form, small enough that every number in it is known, and the
-// program run on it.
+// Provides a CUDA memory snapshot in its JSON form, in which every number is known, and runs the
+// program on it.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -26,8 +26,8 @@ struct SnapshotOptions {
   uint64_t activation = 2 * kMiB;
 };
 
-// A parameter of 4 MiB older than the recording, in a segment of 64 MiB; every step allocates and
-// frees an activation.
+// A segment of 64 MiB contains a parameter of 4 MiB that is older than the recording. Every step
+// allocates and frees an activation.
 nlohmann::json Snapshot(const SnapshotOptions& options);
 
 class CliRecording : public ::testing::Test {

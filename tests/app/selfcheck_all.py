@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""`vramscope selfcheck` over folders of recordings: counts the comparisons and the differences.
+"""Runs `vramscope selfcheck` for folders of recordings, and counts the comparisons and the differences.
 
     python3 tests/app/selfcheck_all.py build/release/bin/vramscope --results F.json NAME=FOLDER ...
 
-NAME is what the folder is called in docs/results/selfcheck.md (tests/results.py). Figures of
-earlier runs are kept, except for folders that are named again. Exit status 1: a figure differs."""
+NAME is the name of the folder in docs/results/selfcheck.md (tests/results.py). Figures of earlier runs are
+kept, except for folders that are named again. The exit status is 1 if a figure differs."""
 
 import argparse
 import json
@@ -22,7 +22,7 @@ def commit_of(vramscope):
 
 
 def checked(vramscope, path):
-    """selfcheck's result for a file; for a file that it refuses, the reason."""
+    """The result of selfcheck for a file, or the reason for which it refuses the file."""
     command = [vramscope, "selfcheck", "--json", str(path)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=900)
     if done.returncode not in (0, 1):

@@ -1,5 +1,5 @@
-// `selfcheck` over every recording of the repository, made-up recordings and random runs: no figure
-// differs between commands. It must also find planted differences.
+// Runs `selfcheck` with every recording of the repository, made-up recordings and random runs. No
+// figure may differ between commands, and `selfcheck` must find planted differences.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -80,8 +80,9 @@ INSTANTIATE_TEST_SUITE_P(Files, SelfcheckGolden, ::testing::ValuesIn(GoldenFiles
 
 class Selfcheck : public CliRecording {};
 
-// Several devices with the same addresses in one file: blocks older than the recording, private
-// pools, retries and failed allocations. A process has one setting of the allocator.
+// The file has several devices with the same addresses, older blocks, private pools, retries and
+// failed allocations. All devices have the same allocator settings, because they belong to one
+// process.
 TEST_F(Selfcheck, AgreesOnSeveralDevices) {
   for (const bool expandable : {false, true}) {
     for (const uint64_t memory : {uint64_t{0}, uint64_t{400} << 20}) {
@@ -102,7 +103,7 @@ TEST_F(Selfcheck, AgreesOnSeveralDevices) {
       const json report = json::parse(outcome.out);
       for (const json& group : report["groups"])
         compared += std::string(group["name"]).ends_with(" of cuda:2") && group["comparisons"] > 0;
-      EXPECT_GT(compared, 10u);  // the second device, too
+      EXPECT_GT(compared, 10u);  // the second device was also compared
     }
   }
 }
@@ -143,7 +144,7 @@ constexpr SmallModel kModels[] = {
       "num_layers": 3, "num_heads": 4, "hidden_dim": 64, "mlp_dim": 128, "num_classes": 10})"},
 };
 
-// One of the values, chosen with the generator itself, since distributions differ between
+// Chooses one of the values with only the generator, because distributions differ between
 // libraries.
 template <class T, size_t n>
 T OneOf(std::mt19937_64& random, const T (&values)[n]) {

@@ -1,6 +1,7 @@
-// Allocator model, curves and level-of-detail queries at 10 M events. Targets: a query below 1 ms;
-// curves of 10 M events below 1 s. The allocator is compared, in the same run and with the same
-// requests, with the simple std::set / std::map version that the property tests use as reference.
+// Measures the allocator model, curves and level-of-detail queries with 10 M events. Targets: a
+// query below 1 ms; curves of 10 M events below 1 s. The same run compares the allocator with the
+// simple std::set / std::map version that is the reference of the property tests, on the same
+// allocations.
 //
 //   analysis_bench [--benchmark_filter=...]; VRAMSCOPE_BENCH_EVENTS sets the length of the trace.
 #include <benchmark/benchmark.h>
@@ -34,7 +35,7 @@ std::shared_ptr<const trace::Trace> TrainingTrace(uint64_t events) {
   return analysis::MakeRandomTrace(options);
 }
 
-// The long trace and everything built from it, once.
+// The long trace and all indexes of it, which are built once.
 struct Long {
   std::shared_ptr<const trace::Trace> trace;
   std::shared_ptr<const analysis::MemoryCurves> curves;
@@ -58,7 +59,7 @@ struct Long {
   }
 };
 
-// A window of 1/zoom of the trace, at some position.
+// A range of times, 1/zoom of the trace long, at a random position.
 struct Window {
   int64_t begin, end;
 };
@@ -78,14 +79,14 @@ class Windows {
   std::mt19937_64 random_{1};
 };
 
-// CPU time, so that other programs on the computer do not count.
+// This thread's CPU time, which excludes other programs on the computer.
 double ThreadMilliseconds() {
   timespec t;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
   return static_cast<double>(t.tv_sec) * 1e3 + static_cast<double>(t.tv_nsec) * 1e-6;
 }
 
-// Runs a query at random windows; reports the mean (the benchmark's time) and the maximum.
+// Runs a query for random windows. Reports the mean time (as the benchmark's time) and the maximum.
 template <class Query>
 void RunQueries(benchmark::State& state, Query query) {
   Windows windows(state.range(0));
@@ -101,11 +102,12 @@ void RunQueries(benchmark::State& state, Query query) {
 }
 
 struct Request {
-  uint64_t bytes = 0;       // 0: a free
+  uint64_t bytes = 0;       // size of an allocation, or 0 for a free
   uint32_t allocation = 0;  // the allocation that is freed
 };
 
-// Allocations of a training run, or (random) thousands of live blocks of any size.
+// Allocations and frees of a training run, or (if random) with thousands of live blocks of any
+// size.
 std::vector<Request> Requests(bool random) {
   std::vector<Request> out;
   if (!random) {
@@ -256,7 +258,7 @@ BENCHMARK(BM_LaneQueryAllLanes)
     ->Range(1, 1 << 18)
     ->Unit(benchmark::kMillisecond);
 
-// All addresses, and (deep) a twentieth of them.
+// Queries all addresses, or (if deep) a twentieth of them.
 void BM_BlockQuery(benchmark::State& state) {
   const Long& l = Long::Get();
   std::mt19937_64 random(2);

@@ -1,6 +1,5 @@
-// Writes CUPTI's buffers, reads them and reads them back: "record" is the time per record. Half of
-// the records are kernels with names of 100 letters (200 different kernels), half are the calls
-// that launched them.
+// Measures the time per record ("record") of processing CUPTI's buffers. Half of the records are
+// kernels (200 different ones, with names of 100 letters), half are the calls that launched them.
 #include <benchmark/benchmark.h>
 
 #include <string>
@@ -42,7 +41,7 @@ void PerRecord(benchmark::State& state) {
                          benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
 }
 
-// Every call has a unique number, as in a program.
+// Gives every call a unique number, as in a program.
 void Renumber(std::vector<uint8_t>& bytes, uint32_t first) {
   uint8_t* at = bytes.data();
   for (uint32_t i = 0; i < kLaunches; ++i) {

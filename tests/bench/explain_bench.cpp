@@ -1,5 +1,5 @@
-// The explain pages on a trace of about a million events with call stacks; replays are measured
-// separately.
+// Measures the pages of `explain` on a trace of about a million events with call stacks. Replays
+// are measured separately.
 #include <benchmark/benchmark.h>
 
 #include <memory>
@@ -12,7 +12,8 @@ namespace {
 
 using namespace vramscope;
 
-// 600 stacks of 22 frames, as in a snapshot, by op and module.
+// Adds 600 stacks of 22 frames, as in a snapshot; an event's stack depends on its operator and
+// module.
 void AddStacks(trace::Trace& t) {
   constexpr uint32_t kStacks = 600, kFrames = 22;
   const auto string = [&t](std::string text) {

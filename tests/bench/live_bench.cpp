@@ -1,14 +1,13 @@
-// Measures whether the real window keeps up with a run that sends a million events a second: the
-// events that it accepts, the time of its own thread that is left for frames, and the growth of
-// memory.
+// Measures whether the real window keeps up with a run that sends a million events per second: the
+// events that it accepts, the time that its thread has left for frames, and the growth of memory.
 //
 //   xvfb-run -a -s "-screen 0 1920x1080x24" live_bench [SECONDS [EVENTS_A_SECOND [STREAMS]]]
 //
-// The benchmark is its own worker: a second process, which speaks the worker's protocol and sends a
-// synthetic run at that rate. Every 16 ms the view is moved. Each second it prints the events in
-// the shown trace, the painted frames, the longest time without a frame (and the CPU time of the
-// window's thread in it), the total CPU time of that thread, and the memory of the process (also
-// per event sent, minus the memory before the first event).
+// The window starts the benchmark again as its worker, which sends a synthetic run at that rate
+// with the worker's protocol. The view moves every 16 ms. Each second, the benchmark prints the
+// events in the shown trace, the painted frames, the longest time without a frame (and the CPU time
+// of the window's thread in it), the total CPU time of that thread, the memory of the process, and
+// the growth of memory since the first event, per event sent.
 #include <malloc.h>
 #include <unistd.h>
 
@@ -65,7 +64,7 @@ void SendFrame(trace::FrameType type, const google::protobuf::MessageLite& messa
   WriteAll(trace::EncodeFrame(type, message.SerializeAsString(), trace::Compression::kNone));
 }
 
-// Sends a hundredth of a second's events at a time; at the end its delay is printed to standard
+// Sends the events of a hundredth of a second at a time. At the end, prints its delay to standard
 // error.
 void SendRun(const Pace& pace) {
   auto writer = trace::TraceWriter::ToSink([](std::string_view bytes) {
@@ -154,7 +153,7 @@ double HeapBytes() {
   return static_cast<double>(info.uordblks + info.hblkhd);
 }
 
-// Counts frames of the canvas and the time without one.
+// Counts frames of the canvas and measures the longest time without a frame.
 class Pictures : public QObject {
  public:
   explicit Pictures(QWidget* canvas) : canvas_(canvas) {
@@ -176,7 +175,7 @@ class Pictures : public QObject {
   }
   int count = 0;
   double longest_ms = 0;
-  double longest_thread_ms = 0;  // of that time, the CPU time of the window's thread
+  double longest_thread_ms = 0;  // CPU time of the window's thread within longest_ms
 
  private:
   QWidget* canvas_;
@@ -235,7 +234,8 @@ class Bench {
     pictures_.longest_ms = pictures_.longest_thread_ms = 0;
   }
   void End() {
-    // The memory of the whole run once all work is done; until then the view keeps moving.
+    // Measures the memory of the whole run once all work is done. Until then, the view keeps
+    // moving.
     QTimer::singleShot(0, &window_, [this] { Wait(); });
   }
   void Wait() {

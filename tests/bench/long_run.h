@@ -1,11 +1,11 @@
-// A run of any length: copies of one synthetic run, one after another, each of which frees its
-// allocations, with times that vary as in a measured run.
+// Generates a run of any length: a sequence of copies of one synthetic run. Each copy frees its
+// allocations, and times vary as in a measured run.
 //
 //   LongRun run(/*streams=*/3);
 //   sink.Strings(0, run.strings());
 //   while (more) { run.Next(&events, &activities); sink.Events(events); ... }
 //
-// One thread.
+// Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ namespace vramscope::bench {
 
 class LongRun {
  public:
-  // With kernels, copies and their calls on the given number of streams; 0: none.
+  // Adds kernels, memcpys and their calls on the given number of streams. 0 adds none.
   explicit LongRun(int streams, int steps_a_copy = 40);
 
   const trace::TraceInfo& info() const { return run_->info; }
@@ -30,7 +30,7 @@ class LongRun {
   double rows_a_copy() const {
     return static_cast<double>(run_->events.size()) + run_->activities.size();
   }
-  // The next copy, which replaces the contents of the two vectors.
+  // Replaces the contents of the two vectors with the next copy.
   void Next(std::vector<trace::Event>* events, std::vector<trace::Activity>* activities);
 
  private:

@@ -25,7 +25,7 @@ struct Frame {
 struct Entry {
   const char* action;
   uint64_t address, bytes;
-  uint32_t list;  // of frames
+  uint32_t list;  // index of a list of frames
   uint32_t time_us;
 };
 
@@ -46,12 +46,12 @@ class Training : allocator::SegmentObserver {
 
   std::vector<Frame> frames;
   std::vector<std::vector<uint32_t>> stacks;
-  std::vector<uint32_t> stack_of_list;  // each list of frames is a separate object
+  std::vector<uint32_t> stack_of_list;  // each list of frames is a separate Python object
   std::vector<Entry> entries;
   std::vector<Mark> marks;
   std::vector<allocator::CachingAllocator::SnapshotSegment> segments;
   base::HashMap<uint64_t, uint32_t> list_of_block;
-  uint64_t pending = 0;  // the recording ends before its free is completed
+  uint64_t pending = 0;  // the recording ends before the free of this block is completed
 
  private:
   struct Tensor {
@@ -390,7 +390,7 @@ class Writer {
 
   const Training& t_;
   Pickle p_;
-  std::vector<uint32_t> frame_, list_;  // position in the memo
+  std::vector<uint32_t> frame_, list_;  // positions in the memo
 };
 
 }  // namespace

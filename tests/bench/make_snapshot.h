@@ -1,7 +1,7 @@
-// Realistic CUDA memory snapshots of any size: training steps of a transformer on the allocator
-// model, pickled as Python does (protocol 4): every entry has one of some hundreds of stacks of 15
-// to 25 frames, frame dicts are shared through the memo, and each allocation and free has a
-// separate list of frames.
+// Writes realistic CUDA memory snapshots of any size: training steps of a transformer on the
+// allocator model, in the format of Python's pickle (protocol 4). Every entry has one of some
+// hundred stacks of 15 to 25 frames. The dictionaries of frames are shared through the memo, and
+// each allocation and free has a separate list of frames.
 //
 //   RETURN_IF_ERROR(WriteSnapshot({.events = 1'000'000}, "big.pickle"));
 #pragma once

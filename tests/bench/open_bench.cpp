@@ -1,10 +1,10 @@
-// Measures the time from opening a file to its first frame in the real window, to the complete
+// Measures times of the real window: from opening a file to the first frame and to the complete
 // file, and from a turn of the wheel to the next frame.
 //
 //   xvfb-run -a -s "-screen 0 1920x1080x24" open_bench FILE [TIMES]
 //
-// Prints milliseconds. Snapshots are compared with memory_viz in a browser, with the same file in
-// the same hour; the script for that is not part of this project.
+// Prints milliseconds. A script that is not part of this project measures memory_viz in a browser,
+// with the same snapshots in the same hour, for comparison.
 #include <QApplication>
 #include <QElapsedTimer>
 #include <QEvent>

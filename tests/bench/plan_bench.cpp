@@ -1,6 +1,5 @@
-// Measures the cost of a plan: whole runs (set-up, three steps, tear-down) in a warm process that
-// drops the events. CPU time of the process includes both threads of a step, and excludes other
-// programs.
+// Measures the cost of a plan: runs (set-up, three steps, tear-down) in a warm process that drops
+// the events. The process's CPU time includes both threads of a step and excludes other programs.
 //
 //   plan_bench --benchmark_filter=qwen2
 #include <benchmark/benchmark.h>

@@ -1,13 +1,12 @@
-"""Measures the cost of recording a training step, compared with torch.profiler on the same step: on
-the emulated platform, or on a real GPU.
+"""Measures the cost of recording a training step, and that of torch.profiler on the same step, on
+the emulated platform or on a real GPU.
 
     python3 profiler_overhead.py --vramscope V --python P [--rounds 5] [--steps 40] [--real]     # a table
 
-Each variant is a separate process. They run one after the other, in rounds, so that other load on
-the computer affects all of them equally. A step's cost is the CPU time of all threads from the
-fourth step on (for torch.profiler including its stop, for vramscope including its writes), divided
-by the number of steps. The table has medians over the rounds, and the difference from the plain
-program.
+Each variant is a separate process. Every round runs all variants one after the other, so that other
+load on the computer affects them equally. A step's cost is the CPU time of all threads from the
+fourth step on, divided by the number of steps. It includes torch.profiler's stop and vramscope's
+writes. The table has medians over the rounds, and the difference from the plain program.
 """
 
 import argparse
@@ -52,7 +51,7 @@ def step_program(way, steps):
         from torch.profiler import ProfilerActivity, profile
         kinds = [ProfilerActivity.CUDA] + ([] if way == "profiler_cuda" else [ProfilerActivity.CPU])
         more = way == "profiler_memory"
-        for _ in range(2):  # the first call prepares data that stay
+        for _ in range(2):  # the first call prepares data that are kept for later calls
             profiled = profile(activities=kinds, profile_memory=more, with_stack=more)
             begun = time.process_time(), time.perf_counter()
             profiled.start()
@@ -70,7 +69,7 @@ def step_program(way, steps):
 
 
 def environment_of(arguments, way, folder):
-    """The environment that `vramscope plan` sets for its program (none of it on a real GPU)."""
+    """The environment that `vramscope plan` sets for its program; empty on a real GPU."""
     output = os.path.join(folder, way)
     if arguments.real:
         told = dict(os.environ)

@@ -1,12 +1,14 @@
-// The time and memory needed to open, keep and draw a large trace.
+// Measures the time and memory needed to open, keep and draw a large trace.
 //
 //   scale_bench --write MILLIONS STREAMS F.trace            writes a trace of that many events
 //   QT_QPA_PLATFORM=offscreen scale_bench F.trace [ROUNDS]  opens it and draws it
-//   scale_bench --outline F.trace FROM TO                   its index alone; then a part, of 0 to 1
+//   scale_bench --outline F.trace FROM TO                   reads the index, then the part from
+//   FROM
+//                                                           to TO (fractions of the trace)
 //
-// A third of the events of a trace with streams are activities; 3500 million events are a file of
-// 10 GB. Times are CPU times (of all threads) and, where stated, wall-clock times; bytes are the
-// heap after each stage.
+// In a trace with streams, a third of the events are activities. A file with 3500 million events
+// has 10 GB. Times are CPU times (of all threads) and, where stated, wall-clock times. Bytes are
+// the size of the heap after each stage.
 #include <fcntl.h>
 #include <malloc.h>
 #include <sys/resource.h>
@@ -82,8 +84,8 @@ void Stage(const char* name, const Watch& since, double& heap) {
   heap = now;
 }
 
-// All frames of a path through the trace: most of it, a tenth of that, and so on. Each view is
-// moved by a twentieth of its width, back and forth, and then made wider by as much, so that
+// Draws most of the trace, then a tenth of that, and so on. At each zoom level, the view first
+// moves back and forth by a twentieth of its width, and then becomes wider by as much, so that
 // everything is queried again.
 void Frames(const std::shared_ptr<const TimelineData>& data, int width, int height, int rounds) {
   TimelineModel model;

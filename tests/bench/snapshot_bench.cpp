@@ -1,10 +1,10 @@
-// The time and memory needed to open a snapshot, compared with Python's pickle.load of the same
-// file. Each run is a separate process; times are medians.
+// Measures the time and memory needed to open a snapshot, and those of Python's pickle.load of the
+// same file. Each run is a separate process; times are medians.
 //
-//   snapshot_bench [EVENTS...]            10000 100000 1000000 when none are given
-//   snapshot_bench --write FILE EVENTS    only writes a snapshot
-//   snapshot_bench --file FILE...         of these files
-//   snapshot_bench --parts FILE EVENTS    a hundredth of its events: first, middle, last
+//   snapshot_bench [EVENTS...]            generated snapshots (default: 10000 100000 1000000
+//   events) snapshot_bench --write FILE EVENTS    only writes a snapshot snapshot_bench --file
+//   FILE...         existing snapshots snapshot_bench --parts FILE EVENTS    only a hundredth of
+//   the events: first, middle, last
 #include <fmt/format.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -30,7 +30,7 @@ namespace {
 
 struct Run {
   double seconds = 0;
-  double cpu = 0;  // seconds of the whole process
+  double cpu = 0;  // CPU seconds of the whole process
   double mib = 0;
   uint64_t count = 0;  // number of events
 };
@@ -41,7 +41,7 @@ double Seconds(const std::function<void()>& work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-// Runs in a child process, which prints "seconds count" to its standard output.
+// Runs `body` in a child process; `body` prints "seconds count" to standard output.
 std::optional<Run> InChild(const std::function<void()>& body) {
   int fds[2];
   if (pipe(fds) != 0) return std::nullopt;
@@ -147,7 +147,7 @@ void Compare(const std::string& path) {
   std::fflush(stdout);
 }
 
-// Reads a range: entries at the file's begin, middle and end, a hundredth each.
+// Reads a hundredth of the entries, at the beginning, in the middle and at the end of the file.
 void Parts(const std::string& path, uint64_t entries) {
   for (const uint64_t first : {uint64_t{0}, entries / 2, entries - entries / 100}) {
     importers::OpenOptions options;
@@ -157,7 +157,7 @@ void Parts(const std::string& path, uint64_t entries) {
     if (!run) continue;
     fmt::print("  entries {} to {}: {:.3f} s {:.3f} s CPU {:.0f} MiB\n", first, options.last_entry,
                run->seconds, run->cpu, run->mib);
-    std::fflush(stdout);  // child processes would print it again
+    std::fflush(stdout);  // otherwise, child processes would print the buffer again
   }
 }
 
@@ -181,8 +181,8 @@ int Main(const std::vector<std::string>& args) {
   for (const std::string& size : sizes) {
     const std::string path =
         (std::filesystem::temp_directory_path() / fmt::format("snapshot-{}.pickle", size)).string();
-    // In a child process, so that its memory is separate from this process and from its other
-    // children.
+    // Writes in a child process, so that this process and its other children do not inherit the
+    // memory.
     const auto written = InChild([&] {
       if (!WriteSnapshot({.events = std::strtoull(size.c_str(), nullptr, 10)}, path).ok()) _exit(1);
       fmt::print("0 0\n");

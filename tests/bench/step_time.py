@@ -1,13 +1,13 @@
-"""CPU time of a training step, on the emulated GPU or under FakeTensorMode with MemTracker;
-neither needs a GPU.
+"""Measures the CPU time of a training step on the emulated GPU, or under FakeTensorMode with
+MemTracker. Neither needs a GPU.
 
     vramscope plan --steps 0 -- python step_time.py qwen2-0.5b         # on the platform
     python step_time.py qwen2-0.5b --fake                              # PyTorch's own fake tensors and tracker
 
-    python3 step_time.py --compare --vramscope V --python P [--fake-python Q]      # both, one after the other: a table
+    python3 step_time.py --compare --vramscope V --python P [--fake-python Q]      # a table of both
 
-Prints one JSON object: the time until the first tensor was on the GPU, the median of a step's CPU
-and wall-clock seconds, the peak, and the host memory of the process.
+Prints a JSON object with the time until the first tensor was on the GPU, the median CPU and wall-clock
+seconds of a step, the peak, and the host memory of the process.
 """
 
 import argparse
@@ -69,7 +69,7 @@ MODELS = {
 def run(arguments):
     global DEVICE
     if arguments.fake:
-        DEVICE = "cpu"  # autograd calls the driver for a fake tensor's device, which does not exist
+        DEVICE = "cpu"  # for a fake tensor on "cuda", autograd would call the driver, which does not exist
     with contextlib.ExitStack() as stack:
         if arguments.fake:
             from torch._subclasses.fake_tensor import FakeTensorMode
@@ -93,10 +93,10 @@ def run(arguments):
         processor, clock = [], []
         for _ in range(arguments.steps):
             if arguments.fake:
-                tracker.reset_mod_stats()  # it tracks one step at a time
+                tracker.reset_mod_stats()  # MemTracker only tracks one step at a time
             begun = time.process_time(), time.perf_counter()
             loss(model, data()).backward()
-            if arguments.model == "gpt2":  # like Hugging Face's Trainer
+            if arguments.model == "gpt2":  # Hugging Face's Trainer clips gradients
                 torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
             optimizer.step()
             scheduler.step()

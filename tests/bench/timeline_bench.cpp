@@ -1,8 +1,9 @@
-// Frames and queries of the timeline at 1080p over a synthetic run of more than a million events.
+// Measures frames and queries of the timeline at 1080p, with a synthetic run of more than a million
+// events.
 //
 //   QT_QPA_PLATFORM=offscreen timeline_bench
 //
-// Targets: query 1 ms, frame 8 ms by the raster renderer.
+// Targets: 1 ms for a query, and 8 ms for a frame of the raster renderer.
 #include <benchmark/benchmark.h>
 
 #include <QGuiApplication>
@@ -18,7 +19,7 @@ namespace vramscope::ui::timeline {
 namespace {
 
 constexpr int kWidth = 1920, kHeight = 1080;
-constexpr int kTall = 2700;  // sixty lanes visible
+constexpr int kTall = 2700;  // a height at which sixty lanes are visible
 
 const std::shared_ptr<const TimelineData>& Data() {
   static const std::shared_ptr<const TimelineData> data = TimelineData::Build(
@@ -37,8 +38,8 @@ TimelineModel& Model() {
   return *model;
 }
 
-// Most of the trace, 1/10, ... in its middle, or slightly moved, so that the results of the last
-// frame cannot be reused.
+// Shows most of the trace, or a tenth, a hundredth, ... of that, around its middle. `beside` moves
+// the view slightly, so that the results of the last frame cannot be reused.
 void ZoomTo(TimelineModel& model, int64_t level, bool beside = false) {
   const double duration = model.state().data->duration_ns();
   const double width = 0.6 * duration * std::pow(10.0, -static_cast<double>(level));
@@ -69,7 +70,7 @@ BENCHMARK(BM_Frame)
     ->MeasureProcessCPUTime()
     ->UseRealTime();
 
-// Only the draw list: all queries of a frame, and the layout.
+// Only builds the draw list, which needs all queries of a frame and the layout.
 void BM_Scene(benchmark::State& state) {
   const RasterRenderer renderer(&Model().crew());
   DrawList data;
@@ -85,8 +86,8 @@ BENCHMARK(BM_Scene)
     ->MeasureProcessCPUTime()
     ->UseRealTime();
 
-// Sixty streams in addition to the allocator's events: kernels, their calls, the gaps between them.
-// $VRAMSCOPE_BENCH_STEPS is the number of steps (200: 2.6 M events and activities).
+// A trace with allocator events and sixty streams of kernels, their calls, and the gaps between
+// them. $VRAMSCOPE_BENCH_STEPS is the number of steps; 200 steps have 2.6 M events and activities.
 TimelineModel& ManyLanes() {
   static TimelineModel* model = [] {
     const char* steps = std::getenv("VRAMSCOPE_BENCH_STEPS");

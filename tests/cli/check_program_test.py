@@ -1,5 +1,5 @@
-"""`vramscope check --budget SIZE -- PROGRAM`, as a CI job runs it: the exit status is the verdict,
-and the output contains the peak. Uses the stand-in for torch of tests/emulated.
+"""Runs `vramscope check --budget SIZE -- PROGRAM` as a CI job does. The exit status is the verdict, and
+the output contains the peak. Uses the stand-in for torch in tests/emulated.
 
     python3 check_program_test.py VRAMSCOPE
 """

@@ -2,9 +2,9 @@
 """Generates docs/commands.md from the program's own help.
 
     python3 tests/cli/commands.py VRAMSCOPE            exit status 1 if the page differs
-    python3 tests/cli/commands.py VRAMSCOPE --write    writes it
+    python3 tests/cli/commands.py VRAMSCOPE --write    writes the page
 
-Options and examples are those of `vramscope describe man`, usage and arguments those of --help.
+Options and examples are taken from `vramscope describe man`, usage and arguments from --help.
 """
 
 import argparse
@@ -18,7 +18,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGE, CATALOGUE = ROOT / "docs/commands.md", ROOT / "resources/catalogue.json"
-TYPE = re.compile(r":(\{.*\}|(UINT|INT|FLOAT|TEXT|PATH|FILE|DIR)\b.*)$")  # after a value's name
+TYPE = re.compile(r":(\{.*\}|(UINT|INT|FLOAT|TEXT|PATH|FILE|DIR)\b.*)$")  # the type after a value's name
 HEAD = """\
 # Commands
 
@@ -54,7 +54,7 @@ def cell(text):
 
 
 def options_of(section, help_text):
-    """[(names and value, description)] from a part of the manual page. Values are those of --help,
+    """[(names and value, description)] of a part of the manual page. Values are taken from --help,
     because the page cuts "A:B"."""
     values = {}
     for line in help_text.splitlines():
@@ -106,8 +106,8 @@ def section(vramscope, name, part):
 
 
 def settings(footer):
-    """From the command's own list: keys and their descriptions. A long key does not fit into its
-    column."""
+    """Keys and their descriptions from the command's own list, in which a long key does not fit into
+    its column."""
     catalogue = json.loads(CATALOGUE.read_text(encoding="utf-8"))
     known = [one["key"] for technique in catalogue["techniques"] for one in technique["settings"]]
     longest_first = sorted(known, key=len, reverse=True)

@@ -1,11 +1,11 @@
-"""The findings in every stored recording and plan equal those that were reviewed by hand: there are
-no false alarms, and no unnoticed new or missing findings.
+"""Checks that the findings in every stored recording and plan equal those that were reviewed by hand.
+New and missing findings are therefore noticed, and none is a false alarm.
 
     python3 findings_test.py VRAMSCOPE           compares with golden/findings.json
-    python3 findings_test.py VRAMSCOPE --write   writes it: then review the changes (git diff)
+    python3 findings_test.py VRAMSCOPE --write   writes the file; then review the changes (git diff)
 
-golden/findings.json: {"judged": {finding: why it is right where it stands}, "files": {file:
-{finding: bytes}}}."""
+golden/findings.json: {"judged": {finding: why it is right in its files}, "files": {file: {finding:
+bytes}}}."""
 import glob
 import json
 import os

@@ -1,5 +1,5 @@
-"""`vramscope mcp` through a small client of the Model Context Protocol: its responses, the requests
-that it refuses, that it writes nothing else to standard output, and that a client can cancel.
+"""Tests `vramscope mcp` with a small client of the Model Context Protocol: its responses, the requests
+that it refuses, that standard output contains nothing else, and that a client can cancel requests.
 
     python3 mcp_test.py VRAMSCOPE
 """
@@ -18,14 +18,14 @@ import working_folder
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 VRAMSCOPE = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else "vramscope"
-PATIENCE = 240  # seconds, on a busy computer
+PATIENCE = 240  # seconds, enough for a busy computer
 MIB = 1 << 20
 setUpModule = working_folder.enter
 
 
 def snapshot(blocks):
-    """As torch.cuda.memory._snapshot() returns it: blocks of the given numbers of MiB, one segment
-    each."""
+    """A snapshot as torch.cuda.memory._snapshot() returns it, with blocks of the given numbers of MiB
+    in one segment each."""
     segments, trace, at = [], [], 0x7F0000000000
     for number, mib in enumerate(blocks):
         size = mib * MIB
@@ -60,7 +60,7 @@ class Client:
         self.write(json.dumps(message).encode() + b"\n")
 
     def receive(self):
-        """The next message; None if the server has ended."""
+        """The next message, or None if the server has ended."""
         line = self.lines.get(timeout=PATIENCE)
         return None if line is None else json.loads(line)
 
@@ -196,7 +196,7 @@ class Mcp(unittest.TestCase):
         for message in ({"method": "notifications/unknown"}, {"method": "ping"}, {"id": 3, "result": {}}, {"id": 4, "error": {"code": 1, "message": ""}},
                         {"method": "notifications/cancelled", "params": {"requestId": 99}}, {"method": "notifications/cancelled"}):
             client.send({"jsonrpc": "2.0", **message})
-        self.assertEqual(client.ask("ping")["result"], {})  # the next response belongs to it
+        self.assertEqual(client.ask("ping")["result"], {})  # the next response belongs to this request
 
     def test_a_batch_has_one_response(self):
         client = self.client(version="2025-03-26")
@@ -223,7 +223,7 @@ class Mcp(unittest.TestCase):
         self.assertIn("fragmentation", client.call("explain", file=self.file, page="fragmentation")["structuredContent"])
         self.assertEqual(len(client.call("explain", file=self.file, page="segments")["structuredContent"]["segments"]), 2)
         check = client.call("check", file=self.file, budget="1MiB")
-        self.assertFalse(check["isError"])  # the response is an error
+        self.assertFalse(check["isError"])  # exceeding the budget is a result, not an error
         self.assertFalse(check["structuredContent"]["within_budget"])
 
     def test_the_command_line_has_the_same_figures(self):
@@ -298,7 +298,7 @@ class Mcp(unittest.TestCase):
         return [sys.executable, path]
 
     def fake(self, *options):
-        """A client whose programs use the stand-in for torch of tests/emulated."""
+        """A client whose programs use the stand-in for torch in tests/emulated."""
         return self.client("--programs", *options, PYTHONPATH=os.path.join(HERE, "..", "emulated", "fake_torch"), VRAMSCOPE_PROGRAM_HOOKS="none",
                            PYTHONDONTWRITEBYTECODE="1")
 
@@ -334,7 +334,7 @@ class Mcp(unittest.TestCase):
         client = self.fake()
         number = client.begin("tools/call", name="plan", arguments={"program": self.program("import time\ntime.sleep(10000)\n")},
                               _meta={"progressToken": "t"})
-        progress = client.receive()  # it runs
+        progress = client.receive()  # the program is running
         self.assertEqual(progress["method"], "notifications/progress")
         self.assertEqual(progress["params"]["progressToken"], "t")
         waiting = client.begin("tools/call", name="devices", arguments={})
@@ -345,7 +345,7 @@ class Mcp(unittest.TestCase):
         while not seen or seen[-1] != last:
             message = client.receive()
             seen += [message["id"]] if "id" in message else []
-        self.assertEqual(seen, [last])  # neither of the two got a response
+        self.assertEqual(seen, [last])  # the two cancelled requests have no response
         self.assertIn("result", client.ask("tools/call", name="devices", arguments={}))
 
     def test_when_the_client_disconnects_nothing_keeps_running(self):

@@ -1,4 +1,4 @@
-"""The Python package as a user's program uses it, without PyTorch: figures, files, errors, the
+"""Uses the Python package as a user's program does, without PyTorch: figures, files, errors, the
 window.
 
     python3 python_test.py VRAMSCOPE
@@ -101,7 +101,7 @@ class Package(unittest.TestCase):
         self.assertEqual(sorted(os.listdir(self.folder)), ["a.pickle", "copy.pickle"])
 
     def fake(self, program):
-        """A command that uses the stand-in for torch of tests/emulated."""
+        """A command that uses the stand-in for torch in tests/emulated."""
         path = self.path("train.py")
         with open(path, "w") as file:
             file.write(program)
@@ -148,7 +148,7 @@ class Package(unittest.TestCase):
             vramscope.show()
 
     def test_a_window_is_opened_and_closed(self):
-        """The arguments with which a replacement of the window is started."""
+        """Starts a stand-in for the window, which writes its arguments to a file."""
         stand_in, told = self.path("window"), self.path("told")
         with open(stand_in, "w") as file:
             file.write("#!/bin/sh\nprintf '%%s\\n' \"$@\" > '%s.part'\nmv '%s.part' '%s'\nexec sleep 1000\n" % (told, told, told))

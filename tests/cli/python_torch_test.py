@@ -1,6 +1,6 @@
-"""The Python package in programs that train with PyTorch: recording parts of them, on a GPU and
-within a plan, and tests with a budget. The GPU is the emulated platform without the hooks of a
-plan, which a program sees like a real GPU.
+"""Uses the Python package in programs that train with PyTorch: records parts of them, on a GPU and
+within a plan, and runs tests with a budget. The GPU is the emulated platform without the hooks of a
+plan; programs use it like a real GPU.
 
     VRAMSCOPE_TEST_PYTHONPATH=... python3 python_torch_test.py VRAMSCOPE
 
@@ -70,7 +70,7 @@ class InAProgram(Program):
         return result
 
     def gpu(self):
-        """The environment of a computer with a GPU: the emulated platform without hooks."""
+        """An environment that behaves like a computer with a GPU: the emulated platform without hooks."""
         said = self.path("card")
         self.run_it([VRAMSCOPE, "plan", "--writable", self.folder, "--", PYTHON, self.write(
             "import os, torch\ntorch.zeros(1, device='cuda')\nopen(%r, 'w').write(os.environ['VRAMSCOPE_EMULATED_GPU'] + '\\n' "
@@ -81,7 +81,7 @@ class InAProgram(Program):
                 "LD_AUDIT": os.path.join(platform, "libvramscope-audit.so")}
 
     def on_a_gpu(self, text):
-        """The JSON in the last line of the program's output."""
+        """Runs the program with a GPU. Returns the JSON in the last line of its output."""
         return json.loads(self.run_it([PYTHON, self.write(text)], **self.gpu()).stdout.splitlines()[-1])
 
     def test_parts_are_recorded_one_after_the_other(self):
@@ -152,7 +152,7 @@ except ValueError as error:
         self.assertEqual(answer, ["no such batch", 8 * MIB])
 
     def test_a_part_of_a_plan(self):
-        """Extracted from the recording of the whole program; the plan itself has everything."""
+        """The part is extracted from the recording of the whole program. The plan has everything."""
         kept = self.path("part.trace")
         program = self.write(MODEL + """
 before = torch.zeros(200 << 20, dtype=torch.uint8, device="cuda")
@@ -218,7 +218,7 @@ def test_without_a_budget():
         self.write(self.BUDGETS, "test_budgets.py")
         pytest = ["-m", "pytest", "-p", "vramscope.pytest_plugin", "-p", "no:cacheprovider", "test_budgets.py"]
         own = self.run_it([PYTHON, *pytest, "--vram-plan", "--vram-device", "rtx-4090"], status=1).stdout
-        planned = self.run_it([VRAMSCOPE, "plan", "--steps", "0", "--", PYTHON, *pytest], status=1).stdout  # its own; one ran out of memory
+        planned = self.run_it([VRAMSCOPE, "plan", "--steps", "0", "--", PYTHON, *pytest], status=1).stdout  # the status of pytest, in which a test ran out of memory
         recorded = self.run_it([PYTHON, *pytest], status=1, **self.gpu()).stdout
         for said in (own, planned, recorded):
             self.assertIn("3 failed, 2 passed", said)

@@ -1,5 +1,5 @@
-"""A separate working folder for a test, which must stay empty: a command that writes to a path that
-it was not given writes there.
+"""Provides a separate working folder for a test. The folder must stay empty, so it reveals commands
+that write to paths that they did not get.
 
     setUpModule = working_folder.enter
 """

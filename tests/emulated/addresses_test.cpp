@@ -14,20 +14,20 @@ TEST(Addresses, AscendingUsesLowestSufficientHole) {
   EXPECT_EQ(first, kBase);
   EXPECT_EQ(second, kBase + 2 * kMiB);
   space.Give(first, 2 * kMiB);
-  EXPECT_EQ(space.Take(4 * kMiB), kBase + 22 * kMiB);  // the hole is too small
+  EXPECT_EQ(space.Take(4 * kMiB), kBase + 22 * kMiB);  // the first hole is too small
   EXPECT_EQ(space.Take(1), kBase);
 }
 
 TEST(Addresses, DescendingAllocatesChunksFromTheTop) {
   AddressSpace space(kBase, kSpan, Placement::kDescending);
   const uint64_t end = kBase + kSpan;
-  // A small allocation opens a chunk of 32 MiB at the top; the next small ones are placed after it.
+  // A small allocation opens a 32 MiB chunk at the top; the next small allocations follow in it.
   EXPECT_EQ(space.Take(2 * kMiB), end - 32 * kMiB);
   EXPECT_EQ(space.Take(20 * kMiB), end - 30 * kMiB);
   // An allocation that does not fit there opens the next chunk below.
   EXPECT_EQ(space.Take(20 * kMiB), end - 64 * kMiB);
   EXPECT_EQ(space.Take(10 * kMiB), end - 44 * kMiB);
-  // The free range that is large enough and has the lowest address is used first.
+  // Of the free ranges that are large enough, the one with the lowest address is used.
   EXPECT_EQ(space.Take(2 * kMiB), end - 34 * kMiB);
 }
 

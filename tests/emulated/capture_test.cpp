@@ -1,4 +1,4 @@
-// Capture into graphs as PyTorch uses it, and calls that a GPU refuses during capture.
+// Capture into graphs, as PyTorch uses it, and calls that CUDA refuses during capture.
 #include <gtest/gtest.h>
 
 #include <thread>
@@ -37,7 +37,7 @@ TEST_F(CaptureTest, CapturedWorkRunsOnEachGraphLaunch) {
   EXPECT_EQ(Work(origin_, 1'000'000, [&] { ++done; }), Result::kSuccess);
   EXPECT_TRUE(captured_);
   EXPECT_EQ(Work(origin_, 2'000'000, [&] { ++done; }), Result::kSuccess);
-  EXPECT_EQ(clock_.now(), before + 2 * Clock::kSubmitNs);  // host time only; nothing has run
+  EXPECT_EQ(clock_.now(), before + 2 * Clock::kSubmitNs);  // only host time; no work has run
   EXPECT_EQ(done, 0);
   ASSERT_EQ(streams_.EndCapture(origin_, &graph_), Result::kSuccess);
 
@@ -49,7 +49,7 @@ TEST_F(CaptureTest, CapturedWorkRunsOnEachGraphLaunch) {
 
   void* executable = nullptr;
   ASSERT_EQ(streams_.Instantiate(graph_, &executable), Result::kSuccess);
-  EXPECT_EQ(streams_.DestroyGraph(graph_), Result::kSuccess);  // the executable graph still exists
+  EXPECT_EQ(streams_.DestroyGraph(graph_), Result::kSuccess);  // the executable graph stays valid
   for (int i = 1; i <= 3; ++i) {
     EXPECT_EQ(streams_.LaunchGraph(executable, origin_), Result::kSuccess);
     EXPECT_EQ(done, 2 * i);
@@ -76,7 +76,7 @@ TEST_F(CaptureTest, StreamJoinsCaptureThroughEvent) {
   CaptureFacts facts;
   ASSERT_EQ(streams_.CaptureOf(origin_, &facts), Result::kSuccess);
   EXPECT_TRUE(facts.capturing);
-  EXPECT_EQ(facts.after.size(), 2u);  // its own and the other's
+  EXPECT_EQ(facts.after.size(), 2u);  // its own node and that of `side_`
   ASSERT_EQ(streams_.EndCapture(origin_, &graph_), Result::kSuccess);
   ASSERT_EQ(streams_.CaptureOf(side_, &facts), Result::kSuccess);
   EXPECT_FALSE(facts.capturing);
@@ -97,7 +97,7 @@ TEST_F(CaptureTest, WaitOnEventOfEndedCaptureFails) {
   EXPECT_FALSE(facts.capturing);
   EXPECT_EQ(Work(side_, 10), Result::kSuccess);
   EXPECT_FALSE(captured_);
-  // Recorded again outside a capture, it is an ordinary event.
+  // An event that is recorded again outside a capture is an ordinary event.
   EXPECT_EQ(streams_.Record(event, origin_), Result::kSuccess);
   EXPECT_EQ(streams_.Wait(side_, event), Result::kSuccess);
 }
@@ -127,7 +127,7 @@ TEST_F(CaptureTest, GraphLaunchInCaptureBecomesNode) {
   EXPECT_EQ(after, std::vector<void*>{nodes[0]});
 
   ASSERT_EQ(streams_.Instantiate(whole, &outer), Result::kSuccess);
-  EXPECT_EQ(streams_.DestroyExecutable(inner), Result::kSuccess);  // the node keeps the graph alive
+  EXPECT_EQ(streams_.DestroyExecutable(inner), Result::kSuccess);  // the node keeps `inner` alive
   ASSERT_EQ(streams_.Synchronize(side_), Result::kSuccess);
   const int64_t before = clock_.now();
   EXPECT_EQ(streams_.LaunchGraph(outer, side_), Result::kSuccess);

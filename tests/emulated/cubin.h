@@ -1,4 +1,4 @@
-// Machine code generated for tests.
+// Generates device code for tests.
 #pragma once
 
 #include <cstdint>
@@ -22,9 +22,8 @@ inline void Set(Buffer* out, size_t at, T value) {
   std::memcpy(out->data() + at, &value, sizeof value);
 }
 
-// An ELF file with the sections that nvcc writes for one kernel "k". With `large`, its parameters
-// are described as for kernels with more than 4 KiB of parameters, and the last parameter has
-// 20,000 bytes.
+// Returns an ELF file with the sections that nvcc writes for one kernel "k". With `large`, the last
+// parameter has 20,000 bytes, and the parameters are described as nvcc does if they exceed 4 KiB.
 inline Buffer Cubin(int registers, int shared, bool large = false) {
   struct Made {
     std::string name;
@@ -33,7 +32,7 @@ inline Buffer Cubin(int registers, int shared, bool large = false) {
     uint64_t bytes = 0;
   };
   Buffer strings{0, 'k', 0}, symbols(24), global, own;
-  Put<uint32_t>(&symbols, 1);  // a symbol: only its name is read
+  Put<uint32_t>(&symbols, 1);  // only the name of a symbol is read
   symbols.resize(48);
   const auto attribute = [](Buffer* to, unsigned char number, std::vector<uint32_t> values) {
     to->insert(to->end(), {4, number});
@@ -49,7 +48,7 @@ inline Buffer Cubin(int registers, int shared, bool large = false) {
     attribute(&own, 0x45, {0, 1 | 8u << 16, 20'000});
   } else {
     attribute(&own, 0x17, {0, 0, 8u << 18});
-    attribute(&own, 0x17, {0, 1 | 8u << 16, 24u << 18});  // the second: 24, at 8
+    attribute(&own, 0x17, {0, 1 | 8u << 16, 24u << 18});  // the second: 24 bytes at offset 8
   }
   attribute(&own, 0x05, {256, 1, 1});
   own.insert(own.end(), {3, 0x19, 32, 0});

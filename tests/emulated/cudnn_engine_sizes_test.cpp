@@ -27,7 +27,8 @@ Shape Packed(std::vector<int64_t> dims, int type) {
   return shape;
 }
 
-// A square convolution: channels and filters, sides of image, filter and result.
+// A convolution of square images: its channels and filters, and the sides of its image, filter
+// and result.
 struct Measured {
   ConvolutionKind kind;
   int64_t channels, filters, side, window, stride, out_side;
@@ -154,15 +155,14 @@ TEST(CudnnEngineSizes, VitPatchWorkspacesMatchH200) {
 TEST(CudnnEngineSizes, MarksOnlyMeasuredSizesAsMeasured) {
   Convolution c = Of(kResNet50[0], 32, kFp32);
   EXPECT_FALSE(ConvolutionWorkspace(c, {.compute_capability = 89, .sm_count = 142}, true).measured);
-  c.filter.dims[1] = 1;  // with as many groups as channels
+  c.filter.dims[1] = 1;  // as many groups as channels
   EXPECT_FALSE(ConvolutionWorkspace(c, kH200, true).measured);
   // Without tensor cores, no layout is converted.
   EXPECT_EQ(ConvolutionWorkspace(c, kH200, false).bytes, 0u);
 }
 
-// The programs of `vramscope doctor`: a convolution that has a workspace only for its filter
-// gradient, and a second layer of 32 channels, whose filter gradient's workspace is visible in the
-// peak to 512 bytes.
+// The convolutions in the programs of `vramscope doctor`. Only their filter gradients have a
+// workspace. The peak shows the size of the second one, rounded to 512 bytes.
 TEST(CudnnEngineSizes, DoctorConvolutionWorkspacesMatchH200) {
   const auto bytes = [](const Measured& m, int64_t images) {
     return ConvolutionWorkspace(Of(m, images, kFp32), kH200, true).bytes;
@@ -176,7 +176,7 @@ TEST(CudnnEngineSizes, DoctorConvolutionWorkspacesMatchH200) {
 }
 
 struct TableCase {
-  std::string group;  // the fields before the shape
+  std::string group;  // the fields before the shape in the case's name
   int64_t n, c, k, window, stride, padding, side, groups;
 };
 TableCase Parsed(const std::string& name) {
@@ -196,8 +196,8 @@ Shape Ordered(std::vector<int64_t> dims, int type, bool last) {
   return shape;
 }
 
-// The workspace that is requested after `results` results were allocated. Results of a forward pass
-// are kept; those of a backward pass are freed at its end, after the last workspace.
+// The size of the workspace that is allocated after `results` results. Results of a forward pass
+// are kept; results of a backward pass are freed at its end, after the last workspace.
 uint64_t RequestedWorkspace(const nlohmann::json& pass, int results, bool forward) {
   const size_t end = forward ? pass.size() : pass.size() - 2;
   int seen = 0;
@@ -212,13 +212,13 @@ uint64_t RequestedWorkspace(const nlohmann::json& pass, int results, bool forwar
   return 0;
 }
 
-// Every workspace that was requested on the H200 in the table of cudnn_sizes.py, by layout,
-// precision and pass. States which ones the rule does not cover.
+// Compares the rule with every workspace that cudnn_sizes.py recorded on the H200, by layout,
+// precision and pass, and prints the differences.
 TEST(CudnnEngineSizes, MostWorkspacesMatchTableOfH200) {
   std::ifstream file(VRAMSCOPE_GOLDEN "/gpu/h200/cudnn_sizes.json");
   ASSERT_TRUE(file.good());
   const nlohmann::json cases = nlohmann::json::parse(file)["cases"];
-  std::map<std::string, std::pair<int, int>> groups;  // equal, all
+  std::map<std::string, std::pair<int, int>> groups;  // number of equal sizes, number of all sizes
   int equal = 0, all = 0;
   for (const auto& [name, requests] : cases.items()) {
     if (name.rfind("conv2d ", 0) != 0) continue;
@@ -226,7 +226,7 @@ TEST(CudnnEngineSizes, MostWorkspacesMatchTableOfH200) {
     const int type = t.group.find("bfloat16") != std::string::npos ? kBf16 : kFp32;
     const bool last = t.group.find("last=True") != std::string::npos,
                tf32 = t.group.find("tf32=True") != std::string::npos;
-    if (!last && t.groups == t.c) continue;  // PyTorch's own kernels
+    if (!last && t.groups == t.c) continue;  // PyTorch uses its own kernels
     const int64_t out_side = (t.side + 2 * t.padding - t.window) / t.stride + 1;
     for (const ConvolutionKind kind : {kForward, kData, kFilter}) {
       const Convolution c = {

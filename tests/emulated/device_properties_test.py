@@ -1,5 +1,5 @@
-"""Devices from the table, slices, files and figures, as a planned PyTorch program sees them; and
-the error for a GPU without kernels.
+"""Devices as a planned PyTorch program sees them: from the table, as MIG slices, from device files
+and from options; and the error if PyTorch has no kernels for a GPU.
 
     VRAMSCOPE_TEST_PYTHONPATH=... python3 device_properties_test.py VRAMSCOPE
 
@@ -103,8 +103,8 @@ class Device(Program):
         self.assertIn("memory", self.stderr)
 
     def test_the_list_of_kernels_is_that_of_this_torch(self):
-        """RunsOnLibTorch() lists the architectures of LibTorch 2.11 for CUDA 13.0; the torch of
-        this test has the same or is another version."""
+        """RunsOnLibTorch() lists the architectures of LibTorch 2.11 for CUDA 13.0. They equal those
+        of the installed torch, if that has this version."""
         seen = self.run_on(ASK, "--device", "rtx-4090")
         has = {name for name in seen["kernels"] if name.startswith("sm_")}
         version = subprocess.run([PYTHON, "-c", "import os, runpy, importlib.util as u; v = runpy.run_path(os.path.join(os.path.dirname("
@@ -115,8 +115,7 @@ class Device(Program):
         self.assertEqual(has, {"sm_75", "sm_80", "sm_86", "sm_90", "sm_100", "sm_120"})
 
     def test_no_kernels_for_it(self):
-        """An old GPU with a PyTorch that has no kernels for it: the program fails as on that GPU.
-        """
+        """If PyTorch has no kernels for an old GPU, the program fails as on that GPU."""
         seen = self.run_on(ASK, "--device", "p100-pcie-16gb")
         if any(name in seen["kernels"] for name in ("sm_60", "sm_61")):
             self.skipTest("this torch has kernels for it")
@@ -127,8 +126,7 @@ class Device(Program):
                 self.run_on(MULTIPLY, "--device", device)
 
     def test_cublas_workspaces(self):
-        """PyTorch chooses their size by compute capability: the table's value is what it requests.
-        """
+        """PyTorch chooses their size by compute capability and allocates the size in the table."""
         for device in ("gtx-1650", "rtx-3070-laptop", "h20", "gb200", "b300", "rtx-pro-4000", "gb10"):
             with self.subTest(device):
                 trace = self.path("out.trace")

@@ -90,7 +90,7 @@ TEST(Durations, ProductsMatchMeasurements) {
   }
 }
 
-// One tile more than multiprocessors needs one more wave.
+// One more tile than there are multiprocessors needs one more wave.
 TEST(Durations, ProductsTakeWholeWaves) {
   const auto duration = [](int64_t columns) {
     return ProductDuration(H200(), {.m = 256, .n = columns, .k = 4096},
@@ -104,12 +104,13 @@ TEST(Durations, MemoryKernelsMatchMeasurements) {
   const auto us = [](const LaunchWork& work) {
     return static_cast<double>(LaunchDuration(H200(), work)) / kMicrosecond;
   };
-  EXPECT_NEAR(us({.bytes = 2.0 * (1 << 29)}), 255, 25);     // a copy of 512 MiB
-  EXPECT_NEAR(us({.bytes = 12.0 * (2 << 20)}), 5.25, 0.7);  // a sum of 8 MiB, in the cache
+  EXPECT_NEAR(us({.bytes = 2.0 * (1 << 29)}), 255, 25);  // a copy of 512 MiB
+  EXPECT_NEAR(us({.bytes = 12.0 * (2 << 20)}), 5.25,
+              0.7);  // a sum of two 8 MiB tensors, in the cache
   EXPECT_LT(us({}), 1.5);
   // 24 blocks of 1,024 threads that iterate over 2,048 rows of 768 elements of two tensors.
   EXPECT_NEAR(us({.bytes = 2.0 * 2048 * 768 * 4, .serial_threads = 24 * 1024}), 7.6, 2);
-  // Tensor lists: 320 blocks of 65,536 elements, one list, read and written.
+  // One tensor list: 320 blocks read and write 65,536 elements each.
   EXPECT_NEAR(us({.bytes = 320.0 * 65536 * 8, .blocks = 320}), 44.3, 4);
   EXPECT_NEAR(us({.bytes = 195.0 * 65536 * 8, .blocks = 195}), 30.3, 3);
   EXPECT_NEAR(static_cast<double>(CopyDuration(H200(), 64 << 20, CopyPath::kPinned)), 1.213e6, 5e4);
@@ -122,7 +123,7 @@ KernelFacts Using(int registers, int shared = 0) {
   return facts;
 }
 
-// Rows of CUDA's occupancy calculator for compute capability 8.0.
+// Figures of CUDA's occupancy calculator for compute capability 8.0.
 TEST(Occupancy, MatchesCudaCalculator) {
   const Gpu gpu = A100();
   const Architecture architecture = ArchitectureOf(gpu);
@@ -134,8 +135,9 @@ TEST(Occupancy, MatchesCudaCalculator) {
   EXPECT_EQ(blocks(Using(64), 256), 4);
   EXPECT_EQ(blocks(Using(255), 256), 1);
   EXPECT_EQ(blocks(Using(40), 256), 6);
-  EXPECT_EQ(blocks(Using(16), 32), 32);             // blocks per multiprocessor
-  EXPECT_EQ(blocks(Using(32, 40 * 1024), 128), 4);  // shared memory, and 1 KiB for the system
+  EXPECT_EQ(blocks(Using(16), 32), 32);  // limited by the blocks per multiprocessor
+  EXPECT_EQ(blocks(Using(32, 40 * 1024), 128),
+            4);  // limited by shared memory; the system uses 1 KiB per block
   EXPECT_EQ(blocks(Using(32), 128, 163 * 1024), 1);
   EXPECT_EQ(blocks(Using(32), 128, 200 * 1024), 0);
   EXPECT_EQ(blocks(Using(32), 0), 0);

@@ -1,9 +1,9 @@
-"""`vramscope explain` finds a mistake in a program's use of memory, and reports nothing without the
-mistake: runs each case of programs/findings.py with and without its mistake.
+"""`vramscope explain` finds mistakes in a program's use of memory: runs each case of
+programs/findings.py with its mistake, and without it, where no finding may be reported.
 
     python3 findings_test.py VRAMSCOPE
 
-Forks of one process that has imported torch (`plan --watch` keeps one) plan all of them.
+All cases run in forks of one process that has imported torch, like the one of `plan --watch`.
 """
 import json
 import os
@@ -17,7 +17,7 @@ import unittest
 from torch_program import ENVIRONMENT, HERE, PYTHON, TORCH, VRAMSCOPE, Program, has
 
 PROGRAM = os.path.join(HERE, "programs", "findings.py")
-# A case has the name of the finding that it tests.
+# Each case has the name of the finding that it tests.
 CASES = ("leak", "retained-graph", "kept-from-before", "old-gradients", "outputs-held", "second-weights", "held-since-setup", "resident-inputs",
          "no-grad", "eval-graph", "eval-peak", "load-peak", "logits-copies", "autocast-weights", "optimizer-temporaries", "gradient-copies",
          "attention-scores", "checkpointing-without-effect", "frozen-32-bits", "large-buffers", "workspaces", "no-gradient", "made-in-first-step", "dtype-copies", "uneven-steps", "other-streams",

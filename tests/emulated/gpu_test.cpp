@@ -46,8 +46,8 @@ TEST(GpuDescription, ErrorsNameTheInvalidKey) {
   EXPECT_THAT(problem, HasSubstr("context_bytes"));
 }
 
-// The table of the CUDA C++ programming guide for every compute capability of the device table:
-// shared memory per multiprocessor and its maximum per block in KiB, and blocks.
+// Limits of every compute capability in the device table, from the CUDA C++ programming guide:
+// shared memory per multiprocessor and per block in KiB, and blocks per multiprocessor.
 TEST(GpuDescription, HasTheLimitsOfItsComputeCapability) {
   struct Row {
     int compute_capability, shared, shared_of_block, blocks;
@@ -110,8 +110,8 @@ TEST(GpuDescriptions, RepeatLastGpuUpToCount) {
   EXPECT_THAT(problem, HasSubstr("line 3"));
 }
 
-// The growth of the context only counts if the size of a bare context is known; otherwise all of it
-// exists from the start.
+// The context grows only if the size of a bare context is known. Otherwise it has its full size
+// from the start.
 TEST(GpuDescription, ContextGrowthNeedsBareContextSize) {
   std::string problem;
   const std::string line = std::string(kGpu) + ";cublas_context_bytes=66;idle_bytes=9";

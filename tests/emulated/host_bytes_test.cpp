@@ -10,7 +10,7 @@
 namespace vramscope::emulated {
 namespace {
 
-// Memory that represents a GPU's: mapped as Memory maps it.
+// Maps host memory that represents GPU memory, as class Memory does.
 class HostBytesTest : public testing::Test {
  protected:
   static constexpr uint64_t kBytes = uint64_t{256} << 20;
@@ -48,12 +48,12 @@ TEST_F(HostBytesTest, ReadsWrittenBytes) {
   EXPECT_EQ(Read(0), 5);
   EXPECT_EQ(Read(8), 6);
   EXPECT_EQ(Read(4), 6ll << 32);  // half of each value
-  EXPECT_EQ(Read(12), -1);        // half of it is unknown
+  EXPECT_EQ(Read(12), -1);        // the second half is unknown
 }
 
 TEST_F(HostBytesTest, LaunchesAndFreesInvalidateBytes) {
   Write(1024, 5);
-  Launch(1024, 4096);  // a kernel was given its address
+  Launch(1024, 4096);  // a kernel gets the address of the value
   EXPECT_EQ(Read(1024), -1);
   Write(1024, 5);
   Launch(512, 4096);  // a block that begins before the value
@@ -87,7 +87,7 @@ TEST_F(HostBytesTest, DeviceCopiesCarryKnownBytes) {
   Write(0, 5);
   bytes_.Move(base_ + 64, base_, 8);
   EXPECT_EQ(Read(64), 5);
-  bytes_.Move(base_ + 64, base_ + 128, 8);  // of unknown bytes
+  bytes_.Move(base_ + 64, base_ + 128, 8);  // the source is unknown
   EXPECT_EQ(Read(64), -1);
 }
 
@@ -133,8 +133,8 @@ TEST_F(HostBytesTest, LimitsKnownBytes) {
     bytes_.Write(base_ + at, large.data(), large.size());
   }
   EXPECT_LE(bytes_.known_bytes(), HostBytes::kBudget);
-  EXPECT_TRUE(bytes_.IsKnown(base_ + kBytes - 8, 8));  // the newest
-  EXPECT_FALSE(bytes_.IsKnown(base_, 8));              // the oldest
+  EXPECT_TRUE(bytes_.IsKnown(base_ + kBytes - 8, 8));  // the newest bytes
+  EXPECT_FALSE(bytes_.IsKnown(base_, 8));              // the oldest bytes
 }
 
 }  // namespace

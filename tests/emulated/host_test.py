@@ -1,5 +1,6 @@
-"""How Python's hooks report host work to the platform (emulated/python/vramscope/host.py):
-host_test.py FOLDER, the folder of the platform's libraries"""
+"""Python's hooks report host work to the platform (emulated/python/vramscope/host.py).
+
+    host_test.py FOLDER     FOLDER contains the platform's libraries"""
 import ctypes
 import json
 import os
@@ -17,7 +18,7 @@ from vramscope import host  # noqa: E402
 
 
 def optimizer(trained, frozen=0, state=0):
-    """For a number of parameters, each trained one with a number of state tensors."""
+    """An optimizer with these numbers of parameters, and `state` state tensors per trained one."""
     parameters = [types.SimpleNamespace(requires_grad=number < trained) for number in range(trained + frozen)]
     return types.SimpleNamespace(param_groups=[{"params": parameters}],
                                  state={number: dict.fromkeys(range(state)) for number in range(trained)})
@@ -91,4 +92,4 @@ class Host(unittest.TestCase):
 if __name__ == "__main__":
     passed = unittest.main(exit=False).result.wasSuccessful()
     OUTPUT.cleanup()
-    os._exit(0 if passed else 1)  # the platform would write there again
+    os._exit(0 if passed else 1)  # without the exit handlers, in which the platform would write to the folder again

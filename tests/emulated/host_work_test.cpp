@@ -16,7 +16,7 @@ class HostWorkTest : public testing::Test {
   void TearDown() override { ForgetHostThreads(); }
 };
 
-// For a thread that reports nothing.
+// The launch time in a thread that reports nothing.
 int64_t OfAnotherThread() {
   int64_t takes = 0;
   std::thread([&] { takes = LaunchHostNs(); }).join();
@@ -38,10 +38,11 @@ TEST_F(HostWorkTest, LastReportedActivityDeterminesLaunchTime) {
   EXPECT_EQ(HostRuns(HostThread::kPython), HostThread::kUnsaid);
   const int64_t in_python = LaunchHostNs();
   EXPECT_EQ(HostRuns(HostThread::kOptimizer), HostThread::kPython);
-  EXPECT_LT(LaunchHostNs(), in_python);  // launches one after the other, without a graph
+  EXPECT_LT(LaunchHostNs(),
+            in_python);  // an optimizer launches its kernels in a row, without building a graph
   EXPECT_EQ(HostRuns(HostThread::kPython), HostThread::kOptimizer);
   EXPECT_EQ(LaunchHostNs(), in_python);
-  // As in a checkpoint's forward pass within autograd's thread.
+  // A checkpoint runs its forward pass in autograd's thread.
   const int64_t of_engine = OfAnotherThread();
   std::thread([&] {
     HostRuns(HostThread::kPython);

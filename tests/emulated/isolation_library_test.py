@@ -1,8 +1,10 @@
-"""Tests libvramscope-isolation.so and the symbols that the audit library binds:
-isolation_library_test.py FOLDER of the platform's libraries [VRAMSCOPE LIBRARY with static TLS]
+"""Tests libvramscope-isolation.so and the symbols that the audit library binds.
 
-`isolation/ways.py` changes a folder in every known way. Afterwards nothing outside has changed,
-according to the folder's state and to the system calls in strace's output.
+    isolation_library_test.py LIBRARIES [VRAMSCOPE STATIC_TLS]
+
+LIBRARIES is the folder of the platform's libraries; STATIC_TLS is a library with static TLS.
+`isolation/ways.py` changes a folder in every known way. Afterwards, the folder's state and the
+system calls in strace's output show that no real file has changed.
 """
 import fcntl
 import os
@@ -28,7 +30,7 @@ ALWAYS_REAL = ["/proc", "/sys", "/dev", "/run"]
 
 
 class Folder(unittest.TestCase):
-    """A filled folder, and one for changes."""
+    """Provides a filled folder, and one for isolated changes."""
 
     def setUp(self):
         temporary = tempfile.TemporaryDirectory(prefix="vramscope-isolation-")
@@ -54,7 +56,7 @@ class Folder(unittest.TestCase):
     def run_command(self, *command, wrapped=(), **more):
         options = {name: more.pop(name) for name in ("cwd",) if name in more}
         environment = self.environment(**more)
-        if wrapped:  # strace and others must not be isolated themselves
+        if wrapped:  # strace and other wrappers must not be isolated themselves
             command = [*wrapped, "env", *("%s=%s" % item for item in environment.items()), *command]
             environment = dict(os.environ)
         return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=240, stdin=subprocess.DEVNULL, **options)
@@ -80,7 +82,7 @@ class Copies(Folder):
         self.expect_unchanged()
 
     def test_the_ways_change_the_folder_where_nothing_isolates(self):
-        # Checks the other tests: without the variable, the library does nothing.
+        # Shows that the other tests can fail: without the variable, the library does nothing.
         self.expect_all_ways(self.run_command(sys.executable, WAYS, self.folder, VRAMSCOPE_ISOLATION=None))
         self.assertNotEqual(folder.state(self.folder), self.before)
         self.assertEqual(os.listdir(self.changes), [])
@@ -123,7 +125,7 @@ class Copies(Folder):
         self.expect_unchanged()
 
     def test_a_deep_folder_of_changes(self):
-        # Paths that are too long for a socket address, and for one buffer.
+        # The paths are too long for a socket address and for a single buffer.
         self.changes = self.path(*["deep" * 10] * 4)
         os.makedirs(self.changes)
         self.expect_all_ways(self.run_command(sys.executable, WAYS, self.folder))
@@ -226,18 +228,19 @@ class Overlay(Folder):
 
 class Audit(Folder):
     def test_neither_library_takes_thread_local_storage(self):
-        # glibc reserves little space for it; jemalloc and tcmalloc, which Ray preloads, need that
-        # space.
+        # glibc reserves little space for static TLS. jemalloc and tcmalloc, which Ray preloads,
+        # need that space.
         for library in (AUDIT, ISOLATION):
             with open(library, "rb") as file:
                 content = file.read()
             offset, size, count = struct.unpack_from("<Q", content, 32)[0], *struct.unpack_from("<HH", content, 54)
             kinds = [struct.unpack_from("<I", content, offset + number * size)[0] for number in range(count)]
-            self.assertIn(1, kinds)  # PT_LOAD: these are its headers
+            self.assertIn(1, kinds)  # PT_LOAD: the headers were found
             self.assertNotIn(7, kinds, "%s has PT_TLS" % library)
 
     def test_what_needs_static_tls_can_be_preloaded(self):
-        # The loader keeps 1,664 bytes free, and Ray preloads jemalloc for its own processes.
+        # The loader keeps 1,664 bytes of static TLS free; jemalloc, which Ray preloads for its own
+        # processes, needs them.
         if VRAMSCOPE is None:
             self.skipTest("without vramscope: its environment is not tried")
         program = "import subprocess, torch\ntorch.allocate(1 << 20)\n" \
@@ -251,7 +254,7 @@ class Audit(Folder):
                 self.assertIn("it runs", (result.stdout + result.stderr).splitlines())
 
     def loaded(self, name):
-        """Which file a program gets if it loads a library of that name from a wheel."""
+        """The file that is mapped if a program loads a library of that name from a wheel."""
         os.makedirs(self.path("vendored.libs"), exist_ok=True)
         library = self.path("vendored.libs", name)
         shutil.copy(ISOLATION, library)  # any library that is not CUDA's
@@ -266,8 +269,8 @@ class Audit(Folder):
                 self.assertEqual(self.loaded(name), os.path.realpath(os.path.join(LIBRARIES, ours)))
 
     def test_a_library_that_is_linked_to_a_renamed_runtime_loads(self):
-        """The loader compares the names in its version table with the library that it loaded
-        (torchvision's _C.so)."""
+        """The loader compares the names in the version table of the user (such as torchvision's
+        _C.so) with the name of the library that it loaded."""
         if not shutil.which("cc"):
             self.skipTest("no C compiler")
         for name, text in (("runtime.c", "int runtime(void) { return 7; }"), ("versions", "VERSION_1 { global: runtime; };"),

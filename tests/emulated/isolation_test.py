@@ -53,7 +53,7 @@ class Isolation(unittest.TestCase):
                               cwd=self.folder)
 
     def expect_nothing_changed(self, code, *options):
-        """Returns what the program printed."""
+        """Plans the code and checks the folder. Returns the output of the program."""
         before = contents.state(self.folder)
         result = self.plan("import torch; torch.allocate(1 << 20)\n" + code, *options)
         self.assertEqual(result.returncode, 0, result.stderr[-3000:])
@@ -140,8 +140,8 @@ class Isolation(unittest.TestCase):
 
 
 class Unprivileged(Isolation):
-    """The same for a user who is not root, if this test is run by root."""
-    PYTHON = "/usr/bin/python3"  # root's own may be in a folder that others cannot enter
+    """Repeats the tests as an ordinary user, if root runs this test."""
+    PYTHON = "/usr/bin/python3"  # root's Python may be in a folder that others cannot enter
 
     def setUp(self):
         if os.geteuid() != 0 or not shutil.which("setpriv"):
@@ -158,7 +158,8 @@ class Unprivileged(Isolation):
             os.lchown(path, 65534, group)
 
     def test_below_folders_of_others(self):
-        """Like /data/projects/USER, whose parents belong to root: overlayfs cannot copy those."""
+        """In /data/projects/USER, for example, the parents belong to root, and overlayfs cannot
+        copy them."""
         self.fill()
         inner = os.path.join(self.folder, "project", "made", "by", "others")
         os.makedirs(inner)
@@ -194,8 +195,8 @@ class Unprivileged(Isolation):
         self.assertEqual(contents.state(outside), before)
 
     def test_files_of_another_group(self):
-        """Like a project's folder whose group is not the user's primary group: overlayfs copies no
-        such files, the other mode does."""
+        """In shared projects, a file's group is often not the user's primary group. overlayfs does
+        not copy such files; the mode "copy" does."""
         self.fill()
         self.give(group=0)
         mode, self.MODE = self.MODE, "auto"
@@ -209,8 +210,8 @@ class Unprivileged(Isolation):
 
 
 class Warm(Isolation):
-    """A program that starts as the fork of a process that has imported its packages, in a separate
-    isolation."""
+    """Starts the program in a fork of a process that has already imported its packages. The fork
+    has its own isolation."""
 
     def command(self, code, *options):
         folder = tempfile.mkdtemp()
@@ -219,7 +220,7 @@ class Warm(Isolation):
         modules, socket = os.path.join(folder, "modules.json"), os.path.join(folder, "kept", "socket")
         with open(modules, "w") as file:
             json.dump({"modules": ["torch"]}, file)
-        # Its own imports change files, too.
+        # The imports of the server change files, too.
         kept = [option for option in options if option != "--json"]
         server = subprocess.Popen(super().command(code, *kept, "--keep", os.path.dirname(socket), "--serve", socket, "--modules", modules),
                                   env=self.environment, cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -241,7 +242,7 @@ class Warm(Isolation):
         self.assertEqual(self.rights(self.command), self.rights(super().command))
 
     def test_what_was_imported_is_not_changed_for_others(self):
-        """A module that writes files while it is imported."""
+        """The module writes a file while it is imported."""
         self.fill()
         os.mkdir(os.path.join(self.folder, "fake"))
         shutil.copytree(os.path.join(HERE, "fake_torch", "torch"), os.path.join(self.folder, "fake", "torch"))
@@ -276,7 +277,7 @@ class Warm(Isolation):
 
 
 class WarmUnprivileged(Warm, Unprivileged):
-    """As an ordinary user: the program could not enter its user namespace from its own."""
+    """Repeats these tests as an ordinary user, who could not enter the program's user namespace from the server's."""
 
 
 class Copy(Isolation):
@@ -288,7 +289,7 @@ class Refused(unittest.TestCase):
 
     def test_the_plan_does_not_start_without_isolation(self):
         with tempfile.TemporaryDirectory() as folder:
-            # A platform folder without the library, and a filter that refuses namespaces.
+            # The platform's folder lacks the library, and a filter refuses namespaces.
             platform = os.path.join(folder, "emulated")
             real = os.path.join(os.path.dirname(os.path.dirname(VRAMSCOPE)), "emulated")
             os.mkdir(platform)

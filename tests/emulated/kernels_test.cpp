@@ -10,7 +10,7 @@ TEST(Kernels, AreForgottenWithTheirImage) {
   RegisterKernel(&functions[0], "first", &images[0]);
   RegisterKernel(&functions[1], "second", &images[0]);
   RegisterKernel(&functions[2], "third", &images[1]);
-  // An address of an unloaded image is reused by another image.
+  // The second image reuses an address of the first.
   RegisterKernel(&functions[0], "fourth", &images[1]);
   ForgetKernels(&images[0]);
   EXPECT_TRUE(IsRegistered(&functions[0]));

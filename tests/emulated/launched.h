@@ -8,7 +8,7 @@
 
 namespace vramscope::emulated {
 
-// Addresses of the GPU are large numbers; a is 1 << 40 and so on.
+// Returns the device address that represents the tensor with that name.
 inline uint64_t At(char name) { return uint64_t{1} << 40 | static_cast<uint64_t>(name) << 20; }
 
 // Names as torch 2.11 registers them.
@@ -27,7 +27,8 @@ inline constexpr char kDropout[] =
     "EfjLi1ELi16EbEEvNS_4cuda6detail10TensorInfoIKT_T1_EENS7_IS8_SA_EENS7_IT4_SA_EESA_T0_NS_"
     "15PhiloxCudaStateE";
 
-// Each has the given number of bytes, filled with remains of an earlier launch.
+// Parameters with the given numbers of bytes. Those of more than 8 bytes are filled with remains of
+// an earlier launch.
 template <class Self>
 class LaunchedWith {
  public:

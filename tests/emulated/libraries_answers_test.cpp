@@ -1,5 +1,5 @@
-// The math libraries as programs load them: names and version nodes, handles and descriptors,
-// sizes, and durations on the virtual clock.
+// Tests the math libraries as programs load them: exported names and versions, handles and
+// descriptors, sizes, and durations on the virtual clock.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -51,7 +51,7 @@ uint64_t Now() {
   static Library core("libvramscope-emulated.so");
   return core.Get<uint64_t>("vramscope_emulated_now_ns");
 }
-// For the default stream, after all submitted work.
+// The virtual time at which all submitted work has finished.
 uint64_t Finished() {
   static Library runtime("libcudart.so.12");
   EXPECT_EQ(runtime("cudaDeviceSynchronize"), 0);
@@ -65,7 +65,7 @@ TEST(EmulatedLibraries, ExportEveryPublicNameWithItsVersion) {
     if (file.path().extension() != ".txt") continue;
     const std::string soname = file.path().stem();
     if (!std::filesystem::exists(VRAMSCOPE_EMULATED_DIR "/" + soname))
-      continue;  // built by another target
+      continue;  // another target builds it
     const Library library(soname);
     ++libraries;
     std::ifstream lines(file.path());
@@ -102,7 +102,7 @@ TEST(EmulatedLibraries, CublasStoresSettingsAndReportsVersion) {
   EXPECT_EQ(cublas("cublasGetMathMode", handle, &value), 0);
   EXPECT_EQ(value, 3);
   EXPECT_EQ(cublas("cublasGetVersion_v2", handle, &value), 0);
-  EXPECT_EQ(value, 120405);  // from CUDA 12.4
+  EXPECT_EQ(value, 120405);  // the version in CUDA 12.4
   EXPECT_EQ(cublas("cublasGetVersion_v2", handle, static_cast<int*>(nullptr)), 7);
   EXPECT_EQ(cublas("cublasDestroy_v2", handle), 0);
 }
@@ -162,7 +162,7 @@ TEST(EmulatedLibraries, CublasLtDescriptorsReadBackAttributes) {
   lt("cublasLtMatrixLayoutDestroy", layout);
 }
 
-// cuDNN's graph interface: a convolution as a program builds it, with the documented enum values.
+// Builds a convolution with cuDNN's graph interface, with the documented enum values.
 class Graph {
  public:
   explicit Graph(const Library& cudnn) : cudnn_(cudnn) {}
@@ -209,7 +209,7 @@ TEST(EmulatedLibraries, CudnnGraphPlansConvolution) {
   void* operations = graph.Make(15);
   graph.Link(operations, 801, forward);
   ASSERT_EQ(cudnn("cudnnBackendFinalize", operations), 0);
-  // The tensors' descriptors may be destroyed: objects built from them stay valid.
+  // Objects stay valid after the descriptors from which they were built are destroyed.
   for (void* descriptor : {x, w, y, forward})
     EXPECT_EQ(cudnn("cudnnBackendDestroyDescriptor", descriptor), 0);
 
@@ -219,7 +219,7 @@ TEST(EmulatedLibraries, CudnnGraphPlansConvolution) {
   ASSERT_EQ(cudnn("cudnnBackendGetAttribute", heuristics, 202, 15, int64_t{0}, &count,
                   static_cast<void*>(nullptr)),
             0);
-  ASSERT_EQ(count, 2);  // on tensor cores, and without
+  ASSERT_EQ(count, 2);  // one configuration with tensor cores, one without
   void* configs[] = {graph.Make(3), graph.Make(3)};
   ASSERT_EQ(cudnn("cudnnBackendGetAttribute", heuristics, 202, 15, int64_t{2}, &count,
                   static_cast<void*>(configs)),
@@ -243,7 +243,7 @@ TEST(EmulatedLibraries, CudnnGraphPlansConvolution) {
               0);
     EXPECT_EQ(count, i == 0 ? 1 : 0);
   }
-  // Channels first on tensor cores: x, w and y in the other layout.
+  // On tensor cores, channels-first x, w and y are converted to channels last in the workspace.
   EXPECT_EQ(workspaces[0], 4 * (2048 * 8 * 100 + 16 * 8 * 9 + 2048 * 16 * 64) + 16);
   EXPECT_EQ(workspaces[1], 0);
 
@@ -282,7 +282,7 @@ TEST(EmulatedLibraries, CudnnPlacesLstmParameters) {
   ASSERT_EQ(cudnn("cudnnCreateRNNDescriptor", &rnn), 0);
   ASSERT_EQ(cudnn("cudnnCreateTensorDescriptor", &matrix), 0);
   ASSERT_EQ(cudnn("cudnnCreateTensorDescriptor", &bias), 0);
-  // LSTM, two biases, one direction, fp32, 3 -> 5, two layers.
+  // An LSTM with two layers, one direction, two biases, input size 3 and hidden size 5, in fp32.
   ASSERT_EQ(cudnn("cudnnSetRNNDescriptor_v8", rnn, 0, 2, 2, 0, 0, 0, 0, 0, 3, 5, 5, 2,
                   static_cast<void*>(nullptr), 0u),
             0);
@@ -302,7 +302,7 @@ TEST(EmulatedLibraries, CudnnPlacesLstmParameters) {
   int type = -1, count = 0, dims[3] = {}, strides[3] = {};
   EXPECT_EQ(cudnn("cudnnGetTensorNdDescriptor", matrix, 3, &type, &count, dims, strides), 0);
   EXPECT_THAT(dims, testing::ElementsAre(1, 5, 5));
-  // Only one of the two values may be requested.
+  // A caller may pass null for one of the two results.
   EXPECT_EQ(cudnn("cudnnGetRNNWeightParams", handle, rnn, 0, bytes,
                   static_cast<const void*>(weights.data()), 0, matrix, &at,
                   static_cast<void*>(nullptr), static_cast<void**>(nullptr)),
@@ -379,7 +379,7 @@ TEST(EmulatedLibraries, NcclOneProcessRepresentsAllRanks) {
   UniqueId id;
   ASSERT_EQ(nccl("ncclGetUniqueId", &id), 0);
   void *comm = nullptr, *sent = nullptr, *all = nullptr;
-  ASSERT_EQ(nccl("ncclCommInitRank", &comm, 8, id, 3), 0);  // waits for no other rank
+  ASSERT_EQ(nccl("ncclCommInitRank", &comm, 8, id, 3), 0);  // does not wait for other ranks
   ASSERT_EQ(runtime("cudaMalloc", &sent, size_t{8}), 0);
   ASSERT_EQ(runtime("cudaMalloc", &all, size_t{64}), 0);
   const int64_t value = 5;
@@ -404,8 +404,8 @@ TEST(EmulatedLibraries, NcclOneProcessRepresentsAllRanks) {
   unsetenv("VRAMSCOPE_EMULATED_ALONE");
 }
 
-// As a profiler does: buffers on demand, ids pushed around calls, records read at their documented
-// offsets.
+// Uses CUPTI as a profiler does: provides buffers on demand, pushes ids around calls, and reads
+// records at their documented offsets.
 std::vector<char> g_records;
 void Request(uint8_t** buffer, size_t* size, size_t* most) {
   *size = 4096;
@@ -455,7 +455,7 @@ TEST(EmulatedLibraries, CuptiCorrelatesKernelsCallsAndExternalIds) {
     switch (At<uint32_t>(record, 0)) {
       case 10:
         EXPECT_STREQ(At<const char*>(record, 104), "cublasSgemm_v2 (modelled)");
-        EXPECT_GE(At<uint64_t>(record, 16), end);  // one stream: one after the other
+        EXPECT_GE(At<uint64_t>(record, 16), end);  // kernels of one stream do not overlap
         end = At<uint64_t>(record, 24);
         EXPECT_EQ(At<uint32_t>(record, 48), 7u);  // the default stream
         kernels.push_back(At<uint32_t>(record, 92));

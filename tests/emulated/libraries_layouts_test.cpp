@@ -1,5 +1,5 @@
-// Compares the declarations of CUPTI's records with the headers of a toolkit: the offsets of the
-// fields that are filled, and that no emulated record is shorter than the original.
+// Compares the declarations of CUPTI's records with the headers of a toolkit. Fields that are
+// filled have the same offsets, and no emulated record is shorter than the original.
 #include <cupti.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// Functions of the emulated math libraries without state: sizes, versions, the values that a
-// collective computes, and where ranks find each other.
+// Stateless functions of the emulated math libraries: sizes, versions, and the results of
+// collectives; also the files through which ranks find each other.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -179,8 +179,8 @@ TEST(Toolkits, DriverIsAsNewAsTheProgramNeeds) {
   EXPECT_EQ(of("cuda=99999.1"), 13000);  // not a real version
 }
 
-// The file's name is random, and only its owner can access it. A file that others can write to, or
-// a link, is rejected.
+// The file has a random name, and only its owner can access it. Files that others can write to and
+// links are rejected.
 TEST(NcclRendezvous, RejectsUntrustedFiles) {
   char folder[] = "/tmp/vramscope-rooms-XXXXXX";
   ASSERT_NE(mkdtemp(folder), nullptr);
@@ -192,7 +192,7 @@ TEST(NcclRendezvous, RejectsUntrustedFiles) {
     for (const auto& entry : std::filesystem::directory_iterator(folder)) return entry.path();
     return std::filesystem::path();
   };
-  // Never destroyed, like that of a killed rank.
+  // Its destructor never runs, as in a killed rank.
   static const auto* const killed = nccl::Rendezvous::Join(id, 2, 0, &problem).release();
   ASSERT_NE(killed, nullptr) << problem;
   const std::filesystem::path room = file_of();
@@ -218,8 +218,8 @@ TEST(NcclMemory, OneRankMatchesMeasurement) {
   EXPECT_EQ(one.least, one.most);
 }
 
-// Published figures: 544 MiB for two and 688 for four A100 with NVLink (NVIDIA/nccl#964), 1.6 GB
-// for one communicator (#864). No plan uses less.
+// Published figures: 544 MiB for two A100 with NVLink and 688 MiB for four (NVIDIA/nccl#964). One
+// communicator with 1.6 GB (#864) is the upper limit.
 TEST(NcclMemory, RangeContainsPublishedFigures) {
   const auto two = nccl::MemoryOfCommunicator(2, Peers::kNvlink, {});
   const auto four = nccl::MemoryOfCommunicator(4, Peers::kNvlink, {});
@@ -235,7 +235,8 @@ TEST(NcclMemory, DependsOnLinksAndSettings) {
     return nccl::MemoryOfCommunicator(8, peers, settings).most;
   };
   EXPECT_GT(most(Peers::kNvlink, {}), most(Peers::kPcie, {}));
-  EXPECT_GT(most(Peers::kPcie, {}), most(Peers::kNone, {}));  // its buffers are in host memory
+  EXPECT_GT(most(Peers::kPcie, {}),
+            most(Peers::kNone, {}));  // without peer access, buffers are in host memory
   EXPECT_GT(most(Peers::kPcie, {.buffer_bytes = uint64_t{16} << 20}), most(Peers::kPcie, {}));
   EXPECT_EQ(most(Peers::kNvlink, {.max_channels = 4}), most(Peers::kPcie, {}));
   EXPECT_GT(most(Peers::kPcie, {.min_channels = 8}), most(Peers::kPcie, {}));
@@ -280,7 +281,8 @@ std::string Text(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// One rank's part of three rounds; the values that it saw, or an empty string.
+// Runs three rounds as one rank. Returns the values that the rank saw, or an empty string if it
+// could not join.
 std::string Rounds(const nccl::UniqueId& id, int ranks, int rank) {
   std::string problem;
   const auto room = nccl::Rendezvous::Join(id, ranks, rank, &problem);
@@ -321,7 +323,7 @@ TEST(NcclRendezvous, MessagesWaitUntilReceived) {
   EXPECT_TRUE(first->AllJoined());
   EXPECT_TRUE(first->Send(1, Bytes("ab"), true));
   EXPECT_TRUE(first->Send(1, Bytes("cd"), false));
-  EXPECT_FALSE(first->Send(1, Bytes("ef"), true));  // full
+  EXPECT_FALSE(first->Send(1, Bytes("ef"), true));  // the queue is full
   std::vector<std::byte> message(2);
   size_t known = 0;
   EXPECT_TRUE(second->Receive(0, message, &known));
@@ -356,8 +358,8 @@ TEST(NcclRendezvous, ReportsInvalidJoinsAndEndedRanks) {
   first->Unlink();
 }
 
-// Ranks that are killed before all have arrived leave their folder behind: the next process removes
-// it, but not a folder with a running process.
+// Ranks that are killed before all have arrived leave their files behind. The next process removes
+// them, except files of running processes.
 TEST(NcclRendezvous, RemovesOldFilesOfKilledRanks) {
   namespace fs = std::filesystem;
   std::string folder = (fs::temp_directory_path() / "rooms-test-XXXXXX").string();
@@ -383,7 +385,7 @@ TEST(NcclRendezvous, RemovesOldFilesOfKilledRanks) {
   std::ofstream(folder + "/other") << "not a rank's";
   EXPECT_EQ(rooms(), 4);
   nccl::Rendezvous::RemoveOfKilled(folder);
-  EXPECT_EQ(rooms(), 4);  // so recent that ranks may still arrive
+  EXPECT_EQ(rooms(), 4);  // the files are recent, so ranks may still arrive
   make_old();
   nccl::Rendezvous::RemoveOfKilled(folder);
   EXPECT_EQ(rooms(), 2);  // the running rank's file, and one that is not vramscope's
@@ -392,8 +394,8 @@ TEST(NcclRendezvous, RemovesOldFilesOfKilledRanks) {
   fs::remove_all(folder);
 }
 
-// In a folder to which all users can write, ranks use a subfolder that other users cannot enter, or
-// another place.
+// In a folder to which all users can write, ranks only use a subfolder that other users cannot
+// enter.
 TEST(NcclRendezvous, PrivateFolderExcludesOtherUsers) {
   namespace fs = std::filesystem;
   std::string parent = (fs::temp_directory_path() / "rooms-test-XXXXXX").string();

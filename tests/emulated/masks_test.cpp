@@ -41,13 +41,13 @@ TEST(Masks, CountUsesBytesThenDeclaredThenAll) {
   EXPECT_EQ(masks.Count(bytes, address, 9, 1), 9u);  // one byte is unknown
   EXPECT_EQ(masks.Count(bytes, address, uint64_t{1} << 62, 8), uint64_t{1} << 62);
   bytes.Overwritten(address, sizeof mask);
-  EXPECT_EQ(masks.Count(bytes, address, 8, 1), 3u);  // as it was
-  EXPECT_EQ(masks.Count(bytes, address, 7, 1), 7u);  // a different mask by now
+  EXPECT_EQ(masks.Count(bytes, address, 8, 1), 3u);  // the last known count
+  EXPECT_EQ(masks.Count(bytes, address, 7, 1), 7u);  // no count is known for a mask of this size
   masks.Say(address, 8, 5);
   EXPECT_EQ(masks.Count(bytes, address, 8, 1), 5u);
   masks.Say(address, 8, 100);
   EXPECT_EQ(masks.Count(bytes, address, 8, 1), 8u);
-  masks.Say(0, 16, 3);  // address 0: for a mask of this size at any address
+  masks.Say(0, 16, 3);  // address 0: applies to masks of this size at any address
   EXPECT_EQ(masks.Count(bytes, address + 1024, 16, 1), 3u);
   EXPECT_EQ(masks.Count(bytes, address + 1024, 17, 1), 17u);
   munmap(memory, kBytes);

@@ -131,7 +131,7 @@ TEST(Memory, LargeAllocationsUseNoHostMemory) {
   for (int round = 0; round < 3; ++round) {
     void* at = nullptr;
     ASSERT_EQ(memory.Allocate(0, 70 * kGiB, &at), Result::kSuccess);
-    std::memset(at, 1, 8 * kMiB);  // what a program copied in
+    std::memset(at, 1, 8 * kMiB);  // data that a program copies to the GPU
     ASSERT_EQ(memory.Free(at), Result::kSuccess);
   }
   EXPECT_LT(ResidentBytes(), before + 4 * kMiB);
@@ -212,7 +212,8 @@ TEST(Memory, OvercommitsAtSecondEqualRequest) {
   void *a = nullptr, *b = nullptr;
   ASSERT_EQ(memory.Allocate(0, 700 * kMiB, &a), Result::kSuccess);
   EXPECT_EQ(memory.Allocate(0, 100 * kMiB, &b), Result::kOutOfMemory);
-  EXPECT_EQ(memory.Allocate(0, 200 * kMiB, &b), Result::kOutOfMemory);  // another size: first time
+  EXPECT_EQ(memory.Allocate(0, 200 * kMiB, &b),
+            Result::kOutOfMemory);  // the first failure of this size
   EXPECT_EQ(seen.times, 0);
   EXPECT_EQ(memory.Allocate(0, 200 * kMiB, &b), Result::kSuccess);
   EXPECT_EQ(seen.times, 1);

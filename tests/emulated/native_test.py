@@ -34,7 +34,7 @@ class Parameter(Tensor):
 
 
 class Other(Tensor):
-    """For a class of the program's own."""
+    """A tensor class that the program defines."""
 
 
 class Module:
@@ -43,7 +43,7 @@ class Module:
 
 
 class Scripted:
-    """Like TorchScript's modules: their parts are not in dictionaries."""
+    """Like a TorchScript module, it has no dictionaries of its parts."""
     _parameters = _buffers = _modules = ()
 
     def parameters(self):
@@ -79,7 +79,7 @@ class NativeTest(unittest.TestCase):
         REQUESTS[0] = 9
         self.native.mark("f")
         self.native.mark("G", -1)
-        self.native.mark("k", (1 << 63) + 5)  # as high as addresses go
+        self.native.mark("k", (1 << 63) + 5)  # addresses can be that large
         self.native.mark_at("O", 0, 2, 77)
         self.native.text(b'["n",0,"a name"]')
         lines = self.lines()
@@ -95,7 +95,7 @@ class NativeTest(unittest.TestCase):
         self.native.enter(-1)
         self.native.leave()
         self.native.leave()
-        self.native.leave()  # one too many
+        self.native.leave()  # one call too many
         self.assertEqual(self.lines(), [["M", 5, 4], ["m", 5]])
 
     def test_saved_tensors_are_reported_at_the_next_mark(self):
@@ -131,7 +131,7 @@ class NativeTest(unittest.TestCase):
         value = [Tensor(10), {"a": (Parameter(20), "text", 3, None, 1.5), "b": Other(30)}, Tensor(40, is_cuda=False), Tensor(-1)]
         self.native.tag(4, value)
         self.assertEqual(self.lines(), [["t", 5, 4, 10], ["t", 5, 4, 20], ["t", 5, 4, 4030]])
-        self.native.tag(6, (Tensor(50, grad_fn=object()), Tensor(60)))  # an input that a module computed does not count as one
+        self.native.tag(6, (Tensor(50, grad_fn=object()), Tensor(60)))  # an input that a module computed (it has a grad_fn) is not tagged
         self.assertEqual(self.lines()[3:], [["t", 5, 6, 60]])
         deep = Tensor(70)
         for _ in range(9):

@@ -32,7 +32,8 @@ constexpr char kConcatenation[] =
     "EEENS1_"
     "16TensorSizeStrideIS8_Lj4EEEiS8_";
 
-// A launch's operands: "ar": a is read; "bw": b is written; "cb": c is both; "d?": not known.
+// Returns the operands of a launch as texts: "ar": a is read; "bw": b is written; "cb": c is read
+// and written; "d?": the use of d is unknown.
 class Launched : public LaunchedWith<Launched> {
  public:
   using LaunchedWith::LaunchedWith;
@@ -51,8 +52,8 @@ TEST(OperandRules, PointersToConstAreRead) {
   Launched launched({4, 4, 8, 8, 8, 8, 8, 8});
   for (size_t i = 2; i < 8; ++i) launched.Put(i, 0, static_cast<char>('a' + i - 2));
   EXPECT_THAT(launched.Operands(kLayerNorm), ElementsAre("ar", "br", "cr", "dw", "ew", "fw"));
-  // For a kernel without a rule: the single parameter that may be written is written; with two,
-  // neither is known.
+  // If no rule exists for a kernel, and only one parameter may be written, it counts as written. If
+  // there are two, the use of both is unknown.
   EXPECT_THAT(Launched({8, 8, 4}).Put(0, 0, 'a').Put(1, 0, 'b').Operands("_Z1fPfPKfi"),
               ElementsAre("aw", "br"));
   EXPECT_THAT(
@@ -90,8 +91,8 @@ TEST(OperandRules, UnmatchedNamesLeaveUseUnknown) {
   EXPECT_THAT(operands, IsEmpty());
 }
 
-// Source, destination and the fields after them are at the end of the structure; strides before
-// them are not read. The address of a second result is not known.
+// Source, destination and the fields after them are at the end of the structure. The strides before
+// them are not read. The address of a second result is unknown.
 TEST(OperandRules, ReductionsReadAndWrite) {
   constexpr uint16_t kBytes = 1016;
   const auto launched = [](char accumulates, uint32_t results, size_t behind) {
@@ -106,13 +107,13 @@ TEST(OperandRules, ReductionsReadAndWrite) {
   EXPECT_THAT(launched(1, 1, 0), ElementsAre("ar", "bb"));
   EXPECT_THAT(launched(0, 2, 0), ElementsAre("ar", "bw", "?w"));
   EXPECT_THAT(launched(0, 1, 8), ElementsAre("ar", "bw"));
-  // None of the known layouts: all parameters are operands.
+  // If no known layout matches, all addresses are operands.
   EXPECT_THAT(launched(2, 1, 0), testing::Contains("a?"));
   EXPECT_THAT(launched(0, 3, 0), testing::Contains("b?"));
 }
 
 TEST(OperandRules, ElementwiseKernelsReadInputsAndWriteResult) {
-  // A copy of one tensor, with strides, and an addition of two: 504 and 608 bytes of strides.
+  // A strided copy of one tensor has 504 bytes of strides; an addition of two has 608.
   EXPECT_THAT(Launched({4, 528})
                   .Put(1, 504, 'a')
                   .Put(1, 512, 'b')
@@ -145,8 +146,9 @@ std::string Foreach(int lists, const std::string& functor) {
 }
 
 TEST(OperandRules, ForeachReportsOnlyTensorsOfItsBlocks) {
-  // Two lists of 64, then 64 sizes, then the blocks' tensors. One block of the launch works on the
-  // first tensor, two on the third. The other entries contain remains of an earlier launch.
+  // The structure has two lists of 64 addresses, 64 sizes, and the tensor index of each block. One
+  // block of the launch works on the first tensor, two on the third. The other entries contain
+  // remains of an earlier launch.
   constexpr uint16_t kBytes = 64 * 24 + 320 * 5 + 8;
   constexpr size_t kBlocks = 64 * 24;
   Launched launched({kBytes, 1});
@@ -158,14 +160,14 @@ TEST(OperandRules, ForeachReportsOnlyTensorsOfItsBlocks) {
   launched.Put(0, kBlocks + 3, uint8_t{1});
   EXPECT_THAT(launched.Operands(Foreach(2, "14UnaryOpFunctorIfLi2ELi1ELi1EEE").c_str(), {3, 1, 1}),
               UnorderedElementsAre("ar", "br", "cw", "dw"));
-  // In place: the result is the input.
+  // An in-place operation writes to its input.
   EXPECT_THAT(launched.Operands(Foreach(2, "24BinaryOpListAlphaFunctorIfLi2ELi2ELi0EEE").c_str(),
                                 {3, 1, 1}),
               UnorderedElementsAre("ab", "bb", "cr", "dr"));
   // Unknown functors access the same tensors.
   EXPECT_THAT(launched.Operands(Foreach(2, "7FunctorIfLi2ELi1ELi1EEE").c_str(), {3, 1, 1}),
               UnorderedElementsAre("a?", "b?", "c?", "d?"));
-  // For a structure of another size nothing is known, and all addresses are operands.
+  // The layout of a structure of another size is unknown, so all its addresses are operands.
   EXPECT_GT(Launched({kBytes + 16, 1})
                 .Operands(Foreach(2, "14UnaryOpFunctorIfLi2ELi1ELi1EEE").c_str(), {3, 1, 1})
                 .size(),

@@ -1,5 +1,5 @@
-// A thread that polls as NCCL's watchdog does sees the same state at the same virtual times,
-// however slow the computer is.
+// A thread that polls like NCCL's watchdog sees the same state at the same virtual times,
+// regardless of the speed of the computer.
 #include "emulated/core/pacing.h"
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ struct Stage {
 
 class Watchdog {
  public:
-  // late: how long the thread takes to reach its first wait.
+  // `late` is the time that the thread needs to reach its first wait.
   Watchdog(Streams* streams, void* event, milliseconds late = milliseconds(0))
       : thread_([this, streams, event, late] {
           std::this_thread::sleep_for(late);
@@ -53,7 +53,7 @@ class Watchdog {
     stopped_ = true;
     stop_.notify_one();
   }
-  // As if the wake-up had arrived just before the wait.
+  // Simulates a wake-up that arrives just before the wait.
   void StopWithoutWaking() { stopped_ = true; }
   bool started() const { return started_; }
   int passes() const { return passes_; }
@@ -89,8 +89,8 @@ TEST(Pacing, PollersWakeInVirtualTime) {
   }
   std::this_thread::sleep_for(milliseconds(300));
   EXPECT_EQ(watchdog.passes(), 0);
-  // Virtual time passes: the thread polls every 100 ms of it, and has finished when GiveTurns
-  // returns.
+  // Virtual time passes. The thread polls every 100 ms of virtual time, and has finished its poll
+  // when GiveTurns returns.
   std::vector<int> passes, seen;
   for (int64_t now : {50, 150, 160, 260, 299, 301}) {
     GiveTurns(now * 1'000'000);
@@ -98,9 +98,9 @@ TEST(Pacing, PollersWakeInVirtualTime) {
     seen.push_back(watchdog.seen());
   }
   EXPECT_EQ(passes, (std::vector<int>{0, 1, 1, 2, 2, 3}));
-  // The event completes at 250 ms, which is noticed half a period later at the earliest.
+  // The event completes at 250 ms. The thread notices that half a period later at the earliest.
   EXPECT_EQ(seen, (std::vector<int>{0, 0, 0, 0, 0, 1}));
-  // Completed work is noticed half a period after that, independently of the other polls.
+  // The thread notices completed work half a period after its end, whenever its other polls are.
   work(127'000'000);
   streams.Record(event, stream);
   Interval when;
@@ -128,7 +128,7 @@ TEST(Pacing, LibraryCanStopItsThread) {
     std::this_thread::sleep_for(milliseconds(60));
     EXPECT_EQ(watchdog.passes(), 0) << "it has waited for longer than its period";
     wake ? watchdog.StopAndWake() : watchdog.StopWithoutWaking();
-  }  // which joins: if the thread never notices, this test times out
+  }  // ~Watchdog joins the thread: if it does not stop, this test times out
 }
 
 TEST(Pacing, SlowStartingThreadMissesNoTurn) {

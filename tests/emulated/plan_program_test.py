@@ -1,6 +1,6 @@
-"""`vramscope plan -- PROGRAM` if something is wrong with the program, its torch, or the computer: a
-clear message, the right exit status, the arrived data are kept, and no process is left. Uses a
-stand-in for torch, so that it runs everywhere.
+"""Tests `vramscope plan -- PROGRAM` if something is wrong with the program, its torch, or the
+computer. The message is clear, the exit status is right, data that arrived are kept, and no process
+is left. Uses a stand-in for torch, so that it runs everywhere.
 
     python3 plan_program_test.py VRAMSCOPE
 """
@@ -41,7 +41,7 @@ class Plan(unittest.TestCase):
                               text=True, timeout=60)
 
     def isolated(self, program, *options):
-        """A plan in which no existing folder is writable."""
+        """A plan in which all existing folders are isolated."""
         command = self.command(program, *options)
         at = command.index("--writable")
         return subprocess.run(command[:at] + command[at + 2:], env=self.environment, capture_output=True, text=True, timeout=60)
@@ -60,12 +60,13 @@ class Plan(unittest.TestCase):
             self.assertIn(word, result.stderr)
 
     def nothing_left(self, mark):
-        """No process has the mark on its command line, and the scratch folder is deleted."""
+        """Checks that no process has the mark on its command line, and that the scratch folder is
+        deleted."""
         running = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True).stdout
         self.assertNotIn(mark, "\n".join(line for line in running.splitlines() if "ps -eo" not in line))
         self.assertEqual([name for name in os.listdir(self.folder.name) if name.startswith("vramscope-")], [])
 
-    # --- kernels and copies of a program that calls CUDA itself
+    # --- kernels and memcpys of a program that calls CUDA directly
 
     CUDA = ("import ctypes, os, time, torch\nfrom ctypes import c_char_p, c_size_t, c_uint, c_void_p\n"
             "runtime = ctypes.CDLL('libcudart.so.13')\nDim = c_uint * 3\n"
@@ -114,7 +115,7 @@ class Plan(unittest.TestCase):
         result = self.plan(self.CUDA + died % "sys.dies = Dies()" + "launch(5)\n")
         self.expect(result, 0, "warning: the program was ended by signal 11", "while the interpreter shut down")
         self.assertEqual(self.counts()["kernels"], 5)
-        result = self.plan(self.CUDA + "launch(5)\n" + died % "Dies()")  # and before it, it is a failure
+        result = self.plan(self.CUDA + "launch(5)\n" + died % "Dies()")  # a crash before that is a failure
         self.expect(result, BAD_INPUT, "error: the program was ended by signal 11")
 
     def test_the_watching_process_is_killed(self):
@@ -130,14 +131,14 @@ class Plan(unittest.TestCase):
         with open(files[0], "rb") as file:
             data = file.read()
         rest = data
-        while rest:  # whole chunks and nothing else
+        while rest:  # the file contains only whole chunks
             self.assertEqual(rest[:4], b"VSAC")
             size = int.from_bytes(rest[8:12], "little")
             self.assertGreaterEqual(len(rest), 16 + size)
             rest = rest[16 + size:]
         self.assertGreater(len(data), 305 * 12)
-        # The data that had arrived are written to the output file by a process that is not a child
-        # of this one.
+        # A process that is not a child of this one writes the data that had arrived to the output
+        # file.
         until = time.monotonic() + 60
         while not os.path.exists(self.trace) and time.monotonic() < until:
             time.sleep(0.05)
@@ -168,7 +169,7 @@ class Plan(unittest.TestCase):
         self.assertEqual(self.counts()["kernels"], 7)
 
     def test_the_doctor_on_the_platform(self):
-        """All checks that need no PyTorch pass; the others are skipped with a message; nothing
+        """All checks that do not need PyTorch pass. The others are skipped with a message. Nothing
         counts as measured."""
         result = subprocess.run([VRAMSCOPE, "doctor", "--gpu", "--emulated", "h100-sxm", "--json"], capture_output=True, text=True,
                                 timeout=120, env={**self.environment, "PATH": "/usr/bin:/bin", "HOME": self.folder.name})
@@ -192,7 +193,7 @@ class Plan(unittest.TestCase):
                    "assert entries() == %d and entries() == %d\nmemory._record_memory_history(enabled=None)\n"
                    "torch.allocate(1 << 20)\nassert entries() == 0\n")
         begun = "memory._record_memory_history(max_entries=100)\ntorch.allocate(1 << 20)\n"
-        for before, counts in (("torch.allocate(1 << 20)\n", (0, 2, 2)), (begun, (2, 4, 4))):  # CUDA counts as used already, but is not
+        for before, counts in (("torch.allocate(1 << 20)\n", (0, 2, 2)), (begun, (2, 4, 4))):  # the second program starts a history before it uses CUDA
             self.expect(self.plan(program % (before, *counts)), 0)
             self.assertEqual(self.allocations(), 3)
 
@@ -220,7 +221,7 @@ class Plan(unittest.TestCase):
         self.assertIn("this torch: large checkpoints are written with their full size", [what for what, _ in self.missing(json.loads(result.stdout))])
 
     def test_a_library_without_the_function_of_a_hook(self):
-        """The hook is called while the program imports the module, and that does not fail."""
+        """The hook runs while the program imports the module. The import succeeds."""
         os.mkdir(os.path.join(self.folder.name, "safetensors"))
         for name in ("__init__", "torch"):
             with open(os.path.join(self.folder.name, "safetensors", name + ".py"), "w") as file:
@@ -235,8 +236,8 @@ class Plan(unittest.TestCase):
         return [(a["what"].removeprefix("hooks are missing with "), a["where"]) for a in answer["assumptions"] if "hooks are missing" in a["what"]]
 
     def test_a_failed_allocation_is_in_no_figure(self):
-        """The program used less than the GPU has. A program that caught the error and continued
-        fits; a program that ended with it does not."""
+        """The failed allocation does not count as used. A program that caught the error and
+        continued fits; a program that ended with the error does not."""
         program = "import torch\ntorch.allocate(1 << 20)\nfor size in (8 << 30, 4 << 30):\n    torch._entry('oom', 1 << 30, size)\n%s"
         result = self.plan(program % "torch.allocate(2 << 20)\nprint('done')\n")
         self.expect(result, 0)
@@ -250,12 +251,12 @@ class Plan(unittest.TestCase):
         self.expect(result, 1, "CUDA out of memory")
         self.assertIn("Does not fit on NVIDIA", result.stdout)
         self.assertIn("an allocation of 8.00 GiB failed, the first of 2 (1.00 MiB reserved at most", result.stdout)
-        result = self.plan(program % "")  # nothing followed it
+        result = self.plan(program % "")  # the program allocates nothing after the error
         self.expect(result, 0)
         self.assertIn("Does not fit on NVIDIA", result.stdout)
 
     def test_a_process_of_the_program_fails(self):
-        """With an exception, while the program itself ends with status 0."""
+        """A child process fails with an exception, but the program ends with status 0."""
         child = "import torch\ntorch.allocate(1 << 20)\nraise ValueError('of the child')"
         result = self.plan("import subprocess, sys, torch\nsubprocess.run([sys.executable, '-c', %r])\ntorch.allocate(4 << 20)\n" % child)
         self.expect(result, 0, "warning: process ", "failed (ValueError: of the child), but the program ended with status 0")
@@ -268,8 +269,8 @@ class Plan(unittest.TestCase):
             self.assertEqual(len(json.loads(result.stdout)["ranks"]), processes)
 
     def test_an_allocator_that_keeps_no_history(self):
-        """With the driver's allocator, or if none is set, PyTorch's own is used; for another
-        allocator a message is printed, and the program runs."""
+        """If the program selects the driver's allocator, the plan uses PyTorch's own. For another
+        allocator, it prints a message and runs the program."""
         settings = "backend:cudaMallocAsync,roundup_power2_divisions:[256:1,>:4]"
         result = self.plan("import os, torch\nassert os.environ['PYTORCH_ALLOC_CONF'] == 'roundup_power2_divisions:[256:1,>:4]'\ntorch.allocate(1 << 20)\n",
                            "--json", PYTORCH_ALLOC_CONF=settings)
@@ -382,7 +383,7 @@ class Plan(unittest.TestCase):
         self.expect(result, BAD_INPUT, "before it used CUDA: ImportError: no such file")
 
     def test_a_program_without_python(self):
-        """Like a program that links LibTorch: CUDA's runtime, and no hooks."""
+        """Like a program that links LibTorch, it uses CUDA's runtime and has no hooks."""
         program = ("import ctypes\nruntime = ctypes.CDLL('libcudart.so.13')\naddress = ctypes.c_void_p()\n"
                    "assert runtime.cudaMalloc(ctypes.byref(address), ctypes.c_size_t(100 << 20)) == 0\n"
                    "assert runtime.cudaFree(address) == 0\n")
@@ -403,8 +404,8 @@ class Plan(unittest.TestCase):
                "    return numbers[0].value\n")
 
     def test_processes_share_their_gpu(self):
-        """Like a trainer and its evaluation, or two ranks on one GPU: together they get no more
-        memory than it has."""
+        """Processes on one GPU, such as a trainer and its evaluation, cannot allocate more memory
+        than the GPU has."""
         program = self.RUNTIME + (
             "if len(sys.argv) > 1:\n"
             "    before = free()\n"
@@ -424,9 +425,9 @@ class Plan(unittest.TestCase):
         lines = [line.split(None, 1) for line in result.stdout.splitlines()]
         told = {words[0]: words[1].split() for words in lines if len(words) == 2 and words[0] in ("alone", "child", "both", "again")}
         self.assertEqual(told["alone"][0], "0", result.stdout + result.stderr)
-        self.assertEqual(told["child"][:3], ["2", "0", str(1 << 30)])  # out of memory; a smaller allocation succeeds
+        self.assertEqual(told["child"][:3], ["2", "0", str(1 << 30)])  # the large allocation fails; the smaller one succeeds
         alone, both, again = int(told["alone"][1]), int(told["both"][0]), int(told["again"][0])
-        self.assertEqual(alone, again)  # it has ended
+        self.assertEqual(alone, again)  # the child has ended
         self.assertGreater(alone - both, 1024)  # the child's memory, and its context
         self.assertLess(alone - both, 2048)
         used = int(result.stdout.splitlines()[2])
@@ -455,8 +456,7 @@ class Plan(unittest.TestCase):
         self.assertEqual(widths, {91})
 
     def test_peers_are_the_emulated_gpus(self):
-        """Libraries use this to choose their paths: GPUs without peer access copy through the host.
-        """
+        """Libraries choose their paths by peer access: without it, GPUs copy through the host."""
         program = self.RUNTIME + (
             "can = ctypes.c_int(-1)\nassert runtime.cudaDeviceCanAccessPeer(ctypes.byref(can), 0, 1) == 0\n"
             "nvml = ctypes.CDLL('libnvidia-ml.so.1')\nhandles = ctypes.c_void_p(), ctypes.c_void_p()\n"
@@ -481,7 +481,8 @@ class Plan(unittest.TestCase):
                       [(a["what"], a["where"]) for a in answer["assumptions"]])
 
     def test_several_processes_are_told_apart(self):
-        """By process id, if they are not ranks; "--device" is their number in the trace."""
+        """Processes that are not ranks are listed by process id. Their number in the trace is the
+        value for `--device`."""
         program = ("import subprocess, sys, torch\ntorch.allocate(4 << 20)\n"
                    "if len(sys.argv) == 1: subprocess.run([sys.executable, __file__, 'child'], check=True)\n")
         result = self.plan(program)
@@ -510,7 +511,7 @@ class Plan(unittest.TestCase):
         answer = json.loads(result.stdout)
         self.assertEqual(answer["peak"]["device_used"] - answer["context_bytes"], 100 << 20)
         result = subprocess.run(command, env=self.environment, capture_output=True, text=True, timeout=60)
-        self.expect(result, BAD_INPUT, "There is no trace")  # the one that was requested
+        self.expect(result, BAD_INPUT, "There is no trace")  # -o requested a trace
 
     def test_torch_is_for_the_processor_alone(self):
         self.expect(self.plan("import torch\n", FAKE_TORCH_CUDA="", FAKE_TORCH_VERSION="2.9.0+cpu"), BAD_INPUT, "2.9.0+cpu",
@@ -526,7 +527,7 @@ class Plan(unittest.TestCase):
         self.expect(self.plan("import torch\n"), BAD_INPUT, "never used CUDA")
 
     def test_a_full_disk(self):
-        # A limit of the file size has the same effect: writing fails in the same place.
+        # A limit of the file size makes the same write fail as a full disk.
         program = ("import resource, torch\nresource.setrlimit(resource.RLIMIT_FSIZE, (5000, 5000))\n"
                    "[torch.allocate(1 << 20) for _ in range(3000)]\n")
         self.expect(self.plan(program), INTERNAL, "could not be written")
@@ -553,7 +554,7 @@ class Plan(unittest.TestCase):
         answer = json.loads(result.stdout)
         self.assertEqual([r["peak"]["reserved"] >> 20 for r in answer["ranks"]], [1, 2, 3])
         self.assertEqual(answer["peak"]["reserved"], 3 << 20)
-        # One trace, rank R on device R.
+        # There is one trace, with rank R on device R.
         self.assertEqual([r["device"] for r in answer["ranks"]], [0, 1, 2])
         info = json.loads(self.vramscope("info", self.trace, "--json"))
         self.assertEqual([(p["device"], p["name"], p["reserved"] >> 20) for p in info["peaks"]],
@@ -564,8 +565,7 @@ class Plan(unittest.TestCase):
         self.assertEqual(len(same["devices"]), 3)
 
     def test_the_port_of_ranks_is_not_ephemeral(self):
-        """From 32768 on, any process that requests a free port may get it before rank 0 listens
-        there."""
+        """A port from 32768 on could be assigned to any other process before rank 0 listens on it."""
         program = "import os, torch\ntorch.allocate(1 << 20)\nassert 1024 < int(os.environ['MASTER_PORT']) < 32768\n"
         self.expect(self.plan(program, "--ranks", "2"), 0)
 
@@ -579,7 +579,7 @@ class Plan(unittest.TestCase):
         self.nothing_left(self.folder.name)
 
     def test_the_first_failure_is_reported(self):
-        """For a launcher that fails because a process that it started has failed."""
+        """The launcher only fails because a process that it started has failed."""
         child = "import torch\ntorch.allocate(1 << 20)\nraise ValueError(\'the cause\')"
         program = "import subprocess, sys, torch\nsubprocess.run([sys.executable, '-c', %r], check=True)\n" % child
         self.expect(self.plan(program), BAD_INPUT, "status 1: ValueError: the cause")
@@ -592,7 +592,7 @@ class Plan(unittest.TestCase):
         self.assertTrue(rooms.startswith("/dev/shm/vramscope-"), rooms)
         self.assertFalse(os.path.exists(rooms))
         rooms = self.plan(program % "os.kill(os.getppid(), signal.SIGKILL)").stdout.strip()
-        self.expect(self.plan(program % ""), 0)  # removes what the previous process had to leave, if it did
+        self.expect(self.plan(program % ""), 0)  # removes what the killed process may have left
         self.assertFalse(os.path.exists(rooms))
 
     def test_usage(self):
@@ -615,7 +615,7 @@ class Plan(unittest.TestCase):
         run = os.path.join(self.folder.name, "run")
         os.makedirs(run)
         with open(os.path.join(run, "best.pt"), "wb") as file:
-            file.write(b"mine")  # from an earlier run: it stays
+            file.write(b"mine")  # a file of an earlier run, which is not changed
         program = ("import glob, os, pathlib, shutil, torch\nos.chdir(%r)\ntorch.allocate(1 << 20)\nos.makedirs('run/part')\n"
                    "open('run/notes.txt', 'w').write('noted')\nopen('run/best.pt', 'wb').write(b'bytes')\n"
                    "assert open('run/best.pt', 'rb').read() == b'bytes'\ntorch.save(1, 'run/part/a.pt')\ntorch.save(1, f='run/best.pt')\n"

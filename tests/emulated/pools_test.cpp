@@ -63,7 +63,7 @@ TEST_F(PoolsTest, MergesFreedNeighbours) {
 TEST_F(PoolsTest, ReleasesFreeChunksBeforeOutOfMemory) {
   void* first = Take(200 * kMiB);
   EXPECT_TRUE(pools_.Free(first));
-  void* at = Take(300 * kMiB);  // only fits after the first chunk is released
+  void* at = Take(300 * kMiB);  // fits only after the first chunk is released
   EXPECT_NE(at, nullptr);
   EXPECT_EQ(pools_.Allocate(pools_.Default(0), 200 * kMiB, &at), Result::kOutOfMemory);
   EXPECT_EQ(pools_.Allocate(pools_.Default(0), ~uint64_t{0}, &at), Result::kOutOfMemory);

@@ -82,7 +82,7 @@ TEST_F(ProcessesTest, SeesMemoryOfOtherProcesses) {
     ASSERT_EQ(here.OtherProcesses(0).size(), 1u);
     EXPECT_EQ(here.OtherProcesses(0)[0].process, other.process());
   }
-  EXPECT_EQ(here.UsedByOtherProcesses(0), 0u);  // it was killed
+  EXPECT_EQ(here.UsedByOtherProcesses(0), 0u);  // the child was killed
   struct stat facts = {};
   ASSERT_EQ(stat((folder_ + "/cards").c_str(), &facts), 0);
   EXPECT_EQ(facts.st_mode & 0777, 0600u);
@@ -92,7 +92,7 @@ TEST_F(ProcessesTest, ForkedChildIsCountedSeparately) {
   SharedGpus here(folder_);
   here.Hold(0, 100);
   const Child child([&] {
-    here.Hold(0, 5);  // the object in the state at the fork
+    here.Hold(0, 5);  // the child's copy of the object
     return here.UsedByOtherProcesses(0) == 100;
   });
   EXPECT_TRUE(child.good());
@@ -146,7 +146,7 @@ TEST_F(ProcessesTest, ProcessesShareTheGpusCapacity) {
     second.Share(&there);
     second.TakeContext(0);
     void* at = nullptr;
-    return second.free(0) == 8 * kGiB &&  // minus both contexts and the memory of the first process
+    return second.free(0) == 8 * kGiB &&  // 24 GiB minus two contexts and 14 GiB
            second.Allocate(0, 14 * kGiB, &at) == Result::kOutOfMemory && second.used(0) == 0 &&
            second.Allocate(0, 6 * kGiB, &at) == Result::kSuccess && second.free(0) == 2 * kGiB;
   });

@@ -1,6 +1,6 @@
-"""`vramscope record --host BOX -- PROGRAM`, with a shell instead of ssh and a stand-in for torch:
-the result equals a local recording. Whichever of the two sides is killed, the data that had arrived
-are kept, and no process is left.
+"""Tests `vramscope record --host BOX -- PROGRAM` with a shell instead of ssh and a stand-in for torch.
+The result equals a local recording. If either side is killed, the data that had arrived are kept,
+and no process is left.
 
     python3 record_host_test.py VRAMSCOPE
 """
@@ -55,7 +55,7 @@ class Host(unittest.TestCase):
                               stdin=subprocess.DEVNULL)
 
     def start(self, program, *options):
-        """A program that prints `there` and stays; it has printed it."""
+        """Starts a program that prints `there` and keeps running. Returns after that output."""
         running = subprocess.Popen(self.command(program + "print('there', flush=True, file=sys.stderr)\ntime.sleep(1000)\n", *options),
                                    env=self.environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
                                    text=True)

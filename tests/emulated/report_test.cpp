@@ -1,4 +1,4 @@
-// The report of a process is valid JSON, whatever names and paths it contains.
+// A process's report is valid JSON, regardless of the names and paths that it contains.
 #include "emulated/core/report.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// The libraries as programs use them: loaded by name, called through their C interface. All three
-// runtimes are one platform in a process.
+// Uses the libraries as programs do: loads them by name and calls their C interface. All three
+// runtimes in a process share one platform.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ constexpr char kGpu[] =
     "name=Other Card;memory_bytes=4294967296;context_bytes=0;sm_count=10;max_threads_per_sm=2048;"
     "compute_capability=80";
 
-// Set before the first library is loaded: the environment is read once.
+// Set before the first library is loaded, because the environment is read only once.
 const int kEnvironment = setenv("VRAMSCOPE_EMULATED_GPU", kGpu, 1) |
                          unsetenv("VRAMSCOPE_EMULATED_DEVICES") |
                          unsetenv("VRAMSCOPE_EMULATED_OUTPUT");
@@ -123,7 +123,7 @@ TEST_P(RuntimeTest, CopiesKeepValuesUntilUnknownKernel) {
   EXPECT_EQ(cuda_("cudaMemcpy", back, b, sizeof back, 2), 0);
   EXPECT_EQ(back[0], -1);
   EXPECT_EQ(back[1], 2);
-  // An unknown kernel ran: no contents are known any more.
+  // After an unknown kernel, no contents are known any more.
   static const int kernel = 0;
   void** module = cuda_.Get<void**>("__cudaRegisterFatBinary", static_cast<void*>(nullptr));
   cuda_("__cudaRegisterFunction", module, &kernel, "kernel", "kernel", -1, nullptr, nullptr,
@@ -151,7 +151,7 @@ struct IpcHandle {
   char reserved[64];
 };
 
-// A process of the same program, which returns its result as its exit status.
+// Runs the function in a forked child and returns its result (through the exit status).
 template <typename Function>
 int InChild(Function&& function) {
   const pid_t child = fork();
@@ -170,7 +170,7 @@ TEST_P(RuntimeTest, OpensIpcHandlesInAnotherProcess) {
   EXPECT_EQ(cuda_("cudaIpcGetEventHandle", &event_handle, event), 0);
   EXPECT_EQ(cuda_("cudaIpcGetMemHandle", &memory_handle, static_cast<void*>(&at)),
             1);  // a host address
-  // As on a GPU, the owning process cannot open it.
+  // As on a GPU, the owning process cannot open the handle.
   EXPECT_EQ(cuda_("cudaIpcOpenMemHandle", &there, memory_handle, 1u), 201);
   const auto child = [&] {
     size_t before = 0, after = 0, total = 0;
@@ -184,8 +184,8 @@ TEST_P(RuntimeTest, OpensIpcHandlesInAnotherProcess) {
     if (cuda_("cudaStreamWaitEvent", static_cast<void*>(nullptr), opened, 0u) != 0) return 7;
     if (cuda_("cudaIpcCloseMemHandle", there) != 0) return 8;
     if (cuda_("cudaIpcCloseMemHandle", there) != 0) return 9;
-    if (cuda_("cudaIpcCloseMemHandle", there) != 1) return 10;  // closed as often as opened
-    // Invalid handles: of another kind, of another size, of no process.
+    if (cuda_("cudaIpcCloseMemHandle", there) != 1) return 10;  // it was opened only twice
+    // Invalid handles: an event's handle, one with another size, and one of no existing process.
     if (cuda_("cudaIpcOpenMemHandle", &there, event_handle, 1u) != 1) return 11;
     IpcHandle damaged = memory_handle;
     std::memset(damaged.reserved + 32, 0xff, 8);
@@ -205,7 +205,7 @@ TEST_P(RuntimeTest, OpensIpcHandlesInAnotherProcess) {
 
 TEST_P(RuntimeTest, UnsupportedFunctionsFailAndZeroResults) {
   EXPECT_EQ(cuda_("cudaCtxResetPersistingL2Cache"),
-            0);  // on the list of functions that may succeed
+            0);  // one of the stubs that return success
   uint64_t texture = 0x5555, other = 0x5555;
   EXPECT_EQ(cuda_("cudaCreateTextureObject", &texture, nullptr, nullptr, nullptr), 801);
   EXPECT_EQ(texture, 0u);
@@ -219,7 +219,7 @@ TEST_P(RuntimeTest, FindsDriverEntryPoints) {
   int query_result = -1;
   EXPECT_EQ(cuda_("cudaGetDriverEntryPoint", "cuMemCreate", &function, 0ull, &query_result), 0);
   EXPECT_NE(function, nullptr);
-  if (std::string(GetParam()) == "libcudart.so.11.0") {  // its interface does not provide it
+  if (std::string(GetParam()) == "libcudart.so.11.0") {  // CUDA 11's function has no query result
     EXPECT_EQ(cuda_("cudaGetDriverEntryPoint", "cuNoSuchThing", &function, 0ull), 500);
     cuda_("cudaGetLastError");
     return;
@@ -239,8 +239,8 @@ struct {
 
 TEST(Driver, RereadsModuleAtReusedAddress) {
   const Library driver("libcuda.so.1");
-  // The second module's copy gets the first one's address from malloc, at the latest after a few
-  // tries.
+  // After a few rounds at the latest, malloc places a module's copy at the address of the previous
+  // one.
   for (int registers = 40; registers < 72; ++registers) {
     const auto cubin = vramscope::emulated::Cubin(registers, 0);
     void *module = nullptr, *function = nullptr;
@@ -253,7 +253,8 @@ TEST(Driver, RereadsModuleAtReusedAddress) {
   }
 }
 
-// Mapped memory is reported when it becomes accessible: each piece, and the call only once.
+// Mapped memory is reported when it becomes accessible. Every mapping is reported, and `first` is
+// only set for the first mapping of a call.
 TEST(Driver, ReportsMappedMemory) {
   static std::vector<vramscope::emulated::MemoryActivity> reported;
   reported.clear();
@@ -278,7 +279,7 @@ TEST(Driver, ReportsMappedMemory) {
   struct {
     int location_type, location, flags;
   } access = {1, 0, 3};
-  for (int call = 0; call < 2; ++call)  // nothing new the second time
+  for (int call = 0; call < 2; ++call)  // the second call reports nothing
     ASSERT_EQ(driver("cuMemSetAccess", at, 2 * page, &access, size_t{1}), 0);
   ASSERT_EQ(driver("cuMemUnmap", at + page, page), 0);
   ASSERT_EQ(driver("cuMemUnmap", at, page), 0);
@@ -360,14 +361,14 @@ TEST(Nvml, ReportsGpusAndMemory) {
   ASSERT_EQ(nvml("nvmlDeviceGetHandleByIndex_v2", 1u, &handle), 0);
   EXPECT_EQ(nvml("nvmlDeviceGetName", handle, name, unsigned{sizeof name}), 0);
   EXPECT_STREQ(name, "Other Card");
-  EXPECT_EQ(nvml("nvmlDeviceGetName", handle, name, 3u), 7);  // no memory left
+  EXPECT_EQ(nvml("nvmlDeviceGetName", handle, name, 3u), 7);  // the buffer is too small
   unsigned long long memory[3] = {};
   EXPECT_EQ(nvml("nvmlDeviceGetMemoryInfo", handle, memory), 0);
   EXPECT_EQ(memory[0], 4294967296u);
   EXPECT_EQ(nvml("nvmlDeviceGetHandleByIndex_v2", 7u, &handle), 2);
 }
 
-// In a separate process, since the environment is read once.
+// Uses a separate process, because the environment is read only once.
 TEST(NoGpu, ReportsNoDeviceAndTheReason) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const auto without_gpu = [](const char* value) {

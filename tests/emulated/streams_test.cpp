@@ -7,7 +7,8 @@
 namespace vramscope::emulated {
 namespace {
 
-// In a separate thread: the platform remembers for each thread whether it submits work.
+// Runs the function in a separate thread, because the platform remembers for each thread whether it
+// submits work.
 template <typename Function>
 void InThread(Function&& function) {
   std::thread(std::forward<Function>(function)).join();
@@ -55,7 +56,8 @@ TEST_F(StreamsTest, EventsOrderStreams) {
   InThread([&] {
     void *a = NewStream(), *b = NewStream();
     void *before = NewEvent(), *after = NewEvent();
-    EXPECT_EQ(streams_.QueryEvent(after), Result::kSuccess);  // never recorded: complete
+    EXPECT_EQ(streams_.QueryEvent(after),
+              Result::kSuccess);  // an event that was never recorded counts as complete
     streams_.Record(before, a);
     const Interval long_one = Work(a, 5'000'000);
     streams_.Record(after, a);
@@ -96,7 +98,7 @@ TEST_F(StreamsTest, QueryOnlyThreadDoesNotAdvanceTheClock) {
     EXPECT_EQ(streams_.SynchronizeEvent(event), Result::kSuccess);
   });
   EXPECT_EQ(clock_.now(), before);
-  InThread([&] {  // a thread that works still finds it pending
+  InThread([&] {  // for a thread that submits work, the event is still pending
     Work(nullptr, 10);
     EXPECT_EQ(streams_.QueryEvent(event), Result::kNotReady);
   });
@@ -118,8 +120,8 @@ TEST_F(StreamsTest, WaitOnlyThreadSeesCompletedEvents) {
     EXPECT_NEAR(milliseconds, 50, 0.1);
     EXPECT_EQ(streams_.QueryEvent(second), Result::kSuccess);
   });
-  EXPECT_EQ(clock_.now(), before);  // for others, no time has passed
-  InThread([&] {                    // nor for a thread that waited before the clock was reset
+  EXPECT_EQ(clock_.now(), before);  // for other threads, no time has passed
+  InThread([&] {                    // a reset also discards the time for which a thread waited
     EXPECT_EQ(streams_.SynchronizeEvent(second), Result::kSuccess);
     streams_.Reset();
     EXPECT_EQ(clock_.now(), 0);

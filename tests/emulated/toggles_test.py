@@ -1,5 +1,5 @@
 """Toggles on real PyTorch programs: a plan with a toggle has the same allocations as the plan of
-the program with the change written by hand; each toggle reports what it did, or why it did nothing;
+the program with the change written by hand. Each toggle reports its effect, or why it had none.
 `fit` finds toggles with which a program fits, and each proposal equals a separate plan.
 
     VRAMSCOPE_TEST_PYTHONPATH=... python3 toggles_test.py VRAMSCOPE
@@ -32,7 +32,7 @@ class Toggles(Program):
         return result.stdout
 
     def same(self, program, toggle, *arguments):
-        """With the toggle, and written by hand."""
+        """Checks that the toggle and the change by hand have the same allocations."""
         toggled = self.plan(program, *arguments, options=("--toggle", toggle, "-o", self.path("toggled.trace")))
         self.plan(program, *arguments, "--hand", toggle, options=("-o", self.path("hand.trace")))
         report, = toggled["toggles"]
@@ -41,8 +41,8 @@ class Toggles(Program):
         requests = self.json("diff", self.path("toggled.trace"), self.path("hand.trace"), "--requests")
         counts = requests["requests"]
         self.assertGreater(counts["total"], 100)
-        # autocast clears its cache in the order of host addresses, which any host allocation
-        # changes
+        # autocast clears its cache in the order of host addresses, and any host allocation changes
+        # these.
         self.assertEqual(counts["equal_frees_unordered"], counts["total"], requests["first_differences"][:3])
         self.assertEqual(requests["peak"]["a"], requests["peak"]["b"])
         return report
@@ -117,7 +117,7 @@ class PlainLoop(Toggles):
 class Fit(Toggles):
     def test_three_proposals_that_fit_each_its_own_plan(self):
         start = self.plan(PLAIN)
-        # Less than the allocated bytes and the context: releasing the cache does not help.
+        # Releasing cached memory is not enough: the budget is less than allocated bytes and context.
         budget = start["device_context"] + start["peak"]["allocated"] - (40 << 20)
         answer = json.loads(self.run_vramscope("fit", "--json", "--budget", "%dB" % budget, "--patience", "600", *command(PLAIN)))
         self.assertGreaterEqual(len(answer["proposals"]), 3)
@@ -142,8 +142,8 @@ class Fit(Toggles):
         for row in answer["rows"]:
             own = self.plan(PLAIN, "--batch", row["values"][0])
             self.assertEqual((row["peak"], row["needed"]), (own["peak"]["allocated"], own["needed"]))
-        # The cache is released when the budget is exceeded, so more may fit than according to its
-        # plan on a larger GPU.
+        # A larger batch may fit than the plans on a larger GPU show, because cached memory is
+        # released before the budget is exceeded.
         budget = answer["rows"][0]["needed"]
         found = json.loads(self.run_vramscope("fit", "--json", "--budget", "%dB" % budget, "--vary=--batch=1..4", *command(PLAIN)))
         self.assertIn(found["largest"], (1, 2, 3))
@@ -155,8 +155,7 @@ class Fit(Toggles):
 
 
 class Warm(Toggles):
-    """A plan that starts in a fork of a process with imported packages equals a plan that starts by
-    itself."""
+    """A plan in a fork of a process with imported packages equals a plan that starts from scratch."""
 
     def serve(self, program, *arguments, options=()):
         socket = self.path("server/socket")
@@ -199,7 +198,7 @@ class Warm(Toggles):
         self.equal("distributed.py", "ddp", options=("--ranks", "2"))
 
     def test_of_settings_of_the_allocator(self):
-        """PyTorch reads them at the first use of CUDA, after the server's imports."""
+        """PyTorch reads these settings at the first use of CUDA, after the server's imports."""
         options = ("--writable", self.folder)
         plain = self.plan(PLAIN, options=("--all-toggles", *options, "--keep", self.path("first")))
         socket = self.serve(PLAIN, options=options)
@@ -214,8 +213,7 @@ class Warm(Toggles):
                     self.assertNotEqual(warm["needed"], plain["needed"])
 
     def test_of_another_size_of_memory(self):
-        """Cached memory is released when the GPU is full; the server's GPU has room for all of it.
-        """
+        """A smaller GPU releases cached memory; the server's GPU has room for all of it."""
         options = ("--all-toggles", "--writable", self.folder)
         room = self.plan(PLAIN, options=(*options, "--keep", self.path("first")))
         small = ("--gpu-memory", "%dB" % (room["needed"] - (16 << 20)))
@@ -250,7 +248,8 @@ class TransformersTrainer(Toggles):
         self.same(TRAINER, "lora=4")
 
     def test_keys_and_values_are_kept_or_not(self):
-        """By what the model returns: an argument of the call overrides the configuration."""
+        """The model's output shows whether a cache is kept: an argument of the call overrides the
+        configuration."""
         for arguments, state, why in (((), "applies", ""), (("--right",), "does not apply", "is already False"),
                                       (("--call-without-cache",), "does not apply", "called with use_cache=False")):
             with self.subTest(arguments):

@@ -1,5 +1,4 @@
-"""Shared by the tests of real PyTorch programs: where PyTorch is, and a function that plans a
-program of programs/.
+"""Shared by the tests of real PyTorch programs. Finds PyTorch, and plans programs of programs/.
 
 Read from the command line of the importing script: VRAMSCOPE [SHARED]; from the environment:
 VRAMSCOPE_TEST_PYTHON, VRAMSCOPE_TEST_PYTHONPATH."""
@@ -20,7 +19,7 @@ if os.environ.get("VRAMSCOPE_TEST_PYTHONPATH"):
 
 
 def has(module):
-    """Without importing it: a torch that lacks NVIDIA's libraries is found, too."""
+    """Does not import the module, so that a torch without NVIDIA's libraries is found, too."""
     code = ("import importlib.util, os, runpy\nassert importlib.util.find_spec(%r)\n"
             "torch = os.path.dirname(importlib.util.find_spec('torch').origin)\n"
             "assert runpy.run_path(os.path.join(torch, 'version.py'))['cuda']\n" % module)

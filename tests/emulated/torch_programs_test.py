@@ -1,5 +1,5 @@
-"""Real PyTorch programs under `vramscope plan --`: hooks do not change the allocations, plans equal
-recordings of real GPUs event by event, and categories are known.
+"""Plans real PyTorch programs with `vramscope plan --`. Hooks do not change the allocations, plans
+equal recordings of real GPUs event by event, and categories are known.
 
     VRAMSCOPE_TEST_PYTHONPATH=... python3 torch_programs_test.py VRAMSCOPE [SHARED]
 
@@ -26,8 +26,8 @@ ACTIONS = ("alloc", "free_requested", "free_completed", "segment_alloc", "segmen
 
 
 def history(folder):
-    """(action, size, address, stream) of all entries in a folder that --keep kept: from the
-    allocator's own trace, or from PyTorch's history if there is none."""
+    """(action, size, address, stream) of all history entries in a folder of --keep: from the
+    allocator's own trace, or, if there is none, from PyTorch's history."""
     entries = []
     for process in sorted(glob.glob(os.path.join(glob.escape(folder), "process-*", ""))):
         told = sorted(glob.glob(os.path.join(glob.escape(process), "history-*.rows")))
@@ -45,8 +45,8 @@ def history(folder):
 
 
 def steps_of(entries):
-    """The entries, with the frees of each uninterrupted run sorted: autocast clears its cache in
-    the order of host addresses, which any host allocation changes."""
+    """Sorts frees that follow each other, because autocast clears its cache in the order of host
+    addresses, and any host allocation changes these."""
     steps, frees = [], []
     for entry in entries:
         if entry[0].startswith("free"):
@@ -58,7 +58,8 @@ def steps_of(entries):
 
 
 class RecordedHistory(Program):
-    """The history alone, and with every hook and CUPTI: the same events, including addresses."""
+    """A plan that only records the history, and one with every hook and CUPTI, have the same events,
+    including addresses."""
 
     def compare(self, program, *arguments):
         streams = []
@@ -96,8 +97,8 @@ class RecordedHistory(Program):
 
 
 class Counters(Program):
-    """The values that the program reads from PyTorch's counters are shown with the plan's own
-    figures, and change nothing."""
+    """Values that the program reads from PyTorch's counters are shown next to the plan's own
+    figures, and do not change them."""
 
     def printed(self, word):
         return [[int(number) for number in line.split()[1:]] for line in self.stderr.splitlines() if line.startswith(word + " ")]
@@ -129,8 +130,8 @@ class Counters(Program):
 
 
 class HostMemory(Program):
-    """Pinned memory of a program, by the driver's allocations: 20 MB and two batches of 256 kB, one
-    after the other."""
+    """A program's pinned memory, as the driver allocates it. The program uses 20 MB, and two batches
+    of 256 kB one after the other."""
 
     def check(self, budget, status):
         command = [VRAMSCOPE, "check", "--budget", "24GiB", "--host-budget", budget, "--json", "--", PYTHON, os.path.join(HERE, "programs", "pinned.py")]
@@ -156,25 +157,24 @@ class HostMemory(Program):
 
 class SleepMode(Program):
     def test_sleep_mode(self):
-        """Memory of cuMemCreate in a pool of the program, released while its addresses stay
-        reserved."""
+        """The program's pool contains memory of cuMemCreate, and releases it while its addresses
+        stay reserved."""
         self.plan("sleep_mode.py", options=("--steps", "0"))
         self.assertIn("taken 1024 0 1024 (268435456,)", self.stderr)
 
 
 class Activities(Program):
-    """CUPTI's records of a program's kernels and copies: torch.profiler on the same program and the
-    trace agree."""
+    """torch.profiler and the trace agree on a program's kernels and memcpys, as CUPTI records them."""
 
     def activities(self, path, category):
-        """(correlation, name, stream) in the order of their launches."""
+        """(correlation, name, stream) of each activity in launch order."""
         with open(path) as file:
             events = json.load(file)["traceEvents"]
         rows = [(e["args"]["correlation"], e["name"], e["args"]["stream"]) for e in events if e.get("cat") == category]
         return sorted(rows)
 
     def operators(self, path, theirs):
-        """The operator of each kernel, in the order of their launches."""
+        """The operator of each kernel in launch order."""
         with open(path) as file:
             events = json.load(file)["traceEvents"]
         names = {e["args"]["External id"]: e["name"] for e in events if e.get("cat") == "cpu_op"} if theirs else {}
@@ -195,11 +195,11 @@ class Activities(Program):
             expected = [row[1:] for row in self.activities(theirs, category)]
             self.assertGreater(len(expected), 10)
             have = [row[1:] for row in self.activities(ours, category)][-len(expected):]
-            # torch.profiler has CUPTI's stream numbers, the trace the allocator's: compared by
-            # order of appearance.
+            # torch.profiler uses CUPTI's stream numbers and the trace uses the allocator's, so
+            # streams are compared by order of appearance.
             have, expected = ([(name, streams.setdefault(stream, len(streams))) for name, stream in rows]
                               for rows, streams in ((have, {}), (expected, {})))
-            if category == "gpu_memcpy":  # each has different names for them
+            if category == "gpu_memcpy":  # the two use different names for memcpys
                 have, expected = [row[1] for row in have], [row[1] for row in expected]
             self.assertEqual(have, expected)
         self.assertGreater(len({stream for _, stream in [row[1:] for row in self.activities(theirs, "kernel")]}), 1)
@@ -207,15 +207,15 @@ class Activities(Program):
         self.assertEqual(self.operators(ours, theirs=False)[-len(expected):], expected)
         self.assertGreater(len(set(expected)), 20)
         counted = self.json("info", self.path("ours.trace"))
-        # While the program's own profiler uses CUPTI, vramscope's does not: the other data are
-        # recorded, and a message says so.
+        # While the program's own profiler uses CUPTI, vramscope does not. It records the other
+        # data and prints a message.
         paused = self.json("info", self.path("theirs.trace"))
         self.assertEqual(counted["kernels"] - paused["kernels"], len(self.activities(theirs, "kernel")))
 
     def test_what_kernels_are_given(self):
-        """The operands of each product and sum are the tensors that the program has printed; a
-        freed block differs from the block that reuses its address; and the first and last kernel of
-        each block is known."""
+        """The operands of each product and sum are the tensors that the program printed. A freed
+        block differs from the block that reuses its address. The first and last kernel that uses
+        each block are known."""
         trace = self.path("operands.trace")
         self.plan("operands.py", options=("--steps", "0", "-o", trace))
         told = [json.loads(line.removeprefix("operands ")) for line in self.stderr.splitlines() if line.startswith("operands ")]
@@ -235,7 +235,7 @@ class Activities(Program):
                     self.assertTrue(all(len(found) == 1 for found in inside), (one, blocks))
                     one[use + "_of"] = [found[0] for found in inside]
                     self.assertEqual({block["allocation"] for block in blocks if block[key]}, set(one[use + "_of"]), (one, blocks))
-        # One address, two blocks: the second was also read by the product after it.
+        # Two blocks had the same address. The next product also read the second block.
         first, second, third = told[:3]
         self.assertEqual(first["writes"], second["writes"])
         self.assertNotEqual(first["writes_of"], second["writes_of"])
@@ -246,8 +246,8 @@ class Activities(Program):
         self.assertEqual(of["second"]["count"], 2)
         self.assertEqual(ends(of["second"], "first", "last", "first_read", "last_written"),
                          [second["activity"], third["activity"], third["activity"], second["activity"]])
-        # Six kernels of a graph, replayed twice: each replay uses the blocks of the capture, all of
-        # which are freed.
+        # Six kernels of a graph were replayed twice. Each replay uses the blocks of the capture,
+        # which are all freed.
         replays = [row for row in told if row.get("graph")]
         once, again = replays[:6], replays[6:]
         self.assertEqual([row["writes_of"] for row in once], [row["writes_of"] for row in again])
@@ -257,8 +257,8 @@ class Activities(Program):
         self.assertEqual((touched["count"], *ends(touched, "first", "last")), (4, once[0]["activity"], again[1]["activity"]))
 
     def test_what_kernels_read_and_write(self):
-        """Operands from kernel signatures, and from PyTorch's structures whose fields are not part
-        of the names: exactly the tensors."""
+        """Operands are exactly the tensors that a kernel uses, for rules based on kernel signatures
+        and on PyTorch's structures, whose fields are not in the kernel's name."""
         trace = self.path("rules.trace")
         self.plan("operand_rules.py", options=("--steps", "0", "-o", trace))
         told = [json.loads(line.removeprefix("operands ")) for line in self.stderr.splitlines() if line.startswith("operands ")]
@@ -267,7 +267,7 @@ class Activities(Program):
         for one in told:
             wanted = {use: set(one[use]) for use in ("reads", "writes")}
             seen = []
-            for row in work:  # in launch order: the next kernel that has the first result as an operand
+            for row in work:  # in launch order, finds the next kernel that has the first result as an operand
                 if one["kernel"] not in row["name"]:
                     continue
                 blocks = self.json("kernels", trace, "--kernel", str(row["activity"]))["touches"]
@@ -281,8 +281,8 @@ class Activities(Program):
             self.assertEqual({block["address"] for block in blocks}, wanted["reads"] | wanted["writes"], (one, blocks))
 
     def test_all_sources_name_a_stream_alike(self):
-        """The allocator knows streams by handle, CUPTI by number: kernels are on the streams on
-        which memory was allocated."""
+        """Kernels are on the streams on which memory was allocated, although the allocator
+        identifies streams by handle and CUPTI by number."""
         self.plan("profiled.py", options=("--steps", "0", "-o", self.path("ours.trace")))
         for kind in ("csv", "chrome"):
             subprocess.run([VRAMSCOPE, "export", self.path("ours.trace"), "--to", kind, "-o", self.path(kind)], check=True, timeout=300)
@@ -311,15 +311,15 @@ class Activities(Program):
                 self.assertLessEqual(begin + length, after + 0.001)
 
     def test_the_parts_of_the_gpus_memory_add_up(self):
-        """NVML's figure of the process is the sum of the allocator's memory, NCCL's memory and the
-        context, to the byte."""
+        """NVML's figure for the process is exactly the sum of the allocator's memory, NCCL's memory
+        and the context."""
         self.plan("distributed.py", "ddp", options=("--ranks", "2", "--device", "rtx-4090", "-o", self.path("two.trace")))
         cards = self.json("info", self.path("two.trace"))["device_memory"]
         self.assertEqual(len(cards), 2)
         for card in cards:
             parts = {part["name"]: part["bytes"] for part in card["parts"]}
             self.assertEqual(card["remainder"], 0)
-            self.assertEqual(parts["CUDA context"], 450 + 170 << 20)  # and NCCL's kernels, with its first communicator
+            self.assertEqual(parts["CUDA context"], 450 + 170 << 20)  # the first communicator loads NCCL's kernels (170 MiB)
             self.assertEqual(parts["communication"], 28 << 20)  # without peer access, buffers are in host memory
             self.assertEqual(card["used"], sum(parts.values()))
 
@@ -347,8 +347,8 @@ class Activities(Program):
         self.assertGreater(have["collectives"], 4)
 
     def noted(self, ranks=4):
-        """For each rank its process id, and its last counts of allocations and launches; {} until
-        all have written them."""
+        """Each rank's process id and its last counts of allocations and launches; {} until all
+        ranks have written them."""
         rows = {}
         for rank in range(ranks):
             try:
@@ -422,15 +422,14 @@ class Activities(Program):
             have = self.json("info", trace)
             self.assertTrue(have["truncated"])
             self.assertGreaterEqual(have["allocations"], count)
-            # Launches are recorded like allocations: all of them.
+            # Like allocations, all launches are recorded.
             self.assertGreater(launches, 300)
             self.assertGreaterEqual(have["kernels"] + have["collectives"], launches)
             os.unlink(self.path("rank-0"))
             os.unlink(trace)
 
     def test_a_plan_against_a_recording(self):
-        """`record` makes the recording, and finds a GPU and its libraries as on any computer: here
-        the emulated ones."""
+        """`record` finds a GPU and its libraries as on any computer. Here, they are emulated."""
         program = os.path.join(HERE, "programs", "profiled.py")
         self.plan("profiled.py", options=("--steps", "0", "--device", "rtx-4090", "-o", self.path("plan.trace")))
         for name, changed in (("same", lambda text: text), ("changed", lambda text: text.replace("y += 1", "y = y + 1"))):
@@ -438,8 +437,8 @@ class Activities(Program):
                 text = changed(file.read())
             with open(self.path("%s.py" % name), "w") as file:
                 file.write(text)
-            # `plan` starts `record` on the platform. `plan` finds no Python of its own there, which
-            # its exit status says.
+            # `plan` starts `record` on the platform. The exit status of `plan` is an error, because
+            # `record` is not a Python program.
             subprocess.run([VRAMSCOPE, "plan", "--writable", self.folder, "--steps", "0", "--device", "rtx-4090", "--", VRAMSCOPE, "record", "-o",
                             self.path("%s.trace" % name), "--", PYTHON, self.path("%s.py" % name)], env=ENVIRONMENT,
                            capture_output=True, timeout=600)
@@ -457,7 +456,7 @@ class Activities(Program):
         self.assertTrue(any("changed.py" in line for line in other["first_difference"]["measured"]["stack"]), other["first_difference"])
 
     def test_the_doctor(self):
-        """Every check passes on the platform: the trace agrees with PyTorch's counters."""
+        """Every check passes on the platform, because the trace agrees with PyTorch's counters."""
         result = subprocess.run([VRAMSCOPE, "doctor", "--gpu", "--emulated", "h100-sxm", "--python", PYTHON, "--json"],
                                 env=ENVIRONMENT, capture_output=True, text=True, timeout=600)
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr[-4000:])
@@ -495,8 +494,8 @@ class Reports(Program):
         self.assertTrue(any(name.startswith("model.layers.3.") for name in modules), modules)
 
     def test_two_gpus_in_one_process(self):
-        """Whichever GPU is current, categories on the other are known, too, and the evaluation
-        after each step is a separate phase."""
+        """Categories are known on both GPUs, whichever is current. The evaluation after each step
+        is a separate phase."""
         trace = self.path("a.trace")
         self.plan("two_devices.py", options=("--devices", "2", "--steps", "0", "-o", trace))
         for device in ("0", "1"):
@@ -533,7 +532,7 @@ class Reports(Program):
         self.assertEqual(len(self.plan("by_hand.py", "within")["steps"]), 2)
         closure = self.plan("by_hand.py", "closure")
         self.assertEqual(len(closure["steps"]), 2)
-        self.assertGreater(closure["peak"]["allocated"], 2 * 30 * closure["parameters"]["bytes"])  # L-BFGS's pairs of twice 20 iterations
+        self.assertGreater(closure["peak"]["allocated"], 2 * 30 * closure["parameters"]["bytes"])  # L-BFGS keeps two tensors for each of 2 * 20 iterations
 
     def test_ends_when_each_of_two_optimizers_has_stepped_as_often(self):
         plan = self.plan("by_hand.py", "two")
@@ -542,8 +541,8 @@ class Reports(Program):
         self.assertGreaterEqual(states, 2 * plan["peak_by_category"]["Parameter"])
 
     def test_an_allocator_that_keeps_no_history(self):
-        """If the program switches PyTorch's allocator off, or uses its own, the plan uses PyTorch's
-        allocator; otherwise nothing would be recorded."""
+        """If the program switches PyTorch's allocator off, or replaces it, the plan still uses it.
+        Otherwise, nothing would be recorded."""
         usual = self.plan("own_allocator.py", "--usual")
         own = self.plan("own_allocator.py")
         uncached = self.plan("own_allocator.py", "--usual", PYTORCH_NO_CUDA_MEMORY_CACHING="1")
@@ -563,8 +562,7 @@ class Reports(Program):
 
 
 class Programs(Program):
-    """Unmodified programs with popular libraries: they reach their step, and categories are known.
-    """
+    """Unmodified programs with popular libraries reach their steps, and categories are known."""
 
     def runs(self, program, *arguments, steps=2, options=(), **environment):
         answer = self.plan(program, *arguments, options=options, **environment)
@@ -594,7 +592,7 @@ class Programs(Program):
         self.assertEqual(os.listdir(checkpoints), [])
 
     def elsewhere(self):
-        """A folder that is not writable in the plan."""
+        """A folder that the plan isolates."""
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         return folder.name
@@ -628,15 +626,15 @@ class Programs(Program):
             self.assertEqual(answer["peak"]["allocated"], peak * 2**20, device)
 
     def test_checkpoints_over_a_stack(self):
-        """pytorch#147449: checkpoints over the whole stack save nothing; reentrant checkpoints
-        whose input needs no gradient train nothing."""
+        """pytorch#147449: a checkpoint over the whole stack saves no memory. A reentrant checkpoint
+        trains nothing if its input needs no gradient."""
         peaks = {}
         for kind, where, gradients in (("none", "model", 146), ("late", "model", 146), ("reentrant", "model", 2), ("late", "layer", 146)):
             answer = self.plan("public_threads.py", "stack", kind, where, options=("--steps", "0", "--device", "a100-80gb"))
             self.assertIn("gradients: %d of 146" % gradients, self.stderr)
             peaks[kind, where] = answer["peak"]["allocated"] / 2**30
         planned = {("none", "model"): 23.727, ("late", "model"): 23.727, ("reentrant", "model"): 1.954, ("late", "layer"): 5.846}
-        for which, gib in planned.items():  # with torch 2.6: another workspace
+        for which, gib in planned.items():  # measured with torch 2.6, which has another workspace
             self.assertAlmostEqual(peaks[which] / gib, 1, delta=0.001, msg=which)
 
     def test_cuda_graphs(self):
@@ -667,8 +665,8 @@ class Programs(Program):
         answer = self.runs("compiled.py", "--layers", "1")
         self.assertNotIn("global hooks", self.stderr)
         self.assertIn("torch.compile begins with an empty cache", "".join(a["what"] for a in answer["assumptions"]))
-        # Code that the first run compiled does not exist in the second, nor does that of the user's
-        # own runs.
+        # The second run sees neither code that the first run compiled nor code of the user's own
+        # runs.
         again = self.plan("compiled.py", "--layers", "1")
         self.assertEqual([again[name] for name in ("peak", "steps", "assumptions")], [answer[name] for name in ("peak", "steps", "assumptions")])
 
@@ -682,12 +680,13 @@ class Programs(Program):
 
     @unittest.skipUnless(TORCH and has("triton"), "no triton")
     def test_measured_by_triton(self):
-        """Once as on the GPU, whose memory it takes, whatever an earlier run has cached."""
+        """Each plan autotunes as on a GPU, and uses memory for that, even if an earlier run cached
+        the result."""
         for _ in range(2):
             answer = self.plan("tuned.py", TRITON_CACHE_DIR=self.path("triton"))
             self.assertIn("compiled: 1\n", self.stderr)
             self.assertIn("block: 256\n", self.stderr)
-            self.assertGreater(answer["peak"]["allocated"], 64 << 20)  # it clears the GPU's L2 cache
+            self.assertGreater(answer["peak"]["allocated"], 64 << 20)  # Triton's buffer for clearing the L2 cache
         places = [os.path.basename(a["where"]) for a in answer["assumptions"] if "Triton" in a["what"]]
         self.assertTrue(places and all(place.startswith("tuned.py:") for place in places), answer["assumptions"])
 
@@ -705,7 +704,7 @@ class Programs(Program):
     def test_one_rank_ends_without_destroying_its_group(self):
         answer = self.runs("distributed.py", "--keep-group", options=("--ranks", "4", "--as-rank", "0"))
         self.assertEqual(answer["program"]["ended"], "enough")
-        self.assertNotIn("dump signal", self.stderr)  # of a rank that failed: none did
+        self.assertNotIn("dump signal", self.stderr)  # NCCL prints this if a rank has failed
 
     def test_one_rank_asks_the_others(self):
         for rank in ("0", "2"):
@@ -714,8 +713,8 @@ class Programs(Program):
             self.assertTrue(any("this rank's parts" in a["what"] for a in answer["assumptions"]), answer["assumptions"])
 
     def test_one_rank_saves_and_loads_flat_parameters(self):
-        """FSDP1: for most parameters, one of four ranks has no state, and optim_state_dict gets it
-        from the others."""
+        """In FSDP1, a rank has no state for most parameters. optim_state_dict gets the state from
+        the other ranks."""
         for rank in ("0", "3"):
             answer = self.runs("flat_states.py", options=("--ranks", "4", "--as-rank", rank, "--steps", "0"))
             self.assertIn("saved and loaded", self.stderr)
@@ -723,8 +722,8 @@ class Programs(Program):
 
     @unittest.skipUnless(TORCH and has("transformers"), "no transformers")
     def test_experts_are_chosen_evenly(self):
-        """For transformers before version 5, and from 5 on, where the weights of all experts are
-        one tensor that three implementations use."""
+        """Tests the installed transformers. From version 5 on, the weights of all experts are one
+        tensor, which three implementations use."""
         merged = has("transformers.integrations.moe")
         for more in (("--implementation", "eager"), ("--implementation", "grouped_mm")) if merged else ((),):
             answer = self.runs("mixture.py", "--layers", "1", *more)
@@ -733,14 +732,14 @@ class Programs(Program):
             self.assertEqual(places, ["moe.py" if "grouped_mm" in more else "modeling_mixtral.py"])
 
     def test_frees_of_ddp_do_not_depend_on_earlier_programs(self):
-        """Its first bucket is freed when NCCL's watchdog polls, which depends neither on wall-clock
-        time nor on the program's time."""
+        """DDP's first bucket is freed when NCCL's watchdog polls. The polls depend neither on
+        wall-clock time nor on the work before DDP."""
         peaks = [[step["peak_allocated"] for step in
                   self.plan("distributed.py", "ddp", "--width", "512", "--before", str(before), options=("--ranks", "2", "--steps", "0"))["steps"]]
-                 for before in (0, 9000)]  # of 6 us each
+                 for before in (0, 9000)]  # launches of 6 us each
         self.assertEqual(len(peaks[0]), 3)
         self.assertEqual(peaks[1], peaks[0])
-        self.assertLess(peaks[0][1], peaks[0][0] + (16 << 20))  # the first step of an optimizer takes longer than the watchdog's interval: the bucket is freed
+        self.assertLess(peaks[0][1], peaks[0][0] + (16 << 20))  # the first optimizer step takes longer than the watchdog's interval, so the bucket is freed
 
     def test_two_ranks(self):
         answer = self.runs("distributed.py", options=("--ranks", "2"))
@@ -751,7 +750,7 @@ class Programs(Program):
 
     def test_objects_go_round(self):
         answer = self.plan("gathered.py", options=("--ranks", "2", "--steps", "0"))
-        self.assertEqual(answer["peak_by_category"]["Optimizer state"], 2 * 4 * 2048 * 2048)  # of the inner optimizer
+        self.assertEqual(answer["peak_by_category"]["Optimizer state"], 2 * 4 * 2048 * 2048)  # the state of the inner optimizer
         self.assertEqual(self.stderr.count("everybody knows"), 2)
 
 
@@ -800,7 +799,7 @@ class Processes(Program):
 
 
 class Recordings(Program):
-    """Snapshots of the same programs on real GPUs: ../shared/snapshots."""
+    """Compares plans with snapshots of the same programs on real GPUs (../shared/snapshots)."""
 
     def recording(self, name):
         path = os.path.join(SHARED, "snapshots", name)
@@ -834,8 +833,8 @@ class Recordings(Program):
                                     "h100-sxm")
         finally:
             torch_program.PYTHON = before
-        # 4,655 of 4,657 kinds and sizes agree in order; which of two blocks of one size is freed
-        # first differs more often.
+        # 4,655 of 4,657 kinds and sizes agree in order. Differences are more frequent in the order
+        # in which blocks of the same size are freed.
         self.assertGreater(requests["equal"], 0.97 * requests["total"])
         with open(self.path("kk_128_forward.pickle"), "rb") as file:
             entries = pickle.load(file)["device_traces"][0]

@@ -1,5 +1,5 @@
-"""Real PyTorch programs without weights: the weights are neither initialised nor downloaded, and
-are placed where a library places existing weights.
+"""Plans real PyTorch programs without weights. The weights are neither initialised nor downloaded,
+and are placed where a library places existing weights.
 
     VRAMSCOPE_TEST_PYTHONPATH=... python3 torch_weights_test.py VRAMSCOPE
 
@@ -24,8 +24,8 @@ class WithoutWeights(Program):
 
     @unittest.skipUnless(TORCH and has("diffusers") and has("transformers"), "no diffusers or transformers")
     def test_a_pipeline_without_weights(self):
-        """from_pretrained of a folder of configurations, by subfolder, as the training scripts of
-        diffusers load their models."""
+        """Calls from_pretrained on subfolders that contain only configurations, as diffusers'
+        training scripts do."""
         answer = self.plan("pipeline.py", self.path("models"))
         self.assertEqual(len(answer["steps"]), 2)
         self.assertEqual(len([a for a in answer["assumptions"] if a["what"].startswith("there are no weights")]), 3)
@@ -43,13 +43,13 @@ class WithoutWeights(Program):
 
     @unittest.skipUnless(TORCH and has("transformers") and has("accelerate") and has("bitsandbytes"), "no bitsandbytes")
     def test_quantized(self):
-        """from_pretrained of a folder with only a config.json quantizes as it does with weights: 4
-        bits and their scales."""
+        """On a folder with only a config.json, from_pretrained quantizes as it does with weights, to
+        4 bits and scales."""
         answer = self.plan("quantized.py")
-        weights = 16 * 1024 * 1024 * 6  # of the linear layers
+        weights = 16 * 1024 * 1024 * 6  # elements of the linear layers
         self.assertIn("layers: 4-bit", self.stderr)
-        # On the computing device: transformers from 4.51 on allocates one block as large as all
-        # weights before it loads them.
+        # From 4.51 on, transformers allocates one block as large as all weights on the GPU before
+        # it loads them.
         self.assertGreater(answer["peak"]["allocated"], weights)
         self.assertGreater(answer["peak_by_category"]["Parameter"], weights // 2)
         self.assertLess(answer["peak_by_category"]["Parameter"], weights * 0.6 + 2 * 2 * 1000 * 1024)
@@ -67,7 +67,7 @@ class WithoutWeights(Program):
         checkpoint."""
         answer, told = self.placed("tensors", "--ranks", "2")
         self.assertIn(len(told), (1, 2))  # with transformers 4, only the first rank prints
-        half = int(told[0][1])  # of 2 bytes each
+        half = int(told[0][1])  # half of the elements, 2 bytes each
         self.assertLess(answer["peak_by_category"]["Parameter"], 1.4 * half)
         self.assertLess(answer["peak_by_category"]["Optimizer state"], 2.4 * half)
 

@@ -1,11 +1,11 @@
-"""A planned program uploads nothing: tests every row of emulated/python/vramscope/uploads.py with
+"""A planned program uploads nothing. Tests every row of emulated/python/vramscope/uploads.py with
 stand-ins for the libraries, and the installed libraries with a server on 127.0.0.1 that logs its
 requests.
 
     python3 uploads_test.py
 
-The libraries are imported by VRAMSCOPE_TEST_UPLOADS_PYTHON or VRAMSCOPE_TEST_PYTHON, else by this
-interpreter, with VRAMSCOPE_TEST_PYTHONPATH."""
+VRAMSCOPE_TEST_UPLOADS_PYTHON, VRAMSCOPE_TEST_PYTHON or else this interpreter imports the libraries,
+with VRAMSCOPE_TEST_PYTHONPATH."""
 import base64
 import collections
 import http.server
@@ -29,7 +29,7 @@ WRITES = ("POST", "PUT", "PATCH", "DELETE")
 
 
 class Server(http.server.BaseHTTPRequestHandler):
-    """Has no data, accepts everything, and logs its requests."""
+    """Contains no data, accepts all requests, and logs them."""
 
     def answer(self):
         self.server.asked.append((self.command, self.path))
@@ -58,7 +58,7 @@ class Uploads(unittest.TestCase):
             os.mkdir(os.path.join(self.folder, name))
 
     def run_program(self, program, *paths, hooked=True, **environment):
-        """Runs the code as `vramscope plan` would, as far as uploads are concerned."""
+        """Runs the code with the hooks for uploads that `vramscope plan` installs."""
         own = {"VRAMSCOPE_PROGRAM_OUTPUT": os.path.join(self.folder, "output"), "VRAMSCOPE_PROGRAM_EMULATED": "/nowhere"} if hooked else {}
         path = os.pathsep.join([*([os.path.join(PACKAGE, "inject")] if hooked else []), *paths])
         return subprocess.run([PYTHON, "-c", program], cwd=self.folder, capture_output=True, text=True, timeout=120,
@@ -67,7 +67,7 @@ class Uploads(unittest.TestCase):
 
 
 class StandIns(Uploads):
-    """Modules with the names of the table, whose functions report that they were called."""
+    """Modules named as in the table; their functions report that they were called."""
 
     def write(self, rows):
         modules = collections.defaultdict(lambda: collections.defaultdict(set))
@@ -93,7 +93,7 @@ class StandIns(Uploads):
                 file.write(text)
 
     def calls(self, rows):
-        """What each function returned, by module, owner and name."""
+        """The result of each function, by module, owner and name."""
         program = ("import asyncio, importlib, inspect, json, sys\nanswers = {}\nfor module, owner, names in json.loads(sys.stdin.read()):\n"
                    "    found = importlib.import_module(module)\n    of = getattr(found, owner)() if owner else found\n    for name in names:\n"
                    "        answer = getattr(of, name)('me/model')\n        answer = asyncio.run(answer) if inspect.isawaitable(answer) else answer\n"
@@ -139,7 +139,7 @@ class StandIns(Uploads):
 
 
 KEY = base64.b64encode(b"k" * 32).decode()
-# A program of each library; SERVER is in its environment.
+# A program for each library; its environment contains SERVER.
 PROGRAMS = {
     "huggingface_hub": """
 import os
@@ -292,7 +292,7 @@ class Libraries(Uploads):
                 asked, result = self.asked(library, hooked=True)
                 self.assertEqual(result.returncode, 0, result.stderr[-3000:])
                 self.assertEqual([one for one in asked if one[0] in WRITES], [])
-                if library not in ("clearml",):  # which only a variable switches off
+                if library not in ("clearml",):  # only a variable switches clearml off
                     self.assertIn("vramscope: ", result.stderr)
                 if library in ("huggingface_hub", "boto3", "google.cloud.storage"):
                     self.assertTrue(any(one[0] in ("GET", "HEAD") for one in asked), asked)  # downloads are allowed

@@ -1,5 +1,5 @@
-"""`vramscope plan --with PACKAGE==V1,V2`: plans a program with each version of a package, in
-environments that are created, reused, and separate from the user's own.
+"""Tests `vramscope plan --with PACKAGE==V1,V2`, which plans a program with each version of a package.
+The environments of the versions are created, reused, and separate from the user's own.
 
     python3 versions_test.py VRAMSCOPE
 
@@ -20,7 +20,7 @@ MIB = 1 << 20
 
 
 def wheel(folder, name, version, text, requires=()):
-    """A wheel with one module."""
+    """Writes a wheel with one module."""
     info = "%s-%s.dist-info" % (name, version)
     files = {
         name + ".py": text,
@@ -55,8 +55,8 @@ class Versions(unittest.TestCase):
             file.write("Metadata-Version: 2.1\nName: torch\nVersion: 2.9.0\n")
         for path in (self.wheels, self.program):
             os.mkdir(path)
-        # The program's own version is 1.0; 2.0 needs a helper, which the program lacks, and torch,
-        # which it has.
+        # The program's environment has version 1.0. Version 2.0 needs torch, which the environment
+        # has, and a helper, which it lacks.
         wheel(self.wheels, "demo_sizes", "1.0", "BYTES = 1 << 20\n")
         wheel(self.wheels, "demo_sizes", "2.0", "from demo_helper import BYTES\n", ("demo_helper==1.1", "torch>=2"))
         wheel(self.wheels, "demo_sizes", "3.0", "BYTES = 1 << 20\n", ("torch>=99",))
@@ -81,8 +81,7 @@ class Versions(unittest.TestCase):
         before = contents(self.packages)
         said, _ = self.json("demo_sizes==1.0,2.0")
         self.assertEqual([(row["version"], row["peak"], row["error"]) for row in said["rows"]], [("1.0", 2 * MIB, None), ("2.0", 6 * MIB, None)])
-        # For the first version nothing has to be installed; for the second the helper, but not
-        # torch.
+        # The first version needs no installation; the second needs the helper, but not torch.
         self.assertEqual([row["packages"] for row in said["rows"]], [[], ["demo_helper==1.1", "demo_sizes==2.0"]])
         self.assertEqual([(one["from"], one["to"], one["peak"]) for one in said["changes"]], [("1.0", "2.0", 4 * MIB)])
         self.assertEqual(sum(said["changes"][0]["categories"].values()), 4 * MIB)
@@ -91,7 +90,7 @@ class Versions(unittest.TestCase):
         for row in said["rows"]:
             self.assertTrue(row["environment"].startswith(self.cache), row)
             self.assertGreater(row["needed"], row["reserved"])
-        # Nothing was added to the user's environment, and nothing incomplete was left.
+        # Nothing was added to the user's environment, and no incomplete environment was left.
         self.assertEqual(contents(self.packages), before)
         environments = os.path.join(self.cache, "vramscope", "environments")
         self.assertEqual(sorted(os.listdir(environments)), sorted(os.path.basename(row["environment"]) for row in said["rows"]))
@@ -99,7 +98,7 @@ class Versions(unittest.TestCase):
     def test_environments_are_kept(self):
         first, said = self.json("demo_sizes==2.0")
         self.assertIn("making the environment", said)
-        self.environment["PIP_FIND_LINKS"] = self.folder  # pip would not find anything any more
+        self.environment["PIP_FIND_LINKS"] = self.folder  # pip finds no packages from here on
         second, said = self.json("demo_sizes==2.0")
         self.assertNotIn("pip", said)
         self.assertEqual(([row["kept"] for row in first["rows"]], [row["kept"] for row in second["rows"]]), ([False], [True]))

@@ -1,5 +1,5 @@
-"""`vramscope plan --watch`: a program is planned again when one of its files is saved, the changes
-are printed, and an error is shown next to the last good plan.
+"""Tests `vramscope plan --watch`. It plans a program again when one of its files is saved, and prints
+the changes. An error is shown next to the last good plan.
 
     python3 watch_test.py VRAMSCOPE
 
@@ -26,7 +26,7 @@ class Watch(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
         packages = os.path.join(self.folder, "packages")
         shutil.copytree(os.path.join(HERE, "fake_torch"), packages)
-        os.mkdir(os.path.join(packages, "torch-2.9.0.dist-info"))  # installed, and so imported in advance
+        os.mkdir(os.path.join(packages, "torch-2.9.0.dist-info"))  # only an installed torch is imported in advance
         self.program = os.path.join(self.folder, "program")
         os.mkdir(self.program)
         self.save("size.py", "BYTES = 1 << 20\n")
@@ -34,7 +34,7 @@ class Watch(unittest.TestCase):
         self.environment = dict(os.environ, PYTHONPATH=packages, VRAMSCOPE_PROGRAM_HOOKS="none", PYTHONDONTWRITEBYTECODE="1")
 
     def save(self, name, text):
-        """As an editor saves it."""
+        """Saves a file as an editor does."""
         path = os.path.join(self.program, name)
         with open(path + ".new", "w") as file:
             file.write(text)

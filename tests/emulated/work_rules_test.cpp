@@ -29,7 +29,7 @@ class Launched : public LaunchedWith<Launched> {
     const OperandRules operands(name, sizes());
     return WorkRules(name, sizes(), operands).Of(grid, block, parameters());
   }
-  // Consecutive four-byte numbers.
+  // Writes consecutive four-byte numbers.
   Launched& Words(size_t parameter, size_t at, const std::vector<uint32_t>& words) {
     for (size_t i = 0; i < words.size(); ++i) Put(parameter, at + 4 * i, words[i]);
     return *this;
@@ -41,11 +41,12 @@ TEST(WorkRules, CountsBytesByElementType) {
   EXPECT_EQ(Launched({4, 4, 24}).Put(0, 0, -1).Work(kAdd)->bytes, 0);
   EXPECT_FALSE(Launched({8}).Work("_Z1fPf"));
   EXPECT_FALSE(Launched({8}).Work("not_a_mangled_name"));
-  // A structure of another size is not the one for which the name is known.
+  // The rule for a name does not apply if the structure has another size.
   EXPECT_FALSE(Launched({8, 4}).Work(kAdd));
 }
 
-// 100 rows of 50; the second tensor has one row, and the third is transposed.
+// The tensors have 100 rows of 50 elements, except that the second has one row. The third is
+// transposed.
 TEST(WorkRules, CountsBytesOfStridedTensors) {
   Launched launched({4, 648});
   launched.Put(0, 0, 5000).Words(1, 0, {2, 50, 0, 0, 100, 0, 0});
@@ -55,7 +56,7 @@ TEST(WorkRules, CountsBytesOfStridedTensors) {
   ASSERT_TRUE(work);
   EXPECT_EQ(work->bytes, 5000 * 4 + 50 * 4 + 5000 * 32);
   EXPECT_GT(work->clocks, 5000 * 0.5);
-  // More dimensions than fit.
+  // A tensor cannot have 26 dimensions.
   EXPECT_FALSE(launched.Words(1, 0, {26}).Work(kMultiply));
 }
 
@@ -85,8 +86,8 @@ TEST(WorkRules, CountsBytesOfReductions) {
   EXPECT_FALSE(launched.Work(kReduce, {4, 16, 1}, {64, 4, 1})) << "another block";
 }
 
-// Two tensors in two lists: chunks of 65,536 elements, the last one smaller; a tensor in both lists
-// is read once.
+// Two lists of two tensors. Chunks have 65,536 elements, except a tensor's last chunk, which is
+// smaller.
 TEST(WorkRules, CountsBytesOfTensorLists) {
   constexpr char kSqrt[] =
       "_ZN2at6native12_GLOBAL__N_125multi_tensor_apply_kernelINS1_18TensorListMetadataILi2EEENS1_"

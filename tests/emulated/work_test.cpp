@@ -13,7 +13,7 @@
 namespace vramscope::emulated {
 namespace {
 
-// Set before the platform is used: the environment is read once.
+// Set before the platform is used, because the environment is read only once.
 const int kEnvironment = setenv("VRAMSCOPE_EMULATED_GPU",
                                 "name=Test Card;memory_bytes=8589934592;sm_count=20;"
                                 "max_threads_per_sm=1536;compute_capability=86",
@@ -29,8 +29,8 @@ class WorkRecorder final : public Recorder {
   std::vector<Activity> work;
 };
 
-// The caching allocator queries whether streams have finished before a thread of autograd launches
-// anything.
+// Before a thread of autograd launches anything, the caching allocator in it queries whether
+// streams have finished.
 TEST(Work, CallEndsAfterItBeginsInThreadThatPolled) {
   ASSERT_EQ(kEnvironment, 0);
   auto* recorder = new WorkRecorder;  // stays alive until the process ends

@@ -1,5 +1,5 @@
-// A program that waits before its main() and runs once for each requested fault (fault_shim.cpp,
-// VRAMSCOPE_FAULT_SERVER), so that a run does not include the time to load libraries.
+// Starts a program that waits before its main() and runs once for each requested fault
+// (VRAMSCOPE_FAULT_SERVER in fault_shim.cpp). Runs do not load the libraries again.
 //
 //   FaultServer server({.arguments = {"info", file}, .folder = folder});
 //   server.Run("allocation:17").outcome.status
@@ -21,9 +21,9 @@ class FaultServer {
     std::string program = VRAMSCOPE_PROGRAM;
     std::vector<std::string> arguments;
     std::string folder;                    // working folder
-    std::vector<std::string> environment;  // "NAME=value" overrides the own variable
-    std::string input;                     // of every run
-    std::string served = {};  // the program's file, if `program` executes another one; "": that one
+    std::vector<std::string> environment;  // "NAME=value" overrides the inherited variable
+    std::string input;                     // standard input of every run
+    std::string served = {};  // file name of the program to test, if `program` executes another one
   };
   struct Result {
     Outcome outcome;  // status: 128 + n if a signal ended it
@@ -42,12 +42,11 @@ class FaultServer {
   FaultServer& operator=(const FaultServer&) = delete;
 
   Result Run(const std::string& fault);
-  // From the allocation `first` on, forks a copy at each allocation, as long as only one thread
-  // runs and nothing is written; then the run continues to its end.
+  // Forks a copy at each allocation from number `first` on, as long as only one thread runs and no
+  // data are written. Then the run continues to its end.
   std::vector<Each> RunEach(uint64_t first);
-  // For a run without a fault: the first allocation at each place of the program, identified by its
-  // stack. The program has to be started with VRAMSCOPE_FAULT_SITES=`path`, a file that does not
-  // exist.
+  // Runs without a fault. Returns the number of the first allocation with each call stack. The
+  // program must have been started with VRAMSCOPE_FAULT_SITES=`path`, a file that does not exist.
   std::vector<uint64_t> FirstOfEachPlace(const std::string& path);
 
  private:

@@ -1,5 +1,5 @@
-// Preloaded into a program under test: makes its n-th memory allocation, or its n-th call that
-// writes a file to disk, fail. Not linked into anything.
+// A library that is preloaded into a program under test. The program's n-th memory allocation, or
+// its n-th call that writes a file to disk, fails.
 //
 //   LD_PRELOAD=libfault_shim.so VRAMSCOPE_FAULT=allocation:1234 vramscope info FILE
 //
@@ -8,29 +8,29 @@
 //                    operator new
 //   EIO, ENOSPC      the N-th write to a file, fsync, fdatasync, ftruncate, linkat or rename, and
 //                    all after it, fail with this error
-//   EINTR            only the N-th is interrupted
-//   EINTR-always     the N-th and all after it are interrupted
+//   EINTR            only the N-th such call is interrupted
+//   EINTR-always     the N-th such call and all after it are interrupted
 // Writes to standard output and error, to pipes and to sockets never fail.
 //
 // VRAMSCOPE_FAULT_COUNT=FILE: when the process exits, it writes the number of its allocations and
 // the number of its file calls to FILE.
-// VRAMSCOPE_FAULT_SITES=FILE: for each distinct call stack, the number of the first allocation with
-// it is written to FILE, one per line. Failing these covers every place that allocates.
+// VRAMSCOPE_FAULT_SITES=FILE: the number of the first allocation of each distinct call stack is
+// written to FILE, one per line. Faults in these allocations cover every place that allocates.
 //
 // VRAMSCOPE_FAULT_SERVER=FOLDER: the program stops before its main() and reads KIND:N lines from
 // the pipe FOLDER/in. This saves the loading of the libraries, which takes longer than most
-// commands. If other programs are started before it, VRAMSCOPE_FAULT_PROGRAM is the file name of
-// the one to stop. For each line, the program forks a copy, which continues into main(); N is
-// counted from the fork. The copy's input is FOLDER/stdin, its output is written to FOLDER/stdout
-// and FOLDER/stderr. For each copy, the server writes a line to FOLDER/out: the copy's status from
-// waitpid, and its numbers of allocations, calls, faults, and faults in allocations by Qt. The
-// server ends when the pipe is closed. There is one more KIND:
-//   each             at every allocation from the N-th on, the copy forks; in its child this
-//                    allocation fails, and the child continues. No more children are forked once
+// commands. If the program is started by other programs, VRAMSCOPE_FAULT_PROGRAM is the file name
+// of the program that must stop. For each line, the program forks a copy, which continues into
+// main() and counts N from the fork. The copy's input is FOLDER/stdin, its output is written to
+// FOLDER/stdout and FOLDER/stderr. For each copy, the server writes a line to FOLDER/out: the
+// copy's status from waitpid, and its numbers of allocations, calls, faults, and faults in
+// allocations by Qt. The server ends when the pipe is closed. A server has one more KIND:
+//   each             the copy forks a child at every allocation from the N-th on. This allocation
+//                    fails in the child, which continues. No more children are forked once
 //                    the copy has a second thread, an open pipe or socket, or a file open for
 //                    writing (parent and child would share them). FOLDER/each has a line for each
-//                    child: the number of the allocation, the child's status from waitpid, and how
-//                    many bytes it wrote to standard error.
+//                    child: the number of the allocation, the child's status from waitpid, and the
+//                    number of bytes that the child wrote to standard error.
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -64,13 +64,13 @@ std::atomic<Kind> g_kind{Kind::kUnknown};
 std::atomic<uint64_t> g_at{0}, g_allocations{0}, g_calls{0};
 std::atomic<int> g_error{0};
 
-// Data that a server's copy reports to the server.
+// Data that a copy reports to the server.
 struct Report {
   std::atomic<uint64_t> allocations, calls, faults, of_qt;
 };
 Report* g_report = nullptr;
 
-// Parses KIND:N. Called before any constructor, so it depends on none.
+// Parses KIND:N. Must not depend on constructors, because it is called before they run.
 Kind Parse(const char* text) {
   const char* colon = text == nullptr ? nullptr : strchr(text, ':');
   if (colon == nullptr) return Kind::kNone;
@@ -97,13 +97,13 @@ Kind KindOfFault() {
   return kind;
 }
 
-// The hashes of the call stacks seen so far. A hash table of fixed size, so that adding to it
-// allocates nothing.
+// A hash table of the call stacks seen so far. Its size is fixed, so that insertions allocate
+// nothing.
 constexpr size_t kMostSites = size_t{1} << 20;
 std::atomic<uint64_t> g_known[kMostSites];
 std::atomic<int> g_sites_fd{-2};  // -2: not checked yet, -1: not wanted
-// If this library is loaded late (LD_AUDIT), the default TLS model would allocate memory at the
-// first access.
+// With the default TLS model, the first access would allocate memory if this library is loaded late
+// (LD_AUDIT).
 __attribute__((tls_model("initial-exec"))) __thread bool t_unwinding = false;
 
 struct Walk {
@@ -147,8 +147,8 @@ void NoteSite(uint64_t number) {
   t_unwinding = false;
 }
 
-// Sets *of_qt if Qt allocated, that is, if the first frame outside the libraries that allocate for
-// others is in Qt.
+// Sets *of_qt if Qt allocated: the first frame that is not in a library that allocates on behalf of
+// its callers is in Qt.
 _Unwind_Reason_Code FindCaller(_Unwind_Context* context, void* of_qt) {
   Dl_info info{};
   if (dladdr(reinterpret_cast<void*>(_Unwind_GetIP(context)), &info) == 0 ||
@@ -181,7 +181,7 @@ void OpenAs(int fd, const char* folder, const char* name, int flags) {
   close(opened);
 }
 
-// In a copy: redirects its output to files, and limits its run time.
+// Called in a copy. Redirects its output to files and limits its run time.
 void BeginCopy(const char* folder) {
   OpenAs(STDOUT_FILENO, folder, "stdout", O_WRONLY | O_CREAT | O_TRUNC);
   OpenAs(STDERR_FILENO, folder, "stderr", O_WRONLY | O_CREAT | O_TRUNC);
@@ -195,7 +195,7 @@ int WaitFor(pid_t pid) {
   return state;
 }
 
-char g_folder[400];  // the server's
+char g_folder[400];  // the server's folder
 int g_each_fd = -1;
 
 bool OneThread() {
@@ -203,7 +203,7 @@ bool OneThread() {
   char entries[512];
   const long size = syscall(SYS_getdents64, fd, entries, sizeof entries);
   close(fd);
-  int threads = -2;  // "." and ".."
+  int threads = -2;  // does not count "." and ".."
   for (long at = 0; at < size; ++threads) {
     unsigned short length = 0;
     memcpy(&length, entries + at + 16, sizeof length);
@@ -236,7 +236,7 @@ void Restore(const Places& places) {
     if (places.at[fd] >= 0) lseek(fd, places.at[fd], SEEK_SET);
 }
 
-// True in a copy, in which this allocation is to fail.
+// Forks a child. Returns true in the child, in which this allocation must fail.
 bool CopyHere(uint64_t number) {
   Places places{};
   if (!OneThread() || !Remember(&places)) {
@@ -302,7 +302,7 @@ bool IsFile(int fd) {
   return is;
 }
 
-// Called by the destructor below, so not for a process that ends with _exit or by a signal.
+// Called by the destructor below, which does not run if a process ends with _exit or by a signal.
 void WriteCount() {
   const char* path = getenv("VRAMSCOPE_FAULT_COUNT");
   if (path == nullptr) return;
@@ -318,7 +318,7 @@ void WriteCount() {
 
 __attribute__((destructor)) void AtEnd() { WriteCount(); }
 
-// Reads a line, without its newline; false if there are no more.
+// Reads a line without its newline. Returns false at the end of the file.
 bool ReadLine(int fd, char* line, size_t size) {
   for (size_t i = 0; i + 1 < size; ++i) {
     if (syscall(SYS_read, fd, line + i, 1) != 1) return false;
@@ -329,7 +329,7 @@ bool ReadLine(int fd, char* line, size_t size) {
   return false;
 }
 
-// In the copy: counting begins here. Programs that it starts are not affected.
+// Called in a copy, which begins to count here. Programs that the copy starts are not affected.
 void Become(const char* fault) {
   OpenAs(STDIN_FILENO, g_folder, "stdin", O_RDONLY);
   BeginCopy(g_folder);
@@ -346,7 +346,7 @@ void Become(const char* fault) {
   g_kind = kind;
 }
 
-// Returns in the copies only.
+// Returns only in the copies.
 void Serve(const char* folder) {
   char line[64];
   snprintf(g_folder, sizeof g_folder, "%s", folder);

@@ -1,9 +1,9 @@
-// Commands whose n-th memory allocation, or n-th call that writes a file to disk, fails
-// (fault_shim.cpp). There must be no signal, the exit status is the one in app/README.md, no file
-// is half-written, and the input and an older output are unchanged. n is sampled;
-// VRAMSCOPE_ALL_FAULTS=1 tries every n (takes minutes); once `plan` has started its worker, only
-// one n for each call stack. What all commands do first (constructors of libraries, set-up) is
-// tested only with --version.
+// Runs commands whose n-th memory allocation, or n-th call that writes a file to disk, fails
+// (fault_shim.cpp). No signal may end them, the exit status is the one in app/README.md, no file is
+// half-written, and the input and an older output are unchanged. The values of n are a sample.
+// VRAMSCOPE_ALL_FAULTS=1 tries every n, which takes minutes; once `plan` has started its worker, it
+// tries one n for each call stack. The part that all commands run first (constructors of libraries,
+// set-up) is tested only with --version.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ constexpr uint64_t kSamples = 150;
 constexpr uint64_t kShared = 200;
 constexpr char kOlder[] = "what was there before";
 
-// All numbers from `first` to `last`, or a sample with both ends.
+// All numbers from `first` to `last`, or a sample that contains both.
 std::vector<uint64_t> Numbers(uint64_t first, uint64_t last, bool every) {
   const uint64_t apart = every ? 1 : std::max<uint64_t>(1, (last - first + 1) / kSamples);
   std::vector<uint64_t> numbers;
@@ -44,7 +44,7 @@ class Faults : public CliRecording {
             "VRAMSCOPE_FAULT" + (name.empty() ? "" : "_" + name) + "=" + value};
   }
 
-  // The exit status without a fault. The two files given to diff differ.
+  // The exit status without a fault. It is 1 for diff, because these tests compare different files.
   static int Status(const std::vector<std::string>& arguments) {
     return arguments[0] == "diff" ? 1 : 0;
   }
@@ -57,14 +57,14 @@ class Faults : public CliRecording {
     return names;
   }
 
-  // Allocations in the part that all commands run first.
+  // The number of allocations in the part that all commands run first.
   uint64_t Common() {
     FaultServer server({.arguments = {"--version"}, .folder = folder_.path()});
     return server.Run("none:0").allocations;
   }
 
-  // Qt's constructors and connections write to memory that they did not get, and glibc ends a
-  // process if it cannot allocate the destructor of a thread-local variable. Files must still be
+  // Qt's constructors and connections write to memory even if its allocation failed, and glibc ends
+  // a process if it cannot allocate the destructor of a thread-local variable. Files must still be
   // intact.
   static bool EndedByLibrary(const FaultServer::Result& run) {
     return run.outcome.status > 128 &&
@@ -72,7 +72,7 @@ class Faults : public CliRecording {
             run.outcome.err.find("failed to register TLS destructor") != std::string::npos);
   }
 
-  // Runs with the fault, with an older file as the output and without one.
+  // Runs with the fault, once without an output file and once with an older one.
   void Run(FaultServer& server, const std::string& output, const std::string& fault,
            const std::string& whole, const std::vector<int>& expected) {
     for (const bool older : {false, true}) {
@@ -102,7 +102,7 @@ class Faults : public CliRecording {
         EXPECT_EQ(after, before);
         continue;
       }
-      // Either the complete new contents, or the old ones.
+      // The output has either the complete new contents or the old ones.
       const std::string content = ReadFile(output);
       const bool all = IsWhole(content, whole);
       EXPECT_TRUE(all || (outcome.status != 0 && content == (older ? kOlder : "")))
@@ -118,7 +118,8 @@ class Faults : public CliRecording {
     return content == whole;
   }
 
-  // Tries each allocation until the command writes or starts a thread; returns the next to try.
+  // Lets each allocation fail until the command writes or starts a thread. Returns the number of
+  // the first allocation that was not tried.
   uint64_t RunEach(FaultServer& server, uint64_t first, const std::string& output,
                    const std::vector<int>& expected) {
     if (!output.empty()) std::filesystem::remove(output);
@@ -173,7 +174,7 @@ class Faults : public CliRecording {
         Run(server, output, kind + std::to_string(n), whole, {4});
       Run(server, output, "EINTR:" + std::to_string(n), whole, {0, 4});
     }
-    // For run.py.
+    // run.py reads these properties.
     RecordProperty("first_request", std::to_string(first));
     RecordProperty("last_request", std::to_string(plain.allocations));
     RecordProperty("runs_of_requests", std::to_string(of_memory));
@@ -235,8 +236,8 @@ TEST_F(Faults, Requests) {
   ExpectSweeps({"requests", file_, "-o", out}, out);
 }
 
-// Libraries and their constructors, before any of the program's code: 127 is the loader's own
-// status, and OpenGL's dispatcher ends a process by itself.
+// Faults while libraries are loaded and their constructors run, before the program's own code. The
+// loader's exit status is 127, and OpenGL's dispatcher aborts the process.
 TEST_F(Faults, Loading) {
   const std::string counts = folder_ / "counts";
   ASSERT_EQ(RunVramscope({"--version"}, {.environment = Faulty("COUNT", counts)}).status, 0);
@@ -267,7 +268,7 @@ class FaultsOfPlans : public Faults {
         "num_key_value_heads": 2, "hidden_act": "silu", "max_position_embeddings": 64})");
     plan_ = {"plan", "--model", model, "--set", "seq=16", "--set", "steps=1", "-o", out_};
   }
-  // A trace contains the time at which it was written, so its bytes differ.
+  // Traces differ in a few bytes, because a trace contains the time at which it was written.
   bool IsWhole(const std::string& content, const std::string& whole) const override {
     constexpr size_t kApart = 64;
     return content.starts_with(whole.substr(0, 4)) && content.size() + kApart > whole.size() &&
@@ -296,13 +297,13 @@ TEST_F(FaultsOfPlans, Program) {
            out_);
 }
 
-// The worker fails at its own n-th allocation, too, and is reported as lost. Few are tried, because
-// each run loads LibTorch.
+// The worker's own n-th allocation fails, too, and the program reports that the worker was lost.
+// Only a few n are tried, because each run loads LibTorch.
 TEST_F(FaultsOfPlans, ProgramAndWorker) {
   const Outcome outcome = RunVramscope(plan_, {.environment = Faulty("COUNT", "/dev/null")});
   if (outcome.err.find("vramscope-worker was found neither") != std::string::npos)
     GTEST_SKIP() << "needs vramscope-worker";
-  ASSERT_EQ(outcome.status, 0) << outcome.err;  // complete if nothing fails
+  ASSERT_EQ(outcome.status, 0) << outcome.err;  // complete without a fault
   std::vector<std::string> faults = {"EIO:1", "ENOSPC:3", "EINTR-always:2"};
   const uint64_t apart = AllFaults() ? 1'000 : 20'000;
   for (uint64_t n = 1'000; n <= 140'000; n += apart)

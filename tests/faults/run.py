@@ -3,8 +3,8 @@
 
     python3 tests/faults/run.py build/release --results docs/results/data/faults.json [-R REGEX]
 
-Takes minutes to hours, depending on the command; each test's figures are stored as soon as it has
-ended. Exit status 1: a test failed.
+Takes minutes to hours, depending on the command. Each test's figures are stored as soon as it ends.
+The exit status is 1 if a test failed.
 """
 
 import argparse

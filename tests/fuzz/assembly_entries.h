@@ -1,4 +1,4 @@
-// Entry functions for a worker's output, as the window assembles it while it arrives.
+// Entry functions for a worker's output, which the window assembles while it arrives.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,7 @@
 
 namespace vramscope::fuzz {
 
-// Frames, assembled on the assembly's thread.
+// Assembles frames on the assembly's thread.
 void WorkerAnswers(const uint8_t* data, size_t size);
 
 }  // namespace vramscope::fuzz

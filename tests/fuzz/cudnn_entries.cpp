@@ -58,10 +58,10 @@ int cudnnGetRNNTrainingReserveSize(Handle*, const RnnDescriptor* r, int steps, T
 namespace vramscope::fuzz {
 namespace {
 
-// The maximum for a call, in elements of eight bytes.
+// The maximum size of a value, in eight-byte elements.
 constexpr int64_t kMost = 24;
 
-// Numbers of cuDNN that the library reads; others are passed unchanged.
+// cuDNN's enum values that the library reads. Other values are only stored.
 constexpr int kTypes[] = {2, 3, 4, 5, 10, 11, 12, 13, 15, 16, 17, 19, 22, 29, 30, 41, 43};
 constexpr int kAttributes[] = {103,  201,  202,  300,  301,  302,  303,  304,  401,  402,  403,
                                405,  702,  703,  704,  705,  708,  709,  710,  711,  714,  715,
@@ -132,7 +132,7 @@ class Calls {
   }
   template <class N>
   N Number() {
-    // Usually small numbers, sometimes any.
+    // Most numbers are small; some have any value.
     const uint8_t first = Byte();
     if (first < 250) return static_cast<N>(first % 70);
     N number = 0;
@@ -151,7 +151,7 @@ class Calls {
       if (size_ > 0) number = Number<int>();
     return all;
   }
-  // Bytes of a value of a type (cudnnBackendAttributeType_t).
+  // The size in bytes of a value of this type (cudnnBackendAttributeType_t).
   static size_t SizeOf(int type) {
     if (type == 2 || type == 24) return 1;  // boolean, char
     return type == 0 || type == 3 || type == 5 || type == 6 || type == 15 || type == 26 ? 8 : 4;
@@ -188,7 +188,7 @@ class Calls {
     const int attribute = OneOf(kAttributes);
     const int type = Byte() % 32;
     const int64_t wanted = Byte() % (kMost + 1);
-    // The memory after it belongs to other data.
+    // Has exactly the size that is passed, so that ASan detects a write past its end.
     std::vector<unsigned char> out(static_cast<size_t>(wanted) * SizeOf(type));
     for (size_t at = 0; at + sizeof(void*) <= out.size(); at += sizeof(void*)) {
       void* const own = AHandle();

@@ -6,8 +6,7 @@
 
 namespace vramscope::fuzz {
 
-// A sequence of calls: descriptors are created, filled, linked, read and destroyed, and sizes are
-// queried.
+// Makes a sequence of calls that create, fill, link, read and destroy descriptors, and query sizes.
 void CudnnDescriptors(const uint8_t* data, size_t size);
 
 }  // namespace vramscope::fuzz

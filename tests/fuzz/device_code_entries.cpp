@@ -9,7 +9,7 @@
 namespace vramscope::fuzz {
 
 void DeviceCode(const uint8_t* data, size_t size) {
-  const std::vector<unsigned char> exact(data, data + size);  // detects a read of one byte too many
+  const std::vector<unsigned char> exact(data, data + size);  // ASan detects reads past its end
   const emulated::Bytes bytes(exact);
   emulated::KernelsOf(bytes);
   const std::vector<emulated::CodeEntry> entries = emulated::EntriesOf(bytes);

@@ -1,4 +1,4 @@
-// Entry function for device code as programs pass it to the emulated platform: fat binaries,
+// Entry function for the device code that programs pass to the emulated platform: fat binaries and
 // cubins.
 #pragma once
 

@@ -10,7 +10,7 @@
 namespace vramscope::fuzz {
 namespace {
 
-// Properties of a GPU that a run, the emulated platform and a trace rely on.
+// Checks the properties of a GPU on which a run, the emulated platform and a trace rely.
 void CheckDevice(const absl::StatusOr<run::Device>& device) {
   if (!device.ok()) {
     const std::string message(device.status().message());

@@ -7,12 +7,12 @@
 
 namespace vramscope::fuzz {
 
-// activities.bin of a process, with corrected checksums.
+// Reads activities.bin of a process, with corrected checksums.
 void ActivityChunks(const uint8_t* data, size_t size);
-// A whole folder: files with fixed names (folder_entries.cpp), in their order, separated by a byte
-// 0x1f.
+// Reads a whole folder. The input is the contents of files with fixed names, in the order of
+// folder_entries.cpp, separated by a 0x1f byte.
 void ProgramFolder(const uint8_t* data, size_t size);
-// The stream of `record --host`, with corrected checksums.
+// Reads the stream of `record --host`, with corrected checksums.
 void FolderStream(const uint8_t* data, size_t size);
 
 }  // namespace vramscope::fuzz

@@ -1,5 +1,5 @@
-// A folder of this process for inputs of readers that need a file, in memory if possible; deleted
-// when the process ends.
+// A folder for the inputs of readers that need a file, in memory if possible. It is deleted when
+// the process ends.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ class InputFolder {
 
   // The path of `name`, which may be in a subfolder.
   std::string Write(const std::string& name, std::string_view bytes) const;
-  // Deletes its contents.
+  // Deletes the contents of the folder.
   void Clear() const;
   const std::string& path() const { return path_; }
 

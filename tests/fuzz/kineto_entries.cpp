@@ -10,7 +10,7 @@ namespace vramscope::fuzz {
 namespace {
 
 void Read(const std::string& bytes, const importers::KinetoOptions& options) {
-  // In small pieces, so that tokens cross their borders.
+  // Passes small pieces, so that tokens cross the borders of pieces.
   importers::testing::MemoryInput input(bytes, 97);
   const auto r = importers::ReadKineto(input, options);
   if (!r.ok()) {

@@ -6,8 +6,8 @@
 
 namespace vramscope::fuzz {
 
-// Reads the bytes as a file; the recording is checked, reconstructed and converted to a trace,
-// which must accept all of it.
+// Reads the bytes as a file. Then checks and reconstructs the recording, and converts it to a
+// trace, which must accept all events.
 void Kineto(const uint8_t* data, size_t size);
 
 }  // namespace vramscope::fuzz

@@ -11,7 +11,7 @@ namespace {
 
 using vramscope::importers::testing::Json;
 
-// Everything that any version of the format contained.
+// Contains everything that any version of the format contained.
 Json OldAndNew() {
   Json s = vramscope::importers::testing::SampleSnapshot();
   const Json frames = s["device_traces"][0][0]["frames"];
@@ -34,7 +34,7 @@ Json OldAndNew() {
   return s;
 }
 
-// Categories of blocks, and those that follow from annotations.
+// Has categories of blocks, and annotations from which categories follow.
 Json Annotated() {
   Json s = vramscope::importers::testing::SampleSnapshot();
   Json& trace = s["device_traces"][0];
@@ -47,7 +47,7 @@ Json Annotated() {
   return s;
 }
 
-// Entries without times, with metadata, on a device with a missing free.
+// Has entries without times but with metadata, on a device with a missing free.
 Json Timeless() {
   Json s = vramscope::importers::testing::SampleSnapshot();
   Json trace = s["device_traces"][0];
@@ -58,7 +58,7 @@ Json Timeless() {
   return s;
 }
 
-// torch.cuda.memory_stats(), in both of its forms.
+// torch.cuda.memory_stats() in its nested or its flat form.
 Json Statistics(bool nested) {
   if (!nested)
     return {{"active.all.current", 3}, {"allocated_bytes.all.peak", 4096}, {"num_ooms", 0}};
@@ -89,7 +89,7 @@ int main(int argc, char** argv) {
     write("snapshot_json", name, all[i].dump());
     write("snapshot_json", name + "-lines", all[i].dump(1));
   }
-  // Files that are not complete runs.
+  // Seeds that do not contain a complete run.
   const Json sample = SampleSnapshot();
   const std::string bytes = ToPickle(Timeless());
   write("pickle", "timeless", bytes);

@@ -9,7 +9,7 @@
 namespace vramscope::fuzz {
 namespace {
 
-// Forty allocations on one device, some of which reuse the addresses of others.
+// Forty allocations on one device, some of which reuse addresses.
 recording::Recording Small() {
   recording::Recording r;
   const auto add = [&](recording::Action action, uint64_t place) {
@@ -30,7 +30,7 @@ recording::Recording Small() {
 
 }  // namespace
 
-// Whatever the marks contain, the trace accepts all of it.
+// The trace must accept everything that is derived from the marks.
 void ProgramMarks(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const auto about = program::ParseAbout(text);

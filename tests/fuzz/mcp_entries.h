@@ -6,7 +6,7 @@
 
 namespace vramscope::fuzz {
 
-// Splitting in pieces must give the same lines as splitting at once; every line is parsed as
+// Reading in pieces must return the same lines as reading at once. Every line is parsed as
 // JSON-RPC.
 void Mcp(const uint8_t* data, size_t size);
 

@@ -12,7 +12,7 @@ namespace {
 
 using recording::Recording;
 
-// As tuples, which compare.
+// Tuples of all fields, for comparisons.
 auto Of(const recording::BlockState& b) {
   return std::tuple(b.address, b.bytes, b.requested, b.use, b.stack, b.said);
 }

@@ -8,9 +8,9 @@
 
 namespace vramscope::fuzz {
 
-// Invariants of every Recording, however damaged its file is.
+// Checks the invariants of every Recording, even from a damaged file.
 void CheckRecording(const recording::Recording& r);
-// It is converted to a history, and that to a trace, which must accept all of it.
+// Converts the recording to a history and that to a trace, which must accept all events.
 void CheckTrace(const recording::Recording& r);
 // The first difference between two Recordings; "" if there is none.
 std::string Difference(const recording::Recording& a, const recording::Recording& b);

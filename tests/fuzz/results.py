@@ -4,8 +4,8 @@
     VRAMSCOPE_FUZZ_PRESET=fuzz-quick VRAMSCOPE_FUZZ_ALL=900 tests/fuzz/run.sh 1
     python3 tests/fuzz/results.py build/fuzz-quick docs/results/data/fuzz.json
 
-Reads the logs that run.sh leaves in the build folder, one for each target. Exit status 1: a target
-has no log, or its fuzzer found something.
+Reads the log of each target, which run.sh leaves in the build folder. The exit status is 1 if a
+target has no log, or if its fuzzer found something.
 """
 
 import argparse
@@ -19,7 +19,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 
 
 def figures(log, leftovers):
-    """The result of one target. `leftovers`: inputs that libFuzzer wrote because they failed."""
+    """The result of one target. `leftovers` are the failing inputs that libFuzzer wrote."""
     ended = re.findall(r"^Done (\d+) runs in (\d+) second", log, re.MULTILINE)
     covered = re.findall(r"\bcov: (\d+) ft: (\d+) corp: (\d+)/", log)
     return {
@@ -27,7 +27,7 @@ def figures(log, leftovers):
         "seconds": int(ended[-1][1]) if ended else 0,
         "edges": int(covered[-1][0]) if covered else 0,
         "corpus": int(covered[-1][2]) if covered else 0,
-        # A fuzzer that found something writes its input and ends before the last line of the log.
+        # A fuzzer that found something writes the input and ends without the last line of the log.
         "findings": max(len(leftovers), 0 if ended else 1),
     }
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # tests/fuzz/run.sh SECONDS [TARGET...]: builds the fuzzers with clang in build/fuzz and runs each for SECONDS. New
-# inputs stay in build/fuzz/corpus; a crash is written next to it and ends with status 1.
+# inputs stay in build/fuzz/corpus. The input of a crash is written next to it, and the exit status is then 1.
 #
-#   $VRAMSCOPE_FUZZ_PRESET  of CMakePresets.json: fuzz, or fuzz-quick (in build/fuzz-quick)
+#   $VRAMSCOPE_FUZZ_PRESET  preset in CMakePresets.json: fuzz, or fuzz-quick (in build/fuzz-quick)
 #   $VRAMSCOPE_FUZZ_JOBS    number of fuzzers that run at once
 #   $VRAMSCOPE_FUZZ_ALL     total seconds for all of them, instead of SECONDS each
 set -euo pipefail
@@ -25,11 +25,11 @@ if [[ -n ${VRAMSCOPE_FUZZ_ALL:-} ]]; then
   seconds=$((VRAMSCOPE_FUZZ_ALL * jobs / ${#targets[@]}))
   ((seconds > 0)) || seconds=1
 fi
-# A finding of UBSan ends the run, like one of ASan.
+# UBSan's findings end the run, as ASan's do.
 export UBSAN_OPTIONS=${UBSAN_OPTIONS:-halt_on_error=1:print_stacktrace=1}
 
-# The limits for a single input are 2 GiB and 20 s. Rare features are not preferred, because counting them took nine
-# tenths of the time for programs with many features.
+# The limits for a single input are 2 GiB and 20 s. libFuzzer's preference for rare features is off, because counting
+# features took nine tenths of the time for programs with many of them.
 fuzz() {
   local name=${1#fuzz_} status=0
   local log=$build/$name.log

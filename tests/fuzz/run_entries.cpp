@@ -14,13 +14,13 @@
 namespace vramscope::fuzz {
 namespace {
 
-// True if there is a result to continue with.
+// True if the input was accepted. A refused one must have a message.
 bool Taken(const absl::Status& status) {
   Check(status.ok() || !status.message().empty(), "an error without a message");
   return status.ok();
 }
 
-// Both of its forms contain the whole run.
+// Both the JSON and the protobuf form must contain the whole run.
 void CheckForms(const run::RunConfig& config) {
   const std::string bytes = run::ToProtoBytes(config);
   const auto from_bytes = run::FromProtoBytes(bytes);

@@ -6,13 +6,15 @@
 
 namespace vramscope::fuzz {
 
-// A Hugging Face config.json.
+// Reads a Hugging Face config.json.
 void ModelConfig(const uint8_t* data, size_t size);
-// A run.json. An accepted run is written and read again, and must be the same; likewise below.
+// Reads a run.json. An accepted run must stay the same if it is written and read again; likewise
+// below.
 void RunJson(const uint8_t* data, size_t size);
-// proto/run.proto, as in a trace's header and in the worker's requests.
+// Reads the message of proto/run.proto, which is part of a trace's header and of requests to the
+// worker.
 void RunBytes(const uint8_t* data, size_t size);
-// PYTORCH_CUDA_ALLOC_CONF and other typed values: sizes, numbers, lengths.
+// Reads PYTORCH_CUDA_ALLOC_CONF and other values that users type: sizes, numbers, lengths.
 void Settings(const uint8_t* data, size_t size);
 
 }  // namespace vramscope::fuzz

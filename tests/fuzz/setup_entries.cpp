@@ -10,8 +10,8 @@
 
 namespace vramscope::fuzz {
 
-// Whatever the directory contains, entries have safe names and unpack to at most their stated
-// sizes.
+// Even with a damaged directory, entries must have safe names and must not unpack to more than
+// their stated sizes.
 void Zip(const uint8_t* data, size_t size) {
   constexpr uint64_t kMost = uint64_t{64} << 20;
   const std::string path =

@@ -6,10 +6,10 @@
 
 namespace vramscope::fuzz {
 
-// profiler/setup/zip_reader.h: the input is an archive.
+// Tests profiler/setup/zip_reader.h. The input is an archive.
 void Zip(const uint8_t* data, size_t size);
 
-// profiler/setup/index_page.h: the input is a page.
+// Tests profiler/setup/index_page.h. The input is a page.
 void IndexPage(const uint8_t* data, size_t size);
 
 }  // namespace vramscope::fuzz

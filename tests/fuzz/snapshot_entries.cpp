@@ -25,7 +25,7 @@ void Read(const std::string& bytes) {
   for (const uint64_t size : r->entries.bytes)
     Check(size <= uint64_t{1} << 62, "bytes of an entry");
   CheckTrace(*r);
-  // A part of it that needs the state at its end: for one device, for all, by time.
+  // Reads a part of the snapshot: a range of times, or of the entries of one device or of all.
   importers::SnapshotOptions options;
   const uint32_t n = r->entries.size();
   if (bytes.size() % 3 == 0 && n > 0) {
@@ -38,7 +38,7 @@ void Read(const std::string& bytes) {
   if (bytes.size() % 3 == 1) options.device = 0;
   MemoryInput all_again(bytes);
   const auto part = importers::ReadSnapshot(all_again, options);
-  // Cutting it out during reading must give the same.
+  // The result must be the same if the file is read twice and in small pieces.
   options.again = [&] { return std::make_unique<MemoryInput>(bytes); };
   MemoryInput in_pieces(bytes, 97);
   const auto cut = importers::ReadSnapshot(in_pieces, options);

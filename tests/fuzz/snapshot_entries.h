@@ -6,7 +6,7 @@
 
 namespace vramscope::fuzz {
 
-// Reads the bytes as a pickle; the result is checked, then reconstructed.
+// Reads the bytes as a pickle; then checks and reconstructs the recording.
 void Pickle(const uint8_t* data, size_t size);
 // Reads the bytes as JSON.
 void SnapshotJson(const uint8_t* data, size_t size);

@@ -13,7 +13,7 @@
 
 namespace vramscope::fuzz {
 
-// Whatever the rows contain, the trace accepts all of them.
+// The trace must accept all rows, even damaged ones.
 void HistoryTail(const uint8_t* data, size_t size) {
   const InputFolder& folder = TheFolder();
   folder.Write("history-000000.tail", {reinterpret_cast<const char*>(data), size});

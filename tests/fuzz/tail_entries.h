@@ -1,4 +1,4 @@
-// Entry functions for data that a killed process had not written as a chunk.
+// Entry functions for data that a process had not yet written as a chunk when it was killed.
 #pragma once
 
 #include <cstddef>
@@ -6,11 +6,11 @@
 
 namespace vramscope::fuzz {
 
-// profiler/program/history_tail.h: the input is the file.
+// Tests profiler/program/history_tail.h. The input is the file.
 void HistoryTail(const uint8_t* data, size_t size);
 
-// profiler/program/activity_tail.h: the input is the number of rows (a byte), the header, these
-// rows, the names; the space between them in the file is zeros.
+// Tests profiler/program/activity_tail.h. The input is the number of rows (one byte), the header,
+// the rows and the names. The space between rows and names in the file is filled with zeros.
 void ActivityTail(const uint8_t* data, size_t size);
 
 }  // namespace vramscope::fuzz

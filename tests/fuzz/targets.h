@@ -1,5 +1,5 @@
-// The fuzz targets: names, and the functions that run on an input. corpus/NAME has the inputs of
-// target NAME.
+// The names of the fuzz targets, and the functions that run on an input. corpus/NAME contains the
+// inputs of target NAME.
 #pragma once
 
 #include <cstddef>

@@ -113,7 +113,7 @@ void Assemble(std::string_view bytes) {
   FrameDecoder decoder;
   TraceAssembler assembler;
   decoder.Append(bytes);
-  // 64 frames and 64 MiB are the most that a fuzzer should wait for.
+  // The limits of 64 frames and 64 MiB keep the fuzzer fast.
   size_t total = 0;
   for (int i = 0; i < 64 && total < kMaxPayload; ++i) {
     const auto frame = decoder.Next();
@@ -148,7 +148,7 @@ void Batch(const uint8_t* data, size_t size) {
       const auto back = DecodeKeyframe(again);
       LiveState second;
       Check(back.ok() && back->Restore(second).ok(), "a keyframe that was written does not read");
-      // Pages outside all segments are not restated.
+      // The new keyframe does not contain pages outside all segments.
       Check(second.allocated() == live.allocated() && second.reserved() <= live.reserved() &&
                 second.size() == live.size(),
             "a keyframe changed on the way");
@@ -211,8 +211,8 @@ void TraceOutline(const uint8_t* data, size_t size) {
   Check(events == outline->events && activities == outline->activities, "counts");
   for (const Outline::Slice& slice : outline->steps_and_phases)
     Check(slice.count > 0 && slice.end_ns - slice.begin_ns >= 0, "a slice that is none");
-  // The index may be wrong about the data between keyframes: the part is a valid trace, or an error
-  // gives the reason.
+  // The index may contradict the data between keyframes. Even then, the part must be a valid trace,
+  // or an error must state the reason.
   const auto part = ReadTraceFile(path, {.from_ns = length / 3, .to_ns = length / 3 * 2});
   Check(part.ok() || !part.status().message().empty(), "an error without a message");
   if (part.ok()) CheckTrace(**part);

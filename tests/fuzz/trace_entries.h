@@ -12,19 +12,19 @@ namespace vramscope::fuzz {
 
 // Reads the bytes as a stream of frames, then as a whole trace.
 void Trace(const uint8_t* data, size_t size);
-// Reads the bytes as the payload of an event batch, behind a valid checksum. Accepted bytes are
-// written and read again, with the same result.
+// Reads the bytes as the payload of an event batch with a valid checksum. Accepted events must stay
+// the same if they are written and read again.
 void Batch(const uint8_t* data, size_t size);
-// Likewise for an activity batch.
+// Like Batch(), for an activity batch.
 void Activities(const uint8_t* data, size_t size);
-// Reads the bytes as a file: the contents of its index, and a part that is found with the index.
+// Reads the bytes as a file: first the index, then a part that is located with the index.
 void TraceOutline(const uint8_t* data, size_t size);
 
-// Invariants of every trace, however damaged its file is.
+// Checks the invariants of every trace, even from a damaged file.
 void CheckTrace(const trace::Trace& trace);
 
-// A fuzzer cannot guess checksums: this corrects those of every frame, so that damage reaches the
-// code after the frame decoder.
+// Corrects the checksums of all frames. A fuzzer cannot guess checksums, so damage would not reach
+// the code after the frame decoder otherwise.
 std::string WithRightChecksums(std::string bytes);
 
 }  // namespace vramscope::fuzz

@@ -6,9 +6,10 @@
 
 namespace vramscope::fuzz {
 
-// Lines: a time (--at), then the fields of "Open part of a recording".
+// Reads a time (--at) from the first line, and the fields of "Open part of a recording" from the
+// next lines.
 void Typed(const uint8_t* data, size_t size);
-// A list of published experiments (resources/experiments).
+// Reads a list of published experiments (resources/experiments).
 void Experiments(const uint8_t* data, size_t size);
 
 }  // namespace vramscope::fuzz

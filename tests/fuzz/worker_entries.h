@@ -6,7 +6,7 @@
 
 namespace vramscope::fuzz {
 
-// A stream of frames, with corrected checksums.
+// Reads a stream of frames, with corrected checksums.
 void WorkerRequests(const uint8_t* data, size_t size);
 
 }  // namespace vramscope::fuzz

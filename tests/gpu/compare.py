@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
-"""Plans whole training programs whose runs on a GPU were recorded (../golden/gpu/h200, by
-record.py) on the emulated GPU of the same name. Compares every request to PyTorch's allocator and
-the durations of phases with the recording.
+"""Plans training programs on an emulated H200 and compares every allocation and the durations of phases
+with their recordings on a real H200 (../golden/gpu/h200, by record.py).
 
     python3 compare.py --vramscope build/release/bin/vramscope --python VENV/bin/python [--only REGEX] [--causes 5]
 
-VENV: torch 2.11, transformers 4.57.1, peft 0.17.1, torchvision 0.26. Exit status 1: a peak differs,
-or fewer requests are equal than --at-least; 77: packages are missing."""
+VENV needs torch 2.11, transformers 4.57.1, peft 0.17.1 and torchvision 0.26. The exit status is 1 if a
+peak differs or fewer allocations are equal than --at-least, and 77 if packages are missing."""
 import argparse
 import difflib
 import glob
@@ -40,7 +39,7 @@ def lacks(python):
 
 
 def requests(snapshot):
-    """[(action, bytes)] of one device, and the entries of the allocations."""
+    """[(action, bytes)] of all entries of one device, and the entries of its allocations."""
     trace = next(trace for trace in snapshot["device_traces"] if trace)
     told = ("alloc", "free_completed", "segment_alloc", "segment_free", "segment_map", "segment_unmap")
     return [(entry["action"], entry["size"]) for entry in trace if entry["action"] in told], [e for e in trace if e["action"] == "alloc"]
@@ -55,7 +54,7 @@ def compared(name, planned_path, planned_steps, recorded_steps, causes):
     with gzip.open(planned_path) as file:
         planned, planned_allocations = requests(pickle.load(file))
     a, b = [e["size"] for e in recorded_allocations], [e["size"] for e in planned_allocations]
-    # The two lists are almost equal: the common beginning and end need no search.
+    # Equal lists need no search for matching parts.
     same = len(a) if a == b else sum(block.size for block in difflib.SequenceMatcher(None, a, b, autojunk=False).get_matching_blocks())
     peaks = [(p["peak_allocated"] - r["peak_allocated"], p["peak_reserved"] - r["peak_reserved"])
              for p, r in zip(planned_steps, recorded_steps)]
@@ -70,14 +69,14 @@ def compared(name, planned_path, planned_steps, recorded_steps, causes):
 
 
 def ratios(planned_steps, recorded_steps):
-    """For each phase: planned time divided by recorded time, the median over the steps from the
-    second on."""
+    """{phase: planned time divided by recorded time, as the median over the steps from the second
+    on}"""
     return {phase: statistics.median(p["ms"][phase] / r["ms"][phase] for p, r in zip(planned_steps[1:], recorded_steps[1:])) for phase in PHASES}
 
 
 def say_times(times):
-    """The constants for an optimizer's host time are fitted to programs 0, 2, 4, ... in the order
-    of their names; the others are the test."""
+    """Prints the ratios of two groups of programs. The constants for an optimizer's host time are
+    fitted to programs 0, 2, 4, ... in the order of their names; the others test these constants."""
     print("\n| planned / recorded time of programs, median (least to most) | " + " | ".join(PHASES) + " |\n|---|---|---|---|")
     for what, programs in (("programs that constants were taken of", FITTED), ("held out", HELD_OUT)):
         cells = []
@@ -93,8 +92,8 @@ def unpacked(name):
 
 
 def operators(planned_path, causes):
-    """Forward and backward of each operator case: its requests in order, without the cache's calls
-    of the driver."""
+    """Compares the allocations of each operator case in order, for forward and backward, without
+    segments. Returns the number of differences."""
     recorded = json.loads(unpacked("ops.json.zst"))["cases"]
     with gzip.open(planned_path) as file:
         planned = json.load(file)["cases"]
@@ -110,13 +109,13 @@ def operators(planned_path, causes):
 
 
 def commit_of(vramscope):
-    """The commit that the program was built from, as `--version` prints it."""
+    """The commit of the program's source, as `--version` prints it."""
     done = subprocess.run([vramscope, "--version"], capture_output=True, text=True)
     return next((line.split(" ", 1)[1].strip() for line in done.stdout.splitlines() if line.startswith("commit ")), "unknown")
 
 
 def keep(path, figures):
-    """The figures of this run, merged into those of earlier ones."""
+    """Merges the figures of this run into those of earlier runs."""
     kept = {}
     if os.path.exists(path):
         with open(path, encoding="utf-8") as file:

@@ -1,6 +1,6 @@
-"""The requests of convolutions, attention and recurrent layers to the caching allocator on this
-GPU, for a forward and a backward, by shape and type. The rules for cuDNN's workspaces in
-`emulated/libraries` are derived from such a table.
+"""Records the allocations of convolutions, attention and recurrent layers on this GPU, in a forward and
+a backward pass, by shape and type. The rules for cuDNN's workspaces in `emulated/libraries` are
+derived from such a table.
 
     python3 cudnn_sizes.py OUT.json"""
 import gc
@@ -54,7 +54,7 @@ def recorded(forward, results, name):
             case["backward"] = [] if warm else allocations()
             del out, gradient
         results[name] = case
-    except Exception as error:  # a shape that the GPU refuses is a result, too
+    except Exception as error:  # an error is also a result: the GPU refuses this shape
         results[name] = {"error": f"{type(error).__name__}: {str(error)[:160]}"}
     finally:
         listen(False)

@@ -1,5 +1,5 @@
-"""A process's memory on the GPU outside PyTorch's allocator after the first use of each library;
-durations of copies, matrix products and passes over memory.
+"""Measures a process's GPU memory outside PyTorch's allocator after the first use of each library, and
+the durations of copies, matrix products and passes over memory.
 
     python3 facts.py OUT.json"""
 import json

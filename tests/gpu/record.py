@@ -1,15 +1,14 @@
 #!/usr/bin/env python3
-"""Records a GPU: `doctor --gpu`, then whole training runs with PyTorch's own history
-(gpu_record.py), runs and programs with vramscope, sizes and times. The output has the form of the
-folders in tests/golden/gpu.
+"""Makes all recordings of a GPU: `doctor --gpu`, then training runs with PyTorch's own history
+(gpu_record.py), runs and programs with vramscope, sizes and times. The output has the layout of the
+folders in tests/golden/gpu. Run it on the computer with the GPU:
 
     python3 record.py OUT --vramscope build/release/bin/vramscope [--seconds 500] [--only REGEX]
-    on the card
     python3 record.py --list
 
 Several processes run at once, but only one uses the GPU; the others import packages or write files
-meanwhile. Needs torch with CUDA; entries whose packages (transformers 4.57, peft 0.17, torchvision)
-are missing say so in OUT/summary.json."""
+meanwhile. Needs torch with CUDA. Some entries also need transformers 4.57, peft 0.17 or torchvision; if
+a package is missing, OUT/summary.json states that."""
 import argparse
 import fcntl
 import gc
@@ -42,13 +41,13 @@ PRESETS = {
 
 
 def run_arguments(name):
-    """--preset and --set of one of PRESETS."""
+    """--preset and --set arguments of a run in PRESETS."""
     preset, *settings = PRESETS[name].split()
     return ["--preset", preset] + [word for setting in settings + ["steps=3"] for word in ("--set", setting)]
 
 
 def commands(vramscope, out):
-    """Name -> command line and additional environment variables."""
+    """{name: (command line, additional environment variables)}"""
     file = lambda name: os.path.join(out, name)
     program = lambda name: [sys.executable, os.path.join(HERE, "programs", name + ".py")]
     record = lambda name, *flags: [vramscope, "record", *flags, "-o", file(name + ".trace"), "--json", "--"]
@@ -66,7 +65,7 @@ def commands(vramscope, out):
 
 
 class Card:
-    """Only one process at a time uses the GPU."""
+    """A lock that lets only one process at a time use the GPU."""
 
     def __init__(self):
         self.file = open(LOCK, "w")
@@ -79,8 +78,8 @@ class Card:
 
 
 def fill_quickly():
-    """Random numbers of a large tensor on the CPU repeat a million of them: a model is initialised
-    in a tenth of the time, and no allocation on the GPU depends on them."""
+    """Fills large CPU tensors by repeating a million random numbers. This initialises a model in a tenth
+    of the time, and no allocation on the GPU depends on the values."""
     import torch
 
     def quick(original):
@@ -100,7 +99,7 @@ def fill_quickly():
 
 
 def one(name, out):
-    """One entry of gpu_record.py, in a separate process."""
+    """Runs one entry of gpu_record.py in a separate process."""
     import torch
     for package in ("transformers", "peft", "torchvision"):
         try:
@@ -116,7 +115,7 @@ def one(name, out):
         card.__enter__()
         of_card, snapshot, made = torch.cuda.mem_get_info, torch.cuda.memory._snapshot, gpu_record.Run.__init__
 
-        def of_process():  # others may not have freed their memory yet
+        def of_process():  # only counts this process, because others may not have freed their memory yet
             free, total = of_card()
             mine = process_used()
             return (free, total) if mine is None else (total - mine, total)
@@ -187,7 +186,7 @@ def main():
         return print("\n".join(names))
     os.makedirs(arguments.out, exist_ok=True)
     deadline, summary, mutex, waiting = time.time() + arguments.seconds, {}, threading.Lock(), queue.Queue()
-    if "doctor" in names:  # alone: it measures times
+    if "doctor" in names:  # runs alone, because it measures times
         doctor(arguments.vramscope, arguments.out)
         names.remove("doctor")
     for name in names:

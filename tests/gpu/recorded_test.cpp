@@ -1,5 +1,5 @@
-// Compares plans with a GPU's behaviour: each run that was recorded (tests/golden/gpu, by
-// record.py) is planned again for the same GPU, and compared allocation by allocation.
+// Plans each recorded run (tests/golden/gpu, by record.py) for the same GPU, and compares the plan
+// with the recording, allocation by allocation.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,9 +18,9 @@ using nlohmann::json;
 
 struct Recorded {
   const char* name;
-  std::vector<const char*> run;  // as in record.py
-  // The largest error of the peaks, in bytes. The addresses of segments differ between runs on a
-  // GPU. They affect which free block is used and how much of it is not split off.
+  std::vector<const char*> run;  // preset and settings, as in record.py
+  // The allowed errors of the peaks, in bytes. Addresses of segments differ between runs on a GPU.
+  // They determine which free block is used, and how much of the block is not split off.
   uint64_t allocated, reserved;
 };
 constexpr uint64_t kMiB = uint64_t{1} << 20;
@@ -43,8 +43,8 @@ const std::vector<Recorded>& Runs() {
   return runs;
 }
 
-// Every recording has the used memory from NVML. Its unexplained part is mainly modules that CUDA
-// loads after the first query of NVML.
+// Every recording contains NVML's used memory. The unexplained part of it is mainly modules that
+// CUDA loads after the first query of NVML.
 TEST(RecordedOnH200, UnexplainedPartOfUsedMemoryIsSmall) {
   int recordings = 0;
   for (const auto& entry :
@@ -56,7 +56,7 @@ TEST(RecordedOnH200, UnexplainedPartOfUsedMemoryIsSmall) {
     SCOPED_TRACE(entry.path().filename().string());
     EXPECT_GE(memory.at("remainder").get<int64_t>(), 0);
     EXPECT_LE(memory.at("remainder").get<int64_t>(), int64_t{128} << 20);
-    // A CUDA context and cuBLAS's own memory: the same in every run with this driver.
+    // The CUDA context and cuBLAS's own memory are the same in every run with this driver.
     for (const json& part : memory.at("parts")) {
       const auto bytes = part.at("bytes").get<int64_t>();
       if (part.at("name") == "libraries") {
@@ -97,7 +97,7 @@ TEST_P(OnH200, PlanMatchesRecording) {
             static_cast<int64_t>(recorded.allocated));
   EXPECT_LE(std::abs(peak.at("reserved").at("error").get<int64_t>()),
             static_cast<int64_t>(recorded.reserved));
-  // Frees between two allocations may change their order: on a GPU, host threads race.
+  // Frees between two allocations may have another order, because host threads race on a GPU.
   const json& requests = diff.at("requests");
   EXPECT_EQ(requests.at("equal_frees_unordered"), requests.at("total"));
   for (const auto& [category, bytes] : diff.at("categories").items())

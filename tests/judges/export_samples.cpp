@@ -1,7 +1,8 @@
 // Writes the files that the scripts in this folder check: export_samples FOLDER [RECORDED].
-//   own.pickle, own.raw.json.gz         a small simulated training run; own_expandable likewise
-//   NAME.original.pickle, NAME.pickle   every recorded snapshot of the folder RECORDED, and its
-//                                       copy, opened and exported; NAME.raw.json.gz
+//   own.pickle, own.raw.json.gz         a small simulated training run; own_expandable.* is the
+//                                       same with expandable segments
+//   NAME.original.pickle                a recorded snapshot of the folder RECORDED
+//   NAME.pickle, NAME.raw.json.gz       the same snapshot, opened and exported
 #include <cstdio>
 #include <filesystem>
 #include <fstream>

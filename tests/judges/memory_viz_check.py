@@ -9,10 +9,10 @@
 EXPORT_SAMPLES is the program of that name in this folder. A recorded snapshot that was opened and
 exported must give exactly the output of the original.
 
-Status 77, with the reason: something that the check needs is missing.
+If a requirement is missing, prints it and exits with status 77. Environment variables:
   VRAMSCOPE_JUDGE_PYTHON  a python3 that has torch (any build, never imported) or HolisticTraceAnalysis
   VRAMSCOPE_MEMORY_VIZ    MemoryViz.js, from torch/utils/viz in PyTorch's source
-  VRAMSCOPE_D3            d3 version 5 as one ES module; made with esbuild from Debian's node-d3 without it
+  VRAMSCOPE_D3            d3 version 5 as one ES module (default: built with esbuild from Debian's node-d3)
 """
 import base64
 import collections
@@ -61,7 +61,7 @@ def samples(folder):
 
 
 def memory_viz():
-    """torch/cuda/_memory_viz.py alone: importing all of torch would need its libraries."""
+    """Loads only torch/cuda/_memory_viz.py, because importing torch would need its libraries."""
     spec = importlib.util.find_spec("torch")
     if spec is None or not spec.submodule_search_locations:
         raise Missing("torch is not installed for " + sys.executable)
@@ -73,7 +73,7 @@ def memory_viz():
 
 
 def recorded(path):
-    """Like load(), without the requested sizes that the allocator happens to leave in free blocks.
+    """Like load(), without the requested sizes and frames that the allocator may leave in free blocks.
     """
     data = load(path)
     for segment in data["segments"]:
@@ -91,8 +91,8 @@ def equal(what, new, old):
 
 def judge_torch(folder):
     viz = memory_viz()
-    # The tool would download a Perl script for drawing; here its input, the folded stacks, is
-    # compared.
+    # The tool would download a Perl script to draw flame graphs. The test compares the script's
+    # input, the folded stacks.
     views = {"stats": viz.segsum, "trace": viz.trace,
              "segments": functools.partial(viz.segments, format_flamegraph=str),
              "memory": functools.partial(viz.memory, format_flamegraph=str)}
@@ -140,7 +140,7 @@ add_local_files([{name: 'x.pickle', base64: '%s'}], '%s');
 </script></body></html>"""
 
 
-DRAWN = {"Active Memory Timeline": "polygons", "Allocator State History": "rectangles"}  # of each plot
+DRAWN = {"Active Memory Timeline": "polygons", "Allocator State History": "rectangles"}  # the SVG elements of each plot
 
 
 def d3_module(folder):
@@ -176,7 +176,7 @@ def judge_browser(folder):
     site = folder / "site"
     site.mkdir()
     (site / "d3.js").write_text(d3_module(folder))
-    # One copy of d3 for all its parts, which share the current event.
+    # All parts of d3 must be one copy, because they share the current event.
     (site / "MemoryViz.js").write_text(re.sub(r'"https://[^"]*"', '"./d3.js"', script.read_text()))
     server = serve(site)
     try:
@@ -184,8 +184,8 @@ def judge_browser(folder):
             for kind in DRAWN:
                 seen = {}
                 for which, file in (("exported", path), ("recorded", original)):
-                    # On a busy computer a browser can report an empty page; only a page that stays
-                    # empty counts as an error.
+                    # On a busy computer, the browser may report an empty page. It is only an error
+                    # if the page stays empty.
                     for _ in range(3 if file else 0):
                         seen[which] = look(chromium, site, server, file, kind, folder)
                         if seen[which][DRAWN[kind]] > 0:
@@ -196,7 +196,7 @@ def judge_browser(folder):
 
 
 def look(chromium, site, server, file, kind, folder):
-    # Padded as PyTorch's own page does.
+    # Pads the data as PyTorch's own page does.
     data = file.read_bytes()
     data += b"\0" * (3 - len(data) % 3)
     (site / "page.html").write_text(PAGE % (base64.b64encode(data).decode(), kind))
@@ -239,7 +239,7 @@ def judge_hta(folder):
     go.Figure.show = lambda self, *_, **__: figures.append(self)
     for path in sorted(folder.glob("*.raw.json.gz")):
         MemoryAnalysis(str(path)).plot_memory_timeline()
-        top = figures[-1].data[-1].y.max()  # stacked: the last curve is the sum
+        top = figures[-1].data[-1].y.max()  # curves are stacked, so the last one is the sum
         live, peak = 0, 0
         for _, moment in by_time(json.load(gzip.open(path))):
             live += sum(bytes_ for _, _, bytes_, _ in moment)

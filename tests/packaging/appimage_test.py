@@ -1,5 +1,5 @@
-"""An AppImage with the runtime of app/appimage, made from a small AppDir and started by a user
-without root and without FUSE."""
+"""Builds an AppImage with the runtime of app/appimage from a small AppDir, and starts it as an ordinary
+user without FUSE."""
 import os
 import pathlib
 import re
@@ -27,7 +27,7 @@ exit 7
 
 
 def elf_size(data):
-    """The end of an ELF file, where tools for AppImages expect the image."""
+    """The size of an ELF file; tools for AppImages expect the image after it."""
     sections, = struct.unpack_from("<Q", data, 40)
     size, number = struct.unpack_from("<HH", data, 58)
     return sections + size * number
@@ -69,7 +69,7 @@ class AppImage(unittest.TestCase):
             os.chown(self.home, NOBODY, NOBODY)
 
     def run_image(self, *arguments, image=None, cwd=None, **environment):
-        """As a user without root, without fusermount on PATH."""
+        """Runs the AppImage as an ordinary user, without fusermount on PATH."""
         user = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
         kept = {"HOME": str(self.home), "PATH": "/nowhere", **environment}
         return subprocess.run([str(image or self.image), *arguments], capture_output=True, text=True, cwd=cwd or self.home,

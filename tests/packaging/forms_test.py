@@ -1,6 +1,6 @@
-"""The package formats (packaging/package.py): their bytes do not depend on where and when they are
-made, and the wheel's program says what it needs if it cannot run. Uses a small generated tree;
-symbol_versions_test and install_test use the real one."""
+"""Tests the package formats (packaging/package.py). Their bytes do not depend on the place and time of
+the build. If the wheel's program cannot run, it prints what it needs. Uses a small generated tree;
+symbol_versions_test and install_test use the real tree."""
 import contextlib
 import io
 import os
@@ -17,7 +17,7 @@ import installed
 sys.path.insert(0, str(installed.SOURCE / "packaging"))
 import package  # noqa: E402
 
-RUNTIME = b"\x7fELF\x02\x01\x01\x00AI\x02" + bytes(200)  # by its header only
+RUNTIME = b"\x7fELF\x02\x01\x01\x00AI\x02" + bytes(200)  # only the header is that of an AppImage
 
 
 def make_tree(folder, umask):
@@ -58,7 +58,7 @@ class Forms(unittest.TestCase):
             return package.FORMS[form](tree, dist, "1.2.3")
 
     def check_same(self, form):
-        """Two folders, two umasks, two times."""
+        """Compares packages made in two folders, with two umasks, at two times."""
         first = self.made(form, form + "-first", 0o022, 1_600_000_000)
         second = self.made(form, form + "-second", 0o077, time.time() - 5)
         self.assertEqual(first.name, second.name)
@@ -116,7 +116,7 @@ class Forms(unittest.TestCase):
             self.assertNotIn(path.read_text().strip().splitlines()[1], shipped, path)
 
     def start(self, **replaced):
-        """The wheel's script where pip would install it, with other words in it."""
+        """Runs the wheel's script where pip would install it, after replacing texts in it."""
         text = (installed.SOURCE / "packaging/wheel_script.sh").read_text().replace("@VERSION@", "1.2.3")
         for old, new in replaced.items():
             before = text

@@ -1,14 +1,15 @@
-"""The wheel, the archive, the AppImage and the Debian package in bare systems: the base of Debian
-or Ubuntu with python3-venv, a user without root, no compiler, no desktop, no FUSE. Run by hand, as
-root:
+"""Tests the wheel, the archive, the AppImage and the Debian package in minimal systems: the base of
+Debian or Ubuntu with python3-venv, an ordinary user, no compiler, no desktop, no FUSE. Run it by hand
+as root:
 
     python3 install_test.py DIST [--suites bookworm,trixie,jammy] [--roots FOLDER] [--torch FOLDER] [--network setup|torch]
 
---roots stores the systems for later runs; --torch: a folder with torch for bookworm's Python, put
-on PYTHONPATH; --network setup: `vramscope setup` downloads LibTorch (0.5 GB) and a preset is
-planned; torch: `pip install torch`, too (3 GB). On a system that is too old (bullseye), it tests
-the error message. Prints PASS and FAIL lines with seconds and megabytes; exit status 1 on a FAIL,
-77 if it cannot run here.
+--roots FOLDER          stores the systems for later runs
+--torch FOLDER          contains a torch for bookworm's Python, for PYTHONPATH
+--network setup|torch   setup: `vramscope setup` downloads LibTorch (0.5 GB), and a preset is planned;
+                        torch: also runs `pip install torch` (3 GB)
+On a system that is too old (bullseye), it tests the error message. Prints PASS and FAIL lines with
+seconds and megabytes. The exit status is 1 on a FAIL, 77 if the test cannot run here.
 """
 import argparse
 import hashlib
@@ -25,7 +26,7 @@ import zipfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 SOURCE = HERE.parent.parent
-MIRROR = [os.environ["DEBOOTSTRAP_MIRROR"]] if "DEBOOTSTRAP_MIRROR" in os.environ else []  # otherwise its own default
+MIRROR = [os.environ["DEBOOTSTRAP_MIRROR"]] if "DEBOOTSTRAP_MIRROR" in os.environ else []  # otherwise debootstrap's default
 UBUNTU = ("jammy", "noble")
 TOO_OLD = ("bullseye", "focal")
 PACKAGES = "python3-venv,ca-certificates"
@@ -48,7 +49,7 @@ def skip(why):
 
 
 class Root:
-    """One minimal system; commands run in it as the user."""
+    """One minimal system, in which commands run as an ordinary user."""
 
     def __init__(self, folder, suite):
         self.path, self.suite = pathlib.Path(folder), suite
@@ -57,7 +58,7 @@ class Root:
     def make(self):
         if not (self.path / "usr/bin/python3").exists():
             ubuntu = ["--components=main,universe"] if self.suite in UBUNTU else []
-            mirror = (MIRROR or ["http://archive.ubuntu.com/ubuntu"]) + ["gutsy"] if ubuntu else MIRROR  # the script for all Ubuntu releases
+            mirror = (MIRROR or ["http://archive.ubuntu.com/ubuntu"]) + ["gutsy"] if ubuntu else MIRROR  # debootstrap's script for all Ubuntu releases
             done = subprocess.run(["debootstrap", "--variant=minbase", "--include=" + PACKAGES, *ubuntu, self.suite, str(self.path),
                                    *mirror], capture_output=True, text=True)
             if done.returncode != 0:
@@ -69,7 +70,7 @@ class Root:
         for name in ("proc", "dev", "tmp"):
             (self.path / name).mkdir(exist_ok=True)
         os.chmod(self.path / "tmp", 0o1777)
-        # Adds a user name; the rest of the system is unchanged.
+        # Adds a user name, which is the only change to the system.
         passwd = self.path / "etc/passwd"
         if "\nu:" not in passwd.read_text():
             with open(passwd, "a") as file:
@@ -110,7 +111,7 @@ class Report:
 
 
 def other_version(wheel, folder):
-    """The same wheel with another version, for two side by side."""
+    """Copies the wheel with another version, to install two versions side by side."""
     old = re.match(r"vramscope-([^-]+)-", wheel.name)[1]
     new = old + ".post1"
     target = pathlib.Path(folder, wheel.name.replace(old, new))
@@ -180,8 +181,7 @@ CERTIFICATES = "/data/certificates.crt"
 
 
 def with_network(root, report, how):
-    """The steps of a user who has nothing installed: LibTorch by `vramscope setup`, PyTorch by pip.
-    """
+    """Follows the steps of a new user: installs LibTorch with `vramscope setup` and PyTorch with pip."""
     suite, wheel = root.suite, next((root.path / "dist").glob("*.whl")).name
     root.run("v/bin/pip install --no-index /dist/%s" % wheel)
     status, out, seconds = root.run("v/bin/vramscope setup --yes", SSL_CERT_FILE=CERTIFICATES)
@@ -203,7 +203,7 @@ def with_network(root, report, how):
 
 
 def too_old(root, report):
-    """A readable message, not the loader's error."""
+    """Old systems get a readable message instead of the loader's error."""
     archive = next((root.path / "dist").glob("*.tar"), None)
     starts = [archive and "tar xf /dist/%s && %s/bin/vramscope --version" % (archive.name, archive.name.removesuffix(".tar"))]
     starts += ["/dist/%s --version" % image.name for image in (root.path / "dist").glob("*.AppImage")]
@@ -238,7 +238,7 @@ def list_of_files(wheel, report):
         listed = {file["fileName"][2:]: file["checksums"][0]["checksumValue"] for file in document["files"]}
         there = {name[len(tree):]: hashlib.sha256(archive.read(name)).hexdigest() for name in archive.namelist()
                  if name.startswith(tree) and name != own}
-        links = {"lib/vramscope/emulated/libcuda.so", "lib/vramscope/emulated/libnvidia-ml.so"}  # of the tree; files in a wheel
+        links = {"lib/vramscope/emulated/libcuda.so", "lib/vramscope/emulated/libnvidia-ml.so"}  # links in the tree, which are files in a wheel
         wrong = [name for name in set(listed) | set(there) if name not in links and listed.get(name) != there.get(name)]
         known = {"SPDXRef-DOCUMENT"} | {item["SPDXID"] for item in document["packages"] + document["files"]}
         dangling = [relation for relation in document["relationships"]

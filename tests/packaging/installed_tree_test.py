@@ -1,5 +1,4 @@
-"""The tree of `cmake --install` works after it was moved, and nothing in it refers to the build
-folder."""
+"""The tree of `cmake --install` works after it was moved. No file in it refers to the build folder."""
 import json
 import os
 import pathlib
@@ -28,7 +27,7 @@ class InstalledTree(unittest.TestCase):
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory()
         first = installed.install(pathlib.Path(cls.folder.name, "first"))
-        cls.tree = first.rename(pathlib.Path(cls.folder.name, "moved here"))  # with a space in it
+        cls.tree = first.rename(pathlib.Path(cls.folder.name, "moved here"))  # a name with a space
 
     @classmethod
     def tearDownClass(cls):

@@ -1,5 +1,5 @@
 """No installed file needs newer libraries than documented. Libraries that are loaded into users'
-programs need glibc 2.28 and no C++ library; everything else needs glibc 2.35 and GCC 12's C++
+programs may need glibc 2.28 and no C++ library. All other files may need glibc 2.35 and GCC 12's C++
 library (Ubuntu 22.04, Debian 12)."""
 import os
 import pathlib

@@ -27,7 +27,7 @@ class Version(unittest.TestCase):
 
 
 class Descriptions(unittest.TestCase):
-    """Compared with --help, which CLI11 generates from the same declarations."""
+    """Compares descriptions with --help, which CLI11 generates from the same declarations."""
 
     @classmethod
     def setUpClass(cls):

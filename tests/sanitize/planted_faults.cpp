@@ -1,5 +1,5 @@
 // Commits the fault that its argument names, so that planted_faults_test.py can check whether this
-// build's sanitizers find it. "nothing" commits none.
+// build's sanitizers find it. The argument "nothing" commits no fault.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -10,7 +10,7 @@
 
 namespace {
 
-// A value that the compiler must not see through.
+// Hides a value from the optimizer.
 template <class T>
 T Hidden(T value) {
   volatile T hidden = value;
@@ -35,15 +35,15 @@ int BeyondTheEnd() {
 }
 int UseAfterReturn() { return *LocalsAddress(); }
 
-// Within a vector's capacity: the C++ library's assertions, which sanitizer builds enable, detect
-// it.
+// Reads within a vector's capacity. The C++ library's assertions, which sanitizer builds enable,
+// detect this.
 int BeyondTheSize() {
   std::vector<int> values(4);
   values.reserve(100);
   return values[Hidden(size_t{50})];
 }
 
-// More than one, because a register or the stack may still hold the address of the last.
+// Leaks several blocks, because a register or the stack may still contain the address of the last.
 int Leak() {
   for (int i = 0; i < 100; ++i) Hidden(new std::vector<int>(100));
   return 0;

@@ -1,5 +1,5 @@
-"""A sanitizers' build finds the faults that planted_faults.cpp commits, with the options that this
-test was started with (`./vramscope test --sanitize` sets them), and reports nothing without one.
+"""A build with sanitizers finds the faults that planted_faults.cpp commits, and reports nothing if there
+is none. Uses the sanitizer options of its environment, which `./vramscope test --sanitize` sets.
 
     planted_faults_test.py PROGRAM address|thread
 """
@@ -24,7 +24,7 @@ FAULTS = {
         "use_after_free": "WARNING: ThreadSanitizer: heap-use-after-free",
     },
 }
-# The options that ./vramscope sets, repeated here so that ctest alone finds the same faults.
+# The options that ./vramscope sets, as defaults for runs of ctest alone.
 OPTIONS = {
     "ASAN_OPTIONS": "detect_stack_use_after_return=1",
     "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
@@ -32,7 +32,7 @@ OPTIONS = {
 
 
 def run(program, fault):
-    # Reads reports from stderr, wherever the caller redirects them.
+    # Writes reports to stderr, even if the caller redirects them.
     environment = {**OPTIONS, **os.environ}
     for name in ("ASAN_OPTIONS", "TSAN_OPTIONS", "LSAN_OPTIONS"):
         environment[name] = ":".join(filter(None, (environment.get(name), "log_path=stderr")))

@@ -1,9 +1,9 @@
-// In builds with ThreadSanitizer, this is included before protobuf's headers. With ThreadSanitizer
-// on, protobuf's maps have two more members (map_field.h), but the system's library was built
-// without them.
+// Included before protobuf's headers in builds with ThreadSanitizer. These headers give maps two
+// more members under ThreadSanitizer (map_field.h), but the system's library was built without
+// them.
 #pragma once
 
-#include <cstddef>  // the C++ library checks the same macro, and must see it
+#include <cstddef>  // must come first: the C++ library needs the macro that is undefined below
 
 #pragma push_macro("__SANITIZE_THREAD__")
 #undef __SANITIZE_THREAD__

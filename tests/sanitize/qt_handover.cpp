@@ -1,8 +1,9 @@
-// Linked into every test of ui/ that is built with ThreadSanitizer. Qt 6.4 is not built with it,
-// and its mutexes are futexes that the runtime does not see, so all data that one thread passes to
-// another through Qt would be reported. The project uses two ways: a call queued for another
-// thread, and a job for a pool's thread. This file replaces Qt's functions for both with versions
-// that annotate what happens before what. Data passed in any other way are still reported.
+// Linked into every test of ui/ that is built with ThreadSanitizer. Qt 6.4 is built without it, and
+// the runtime does not see the futexes of Qt's mutexes. All data that one thread passes to another
+// through Qt would therefore be reported as races. The project passes data in two ways: with a call
+// queued for another thread, and with a job for a pool's thread. This file replaces Qt's functions
+// for both with versions that annotate the order of accesses. Data passed in other ways are still
+// reported.
 #include <dlfcn.h>
 #include <sanitizer/tsan_interface.h>
 
@@ -15,7 +16,7 @@
 #include <utility>
 
 extern "C" {
-// Memory that Qt and GLib move and free in their own threads is ignored; their locks still count.
+// Ignores memory accesses of Qt and GLib in their own threads. Their locks still count.
 const char* __tsan_default_options() { return "ignore_noninstrumented_modules=1"; }
 void AnnotateIgnoreWritesBegin(const char* file, int line);
 void AnnotateIgnoreWritesEnd(const char* file, int line);
@@ -23,9 +24,8 @@ void AnnotateIgnoreWritesEnd(const char* file, int line);
 
 namespace {
 
-// Qt allocates its events and lists in one thread and frees them in another, under its mutexes.
-// While only Qt's code runs, its allocations are not reported as races with the thread that frees
-// them.
+// Under its mutexes, Qt allocates events and lists in one thread and frees them in another. While
+// only Qt's code runs, these allocations and frees are not reported as races.
 thread_local bool in_qt = false;
 void EnterQt() {
   in_qt = true;
@@ -55,7 +55,7 @@ class HandedCall : public QtPrivate::QSlotObjectBase {
       __tsan_acquire(handed);
       handed->call_->call(receiver, arguments);
       __tsan_release(handed);
-    } else if (which == Destroy) {  // by the last of the two threads
+    } else if (which == Destroy) {  // called in the last of the two threads
       const bool posting = in_qt;
       if (posting) LeaveQt();
       __tsan_acquire(handed);
@@ -77,7 +77,7 @@ class HandedJob : public QRunnable {
     const bool ours = job_->autoDelete();
     job_->run();
     if (ours) delete job_;
-    __tsan_release(const_cast<void*>(pool_));  // acquired by the thread that waits for the pool
+    __tsan_release(const_cast<void*>(pool_));  // the thread that waits for the pool acquires it
   }
 
  private:

@@ -3,10 +3,10 @@
 
     python3 tests/sanitize/run.py build/asan --results docs/results/data/sanitizers.json [-R REGEX]
 
-The build folder is what `./vramscope test --sanitize[=thread] all` configures and builds. Runs
-every ctest test that starts a program built with the sanitizers. Reports are collected from its
-output and from its child processes, whose output a test may capture. A report ends the program.
-Exit status 1: a test failed, or there was a report.
+`./vramscope test --sanitize[=thread] all` creates the build folder. Runs every ctest test that starts
+a program built with sanitizers. Collects reports from the test's output, and from its child processes,
+whose output the test may capture. A report ends the program. The exit status is 1 if a test failed or
+there was a report.
 """
 
 import argparse
@@ -20,9 +20,9 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-# Tests of scripts, documents and packages, which start no program built with sanitizers, and Python
-# scripts that plan programs, because a library built with a sanitizer cannot be loaded into a
-# Python without one. Unit tests begin with the sanitizer's name instead.
+# Tests that are not run. Tests of scripts, documents and packages start no program built with
+# sanitizers. Python scripts that plan programs cannot work, because a library built with a sanitizer
+# cannot be loaded into a Python without one.
 APART = re.compile(r"^(setup|packaging|judge)\.|^(emulated|cli)_|^trace_independent_reader")
 REPORT = re.compile(
     r"ERROR: (?:Address|Leak)Sanitizer: .*|WARNING: ThreadSanitizer: .*|\S+: runtime error: .*"
@@ -39,7 +39,7 @@ def cached(build, name):
 
 
 def listed(build, wanted):
-    """ctest's tests whose programs exist, by name."""
+    """The tests of ctest whose programs exist, by name."""
     command = ["ctest", "--test-dir", build, "--show-only=json-v1"]
     out = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     names = []
@@ -56,7 +56,7 @@ def listed(build, wanted):
 
 
 def environment(folder):
-    """The launcher's options; reports of all processes are written to files in the folder."""
+    """The launcher's options, which also write the reports of all processes to files in the folder."""
     sanitizer = "detect_stack_use_after_return=1:abort_on_error=1"
     leaks = f"suppressions={ROOT}/tests/sanitize/leaks.txt:print_suppressions=0"
     return {

@@ -1,5 +1,5 @@
-// Linked into every test that is built with ThreadSanitizer: behaviour of Qt that its runtime does
-// not know.
+// Linked into every test that is built with ThreadSanitizer. Handles behaviour of Qt that the
+// runtime does not support.
 #include <dlfcn.h>
 #include <sched.h>
 
@@ -7,10 +7,9 @@
 
 extern "C" {
 
-// Qt 6.4 starts programs with clone(CLONE_VM | CLONE_VFORK). ThreadSanitizer's clone assumes that
-// the child has separate memory, and makes it ignore all locks. With shared memory this affects the
-// parent, whose main thread then seems to hold no lock for the rest of its life. So here the child
-// gets separate memory.
+// Gives the child separate memory. Qt 6.4 starts programs with clone(CLONE_VM | CLONE_VFORK), but
+// ThreadSanitizer's clone assumes separate memory and makes the child ignore all locks. With shared
+// memory, the parent's main thread would ignore all locks from then on.
 int clone(int (*function)(void*), void* stack, int flags, void* argument, ...) {
   va_list more;
   va_start(more, argument);

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# check_tests_test.sh CHECK_TESTS EXPECTED: finds skips that are not allowed and missing tiers, and checks that the
-# committed list is well formed.
+# check_tests_test.sh CHECK_TESTS EXPECTED: tests that CHECK_TESTS finds missing tiers and skips that are not allowed, and
+# that the committed list EXPECTED is well formed.
 set -uo pipefail
 check=$1 list=$2
 work=$(mktemp -d)

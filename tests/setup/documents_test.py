@@ -1,4 +1,4 @@
-"""Tests the checks of the documentation in a generated repository."""
+"""Tests the documentation checks on a generated repository."""
 
 import json
 import pathlib

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Tests the launcher in a separate copy, with fakes for everything that installs, downloads or builds.
+# Tests a copy of the launcher. Fakes replace all commands that install, download or build.
 set -uo pipefail
 launcher=$1
 failures=0
@@ -26,7 +26,7 @@ else
   echo "skipped: shellcheck is not installed"
 fi
 
-# A project with one source, a torch that looks complete, and fakes at the front of PATH.
+# The project has one source file and a torch that looks complete. The fakes are at the front of PATH.
 project=$work/a\ project
 mkdir -p "$project"/{app,resources,tests} "$work/fakes"
 cp "$launcher" "$project/vramscope"
@@ -50,7 +50,7 @@ cat >"$work/fakes/cmake" <<'FAKE'
 echo "cmake $*" >>"$CALLS"
 if [[ ${FAIL_BUILD:-0} == 1 && $1 == --build ]]; then echo "main.cpp:1: error: no such thing"; exit 1; fi
 if [[ ${SLOW_BUILD:-0} == 1 && $1 == --build ]]; then
-  sleep 300 &  # as ninja has compilers below it
+  sleep 300 &  # ninja has compilers as children, too
   echo "$! $$" >"$CALLS.pids"
   wait
 fi
@@ -86,7 +86,7 @@ FAKE
 for tool in apt-get sudo; do
   printf '#!/usr/bin/env bash\necho "%s $*" >>"$CALLS"\nexit 1\n' "$tool" >"$work/fakes/$tool"
 done
-# The packages that count as installed, one per line.
+# $INSTALLED lists the packages that count as installed, one per line.
 cat >"$work/fakes/dpkg-query" <<'FAKE'
 #!/usr/bin/env bash
 while read -r package; do echo "$package installed"; done <"$INSTALLED"
@@ -179,7 +179,7 @@ check "and shows the compiler's words" has "$work/err" "error: no such thing"
 launch plan
 check "and is tried again" has "$CALLS" "cmake --build"
 
-# Ctrl-C: the terminal sends it only to the launcher; the processes that it started are in a separate group.
+# Ctrl-C interrupts only the launcher, because the processes that the launcher started are in another group.
 : >"$CALLS"
 rm -f "$CALLS.pids"
 touch "$project/app/other.cpp"
@@ -251,7 +251,7 @@ touch "$project/app/other.cpp"
 launch plan
 check "the program alone does not configure the tests away" lacks "$CALLS" "cmake --preset"
 
-# A missing package, without root: the fakes refuse everything.
+# A package is missing, and the fakes refuse all commands that need root.
 sed -i '/^mold$/d' "$INSTALLED"
 touch "$project/app/other.cpp"
 if ((EUID == 0)); then

@@ -1,13 +1,12 @@
-"""Checks that folders include only the folders that the design allows (the README.md of each folder
-describes this).
+"""Checks that folders include only the folders that the design allows (see each folder's README.md).
 
-    python3 layering.py ROOT        prints each violation as file:line; exit status 1 if there is one
+    python3 layering.py ROOT        prints each violation as file:line; exit status 1 if there are any
 """
 import pathlib
 import re
 import sys
 
-# Folder -> folders it may include. tests may include anything; resources contains no code.
+# Folder -> folders that it may include. tests may include any folder; resources contains no code.
 MAY_INCLUDE = {
     "proto": {"proto"},
     "resources": {"resources"},
@@ -52,11 +51,11 @@ TORCH = re.compile(r"(torch|ATen|c10|caffe2)/|cuda|cupti")
 QT = re.compile(r"Q[A-Z]\w*$|Qt\w*/|q[a-z]+\.h$")
 IMGUI = re.compile(r"imgui")
 ABSL_TABLES = re.compile(r"absl/container/(flat|node)_hash_|absl/container/internal/")
-# ui/ runs work off its UI thread only with ui/jobs. The exceptions are Crew, which shares the parts
-# of a frame, and Assembly, which builds a trace from a run's frames.
+# In ui/, only ui/jobs may run work outside the UI thread. Exceptions are Crew, which distributes the
+# parts of a frame to threads, and Assembly, which builds a trace from a run's frames.
 THREADS = re.compile(r"\b(QThreadPool|QtConcurrent|QFuture\w*|std::j?thread|std::async)\b")
 THREADS_IN = re.compile(r"ui/(jobs/|timeline/model/crew\.|worker/assembly\.)")
-# Templates for messages, only for .cpp files that include protobuf's headers.
+# Headers with templates for messages. Only .cpp files may include them or protobuf's headers.
 PROTOBUF_HEADERS = {"profiler/run/arena_message.h"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 

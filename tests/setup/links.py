@@ -3,9 +3,9 @@ no network.
 
     python3 links.py ROOT        prints each broken link as file:line; exit status 1 if there is one
 
-A link of a README's table, `[name](path#anchor)`, and a picture are checked; so are file names in
-backticks: paths from a folder of the repository (`profiler/trace/types.h`), and C++ files by their
-name (`types.h`), which have to be somewhere.
+Checks links, `[name](path#anchor)`, and pictures. Also checks that file names in backticks exist: paths
+from a folder of the repository (`profiler/trace/types.h`), and names of C++ files in any folder
+(`types.h`).
 """
 
 import pathlib
@@ -20,13 +20,12 @@ CODE = re.compile(r"`([^`]+)`")
 SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 PATH = re.compile(r"[\w.-]+(/[\w.-]+)+/?$")
 SOURCE = re.compile(r"(\.\./)*([\w.-]+/)*[\w-]+\.(h|cpp)$")
-ELSEWHERE = ("c10/", "torch/")  # other projects' sources
+ELSEWHERE = ("c10/", "torch/")  # sources of other projects
 SKIPPED = {"build", "dist", "node_modules"}
 
 
 def markdown_files(root):
-    """The files that git tracks; without git (an unpacked archive), every file that is not built.
-    """
+    """The Markdown files that git tracks; without git (an unpacked archive), all that are not built."""
     listed = subprocess.run(
         ["git", "-C", root, "ls-files", "-z", "*.md"], capture_output=True, text=True
     )
@@ -54,8 +53,8 @@ def lines_outside_code(text):
 
 
 def anchors(path):
-    """Anchors as GitHub makes them: lower case, no punctuation, hyphens for spaces, numbers if
-    repeated."""
+    """Anchors in GitHub's form: lower case, no punctuation, hyphens for spaces, and numbers after
+    repeated anchors."""
     found = {}
     for _, line in lines_outside_code(path.read_text(encoding="utf-8")):
         match = HEADING.match(line)
@@ -71,7 +70,7 @@ def anchors(path):
 
 
 def sources(root):
-    """All suffixes of the path of every C++ file: "types.h", "trace/types.h", ..."""
+    """All suffixes of the paths of C++ files: "types.h", "trace/types.h", ..."""
     ends = set()
     for folder in (
         entry for entry in root.iterdir() if entry.is_dir() and entry.name not in SKIPPED
@@ -102,7 +101,7 @@ def broken(root, path, ends):
     """(line, problem) of a file. `ends`: sources(root)."""
     folders = {entry.name for entry in root.iterdir() if entry.is_dir()} - SKIPPED
     lines = dict(lines_outside_code(path.read_text(encoding="utf-8")))
-    # A link's text may continue in the next line.
+    # Joins lines, because the text of a link may continue in the next line.
     text = "\n".join(lines.get(number, "") for number in range(1, max(lines, default=0) + 1))
     for match in LINK.finditer(text):
         what = broken_link(root, path, match.group(1))
@@ -110,7 +109,7 @@ def broken(root, path, ends):
             yield text.count("\n", 0, match.start()) + 1, what
     for number, line in lines.items():
         for word in CODE.findall(line):
-            if "NAME" in word:  # a wildcard
+            if "NAME" in word:  # NAME is a wildcard
                 continue
             if PATH.match(word) and word.split("/")[0] in folders:
                 if not (root / word).exists() and not (path.parent / word).exists():

@@ -1,5 +1,5 @@
-"""Finds names in headers that contain a word of the glossary's column "replaces"
-(docs/glossary.md). Their number may only shrink.
+"""Finds names in headers that contain a word from the column "replaces" of docs/glossary.md. The number
+of such names may only shrink.
 
     python3 public_identifiers.py ROOT          exit status 1 if there are more than LEFT
     python3 public_identifiers.py ROOT --list   prints them with the first file that has each
@@ -12,13 +12,13 @@ import sys
 
 LEFT = 0
 FOLDERS = ("app", "cupti", "emulated", "nvml", "profiler", "trainer", "ui")
-# Words of that column that are also ordinary programming terms, so that a name may contain them
-# ("fill" in the sense of memset is replaced, but a rectangle is still filled).
+# Words of that column that names may still contain, because they are also ordinary programming terms.
+# For example, "fill" must not mean memset, but a rectangle can be filled.
 ORDINARY = set("kind what row link copy region success counted piece hole top bar who record known request measurement "
                "prediction loop toggle tape lane live iteration machine books helper fill kept".split())
-# Names in which such a word is the term of its field: the moments of Adam.
+# Names in which such a word is a technical term: the moments of Adam.
 TERMS = {"QuantisedMoment"}
-# Vague words that the project used (none of them is a term of the glossary).
+# Vague words that the project used, and that are not in the glossary.
 MORE = {"said", "told", "tells", "tell", "mine", "humps", "others", "anybody", "nobody"}
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/|#include[^\n]*", re.S)
 TEXT = re.compile(r'"(?:[^"\\\n]|\\.)*"')
@@ -36,7 +36,7 @@ def replaced_words(root):
         if len(cells) != 3 or cells[0] in ("term", "---"):
             continue
         for entry in re.split(r"[,;]", cells[2]):
-            # "lane (kept in code of ...)": a word that is allowed in some places.
+            # Skips entries such as "lane (kept in code of ...)", which are allowed in some places.
             if re.fullmatch(r"[a-z]+(?: \([^)]*\))?", entry.strip()) and "(kept" not in entry:
                 words.add(entry.strip().split()[0])
     return words - ORDINARY

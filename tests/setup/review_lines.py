@@ -1,5 +1,5 @@
-"""Every test that tests/review_lines.md names is in the tree, and every line of the review is in the table. And two of its lines
-that are about the source alone: headers that protobuf 22 lacks, a library that nothing uses.
+"""Checks that tests/review_lines.md lists every line of the review, and that the tests that it names exist. Also checks two lines that
+only concern the source: it must not use headers that protobuf 22 lacks, nor the library spdlog.
 
     python3 tests/setup/review_lines.py SOURCE
 """

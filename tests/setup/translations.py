@@ -1,9 +1,9 @@
-"""Checks the catalogues of the window's languages: every text is translated, with its placeholders,
-and the catalogues agree with the code (this needs lupdate; without it, that part is skipped with a
-message on stderr).
+"""Checks the catalogues of the window's languages. Every text is translated, with its placeholders, and
+the catalogues agree with the code. The second part needs lupdate; without it, the part is skipped with a
+message on stderr.
 
-    python3 translations.py ROOT        prints each fault; exit 1 when there is one, 77 when a part was
-                                        skipped and the rest is right
+    python3 translations.py ROOT        prints each fault. The exit status is 1 if there are any, and 77
+                                        if a part was skipped and the rest is right
 """
 import collections
 import pathlib
@@ -17,7 +17,7 @@ BRACES = re.compile(r"\{([^{}]*)\}")
 
 
 def braces(text):
-    """{}: automatic, {0}: by number, {name}: by name; with the format after the colon."""
+    """The placeholders of a text, with their formats after the colon: {} (automatic), {0}, {name}."""
     fields, automatic, numbered = [], 0, 0
     for field in BRACES.findall(text):
         name, _, form = field.partition(":")
@@ -36,7 +36,7 @@ def faults_of(source, text):
     translated, mixed = braces(text)
     if mixed:
         yield "numbered and automatic placeholders together"
-    # "{} block{}": the second placeholder is English's plural, which other languages may omit.
+    # In "{} block{}", the second placeholder is the English plural, which other languages may omit.
     plural = {str(i) for i, m in enumerate(BRACES.finditer(source)) if source[:m.start()][-1:].isalpha()}
     missing = set(fields) - set(translated) - {f for f in fields if f[0] in plural}
     if missing or set(translated) - set(fields):
@@ -66,7 +66,7 @@ def main():
         faults.append("no catalogue in resources/translations")
     for ts in catalogues:
         faults += check(ts)
-    # Examples that the check must find.
+    # Checks the checker: it must find these examples.
     assert list(faults_of("%1 of %2", "%1")) and list(faults_of("{} of {}", "{}"))
     assert list(faults_of("{} of {}", "{} {1}")) and not list(faults_of("{} block{}", "{0} 块"))
     print("\n".join(faults))

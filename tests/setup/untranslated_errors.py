@@ -1,10 +1,10 @@
-"""Counts the errors whose text cannot be translated: absl statuses and NoteError() with English
-text without profiler/base/i18n.h or tr(). The number of a folder may only shrink.
+"""Counts the errors whose text cannot be translated: absl statuses and NoteError() with English text
+that does not use profiler/base/i18n.h or tr(). The number in each folder may only shrink.
 
     python3 untranslated_errors.py ROOT          exit status 1 if a folder has more than LEFT allows
     python3 untranslated_errors.py ROOT --list   prints the places
 
-Calls of a file's own functions that create a status from a text argument are counted, too, such as
+Also counts calls of functions in the same file that create a status from a text argument, such as
 `absl::Status Bad(std::string text)`.
 """
 import collections
@@ -12,12 +12,11 @@ import pathlib
 import re
 import sys
 
-# The number that is left in each folder, with the reason where it stays.
+# The allowed number of each folder.
 LEFT = {}
 FOLDERS = ("app", "profiler", "ui")
-# These are not shown in the user's language: the MCP server returns JSON, which is English; the
-# AppImage's loader is not part of the program; errors in resources/ are found when the project is
-# tested.
+# Errors in these files are not translated. The MCP server returns English JSON, the AppImage's loader is
+# not part of the program, and errors in resources/ are found when the project is tested.
 EXEMPT = ("app/cli/mcp/", "app/appimage/", "profiler/run/check_catalogue.cpp", "profiler/run/catalogue.cpp",
           "profiler/run/device_sources.cpp", "profiler/reproduce/experiment.cpp")
 # Texts that are the same in every language: options, placeholders, escapes.
@@ -25,9 +24,9 @@ SYSTEM_CALLS = r"\b(?:fork|pipe|socket|unshare|pivot_root)\b"
 NO_ENGLISH = re.compile(SYSTEM_CALLS + r"|--[a-z][a-z-]*|\{[^{}]*\}|\\.")
 STATUS = re.compile(r"(?:absl::\w+Error|\b(?:NoteError|InvalidModelConfig|Fail))\(")
 LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
-# Calls whose texts are translated.
+# Calls that translate their texts.
 TRANSLATED = re.compile(r"(?:i18n::(?:Text|Format|English)|TEXT_MARK|\btr)\(")
-# The name and the parameters of a function or lambda that has a text parameter.
+# Matches the name and the parameters of a function or lambda with a text parameter.
 FUNCTION = re.compile(r"(\w+)(?:\s*=\s*\[[^\]]*\]\s*)?\(([^(){};]*\b(?:string|string_view|char)\b[^(){};]*)\)"
                       r"(?:\s*(?:const|override))*\s*(?:->\s*[\w:<>]+\s*)?\{")
 
@@ -60,7 +59,7 @@ PARAMETER = re.compile(r"(?<!<)(?:std::string|std::string_view|const char\*)[&\s
 
 
 def english_constants(code):
-    """Names of a file's constants that are texts and not marked for translation."""
+    """Names of the file's text constants that are not marked for translation."""
     return {name for name, value in CONSTANT.findall(code) if has_english(value)}
 
 
@@ -71,7 +70,7 @@ def without_translated(arguments):
 
 
 def has_english(arguments):
-    """A word of two letters or more outside of translated texts."""
+    """True if the arguments contain a word of two letters or more outside of translated texts."""
     text = " ".join(LITERAL.findall(without_translated(arguments)))
     return re.search(r"[A-Za-z]{2}", NO_ENGLISH.sub(" ", text)) is not None
 
@@ -102,7 +101,7 @@ def places(source):
 
 def main():
     root = pathlib.Path(sys.argv[1])
-    # Examples that the check must find.
+    # Checks the checker: it must find these examples.
     assert places('absl::DataLossError("it is cut")') and not places('absl::DataLossError(i18n::Text("it"))')
     assert places('Status Bad(std::string t) { return absl::DataLossError(t); }\nBad("is cut");') == [2]
     assert not places('absl::DataLossError(fmt::format("{}: {}", a, b))')

@@ -1,4 +1,4 @@
-// The worker's protocol: with a fake run, then with the real program.
+// Tests the worker's protocol with a fake run, then with the real program.
 #include "app/worker/worker.h"
 
 #include <fcntl.h>
@@ -41,7 +41,8 @@ class Client {
   }
   int worker_input() const { return to_worker_[0]; }
   int worker_output() const { return from_worker_[1]; }
-  // After fork, closes the worker's ends, so that its death is an end of file.
+  // After fork, closes the worker's ends, so that the client reads an end of file if the worker
+  // dies.
   void CloseWorkerEnds() {
     close(to_worker_[0]);
     close(from_worker_[1]);
@@ -86,7 +87,7 @@ class Client {
     Send(request);
   }
 
-  // The next frame; nullopt at the end or after a minute of silence.
+  // The next frame, or nullopt at the end or after a minute without data.
   std::optional<Frame> Next() {
     while (true) {
       auto frame = decoder_.Next();
@@ -132,7 +133,7 @@ class Client {
   trace::FrameDecoder decoder_;
 };
 
-// A worker in a thread, whose runs last until they are cancelled or `hold` is false.
+// Runs a worker in a thread. Its runs last until they are cancelled or `hold` is false.
 class FakeWorker {
  public:
   explicit FakeWorker(Client& client) {
@@ -199,7 +200,7 @@ TEST(Worker, CancelEndsRun) {
   worker.hold = true;
   client.Run(1);
   while (worker.runs == 0) std::this_thread::yield();
-  client.Cancel(99);  // of another run
+  client.Cancel(99);  // cancels another run
   client.Cancel(1);
   auto ended = client.UntilEnded();
   ASSERT_TRUE(ended.has_value());
@@ -367,8 +368,8 @@ TEST(WorkerProgram, RunsPlanAndCpuInOneProcess) {
   EXPECT_EQ(worker.Wait(), 0);
 }
 
-// Whatever a worker planned before, a plan has the same allocations and addresses as in a new
-// worker.
+// A plan has the same allocations and addresses in a new worker and in one that has made other
+// plans.
 TEST(WorkerProgram, WarmWorkerGivesTheSamePlan) {
   Client client;
   RealWorker worker(client, "plan");

@@ -3,7 +3,7 @@
     python3 folder.py fill FOLDER     fills a new folder with known content
     python3 folder.py state FOLDER    prints every name with kind, mode, owner, times, link target, extended attributes and content
 
-Two states are equal if and only if nothing was changed in between.
+Two states are equal if and only if nothing was changed between them.
 """
 import hashlib
 import os
@@ -26,7 +26,7 @@ def write(path, text, mode=0o644):
 
 
 def fill(folder):
-    """Three folders: the working folder, one next to it and a home folder."""
+    """Creates three folders: the working folder, one next to it, and a home folder."""
     project = os.path.join(folder, "project")
     for name in TEXTS:
         write(os.path.join(project, "files", name), "precious %s\n" % name)
@@ -59,7 +59,7 @@ def fill(folder):
     write(os.path.join(folder, "other", "changed"), "other\n")
     write(os.path.join(folder, "other", "removed"), "other\n")
     write(os.path.join(folder, "home", ".config", "settings"), "settings\n")
-    # Sets times that any change would alter, from the leaves up.
+    # Sets old times, which any change would alter, from the leaves up.
     for path in sorted(entries(folder), key=len, reverse=True):
         os.utime(path, (1_600_000_000, 1_600_000_000), follow_symlinks=False)
 
@@ -86,7 +86,7 @@ def described(folder, path):
 
 
 def state(folder):
-    """One line for every path, in the order of their names."""
+    """One line for every path, sorted by name."""
     return [described(folder, path) for path in sorted(entries(folder))]
 
 

@@ -1,10 +1,10 @@
-"""A program that changes files in all the ways of training programs, and in some others.
+"""A program that changes files in all the ways that training programs use, and in some others.
 
-    python3 ways.py FOLDER      FOLDER is one that folder.py filled
+    python3 ways.py FOLDER      folder.py filled FOLDER
 
-Every way checks from within that written data exist and that removed files do not, in this process
-and, where relevant, in another. Prints `N of M ways worked` and the ways that did not; the exit
-status is 0 if all did.
+After each way, this process (and, where relevant, another) checks that written data exist and that
+removed files do not. Prints `N of M ways worked` and the ways that failed. The exit status is 0 if
+all worked.
 """
 import asyncio
 import csv
@@ -773,7 +773,7 @@ def loaded_library():
 
 @way
 def calls_of_the_kernel():
-    # Direct system calls, as Rust's rustix and other code without the C library makes them.
+    # Direct system calls, as made by code that does not use the C library, such as Rust's rustix.
     import platform
     if platform.machine() != "x86_64":
         return
@@ -974,7 +974,7 @@ def another_descriptor_path():
 
 @way
 def input_of_another_process():
-    # Its standard input, which it only reads; the parent's input is not used.
+    # A child that only reads its standard input.
     with open("files/by_input") as file, subprocess.Popen(["/bin/sleep", "100"], stdin=file) as child:
         write("/proc/%d/fd/0" % child.pid, "by its input")
         child.kill()
@@ -998,13 +998,13 @@ def owner_by_empty_path():
     owner = (1, 1) if os.geteuid() == 0 and os.stat("files/by_empty_path").st_uid == 0 else (os.getuid(), os.getgid())
     answer = libc().fchownat(descriptor, b"", *owner, 0x1000)
     os.close(descriptor)
-    assert answer == 0 or ctypes.get_errno() == errno.EINVAL, os.strerror(ctypes.get_errno())  # a user namespace of one user
+    assert answer == 0 or ctypes.get_errno() == errno.EINVAL, os.strerror(ctypes.get_errno())  # EINVAL: the user namespace maps only one user
     assert answer != 0 or (os.stat("files/by_empty_path").st_uid, os.stat("files/by_empty_path").st_gid) == owner
 
 
 @way
 def attributes_of_the_file_system():
-    # FS_IOC_SETFLAGS of "no dump": a read-only descriptor is enough.
+    # FS_IOC_SETFLAGS with "no dump" only needs a read-only descriptor.
     with open("files/flagged", "rb") as file:
         try:
             flags = int.from_bytes(fcntl.ioctl(file, 0x80086601, bytes(8)), sys.byteorder)
@@ -1038,7 +1038,7 @@ def new_calls_of_the_kernel():
     call, value = libc().syscall, ctypes.create_string_buffer(b"changed")
     argument = ctypes.addressof(value).to_bytes(8, sys.byteorder) + (7).to_bytes(4, sys.byteorder) + bytes(4)
     call(463, -100, b"files/by_new_call", 0, b"user.kind", argument, 16)  # setxattrat
-    call(469, -100, b"files/by_new_call", (0x80).to_bytes(8, sys.byteorder) + bytes(16), 24, 0)  # file_setattr of "no dump"
+    call(469, -100, b"files/by_new_call", (0x80).to_bytes(8, sys.byteorder) + bytes(16), 24, 0)  # file_setattr with "no dump"
     descriptor = call(437, -100, b"files/by_new_call", os.O_WRONLY.to_bytes(8, sys.byteorder) + bytes(16), 24)  # openat2
     if descriptor >= 0:
         os.write(descriptor, b"changed")

@@ -1,7 +1,7 @@
-"""Finds system calls in strace's output that could have changed a file: `strace -f -y -s 4096 -e
-trace=%file,%desc -e signal=SIGSYS`.
+"""Finds the system calls that could have changed a file in the output of
+`strace -f -y -s 4096 -e trace=%file,%desc -e signal=SIGSYS`.
 
-A call that the kernel returned to the process (SIGSYS) was not executed.
+A call that caused SIGSYS was not executed.
 """
 import os
 import re
@@ -11,13 +11,13 @@ STRING = re.compile(r'"((?:[^"\\]|\\.)*)"(\.\.\.)?')
 FOLDER = re.compile(r"(AT_FDCWD|-?\d+)(?:<((?:[^<>\\]|\\.)*)>)?")
 OPENS = {"open", "openat", "openat2", "creat"}
 WRITES = {"O_WRONLY", "O_RDWR", "O_CREAT", "O_TRUNC", "O_APPEND", "O_TMPFILE"}
-# Calls that change the files that their paths name, or the targets of links.
+# Calls that change the files at their paths, or the targets of links at these paths.
 PATHS = {"unlink", "unlinkat", "rmdir", "mkdir", "mkdirat", "rename", "renameat", "renameat2", "symlink", "symlinkat", "link", "linkat", "mknod",
          "mknodat", "truncate", "chmod", "fchmodat", "fchmodat2", "chown", "lchown", "fchownat", "utime", "utimes", "utimensat", "futimesat",
          "setxattr", "lsetxattr", "removexattr", "lremovexattr", "mount", "umount2", "pivot_root", "swapon", "acct"}
 DESCRIPTORS = {"ftruncate", "fchmod", "fchown", "fallocate", "fsetxattr", "fremovexattr"}
-TEXT_FIRST = {"symlink", "symlinkat"}  # whose first string is the target of the link
-NAME_SECOND = {"setxattr", "lsetxattr", "removexattr", "lremovexattr", "mount"}  # whose strings after the first are not paths
+TEXT_FIRST = {"symlink", "symlinkat"}  # the first string is the target of the link
+NAME_SECOND = {"setxattr", "lsetxattr", "removexattr", "lremovexattr", "mount"}  # only the first string is a path
 
 
 def unescaped(text):
@@ -33,7 +33,7 @@ def replaced(escape):
 
 
 def paths_of(call, arguments):
-    """Paths that the call may change; an incomplete path is returned as it is."""
+    """Yields the paths that the call may change; incomplete paths are not completed."""
     if call in DESCRIPTORS or (call == "utimensat" and STRING.search(arguments) is None):
         match = FOLDER.match(arguments)
         if match is None or not match.group(1).startswith("-"):  # -1 is not a file
@@ -60,9 +60,8 @@ def is_within(path, folders):
 
 
 def outside(lines, folders):
-    """The calls that name a path outside of the folders, and the number of calls that name a path
-    at all."""
-    found, count, last = [], 0, {}  # last: for each process, the calls that have started but not ended
+    """Returns the calls with a path outside of the folders, and the number of calls with a path."""
+    found, count, last = [], 0, {}  # last: the unfinished call of each process
     for line in lines:
         match = LINE.match(line)
         if match is None:

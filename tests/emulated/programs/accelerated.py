@@ -1,4 +1,4 @@
-"""A loop with accelerate: prepared model, optimizer, data and schedule, accumulation, saving."""
+"""A loop with accelerate, which prepares model, optimizer, data and schedule; accumulates and saves."""
 import tempfile
 
 import torch

@@ -1,4 +1,4 @@
-"""Communication of a rank that runs alone: objects, CPU collectives, a distributed checkpoint."""
+"""A rank that runs alone exchanges objects, uses CPU collectives, and writes a distributed checkpoint."""
 import os
 import threading
 import time
@@ -39,6 +39,6 @@ for way in (checkpoint.save, checkpoint.load):
     of_model, of_optimizer = get_state_dict(model, optimizer)
     way({"model": of_model, "optimizer": of_optimizer}, checkpoint_id=os.environ["CHECKPOINTS"])
 set_state_dict(model, optimizer, model_state_dict=of_model, optim_state_dict=of_optimizer)
-time.sleep(1.5)  # longer than NCCL's heartbeat interval: its thread must not call Python, because it also runs while the interpreter shuts down
+time.sleep(1.5)  # longer than NCCL's heartbeat interval; the heartbeat thread must not call Python, because it still runs while the interpreter shuts down
 assert askers <= {threading.get_ident()}, askers
 print("went on alone")

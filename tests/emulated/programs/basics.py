@@ -1,5 +1,5 @@
-"""The recorded models "small" to "2.7B" (../shared/reference/basics_lm.md, section 1) as a plain PyTorch program: five
-steps of warm-up, then one whose memory history --snapshot writes, as in the recordings in ../shared/snapshots.
+"""The recorded models "small" to "2.7B" (../shared/reference/basics_lm.md, section 1) as a plain PyTorch program. As in
+the recordings in ../shared/snapshots, five warm-up steps precede the step whose memory history --snapshot writes.
 
     python basics.py --context 128 --snapshot step.pickle
 
@@ -156,7 +156,7 @@ class LanguageModel(nn.Module):
 
     def forward(self, x):
         x = self.token_embeddings(x)
-        embedded = x  # noqa: F841: kept to the end, and freed after x
+        embedded = x  # noqa: F841: the name keeps the tensor until the end; it is freed after x
         for layer in self.layers:
             x = layer(x)
         x = self.ln_final(x)

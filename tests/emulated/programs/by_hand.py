@@ -1,4 +1,4 @@
-"""Loops in which one optimizer.step() does not mark the end of a step: without an optimizer or its step(), with a closure, with two optimizers.
+"""Loops in which optimizer.step() does not mark the end of a step: without an optimizer or its step(), with a closure, with two optimizers.
 
     vramscope plan -- python by_hand.py modules | tensors | functional | accumulate | closure | two | within"""
 
@@ -56,7 +56,7 @@ def functional():
 
 
 class Within(torch.optim.Optimizer):
-    """Updates each weight as soon as its gradient is complete, within the backward pass, as LOMO does: there is no step() call."""
+    """Like LOMO, updates each weight within the backward pass, as soon as its gradient is complete. There is no step() call."""
 
     def __init__(self, parameters):
         super().__init__(parameters, {})

@@ -1,4 +1,4 @@
-"""A Qwen2-0.5B of transformers with AdamW in a plain loop; vramscope's own model of it can be compared with it."""
+"""transformers' Qwen2-0.5B with AdamW in a plain loop, for comparison with vramscope's own Qwen2-0.5B."""
 import argparse
 
 import torch

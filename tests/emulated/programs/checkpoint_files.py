@@ -1,4 +1,4 @@
-"""Checkpoints that are written through files and streams, as frameworks do it, and read again; and hostile files."""
+"""Writes checkpoints through files and streams, as frameworks do, and reads them again; also reads hostile files."""
 import base64
 import collections
 import io
@@ -25,7 +25,7 @@ def same(a, b):
 
 
 def files_and_streams():
-    for rows in (4, 80_000):  # written completely; as shapes only, as a sparse file
+    for rows in (4, 80_000):  # the first is written completely, the second as shapes only in a sparse file
         model = torch.nn.Linear(1024, rows, device="cuda")
         state = model.state_dict()
         with open(path("opened.pt"), "wb") as file:
@@ -34,7 +34,7 @@ def files_and_streams():
             same(torch.load(file, map_location="cpu"), state)
         same(torch.load(path("opened.pt")), state)
 
-        buffer = io.BytesIO()  # Lightning's way: bytes first, then a file that gets its name when it is complete
+        buffer = io.BytesIO()  # Lightning saves to memory, writes a temporary file, and renames that
         torch.save(state, buffer)
         assert not (ISOLATED and rows > 4) or len(buffer.getvalue()) < 4096
         handle, part = tempfile.mkstemp()
@@ -56,14 +56,14 @@ def takes(name):
 
 
 def large_files():
-    """Every reader of the library's format can read them."""
+    """Every reader of PyTorch's format can read large files."""
     model = torch.nn.Linear(1024, 80_000, device="cuda")
     saved = {"model": model, "tied": model.weight, "steps": torch.arange(5), "small": torch.ones(3, device="cuda"), "other": (1, None, "text")}
     torch.save(saved, path("large.pt"))
     size, taken = takes("large.pt")
     assert size > 4 * 1024 * 80_000 and (taken < 1 << 20) is ISOLATED, (size, taken)
     with zipfile.ZipFile(path("large.pt")) as archive:
-        assert archive.testzip() is None  # the checksums of its holes are right
+        assert archive.testzip() is None  # the checksums of the holes in the sparse file are right
     for more in ({}, {"map_location": "cpu"}, {"mmap": True, "map_location": "cpu"}):
         back = torch.load(path("large.pt"), weights_only=False, **more)
         assert type(back["model"]) is torch.nn.Linear and back["tied"] is back["model"].weight
@@ -101,7 +101,7 @@ def shapes_in_a_stream():
     assert back["part"].stride() == (1024,) and back["part"].untyped_storage().data_ptr() == back["a"].untyped_storage().data_ptr()
     assert back["steps"].tolist() == [0, 1, 2, 3, 4] and all(back[name] == value[name] for name in ("counts", "empty", "kind", "size"))
     stream = io.BytesIO()
-    torch.save(torch.nn.Linear(1024, 1024, device="cuda"), stream)  # an object: as PyTorch saves it
+    torch.save(torch.nn.Linear(1024, 1024, device="cuda"), stream)  # a whole module is saved as PyTorch does it
     stream.seek(0)
     assert type(torch.load(stream, weights_only=False)) is torch.nn.Linear
 
@@ -122,7 +122,7 @@ def refused(data):
 
 
 def made_up_files():
-    """No code from a file is executed, and no value is trusted."""
+    """No code in a file is executed, and no value in a file is trusted."""
     refused(b"vramscope: shapes alone\n" + pickle.dumps(Runs()))
     assert not os.path.exists(path("it was run"))
     tensor = {"storage": 0, "dtype": "torch.float32", "shape": [4], "stride": [1], "offset": 0}

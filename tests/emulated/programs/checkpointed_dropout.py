@@ -1,4 +1,4 @@
-"""Checkpointing without re-entrance ends the recomputation of a layer with an exception, in an operator that is freeing memory."""
+"""Non-reentrant checkpointing ends the recomputation of a layer with an exception, in an operator that is freeing memory."""
 import torch
 from torch.utils.checkpoint import checkpoint
 

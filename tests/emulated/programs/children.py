@@ -1,4 +1,4 @@
-"""A program whose child process trains, and ends as the command line says: exit, raise."""
+"""A program whose child process trains and then ends as the command line requests: exit or raise."""
 import multiprocessing
 import os
 import sys

@@ -1,5 +1,5 @@
-"""Hugging Face's Trainer on BERT (base's sizes) for sequence classification, unmodified: fp16 with a GradScaler, lengths that differ from
-batch to batch, metrics, the best checkpoint loaded at the end."""
+"""Hugging Face's unmodified Trainer on BERT-base for sequence classification: fp16 with a GradScaler, lengths that differ
+from batch to batch, metrics, and the best checkpoint loaded at the end."""
 import argparse
 import tempfile
 

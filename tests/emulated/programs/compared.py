@@ -1,4 +1,4 @@
-"""Comparisons, filters and indexes that depend on values that the GPU would have computed."""
+"""Comparisons, filters and indexes that depend on values that a GPU would have computed."""
 import math
 import os
 import sys
@@ -8,7 +8,7 @@ import torch
 
 
 def packed_lengths(position_ids):
-    """As transformers' prepare_fa_kwargs_from_position_ids makes them."""
+    """Computes lengths as transformers' prepare_fa_kwargs_from_position_ids does."""
     flat = position_ids.view(-1)
     starts = (flat == 0).nonzero().view(-1)
     ends = torch.cat((starts.to(dtype=torch.int32, device=flat.device), torch.tensor(flat.size(), dtype=torch.int32, device=flat.device)))
@@ -68,7 +68,7 @@ def trains(model):
     if loss > 1e4 or math.isnan(loss):
         raise RuntimeError("diverged")
     Watched().compare(model)
-    assert output.max().item() == 0  # no comparison excludes 0
+    assert output.max().item() == 0  # no comparison above excludes 0
     return output
 
 
@@ -95,7 +95,7 @@ def assignment_to_indices(assignment):
 
 
 def matched():
-    """As RF-DETR does, with the names of torch_linear_assignment 0.1."""
+    """Matches as RF-DETR does, with the function names of torch_linear_assignment 0.1."""
     with tempfile.TemporaryDirectory() as folder:
         os.mkdir(os.path.join(folder, "torch_linear_assignment"))
         for name, text in (("__init__", ""), ("assignment", ASSIGNMENT)):
@@ -105,7 +105,7 @@ def matched():
         from torch_linear_assignment.assignment import assignment_to_indices, batch_linear_assignment
 
         sys.path.remove(folder)
-    sizes = [2, 3]  # of two images, padded to 3 targets; 5 queries
+    sizes = [2, 3]  # targets of two images, padded to 3; there are 5 queries
     rows, columns = assignment_to_indices(batch_linear_assignment(torch.randn(2, 5, 3, device="cuda")))
     columns = columns.cpu()
     kept = columns < torch.tensor(sizes).unsqueeze(1)

@@ -1,4 +1,4 @@
-"""torch.compile on a small GPT (--mode as torch.compile has it), autocast, a plain loop."""
+"""A plain loop with torch.compile on a small GPT, and autocast. --mode is torch.compile's mode."""
 import argparse
 
 import torch

@@ -1,5 +1,5 @@
-"""CUDA graphs as in PyTorch's documentation: warm-up on a side stream, a whole training step
-captured, replayed with new data; with --callables make_graphed_callables."""
+"""CUDA graphs as in PyTorch's documentation: warms up on a side stream, captures a whole training
+step, and replays it with new data. With --callables, uses make_graphed_callables."""
 import argparse
 
 import torch

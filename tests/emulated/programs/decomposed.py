@@ -1,4 +1,4 @@
-"""An adapter that is initialised from a decomposition of the layer's weights, which are on the GPU and would take a minute to decompose."""
+"""Initialises an adapter from a decomposition of the layer's weights. On the host, decomposing these weights would take a minute."""
 import torch
 
 
@@ -13,7 +13,7 @@ def main():
     assert torch.linalg.eigh(weight).eigenvectors.diagonal().eq(1).all()
     assert torch.linalg.solve(weight, torch.ones(8192, 3)).shape == (8192, 3)
     small = torch.linalg.svd(torch.ones(300, 2))
-    assert small.S[0] > 24 and small.U.shape == (300, 300)  # computed
+    assert small.S[0] > 24 and small.U.shape == (300, 300)  # small matrices are really decomposed
     rank = 16
     adapter = torch.nn.Sequential(torch.nn.Linear(8192, rank, bias=False), torch.nn.Linear(rank, 8192, bias=False))
     adapter[0].weight.data = right[:rank] * values[:rank, None]

@@ -1,4 +1,4 @@
-"""DistributedDataParallel or fully_shard (FSDP2) over the processes that torchrun, or `vramscope plan --ranks N`, starts."""
+"""DistributedDataParallel or fully_shard (FSDP2) over the processes that torchrun or `vramscope plan --ranks N` starts."""
 import argparse
 import ctypes
 import json
@@ -11,8 +11,8 @@ from torch import nn
 
 
 def note_allocations(folder, rank):
-    """Writes, before every layer, to a file that outlives this process: its process id, and the
-    emulated platform's counts of allocations and launches so far."""
+    """Before every layer, writes the process id and the emulated platform's counts of allocations
+    and launches so far to a file that outlives this process."""
     file = os.open(os.path.join(folder, "rank-%d" % rank), os.O_WRONLY | os.O_CREAT, 0o666)
     platform = ctypes.CDLL("libvramscope-emulated.so")
     report = os.path.join(os.environ["VRAMSCOPE_EMULATED_OUTPUT"], "platform-%d.json" % os.getpid())

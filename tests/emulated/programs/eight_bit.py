@@ -1,4 +1,4 @@
-"""AdamW of bitsandbytes with 8-bit states (or --paged) on a GPT-2, a plain loop."""
+"""A plain loop with bitsandbytes' 8-bit AdamW (with --paged: paged) on a GPT-2."""
 import argparse
 
 import bitsandbytes

@@ -1,4 +1,4 @@
-"""Weights that a program downloads: from torch.hub, and by a name on the Hugging Face Hub of which only the configuration is available."""
+"""A program that downloads weights: from torch.hub, and from a Hugging Face Hub model of which only the configuration is cached."""
 import json
 import os
 import sys

@@ -1,5 +1,5 @@
-"""Training loops that each make one mistake with memory (`findings.py CASE`), and the same loops without it
-(`findings.py CASE --right`). findings_test.py states which finding of `vramscope explain` each one shows."""
+"""Training loops with one mistake in their use of memory each (`findings.py CASE`), and the same loops without
+the mistake (`findings.py CASE --right`). A case has the name of the finding of `vramscope explain` that it shows."""
 import argparse
 import contextlib
 
@@ -17,7 +17,7 @@ CASE, WRONG = arguments.case, not arguments.right
 WIDTH, DEPTH, BATCH, CLASSES = 512, 8, 2048, 16
 # Wide weights and a small batch: the weights dominate the peak.
 OF_WEIGHTS = ("optimizer-temporaries", "gradient-copies", "old-gradients", "second-weights", "load-peak")
-features = []  # of the last forward pass
+features = []  # features that the last forward pass computed
 
 
 def wrong(case):

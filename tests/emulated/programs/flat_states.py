@@ -1,5 +1,5 @@
-"""FullyShardedDataParallel's checkpoints: whole states of model and optimizer, saved after a step and
-loaded again. Its ranks exchange which states they have, and gather the parts of each parameter."""
+"""Saves whole states of model and optimizer under FullyShardedDataParallel after a step, and loads them
+again. FSDP's ranks exchange which states they have, and gather the parts of each parameter."""
 import io
 
 import torch

@@ -1,5 +1,5 @@
-"""Objects and numbers that ranks exchange through collectives that overwrite tensors with known
-contents; a large state that one rank sends to the others; and different numbers of batches per rank."""
+"""Ranks exchange objects and numbers through collectives that overwrite tensors with known contents.
+One rank sends a large state to the others, and each rank has a different number of batches."""
 import torch
 import torch.distributed as dist
 from torch.distributed.algorithms.join import Join
@@ -17,7 +17,7 @@ count = torch.tensor([5], device="cuda")
 assert int(count) == 5
 dist.all_reduce(count)
 assert count.item() == 5 * ranks, count
-total = torch.ones(1, device="cuda") if rank else torch.zeros(1, device="cuda")  # filled on the card
+total = torch.ones(1, device="cuda") if rank else torch.zeros(1, device="cuda")  # filled on the GPU
 dist.all_reduce(total)
 assert total.item() == ranks - 1, total
 
@@ -25,7 +25,7 @@ model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(2048, 2048).cu
 optimizer = ZeroRedundancyOptimizer(model.parameters(), torch.optim.Adam, lr=0.1)
 seen = 0
 with Join([model, optimizer]):
-    for _ in range(3 + rank):  # a rank that has finished still takes part in the others' collectives
+    for _ in range(3 + rank):  # Join keeps finished ranks in the collectives of the others
         model(torch.randn(4, 2048, device="cuda")).sum().backward()
         optimizer.step()
         optimizer.zero_grad()

@@ -1,4 +1,4 @@
-"""Backward passes that retain their graph: its saved tensors are freed with its output."""
+"""Backward passes with retain_graph: the saved tensors of the graph are freed with its output."""
 import torch
 from torch import nn
 

@@ -1,5 +1,5 @@
-"""The other recorded model (../shared/reference/basics_lm.md, kk_lm: width 2,560, 32 layers) as a plain PyTorch program.
-One process runs everything that preceded the recordings: forward passes at three lengths, then full steps.
+"""The recorded model kk_lm (../shared/reference/basics_lm.md: width 2,560, 32 layers) as a plain PyTorch program. As in
+the recorded process, forward passes at three lengths precede full steps.
 
     python kk.py --snapshot kk --full         # kk_128_forward.pickle ... kk_128_full.pickle
 

@@ -1,4 +1,4 @@
-"""Operations on lengths, masks, labels and offsets before they are read back: numbers that were
+"""Operations on lengths, masks, labels and offsets whose results are read back. Numbers that were
 copied from the CPU are known on the GPU, before and after a kernel has read them."""
 import torch
 import torch.nn.functional as F
@@ -22,13 +22,13 @@ def shifted(tokens):
 
 
 def kept(lengths):
-    """Overwritten in place."""
+    """Overwrites a buffer in place."""
     buffer = torch.full_like(lengths, 7)
     buffer.copy_(lengths)
     return buffer.clamp_(max=4).mul_(2)
 
 
-# For lengths, mask and tokens.
+# Operations on lengths (n), mask (m) and tokens (t).
 MADE = (
     lambda n, m, t: n.sort(descending=True).values, lambda n, m, t: torch.sort(n, 0, True)[1].sort()[0], lambda n, m, t: n.argsort()[:1],
     lambda n, m, t: n.topk(2)[0], lambda n, m, t: (t == 2).int().argmax(1), lambda n, m, t: m.argmin(-1), lambda n, m, t: t.max(1)[0],
@@ -53,7 +53,7 @@ MADE = (
 
 
 def images():
-    """Features of images replace tokens, as in vision-language models; there are as many gradients."""
+    """Features of images replace tokens, as in vision-language models; each feature gets a gradient."""
     tokens = TOKENS.cuda()
     words = torch.randn(4, 5, 8, device="cuda", requires_grad=True)
     place = (tokens == 2).unsqueeze(-1).expand_as(words)
@@ -61,12 +61,12 @@ def images():
     assert words[place].numel() == features.numel()
     words.masked_scatter(place, features).sum().backward()
     assert features.grad.shape == (5, 8)
-    anywhere = (torch.randn(4, 5, 1, device="cuda") > 0).expand_as(words)  # the places are unknown
+    anywhere = (torch.randn(4, 5, 1, device="cuda") > 0).expand_as(words)  # the masked places are unknown
     words.masked_scatter(anywhere, features).sum().backward()
 
 
 def padding():
-    """Images of zeros pad a batch: computed images do not count as padding."""
+    """Images of zeros count as padding of a batch; computed images do not."""
     pixels = torch.randn(3, 4, 64, 64, device="cuda").half().view(12, 64, 64)
     real = (pixels == 0.0).sum(dim=(-1, -2)) != pixels[0].numel()
     assert any(real) and pixels[real].shape == (12, 64, 64) and pixels[pixels == 0.0].shape == (12 * 64 * 64,)
@@ -79,7 +79,7 @@ def sparse():
     assert known.coalesce()._nnz() == 3
     table = torch.nn.Embedding(10, 4, sparse=True, device="cuda")
     table(torch.randn(7, 9, device="cuda").argmax(1)).sum().backward()
-    assert table.weight.grad.coalesce()._nnz() == 7  # they are assumed to be all different
+    assert table.weight.grad.coalesce()._nnz() == 7  # unknown indexes are assumed to be all different
     table(torch.randn(90, 9, device="cuda").argmax(1)).sum().backward()
     assert table.weight.grad.coalesce()._nnz() == 10  # the maximum number of rows
     optimizer = torch.optim.SparseAdam(table.parameters())

@@ -1,4 +1,4 @@
-"""Llama-3-70B's sizes sharded by fully_shard (FSDP2) as torchtitan does it: created on the meta device, sharded, allocated; bf16 with fp32
+"""A Llama-3-70B that is created on the meta device, sharded by fully_shard (FSDP2) and then allocated, as in torchtitan; bf16 with fp32
 master weights, each block checkpointed. With 64 GPUs: vramscope plan --device h100-sxm --ranks 64 --as-rank 0 -- python llama70b.py"""
 import argparse
 import os

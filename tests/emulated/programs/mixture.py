@@ -1,4 +1,4 @@
-"""A mixture of experts of transformers (Mixtral's layers), with two of eight experts per token."""
+"""transformers' mixture of experts (Mixtral's layers) with two of eight experts per token."""
 import argparse
 
 import torch

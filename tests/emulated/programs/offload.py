@@ -1,4 +1,4 @@
-"""Activations in pinned host memory (torch.autograd.graph.save_on_cpu) around a stack of layers; and an LSTM."""
+"""A stack of layers whose activations are saved in pinned host memory (torch.autograd.graph.save_on_cpu); and an LSTM."""
 import torch
 from torch import nn
 

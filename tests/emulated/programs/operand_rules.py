@@ -1,4 +1,4 @@
-"""Launches a kernel of each kind that the rules distinguish, and prints a line for each: a part of its name, and the addresses that it reads and writes."""
+"""Launches a kernel of each kind that the rules distinguish. Prints a part of each kernel's name, and the addresses that it reads and writes."""
 import json
 
 import torch
@@ -37,13 +37,13 @@ target, values = torch.zeros(256, 256, device="cuda"), torch.ones(64, device="cu
 target[first, second] = values
 say("index_elementwise_kernel", [values, first, second], [target])
 
-# The second gets fewer tensors than the first, whose list is at the same address.
+# The second concatenation has fewer tensors than the first, whose list was at the same address.
 three = torch.cat([left, right, total])
 say("CatArrayBatchedCopy", [left, right, total], [three])
 two = torch.cat([left, right])
 say("CatArrayBatchedCopy", [left, right], [two])
 
-# Lists of more tensors than one launch takes: each launch contains only its own tensors.
+# These lists need several launches. The operands of each launch are only its own tensors.
 these = [torch.randn(100 + i, device="cuda") for i in range(54)]
 those = [torch.randn(100 + i, device="cuda") for i in range(54)]
 sums = torch._foreach_add(these, those)

@@ -1,4 +1,4 @@
-"""Launches kernels whose operands are known, and prints a line for each: its name, and the addresses that it reads and writes."""
+"""Launches kernels whose operands are known. Prints the name of each, and the addresses that it reads and writes."""
 import json
 
 import torch
@@ -13,14 +13,14 @@ left, right = torch.randn(256, 256, device="cuda"), torch.randn(256, 256, device
 product = left @ right
 say("gemm", [left, right], [product])
 
-# A freed address is used by another block: the same address, another block.
+# Another block reuses the address of a freed block.
 before = product.data_ptr()
 del product
 again = right @ right
 assert again.data_ptr() == before
 say("gemm", [right], [again])
 
-# An address within a block.
+# The operand is an address within a block.
 part = torch.empty(4, 256, 256, device="cuda")
 torch.mm(left, again, out=part[2])
 say("gemm", [left, again], [part[2]])
@@ -30,7 +30,7 @@ say("vectorized_elementwise_kernel", [left, right], [total])
 total.mul_(2)
 say("vectorized_elementwise_kernel", [total], [total])
 
-# During capture of a graph, blocks are freed and others reuse their addresses; during replay all of them are free.
+# During capture of a graph, blocks reuse the addresses of freed blocks. During replay, all of them are free.
 graph = torch.cuda.CUDAGraph()
 captured = []
 with torch.cuda.graph(graph):

@@ -1,4 +1,4 @@
-"""A program with its own allocator, like programs that share one with other libraries (with --usual: without)."""
+"""A program that sets its own allocator, as programs do to share one with other libraries. --usual: uses PyTorch's."""
 import sys
 
 import torch

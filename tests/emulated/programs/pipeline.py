@@ -1,4 +1,4 @@
-"""As in diffusers' text-to-image scripts: each part of a pipeline is loaded from its folder, which contains only configurations."""
+"""Loads each part of a pipeline from its folder, which contains only configurations, as diffusers' text-to-image scripts do."""
 import sys
 
 import diffusers

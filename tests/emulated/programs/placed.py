@@ -1,4 +1,4 @@
-"""from_pretrained of folders without weights that places parts of the model: on ranks (tensor or expert parallel), or on several GPUs."""
+"""Calls from_pretrained on folders without weights. It places parts of the model on ranks (tensor or expert parallel) or on several GPUs."""
 import argparse
 import os
 import tempfile

@@ -1,4 +1,4 @@
-"""Steps of a transformer on two streams; with an argument, the last two run under torch.profiler, whose trace is written to that path."""
+"""Steps of a transformer on two streams. If an argument names a path, torch.profiler records the last two steps and writes its trace there."""
 import contextlib
 import sys
 

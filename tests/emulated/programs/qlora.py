@@ -1,5 +1,5 @@
 """QLoRA as in the documentation of peft and bitsandbytes: from_pretrained in 4 bits (NF4, double quantization), LoRA on
-every linear layer, gradient checkpointing, paged AdamW. The model is only a Llama's config.json, without weights."""
+every linear layer, gradient checkpointing, paged AdamW. The model is a Llama's config.json without weights."""
 import argparse
 import os
 import tempfile

@@ -1,4 +1,4 @@
-"""QLoRA's model from a folder without weights, as Llama is loaded."""
+"""Loads QLoRA's model, a quantized Llama, from a folder without weights."""
 import tempfile
 
 import torch
@@ -15,7 +15,7 @@ def main():
     layer = model.model.layers[0].mlp.up_proj
     assert model.name_or_path == folder
     print("layers: 4-bit" if layer.weight.dtype is torch.uint8 and layer.weight.is_cuda else layer)
-    model(input_ids=torch.zeros(16, 512, dtype=torch.long, device="cuda"))  # more than the weights
+    model(input_ids=torch.zeros(16, 512, dtype=torch.long, device="cuda"))  # activations need more memory than the weights
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
-"""A script as beginners write it: prints, validates, stops early, saves a checkpoint each epoch and
-the best one separately, loads the best one and continues from it."""
+"""A typical beginner's script: prints, validates and stops early; saves a checkpoint each epoch, and
+the best one separately; then loads the best one and continues from it."""
 import os
 
 import torch

@@ -1,5 +1,5 @@
-"""Hugging Face's Seq2SeqTrainer on T5 (small's sizes), unmodified: labels padded with -100,
-generation during evaluation, Adafactor with --adafactor."""
+"""Hugging Face's unmodified Seq2SeqTrainer on T5-small: labels padded with -100, generation during
+evaluation; with --adafactor, Adafactor."""
 import argparse
 import tempfile
 

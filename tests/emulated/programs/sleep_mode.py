@@ -1,4 +1,4 @@
-"""Weights in a memory pool based on cuMemCreate that are copied to the host, released, and mapped at their addresses again,
+"""Copies weights in a memory pool based on cuMemCreate to the host, releases their memory, and maps new memory at their addresses,
 with the same calls as vLLM's sleep mode (CuMemAllocator). Prints the used GPU memory in MiB: with weights, asleep, awake."""
 import ctypes
 
@@ -27,7 +27,7 @@ pieces = {}  # address: (bytes, handle)
 
 
 def back(address, size):
-    """Maps memory at the addresses."""
+    """Maps new memory at the address."""
     handle, properties, access = ctypes.c_ulonglong(), Properties(1, 0, 1, 0), Access(1, 0, 3)
     call("cuMemCreate", ctypes.byref(handle), ctypes.c_size_t(size), ctypes.byref(properties), ctypes.c_ulonglong(0))
     call("cuMemMap", ctypes.c_ulonglong(address), ctypes.c_size_t(size), ctypes.c_size_t(0), handle, ctypes.c_ulonglong(0))

@@ -1,4 +1,4 @@
-"""A handwritten loop like nanoGPT's: blocks in a ModuleList, AdamW, gradients cleared after the forward pass, an evaluation."""
+"""A handwritten loop like nanoGPT's, with blocks in a ModuleList, AdamW, and an evaluation. It clears gradients after the forward pass."""
 import argparse
 import functools
 import json

@@ -1,4 +1,4 @@
-"""transformers' Trainer on a small Llama, with the change of a toggle written by hand (--hand), and programs that undo one (--undo)."""
+"""transformers' Trainer on a small Llama. --hand makes a toggle's change in the script; --undo reverts the change of a toggle."""
 import argparse
 
 import torch

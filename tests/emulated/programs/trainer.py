@@ -1,5 +1,5 @@
-"""Hugging Face's Trainer on a small Llama, unmodified: data-loader workers, gradient accumulation, clipping, evaluation, checkpoints;
-with --lora by peft."""
+"""Hugging Face's unmodified Trainer on a small Llama: data-loader workers, gradient accumulation, clipping, evaluation, checkpoints;
+with --lora, peft's LoRA."""
 import argparse
 import tempfile
 

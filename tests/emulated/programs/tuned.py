@@ -1,4 +1,4 @@
-"""A kernel that Triton autotunes over several configurations, and whose result it caches."""
+"""Triton autotunes a kernel over several configurations and caches the result."""
 import torch
 import triton
 import triton.language as tl

@@ -1,5 +1,5 @@
-"""A denoising diffusion model as diffusers' documentation trains it: UNet2DModel, DDPM's noise, an
-exponential moving average, bf16, with sampled images."""
+"""Trains a denoising diffusion model as in diffusers' documentation: UNet2DModel, DDPM's noise, an
+exponential moving average, bf16, and sampled images."""
 import argparse
 
 import torch

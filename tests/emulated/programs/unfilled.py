@@ -1,4 +1,4 @@
-"""16 GB of weights that are created and converted on the CPU and then moved; they take no host memory."""
+"""Creates and converts 16 GB of weights on the CPU and then moves them to the GPU. They use no host memory."""
 import resource
 
 import torch

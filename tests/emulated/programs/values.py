@@ -1,4 +1,4 @@
-"""Values that a program reads back from the GPU and branches on."""
+"""A program that branches on values that it reads back from the GPU."""
 import math
 
 import known_numbers
@@ -11,7 +11,7 @@ def masked(x, mask, value):
 
 
 def by_keywords(a, b):
-    """Arguments by name, and an output tensor, as PyTorch accepts them."""
+    """Passes arguments by name, and an output tensor."""
     mask, number = torch.empty(3, dtype=torch.bool, device="cuda"), torch.empty_like(a)
     assert torch.lt(a, b, out=mask) is mask and torch.eq(input=a, other=b).tolist() == [True, False, True] == a.eq(other=b).tolist()
     for name in ("isnan", "isinf", "isfinite", "any", "all", "nonzero", "argwhere", "sum", "max", "argmax", "unbind", "logical_not", "bitwise_not",
@@ -37,7 +37,7 @@ def pairs(labels):
 
 
 def trained_by():
-    """Numbers by which a program divides, whose logarithm it computes, or on which training depends; a number that a memset wrote; and those of a GradScaler."""
+    """Reads numbers by which a program divides, of which it computes the logarithm, or on which training depends; a memset's number; a GradScaler's."""
     weights = torch.ones(4, device="cuda", requires_grad=True)
     optimizer = torch.optim.SGD([weights], 0.1)
     trained = 0
@@ -87,16 +87,16 @@ def main():
     assert places.tolist() == list(range(100))
     address = places.data_ptr()
     del places
-    others = [torch.empty(100, dtype=torch.long, device="cuda").random_(100) for _ in range(64)]  # the known contents of that memory are not those of the current tensor
-    assert any(other.data_ptr() <= address < other.data_ptr() + 1024 for other in others)  # versions of PyTorch choose free blocks in different orders
+    others = [torch.empty(100, dtype=torch.long, device="cuda").random_(100) for _ in range(64)]  # these tensors reuse memory whose old contents were known
+    assert any(other.data_ptr() <= address < other.data_ptr() + 1024 for other in others)  # any of them, since the order in which PyTorch reuses free blocks depends on its version
     assert not any(any(other.tolist()) for other in others)
     del others
-    for count in (1000, 3_000_000):  # the true elements are counted by one block, or by many
+    for count in (1000, 3_000_000):  # one block of threads counts the true elements, or many do
         weights = torch.ones(count, 4, device="cuda", requires_grad=True)
         every, some = torch.randn(count, device="cuda") > 0, torch.arange(count) % 4 == 0
         for mask, rows in ((every, count), (some.cuda(), count // 4), (torch.arange(count).cuda() % 4 == 0, count // 4 if count == 1000 else count)):
             assert weights[mask].shape == (rows, 4) and weights[mask, 0].shape == (rows,)
-            weights[mask].sum().backward()  # it counts them again
+            weights[mask].sum().backward()  # the backward pass counts them again
             assert torch.masked_select(weights[:, 0], mask).shape == (rows,)
     assert torch.multinomial(torch.rand(4, 100, device="cuda").softmax(-1), 1).shape == (4, 1)
     if (computed & computed).any():
@@ -107,7 +107,7 @@ def main():
         pass
 
     for make in (torch.tensor, lambda x: torch.nn.Parameter(torch.tensor(x)), lambda x: torch.tensor(x).as_subclass(Kind)):
-        assert torch.tensor([make(1.0), make(2.0)]).tolist() == [1.0, 2.0]  # C code does not treat a tensor as a sequence
+        assert torch.tensor([make(1.0), make(2.0)]).tolist() == [1.0, 2.0]  # torch.tensor() must not treat a tensor as a sequence
     assert torch.tensor([torch.tensor(3, device="cuda"), torch.tensor(4, device="cuda")]).tolist() == [3, 4]
     assert torch.randn(100, 4, device="cuda").argmax(1).bincount(minlength=4).tolist() == [25, 25, 25, 25]
     assert (torch.randn(8, device="cuda") > 0).cpu().all() and not torch.isnan(torch.randn(8, device="cuda")).to("cpu").any()
@@ -118,22 +118,22 @@ def main():
     while seen.sum().item() > 0:
         seen = torch.randn(4, 10, device="cuda") > 0
     assert torch.ones(30)[:7 + torch.randn(5, device="cuda").argmax()].shape == (7,)  # a computed number is 0
-    box = (torch.randn(4, device="cuda") * 9).long()  # as when masks are pasted into an image: for one box, both parts have the same size
+    box = (torch.randn(4, device="cuda") * 9).long()  # as in pasting a mask into an image: both slices of a box have the same size
     first, last = max(box[1], 0), min(box[3] + 1, 50)
     assert torch.ones(50)[first:last].shape == torch.ones(9)[first - box[1]:last - box[1]].shape == (1,)
-    targets = torch.tensor([[0.0, 5], [0, 6], [2, 7]]).cuda()  # of a batch, by image
+    targets = torch.tensor([[0.0, 5], [0, 6], [2, 7]]).cuda()  # targets of a batch; the first column is the image
     images, counts = targets[:, 0].unique(return_counts=True)
     assert images.tolist() == [0, 2] and counts.max() == 2 and torch.unique(torch.randn(6, device="cuda")).shape == (6,)
-    labels = torch.tensor([[5, 6, -100, -100], [5, -100, -100, -100]]).cuda()  # a batch, padded
+    labels = torch.tensor([[5, 6, -100, -100], [5, -100, -100, -100]]).cuda()  # labels of a padded batch
     moved = labels[..., 1:].contiguous()
     assert torch.randn(2, 3, 8, device="cuda")[moved != -100].shape == (1, 8) and (labels.view(-1)[:2] != -100).all()
-    lengths = torch.tensor([3, 5, 2]).cuda()  # values that follow from small integers
+    lengths = torch.tensor([3, 5, 2]).cuda()  # values computed from known integers are known
     assert torch.sum(lengths).item() == 10 and int(lengths.max()) == 5 and lengths.cumsum(0).tolist() == [3, 8, 10]
     assert lengths.max(0).indices.item() == 1 and torch.min(lengths, dim=0)[0].item() == 2
     assert [int(length) for length in lengths] == [3, 5, 2] and torch.ones(10)[:lengths[1]].shape == (5,)
     assert torch.ones(10)[0 + lengths[2]:2 * lengths[1] - 1].shape == (7,) and (lengths // 2).tolist() == [1, 2, 1]
     assert torch.ones(2, 4, dtype=torch.long).cuda().sum(-1).max().item() == 4
-    padding = torch.tensor([[1, 1, 0], [1, 1, 1]]).cuda()  # as prompt tuning and caches lengthen it
+    padding = torch.tensor([[1, 1, 0], [1, 1, 1]]).cuda()  # prompt tuning and caches lengthen the mask
     longer = torch.cat((torch.ones(2, 4, dtype=torch.long, device="cuda"), padding), dim=1)
     assert not (longer == 1).all() and torch.cat((torch.ones(2, 4).cuda(), padding), 1).bool().sum(-1).tolist() == [6, 7] and longer.sum(-1).tolist() == [6, 7] and padding.new_ones(2, 5, dtype=torch.bool).all()
     padded = torch.tensor([[5, 6, 9], [7, 9, 9]]).cuda()
@@ -144,10 +144,10 @@ def main():
     labels[0, 0] = torch.randn(8, device="cuda").argmax()  # an unknown value
     assert (labels != -100).sum().item() == 6
     several = torch.arange(100).cuda()
-    torch.relu(several)  # read by a kernel
+    torch.relu(several)  # a kernel reads the tensor
     assert [label.item() for label in several][7] == 7 and [part.sum().item() for part in several.view(2, 50).split(1)] == [1225, 3725]
     assert several.view(2, 50).cpu().sum().item() == 4950 and not torch.randn(4, 9, device="cuda").argmax(-1).cpu().any()
-    places = torch.arange(4, device="cuda")  # as transformers builds its masks
+    places = torch.arange(4, device="cuda")  # transformers builds its masks like this
     assert torch.vmap(lambda place: place.new_ones((), dtype=torch.bool) & (place <= places))(places).shape == (4, 4)
     with torch.device("cuda"):
         loss = torch.randn(4, 4).sum()
@@ -160,14 +160,14 @@ def main():
         count = torch.tensor(1).cuda()
         count += 1
         assert count.item() == 2
-    drawn = torch.rand(10000, device="cuda") > 0.25  # random numbers are realistic
+    drawn = torch.rand(10000, device="cuda") > 0.25  # random numbers have a realistic distribution
     assert 7000 < drawn.sum().item() < 8000 and torch.randn(2, 10000, device="cuda")[:, drawn].shape == (2, drawn.sum().item())
     order, seed = torch.randperm(100, device="cuda"), torch.initial_seed()
     assert sorted(order.tolist()) == list(range(100)) and torch.initial_seed() == seed
     assert 0 <= torch.randint(3, 9, (100,), device="cuda").min().item() < 4 and torch.arange(100).cuda()[order[:5]].tolist() == order[:5].tolist()
     final = torch.tensor([True, False, True, True], device="cuda")  # a replay memory: the last state has no next one
     for size in (1, 100, 10000):
-        torch.randn(size, device="cuda").relu_()  # it may have been overwritten
+        torch.randn(size, device="cuda").relu_()  # may overwrite memory that contained a mask
     values = torch.zeros(4, device="cuda")
     values[final] = torch.randn(3, device="cuda")
     values[final] = 0.0
@@ -175,12 +175,12 @@ def main():
     half = (torch.arange(40000) < 30000).cuda()
     assert half.sum().item() == 30000 and (~half).sum().item() == 10000 and half.view(2, 20000)[:, :5][:1].sum().item() == 5
     assert torch.randn(2, 5, device="cuda")[half.view(2, 20000)[:, 9998:10003]].shape == (7,)
-    chosen = torch.randn(64, 8, device="cuda").topk(2, dim=-1).indices  # experts chosen by topk, one after the other
+    chosen = torch.randn(64, 8, device="cuda").topk(2, dim=-1).indices  # topk chooses experts, which run one after the other
     for expert in range(8):
         tokens, place = torch.where(chosen == expert)
         assert tokens.shape == place.shape == (16,) and (chosen == expert).sum().item() == 16
     assert torch.nonzero(torch.randn(64, 8, device="cuda").argmax(-1) == 3).shape == (8, 1)
-    for hit in torch.nn.functional.one_hot(chosen, num_classes=9).permute(2, 1, 0)[:8]:  # the ninth: no expert
+    for hit in torch.nn.functional.one_hot(chosen, num_classes=9).permute(2, 1, 0)[:8]:  # the ninth class is not an expert
         assert torch.where(hit)[1].shape == (16,)
     assert torch.sort(chosen.reshape(-1))[0].int().histc(bins=9, min=0, max=8).tolist() == [16] * 8 + [0]
     flat, repeats_of = chosen.reshape(-1), torch.tensor([0, 2, 2]).cuda()
@@ -191,14 +191,14 @@ def main():
     assert torch.randn(3, 4, device="cuda").repeat_interleave(repeats, dim=0).shape == (5, 4) and torch.repeat_interleave(repeats).shape == (5,)
     assert torch.randn(3, 4, device="cuda").repeat_interleave(2, 1).shape == (3, 8)
     assert torch.allclose(values, torch.randn(4, device="cuda")) and torch.equal(values, torch.randn(4, device="cuda") + 1)
-    tied = [torch.nn.Parameter(torch.randn(512, 64).cuda()) for _ in range(2)]  # of a checkpoint that contains them twice
+    tied = [torch.nn.Parameter(torch.randn(512, 64).cuda()) for _ in range(2)]  # tied weights that a checkpoint contains twice
     assert torch.equal(*tied) and not torch.equal(*(torch.nn.Parameter(torch.tensor([value]).cuda(), requires_grad=False) for value in (1, 2)))
     assert not torch.equal(repeats, repeats + 1) and repeats.equal(repeats.clone()) and not torch.equal(repeats, order)
     steps, step = torch.tensor(0, device="cuda"), torch.tensor(2, device="cuda")
     while steps < 6:  # a loop over a counter on the GPU
         steps += step
     assert steps.item() == 6
-    while steps < 9:  # and one whose number of steps is unknown
+    while steps < 9:  # a loop with an unknown number of steps
         steps += torch.randn(4, device="cuda").argmax()
     while not torch.allclose(values, torch.randn(4, device="cuda")):  # the loop ends
         values = torch.randn(4, device="cuda")

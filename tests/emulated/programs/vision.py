@@ -1,5 +1,5 @@
-"""torchvision's ResNet-50 (convolutions and batch norm) or ViT-L/16, SGD with momentum, GradScaler; prints, validates and saves a
-checkpoint."""
+"""Trains torchvision's ResNet-50 (convolutions and batch norm) or ViT-L/16 with SGD with momentum and a GradScaler; prints, validates
+and saves a checkpoint."""
 import argparse
 
 import torch

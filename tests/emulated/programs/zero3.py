@@ -1,4 +1,4 @@
-"""DeepSpeed ZeRO-3 as in its documentation: zero.Init, deepspeed.initialize, bf16; `deepspeed zero3.py`, torchrun, or --ranks."""
+"""DeepSpeed ZeRO-3 as in its documentation: zero.Init, deepspeed.initialize, bf16. Runs under `deepspeed`, torchrun, or --ranks."""
 import argparse
 import os
 

@@ -1,9 +1,9 @@
-"""Models without weights and made-up data for the public programs of programs.json:
+"""Creates models without weights and made-up data for the public programs in programs.json:
 
     python3 prepare.py FOLDER     needs datasets and Pillow, no torch
 
 Models are the published configurations in the layout of huggingface_hub's cache; a plan needs no
-weights. Tokenizers only know bytes. FOLDER/hub is for HF_HUB_CACHE; all other files are where the
+weights. Tokenizers only know bytes. HF_HUB_CACHE must be FOLDER/hub; all other files are where the
 programs search for them."""
 import base64
 import json
@@ -71,7 +71,7 @@ def sentence(rng, words):
 
 
 def byte_characters():
-    """GPT-2's own table: a visible character for every byte."""
+    """GPT-2's table, which has a visible character for every byte."""
     seen = [*range(33, 127), *range(161, 173), *range(174, 256)]
     rest = [byte for byte in range(256) if byte not in seen]
     return {**{byte: chr(byte) for byte in seen}, **{byte: chr(256 + i) for i, byte in enumerate(rest)}}
@@ -152,7 +152,7 @@ class Glue(evaluate.Metric):
 
 
 def tokens_of_nanogpt(folder, rng):
-    """nanoGPT-style files of tokens, made from a text."""
+    """Writes files of tokens in nanoGPT's format, made from a text."""
     for split in ("train", "val"):
         path = folder / f"{split}.bin"
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -186,7 +186,7 @@ def images(folder, captions):
 
 
 def torchtune(folder):
-    """A checkpoint without bytes and a tokenizer's ranks, as in its Llama 3.2 1B."""
+    """Writes an empty checkpoint and a tokenizer's ranks, like those of torchtune's Llama 3.2 1B."""
     width, inner, heads, words = 2048, 8192, 512, 128256
     shapes = {"model.embed_tokens.weight": [words, width], "model.norm.weight": [width]}
     for i in range(16):

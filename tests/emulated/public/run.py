@@ -1,16 +1,16 @@
-"""Public fine-tuning programs, unmodified: which toggles apply to each, what each saves, and
-whether the same change written by hand into the script has the same peak, to the byte.
+"""Plans unmodified public fine-tuning programs: which toggles apply to each, how much memory each
+toggle saves, and whether the same change, written into the script by hand, has exactly the same peak.
 
     python3 prepare.py WORK
     python3 run.py VRAMSCOPE --work WORK --sources SOURCES --path env=FOLDER:FOLDER... --results docs/results/data/programs.json
 
-Run by hand: it takes an hour and packages that are not installed (programs.json names their
-versions). SOURCES contains a folder for each repository, at the commit that programs.json names.
-`--path` gives the PYTHONPATH of programs with that environment. Results are written after every
-program, and existing results are not planned again. `--most 2` plans at most two toggles of each
-program, among those that exist written by hand; `--toggles a,b` plans only those, `--fit` only the
-search; both add to the existing results. tests/results.py writes docs/results/programs.md from
-them."""
+Run it by hand: it takes an hour and needs packages that are not installed (programs.json lists their
+versions). SOURCES contains a folder for each repository, at the commit in programs.json. `--path`
+sets the PYTHONPATH of programs with that environment. Results are written after every program, and
+programs with results are not planned again. `--most 2` plans at most two toggles of each program for
+which a change by hand exists. `--toggles a,b` plans only these toggles, and `--fit` only runs the
+search; both add to the existing results. tests/results.py writes docs/results/programs.md from the
+results."""
 import argparse
 import json
 import os
@@ -24,9 +24,9 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 DEVICE = "h100-sxm"
-PATIENCE_S = 60  # fit's own
-NOT_TRIED = ("max-split-size", "gc-threshold")  # of the allocator: reserved memory, not the peak
-BEFORE_TORCH = ("expandable-segments", "max-split-size", "gc-threshold")  # read when torch is imported, so not by a plan in a fork
+PATIENCE_S = 60  # fit's default
+NOT_TRIED = ("max-split-size", "gc-threshold")  # these change reserved memory, not the allocated peak
+BEFORE_TORCH = ("expandable-segments", "max-split-size", "gc-threshold")  # torch reads these when it is imported, before a plan's fork starts
 
 
 class Runner:
@@ -71,13 +71,13 @@ class Runner:
     # --- the change written by hand ---
 
     def by_hand(self, change, keep, socket):
-        """The plan of the program with that change."""
+        """Plans the program with that change."""
         script, source = None, pathlib.Path(self.fill(self.program["script"]))
         folder = keep / "by-hand"
         if "replace" in change:
             shutil.rmtree(folder, ignore_errors=True)
             ignored = shutil.ignore_patterns("__pycache__")
-            if source.parent.name in ("scripts", "recipes"):  # of a package: modules next to it are imported from there
+            if source.parent.name in ("scripts", "recipes"):  # the script belongs to a package, whose modules stay where they are
                 folder.mkdir()
                 shutil.copy(source, folder)
             else:
@@ -94,7 +94,7 @@ class Runner:
         return self.plan(*warm, *self.command(script, change.get("arguments", "")), environment=change.get("environment"))
 
     def change_of(self, toggle):
-        """The change written by hand; None if nobody has written it."""
+        """The change for the script, or None if programs.json has none."""
         program, tables = self.program, self.declared["hand"]
         if toggle in program.get("hand", {}):
             return program["hand"][toggle]
@@ -207,7 +207,7 @@ def main():
                 continue
             results[program["name"]] = runner.run(program, results.get(program["name"]))
             text = json.dumps(results, indent=1) + "\n"
-            for folder in (options.sources, options.work):  # of this computer
+            for folder in (options.sources, options.work):  # removes paths of this computer
                 text = text.replace("%s/" % folder.resolve(), "")
             options.results.write_text(text, encoding="utf-8") if options.results else print(text)
     finally:

@@ -1,4 +1,4 @@
-"""One rank: NCCL, DDP, FSDP2, and the process's memory on the GPU after each, from NVML."""
+"""Uses NCCL, DDP and FSDP2 in one rank, and prints NVML's figure for the process's memory after each."""
 import os, torch, torch.distributed as dist
 os.environ.setdefault("MASTER_ADDR", "127.0.0.1"); os.environ.setdefault("MASTER_PORT", "29511")
 os.environ.setdefault("RANK", "0"); os.environ.setdefault("WORLD_SIZE", "1"); os.environ.setdefault("LOCAL_RANK", "0")

@@ -1,11 +1,11 @@
-"""An independent check: computes the figures of snapshots from the pickles alone, and compares them
-with vramscope's.
+"""Checks vramscope independently: computes the figures of snapshots from the pickles, and compares
+them with vramscope's.
 
     python3 tests/judges/second_opinion --vramscope build/release/bin/vramscope FILES...
     python3 tests/judges/second_opinion --vramscope ... --made 40      (generated inputs)
     python3 tests/judges/second_opinion --vramscope ... --shared ../shared
 
-Exit status: 0 if all are equal, 1 if something differs, 77 if there was nothing to compare."""
+Exit status: 0 if all are equal, 1 if some differ, 77 if nothing was compared."""
 import argparse
 import glob
 import json
@@ -31,7 +31,7 @@ from table import Table
 
 
 def judge(program, table, path, name, seed, parts):
-    """Compares all figures of one file. Returns its model, or None if there is none."""
+    """Compares all figures of one file. Returns the model of the file, or None if it has none."""
     try:
         value, cut = reading.load(path)
     except reading.Skip as skip:
@@ -51,7 +51,7 @@ def judge(program, table, path, name, seed, parts):
             one.block_of = {}
             one.table_of_allocations(view, one.allocations(view), info)
             one.live_at_peak(view)
-            if not view.entries:  # a state without history
+            if not view.entries:  # the file is a state without history
                 one.fragmentation(view, None, -1)
                 one.segments(view, None, -1)
             for event, k in one.moments(view, events):
@@ -71,8 +71,9 @@ def judge(program, table, path, name, seed, parts):
 
 
 def refused_or_salvaged(program, table, path, name, why, value=None):
-    """Nothing to compare with: the program must report what is wrong (3) or what is missing (0).
-    For a truncated file, it invents no entry and states that the file is not complete."""
+    """Without a model of the file, only checks vramscope's behaviour. It must report an error (exit
+    status 3) or what is missing (0). For a truncated file, it must not invent entries, and must
+    state that the file is incomplete."""
     try:
         done = program.run("info", path, "--json", allowed=(0, 3))
         table.check(name, "damaged: says so", bool(done.stderr.strip()), True)

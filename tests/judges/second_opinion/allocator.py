@@ -1,6 +1,6 @@
-"""A small caching allocator that writes the trace PyTorch's would: best fit, splitting, merging,
-streams, private pools, expandable segments, and a GPU that can be full. It knows every block's size
-at every entry, so that the model of memory.py can be checked."""
+"""A small caching allocator that writes the same trace as PyTorch's. It has best fit, splitting,
+merging, streams, private pools, expandable segments, and a GPU that can be full. It knows every
+block's size at every entry; the model of memory.py is checked against these sizes."""
 from rules import MIB, SMALL_SIZE
 
 SMALL_BUFFER, LARGE_BUFFER, MIN_LARGE = 2 * MIB, 20 * MIB, 10 * MIB
@@ -20,8 +20,7 @@ class Piece:
 
 
 class Memory:
-    """A segment. An expandable one covers all its addresses, and unmapped addresses belong to no
-    piece."""
+    """A segment. Unmapped addresses of an expandable segment belong to no piece."""
 
     def __init__(self, address, size, pool, expandable):
         self.address, self.size, self.pool, self.expandable = address, size, pool, expandable
@@ -87,7 +86,7 @@ class Allocator:
             bytes_ = -(-size // SMALL_BUFFER) * SMALL_BUFFER
         self._room_for(bytes_, asked, key, frames)
         memory = Memory(self.next, bytes_, key, False)
-        self.next += bytes_ + (self.next >> 21 & 3) * SMALL_BUFFER  # some are adjacent
+        self.next += bytes_ + (self.next >> 21 & 3) * SMALL_BUFFER  # some segments are adjacent
         self.memories.append(memory)
         self.reserved += bytes_
         self.note("segment_alloc", memory.address, bytes_, key[1], frames)
@@ -122,7 +121,7 @@ class Allocator:
                 at = memory.pieces[i].address + memory.pieces[i].size
         reserved = self.reserved
         self._room_for(bytes_, asked, key, frames)
-        if self.reserved != reserved:  # pages were unmapped: search again
+        if self.reserved != reserved:  # pages were unmapped, so the search starts again
             return self._fit(size, key) or self._map(asked, size, key, frames)
         piece = Piece(at, bytes_)
         memory.pieces.insert(i, piece)
@@ -132,7 +131,7 @@ class Allocator:
 
     # -- free ------------------------------------------------------------------------------------
     def free(self, memory, piece, later=False):
-        """`later`: another stream still uses it; complete() follows."""
+        """With `later`, another stream still uses the piece, and complete() frees it."""
         frames = ()
         self.note("free_requested", piece.address, piece.asked, memory.pool[1], frames)
         piece.state = "active_pending_free"

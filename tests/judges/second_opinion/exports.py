@@ -1,5 +1,5 @@
-"""Reads every file that the program writes: Chrome trace, snapshot, memory timeline. (The two CSVs
-are in one_file.py.)"""
+"""Checks the files that vramscope exports: Chrome trace, snapshot, memory timeline. one_file.py checks
+the two CSV files."""
 import gzip
 import json
 import os
@@ -13,8 +13,8 @@ SEGMENT_ACTIONS = ("segment_alloc", "segment_free", "segment_map", "segment_unma
 
 
 def _block_changes(view):
-    """(entry, block, whether it begins) of a view, in order; a missing free comes before the alloc.
-    """
+    """(entry, whether the block begins, block) of a view, in order. At the same entry, a missing free
+    precedes the alloc."""
     changes = []
     for b in view.device.blocks:
         if b.born >= view.first:
@@ -73,7 +73,7 @@ class Exports:
                     for k, e in enumerate(device.entries) if e[0] == "oom"])
 
     def _tail_is(self, figure, ours, truth, start):
-        """The last values are those of the entries; the value before them is that of the start."""
+        """Checks that the last values are those of the entries, and that the start precedes them."""
         tail = ours[len(ours) - len(truth):] if truth else []
         self.check(figure, len(tail), len(truth))
         bad = [(i, o, t) for i, (o, t) in enumerate(zip(tail, truth)) if o != t]
@@ -105,8 +105,8 @@ class Exports:
     def _same_device(self, ours, truth):
         timed = self.one.snapshot.has_times
 
-        # A file that only contains the mark of its own snapshot is a state: the mark does not count
-        # as an entry.
+        # A file whose only entry marks its own snapshot is a state without history, so the mark does
+        # not count as an entry.
         kinds = {*ALLOCATOR, "snapshot"}
         if not any(e[0] in ALLOCATOR for e in truth.entries):
             kinds = {*ALLOCATOR}
@@ -146,8 +146,8 @@ class Exports:
         original, _ = reading.load(self.path)
         original = original if isinstance(original, list) else original["segments"]
         if any(d.oddities for d in self.one.snapshot.devices.values()):
-            return  # blocks that were still live are in no end state of the file
-        # Torch 2.0 has no pool ids; then they are (0, 0).
+            return  # the end state of the file lacks blocks that are still live
+        # Torch 2.0 has no pool ids; they are exported as (0, 0).
         ours, truth = blocks(value["segments"], True), blocks(original, True)
         only_ours, only_truth = both_ways(ours, truth)
         self.check("snapshot: segments and blocks at the end", only_ours[:3], only_truth[:3])

@@ -1,7 +1,7 @@
-"""Free memory inside segments at a time: holes, cached memory, the largest piece."""
+"""Free memory in segments at a given time: holes, cached memory, the largest free piece."""
 from rules import MIB
 
-PAGE = {True: 2 * MIB, False: 20 * MIB}  # of expandable segments: small pool, large pool
+PAGE = {True: 2 * MIB, False: 20 * MIB}  # page size of expandable segments, for the small and the large pool
 
 
 class Part:
@@ -35,7 +35,8 @@ class Part:
 
     @property
     def cached(self):
-        """What empty_cache() would release: whole segments, and whole pages of expandable ones."""
+        """The bytes that empty_cache() would release: whole segments, and whole pages of expandable
+        segments."""
         if not self.expandable:
             return 0 if self.blocks else self.size
         page = PAGE[self.small]
@@ -53,8 +54,8 @@ def parts_at(device, k):
     for begin, end in device.mapped_at(k):
         owner = next((s for s in device.expandable if s.address < end and begin < s.address + s.size),
                      None)
-        # Adjacent mapped ranges may belong to different segments: no range is larger than the
-        # distance between the addresses of two segments.
+        # Adjacent mapped ranges of different segments have been merged. They count as one part of
+        # the first segment.
         parts.append(Part(begin, end - begin, owner.stream if owner else 0,
                           owner.small if owner else None, True, owner.mempool if owner else 0))
     parts.sort(key=lambda p: p.address)
@@ -68,7 +69,7 @@ def parts_at(device, k):
         else:
             outside += b.size
     for p in parts:
-        if p.small is None:  # unmapped at the end: earlier allocations there determine the pool
+        if p.small is None:  # the range is unmapped at the end, so the allocations in it determine the pool
             ever = [b.small for b in device.blocks if p.address <= b.address < p.address + p.size]
             p.small = all(ever) if ever else p.size < PAGE[False]
     return parts, outside

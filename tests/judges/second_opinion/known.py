@@ -1,4 +1,4 @@
-"""Known differences that are not fixed yet: (file, figure, reason), the first two as fnmatch
-patterns. The check fails if one of them no longer occurs, so that outdated entries are removed."""
+"""Known differences that are not fixed yet: (file, figure, reason). File and figure are fnmatch
+patterns. The check fails if a known difference no longer occurs, so that its entry is removed."""
 
 DIFFERENCES = []

@@ -1,4 +1,4 @@
-"""Memory that every step leaves behind, by the steps that the program names (`phases`)."""
+"""Memory that every step leaves behind. The steps are those that the program reports (`phases`)."""
 from memory import NEVER
 
 
@@ -19,7 +19,7 @@ def check(one, view, info):
     begins = [s["begin_ns"] for s in steps]
     last_of = []
     for i, s in enumerate(steps):
-        # An entry at the time at which one step ends and the next begins belongs to the next.
+        # An entry at the time at which one step ends and the next begins belongs to the next step.
         next_begins = i + 1 < len(steps) and steps[i + 1]["begin_ns"] == s["end_ns"]
         inside = [k for k, t in enumerate(times) if t < s["end_ns"] + (not next_begins)]
         last_of.append(inside[-1] if inside else -1)

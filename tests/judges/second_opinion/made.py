@@ -1,5 +1,5 @@
-"""Generated snapshots: short random programs on the allocator of allocator.py, in every form of
-snapshots. The same number and seed give the same bytes."""
+"""Generates snapshots in all forms: runs short random programs on the allocator of allocator.py. The
+same number and seed produce the same bytes."""
 import json
 import os
 import pickle
@@ -14,8 +14,7 @@ CPP = [("??", 0, "torch::unwind::unwind()"),
 
 
 def stacks():
-    """Stacks of a training program: forward, backward without Python frames, optimizer, and none.
-    """
+    """Stacks of a training program: forward, backward (without Python frames), optimizer, and None."""
     def frames(rows):
         return [{"filename": f, "line": n, "name": name} for f, n, name in CPP + rows]
 
@@ -105,7 +104,7 @@ class Program:
                 self.release(device, rng.random() < pending)
 
     def training(self, steps, leak):
-        """Named steps, each of which leaves a block behind; distinct times."""
+        """Runs named steps with distinct times. Each step leaves a block behind if `leak`."""
         forward, backward, optimizer = self.stacks[1:4], self.stacks[5:7], self.stacks[7]
         for _ in range(4):
             self.allocate(0, 3 * MIB, self.stacks[4])
@@ -250,8 +249,8 @@ def _bare_list(rng):
 
 
 def _old_state(rng):
-    """As torch 2.0 writes it: blocks without addresses, with a history; and one entry without
-    information."""
+    """A state as torch 2.0 writes it. Blocks have a history but no addresses, and one history entry
+    is empty."""
     p = Program(rng)
     p.run(300)
     value = p.value()
@@ -268,7 +267,7 @@ def _old_state(rng):
 
 
 def _stopped_early(rng):
-    """Recording was stopped, then blocks were freed, and then the snapshot was written."""
+    """The recording was stopped, blocks were freed, and then the snapshot was written."""
     p = Program(rng)
     p.run(300, empties=0)
     recorded = len(p.allocators[0].entries)
@@ -293,7 +292,7 @@ def _no_leak(rng):
 
 
 def _cut_file(rng):
-    """Only partly written: write_all omits the end."""
+    """A file that is only partly written: write_all omits the end."""
     return _plain(rng)
 
 
@@ -304,16 +303,15 @@ SHAPES = [_plain, _cut_ring, _pending, _pending_cut, _expandable, _expandable_cu
 
 
 def make(number, seed):
-    """(name, the Program that generated it, the snapshot)"""
+    """(name, generating Program, snapshot)"""
     shape = SHAPES[number % len(SHAPES)]
     program, value = shape(random.Random(f"{seed}/{number}"))
     return f"made_{number:03}{shape.__name__}", program, value
 
 
 def check_the_model(table, name, number, seed, snapshot):
-    """Compares the model with the allocator that generated the file, because the model itself must
-    be right. The tail of a block that is older than the trace and freed in it may be unknown, up to
-    1 MiB."""
+    """Checks the model itself: compares it with the allocator that generated the file. If a block is
+    older than the trace and freed in it, the size of its tail (up to 1 MiB) may be unknown."""
     _, program, _ = make(number, seed)
     for device in snapshot.devices.values():
         levels = program.allocators[device.number].levels

@@ -1,7 +1,7 @@
-"""The memory of each device at every entry of its trace: starts from the end state that the file
-states, undoes it entry by entry back to the start, then goes forward with every block's size.
+"""Models the memory of each device at every entry of its trace. Starts from the end state in the file,
+undoes the entries back to the start, and then goes forward with every block's size.
 
-A block lives from its `alloc` to its `free_completed`. Assumptions where the file states nothing:
+A block lives from its `alloc` to its `free_completed`. Assumptions about data that the file lacks:
   - an alloc that is never freed and is missing at the end was freed after the last entry, or right
     before the alloc that reuses its addresses;
   - a segment that is never freed and is missing at the end was freed after the last entry, too."""
@@ -22,7 +22,7 @@ def unsigned(address):
 
 
 class Block:
-    """One allocation: from the entry `born` (-1: older than the trace) to `freed` (NEVER)."""
+    """One allocation from entry `born` (-1: older than the trace) to entry `freed` (or NEVER)."""
     __slots__ = ("address", "asked", "size", "born", "requested", "freed", "frames", "stream",
                  "small", "exact", "at_end")
 
@@ -102,7 +102,7 @@ def _frames_of(block):
 class Device:
     def __init__(self, number, segments, entries, rules):
         self.number, self.entries, self.rules = number, entries, rules
-        self.oddities = []  # entries that contradict the rest of the file
+        self.oddities = []  # descriptions of entries that contradict the rest of the file
         self.blocks, self.segments = [], []
         self._take_end(segments)
         self._undo()
@@ -131,7 +131,7 @@ class Device:
                                   int(b["size"]), _frames_of(b), segment.stream)
                     block.small, block.at_end = segment.small, True
                     if b["state"] != "active_allocated":
-                        block.requested = -1  # before the trace, unless an entry says otherwise
+                        block.requested = -1  # the free was requested before the trace, unless an entry requests it
                     self._live[at] = block
                     self.blocks.append(block)
                 at += int(b["size"])
@@ -187,15 +187,15 @@ class Device:
                 if not self.mapped.add(address, address + size):
                     self.oddities.append(f"entry {k} unmaps what is mapped later")
         if any(e[0] == "free_requested" for e in self.entries):
-            for block in live.values():  # completed here: requested before the trace
+            for block in live.values():  # the trace only has the completion, so the free was requested before it
                 if block.freed is not NEVER and block.requested is NEVER:
                     block.requested = -1
         self.start_mapped = list(self.mapped.parts)
         self._pools_of_gone_segments()
 
     def _pools_of_gone_segments(self):
-        """A segment that is missing at the end is large if its size exceeds that of small segments,
-        or if a block in it exceeds the maximum of the small pool."""
+        """A segment that is missing at the end belongs to the large pool if it is larger than small
+        segments, or if it contained a block that is too large for the small pool."""
         for s in self.segments:
             if s.freed is NEVER and s.born < 0:
                 continue
@@ -269,8 +269,8 @@ class Device:
                 self.oddities.append(f"the block of entry {b.born} is never freed, but gone")
 
     def _first_size_of_older(self, b):
-        """A block from before the trace that is freed in it: its tail is known if the gap after it
-        is too small to be a free block of the large pool; otherwise the minimum is used."""
+        """Sets the size of a block from before the trace that is freed in it. Its tail is known if the
+        gap after it is too small for a free block of the large pool; otherwise the minimum is used."""
         b.size = self.rules.rounded(b.asked)
         b.small = b.size <= SMALL_SIZE
         if not self.rules.may_hide_a_tail(b.size, b.small):
@@ -286,7 +286,7 @@ class Device:
         size = self.rules.rounded(b.asked)
         self._displace(k, b.address, size)
         i = bisect.bisect_left(self._order, b.address)
-        if i > 0:  # an alloc uses the front of a free block: memory before it is in use
+        if i > 0:  # an alloc uses the front of a free block, so the memory before it is in use
             before = self._at[self._order[i - 1]]
             gap = b.address - before.address - before.size
             segment = self._segment_holding(b.address)
@@ -310,7 +310,7 @@ class Device:
         bisect.insort(self._order, b.address)
 
     def _displace(self, k, address, size):
-        """The blocks at these addresses were freed, and the file does not state when."""
+        """Ends the blocks at these addresses. They were freed, but the file does not state when."""
         i = bisect.bisect_right(self._order, address) - 1
         if i >= 0:
             b = self._at[self._order[i]]
@@ -330,7 +330,7 @@ class Device:
     # -- figures ---------------------------------------------------------------------------------
     def _curves(self):
         n = len(self.entries)
-        allocated, asked, reserved = ([0] * (n + 2) for _ in range(3))  # differences; [0]: start
+        allocated, asked, reserved = ([0] * (n + 2) for _ in range(3))  # differences between entries; index 0 is the start
         for b in self.blocks:
             for curve, amount in ((allocated, b.size), (asked, b.asked)):
                 curve[b.born + 1] += amount
@@ -352,7 +352,7 @@ class Device:
             curve.pop()
         self._allocated, self._asked, self._reserved = allocated, asked, reserved
 
-    def allocated(self, k):  # after entry k; -1: at the start
+    def allocated(self, k):  # after entry k, or at the start if k is -1
         return self._allocated[k + 1]
 
     def asked(self, k):
@@ -362,10 +362,10 @@ class Device:
         return self._reserved[k + 1]
 
     def peak(self, first=0, last=None):
-        """(maximum allocated, where first, maximum reserved) over the entries, including memory
-        from before."""
+        """(maximum allocated, first entry with it, maximum reserved) over the entries and the state
+        before them."""
         last = len(self.entries) - 1 if last is None else last
-        span = range(first, last + 2)  # of the rows of the curves: from the state before `first`
+        span = range(first, last + 2)  # indexes in the curves, from the state before `first`
         best = max(span, key=lambda i: (self._allocated[i], -i))
         return self._allocated[best], best - 1, max(self._reserved[i] for i in span)
 

@@ -1,4 +1,4 @@
-"""The figures of one file: compares the program's with the model's."""
+"""Compares vramscope's figures of one file with the model's."""
 import csv
 import io
 import random
@@ -13,8 +13,8 @@ KINDS = {"alloc": "alloc", "free_requested": "free_requested", "free_completed":
 
 
 class View:
-    """One device of a file, in the whole file or in a part of it: entries `first` to `last` of the
-    device, and the options with which the program shows the same part."""
+    """Entries `first` to `last` of one device of a file (by default all), and the options with which
+    vramscope shows the same part."""
 
     def __init__(self, snapshot, device, options, first=0, last=None, label=""):
         self.snapshot, self.device, self.options, self.label = snapshot, device, options, label
@@ -52,7 +52,7 @@ class OneFile:
     def __init__(self, program, table, path, name, snapshot, seed):
         self.program, self.table, self.path, self.name = program, table, path, name
         self.snapshot, self.random = snapshot, random.Random(seed)
-        self.where = ""  # place of a difference: "--entries 3:20"
+        self.where = ""  # place of a difference, such as "--entries 3:20"
 
     def check(self, figure, ours, truth):
         return self.table.check(self.name, figure, ours, truth, self.where)
@@ -75,7 +75,7 @@ class OneFile:
                    sum(len(v.older()) for v in there))
         self.check(prefix + "allocations", info["allocations"],
                    sum(len(v.older()) + len(v.born()) for v in there))
-        # A device that has nothing left in the part may be listed or not.
+        # A device without memory in the part may be listed or not.
         ours = {p["device"]: (p["allocated"], p["reserved"]) for p in info["peaks"]
                 if p["allocated"] or p["reserved"]}
         truth = {v.device.number: (v.peak()[0], v.peak()[2]) for v in there
@@ -100,8 +100,8 @@ class OneFile:
                          [(b.address, b.asked, b.size) for b in view.older()])
         pending = sum(b.pending_at(view.first - 1) for b in view.older())
         recorded = rows[len(older) + pending:]
-        # How an entry that contradicts the file is treated is the program's choice: rows are
-        # compared only without contradictions.
+        # Entries that contradict the file may be treated in several ways, so rows are not compared
+        # if there are any.
         if view.device.oddities:
             return []
         truth, entry_of = [], []
@@ -131,7 +131,7 @@ class OneFile:
 
     # -- the live set ----------------------------------------------------------------------------
     def allocations(self, view):
-        """The program's table of allocations, by allocation number."""
+        """vramscope's table of allocations, by allocation number."""
         text = self.program.run("export", self.path, *view.options, "--to", "csv", "-o", "-").stdout
         return {int(r["allocation"]): r for r in csv.DictReader(io.StringIO(text.decode()))}
 
@@ -181,7 +181,7 @@ class OneFile:
         groups = peak["groups"]
         self.check(prefix + "peak: groups add up", sum(g["bytes"] for g in groups), allocated)
         self.check(prefix + "peak: groups count", sum(g["count"] for g in groups), len(live))
-        # A site has one name, and blocks with one name are one group.
+        # Blocks whose sites have the same name form one group.
         by_name = {}
         for b in peak["largest"]:
             sums = by_name.setdefault(b["site"], [0, 0])
@@ -204,7 +204,7 @@ class OneFile:
 
     # -- times -----------------------------------------------------------------------------------
     def moments(self, view, events, most=3):
-        """(event of the program, entry) to check: random ones and the last."""
+        """(vramscope's event, entry) to check: a random sample and the last."""
         picked = self.random.sample(events, min(most, len(events)))
         return picked + events[-1:] if events else []
 
@@ -239,7 +239,7 @@ class OneFile:
                        sum(not p.blocks for p in parts))
             pinned = [p for p in parts if p.blocks and p.unused]
             self.check(prefix + "fragmentation: pinned segments", page["pinned_count"], len(pinned))
-            if len(pinned) <= 100:  # maximum number on the page
+            if len(pinned) <= 100:  # the page lists at most 100
                 self.check_lists(
                     prefix + "fragmentation: what pins",
                     [(p["bytes"], p["free"], p["largest_hole"], p["pin_count"], p["pool"])
@@ -299,7 +299,7 @@ class OneFile:
         uses = {}
         live = {}
         changes = []
-        state = info["content"] == "state"  # all its blocks are older
+        state = info["content"] == "state"  # all blocks of a state are older
         for b in view.older() if state else []:
             changes.append((b.born, 1, view.sites.key(b.frames, older=True), b))
         for b in view.born():
@@ -341,7 +341,7 @@ class OneFile:
                        abs(ours - truth) <= 1e-6 * max(truth, 1) or ours, True)
 
     def _end_ns(self, view):
-        """The end of the program's trace: the last entry or annotation of the visible devices."""
+        """The end of vramscope's trace: the last entry or annotation of the visible devices."""
         alone = bool(view.options)
         devices = [view.device] if alone else self.snapshot.devices.values()
         times = [e[4] for d in devices for e in d.entries if e[4] is not None]

@@ -1,4 +1,4 @@
-"""The program under test, run as a user runs it."""
+"""Runs vramscope as users do."""
 import json
 import subprocess
 

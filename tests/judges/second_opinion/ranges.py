@@ -1,10 +1,10 @@
-"""Parts of a file: compares the program's output for `--entries A:B` with the model of the whole
+"""Compares vramscope's output for parts of a file (`--entries A:B`) with the model of the whole
 file."""
 from one_file import View, devices_with_memory
 
 
 def parts(one, most):
-    """(first, last) of entries of the file: random ranges, the first half, the last tenth."""
+    """(first, last) entry of parts of the file: random ranges, the first half, the last tenth."""
     n = one.snapshot.entries
     if n < 4:
         return []
@@ -19,7 +19,7 @@ def check(one, most):
     there = devices_with_memory(one.snapshot)
     timed_devices = [d for d in there if d.entries]
     if len(timed_devices) > 1 and not one.snapshot.has_times:
-        return  # nothing states the order of the devices' entries relative to each other
+        return  # the order of entries of different devices is unknown
     order = one.snapshot.in_order()
     for a, b in parts(one, most):
         options = ["--entries", f"{a}:{b}"]

@@ -1,4 +1,4 @@
-"""A recorded snapshot as plain Python values, from the file itself; nothing in it is executed."""
+"""Reads a recorded snapshot as plain Python values, without executing anything in the file."""
 import ctypes
 import ctypes.util
 import gzip
@@ -10,11 +10,11 @@ import subprocess
 
 
 class Unreadable(Exception):
-    """The file is not a snapshot that Python can read."""
+    """Python cannot read the file as a snapshot."""
 
 
 class Skip(Exception):
-    """Something that is needed to read the file is missing on this computer."""
+    """This computer lacks a program or library that is needed to read the file."""
 
 
 class _Values(pickle.Unpickler):
@@ -22,16 +22,16 @@ class _Values(pickle.Unpickler):
         raise Unreadable(f"wants to import {module}.{name}")
 
 
-class _Salvage(pickle._Unpickler):  # the Python implementation, whose stack can be read
+class _Salvage(pickle._Unpickler):  # unlike the C implementation, this one has an accessible stack
     def find_class(self, module, name):
         raise Unreadable(f"wants to import {module}.{name}")
 
     def whole_part(self):
-        """The objects that have been built when the file ends: containers are filled with the
-        waiting objects."""
+        """Returns the objects that were built before the file ended. Adds the objects that are still
+        on the stack to their containers."""
         try:
             return self.load(), False
-        except UnicodeDecodeError as error:  # continues, but not for Python
+        except UnicodeDecodeError as error:  # the file is not at its end, but Python cannot read on
             raise Unreadable(f"text that is none: {error}")
         except (EOFError, IndexError, pickle.UnpicklingError, ValueError):
             pass
@@ -51,7 +51,7 @@ class _Salvage(pickle._Unpickler):  # the Python implementation, whose stack can
 
     @staticmethod
     def _fill(target, items):
-        """Keys and values; a placeholder for a key waits for the list before it."""
+        """Adds keys and values. Items that do not belong to a key are added to the last list."""
         last = None
         waiting = iter(items)
         for item in waiting:
@@ -64,7 +64,7 @@ class _Salvage(pickle._Unpickler):  # the Python implementation, whose stack can
 def _zstd(data):
     if shutil.which("zstd"):
         done = subprocess.run(["zstd", "-dcq"], input=data, capture_output=True)
-        return done.stdout  # the existing part of a truncated one
+        return done.stdout  # zstd writes the readable part of a truncated file
     name = ctypes.util.find_library("zstd")
     if name is None:
         raise Skip("neither the zstd program nor libzstd is here")

@@ -3,13 +3,13 @@
 
 KIB, MIB = 1 << 10, 1 << 20
 MIN_BLOCK = 512
-SMALL_SIZE = MIB  # requests up to this size use the small pool
+SMALL_SIZE = MIB  # allocations up to this size use the small pool
 SMALL_SEGMENT = 2 * MIB
 NO_LIMIT = 1 << 63
 
 
 def _settings_of(text):
-    """PYTORCH_CUDA_ALLOC_CONF as {key: text}; lists in brackets stay whole."""
+    """PYTORCH_CUDA_ALLOC_CONF as {key: text}; lists in brackets are not split."""
     out, depth, item = {}, 0, ""
     for c in text + ",":
         depth += (c == "[") - (c == "]")
@@ -58,5 +58,5 @@ class Rules:
         return size < self.max_split and rest > SMALL_SIZE
 
     def may_hide_a_tail(self, size, small):
-        """Whether a block of that size may be followed by a remainder that is not split off."""
+        """Whether a block of that size may contain a remainder that is not split off."""
         return not small and not self.expandable

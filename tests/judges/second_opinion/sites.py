@@ -1,6 +1,6 @@
 """Allocations with the same Python frames, autograd node and innermost operator have one call site
-(profiler/explain/README.md). A stack that has none of the three is identified by all its functions.
-Blocks without a stack are one site, and so are older blocks without a stack."""
+(profiler/explain/README.md). A stack without any of these is identified by all its functions. All
+blocks without a stack have one site, and all older blocks without a stack have another."""
 import re
 
 NODE = re.compile(r"torch::autograd::(.*?)::apply\(")
@@ -27,8 +27,8 @@ def node_of(frames):
     return ""
 
 
-# In "at::_ops::mul_Tensor" the overload is appended to the name; overloads here begin with a
-# lower-case letter.
+# In "at::_ops::mul_Tensor", the overload is appended to the name. These overloads begin with a
+# lower-case letter, so that only a list can separate them from the name.
 OVERLOADS = ("_memory_format", "_dim_IntList", "_start_step", "_dim_max", "_dim_min", "_start_out",
              "_from_file", "_correction", "_names", "_start", "_other", "_value", "_out", "_self",
              "_src", "_int", "_dim")
@@ -54,20 +54,20 @@ def _folder_and_file(path):
     return tuple(re.split(r"[/\\]", path)[-2:])
 
 
-# Only Python frames up to 3.11.
+# Python has frames for these only up to version 3.11.
 INLINED = ("<listcomp>", "<dictcomp>", "<setcomp>")
 
 
 def script_of(frames):
-    """The script that was started: the program's outermost module."""
+    """The script that the user started, which is the program's outermost module."""
     modules = [f["filename"] for f in frames
                if f.get("name") == "<module>" and is_python(f) and not is_installed(f)]
     return modules[-1] if modules else None
 
 
 def innermost_of(frames, older):
-    """For a stack: the innermost frame of the program, the autograd node and the operator; None if
-    the program has no frame in it."""
+    """The innermost frame of the program in a stack, with the autograd node and the operator; None if
+    the stack has no frame of the program."""
     for frame in frames or ():
         if is_python(frame) and not is_installed(frame):
             return (_folder_and_file(frame.get("filename") or ""), frame.get("name") or "",
@@ -76,11 +76,11 @@ def innermost_of(frames, older):
 
 
 class Sites:
-    """Keys of stacks; a list of frames that many entries share is computed once."""
+    """Computes keys of stacks. The key of a list of frames that many entries share is computed once."""
 
     def __init__(self):
         self._known = {}
-        self._kept = []  # so that no id is reused
+        self._kept = []  # keeps the lists alive, so that no id is reused
 
     def key(self, frames, portable=False, older=False):
         if not frames:
@@ -93,7 +93,7 @@ class Sites:
 
     @staticmethod
     def _key(frames, portable):
-        if portable:  # for comparisons of changed programs: without lines, outer folders and the name of the script
+        if portable:  # for comparing a program before and after a change, omits lines, outer folders and the script's name
             script = script_of(frames)
             python = tuple((None if f.get("filename") == script else _folder_and_file(f.get("filename") or ""),
                             f.get("name") or "")

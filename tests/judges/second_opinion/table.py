@@ -1,4 +1,4 @@
-"""What was compared, and what differs."""
+"""The table of compared figures and their differences."""
 import collections
 import fnmatch
 

@@ -5,8 +5,8 @@ from table import both_ways
 
 
 def pairs_of(a, b):
-    """{device: (A's, B's)}: if both have one device, these two; otherwise those of the same number;
-    None if a file lacks it."""
+    """{device number: (A's device, B's device)}. If both files have one device, these are a pair.
+    Otherwise devices with the same number are; None if a file lacks the device."""
     sides = [{d.number: d for d in devices_with_memory(s)} for s in (a, b)]
     if len(sides[0]) == len(sides[1]) == 1:
         (one,), (other,) = sides
@@ -15,8 +15,7 @@ def pairs_of(a, b):
 
 
 def device_to_show(snapshot):
-    """If there are several: the first that ran out of memory, else the one with the highest peak.
-    """
+    """The first device that ran out of memory, or else the one with the highest peak."""
     for number, k in snapshot.in_order():
         if snapshot.devices[number].entries[k][0] == "oom":
             return snapshot.devices[number]
@@ -37,8 +36,8 @@ def _live_by_site(device, k, sites):
 
 
 def _join_by_innermost(live):
-    """Two sites that exist on only one side each, and whose program line is the same with different
-    callers, are one site."""
+    """Joins sites that exist in only one file each and have the same innermost frame of the program,
+    but different callers."""
     alone = [{}, {}]
     for side in (0, 1):
         for key, (_, _, innermost) in live[side].items():
@@ -51,7 +50,7 @@ def _join_by_innermost(live):
 
 
 def _check_sites(table, name, answer, devices, peaks):
-    """Every call site of one device in both files."""
+    """Compares every call site of one device in both files."""
     if answer["matched_by"] != "stack":
         return
     sites = Sites()

@@ -1,7 +1,6 @@
-// Many parts of the code compute what is in memory at an event: the cursor, curves, live sets,
+// Many parts of the code compute the contents of memory at an event: the cursor, curves, live sets,
 // peaks, steps, the footer of a file, every export, fragmentation and what-ifs. For random
-// recordings of several devices that share addresses, all of them must agree with a naive
-// computation.
+// recordings of several devices with the same addresses, all must agree with a naive computation.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -143,7 +142,7 @@ TEST_P(Agreement, CursorMatchesNaiveSums) {
       ExpectSums(all.memory(device).sums(), naive_.After(i, device), where);
     if (i % 7 != 0) continue;
     ASSERT_EQ(Ids(all.Live()), naive_.All(i).live) << where;
-    // Computed from the tables, without walking the events.
+    // Computes the state from the tables, without applying all earlier events.
     trace::MemoryCursor there = trace::MemoryCursor::Behind(t_, static_cast<EventIndex>(i));
     ASSERT_EQ(there.event(), all.event());
     ExpectSums(there.sums(), all.sums(), where);
@@ -154,7 +153,7 @@ TEST_P(Agreement, CursorMatchesNaiveSums) {
     for (const trace::AllocationId id : all.Live())
       EXPECT_EQ(there.CategoryOf(id), all.CategoryOf(id));
     EXPECT_EQ(there.Segments(), all.Segments());
-    // Walking from that position gives the same results.
+    // Applying events from that position has the same results.
     for (size_t next = i + 1; next < std::min(i + 20, events_.size()); ++next) there.Apply();
     ExpectSums(there.sums(), naive_.All(std::min(i + 20, events_.size()) - 1), where);
   }
@@ -341,7 +340,7 @@ TEST_P(Agreement, ChromeTraceCountersMatchNaiveSums) {
     }
   }
   std::erase_if(counters, [begun = std::map<std::pair<int, std::string>, bool>()](
-                              const Counter& c) mutable {  // every curve begins at 0
+                              const Counter& c) mutable {  // drops the 0 at which a curve begins
     return !std::exchange(begun[{std::get<0>(c), std::get<1>(c)}], true) && std::get<2>(c) == 0;
   });
   size_t changes = 0;

@@ -1,6 +1,6 @@
-// Computes the contents of every device's memory after every event in the simplest way: lists of
-// blocks, added up from scratch each time; memory of expandable segments page by page. It uses the
-// events as they were emitted, not the trace's tables.
+// Computes the contents of every device's memory after every event in the simplest way. It adds up
+// lists of blocks from scratch each time, and counts expandable segments page by page. It uses the
+// emitted events, not the trace's tables.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Recordings of several devices that are independent but share addresses: every device runs its own
+// Recordings of several independent devices with the same addresses. Every device runs its own
 // allocator model from the same first address, so that addresses, pages of expandable segments and
 // private pools have the same numbers on all devices.
 #pragma once
@@ -16,8 +16,8 @@ struct RandomDevicesOptions {
   std::vector<uint8_t> devices = {0, 1};
   int requests = 250;
   bool expandable = true;  // every second device has expandable segments
-  bool all_alike = false;  // with `expandable`: every device has them, and alloc_conf says so
-  // Memory of each device; 0: no limit. With a limit, allocations are retried and can fail.
+  bool all_alike = false;  // with `expandable`: every device has them, and alloc_conf enables them
+  // Memory of each device, or 0 for no limit. With a limit, allocations are retried and can fail.
   uint64_t device_memory_bytes = 0;
   bool older = true;                   // the recording begins in the middle of the run
   uint32_t streams = 2, mempools = 2;  // mempool 0 is the default pool
@@ -25,7 +25,7 @@ struct RandomDevicesOptions {
 
 struct RandomDevices {
   std::shared_ptr<const trace::Trace> trace;
-  std::vector<trace::Event> events;  // as they were emitted
+  std::vector<trace::Event> events;  // the emitted events
 };
 
 RandomDevices MakeRandomDevices(const RandomDevicesOptions& options);

@@ -1,4 +1,4 @@
-// Random allocations and frees under all kinds of settings, compared with NaiveAllocator: every
+// Compares random allocations and frees under all kinds of settings with NaiveAllocator: every
 // address, block, segment and page, and the order of releases.
 #include <gtest/gtest.h>
 
@@ -44,7 +44,7 @@ struct Log : SegmentObserver {
   uint64_t reserved = 0, out_of_memory = 0;
 };
 
-// Checks invariants of the allocator's state, and that the state equals the reference's.
+// Checks invariants of the allocator's state, and compares the state with the reference's.
 void CheckState(const CachingAllocator& a, const NaiveAllocator& naive) {
   uint64_t allocated = 0, requested = 0, reserved = 0, end = 0;
   auto expected = naive.blocks().begin();

@@ -68,12 +68,12 @@ TEST(CachingAllocator, AllocatesFromTheFrontOfASplitBlock) {
 
 TEST(CachingAllocator, SplitsLargeBlocksOnlyIfTheRestExceedsOneMiB) {
   CachingAllocator a({}, nullptr);
-  // In a 12 MiB segment, a remainder of exactly 1 MiB stays part of the block.
+  // The segment has 12 MiB. A remainder of exactly 1 MiB stays part of the block.
   const Block whole = MustMalloc(a, 11 * kMiB);
   EXPECT_EQ(whole.bytes_rounded, 12 * kMiB);
   EXPECT_EQ(a.stats().allocated, 12 * kMiB);
   EXPECT_EQ(a.stats().requested, 11 * kMiB);
-  // A remainder that is one step larger is split off.
+  // A remainder that is 512 bytes larger is split off.
   EXPECT_EQ(MustMalloc(a, 11 * kMiB - 512).bytes_rounded, 11 * kMiB - 512);
 }
 
@@ -128,7 +128,7 @@ TEST(CachingAllocator, OutOfMemoryReportsRequestedAndFreeBytes) {
   EXPECT_EQ(log.out_of_memory[0], std::pair(30 * kMiB, 24 * kMiB));
   EXPECT_EQ(a.stats().out_of_memory, 1);
   EXPECT_EQ(a.stats().reserved, 40 * kMiB);
-  EXPECT_EQ(MustMalloc(a, 24 * kMiB).bytes_rounded, 24 * kMiB);  // still works
+  EXPECT_EQ(MustMalloc(a, 24 * kMiB).bytes_rounded, 24 * kMiB);  // the allocator still works
 }
 
 TEST(CachingAllocator, GrantsOverTheLimitAndReportsEachCrossingOnce) {
@@ -142,7 +142,7 @@ TEST(CachingAllocator, GrantsOverTheLimitAndReportsEachCrossingOnce) {
   EXPECT_EQ(a.stats().reserved, 170 * kMiB);
   ASSERT_EQ(log.out_of_memory.size(), 1);
   EXPECT_EQ(log.out_of_memory[0].second, 4 * kMiB);
-  // Below the limit again, an allocation succeeds; then the limit is exceeded once more.
+  // An allocation that stays below the limit succeeds. The next one exceeds the limit again.
   ASSERT_TRUE(a.Free(first.address).ok());
   ASSERT_TRUE(a.Free(second.address).ok());
   a.EmptyCache();
@@ -152,7 +152,7 @@ TEST(CachingAllocator, GrantsOverTheLimitAndReportsEachCrossingOnce) {
   EXPECT_EQ(a.stats().out_of_memory, 2);
 }
 
-// Many streams have free memory that cannot be released. It is examined once, not at every release.
+// Many streams have free memory that cannot be released. Only the first release examines it.
 TEST(CachingAllocator, EmptyCacheSearchesOnlyPoolsWithNewFrees) {
   constexpr uint32_t kStreams = 500, kReleases = 400;
   CachingAllocator a({}, nullptr);
@@ -369,9 +369,9 @@ TEST(CachingAllocator, RestoreRejectsInconsistentStates) {
   EXPECT_EQ(used.Restore({}).code(), absl::StatusCode::kFailedPrecondition);
 }
 
-// The cache is released once for each of very many streams. Each release must examine only what was
-// freed since the last one, not every pool of every stream. 20,000 streams
-// used to take 12 s and now take a few hundredths of a second; the bound leaves room for slow
+// The cache is released once for each of very many streams. Each release must only examine memory
+// that was freed since the last release, not every pool of every stream. This takes a few
+// hundredths of a second for 20,000 streams, instead of 12 s. The bound leaves room for slow
 // computers.
 TEST(CachingAllocator, EmptyCacheIsFastWithManyStreams) {
   constexpr uint32_t kStreams = 20'000;

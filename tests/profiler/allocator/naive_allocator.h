@@ -1,7 +1,6 @@
-// The caching allocator in its simplest form: std::set of free blocks over all streams, std::map of
-// blocks by address, every result found by definition, in the order and terms of
-// c10/cuda/CUDACachingAllocator.cpp. The property tests compare with it, and the benchmark measures
-// it for comparison.
+// The caching allocator in its simplest form, with a std::set of the free blocks of all streams and
+// a std::map of blocks by address. Every result follows from its definition, in the order and terms
+// of c10/cuda/CUDACachingAllocator.cpp. The property tests and the benchmark use it for comparison.
 #pragma once
 
 #include <algorithm>
@@ -47,7 +46,7 @@ class NaiveAllocator {
     if (has_fraction_) allowed_ = static_cast<uint64_t>(conf_.memory_fraction * total_);
   }
 
-  // Address and size of the block, or nullopt when out of memory.
+  // Returns address and size of the block, or nullopt if there is not enough memory.
   std::optional<std::pair<uint64_t, uint64_t>> Malloc(uint64_t bytes, uint32_t stream,
                                                       uint32_t mempool = 0) {
     const uint64_t size = Round(bytes);

@@ -1,4 +1,4 @@
-// Compares every result on random traces with a direct computation from the events.
+// For random traces, compares every result with a direct computation from the events.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -15,7 +15,7 @@ namespace {
 
 using trace::EventKind;
 
-// Sums over the live blocks after every event, kept in maps, independent of the trace's own tables.
+// Sums over the live blocks after every event. Uses maps instead of the trace's tables.
 struct Reference {
   struct Live {
     uint64_t requested, rounded;
@@ -38,7 +38,7 @@ struct Reference {
         live.at(e.id[i]).category = static_cast<int>(e.category[i]);
         break;
       case EventKind::kSegmentAlloc:
-        segments[e.id[i]] = e.detail[i] != 0 ? 0 : e.bytes[i];  // expandable: as mapped
+        segments[e.id[i]] = e.detail[i] != 0 ? 0 : e.bytes[i];  // expandable segments start empty
         break;
       case EventKind::kSegmentMap:
         mapped += e.bytes[i];
@@ -258,7 +258,7 @@ void ExpectSame(const MemoryCurves& a, const MemoryCurves& b) {
   for (int c = 0; c < trace::kCategoryCount; ++c) EXPECT_TRUE(a.category[c] == b.category[c]) << c;
 }
 
-// As for a run in progress, new events are added to the curves of the earlier ones.
+// New events are added to the curves of earlier events, as for a run in progress.
 TEST_P(AnalysisProperty, ContinuedCurvesEqualRecomputedCurves) {
   std::vector<trace::Event> events;
   trace::EventSource source(*trace_);
@@ -281,7 +281,7 @@ TEST_P(AnalysisProperty, ContinuedCurvesEqualRecomputedCurves) {
   }
   EXPECT_GT(continued, 0);
   ExpectSame(curves, curves_);
-  // Nothing is reused from another trace.
+  // A trace does not reuse the tables of another trace.
   EXPECT_FALSE(trace_->events.GoOnFrom(before->events));
   ExpectSame(ContinueCurves(*trace_, *before, MemoryCurves(curves)), curves_);
 }
@@ -316,7 +316,7 @@ TEST(Devices, OneDeviceTracesAddUpToTheWholeTrace) {
   EXPECT_EQ(one.size() + other.size(), both.size());
   EXPECT_EQ(ComputeCurves(*trace::OfDevice(whole, 2)).size(), 0u);
   for (trace::EventIndex event = 0; event < t.events.size(); event += 97) {
-    // Times are the same in a slice; several events can have the same time.
+    // Times are the same in a slice. Several events can have the same time.
     const int64_t time = t.events.time_ns[event];
     if (event + 1 < t.events.size() && t.events.time_ns[event + 1] == time) continue;
     const auto at = [time](const MemoryCurves& curves, const auto& column) {

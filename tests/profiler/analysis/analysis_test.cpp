@@ -337,7 +337,7 @@ TEST(Analysis, DiffAlignsByStep) {
   EXPECT_EQ(only_b, 1024u);
 }
 
-// A recording with three stacks, two of which are the same line of the program.
+// A recording with three stacks, two of which belong to the same line of the program.
 TEST(Analysis, StackGroupsAreNamedByProgramLines) {
   trace::TraceBuilder b;
   ASSERT_TRUE(
@@ -412,7 +412,7 @@ TEST(Analysis, PyTorchCounterExcludesPendingFrees) {
   EXPECT_EQ(MostByCounter(*t), 1024u);
 }
 
-// As with a compiled graph, whose allocations name no operator although operators are recorded.
+// For example, allocations of a compiled graph name no operator although operators are recorded.
 TEST(Analysis, AllocationWithoutOpBelongsToTheOpenOp) {
   trace::TraceBuilder b;
   ASSERT_TRUE(b.AddStrings(0, std::vector<std::string>{"", "aten::mm", "aten::add"}).ok());

@@ -137,7 +137,8 @@ TEST_F(GroupingOfModules, CombinesFields) {
                           "Parameter, head 512 1"));
 }
 
-// Blocks are in one group of an expression exactly if they are in one group of each of its fields.
+// Two blocks are in the same group of an expression if and only if they are in the same group of
+// each of its fields.
 TEST(Grouping, GroupsOfSeveralFieldsAreIntersections) {
   for (const uint64_t seed : {1, 2, 3}) {
     const auto t = MakeRandomTrace({.seed = seed, .tear_down = false});

@@ -1,4 +1,4 @@
-// Host memory that the driver allocated: compares curves, peak and sites with figures written by
+// Compares curves, peak and sites of host memory that the driver allocated with figures written by
 // hand.
 #include "profiler/analysis/host_memory.h"
 
@@ -39,7 +39,7 @@ class Maker : public trace::Trace {
                        .begin_ns = now_,
                        .end_ns = now_});
   }
-  // As CUPTI may report it: without a size and a kind of memory.
+  // CUPTI may report a free without its size and kind of memory.
   void Free(uint64_t address, uint64_t process = 0) {
     activities.Append({.kind = ActivityKind::kDriverFree,
                        .correlation = (process << trace::kCorrelationShift) | ++calls_,
@@ -108,7 +108,7 @@ TEST(HostMemory, AllocatingALiveAddressReplacesItsBlock) {
   Maker t;
   t.Allocate(0x1000, 100);
   t.Allocate(0x1000, 70);
-  t.Free(0x9000);  // of an allocation from before the recording
+  t.Free(0x9000);  // frees an allocation from before the recording
   const HostMemory host = HostMemoryOf(t);
   EXPECT_EQ(host.peak, 100u);
   EXPECT_EQ(host.curves[0].bytes.back(), 70u);

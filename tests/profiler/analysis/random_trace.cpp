@@ -205,7 +205,7 @@ class Maker : public allocator::SegmentObserver {
     addresses_.push_back(b->address);
     return e.id;
   }
-  // Some frees complete only later, as with a block that another stream still uses.
+  // Some frees complete later, like those of blocks that another stream still uses.
   void Free(uint64_t id, bool at_once) {
     Event e = Of(EventKind::kFreeRequested);
     e.id = id;

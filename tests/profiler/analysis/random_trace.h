@@ -13,11 +13,11 @@ struct RandomTraceOptions {
   uint64_t seed = 1;
   int steps = 3;
   int micro_batches = 2;
-  int layers = 6;         // modules of a forward
-  int ops_per_layer = 8;  // two allocations each, most of them freed at once
+  int layers = 6;         // modules in a forward pass
+  int ops_per_layer = 8;  // each has two allocations, most of which are freed at once
   uint64_t device_memory_bytes = 0;
   bool expandable = false;  // expandable_segments:True
-  bool segments = true;     // off: as with the cpu backend, addresses belong to no segment
+  bool segments = true;     // if false, addresses belong to no segment, as with the cpu backend
   bool tear_down = true;    // everything is freed at the end
   bool slices = true;       // module and op slices
 };

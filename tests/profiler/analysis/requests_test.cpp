@@ -130,7 +130,7 @@ TEST(Requests, WholeTraceHasEveryAllocationAndFree) {
   for (const Request& r : all->requests) ASSERT_GE(r.allocation, 0);
 }
 
-// Removes random allocations with their frees; the rest must be found equal.
+// Removes random allocations with their frees. The comparison must find that the rest is equal.
 TEST(Requests, FindsTheCommonPartOfEditedStreams) {
   const RequestStream all =
       *RequestsOfStep(*MakeRandomTrace({.seed = 6, .steps = 6}), std::nullopt);

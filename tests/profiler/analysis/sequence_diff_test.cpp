@@ -63,7 +63,7 @@ TEST(SequenceDiff, FindsLongestCommonSubsequenceWithinTheBound) {
     const std::vector<Match> matches = AlignSequences(a, b, 1000);
     CheckMatches(a, b, matches);
     ASSERT_EQ(matches.size(), Lcs(a, b));
-    // A low bound still gives a valid alignment, at most as long.
+    // With a low bound, the alignment is still valid, but may be shorter.
     const std::vector<Match> bounded = AlignSequences(a, b, 1 + random() % 4);
     CheckMatches(a, b, bounded);
     ASSERT_LE(bounded.size(), matches.size());

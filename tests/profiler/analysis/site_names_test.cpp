@@ -1,4 +1,4 @@
-// Names of call sites: the program's innermost frame, also in notebooks and on Windows.
+// A call site is named after the program's innermost frame, also in notebooks and on Windows.
 #include "profiler/analysis/site_names.h"
 
 #include <gtest/gtest.h>
@@ -94,7 +94,7 @@ TEST(SiteNamesTest, SkipsCppFramesOfTheAllocationPath) {
 }
 
 TEST(SiteNamesTest, NamesTheCallerOfTheOuterOperator) {
-  // As when PyTorch's engine adds two gradients: no Python frame, no autograd node.
+  // When PyTorch's engine adds two gradients, the stack has no Python frame and no autograd node.
   EXPECT_EQ(
       NameOf(
           {{"at::(anonymous namespace)::create_out(c10::ArrayRef<long>)", "??"},

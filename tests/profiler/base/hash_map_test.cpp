@@ -1,4 +1,4 @@
-// Hash maps and sets have the contents of a model. When any allocation of a call fails, they have
+// Compares hash maps and sets with standard containers. If an allocation in a call fails, they keep
 // the contents from before the call.
 #include "profiler/base/hash_map.h"
 
@@ -13,7 +13,7 @@
 
 namespace {
 
-int64_t until_failure = -1;  // allocations; < 0: none fails
+int64_t until_failure = -1;  // number of allocations before the failing one; < 0: none fails
 
 void* Allocate(std::size_t size) {
   if (until_failure >= 0 && until_failure-- == 0) throw std::bad_alloc();
@@ -30,7 +30,7 @@ void operator delete(void* at, std::size_t) noexcept { std::free(at); }
 namespace vramscope::base {
 namespace {
 
-// A text for a number, long enough to be allocated.
+// A text for a number. It is long enough for the heap.
 std::string Text(uint64_t number) {
   return "a text that is longer than what a string holds in itself, " + std::to_string(number);
 }
@@ -62,8 +62,8 @@ void ExpectSame(const HashSet<K>& table, const std::set<K>& model) {
   for (const K& key : model) ASSERT_TRUE(table.contains(key));
 }
 
-// Repeats the call: the first time its first allocation fails, then its second, and so on, until
-// the call succeeds. Returns the number of failures.
+// Repeats the call until it succeeds. In the first call, the first allocation fails; in the second
+// call, the second one fails; and so on. Returns the number of failures.
 template <class Table, class Model, class Act>
 int64_t WithEveryFailure(const Table& table, const Model& before, Act act) {
   for (int64_t n = 0;; ++n) {

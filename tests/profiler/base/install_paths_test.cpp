@@ -1,4 +1,4 @@
-// Each program of an installed tree finds the tree's files, wherever the tree is.
+// Each program of an installed tree finds the tree's files, even if the tree was moved.
 #include "profiler/base/install_paths.h"
 
 #include <gtest/gtest.h>

@@ -124,7 +124,7 @@ TEST(Formulas, MatchPublishedExamples) {
   EXPECT_EQ(full - kept, saved);
 }
 
-// A 3.0e9-parameter ViT, batch 8, 512 tokens: 24 layers of 3200, 25 heads.
+// The ViT has 3.0e9 parameters: 24 layers of width 3200, 25 heads. Batch 8, 512 tokens.
 TEST(Formulas, MatchPublishedActivationsOfAThreeBillionVit) {
   const Values layer = {{"b", 8},     {"s", 512}, {"e", 4}, {"h", 3200},
                         {"f", 12800}, {"u", 2},   {"p", 0}};
@@ -142,7 +142,8 @@ TEST(Formulas, MatchPublishedActivationsOfAThreeBillionVit) {
 }
 
 TEST(Formulas, MatchPublishedKvCacheSizes) {
-  // Llama-2-7B: half a MiB per token in 16 bits; DeepSeek-V2's latent cache: 70,272 B.
+  // Llama-2-7B needs half a MiB per token in 16 bits, and DeepSeek-V2's latent cache needs 70,272
+  // B.
   EXPECT_EQ(Value("kv-cache", {{"e", 2}, {"L", 32}, {"b", 1}, {"s", 1}, {"a", 32}, {"d", 128}}),
             524288);
   EXPECT_EQ(

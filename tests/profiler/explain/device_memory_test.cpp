@@ -1,5 +1,5 @@
-// The uses of a GPU's memory: the parts are compared with figures written by hand, and their sum
-// with the value set for NVML.
+// Compares the parts of a GPU's memory with figures written by hand, and their sum with the value
+// that the test sets for NVML.
 #include "profiler/explain/device_memory.h"
 
 #include <gmock/gmock.h>
@@ -62,7 +62,7 @@ TEST(DeviceMemory, ReportsEveryPart) {
   t.info.measured = true;
   t.info.device.context_bytes = 999;  // from the device table; NVML's figure is preferred
   t.Segment(kBase, 20 * kMiB);
-  t.DriverAlloc(kBase, 20 * kMiB, "libc10_cuda.so");  // the segment, as the driver reports it
+  t.DriverAlloc(kBase, 20 * kMiB, "libc10_cuda.so");  // the driver also reports the segment
   t.DriverAlloc(1, 3 * kMiB, "libcublasLt.so.13");
   t.DriverAlloc(2, 7 * kMiB, "libnccl.so.2");
   t.DriverAlloc(3, 100 * kMiB, "");
@@ -97,8 +97,8 @@ TEST(DeviceMemory, ReportsEveryPart) {
   EXPECT_EQ(m.total, 1000 * kMiB);
   EXPECT_EQ(m.asked_ns, trace->events.time_ns[then]);
 
-  // At a later event, the allocator's parts are of that event, and NVML's are of its last reading.
-  // Before the first reading, the first one is used.
+  // At a later event, the allocator's parts are those at that event, and NVML's are those of its
+  // last reading. Before the first reading, the first reading is used.
   const DeviceMemory later = history.At(trace::kNoEvent);
   EXPECT_EQ(BytesOf(later, What::kRequested), MiB(14) - 100);
   EXPECT_EQ(BytesOf(later, What::kRemainder), MiB(12));
@@ -141,9 +141,9 @@ TEST(DeviceMemory, HeadroomCountsMemoryOutsideTheAllocator) {
   EXPECT_FALSE(over.fits);
 }
 
-// A GPU's driver reports every piece that is mapped into an expandable segment (as recorded on an
-// H200: tests/golden/gpu/h200/record_gpt2_expandable.trace). These pieces already count as the
-// allocator's.
+// The driver also reports every mapping into an expandable segment, as in a recording on an H200
+// (tests/golden/gpu/h200/record_gpt2_expandable.trace). These mappings already count as memory of
+// the allocator.
 TEST(DeviceMemory, MappedPagesCountAsAllocatorMemory) {
   Maker t;
   t.info.backend = trace::Backend::kCuda;
@@ -202,7 +202,7 @@ TEST(DeviceMemory, EmptyTraceUsesNoMemory) {
   EXPECT_EQ(m.used, 0);
 }
 
-// Whatever happens between readings, at a reading the parts add up to NVML's figure.
+// At every reading, the parts add up to NVML's figure.
 TEST(DeviceMemory, PartsAddUpToNvmlReadings) {
   std::mt19937_64 dice(7);
   for (int round = 0; round < 50; ++round) {

@@ -47,7 +47,7 @@ TEST(TraceDiff, MatchesStacksWithOtherLinesAndFolders) {
   ASSERT_EQ(diff->steps.size(), 1u);
   EXPECT_EQ(diff->steps[0].b_peak - diff->steps[0].a_peak, kMiB);
   EXPECT_THAT(diff->headline, HasSubstr("1.00 MiB higher"));
-  // Greatest change first.
+  // The greatest change is first.
   EXPECT_EQ(std::abs(diff->sites[0].delta()), static_cast<int64_t>(4 * kMiB));
 }
 
@@ -100,8 +100,7 @@ TEST(TraceDiff, EqualTracesHaveNoDifference) {
   EXPECT_TRUE(DiffTraces(*empty, *empty, std::nullopt).ok());
 }
 
-// No single device uses the sum of several devices: each device is compared with the one of the
-// same number.
+// Devices are compared one by one, by number, because no device uses the sum of several devices.
 TEST(TraceDiff, ComparesDevicesOfEqualNumber) {
   const auto make = [](uint64_t first, uint64_t second) {
     TraceMaker m;
@@ -123,8 +122,8 @@ TEST(TraceDiff, ComparesDevicesOfEqualNumber) {
   ASSERT_TRUE(other.ok());
   EXPECT_EQ(other->sites[0].delta(), 0);
 
-  // B's only device is compared with A's device of the same number, not with the one that needs
-  // most.
+  // B's only device is compared with A's device of the same number, even if another device of A
+  // needs more.
   TraceMaker only;
   only.Alloc({.address = kBase, .bytes = 3 * kMiB, .op = "aten::mm", .device = 0});
   const auto with_one = analysis::DevicePairs(b, only.Finish());
@@ -136,15 +135,15 @@ TEST(TraceDiff, ComparesDevicesOfEqualNumber) {
   EXPECT_EQ(with_one[1].device, 1);
   EXPECT_EQ(with_one[1].b->allocations.size(), 0u) << "B has no such device";
 
-  // If both have one device, they are compared whatever their numbers; the result has B's number.
+  // If both files have one device, these are compared, even if their numbers differ. The result has
+  // B's number.
   TraceMaker second;
   second.Alloc({.address = kBase, .bytes = 3 * kMiB, .op = "aten::mm", .device = 1});
   const auto t = second.Finish();
   EXPECT_EQ(analysis::DevicePairs(t, t).at(0).device, 1);
 }
 
-// Blocks from before the recording and blocks that it allocated have different sites, whichever
-// come first.
+// Blocks from before the recording have other sites than blocks that it allocated, in either order.
 TEST(TraceDiff, SeparatesBlocksFromBeforeTheRecording) {
   const auto make = [](uint64_t older) {
     TraceMaker m;
@@ -162,7 +161,7 @@ TEST(TraceDiff, SeparatesBlocksFromBeforeTheRecording) {
   EXPECT_EQ(diff->sites[1].a_bytes, 8 * kMiB);
 }
 
-// The same line, started by another launcher.
+// The same line has other callers, because another launcher started the program.
 TEST(TraceDiff, MatchesALineAcrossCallers) {
   const auto program = [](const std::string& launcher, uint64_t bytes) {
     TraceMaker m;
@@ -183,7 +182,7 @@ TEST(TraceDiff, MatchesALineAcrossCallers) {
   EXPECT_EQ(diff->sites[0].a_blocks.size(), 1u);
 }
 
-// Each node of a compiled graph is a line of its code.
+// In the generated code of a compiled graph, each node has its own line.
 TEST(TraceDiff, SeparatesNodesOfACompiledGraph) {
   const auto program = [](const std::string& file, uint64_t bytes) {
     TraceMaker m;

@@ -1,5 +1,5 @@
-// Compares the pages' figures with the simplest computation: every event in order, blocks and
-// segments in maps, and no code shared with the code under test.
+// Compares the pages' figures with the simplest computation, which applies every event in order,
+// has maps of blocks and segments, and shares no code with the code under test.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -160,19 +160,19 @@ TEST(ExplainAgainstNaive, CallSiteUseMatchesNaiveComputation) {
   }
 }
 
-// A program of allocations, as a recording under default settings, and the results of a simple
-// allocator for the same allocations.
+// A program of allocations. Provides its recording under default settings, and the results of a
+// simple allocator for the same allocations.
 class Program {
  public:
   explicit Program(uint64_t seed) : random_(seed) {
     allocator::NaiveAllocator allocator({});
     size_t seen = 0;
     std::map<uint64_t, uint64_t> segments;
-    std::vector<std::pair<size_t, uint64_t>> live;  // request, address
+    std::vector<std::pair<size_t, uint64_t>> live;  // (number of the allocation, address)
     std::vector<uint64_t> ids;
     for (int i = 0; i < 400; ++i) {
       if (live.empty() || Dice(5) > 1) {
-        // Large blocks of few sizes, so that holes arise; some small blocks.
+        // Large blocks have few sizes, so that holes arise. Some blocks are small.
         const uint64_t bytes =
             Dice(4) == 0 ? 1 + Dice(900'000) : (2 + 3 * Dice(40)) * (kMiB / 2) + Dice(3) * 700;
         const auto got = allocator.Malloc(bytes, 0);
@@ -196,14 +196,14 @@ class Program {
   }
 
   struct Step {
-    uint64_t bytes = 0;  // 0: a free
-    size_t freed = 0;    // of the allocation with that number
+    uint64_t bytes = 0;  // size of an allocation, or 0 for a free
+    size_t freed = 0;    // number of the freed allocation
     EventIndex event = 0;
   };
   struct Result {
     uint64_t reserved = 0, peak = 0, calls = 0;
   };
-  // `event`: where `reserved` is taken; `release_after`: where empty_cache() is called.
+  // Reads `reserved` at `event`, and calls empty_cache() at `release_after`.
   Result Run(const allocator::Settings& settings, EventIndex event,
              EventIndex release_after) const {
     allocator::NaiveAllocator allocator(settings);
@@ -222,8 +222,7 @@ class Program {
       if (s.event == release_after) allocator.Release();
       if (s.event <= event) out.reserved = allocator.reserved();
     }
-    // Reserving addresses for expandable segments costs no memory; memory is mapped into them
-    // later.
+    // Reserving addresses for expandable segments needs no memory. Memory is mapped later.
     const auto call = settings.conf.expandable_segments ? allocator::DriverEvent::kMap
                                                         : allocator::DriverEvent::kAlloc;
     for (const allocator::DriverEvent& e : allocator.log()) out.calls += e.kind == call;

@@ -131,8 +131,8 @@ TEST(OutOfMemory, IgnoresHolesOfOtherStreamsAndPrivatePools) {
   }
 }
 
-// A plan records where it exceeds its device's limit and goes on. The first allocation that it
-// records fits after the cache is released; the second does not.
+// A plan records the allocations that exceed the device's limit, and continues. The first one would
+// fit after the cache is released; the second one would not.
 TEST(OutOfMemory, ReportsTheAllocationThatFailsInAPlan) {
   TraceMaker m;
   m.info.backend = trace::Backend::kPlan;

@@ -1,5 +1,5 @@
-// Compares plans with recordings. Steps that differ in one known place are checked against an
-// alignment that the test computes; kernels are checked against sums computed by hand.
+// Compares plans with recordings. For steps that differ in one known place, the test computes the
+// alignment itself. For kernels, the expected sums are computed by hand.
 #include "profiler/explain/prediction.h"
 
 #include <gmock/gmock.h>
@@ -102,7 +102,7 @@ uint64_t PeakOf(const std::vector<Request>& requests) {
   return peak;
 }
 
-// `moved`: an allocation changed its place; its free has no counterpart either.
+// If `moved`, an allocation changed its place, so its free has no counterpart either.
 void Check(const std::vector<Request>& planned, const std::vector<Request>& measured,
            bool moved = false) {
   const auto found = HoldAgainst(*TraceOf(planned), *TraceOf(measured), std::nullopt);
@@ -223,7 +223,7 @@ TEST(Prediction, ComparesStepsThatBothTracesHave) {
   EXPECT_EQ(HoldAgainst(*make({}), *make({}), std::nullopt)->step, std::nullopt);
 }
 
-// A kernel belongs to the step that launched it, however late the GPU runs it.
+// A kernel belongs to the step that launched it, even if the GPU runs it much later.
 TEST(Prediction, MatchesKernelsByName) {
   const auto make = [](int64_t each_ns, bool other_name) {
     TraceMaker t;
@@ -262,8 +262,8 @@ TEST(Prediction, MatchesKernelsByName) {
   EXPECT_EQ(p->by_op.planned_count, 0u) << "their op is unknown";
 }
 
-// One library call may launch several kernels, and a convolution may run as a matrix product: the
-// op determines the class.
+// The operator determines the class of a kernel, because one library call may launch several
+// kernels, and a convolution may run as a matrix product.
 TEST(Prediction, MatchesLibraryKernelsByClass) {
   const auto make = [](const std::vector<std::pair<std::string, std::string>>& launches) {
     TraceMaker t;
@@ -305,8 +305,8 @@ TEST(Prediction, MatchesLibraryKernelsByClass) {
   EXPECT_EQ(p->by_class.measured_ns, 50);
 }
 
-// Kernels whose names differ are matched in order within their op, and never with those of another
-// op.
+// Kernels with different names are matched in order within their operator, and never with kernels
+// of another operator.
 TEST(Prediction, MatchesRenamedKernelsByOpAndOrder) {
   const auto make = [](const std::vector<std::pair<std::string, std::string>>& launches,
                        int64_t ns) {

@@ -1,5 +1,5 @@
-// Tests of the pages that use replays: what would release memory, and which setting would have made
-// an allocation succeed.
+// Tests the pages that use replays. They show what would release memory, and with which settings a
+// failed allocation would have succeeded.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,10 +15,10 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// The allocator's behaviour under its default settings, as a trace.
+// Records the allocator's behaviour under default settings as a trace.
 class Recorder : public allocator::SegmentObserver {
  public:
-  // `plan`: continues beyond the device's memory.
+  // A plan continues beyond the device's memory.
   explicit Recorder(uint64_t device_bytes, bool plan = false)
       : allocator_({.device_memory_bytes = device_bytes, .grant_over_limit = plan}, this) {
     maker.info.backend = plan ? trace::Backend::kPlan : trace::Backend::kImported;
@@ -148,8 +148,8 @@ TEST(Reclaim, IsComputedForOneDevice) {
   EXPECT_EQ(first->as_recorded.segment_allocs, 1u);
 }
 
-// A snapshot without a history is read as all its segments, then all its blocks. The states in
-// between never existed.
+// A snapshot without a history is read as a sequence: first all its segments, then all its blocks.
+// The states in between never existed.
 TEST(Reclaim, UsesTheEndStateWithoutHistory) {
   for (const bool stated : {true, false}) {
     TraceMaker m;
@@ -196,7 +196,8 @@ TEST(Reclaim, NeverPicksAnEventBeforeTheRecording) {
   EXPECT_EQ(reclaim->reserved - reclaim->allocated, 100 * kMiB);
 }
 
-// Reclaim has the recorded figures and those of the what-if baseline; both begin in the same state.
+// The reclaim page shows the recorded figures and those of the what-if baseline. Both begin in the
+// same state.
 TEST(Reclaim, UsesTheBaselineOfWhatIfs) {
   Recorder r(0);
   std::vector<uint64_t> blocks;
@@ -270,8 +271,8 @@ TEST(OutOfMemory, FindsPassingSettingsByReplay) {
   EXPECT_EQ(o.ways.front().name, "expandable_segments:True") << "settings that pass come first";
 }
 
-// With half of every activation and of the failing allocation, 50 MiB in blocks of 5 MiB fit into
-// 60 MiB: segments of 20 MiB hold four blocks each.
+// If every activation and the failing allocation have half the size, 50 MiB in blocks of 5 MiB fit
+// into 60 MiB, because segments of 20 MiB contain four blocks each.
 TEST(OutOfMemory, ReplaysTechniquesWithTheirSizes) {
   Recorder r(65 * kMiB);
   r.maker.Add({.kind = trace::EventKind::kPhaseBegin,
@@ -298,8 +299,8 @@ TEST(OutOfMemory, ReplaysTechniquesWithTheirSizes) {
   EXPECT_EQ(eight_bit, nullptr);
 }
 
-// A plan is recorded to its end: with half the batch the failing allocation succeeds, but with
-// `more_later`, a later one fails.
+// A plan is recorded to its end. With half the batch, the failing allocation succeeds, but with
+// `more_later`, a later allocation fails.
 TEST(OutOfMemory, ReportsWhetherAWholePlanPasses) {
   for (const bool more_later : {false, true}) {
     SCOPED_TRACE(more_later);

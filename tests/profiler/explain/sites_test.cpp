@@ -74,8 +74,8 @@ TEST(CallSites, EqualNamesAreExtendedByCallers) {
   EXPECT_EQ(sites.sites[1].name, "model.py:10 forward < main.py:9 evaluate");
 }
 
-// A script with one line, and a model in a package: the program's frame is the same for all
-// allocations.
+// The program is a script with one line that uses a model in a package, so all allocations have the
+// same frame of the program.
 TEST(CallSites, EqualNamesAreExtendedByPackageFrames) {
   const std::string torch = "/v/lib/python3.12/site-packages/torch/nn/modules/";
   const TraceMaker::Frame call{"_call_impl", torch + "module.py", 1787};
@@ -135,7 +135,7 @@ TEST(CallSites, UseCountsAllocationsAndLifetimes) {
   EXPECT_EQ(uses[1].category, Category::kTemporary);
   Sort(uses, SiteOrder::kCount);
   EXPECT_EQ(uses[0].count, 3u);
-  // For a range of events: the blocks that were allocated in it, live until its end.
+  // For a range of events, counts the blocks that were allocated in it and live until its end.
   uses = UseOfSites(*t, sites, {.first = 1, .last = 2});
   ASSERT_EQ(uses.size(), 1u);
   EXPECT_EQ(uses[0].count, 1u);
@@ -146,8 +146,8 @@ TEST(CallSites, UseCountsAllocationsAndLifetimes) {
   EXPECT_FALSE(ParseSiteOrder("colour").ok());
 }
 
-// The mean of the longest lifetime that a file can state is not a whole number of nanoseconds as a
-// double.
+// A double cannot represent the longest lifetime that a file can state as a whole number of
+// nanoseconds.
 TEST(CallSites, MeanOfTheLongestLifetimeIsExact) {
   TraceMaker m;
   m.NextAt(0);

@@ -1,4 +1,4 @@
-// The state at one time: the owners of memory, and the purposes of private pools.
+// Tests the page of the state at one time: the owners of memory, and the purposes of private pools.
 #include "profiler/explain/state.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// Savings of techniques, computed by hand.
+// Compares savings of techniques with values computed by hand.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@ using ::testing::HasSubstr;
 using trace::Category;
 using trace::Phase;
 
-// A trace that runs out of memory where the test decides, on a device that the test defines.
+// Builds a trace that runs out of memory at an allocation and on a device that the test chooses.
 class Failing {
  public:
   void Begin(Phase phase) {
@@ -53,7 +53,8 @@ uint64_t Frees(const OutOfMemory& o, const std::string& name) {
   return way == nullptr ? 0 : way->bytes;
 }
 
-// Two parameters of 8 MiB, gradients and state of the same size, four layers of 2 + 6 MiB.
+// The model has two parameters of 8 MiB, gradients and state of the same size, and four layers with
+// activations of 2 + 6 MiB.
 TEST(Techniques, SavingsAreComputedFromLiveBlocks) {
   Failing f;
   for (int i = 0; i < 2; ++i) f.Allocate(Category::kParameter, 8 * kMiB);
@@ -73,21 +74,21 @@ TEST(Techniques, SavingsAreComputedFromLiveBlocks) {
   ASSERT_EQ(o.context.phase, Phase::kForward);
 
   EXPECT_EQ(Frees(o, "half the batch"), 36 / 2 * kMiB + 3 * kMiB) << "without the weight's copy";
-  // No gradient has been allocated yet, but the trace has optimizer state, so the missing gradients
-  // are not the first ones.
+  // No gradient is allocated at this time, but optimizer state shows that earlier steps had
+  // gradients.
   EXPECT_EQ(Frees(o, "two micro-batches"), 21 * kMiB);
   const WayOut* checkpointing = Find(o, "checkpointing");
   ASSERT_NE(checkpointing, nullptr);
   EXPECT_EQ(checkpointing->bytes, 3 * 6 * kMiB);
   EXPECT_THAT(checkpointing->how, HasSubstr("4 layers hold 32.00 MiB of the 36.00 MiB"));
-  // Sums and exp stay in fp32; copies of the weights come in addition.
+  // Sums and exp stay in fp32. Copies of the weights need additional memory.
   EXPECT_EQ(Frees(o, "autocast"), (4 * 6 / 2 + 3 - 8) * kMiB);
   EXPECT_EQ(Frees(o, "weights in bf16"), (40 / 2 + 32 / 2 + 3) * kMiB);
   constexpr uint64_t kElements = 2 * kMiB;
   EXPECT_EQ(Frees(o, "8-bit"), 2 * (8 * kMiB - (kElements + 4 * kElements / 256)));
   EXPECT_EQ(Frees(o, "on the CPU"), 16 * kMiB + 512);
-  // Rank 8, sides of 1448: two adapters, their gradients, and state of twice the size of the
-  // parameters.
+  // With rank 8 and weights of 1448 x 1448: two adapters, their gradients, and state of twice the
+  // size of the adapters.
   constexpr uint64_t kAdapters = 2 * (2 * 8 * 1448) * 4;
   EXPECT_NEAR(static_cast<double>(Frees(o, "LoRA")),
               static_cast<double>(16 * kMiB + 512 - 3 * kAdapters), 64.0);
@@ -116,8 +117,8 @@ TEST(Techniques, FindsLayersByRepeatedStacks) {
   EXPECT_THAT(Find(o, "checkpointing")->how, HasSubstr("6 layers"));
 }
 
-// As with a graph network: one stack occurs twice per layer, and another stack, before the layers,
-// occurs about as often.
+// As in a graph network, one stack occurs twice per layer, and another stack occurs about as often
+// before the layers.
 TEST(Techniques, FindsLayersAmongOtherRepetitions) {
   Failing f;
   const auto stack = [&](const std::string& function, uint32_t line) {
@@ -182,7 +183,7 @@ TEST(Techniques, ZeroGradFreesGradientsOfEarlierSteps) {
   f.Allocate(Category::kGradient, 5 * kMiB);
   f.m.EndStep();
   f.m.BeginStep(1);
-  f.Allocate(Category::kGradient, 7 * kMiB);  // of an earlier micro-batch
+  f.Allocate(Category::kGradient, 7 * kMiB);  // allocated in an earlier micro-batch
   f.Begin(Phase::kForward);
   f.Allocate(Category::kActivation, 2 * kMiB);
   const OutOfMemory o = f.FailAllocation(4 * kMiB);

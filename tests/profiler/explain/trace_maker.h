@@ -63,7 +63,7 @@ class TraceMaker {
   }
   struct Block {
     uint64_t address = 0, bytes = 0;
-    uint64_t rounded = 0;  // 0: as bytes
+    uint64_t rounded = 0;  // 0: the same as `bytes`
     trace::Category category = trace::Category::kUnknown;
     trace::StackId stack = {};
     std::string op = {}, module = {};

@@ -55,7 +55,8 @@ void ExpectNesting(const json& file) {
     if (!ends.empty()) {
       ASSERT_LE(end, ends.back()) << event.dump();
     }
-    // Perfetto nests events with the same begin by length. Only a launch may begin with its op.
+    // Perfetto nests events with the same begin by length. Only a launch may have the begin of its
+    // operator.
     const bool launch = event["cat"] == "cuda_runtime";
     if (!launch) {
       EXPECT_TRUE(begins.emplace(event["pid"], event["tid"], begin).second) << event.dump();
@@ -69,7 +70,7 @@ void ExpectNesting(const json& file) {
 void ExpectCountersAddUp(const json& file) {
   std::map<std::string, int64_t> now;
   int64_t allocated_by_instants = 0;
-  bool waits = false;  // an instant was seen; its `allocated` counter comes after its category
+  bool waits = false;  // after an instant: its `allocated` counter follows its category's counter
   for (const json& event : file["traceEvents"]) {
     if (event["ph"] == "i" && event["name"] == "[memory]") {
       allocated_by_instants += event["args"]["Bytes"].get<int64_t>();
@@ -110,7 +111,7 @@ TEST(ChromeTrace, HeaderHasFieldsThatReadersNeed) {
   const json file = json::parse(text);
   EXPECT_EQ(file["schemaVersion"], 1);
   EXPECT_EQ(file["displayTimeUnit"], "ms");
-  EXPECT_EQ(file["baseTimeNanoseconds"], 1000);  // of the first event
+  EXPECT_EQ(file["baseTimeNanoseconds"], 1000);  // the time of the first event
   EXPECT_EQ(file["deviceProperties"][0]["name"], "Toy \"9000\"");
   EXPECT_EQ(file["deviceProperties"][0]["computeMajor"], 8);
   EXPECT_EQ(file["vramscope"]["source"], "modelled");
@@ -157,8 +158,8 @@ TEST(ChromeTrace, WritesPhasesAndStepsAsAnnotations) {
     ASSERT_EQ(Events(file, "X", name).size(), 2u) << name;
     EXPECT_EQ(Events(file, "X", name)[0]["cat"], "user_annotation") << name;
   }
-  // Times of the trace, minus the 1000 ns at which it begins, plus one nanosecond for each earlier
-  // event with the same time.
+  // Times start at the begin of the trace (1000 ns). Each event is one nanosecond later for every
+  // earlier event with the same time.
   const json forward = Events(file, "X", "## forward ##")[0];
   EXPECT_EQ(Ns(forward["ts"]), 1000 + 2);
   EXPECT_EQ(Ns(forward["ts"]) + Ns(forward["dur"]), 13001 + 1);  // the phase contains the loss
@@ -175,7 +176,7 @@ TEST(ChromeTrace, ModelledKernelsHaveLaunches) {
     if (event["cat"] == "cuda_runtime") launches[event["args"]["correlation"]] = event;
     if (event["cat"] == "kernel") kernels.push_back(event);
   }
-  // Innermost ops that have a duration: mm, sum, MmBackward0, add_; linear contains mm.
+  // The innermost operators with a duration are mm, sum, MmBackward0 and add_; linear contains mm.
   EXPECT_EQ(kernels.size(), 8u);
   for (const json& kernel : kernels) {
     EXPECT_NE(kernel["name"], "aten::linear");
@@ -186,8 +187,8 @@ TEST(ChromeTrace, ModelledKernelsHaveLaunches) {
   }
 }
 
-// Streams are threads of the GPU's process, calls are inside their op, and an arrow leads from each
-// call to the work that it launched.
+// Streams are threads of the GPU's process, calls are nested in their operator, and an arrow leads
+// from each call to the work that it launched.
 TEST(ChromeTrace, RecordedKernelsHaveStreamsAndFlowArrows) {
   trace::Trace t = *SmallTrace();
   using trace::ActivityKind;

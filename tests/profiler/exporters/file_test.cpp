@@ -91,8 +91,8 @@ TEST_F(WriteFileTest, ReplacesTheTargetOfASymlink) {
   EXPECT_EQ(FilesInFolder(), 2u);
 }
 
-// A pipe is used as an example of something that is not a regular file: replacing a device file
-// would damage the computer.
+// The test uses a pipe as the special file, because replacing a device file would damage the
+// computer.
 TEST_F(WriteFileTest, WritesIntoAPipeWithoutReplacingIt) {
   const std::string pipe = (folder_ / "pipe").string();
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);

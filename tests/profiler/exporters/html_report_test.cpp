@@ -106,7 +106,7 @@ TEST(HtmlReportTest, IsSelfContained) {
       {.layers = 3, .steps = 2, .activities = {.streams = 2}});
   const std::string page = HtmlReport(trace);
   EXPECT_EQ(Read(page).error, "");
-  // The page loads nothing from outside.
+  // The page loads no other files.
   for (const char* reference : {"src=", "href=", "url(", "@import", "<script"})
     EXPECT_THAT(page, Not(HasSubstr(reference)));
   EXPECT_THAT(page, AllOf(HasSubstr("<svg"), HasSubstr("prefers-color-scheme:dark"),

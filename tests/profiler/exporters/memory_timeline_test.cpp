@@ -56,7 +56,7 @@ TEST(MemoryTimeline, WritesAnEmptyTrace) {
   EXPECT_EQ(Export(*TraceMaker().Finish()), json::array());
 }
 
-// All changes of a timeline add up to the live bytes, and no category falls below zero.
+// All changes in a timeline add up to the live bytes, and no category becomes negative.
 TEST(MemoryTimeline, SumsToLiveBytes) {
   for (uint32_t seed = 0; seed < 20; ++seed) {
     const auto trace = RandomTrace(seed, 500);

@@ -48,7 +48,7 @@ TEST(PickleWriter, WritesSharedStringsOnce) {
   w.Mark();
   const std::string name(300, 'n');
   json expected = json::array();
-  for (int i = 0; i < 900; ++i) {  // memo numbers of one byte and of four
+  for (int i = 0; i < 900; ++i) {  // memo numbers have one byte or four
     const std::string text = name + std::to_string(i % 450);
     w.Shared(text);
     expected.push_back(text);

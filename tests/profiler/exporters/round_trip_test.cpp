@@ -122,7 +122,7 @@ TEST_P(RoundTrip, SnapshotKeepsAPlannedRun) {
   for (const trace::EventIndex event : b.alloc_event) ASSERT_EQ(back->events.detail[event], 0);
   EXPECT_EQ(a.step, b.step);
   for (uint32_t i = 0; i < a.size(); ++i) {
-    // Where the file states no category, inference may find more.
+    // If the file states no phase, inference may find one.
     if (a.phase[i] != trace::Phase::kNone) {
       EXPECT_EQ(a.phase[i], b.phase[i]) << i;
     }
@@ -154,7 +154,7 @@ TEST_P(RoundTrip, SnapshotKeepsAPlannedRun) {
   EXPECT_EQ(again, Bytes(*twice));
 }
 
-// Inferred categories are inferred again, with the same result.
+// Inference on the exported file finds the same categories again.
 TEST_P(RoundTrip, InfersTheSameCategoriesAgain) {
   const TracePtr bare =
       Import(Bytes(*Simulate(GetParam()), {.categories = false, .annotations = false}));
@@ -175,8 +175,8 @@ INSTANTIATE_TEST_SUITE_P(Runs, RoundTrip,
                                                       .expandable = true,
                                                       .device_memory_bytes = uint64_t{90} << 20}));
 
-// The file states unknown categories and changes of categories, also for blocks from before the
-// recording. Inference does not override them.
+// Inference does not override categories that the file states: "unknown", changes of categories,
+// and those of blocks from before the recording.
 TEST(RoundTripOfAnImport, KeepsStatedCategoriesIncludingUnknown) {
   for (uint64_t seed = 1; seed <= 12; ++seed) {
     SCOPED_TRACE(seed);
@@ -198,7 +198,7 @@ TEST(RoundTripOfAnImport, KeepsStatedCategoriesIncludingUnknown) {
   }
 }
 
-// A Chrome trace has no segments, only their sum; no requested sizes, only block sizes; and one
+// A Chrome trace has only the sum of segments, only block sizes instead of requested sizes, and one
 // category per block.
 TEST_P(RoundTrip, ChromeTraceKeepsAllocations) {
   const TracePtr run = Simulate(GetParam());
@@ -279,7 +279,7 @@ TEST(RoundTripActivities, ChromeTraceKeepsActivities) {
     std::sort(all.begin(), all.end());
     return all;
   };
-  // Maps the threads of the file to the original ones by the begin times of their activities.
+  // Maps the threads of the file to the original threads by the begin times of their activities.
   std::map<int64_t, uint32_t> thread_at;
   for (uint32_t row = 0; row < run.activities.size(); ++row)
     if (!trace::HasDevice(run.activities.kind[row]))

@@ -18,8 +18,8 @@ class TraceMaker {
   explicit TraceMaker(trace::TraceInfo info = PlanInfo());
   static trace::TraceInfo PlanInfo();
 
-  TraceMaker& At(int64_t ns);            // time of the following events
-  TraceMaker& OnDevice(uint8_t device);  // device of the following events
+  TraceMaker& At(int64_t ns);            // sets the time of the following events
+  TraceMaker& OnDevice(uint8_t device);  // sets the device of the following events
   void Begin(trace::EventKind kind, uint64_t id_or_phase, std::string_view name = "",
              std::string_view module = "", uint32_t thread = 0);
   void End(trace::EventKind kind, uint64_t id_or_phase = 0, uint32_t thread = 0);
@@ -50,7 +50,7 @@ class TraceMaker {
 // Two training steps of a small model: every kind of slice, a retag, a second thread, a freed
 // segment.
 std::shared_ptr<const trace::Trace> SmallTrace();
-// A well-formed trace unlike any training run; the same for the same seed.
+// A well-formed trace that does not resemble a training run. It depends only on the arguments.
 std::shared_ptr<const trace::Trace> RandomTrace(uint32_t seed, int events);
 
 }  // namespace vramscope::exporters

@@ -1,6 +1,6 @@
-// A small training run as a plan would record it: parameters, and steps of forward, backward and
-// optimizer, on the project's allocator model. Activations and gradients get their categories by
-// retags.
+// Simulates a small training run as a plan would record it: parameters, and steps of forward,
+// backward and optimizer, on the project's allocator model. Retags set the categories of
+// activations and gradients.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct SimulatedRun {
   // later.
   uint32_t streams = 1;
   bool expandable = false;
-  uint64_t device_memory_bytes = 0;  // 0: no limit; else the run ends when it does not fit
+  uint64_t device_memory_bytes = 0;  // 0: no limit; otherwise the run ends if it does not fit
 };
 
 std::shared_ptr<const trace::Trace> Simulate(const SimulatedRun& run);

@@ -36,7 +36,7 @@ std::vector<std::string> Actions(const json& entries) {
   return actions;
 }
 
-// Events one after the other, a microsecond apart.
+// Builds a sequence of events, a microsecond apart.
 struct Events {
   std::vector<Event> list;
   Event& Add(EventKind kind, uint64_t id, uint64_t address = 0, uint64_t bytes = 0) {
@@ -130,7 +130,7 @@ TEST(Snapshot, WritesPhasesAndStepsAsAnnotations) {
   EXPECT_EQ(marks.back(), "END ProfilerStep#1");
 }
 
-// A planned run has hundreds of events within a microsecond.
+// In a plan, hundreds of events may have the same microsecond.
 TEST(Snapshot, EntriesStayOnTheirSideOfAPhaseBoundary) {
   TraceMaker maker;
   maker.At(5000);
@@ -161,7 +161,7 @@ TEST(Snapshot, OmitsCategoriesAndAnnotationsIfDisabled) {
   }
 }
 
-// The user's own annotations are kept; those for inferred categories are not written.
+// The user's annotations are kept, but annotations of inferred categories are not written.
 TEST(Snapshot, KeepsUserAnnotationsButNotInferredOnes) {
   Events events;
   events.Add(EventKind::kMarker, 0).name.value = 1;
@@ -315,7 +315,7 @@ TEST(Snapshot, CategoriesIncludeUnknown) {
   }
 }
 
-// For any trace: blocks cover their segments without gaps, and each live block occurs once.
+// For any trace, blocks cover their segments without gaps, and each live block occurs once.
 TEST(Snapshot, BlocksCoverTheirSegments) {
   for (uint32_t seed = 0; seed < 50; ++seed) {
     const auto trace = RandomTrace(seed, 400);
@@ -403,7 +403,7 @@ TEST(Snapshot, OmitsUnknownTimesAndHistory) {
   EXPECT_EQ(marked["device_traces"][0][0]["size"], 4096);
 }
 
-// For a file whose first entries had no time.
+// The first entries of the imported file had no time.
 TEST(Snapshot, WritesNoNegativeTimes) {
   Events events;
   events.Add(EventKind::kAlloc, 0, 0x1000, 512);
@@ -438,7 +438,7 @@ TEST(Snapshot, ProgressEndsAtOne) {
   EXPECT_EQ(fractions.back(), 1);
 }
 
-// Values that no reader accepts are not written.
+// The writer refuses values that no reader accepts.
 TEST(Snapshot, RejectsSizesBeyondAnyDevice) {
   trace::TraceBuilder b;
   trace::Event e;

@@ -11,7 +11,7 @@ namespace vramscope::exporters {
 namespace {
 
 using nlohmann::json;
-// Objects are shared as in Python: the memo returns the object, not a copy.
+// Objects are shared as in Python, because the memo returns the object itself.
 using Value = std::shared_ptr<json>;
 
 class Machine {

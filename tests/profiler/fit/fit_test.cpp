@@ -1,4 +1,5 @@
-// Tests the search with made-up plans: each technique saves a few gigabytes and costs time.
+// Tests the search with made-up plans, in which each technique saves a few gigabytes and costs
+// time.
 #include "profiler/fit/fit.h"
 
 #include <gmock/gmock.h>
@@ -26,8 +27,8 @@ run::RunConfig Config(const std::vector<std::pair<std::string, std::string>>& se
   return *config;
 }
 
-// 12 GiB and 100 ms without techniques. Techniques interact: autocast saves nothing with
-// checkpointing.
+// Without techniques, a plan needs 12 GiB and 100 ms. Techniques interact. For example, autocast
+// saves no memory with checkpointing.
 Planned Model(const run::RunConfig& c) {
   Planned p;
   p.step_ms = 100;
@@ -114,7 +115,7 @@ TEST(Fit, ProposesUnchangedTrainingFirst) {
 }
 
 // A proposal has the figures of a plan on a GPU whose memory is the budget. A run that ran out of
-// memory there does not fit, however little it reserved.
+// memory there does not fit, even if it reserved little.
 TEST(Fit, PlansOnAGpuOfTheBudget) {
   int planned = 0;
   const absl::StatusOr<Fitted> fitted =
@@ -148,13 +149,13 @@ TEST(UnderBudget, KeepsTheRunIfItsGpuHasTheBudget) {
   const uint64_t memory = run::ResolveDevice(config)->memory_bytes;
   EXPECT_EQ(run::ToJson(UnderBudget(config, memory)), run::ToJson(config));
   EXPECT_EQ(run::ResolveDevice(UnderBudget(config, 8 * kGiB))->memory_bytes, 8 * kGiB);
-  // Even with less than the CUDA context, the GPU can be planned for.
+  // A budget below the size of the CUDA context can be planned, too.
   const run::DeviceProfile tiny = *run::ResolveDevice(UnderBudget(config, 1));
   EXPECT_GT(tiny.memory_bytes, tiny.context_bytes);
 }
 
-// One move is enough to fit. The other proposals add one more move for more headroom; these moves
-// are tried in the order of their savings until there are three proposals.
+// One move is enough to fit. The other proposals have one more move for more headroom. The search
+// tries these moves in the order of their savings until there are three proposals.
 TEST(Fit, ProposesRunsWithMoreHeadroomIfOneMoveFits) {
   const run::RunConfig start = Config();
   int planned = 0;
@@ -191,10 +192,11 @@ TEST(Fit, ProposesRunsWithMoreHeadroomIfOneMoveFits) {
   EXPECT_EQ(fitted->plans, planned) << "every combination that was considered was planned";
 }
 
-// The computer is so busy that the patience ends before the first combination is planned.
+// The computer is so busy that the time for the search ends before the first combination is
+// planned.
 TEST(Fit, ContinuesPastItsPatienceUntilSomethingFits) {
   const run::RunConfig start = Config();
-  const uint64_t budget = 4 * kGiB;  // LoRA and checkpointing: 3.5
+  const uint64_t budget = 4 * kGiB;  // LoRA with checkpointing needs 3.5 GiB
   const auto proposed = [&](std::chrono::milliseconds most) {
     const absl::StatusOr<Fitted> fitted =
         Search(start, budget, {.patience = std::chrono::milliseconds(0), .most_patience = most});
@@ -236,8 +238,8 @@ TEST(Fit, ProposesTheSmallestRunIfNothingFits) {
 }
 
 TEST(Fit, FindsLargestBatchAndLongestSequence) {
-  // Memory grows with the length: linearly, quadratically, in the allocator's steps, or with the
-  // square root. Sequences above 16384 are refused.
+  // Memory grows with the length: linearly, quadratically, in steps (like an allocator's), or with
+  // the square root. Sequences longer than 16384 are refused.
   const auto grows = [](const run::RunConfig& c) {
     const double seq = c.seq / 512.0;
     const double batch = c.batch / (2.0 * c.micro_batches);
@@ -302,7 +304,7 @@ TEST(Moves, OmitTechniquesInUse) {
   EXPECT_FALSE(has(Config({{"batch", "3"}}), "accumulate-2"));
 }
 
-// Only techniques of the declarations are listed.
+// Only declared techniques are listed.
 TEST(Moves, FollowTheDeclarations) {
   const std::vector<Move> moves = Moves(Config());
   const auto find = [&](std::string_view id) {
@@ -318,8 +320,8 @@ TEST(Moves, FollowTheDeclarations) {
   EXPECT_EQ(find("bf16")->changes, run::Changes::kRounding);
   EXPECT_EQ(find("lora")->changes, run::Changes::kTraining);
 
-  // The declarations' rules apply: 4-bit weights need adapters; Lion has only a loop
-  // implementation.
+  // The rules in the declarations apply. For example, 4-bit weights need adapters, and Lion has
+  // only a loop implementation.
   EXPECT_THAT(std::string(Applied(*find("nf4"), Config()).status().message()), HasSubstr("lora"));
   const auto adapters = Applied(*find("lora"), Config());
   ASSERT_TRUE(adapters.ok()) << adapters.status();

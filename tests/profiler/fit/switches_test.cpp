@@ -17,7 +17,7 @@ class Program {
  public:
   Planned start = {.reserved = 30 * kGiB, .step_ms = 100};
   std::vector<Switch> switches;
-  std::vector<int64_t> saves;  // in GiB; negative: the plan fails
+  std::vector<int64_t> saves;  // GiB; the plan fails if negative
   std::vector<double> slower;  // factors of the step time
   std::set<std::pair<size_t, size_t>> excluded;
   int calls = 0;
@@ -196,11 +196,11 @@ TEST(Switches, PlansASufficientCombinationAtOnce) {
 TEST(Switches, FindsAFitDespiteWrongExpectations) {
   Program p;
   p.Add("a", Changes::kNothing, 1, 1.0);
-  p.Expect(20);  // in fact almost nothing
+  p.Expect(20);  // it saves almost nothing
   p.Add("b", Changes::kNothing, -1, 1.0);
-  p.Expect(20);  // it fails
+  p.Expect(20);  // its plan fails
   p.Add("c", Changes::kRounding, 7, 1.0);
-  p.Expect(3);  // in fact enough
+  p.Expect(3);  // it saves enough
   const auto fitted = p.Fit(24 * kGiB);
   ASSERT_TRUE(fitted.ok());
   ASSERT_FALSE(fitted->proposals.empty());

@@ -1,5 +1,5 @@
-// Files that are not complete runs: states without history, entries without times, truncated files,
-// and files that decompress to more than any recording.
+// Reads files that are not complete runs: states without history, entries without times, truncated
+// files, and files that decompress to more than any recording.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -99,7 +99,7 @@ TEST_F(IncompleteRecordings, SnapshotWithoutHistoryIsAState) {
   const Json list = s["segments"];
   Json bare = s;
   bare.erase("device_traces");
-  // As written by an out-of-memory observer (yiyi_oom of ../shared/snapshots/more).
+  // Out-of-memory observers write such files (yiyi_oom of ../shared/snapshots/more).
   Json observer = s;
   observer["device_traces"] =
       Json::array({Json::array({{{"action", "snapshot"}, {"addr", 0}, {"size", 9}}})});
@@ -182,8 +182,8 @@ TEST_F(IncompleteRecordings, NumbersEntriesWithoutTimes) {
 
 // ---- Truncated files
 
-// For files cut between and within entries: a cut at a later place yields at least as much, and
-// never an error once one entry is complete.
+// Cuts files between and within entries. A later cut yields at least as many entries, and there is
+// no error if at least one entry is complete.
 TEST_F(IncompleteRecordings, ReadsTruncatedSnapshotUpToItsLastEntry) {
   Json traces_first;
   traces_first["device_traces"] = SampleSnapshot()["device_traces"];
@@ -218,7 +218,7 @@ TEST_F(IncompleteRecordings, ReadsTruncatedSnapshotUpToItsLastEntry) {
 }
 
 TEST_F(IncompleteRecordings, RollsBackTheEndStateOfATruncatedFile) {
-  // At its last entry, the first half of the file has the same state as the whole file.
+  // At the last entry of the first half, this half and the whole file have the same state.
   const Json s = ManyEntries(400);
   const std::string bytes = ToPickle(s);
   OpenOptions part;
@@ -250,7 +250,7 @@ TEST_F(IncompleteRecordings, ReadsTruncatedCompressedSnapshot) {
     EXPECT_FALSE(t->complete);
     EXPECT_GT(t->events.size(), 1000u);
   }
-  // Damage other than truncation stays an error.
+  // Other damage than truncation is still an error.
   std::string damaged = bytes;
   damaged[bytes.size() / 2] = damaged[bytes.size() / 2 + 1] = 'R';
   EXPECT_EQ(Error(damaged).code(), absl::StatusCode::kDataLoss);
@@ -337,7 +337,7 @@ TEST_F(IncompleteRecordings, EveryReaderStopsAtTheMemoryLimit) {
       EXPECT_THAT(std::string(status.message()), HasSubstr("of host memory, the limit"));
       EXPECT_THAT(std::string(status.message()), HasSubstr("; "));  // followed by a remedy
     }
-  // Reading a range needs less memory, and gives the same error if even that exceeds the limit.
+  // Reading a range needs less memory. If that still exceeds the limit, the error is the same.
   options.first_entry = 10;
   options.last_entry = 20;
   const absl::Status part = Error(EntriesPickle(60'000), options);
@@ -370,8 +370,7 @@ TEST_F(IncompleteRecordings, TraceReaderStopsAtTheMemoryLimit) {
   EXPECT_TRUE(OpenTraceFile(path, options).ok());
 }
 
-// Input that decompresses to repetitions only, 200 frames of 1.5 MiB, does not block a core for
-// long.
+// The input decompresses to 200 repeated frames of 1.5 MiB. It does not block a core for long.
 TEST_F(IncompleteRecordings, RejectsInputThatUnpacksToTooMuch) {
   const std::string head = R"({"traceEvents":[)", nothing = Repeated("{},", 1 << 19);
   for (const bool gzip : {false, true}) {
@@ -397,7 +396,7 @@ Outcome InChild(const std::string& path) {
 }
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kMeasurable = false;  // sanitizers use memory of their own
+constexpr bool kMeasurable = false;  // sanitizers need additional memory
 #else
 constexpr bool kMeasurable = true;
 #endif
@@ -444,14 +443,15 @@ TEST(MemoryBudget, GrowsWithFileSizeAndCompression) {
   };
   EXPECT_EQ(limit(1000, false), std::min(available, trace::MemoryBudget::kFloor));
   EXPECT_EQ(limit(1000, true), std::min(available, trace::MemoryBudget::kFloor));
-  // A million entries take 115 MiB, or 2 MiB as .zst; 250 MiB of the budget are charged for them.
+  // A million entries have 115 MiB, or 2 MiB as .zst, and use 250 MiB of the budget.
   EXPECT_EQ(limit(uint64_t{115} << 20, false), std::min(available, uint64_t{920} << 20));
   EXPECT_EQ(limit(uint64_t{2} << 20, true), std::min(available, uint64_t{512} << 20));
-  // Ten million entries can still be opened; a bomb of that file size exceeds the limit.
+  // Ten million entries can still be opened. A decompression bomb of that file size exceeds the
+  // limit.
   EXPECT_EQ(limit(uint64_t{20} << 20, true), std::min(available, uint64_t{3} << 30));
 }
 
-// A `.trace` file of 1.91 MiB was refused for needing 488 MiB, right after it had been written.
+// Regression test: a `.trace` file of 1.91 MiB was refused because it needs 488 MiB.
 TEST_F(IncompleteRecordings, BudgetOfATraceAllowsItsCompression) {
   testing::MemoryInput file(std::string(2'000'000, '\0'));
   trace::MemoryBudget of_trace(file, 0, /*packed=*/true);

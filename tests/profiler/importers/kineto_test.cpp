@@ -23,7 +23,7 @@ using trace::EventKind;
 
 constexpr uint64_t kMiB = uint64_t{1} << 20;
 
-// Events as Kineto prints them; the times are those of a file with an absolute base time.
+// Builds a file of events as Kineto prints them. Times are relative to an absolute base time.
 class File {
  public:
   File& Memory(double us, int64_t bytes, uint64_t address, uint64_t allocated, uint64_t reserved,
@@ -88,7 +88,7 @@ std::vector<std::string> Frames(const Recording& r, trace::StackId stack) {
   return frames;
 }
 
-// A step as recorded on a GPU: sorted by kind, not by time, as Kineto writes it.
+// A step as Kineto records it on a GPU. Events are sorted by kind, not by time.
 File Step() {
   File f;
   f.Span("user_annotation", "ProfilerStep#3", 0, 100);
@@ -234,7 +234,7 @@ TEST(Kineto, ReservedAndAllocatedFollowTheTotals) {
 
 TEST(Kineto, DoesNotRoundCpuSizes) {
   File f;
-  f.Memory(10, 100, 0x1000, 100, 0, -1, 0);  // CPU events: not rounded
+  f.Memory(10, 100, 0x1000, 100, 0, -1, 0);  // sizes of CPU events are not rounded
   f.Memory(20, 7, 0x2000, 107, 0, -1, 0);
   const auto trace = ToTrace(MustRead(f.Text()));
   EXPECT_THAT(trace->allocations.bytes_rounded, ElementsAre(100, 7));
@@ -284,7 +284,7 @@ TEST(Kineto, ReadsOutOfMemoryEvents) {
   EXPECT_EQ(r.entries.bytes[1], 999999u);
 }
 
-// Files as other vendors' profilers and older versions write them.
+// Reads files that other vendors' profilers and older versions write.
 TEST(Kineto, ReadsFilesOfOtherWriters) {
   const Recording r = MustRead(R"([
     {"ph": "i", "name": "[memory]", "pid": "python 7", "tid": "main", "ts": "1700000000000000.5",
@@ -338,7 +338,7 @@ TEST(Kineto, CanBeCancelled) {
   EXPECT_EQ(Read(Step().Text(), options).status().code(), absl::StatusCode::kCancelled);
 }
 
-// Spans of one thread that overlap without nesting, which only occurs in damaged files.
+// Spans of one thread overlap without nesting, which only occurs in damaged files.
 TEST(Kineto, ReadsOverlappingSpans) {
   File f;
   f.Span("cpu_op", "a", 10, 20).Span("cpu_op", "b", 20, 20).Span("cpu_op", "c", 30, 0);

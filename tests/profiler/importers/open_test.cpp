@@ -1,4 +1,4 @@
-// Opens all kinds of files by content, from files and pipes, with progress, cancellation and
+// Opens files and pipes, whose kind is recognised by the content, with progress, cancellation and
 // errors.
 #include "profiler/importers/open.h"
 

@@ -1,5 +1,5 @@
-// Pickles and JSON that are not snapshots are refused with a reason and a byte offset, with little
-// memory.
+// Pickles and JSON that are not snapshots are refused with a reason and a byte offset. Reading them
+// needs little memory.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <malloc.h>
@@ -71,7 +71,7 @@ TEST(PeakOfMemory, ForgetPeakResetsThePeak) {
   ForgetPeak();
   const long before = StatusKiB("VmRSS");
   ASSERT_GT(before, 0);
-  for (const long mib : {96, 80}) {  // the first does not hide the second
+  for (const long mib : {96, 80}) {  // the first peak must not hide the second
     ForgetPeak();
     { const std::vector<char> much(static_cast<size_t>(mib) << 20, 1); }
     const long peak = StatusKiB("VmHWM") - before;
@@ -205,7 +205,7 @@ TEST(Pickle, RejectsImpossibleValues) {
   ExpectRefused(with("addr", ~uint64_t{0}), {"beyond the address space"});
   ExpectRefused(with("time_us", int64_t{-1} << 60), {"outside the range of a clock"});
   ExpectRefused(with("time_us", uint64_t{1} << 62), {"outside the range of a clock"});
-  // With one of the latest times, the difference would not fit into 64 bits of nanoseconds.
+  // The difference to one of the latest times would not fit into 64 bits of nanoseconds.
   ExpectRefused(with("time_us", int64_t{-8'000'000'000'000'000}), {"outside the range of a clock"});
   ExpectRefused(with("frames", "main"), {"'frames' is a string"});
   ExpectRefused(with("action", 5), {"'action' is not a string"});
@@ -231,7 +231,7 @@ TEST(Pickle, BoundsTheMemoByTheFileSize) {
 }
 
 TEST(Pickle, AppendingOneByOneTakesLittleMemory) {
-  // Each append would create another stack: 200,000 of them, 100,000 frames long.
+  // Each append would create another stack. There would be 200,000 stacks of up to 100,000 frames.
   std::string bytes = kStart +
                       "}\x94(\x8c\x04"
                       "line\x94K\x01u]\x94"s;

@@ -1,5 +1,5 @@
-// Writes values as pickles in the two forms of snapshots: as Python's pickler does, and as
-// PyTorch's C++ pickler does. For tests and seeds.
+// Writes values as pickles in the two forms of snapshots: that of Python's pickler and that of
+// PyTorch's C++ pickler. Used by tests and for seeds.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -11,9 +11,9 @@ using Json = nlohmann::ordered_json;
 
 struct PickleStyle {
   int protocol = 4;
-  // Python memoizes an object before its contents, and writes lists and dicts in batches. PyTorch's
-  // C++ memoizes it after its contents, writes it in one piece, and uses eight bytes for each large
-  // number.
+  // Python memoizes a list or dict before its contents, and writes it in batches. PyTorch's C++
+  // pickler memoizes it after its contents, writes it in one piece, and uses eight bytes for large
+  // numbers.
   bool python = true;
   size_t batch = 1000;
   // Writes keys of dicts and items of lists one by one (SETITEM, APPEND), as some other writers do.

@@ -1,4 +1,5 @@
-// Compares ranges that are cut out while a snapshot is read with the same ranges of the whole file.
+// Compares ranges that are cut out while a snapshot is read with the same ranges of the complete
+// recording.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -27,7 +28,7 @@ using testing::PickleStyle;
 using testing::SampleSnapshot;
 using testing::ToPickle;
 
-// Cuts the range out while reading; also returns how often the bytes were read.
+// Cuts the range out while reading. Also returns the number of times that the bytes were read.
 std::pair<absl::StatusOr<Recording>, int> Cut(const std::string& bytes, SnapshotOptions options) {
   int times = 1;
   options.again = [&] {
@@ -39,7 +40,7 @@ std::pair<absl::StatusOr<Recording>, int> Cut(const std::string& bytes, Snapshot
   return {std::move(r), times};
 }
 
-// Compares several ranges, by number and by time. `times`: how often the bytes must be read.
+// Compares several ranges of entry numbers and of times. The bytes must be read `times` times.
 void ExpectSame(const std::string& bytes, int times) {
   MemoryInput input(bytes);
   const absl::StatusOr<Recording> whole = ReadSnapshot(input, {});

@@ -1,4 +1,4 @@
-// Snapshots recorded by others, in ../shared/snapshots: counts and sizes match index.json.
+// Reads snapshots in ../shared/snapshots that others recorded. Counts and sizes match index.json.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -136,7 +136,7 @@ TEST(Snapshot, ReadsEveryFormAlike) {
           const PickleStyle style{protocol, python, 1000, one_by_one};
           EXPECT_EQ(Describe(MustRead(ToPickle(s, style))), expected);
         }
-    // Batches whose borders are within frames, blocks and entries.
+    // The borders of batches are within frames, blocks and entries.
     EXPECT_EQ(Describe(MustRead(ToPickle(s, {4, true, 2}))), expected);
     EXPECT_EQ(Describe(MustRead(s.dump())), expected);
     EXPECT_EQ(Describe(MustRead(s.dump(2))), expected);
@@ -245,11 +245,11 @@ TEST(Snapshot, ReadsFieldsOfOldVersions) {
   EXPECT_EQ(StackText(r, blocks[0].stack), "f a.py:3\n");
   EXPECT_EQ(blocks[1].address, 8192u + 1024);
   EXPECT_EQ(blocks[1].use, BlockUse::kPendingFree);
-  EXPECT_EQ(blocks[1].requested, 512u);  // not stated: the size of the block
+  EXPECT_EQ(blocks[1].requested, 512u);  // not stated, so the size of the block is used
   EXPECT_EQ(blocks[2].address, 8192u + 1536);
   EXPECT_THAT(r.entries.action, ElementsAre(Action::kAlloc, Action::kFreeCompleted));
   EXPECT_FALSE(r.has_times);
-  EXPECT_THAT(r.entries.time_ns, ElementsAre(0, 1));  // numbered
+  EXPECT_THAT(r.entries.time_ns, ElementsAre(0, 1));  // numbers replace missing times
   EXPECT_EQ(r.start_unix_ns, 0);
   EXPECT_THAT(r.warnings, IsEmpty());
 }
@@ -351,7 +351,7 @@ TEST(Snapshot, ReadsAnnotationsOfBlocks) {
   EXPECT_THAT(r.warnings, IsEmpty());
 }
 
-// In a snapshot that vramscope wrote, "unknown" is a stated category, unless its categories were
+// In a snapshot that vramscope wrote, "unknown" is a stated category if the categories were not
 // inferred.
 TEST(Snapshot, CategoriesOfAnExportAreComplete) {
   Json s = SampleSnapshot();

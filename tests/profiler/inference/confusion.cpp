@@ -5,8 +5,9 @@
 //                       RECORDED.pickle.zst...
 //   inference_confusion [--rules] --cuts RUN.trace...
 //
-// --cuts prints the percentage that is right at the peak for recordings that end after a share of
-// the entries (from the program's start, or from the second step on) or begin after it.
+// --cuts prints the percentage of the peak that is inferred correctly if the recording is cut: it
+// ends after a share of the entries (of all, or of those from the second step on), or begins after
+// it.
 #include <fmt/format.h>
 
 #include <array>
@@ -47,7 +48,7 @@ int Recorded(const std::string& path, const std::string& name) {
   }
   for (const bool stacks : {true, false}) {
     if (!stacks) testing::WithoutStacks(*recorded);
-    const std::clock_t begin = std::clock();  // processor time: other processes may be busy, too
+    const std::clock_t begin = std::clock();  // CPU time, because other processes may be busy, too
     const recording::Labels labels = Infer(recorded->recording, recorded->history);
     const double took = 1e3 * static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
     const testing::Totals totals = testing::InferredTotals(*recorded, labels);
@@ -87,8 +88,8 @@ int Recorded(const std::string& path, const std::string& name) {
   return 0;
 }
 
-// Prints the percentage that is right at the peak if a share of the entries is missing, at the end
-// or at the beginning.
+// Prints the percentage of the peak that is inferred correctly if a share of the entries is
+// missing, at the end or at the beginning.
 void Cuts(const trace::Trace& trace, const std::string& name) {
   using testing::Frames;
   constexpr double kShares[] = {0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8};

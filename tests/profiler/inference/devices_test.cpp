@@ -1,4 +1,4 @@
-// Several devices in one recording: each is inferred as if it were alone.
+// For a recording of several devices, inference handles each device as if it were alone.
 #include <gtest/gtest.h>
 
 #include <tuple>

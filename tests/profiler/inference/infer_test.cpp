@@ -1,4 +1,4 @@
-// Plans without their categories, which inference has to restore.
+// Removes the categories of plans. Inference has to restore them.
 #include "profiler/inference/infer.h"
 
 #include <fmt/format.h>
@@ -120,8 +120,8 @@ TEST_P(GoldenRuns, InfersCategoriesStepsAndPhases) {
   SCOPED_TRACE("MiB at the peak:\n" + Confusion::Table(confusion.peak));
   EXPECT_GE(Confusion::Right(confusion.peak), 0.99);
   EXPECT_GE(Confusion::Right(confusion.time), 0.92);
-  // With LoRA, the frozen parameters have no gradients; without the stacks of Module._apply,
-  // nothing distinguishes them from buffers.
+  // With LoRA, frozen parameters have no gradients. Only the stacks of Module._apply distinguish
+  // them from buffers.
   const bool stacks = variant.frames == Frames::kPython || variant.frames == Frames::kPythonCpp;
   if (std::string(run).find("lora") == std::string::npos || (stacks && !variant.older)) {
     EXPECT_TRUE(Confusion::Exact(confusion.peak, Category::kParameter));
@@ -166,7 +166,8 @@ TEST(Infer, PeakIsMostlyRightWhenRecordingIsCutEarly) {
   std::vector<const char*> runs(std::begin(kRuns), std::end(kRuns));
   runs.push_back("gpt2-zero-grad-zero");
   for (const char* run : runs) {
-    // Under amp, lower-precision copies of the weights are not recognized at the peak of a forward.
+    // With amp, inference does not recognize 16-bit copies of the weights at the peak of a forward
+    // pass.
     const double from_start = std::string(run).find("amp") == std::string::npos ? 0.95 : 0.69;
     // Before any backward, momentum and unfreed gradients look like parameters.
     const bool alike = std::string(run) == "gpt2-sgd" || std::string(run) == "gpt2-zero-grad-zero";
@@ -191,8 +192,8 @@ TEST(Infer, PeakIsMostlyRightWhenRecordingIsCutEarly) {
   }
 }
 
-// The recording begins within the last backward: no more memory is allocated at any later time than
-// at the beginning.
+// The recording begins within the last backward pass, so allocated memory has its peak at the
+// beginning.
 TEST(Infer, PeakIsMostlyRightWhenRecordingStartsInLastBackward) {
   for (const char* run : {"gpt2-sgd", "qwen2-0.5b-adamw-loop", "qwen2-0.5b-amp-fused",
                           "llama-3.2-1b-lora", "basics-medium"}) {
@@ -225,7 +226,7 @@ TEST(Infer, PeakIsMostlyRightWhenFirstEntriesAreMissing) {
   }
 }
 
-// Gradients that are set to zero stay allocated, so that only repetition distinguishes steps.
+// Gradients that are set to zero stay allocated, so only repetition separates steps.
 TEST(Infer, FindsGradientsThatAreNeverFreed) {
   const auto trace = Golden("gpt2-zero-grad-zero");
   for (const Variant& variant : kVariants) {
@@ -244,8 +245,8 @@ TEST(Infer, FindsGradientsThatAreNeverFreed) {
   }
 }
 
-// If the replay of the first step does not reproduce the addresses, inference knows how many
-// gradients there are, but not which blocks they are.
+// If the replay of the first step does not reproduce the addresses, inference knows the number of
+// gradients, but not their blocks.
 TEST(Infer, CountsUnfreedGradientsWithoutStartSegments) {
   Stripped truth = Strip(*Golden("gpt2-zero-grad-zero"), {.first_step = 1});
   truth.history.start_segments.clear();
@@ -431,8 +432,7 @@ TEST(Infer, LabelsOfRandomRecordingsAreWellFormed) {
   }
 }
 
-// Inference uses only the order of the entries: in a file without times, their numbers replace the
-// times.
+// Inference only uses the order of the entries, because files without times have numbers instead.
 TEST(Infer, LabelsDoNotDependOnTimestamps) {
   for (const Frames frames : {Frames::kPythonCpp, Frames::kNone}) {
     Stripped run = Strip(*Golden("gpt2-adamw"), {.frames = frames});

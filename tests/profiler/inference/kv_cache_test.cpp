@@ -1,4 +1,4 @@
-// The KV cache in recordings of text generation and serving, found by stacks and by lifetimes.
+// Finds the KV cache in recordings of text generation and serving by stacks and by lifetimes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -72,8 +72,7 @@ void Generate(Program& p, const Model& m, uint64_t prompt, int tokens) {
         const uint32_t grown =
             p.Alloc((prompt + static_cast<uint64_t>(pass)) * m.keys * 2, Category::kKvCache,
                     which % 2 == 0 ? grow_keys : grow_values);
-        // The order of the frees varies, since a variable may keep the token's own keys a little
-        // longer.
+        // The order of the frees varies, because a variable may keep the token's keys longer.
         which % 4 == 0 ? p.Free({cache[which], made}) : p.Free({made, cache[which]});
         cache[which] = grown;
       }
@@ -132,7 +131,7 @@ TEST_P(GrowingKvCache, FindsCacheOfGenerate) {
   }
 }
 
-// Lists of token ids grow like a cache, but are none.
+// Lists of token ids grow like a cache, but are not a cache.
 TEST(KvCache, GrowingTokenListsAreNotKvCache) {
   Program p;
   const Model model{.layers = 1};

@@ -202,7 +202,7 @@ Interleaved Interleave(const Stripped& first, const Stripped& second) {
   int64_t time = 0;
   const auto left = [&](int p) { return parts[p]->recording.entries.size() - at[p]; };
   for (uint32_t turn = 0; left(0) + left(1) > 0; ++turn) {
-    int p = static_cast<int>(turn * 7 / 3 % 2);  // one to three entries of a recording in a row
+    int p = static_cast<int>(turn * 7 / 3 % 2);  // one to three consecutive entries of a recording
     if (left(p) == 0) p = 1 - p;
     const EntryIndex i = at[p]++;
     const Recording& from = parts[p]->recording;

@@ -1,5 +1,5 @@
-// Recordings of made-up programs, in the form of PyTorch's recorder: each allocation and free with
-// its stack. The true category of each block is known.
+// Builds recordings of made-up programs in the form of PyTorch's recorder, in which each allocation
+// and free has a stack. The true category of each block is known.
 //
 //   Program p;
 //   const uint32_t weight = p.Alloc(1 << 20, Category::kParameter, p.Stack({...}));
@@ -30,7 +30,7 @@ class Program {
  public:
   // The row of a stack; equal stacks have the same row.
   uint32_t Stack(const MadeStack& frames);
-  // Frees that follow also have this stack, until the next Alloc() or In().
+  // The following frees also have this stack, until the next Alloc() or In().
   uint32_t Alloc(uint64_t bytes, trace::Category truth, uint32_t stack = 0);
   void Becomes(uint32_t block, trace::Category truth);
   void Free(uint32_t block);
@@ -39,7 +39,7 @@ class Program {
   void Enter(trace::Phase phase) { phase_ = phase; }
   void Step(int step) { step_ = step; }        // -1: outside of steps
   void In(uint32_t stack) { stack_ = stack; }  // for frees that follow
-  // Everything before this call is not in the recording; live blocks are older than it.
+  // Starts the recording. Live blocks are older than the recording.
   void Record();
 
   struct Options {

@@ -57,7 +57,7 @@ TEST(Persistent, StepCountersOfFusedOptimizerAreOptimizerState) {
   EXPECT_EQ(Bytes(kept, Category::kOptimizerState), 144 * kKiB + 16);
 }
 
-// The optimizer's first step is in the recording: no older block is optimizer state.
+// If the recording contains the optimizer's first step, no older block is optimizer state.
 TEST(Persistent, NoOlderBlockIsStateIfFirstStepIsRecorded) {
   for (const bool first : {false, true}) {
     std::vector<Persistent> kept;
@@ -68,9 +68,9 @@ TEST(Persistent, NoOlderBlockIsStateIfFirstStepIsRecorded) {
   }
 }
 
-// Blocks of each size come in multiples of four: either parameters and gradients that are never
-// freed, or also two optimizer states for each parameter. The number of gradients that one backward
-// allocates decides.
+// The number of blocks of each size is a multiple of four. They are either parameters and unfreed
+// gradients, or parameters, gradients and two optimizer states each. The number of gradients that
+// one backward pass allocates distinguishes the cases.
 TEST(Persistent, DistinguishesUnfreedGradientsFromOptimizerState) {
   for (const uint32_t passing : {2u, 1u}) {
     std::vector<Persistent> kept;

@@ -1,5 +1,5 @@
-// Generation, and saving and loading of checkpoints, recognised by the Python frames of made-up
-// recordings.
+// Inference recognises generation, and saving and loading of checkpoints, by the Python frames of
+// made-up recordings.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ const MadeFrame kLinear = {"forward", kSite + "torch/nn/modules/linear.py", 125}
 const MadeFrame kScript = {"<module>", "/home/someone/train.py", 12};
 const MadeFrame kGenerate = {"generate", kSite + "transformers/generation/utils.py", 2600};
 
-// Phases in the order of the recording; consecutive ranges of one phase are merged.
+// The phases in order. Consecutive ranges of one phase are merged.
 std::vector<Phase> PhasesOf(const Labels& labels) {
   std::vector<Phase> phases;
   for (const Labels::PhaseRange& range : labels.phases)
@@ -71,7 +71,7 @@ class Job {
     p_.In(inside);
     for (int token = 0; token < 20; ++token) p_.Free(p_.Alloc(4096, Category::kTemporary, inside));
   }
-  // A sharded model is gathered, one part after the other.
+  // Gathers a sharded model, one part after the other.
   void Save() {
     p_.Enter(Phase::kSave);
     const uint32_t gather = p_.Stack({{"state_dict", kSite + "torch/nn/modules/module.py", 2200},

@@ -1,7 +1,7 @@
-// LoRA on a 4-bit base model, as peft and bitsandbytes train it (sizes of TinyLlama): uint8 weights
-// of half a byte per element, each with its quantised absmax (and the absmax of that), norms and
-// embeddings in fp32 (prepare_model_for_kbit_training), A and B of each projection. Weights are
-// dequantised into a temporary for every matrix product, forward and backward.
+// Simulates LoRA on a 4-bit base model (sizes of TinyLlama) as peft and bitsandbytes train it.
+// Weights are uint8, with half a byte per element, a quantised absmax, and the absmax of that.
+// Norms and embeddings are fp32 (prepare_model_for_kbit_training). Each projection has A and B.
+// Every matrix product of a forward or backward pass dequantises its weight into a temporary.
 #pragma once
 
 #include <cstdint>

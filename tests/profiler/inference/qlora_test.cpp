@@ -1,5 +1,5 @@
-// A 4-bit base model is not trained: its weights stay parameters whichever part of the run is
-// recorded, and nothing is optimizer state if no optimizer ran.
+// The weights of a 4-bit base model, which is not trained, are parameters in every part of the run.
+// No block is optimizer state if no optimizer ran.
 #include "tests/profiler/inference/qlora.h"
 
 #include <fmt/format.h>
@@ -25,7 +25,7 @@ double InferredBytes(const Confusion::Matrix& m, Category category) {
   return sum;
 }
 
-// Rank 8: the absmax of a 2048 x 2048 weight has as many bytes as an adapter of that weight.
+// With rank 8, the absmax of a 2048 x 2048 weight is as large as an adapter of that weight.
 class QloraTest : public ::testing::TestWithParam<std::tuple<bool, bool, uint32_t>> {
  protected:
   Qlora::Options options(bool from_start = false) const {
@@ -41,7 +41,7 @@ class QloraTest : public ::testing::TestWithParam<std::tuple<bool, bool, uint32_
   static std::string Tables(const Confusion& c) {
     return "MiB at the peak:\n" + Confusion::Table(c.peak) + "MiB s:\n" + Confusion::Table(c.time);
   }
-  // Share of all bytes x seconds that are parameters inferred as gradients, optimizer state,
+  // The share of all bytes x seconds in parameters that are inferred as gradients, optimizer state,
   // activations or temporaries.
   static double MisclassifiedShare(const Confusion& c) {
     const auto& row = c.time[static_cast<size_t>(Category::kParameter)];
@@ -109,7 +109,7 @@ TEST_P(QloraTest, OptimizerStateIsThatOfTheAdapters) {
     SCOPED_TRACE(Tables(c));
     EXPECT_TRUE(Confusion::Exact(c.peak, Category::kParameter));
     if (!from_start) {
-      // Not if recorded from the start: loading converts bf16 weights to fp32.
+      // Does not hold for recordings from the start, because loading converts bf16 weights to fp32.
       EXPECT_EQ(MisclassifiedShare(c), 0);
       EXPECT_LE(InferredBytes(c.peak, Category::kOptimizerState), MaxStateBytes(run));
     }
@@ -121,7 +121,7 @@ TEST_P(QloraTest, OptimizerStateIsThatOfTheAdapters) {
   }
 }
 
-// From the second step on the adapters' states are older than the recording.
+// In a recording from the second step on, the adapters' states are older than the recording.
 TEST_P(QloraTest, OptimizerStateIsBoundedIfRecordedFromSecondStep) {
   Qlora run(options());
   run.Train(1);

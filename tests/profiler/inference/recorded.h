@@ -1,5 +1,5 @@
 // Recorded snapshots of a known model. The category of each block follows from the model's shapes
-// and, for the training step, from a table of the tensor of every allocation. Both are in
+// and, for the training step, from a table that lists the tensor of every allocation. Both are in
 // ../shared; see ../shared/reference/basics_lm.md and cuda_requests.md.
 #pragma once
 
@@ -31,9 +31,9 @@ absl::StatusOr<Stripped> ReadRecorded(const std::string& snapshot);
 // Removes all stacks and annotations.
 void WithoutStacks(Stripped& recorded);
 
-// The true categories of a training step of `medium`. For blocks older than the recording only
-// sizes are known: if blocks of one size have several categories, each block gets the category in
-// `labels` as long as the number of blocks of this category allows it.
+// Adds the true categories of a training step of `medium`. Only sizes are known of blocks that are
+// older than the recording. If blocks of one size have several categories, each block gets the
+// category in `labels`, up to the true number of blocks of that category.
 absl::Status AddMediumTruth(const std::string& requests_csv, const RecordedModel& model,
                             const recording::Labels& labels, Stripped& recorded);
 

@@ -1,5 +1,5 @@
-// Compares inference for recordings by others, in ../shared, with the categories that follow from
-// the model.
+// Compares the categories that inference finds in recordings by others (../shared) with the
+// categories that follow from the model.
 #include "tests/profiler/inference/recorded.h"
 
 #include <gmock/gmock.h>
@@ -120,9 +120,9 @@ TEST_P(OtherRecordings, KkForwardHasNoGradientsOrOptimizerState) {
   }
 }
 
-// Only forward and backward, gradients never freed. Blocks of each size come in fours (embedding
-// and head are alike), but the blocks must not be taken for parameters with gradients and optimizer
-// states.
+// The recordings have only forward and backward passes, and gradients are never freed. The number
+// of blocks of each size is a multiple of four (embedding and head have the same size), but the
+// blocks must not be inferred as parameters with gradients and optimizer states.
 TEST_P(OtherRecordings, ForwardAndBackwardHaveNoOptimizerState) {
   if (!GetParam()) GTEST_SKIP() << "without stacks, it is unknown whether backward is complete";
   ASSERT_NO_FATAL_FAILURE(Read("more/magma27"));
@@ -135,9 +135,9 @@ TEST_P(OtherRecordings, ForwardAndBackwardHaveNoOptimizerState) {
   }
 }
 
-// torch.compile: a step of forward and backward graphs of a model whose gradients are never freed.
-// There are three devices, and a forward runs out of memory; one device had run an encoder that is
-// not trained.
+// A step under torch.compile, with forward and backward graphs of a model whose gradients are never
+// freed. A forward pass on one of three devices runs out of memory. One device had run an encoder
+// that is not trained.
 TEST_P(OtherRecordings, OutOfMemoryInForwardHasNoGradients) {
   ASSERT_NO_FATAL_FAILURE(Read("more/code_location"));
   if (IsSkipped()) return;

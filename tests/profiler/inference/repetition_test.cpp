@@ -8,8 +8,7 @@
 namespace vramscope::inference {
 namespace {
 
-// Layers within a step: 24 times the same 40 allocations, then 24 times another 60, then a
-// remainder.
+// A step with layers: 24 times the same 40 allocations, then 24 times another 60, then a remainder.
 std::vector<uint64_t> Step() {
   std::mt19937 random(7);
   const auto some = [&](int n) {

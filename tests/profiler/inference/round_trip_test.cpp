@@ -1,5 +1,5 @@
-// A run is written as a snapshot without its categories, and read like any other snapshot;
-// inference restores the categories.
+// Writes a run as a snapshot without its categories, and reads it like any other snapshot.
+// Inference restores the categories.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Facts that inference reads from single stacks as PyTorch records them, innermost frame first.
+// Tests the facts that inference reads from single stacks of PyTorch, innermost frame first.
 #include "profiler/inference/stacks.h"
 
 #include <gtest/gtest.h>
@@ -244,7 +244,8 @@ TEST_F(StackTest, FindsKvCacheUpdates) {
                     {"forward", "/venv/transformers/models/llama/modeling_llama.py", 250},
                     kCall})
                   .kv_cache);
-  // A function that calls a forward allocates no cache there, whatever its name.
+  // An allocation in a forward is not a cache, even if the name of the forward's caller suggests
+  // one.
   EXPECT_FALSE(Read({{"forward", "/venv/vllm/model_executor/models/qwen2.py", 250},
                      kCall,
                      {"_initialize_kv_caches", "/venv/vllm/engine/llm_engine.py", 440}})
@@ -263,7 +264,7 @@ TEST_F(StackTest, ForwardInsideGenerateIsGeneration) {
   EXPECT_EQ(facts.phase, Phase::kGeneration);
   EXPECT_EQ(facts.rule, kStackGeneration);
   EXPECT_EQ(module, "linear");
-  // Also within an evaluation, but not in the backward pass.
+  // This also holds within an evaluation, but not in a backward pass.
   generates.push_back({"evaluate", "/home/someone/train.py", 30});
   EXPECT_EQ(Read(generates).phase, Phase::kGeneration);
   generates.push_back(kEngine);
@@ -294,7 +295,7 @@ TEST_F(StackTest, FindsSavingAndLoadingOfCheckpoints) {
           kScript},
          Phase::kSave, kStackSave);
   expect({{"load_file", "/venv/safetensors/torch.py", 380}, kScript}, Phase::kLoad, kStackLoad);
-  // On its own, state_dict() may serve to average weights.
+  // state_dict() alone does not mean saving, because it may serve to average weights.
   expect({{"state_dict", kTorch + "nn/modules/module.py", 2200}, kScript}, Phase::kNone,
          kStatedByProducer);
   // A model that is built from a checkpoint is being set up.
@@ -307,7 +308,7 @@ TEST_F(StackTest, FindsSavingAndLoadingOfCheckpoints) {
           {"load_checkpoint", "/home/someone/train.py", 20},
           kScript},
          Phase::kSetup, kStackSetup);
-  // A forward that checks the written file stays a forward.
+  // A forward pass that checks the written file is still a forward pass.
   expect({{"forward", kTorch + "nn/modules/linear.py", 125},
           kCall,
           {"save_checkpoint", "/home/someone/train.py", 44}},
@@ -319,7 +320,7 @@ TEST_F(StackTest, OptimizerConstructorAllocatesState) {
       Read({{"_build_main_params", "/venv/megatron/core/optimizer/distrib_optimizer.py", 376},
             {"__init__", "/venv/megatron/core/optimizer/distrib_optimizer.py", 567}})
           .loads_state);
-  // A function that only moves a model there allocates no state.
+  // A function that only moves a model to the GPU allocates no optimizer state.
   EXPECT_FALSE(Read({{"convert", kTorch + "nn/modules/module.py", 1369},
                      {"_apply", kTorch + "nn/modules/module.py", 957},
                      {"__init__", "/home/someone/optimizer.py", 567}})
@@ -344,8 +345,7 @@ TEST_F(StackTest, ReadsWindowsPaths) {
   EXPECT_EQ(module, "net");
 }
 
-// A Jacobian-vector product is a forward, although torch.autograd.functional runs the engine for
-// it.
+// A Jacobian-vector product is a forward pass, although torch.autograd.functional runs the engine.
 TEST_F(StackTest, ForwardModeDifferentiationIsForward) {
   EXPECT_EQ(Read({{"at::_ops::mm::call(at::Tensor const&)"},
                   {"_engine_run_backward", kTorch + "autograd/graph.py", 824},

@@ -85,7 +85,7 @@ class Stripper {
         continue;
       }
       if (t_.slices.end_event[s] <= begin_ || t_.slices.begin_event[s] >= end_) continue;
-      // Made-up times with one event each, so that events at one time keep their order.
+      // Every event gets its own made-up time, so that events with the same time keep their order.
       const auto at = [&](EventIndex e) {
         return e <= begin_ ? 0 : static_cast<int64_t>(std::min(e, end_) - begin_) * 1000;
       };
@@ -291,7 +291,7 @@ class Stripper {
           frames.push_back({"recompute_fn", std::string(kTorch) + "utils/checkpoint.py", 1130});
         }
         if (cpp) frames.push_back({"torch::autograd::Engine::thread_main(graph)", "??"});
-        return InternStack(frames);  // another thread: no Python frames except for recomputation
+        return InternStack(frames);  // autograd's thread has Python frames only for recomputation
       case Phase::kLoss:
         frames.push_back({"cross_entropy", std::string(kTorch) + "nn/functional.py", 3458});
         break;
@@ -429,8 +429,7 @@ Confusion Compare(const Stripped& truth, const Labels& labels) {
     for (; next_label < labels.retags.size() && labels.retags[next_label].at <= i; ++next_label) {
       change(inferred, labels.retags[next_label].allocation, labels.retags[next_label].category);
     }
-    // Retags right after an allocation have been applied, so that the block has its final category
-    // at this entry.
+    // Retags right after an allocation are already applied, so a block has its final category here.
     if (live > peak) {
       peak = live;
       confusion.peak = now;

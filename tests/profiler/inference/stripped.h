@@ -1,5 +1,4 @@
-// Removes the categories of a run, as in a recording without them, and measures how well inference
-// restores them.
+// Removes the categories of a run and measures how well inference restores them.
 #pragma once
 
 #include <array>
@@ -23,10 +22,10 @@ struct StripOptions {
   Frames frames = Frames::kNone;
   bool annotations = false;  // ProfilerStep#N, ## forward ##
   int first_step = -1;       // the recording begins with this step; earlier blocks are older
-  int last_step = -1;        // and ends with this step
+  int last_step = -1;        // the recording ends with this step
   double skip = 0;           // share of the entries that is cut off at the begin
   double cut = 1;            // share of the other entries that is kept
-  bool teardown = false;     // also the frees after training
+  bool teardown = false;     // includes the frees after training
 };
 
 // A recording with the true category of each allocation at each entry.
@@ -49,7 +48,7 @@ struct Confusion {
   static double Total(const Matrix& m);
   static double Right(const Matrix& m);  // share of the total that is on the diagonal
   static bool Exact(const Matrix& m, trace::Category category);
-  // Rows: truth; columns: inferred; only categories that occur. MiB.
+  // A table in MiB, with rows of true and columns of inferred categories; only those that occur.
   static std::string Table(const Matrix& m);
 };
 

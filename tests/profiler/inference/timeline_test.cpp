@@ -1,4 +1,4 @@
-// Phases from stacks, with and without a meaningful order.
+// Derives phases from stacks, with and without a meaningful order.
 #include "profiler/inference/timeline.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ Timeline Empty(EntryIndex entries) {
   return t;
 }
 
-// In a model of a few layers, phases are as short as noise, but they repeat.
+// In a model with a few layers, phases are as short as noise, but repeat.
 TEST(Timeline, ShortRepeatedPhasesAreNotNoise) {
   Timeline t = Empty(300 * 12);
   for (EntryIndex at = 0; at < t.size(); at += 12) {

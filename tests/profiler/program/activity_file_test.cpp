@@ -1,5 +1,5 @@
-// Files of activities that a watched process writes, whole, truncated at every byte, damaged and
-// hostile, and the activities of the trace that result.
+// Reads files of activities that a watched process writes (complete, truncated at every byte,
+// damaged and hostile ones), and checks the resulting activities of the trace.
 #include "profiler/program/activity_file.h"
 
 #include <gmock/gmock.h>
@@ -208,10 +208,10 @@ TEST_F(ActivityFileTest, KernelsGetTheModuleOfTheirLaunch) {
     thread.push_back(row.thread);
     EXPECT_GE(row.begin_ns, 0);
   }
-  // Activities that ended before the trace began are left out.
+  // Activities that ended before the trace began are omitted.
   EXPECT_THAT(module, ElementsAre(42, 41, 42, 41, 0, 0, 41, 41));
   EXPECT_EQ(thread[1], 1u);
-  EXPECT_EQ(thread[5], 2u);  // a thread without marks is numbered after those with marks
+  EXPECT_EQ(thread[5], 2u);  // threads without marks are numbered after threads with marks
   EXPECT_EQ(placed.rows[0].begin_ns, 900);
   EXPECT_EQ(placed.rows[0].name.value, 70u);
 }
@@ -251,7 +251,7 @@ Activity Memory(ActivityKind kind, uint64_t address, uint64_t bytes, int64_t at)
   return a;
 }
 
-// Records that arrive late or twice, lack their counterpart, or overlap.
+// Handles records that arrive late or twice, lack their counterpart, or overlap.
 TEST_F(ActivityFileTest, BuildsMemoryHistoryFromDriverAllocations) {
   constexpr auto kAlloc = ActivityKind::kDriverAlloc, kFree = ActivityKind::kDriverFree;
   std::vector<Activity> rows = {

@@ -1,4 +1,4 @@
-// Folders that other processes write to while they are read.
+// Reads folders while other processes write to them.
 #include "profiler/program/folder_entries.h"
 
 #include <gmock/gmock.h>
@@ -73,8 +73,8 @@ TEST_F(FolderEntries, ProgressCountsHistoryOfProcesses) {
   EXPECT_EQ(progress.steps, 4U);
 }
 
-// torch.compile adds and removes folders in the scratch folder while progress is read. This once
-// made a plan fail.
+// torch.compile adds and removes folders in the scratch folder while progress is read. A plan must
+// not fail because of that.
 TEST_F(FolderEntries, ProgressToleratesFoldersBeingRemoved) {
   Put("process-7/history-0.rows", "12345");
   std::atomic<bool> done = false;

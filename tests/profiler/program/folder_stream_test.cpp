@@ -1,4 +1,4 @@
-// A folder sent through a pipe: files that grow, files that are replaced, pieces, cuts at every
+// Sends a folder through a pipe: files that grow or are replaced, streams in pieces or cut at every
 // byte, and entries that do not belong in a folder.
 #include "profiler/program/folder_stream.h"
 
@@ -113,7 +113,7 @@ TEST_F(FolderStream, SendsGrowingAndReplacedFiles) {
     EXPECT_TRUE(Files(To()) == expected) << round;
   }
   ASSERT_TRUE(sender.SendNew().ok());
-  EXPECT_TRUE(stream_.empty());  // nothing is new
+  EXPECT_TRUE(stream_.empty());  // no file has changed
   EXPECT_FALSE(receiver.outcome().has_value());
   ASSERT_TRUE(sender.End({.exit_status = 3, .seconds = 1.5}).ok());
   ASSERT_TRUE(receiver.Take(stream_).ok());
@@ -121,8 +121,8 @@ TEST_F(FolderStream, SendsGrowingAndReplacedFiles) {
   EXPECT_EQ(receiver.outcome()->exit_status, 3);
 }
 
-// If the stream is cut anywhere and passed in pieces of any size, each received file is a prefix of
-// the sent one.
+// Even if the stream is cut anywhere and passed in pieces of any size, each received file is a
+// prefix of the sent file.
 TEST_F(FolderStream, TruncatedStreamYieldsPrefixesOfFiles) {
   FolderSender sender = Sender();
   ASSERT_TRUE(sender.Begin().ok());
@@ -178,7 +178,7 @@ TEST_F(FolderStream, RejectsPathsOutsideTheFolder) {
   }
   EXPECT_TRUE(Files(To()).empty());
   EXPECT_EQ(Files(root_).at("outside"), "before");
-  // An existing link does not lead outside either.
+  // The receiver does not follow an existing link to the outside either.
   fs::create_symlink(root_ / "outside", To() / "steps.part");
   EXPECT_FALSE(Receiver().Take(Piece(1, "steps", 0, 4, "hurt")).ok());
   EXPECT_EQ(Files(root_).at("outside"), "before");

@@ -1,4 +1,4 @@
-// Output folders in the form in which the hooks in a program write them.
+// Reads output folders in the form that the hooks in a program write.
 #include "profiler/program/history.h"
 
 #include <gtest/gtest.h>
@@ -44,8 +44,7 @@ class ProgramFolder : public ::testing::Test {
             {"frames", Json::array({{{"name", "run"}, {"filename", file}, {"line", 3}},
                                     {{"name", "main"}, {"filename", "/train.py"}, {"line", 9}}})}};
   }
-  // A list, since compilers disagree on whether a braced list of one Json is an array (GCC) or the
-  // element (clang).
+  // Takes a list, because a braced list of one Json is an array in GCC, but the element in clang.
   static std::string Chunk(std::initializer_list<Json> entries, Json segments = Json::array()) {
     return ToPickle({{"segments", std::move(segments)},
                      {"device_traces", Json::array({Json(std::vector<Json>(entries))})},
@@ -144,7 +143,7 @@ TEST_F(ProgramFolder, ReadsHistoryWhileTheProgramRuns) {
   EXPECT_EQ(first.runs[0].trace->allocations.size(), 1u);
   EXPECT_FALSE(first.runs[0].trace->complete);
   EXPECT_TRUE(first.runs[0].trace->warnings.empty());
-  // No new data: the trace is unchanged.
+  // Without new data, the trace is unchanged.
   EXPECT_EQ(read(false).runs[0].trace, first.runs[0].trace);
 
   Write("process-7/marks.jsonl", "[\"X\",0,0,5,0]\n[\"F\",0,1,6,0]\n[\"f\",0,2,9,0]\n[\"broken");

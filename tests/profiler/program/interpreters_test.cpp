@@ -1,4 +1,5 @@
-// Environments in the layouts of venv, virtualenv, conda and Debian, made of empty files.
+// Finds environments in the layouts of venv, virtualenv, conda and Debian, which consist of empty
+// files.
 #include "profiler/program/interpreters.h"
 
 #include <gtest/gtest.h>

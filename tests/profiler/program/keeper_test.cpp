@@ -46,8 +46,8 @@ class KeeperTest : public ::testing::Test {
     return found;
   }
 
-  // A process that has a keeper and has started a program, which has left its parent and its
-  // process group. `program` is the program's process id, once it runs.
+  // Starts a process with a keeper and a program. The program has left its parent and its process
+  // group. Sets `program` to the program's process id once it runs.
   pid_t Start(const KeeperOptions& options, pid_t& program) const {
     std::array<int, 2> pipe_ends{};
     EXPECT_EQ(pipe(pipe_ends.data()), 0);
@@ -95,9 +95,9 @@ TEST_F(KeeperTest, EndsProgramAndRemovesFoldersOfKilledOwner) {
     return !IsAlive(program) && !fs::exists(other);
   }));
   EXPECT_FALSE(fs::exists(output));
-  EXPECT_TRUE(fs::exists(folder_ + "/kept"));  // the last action was completed before
+  EXPECT_TRUE(fs::exists(folder_ + "/kept"));  // the last action was completed before that
   EXPECT_TRUE(HappensSoon(
-      [] { return waitpid(-1, nullptr, WNOHANG) == -1; }));  // and the keeper itself has ended
+      [] { return waitpid(-1, nullptr, WNOHANG) == -1; }));  // the keeper itself has ended, too
   prctl(PR_SET_CHILD_SUBREAPER, 0);
 }
 

@@ -1,4 +1,4 @@
-// A training step of four blocks, written by hand, and the categories that follow from its marks.
+// Checks the categories that follow from the marks of a hand-written training step.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -37,7 +37,7 @@ recording::Recording Step() {
     Add(r, Action::kFreeCompleted, At(place), 2 * kMiB, time);
   };
   Add(r, Action::kSegmentAlloc, kBase, 128 * kMiB, 0);
-  // Marks count allocations and frees; the numbers are those counts.
+  // Marks refer to these numbers, which count allocations and frees.
   alloc(kParameter);     // 1, set-up
   alloc(kSaved);         // 2, forward
   alloc(5, kWorkspace);  // 3, forward
@@ -80,14 +80,14 @@ std::shared_ptr<const trace::Trace> Built(bool virtual_clock, std::string_view k
   return BuildTrace(Step(), MarksOfStep(known), about, options).value();
 }
 
-// Row of the allocation at a place.
+// The row of the allocation with this number.
 uint32_t Row(const trace::Trace& t, uint64_t place) {
   const auto& addresses = t.allocations.address;
   return static_cast<uint32_t>(std::find(addresses.begin(), addresses.end(), At(place)) -
                                addresses.begin());
 }
 
-// "R" has the counter's name, the value that was read, and the device whose counter it is.
+// An "R" mark has the counter's name, the value that was read, and the counter's device.
 TEST(Labels, CounterReadingsHaveEventAndDevice) {
   About about;
   about.ended = "end";
@@ -149,7 +149,7 @@ TEST(Labels, BlocksHaveTheOperatorThatAllocatedThem) {
   r.strings.emplace_back("aten::mm");
   const trace::StringId mm{static_cast<uint32_t>(r.strings.size() - 1)};
   std::vector<trace::StringId> operators(r.entries.size());
-  operators[2] = mm;  // of kSaved
+  operators[2] = mm;  // the operator of kSaved
   About about;
   about.ended = "end";
   const auto t =
@@ -172,7 +172,7 @@ TEST(Labels, BlocksHaveTheirMarkedCategoryFromAllocation) {
   EXPECT_EQ(birth(5), Category::kWorkspace);
 }
 
-// The recording begins in the middle of a program, so that the model is older.
+// The recording begins in the middle of a program, so the model is older than the recording.
 TEST(Labels, MarksCategorizeBlocksOlderThanTheRecording) {
   recording::Recording r;
   r.has_segments = true;
@@ -225,7 +225,7 @@ TEST(Labels, SavedTensorsAreActivationsWhileAutogradKeepsThem) {
   EXPECT_EQ(t->retags.allocation[0].value, Row(*t, kSaved));
   EXPECT_EQ(t->retags.to[0], Category::kActivation);
   EXPECT_EQ(t->retags.to[1], Category::kTemporary);
-  // Saved after its alloc and before the next one, released before its free.
+  // The block is retagged between its alloc and the next one, and again before its free.
   EXPECT_LT(t->retags.event[0], t->allocations.alloc_event[Row(*t, 5)]);
   EXPECT_LT(t->retags.event[1], t->allocations.free_requested_event[Row(*t, kSaved)]);
   EXPECT_GT(t->retags.event[1], t->allocations.free_event[Row(*t, kFreed)]);

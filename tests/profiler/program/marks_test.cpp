@@ -46,7 +46,7 @@ TEST(Marks, UnescapesNames) {
   EXPECT_EQ(marks->names[0], "a\"b\\c");
 }
 
-// An invalid line does not affect the others.
+// An invalid line does not affect other lines.
 TEST(Marks, CountsInvalidLines) {
   for (const char* line :
        {"", "[]", "[\"M\"]", "[\"M\",0,1,2]", "[\"q\",0,1,2,3]", "[\"M\",256,1,2,3]",
@@ -78,7 +78,7 @@ TEST(Marks, ReadsMarksWhileTheyAreWritten) {
   ASSERT_TRUE(reader.ReadMore(path, false).ok());
   ASSERT_EQ(reader.marks().rows.size(), 2u);
   EXPECT_EQ(reader.marks().rows[1].requests, 3u);
-  ASSERT_TRUE(reader.ReadMore(path, true).ok());  // killed
+  ASSERT_TRUE(reader.ReadMore(path, true).ok());  // the program was killed
   EXPECT_EQ(reader.marks().rows.size(), 2u);
   EXPECT_EQ(reader.marks().unreadable, 0u);
   std::remove(path.c_str());

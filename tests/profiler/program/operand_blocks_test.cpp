@@ -33,8 +33,8 @@ Activity Operand(uint8_t device, uint64_t address, uint64_t operation_count) {
           .bytes = operation_count};
 }
 
-// On two devices, one block after another uses the same addresses. The test keeps a list of which
-// block is at which address after each number of allocations and frees.
+// On two devices, several blocks use the same addresses, one after another. The test knows the
+// block at each address after each number of allocations and frees.
 TEST(OperandBlocks, FindsBlockLiveAfterGivenNumberOfOperations) {
   constexpr uint64_t kBase = 0x7f0000000000, kSegment = uint64_t{20} << 20, kPlace = 1u << 20;
   for (uint64_t seed = 1; seed <= 5; ++seed) {
@@ -101,7 +101,7 @@ TEST(OperandBlocks, FindsBlockLiveAfterGivenNumberOfOperations) {
     }
     const std::vector<uint32_t> have = BlocksOfOperands(rows, r, *history, false, 0);
     ASSERT_EQ(have.size(), expected.size());
-    // The bytes added by rounding belong to the block, too, but no pointer to them was handed out.
+    // Bytes that rounding added also belong to the block, but the program has no pointers to them.
     for (size_t i = 0, row = 0; i < have.size(); ++i, ++row) {
       while (rows[row].kind != ActivityKind::kOperand) ++row;
       if (expected[i] == kNoBlock && have[i] != kNoBlock) {

@@ -57,7 +57,7 @@ class OverlayRootTest : public ::testing::Test {
     isolation_ = *std::move(made);
   }
   std::string path(const std::string& name) const { return folder_->path() + "/" + name; }
-  // The exit status of `inside`, run in a process in the isolated file system.
+  // Runs `inside` in a process in the isolated file system. Returns the exit status.
   int Inside(const std::function<int()>& inside) {
     const pid_t child = fork();
     if (child == 0) _exit(isolation_->Enter() != 0 ? 99 : inside());

@@ -69,7 +69,7 @@ TEST_F(RequestTest, BuildsCommandOfPythonModule) {
 
 TEST_F(RequestTest, BuildsCommandOfLocalRecording) {
   request_.where = Where::kHere;
-  request_.skip_init = false;  // ignored: an option of plans
+  request_.skip_init = false;  // ignored, because it is an option of plans
   request_.steps = 0;
   EXPECT_THAT(OptionsOf(request_), ElementsAre("record"));
   request_.steps = 2;
@@ -84,7 +84,7 @@ TEST_F(RequestTest, BuildsCommandOfLocalRecording) {
 
 TEST_F(RequestTest, BuildsCommandOfRemoteRecording) {
   request_.where = Where::kHost;
-  request_.script = "project/train.py";  // exists on the host, but not here
+  request_.script = "project/train.py";  // exists on the other computer, but not here
   EXPECT_THAT(Error(), HasSubstr("enter the computer"));
   request_.host = "-oProxyCommand=x";
   EXPECT_THAT(Error(), HasSubstr("not a host"));

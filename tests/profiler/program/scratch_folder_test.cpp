@@ -89,7 +89,7 @@ TEST_F(ScratchFolderTest, AdoptsFolderOfKilledOwnerOnce) {
     EXPECT_TRUE(fs::exists(path + "/history"));
   }
   EXPECT_FALSE(fs::exists(path));
-  // Nothing else is adopted: no folder in another place or with another name, and no link.
+  // Folders in other places or with other names are not adopted, nor are links.
   fs::create_directories(parent_ + "/vramscope-scratch-deeper/vramscope-scratch-aaaaaa");
   fs::create_directories(parent_ + "/precious");
   fs::create_directory_symlink(parent_ + "/precious", parent_ + "/vramscope-scratch-bbbbbb");
@@ -99,7 +99,8 @@ TEST_F(ScratchFolderTest, AdoptsFolderOfKilledOwnerOnce) {
   EXPECT_TRUE(fs::is_directory(parent_ + "/precious"));
 }
 
-// A killed window's recording: other commands run before the next window asks to restore it.
+// The folder contains a killed window's recording. Other commands may run before the next window
+// offers to restore the recording.
 TEST_F(ScratchFolderTest, RestorableFolderOfDeadOwnerIsKeptAWeek) {
   const pid_t owner = fork();
   if (owner == 0) {
@@ -138,7 +139,7 @@ TEST_F(ScratchFolderTest, AdoptsRestorableFolderOfDeadOwner) {
   EXPECT_FALSE(fs::exists(path));
 }
 
-// Names that are similar but not vramscope's.
+// These names are similar to vramscope's.
 TEST_F(ScratchFolderTest, KeepsFoldersWithSimilarNames) {
   fs::create_directories(parent_ + "/vramscope-report");
   fs::create_directories(parent_ + "/elsewhere");

@@ -8,8 +8,9 @@
 namespace vramscope::program {
 namespace {
 
-// One letter per mark; "Ff" is a forward that trains, "(f" a forward without gradients, "[f" a
-// forward with gradients of a model in evaluation mode.
+// Each letter is a mark. "Ff" is a forward pass that trains, "(f" a forward pass without gradients,
+// and
+// "[f" a forward pass with gradients of a model in evaluation mode.
 Marks Written(std::string_view kinds) {
   Marks marks;
   for (const char c : kinds) {
@@ -22,7 +23,7 @@ Marks Written(std::string_view kinds) {
   return marks;
 }
 
-// "forward 2-3": from before mark 2 to after mark 3.
+// "forward 2-3" means a phase from before mark 2 to after mark 3.
 std::string Text(const Steps& steps) {
   const auto edge = [](const Edge& e) { return fmt::format("{}{}", e.behind ? "" : "<", e.mark); };
   std::string text;
@@ -39,7 +40,7 @@ std::string Text(const Steps& steps) {
 }
 
 TEST(Steps, FindsStepsAndPhasesOfPlainLoop) {
-  // Two steps; gradients are set to zero at the end of each.
+  // Two steps, which set gradients to zero at their end.
   EXPECT_EQ(Text(FindSteps(Written("XFfBbOoZzFfBbOoZz"))),
             "[0 <1-8] [1 8-16] setup <0-<1, forward <1-2, loss 2-<3, backward <3-4, optimizer "
             "4-6, zero_grad <7-8, data 8-<9, forward <9-10, loss 10-<11, backward <11-12, "
@@ -50,8 +51,7 @@ TEST(Steps, EvaluationWithGradientsEnabledIsNotAStep) {
   const std::string text = Text(FindSteps(Written("XFfBbOo[f[f")));
   EXPECT_NE(text.find("[0 <1-6] setup"), std::string::npos) << text;
   EXPECT_NE(text.find("eval <7-8, eval <9-10, "), std::string::npos) << text;
-  // A model that is trained in evaluation mode, and a model in evaluation mode through which a loss
-  // is computed.
+  // One model is trained in evaluation mode. Another model in evaluation mode only computes a loss.
   EXPECT_NE(Text(FindSteps(Written("X[fBbOoFf[fBbOo"))).find("[0 <1-6] [1 6-14]"),
             std::string::npos);
 }
@@ -82,7 +82,7 @@ TEST(Steps, CheckpointsAndGenerationArePhasesBetweenSteps) {
             "[0 <3-8] [1 10-18] setup <0-<1, load <1-2, setup 2-<3, forward <3-4, loss 4-<5, "
             "backward <5-6, optimizer 6-8, save <9-10, data 10-<13, forward <13-14, loss 14-<15, "
             "backward <15-16, optimizer 16-18, generation <19-24, ");
-  // After a checkpoint of several files, a batch that does not come from a data loader.
+  // After a checkpoint of several files, the next batch does not come from a data loader.
   EXPECT_EQ(
       Text(FindSteps(Written("XFfBbOoWwWwFfBbOo"))),
       "[0 <1-6] [1 10-16] setup <0-<1, forward <1-2, loss 2-<3, backward <3-4, optimizer 4-6, "

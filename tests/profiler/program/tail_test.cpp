@@ -1,5 +1,5 @@
-// Data of a killed process that had not been written as a chunk: files as the injected library
-// leaves them.
+// Reads data that a killed process had not yet written as a chunk, from files in the form that the
+// injected library leaves.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -52,7 +52,7 @@ class TailTest : public ::testing::Test {
   }
   void WriteTail(int chunk, const std::vector<HistoryTailRow>& rows) const {
     std::string bytes = File(rows, rows.size());
-    bytes.resize(kMiB);  // the size that is reserved
+    bytes.resize(kMiB);  // the reserved size of the file
     Write("history-00000" + std::to_string(chunk) + ".tail", bytes);
   }
   // A segment of 20 MiB with a block of 4 MiB, which has a stack.
@@ -106,7 +106,7 @@ TEST_F(TailTest, ContinuesAfterTheLastChunk) {
                                              Action::kSegmentAlloc, Action::kAlloc));
   EXPECT_EQ(r->entries.time_ns.back(), 103'000);
   EXPECT_TRUE(r->warnings.empty());
-  // The segments after the chunk; a pool that a chunk stated is kept.
+  // The segments are those after the chunk. A pool that a chunk stated is kept.
   ASSERT_EQ(r->segments.size(), 2u);
   EXPECT_EQ(r->segments[0].mempool, 1u);
   ASSERT_EQ(r->segments[0].blocks.size(), 3u);
@@ -178,14 +178,14 @@ TEST_F(TailTest, ReadsRowFilesWithTheirStacks) {
   EXPECT_EQ(r->entries.time_ns.back(), 5000);
   ASSERT_EQ(r->segments.size(), 1u);
   EXPECT_GE(r->segments[0].blocks.size(), 3u);
-  // The next chunk has just begun: the segments are still those after the entries.
+  // The next chunk has just begun, so the segments are still those after the entries.
   std::filesystem::remove(folder_ + "/history-000002.tail");
   r = Read();
   ASSERT_TRUE(r.ok());
   ASSERT_EQ(r->segments.size(), 1u);
   EXPECT_EQ(r->segments[0].blocks[0].use, recording::BlockUse::kAllocated);
   EXPECT_TRUE(recording::Reconstruct(*r)->warnings.empty());
-  // After an invalid line the rest is ignored; the entries are read without it.
+  // After an invalid line, the rest of the file is ignored. Entries are read without their stacks.
   Write("stacks.jsonl", "[\"s\",1,1,0]\n" + stacks);
   r = Read();
   ASSERT_TRUE(r.ok());
@@ -254,7 +254,7 @@ TEST_F(TailTest, HandlesTimesWhoseDifferenceOverflows) {
   EXPECT_EQ(r->start_unix_ns, kFirstUs * 1000);
   EXPECT_THAT(r->entries.time_ns, ElementsAre(0, kBetween, kBetween, kBetween));
 
-  // The other way round: a later entry with an earlier time gets the time of the entry before it.
+  // A later entry with an earlier time gets the time of the entry before it.
   chunk(0, kLastUs);
   chunk(1, kFirstUs);
   chunk(2, kLastUs);
@@ -343,7 +343,7 @@ TEST_F(ActivityTailTest, RejectsRowsBeyondItsCapacity) {
   EXPECT_EQ(tail.rows().size(), kTailRows);
 }
 
-// The program can write to the file: it may contain anything.
+// The file may contain any data, because the program can write to it.
 TEST_F(ActivityTailTest, RejectsInvalidContents) {
   ActivityFile file;
   EXPECT_TRUE(absl::IsNotFound(file.ReadTail(tail())));
@@ -353,12 +353,12 @@ TEST_F(ActivityTailTest, RejectsInvalidContents) {
     ASSERT_TRUE(writer.Add(Kernel(0, 1), {}));
   }
   EXPECT_EQ(file.ReadTail(tail()).code(), absl::StatusCode::kDataLoss);
-  Activity wrong = Kernel(7, 3);  // with an invalid name
+  Activity wrong = Kernel(7, 3);  // the name is invalid
   cupti::ActivityTailWriter writer;
   ASSERT_TRUE(writer.Create(tail().c_str(), 0, 1));
   ASSERT_TRUE(writer.Add(wrong, {}));
   wrong = Kernel(0, 4);
-  std::memset(static_cast<void*>(&wrong), 0xff, 1);  // of an invalid kind
+  std::memset(static_cast<void*>(&wrong), 0xff, 1);  // the kind is invalid
   ASSERT_TRUE(writer.Add(wrong, {}));
   ASSERT_TRUE(writer.Add(Kernel(0, 5), {}));
   ASSERT_TRUE(file.ReadTail(tail()).ok());

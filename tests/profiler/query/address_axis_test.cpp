@@ -65,7 +65,7 @@ TEST(AddressAxis, IsCompactAndKeepsDistancesWithinASegment) {
   }
 }
 
-// An expandable segment takes room only for its mapped parts, and only while they are mapped.
+// An expandable segment only needs space for mapped parts, while they are mapped.
 TEST(AddressAxis, ExpandableSegmentsTakeOnlyMappedBytes) {
   const auto t = MakeRandomTrace(Options(Memory::kExpandable, 8));
   const AddressAxis axis(t);
@@ -92,7 +92,7 @@ TEST(AddressAxis, ExpandableSegmentsTakeOnlyMappedBytes) {
   }
 }
 
-// Unmapped ranges take no room. A block at an address that was not mapped gets room of its own.
+// Unmapped ranges need no space. A block at an address that was not mapped gets separate space.
 TEST(AddressAxis, OmitsUnmappedRangesOfExpandableSegments) {
   constexpr uint64_t kMiB = uint64_t{1} << 20, kBase = uint64_t{1} << 40;
   trace::TraceBuilder b;

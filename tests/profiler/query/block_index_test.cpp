@@ -82,8 +82,8 @@ TEST(BlockIndex, LargeBlocksAreRectsAndSmallOnesCoverage) {
   }
 }
 
-// When zoomed out, the grid is drawn from maps: the rectangles stay exact, the coverage is nearly
-// exact.
+// When zoomed out, the grid is computed from maps. The rectangles are still exact; the coverage is
+// approximate.
 TEST(BlockIndex, CoverageMapsApproximateTheExactGrid) {
   const auto t = MakeRandomTrace({.seed = 7, .steps = 30, .layers = 12});
   ASSERT_GT(t->allocations.size(), 10'000u);

@@ -17,8 +17,8 @@ using trace::ActivityKind;
 using trace::Phase;
 using trace::SliceKind;
 
-// A brute-force computation that finds the innermost slice at a time by checking all slices. The
-// GPU is busy between two neighbouring times if any of its activities covers them.
+// Computes the result by brute force: finds the innermost slice at a time by checking all slices.
+// The GPU is busy between two neighbouring times if any activity covers them.
 double BusyMs(const trace::Trace& t, uint32_t step, std::optional<std::set<Phase>> phases) {
   const trace::ActivityTable& a = t.activities;
   const trace::SliceTable& s = t.slices;
@@ -73,8 +73,8 @@ TEST(DeviceTimes, EqualBruteForceComputation) {
   }
 }
 
-// Two steps for which the host takes 10 ms each. The GPU needs `gpu_ns` for each, and may finish
-// later.
+// Two steps, each of which takes 10 ms on the host and `gpu_ns` on the GPU. The GPU may finish
+// later than the host.
 std::shared_ptr<const trace::Trace> HostAhead(int64_t gpu_ns) {
   auto t = std::make_shared<trace::Trace>();
   constexpr int64_t kStep = 10'000'000;

@@ -128,7 +128,7 @@ TEST(IdleGapsTest, StreamOrderedAllocationIsNotACause) {
   EXPECT_EQ(At(r.Gaps(), 0, trace::kAllStreams, 120).cause, IdleCause::kHost);
 }
 
-// The definition: a time is idle if no activity of the stream (or device) covers it.
+// Compares with the definition: a time is idle if no activity of the stream (or device) covers it.
 TEST(IdleGapsTest, GapsAreTimesWithoutWork) {
   for (uint64_t seed = 1; seed < 6; ++seed) {
     std::mt19937_64 random(seed);

@@ -15,7 +15,7 @@ TEST(KernelNames, ShortNameOmitsNamespacesAndArguments) {
   EXPECT_EQ(KernelName("void f()"), "f");
 }
 
-// Names as in PyTorch 2.11's libraries.
+// The names are from PyTorch 2.11's libraries.
 TEST(KernelNames, ReadableNameOmitsNamespacesAndLambdas) {
   EXPECT_EQ(ReadableKernel("void at::native::vectorized_elementwise_kernel<4, "
                            "at::native::BinaryFunctor<float, float, float, "

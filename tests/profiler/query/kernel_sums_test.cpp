@@ -18,7 +18,7 @@ class KernelSumsTest : public ::testing::Test {
   ActivityIndex index_{trace_};
 };
 
-// The definition: adds up the activities by their own texts.
+// Compares with the definition, which adds up activities by the text of the key.
 TEST_F(KernelSumsTest, SumsAreRightForEveryKey) {
   const auto& a = trace_->activities;
   for (const KernelsBy by : kKernelsBy) {

@@ -35,8 +35,7 @@ TEST(LaneIndex, LanesHoldEverySliceOnce) {
   EXPECT_EQ(slices, t->slices.size());
 }
 
-// Every slice in the window is a rectangle or is counted; wide slices are rectangles, narrow ones
-// are not.
+// Every slice in the window is either a rectangle, if it is wide, or counted, if it is narrow.
 TEST(LaneIndex, EverySliceIsARectOrCounted) {
   for (uint64_t seed = 1; seed < 4; ++seed) {
     const auto t = MakeRandomTrace({.seed = seed, .ops_per_layer = 20});
@@ -87,8 +86,8 @@ TEST(LaneIndex, EverySliceIsARectOrCounted) {
   }
 }
 
-// A view that moves, by little and by much, back and forth, equals a view that is computed from
-// scratch.
+// A view that moves back and forth, by small and large distances, equals a view that is computed
+// from scratch.
 TEST(LaneIndex, MovedViewEqualsNewQuery) {
   const auto t = MakeRandomTrace({.seed = 5, .ops_per_layer = 20});
   const LaneIndex index(t);
@@ -120,8 +119,8 @@ TEST(LaneIndex, MovedViewEqualsNewQuery) {
   EXPECT_GT(rects, 1000u);
 }
 
-// A query of a grid that begins with the window gives the same result as a query of the window,
-// except for its last column.
+// If a grid begins with the window, a query of the grid has the same result as a query of the
+// window, except in the last column.
 TEST(LaneIndex, GridQueryEqualsWindowQuery) {
   const auto t = MakeRandomTrace({.seed = 6, .ops_per_layer = 20});
   const LaneIndex index(t);

@@ -1,4 +1,4 @@
-// Traces with kernels for the tests of this folder.
+// Generates traces with kernels for the tests of this folder.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 
 namespace vramscope::query {
 
-// A training run whose ops launch work: a runtime call, sometimes with a driver call within it, and
-// kernels and copies that run later on one of two streams.
+// A training run whose operators launch work. A launch is a runtime call, sometimes with a driver
+// call within it; its kernels and memcpys run later on one of two streams.
 inline std::shared_ptr<const trace::Trace> WithLaunches(uint64_t seed) {
   auto t = std::make_shared<trace::Trace>(
       *analysis::MakeRandomTrace({.seed = seed, .ops_per_layer = 10}));

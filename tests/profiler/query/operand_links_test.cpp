@@ -1,6 +1,6 @@
-// A made-up run for which the operands of every kernel are known. It has blocks that replace each
-// other at one address, kernels that begin after their block was freed, and graphs that keep using
-// old addresses.
+// Compares operand links with the known operands of a made-up run. In this run, blocks reuse an
+// address, kernels begin after their block was freed, and graphs continue to use addresses of freed
+// blocks.
 #include "profiler/query/operand_links.h"
 
 #include <gmock/gmock.h>
@@ -30,7 +30,7 @@ struct Use {
 // A run's trace, and the true operands.
 struct Played {
   std::shared_ptr<const trace::Trace> trace;
-  // By the kernel's correlation and begin: how it uses each allocation that it was given.
+  // (correlation, begin) of a kernel -> its use of each allocation that it was given.
   std::map<std::pair<uint64_t, int64_t>, std::map<uint32_t, Use>> given;
 };
 
@@ -57,7 +57,7 @@ class Player {
           break;
         case 4:
           graphs.push_back({++correlation_, Pick()});
-          ++now_;  // a capture takes the host time, too
+          ++now_;  // a capture also takes host time
           break;
         case 5:
           if (!graphs.empty()) {
@@ -220,7 +220,7 @@ TEST(OperandLinks, AreEmptyWithoutOperands) {
   EXPECT_THAT(index.operands().BlocksOf(0, 10), IsEmpty());
 }
 
-// Files may contain any values.
+// Operands in files may have any values.
 TEST(OperandLinks, IgnoreOperandsThatMatchNoBlock) {
   auto t = std::make_shared<trace::Trace>();
   t->activities.Append({.correlation = 1, .begin_ns = 1, .end_ns = 2});

@@ -1,6 +1,5 @@
-// "Queries may come from any thread": several threads query all indexes of a trace at once, as a
-// window and its exports do. They get the same results as a single thread. Also run under
-// ThreadSanitizer.
+// Queries may run in any thread. Several threads query all indexes of a trace at once, as a window
+// and its exports do, and get the same results as a single thread. Also run under ThreadSanitizer.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -23,7 +22,7 @@ namespace {
 
 constexpr int kThreads = 4;
 
-// Each thread makes all queries, each starting at a different one.
+// Each thread runs all queries, and starts with a different query.
 template <class Result>
 void ExpectSameOnAllThreads(size_t queries, const std::function<Result(size_t)>& alone,
                             const std::function<Result(size_t)>& together) {
@@ -87,8 +86,8 @@ TEST(ConcurrentQueries, OfLanesCurvesAndBlocksEqualSerialResults) {
       200, [&](size_t i) { return at(other, i); }, [&](size_t i) { return at(blocks, i); });
 }
 
-// The index for operands is built at the first query, from whichever thread; the last result is
-// kept until a thread queries another one.
+// The first query, in any thread, builds the index for operands. The index keeps the last result
+// until a thread queries another one.
 TEST(ConcurrentQueries, OfOperandLinksEqualSerialResults) {
   auto t = std::make_shared<trace::Trace>(*WithLaunches(5));
   std::vector<std::pair<uint64_t, int64_t>> kernels;

@@ -1,4 +1,4 @@
-// Compares the events that Emit() emits for small recordings, one by one.
+// Compares every event that Emit() emits for small recordings.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ using trace::EventKind;
 
 constexpr uint64_t kBase = 0x7f0000000000;
 
-// A sink that keeps the events as they arrive and also builds the trace.
+// A sink that keeps the arriving events and also builds the trace.
 class ListSink : public trace::BuilderSink {
  public:
   void Events(std::span<const trace::Event> events) override {
@@ -106,7 +106,7 @@ TEST(Emit, EmitsOlderBlocksThenEntriesWithLabels) {
   Add(r, Action::kAlloc, kBase + 4 * kMiB, 3 * kMiB, 130, 1);
   Add(r, Action::kSnapshot, 0, 0, 140);
   Add(r, Action::kOutOfMemory, 77, 9000, 150, 1);
-  Add(r, Action::kFreeCompleted, kBase + kMiB, 1, 160);  // matches nothing: its alloc is missing
+  Add(r, Action::kFreeCompleted, kBase + kMiB, 1, 160);  // its alloc is missing
   Add(r, Action::kFreeCompleted, kBase + kMiB, 1, 170);
   Add(r, Action::kOther, 1, 2, 180);
   r.segments = {
@@ -158,8 +158,8 @@ TEST(Emit, EmitsOlderBlocksThenEntriesWithLabels) {
                                }));
 }
 
-// The categories that the file states for blocks: at their allocation, right after it, and from a
-// later time on.
+// The file may state the category of a block at its allocation, right after it, or for a later
+// time.
 TEST(Emit, UsesCategoriesStatedByTheFile) {
   Recording r;
   Add(r, Action::kAlloc, kBase, 512, 100);

@@ -1,4 +1,4 @@
-// Small recordings written by hand.
+// Functions for small handwritten recordings.
 #pragma once
 
 #include <cstdint>

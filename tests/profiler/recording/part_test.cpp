@@ -40,7 +40,7 @@ Recording CutOut(const Recording& whole, EntryIndex begin, EntryIndex end) {
   return r;
 }
 
-// After each entry of the part: the allocated, requested and reserved bytes.
+// Compares the allocated, requested and reserved bytes after each entry of the part.
 void ExpectEqualMemory(const Recording& whole, EntryIndex begin, EntryIndex end) {
   SCOPED_TRACE(testing::Message() << begin << " to " << end);
   const auto all = TraceOf(whole), part = TraceOf(CutOut(whole, begin, end));
@@ -76,8 +76,8 @@ TEST(Part, MemoryEqualsWholeRecordingAtEveryEntry) {
     }
 }
 
-// Regression test for expandable_plan of ../shared/repro: all addresses of the segment were counted
-// as mapped.
+// Regression test for expandable_plan of ../shared/repro, in which all addresses of the segment
+// were counted as mapped.
 TEST(Part, CountsOnlyMappedBytesOfExpandableSegments) {
   Recording r;
   r.has_segments = true;
@@ -96,7 +96,7 @@ TEST(Part, CountsOnlyMappedBytesOfExpandableSegments) {
   EXPECT_EQ(at.sums().reserved, 20 * kMiB);
 }
 
-// Like missing_frees_nuggets_mini of ../shared/repro: blocks are freed after the recording was
+// As in missing_frees_nuggets_mini of ../shared/repro, blocks are freed after the recording was
 // stopped.
 TEST(Part, BlocksFreedAfterTheLastEntryStayLive) {
   Recording r;
@@ -155,10 +155,10 @@ TEST(LostTail, EndStateIsThatOfTheLastEntry) {
         const absl::StatusOr<History> h = Reconstruct(cut);
         ASSERT_TRUE(h.ok());
         EXPECT_TRUE(h->left_out.empty());
-        if (before == 0) {  // the entries contain everything
+        if (before == 0) {  // the recording has all entries from the start
           EXPECT_EQ(a.sums().allocated, b.sums().allocated);
           EXPECT_EQ(a.sums().reserved, b.sums().reserved);
-        } else {  // older blocks that were freed in the lost part cannot be known
+        } else {  // nothing is known about older blocks that were freed in the lost part
           EXPECT_LE(b.sums().requested,
                     a.sums().requested + s.recording.segments.size() * kMiB * 64);
           EXPECT_GT(b.sums().allocated, 0u);

@@ -1,5 +1,5 @@
-// Recordings of a simulated allocator, for which every block is known, compared with the result of
-// the reconstruction from the recording alone.
+// Compares reconstructions with the truth. The recordings are those of a simulated allocator, whose
+// blocks are all known.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -147,7 +147,7 @@ void Check(const Simulated& s, bool began_late) {
   }
   EXPECT_EQ(MemoryOf(h->start_segments), MemoryOf(s.start));
 
-  // Every allocation, and every pair of allocation and free.
+  // Compares every allocation, and every pair of an allocation and a free.
   ASSERT_EQ(a.size() - h->older, s.handed_out.size());
   for (uint32_t row = h->older; row < a.size(); ++row) {
     EXPECT_TRUE(a.bytes_known[row]);
@@ -208,8 +208,9 @@ TEST_P(ReconstructProperty, FindsStartStateOfLateRecording) {
 INSTANTIATE_TEST_SUITE_P(All, ReconstructProperty, testing::ValuesIn(Cases()),
                          [](const auto& info) { return std::string(info.param.name); });
 
-// Errors that no allocator makes: lost entries, changed values, invented blocks. Every entry still
-// becomes one event (one less for each missing free), and the trace stays valid.
+// The recordings have errors that no allocator makes: lost entries, changed values, invented
+// blocks. Every entry still becomes one event (one less for each missing free), and the trace stays
+// valid.
 TEST(ReconstructDamaged, EveryEntryBecomesAnEvent) {
   for (uint32_t seed = 1; seed <= 200 && !testing::Test::HasFailure(); ++seed) {
     SCOPED_TRACE(seed);

@@ -36,7 +36,7 @@ TEST(Reconstruct, AllocatorSettingsDetermineBlockSizes) {
   Recording r;
   r.has_segments = true;
   r.alloc_conf = "max_split_size_mb:32,roundup_power2_divisions:4";
-  // 33 MiB rounded to the next quarter of 32 MiB: 40 MiB, a size that is never split.
+  // 33 MiB are rounded up to 40 MiB (the next quarter of 32 MiB), a size that is never split.
   Add(r, Action::kSegmentAlloc, kBase, 44 * kMiB, 1);
   Add(r, Action::kAlloc, kBase, 33 * kMiB, 2);
   Add(r, Action::kFreeCompleted, kBase, 33 * kMiB, 3);
@@ -57,7 +57,7 @@ TEST(Reconstruct, WarnsAboutUnreadableSettings) {
   EXPECT_NE(h.warnings[0].find("max_split_size_mb"), std::string::npos) << h.warnings[0];
 }
 
-// The tail of a block that is older than the recording and freed in it.
+// The block is older than the recording and freed in it.
 TEST(Reconstruct, InfersTailsOfOlderBlocksWherePossible) {
   const uint64_t block = 9 * kMiB, tail = kMiB / 2;
   for (const bool tail_is_adjacent : {true, false}) {
@@ -69,7 +69,7 @@ TEST(Reconstruct, InfersTailsOfOlderBlocksWherePossible) {
       if (shown) Add(r, Action::kAlloc, kBase + block + tail, 2 * kMiB, 1);
       Add(r, Action::kFreeCompleted, kBase, block, 2);
       std::vector<BlockState> end = {Live(next, 3 * kMiB, 3 * kMiB)};
-      if (shown && tail_is_adjacent) continue;  // no free memory there
+      if (shown && tail_is_adjacent) continue;  // there is no free memory after the tail
       if (shown) end.insert(end.begin(), Live(kBase + block + tail, 2 * kMiB, 2 * kMiB));
       r.segments = {LargeSegment(kBase, 20 * kMiB, end)};
       const History h = Of(r);
@@ -111,7 +111,7 @@ TEST(Reconstruct, BlockFreedWithoutAllocIsOlder) {
 }
 
 TEST(Reconstruct, InfersFreesThatTheFileOmits) {
-  // kFreeCompleted is omitted: the request counts as the free.
+  // Without kFreeCompleted, the request counts as the free.
   Recording r;
   r.has_segments = true;
   Add(r, Action::kAlloc, kBase, 1000, 1);
@@ -121,7 +121,7 @@ TEST(Reconstruct, InfersFreesThatTheFileOmits) {
   History h = Of(r);
   EXPECT_EQ(h.allocations.free_completed, (std::vector<EntryIndex>{1, 3}));
   EXPECT_EQ(h.allocations.free_requested, (std::vector<EntryIndex>{1, 3}));
-  // Both are omitted: the next alloc shows the free.
+  // Without both, the next alloc at the address implies the free.
   r = {};
   r.has_segments = true;
   Add(r, Action::kAlloc, kBase, 1000, 1);
@@ -149,7 +149,7 @@ TEST(Reconstruct, DropsAndCountsContradictoryEntries) {
 }
 
 TEST(Reconstruct, WithoutSegmentsBlocksHaveRequestedSizes) {
-  Recording r;  // as Kineto states it
+  Recording r;  // a recording in Kineto's form
   Add(r, Action::kAlloc, 0x1000, 3 * kMiB, 1);
   Add(r, Action::kAlloc, 0x1000 + 4 * kMiB, 512, 2);
   Add(r, Action::kFreeCompleted, 0x1000, 3 * kMiB, 3);

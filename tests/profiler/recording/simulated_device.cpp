@@ -101,7 +101,7 @@ SimulatedDevice::BlockMap::iterator SimulatedDevice::FromDriver(EntryTable& entr
   const uint64_t bytes = rounded <= kMiB       ? 2 * kMiB
                          : rounded < 10 * kMiB ? 20 * kMiB
                                                : Up(rounded, 2 * kMiB);
-  // The lowest hole that is large enough, so that addresses are reused.
+  // Uses the lowest hole that is large enough, so that addresses are reused.
   uint64_t address = next_address_;
   for (const auto& [begin, s] : segments_) {
     if (begin - address >= bytes) break;
@@ -113,8 +113,8 @@ SimulatedDevice::BlockMap::iterator SimulatedDevice::FromDriver(EntryTable& entr
       .first;
 }
 
-// The first place where the block fits in the expandable segment of the stream and pool, including
-// free memory there.
+// Finds the first place for the block in the expandable segment of the stream and pool. The place
+// may include free memory.
 SimulatedDevice::BlockMap::iterator SimulatedDevice::Map(EntryTable& entries, uint64_t rounded,
                                                          uint32_t stream, trace::Pool pool) {
   auto segment = std::find_if(segments_.begin(), segments_.end(), [&](const auto& s) {
@@ -126,7 +126,7 @@ SimulatedDevice::BlockMap::iterator SimulatedDevice::Map(EntryTable& entries, ui
   }
   const uint64_t first = segment->first, page = Page(pool);
   for (uint64_t at = first;; at += page) {
-    // A free block that ends here is included.
+    // Includes a free block that ends here.
     uint64_t begin = at;
     auto before = blocks_.lower_bound(at);
     if (before != blocks_.begin()) {

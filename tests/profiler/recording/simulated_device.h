@@ -1,5 +1,5 @@
-// A caching allocator written only for these tests, simply and from its description. It writes its
-// actions as a recording, but, unlike a recording, knows the size of every block.
+// A simple caching allocator for these tests, written from the description of PyTorch's. It writes
+// its actions as a recording, but also knows the size of every block.
 #pragma once
 
 #include <cstdint>
@@ -29,14 +29,14 @@ class SimulatedDevice {
 
   SimulatedDevice(uint8_t number, const run::AllocConf& conf, uint32_t seed);
 
-  // One random action: an alloc, a free, the completion of a pending one, now and then
-  // empty_cache(). Entries go to `entries`.
+  // Runs one random action: an alloc, a free, the completion of a pending free, or sometimes
+  // empty_cache(). Adds its entries to `entries`.
   void Act(EntryTable& entries);
 
   // The contents of a snapshot at this time.
   std::vector<SegmentState> Snapshot() const;
   const std::map<uint64_t, Block>& blocks() const { return blocks_; }  // live and free blocks
-  // Bytes of the block of each kAlloc so far, in order.
+  // The size of the block of each kAlloc so far, in order.
   const std::vector<uint64_t>& handed_out() const { return handed_out_; }
 
  private:

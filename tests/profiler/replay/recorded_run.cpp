@@ -57,7 +57,7 @@ class Recorder final : public allocator::SegmentObserver {
     Entry(recording::Action::kOutOfMemory, device_free, CachingAllocator::RoundSize(bytes, conf),
           stream_now);
   }
-  // Until the blocks that a release completes are merged, the driver is not called.
+  // The driver is only called after the blocks that a release completes are merged.
   void OnFreeCompleted(const Block& b) override { Completed(b.address, b); }
 
   void Alloc(const Block& b, uint32_t allocation) {

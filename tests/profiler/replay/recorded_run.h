@@ -1,6 +1,6 @@
-// A program that allocates memory, run under the allocator model. The result is a trace from its
-// first allocation, or a recording of its last part, which describes the state before only as a
-// snapshot does.
+// Runs a program of allocations under the allocator model. The result is a trace from the first
+// allocation on, or a recording of the last part, in which earlier state has the form of a
+// snapshot.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace vramscope::replay {
 
-// The actions of a program, the same under all settings.
+// An action of a program. Actions do not depend on the settings.
 struct Action {
   enum Kind { kMalloc, kFree, kRequestFree, kCompleteFree, kEmptyCache } kind = kMalloc;
   uint32_t allocation = 0;
@@ -37,21 +37,21 @@ std::vector<Action> MakeProgram(const ProgramOptions& options);
 struct RunOptions {
   std::string conf = {};
   uint64_t device_memory_bytes = 0;
-  // A plan continues beyond the limit. Otherwise an allocation that finds no memory is dropped, as
-  // by a program that catches the error.
+  // A plan continues beyond the limit. Otherwise, an allocation that fails is dropped, as in a
+  // program that catches the error.
   bool plan = false;
   int first_action = 0;  // the recording begins with this action; 0 for a plan
 };
 
 struct RecordedRun {
   std::shared_ptr<const trace::Trace> trace;
-  allocator::Stats stats;            // of the whole run
-  std::vector<trace::Event> events;  // of the whole run
+  allocator::Stats stats;            // counters of the whole run
+  std::vector<trace::Event> events;  // events of the whole run
   std::vector<Action> seen;  // the program without calls of empty_cache() that have no effect
-  // For each event that released memory (kSegmentFree, kSegmentUnmap) of a whole run: whether the
-  // program had called empty_cache().
+  // True for each event that released memory (kSegmentFree, kSegmentUnmap) because the program had
+  // called empty_cache(). Only for whole runs.
   std::vector<bool> by_program;
-  // By row: the true block sizes of the trace's older allocations.
+  // The true block sizes of the trace's older allocations, by row.
   std::vector<uint64_t> older_block_bytes;
 };
 // Two whole runs as one trace of two devices, their events interleaved at random.

@@ -1,5 +1,5 @@
-// CUDA snapshots recorded by others, in ../shared/snapshots and not part of the project: compares
-// every address and every segment, with figures from their index.json.
+// Replays CUDA snapshots that others recorded (../shared/snapshots, not part of the project).
+// Compares every address and every segment, and figures with index.json.
 #include <gtest/gtest.h>
 
 #include <filesystem>

@@ -1,6 +1,6 @@
-// Tests that the causes of recorded releases of memory are found, and that a what-if repeats calls
-// of empty_cache(). Under the recorded settings, a what-if reserves the recorded bytes at every
-// event.
+// Tests that the causes of recorded releases are found, and that a what-if repeats calls of
+// empty_cache(). Under the recorded settings, the reserved bytes of a what-if equal the recorded
+// bytes at every event.
 #include "profiler/replay/releases.h"
 
 #include <gmock/gmock.h>
@@ -35,9 +35,9 @@ constexpr uint64_t kGiB = uint64_t{1} << 30;
 constexpr const char* kConfs[] = {"", "max_split_size_mb:20", "roundup_power2_divisions:8",
                                   "expandable_segments:True"};
 
-// Compares the recorded reserved and allocated bytes with those of a what-if, at every event where
-// no release or allocation is in progress. `tails`: allocated bytes are not compared, because the
-// recording does not state the tails of its older blocks.
+// Compares the recorded reserved and allocated bytes with those of a what-if, at every event at
+// which no release or allocation is in progress. With `tails`, allocated bytes are not compared,
+// because the recording does not state the tails of its older blocks.
 void ExpectReservedAsRecorded(const trace::Trace& t, const Replayed& r, bool tails = false) {
   trace::MemoryCursor cursor(t);
   const Releases releases = FindReleases(t);
@@ -64,7 +64,7 @@ void ExpectReservedAsRecorded(const trace::Trace& t, const Replayed& r, bool tai
   EXPECT_GT(compared, 0u);
 }
 
-// Runs the model in any case; Replay() would use the recording itself where the model is exact.
+// Always runs the model. Replay() would use the recording itself if the model is exact.
 Replayed OwnSettings(const trace::Trace& t) {
   const run::AllocConf conf = run::ParseAllocConf(RecordedConf(t)).value();
   absl::StatusOr<Replayed> r = ReplayWhatIf(t, {.alloc_conf = conf}, conf);
@@ -117,7 +117,7 @@ TEST(Releases, PartialRecordingStartsWithOlderMemory) {
   }
 }
 
-// Memory allocated before the recording counts: the peak may be at the start.
+// The peak may be at the start, because memory allocated before the recording counts.
 TEST(Releases, PeakIncludesMemoryAtTheStart) {
   const std::vector<Action> program = {
       {.kind = Action::kMalloc, .allocation = 0, .bytes = 100 * kMiB},
@@ -138,8 +138,8 @@ TEST(Releases, PeakIncludesMemoryAtTheStart) {
   EXPECT_EQ(OwnSettings(*run.trace).peak_allocated, 130 * kMiB);
 }
 
-// The recording contains no call of the driver, but the memory allocated before does not fit on the
-// smaller GPU.
+// The recording contains no call of the driver, but memory that was allocated before it does not
+// fit on the smaller GPU.
 TEST(Releases, RestartsOnASmallerGpu) {
   const std::vector<Action> program = {
       {.kind = Action::kMalloc, .allocation = 0, .bytes = 100 * kMiB},
@@ -156,7 +156,7 @@ TEST(Releases, RestartsOnASmallerGpu) {
   EXPECT_EQ(kept.out_of_memory, 0u);
 }
 
-// Each of the blocks may have one of 2,049 tails: more combinations than fit into 64 bits.
+// Each block may have one of 2,049 tails. The number of combinations does not fit into 64 bits.
 TEST(Releases, TooManyStartStatesAreNotCounted) {
   std::vector<Action> program;
   constexpr uint32_t kBlocks = 8;
@@ -227,7 +227,7 @@ TEST(Releases, DevicesAreIndependent) {
   }
 }
 
-// Every flush is recognised as a flush, and the GPU's limit is within the bounds that they imply.
+// Every flush is recognised, and the GPU's limit is within the bounds that the flushes imply.
 TEST(Releases, InferMemoryLimitOfTheGpu) {
   uint64_t flushes = 0, calls = 0, wrong = 0;
   for (uint64_t seed = 1; seed <= 20; ++seed) {
@@ -360,7 +360,7 @@ TEST(Releases, StateSnapshotCannotBeReplayed) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("no history"));
   EXPECT_FALSE(Replay(*t, {}).ok());
   EXPECT_FALSE(ReplayBaseline(*t, {}).ok());
-  // A run whose history is empty has none either.
+  // A run whose history has no events cannot be replayed either.
   trace::Trace unstated = *t;
   unstated.info.content = trace::Content::kRun;
   unstated.recording_begin = unstated.events.size() - 1;

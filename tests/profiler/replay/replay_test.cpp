@@ -43,8 +43,8 @@ constexpr const char* kConfs[] = {
     "expandable_segments:True,large_segment_size_mb:12,roundup_power2_divisions:4",
 };
 
-// A history contains the addresses that were mapped, whichever program recorded it. The block at
-// their end can still grow, and so it is chosen last.
+// Every history contains the addresses that were mapped. The block at their end is chosen last,
+// because it can still grow.
 TEST(Replay, ReproducesRecordedExpandableSegments) {
   for (uint64_t seed = 1; seed <= 8; ++seed) {
     SCOPED_TRACE(seed);
@@ -58,7 +58,7 @@ TEST(Replay, ReproducesRecordedExpandableSegments) {
   }
 }
 
-// With and without a limit, from the first allocation and from the middle.
+// Replays runs with and without a limit, from the first allocation on and from the middle.
 TEST(Replay, ReproducesRecordingsUnderAllSettings) {
   for (const char* conf : kConfs) {
     for (uint64_t seed = 1; seed <= 8; ++seed) {
@@ -86,7 +86,7 @@ TEST(Replay, ReproducesPlans) {
         "garbage_collection_threshold:0.5,per_process_memory_fraction:0.9,max_split_size_mb:24"}) {
     for (uint64_t seed = 1; seed <= 4; ++seed) {
       SCOPED_TRACE(std::string(conf) + " seed " + std::to_string(seed));
-      // Runs with private pools have no limit, because the pools keep their memory.
+      // Runs with private pools have no limit, because these pools keep their memory.
       for (const auto& [limit, mempools] :
            {std::pair(uint64_t{0}, 3u), std::pair(kGiB / 2, 1u), std::pair(kGiB / 4, 1u)}) {
         const RecordedRun run =
@@ -118,8 +118,8 @@ uint64_t FreeBehind(const trace::Trace& t, uint32_t row) {
   return 0;
 }
 
-// Tries every possible tail of every block whose tail is not stated, by stating it in a copy of the
-// recording and replaying that.
+// For every block with an unknown tail, states every possible tail in a copy of the recording, and
+// replays the copy.
 TEST(Replay, CountsStartStatesThatAgree) {
   int open = 0, narrowed = 0, settled = 0;
   for (uint64_t seed = 1; seed <= 400 && (open < 8 || narrowed < 3); ++seed) {
@@ -271,7 +271,7 @@ TEST(Replay, CanBeCancelledAndReportsProgress) {
   EXPECT_EQ(last, 1.0);
 }
 
-// Compares with a run of the same program under the other settings.
+// Compares a what-if with a run of the same program under the other settings.
 TEST(WhatIf, EqualsARunUnderTheOtherSettings) {
   for (const char* recorded : {"", "expandable_segments:True"}) {
     for (const char* conf : kConfs) {
@@ -336,8 +336,8 @@ TEST(WhatIf, InfersGpuMemoryFromOutOfMemory) {
   EXPECT_EQ(more.retries, 0);
 }
 
-// A file may state any memory fraction above 0. For these fractions, no size of GPU memory explains
-// the failed allocation.
+// A file may state any memory fraction above 0. With these fractions, the allocation would not fail
+// with any size of GPU memory.
 TEST(WhatIf, ImpossibleMemoryFractionSetsNoLimit) {
   const RecordedRun run = RunProgram(MakeProgram({.seed = 4, .deferred = 0}),
                                      {.device_memory_bytes = kGiB / 2, .first_action = 500});

@@ -34,7 +34,8 @@ std::string ParseError(std::string_view figures) {
   return std::string(document.status().message());
 }
 
-// A trace of one step: weights, then a forward pass that keeps `kept`, all freed at the end.
+// A trace of one step: weights, then a forward pass that keeps `kept` bytes. All memory is freed at
+// the end.
 std::shared_ptr<const trace::Trace> TraceOf(uint64_t weights, uint64_t kept) {
   trace::TraceBuilder builder;
   std::vector<trace::Event> events;
@@ -103,7 +104,7 @@ TEST(Experiments, ListIsComplete) {
   EXPECT_EQ(ids.size(), 64u);
 }
 
-// Every expression of the list names quantities that a plan has.
+// Every expression in the list only uses quantities that a plan has.
 TEST(Experiments, ExpressionsUseKnownQuantities) {
   const auto documents = Documents();
   ASSERT_TRUE(documents.ok());
@@ -225,7 +226,7 @@ TEST(Judge, MissingRunIsNotWithinTolerance) {
   EXPECT_EQ(score.not_run, 1);
 }
 
-// A demonstration runs a scenario on the allocator model, which yields the experiment's figures.
+// A demonstration computes the experiment's figures by running a scenario on the allocator model.
 TEST(Demonstrations, AnswerTheirExperiments) {
   const auto documents = Documents();
   ASSERT_TRUE(documents.ok());
@@ -260,7 +261,7 @@ TEST(Session, SolvesOpenValuesAndPlansEachConfigOnce) {
   while (const std::optional<Job> job = session.Next()) {
     EXPECT_TRUE(planned.insert(run::ToJson(job->config)).second) << "planned twice";
     ++runs;
-    // Memory proportional to tokens, so that 19.26 GiB are 1926 tokens.
+    // Memory is proportional to tokens: 19.26 GiB correspond to 1926 tokens.
     const uint64_t bytes =
         static_cast<uint64_t>(job->config.seq) * static_cast<uint64_t>(kGiB) / 100;
     session.Finished(job->id, absl::OkStatus(), TraceOf(bytes / 2, bytes - bytes / 2).get());
@@ -281,8 +282,8 @@ TEST(Session, SolvesOpenValuesAndPlansEachConfigOnce) {
   EXPECT_THAT(html, HasSubstr("</html>"));
 }
 
-// On a GPU other than the publication's: open values are found on the publication's GPU, the rest
-// is planned on this one, and no result is compared with the other GPU's figures.
+// The user selects another GPU than the publication's. Open values are solved on the publication's
+// GPU. Runs are planned on the selected GPU, and not compared with the publication's figures.
 TEST(Session, OtherGpuIsPlannedButNotJudged) {
   const auto documents = Documents();
   ASSERT_TRUE(documents.ok());

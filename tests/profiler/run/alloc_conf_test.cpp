@@ -49,7 +49,7 @@ TEST(AllocConf, ReadsEveryKeyThatChangesDecisions) {
   EXPECT_TRUE(c.ignored.empty());
 }
 
-// Expected values are those of c10's own tests of the table.
+// The expected values are those in c10's own tests.
 TEST(AllocConf, ReadsTableOfDivisions) {
   EXPECT_THAT(ParseAllocConf("roundup_power2_divisions:[64:8,128:2,256:4,512:2,1024:4,>:1]")
                   .value()
@@ -168,7 +168,7 @@ TEST(AllocConf, SingleKeysOverrideTheText) {
   EXPECT_EQ(c.max_split_size, 128 * kMiB);
   EXPECT_TRUE(c.expandable_segments);
   EXPECT_EQ(c.roundup_power2_divisions[15], 8u);
-  // A run.json keeps each setting.
+  // A run.json stores each setting.
   RunConfigBuilder again;
   ASSERT_TRUE(again.SetRunJson(ToJson(config)).ok());
   EXPECT_EQ(AllocConfOf(again.Build().value()), AllocConfOf(config));

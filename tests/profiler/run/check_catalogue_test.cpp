@@ -43,7 +43,7 @@ TEST(CheckCatalogue, AcceptsTheShippedCatalogue) {
 TEST(CheckCatalogue, RejectsKeyThatIsAlsoAGroup) {
   EXPECT_THAT(Error(Technique({"new", "new.key"})), HasSubstr("\"new\" is itself a key"));
   EXPECT_THAT(Error(Technique({"new.key", "new"})), HasSubstr("\"new\" is itself a key"));
-  // With a key of another technique, and with a key that every run has.
+  // The key conflicts with one of another technique, and with one that every run has.
   EXPECT_THAT(Error(Technique({"attention.kind"})), HasSubstr("\"attention\" is itself a key"));
   EXPECT_THAT(Error(Technique({"batch.kind"})), HasSubstr("\"batch\" is itself a key"));
   EXPECT_THAT(Error(Technique({"custom_device"})), HasSubstr("custom_device.bandwidth"));

@@ -46,7 +46,7 @@ TEST(CheckRun, NamesConflictingSettings) {
   EXPECT_TRUE(CheckRun(Built({{"attention", "flash"}, {"backend", "cpu"}})).ok());
 }
 
-// The settings that it recommends are allowed.
+// The settings that the error recommends are allowed.
 TEST(CheckRun, FlashInFp32SuggestsValidSettings) {
   EXPECT_THAT(Error(Built({{"attention", "flash"}})),
               AllOf(HasSubstr("amp-bf16"), HasSubstr("attention to efficient or math")));
@@ -118,7 +118,7 @@ TEST(Assumptions, NameModelledTechniques) {
   EXPECT_THAT(About(all, "Quantised base weights")->what, HasSubstr("4-bit kernels are modelled"));
   all = AssumptionsOf(Built({{"optimizer.name", "lion"}, {"optimizer.impl", "loop"}}));
   ASSERT_NE(About(all, "optimizer: Lion"), nullptr);
-  // No assumption if no such technique is used, or if it is computed on the CPU.
+  // There is no assumption if no such technique is used, or if it runs on the CPU.
   all = AssumptionsOf(Built({}));
   EXPECT_EQ(About(all, "technique: "), nullptr);
   EXPECT_EQ(About(all, "optimizer: "), nullptr);
@@ -146,7 +146,7 @@ TEST(Assumptions, StateBytesOfSkippedKbitPreparation) {
   }
 }
 
-// Hidden states are fp32 then, which flash attention does not support.
+// After that preparation, hidden states are fp32, which flash attention does not support.
 TEST(CheckRun, RejectsFlashAfterKbitPreparation) {
   EXPECT_THAT(Error(Built({{"quantization", "nf4"},
                            {"lora.rank", "8"},
@@ -156,7 +156,7 @@ TEST(CheckRun, RejectsFlashAfterKbitPreparation) {
               HasSubstr("attention=efficient"));
 }
 
-// Users may change a technique's settings before they switch it on: this is allowed, with a note.
+// Users may change a technique's settings before they switch it on. This is allowed, with a note.
 TEST(Assumptions, NameSettingsWithoutEffect) {
   using Set = std::vector<std::pair<std::string, std::string>>;
   const auto said = [](const Set& settings, const std::string& key) {
@@ -170,7 +170,7 @@ TEST(Assumptions, NameSettingsWithoutEffect) {
   };
   struct Case {
     std::pair<std::string, std::string> set;
-    Set without, with;  // settings without and with which it has an effect
+    Set without, with;  // settings with which it has no effect, and has an effect
   };
   for (const Case& one : std::vector<Case>{
            {{"offload.path", "/tmp"}, {}, {{"offload.optimizer", "nvme"}}},
@@ -207,7 +207,7 @@ TEST(Assumptions, NameSettingsWithoutEffect) {
     EXPECT_THAT(said(without, one.set.first), HasSubstr("has no effect")) << one.set.first;
     EXPECT_EQ(said(with, one.set.first), "");
   }
-  // A setting that switches something on by itself is not one of these.
+  // Settings that switch a technique on by themselves always have an effect.
   for (const auto& [key, value] : Set{{"precision", "fp16"},
                                       {"optimizer.name", "adafactor"},
                                       {"trainable", "*.q_proj.*"},

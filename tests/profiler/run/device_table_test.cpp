@@ -28,7 +28,7 @@ std::vector<std::pair<nlohmann::json, Device>> Table() {
   return table;
 }
 
-// The document or the assumption that a row states for a figure; "" if none.
+// The document or the assumption that a row states for a figure, or "" if there is none.
 std::string RemarkOn(const nlohmann::json& row, std::string_view figure) {
   const nlohmann::json none = nlohmann::json::object();
   const nlohmann::json sources = row.value("sources", none), assumed = row.value("assumed", none);
@@ -105,8 +105,8 @@ TEST(DeviceTable, FiguresAreConsistent) {
     EXPECT_EQ(d.max_threads_per_sm, chip->max_threads_per_sm);
     EXPECT_EQ(d.blas_workspace_bytes, BlasWorkspaceBytes(cc));
 
-    // The driver reserves 1 to 6 %. Before that, ECC on GDDR takes a sixteenth. If host and GPU
-    // share the memory, the system takes about as much as the driver.
+    // ECC on GDDR uses a sixteenth of the memory. The driver reserves 1 to 6 % of the rest. If host
+    // and GPU share the memory, the system uses about as much as the driver.
     const bool ecc = RemarkOn(row, "memory").find("ECC on") != std::string::npos;
     const double nominal =
         row.at("nominal_gib").get<double>() * 1073741824.0 * (ecc ? 15.0 / 16 : 1);

@@ -1,4 +1,4 @@
-// Devices that the table does not have: slices, changed figures, figures alone, files.
+// Parses devices that are not in the table: slices, changed figures, figures without a name, files.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -75,7 +75,7 @@ TEST(DeviceText, ReadsMigSlices) {
   EXPECT_THAT(TextError("rtx-4090:1g.5gb"), AllOf(HasSubstr("no MIG"), HasSubstr("a100-80gb")));
 }
 
-// A GTX 1650 by its advertised figures, compared with the table's.
+// Compares a GTX 1650 that is defined by its advertised figures with the table's GTX 1650.
 TEST(DeviceText, ReadsGpuFromFiguresAlone) {
   const Device d =
       ReadDevice("name=My GPU,memory=4GiB,compute_capability=7.5,multiprocessors=14").value();
@@ -131,7 +131,8 @@ TEST(DeviceText, OverridesFiguresOfTableEntry) {
   EXPECT_EQ(GrowthOf("h200:1g.18gb").bare, 0u);
 }
 
-// Parsing a GPU's text returns that GPU, however it was defined.
+// A GPU's text can be parsed, and the result is the same GPU. This holds for all kinds of
+// definitions.
 TEST(DeviceText, RoundTripsItsOwnText) {
   for (const char* text :
        {"rtx-4090", "a100-80gb:1g.10gb", "rtx-4090,memory=12GiB", "h200:7g.141gb,name=Slice",
@@ -266,7 +267,7 @@ TEST(RunJson, StoresFiguresOfADevice) {
   const RunConfig config = builder.Build().value();
   EXPECT_EQ(config.batch, 4);
   EXPECT_EQ(ResolveDevice(config)->memory_bytes, 24 * kGiB);
-  // Text that is written can be read again.
+  // A written text can be read again.
   RunConfigBuilder again;
   ASSERT_TRUE(again.SetRunJson(ToJson(config)).ok());
   EXPECT_EQ(again.Build()->device, config.device);
@@ -280,8 +281,8 @@ TEST(RunJson, StoresFiguresOfADevice) {
   }
 }
 
-// A GPU for which LibTorch has no kernels is refused before anything starts; a program may bring a
-// PyTorch that has them.
+// A run on a GPU for which LibTorch has no kernels is refused before it starts. Programs are not,
+// because their PyTorch may have these kernels.
 TEST(CheckRun, RejectsGpusWithoutLibTorchKernels) {
   const auto check = [](const char* device) {
     RunConfigBuilder builder;

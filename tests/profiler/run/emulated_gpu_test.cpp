@@ -21,7 +21,7 @@ TEST(EmulatedGpu, HasTheNameThatCudaReports) {
   EXPECT_EQ(CudaName("a;b\nc"), "a b c");
 }
 
-// Every figure of every GPU exists, as a whole number other than zero.
+// Every figure of every GPU exists and is a whole number greater than zero.
 TEST(EmulatedGpu, HasAllFiguresOfEveryGpu) {
   for (const Device& device : DeviceTable()) {
     SCOPED_TRACE(device.key);
@@ -58,7 +58,7 @@ TEST(EmulatedGpu, ContextGrowsOnlyOnMeasuredGpus) {
   EXPECT_EQ(g.bare + g.kernels + 2 * g.cublas, h200.context_bytes);
 }
 
-// The context of a run of the embedded loop has the size to which that of a program grows.
+// In a run of the embedded loop, the context has the size to which a program's context grows.
 TEST(ContextOfRun, DependsOnLibrariesOfTheRun) {
   const auto context = [](const std::vector<std::pair<std::string, std::string>>& settings,
                           const char* preset = "gpt2") {
@@ -75,7 +75,7 @@ TEST(ContextOfRun, DependsOnLibrariesOfTheRun) {
   EXPECT_EQ(context({{"shard.strategy", "ddp"}, {"shard.ranks", "2"}}), training + g.nccl);
   EXPECT_EQ(context({{"galore.rank", "64"}}, "qwen2-0.5b"), training + g.cusolver);
   EXPECT_EQ(context({}, "vit-l-16"), training + 2 * g.cudnn);
-  // For other GPUs, the table has one figure.
+  // For other GPUs, the table has a single figure.
   EXPECT_EQ(context({{"device", "rtx-4090"}, {"mode", "inference"}}),
             FindDevice("rtx-4090")->context_bytes);
 }

@@ -51,7 +51,7 @@ TEST(ModelConfig, AppliesFamilyDefaults) {
   EXPECT_EQ(mistral->sliding_window, 4096);
 }
 
-// The worker reads or rejects models of other families; here they are only marked.
+// Models of other families are only marked here. The worker reads or rejects them.
 TEST(ModelConfig, MarksUnknownFamiliesAsOther) {
   for (const char* json : {R"({"model_type": "mamba"})",
                            R"({"architectures": ["BertModel"], "model_type": "llama"})"}) {
@@ -107,7 +107,7 @@ std::string With(const std::string& setting) {
   return Replace(kQwen, "\"vocab_size\"", setting + ", \"vocab_size\"");
 }
 
-// A setting that would make it another model is rejected, never ignored.
+// A setting that would change the model is rejected instead of ignored.
 TEST(ModelConfig, RejectsKeysOfOtherModels) {
   for (const char* setting :
        {R"("quantization_config": {"bits": 4})", R"("compression_config": {"format": "pack"})",

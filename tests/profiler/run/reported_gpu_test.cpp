@@ -12,7 +12,7 @@ namespace {
 
 // GPUs that share a driver name are distinguished by their other figures.
 TEST(GpuProfile, IsFoundByTheNameOfTheDriver) {
-  // The driver reports the same name, multiprocessors and memory for these as for another GPU.
+  // The driver reports the same name, multiprocessors and memory for each of these and another GPU.
   const std::set<std::string> alike = {
       "gtx-1650-gddr6",        "gtx-1660-ti-laptop",     "rtx-2060-laptop",   "rtx-2070-laptop",
       "rtx-2080-super-laptop", "jetson-orin-nano-super", "jetson-orin-nx-8gb"};
@@ -20,7 +20,7 @@ TEST(GpuProfile, IsFoundByTheNameOfTheDriver) {
     if (alike.contains(d.key)) continue;
     const std::string name = CudaName(d.name);
     const uint64_t reported_bytes =
-        d.memory_bytes - (uint64_t{60} << 20);  // as of a driver that reserves more
+        d.memory_bytes - (uint64_t{60} << 20);  // a driver may reserve more
     const DeviceProfile found = ProfileOf({name, reported_bytes, d.sm_count, d.compute_capability});
     EXPECT_EQ(found.key, d.key);
     EXPECT_EQ(found.name, name);

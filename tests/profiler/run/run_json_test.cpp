@@ -1,4 +1,4 @@
-// Valid contents of a run.json, and the errors for invalid ones.
+// Reads valid contents of a run.json, and checks the errors for invalid contents.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -74,7 +74,7 @@ TEST(RunJson, ReadsTargetsAsListOrText) {
   }
 }
 
-// Every error contains the key, the value and what is allowed.
+// Every error contains the key, the value and the allowed values.
 TEST(RunJson, ErrorsStateTheExpectedForm) {
   struct Row {
     const char* json;
@@ -135,7 +135,8 @@ TEST(RunJson, RejectedFileChangesNothing) {
   EXPECT_EQ(b.Build()->model, "qwen2-0.5b");
 }
 
-// Messages are printed to terminals and stored in protobuf: short, UTF-8, no control characters.
+// Messages are short, valid UTF-8 and without control characters, because they are printed to
+// terminals and stored in protobuf.
 TEST(RunJson, MessagesAreShortPrintableAscii) {
   const std::string escape = R"("\u001b[31m\u0000\u0085")";
   const std::string mebi(1 << 20, '9');
@@ -169,7 +170,7 @@ TEST(RunJson, RejectsDeepAndLongTexts) {
   EXPECT_THAT(Error(std::string(5 << 20, ' ')), HasSubstr("more than"));
 }
 
-// Random texts made of parts of run.json files: each is refused with a message, or gives a
+// Random texts are made of parts of run.json files. Each is refused with a message, or becomes a
 // configuration that survives conversion to JSON.
 TEST(RunJson, RandomTextsAreRejectedOrRoundTrip) {
   std::mt19937 random(7);
@@ -200,7 +201,7 @@ TEST(RunJson, RandomTextsAreRejectedOrRoundTrip) {
       }
     }
     json += "}";
-    if (round % 2) {  // and damaged ones
+    if (round % 2) {  // damages every second text
       for (int i = static_cast<int>(random() % 4); i >= 0; --i) {
         json.insert(random() % (json.size() + 1), pick(noise));
         if (random() % 2) json.erase(random() % json.size(), 1 + random() % 3);

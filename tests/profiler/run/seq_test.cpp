@@ -66,7 +66,8 @@ TEST_F(SeqFile, ReadsFileOfSamples) {
   EXPECT_EQ(config->seq, 700) << "the longest: none is truncated";
   EXPECT_EQ(SeqText(*config), path_.string());
   EXPECT_EQ(ShortSeqText(*config), "seq_test.csv up to 700");
-  // With a file, a number is the length at which samples are truncated; a list replaces the file.
+  // If a file is set, a number is the length at which samples are truncated, and a list replaces
+  // the file.
   EXPECT_EQ(With(*config, "128")->Get("samples.file"), path_.string());
   EXPECT_EQ(With(*config, "128")->seq, 128);
   EXPECT_EQ(With(*config, "128,256")->Get("samples.file"), "");
@@ -101,7 +102,7 @@ TEST_F(SeqFile, RejectsInvalidValues) {
   EXPECT_THAT(Message(b.Build().status()), HasSubstr("tokens"));
 }
 
-// `lengths` is an older key that run.json files use.
+// `lengths` is an older key in run.json files.
 TEST(Seq, LengthsKeyCombinesWithSeq) {
   for (const auto& order : {std::vector{"lengths", "seq"}, std::vector{"seq", "lengths"}}) {
     RunConfigBuilder b;

@@ -1,5 +1,5 @@
-// The contents of the download folder after each way in which an installation can end, and the
-// links of index pages.
+// Checks the contents of the download folder after each way in which an installation can end, and
+// the links of index pages.
 #include "profiler/setup/install_folder.h"
 
 #include <gmock/gmock.h>
@@ -119,7 +119,7 @@ TEST_F(Install, RemoveDeletesOnlyItsOwnFiles) {
   EXPECT_GT(*removed, 600u);
   EXPECT_TRUE(fs::exists(root_ / "data/results/mine.trace"));
   EXPECT_TRUE(fs::exists(root_ / "outside/keep"));
-  EXPECT_THAT(Left(), UnorderedElementsAre("results"));  // of a link, only the link is removed
+  EXPECT_THAT(Left(), UnorderedElementsAre("results"));  // the target of a removed link stays
 }
 
 TEST_F(Install, RemoveLeavesNoEmptyFolder) {
@@ -143,7 +143,7 @@ TEST_F(Install, CheckRoomFailsWithoutEnoughDiskSpace) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("XDG_DATA_HOME"));
 }
 
-// Many small files take more disk space than their contents: the disk is full before all are
+// Many small files need more disk space than their contents, so the disk is full before all are
 // written.
 TEST_F(Install, FullDiskIsReportedAndKeepsTheDownload) {
   const fs::path data = root_ / "full";

@@ -1,4 +1,4 @@
-// The shipped runs are found by their configuration, can be reached with one click, and are small.
+// The shipped runs are small, can be shown with one click, and are found by their configuration.
 #include "profiler/setup/samples.h"
 
 #include <gmock/gmock.h>
@@ -38,7 +38,7 @@ TEST(ShippedSamples, AreDistinctAndSmall) {
     ++files;
   }
   EXPECT_LE(bytes, 4'000'000u);
-  // Each has a different configuration.
+  // Each file has a different configuration.
   EXPECT_EQ(Samples::In(kFolder).size(), files);
   EXPECT_GE(files, 40u);
 }
@@ -75,7 +75,7 @@ TEST(ShippedSamples, CoverTwelveTogglesOfTheDefaultRun) {
     const run::RunConfig config = run::SwitchedOn(*row.toggle, Default());
     if (samples.Find(config) == nullptr) continue;
     ++on;
-    // And back.
+    // Switching the toggle off leads to another shipped run.
     EXPECT_NE(samples.Find(run::SwitchedOff(*row.toggle, config)), nullptr) << row.toggle->id;
   }
   EXPECT_GE(on, 12u);

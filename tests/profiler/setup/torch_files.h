@@ -1,4 +1,4 @@
-// Archives and folders that look like PyTorch's wheels, and hostile ones.
+// Creates archives and folders that look like PyTorch's wheels, and hostile archives.
 #pragma once
 
 #include <cstdint>
@@ -30,12 +30,11 @@ struct ZipFile {
   uint32_t mode = 0100644;  // S_IFREG and permissions
   bool deflated = false;
   bool encrypted = false;
-  uint16_t method =
-      0;  // if not 0: written instead of the compression method that `deflated` implies
-  int64_t stated_bytes = -1;   // unpacked size in the directory; -1: the true one
-  int64_t stated_crc = -1;     // likewise
-  int64_t stated_header = -1;  // likewise
-  bool no_data = false;        // only in the directory
+  uint16_t method = 0;         // if not 0, replaces the compression method that `deflated` implies
+  int64_t stated_bytes = -1;   // unpacked size in the directory; -1: the true size
+  int64_t stated_crc = -1;     // CRC in the directory; -1: the true CRC
+  int64_t stated_header = -1;  // header's offset in the directory; -1: the true offset
+  bool no_data = false;        // the file is only in the directory
 };
 std::string MakeZip(const std::vector<ZipFile>& files, bool zip64 = false);
 

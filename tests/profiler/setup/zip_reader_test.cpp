@@ -1,4 +1,5 @@
-// Archives in the form of wheels, and archives that are refused before any byte of them is used.
+// Reads archives in the form of wheels, and hostile archives, which are refused before any byte is
+// used.
 #include "profiler/setup/zip_reader.h"
 
 #include <gmock/gmock.h>
@@ -27,7 +28,7 @@ class Zip : public ::testing::Test {
   absl::Status OpenError(const std::vector<ZipFile>& files, const ZipReader::Limits& limits = {}) {
     return Open(MakeZip(files), limits).status();
   }
-  // All entries, or the error about the first one.
+  // Returns all entries, or the first error.
   absl::StatusOr<std::map<std::string, std::string>> Unpack(const std::string& bytes) {
     auto zip = Open(bytes);
     if (!zip.ok()) return zip.status();
@@ -83,7 +84,8 @@ TEST_F(Zip, RejectsLinksAndDevices) {
 }
 
 TEST_F(Zip, RejectsBombsBeforeUnpacking) {
-  // More than deflate can compress; more than is allowed; entries that share their data.
+  // The size is more than deflate can compress or more than is allowed; or entries share their
+  // data.
   EXPECT_EQ(OpenError({{.name = "a",
                         .content = std::string(1000, 'a'),
                         .deflated = true,
@@ -133,7 +135,7 @@ TEST_F(Zip, RejectsTruncatedArchives) {
       MakeZip({{.name = "a", .content = "123"}, {.name = "b", .content = "456", .deflated = true}});
   for (size_t length = 0; length < whole.size(); ++length)
     EXPECT_FALSE(Unpack(whole.substr(0, length)).ok()) << length;
-  // From the front: every offset is wrong.
+  // Cutting the archive's beginning makes every offset wrong.
   for (size_t from = 1; from < whole.size(); ++from)
     EXPECT_FALSE(Unpack(whole.substr(from)).ok()) << from;
 }

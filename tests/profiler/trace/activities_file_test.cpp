@@ -1,4 +1,5 @@
-// Activities in files: in any order, late, indexed by the footer, refused if they are invalid.
+// Writes and reads files with activities, which may be late or in any order. The footer indexes
+// them, and invalid ones are refused.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -36,7 +37,8 @@ TEST_F(ActivitiesFile, FooterIndexesActivities) {
   const auto footer = footer_of(bytes);
   ASSERT_TRUE(footer.ok());
   EXPECT_EQ(footer->activities, s.activities.size());
-  // Ten pieces and a remainder, one of them without operands; these are separate batches.
+  // There are ten pieces and a remainder. One piece has no operands. Operands are in separate
+  // batches.
   ASSERT_EQ(footer->activity_batches.size(), 21u);
   std::vector<Activity> of_kind[2];  // [1]: operands, [0]: other activities
   for (const Activity& a : s.activities) of_kind[a.kind == ActivityKind::kOperand].push_back(a);
@@ -110,7 +112,7 @@ TEST_F(ActivitiesFile, RejectsInvalidActivities) {
   EXPECT_EQ(written({.begin_ns = 2, .end_ns = 1}).code(), absl::StatusCode::kDataLoss);
   EXPECT_EQ(written({.kind = static_cast<ActivityKind>(99)}).code(), absl::StatusCode::kDataLoss);
   EXPECT_EQ(written({.from = static_cast<MemorySpace>(6)}).code(), absl::StatusCode::kDataLoss);
-  // An invalid activity in a file of another writer: the data before it are read.
+  // If the file of another writer has an invalid activity, the data before that are read.
   std::vector<Activity> activities(3);
   activities[1].name = {1};
   const std::string bytes = EncodeFrame(FrameType::kTraceHeader, EncodeHeader({})) +

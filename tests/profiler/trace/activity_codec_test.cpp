@@ -38,8 +38,8 @@ TEST(ActivityCodec, SortByBeginIsStable) {
   EXPECT_EQ(order, (std::vector<uint64_t>{4, 1, 3, 0, 2}));
 }
 
-// Steps of kernels with three addresses each: weights that stay, blocks that are allocated in each
-// step, and an operand that is in alternating blocks.
+// Steps of kernels with three operands each: a weight, a block that is allocated in each step, and
+// an operand in alternating blocks.
 std::vector<Activity> OperandsOfSteps(int steps, int kernels) {
   std::vector<Activity> operands;
   for (int step = 0; step < steps; ++step)
@@ -102,7 +102,7 @@ TEST(ActivityCodec, RejectsOperandWithoutBlock) {
             absl::StatusCode::kDataLoss);
 }
 
-// The columns are encoded by hand; generated code must read the same message.
+// Protobuf's generated code must read the hand-encoded columns.
 TEST(ActivityCodec, MatchesTheProtobufSchema) {
   const std::vector<Activity> activities = InOrder(9, 600);
   proto::ActivityBatch message;
@@ -136,7 +136,8 @@ TEST(ActivityCodec, MatchesTheProtobufSchema) {
   for (int f = 0; f < 13; ++f) EXPECT_EQ(column_sizes[f], used[f]) << "column " << f;
 }
 
-// Data with a valid checksum may contain anything: no crash, no hang, no read out of bounds.
+// Even with a valid checksum, data may be damaged. Decoding must not crash, hang or read out of
+// bounds.
 TEST(ActivityCodec, RandomDamageIsSafe) {
   std::mt19937_64 random(3);
   const std::string good = EncodeActivities(InOrder(11, 100));

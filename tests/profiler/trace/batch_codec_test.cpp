@@ -54,7 +54,7 @@ TEST(BatchCodec, DecodesABatchAlone) {
   for (size_t i = 0; i < half; ++i) ASSERT_TRUE(Same(events[i], Normalized(s.events[half + i])));
 }
 
-// The columns are encoded by hand; generated code must read the same message.
+// Protobuf's generated code must read the hand-encoded columns.
 TEST(BatchCodec, MatchesTheProtobufSchema) {
   const testing::Stream s = testing::RandomStream(9, 2000);
   proto::EventBatch message;
@@ -94,7 +94,8 @@ TEST(BatchCodec, MatchesTheProtobufSchema) {
   EXPECT_GT(used[17], 0);
 }
 
-// Data with a valid checksum may contain anything: no crash, no hang, no read out of bounds.
+// Even with a valid checksum, data may be damaged. Decoding must not crash, hang or read out of
+// bounds.
 TEST(BatchCodec, RandomDamageIsSafe) {
   std::mt19937_64 random(3);
   const testing::Stream s = testing::RandomStream(11, 300);

@@ -1,4 +1,4 @@
-// Values that TraceBuilder derives, and events that it refuses.
+// Tests the values that TraceBuilder derives, and the events that it refuses.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -167,7 +167,7 @@ TEST(TraceBuilder, SlicesNestByKindAndThread) {
 TEST(TraceBuilder, ClearsFieldsThatAKindDoesNotHave) {
   Event free = Make(EventKind::kFreeCompleted, 2, 0);
   free.bytes = 99;
-  free.name = {77};  // not even a valid string: it is not read
+  free.name = {77};  // an invalid string id, which is not read
   const Built b = Build({Alloc(1, 0, 0, 1), free});
   ASSERT_TRUE(b.status.ok()) << b.status;
   EXPECT_THAT(b.trace->events.bytes, ElementsAre(1u, 0u));
@@ -294,8 +294,8 @@ TEST(TraceBuilder, SnapshotIsPrefixOfTheWhole) {
     }
 }
 
-// However many snapshots a caller keeps: each equals the result of a separate builder for the same
-// events, and never changes.
+// A snapshot equals the result of a separate builder for the same events and never changes, even if
+// a caller keeps many snapshots.
 TEST(TraceBuilder, SnapshotsEqualSeparateBuilderAndStayUnchanged) {
   for (uint64_t seed = 1; seed <= 16; ++seed) {
     testing::Stream s = testing::RandomStream(seed, 1500);
@@ -322,7 +322,7 @@ TEST(TraceBuilder, SnapshotsEqualSeparateBuilderAndStayUnchanged) {
     begin(one);
     struct Kept {
       std::shared_ptr<const Trace> trace;
-      std::shared_ptr<const Trace> own;  // shares nothing with it
+      std::shared_ptr<const Trace> own;  // a separately built trace
     };
     std::vector<Kept> kept;
     size_t events = 0, activities = 0;

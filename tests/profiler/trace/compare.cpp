@@ -16,7 +16,7 @@ namespace vramscope::trace::testing {
 
 namespace {
 
-// Compares the first `n` rows of two columns (all rows if the sizes must agree).
+// Compares the first `n` rows of two columns, or all rows if the sizes must be equal.
 template <class Values>
 void Column(std::string& difference, const char* name, const Values& a, const Values& b, size_t n) {
   if (!difference.empty()) return;
@@ -254,7 +254,7 @@ std::string ListEvents(const std::string& file_bytes) {
   }
 }
 
-// Fields that earlier versions did not have are listed if they exist.
+// Lists fields that earlier versions did not have only if they exist.
 std::string ListFacts(const Trace& t) {
   std::string out = fmt::format(
       "producer={} title={} backend={} measured={} device={} model={} start={} complete={} "

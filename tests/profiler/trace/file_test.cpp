@@ -1,5 +1,4 @@
-// Trace files: what is written is read again, and damaged or truncated files are read as far as
-// possible.
+// Writes trace files and reads them again. Damaged or truncated files are read as far as possible.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -50,7 +49,7 @@ TEST_F(TraceFile, RoundTripsRandomStreams) {
     EXPECT_EQ(testing::Difference(*read, *expected), "") << "seed " << seed;
     EXPECT_THAT(read->warnings, IsEmpty());
     EXPECT_TRUE(read->complete);
-    // Written again from the tables instead of the events.
+    // Writes the trace again, from the tables instead of the events.
     const std::string again = At("again.trace");
     ASSERT_TRUE(WriteTraceFile(*read, again).ok());
     EXPECT_EQ(testing::Difference(*Read(again), *expected), "") << "seed " << seed;
@@ -114,12 +113,13 @@ TEST_F(TraceFile, FooterIndexesEveryBatch) {
   }
 }
 
-// A file that is cut anywhere opens with every whole frame before the cut.
+// A file that is cut anywhere still has every whole frame before the cut.
 TEST_F(TraceFile, TruncatedFileKeepsWholeFrames) {
   const Stream s = testing::RandomStream(21, 6000);
   const std::string bytes = ManyFrames(s, 50);
   const auto whole = testing::Build(s);
-  // Events and activities that are complete before each frame's end, counted without the reader.
+  // The numbers of events and activities that are complete at each frame's end, counted without the
+  // reader.
   struct End {
     uint64_t offset, events, activities;
   };
@@ -256,7 +256,7 @@ TEST_F(TraceFile, KeepsEndMessageOfStoppedRun) {
   const auto trace = Read(At("a"));
   EXPECT_FALSE(trace->complete);
   EXPECT_EQ(trace->end_message, "stopped");
-  EXPECT_THAT(trace->warnings, IsEmpty());  // nothing was lost
+  EXPECT_THAT(trace->warnings, IsEmpty());  // no data were lost
 }
 
 TEST_F(TraceFile, NamesFormatOfForeignFiles) {
@@ -433,7 +433,7 @@ TEST_F(TraceFile, UnclosedWriterKeepsTheOldFile) {
     auto writer = TraceWriter::ToFile(At("a.trace"));
     testing::Play(s, **writer);
     EXPECT_EQ(testing::ReadFile(At("a.trace")), "the old one");
-  }  // never closed
+  }  // the file was never closed
   EXPECT_EQ(testing::ReadFile(At("a.trace")), "the old one");
   EXPECT_EQ(FilesInDir(), 1u);
 }
@@ -441,7 +441,7 @@ TEST_F(TraceFile, UnclosedWriterKeepsTheOldFile) {
 TEST_F(TraceFile, FullDiskKeepsTheOldFile) {
   const Stream s = testing::RandomStream(6, 20'000);
   testing::WriteFile(At("a.trace"), "the old one");
-  // A limit of the file size simulates a full disk: the same write fails.
+  // A limit of the file size simulates a full disk, because the same write fails.
   rlimit old{};
   ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &old), 0);
   const auto handler = std::signal(SIGXFSZ, SIG_IGN);
@@ -575,7 +575,7 @@ TEST_F(TraceFile, LimitsSizeOfWholeInputs) {
   testing::WriteFile(At("bomb.zst"), packed);
   EXPECT_EQ(ReadWholeInput(At("bomb.zst"), 1 << 20).status().code(),
             absl::StatusCode::kResourceExhausted);
-  // Concatenated members, as gzip and zstd allow.
+  // gzip and zstd allow concatenated members.
   std::string two;
   for (const char* part : {"one", "two"}) {
     std::string z(100, '\0');

@@ -1,4 +1,4 @@
-// The sample file of every format version stays readable and has the same contents as ever.
+// The sample files of all format versions stay readable, and their contents stay the same.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ TEST_P(GoldenTrace, ReadsWithUnchangedContents) {
   EXPECT_TRUE((*trace)->warnings.empty());
   const std::string facts = testing::ReadFile(stem + ".facts.txt");
   ASSERT_FALSE(facts.empty());
-  // Not EXPECT_EQ: its report of two long texts takes minutes.
+  // EXPECT_EQ would need minutes to report two long texts.
   const std::string now = testing::ListFacts(**trace);
   for (size_t i = 0, line = 1; i < std::max(now.size(), facts.size()); ++i) {
     if (i >= now.size() || i >= facts.size() || now[i] != facts[i]) {

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""A second reader of `.trace` files, written from proto/FORMAT.md alone.
+"""A second reader of `.trace` files, which only follows proto/FORMAT.md.
 
-    independent_reader.py FILE              one line an event, activity, frame and stack
-    independent_reader.py FILE EXPECTED     compares with a listing; exit status 1 when it differs,
-                                            77 when zstd is not to be had
+    independent_reader.py FILE              prints a line for each event, activity, frame and stack
+    independent_reader.py FILE EXPECTED     compares these lines with a file; the exit status is 1 if
+                                            they differ, and 77 if zstd is missing
 
-Standard library only; zstd through libzstd.so.1 (ctypes) or the zstd program.
+Needs only the standard library, and libzstd.so.1 (through ctypes) or the zstd program.
 """
 import ctypes
 import shutil
@@ -22,7 +22,7 @@ ACTIVITY_FIELDS = ["begin", "duration", "device", "from", "to", "stream", "threa
                    "module", "correlation", "address", "bytes"]
 SIGNED = {"id", "address", "rounded", "correlation"}
 BYTES = {"category", "detail", "device", "pool", "from", "to"}
-OPERAND = 12  # an activity
+OPERAND = 12  # a kind of activity
 ALLOC, FREE_REQUESTED, FREE_COMPLETED, SEGMENT_ALLOC = 1, 2, 3, 5
 M64 = (1 << 64) - 1
 
@@ -197,7 +197,7 @@ def events(payload):
 
 
 def stack_table(payload, known):
-    """Lines for the frames and stacks of one table; `known` counts those of the tables before."""
+    """Lines for the frames and stacks of one table. `known` counts those in earlier tables."""
     fields = {1: 0, 2: b"", 3: b"", 4: b"", 5: 0, 6: b"", 7: b""}
     fields.update(message(payload))
     function, file, line, lengths, used = (numbers(fields[n]) for n in (2, 3, 4, 6, 7))

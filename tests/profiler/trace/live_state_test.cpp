@@ -29,7 +29,7 @@ Event Of(EventKind kind, uint32_t thread) {
   return event;
 }
 
-// Open begin events as a list that is searched from its end.
+// A list of the open begin events, which is searched from its end.
 class Searched {
  public:
   void Begin(const Event& event) { open_.push_back(event); }
@@ -88,7 +88,7 @@ TEST(LiveState, EndClosesTheInnermostSliceOfItsKind) {
   }
 }
 
-// As many open slices as a hostile file of some megabytes can contain, closed from the outermost
+// Closes as many open slices as a hostile file of some megabytes can contain, from the outermost
 // on. A search through all open slices would take 10^11 steps.
 TEST(LiveState, ClosingIsFastWithManyOpenSlices) {
   constexpr uint32_t kThreads = 500'000;

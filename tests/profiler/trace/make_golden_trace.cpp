@@ -1,5 +1,5 @@
-// Writes the sample of the current format version: make_golden_trace FOLDER. It is run once per
-// version; the files are kept in git permanently (tests/golden/trace), and golden_test reads them.
+// make_golden_trace FOLDER: writes the sample of the current format version. It is run once per
+// version. git keeps the files of all versions (tests/golden/trace), and golden_test reads them.
 #include <cstdio>
 #include <string>
 
@@ -14,7 +14,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   const std::string stem = std::string(argv[1]) + "/v6";
-  // A little training, then every kind of event and activity.
+  // A short training run, then every kind of event and activity.
   testing::Stream s = testing::TrainingStream({.layers = 1, .steps = 1});
   const testing::Stream random = testing::RandomStream(6, 500);
   uint64_t allocations = 0, segments = 0;

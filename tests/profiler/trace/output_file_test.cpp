@@ -1,4 +1,4 @@
-// Checks which system calls were made in which order, so that a file survives a loss of power. The
+// Checks the order of system calls, which ensures that a file survives a loss of power. The
 // functions below replace those of the C library.
 #include "profiler/trace/output_file.h"
 
@@ -83,7 +83,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// With files without a name, and on a file system that does not support them.
+// Runs with support for files without a name, and on a file system without it.
 class OutputFileTest : public ::testing::TestWithParam<bool> {
  protected:
   void SetUp() override {
@@ -143,7 +143,7 @@ TEST_P(OutputFileTest, RetriesInterruptedCalls) {
   EXPECT_EQ(std::filesystem::file_size(path), 7u);
 }
 
-// No endless loop, and no file is left behind.
+// There is no endless loop, and no file is left behind.
 TEST_P(OutputFileTest, GivesUpAfterTooManyInterruptions) {
   interruptions = 1'000'000;
   const absl::Status status = Save(folder_ / "a.trace");
@@ -159,7 +159,7 @@ TEST_P(OutputFileTest, DistinguishesFullDiskFromMissingFolder) {
   EXPECT_EQ(Save("/dev/full").code(), absl::StatusCode::kResourceExhausted);
 }
 
-// The process is killed, as by a system without free memory.
+// The process is killed, for example because the system has no free memory.
 TEST_P(OutputFileTest, KilledWriterKeepsTheOldFile) {
   const int fd = open(folder_.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
   if (unnamed && fd < 0) GTEST_SKIP() << "the file system has no files without a name";

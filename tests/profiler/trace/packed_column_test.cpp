@@ -86,7 +86,7 @@ TYPED_TEST(PackedColumnOf, SupportsBinarySearch) {
   EXPECT_EQ(*(packed.end() - 3), plain[plain.size() - 3]);
 }
 
-// As with a snapshot of a live run: a copy stays unchanged while the column grows.
+// A copy, such as a snapshot of a live run, stays unchanged while the column grows.
 TEST(PackedColumn, CopyIsIndependent) {
   std::vector<int64_t> plain;
   PackedColumn<int64_t> column;
@@ -207,7 +207,7 @@ TEST(PackedColumn, StoresIdsAndEnumerations) {
   EXPECT_EQ(names[2400].value, 0u);
 }
 
-// The purpose of packing: the memory that a training run's columns take.
+// Packing reduces the memory of a training run's columns.
 TEST(PackedColumn, PacksSimilarValuesTightly) {
   PackedColumn<int64_t> times;
   PackedColumn<uint64_t> sizes, same;

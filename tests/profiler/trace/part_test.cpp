@@ -1,5 +1,5 @@
-// Compares a part of a .trace, read by time, with the same part of the whole: every event, the
-// memory at each event, and the step, phase and module of each allocation.
+// Compares a part of a .trace, read by time, with the same part of the whole trace: every event,
+// the memory at each event, and the step, phase and module of each allocation.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -49,7 +49,7 @@ class PartTest : public ::testing::Test {
     ASSERT_TRUE((*writer)->Close().ok());
     whole_ = *ReadTraceFile(path_, {});
   }
-  // The same with keyframes, in small batches.
+  // Writes the stream with keyframes and in small batches.
   void WriteWithKeyframes(const testing::Stream& s, size_t piece = 100) {
     auto writer = TraceWriter::ToFile(path_, /*keyframe_events=*/300);
     InPieces pieces(**writer);
@@ -64,7 +64,7 @@ class PartTest : public ::testing::Test {
     file.seekp(static_cast<std::streamoff>(offset));
     file.write("damage", 6);
   }
-  // Times since the first event.
+  // Reads a part. Times are relative to the first event.
   absl::StatusOr<std::shared_ptr<const Trace>> Part(int64_t from, int64_t to) {
     return ReadTraceFile(path_, {.from_ns = from, .to_ns = to});
   }
@@ -81,7 +81,7 @@ class PartTest : public ::testing::Test {
     EventIndex end = first;
     while (end < last && Since(end) <= to) ++end;
     const auto part = Part(from, to);
-    if (first == end) return;  // only activities, or nothing
+    if (first == end) return;  // the part has no events
     ASSERT_TRUE(part.ok()) << part.status();
     const Trace& p = **part;
     ASSERT_GE(p.events.size(), end - first);
@@ -187,7 +187,7 @@ TEST_F(PartTest, IsOutOfRangeWithoutEvents) {
   EXPECT_EQ(Part(-100, -1).status().code(), absl::StatusCode::kOutOfRange);
 }
 
-// With an index, only the data before and within a part are read, none after it.
+// With an index, no data after the part are read.
 TEST_F(PartTest, DoesNotReadDataAfterThePart) {
   testing::Stream s = testing::TrainingStream({.layers = 12, .steps = 60, .max_events = 250'000});
   for (size_t i = 0; i < s.events.size(); i += 50)
@@ -226,8 +226,8 @@ TEST_F(PartTest, EqualsThatPartWhenReadFromAKeyframe) {
   }
 }
 
-// Data before the keyframe are not read; if the keyframe is damaged, an earlier one is used, or the
-// whole file.
+// Data before the keyframe are not read. If the keyframe is damaged, the reader uses an earlier
+// keyframe or the whole file.
 TEST_F(PartTest, SkipsDamagedKeyframes) {
   WriteWithKeyframes(testing::TrainingStream({.layers = 4, .steps = 6, .max_events = 40'000}));
   const int64_t length = Since(whole_->events.size() - 1);
@@ -256,7 +256,7 @@ TEST_F(PartTest, SkipsDamagedKeyframes) {
   EXPECT_FALSE(Part(at(0.5), at(0.6)).ok()) << "the part is read with missing names";
 }
 
-// With a damaged index, the part may be incomplete or an error, but reading it does not crash.
+// With a damaged index, the part may be incomplete, or reading may fail, but it does not crash.
 TEST_F(PartTest, RandomDamageOfTheIndexIsSafe) {
   WriteWithKeyframes(testing::TrainingStream({.layers = 2, .steps = 4, .max_events = 6'000}));
   const int64_t length = Since(whole_->events.size() - 1);
@@ -281,7 +281,7 @@ TEST_F(PartTest, RandomDamageOfTheIndexIsSafe) {
   EXPECT_GT(whole, 15);
 }
 
-// A part can be written, and a part of it read.
+// A part can be written to a file, of which a part can be read.
 TEST_F(PartTest, CanBeWrittenAndReadInParts) {
   Write(testing::TrainingStream({.layers = 2, .steps = 4}));
   const int64_t length = Since(whole_->events.size() - 1);

@@ -1,4 +1,4 @@
-// Traces of several processes joined into one, and split again.
+// Joins traces of several processes into one, and splits them again.
 #include "profiler/trace/processes.h"
 
 #include <gmock/gmock.h>
@@ -40,8 +40,8 @@ std::vector<std::string> Texts(const Trace& t, const Column& column) {
   return texts;
 }
 
-// One process of the joined trace has the contents of its own trace, after the markers that name
-// processes.
+// Checks that a process of the joined trace has the contents of its original trace, after the
+// markers that name processes.
 void ExpectSame(const Trace& one, const Trace& own, int64_t shift, size_t markers) {
   ASSERT_EQ(one.events.size(), own.events.size() + markers);
   std::vector<EventKind> kinds(one.events.kind.begin() + static_cast<ptrdiff_t>(markers),
@@ -139,7 +139,7 @@ TEST(Processes, HaveHostsAndClockOffsets) {
   EXPECT_EQ(NameOfDevice(**whole, 0), "rank 0 (node1)");
   EXPECT_EQ(NameOfDevice(**whole, 2), "rank 1 (node2), cuda:1");
   EXPECT_EQ(NameOfDevice(**whole, 3), "rank 2");
-  // As in files that were written before hosts were recorded.
+  // Older files do not contain hosts.
   testing::Stream older = testing::RandomStream(4, 100);
   older.strings.push_back("process\nrank 5");
   Event marker;

@@ -92,8 +92,8 @@ TEST(SharedColumn, ReadsRangesOfRows) {
   }
 }
 
-// Snapshots are read and released on another thread while their column grows; a piece that no
-// snapshot uses any more is overwritten in place. Also run under ThreadSanitizer.
+// Another thread reads and releases snapshots while their column grows. Pieces that no snapshot
+// uses any more are overwritten in place. Also run under ThreadSanitizer.
 TEST(SharedColumn, AnotherThreadReadsConsistentCopies) {
   constexpr uint32_t kRounds = 2000;
   std::mutex mutex;
@@ -110,7 +110,7 @@ TEST(SharedColumn, AnotherThreadReadsConsistentCopies) {
       lock.unlock();
       for (size_t i = 1; i < snapshot->size(); ++i) wrong += (*snapshot)[i] != snapshot->front();
       ++read;
-      snapshot.reset();  // not under the lock: only the column itself synchronizes with the writer
+      snapshot.reset();  // without the lock, so that only the column synchronizes with the writer
       lock.lock();
     }
   });

@@ -31,7 +31,7 @@ class Stacks : public ::testing::Test {
 
 const std::vector<std::string> kStrings = {"", "step", "optimizer.py"};
 
-// Two frames; stacks of two, none and one of them.
+// Two frames, and stacks with two, none and one of them.
 StackIncrement Small() {
   StackIncrement s;
   s.function = {{1}, {1}};
@@ -96,7 +96,7 @@ TEST(StacksInBuilder, RejectEventBeforeItsStack) {
   EXPECT_THAT(std::string(b.AddEvents(std::vector<Event>{e}).message()), HasSubstr("stack 1 of 1"));
 }
 
-// More than 64 MiB, the maximum of a frame of the file.
+// The tables exceed 64 MiB, the maximum size of a frame in a file.
 TEST_F(Stacks, RoundTripTablesLargerThanAFrame) {
   constexpr uint32_t kFrames = 2'200'000, kStacks = 180'000, kDepth = 100;
   testing::Stream s;
@@ -106,7 +106,7 @@ TEST_F(Stacks, RoundTripTablesLargerThanAFrame) {
   s.stacks.line.resize(kFrames);
   for (uint32_t i = 0; i < kFrames; ++i) s.stacks.line[i] = i;
   for (uint32_t i = 0; i < kStacks; ++i) {
-    // Ids that take four bytes each.
+    // Each id needs four bytes.
     for (uint32_t k = 0; k < kDepth; ++k)
       s.stacks.frames.push_back(kFrames - 1 - (i * 7 + k * 131) % 50'000);
     s.stacks.first.push_back(static_cast<uint32_t>(s.stacks.frames.size()));

@@ -119,7 +119,7 @@ Stream RandomStream(uint64_t seed, size_t events) {
         break;
       case EventKind::kFreeCompleted:
         if (below(4) == 0 && !live.empty()) {
-          e.id = take(live);  // without a recorded request
+          e.id = take(live);  // the free has no recorded request
         } else {
           if (requested.empty()) continue;
           e.id = take(requested);
@@ -319,7 +319,7 @@ class Trainer : public allocator::SegmentObserver {
     return {at->second};
   }
   Event& Push(EventKind kind) {
-    // Host time between events: a few hundred ns to some µs.
+    // The host time between events is a few hundred ns to some µs.
     const double scatter = options_.jitter == 0 ? 1 : jitter_(random_);
     time_ += static_cast<int64_t>(700.0 * scatter);
     Event e;
@@ -359,7 +359,7 @@ class Trainer : public allocator::SegmentObserver {
     Push(EventKind::kFreeRequested).id = block.id;
     Push(EventKind::kFreeCompleted).id = block.id;
   }
-  // One operator: its output, and temporary memory if it needs some.
+  // Runs one operator, which allocates its output, and temporary memory if it needs some.
   Block Op(const std::string& name, uint64_t bytes, Category category = Category::kTemporary,
            uint64_t scratch = 0) {
     Event& begin = Push(EventKind::kOpBegin);
@@ -453,7 +453,7 @@ class Trainer : public allocator::SegmentObserver {
       if (Full()) break;
     }
     for (const Block& block : saved_)
-      (void)allocator_.Free(block.address);  // stopped in the middle of a step
+      (void)allocator_.Free(block.address);  // the run was stopped in the middle of a step
     saved_.clear();
     End(EventKind::kPhaseEnd);
     End(EventKind::kStepEnd);
@@ -478,7 +478,7 @@ Stream TrainingStream(const TrainingOptions& options) { return Trainer(options).
 
 namespace {
 
-// Rows [first, last) of a table, with the frames up to the highest that they use.
+// Rows [first, last) of a table, with all frames up to the highest that these rows use.
 StackIncrement Increment(const StackTable& t, uint32_t first_frame, uint32_t first, uint32_t last) {
   StackIncrement out;
   out.first_frame = first_frame;

@@ -19,18 +19,18 @@ struct Stream {
   std::vector<Activity> activities;  // in any order
 };
 
-// Any allowed order of events, of every kind, including extreme values; activities (about one per
+// Events of every kind, in any allowed order, with extreme values; and activities (about one per
 // three events) in random order.
 Stream RandomStream(uint64_t seed, size_t events);
 
-// The events of training a decoder: steps, phases, modules, ops, their outputs and temporaries,
-// saved activations that are freed in the backward pass, optimizer temporaries. Addresses and
-// segments are those of the caching-allocator model; times vary as in a measured run.
+// The events of training a decoder: steps, phases, modules, operators with outputs and temporaries,
+// saved activations that are freed in the backward pass, and optimizer temporaries. The model of
+// the caching allocator determines addresses and segments. Times vary as in a measured run.
 struct TrainingOptions {
   int layers = 24;
   int steps = 4;
-  size_t max_events = SIZE_MAX;  // stops there, in the middle of a step
-  double jitter = 0.3;           // relative; 0: as with a modelled clock, all steps are equal
+  size_t max_events = SIZE_MAX;  // the run stops there, in the middle of a step
+  double jitter = 0.3;           // relative; with 0, all steps are equal, as with a modelled clock
 };
 Stream TrainingStream(const TrainingOptions& options);
 
@@ -39,16 +39,16 @@ void Play(const Stream& stream, EventSink& sink, size_t piece = 1000, bool compl
 
 std::shared_ptr<const Trace> Build(const Stream& stream);  // through a BuilderSink; checked
 
-// "" if all tables are equal; else the first difference. Warnings are not compared.
+// The first difference between the tables, or "" if they are equal. Warnings are not compared.
 std::string Difference(const Trace& a, const Trace& b);
-// "" if `part` equals the state of `whole` after part.events.size() events, and has some of its
-// activities.
+// The first difference between `part` and the state of `whole` after part.events.size() events, or
+// "". `part` may lack some activities.
 std::string PrefixDifference(const Trace& part, const Trace& whole);
 
 // One line per event, activity, frame and stack with every field, read from the bytes of a file,
 // without the reader or the builder.
 std::string ListEvents(const std::string& file_bytes);
-// The tables as text.
+// Lists the tables as text.
 std::string ListFacts(const Trace& trace);
 
 std::string ReadFile(const std::string& path);

@@ -1,5 +1,5 @@
-// Documents as a state machine: history entries, undo, which results can be produced again, and
-// which document is shown when one closes. No window.
+// Tests documents without a window: history entries, undo, the results that can be produced again,
+// and the document that is shown when one closes.
 #include <gtest/gtest.h>
 
 #include "tests/ui/timeline/synthetic_trace.h"
@@ -149,7 +149,7 @@ TEST(DocumentTest, ProgramResultReloadsFromItsSavedFile) {
   EXPECT_TRUE(program.CanReload());
   program.FileMoved("/kept/2.trace", "/mine.trace");
   EXPECT_EQ(program.FileOfResult(), "/mine.trace");
-  // An earlier result is read again: it becomes the current one, and no entry is added.
+  // An earlier result is read again and becomes the current one. No entry is added.
   program.history.GoTo(0);
   program.Arrived(first, false, 3);
   EXPECT_EQ(program.history.current(), 0u);
@@ -167,7 +167,7 @@ TEST(DocumentListTest, OpenAddsADocumentAndKeepsTheActiveOne) {
   documents.Activate(file.id());
   EXPECT_EQ(documents.size(), 2u);
   EXPECT_EQ(documents.ShownBefore(), plan);
-  // The same file is found again; another part of it, or a newer version, is not.
+  // Finds the document of the same file, but not for another part or a newer version of the file.
   EXPECT_EQ(documents.FindFile("/a", {}, "1"), &file);
   EXPECT_EQ(documents.FindFile("/a", {.device = 1}, "1"), nullptr);
   EXPECT_EQ(documents.FindFile("/a", {}, "2"), nullptr);
@@ -228,7 +228,7 @@ TEST(DocumentListTest, ReleasesOldestReloadableResults) {
     documents.Activate(file.id());
     files.push_back(file.id());
   }
-  // A result that cannot be produced again is kept, however long ago it was shown.
+  // A result that cannot be produced again is kept, even if it was shown long ago.
   documents.Find(files[0])->history.SetFile(0, "");
   documents.Find(files[0])->source.kind = SourceKind::kGpuRun;
   EXPECT_EQ(documents.ToRelease(), std::vector<DocumentId>{files[1]});

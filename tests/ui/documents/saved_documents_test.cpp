@@ -1,4 +1,4 @@
-// Documents as JSON and back; the input may contain anything.
+// Converts documents to JSON and back. The input may be damaged or hostile.
 #include "ui/documents/saved_documents.h"
 
 #include <gtest/gtest.h>
@@ -161,7 +161,7 @@ TEST(SavedDocumentsTest, KeepOnlyTheLastHistoryEntries) {
 TEST(SavedDocumentsTest, RejectInvalidJsonAndSkipInvalidDocuments) {
   for (const char* text : {"", "{", "[]", "7", "{\"vramscope_session\": 2}", "\xff\xfe"})
     EXPECT_FALSE(SavedSessionFromJson(text).ok()) << text;
-  // A file without an absolute path, a program without a script, an unknown kind.
+  // Breaks the JSON: a file without an absolute path, a program without a script, an unknown kind.
   for (const char* part : {"/data/a", "/x/train.py", "gpu-run"}) {
     std::string text = ToJson(SessionOfAllKinds());
     const size_t at = text.find(part);
@@ -177,8 +177,8 @@ TEST(SavedDocumentsTest, RejectInvalidJsonAndSkipInvalidDocuments) {
   EXPECT_FALSE(SavedSessionFromJson(deep).ok());
 }
 
-// After random changes of bytes, nothing is read out of bounds (with sanitizers: no undefined
-// behaviour either).
+// With random changes of bytes, reading stays in bounds. With sanitizers, the test also detects
+// undefined behaviour.
 TEST(SavedDocumentsTest, SurviveRandomByteChanges) {
   const std::string good = ToJson(SessionOfAllKinds());
   std::mt19937 random(1);

@@ -1,4 +1,4 @@
-// The shown run and its baseline. No window.
+// Tests the shown run and its baseline, without a window.
 #include "ui/documents/session.h"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ TEST(SessionTest, ComparesWithPreviousRunOfTheSameModel) {
   EXPECT_EQ(session.Against(), first);
   session.Show(other, false);
   EXPECT_EQ(session.Against(), nullptr);
-  // Earlier runs are released, too.
+  // Earlier runs are also released.
   session.Show(RunOf("a"), false);
   EXPECT_EQ(session.Against(), nullptr);
   EXPECT_EQ(second.use_count(), 1);

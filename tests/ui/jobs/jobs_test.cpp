@@ -1,5 +1,5 @@
-// Jobs off the UI thread: which results are shown, in which order, and what happens to a job that
-// throws, waits or is no longer needed.
+// Tests jobs outside the UI thread: the results that are shown and their order, and jobs that
+// throw, wait or are no longer needed.
 #include "ui/jobs/jobs.h"
 
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ bool WaitFor(Condition condition) {
   return true;
 }
 
-// For a job that signals when it has begun, and then waits until the test opens the gate.
+// Creates a job that signals its begin, and then waits until the test opens the gate.
 struct Gate {
   std::binary_semaphore begun{0}, open{0};
   auto Job(int answer) {

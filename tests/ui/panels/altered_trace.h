@@ -18,7 +18,7 @@ inline trace::StringId AddString(trace::Trace& t, std::string text) {
   return {static_cast<uint32_t>(t.strings.size() - 1)};
 }
 
-// Entries in order, without times: entry i has the time i.
+// A trace without times, in which entry i has the time i.
 inline TracePtr WithoutTimes(const trace::Trace& of) {
   auto t = std::make_shared<trace::Trace>(of);
   t->info.has_times = false;
@@ -39,8 +39,8 @@ inline TracePtr WithoutTimes(const trace::Trace& of) {
   return t;
 }
 
-// A snapshot without history: two segments with one block each. One segment is in a private pool;
-// its block has the call stack of a serving engine.
+// A snapshot without history, with two segments of one block each. One segment is in a private
+// pool, and its block has the call stack of a serving engine.
 inline TracePtr MakeState() {
   using Kind = trace::EventKind;
   trace::TraceBuilder builder;

@@ -1,5 +1,5 @@
-// For a trace without times, all texts count entries and none gives seconds. Also tests the colours
-// and the values of table cells.
+// For a trace without times, texts count entries instead of seconds. Also tests the colours and the
+// values of table cells.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ using ::testing::Not;
 using vramscope::testing::MakeRecordedTrace;
 using vramscope::testing::WithoutTimes;
 
-// " ms", " s", "GiB·s": units that are only valid for times.
+// Matches " ms", " s" and "GiB·s", which are only valid for times.
 auto ContainsTime() {
   return ::testing::ContainsRegex("[0-9] (ns|us|ms|s|min)($|[^a-z])|[^a-z]s($| )|GiB.s$");
 }
@@ -92,7 +92,7 @@ TEST(LegendTest, ListsAllCategoriesAndPhasesOfTheTrace) {
   EXPECT_THAT(digest->phases,
               ::testing::ElementsAre(trace::Phase::kForward, trace::Phase::kBackward,
                                      trace::Phase::kOptimizer));
-  // At the beginning there is only one category; the others keep their line, with 0.
+  // At the beginning, only one category has bytes. The other categories have lines with 0.
   const analysis::LiveSet live = analysis::LiveAt(*digest->trace, 2);
   const std::vector<Part> parts = PartsOf(live.by_category, live.allocated, digest->categories);
   EXPECT_EQ(parts.size(), digest->categories.size());

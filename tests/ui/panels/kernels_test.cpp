@@ -1,4 +1,4 @@
-// The table of kernels and the list of search results.
+// Tests the table of kernels and the list of search results.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// The table of steps, by the host's and the GPU's clock.
+// Tests the table of steps, with the host's and the GPU's times.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -65,8 +65,8 @@ TEST(PhaseRowsTest, PhaseThatDidNotRunShowsADash) {
   EXPECT_EQ(table.rows[1].cells[2].text, "\u2013");
 }
 
-// As in the command line. For a run that only generates, the three columns would contain only
-// zeros.
+// For a run that only generates, the three columns would contain only zeros. The command line also
+// omits them.
 TEST(PhaseRowsTest, OmitsColumnsOfTrainingPhasesThatNeverRan) {
   auto trace = std::make_shared<trace::Trace>(
       *vramscope::testing::MakeSyntheticTrace({.layers = 2, .steps = 2}));

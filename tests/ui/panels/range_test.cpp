@@ -1,5 +1,5 @@
-// The figures of a range, compared with sums over the tables, and the parts of the window that
-// follow the range.
+// Compares the figures of a range with sums over the tables, and tests the parts of the window that
+// show the range.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

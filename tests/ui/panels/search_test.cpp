@@ -1,4 +1,4 @@
-// The order of the allocations, and which of them a search finds.
+// Tests the order of the allocations, and the allocations that a search finds.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -76,7 +76,7 @@ TEST(AllocationSearchTest, FindsUserMetadataAndCompiledRegions) {
   const size_t half = (t->allocations.size() + 1) / 2;
   EXPECT_EQ(Found(*t, "Expert 3"), half);
   EXPECT_EQ(Found(*t, "0/2"), half);
-  // Columns, and the texts of the details.
+  // Checks the columns and the texts of the details.
   EXPECT_EQ(AllocationColumns(plain.get()).size() + 2, AllocationColumns(t.get()).size());
   EXPECT_EQ(AllocationRow(*t, {0}).cells[10].text, "expert 3 of layer 7");
   EXPECT_EQ(AllocationRow(*t, {1}).cells[11].text, "");

@@ -1,4 +1,4 @@
-// The page of a snapshot without history.
+// Tests the page of a snapshot without history.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -47,7 +47,7 @@ TEST(StateTest, ShowsNoTimesForASnapshotWithoutHistory) {
   }
   for (const Fact& fact : RecordingFactsOf(*digest, "state.pickle").facts)
     EXPECT_NE(fact.label, "length");
-  // The page shows the last event, wherever the cursor is.
+  // The page shows the last event at every position of the cursor.
   ExplainContext context;
   context.digest = digest;
   context.cursor_ns = 1;

@@ -1,5 +1,6 @@
-// A package index on this computer, on a port that the system chooses: pages, files with ranges,
-// and errors of all kinds. It runs in the thread that creates it, which needs an event loop.
+// A package index on this computer, on a port that the system chooses. It serves pages, files with
+// ranges, and errors of all kinds. It runs in the thread that creates it, which needs an event
+// loop.
 #pragma once
 
 #include <QHash>
@@ -18,7 +19,7 @@ class FileServer {
   struct Answer {
     QByteArray body;
     int code = 200;
-    QByteArray location;       // of a redirect
+    QByteArray location;       // target of a redirect
     bool ranges = true;        // whether ranges can be requested
     bool wrong_range = false;  // returns another range than requested
     qsizetype cut_after = -1;  // ends the connection after these bytes of the body; < 0: never

@@ -1,4 +1,4 @@
-// The shipped runs equal the plans that the current worker makes.
+// The shipped runs equal the plans of the current worker.
 #include <gtest/gtest.h>
 
 #include <QCoreApplication>
@@ -13,7 +13,7 @@
 namespace vramscope::ui {
 namespace {
 
-// The first event in which the memory of the two differs; "" if none does.
+// The first event at which the memory of the traces differs, or "" if there is none.
 std::string FirstDifference(const trace::Trace& a, const trace::Trace& b) {
   const trace::EventTable &x = a.events, &y = b.events;
   for (trace::EventIndex i = 0; i < std::min(x.size(), y.size()); ++i) {
@@ -59,8 +59,8 @@ TEST(ShippedSamplesPlanned, EqualFreshPlansOfTheSameSettings) {
   }
 }
 
-// Each kind of GPU uses a device number in the worker's process, and the numbers are limited. When
-// they run out, the process is replaced without a message.
+// Each kind of GPU uses a device number in the worker's process. The numbers are limited. After the
+// last one, the process is replaced without a message.
 TEST(RealWorker, PlansForMoreGpusThanOneProcessSupports) {
   const QString worker = QStringLiteral(VRAMSCOPE_REAL_WORKER);
   if (worker.isEmpty()) GTEST_SKIP() << "vramscope-worker is not built (it needs LibTorch)";

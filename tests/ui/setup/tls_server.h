@@ -1,5 +1,5 @@
-// A server on this computer with a self-signed certificate: it answers every request with 404. It
-// runs in the thread that creates it.
+// A server on this computer with a self-signed certificate, which replies to every request with
+// 404. It runs in the thread that creates it.
 #pragma once
 
 #include <QFile>

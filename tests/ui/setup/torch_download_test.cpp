@@ -1,4 +1,5 @@
-// The download from a local server that cuts connections, sends wrong data, is slow or hostile.
+// Tests the download from a local server that cuts connections, sends wrong data, is slow or
+// hostile.
 #include "ui/setup/torch_download.h"
 
 #include <gmock/gmock.h>
@@ -85,7 +86,7 @@ TEST_F(Download, ResumesAfterConnectionIsCut) {
   const absl::Status status = Run();
   ASSERT_TRUE(status.ok()) << status;
   EXPECT_TRUE(Installed());
-  // Requests every part once: received parts are not requested again.
+  // Requests every part only once, because received parts are not requested again.
   EXPECT_THAT(index_.server.requested,
               ElementsAre(kPage, kFile, kFile + QStringLiteral(" bytes=100000-"),
                           kFile + QStringLiteral(" bytes=200000-"),
@@ -195,7 +196,7 @@ TEST_F(Download, ReportsRefusedConnection) {
 }
 
 TEST_F(Download, UsesProxyUnlessNoProxyListsTheHost) {
-  FileServer proxy;  // answers "CONNECT" and everything else with 404
+  FileServer proxy;  // replies to "CONNECT" and to all other requests with 404
   qputenv("http_proxy", proxy.url({}).toString().toUtf8());
   const absl::Status status = Run();
   EXPECT_FALSE(status.ok());
@@ -218,7 +219,7 @@ TEST_F(Download, ReportsUnreachableProxy) {
 }
 
 TEST_F(Download, ReportsProxyThatRefusesConnect) {
-  FileServer proxy;  // also answers "CONNECT" with 404
+  FileServer proxy;  // also replies to "CONNECT" with 404
   qputenv("https_proxy", proxy.url({}).toString().toUtf8());
   DownloadOptions options = index_.Options(Folder());
   options.index.setScheme(QStringLiteral("https"));
@@ -231,7 +232,7 @@ TEST_F(Download, ReportsProxyThatRefusesConnect) {
   EXPECT_TRUE(index_.server.requested.isEmpty());
 }
 
-// A reserved name that no server has (RFC 6761).
+// The name is reserved, so that no server has it (RFC 6761).
 TEST_F(Download, ReportsNoNetworkForUnknownHost) {
   DownloadOptions options = index_.Options(Folder());
   options.index = QUrl(QStringLiteral("http://nowhere.invalid/simple/"));
@@ -257,7 +258,7 @@ TEST_F(Download, RejectsSelfSignedCertificateUnlessConfigured) {
   EXPECT_EQ(server.requests, 1);
 }
 
-// The server waits for the end of a request, and the client for a reply to its TLS greeting.
+// The server waits for the end of a request, and the client waits for a reply to its TLS greeting.
 TEST_F(Download, FailsWhenServerDoesNotSpeakTls) {
   DownloadOptions options = index_.Options(Folder());
   options.index.setScheme(QStringLiteral("https"));

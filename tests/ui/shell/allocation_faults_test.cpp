@@ -1,6 +1,6 @@
-// Makes the n-th allocation fail, once, on the threads other than the UI thread while a file is
-// opened and saved. The window must not end or lose anything, and must say what is missing. On the
-// UI thread, any exception in an event handler becomes a message, too.
+// While a file is opened and saved, the n-th allocation outside the UI thread fails once. The
+// window must not end or lose data, and must show what is missing. On the UI thread, any exception
+// in an event handler also becomes a message.
 #include <gtest/gtest.h>
 #include <link.h>
 
@@ -28,9 +28,9 @@
 
 namespace {
 
-std::atomic<int64_t> until_failure = -1;  // allocations; < 0: none fails
+std::atomic<int64_t> until_failure = -1;  // number of allocations before the failing one; < 0: none
 std::atomic<bool> failed = false;
-thread_local bool spared = false;  // the UI thread
+thread_local bool spared = false;  // true in the UI thread
 
 // Qt's own code does not support failing allocations, so allocations by its libraries never fail.
 struct Range {
@@ -79,8 +79,8 @@ void operator delete(void* at, std::size_t, std::align_val_t) noexcept { std::fr
 namespace vramscope::ui {
 namespace {
 
-// The allocation to fail after the n-th one: the next if $VRAMSCOPE_ALL_FAULTS is set (takes
-// minutes). Otherwise the distance grows with n.
+// The number of the allocation that fails after the n-th one. With $VRAMSCOPE_ALL_FAULTS, it is the
+// next one (takes minutes). Otherwise, the distance grows with n.
 int64_t After(int64_t n) {
   return qEnvironmentVariableIsSet("VRAMSCOPE_ALL_FAULTS") ? n + 1 : n + 1 + n / 16;
 }
@@ -89,8 +89,8 @@ class AllocationFaults : public ::testing::Test {
  protected:
   void SetUp() override {
     spared = true;
-    // The window's session has no file: it would be written at the same time with protobuf, whose
-    // messages do not survive an allocation that fails while they are filled.
+    // The window's session has no file. It would be written at the same time with protobuf, whose
+    // messages do not support allocations that fail while they are filled.
     window_ = std::make_unique<MainWindow>(
         MainWindowOptions{.worker_program = QStringLiteral(VRAMSCOPE_FAKE_WORKER),
                           .settings_file = folder_.filePath(QStringLiteral("settings.ini")),
@@ -108,7 +108,8 @@ class AllocationFaults : public ::testing::Test {
     until_failure = -1;
     window_.reset();
   }
-  // Changes the time of the file, so that it is read again instead of showing the open document.
+  // Changes the time of the file, so that the window reads it again instead of showing the open
+  // document.
   void Touch() {
     QFile file(path_);
     ASSERT_TRUE(file.open(QIODevice::ReadWrite));
@@ -198,7 +199,7 @@ TEST_F(AllocationFaults, OpeningReportsOutOfMemory) {
     ASSERT_NE(window_->digest(), nullptr);
     ASSERT_EQ(window_->digest()->trace->events.size(), before->trace->events.size())
         << "at allocation " << n;
-    if (window_->digest() != shown) continue;  // the failed allocation was not needed for it
+    if (window_->digest() != shown) continue;  // the file was opened without the failed allocation
     ++refused;
     EXPECT_TRUE(why.contains(QLatin1String("memory"))) << n << ": " << why.toStdString();
     EXPECT_EQ(Banner("kind"), "open-failed") << n;

@@ -1,4 +1,5 @@
-// The page that compares the shown trace with another, and the ways to choose the other.
+// Tests the page that compares the shown trace with another, and the ways to choose that other
+// trace.
 #include <gmock/gmock.h>
 
 #include <QAction>
@@ -24,7 +25,7 @@ using ::testing::HasSubstr;
 
 class CompareTest : public testing::RecordedWindow {
  protected:
-  // Fewer layers, and no leak.
+  // A file with fewer layers and without a leak.
   QString Other() {
     return Write("other.trace", *testing::MakeRecordedTrace({.layers = 4, .leak = false}));
   }
@@ -71,7 +72,7 @@ TEST_F(CompareTest, ComparesWithAnotherFileByCallSite) {
   EXPECT_THAT(Head(), HasSubstr("other.trace"));
   EXPECT_THAT(Head(), HasSubstr("more than the baseline's"));
   EXPECT_THAT(Head(), HasSubstr("matched by stack"));
-  // The two additional layers come first; the leak exists only there.
+  // The two additional layers are first. The leak only exists in the shown trace.
   ASSERT_EQ(Rows(), 2);
   EXPECT_THAT(Cell(0, 0).toStdString(), HasSubstr("model.py:42"));
   EXPECT_EQ(Cell(0, 5), "+20.000 MiB");
@@ -158,13 +159,13 @@ TEST_F(CompareTest, FiltersSortsAndCopies) {
   QTest::keyClick(table, Qt::Key_C, Qt::ControlModifier);
   EXPECT_THAT(QApplication::clipboard()->text().toStdString(),
               ::testing::StartsWith("Call site\tCategory\tChange\t"));
-  // For a spreadsheet: plain bytes.
+  // Copies plain bytes for a spreadsheet.
   QTest::keyClick(table, Qt::Key_C, Qt::ControlModifier | Qt::ShiftModifier);
   const QStringList csv = QApplication::clipboard()->text().split(QLatin1Char('\n'));
   ASSERT_EQ(csv.size(), Rows() + 2);
   EXPECT_EQ(csv[0], "Call site,Category,Change,Baseline [B],Shown [B],Difference [B],Blocks");
   EXPECT_THAT(csv[2].toStdString(), HasSubstr(",41943040,62914560,20971520,"));
-  // By keyboard: sorts the column of the cursor, largest first, then in reverse.
+  // The keyboard sorts by the column of the cursor, largest first, then in reverse.
   table->setCurrentIndex(table->model()->index(0, 4));
   QTest::keyClick(table, Qt::Key_S);
   const QString most = Cell(0, 4);

@@ -1,5 +1,5 @@
-// The dialog for a GPU: search by words, a MIG slice, another memory size, a file, figures; and a
-// device file that is opened in the window. With VRAMSCOPE_TEST_PICTURES=FOLDER, it also writes
+// Tests the dialog for a GPU (search by words, a MIG slice, another memory size, a file, figures),
+// and a device file that is opened in the window. With VRAMSCOPE_TEST_PICTURES=FOLDER, also writes
 // images.
 #include "ui/panels/device_dialog.h"
 

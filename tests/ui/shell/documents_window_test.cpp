@@ -1,5 +1,5 @@
-// Documents in the real window: opening, toggling or planning never replaces another document;
-// tabs, history, comparisons; what stays in memory.
+// Tests documents in the real window: tabs, history, comparisons, and the results that stay in
+// memory. Opening, toggling or planning never replaces another document.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -92,7 +92,7 @@ class Documents : public testing::ShellWindow {
   }
 };
 
-// A toggle used to replace the recording, and undo showed a plan.
+// Regression test: a toggle replaced the recording, and undo showed a plan.
 TEST_F(Documents, ToggleOnARecordingOpensASeparatePlan) {
   OpenAndWait(Write("recorded.trace"));
   const auto recording = window_->digest();
@@ -118,7 +118,7 @@ TEST_F(Documents, ToggleOnARecordingOpensASeparatePlan) {
   EXPECT_EQ(window_->config().batch, 6);
 }
 
-// The canvas used to keep the recording, under the tab and the figures of the plan.
+// Regression test: the canvas kept the recording, under the tab and the figures of the plan.
 TEST_F(Documents, FailedPlanShowsItsEarlierResultNotTheRecording) {
   RunDefault();
   const auto plan = window_->digest();
@@ -148,7 +148,7 @@ TEST_F(Documents, EachFileHasOneTabUntilItChanges) {
   EXPECT_EQ(Shown(), "a.trace") << "it is not read again";
   EXPECT_EQ(window_->digest(), first);
   EXPECT_EQ(window_->documents().size(), 3u);
-  // After it was written again, it is another file.
+  // A file that was written again counts as another file.
   ASSERT_TRUE(QFile::remove(a));
   Write("a.trace", {.steps = 3});
   OpenAndWait(a);
@@ -166,7 +166,7 @@ TEST_F(Documents, MissingFileOpensNoTab) {
   EXPECT_EQ(window_->digest(), shown);
 }
 
-// A title used to name the file twice.
+// Regression test: the title named the file twice.
 TEST_F(Documents, WindowTitleNamesTheFileOnce) {
   OpenAndWait(Write("step.trace"));
   EXPECT_EQ(State()["title"].toString().count(QLatin1String("step.trace")), 1);
@@ -258,7 +258,7 @@ TEST_F(Documents, TabRestoresViewSelectionAndBaseline) {
   EXPECT_FALSE(State()["baseline"].toBool());
 }
 
-// A baseline used to appear in other documents, too.
+// Regression test: a baseline appeared in other documents, too.
 TEST_F(Documents, BaselineBelongsToOneDocument) {
   OpenAndWait(Write("recorded.trace"));
   window_->findChild<QAbstractButton*>(QStringLiteral("recordingPlan"))->click();
@@ -287,7 +287,7 @@ TEST_F(Documents, DroppingATabOnAnotherComparesThem) {
   Trigger("document.compare");
   EXPECT_EQ(window_->documents().active().session.baseline(),
             window_->documents().at(2).session.shown());
-  // Dropping a tab on itself does nothing; between two tabs it is moved.
+  // Dropping a tab on itself does nothing. Dropping it between two tabs moves it.
   DropTab(IdOf(1), Bar()->tabRect(1).center());
   EXPECT_EQ(Shown(), "a.trace");
   DropTab(IdOf(2), Bar()->tabRect(0).topLeft() + QPoint(2, 4));
@@ -338,7 +338,7 @@ TEST_F(Documents, KeysAndClicksSwitchAndCloseTabs) {
   EXPECT_THAT(Titles(), ElementsAre("qwen2-0.5b"));
   EXPECT_THAT(State()["title"].toString().toStdString(), Not(HasSubstr("b.trace")));
   EXPECT_TRUE(window_->digest()->trace->info.has_config);
-  // A single document needs no tabs; closing the last one leaves an empty document.
+  // A single document has no tabs. Closing the last document leaves an empty one.
   EXPECT_FALSE(window_->findChild<DocumentTabs*>()->isVisible());
   QTest::keyClick(window_.get(), Qt::Key_W, Qt::ControlModifier);
   EXPECT_EQ(window_->documents().size(), 1u);
@@ -347,8 +347,8 @@ TEST_F(Documents, KeysAndClicksSwitchAndCloseTabs) {
   RunDefault();
 }
 
-// A toggle whose plan was not finished when the tab was left is planned when its tab is shown
-// again.
+// If the user leaves a tab before the plan of a toggle is finished, it is planned when the tab is
+// shown again.
 TEST_F(Documents, UnfinishedPlanIsResumedWhenItsTabIsShown) {
   RunDefault();
   OpenAndWait(Write("a.trace"));
@@ -392,7 +392,7 @@ TEST_F(Documents, OldResultsAreReleasedAndReadAgain) {
   EXPECT_EQ(State()["timeline"].toObject()["status"].toString(), "failed");
 }
 
-// A result that has to be read first is read, and then compared.
+// A result that is not in memory is read, and then compared.
 TEST_F(Documents, UnloadedDocumentIsReadForComparison) {
   for (int i = 0; i < 6; ++i)
     OpenAndWait(Write(qPrintable(QStringLiteral("%1.trace").arg(i)),

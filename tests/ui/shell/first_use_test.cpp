@@ -1,5 +1,5 @@
-// The first minutes with the window: baselines, runs that did not finish, the command palette, the
-// keys, the available space. Runs under Xvfb (CMakeLists.txt).
+// Tests the first minutes with the window: baselines, runs that did not finish, the command
+// palette, the keys, the available space. Runs under Xvfb (CMakeLists.txt).
 #include <gmock/gmock.h>
 #include <signal.h>
 
@@ -196,9 +196,9 @@ TEST_F(FirstUseTest, CommandPaletteRanksBestMatchFirst) {
   EXPECT_EQ(find("view light").value(0), "view.theme.light");
   EXPECT_EQ(find("peak").value(0), "go.peak");
   EXPECT_TRUE(find("zmin").contains(QStringLiteral("view.zoom-in"))) << "scattered letters";
-  // Commands that are not possible now are listed after those that are: there is no baseline.
+  // Commands that are not possible now are listed last. One of them needs a baseline.
   EXPECT_NE(find("baseline").value(0), "run.unpin");
-  // A row for every command, but none for recent files that do not exist.
+  // Every command has a row, but recent files that do not exist have none.
   for (const QString& id : find("")) EXPECT_FALSE(id.startsWith(QLatin1String("file.recent")));
   auto* palette = new CommandPalette(*window_->actionRegistry(), window_.get());
   palette->show();
@@ -273,7 +273,7 @@ TEST_F(FirstUseTest, CanvasKeysWorkWithoutAClick) {
     const QJsonObject before = Timeline()["viewport"].toObject();
     QTest::keyClick(QApplication::focusWidget(), Qt::Key_Right);
     EXPECT_NE(Timeline()["viewport"].toObject(), before);
-    // Opened while the focus is in a table.
+    // The palette is opened while the focus is in a table.
     Find<QTabWidget>("tables")->setFocus();
     OpenRecorded();
   }
@@ -338,7 +338,7 @@ TEST_F(FirstUseTest, SmallWindowShowsPhasesMemoryAndBlocks) {
     } else {
       RunDefault();
     }
-    // The banner wraps its lines once it knows its width: after one or two turns of the event loop.
+    // The banner wraps its lines once it knows its width, after one or two turns of the event loop.
     QStringList shown;
     const auto there = [&] {
       shown.clear();
@@ -376,7 +376,7 @@ TEST_F(FirstUseTest, PresetKeepsSettingsOfTheUser) {
   EXPECT_EQ(window_->config().seq, 512);
   EXPECT_EQ(window_->config().batch, 6);
   EXPECT_EQ(window_->config().Get("optimizer.impl"), "foreach");
-  // No message if nothing else changes.
+  // There is no message if nothing else changes.
   Choose("model", QStringLiteral("gpt2"));
   EXPECT_NE(Banner("kind"), "preset-settings");
 }

@@ -13,8 +13,8 @@ class HeldThreadPool {
  public:
   HeldThreadPool() : threads_(pool_.maxThreadCount()) {
     pool_.setMaxThreadCount(1);
-    // The first job takes the only thread. A job that waits for files adds a thread to the pool,
-    // which the next of these jobs takes, because the pool starts queued jobs before new ones.
+    // The first job blocks the only thread. A job that waits for files adds a thread to the pool.
+    // The next of these jobs blocks it, because the pool starts queued jobs before new ones.
     for (int i = 0; i < kHolders; ++i) pool_.start([this] { Hold(); }, kFirst);
   }
   ~HeldThreadPool() {
@@ -29,7 +29,7 @@ class HeldThreadPool {
     left_.release();
   }
 
-  static constexpr int kHolders = 16;  // more than a test starts while it blocks the pool
+  static constexpr int kHolders = 16;  // tests start fewer jobs while the pool is blocked
   static constexpr int kFirst = std::numeric_limits<int>::max();
   QThreadPool& pool_ = JobPool();
   int threads_;

@@ -1,5 +1,5 @@
 // Traces that once crashed the window or made it hang: sizes whose sum exceeds 64 bits, an end
-// without a reason. The window draws each page for them.
+// without a reason. The window must draw every page for them.
 #include <gtest/gtest.h>
 
 #include <QDir>
@@ -26,7 +26,7 @@ TEST_P(HostileFiles, AreShownOrRejectedWithoutACrash) {
     window_->settleCanvas();
     EXPECT_FALSE(window_->grab().isNull());
   }
-  // Zoomed in, too.
+  // Also draws the zoomed view.
   for (int i = 0; i < 4; ++i) {
     window_->actionRegistry()->Find(QStringLiteral("view.zoom-in"))->trigger();
     window_->settleCanvas();

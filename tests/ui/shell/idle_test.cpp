@@ -1,5 +1,5 @@
-// An idle window does nothing: for ten seconds, every paint, timer and update request is counted,
-// over several windows at once. Each is left in a state in which something has just been animated.
+// An idle window does nothing. The test counts every paint, timer and update request of several
+// windows for ten seconds. In each window, something has just been animated.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
@@ -18,7 +18,7 @@ namespace {
 
 constexpr int kIdleMs = 10'000;
 constexpr double kMostCpuMs =
-    200;  // of the event loop itself: a window that redraws takes thousands
+    200;  // events of the event loop itself; a window that redraws causes thousands
 
 // Counts of the events, by kind and by receiver.
 class Counter : public QObject {
@@ -35,7 +35,7 @@ class Counter : public QObject {
                        : event->type() == QEvent::UpdateRequest ? "update"
                        : event->type() == QEvent::Timer         ? "timer"
                                                                 : nullptr;
-    // Except for the test's own wait.
+    // Does not count the test's own wait.
     const bool of_window = object->isWidgetType() || object->parent() != nullptr;
     if (what != nullptr && of_window)
       ++counted[QStringLiteral("%1 of %2 '%3'")
@@ -57,7 +57,7 @@ double CpuMs() {
 class IdleTest : public testing::RecordedWindow {
  protected:
   void SetUp() override {}
-  // The previous window_ is kept open.
+  // Opens another window and keeps the previous one open.
   void NextWindow() {
     if (window_) windows_.push_back(std::move(window_));
     Open({});
@@ -80,13 +80,14 @@ class IdleTest : public testing::RecordedWindow {
 };
 
 TEST_F(IdleTest, NoEventsInTenIdleSeconds) {
-  // A zoom's animation, the live cursor, a tooltip under a mouse that does not move.
+  // State: after a zoom's animation, with the live cursor and a tooltip under a mouse that does not
+  // move.
   NextWindow();
   OpenRecorded();
   window_->timelineWidget()->jumpToPeak();
   window_->timelineWidget()->zoomIn();
   HoverBlocks();
-  // A toggle's animation, over a baseline.
+  // State: after a toggle's animation over a baseline.
   NextWindow();
   window_->runConfig(window_->config());
   ASSERT_TRUE(WaitFor([this] { return window_->digest() != nullptr && !window_->busy(); }));
@@ -95,7 +96,7 @@ TEST_F(IdleTest, NoEventsInTenIdleSeconds) {
   const auto first = window_->digest();
   QTest::mouseClick(toggle, Qt::LeftButton);
   ASSERT_TRUE(WaitFor([&] { return window_->digest() != first && !window_->busy(); }));
-  // Compared with another run, with a row of the comparison highlighted.
+  // State: a comparison with another run, in which a row is highlighted.
   NextWindow();
   OpenRecorded();
   window_->compareWith(
@@ -103,14 +104,14 @@ TEST_F(IdleTest, NoEventsInTenIdleSeconds) {
   ASSERT_TRUE(WaitFor([this] { return State()["baseline"].toBool(); }));
   window_->openPage(QStringLiteral("compare"));
   ASSERT_TRUE(Idle());
-  // Pages that computed in the background and reported progress.
+  // State: pages that computed in the background and reported progress.
   for (const char* page : {"what-if", "reclaim", "fragmentation", "phases"}) {
     NextWindow();
     OpenRecorded();
     window_->openPage(QLatin1String(page));
     ASSERT_TRUE(Idle());
   }
-  // The page of a program, with the focus back in the canvas.
+  // State: the page of a program was open, and the focus is in the canvas again.
   NextWindow();
   window_->openProgram();
   windows_.push_back(std::move(window_));
@@ -136,7 +137,7 @@ TEST_F(IdleTest, NoEventsInTenIdleSeconds) {
               frames[i])
         << i;
 
-  // Checks that the counter works: the mouse moves in each window.
+  // Checks that the counter works, by moving the mouse in each window.
   qApp->installEventFilter(&counter);
   for (size_t i = 0; i < windows_.size(); ++i) {
     timeline::TimelineWidget* canvas = windows_[i]->timelineWidget();

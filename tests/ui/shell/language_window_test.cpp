@@ -1,4 +1,5 @@
-// The window in other languages: switching while it runs, completeness, and room for longer texts.
+// Tests the window in other languages: switching while it runs, completeness, and space for longer
+// texts.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -30,7 +31,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// Where each text is shown: "QLabel heading": "AT THE PEAK".
+// The place and the text of each widget, such as "QLabel heading": "AT THE PEAK".
 using Texts = std::map<QString, QString>;
 
 QString PathOf(const QObject* object) {
@@ -200,7 +201,7 @@ TEST_F(LanguageWindowTest, SwitchesLanguageAndBackWhileRunning) {
   EXPECT_TRUE(differences.isEmpty()) << differences.join(QLatin1Char('\n')).toStdString();
 }
 
-// Texts that are not translated: names from the trace, from files, of settings and their values,
+// True for texts that are not translated: names in traces and files, settings and their values,
 // units.
 bool IsForeign(const QString& text) {
   // A setting without a display name shows the last word of its key.
@@ -250,7 +251,7 @@ TEST_F(LanguageWindowTest, EveryTextIsTranslatable) {
                               << bare.join(QLatin1Char('\n')).toStdString();
 }
 
-// Labels and buttons that show less than their text, except those that wrap, elide or scroll.
+// Labels and buttons that cannot show their whole text, except those that wrap, elide or scroll.
 QStringList CutTexts(QWidget* window) {
   QStringList cut;
   for (QWidget* widget : window->findChildren<QWidget*>()) {

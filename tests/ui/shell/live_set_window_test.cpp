@@ -1,5 +1,5 @@
-// The page of the live set in the real window: its totals equal those of the breakdown and the
-// curve at any time and in every grouping; rows select blocks in the timeline.
+// Tests the page of the live set in the real window. At any time and with every grouping, its
+// totals equal those of the breakdown and the curve. Rows select blocks in the timeline.
 #include <gmock/gmock.h>
 
 #include <QClipboard>
@@ -59,7 +59,7 @@ class LiveSetWindowTest : public testing::RecordedWindow {
     View()->setFocus();
     QTest::keyClick(View(), key);
   }
-  // The sum of the column of bytes, over rows that are groups (else over all rows).
+  // The sum of the bytes of all groups, or of all rows if there are no groups.
   uint64_t SumOfRows() {
     uint64_t sum = 0;
     for (int row = 0; row < Model()->rowCount(); ++row)
@@ -67,7 +67,7 @@ class LiveSetWindowTest : public testing::RecordedWindow {
         sum += static_cast<uint64_t>(*Model()->cell(row, 1)->bytes);
     return sum;
   }
-  // At this time, the page, the breakdown and the curve have the same total.
+  // Checks that the page, the breakdown and the curve have the same total at this time.
   void ExpectEqualTotals(qint64 time) {
     window_->timelineWidget()->setCursorTime(time);
     ASSERT_TRUE(WaitFor([this] { return window_->settled(); }));
@@ -114,7 +114,7 @@ TEST_F(LiveSetWindowTest, GroupsByAnExpression) {
   EXPECT_FALSE(edit->isVisible());
   By("by expression");
   EXPECT_TRUE(edit->isVisible());
-  const int by_module_and_category = Live()["groups"].toInt();  // of the placeholder
+  const int by_module_and_category = Live()["groups"].toInt();  // the placeholder's grouping
   edit->setText(QStringLiteral("category"));
   ASSERT_TRUE(Idle());
   const int by_category = Live()["groups"].toInt();
@@ -155,15 +155,15 @@ TEST_F(LiveSetWindowTest, ExpandedGroupLinksBlocksToTheTimeline) {
   View()->selectRow(2);
   const trace::AllocationId second = Model()->allocationAt(2);
   EXPECT_EQ(window_->timelineWidget()->selection(), second);
-  // The other way round: the selection in the timeline is the current row.
+  // A selection in the timeline becomes the current row.
   const trace::AllocationId third = Model()->allocationAt(3);
   window_->timelineWidget()->select(third);
   EXPECT_EQ(View()->currentIndex().row(), 3);
-  // For a block in a collapsed group, the group is the current row.
+  // For a block in a collapsed group, the group becomes the current row.
   const trace::AllocationId other = Model()->allocationAt(1 + static_cast<int>(count));
   window_->timelineWidget()->select(other);
   EXPECT_EQ(View()->currentIndex().row(), 1 + static_cast<int>(count));
-  // It stays expanded when the cursor moves.
+  // The group stays expanded when the cursor moves.
   window_->timelineWidget()->setCursorTime(digest->trace->end_ns());
   ASSERT_TRUE(Idle());
   bool unfolded = false;
@@ -217,7 +217,7 @@ TEST_F(LiveSetWindowTest, FiltersSortsAndCopies) {
   EXPECT_THAT(lines[0].toStdString(), HasSubstr("Block,Bytes [B],Share [%],Blocks,Requested [B]"));
   window_->actionRegistry()->Find(QStringLiteral("edit.copy-markdown"))->trigger();
   EXPECT_THAT(QGuiApplication::clipboard()->text().toStdString(), HasSubstr("| Block | Bytes |"));
-  // The commands that open the page and focus its filter.
+  // Two commands open the page and focus its filter.
   window_->openPage(QStringLiteral("phases"));
   window_->actionRegistry()->Find(QStringLiteral("explain.live-set"))->trigger();
   EXPECT_TRUE(View()->isVisible());
@@ -240,7 +240,7 @@ TEST_F(LiveSetWindowTest, EachGroupingListsItsGroups) {
   EXPECT_THAT(names("by call site"), HasSubstr("model.py:42 forward; "));
 }
 
-// Areas are proportional to bytes; the contents of a box are inside it, and no two boxes overlap.
+// Areas are proportional to bytes. A box contains its children, and no two boxes overlap.
 TEST_F(LiveSetWindowTest, ChartAreasMatchBytes) {
   Show(*MakeRecordedTrace());
   By("by module");
@@ -274,7 +274,7 @@ TEST_F(LiveSetWindowTest, ChartAreasMatchBytes) {
                            other.y >= box.y + box.h - 0.01f || box.y >= other.y + other.h - 0.01f;
         EXPECT_TRUE(apart) << chart->nameOf(box.node).toStdString() << " and "
                            << chart->nameOf(other.node).toStdString();
-        // The width (in a treemap the area) is proportional to the bytes.
+        // The width (or, in a treemap, the area) is proportional to the bytes.
         const double share = static_cast<double>(tree.nodes[other.node].bytes) /
                              static_cast<double>(tree.nodes[box.node].bytes);
         const double drawn = kind == 1 ? other.w / box.w : other.w * other.h / (box.w * box.h);

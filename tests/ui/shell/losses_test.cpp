@@ -1,5 +1,5 @@
-// Things that the window must not lose or get wrong: names that a save proposes, files that it may
-// not replace, files opened in a row, logs, selections, the focus.
+// Tests that the window loses nothing: proposed file names, files that must not be replaced, files
+// that are opened in a row, logs, selections, the focus.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -70,7 +70,7 @@ TEST_F(Losses, SaveNeverOverwritesTheOpenedFile) {
   OpenAndWait(source);
   const QString copy = folder_.filePath(QStringLiteral("recorded-2.trace"));
   EXPECT_EQ(window_->proposedName(QStringLiteral("trace")), copy);
-  // By its name, by another path, by links to it; as a trace and as JSON.
+  // Saves to the file by its name, by another path and by links, as a trace and as JSON.
   const QString link = folder_.filePath(QStringLiteral("link.trace")),
                 hard = folder_.filePath(QStringLiteral("hard.trace"));
   ASSERT_EQ(::symlink(qPrintable(source), qPrintable(link)), 0);
@@ -115,7 +115,7 @@ TEST_F(Losses, ProposedFileNameFollowsTheDocument) {
   EXPECT_EQ(window_->proposedName(QStringLiteral("json")), "qwen2-0.5b.json");
   const QString packed = folder_.filePath(QStringLiteral("step 7.pickle.zst"));
   ASSERT_TRUE(QFile::copy(Write("a.trace"), packed));
-  OpenAndWait(packed);  // by content, whatever the name
+  OpenAndWait(packed);  // the content determines the kind, not the name
   EXPECT_EQ(window_->proposedName(QStringLiteral("trace")),
             folder_.filePath(QStringLiteral("step 7.trace")));
   EXPECT_EQ(window_->proposedName(QStringLiteral("json")),
@@ -165,13 +165,13 @@ TEST_F(Losses, OpensMemoryStatsAsStatistics) {
   window_->openPage(QStringLiteral("state"));
   ASSERT_TRUE(WaitFor([this] { return !window_->explainPanel()->busy(); }));
   EXPECT_EQ(window_->digest()->trace->info.statistics.size(), 4u);
-  // A model's configuration still opens as one.
+  // A run's configuration still opens as a configuration.
   window_->openFile(Write("run.json", QByteArray(R"({"model": "gpt2", "batch": 3})")));
   ASSERT_TRUE(Idle());
   EXPECT_EQ(window_->config().batch, 3);
 }
 
-// No process writes to the pipe: reading it blocks in the kernel.
+// No process writes to the pipe, so reading it blocks in the kernel.
 TEST_F(Losses, BlockedReadDoesNotBlockOtherFiles) {
   RunDefault();
   for (const char* name : {"a.pipe", "b.pipe", "c.pipe"}) {
@@ -184,7 +184,7 @@ TEST_F(Losses, BlockedReadDoesNotBlockOtherFiles) {
   window_->openFile(recorded);
   ASSERT_TRUE(WaitFor(
       [this] { return State()["title"].toString().startsWith(QLatin1String("recorded.trace")); }));
-  // A cancelled load is over, although its read is not.
+  // A cancelled load has ended, although its read still blocks.
   window_->openFile(folder_.filePath(QStringLiteral("a.pipe")));
   QTest::qWait(50);
   window_->cancelAll();
@@ -198,7 +198,7 @@ TEST_F(Losses, BlockedReadDoesNotBlockOtherFiles) {
       ::close(fd);
 }
 
-// More lines than the client keeps: each line arrives once, up to the last.
+// The worker prints more lines than the client keeps. Each line arrives once, up to the last.
 TEST_F(Losses, LogContinuesAfterManyLines) {
   run::RunConfigBuilder builder(window_->config());
   ASSERT_TRUE(builder.SetModelConfig("chatter", window_->config().model_config_json).ok());

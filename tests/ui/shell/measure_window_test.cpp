@@ -1,4 +1,4 @@
-// Measuring between marks A and B in the real window.
+// Tests measuring between marks A and B in the real window.
 #include <gmock/gmock.h>
 
 #include <QClipboard>

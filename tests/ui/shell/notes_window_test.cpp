@@ -1,4 +1,5 @@
-// Notes and bookmarks in the real window: added, changed, undone, stored in a side file, refused.
+// Adds, changes, undoes and stores notes and bookmarks in the real window; refuses invalid side
+// files.
 #include <gmock/gmock.h>
 
 #include <QContextMenuEvent>
@@ -75,7 +76,7 @@ TEST_F(NotesWindowTest, AddsEditsDeletesAndUndoesNotes) {
   ASSERT_EQ(Notes().size(), 2);
   EXPECT_EQ(Note(0)["text"].toString().toStdString(), "");
   EXPECT_THAT(Note(0)["what"].toString().toStdString(), HasSubstr("block"));
-  // A row reveals the thing that the note is about, and its text is edited above the table.
+  // Selecting a row shows the subject of the note, whose text can be edited above the table.
   Timeline()->clearSelection();
   Page()->view()->selectRow(0);
   EXPECT_EQ(Timeline()->selection().value, 2u);
@@ -141,7 +142,7 @@ TEST_F(NotesWindowTest, KeepsSeveralRangesWithTheirFigures) {
   window_->undo();
   EXPECT_EQ(Notes().size(), 2);
   window_->redo();
-  // They exist after the next start.
+  // The notes exist after the next start.
   ASSERT_TRUE(Saved());
   const QJsonArray before = Notes();
   Open({});
@@ -243,7 +244,7 @@ TEST_F(NotesWindowTest, AreShownForTheSameContentInAnotherFile) {
   ASSERT_EQ(Notes().size(), 1);
   EXPECT_EQ(Note(0)["text"].toString().toStdString(), "kept");
   EXPECT_EQ(Flags(), 1);
-  // For other content there are none.
+  // A file with other contents has no notes.
   window_->openFile(Write("other.trace", *testing::MakeRecordedTrace({.steps = 2})));
   ASSERT_TRUE(WaitFor([&] {
     return window_->settled() && window_->noteStore()->ready() &&

@@ -1,4 +1,4 @@
-// Requests of other processes to open files in the running window: over the socket, without a
+// Tests requests of other processes to open files in the running window. Uses the socket without a
 // window.
 #include "ui/shell/open_requests.h"
 

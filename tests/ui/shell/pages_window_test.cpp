@@ -1,4 +1,4 @@
-// The pages of kernels and search results in the real window, and the files that they export.
+// Tests the pages of kernels and search results in the real window, and the files that they export.
 #include <gmock/gmock.h>
 
 #include <QClipboard>
@@ -68,7 +68,7 @@ class PagesWindowTest : public testing::RecordedWindow {
   QString file_;
 };
 
-// The figures of `vramscope kernels` and of the page are the same.
+// The page shows the same figures as `vramscope kernels`.
 TEST_F(PagesWindowTest, KernelFiguresMatchTheCommandLine) {
   OpenWithKernels();
   window_->openPage(QStringLiteral("kernels"));
@@ -113,7 +113,7 @@ TEST_F(PagesWindowTest, KernelSelectionIsSharedByTableAndTimeline) {
   ASSERT_LT(longest, trace_->activities.size());
   const double count = Timeline()["marked"].toDouble();
   EXPECT_GT(count, 0) << "all of this name are marked";
-  // The other way round: selecting another kernel selects its row.
+  // Selecting another kernel selects its row.
   query::ActivityIndex index(trace_);
   const query::KernelSums sums = query::SumKernels(index, query::KernelsBy::kName);
   ASSERT_GT(sums.sums.size(), 1u);
@@ -156,7 +156,8 @@ TEST_F(PagesWindowTest, KernelsAreFilteredAndCopiedAsMarkdown) {
         << line.toStdString();
 }
 
-// Ctrl+F "gemm" or "cudaMalloc" used to find nothing although thousands of kernels were drawn.
+// Regression test: Ctrl+F "gemm" or "cudaMalloc" found nothing although thousands of kernels were
+// drawn.
 TEST_F(PagesWindowTest, SearchFindsKernelsCallsAndBlocks) {
   OpenWithKernels();
   Trigger("edit.find");
@@ -257,7 +258,7 @@ TEST_F(PagesWindowTest, FoundFrameSearchesItsBlocks) {
   EXPECT_EQ(Table("search")["found"].toInt(), 4);
 }
 
-// A right click on a block used to offer only commands for lanes.
+// Regression test: a right click on a block only offered commands for lanes.
 TEST_F(PagesWindowTest, BlockMenuCopiesAndFindsSimilarBlocks) {
   OpenWithKernels();
   timeline::TimelineWidget* canvas = window_->timelineWidget();
@@ -300,7 +301,7 @@ TEST_F(PagesWindowTest, BlockMenuCopiesAndFindsSimilarBlocks) {
   EXPECT_GT(Table("search")["found"].toInt(), 0);
 }
 
-// Category rows of the legend used to do nothing.
+// Regression test: category rows of the legend did nothing.
 TEST_F(PagesWindowTest, LegendRowsHideAndShowCategories) {
   OpenWithKernels();
   QWidget* row = nullptr;

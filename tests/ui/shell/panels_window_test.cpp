@@ -1,5 +1,5 @@
-// Panels and tables in the real window: ranges, search, snapshots without history, long frames,
-// traces without times. Runs under Xvfb (see CMakeLists.txt).
+// Tests panels and tables in the real window: ranges, search, snapshots without history, long
+// frames, traces without times. Runs under Xvfb (see CMakeLists.txt).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -207,7 +207,7 @@ TEST_F(PanelsWindowTest, LongFramesDoNotWidenPanels) {
   EXPECT_TRUE(frames->shownFunction(0).contains(QChar(0x2026))) << "cut in the middle";
   EXPECT_FALSE(frames->shownFunction(0).endsWith(QChar(0x2026)));
   SaveImage("long-frames");
-  // Not shortened in the copied text.
+  // The copied text is not shortened.
   EXPECT_THAT(State()["selection"].toObject()["stack"].toString().toStdString(),
               HasSubstr("VeryLongKernelNameWithoutAnyBlank"));
 }
@@ -266,7 +266,7 @@ TEST_F(PanelsWindowTest, PanelsFollowTheRangeUntilItIsCleared) {
   ASSERT_TRUE(Idle());
   EXPECT_THAT(Page("fragmentation")["head"].toString().toStdString(),
               HasSubstr("At the peak of the range"));
-  // The chip of the range clears it; so does Esc.
+  // A click on the chip of the range clears the range. Esc does the same.
   QTest::mouseClick(Find<QToolButton>("leaveRange"), Qt::LeftButton);
   EXPECT_EQ(Breakdown()["heading"].toString(), "AT THE PEAK");
   EXPECT_EQ(Allocations()["rows"].toInt(), all);
@@ -278,7 +278,8 @@ TEST_F(PanelsWindowTest, PanelsFollowTheRangeUntilItIsCleared) {
   EXPECT_EQ(State()["tables"].toObject()["phases"].toObject()["rows"].toInt(), 4);
 }
 
-// Off the UI thread: the latest text wins, and a requested step waits for its result.
+// The search runs outside the UI thread. Only the latest text counts, and a step to the next match
+// waits for the result.
 TEST_F(PanelsWindowTest, LargeTableIsSearchedOffTheUiThread) {
   OpenRecorded({.steps = 5000});
   ASSERT_GT(window_->digest()->trace->allocations.size(), 50'000u);
@@ -356,8 +357,8 @@ TEST_F(PanelsWindowTest, SnapshotWithoutHistoryShowsTheStatePage) {
   window_->timelineWidget()->select({1});
   EXPECT_THAT(State()["selection"].toObject()["title"].toString().toStdString(),
               HasSubstr("_allocate_kv_cache_tensors"));
-  // A later run has its pages again. This one ran out of memory, so it opens on the page that
-  // explains why.
+  // A later run has its usual pages. This run ran out of memory, so it opens on the page that
+  // explains the failure.
   OpenRecorded();
   EXPECT_EQ(State()["tables"].toObject()["current"].toString(), "Out of memory");
   EXPECT_TRUE(tabs->isTabVisible(static_cast<int>(pages.indexOf(QStringLiteral("reclaim")))));
@@ -405,11 +406,11 @@ TEST_F(PanelsWindowTest, LegendListsAllCategoriesAndPhases) {
   QStringList names;
   for (const QJsonValue& part : Breakdown()["parts"].toArray())
     names << part.toObject()["category"].toString();
-  EXPECT_TRUE(names.contains(QStringLiteral("Activation")));  // nothing of it exists yet
+  EXPECT_TRUE(names.contains(QStringLiteral("Activation")));  // even if no activation exists yet
   EXPECT_EQ(Breakdown()["phases"].toArray().size(), 3);
 }
 
-// Wide columns get the space, and empty columns give it up.
+// Columns with long values are wide, and empty columns are narrow.
 TEST_F(PanelsWindowTest, NumberColumnsAreWideEnough) {
   OpenRecorded();
   window_->openPage(QStringLiteral("allocations"));

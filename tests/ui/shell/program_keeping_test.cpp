@@ -16,7 +16,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-// Writes two blocks at once, more after "more", and ends after "go".
+// The program writes two blocks at once, writes more after "more", and ends after "go".
 constexpr const char* kLong =
     "about()\nchunk(2)\nwait('more')\nchunk(3)\nwait('go')\nchunk(1)\nabout(ended='end')\n";
 
@@ -29,7 +29,7 @@ class ProgramKeeping : public testing::ProgramWindow {
   bool ShowsAPlan() {
     return window_->digest() != nullptr && window_->digest()->trace->info.has_config;
   }
-  // The newest stored file has everything that the program had reported by its end.
+  // Checks that the newest stored file has all data that the program reported.
   void ExpectStored(uint64_t blocks) {
     ASSERT_TRUE(WaitFor([this] { return !window_->busy(); }));
     ASSERT_FALSE(StoredFiles().isEmpty());
@@ -61,7 +61,7 @@ TEST_F(ProgramKeeping, PlanDoesNotStopTheProgram) {
   EXPECT_EQ(tabs[0].toObject()["title"].toString(), "train.py");
   EXPECT_EQ(tabs[0].toObject()["state"].toString(), "working");
   EXPECT_TRUE(Running());
-  // Its results do not take over the canvas.
+  // The canvas does not switch to the program's results.
   Touch("more");
   ASSERT_TRUE(WaitFor([this] { return window_->programRunner()->state().events >= 10; }));
   QTest::qWait(400);
@@ -90,7 +90,7 @@ TEST_F(ProgramKeeping, CachedPlanDoesNotStopTheProgram) {
   ASSERT_TRUE(WaitFor([this] { return window_->programRunner()->state().events >= 10; }));
   QTest::qWait(400);
   EXPECT_TRUE(ShowsAPlan());
-  // The program is shown again while it runs, and continues.
+  // The user shows the running program again. It continues.
   window_->showProgram();
   ASSERT_TRUE(WaitFor([this] { return Blocks() == 5; }));
   EXPECT_FALSE(window_->programBehind());
@@ -115,7 +115,7 @@ TEST_F(ProgramKeeping, OpeningAFileDoesNotStopTheProgram) {
   EXPECT_EQ(Banner("title"), "train.py has ended");
 }
 
-// A file that cannot be opened replaces nothing.
+// A file that cannot be opened does not replace the shown document.
 TEST_F(ProgramKeeping, FailedOpenKeepsTheProgramShown) {
   RunLong();
   window_->openFile(folder_.filePath(QStringLiteral("missing.trace")));
@@ -164,7 +164,7 @@ TEST_F(ProgramKeeping, ClosingTheTabAsksAndSavesTheResult) {
   EXPECT_TRUE(ShowsAPlan());
 }
 
-// Runs of one script are in one history, and an earlier result is one click away.
+// Runs of one script are in one history, in which a click shows an earlier result.
 TEST_F(ProgramKeeping, EarlierResultCanBeShownAgain) {
   Run("about()\nchunk(2)\nabout(ended='end')\n");
   ASSERT_TRUE(Idle());
@@ -219,7 +219,7 @@ TEST_F(ProgramKeeping, SaveByTheUserReplacesTheStoredCopy) {
 }
 
 TEST_F(ProgramKeeping, UnstoredResultIsReportedAndClosingAsks) {
-  // A file at the path of the folder.
+  // Creates a file at the path of the folder, so that the folder cannot be created.
   QFile(window_->storedResults().folder()).open(QIODevice::WriteOnly);
   Run("about()\nchunk(2)\nabout(ended='end')\n");
   ASSERT_TRUE(Idle());

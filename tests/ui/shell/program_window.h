@@ -1,5 +1,5 @@
-// The real window with the real launcher, for tests of programs. Scripts write the hooks' output
-// without PyTorch.
+// A fixture with the real window and the real launcher for tests of programs. Scripts write the
+// hooks' output without PyTorch.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -196,8 +196,8 @@ class ProgramWindow : public ::testing::Test {
     return out;
   }
 
-  // Writes of a planned program to other folders are isolated, and it may not see files that appear
-  // there while it runs (docs/security.md). The test and the program exchange files in this folder.
+  // The test and the program exchange files in this folder. In other folders, writes of a planned
+  // program are isolated, and it may not see files that appear while it runs (docs/security.md).
   QTemporaryDir folder_{QStringLiteral("/dev/shm/program-window-XXXXXX")};
   std::unique_ptr<MainWindow> window_;
   int answered_ = 0;  // dialogs

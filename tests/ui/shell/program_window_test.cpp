@@ -1,5 +1,5 @@
-// Drives the page that plans and records a user's program: the real launcher, scripts that write
-// the hooks' output without PyTorch, and a shell instead of ssh. Runs under Xvfb (see
+// Tests the page that plans and records a user's program. Uses the real launcher, scripts that
+// write the hooks' output without PyTorch, and a shell instead of ssh. Runs under Xvfb (see
 // CMakeLists.txt).
 #include "tests/ui/shell/program_window.h"
 
@@ -71,7 +71,7 @@ TEST_F(ProgramWindow, ShowsRunningProgramAndReplansOnAnotherGpu) {
                 .toString(),
             folder_.filePath(QStringLiteral("train.py")));
 
-  // After saving and opening, the file states what it is.
+  // A file that was saved and opened again states its kind.
   const QString saved = folder_.filePath(QStringLiteral("saved.trace"));
   window_->saveTrace(saved);
   ASSERT_TRUE(Idle());
@@ -121,8 +121,8 @@ TEST_F(ProgramWindow, ReportsExceptionOfTheProgramAndItsLine) {
   EXPECT_EQ(Blocks(), 1u);
 }
 
-// The recording is complete: the window reports that the interpreter crashed during shutdown, which
-// is not a failure.
+// The window reports that the interpreter crashed during shutdown. This is not a failure, because
+// the recording is complete.
 TEST_F(ProgramWindow, CrashDuringInterpreterShutdownIsNotAFailure) {
   Run("about()\nchunk(3)\nabout(ended='end')\nimport signal\nos.kill(pid, signal.SIGABRT)\n");
   ASSERT_TRUE(Idle());
@@ -162,7 +162,7 @@ TEST_F(ProgramWindow, ReportsMissingOrCpuOnlyTorch) {
   EXPECT_THAT(PageText("error"), HasSubstr("never imported torch"));
   EXPECT_FALSE(Page("again").toBool());
   EXPECT_EQ(window_->digest(), nullptr);
-  // A torch without CUDA.
+  // The torch has no CUDA.
   Run("about(cuda='')\n");
   ASSERT_TRUE(Idle());
   EXPECT_THAT(PageText("error"), HasSubstr("for the CPU only"));
@@ -182,13 +182,13 @@ TEST_F(ProgramWindow, RanksAreDevicesOfOneTrace) {
   window_->openProgram();
   Find<QSpinBox>("programRanks")->setValue(2);
   Run("about()\nchunk(1 + int(os.environ['RANK']))\nwait('go')\nabout(ended='end')\n");
-  // While it runs, one of them stays visible.
+  // While the program runs, one of the ranks stays visible.
   ASSERT_TRUE(WaitFor([this] { return Chip("gpu") == "rank 0 of 2 GPUs"; }));
   Touch("go");
   ASSERT_TRUE(Idle());
   EXPECT_EQ(Chip("gpu"), "rank 1 of 2 GPUs");
   EXPECT_EQ(Blocks(), 2u);
-  // All of them are saved.
+  // All ranks are saved.
   const QString saved = folder_.filePath(QStringLiteral("saved.trace"));
   window_->saveTrace(saved);
   ASSERT_TRUE(Idle());
@@ -246,7 +246,7 @@ TEST_F(ProgramWindow, RecordsOnTheGpuOfThisComputer) {
   EXPECT_THAT(Chip("device"), HasSubstr("A100"));
   EXPECT_TRUE(window_->digest()->trace->info.measured);
 
-  // A plan made from it: the recording is the baseline.
+  // The recording becomes the baseline of a plan that is made from it.
   auto* again = Find<QToolButton>("programAgain");
   Q_EMIT again->menu()->aboutToShow();
   again->menu()->findChild<QAction*>(QStringLiteral("a100-80gb"))->trigger();
@@ -284,7 +284,7 @@ TEST_F(ProgramWindow, ShowsRecordingOnAnotherComputerWhileItRuns) {
   QFile host(folder_.filePath(QStringLiteral("host")));
   ASSERT_TRUE(host.open(QIODevice::ReadOnly));
   EXPECT_EQ(host.readAll(), "user@box\n");
-  // It is restored in the next window.
+  // The next window restores the settings.
   window_.reset();
   Open();
   EXPECT_TRUE(Page("fields").toArray().contains("programHost"));
@@ -314,7 +314,7 @@ TEST_F(ProgramWindow, ReportsFailuresOfTheRemoteComputer) {
   Click("programStart");
   ASSERT_TRUE(Idle());
   EXPECT_THAT(PageText("error"), HasSubstr("'user@box' has no '"));
-  // The connection fails while the program runs: data that had arrived are kept.
+  // The connection fails while the program runs. Data that had arrived are kept.
   Ssh("exec 3<&0\nsh -c \"$3\" <&3 3<&- &\n"
       "while [ ! -e \"${0%/*}/go\" ]; do sleep 0.05; done\nkill -9 $!\nexit 255\n");
   Run("about(clock='wall')\nchunk(2)\nwait('never')\n");

@@ -1,7 +1,8 @@
-// A simulation of long use: random actions on the real window, with a seed. After each action the
-// window must still be open. After some, the test waits until it is idle and checks that nothing is
-// lost (documents, history, files on disk) and that all places show the same figures.
-// $VRAMSCOPE_RANDOM_ACTIONS is the number of actions (default 60), $VRAMSCOPE_RANDOM_SEED the seed.
+// Simulates long use with random actions on the real window. After each action, the window must
+// still be open. After some actions, the test waits until the window is idle, and checks that
+// nothing is lost (documents, history, files on disk) and that all parts of the window show the
+// same figures. $VRAMSCOPE_RANDOM_ACTIONS is the number of actions (default 60),
+// $VRAMSCOPE_RANDOM_SEED the seed.
 #include <gtest/gtest.h>
 #include <malloc.h>
 #include <signal.h>
@@ -28,7 +29,7 @@ namespace {
 
 using vramscope::testing::MakeRecordedTrace;
 
-// Actions that ask for a file or start another process, and those that end the window.
+// Actions that are excluded: they open a file dialog, start another process, or end the window.
 const std::set<QString> kLeftOut = {
     QStringLiteral("file.quit"),       QStringLiteral("file.open"),
     QStringLiteral("file.open-part"),  QStringLiteral("file.compare"),
@@ -57,7 +58,7 @@ class RandomActions : public testing::ShellWindow {
     damaged.write(QByteArray(5000, 'x'));
     damaged.close();
     for (const QString& file : files_ + QStringList{damaged_}) digests_[file] = Digest(file);
-    // A dialog is closed, as by Escape.
+    // Closes dialogs as Escape does.
     connection_ = QObject::connect(&closer_, &QTimer::timeout, [] {
       if (QWidget* modal = QApplication::activeModalWidget()) modal->close();
       if (QWidget* popup = QApplication::activePopupWidget()) popup->close();
@@ -174,7 +175,8 @@ class RandomActions : public testing::ShellWindow {
     }
   }
 
-  // All earlier documents are kept, and every place shows the same figures for them.
+  // Checks that all earlier documents are kept, and that every part of the window shows the same
+  // figures for them.
   void Check(const std::string& after) {
     ASSERT_TRUE(WaitFor([this] { return window_->settled(); })) << after;
     const QJsonObject state = State();
@@ -230,7 +232,7 @@ class RandomActions : public testing::ShellWindow {
     window_->closeDocument(window_->documents().at(0).id());
     seen_.clear();
     ASSERT_TRUE(Idle());
-    QPixmapCache::clear();  // Qt's own memory, up to 10 MiB
+    QPixmapCache::clear();  // Qt's cache uses up to 10 MiB
     QTest::qWait(200);      // large objects are freed a moment later
   }
   static size_t BytesInUse() {
@@ -274,8 +276,8 @@ TEST_F(RandomActions, LoseNothingAndShowEqualFiguresEverywhere) {
               window_->documents().size());
 }
 
-// The same number of actions again leaves no more memory in use than the first time. The cache of
-// plans is excluded, because it grows on purpose until it is full.
+// Repeats the same number of actions. Afterwards, the window must not use more memory than after
+// the first time. The cache of plans is excluded, because it grows until it is full.
 TEST_F(RandomActions, DoNotLeakMemory) {
   const int count = qEnvironmentVariableIntValue("VRAMSCOPE_RANDOM_ACTIONS");
   const int actions = count > 0 ? count : 60;

@@ -1,5 +1,5 @@
-// Recorded files in the window: how they are opened, what is shown meanwhile, the texts about them,
-// and the explain pages. Runs under Xvfb (see CMakeLists.txt).
+// Tests recorded files in the window: opening, previews, texts, and the explain pages. Runs under
+// Xvfb (see CMakeLists.txt).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -46,7 +46,7 @@ TEST_F(RecordedFileTest, ShowsRecordingFactsInPlaceOfControls) {
   EXPECT_EQ(Chip("inferred"), "categories inferred");
   EXPECT_EQ(Chip("out_of_memory"), "out of memory");
   EXPECT_EQ(Chip("fits"), "");
-  // Segments older than the recording are not "unused" while their blocks are not yet restated.
+  // Segments from before the recording do not count as unused before their blocks are restated.
   EXPECT_LT(window_->digest()->unused, window_->digest()->summary.peak.reserved);
   const QJsonObject facts = state["recording"].toObject()["facts"].toObject();
   EXPECT_EQ(facts["kind"].toString(), "CUDA memory snapshot (pickle, protocol 4)");
@@ -85,7 +85,7 @@ TEST_F(RecordedFileTest, SelectionShowsItsRuleAndStack) {
   const QJsonObject selection = State()["selection"].toObject();
   EXPECT_EQ(selection["title"].toString(), "model.py:42 forward");
   EXPECT_FALSE(selection["facts"].toObject()["inferred by"].toString().isEmpty());
-  // Python frames first, then the rest; whole paths in the copied text.
+  // Python frames are first, then the other frames. The copied text has whole paths.
   EXPECT_EQ(selection["stack"].toString(),
             "forward  /home/me/run/model.py:42\nstep  /home/me/run/train.py:10\n"
             "c10::Allocator  /build/c10/core/Allocator.cpp:7\n");
@@ -146,8 +146,8 @@ std::shared_ptr<const trace::Trace> OfTwoDevices(const testing::RecordedOptions&
   return trace::JoinProcesses(parts).value();
 }
 
-// While the sums of the second preview are computed, another device of the first is chosen. Then
-// the second is never shown, but the third is.
+// While the sums of the second preview are computed, the user chooses another device of the first
+// preview. The second preview is then never shown, but the third is.
 TEST_F(RecordedFileTest, SupersededPreviewDoesNotBlockLaterOnes) {
   // With this many events or more, the work is done in the background.
   constexpr uint32_t kBackgroundEvents = 20'000;
@@ -162,15 +162,15 @@ TEST_F(RecordedFileTest, SupersededPreviewDoesNotBlockLaterOnes) {
     go_on.acquire();
     options.preview(second);
     given.release();
-    // Offered again and again, as it is refused while the sums of another are computed.
+    // Offers the third preview repeatedly, because it is refused while other sums are computed.
     while (!end.tryAcquire(1, 5)) options.preview(third);
     return third;
   });
   window_->openFile(QStringLiteral("/nowhere/large.pickle"));
   ASSERT_TRUE(
       WaitFor([&] { return window_->digest() != nullptr && window_->digest()->whole == first; }));
-  // Waits until the panels next to the canvas are updated, too; only then is the next preview
-  // accepted.
+  // Waits until the panels next to the canvas are also updated, because the next preview is only
+  // accepted after that.
   QTest::qWait(50);
   {
     const testing::HeldThreadPool held;
@@ -219,7 +219,7 @@ TEST_F(RecordedFileTest, FailedOpenReportsTheCause) {
   ASSERT_TRUE(WaitFor([this] { return !window_->busy(); }));
   EXPECT_EQ(Banner("kind"), "open-failed");
   EXPECT_THAT(Banner("text").toStdString(), ::testing::HasSubstr("byte 4,711"));
-  EXPECT_EQ(Banner("action"), "");  // the complete part of it would have been shown
+  EXPECT_EQ(Banner("action"), "");  // for a truncated file, its complete part would be shown
   EXPECT_EQ(State()["recent"].toArray().size(), 0);
   EXPECT_EQ(window_->digest(), nullptr);
 }
@@ -396,8 +396,8 @@ TEST_F(RecordedFileTest, WhatIfReplaysWithOtherSettings) {
   QTest::keyClick(conf, Qt::Key_Return);
   ASSERT_TRUE(Idle());
   EXPECT_GT(Page("what-if")["points"].toInt(), 0);
-  // Four rows: as recorded, by the model, by the model with the older block allocated again, and
-  // with these settings.
+  // The four rows are: the recording, the model, the model after the older block was allocated
+  // again, and the model with these settings.
   EXPECT_EQ(Page("what-if")["table"].toObject()["rows"].toInt(), 4);
   EXPECT_THAT(Page("what-if")["head"].toString().toStdString(),
               ::testing::HasSubstr("expandable_segments:True"));
@@ -415,7 +415,7 @@ TEST_F(RecordedFileTest, WhatIfRejectsUnknownSettings) {
   EXPECT_EQ(Page("what-if")["problem"].toString(), "");
 }
 
-// Segments in two pools, with blocks and holes; one is too large for one row of the map.
+// Segments in two pools, with blocks and holes. One segment is too large for one row of the map.
 std::vector<explain::SegmentView> Segments() {
   using Use = explain::SegmentView::Use;
   std::vector<explain::SegmentView> out;
@@ -444,8 +444,8 @@ TEST(SegmentMapTest, WidthsMatchBytesWithoutOverlap) {
   const SegmentMap map(Segments(), 600, 200);
   EXPECT_LE(map.height(), 200);
   EXPECT_EQ(map.titles().size(), 2u);
-  // Areas are proportional to bytes: the widths of a segment's blocks and holes add up to the
-  // segment's size, at the same scale for all segments except tiny ones.
+  // Areas are proportional to bytes. The widths of a segment's blocks and holes add up to the
+  // segment's size, and all segments except tiny ones have the same scale.
   std::vector<double> width(map.segments().size());
   for (const auto& p : map.pieces()) width[p.segment] += p.rect.w;
   const double scale = 600.0 / static_cast<double>(map.bytes_per_row());

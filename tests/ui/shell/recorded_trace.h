@@ -1,5 +1,6 @@
-// A made-up recording for tests of the window: older blocks, call stacks, inferred categories and
-// steps, annotations, holes that pin segments, an out-of-memory event at the end.
+// A made-up recording for tests of the window. It has older blocks, call stacks, inferred
+// categories and steps, annotations, holes that pin segments, and an out-of-memory event at the
+// end.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,7 +18,7 @@ struct RecordedOptions {
   int steps = 4;
   int layers = 6;
   bool out_of_memory = true;
-  bool leak = true;  // one block per step stays
+  bool leak = true;  // one block per step stays allocated
   uint64_t weight_bytes = 16 << 20;
 };
 
@@ -35,7 +36,7 @@ class RecordedTrace {
         Stack({{"step", "/usr/lib/python3/dist-packages/torch/optim/adamw.py", 80},
                {"step", "/home/me/run/train.py", 12}});
     const auto leaky = Stack({{"log", "/home/me/run/metrics.py", 5}});
-    // Older than the recording: a segment with a parameter.
+    // A segment with a parameter is older than the recording.
     Segment(o_.weight_bytes + (48 << 20));
     const auto weight = Alloc(o_.weight_bytes, Category::kParameter, 1, trace::StackId{});
     (void)weight;

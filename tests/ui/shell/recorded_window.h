@@ -1,4 +1,4 @@
-// The real window with a recording open, for tests of how it is shown.
+// A fixture with a recording in the real window.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -2,9 +2,9 @@
 // window must restore everything that had arrived: documents, histories, toggles, notes, and the
 // program's data.
 //
-// A window in a separate process (session_restore_test.h) performs a list of actions, and after
-// each prints its contents, once they are on disk. $VRAMSCOPE_KILLS=50 tries more times than CI
-// does.
+// A window in a separate process (session_restore_test.h) performs a list of actions. After each
+// action, it prints its contents once they are on disk. $VRAMSCOPE_KILLS=50 makes more attempts
+// than CI.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ namespace {
 using vramscope::testing::MakeRecordedTrace;
 
 constexpr int kSampled = 6, kMostKills = 1000;
-constexpr int kLatestMs = 400;  // after an action was completed, while the next one runs
+constexpr int kLatestMs = 400;  // latest time of a kill after an action, while the next one runs
 
 int Kills() {
   const char* value = std::getenv("VRAMSCOPE_KILLS");
@@ -40,7 +40,7 @@ int Kills() {
 class SessionKills : public testing::ProgramWindow {
  protected:
   void SetUp() override {}
-  void TearDown() override {}  // each try has its own folders
+  void TearDown() override {}  // each attempt has its own folders
 
   QStringList Commands(const QString& a, const QString& b, const QString& script) {
     return {QStringLiteral("edit=3"),       QStringLiteral("toggle=0"),
@@ -71,7 +71,7 @@ TEST_F(SessionKills, RestoresEverythingAfterKillsAtRandomTimes) {
   std::mt19937 random(3232);
   int restored = 0, programs = 0, notes = 0, workers = 0;
   for (int kill = 0; kill < Kills(); ++kill) {
-    // Folders of this try only.
+    // Each attempt has its own folders.
     const QTemporaryDir folder(QStringLiteral("/dev/shm/session-kills-XXXXXX"));
     const auto path = [&](const char* name) { return folder.filePath(QLatin1String(name)); };
     QDir().mkpath(path("tmp"));
@@ -90,7 +90,7 @@ TEST_F(SessionKills, RestoresEverythingAfterKillsAtRandomTimes) {
     script.close();
     const QStringList commands =
         Commands(write("a.trace", 1), write("b.trace", 2), path("train.py"));
-    // The first process to end; the window ends in any case.
+    // The first process that is killed. The window is always killed.
     enum Victim { kWindow, kWorker, kProgram };
     const auto victim = static_cast<Victim>(kill % 3);
     // After a single plan without changes, the next window does not offer to restore anything.
@@ -130,7 +130,7 @@ TEST_F(SessionKills, RestoresEverythingAfterKillsAtRandomTimes) {
       ASSERT_TRUE(next()) << done;
       if (done != first || victim == kWindow) continue;
       QThread::msleep(static_cast<unsigned long>(wait_ms));
-      // For a program, the launcher or the script itself.
+      // Kills the program's launcher or the script itself.
       QFile script_pid(path("pid"));
       const bool script_itself = kill % 2 == 0 && script_pid.open(QIODevice::ReadOnly);
       const auto pid =
@@ -166,7 +166,8 @@ TEST_F(SessionKills, RestoresEverythingAfterKillsAtRandomTimes) {
       const QJsonObject of = before[i].toObject();
       const Document& document = documents.at(static_cast<size_t>(i));
       ExpectRestored(of, document, QStringLiteral("document %1: ").arg(i));
-      // It can be shown: read again, planned again, or with the data of a program.
+      // The document can be shown: its file is read again, or its plan is made again, or the data
+      // of its program are shown.
       window_->showDocument(document.id());
       ASSERT_TRUE(Idle());
       if (window_->digest() == nullptr) {
@@ -196,7 +197,7 @@ TEST_F(SessionKills, RestoresEverythingAfterKillsAtRandomTimes) {
     }
     ++restored;
     window_.reset();
-    // Whether or not the program outlived its window, it must not outlive its test.
+    // The program may outlive its window, but must not outlive its test.
     QFile pid(path("pid"));
     if (pid.open(QIODevice::ReadOnly)) ::kill(pid.readAll().toInt(), SIGKILL);
     EXPECT_TRUE(program::ScratchFolder::Make().ok());

@@ -1,5 +1,5 @@
-// A killed window's contents are restored: in a separate process, it opens files, changes plans,
-// runs a program, and is killed at any time. The next window restores everything that had arrived.
+// A window in a separate process opens files, changes plans, runs a program, and is killed at any
+// time. The next window restores everything that had arrived.
 #include "tests/ui/shell/session_restore_test.h"
 
 #include <gmock/gmock.h>
@@ -28,8 +28,8 @@ namespace vramscope::ui {
 
 namespace {
 
-// The window's contents, all of which are on disk: documents with their histories, notes by their
-// file, running programs.
+// The window's contents, which are all on disk: documents with their histories, notes by file,
+// running programs.
 QByteArray StateOf(const MainWindow& window, const QMap<QString, QStringList>& notes) {
   QJsonArray documents;
   for (size_t i = 0; i < window.documents().size(); ++i) {
@@ -166,7 +166,7 @@ TEST_F(SessionRestore, RestoresDocumentsAfterAKillBetweenAnyCommands) {
     EXPECT_EQ(Banner("kind"), "restore");
     Restore();
     const DocumentList& documents = window_->documents();
-    // The plan with its entries, the files, and anything that arrived meanwhile.
+    // Restores the plan with its entries, the files, and any results that arrived meanwhile.
     ASSERT_GE(documents.size(), static_cast<size_t>(std::min(done, 4) - 1));
     const auto plan = [&](size_t i) { return documents.at(i).source.kind == SourceKind::kPlan; };
     ASSERT_TRUE(plan(0));
@@ -182,7 +182,7 @@ TEST_F(SessionRestore, RestoresDocumentsAfterAKillBetweenAnyCommands) {
     ASSERT_TRUE(Idle());
     EXPECT_EQ(window_->digest()->trace->info.config.batch, window_->config().batch);
     EXPECT_GE(window_->config().batch, 4);
-    // After closing as usual, the next start asks nothing.
+    // After a normal close, the next start does not offer to restore anything.
     window_.reset();
     Open();
     EXPECT_EQ(Banner("kind"), "");
@@ -200,7 +200,7 @@ TEST_F(SessionRestore, RestoresDataOfAProgramThatOutlivedTheWindow) {
   ASSERT_EQ(Banner("kind"), "restore");
   EXPECT_THAT(Banner("text"), HasSubstr("train.py"));
   EXPECT_TRUE(StoredFiles().isEmpty());
-  // Neither does a program that is started first.
+  // A program that is started before the next window does not delete them either.
   ASSERT_TRUE(program::ScratchFolder::Make().ok());
   window_->findChild<QToolButton*>(QStringLiteral("banner-action"))->click();
   ASSERT_TRUE(Idle());
@@ -224,7 +224,7 @@ TEST_F(SessionRestore, RestoresDataOfAProgramThatOutlivedTheWindow) {
 TEST_F(SessionRestore, UnrestoredDocumentsSurviveFurtherKills) {
   const QString a = Write(QStringLiteral("a.trace"), 1);
   KillAfter(1, {QStringLiteral("open=") + a});
-  // The window after it is killed, too, before the user answered.
+  // The next window is also killed, before the user decided about restoring.
   const QString b = Write(QStringLiteral("b.trace"), 1);
   KillAfter(1, {QStringLiteral("open=") + b});
   KillAfter(1, {QStringLiteral("edit=7")});
@@ -237,8 +237,8 @@ TEST_F(SessionRestore, UnrestoredDocumentsSurviveFurtherKills) {
     if (const std::string& file = window_->documents().at(i).source.file; !file.empty())
       files.push_back(file);
   EXPECT_THAT(files, ::testing::ElementsAre(a.toStdString(), b.toStdString()));
-  // The new window owns the restored documents. After it has closed normally, the next one asks
-  // nothing.
+  // The new window owns the restored documents. After it has closed normally, the next window does
+  // not offer to restore them.
   window_.reset();
   Open();
   EXPECT_EQ(Banner("kind"), "");

@@ -1,13 +1,14 @@
-// The window that session_restore_test kills: this test's program, started with "--drive".
+// The window that session_restore_test kills runs in the test's own program, started with
+// "--drive".
 #pragma once
 
 #include <QStringList>
 
 namespace vramscope::ui {
 
-// `arguments`: the file of settings, then commands: "open=FILE", "edit=BATCH", "toggle=NUMBER",
-// "note=TEXT", "run=SCRIPT". After each command, once its result is shown and stored, prints "done"
-// (with $VRAMSCOPE_DRIVE_STATE: and the window's contents as JSON). Then waits to be killed.
+// `arguments` are the file of settings and commands: "open=FILE", "edit=BATCH", "toggle=NUMBER",
+// "note=TEXT", "run=SCRIPT". Prints "done" after each command, once its result is shown and stored,
+// and with $VRAMSCOPE_DRIVE_STATE also the window's contents as JSON. Then waits to be killed.
 int DriveWindow(const QStringList& arguments);
 
 }  // namespace vramscope::ui

@@ -1,4 +1,5 @@
-// Keys that the user assigns to commands, the settings dialog, and the tour, in the real window.
+// Tests the keys that the user assigns to commands, the settings dialog, and the tour in the real
+// window.
 #include <gmock/gmock.h>
 
 #include <QAbstractButton>
@@ -53,7 +54,7 @@ class SettingsWindow : public testing::ShellWindow {
   W* In(QWidget* page, const char* name) {
     return page->findChild<W*>(QString::fromLatin1(name));
   }
-  // As a user does: chooses the command, presses the key, clicks the button.
+  // Chooses the command, presses the key and clicks the button, as a user does.
   void AssignKey(KeysPage* page, const char* id, Qt::Key key, Qt::KeyboardModifiers modifiers,
                  const char* button = "keySet") {
     page->choose(QString::fromLatin1(id));
@@ -74,7 +75,7 @@ TEST_F(SettingsWindow, KeyChangeAppliesAtOnceAndAfterRestart) {
   EXPECT_EQ(Action("go.peak")->shortcuts(), (QList<QKeySequence>{Key("Ctrl+J"), Key("F11")}));
   EXPECT_THAT(ReadKeys().toStdString(), HasSubstr("\"go.peak\""));
   EXPECT_EQ(ReadKeys().count("\": ["), 1) << "only keys that differ from the defaults";
-  // The new key works in the window, the old one does not.
+  // The new key works in the window, and the old key does not.
   RunDefault();
   window_->timelineWidget()->zoomIn();
   ASSERT_TRUE(WaitFor([this] { return window_->settled(); }));
@@ -111,12 +112,12 @@ TEST_F(SettingsWindow, ReassigningAKeyRemovesItFromTheOtherCommand) {
   QTest::mouseClick(In<QPushButton>(page, "keySet"), Qt::LeftButton);
   EXPECT_EQ(Action("go.peak")->shortcuts(), QList<QKeySequence>{Key("Ctrl+F")});
   EXPECT_TRUE(Action("edit.find")->shortcuts().isEmpty()) << "no key has two commands";
-  // A key of the canvas: allowed, with a note.
+  // A key that the canvas uses is allowed, with a note.
   page->choose(QStringLiteral("go.largest"));
   edit->setFocus();
   QTest::keyClick(edit, Qt::Key_W);
   EXPECT_THAT(MessageOf(page).toStdString(), HasSubstr("a key of the timeline"));
-  // No key at all.
+  // Removes the key.
   page->choose(QStringLiteral("go.largest"));
   QTest::mouseClick(In<QPushButton>(page, "keyRemove"), Qt::LeftButton);
   EXPECT_TRUE(Action("go.largest")->shortcuts().isEmpty());
@@ -277,7 +278,7 @@ TEST_F(TourWindow, TourHasFiveStepsAndIsOfferedOnce) {
   EXPECT_EQ(window_->tour(), nullptr);
   OpenWithSamples();
   EXPECT_FALSE(window_->offerTour()) << "nor at the next start";
-  // From the menu, on the shown document; Esc ends it.
+  // The menu starts the tour on the shown document. Esc ends it.
   RunDefault();
   window_->actionRegistry()->Find(QStringLiteral("help.tour"))->trigger();
   ASSERT_NE(window_->tour(), nullptr);

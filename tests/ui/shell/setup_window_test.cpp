@@ -1,4 +1,4 @@
-// The window without LibTorch: shipped runs, the available toggles, the download.
+// Tests the window without LibTorch: shipped runs, the available toggles, the download.
 #include <gmock/gmock.h>
 
 #include <QComboBox>
@@ -88,7 +88,7 @@ TEST_F(SetupWindow, ToggleShowsItsShippedRunAndUndoReverts) {
   const double before = Peak();
   const QJsonObject lora = Technique("lora");
   ASSERT_TRUE(lora["enabled"].toBool());
-  // Its saving is shown before it is clicked, and equals the result.
+  // The toggle's saving is shown before the click, and equals the result.
   const double saving = lora["saving_bytes"].toDouble();
   EXPECT_LT(saving, -1e9);
   Click("lora");
@@ -96,7 +96,7 @@ TEST_F(SetupWindow, ToggleShowsItsShippedRunAndUndoReverts) {
   EXPECT_EQ(Peak(), before + saving);
   EXPECT_TRUE(State()["ghost"].toBool());
   EXPECT_EQ(State()["undo"].toString(), QStringLiteral("LoRA on"));
-  // From there to another shipped run, and back.
+  // Switches to another shipped run and back.
   ASSERT_TRUE(Technique("checkpoint-layer")["enabled"].toBool());
   Click("checkpoint-layer");
   Settle();

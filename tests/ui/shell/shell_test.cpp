@@ -1,4 +1,4 @@
-// Drives the real window: runs, techniques, settings, selection, actions. Runs under Xvfb (see
+// Tests the real window: runs, techniques, settings, selection, actions. Runs under Xvfb (see
 // CMakeLists.txt).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -93,7 +93,7 @@ TEST_F(ShellTest, IncompatibleTechniqueIsDisabledWithAReason) {
   Click("flash");
   ASSERT_TRUE(Idle());
   EXPECT_TRUE(Technique("flash")["on"].toBool());
-  Click("amp-bf16");  // flash can't stay without it
+  Click("amp-bf16");  // flash attention needs it, so it is also switched off
   ASSERT_TRUE(Idle());
   EXPECT_FALSE(Technique("flash")["on"].toBool());
 }

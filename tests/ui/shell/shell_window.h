@@ -1,4 +1,4 @@
-// The real window with fake_worker.cpp, whose runs are made up, for tests of how a run is shown.
+// A fixture with the real window and fake_worker.cpp, whose runs are made up.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -32,12 +32,12 @@ class ShellWindow : public ::testing::Test {
     window_->resize(1400, 900);
     window_->show();
     ASSERT_TRUE(QTest::qWaitForWindowExposed(window_.get()));
-    // There is no window manager that would do this.
+    // Activates the window, because there is no window manager.
     QApplication::setActiveWindow(window_.get());
   }
 
 #ifdef __SANITIZE_THREAD__
-  static constexpr int kPatienceMs = 600'000;  // a plan takes ten times as long there
+  static constexpr int kPatienceMs = 600'000;  // a plan takes ten times as long with sanitizers
 #else
   static constexpr int kPatienceMs = 60'000;
 #endif

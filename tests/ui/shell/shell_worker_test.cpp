@@ -1,5 +1,5 @@
-// The worker behind the window: killed, refusing requests, given impossible requests, missing, and
-// the real one.
+// Tests the window with a worker that is killed, refuses requests, gets impossible requests, or is
+// missing; and with the real worker.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -85,7 +85,7 @@ TEST_F(ShellWorkerTest, ReportsHowMuchMemoryIsMissing) {
   ASSERT_TRUE(WaitFor([this] { return window_->digest() != nullptr && !window_->busy(); }));
   EXPECT_EQ(Banner("kind"), "does-not-fit");
   EXPECT_THAT(Banner("title").toStdString(), ::testing::HasSubstr("GiB too much"));
-  // The highest reserved is reached at another time than the peak of allocated.
+  // The peaks of reserved and allocated bytes are at different times.
   EXPECT_THAT(Banner("text").toStdString(),
               ::testing::AllOf(::testing::HasSubstr("are reserved"),
                                ::testing::HasSubstr("allocated peaks in")));
@@ -105,7 +105,7 @@ TEST_F(ShellWorkerTest, ReportsMissingWorker) {
   ASSERT_TRUE(Idle());
 }
 
-// Once with the real worker: the same window with a real plan.
+// Shows a real plan with the real worker.
 TEST_F(ShellWorkerTest, RealWorkerPlansAndCanvasIsDrawnBeforePanels) {
   const QString built = QStringLiteral(VRAMSCOPE_REAL_WORKER);
   const QString worker = built.isEmpty() ? qEnvironmentVariable("VRAMSCOPE_WORKER") : built;

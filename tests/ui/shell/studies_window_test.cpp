@@ -1,4 +1,4 @@
-// The pages that run a command of vramscope, in the real window: what fits, the waterfall,
+// Tests the pages that run a command of vramscope in the real window: what fits, the waterfall,
 // published experiments. Skipped without a worker. Runs under Xvfb (see CMakeLists.txt).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -131,14 +131,14 @@ TEST_F(StudiesWindow, WaterfallHasOneReorderableBarPerTechnique) {
   ASSERT_EQ(order.size(), 2);
   EXPECT_EQ(order[0].toString(), second);
   EXPECT_EQ(order[1].toString(), first);
-  // The bar is still selected: the next key press moves it further.
+  // The bar is still selected, so the next key press moves it further.
   EXPECT_EQ(title(1), moved);
   EXPECT_EQ(view->currentIndex().row(), 1);
   for (QShortcut* key : window_->waterfallPage()->findChildren<QShortcut*>())
     if (key->key() == QKeySequence(Qt::ALT | Qt::Key_Down)) Q_EMIT key->activated();
   ASSERT_TRUE(Settled());
   EXPECT_EQ(title(2), moved);
-  // A bar is dragged to its place: baseline, two bars, current run.
+  // Drags a bar to its place. The order is baseline, two bars, current run.
   auto* bars = window_->findChild<QWidget*>(QStringLiteral("waterfallBars"));
   QTest::mousePress(bars, Qt::LeftButton, Qt::NoModifier, QPoint(300, 57));
   QTest::mouseMove(bars, QPoint(300, 40));

@@ -1,5 +1,5 @@
-// The techniques, group by group, as the window shows them; and a run on this computer's GPU, with
-// a worker that makes runs up. Runs under Xvfb (see CMakeLists.txt).
+// Tests the window's techniques, group by group, and a run on this computer's GPU, with a worker
+// whose runs are made up. Runs under Xvfb (see CMakeLists.txt).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -73,7 +73,7 @@ class TechniquesWindow : public ::testing::Test {
   std::unique_ptr<MainWindow> window_;
 };
 
-// Each group is found by its name, and its contents differ from those of the others.
+// Each group is found by its name, and the groups have different contents.
 TEST_F(TechniquesWindow, SearchByGroupShowsExactlyItsRows) {
   std::set<QString> groups;
   std::set<QByteArray> images;
@@ -106,8 +106,8 @@ TEST_F(TechniquesWindow, SearchByGroupShowsExactlyItsRows) {
   }
 }
 
-// Words of a technique's description find its rows; without a match, a message says where sizes are
-// set.
+// A technique's rows are found by words of its description. Without a match, a message describes
+// where sizes are set.
 TEST_F(TechniquesWindow, SearchFindsWordsOfTheDescription) {
   const auto found = [&](const char* words) {
     window_->openTechniques(QLatin1String(words));
@@ -150,7 +150,7 @@ TEST_F(TechniquesWindow, BreakdownRowsStayAfterARerunAndAtTheCursor) {
   EXPECT_EQ(names(), before);
 }
 
-// A disabled row states why, and which setting would have to change.
+// A disabled row states the reason, and the setting that would have to change.
 TEST_F(TechniquesWindow, DisabledTechniquesStateTheReason) {
   for (const QJsonObject& row : Rows())
     if (!row["enabled"].toBool()) {
@@ -164,7 +164,7 @@ TEST_F(TechniquesWindow, DisabledTechniquesStateTheReason) {
   EXPECT_THAT(reason("flash"), HasSubstr("16-bit"));
 }
 
-// Below a row that is on are its settings, with the values of the run.
+// A row that is switched on shows its settings with the values of the run.
 TEST_F(TechniquesWindow, ActiveTechniquesShowTheirSettings) {
   size_t on = 0;
   for (const run::ToggleRow& each : run::Toggles()) {
@@ -174,7 +174,7 @@ TEST_F(TechniquesWindow, ActiveTechniquesShowTheirSettings) {
     if (each.toggle->controls.empty() || toggle->isChecked() || !toggle->isEnabled()) continue;
     toggle->click();
     ASSERT_TRUE(WaitFor([this] { return !window_->busy(); }));
-    if (!toggle->isChecked()) continue;  // the fake worker's run refused it
+    if (!toggle->isChecked()) continue;  // the fake worker's run refused the technique
     QApplication::processEvents();
     const TechniquePanel* panel = window_->techniquePanel();
     EXPECT_EQ(panel->visibleRegion().boundingRect().width(), panel->width())
@@ -187,7 +187,7 @@ TEST_F(TechniquesWindow, ActiveTechniquesShowTheirSettings) {
       for (const QString& key : settings.keys()) {
         const run::SettingDeclaration* setting = run::FindSetting(key.toStdString());
         ASSERT_NE(setting, nullptr) << key.toStdString();
-        if (!setting->default_value.empty()) {  // a path may be empty, and so may lengths
+        if (!setting->default_value.empty()) {  // paths and lengths may be empty
           EXPECT_NE(settings[key].toString(), "") << key.toStdString();
         }
       }
@@ -199,8 +199,8 @@ TEST_F(TechniquesWindow, ActiveTechniquesShowTheirSettings) {
   EXPECT_GE(on, 5u);
 }
 
-// Every setting of a run has a control: in the list of techniques, in the form of the run, or it is
-// listed here with the reason why not.
+// Every setting of a run has a control in the list of techniques or in the form of the run.
+// Exceptions are listed here with the reason.
 TEST_F(TechniquesWindow, EverySettingOfARunHasAControl) {
   const std::set<std::string_view> none = {
       "custom_device.memory",     // figures of the device, in the window's dialog
@@ -209,7 +209,7 @@ TEST_F(TechniquesWindow, EverySettingOfARunHasAControl) {
       "seed",                     // only changes random lengths: set it on the command line
       "backend",                  // running on the GPU is an action
   };
-  // Set only by a row, for example by a choice.
+  // Settings that only a row sets, for example by a choice.
   const auto by_rows = [](const run::KeyInfo& key) {
     const std::string name(key.key);
     const run::RunConfig plain;
@@ -270,7 +270,7 @@ TEST_F(TechniquesWindow, SequenceFieldAcceptsAListOfLengths) {
   EXPECT_EQ(window_->config().seq, 64);
 }
 
-// Settings without a switch are typed like the others, within their limits.
+// Settings without a toggle can be typed, within their limits.
 TEST_F(TechniquesWindow, SettingsWithoutAToggleCanBeTyped) {
   const auto type = [&](QLineEdit* edit, const char* text) {
     ASSERT_NE(edit, nullptr);
@@ -303,7 +303,7 @@ TEST_F(TechniquesWindow, SettingsWithoutAToggleCanBeTyped) {
   EXPECT_EQ(box->minimum(), dropout->low);
 }
 
-// Names are typed; if nothing matches, the error lists the existing names.
+// The user types names. If none matches, the error lists the existing names.
 TEST_F(TechniquesWindow, LoraTargetsAreCheckedAgainstTheModel) {
   window_->techniquePanel()->toggle(QStringLiteral("lora"))->click();
   ASSERT_TRUE(WaitFor([this] { return !window_->busy(); }));
@@ -330,8 +330,8 @@ TEST_F(TechniquesWindow, RunsOnTheInstalledGpuAndComparesWithThePlan) {
   EXPECT_EQ(info.backend, trace::Backend::kCuda);
   EXPECT_EQ(info.config.backend, run::Backend::kCuda);
   EXPECT_EQ(State()["chips"].toObject()["backend"].toString(), "cuda · measured");
-  // The worker was started for it, with the folders that were found. Its log arrives a moment
-  // later.
+  // The worker was started for the run, with the folders that were found. Its log arrives shortly
+  // after.
   const QString started =
       QStringLiteral("--backend cuda --cuda-libraries /opt/cuda one:/opt/cuda two");
   EXPECT_TRUE(WaitFor([&] { return State()["log"].toString().contains(started); }));

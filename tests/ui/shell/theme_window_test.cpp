@@ -1,4 +1,4 @@
-// A change of theme affects everything that is shown, whenever it is shown.
+// A change of theme affects all parts of the window, also those that are shown later.
 #include <gmock/gmock.h>
 
 #include <QDialog>
@@ -46,7 +46,7 @@ TEST_F(ThemeWindowTest, HiddenPagesChangeThemeWhenShown) {
   EXPECT_EQ(TextOf(sites), Text(false));
   EXPECT_LT(ThemeZones::Instance().stale(), before);
   EXPECT_EQ(Ground(sites->viewport()), ToQColor(timeline::Theme::Light().panel));
-  // Switched twice and back while hidden: unchanged.
+  // The page does not change if the theme is switched and switched back while it is hidden.
   window_->openPage(QStringLiteral("phases"));
   window_->setThemeChoice(ThemeChoice::kDark, false);
   window_->setThemeChoice(ThemeChoice::kLight, false);
@@ -83,7 +83,7 @@ TEST_F(ThemeWindowTest, NewWidgetsUseTheCurrentTheme) {
   EXPECT_EQ(label->palette().color(QPalette::WindowText), ToQColor(timeline::Theme::Light().dim));
   window_->setThemeChoice(ThemeChoice::kDark, false);
   EXPECT_EQ(label->palette().color(QPalette::WindowText), ToQColor(timeline::Theme::Dark().dim));
-  // A window without a parent, and its contents.
+  // A theme also applies to a window without a parent and to its contents.
   QWidget alone;
   auto* inside = new QLabel(QStringLiteral("text"), &alone);
   inside->setProperty("role", "faint");

@@ -2,7 +2,7 @@
 //
 //   window_shot OUT.png STATE.json [dark|light] [WxH] [SCALE] [FILE...]
 //
-// $VRAMSCOPE_SHOT_PAGE: a tab to open ("fragmentation", "reclaim", ...).
+// $VRAMSCOPE_SHOT_PAGE is a tab to open ("fragmentation", "reclaim", ...).
 #include <cstdlib>
 
 #include "ui/shell/window_main.h"

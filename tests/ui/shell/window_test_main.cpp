@@ -1,4 +1,4 @@
-// main() of a window test that needs no other: on a display, else on Qt's offscreen platform.
+// The default main() of window tests. Uses a display, or Qt's offscreen platform if there is none.
 #include <gtest/gtest.h>
 
 #include <QApplication>

@@ -1,4 +1,5 @@
-// Commands that the window runs: cancelling returns at once, even for a command that does not end.
+// Tests commands that the window runs. Cancelling returns at once, even if the command does not
+// end.
 #include "ui/studies/command_runner.h"
 
 #include <gtest/gtest.h>

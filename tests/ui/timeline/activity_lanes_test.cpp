@@ -1,4 +1,4 @@
-// Kernels, memcpys, API calls, idle gaps, pinned memory and several devices on the canvas.
+// Tests kernels, memcpys, API calls, idle gaps, pinned memory and several devices on the canvas.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -62,7 +62,7 @@ class ActivityLanesTest : public ::testing::Test {
       if (a.kind[row] == kind && (stream == UINT32_MAX || a.stream[row] == stream)) return row;
     return query::kNoRow;
   }
-  // A view around an activity, and its middle.
+  // Zooms to an activity. Returns the position of its middle.
   Point ZoomTo(uint32_t row) {
     model_.SelectActivity(row);
     model_.ZoomToSelection(0);
@@ -128,7 +128,7 @@ TEST_F(ActivityLanesTest, UnfreedBlocksLastUntilTheGpuFinishes) {
   ASSERT_TRUE(found.has_value());
   EXPECT_EQ(found->value, alive);
   EXPECT_TRUE(data_->address_axis().AddressAt(offset, late).has_value());
-  // Blocks that were freed are not found there.
+  // Freed blocks are not found at their old addresses.
   for (uint32_t row = 0; row < a.size(); ++row) {
     if (a.free_event[row] == trace::kNoEvent) continue;
     const auto there = data_->block_index().At(late, data_->address_axis().OffsetOf({row}));
@@ -207,7 +207,7 @@ TEST_F(ActivityLanesTest, KernelFactsLinkToCallOpAndAllocations) {
   EXPECT_EQ(model_.state().selection.value, made.row);
   EXPECT_EQ(model_.state().selected_activity, query::kNoRow);
   EXPECT_EQ(trace_->String(trace_->allocations.op[made.row]), "aten::mm");
-  // And back from the block to the kernel.
+  // Links also lead from the block to the kernel.
   const std::vector<LinkedFact> kernels = KernelsOf(*data_, {made.row});
   EXPECT_TRUE(std::any_of(kernels.begin(), kernels.end(), [&](const LinkedFact& f) {
     return f.link.to == Link::To::kActivity && f.link.row == kernel;
@@ -363,7 +363,7 @@ TEST_F(ActivityLanesTest, PinnedMemoryHasItsOwnLane) {
   EXPECT_EQ(MakeTooltip(model_.state(), hit).title, FormatBytes(uint64_t{8} << 20));
 }
 
-// The lanes of a GPU's clock and of 4 bytes of pinned memory are shown, but folded.
+// The lanes of a GPU's clock and of only 4 bytes of pinned memory are shown folded.
 TEST_F(ActivityLanesTest, CountersAndSmallPinnedMemoryStartFolded) {
   trace::TraceBuilder builder;
   ASSERT_TRUE(builder.AddStrings(0, std::vector<std::string>{"", "SM clock"}).ok());
@@ -466,8 +466,8 @@ std::vector<double> Numbers(const DrawList& list) {
   return numbers;
 }
 
-// After the view has moved, only the part that became visible is queried. The result equals that of
-// a query for the whole view.
+// After the view has moved, only the part that became visible is queried. The result equals a query
+// of the whole view.
 TEST_F(ActivityLanesTest, PannedViewDrawsLikeAFreshOne) {
   Show(testing::MakeSyntheticTrace({.layers = 6, .steps = 8, .activities = {.streams = 3}}));
   const double duration = data_->duration_ns();

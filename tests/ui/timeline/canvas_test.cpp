@@ -1,4 +1,4 @@
-// The canvas without Qt: scene, hit test, interaction, tooltips, morph, over synthetic traces.
+// Tests the canvas without Qt on synthetic traces: scene, hit test, interaction, tooltips, morph.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -60,7 +60,7 @@ class CanvasTest : public ::testing::Test {
   DrawList list_;
 };
 
-// The overview is queried once for a trace and a width; results for another trace are not used.
+// The overview is queried once for a trace and a width. Results for another trace are not used.
 TEST_F(CanvasTest, OverviewDependsOnTheTraceNotTheView) {
   const auto overview = [&](TimelineModel& m) {
     m.BuildData(measure_, &list_);
@@ -105,7 +105,7 @@ TEST_F(CanvasTest, StackHeightEqualsAllocatedBytes) {
   }
 }
 
-// A view of 20 ns in a run of seconds: the number of columns up to the run's end exceeds an int.
+// In a view of 20 ns in a run of seconds, the number of columns up to the run's end exceeds an int.
 TEST_F(CanvasTest, StackIsDrawnAtEveryZoomLevel) {
   const auto run =
       TimelineData::Build(testing::MakeSyntheticTrace({.layers = 6, .steps = 2, .speed = 1000}));
@@ -279,7 +279,7 @@ TEST_F(CanvasTest, DragSelectsARange) {
   EXPECT_TRUE(model_.TakeChanges().range);
   model_.KeyPress(Key::kZoomSelection, false, 0);
   EXPECT_NEAR(state().range->width() / state().viewport.view().width(), 0.8, 1e-6);
-  // Backwards and outside the window: clamped, not empty.
+  // A drag backwards and out of the window is clamped. The range is not empty.
   model_.Press({.x = 600, .y = y, .button = Button::kLeft}, 0);
   model_.Move({.x = -5000, .y = y}, 0);
   model_.Release({.x = -5000, .y = y, .button = Button::kLeft}, 0);

@@ -1,4 +1,4 @@
-// How the canvas draws traces without times and snapshots without history, and the marks of a
+// Tests how the canvas draws traces without times, snapshots without history, and the marks of a
 // search.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -104,7 +104,7 @@ TEST_F(ContentTest, SnapshotTextIsNotElidedInANarrowCanvas) {
   }
 }
 
-// Fewer entries than pixels: every column shows the value at its time.
+// With fewer entries than pixels, every column shows the value at its time.
 TEST_F(ContentTest, CurveHasNoGapsBetweenEntries) {
   const auto trace = WithoutTimes(*MakeRecordedTrace());
   Show(trace);
@@ -174,7 +174,7 @@ TEST_F(ContentTest, TooltipShowsUserMetadataAndElidesLongFrames) {
   EXPECT_THAT(all, ::testing::HasSubstr("user metadata|expert 3 of layer 7\n"));
   EXPECT_THAT(all, ::testing::HasSubstr("compile context|0/2\n"));
   EXPECT_THAT(all, ::testing::HasSubstr("VeryLongKernelName"));
-  // As drawn, the frame keeps both ends and is no wider than the tooltip.
+  // The drawn text keeps both ends of the frame and is not wider than the tooltip.
   const std::string shown =
       ElideMiddle(measure_, vramscope::testing::kLongFrame, Font::kSmall, 420);
   EXPECT_LE(measure_.Width(shown, Font::kSmall), 420);

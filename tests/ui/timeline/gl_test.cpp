@@ -1,5 +1,6 @@
-// The OpenGL renderer, on a display with OpenGL 3.3 (a desktop, or xvfb-run with Mesa): shows the
-// same as the raster renderer, keeps the data layer while hovering, and survives a new window.
+// Tests the OpenGL renderer on a display with OpenGL 3.3 (a desktop, or xvfb-run with Mesa). It
+// draws the same as the raster renderer, keeps the data layer while hovering, and works after a new
+// window was created.
 #include <gtest/gtest.h>
 
 #include <QApplication>
@@ -113,7 +114,7 @@ TEST_F(TimelineGlTest, SurvivesMovingToAnotherWindow) {
   EXPECT_EQ(w->dumpState()["renderer"].toString(), "gl");
 }
 
-// The atlas starts with the characters of English; others are added when they are needed.
+// The atlas starts with the characters of English. Other characters are added when they are needed.
 TEST_F(TimelineGlTest, DrawsChineseTextLikeTheRasterRenderer) {
   if (QFontDatabase::families(QFontDatabase::SimplifiedChinese).isEmpty())
     GTEST_SKIP() << "no font with Chinese characters is installed";

@@ -1,6 +1,5 @@
-// Positions of lanes: which are shortened, what scrolls, and how the user arranged the stack.
-// Tested through the interface of the stack with lanes that draw nothing, and through the model
-// with mouse and keys.
+// Tests the positions of lanes: shortened lanes, scrolling, and the user's arrangement. Uses the
+// interface of the stack with lanes that draw nothing, and the model with mouse and keys.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -26,7 +25,7 @@ class PlainLane : public Lane {
   LaneWants wants_;
 };
 
-// As on the canvas, with lanes that can be shortened, and ten streams.
+// A stack like the canvas's, with lanes that can be shortened, and ten streams.
 class LaneStackTest : public ::testing::Test {
  protected:
   void SetUp() override {

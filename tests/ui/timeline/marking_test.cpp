@@ -1,4 +1,4 @@
-// Which blocks are marked, what links reveal, and the entries of context menus.
+// Tests the marked blocks, the targets of links, and the entries of context menus.
 #include "ui/timeline/model/marking.h"
 
 #include <gmock/gmock.h>
@@ -55,7 +55,7 @@ TEST_F(MarkingTest, MarkedBlocksDimOthersButMarkedKernelsDoNot) {
   EXPECT_TRUE(
       std::is_sorted(model_.state().marking->times.begin(), model_.state().marking->times.end()));
   EXPECT_FALSE(model_.state().faint(0));
-  // Selecting a kernel keeps the marks; Esc does not.
+  // Selecting a kernel keeps the marks. Esc removes them.
   model_.SelectActivity(FirstKernel());
   EXPECT_NE(model_.state().marking, nullptr);
   model_.Clear();

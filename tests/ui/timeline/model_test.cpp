@@ -1,4 +1,4 @@
-// View, axes, layout, text and comparison: everything that needs no trace or only tables of one.
+// Tests view, axes, layout, text and comparison, which need no trace or only tables of a trace.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -87,9 +87,9 @@ TEST(ViewportTest, PanStopsAtTheEnds) {
 
 TEST(ViewportTest, NewRunKeepsTheScaleUnlessItDoesNotFit) {
   Viewport v = View();
-  v.ReplaceExtent(0, 8e8);  // shorter: same scale
+  v.ReplaceExtent(0, 8e8);  // a shorter run is shown at the same scale
   EXPECT_DOUBLE_EQ(v.view().end, 1e9);
-  v.ReplaceExtent(0, 1.2e9);  // longer: does not fit
+  v.ReplaceExtent(0, 1.2e9);  // a longer run does not fit at the same scale
   EXPECT_DOUBLE_EQ(v.view().end, 1.2e9);
   v.ReplaceExtent(0, 1e8);  // so short that it would be only a stripe
   EXPECT_DOUBLE_EQ(v.view().end, 1e8);
@@ -109,7 +109,7 @@ TEST(ViewportTest, AroundCentersWithTheGivenShare) {
 TEST(HistoryTest, UndoesAndRedoesGestures) {
   History<Span> h;
   h.Push({0, 100}, 1);
-  h.Push({10, 90}, 1);  // same gesture: one entry
+  h.Push({10, 90}, 1);  // one gesture has one entry
   h.Push({20, 80}, 2);
   EXPECT_EQ(h.Undo({30, 70}), (Span{20, 80}));
   EXPECT_EQ(h.Undo({20, 80}), (Span{0, 100}));
@@ -157,7 +157,8 @@ TEST(TicksTest, AreFarEnoughApartWithDistinctLabels) {
   }
 }
 
-// The longest trace that a file can state: as a double, its end exceeds an int64_t.
+// For the longest trace that a file can state, the end exceeds an int64_t if it is stored as a
+// double.
 TEST(TicksTest, StayInsideTheLongestPossibleTrace) {
   for (const double begin : {0.0, 0x1p62, 0x1p63 - 1e6, 0x1p63 - 2048}) {
     for (const double width : {20.0, 300.0, 1000.0}) {
@@ -382,7 +383,7 @@ TEST(ThemeTest, TextHasEnoughContrast) {
       EXPECT_GE(Contrast(t.bad, surface), 4.5);
     }
     for (Color phase : t.phases) EXPECT_GE(Contrast(t.on_color, phase), 4.5);
-    for (int c = 1; c < trace::kCategoryCount; ++c)  // not Unknown: never labelled as such
+    for (int c = 1; c < trace::kCategoryCount; ++c)  // not Unknown, which has no label
       EXPECT_GE(Contrast(t.on_color, t.categories[c]), 3.5) << t.categories[c].Hex();
   }
 }

@@ -1,6 +1,6 @@
-// When drawing a frame takes too long, the previous frame is moved with the view and shown until
-// the exact one is drawn. Compares moved pixels with their definition, and checks the widget's
-// frames.
+// When drawing a frame takes too long, the widget moves the previous frame with the view, and shows
+// it until the exact frame is drawn. Compares moved pixels with their definition, and checks the
+// widget's frames.
 #include <gtest/gtest.h>
 
 #include <QApplication>
@@ -32,7 +32,7 @@ TEST(MovePixels, MatchesPixelwiseDefinition) {
     const int x = static_cast<int>(random() % 20), y = static_cast<int>(random() % 4);
     const int w = 1 + static_cast<int>(random() % 60), h = 1 + static_cast<int>(random() % 5);
     double begin = place(random), end = place(random);
-    if (round % 3 == 0) {  // by whole pixels, and not stretched
+    if (round % 3 == 0) {  // moves by whole pixels without stretching
       begin = (static_cast<int>(random() % 40) - 20) / static_cast<double>(w);
       end = begin + 1;
     }
@@ -100,7 +100,7 @@ TEST_F(MovedFrame, IsShownUntilTheExactFrameIsDrawn) {
     w->zoomIn();
   }
   moved_.grab();
-  exact_.grab();  // both at the same view, exactly
+  exact_.grab();  // both widgets show the exact frame of the same view
   for (int i = 0; i < 100 && !moved_.ready(); ++i) QTest::qWait(10);
   const qint64 made = Frames(moved_, "data"), moves = Frames(moved_, "moved");
   moved_.zoomIn();
@@ -116,7 +116,7 @@ TEST_F(MovedFrame, IsShownUntilTheExactFrameIsDrawn) {
   const QImage now = moved_.grab().toImage();
   EXPECT_EQ(now, exact_.grab().toImage());
   EXPECT_NE(now, stretched);
-  // The frame shown meanwhile was similar: the curve, stretched by half.
+  // Meanwhile, a similar frame was shown, with the curve stretched by half.
   const QRect memory = Body(moved_, "memory").adjusted(0, 20, 0, 0);
   ASSERT_GT(memory.height(), 50);
   int alike = 0, all = 0;

@@ -1,4 +1,4 @@
-// The preview of a file that is being read, drawn from its index: compared with the file's
+// Compares the preview of a file that is being read, which is drawn from its index, with the file's
 // contents. Nothing in the preview can be clicked.
 #include "ui/timeline/model/outline_view.h"
 
@@ -102,7 +102,7 @@ TEST_F(OutlineView, IgnoresInputUntilTheTraceIsLoaded) {
   EXPECT_EQ(model_.HitTest(500, 300).kind, HitKind::kNone);
   model_.BuildData(measure_, &list_);
   EXPECT_TRUE(ShowsText("25 % read"));
-  // The loaded trace replaces it.
+  // The loaded trace replaces the preview.
   model_.SetData(TimelineData::Build(trace_), false, 0);
   EXPECT_EQ(model_.state().outline, nullptr);
   model_.BuildData(measure_, &list_);

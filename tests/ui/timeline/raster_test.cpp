@@ -1,5 +1,5 @@
-// A frame is divided between threads and bands of rows, and shapes are filled without QPainter. The
-// result is the same as with QPainter.
+// The raster renderer divides a frame into bands of rows for several threads, and fills shapes
+// without QPainter. The result is the same as with QPainter.
 #include <gtest/gtest.h>
 
 #include <QImage>
@@ -60,7 +60,7 @@ TEST(RasterRendererTest, BandsAndThreadsDoNotChangePixels) {
   }
 }
 
-// Antialiased edges equal QPainter's, up to invisible differences.
+// Antialiased edges equal QPainter's, except for invisible differences.
 TEST(RasterRendererTest, ShapesMatchQPainter) {
   DrawList list;
   const Color red{220, 40, 40}, glass{40, 90, 220, 120};
@@ -120,7 +120,8 @@ struct CountingLane : Lane {
   mutable int asked = 0, seen = 0;
 };
 
-// Colours, the selection and the position of a lane cause no query: only the view and its size do.
+// Only changes of the view and its size cause a query. Colours, the selection and the position of a
+// lane do not.
 TEST(SceneTest, QueriesALaneOncePerView) {
   Crew crew(0);
   const RasterRenderer renderer(&crew);

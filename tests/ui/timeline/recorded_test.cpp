@@ -1,4 +1,5 @@
-// What recorded files add to the canvas: annotations, inferred steps and phases, call stacks.
+// Tests the parts of the canvas that only recorded files have: annotations, inferred steps and
+// phases, call stacks.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -113,7 +113,8 @@ int Run(int argc, char** argv) {
     Save(&w, dir.filePath(name + "-small.png"));
     w.resize(1600, 1000);
     Save(&w, dir.filePath(name + "-large.png"));
-    // Kernels, memcpys and API calls; then a selected kernel, and an idle gap under the mouse.
+    // Draws kernels, memcpys and API calls; then a selected kernel, and an idle gap under the
+    // mouse.
     w.setBaselineTrace(nullptr);
     w.setTrace(argc > 2 ? trace
                         : testing::MakeSyntheticTrace(

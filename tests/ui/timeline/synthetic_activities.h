@@ -1,6 +1,7 @@
-// GPU activities for the ops of a synthetic run: runtime calls, kernels on streams, memcpys from
-// pinned memory, collectives in the backward, the driver's allocations, synchronizations.
-// Deterministic. By default the GPU is faster than the host, and waits for it.
+// Generates GPU activities for the operators of a synthetic run: runtime calls, kernels on streams,
+// memcpys from pinned memory, collectives in the backward pass, the driver's allocations,
+// synchronizations. The result is deterministic. By default, the GPU is faster than the host and
+// waits for it.
 #pragma once
 
 #include <algorithm>
@@ -14,10 +15,10 @@
 namespace vramscope::testing {
 
 struct ActivityOptions {
-  int streams = 0;         // on which kernels run in turn; 0: no activities at all
-  int kernels_per_op = 2;  // each with its call
-  double speed = 0.7;      // of the GPU: below 1 it is faster than the host
-  // How long after the last event the GPU's memory is queried once more; 0: never.
+  int streams = 0;         // number of streams, which kernels use in turn; 0: no activities
+  int kernels_per_op = 2;  // each kernel has a call
+  double speed = 0.7;      // GPU time divided by host time; below 1, the GPU is faster
+  // Time of a last query of the GPU's memory, after the last event; 0: no such query.
   int64_t asked_after_ns = 0;
 };
 

@@ -1,6 +1,7 @@
-// A synthetic training trace for tests, images and benchmarks: parameters and optimizer
-// states, steps of forward, loss, backward and optimizer with nested modules and ops, activations
-// that the backward releases in reverse, gradients, retags, segments. Deterministic.
+// Generates a deterministic training trace for tests, images and benchmarks: parameters and
+// optimizer states, steps of forward, loss, backward and optimizer with nested modules and
+// operators, activations that the backward pass frees in reverse order, gradients, retags,
+// segments.
 //
 //   auto trace = MakeSyntheticTrace({.layers = 24, .steps = 1});
 #pragma once
@@ -25,9 +26,9 @@ struct SyntheticOptions {
   int steps = 1;
   int micro_batches = 1;
   int ops_per_module = 3;            // each allocates an activation and a temporary
-  uint64_t hidden_bytes = 16 << 20;  // of an activation
-  double activation_share = 1;       // checkpointing: below 1 some are freed in the forward
-  double speed = 1;                  // duration of every op
+  uint64_t hidden_bytes = 16 << 20;  // size of an activation
+  double activation_share = 1;       // below 1, some are freed in the forward, as in checkpointing
+  double speed = 1;                  // factor of the duration of every operator
   int64_t start_ns = 1'000'000;
   ActivityOptions activities = {};
 };
@@ -81,7 +82,8 @@ class SyntheticRun {
     return events_.back();
   }
 
-  // First fit in segments of 64 MiB (or as large as requested): similar enough to an allocator.
+  // First fit in segments of 64 MiB, or of the allocation's size. This is similar enough to an
+  // allocator.
   uint64_t Place(uint64_t bytes) {
     for (auto it = free_.begin(); it != free_.end(); ++it) {
       if (it->second < bytes) continue;

@@ -1,4 +1,4 @@
-// Colours can be distinguished, also by readers with deuteranopia, protanopia and tritanopia.
+// Readers with deuteranopia, protanopia or tritanopia can also distinguish the colours.
 #include "ui/timeline/theme.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Assembling a trace from the frames of a worker, without a worker: frames that are late, missing
-// or damaged, and frames that arrive while the assembly is destroyed.
+// Assembles a trace from the frames of a worker, without a worker. Frames are late, missing or
+// damaged, or arrive while the assembly is destroyed.
 #include "ui/worker/assembly.h"
 
 #include <gmock/gmock.h>
@@ -45,7 +45,7 @@ std::vector<Frame> FramesOf(const streams::Stream& stream, size_t piece) {
   return frames;
 }
 
-// The frame as it arrives: its checksum has not been verified.
+// The frame as it arrives, with an unverified checksum.
 trace::RawFrame Sent(const Frame& frame) {
   trace::FrameDecoder decoder;
   decoder.Append(trace::EncodeFrame(frame.type, frame.payload, trace::Compression::kFast));
@@ -136,7 +136,7 @@ TEST(Assembly, StreamWithoutEndYieldsIncompleteTrace) {
   EXPECT_EQ(Assembly({}).Finish(""), nullptr);
 }
 
-// Each partial trace is a beginning of the whole trace, with more events than the previous one.
+// Each partial trace is a prefix of the whole trace, and has more events than the previous one.
 TEST(Assembly, PartialTracesArePrefixesOfTheTrace) {
   const streams::Stream run = RunOf(30'000);
   std::vector<std::shared_ptr<const Trace>> partials;

@@ -1,6 +1,6 @@
-// A made-up training run: the events of a transformer with the shape of Qwen2-0.5B under a
-// RunConfig, without LibTorch. Sizes follow the configuration roughly (precision, checkpointing,
-// LoRA, ...), so that a toggle changes the timeline; they say nothing about real memory.
+// Makes up a training run without LibTorch: the events of a transformer with the shape of
+// Qwen2-0.5B. Sizes roughly follow the configuration (precision, checkpointing, LoRA, ...), so that
+// a toggle changes the timeline. They do not correspond to real memory.
 #pragma once
 
 #include <functional>

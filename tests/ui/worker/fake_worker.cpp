@@ -5,16 +5,16 @@
 //   crash-mid-run, crash-at-run
 //   hang           never replies, ignores Cancel
 //   garble         sends bytes that are not a frame
-//   damage         a frame with a wrong checksum
-//   fail           RunEnded with an error
-//   bad-events     a valid frame with an invalid trace
-//   slow           200 ms before each step; can be cancelled
+//   damage         sends a frame with a wrong checksum
+//   fail           sends RunEnded with an error
+//   bad-events     sends a valid frame with an invalid trace
+//   slow           waits 200 ms before each step; can be cancelled
 //   no-trace       succeeds without events
-//   talks-on       after its end, the run starts and ends again, with the same frames
-//   flood          64 MiB of standard error before its end
-//   chatter        256 KiB of standard error
-//   worn-out       a process that already made a run requests its replacement
-//   worn-out-always  every process does
+//   talks-on       after the end of the run, sends the same frames again
+//   flood          writes 64 MiB to standard error before the end
+//   chatter        writes 256 KiB to standard error
+//   worn-out       requests its replacement if the process already made a run
+//   worn-out-always  always requests its replacement
 //   hostile-SEED   sends hostile_bytes.h, then exits, aborts or is killed
 // $VRAMSCOPE_FAKE also chooses a behaviour:
 //   die            exits at once
@@ -147,7 +147,7 @@ void Run(uint64_t tag, const proto::RunConfig& message, Input& input) {
   if (model.starts_with("hostile-")) SendHostile(model.substr(8), tag, *config);
   if (model == "bad-events") WriteAll(trace::EncodeFrame(FrameType::kEvents, "\xff\xff\xff\xff"));
   bool cancelled = false;
-  std::string sent;  // of the trace, to be sent again
+  std::string sent;  // the trace's bytes, to be sent again
   if (model != "fail" && model != "bad-events" && model != "no-trace") {
     auto writer = trace::TraceWriter::ToSink([&](std::string_view bytes) {
       if (model == "talks-on") sent += bytes;
@@ -158,8 +158,8 @@ void Run(uint64_t tag, const proto::RunConfig& message, Input& input) {
     hooks.before_step = [&](int step) {
       writer->Flush();
       if (model == "crash-mid-run" && step == 1) {
-        // Gives the log time to arrive: this test is about the lines that the client keeps, not
-        // about those lost in a pipe.
+        // Waits until the log has arrived, because the test is about the lines that the client
+        // keeps, not about lines that are lost in a pipe.
         std::this_thread::sleep_for(milliseconds(50));
         std::abort();
       }

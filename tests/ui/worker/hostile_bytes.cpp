@@ -101,7 +101,7 @@ class Hostile {
   size_t Below(size_t n) { return n == 0 ? 0 : random_() % n; }
 
  private:
-  // Mostly of the current run.
+  // Usually the tag of the current run.
   uint64_t Tag() { return Below(4) == 0 ? random_() : tag_; }
 
   std::mt19937_64 random_;

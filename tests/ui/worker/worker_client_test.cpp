@@ -1,4 +1,4 @@
-// The worker's client with a worker that crashes, hangs, sends garbage or is slow on demand.
+// Tests the worker's client with a worker that crashes, hangs, sends garbage or is slow on demand.
 #include "ui/worker/worker_client.h"
 
 #include <gmock/gmock.h>
@@ -126,7 +126,7 @@ TEST_F(WorkerClientTest, ReplacesProcessOnRequestWithoutAnError) {
   EXPECT_FALSE(client.busy());
 }
 
-// A worker that requests its replacement for every run is not restarted forever.
+// A worker that always requests its replacement is not restarted forever.
 TEST_F(WorkerClientTest, ReplacesProcessAtMostOncePerRun) {
   WorkerClient& client = Make();
   client.start();
@@ -163,7 +163,7 @@ TEST_F(WorkerClientTest, CancelBeforeStartEndsTheRun) {
   EXPECT_FALSE(client.busy());
 }
 
-// The window uses the user's language, but a trace is read by others, too.
+// The window uses the user's language, but other users may read the trace.
 TEST_F(WorkerClientTest, EndMessageOfATraceIsNotTranslated) {
   i18n::SetTranslator([](const std::string& english) -> std::string {
     return english == "an abort" ? "SIGABRT (translated)" : "";
@@ -275,7 +275,7 @@ TEST_F(WorkerClientTest, ReportsOutputThatIsNotAFrame) {
   EXPECT_EQ(lost_.size(), 1);
 }
 
-// The checksum is verified on another thread. The client still does not wait for the rest of the
+// Another thread verifies the checksum. Nevertheless, the client does not wait for the rest of the
 // run.
 TEST_F(WorkerClientTest, WrongChecksumEndsTheWorker) {
   WorkerClient& client = Make();
@@ -322,8 +322,8 @@ TEST_F(WorkerClientTest, KeepsOnlyTheEndOfALongLog) {
   EXPECT_LE(client.log().size(), 64 << 10);
 }
 
-// Whatever the worker sends and however it ends, the run ends once, and the client can start
-// another.
+// For any output and any end of the worker, the run ends once, and the client can start another
+// run.
 TEST_F(WorkerClientTest, HostileBytesEndOnlyTheirRun) {
   WorkerClient& client = Make();
   constexpr uint64_t kSeeds = 60;

@@ -1,5 +1,5 @@
-"""The part of torch that the recorder uses, with an allocator of a few lines: for tests of `vramscope
-plan --` on computers without PyTorch. A program's only work is `torch.allocate(bytes)`."""
+"""Stands in for torch in tests of `vramscope plan --` on computers without PyTorch. Contains the part
+of torch that the recorder uses, and a minimal allocator. Programs only call `torch.allocate(bytes)`."""
 import os
 import time
 import types
