@@ -79,11 +79,10 @@ void PhasesPanel::make() {
   RequestGpuTimes();
   const auto [begin, end] = range_;
   model_->setTable(PhaseTable(*digest_, begin, end, gpu_));
-  view_->setEmptyText(
-      begin < end && !digest_->summary.steps.empty()
-          ? tr("No step overlaps the selected range.")
-          : tr("No steps are marked in this trace, and none were found by repetition. Its "
-               "allocations and call sites are in the other tabs."));
+  view_->setEmptyText(begin < end && !digest_->summary.steps.empty()
+                          ? tr("No step overlaps the selected range.")
+                          : tr("This trace marks no steps, and no repeating pattern was found. The "
+                               "other tabs show its allocations and call sites."));
   stale_ = false;
 }
 

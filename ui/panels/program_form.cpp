@@ -87,7 +87,7 @@ void ProgramPanel::BuildForm() {
 
   host_ = MakeEdit("programHost", tr("user@box"));
   edited(host_);
-  AddRow(tr("Computer"), host_, tr("As for `ssh` in a terminal"));
+  AddRow(tr("Computer"), host_, tr("What you would type after `ssh`"));
   host_vramscope_ = MakeEdit("programHostVramscope", tr("from its PATH"));
   edited(host_vramscope_);
   AddRow(tr("vramscope"), host_vramscope_,
@@ -99,7 +99,7 @@ void ProgramPanel::BuildForm() {
   edited(script_);
   connect(script_, &QLineEdit::editingFinished, this, &ProgramPanel::FindInterpreters);
   AddRow(tr("Script"), Beside(script_, choose_script_),
-         tr("The Python script that trains; or -m and the name of a module"));
+         tr("The training script; or -m and the name of a module"));
 
   interpreter_ = MakeComboBox();
   interpreter_->setObjectName(QStringLiteral("programInterpreter"));
@@ -141,8 +141,8 @@ void ProgramPanel::BuildForm() {
   steps_->setSpecialValueText(tr("until it ends"));
   connect(steps_, &QSpinBox::valueChanged, this, &ProgramPanel::Edited);
   AddRow(tr("Steps"), steps_,
-         tr("Ends the program after this many optimizer steps. The first step creates the "
-            "optimizer's state; the second is like all later ones. 0: until the program ends"));
+         tr("Ends the program after this many optimizer steps; 0: no limit. The first step creates "
+            "the optimizer's state; all later steps are like the second"));
 
   const auto toggle = [&](const char* name, const QString& text) {
     auto* on = new ToggleSwitch;
@@ -159,10 +159,9 @@ void ProgramPanel::BuildForm() {
   const auto [skip_init, weights] = toggle("programSkipInit", tr("skip parameter initialization"));
   skip_init_ = skip_init;
   AddRow(tr("Weights"), weights,
-         tr("Initialization takes long on the CPU and does not change the planned memory. Turn "
-            "this off if the script reads parameter values"));
-  const auto [operators, kernels] =
-      toggle("programOperators", tr("with the op that launched them"));
+         tr("Initialization is slow on the CPU and does not change the planned memory. Turn "
+            "skipping off if the script reads parameter values"));
+  const auto [operators, kernels] = toggle("programOperators", tr("record the launching op"));
   operators_ = operators;
   AddRow(tr("Kernels"), kernels,
          tr("Records which PyTorch operator launched each kernel; costs a fifth of a step's CPU "

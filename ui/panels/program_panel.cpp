@@ -280,10 +280,10 @@ void ProgramPanel::Explain() {
   interpreter_note_->setWrappedText(note);
   interpreter_note_->setVisible(!note.isEmpty());
   warning_->setWrappedText(
-      request_.planned() ? tr("The script runs with your rights on an emulated GPU: nothing is "
-                              "computed, and losses are 0. Files that it writes, renames or "
-                              "deletes change only in a temporary layer that is deleted "
-                              "afterwards. Uploads to known services are disabled; downloads work.")
+      request_.planned()
+          ? tr("The script runs with your rights on an emulated GPU: nothing is computed, and "
+               "losses are 0. Its changes to files go to a temporary layer, which is deleted "
+               "afterwards. Uploads to known services are disabled; downloads work.")
       : elsewhere ? tr("The script runs on that computer, and the files that it writes stay there. "
                        "vramscope must be installed there, too. The recorded data arrives through "
                        "ssh while the script runs. ssh has no terminal here, so it needs a key, "

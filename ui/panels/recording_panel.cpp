@@ -61,7 +61,7 @@ RecordingPanel::RecordingPanel(QWidget* parent) : QWidget(parent) {
   column->addWidget(what_if);
   what_if_ = what_if;
   QPushButton* plan = LinkTo(tr("Plan a run to compare"),
-                             tr("Makes the recording the baseline and shows the controls again"));
+                             tr("Makes the recording the baseline and shows the run's settings"));
   plan->setObjectName(QStringLiteral("recordingPlan"));
   connect(plan, &QPushButton::clicked, this, &RecordingPanel::planRequested);
   column->addWidget(plan);

@@ -188,7 +188,7 @@ RecordingFacts RecordingFactsOf(const Digest& digest, const std::string& file) {
          steps == 0 ? i18n::Text("none found")
                     : fmt::format("{}{}", steps, steps_inferred ? i18n::Text(", inferred") : ""));
   if (!t.info.has_times && !digest.state())
-    fact(i18n::Text("times"), i18n::Text("none; history entries are counted"));
+    fact(i18n::Text("times"), i18n::Text("none; the axis counts history entries"));
   if (t.recording_begin != trace::kNoEvent && !digest.state()) {
     const auto& born = t.allocations.alloc_event;
     fact(i18n::Text("older blocks"),
@@ -214,7 +214,7 @@ RecordingFacts RecordingFactsOf(const Digest& digest, const std::string& file) {
     out.rules.push_back({fmt::format("{:.1f} %", 100 * static_cast<double>(o.bytes) / whole),
                          !rule.empty()      ? std::move(rule)
                          : digest.watched() ? i18n::Text("from PyTorch hooks")
-                                            : i18n::Text("stated by the file")});
+                                            : i18n::Text("from the file")});
   }
   return out;
 }
@@ -262,7 +262,7 @@ SelectionFacts FactsOf(const Trace& trace, AllocationId id) {
   out.facts.push_back({i18n::Text("block"), timeline::FormatBytesExact(a.bytes_rounded[i])});
   std::string category = Text(i18n::Text(trace::Name(a.main_category[i])));
   if (a.birth_category[i] != a.main_category[i])
-    category += i18n::Format(", born as {}", i18n::Text(trace::Name(a.birth_category[i])));
+    category += i18n::Format(", allocated as {}", i18n::Text(trace::Name(a.birth_category[i])));
   if (a.category[i] != a.main_category[i])
     category += i18n::Format(", at the end {}", i18n::Text(trace::Name(a.category[i])));
   out.facts.push_back({i18n::Text("category"), std::move(category)});

@@ -107,7 +107,7 @@ RunPanel::RunPanel(QWidget* parent) : QWidget(parent) {
 
   auto spin = [this](const char* name, const QString& title, int high, int RunConfig::*field) {
     QSpinBox* box = MakeSpinBox(1, high, [this, title, high](const QString& typed) {
-      Q_EMIT refused(tr("%1: \"%2\" is not a whole number from 1 to %3; it is unchanged.")
+      Q_EMIT refused(tr("%1 is unchanged: \"%2\" is not a whole number from 1 to %3.")
                          .arg(title, typed)
                          .arg(high));
     });
@@ -141,7 +141,7 @@ RunPanel::RunPanel(QWidget* parent) : QWidget(parent) {
   pair->addWidget(MakeLabel(QStringLiteral("\u00d7"), LabelRole::kDim));
   pair->addWidget(seq_, 3);
   add(tr("Batch × sequence"), sizes,
-      tr("Samples in an optimizer step, tokens in a sample. Varying lengths: a sequence "
+      tr("Samples per optimizer step × tokens per sample. Varying lengths: a sequence "
          "(400,1536,400), ranges (256-1024), or the path of a file with lines \"length,count\""));
   micro_batches_ = spin("micro_batches", tr("Micro-batches"), 4096, &RunConfig::micro_batches);
   add(tr("Micro-batches"), micro_batches_,

@@ -70,7 +70,7 @@ SelectionPanel::SelectionPanel(QWidget* parent)
   copy->setProperty("role", "quiet");
   copy->setText(tr("Copy"));
   copy->setFont(PanelFont(timeline::Font::kSmall));
-  copy->setToolTip(tr("All frames with whole paths"));
+  copy->setToolTip(tr("Copies all frames with full paths"));
   connect(copy, &QToolButton::clicked, this,
           [this] { QGuiApplication::clipboard()->setText(stackText()); });
   stack_head->addWidget(copy);
@@ -195,7 +195,7 @@ void SelectionPanel::ShowStack() {
   if (lines.size() > kStackLines) lines.resize(kStackLines);
   const size_t left_out = all - lines.size();
   stack_->set(std::move(lines), theme_);
-  stack_more_->setText(tr("%1 more frames in the copied text").arg(left_out));
+  stack_more_->setText(tr("%1 more frames; Copy includes them").arg(left_out));
   stack_more_->setVisible(left_out > 0);
 }
 

@@ -559,7 +559,7 @@ void TableView::keyPressEvent(QKeyEvent* event) {
 void TableView::contextMenuEvent(QContextMenuEvent* event) {
   QMenu menu(this);
   menu.addAction(tr("Copy rows\tCtrl+C"), this, &TableView::copySelection);
-  menu.addAction(tr("Copy as CSV, exact\tCtrl+Shift+C"), this, &TableView::copyAsCsv);
+  menu.addAction(tr("Copy as CSV with exact numbers\tCtrl+Shift+C"), this, &TableView::copyAsCsv);
   menu.addAction(tr("Copy as Markdown"), this, &TableView::copyAsMarkdown);
   if (isSortingEnabled())
     menu.addAction(tr("Sort by this column\tS"), this, &TableView::sortByCurrentColumn);

@@ -117,9 +117,9 @@ TechniquePanel::TechniquePanel(QWidget* parent) : QWidget(parent), theme_(timeli
   against->setToolTip(
       tr("Effect of each technique on the peak, everything else unchanged: the peak with it minus "
          "the peak without it.\n− in green: it saves memory. + in red: it costs memory. Grey: less "
-         "than 1 % of the peak.\nThe sign is the same for rows that are on: −1.41 GiB there means "
-         "that turning it off would add 1.41 GiB.\n“1.18× time”: a step takes 1.18 times as long "
-         "with it as without it.\nComputed in the background by planning both."));
+         "than 1 % of the peak.\nIf the technique is on, −1.41 GiB means that turning it off would "
+         "add 1.41 GiB.\n“1.18× time”: a step takes 1.18 times as long with it as without "
+         "it.\nComputed in the background by planning both."));
   head->addWidget(against);
   column->addLayout(head);
 
@@ -129,7 +129,7 @@ TechniquePanel::TechniquePanel(QWidget* parent) : QWidget(parent), theme_(timeli
   filter_->setClearButtonEnabled(true);
   filter_->setAccessibleName(tr("Search techniques"));
   filter_->setToolTip(
-      tr("Words of a title, an explanation or a key; group:precision shows a group"));
+      tr("Finds words in titles, explanations and keys; group:precision shows a group"));
   column->addSpacing(5);
   column->addWidget(filter_);
   connect(filter_, &QLineEdit::textChanged, this, &TechniquePanel::ApplyFilter);

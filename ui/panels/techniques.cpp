@@ -90,7 +90,7 @@ absl::StatusOr<PresetChange> WithPreset(const RunConfig& now, std::string_view p
     const bool fits = run::BlockedBecause(*lora, off).empty();
     out.config = fits ? run::SwitchedOn(*lora, off) : off;
     if (fits) out.config.Set("lora.rank", rank);
-    if (!fits) out.reset.push_back(i18n::Text("no LoRA, because it finds no layer in this model"));
+    if (!fits) out.reset.push_back(i18n::Text("no LoRA (no layer of this model matches)"));
   }
   absl::StatusOr<RunConfig> checked = run::RunConfigBuilder(out.config).Build();
   if (!checked.ok()) return checked.status();

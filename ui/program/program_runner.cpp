@@ -267,9 +267,11 @@ void ProgramRunner::End(const Read& last) {
   } else if (!outcome->started.ok()) {
     const bool elsewhere = request_.where == program::Where::kHost;
     end.error = Text(std::string(outcome->started.message()));
-    end.next = end.trace != nullptr ? tr("The events that arrived until then are shown.")
-               : elsewhere ? tr("Try `ssh %1 true` in a terminal.").arg(Text(request_.host))
-                           : tr("Choose another interpreter.");
+    end.next =
+        end.trace != nullptr ? tr("The events that arrived are shown.")
+        : elsewhere
+            ? tr("Test the connection: run `ssh %1 true` in a terminal.").arg(Text(request_.host))
+            : tr("Choose another interpreter.");
   } else if (!outcome->write_error.empty()) {
     end.error = tr("cannot write the complete history: %1").arg(Text(outcome->write_error));
     end.next =
@@ -283,7 +285,7 @@ void ProgramRunner::End(const Read& last) {
     if (failed != nullptr) end.error = Text(program::ShortException(program::WhyOf(*failed)));
     end.out_of_memory =
         failed != nullptr && failed->exception.find("out of memory") != std::string::npos;
-    end.next = tr("The events that arrived until then are shown.");
+    end.next = tr("The events that arrived are shown.");
   } else if (!end.stopped) {
     end.remark = Text(program::WarningOf(seen, *outcome));
   }

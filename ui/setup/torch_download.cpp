@@ -299,8 +299,7 @@ void TorchDownload::HeadersCame() {
   const bool from_start = code == kOk && at > 0;
   const bool elsewhere = code == kPartial && RangeBegin(reply_->rawHeader("Content-Range")) != at;
   if (elsewhere) {
-    failed_ =
-        absl::DataLossError(i18n::Text("the server sent another part of the file than requested"));
+    failed_ = absl::DataLossError(i18n::Text("the server sent the wrong part of the file"));
     part_->resize(0);
     reply_->abort();
   } else if (from_start) {

@@ -26,9 +26,9 @@ std::optional<Banner::Message> FitBanner(const Digest& digest, std::function<voi
                          .arg(device, Gib(-static_cast<double>(summary.headroom_bytes)))
                    // The figures do not include the failed allocation.
                    : Banner::tr("Does not fit into %1: an allocation failed").arg(device),
-      .text = Banner::tr("At most %1 GiB are reserved (allocated peaks in %2), in addition to %3 "
-                         "GiB for the CUDA context%4. Switch on a technique on the left, which "
-                         "shows what it would save, or choose a larger GPU.")
+      .text = Banner::tr("The run reserves up to %1 GiB (the allocated peak is in %2), plus %3 GiB "
+                         "for the CUDA context%4. Switch on a technique on the left (each shows "
+                         "its saving), or choose a larger GPU.")
                   .arg(Gib(static_cast<double>(summary.peak.reserved)),
                        ToQString(i18n::Text(trace::Name(summary.peak.context.phase))),
                        Gib(static_cast<double>(info.device.context_bytes)),

@@ -57,9 +57,9 @@ QString WhatAPlanRestsOn(const trace::TraceInfo& info) {
   if (const std::optional<run::Evidence> evidence = run::EvidenceOf(info.config))
     return ToQString(evidence->what);
   return QObject::tr(
-      "Planned, and not compared with a recording of this run. The allocations and the allocator "
-      "are PyTorch's own; the order of the driver's addresses and the times are modelled. Memory "
-      "of other libraries is not included.");
+      "This plan was not compared with a recording. The allocations and the allocator are "
+      "PyTorch's own; times and the order of the driver's addresses are modelled. Memory of other "
+      "libraries is not included.");
 }
 
 }  // namespace
@@ -92,9 +92,8 @@ ChipTexts MakeChipTexts(const Digest& digest, bool running) {
       imported ? QString::fromStdString(info.source)
       : digest.program()
           ? QObject::tr(
-                "%1 really ran on an emulated %2, with PyTorch's own CUDA code, its allocator and "
-                "the host code of its operators. Nothing was computed; times come from a roofline "
-                "model of the GPU.")
+                "%1 ran on an emulated %2, with PyTorch's own CUDA code, allocator and operator "
+                "host code. No values were computed; times come from a roofline model of the GPU.")
                 .arg(QString::fromStdString(info.title),
                      info.device.name.empty() ? QObject::tr("GPU")
                                               : QString::fromStdString(info.device.name))

@@ -38,7 +38,7 @@ absl::StatusOr<QMap<QString, KeyBindings::Keys>> KeysFromJson(const QByteArray& 
   if (!document.isObject() || whole[QLatin1String("version")].toInt() != kKeysVersion ||
       !whole[QLatin1String("keys")].isObject())
     return Refused(
-        KeyBindings::tr("not an object with \"version\": %1 and \"keys\"").arg(kKeysVersion));
+        KeyBindings::tr("expected an object with \"version\": %1 and \"keys\"").arg(kKeysVersion));
   const QJsonObject keys = whole[QLatin1String("keys")].toObject();
   QMap<QString, KeyBindings::Keys> out;
   for (auto at = keys.begin(); at != keys.end(); ++at) {

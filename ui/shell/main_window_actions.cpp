@@ -81,7 +81,7 @@ void MainWindow::AddFileActions() {
                 .shortcuts = Keys({"Ctrl+Shift+O"}),
                 .run = [this] { OpenPartOf(session().from_file() ? ShownFile() : QString()); },
                 .enabled = [this] { return !StateIsShown(); },
-                .tip = tr("One device, or a range of entries or of time, of a large file"),
+                .tip = tr("One device, entry range or time range of a large file"),
                 .why_not = tr("A snapshot without history has no entries: it is a single state")});
   actions_.Add(
       {.id = "file.program",
@@ -89,8 +89,8 @@ void MainWindow::AddFileActions() {
        .text = tr("Plan or record a Python program …"),
        .shortcuts = Keys({"Ctrl+G"}),
        .run = [this] { openProgram(); },
-       .tip = tr("Your own train.py, on an emulated GPU, on this computer or on another; does not "
-                 "start it yet"),
+       .tip = tr("Opens the settings to run your own train.py on an emulated GPU, this computer or "
+                 "another"),
        .words = {tr("ssh"), tr("host"), tr("script"), tr("train.py"), tr("your program")}});
   actions_.Add({.id = "file.save",
                 .menu = menu,
@@ -340,7 +340,7 @@ void MainWindow::AddRunActions() {
              return can_plan_ && ControlsShow(ControlsPage::kModel) && run_tag_ == 0 &&
                     !gpu_libraries_.busy() && gpu_worker_ == nullptr;
            },
-       .tip = tr("Really computes and measures the same steps, and compares the plan with them"),
+       .tip = tr("Runs these steps on the GPU, measures them and compares the plan with them"),
        .words = {tr("cuda"), tr("card"), tr("measure")}});
   actions_.Add({.id = "run.cancel",
                 .menu = menu,
@@ -357,7 +357,7 @@ void MainWindow::AddRunActions() {
        .run = [this] { showProgram(); },
        .enabled =
            [this] { return program_id_ != doc().id() && documents_.Find(program_id_) != nullptr; },
-       .tip = tr("The program that runs or has ended in the background"),
+       .tip = tr("The program in the background, running or ended"),
        .words = {tr("back"), tr("background")}});
   actions_.Add({.id = "run.setup",
                 .menu = menu,
@@ -385,8 +385,8 @@ void MainWindow::AddRunActions() {
                 .menu = menu,
                 .text = tr("Choose the GPU …"),
                 .run = [this] { chooseDevice(); },
-                .tip = tr("From the device table, as a MIG slice, with another memory size, from a "
-                          "device file, or with your own figures"),
+                .tip = tr("From the device table or a device file, as a MIG slice, or with your "
+                          "own memory size or properties"),
                 .words = {tr("device"), tr("card"), tr("memory"), tr("mig")}});
   actions_.Add({.id = "run.fit",
                 .menu = menu,
@@ -415,7 +415,7 @@ void MainWindow::AddRunActions() {
        .menu = menu,
        .text = tr("Published experiments"),
        .run = [this] { openPage(QStringLiteral("experiments")); },
-       .tip = tr("Predicted and published figures side by side; each experiment opens as a run"),
+       .tip = tr("Planned and published figures side by side; each experiment opens as a run"),
        .words = {tr("reproduce")}});
   actions_.Add({.id = "run.pin",
                 .menu = menu,

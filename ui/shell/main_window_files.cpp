@@ -93,11 +93,10 @@ QString NextStep(const absl::Status& status) {
     case absl::StatusCode::kPermissionDenied:
       return QObject::tr("Ask its owner for permission to read it, or open a copy.");
     case absl::StatusCode::kResourceExhausted:
-      return QObject::tr(
-          "You can open a part of it: one device, or a range of entries or of time.");
+      return QObject::tr("You can open a part of it: one device, entry range or time range.");
     case absl::StatusCode::kDataLoss:
       return QObject::tr(
-          "Copy or record it again: the part before the damage cannot be shown either.");
+          "Copy or record it again: even the part before the damage cannot be shown.");
     default:
       return QObject::tr(
           "Supported: .trace files, CUDA memory snapshots (pickle or JSON) and Kineto JSON, plain, "
@@ -182,8 +181,8 @@ void MainWindow::LoadInto(Document& of, const QString& path, const importers::Op
                                 .arg(QFileInfo(path).fileName(),
                                      QString::fromStdString(timeline::FormatBytesShort(
                                          static_cast<uint64_t>(size), 0))),
-                   .text = tr("The whole file is being opened. A part opens faster and needs less "
-                              "memory: one device, or a range of entries or of time."),
+                   .text = tr("The whole file is being opened. A part (one device, entry range or "
+                              "time range) opens faster and needs less memory."),
                    .action = tr("Open a part …"),
                    .run = [this, path] { OpenPartOf(path); }});
   ShowProgress();
@@ -388,7 +387,7 @@ void MainWindow::ShowWarnings(const QString& path, const trace::Trace& trace) {
   // The reason why the trace ends comes first.
   const qsizetype end = lines.indexOf(QString::fromStdString(i18n::Shown(trace.end_message)));
   if (!trace.complete && end > 0) lines.move(end, 0);
-  if (lines.front().isEmpty()) lines.front() = tr("the reason is not stated");
+  if (lines.front().isEmpty()) lines.front() = tr("the file does not say why it ends");
   lines.front()[0] = lines.front()[0].toUpper();
   const bool ran_out = std::ranges::any_of(trace.other_events.event, [&](trace::EventIndex e) {
     return trace.events.kind[e] == trace::EventKind::kOutOfMemory;

@@ -128,8 +128,8 @@ void MainWindow::startTour() {
                       "the peak, a drag selects a range."),
                    [this] { timeline_->zoomToFit(); }});
   steps.push_back({breakdown_dock_, tr("What is in memory"),
-                   tr("The memory at the peak, or at the cursor if you click in the curve. A click "
-                      "on a category hides it. Below it is the selection, with its call stack and "
+                   tr("The memory at the peak, or at the cursor if you click in the curve. Click a "
+                      "category to hide it. The selection is shown below, with its call stack and "
                       "links to its op, kernels and module."),
                    [this] { breakdown_dock_->show(); }});
   steps.push_back({controls_dock_, tr("What would change it"),

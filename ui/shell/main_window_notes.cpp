@@ -92,7 +92,7 @@ void MainWindow::AddNoteActions() {
                                 thing);
                     },
                 .enabled = [this] { return WhyNoNotes().isEmpty(); },
-                .tip = tr("For the selection, else for the cursor, the range or the peak; a note "
+                .tip = tr("On the first that exists: selection, cursor, range, peak. A note "
                           "without text is a bookmark"),
                 .why_not = tr("Notes need a complete run with a timeline"),
                 .separator_before = true,
@@ -108,8 +108,8 @@ void MainWindow::AddNoteActions() {
              const auto [begin, end] = timeline_->range();
              return begin < end && WhyNoNotes().isEmpty();
            },
-       .tip = tr(
-           "As a note with the range's peak, its change, and the bytes allocated and freed in it"),
+       .tip =
+           tr("Adds a note with the range's peak, change in memory, and bytes allocated and freed"),
        .why_not = tr("Select a range first: drag in the timeline, or set marks A and B"),
        .words = {tr("range"), tr("measure"), tr("several")}});
 }

@@ -272,7 +272,7 @@ void MainWindow::ProgramEnded(const ProgramEnd& ended) {
     const bool explain = end.out_of_memory && end.trace != nullptr;
     banner_->show({.kind = "program-failed",
                    .title = explain ? tr("%1 does not fit into the GPU").arg(script)
-                                    : tr("%1 failed before it finished").arg(script),
+                                    : tr("%1 failed").arg(script),
                    .text = tr("%1%2.%3").arg(error, place, next),
                    .action = explain ? tr("See what would help") : QString(),
                    .run = [this] { openPage(QStringLiteral("out-of-memory")); }});

@@ -237,18 +237,19 @@ void MainWindow::AddSessionActions() {
        .run = [this] { settings_->setValue(QLatin1String(kRestoreAlways), !RestoresAlways()); },
        .checked = [this] { return RestoresAlways(); },
        .words = {tr("session")}});
-  actions_.Add({.id = "run.save-settings",
-                .menu = tr("Run"),
-                .text = tr("Save settings …"),
-                .run =
-                    [this] {
-                      const QString path = AskForSaveName(
-                          tr("Save the settings of the run"), tr("JSON (*.json)"),
-                          QStringLiteral("json"), proposedName(QStringLiteral("run.json")));
-                      if (!path.isEmpty()) saveSettings(path);
-                    },
-                .tip = tr("As run.json, for `vramscope plan --config` and Open config.json"),
-                .words = {tr("run.json"), tr("config"), tr("export")}});
+  actions_.Add(
+      {.id = "run.save-settings",
+       .menu = tr("Run"),
+       .text = tr("Save settings …"),
+       .run =
+           [this] {
+             const QString path =
+                 AskForSaveName(tr("Save the settings of the run"), tr("JSON (*.json)"),
+                                QStringLiteral("json"), proposedName(QStringLiteral("run.json")));
+             if (!path.isEmpty()) saveSettings(path);
+           },
+       .tip = tr("As a run.json, which “Open config.json” and `vramscope plan --config` read"),
+       .words = {tr("run.json"), tr("config"), tr("export")}});
 }
 
 }  // namespace vramscope::ui

@@ -36,7 +36,7 @@ void MainWindow::CheckForLibTorch() {
   ShowMissing(torch);
   savings_->setSamples(samples_);
   const auto available = [this](const run::RunConfig& config) { return IsThere(config); };
-  const QString why = tr("needs LibTorch: “Download LibTorch” above, or `vramscope setup`");
+  const QString why = tr("needs LibTorch: use “Download LibTorch” above, or `vramscope setup`");
   techniques_->setAvailable(available, why);
   run_panel_->setAvailable(available, why);
   actions_.Refresh();

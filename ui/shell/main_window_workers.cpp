@@ -124,7 +124,8 @@ void MainWindow::runOnGpu() {
     Q_EMIT failed(why);
   };
   if (!can_plan_) return refuse(tr("LibTorch is not installed"));
-  if (!gpu_libraries_) return refuse(tr("this window was started without the command line"));
+  if (!gpu_libraries_)
+    return refuse(tr("start the window with `vramscope`, which finds the CUDA libraries"));
   SetBusy(tr("looking for a GPU …"));
   using Libraries = absl::StatusOr<std::vector<std::string>>;
   gpu_libraries_.Ask(

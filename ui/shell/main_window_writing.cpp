@@ -125,7 +125,7 @@ bool MainWindow::RefusesToWrite(const QString& path) {
     const QString why = tr("%1 is the file that was opened").arg(QFileInfo(path).fileName());
     banner_->show({.kind = "save-failed",
                    .title = tr("Cannot write %1").arg(QFileInfo(path).fileName()),
-                   .text = tr("%1 and is not overwritten. Choose another name.").arg(why)});
+                   .text = tr("%1, so it is not overwritten. Choose another name.").arg(why)});
     Say(tr("Not written: %1").arg(path));
     Q_EMIT failed(why);
     Q_EMIT fileDone(path, false);
@@ -173,13 +173,13 @@ void MainWindow::Write(std::shared_ptr<const trace::Trace> trace, const QString&
       Say(tr("Cancelled: %1 is unchanged").arg(path));
     } else {
       closing_ = false;
-      banner_->show(
-          {.kind = "save-failed",
-           .title = tr("Cannot write %1").arg(QFileInfo(path).fileName()),
-           .text = tr("%1. An existing file is unchanged; choose another place or free some space.")
-                       .arg(ToQString(std::string(status.message()))),
-           .action = tr("Try again"),
-           .run = [this, trace, path, produce] { Write(trace, path, produce); }});
+      banner_->show({.kind = "save-failed",
+                     .title = tr("Cannot write %1").arg(QFileInfo(path).fileName()),
+                     .text = tr("%1. If the file existed, it is unchanged. Choose another place or "
+                                "free some space.")
+                                 .arg(ToQString(std::string(status.message()))),
+                     .action = tr("Try again"),
+                     .run = [this, trace, path, produce] { Write(trace, path, produce); }});
       Say(tr("Not written: %1").arg(path));
       Q_EMIT failed(ToQString(std::string(status.message())));
     }

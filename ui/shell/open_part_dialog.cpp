@@ -29,8 +29,8 @@ OpenPartDialog::OpenPartDialog(const QString& path, QWidget* parent) : QDialog(p
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(18, 16, 18, 14);
   column->setSpacing(10);
-  QLabel* about = MakeLabel(tr("Only the selected part is kept in memory. Older blocks appear as "
-                               "its start state. Empty fields set no limit."),
+  QLabel* about = MakeLabel(tr("Only the selected part is kept in memory. Blocks allocated before "
+                               "it form its start state. Empty fields set no limit."),
                             LabelRole::kDim);
   about->setWordWrap(true);
   column->addWidget(about);
@@ -77,7 +77,7 @@ OpenPartDialog::OpenPartDialog(const QString& path, QWidget* parent) : QDialog(p
   last_ = field("partLast", tr("the last"));
   grid->addWidget(last_, 2, 3);
   label(tr("Time from"), 3, 0);
-  from_ = field("partFrom", tr("the beginning; 1.5 s, 200 ms"));
+  from_ = field("partFrom", tr("the beginning, or 1.5 s, 200 ms"));
   grid->addWidget(from_, 3, 1);
   label(tr("to"), 3, 2);
   to_ = field("partTo", tr("the end"));

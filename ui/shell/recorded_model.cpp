@@ -40,10 +40,10 @@ std::optional<ModelGuess> RecordedModel(const Digest& digest, const run::RunConf
       if (!change.ok()) continue;
       nearest = off;
       change->config.Set("precision", precision);
-      best =
-          ModelGuess{.config = change->config,
-                     .why = i18n::Format("Its parameters ({}) are as large as those of {} in {}",
-                                         timeline::FormatBytes(recorded), preset.name, precision)};
+      best = ModelGuess{
+          .config = change->config,
+          .why = i18n::Format("The recorded parameters ({}) are as large as those of {} in {}",
+                              timeline::FormatBytes(recorded), preset.name, precision)};
     }
   }
   return best;

@@ -16,9 +16,7 @@ std::vector<Column> Columns() {
   return {{.title = i18n::Text("Experiment"), .width = 150},
           {.title = i18n::Text("What"), .width = 260},
           {.title = i18n::Text("Figure"), .width = 150},
-          {.title = i18n::Text("Published"),
-           .number = true,
-           .tip = i18n::Text("In brackets: another model's figure")},
+          {.title = i18n::Text("Published"), .number = true},
           {.title = i18n::Text("Planned"), .number = true},
           {.title = i18n::Text("Error"), .number = true},
           {.title = i18n::Text("Tolerance"), .number = true},
@@ -103,7 +101,7 @@ void ExperimentsPage::open(int row) {
   if (!status.ok()) {
     return Say(
         !reproduce::OpenNames(run).empty()
-            ? tr("Its publication lacks some values, which are solved for first: choose Plan all.")
+            ? tr("Choose Plan all, which first finds values that the publication does not give.")
             : QString::fromStdString(std::string(status.message())));
   }
   Say(tr("%1 is shown above.").arg(QString::fromStdString(id->text)));
@@ -158,7 +156,7 @@ void ExperimentsPage::Show(const QJsonObject& result) {
   model_->setTable(std::move(table));
   const QJsonObject summary = result.value(QLatin1String("summary")).toObject();
   const auto number = [&](const char* key) { return summary.value(QLatin1String(key)).toInt(); };
-  Say(tr("%1 of %2 experiments run. %3 of %4 published figures are within tolerance. %5 of %6 "
+  Say(tr("%1 of %2 experiments were run. %3 of %4 published figures are within tolerance. %5 of %6 "
          "orders and ratios hold.")
           .arg(number("run"))
           .arg(number("experiments"))

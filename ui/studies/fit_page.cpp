@@ -70,8 +70,8 @@ void FitPage::SayWhatItIs() {
       now == run::ToJson(asked_) ||
       std::ranges::any_of(proposals_, [&](auto& each) { return now == run::ToJson(each); });
   Say(of_now ? found_
-             : tr("For the run before the last change; \"Use\" undoes that change, \"Make it fit\" "
-                  "plans again."));
+             : tr("These results precede your last change. \"Use\" undoes that change; \"Make it "
+                  "fit\" plans again."));
 }
 
 void FitPage::makeItFit() {

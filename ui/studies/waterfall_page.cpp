@@ -183,7 +183,7 @@ WaterfallPage::WaterfallPage(const StudyPrograms& programs, QWidget* parent)
   column_->insertWidget(1, bars_area_, 3);
   view_->setMinimumHeight(90);
   view_->setEmptyText(
-      tr("From the defaults to the current run: one bar for each technique, the difference of two "
+      tr("One bar for each technique, from the defaults to the current run: the difference of two "
          "plans."));
 }
 
@@ -196,7 +196,7 @@ void WaterfallPage::SayWhatItIs() {
   if (found_.isEmpty() || busy()) return;
   Say(run::ToJson(config_) == run::ToJson(asked_)
           ? found_
-          : tr("For the run before the last change: \"Draw\" plans again."));
+          : tr("These bars precede your last change. \"Draw\" plans again."));
 }
 
 void WaterfallPage::draw() {

@@ -34,8 +34,8 @@ LaneMenu::LaneMenu(TimelineModel* model, const Lane* lane, std::function<void()>
       ->setEnabled(!model_->lane_settings().empty());
   if (s.data->activities() == nullptr) {
     addSeparator();
-    addAction(tr("No kernels were recorded. Run vramscope record -- python train.py or vramscope "
-                 "plan --, or open a trace of torch.profiler"))
+    addAction(tr("This trace has no kernels. Use vramscope record (or plan) -- python train.py, or "
+                 "open a torch.profiler trace"))
         ->setEnabled(false);
   }
 }

@@ -323,7 +323,7 @@ TEST_F(ProgramWindow, ReportsFailuresOfTheRemoteComputer) {
   ASSERT_TRUE(Idle());
   EXPECT_THAT(PageText("error"),
               HasSubstr("The connection to 'user@box' ended before the program did"));
-  EXPECT_THAT(PageText("next"), HasSubstr("The events that arrived until then are shown"));
+  EXPECT_THAT(PageText("next"), HasSubstr("The events that arrived are shown"));
   EXPECT_EQ(Blocks(), 2u);
   EXPECT_TRUE(ProgramEnded());
   Type("programHost", QStringLiteral("-oProxyCommand=x"));

@@ -392,11 +392,11 @@ TEST_F(ActivityLanesTest, CountersAndSmallPinnedMemoryStartFolded) {
 
 TEST_F(ActivityLanesTest, OnlyCountersOfVramscopeAreTranslated) {
   i18n::SetTranslator([](const std::string& english) { return "<" + english + ">"; });
-  EXPECT_EQ(CounterLabel(trace::kCounterUsed), "<memory used by all>");
+  EXPECT_EQ(CounterLabel(trace::kCounterUsed), "<memory used by all processes>");
   EXPECT_EQ(CounterLabel("SM clock"), "SM clock");
   i18n::SetTranslator(nullptr);
-  for (const std::string_view name : trace::kMemoryCounters)
-    EXPECT_EQ(CounterLabel(name), trace::WithoutUnit(name));
+  EXPECT_EQ(CounterLabel(trace::kCounterTotal), "total GPU memory");
+  EXPECT_EQ(CounterLabel(trace::kCounterProcess), "memory used by this process");
 }
 
 TEST_F(ActivityLanesTest, ManyStreamsScrollBelowMemoryAndBlocks) {

@@ -132,7 +132,7 @@ ActivityFacts FactsOfActivity(const TimelineData& d, uint32_t row) {
                          {Link::To::kActivity, call}});
     out.facts.push_back(
         {i18n::Text("launch delay"),
-         i18n::Format("{} from its call to its start",
+         i18n::Format("{} from call to start",
                       FormatDuration(std::max<int64_t>(a.begin_ns[row] - a.begin_ns[call], 0)))});
   } else if (call == row) {
     size_t named = 0;
@@ -141,7 +141,7 @@ ActivityFacts FactsOfActivity(const TimelineData& d, uint32_t row) {
         out.facts.push_back(
             {i18n::Text("launches"), ActivityLabel(t, of), {Link::To::kActivity, of}});
   } else if (trace::IsOfDevice(a.kind[row]) && a.kind[row] != ActivityKind::kCounter) {
-    out.facts.push_back({i18n::Text("launched by"), i18n::Text("the call was not recorded")});
+    out.facts.push_back({i18n::Text("launched by"), i18n::Text("a call that was not recorded")});
   }
   // The op and module come from the trace's slices; without such slices, from the activity's own
   // columns.

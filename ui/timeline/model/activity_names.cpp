@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <iterator>
 
 #include "profiler/base/i18n.h"
@@ -74,12 +73,14 @@ std::string PlaceOf(const trace::Trace& t, uint32_t row) {
 }
 
 std::string CounterLabel(std::string_view name) {
-  // The names of trace::kMemoryCounters.
-  static constexpr std::string_view kOwn[] = {
-      TEXT_MARK("memory of the card"), TEXT_MARK("memory used by all"),
+  // The labels of trace::kMemoryCounters.
+  static constexpr std::string_view kLabels[] = {
+      TEXT_MARK("total GPU memory"), TEXT_MARK("memory used by all processes"),
       TEXT_MARK("memory kept by the driver"), TEXT_MARK("memory used by this process")};
+  static_assert(std::size(kLabels) == trace::kMemoryCounters.size());
   name = trace::WithoutUnit(name);
-  if (std::ranges::find(kOwn, name) != std::end(kOwn)) return i18n::Text(name);
+  for (size_t i = 0; i < std::size(kLabels); ++i)
+    if (name == trace::WithoutUnit(trace::kMemoryCounters[i])) return i18n::Text(kLabels[i]);
   return std::string(name);
 }
 

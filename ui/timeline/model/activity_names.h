@@ -21,7 +21,7 @@ std::string_view ActivityNoun(trace::ActivityKind kind);
 // "stream 7 of cuda:0", "thread 4711"; with several ranks: "thread 4711 of rank 3".
 std::string PlaceOf(const trace::Trace& trace, uint32_t activity);
 std::string ThreadName(const trace::Trace& trace, uint32_t thread);
-// The name of a counter, without its unit. Only names of trace::kMemoryCounters are translated.
+// The name of a counter, without its unit; for trace::kMemoryCounters, a translated label.
 std::string CounterLabel(std::string_view name);
 
 }  // namespace vramscope::ui::timeline

@@ -310,11 +310,11 @@ void DrawContent(const CanvasState& s, const TextMeasure& measure, DrawList* lis
                Align::kCenter);
     y += height;
   };
-  line(i18n::Text("A state, not a run"), Font::kTitle, s.theme.text, 34);
+  line(i18n::Text("A single state, not a run"), Font::kTitle, s.theme.text, 34);
   line(i18n::Format("{}: the memory at one time, without a history.",
                     t.info.source.empty() ? i18n::Text("This file") : t.info.source),
        Font::kBody, s.theme.dim, 20);
-  line(i18n::Text("It has no order and no times, so there is no timeline."), Font::kBody,
+  line(i18n::Text("It records neither order nor times, so there is no timeline."), Font::kBody,
        s.theme.dim, 28);
   if (t.events.size() == 0 && !t.info.statistics.empty()) {
     line(i18n::Format("{} values of torch.cuda.memory_stats(), no blocks and no segments",
@@ -325,7 +325,7 @@ void DrawContent(const CanvasState& s, const TextMeasure& measure, DrawList* lis
   }
   const std::string reserved_text =
       trace::SegmentRecordOf(t) == trace::SegmentRecord::kNone
-          ? i18n::Text("how much was reserved is not recorded")
+          ? i18n::Text("reserved memory not recorded")
           : i18n::Format("{} reserved in {} segments", FormatBytes(reserved),
                          FormatCount(trace::RecordedSegments(t)));
   line(i18n::Format("{} allocated in {} blocks, {}", FormatBytes(allocated),

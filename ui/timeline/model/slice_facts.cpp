@@ -72,9 +72,9 @@ void AddKernels(const TimelineData& d, uint32_t slice, std::vector<LinkedFact>* 
   int64_t all = 0;
   for (const uint32_t row : rows) all += takes(row);
   facts->push_back(
-      {i18n::Text("launched"),
-       i18n::Format("{}{} kernels, memcpys and memsets, {}", more ? i18n::Text("more than ") : "",
-                    FormatCount(rows.size()), FormatDuration(all))});
+      {i18n::Text("launched"), i18n::Format("{}{} kernels, memcpys and memsets, {} in all",
+                                            more ? i18n::Text("more than ") : "",
+                                            FormatCount(rows.size()), FormatDuration(all))});
   const size_t named = std::min(rows.size(), kNamed);
   std::partial_sort(
       rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(named), rows.end(),

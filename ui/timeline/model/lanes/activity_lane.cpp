@@ -249,11 +249,11 @@ class ActivityLane : public Lane {
       case Of::kCollectives:
         return i18n::Text("collectives");
       case Of::kDriverMemory:
-        return i18n::Text("allocations and frees of the driver");
+        return i18n::Text("driver allocations and frees");
       case Of::kCalls:
         return i18n::Text("calls");
       case Of::kSynchronizations:
-        return i18n::Text("waits of the host for the device");
+        return i18n::Text("host waits for the device");
       default:
         return i18n::Text("ranges");
     }

@@ -278,7 +278,7 @@ class SliceLane : public Lane {
     const LanePlace& place = d.place;
     if (style_.title) {
       std::string about = i18n::Text(style_.about);
-      if (all > place.rows) about += i18n::Format(" · {} of {} levels", place.rows, all);
+      if (all > place.rows) about += i18n::Format(" · {} of {} levels shown", place.rows, all);
       DrawLaneTitle(d, i18n::Text(style_.title), about);
     }
     if (place.body.empty()) return;
