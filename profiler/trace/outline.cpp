@@ -42,7 +42,7 @@ absl::StatusOr<Outline> ReadOutline(const std::string& path) {
   const FooterFile file(path);
   if (file.bytes() == 0 || (*input)->compressed())
     return absl::InvalidArgumentError(i18n::Format(
-        "'{}' has no index; only a .trace file that is not compressed as a whole has one",
+        "'{}' has no index; only a plain .trace file (no pipe, no gzip or zstd) has one",
         DisplayName(path)));
   const std::optional<Frame> first = file.At(0);
   if (!first.has_value() || first->type != FrameType::kTraceHeader) return NotATrace(path, **input);
