@@ -51,7 +51,7 @@ absl::StatusOr<Outline> ReadOutline(const std::string& path) {
   const std::optional<Footer> footer = file.FindFooter();
   if (!footer.has_value())
     return absl::DataLossError(
-        i18n::Format("'{}' is cut off and has no index; open all of it", path));
+        i18n::Format("'{}' is cut off and has no index; omit --outline to read all of it", path));
 
   Outline out;
   out.info = std::move(header->info);
