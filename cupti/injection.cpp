@@ -260,7 +260,7 @@ program::ActivityFacts Facts() {
   if (const std::string problem = TheAnswers().problem(); !problem.empty())
     facts.problems.push_back({"NVML: " + problem, "GPU memory of other processes is not shown"});
   if (TheFile().too_many_operands())
-    facts.problems.push_back({"operands: there are more than 8 million",
+    facts.problems.push_back({"the kernels have more than 8 million operands",
                               "the blocks that later kernels access are unknown"});
   if (const uint64_t early = TheFile().left_out(); early > 0)
     facts.problems.push_back(

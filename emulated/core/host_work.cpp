@@ -71,12 +71,10 @@ int vramscope_emulated_host_runs(int runs) {
   static std::atomic<bool> said{false};
   if (runs == static_cast<int>(HostThread::kPython) && !said.exchange(true)) {
     const auto us = [](int64_t ns) { return std::to_string(ns / 1000) + " us "; };
-    Assume(
-        "the host takes as long as the recorded host of an H200, with a recorder in the "
-        "process: " +
-            us(kPythonLaunchNs) + "per launch and " + us(kModuleNs) + "per module in Python, " +
-            us(kEngineLaunchNs) + "per launch in backward; this computer is not measured",
-        "times of the host", 0);
+    Assume("the host takes as long as the one recorded with an H200, recorder included: " +
+               us(kPythonLaunchNs) + "per launch and " + us(kModuleNs) + "per module in Python, " +
+               us(kEngineLaunchNs) + "per launch in backward; this computer is not measured",
+           "host times", 0);
   }
   const bool known = runs >= static_cast<int>(HostThread::kUnsaid) &&
                      runs <= static_cast<int>(HostThread::kOptimizer);

@@ -231,13 +231,11 @@ void AddNotPrepared(const RunConfig& config, const ModelConfig& model,
                        config.Is("mode", "train");
   if (!matters) return;
   const int64_t matrices = model.tie_embeddings ? 1 : 2;
-  out.push_back(
-      {TEXT_MARK(
-           "prepare_model_for_kbit_training is not called: with prepare_kbit_training=true, which "
-           "casts embeddings, norms and the output layer to fp32, embeddings and output layer need "
-           "this much more"),
-       "setting: prepare_kbit_training",
-       2 * static_cast<uint64_t>(matrices * model.vocab_size * model.hidden_size)});
+  out.push_back({TEXT_MARK("prepare_model_for_kbit_training is not called. Calling it "
+                           "(prepare_kbit_training=true) casts norms, embeddings and the output "
+                           "layer to fp32; the last two then need this much more"),
+                 "setting: prepare_kbit_training",
+                 2 * static_cast<uint64_t>(matrices * model.vocab_size * model.hidden_size)});
 }
 
 }  // namespace
@@ -246,7 +244,7 @@ std::vector<Assumption> Assumptions(const RunConfig& config, const ModelConfig& 
   std::vector<Assumption> out = WeightAssumptions(config, model);
   for (const std::string& ignored : model.ignored) out.push_back({ignored, "config.json"});
   if (model.sliding_window > 0 && config.seq >= model.sliding_window) {
-    out.push_back({i18n::English("a mask applies the sliding window of {} in every layer",
+    out.push_back({i18n::English("every layer applies the sliding window of {} as a mask",
                                  model.sliding_window),
                    "config.json: sliding_window"});
   }
@@ -257,10 +255,9 @@ std::vector<Assumption> Assumptions(const RunConfig& config, const ModelConfig& 
     const auto elements = static_cast<uint64_t>(config.batch / config.micro_batches) *
                           static_cast<uint64_t>(config.seq) *
                           static_cast<uint64_t>(model.kv_heads * model.head_dim);
-    out.push_back({TEXT_MARK("keys and values are not kept in a cache until the loss is computed "
-                             "(use_cache=False)"),
-                   "config.json: use_cache",
-                   2 * static_cast<uint64_t>(model.layers) * elements * width});
+    out.push_back(
+        {TEXT_MARK("the forward pass keeps no cache of keys and values (use_cache=False)"),
+         "config.json: use_cache", 2 * static_cast<uint64_t>(model.layers) * elements * width});
   }
   AddWithoutEffect(config, out);
   if (config.backend == Backend::kPlan) {
@@ -275,9 +272,9 @@ std::vector<Assumption> Assumptions(const RunConfig& config, const ModelConfig& 
 }
 
 Assumption HostAssumption() {
-  return {TEXT_MARK("the host takes 10 us to launch a kernel, on any computer: a step that waits "
-                    "for its host may take more or less time"),
-          TEXT_MARK("times of the host")};
+  return {TEXT_MARK("every host is assumed to launch a kernel in 10 us; a step that waits for its "
+                    "host may take more or less time"),
+          TEXT_MARK("host times")};
 }
 
 Assumption ContextAssumption(const DeviceProfile& device) {
@@ -285,7 +282,7 @@ Assumption ContextAssumption(const DeviceProfile& device) {
   const bool of_table = device.key.find_first_of(":=") == std::string::npos;
   std::string takes;
   if (!growth.driver.empty()) {
-    takes = i18n::English("what was measured on such a GPU (driver {}, {}): {}", growth.driver,
+    takes = i18n::English("what was measured (driver {}, {}) on a GPU like {}", growth.driver,
                           growth.with, device.name);
   } else if (of_table) {
     takes = i18n::English("what the device table states for {}", device.name);
@@ -293,12 +290,12 @@ Assumption ContextAssumption(const DeviceProfile& device) {
     takes = i18n::English("what was given for {}", device.name);
   } else {
     takes =
-        i18n::English("as much as on the GPU that {} is based on or most similar to", device.name);
+        i18n::English("as much as on the GPU that {} takes its missing values from", device.name);
   }
   const absl::StatusOr<Device> all = ReadDevice(device.key);
   const bool shared = all.ok() && all->integrated;
   return {shared ? i18n::English("CUDA context and libraries take {}; nothing else uses the memory "
-                                 "that it shares with the processor",
+                                 "that GPU and processor share",
                                  takes)
                  : i18n::English("CUDA context and libraries take {}", takes),
           of_table ? i18n::English("device table: {}", device.key)

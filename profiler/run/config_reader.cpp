@@ -49,7 +49,7 @@ absl::StatusOr<ConfigNames> NamesOf(const json& object) {
     names.architecture = it->front().get<std::string>();
   }
   if (names.architecture.empty() && names.model_type.empty()) {
-    return InvalidModelConfig(i18n::Text("missing key architectures (or model_type)"));
+    return InvalidModelConfig(i18n::Text("the key architectures (or model_type) is missing"));
   }
   return names;
 }
@@ -131,7 +131,7 @@ int64_t ConfigReader::Classes() {
   constexpr int64_t kMost = 10'000'000;
   const int64_t count = listed ? static_cast<int64_t>(names->size()) : 2;
   if (listed && count < 2)
-    Fail(i18n::Text("id2label has one entry: a regression, which is not supported"));
+    Fail(i18n::Text("one entry in id2label means regression, which is not supported"));
   return Integer({"num_labels"}, 2, kMost, count);
 }
 

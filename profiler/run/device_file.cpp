@@ -47,7 +47,7 @@ bool IsDeviceFile(std::string_view text) {
 absl::StatusOr<Device> DeviceFromJson(std::string_view json) {
   if (json.size() > kMaxDeviceFile) {
     return absl::InvalidArgumentError(
-        i18n::Format("device: {} are more than a device file may have", FormatBytes(json.size())));
+        i18n::Format("device: {} is too large for a device file", FormatBytes(json.size())));
   }
   const absl::StatusOr<Figures> figures = FiguresFromJson(json);
   if (!figures.ok()) return figures.status();

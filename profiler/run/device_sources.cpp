@@ -168,7 +168,7 @@ absl::StatusOr<FigureSources> ParseFigureSources(const nlohmann::json& row) {
           fmt::format("{} has no source and is not marked as assumed", figure));
   }
   if (row.contains(kMigFigure) != seen.contains(kMigFigure))
-    return absl::InvalidArgumentError("mig has profiles without a source, or the reverse");
+    return absl::InvalidArgumentError("mig has profiles or a source, but not both");
   return out;
 }
 

@@ -135,7 +135,7 @@ const std::array kFigures = {
            },
            [](const Device& d) { return Size(d.memory_bytes); }},
     Figure{"context",
-           TEXT_MARK("expected a size up to 64 GiB and below the memory, such as 300MiB"),
+           TEXT_MARK("expected a size up to 64 GiB and below the GPU's memory, such as 300MiB"),
            [](std::string_view t, Device& d) {
              return Store(d.context_bytes, BytesBetween(t, 0, uint64_t{64} << 30));
            },
@@ -201,7 +201,7 @@ const std::array kFigures = {
              }
              return std::string();
            }},
-    Figure{"integrated", TEXT_MARK("expected true or false: whether its memory is the system's"),
+    Figure{"integrated", TEXT_MARK("expected true (GPU and processor share memory) or false"),
            [](std::string_view t, Device& d) { return Store(d.integrated, Truth(t)); },
            [](const Device& d) { return std::string(d.integrated ? "true" : "false"); }},
     Figure{"ecc", TEXT_MARK("expected true or false"),
@@ -243,9 +243,9 @@ std::string Slug(std::string_view name) {
 
 absl::Status UnknownName(std::string_view name) {
   if (name.ends_with(".json") || name.find('/') != std::string_view::npos) {
-    return Bad(i18n::Format(
-        "{} is a file; a file is only read when --device, --set device=... or a run.json names it",
-        Quoted(name)));
+    return Bad(
+        i18n::Format("{} is a file; give a file with --device, --set device=... or in a run.json",
+                     Quoted(name)));
   }
   std::vector<std::string_view> keys;
   for (const Device& device : DeviceTable()) keys.push_back(device.key);

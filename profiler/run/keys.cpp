@@ -247,15 +247,15 @@ std::string Expected(const KeySpec& spec) {
       return i18n::Format("choose from: {}", fmt::join(spec.choices, ", "));
     case ValueKind::kInteger:
       return spec.high > 9e15  // a seed: any value is allowed
-                 ? i18n::Text("expected a whole number of 64 bits")
+                 ? i18n::Text("expected a 64-bit whole number")
                  : i18n::Format("expected a whole number from {:.0f} to {:.0f}", spec.low,
                                 spec.high);
     case ValueKind::kNumber:
       return i18n::Format("expected a number from {} to {}", spec.low, spec.high);
     case ValueKind::kBytes:
       return i18n::Format(
-          "expected {} to 1 EiB: bytes, or a number with B, kB, MB, GB, TB, KiB, MiB, GiB or TiB "
-          "(\"24GiB\")",
+          "expected a size from {} to 1 EiB: bytes, or a number with B, kB, MB, GB, TB, KiB, MiB, "
+          "GiB or TiB (\"24GiB\")",
           FormatBytes(static_cast<uint64_t>(spec.low)));
     case ValueKind::kText:
       break;

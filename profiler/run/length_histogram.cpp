@@ -44,7 +44,7 @@ absl::StatusOr<LengthHistogram> ParseHistogram(std::string_view text) {
     const std::string_view line = Trimmed(text.substr(0, end));
     text.remove_prefix(std::min(end + 1, text.size()));
     if (number > kMaxLines) {
-      return absl::InvalidArgumentError(i18n::Format("more than {} lines", kMaxLines));
+      return absl::InvalidArgumentError(i18n::Format("the file has more than {} lines", kMaxLines));
     }
     if (line.empty() || line.front() == '#' ||
         std::isalpha(static_cast<unsigned char>(line.front())) != 0) {
@@ -75,7 +75,7 @@ absl::StatusOr<LengthHistogram> ParseHistogram(std::string_view text) {
 absl::StatusOr<LengthHistogram> ReadHistogram(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) {
-    return absl::InvalidArgumentError(i18n::Text("not a file on this computer"));
+    return absl::InvalidArgumentError(i18n::Text("this is not a file on this computer"));
   }
   std::ifstream file(path, std::ios::binary);
   std::string text(kMaxBytes + 1, '\0');
@@ -85,7 +85,8 @@ absl::StatusOr<LengthHistogram> ReadHistogram(const std::string& path) {
     return absl::InvalidArgumentError(i18n::Text("the file cannot be read"));
   }
   if (text.size() > kMaxBytes) {
-    return absl::InvalidArgumentError(i18n::Format("more than {} MiB", kMaxBytes >> 20));
+    return absl::InvalidArgumentError(
+        i18n::Format("the file has more than {} MiB", kMaxBytes >> 20));
   }
   return ParseHistogram(text);
 }

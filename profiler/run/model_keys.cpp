@@ -101,19 +101,17 @@ struct Refused {
   bool (*says)(const json&);
   std::string_view what;
 };
-constexpr std::string_view kExperts =
-    TEXT_MARK("a mixture of experts has weights and activations of its own, which are not planned");
-constexpr std::string_view kLatent =
-    TEXT_MARK("latent attention is another model, which is not planned");
+constexpr std::string_view kExperts = TEXT_MARK("a mixture of experts is not supported");
+constexpr std::string_view kLatent = TEXT_MARK("latent attention is not supported");
 constexpr std::string_view kParts =
-    TEXT_MARK("a model of several parts is not planned; use the config.json of its text model");
+    TEXT_MARK("a model of several parts is not supported; use the config.json of its text model");
 constexpr Refused kRefused[] = {
     {"quantization_config", IsUsed,
-     TEXT_MARK("quantized weights (4 or 8 bits) and their operators are not planned; without this "
-               "key the model is planned unquantized")},
+     TEXT_MARK("a quantized checkpoint (4 or 8 bits) is not supported; remove this key to plan the "
+               "model unquantized")},
     {"compression_config", IsUsed,
-     TEXT_MARK("compressed weights and their operators are not planned; without this key the model "
-               "is planned uncompressed")},
+     TEXT_MARK("a compressed checkpoint is not supported; remove this key to plan the model "
+               "uncompressed")},
     {"num_experts", IsMoreThanOne, kExperts},
     {"num_local_experts", IsMoreThanOne, kExperts},
     {"n_routed_experts", IsMoreThanOne, kExperts},
@@ -123,15 +121,16 @@ constexpr Refused kRefused[] = {
     {"text_config", IsUsed, kParts},
     {"vision_config", IsUsed, kParts},
     {"audio_config", IsUsed, kParts},
-    {"is_encoder_decoder", IsUsed, TEXT_MARK("only decoder-only models are planned")},
+    {"is_encoder_decoder", IsUsed,
+     TEXT_MARK("this model family is only supported without an encoder")},
     {"pretraining_tp", IsMoreThanOne,
-     TEXT_MARK("projections in slices are not planned; set it to 1")},
+     TEXT_MARK("projections in slices are not supported; set it to 1")},
     {"partial_rotary_factor", IsNotOne,
-     TEXT_MARK("rotary positions on a part of a head are not planned")},
+     TEXT_MARK("rotary positions on a part of a head are not supported here")},
     {"num_nextn_predict_layers", IsUsed,
-     TEXT_MARK("layers for multi-token prediction are not planned")},
-    {"attn_logit_softcapping", IsUsed, TEXT_MARK("capped attention scores are not planned")},
-    {"final_logit_softcapping", IsUsed, TEXT_MARK("capped logits are not planned")},
+     TEXT_MARK("layers for multi-token prediction are not supported")},
+    {"attn_logit_softcapping", IsUsed, TEXT_MARK("capped attention scores are not supported")},
+    {"final_logit_softcapping", IsUsed, TEXT_MARK("capped logits are not supported")},
 };
 
 // Keys of features that need more memory than planned, in a model that is otherwise the same.
@@ -140,8 +139,8 @@ struct Ignored {
 };
 constexpr Ignored kIgnored[] = {
     {"gradient_checkpointing", TEXT_MARK("the run's checkpointing.mode determines checkpointing")},
-    {"output_attentions", TEXT_MARK("attention weights of all layers are not kept as outputs")},
-    {"output_hidden_states", TEXT_MARK("hidden states of all layers are not kept as outputs")},
+    {"output_attentions", TEXT_MARK("no layer keeps its attention weights as an output")},
+    {"output_hidden_states", TEXT_MARK("no layer keeps its hidden states as an output")},
 };
 
 }  // namespace

@@ -191,8 +191,8 @@ absl::Status RunConfigBuilder::SetPreset(std::string_view name) {
 
 absl::Status RunConfigBuilder::SetModelConfig(std::string_view name, std::string_view json) {
   if (json.size() > kMaxModelConfig) {
-    return absl::InvalidArgumentError(i18n::Format("{}: {} are more than a config.json can have",
-                                                   name, FormatBytes(json.size())));
+    return absl::InvalidArgumentError(
+        i18n::Format("{}: {} is too large for a config.json", name, FormatBytes(json.size())));
   }
   try {
     // Limits the depth, because later code may read the object recursively.

@@ -244,7 +244,7 @@ std::string JsonFromSettings(const Settings& settings) {
 absl::StatusOr<Settings> SettingsFromJson(std::string_view text) {
   if (text.size() > kMaxJson) {
     return absl::InvalidArgumentError(
-        i18n::Format("{} are more than a run.json can have", FormatBytes(text.size())));
+        i18n::Format("{} is too large for a run.json", FormatBytes(text.size())));
   }
   SettingsReader reader;
   const bool read = json::sax_parse(text, &reader);

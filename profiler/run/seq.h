@@ -17,7 +17,7 @@
 
 namespace vramscope::run {
 
-// The error text for other values: "expected tokens in a sample, ...".
+// The error text for other values: "expected the tokens of a sample, ...".
 std::string_view ExpectedSeq();
 
 struct Seq {

@@ -19,9 +19,10 @@ constexpr std::string_view kNames = TEXT_MARK(
 constexpr std::string_view kPattern = TEXT_MARK(
     "expected all, first-layer, last-layer or a pattern over parameter names, such as \"*.mlp.*\"");
 constexpr std::string_view kLengths = TEXT_MARK(
-    "expected lengths of successive micro-batches, such as \"400,1536,400\", or ranges, such as "
-    "\"256-1024\", each from 1 to 1048576, at most 4096; empty: all have the length of seq");
-constexpr std::string_view kPath = TEXT_MARK("expected the path of an existing folder");
+    "expected a list (\"400,1536,400\") or ranges (\"256-1024\") of lengths for at most 4096 "
+    "successive micro-batches, each from 1 to 1048576; empty: every length is seq");
+constexpr std::string_view kPath =
+    TEXT_MARK("expected the path of a file, at most 4096 characters");
 constexpr int64_t kMaxLength = 1 << 20;
 constexpr size_t kMaxLengths = 4096;
 

@@ -114,11 +114,10 @@ absl::Status CheckTorch(const std::string& packages) {
   const std::string version = found.torch.substr(0, found.torch.find('+'));
   if (version != TorchVersion() || found.build != program::TorchBuild::kCuda ||
       !found.cuda.starts_with(kCudaMajor)) {
-    return absl::FailedPreconditionError(
-        i18n::Format("{}{} in {}: the embedded loop needs torch {} in the build for CUDA 13",
-                     program::TorchText(found),
-                     found.cuda.empty() ? "" : i18n::Format(" for CUDA {}", found.cuda), packages,
-                     TorchVersion()));
+    return absl::FailedPreconditionError(i18n::Format(
+        "{}{} in {}: the embedded loop needs torch {} built for CUDA 13", program::TorchText(found),
+        found.cuda.empty() ? "" : i18n::Format(" for CUDA {}", found.cuda), packages,
+        TorchVersion()));
   }
   for (const char* library : kLibraries) {
     if (IsLibrary(fs::path(LibraryFolder(packages)) / library)) continue;

@@ -165,7 +165,7 @@ absl::StatusOr<ZipReader::Directory> ZipReader::FindDirectory() const {
     }
   }
   if (out.offset > end_offset || out.bytes > end_offset - out.offset)
-    return Damaged(i18n::Text("its directory does not lie within it"));
+    return Damaged(i18n::Text("its directory lies outside the file"));
   return out;
 }
 
@@ -199,13 +199,13 @@ absl::Status ZipReader::ReadDirectory(const Limits& limits) {
     rest.remove_prefix(kEntryBytes + name + extra + comment);
     const bool folder = entry.name.ends_with('/');
     if (!IsSafeName(folder ? in_place.substr(0, in_place.size() - 1) : in_place))
-      return Refused(i18n::Text("an entry has no name, or a name outside of the folder"));
+      return Refused(i18n::Text("the name of an entry is missing or leads outside the folder"));
     if ((flags & kEncrypted) != 0) return Refused(i18n::Format("{} is encrypted", entry.name));
     if (method != kStored && method != kDeflated)
       return Refused(
           i18n::Format("{} is compressed by an unsupported method ({})", entry.name, method));
     const bool ordinary = (mode & S_IFMT) == 0 || (folder ? S_ISDIR(mode) : S_ISREG(mode));
-    if (!ordinary) return Refused(i18n::Format("{} is a link or not an ordinary file", entry.name));
+    if (!ordinary) return Refused(i18n::Format("{} is a link or another special file", entry.name));
     entry.deflated = method == kDeflated;
     if (folder && entry.bytes == 0) continue;
     if (folder) return Refused(i18n::Format("{} is a folder with content", entry.name));
@@ -214,7 +214,7 @@ absl::Status ZipReader::ReadDirectory(const Limits& limits) {
       return Damaged(i18n::Format("{} cannot have the stated size", entry.name));
     if (entry.bytes > limits.total_bytes || total > limits.total_bytes - entry.bytes) {
       return absl::ResourceExhaustedError(
-          i18n::Format("{}: unpacked it would have more than {} bytes", path_, limits.total_bytes));
+          i18n::Format("{}: it unpacks to more than {} bytes", path_, limits.total_bytes));
     }
     total += entry.bytes;
     if (entry.stored > size_ || entry.header > directory->offset ||

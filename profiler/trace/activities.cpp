@@ -101,15 +101,16 @@ absl::Status CheckActivity(const Activity& a, size_t strings) {
     return absl::DataLossError(
         i18n::Format("unknown kind of activity {}", static_cast<int>(a.kind)));
   if (static_cast<int>(a.from) >= kMemorySpaceCount || static_cast<int>(a.to) >= kMemorySpaceCount)
-    return absl::DataLossError(i18n::Format("a {} from unknown memory {} to {}", Name(a.kind),
-                                            static_cast<int>(a.from), static_cast<int>(a.to)));
+    return absl::DataLossError(i18n::Format("a {} between unknown kinds of memory: from {} to {}",
+                                            Name(a.kind), static_cast<int>(a.from),
+                                            static_cast<int>(a.to)));
   if (a.end_ns < a.begin_ns)
-    return absl::DataLossError(i18n::Format("a {} from {} ns to {} ns, which is out of range",
-                                            Name(a.kind), a.begin_ns, a.end_ns));
+    return absl::DataLossError(i18n::Format("a {} begins at {} ns, but ends at {} ns", Name(a.kind),
+                                            a.begin_ns, a.end_ns));
   const uint32_t highest = std::max({a.name.value, a.op.value, a.module.value});
   if (highest >= strings)
     return absl::DataLossError(
-        i18n::Format("a {} names string {} of {}", Name(a.kind), highest, strings));
+        i18n::Format("a {} uses string {}, but there are {}", Name(a.kind), highest, strings));
   return absl::OkStatus();
 }
 

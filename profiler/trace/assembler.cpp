@@ -84,14 +84,14 @@ absl::Status TraceAssembler::Impl::AddActivities(std::span<const Activity> added
 
 std::string TraceAssembler::Impl::Missing(bool of_file) const {
   if (footer->events != events)
-    return of_file
-               ? i18n::English("the footer counts {} events, the file contains {}", footer->events,
-                               events)
-               : i18n::English("the footer counts {} events, arrived: {}", footer->events, events);
+    return of_file ? i18n::English("the footer counts {} events, the file contains {}",
+                                   footer->events, events)
+                   : i18n::English("the footer counts {} events, but {} arrived", footer->events,
+                                   events);
   if (footer->activities != activities)
     return of_file ? i18n::English("the footer counts {} activities, the file contains {}",
                                    footer->activities, activities)
-                   : i18n::English("the footer counts {} activities, arrived: {}",
+                   : i18n::English("the footer counts {} activities, but {} arrived",
                                    footer->activities, activities);
   return "";
 }

@@ -14,14 +14,14 @@ constexpr std::string_view kFormats[] = {
     kLaunchesKnown,
     kLaunchesPartlyKnown,
     kNotEmulated,
-    TEXT_MARK("the host takes as long as the recorded host of an H200, with a recorder in the "
-              "process: {} us per launch and {} us per module in Python, {} us per launch in "
-              "backward; this computer is not measured"),
+    TEXT_MARK("the host takes as long as the one recorded with an H200, recorder included: {} us "
+              "per launch and {} us per module in Python, {} us per launch in backward; this "
+              "computer is not measured"),
     TEXT_MARK("NCCL memory of a communicator of {} ranks, by NCCL 2.28's rules: {} to {} depending "
               "on channels and algorithms; the maximum is used"),
     TEXT_MARK("the driver is assumed to support the program's CUDA {}"),
     TEXT_MARK("CUDA {} is unknown: versions and results are those of CUDA {}"),
-    TEXT_MARK("readings of {}() after the first {} are not recorded"),
+    TEXT_MARK("of {}(), only the first {} readings are recorded"),
     TEXT_MARK("hooks are missing with this {}: {}"),
     TEXT_MARK("hooks are missing with this {}: its uploads may not be skipped"),
     TEXT_MARK("one process runs as rank {} of {}: data from the other ranks is missing"),
@@ -30,9 +30,9 @@ constexpr std::string_view kFormats[] = {
     TEXT_MARK("{} sends nothing in a plan ({})"),
     TEXT_MARK("{} writes to a temporary folder, not to its server: a plan uploads nothing"),
     TEXT_MARK("a computed condition is assumed to be {}"),
-    TEXT_MARK("a computed number whose comparison would make the program fail is assumed to be {}"),
-    TEXT_MARK("a computed number that the program divides by, takes the logarithm of or trains by "
-              "is assumed to be {}"),
+    TEXT_MARK("a computed number is assumed to be {}, or comparing it would make the program fail"),
+    TEXT_MARK("a computed number is assumed to be {}, because the program divides by it, takes its "
+              "logarithm or trains by it"),
     TEXT_MARK("{} writes a real file with the plan's values: those that the GPU would compute are "
               "0"),
     TEXT_MARK("{} writes large tensors as zeros, which take no disk space (a sparse file)"),
@@ -40,15 +40,15 @@ constexpr std::string_view kFormats[] = {
     TEXT_MARK("all computed classes are assumed to be equally frequent (tokens go to experts "
               "evenly)"),
     TEXT_MARK("a detector's samples are assumed to contain objects, as many as the sampler allows"),
-    TEXT_MARK("without its cache PyTorch's allocator keeps no history, so the cache is on, which "
+    TEXT_MARK("PyTorch's allocator keeps no history without its cache, so the cache is on and "
               "reserves memory differently"),
-    TEXT_MARK("cudaMallocAsync keeps no history, so PyTorch's own allocator replaces it, which "
+    TEXT_MARK("cudaMallocAsync keeps no history, so PyTorch's own allocator replaces it and "
               "reserves memory differently"),
     TEXT_MARK("cuDNN workspace of a convolution"),
     TEXT_MARK("cuDNN workspace of a convolution's input gradient"),
     TEXT_MARK("cuDNN workspace of a convolution's filter gradient"),
     TEXT_MARK("GPU memory of other processes is not shown"),
-    TEXT_MARK("operands: there are more than 8 million"),
+    TEXT_MARK("the kernels have more than 8 million operands"),
     TEXT_MARK("the blocks that later kernels access are unknown"),
     TEXT_MARK("{} records from before the first use of a GPU were dropped"),
     TEXT_MARK("API calls of the program's start are missing"),

@@ -126,7 +126,7 @@ absl::Status ColumnReader::Open(std::string_view payload, const ColumnShape& sha
       return Bad(i18n::Format("unexpected field {}", fields.field));
     if (column) {
       Column& of = column_[fields.field - kTagFirstColumn];
-      if (of.at != nullptr) return Bad(i18n::Text("a column has two parts"));
+      if (of.at != nullptr) return Bad(i18n::Text("a column occurs twice"));
       of.at = reinterpret_cast<const unsigned char*>(fields.bytes.data());
       of.end = of.at + fields.bytes.size();
     } else if (fields.field == kTagLayouts) {

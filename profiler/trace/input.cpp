@@ -129,8 +129,8 @@ class PlainStream : public InputStream {
     const uint64_t stored = std::max(raw_->total(), raw_->consumed());
     if (unpacked_ <= kUnpackedFloor || unpacked_ / kMostUnpacked <= stored) return n;
     return absl::ResourceExhaustedError(
-        i18n::Format("'{}': its {} bytes unpack to more than {}, {} times as much, which is "
-                     "unusual for a recording; if it is one, unpack it and open the result",
+        i18n::Format("'{}': its {} bytes unpack to more than {}, {} times as many; if it really is "
+                     "a recording, unpack it and open the result",
                      raw_->name(), stored, unpacked_, unpacked_ / std::max<uint64_t>(stored, 1)));
   }
   std::unique_ptr<RawInput> raw_;
@@ -284,7 +284,7 @@ std::string LooksLike(std::string_view bytes) {
                      "an SQLite export of Nsight Systems, which `nsys stats` and Nsight Systems "
                      "open")
                : i18n::Text(
-                     "an SQLite database (as Nsight Systems exports, which `nsys stats` opens)");
+                     "an SQLite database (an export of Nsight Systems? `nsys stats` opens those)");
   if (bytes.size() >= 2 && bytes[0] == '\x80' && bytes[1] >= 2 && bytes[1] <= 5)
     return i18n::Text("a Python pickle (a PyTorch memory snapshot?)");
   // A pprof profile begins with a sample type (two varints).

@@ -42,7 +42,7 @@ absl::StatusOr<Outline> ReadOutline(const std::string& path) {
   const FooterFile file(path);
   if (file.bytes() == 0 || (*input)->compressed())
     return absl::InvalidArgumentError(i18n::Format(
-        "'{}' has no index; only a .trace file that is not compressed as a whole has one",
+        "'{}' has no index; only a plain .trace file (no pipe, no gzip or zstd) has one",
         DisplayName(path)));
   const std::optional<Frame> first = file.At(0);
   if (!first.has_value() || first->type != FrameType::kTraceHeader) return NotATrace(path, **input);
@@ -51,7 +51,7 @@ absl::StatusOr<Outline> ReadOutline(const std::string& path) {
   const std::optional<Footer> footer = file.FindFooter();
   if (!footer.has_value())
     return absl::DataLossError(
-        i18n::Format("'{}' is cut off and has no index; open all of it", path));
+        i18n::Format("'{}' is cut off and has no index; omit --outline to read all of it", path));
 
   Outline out;
   out.info = std::move(header->info);

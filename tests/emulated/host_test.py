@@ -77,7 +77,7 @@ class Host(unittest.TestCase):
         self.host.runs(host.PYTHON)
         ctypes.CDLL(os.path.join(FOLDER, "libvramscope-emulated.so")).vramscope_emulated_flush()
         with open(os.path.join(OUTPUT.name, "platform-%d.json" % os.getpid())) as file:
-            said = [assumption["what"] for assumption in json.load(file)["assumptions"] if assumption["where"] == "times of the host"]
+            said = [assumption["what"] for assumption in json.load(file)["assumptions"] if assumption["where"] == "host times"]
         self.assertEqual(len(said), 1)
         self.assertIn("not measured", said[0])
 

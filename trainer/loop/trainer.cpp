@@ -75,7 +75,7 @@ absl::Status Guard(const Body& body) {
   } catch (const std::exception& error) {
     return absl::InternalError(FirstParagraph(error.what()));
   } catch (...) {
-    return absl::InternalError("an unknown exception left the training loop");
+    return absl::InternalError("the training loop failed with an unknown exception");
   }
 }
 

@@ -84,7 +84,7 @@ absl::Status SplitVocabulary(Model& model, const RankOf& rank, Vocabulary vocabu
   });
   if (embedding == nullptr || head == nullptr) {
     return absl::InvalidArgumentError(
-        "shard.vocabulary: this model has no embedding and output layer to split; set "
+        "shard.vocabulary: this model lacks an embedding or an output layer to split; set "
         "shard.vocabulary=whole");
   }
   if (head->outputs() % rank.ranks != 0) {

@@ -146,8 +146,9 @@ class GradientProjection final : public Technique {
     for (const Linear* linear : chosen) {
       if (!embedded.contains(linear->weight().get())) continue;
       return absl::InvalidArgumentError(
-          "galore.targets selects the output layer, whose weight is the embedding's: transformers "
-          "puts it into two parameter groups, which PyTorch refuses; set layers");
+          "galore.targets selects the output layer, which shares the embedding's weight: "
+          "transformers puts that into two parameter groups, which PyTorch refuses; set "
+          "galore.targets=layers");
     }
     if (!chosen.empty()) return absl::OkStatus();
     std::set<std::string> names;

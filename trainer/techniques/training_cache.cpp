@@ -56,14 +56,14 @@ TechniqueEntry DeclareTechnique_training_cache() {
                  .why = "transformers disables the cache with checkpointing, because it would undo "
                         "its effect",
                  .refuses = false}},
-           .assumes = {{.when = {{"use_cache", true, {"false"}},
-                                 {"mode", true, {"train"}},
-                                 {"checkpointing.mode", true, {"none"}},
-                                 {"model.family",
-                                  true,
-                                  {"qwen3", "qwen3-moe", "gemma", "mixtral", "phi", "phi3"}}},
-                        .what = "keys and values are not kept in a cache until the loss is "
-                                "computed (use_cache=False)"}}},
+           .assumes =
+               {{.when = {{"use_cache", true, {"false"}},
+                          {"mode", true, {"train"}},
+                          {"checkpointing.mode", true, {"none"}},
+                          {"model.family",
+                           true,
+                           {"qwen3", "qwen3-moe", "gemma", "mixtral", "phi", "phi3"}}},
+                 .what = "the forward pass keeps no cache of keys and values (use_cache=False)"}}},
       .order = 20,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
         if (!config.Is("use_cache", "true")) return nullptr;

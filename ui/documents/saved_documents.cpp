@@ -289,7 +289,8 @@ absl::StatusOr<SavedSession> SavedSessionFromJson(std::string_view json) {
     return absl::InvalidArgumentError(i18n::Text("the saved session is too large"));
   const Json root = Json::parse(json, nullptr, /*allow_exceptions=*/false);
   if (!root.is_object() || Whole(root, "vramscope_session", 0) != kVersion)
-    return absl::InvalidArgumentError(i18n::Text("this is not a session saved by this version"));
+    return absl::InvalidArgumentError(
+        i18n::Text("the saved session is damaged or of another version"));
   SavedSession out;
   out.closed = Flag(root, "closed", false);
   const size_t active = Unsigned(root, "active", 0, UINT64_MAX);

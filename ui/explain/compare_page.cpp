@@ -44,7 +44,7 @@ ComparePage::ComparePage(const ExplainContext* context, QWidget* parent)
       {},
       tr("Align all allocations and frees of a step in both runs, and show where they first "
          "differ"),
-      tr("Count and duration of each kernel in a step of both, for example modelled against "
+      tr("Compare count and duration of each kernel in a step, for example modelled with "
          "measured")};
   for (int i = 0; i < kCompareBys; ++i) {
     by_buttons_[i] = QuietButton(names[i], tips[i]);
@@ -136,7 +136,7 @@ void ComparePage::ShowHead() {
   const std::string& what = by_ == CompareBy::kRequest  ? found_->requests_headline
                             : by_ == CompareBy::kKernel ? found_->kernels_headline
                                                         : found_->headline;
-  Head(tr("Against %1 %2. %3")
+  Head(tr("Compared with %1 %2. %3")
            .arg(context_.against_pinned ? tr("the baseline") : tr("the previous run,"),
                 QString::fromStdString(compared_with_->name), QString::fromStdString(what)));
 }

@@ -111,8 +111,7 @@ void ExplainPage::ShowHead() {
   const bool of_all = context_.has_range() && context_.digest != nullptr && !said_.isEmpty() &&
                       (cares() & (kRange | kTimeChanged)) == 0;
   head_->setText(
-      of_all ? tr("%1 For the whole recording: the selected range does not apply to this page.")
-                   .arg(said_)
+      of_all ? tr("%1 This page covers the whole recording, not the selected range.").arg(said_)
              : said_);
 }
 

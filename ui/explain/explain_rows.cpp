@@ -33,8 +33,8 @@ Cell HeldCell(double byte_seconds, bool times) {
   return {.text = figure + (times ? i18n::Text(" GiB·s") : i18n::Text(" GiB·entries")),
           .sort = byte_seconds,
           .exact = times ? i18n::Text("bytes multiplied by the time that they were allocated")
-                         : i18n::Text("bytes multiplied by the number of history entries that they "
-                                      "were allocated for, because the file has no times")};
+                         : i18n::Text("bytes multiplied by history entries from allocation to "
+                                      "free, because the file has no times")};
 }
 
 // The allocations of each site.
@@ -85,7 +85,7 @@ std::vector<FragmentFact> FragmentFacts(const Fragmentation& f) {
     facts.push_back({i18n::Text("reserved"), f.reserved,
                      i18n::Text("the sum of the caching allocator's segments")});
   facts.push_back({i18n::Text("allocated"), f.allocated,
-                   i18n::Text("the part of it in blocks that tensors use")});
+                   i18n::Text("the part of reserved memory in blocks that tensors use")});
   if (f.record == trace::SegmentRecord::kTotalOnly)
     facts.push_back(
         {i18n::Text("not in use"), f.unplaced,
@@ -96,10 +96,9 @@ std::vector<FragmentFact> FragmentFacts(const Fragmentation& f) {
                      i18n::Text("free, but in segments with live blocks: it cannot be released")});
     facts.push_back({i18n::Text("cached"), f.cached,
                      i18n::Text("in completely free segments: empty_cache() releases it")});
-    facts.push_back(
-        {i18n::Text("largest free block"), f.largest_hole,
-         i18n::Text(
-             "a hole or a whole segment: the largest allocation that needs no new segment")});
+    facts.push_back({i18n::Text("largest free block"), f.largest_hole,
+                     i18n::Text("the largest allocation that needs no new segment: it fits a hole "
+                                "or a whole segment")});
   }
   if (!f.sizes_are_of_blocks) {
     facts.push_back({i18n::Text("rounding"), f.rounding,
@@ -156,10 +155,10 @@ Table RemedyTable(const explain::Reclaim& reclaim) {
   table.columns = {{i18n::Text("What"), false, 280},
                    {i18n::Text("Reserved then"), true, 110},
                    {i18n::Text("Difference"), true, 110, false,
-                    i18n::Text("at that time, relative to the model as recorded")},
+                    i18n::Text("at that time, relative to the replay as recorded")},
                    {i18n::Text("Peak reserved"), true, 110},
                    {i18n::Text("At the peak"), true, 110, false,
-                    i18n::Text("difference of the peak of reserved memory over the trace")},
+                    i18n::Text("difference of peak reserved memory over the whole trace")},
                    {"cudaMalloc", true, 104},
                    {"cudaFree", true, 80},
                    {i18n::Text("Retries"), true, 70},
@@ -227,7 +226,7 @@ Table WhatIfTable(const WhatIf& w) {
   if (w.base != nullptr) {
     add(i18n::Text("model, recorded settings"), w.base->own, w.recorded_peak_reserved);
     if (w.base->anew)
-      add(i18n::Text("the same, older blocks allocated again"), *w.base->anew,
+      add(i18n::Text("the same, with older blocks allocated again"), *w.base->anew,
           w.recorded_peak_reserved);
   }
   if (w.under != nullptr) {
@@ -434,7 +433,8 @@ const std::vector<ConfKey>& ConfKeys() {
        TEXT_MARK("free old cached segments above this share of memory")},
       {"roundup_power2_divisions:8", TEXT_MARK("round sizes up, so that blocks are reused")},
       {"large_segment_size_mb:64", TEXT_MARK("size of the segments that large blocks share")},
-      {"max_non_split_rounding_mb:64", TEXT_MARK("how much larger an unsplit block may be")},
+      {"max_non_split_rounding_mb:64",
+       TEXT_MARK("how far an unsplit block may exceed the request")},
       {"per_process_memory_fraction:0.8", TEXT_MARK("limit memory as on a smaller device")},
   };
   return keys;

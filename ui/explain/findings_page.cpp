@@ -54,7 +54,9 @@ void FindingsPage::Refresh(int changes) {
 
 void FindingsPage::Clear() { table_->setTable({}); }
 
-void FindingsPage::Cancelled() { Head(tr("Cancelled. Open a document to evaluate its findings.")); }
+void FindingsPage::Cancelled() {
+  Head(tr("Cancelled. Reopen the document to evaluate the rules."));
+}
 
 QJsonObject FindingsPage::dumpState() const {
   QJsonObject out = ExplainPage::dumpState();

@@ -93,7 +93,7 @@ void OutOfMemoryPageView::Refresh(int changes) {
 
 void OutOfMemoryPageView::Compute(bool replay) {
   Clear();
-  Head(replay && context_.digest->out_of_memory > 0 ? tr("Replaying what would avoid it …")
+  Head(replay && context_.digest->out_of_memory > 0 ? tr("Replaying remedies …")
                                                     : tr("Searching …"));
   Ask([this, digest = context_.digest, replay](const JobToken& token) -> std::function<void()> {
     explain::OutOfMemoryOptions options;
@@ -142,7 +142,8 @@ void OutOfMemoryPageView::ShowEvent(int index) {
   if (index < 0 || index >= static_cast<int>(shown_.events.size())) return;
   const explain::OutOfMemory& oom = shown_.events[static_cast<size_t>(index)];
   QString head = QString::fromStdString(oom.headline);
-  if (shown_.count > 1) head = tr("%1 (%2 in all)").arg(head).arg(shown_.count);
+  if (shown_.count > 1)
+    head = tr("%1 (%2 out-of-memory errors in all)").arg(head).arg(shown_.count);
   Head(head);
   FillFacts(facts_, OutOfMemoryFacts(oom), FactStyle::kRight);
   ways_->setTable(WaysOutTable(oom));

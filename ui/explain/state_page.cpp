@@ -120,7 +120,7 @@ void StatePage::Show(const Found& found) {
   }
   ClearLayout(facts_);
   if (figures) {
-    Head(tr("Only %1 allocator statistics, no blocks or segments.")
+    Head(tr("The file has only %1 allocator statistics, no blocks or segments.")
              .arg(trace.info.statistics.size()));
     return;
   }

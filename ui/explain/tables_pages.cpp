@@ -97,7 +97,7 @@ void CallSitesPage::Fill() {
            ? by_ == SiteBy::kCallSite
                  ? tr("%1 call sites %2.").arg(count(shown), of_)
                  : tr("%1 groups by %2, %3.").arg(count(shown), ToQString(Name(by_)), of_)
-           : tr("%1 of %2 (by %3) %4.")
+           : tr("%1 of %2 groups by %3, %4.")
                  .arg(count(shown), count(all_.rows.size()), ToQString(Name(by_)), of_));
 }
 
@@ -134,9 +134,10 @@ void LeaksPage::Refresh(int changes) {
     auto table = std::make_shared<Table>(LeakTable(leaks, sites));
     QString head = QString::fromStdString(leaks.headline);
     if (leaks.steps_until_full > 0)
-      head += tr(" Full after about %1 more steps.").arg(std::lround(leaks.steps_until_full));
+      head += tr(" GPU memory is full after about %1 more steps.")
+                  .arg(std::lround(leaks.steps_until_full));
     if (leaks.allocated.size() > 1)
-      head += tr(" Allocated at the end of the first step %1, of the last %2.")
+      head += tr(" Allocated: %1 at the end of the first step, %2 at the end of the last.")
                   .arg(QString::fromStdString(timeline::FormatBytes(leaks.allocated.front())),
                        QString::fromStdString(timeline::FormatBytes(leaks.allocated.back())));
     return [this, table, head] {

@@ -254,7 +254,7 @@ void WhatIfPage::Show(const Found& found) {
   const uint64_t before = what.against()->peak_reserved, after = found.under->peak_reserved;
   const QString settings = conf_->text().isEmpty() ? tr("the default settings") : conf_->text();
   QString text = after == before
-                     ? tr("Under %1 the same %2 would be reserved at the peak.")
+                     ? tr("Under %1 the peak of reserved memory would stay at %2.")
                            .arg(settings, QString::fromStdString(timeline::FormatBytes(after)))
                      : tr("Under %1 the peak of reserved memory would be %2 instead of %3 (%4).")
                            .arg(settings, QString::fromStdString(timeline::FormatBytes(after)),
@@ -267,7 +267,7 @@ void WhatIfPage::Show(const Found& found) {
     text += tr(" It does not run out of memory.");
   if (found.under->device_memory_inferred)
     text +=
-        tr(" The limit of %1 for segments is inferred from the recording.")
+        tr(" The limit of reserved memory, %1, is inferred from the recording.")
             .arg(QString::fromStdString(timeline::FormatBytes(found.under->device_memory_bytes)));
   // Adds how well the model reproduces this recording.
   const replay::Replayed& own = base_->own;

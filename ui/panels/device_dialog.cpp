@@ -140,7 +140,7 @@ DeviceDialog::DeviceDialog(const QString& device, QWidget* parent) : QDialog(par
   text_ = MakeEdit(QStringLiteral("deviceText"), {});
   text_->setReadOnly(true);
   text_->setFont(PanelFont(timeline::Font::kMono));
-  text_->setToolTip(tr("The same on the command line"));
+  text_->setToolTip(tr("This GPU as an option of the command line"));
   column->addWidget(text_);
 
   auto* buttons = new QDialogButtonBox(QDialogButtonBox::Ok | QDialogButtonBox::Cancel);
@@ -174,7 +174,7 @@ QWidget* DeviceDialog::MakeTablePage() {
   table_->horizontalHeaderItem(3)->setToolTip(tr("Compute capability"));
   table_->horizontalHeaderItem(5)->setToolTip(tr("Dense 16-bit TFLOP/s"));
   table_->horizontalHeaderItem(6)->setToolTip(
-      tr("Values without a source for this GPU, taken from a similar one"));
+      tr("Values that have no source for this GPU and come from a similar one"));
   table_->verticalHeader()->hide();
   table_->setShowGrid(false);
   table_->setSelectionBehavior(QAbstractItemView::SelectRows);

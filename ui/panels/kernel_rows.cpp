@@ -57,16 +57,17 @@ Cell MovedCell(uint64_t bytes) {
 Table KernelTable(const query::KernelSums& sums, KernelsBy by, const trace::Trace& trace) {
   const bool times = trace.info.has_times;
   Table table;
-  table.columns = {{std::string(Title(by)), false, 320},
-                   {i18n::Text("Duration"), true, 100, false,
-                    i18n::Text("Sum of durations; concurrent work counts twice")},
-                   {i18n::Text("Share"), true, 76, false,
-                    i18n::Text("Share of the total duration in this table")},
-                   {i18n::Text("Count"), true, 80},
-                   {i18n::Text("Mean"), true, 96},
-                   {i18n::Text("Longest"), true, 96},
-                   {i18n::Text("Moved"), true, 96, false,
-                    i18n::Text("By memcpys, memsets and collectives; not recorded for kernels")}};
+  table.columns = {
+      {std::string(Title(by)), false, 320},
+      {i18n::Text("Duration"), true, 100, false,
+       i18n::Text("Sum of durations; concurrent work counts twice")},
+      {i18n::Text("Share"), true, 76, false,
+       i18n::Text("Share of the total duration in this table")},
+      {i18n::Text("Count"), true, 80},
+      {i18n::Text("Mean"), true, 96},
+      {i18n::Text("Longest"), true, 96},
+      {i18n::Text("Moved"), true, 96, false,
+       i18n::Text("Bytes that memcpys, memsets and collectives move; not recorded for kernels")}};
   table.rows.reserve(sums.sums.size());
   for (const query::KernelSum& sum : sums.sums) {
     Row row;
@@ -86,13 +87,13 @@ Table KernelTable(const query::KernelSums& sums, KernelsBy by, const trace::Trac
 
 Table FoundTable(const query::SearchResult& found, const trace::Trace& trace) {
   Table table;
-  table.columns = {
-      {i18n::Text("Kind"), false, 110},
-      {i18n::Text("Name"), false, 320},
-      {i18n::Text("Count"), true, 80},
-      {i18n::Text("Duration"), true, 100, false,
-       i18n::Text("Sum of the lifetimes of blocks and the durations of the rest")},
-      {i18n::Text("Size"), true, 100, false, i18n::Text("Sum over blocks, memcpys and memsets")}};
+  table.columns = {{i18n::Text("Kind"), false, 110},
+                   {i18n::Text("Name"), false, 320},
+                   {i18n::Text("Count"), true, 80},
+                   {i18n::Text("Duration"), true, 100, false,
+                    i18n::Text("Sum of lifetimes (blocks) and durations (all else)")},
+                   {i18n::Text("Size"), true, 100, false,
+                    i18n::Text("Total bytes of blocks, memcpys and memsets")}};
   const size_t shown = std::min(found.groups.size(), kMostFoundGroups);
   for (size_t i = 0; i < shown; ++i) {
     const query::FoundGroup& group = found.groups[i];

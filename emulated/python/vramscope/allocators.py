@@ -8,9 +8,9 @@ CACHELESS = "PYTORCH_NO_CUDA_MEMORY_CACHING"
 
 def said(process, name):
     """Reports what `inject/sitecustomize.py` removed from the environment before PyTorch read it."""
-    what = "without its cache PyTorch's allocator keeps no history, so the cache is on" if name == CACHELESS else \
+    what = "PyTorch's allocator keeps no history without its cache, so the cache is on" if name == CACHELESS else \
         "cudaMallocAsync keeps no history, so PyTorch's own allocator replaces it"
-    process.assume(what + ", which reserves memory differently", name)
+    process.assume(what + " and reserves memory differently", name)
 
 
 def install(process, torch):

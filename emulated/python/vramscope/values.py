@@ -199,7 +199,7 @@ class Values(Following):
                 if type(number) in (int, float):
                     value, why = comparisons.number(caller())
                     if value:
-                        self.process.assume("a computed number %s is assumed to be %g" % (why, value), place())
+                        self.process.assume("a computed number is assumed to be %g, %s" % (value, why), place())
                         return type(number)(value)
                 self.process.assume("a computed number is assumed to be 0", place())
             return number

@@ -100,10 +100,10 @@ TEST(Assumptions, StateBytesOfTheKvCache) {
 }
 
 TEST(Assumptions, StateHostTimesForPlansOnly) {
-  EXPECT_NE(About(AssumptionsOf(Built({})), "times of the host"), nullptr);
+  EXPECT_NE(About(AssumptionsOf(Built({})), "host times"), nullptr);
   RunConfig computed = Built({});
   computed.backend = Backend::kCpu;
-  EXPECT_EQ(About(AssumptionsOf(computed), "times of the host"), nullptr);
+  EXPECT_EQ(About(AssumptionsOf(computed), "host times"), nullptr);
 }
 
 TEST(Assumptions, NameModelledTechniques) {

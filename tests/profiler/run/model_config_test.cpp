@@ -66,7 +66,7 @@ TEST(ModelConfig, ErrorsNameTheWrongKey) {
   EXPECT_THAT(Error("{\"vocab_size\":"), HasSubstr("not JSON"));
   EXPECT_THAT(Error("[1, 2]"), HasSubstr("not a JSON object"));
   EXPECT_THAT(Error(""), HasSubstr("not JSON"));
-  EXPECT_THAT(Error("{}"), HasSubstr("missing key architectures"));
+  EXPECT_THAT(Error("{}"), HasSubstr("the key architectures"));
   EXPECT_THAT(Error(Replace(kQwen, "\"num_attention_heads\": 4,", "")),
               HasSubstr("missing key num_attention_heads"));
   EXPECT_THAT(Error(Replace(kQwen, "\"num_hidden_layers\": 2", "\"num_hidden_layers\": 2000000")),

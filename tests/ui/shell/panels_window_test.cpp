@@ -89,13 +89,13 @@ TEST_F(PanelsWindowTest, WholeRunPagesStateThatTheRangeDoesNotApply) {
     window_->openPage(QLatin1String(page));
     ASSERT_TRUE(Idle());
     const QString without = Page(page)["head"].toString();
-    EXPECT_FALSE(without.contains(QLatin1String("does not apply"))) << page;
+    EXPECT_FALSE(without.contains(QLatin1String("not the selected range"))) << page;
     window_->timelineWidget()->setRange(trace.begin_ns(), (trace.begin_ns() + trace.end_ns()) / 2);
     ASSERT_TRUE(Idle());
     const QString within = Page(page)["head"].toString();
     const bool follows = QLatin1String(page) == QLatin1String("call-sites") ||
                          QLatin1String(page) == QLatin1String("fragmentation");
-    EXPECT_EQ(within.contains(QLatin1String("does not apply to this page")), !follows) << page;
+    EXPECT_EQ(within.contains(QLatin1String("not the selected range")), !follows) << page;
     EXPECT_NE(within, without) << page;
     window_->timelineWidget()->setRange(0, 0);
     ASSERT_TRUE(Idle());
@@ -379,7 +379,7 @@ TEST_F(PanelsWindowTest, StatisticsAloneAreShownAsATable) {
   EXPECT_EQ(State()["tables"].toObject()["current"].toString(), "State");
   EXPECT_EQ(Page("state")["statistics"].toObject()["rows"].toInt(), 2);
   EXPECT_THAT(Page("state")["head"].toString().toStdString(),
-              HasSubstr("Only 2 allocator statistics"));
+              HasSubstr("only 2 allocator statistics"));
   EXPECT_EQ(Chip("peak"), "") << "allocated bytes were not counted";
   SaveImage("statistics");
 }

@@ -93,7 +93,9 @@ absl::StatusOr<const CudaLibrary*> LoadLibrary() {
   }
   const auto entry =
       reinterpret_cast<cuda::CudaLibraryEntry>(dlsym(module, cuda::kCudaLibraryEntry));
-  if (entry == nullptr) return absl::InternalError("libvramscope_torch_cuda.so is not ours");
+  if (entry == nullptr)
+    return absl::InternalError(
+        "libvramscope_torch_cuda.so is not part of this vramscope; reinstall vramscope");
   return entry();
 }
 
@@ -145,7 +147,8 @@ class Cuda final : public Backend {
 
   absl::Status Start(const run::DeviceProfile& profile, const run::AllocConf& conf,
                      Recorder& recorder) override {
-    if (run_ != nullptr) return absl::FailedPreconditionError("the cuda backend already has a run");
+    if (run_ != nullptr)
+      return absl::FailedPreconditionError("the cuda backend is busy with another run");
     if (absl::Status status = Load(); !status.ok()) return status;
     if (Emulated().there()) {
       if (absl::Status status = ChooseGpu(profile); !status.ok()) return status;
