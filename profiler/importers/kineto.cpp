@@ -134,11 +134,11 @@ class Assembler {
     }
     tables_.unusable +=
         std::erase_if(memory, [](const Memory& m) { return !m.out_of_memory && m.address == 0; });
-    recording_.warnings.push_back(
-        i18n::English("{} [memory] events have no addresses (\"Addr\"), as before PyTorch 1.11: "
-                      "totals are right, but each free is assigned to the latest block of its "
-                      "size, and earlier memory is not shown",
-                      count));
+    recording_.warnings.push_back(i18n::English(
+        "{} [memory] events have no addresses (\"Addr\"), as in files before PyTorch 1.11: "
+        "totals are right, but each free is assigned to the latest block of its "
+        "size, and earlier memory is not shown",
+        count));
   }
 
   // The GPU that owns the memory, from the file's deviceProperties; empty if there are several.
