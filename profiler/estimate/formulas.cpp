@@ -155,25 +155,23 @@ constexpr Row kRows[] = {
                "them")},
     {"block-gelu", TEXT_MARK("Kept by a GELU layer"), "b*s*(e*(8*h + u*f) + 2*p*h + 16)",
      TEXT_MARK(
-         "norm inputs and outputs, q, k, v, attention's output, feed-forward in and out, means and "
-         "deviations of two norms; u is 2 for GELU, 5 where tanh is written out")},
+         "inputs and outputs of both norms, their means and deviations, q, k, v, attention's "
+         "output, feed-forward input and output; u is 2 for GELU, 5 if its tanh is written out")},
     {"block-gelu-autocast", TEXT_MARK("Kept by a GELU layer, autocast"),
      "b*s*(20*h + u*f + 2*p*h + 16) + 2*W",
-     TEXT_MARK("norms in fp32, the rest in 16 bit, 16-bit copies of the weights; u is 4 for GELU, "
-               "16 where "
-               "tanh is written out")},
+     TEXT_MARK("norms in fp32, the rest in 16 bits, 16-bit copies of the weights; u is 4 for GELU, "
+               "16 if its tanh is written out")},
     {"block-swiglu", TEXT_MARK("Kept by a SwiGLU layer"),
      "b*s*(e*(6*h + 4*q + 4*f) + 2*(4 - e)*h + 8)", kKept},
     {"block-swiglu-autocast", TEXT_MARK("Kept by a SwiGLU layer, autocast"),
      "b*s*(26*h + 8*q + 8*f + 8) + 2*W",
      TEXT_MARK(
-         "norms in fp32, an input in 16 bit for each linear layer, 16-bit copies of the weights")},
+         "norms in fp32, a 16-bit input for each linear layer, 16-bit copies of the weights")},
     {"attention-efficient", TEXT_MARK("Kept by memory-efficient attention"), "4*b*a*32*ceil(s/32)",
-     TEXT_MARK("the logarithm of the sum of exponentials, in fp32")},
+     TEXT_MARK("the log-sum-exp of the scores, in fp32")},
     {"attention-flash", TEXT_MARK("Kept by flash attention"), "b*s*(4*a + e*q) + 24",
-     TEXT_MARK("like memory-efficient attention, plus the output next to its copy and the random "
-               "generator's "
-               "state")},
+     TEXT_MARK(
+         "the log-sum-exp in fp32, a second copy of the output, and the random generator's state")},
     {"attention-eager", TEXT_MARK("Kept by written-out attention"),
      "b*a*s*s*(4 + (1 - D)*(4 - e) + D*(1 + e))",
      TEXT_MARK("softmax in fp32, and once more in the model's type")},
@@ -181,7 +179,8 @@ constexpr Row kRows[] = {
      TEXT_MARK("softmax in the model's type")},
     {"attention-math", TEXT_MARK("Kept by math attention"), "b*a*s*s*(4 + 5*D) + 3*(4 - e)*b*s*q",
      TEXT_MARK("scaled_dot_product_attention without a fused kernel computes in fp32")},
-    {"layer", TEXT_MARK("Kept by one layer"), "block + attention", TEXT_MARK("the sum of the two")},
+    {"layer", TEXT_MARK("Kept by one layer"), "block + attention",
+     TEXT_MARK("the layer's own tensors and those of its attention")},
     {"boundaries", TEXT_MARK("Kept by checkpointing every k layers"), "ceil(L/k)*boundary",
      TEXT_MARK("the input of every segment")},
     {"last-norm", TEXT_MARK("Kept by the last norm"), "b*s*(3*e*h + (4 - e)*h + 4)", kKept},
@@ -206,9 +205,8 @@ constexpr Row kRows[] = {
      TEXT_MARK("one whole segment, plus the inputs that all segments keep")},
     {"peak-optimizer", TEXT_MARK("Peak in the optimizer step"),
      "weights + gradients + state + temporaries",
-     TEXT_MARK(
-         "foreach makes one copy of the trained weights; fused and the plain loop need hardly any "
-         "memory")},
+     TEXT_MARK("foreach copies the trained weights once; fused and for-loop optimizers need hardly "
+               "any memory")},
 };
 
 bool IsName(char c) {

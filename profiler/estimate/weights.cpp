@@ -31,7 +31,7 @@ absl::StatusOr<WeightCount> CountWeights(std::string_view config_json) {
   if (!model.ok()) return model.status();
   if (model->family == run::Family::kOther) {
     return absl::UnimplementedError(
-        i18n::Format("{}: no formula counts its weights", model->architecture));
+        i18n::Format("{}: there is no formula for this model's weights", model->architecture));
   }
   return CountWeights(*model);
 }

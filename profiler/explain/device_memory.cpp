@@ -34,7 +34,7 @@ std::string Libraries(const std::map<std::string, uint64_t>& by_library, bool co
       text += fmt::format("{}{} {}", text.empty() ? "" : ", ",
                           library.empty() ? i18n::Text("not known which") : library,
                           FormatBytes(bytes));
-  return i18n::Text("cudaMalloc outside the allocator, as CUPTI reports: ") + text;
+  return i18n::Text("memory that CUPTI saw allocated outside the caching allocator: ") + text;
 }
 
 }  // namespace
@@ -182,8 +182,7 @@ DeviceMemory DeviceMemoryHistory::At(EventIndex event) const {
   add(What::kHoles, Signed(f.holes), history, source);
   add(What::kCached, Signed(f.cached), history + i18n::Text("; empty_cache() releases it"), source);
   add(What::kUnplaced, Signed(f.unplaced),
-      history + i18n::Text("; the trace does not record whether in holes or in free segments"),
-      source);
+      history + i18n::Text("; not recorded: whether in holes or in free segments"), source);
 
   const int64_t now = m.context.time_ns;
   const OutsideAllocator taken = OutsideAllocatorAt(now);
@@ -206,15 +205,14 @@ DeviceMemory DeviceMemoryHistory::At(EventIndex event) const {
   if (last.total) m.total = *last.total;
   add(What::kContext, context_,
       i18n::Format("NVML's figure {} at the first query (at {}), minus the parts above",
-                   of_process_
-                       ? i18n::Text("of this process")
-                       : i18n::Text("of all processes, which it does not report separately,"),
+                   of_process_ ? i18n::Text("of this process")
+                               : i18n::Text("of all processes (not reported separately)"),
                    at(first)),
       source);
   if (of_process_)
     add(What::kOtherProcesses, std::max<int64_t>(0, Signed(*last.used) - Signed(*last.process)),
-        i18n::Format("NVML's total minus this process (at {}); on a GPU without other processes, "
-                     "memory that the driver keeps for itself",
+        i18n::Format("NVML's total minus this process (at {}); without other processes, the "
+                     "driver's own memory",
                      at(last)),
         source);
   add(What::kDriver, Signed(last.driver.value_or(0)), i18n::Text("NVML: reserved"), source);

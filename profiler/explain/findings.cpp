@@ -37,8 +37,7 @@ constexpr Row kRows[] = {
       ""},
      RetainedGraph},
     {{"made-in-first-step",
-      TEXT_MARK(
-          "at the peak, results of the first step that are still live after the step of the peak"),
+      TEXT_MARK("at the peak, results of the first step that also outlive the peak's step"),
       TEXT_MARK("del tensors that only the first step needs, or keep them on the CPU"), ""},
      MadeInFirstStep},
     {{"kept-from-before",
@@ -95,19 +94,18 @@ constexpr Row kRows[] = {
      LoadPeak,
      false},
     {{"logits-copies",
-      TEXT_MARK("at the peak, two or more tensors of the size of the result of log_softmax"),
+      TEXT_MARK("at the peak, two or more tensors as large as log_softmax's result"),
       TEXT_MARK("compute the loss in parts: a fused linear cross entropy, or chunks of tokens"),
       "liger"},
      LogitsCopies},
-    {{"autocast-weights",
-      TEXT_MARK("at the peak, a result of a cast with half the size for each weight"),
+    {{"autocast-weights", TEXT_MARK("at the peak, each weight has a cast result of half its size"),
       TEXT_MARK(
           "pass torch_dtype=torch.bfloat16 to from_pretrained, or call model.to(torch.bfloat16)"),
       "weights"},
      AutocastWeights},
     {{"dtype-copies",
-      TEXT_MARK("casts in the forward pass, other than autocast's, whose results take at least 5 % "
-                "of the peak"),
+      TEXT_MARK("casts in the forward pass, except autocast's, whose results take at least 5 % of "
+                "the peak"),
       TEXT_MARK("use one dtype in the whole model: model.to(torch.bfloat16), adapters in the dtype "
                 "of the weights (autocast_adapter_dtype=False), no .float() on activations"),
       "weights"},

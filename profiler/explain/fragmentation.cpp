@@ -73,7 +73,7 @@ void NameOwners(const trace::Trace& trace, Fragmentation& f) {
 
 std::string Headline(const trace::Trace& trace, const Fragmentation& f) {
   if (trace::IsOfHostMemory(trace) && f.reserved == 0)
-    return i18n::Format("{} of host memory are allocated; nothing is reserved there.",
+    return i18n::Format("{} of host memory are allocated; none is reserved.",
                         FormatBytes(f.allocated));
   if (!f.reserved_known())
     return i18n::Format("{} are allocated; the reserved bytes are not known.",

@@ -24,9 +24,9 @@ HeldGraph FindHeldGraph(const trace::Trace& trace) {
   }
   if (held.blocks < kFewestBlocks) return {};
   held.headline = i18n::Format(
-      "{} in {} were allocated in a forward pass and are still live when the recording ends, which "
-      "contains no backward pass. If none is needed, run the model under torch.no_grad() or "
-      "torch.inference_mode(), so that autograd does not keep them.",
+      "{} in {} from a forward pass are still live when the recording ends, but it has no backward "
+      "pass. If you need none, run the model under torch.no_grad() or torch.inference_mode(): "
+      "autograd then keeps nothing.",
       run::FormatBytes(held.bytes), run::Counted(held.blocks, "block", "blocks"));
   return held;
 }

@@ -36,8 +36,7 @@ std::string Headline(const OutOfMemory& o) {
   std::string text = i18n::Format("{} were requested, {} were free on the device",
                                   FormatBytes(o.asked), FormatBytes(o.device_free));
   if (o.device_free >= o.needed) {
-    return text +
-           i18n::Text(": the limit that the process set itself, not the device, was reached.");
+    return text + i18n::Text(": the process reached its own limit, not the device's.");
   }
   if (o.fragmented) {
     return text +
@@ -157,7 +156,7 @@ absl::StatusOr<OutOfMemoryPage> ExplainOutOfMemory(const trace::Trace& trace,
     page.headline = i18n::Text("Nothing ran out of memory in this file.");
     if (page.device_memory > page.peak_reserved) {
       page.headline +=
-          i18n::Format(" {} of {} were reserved at most.", FormatBytes(page.peak_reserved),
+          i18n::Format(" At most {} of {} were reserved.", FormatBytes(page.peak_reserved),
                        FormatBytes(page.device_memory));
     }
     return page;
@@ -168,8 +167,8 @@ absl::StatusOr<OutOfMemoryPage> ExplainOutOfMemory(const trace::Trace& trace,
     if (absl::IsCancelled(failure.status())) return failure.status();
     if (failure.ok() && !failure->has_value()) {
       page.headline = i18n::Format(
-          "No request fails: those that do not fit into {} at first succeed once the allocator has "
-          "released its cache.",
+          "No request fails: those that exceed {} at first fit once the allocator has released its "
+          "cache.",
           FormatBytes(page.events.front().reserved + page.events.front().device_free));
       page.events.clear();
       page.count = 0;

@@ -56,7 +56,7 @@ GpuMemory AssumedGpu(const trace::Trace& trace, const replay::Capacity& capacity
                      uint64_t peak_reserved) {
   if (const run::DeviceProfile& d = trace.info.device; d.memory_bytes != 0) return {d.memory_bytes};
   if (capacity.inferred()) {
-    return {capacity.bytes, i18n::Format("for a GPU with {} for segments, {}",
+    return {capacity.bytes, i18n::Format("for a GPU with room for {} of segments ({})",
                                          FormatBytes(capacity.bytes), capacity.evidence)};
   }
   uint64_t best = 0;
@@ -67,7 +67,7 @@ GpuMemory AssumedGpu(const trace::Trace& trace, const replay::Capacity& capacity
   if (best == 0) return {};
   return {best,
           i18n::Format(
-              "for a GPU of {}, the smallest that holds the peak: the file does not state the GPU",
+              "for a GPU with {}, the smallest that holds the peak, because the file names no GPU",
               FormatBytes(best))};
 }
 
@@ -127,12 +127,12 @@ std::string Headline(const Reclaim& r) {
       [](const Remedy& x, const Remedy& y) { return x.peak_given_back < y.peak_given_back; });
   std::string more = r.releases.headline.empty() ? "" : " " + r.releases.headline;
   if (r.releases.capacity.inferred()) {
-    more += i18n::Format(" The GPU has {} for segments, {}.",
+    more += i18n::Format(" The GPU has room for {} of segments ({}).",
                          FormatBytes(r.releases.capacity.bytes), r.releases.capacity.evidence);
   }
   for (const Remedy& remedy : r.remedies) {
     if (!remedy.note.empty() && !r.releases.capacity.inferred())
-      more += i18n::Format(" {} is computed {}.", remedy.name, remedy.note);
+      more += i18n::Format(" The figures of {} are {}.", remedy.name, remedy.note);
   }
   if (best == r.remedies.end() || best->peak_given_back <= 0) {
     return text + i18n::Text(" No setting that was tried lowers the peak of reserved memory.") +
@@ -144,7 +144,7 @@ std::string Headline(const Reclaim& r) {
                        FormatBytes(lowered), FormatBytes(best->peak_reserved + lowered),
                        anew ? i18n::Text("under the recorded settings") : i18n::Text("as recorded"),
                        FormatBytes(best->peak_reserved));
-  if (anew) text += i18n::Text(", both with the older blocks allocated anew");
+  if (anew) text += i18n::Text(", if blocks older than the recording are allocated anew");
   return text + i18n::Text(".") + more;
 }
 
@@ -275,7 +275,7 @@ absl::StatusOr<Reclaim> ComputeReclaim(const trace::Trace& trace, const ReclaimO
     }
     const bool of_the_gpu = conf->garbage_collection_threshold > 0 || conf->memory_fraction > 0;
     if (of_the_gpu && capacity.bytes == 0) {
-      remedy.error = i18n::Text("needs the GPU's memory, which this file does not state");
+      remedy.error = i18n::Text("needs the GPU's memory size, which this file does not state");
       out.remedies.push_back(std::move(remedy));
       continue;
     }

@@ -17,7 +17,7 @@ using run::FormatBytes;
 std::string Headline(const MemoryState& s) {
   const Fragmentation& f = s.fragmentation;
   if (f.reserved == 0 && f.allocated == 0) return i18n::Text("No memory is in use.");
-  std::string text = i18n::Format("{} are in use of {} reserved", FormatBytes(f.allocated),
+  std::string text = i18n::Format("{} of {} reserved are in use", FormatBytes(f.allocated),
                                   FormatBytes(f.reserved));
   if (!s.by_category.empty() &&
       s.by_category.front().name != trace::Name(trace::Category::kUnknown)) {

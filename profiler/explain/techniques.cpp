@@ -168,7 +168,7 @@ class Finder {
     };
     const uint64_t request = batch_bound_ ? (oom_.asked + 1) / 2 : oom_.asked;
     const std::string formula =
-        i18n::Format("half of the {} of activations, inputs and temporaries live at the failure{}",
+        i18n::Format("half of the live activations, inputs and temporaries ({}){}",
                      FormatBytes(sum), AndOf(batch_bound_));
     Add(i18n::Text("half the batch"), formula, half, request, 0);
     if (!batch_bound_ || phase_ == Phase::kEval || phase_ == Phase::kGeneration) return;
@@ -202,8 +202,8 @@ class Finder {
     for (const uint64_t bytes : layers.bytes) inside += bytes;
     Add(
         i18n::Text("gradient checkpointing"),
-        i18n::Format("{} layers hold {} of the {} of activations live at the failure; all but the "
-                     "largest ({}) keep only their first block",
+        i18n::Format("{} layers hold {} of the {} of live activations; all but the largest ({}) "
+                     "would keep only their first block",
                      layers.count, FormatBytes(inside), FormatBytes(Of(Category::kActivation)),
                      FormatBytes(*std::max_element(layers.bytes.begin(), layers.bytes.end()))),
         [&](uint32_t id, Category) {
@@ -247,8 +247,8 @@ class Finder {
                                                              FormatBytes(weights / 2));
       Add(
           i18n::Text("mixed precision (autocast to bf16)"),
-          i18n::Format("half of the {} of activations and temporaries live at the failure that "
-                       "autocast keeps in 16 bits, if they are fp32{}",
+          i18n::Format("half of the live activations and temporaries that autocast keeps in 16 "
+                       "bits ({}), if they are fp32{}",
                        FormatBytes(sum_cast), copies),
           [&](uint32_t id, Category c) {
             return cast(id, c) ? (allocations_.bytes[id] + 1) / 2 : allocations_.bytes[id];
@@ -264,10 +264,9 @@ class Finder {
         i18n::Text("weights in bf16"),
         i18n::Format(
             "half of the {}{} of parameters, gradients and optimizer state, if they are fp32",
-            sum == 0
-                ? std::string()
-                : i18n::Format("{} of activations and temporaries live at the failure, and of the ",
-                               FormatBytes(sum)),
+            sum == 0 ? std::string()
+                     : i18n::Format("{} of live activations and temporaries, and of the ",
+                                    FormatBytes(sum)),
             FormatBytes(weights + Of(Category::kGradient) + Of(Category::kOptimizerState))),
         [&](uint32_t id, Category c) {
           return held(c) || float_of_a_pass(id, c) ? (allocations_.bytes[id] + 1) / 2
@@ -306,7 +305,7 @@ class Finder {
     if (sum == 0 && !request) return;
     Add(
         i18n::Text("fused attention (flash or memory-efficient)"),
-        i18n::Format("the {} of softmax results live at the failure{}", FormatBytes(sum),
+        i18n::Format("the {} of live softmax results{}", FormatBytes(sum),
                      request ? i18n::Text(", and the request is one of them") : ""),
         [&](uint32_t id, Category c) { return goes(id, c) ? 0 : allocations_.bytes[id]; },
         request ? 0 : oom_.asked, 0);
@@ -348,13 +347,13 @@ class Finder {
     const uint64_t state = Of(Category::kOptimizerState);
     if (state == 0 && !request_is_state_) return;
     const std::string of =
-        i18n::Format("the {} of optimizer state live at the failure{}", FormatBytes(state),
+        i18n::Format("the {} of optimizer state{}", FormatBytes(state),
                      request_is_state_ ? i18n::Text(", and the request is optimizer state") : "");
     Add(
         i18n::Text("8-bit optimizer"),
-        i18n::Format(
-            "1 byte per element and 4 for each {} elements instead of 4 per element, for {}",
-            kQuantisedBlock, of),
+        i18n::Format("1 byte per element and 4 bytes per {} elements, instead of 4 bytes per "
+                     "element, for {}",
+                     kQuantisedBlock, of),
         [this](uint32_t id, Category c) {
           return c == Category::kOptimizerState ? EightBit(allocations_.bytes[id])
                                                 : allocations_.bytes[id];
@@ -385,9 +384,9 @@ class Finder {
     const NewBytes gone = [&](uint32_t id, Category c) {
       return goes(id, c) ? 0 : allocations_.bytes[id];
     };
-    const std::string of = i18n::Format(
-        "the {} of temporaries of the optimizer step live at the failure{}", FormatBytes(sum),
-        request ? i18n::Text(", and the request is one of them") : "");
+    const std::string of =
+        i18n::Format("the {} of live temporaries of the optimizer step{}", FormatBytes(sum),
+                     request ? i18n::Text(", and the request is one of them") : "");
     Add(i18n::Text("fused optimizer (fused=True)"), of, gone, request ? 0 : oom_.asked, 0);
     if (request_op_.find("_foreach_") == std::string::npos) return;
     Add(i18n::Text("optimizer without foreach (foreach=False)"),
@@ -413,8 +412,7 @@ class Finder {
                               (2 + static_cast<double>(state) / static_cast<double>(parameters)));
     Add(
         i18n::Text("LoRA"),
-        i18n::Format("the {} of gradients and optimizer state live at the failure, minus {} for "
-                     "adapters of rank {}",
+        i18n::Format("the {} of gradients and optimizer state, minus {} for adapters of rank {}",
                      FormatBytes(gradients + state), FormatBytes(extra), kAdapterRank),
         [this](uint32_t id, Category c) {
           return c == Category::kGradient || c == Category::kOptimizerState

@@ -97,15 +97,15 @@ class Replays {
   std::string Judge(const Replayed& r, const Technique* technique, WayOut& way) const {
     way.passes = way.request_passes = Passes(r);
     if (!Whole(technique)) {
-      return !way.passes ? i18n::Text("it does not pass")
+      return !way.passes ? i18n::Text("the request fails")
                          : i18n::Text("the request passes; later requests were not checked");
     }
     way.run_passes = way.passes = r.out_of_memory == 0;
     if (way.passes) return i18n::Text("the whole run passes");
     way.over = r.peak_reserved - std::min(r.peak_reserved, r.device_memory_bytes);
-    return i18n::Format("{} the run does not: {} too much at its peak",
+    return i18n::Format("{} the run exceeds the limit by {} at its peak",
                         way.request_passes ? i18n::Text("the request passes, but")
-                                           : i18n::Text("it does not pass, and"),
+                                           : i18n::Text("the request fails, and"),
                         FormatBytes(way.over));
   }
 
@@ -155,12 +155,12 @@ absl::StatusOr<std::vector<WayOut>> ReplayedWays(const trace::Trace& trace, cons
                .bytes = oom.reserved > reserved ? oom.reserved - reserved : 0};
     std::string said = replays.Judge(*r, nullptr, way);
     if (!way.request_passes && *r->first_out_of_memory < oom.event) {
-      said = i18n::Text("another request fails before it");
+      said = i18n::Text("an earlier request fails");
     }
-    way.how = i18n::Format("by replay with {} for the allocator: {}; {} reserved at that time",
+    way.how = i18n::Format("replayed with {} for the allocator: {}; {} reserved at the request",
                            FormatBytes(replays.limit()), said, FormatBytes(reserved));
     if (!reproduced) {
-      way.how += i18n::Text("; but in the model it also passes under the recorded settings");
+      way.how += i18n::Text("; unreliable: the replay passes under the recorded settings too");
       way.passes = way.request_passes = false;
       way.run_passes.reset();
     }
@@ -172,7 +172,7 @@ absl::StatusOr<std::vector<WayOut>> ReplayedWays(const trace::Trace& trace, cons
       const absl::StatusOr<Replayed> r = replays.Run(*recorded, &t);
       if (absl::IsCancelled(r.status())) return r.status();
       if (r.ok()) {
-        way.how += i18n::Format("; replayed with these sizes {}", replays.Judge(*r, &t, way));
+        way.how += i18n::Format("; replayed with these sizes: {}", replays.Judge(*r, &t, way));
       }
     }
     out.push_back(std::move(way));

@@ -436,8 +436,7 @@ absl::Status ExportHtml(const ExportRequest& request, std::ostream& out) {
 ExporterEntry DeclareExporter_html() {
   return {.place = 50,
           .name = "html",
-          .help = TEXT_MARK(
-              "a page with curves, findings and tables, of one run or against --baseline"),
+          .help = TEXT_MARK("a page of curves, findings and tables; --baseline adds a comparison"),
           .suffix = "html",
           .one_device = true,
           .uses_title = true,

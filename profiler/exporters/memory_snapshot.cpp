@@ -555,7 +555,7 @@ absl::Status ExportSnapshot(const ExportRequest& request, std::ostream& out) {
 ExporterEntry DeclareExporter_snapshot() {
   return {.place = 30,
           .name = "snapshot",
-          .help = TEXT_MARK("a CUDA memory snapshot's pickle: PyTorch's memory_viz"),
+          .help = TEXT_MARK("a pickled CUDA memory snapshot, for PyTorch's memory_viz"),
           .uses_labels = true,
           .write = ExportSnapshot};
 }

@@ -354,7 +354,7 @@ absl::Status ExportSvg(const ExportRequest& request, std::ostream& out) {
 ExporterEntry DeclareExporter_svg() {
   return {.place = 70,
           .name = "svg",
-          .help = TEXT_MARK("the memory over time; with --size the timeline"),
+          .help = TEXT_MARK("memory over time, or with --size the timeline"),
           .one_device = true,
           .uses_title = true,
           .write = ExportSvg};

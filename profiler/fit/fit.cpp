@@ -118,7 +118,7 @@ class Search {
       absl::StatusOr<std::vector<Planned>> planned = plan_(wanted);
       if (!planned.ok()) return planned.status();
       if (planned->size() != wanted.size())
-        return absl::InternalError(i18n::Text("the requested plan did not arrive"));
+        return absl::InternalError(i18n::Text("fewer plans arrived than were requested"));
       for (size_t i = 0; i < keys.size(); ++i) known_[keys[i]] = std::move((*planned)[i]);
       plans_ += static_cast<int>(wanted.size());
     }

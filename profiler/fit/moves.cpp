@@ -86,7 +86,7 @@ absl::StatusOr<run::RunConfig> With(const Settings& settings, const run::RunConf
 absl::StatusOr<run::RunConfig> Applied(const Move& move, const run::RunConfig& config) {
   if (move.toggle == nullptr) return With(move.settings, config);
   if (run::IsOn(*move.toggle, config)) {
-    return absl::InvalidArgumentError(i18n::Format("{}: the run already does this", move.title));
+    return absl::InvalidArgumentError(i18n::Format("{}: already on in this run", move.title));
   }
   if (std::string why = run::BlockedBecause(*move.toggle, config); !why.empty()) {
     return absl::InvalidArgumentError(std::move(why));

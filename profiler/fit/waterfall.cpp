@@ -84,7 +84,7 @@ absl::StatusOr<std::vector<Rung>> Ladder(const run::RunConfig& baseline, const r
       std::vector<std::string> names;
       for (const Rung& each : rungs) names.push_back(each.name);
       return absl::InvalidArgumentError(i18n::Format(
-          "--order: \"{}\" does not change; the changes are {}", name.substr(0, 60),
+          "--order: no change is called \"{}\"; the changes are {}", name.substr(0, 60),
           names.empty() ? i18n::Text("nothing") : fmt::format("{}", fmt::join(names, ", "))));
     }
     sorted.push_back(*rung);

@@ -135,9 +135,9 @@ class Assembler {
     tables_.unusable +=
         std::erase_if(memory, [](const Memory& m) { return !m.out_of_memory && m.address == 0; });
     recording_.warnings.push_back(i18n::English(
-        "its {} [memory] events have sizes but no addresses (\"Addr\"), as PyTorch "
-        "before 1.11 wrote them: totals are recorded, but not which of several blocks "
-        "of one size is freed (the latest is taken), and earlier memory is not shown",
+        "{} [memory] events have no addresses (\"Addr\"), as in files before PyTorch 1.11: "
+        "totals are right, but each free is assigned to the latest block of its "
+        "size, and earlier memory is not shown",
         count));
   }
 
@@ -159,9 +159,8 @@ class Assembler {
     });
     if (kernels == 0) return;
     recording_.warnings.push_back(i18n::English(
-        "GPU memory was not recorded: the file has {} kernels and copies of a GPU, but no [memory] "
-        "event of one (an allocator that does not report to the profiler); the memory shown is the "
-        "CPU's",
+        "GPU memory was not recorded: the file has {} kernels and copies of a GPU, but its "
+        "allocator did not report to the profiler; the memory shown is the CPU's",
         kernels));
   }
 

@@ -35,7 +35,7 @@ absl::StatusOr<recording::Recording> ReadMemoryStats(trace::InputStream& input,
   JsonTokens json(input, head, {});
   if (json.Next() != JsonTokens::kBeginObject)
     return absl::InvalidArgumentError(
-        i18n::Text("not memory statistics, which are one JSON object"));
+        i18n::Text("not memory statistics: the file is not a JSON object"));
   std::vector<std::string> path = {""};  // keys of the open objects, each with a trailing dot
   const auto damaged = [&](std::string_view what) {
     return absl::DataLossError(i18n::Format("byte {}: {}", json.offset(), what));
@@ -50,7 +50,7 @@ absl::StatusOr<recording::Recording> ReadMemoryStats(trace::InputStream& input,
       const absl::Status status =
           json.status().ok() ? damaged(i18n::Text("a key is missing")) : json.status();
       if (r.statistics.empty() || (token != JsonTokens::kEnd && !json.ended())) return status;
-      r.lost = i18n::English("byte {}: the file ends here", json.offset());
+      r.lost = i18n::English("the file ends early, at byte {}", json.offset());
       break;
     }
     if (json.text().size() > kLongestKey)
@@ -68,7 +68,7 @@ absl::StatusOr<recording::Recording> ReadMemoryStats(trace::InputStream& input,
       if (const auto value = ParseInteger(json.text())) r.statistics.push_back({key, *value});
     } else if (!json.Skip(token)) {
       if (r.statistics.empty()) return damaged(i18n::Text("the file ends too early"));
-      r.lost = i18n::English("byte {}: the file ends here", json.offset());
+      r.lost = i18n::English("the file ends early, at byte {}", json.offset());
       break;
     }
   }
@@ -83,7 +83,8 @@ bool IsStatsKey(const JsonKey& key) { return !key.in_list && IsMemoryStatsKey(ke
 
 absl::StatusOr<std::shared_ptr<const trace::Trace>> OpenMemoryStats(ImportRequest& request) {
   if (IsPart(request.options))
-    return absl::OutOfRangeError(i18n::Text("memory statistics have no entries; open all of them"));
+    return absl::OutOfRangeError(
+        i18n::Text("a part of memory statistics cannot be opened; open the whole file"));
   absl::StatusOr<recording::Recording> recording = ReadMemoryStats(*request.input, request.head);
   if (!recording.ok()) return recording.status();
   return FromRecording(*std::move(recording), request.title, request.options);

@@ -37,12 +37,13 @@ class Reader {
 
   absl::Status Read(Recording& r) {
     if (json_.Next() != JsonTokens::kBeginArray)
-      return absl::InvalidArgumentError(i18n::Text("not a memory timeline, which is a list"));
+      return absl::InvalidArgumentError(
+          i18n::Text("not a memory timeline: the JSON is not a list"));
     while (true) {
       const Token token = json_.Next();
       if (token == JsonTokens::kEndArray) return absl::OkStatus();
       if (token != JsonTokens::kBeginArray)
-        return Broken(i18n::Text("a list of four numbers is missing"));
+        return Broken(i18n::Text("a row is not a list of four numbers"));
       if (absl::Status s = Row(r); !s.ok()) return s;
       if (budget_.exhausted()) return absl::OkStatus();  // the caller checks the budget
     }
@@ -67,7 +68,8 @@ class Reader {
       const Token token = json_.Next();
       const std::optional<int64_t> number =
           token == JsonTokens::kNumber ? ParseInteger(json_.text()) : std::nullopt;
-      if (!number) return i == 0 ? Broken(i18n::Text("a number is missing")) : NotRaw();
+      if (!number)
+        return i == 0 ? Broken(i18n::Text("a row does not begin with a number")) : NotRaw();
       numbers[i] = *number;
     }
     if (json_.Next() != JsonTokens::kEndArray) return NotRaw();
@@ -79,9 +81,9 @@ class Reader {
   // export_memory_timeline("x.json") writes [times, sums by category].
   absl::Status NotRaw() const {
     if (!json_.status().ok()) return json_.status();
-    if (rows_ > 0) return Broken(i18n::Text("a list of four numbers is missing"));
+    if (rows_ > 0) return Broken(i18n::Text("a row is not a list of four numbers"));
     return absl::InvalidArgumentError(i18n::Text(
-        "a memory timeline with sums by category and without allocations; export it with "
+        "a memory timeline of sums by category only; export allocations with "
         "export_memory_timeline(\"timeline.raw.json.gz\"), or record a memory snapshot"));
   }
 
@@ -235,7 +237,8 @@ bool BeginsAsTimeline(std::string_view head) {
 
 absl::StatusOr<std::shared_ptr<const trace::Trace>> OpenMemoryTimeline(ImportRequest& request) {
   if (IsPart(request.options))
-    return absl::OutOfRangeError(i18n::Text("a memory timeline has no parts; open all of it"));
+    return absl::OutOfRangeError(
+        i18n::Text("a part of a memory timeline cannot be opened; open the whole file"));
   absl::StatusOr<Recording> recording =
       ReadMemoryTimeline(*request.input, {.head = request.head,
                                           .progress = ReadingProgress(request.options),

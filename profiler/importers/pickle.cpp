@@ -210,7 +210,7 @@ bool PickleReader::GetRare(size_t index) {
     case Memo::State::kUnset:
       return Fail(i18n::Format("refers to object {}, which was not memoized", index));
     case Memo::State::kGone:
-      return Fail(i18n::Format("refers again to {} (object {}), which does not occur in a snapshot",
+      return Fail(i18n::Format("refers again to {} (object {}), which no snapshot does",
                                Name(value.kind), index));
     case Memo::State::kThere:
       break;
@@ -229,8 +229,7 @@ bool PickleReader::Put(size_t index) {
   if (top == nullptr) return Fail(i18n::Text("memoizes nothing"));
   // Writers number the memo from 0. The limit keeps the table in proportion to the file.
   if (index > in_.Offset(at_) / 2 + 65536)
-    return Fail(
-        i18n::Format("memoizes object {}, more than the file can have at this point", index));
+    return Fail(i18n::Format("memoizes object {}, but the file is too short for so many", index));
   const bool number =
       top->kind == Kind::kInt || top->kind == Kind::kFloat || top->kind == Kind::kPair;
   const size_t growth = memo_.Growth(index) + (number ? 2 * sizeof(Value) : 0);
@@ -334,7 +333,8 @@ bool PickleReader::Step(uint8_t opcode) {
       return Push(Value::Int(static_cast<int32_t>(Little<uint32_t>(arg))));
     case kLong1: {
       const unsigned n = arg[0];
-      if (n > 9) return Fail(i18n::Format("a number of {} bytes, which are more than 64 bits", n));
+      if (n > 9)
+        return Fail(i18n::Format("a number has {} bytes and does not fit into 64 bits", n));
       in_.p += 1 + n;
       if (n == 0) return Push(Value::Unsigned(0));
       if (n <= 8) return Push(Value::Int(Signed(arg + 1, n)));

@@ -120,9 +120,8 @@ bool SnapshotBuilder::Fail(std::string text) {
 }
 
 bool SnapshotBuilder::TooMany() {
-  return Fail(i18n::Format(
-      "more than {} values wait for their container; in a snapshot there are a few dozen",
-      kMaxWaiting));
+  return Fail(i18n::Format("more than {} values are on the stack; a snapshot needs a few dozen",
+                           kMaxWaiting));
 }
 
 bool SnapshotBuilder::Mark() {
@@ -134,7 +133,7 @@ bool SnapshotBuilder::Mark() {
 }
 
 bool SnapshotBuilder::CloseMark(bool dict) {
-  if (marks_.empty()) return Fail(i18n::Text("the items of a container end without a beginning"));
+  if (marks_.empty()) return Fail(i18n::Text("the items of a container have no MARK before them"));
   const size_t first = marks_.back();
   marks_.pop_back();
   return FillFrom(first, dict);
@@ -175,7 +174,7 @@ bool SnapshotBuilder::Tuple(size_t count) {
 }
 
 bool SnapshotBuilder::MarkedTuple() {
-  if (marks_.empty()) return Fail(i18n::Text("a tuple ends without a beginning"));
+  if (marks_.empty()) return Fail(i18n::Text("the items of a tuple have no MARK before them"));
   const size_t count = stack_.size() - std::min<size_t>(stack_.size(), marks_.back());
   const bool good = Tuple(count);
   marks_.pop_back();
@@ -183,7 +182,7 @@ bool SnapshotBuilder::MarkedTuple() {
 }
 
 bool SnapshotBuilder::MarkedNew(Kind open) {
-  if (marks_.empty()) return Fail(i18n::Text("the items of a container end without a beginning"));
+  if (marks_.empty()) return Fail(i18n::Text("the items of a container have no MARK before them"));
   const size_t first = marks_.back();
   marks_.pop_back();
   Value made = Value::Of(open);

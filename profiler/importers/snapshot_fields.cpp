@@ -383,7 +383,7 @@ bool SnapshotBuilder::FillSegment(uint32_t row, Items items) {
       case Key::kBlocks:
         if (v.kind == Kind::kBlockList) {
           if (size_t{v.row()} + v.count() > blocks_.size())
-            return Fail(i18n::Text("blocks are used twice"));
+            return Fail(i18n::Text("a list of blocks is used twice"));
           const auto from = blocks_.begin() + v.row();
           s.blocks.assign(from, from + v.count());
           // These blocks are usually the last rows. Removing them keeps the table as small as one

@@ -75,7 +75,7 @@ class Finisher {
                          Entries(parts_.entries_without_time)));
     if (parts_.host_segments > 0 || parts_.host_entries > 0)
       Warn(i18n::English(
-          "pinned host memory is not shown: {} of {} bytes, of which {} of {} bytes in use; {}",
+          "pinned host memory is not shown: {} ({} bytes); in use: {} ({} bytes); {}",
           Segments(parts_.host_segments), parts_.host_bytes, Blocks(parts_.host_blocks),
           parts_.host_used, Entries(parts_.host_entries)));
     if (!parts_.other_actions.empty()) {
@@ -168,7 +168,8 @@ class Finisher {
 
   void WarnMoved(uint64_t entries) {
     if (entries > 0)
-      Warn(i18n::English("{} older than the previous one: shown at its time", Entries(entries)));
+      Warn(i18n::English("{} older than the previous one: shown at the time of that one",
+                         Entries(entries)));
   }
 
   std::span<int64_t> Times(SnapshotParts::Rows rows) {
@@ -330,7 +331,7 @@ class Finisher {
           recording_.has_segments
               ? i18n::English(
                     "{}; before that: {}; later ones are lost, and blocks without entries are "
-                    "taken from the segments at the end",
+                    "taken from the final segments",
                     parts_.cut, Entries(total_))
               : i18n::English(
                     "{}; before that: {}; later ones are lost, and so are the segments: blocks "

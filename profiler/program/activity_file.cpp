@@ -167,7 +167,7 @@ absl::Status ActivityFile::ReadTail(const std::string& path) {
   if (row_bytes != sizeof(Activity) || rows > kTailRows || first_row > rows_ ||
       first_name > names_.size() || names > kTailNameBytes / sizeof(uint32_t))
     return absl::DataLossError(
-        i18n::Text("the last activities do not continue where the chunks end"));
+        i18n::Text("the end of the activity file does not match its chunks"));
   ActivityChunk chunk;
   chunk.first_name = static_cast<uint32_t>(names_.size());
   size_t at = kActivityTailBytes - kTailNameBytes;
@@ -205,7 +205,7 @@ std::vector<std::string> ActivityFile::Warnings() const {
     warnings.push_back(i18n::English("{} invalid records of CUPTI are left out", left_out));
   if (facts_.full)
     warnings.push_back(
-        TEXT_MARK("the file of activities reached its limit: later activities are missing"));
+        TEXT_MARK("the activity file reached its limit: later activities are missing"));
   if (damaged_)
     warnings.push_back(
         TEXT_MARK("the activity file is damaged: records after the damage are missing"));

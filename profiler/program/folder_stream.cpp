@@ -64,7 +64,7 @@ absl::Status WriteAll(int fd, std::string_view bytes) {
     if (wrote < 0 && errno == EINTR) continue;
     if (wrote <= 0)
       return absl::InternalError(
-          i18n::Format("cannot write what was received: {}", strerror(errno)));
+          i18n::Format("cannot write the received data: {}", strerror(errno)));
     bytes.remove_prefix(static_cast<size_t>(wrote));
   }
   return absl::OkStatus();
@@ -233,7 +233,7 @@ absl::Status FolderReceiver::TakeFrame(const trace::Frame& frame) {
     return absl::DataLossError(i18n::Text("the beginning of the recording is missing"));
   if (frame.type == FrameType::kFilePiece) return TakePiece(frame.payload);
   if (frame.type != FrameType::kOutcome || frame.payload.size() > kMostBefore)
-    return absl::DataLossError(i18n::Text("the recording has an unexpected frame"));
+    return absl::DataLossError(i18n::Text("the recording has a part of an unknown type"));
   absl::StatusOr<Outcome> outcome = ParseOutcome(frame.payload);
   if (!outcome.ok()) return outcome.status();
   outcome_ = *std::move(outcome);

@@ -314,8 +314,8 @@ std::string WhyNot(const Interpreter& interpreter) {
   switch (interpreter.build) {
     case TorchBuild::kNone:
       return i18n::Text(
-          "it has no torch: choose an interpreter that has it, or install it (pip install torch); "
-          "no GPU is needed");
+          "it has no torch: choose another interpreter, or install torch (pip install torch); no "
+          "GPU is needed");
     case TorchBuild::kProcessor:
       return i18n::Text(
           "its torch is built for the CPU only: install the build for CUDA (pip install torch), "

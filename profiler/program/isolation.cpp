@@ -153,7 +153,9 @@ absl::StatusOr<std::unique_ptr<Isolation>> Isolation::Make(const IsolationOption
   isolation->network_ = options.network;
   std::error_code error;
   isolation->folder_ = fs::current_path(error).string();
-  if (error) return absl::UnavailableError(i18n::Format("the current folder: {}", error.message()));
+  if (error)
+    return absl::UnavailableError(
+        i18n::Format("cannot read the current folder: {}", error.message()));
   IsolationOptions resolved = options;
   for (std::string& path : resolved.writable) {
     const fs::path real = fs::canonical(path, error);
@@ -272,8 +274,9 @@ std::string Isolation::Description() const {
   const auto name = [&](const std::vector<std::string>& paths, const auto& sentence) {
     if (!paths.empty()) sentences.push_back(sentence(absl::StrJoin(paths, ", ")));
   };
-  name(kept_,
-       [](const std::string& paths) { return i18n::Format("Caches stay real: {}.", paths); });
+  name(kept_, [](const std::string& paths) {
+    return i18n::Format("Changes to these caches are kept: {}.", paths);
+  });
   name(frozen_, [](const std::string& paths) { return i18n::Format("Read-only: {}.", paths); });
   sentences.push_back(network_
                           ? i18n::Text("Downloads work; uploads of known services are disabled.")

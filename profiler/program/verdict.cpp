@@ -53,7 +53,7 @@ std::string WhyNothing(const Program& seen, const Outcome& outcome, bool planned
                                      [](const About& process) { return process.begin_ns > 0; });
   if (used_cuda) return i18n::Format("{}it ended before any of its history was written", end);
   if (const About* failed = FirstFailure(seen); failed != nullptr)
-    return i18n::Format("{}before it used CUDA: {}", end, WhyOf(*failed));
+    return i18n::Format("{}it failed before it used CUDA: {}", end, WhyOf(*failed));
   return i18n::Format("{}it imported torch and never used CUDA: nothing was allocated on the GPU",
                       end);
 }

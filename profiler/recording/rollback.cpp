@@ -285,12 +285,12 @@ std::vector<std::string> Oddities::Texts() const {
       TEXT_MARK("segment_free entries of memory that exists later, left out: {}"),
       TEXT_MARK("segment_map entries of memory that is not mapped later, left out: {}"),
       TEXT_MARK("segment_unmap entries of memory that is mapped later, left out: {}"),
-      TEXT_MARK("allocations that do not exist at the end although no entry frees them: freed "
-                "after the last entry, or that entry is missing; shown until the end, or until "
-                "another allocation reuses their memory: {}"),
-      TEXT_MARK("allocations whose free is missing: treated as freed directly before another "
-                "allocation reused their memory: {}"),
-      TEXT_MARK("allocations that overlap one that is freed later (entries are missing): {}"),
+      TEXT_MARK("allocations that are gone at the end without a free entry (freed after the last "
+                "entry, or entry missing); shown until the end, or until another allocation reuses "
+                "their memory: {}"),
+      TEXT_MARK("allocations without a free entry; treated as freed just before another allocation "
+                "reused their memory: {}"),
+      TEXT_MARK("allocations that overlap a block not yet freed (entries are missing): {}"),
       TEXT_MARK("allocations outside the segments in the file: {}"),
       TEXT_MARK("blocks larger than the file's settings allow; their size is derived from the next "
                 "block: {}"),

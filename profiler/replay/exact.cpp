@@ -151,8 +151,8 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
     const absl::Status status = model_->Restore(state.segments);
     if (status.ok()) return status;
     return absl::FailedPreconditionError(
-        i18n::Format("the blocks at the beginning of the recording do not fit their segments, so "
-                     "it cannot be replayed exactly; other settings can be tried: {}",
+        i18n::Format("the recording can be replayed only with other settings, because its first "
+                     "blocks do not fit their segments: {}",
                      std::string(status.message())));
   }
 
@@ -474,12 +474,12 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
     states_->ForgetAll();
     if (out_.differences > most_differences_) {
       out_.warnings.push_back(i18n::English(
-          "the rest after {} is not compared",
+          "the comparison stops after {}",
           most_differences_ == 1 ? i18n::English("{} difference", most_differences_)
                                  : i18n::English("{} differences", most_differences_)));
       stopped_ = true;
     } else if (absl::Status status = Begin(StateBefore(trace_, i + 1, conf_)); !status.ok()) {
-      out_.warnings.push_back(i18n::English("the rest after event {} is not compared: {}", i,
+      out_.warnings.push_back(i18n::English("the comparison stops after event {}: {}", i,
                                             std::string(status.message())));
       stopped_ = true;
     }

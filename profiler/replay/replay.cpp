@@ -127,8 +127,8 @@ absl::StatusOr<Replayed> Replay(const trace::Trace& trace, const ReplayOptions& 
   if (!segment.empty() && std::none_of(segment.begin(), segment.end(),
                                        [](trace::SegmentId id) { return id.valid(); })) {
     return absl::FailedPreconditionError(
-        i18n::Text("the trace does not record the segments of its blocks, so there is nothing to "
-                   "compare with; other settings can be tried"));
+        i18n::Text("the trace does not record its blocks' segments, so a replay has nothing to "
+                   "compare with; try other settings"));
   }
   absl::StatusOr<Replayed> out = ReplayExactly(trace, options, *conf, kMostDifferences);
   if (!out.ok() || out->differences == 0 || !options.try_settings) return out;

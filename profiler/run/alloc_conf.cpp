@@ -42,7 +42,8 @@ absl::StatusOr<std::string> Squeeze(std::string_view text) {
     if (c == ' ' || (c >= '\t' && c <= '\r')) continue;
     if (c < ' ' || c > '~') {
       return absl::InvalidArgumentError(i18n::Format(
-          "allocator settings: character {} is not plain text; write key:value,key:value", i + 1));
+          "allocator settings: character {} is not printable ASCII; write key:value,key:value",
+          i + 1));
     }
     out += text[i];
   }
@@ -177,9 +178,9 @@ absl::Status TakeIgnored(const Setting& s, AllocConf& conf) {
   absl::Status status = absl::OkStatus();
   if (s.key == "backend") {
     if (s.value == "cudaMallocAsync") {
-      return Bad(s.key, s.value,
-                 i18n::Text("its allocations come from the driver's memory pools, which are not "
-                            "modelled; use native"));
+      return Bad(
+          s.key, s.value,
+          i18n::Text("the driver's memory pools, which it uses, are not modelled; use native"));
     }
     if (s.value != "native")
       status = Bad(s.key, s.value, i18n::Text("choose from: native, cudaMallocAsync"));

@@ -78,9 +78,9 @@ absl::Status CheckKernels(const RunConfig& config) {
   for (const uint32_t number : LibTorchArchitectures())
     has.push_back(ComputeCapabilityText(number));
   return Bad(
-      i18n::Format("device: {} has compute capability {}, for which LibTorch 2.11 (CUDA 13.0) has "
-                   "no kernels (it has those of {}); choose another device, or plan a program "
-                   "whose PyTorch has them: vramscope plan --device {} -- python train.py",
+      i18n::Format("device: {} has compute capability {}; LibTorch 2.11 (CUDA 13.0) has no kernels "
+                   "for it, only for {}. Choose another device, or plan a program whose PyTorch "
+                   "supports it: vramscope plan --device {} -- python train.py",
                    device->name, ComputeCapabilityText(device->compute_capability),
                    fmt::join(has, ", "), device->key));
 }

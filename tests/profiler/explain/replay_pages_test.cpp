@@ -99,9 +99,9 @@ TEST(Reclaim, ReportsMemoryThatEachSettingReleases) {
   const Remedy* collect = Find(*reclaim, "garbage");
   ASSERT_NE(collect, nullptr);
   EXPECT_EQ(collect->error, "");
-  EXPECT_THAT(collect->note, HasSubstr("for a GPU of")) << "the file does not state it";
+  EXPECT_THAT(collect->note, HasSubstr("for a GPU with")) << "the file does not state it";
   EXPECT_THAT(reclaim->headline, HasSubstr("120.00 MiB"));
-  EXPECT_THAT(reclaim->headline, HasSubstr("does not state the GPU"));
+  EXPECT_THAT(reclaim->headline, HasSubstr("names no GPU"));
   EXPECT_TRUE(std::is_sorted(progress.begin(), progress.end()));
 
   const auto chosen = ComputeReclaim(*t, {.at = between, .alloc_confs = {"max_split_size_mb:32"}});
@@ -237,7 +237,7 @@ TEST(Reclaim, ReportsFullGpuAndInfersItsMemory) {
   EXPECT_EQ(reclaim->as_recorded.retries, reclaim->releases.gpu_full);
   EXPECT_LE(reclaim->as_recorded.peak_reserved, 200 * kMiB);
   EXPECT_THAT(reclaim->headline, HasSubstr("times because the GPU was full."));
-  EXPECT_THAT(reclaim->headline, HasSubstr("for segments, inferred:"));
+  EXPECT_THAT(reclaim->headline, HasSubstr("of segments (inferred:"));
   const Remedy* collect = Find(*reclaim, "garbage");
   ASSERT_NE(collect, nullptr);
   EXPECT_THAT(collect->note, HasSubstr("inferred"));
@@ -325,7 +325,8 @@ TEST(OutOfMemory, ReportsWhetherAWholePlanPasses) {
     EXPECT_EQ(half->passes, !more_later);
     if (more_later) {
       EXPECT_EQ(half->over, 75 * kMiB) << "27 blocks of 5 MiB, four in each segment of 20 MiB";
-      EXPECT_THAT(half->how, HasSubstr("the request passes, but the run does not: 75.00 MiB"));
+      EXPECT_THAT(half->how,
+                  HasSubstr("the request passes, but the run exceeds the limit by 75.00 MiB"));
     } else {
       EXPECT_THAT(half->how, HasSubstr("the whole run passes"));
     }

@@ -124,9 +124,9 @@ TEST(Pickle, RejectsDeepNesting) {
   ExpectRefused(marks, {"byte ", "nested deeper than 1000"});
   const std::string lists =
       kStart + std::string(1'000'000, ']') + std::string(1'000'000, 'a') + ".";
-  ExpectRefused(lists, {"byte ", "wait for their container"});
+  ExpectRefused(lists, {"byte ", "are on the stack"});
   ExpectRefused(kStart + std::string(1'000'000, '('), {"nested deeper than 1000"});
-  ExpectRefused(kStart + std::string(1'000'000, '}'), {"wait for their container"});
+  ExpectRefused(kStart + std::string(1'000'000, '}'), {"are on the stack"});
   std::string tuples = kStart + "N" + std::string(5'000'000, '\x85') + ".";
   EXPECT_THAT(Text(Read(tuples)), HasSubstr("not a CUDA memory snapshot"));
   ExpectRefused(std::string(1'000'000, '['), {"byte ", "nested deeper than 1000"});
@@ -156,14 +156,14 @@ TEST(Pickle, RejectsReferencesToConvertedObjects) {
 }
 
 TEST(Pickle, RejectsMisplacedOpcodes) {
-  ExpectRefused(kStart + "e.", {"byte 2:", "without a beginning"});
-  ExpectRefused(kStart + "u.", {"without a beginning"});
+  ExpectRefused(kStart + "e.", {"byte 2:", "no MARK before them"});
+  ExpectRefused(kStart + "u.", {"no MARK before them"});
   ExpectRefused(kStart + "(e.", {"without a container"});
   ExpectRefused(kStart + "](((e.", {"without a container"});
   ExpectRefused(kStart + "a.", {"without a container"});
   ExpectRefused(kStart + "Ns.", {"without a container"});
   ExpectRefused(kStart + "\x87.", {"too few"});
-  ExpectRefused(kStart + "t.", {"without a beginning"});
+  ExpectRefused(kStart + "t.", {"no MARK before them"});
   ExpectRefused(kStart + "\x94.", {"memoizes nothing"});
   ExpectRefused(kStart + "}(K\x01K\x02u.", {"a number as a key"});
   ExpectRefused(kStart +
@@ -227,7 +227,7 @@ TEST(Pickle, RejectsImpossibleValues) {
 
 TEST(Pickle, BoundsTheMemoByTheFileSize) {
   const std::string flood = kStart + "N" + std::string(2'000'000, '\x94') + ".";
-  ExpectRefused(flood, {"memoizes object 131076", "more than the file can have"});
+  ExpectRefused(flood, {"memoizes object 131076", "too short for so many"});
 }
 
 TEST(Pickle, AppendingOneByOneTakesLittleMemory) {

@@ -277,8 +277,8 @@ TEST(Snapshot, WarnsAboutContentsNotShown) {
   EXPECT_THAT(
       r.warnings,
       ElementsAre(HasSubstr("buffer of 9 entries was full"),
-                  HasSubstr("host memory is not shown: 2 segments of 23068672 bytes, of which "
-                            "2 blocks of 4195328 bytes in use; 9 "),
+                  HasSubstr("host memory is not shown: 2 segments (23068672 bytes); in use: "
+                            "2 blocks (4195328 bytes); 9 "),
                   HasSubstr("1 'reshuffle'")));
 }
 

@@ -114,7 +114,7 @@ TEST(AllocConf, ErrorsNameKeyValueAndAllowedValues) {
                          Row{"roundup_power2_divisions:[256:1]x:1", "comma after the value"},
                          Row{"backend:cudaMallocAsync", "driver's memory pools"},
                          Row{"backend:magic", "choose from: native"},
-                         Row{"caf\xe9:1", "character 4 is not plain text"}}) {
+                         Row{"caf\xe9:1", "character 4 is not printable ASCII"}}) {
     const absl::StatusOr<AllocConf> c = ParseAllocConf(row.text);
     EXPECT_EQ(c.status().code(), absl::StatusCode::kInvalidArgument) << row.text;
     EXPECT_THAT(std::string(c.status().message()), HasSubstr(row.expected)) << row.text;
