@@ -224,8 +224,8 @@ ExitCode CheckOptions(const CLI::App& command, const Context& context, Options& 
   const bool part = !options.program.device.empty() || !options.range.entries.empty() ||
                     !options.range.time.empty();
   if (!options.file.empty() && !options.host_budget.empty() && part) {
-    NoteError(i18n::Text(
-        "--host-budget judges the whole FILE; it does not go with --device, --time and --entries"));
+    NoteError(
+        i18n::Text("--host-budget checks the whole FILE; remove --device, --time and --entries"));
     return kUsage;
   }
   if (options.file.empty()) {
@@ -252,10 +252,9 @@ ExitCode CheckOptions(const CLI::App& command, const Context& context, Options& 
 
 void DeclareCheck(CLI::App* command, Context& context) {
   command->footer(
-      i18n::Text(
-          "Exit status: 1 if more than a budget is needed; 3 if the file does not show it (the run "
-          "ran out of memory at an allocation that the budget would have allowed, or reserved "
-          "memory or, for --host-budget, the driver's allocations were not recorded).\n") +
+      i18n::Text("Exit status: 1 if a budget is exceeded; 3 if that is unknown, because the run "
+                 "ran out of memory at an allocation that the budget allows, or because reserved "
+                 "memory (for --host-budget: the driver's allocations) was not recorded.\n") +
       command->get_footer());
   auto options = std::make_shared<Options>();
   command->add_option("FILE", options->file,

@@ -40,8 +40,7 @@ run::Assumption ContextOf(const trace::Trace& trace) {
   run::Assumption assumed =
       run::ContextAssumption(run::FindDevice(run::RunConfig().device).value());
   assumed.what = i18n::English(
-      "{}, as for a plan; the recording does not contain its size (--context sets it)",
-      assumed.what);
+      "{}, because the recording does not contain its size; --context sets it", assumed.what);
   return assumed;
 }
 
@@ -67,8 +66,8 @@ std::optional<Judged::RanOut> FirstRanOut(const trace::Trace& trace, uint64_t co
 
 std::string RanOutText(const Judged::RanOut& at, uint64_t context) {
   return i18n::Format(
-      "the run ran out of memory: an allocation of {} with {} reserved needs {}, including {} CUDA "
-      "context",
+      "the run ran out of memory: an allocation of {}, with {} already reserved, needs {} in all "
+      "(including {} CUDA context)",
       run::FormatBytes(at.asked), run::FormatBytes(at.reserved), run::FormatBytes(at.needed),
       run::FormatBytes(context));
 }
@@ -129,8 +128,8 @@ absl::StatusOr<Judged> Judge(std::shared_ptr<const trace::Trace> trace, uint64_t
     judged.verdict = Judged::Verdict::kUnknown;
   else if (!reserved_known)
     return absl::FailedPreconditionError(
-        i18n::Format("reserved memory was not recorded: {} allocated and a CUDA context of {} are "
-                     "within the budget, but the reserved memory was larger than the allocated",
+        i18n::Format("unknown whether it fits, because reserved memory was not recorded: {} "
+                     "allocated + {} CUDA context fit, but more may have been reserved",
                      FormatBytes(summary.peak.allocated), FormatBytes(judged.context.bytes)));
   judged.sites = explain::GroupBySite(t, analysis::LiveAt(t, summary.peak.context.event));
   return judged;
@@ -155,15 +154,15 @@ std::string VerdictText(const Judged& judged) {
       break;
   }
   std::string text = i18n::Format(
-      "unknown whether it fits: {}. A budget of {} would have allowed that allocation; the rest of "
-      "the run is unknown",
+      "unknown whether it fits: {}. A budget of {} allows that allocation, but what the run needs "
+      "after it is unknown",
       RanOutText(*judged.ran_out, judged.context.bytes), FormatBytes(judged.budget));
   // A plan continues after it has reached its limit. With a higher limit, the allocator would have
   // kept more memory cached, so the needed memory would differ.
   if (const trace::TraceInfo& info = judged.trace->info; info.has_config && !info.measured)
     text += i18n::Format(
-        ". With the limit of {} this plan needs {}; another limit gives another plan. To be "
-        "certain, plan the run with --gpu-memory {}B",
+        ". With {} of GPU memory, this plan needs {}; with another size, it may need more or less. "
+        "To be certain, plan the run with --gpu-memory {}B",
         FormatBytes(info.device.memory_bytes), FormatBytes(judged.needed), judged.budget);
   return text + "\n";
 }

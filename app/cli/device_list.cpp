@@ -131,8 +131,8 @@ std::string KernelsText(const run::Device& d) {
   for (const uint32_t number : run::LibTorchArchitectures())
     has.push_back(run::ComputeCapabilityText(number));
   return i18n::Format(
-      "LibTorch 2.11 (CUDA 13.0) has no kernels for it, only for {}: plans are possible only for "
-      "programs whose PyTorch has such kernels",
+      "LibTorch 2.11 (CUDA 13.0) has no kernels for this GPU, only for {}; only programs whose "
+      "PyTorch has them can be planned",
       fmt::join(has, ", "));
 }
 

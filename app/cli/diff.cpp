@@ -144,11 +144,9 @@ std::string Text(const Options& options, const DeviceDiff& of) {
       run::FormatBytes(of.a.allocated), run::FormatBytes(of.b.allocated),
       SignedBytes(Delta(of.a.allocated, of.b.allocated)), run::FormatBytes(of.a.reserved),
       run::FormatBytes(of.b.reserved), SignedBytes(Delta(of.a.reserved, of.b.reserved)));
-  return text +
-         (of.equal
-              ? i18n::Text("No difference in any step, phase or category.\n")
-              : i18n::Text("Maximum bytes of each category within each phase, if they differ\n") +
-                    table.Text());
+  return text + (of.equal ? i18n::Text("No difference in any step, phase or category.\n")
+                          : i18n::Text("Categories whose maximum bytes differ within a phase\n") +
+                                table.Text());
 }
 
 ExitCode DiffTotals(const Options& options) {
@@ -305,8 +303,8 @@ ExitCode DiffStreams(const Options& options) {
   }
   std::string text =
       fmt::format("  {}\n  {}\n", EqualRequestsText(diff),
-                  i18n::Format("peak above the start: {} and {}", run::FormatBytes(diff.peak_a),
-                               run::FormatBytes(diff.peak_b)));
+                  i18n::Format("peak above the memory at the start: {} (A), {} (B)",
+                               run::FormatBytes(diff.peak_a), run::FormatBytes(diff.peak_b)));
   if (!diff.identical()) {
     Table table({{"A", Table::kRight}, {""}, {"B", Table::kRight}, {""}});
     for (const auto& d : diff.first_differences) {

@@ -162,7 +162,8 @@ std::string KernelsText(const Prediction& p, size_t top) {
   table.Row({"", "", "", "", "", ""});
   for (const Prediction::Kernel& k : p.classes) row(i18n::Text(k.name), k);
   row(i18n::Text("names in both"), p.both);
-  if (p.by_op.planned_count > 0) row(i18n::Text("two names, by op and order"), p.by_op);
+  if (p.by_op.planned_count > 0)
+    row(i18n::Text("different names, matched by op and order"), p.by_op);
   row(i18n::Text("all"), p.total);
   return "\n" + table.Text();
 }
@@ -200,7 +201,7 @@ std::string EqualRequestsText(const analysis::RequestDiff& diff) {
   if (diff.equal_frees_unordered == diff.equal)
     return i18n::Format("{} of {} requests equal", Count(diff.equal), Count(diff.total));
   return i18n::Format(
-      "{} of {} requests equal ({} if frees between two allocations may be reordered)",
+      "{} of {} requests equal ({} if the order of frees between two allocations is ignored)",
       Count(diff.equal), Count(diff.total), Count(diff.equal_frees_unordered));
 }
 

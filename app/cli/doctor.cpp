@@ -87,7 +87,7 @@ Finding Display() {
       fmt::format("Qt {}", QLibraryInfo::version().toString().toStdString());
   if (!platform.empty()) {
     return {State::kPass, "window",
-            i18n::Format("{}, platform {} by QT_QPA_PLATFORM", version, platform)};
+            i18n::Format("{}, platform {} (set by QT_QPA_PLATFORM)", version, platform)};
   }
   if (!wayland.empty())
     return {State::kPass, "window", fmt::format("{}, Wayland {}", version, wayland)};
@@ -119,7 +119,7 @@ Finding Memory() {
 Finding Gpu(const nvml::GpuProbe& probe) {
   if (!probe.initialised)
     return {State::kSkip, "gpu",
-            i18n::Format("{}; plan and cpu need none", i18n::Shown(probe.error))};
+            i18n::Format("{}; the backends plan and cpu need no GPU", i18n::Shown(probe.error))};
   return {State::kPass, "gpu",
           i18n::Format("{}, {}, driver for CUDA {}.{}", probe.name,
                        run::FormatBytes(probe.memory_bytes), probe.driver_version / 1000,
@@ -135,8 +135,7 @@ std::vector<Finding> GpuFindings(const std::string& python) {
         {good ? State::kPass : State::kFail, what, good ? detail : i18n::Shown(probe.error)});
   };
   if (emulated)
-    findings.push_back({State::kSkip, "device node",
-                        i18n::Text("on the emulated platform: nothing was measured")});
+    findings.push_back({State::kSkip, "device node", i18n::Text("not checked on an emulated GPU")});
   else
     findings.push_back({probe.device_node ? State::kPass : State::kFail, "device node",
                         probe.device_node
@@ -164,11 +163,11 @@ std::vector<Finding> GpuFindings(const std::string& python) {
   const std::optional<run::DeviceProfile> entry =
       run::TableEntryOf({probe.name, probe.memory_bytes, probe.sm_count, probe.compute_capability});
   if (!entry) {
-    findings.push_back({State::kSkip, "device table", i18n::Text("this GPU is not in it")});
+    findings.push_back({State::kSkip, "device table", i18n::Text("this GPU is not listed")});
   } else {
     const bool same = entry->max_threads_per_sm == probe.max_threads_per_sm;
     findings.push_back({same ? State::kPass : State::kFail, "device table",
-                        i18n::Format("is {}: {} bytes, {} threads per SM there", entry->key,
+                        i18n::Format("listed as {}: {} bytes, {} threads per SM", entry->key,
                                      entry->memory_bytes, entry->max_threads_per_sm)});
   }
   for (auto& more : {CheckCupti(), CheckNvml(), CheckPyTorch(python, entry)})

@@ -107,8 +107,8 @@ Finding Clocks(const std::vector<Activity>& all) {
   }
   const bool good = work > 0 && early == 0 && alone == 0;
   return {good ? State::kPass : State::kFail, "clocks",
-          i18n::Format("{} activities, {} that began before their call, {} without a call", work,
-                       early, alone)};
+          i18n::Format("{} activities; {} began before their call, {} have no call", work, early,
+                       alone)};
 }
 
 }  // namespace
@@ -130,7 +130,8 @@ std::vector<Finding> CheckNvml() {
   if (taken) driver.MemFree(address);
   if (!taken || before.empty() || after.empty())
     return {{State::kFail, "nvml",
-             i18n::Text("no NVML answer for a GPU on which this process has a context")}};
+             i18n::Text("NVML reported no memory of the GPU that this process uses, or an "
+                        "allocation failed")}};
   const nvml::GpuMemory &x = before[0], &y = after[0];
   // The figure of the whole GPU is inexact, because other processes allocate and free meanwhile.
   // The figure of this process is exact.
@@ -139,8 +140,8 @@ std::vector<Finding> CheckNvml() {
   return {
       {seen ? State::kPass : State::kFail, "nvml",
        i18n::Format(
-           "{} bytes allocated; used by all processes {} then {}, by this process {} then {}",
-           kTaken, x.used, y.used, x.process ? std::to_string(*x.process) : i18n::Text("unknown"),
+           "{} bytes allocated; used by all processes: {} -> {}, by this process: {} -> {}", kTaken,
+           x.used, y.used, x.process ? std::to_string(*x.process) : i18n::Text("unknown"),
            y.process ? std::to_string(*y.process) : i18n::Text("unknown"))}};
 }
 
@@ -149,9 +150,9 @@ bool OnEmulatedPlatform() { return cupti::IsVirtual(cupti::ClockOfProcess()); }
 std::vector<Finding> CheckCupti() {
   cupti::Found found = cupti::FindLibrary();
   if (!found.problem.empty())
-    return {
-        {State::kSkip, "cupti",
-         i18n::Format("{}; a program's own PyTorch may contain it", i18n::Shown(found.problem))}};
+    return {{State::kSkip, "cupti",
+             i18n::Format("{}; a program's PyTorch may have its own libcupti",
+                          i18n::Shown(found.problem))}};
   const std::string name = found.library.name;
   Driver driver;
   if (!LoadAll(driver))

@@ -56,7 +56,7 @@ Run Execute(const program::Platform& platform, const std::string& python,
   run.answer = Json::parse(file, nullptr, false);
   if (!outcome.started.ok() || outcome.exit_status != 0 || !run.answer.is_object()) {
     run.problem = outcome.started.ok()
-                      ? i18n::Format("it ended with status {}", outcome.exit_status)
+                      ? i18n::Format("the test program ended with status {}", outcome.exit_status)
                       : std::string(outcome.started.message());
     return run;
   }
@@ -65,7 +65,7 @@ Run Execute(const program::Platform& platform, const std::string& python,
   read.device = options.device;
   const absl::StatusOr<program::Program> seen = program::ReadProgram(output.string(), read);
   if (!seen.ok() || seen->runs.size() != 1)
-    run.problem = i18n::Text("its history cannot be read");
+    run.problem = i18n::Text("the test program's history cannot be read");
   else
     run.trace = seen->runs.front().trace;
   return run;
@@ -78,7 +78,7 @@ uint64_t Number(const Json& object, const char* key) {
 
 Finding Equal(const char* what, uint64_t ours, const char* whose, uint64_t theirs) {
   return {ours == theirs && theirs > 0 ? State::kPass : State::kFail, what,
-          i18n::Format("sum {}, {} {}", ours, whose, theirs)};
+          i18n::Format("{} bytes in all, {}() returned {}", ours, whose, theirs)};
 }
 
 std::vector<Finding> CheckRun(const Run& run) {
@@ -102,10 +102,10 @@ std::vector<Finding> CheckRun(const Run& run) {
   findings.push_back(
       {ours == theirs && !ours.empty() ? State::kPass : State::kFail, "tracker",
        ours == theirs
-           ? i18n::Format("{} blocks at the end of {} events, {} in _snapshot, the same ones",
+           ? i18n::Format("{} live blocks after {} events, {} in _snapshot(), the same ones",
                           ours.size(), t.events.size(), theirs.size())
-           : i18n::Format("{} blocks at the end of {} events, {} in _snapshot", ours.size(),
-                          t.events.size(), theirs.size())});
+           : i18n::Format("{} live blocks after {} events, {} in _snapshot(), not the same ones",
+                          ours.size(), t.events.size(), theirs.size())});
   findings.push_back(
       Equal("categories", allocated, "memory_allocated", Number(run.answer, "memory_allocated")));
   findings.push_back(
@@ -166,7 +166,7 @@ Finding Compare(const char* what, const char* list, const Json& planned, const J
                              value.dump());
   }
   return {same == all && all > 0 ? State::kPass : State::kFail, what,
-          i18n::Format("{} of {} as planned: allocated, reserved, requests{}", same, all, others)};
+          i18n::Format("{} of {} allocate, reserve and request as planned{}", same, all, others)};
 }
 
 }  // namespace
@@ -191,8 +191,7 @@ std::vector<Finding> CheckPyTorch(const std::string& python,
        i18n::Format("version {} of {}", seen.answer.value("torch", "?"), interpreter)}};
   for (Finding& finding : CheckRun(seen)) findings.push_back(std::move(finding));
   if (OnEmulatedPlatform()) {
-    findings.push_back(
-        {State::kSkip, "overhead", i18n::Text("on the emulated platform: nothing was measured")});
+    findings.push_back({State::kSkip, "overhead", i18n::Text("not checked on an emulated GPU")});
   } else {
     const Run bare = Execute(*platform, interpreter, nullptr, false);
     const double with = seen.answer.value("step_seconds", 0.0);
@@ -201,9 +200,10 @@ std::vector<Finding> CheckPyTorch(const std::string& python,
     if (with <= 0 || without <= 0)
       findings.push_back({State::kFail, "overhead", i18n::Format("no times: {}", bare.problem)});
     else
-      findings.push_back({with / without <= kMost ? State::kPass : State::kFail, "overhead",
-                          i18n::Format("a step takes {:.3f} ms with CUPTI, {:.3f} without: {:.2f}",
-                                       with * 1e3, without * 1e3, with / without)});
+      findings.push_back(
+          {with / without <= kMost ? State::kPass : State::kFail, "overhead",
+           i18n::Format("a step takes {:.3f} ms with CUPTI, {:.3f} without: factor {:.2f}",
+                        with * 1e3, without * 1e3, with / without)});
   }
   if (!device) {
     findings.push_back(

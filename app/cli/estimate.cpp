@@ -38,13 +38,13 @@ std::string_view What(Planned planned) {
     case Planned::kNothing:
       return "";
     case Planned::kParameters:
-      return i18n::Text("parameters, requested");
+      return i18n::Text("parameters, requested bytes");
     case Planned::kOptimizerState:
-      return i18n::Text("optimizer state, requested, after the last step");
+      return i18n::Text("optimizer state after the last step, requested bytes");
     case Planned::kGradients:
-      return i18n::Text("gradients, requested, before the last optimizer step");
+      return i18n::Text("gradients before the last optimizer step, requested bytes");
     case Planned::kLayer:
-      return i18n::Text("kept by the middle layer, requested, at the end of the forward pass");
+      return i18n::Text("kept by the middle layer after the forward pass, requested bytes");
     case Planned::kKvCache:
       return i18n::Text("keys and values");
     case Planned::kPeak:
@@ -162,8 +162,8 @@ ExitCode Execute(const Options& options) {
   const absl::StatusOr<run::ModelConfig> model = run::CheckRun(*config);
   if (!model.ok()) return ReportError(model.status());
   if (model->family == run::Family::kOther) {
-    return ReportError(absl::UnimplementedError(
-        i18n::Format("no formula counts the weights of {}; use `vramscope plan`", config->model)));
+    return ReportError(absl::UnimplementedError(i18n::Format(
+        "the weights of {} cannot be estimated by formula; use `vramscope plan`", config->model)));
   }
   PlannedFigures figures;
   const PlannedFigures* planned = nullptr;
@@ -224,11 +224,11 @@ ExitCode Execute(const Options& options) {
         elements);
   }
   row(i18n::Text("total"), count.total());
-  const std::string hint =
-      planned != nullptr ? i18n::Text("Formulas, next to the figures of a plan of the same run.")
-                         : i18n::Text(
-                               "Formulas. `estimate --plan` adds the figures of a plan, "
-                               "`estimate --formulas` explains every letter.");
+  const std::string hint = planned != nullptr
+                               ? i18n::Text("Formulas, compared with a plan of the same run.")
+                               : i18n::Text(
+                                     "Formulas. `estimate --plan` adds the figures of a plan, "
+                                     "`estimate --formulas` explains every letter.");
   return PrintText(text + table.Text() + StaticText(count.total()) +
                    FormulasText(sections, planned) + "\n" + Prose(hint) +
                    AssumptionsText(assumptions));

@@ -43,7 +43,7 @@ std::string EvidenceText(const std::vector<explain::EvidenceShare>& shares) {
   std::string text;
   for (const explain::EvidenceShare& share : shares) {
     const std::string source = share.evidence.source.empty() ? "" : share.evidence.source + ": ";
-    text += Prose(i18n::Format("{} of it is {}: {}{}", FormatBytes(share.bytes),
+    text += Prose(i18n::Format("{} of the allocated memory is {}: {}{}", FormatBytes(share.bytes),
                                i18n::Text(Name(share.evidence.kind)), source,
                                i18n::Text(share.evidence.text)));
   }
@@ -62,7 +62,7 @@ std::string FragmentationText(const trace::Trace& trace, const explain::Fragment
   } else {
     causes.Row({i18n::Text("requested"), FormatBytes(f.requested)});
     causes.Row({i18n::Text("+ rounding"), FormatBytes(f.rounding),
-                i18n::Text("to 512 bytes, or according to the settings")});
+                i18n::Text("to multiples of 512 bytes, or by the allocator's settings")});
     causes.Row({i18n::Text("+ tails"), FormatBytes(f.tails),
                 i18n::Text("remainders that are too small to be split off")});
     causes.Row({i18n::Text("= allocated"), FormatBytes(f.allocated)});
@@ -80,11 +80,12 @@ std::string FragmentationText(const trace::Trace& trace, const explain::Fragment
   causes.Row({i18n::Text("= reserved"), FormatBytes(f.reserved)});
   text += causes.Text() + EvidenceText(evidence);
   if (f.pending > 0) {
-    text += i18n::Format("  {} of the allocated memory is only waiting for another stream.\n",
+    text += i18n::Format("  {} of the allocated memory is freed but waits for another stream.\n",
                          FormatBytes(f.pending));
   }
   if (f.outside > 0) {
-    text += i18n::Format("  {} is in no known segment.\n", FormatBytes(f.outside));
+    text += i18n::Format("  {} of the allocated memory is in no recorded segment.\n",
+                         FormatBytes(f.outside));
   }
   if (!f.pools.empty()) {
     Table pools({{i18n::Text("Pool")},
@@ -165,8 +166,7 @@ std::string Strip(const explain::SegmentView& s) {
 std::string SegmentsText(const std::vector<explain::SegmentView>& segments, size_t top) {
   std::string text = Heading(
       i18n::Text("Segments"),
-      i18n::Text(
-          "most free first; # in use, + mostly, - partly, . free; gaps: addresses without memory"));
+      i18n::Text("most free first; # in use, + mostly, - partly, . free, blank: no memory mapped"));
   Table table({{i18n::Text("Address")},
                {i18n::Text("Bytes"), Table::kRight},
                {i18n::Text("Free"), Table::kRight},
@@ -218,10 +218,10 @@ std::string ReclaimText(const trace::Trace& trace, const explain::Reclaim& r) {
   if (!r.state && !r.anew)
     notes += Prose(i18n::Text("Changes are relative to the row \"as recorded\"."));
   if (r.anew) {
-    notes += Prose(i18n::Text(
-        "For the settings, blocks older than the recording are allocated anew, and the result is "
-        "compared with the recorded settings from the same start. empty_cache() is called in the "
-        "unchanged recording."));
+    notes += Prose(
+        i18n::Text("With other settings, the replay also allocates the blocks that are older than "
+                   "the recording; changes are relative to the row \"as recorded, older blocks "
+                   "allocated anew\". empty_cache() is called in the unchanged recording."));
   }
   return text + table.Text() + notes + "\n";
 }
@@ -262,9 +262,9 @@ const std::string& OrderText(explain::SiteOrder order) {
 }
 
 std::string SitesText(const trace::Trace& trace, const ExplainPages& pages) {
-  std::string text = Heading(
-      i18n::Text("Call sites"),
-      i18n::Format("{} call sites, by {}", Count(pages.sites->size()), OrderText(pages.order)));
+  std::string text = Heading(i18n::Text("Call sites"),
+                             i18n::Format("{} call sites, sorted by {}", Count(pages.sites->size()),
+                                          OrderText(pages.order)));
   Table table({{i18n::Text("Bytes x time"), Table::kRight},
                {i18n::Text("Allocations"), Table::kRight},
                {i18n::Text("Total bytes"), Table::kRight},
@@ -327,7 +327,7 @@ std::string OneOomText(const trace::Trace& trace, const explain::OutOfMemory& o,
     const std::string& passes = !w.request_passes           ? i18n::Text("nothing")
                                 : !w.run_passes.has_value() ? i18n::Text("that request")
                                 : *w.run_passes             ? i18n::Text("the whole run")
-                                                            : i18n::Text("not the whole run");
+                                                : i18n::Text("that request, not the whole run");
     ways.Row({i18n::Text(w.name), passes, w.bytes == 0 ? "-" : FormatBytes(w.bytes)});
     how += Prose(i18n::Text(w.name) + ": " + i18n::Text(w.how));
   }

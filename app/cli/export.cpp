@@ -47,7 +47,9 @@ const ExporterEntry kImages = {.place = 60,
                                .help = TEXT_MARK("the timeline as the window draws it"),
                                .uses_title = true};
 const ExporterEntry kTrace = {
-    .place = 80, .name = "trace", .help = TEXT_MARK("with --time A:B or --device: a part")};
+    .place = 80,
+    .name = "trace",
+    .help = TEXT_MARK("a .trace; with --time A:B or --device, a part of it")};
 
 // All formats, in the order of the help.
 std::vector<ExporterEntry> Formats() {
@@ -140,8 +142,8 @@ absl::Status WritePicture([[maybe_unused]] const std::shared_ptr<const trace::Tr
   return absl::OkStatus();
 #else
   return absl::UnimplementedError(
-      i18n::Format("--to {}: this format is drawn by the window, and this vramscope was built "
-                   "without it; --to svg without --size needs no window",
+      i18n::Format("--to {}: the window draws this format, but this vramscope was built without a "
+                   "window; use --to svg without --size",
                    options.format));
 #endif
 }

@@ -150,7 +150,7 @@ std::string ProposalText(size_t number, const fit::Proposal& proposal, uint64_t 
   std::string text =
       proposal.planned.past_allocator > 0
           ? i18n::Format(
-                "{}. {}: {} a step, needs {} ({} reserved, {} past the allocator and the CUDA "
+                "{}. {}: {} a step, needs {} ({} reserved, {} outside the allocator, and the CUDA "
                 "context): {}\n",
                 number, heading, step, run::FormatBytes(needed), reserved,
                 run::FormatBytes(proposal.planned.past_allocator), verdict)
@@ -218,7 +218,7 @@ ExitCode ExecuteFit(const Options& options) {
     printed = PrintJson(json);
   } else {
     std::string text = i18n::Format(
-        "{}, batch {} x seq {}: needs {} as it is, {} a step; budget {}: {}\n\n", config->model,
+        "{}, batch {} x seq {}: now needs {}, takes {} a step; budget {}: {}\n\n", config->model,
         config->batch, run::ShortSeqText(*config), run::FormatBytes(fitted->start.needed()),
         Milliseconds(fitted->start.step_ms), run::FormatBytes(*budget),
         fitted->start_fits ? i18n::Text("fits") : i18n::Text("does not fit"));
@@ -227,8 +227,8 @@ ExitCode ExecuteFit(const Options& options) {
       text += ProposalText(i + 1, fitted->proposals[i], *budget) + "\n";
     text +=
         Prose(fitted->cut_short
-                  ? i18n::Format("{} combinations planned in {:.1f} s, until the time limit; other "
-                                 "combinations may fit and change the training less.",
+                  ? i18n::Format("{} combinations planned in {:.1f} s, the time limit; others may "
+                                 "fit and change the training less.",
                                  fitted->plans, seconds)
                   : i18n::Format("{} combinations planned in {:.1f} s.", fitted->plans, seconds));
     printed = PrintText(text + AssumptionsText(assumptions));
@@ -258,10 +258,9 @@ std::string WhyReservedGrows(const std::vector<fit::Rung>& ladder,
     const uint64_t free_before = before.reserved - before.peak, free_now = now.reserved - now.peak;
     if (now.reserved <= before.reserved || free_now <= free_before) continue;
     text += Prose(i18n::Format(
-        "{}: reserved memory grows by {}, the peak by {}. At most {} of the segments are free ({} "
-        "before), in blocks that are too small for later allocations. `explain --page "
-        "fragmentation` of the plan shows them; alloc_conf=expandable_segments:True avoids most of "
-        "them.",
+        "{}: reserved memory grows by {}, the peak by {}. Up to {} of reserved memory is unused at "
+        "the peak ({} before), in blocks too small for later allocations. `explain --page "
+        "fragmentation` shows them; alloc_conf=expandable_segments:True avoids most of them.",
         i18n::Text(ladder[i].name), run::FormatBytes(now.reserved - before.reserved),
         SignedBytes(static_cast<int64_t>(now.peak) - static_cast<int64_t>(before.peak)),
         run::FormatBytes(free_now), run::FormatBytes(free_before)));

@@ -103,7 +103,7 @@ std::string ValuesText(const trace::Trace& trace,
   for (const auto& value : values) entries += value.second;
   if (values.empty()) return "";
   std::string text =
-      i18n::Format("{} entries, {} different: ", Count(entries), Count(values.size()));
+      i18n::Format("{} entries, {} different values: ", Count(entries), Count(values.size()));
   for (size_t i = 0; i < std::min<size_t>(values.size(), 3); ++i)
     text += fmt::format("{}'{}' ({})", i > 0 ? ", " : "", values[i].first.substr(0, 60),
                         Count(values[i].second));
@@ -353,7 +353,7 @@ std::string Line(std::string_view label, const std::string& value) {
   return fmt::format("  {} {}\n", Padded(i18n::Text(label), 12), Printable(value));
 }
 
-// "kernels 1,204, copies 12, collectives 2, calls and others 3,406, operands 4,012, streams 2"
+// "kernels 1,204, copies 12, collectives 2, API calls and others 3,406, operands 4,012, streams 2"
 std::string WorkText(const trace::Trace& trace) {
   std::string text;
   uint64_t others = trace.activities.size();
@@ -364,7 +364,7 @@ std::string WorkText(const trace::Trace& trace) {
     others -= count;
     if (count > 0) text += fmt::format("{} {}, ", what, Count(count));
   }
-  if (others > 0) text += i18n::Format("calls and others {}, ", Count(others));
+  if (others > 0) text += i18n::Format("API calls and others {}, ", Count(others));
   if (trace.operands.size() > 0)
     text += i18n::Format("operands {}, ", Count(trace.operands.size()));
   return text + i18n::Format("streams {}", CountStreams(trace));
@@ -450,14 +450,13 @@ std::string InfoText(const std::string& file, const std::shared_ptr<const trace:
   if (!trace.info.alloc_conf.empty()) line(TEXT_MARK("allocator"), trace.info.alloc_conf);
   const bool state = trace.info.content == trace::Content::kState;
   if (state)
-    line(TEXT_MARK("content"),
-         trace.info.statistics.empty()
-             ? i18n::Text("a state: the memory at one time, without a recorded history")
-             : i18n::Text("a state: figures at one time, without blocks"));
+    line(TEXT_MARK("content"), trace.info.statistics.empty()
+                                   ? i18n::Text("the memory at one time, without a history")
+                                   : i18n::Text("figures at one time, without blocks"));
   else if (trace.info.has_times)
     line(TEXT_MARK("time"), Milliseconds(static_cast<double>(TimeSpan(trace)) / 1e6));
   else
-    line(TEXT_MARK("time"), i18n::Text("the entries have none, so times are entry numbers"));
+    line(TEXT_MARK("time"), i18n::Text("not recorded; entry numbers are shown instead"));
   if (!trace.info.statistics.empty()) return text + StatisticsText(trace) + NotesText(trace);
   line(TEXT_MARK("events"),
        i18n::Format("{} ({} allocations, {} segments, {} ranges)", Count(trace.events.size()),
@@ -548,8 +547,8 @@ ExitCode ShowOutline(const std::string& file, bool json) {
     return PrintJson(out);
   }
   std::string text =
-      i18n::Format("{}: a trace of the {} backend ({}), read only from its index\n",
-                   Printable(file), trace::Name(o.info.backend),
+      i18n::Format("{}: a trace of the {} backend ({}); only its index was read\n", Printable(file),
+                   trace::Name(o.info.backend),
                    i18n::Text(o.info.measured ? TEXT_MARK("measured") : TEXT_MARK("modelled")));
   text +=
       Line(TEXT_MARK("file"), i18n::Format("{}, {} batches", run::FormatBytes(o.file_bytes),

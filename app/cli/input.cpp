@@ -138,8 +138,8 @@ absl::StatusOr<trace::EventIndex> EventAt(const trace::Trace& trace, int64_t tim
                    "number with --event"));
   if (time_ns < trace.begin_ns() || time_ns > trace.end_ns()) {
     const auto shown = [](int64_t ns) { return Milliseconds(static_cast<double>(ns) / 1e6); };
-    Note(i18n::Format("the trace goes from {} to {}: --at {} shows its {}", shown(trace.begin_ns()),
-                      shown(trace.end_ns()), shown(time_ns),
+    Note(i18n::Format("the trace goes from {} to {}, so --at {} shows its {}",
+                      shown(trace.begin_ns()), shown(trace.end_ns()), shown(time_ns),
                       time_ns < trace.begin_ns() ? i18n::Text("beginning") : i18n::Text("end")));
   }
   return analysis::EventAtTime(trace, time_ns);
@@ -281,7 +281,7 @@ ShownDevice DeviceToShow(std::shared_ptr<const trace::Trace> trace) {
   if (!device) return {std::move(trace), {}};
   const std::string cuda = fmt::format("cuda:{}", *device);
   const std::string name = trace::NameOfDevice(*trace, *device);
-  Note(i18n::Format("{} devices, figures of {}{}; --device N for another",
+  Note(i18n::Format("{} devices; the figures are of {}{}; --device N shows another",
                     trace::DevicesOf(*trace).size(), cuda,
                     name == cuda ? "" : " (" + Printable(name) + ")"));
   return {trace::OfDevice(trace, *device), device};

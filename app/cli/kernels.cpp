@@ -210,8 +210,8 @@ std::string TouchesText(const Facts& facts, trace::AllocationId id) {
   const query::OperandLinks& links = facts.index().operands();
   if (!links.any())
     return i18n::Text(
-        "This file does not record which memory a kernel used. These kernels ran during the "
-        "op.\n");
+        "This file does not record which memory a kernel used; the kernels above ran during these "
+        "ops.\n");
   const query::OperandLinks::Touches touches = links.TouchesOf(id);
   std::string text =
       i18n::Format("used by {} kernels, memcpys and memsets\n", Count(touches.count));
@@ -250,12 +250,12 @@ ExitCode ShowKernel(const Facts& facts, uint32_t row, const Options& options) {
     return PrintJson(json);
   }
   std::string text = i18n::Format(
-      "{} {}: {}\n  takes {} from {} on, stream {}\n  op {}, module {}, phase {}\n",
+      "{} {}: {}\n  takes {}, begins at {}, stream {}\n  op {}, module {}, phase {}\n",
       trace::Name(t.activities.kind[row]), row, Printable(facts.Name(row)),
       Duration(facts.Takes(row)), Duration(t.activities.begin_ns[row]), t.activities.stream[row],
       OrDash(facts.Op(row)), OrDash(facts.Module(row)), OrDash(facts.Phase(row)));
   text += call == kNoRow
-              ? i18n::Text("  its call was not recorded\n")
+              ? i18n::Text("  its API call was not recorded\n")
               : i18n::Format("  {} at {} on thread {}\n", Printable(facts.Name(call)),
                              Duration(t.activities.begin_ns[call]), t.activities.thread[call]);
   text += BlocksText(facts, row, options.top);
@@ -286,7 +286,7 @@ ExitCode ShowAllocation(const Facts& facts, uint32_t number, const Options& opti
                    fmt::format("{}: {}{}\n", trace::Name(evidence.kind), evidence.text,
                                evidence.source.empty() ? "" : " (" + evidence.source + ")") +
                    OpText(facts, i18n::Text("made by"), made) +
-                   OpText(facts, i18n::Text("last op before its free"), last) +
+                   OpText(facts, i18n::Text("last op before it was freed"), last) +
                    TouchesText(facts, id));
 }
 

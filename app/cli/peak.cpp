@@ -101,7 +101,7 @@ std::string ToText(const trace::Trace& trace, const analysis::LiveSet& live, uin
                    const std::vector<analysis::Group>& groups) {
   std::string text = i18n::Format("{} allocated", run::FormatBytes(live.allocated));
   text += trace::SizesAreOfBlocks(trace)
-              ? i18n::Text(" (blocks: requested sizes are not recorded)")
+              ? i18n::Text(" (sizes of blocks, because requested sizes are not recorded)")
               : i18n::Format(" ({} requested)", run::FormatBytes(live.requested));
   if (trace::SegmentRecordOf(trace) != trace::SegmentRecord::kNone)
     text += i18n::Format(", {} reserved", run::FormatBytes(live.reserved));
@@ -136,7 +136,7 @@ std::string ToText(const trace::Trace& trace, const analysis::LiveSet& live, uin
   }
   text += table.Text() + "\n";
   for (const ModelledBytes& each : ModelledOf(trace, live)) {
-    text += Prose(i18n::Format("{} in {} blocks modelled: {} ({})", run::FormatBytes(each.bytes),
+    text += Prose(i18n::Format("{} in {} blocks is modelled: {} ({})", run::FormatBytes(each.bytes),
                                Count(each.count), each.evidence.text, each.evidence.source));
   }
   Table largest({{i18n::Text("Largest"), Table::kRight},

@@ -188,11 +188,9 @@ ExitCode Report(Program& seen, const program::Outcome& outcome, const RunOutput&
                      run::FormatBytes(shown.summary.peak.allocated),
                      run::FormatBytes(shown.summary.peak.reserved),
                      fmt::format("{}", shown.summary.steps.size())});
-        text +=
-            i18n::Format(
-                "\n  {} processes; the figures above are of the one that needs the most memory:\n",
-                all.size()) +
-            table.Text();
+        text += i18n::Format("\n  {} processes (above: the one that needs the most memory):\n",
+                             all.size()) +
+                table.Text();
       }
       text += TogglesText(about.toggles);
       printed = PrintText(text);
@@ -210,9 +208,9 @@ ExitCode ReportUnwatched(const Program& seen, const program::Outcome& outcome,
       seen.unwatched.begin(), seen.unwatched.end(),
       [](const auto& x, const auto& y) { return x.most_used_bytes < y.most_used_bytes; });
   const uint64_t needed = most.most_used_bytes + most.context_bytes;
-  Note(i18n::Text(
-      "this program used the GPU without Python. The amount of memory is known, but not its use, "
-      "because the hooks need Python. There is no trace"));
+  Note(
+      i18n::Text("this program used the GPU without Python. The amount of memory is known, but not "
+                 "what uses it, because the hooks need Python. There is no trace"));
   ExitCode printed = kDone;
   if (output.json) {
     printed = PrintJson({{"device", most.device},
@@ -227,7 +225,7 @@ ExitCode ReportUnwatched(const Program& seen, const program::Outcome& outcome,
                          {"seconds", outcome.seconds}});
   } else if (output.trace_path != "-") {
     printed = PrintText(i18n::Format(
-        "{}\n  at most {} of {} in use, {} of which by the CUDA context; {} launches\n",
+        "{}\n  used at most {} of {}, including {} for the CUDA context; {} launches\n",
         most.device, run::FormatBytes(needed), run::FormatBytes(most.memory_bytes),
         run::FormatBytes(most.context_bytes), most.launches));
   }

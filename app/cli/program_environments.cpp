@@ -266,8 +266,7 @@ absl::StatusOr<ProgramEnvironment> ProgramEnvironments::Get(const std::string& p
   std::error_code none;
   environment.existed = fs::is_directory(environment.folder, none);
   if (!environment.existed) {
-    Note(i18n::Format("making the environment of {}=={} with pip: {}", package, version,
-                      environment.folder));
+    Note(i18n::Format("installing {}=={} with pip into {}", package, version, environment.folder));
     const absl::Status made = Make(package + "==" + version, environment.folder);
     if (!made.ok()) return made;
   }

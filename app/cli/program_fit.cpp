@@ -57,7 +57,7 @@ class ProgramFit {
     ProgressBar bar(true);
     plans_.progress = [&](size_t done, size_t of) {
       bar.Show(std::min(SecondsSince(begin_) / options_.patience, 1.0),
-               i18n::Format("{:.0f} s, {} plans, {} of {} of this round", SecondsSince(begin_),
+               i18n::Format("{:.0f} s, {} plans, {} of {} in this round", SecondsSince(begin_),
                             plans_.plans(), done, of));
     };
     const absl::StatusOr<std::vector<ProgramPlan>> start = plans_.All({Question({})});
@@ -237,7 +237,7 @@ class ProgramFit {
   }
 
   std::string Text(const fit::SwitchesFitted& fitted) {
-    std::string text = i18n::Format("{}, {}: needs {} as it is, {} a step; budget {}: {}\n\n",
+    std::string text = i18n::Format("{}, {}: now needs {}, takes {} a step; budget {}: {}\n\n",
                                     Printable(start_.model), Printable(start_.device),
                                     run::FormatBytes(start_.planned.needed()),
                                     Milliseconds(start_.planned.step_ms), run::FormatBytes(budget_),
@@ -256,7 +256,8 @@ class ProgramFit {
       std::vector<std::string> names;
       for (const size_t i : others) names.push_back(TextOf(i));
       text += fitted.singles.empty() ? "" : "\n";
-      text += Prose(i18n::Format("Not planned alone: {}.", fmt::join(names, ", ")));
+      text +=
+          Prose(i18n::Format("These toggles were not planned alone: {}.", fmt::join(names, ", ")));
     }
     if (!plans_.cold().empty())
       text += "\n" +
@@ -268,10 +269,11 @@ class ProgramFit {
     return text + "\n" +
            Prose(i18n::Format(
                "{} plans in {:.0f} s{}. Times are modelled. `vramscope toggles -- ...` shows why "
-               "others do not apply.",
+               "other toggles do not apply.",
                plans_.plans(), SecondsSince(begin_),
                fitted.cut_short
-                   ? i18n::Text(", until the time limit (--patience); others may fit, too")
+                   ? i18n::Text(
+                         ", until the time limit (--patience); other combinations may fit too")
                    : ""));
   }
   std::vector<size_t> NotPlanned(const fit::SwitchesFitted& fitted) const {

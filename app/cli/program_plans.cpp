@@ -69,7 +69,7 @@ std::vector<std::string> PlanWords(const ProgramOptions& o) {
 absl::StatusOr<ProgramPlan> PlanOf(const Json& json) {
   if (!json.is_object() || !json.contains("peak") || !json["peak"].is_object() ||
       BytesAt(json["peak"], "reserved") == 0)
-    return absl::InvalidArgumentError(i18n::Text("the plan has no GPU memory"));
+    return absl::InvalidArgumentError(i18n::Text("the plan reserves no GPU memory"));
   ProgramPlan plan;
   plan.device = json.value("device_name", "");
   // Removes the memory size from the name, because the real GPU has another size.

@@ -161,8 +161,8 @@ std::string ExactText(const trace::Trace& trace, const replay::Replayed& r) {
       run::ToString(r.conf).empty() ? i18n::Text("PyTorch's defaults") : run::ToString(r.conf));
   if (r.unknown_tails > 0) {
     text += i18n::Format(
-        "  start state     {} of {} possible {} with the recording ({} older block{} whose unsplit "
-        "tail is not stated",
+        "  start state     {} of {} candidates {} with the recording ({} older block{} may have an "
+        "unsplit tail",
         States(r.start_states_consistent, r.log10_consistent),
         States(r.start_states_tried, r.log10_tried),
         r.start_states_consistent == 1 ? i18n::Text("agrees") : i18n::Text("agree"),
@@ -172,9 +172,10 @@ std::string ExactText(const trace::Trace& trace, const replay::Replayed& r) {
   } else {
     text += i18n::Text("  start state     complete in the file\n");
   }
-  text += i18n::Format("  at the peak     {} reserved, largest hole {}, {} free but stranded\n",
-                       run::FormatBytes(r.peak_reserved), run::FormatBytes(r.largest_hole),
-                       run::FormatBytes(r.stranded_bytes));
+  text +=
+      i18n::Format("  at the peak     {} reserved, largest hole {}, {} in holes between blocks\n",
+                   run::FormatBytes(r.peak_reserved), run::FormatBytes(r.largest_hole),
+                   run::FormatBytes(r.stranded_bytes));
   if (r.first_difference.has_value()) {
     const replay::Difference& d = *r.first_difference;
     const auto ns = trace.events.time_ns[d.event] - trace.begin_ns();
@@ -183,9 +184,9 @@ std::string ExactText(const trace::Trace& trace, const replay::Replayed& r) {
   }
   if (r.settings_that_agree.has_value()) {
     const std::string settings = run::ToString(*r.settings_that_agree);
-    text +=
-        i18n::Format("\nwith {}, which the file does not mention, every decision is as recorded\n",
-                     settings.empty() ? i18n::Text("PyTorch's defaults") : settings);
+    text += i18n::Format(
+        "\nthe file does not mention {}, but with these settings every decision is as recorded\n",
+        settings.empty() ? i18n::Text("PyTorch's defaults") : settings);
   }
   return text;
 }
@@ -222,7 +223,7 @@ std::string WhatIfText(const Results& results) {
       [](const replay::Replayed& r) { return run::FormatBytes(r.peak_allocated); });
   row(i18n::Text("largest hole then"),
       [](const replay::Replayed& r) { return run::FormatBytes(r.largest_hole); });
-  row(i18n::Text("free but stranded then"),
+  row(i18n::Text("holes between blocks then"),
       [](const replay::Replayed& r) { return run::FormatBytes(r.stranded_bytes); });
   row(i18n::Text("calls to the driver"),
       [](const replay::Replayed& r) { return Count(r.driver_calls()); });
@@ -231,7 +232,7 @@ std::string WhatIfText(const Results& results) {
   text += table.Text();
   if (anew) {
     text += i18n::Format(
-        "\n  Both start by allocating the blocks that are older than the recording. In the\n  "
+        "\n  Both columns start by allocating the blocks older than the recording. In the\n  "
         "recording, {} were reserved at the peak.\n",
         run::FormatBytes(results.base->own.peak_reserved));
   }

@@ -223,9 +223,9 @@ std::string ResultsText(const std::vector<Result>& results, const reproduce::Ses
     text += Prose(reproduce::SolvedText(solved) + ".");
   const reproduce::Score score = reproduce::ScoreOf(results);
   text +=
-      Prose(i18n::Format("{} experiments: {} run completely, {} not run. With a published number: "
-                         "{} of {} within tolerance. Orders and ratios: {} of {} hold. (In "
-                         "brackets: another model's figure, if nothing was published.)",
+      Prose(i18n::Format("{} experiments: {} run completely, {} not run. Published numbers: {} of "
+                         "{} within tolerance. Orders and ratios: {} of {} hold. (In brackets: "
+                         "another model's figure, if nothing was published.)",
                          score.experiments, score.done, score.not_run, score.published_within,
                          score.published, score.bounds_hold, score.bounds));
   return text;
@@ -236,7 +236,8 @@ std::string ResultsText(const std::vector<Result>& results, const reproduce::Ses
 absl::StatusOr<std::string> DeviceOf(const Options& options) {
   if (options.device.empty() && options.gpu_memory.empty()) return std::string();
   if (options.device.empty())
-    return absl::InvalidArgumentError(i18n::Text("--gpu-memory: name the GPU with --device"));
+    return absl::InvalidArgumentError(
+        i18n::Text("--gpu-memory needs a GPU; name it with --device"));
   absl::StatusOr<std::string> text = run::DeviceTextOf(options.device);
   if (text.ok() && !options.gpu_memory.empty()) text = run::WithMemory(*text, options.gpu_memory);
   if (!text.ok()) return text;
@@ -290,10 +291,10 @@ ExitCode Execute(const Options& options) {
     if (options.output == "-") return kDone;
   }
   if (!device->empty())
-    Note(i18n::Format(
-        "planned for {} instead of the publications' GPUs, whose figures are shown for "
-        "comparison but not judged",
-        *device));
+    Note(
+        i18n::Format("planned for {}, not for the publications' GPUs; published figures are shown "
+                     "but not judged",
+                     *device));
   if (!options.json) {
     // A small selection is printed in full.
     return PrintText(ResultsText(results, session, !options.ids.empty() && results.size() <= 12));

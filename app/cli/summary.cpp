@@ -59,7 +59,7 @@ std::string FitText(const trace::Trace& trace, const Summary& summary) {
                                 : static_cast<uint64_t>(summary.headroom_bytes);
   // `explain` prints what NVML reported for memory outside the allocator.
   if (trace.info.measured)
-    return i18n::Format("Ran on {}: at most {} of its {} reserved, without the CUDA context.",
+    return i18n::Format("Ran on {}: reserved at most {} of its {}, without the CUDA context.",
                         device.name, FormatBytes(summary.peak.reserved),
                         FormatBytes(device.memory_bytes));
   const std::string parts =
@@ -119,8 +119,8 @@ std::vector<query::DeviceTimes> DeviceTimesOf(const trace::Trace& trace, size_t 
 std::string UseText(const analysis::GpuUse& use) {
   if (use.past_allocator == 0)
     return i18n::Format("{} reserved at most", FormatBytes(use.reserved));
-  return i18n::Format("at once {} reserved + {} past the allocator", FormatBytes(use.reserved),
-                      FormatBytes(use.past_allocator));
+  return i18n::Format("at one time {} reserved + {} outside the allocator",
+                      FormatBytes(use.reserved), FormatBytes(use.past_allocator));
 }
 
 Json CountersJson(const trace::Trace& trace) {
@@ -224,7 +224,7 @@ std::string PeakText(const trace::Trace& trace, const analysis::Peak& peak) {
   const std::string where = state ? "" : " (" + ContextText(peak.context) + ")";
   std::string allocated = i18n::Format("{} allocated", FormatBytes(peak.allocated));
   if (const uint64_t counted = analysis::MostByCounter(trace); counted < peak.allocated)
-    allocated = i18n::Format("{} active ({} by torch.cuda.max_memory_allocated())",
+    allocated = i18n::Format("{} active ({} according to torch.cuda.max_memory_allocated())",
                              FormatBytes(peak.allocated), FormatBytes(counted));
   if (trace::IsOfHostMemory(trace) && trace.segments.size() == 0) return allocated + where;
   if (trace::SegmentRecordOf(trace) == trace::SegmentRecord::kNone)
@@ -292,8 +292,8 @@ std::string StepsTable(const trace::Trace& trace, const std::vector<analysis::St
   return table.Text() +
          (gpu.empty()
               ? ""
-              : i18n::Text("  Phases and busy: GPU time of the work launched in each phase. "
-                           "Total: host time; the host runs ahead of the GPU.\n"));
+              : i18n::Text("  Phases and Busy show the GPU time of the work launched in each "
+                           "phase; Total shows host time, which runs ahead of the GPU.\n"));
 }
 
 Json SummaryJson(const trace::Trace& trace, const Summary& summary) {

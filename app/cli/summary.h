@@ -20,7 +20,7 @@ Json SummaryJson(const trace::Trace& trace, const analysis::Summary& summary);
 std::string SummaryText(const trace::Trace& trace, const analysis::Summary& summary);
 
 // Parts that other subcommands also use. UseText returns for example "4.00 GiB reserved at most",
-// or "at once 4.00 GiB reserved + 128.00 MiB past the allocator".
+// or "at one time 4.00 GiB reserved + 128.00 MiB outside the allocator".
 std::string UseText(const analysis::GpuUse& use);
 Json CategoriesJson(const analysis::CategoryBytes& categories);  // only nonzero ones
 // Keys: step, micro_batch, phase, module, op, time_ns; the entry's number if the file has no times.

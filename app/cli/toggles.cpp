@@ -156,8 +156,9 @@ std::string TogglesText(const std::vector<ToggleReport>& reports) {
       text += fmt::format(": {}\n", Printable(report.overridden + report.why));
       continue;
     }
-    text += report.reached > 1 ? i18n::Format(", {} times; to write:\n", report.reached)
-                               : i18n::Text("; to write:\n");
+    text += report.reached > 1
+                ? i18n::Format(", {} times; in the program, write:\n", report.reached)
+                : i18n::Text("; in the program, write:\n");
     text += LinesText({report});
   }
   return text;

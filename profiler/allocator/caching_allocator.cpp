@@ -236,8 +236,8 @@ absl::Status CachingAllocator::CompleteFree(uint64_t address) {
   Impl& m = *impl_;
   BlockNode* b = m.in_use.Find(address);
   if (b == nullptr || b->use != BlockUse::kPending) {
-    return absl::InvalidArgumentError(
-        i18n::Format("caching allocator: completed free of {:#x}, which is not pending", address));
+    return absl::InvalidArgumentError(i18n::Format(
+        "caching allocator: free of {:#x} completed, but was not requested before", address));
   }
   m.in_use.Remove(address);
   --m.pending_count;

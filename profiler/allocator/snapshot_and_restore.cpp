@@ -31,7 +31,8 @@ std::vector<CachingAllocator::SnapshotSegment> CachingAllocator::Snapshot() cons
 absl::Status CachingAllocator::Restore(std::span<const SnapshotSegment> states) {
   Impl& m = *impl_;
   if (!m.segments.empty() || m.stats.segment_allocs != 0) {
-    return absl::FailedPreconditionError(i18n::Text("caching allocator: it already has a state"));
+    return absl::FailedPreconditionError(
+        i18n::Text("caching allocator: cannot restore, because it already has segments"));
   }
   const auto bad = [](uint64_t address, std::string_view what) {
     return absl::InvalidArgumentError(
@@ -56,7 +57,7 @@ absl::Status CachingAllocator::Restore(std::span<const SnapshotSegment> states) 
       }
       if (!b.mapped && (!s.expandable || b.live || (at - s.address) % page != 0 ||
                         b.block.bytes_rounded % page != 0)) {
-        return bad(s.address, i18n::Format("the block at {:#x} cannot be unmapped", at));
+        return bad(s.address, i18n::Format("the unmapped block at {:#x} is invalid", at));
       }
       at += b.block.bytes_rounded;
     }
@@ -143,8 +144,8 @@ absl::Status CachingAllocator::Resize(uint64_t address, uint64_t bytes) {
   BlockNode* behind = b != nullptr ? b->next : nullptr;
   if (behind == nullptr || behind->use != BlockUse::kFree || bytes < b->requested || bytes == 0 ||
       bytes >= b->size + behind->size) {
-    return absl::InvalidArgumentError(
-        i18n::Format("caching allocator: the block at {:#x} cannot have {} bytes", address, bytes));
+    return absl::InvalidArgumentError(i18n::Format(
+        "caching allocator: the block at {:#x} cannot be resized to {} bytes", address, bytes));
   }
   FreeTree& tree = Impl::TreeOf(*b->segment);
   tree.Erase(behind);

@@ -97,7 +97,7 @@ absl::StatusOr<GroupExpression> ParseGroupExpression(std::string_view text) {
   const std::vector<std::string_view> parts = Split(text, ',');
   if (parts.size() > kMostGroupParts)
     return absl::InvalidArgumentError(
-        i18n::Format("an expression has at most {} fields", kMostGroupParts));
+        i18n::Format("too many fields to group by; at most {} are allowed", kMostGroupParts));
   for (const std::string_view each : parts) {
     absl::StatusOr<GroupPart> part = ParsePart(each);
     if (!part.ok()) return part.status();

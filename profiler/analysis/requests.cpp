@@ -33,10 +33,10 @@ absl::StatusOr<Range> RangeOfStep(const trace::Trace& trace, int step) {
     if (++listed <= 10) there += fmt::format("{}{}", listed > 1 ? ", " : "", s.number[i]);
   }
   if (found) return *found;
-  if (listed == 0) return absl::NotFoundError(i18n::Text("the trace has no whole step"));
+  if (listed == 0) return absl::NotFoundError(i18n::Text("the trace has no complete step"));
   if (listed > 10) there += i18n::Format(", ... ({} in all)", listed);
   return absl::NotFoundError(
-      i18n::Format("the trace has no whole step {}; whole steps: {}", step, there));
+      i18n::Format("the trace has no complete step {}; complete steps: {}", step, there));
 }
 
 std::string Where(const trace::Trace& trace, uint32_t id) {

@@ -67,7 +67,7 @@ class CsvReader {
       const size_t quote = rest_.find('"');
       if (quote == std::string_view::npos) {
         return absl::InvalidArgumentError(
-            i18n::Format("requests CSV, line {}: a quoted field does not end", row_line_));
+            i18n::Format("requests CSV, line {}: a quoted field has no closing quote", row_line_));
       }
       out += rest_.substr(0, quote);
       for (char c : rest_.substr(0, quote)) line_ += c == '\n';
@@ -242,15 +242,16 @@ absl::StatusOr<RequestStream> ReadRequestsCsv(std::string_view csv) {
         fresh = by_address.try_emplace(address, r.allocation).second;
       }
       if (!fresh) {
-        return c.alloc_index >= 0 ? error(i18n::Text("the row number is used twice"), c.index)
-                                  : error(i18n::Text("allocated while it is live"), c.address);
+        return c.alloc_index >= 0
+                   ? error(i18n::Text("the row number is used twice"), c.index)
+                   : error(i18n::Text("this address is already allocated"), c.address);
       }
       live_bytes[r.allocation] = r.bytes;
     } else {
       if (c.alloc_index >= 0 && alloc_index >= 0) {
         const auto it = request_by_row.find(alloc_index);
         if (it == request_by_row.end())
-          return error(i18n::Text("there is no such allocation before it"), c.alloc_index);
+          return error(i18n::Text("no earlier allocation has this row number"), c.alloc_index);
         r.allocation = out.requests[it->second].allocation;
       } else if (c.alloc_index < 0) {
         if (const auto it = by_address.find(address); it != by_address.end()) {
@@ -262,7 +263,7 @@ absl::StatusOr<RequestStream> ReadRequestsCsv(std::string_view csv) {
         const auto it = live_bytes.find(r.allocation);
         if (it == live_bytes.end()) return error(i18n::Text("freed twice"), c.kind);
         if (it->second != r.bytes)
-          return error(i18n::Text("freed with a size other than it was allocated with"), c.bytes);
+          return error(i18n::Text("this size differs from that of the allocation"), c.bytes);
         live_bytes.erase(it);
       }
     }

@@ -188,7 +188,7 @@ Section Activations(const Settings& s, const run::ModelConfig& m) {
   section.lines.push_back(Made("logits", stored));
   section.lines.push_back(Made("loss-backward", logits));
   section.note =
-      TEXT_MARK("For training of every parameter; a frozen linear layer keeps no input.");
+      TEXT_MARK("Valid if all parameters are trained; a frozen linear layer keeps no input.");
   return section;
 }
 
@@ -203,7 +203,7 @@ double ValueOf(const Section& section, std::string_view id) {
 // plan's peak.
 Section Peaks(const Settings& s, const Section& kept, double weights, double gradients,
               double state) {
-  Section peak{.title = TEXT_MARK("Peak, the largest of"), .note = {}, .lines = {}};
+  Section peak{.title = TEXT_MARK("Peak: the largest of these"), .note = {}, .lines = {}};
   double activations = ValueOf(kept, s.segment > 0 ? "boundaries" : "activations");
   for (const Line& line : kept.lines) {
     if (line.formula.id.starts_with("last-")) activations += line.formula.value;
@@ -305,7 +305,8 @@ std::vector<Section> EstimateRun(const run::RunConfig& config, const run::ModelC
   }
   sections.push_back(std::move(weights));
 
-  Section training{.title = TEXT_MARK("This run's training, static"), .note = {}, .lines = {}};
+  Section training{
+      .title = TEXT_MARK("This run's training, without activations"), .note = {}, .lines = {}};
   training.lines.push_back(Made("weights", {{"e_w", s.e_w}, {"P", p + static_cast<double>(added)}},
                                 Planned::kParameters));
   if (trainable.has_value()) {

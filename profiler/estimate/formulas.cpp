@@ -17,11 +17,11 @@ struct Symbol {
   std::string_view name, what;
 };
 constexpr Symbol kSymbols[] = {
-    {"P", TEXT_MARK("parameters, tied ones once")},
+    {"P", TEXT_MARK("parameters; tied ones count once")},
     {"K", TEXT_MARK("frozen parameters")},
     {"N", TEXT_MARK("trainable parameters")},
     {"W", TEXT_MARK("weights and biases of the linear layers")},
-    {"R", TEXT_MARK("sum of rows and columns of the trained matrices")},
+    {"R", TEXT_MARK("rows + columns, summed over the trained matrices")},
     {"e", TEXT_MARK("bytes of an element")},
     {"e_w", TEXT_MARK("bytes of a weight")},
     {"e_g", TEXT_MARK("bytes of a gradient")},
@@ -34,26 +34,26 @@ constexpr Symbol kSymbols[] = {
     {"a", TEXT_MARK("heads")},
     {"V", TEXT_MARK("vocabulary")},
     {"L", TEXT_MARK("layers")},
-    {"k", TEXT_MARK("layers of a segment")},
+    {"k", TEXT_MARK("layers per checkpointed segment")},
     {"g", TEXT_MARK("key-value heads")},
     {"d", TEXT_MARK("head size")},
     {"w", TEXT_MARK("sliding window")},
     {"c", TEXT_MARK("compressed key-value size")},
     {"r", TEXT_MARK("rotary size of a key")},
-    {"B", TEXT_MARK("elements of a block with one scale")},
+    {"B", TEXT_MARK("elements that share one scale")},
     {"D", TEXT_MARK("1 with dropout on the attention weights, else 0")},
     {"p", TEXT_MARK("1 with dropout on the residual branches, else 0")},
-    {"u", TEXT_MARK("tensors of feed-forward size that the activation keeps")},
+    {"u", TEXT_MARK("feed-forward-sized tensors that the activation function keeps")},
     {"n", TEXT_MARK("number of GPUs")},
     {"i", TEXT_MARK("stage, counted from 0")},
     {"m", TEXT_MARK("micro-batches of a step")},
     {"x", TEXT_MARK("elements per token that linear layers keep")},
     {"t", TEXT_MARK("virtual tokens that are trained and put before the sequence")},
-    {"rank", TEXT_MARK("dimensions of a low-rank gradient")},
-    {"pools", TEXT_MARK("bytes of the pool of captured graphs")},
+    {"rank", TEXT_MARK("rank of the low-rank gradient")},
+    {"pools", TEXT_MARK("bytes in the pool of captured CUDA graphs")},
     {"boundary", TEXT_MARK("bytes of one layer's input")},
     {"block", TEXT_MARK("bytes that a layer keeps")},
-    {"attention", TEXT_MARK("bytes that its attention keeps")},
+    {"attention", TEXT_MARK("bytes that a layer's attention keeps")},
     {"weights", TEXT_MARK("bytes")},
     {"gradients", TEXT_MARK("bytes")},
     {"state", TEXT_MARK("bytes of optimizer state")},
@@ -64,7 +64,7 @@ constexpr Symbol kSymbols[] = {
 
 constexpr std::string_view kStored = TEXT_MARK("parameters x bytes of a parameter");
 constexpr std::string_view kAdamStates =
-    TEXT_MARK("torch.optim: states take the weight's type; they exist from the first step on");
+    TEXT_MARK("torch.optim: states have the weight's dtype and exist from the first step on");
 constexpr std::string_view kKept =
     TEXT_MARK("what autograd saves, operator by operator; equal to PyTorch's own requests");
 
@@ -74,8 +74,7 @@ struct Row {
 constexpr Row kRows[] = {
     {"weights", TEXT_MARK("Weights"), "e_w * P", kStored},
     {"gradients", TEXT_MARK("Gradients"), "e_g * N",
-     TEXT_MARK(
-         "one element per trainable parameter, from its accumulation in backward to zero_grad")},
+     TEXT_MARK("one element per trainable parameter, held from backward until zero_grad")},
     {"state-sgd", TEXT_MARK("Optimizer state, SGD"), "0 * N",
      TEXT_MARK("torch.optim.SGD without momentum keeps none")},
     {"state-momentum", TEXT_MARK("Optimizer state, SGD with momentum"), "e_w * N", kAdamStates},
@@ -89,18 +88,18 @@ constexpr Row kRows[] = {
     {"state-adafactor", TEXT_MARK("Optimizer state, Adafactor"), "4 * R",
      TEXT_MARK("factored second moment: one value per row and per column, no first moment")},
     {"training", TEXT_MARK("Full training"), "(e_w + e_g + o) * P",
-     TEXT_MARK("weights, gradients, optimizer state; 4 x the weights with two moments")},
+     TEXT_MARK("weights, gradients, optimizer state; with two moments, 4 x the weights")},
     {"peft-static", TEXT_MARK("Adapters: weights, gradients, optimizer state"),
      "e_w * K + (e_w + e_g + o) * N",
      TEXT_MARK("frozen K, added N: weights K + N, gradients N, moments 2 N")},
-    {"peft-saved", TEXT_MARK("Adapters: saved against full training"), "e * (3*K - 4*N)",
+    {"peft-saved", TEXT_MARK("Adapters: savings over full training"), "e * (3*K - 4*N)",
      TEXT_MARK("4 K for full training, minus K + 4 N")},
     {"kv-cache", TEXT_MARK("Keys and values, multi-head"), "2 * e * L * b * s * a * d",
      TEXT_MARK("one key and one value per token, head and layer")},
     {"kv-cache-grouped", TEXT_MARK("Keys and values, grouped heads"), "2 * e * L * b * s * g * d",
-     TEXT_MARK("g key-value heads; 1: multi-query, as many as heads: multi-head")},
+     TEXT_MARK("g key-value heads; g = 1: multi-query, g = heads: multi-head")},
     {"kv-cache-window", TEXT_MARK("Keys and values, sliding window"),
-     "2 * e * L * b * min(s, w) * g * d", TEXT_MARK("older tokens than the window are dropped")},
+     "2 * e * L * b * min(s, w) * g * d", TEXT_MARK("tokens older than the window are dropped")},
     {"kv-cache-latent", TEXT_MARK("Keys and values, latent attention"), "e * L * b * s * (c + r)",
      TEXT_MARK(
          "one compressed vector and one rotary key per token and layer, for any number of heads")},
@@ -108,9 +107,9 @@ constexpr Row kRows[] = {
      TEXT_MARK("keys and values of each layer for each trained token")},
     {"prompt-trained", TEXT_MARK("Trained by prompt tuning"), "t * h",
      TEXT_MARK("an embedding for each trained token")},
-    {"state-galore", TEXT_MARK("Optimizer state, GaLore, a matrix of h x f"),
+    {"state-galore", TEXT_MARK("Optimizer state, GaLore, one h x f matrix"),
      "e_w * (min(h, f) * rank + 2 * rank * max(h, f))",
-     TEXT_MARK("a projection of the shorter side, two moments of rank x the longer one")},
+     TEXT_MARK("a projection of the shorter side; two moments of size rank x longer side")},
     {"state-adam-16bit", TEXT_MARK("Optimizer state, Adam in bfloat16"), "2 * 2 * N",
      TEXT_MARK("two moments of 16 bits")},
     {"state-adam-4bit", TEXT_MARK("Optimizer state, Adam in 4 bits"), "2 * (1/2 + 4/B) * N",
@@ -118,18 +117,16 @@ constexpr Row kRows[] = {
     // Techniques that the window explains but cannot run.
     {"tensor-parallel-layer", TEXT_MARK("Explained, not run: kept by a layer split over GPUs"),
      "b*s*h*e/2*(10 + 24/n) + b*a*s*s*(2*e + 1)/n",
-     TEXT_MARK("inputs and outputs of the split parts are whole on every GPU, all between them is "
-               "divided "
-               "(tensor parallelism without sequence parallelism)")},
+     TEXT_MARK("every GPU has whole inputs and outputs of the split parts; all between them is "
+               "divided (tensor parallelism without sequence parallelism)")},
     {"sequence-parallel-layer",
      TEXT_MARK("Explained, not run: kept by a layer split over GPUs, sequence parallel"),
      "(34*b*s*h*e/2 + b*a*s*s*(2*e + 1))/n",
      TEXT_MARK("tensors between the split parts are divided too, by tokens")},
     {"pipeline-stage", TEXT_MARK("Explained, not run: a stage of a pipeline (1F1B)"),
      "(weights + gradients + state)/n + min(n - i, m) * activations/n",
-     TEXT_MARK(
-         "a stage has its layers, and the activations of the micro-batches that it has begun; idle "
-         "time relative to work: (n - 1)/m")},
+     TEXT_MARK("a stage holds its layers and the activations of the micro-batches that it has "
+               "begun; idle time / work: (n - 1)/m")},
     {"context-parallel", TEXT_MARK("Explained, not run: context parallel (ring attention)"),
      "activations/n + 2 * 2 * e * b * s/n * g * d",
      TEXT_MARK(

@@ -196,16 +196,8 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>搜索 GPU；选择 MIG 切片、其他显存大小或设备文件，或输入 GPU 的参数 …</translation>
     </message>
     <message>
-        <source>Planned, and not compared with a recording of this run. The allocations and the allocator are PyTorch&apos;s own; the order of the driver&apos;s addresses and the times are modelled. Memory of other libraries is not included.</source>
-        <translation>规划结果，未与此运行的录制比较。请求和分配器是 PyTorch 自己的；驱动的地址次序和时间是模型。不包括其他库占用的内存。</translation>
-    </message>
-    <message>
         <source> × %1 micro-batches</source>
         <translation> × %1 个微批次</translation>
-    </message>
-    <message>
-        <source>%1 really ran on an emulated %2, with PyTorch&apos;s own CUDA code, its allocator and the host code of its operators. Nothing was computed; times come from a roofline model of the GPU.</source>
-        <translation>%1 真正在模拟的 %2 上运行：PyTorch 自己的 CUDA 代码和分配器、算子的主机代码。没有进行计算；时间来自 GPU 的 roofline 模型。</translation>
     </message>
     <message>
         <source>Nothing was computed: sizes are those that PyTorch requests, and times come from a roofline model of the GPU.</source>
@@ -248,14 +240,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>GPU 的 %1 − CUDA 上下文和库 %2 − 预留 %3</translation>
     </message>
     <message>
-        <source>You can open a part of it: one device, or a range of entries or of time.</source>
-        <translation>可以打开其中一部分：一个设备、一段条目或一段时间。</translation>
-    </message>
-    <message>
-        <source>Copy or record it again: the part before the damage cannot be shown either.</source>
-        <translation>请重新复制或录制：该位置之前的内容也无法显示。</translation>
-    </message>
-    <message>
         <source>Planned</source>
         <translation>已规划</translation>
     </message>
@@ -266,6 +250,22 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     <message>
         <source>Device %1</source>
         <translation>设备 %1</translation>
+    </message>
+    <message>
+        <source>This plan was not compared with a recording. The allocations and the allocator are PyTorch&apos;s own; times and the order of the driver&apos;s addresses are modelled. Memory of other libraries is not included.</source>
+        <translation>此规划未与录制比较。分配和分配器是 PyTorch 自己的；时间和驱动的地址次序是建模的。不包括其他库占用的内存。</translation>
+    </message>
+    <message>
+        <source>%1 ran on an emulated %2, with PyTorch&apos;s own CUDA code, allocator and operator host code. No values were computed; times come from a roofline model of the GPU.</source>
+        <translation>%1 在模拟的 %2 上运行：使用 PyTorch 自己的 CUDA 代码、分配器和算子的主机代码。没有计算任何数值；时间来自 GPU 的 roofline 模型。</translation>
+    </message>
+    <message>
+        <source>You can open a part of it: one device, entry range or time range.</source>
+        <translation>可以打开其中一部分：一个设备、一段条目或一段时间。</translation>
+    </message>
+    <message>
+        <source>Copy or record it again: even the part before the damage cannot be shown.</source>
+        <translation>请重新复制或录制：即使损坏之前的部分也无法显示。</translation>
     </message>
 </context>
 <context>
@@ -319,10 +319,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation> · </translation>
     </message>
     <message>
-        <source> {} of {} were reserved at most.</source>
-        <translation> 最多预留 {}，共 {}。</translation>
-    </message>
-    <message>
         <source> · Esc</source>
         <translation> · Esc</translation>
     </message>
@@ -341,10 +337,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     <message>
         <source> · {:.0f} % read</source>
         <translation> · 已读取 {:.0f} %</translation>
-    </message>
-    <message>
-        <source> · {} of {} levels</source>
-        <translation> · {} / {} 层</translation>
     </message>
     <message>
         <source> · {} segment{} · {}</source>
@@ -389,14 +381,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     <message>
         <source>, at the end {}</source>
         <translation>，结束时为{}</translation>
-    </message>
-    <message>
-        <source>, born as {}</source>
-        <translation>，创建时为{}</translation>
-    </message>
-    <message>
-        <source>, both with the older blocks allocated anew</source>
-        <translation>，两者都重新分配较早的块</translation>
     </message>
     <message>
         <source>, inferred</source>
@@ -467,20 +451,12 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>；最大批大小 {}</translation>
     </message>
     <message>
-        <source>; replayed with these sizes {}</source>
-        <translation>；按这些大小重放：{}</translation>
-    </message>
-    <message>
         <source>; {} are in holes between live blocks, {} wholly free.</source>
         <translation>；{} 在存活块之间的空洞中，{} 完全空闲。</translation>
     </message>
     <message>
         <source>A / D, wheel</source>
         <translation>A / D，滚轮</translation>
-    </message>
-    <message>
-        <source>A state, not a run</source>
-        <translation>状态，而不是运行</translation>
     </message>
     <message>
         <source>A step</source>
@@ -993,10 +969,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     <message>
         <source>Id</source>
         <translation>编号</translation>
-    </message>
-    <message>
-        <source>In brackets: another model&apos;s figure</source>
-        <translation>括号内：另一模型的数值</translation>
     </message>
     <message>
         <source>In step {} </source>
@@ -1615,10 +1587,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>分配次数</translation>
     </message>
     <message>
-        <source>allocations and frees of the driver</source>
-        <translation>驱动的分配和释放</translation>
-    </message>
-    <message>
         <source>allocator</source>
         <translation>分配器</translation>
     </message>
@@ -1657,10 +1625,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     <message>
         <source>annotations</source>
         <translation>标注</translation>
-    </message>
-    <message>
-        <source>another request fails before it</source>
-        <translation>另一个请求先失败</translation>
     </message>
     <message>
         <source>another scale; the same memory</source>
@@ -2219,14 +2183,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>主机 </translation>
     </message>
     <message>
-        <source>how much larger an unsplit block may be</source>
-        <translation>未切分的块可以大多少</translation>
-    </message>
-    <message>
-        <source>how much was reserved is not recorded</source>
-        <translation>没有记录预留了多少</translation>
-    </message>
-    <message>
         <source>how saved activations are kept</source>
         <translation>如何保存激活值</translation>
     </message>
@@ -2253,14 +2209,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     <message>
         <source>inferred by</source>
         <translation>推断依据</translation>
-    </message>
-    <message>
-        <source>it does not pass</source>
-        <translation>不能通过</translation>
-    </message>
-    <message>
-        <source>it does not pass, and</source>
-        <translation>不能通过，且</translation>
     </message>
     <message>
         <source>its kernels</source>
@@ -3455,10 +3403,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>等待</translation>
     </message>
     <message>
-        <source>waits of the host for the device</source>
-        <translation>主机等待设备</translation>
-    </message>
-    <message>
         <source>weight decay</source>
         <translation>权重衰减</translation>
     </message>
@@ -3555,10 +3499,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>{0} 个分配{2}</translation>
     </message>
     <message>
-        <source>{} are in use of {} reserved</source>
-        <translation>预留 {1} 中使用 {0}</translation>
-    </message>
-    <message>
         <source>{} at {}</source>
         <translation>{}，{}</translation>
     </message>
@@ -3591,10 +3531,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>另外 {} 个</translation>
     </message>
     <message>
-        <source>{} of host memory are allocated; nothing is reserved there.</source>
-        <translation>主机内存已分配 {}；没有预留。</translation>
-    </message>
-    <message>
         <source>{} of {}</source>
         <translation>{} / {}</translation>
     </message>
@@ -3621,10 +3557,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     <message>
         <source>{} reserved in {} segments</source>
         <translation>预留 {}，在 {} 个段中</translation>
-    </message>
-    <message>
-        <source>{} the run does not: {} too much at its peak</source>
-        <translation>{}整个运行不行：峰值处超出 {}</translation>
     </message>
     <message>
         <source>{} times</source>
@@ -3703,14 +3635,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation> 尝试过的设置都不能降低预留的峰值。</translation>
     </message>
     <message>
-        <source> The GPU has {} for segments, {}.</source>
-        <translation> GPU 可用于段的显存为 {}，{}。</translation>
-    </message>
-    <message>
-        <source> {} is computed {}.</source>
-        <translation> {}：{}。</translation>
-    </message>
-    <message>
         <source> {} lowers the peak of reserved memory by {}, from {} {} to {}</source>
         <translation> {0} 将预留峰值降低 {1}：{3}为 {2}，降到 {4}</translation>
     </message>
@@ -3731,10 +3655,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>所请求的 {} 的 7/8</translation>
     </message>
     <message>
-        <source>: the limit that the process set itself, not the device, was reached.</source>
-        <translation>：不是设备已满，而是进程自己设置的限制。</translation>
-    </message>
-    <message>
         <source>: {} short, with {} in use of {} reserved.</source>
         <translation>：缺少 {0}，预留 {2} 中已使用 {1}。</translation>
     </message>
@@ -3745,10 +3665,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     <message>
         <source>; training semantics unchanged</source>
         <translation>；训练语义不变</translation>
-    </message>
-    <message>
-        <source>By memcpys, memsets and collectives; not recorded for kernels</source>
-        <translation>拷贝、填充和集合通信移动的字节；内核没有记录</translation>
     </message>
     <message>
         <source>Duration</source>
@@ -3771,44 +3687,16 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>耗时之和；同时运行的计两次</translation>
     </message>
     <message>
-        <source>Sum of the lifetimes of blocks and the durations of the rest</source>
-        <translation>块的存活时间及其余的时长之和</translation>
-    </message>
-    <message>
-        <source>Sum over blocks, memcpys and memsets</source>
-        <translation>块、拷贝和填充的大小之和</translation>
-    </message>
-    <message>
         <source>Total bytes</source>
         <translation>总字节数</translation>
-    </message>
-    <message>
-        <source>at that time, relative to the model as recorded</source>
-        <translation>该时刻，相对于按录制的模型</translation>
     </message>
     <message>
         <source>at this time</source>
         <translation>在此刻</translation>
     </message>
     <message>
-        <source>by replay with {} for the allocator: {}; {} reserved at that time</source>
-        <translation>由分配器的 {} 重放得出：{}；届时预留 {}</translation>
-    </message>
-    <message>
         <source>caused by fragmentation</source>
         <translation>由碎片造成</translation>
-    </message>
-    <message>
-        <source>cudaMalloc outside the allocator, as CUPTI reports: </source>
-        <translation>绕过分配器的 cudaMalloc，据 CUPTI：</translation>
-    </message>
-    <message>
-        <source>for a GPU of {}, the smallest that holds the peak: the file does not state the GPU</source>
-        <translation>按 {} 的 GPU（能容纳峰值的最小者）：文件没有说明 GPU</translation>
-    </message>
-    <message>
-        <source>for a GPU with {} for segments, {}</source>
-        <translation>按可用于段的显存为 {} 的 GPU，{}</translation>
     </message>
     <message>
         <source>from PyTorch hooks</source>
@@ -3831,20 +3719,8 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>次填充</translation>
     </message>
     <message>
-        <source>needs the GPU&apos;s memory, which this file does not state</source>
-        <translation>需要 GPU 的显存大小，此文件没有说明</translation>
-    </message>
-    <message>
         <source>requests</source>
         <translation>请求</translation>
-    </message>
-    <message>
-        <source>stated by the file</source>
-        <translation>来自文件</translation>
-    </message>
-    <message>
-        <source>{} kernels of {} in the baseline, {} of {} in the current run; kernels in both: {} and {}.</source>
-        <translation>基线中有 {} 个内核，共 {}；当前运行中有 {} 个，共 {}；两者共有名称的为 {} 和 {}。</translation>
     </message>
     <message>
         <source>{} kernels, memcpys and memsets</source>
@@ -4005,10 +3881,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     <message>
         <source>at the peak, results of the forward pass that autograd does not need and that outlive backward</source>
         <translation>峰值处有 autograd 不需要、且存活到反向传播之后的前向传播结果</translation>
-    </message>
-    <message>
-        <source>at the peak, two or more tensors of the size of the result of log_softmax</source>
-        <translation>峰值处有两个或更多与 log_softmax 结果大小相同的张量</translation>
     </message>
     <message>
         <source>blocks from before the first step that are not training state</source>
@@ -4229,10 +4101,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>--gpu-memory 用于 RUN 或程序；对 FILE 请用 --budget</translation>
     </message>
     <message>
-        <source>--gpu-memory: name the GPU with --device</source>
-        <translation>--gpu-memory：请用 --device 指定 GPU</translation>
-    </message>
-    <message>
         <source>--json and -o - both write to standard output; choose one</source>
         <translation>--json 和 -o - 都写入标准输出；请选择其一</translation>
     </message>
@@ -4333,20 +4201,12 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>没有名为 &quot;{}&quot; 的实验{}</translation>
     </message>
     <message>
-        <source>no formula counts the weights of {}; use `vramscope plan`</source>
-        <translation>没有公式可计算 {} 的权重；请用 `vramscope plan`</translation>
-    </message>
-    <message>
         <source>no technique has &quot;{}&quot; in its name, explanation, group, keys or values; groups: {}</source>
         <translation>没有技术的名称、说明、组、键或值包含 &quot;{}&quot;；组有：{}</translation>
     </message>
     <message>
         <source>pip&apos;s report has an unknown format</source>
         <translation>pip 的报告格式未知</translation>
-    </message>
-    <message>
-        <source>reserved memory was not recorded: {} allocated and a CUDA context of {} are within the budget, but the reserved memory was larger than the allocated</source>
-        <translation>没有录制预留显存：已分配 {} 和 CUDA 上下文 {} 在预算之内，但预留大于已分配</translation>
     </message>
     <message>
         <source>selfcheck reads its input more than once; save standard input to a file first</source>
@@ -4359,10 +4219,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     <message>
         <source>standard output</source>
         <translation>标准输出</translation>
-    </message>
-    <message>
-        <source>the plan has no GPU memory</source>
-        <translation>规划中没有显存</translation>
     </message>
     <message>
         <source>the program after -- is missing; for example: vramscope fit --budget 24GiB -- python train.py</source>
@@ -4509,10 +4365,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>无法发送命令</translation>
     </message>
     <message>
-        <source>cannot write what was received: {}</source>
-        <translation>无法写入收到的数据：{}</translation>
-    </message>
-    <message>
         <source>expected NAME=FIRST..LAST or NAME=VALUE,VALUE</source>
         <translation>应为 NAME=FIRST..LAST 或 NAME=VALUE,VALUE</translation>
     </message>
@@ -4589,10 +4441,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>与 &apos;{}&apos; 的连接先于程序结束；已收到的数据会保留</translation>
     </message>
     <message>
-        <source>the current folder: {}</source>
-        <translation>当前文件夹：{}</translation>
-    </message>
-    <message>
         <source>the emulated platform was not found in {}; build it with ./vramscope, or name its folder in $VRAMSCOPE_EMULATED</source>
         <translation>在 {} 中未找到模拟平台；请用 ./vramscope 构建，或在 $VRAMSCOPE_EMULATED 中指定其文件夹</translation>
     </message>
@@ -4607,10 +4455,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     <message>
         <source>the history was written by another version of vramscope</source>
         <translation>历史由其他版本的 vramscope 写入</translation>
-    </message>
-    <message>
-        <source>the last activities do not continue where the chunks end</source>
-        <translation>最后的活动没有接续分块的末尾</translation>
     </message>
     <message>
         <source>the marks have more than {} bytes</source>
@@ -4669,10 +4513,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>录制中有名称未知的文件</translation>
     </message>
     <message>
-        <source>the recording has an unexpected frame</source>
-        <translation>录制中有意外的帧</translation>
-    </message>
-    <message>
         <source>there is data after the end of the recording</source>
         <translation>录制结束之后还有数据</translation>
     </message>
@@ -4707,10 +4547,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     <message>
         <source>{}: this toggle takes no value</source>
         <translation>{}：此开关不接受值</translation>
-    </message>
-    <message>
-        <source>{}before it used CUDA: {}</source>
-        <translation>{}在使用 CUDA 之前：{}</translation>
     </message>
     <message>
         <source>{}it ended before any of its history was written</source>
@@ -4757,10 +4593,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>；可选：{}</translation>
     </message>
     <message>
-        <source>a mixture of experts has weights and activations of its own, which are not planned</source>
-        <translation>混合专家模型有自己的权重和激活值，未作规划</translation>
-    </message>
-    <message>
         <source>add_cross_attention = true is not supported; only decoder-only models are</source>
         <translation>不支持 add_cross_attention = true；只支持仅解码器模型</translation>
     </message>
@@ -4771,10 +4603,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     <message>
         <source>allocator settings: &quot;{}&quot; has no value; write key:value,key:value</source>
         <translation>分配器设置：&quot;{}&quot; 没有值；请写 key:value,key:value</translation>
-    </message>
-    <message>
-        <source>allocator settings: character {} is not plain text; write key:value,key:value</source>
-        <translation>分配器设置：第 {} 个字符不是纯文本；请写 key:value,key:value</translation>
     </message>
     <message>
         <source>architecture {} is not supported; supported: {}</source>
@@ -4793,24 +4621,12 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>batch：{} × seq {} 为一次前向传播 {} 个 token；最多允许 {} 个</translation>
     </message>
     <message>
-        <source>capped attention scores are not planned</source>
-        <translation>不规划有上限的注意力分数</translation>
-    </message>
-    <message>
-        <source>capped logits are not planned</source>
-        <translation>不规划有上限的 logits</translation>
-    </message>
-    <message>
         <source>choose from: native, cudaMallocAsync</source>
         <translation>可选：native、cudaMallocAsync</translation>
     </message>
     <message>
         <source>choose from: {}</source>
         <translation>可选：{}</translation>
-    </message>
-    <message>
-        <source>compressed weights and their operators are not planned; without this key the model is planned uncompressed</source>
-        <translation>不规划压缩权重及其算子；去掉此键则按未压缩规划</translation>
     </message>
     <message>
         <source>config.json: layer_types has {}; supported are full_attention, and sliding_attention with a sliding_window</source>
@@ -4839,10 +4655,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     <message>
         <source>device: {} cannot be read</source>
         <translation>device：无法读取 {}</translation>
-    </message>
-    <message>
-        <source>device: {} has compute capability {}, for which LibTorch 2.11 (CUDA 13.0) has no kernels (it has those of {}); choose another device, or plan a program whose PyTorch has them: vramscope plan --device {} -- python train.py</source>
-        <translation>device：{} 的计算能力为 {}，LibTorch 2.11（CUDA 13.0）没有其内核（它有 {} 的内核）；请选择其他设备，或规划一个 PyTorch 支持它的程序：vramscope plan --device {} -- python train.py</translation>
     </message>
     <message>
         <source>device: {} is larger than {}, the limit for a device file</source>
@@ -4905,20 +4717,12 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>应为 256 MiB 到 4 TiB 的大小，例如 24GiB</translation>
     </message>
     <message>
-        <source>expected a size up to 64 GiB and below the memory, such as 300MiB</source>
-        <translation>应为不超过 64 GiB 且小于显存的大小，例如 300MiB</translation>
-    </message>
-    <message>
         <source>expected a whole number from 1 to 1024</source>
         <translation>应为 1 到 1024 的整数</translation>
     </message>
     <message>
         <source>expected a whole number from {:.0f} to {:.0f}</source>
         <translation>应为 {:.0f} 到 {:.0f} 的整数</translation>
-    </message>
-    <message>
-        <source>expected a whole number of 64 bits</source>
-        <translation>应为 64 位整数</translation>
     </message>
     <message>
         <source>expected a whole number of MiB, at least {}</source>
@@ -4961,10 +4765,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>应为引号中的预设名称</translation>
     </message>
     <message>
-        <source>expected the path of an existing folder</source>
-        <translation>应为现有文件夹的路径</translation>
-    </message>
-    <message>
         <source>expected the text of a config.json as one string; --model reads a file</source>
         <translation>应为 config.json 的文本，作为一个字符串；--model 读取文件</translation>
     </message>
@@ -4977,16 +4777,8 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>应为 true 或 false</translation>
     </message>
     <message>
-        <source>expected true or false: whether its memory is the system&apos;s</source>
-        <translation>应为 true 或 false：其显存是否为系统内存</translation>
-    </message>
-    <message>
         <source>expected up to 120 characters without comma and semicolon</source>
         <translation>应为最多 120 个字符，不含逗号和分号</translation>
-    </message>
-    <message>
-        <source>expected {} to 1 EiB: bytes, or a number with B, kB, MB, GB, TB, KiB, MiB, GiB or TiB (&quot;24GiB&quot;)</source>
-        <translation>应为 {} 到 1 EiB：字节数，或带 B、kB、MB、GB、TB、KiB、MiB、GiB 或 TiB 的数（&quot;24GiB&quot;）</translation>
     </message>
     <message>
         <source>head size {} is odd; rotary positions need an even number</source>
@@ -5001,22 +4793,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>hidden_size {} 不是 num_attention_heads {} 两倍的倍数</translation>
     </message>
     <message>
-        <source>id2label has one entry: a regression, which is not supported</source>
-        <translation>id2label 只有一个条目：这是回归，不受支持</translation>
-    </message>
-    <message>
-        <source>its allocations come from the driver&apos;s memory pools, which are not modelled; use native</source>
-        <translation>其分配来自驱动的内存池，未建模；请用 native</translation>
-    </message>
-    <message>
-        <source>latent attention is another model, which is not planned</source>
-        <translation>潜在注意力是另一种模型，未作规划</translation>
-    </message>
-    <message>
-        <source>layers for multi-token prediction are not planned</source>
-        <translation>不规划多 token 预测层</translation>
-    </message>
-    <message>
         <source>line {} is not &quot;length,count&quot; with a length from 1 to {}</source>
         <translation>第 {} 行不是 &quot;length,count&quot;，长度应为 1 到 {}</translation>
     </message>
@@ -5029,10 +4805,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>memory：{} 容不下 {} 的 CUDA 上下文；请给出更多显存，或 context=SIZE</translation>
     </message>
     <message>
-        <source>missing key architectures (or model_type)</source>
-        <translation>缺少键 architectures（或 model_type）</translation>
-    </message>
-    <message>
         <source>missing key {}{}</source>
         <translation>缺少键 {}{}</translation>
     </message>
@@ -5043,14 +4815,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     <message>
         <source>model: {} is the name of a file; give a model&apos;s config.json as --model FILE, or open it in the window; presets are: {}</source>
         <translation>model：{} 是文件名；请用 --model FILE 给出模型的 config.json，或在窗口中打开；预设有：{}</translation>
-    </message>
-    <message>
-        <source>more than {} MiB</source>
-        <translation>超过 {} MiB</translation>
-    </message>
-    <message>
-        <source>more than {} lines</source>
-        <translation>超过 {} 行</translation>
     </message>
     <message>
         <source>n_embd {} is not a multiple of n_head {}</source>
@@ -5081,14 +4845,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>partial_rotary_factor {} 与头大小 {} 得到 {}；旋转位置编码需要偶数</translation>
     </message>
     <message>
-        <source>projections in slices are not planned; set it to 1</source>
-        <translation>不规划分片的投影；请设为 1</translation>
-    </message>
-    <message>
-        <source>quantized weights (4 or 8 bits) and their operators are not planned; without this key the model is planned unquantized</source>
-        <translation>不规划量化权重（4 或 8 位）及其算子；去掉此键则按未量化规划</translation>
-    </message>
-    <message>
         <source>reorder_and_upcast_attn = true is not supported</source>
         <translation>不支持 reorder_and_upcast_attn = true</translation>
     </message>
@@ -5103,10 +4859,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     <message>
         <source>rope_scaling.rope_type &quot;{}&quot; is not supported; supported: default, linear, llama3</source>
         <translation>不支持 rope_scaling.rope_type &quot;{}&quot;；支持：default、linear、llama3</translation>
-    </message>
-    <message>
-        <source>rotary positions on a part of a head are not planned</source>
-        <translation>不规划只用于部分注意力头的旋转位置编码</translation>
     </message>
     <message>
         <source>run configuration: the bytes are not a RunConfig message</source>
@@ -5169,10 +4921,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>{} = {} 不在 {} 和 {} 之间</translation>
     </message>
     <message>
-        <source>{} are more than a run.json can have</source>
-        <translation>{} 超过 run.json 的上限</translation>
-    </message>
-    <message>
         <source>{} bytes are too many (at most {})</source>
         <translation>{} 字节过多（最多 {}）</translation>
     </message>
@@ -5183,10 +4931,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     <message>
         <source>{} has no MIG profile {}; its profiles are: {}</source>
         <translation>{} 没有 MIG 配置 {}；其配置有：{}</translation>
-    </message>
-    <message>
-        <source>{} is a file; a file is only read when --device, --set device=... or a run.json names it</source>
-        <translation>{} 是文件；只有在 --device、--set device=... 或 run.json 中指定时才会读取</translation>
     </message>
     <message>
         <source>{} is missing; give memory, compute_capability and multiprocessors, such as memory=24GiB,compute_capability=8.6,multiprocessors=28, or a GPU to start from, such as rtx-4090,memory=12GiB</source>
@@ -5239,10 +4983,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     <message>
         <source>{}: set twice; keep one of them</source>
         <translation>{}：设置了两次；请只保留一个</translation>
-    </message>
-    <message>
-        <source>{}: {} are more than a config.json can have</source>
-        <translation>{}：{} 超过 config.json 的上限</translation>
     </message>
     <message>
         <source>{}: {} is not allowed; {}</source>
@@ -5345,20 +5085,12 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>&apos;{}&apos; 超过 {} 字节{}，这是此类文件的上限</translation>
     </message>
     <message>
-        <source>&apos;{}&apos; has no index; only a .trace file that is not compressed as a whole has one</source>
-        <translation>&apos;{}&apos; 没有索引；只有未整体压缩的 .trace 文件才有索引</translation>
-    </message>
-    <message>
         <source>&apos;{}&apos; is a .trace that is damaged or cut off within its header ({} bytes), so nothing can be read from it</source>
         <translation>&apos;{}&apos; 是在头部损坏或被截断的 .trace（{} 字节），无法读取任何内容</translation>
     </message>
     <message>
         <source>&apos;{}&apos; is a folder, not a file</source>
         <translation>&apos;{}&apos; 是文件夹，不是文件</translation>
-    </message>
-    <message>
-        <source>&apos;{}&apos; is cut off and has no index; open all of it</source>
-        <translation>&apos;{}&apos; 被截断且没有索引；请打开全部</translation>
     </message>
     <message>
         <source>&apos;{}&apos; is not a .trace</source>
@@ -5407,10 +5139,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     <message>
         <source>, the last {:.3f} ms after the first</source>
         <translation>，最后一个在第一个之后 {:.3f} ms</translation>
-    </message>
-    <message>
-        <source>--order: &quot;{}&quot; does not change; the changes are {}</source>
-        <translation>--order：&quot;{}&quot; 没有变化；变化的有 {}</translation>
     </message>
     <message>
         <source>; the existing file is unchanged</source>
@@ -5489,10 +5217,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>块的历史</translation>
     </message>
     <message>
-        <source>a column has two parts</source>
-        <translation>一列分成两部分</translation>
-    </message>
-    <message>
         <source>a dict</source>
         <translation>字典</translation>
     </message>
@@ -5557,10 +5281,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>块列表</translation>
     </message>
     <message>
-        <source>a list of four numbers is missing</source>
-        <translation>缺少由四个数组成的列表</translation>
-    </message>
-    <message>
         <source>a list of frames</source>
         <translation>帧列表</translation>
     </message>
@@ -5581,28 +5301,12 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>跟踪列表</translation>
     </message>
     <message>
-        <source>a memory timeline has no parts; open all of it</source>
-        <translation>内存时间线不能分部分打开；请打开全部</translation>
-    </message>
-    <message>
-        <source>a memory timeline with sums by category and without allocations; export it with export_memory_timeline(&quot;timeline.raw.json.gz&quot;), or record a memory snapshot</source>
-        <translation>内存时间线只有按类别的总和而没有分配；请用 export_memory_timeline(&quot;timeline.raw.json.gz&quot;) 导出，或录制内存快照</translation>
-    </message>
-    <message>
         <source>a number</source>
         <translation>数</translation>
     </message>
     <message>
         <source>a number does not fit into 64 bits</source>
         <translation>有数超出 64 位</translation>
-    </message>
-    <message>
-        <source>a number is missing</source>
-        <translation>缺少数</translation>
-    </message>
-    <message>
-        <source>a number of {} bytes, which are more than 64 bits</source>
-        <translation>{} 字节的数，超过 64 位</translation>
     </message>
     <message>
         <source>a number, a term or &quot;(&quot;</source>
@@ -5681,10 +5385,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>跟踪必须以头部帧开始</translation>
     </message>
     <message>
-        <source>a tuple ends without a beginning</source>
-        <translation>元组没有开头就结束</translation>
-    </message>
-    <message>
         <source>a tuple has too few items</source>
         <translation>元组的元素过少</translation>
     </message>
@@ -5701,24 +5401,8 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>zip 归档（torch.save 的格式）</translation>
     </message>
     <message>
-        <source>a {} from unknown memory {} to {}</source>
-        <translation>{} 从未知的内存 {} 到 {}</translation>
-    </message>
-    <message>
-        <source>a {} from {} ns to {} ns, which is out of range</source>
-        <translation>{} 从 {} ns 到 {} ns，超出范围</translation>
-    </message>
-    <message>
-        <source>a {} names string {} of {}</source>
-        <translation>{0} 引用了共 {2} 个字符串中的 {1}</translation>
-    </message>
-    <message>
         <source>activity batch</source>
         <translation>活动批次</translation>
-    </message>
-    <message>
-        <source>allocated while it is live</source>
-        <translation>在存活期间再次分配</translation>
     </message>
     <message>
         <source>allocation {} has {} bytes, more than any device has; no snapshot was written, because it could not be read back</source>
@@ -5727,10 +5411,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     <message>
         <source>allocator settings</source>
         <translation>分配器设置</translation>
-    </message>
-    <message>
-        <source>an SQLite database (as Nsight Systems exports, which `nsys stats` opens)</source>
-        <translation>SQLite 数据库（Nsight Systems 的导出格式，可用 `nsys stats` 打开）</translation>
     </message>
     <message>
         <source>an SQLite export of Nsight Systems, which `nsys stats` and Nsight Systems open</source>
@@ -5751,10 +5431,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     <message>
         <source>an empty list</source>
         <translation>空列表</translation>
-    </message>
-    <message>
-        <source>an entry has no name, or a name outside of the folder</source>
-        <translation>有条目没有名称，或名称指向文件夹之外</translation>
     </message>
     <message>
         <source>an entry has no sizes</source>
@@ -5785,10 +5461,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>布局错误</translation>
     </message>
     <message>
-        <source>blocks are used twice</source>
-        <translation>块被使用两次</translation>
-    </message>
-    <message>
         <source>brackets and &quot;not&quot; are nested deeper than {}</source>
         <translation>括号和 &quot;not&quot; 的嵌套超过 {} 层</translation>
     </message>
@@ -5813,40 +5485,20 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>缓存分配器：无法在流 {1} 上分配 {0} 字节（允许 1 到 {2} 字节；地址空间已用到 {3:#x}）</translation>
     </message>
     <message>
-        <source>caching allocator: completed free of {:#x}, which is not pending</source>
-        <translation>缓存分配器：完成释放 {:#x}，它并未等待释放</translation>
-    </message>
-    <message>
         <source>caching allocator: free of {:#x}, which is not a live block</source>
         <translation>缓存分配器：释放 {:#x}，它不是存活的块</translation>
-    </message>
-    <message>
-        <source>caching allocator: it already has a state</source>
-        <translation>缓存分配器：已有状态</translation>
     </message>
     <message>
         <source>caching allocator: segment at {:#x}: {}</source>
         <translation>缓存分配器：位于 {:#x} 的段：{}</translation>
     </message>
     <message>
-        <source>caching allocator: the block at {:#x} cannot have {} bytes</source>
-        <translation>缓存分配器：位于 {:#x} 的块不能为 {} 字节</translation>
-    </message>
-    <message>
         <source>caching allocator: {:#x}, used on stream {}, is not a live block</source>
         <translation>缓存分配器：{:#x}（用于流 {}）不是存活的块</translation>
     </message>
     <message>
-        <source>call stacks: begin at frame {}, stack {} instead of {} and {}</source>
-        <translation>调用栈：从帧 {}、栈 {} 开始，而不是 {} 和 {}</translation>
-    </message>
-    <message>
         <source>call stacks: frame {} has an undefined string</source>
         <translation>调用栈：帧 {} 的字符串未定义</translation>
-    </message>
-    <message>
-        <source>call stacks: frame {} of {}</source>
-        <translation>调用栈：共 {1} 帧中的帧 {0}</translation>
     </message>
     <message>
         <source>call stacks: lengths and frames disagree</source>
@@ -5981,16 +5633,8 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>字节 {} 处的帧：{}</translation>
     </message>
     <message>
-        <source>frame at byte {}: {} bytes ({} decompressed) are stated; the limit is {}</source>
-        <translation>字节 {} 处的帧：声明 {} 字节（解压后 {}）；上限为 {}</translation>
-    </message>
-    <message>
         <source>freed twice</source>
         <translation>释放两次</translation>
-    </message>
-    <message>
-        <source>freed with a size other than it was allocated with</source>
-        <translation>释放的大小与分配时不同</translation>
     </message>
     <message>
         <source>frees allocation {}, but there are {}</source>
@@ -6093,10 +5737,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>其块没有填满它</translation>
     </message>
     <message>
-        <source>its directory does not lie within it</source>
-        <translation>其目录不在文件之内</translation>
-    </message>
-    <message>
         <source>its directory has fewer entries than stated</source>
         <translation>其目录的条目少于声明的数量</translation>
     </message>
@@ -6161,14 +5801,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>没有可记忆的对象</translation>
     </message>
     <message>
-        <source>memoizes object {}, more than the file can have at this point</source>
-        <translation>记忆对象 {}，超过文件此处可能的数量</translation>
-    </message>
-    <message>
-        <source>memory statistics have no entries; open all of them</source>
-        <translation>内存统计没有条目；请打开全部</translation>
-    </message>
-    <message>
         <source>min, max or ceil, not &quot;{}&quot;,</source>
         <translation>min、max 或 ceil，而不是 &quot;{}&quot;</translation>
     </message>
@@ -6189,10 +5821,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>超过内存统计 {} 个数值的上限</translation>
     </message>
     <message>
-        <source>more than {} values wait for their container; in a snapshot there are a few dozen</source>
-        <translation>超过 {} 个值等待其容器；快照中只有几十个</translation>
-    </message>
-    <message>
         <source>no demonstration is called &quot;{}&quot;</source>
         <translation>没有名为 &quot;{}&quot; 的演示</translation>
     </message>
@@ -6211,10 +5839,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     <message>
         <source>not JSON (character {:#04x})</source>
         <translation>不是 JSON（字符 {:#04x}）</translation>
-    </message>
-    <message>
-        <source>not a memory timeline, which is a list</source>
-        <translation>不是内存时间线，内存时间线是列表</translation>
     </message>
     <message>
         <source>not a number of bytes</source>
@@ -6239,10 +5863,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     <message>
         <source>not enough host memory to unpack</source>
         <translation>主机内存不足，无法解压</translation>
-    </message>
-    <message>
-        <source>not memory statistics, which are one JSON object</source>
-        <translation>不是内存统计，内存统计是一个 JSON 对象</translation>
     </message>
     <message>
         <source>not planned</source>
@@ -6285,10 +5905,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>请录制更少的步，或不录制调用栈和形状</translation>
     </message>
     <message>
-        <source>refers again to {} (object {}), which does not occur in a snapshot</source>
-        <translation>再次引用{}（对象 {}），快照中不会出现</translation>
-    </message>
-    <message>
         <source>refers to object {}, which was not memoized</source>
         <translation>引用了未记忆的对象 {}</translation>
     </message>
@@ -6299,10 +5915,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     <message>
         <source>requests CSV, line {}, column {}: {}</source>
         <translation>请求 CSV，第 {} 行第 {} 列：{}</translation>
-    </message>
-    <message>
-        <source>requests CSV, line {}: a quoted field does not end</source>
-        <translation>请求 CSV，第 {} 行：带引号的字段没有结束</translation>
     </message>
     <message>
         <source>requests CSV, line {}: there is text after a closing quote</source>
@@ -6345,14 +5957,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>不支持录制时的分配器设置：{}</translation>
     </message>
     <message>
-        <source>the block at {:#x} cannot be unmapped</source>
-        <translation>位于 {:#x} 的块无法解除映射</translation>
-    </message>
-    <message>
-        <source>the blocks at the beginning of the recording do not fit their segments, so it cannot be replayed exactly; other settings can be tried: {}</source>
-        <translation>录制开始时的块与其段不符，无法精确重放；可尝试其他设置：{}</translation>
-    </message>
-    <message>
         <source>the compressed data is too short</source>
         <translation>压缩数据过短</translation>
     </message>
@@ -6363,10 +5967,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     <message>
         <source>the entries of this file have no times; choose a part by numbers (--entries A:B)</source>
         <translation>此文件的条目没有时间；请按编号选择部分（--entries A:B）</translation>
-    </message>
-    <message>
-        <source>the experiment does not name what it is solved for</source>
-        <translation>实验没有指明求解的对象</translation>
     </message>
     <message>
         <source>the file ends in the middle of the snapshot</source>
@@ -6425,20 +6025,12 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>&apos;{}&apos; 的索引自相矛盾</translation>
     </message>
     <message>
-        <source>the items of a container end without a beginning</source>
-        <translation>容器的元素没有开头就结束</translation>
-    </message>
-    <message>
         <source>the memory timeline has no allocation</source>
         <translation>内存时间线没有分配</translation>
     </message>
     <message>
         <source>the message is cut off or malformed</source>
         <translation>消息被截断或格式错误</translation>
-    </message>
-    <message>
-        <source>the older allocations are not in order</source>
-        <translation>较早的分配次序不对</translation>
     </message>
     <message>
         <source>the package index has no {}</source>
@@ -6473,20 +6065,12 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>请求的部分为空</translation>
     </message>
     <message>
-        <source>the requested plan did not arrive</source>
-        <translation>请求的规划没有到达</translation>
-    </message>
-    <message>
         <source>the row number is used twice</source>
         <translation>行号重复</translation>
     </message>
     <message>
         <source>the search has {1} bytes; at most {0} are allowed</source>
         <translation>搜索有 {1} 字节；最多允许 {0} 字节</translation>
-    </message>
-    <message>
-        <source>the trace does not record the segments of its blocks, so there is nothing to compare with; other settings can be tried</source>
-        <translation>跟踪没有记录块所在的段，无可比较；可尝试其他设置</translation>
     </message>
     <message>
         <source>the trace has format version {} (written by &apos;{}&apos;), and this vramscope reads versions up to {}; install a newer vramscope</source>
@@ -6499,14 +6083,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     <message>
         <source>the trace has more than {} events</source>
         <translation>跟踪的事件超过 {} 个</translation>
-    </message>
-    <message>
-        <source>the trace has no whole step</source>
-        <translation>跟踪没有完整的步</translation>
-    </message>
-    <message>
-        <source>the trace has no whole step {}; whole steps: {}</source>
-        <translation>跟踪没有完整的步 {}；完整的步：{}</translation>
     </message>
     <message>
         <source>the trace is of host memory, which PyTorch allocates without segments</source>
@@ -6531,10 +6107,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     <message>
         <source>there is no folder to download LibTorch into; set $XDG_DATA_HOME or $HOME</source>
         <translation>没有用于下载 LibTorch 的文件夹；请设置 $XDG_DATA_HOME 或 $HOME</translation>
-    </message>
-    <message>
-        <source>there is no such allocation before it</source>
-        <translation>之前没有这个分配</translation>
     </message>
     <message>
         <source>these quotes are not closed</source>
@@ -6621,10 +6193,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>{} 是有内容的文件夹</translation>
     </message>
     <message>
-        <source>{} is a link or not an ordinary file</source>
-        <translation>{} 是链接或不是普通文件</translation>
-    </message>
-    <message>
         <source>{} is a number; compare it by =, !=, &lt;, &lt;=, &gt; or &gt;=</source>
         <translation>{} 是数；请用 =、!=、&lt;、&lt;=、&gt; 或 &gt;= 比较</translation>
     </message>
@@ -6681,10 +6249,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>{}：文件过多</translation>
     </message>
     <message>
-        <source>{}: no formula counts its weights</source>
-        <translation>{}：没有公式可计算其权重</translation>
-    </message>
-    <message>
         <source>{}: not a file</source>
         <translation>{}：不是文件</translation>
     </message>
@@ -6697,24 +6261,12 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>{}：磁盘已满；请腾出空间，或将 XDG_DATA_HOME 设为另一磁盘上的文件夹</translation>
     </message>
     <message>
-        <source>{}: the run already does this</source>
-        <translation>{}：运行已经如此</translation>
-    </message>
-    <message>
         <source>{}: the zip archive is damaged: {}</source>
         <translation>{}：zip 归档已损坏：{}</translation>
     </message>
     <message>
         <source>{}: the zip archive was not unpacked: {}</source>
         <translation>{}：zip 归档未解压：{}</translation>
-    </message>
-    <message>
-        <source>{}: unpacked it would have more than {} bytes</source>
-        <translation>{}：解压后将超过 {} 字节</translation>
-    </message>
-    <message>
-        <source>{}{} in {}: the embedded loop needs torch {} in the build for CUDA 13</source>
-        <translation>{}{}（位于 {}）：内置循环需要 CUDA 13 构建的 torch {}</translation>
     </message>
     <message>
         <source>its file system stores no extended attributes</source>
@@ -6957,10 +6509,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>这些备注属于另一次运行</translation>
     </message>
     <message>
-        <source>this is not a session saved by this version</source>
-        <translation>不是此版本保存的会话</translation>
-    </message>
-    <message>
         <source>this program cannot open encrypted connections: OpenSSL (libssl) was not found; install it, or set a mirror without encryption in $VRAMSCOPE_INDEX_URL</source>
         <translation>本程序无法建立加密连接：找不到 OpenSSL（libssl）；请安装它，或在 $VRAMSCOPE_INDEX_URL 中指定不加密的镜像</translation>
     </message>
@@ -7015,10 +6563,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     <message>
         <source>{}: {}; free some space, or set XDG_DATA_HOME to a folder on another disk. The downloaded part is kept</source>
         <translation>{}：{}；请释放空间，或把 XDG_DATA_HOME 设为其他磁盘上的文件夹。已下载的部分会保留</translation>
-    </message>
-    <message>
-        <source>Caches stay real: {}.</source>
-        <translation>以下缓存为真实目录：{}。</translation>
     </message>
     <message>
         <source>Downloads work; uploads of known services are disabled.</source>
@@ -7105,10 +6649,6 @@ most of it allocated by {}</source>
         <translation>“{}” 已写入，但若计算机此时发生故障可能会丢失：{}</translation>
     </message>
     <message>
-        <source>&apos;{}&apos;: its {} bytes unpack to more than {}, {} times as much, which is unusual for a recording; if it is one, unpack it and open the result</source>
-        <translation>&apos;{}&apos;：其 {} 字节解压后超过 {}，是 {} 倍，录制不应如此；如果确为录制，请先解压再打开</translation>
-    </message>
-    <message>
         <source>({} bytes of the worker&apos;s log were omitted)
 </source>
         <translation>（省略了工作进程日志的 {} 字节）
@@ -7167,10 +6707,6 @@ most of it allocated by {}</source>
         <translation>--theme：&quot;{}&quot; 不是 dark、light、system 之一</translation>
     </message>
     <message>
-        <source>--to {}: this format is drawn by the window, and this vramscope was built without it; --to svg without --size needs no window</source>
-        <translation>--to {}：此格式由窗口绘制，而此 vramscope 构建时不含窗口；不带 --size 的 --to svg 不需要窗口</translation>
-    </message>
-    <message>
         <source>--with: &apos;{}&apos; is not on the PATH</source>
         <translation>--with：PATH 中没有 &apos;{}&apos;</translation>
     </message>
@@ -7179,20 +6715,12 @@ most of it allocated by {}</source>
         <translation>--with：程序保留自己的 PyTorch；要用其他版本规划，请使用装有它的 Python：-- /path/to/python train.py</translation>
     </message>
     <message>
-        <source>1 byte per element and 4 for each {} elements instead of 4 per element, for {}</source>
-        <translation>每元素 1 字节，外加每 {} 个元素 4 字节，而不是每元素 4 字节，共 {}</translation>
-    </message>
-    <message>
         <source>16-bit weights halve parameters, gradients and optimizer state. Autocast keeps fp32 weights, computes most operators in 16 bits, and keeps a 16-bit copy of the weights until the end of backward.</source>
         <translation>16 位权重使参数、梯度和优化器状态减半；autocast 保留 fp32 权重，大多数算子以 16 位计算，并持有权重的 16 位副本直到反向传播结束。</translation>
     </message>
     <message>
         <source>7/8 of the {} that the loss has allocated{}</source>
         <translation>损失所产生的存活 {} 的 7/8{}</translation>
-    </message>
-    <message>
-        <source>; but in the model it also passes under the recorded settings</source>
-        <translation>；但在录制的设置下，模型中也能通过</translation>
     </message>
     <message>
         <source>; changes the training</source>
@@ -7205,10 +6733,6 @@ most of it allocated by {}</source>
     <message>
         <source>; the same training at lower precision</source>
         <translation>；训练不变，精度更低</translation>
-    </message>
-    <message>
-        <source>; the trace does not record whether in holes or in free segments</source>
-        <translation>；在空洞中或完全空闲：跟踪没有说明位置</translation>
     </message>
     <message>
         <source>A decoder&apos;s cache is enabled unless use_cache=False is set: keys and values of all layers are kept until the loss is computed. Without checkpointing, backward keeps them anyway. Checkpointing would free them.</source>
@@ -7413,16 +6937,8 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>段在需要时在末尾以 2 或 20 MiB 的页增长，而不是申请新的段：块之间滞留的内存更少。</translation>
     </message>
     <message>
-        <source>It has no order and no times, so there is no timeline.</source>
-        <translation>它没有顺序和时间，因此没有可绘制的时间线。</translation>
-    </message>
-    <message>
         <source>It is not restarted automatically; the next run tries again.</source>
         <translation>不会自动重启；下次运行时再试一次。</translation>
-    </message>
-    <message>
-        <source>Its parameters ({}) are as large as those of {} in {}</source>
-        <translation>其 {} 的参数与 {}（{}）一样大</translation>
     </message>
     <message>
         <source>Lengths of batches</source>
@@ -7477,10 +6993,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>首次查询时（{1}）NVML 对{0}的数值，减去以上各项</translation>
     </message>
     <message>
-        <source>NVML&apos;s total minus this process (at {}); on a GPU without other processes, memory that the driver keeps for itself</source>
-        <translation>NVML：所有进程使用的量减去本进程（{}）；若 GPU 没有其他使用者，则为驱动自己保留的部分</translation>
-    </message>
-    <message>
         <source>Needs</source>
         <translation>需要</translation>
     </message>
@@ -7499,10 +7011,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     <message>
         <source>No memory is in use.</source>
         <translation>内存中没有内容。</translation>
-    </message>
-    <message>
-        <source>No request fails: those that do not fit into {} at first succeed once the allocator has released its cache.</source>
-        <translation>没有请求失败：起初放不进 {} 的请求，在分配器归还缓存后通过。</translation>
     </message>
     <message>
         <source>Nothing is reserved at this time.</source>
@@ -7713,10 +7221,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>大小为 {batch} 的批无法切成 2 到 4 个相等的部分</translation>
     </message>
     <message>
-        <source>a hole or a whole segment: the largest allocation that needs no new segment</source>
-        <translation>空闲的空洞或整段：无需新段即可满足的最大请求</translation>
-    </message>
-    <message>
         <source>a kill signal (from another process, or because the system ran out of memory)</source>
         <translation>终止信号 SIGKILL（来自其他进程，或系统内存不足）</translation>
     </message>
@@ -7735,10 +7239,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     <message>
         <source>a memory timeline as HTML (export_memory_timeline(&quot;x.html&quot;)), which contains an image but no numbers. Export it with export_memory_timeline(&quot;x.raw.json.gz&quot;), or record a memory snapshot with torch.cuda.memory._record_memory_history(max_entries=100000)</source>
         <translation> HTML 形式的内存时间线（export_memory_timeline(&quot;x.html&quot;)），只有图像而没有数值。请用 export_memory_timeline(&quot;x.raw.json.gz&quot;) 导出，或用 torch.cuda.memory._record_memory_history(max_entries=100000) 录制内存快照</translation>
-    </message>
-    <message>
-        <source>a model of several parts is not planned; use the config.json of its text model</source>
-        <translation>不规划由多个部分组成的模型；请给出其文本模型的配置</translation>
     </message>
     <message>
         <source>a model preset (see `vramscope presets`)</source>
@@ -7833,14 +7333,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>结束时</translation>
     </message>
     <message>
-        <source>at the peak, a result of a cast with half the size for each weight</source>
-        <translation>峰值处有大小为权重一半的类型转换结果，每个权重一份</translation>
-    </message>
-    <message>
-        <source>at the peak, results of the first step that are still live after the step of the peak</source>
-        <translation>峰值时存在第一步的结果，且在峰值所在的步结束后仍然存在</translation>
-    </message>
-    <message>
         <source>at the peak, temporaries whose sizes match at least 80 % of the gradients</source>
         <translation>峰值处有临时张量，其大小与至少五分之四的梯度相同</translation>
     </message>
@@ -7905,10 +7397,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>最后一步结束时存活的字节</translation>
     </message>
     <message>
-        <source>bytes multiplied by the number of history entries that they were allocated for, because the file has no times</source>
-        <translation>字节数 × 占用的条目数：文件没有时间</translation>
-    </message>
-    <message>
         <source>bytes multiplied by the time that they were allocated</source>
         <translation>字节数 × 占用时间</translation>
     </message>
@@ -7919,10 +7407,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     <message>
         <source>cast unquantized 16-bit weights to fp32, like PEFT&apos;s prepare_model_for_kbit_training; with precision=amp-* they are already fp32</source>
         <translation>将未量化的部分从 16 位转为 fp32，如 PEFT 的 prepare_model_for_kbit_training；precision=amp-* 时本来就是 fp32</translation>
-    </message>
-    <message>
-        <source>casts in the forward pass, other than autocast&apos;s, whose results take at least 5 % of the peak</source>
-        <translation>峰值时，前向传播中并非由 autocast 产生的类型转换结果占峰值的二十分之一或更多</translation>
     </message>
     <message>
         <source>casts of weights are freed after their product</source>
@@ -8013,16 +7497,8 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>device：权重以其类型在 GPU 上创建；cast-on-device：以 fp32 移动后在那里转换；cast-on-cpu：先转换再移动</translation>
     </message>
     <message>
-        <source>device: {} are more than a device file may have</source>
-        <translation>device：{} 超过设备文件的上限</translation>
-    </message>
-    <message>
         <source>device: {} is not a file on this computer</source>
         <translation>device：{} 不是本机的文件</translation>
-    </message>
-    <message>
-        <source>difference of the peak of reserved memory over the trace</source>
-        <translation>跟踪中最大预留的差异</translation>
     </message>
     <message>
         <source>dora: the lengths of the weight&apos;s rows are trained separately from their directions; lora-fa: the matrix applied to the input keeps its initial values; rslora: scale alpha / sqrt(rank)</source>
@@ -8129,16 +7605,8 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>应为 1 GB/s 到 100 TB/s 的带宽，例如 448GB/s</translation>
     </message>
     <message>
-        <source>expected lengths of successive micro-batches, such as &quot;400,1536,400&quot;, or ranges, such as &quot;256-1024&quot;, each from 1 to 1048576, at most 4096; empty: all have the length of seq</source>
-        <translation>应为各微批次的长度，例如 &quot;400,1536,400&quot;，或区间，例如 &quot;256-1024&quot;，每个为 1 到 1048576，最多 4096 个；留空：全部取 seq 的长度</translation>
-    </message>
-    <message>
         <source>expected one JSON object without nested lists or objects</source>
         <translation>应为一个不含列表和对象的 JSON 对象</translation>
-    </message>
-    <message>
-        <source>expected tokens in a sample, from 1 to 1048576; or, for successive micro-batches, a list (&quot;400,1536,400&quot;) or ranges (&quot;256-1024&quot;), at most 4096 of them; or the path of a file with lines &quot;length,count&quot;, from which each micro-batch draws its samples</source>
-        <translation>应为样本的 token 数，1 到 1048576；或依次给出各微批次的列表（&quot;400,1536,400&quot;）或区间（&quot;256-1024&quot;），最多 4096 个；或由 &quot;length,count&quot; 行组成的文件路径，各微批次从中抽取样本</translation>
     </message>
     <message>
         <source>experiments (A1-vanilla, A1, or C for a whole document); default: all</source>
@@ -8377,14 +7845,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>矩的每个元素半字节，每 128 个元素一个缩放因子</translation>
     </message>
     <message>
-        <source>half of the {} of activations and temporaries live at the failure that autocast keeps in 16 bits, if they are fp32{}</source>
-        <translation>届时存活的 {} 激活值和临时张量中 autocast 以 16 位保存部分的一半（若为 fp32）{}</translation>
-    </message>
-    <message>
-        <source>half of the {} of activations, inputs and temporaries live at the failure{}</source>
-        <translation>届时存活的 {} 激活值、输入和临时张量的一半{}</translation>
-    </message>
-    <message>
         <source>has already ended</source>
         <translation>已经结束</translation>
     </message>
@@ -8457,10 +7917,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>出现两次</translation>
     </message>
     <message>
-        <source>it has no torch: choose an interpreter that has it, or install it (pip install torch); no GPU is needed</source>
-        <translation>其中没有找到 torch：请选择装有它的解释器，或安装它（pip install torch）；不需要 GPU</translation>
-    </message>
-    <message>
         <source>it uses protocol {}, but this program uses protocol {}; build both from the same version</source>
         <translation>它使用协议 {}，本程序使用协议 {}；请用同一版本构建两者</translation>
     </message>
@@ -8511,10 +7967,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     <message>
         <source>largest free block</source>
         <translation>最大的空闲块</translation>
-    </message>
-    <message>
-        <source>last op before its free</source>
-        <translation>释放前最后</translation>
     </message>
     <message>
         <source>last used by</source>
@@ -8785,10 +8237,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>不占显存，但拷贝需要时间</translation>
     </message>
     <message>
-        <source>no LoRA, because it finds no layer in this model</source>
-        <translation>无 LoRA（没有找到可用的层）</translation>
-    </message>
-    <message>
         <source>no host copy; a tied output layer exists briefly</source>
         <translation>主机上没有副本；绑定的输出层短暂存在</translation>
     </message>
@@ -8815,14 +8263,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     <message>
         <source>no state; with momentum, one tensor as large as the trained parameters</source>
         <translation>没有状态；带动量时为一个与可训练参数同样大的张量</translation>
-    </message>
-    <message>
-        <source>none; history entries are counted</source>
-        <translation>无：按条目计数</translation>
-    </message>
-    <message>
-        <source>not a file on this computer</source>
-        <translation>不是本机的文件</translation>
     </message>
     <message>
         <source>not in any segment of the file</source>
@@ -8859,10 +8299,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     <message>
         <source>number of trained keys and values before the sequence in each layer; 0: none</source>
         <translation>每层在序列之前的可训练键和值；0：无</translation>
-    </message>
-    <message>
-        <source>of all processes, which it does not report separately,</source>
-        <translation>所有进程（未区分）</translation>
     </message>
     <message>
         <source>of several devices, read only this one</source>
@@ -8927,10 +8363,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     <message>
         <source>one process represents one rank of shard.ranks; batch is that of one GPU (with shard.strategy=tensor, all GPUs have the same batch)</source>
         <translation>一个进程代表 shard.ranks 中的一个 rank；batch 是一个 GPU 的批（shard.strategy=tensor 时所有 GPU 的批相同）</translation>
-    </message>
-    <message>
-        <source>only decoder-only models are planned</source>
-        <translation>只规划仅解码器模型</translation>
     </message>
     <message>
         <source>only findings, fragmentation, segments, reclaim, leaks, sites or oom</source>
@@ -9565,10 +8997,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>间隙开始之后才发起下一个运行的调用</translation>
     </message>
     <message>
-        <source>the call was not recorded</source>
-        <translation>其调用没有记录</translation>
-    </message>
-    <message>
         <source>the category of most of its bytes</source>
         <translation>其大部分字节的类别</translation>
     </message>
@@ -9637,10 +9065,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>软件包索引返回的页面过大</translation>
     </message>
     <message>
-        <source>the part of it in blocks that tensors use</source>
-        <translation>其中由张量使用的块</translation>
-    </message>
-    <message>
         <source>the peak is in an evaluation and exceeds the peak of training</source>
         <translation>峰值在评估中，且高于训练的峰值</translation>
     </message>
@@ -9689,16 +9113,8 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>同上，按距第一个条目的时间（1s:2.5s）</translation>
     </message>
     <message>
-        <source>the same, older blocks allocated again</source>
-        <translation>同上，较早的块重新分配</translation>
-    </message>
-    <message>
         <source>the scale of an image must be between 0.5 and 4</source>
         <translation>图像的缩放比例应在 0.5 到 4 之间</translation>
-    </message>
-    <message>
-        <source>the server sent another part of the file than requested</source>
-        <translation>服务器发送的是文件的另一部分</translation>
     </message>
     <message>
         <source>the share of steps that left bytes behind</source>
@@ -9737,22 +9153,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>权重为 fp32，其梯度也是</translation>
     </message>
     <message>
-        <source>the {} of gradients and optimizer state live at the failure, minus {} for adapters of rank {}</source>
-        <translation>届时存活的 {0} 梯度和优化器状态，减去秩为 {2} 的适配器 {1}</translation>
-    </message>
-    <message>
-        <source>the {} of optimizer state live at the failure{}</source>
-        <translation>届时存活的 {} 优化器状态{}</translation>
-    </message>
-    <message>
-        <source>the {} of softmax results live at the failure{}</source>
-        <translation>届时存活的 {} softmax 结果{}</translation>
-    </message>
-    <message>
-        <source>the {} of temporaries of the optimizer step live at the failure{}</source>
-        <translation>届时存活的 {} 优化器步的临时张量{}</translation>
-    </message>
-    <message>
         <source>there is no display; `vramscope plan` works without one</source>
         <translation>没有显示环境；`vramscope plan` 无需显示环境即可使用</translation>
     </message>
@@ -9767,10 +9167,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     <message>
         <source>this bracket was never opened</source>
         <translation>此括号没有对应的左括号</translation>
-    </message>
-    <message>
-        <source>this file is a state, not a run: it has no timeline to draw</source>
-        <translation>这是一个状态，而不是一次运行：没有可绘制的时间轴</translation>
     </message>
     <message>
         <source>this worker does not support the backend of the run</source>
@@ -10061,10 +9457,6 @@ Without a command, opens the FILEs in the window.</source>
         <translation>配合 --host：主机上的工作目录（默认：登录后的目录）</translation>
     </message>
     <message>
-        <source>with --time A:B or --device: a part</source>
-        <translation>给出 --time A:B 或 --device 时：其中一部分</translation>
-    </message>
-    <message>
         <source>with 16-bit weights there are no fp32 products to speed up</source>
         <translation>16 位权重没有可加速的 fp32 乘法</translation>
     </message>
@@ -10179,24 +9571,12 @@ vramscope：`vramscope{} --help` 显示用法</translation>
         <translation>{} 个条目及其引用的内容</translation>
     </message>
     <message>
-        <source>{} from its call to its start</source>
-        <translation>从调用到开始 {}</translation>
-    </message>
-    <message>
         <source>{} in {} blocks belong to the autograd graph of an earlier step: a variable or a list still holds its loss or outputs</source>
         <translation>{}（{} 个块）属于更早的步的计算图：某个变量或列表持有其损失或输出</translation>
     </message>
     <message>
-        <source>{} in {} were allocated in a forward pass and are still live when the recording ends, which contains no backward pass. If none is needed, run the model under torch.no_grad() or torch.inference_mode(), so that autograd does not keep them.</source>
-        <translation>{1}的 {0} 在一次前向中创建，录制结束时仍在；其中没有反向。如果不需要反向，请在 torch.no_grad() 或 torch.inference_mode() 下运行模型：自动求导为其保留了这些内存。</translation>
-    </message>
-    <message>
         <source>{} is a link and is not deleted: delete its target by hand</source>
         <translation>{} 是链接，因此保留：请手动删除它指向的内容</translation>
-    </message>
-    <message>
-        <source>{} layers hold {} of the {} of activations live at the failure; all but the largest ({}) keep only their first block</source>
-        <translation>{0} 层持有届时存活的 {2} 激活值中的 {1}；除最大的（{3}）之外，其余只保留其中创建的第一个块</translation>
     </message>
     <message>
         <source>{} look like a second copy of the weights: their blocks have the same sizes</source>
@@ -10211,10 +9591,6 @@ vramscope：`vramscope{} --help` 显示用法</translation>
         <translation>{} 出现两次</translation>
     </message>
     <message>
-        <source>{} of activations and temporaries live at the failure, and of the </source>
-        <translation>届时存活的 {} 激活值和临时张量，以及 </translation>
-    </message>
-    <message>
         <source>{} of activations are kept during evaluation for a backward pass that never runs</source>
         <translation>评估中有 {} 激活值为从不执行的反向传播而保留</translation>
     </message>
@@ -10225,10 +9601,6 @@ vramscope：`vramscope{} --help` 显示用法</translation>
     <message>
         <source>{} of {} highlighted; Esc clears</source>
         <translation>突出显示 {1} 中的 {0}；按 Esc 结束</translation>
-    </message>
-    <message>
-        <source>{} of {} of addresses; double-click the title to show all</source>
-        <translation>{1} 地址中的 {0}；双击标题显示全部</translation>
     </message>
     <message>
         <source>{} of {} reserved are not in use ({:.1f} %). The trace records how much is reserved, not where, so holes and free segments cannot be told apart.</source>
@@ -10283,10 +9655,6 @@ vramscope：`vramscope{} --help` 显示用法</translation>
         <translation>{}：{} 应为 {} 之一</translation>
     </message>
     <message>
-        <source>{}{} kernels, memcpys and memsets, {}</source>
-        <translation>{}{} 个内核、拷贝和填充，{}</translation>
-    </message>
-    <message>
         <source>
   (at most {} reserved, at another time)</source>
         <translation>
@@ -10306,16 +9674,6 @@ vramscope：`vramscope{} --help` 显示用法</translation>
 </source>
         <translation>
   假设：
-</translation>
-    </message>
-    <message>
-        <source>
-  Both start by allocating the blocks that are older than the recording. In the
-  recording, {} were reserved at the peak.
-</source>
-        <translation>
-  两者都先分配早于录制的块。在录制中，
-  峰值时预留了 {}。
 </translation>
     </message>
     <message>
@@ -10340,22 +9698,6 @@ vramscope：`vramscope{} --help` 显示用法</translation>
 </source>
         <translation>
   时间为模型估算。
-</translation>
-    </message>
-    <message>
-        <source>
-  {} processes; the figures above are of the one that needs the most memory:
-</source>
-        <translation>
-  {} 个进程；以上数据属于所需显存最多的进程：
-</translation>
-    </message>
-    <message>
-        <source>
-with {}, which the file does not mention, every decision is as recorded
-</source>
-        <translation>
-在 {} 下每个决策都与录制一致，但文件未提及该设置
 </translation>
     </message>
     <message>
@@ -10443,27 +9785,9 @@ under {}{}{}
 </translation>
     </message>
     <message>
-        <source>  Phases and busy: GPU time of the work launched in each phase. Total: host time; the host runs ahead of the GPU.
-</source>
-        <translation>  阶段与忙碌：各阶段启动的工作所用的 GPU 时间。总计：主机时间；主机先于 GPU 运行。
-</translation>
-    </message>
-    <message>
-        <source>  at the peak     {} reserved, largest hole {}, {} free but stranded
-</source>
-        <translation>  峰值时          预留 {}，最大空洞 {}，空闲但无法释放 {}
-</translation>
-    </message>
-    <message>
         <source>  it uses {} blocks
 </source>
         <translation>  它使用 {} 个块
-</translation>
-    </message>
-    <message>
-        <source>  its call was not recorded
-</source>
-        <translation>  其调用未被录制
 </translation>
     </message>
     <message>
@@ -10477,10 +9801,6 @@ under {}{}{}
 </source>
         <translation>  起始状态        文件中完整
 </translation>
-    </message>
-    <message>
-        <source>  start state     {} of {} possible {} with the recording ({} older block{} whose unsplit tail is not stated</source>
-        <translation>  起始状态        {1} 种可能中有 {0} 种与录制{2}（{3} 个更早的块未说明其未拆分的尾部</translation>
     </message>
     <message>
         <source>  state at end    {}
@@ -10515,10 +9835,6 @@ under {}{}{}
         <translation>  {} 个参数，{} 个可训练，{}
 
 </translation>
-    </message>
-    <message>
-        <source> (blocks: requested sizes are not recorded)</source>
-        <translation>（按块计：请求的大小未录制）</translation>
     </message>
     <message>
         <source> ({} requested)</source>
@@ -10565,10 +9881,6 @@ under {}{}{}
         <translation>，共 {} 次中的第一次</translation>
     </message>
     <message>
-        <source>, until the time limit (--patience); others may fit, too</source>
-        <translation>，直至时间上限（--patience）；其他组合也可能放得下</translation>
-    </message>
-    <message>
         <source>, without imports</source>
         <translation>，不含导入</translation>
     </message>
@@ -10589,12 +9901,6 @@ under {}{}{}
         <translation>，{0} 步，{2}，{3} 注意力，{4}（{5}）</translation>
     </message>
     <message>
-        <source>, {} times; to write:
-</source>
-        <translation>，{} 次；需要写入：
-</translation>
-    </message>
-    <message>
         <source>--device {}</source>
         <translation>--device {}</translation>
     </message>
@@ -10613,12 +9919,6 @@ under {}{}{}
     <message>
         <source>; reserved memory is not recorded</source>
         <translation>；预留的显存未录制</translation>
-    </message>
-    <message>
-        <source>; to write:
-</source>
-        <translation>；需要写入：
-</translation>
     </message>
     <message>
         <source>; {} must have one)
@@ -10747,10 +10047,6 @@ under {}{}{}
 </translation>
     </message>
     <message>
-        <source>Not planned alone: {}.</source>
-        <translation>未单独规划：{}。</translation>
-    </message>
-    <message>
         <source>Not run: {}: {}</source>
         <translation>未运行：{}：{}</translation>
     </message>
@@ -10785,10 +10081,6 @@ under {}{}{}
     <message>
         <source>PyTorch&apos;s defaults</source>
         <translation>PyTorch 的默认值</translation>
-    </message>
-    <message>
-        <source>Ran on {}: at most {} of its {} reserved, without the CUDA context.</source>
-        <translation>在 {0} 上运行：其 {2} 中最多预留 {1}，不含 CUDA 上下文。</translation>
     </message>
     <message>
         <source>Rank</source>
@@ -10839,12 +10131,6 @@ under {}{}{}
         <translation>这些设置</translation>
     </message>
     <message>
-        <source>This file does not record which memory a kernel used. These kernels ran during the op.
-</source>
-        <translation>该文件没有录制内核使用了哪些内存。以下内核在该算子期间运行。
-</translation>
-    </message>
-    <message>
         <source>Times</source>
         <translation>次数</translation>
     </message>
@@ -10879,14 +10165,6 @@ under {}{}{}
     <message>
         <source>a shipped sample run ({}):</source>
         <translation>随附的示例运行（{}）：</translation>
-    </message>
-    <message>
-        <source>a state: figures at one time, without blocks</source>
-        <translation>状态：某一时刻的数据，不含块</translation>
-    </message>
-    <message>
-        <source>a state: the memory at one time, without a recorded history</source>
-        <translation>状态：某一时刻的显存，没有录制历史</translation>
     </message>
     <message>
         <source>about 10^{:.0f}</source>
@@ -10955,10 +10233,6 @@ under {}{}{}
         <translation>在其峰值时</translation>
     </message>
     <message>
-        <source>at once {} reserved + {} past the allocator</source>
-        <translation>同时预留 {} + 分配器之外 {}</translation>
-    </message>
-    <message>
         <source>batch {} x seq {}</source>
         <translation>批大小 {} x 序列长度 {}</translation>
     </message>
@@ -10969,10 +10243,6 @@ under {}{}{}
     <message>
         <source>beginning</source>
         <translation>开头</translation>
-    </message>
-    <message>
-        <source>calls and others {}, </source>
-        <translation>调用及其他 {}，</translation>
     </message>
     <message>
         <source>calls to the driver</source>
@@ -11027,10 +10297,6 @@ under {}{}{}
         <translation>失败，见下文</translation>
     </message>
     <message>
-        <source>free but stranded then</source>
-        <translation>彼时空闲但无法释放</translation>
-    </message>
-    <message>
         <source>had no effect</source>
         <translation>没有效果</translation>
     </message>
@@ -11049,10 +10315,6 @@ under {}{}{}
     <message>
         <source>made by</source>
         <translation>产生者</translation>
-    </message>
-    <message>
-        <source>making the environment of {}=={} with pip: {}</source>
-        <translation>正在用 pip 创建 {}=={} 的环境：{}</translation>
     </message>
     <message>
         <source>maximum number of rows of a table ({})</source>
@@ -11175,10 +10437,6 @@ under {}{}{}
         <translation>峰值已分配 {}，预留 {}，需要 {}</translation>
     </message>
     <message>
-        <source>planned for {} instead of the publications&apos; GPUs, whose figures are shown for comparison but not judged</source>
-        <translation>针对 {} 而非各出版物的 GPU 规划；后者的数据仅供对比，不作评判</translation>
-    </message>
-    <message>
         <source>querying the package index</source>
         <translation>正在查询软件包索引</translation>
     </message>
@@ -11255,10 +10513,6 @@ under {}{}{}
         <translation>流 {}</translation>
     </message>
     <message>
-        <source>the entries have none, so times are entry numbers</source>
-        <translation>条目没有时间，因此以条目编号代替</translation>
-    </message>
-    <message>
         <source>the incomplete trace is in {}</source>
         <translation>不完整的跟踪位于 {}</translation>
     </message>
@@ -11271,18 +10525,10 @@ under {}{}{}
         <translation>快照时刻</translation>
     </message>
     <message>
-        <source>the trace goes from {} to {}: --at {} shows its {}</source>
-        <translation>跟踪从 {} 到 {}：--at {} 显示其{}</translation>
-    </message>
-    <message>
         <source>this file has no known steps
 </source>
         <translation>该文件没有已知的步
 </translation>
-    </message>
-    <message>
-        <source>this program used the GPU without Python. The amount of memory is known, but not its use, because the hooks need Python. There is no trace</source>
-        <translation>该程序未通过 Python 使用 GPU。显存用量已知，但用途未知，因为钩子需要 Python。没有跟踪</translation>
     </message>
     <message>
         <source>unpacking, {}</source>
@@ -11319,10 +10565,6 @@ under {}{}{}
         <translation>{:.0f} 秒，{} / {} 次规划</translation>
     </message>
     <message>
-        <source>{:.0f} s, {} plans, {} of {} of this round</source>
-        <translation>{:.0f} 秒，{} 次规划，本轮 {} / {}</translation>
-    </message>
-    <message>
         <source>{:.0f} s, {} steps, {} of history</source>
         <translation>{:.0f} 秒，{} 步，{} 历史</translation>
     </message>
@@ -11341,14 +10583,6 @@ under {}{}{}
 </translation>
     </message>
     <message>
-        <source>{}
-  at most {} of {} in use, {} of which by the CUDA context; {} launches
-</source>
-        <translation>{0}
-  {2} 中最多使用 {1}，其中 CUDA 上下文占 {3}；{4} 次启动
-</translation>
-    </message>
-    <message>
         <source>{} ({} allocations, {} ranges), {} activities</source>
         <translation>{}（{} 次分配，{} 个范围），{} 个活动</translation>
     </message>
@@ -11359,10 +10593,6 @@ under {}{}{}
     <message>
         <source>{} + {} CUDA context, of {}</source>
         <translation>{} + {} CUDA 上下文，共 {}</translation>
-    </message>
-    <message>
-        <source>{} active ({} by torch.cuda.max_memory_allocated())</source>
-        <translation>活跃 {}（torch.cuda.max_memory_allocated() 为 {}）</translation>
     </message>
     <message>
         <source>{} allocated</source>
@@ -11377,24 +10607,12 @@ under {}{}{}
         <translation>{} 个块</translation>
     </message>
     <message>
-        <source>{} devices, figures of {}{}; --device N for another</source>
-        <translation>{} 个设备，显示 {}{} 的数据；用 --device N 选择其他设备</translation>
-    </message>
-    <message>
         <source>{} difference{} between the recording and the model</source>
         <translation>录制与模型之间有 {0} 处差异</translation>
     </message>
     <message>
-        <source>{} entries, {} different: </source>
-        <translation>{} 条，{} 种不同：</translation>
-    </message>
-    <message>
         <source>{} entries, {} stream{}, {} different stacks; {} older</source>
         <translation>{0} 条记录，{1} 个流，{3} 个不同的调用栈；{4}更早</translation>
-    </message>
-    <message>
-        <source>{} experiments: {} run completely, {} not run. With a published number: {} of {} within tolerance. Orders and ratios: {} of {} hold. (In brackets: another model&apos;s figure, if nothing was published.)</source>
-        <translation>{} 个实验：{} 个完整运行，{} 个未运行。有公布数值的：{} / {} 在容差内。顺序与比例：{} / {} 成立。（括号内：若无公布数值，则为另一模型的数据。）</translation>
     </message>
     <message>
         <source>{} failed{}</source>
@@ -11405,16 +10623,8 @@ under {}{}{}
         <translation>共 {} 项（--json 含全部）</translation>
     </message>
     <message>
-        <source>{} in {} blocks modelled: {} ({})</source>
-        <translation>{1} 个块共 {0} 为模型估算：{2}（{3}）</translation>
-    </message>
-    <message>
         <source>{} of an interrupted download are kept in {}/downloads</source>
         <translation>中断的下载中有 {} 保留在 {}/downloads</translation>
-    </message>
-    <message>
-        <source>{} plans in {:.0f} s{}. Times are modelled. `vramscope toggles -- ...` shows why others do not apply.</source>
-        <translation>{} 次规划，用时 {:.0f} 秒{}。时间为模型估算。`vramscope toggles -- ...` 显示其他开关为何不适用。</translation>
     </message>
     <message>
         <source>{} reserved at most</source>
@@ -11431,16 +10641,6 @@ under {}{}{}
     <message>
         <source>{} with {} reserved{}; maximum reserved: {}, at another time</source>
         <translation>{}，预留 {}{}；最大预留：{}，在另一时刻</translation>
-    </message>
-    <message>
-        <source>{} {}: {}
-  takes {} from {} on, stream {}
-  op {}, module {}, phase {}
-</source>
-        <translation>{} {}：{}
-  耗时 {}，自 {} 起，流 {}
-  算子 {}，模块 {}，阶段 {}
-</translation>
     </message>
     <message>
         <source>{}, {} backend ({}), {}
@@ -11461,23 +10661,9 @@ under {}{}{}
         <translation>{}，预留 {}{}</translation>
     </message>
     <message>
-        <source>{}, {}: needs {} as it is, {} a step; budget {}: {}
-
-</source>
-        <translation>{}，{}：原样需要 {}，每步 {}；预算 {}：{}
-
-</translation>
-    </message>
-    <message>
         <source>{}. {}: peak {}, reserved {}, needs {} ({}), {:.2f} x the time
 </source>
         <translation>{}. {}：峰值 {}，预留 {}，需要 {}（{}），时间 {:.2f} 倍
-</translation>
-    </message>
-    <message>
-        <source>{}: a trace of the {} backend ({}), read only from its index
-</source>
-        <translation>{}：{} 后端的跟踪（{}），只读取其索引
 </translation>
     </message>
     <message>
@@ -11593,18 +10779,6 @@ under {}{}{}
 </translation>
     </message>
     <message>
-        <source>  {} is in no known segment.
-</source>
-        <translation>  {} 不在已知的段中。
-</translation>
-    </message>
-    <message>
-        <source>  {} of the allocated memory is only waiting for another stream.
-</source>
-        <translation>  已分配的显存中有 {} 只是在等待另一个流。
-</translation>
-    </message>
-    <message>
         <source> ({})</source>
         <translation>（{}）</translation>
     </message>
@@ -11641,10 +10815,6 @@ under {}{}{}
         <translation>，</translation>
     </message>
     <message>
-        <source>. With the limit of {} this plan needs {}; another limit gives another plan. To be certain, plan the run with --gpu-memory {}B</source>
-        <translation>。在 {} 的限制下，此规划需要 {}；限制不同，规划也不同。如需确定，请用 --gpu-memory {}B 规划此运行</translation>
-    </message>
-    <message>
         <source>1 block</source>
         <translation>1 个块</translation>
     </message>
@@ -11675,10 +10845,6 @@ under {}{}{}
     <message>
         <source>A&apos;s peak</source>
         <translation>A 的峰值</translation>
-    </message>
-    <message>
-        <source>Adapters: saved against full training</source>
-        <translation>适配器：相对全量训练的节省</translation>
     </message>
     <message>
         <source>Adapters: weights, gradients, optimizer state</source>
@@ -11827,18 +10993,6 @@ under {}{}{}
         <translation>发现</translation>
     </message>
     <message>
-        <source>For the settings, blocks older than the recording are allocated anew, and the result is compared with the recorded settings from the same start. empty_cache() is called in the unchanged recording.</source>
-        <translation>对于各项设置，早于录制的块会重新分配，并将结果与从同一起点开始、使用录制时设置的结果比较。empty_cache() 在未更改的录制中调用。</translation>
-    </message>
-    <message>
-        <source>For training of every parameter; a frozen linear layer keeps no input.</source>
-        <translation>适用于训练全部参数的情况；冻结的线性层不保留输入。</translation>
-    </message>
-    <message>
-        <source>Formulas, next to the figures of a plan of the same run.</source>
-        <translation>公式，以及同一运行的规划数值。</translation>
-    </message>
-    <message>
         <source>Formulas. `estimate --plan` adds the figures of a plan, `estimate --formulas` explains every letter.</source>
         <translation>公式。`estimate --plan` 会加上规划的数值，`estimate --formulas` 会解释每个字母。</translation>
     </message>
@@ -11967,22 +11121,12 @@ under {}{}{}
         <translation>跨步泄漏</translation>
     </message>
     <message>
-        <source>LibTorch 2.11 (CUDA 13.0) has no kernels for it, only for {}: plans are possible only for programs whose PyTorch has such kernels</source>
-        <translation>LibTorch 2.11（CUDA 13.0）没有适用于它的内核，只支持 {}：只有其 PyTorch 带有此类内核的程序才能规划</translation>
-    </message>
-    <message>
         <source>Logits</source>
         <translation>Logits</translation>
     </message>
     <message>
         <source>MIG profiles</source>
         <translation>MIG 配置</translation>
-    </message>
-    <message>
-        <source>Maximum bytes of each category within each phase, if they differ
-</source>
-        <translation>每个阶段内各类别的最大字节数（仅列出不同者）
-</translation>
     </message>
     <message>
         <source>Measured</source>
@@ -12031,10 +11175,6 @@ under {}{}{}
         <translation>优化器状态，bfloat16 的 Adam</translation>
     </message>
     <message>
-        <source>Optimizer state, GaLore, a matrix of h x f</source>
-        <translation>优化器状态，GaLore，h x f 的矩阵</translation>
-    </message>
-    <message>
         <source>Optimizer state, Lion</source>
         <translation>优化器状态，Lion</translation>
     </message>
@@ -12061,10 +11201,6 @@ under {}{}{}
     <message>
         <source>Peak while a segment is recomputed</source>
         <translation>重新计算一段时的峰值</translation>
-    </message>
-    <message>
-        <source>Peak, the largest of</source>
-        <translation>峰值，取其中最大者</translation>
     </message>
     <message>
         <source>Per step</source>
@@ -12143,10 +11279,6 @@ under {}{}{}
         <translation>此系列的层没有封闭公式。</translation>
     </message>
     <message>
-        <source>This run&apos;s training, static</source>
-        <translation>本次运行的训练，静态部分</translation>
-    </message>
-    <message>
         <source>Time planned</source>
         <translation>规划时间</translation>
     </message>
@@ -12191,22 +11323,6 @@ under {}{}{}
         <translation>无需改动。</translation>
     </message>
     <message>
-        <source>a CUDA memory snapshot&apos;s pickle: PyTorch&apos;s memory_viz</source>
-        <translation>CUDA 内存快照的 pickle：PyTorch 的 memory_viz</translation>
-    </message>
-    <message>
-        <source>a page with curves, findings and tables, of one run or against --baseline</source>
-        <translation>包含曲线、问题和表格的网页，可为单次运行或与 --baseline 对比</translation>
-    </message>
-    <message>
-        <source>a projection of the shorter side, two moments of rank x the longer one</source>
-        <translation>较短边的投影，以及两个“秩 x 较长边”的矩</translation>
-    </message>
-    <message>
-        <source>a stage has its layers, and the activations of the micro-batches that it has begun; idle time relative to work: (n - 1)/m</source>
-        <translation>一个阶段有其各层，以及已开始的微批次的激活值；空闲时间与工作时间之比：(n - 1)/m</translation>
-    </message>
-    <message>
         <source>an embedding for each trained token</source>
         <translation>每个可训练词元一个嵌入</translation>
     </message>
@@ -12247,16 +11363,8 @@ under {}{}{}
         <translation>每个参数的优化器状态字节数</translation>
     </message>
     <message>
-        <source>bytes of the pool of captured graphs</source>
-        <translation>已捕获的图的内存池字节数</translation>
-    </message>
-    <message>
         <source>bytes that a layer keeps</source>
         <translation>一层保留的字节数</translation>
-    </message>
-    <message>
-        <source>bytes that its attention keeps</source>
-        <translation>其注意力保留的字节数</translation>
     </message>
     <message>
         <source>bytes times lifetime</source>
@@ -12283,16 +11391,8 @@ under {}{}{}
         <translation>cuBLAS 工作区</translation>
     </message>
     <message>
-        <source>dimensions of a low-rank gradient</source>
-        <translation>低秩梯度的维数</translation>
-    </message>
-    <message>
         <source>each GPU has a part of the sequence, and two buffers of keys and values that are passed around</source>
         <translation>每个 GPU 有序列的一部分，以及两个轮流传递的键值缓冲区</translation>
-    </message>
-    <message>
-        <source>elements of a block with one scale</source>
-        <translation>共用一个缩放因子的块的元素数</translation>
     </message>
     <message>
         <source>elements per token that linear layers keep</source>
@@ -12311,10 +11411,6 @@ under {}{}{}
         <translation>前馈层大小</translation>
     </message>
     <message>
-        <source>foreach makes one copy of the trained weights; fused and the plain loop need hardly any memory</source>
-        <translation>foreach 会复制一份可训练权重；fused 和逐张量循环几乎不需要额外内存</translation>
-    </message>
-    <message>
         <source>free, next to live blocks in the same segment</source>
         <translation>空闲，与存活的块在同一段中</translation>
     </message>
@@ -12325,14 +11421,6 @@ under {}{}{}
     <message>
         <source>frozen parameters</source>
         <translation>冻结的参数</translation>
-    </message>
-    <message>
-        <source>g key-value heads; 1: multi-query, as many as heads: multi-head</source>
-        <translation>g 个键值头；1 为多查询，与头数相同为多头</translation>
-    </message>
-    <message>
-        <source>gradients, requested, before the last optimizer step</source>
-        <translation>梯度，按请求大小，最后一次优化器步之前</translation>
     </message>
     <message>
         <source>head size</source>
@@ -12359,20 +11447,12 @@ under {}{}{}
         <translation>仅当较早的微批次留下梯度时才包含梯度</translation>
     </message>
     <message>
-        <source>inputs and outputs of the split parts are whole on every GPU, all between them is divided (tensor parallelism without sequence parallelism)</source>
-        <translation>被切分部分的输入和输出在每个 GPU 上都是完整的，其间的一切均分（不含序列并行的张量并行）</translation>
-    </message>
-    <message>
         <source>inputs of linear layers take one byte per element, and so does a copy of each weight</source>
         <translation>线性层的输入每个元素占一字节，每个权重的副本也是如此</translation>
     </message>
     <message>
         <source>its place is not recorded</source>
         <translation>其位置没有录制</translation>
-    </message>
-    <message>
-        <source>kept by the middle layer, requested, at the end of the forward pass</source>
-        <translation>中间层保留的内存，按请求大小，前向结束时</translation>
     </message>
     <message>
         <source>key-value heads</source>
@@ -12385,14 +11465,6 @@ under {}{}{}
     <message>
         <source>keys and values of each layer for each trained token</source>
         <translation>每个可训练词元在每层的键和值</translation>
-    </message>
-    <message>
-        <source>layers of a segment</source>
-        <translation>每段的层数</translation>
-    </message>
-    <message>
-        <source>like memory-efficient attention, plus the output next to its copy and the random generator&apos;s state</source>
-        <translation>与内存高效注意力相同，另有输出及其副本，以及随机数生成器的状态</translation>
     </message>
     <message>
         <source>log-softmax in fp32</source>
@@ -12419,32 +11491,12 @@ under {}{}{}
         <translation>同时最多的字节数</translation>
     </message>
     <message>
-        <source>most free first; # in use, + mostly, - partly, . free; gaps: addresses without memory</source>
-        <translation>空闲最多者在前；# 在使用，+ 大部分在使用，- 部分在使用，. 空闲；空白：没有内存的地址</translation>
-    </message>
-    <message>
         <source>names in both</source>
         <translation>两者共有的名称</translation>
     </message>
     <message>
         <source>no gradients, no optimizer state, no activations kept: the memory of inference, two passes per step</source>
         <translation>没有梯度、优化器状态，也不保留激活值：与推理的内存相同，每步两次前向</translation>
-    </message>
-    <message>
-        <source>norm inputs and outputs, q, k, v, attention&apos;s output, feed-forward in and out, means and deviations of two norms; u is 2 for GELU, 5 where tanh is written out</source>
-        <translation>归一化的输入和输出、q、k、v、注意力的输出、前馈层的输入和输出、两个归一化的均值和偏差；GELU 的 u 为 2，逐步展开 tanh 时为 5</translation>
-    </message>
-    <message>
-        <source>norms in fp32, an input in 16 bit for each linear layer, 16-bit copies of the weights</source>
-        <translation>归一化使用 fp32，每个线性层有 16 位的输入，另有权重的 16 位副本</translation>
-    </message>
-    <message>
-        <source>norms in fp32, the rest in 16 bit, 16-bit copies of the weights; u is 4 for GELU, 16 where tanh is written out</source>
-        <translation>归一化使用 fp32，其余为 16 位，另有权重的 16 位副本；GELU 的 u 为 4，逐步展开 tanh 时为 16</translation>
-    </message>
-    <message>
-        <source>not the whole run</source>
-        <translation>不含整个运行</translation>
     </message>
     <message>
         <source>number of allocations</source>
@@ -12455,16 +11507,8 @@ under {}{}{}
         <translation>共 {}</translation>
     </message>
     <message>
-        <source>older tokens than the window are dropped</source>
-        <translation>早于窗口的词元被丢弃</translation>
-    </message>
-    <message>
         <source>one compressed vector and one rotary key per token and layer, for any number of heads</source>
         <translation>每个词元、每层一个压缩向量和一个旋转键，与头数无关</translation>
-    </message>
-    <message>
-        <source>one element per trainable parameter, from its accumulation in backward to zero_grad</source>
-        <translation>每个可训练参数一个元素，从反向传播中累积起，到 zero_grad 为止</translation>
     </message>
     <message>
         <source>one key and one value per token, head and layer</source>
@@ -12481,10 +11525,6 @@ under {}{}{}
     <message>
         <source>only the outputs of the last layer are kept; each layer&apos;s inputs are computed from them</source>
         <translation>只保留最后一层的输出；各层的输入由输出计算得到</translation>
-    </message>
-    <message>
-        <source>optimizer state, requested, after the last step</source>
-        <translation>优化器状态，按请求大小，最后一步之后</translation>
     </message>
     <message>
         <source>other {}</source>
@@ -12513,18 +11553,6 @@ under {}{}{}
     <message>
         <source>parameters x bytes of a parameter</source>
         <translation>参数数 x 每个参数的字节数</translation>
-    </message>
-    <message>
-        <source>parameters, requested</source>
-        <translation>参数，按请求大小</translation>
-    </message>
-    <message>
-        <source>parameters, tied ones once</source>
-        <translation>参数，共享的只计一次</translation>
-    </message>
-    <message>
-        <source>peak above the start: {} and {}</source>
-        <translation>高于起点的峰值：{} 和 {}</translation>
     </message>
     <message>
         <source>peak of allocated bytes</source>
@@ -12591,16 +11619,8 @@ under {}{}{}
         <translation>步时间按所选 GPU 的 roofline 模型建模</translation>
     </message>
     <message>
-        <source>sum of rows and columns of the trained matrices</source>
-        <translation>可训练矩阵的行数与列数之和</translation>
-    </message>
-    <message>
         <source>tensors between the split parts are divided too, by tokens</source>
         <translation>切分部分之间的张量也按词元均分</translation>
-    </message>
-    <message>
-        <source>tensors of feed-forward size that the activation keeps</source>
-        <translation>激活函数保留的前馈层大小的张量数</translation>
     </message>
     <message>
         <source>the gradients of log-softmax and of the fp32 logits</source>
@@ -12611,14 +11631,6 @@ under {}{}{}
         <translation>每一段的输入</translation>
     </message>
     <message>
-        <source>the logarithm of the sum of exponentials, in fp32</source>
-        <translation>指数之和的对数，fp32</translation>
-    </message>
-    <message>
-        <source>the memory over time; with --size the timeline</source>
-        <translation>内存随时间的变化；给出 --size 时为时间线</translation>
-    </message>
-    <message>
         <source>the model&apos;s output; freed before backward unless the program holds it</source>
         <translation>模型的输出；除非程序继续持有，否则在反向传播之前释放</translation>
     </message>
@@ -12627,24 +11639,12 @@ under {}{}{}
         <translation>输出层的 16 位输入和权重</translation>
     </message>
     <message>
-        <source>the run ran out of memory: an allocation of {} with {} reserved needs {}, including {} CUDA context</source>
-        <translation>运行时内存不足：请求分配 {}，此时预留 {}，需要 {}，其中 CUDA 上下文 {}</translation>
-    </message>
-    <message>
         <source>the same training in fewer bits</source>
         <translation>训练相同，位数更少</translation>
     </message>
     <message>
-        <source>the sum of the two</source>
-        <translation>二者之和</translation>
-    </message>
-    <message>
         <source>the training stays as it is</source>
         <translation>训练保持不变</translation>
-    </message>
-    <message>
-        <source>to 512 bytes, or according to the settings</source>
-        <translation>取整到 512 字节，或按设置取整</translation>
     </message>
     <message>
         <source>tokens of a sample</source>
@@ -12653,10 +11653,6 @@ under {}{}{}
     <message>
         <source>torch.optim.SGD without momentum keeps none</source>
         <translation>不带动量的 torch.optim.SGD 不保留状态</translation>
-    </message>
-    <message>
-        <source>torch.optim: states take the weight&apos;s type; they exist from the first step on</source>
-        <translation>torch.optim：状态与权重类型相同；从第一步起存在</translation>
     </message>
     <message>
         <source>torch.profiler&apos;s raw.json.gz: HolisticTraceAnalysis</source>
@@ -12687,20 +11683,8 @@ under {}{}{}
         <translation>两个各占一字节的矩，每块另有一个 fp32 缩放因子；少于 4096 个元素的张量保持 fp32，使用 transformers 的 Trainer 时嵌入也保持 fp32</translation>
     </message>
     <message>
-        <source>two names, by op and order</source>
-        <translation>名称不同，按算子和次序匹配</translation>
-    </message>
-    <message>
-        <source>unknown whether it fits: {}. A budget of {} would have allowed that allocation; the rest of the run is unknown</source>
-        <translation>无法确定是否放得下：{}。{} 的预算可以满足该分配；运行的其余部分未知</translation>
-    </message>
-    <message>
         <source>weights and biases of the linear layers</source>
         <translation>线性层的权重和偏置</translation>
-    </message>
-    <message>
-        <source>weights, gradients, optimizer state; 4 x the weights with two moments</source>
-        <translation>权重、梯度、优化器状态；有两个矩时为权重的 4 倍</translation>
     </message>
     <message>
         <source>what autograd saves, operator by operator; equal to PyTorch&apos;s own requests</source>
@@ -12749,16 +11733,8 @@ under {}{}{}
         <translation>{} MHz，{} 位</translation>
     </message>
     <message>
-        <source>{} call sites, by {}</source>
-        <translation>{} 个调用点，排序：{}</translation>
-    </message>
-    <message>
         <source>{} combinations planned</source>
         <translation>已规划 {} 种组合</translation>
-    </message>
-    <message>
-        <source>{} combinations planned in {:.1f} s, until the time limit; other combinations may fit and change the training less.</source>
-        <translation>已规划 {} 种组合，用时 {:.1f} 秒，达到时间限制；可能还有其他组合放得下，且对训练的改变更小。</translation>
     </message>
     <message>
         <source>{} combinations planned in {:.1f} s.</source>
@@ -12785,32 +11761,12 @@ under {}{}{}
         <translation>另外 {} 个段</translation>
     </message>
     <message>
-        <source>{} of it is {}: {}{}</source>
-        <translation>其中 {} 为{}：{}{}</translation>
-    </message>
-    <message>
         <source>{} of {} requests equal</source>
         <translation>{} 个请求相同，共 {} 个</translation>
     </message>
     <message>
-        <source>{} of {} requests equal ({} if frees between two allocations may be reordered)</source>
-        <translation>{} 个请求相同，共 {} 个（如果两次分配之间的释放可以重排，则为 {} 个）</translation>
-    </message>
-    <message>
         <source>{} x {} threads</source>
         <translation>{} x {} 线程</translation>
-    </message>
-    <message>
-        <source>{}, as for a plan; the recording does not contain its size (--context sets it)</source>
-        <translation>{}，与规划相同；录制中没有其大小（可用 --context 设置）</translation>
-    </message>
-    <message>
-        <source>{}, batch {} x seq {}: needs {} as it is, {} a step; budget {}: {}
-
-</source>
-        <translation>{}，批大小 {} x 序列 {}：原样需要 {}，每步 {}；预算 {}：{}
-
-</translation>
     </message>
     <message>
         <source>{}, compute capability {}</source>
@@ -12835,16 +11791,6 @@ under {}{}{}
 </translation>
     </message>
     <message>
-        <source>{}. {}: {} a step, needs {} ({} reserved, {} past the allocator and the CUDA context): {}
-</source>
-        <translation>{}. {}：每步 {}，需要 {}（预留 {}，分配器之外 {}，另加 CUDA 上下文）：{}
-</translation>
-    </message>
-    <message>
-        <source>{}: reserved memory grows by {}, the peak by {}. At most {} of the segments are free ({} before), in blocks that are too small for later allocations. `explain --page fragmentation` of the plan shows them; alloc_conf=expandable_segments:True avoids most of them.</source>
-        <translation>{}：预留显存增加 {}，峰值变化 {}。段中最多有 {} 空闲（之前为 {}），所在的块太小，放不下后来的分配。对该规划运行 `explain --page fragmentation` 可查看这些块；alloc_conf=expandable_segments:True 可避免其中大部分。</translation>
-    </message>
-    <message>
         <source>a .trace, CUDA memory snapshot or Kineto trace (&apos;-&apos;: standard input)</source>
         <translation>.trace 文件、CUDA 内存快照或 Kineto 跟踪（“-”：标准输入）</translation>
     </message>
@@ -12861,10 +11807,6 @@ under {}{}{}
     <message>
         <source>Kept by checkpointing every k layers</source>
         <translation>每 k 层一个检查点时保留的内存</translation>
-    </message>
-    <message>
-        <source>allocated by the program&apos;s or PyTorch&apos;s own code, run without computing any values</source>
-        <translation>由程序或 PyTorch 自身的代码分配，运行时未计算任何数值</translation>
     </message>
     <message>
         <source>the file is not a vramscope notes file, or was written by another version</source>
@@ -12973,12 +11915,6 @@ under {}{}{}
         <translation>位于</translation>
     </message>
     <message>
-        <source>Exit status: 1 if more than a budget is needed; 3 if the file does not show it (the run ran out of memory at an allocation that the budget would have allowed, or reserved memory or, for --host-budget, the driver&apos;s allocations were not recorded).
-</source>
-        <translation>退出状态：需求超出任一预算时为 1；文件无法判断时为 3（运行在预算本可容许的一次分配处显存不足，或未记录预留显存，或对于 --host-budget 未记录驱动的分配）。
-</translation>
-    </message>
-    <message>
         <source>Host memory, by operator</source>
         <translation>主机内存（按算子）</translation>
     </message>
@@ -13011,10 +11947,6 @@ under {}{}{}
 </source>
         <translation>无法判断主机内存是否足够：未记录驱动的分配（请在记录活动的情况下规划或录制该程序）
 </translation>
-    </message>
-    <message>
-        <source>--host-budget judges the whole FILE; it does not go with --device, --time and --entries</source>
-        <translation>--host-budget 判断整个 FILE；不能与 --device、--time 和 --entries 同用</translation>
     </message>
     <message>
         <source> ({} bytes)</source>
@@ -13063,10 +11995,6 @@ under {}{}{}
     <message>
         <source>CUDA context and libraries take {}</source>
         <translation>CUDA 上下文和库占用的显存取{}</translation>
-    </message>
-    <message>
-        <source>CUDA context and libraries take {}; nothing else uses the memory that it shares with the processor</source>
-        <translation>CUDA 上下文和库占用的显存取{}；没有其他程序使用它与处理器共享的内存</translation>
     </message>
     <message>
         <source>CUDA {} is unknown: versions and results are those of CUDA {}</source>
@@ -13139,10 +12067,6 @@ under {}{}{}
     <message>
         <source>GPU memory of other processes is not shown</source>
         <translation>不显示其他进程的显存</translation>
-    </message>
-    <message>
-        <source>GPU memory was not recorded: the file has {} kernels and copies of a GPU, but no [memory] event of one (an allocator that does not report to the profiler); the memory shown is the CPU&apos;s</source>
-        <translation>未记录显存：文件中有 GPU 的 {} 个内核和复制，但没有 GPU 的 [memory] 事件（分配器不向 profiler 报告）；显示的是 CPU 的内存</translation>
     </message>
     <message>
         <source>Host memory that was allocated before this part is not counted.</source>
@@ -13237,14 +12161,6 @@ under {}{}{}
         <translation>假定计算出的重复次数为 1</translation>
     </message>
     <message>
-        <source>a computed number that the program divides by, takes the logarithm of or trains by is assumed to be {}</source>
-        <translation>程序用作除数、取对数或用于训练的计算结果，假定为 {}</translation>
-    </message>
-    <message>
-        <source>a computed number whose comparison would make the program fail is assumed to be {}</source>
-        <translation>计算出的数若比较不当会使程序失败，假定为 {}</translation>
-    </message>
-    <message>
         <source>a computed tensor is assumed not to contain a given number</source>
         <translation>假定计算出的张量不含给定的数</translation>
     </message>
@@ -13257,20 +12173,12 @@ under {}{}{}
         <translation>内核的寄存器和共享内存</translation>
     </message>
     <message>
-        <source>a mask applies the sliding window of {} in every layer</source>
-        <translation>每一层都由掩码实现大小为 {} 的滑动窗口</translation>
-    </message>
-    <message>
         <source>a polling thread did not return: what it sees depends on the wall clock</source>
         <translation>一个轮询线程没有返回：它看到的内容取决于实际时钟</translation>
     </message>
     <message>
         <source>a state without a history: it was recorded with _record_memory_history(True), which keeps one entry. To record a history use _record_memory_history(max_entries=100000)</source>
         <translation>只有状态而没有历史：录制时使用了 _record_memory_history(True)，它只保留一个条目。要录制历史，请使用 _record_memory_history(max_entries=100000)</translation>
-    </message>
-    <message>
-        <source>a step takes {:.3f} ms with CUPTI, {:.3f} without: {:.2f}</source>
-        <translation>一步在使用 CUPTI 时为 {:.3f} ms，不使用时为 {:.3f} ms：{:.2f} 倍</translation>
     </message>
     <message>
         <source>all computed classes are assumed to be equally frequent (tokens go to experts evenly)</source>
@@ -13283,18 +12191,6 @@ under {}{}{}
     <message>
         <source>allocations outside the segments in the file: {}</source>
         <translation>位于文件中各段之外的分配：{}</translation>
-    </message>
-    <message>
-        <source>allocations that do not exist at the end although no entry frees them: freed after the last entry, or that entry is missing; shown until the end, or until another allocation reuses their memory: {}</source>
-        <translation>没有条目释放、结束时却不存在的分配（在最后一个条目之后释放，或该条目缺失；显示到结束，或到另一次分配重用其显存为止）：{}</translation>
-    </message>
-    <message>
-        <source>allocations that overlap one that is freed later (entries are missing): {}</source>
-        <translation>与之后才释放的分配重叠的分配（有条目缺失）：{}</translation>
-    </message>
-    <message>
-        <source>allocations whose free is missing: treated as freed directly before another allocation reused their memory: {}</source>
-        <translation>缺少释放的分配（视为在另一次分配重用其显存之前刚刚释放）：{}</translation>
     </message>
     <message>
         <source>an allocation in a graph is made during its capture, not by its launches</source>
@@ -13313,24 +12209,12 @@ under {}{}{}
         <translation>其他进程的事件始终视为已完成</translation>
     </message>
     <message>
-        <source>an expression has at most {} fields</source>
-        <translation>一个表达式最多有 {} 个字段</translation>
-    </message>
-    <message>
         <source>another profiler uses CUPTI in this process</source>
         <translation>本进程中另一个 profiler 正在使用 CUPTI</translation>
     </message>
     <message>
-        <source>as much as on the GPU that {} is based on or most similar to</source>
-        <translation>与 {} 所基于或最相近的 GPU 上相同的值</translation>
-    </message>
-    <message>
         <source>attention of a packed row allocates as for one sequence of its length; the start positions of samples (a few bytes) are not allocated</source>
         <translation>打包行的注意力按同样长度的一个序列分配；不分配各样本的起始位置（几个字节）</translation>
-    </message>
-    <message>
-        <source>attention weights of all layers are not kept as outputs</source>
-        <translation>不把所有层的注意力权重保留为输出</translation>
     </message>
     <message>
         <source>bitsandbytes&apos; 4-bit kernels are modelled: a product allocates the scales in fp32 and a copy of its weight in the input&apos;s type, even for few tokens, where newer versions need no copy</source>
@@ -13359,10 +12243,6 @@ under {}{}{}
     <message>
         <source>busy</source>
         <translation>忙碌</translation>
-    </message>
-    <message>
-        <source>byte {}: the file ends here</source>
-        <translation>字节 {}：文件到此结束</translation>
     </message>
     <message>
         <source>clipping of gradients is not noticed</source>
@@ -13461,10 +12341,6 @@ under {}{}{}
         <translation>cudaDeviceReset 不释放显存</translation>
     </message>
     <message>
-        <source>cudaMallocAsync keeps no history, so PyTorch&apos;s own allocator replaces it, which reserves memory differently</source>
-        <translation>cudaMallocAsync 不保留历史，因此由 PyTorch 自己的分配器代替，其保留显存的方式不同</translation>
-    </message>
-    <message>
         <source>cut at byte {}: the footer is missing, and possibly data before it</source>
         <translation>在字节 {} 处被截断：缺少文件尾，此前的数据也可能缺失</translation>
     </message>
@@ -13541,10 +12417,6 @@ under {}{}{}
         <translation>生成到最大长度为止：不计算结束符，也不分配检查结束符所需的几个字节</translation>
     </message>
     <message>
-        <source>hidden states of all layers are not kept as outputs</source>
-        <translation>不把所有层的隐藏状态保留为输出</translation>
-    </message>
-    <message>
         <source>hooks are missing with this {}: its uploads may not be skipped</source>
         <translation>此版本的 {} 缺少钩子：其上传可能不会被跳过</translation>
     </message>
@@ -13555,18 +12427,6 @@ under {}{}{}
     <message>
         <source>in the whole file: {}</source>
         <translation>整个文件中：{}</translation>
-    </message>
-    <message>
-        <source>is {}: {} bytes, {} threads per SM there</source>
-        <translation>即 {}：表中为 {} 字节，每个 SM {} 个线程</translation>
-    </message>
-    <message>
-        <source>its history cannot be read</source>
-        <translation>无法读取其历史</translation>
-    </message>
-    <message>
-        <source>its {} [memory] events have sizes but no addresses (&quot;Addr&quot;), as PyTorch before 1.11 wrote them: totals are recorded, but not which of several blocks of one size is freed (the latest is taken), and earlier memory is not shown</source>
-        <translation>其 {} 个 [memory] 事件有大小而没有地址（&quot;Addr&quot;），这是 PyTorch 1.11 之前的写法：总量有记录，但不知道多个同样大小的块中释放的是哪一个（取最新的），更早的显存不显示</translation>
     </message>
     <message>
         <source>kernels and collectives are not shown</source>
@@ -13587,10 +12447,6 @@ under {}{}{}
     <message>
         <source>kernels, memcpys and calls are not shown</source>
         <translation>不显示内核、memcpy 和调用</translation>
-    </message>
-    <message>
-        <source>keys and values are not kept in a cache until the loss is computed (use_cache=False)</source>
-        <translation>键和值不会在缓存中保留到损失计算完成（use_cache=False）</translation>
     </message>
     <message>
         <source>large checkpoints are written with their full size</source>
@@ -13633,10 +12489,6 @@ under {}{}{}
         <translation>不显示 GPU 之间的 memcpy</translation>
     </message>
     <message>
-        <source>memory is known only from driver calls: without Python&apos;s hooks its purpose is not recorded</source>
-        <translation>显存仅由驱动调用得知：没有 Python 钩子，不记录其用途</translation>
-    </message>
-    <message>
         <source>memory is recorded incompletely</source>
         <translation>显存记录不完整</translation>
     </message>
@@ -13645,16 +12497,8 @@ under {}{}{}
         <translation>驱动保留的显存</translation>
     </message>
     <message>
-        <source>memory of the card</source>
-        <translation>GPU 显存总量</translation>
-    </message>
-    <message>
         <source>memory outside PyTorch&apos;s allocator is not itemized</source>
         <translation>PyTorch 分配器之外的显存不逐项列出</translation>
-    </message>
-    <message>
-        <source>memory used by all</source>
-        <translation>所有进程占用的显存</translation>
     </message>
     <message>
         <source>memory used by this process</source>
@@ -13671,10 +12515,6 @@ under {}{}{}
     <message>
         <source>no /dev/nvidiactl: no NVIDIA GPU, or no driver</source>
         <translation>没有 /dev/nvidiactl：没有 NVIDIA GPU，或没有驱动</translation>
-    </message>
-    <message>
-        <source>no NVML answer for a GPU on which this process has a context</source>
-        <translation>本进程在此 GPU 上有上下文，但 NVML 没有返回数据</translation>
     </message>
     <message>
         <source>no Python with PyTorch for CUDA was found (--python names one), so allocator, configurations and operators were not checked</source>
@@ -13721,10 +12561,6 @@ under {}{}{}
         <translation>分布式检查点只写入和读取本 rank 的部分</translation>
     </message>
     <message>
-        <source>on the emulated platform: nothing was measured</source>
-        <translation>在模拟平台上：未测量</translation>
-    </message>
-    <message>
         <source>one process runs as rank {} of {}: data from the other ranks is missing</source>
         <translation>一个进程作为 rank {} 运行（共 {} 个）：缺少来自其他 rank 的数据</translation>
     </message>
@@ -13735,10 +12571,6 @@ under {}{}{}
     <message>
         <source>opened memory of another process uses no GPU memory here, and its values are unknown</source>
         <translation>打开的其他进程的显存在此不占显存，其值未知</translation>
-    </message>
-    <message>
-        <source>operands: there are more than 8 million</source>
-        <translation>操作数：超过 800 万个</translation>
     </message>
     <message>
         <source>optimizer state on disk needs the same GPU memory as state in host memory; disk access is assumed to take no time</source>
@@ -13773,16 +12605,8 @@ under {}{}{}
         <translation>不记录阶段、模块和步</translation>
     </message>
     <message>
-        <source>pinned host memory is not shown: {} of {} bytes, of which {} of {} bytes in use; {}</source>
-        <translation>不显示锁页主机内存：{}，共 {} 字节，其中{}、{} 字节使用中；{}</translation>
-    </message>
-    <message>
         <source>places of a sparse tensor that are computed are taken to be all different</source>
         <translation>计算出的稀疏张量位置视为互不相同</translation>
-    </message>
-    <message>
-        <source>prepare_model_for_kbit_training is not called: with prepare_kbit_training=true, which casts embeddings, norms and the output layer to fp32, embeddings and output layer need this much more</source>
-        <translation>未调用 prepare_model_for_kbit_training：设 prepare_kbit_training=true 时，嵌入、归一化和输出层会转换为 fp32，嵌入和输出层会多需要这么多显存</translation>
     </message>
     <message>
         <source>process {}: {}</source>
@@ -13791,10 +12615,6 @@ under {}{}{}
     <message>
         <source>reading files is assumed to take no time: the checkpoint is in host memory when torch.load begins</source>
         <translation>假定读文件不花时间：torch.load 开始时检查点已在主机内存中</translation>
-    </message>
-    <message>
-        <source>readings of {}() after the first {} are not recorded</source>
-        <translation>{}() 的读取在最初 {} 次之后不再记录</translation>
     </message>
     <message>
         <source>saving and loading are not recorded</source>
@@ -13835,10 +12655,6 @@ under {}{}{}
     <message>
         <source>success without doing anything</source>
         <translation>成功而未做任何事</translation>
-    </message>
-    <message>
-        <source>sum {}, {} {}</source>
-        <translation>合计 {}，{} {}</translation>
     </message>
     <message>
         <source>synchronisations of the host are not shown</source>
@@ -13921,20 +12737,8 @@ under {}{}{}
         <translation>文件被截断或已损坏：{}</translation>
     </message>
     <message>
-        <source>the file of activities reached its limit: later activities are missing</source>
-        <translation>活动文件已达上限：之后的活动缺失</translation>
-    </message>
-    <message>
-        <source>the footer counts {} activities, arrived: {}</source>
-        <translation>文件尾记有 {} 个活动，收到 {} 个</translation>
-    </message>
-    <message>
         <source>the footer counts {} activities, the file contains {}</source>
         <translation>文件尾记有 {} 个活动，文件中有 {} 个</translation>
-    </message>
-    <message>
-        <source>the footer counts {} events, arrived: {}</source>
-        <translation>文件尾记有 {} 个事件，收到 {} 个</translation>
     </message>
     <message>
         <source>the footer counts {} events, the file contains {}</source>
@@ -13947,14 +12751,6 @@ under {}{}{}
     <message>
         <source>the history ends early: the file had no more space</source>
         <translation>历史提前结束：文件空间已用尽</translation>
-    </message>
-    <message>
-        <source>the host takes 10 us to launch a kernel, on any computer: a step that waits for its host may take more or less time</source>
-        <translation>无论在哪台计算机上，主机启动一个内核都按 10 us 计：等待主机的步所用时间可能更长或更短</translation>
-    </message>
-    <message>
-        <source>the host takes as long as the recorded host of an H200, with a recorder in the process: {} us per launch and {} us per module in Python, {} us per launch in backward; this computer is not measured</source>
-        <translation>主机用时与所录制的 H200 主机相同（进程中有录制器）：Python 中每次启动 {} us、每个模块 {} us，反向中每次启动 {} us；未测量本机</translation>
     </message>
     <message>
         <source>the kernel of silu(gate) * up is modelled after Liger&apos;s, whose gradients overwrite its inputs; the norm is PyTorch&apos;s own</source>
@@ -14009,14 +12805,6 @@ under {}{}{}
         <translation>录制缓冲区已满：最早的条目已丢失</translation>
     </message>
     <message>
-        <source>the rest after event {} is not compared: {}</source>
-        <translation>事件 {} 之后的部分未比较：{}</translation>
-    </message>
-    <message>
-        <source>the rest after {} is not compared</source>
-        <translation>{}之后的部分未比较</translation>
-    </message>
-    <message>
         <source>the run&apos;s checkpointing.mode determines checkpointing</source>
         <translation>梯度检查点由运行的 checkpointing.mode 决定</translation>
     </message>
@@ -14041,20 +12829,12 @@ under {}{}{}
         <translation>这些键未知，不起作用：{}</translation>
     </message>
     <message>
-        <source>this GPU is not in it</source>
-        <translation>其中没有此 GPU</translation>
-    </message>
-    <message>
         <source>this GPU is not in the device table</source>
         <translation>此 GPU 不在设备表中</translation>
     </message>
     <message>
         <source>this virtual GPU does not allow it</source>
         <translation>此虚拟 GPU 不允许</translation>
-    </message>
-    <message>
-        <source>times of the host</source>
-        <translation>主机时间</translation>
     </message>
     <message>
         <source>toggles are not applied</source>
@@ -14121,14 +12901,6 @@ under {}{}{}
         <translation>为 {} 给出的值</translation>
     </message>
     <message>
-        <source>what was measured on such a GPU (driver {}, {}): {}</source>
-        <translation>在这种 GPU 上实测的值（驱动 {}，{}）：{}</translation>
-    </message>
-    <message>
-        <source>without its cache PyTorch&apos;s allocator keeps no history, so the cache is on, which reserves memory differently</source>
-        <translation>PyTorch 的分配器没有缓存就不保留历史，因此启用缓存，其保留显存的方式不同</translation>
-    </message>
-    <message>
         <source>work of the host takes no time</source>
         <translation>主机的工作不花时间</translation>
     </message>
@@ -14153,10 +12925,6 @@ under {}{}{}
         <translation>{} 个 [memory] 事件没有地址，已略去</translation>
     </message>
     <message>
-        <source>{} activities, {} that began before their call, {} without a call</source>
-        <translation>{} 个活动，{} 个早于其调用开始，{} 个没有调用</translation>
-    </message>
-    <message>
         <source>{} and {}</source>
         <translation>{} 与 {}</translation>
     </message>
@@ -14171,18 +12939,6 @@ under {}{}{}
     <message>
         <source>{} annotations left out: the entries have no times</source>
         <translation>已略去 {} 个标注：条目没有时间</translation>
-    </message>
-    <message>
-        <source>{} blocks at the end of {} events, {} in _snapshot</source>
-        <translation>结束时 {} 个块（共 {} 个事件），_snapshot 中 {} 个</translation>
-    </message>
-    <message>
-        <source>{} blocks at the end of {} events, {} in _snapshot, the same ones</source>
-        <translation>结束时 {} 个块（共 {} 个事件），_snapshot 中 {} 个，完全一致</translation>
-    </message>
-    <message>
-        <source>{} bytes allocated; used by all processes {} then {}, by this process {} then {}</source>
-        <translation>分配了 {} 字节；所有进程的占用由 {} 变为 {}，本进程的占用由 {} 变为 {}</translation>
     </message>
     <message>
         <source>{} bytes used at the end, {} of them not accounted for</source>
@@ -14271,14 +13027,6 @@ under {}{}{}
         <translation>{} 不在 {{{}}} 之中</translation>
     </message>
     <message>
-        <source>{} of {} as planned: allocated, reserved, requests{}</source>
-        <translation>{}/{} 与规划一致：已分配、已保留、请求{}</translation>
-    </message>
-    <message>
-        <source>{} older than the previous one: shown at its time</source>
-        <translation>{}早于前一条目：显示在前一条目的时刻</translation>
-    </message>
-    <message>
         <source>{} processes are left out: a trace has at most {} devices; --as-rank runs one rank of many</source>
         <translation>已略去 {} 个进程：一个 trace 最多有 {} 个设备；--as-rank 只运行多个 rank 中的一个</translation>
     </message>
@@ -14347,10 +13095,6 @@ under {}{}{}
         <translation>{}，没有显示器：$DISPLAY 和 $WAYLAND_DISPLAY 均未设置；只能使用命令行和 --screenshot</translation>
     </message>
     <message>
-        <source>{}, platform {} by QT_QPA_PLATFORM</source>
-        <translation>{}，平台 {}（由 QT_QPA_PLATFORM 指定）</translation>
-    </message>
-    <message>
         <source>{}, version {}: {} activities, {} dropped</source>
         <translation>{}，版本 {}：{} 个活动，丢弃 {} 个</translation>
     </message>
@@ -14391,24 +13135,1280 @@ under {}{}{}
         <translation>{}：缺少 {} 个必需的 {}</translation>
     </message>
     <message>
-        <source>{}; a program&apos;s own PyTorch may contain it</source>
-        <translation>{}；程序自己的 PyTorch 中可能有</translation>
-    </message>
-    <message>
         <source>{}; before that: {}</source>
         <translation>{}；在此之前：{}</translation>
-    </message>
-    <message>
-        <source>{}; before that: {}; later ones are lost, and blocks without entries are taken from the segments at the end</source>
-        <translation>{}；在此之前：{}；之后的已丢失，没有条目的块取自结束时的段</translation>
     </message>
     <message>
         <source>{}; before that: {}; later ones are lost, and so are the segments: blocks without entries are missing</source>
         <translation>{}；在此之前：{}；之后的已丢失，段也已丢失：没有条目的块缺失</translation>
     </message>
     <message>
-        <source>{}; plan and cpu need none</source>
+        <source>
+  Both columns start by allocating the blocks older than the recording. In the
+  recording, {} were reserved at the peak.
+</source>
+        <translation>
+  两列都先分配早于录制的块。在录制中，
+  峰值时预留了 {}。
+</translation>
+    </message>
+    <message>
+        <source>
+  {} processes (above: the one that needs the most memory):
+</source>
+        <translation>
+  {} 个进程（以上为所需显存最多的进程）：
+</translation>
+    </message>
+    <message>
+        <source>
+the file does not mention {}, but with these settings every decision is as recorded
+</source>
+        <translation>
+文件未提及 {}，但在这些设置下每个决策都与录制一致
+</translation>
+    </message>
+    <message>
+        <source>  Phases and Busy show the GPU time of the work launched in each phase; Total shows host time, which runs ahead of the GPU.
+</source>
+        <translation>  各阶段与忙碌为各阶段启动的工作所用的 GPU 时间；总计为主机时间，主机先于 GPU 运行。
+</translation>
+    </message>
+    <message>
+        <source>  at the peak     {} reserved, largest hole {}, {} in holes between blocks
+</source>
+        <translation>  峰值时          预留 {}，最大空洞 {}，块间空洞 {}
+</translation>
+    </message>
+    <message>
+        <source>  its API call was not recorded
+</source>
+        <translation>  其 API 调用未被录制
+</translation>
+    </message>
+    <message>
+        <source>  start state     {} of {} candidates {} with the recording ({} older block{} may have an unsplit tail</source>
+        <translation>  起始状态        {1} 个候选中有 {0} 个与录制{2}（{3} 个更早的块可能有未拆分的尾部</translation>
+    </message>
+    <message>
+        <source>  {} of the allocated memory is freed but waits for another stream.
+</source>
+        <translation>  已分配的显存中有 {} 已释放，但仍在等待另一个流。
+</translation>
+    </message>
+    <message>
+        <source>  {} of the allocated memory is in no recorded segment.
+</source>
+        <translation>  已分配的显存中有 {} 不在任何已录制的段中。
+</translation>
+    </message>
+    <message>
+        <source> (sizes of blocks, because requested sizes are not recorded)</source>
+        <translation>（按块的大小计，因为没有录制请求的大小）</translation>
+    </message>
+    <message>
+        <source> At most {} of {} were reserved.</source>
+        <translation> 最多预留 {}，共 {}。</translation>
+    </message>
+    <message>
+        <source> The GPU has room for {} of segments ({}).</source>
+        <translation> GPU 可容纳 {} 的段（{}）。</translation>
+    </message>
+    <message>
+        <source> The figures of {} are {}.</source>
+        <translation> {} 的数值{}计算。</translation>
+    </message>
+    <message>
+        <source> · {} of {} levels shown</source>
+        <translation> · 显示 {} / {} 层</translation>
+    </message>
+    <message>
+        <source>&apos;{}&apos; has no index; only a plain .trace file (no pipe, no gzip or zstd) has one</source>
+        <translation>&apos;{}&apos; 没有索引；只有普通的 .trace 文件（非管道、未经 gzip 或 zstd 压缩）才有索引</translation>
+    </message>
+    <message>
+        <source>&apos;{}&apos; is cut off and has no index; omit --outline to read all of it</source>
+        <translation>&apos;{}&apos; 被截断且没有索引；去掉 --outline 以读取全部</translation>
+    </message>
+    <message>
+        <source>&apos;{}&apos;: its {} bytes unpack to more than {}, {} times as many; if it really is a recording, unpack it and open the result</source>
+        <translation>&apos;{}&apos;：其 {} 字节解压后超过 {}，是 {} 倍；如果确为录制，请先解压再打开</translation>
+    </message>
+    <message>
+        <source>, allocated as {}</source>
+        <translation>，分配时为{}</translation>
+    </message>
+    <message>
+        <source>, if blocks older than the recording are allocated anew</source>
+        <translation>，前提是重新分配早于录制的块</translation>
+    </message>
+    <message>
+        <source>, until the time limit (--patience); other combinations may fit too</source>
+        <translation>，直至时间上限（--patience）；其他组合也可能放得下</translation>
+    </message>
+    <message>
+        <source>, {} times; in the program, write:
+</source>
+        <translation>，{} 次；在程序中写：
+</translation>
+    </message>
+    <message>
+        <source>--gpu-memory needs a GPU; name it with --device</source>
+        <translation>--gpu-memory：请用 --device 指定 GPU</translation>
+    </message>
+    <message>
+        <source>--host-budget checks the whole FILE; remove --device, --time and --entries</source>
+        <translation>--host-budget 判断整个 FILE；请去掉 --device、--time 和 --entries</translation>
+    </message>
+    <message>
+        <source>--order: no change is called &quot;{}&quot;; the changes are {}</source>
+        <translation>--order：没有名为 &quot;{}&quot; 的变化；变化有 {}</translation>
+    </message>
+    <message>
+        <source>--to {}: the window draws this format, but this vramscope was built without a window; use --to svg without --size</source>
+        <translation>--to {}：此格式由窗口绘制，而此 vramscope 构建时不含窗口；不带 --size 的 --to svg 不需要窗口</translation>
+    </message>
+    <message>
+        <source>. With {} of GPU memory, this plan needs {}; with another size, it may need more or less. To be certain, plan the run with --gpu-memory {}B</source>
+        <translation>。显存为 {} 时，此规划需要 {}；显存不同，需求可能更多或更少。如需确定，请用 --gpu-memory {}B 规划此运行</translation>
+    </message>
+    <message>
+        <source>1 byte per element and 4 bytes per {} elements, instead of 4 bytes per element, for {}</source>
+        <translation>每元素 1 字节，外加每 {} 个元素 4 字节，而不是每元素 4 字节，用于{}</translation>
+    </message>
+    <message>
+        <source>: the process reached its own limit, not the device&apos;s.</source>
+        <translation>：进程达到的是自己设置的限制，而不是设备的。</translation>
+    </message>
+    <message>
+        <source>; in the program, write:
+</source>
+        <translation>；在程序中写：
+</translation>
+    </message>
+    <message>
+        <source>; not recorded: whether in holes or in free segments</source>
+        <translation>；未记录位于空洞中还是空闲段中</translation>
+    </message>
+    <message>
+        <source>; replayed with these sizes: {}</source>
+        <translation>；按这些大小重放：{}</translation>
+    </message>
+    <message>
+        <source>; unreliable: the replay passes under the recorded settings too</source>
+        <translation>；不可靠：在录制的设置下，重放也能通过</translation>
+    </message>
+    <message>
+        <source>A single state, not a run</source>
+        <translation>单个状态，而不是运行</translation>
+    </message>
+    <message>
+        <source>API calls and others {}, </source>
+        <translation>API 调用及其他 {}，</translation>
+    </message>
+    <message>
+        <source>Adapters: savings over full training</source>
+        <translation>适配器：相对全量训练的节省</translation>
+    </message>
+    <message>
+        <source>Baseline: {} kernels in {}; current run: {} in {}; kernels in both: {} and {}.</source>
+        <translation>基线：{} 个内核，共 {}；当前运行：{} 个，共 {}；两者共有的内核：{} 和 {}。</translation>
+    </message>
+    <message>
+        <source>Bytes that memcpys, memsets and collectives move; not recorded for kernels</source>
+        <translation>拷贝、填充和集合通信移动的字节；内核没有记录</translation>
+    </message>
+    <message>
+        <source>CUDA context and libraries take {}; nothing else uses the memory that GPU and processor share</source>
+        <translation>CUDA 上下文和库占用的显存取{}；没有其他程序使用 GPU 与处理器共享的内存</translation>
+    </message>
+    <message>
+        <source>Categories whose maximum bytes differ within a phase
+</source>
+        <translation>在某个阶段内最大字节数不同的类别
+</translation>
+    </message>
+    <message>
+        <source>Changes to these caches are kept: {}.</source>
+        <translation>对这些缓存的更改会保留：{}。</translation>
+    </message>
+    <message>
+        <source>Exit status: 1 if a budget is exceeded; 3 if that is unknown, because the run ran out of memory at an allocation that the budget allows, or because reserved memory (for --host-budget: the driver&apos;s allocations) was not recorded.
+</source>
+        <translation>退出状态：超出任一预算时为 1；无法判断时为 3，即运行在预算容许的一次分配处显存不足，或未录制预留显存（对于 --host-budget：驱动的分配）。
+</translation>
+    </message>
+    <message>
+        <source>Formulas, compared with a plan of the same run.</source>
+        <translation>公式，与同一运行的规划对比。</translation>
+    </message>
+    <message>
+        <source>GPU memory was not recorded: the file has {} kernels and copies of a GPU, but its allocator did not report to the profiler; the memory shown is the CPU&apos;s</source>
+        <translation>未记录显存：文件中有 GPU 的 {} 个内核和拷贝，但其分配器没有向 profiler 报告；显示的是 CPU 的内存</translation>
+    </message>
+    <message>
+        <source>It records neither order nor times, so there is no timeline.</source>
+        <translation>它没有记录顺序和时间，因此没有时间线。</translation>
+    </message>
+    <message>
+        <source>LibTorch 2.11 (CUDA 13.0) has no kernels for this GPU, only for {}; only programs whose PyTorch has them can be planned</source>
+        <translation>LibTorch 2.11（CUDA 13.0）没有用于此 GPU 的内核，只有用于 {} 的；只能规划其 PyTorch 含有这些内核的程序</translation>
+    </message>
+    <message>
+        <source>NVML reported no memory of the GPU that this process uses, or an allocation failed</source>
+        <translation>NVML 没有报告本进程所用 GPU 的显存，或者一次分配失败</translation>
+    </message>
+    <message>
+        <source>NVML&apos;s total minus this process (at {}); without other processes, the driver&apos;s own memory</source>
+        <translation>NVML 的总量减去本进程（{}）；若没有其他进程，则为驱动自身的显存</translation>
+    </message>
+    <message>
+        <source>No request fails: those that exceed {} at first fit once the allocator has released its cache.</source>
+        <translation>没有请求失败：起初超出 {} 的请求，在分配器释放缓存后可以放下。</translation>
+    </message>
+    <message>
+        <source>Optimizer state, GaLore, one h x f matrix</source>
+        <translation>优化器状态，GaLore，h x f 的矩阵</translation>
+    </message>
+    <message>
+        <source>Peak: the largest of these</source>
+        <translation>峰值：以下各项中最大的</translation>
+    </message>
+    <message>
+        <source>PyTorch&apos;s allocator keeps no history without its cache, so the cache is on and reserves memory differently</source>
+        <translation>PyTorch 的分配器没有缓存就不保留历史，因此启用缓存，其预留显存的方式不同</translation>
+    </message>
+    <message>
+        <source>Ran on {}: reserved at most {} of its {}, without the CUDA context.</source>
+        <translation>在 {0} 上运行：其 {2} 中最多预留 {1}，不含 CUDA 上下文。</translation>
+    </message>
+    <message>
+        <source>Sum of lifetimes (blocks) and durations (all else)</source>
+        <translation>存活时间（块）与时长（其余）之和</translation>
+    </message>
+    <message>
+        <source>The recorded parameters ({}) are as large as those of {} in {}</source>
+        <translation>录制的参数（{}）与 {}（{}）的参数一样大</translation>
+    </message>
+    <message>
+        <source>These toggles were not planned alone: {}.</source>
+        <translation>这些开关没有单独规划：{}。</translation>
+    </message>
+    <message>
+        <source>This file does not record which memory a kernel used; the kernels above ran during these ops.
+</source>
+        <translation>该文件没有录制内核使用了哪些内存；以上内核在这些算子期间运行。
+</translation>
+    </message>
+    <message>
+        <source>This run&apos;s training, without activations</source>
+        <translation>本次运行的训练，不含激活值</translation>
+    </message>
+    <message>
+        <source>Total bytes of blocks, memcpys and memsets</source>
+        <translation>块、拷贝和填充的总字节数</translation>
+    </message>
+    <message>
+        <source>Valid if all parameters are trained; a frozen linear layer keeps no input.</source>
+        <translation>适用于训练全部参数的情况；冻结的线性层不保留输入。</translation>
+    </message>
+    <message>
+        <source>With other settings, the replay also allocates the blocks that are older than the recording; changes are relative to the row &quot;as recorded, older blocks allocated anew&quot;. empty_cache() is called in the unchanged recording.</source>
+        <translation>使用其他设置时，早于录制的块也会重新分配；变化相对于“与录制相同，较早的块重新分配”一行。empty_cache() 在未更改的录制中调用。</translation>
+    </message>
+    <message>
+        <source>a .trace; with --time A:B or --device, a part of it</source>
+        <translation>一个 .trace；用 --time A:B 或 --device 时为其一部分</translation>
+    </message>
+    <message>
+        <source>a call that was not recorded</source>
+        <translation>未记录的调用</translation>
+    </message>
+    <message>
+        <source>a column occurs twice</source>
+        <translation>有一列出现两次</translation>
+    </message>
+    <message>
+        <source>a compressed checkpoint is not supported; remove this key to plan the model uncompressed</source>
+        <translation>不支持压缩的检查点；去掉此键则按未压缩规划</translation>
+    </message>
+    <message>
+        <source>a computed number is assumed to be {}, because the program divides by it, takes its logarithm or trains by it</source>
+        <translation>计算出的数假定为 {}，因为程序用它作除数、取其对数或用它训练</translation>
+    </message>
+    <message>
+        <source>a computed number is assumed to be {}, or comparing it would make the program fail</source>
+        <translation>计算出的数假定为 {}，否则比较它会使程序失败</translation>
+    </message>
+    <message>
+        <source>a list of blocks is used twice</source>
+        <translation>一个块列表被使用两次</translation>
+    </message>
+    <message>
+        <source>a memory timeline of sums by category only; export allocations with export_memory_timeline(&quot;timeline.raw.json.gz&quot;), or record a memory snapshot</source>
+        <translation>仅有按类别总和的内存时间线；请用 export_memory_timeline(&quot;timeline.raw.json.gz&quot;) 导出分配，或录制内存快照</translation>
+    </message>
+    <message>
+        <source>a mixture of experts is not supported</source>
+        <translation>不支持混合专家模型</translation>
+    </message>
+    <message>
+        <source>a model of several parts is not supported; use the config.json of its text model</source>
+        <translation>不支持由多个部分组成的模型；请使用其文本模型的 config.json</translation>
+    </message>
+    <message>
+        <source>a number has {} bytes and does not fit into 64 bits</source>
+        <translation>一个数有 {} 字节，超出 64 位</translation>
+    </message>
+    <message>
+        <source>a page of curves, findings and tables; --baseline adds a comparison</source>
+        <translation>包含曲线、问题和表格的网页；--baseline 增加对比</translation>
+    </message>
+    <message>
+        <source>a part of a memory timeline cannot be opened; open the whole file</source>
+        <translation>不能打开内存时间线的一部分；请打开整个文件</translation>
+    </message>
+    <message>
+        <source>a part of memory statistics cannot be opened; open the whole file</source>
+        <translation>不能打开内存统计的一部分；请打开整个文件</translation>
+    </message>
+    <message>
+        <source>a pickled CUDA memory snapshot, for PyTorch&apos;s memory_viz</source>
+        <translation>序列化为 pickle 的 CUDA 内存快照，用于 PyTorch 的 memory_viz</translation>
+    </message>
+    <message>
+        <source>a projection of the shorter side; two moments of size rank x longer side</source>
+        <translation>较短边的投影，以及两个“秩 x 较长边”的矩</translation>
+    </message>
+    <message>
+        <source>a quantized checkpoint (4 or 8 bits) is not supported; remove this key to plan the model unquantized</source>
+        <translation>不支持量化的检查点（4 或 8 位）；去掉此键则按未量化规划</translation>
+    </message>
+    <message>
+        <source>a row does not begin with a number</source>
+        <translation>有一行不以数开头</translation>
+    </message>
+    <message>
+        <source>a row is not a list of four numbers</source>
+        <translation>有一行不是由四个数组成的列表</translation>
+    </message>
+    <message>
+        <source>a stage holds its layers and the activations of the micro-batches that it has begun; idle time / work: (n - 1)/m</source>
+        <translation>一个阶段有其各层，以及已开始的微批次的激活值；空闲时间与工作时间之比：(n - 1)/m</translation>
+    </message>
+    <message>
+        <source>a step takes {:.3f} ms with CUPTI, {:.3f} without: factor {:.2f}</source>
+        <translation>一步在使用 CUPTI 时为 {:.3f} ms，不使用时为 {:.3f} ms：{:.2f} 倍</translation>
+    </message>
+    <message>
+        <source>a {} begins at {} ns, but ends at {} ns</source>
+        <translation>{} 开始于 {} ns，却结束于 {} ns</translation>
+    </message>
+    <message>
+        <source>a {} between unknown kinds of memory: from {} to {}</source>
+        <translation>{} 的内存种类未知：从 {} 到 {}</translation>
+    </message>
+    <message>
+        <source>a {} uses string {}, but there are {}</source>
+        <translation>{} 使用字符串 {}，但只有 {} 个</translation>
+    </message>
+    <message>
+        <source>allocated by the program&apos;s or PyTorch&apos;s own code; nothing was computed</source>
+        <translation>由程序或 PyTorch 自身的代码分配；未计算任何数值</translation>
+    </message>
+    <message>
+        <source>allocations that are gone at the end without a free entry (freed after the last entry, or entry missing); shown until the end, or until another allocation reuses their memory: {}</source>
+        <translation>结束时已不存在、却没有释放条目的分配（在最后一个条目之后释放，或该条目缺失）；显示到结束，或到另一次分配重用其显存为止：{}</translation>
+    </message>
+    <message>
+        <source>allocations that overlap a block not yet freed (entries are missing): {}</source>
+        <translation>与尚未释放的块重叠的分配（有条目缺失）：{}</translation>
+    </message>
+    <message>
+        <source>allocations without a free entry; treated as freed just before another allocation reused their memory: {}</source>
+        <translation>没有释放条目的分配；视为在另一次分配重用其显存之前刚刚释放：{}</translation>
+    </message>
+    <message>
+        <source>allocator settings: character {} is not printable ASCII; write key:value,key:value</source>
+        <translation>分配器设置：第 {} 个字符不是可打印的 ASCII；请写 key:value,key:value</translation>
+    </message>
+    <message>
+        <source>an SQLite database (an export of Nsight Systems? `nsys stats` opens those)</source>
+        <translation>SQLite 数据库（Nsight Systems 的导出？可用 `nsys stats` 打开）</translation>
+    </message>
+    <message>
+        <source>an earlier request fails</source>
+        <translation>更早的请求失败</translation>
+    </message>
+    <message>
+        <source>as much as on the GPU that {} takes its missing values from</source>
+        <translation>与 {} 取用缺失数值的那个 GPU 上相同的值</translation>
+    </message>
+    <message>
+        <source>at one time {} reserved + {} outside the allocator</source>
+        <translation>同时预留 {} + 分配器之外 {}</translation>
+    </message>
+    <message>
+        <source>at that time, relative to the replay as recorded</source>
+        <translation>该时刻，相对于按录制的重放</translation>
+    </message>
+    <message>
+        <source>at the peak, each weight has a cast result of half its size</source>
+        <translation>峰值处每个权重都有一个大小为其一半的类型转换结果</translation>
+    </message>
+    <message>
+        <source>at the peak, results of the first step that also outlive the peak&apos;s step</source>
+        <translation>峰值时存在第一步的结果，且在峰值所在的步之后仍然存活</translation>
+    </message>
+    <message>
+        <source>at the peak, two or more tensors as large as log_softmax&apos;s result</source>
+        <translation>峰值处有两个或更多与 log_softmax 的结果同样大的张量</translation>
+    </message>
+    <message>
+        <source>bytes in the pool of captured CUDA graphs</source>
+        <translation>已捕获 CUDA 图的内存池字节数</translation>
+    </message>
+    <message>
+        <source>bytes multiplied by history entries from allocation to free, because the file has no times</source>
+        <translation>字节数乘以从分配到释放的历史条目数，因为文件没有时间</translation>
+    </message>
+    <message>
+        <source>bytes that a layer&apos;s attention keeps</source>
+        <translation>一层的注意力保留的字节数</translation>
+    </message>
+    <message>
+        <source>caching allocator: cannot restore, because it already has segments</source>
+        <translation>缓存分配器：无法恢复，因为它已有段</translation>
+    </message>
+    <message>
+        <source>caching allocator: free of {:#x} completed, but was not requested before</source>
+        <translation>缓存分配器：{:#x} 的释放已完成，但此前没有请求释放</translation>
+    </message>
+    <message>
+        <source>caching allocator: the block at {:#x} cannot be resized to {} bytes</source>
+        <translation>缓存分配器：{:#x} 处的块不能调整为 {} 字节</translation>
+    </message>
+    <message>
+        <source>call stacks begin at frame {}, stack {} instead of frame {}, stack {}</source>
+        <translation>调用栈从帧 {}、栈 {} 开始，而不是帧 {}、栈 {}</translation>
+    </message>
+    <message>
+        <source>call stacks: frame {} is used, but there are {}</source>
+        <translation>调用栈：使用了帧 {}，但只有 {} 帧</translation>
+    </message>
+    <message>
+        <source>cannot read the current folder: {}</source>
+        <translation>无法读取当前文件夹：{}</translation>
+    </message>
+    <message>
+        <source>cannot write the received data: {}</source>
+        <translation>无法写入收到的数据：{}</translation>
+    </message>
+    <message>
+        <source>capped attention scores are not supported</source>
+        <translation>不支持有上限的注意力分数</translation>
+    </message>
+    <message>
+        <source>capped logits are not supported</source>
+        <translation>不支持有上限的 logits</translation>
+    </message>
+    <message>
+        <source>casts in the forward pass, except autocast&apos;s, whose results take at least 5 % of the peak</source>
+        <translation>前向传播中的类型转换（autocast 的除外），其结果至少占峰值的 5 %</translation>
+    </message>
+    <message>
+        <source>cudaMallocAsync keeps no history, so PyTorch&apos;s own allocator replaces it and reserves memory differently</source>
+        <translation>cudaMallocAsync 不保留历史，因此由 PyTorch 自己的分配器代替，其预留显存的方式不同</translation>
+    </message>
+    <message>
+        <source>device: {} has compute capability {}; LibTorch 2.11 (CUDA 13.0) has no kernels for it, only for {}. Choose another device, or plan a program whose PyTorch supports it: vramscope plan --device {} -- python train.py</source>
+        <translation>device：{} 的计算能力为 {}；LibTorch 2.11（CUDA 13.0）没有其内核，只有 {} 的内核。请选择其他设备，或规划一个 PyTorch 支持它的程序：vramscope plan --device {} -- python train.py</translation>
+    </message>
+    <message>
+        <source>device: {} is too large for a device file</source>
+        <translation>device：{} 超过设备文件的上限</translation>
+    </message>
+    <message>
+        <source>difference of peak reserved memory over the whole trace</source>
+        <translation>整个跟踪中预留显存峰值的差异</translation>
+    </message>
+    <message>
+        <source>different names, matched by op and order</source>
+        <translation>名称不同，按算子和次序匹配</translation>
+    </message>
+    <message>
+        <source>driver allocations and frees</source>
+        <translation>次驱动分配和释放</translation>
+    </message>
+    <message>
+        <source>elements that share one scale</source>
+        <translation>共用一个缩放因子的元素数</translation>
+    </message>
+    <message>
+        <source>every GPU has whole inputs and outputs of the split parts; all between them is divided (tensor parallelism without sequence parallelism)</source>
+        <translation>被切分部分的输入和输出在每个 GPU 上都是完整的，其间的一切均分（不含序列并行的张量并行）</translation>
+    </message>
+    <message>
+        <source>every host is assumed to launch a kernel in 10 us; a step that waits for its host may take more or less time</source>
+        <translation>假定任何主机启动一个内核都用 10 us；等待主机的步所用时间可能更长或更短</translation>
+    </message>
+    <message>
+        <source>every layer applies the sliding window of {} as a mask</source>
+        <translation>每一层都以掩码实现大小为 {} 的滑动窗口</translation>
+    </message>
+    <message>
+        <source>expected a 64-bit whole number</source>
+        <translation>应为 64 位整数</translation>
+    </message>
+    <message>
+        <source>expected a list (&quot;400,1536,400&quot;) or ranges (&quot;256-1024&quot;) of lengths for at most 4096 successive micro-batches, each from 1 to 1048576; empty: every length is seq</source>
+        <translation>应为依次用于最多 4096 个微批次的长度列表（&quot;400,1536,400&quot;）或区间（&quot;256-1024&quot;），每个为 1 到 1048576；留空：全部取 seq 的长度</translation>
+    </message>
+    <message>
+        <source>expected a size from {} to 1 EiB: bytes, or a number with B, kB, MB, GB, TB, KiB, MiB, GiB or TiB (&quot;24GiB&quot;)</source>
+        <translation>应为 {} 到 1 EiB 的大小：字节数，或带 B、kB、MB、GB、TB、KiB、MiB、GiB 或 TiB 的数（&quot;24GiB&quot;）</translation>
+    </message>
+    <message>
+        <source>expected a size up to 64 GiB and below the GPU&apos;s memory, such as 300MiB</source>
+        <translation>应为不超过 64 GiB 且小于显存的大小，例如 300MiB</translation>
+    </message>
+    <message>
+        <source>expected the path of a file, at most 4096 characters</source>
+        <translation>应为文件的路径，最多 4096 个字符</translation>
+    </message>
+    <message>
+        <source>expected the tokens of a sample, from 1 to 1048576; or a list (&quot;400,1536,400&quot;) or ranges (&quot;256-1024&quot;) for at most 4096 successive micro-batches; or a file with lines &quot;length,count&quot;, from which each micro-batch draws its samples</source>
+        <translation>应为样本的 token 数，1 到 1048576；或依次用于最多 4096 个微批次的列表（&quot;400,1536,400&quot;）或区间（&quot;256-1024&quot;）；或由 &quot;length,count&quot; 行组成的文件，各微批次从中抽取样本</translation>
+    </message>
+    <message>
+        <source>expected true (GPU and processor share memory) or false</source>
+        <translation>应为 true（GPU 与处理器共享内存）或 false</translation>
+    </message>
+    <message>
+        <source>feed-forward-sized tensors that the activation function keeps</source>
+        <translation>激活函数保留的前馈层大小的张量数</translation>
+    </message>
+    <message>
+        <source>fewer plans arrived than were requested</source>
+        <translation>得到的规划少于请求的数量</translation>
+    </message>
+    <message>
+        <source>figures at one time, without blocks</source>
+        <translation>某一时刻的数据，不含块</translation>
+    </message>
+    <message>
+        <source>for a GPU with room for {} of segments ({})</source>
+        <translation>按可容纳 {} 段的 GPU（{}）</translation>
+    </message>
+    <message>
+        <source>for a GPU with {}, the smallest that holds the peak, because the file names no GPU</source>
+        <translation>按 {} 的 GPU（能容纳峰值的最小者），因为文件没有写明 GPU</translation>
+    </message>
+    <message>
+        <source>foreach copies the trained weights once; fused and for-loop optimizers need hardly any memory</source>
+        <translation>foreach 会复制一份可训练权重；fused 和逐张量循环的优化器几乎不需要额外内存</translation>
+    </message>
+    <message>
+        <source>frame at byte {}: it states {} bytes ({} decompressed); the limit is {}</source>
+        <translation>字节 {} 处的帧：声明 {} 字节（解压后 {}）；上限为 {}</translation>
+    </message>
+    <message>
+        <source>from the file</source>
+        <translation>来自文件</translation>
+    </message>
+    <message>
+        <source>g key-value heads; g = 1: multi-query, g = heads: multi-head</source>
+        <translation>g 个键值头；g = 1 为多查询，g = 头数为多头</translation>
+    </message>
+    <message>
+        <source>gradients before the last optimizer step, requested bytes</source>
+        <translation>最后一次优化器步之前的梯度，按请求大小</translation>
+    </message>
+    <message>
+        <source>half of the live activations and temporaries that autocast keeps in 16 bits ({}), if they are fp32{}</source>
+        <translation>存活的激活值和临时张量中 autocast 以 16 位保存的部分（{}）的一半（若为 fp32）{}</translation>
+    </message>
+    <message>
+        <source>half of the live activations, inputs and temporaries ({}){}</source>
+        <translation>存活的激活值、输入和临时张量（{}）的一半{}</translation>
+    </message>
+    <message>
+        <source>holes between blocks then</source>
+        <translation>彼时的块间空洞</translation>
+    </message>
+    <message>
+        <source>host times</source>
+        <translation>主机时间</translation>
+    </message>
+    <message>
+        <source>host waits for the device</source>
+        <translation>次主机等待设备</translation>
+    </message>
+    <message>
+        <source>how far an unsplit block may exceed the request</source>
+        <translation>未切分的块最多可比请求大多少</translation>
+    </message>
+    <message>
+        <source>inputs and outputs of both norms, their means and deviations, q, k, v, attention&apos;s output, feed-forward input and output; u is 2 for GELU, 5 if its tanh is written out</source>
+        <translation>两个归一化的输入、输出、均值和偏差，q、k、v，注意力的输出，前馈层的输入和输出；GELU 的 u 为 2，逐步展开 tanh 时为 5</translation>
+    </message>
+    <message>
+        <source>installing {}=={} with pip into {}</source>
+        <translation>正在用 pip 安装 {}=={} 到 {}</translation>
+    </message>
+    <message>
+        <source>it has no torch: choose another interpreter, or install torch (pip install torch); no GPU is needed</source>
+        <translation>其中没有 torch：请选择另一个解释器，或安装 torch（pip install torch）；不需要 GPU</translation>
+    </message>
+    <message>
+        <source>its directory lies outside the file</source>
+        <translation>其目录位于文件之外</translation>
+    </message>
+    <message>
+        <source>kept by the middle layer after the forward pass, requested bytes</source>
+        <translation>前向之后中间层保留的内存，按请求大小</translation>
+    </message>
+    <message>
+        <source>last op before it was freed</source>
+        <translation>释放前的最后一个算子</translation>
+    </message>
+    <message>
+        <source>latent attention is not supported</source>
+        <translation>不支持潜在注意力</translation>
+    </message>
+    <message>
+        <source>layers for multi-token prediction are not supported</source>
+        <translation>不支持多 token 预测层</translation>
+    </message>
+    <message>
+        <source>layers per checkpointed segment</source>
+        <translation>每个检查点段的层数</translation>
+    </message>
+    <message>
+        <source>listed as {}: {} bytes, {} threads per SM</source>
+        <translation>登记为 {}：{} 字节，每个 SM {} 个线程</translation>
+    </message>
+    <message>
+        <source>memoizes object {}, but the file is too short for so many</source>
+        <translation>记忆对象 {}，但文件太短，容不下这么多对象</translation>
+    </message>
+    <message>
+        <source>memory over time, or with --size the timeline</source>
+        <translation>内存随时间的变化；给出 --size 时为时间线</translation>
+    </message>
+    <message>
+        <source>memory that CUPTI saw allocated outside the caching allocator: </source>
+        <translation>CUPTI 观察到的、在缓存分配器之外分配的显存：</translation>
+    </message>
+    <message>
+        <source>memory used by all processes</source>
+        <translation>所有进程占用的显存</translation>
+    </message>
+    <message>
+        <source>more than {} values are on the stack; a snapshot needs a few dozen</source>
+        <translation>栈上有超过 {} 个值；快照只需要几十个</translation>
+    </message>
+    <message>
+        <source>most free first; # in use, + mostly, - partly, . free, blank: no memory mapped</source>
+        <translation>空闲最多者在前；# 在使用，+ 大部分在使用，- 部分在使用，. 空闲；空白：没有内存的地址</translation>
+    </message>
+    <message>
+        <source>needs the GPU&apos;s memory size, which this file does not state</source>
+        <translation>需要 GPU 的显存大小，此文件没有说明</translation>
+    </message>
+    <message>
+        <source>no LoRA (no layer of this model matches)</source>
+        <translation>无 LoRA（此模型没有匹配的层）</translation>
+    </message>
+    <message>
+        <source>no earlier allocation has this row number</source>
+        <translation>之前没有使用此行号的分配</translation>
+    </message>
+    <message>
+        <source>no layer keeps its attention weights as an output</source>
+        <translation>没有层把注意力权重保留为输出</translation>
+    </message>
+    <message>
+        <source>no layer keeps its hidden states as an output</source>
+        <translation>没有层把隐藏状态保留为输出</translation>
+    </message>
+    <message>
+        <source>none; the axis counts history entries</source>
+        <translation>无；时间轴按历史条目计数</translation>
+    </message>
+    <message>
+        <source>norms in fp32, a 16-bit input for each linear layer, 16-bit copies of the weights</source>
+        <translation>归一化使用 fp32，每个线性层有 16 位的输入，另有权重的 16 位副本</translation>
+    </message>
+    <message>
+        <source>norms in fp32, the rest in 16 bits, 16-bit copies of the weights; u is 4 for GELU, 16 if its tanh is written out</source>
+        <translation>归一化使用 fp32，其余为 16 位，另有权重的 16 位副本；GELU 的 u 为 4，逐步展开 tanh 时为 16</translation>
+    </message>
+    <message>
+        <source>not a memory timeline: the JSON is not a list</source>
+        <translation>不是内存时间线：JSON 不是列表</translation>
+    </message>
+    <message>
+        <source>not checked on an emulated GPU</source>
+        <translation>在模拟 GPU 上不检查</translation>
+    </message>
+    <message>
+        <source>not memory statistics: the file is not a JSON object</source>
+        <translation>不是内存统计：文件不是 JSON 对象</translation>
+    </message>
+    <message>
+        <source>not recorded; entry numbers are shown instead</source>
+        <translation>条目没有时间，因此以条目编号代替</translation>
+    </message>
+    <message>
+        <source>of all processes (not reported separately)</source>
+        <translation>所有进程（不分别报告）</translation>
+    </message>
+    <message>
+        <source>of {}(), only the first {} readings are recorded</source>
+        <translation>{}() 只记录最初 {} 次读取</translation>
+    </message>
+    <message>
+        <source>one element per trainable parameter, held from backward until zero_grad</source>
+        <translation>每个可训练参数一个元素，从反向传播中累积起，到 zero_grad 为止</translation>
+    </message>
+    <message>
+        <source>one entry in id2label means regression, which is not supported</source>
+        <translation>id2label 只有一个条目表示回归，不受支持</translation>
+    </message>
+    <message>
+        <source>only driver calls were recorded: without Python&apos;s hooks, the memory&apos;s purpose is unknown</source>
+        <translation>仅录制了驱动调用：没有 Python 钩子，显存的用途未知</translation>
+    </message>
+    <message>
+        <source>optimizer state after the last step, requested bytes</source>
+        <translation>最后一步之后的优化器状态，按请求大小</translation>
+    </message>
+    <message>
+        <source>parameters, requested bytes</source>
+        <translation>参数，按请求大小</translation>
+    </message>
+    <message>
+        <source>parameters; tied ones count once</source>
+        <translation>参数，共享的只计一次</translation>
+    </message>
+    <message>
+        <source>peak above the memory at the start: {} (A), {} (B)</source>
+        <translation>高出起始内存的峰值：{}（A），{}（B）</translation>
+    </message>
+    <message>
+        <source>pinned host memory is not shown: {} ({} bytes); in use: {} ({} bytes); {}</source>
+        <translation>不显示锁页主机内存：{}（{} 字节）；使用中：{}（{} 字节）；{}</translation>
+    </message>
+    <message>
+        <source>planned for {}, not for the publications&apos; GPUs; published figures are shown but not judged</source>
+        <translation>针对 {} 而非各出版物的 GPU 规划；公布的数据只显示，不作评判</translation>
+    </message>
+    <message>
+        <source>prepare_model_for_kbit_training is not called. Calling it (prepare_kbit_training=true) casts norms, embeddings and the output layer to fp32; the last two then need this much more</source>
+        <translation>未调用 prepare_model_for_kbit_training。调用它（prepare_kbit_training=true）会把归一化、嵌入和输出层转换为 fp32；后两者会多需要这么多显存</translation>
+    </message>
+    <message>
+        <source>projections in slices are not supported; set it to 1</source>
+        <translation>不支持分片的投影；请设为 1</translation>
+    </message>
+    <message>
+        <source>rank of the low-rank gradient</source>
+        <translation>低秩梯度的秩</translation>
+    </message>
+    <message>
+        <source>refers again to {} (object {}), which no snapshot does</source>
+        <translation>再次引用{}（对象 {}），快照不会这样做</translation>
+    </message>
+    <message>
+        <source>replayed with {} for the allocator: {}; {} reserved at the request</source>
+        <translation>按分配器有 {} 重放：{}；请求时预留 {}</translation>
+    </message>
+    <message>
+        <source>requests CSV, line {}: a quoted field has no closing quote</source>
+        <translation>请求 CSV，第 {} 行：带引号的字段没有结束</translation>
+    </message>
+    <message>
+        <source>reserved memory not recorded</source>
+        <translation>未记录预留的显存</translation>
+    </message>
+    <message>
+        <source>rotary positions on a part of a head are not supported here</source>
+        <translation>此处不支持只用于部分注意力头的旋转位置编码</translation>
+    </message>
+    <message>
+        <source>rows + columns, summed over the trained matrices</source>
+        <translation>行数 + 列数，对所有被训练的矩阵求和</translation>
+    </message>
+    <message>
+        <source>shows {} of {} of address space; double-click the title for all</source>
+        <translation>显示 {1} 地址空间中的 {0}；双击标题显示全部</translation>
+    </message>
+    <message>
+        <source>that request, not the whole run</source>
+        <translation>该请求，但不含整个运行</translation>
+    </message>
+    <message>
+        <source>the activity file reached its limit: later activities are missing</source>
+        <translation>活动文件已达上限：之后的活动缺失</translation>
+    </message>
+    <message>
+        <source>the comparison stops after event {}: {}</source>
+        <translation>事件 {} 之后不再比较：{}</translation>
+    </message>
+    <message>
+        <source>the comparison stops after {}</source>
+        <translation>{}之后不再比较</translation>
+    </message>
+    <message>
+        <source>the driver&apos;s memory pools, which it uses, are not modelled; use native</source>
+        <translation>它使用的驱动内存池未建模；请用 native</translation>
+    </message>
+    <message>
+        <source>the end of the activity file does not match its chunks</source>
+        <translation>活动文件的末尾与其分块不符</translation>
+    </message>
+    <message>
+        <source>the experiment does not name the figure to solve for</source>
+        <translation>实验没有指明要求解的数值</translation>
+    </message>
+    <message>
+        <source>the file ends early, at byte {}</source>
+        <translation>文件在字节 {} 处过早结束</translation>
+    </message>
+    <message>
+        <source>the file has more than {} MiB</source>
+        <translation>文件超过 {} MiB</translation>
+    </message>
+    <message>
+        <source>the file has more than {} lines</source>
+        <translation>文件超过 {} 行</translation>
+    </message>
+    <message>
+        <source>the footer counts {} activities, but {} arrived</source>
+        <translation>文件尾记有 {} 个活动，但收到 {} 个</translation>
+    </message>
+    <message>
+        <source>the footer counts {} events, but {} arrived</source>
+        <translation>文件尾记有 {} 个事件，但收到 {} 个</translation>
+    </message>
+    <message>
+        <source>the forward pass keeps no cache of keys and values (use_cache=False)</source>
+        <translation>前向传播不保留键和值的缓存（use_cache=False）</translation>
+    </message>
+    <message>
+        <source>the host takes as long as the one recorded with an H200, recorder included: {} us per launch and {} us per module in Python, {} us per launch in backward; this computer is not measured</source>
+        <translation>主机用时与随 H200 录制的主机相同（含录制器）：Python 中每次启动 {} us、每个模块 {} us，反向中每次启动 {} us；未测量本机</translation>
+    </message>
+    <message>
+        <source>the items of a container have no MARK before them</source>
+        <translation>容器的元素之前没有 MARK</translation>
+    </message>
+    <message>
+        <source>the items of a tuple have no MARK before them</source>
+        <translation>元组的元素之前没有 MARK</translation>
+    </message>
+    <message>
+        <source>the kernels have more than 8 million operands</source>
+        <translation>内核的操作数超过 800 万个</translation>
+    </message>
+    <message>
+        <source>the key architectures (or model_type) is missing</source>
+        <translation>缺少键 architectures（或 model_type）</translation>
+    </message>
+    <message>
+        <source>the largest allocation that needs no new segment: it fits a hole or a whole segment</source>
+        <translation>无需新段即可满足的最大分配：可放入空洞或整段</translation>
+    </message>
+    <message>
+        <source>the layer&apos;s own tensors and those of its attention</source>
+        <translation>该层自身的张量及其注意力的张量</translation>
+    </message>
+    <message>
+        <source>the log-sum-exp in fp32, a second copy of the output, and the random generator&apos;s state</source>
+        <translation>fp32 的 log-sum-exp、输出的第二份副本，以及随机数生成器的状态</translation>
+    </message>
+    <message>
+        <source>the log-sum-exp of the scores, in fp32</source>
+        <translation>分数的 log-sum-exp，fp32</translation>
+    </message>
+    <message>
+        <source>the memory at one time, without a history</source>
+        <translation>某一时刻的显存，没有历史</translation>
+    </message>
+    <message>
+        <source>the name of an entry is missing or leads outside the folder</source>
+        <translation>有条目的名称缺失，或指向文件夹之外</translation>
+    </message>
+    <message>
+        <source>the older allocations are not sorted by device and address</source>
+        <translation>较早的分配未按设备和地址排序</translation>
+    </message>
+    <message>
+        <source>the part of reserved memory in blocks that tensors use</source>
+        <translation>预留显存中由张量使用的块</translation>
+    </message>
+    <message>
+        <source>the plan reserves no GPU memory</source>
+        <translation>该规划没有预留显存</translation>
+    </message>
+    <message>
+        <source>the recording can be replayed only with other settings, because its first blocks do not fit their segments: {}</source>
+        <translation>只能用其他设置重放此录制，因为其最初的块与其段不符：{}</translation>
+    </message>
+    <message>
+        <source>the recording has a part of an unknown type</source>
+        <translation>录制中有类型未知的部分</translation>
+    </message>
+    <message>
+        <source>the request fails</source>
+        <translation>请求失败</translation>
+    </message>
+    <message>
+        <source>the request fails, and</source>
+        <translation>请求失败，且</translation>
+    </message>
+    <message>
+        <source>the run ran out of memory: an allocation of {}, with {} already reserved, needs {} in all (including {} CUDA context)</source>
+        <translation>运行时内存不足：请求分配 {}，此时已预留 {}，共需要 {}（其中 CUDA 上下文 {}）</translation>
+    </message>
+    <message>
+        <source>the same, with older blocks allocated again</source>
+        <translation>相同，但重新分配较早的块</translation>
+    </message>
+    <message>
+        <source>the saved session is damaged or of another version</source>
+        <translation>保存的会话已损坏，或来自其他版本</translation>
+    </message>
+    <message>
+        <source>the server sent the wrong part of the file</source>
+        <translation>服务器发送了文件中错误的部分</translation>
+    </message>
+    <message>
+        <source>the test program ended with status {}</source>
+        <translation>测试程序的结束状态为 {}</translation>
+    </message>
+    <message>
+        <source>the test program&apos;s history cannot be read</source>
+        <translation>无法读取测试程序的历史</translation>
+    </message>
+    <message>
+        <source>the trace does not record its blocks&apos; segments, so a replay has nothing to compare with; try other settings</source>
+        <translation>跟踪没有记录块所在的段，重放无可比较；请尝试其他设置</translation>
+    </message>
+    <message>
+        <source>the trace goes from {} to {}, so --at {} shows its {}</source>
+        <translation>跟踪从 {} 到 {}，因此 --at {} 显示其{}</translation>
+    </message>
+    <message>
+        <source>the trace has no complete step</source>
+        <translation>跟踪没有完整的步</translation>
+    </message>
+    <message>
+        <source>the trace has no complete step {}; complete steps: {}</source>
+        <translation>跟踪没有完整的步 {}；完整的步：{}</translation>
+    </message>
+    <message>
+        <source>the unmapped block at {:#x} is invalid</source>
+        <translation>{:#x} 处的未映射块无效</translation>
+    </message>
+    <message>
+        <source>the weights of {} cannot be estimated by formula; use `vramscope plan`</source>
+        <translation>没有公式可计算 {} 的权重；请用 `vramscope plan`</translation>
+    </message>
+    <message>
+        <source>the {} of gradients and optimizer state, minus {} for adapters of rank {}</source>
+        <translation>{0} 梯度和优化器状态，减去秩为 {2} 的适配器 {1}</translation>
+    </message>
+    <message>
+        <source>the {} of live softmax results{}</source>
+        <translation>存活的 {} softmax 结果{}</translation>
+    </message>
+    <message>
+        <source>the {} of live temporaries of the optimizer step{}</source>
+        <translation>优化器步中存活的 {} 临时张量{}</translation>
+    </message>
+    <message>
+        <source>the {} of optimizer state{}</source>
+        <translation>{} 优化器状态{}</translation>
+    </message>
+    <message>
+        <source>this GPU is not listed</source>
+        <translation>其中没有此 GPU</translation>
+    </message>
+    <message>
+        <source>this address is already allocated</source>
+        <translation>此地址已被分配</translation>
+    </message>
+    <message>
+        <source>this file holds a single state: it has no timeline to draw</source>
+        <translation>此文件只含单个状态：没有可绘制的时间线</translation>
+    </message>
+    <message>
+        <source>this is not a file on this computer</source>
+        <translation>这不是本机的文件</translation>
+    </message>
+    <message>
+        <source>this model family is only supported without an encoder</source>
+        <translation>此模型系列仅支持不带编码器的模型</translation>
+    </message>
+    <message>
+        <source>this program used the GPU without Python. The amount of memory is known, but not what uses it, because the hooks need Python. There is no trace</source>
+        <translation>该程序未通过 Python 使用 GPU。显存用量已知，但不知道由什么使用，因为钩子需要 Python。没有跟踪</translation>
+    </message>
+    <message>
+        <source>this size differs from that of the allocation</source>
+        <translation>释放的大小与分配时不同</translation>
+    </message>
+    <message>
+        <source>to multiples of 512 bytes, or by the allocator&apos;s settings</source>
+        <translation>取整到 512 字节的倍数，或按分配器的设置</translation>
+    </message>
+    <message>
+        <source>tokens older than the window are dropped</source>
+        <translation>早于窗口的词元被丢弃</translation>
+    </message>
+    <message>
+        <source>too many fields to group by; at most {} are allowed</source>
+        <translation>分组字段过多；最多允许 {} 个</translation>
+    </message>
+    <message>
+        <source>torch.optim: states have the weight&apos;s dtype and exist from the first step on</source>
+        <translation>torch.optim：状态与权重类型相同；从第一步起存在</translation>
+    </message>
+    <message>
+        <source>total GPU memory</source>
+        <translation>GPU 显存总量</translation>
+    </message>
+    <message>
+        <source>unknown whether it fits, because reserved memory was not recorded: {} allocated + {} CUDA context fit, but more may have been reserved</source>
+        <translation>无法确定是否放得下，因为没有录制预留显存：已分配 {} + CUDA 上下文 {} 放得下，但预留的可能更多</translation>
+    </message>
+    <message>
+        <source>unknown whether it fits: {}. A budget of {} allows that allocation, but what the run needs after it is unknown</source>
+        <translation>无法确定是否放得下：{}。{} 的预算可以满足该分配，但运行此后的需求未知</translation>
+    </message>
+    <message>
+        <source>weights, gradients, optimizer state; with two moments, 4 x the weights</source>
+        <translation>权重、梯度、优化器状态；有两个矩时为权重的 4 倍</translation>
+    </message>
+    <message>
+        <source>what was measured (driver {}, {}) on a GPU like {}</source>
+        <translation>在与 {2} 同类的 GPU 上实测的值（驱动 {0}，{1}）</translation>
+    </message>
+    <message>
+        <source>{:.0f} s, {} plans, {} of {} in this round</source>
+        <translation>{:.0f} 秒，{} 次规划，本轮 {} / {}</translation>
+    </message>
+    <message>
+        <source>{}
+  used at most {} of {}, including {} for the CUDA context; {} launches
+</source>
+        <translation>{0}
+  {2} 中最多使用 {1}，其中 CUDA 上下文占 {3}；{4} 次启动
+</translation>
+    </message>
+    <message>
+        <source>{} [memory] events have no addresses (&quot;Addr&quot;), as in files before PyTorch 1.11: totals are right, but each free is assigned to the latest block of its size, and earlier memory is not shown</source>
+        <translation>{} 个 [memory] 事件没有地址（&quot;Addr&quot;），与 PyTorch 1.11 之前相同：总量正确，但每次释放都归于同样大小的最新的块，更早的显存不显示</translation>
+    </message>
+    <message>
+        <source>{} active ({} according to torch.cuda.max_memory_allocated())</source>
+        <translation>活跃 {}（torch.cuda.max_memory_allocated() 为 {}）</translation>
+    </message>
+    <message>
+        <source>{} activities; {} began before their call, {} have no call</source>
+        <translation>{} 个活动，{} 个早于其调用开始，{} 个没有调用</translation>
+    </message>
+    <message>
+        <source>{} bytes allocated; used by all processes: {} -&gt; {}, by this process: {} -&gt; {}</source>
+        <translation>分配了 {} 字节；所有进程的占用由 {} 变为 {}，本进程的占用由 {} 变为 {}</translation>
+    </message>
+    <message>
+        <source>{} bytes in all, {}() returned {}</source>
+        <translation>共 {} 字节，{}() 返回 {}</translation>
+    </message>
+    <message>
+        <source>{} call sites, sorted by {}</source>
+        <translation>{} 个调用点，排序：{}</translation>
+    </message>
+    <message>
+        <source>{} combinations planned in {:.1f} s, the time limit; others may fit and change the training less.</source>
+        <translation>已规划 {} 种组合，用时 {:.1f} 秒，即时间限制；可能还有其他组合放得下，且对训练的改变更小。</translation>
+    </message>
+    <message>
+        <source>{} devices; the figures are of {}{}; --device N shows another</source>
+        <translation>{} 个设备，显示 {}{} 的数据；用 --device N 选择其他设备</translation>
+    </message>
+    <message>
+        <source>{} entries, {} different values: </source>
+        <translation>{} 条，{} 种不同的值：</translation>
+    </message>
+    <message>
+        <source>{} experiments: {} run completely, {} not run. Published numbers: {} of {} within tolerance. Orders and ratios: {} of {} hold. (In brackets: another model&apos;s figure, if nothing was published.)</source>
+        <translation>{} 个实验：{} 个完整运行，{} 个未运行。公布的数值：{} / {} 在容差内。顺序与比例：{} / {} 成立。（括号内：若无公布数值，则为另一模型的数据。）</translation>
+    </message>
+    <message>
+        <source>{} from call to start</source>
+        <translation>从调用到开始 {}</translation>
+    </message>
+    <message>
+        <source>{} in {} blocks is modelled: {} ({})</source>
+        <translation>{1} 个块中的 {0} 为模型估算：{2}（{3}）</translation>
+    </message>
+    <message>
+        <source>{} in {} from a forward pass are still live when the recording ends, but it has no backward pass. If you need none, run the model under torch.no_grad() or torch.inference_mode(): autograd then keeps nothing.</source>
+        <translation>{1}的 {0} 来自前向传播，录制结束时仍然存活，但录制中没有反向传播。如果不需要反向传播，请在 torch.no_grad() 或 torch.inference_mode() 下运行模型：自动求导便不保留任何内容。</translation>
+    </message>
+    <message>
+        <source>{} is a file; give a file with --device, --set device=... or in a run.json</source>
+        <translation>{} 是文件；请用 --device、--set device=... 或在 run.json 中指定文件</translation>
+    </message>
+    <message>
+        <source>{} is a link or another special file</source>
+        <translation>{} 是链接或其他特殊文件</translation>
+    </message>
+    <message>
+        <source>{} is too large for a run.json</source>
+        <translation>{} 超过 run.json 的上限</translation>
+    </message>
+    <message>
+        <source>{} layers hold {} of the {} of live activations; all but the largest ({}) would keep only their first block</source>
+        <translation>{0} 层持有存活的 {2} 激活值中的 {1}；除最大的（{3}）之外，其余将只保留其第一个块</translation>
+    </message>
+    <message>
+        <source>{} live blocks after {} events, {} in _snapshot(), not the same ones</source>
+        <translation>{1} 个事件后有 {0} 个存活块，_snapshot() 中有 {2} 个，并不相同</translation>
+    </message>
+    <message>
+        <source>{} live blocks after {} events, {} in _snapshot(), the same ones</source>
+        <translation>{1} 个事件后有 {0} 个存活块，_snapshot() 中有 {2} 个，完全相同</translation>
+    </message>
+    <message>
+        <source>{} of host memory are allocated; none is reserved.</source>
+        <translation>主机内存已分配 {}；没有预留。</translation>
+    </message>
+    <message>
+        <source>{} of live activations and temporaries, and of the </source>
+        <translation>存活的 {} 激活值和临时张量，以及 </translation>
+    </message>
+    <message>
+        <source>{} of the allocated memory is {}: {}{}</source>
+        <translation>已分配的显存中有 {} 为{}：{}{}</translation>
+    </message>
+    <message>
+        <source>{} of {} allocate, reserve and request as planned{}</source>
+        <translation>{1} 个中有 {0} 个的分配、预留和请求与规划一致{2}</translation>
+    </message>
+    <message>
+        <source>{} of {} requests equal ({} if the order of frees between two allocations is ignored)</source>
+        <translation>{1} 个请求中 {0} 个相同（忽略两次分配之间释放的顺序时为 {2} 个）</translation>
+    </message>
+    <message>
+        <source>{} of {} reserved are in use</source>
+        <translation>{1} 预留中有 {0} 在使用</translation>
+    </message>
+    <message>
+        <source>{} older than the previous one: shown at the time of that one</source>
+        <translation>{}早于前一条目：显示在前一条目的时刻</translation>
+    </message>
+    <message>
+        <source>{} plans in {:.0f} s{}. Times are modelled. `vramscope toggles -- ...` shows why other toggles do not apply.</source>
+        <translation>{} 次规划，用时 {:.0f} 秒{}。时间为模型估算。`vramscope toggles -- ...` 显示其他开关为何不适用。</translation>
+    </message>
+    <message>
+        <source>{} the run exceeds the limit by {} at its peak</source>
+        <translation>{}整个运行在峰值处超出限制 {}</translation>
+    </message>
+    <message>
+        <source>{} {}: {}
+  takes {}, begins at {}, stream {}
+  op {}, module {}, phase {}
+</source>
+        <translation>{} {}：{}
+  耗时 {}，自 {} 起，流 {}
+  算子 {}，模块 {}，阶段 {}
+</translation>
+    </message>
+    <message>
+        <source>{}, batch {} x seq {}: now needs {}, takes {} a step; budget {}: {}
+
+</source>
+        <translation>{}，批大小 {} x 序列 {}：目前需要 {}，每步 {}；预算 {}：{}
+
+</translation>
+    </message>
+    <message>
+        <source>{}, because the recording does not contain its size; --context sets it</source>
+        <translation>{}，因为录制中没有其大小；可用 --context 设置</translation>
+    </message>
+    <message>
+        <source>{}, platform {} (set by QT_QPA_PLATFORM)</source>
+        <translation>{}，平台 {}（由 QT_QPA_PLATFORM 指定）</translation>
+    </message>
+    <message>
+        <source>{}, {}: now needs {}, takes {} a step; budget {}: {}
+
+</source>
+        <translation>{}，{}：目前需要 {}，每步 {}；预算 {}：{}
+
+</translation>
+    </message>
+    <message>
+        <source>{}. {}: {} a step, needs {} ({} reserved, {} outside the allocator, and the CUDA context): {}
+</source>
+        <translation>{}. {}：每步 {}，需要 {}（预留 {}，分配器之外 {}，另加 CUDA 上下文）：{}
+</translation>
+    </message>
+    <message>
+        <source>{}: a trace of the {} backend ({}); only its index was read
+</source>
+        <translation>{}：{} 后端的跟踪（{}）；只读取了其索引
+</translation>
+    </message>
+    <message>
+        <source>{}: already on in this run</source>
+        <translation>{}：此运行中已开启</translation>
+    </message>
+    <message>
+        <source>{}: it unpacks to more than {} bytes</source>
+        <translation>{}：解压后超过 {} 字节</translation>
+    </message>
+    <message>
+        <source>{}: reserved memory grows by {}, the peak by {}. Up to {} of reserved memory is unused at the peak ({} before), in blocks too small for later allocations. `explain --page fragmentation` shows them; alloc_conf=expandable_segments:True avoids most of them.</source>
+        <translation>{}：预留显存增加 {}，峰值变化 {}。峰值时预留显存中最多有 {} 未使用（之前为 {}），所在的块太小，放不下后来的分配。运行 `explain --page fragmentation` 可查看这些块；alloc_conf=expandable_segments:True 可避免其中大部分。</translation>
+    </message>
+    <message>
+        <source>{}: there is no formula for this model&apos;s weights</source>
+        <translation>{}：没有计算此模型权重的公式</translation>
+    </message>
+    <message>
+        <source>{}: {} is too large for a config.json</source>
+        <translation>{}：{} 超过 config.json 的上限</translation>
+    </message>
+    <message>
+        <source>{}; a program&apos;s PyTorch may have its own libcupti</source>
+        <translation>{}；程序的 PyTorch 可能自带 libcupti</translation>
+    </message>
+    <message>
+        <source>{}; before that: {}; later ones are lost, and blocks without entries are taken from the final segments</source>
+        <translation>{}；在此之前：{}；之后的已丢失，没有条目的块取自最终的段</translation>
+    </message>
+    <message>
+        <source>{}; the backends plan and cpu need no GPU</source>
         <translation>{}；plan 和 cpu 不需要 GPU</translation>
+    </message>
+    <message>
+        <source>{}it failed before it used CUDA: {}</source>
+        <translation>{}在使用 CUDA 之前失败：{}</translation>
+    </message>
+    <message>
+        <source>{}{} in {}: the embedded loop needs torch {} built for CUDA 13</source>
+        <translation>{}{}（位于 {}）：内置循环需要为 CUDA 13 构建的 torch {}</translation>
+    </message>
+    <message>
+        <source>{}{} kernels, memcpys and memsets, {} in all</source>
+        <translation>{}{} 个内核、拷贝和填充，共 {}</translation>
     </message>
 </context>
 <context>
@@ -14450,16 +14450,16 @@ under {}{}{}
         <translation>此跟踪中没有分配。</translation>
     </message>
     <message>
-        <source>match %1 of %2, of %3 allocations</source>
-        <translation>第 %1 个，共 %2 个匹配，总计 %3 个分配</translation>
-    </message>
-    <message>
-        <source>%1 match, of %2 allocations</source>
-        <translation>%1 个匹配，共 %2 个分配</translation>
-    </message>
-    <message>
         <source>Searching …</source>
         <translation>正在搜索…</translation>
+    </message>
+    <message>
+        <source>match %1 of %2 (%3 allocations)</source>
+        <translation>第 %1 个匹配，共 %2 个（%3 个分配）</translation>
+    </message>
+    <message>
+        <source>%1 of %2 allocations match</source>
+        <translation>%2 个分配中有 %1 个匹配</translation>
     </message>
 </context>
 <context>
@@ -14485,8 +14485,8 @@ under {}{}{}
         <translation>使其放得下</translation>
     </message>
     <message>
-        <source>At most %1 GiB are reserved (allocated peaks in %2), in addition to %3 GiB for the CUDA context%4. Switch on a technique on the left, which shows what it would save, or choose a larger GPU.</source>
-        <translation>最多预留 %1 GiB（已分配在%2阶段最高），此外 CUDA 上下文 %3 GiB%4。左侧的技术会显示各自能节省多少；也可以选择更大的 GPU。</translation>
+        <source>The run reserves up to %1 GiB (the allocated peak is in %2), plus %3 GiB for the CUDA context%4. Switch on a technique on the left (each shows its saving), or choose a larger GPU.</source>
+        <translation>此运行最多预留 %1 GiB（已分配的峰值在%2阶段），另加 CUDA 上下文 %3 GiB%4。请启用左侧的技术（各自显示能节省多少），或选择更大的 GPU。</translation>
     </message>
 </context>
 <context>
@@ -14613,10 +14613,6 @@ under {}{}{}
         <translation>%1 组（按%2），%3。</translation>
     </message>
     <message>
-        <source>%1 of %2 (by %3) %4.</source>
-        <translation>共 %2 个中的 %1 个（按%3），%4。</translation>
-    </message>
-    <message>
         <source>Group allocations by</source>
         <translation>分配的分组方式</translation>
     </message>
@@ -14635,6 +14631,10 @@ under {}{}{}
     <message>
         <source>of the whole trace; select a range to count only that</source>
         <translation>整个跟踪；选择区间后只统计该区间</translation>
+    </message>
+    <message>
+        <source>%1 of %2 groups by %3, %4.</source>
+        <translation>%2 组中的 %1 组（按%3），%4。</translation>
     </message>
 </context>
 <context>
@@ -14722,10 +14722,6 @@ under {}{}{}
         <translation>无法比较：%1。</translation>
     </message>
     <message>
-        <source>Against %1 %2. %3</source>
-        <translation>相对于%1 %2。%3</translation>
-    </message>
-    <message>
         <source>the baseline</source>
         <translation>基线</translation>
     </message>
@@ -14750,10 +14746,6 @@ under {}{}{}
         <translation>打开第二个录制或跟踪（Ctrl+D）</translation>
     </message>
     <message>
-        <source>Count and duration of each kernel in a step of both, for example modelled against measured</source>
-        <translation>两者某一步中每个内核的次数和时长，例如建模值与实测值</translation>
-    </message>
-    <message>
         <source>Compare at the overall peaks, or at the peaks within a step</source>
         <translation>比较的时刻：两者的峰值，或某一步内的峰值</translation>
     </message>
@@ -14776,6 +14768,14 @@ under {}{}{}
     <message>
         <source>Aligning the two runs …</source>
         <translation>正在对齐两个运行…</translation>
+    </message>
+    <message>
+        <source>Compare count and duration of each kernel in a step, for example modelled with measured</source>
+        <translation>比较某一步中每个内核的次数和时长，例如建模值与实测值</translation>
+    </message>
+    <message>
+        <source>Compared with %1 %2. %3</source>
+        <translation>与%1 %2 相比。%3</translation>
     </message>
 </context>
 <context>
@@ -14810,10 +14810,6 @@ under {}{}{}
     <message>
         <source>File or figures</source>
         <translation>文件或数值</translation>
-    </message>
-    <message>
-        <source>The same on the command line</source>
-        <translation>等价的命令行</translation>
     </message>
     <message>
         <source>Search: 3070 laptop, turing, datacenter, 8.6 …</source>
@@ -14952,10 +14948,6 @@ under {}{}{}
         <translation>16 位稠密 TFLOP/s</translation>
     </message>
     <message>
-        <source>Values without a source for this GPU, taken from a similar one</source>
-        <translation>没有来源的数值：取自相近的 GPU</translation>
-    </message>
-    <message>
         <source>default, or e.g. 8GiB</source>
         <translation>默认，或如 8GiB</translation>
     </message>
@@ -14986,6 +14978,14 @@ under {}{}{}
     <message>
         <source>Enter the GPU&apos;s figures, or open a device file.</source>
         <translation>请填写数值，或打开设备文件。</translation>
+    </message>
+    <message>
+        <source>This GPU as an option of the command line</source>
+        <translation>以命令行选项表示此 GPU</translation>
+    </message>
+    <message>
+        <source>Values that have no source for this GPU and come from a similar one</source>
+        <translation>此 GPU 没有来源、取自相近 GPU 的数值</translation>
     </message>
 </context>
 <context>
@@ -15105,12 +15105,12 @@ under {}{}{}
         <translation>在此规划所选实验（双击亦可）</translation>
     </message>
     <message>
-        <source>Its publication lacks some values, which are solved for first: choose Plan all.</source>
-        <translation>其论文未给出的值须先求解：请选择“全部规划”。</translation>
+        <source>Choose Plan all, which first finds values that the publication does not give.</source>
+        <translation>请选择“全部规划”：它先求解论文未给出的值。</translation>
     </message>
     <message>
-        <source>%1 of %2 experiments run. %3 of %4 published figures are within tolerance. %5 of %6 orders and ratios hold.</source>
-        <translation>已运行 %2 个中的 %1 个；有发表数值的 %4 个中 %3 个在容差内；%6 个次序和比例中 %5 个成立。</translation>
+        <source>%1 of %2 experiments were run. %3 of %4 published figures are within tolerance. %5 of %6 orders and ratios hold.</source>
+        <translation>已运行 %2 个实验中的 %1 个。%4 个发表数值中 %3 个在容差内。%6 个次序和比例中 %5 个成立。</translation>
     </message>
 </context>
 <context>
@@ -15124,16 +15124,16 @@ under {}{}{}
         <translation>无法计算：%1。</translation>
     </message>
     <message>
-        <source>%1 For the whole recording: the selected range does not apply to this page.</source>
-        <translation>%1 针对整个录制：所选区间不影响本页。</translation>
-    </message>
-    <message>
         <source>Still loading: this page needs the whole file.</source>
         <translation>仍在打开：本页需要完整文件，加载完即显示。</translation>
     </message>
     <message>
         <source>No run yet: plan one (Ctrl+R), or open a recording (Ctrl+O).</source>
         <translation>尚无内容：规划一次运行（Ctrl+R），或打开录制（Ctrl+O）。</translation>
+    </message>
+    <message>
+        <source>%1 This page covers the whole recording, not the selected range.</source>
+        <translation>%1 本页针对整个录制，而不是所选区间。</translation>
     </message>
 </context>
 <context>
@@ -15251,8 +15251,8 @@ Remedy: %2</source>
         <translation>查找问题需要历史记录；此文件只包含快照。</translation>
     </message>
     <message>
-        <source>Cancelled. Open a document to evaluate its findings.</source>
-        <translation>已取消。打开一个文档以评估其发现。</translation>
+        <source>Cancelled. Reopen the document to evaluate the rules.</source>
+        <translation>已取消。重新打开文档以评估规则。</translation>
     </message>
 </context>
 <context>
@@ -15294,10 +15294,6 @@ Remedy: %2</source>
         <translation>使左侧运行放得下的方案：三种技术组合，每种都经过规划。</translation>
     </message>
     <message>
-        <source>For the run before the last change; &quot;Use&quot; undoes that change, &quot;Make it fit&quot; plans again.</source>
-        <translation>针对上一次更改之前的运行（“采用”会撤销该更改）：“使其放得下”重新规划。</translation>
-    </message>
-    <message>
         <source>It already fits. </source>
         <translation>原样即可放下。</translation>
     </message>
@@ -15308,6 +15304,10 @@ Remedy: %2</source>
     <message>
         <source>None of the combinations fits; this is the smallest.</source>
         <translation>尝试过的都放不下；这是最小的。</translation>
+    </message>
+    <message>
+        <source>These results precede your last change. &quot;Use&quot; undoes that change; &quot;Make it fit&quot; plans again.</source>
+        <translation>这些结果早于您的上一次更改。“采用”会撤销该更改；“使其放得下”重新规划。</translation>
     </message>
 </context>
 <context>
@@ -15461,16 +15461,12 @@ Remedy: %2</source>
         <translation>退出区间，重新显示整个跟踪的内核（Esc）</translation>
     </message>
     <message>
-        <source>This trace has no kernels: plans of built-in models, recorded or planned programs and torch.profiler traces have them.</source>
-        <translation>此跟踪中没有内核：内置模型的规划、录制或规划的程序以及 torch.profiler 的跟踪才有。</translation>
+        <source>This trace has no kernels. Plans, recorded programs and torch.profiler traces have them.</source>
+        <translation>此跟踪中没有内核。规划、录制的程序以及 torch.profiler 的跟踪才有。</translation>
     </message>
 </context>
 <context>
     <name>vramscope::ui::KeyBindings</name>
-    <message>
-        <source>not an object with &quot;version&quot;: %1 and &quot;keys&quot;</source>
-        <translation>不是含有 &quot;version&quot;: %1 和 &quot;keys&quot; 的对象</translation>
-    </message>
     <message>
         <source>%1: expected a list of at most %2 keys</source>
         <translation>%1：应为最多 %2 个按键的列表</translation>
@@ -15494,6 +15490,10 @@ Remedy: %2</source>
     <message>
         <source>%1: &quot;%2&quot; is not a key</source>
         <translation>%1：“%2”不是按键</translation>
+    </message>
+    <message>
+        <source>expected an object with &quot;version&quot;: %1 and &quot;keys&quot;</source>
+        <translation>应为含有 &quot;version&quot;: %1 和 &quot;keys&quot; 的对象</translation>
     </message>
 </context>
 <context>
@@ -15601,12 +15601,12 @@ Remedy: %2</source>
 <context>
     <name>vramscope::ui::LeaksPage</name>
     <message>
-        <source> Full after about %1 more steps.</source>
-        <translation> 约再过 %1 步即占满。</translation>
+        <source> GPU memory is full after about %1 more steps.</source>
+        <translation> 约再过 %1 步显存即占满。</translation>
     </message>
     <message>
-        <source> Allocated at the end of the first step %1, of the last %2.</source>
-        <translation> 第一步结束时已分配 %1，最后一步结束时 %2。</translation>
+        <source> Allocated: %1 at the end of the first step, %2 at the end of the last.</source>
+        <translation> 已分配：第一步结束时 %1，最后一步结束时 %2。</translation>
     </message>
 </context>
 <context>
@@ -16356,10 +16356,6 @@ Remedy: %2</source>
         <translation>%1。%2</translation>
     </message>
     <message>
-        <source>the reason is not stated</source>
-        <translation>未说明原因</translation>
-    </message>
-    <message>
         <source>%1: %2</source>
         <translation>%1：%2</translation>
     </message>
@@ -16728,10 +16724,6 @@ Remedy: %2</source>
         <translation>正在写入 %1… %2 · 按 Ctrl+. 取消</translation>
     </message>
     <message>
-        <source>needs LibTorch: “Download LibTorch” above, or `vramscope setup`</source>
-        <translation>需要 LibTorch：上方的“下载 LibTorch”，或 `vramscope setup`</translation>
-    </message>
-    <message>
         <source>This build has no trainer (vramscope-worker), which plans the built-in models</source>
         <translation>此版本没有规划内置模型所需的训练器（vramscope-worker）</translation>
     </message>
@@ -16740,20 +16732,12 @@ Remedy: %2</source>
         <translation>与上一个显示的文档比较</translation>
     </message>
     <message>
-        <source>this window was started without the command line</source>
-        <translation>此窗口不是从命令行启动的</translation>
-    </message>
-    <message>
         <source>No run yet: plan one (Ctrl+R), or open a recording (Ctrl+O, or drop it here).</source>
         <translation>尚无内容：规划一次运行（Ctrl+R），或打开录制（Ctrl+O，或拖放到此处）。</translation>
     </message>
     <message>
         <source>Open a second recording or trace as the baseline of the current run</source>
         <translation>打开第二个录制或跟踪，作为当前运行的基线</translation>
-    </message>
-    <message>
-        <source>One device, or a range of entries or of time, of a large file</source>
-        <translation>大文件中的一个设备、一段条目或一段时间</translation>
     </message>
     <message>
         <source>A snapshot without history has no entries: it is a single state</source>
@@ -16876,10 +16860,6 @@ Remedy: %2</source>
         <translation>要停止吗？已收到的内容会保留。</translation>
     </message>
     <message>
-        <source>%1 failed before it finished</source>
-        <translation>%1 失败</translation>
-    </message>
-    <message>
         <source>The page on the left shows its last output</source>
         <translation>左侧页面显示其最后的输出</translation>
     </message>
@@ -16908,10 +16888,6 @@ Remedy: %2</source>
     <message>
         <source>The documents that were open when the window last closed</source>
         <translation>上次窗口结束时打开的内容</translation>
-    </message>
-    <message>
-        <source>As run.json, for `vramscope plan --config` and Open config.json</source>
-        <translation>保存为 run.json，可由 `vramscope plan --config` 和“打开 config.json”读取</translation>
     </message>
     <message>
         <source>LibTorch %1, needed to plan the built-in models, is not installed</source>
@@ -16968,10 +16944,6 @@ Remedy: %2</source>
     <message>
         <source>Cancelled: %1 is unchanged</source>
         <translation>已取消：%1 与之前相同</translation>
-    </message>
-    <message>
-        <source>%1. An existing file is unchanged; choose another place or free some space.</source>
-        <translation>%1。原有的文件未改动；请选择其他位置或腾出空间。</translation>
     </message>
     <message>
         <source>range</source>
@@ -17164,10 +17136,6 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
         <translation>.trace 文件、CUDA 内存快照、Kineto 的 JSON</translation>
     </message>
     <message>
-        <source>Your own train.py, on an emulated GPU, on this computer or on another; does not start it yet</source>
-        <translation>您自己的 train.py：在模拟 GPU、本机或另一台计算机的 GPU 上；暂不启动</translation>
-    </message>
-    <message>
         <source>One HTML page that can be read without vramscope; a comparison if a baseline is pinned</source>
         <translation>无需 vramscope 即可阅读的 HTML 页面；固定了基线时为比较报告</translation>
     </message>
@@ -17178,22 +17146,6 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
     <message>
         <source>Including hidden ones; right-click a track&apos;s title to hide it</source>
         <translation>包括隐藏的轨道；右键单击轨道标题可隐藏</translation>
-    </message>
-    <message>
-        <source>Really computes and measures the same steps, and compares the plan with them</source>
-        <translation>同样的步骤，真实计算并测量；与规划比较</translation>
-    </message>
-    <message>
-        <source>The program that runs or has ended in the background</source>
-        <translation>在后台运行或已结束的程序</translation>
-    </message>
-    <message>
-        <source>From the device table, as a MIG slice, with another memory size, from a device file, or with your own figures</source>
-        <translation>来自设备表、MIG 切片、其他显存大小、设备文件或自定的数值</translation>
-    </message>
-    <message>
-        <source>Predicted and published figures side by side; each experiment opens as a run</source>
-        <translation>预测值与发表值对照；每个都可作为运行打开</translation>
     </message>
     <message>
         <source>Show the baseline and compare it with the current run</source>
@@ -17222,10 +17174,6 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
     <message>
         <source>%1. The recording does not contain the batch size and the sequence length: set them on the left.</source>
         <translation>%1。录制中没有批大小和序列长度：请在左侧设置。</translation>
-    </message>
-    <message>
-        <source>The whole file is being opened. A part opens faster and needs less memory: one device, or a range of entries or of time.</source>
-        <translation>正在打开全部内容。只打开一部分更快且占用内存更少：一个设备、一段条目或一段时间。</translation>
     </message>
     <message>
         <source>%1: %2 events according to its index</source>
@@ -17268,10 +17216,6 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
         <translation>用自带的运行分五步介绍窗口</translation>
     </message>
     <message>
-        <source>The memory at the peak, or at the cursor if you click in the curve. A click on a category hides it. Below it is the selection, with its call stack and links to its op, kernels and module.</source>
-        <translation>峰值处，或单击曲线放置光标处的内容。单击类别可隐藏它。下方是所选内容及其调用栈，以及到算子、内核和模块的链接。</translation>
-    </message>
-    <message>
         <source>Each technique shows what it saves and what it costs in time before you switch it on. Ctrl+Z undoes it; the history below lists every result.</source>
         <translation>每项技术在启用前就显示它节省多少内存、耗费多少时间。Ctrl+Z 撤销；下方的历史记录有每个结果。</translation>
     </message>
@@ -17304,10 +17248,6 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
         <translation>丢弃</translation>
     </message>
     <message>
-        <source>At the cursor, else at the selection; measures what happens between A and B</source>
-        <translation>在光标处，否则在所选对象处：测量 A 与 B 之间发生的变化</translation>
-    </message>
-    <message>
         <source>Not copied: the range is still being computed</source>
         <translation>未复制：该区间尚未统计完</translation>
     </message>
@@ -17316,16 +17256,8 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
         <translation>所选区间的测量结果，TSV 格式：时间、变化、按类别分配和释放的字节数</translation>
     </message>
     <message>
-        <source>For the selection, else for the cursor, the range or the peak; a note without text is a bookmark</source>
-        <translation>针对所选对象，否则针对光标、区间或峰值；没有文字时为书签</translation>
-    </message>
-    <message>
         <source>Notes need a complete run with a timeline</source>
         <translation>只有带时间线的完整运行才能添加备注</translation>
-    </message>
-    <message>
-        <source>As a note with the range&apos;s peak, its change, and the bytes allocated and freed in it</source>
-        <translation>作为备注，包含该区间的峰值、变化以及其中分配和释放的字节数</translation>
     </message>
     <message>
         <source>the notes of this run have not been read yet</source>
@@ -17396,12 +17328,76 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
         <translation>工作进程不断崩溃；已停止重启</translation>
     </message>
     <message>
-        <source>%1 and is not overwritten. Choose another name.</source>
-        <translation>%1，不会被覆盖。请选择其他名称。</translation>
-    </message>
-    <message>
         <source>Computing memory use … · Ctrl+. cancels</source>
         <translation>正在汇总内存内容… · 按 Ctrl+. 取消</translation>
+    </message>
+    <message>
+        <source>One device, entry range or time range of a large file</source>
+        <translation>大文件中的一个设备、一段条目或一段时间</translation>
+    </message>
+    <message>
+        <source>Opens the settings to run your own train.py on an emulated GPU, this computer or another</source>
+        <translation>打开设置，以便在模拟 GPU、本机或另一台计算机上运行您自己的 train.py</translation>
+    </message>
+    <message>
+        <source>Runs these steps on the GPU, measures them and compares the plan with them</source>
+        <translation>在 GPU 上运行这些步，测量并与规划比较</translation>
+    </message>
+    <message>
+        <source>The program in the background, running or ended</source>
+        <translation>后台中正在运行或已结束的程序</translation>
+    </message>
+    <message>
+        <source>From the device table or a device file, as a MIG slice, or with your own memory size or properties</source>
+        <translation>来自设备表或设备文件、作为 MIG 切片，或使用自定的显存大小或参数</translation>
+    </message>
+    <message>
+        <source>Planned and published figures side by side; each experiment opens as a run</source>
+        <translation>规划值与发表值对照；每个实验都可作为运行打开</translation>
+    </message>
+    <message>
+        <source>The whole file is being opened. A part (one device, entry range or time range) opens faster and needs less memory.</source>
+        <translation>正在打开整个文件。只打开一部分（一个设备、一段条目或一段时间）更快且占用内存更少。</translation>
+    </message>
+    <message>
+        <source>the file does not say why it ends</source>
+        <translation>文件没有说明为何结束</translation>
+    </message>
+    <message>
+        <source>The memory at the peak, or at the cursor if you click in the curve. Click a category to hide it. The selection is shown below, with its call stack and links to its op, kernels and module.</source>
+        <translation>峰值处的内存；如果单击曲线，则为光标处的内存。单击类别可隐藏它。下方显示所选内容及其调用栈，以及到其算子、内核和模块的链接。</translation>
+    </message>
+    <message>
+        <source>At the cursor or, without one, the selection; A and B select a range</source>
+        <translation>在光标处；没有光标时在所选对象处。A 和 B 选出一个区间</translation>
+    </message>
+    <message>
+        <source>On the first that exists: selection, cursor, range, peak. A note without text is a bookmark</source>
+        <translation>针对其中第一个存在的：所选对象、光标、区间、峰值。没有文字的备注是书签</translation>
+    </message>
+    <message>
+        <source>Adds a note with the range&apos;s peak, change in memory, and bytes allocated and freed</source>
+        <translation>添加备注，包含该区间的峰值、内存变化以及分配和释放的字节数</translation>
+    </message>
+    <message>
+        <source>As a run.json, which “Open config.json” and `vramscope plan --config` read</source>
+        <translation>保存为 run.json，可由“打开 config.json”和 `vramscope plan --config` 读取</translation>
+    </message>
+    <message>
+        <source>needs LibTorch: use “Download LibTorch” above, or `vramscope setup`</source>
+        <translation>需要 LibTorch：请使用上方的“下载 LibTorch”，或 `vramscope setup`</translation>
+    </message>
+    <message>
+        <source>start the window with `vramscope`, which finds the CUDA libraries</source>
+        <translation>请用 `vramscope` 启动窗口，由它查找 CUDA 库</translation>
+    </message>
+    <message>
+        <source>%1, so it is not overwritten. Choose another name.</source>
+        <translation>%1，因此不会被覆盖。请选择其他名称。</translation>
+    </message>
+    <message>
+        <source>%1. If the file existed, it is unchanged. Choose another place or free some space.</source>
+        <translation>%1。如果文件原已存在，则它未改动。请选择其他位置或腾出空间。</translation>
     </message>
 </context>
 <context>
@@ -17493,10 +17489,6 @@ Move the file away to write new ones.</source>
         <translation>时间从</translation>
     </message>
     <message>
-        <source>the beginning; 1.5 s, 200 ms</source>
-        <translation>开头；1.5 s、200 ms</translation>
-    </message>
-    <message>
         <source>the end</source>
         <translation>结尾</translation>
     </message>
@@ -17513,16 +17505,20 @@ Move the file away to write new ones.</source>
         <translation>没有这个文件。</translation>
     </message>
     <message>
-        <source>Only the selected part is kept in memory. Older blocks appear as its start state. Empty fields set no limit.</source>
-        <translation>只有所选部分保存在内存中。早于该部分的块作为其初始状态。留空表示该侧不限。</translation>
-    </message>
-    <message>
         <source>path of a snapshot or a Kineto JSON file</source>
         <translation>快照或 Kineto JSON 的路径</translation>
     </message>
     <message>
         <source>The file size is %1.</source>
         <translation>文件大小为 %1。</translation>
+    </message>
+    <message>
+        <source>Only the selected part is kept in memory. Blocks allocated before it form its start state. Empty fields set no limit.</source>
+        <translation>只有所选部分保存在内存中。在该部分之前分配的块构成其初始状态。留空表示不限。</translation>
+    </message>
+    <message>
+        <source>the beginning, or 1.5 s, 200 ms</source>
+        <translation>开头，或 1.5 s、200 ms</translation>
     </message>
 </context>
 <context>
@@ -17536,20 +17532,12 @@ Move the file away to write new ones.</source>
         <translation>无法计算：%1</translation>
     </message>
     <message>
-        <source>%1 (%2 in all)</source>
-        <translation>%1（共 %2）</translation>
-    </message>
-    <message>
         <source>Place the cursor where memory ran out</source>
         <translation>将光标置于内存不足的位置</translation>
     </message>
     <message>
         <source>What would avoid it</source>
         <translation>怎样才能通过</translation>
-    </message>
-    <message>
-        <source>Replaying what would avoid it …</source>
-        <translation>正在重放可行的办法…</translation>
     </message>
     <message>
         <source>Searching …</source>
@@ -17571,16 +17559,24 @@ Move the file away to write new ones.</source>
         <source>Cancelled: the replayed results are missing.</source>
         <translation>已取消：不含需要重放的部分。</translation>
     </message>
+    <message>
+        <source>Replaying remedies …</source>
+        <translation>正在重放补救办法…</translation>
+    </message>
+    <message>
+        <source>%1 (%2 out-of-memory errors in all)</source>
+        <translation>%1（共 %2 次内存不足）</translation>
+    </message>
 </context>
 <context>
     <name>vramscope::ui::PhasesPanel</name>
     <message>
-        <source>No steps are marked in this trace, and none were found by repetition. Its allocations and call sites are in the other tabs.</source>
-        <translation>此跟踪没有标记步，也没有通过重复模式找到步。分配和调用点在其他标签页中。</translation>
-    </message>
-    <message>
         <source>No step overlaps the selected range.</source>
         <translation>所选区间内没有步。</translation>
+    </message>
+    <message>
+        <source>This trace marks no steps, and no repeating pattern was found. The other tabs show its allocations and call sites.</source>
+        <translation>此跟踪没有标记步，也没有找到重复模式。分配和调用点在其他标签页中。</translation>
     </message>
 </context>
 <context>
@@ -17626,10 +17622,6 @@ Move the file away to write new ones.</source>
         <translation>脚本</translation>
     </message>
     <message>
-        <source>The Python script that trains; or -m and the name of a module</source>
-        <translation>用于训练的 Python 脚本；或 -m 加模块名</translation>
-    </message>
-    <message>
         <source>python3</source>
         <translation>python3</translation>
     </message>
@@ -17668,10 +17660,6 @@ Move the file away to write new ones.</source>
     <message>
         <source>Weights</source>
         <translation>权重</translation>
-    </message>
-    <message>
-        <source>with the op that launched them</source>
-        <translation>包括启动它们的算子</translation>
     </message>
     <message>
         <source>Kernels</source>
@@ -17774,10 +17762,6 @@ Move the file away to write new ones.</source>
         <translation>另一个…</translation>
     </message>
     <message>
-        <source>As for `ssh` in a terminal</source>
-        <translation>ssh 使用的名称；与终端中的 `ssh` 相同</translation>
-    </message>
-    <message>
         <source>from its PATH</source>
         <translation>其 PATH 中的版本</translation>
     </message>
@@ -17850,14 +17834,6 @@ Move the file away to write new ones.</source>
         <translation>装有您的 PyTorch 的解释器</translation>
     </message>
     <message>
-        <source>Ends the program after this many optimizer steps. The first step creates the optimizer&apos;s state; the second is like all later ones. 0: until the program ends</source>
-        <translation>执行这么多优化器步后结束；第一步建立优化器状态，第二步与之后各步相同。0：运行到结束</translation>
-    </message>
-    <message>
-        <source>Initialization takes long on the CPU and does not change the planned memory. Turn this off if the script reads parameter values</source>
-        <translation>在处理器上初始化耗时很长，且不改变规划 GPU 的内存。如果脚本会查看参数值，请关闭此项</translation>
-    </message>
-    <message>
         <source>Records which PyTorch operator launched each kernel; costs a fifth of a step&apos;s CPU time. A plan always records it</source>
         <translation>每个录制的内核由 PyTorch 的哪个算子启动：占用一步处理器时间的五分之一。规划总是知道</translation>
     </message>
@@ -17876,10 +17852,6 @@ Move the file away to write new ones.</source>
     <message>
         <source>The Python interpreter of the environment that contains your PyTorch (bin/python)</source>
         <translation>装有您的 PyTorch 的 Python 解释器（其环境的 bin/python）</translation>
-    </message>
-    <message>
-        <source>The script runs with your rights on an emulated GPU: nothing is computed, and losses are 0. Files that it writes, renames or deletes change only in a temporary layer that is deleted afterwards. Uploads to known services are disabled; downloads work.</source>
-        <translation>脚本会以您的权限在模拟 GPU 上真正运行：不进行任何计算，损失为 0。它写入、重命名或删除的内容位于临时层中，之后会删除。已知服务的上传被禁用，下载可用。</translation>
     </message>
     <message>
         <source>The script runs on that computer, and the files that it writes stay there. vramscope must be installed there, too. The recorded data arrives through ssh while the script runs. ssh has no terminal here, so it needs a key, not a password.</source>
@@ -17901,16 +17873,36 @@ Move the file away to write new ones.</source>
         <source>Stopped after %1 s; data received so far is kept</source>
         <translation>%1 秒后停止；已收到的内容保留</translation>
     </message>
+    <message>
+        <source>What you would type after `ssh`</source>
+        <translation>在终端中 `ssh` 之后要键入的内容</translation>
+    </message>
+    <message>
+        <source>The training script; or -m and the name of a module</source>
+        <translation>训练脚本；或 -m 加模块名</translation>
+    </message>
+    <message>
+        <source>Ends the program after this many optimizer steps; 0: no limit. The first step creates the optimizer&apos;s state; all later steps are like the second</source>
+        <translation>执行这么多优化器步后结束程序；0：不限。第一步建立优化器状态；之后各步与第二步相同</translation>
+    </message>
+    <message>
+        <source>Initialization is slow on the CPU and does not change the planned memory. Turn skipping off if the script reads parameter values</source>
+        <translation>在 CPU 上初始化很慢，且不改变规划的显存。如果脚本会读取参数值，请关闭跳过</translation>
+    </message>
+    <message>
+        <source>record the launching op</source>
+        <translation>记录启动内核的算子</translation>
+    </message>
+    <message>
+        <source>The script runs with your rights on an emulated GPU: nothing is computed, and losses are 0. Its changes to files go to a temporary layer, which is deleted afterwards. Uploads to known services are disabled; downloads work.</source>
+        <translation>脚本会以您的权限在模拟 GPU 上运行：不进行任何计算，损失为 0。它对文件的更改只写入临时层，之后会删除该层。已知服务的上传被禁用，下载可用。</translation>
+    </message>
 </context>
 <context>
     <name>vramscope::ui::ProgramRunner</name>
     <message>
         <source>Record fewer steps, or close other programs.</source>
         <translation>减少录制的步数，或关闭其他程序。</translation>
-    </message>
-    <message>
-        <source>Try `ssh %1 true` in a terminal.</source>
-        <translation>请在终端中尝试 `ssh %1 true`。</translation>
     </message>
     <message>
         <source>Choose another interpreter.</source>
@@ -17941,16 +17933,20 @@ Move the file away to write new ones.</source>
         <translation>监视它的进程被终止，它也随之终止</translation>
     </message>
     <message>
-        <source>The events that arrived until then are shown.</source>
-        <translation>显示此前已收到的内容。</translation>
-    </message>
-    <message>
         <source>cannot write the complete history: %1</source>
         <translation>无法完整写入其历史：%1</translation>
     </message>
     <message>
         <source>Free some space in %1. The events that arrived are shown.</source>
         <translation>请在 %1 中腾出空间；显示已收到的内容。</translation>
+    </message>
+    <message>
+        <source>The events that arrived are shown.</source>
+        <translation>已显示收到的事件。</translation>
+    </message>
+    <message>
+        <source>Test the connection: run `ssh %1 true` in a terminal.</source>
+        <translation>请测试连接：在终端中运行 `ssh %1 true`。</translation>
     </message>
 </context>
 <context>
@@ -17979,10 +17975,6 @@ Move the file away to write new ones.</source>
         <translation>无法计算：%1</translation>
     </message>
     <message>
-        <source>Compute for the time under the cursor (or the peak), not for the time with the most memory reserved but unused</source>
-        <translation>针对光标（否则峰值）所在的时刻计算，而不是预留最多而使用最少的时刻</translation>
-    </message>
-    <message>
         <source>Compute for the time with the most memory reserved but unused</source>
         <translation>针对预留最多而使用最少的时刻计算</translation>
     </message>
@@ -17993,6 +17985,10 @@ Move the file away to write new ones.</source>
     <message>
         <source>Cancelled. Click a button to start again.</source>
         <translation>已取消。点击任一按钮可重新开始。</translation>
+    </message>
+    <message>
+        <source>Compute for the time under the cursor, or else for the peak</source>
+        <translation>针对光标所在的时刻计算；没有光标时针对峰值</translation>
     </message>
 </context>
 <context>
@@ -18058,10 +18054,6 @@ Move the file away to write new ones.</source>
         <translation>没有历史的快照没有条目：它只是一个时刻</translation>
     </message>
     <message>
-        <source>Makes the recording the baseline and shows the controls again</source>
-        <translation>录制保留为基线；控制面板恢复</translation>
-    </message>
-    <message>
         <source>Planned on an emulated %1: the program ran with PyTorch&apos;s own CUDA code and allocator, but nothing was computed. Switch techniques in the program itself.</source>
         <translation>在模拟的 %1 上规划：程序本身真正运行，使用 PyTorch 自己的 CUDA 代码和分配器；没有进行计算。技术需在程序中切换。</translation>
     </message>
@@ -18084,6 +18076,10 @@ Move the file away to write new ones.</source>
     <message>
         <source>Choose a device, a range of history entries or a time range</source>
         <translation>一个设备、一段条目、一段时间</translation>
+    </message>
+    <message>
+        <source>Makes the recording the baseline and shows the run&apos;s settings</source>
+        <translation>将录制设为基线，并显示运行的设置</translation>
     </message>
 </context>
 <context>
@@ -18133,14 +18129,6 @@ Move the file away to write new ones.</source>
         <translation>规划所用的 GPU</translation>
     </message>
     <message>
-        <source>%1: &quot;%2&quot; is not a whole number from 1 to %3; it is unchanged.</source>
-        <translation>%1：“%2”不是 1 到 %3 的整数；保持不变。</translation>
-    </message>
-    <message>
-        <source>Samples in an optimizer step, tokens in a sample. Varying lengths: a sequence (400,1536,400), ranges (256-1024), or the path of a file with lines &quot;length,count&quot;</source>
-        <translation>一个优化器步的样本数，一个样本的词元数。可变长度的批：依次的长度（400,1536,400）、范围（256-1024），或含 &quot;length,count&quot; 行的文件路径</translation>
-    </message>
-    <message>
         <source>Number of passes that the batch is split into before an optimizer step</source>
         <translation>每个优化器步之前批被切分成的次数</translation>
     </message>
@@ -18151,6 +18139,14 @@ Move the file away to write new ones.</source>
     <message>
         <source>The optimizer and its implementation. foreach: lists of tensors; fused: one kernel; loop: one tensor at a time</source>
         <translation>优化器及其实现。foreach：张量列表；fused：一个内核；loop：逐个张量</translation>
+    </message>
+    <message>
+        <source>%1 is unchanged: &quot;%2&quot; is not a whole number from 1 to %3.</source>
+        <translation>%1 保持不变：“%2”不是 1 到 %3 的整数。</translation>
+    </message>
+    <message>
+        <source>Samples per optimizer step × tokens per sample. Varying lengths: a sequence (400,1536,400), ranges (256-1024), or the path of a file with lines &quot;length,count&quot;</source>
+        <translation>每个优化器步的样本数 × 每个样本的词元数。可变长度：依次的长度（400,1536,400）、范围（256-1024），或含 &quot;length,count&quot; 行的文件路径</translation>
     </message>
 </context>
 <context>
@@ -18267,10 +18263,6 @@ size &gt; 10 MiB and module ~ attn and phase = backward</translation>
         <translation>复制</translation>
     </message>
     <message>
-        <source>All frames with whole paths</source>
-        <translation>所有帧及完整路径</translation>
-    </message>
-    <message>
         <source>Click a block in the timeline, or a row of a table, to see what it is, where it was allocated and how long it lives.</source>
         <translation>单击时间线中的块或表格的行，查看它是什么、由谁请求、存活多久。</translation>
     </message>
@@ -18279,8 +18271,12 @@ size &gt; 10 MiB and module ~ attn and phase = backward</translation>
         <translation>单击段图中的块或表格的行，查看它是什么以及在哪里分配。</translation>
     </message>
     <message>
-        <source>%1 more frames in the copied text</source>
-        <translation>复制内容中还有 %1 帧</translation>
+        <source>Copies all frames with full paths</source>
+        <translation>复制所有帧及完整路径</translation>
+    </message>
+    <message>
+        <source>%1 more frames; Copy includes them</source>
+        <translation>还有 %1 帧；“复制”包含它们</translation>
     </message>
 </context>
 <context>
@@ -18324,6 +18320,14 @@ size &gt; 10 MiB and module ~ attn and phase = backward</translation>
     <message>
         <source>Reduced: no animations</source>
         <translation>减少：没有动画</translation>
+    </message>
+    <message>
+        <source>Restart now</source>
+        <translation>立即重新启动</translation>
+    </message>
+    <message>
+        <source>Closes the window and opens it again with the same tabs</source>
+        <translation>关闭窗口，再以相同的标签页重新打开</translation>
     </message>
 </context>
 <context>
@@ -18443,8 +18447,8 @@ size &gt; 10 MiB and module ~ attn and phase = backward</translation>
         <translation>%1：%2</translation>
     </message>
     <message>
-        <source>Only %1 allocator statistics, no blocks or segments.</source>
-        <translation>只有分配器的统计数据：共 %1 项，没有块和段。</translation>
+        <source>The file has only %1 allocator statistics, no blocks or segments.</source>
+        <translation>文件只有 %1 项分配器统计数据，没有块和段。</translation>
     </message>
 </context>
 <context>
@@ -18461,16 +18465,16 @@ size &gt; 10 MiB and module ~ attn and phase = backward</translation>
         <translation>复制行	Ctrl+C</translation>
     </message>
     <message>
-        <source>Copy as CSV, exact	Ctrl+Shift+C</source>
-        <translation>复制为 CSV（精确）	Ctrl+Shift+C</translation>
-    </message>
-    <message>
         <source>Copy as Markdown</source>
         <translation>复制为 Markdown</translation>
     </message>
     <message>
         <source>Sort by this column	S</source>
         <translation>按此列排序	S</translation>
+    </message>
+    <message>
+        <source>Copy as CSV with exact numbers	Ctrl+Shift+C</source>
+        <translation>复制为 CSV（精确数值）	Ctrl+Shift+C</translation>
     </message>
 </context>
 <context>
@@ -18492,22 +18496,6 @@ size &gt; 10 MiB and module ~ attn and phase = backward</translation>
         <translation>%1：设置</translation>
     </message>
     <message>
-        <source>Effect of each technique on the peak, everything else unchanged: the peak with it minus the peak without it.
-− in green: it saves memory. + in red: it costs memory. Grey: less than 1 % of the peak.
-The sign is the same for rows that are on: −1.41 GiB there means that turning it off would add 1.41 GiB.
-“1.18× time”: a step takes 1.18 times as long with it as without it.
-Computed in the background by planning both.</source>
-        <translation>每项技术对峰值的影响（其余不变）：启用时的峰值减去不启用时的峰值。
-绿色 −：节省内存。红色 +：增加内存。灰色：小于峰值的 1 %。
-已启用的行含义相同：“−1.41 GiB”表示关闭它会重新占用 1.41 GiB。
-“1.18× 时间”：启用后一步的时间是不启用时的 1.18 倍。
-在后台通过规划两者得出。</translation>
-    </message>
-    <message>
-        <source>Words of a title, an explanation or a key; group:precision shows a group</source>
-        <translation>标题、说明或键中的词；group:precision 表示分组</translation>
-    </message>
-    <message>
         <source>No technique matches. Model, device, batch, sequence, micro-batches, steps and optimizer are set above. Groups: %1.</source>
         <translation>没有匹配的技术。模型、设备、批大小、序列、微批次、步数和优化器在上方设置。分组：%1。</translation>
     </message>
@@ -18522,6 +18510,22 @@ Difference: %3 bytes.</source>
 Difference: %3 bytes.</source>
         <translation>已关闭：峰值为 %1；启用后为 %2。
 差异：%3 字节。</translation>
+    </message>
+    <message>
+        <source>Effect of each technique on the peak, everything else unchanged: the peak with it minus the peak without it.
+− in green: it saves memory. + in red: it costs memory. Grey: less than 1 % of the peak.
+If the technique is on, −1.41 GiB means that turning it off would add 1.41 GiB.
+“1.18× time”: a step takes 1.18 times as long with it as without it.
+Computed in the background by planning both.</source>
+        <translation>每项技术对峰值的影响（其余不变）：启用时的峰值减去不启用时的峰值。
+绿色 −：节省内存。红色 +：增加内存。灰色：小于峰值的 1 %。
+对已启用的技术，“−1.41 GiB”表示关闭它会增加 1.41 GiB。
+“1.18× 时间”：启用后一步的时间是不启用时的 1.18 倍。
+在后台通过规划两者得出。</translation>
+    </message>
+    <message>
+        <source>Finds words in titles, explanations and keys; group:precision shows a group</source>
+        <translation>在标题、说明和键中查找词；group:precision 显示一个分组</translation>
     </message>
 </context>
 <context>
@@ -18598,20 +18602,20 @@ Difference: %3 bytes.</source>
         <translation>复制图片</translation>
     </message>
     <message>
-        <source>From the defaults to the current run: one bar for each technique, the difference of two plans.</source>
-        <translation>从基线到现在：每项技术一个条形，每个都是两次规划之差。</translation>
-    </message>
-    <message>
-        <source>For the run before the last change: &quot;Draw&quot; plans again.</source>
-        <translation>针对上一次更改之前的运行：“绘制”重新规划。</translation>
-    </message>
-    <message>
         <source>Draw bars from the model&apos;s defaults to the run on the left, as `vramscope waterfall` does</source>
         <translation>绘制从模型默认值到左侧运行的条形；等同于 `vramscope waterfall`</translation>
     </message>
     <message>
         <source>Move the selected bar earlier (Alt+Up): its saving depends on the techniques before it</source>
         <translation>将所选条形提前（Alt+Up）：节省量取决于排在它之前的技术</translation>
+    </message>
+    <message>
+        <source>One bar for each technique, from the defaults to the current run: the difference of two plans.</source>
+        <translation>从默认值到当前运行，每项技术一个条形：两次规划之差。</translation>
+    </message>
+    <message>
+        <source>These bars precede your last change. &quot;Draw&quot; plans again.</source>
+        <translation>这些条形早于您的上一次更改。“绘制”重新规划。</translation>
     </message>
 </context>
 <context>
@@ -18641,10 +18645,6 @@ Difference: %3 bytes.</source>
         <translation>无法重放：%1</translation>
     </message>
     <message>
-        <source>Under %1 the same %2 would be reserved at the peak.</source>
-        <translation>在 %1 下，峰值处的预留仍为 %2。</translation>
-    </message>
-    <message>
         <source> It does not run out of memory.</source>
         <translation> 不会内存不足。</translation>
     </message>
@@ -18665,16 +18665,20 @@ Difference: %3 bytes.</source>
         <translation>已知但不影响内存的设置：%1</translation>
     </message>
     <message>
-        <source> The limit of %1 for segments is inferred from the recording.</source>
-        <translation> 可用于段的上限 %1 由录制推断。</translation>
-    </message>
-    <message>
         <source> Under the recorded settings the model places %1 of %2 blocks at their recorded addresses.</source>
         <translation> 在录制的设置下，模型将 %2 个块中的 %1 个放在与录制相同的位置。</translation>
     </message>
     <message>
         <source> It runs out of memory %1 times.</source>
         <translation> 显存不足 %1 次。</translation>
+    </message>
+    <message>
+        <source>Under %1 the peak of reserved memory would stay at %2.</source>
+        <translation>在 %1 下，预留显存的峰值仍为 %2。</translation>
+    </message>
+    <message>
+        <source> The limit of reserved memory, %1, is inferred from the recording.</source>
+        <translation> 预留显存的上限 %1 由录制推断。</translation>
     </message>
 </context>
 <context>
@@ -18760,8 +18764,8 @@ Difference: %3 bytes.</source>
         <translation>恢复默认轨道</translation>
     </message>
     <message>
-        <source>No kernels were recorded. Run vramscope record -- python train.py or vramscope plan --, or open a trace of torch.profiler</source>
-        <translation>没有录制内核：用 vramscope record -- python train.py 或 vramscope plan -- 录制，或打开 torch.profiler 的跟踪</translation>
+        <source>This trace has no kernels. Use vramscope record (or plan) -- python train.py, or open a torch.profiler trace</source>
+        <translation>此跟踪中没有内核。请使用 vramscope record（或 plan）-- python train.py，或打开 torch.profiler 的跟踪</translation>
     </message>
 </context>
 <context>

@@ -86,7 +86,7 @@ TEST(CliDevices, ListsSourcesAndAssumptions) {
     EXPECT_EQ(d["assumed"].get<std::set<std::string>>(), assumed) << d["key"];
     EXPECT_EQ(d["assumed"].size(), assumed.size()) << d["key"];
   }
-  EXPECT_THAT(RunVramscope({"devices", "p100"}).out, HasSubstr("has no kernels for it"));
+  EXPECT_THAT(RunVramscope({"devices", "p100"}).out, HasSubstr("has no kernels for this GPU"));
 }
 
 TEST(CliDevices, WrittenFileReadsBack) {

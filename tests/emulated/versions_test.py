@@ -97,7 +97,7 @@ class Versions(unittest.TestCase):
 
     def test_environments_are_kept(self):
         first, said = self.json("demo_sizes==2.0")
-        self.assertIn("making the environment", said)
+        self.assertIn("installing demo_sizes==2.0 with pip into", said)
         self.environment["PIP_FIND_LINKS"] = self.folder  # pip finds no packages from here on
         second, said = self.json("demo_sizes==2.0")
         self.assertNotIn("pip", said)

@@ -173,11 +173,10 @@ absl::StatusOr<Call> OpenCall(const Json& arguments, const Access& access) {
 Json PeakSchema() {
   return Object(
       {{"file", Text(kFile)},
-       {"by",
-        Text("grouping of blocks: category (if absent), module, op, stack (the source line that "
-             "allocated), phase, file, size, age, annotation; or several, such as \"module:*, "
-             "category\" (module:* puts equal layers together, module:2 is a path's first two "
-             "components, stack:3 adds callers)")},
+       {"by", Text("grouping of blocks: category (default), module, op, stack (the source line "
+                   "that allocated), phase, file, size, age, annotation; or several, such as "
+                   "\"module:*, category\" (module:* merges equal layers, module:2 takes the first "
+                   "two components of a path, stack:3 adds callers)")},
        {"at", Text("a time instead of the peak: 12.5ms, 1.2s")},
        {"time", Text(kTime)},
        {"device", Number(kGpu, 0, 255)},
@@ -259,7 +258,7 @@ Json PlanSchema() {
                          "\"--batch\", \"8\"]; or use preset or model. The program really runs, on "
                          "GPU libraries that compute nothing; its changes to files are discarded")},
        {"folder", Text("working directory of the program")},
-       {"device", Text("GPU to plan for, a name of the tool devices (rtx-4090)")},
+       {"device", Text("GPU to plan for: a name listed by the tool `devices`, such as rtx-4090")},
        {"steps",
         Number(
             "number of optimizer steps after which the program is stopped (2); 0: run to its end",
@@ -267,8 +266,7 @@ Json PlanSchema() {
        {"ranks", Number("number of processes, started as by torchrun", 1, 256)},
        {"writable", Words("folders that the program may really write to")},
        {"save_as",
-        Text(
-            "path for the trace; if it is missing, the trace is deleted when this server ends")}}));
+        Text("path for the trace; without it, the trace is deleted when this server ends")}}));
 }
 absl::StatusOr<Call> PlanCall(const Json& arguments, const Access& access) {
   const bool program = arguments.contains("program");
@@ -298,8 +296,9 @@ absl::StatusOr<Call> PlanCall(const Json& arguments, const Access& access) {
   }
   if (!access.programs)
     return absl::PermissionDeniedError(
-        "this server runs no programs, because a plan really runs the program and protects only "
-        "against accidents. To allow it, configure the server as `vramscope mcp --programs`");
+        "this server does not run programs: a plan really runs the program, and its protection is "
+        "only against accidents. To allow programs, start the server as `vramscope mcp "
+        "--programs`");
   if (arguments.contains("settings"))
     return absl::InvalidArgumentError(
         "settings require preset or model; a program has its own settings");

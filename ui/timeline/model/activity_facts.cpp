@@ -209,7 +209,7 @@ std::vector<LinkedFact> KernelsOf(const TimelineData& d, trace::AllocationId id)
   const uint32_t last = d.activities()->LastOpBeforeFree(id);
   if (last != kNoRow && last != made) {
     facts.push_back(
-        {i18n::Text("last op before its free"), d.SliceName(last), {Link::To::kSlice, last}});
+        {i18n::Text("last op before it was freed"), d.SliceName(last), {Link::To::kSlice, last}});
     AddKernels(d, last, i18n::Text("its kernels"), &facts);
   }
   return facts;
