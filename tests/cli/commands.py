@@ -18,7 +18,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGE, CATALOGUE = ROOT / "docs/commands.md", ROOT / "resources/catalogue.json"
-TYPE = re.compile(r":(\{.*\}|(UINT|INT|FLOAT|TEXT|PATH|FILE|DIR)\b.*)$")  # the type after a value's name
+TYPE = re.compile(r":(\{.*\}|(UINT|INT|FLOAT|TEXT|PATH|FILE|DIR)\b.*)$")  # after a value's name
 HEAD = """\
 # Commands
 
@@ -106,8 +106,8 @@ def section(vramscope, name, part):
 
 
 def settings(footer):
-    """Keys and their descriptions from the command's own list, in which a long key does not fit into
-    its column."""
+    """Keys and their descriptions from the command's own list, in which a long key does not fit
+    into its column."""
     catalogue = json.loads(CATALOGUE.read_text(encoding="utf-8"))
     known = [one["key"] for technique in catalogue["techniques"] for one in technique["settings"]]
     longest_first = sorted(known, key=len, reverse=True)

@@ -3,9 +3,9 @@ no network.
 
     python3 links.py ROOT        prints each broken link as file:line; exit status 1 if there is one
 
-Checks links, `[name](path#anchor)`, and pictures. Also checks that file names in backticks exist: paths
-from a folder of the repository (`profiler/trace/types.h`), and names of C++ files in any folder
-(`types.h`).
+Checks links, `[name](path#anchor)`, and pictures. Also checks that file names in backticks exist:
+paths from a folder of the repository (`profiler/trace/types.h`), and names of C++ files in any
+folder (`types.h`).
 """
 
 import pathlib
@@ -25,7 +25,7 @@ SKIPPED = {"build", "dist", "node_modules"}
 
 
 def markdown_files(root):
-    """The Markdown files that git tracks; without git (an unpacked archive), all that are not built."""
+    """The Markdown files that git tracks; without git (an unpacked archive), all but built ones."""
     listed = subprocess.run(
         ["git", "-C", root, "ls-files", "-z", "*.md"], capture_output=True, text=True
     )

@@ -119,7 +119,8 @@ TEST_F(LiveSetWindowTest, GroupsByAnExpression) {
   ASSERT_TRUE(Idle());
   const int by_category = Live()["groups"].toInt();
   EXPECT_LT(by_category, by_module_and_category);
-  EXPECT_EQ(Model()->headerData(0, Qt::Horizontal, Qt::DisplayRole).toString(), QStringLiteral("Category"));
+  EXPECT_EQ(Model()->headerData(0, Qt::Horizontal, Qt::DisplayRole).toString(),
+            QStringLiteral("Category"));
   edit->setText(QStringLiteral("category, phase:2"));
   ASSERT_TRUE(Idle());
   EXPECT_THAT(Live()["count"].toString().toStdString(), HasSubstr("\"phase\" takes no \":\""));
@@ -127,7 +128,8 @@ TEST_F(LiveSetWindowTest, GroupsByAnExpression) {
   edit->setText(QStringLiteral("category, phase"));
   ASSERT_TRUE(Idle());
   EXPECT_GE(Live()["groups"].toInt(), by_category);
-  EXPECT_EQ(Model()->headerData(0, Qt::Horizontal, Qt::DisplayRole).toString(), QStringLiteral("Category, Phase"));
+  EXPECT_EQ(Model()->headerData(0, Qt::Horizontal, Qt::DisplayRole).toString(),
+            QStringLiteral("Category, Phase"));
   By("by category");
   EXPECT_FALSE(edit->isVisible());
   EXPECT_EQ(Live()["groups"].toInt(), by_category);
