@@ -1,9 +1,10 @@
 """Checks that READMEs are short. The top-level README has at most 120 lines, others at most 100,
 and all together at most 20,000 words.
 
-    python3 readme_sizes.py ROOT        prints READMEs that are longer; exit status 1 if there are any
+    python3 readme_sizes.py ROOT        prints longer READMEs; exit status 1 if there are any
 
-Measurements belong in docs/results, history in git, and longer texts in docs/."""
+Measurements belong in docs/results, history in git, and longer texts in docs/.
+"""
 
 import pathlib
 import sys
