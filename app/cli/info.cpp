@@ -358,11 +358,12 @@ std::string WorkText(const trace::Trace& trace) {
   std::string text;
   uint64_t others = trace.activities.size();
   for (const auto& [kind, what] :
-       {std::pair(ActivityKind::kKernel, "kernels"), std::pair(ActivityKind::kMemcpy, "copies"),
-        std::pair(ActivityKind::kCollective, "collectives")}) {
+       {std::pair(ActivityKind::kKernel, TEXT_MARK("kernels")),
+        std::pair(ActivityKind::kMemcpy, TEXT_MARK("copies")),
+        std::pair(ActivityKind::kCollective, TEXT_MARK("collectives"))}) {
     const auto count = static_cast<uint64_t>(CountOf(trace, kind));
     others -= count;
-    if (count > 0) text += fmt::format("{} {}, ", what, Count(count));
+    if (count > 0) text += fmt::format("{} {}, ", i18n::Text(what), Count(count));
   }
   if (others > 0) text += i18n::Format("API calls and others {}, ", Count(others));
   if (trace.operands.size() > 0)

@@ -347,7 +347,7 @@ class Finisher {
   absl::Status Cut() {
     if (SnapshotRange::IsAsked(options_) && total_ == 0)
       return absl::OutOfRangeError(i18n::Text(
-          "the file has no history entries, only the state at one time; open all of it"));
+          "the file has no history entries, only the state at one time; open it without a range"));
     if (SnapshotRange::IsOfTimes(options_) && !recording_.has_times)
       return absl::InvalidArgumentError(i18n::Text(
           "the entries of this file have no times; choose a part by numbers (--entries A:B)"));

@@ -84,8 +84,7 @@ absl::StatusOr<ModelConfig> ParseGpt2(const json& object, ModelConfig config) {
     reader.Fail(i18n::Text("reorder_and_upcast_attn = true is not supported"));
   }
   if (reader.Bool("add_cross_attention", false)) {
-    reader.Fail(
-        i18n::Text("add_cross_attention = true is not supported; only decoder-only models are"));
+    reader.Fail(i18n::Text("add_cross_attention = true is not supported with this model family"));
   }
   auto activation =
       ActivationOf(reader.String("activation_function", "gelu_new"), "activation_function");

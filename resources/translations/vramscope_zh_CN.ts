@@ -2232,7 +2232,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>kernels</source>
-        <translation>个内核</translation>
+        <translation>内核</translation>
     </message>
     <message>
         <source>key and value heads not expanded</source>
@@ -4593,10 +4593,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>；可选：{}</translation>
     </message>
     <message>
-        <source>add_cross_attention = true is not supported; only decoder-only models are</source>
-        <translation>不支持 add_cross_attention = true；只支持仅解码器模型</translation>
-    </message>
-    <message>
         <source>allocator settings have {} characters; at most {} are allowed</source>
         <translation>分配器设置有 {} 个字符；最多允许 {} 个</translation>
     </message>
@@ -5987,10 +5983,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     <message>
         <source>the file has no data for device {}</source>
         <translation>文件中没有设备 {} 的数据</translation>
-    </message>
-    <message>
-        <source>the file has no history entries, only the state at one time; open all of it</source>
-        <translation>文件没有历史条目，只有某一时刻的状态；请打开全部</translation>
     </message>
     <message>
         <source>the file holds the state of memory at one time and no history to replay; record one with torch.cuda.memory._record_memory_history()</source>
@@ -14409,6 +14401,18 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>{}{} kernels, memcpys and memsets, {} in all</source>
         <translation>{}{} 个内核、拷贝和填充，共 {}</translation>
+    </message>
+    <message>
+        <source>add_cross_attention = true is not supported with this model family</source>
+        <translation>此模型系列不支持 add_cross_attention = true</translation>
+    </message>
+    <message>
+        <source>copies</source>
+        <translation>拷贝</translation>
+    </message>
+    <message>
+        <source>the file has no history entries, only the state at one time; open it without a range</source>
+        <translation>文件没有历史条目，只有某一时刻的状态；请不带范围打开</translation>
     </message>
 </context>
 <context>
