@@ -15,6 +15,7 @@
 #include "app/cli/time_text.h"
 #include "profiler/analysis/analysis.h"
 #include "profiler/analysis/grouping.h"
+#include "profiler/analysis/site_names.h"
 #include "profiler/base/i18n.h"
 #include "profiler/explain/explain.h"
 #include "profiler/run/units.h"

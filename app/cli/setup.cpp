@@ -255,7 +255,7 @@ ExitCode Install(const Options& options) {
   }
   if (!status.ok()) return ReportError(status);
   const setup::LibTorch torch = found();
-  if (!torch.found()) return ReportError(absl::InternalError(absl::StrJoin(torch.others, "; ")));
+  if (!torch.found()) return ReportError(absl::InternalError(absl::StrJoin(torch.rejected, "; ")));
   return options.json ? PrintJson(StateJson(torch)) : PrintText(StateText(torch));
 }
 

@@ -14,7 +14,7 @@ using recording::Recording;
 
 // Tuples of all fields, for comparisons.
 auto Of(const recording::BlockState& b) {
-  return std::tuple(b.address, b.bytes, b.requested, b.use, b.stack, b.said);
+  return std::tuple(b.address, b.bytes, b.requested, b.use, b.stack, b.recorded_category);
 }
 auto Of(const recording::SegmentState& s) {
   return std::tuple(s.address, s.bytes, s.stream, s.device, s.pool, s.expandable, s.mempool,
@@ -51,7 +51,7 @@ void CheckRecording(const Recording& r) {
             e.stack.size() == n && e.stream.size() == n,
         "columns of different lengths");
   Check(e.device.empty() || e.device.size() == n, "device column");
-  Check(e.said.empty() || e.said.size() == n, "category column");
+  Check(e.recorded_category.empty() || e.recorded_category.size() == n, "category column");
   for (const auto* column : {&e.user_metadata, &e.compile_context}) {
     Check(column->empty() || column->size() == n, "a column of strings");
     for (const trace::StringId id : *column)
@@ -114,7 +114,7 @@ std::string Difference(const Recording& a, const Recording& b) {
       a.overflowed != b.overflowed || a.labels_are_inferred != b.labels_are_inferred ||
       a.labels_are_complete != b.labels_are_complete || a.has_times != b.has_times ||
       a.content != b.content || a.lost != b.lost)
-    return "what is said of the whole";
+    return "facts of the whole recording";
   for (size_t i = 0; i < std::max(a.warnings.size(), b.warnings.size()); ++i) {
     const std::string x = i < a.warnings.size() ? a.warnings[i] : "";
     const std::string y = i < b.warnings.size() ? b.warnings[i] : "";
@@ -127,7 +127,8 @@ std::string Difference(const Recording& a, const Recording& b) {
   if (x.action != y.action || x.address != y.address || x.bytes != y.bytes) return "entries";
   if (x.time_ns != y.time_ns) return "times";
   if (x.stack != y.stack || x.stream != y.stream) return "stacks or streams of entries";
-  if (x.device != y.device || x.said != y.said) return "devices or categories of entries";
+  if (x.device != y.device || x.recorded_category != y.recorded_category)
+    return "devices or categories of entries";
   if (x.user_metadata != y.user_metadata || x.compile_context != y.compile_context)
     return "metadata or compile contexts of entries";
   if (!SameSegments(a, b)) return "segments";

@@ -461,7 +461,7 @@ class MainWindow : public QMainWindow {
   WorkerClient* running_ = nullptr;     // the one of these two workers that runs run_tag_
   QString lost_;                        // how the worker that is being replaced was lost
   std::function<absl::StatusOr<std::vector<std::string>>()> gpu_libraries_;
-  Jobs gpu_libraries_;  // finds the libraries before a run on the GPU
+  Jobs finding_gpu_libraries_;  // finds the libraries before a run on the GPU
   SavingsPlanner* savings_ = nullptr;
   quint64 run_tag_ = 0;  // of the run in progress; 0: none
   quint64 gpu_tag_ = 0;  // of the run on the GPU

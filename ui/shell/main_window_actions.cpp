@@ -338,7 +338,7 @@ void MainWindow::AddRunActions() {
        .enabled =
            [this] {
              return can_plan_ && ControlsShow(ControlsPage::kModel) && run_tag_ == 0 &&
-                    !gpu_libraries_.busy() && gpu_worker_ == nullptr;
+                    !finding_gpu_libraries_.busy() && gpu_worker_ == nullptr;
            },
        .tip = tr("Runs these steps on the GPU, measures them and compares the plan with them"),
        .words = {tr("cuda"), tr("card"), tr("measure")}});

@@ -147,7 +147,7 @@ void MainWindow::StopRuns() {
 // run on the GPU is in progress, they ask the user and then stop it.
 void MainWindow::CancelWhatIsAsked() {
   const bool in_front = (runner_->busy() && !programBehind()) || running_ == gpu_worker_;
-  const bool others = (run_tag_ != 0 && running_ == worker_) || gpu_libraries_.busy() ||
+  const bool others = (run_tag_ != 0 && running_ == worker_) || finding_gpu_libraries_.busy() ||
                       loader_->busy() || compare_loader_->busy() ||
                       (digests_.busy() && !in_front) || !writing_.empty() || explain_->busy() ||
                       std::ranges::any_of(studies_, [](StudyPage* page) { return page->busy(); });

@@ -56,7 +56,7 @@ void MainWindow::ShowMissing(const setup::LibTorch& torch) {
     missing.why = tr("LibTorch %1, needed to plan the built-in models, is not installed")
                       .arg(ToQString(setup::TorchVersion()));
   QStringList others;
-  for (const std::string& other : torch.others) others << ToQString(other);
+  for (const std::string& other : torch.rejected) others << ToQString(other);
   if (missing.can_download) missing.details = others.join(QStringLiteral("\n"));
   missing.folder = setup_.download.data_folder;
   if (const QString home = QDir::homePath(); missing.folder.startsWith(home + QLatin1Char('/')))

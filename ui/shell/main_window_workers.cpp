@@ -113,7 +113,7 @@ void MainWindow::StartRunOn(WorkerClient* worker, const run::RunConfig& config) 
 // Runs the same steps on the GPU and compares them with the plan. The search for the GPU is off the
 // UI thread, because a driver may take a second to respond.
 void MainWindow::runOnGpu() {
-  if (gpu_libraries_.busy() || run_tag_ != 0 || gpu_worker_ != nullptr) return;
+  if (finding_gpu_libraries_.busy() || run_tag_ != 0 || gpu_worker_ != nullptr) return;
   const auto refuse = [this](const QString& why) {
     SetBusy({});
     banner_->show({.kind = "no-card",
@@ -128,7 +128,7 @@ void MainWindow::runOnGpu() {
     return refuse(tr("start the window with `vramscope`, which finds the CUDA libraries"));
   SetBusy(tr("looking for a GPU …"));
   using Libraries = absl::StatusOr<std::vector<std::string>>;
-  gpu_libraries_.Ask(
+  finding_gpu_libraries_.Ask(
       gpu_libraries_,
       [this, refuse](const Libraries& folders) {
         if (!folders.ok())

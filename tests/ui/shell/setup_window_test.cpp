@@ -40,7 +40,7 @@ class SetupWindow : public testing::ShellWindow {
       setup::SetupPlaces places;
       places.download = data.toStdString() + "/torch-2.11.0";
       setup::LibTorch torch = setup::FindLibTorch(places);
-      if (!torch.found()) torch.others = others;
+      if (!torch.found()) torch.rejected = others;
       return torch;
     };
     window_ = std::make_unique<MainWindow>(options);
