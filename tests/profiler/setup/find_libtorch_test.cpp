@@ -39,7 +39,7 @@ class FindLibTorchTest : public ::testing::Test {
 
 TEST_F(FindLibTorchTest, FindsNothingInEmptyPlaces) {
   EXPECT_FALSE(Find().found());
-  EXPECT_THAT(Find().others, IsEmpty());
+  EXPECT_THAT(Find().rejected, IsEmpty());
   EXPECT_THAT(HowToGetLibTorch(Find()), HasSubstr("vramscope setup"));
 }
 
@@ -81,7 +81,7 @@ TEST_F(FindLibTorchTest, NamedRootDisablesOtherPlaces) {
   WriteTorch(places_.download);
   places_.torch_root = (root_ / "none").string();
   EXPECT_FALSE(Find().found());
-  EXPECT_THAT(Find().others, Contains(HasSubstr("VRAMSCOPE_TORCH_ROOT")));
+  EXPECT_THAT(Find().rejected, Contains(HasSubstr("VRAMSCOPE_TORCH_ROOT")));
 }
 
 TEST_F(FindLibTorchTest, RejectsOtherVersionsAndBuilds) {
@@ -91,7 +91,7 @@ TEST_F(FindLibTorchTest, RejectsOtherVersionsAndBuilds) {
                                    const char* expected_text) {
     WriteTorch(packages, version, cuda);
     EXPECT_FALSE(Find().found()) << version;
-    EXPECT_THAT(Find().others,
+    EXPECT_THAT(Find().rejected,
                 Contains(::testing::AllOf(HasSubstr(expected_text), HasSubstr("2.11.0"))));
   };
   expect_rejected("2.6.0+cu124", "'12.4'", "torch 2.6.0+cu124 for CUDA 12.4");
@@ -112,11 +112,11 @@ TEST_F(FindLibTorchTest, RejectsMissingAndInvalidLibraries) {
     ASSERT_TRUE(Find().found());
     Write(root_ / "torch/lib/libtorch_cuda.so", wrong);
     EXPECT_FALSE(Find().found());
-    EXPECT_THAT(Find().others, Contains(HasSubstr("libtorch_cuda.so")));
+    EXPECT_THAT(Find().rejected, Contains(HasSubstr("libtorch_cuda.so")));
   }
   WriteTorch(root_.path());
   fs::remove(root_ / "torch/lib/libtorch_nvshmem.so");
-  EXPECT_THAT(Find().others, Contains(HasSubstr("libtorch_nvshmem.so")));
+  EXPECT_THAT(Find().rejected, Contains(HasSubstr("libtorch_nvshmem.so")));
 }
 
 TEST(WhyNoLibTorch, ExplainsUnsupportedComputers) {
