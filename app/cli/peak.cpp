@@ -1,6 +1,5 @@
 // `peak FILE [--at TIME] [--by ...]`: memory at the peak, or at another time.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <functional>
@@ -207,9 +206,9 @@ void DeclarePeak(CLI::App* command, Context& context) {
   AddEvent(*command, options->event)->excludes(at);
   command
       ->add_option("--by", options->by,
-                   fmt::format("{}; or several: \"module:2, category\", \"module:*\" (equal layers "
-                               "together), \"stack:3\" (with callers)",
-                               fmt::join(analysis::GroupByNames(), ", ")))
+                   "category, module, op, stack, phase, file, size, age, annotation; or several: "
+                   "\"module:2, category\"; \"module:*\" puts equal layers together, \"stack:3\" "
+                   "adds callers")
       ->type_name("HOW");
   AddTop(*command, options->top);
   AddRangeOptions(*command, options->range);

@@ -14414,6 +14414,10 @@ the file does not mention {}, but with these settings every decision is as recor
         <source>the file has no history entries, only the state at one time; open it without a range</source>
         <translation>文件没有历史条目，只有某一时刻的状态；请不带范围打开</translation>
     </message>
+    <message>
+        <source>category, module, op, stack, phase, file, size, age, annotation; or several: &quot;module:2, category&quot;; &quot;module:*&quot; puts equal layers together, &quot;stack:3&quot; adds callers</source>
+        <translation>category、module、op、stack、phase、file、size、age、annotation；或多个：&quot;module:2, category&quot;；&quot;module:*&quot; 合并相同的层，&quot;stack:3&quot; 加上调用者</translation>
+    </message>
 </context>
 <context>
     <name>vramscope::ui::AllocationsPanel</name>

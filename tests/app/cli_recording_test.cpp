@@ -44,6 +44,9 @@ TEST_F(CliRecording, PeakGroupsByAnExpression) {
     bytes += group["bytes"].get<uint64_t>();
   }
   EXPECT_EQ(bytes, peak["allocated"]);
+  for (const char* field :
+       {"category", "module", "op", "stack", "phase", "file", "size", "age", "annotation"})
+    EXPECT_EQ(RunVramscope({"peak", file, "--by", field}).status, 0) << field;
   const Outcome bad = RunVramscope({"peak", file, "--by", "module:x"});
   EXPECT_EQ(bad.status, 2);
   EXPECT_THAT(bad.err, HasSubstr("--by: \"x\" after \"module:\" is neither * nor a number"));

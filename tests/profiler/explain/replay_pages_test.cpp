@@ -294,7 +294,7 @@ TEST(OutOfMemory, ReplaysTechniquesWithTheirSizes) {
   EXPECT_TRUE(half->passes);
   EXPECT_FALSE(half->computed) << "the sizes are an estimate";
   EXPECT_FALSE(half->run_passes.has_value()) << "the recording ends soon after the failure";
-  EXPECT_THAT(half->how, HasSubstr("replayed with these sizes the request passes; later requests "
+  EXPECT_THAT(half->how, HasSubstr("replayed with these sizes: the request passes; later requests "
                                    "were not checked"));
   EXPECT_EQ(eight_bit, nullptr);
 }

@@ -112,7 +112,7 @@ TEST(Pickle, RejectsFalseLengths) {
   ExpectRefused(kStart + "X\0\0\xff\0"s + "abc", {"byte 2:", "ends within a string"});
   ExpectRefused(kStart + "\x8d" + huge, {"byte 2:", "BINUNICODE8"});
   ExpectRefused(kStart + "\x95" + huge, {"byte 2:", "a frame has 18446744073709551615 bytes"});
-  ExpectRefused(kStart + "\x8a\xff" + huge + huge, {"byte 2:", "a number of 255 bytes"});
+  ExpectRefused(kStart + "\x8a\xff" + huge + huge, {"byte 2:", "a number has 255 bytes"});
   ExpectRefused(kStart + "\x8a\x09" + huge + "\x01.", {"byte 2:", "64 bits"});
   ExpectRefused(kStart + "Nr\xff\xff\xff\xff.", {"byte 3:", "memoizes object 4294967295"});
   ExpectRefused(kStart + "j\xff\xff\xff\xff.", {"byte 2:", "object 4294967295", "not memoized"});
