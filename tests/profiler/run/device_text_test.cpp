@@ -191,7 +191,7 @@ TEST(DeviceText, RejectsInvalidFiguresByName) {
                         Case{"tf32", "-3TFLOPS", "1 GFLOPS"},
                         Case{"bf16", "12 apples", "1 GFLOPS"},
                         Case{"peers", "yes", "nvlink"},
-                        Case{"integrated", "maybe", "true or false"},
+                        Case{"integrated", "maybe", "or false"},
                         Case{"ecc", "1", "true or false"},
                         Case{"context", "65GiB", "64 GiB"},
                         Case{"name", "", "120 characters"},

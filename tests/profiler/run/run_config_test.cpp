@@ -156,7 +156,7 @@ TEST(RunConfigBuilder, ModelConfigMustBeAJsonObject) {
               AllOf(HasSubstr("my/config.json"), HasSubstr("not JSON"), HasSubstr("line 1")));
   EXPECT_THAT(Message(b.SetModelConfig("c.json", "[1]")), HasSubstr("object"));
   EXPECT_THAT(Message(b.SetModelConfig("c.json", std::string(2 << 20, ' '))),
-              HasSubstr("more than"));
+              HasSubstr("too large"));
   const std::string deep = std::string(100000, '[') + std::string(100000, ']');
   EXPECT_THAT(Message(b.SetModelConfig("c.json", R"({"hidden_size":)" + deep + "}")),
               HasSubstr("nested"));

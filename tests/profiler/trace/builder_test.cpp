@@ -359,7 +359,7 @@ TEST(TraceBuilder, SortsActivitiesByBegin) {
   EXPECT_EQ(b.Snapshot()->activities.size(), 2u);
   ASSERT_TRUE(b.AddActivities(std::vector<Activity>{kernel(10, 50, 3), kernel(20, 20, 4)}).ok());
   EXPECT_THAT(b.AddActivities(std::vector<Activity>{kernel(5, 4, 5)}).message(),
-              HasSubstr("kernel from 5 ns to 4 ns"));
+              HasSubstr("kernel begins at 5 ns, but ends at 4 ns"));
   Activity unnamed = kernel(1, 2, 6);
   unnamed.op = {3};
   EXPECT_EQ(b.AddActivities(std::vector<Activity>{unnamed}).code(), absl::StatusCode::kDataLoss);

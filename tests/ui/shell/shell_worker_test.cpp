@@ -87,8 +87,8 @@ TEST_F(ShellWorkerTest, ReportsHowMuchMemoryIsMissing) {
   EXPECT_THAT(Banner("title").toStdString(), ::testing::HasSubstr("GiB too much"));
   // The peaks of reserved and allocated bytes are at different times.
   EXPECT_THAT(Banner("text").toStdString(),
-              ::testing::AllOf(::testing::HasSubstr("are reserved"),
-                               ::testing::HasSubstr("allocated peaks in")));
+              ::testing::AllOf(::testing::HasSubstr("reserves up to"),
+                               ::testing::HasSubstr("allocated peak is in")));
   EXPECT_THAT(State()["chips"].toObject()["fits"].toString().toStdString(),
               ::testing::HasSubstr("too much"));
 }
