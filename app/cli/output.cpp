@@ -25,10 +25,13 @@ absl::Status StdoutFailed() {
 }
 
 // Converts the error of a failed write to an internal failure; it is not an error of the input.
+// The message is in English, because the file is.
 absl::Status NotTaken(const absl::Status& status) {
-  return absl::IsResourceExhausted(status) || absl::IsUnavailable(status)
-             ? absl::InternalError(status.message())
-             : status;
+  if (status.ok()) return status;
+  return absl::Status(absl::IsResourceExhausted(status) || absl::IsUnavailable(status)
+                          ? absl::StatusCode::kInternal
+                          : status.code(),
+                      i18n::Shown(std::string(status.message())));
 }
 
 bool Look(const std::string& path, int standard, struct stat& info) {
@@ -54,9 +57,12 @@ bool WouldReplaceInput(const std::string& output, const std::vector<std::string>
   return false;
 }
 
-absl::Status WriteTrace(const trace::Trace& trace, const std::string& path) {
-  const i18n::InEnglish english;  // the file may be sent to a reader of another language
-  if (path != "-") return NotTaken(trace::WriteTraceFile(trace, path));
+namespace {
+
+// In English: the file may be sent to a reader of another language.
+absl::Status WriteEnglish(const trace::Trace& trace, const std::string& path) {
+  const i18n::InEnglish english;
+  if (path != "-") return trace::WriteTraceFile(trace, path);
   // The trace writer produces files with an index at the end, so it writes to a temporary folder,
   // and the file is then copied to stdout.
   const char* folder = std::getenv("TMPDIR");
@@ -73,16 +79,27 @@ absl::Status WriteTrace(const trace::Trace& trace, const std::string& path) {
   }
   unlink(file.c_str());
   rmdir(temporary.c_str());
-  return NotTaken(status);
+  return status;
+}
+
+absl::Status WriteEnglish(const std::string& path,
+                          const std::function<absl::Status(std::ostream&)>& write) {
+  const i18n::InEnglish english;
+  if (path != "-") return exporters::WriteFile(path, write);
+  const absl::Status status = write(std::cout);
+  std::cout.flush();
+  return std::cout ? status : StdoutFailed();
+}
+
+}  // namespace
+
+absl::Status WriteTrace(const trace::Trace& trace, const std::string& path) {
+  return NotTaken(WriteEnglish(trace, path));
 }
 
 absl::Status WriteStream(const std::string& path,
                          const std::function<absl::Status(std::ostream&)>& write) {
-  const i18n::InEnglish english;
-  if (path != "-") return NotTaken(exporters::WriteFile(path, write));
-  const absl::Status status = write(std::cout);
-  std::cout.flush();
-  return std::cout ? status : StdoutFailed();
+  return NotTaken(WriteEnglish(path, write));
 }
 
 }  // namespace vramscope::cli

@@ -56,7 +56,8 @@ std::vector<ModelledBytes> ModelledOf(const trace::Trace& trace, const analysis:
 }
 
 Json ToJson(const trace::Trace& trace, const analysis::LiveSet& live, uint64_t peak_reserved,
-            const Options& options, const std::vector<analysis::Group>& groups) {
+            const Options& options, const analysis::GroupExpression& by,
+            const std::vector<analysis::Group>& groups) {
   Json json;
   json["at"] = ContextJson(trace, live.context);
   json["allocated"] = live.allocated;
@@ -64,11 +65,12 @@ Json ToJson(const trace::Trace& trace, const analysis::LiveSet& live, uint64_t p
   json["reserved"] = live.reserved;
   json["peak_reserved"] = peak_reserved;
   json["by_category"] = CategoriesJson(live.by_category);
-  json["by"] = options.by;
+  json["by"] = by.Text();
   json["groups"] = Json::array();
   for (const analysis::Group& group : groups) {
-    json["groups"].push_back(
-        {{"name", group.name}, {"bytes", group.bytes}, {"count", group.count}});
+    Json row = {{"name", group.name}, {"bytes", group.bytes}, {"count", group.count}};
+    if (by.parts().size() > 1) row["parts"] = group.parts;
+    json["groups"].push_back(std::move(row));
   }
   json["modelled"] = Json::array();
   for (const ModelledBytes& each : ModelledOf(trace, live)) {
@@ -188,7 +190,7 @@ ExitCode Execute(const Options& options) {
                                                   : analysis::GroupLive(trace, live, *by);
   const explain::DeviceMemory memory = explain::DeviceMemoryHistory(trace).At(*event);
   if (options.json) {
-    Json json = ToJson(trace, live, peak.reserved, options, groups);
+    Json json = ToJson(trace, live, peak.reserved, options, *by, groups);
     json["device_memory"] = DeviceMemoryJson(trace, memory);
     if (opened->of_several) json["device"] = *opened->of_several;
     return PrintJson(json);

@@ -444,7 +444,8 @@ ExitCode RunProgram(const std::vector<std::string>& command, const ProgramOption
                     const RunOutput& output, bool planned, const SeenProgram& use) {
   if (command.empty() && options.from.empty()) {
     NoteError(
-        i18n::Text("there is no program after --; for example: vramscope plan -- python train.py"));
+        i18n::Format("there is no program after --; for example: vramscope {} -- python train.py",
+                     planned ? "plan" : "record"));
     return kUsage;
   }
   if (output.json && output.trace_path == "-") {

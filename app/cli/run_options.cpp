@@ -66,7 +66,7 @@ void AddRunOptions(CLI::App& command, RunOptions& options, DeviceOptions devices
       ->allow_extra_args(false)
       ->check([](const std::string& text) {
         return text.find('=') == std::string::npos || text.front() == '='
-                   ? "expected KEY=VALUE, got \"" + text + "\""
+                   ? i18n::Format("expected KEY=VALUE, got \"{}\"", text)
                    : std::string();
       });
   if (devices == DeviceOptions::kHere) {
@@ -132,8 +132,9 @@ absl::StatusOr<uint64_t> ParseBudget(const std::string& text) {
     return absl::InvalidArgumentError("--budget: " + std::string(budget.status().message()));
   }
   if (*budget >= kLeast) return budget;
-  return absl::InvalidArgumentError(i18n::Format(
-      "--budget: \"{}\" is only {} bytes; add a unit, such as 24GiB", text.substr(0, 40), *budget));
+  return absl::InvalidArgumentError(
+      i18n::Format("--budget: \"{}\" is {} bytes; at least 1 MiB is needed, such as 24GiB",
+                   text.substr(0, 40), *budget));
 }
 
 }  // namespace vramscope::cli

@@ -52,13 +52,26 @@ std::string_view Trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t") + 1 - first);
 }
 
+// A part of the user's text in an error: short and on one line.
+std::string Shortened(std::string_view text) {
+  constexpr size_t kMost = 40;
+  std::string out(text.substr(0, kMost));
+  std::ranges::replace_if(
+      out, [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
+  return text.size() > kMost ? out + "..." : out;
+}
+
 absl::StatusOr<GroupPart> ParsePart(std::string_view text) {
   const size_t colon = text.find(':');
   const std::string_view name = Trimmed(text.substr(0, colon));
+  if (name.empty())
+    return absl::InvalidArgumentError(
+        i18n::Format("a field is missing; choose from {}", fmt::join(GroupByNames(), ", ")));
   const auto field =
       std::ranges::find(kGroupings, name, &std::pair<std::string_view, GroupBy>::first);
   if (field == std::end(kGroupings))
-    return absl::InvalidArgumentError(i18n::Format("cannot group by \"{}\"; choose from {}", name,
+    return absl::InvalidArgumentError(i18n::Format("cannot group by \"{}\"; choose from {}",
+                                                   Shortened(name),
                                                    fmt::join(GroupByNames(), ", ")));
   GroupPart part{.by = field->second};
   if (colon == std::string_view::npos) return part;
@@ -76,9 +89,9 @@ absl::StatusOr<GroupPart> ParsePart(std::string_view text) {
       part.components > kMostGroupComponents)
     return absl::InvalidArgumentError(
         part.by == GroupBy::kModule
-            ? i18n::Format("\"{}\" after \"{}:\" is neither * nor a number from 1 to {}", argument,
-                           field->first, kMostGroupComponents)
-            : i18n::Format("\"{}\" after \"{}:\" is not a number from 1 to {}", argument,
+            ? i18n::Format("\"{}\" after \"{}:\" is neither * nor a number from 1 to {}",
+                           Shortened(argument), field->first, kMostGroupComponents)
+            : i18n::Format("\"{}\" after \"{}:\" is not a number from 1 to {}", Shortened(argument),
                            field->first, kMostGroupComponents));
   return part;
 }
@@ -150,12 +163,23 @@ std::string ModuleName(std::string_view path, const GroupPart& part) {
   return fmt::format("{}", fmt::join(components, "."));
 }
 
-// The last `count` components of a path; 0: all of it.
-std::string_view LastComponents(std::string_view path, uint32_t count) {
-  size_t at = path.size();
-  for (; count > 0 && at != std::string_view::npos; --count)
-    at = at == 0 ? std::string_view::npos : path.rfind('/', at - 1);
-  return at == std::string_view::npos || at == path.size() ? path : path.substr(at + 1);
+// The last `count` components of a path, separated by "/"; 0: the whole path. Recordings may come
+// from Windows.
+std::string LastComponents(std::string_view path, uint32_t count) {
+  if (count == 0) return std::string(path);
+  std::string out;
+  size_t end = path.size();
+  while (count > 0 && end > 0) {
+    const size_t last = path.find_last_not_of("/\\", end - 1);
+    if (last == std::string_view::npos) break;
+    const size_t before = path.find_last_of("/\\", last);
+    end = before == std::string_view::npos ? 0 : before;
+    const size_t begin = before == std::string_view::npos ? 0 : before + 1;
+    const std::string component(path.substr(begin, last + 1 - begin));
+    out = out.empty() ? component : component + "/" + out;
+    --count;
+  }
+  return out;
 }
 
 // "optimizer.py:80 step", with up to `depth` - 1 callers; without Python frames (a thread of
@@ -333,7 +357,7 @@ std::string Grouping::NameOf(uint64_t key) const {
       return std::string(trace::Name(static_cast<trace::Phase>(key)));
     case GroupBy::kFile: {
       const std::string_view file = FileOf(trace_, {static_cast<uint32_t>(key)});
-      return file.empty() ? "(no file)" : std::string(LastComponents(file, part_.components));
+      return file.empty() ? "(no file)" : LastComponents(file, part_.components);
     }
     case GroupBy::kSize:
       return std::string(kSizes[key].name);

@@ -207,6 +207,7 @@ std::string FormatEnglish(std::string_view english, fmt::format_args arguments) 
 }
 
 std::string FormatTranslated(const std::string& english, fmt::format_args arguments) {
+  if (in_english > 0) KnowFormat(english);  // Shown() may translate it afterwards
   const std::string& text = Text(english);
   if (text != english) {
     try {

@@ -26,9 +26,9 @@ constexpr std::string_view kDefaults[] = {
     "garbage_collection_threshold:0.8,per_process_memory_fraction:0.95"};
 
 constexpr std::string_view kEmptyCache = TEXT_MARK("empty_cache() at this time");
-constexpr std::string_view kNeedsHistory =
+constexpr std::string_view kNeedsHistory = TEXT_MARK(
     "Judging other settings needs a history of allocations, which a state does not have. To record "
-    "one, call torch.cuda.memory._record_memory_history() before the run.";
+    "one, call torch.cuda.memory._record_memory_history() before the run.");
 
 uint64_t ReservedAt(const Replayed& r, EventIndex event) {
   const auto it =
@@ -167,7 +167,7 @@ Reclaim OfState(Reclaim out, const Fragmentation& f, const std::vector<std::stri
                           .given_back = static_cast<int64_t>(released),
                           .peak_reserved = out.reserved});
   for (const std::string& conf : confs) {
-    out.remedies.push_back({.name = conf, .error = std::string(kNeedsHistory)});
+    out.remedies.push_back({.name = conf, .error = i18n::Text(kNeedsHistory)});
   }
   out.headline = Headline(out);
   return out;

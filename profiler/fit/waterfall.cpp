@@ -83,9 +83,12 @@ absl::StatusOr<std::vector<Rung>> Ladder(const run::RunConfig& baseline, const r
     if (rung == rungs.end()) {
       std::vector<std::string> names;
       for (const Rung& each : rungs) names.push_back(each.name);
-      return absl::InvalidArgumentError(i18n::Format(
-          "--order: no change is called \"{}\"; the changes are {}", name.substr(0, 60),
-          names.empty() ? i18n::Text("nothing") : fmt::format("{}", fmt::join(names, ", "))));
+      return absl::InvalidArgumentError(
+          names.empty()
+              ? i18n::Format("--order: no change is called \"{}\"; the run has no change to order",
+                             name.substr(0, 60))
+              : i18n::Format("--order: no change is called \"{}\"; the changes are {}",
+                             name.substr(0, 60), fmt::join(names, ", ")));
     }
     sorted.push_back(*rung);
     rungs.erase(rung);

@@ -10,6 +10,7 @@
 #include "profiler/allocator/caching_allocator.h"
 #include "profiler/allocator/rules.h"
 #include "profiler/base/hash_map.h"
+#include "profiler/base/i18n.h"
 #include "profiler/replay/replay.h"
 #include "profiler/run/alloc_conf.h"
 #include "profiler/run/units.h"
@@ -405,7 +406,7 @@ class Finder {
   }
 
   static std::string Times(uint64_t n) {
-    return n == 1 ? "once" : n == 2 ? "twice" : fmt::format("{} times", n);
+    return n == 1 ? i18n::Text("once") : n == 2 ? i18n::Text("twice") : i18n::Format("{} times", n);
   }
   void Sum() {
     for (const Release& r : out_.all) {
@@ -420,17 +421,17 @@ class Finder {
       text += sentence;
     };
     if (out_.gpu_full > 0) {
-      add(fmt::format("The allocator flushed its cache {} because the GPU was full.",
-                      Times(out_.gpu_full)));
+      add(i18n::Format("The allocator flushed its cache {} because the GPU was full.",
+                       Times(out_.gpu_full)));
     }
     if (out_.empty_cache_calls > 0) {
-      add(fmt::format("empty_cache() was called {}.", Times(out_.empty_cache_calls)));
+      add(i18n::Format("empty_cache() was called {}.", Times(out_.empty_cache_calls)));
     }
     if (out_.collections > 0) {
       add(
-          fmt::format("A part of the cache was released {} (garbage collection, or a private pool "
-                      "that was no longer used).",
-                      Times(out_.collections)));
+          i18n::Format("A part of the cache was released {} (garbage collection, or a private pool "
+                       "that was no longer used).",
+                       Times(out_.collections)));
     }
   }
 

@@ -128,7 +128,7 @@ absl::StatusOr<Replayed> Replay(const trace::Trace& trace, const ReplayOptions& 
                                        [](trace::SegmentId id) { return id.valid(); })) {
     return absl::FailedPreconditionError(
         i18n::Text("the trace does not record its blocks' segments, so a replay has nothing to "
-                   "compare with; try other settings"));
+                   "compare with"));
   }
   absl::StatusOr<Replayed> out = ReplayExactly(trace, options, *conf, kMostDifferences);
   if (!out.ok() || out->differences == 0 || !options.try_settings) return out;

@@ -4085,10 +4085,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>缺少 --budget：请给出设备的显存，例如 24GiB，或用 --device 指定 GPU</translation>
     </message>
     <message>
-        <source>--budget: &quot;{}&quot; is only {} bytes; add a unit, such as 24GiB</source>
-        <translation>--budget：&quot;{}&quot; 只有 {} 字节；请加上单位，例如 24GiB</translation>
-    </message>
-    <message>
         <source>--compute-capability: &quot;{}&quot; is not allowed; expected a CUDA compute capability, with or without &gt;=, &lt;=, &gt;, &lt; or = in front, such as 8.6 or &apos;&gt;=8.0&apos;</source>
         <translation>--compute-capability：不允许 &quot;{}&quot;；应为 CUDA 计算能力，前面可加 &gt;=、&lt;=、&gt;、&lt; 或 =，例如 8.6 或 &apos;&gt;=8.0&apos;</translation>
     </message>
@@ -9153,10 +9149,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>没有可加入的进程</translation>
     </message>
     <message>
-        <source>there is no program after --; for example: vramscope plan -- python train.py</source>
-        <translation>-- 之后缺少程序；例如：vramscope plan -- python train.py</translation>
-    </message>
-    <message>
         <source>this bracket was never opened</source>
         <translation>此括号没有对应的左括号</translation>
     </message>
@@ -14085,10 +14077,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>无法读取测试程序的历史</translation>
     </message>
     <message>
-        <source>the trace does not record its blocks&apos; segments, so a replay has nothing to compare with; try other settings</source>
-        <translation>跟踪没有记录块所在的段，重放无可比较；请尝试其他设置</translation>
-    </message>
-    <message>
         <source>the trace goes from {} to {}, so --at {} shows its {}</source>
         <translation>跟踪从 {} 到 {}，因此 --at {} 显示其{}</translation>
     </message>
@@ -14417,6 +14405,50 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>category, module, op, stack, phase, file, size, age, annotation; or several: &quot;module:2, category&quot;; &quot;module:*&quot; puts equal layers together, &quot;stack:3&quot; adds callers</source>
         <translation>category、module、op、stack、phase、file、size、age、annotation；或多个：&quot;module:2, category&quot;；&quot;module:*&quot; 合并相同的层，&quot;stack:3&quot; 加上调用者</translation>
+    </message>
+    <message>
+        <source>--budget: &quot;{}&quot; is {} bytes; at least 1 MiB is needed, such as 24GiB</source>
+        <translation>--budget：“{}” 是 {} 字节；至少需要 1 MiB，例如 24GiB</translation>
+    </message>
+    <message>
+        <source>--order: no change is called &quot;{}&quot;; the run has no change to order</source>
+        <translation>--order：没有名为“{}”的更改；此运行没有可排序的更改</translation>
+    </message>
+    <message>
+        <source>A part of the cache was released {} (garbage collection, or a private pool that was no longer used).</source>
+        <translation>部分缓存被释放了{}（垃圾回收，或不再使用的私有池）。</translation>
+    </message>
+    <message>
+        <source>Judging other settings needs a history of allocations, which a state does not have. To record one, call torch.cuda.memory._record_memory_history() before the run.</source>
+        <translation>评估其他设置需要分配历史，而状态中没有。要录制历史，请在运行前调用 torch.cuda.memory._record_memory_history()。</translation>
+    </message>
+    <message>
+        <source>The allocator flushed its cache {} because the GPU was full.</source>
+        <translation>由于显存已满，分配器清空了缓存{}。</translation>
+    </message>
+    <message>
+        <source>a field is missing; choose from {}</source>
+        <translation>缺少一个字段；可选 {}</translation>
+    </message>
+    <message>
+        <source>empty_cache() was called {}.</source>
+        <translation>empty_cache() 被调用{}。</translation>
+    </message>
+    <message>
+        <source>expected KEY=VALUE, got &quot;{}&quot;</source>
+        <translation>应为 KEY=VALUE，得到的是“{}”</translation>
+    </message>
+    <message>
+        <source>the trace does not record its blocks&apos; segments, so a replay has nothing to compare with</source>
+        <translation>trace 没有记录块所在的段，因此重放没有可比较的对象</translation>
+    </message>
+    <message>
+        <source>there is no program after --; for example: vramscope {} -- python train.py</source>
+        <translation>-- 之后没有程序；例如：vramscope {} -- python train.py</translation>
+    </message>
+    <message>
+        <source>twice</source>
+        <translation>两次</translation>
     </message>
 </context>
 <context>

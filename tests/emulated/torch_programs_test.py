@@ -126,7 +126,7 @@ class Counters(Program):
             file.write(code)
         answer = self.plan(self.path("often.py"), options=("--steps", "0"))
         self.assertEqual([c["readings"] for c in answer["program_counters"]], [4096])
-        self.assertTrue([a for a in answer["assumptions"] if "after the first 4096" in a["what"]])
+        self.assertTrue([a for a in answer["assumptions"] if "only the first 4096 readings" in a["what"]])
 
 
 class HostMemory(Program):
