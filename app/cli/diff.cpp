@@ -144,9 +144,11 @@ std::string Text(const Options& options, const DeviceDiff& of) {
       run::FormatBytes(of.a.allocated), run::FormatBytes(of.b.allocated),
       SignedBytes(Delta(of.a.allocated, of.b.allocated)), run::FormatBytes(of.a.reserved),
       run::FormatBytes(of.b.reserved), SignedBytes(Delta(of.a.reserved, of.b.reserved)));
-  return text + (of.equal ? i18n::Text("No difference in any step, phase or category.\n")
-                          : i18n::Text("Categories whose maximum bytes differ within a phase\n") +
-                                table.Text());
+  return text +
+         (of.equal ? i18n::Text("No difference in any step, phase or category.\n")
+                   : i18n::Text(
+                         "Categories whose maximum in a step and phase differs between A and B\n") +
+                         table.Text());
 }
 
 ExitCode DiffTotals(const Options& options) {

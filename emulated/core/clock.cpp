@@ -15,8 +15,8 @@ struct Thread {
   bool submits = false;
   int questions = 0;  // queries in a row
   int64_t ahead = 0;  // offset to the shared clock, for a thread that only queries
-  // The time until which such a thread has waited. Valid until the clock is reset: `resets` is the
-  // clock's count of resets at that wait.
+  // The latest time for which a thread that only queries has waited. Counts as 0 after a reset of
+  // the clock, whose number of resets then differs from `resets`.
   int64_t waited = 0;
   uint64_t resets = 0;
 };

@@ -3,7 +3,7 @@
 // code a thread runs, and the platform adds the time that such code took in recordings.
 //
 //   HostRuns(HostThread::kPython);      // by Python's hooks, for the calling thread
-//   clock.Submit(LaunchHostNs());       // a launch of any thread
+//   clock.Submit(LaunchHostNs());       // by the platform, on the thread that launches
 //
 // If no thread has reported Python (in the embedded loop or a C++ program), a launch takes
 // Clock::kSubmitNs.
@@ -35,15 +35,17 @@ VRAMSCOPE_EMULATED_API void ForgetHostThreads();
 }  // namespace vramscope::emulated
 
 extern "C" {
-// Python's hooks call these through ctypes: for HostRuns, when a module is called, when an
-// optimizer step begins (`first`: the first of the process), and when gradients are cleared.
+// Python's hooks call these through ctypes. The first is HostRuns; the others report that a module
+// is called, that an optimizer step begins (`first`: the first of the process), and that gradients
+// are cleared.
 VRAMSCOPE_EMULATED_API int vramscope_emulated_host_runs(int runs);
 VRAMSCOPE_EMULATED_API void vramscope_emulated_module_called();
 VRAMSCOPE_EMULATED_API void vramscope_emulated_optimizer_step(uint64_t parameters,
                                                               uint64_t state_tensors, int first);
 VRAMSCOPE_EMULATED_API void vramscope_emulated_gradients_cleared(uint64_t parameters);
-// For the embedded loop, which leaves out the host's computations: adds the host time that they
-// take; reports that a run's first optimizer step begins.
+// The embedded loop leaves out the host's computations and adds their time with host_works().
+// first_optimizer_step() reports that a run's first optimizer step begins; Python's hooks call it,
+// too.
 VRAMSCOPE_EMULATED_API void vramscope_emulated_host_works(int64_t ns);
 VRAMSCOPE_EMULATED_API void vramscope_emulated_first_optimizer_step();
 }

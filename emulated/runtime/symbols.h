@@ -1,5 +1,5 @@
-// Addresses of variables in device code (__device__, __constant__). They use no memory that a
-// program could use.
+// Addresses of variables in device code (__device__, __constant__). The variables are not counted
+// as used device memory.
 #pragma once
 
 #include <cstddef>

@@ -115,12 +115,13 @@ constexpr Row kRows[] = {
     {"state-adam-4bit", TEXT_MARK("Optimizer state, Adam in 4 bits"), "2 * (1/2 + 4/B) * N",
      TEXT_MARK("two moments of half a byte, and one fp32 scale per block")},
     // Techniques that the window explains but cannot run.
-    {"tensor-parallel-layer", TEXT_MARK("Explained, not run: kept by a layer split over GPUs"),
+    {"tensor-parallel-layer",
+     TEXT_MARK("Explained, not run: activations that a layer keeps, tensor parallel"),
      "b*s*h*e/2*(10 + 24/n) + b*a*s*s*(2*e + 1)/n",
      TEXT_MARK("every GPU has whole inputs and outputs of the split parts; all between them is "
                "divided (tensor parallelism without sequence parallelism)")},
     {"sequence-parallel-layer",
-     TEXT_MARK("Explained, not run: kept by a layer split over GPUs, sequence parallel"),
+     TEXT_MARK("Explained, not run: activations that a layer keeps, tensor and sequence parallel"),
      "(34*b*s*h*e/2 + b*a*s*s*(2*e + 1))/n",
      TEXT_MARK("tensors between the split parts are divided too, by tokens")},
     {"pipeline-stage", TEXT_MARK("Explained, not run: a stage of a pipeline (1F1B)"),
@@ -135,9 +136,8 @@ constexpr Row kRows[] = {
     {"captured-graphs", TEXT_MARK("Explained, not run: CUDA graphs"),
      "weights + gradients + state + "
      "activations + pools",
-     TEXT_MARK(
-         "captured graphs keep a pool that nothing else can use; snapshots with such pools can be "
-         "opened")},
+     TEXT_MARK("captured graphs keep a pool that nothing else can use. vramscope cannot add graphs "
+               "to a run, but opens snapshots with such pools")},
     {"fp8", TEXT_MARK("Explained, not run: linear layers in 8-bit floating point"),
      "activations - (e - 1) * b * s * x + W",
      TEXT_MARK(
@@ -150,17 +150,18 @@ constexpr Row kRows[] = {
     {"reversible", TEXT_MARK("Explained, not run: reversible layers"), "2 * e * b * s * h + block",
      TEXT_MARK("only the outputs of the last layer are kept; each layer's inputs are computed from "
                "them")},
-    {"block-gelu", TEXT_MARK("Kept by a GELU layer"), "b*s*(e*(8*h + u*f) + 2*p*h + 16)",
+    {"block-gelu", TEXT_MARK("Kept by a transformer layer with GELU"),
+     "b*s*(e*(8*h + u*f) + 2*p*h + 16)",
      TEXT_MARK(
          "inputs and outputs of both norms, their means and deviations, q, k, v, attention's "
          "output, feed-forward input and output; u is 2 for GELU, 5 if its tanh is written out")},
-    {"block-gelu-autocast", TEXT_MARK("Kept by a GELU layer, autocast"),
+    {"block-gelu-autocast", TEXT_MARK("Kept by a transformer layer with GELU, autocast"),
      "b*s*(20*h + u*f + 2*p*h + 16) + 2*W",
      TEXT_MARK("norms in fp32, the rest in 16 bits, 16-bit copies of the weights; u is 4 for GELU, "
                "16 if its tanh is written out")},
-    {"block-swiglu", TEXT_MARK("Kept by a SwiGLU layer"),
+    {"block-swiglu", TEXT_MARK("Kept by a transformer layer with SwiGLU"),
      "b*s*(e*(6*h + 4*q + 4*f) + 2*(4 - e)*h + 8)", kKept},
-    {"block-swiglu-autocast", TEXT_MARK("Kept by a SwiGLU layer, autocast"),
+    {"block-swiglu-autocast", TEXT_MARK("Kept by a transformer layer with SwiGLU, autocast"),
      "b*s*(26*h + 8*q + 8*f + 8) + 2*W",
      TEXT_MARK(
          "norms in fp32, a 16-bit input for each linear layer, 16-bit copies of the weights")},

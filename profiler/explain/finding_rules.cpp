@@ -254,8 +254,8 @@ MaybeFinding EvalPeak(const FindingFacts& f) {
   });
   const uint64_t more = f.peak.allocated - std::min(training, f.peak.allocated);
   return OfBytes(f, more, kSmallShare,
-                 i18n::Format("evaluation needs {} more than training: {} at the peak",
-                              FormatBytes(more), FormatBytes(f.peak.allocated)));
+                 i18n::Format("evaluation peaks at {}, {} more than training",
+                              FormatBytes(f.peak.allocated), FormatBytes(more)));
 }
 
 MaybeFinding LoadPeak(const FindingFacts& f) {
@@ -267,8 +267,8 @@ MaybeFinding LoadPeak(const FindingFacts& f) {
   });
   const uint64_t more = f.peak.allocated - std::min(training, f.peak.allocated);
   return OfBytes(f, more, kSmallShare,
-                 i18n::Format("setup and loading need {} more than training: {} at the peak",
-                              FormatBytes(more), FormatBytes(f.peak.allocated)));
+                 i18n::Format("setup and loading peak at {}, {} more than training",
+                              FormatBytes(f.peak.allocated), FormatBytes(more)));
 }
 
 // ---- Duplicates ---------------------------------------------------------------------------------

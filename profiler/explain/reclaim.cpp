@@ -144,7 +144,8 @@ std::string Headline(const Reclaim& r) {
                        FormatBytes(lowered), FormatBytes(best->peak_reserved + lowered),
                        anew ? i18n::Text("under the recorded settings") : i18n::Text("as recorded"),
                        FormatBytes(best->peak_reserved));
-  if (anew) text += i18n::Text(", if blocks older than the recording are allocated anew");
+  if (anew)
+    text += i18n::Text("; both replays allocate anew the blocks that are older than the recording");
   return text + i18n::Text(".") + more;
 }
 

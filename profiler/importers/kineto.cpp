@@ -293,8 +293,8 @@ class Assembler {
     if (older == 0 || totals.least_reserved == INT64_MAX) return 0;
     if (older <= static_cast<uint64_t>(totals.least_reserved)) return older;
     recording_.warnings.push_back(i18n::English(
-        "device {}: {} bytes that were allocated before the first event are not shown, "
-        "because they exceed the bytes reserved later",
+        "device {}: {} bytes that were allocated before the first event, and never freed, are not "
+        "shown: at some event, fewer bytes are reserved",
         device, older));
     return 0;
   }

@@ -281,8 +281,11 @@ bool SnapshotBuilder::ExtendNew(Value& list, Items items) {
 
 bool SnapshotBuilder::ExtendRows(Value& list, Kind of, Items items) {
   for (const Value& item : items) {
-    if (item.kind != of || item.row() != list.row() + list.count())
+    if (item.kind != of)
       return Fail(i18n::Format("{} also contains {}", Name(list.kind), Name(item.kind)));
+    if (item.row() != list.row() + list.count())
+      return Fail(
+          i18n::Format("the items of {} do not follow each other in the file", Name(list.kind)));
     const uint32_t memo = list.memo;
     list = Value::Rows(list.kind, list.row(), list.count() + item.count());
     list.memo = memo;

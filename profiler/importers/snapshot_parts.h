@@ -28,9 +28,11 @@ struct SnapshotParts {
   bool has_category = false;
   // The category of each entry; empty: no entry has one; kNoCategory: this entry has none.
   std::vector<uint8_t> category;
-  std::vector<std::string> category_names;  // `categories`
+  // The snapshot's list `categories`; a number in `category` is an index into it.
+  std::vector<std::string> category_names;
   static constexpr uint8_t kNoCategory = 255;
-  // Added to the trace::Category of an entry that contains its category's name, as in MemoryViz.js.
+  // An entry may contain its category's name (as MemoryViz.js expects) in place of an index. Then
+  // `category` is its trace::Category + kNamedCategory.
   static constexpr uint8_t kNamedCategory = 192;
   struct AnnotationMark {
     bool begin = false;
@@ -56,7 +58,7 @@ struct SnapshotParts {
   uint64_t host_blocks = 0, host_used = 0;  // host blocks in use, and their bytes
   // If set, `recording` contains only the entries of the range, of one device.
   std::optional<SnapshotRange> range;
-  uint32_t range_row = 0;  // first row of that device's list
+  uint32_t range_row = 0;  // index in the file of that device's first entry
   uint8_t range_device = 0;
 };
 

@@ -39,7 +39,8 @@ constexpr std::string_view kFormats[] = {
     TEXT_MARK("{} writes only shapes to a stream"),
     TEXT_MARK("all computed classes are assumed to be equally frequent (tokens go to experts "
               "evenly)"),
-    TEXT_MARK("a detector's samples are assumed to contain objects, as many as the sampler allows"),
+    TEXT_MARK(
+        "as many of a detector's samples as its sampler allows are assumed to contain objects"),
     TEXT_MARK("PyTorch's allocator keeps no history without its cache, so the cache is on and "
               "reserves memory differently"),
     TEXT_MARK("cudaMallocAsync keeps no history, so PyTorch's own allocator replaces it and "

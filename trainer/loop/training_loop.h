@@ -21,15 +21,16 @@ namespace vramscope::trainer {
 
 using Techniques = std::vector<std::unique_ptr<Technique>>;
 
-// Tapes of micro-batches that were executed with a few layers before the run. Where nothing is
-// computed, the omitted layers behave like the executed ones.
+// Tapes of micro-batches that were executed before the run, with only the first and the last layers
+// of the model. Works only on backends that compute no values: there, the omitted layers allocate
+// and free like the executed ones.
 struct Rehearsal {
   std::unique_ptr<MicroBatchTape> tapes[2];  // without and with existing gradients
   ShortenedStack stack;
 };
 
-// Executes a rehearsal on `backend`, which records nothing. null if it would save no time, or if
-// the backend cannot repeat micro-batches. Throws only CancelledError.
+// Starts `backend`, executes a rehearsal and stops it; nothing of this is recorded. null if it
+// would save no time, or if the backend cannot repeat micro-batches. Throws only CancelledError.
 std::unique_ptr<Rehearsal> Rehearse(const run::RunConfig& config, Model& model,
                                     Techniques& techniques, Backend& backend,
                                     const run::DeviceProfile& device, const RunHooks& hooks);

@@ -211,7 +211,7 @@ void KernelsPanel::Count() {
   if (shown_ == nullptr) return bar_->setCount({}, false);
   const QString modelled = shown_of_->trace().info.measured ? QString() : tr(", times modelled");
   bar_->setCount(
-      tr("%1 in %2 rows, %3%4")
+      tr("%1 activities in %2 rows, %3 in total%4")
           .arg(QString::fromStdString(timeline::FormatCount(shown_->count)),
                QString::fromStdString(timeline::FormatCount(shown_->sums.size())),
                QString::fromStdString(timeline::LengthOf(shown_of_->trace(), shown_->takes_ns)),

@@ -82,7 +82,8 @@ absl::StatusOr<PresetChange> WithPreset(const RunConfig& now, std::string_view p
                                   : fmt::format("{} {}", group, out.config.Get(group));
     (edited ? out.unchanged : out.reset).push_back(words);
   }
-  // Another model family has other layer names, or no layer that LoRA finds.
+  // Layer names depend on the model family, so LoRA is switched off and on again to select layers
+  // of the new model. It stays off if none match.
   const run::Toggle* lora = run::FindToggle("lora");
   if (lora != nullptr && run::IsOn(*lora, out.config)) {
     const std::string rank = out.config.Get("lora.rank");

@@ -306,8 +306,10 @@ void WaterfallPage::Show(const QJsonObject& result) {
   // The moved bar stays selected, so that it can be moved again.
   if (const qsizetype at = order_.indexOf(selected_); at >= 0)
     view_->selectRow(static_cast<int>(at) + 1);
-  found_ = order_.isEmpty() ? tr("The run on the left is the model's defaults: no technique is on.")
-                            : tr("Each bar is the difference of two plans, in this order.");
+  found_ =
+      order_.isEmpty()
+          ? tr("The run on the left is the model's defaults: no technique is on.")
+          : tr("Each bar is the change of the peak when its technique is added to those above it.");
   SayWhatItIs();
 }
 

@@ -1,12 +1,12 @@
-"""torchvision's detectors train on a sample of their proposals, and at most a given share of the sample contains
-objects. That share is assumed to contain objects and the rest to be background. The sizes of boxes, masks and keypoints
-follow from this."""
+"""torchvision's detectors train on a sample of their proposals, of which at most a given share may contain objects. The
+share is assumed to be that maximum; the rest is background. The sizes of boxes, masks and keypoints follow from
+this."""
 import functools
 
 from vramscope import imports
 from vramscope.known import place
 
-TAKEN = "a detector's samples are assumed to contain objects, as many as the sampler allows"
+TAKEN = "as many of a detector's samples as its sampler allows are assumed to contain objects"
 
 
 def install(process, values):
@@ -65,10 +65,12 @@ def _assigned(process, values, assign):
     @functools.wraps(assign)
     def batch_linear_assignment(cost, *args, **kwargs):
         result = assign(cost, *args, **kwargs)
-        if values.small(result):  # replaces values that were known before the kernel
+        if values.small(result):
             workers, tasks = cost.shape[1:]
-            process.assume("a computed assignment is assumed to match the first with the first, and so on", place())
+            process.assume(
+                "an assignment computed on the GPU is assumed to give the first worker the first task, and so on", place())
             value = process.torch.arange(workers, dtype=result.dtype, device="cpu")
+            # also replaces values known from before the kernel, which it would have overwritten
             values.settle(result, value.masked_fill(value >= tasks, -1).expand(result.shape).contiguous())
         return result
 

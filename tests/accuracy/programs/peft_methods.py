@@ -3,8 +3,8 @@
     vramscope plan --device l40s --steps 0 -- python peft_methods.py LORA r=32 lora_alpha=64
 The comparison publishes the maximum of reserved memory, including evaluations. Its batches are grouped in buckets of
 twenty, longest first. A step's results are kept until the next step has computed its own. Lengths are not published,
-but are the same for all methods (same seed and order). So the longest length was fitted to one row (with 686, the peak
-is equal to the byte) and is used for all rows.
+but are the same for all methods (same seed and order). So the longest length was fitted to one result (LoRA, rank 32:
+with 686, the planned peak equals the published one to the byte) and is used for all methods.
 """
 
 import argparse
@@ -21,7 +21,7 @@ def main():
     parser.add_argument("method", help="a PeftType, or FULL")
     parser.add_argument("settings", nargs="*", help="KEY=VALUE of its configuration, JSON")
     parser.add_argument("--longest", type=int, default=686)
-    parser.add_argument("--evaluate", type=int, metavar="LONGEST", help="evaluate after a bucket that begins with such a batch")
+    parser.add_argument("--evaluate", type=int, metavar="LONGEST", help="not --longest, but ten batches, the first with LONGEST tokens, then an evaluation")
     arguments = parser.parse_args()
     torch.nn.Linear(1, 1).to("cuda")
     torch.cuda.reset_peak_memory_stats()
@@ -71,7 +71,7 @@ def main():
 
 
 def batches(arguments):
-    """The lengths of a typical bucket, then the longest batch of all, or the ten batches before an evaluation."""
+    """The lengths of a typical bucket, then the longest of all (--evaluate: those of ten batches before an evaluation)."""
     usual = [430, 400, 380, 360, 345, 330, 320, 310, 300, 290, 190, 185, 180, 175, 170, 165, 160, 150, 140, 120]
     return usual + ([arguments.evaluate, 400, *usual[2:10]] if arguments.evaluate else [arguments.longest])
 

@@ -1,4 +1,4 @@
-"""A loop with accelerate, which prepares model, optimizer, data and schedule; accumulates and saves."""
+"""A loop that uses accelerate to prepare model, optimizer, data and schedule, accumulate gradients, and save the state."""
 import tempfile
 
 import torch

@@ -221,6 +221,10 @@ TEST(Pickle, RejectsImpossibleValues) {
   ExpectRefused(ToPickle(s), {"a list of trace entries also contains a number"});
   ExpectRefused(s.dump(), {"a list of trace entries also contains a number"});
   s = SampleSnapshot();
+  s["device_traces"][0][1]["inner"] = s["device_traces"][0][0];
+  ExpectRefused(ToPickle(s), {"the items of a list of trace entries do not follow each other"});
+  ExpectRefused(s.dump(), {"the items of a list of trace entries do not follow each other"});
+  s = SampleSnapshot();
   s["segments"] = "none";
   ExpectRefused(ToPickle(s), {"'segments' is a string"});
 }

@@ -47,7 +47,7 @@ TEST_F(CommandRunnerTest, DeliversJsonOutput) {
   EXPECT_EQ(result[QLatin1String("answer")].toInt(), 42);
 }
 
-TEST_F(CommandRunnerTest, NewCommandReplacesTheRunningOneWithoutEnded) {
+TEST_F(CommandRunnerTest, ReplacedCommandDoesNotEmitEnded) {
   CommandRunner runner(Program("[ $1 = fit ] && exec sleep 600\necho '{\"answer\": 42}'\n"), {});
   QStringList errors;
   QObject::connect(&runner, &CommandRunner::ended,
@@ -74,7 +74,7 @@ TEST_F(CommandRunnerTest, CancelDoesNotWaitForTheCommand) {
   runner.cancel();
   EXPECT_FALSE(runner.busy());
   EXPECT_EQ(error, QStringLiteral("cancelled"));
-  EXPECT_EQ(kill(pid, 0), 0) << "cancel() has waited for its end";
+  EXPECT_EQ(kill(pid, 0), 0) << "cancel() waited until the command ended";
   // A process that does not end is killed.
   ASSERT_TRUE(QTest::qWaitFor([&] { return kill(pid, 0) != 0; }, 60'000));
 }

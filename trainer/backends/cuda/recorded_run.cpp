@@ -240,7 +240,8 @@ std::map<uint64_t, RecordedRun::Expandable>::iterator RecordedRun::SegmentOf(uin
 }
 
 void RecordedRun::Map(const AllocatorEntry& entry) {
-  // The size of the first range tells the pool: it is a page of the small or of the large pool.
+  // The pool follows from the size of a segment's first range: up to the small pool's page size, it
+  // is the small pool.
   auto segment = SegmentOf(entry.address);
   if (segment == expandable_.end()) {
     const trace::Pool pool = allocator::PoolOfSegment(entry.bytes);
