@@ -3911,10 +3911,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>用 del 释放只在准备阶段需要的张量，或将其放在 CPU 上</translation>
     </message>
     <message>
-        <source>evaluation needs {} more than training: {} at the peak</source>
-        <translation>评估比训练多需要 {}：峰值为 {}</translation>
-    </message>
-    <message>
         <source>every step leaves {} that are never freed: {} at the peak</source>
         <translation>每一步留下 {} 从不释放：峰值处为 {}</translation>
     </message>
@@ -3945,10 +3941,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     <message>
         <source>register_buffer only small tensors; build masks where they are needed</source>
         <translation>register_buffer 只用于小张量；掩码在需要时生成</translation>
-    </message>
-    <message>
-        <source>setup and loading need {} more than training: {} at the peak</source>
-        <translation>准备和加载比训练多需要 {}：峰值为 {}</translation>
     </message>
     <message>
         <source>step {} needs {} more than the median step: its batch is larger</source>
@@ -10949,14 +10941,6 @@ under {}{}{}
         <translation>仅说明，不运行：上下文并行（环形注意力）</translation>
     </message>
     <message>
-        <source>Explained, not run: kept by a layer split over GPUs</source>
-        <translation>仅说明，不运行：分到多个 GPU 上的层所保留的内存</translation>
-    </message>
-    <message>
-        <source>Explained, not run: kept by a layer split over GPUs, sequence parallel</source>
-        <translation>仅说明，不运行：分到多个 GPU 上的层所保留的内存，序列并行</translation>
-    </message>
-    <message>
         <source>Explained, not run: linear layers in 8-bit floating point</source>
         <translation>仅说明，不运行：8 位浮点的线性层</translation>
     </message>
@@ -10995,22 +10979,6 @@ under {}{}{}
     <message>
         <source>Held for a backward pass</source>
         <translation>为反向传播而保留</translation>
-    </message>
-    <message>
-        <source>Kept by a GELU layer</source>
-        <translation>GELU 层保留的内存</translation>
-    </message>
-    <message>
-        <source>Kept by a GELU layer, autocast</source>
-        <translation>GELU 层保留的内存，autocast</translation>
-    </message>
-    <message>
-        <source>Kept by a SwiGLU layer</source>
-        <translation>SwiGLU 层保留的内存</translation>
-    </message>
-    <message>
-        <source>Kept by a SwiGLU layer, autocast</source>
-        <translation>SwiGLU 层保留的内存，autocast</translation>
     </message>
     <message>
         <source>Kept by all layers</source>
@@ -11353,10 +11321,6 @@ under {}{}{}
     <message>
         <source>bytes times lifetime</source>
         <translation>字节数 × 存活时间</translation>
-    </message>
-    <message>
-        <source>captured graphs keep a pool that nothing else can use; snapshots with such pools can be opened</source>
-        <translation>已捕获的图保留一个其他内容无法使用的内存池；可以打开含有此类池的快照</translation>
     </message>
     <message>
         <source>completely free segments</source>
@@ -12121,10 +12085,6 @@ under {}{}{}
         <translation>与全部梯度一样大的桶在 NCCL 的 watchdog 运行时（每 100 ms）释放：运行速度不同时，最初几步的峰值可能高出或低于这个数</translation>
     </message>
     <message>
-        <source>a computed assignment is assumed to match the first with the first, and so on</source>
-        <translation>假定计算出的匹配为第一个对第一个，依此类推</translation>
-    </message>
-    <message>
         <source>a computed condition is assumed to be {}</source>
         <translation>假定计算出的条件为 {}</translation>
     </message>
@@ -12147,10 +12107,6 @@ under {}{}{}
     <message>
         <source>a computed tensor is assumed not to contain a given number</source>
         <translation>假定计算出的张量不含给定的数</translation>
-    </message>
-    <message>
-        <source>a detector&apos;s samples are assumed to contain objects, as many as the sampler allows</source>
-        <translation>假定检测器的样本含有目标，数量为采样器所允许的上限</translation>
     </message>
     <message>
         <source>a kernel&apos;s registers and shared memory</source>
@@ -12343,10 +12299,6 @@ under {}{}{}
     <message>
         <source>device table: {}</source>
         <translation>设备表：{}</translation>
-    </message>
-    <message>
-        <source>device {}: {} bytes that were allocated before the first event are not shown, because they exceed the bytes reserved later</source>
-        <translation>设备 {}：第一个事件之前分配的 {} 字节不显示，因为超过了之后保留的字节数</translation>
     </message>
     <message>
         <source>earlier compilations are reused</source>
@@ -13223,10 +13175,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>，分配时为{}</translation>
     </message>
     <message>
-        <source>, if blocks older than the recording are allocated anew</source>
-        <translation>，前提是重新分配早于录制的块</translation>
-    </message>
-    <message>
         <source>, until the time limit (--patience); other combinations may fit too</source>
         <translation>，直至时间上限（--patience）；其他组合也可能放得下</translation>
     </message>
@@ -13305,12 +13253,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>CUDA context and libraries take {}; nothing else uses the memory that GPU and processor share</source>
         <translation>CUDA 上下文和库占用的显存取{}；没有其他程序使用 GPU 与处理器共享的内存</translation>
-    </message>
-    <message>
-        <source>Categories whose maximum bytes differ within a phase
-</source>
-        <translation>在某个阶段内最大字节数不同的类别
-</translation>
     </message>
     <message>
         <source>Changes to these caches are kept: {}.</source>
@@ -14450,6 +14392,68 @@ the file does not mention {}, but with these settings every decision is as recor
         <source>twice</source>
         <translation>两次</translation>
     </message>
+    <message>
+        <source>; both replays allocate anew the blocks that are older than the recording</source>
+        <translation>；两次重放都重新分配早于录制的块</translation>
+    </message>
+    <message>
+        <source>Categories whose maximum in a step and phase differs between A and B
+</source>
+        <translation>在某一步的某个阶段内，A 与 B 的最大值不同的类别
+</translation>
+    </message>
+    <message>
+        <source>Explained, not run: activations that a layer keeps, tensor and sequence parallel</source>
+        <translation>仅说明，不运行：一层保留的激活值，张量并行与序列并行</translation>
+    </message>
+    <message>
+        <source>Explained, not run: activations that a layer keeps, tensor parallel</source>
+        <translation>仅说明，不运行：一层保留的激活值，张量并行</translation>
+    </message>
+    <message>
+        <source>Kept by a transformer layer with GELU</source>
+        <translation>使用 GELU 的 Transformer 层保留的内存</translation>
+    </message>
+    <message>
+        <source>Kept by a transformer layer with GELU, autocast</source>
+        <translation>使用 GELU 的 Transformer 层保留的内存，autocast</translation>
+    </message>
+    <message>
+        <source>Kept by a transformer layer with SwiGLU</source>
+        <translation>使用 SwiGLU 的 Transformer 层保留的内存</translation>
+    </message>
+    <message>
+        <source>Kept by a transformer layer with SwiGLU, autocast</source>
+        <translation>使用 SwiGLU 的 Transformer 层保留的内存，autocast</translation>
+    </message>
+    <message>
+        <source>an assignment computed on the GPU is assumed to give the first worker the first task, and so on</source>
+        <translation>假定在 GPU 上计算的分配将第一个任务分给第一个工作者，依此类推</translation>
+    </message>
+    <message>
+        <source>as many of a detector&apos;s samples as its sampler allows are assumed to contain objects</source>
+        <translation>假定检测器的样本中含有目标的数量达到其采样器所允许的上限</translation>
+    </message>
+    <message>
+        <source>captured graphs keep a pool that nothing else can use. vramscope cannot add graphs to a run, but opens snapshots with such pools</source>
+        <translation>已捕获的图保留一个其他内容无法使用的内存池。vramscope 不能为运行加入图，但可以打开含有此类池的快照</translation>
+    </message>
+    <message>
+        <source>device {}: {} bytes that were allocated before the first event, and never freed, are not shown: at some event, fewer bytes are reserved</source>
+        <translation>设备 {}：第一个事件之前分配且从未释放的 {} 字节不显示：在某个事件处，预留的字节数比这更少</translation>
+    </message>
+    <message>
+        <source>evaluation peaks at {}, {} more than training</source>
+        <translation>评估的峰值为 {}，比训练多 {}</translation>
+    </message>
+    <message>
+        <source>setup and loading peak at {}, {} more than training</source>
+        <translation>准备和加载的峰值为 {}，比训练多 {}</translation>
+    </message>
+    <message>
+        <source>the items of {} do not follow each other in the file</source>
+        <translation>{}的各项在文件中不相连</translation>
+    </message>
 </context>
 <context>
     <name>vramscope::ui::AllocationsPanel</name>
@@ -15493,16 +15497,16 @@ Remedy: %2</source>
         <translation>，时间为建模值</translation>
     </message>
     <message>
-        <source>%1 in %2 rows, %3%4</source>
-        <translation>%2 行中的 %1，%3%4</translation>
-    </message>
-    <message>
         <source>Leave the range: show all kernels again (Esc)</source>
         <translation>退出区间，重新显示整个跟踪的内核（Esc）</translation>
     </message>
     <message>
         <source>This trace has no kernels. Plans, recorded programs and torch.profiler traces have them.</source>
         <translation>此跟踪中没有内核。规划、录制的程序以及 torch.profiler 的跟踪才有。</translation>
+    </message>
+    <message>
+        <source>%1 activities in %2 rows, %3 in total%4</source>
+        <translation>%2 行中有 %1 个活动，共 %3%4</translation>
     </message>
 </context>
 <context>
@@ -18630,10 +18634,6 @@ Computed in the background by planning both.</source>
         <translation>左侧的运行就是模型默认值：没有启用任何技术。</translation>
     </message>
     <message>
-        <source>Each bar is the difference of two plans, in this order.</source>
-        <translation>每个条形是按此次序的两次规划之差。</translation>
-    </message>
-    <message>
         <source>Move the selected bar later (Alt+Down)</source>
         <translation>将所选条形推后（Alt+Down）</translation>
     </message>
@@ -18656,6 +18656,10 @@ Computed in the background by planning both.</source>
     <message>
         <source>These bars precede your last change. &quot;Draw&quot; plans again.</source>
         <translation>这些条形早于您的上一次更改。“绘制”重新规划。</translation>
+    </message>
+    <message>
+        <source>Each bar is the change of the peak when its technique is added to those above it.</source>
+        <translation>每个条形是在其上方各项技术之外再加上该技术时峰值的变化。</translation>
     </message>
 </context>
 <context>
