@@ -70,7 +70,7 @@ class GroupingOfModules : public ::testing::Test {
     trace::TraceBuilder b;
     const std::vector<std::string> strings = {
         "",     "model.layers.0.mlp", "model.layers.1.mlp", "model.layers.10.attn2",
-        "head", "/a//b/train.py",     "/c/b/train.py",      "main",
+        "head", "/a//b/train.py",     "C:\\c\\b\\train.py", "main",
         "step"};
     ASSERT_TRUE(b.AddStrings(0, strings).ok());
     trace::StackIncrement stacks;
