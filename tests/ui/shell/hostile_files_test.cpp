@@ -48,7 +48,8 @@ TEST_F(IncompleteFiles, ReportsThatTheReasonIsNotStated) {
       QStringLiteral(VRAMSCOPE_SOURCE_DIR "/tests/golden/window/window_empty_end_message.trace"));
   ASSERT_TRUE(Idle());
   EXPECT_EQ(Banner("kind"), "incomplete-file");
-  EXPECT_TRUE(Banner("text").contains(QLatin1String("does not say why"))) << Banner("text").toStdString();
+  EXPECT_TRUE(Banner("text").contains(QLatin1String("does not say why")))
+      << Banner("text").toStdString();
 }
 
 }  // namespace

@@ -309,7 +309,8 @@ TEST_F(PanelsWindowTest, SearchCountsMatchesStepsAndMarksThem) {
   auto* edit = Find<QLineEdit>("allocationFilter");
   edit->setText(QStringLiteral("metrics.py"));
   EXPECT_EQ(Allocations()["rows"].toInt(), 4);
-  EXPECT_THAT(Allocations()["count"].toString().toStdString(), HasSubstr("4 of 54 allocations match"));
+  EXPECT_THAT(Allocations()["count"].toString().toStdString(),
+              HasSubstr("4 of 54 allocations match"));
   ASSERT_TRUE(WaitFor([this] {
     return State()["timeline"].toObject()["highlighted"].toInt() == 4;
   })) << "the timeline marks what was found";
