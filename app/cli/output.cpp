@@ -25,7 +25,7 @@ absl::Status StdoutFailed() {
 }
 
 // Converts the error of a failed write to an internal failure; it is not an error of the input.
-// The message is in English, because the file is.
+// The message was made in English, like the file, and is translated here.
 absl::Status NotTaken(const absl::Status& status) {
   if (status.ok()) return status;
   return absl::Status(absl::IsResourceExhausted(status) || absl::IsUnavailable(status)

@@ -15,6 +15,7 @@
 #include "profiler/analysis/site_names.h"
 #include "profiler/base/hash_map.h"
 #include "profiler/base/i18n.h"
+#include "profiler/run/messages.h"
 
 namespace vramscope::analysis {
 
@@ -52,14 +53,7 @@ std::string_view Trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t") + 1 - first);
 }
 
-// A part of the user's text in an error: short and on one line.
-std::string Shortened(std::string_view text) {
-  constexpr size_t kMost = 40;
-  std::string out(text.substr(0, kMost));
-  std::ranges::replace_if(
-      out, [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
-  return text.size() > kMost ? out + "..." : out;
-}
+constexpr size_t kMostInError = 40;  // bytes of the user's text
 
 absl::StatusOr<GroupPart> ParsePart(std::string_view text) {
   const size_t colon = text.find(':');
@@ -71,7 +65,7 @@ absl::StatusOr<GroupPart> ParsePart(std::string_view text) {
       std::ranges::find(kGroupings, name, &std::pair<std::string_view, GroupBy>::first);
   if (field == std::end(kGroupings))
     return absl::InvalidArgumentError(i18n::Format("cannot group by \"{}\"; choose from {}",
-                                                   Shortened(name),
+                                                   run::Printable(name, kMostInError),
                                                    fmt::join(GroupByNames(), ", ")));
   GroupPart part{.by = field->second};
   if (colon == std::string_view::npos) return part;
@@ -90,9 +84,11 @@ absl::StatusOr<GroupPart> ParsePart(std::string_view text) {
     return absl::InvalidArgumentError(
         part.by == GroupBy::kModule
             ? i18n::Format("\"{}\" after \"{}:\" is neither * nor a number from 1 to {}",
-                           Shortened(argument), field->first, kMostGroupComponents)
-            : i18n::Format("\"{}\" after \"{}:\" is not a number from 1 to {}", Shortened(argument),
-                           field->first, kMostGroupComponents));
+                           run::Printable(argument, kMostInError), field->first,
+                           kMostGroupComponents)
+            : i18n::Format("\"{}\" after \"{}:\" is not a number from 1 to {}",
+                           run::Printable(argument, kMostInError), field->first,
+                           kMostGroupComponents));
   return part;
 }
 

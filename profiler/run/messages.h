@@ -1,5 +1,5 @@
 // Sanitises foreign text for error messages (short, without control characters for a terminal) and
-// for protobuf (UTF-8). Internal to this folder.
+// for protobuf (UTF-8).
 #pragma once
 
 #include <string>
