@@ -755,6 +755,12 @@ class Programs(Program):
 
 
 class Values(Program):
+    def test_functions_are_found_by_identity(self):
+        self.plan("overridden.py", options=("--steps", "0"))
+        for line in ("class missed []", "mode missed []", "traced ['cat', 'cat', 'gt', 'ones_like', 'sum', 'where'] 8", "fake True", "devices {'cuda'}",
+                     "not pickled []"):
+            self.assertIn(line, self.stderr.splitlines())
+
     def test_what_is_read_back(self):
         answer = self.plan("values.py", options=("--steps", "0"))
         self.assertIn("as expected", self.stderr)
