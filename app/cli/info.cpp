@@ -476,7 +476,8 @@ std::string InfoText(const std::string& file, const std::shared_ptr<const trace:
   const analysis::HostMemory host = analysis::HostMemoryOf(trace);
   if (host.peak > 0)
     line(TEXT_MARK("host memory"),
-         i18n::Format("at most {} pinned and managed", run::FormatBytes(host.peak)));
+         i18n::Format("at most {} pinned and managed", run::FormatBytes(host.peak)) +
+             (host.sites.empty() ? std::string() : "; " + LargestText(host)));
   if (part && host.recorded)
     text += Prose(i18n::Text("Host memory that was allocated before this part is not counted."));
   if (const size_t ranks = CountRanks(trace); ranks > 1)
