@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <memory>
 #include <optional>
 
@@ -20,6 +19,7 @@
 #include "app/cli/summary.h"
 #include "app/cli/toggles.h"
 #include "app/cli/worker_run.h"
+#include "profiler/base/errno_text.h"
 #include "profiler/base/i18n.h"
 #include "profiler/fit/fit.h"
 #include "profiler/program/program.h"
@@ -61,7 +61,8 @@ absl::StatusOr<run::Assumption> ParseContext(const std::string& text) {
 // Appends the text, because $GITHUB_STEP_SUMMARY already contains the output of earlier steps.
 absl::Status Append(const std::string& path, const std::string& text) {
   const auto failed = [&] {
-    return absl::PermissionDeniedError(fmt::format("--summary: '{}': {}", path, strerror(errno)));
+    return absl::PermissionDeniedError(
+        fmt::format("--summary: '{}': {}", path, i18n::ErrnoText(errno)));
   };
   const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (fd < 0) return failed();
