@@ -263,9 +263,9 @@ void DeclareCheck(CLI::App* command, Context& context) {
   AddRunOptions(*command, options->run, DeviceOptions::kElsewhere);
   AddProgramOptions(*command, options->program, true);
   command->get_option("--device")
-      ->description(std::string("for a FILE with several devices: the number of one device; for a "
-                                "RUN or a program, ") +
-                    kDeviceHelp)
+      ->description(i18n::Format("for a FILE with several devices: the number of one device; for a "
+                                 "RUN or a program, {}",
+                                 i18n::Text(kDeviceHelp)))
       ->type_name("N|GPU");
   AddPart(*command, options->range);
   command
@@ -280,10 +280,10 @@ void DeclareCheck(CLI::App* command, Context& context) {
       ->type_name("SIZE");
   command
       ->add_option("--context", options->context,
-                   "size of the CUDA context, which is added to the allocator's memory: 450MiB, or "
-                   "the name of a GPU in `vramscope devices`; default: that of the run's GPU; for "
-                   "a recording, that of " +
-                       run::RunConfig().device)
+                   i18n::Format("size of the CUDA context, which is added to the allocator's "
+                                "memory: 450MiB, or the name of a GPU in `vramscope devices`; "
+                                "default: that of the run's GPU; for a recording, that of {}",
+                                run::RunConfig().device))
       ->type_name("SIZE|NAME");
   command
       ->add_option("--summary", options->summary,

@@ -65,7 +65,7 @@ ExitCode ListAll(const std::vector<Toggle>& all, bool json) {
                {i18n::Text("Default")},
                {i18n::Text("The training")}});
   for (const Toggle& toggle : all)
-    table.Row({toggle.name, toggle.label, ValuesOf(toggle), toggle.default_value,
+    table.Row({toggle.name, i18n::Text(toggle.label), ValuesOf(toggle), toggle.default_value,
                MeaningOf(toggle.changes)});
   return PrintText(
       table.Text() +

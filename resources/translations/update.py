@@ -6,10 +6,11 @@
 
 Texts come from these places: tr() in ui/ (lupdate reads it), i18n::Text, i18n::Format, i18n::English and
 TEXT_MARK in ui/, profiler/ and app/ (and the literals of functions `std::string_view Name(`), the help of commands
-and options in app/cli, assumptions in emulated/, and the catalogues of techniques. All but the first have the context
-"text".
+and options in app/cli, assumptions and toggles in emulated/, and the catalogues of techniques. All but the first have the
+context "text".
 """
 import argparse
+import ast
 import json
 import pathlib
 import re
@@ -115,6 +116,19 @@ def texts_of_emulated():
     return texts
 
 
+def texts_of_toggles():
+    """The labels of the toggles of programs, which are attributes of classes."""
+    texts = {}
+    for path in sorted((ROOT / "emulated/python/vramscope/toggles").glob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.Assign) or not isinstance(node.targets[0], ast.Tuple):
+                continue
+            for target, given in zip(node.targets[0].elts, getattr(node.value, "elts", [])):
+                if isinstance(target, ast.Name) and target.id == "label" and isinstance(given, ast.Constant):
+                    texts.setdefault(given.value, str(path.relative_to(ROOT)))
+    return texts
+
+
 def texts_of_catalogue():
     texts = {}
 
@@ -144,7 +158,7 @@ def write_literals(path, texts):
 
 def update(ts, tool):
     with tempfile.TemporaryDirectory() as scratch:
-        texts = texts_of_catalogue() | texts_of_emulated() | texts_of_help() | texts_of_code()
+        texts = texts_of_catalogue() | texts_of_emulated() | texts_of_toggles() | texts_of_help() | texts_of_code()
         literals = pathlib.Path(scratch) / "texts.cpp"
         write_literals(literals, texts)
         subprocess.run(
