@@ -90,8 +90,7 @@ absl::StatusOr<ProgramPlan> PlanOf(const Json& json) {
   if (json.contains("assumptions")) plan.assumptions = json["assumptions"];
   for (const program::ToggleReport& report : plan.toggles) {
     if (!report.on || report.applies()) continue;
-    plan.planned.error = fmt::format("{}: {}", report.name,
-                                     report.overridden.empty() ? report.why : report.overridden);
+    plan.planned.error = fmt::format("{}: {}", report.name, ReasonText(report));
   }
   return plan;
 }

@@ -65,7 +65,7 @@ ExitCode ListAll(const std::vector<Toggle>& all, bool json) {
                {i18n::Text("Default")},
                {i18n::Text("The training")}});
   for (const Toggle& toggle : all)
-    table.Row({toggle.name, toggle.label, ValuesOf(toggle), toggle.default_value,
+    table.Row({toggle.name, i18n::Text(toggle.label), ValuesOf(toggle), toggle.default_value,
                MeaningOf(toggle.changes)});
   return PrintText(
       table.Text() +
@@ -88,7 +88,7 @@ ExitCode ListOfProgram(const program::Program& seen, const program::Outcome& out
   Table others({{i18n::Text("Does not apply"), Table::kLeft, true}, {i18n::Text("Why")}});
   for (const ToggleReport& report : run.about.toggles) {
     if (!report.applies()) {
-      others.Row({report.name, Printable(report.overridden + report.why)});
+      others.Row({report.name, Printable(ReasonText(report))});
       continue;
     }
     std::string values;
@@ -153,7 +153,7 @@ std::string TogglesText(const std::vector<ToggleReport>& reports) {
     if (!report.on) continue;
     text += fmt::format("\n  {}: {}", Printable(NameOf(report)), StateOf(report));
     if (!report.applies()) {
-      text += fmt::format(": {}\n", Printable(report.overridden + report.why));
+      text += fmt::format(": {}\n", Printable(ReasonText(report)));
       continue;
     }
     text += report.reached > 1
@@ -170,8 +170,8 @@ bool SayUnapplied(const std::vector<ToggleReport>& reports) {
     if (!report.on || report.applies()) continue;
     all = false;
     Note(report.overridden.empty()
-             ? i18n::Format("--toggle {} was not applied: {}", NameOf(report), report.why)
-             : i18n::Format("--toggle {} had no effect: {}", NameOf(report), report.overridden));
+             ? i18n::Format("--toggle {} was not applied: {}", NameOf(report), ReasonText(report))
+             : i18n::Format("--toggle {} had no effect: {}", NameOf(report), ReasonText(report)));
   }
   return all;
 }

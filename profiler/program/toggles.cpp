@@ -20,6 +20,45 @@ using json = nlohmann::json;
 constexpr size_t kMostToggles = 256, kMostChanges = 16, kMostProposals = 16, kMostText = 2000;
 constexpr std::streamsize kMostCatalogue = 1 << 20;
 
+// Reasons with arguments that emulated/python/vramscope/toggles gives; update.py finds the others.
+// `update.py --check` compares them.
+constexpr std::string_view kReasons[] = {
+    TEXT_MARK("a value is needed: one of {}"),
+    TEXT_MARK("Accelerator already has mixed_precision=\"{}\""),
+    TEXT_MARK("eval_accumulation_steps is already {}"),
+    TEXT_MARK("gradients are clipped in {}, which needs all of them at once"),
+    TEXT_MARK("gradients are scaled in {}"),
+    TEXT_MARK("it is already {}"),
+    TEXT_MARK("optim=\"{}\" already is {}"),
+    TEXT_MARK("optim=\"{}\" has no other implementation"),
+    TEXT_MARK("the allocator has {}={} at the end: the program sets it itself"),
+    TEXT_MARK("the model is called with use_cache={}"),
+    TEXT_MARK("the optimizer is {}"),
+    TEXT_MARK("the program sets optim=\"{}\" afterwards"),
+    TEXT_MARK("the program sets torch_empty_cache_steps={} afterwards"),
+    TEXT_MARK("the program sets {} of its parameter groups afterwards"),
+    TEXT_MARK("the program sets {}=False afterwards"),
+    TEXT_MARK("the program sets {}={} afterwards"),
+    TEXT_MARK("the weights are already {}"),
+    TEXT_MARK("this transformers has no TrainingArguments.{}"),
+    TEXT_MARK("torch_empty_cache_steps is already {}"),
+    TEXT_MARK("TrainingArguments already has {}=True"),
+    TEXT_MARK("TrainingArguments has optim=\"{}\""),
+    TEXT_MARK("{} already has this setting"),
+    TEXT_MARK("{} already has {}"),
+    TEXT_MARK("{} already is {}"),
+    TEXT_MARK("{} clears them itself"),
+    TEXT_MARK("{} does not divide the program's micro-batch of {} samples"),
+    TEXT_MARK("{} has no arguments foreach and fused"),
+    TEXT_MARK("{} has no fused implementation"),
+    TEXT_MARK("{} has no list of blocks of the same class"),
+    TEXT_MARK("{} already has attn_implementation=\"{}\""),
+    TEXT_MARK("{} has sdpa by default"),
+    TEXT_MARK("{} steps itself"),
+    TEXT_MARK("{} uses {} instead"),
+    TEXT_MARK("{}() is already called"),
+};
+
 std::string TextAt(const json& object, const char* key) {
   const auto it = object.find(key);
   return it != object.end() && it->is_string()
@@ -183,6 +222,11 @@ std::string ToggleVariable(const std::vector<ToggleChoice>& choices) {
   for (const ToggleChoice& choice : choices)
     list.push_back({choice.name, choice.value ? json(*choice.value) : json()});
   return list.dump();
+}
+
+std::string ReasonText(const ToggleReport& report) {
+  i18n::Know(kReasons);
+  return i18n::Shown(report.overridden.empty() ? report.why : report.overridden);
 }
 
 std::vector<ToggleReport> ParseToggleReports(std::string_view text) {

@@ -58,7 +58,8 @@ struct ToggleChange {
 struct ToggleReport {
   std::string name, value;  // "": none
   bool on = false;
-  uint64_t reached = 0;                // number of places where it was applied, or would have been
+  uint64_t reached = 0;  // number of places where it was applied, or would have been
+  // In English, as in JSON; see ReasonText().
   std::string why;                     // why it applied nowhere
   std::string overridden;              // why it was applied without effect
   std::vector<std::string> proposals;  // values that are worth a plan; "": no value
@@ -67,6 +68,9 @@ struct ToggleReport {
   std::vector<ToggleChange> changes;
   bool applies() const { return reached > 0 && overridden.empty(); }
 };
+
+// Why the toggle applied nowhere or had no effect, in the language of the output; "" if it applies.
+std::string ReasonText(const ToggleReport& report);
 
 // kNotFound: the platform has no catalogue; kDataLoss: it is invalid.
 absl::StatusOr<std::vector<Toggle>> ReadToggles(const Platform& platform);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "profiler/base/i18n.h"
 #include "profiler/program/vary.h"
 
 namespace vramscope::program {
@@ -46,6 +47,21 @@ TEST(Toggles, ChoosesByNameAndValue) {
             R"([["bf16",null],["lora","16"],["optimizer","sgd"],["gc-threshold","0.5"]])");
   EXPECT_EQ(TextOf((*chosen)[1]), "lora=16");
   EXPECT_EQ(ToggleVariable({}), "[]");
+}
+
+TEST(Toggles, TranslatesReasonsWithTheirArguments) {
+  const ToggleReport refused{.why = "AdamW has no fused implementation"};
+  const ToggleReport undone{.reached = 1, .overridden = "another model is trained"};
+  EXPECT_EQ(ReasonText(refused), refused.why);
+  i18n::SetTranslator([](const std::string& english) -> std::string {
+    if (english == "{} has no fused implementation") return "NO FUSED {}";
+    return english == "another model is trained" ? "ANOTHER" : "";
+  });
+  EXPECT_EQ(ReasonText(refused), "NO FUSED AdamW");
+  EXPECT_EQ(ReasonText(undone), "ANOTHER");
+  EXPECT_EQ(ReasonText({.why = "a reason of an older version"}), "a reason of an older version");
+  EXPECT_EQ(ReasonText({.reached = 1}), "");
+  i18n::SetTranslator(nullptr);
 }
 
 TEST(Toggles, RejectsInvalidChoices) {

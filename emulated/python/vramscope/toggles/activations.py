@@ -217,7 +217,7 @@ class Attention(Toggle):
     def loads_model(self, keywords, which):
         there = keywords.get("attn_implementation")
         if there == self.value or there is None and self.value == "sdpa":
-            self.refuse("%s has %s" % (which, "attn_implementation=\"%s\" already" % there if there else "sdpa by default"))
+            self.refuse("%s already has attn_implementation=\"%s\"" % (which, there) if there else "%s has sdpa by default" % which)
         elif self.value == "flash_attention_2" and importlib.util.find_spec("flash_attn") is None:
             self.refuse("the package flash_attn is not installed")
         elif self.reach("%s(..., attn_implementation=\"%s\")" % (which, self.value)):
