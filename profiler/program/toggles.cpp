@@ -101,7 +101,18 @@ absl::StatusOr<ToggleChoice> Choose(const std::vector<Toggle>& all, std::string_
   return choice;
 }
 
+uint64_t CountAt(const json& object, const char* key) {
+  const auto it = object.find(key);
+  return it != object.end() && it->is_number_unsigned() ? it->get<uint64_t>() : 0;
+}
+
 }  // namespace
+
+ToggleOutcome ToggleReport::outcome() const {
+  if (!overridden.empty()) return ToggleOutcome::kNoEffect;
+  if (reached > 0) return ToggleOutcome::kApplied;
+  return already_on ? ToggleOutcome::kAlreadyOn : ToggleOutcome::kNotApplied;
+}
 
 std::string TextOf(const ToggleChoice& choice) {
   return choice.value ? choice.name + "=" + *choice.value : choice.name;
@@ -124,6 +135,7 @@ absl::StatusOr<std::vector<Toggle>> ParseToggles(std::string_view text) {
                   .label = TextAt(one, "label"),
                   .group = TextAt(one, "group"),
                   .explains = TextAt(one, "explains"),
+                  .applies_to = TextAt(one, "applies_to"),
                   .changes = TextAt(one, "changes"),
                   .values = TextsAt(one, "values", kMostProposals),
                   .value_kind = TextAt(one, "values"),
@@ -194,18 +206,19 @@ std::vector<ToggleReport> ParseToggleReports(std::string_view text) {
     ToggleReport report{.name = TextAt(one, "name"),
                         .value = TextAt(one, "value"),
                         .on = IsSet(one, "on"),
-                        .reached = 0,
+                        .reached = CountAt(one, "reached"),
+                        .places = CountAt(one, "places"),
+                        .already_on = IsSet(one, "already_on"),
                         .why = TextAt(one, "why"),
                         .overridden = TextAt(one, "overridden"),
                         .proposals = TextsAt(one, "proposals", kMostProposals),
                         .shares = {},
-                        .changes = {}};
+                        .changes = {},
+                        .applies_to = TextAt(one, "applies_to")};
     if (const auto it = one.find("shares"); it != one.end() && it->is_array())
       for (const json& share : *it)
         if (report.shares.size() < report.proposals.size())
           report.shares.push_back(PartOf(share).value_or(1));
-    if (const auto it = one.find("reached"); it != one.end() && it->is_number_unsigned())
-      report.reached = it->get<uint64_t>();
     if (const auto it = one.find("change"); it != one.end() && it->is_array()) {
       for (const json& line : *it) {
         if (!line.is_object() || report.changes.size() == kMostChanges) break;

@@ -1,10 +1,15 @@
 """A handwritten loop that itself has the settings of many toggles."""
 import argparse
+import contextlib
 
 import torch
 from torch import nn
 from torch.nn import functional as F
 from torch.utils.checkpoint import checkpoint
+
+
+def autocast(on):
+    return torch.autocast("cuda", dtype=torch.bfloat16) if on else contextlib.nullcontext()
 
 
 class Block(nn.Module):
@@ -26,7 +31,7 @@ class Model(nn.Module):
         self.blocks = nn.ModuleList(Block(width) for _ in range(3))
 
     def forward(self, ids):
-        with torch.autocast("cuda", dtype=torch.bfloat16, enabled=self.autocast == "within"):
+        with autocast(self.autocast == "within"):
             x = self.embed(ids)
             for block in self.blocks:
                 x = checkpoint(block, x, use_reentrant=self.checkpointing == "reentrant")
@@ -44,13 +49,13 @@ def main():
     optimizer = torch.optim.SGD(model.parameters(), lr=1e-3, foreach=False, fused=True)
     for _ in range(3):
         ids = torch.randint(0, 1024, (4, 128), device="cuda")
-        with torch.autocast("cuda", dtype=torch.bfloat16, enabled=arguments.autocast == "around"):
+        with autocast(arguments.autocast == "around"):
             logits = model(ids)
         F.cross_entropy(logits.flatten(0, 1).float(), ids.flatten()).backward()
         optimizer.step()
         optimizer.zero_grad()
         model.eval()
-        with torch.no_grad():
+        with torch.no_grad(), autocast(arguments.autocast == "around"):
             model(ids)
         model.train()
 
