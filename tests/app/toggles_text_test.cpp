@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,14 @@ ToggleReport Undone() {
   return report;
 }
 
+// On a terminal, paragraphs are broken into lines.
+std::string OneLine(const std::string& text) {
+  std::istringstream words(text);
+  std::string line;
+  for (std::string word; words >> word;) line += (line.empty() ? "" : " ") + word;
+  return line;
+}
+
 TEST(TogglesText, SaysWhatAToggleDid) {
   EXPECT_EQ(OutcomeText(Applied(1, 1)), "applied at one place");
   EXPECT_EQ(OutcomeText(Applied(4, 1)), "applied at one place, 4 times");
@@ -75,7 +84,7 @@ TEST(TogglesText, ComparesPeaks) {
 }
 
 TEST(TogglesText, NamesTheCommandThatTellsTheSaving) {
-  const std::string text = TogglesText({Applied(2, 1), AlreadyOn(), NotApplied()});
+  const std::string text = OneLine(TogglesText({Applied(2, 1), AlreadyOn(), NotApplied()}));
   EXPECT_NE(text.find("bf16: applied at one place, 2 times; in the program, write:"),
             std::string::npos)
       << text;
@@ -113,7 +122,7 @@ TEST(TogglesText, WritesOutcomesAsJson) {
   off.on = false;
   const Json json = TogglesJson({Applied(4, 2), AlreadyOn(), NotApplied(), Undone(), off}, true);
   std::vector<std::string> states;
-  for (const Json& one : json) states.push_back(one["state"]);
+  for (const Json& one : json) states.push_back(one["state"].get<std::string>());
   EXPECT_EQ(states, (std::vector<std::string>{"applied", "already on", "not applied", "no effect",
                                               "already on"}));
   EXPECT_EQ(json[0]["places"], 2);
