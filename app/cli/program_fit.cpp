@@ -162,12 +162,10 @@ class ProgramFit {
 
   Json PlannedJson(const Planned& planned) const {
     const double factor = TimeFactor(planned);
-    return {{"peak", planned.peak},
-            {"reserved", planned.reserved},
-            {"needed", planned.needed()},
-            {"step_ms", planned.step_ms},
-            {"time_factor", factor > 0 ? Json(factor) : Json()},
-            {"fits", planned.FitsInto(budget_)}};
+    Json json = FiguresJson(planned);
+    json["time_factor"] = factor > 0 ? Json(factor) : Json();
+    json["fits"] = planned.FitsInto(budget_);
+    return json;
   }
 
   Json Answer(const fit::SwitchesFitted& fitted) {
@@ -188,8 +186,7 @@ class ProgramFit {
       Json row = {{"toggle", TextOf(single.set.front())}, {"changes", NameOf(single.changes)}};
       if (single.planned.ok()) {
         row.update(PlannedJson(single.planned));
-        row["saves"] = static_cast<int64_t>(start_.planned.needed()) -
-                       static_cast<int64_t>(single.planned.needed());
+        row.update(EffectJson(start_.planned, single.planned));
         row["effect"] = HasEffect(single.planned);
       }
       row["error"] = single.planned.ok() ? Json() : Json(single.planned.error);
@@ -203,7 +200,8 @@ class ProgramFit {
     json["does_not_apply"] = Json::array();
     for (const ToggleReport& report : start_.toggles)
       if (!report.on && !report.applies())
-        json["does_not_apply"].push_back({{"toggle", report.name}, {"why", report.why}});
+        json["does_not_apply"].push_back(
+            {{"toggle", report.name}, {"why", report.why}, {"already_on", report.already_on}});
     json["plans"] = plans_.plans();
     json["cold"] = plans_.cold().empty() ? Json() : Json(plans_.cold());
     json["server_bytes"] = plans_.ServerBytes() == 0 ? Json() : Json(plans_.ServerBytes());
@@ -284,7 +282,17 @@ class ProgramFit {
         others.push_back(i);
     return others;
   }
-  std::string SinglesText(const fit::SwitchesFitted& fitted) const {
+  // What the toggle of a single proposal did; "" if its figures are enough.
+  std::string OutcomeOf(const SwitchProposal& single) {
+    const ProgramPlan plan = PlanOf(single);
+    for (const ToggleReport& report : plan.toggles)
+      if (report.on && report.name == switches_[single.set.front()].name && !report.applies())
+        return Printable(OutcomeText(report));
+    return HasEffect(single.planned)
+               ? ""
+               : i18n::Format("applied; {}", EffectText(start_.planned, single.planned));
+  }
+  std::string SinglesText(const fit::SwitchesFitted& fitted) {
     Table table({{i18n::Text("Alone"), Table::kLeft, true},
                  {i18n::Text("Needs"), Table::kRight},
                  {i18n::Text("Time"), Table::kRight},
@@ -301,7 +309,7 @@ class ProgramFit {
                  SignedBytes(static_cast<int64_t>(planned.needed()) -
                              static_cast<int64_t>(start_.planned.needed())),
                  fmt::format("{:.2f} x", TimeFactor(planned)), std::string(Meaning(single.changes)),
-                 HasEffect(planned) ? "" : i18n::Text("had no effect")});
+                 OutcomeOf(single)});
     }
     return table.Text();
   }
@@ -441,12 +449,10 @@ class ProgramVary {
     for (const Row& row : rows_) {
       const Planned& planned = row.plan.planned;
       Json one = {{"values", row.values}};
-      if (planned.ok())
-        one.update({{"peak", planned.peak},
-                    {"reserved", planned.reserved},
-                    {"needed", planned.needed()},
-                    {"step_ms", planned.step_ms},
-                    {"fits", Fits(row)}});
+      if (planned.ok()) {
+        one.update(FiguresJson(planned));
+        one["fits"] = Fits(row);
+      }
       one["error"] = planned.ok() ? Json() : Json(planned.error);
       json["rows"].push_back(std::move(one));
     }

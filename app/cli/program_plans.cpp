@@ -89,10 +89,17 @@ absl::StatusOr<ProgramPlan> PlanOf(const Json& json) {
     plan.cold = json["program"]["cold"].get<std::string>();
   if (json.contains("assumptions")) plan.assumptions = json["assumptions"];
   for (const program::ToggleReport& report : plan.toggles) {
-    if (!report.on || report.applies()) continue;
+    if (!report.on || report.in_force()) continue;
     plan.planned.error = fmt::format("{}: {}", report.name, ReasonText(report));
   }
   return plan;
+}
+
+Json FiguresJson(const fit::Planned& planned) {
+  return {{"peak", planned.peak},
+          {"reserved", planned.reserved},
+          {"needed", planned.needed()},
+          {"step_ms", planned.step_ms}};
 }
 
 PlanFigures PlanFiguresOf(const Json& json, const ProgramPlan& plan) {

@@ -104,6 +104,8 @@ std::vector<std::string> PlanWords(const ProgramOptions& options);
 // Reads the JSON that `plan --json --all-toggles` prints.
 absl::StatusOr<ProgramPlan> PlanOf(const Json& json);
 
+Json FiguresJson(const fit::Planned& planned);
+
 // The figures by which plans are compared.
 struct PlanFigures {
   uint64_t peak = 0, reserved = 0, needed = 0;

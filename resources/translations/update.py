@@ -135,9 +135,9 @@ def texts_of_toggles():
                 names = getattr(node.targets[0], "elts", node.targets)
                 values = node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
                 for name, given in zip(names, values):
-                    if getattr(name, "id", getattr(name, "attr", "")) in ("label", "why"):
+                    if getattr(name, "id", getattr(name, "attr", "")) in ("label", "why", "applies_to"):
                         add(given, path)
-            elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") in ("refuse", "override"):
+            elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") in ("refuse", "override", "already", "withdraw"):
                 add(node.args[0], path)
             elif isinstance(node, ast.FunctionDef) and node.name == "absent":
                 for inner in ast.walk(node):

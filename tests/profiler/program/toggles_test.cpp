@@ -11,7 +11,7 @@ namespace {
 std::vector<Toggle> SampleToggles() {
   return *ParseToggles(R"({"toggles": [
     {"name": "bf16", "changes": "rounding", "values": [], "needs_value": false, "excludes": ["weights"],
-     "reduces": {"Activation": 0.5, "cached": 2, "Gradient": "x"}, "reduces_in": "eval"},
+     "applies_to": "models with 32-bit weights", "reduces": {"Activation": 0.5, "cached": 2, "Gradient": "x"}, "reduces_in": "eval"},
     {"name": "weights", "values": ["bf16", "fp16"], "default": "bf16", "excludes": []},
     {"name": "lora", "values": "RANK", "default": "8", "excludes": []},
     {"name": "gc-threshold", "values": "FRACTION", "default": "0.8"},
@@ -34,6 +34,7 @@ TEST(Toggles, ReadsDeclarations) {
   EXPECT_EQ(FindToggle(all, "none"), nullptr);
   EXPECT_EQ(FindToggle(all, "bf16")->reduces, (std::map<std::string, double>{{"Activation", 0.5}}));
   EXPECT_EQ(FindToggle(all, "bf16")->reduces_in, "eval");
+  EXPECT_EQ(FindToggle(all, "bf16")->applies_to, "models with 32-bit weights");
   EXPECT_TRUE(FindToggle(all, "lora")->reduces.empty());
   for (const char* text : {"", "[]", "{", R"({"toggles": 3})"})
     EXPECT_FALSE(ParseToggles(text).ok()) << text;
@@ -93,6 +94,29 @@ TEST(Toggles, ReadsReportsOfAProcess) {
   EXPECT_FALSE(reports[2].on);
   EXPECT_FALSE(reports[2].applies());
   for (const char* text : {"", "{}", "[[", "3"}) EXPECT_TRUE(ParseToggleReports(text).empty());
+}
+
+TEST(Toggles, TellsOutcomes) {
+  const auto reports = ParseToggleReports(R"([
+    {"name": "bf16", "on": true, "reached": 4, "places": 2, "applies_to": "models"},
+    {"name": "bf16", "on": true, "reached": 0, "already_on": true, "why": "under autocast"},
+    {"name": "bf16", "on": true, "reached": 1, "overridden": "undone"},
+    {"name": "bf16", "on": true, "reached": 0, "why": "no model"},
+    {"name": "bf16", "on": true, "reached": 1, "already_on": true},
+    {"name": "bf16", "on": true, "reached": -1, "places": "x", "already_on": 1}])");
+  ASSERT_EQ(reports.size(), 6u);
+  const std::vector<std::pair<ToggleOutcome, bool>> expected = {
+      {ToggleOutcome::kApplied, true},   {ToggleOutcome::kAlreadyOn, true},
+      {ToggleOutcome::kNoEffect, false}, {ToggleOutcome::kNotApplied, false},
+      {ToggleOutcome::kApplied, true},   {ToggleOutcome::kNotApplied, false}};
+  for (size_t i = 0; i < reports.size(); ++i) {
+    EXPECT_EQ(reports[i].outcome(), expected[i].first) << i;
+    EXPECT_EQ(reports[i].in_force(), expected[i].second) << i;
+    EXPECT_EQ(reports[i].applies(), expected[i].first == ToggleOutcome::kApplied) << i;
+  }
+  EXPECT_EQ(reports[0].places, 2u);
+  EXPECT_EQ(reports[0].applies_to, "models");
+  EXPECT_EQ(reports[5].places, 0u);
 }
 
 TEST(Toggles, LimitsReportsOfAProcess) {
