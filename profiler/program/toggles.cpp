@@ -28,7 +28,6 @@ constexpr std::string_view kReasons[] = {
     TEXT_MARK("eval_accumulation_steps is already {}"),
     TEXT_MARK("gradients are clipped in {}, which needs all of them at once"),
     TEXT_MARK("gradients are scaled in {}"),
-    TEXT_MARK("it is already {}"),
     TEXT_MARK("model.{}() is already called"),
     TEXT_MARK("optim=\"{}\" already is {}"),
     TEXT_MARK("optim=\"{}\" has no other implementation"),
@@ -65,7 +64,6 @@ constexpr std::string_view kReasons[] = {
     TEXT_MARK("{} steps itself"),
     TEXT_MARK("{} uses {} instead"),
     TEXT_MARK("{} uses {}, because it has no sdpa"),
-    TEXT_MARK("{}() is already called"),
 };
 
 std::string TextAt(const json& object, const char* key) {

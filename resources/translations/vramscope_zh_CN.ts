@@ -10251,10 +10251,6 @@ under {}{}{}
         <translation>失败，见下文</translation>
     </message>
     <message>
-        <source>had no effect</source>
-        <translation>没有效果</translation>
-    </message>
-    <message>
         <source>importing the program&apos;s modules takes too long</source>
         <translation>导入程序的模块耗时过长</translation>
     </message>
@@ -13153,12 +13149,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>，直至时间上限（--patience）；其他组合也可能放得下</translation>
     </message>
     <message>
-        <source>, {} times; in the program, write:
-</source>
-        <translation>，{} 次；在程序中写：
-</translation>
-    </message>
-    <message>
         <source>--gpu-memory needs a GPU; name it with --device</source>
         <translation>--gpu-memory：请用 --device 指定 GPU</translation>
     </message>
@@ -14733,10 +14723,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>推断：显存耗尽时，预留与空闲的显存共 {}</translation>
     </message>
     <message>
-        <source>it is already {}</source>
-        <translation>已经是 {}</translation>
-    </message>
-    <message>
         <source>largest at the peak</source>
         <translation>峰值时最大</translation>
     </message>
@@ -14838,7 +14824,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>the micro-batch is already one sample</source>
-        <translation>微批次已经只有一个样本</translation>
+        <translation>微批次已经是一个样本</translation>
     </message>
     <message>
         <source>the model created by transformers is not the one that is trained</source>
@@ -14847,10 +14833,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>the model has no config.use_cache</source>
         <translation>模型没有 config.use_cache</translation>
-    </message>
-    <message>
-        <source>the model is already called under autocast</source>
-        <translation>模型已在 autocast 下被调用</translation>
     </message>
     <message>
         <source>the model is called with use_cache={}</source>
@@ -14903,10 +14885,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>the program already uses checkpointing</source>
         <translation>程序已使用检查点</translation>
-    </message>
-    <message>
-        <source>the program clears them before its next forward pass</source>
-        <translation>程序在下一次前向之前清除它们</translation>
     </message>
     <message>
         <source>the program converts the weights afterwards</source>
@@ -15097,10 +15075,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>{} {}，由 {} 分配</translation>
     </message>
     <message>
-        <source>{}() is already called</source>
-        <translation>已调用 {}()</translation>
-    </message>
-    <message>
         <source>{}: {} in {}
 </source>
         <translation>{}：{}，位于 {}
@@ -15109,6 +15083,216 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>{}; the existing file is unchanged</source>
         <translation>{}；原有文件未改变</translation>
+    </message>
+    <message>
+        <source> (applies to: {})</source>
+        <translation>（适用于：{}）</translation>
+    </message>
+    <message>
+        <source>--toggle {} is already on: {}</source>
+        <translation>--toggle {} 已启用：{}</translation>
+    </message>
+    <message>
+        <source>Already on</source>
+        <translation>已启用</translation>
+    </message>
+    <message>
+        <source>No toggle applies to this program.
+</source>
+        <translation>没有适用于此程序的开关。
+</translation>
+    </message>
+    <message>
+        <source>PyTorch already chooses these kernels for every call</source>
+        <translation>PyTorch 已经为每次调用选择这些内核</translation>
+    </message>
+    <message>
+        <source>TrainingArguments already has optim=&quot;{}&quot;</source>
+        <translation>TrainingArguments 已有 optim=&quot;{}&quot;</translation>
+    </message>
+    <message>
+        <source>TrainingArguments and Accelerator</source>
+        <translation>TrainingArguments 和 Accelerator</translation>
+    </message>
+    <message>
+        <source>TrainingArguments, Accelerator, and models with 32-bit weights that are called outside autocast</source>
+        <translation>TrainingArguments、Accelerator，以及权重为 32 位且在 autocast 之外调用的模型</translation>
+    </message>
+    <message>
+        <source>TrainingArguments, and Adam, AdamW, NAdam and RAdam of torch.optim</source>
+        <translation>TrainingArguments，以及 torch.optim 的 Adam、AdamW、NAdam 和 RAdam</translation>
+    </message>
+    <message>
+        <source>TrainingArguments, and optimizers of torch.optim that have another implementation</source>
+        <translation>TrainingArguments，以及有其他实现的 torch.optim 优化器</translation>
+    </message>
+    <message>
+        <source>TrainingArguments, and programs with at least N optimizer steps</source>
+        <translation>TrainingArguments，以及至少有 N 个优化器步的程序</translation>
+    </message>
+    <message>
+        <source>TrainingArguments, models with a switch for it, and models with a list of blocks of the same class</source>
+        <translation>TrainingArguments、自带此开关的模型，以及含有同类模块列表的模型</translation>
+    </message>
+    <message>
+        <source>What a toggle saves is not known without a plan of the unchanged program; `vramscope toggles --savings{} -- ...` makes both plans and compares them.</source>
+        <translation>没有未更改程序的规划，就不知道开关节省多少；`vramscope toggles --savings{} -- ...` 会进行两次规划并比较。</translation>
+    </message>
+    <message>
+        <source>What it did</source>
+        <translation>效果</translation>
+    </message>
+    <message>
+        <source>already on</source>
+        <translation>已启用</translation>
+    </message>
+    <message>
+        <source>applied at one place</source>
+        <translation>已应用于一处</translation>
+    </message>
+    <message>
+        <source>applied at one place, {} times</source>
+        <translation>已应用于一处，共 {} 次</translation>
+    </message>
+    <message>
+        <source>applied at {} places, {} times</source>
+        <translation>已应用于 {} 处，共 {} 次</translation>
+    </message>
+    <message>
+        <source>applied; {}</source>
+        <translation>已应用；{}</translation>
+    </message>
+    <message>
+        <source>calls of scaled_dot_product_attention for which PyTorch chooses other kernels</source>
+        <translation>PyTorch 选择其他内核的 scaled_dot_product_attention 调用</translation>
+    </message>
+    <message>
+        <source>calls of zero_grad(set_to_none=False)</source>
+        <translation>zero_grad(set_to_none=False) 的调用</translation>
+    </message>
+    <message>
+        <source>every program</source>
+        <translation>任何程序</translation>
+    </message>
+    <message>
+        <source>gradient checkpointing already keeps no keys and values</source>
+        <translation>梯度检查点已经不保留键和值</translation>
+    </message>
+    <message>
+        <source>model.gradient_checkpointing_enable() is already called</source>
+        <translation>已经调用了 model.gradient_checkpointing_enable()</translation>
+    </message>
+    <message>
+        <source>model.{}() is already called</source>
+        <translation>已经调用了 model.{}()</translation>
+    </message>
+    <message>
+        <source>models created by transformers&apos; from_pretrained or from_config</source>
+        <translation>由 transformers 的 from_pretrained 或 from_config 创建的模型</translation>
+    </message>
+    <message>
+        <source>models created by transformers&apos; from_pretrained or from_config, or passed to its Trainer</source>
+        <translation>由 transformers 的 from_pretrained 或 from_config 创建、或传给其 Trainer 的模型</translation>
+    </message>
+    <message>
+        <source>models that are called in evaluation mode with gradients enabled</source>
+        <translation>在启用梯度的评估模式下调用的模型</translation>
+    </message>
+    <message>
+        <source>models that the program&apos;s own training loop calls</source>
+        <translation>程序自己的训练循环所调用的模型</translation>
+    </message>
+    <message>
+        <source>peak {} allocated ({}), {} reserved ({})</source>
+        <translation>峰值：已分配 {}（{}），预留 {}（{}）</translation>
+    </message>
+    <message>
+        <source>per_device_eval_batch_size is already {}</source>
+        <translation>per_device_eval_batch_size 已经是 {}</translation>
+    </message>
+    <message>
+        <source>the micro-batch is already {} samples</source>
+        <translation>微批次已经是 {} 个样本</translation>
+    </message>
+    <message>
+        <source>the model&apos;s own forward uses autocast in {}</source>
+        <translation>模型自己的前向以 {} 使用 autocast</translation>
+    </message>
+    <message>
+        <source>the optimizer already is {}</source>
+        <translation>优化器已经是 {}</translation>
+    </message>
+    <message>
+        <source>the peak is the same: {} allocated, {} reserved</source>
+        <translation>峰值相同：已分配 {}，预留 {}</translation>
+    </message>
+    <message>
+        <source>the program after -- is missing; for example: vramscope toggles --savings -- python train.py</source>
+        <translation>缺少 -- 之后的程序；例如：vramscope toggles --savings -- python train.py</translation>
+    </message>
+    <message>
+        <source>the program already clears them before its next forward pass</source>
+        <translation>程序已经在下一次前向之前清除它们</translation>
+    </message>
+    <message>
+        <source>the program already evaluates without gradients</source>
+        <translation>程序已经在无梯度下评估</translation>
+    </message>
+    <message>
+        <source>the program itself converts the weights to {}</source>
+        <translation>程序自己把权重转换为 {}</translation>
+    </message>
+    <message>
+        <source>the program&apos;s own loop with an optimizer of torch.optim that neither clips, scales nor accumulates gradients</source>
+        <translation>程序自己的循环，使用 torch.optim 的优化器，且不裁剪、缩放或累积梯度</translation>
+    </message>
+    <message>
+        <source>the program&apos;s own loop, if it still has gradients in the next forward pass</source>
+        <translation>程序自己的循环，且在下一次前向时仍保有梯度</translation>
+    </message>
+    <message>
+        <source>the same</source>
+        <translation>相同</translation>
+    </message>
+    <message>
+        <source>transformers models that keep keys and values in training</source>
+        <translation>训练时保留键和值的 transformers 模型</translation>
+    </message>
+    <message>
+        <source>transformers&apos; Trainer</source>
+        <translation>transformers 的 Trainer</translation>
+    </message>
+    <message>
+        <source>transformers&apos; Trainer with an evaluation</source>
+        <translation>带评估的 transformers Trainer</translation>
+    </message>
+    <message>
+        <source>transformers&apos; Trainer with an evaluation that keeps predictions</source>
+        <translation>带评估且保留预测的 transformers Trainer</translation>
+    </message>
+    <message>
+        <source>with -- PROGRAM: plan it without toggles and with each that applies (with --toggle: only with these), and print what each saves</source>
+        <translation>用于 -- PROGRAM：在没有开关以及分别启用每个适用的开关（有 --toggle 时：仅这些开关）的情况下规划程序，并输出各自节省多少</translation>
+    </message>
+    <message>
+        <source>{} is created with {}</source>
+        <translation>{} 以 {} 创建</translation>
+    </message>
+    <message>
+        <source>{} plans in {:.0f} s. Times are modelled. `vramscope plan --toggle NAME -- ...` prints the lines to write.</source>
+        <translation>{} 次规划，用时 {:.0f} 秒。时间为建模值。`vramscope plan --toggle NAME -- ...` 会输出需要写入的行。</translation>
+    </message>
+    <message>
+        <source>{} uses {}, because it has no sdpa</source>
+        <translation>{} 使用 {}，因为它没有 sdpa</translation>
+    </message>
+    <message>
+        <source>{}, {}: peak {} allocated, {} reserved, needs {}
+
+</source>
+        <translation>{}，{}：峰值已分配 {}，预留 {}，需要 {}
+
+</translation>
     </message>
 </context>
 <context>
