@@ -15345,6 +15345,10 @@ the file does not mention {}, but with these settings every decision is as recor
         <source>%1 of %2 allocations match</source>
         <translation>%2 个分配中有 %1 个匹配</translation>
     </message>
+    <message>
+        <source>Sorting …</source>
+        <translation>正在排序 …</translation>
+    </message>
 </context>
 <context>
     <name>vramscope::ui::Banner</name>
