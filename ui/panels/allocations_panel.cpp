@@ -31,9 +31,9 @@ struct Looked {
 };
 
 Looked Look(const std::shared_ptr<const trace::Trace>& trace,
-            const AllocationModel::Wanted& wanted) {
-  Looked looked{.contents = AllocationModel::ContentsOf(*trace, wanted), .marking = nullptr};
-  if (wanted.filter.empty()) return looked;
+            const AllocationModel::Request& request) {
+  Looked looked{.contents = AllocationModel::ContentsOf(*trace, request), .marking = nullptr};
+  if (request.filter.empty()) return looked;
   std::vector<trace::AllocationId> blocks;
   blocks.reserve(looked.contents.rows.size());
   for (const uint32_t row : looked.contents.rows) blocks.push_back({row});
@@ -191,8 +191,8 @@ void AllocationsPanel::Narrow() {
     return show(std::move(search), span_,
                 {.contents = {.order = std::make_shared<const std::vector<uint32_t>>()},
                  .marking = nullptr});
-  const auto look = [trace, wanted = model_->wanted(search.filter, span_)] {
-    return Look(trace, wanted);
+  const auto look = [trace, request = model_->request(search.filter, span_)] {
+    return Look(trace, request);
   };
   if (trace->allocations.size() < AllocationModel::kInline)
     return show(std::move(search), span_, look());

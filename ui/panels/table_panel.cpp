@@ -181,7 +181,7 @@ void AllocationModel::setContents(Search search, const EventSpan& span, Contents
   endResetModel();
 }
 
-AllocationModel::Wanted AllocationModel::wanted(const query::Filter& filter,
+AllocationModel::Request AllocationModel::request(const query::Filter& filter,
                                                 const EventSpan& span) const {
   return {.order = sorted_ ? order_ : nullptr,
           .column = sort_column_,
@@ -194,7 +194,7 @@ void AllocationModel::Order() {
   const bool small = trace_ == nullptr || trace_->allocations.size() < kInline;
   sorted_ = small;
   Contents contents{.order = std::make_shared<const std::vector<uint32_t>>()};
-  if (trace_ != nullptr && small) contents = ContentsOf(*trace_, wanted(search_.filter, span_));
+  if (trace_ != nullptr && small) contents = ContentsOf(*trace_, request(search_.filter, span_));
   narrowed_ = trace_ != nullptr && (!search_.text.empty() || !span_.whole());
   order_ = std::move(contents.order);
   rows_ = std::move(contents.rows);
@@ -203,18 +203,18 @@ void AllocationModel::Order() {
 
 // Keeps the order of the rows, even with a search.
 AllocationModel::Contents AllocationModel::ContentsOf(const trace::Trace& trace,
-                                                      const Wanted& wanted) {
+                                                      const Request& request) {
   const uint32_t n = trace.allocations.size();
-  Contents out{.order = wanted.order, .rows = {}, .total = n};
+  Contents out{.order = request.order, .rows = {}, .total = n};
   if (out.order == nullptr)
     out.order = std::make_shared<const std::vector<uint32_t>>(
-        AllocationOrder(trace, wanted.column, wanted.direction == Qt::DescendingOrder));
-  if (wanted.filter.empty() && wanted.span.whole()) return out;  // all rows are kept
-  std::vector<bool> keep = query::Matcher(wanted.filter, trace, nullptr).MatchBlocks();
-  if (!wanted.span.whole()) {
+        AllocationOrder(trace, request.column, request.direction == Qt::DescendingOrder));
+  if (request.filter.empty() && request.span.whole()) return out;  // all rows are kept
+  std::vector<bool> keep = query::Matcher(request.filter, trace, nullptr).MatchBlocks();
+  if (!request.span.whole()) {
     out.total = 0;
     for (uint32_t i = 0; i < n; ++i) {
-      const bool touches = wanted.span.Touches(trace, i);
+      const bool touches = request.span.Touches(trace, i);
       out.total += touches;
       keep[i] = keep[i] && touches;
     }

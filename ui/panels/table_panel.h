@@ -74,7 +74,7 @@ class AllocationModel : public RowModel {
   // With fewer allocations than this, sorting and searching take no time worth another thread.
   static constexpr uint32_t kInline = 50'000;
   // The sorted rows, and those that pass a search and a range.
-  struct Wanted {
+  struct Request {
     std::shared_ptr<const std::vector<uint32_t>> order;  // nullptr: sort
     int column = kBlockColumn;
     Qt::SortOrder direction = Qt::DescendingOrder;
@@ -87,14 +87,14 @@ class AllocationModel : public RowModel {
     uint32_t total = 0;
   };
   // Linear in the number of allocations; may run on any thread.
-  static Contents ContentsOf(const trace::Trace& trace, const Wanted& wanted);
+  static Contents ContentsOf(const trace::Trace& trace, const Request& request);
   // The present sorting, with another search and range.
-  Wanted wanted(const query::Filter& filter, const EventSpan& span) const;
+  Request request(const query::Filter& filter, const EventSpan& span) const;
   // Whether the rows have the present sorting. A large trace is not sorted here: sortingNeeded() is
   // emitted instead.
   bool sorted() const { return sorted_; }
   const EventSpan& span() const { return span_; }
-  // `contents`: the result of ContentsOf() for wanted(), the search and the range.
+  // `contents`: the result of ContentsOf() for request(), the search and the range.
   void setContents(Search search, const EventSpan& span, Contents contents);
   const std::vector<Column>& columns() const override { return columns_; }
   const Cell* cell(int row, int column) const override;
