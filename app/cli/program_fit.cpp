@@ -103,21 +103,12 @@ class ProgramFit {
 
   // Finds the toggles that apply to this program, according to its first plan.
   void FindSwitches() {
-    for (const ToggleReport& report : start_.toggles) {
-      const Toggle* const toggle = program::FindToggle(all_, report.name);
-      if (toggle == nullptr || report.on || !report.applies()) continue;
-      const bool goes_with_given = std::ranges::all_of(start_.toggles, [&](const ToggleReport& on) {
-        return !on.on || program::WhyExcluded(all_, on.name, report.name).empty();
-      });
-      if (!goes_with_given) continue;
-      for (size_t i = 0; i < report.proposals.size(); ++i)
-        switches_.push_back(
-            {.name = report.name,
-             .value = report.proposals[i],
-             .changes = ChangesOf(*toggle),
-             .slow = toggle->slow,
-             .expected = Expected(*toggle, i < report.shares.size() ? report.shares[i] : 1)});
-    }
+    for (const program::ToggleProposal& one : program::ProposedToggles(all_, start_.toggles))
+      switches_.push_back({.name = one.choice.name,
+                           .value = one.choice.value.value_or(""),
+                           .changes = ChangesOf(*one.toggle),
+                           .slow = one.toggle->slow,
+                           .expected = Expected(*one.toggle, one.share)});
   }
 
   // Estimates what the toggle may save of this program's peak. nullopt: the toggle does not

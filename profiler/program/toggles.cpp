@@ -178,6 +178,26 @@ absl::StatusOr<std::vector<ToggleChoice>> ChooseToggles(const std::vector<Toggle
   return chosen;
 }
 
+std::vector<ToggleProposal> ProposedToggles(const std::vector<Toggle>& all,
+                                            const std::vector<ToggleReport>& reports) {
+  std::vector<ToggleProposal> proposals;
+  for (const ToggleReport& report : reports) {
+    const Toggle* const toggle = FindToggle(all, report.name);
+    if (toggle == nullptr || report.on || !report.applies()) continue;
+    const bool goes_with_given = std::ranges::all_of(reports, [&](const ToggleReport& on) {
+      return !on.on || WhyExcluded(all, on.name, report.name).empty();
+    });
+    if (!goes_with_given) continue;
+    for (size_t i = 0; i < report.proposals.size(); ++i) {
+      ToggleProposal proposal{.choice = {.name = report.name}, .toggle = toggle};
+      if (!report.proposals[i].empty()) proposal.choice.value = report.proposals[i];
+      if (i < report.shares.size()) proposal.share = report.shares[i];
+      proposals.push_back(std::move(proposal));
+    }
+  }
+  return proposals;
+}
+
 std::string ToggleVariable(const std::vector<ToggleChoice>& choices) {
   json list = json::array();
   for (const ToggleChoice& choice : choices)

@@ -82,6 +82,16 @@ absl::StatusOr<std::vector<ToggleChoice>> ChooseToggles(const std::vector<Toggle
 // Why the two exclude each other; "" if they do not.
 std::string WhyExcluded(const std::vector<Toggle>& all, std::string_view a, std::string_view b);
 
+// A toggle that applies to a program, with one of the values that are worth a plan.
+struct ToggleProposal {
+  ToggleChoice choice;
+  const Toggle* toggle = nullptr;  // in the list that was given
+  double share = 1;                // of Toggle::reduces that the value saves
+};
+// The toggles that apply according to a process's reports, are off, and go with those that are on.
+std::vector<ToggleProposal> ProposedToggles(const std::vector<Toggle>& all,
+                                            const std::vector<ToggleReport>& reports);
+
 // The format that the hooks read. Empty choices: look for all toggles.
 std::string ToggleVariable(const std::vector<ToggleChoice>& choices);
 

@@ -79,6 +79,23 @@ TEST(Toggles, ReadsReportsOfAProcess) {
   for (const char* text : {"", "{}", "[[", "3"}) EXPECT_TRUE(ParseToggleReports(text).empty());
 }
 
+TEST(Toggles, ProposesThoseThatApplyAndGoWithTheGiven) {
+  const std::vector<Toggle> all = SampleToggles();
+  const auto reports = ParseToggleReports(R"([
+    {"name": "bf16", "on": true, "reached": 1, "proposals": [null]},
+    {"name": "weights", "reached": 1, "proposals": ["bf16"]},
+    {"name": "lora", "reached": 1, "proposals": ["8", null], "shares": [0.5]},
+    {"name": "optimizer", "reached": 0, "proposals": ["sgd"]},
+    {"name": "unknown", "reached": 1, "proposals": [null]}])");
+  const std::vector<ToggleProposal> proposals = ProposedToggles(all, reports);
+  ASSERT_EQ(proposals.size(), 2u) << "bf16 excludes weights, and the optimizer does not apply";
+  EXPECT_EQ(TextOf(proposals[0].choice), "lora=8");
+  EXPECT_EQ(proposals[0].share, 0.5);
+  EXPECT_EQ(TextOf(proposals[1].choice), "lora");
+  EXPECT_EQ(proposals[1].share, 1);
+  EXPECT_EQ(proposals[0].toggle, FindToggle(all, "lora"));
+}
+
 TEST(Toggles, LimitsReportsOfAProcess) {
   std::string many = "[";
   for (int i = 0; i < 5000; ++i)
@@ -114,6 +131,17 @@ TEST(Vary, SetsValueInTheCommand) {
   const auto none = WithValue(plain, "seq", "9");
   ASSERT_FALSE(none.ok());
   EXPECT_NE(none.status().message().find("{seq}"), std::string::npos);
+}
+
+TEST(Vary, ChangesTheArgumentsOfARequest) {
+  const Request request = {.script = "/a b/train.py", .arguments = "--lr=3 --name 'two words'"};
+  const auto changed = RequestWithValue(request, "lr", "4");
+  ASSERT_TRUE(changed.ok()) << changed.status();
+  EXPECT_EQ(changed->script, request.script);
+  EXPECT_EQ(changed->arguments, "--lr=4 --name 'two words'");
+  EXPECT_EQ(RequestWithValue(request, "--seq", "9")->arguments, request.arguments + " --seq 9");
+  EXPECT_FALSE(RequestWithValue(request, "seq", "9").ok());
+  EXPECT_FALSE(RequestWithValue({.script = "t.py", .arguments = "'"}, "lr", "4").ok());
 }
 
 }  // namespace
