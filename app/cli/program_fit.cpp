@@ -125,11 +125,6 @@ class ProgramFit {
     }
     return static_cast<uint64_t>(bytes * share);
   }
-  // Differences below a thousandth of the needed memory may come from the rounding of blocks.
-  bool HasEffect(const Planned& planned) const {
-    const uint64_t with = planned.needed(), without = start_.planned.needed();
-    return std::max(with, without) - std::min(with, without) > without / 1000;
-  }
 
   absl::StatusOr<std::vector<Planned>> Plan(const std::vector<fit::SwitchSet>& sets) {
     std::vector<ProgramQuestion> questions;
@@ -181,7 +176,7 @@ class ProgramFit {
         row.update(PlannedJson(single.planned));
         row["saves"] = static_cast<int64_t>(start_.planned.needed()) -
                        static_cast<int64_t>(single.planned.needed());
-        row["effect"] = HasEffect(single.planned);
+        row["effect"] = HasEffect(start_.planned, single.planned);
       }
       row["error"] = single.planned.ok() ? Json() : Json(single.planned.error);
       json["single"].push_back(std::move(row));
@@ -292,7 +287,7 @@ class ProgramFit {
                  SignedBytes(static_cast<int64_t>(planned.needed()) -
                              static_cast<int64_t>(start_.planned.needed())),
                  fmt::format("{:.2f} x", TimeFactor(planned)), std::string(Meaning(single.changes)),
-                 HasEffect(planned) ? "" : i18n::Text("had no effect")});
+                 HasEffect(start_.planned, planned) ? "" : i18n::Text("had no effect")});
     }
     return table.Text();
   }

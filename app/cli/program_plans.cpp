@@ -104,6 +104,11 @@ PlanFigures PlanFiguresOf(const Json& json, const ProgramPlan& plan) {
   return figures;
 }
 
+bool HasEffect(const fit::Planned& without, const fit::Planned& with) {
+  const uint64_t before = without.needed(), now = with.needed();
+  return std::max(before, now) - std::min(before, now) > before / 1000;
+}
+
 int64_t ByteDifference(uint64_t before, uint64_t now) {
   return static_cast<int64_t>(now) - static_cast<int64_t>(before);
 }

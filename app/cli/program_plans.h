@@ -111,6 +111,10 @@ struct PlanFigures {
 };
 PlanFigures PlanFiguresOf(const Json& json, const ProgramPlan& plan);
 
+// Whether the memory that a program needs differs. Differences below a thousandth may come from the
+// rounding of blocks.
+bool HasEffect(const fit::Planned& without, const fit::Planned& with);
+
 int64_t ByteDifference(uint64_t before, uint64_t now);
 // Returns the names whose bytes differ, largest difference first.
 std::vector<std::pair<std::string, int64_t>> ChangedBytes(

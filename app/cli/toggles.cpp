@@ -11,6 +11,7 @@
 
 #include "app/cli/format.h"
 #include "app/cli/program_command.h"
+#include "app/cli/program_techniques.h"
 #include "profiler/base/i18n.h"
 #include "profiler/program/launch.h"
 
@@ -181,12 +182,26 @@ namespace {
 void DeclareToggles(CLI::App* command, Context& context) {
   struct Options {
     ProgramOptions program;
-    bool json = false;
+    bool savings = false, json = false;
   };
   auto options = std::make_shared<Options>();
   AddProgramOptions(*command, options->program, true);
+  command->add_flag(
+      "--savings", options->savings,
+      "with -- PROGRAM: plan each toggle that applies alone, and print what it saves");
   command->add_flag("--json", options->json, "print one JSON object");
   command->callback([options, &context] {
+    if (options->savings) {
+      if (!context.has_program) {
+        NoteError(
+            i18n::Text("--savings needs a program (vramscope toggles --savings -- python "
+                       "train.py)"));
+        context.exit_code = kUsage;
+        return;
+      }
+      context.exit_code = PlanEachToggle(context.after_dashes, options->program, options->json);
+      return;
+    }
     if (context.has_program || !options->program.from.empty()) {
       options->program.all_toggles = true;
       // The program's output goes to stderr.
