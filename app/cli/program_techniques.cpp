@@ -105,6 +105,13 @@ std::string SavingsText(const std::vector<ToggleProposal>& proposals,
          table.Text();
 }
 
+// Names that are not in the catalogue are errors of usage.
+ExitCode Refuse(const absl::Status& status) {
+  if (!absl::IsInvalidArgument(status)) return ReportError(status);
+  NoteError(std::string(status.message()));
+  return kUsage;
+}
+
 absl::Status FailedStart(const Planned& start) {
   return absl::InvalidArgumentError(
       i18n::Format("planning the program without changes failed: {}", start.error));
@@ -116,7 +123,7 @@ ExitCode PlanEachToggle(const std::vector<std::string>& command, const ProgramOp
                         bool json) {
   const auto begin = std::chrono::steady_clock::now();
   const absl::StatusOr<std::vector<Toggle>> all = CatalogueFor(options);
-  if (!all.ok()) return ReportError(all.status());
+  if (!all.ok()) return Refuse(all.status());
   ProgramPlans plans(options, 0, *all);
   const auto first = PlanAll(plans, {{command, options.toggles}});
   if (!first.ok()) return ReportError(first.status());
@@ -144,7 +151,7 @@ ExitCode PlanEachToggle(const std::vector<std::string>& command, const ProgramOp
 ExitCode WaterfallOfProgram(const std::vector<std::string>& command, const ProgramOptions& options,
                             const std::string& output, bool json) {
   const absl::StatusOr<std::vector<Toggle>> all = CatalogueFor(options);
-  if (!all.ok()) return ReportError(all.status());
+  if (!all.ok()) return Refuse(all.status());
   ProgramPlans plans(options, 0, *all);
   std::vector<ProgramQuestion> questions = {{command, {}}};
   std::vector<fit::Rung> ladder = {{.name = "baseline"}};

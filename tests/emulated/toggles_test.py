@@ -154,6 +154,30 @@ class Fit(Toggles):
         self.assertIn("{seq}", self.stderr)
 
 
+    def test_savings_of_each_toggle_alone(self):
+        answer = json.loads(self.run_vramscope("toggles", "--savings", "--json", *command(PLAIN)))
+        rows = {row["toggle"]: row for row in answer["savings"]}
+        applies = {row["name"] for row in answer["toggles"] if row["state"] == "applies"}
+        self.assertEqual({name.split("=")[0] for name in rows}, applies)
+        start = self.plan(PLAIN)
+        self.assertEqual(answer["start"]["needed"], start["needed"])
+        own = self.plan(PLAIN, options=("--toggle", "bf16"))
+        self.assertEqual((rows["bf16"]["peak"], rows["bf16"]["needed"]), (own["peak"]["allocated"], own["needed"]))
+        self.assertEqual(rows["bf16"]["saves"], start["needed"] - own["needed"])
+        self.assertEqual(rows["bf16"]["change"], own["toggles"][0]["change"])
+        self.run_vramscope("toggles", "--savings", status=USAGE)
+
+    def test_waterfall_adds_the_toggles_in_their_order(self):
+        words = ("waterfall", "--json", "--toggle", "checkpointing", "--toggle", "bf16", *command(PLAIN))
+        bars = json.loads(self.run_vramscope(*words))["bars"]
+        self.assertEqual([bar["toggle"] for bar in bars], [None, "checkpointing", "bf16"])
+        own = self.plan(PLAIN, options=("--toggle", "checkpointing", "--toggle", "bf16"))
+        self.assertEqual(bars[2]["peak"], own["peak"]["allocated"])
+        self.assertEqual(sum(bar["saves"] for bar in bars), bars[0]["peak"] - bars[2]["peak"])
+        self.run_vramscope("waterfall", *command(PLAIN), status=USAGE)
+        self.run_vramscope("waterfall", "--toggle", "bf61", *command(PLAIN), status=USAGE)
+
+
 class Warm(Toggles):
     """A plan in a fork of a process with imported packages equals a plan that starts from scratch."""
 
