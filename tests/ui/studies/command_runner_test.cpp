@@ -47,6 +47,21 @@ TEST_F(CommandRunnerTest, DeliversJsonOutput) {
   EXPECT_EQ(result[QLatin1String("answer")].toInt(), 42);
 }
 
+TEST_F(CommandRunnerTest, ProgramFollowsTheOptionsAndStartsInItsFolder) {
+  CommandRunner runner(
+      Program("printf '{\"words\": \"%s\", \"folder\": \"%s\"}' \"$*\" \"$PWD\"\n"), {});
+  QJsonObject result;
+  QObject::connect(&runner, &CommandRunner::ended,
+                   [&](const QJsonObject& json, const QString&) { result = json; });
+  runner.run(
+      {QStringLiteral("fit")}, {},
+      {.words = {QStringLiteral("python3"), QStringLiteral("train.py")}, .folder = folder_.path()});
+  ASSERT_TRUE(QTest::qWaitFor([&] { return !runner.busy(); }));
+  EXPECT_EQ(result[QLatin1String("words")].toString(),
+            QStringLiteral("fit --json -- python3 train.py"));
+  EXPECT_EQ(result[QLatin1String("folder")].toString(), folder_.path());
+}
+
 TEST_F(CommandRunnerTest, ReplacedCommandDoesNotEmitEnded) {
   CommandRunner runner(Program("[ $1 = fit ] && exec sleep 600\necho '{\"answer\": 42}'\n"), {});
   QStringList errors;
