@@ -12,6 +12,7 @@
 #include "ui/panels/device_dialog.h"
 #include "ui/panels/form_widgets.h"
 #include "ui/panels/program_panel.h"
+#include "ui/panels/program_toggles.h"
 #include "ui/panels/qt_theme.h"
 #include "ui/panels/toggle_switch.h"
 #include "ui/timeline/theme.h"
@@ -201,6 +202,7 @@ void ProgramPanel::ShowFields() {
   }
   skip_init_->setEnabled(idle && planned);
   operators_->setEnabled(idle && !planned);
+  toggles_->setIdle(idle);
 }
 
 }  // namespace vramscope::ui

@@ -25,6 +25,7 @@ class QToolButton;
 
 namespace vramscope::ui {
 
+class ProgramToggles;
 class ToggleSwitch;
 class WrappedLabel;
 namespace timeline {
@@ -51,12 +52,15 @@ class ProgramPanel : public QWidget {
   void focusScript();
   void setDevice(const QString& device);
   void chooseDevice();  // opens the device dialog
+  ProgramToggles* toggles() const { return toggles_; }
   QJsonObject dumpState() const;
 
  Q_SIGNALS:
   void startRequested();
   void stopRequested();
   void againRequested(const QString& device);  // key in the device table
+  void requestChanged();                       // request() may differ
+  void toggled();                              // the user has switched a technique
 
  private:
   void BuildForm();
@@ -110,6 +114,7 @@ class ProgramPanel : public QWidget {
   QPlainTextEdit* output_ = nullptr;
   QToolButton* again_ = nullptr;
   WrappedLabel* command_ = nullptr;
+  ProgramToggles* toggles_ = nullptr;  // of a plan
 };
 
 }  // namespace vramscope::ui

@@ -83,9 +83,13 @@ class SavingsPlanner;
 class SearchPanel;
 class SessionFile;
 class SetupPanel;
+class CommandRunner;
 class ExperimentsPage;
 class FitPage;
+class ProgramFitPage;
+class ProgramWaterfallPage;
 class StudyPage;
+class VaryPage;
 class WaterfallPage;
 class TableModel;
 class TableView;
@@ -169,6 +173,10 @@ class MainWindow : public QMainWindow {
   void stopProgram();
   // Plans the program for this GPU too, and compares the two results.
   void programAgainOn(const QString& device);
+  // Plans a variant of the program `base` in a document of its own, with the result of `base` as
+  // its baseline; shows the document if there is one already. `variant`: how they differ.
+  void planProgramBeside(const program::Request& request, const program::Request& base,
+                         const QString& variant);
   // Shows the program that runs, or has ended, in another tab.
   void showProgram();
   // Opens only one device, or a range of entries or of time, of a recording.
@@ -225,6 +233,9 @@ class MainWindow : public QMainWindow {
   ExperimentsPage* experimentsPage() const { return experiments_; }
   FitPage* fitPage() const { return fit_; }
   WaterfallPage* waterfallPage() const { return waterfall_; }
+  ProgramFitPage* programFitPage() const { return program_fit_; }
+  ProgramWaterfallPage* programWaterfallPage() const { return program_waterfall_; }
+  VaryPage* varyPage() const { return vary_; }
   KernelsPanel* kernelsPanel() const { return kernels_; }
   SearchPanel* searchPanel() const { return search_; }
   NotesPage* notesPage() const { return notes_page_; }
@@ -276,7 +287,16 @@ class MainWindow : public QMainWindow {
   // main_window_pages.cpp: kernels, search.
   void BuildPages();
   void ConnectPages();
+  // main_window_studies.cpp
   void BuildStudies(const QString& vramscope, const QString& worker);
+  void ConnectProgramStudies();
+  void FindToggles();
+  void ShowStudiesOf(bool program);  // of the program on the left, or of the model
+  bool CanStudy(const QStackedWidget* pages) const;
+  void MakeItFit();
+  void DrawWaterfall();
+  bool StudiesBusy() const;
+  void CancelStudies();
   void ConnectPanels();
   void ApplyChosenTheme();
   // main_window_actions.cpp
@@ -398,6 +418,7 @@ class MainWindow : public QMainWindow {
   void BuildProgram(const QString& vramscope);
   void BecomeProgram(Document& program);
   Document& ProgramDocument(const program::Request& request);
+  void StartProgramIn(Document& of, const program::Request& request);
   void ShowPartialTrace(const std::shared_ptr<const trace::Trace>& trace);
   void ProgramEnded(const ProgramEnd& end);
   void ProgramEndedBehind(Document& program, const ProgramEnd& end);
@@ -523,7 +544,15 @@ class MainWindow : public QMainWindow {
   SelectionPanel* selection_ = nullptr;
   QTabWidget* tabs_ = nullptr;
   ExplainPanel* explain_ = nullptr;
-  std::vector<StudyPage*> studies_;  // the three below
+  std::vector<StudyPage*> studies_;  // all below
+  ProgramFitPage* program_fit_ = nullptr;
+  ProgramWaterfallPage* program_waterfall_ = nullptr;
+  VaryPage* vary_ = nullptr;
+  // Pages that show the study of the model or of the program.
+  QStackedWidget* fit_pages_ = nullptr;
+  QStackedWidget* waterfall_pages_ = nullptr;
+  CommandRunner* toggle_search_ = nullptr;  // what the toggles of the program save
+  std::string toggle_search_of_;            // its script
   FitPage* fit_ = nullptr;
   WaterfallPage* waterfall_ = nullptr;
   ExperimentsPage* experiments_ = nullptr;

@@ -66,6 +66,7 @@ VaryPage::VaryPage(const StudyPrograms& programs, QWidget* parent)
          "--seq=512,1024. Several are separated by blanks; every combination is planned"));
   argument_->setAccessibleName(tr("Argument and values"));
   argument_->setMinimumWidth(180);
+  setFocusProxy(argument_);
   budget_->setObjectName(QStringLiteral("varyBudget"));
   budget_->setMaximumWidth(90);
   budget_->setPlaceholderText(tr("the GPU's"));
