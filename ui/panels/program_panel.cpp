@@ -137,6 +137,7 @@ void ProgramPanel::BuildRun() {
 void ProgramPanel::setTheme(const timeline::Theme& theme) {
   skip_init_->setTheme(theme);
   operators_->setTheme(theme);
+  watch_->setTheme(theme);
   toggles_->setTheme(theme);
 }
 
@@ -503,6 +504,7 @@ QJsonObject ProgramPanel::dumpState() const {
           {"output", output_->toPlainText()},
           {"command", command_->text()},
           {"device", Text(request_.device)},
+          {"watches", watches()},
           {"toggles", toggles_->dumpState()}};
 }
 

@@ -47,6 +47,7 @@
 #include "ui/panels/selection_panel.h"
 #include "ui/panels/table_panel.h"
 #include "ui/panels/technique_panel.h"
+#include "ui/program/file_watch.h"
 #include "ui/program/program_runner.h"
 #include "ui/shell/document_tabs.h"
 #include "ui/shell/drop_zones.h"
@@ -223,6 +224,7 @@ MainWindow::~MainWindow() {
   runner_->disconnect(this);
   for (StudyPage* page : studies_) page->disconnect(this);
   toggle_search_->disconnect(this);
+  watch_->disconnect(this);
   keeping_.wait();
 }
 

@@ -85,6 +85,7 @@ class SessionFile;
 class SetupPanel;
 class CommandRunner;
 class ExperimentsPage;
+class FileWatch;
 class FitPage;
 class ProgramFitPage;
 class ProgramWaterfallPage;
@@ -419,6 +420,10 @@ class MainWindow : public QMainWindow {
   void BecomeProgram(Document& program);
   Document& ProgramDocument(const program::Request& request);
   void StartProgramIn(Document& of, const program::Request& request);
+  // main_window_watch.cpp
+  void BuildWatch();
+  void WatchProgram();  // the files of the current program, if the page asks for it
+  void PlanSaved();
   void ShowPartialTrace(const std::shared_ptr<const trace::Trace>& trace);
   void ProgramEnded(const ProgramEnd& end);
   void ProgramEndedBehind(Document& program, const ProgramEnd& end);
@@ -526,6 +531,8 @@ class MainWindow : public QMainWindow {
   RecordingPanel* recording_ = nullptr;
   ProgramPanel* program_ = nullptr;
   ProgramRunner* runner_ = nullptr;
+  FileWatch* watch_ = nullptr;
+  QStringList saved_files_;    // saved, and not planned again yet
   DocumentId program_id_ = 0;  // of the current or last program
   DocumentId gpu_run_id_ = 0;  // of the current or last run on this computer's GPU
   // compare_later_ is compared with compare_later_with_ as soon as that has been computed or read.

@@ -148,6 +148,7 @@ void MainWindow::BuildProgram(const QString& vramscope) {
   connect(runner_, &ProgramRunner::partialTrace, this, &MainWindow::ShowPartialTrace);
   connect(runner_, &ProgramRunner::ended, this, &MainWindow::ProgramEnded);
   ConnectProgramStudies();
+  BuildWatch();
 }
 
 void MainWindow::openProgram(const QString& script) {
@@ -229,6 +230,7 @@ void MainWindow::StartProgramIn(Document& of, const program::Request& request) {
           .arg(QString::fromStdString(program::CommandLineOf(request))));
   if (!active) ShowActive();
   SetBusy(tr("running %1 …").arg(QFileInfo(QString::fromStdString(request.script)).fileName()));
+  WatchProgram();
   runner_->start(request);
   of.scratch = runner_->folder().toStdString();
   RefreshTabs();

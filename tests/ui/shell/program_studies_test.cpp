@@ -253,6 +253,38 @@ TEST_F(ProgramStudies, PointOfTheChartOpensItsPlan) {
   EXPECT_EQ(window_->documents().size(), 3u);
 }
 
+TEST_F(ProgramStudies, SavedFileIsPlannedAgain) {
+  const auto script = [](int blocks) {
+    return "about(sources=[here + '/model.py'])\nchunk(" + std::to_string(blocks) +
+           ")\nabout(ended='end', sources=[here + '/model.py'])\n";
+  };
+  Write("model.py", "a = 1\n");
+  window_->openProgram(Script(script(2)));
+  auto* watch = Find<QAbstractButton>("programWatch");
+  watch->click();
+  EXPECT_TRUE(Page("watches").toBool());
+  EXPECT_FALSE(window_->busy()) << "nothing starts before the first plan";
+  Run(script(2));
+  ASSERT_TRUE(Idle());
+  ASSERT_EQ(Blocks(), 2u) << PageText("error");
+  Script(script(3));
+  ASSERT_TRUE(WaitFor([this] { return Blocks() == 3 && !window_->busy(); }));
+  EXPECT_EQ(window_->documents().size(), 1u);
+  ASSERT_EQ(Active().history.entries().size(), 2u);
+  EXPECT_EQ(Active().history.now()->change, "train.py saved");
+  // A module that the program has imported.
+  QTest::qWait(1000);
+  Write("model.py", "a = 22\n");
+  ASSERT_TRUE(WaitFor([this] { return Active().history.entries().size() == 3; }));
+  ASSERT_TRUE(Idle());
+  EXPECT_EQ(Active().history.now()->change, "model.py saved");
+  watch->click();
+  Script(script(4));
+  QTest::qWait(1500);
+  EXPECT_FALSE(window_->busy());
+  EXPECT_EQ(Blocks(), 3u);
+}
+
 TEST_F(ProgramStudies, WaterfallHasABarForEachTechniqueThatIsOn) {
   Write("waterfall.json", R"({"bars": [
     {"name": "baseline", "toggle": null, "peak": 4000000000, "reserved": 4100000000, "step_ms": 4},
