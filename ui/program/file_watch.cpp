@@ -16,7 +16,7 @@ struct Looked {
 }  // namespace
 
 FileWatch::FileWatch(QObject* parent) : QObject(parent) {
-  connect(&poll_, &QTimer::timeout, this, &FileWatch::Look);
+  connect(&poll_, &QTimer::timeout, this, &FileWatch::Poll);
 }
 
 void FileWatch::start(const program::Request& request) {
@@ -43,7 +43,7 @@ void FileWatch::stop() {
   saved_.clear();
 }
 
-void FileWatch::Look() {
+void FileWatch::Poll() {
   if (looking_.busy()) return;
   looking_.Ask(
       [files = files_, add = std::exchange(to_add_, {})]() mutable {

@@ -34,7 +34,7 @@ class FileWatch : public QObject {
   void saved(const QStringList& paths);
 
  private:
-  void Look();
+  void Poll();
   QTimer poll_;
   std::vector<std::string> command_;
   std::string folder_;
