@@ -251,7 +251,6 @@ void ProgramToggles::Update() {
   for (size_t i = 0; i < lines_.size(); ++i) {
     const bool on = IsOn(entries_[i].toggle);
     const QSignalBlocker block(lines_[i].toggle);
-    lines_[i].toggle->setCheckable(true);
     lines_[i].toggle->setChecked(on);
     lines_[i].toggle->setEnabled(idle_ && (on || entries_[i].error.isEmpty()));
     lines_[i].lines->setVisible(on && !entries_[i].lines.isEmpty());

@@ -263,8 +263,9 @@ void MainWindow::programAgainOn(const QString& device) {
   SetBaseline(session().shown(), QString::fromStdString(of->FileOfResult()),
               /*for_this_only=*/true);
   of->compare_at_end = true;
-  Store(*settings_, program_->request());
-  StartProgramIn(*of, program_->request());
+  request = program_->request();  // with the interpreter that the page has chosen
+  Store(*settings_, request);
+  StartProgramIn(*of, request);
 }
 
 void MainWindow::ShowPartialTrace(const std::shared_ptr<const trace::Trace>& trace) {

@@ -7,6 +7,7 @@
 
 #include <QCoreApplication>
 #include <QFile>
+#include <QJsonArray>
 #include <QTemporaryDir>
 #include <QTest>
 
@@ -60,6 +61,25 @@ TEST_F(CommandRunnerTest, ProgramFollowsTheOptionsAndStartsInItsFolder) {
   EXPECT_EQ(result[QLatin1String("words")].toString(),
             QStringLiteral("fit --json -- python3 train.py"));
   EXPECT_EQ(result[QLatin1String("folder")].toString(), folder_.path());
+}
+
+TEST_F(CommandRunnerTest, ResultOfFailedPlansIsDelivered) {
+  const auto ended = [](CommandRunner& runner) {
+    std::pair<QJsonObject, QString> out;
+    QObject::connect(&runner, &CommandRunner::ended,
+                     [&](const QJsonObject& json, const QString& why) {
+                       out = {json, why};
+                     });
+    runner.run({QStringLiteral("fit")});
+    EXPECT_TRUE(QTest::qWaitFor([&] { return !runner.busy(); }));
+    return out;
+  };
+  CommandRunner says_why(Program("echo '{\"rows\": [1]}'\nexit 3\n"), {});
+  EXPECT_EQ(ended(says_why).first[QLatin1String("rows")].toArray().size(), 1);
+  CommandRunner fails(Program("echo 'vramscope: error: no' >&2\nexit 3\n"), {});
+  const auto [none, why] = ended(fails);
+  EXPECT_TRUE(none.isEmpty());
+  EXPECT_EQ(why, QStringLiteral("no"));
 }
 
 TEST_F(CommandRunnerTest, ReplacedCommandDoesNotEmitEnded) {
