@@ -150,6 +150,7 @@ Report Client::Start(Found found, const Options& options) {
       consumer_ = std::make_unique<Consumer>(std::move(consume));
     }
     consumer_->set_offset_ns(offset);
+    consumer_->set_call_sites(options_.at_once && options_.call_site != nullptr);
   }
   if (const int status = library_.ActivityRegisterCallbacks(&OnRequest, &OnCompleted);
       status != kSuccess)
@@ -193,6 +194,7 @@ Report Client::Start(Found found, const Options& options) {
     }
     return without_all("no activity kinds were requested");
   }
+  if (options_.at_once) EnableCallSites(options_.call_site);
   report.running = true;
   if (options_.period_ms > 0) {
     ending_ = false;
@@ -236,6 +238,7 @@ void Client::Stop() {
   for (const KindFacts& facts : kKinds) library_.ActivityDisable(facts.kind);
   running_.store(false, std::memory_order_release);
   EnableOperands(nullptr);
+  EnableCallSites(nullptr);
   Drain(true);
 }
 

@@ -55,6 +55,9 @@ struct Options {
   // Returns the number of allocations and frees on a device so far. If set, an emulated CUPTI with
   // at_once also records the operands of kernels, memcpys and memsets.
   uint64_t (*requests)(int device) = nullptr;
+  // Returns the line of Python code that the calling thread runs. If set, an emulated CUPTI with
+  // at_once names allocations of host memory by it.
+  const char* (*call_site)() = nullptr;
   bool environment = true;           // clocks, temperature, power: a modelled GPU has none
   std::vector<uint32_t> kinds = {};  // to enable; empty: all kinds
 };

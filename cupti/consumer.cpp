@@ -283,7 +283,8 @@ void Consumer::Record(const uint8_t* record, size_t room, std::vector<Activity>&
     }
     case kMemory2: {
       MemoryRecord memory = {};
-      if (!read(memory, VRAMSCOPE_UP_TO(MemoryRecord, stream)) ||
+      if (!read(memory, options_.call_sites ? VRAMSCOPE_UP_TO(MemoryRecord, name)
+                                            : VRAMSCOPE_UP_TO(MemoryRecord, stream)) ||
           !Times(memory.timestamp, memory.timestamp, activity))
         return;
       if (memory.operation != MemoryRecord::kAllocation &&
@@ -295,7 +296,9 @@ void Consumer::Record(const uint8_t* record, size_t room, std::vector<Activity>&
                                                                     : ActivityKind::kDriverFree;
       activity.device = DeviceOf(memory.device);
       activity.to = SpaceOf(memory.memory_kind);
-      activity.name = NameOfCode(memory.program_counter);
+      activity.name = options_.call_sites && memory.name != nullptr
+                          ? Intern(memory.name)
+                          : NameOfCode(memory.program_counter);
       activity.address = memory.address;
       activity.bytes = memory.bytes;
       activity.correlation = memory.correlation;

@@ -37,6 +37,9 @@ struct ConsumerOptions {
   std::function<std::string(CallbackDomain, uint32_t callback)> name_of_call = {};
   // "libnccl.so.2": the library with the code that allocated driver memory; "" if unknown.
   std::function<std::string(uint64_t address)> name_of_code = {};
+  // Whether records of host memory contain the line of Python code that allocated it
+  // (EnableCallSites in library.h). It is the name of the activity instead of a library.
+  bool call_sites = false;
   std::vector<std::string> first_names = {};  // numbered before all others: 1, 2, ...
   int64_t offset_ns = 0;                      // added to CUPTI's times
   bool wait_for_cause = false;  // operators are pushed; they arrive in other buffers than kernels
@@ -62,6 +65,7 @@ class Consumer {
   trace::StringId Intern(std::string_view text);  // 0 if there are too many
   const ConsumerCounts& counts() const { return counts_; }
   void set_offset_ns(int64_t offset) { options_.offset_ns = offset; }
+  void set_call_sites(bool on) { options_.call_sites = on; }
 
  private:
   // The call with a given correlation: its thread, and the id that was pushed for it (op in the

@@ -16,6 +16,7 @@
 #include <string_view>
 
 #include "cupti/activity_tail_writer.h"
+#include "cupti/call_site.h"
 #include "cupti/client.h"
 #include "cupti/held_rows.h"
 #include "cupti/memory_counters.h"
@@ -294,6 +295,7 @@ void Listen() {
                       .wait_for_cause = true,
                       .at_once = IsVirtual(clock),
                       .requests = OperatorsWanted() ? &vramscope_history_requests : nullptr,
+                      .call_site = IsVirtual(clock) ? &CallSite : nullptr,
                       .environment = !IsVirtual(clock)});
 }
 

@@ -60,6 +60,13 @@ uint64_t Realtime() {
   return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
 }
 
+// A function of the emulated platform; null if the process does not use it.
+template <typename Function>
+Function FunctionOfPlatform(const char* name) {
+  void* emulated = Loaded("libvramscope-emulated.so");
+  return emulated == nullptr ? nullptr : reinterpret_cast<Function>(dlsym(emulated, name));
+}
+
 }  // namespace
 
 Found FindLibrary() {
@@ -102,11 +109,7 @@ Found FindLibrary() {
 
 ClockFunction ClockOfProcess() {
   static const ClockFunction clock = [] {
-    void* emulated = Loaded("libvramscope-emulated.so");
-    const auto now =
-        emulated == nullptr
-            ? nullptr
-            : reinterpret_cast<ClockFunction>(dlsym(emulated, "vramscope_emulated_now_ns"));
+    const auto now = FunctionOfPlatform<ClockFunction>("vramscope_emulated_now_ns");
     return now != nullptr ? now : &Realtime;
   }();
   return clock;
@@ -114,14 +117,15 @@ ClockFunction ClockOfProcess() {
 
 bool EnableOperands(uint64_t (*requests)(int device)) {
   using Tell = void (*)(uint64_t(*)(int));
-  static const Tell tell = [] {
-    void* emulated = Loaded("libvramscope-emulated.so");
-    return emulated == nullptr
-               ? nullptr
-               : reinterpret_cast<Tell>(dlsym(emulated, "vramscope_emulated_record_operands"));
-  }();
+  static const auto tell = FunctionOfPlatform<Tell>("vramscope_emulated_record_operands");
   if (tell != nullptr) tell(requests);
   return tell != nullptr && requests != nullptr;
+}
+
+void EnableCallSites(const char* (*site)()) {
+  using Tell = void (*)(const char* (*)());
+  static const auto tell = FunctionOfPlatform<Tell>("vramscope_emulated_record_call_sites");
+  if (tell != nullptr) tell(site);
 }
 
 bool IsVirtual(ClockFunction clock) { return clock != &Realtime && clock == ClockOfProcess(); }

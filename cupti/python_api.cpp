@@ -47,7 +47,30 @@ PythonApi Look() {
   return a;
 }
 
+PythonFrames LookForFrames() {
+  PythonFrames f;
+  Find("Py_IsInitialized", f.IsInitialized, f.complete);
+  Find("PyGILState_GetThisThreadState", f.StateOfThread, f.complete);
+  Find("PyGILState_Ensure", f.Lock, f.complete);
+  Find("PyGILState_Release", f.Unlock, f.complete);
+  Find("PyEval_GetFrame", f.Innermost, f.complete);
+  Find("PyFrame_GetBack", f.CallerOf, f.complete);
+  Find("PyFrame_GetCode", f.CodeOf, f.complete);
+  Find("PyFrame_GetLineNumber", f.LineOf, f.complete);
+  bool found = true;
+  Find("Py_IsFinalizing", f.IsFinalizing, found);  // Python 3.13
+  if (!found) Find("_Py_IsFinalizing", f.IsFinalizing, f.complete);
+  Find("PyGC_Disable", f.DisableCollector, found);
+  Find("PyGC_Enable", f.EnableCollector, found);
+  return f;
+}
+
 }  // namespace
+
+const PythonFrames& PythonFrames::The() {
+  static const PythonFrames frames = LookForFrames();
+  return frames;
+}
 
 const PythonApi& PythonApi::The() {
   static const PythonApi api = Look();

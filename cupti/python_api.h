@@ -1,6 +1,6 @@
-// The part of Python's C API that python_marks.cpp and stacks.cpp use. The functions are found by
-// name in the process, so one library works with every Python from 3.8 on and needs no headers. All
-// functions and constants are in the stable ABI or unchanged since 3.3.
+// The part of Python's C API that python_marks.cpp, stacks.cpp and call_site.cpp use. The functions
+// are found by name in the process, so one library works with every Python from 3.8 on and needs no
+// headers. All functions and constants are in the stable ABI or unchanged since 3.3.
 //
 //   const PythonApi& api = PythonApi::The();
 //   if (!api.complete) return 0;
@@ -75,6 +75,30 @@ struct PythonApi {
   void (*ErrorClear)() = nullptr;
 
   static const PythonApi& The();
+};
+
+// The functions that read a thread's frames, in Python 3.9 and later (call_site.h). `complete` is
+// false without Python and in Python 3.8.
+struct PythonFrames {
+  bool complete = true;
+
+  int (*IsInitialized)() = nullptr;
+  int (*IsFinalizing)() = nullptr;
+  // The thread's state, which every thread of Python has; callable without the interpreter's lock.
+  void* (*StateOfThread)() = nullptr;
+  // Take and release the interpreter's lock. A thread may take it several times.
+  int (*Lock)() = nullptr;
+  void (*Unlock)(int before) = nullptr;
+  PyObject* (*Innermost)() = nullptr;  // a borrowed reference; null: the thread runs no Python
+  PyObject* (*CallerOf)(PyObject* frame) = nullptr;
+  PyObject* (*CodeOf)(PyObject* frame) = nullptr;
+  int (*LineOf)(PyObject* frame) = nullptr;
+  // Return whether the garbage collector was enabled. Null in Python 3.9, where reading frames
+  // creates no objects.
+  int (*DisableCollector)() = nullptr;
+  int (*EnableCollector)() = nullptr;
+
+  static const PythonFrames& The();
 };
 
 }  // namespace vramscope::cupti

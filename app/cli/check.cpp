@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <memory>
 #include <optional>
 
@@ -20,6 +19,7 @@
 #include "app/cli/summary.h"
 #include "app/cli/toggles.h"
 #include "app/cli/worker_run.h"
+#include "profiler/base/errno_text.h"
 #include "profiler/base/i18n.h"
 #include "profiler/fit/fit.h"
 #include "profiler/program/program.h"
@@ -61,7 +61,8 @@ absl::StatusOr<run::Assumption> ParseContext(const std::string& text) {
 // Appends the text, because $GITHUB_STEP_SUMMARY already contains the output of earlier steps.
 absl::Status Append(const std::string& path, const std::string& text) {
   const auto failed = [&] {
-    return absl::PermissionDeniedError(fmt::format("--summary: '{}': {}", path, strerror(errno)));
+    return absl::PermissionDeniedError(
+        fmt::format("--summary: '{}': {}", path, i18n::ErrnoText(errno)));
   };
   const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (fd < 0) return failed();
@@ -262,9 +263,9 @@ void DeclareCheck(CLI::App* command, Context& context) {
   AddRunOptions(*command, options->run, DeviceOptions::kElsewhere);
   AddProgramOptions(*command, options->program, true);
   command->get_option("--device")
-      ->description(std::string("for a FILE with several devices: the number of one device; for a "
-                                "RUN or a program, ") +
-                    kDeviceHelp)
+      ->description(i18n::Format("for a FILE with several devices: the number of one device; for a "
+                                 "RUN or a program, {}",
+                                 i18n::Text(kDeviceHelp)))
       ->type_name("N|GPU");
   AddPart(*command, options->range);
   command
@@ -279,10 +280,10 @@ void DeclareCheck(CLI::App* command, Context& context) {
       ->type_name("SIZE");
   command
       ->add_option("--context", options->context,
-                   "size of the CUDA context, which is added to the allocator's memory: 450MiB, or "
-                   "the name of a GPU in `vramscope devices`; default: that of the run's GPU; for "
-                   "a recording, that of " +
-                       run::RunConfig().device)
+                   i18n::Format("size of the CUDA context, which is added to the allocator's "
+                                "memory: 450MiB, or the name of a GPU in `vramscope devices`; "
+                                "default: that of the run's GPU; for a recording, that of {}",
+                                run::RunConfig().device))
       ->type_name("SIZE|NAME");
   command
       ->add_option("--summary", options->summary,

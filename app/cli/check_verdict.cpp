@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "app/cli/device_memory.h"
 #include "app/cli/format.h"
 #include "app/cli/summary.h"
 #include "profiler/analysis/site_names.h"
@@ -261,13 +262,15 @@ std::string VerdictText(const JudgedHost& host) {
 std::string JudgedText(const JudgedHost& host) {
   std::string text = VerdictText(host);
   if (host.memory.sites.empty()) return text;
-  Table table({{i18n::Text("Host memory, by operator")},
+  text += LargestText(host.memory) + "\n";
+  Table table({{i18n::Text("Host memory, by call site")},
+               {i18n::Text("Kind")},
                {i18n::Text("Bytes"), Table::kRight},
                {i18n::Text("Blocks"), Table::kRight}});
   for (size_t i = 0; i < std::min(kSites, host.memory.sites.size()); ++i) {
     const analysis::HostMemory::Site& site = host.memory.sites[i];
-    table.Row(
-        {Printable(analysis::ShownName(site.name)), FormatBytes(site.bytes), Count(site.count)});
+    table.Row({Printable(analysis::ShownName(site.name)), i18n::Text(trace::Name(site.space)),
+               FormatBytes(site.bytes), Count(site.count)});
   }
   return text + "\n" + table.Text();
 }
@@ -277,15 +280,11 @@ Json JudgedJson(const JudgedHost& host) {
             {"within_budget", Json()},
             {"needed", Json()},
             {"peak_ns", Json()},
-            {"sites", Json::array()}};
+            {"sites", HostSitesJson(host.memory)}};
   if (host.verdict == Judged::Verdict::kUnknown) return json;
   json["within_budget"] = host.verdict == Judged::Verdict::kWithin;
   json["needed"] = host.memory.peak;
   json["peak_ns"] = host.memory.peak_ns;
-  for (size_t i = 0; i < std::min(kSites, host.memory.sites.size()); ++i)
-    json["sites"].push_back({{"name", host.memory.sites[i].name},
-                             {"bytes", host.memory.sites[i].bytes},
-                             {"count", host.memory.sites[i].count}});
   return json;
 }
 
@@ -303,6 +302,7 @@ std::string JudgedMarkdown(const Judged& judged, const JudgedHost* host, const s
     std::string of_host = VerdictText(*host);
     of_host.pop_back();
     text += Cell(of_host) + ".\n\n";
+    if (!host->memory.sites.empty()) text += Cell(LargestText(host->memory)) + ".\n\n";
   }
   if (summary.peak.allocated == 0) return text;
   text +=

@@ -4,10 +4,10 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
 
 #include "app/cli/format.h"
 #include "app/cli/language.h"
+#include "profiler/base/errno_text.h"
 #include "profiler/base/i18n.h"
 
 namespace vramscope::cli {
@@ -73,7 +73,7 @@ ExitCode PrintText(std::string_view text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
     if (errno == EPIPE) return kDone;  // the reader closed the pipe (`| head`)
     return ReportError(absl::InternalError(
-        i18n::Format("cannot write to standard output: {}", std::strerror(errno))));
+        i18n::Format("cannot write to standard output: {}", i18n::ErrnoText(errno))));
   }
   return kDone;
 }

@@ -2,9 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "app/cli/format.h"
 #include "app/cli/summary.h"
-#include "profiler/analysis/host_memory.h"
 #include "profiler/base/i18n.h"
 #include "profiler/run/units.h"
 
@@ -55,7 +56,29 @@ std::string DeviceMemoryText(const DeviceMemory& memory) {
 Json HostMemoryJson(const trace::Trace& trace) {
   const analysis::HostMemory host = analysis::HostMemoryOf(trace);
   if (!host.recorded) return Json();
-  return {{"peak", host.peak}, {"peak_ns", host.peak_ns}};
+  return {{"peak", host.peak}, {"peak_ns", host.peak_ns}, {"sites", HostSitesJson(host)}};
+}
+
+std::string LargestText(const analysis::HostMemory& host) {
+  return Printable(i18n::Format("largest: {}", analysis::SiteText(host.sites.front())));
+}
+
+Json HostSitesJson(const analysis::HostMemory& host) {
+  constexpr size_t kMost = 10;
+  Json sites = Json::array();
+  for (size_t i = 0; i < std::min(kMost, host.sites.size()); ++i) {
+    const analysis::HostMemory::Site& site = host.sites[i];
+    const bool known = !site.file.empty();
+    sites.push_back({{"name", site.name},
+                     {"file", known ? Json(site.file) : Json()},
+                     {"line", known ? Json(site.line) : Json()},
+                     {"function", known ? Json(site.function) : Json()},
+                     {"op", site.op},
+                     {"kind", trace::Name(site.space)},
+                     {"bytes", site.bytes},
+                     {"count", site.count}});
+  }
+  return sites;
 }
 
 }  // namespace vramscope::cli

@@ -310,8 +310,8 @@ ExitCode DiffStreams(const Options& options) {
   if (!diff.identical()) {
     Table table({{"A", Table::kRight}, {""}, {"B", Table::kRight}, {""}});
     for (const auto& d : diff.first_differences) {
-      table.Row({d.a.empty() ? "" : Count(d.index_a), d.a.empty() ? "-" : d.a,
-                 d.b.empty() ? "" : Count(d.index_b), d.b.empty() ? "-" : d.b});
+      table.Row({d.a.empty() ? "" : Count(d.index_a), d.a.empty() ? "-" : i18n::Shown(d.a),
+                 d.b.empty() ? "" : Count(d.index_b), d.b.empty() ? "-" : i18n::Shown(d.b)});
     }
     text += "\n  " + i18n::Text("The first differences:") + "\n\n" + table.Text();
   }

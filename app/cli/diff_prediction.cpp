@@ -96,7 +96,8 @@ Json ToJson(const Prediction& p, size_t top) {
 
 std::string SideText(std::string_view which, const Prediction::Side& side) {
   if (side.text.empty()) return fmt::format("  {:<8}  {}\n", which, i18n::Text("nothing"));
-  std::string text = i18n::Format("  {:<8}  request {}: {}\n", which, Count(side.index), side.text);
+  std::string text =
+      i18n::Format("  {:<8}  request {}: {}\n", which, Count(side.index), i18n::Shown(side.text));
   text += fmt::format("           {}, {}\n", i18n::Text(trace::Name(side.category)),
                       i18n::Text(trace::Name(side.phase)));
   constexpr size_t kFrames = 8;
@@ -150,7 +151,7 @@ std::string KernelsText(const Prediction& p, size_t top) {
         std::max(p.total.planned_ns, p.total.measured_ns) / kLeast)
       break;
     const std::string name =
-        k.is_class ? i18n::Format("other {}", k.name) : query::ReadableKernel(k.name);
+        k.is_class ? i18n::Format("other {}", i18n::Text(k.name)) : query::ReadableKernel(k.name);
     row(k.measured_name.empty()
             ? Shortened(name, kWidth)
             : i18n::Format("{}, measured as {}", Shortened(name, kWidth / 2),

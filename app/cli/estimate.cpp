@@ -126,7 +126,7 @@ std::string StaticText(uint64_t parameters) {
                {i18n::Text("State"), Table::kRight},
                {i18n::Text("Sum"), Table::kRight}});
   for (const estimate::StaticCell& cell : estimate::StaticTable(parameters)) {
-    table.Row({std::string(cell.optimizer), std::string(cell.precision),
+    table.Row({i18n::Text(cell.optimizer), std::string(cell.precision),
                run::FormatBytes(cell.weights), run::FormatBytes(cell.gradients),
                run::FormatBytes(cell.state), run::FormatBytes(cell.total())});
   }

@@ -42,10 +42,12 @@ std::string More(size_t all, size_t shown, std::string (*text)(size_t count)) {
 std::string EvidenceText(const std::vector<explain::EvidenceShare>& shares) {
   std::string text;
   for (const explain::EvidenceShare& share : shares) {
-    const std::string source = share.evidence.source.empty() ? "" : share.evidence.source + ": ";
-    text += Prose(i18n::Format("{} of the allocated memory is {}: {}{}", FormatBytes(share.bytes),
-                               i18n::Text(Name(share.evidence.kind)), source,
-                               i18n::Text(share.evidence.text)));
+    const std::string bytes = FormatBytes(share.bytes), what = i18n::Shown(share.evidence.text);
+    const std::string& kind = i18n::Text(Name(share.evidence.kind));
+    text += Prose(share.evidence.source.empty()
+                      ? i18n::Format("{} of the allocated memory is {}: {}", bytes, kind, what)
+                      : i18n::Format("{} of the allocated memory is {} ({}): {}", bytes, kind,
+                                     i18n::Shown(share.evidence.source), what));
   }
   return text;
 }

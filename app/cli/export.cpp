@@ -43,7 +43,7 @@ struct Options {
 // Formats that profiler/exporters does not have: the images that the window's canvas draws, and
 // `.trace` itself.
 const ExporterEntry kImages = {.place = 60,
-                               .name = "png or pdf",
+                               .name = TEXT_MARK("png or pdf"),
                                .help = TEXT_MARK("the timeline as the window draws it"),
                                .uses_title = true};
 const ExporterEntry kTrace = {
@@ -76,7 +76,7 @@ std::string FormatsHelp(const std::vector<ExporterEntry>& formats) {
   for (const ExporterEntry& format : formats) {
     if (!help.empty())
       help += format.place == formats.back().place ? i18n::Text(" or ") : i18n::Text(", ");
-    help += format.name;
+    help += i18n::Text(format.name);
     if (!format.help.empty()) help += i18n::Format(" ({})", i18n::Text(format.help));
   }
   return help;

@@ -15,7 +15,7 @@
 #include "app/cli/output.h"
 #include "app/cli/program_command.h"
 #include "app/cli/program_fit.h"
-#include "app/cli/program_techniques.h"
+#include "app/cli/program_waterfall.h"
 #include "app/cli/run_options.h"
 #include "app/cli/summary.h"
 #include "app/cli/worker_run.h"
@@ -130,7 +130,7 @@ std::string Heading(const fit::Proposal& proposal) {
   for (const fit::Step& step : proposal.steps) {
     if (step.move.changes != proposal.changes || step.move.changes == run::Changes::kNothing)
       continue;
-    with += fmt::format("{}{}", with.empty() ? " (" : ", ", i18n::Text(step.move.title));
+    with += fmt::format("{}{}", with.empty() ? " (" : ", ", i18n::Shown(step.move.title));
   }
   return with.empty() ? text : text + with + ")";
 }
@@ -163,7 +163,7 @@ std::string ProposalText(size_t number, const fit::Proposal& proposal, uint64_t 
                {i18n::Text("Time"), Table::kRight},
                {i18n::Text("Why"), Table::kLeft}});
   for (const fit::Step& change : proposal.steps) {
-    table.Row({i18n::Text(change.move.title), SignedBytes(-change.saves),
+    table.Row({i18n::Shown(change.move.title), SignedBytes(-change.saves),
                SignedMilliseconds(change.costs_ms), i18n::Text(change.move.why)});
   }
   text += table.Text();

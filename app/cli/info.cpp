@@ -47,6 +47,19 @@ std::string_view KindOf(const trace::Trace& trace) {
   return "recording";
 }
 
+// Formats of profiler/importers/snapshot.cpp, because a .trace contains the text. The other kinds
+// of file have no arguments.
+constexpr std::string_view kSources[] = {
+    TEXT_MARK("CUDA memory snapshot ({})"),
+    TEXT_MARK("CUDA memory snapshot (a list of segments; {})"),
+    TEXT_MARK("pickle, protocol {}"),
+};
+std::string SourceText(const std::string& source) {
+  if (source.empty()) return i18n::Text("a recording");
+  i18n::Know(kSources);
+  return Printable(i18n::Shown(source));
+}
+
 // Counts the allocator's events, without those that restate allocations older than the recording.
 uint64_t CountEntries(const trace::Trace& trace) {
   const auto begin =
@@ -417,15 +430,14 @@ std::string InfoText(const std::string& file, const std::shared_ptr<const trace:
   const trace::Trace& trace = *whole;
   const bool imported = trace.info.backend == trace::Backend::kImported;
   std::string text =
-      imported ? fmt::format("{}: {}\n", Printable(DisplayName(file)),
-                             trace.info.source.empty() ? i18n::Text("a recording")
-                                                       : Printable(trace.info.source))
-               : i18n::Format("{}: a trace of the {} backend ({}), written by {}\n",
-                              Printable(DisplayName(file)), trace::Name(trace.info.backend),
-                              i18n::Text(trace.info.measured ? TEXT_MARK("measured")
-                                                             : TEXT_MARK("modelled")),
-                              trace.info.producer.empty() ? i18n::Text("an unknown program")
-                                                          : Printable(trace.info.producer));
+      imported
+          ? fmt::format("{}: {}\n", Printable(DisplayName(file)), SourceText(trace.info.source))
+          : i18n::Format(
+                "{}: a trace of the {} backend ({}), written by {}\n", Printable(DisplayName(file)),
+                trace::Name(trace.info.backend),
+                i18n::Text(trace.info.measured ? TEXT_MARK("measured") : TEXT_MARK("modelled")),
+                trace.info.producer.empty() ? i18n::Text("an unknown program")
+                                            : Printable(trace.info.producer));
   const auto line = [&](std::string_view what, const std::string& value) {
     text += Line(what, value);
   };
@@ -476,7 +488,8 @@ std::string InfoText(const std::string& file, const std::shared_ptr<const trace:
   const analysis::HostMemory host = analysis::HostMemoryOf(trace);
   if (host.peak > 0)
     line(TEXT_MARK("host memory"),
-         i18n::Format("at most {} pinned and managed", run::FormatBytes(host.peak)));
+         i18n::Format("at most {} pinned and managed", run::FormatBytes(host.peak)) +
+             (host.sites.empty() ? std::string() : "; " + LargestText(host)));
   if (part && host.recorded)
     text += Prose(i18n::Text("Host memory that was allocated before this part is not counted."));
   if (const size_t ranks = CountRanks(trace); ranks > 1)

@@ -124,6 +124,16 @@ std::string Duration(int64_t ns) { return Milliseconds(static_cast<double>(ns) *
 // For text output: escapes names from the file, which could control the terminal.
 std::string OrDash(const std::string& text) { return text.empty() ? "-" : Printable(text); }
 
+std::string PhaseText(const Facts& facts, uint32_t row) {
+  const std::string phase = facts.Phase(row);
+  return phase.empty() ? "-" : i18n::Text(phase);
+}
+// "1.00 MiB Gradient"
+std::string BlockText(const trace::AllocationTable& a, uint32_t id) {
+  return fmt::format("{} {}", run::FormatBytes(a.bytes_rounded[id]),
+                     i18n::Text(trace::Name(a.main_category[id])));
+}
+
 ExitCode ShowSums(const Facts& facts, const Options& options) {
   const trace::Trace& trace = facts.trace();
   const query::KernelSums all =
@@ -156,12 +166,14 @@ ExitCode ShowSums(const Facts& facts, const Options& options) {
   Table table({{i18n::Text("Takes"), Table::kRight},
                {i18n::Text("Share"), Table::kRight},
                {i18n::Text("Count"), Table::kRight},
-               {"By " + options.by}});
+               {i18n::Format("By {}", options.by)}});
+  const bool ours = options.by == "phase" || options.by == "kind";  // vramscope's own words
   for (size_t i = 0; i < std::min(options.top, sums.size()); ++i)
     table.Row({Duration(sums[i].takes_ns), fmt::format("{:.1f} %", 100.0 * all.share(sums[i])),
                Count(sums[i].count),
                sums[i].name.empty()   ? i18n::Text("(none)")
                : options.by == "name" ? query::ReadableKernel(sums[i].name)
+               : ours                 ? i18n::Text(sums[i].name)
                                       : sums[i].name});
   std::string text = table.Text();
   if (sums.size() > options.top)
@@ -169,11 +181,11 @@ ExitCode ShowSums(const Facts& facts, const Options& options) {
   Table single({{i18n::Text("Longest"), Table::kRight},
                 {i18n::Text("Number"), Table::kRight},
                 {i18n::Text("Phase")},
-                {"Op"},
+                {i18n::Text("Op")},
                 {i18n::Text("Module")},
                 {i18n::Text("Name")}});
   for (const uint32_t row : longest)
-    single.Row({Duration(facts.Takes(row)), fmt::format("{}", row), OrDash(facts.Phase(row)),
+    single.Row({Duration(facts.Takes(row)), fmt::format("{}", row), PhaseText(facts, row),
                 OrDash(facts.Op(row)), OrDash(facts.Module(row)),
                 query::ReadableKernel(facts.Name(row))});
   return PrintText(text + "\n" + single.Text() +
@@ -183,8 +195,8 @@ ExitCode ShowSums(const Facts& facts, const Options& options) {
 std::string OpText(const Facts& facts, std::string_view what, uint32_t slice) {
   if (slice == kNoRow) return i18n::Format("{}: not known\n", what);
   const trace::Trace& t = facts.trace();
-  std::string text = fmt::format("{}: {} in {}\n", what, Printable(t.String(t.slices.name[slice])),
-                                 OrDash(std::string(t.String(t.slices.module[slice]))));
+  std::string text = i18n::Format("{}: {} in {}\n", what, Printable(t.String(t.slices.name[slice])),
+                                  OrDash(std::string(t.String(t.slices.module[slice]))));
   for (const uint32_t row : facts.index().LaunchedWithin(slice, kMostLaunched))
     text += fmt::format("  {} {} {}\n", row, Duration(facts.Takes(row)),
                         Printable(query::ReadableKernel(facts.Name(row))));
@@ -199,9 +211,8 @@ std::string BlocksText(const Facts& facts, uint32_t row, size_t top) {
   std::string text = i18n::Format("  it uses {} blocks\n", Count(blocks.size()));
   for (size_t i = 0; i < std::min(blocks.size(), top); ++i) {
     const uint32_t id = blocks[i].allocation.value;
-    text += fmt::format("    {} {} {}, {}\n", id, run::FormatBytes(a.bytes_rounded[id]),
-                        trace::Name(a.main_category[id]),
-                        query::UseText(blocks[i].read, blocks[i].written));
+    text += fmt::format("    {} {}, {}\n", id, BlockText(a, id),
+                        i18n::Text(query::UseText(blocks[i].read, blocks[i].written)));
   }
   return text;
 }
@@ -217,11 +228,12 @@ std::string TouchesText(const Facts& facts, trace::AllocationId id) {
       i18n::Format("used by {} kernels, memcpys and memsets\n", Count(touches.count));
   const auto line = [&](std::string_view what, uint32_t row) {
     if (row != kNoRow)
-      text += fmt::format("  {}: {} {} in {}\n", what, row,
-                          Printable(query::ReadableKernel(facts.Name(row))), OrDash(facts.Op(row)));
+      text +=
+          i18n::Format("  {}: {} {} in {}\n", what, row,
+                       Printable(query::ReadableKernel(facts.Name(row))), OrDash(facts.Op(row)));
   };
-  line("first", touches.all.first);
-  line("last", touches.all.last);
+  line(i18n::Text("first"), touches.all.first);
+  line(i18n::Text("last"), touches.all.last);
   line(i18n::Text("read first"), touches.reads.first);
   line(i18n::Text("read last"), touches.reads.last);
   line(i18n::Text("written first"), touches.writes.first);
@@ -251,9 +263,9 @@ ExitCode ShowKernel(const Facts& facts, uint32_t row, const Options& options) {
   }
   std::string text = i18n::Format(
       "{} {}: {}\n  takes {}, begins at {}, stream {}\n  op {}, module {}, phase {}\n",
-      trace::Name(t.activities.kind[row]), row, Printable(facts.Name(row)),
+      i18n::Text(trace::Name(t.activities.kind[row])), row, Printable(facts.Name(row)),
       Duration(facts.Takes(row)), Duration(t.activities.begin_ns[row]), t.activities.stream[row],
-      OrDash(facts.Op(row)), OrDash(facts.Module(row)), OrDash(facts.Phase(row)));
+      OrDash(facts.Op(row)), OrDash(facts.Module(row)), PhaseText(facts, row));
   text += call == kNoRow
               ? i18n::Text("  its API call was not recorded\n")
               : i18n::Format("  {} at {} on thread {}\n", Printable(facts.Name(call)),
@@ -262,8 +274,7 @@ ExitCode ShowKernel(const Facts& facts, uint32_t row, const Options& options) {
   if (op == kNoRow) return PrintText(text + i18n::Text("  what its op allocated is not known\n"));
   text += i18n::Format("  its op allocated {} blocks\n", Count(made.size()));
   for (uint32_t id = made.first; id < std::min<size_t>(made.last, made.first + options.top); ++id)
-    text += fmt::format("    {} {} {}\n", id, run::FormatBytes(t.allocations.bytes_rounded[id]),
-                        trace::Name(t.allocations.main_category[id]));
+    text += fmt::format("    {} {}\n", id, BlockText(t.allocations, id));
   return PrintText(text);
 }
 
@@ -280,11 +291,11 @@ ExitCode ShowAllocation(const Facts& facts, uint32_t number, const Options& opti
     json["last_before_free"] = facts.OpToJson(last);
     return PrintJson(json);
   }
-  return PrintText(i18n::Format("allocation {}: {} {}\n", number,
-                                run::FormatBytes(t.allocations.bytes_rounded[number]),
-                                trace::Name(t.allocations.main_category[number])) +
-                   fmt::format("{}: {}{}\n", trace::Name(evidence.kind), evidence.text,
-                               evidence.source.empty() ? "" : " (" + evidence.source + ")") +
+  const std::string source =
+      evidence.source.empty() ? "" : fmt::format(" ({})", i18n::Shown(evidence.source));
+  return PrintText(i18n::Format("allocation {}: {}\n", number, BlockText(t.allocations, number)) +
+                   fmt::format("{}: {}{}\n", i18n::Text(trace::Name(evidence.kind)),
+                               i18n::Shown(evidence.text), source) +
                    OpText(facts, i18n::Text("made by"), made) +
                    OpText(facts, i18n::Text("last op before it was freed"), last) +
                    TouchesText(facts, id));

@@ -6,12 +6,12 @@
 
 #include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <fstream>
 #include <iostream>
 
 #include "app/cli/command.h"
 #include "app/cli/input.h"
+#include "profiler/base/errno_text.h"
 #include "profiler/base/i18n.h"
 #include "profiler/exporters/file.h"
 #include "profiler/trace/writer.h"
@@ -21,7 +21,7 @@ namespace {
 
 absl::Status StdoutFailed() {
   return absl::InternalError(
-      i18n::Format("cannot write to standard output: {}", std::strerror(errno)));
+      i18n::Format("cannot write to standard output: {}", i18n::ErrnoText(errno)));
 }
 
 // Converts the error of a failed write to an internal failure; it is not an error of the input.
@@ -68,7 +68,7 @@ absl::Status WriteEnglish(const trace::Trace& trace, const std::string& path) {
   const char* folder = std::getenv("TMPDIR");
   std::string temporary = fmt::format("{}/vramscope-XXXXXX", folder && *folder ? folder : "/tmp");
   if (mkdtemp(temporary.data()) == nullptr) {
-    return absl::InternalError(fmt::format("{}: {}", temporary, std::strerror(errno)));
+    return absl::InternalError(fmt::format("{}: {}", temporary, i18n::ErrnoText(errno)));
   }
   const std::string file = temporary + "/run.trace";
   absl::Status status = trace::WriteTraceFile(trace, file);

@@ -139,7 +139,8 @@ std::string ToText(const trace::Trace& trace, const analysis::LiveSet& live, uin
   text += table.Text() + "\n";
   for (const ModelledBytes& each : ModelledOf(trace, live)) {
     text += Prose(i18n::Format("{} in {} blocks is modelled: {} ({})", run::FormatBytes(each.bytes),
-                               Count(each.count), each.evidence.text, each.evidence.source));
+                               Count(each.count), i18n::Shown(each.evidence.text),
+                               i18n::Shown(each.evidence.source)));
   }
   Table largest({{i18n::Text("Largest"), Table::kRight},
                  {i18n::Text("Category")},

@@ -10,7 +10,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -21,6 +20,7 @@
 #include "app/cli/format.h"
 #include "app/cli/input.h"
 #include "app/cli/mcp/child.h"
+#include "profiler/base/errno_text.h"
 #include "profiler/base/i18n.h"
 #include "profiler/program/scratch_folder.h"
 #include "profiler/setup/install_folder.h"
@@ -308,7 +308,7 @@ absl::Status ProgramEnvironments::Make(const std::string& requirement,
   // Another process has made the same environment meanwhile.
   if ((errno == EEXIST || errno == ENOTEMPTY) && fs::is_directory(folder, error))
     return absl::OkStatus();
-  return absl::InternalError(fmt::format("{}: {}", folder, std::strerror(errno)));
+  return absl::InternalError(fmt::format("{}: {}", folder, i18n::ErrnoText(errno)));
 }
 
 std::string EnvironmentsFolder() {

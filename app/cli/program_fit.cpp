@@ -103,12 +103,21 @@ class ProgramFit {
 
   // Finds the toggles that apply to this program, according to its first plan.
   void FindSwitches() {
-    for (const program::ToggleProposal& one : program::ProposedToggles(all_, start_.toggles))
-      switches_.push_back({.name = one.choice.name,
-                           .value = one.choice.value.value_or(""),
-                           .changes = ChangesOf(*one.toggle),
-                           .slow = one.toggle->slow,
-                           .expected = Expected(*one.toggle, one.share)});
+    for (const ToggleReport& report : start_.toggles) {
+      const Toggle* const toggle = program::FindToggle(all_, report.name);
+      if (toggle == nullptr || report.on || !report.applies()) continue;
+      const bool goes_with_given = std::ranges::all_of(start_.toggles, [&](const ToggleReport& on) {
+        return !on.on || program::WhyExcluded(all_, on.name, report.name).empty();
+      });
+      if (!goes_with_given) continue;
+      for (size_t i = 0; i < report.proposals.size(); ++i)
+        switches_.push_back(
+            {.name = report.name,
+             .value = report.proposals[i],
+             .changes = ChangesOf(*toggle),
+             .slow = toggle->slow,
+             .expected = Expected(*toggle, i < report.shares.size() ? report.shares[i] : 1)});
+    }
   }
 
   // Estimates what the toggle may save of this program's peak. nullopt: the toggle does not
@@ -124,6 +133,11 @@ class ProgramFit {
         bytes += part * static_cast<double>(start_.planned.reserved - start_.planned.peak);
     }
     return static_cast<uint64_t>(bytes * share);
+  }
+  // Differences below a thousandth of the needed memory may come from the rounding of blocks.
+  bool HasEffect(const Planned& planned) const {
+    const uint64_t with = planned.needed(), without = start_.planned.needed();
+    return std::max(with, without) - std::min(with, without) > without / 1000;
   }
 
   absl::StatusOr<std::vector<Planned>> Plan(const std::vector<fit::SwitchSet>& sets) {
@@ -148,12 +162,10 @@ class ProgramFit {
 
   Json PlannedJson(const Planned& planned) const {
     const double factor = TimeFactor(planned);
-    return {{"peak", planned.peak},
-            {"reserved", planned.reserved},
-            {"needed", planned.needed()},
-            {"step_ms", planned.step_ms},
-            {"time_factor", factor > 0 ? Json(factor) : Json()},
-            {"fits", planned.FitsInto(budget_)}};
+    Json json = FiguresJson(planned);
+    json["time_factor"] = factor > 0 ? Json(factor) : Json();
+    json["fits"] = planned.FitsInto(budget_);
+    return json;
   }
 
   Json Answer(const fit::SwitchesFitted& fitted) {
@@ -174,9 +186,8 @@ class ProgramFit {
       Json row = {{"toggle", TextOf(single.set.front())}, {"changes", NameOf(single.changes)}};
       if (single.planned.ok()) {
         row.update(PlannedJson(single.planned));
-        row["saves"] = static_cast<int64_t>(start_.planned.needed()) -
-                       static_cast<int64_t>(single.planned.needed());
-        row["effect"] = HasEffect(start_.planned, single.planned);
+        row.update(EffectJson(start_.planned, single.planned));
+        row["effect"] = HasEffect(single.planned);
       }
       row["error"] = single.planned.ok() ? Json() : Json(single.planned.error);
       json["single"].push_back(std::move(row));
@@ -189,7 +200,8 @@ class ProgramFit {
     json["does_not_apply"] = Json::array();
     for (const ToggleReport& report : start_.toggles)
       if (!report.on && !report.applies())
-        json["does_not_apply"].push_back({{"toggle", report.name}, {"why", report.why}});
+        json["does_not_apply"].push_back(
+            {{"toggle", report.name}, {"why", report.why}, {"already_on", report.already_on}});
     json["plans"] = plans_.plans();
     json["cold"] = plans_.cold().empty() ? Json() : Json(plans_.cold());
     json["server_bytes"] = plans_.ServerBytes() == 0 ? Json() : Json(plans_.ServerBytes());
@@ -270,7 +282,17 @@ class ProgramFit {
         others.push_back(i);
     return others;
   }
-  std::string SinglesText(const fit::SwitchesFitted& fitted) const {
+  // What the toggle of a single proposal did; "" if its figures are enough.
+  std::string OutcomeOf(const SwitchProposal& single) {
+    const ProgramPlan plan = PlanOf(single);
+    for (const ToggleReport& report : plan.toggles)
+      if (report.on && report.name == switches_[single.set.front()].name && !report.applies())
+        return Printable(OutcomeText(report));
+    return HasEffect(single.planned)
+               ? ""
+               : i18n::Format("applied; {}", EffectText(start_.planned, single.planned));
+  }
+  std::string SinglesText(const fit::SwitchesFitted& fitted) {
     Table table({{i18n::Text("Alone"), Table::kLeft, true},
                  {i18n::Text("Needs"), Table::kRight},
                  {i18n::Text("Time"), Table::kRight},
@@ -287,7 +309,7 @@ class ProgramFit {
                  SignedBytes(static_cast<int64_t>(planned.needed()) -
                              static_cast<int64_t>(start_.planned.needed())),
                  fmt::format("{:.2f} x", TimeFactor(planned)), std::string(Meaning(single.changes)),
-                 HasEffect(start_.planned, planned) ? "" : i18n::Text("had no effect")});
+                 OutcomeOf(single)});
     }
     return table.Text();
   }
@@ -427,12 +449,10 @@ class ProgramVary {
     for (const Row& row : rows_) {
       const Planned& planned = row.plan.planned;
       Json one = {{"values", row.values}};
-      if (planned.ok())
-        one.update({{"peak", planned.peak},
-                    {"reserved", planned.reserved},
-                    {"needed", planned.needed()},
-                    {"step_ms", planned.step_ms},
-                    {"fits", Fits(row)}});
+      if (planned.ok()) {
+        one.update(FiguresJson(planned));
+        one["fits"] = Fits(row);
+      }
       one["error"] = planned.ok() ? Json() : Json(planned.error);
       json["rows"].push_back(std::move(one));
     }

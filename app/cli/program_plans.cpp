@@ -89,11 +89,17 @@ absl::StatusOr<ProgramPlan> PlanOf(const Json& json) {
     plan.cold = json["program"]["cold"].get<std::string>();
   if (json.contains("assumptions")) plan.assumptions = json["assumptions"];
   for (const program::ToggleReport& report : plan.toggles) {
-    if (!report.on || report.applies()) continue;
-    plan.planned.error = fmt::format("{}: {}", report.name,
-                                     report.overridden.empty() ? report.why : report.overridden);
+    if (!report.on || report.in_force()) continue;
+    plan.planned.error = fmt::format("{}: {}", report.name, ReasonText(report));
   }
   return plan;
+}
+
+Json FiguresJson(const fit::Planned& planned) {
+  return {{"peak", planned.peak},
+          {"reserved", planned.reserved},
+          {"needed", planned.needed()},
+          {"step_ms", planned.step_ms}};
 }
 
 PlanFigures PlanFiguresOf(const Json& json, const ProgramPlan& plan) {
@@ -102,11 +108,6 @@ PlanFigures PlanFiguresOf(const Json& json, const ProgramPlan& plan) {
                       .needed = plan.planned.needed()};
   figures.categories = CategoriesOf(json);
   return figures;
-}
-
-bool HasEffect(const fit::Planned& without, const fit::Planned& with) {
-  const uint64_t before = without.needed(), now = with.needed();
-  return std::max(before, now) - std::min(before, now) > before / 1000;
 }
 
 int64_t ByteDifference(uint64_t before, uint64_t now) {

@@ -104,16 +104,14 @@ std::vector<std::string> PlanWords(const ProgramOptions& options);
 // Reads the JSON that `plan --json --all-toggles` prints.
 absl::StatusOr<ProgramPlan> PlanOf(const Json& json);
 
+Json FiguresJson(const fit::Planned& planned);
+
 // The figures by which plans are compared.
 struct PlanFigures {
   uint64_t peak = 0, reserved = 0, needed = 0;
   std::map<std::string, uint64_t> categories;
 };
 PlanFigures PlanFiguresOf(const Json& json, const ProgramPlan& plan);
-
-// Whether the memory that a program needs differs. Differences below a thousandth may come from the
-// rounding of blocks.
-bool HasEffect(const fit::Planned& without, const fit::Planned& with);
 
 int64_t ByteDifference(uint64_t before, uint64_t now);
 // Returns the names whose bytes differ, largest difference first.

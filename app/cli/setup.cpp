@@ -80,7 +80,8 @@ Json StateJson(const setup::LibTorch& torch) {
 std::string StateText(const setup::LibTorch& torch) {
   std::string text;
   if (torch.found()) {
-    text = i18n::Format("LibTorch {}: {} ({})\n", torch.version, torch.root, torch.where);
+    text =
+        i18n::Format("LibTorch {}: {} ({})\n", torch.version, torch.root, i18n::Shown(torch.where));
   } else {
     text = i18n::Format("LibTorch {}: not installed\n", setup::TorchVersion());
     for (const std::string& other : torch.rejected) text += Prose("- " + other) + "\n";

@@ -11,24 +11,38 @@
 
 #include "app/cli/format.h"
 #include "app/cli/program_command.h"
-#include "app/cli/program_techniques.h"
+#include "app/cli/toggle_savings.h"
 #include "profiler/base/i18n.h"
 #include "profiler/program/launch.h"
+#include "profiler/run/units.h"
 
 namespace vramscope::cli {
 namespace {
 
 using program::Toggle;
+using program::ToggleOutcome;
 using program::ToggleReport;
 
-std::string NameOf(const ToggleReport& report) {
-  return report.value.empty() ? report.name : report.name + "=" + report.value;
+std::string_view StateOf(const ToggleReport& report) {
+  const ToggleOutcome outcome = report.outcome();
+  if (outcome == ToggleOutcome::kAlreadyOn) return i18n::Text("already on");
+  if (!report.on)
+    return outcome == ToggleOutcome::kApplied ? i18n::Text("applies")
+                                              : i18n::Text("does not apply");
+  if (outcome == ToggleOutcome::kNoEffect) return i18n::Text("no effect");
+  return outcome == ToggleOutcome::kApplied ? i18n::Text("applied") : i18n::Text("not applied");
 }
 
-std::string_view StateOf(const ToggleReport& report) {
-  if (!report.on) return report.applies() ? i18n::Text("applies") : i18n::Text("does not apply");
-  if (!report.overridden.empty()) return i18n::Text("no effect");
-  return report.reached > 0 ? i18n::Text("applied") : i18n::Text("not applied");
+std::string WhyOf(const ToggleReport& report) {
+  std::string why = ReasonText(report);
+  if (report.outcome() == ToggleOutcome::kNotApplied && !report.applies_to.empty())
+    why += i18n::Format(" (applies to: {})", i18n::Text(report.applies_to));
+  return why;
+}
+
+std::string ChangeOf(uint64_t without, uint64_t with) {
+  return without == with ? i18n::Text("the same")
+                         : SignedBytes(static_cast<int64_t>(with) - static_cast<int64_t>(without));
 }
 
 std::string ValuesOf(const Toggle& toggle) {
@@ -49,6 +63,7 @@ Json CatalogueJson(const std::vector<Toggle>& all) {
                     {"group", toggle.group},
                     {"changes", toggle.changes},
                     {"explains", toggle.explains},
+                    {"applies_to", toggle.applies_to},
                     {"values", toggle.values},
                     {"value_kind", toggle.value_kind.empty() ? Json() : Json(toggle.value_kind)},
                     {"default", toggle.default_value.empty() ? Json() : Json(toggle.default_value)},
@@ -66,7 +81,7 @@ ExitCode ListAll(const std::vector<Toggle>& all, bool json) {
                {i18n::Text("Default")},
                {i18n::Text("The training")}});
   for (const Toggle& toggle : all)
-    table.Row({toggle.name, toggle.label, ValuesOf(toggle), toggle.default_value,
+    table.Row({toggle.name, i18n::Text(toggle.label), ValuesOf(toggle), toggle.default_value,
                MeaningOf(toggle.changes)});
   return PrintText(
       table.Text() +
@@ -86,12 +101,8 @@ ExitCode ListOfProgram(const program::Program& seen, const program::Outcome& out
   Table applies({{i18n::Text("Applies"), Table::kLeft, true},
                  {i18n::Text("To write")},
                  {i18n::Text("Where")}});
-  Table others({{i18n::Text("Does not apply"), Table::kLeft, true}, {i18n::Text("Why")}});
   for (const ToggleReport& report : run.about.toggles) {
-    if (!report.applies()) {
-      others.Row({report.name, Printable(report.overridden + report.why)});
-      continue;
-    }
+    if (!report.applies()) continue;
     std::string values;
     for (const std::string& value : report.proposals)
       values += value.empty() ? "" : (values.empty() ? "=" : "|") + value;
@@ -100,11 +111,56 @@ ExitCode ListOfProgram(const program::Program& seen, const program::Outcome& out
     applies.Row({report.name + Printable(values), Printable(change.text),
                  Printable(ShortPlace(change.where))});
   }
-  const ExitCode printed = PrintText(applies.Text() + "\n" + others.Text());
+  const ExitCode printed = PrintText(applies.Text() + ReasonsText(run.about.toggles));
   return printed == kDone ? verdict : printed;
 }
 
 }  // namespace
+
+std::string NameOf(const ToggleReport& report) {
+  return report.value.empty() ? report.name : report.name + "=" + report.value;
+}
+
+std::string OutcomeText(const ToggleReport& report) {
+  if (!report.applies()) return fmt::format("{}: {}", StateOf(report), WhyOf(report));
+  if (report.reached <= 1) return i18n::Text("applied at one place");
+  return report.places <= 1
+             ? i18n::Format("applied at one place, {} times", report.reached)
+             : i18n::Format("applied at {} places, {} times", report.places, report.reached);
+}
+
+std::string EffectText(const fit::Planned& without, const fit::Planned& with) {
+  const std::string allocated = run::FormatBytes(with.peak),
+                    reserved = run::FormatBytes(with.reserved);
+  if (without.peak == with.peak && without.reserved == with.reserved)
+    return i18n::Format("the peak is the same: {} allocated, {} reserved", allocated, reserved);
+  return i18n::Format("peak {} allocated ({}), {} reserved ({})", allocated,
+                      ChangeOf(without.peak, with.peak), reserved,
+                      ChangeOf(without.reserved, with.reserved));
+}
+
+Json EffectJson(const fit::Planned& without, const fit::Planned& with) {
+  const auto saved = [](uint64_t before, uint64_t now) {
+    return static_cast<int64_t>(before) - static_cast<int64_t>(now);
+  };
+  return {{"saves_allocated", saved(without.peak, with.peak)},
+          {"saves_reserved", saved(without.reserved, with.reserved)},
+          {"saves", saved(without.needed(), with.needed())},
+          {"same_peak", without.peak == with.peak && without.reserved == with.reserved}};
+}
+
+std::string ReasonsText(const std::vector<ToggleReport>& reports) {
+  Table already({{i18n::Text("Already on"), Table::kLeft, true}, {i18n::Text("Why")}});
+  Table others({{i18n::Text("Does not apply"), Table::kLeft, true}, {i18n::Text("Why")}});
+  bool any_already = false, any_others = false;
+  for (const ToggleReport& report : reports) {
+    if (report.applies()) continue;
+    const bool on = report.outcome() == ToggleOutcome::kAlreadyOn;
+    (on ? any_already : any_others) = true;
+    (on ? already : others).Row({report.name, Printable(WhyOf(report))});
+  }
+  return (any_already ? "\n" + already.Text() : "") + (any_others ? "\n" + others.Text() : "");
+}
 
 std::string ShortPlace(const std::string& where) {
   return std::filesystem::path(where).filename().string();
@@ -125,8 +181,11 @@ Json TogglesJson(const std::vector<ToggleReport>& reports, bool all) {
                     {"on", report.on},
                     {"state", StateOf(report)},
                     {"reached", report.reached},
+                    {"places", report.places},
+                    {"already_on", report.already_on},
                     {"why", report.why},
                     {"overridden", report.overridden},
+                    {"applies_to", report.applies_to},
                     {"change", changes},
                     {"proposals", proposals},
                     {"shares", report.shares}});
@@ -149,19 +208,22 @@ std::string LinesText(const std::vector<ToggleReport>& reports) {
 }
 
 std::string TogglesText(const std::vector<ToggleReport>& reports) {
-  std::string text;
+  std::string text, applied;
   for (const ToggleReport& report : reports) {
     if (!report.on) continue;
-    text += fmt::format("\n  {}: {}", Printable(NameOf(report)), StateOf(report));
+    text += fmt::format("\n  {}: {}", Printable(NameOf(report)), Printable(OutcomeText(report)));
     if (!report.applies()) {
-      text += fmt::format(": {}\n", Printable(report.overridden + report.why));
+      text += "\n";
       continue;
     }
-    text += report.reached > 1
-                ? i18n::Format(", {} times; in the program, write:\n", report.reached)
-                : i18n::Text("; in the program, write:\n");
-    text += LinesText({report});
+    text += i18n::Text("; in the program, write:\n") + LinesText({report});
+    applied += " --toggle " + Printable(NameOf(report));
   }
+  if (!applied.empty())
+    text += "\n" + Prose(i18n::Format("What a toggle saves is not known without a plan of the "
+                                      "unchanged program; `vramscope toggles --savings{} -- ...` "
+                                      "makes both plans and compares them.",
+                                      applied));
   return text;
 }
 
@@ -169,10 +231,11 @@ bool SayUnapplied(const std::vector<ToggleReport>& reports) {
   bool all = true;
   for (const ToggleReport& report : reports) {
     if (!report.on || report.applies()) continue;
-    all = false;
-    Note(report.overridden.empty()
-             ? i18n::Format("--toggle {} was not applied: {}", NameOf(report), report.why)
-             : i18n::Format("--toggle {} had no effect: {}", NameOf(report), report.overridden));
+    all = all && report.in_force();
+    const std::string name = NameOf(report), why = WhyOf(report);
+    Note(report.in_force()           ? i18n::Format("--toggle {} is already on: {}", name, why)
+         : report.overridden.empty() ? i18n::Format("--toggle {} was not applied: {}", name, why)
+                                     : i18n::Format("--toggle {} had no effect: {}", name, why));
   }
   return all;
 }
@@ -182,24 +245,19 @@ namespace {
 void DeclareToggles(CLI::App* command, Context& context) {
   struct Options {
     ProgramOptions program;
-    bool savings = false, json = false;
+    bool json = false, savings = false;
   };
   auto options = std::make_shared<Options>();
   AddProgramOptions(*command, options->program, true);
-  command->add_flag(
+  CLI::Option* savings = command->add_flag(
       "--savings", options->savings,
-      "with -- PROGRAM: plan each toggle that applies alone, and print what it saves");
+      "with -- PROGRAM: plan it without toggles and with each that applies (with --toggle: only "
+      "with these), and print what each saves");
+  for (const char* name : {"--from", "--keep"}) savings->excludes(command->get_option(name));
   command->add_flag("--json", options->json, "print one JSON object");
   command->callback([options, &context] {
     if (options->savings) {
-      if (!context.has_program) {
-        NoteError(
-            i18n::Text("--savings needs a program (vramscope toggles --savings -- python "
-                       "train.py)"));
-        context.exit_code = kUsage;
-        return;
-      }
-      context.exit_code = PlanEachToggle(context.after_dashes, options->program, options->json);
+      context.exit_code = ToggleSavings(context.after_dashes, options->program, options->json);
       return;
     }
     if (context.has_program || !options->program.from.empty()) {

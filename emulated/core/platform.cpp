@@ -126,6 +126,9 @@ uint64_t vramscope_emulated_now_ns() { return static_cast<uint64_t>(ThePlatform(
 void vramscope_emulated_record_operands(uint64_t (*requests)(int device)) {
   vramscope::emulated::SetOperandsEnabled(requests);
 }
+void vramscope_emulated_record_call_sites(const char* (*site)()) {
+  vramscope::emulated::SetCallSites(site);
+}
 
 void vramscope_emulated_flush() { vramscope::emulated::WriteReport(ThePlatform()); }
 

@@ -88,6 +88,8 @@ VRAMSCOPE_EMULATED_API uint64_t vramscope_emulated_now_ns();
 VRAMSCOPE_EMULATED_API void vramscope_emulated_flush();
 // SetOperandsEnabled (recorder.h).
 VRAMSCOPE_EMULATED_API void vramscope_emulated_record_operands(uint64_t (*requests)(int device));
+// SetCallSites (recorder.h).
+VRAMSCOPE_EMULATED_API void vramscope_emulated_record_call_sites(const char* (*site)());
 
 // For a program that plans in its own process (the embedded loop).
 // Replaces the GPU of a device before its first use or after a reset. `text` is a line of

@@ -25,6 +25,7 @@ struct Piece {
   Pointer address = 0;
   uint64_t bytes = 0;
   int device = 0;
+  Place place = Place::kDevice;
 };
 struct Mappings {
   std::mutex mutex;
@@ -59,8 +60,10 @@ Mappings& TheMappings() {
 void RecordPiece(Call call, const Piece& piece, int64_t begin, bool first = true) {
   if (Recorder* recorder = TheRecorder()) {
     recorder->OnMemory({.call = call,
-                        .allocated = call == Call::kDriverMemAlloc || call == Call::kMemSetAccess,
+                        .allocated = call != Call::kDriverMemFree && call != Call::kMemUnmap &&
+                                     call != Call::kDriverMemFreeHost,
                         .first = first,
+                        .place = piece.place,
                         .address = piece.address,
                         .bytes = piece.bytes,
                         .device = piece.device,
@@ -118,11 +121,13 @@ Status cuMemAlloc_v2(Pointer* pointer, size_t bytes) {
 VRAMSCOPE_ALSO(cuMemAlloc, cuMemAlloc_v2)
 Status cuMemFree_v2(Pointer pointer) {
   const int64_t begin = ThePlatform().clock.now();
+  const bool managed = ThePlatform().memory.Find(At(pointer)).kind == MemoryKind::kManaged;
   const Result result = ThePlatform().pools.Free(At(pointer))
                             ? Result::kSuccess
                             : ThePlatform().memory.Free(At(pointer));
   if (result == Result::kSuccess) {
-    RecordPiece(Call::kDriverMemFree, {pointer, 0, CurrentDevice()}, begin);
+    RecordPiece(Call::kDriverMemFree,
+                {pointer, 0, CurrentDevice(), managed ? Place::kManaged : Place::kDevice}, begin);
   }
   return Done(result);
 }
@@ -137,9 +142,14 @@ Status cuMemAllocPitch_v2(Pointer* pointer, size_t* pitch, size_t width, size_t 
 VRAMSCOPE_ALSO(cuMemAllocPitch, cuMemAllocPitch_v2)
 Status cuMemAllocManaged(Pointer* pointer, size_t bytes, unsigned) {
   void* address = nullptr;
+  const int64_t begin = ThePlatform().clock.now();
   Assume("managed memory is in host memory and uses no GPU memory", "cuMemAllocManaged", bytes);
   const Result result = ThePlatform().memory.AllocateManaged(bytes, &address);
   *pointer = reinterpret_cast<Pointer>(address);
+  if (result == Result::kSuccess) {
+    RecordPiece(Call::kDriverMemAllocManaged, {*pointer, bytes, CurrentDevice(), Place::kManaged},
+                begin);
+  }
   return Done(result);
 }
 Status cuMemGetInfo_v2(size_t* free, size_t* total) {
@@ -164,11 +174,26 @@ Status cuMemGetAddressRange_v2(Pointer* base, size_t* bytes, Pointer pointer) {
 VRAMSCOPE_ALSO(cuMemGetAddressRange, cuMemGetAddressRange_v2)
 
 Status cuMemHostAlloc(void** address, size_t bytes, unsigned) {
-  return Done(ThePlatform().memory.AllocateHost(bytes, address));
+  const int64_t begin = ThePlatform().clock.now();
+  const Result result = ThePlatform().memory.AllocateHost(bytes, address);
+  if (result == Result::kSuccess && *address != nullptr) {
+    RecordPiece(Call::kDriverMemHostAlloc,
+                {reinterpret_cast<Pointer>(*address), bytes, CurrentDevice(), Place::kPinned},
+                begin);
+  }
+  return Done(result);
 }
 Status cuMemAllocHost_v2(void** address, size_t bytes) { return cuMemHostAlloc(address, bytes, 0); }
 VRAMSCOPE_ALSO(cuMemAllocHost, cuMemAllocHost_v2)
-Status cuMemFreeHost(void* address) { return Done(ThePlatform().memory.FreeHost(address)); }
+Status cuMemFreeHost(void* address) {
+  const int64_t begin = ThePlatform().clock.now();
+  const Result result = ThePlatform().memory.FreeHost(address);
+  if (result == Result::kSuccess && address != nullptr) {
+    RecordPiece(Call::kDriverMemFreeHost,
+                {reinterpret_cast<Pointer>(address), 0, CurrentDevice(), Place::kPinned}, begin);
+  }
+  return Done(result);
+}
 Status cuMemHostRegister_v2(void* address, size_t bytes, unsigned) {
   return Done(ThePlatform().memory.RegisterHost(address, bytes));
 }

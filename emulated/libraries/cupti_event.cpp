@@ -20,7 +20,8 @@ constexpr CallFacts kCalls[] = {
     {kRuntime, 22, "_v3020"},  {kRuntime, 206, "_v6000"},  {kRuntime, 27, "_v3020"},
     {kRuntime, 26, "_v3020"},  {kRuntime, 373, "_v11020"}, {kRuntime, 375, "_v11020"},
     {kDriver, 243, ""},        {kDriver, 245, ""},         {kDriver, 553, ""},
-    {kDriver, 552, ""},        {kRuntime, 131, "_v3020"},  {kRuntime, 165, "_v3020"},
+    {kDriver, 552, ""},        {kDriver, 371, ""},         {kDriver, 39, ""},
+    {kDriver, 38, ""},         {kRuntime, 131, "_v3020"},  {kRuntime, 165, "_v3020"},
     {kRuntime, 137, "_v3020"},
 };
 static_assert(std::size(kCalls) == static_cast<size_t>(Call::kEventSynchronize) + 1);
@@ -173,6 +174,7 @@ void Format(const Event& event, const Scale& time, uint8_t* to) {
       record.program_counter = event.caller;
       record.process = static_cast<uint32_t>(getpid());
       record.device = device, record.context = context, record.stream = kNoStream;
+      record.name = event.site;  // CUPTI has the names of static variables here
       return Put(record, to);
     }
     case kOperands: {

@@ -74,6 +74,11 @@ void Tracer::OnWork(const Activity& activity) {
 }
 
 void Tracer::OnMemory(const MemoryActivity& memory) {
+  // Before the lock is taken: it may wait for the interpreter's lock, which another thread may hold
+  // while it waits for ours.
+  const CallSite sites = CallSites();
+  const bool of_host = memory.allocated && memory.place != Place::kDevice;
+  const char* const site = of_host && sites != nullptr ? sites() : nullptr;
   Lock lock(mutex_);
   if (enabled_.empty()) return;
   const int64_t now = virtual_ ? 0 : Now();
@@ -85,6 +90,7 @@ void Tracer::OnMemory(const MemoryActivity& memory) {
   event.address = memory.address;
   event.caller = reinterpret_cast<uint64_t>(memory.caller);
   event.allocated = memory.allocated;
+  event.site = virtual_ ? site : nullptr;
   if (memory.allocated) {
     sizes_[memory.address] = memory.bytes;
   } else if (const auto it = sizes_.find(memory.address); it != sizes_.end()) {

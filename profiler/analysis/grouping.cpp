@@ -15,6 +15,7 @@
 #include "profiler/analysis/site_names.h"
 #include "profiler/base/hash_map.h"
 #include "profiler/base/i18n.h"
+#include "profiler/base/trimmed.h"
 #include "profiler/run/messages.h"
 
 namespace vramscope::analysis {
@@ -47,17 +48,11 @@ std::vector<std::string_view> Split(std::string_view text, char separator) {
   return out;
 }
 
-std::string_view Trimmed(std::string_view text) {
-  const size_t first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t") + 1 - first);
-}
-
 constexpr size_t kMostInError = 40;  // bytes of the user's text
 
 absl::StatusOr<GroupPart> ParsePart(std::string_view text) {
   const size_t colon = text.find(':');
-  const std::string_view name = Trimmed(text.substr(0, colon));
+  const std::string_view name = base::Trimmed(text.substr(0, colon));
   if (name.empty())
     return absl::InvalidArgumentError(
         i18n::Format("a field is missing; choose from {}", fmt::join(GroupByNames(), ", ")));
@@ -69,7 +64,7 @@ absl::StatusOr<GroupPart> ParsePart(std::string_view text) {
                                                    fmt::join(GroupByNames(), ", ")));
   GroupPart part{.by = field->second};
   if (colon == std::string_view::npos) return part;
-  const std::string_view argument = Trimmed(text.substr(colon + 1));
+  const std::string_view argument = base::Trimmed(text.substr(colon + 1));
   if (part.by == GroupBy::kModule && argument == "*") {
     part.merge_numbers = true;
     return part;

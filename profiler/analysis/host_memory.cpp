@@ -1,12 +1,16 @@
 #include "profiler/analysis/host_memory.h"
 
 #include <algorithm>
+#include <charconv>
 #include <functional>
 #include <map>
+#include <tuple>
 #include <utility>
 
+#include "profiler/analysis/site_names.h"
 #include "profiler/base/hash_map.h"
 #include "profiler/base/i18n.h"
+#include "profiler/run/units.h"
 #include "profiler/trace/processes.h"
 
 namespace vramscope::analysis {
@@ -56,6 +60,42 @@ bool IsOfDriver(ActivityKind kind) {
   return kind == ActivityKind::kDriverAlloc || kind == ActivityKind::kDriverFree;
 }
 
+// The row of the call that made each of the live allocations, by correlation; kNoRow: unknown.
+base::HashMap<uint64_t, uint32_t> CallsOf(const trace::ActivityTable& a, const Live& live) {
+  base::HashMap<uint64_t, uint32_t> calls;
+  for (const auto& [key, row] : live.rows())
+    if (a.correlation[row] != 0) calls[a.correlation[row]] = kNoRow;
+  for (uint32_t row = 0; row < a.size(); ++row) {
+    if (a.kind[row] != ActivityKind::kRuntimeCall && a.kind[row] != ActivityKind::kDriverCall)
+      continue;
+    const auto call = calls.find(a.correlation[row]);
+    if (call != calls.end() && call->second == kNoRow) call->second = row;
+  }
+  return calls;
+}
+
+// The site of an allocation, without its bytes. `call`: the row of the call that made it, or
+// kNoRow.
+HostMemory::Site SiteOf(const trace::Trace& trace, uint32_t row, uint32_t call) {
+  const trace::ActivityTable& a = trace.activities;
+  HostMemory::Site site;
+  site.space = a.to[row];
+  if (call != kNoRow) site.op = trace.String(a.op[call]);
+  const std::string_view name = trace.String(a.name[row]);
+  std::string frame;
+  if (const std::optional<CodeLine> code = ParseCodeLine(name)) {
+    site.file = code->file;
+    site.function = code->function;
+    site.line = code->line;
+    frame = FrameName(code->file, code->line, code->function);
+  }
+  site.name = SiteName(frame, site.op);
+  if (site.name.empty()) site.name = name;
+  if (site.name.empty() && call != kNoRow) site.name = trace.String(a.name[call]);
+  if (site.name.empty()) site.name = i18n::Text("unknown");
+  return site;
+}
+
 // The memory that is allocated right after row `last`, by site.
 std::vector<HostMemory::Site> SitesAt(const trace::Trace& trace, uint32_t last) {
   const trace::ActivityTable& a = trace.activities;
@@ -65,33 +105,19 @@ std::vector<HostMemory::Site> SitesAt(const trace::Trace& trace, uint32_t last) 
     live.Release(row);
     live.Allocate(row);
   }
-  base::HashMap<uint64_t, uint32_t> calls;  // correlation of an allocation -> row of its call
-  for (const auto& [key, row] : live.rows())
-    if (a.correlation[row] != 0) calls[a.correlation[row]] = kNoRow;
-  for (uint32_t row = 0; row < a.size(); ++row) {
-    if (a.kind[row] != ActivityKind::kRuntimeCall && a.kind[row] != ActivityKind::kDriverCall)
-      continue;
-    const auto call = calls.find(a.correlation[row]);
-    if (call != calls.end() && call->second == kNoRow) call->second = row;
-  }
-  std::map<std::string, HostMemory::Site> sites;
+  const base::HashMap<uint64_t, uint32_t> calls = CallsOf(a, live);
+  // Files with the same base name are different sites.
+  std::map<std::tuple<std::string, std::string, MemorySpace>, HostMemory::Site> sites;
   for (const auto& [key, row] : live.rows()) {
-    const auto of = calls.find(a.correlation[row]);
-    const uint32_t call = of == calls.end() ? kNoRow : of->second;
-    std::string_view name;
-    if (call != kNoRow) name = trace.String(a.op[call]);
-    if (name.empty()) name = trace.String(a.name[row]);
-    if (name.empty() && call != kNoRow) name = trace.String(a.name[call]);
-    if (name.empty()) name = i18n::Text("unknown");
-    HostMemory::Site& site = sites[std::string(name)];
+    const auto call = calls.find(a.correlation[row]);
+    HostMemory::Site made = SiteOf(trace, row, call == calls.end() ? kNoRow : call->second);
+    std::tuple of(made.name, made.file, made.space);
+    HostMemory::Site& site = sites.try_emplace(std::move(of), std::move(made)).first->second;
     site.bytes += a.bytes[row];
     ++site.count;
   }
   std::vector<HostMemory::Site> out;
-  for (auto& [name, site] : sites) {
-    site.name = name;
-    out.push_back(std::move(site));
-  }
+  for (auto& [of, site] : sites) out.push_back(std::move(site));
   std::ranges::stable_sort(out, std::greater{}, &HostMemory::Site::bytes);
   return out;
 }
@@ -129,6 +155,25 @@ HostMemory HostMemoryOf(const trace::Trace& trace) {
   }
   if (memory.peak > 0) memory.sites = SitesAt(trace, peak_row);
   return memory;
+}
+
+std::string SiteText(const HostMemory::Site& site) {
+  const std::string bytes = run::FormatBytes(site.bytes), name = ShownName(site.name);
+  const std::string_view space = i18n::Text(trace::Name(site.space));
+  return site.file.empty() ? i18n::Format("{} {} by {}", bytes, space, name)
+                           : i18n::Format("{} {} at {}", bytes, space, name);
+}
+
+std::optional<CodeLine> ParseCodeLine(std::string_view name) {
+  // A path may contain colons; a function contains neither colons nor spaces.
+  const size_t colon = name.rfind(':');
+  const size_t space = name.find(' ', colon == std::string_view::npos ? name.size() : colon);
+  if (colon == 0 || space == std::string_view::npos) return std::nullopt;
+  CodeLine code{.file = name.substr(0, colon), .function = name.substr(space + 1)};
+  const char* const end = name.data() + space;
+  const auto [read, error] = std::from_chars(name.data() + colon + 1, end, code.line);
+  if (error != std::errc() || read != end || code.function.empty()) return std::nullopt;
+  return code;
 }
 
 }  // namespace vramscope::analysis

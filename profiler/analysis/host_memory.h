@@ -1,8 +1,9 @@
 // Pinned and managed host memory that the programs of a trace allocated through CUDA: curves, peak,
-// and the operators that allocated it. Pageable memory is left out, because CUDA does not see it.
-// The sizes are those of the driver's calls: PyTorch's host allocator rounds each allocation up to
-// a power of two and keeps it when the tensor is freed. Memory allocated before the trace begins is
-// unknown.
+// and the call sites that allocated it. Pageable memory, memory that processes share (the batches
+// of a data loader's workers) and pageable memory that is registered (cudaHostRegister) are left
+// out, because CUDA does not report them. The sizes are those of the driver's calls: PyTorch's host
+// allocator rounds each allocation up to a power of two and keeps it when the tensor is freed.
+// Memory allocated before the trace begins is unknown.
 //
 //   const HostMemory host = HostMemoryOf(trace);
 //   if (host.recorded) Show(host.peak, host.peak_ns);
@@ -12,7 +13,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "profiler/trace/activity.h"
@@ -26,10 +29,16 @@ struct HostMemory {
     std::vector<int64_t> time_ns;  // of each change
     std::vector<uint64_t> bytes;   // from that time on
   };
-  // Memory at the peak that one operator allocated. Where the operator is unknown, the site is a
-  // library or an API call.
+  // Memory of one space that one call site allocated, at the peak.
   struct Site {
+    // "train.py:88 main > aten::_pin_memory". If neither the line nor the operator is known, the
+    // name is that of a library or an API call.
     std::string name;
+    // The line of Python code, as plans of programs record it; file "": unknown.
+    std::string file, function;
+    uint32_t line = 0;
+    std::string op;  // "": unknown
+    trace::MemorySpace space = trace::MemorySpace::kPinned;
     uint64_t bytes = 0, count = 0;
   };
   bool recorded = false;      // whether the trace contains the driver's allocations
@@ -41,5 +50,16 @@ struct HostMemory {
 
 // Reads every activity twice.
 HostMemory HostMemoryOf(const trace::Trace& trace);
+
+// "4.00 GiB pinned at train.py:88 main > aten::_pin_memory", translated.
+std::string SiteText(const HostMemory::Site& site);
+
+// The line of code in the name of an allocation, "/home/me/train.py:88 main".
+struct CodeLine {
+  std::string_view file, function;
+  uint32_t line = 0;
+};
+// Returns nullopt for other names, such as those of libraries.
+std::optional<CodeLine> ParseCodeLine(std::string_view name);
 
 }  // namespace vramscope::analysis

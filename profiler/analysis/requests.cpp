@@ -42,16 +42,14 @@ absl::StatusOr<Range> RangeOfStep(const trace::Trace& trace, int step) {
 std::string Where(const trace::Trace& trace, uint32_t id) {
   const std::string_view op = trace.String(trace.allocations.op[id]);
   const std::string_view module = trace.String(trace.allocations.module[id]);
-  if (module.empty()) return std::string(op);
-  return op.empty() ? fmt::format("in {}", module) : fmt::format("{} in {}", op, module);
+  return PlaceOfRequest(op, module);
 }
 
 std::string InWords(const Request& r) {
-  std::string text = r.is_alloc         ? fmt::format("alloc #{} of {} B", r.allocation, r.bytes)
-                     : r.allocation < 0 ? fmt::format("free of an older {} B", r.bytes)
-                                        : fmt::format("free of #{}, {} B", r.allocation, r.bytes);
-  if (!r.where.empty()) text += fmt::format(" ({})", r.where);
-  return text;
+  const std::string where = r.where.empty() ? "" : fmt::format(" ({})", r.where);
+  return r.is_alloc         ? i18n::English("alloc #{} of {} B{}", r.allocation, r.bytes, where)
+         : r.allocation < 0 ? i18n::English("free of an older {} B{}", r.bytes, where)
+                            : i18n::English("free of #{}, {} B{}", r.allocation, r.bytes, where);
 }
 
 uint64_t Peak(const RequestStream& stream) {

@@ -22,9 +22,12 @@ struct Request {
   uint64_t bytes = 0;          // requested size
   uint64_t bytes_rounded = 0;  // rounded size; 0: unknown
   int64_t allocation = -1;     // index among the stream's allocations; -1: older than the stream
-  std::string where;           // op and module, for messages
+  std::string where;           // PlaceOfRequest(), for messages
   trace::EventIndex event = trace::kNoEvent;  // event in its trace
 };
+
+// "aten::mm, model.layers.0"; a missing name is left out.
+std::string PlaceOfRequest(std::string_view op, std::string_view module);
 
 struct RequestStream {
   std::vector<Request> requests;
@@ -56,7 +59,9 @@ struct RequestDiff {
   uint64_t total = 0;  // number of requests in the longer stream
   struct Difference {
     uint64_t index_a = 0, index_b = 0;
-    std::string a, b;  // descriptions; empty if that stream has no such request
+    // Descriptions in English, which i18n::Shown() translates; empty if that stream has no such
+    // request.
+    std::string a, b;
   };
   std::vector<Difference> first_differences;  // at most `max_differences`
   uint64_t peak_a = 0, peak_b = 0;            // peaks of rounded bytes, relative to the start

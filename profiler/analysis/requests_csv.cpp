@@ -218,10 +218,7 @@ absl::StatusOr<RequestStream> ReadRequestsCsv(std::string_view csv) {
         !ParseInt(field(c.rounded), r.bytes_rounded)) {
       return error(i18n::Text("not a number of bytes"), c.rounded);
     }
-    r.where = field(c.op);
-    if (!field(c.module).empty()) {
-      r.where += fmt::format("{}in {}", r.where.empty() ? "" : " ", field(c.module));
-    }
+    r.where = PlaceOfRequest(field(c.op), field(c.module));
     uint64_t address = 0;
     int64_t index = 0, alloc_index = -1;
     if (c.alloc_index < 0 && !ParseInt(field(c.address), address)) {

@@ -8,6 +8,7 @@
 
 #include "profiler/base/i18n.h"
 #include "profiler/trace/op_names.h"
+#include "profiler/trace/python_files.h"
 
 namespace vramscope::analysis {
 namespace {
@@ -27,16 +28,6 @@ bool IsPython(std::string_view file, std::string_view function) {
   return IsGraphCode(file) || file.ends_with(".py") || file.ends_with(".pyx") ||
          (file.starts_with("<") && file.ends_with(">")) ||  // "<string>", "<ipython-input-3>"
          (function == "<module>" && !file.empty());
-}
-
-// Files recorded on Windows have other separators, and Python's own modules are in "Lib".
-bool IsInstalled(std::string_view file) {
-  for (const std::string_view folder :
-       {"site-packages/", "dist-packages/", "/lib/python", "site-packages\\", "dist-packages\\",
-        "\\Lib\\runpy.py", "\\Lib\\threading.py", "\\Lib\\contextlib.py"}) {
-    if (Contains(file, folder)) return true;
-  }
-  return file.starts_with("<frozen");
 }
 
 // "torch::autograd::generated::MmBackward0::apply(...)" -> "MmBackward0"; "" for other functions.
@@ -126,6 +117,17 @@ std::string FileLabel(std::string_view path) {
   return std::string(base);
 }
 
+std::string FrameName(std::string_view file, uint32_t line, std::string_view function) {
+  return fmt::format("{}{} {}", FileLabel(file),
+                     line == 0 ? std::string() : fmt::format(":{}", line), function);
+}
+
+std::string SiteName(std::string_view frames, std::string_view op) {
+  // A node is its own operator.
+  if (op.empty() || (!frames.empty() && op.ends_with(frames))) return std::string(frames);
+  return frames.empty() ? std::string(op) : fmt::format("{} > {}", frames, op);
+}
+
 std::string_view FunctionName(std::string_view function) {
   function = WithoutResult(function);
   size_t open = function.find('(');
@@ -153,7 +155,8 @@ std::string SiteNames::SearchText(uint32_t frame) const {
 
 SiteNames::Frame SiteNames::KindOf(uint32_t frame) const {
   const std::string_view file = File(frame), function = Function(frame);
-  if (IsPython(file, function)) return IsInstalled(file) ? Frame::kLibrary : Frame::kProgram;
+  if (IsPython(file, function))
+    return trace::IsInstalledPython(file) ? Frame::kLibrary : Frame::kProgram;
   if (!NodeOf(function).empty()) return Frame::kNode;
   if (IsOperator(function)) return Frame::kOperator;
   return Frame::kMachinery;
@@ -205,9 +208,7 @@ bool SiteNames::IsTopLevel(trace::StackId stack) const {
 }
 
 std::string SiteNames::FrameName(uint32_t frame) const {
-  const uint32_t line = trace_.stacks.line[frame];
-  return fmt::format("{}{} {}", FileLabel(File(frame)),
-                     line == 0 ? std::string() : fmt::format(":{}", line), Function(frame));
+  return analysis::FrameName(File(frame), trace_.stacks.line[frame], Function(frame));
 }
 
 std::string SiteNames::Name(trace::StackId stack, std::string_view op, size_t depth,
@@ -224,9 +225,7 @@ std::string SiteNames::Name(trace::StackId stack, std::string_view op, size_t de
   const std::string made = op.empty() ? Operator(stack) : std::string();
   if (op.empty()) op = made;
   const auto end = callers.begin() + static_cast<std::ptrdiff_t>(std::min(depth, callers.size()));
-  std::string name = fmt::format("{}", fmt::join(callers.begin(), end, " < "));
-  if (op.empty() || (!name.empty() && op.ends_with(name))) return name;  // a node, no operator
-  return name.empty() ? std::string(op) : fmt::format("{} > {}", name, op);
+  return SiteName(fmt::format("{}", fmt::join(callers.begin(), end, " < ")), op);
 }
 
 std::string SiteNames::Operator(trace::StackId stack) const {

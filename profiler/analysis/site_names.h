@@ -21,6 +21,9 @@ std::string_view LastParts(std::string_view path);
 // "<ipython-input-12-0c98ad91dbd6>", "cell 3041" for "/tmp/ipykernel_7/2198263041.py".
 std::string FileLabel(std::string_view path);
 
+// The name of a Python frame: "optimizer.py:80 step". Line 0 is unknown.
+std::string FrameName(std::string_view file, uint32_t line, std::string_view function);
+
 // A C++ frame without its arguments, at most 100 characters.
 std::string_view FunctionName(std::string_view function);
 
@@ -94,6 +97,10 @@ class SiteNames {
 
   const trace::Trace& trace_;
 };
+
+// "train.py:88 main > aten::_pin_memory": the name of a call site, from the names of its frames and
+// its operator, of which one may be "".
+std::string SiteName(std::string_view frames, std::string_view op);
 
 // "layers.3.mlp > aten::mm", with "(no module)" or "(no op)" for a missing part. "(before the
 // recording)" for a block that is older and has neither.

@@ -357,7 +357,7 @@ std::vector<StaticCell> StaticTable(uint64_t parameters) {
                                        {"sgd, momentum", "state-momentum"},
                                        {"lion", "state-lion"},
                                        {"adam, adamw", "state-adam"},
-                                       {"adam, adamw in 8 bits", "state-adam-8bit"}};
+                                       {TEXT_MARK("adam, adamw in 8 bits"), "state-adam-8bit"}};
   std::vector<StaticCell> table;
   for (const Optimizer& optimizer : kOptimizers) {
     for (const auto& [precision, bytes] :

@@ -18,7 +18,7 @@ std::vector<EvidenceShare> EvidenceAt(const trace::Trace& trace, trace::EventInd
     // kind.
     if (evidence.kind == EvidenceKind::kMade)
       evidence.text =
-          i18n::Text("allocated by the program's or PyTorch's own code; nothing was computed");
+          TEXT_MARK("allocated by the program's or PyTorch's own code; nothing was computed");
     auto share = std::ranges::find_if(shares, [&](const EvidenceShare& s) {
       return s.evidence.kind == evidence.kind && s.evidence.source == evidence.source;
     });

@@ -78,11 +78,15 @@ std::vector<Launch> LaunchesOf(const Trace& t, Span span) {
   return launches;
 }
 
+constexpr std::string_view kOthers = TEXT_MARK("others");
+
 // The class of a library's kernel; "" if it has none. One call of a library can run several
 // kernels, and their names differ between GPUs.
 std::string_view ClassOf(std::string_view name, std::string_view op) {
-  constexpr std::string_view kAttention = "attention", kConvolutions = "convolutions",
-                             kBatchNorms = "batch norms", kProducts = "matrix products";
+  constexpr std::string_view kAttention = TEXT_MARK("attention"),
+                             kConvolutions = TEXT_MARK("convolutions"),
+                             kBatchNorms = TEXT_MARK("batch norms"),
+                             kProducts = TEXT_MARK("matrix products");
   constexpr std::pair<std::string_view, std::string_view> kParts[] = {
       {"fmha_", kAttention},
       {"flash_fwd", kAttention},
@@ -142,7 +146,7 @@ void AddKernels(const Trace& planned, const Trace& measured, Prediction& out) {
   for (const int side : {0, 1}) {
     for (const Launch& launch : sides[side]) {
       const std::string_view of = ClassOf(launch.name, launch.op);
-      add_to(classes[of.empty() ? "others" : of], side, launch);
+      add_to(classes[of.empty() ? kOthers : of], side, launch);
       if (names[1 - side].contains(launch.name)) {
         add_to(rows[{launch.name, launch.name}], side, launch);
       } else if (!of.empty()) {

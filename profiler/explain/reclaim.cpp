@@ -120,7 +120,7 @@ std::string Headline(const Reclaim& r) {
   if (r.state) {
     return text + i18n::Format(" empty_cache() would release {}. {}",
                                FormatBytes(static_cast<uint64_t>(r.remedies.front().given_back)),
-                               kNeedsHistory);
+                               i18n::Text(kNeedsHistory));
   }
   const auto best = std::max_element(
       r.remedies.begin(), r.remedies.end(),

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "profiler/base/i18n.h"
+#include "profiler/base/trimmed.h"
 
 namespace vramscope::importers {
 namespace {
@@ -34,9 +35,9 @@ std::optional<int64_t> Rounded(std::optional<double> value) {
   return static_cast<int64_t>(std::llround(*value));
 }
 
-std::string_view Trimmed(std::string_view text) {
-  while (!text.empty() && IsSpace(text.front())) text.remove_prefix(1);
-  while (!text.empty() && IsSpace(text.back())) text.remove_suffix(1);
+// The text of a number without the blanks around it and without a plus.
+std::string_view NumberIn(std::string_view text) {
+  text = base::Trimmed(text);
   if (text.starts_with('+')) text.remove_prefix(1);
   return text;
 }
@@ -240,7 +241,7 @@ bool JsonTokens::Skip(Token first) {
 }
 
 std::optional<int64_t> ParseThousandths(std::string_view text) {
-  text = Trimmed(text);
+  text = NumberIn(text);
   const bool negative = text.starts_with('-');
   const std::string_view digits = text.substr(negative ? 1 : 0);
   int64_t value = 0;
@@ -267,7 +268,7 @@ std::optional<int64_t> ParseThousandths(std::string_view text) {
 }
 
 std::optional<int64_t> ParseInteger(std::string_view text) {
-  text = Trimmed(text);
+  text = NumberIn(text);
   if (text.starts_with("0x") || text.starts_with("0X")) {
     uint64_t value = 0;
     const auto [end, error] =

@@ -53,8 +53,8 @@ class Assembler {
           "a Chrome trace of {} events without a [memory] event{}; record with "
           "torch.profiler.profile(profile_memory=True)",
           tables_.events, options_.device ? i18n::Format(" of device {}", *options_.device) : ""));
-    recording_.source =
-        tables_.ours ? "Chrome trace (vramscope)" : "Chrome trace (PyTorch profiler, Kineto)";
+    recording_.source = tables_.ours ? TEXT_MARK("Chrome trace (vramscope)")
+                                     : TEXT_MARK("Chrome trace (PyTorch profiler, Kineto)");
     recording_.bytes_are_blocks = true;
     recording_.strings = std::move(tables_.strings);
     recording_.gpu = OnlyGpu();

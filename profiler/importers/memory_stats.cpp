@@ -31,7 +31,7 @@ absl::StatusOr<recording::Recording> ReadMemoryStats(trace::InputStream& input,
   recording::Recording r;
   r.content = trace::Content::kState;
   r.has_times = false;
-  r.source = "CUDA memory statistics (torch.cuda.memory_stats(), JSON)";
+  r.source = TEXT_MARK("CUDA memory statistics (torch.cuda.memory_stats(), JSON)");
   JsonTokens json(input, head, {});
   if (json.Next() != JsonTokens::kBeginObject)
     return absl::InvalidArgumentError(

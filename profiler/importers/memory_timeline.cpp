@@ -192,7 +192,7 @@ absl::StatusOr<Recording> ReadMemoryTimeline(trace::InputStream& input,
     return options.cancel == nullptr || !options.cancel->load();
   });
   Recording r;
-  r.source = "memory timeline (PyTorch profiler, raw)";
+  r.source = TEXT_MARK("memory timeline (PyTorch profiler, raw)");
   r.bytes_are_blocks = true;
   Reader reader(json, budget);
   const absl::Status status = reader.Read(r);

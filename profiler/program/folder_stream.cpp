@@ -7,11 +7,11 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <utility>
 #include <vector>
 
+#include "profiler/base/errno_text.h"
 #include "profiler/base/i18n.h"
 #include "profiler/program/folder_entries.h"
 #include "profiler/program/verdict.h"
@@ -64,7 +64,7 @@ absl::Status WriteAll(int fd, std::string_view bytes) {
     if (wrote < 0 && errno == EINTR) continue;
     if (wrote <= 0)
       return absl::InternalError(
-          i18n::Format("cannot write the received data: {}", strerror(errno)));
+          i18n::Format("cannot write the received data: {}", i18n::ErrnoText(errno)));
     bytes.remove_prefix(static_cast<size_t>(wrote));
   }
   return absl::OkStatus();
@@ -270,12 +270,14 @@ absl::Status FolderReceiver::TakePiece(std::string_view payload) {
   {
     const File out(to, O_WRONLY | O_CREAT | O_NOFOLLOW | (offset == 0 ? O_TRUNC : O_APPEND));
     if (out.fd() < 0)
-      return absl::InternalError(i18n::Format("'{}' cannot be written: {}", to, strerror(errno)));
+      return absl::InternalError(
+          i18n::Format("'{}' cannot be written: {}", to, i18n::ErrnoText(errno)));
     if (absl::Status s = WriteAll(out.fd(), data); !s.ok()) return s;
   }
   file->second += data.size();
   if (mode == kWhole && file->second == total && rename(to.c_str(), whole.c_str()) != 0)
-    return absl::InternalError(i18n::Format("'{}' cannot be written: {}", whole, strerror(errno)));
+    return absl::InternalError(
+        i18n::Format("'{}' cannot be written: {}", whole, i18n::ErrnoText(errno)));
   return absl::OkStatus();
 }
 

@@ -16,13 +16,13 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <random>
 #include <thread>
 
+#include "profiler/base/errno_text.h"
 #include "profiler/base/i18n.h"
 #include "profiler/base/install_paths.h"
 #include "profiler/program/folder_entries.h"
@@ -154,12 +154,13 @@ int FreePort() {
 }
 
 absl::Status CannotStart(const std::string& program, int error) {
-  const std::string what = i18n::Format("'{}' cannot be started: {}", program, strerror(error));
+  const std::string what =
+      i18n::Format("'{}' cannot be started: {}", program, i18n::ErrnoText(error));
   if (error == ENOENT) return absl::NotFoundError(i18n::Format("'{}': no such program", program));
   if (error == EACCES) return absl::PermissionDeniedError(what);
   if (error < 0)
-    return absl::FailedPreconditionError(
-        i18n::Format("'{}' cannot enter its isolated file system: {}", program, strerror(-error)));
+    return absl::FailedPreconditionError(i18n::Format(
+        "'{}' cannot enter its isolated file system: {}", program, i18n::ErrnoText(-error)));
   return absl::InvalidArgumentError(what);
 }
 

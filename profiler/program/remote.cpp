@@ -13,11 +13,11 @@
 #include <condition_variable>
 #include <csignal>
 #include <cstdlib>
-#include <cstring>
 #include <mutex>
 #include <thread>
 #include <vector>
 
+#include "profiler/base/errno_text.h"
 #include "profiler/base/i18n.h"
 #include "profiler/program/folder_stream.h"
 #include "profiler/program/request.h"
@@ -126,8 +126,8 @@ Outcome LaunchRemote(const Remote& remote, const LaunchOptions& options) {
   if (c.error != 0) {
     if (c.pid > 0) waitpid(c.pid, nullptr, 0);
     if (c.to >= 0) CloseAll({c.to, c.from});
-    outcome.started =
-        absl::NotFoundError(i18n::Format("'{}' cannot be started: {}", ssh, strerror(c.error)));
+    outcome.started = absl::NotFoundError(
+        i18n::Format("'{}' cannot be started: {}", ssh, i18n::ErrnoText(c.error)));
     return outcome;
   }
   const auto pipe_before = std::signal(SIGPIPE, SIG_IGN);
@@ -203,7 +203,7 @@ Outcome LaunchForRemote(const Platform& platform, LaunchOptions options,
       if (wrote < 0 && errno == EINTR) continue;
       if (wrote <= 0) {
         interrupts = kGone;  // the connection is closed
-        return absl::UnavailableError(strerror(errno));
+        return absl::UnavailableError(i18n::ErrnoText(errno));
       }
       bytes.remove_prefix(static_cast<size_t>(wrote));
     }

@@ -9,10 +9,10 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <string_view>
 
+#include "profiler/base/errno_text.h"
 #include "profiler/base/i18n.h"
 #include "profiler/program/folder_entries.h"
 
@@ -135,7 +135,7 @@ absl::StatusOr<std::unique_ptr<ScratchFolder>> ScratchFolder::MakeNamed(std::str
     if (error != EEXIST && error != ENOTEMPTY) break;
   }
   return absl::InternalError(
-      i18n::Format("cannot create a folder in {}: {}", parent, std::strerror(errno)));
+      i18n::Format("cannot create a folder in {}: {}", parent, i18n::ErrnoText(errno)));
 }
 
 ScratchFolder::~ScratchFolder() {

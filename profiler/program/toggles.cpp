@@ -20,6 +20,52 @@ using json = nlohmann::json;
 constexpr size_t kMostToggles = 256, kMostChanges = 16, kMostProposals = 16, kMostText = 2000;
 constexpr std::streamsize kMostCatalogue = 1 << 20;
 
+// Reasons with arguments that emulated/python/vramscope/toggles gives; update.py finds the others.
+// `update.py --check` compares them.
+constexpr std::string_view kReasons[] = {
+    TEXT_MARK("a value is needed: one of {}"),
+    TEXT_MARK("Accelerator already has mixed_precision=\"{}\""),
+    TEXT_MARK("eval_accumulation_steps is already {}"),
+    TEXT_MARK("gradients are clipped in {}, which needs all of them at once"),
+    TEXT_MARK("gradients are scaled in {}"),
+    TEXT_MARK("model.{}() is already called"),
+    TEXT_MARK("optim=\"{}\" already is {}"),
+    TEXT_MARK("optim=\"{}\" has no other implementation"),
+    TEXT_MARK("per_device_eval_batch_size is already {}"),
+    TEXT_MARK("the allocator has {}={} at the end: the program sets it itself"),
+    TEXT_MARK("the micro-batch is already {} samples"),
+    TEXT_MARK("the model is called with use_cache={}"),
+    TEXT_MARK("the model's own forward uses autocast in {}"),
+    TEXT_MARK("the optimizer already is {}"),
+    TEXT_MARK("the optimizer is {}"),
+    TEXT_MARK("the program itself converts the weights to {}"),
+    TEXT_MARK("the program sets optim=\"{}\" afterwards"),
+    TEXT_MARK("the program sets torch_empty_cache_steps={} afterwards"),
+    TEXT_MARK("the program sets {} of its parameter groups afterwards"),
+    TEXT_MARK("the program sets {}=False afterwards"),
+    TEXT_MARK("the program sets {}={} afterwards"),
+    TEXT_MARK("the weights are already {}"),
+    TEXT_MARK("this transformers has no TrainingArguments.{}"),
+    TEXT_MARK("torch_empty_cache_steps is already {}"),
+    TEXT_MARK("TrainingArguments already has optim=\"{}\""),
+    TEXT_MARK("TrainingArguments already has {}=True"),
+    TEXT_MARK("TrainingArguments has optim=\"{}\""),
+    TEXT_MARK("{} already has attn_implementation=\"{}\""),
+    TEXT_MARK("{} already has this setting"),
+    TEXT_MARK("{} already has {}"),
+    TEXT_MARK("{} already is {}"),
+    TEXT_MARK("{} clears them itself"),
+    TEXT_MARK("{} does not divide the program's micro-batch of {} samples"),
+    TEXT_MARK("{} has no arguments foreach and fused"),
+    TEXT_MARK("{} has no fused implementation"),
+    TEXT_MARK("{} has no list of blocks of the same class"),
+    TEXT_MARK("{} has sdpa by default"),
+    TEXT_MARK("{} is created with {}"),
+    TEXT_MARK("{} steps itself"),
+    TEXT_MARK("{} uses {} instead"),
+    TEXT_MARK("{} uses {}, because it has no sdpa"),
+};
+
 std::string TextAt(const json& object, const char* key) {
   const auto it = object.find(key);
   return it != object.end() && it->is_string()
@@ -101,7 +147,18 @@ absl::StatusOr<ToggleChoice> Choose(const std::vector<Toggle>& all, std::string_
   return choice;
 }
 
+uint64_t CountAt(const json& object, const char* key) {
+  const auto it = object.find(key);
+  return it != object.end() && it->is_number_unsigned() ? it->get<uint64_t>() : 0;
+}
+
 }  // namespace
+
+ToggleOutcome ToggleReport::outcome() const {
+  if (!overridden.empty()) return ToggleOutcome::kNoEffect;
+  if (reached > 0) return ToggleOutcome::kApplied;
+  return already_on ? ToggleOutcome::kAlreadyOn : ToggleOutcome::kNotApplied;
+}
 
 std::string TextOf(const ToggleChoice& choice) {
   return choice.value ? choice.name + "=" + *choice.value : choice.name;
@@ -124,6 +181,7 @@ absl::StatusOr<std::vector<Toggle>> ParseToggles(std::string_view text) {
                   .label = TextAt(one, "label"),
                   .group = TextAt(one, "group"),
                   .explains = TextAt(one, "explains"),
+                  .applies_to = TextAt(one, "applies_to"),
                   .changes = TextAt(one, "changes"),
                   .values = TextsAt(one, "values", kMostProposals),
                   .value_kind = TextAt(one, "values"),
@@ -178,31 +236,16 @@ absl::StatusOr<std::vector<ToggleChoice>> ChooseToggles(const std::vector<Toggle
   return chosen;
 }
 
-std::vector<ToggleProposal> ProposedToggles(const std::vector<Toggle>& all,
-                                            const std::vector<ToggleReport>& reports) {
-  std::vector<ToggleProposal> proposals;
-  for (const ToggleReport& report : reports) {
-    const Toggle* const toggle = FindToggle(all, report.name);
-    if (toggle == nullptr || report.on || !report.applies()) continue;
-    const bool goes_with_given = std::ranges::all_of(reports, [&](const ToggleReport& on) {
-      return !on.on || WhyExcluded(all, on.name, report.name).empty();
-    });
-    if (!goes_with_given) continue;
-    for (size_t i = 0; i < report.proposals.size(); ++i) {
-      ToggleProposal proposal{.choice = {.name = report.name}, .toggle = toggle};
-      if (!report.proposals[i].empty()) proposal.choice.value = report.proposals[i];
-      if (i < report.shares.size()) proposal.share = report.shares[i];
-      proposals.push_back(std::move(proposal));
-    }
-  }
-  return proposals;
-}
-
 std::string ToggleVariable(const std::vector<ToggleChoice>& choices) {
   json list = json::array();
   for (const ToggleChoice& choice : choices)
     list.push_back({choice.name, choice.value ? json(*choice.value) : json()});
   return list.dump();
+}
+
+std::string ReasonText(const ToggleReport& report) {
+  i18n::Know(kReasons);
+  return i18n::Shown(report.overridden.empty() ? report.why : report.overridden);
 }
 
 std::vector<ToggleReport> ParseToggleReports(std::string_view text) {
@@ -214,18 +257,19 @@ std::vector<ToggleReport> ParseToggleReports(std::string_view text) {
     ToggleReport report{.name = TextAt(one, "name"),
                         .value = TextAt(one, "value"),
                         .on = IsSet(one, "on"),
-                        .reached = 0,
+                        .reached = CountAt(one, "reached"),
+                        .places = CountAt(one, "places"),
+                        .already_on = IsSet(one, "already_on"),
                         .why = TextAt(one, "why"),
                         .overridden = TextAt(one, "overridden"),
                         .proposals = TextsAt(one, "proposals", kMostProposals),
                         .shares = {},
-                        .changes = {}};
+                        .changes = {},
+                        .applies_to = TextAt(one, "applies_to")};
     if (const auto it = one.find("shares"); it != one.end() && it->is_array())
       for (const json& share : *it)
         if (report.shares.size() < report.proposals.size())
           report.shares.push_back(PartOf(share).value_or(1));
-    if (const auto it = one.find("reached"); it != one.end() && it->is_number_unsigned())
-      report.reached = it->get<uint64_t>();
     if (const auto it = one.find("change"); it != one.end() && it->is_array()) {
       for (const json& line : *it) {
         if (!line.is_object() || report.changes.size() == kMostChanges) break;

@@ -25,6 +25,7 @@ struct Platform;
 // The declaration of a toggle, made in Python. The build writes them to the catalogue.
 struct Toggle {
   std::string name, label, group, explains;
+  std::string applies_to;           // what a program must have or do: the object of "applies to"
   std::string changes;              // effect on training: "nothing", "rounding", "training"
   std::vector<std::string> values;  // allowed values; empty: see value_kind
   std::string value_kind;           // "N", "RANK"; "": one of `values`, or no value
@@ -54,19 +55,37 @@ struct ToggleChange {
   std::string where;  // "train.py:12", "environment"; "": not known
 };
 
+// What a toggle did in a program.
+enum class ToggleOutcome : uint8_t {
+  kApplied,    // the program's calls were changed (of a toggle that is off: would be changed)
+  kAlreadyOn,  // the program has this setting by itself
+  kNoEffect,   // the program undid the change later
+  kNotApplied  // there was nothing to change
+};
+
 // A process's report about a toggle, whether it was chosen or only looked for.
 struct ToggleReport {
   std::string name, value;  // "": none
   bool on = false;
-  uint64_t reached = 0;                // number of places where it was applied, or would have been
+  uint64_t reached = 0;     // how often it was applied, or would have been
+  uint64_t places = 0;      // at how many places of the program
+  bool already_on = false;  // it applied nowhere because the program has this setting
+  // In English, as in JSON; see ReasonText().
   std::string why;                     // why it applied nowhere
   std::string overridden;              // why it was applied without effect
   std::vector<std::string> proposals;  // values that are worth a plan; "": no value
   // For each proposal, the part of Toggle::reduces that it saves; empty: all save the whole.
   std::vector<double> shares;
   std::vector<ToggleChange> changes;
-  bool applies() const { return reached > 0 && overridden.empty(); }
+  std::string applies_to;  // Toggle::applies_to
+  ToggleOutcome outcome() const;
+  bool applies() const { return outcome() == ToggleOutcome::kApplied; }
+  // Whether the run has the setting, from the toggle or by itself.
+  bool in_force() const { return applies() || outcome() == ToggleOutcome::kAlreadyOn; }
 };
+
+// Why the toggle applied nowhere or had no effect, in the language of the output; "" if it applies.
+std::string ReasonText(const ToggleReport& report);
 
 // kNotFound: the platform has no catalogue; kDataLoss: it is invalid.
 absl::StatusOr<std::vector<Toggle>> ReadToggles(const Platform& platform);
@@ -81,16 +100,6 @@ absl::StatusOr<std::vector<ToggleChoice>> ChooseToggles(const std::vector<Toggle
                                                         const std::vector<std::string>& texts);
 // Why the two exclude each other; "" if they do not.
 std::string WhyExcluded(const std::vector<Toggle>& all, std::string_view a, std::string_view b);
-
-// A toggle that applies to a program, with one of the values that are worth a plan.
-struct ToggleProposal {
-  ToggleChoice choice;
-  const Toggle* toggle = nullptr;  // in the list that was given
-  double share = 1;                // of Toggle::reduces that the value saves
-};
-// The toggles that apply according to a process's reports, are off, and go with those that are on.
-std::vector<ToggleProposal> ProposedToggles(const std::vector<Toggle>& all,
-                                            const std::vector<ToggleReport>& reports);
 
 // The format that the hooks read. Empty choices: look for all toggles.
 std::string ToggleVariable(const std::vector<ToggleChoice>& choices);

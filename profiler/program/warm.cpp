@@ -16,6 +16,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "profiler/base/errno_text.h"
 #include "profiler/base/i18n.h"
 
 namespace vramscope::program {
@@ -27,7 +28,7 @@ constexpr size_t kMostDescriptors = 16;
 constexpr int kAnswersWithinMs = 20'000;
 
 absl::Status Failed(std::string_view what) {
-  return absl::UnavailableError(fmt::format("{}: {}", what, strerror(errno)));
+  return absl::UnavailableError(fmt::format("{}: {}", what, i18n::ErrnoText(errno)));
 }
 
 std::optional<json> Receive(int fd, int within_ms) {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "profiler/base/i18n.h"
+#include "profiler/base/trimmed.h"
 #include "profiler/run/times.h"
 #include "profiler/run/units.h"
 
@@ -68,12 +69,6 @@ std::string Lower(std::string_view text) {
   return lower;
 }
 
-std::string_view Trimmed(std::string_view text) {
-  while (!text.empty() && IsSpace(text.front())) text.remove_prefix(1);
-  while (!text.empty() && IsSpace(text.back())) text.remove_suffix(1);
-  return text;
-}
-
 bool IsWord(std::string_view text, std::string_view lower) { return Lower(text) == lower; }
 
 std::optional<FilterField> FieldOf(std::string_view word) {
@@ -98,7 +93,7 @@ std::string_view Name(FilterField field) {
 
 Filter Filter::OfText(std::string_view text) {
   Filter filter;
-  text = Trimmed(text);
+  text = base::Trimmed(text);
   if (!text.empty()) filter.nodes_.push_back({.text = Lower(text)});
   return filter;
 }

@@ -393,15 +393,17 @@ class Finder {
     if (less_than_ != kNothing) capacity.less_than = std::max(less_than_, capacity.bytes + 1);
     if (capacity.source == Capacity::Source::kOutOfMemory && had_ > 0) {
       capacity.evidence =
-          fmt::format("inferred: when memory ran out, reserved and free memory were {} together",
-                      FormatBytes(had_));
+          i18n::Format("inferred: when memory ran out, reserved and free memory were {} together",
+                       FormatBytes(had_));
     } else if (capacity.source != Capacity::Source::kUnknown) {
-      capacity.evidence = fmt::format(
-          "inferred: at most {} were reserved, and {} did not fit ({} {})", FormatBytes(most_),
-          FormatBytes(less_than_), capacity.seen,
-          releases > 0         ? capacity.seen == 1 ? "flush of the cache" : "flushes of the cache"
-          : capacity.seen == 1 ? "failed request"
-                               : "failed requests");
+      const std::string seen =
+          releases == 0        ? capacity.seen == 1 ? i18n::Text("1 failed request")
+                                                    : i18n::Format("{} failed requests", capacity.seen)
+                 : capacity.seen == 1 ? i18n::Text("1 flush of the cache")
+                               : i18n::Format("{} flushes of the cache", capacity.seen);
+      capacity.evidence =
+          i18n::Format("inferred: at most {} were reserved, and {} did not fit ({})",
+                       FormatBytes(most_), FormatBytes(less_than_), seen);
     }
   }
 

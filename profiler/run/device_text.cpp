@@ -14,6 +14,7 @@
 #include <span>
 
 #include "profiler/base/i18n.h"
+#include "profiler/base/trimmed.h"
 #include "profiler/run/compute_capability.h"
 #include "profiler/run/messages.h"
 #include "profiler/run/units.h"
@@ -30,12 +31,6 @@ absl::Status Bad(std::string text) {
   return absl::InvalidArgumentError(i18n::Format("device: {}", text));
 }
 
-std::string_view Trimmed(std::string_view text) {
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-  return text;
-}
-
 struct Unit {
   std::string_view name;
   double factor;
@@ -49,7 +44,7 @@ std::optional<double> NumberWithUnit(std::string_view text, std::span<const Unit
   while (end > 0 && std::isdigit(static_cast<unsigned char>(text[end - 1])) == 0) --end;
   const absl::StatusOr<double> number = ParseNumber(text.substr(0, end));
   if (!number.ok()) return std::nullopt;
-  std::string written(Trimmed(text.substr(end)));
+  std::string written(base::Trimmed(text.substr(end)));
   std::ranges::transform(written, written.begin(), [](unsigned char c) { return std::tolower(c); });
   for (const Unit& unit : units) {
     if (unit.name == written) return *number * unit.factor;
@@ -124,7 +119,7 @@ bool IsName(std::string_view text) {
 const std::array kFigures = {
     Figure{"name", TEXT_MARK("expected up to 120 characters without comma and semicolon"),
            [](std::string_view t, Device& d) {
-             t = Trimmed(t);
+             t = base::Trimmed(t);
              if (IsName(t)) d.name = t;
              return IsName(t);
            },
@@ -484,13 +479,14 @@ absl::StatusOr<Device> DeviceFromText(std::string_view text) {
   if (text.find_first_of("=,") == std::string_view::npos) return Named(text);
   Figures figures;
   while (true) {
-    const std::string_view part = Trimmed(text.substr(0, text.find(',')));
+    const std::string_view part = base::Trimmed(text.substr(0, text.find(',')));
     const size_t equals = part.find('=');
     if (part.empty()) {
       return Bad(
           i18n::Text("there is nothing before or after a comma; write NAME=VALUE,NAME=VALUE"));
     } else if (equals != std::string_view::npos) {
-      figures.emplace_back(Trimmed(part.substr(0, equals)), Trimmed(part.substr(equals + 1)));
+      figures.emplace_back(base::Trimmed(part.substr(0, equals)),
+                           base::Trimmed(part.substr(equals + 1)));
     } else if (figures.empty()) {
       figures.emplace_back(kLike, part);
     } else {

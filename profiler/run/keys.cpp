@@ -117,8 +117,9 @@ std::vector<KeySpec> DeviceSpecs() {
   std::vector<KeySpec> specs;
   specs.push_back(
       {.key = "device",
-       .help = "GPU to plan for: a name of the device table, a MIG slice (\"a100-80gb:1g.10gb\"), "
-               "a file or figures",
+       .help = TEXT_MARK(
+           "GPU to plan for: a name of the device table, a MIG slice (\"a100-80gb:1g.10gb\"), "
+           "a file or figures"),
        .kind = ValueKind::kText,
        .expected =
            TEXT_MARK("expected a name of the device table (`vramscope devices`), or figures"),
@@ -128,7 +129,7 @@ std::vector<KeySpec> DeviceSpecs() {
        .check_names_key = true});
   specs.push_back(
       {.key = "custom_device.memory",
-       .help = "memory of the GPU, replacing the table's (\"24GiB\")",
+       .help = TEXT_MARK("memory of the GPU, replacing the table's (\"24GiB\")"),
        .kind = ValueKind::kBytes,
        .low = 1 << 20,
        .apply = [](RunConfig& c,
@@ -140,7 +141,8 @@ std::vector<KeySpec> DeviceSpecs() {
            }});
   specs.push_back(
       {.key = "custom_device.bandwidth",
-       .help = "memory bandwidth in bytes per second, replacing the table's (\"1008e9\")",
+       .help =
+           TEXT_MARK("memory bandwidth in bytes per second, replacing the table's (\"1008e9\")"),
        .kind = ValueKind::kNumber,
        .low = 1e6,
        .high = 1e18,
@@ -151,7 +153,8 @@ std::vector<KeySpec> DeviceSpecs() {
        .text = [](const RunConfig& c) { return OrEmpty(c.custom_device.bandwidth_bytes_per_s); }});
   specs.push_back(
       {.key = "custom_device.flops",
-       .help = "dense operations per second at the run's precision, replacing the table's",
+       .help =
+           TEXT_MARK("dense operations per second at the run's precision, replacing the table's"),
        .kind = ValueKind::kNumber,
        .low = 1e6,
        .high = 1e21,
@@ -163,33 +166,35 @@ std::vector<KeySpec> DeviceSpecs() {
 
 std::vector<KeySpec> MakeSpecs() {
   std::vector<KeySpec> s;
-  s.push_back(Integer("batch", "samples in one optimizer step, over all its micro-batches", 1,
+  s.push_back(Integer("batch",
+                      TEXT_MARK("samples in one optimizer step, over all its micro-batches"), 1,
                       65536, [](RunConfig& c) -> int& { return c.batch; }));
   // Other values of seq are passed by the builder to the settings that store them (seq.h).
   KeySpec seq = Integer("seq",
-                        "tokens in a sample; or a stream of batches: lengths in turn "
-                        "(\"400,1536,400\"), ranges (\"256-1024\"), or a file of lines "
-                        "\"length,count\" to draw from",
+                        TEXT_MARK("tokens in a sample; or a stream of batches: lengths in turn "
+                                  "(\"400,1536,400\"), ranges (\"256-1024\"), or a file of lines "
+                                  "\"length,count\" to draw from"),
                         1, 1 << 20, [](RunConfig& c) -> int& { return c.seq; });
   seq.expected = ExpectedSeq();
   seq.is_list = seq.numbers_in_list = true;
   s.push_back(std::move(seq));
   s.push_back(Integer("micro_batches",
-                      "passes that the batch is split into before the optimizer steps", 1, 4096,
-                      [](RunConfig& c) -> int& { return c.micro_batches; }));
-  s.push_back(
-      Integer("steps", "training steps", 1, 1000, [](RunConfig& c) -> int& { return c.steps; }));
+                      TEXT_MARK("passes that the batch is split into before the optimizer steps"),
+                      1, 4096, [](RunConfig& c) -> int& { return c.micro_batches; }));
+  s.push_back(Integer("steps", TEXT_MARK("training steps"), 1, 1000,
+                      [](RunConfig& c) -> int& { return c.steps; }));
   for (KeySpec& spec : DeviceSpecs()) s.push_back(std::move(spec));
   s.push_back({.key = "alloc_conf",
-               .help = "settings of the caching allocator, as PYTORCH_CUDA_ALLOC_CONF",
+               .help = TEXT_MARK("settings of the caching allocator, as PYTORCH_CUDA_ALLOC_CONF"),
                .kind = ValueKind::kText,
                .expected = TEXT_MARK("expected text, such as \"max_split_size_mb:128\""),
                .apply = [](RunConfig& c, std::string_view v) { c.alloc_conf = v; },
                .text = [](const RunConfig& c) { return c.alloc_conf; },
                .check = [](std::string_view v) { return ParseAllocConf(v).status(); }});
-  s.push_back(Integer("seed", "seed of weights and data", -0x1p63, 0x1p63,
+  s.push_back(Integer("seed", TEXT_MARK("seed of weights and data"), -0x1p63, 0x1p63,
                       [](RunConfig& c) -> int64_t& { return c.seed; }));
-  s.push_back(ChoiceKey("backend", "plan: nothing is computed; cpu, cuda: the step really runs",
+  s.push_back(ChoiceKey("backend",
+                        TEXT_MARK("plan: nothing is computed; cpu, cuda: the step really runs"),
                         {Backend::kPlan, Backend::kCpu, Backend::kCuda}, {},
                         [](RunConfig& c) -> Backend& { return c.backend; }));
   for (const TechniqueDeclaration& technique : TheCatalogue().techniques) {
@@ -318,7 +323,7 @@ absl::Status UnknownKey(std::string_view key) {
 const std::vector<KeyInfo>& Keys() {
   static const std::vector<KeyInfo>* keys = [] {
     auto* list = new std::vector<KeyInfo>;
-    KeyInfo model{"model", "name of a model preset", {}};
+    KeyInfo model{"model", TEXT_MARK("name of a model preset"), {}};
     for (const ModelPreset& preset : ModelPresets()) model.choices.push_back(preset.name);
     list->push_back(std::move(model));
     for (const KeySpec& spec : Specs()) list->push_back({spec.key, spec.help, spec.choices});

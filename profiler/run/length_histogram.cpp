@@ -10,6 +10,7 @@
 #include <map>
 
 #include "profiler/base/i18n.h"
+#include "profiler/base/trimmed.h"
 #include "profiler/run/units.h"
 
 namespace vramscope::run {
@@ -19,13 +20,6 @@ constexpr size_t kMaxBytes = 4 << 20;
 constexpr int kMaxLines = 1 << 16;
 constexpr int64_t kMaxLength = 1 << 20;
 constexpr int64_t kMaxCount = int64_t{1} << 40;
-
-std::string_view Trimmed(std::string_view text) {
-  constexpr std::string_view kBlank = " \t\r";
-  const size_t first = text.find_first_not_of(kBlank);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
-}
 
 // Uniformly distributed 64-bit numbers, each computed from its index (splitmix64).
 uint64_t Mixed(uint64_t x) {
@@ -41,7 +35,7 @@ absl::StatusOr<LengthHistogram> ParseHistogram(std::string_view text) {
   std::map<int, uint64_t> counts;
   for (int number = 1; !text.empty(); ++number) {
     const size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view line = Trimmed(text.substr(0, end));
+    const std::string_view line = base::Trimmed(text.substr(0, end));
     text.remove_prefix(std::min(end + 1, text.size()));
     if (number > kMaxLines) {
       return absl::InvalidArgumentError(i18n::Format("the file has more than {} lines", kMaxLines));
@@ -51,10 +45,10 @@ absl::StatusOr<LengthHistogram> ParseHistogram(std::string_view text) {
       continue;
     }
     const size_t comma = line.find(',');
-    const absl::StatusOr<int64_t> length = ParseInteger(Trimmed(line.substr(0, comma)));
+    const absl::StatusOr<int64_t> length = ParseInteger(base::Trimmed(line.substr(0, comma)));
     const absl::StatusOr<int64_t> count = comma == std::string_view::npos
                                               ? absl::StatusOr<int64_t>(1)
-                                              : ParseInteger(Trimmed(line.substr(comma + 1)));
+                                              : ParseInteger(base::Trimmed(line.substr(comma + 1)));
     if (!length.ok() || !count.ok() || *length < 1 || *length > kMaxLength || *count < 0 ||
         *count > kMaxCount) {
       return absl::InvalidArgumentError(i18n::Format(

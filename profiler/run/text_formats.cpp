@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "profiler/base/i18n.h"
+#include "profiler/base/trimmed.h"
 #include "profiler/run/alloc_conf.h"
 #include "profiler/run/lengths.h"
 #include "profiler/run/units.h"
@@ -31,17 +32,11 @@ bool IsNameChar(char c, std::string_view more) {
          more.find(c) != std::string_view::npos;
 }
 
-std::string_view Trimmed(std::string_view text) {
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-  return text;
-}
-
 std::vector<std::string_view> Split(std::string_view text) {
   std::vector<std::string_view> out;
   while (!text.empty()) {
     const size_t comma = std::min(text.find(','), text.size());
-    const std::string_view part = Trimmed(text.substr(0, comma));
+    const std::string_view part = base::Trimmed(text.substr(0, comma));
     if (!part.empty()) out.push_back(part);
     text.remove_prefix(std::min(comma + 1, text.size()));
   }
@@ -89,7 +84,7 @@ constexpr std::string_view kAllocator = TEXT_MARK(
 
 template <const char* kSetting>
 absl::StatusOr<std::string> Allocator(std::string_view text) {
-  const std::string value(Trimmed(text));
+  const std::string value(base::Trimmed(text));
   if (value.empty()) return value;
   // A comma would begin another setting.
   const bool one = value.find(',') == value.npos || (value.front() == '[' && value.back() == ']');
@@ -137,14 +132,15 @@ absl::StatusOr<std::vector<LengthRange>> ParseLengths(std::string_view text) {
     // "256-1024", or "256..1024".
     const size_t dash = std::min(part.find('-'), part.find(".."));
     const size_t width = dash != std::string_view::npos && part[dash] == '.' ? 2 : 1;
-    const absl::StatusOr<int64_t> low = ParseInteger(Trimmed(part.substr(0, dash)));
+    const absl::StatusOr<int64_t> low = ParseInteger(base::Trimmed(part.substr(0, dash)));
     const absl::StatusOr<int64_t> high =
-        dash == std::string_view::npos ? low : ParseInteger(Trimmed(part.substr(dash + width)));
+        dash == std::string_view::npos ? low
+                                       : ParseInteger(base::Trimmed(part.substr(dash + width)));
     if (!low.ok() || !high.ok() || *low < 1 || *high < *low || *high > kMaxLength) return bad;
     out.push_back({static_cast<int>(*low), static_cast<int>(*high)});
     if (out.size() > kMaxLengths) return bad;
   }
-  if (out.empty() && !Trimmed(text).empty()) return bad;
+  if (out.empty() && !base::Trimmed(text).empty()) return bad;
   return out;
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "profiler/base/i18n.h"
+#include "profiler/base/trimmed.h"
 #include "profiler/run/messages.h"
 
 namespace vramscope::run {
@@ -18,12 +19,6 @@ std::string Lower(std::string_view text) {
   std::string out(text);
   for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return out;
-}
-
-std::string_view Trim(std::string_view text) {
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-  return text;
 }
 
 // The factor of a unit; 0 if it does not exist.
@@ -74,10 +69,11 @@ size_t EditDistance(std::string_view a, std::string_view b) {
 }  // namespace
 
 absl::StatusOr<uint64_t> ParseBytes(std::string_view text) {
-  const std::string_view trimmed = Trim(text);
+  const std::string_view trimmed = base::Trimmed(text);
   double value = 0;
   const auto [end, error] = std::from_chars(trimmed.data(), trimmed.data() + trimmed.size(), value);
-  const std::string_view unit = Trim(trimmed.substr(static_cast<size_t>(end - trimmed.data())));
+  const std::string_view unit =
+      base::Trimmed(trimmed.substr(static_cast<size_t>(end - trimmed.data())));
   const double factor = UnitFactor(unit);
   if (error != std::errc() || factor == 0 || !std::isfinite(value) || value < 0) {
     return absl::InvalidArgumentError(

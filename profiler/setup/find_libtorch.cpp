@@ -149,7 +149,8 @@ LibTorch FindLibTorch(const SetupPlaces& places) {
     return out;
   }
   if (const fs::path built = BuildTreeTorch(places.program_folder);
-      !built.empty() && take(built.string(), LibTorch::From::kBuildTree, "the build tree"))
+      !built.empty() &&
+      take(built.string(), LibTorch::From::kBuildTree, TEXT_MARK("the build tree")))
     return out;
   if (!places.download.empty() &&
       take(places.download, LibTorch::From::kDownload, "vramscope setup"))

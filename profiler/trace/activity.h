@@ -18,12 +18,15 @@ enum class ActivityKind : uint8_t {
   kCollective = 4,       // device, stream, name, bytes, correlation
   kRuntimeCall = 5,      // thread, name ("cudaLaunchKernel"), correlation
   kDriverCall = 6,       // thread, name ("cuLaunchKernel"), correlation
-  kDriverAlloc = 7,      // cudaMalloc and the like: device, to, address, bytes; begin = end
-  kDriverFree = 8,       // cudaFree and the like: as kDriverAlloc; bytes if known
-  kOverhead = 9,         // time that the profiler itself takes: thread, name
-  kRange = 10,           // thread, name: a range named by the program (NVTX)
-  kCounter = 11,         // device, name; bytes: the value from begin on
-  kOperand = 12,         // device, stream, from, to, address, bytes, correlation (OperandTable)
+  // cudaMalloc and the like: device, to, address, bytes, correlation; begin = end. The name is that
+  // of the library that allocated or, in plans, the line of Python code that allocated host memory:
+  // "/home/me/train.py:88 main".
+  kDriverAlloc = 7,
+  kDriverFree = 8,  // cudaFree and the like: as kDriverAlloc; bytes if known
+  kOverhead = 9,    // time that the profiler itself takes: thread, name
+  kRange = 10,      // thread, name: a range named by the program (NVTX)
+  kCounter = 11,    // device, name; bytes: the value from begin on
+  kOperand = 12,    // device, stream, from, to, address, bytes, correlation (OperandTable)
 };
 inline constexpr int kActivityKindCount = 13;
 

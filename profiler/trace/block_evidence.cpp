@@ -1,9 +1,8 @@
 #include "profiler/trace/block_evidence.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
+#include "profiler/base/i18n.h"
 #include "profiler/run/catalogue.h"
 #include "profiler/run/facts.h"
 
@@ -25,15 +24,17 @@ BlockEvidence::BlockEvidence(const Trace& trace) : trace_(trace) {
     const bool holds = std::ranges::all_of(
         assumed.when, [&](const run::Condition& c) { return run::Holds(c, config); });
     if (!holds) continue;
-    modelled_.push_back(
-        {blocks.category, blocks.ops, assumed.what, "technique: " + technique->title});
+    modelled_.push_back({blocks.category, blocks.ops, assumed.what,
+                         i18n::English("technique: {}", technique->title)});
   }
   const run::OptimizerDeclaration* optimizer =
       catalogue.FindOptimizer(config.Get("optimizer.name"));
   if (optimizer == nullptr || !config.Is("mode", "train")) return;
   for (const std::string& what : optimizer->assumes) {
-    modelled_.push_back(
-        {std::string(Name(Category::kOptimizerState)), {}, what, "optimizer: " + optimizer->title});
+    modelled_.push_back({std::string(Name(Category::kOptimizerState)),
+                         {},
+                         what,
+                         i18n::English("optimizer: {}", optimizer->title)});
   }
 }
 
@@ -43,11 +44,11 @@ Evidence BlockEvidence::Of(AllocationId id) const {
       break;
     case Backend::kCpu:
       return {EvidenceKind::kRecorded,
-              "the step really ran on the CPU; these are bytes in host memory", ""};
+              TEXT_MARK("the step really ran on the CPU; these are bytes in host memory"), ""};
     case Backend::kCuda:
-      return {EvidenceKind::kRecorded, "the step really ran on the GPU", ""};
+      return {EvidenceKind::kRecorded, TEXT_MARK("the step really ran on the GPU"), ""};
     case Backend::kImported:
-      return {EvidenceKind::kRecorded, "recorded in a run on a GPU", ""};
+      return {EvidenceKind::kRecorded, TEXT_MARK("recorded in a run on a GPU"), ""};
   }
   const AllocationTable& table = trace_.allocations;
   const std::string_view category = Name(table.main_category[id.value]);
@@ -58,11 +59,12 @@ Evidence BlockEvidence::Of(AllocationId id) const {
     return {EvidenceKind::kModelled, each.what, each.source};
   }
   if (!trace_.info.has_config) {
-    return {EvidenceKind::kMade, "allocated by the program's own code; nothing was computed", ""};
+    return {EvidenceKind::kMade,
+            TEXT_MARK("allocated by the program's own code; nothing was computed"), ""};
   }
   return {EvidenceKind::kMade,
-          op.empty() ? "allocated by PyTorch's own code"
-                     : fmt::format("allocated by PyTorch's own {}", op),
+          op.empty() ? TEXT_MARK("allocated by PyTorch's own code")
+                     : i18n::English("allocated by PyTorch's own {}", op),
           ""};
 }
 

@@ -25,6 +25,7 @@ std::string_view Name(EvidenceKind kind);  // "modelled"
 
 struct Evidence {
   EvidenceKind kind = EvidenceKind::kMade;
+  // In English; i18n::Shown() translates them.
   std::string text;    // a sentence
   std::string source;  // kModelled: "technique: 8-bit Adam"
 };

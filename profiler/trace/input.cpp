@@ -12,6 +12,7 @@
 #include <cstring>
 #include <utility>
 
+#include "profiler/base/errno_text.h"
 #include "profiler/base/i18n.h"
 
 namespace vramscope::trace {
@@ -35,10 +36,10 @@ absl::Status SystemError(int error, const std::string& text) {
 }
 
 absl::Status CannotOpen(int error, const std::string& path) {
-  return SystemError(error, i18n::Format("cannot open '{}': {}", path, std::strerror(error)));
+  return SystemError(error, i18n::Format("cannot open '{}': {}", path, i18n::ErrnoText(error)));
 }
 absl::Status CannotRead(int error, const std::string& path) {
-  return SystemError(error, i18n::Format("cannot read '{}': {}", path, std::strerror(error)));
+  return SystemError(error, i18n::Format("cannot read '{}': {}", path, i18n::ErrnoText(error)));
 }
 
 // Reads the file's raw bytes; the first ones can be inspected before they are consumed.

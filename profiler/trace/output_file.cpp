@@ -10,9 +10,9 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <utility>
 
+#include "profiler/base/errno_text.h"
 #include "profiler/base/i18n.h"
 
 namespace vramscope::trace {
@@ -81,7 +81,7 @@ bool OutputFile::RemoveUnfinished() {
 }
 
 absl::Status OutputFile::Error(int error, Doing doing) const {
-  const char* const reason = std::strerror(error);
+  const std::string reason = i18n::ErrnoText(error);
   const bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
   std::string text =
       doing == Doing::kReplacing ? i18n::Format("cannot replace '{}': {}", path_, reason)
@@ -90,10 +90,11 @@ absl::Status OutputFile::Error(int error, Doing doing) const {
                          reason)
           : i18n::Format("cannot write '{}': {}", path_, reason);
   if (full)
-    text += i18n::Format(" (after {} bytes); free some space or save to another place", written_);
+    text = i18n::Format("{} (after {} bytes); free some space or save to another place", text,
+                        written_);
   struct stat info {};
   if (!direct_ && doing != Doing::kKeeping && ::stat(target_.c_str(), &info) == 0)
-    text += i18n::Text("; the existing file is unchanged");
+    text = i18n::Format("{}; the existing file is unchanged", text);
   if (full) return absl::ResourceExhaustedError(text);
   if (error == ENOENT || error == ENOTDIR) return absl::NotFoundError(text);
   if (error == EACCES || error == EPERM || error == EROFS) return absl::PermissionDeniedError(text);

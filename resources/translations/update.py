@@ -6,10 +6,11 @@
 
 Texts come from these places: tr() in ui/ (lupdate reads it), i18n::Text, i18n::Format, i18n::English and
 TEXT_MARK in ui/, profiler/ and app/ (and the literals of functions `std::string_view Name(`), the help of commands
-and options in app/cli, assumptions in emulated/, and the catalogues of techniques. All but the first have the context
-"text".
+and options in app/cli, assumptions and toggles in emulated/, and the catalogues of techniques. All but the first have the
+context "text".
 """
 import argparse
+import ast
 import json
 import pathlib
 import re
@@ -115,6 +116,36 @@ def texts_of_emulated():
     return texts
 
 
+def texts_of_toggles():
+    """The labels of the toggles of programs, and the reasons why one does not apply."""
+    texts = {}
+
+    def add(node, path):
+        if isinstance(node, ast.IfExp):
+            add(node.body, path)
+            add(node.orelse, path)
+        elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) and isinstance(node.left, ast.Constant):
+            texts.setdefault(re.sub("%[a-z]", "{}", node.left.value), str(path.relative_to(ROOT)))
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value:
+            texts.setdefault(node.value, str(path.relative_to(ROOT)))
+
+    for path in sorted((ROOT / "emulated/python/vramscope/toggles").glob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Assign):
+                names = getattr(node.targets[0], "elts", node.targets)
+                values = node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
+                for name, given in zip(names, values):
+                    if getattr(name, "id", getattr(name, "attr", "")) in ("label", "why", "applies_to"):
+                        add(given, path)
+            elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") in ("refuse", "override", "already", "withdraw"):
+                add(node.args[0], path)
+            elif isinstance(node, ast.FunctionDef) and node.name == "absent":
+                for inner in ast.walk(node):
+                    if isinstance(inner, ast.Return):
+                        add(inner.value, path)
+    return texts
+
+
 def texts_of_catalogue():
     texts = {}
 
@@ -144,7 +175,7 @@ def write_literals(path, texts):
 
 def update(ts, tool):
     with tempfile.TemporaryDirectory() as scratch:
-        texts = texts_of_catalogue() | texts_of_emulated() | texts_of_help() | texts_of_code()
+        texts = texts_of_catalogue() | texts_of_emulated() | texts_of_toggles() | texts_of_help() | texts_of_code()
         literals = pathlib.Path(scratch) / "texts.cpp"
         write_literals(literals, texts)
         subprocess.run(
@@ -174,6 +205,13 @@ def check(ts, tool):
     return problems
 
 
+def unknown_reasons():
+    """Reasons with arguments that profiler/program/toggles.cpp does not list."""
+    known = texts_of_code()
+    return [f"{where}: not in kReasons of profiler/program/toggles.cpp: {text!r}"
+            for text, where in texts_of_toggles().items() if "{}" in text and text not in known]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true")
@@ -182,7 +220,7 @@ def main():
     if tool is None:
         print("lupdate was not found (Debian: qt6-l10n-tools)", file=sys.stderr)
         return 77
-    problems = []
+    problems = unknown_reasons()
     for language in LANGUAGES:
         ts = FOLDER / f"vramscope_{language}.ts"
         if options.check:

@@ -275,10 +275,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>（推断）</translation>
     </message>
     <message>
-        <source> (shown: </source>
-        <translation>（当前：</translation>
-    </message>
-    <message>
         <source> + momentum</source>
         <translation> + 动量</translation>
     </message>
@@ -2715,10 +2711,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>原始参数</translation>
     </message>
     <message>
-        <source>other </source>
-        <translation>其他 </translation>
-    </message>
-    <message>
         <source>other processes</source>
         <translation>其他进程</translation>
     </message>
@@ -5001,10 +4993,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>--at：文件只记录事件的次序而没有时间；请用 --event 按编号选择事件</translation>
     </message>
     <message>
-        <source> (after {} bytes); free some space or save to another place</source>
-        <translation>（在 {} 字节之后）；请腾出空间或保存到其他位置</translation>
-    </message>
-    <message>
         <source> for CUDA {}</source>
         <translation>（CUDA {}）</translation>
     </message>
@@ -5123,10 +5111,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     <message>
         <source>, the last {:.3f} ms after the first</source>
         <translation>，最后一个在第一个之后 {:.3f} ms</translation>
-    </message>
-    <message>
-        <source>; the existing file is unchanged</source>
-        <translation>；原有文件未改变</translation>
     </message>
     <message>
         <source>HTML or XML</source>
@@ -10167,12 +10151,6 @@ under {}{}{}
         <translation>峰值时已分配</translation>
     </message>
     <message>
-        <source>allocation {}: {} {}
-</source>
-        <translation>分配 {}：{} {}
-</translation>
-    </message>
-    <message>
         <source>an allocation</source>
         <translation>一次分配</translation>
     </message>
@@ -10271,10 +10249,6 @@ under {}{}{}
     <message>
         <source>failed, see below</source>
         <translation>失败，见下文</translation>
-    </message>
-    <message>
-        <source>had no effect</source>
-        <translation>没有效果</translation>
     </message>
     <message>
         <source>importing the program&apos;s modules takes too long</source>
@@ -11863,10 +11837,6 @@ under {}{}{}
         <translation>位于</translation>
     </message>
     <message>
-        <source>Host memory, by operator</source>
-        <translation>主机内存（按算子）</translation>
-    </message>
-    <message>
         <source>at most {} pinned and managed</source>
         <translation>锁页与托管内存最多 {}</translation>
     </message>
@@ -13179,12 +13149,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>，直至时间上限（--patience）；其他组合也可能放得下</translation>
     </message>
     <message>
-        <source>, {} times; in the program, write:
-</source>
-        <translation>，{} 次；在程序中写：
-</translation>
-    </message>
-    <message>
         <source>--gpu-memory needs a GPU; name it with --device</source>
         <translation>--gpu-memory：请用 --device 指定 GPU</translation>
     </message>
@@ -14215,10 +14179,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>存活的 {} 激活值和临时张量，以及 </translation>
     </message>
     <message>
-        <source>{} of the allocated memory is {}: {}{}</source>
-        <translation>已分配的显存中有 {} 为{}：{}{}</translation>
-    </message>
-    <message>
         <source>{} of {} allocate, reserve and request as planned{}</source>
         <translation>{1} 个中有 {0} 个的分配、预留和请求与规划一致{2}</translation>
     </message>
@@ -14454,6 +14414,886 @@ the file does not mention {}, but with these settings every decision is as recor
         <source>the items of {} do not follow each other in the file</source>
         <translation>{}的各项在文件中不相连</translation>
     </message>
+    <message>
+        <source>  {}: {} {} in {}
+</source>
+        <translation>  {}：{} {}，位于 {}
+</translation>
+    </message>
+    <message>
+        <source> (shown: {})</source>
+        <translation>（当前：{}）</translation>
+    </message>
+    <message>
+        <source>1 failed request</source>
+        <translation>1 次失败的请求</translation>
+    </message>
+    <message>
+        <source>1 flush of the cache</source>
+        <translation>清空缓存 1 次</translation>
+    </message>
+    <message>
+        <source>16-bit weights</source>
+        <translation>16 位权重</translation>
+    </message>
+    <message>
+        <source>Accelerator already has mixed_precision=&quot;{}&quot;</source>
+        <translation>Accelerator 已有 mixed_precision=&quot;{}&quot;</translation>
+    </message>
+    <message>
+        <source>Attention implementation of transformers</source>
+        <translation>transformers 的注意力实现</translation>
+    </message>
+    <message>
+        <source>Broken pipe</source>
+        <translation>管道已断开</translation>
+    </message>
+    <message>
+        <source>CUDA memory snapshot (a list of segments; {})</source>
+        <translation>CUDA 内存快照（段列表；{}）</translation>
+    </message>
+    <message>
+        <source>CUDA memory snapshot ({})</source>
+        <translation>CUDA 内存快照（{}）</translation>
+    </message>
+    <message>
+        <source>CUDA memory statistics (torch.cuda.memory_stats(), JSON)</source>
+        <translation>CUDA 内存统计（torch.cuda.memory_stats()，JSON）</translation>
+    </message>
+    <message>
+        <source>Cannot allocate memory</source>
+        <translation>无法分配内存</translation>
+    </message>
+    <message>
+        <source>Chrome trace (PyTorch profiler, Kineto)</source>
+        <translation>Chrome 跟踪（PyTorch profiler，Kineto）</translation>
+    </message>
+    <message>
+        <source>Chrome trace (vramscope)</source>
+        <translation>Chrome 跟踪（vramscope）</translation>
+    </message>
+    <message>
+        <source>Earlier move of predictions to the host</source>
+        <translation>更早将预测结果移到主机</translation>
+    </message>
+    <message>
+        <source>Early release of cached blocks</source>
+        <translation>提早释放缓存的块</translation>
+    </message>
+    <message>
+        <source>Emptying of the cache after steps</source>
+        <translation>若干步后清空缓存</translation>
+    </message>
+    <message>
+        <source>Exec format error</source>
+        <translation>可执行文件格式错误</translation>
+    </message>
+    <message>
+        <source>File exists</source>
+        <translation>文件已存在</translation>
+    </message>
+    <message>
+        <source>Freeing of gradients instead of filling with zeros</source>
+        <translation>释放梯度而不是填零</translation>
+    </message>
+    <message>
+        <source>Freeing of gradients right after the step</source>
+        <translation>步结束后立即释放梯度</translation>
+    </message>
+    <message>
+        <source>GPU to plan for: a name of the device table, a MIG slice (&quot;a100-80gb:1g.10gb&quot;), a file or figures</source>
+        <translation>规划所用的 GPU：设备表中的名称、MIG 切片（&quot;a100-80gb:1g.10gb&quot;）、文件或数值</translation>
+    </message>
+    <message>
+        <source>Host memory, by call site</source>
+        <translation>主机内存（按调用位置）</translation>
+    </message>
+    <message>
+        <source>Implementation of the optimizer step</source>
+        <translation>优化器步的实现</translation>
+    </message>
+    <message>
+        <source>Input/output error</source>
+        <translation>输入/输出错误</translation>
+    </message>
+    <message>
+        <source>Invalid argument</source>
+        <translation>无效的参数</translation>
+    </message>
+    <message>
+        <source>Is a directory</source>
+        <translation>是一个文件夹</translation>
+    </message>
+    <message>
+        <source>Kernels of scaled_dot_product_attention</source>
+        <translation>scaled_dot_product_attention 的内核</translation>
+    </message>
+    <message>
+        <source>Liger kernels</source>
+        <translation>Liger 内核</translation>
+    </message>
+    <message>
+        <source>LoRA instead of full fine-tuning</source>
+        <translation>用 LoRA 代替全量微调</translation>
+    </message>
+    <message>
+        <source>Mixed precision in bfloat16</source>
+        <translation>bfloat16 混合精度</translation>
+    </message>
+    <message>
+        <source>Mixed precision in float16</source>
+        <translation>float16 混合精度</translation>
+    </message>
+    <message>
+        <source>No gradients in evaluation</source>
+        <translation>评估时不计算梯度</translation>
+    </message>
+    <message>
+        <source>No key-value cache in training</source>
+        <translation>训练时不使用键值缓存</translation>
+    </message>
+    <message>
+        <source>No space left on device</source>
+        <translation>设备上没有剩余空间</translation>
+    </message>
+    <message>
+        <source>No splitting of large blocks</source>
+        <translation>不切分大块</translation>
+    </message>
+    <message>
+        <source>No such file or directory</source>
+        <translation>没有那个文件或文件夹</translation>
+    </message>
+    <message>
+        <source>Not a directory</source>
+        <translation>不是文件夹</translation>
+    </message>
+    <message>
+        <source>Operation not permitted</source>
+        <translation>不允许的操作</translation>
+    </message>
+    <message>
+        <source>Optimizer step inside backward</source>
+        <translation>在反向中执行优化器步</translation>
+    </message>
+    <message>
+        <source>Optimizer with less state</source>
+        <translation>状态较少的优化器</translation>
+    </message>
+    <message>
+        <source>Permission denied</source>
+        <translation>权限不够</translation>
+    </message>
+    <message>
+        <source>Read-only file system</source>
+        <translation>只读文件系统</translation>
+    </message>
+    <message>
+        <source>Saved tensors in host memory</source>
+        <translation>保存的张量放在主机内存中</translation>
+    </message>
+    <message>
+        <source>Smaller batches in evaluation</source>
+        <translation>评估时用较小的批</translation>
+    </message>
+    <message>
+        <source>Smaller micro-batches with accumulation</source>
+        <translation>用梯度累积的较小微批次</translation>
+    </message>
+    <message>
+        <source>Too many open files</source>
+        <translation>打开的文件过多</translation>
+    </message>
+    <message>
+        <source>Trainer calls the model itself</source>
+        <translation>Trainer 自行调用模型</translation>
+    </message>
+    <message>
+        <source>Trainer does not evaluate</source>
+        <translation>Trainer 不进行评估</translation>
+    </message>
+    <message>
+        <source>TrainingArguments already has gradient_checkpointing=True</source>
+        <translation>TrainingArguments 已有 gradient_checkpointing=True</translation>
+    </message>
+    <message>
+        <source>TrainingArguments already has use_liger_kernel=True</source>
+        <translation>TrainingArguments 已有 use_liger_kernel=True</translation>
+    </message>
+    <message>
+        <source>TrainingArguments already has {}=True</source>
+        <translation>TrainingArguments 已有 {}=True</translation>
+    </message>
+    <message>
+        <source>TrainingArguments has no optim value for it</source>
+        <translation>TrainingArguments 没有与之对应的 optim 取值</translation>
+    </message>
+    <message>
+        <source>TrainingArguments has optim=&quot;{}&quot;</source>
+        <translation>TrainingArguments 的设置为 optim=&quot;{}&quot;</translation>
+    </message>
+    <message>
+        <source>a value is needed: one of {}</source>
+        <translation>需要一个取值：{} 之一</translation>
+    </message>
+    <message>
+        <source>adam, adamw in 8 bits</source>
+        <translation>adam、adamw（8 位）</translation>
+    </message>
+    <message>
+        <source>alloc #{} of {} B{}</source>
+        <translation>分配 #{}，{} B{}</translation>
+    </message>
+    <message>
+        <source>allocated by PyTorch&apos;s own code</source>
+        <translation>由 PyTorch 自身的代码分配</translation>
+    </message>
+    <message>
+        <source>allocated by PyTorch&apos;s own {}</source>
+        <translation>由 PyTorch 自身的 {} 分配</translation>
+    </message>
+    <message>
+        <source>allocated by the program&apos;s own code; nothing was computed</source>
+        <translation>由程序自身的代码分配；没有计算任何内容</translation>
+    </message>
+    <message>
+        <source>allocation {}: {}
+</source>
+        <translation>分配 {}：{}
+</translation>
+    </message>
+    <message>
+        <source>another model is trained</source>
+        <translation>训练的是另一个模型</translation>
+    </message>
+    <message>
+        <source>batch norms</source>
+        <translation>批归一化</translation>
+    </message>
+    <message>
+        <source>convolutions</source>
+        <translation>卷积</translation>
+    </message>
+    <message>
+        <source>dense operations per second at the run&apos;s precision, replacing the table&apos;s</source>
+        <translation>按运行的精度计的每秒稠密运算次数，代替设备表中的值</translation>
+    </message>
+    <message>
+        <source>eval_accumulation_steps is already {}</source>
+        <translation>eval_accumulation_steps 已是 {}</translation>
+    </message>
+    <message>
+        <source>evaluation keeps only the loss</source>
+        <translation>评估只保留损失</translation>
+    </message>
+    <message>
+        <source>first</source>
+        <translation>首次</translation>
+    </message>
+    <message>
+        <source>for a FILE with several devices: the number of one device; for a RUN or a program, {}</source>
+        <translation>用于含多个设备的 FILE：一个设备的编号；用于 RUN 或程序：{}</translation>
+    </message>
+    <message>
+        <source>free of #{}, {} B{}</source>
+        <translation>释放 #{}，{} B{}</translation>
+    </message>
+    <message>
+        <source>free of an older {} B{}</source>
+        <translation>释放较早的 {} B{}</translation>
+    </message>
+    <message>
+        <source>gradients are clipped in {}, which needs all of them at once</source>
+        <translation>梯度在 {} 中被裁剪，这同时需要全部梯度</translation>
+    </message>
+    <message>
+        <source>gradients are scaled in {}</source>
+        <translation>梯度在 {} 中被缩放</translation>
+    </message>
+    <message>
+        <source>gradients of several batches are accumulated</source>
+        <translation>累积了多个批的梯度</translation>
+    </message>
+    <message>
+        <source>inferred: at most {} were reserved, and {} did not fit ({})</source>
+        <translation>推断：最多预留了 {}，而 {} 放不下（{}）</translation>
+    </message>
+    <message>
+        <source>inferred: when memory ran out, reserved and free memory were {} together</source>
+        <translation>推断：显存耗尽时，预留与空闲的显存共 {}</translation>
+    </message>
+    <message>
+        <source>largest at the peak</source>
+        <translation>峰值时最大</translation>
+    </message>
+    <message>
+        <source>largest: {}</source>
+        <translation>最大：{}</translation>
+    </message>
+    <message>
+        <source>last</source>
+        <translation>末次</translation>
+    </message>
+    <message>
+        <source>matrix products</source>
+        <translation>矩阵乘法</translation>
+    </message>
+    <message>
+        <source>memory bandwidth in bytes per second, replacing the table&apos;s (&quot;1008e9&quot;)</source>
+        <translation>显存带宽（字节每秒），代替设备表中的值（&quot;1008e9&quot;）</translation>
+    </message>
+    <message>
+        <source>memory of the GPU, replacing the table&apos;s (&quot;24GiB&quot;)</source>
+        <translation>GPU 的显存，代替设备表中的值（&quot;24GiB&quot;）</translation>
+    </message>
+    <message>
+        <source>memory timeline (PyTorch profiler, raw)</source>
+        <translation>内存时间线（PyTorch profiler，raw）</translation>
+    </message>
+    <message>
+        <source>model.config.use_cache is already False</source>
+        <translation>model.config.use_cache 已是 False</translation>
+    </message>
+    <message>
+        <source>name of a model preset</source>
+        <translation>模型预设的名称</translation>
+    </message>
+    <message>
+        <source>no model is called in evaluation mode with gradients enabled</source>
+        <translation>没有模型在评估模式下启用梯度而被调用</translation>
+    </message>
+    <message>
+        <source>no optimizer of torch.optim steps</source>
+        <translation>没有 torch.optim 的优化器执行更新</translation>
+    </message>
+    <message>
+        <source>optim=&quot;{}&quot; already is {}</source>
+        <translation>optim=&quot;{}&quot; 已是 {}</translation>
+    </message>
+    <message>
+        <source>optim=&quot;{}&quot; has no other implementation</source>
+        <translation>optim=&quot;{}&quot; 没有其他实现</translation>
+    </message>
+    <message>
+        <source>others</source>
+        <translation>其他</translation>
+    </message>
+    <message>
+        <source>passes that the batch is split into before the optimizer steps</source>
+        <translation>优化器更新之前，批被分成的次数</translation>
+    </message>
+    <message>
+        <source>pickle, protocol {}</source>
+        <translation>pickle，协议 {}</translation>
+    </message>
+    <message>
+        <source>plan: nothing is computed; cpu, cuda: the step really runs</source>
+        <translation>plan：不做任何计算；cpu、cuda：真正执行训练步</translation>
+    </message>
+    <message>
+        <source>png or pdf</source>
+        <translation>png 或 pdf</translation>
+    </message>
+    <message>
+        <source>recorded in a run on a GPU</source>
+        <translation>在 GPU 上运行时录制</translation>
+    </message>
+    <message>
+        <source>samples in one optimizer step, over all its micro-batches</source>
+        <translation>一个优化器步的样本数，为其所有微批次之和</translation>
+    </message>
+    <message>
+        <source>seed of weights and data</source>
+        <translation>权重和数据的随机种子</translation>
+    </message>
+    <message>
+        <source>settings of the caching allocator, as PYTORCH_CUDA_ALLOC_CONF</source>
+        <translation>缓存分配器的设置，写法同 PYTORCH_CUDA_ALLOC_CONF</translation>
+    </message>
+    <message>
+        <source>size of the CUDA context, which is added to the allocator&apos;s memory: 450MiB, or the name of a GPU in `vramscope devices`; default: that of the run&apos;s GPU; for a recording, that of {}</source>
+        <translation>CUDA 上下文的大小，加到分配器的显存上：450MiB，或 `vramscope devices` 中的 GPU 名称；默认：该运行所用 GPU 的值；对于录制，为 {} 的值</translation>
+    </message>
+    <message>
+        <source>the allocator has {}={} at the end: the program sets it itself</source>
+        <translation>结束时分配器的设置为 {}={}：由程序自行设置</translation>
+    </message>
+    <message>
+        <source>the build tree</source>
+        <translation>构建目录</translation>
+    </message>
+    <message>
+        <source>the micro-batch is already one sample</source>
+        <translation>微批次已经是一个样本</translation>
+    </message>
+    <message>
+        <source>the model created by transformers is not the one that is trained</source>
+        <translation>由 transformers 创建的模型不是被训练的那个</translation>
+    </message>
+    <message>
+        <source>the model has no config.use_cache</source>
+        <translation>模型没有 config.use_cache</translation>
+    </message>
+    <message>
+        <source>the model is called with use_cache={}</source>
+        <translation>模型以 use_cache={} 被调用</translation>
+    </message>
+    <message>
+        <source>the model is not created by transformers&apos; from_pretrained or from_config</source>
+        <translation>模型不是由 transformers 的 from_pretrained 或 from_config 创建的</translation>
+    </message>
+    <message>
+        <source>the model is not created by transformers&apos; from_pretrained or from_config, nor trained by its Trainer</source>
+        <translation>模型既不是由 transformers 的 from_pretrained 或 from_config 创建的，也不是由其 Trainer 训练的</translation>
+    </message>
+    <message>
+        <source>the model is not from transformers</source>
+        <translation>模型不是来自 transformers</translation>
+    </message>
+    <message>
+        <source>the model keeps no keys and values in training</source>
+        <translation>模型在训练时不保留键和值</translation>
+    </message>
+    <message>
+        <source>the model still keeps keys and values</source>
+        <translation>模型仍保留键和值</translation>
+    </message>
+    <message>
+        <source>the optimizer is {}</source>
+        <translation>优化器是 {}</translation>
+    </message>
+    <message>
+        <source>the package bitsandbytes is not installed</source>
+        <translation>未安装软件包 bitsandbytes</translation>
+    </message>
+    <message>
+        <source>the package flash_attn is not installed</source>
+        <translation>未安装软件包 flash_attn</translation>
+    </message>
+    <message>
+        <source>the package liger-kernel is not installed</source>
+        <translation>未安装软件包 liger-kernel</translation>
+    </message>
+    <message>
+        <source>the package peft is not installed</source>
+        <translation>未安装软件包 peft</translation>
+    </message>
+    <message>
+        <source>the program already uses adapters</source>
+        <translation>程序已使用适配器</translation>
+    </message>
+    <message>
+        <source>the program already uses checkpointing</source>
+        <translation>程序已使用检查点</translation>
+    </message>
+    <message>
+        <source>the program converts the weights afterwards</source>
+        <translation>程序随后转换了权重</translation>
+    </message>
+    <message>
+        <source>the program creates its batches itself; vary its own argument: vramscope fit --vary=--batch-size=1..64</source>
+        <translation>程序自行创建批；请改变其自身的参数：vramscope fit --vary=--batch-size=1..64</translation>
+    </message>
+    <message>
+        <source>the program creates no optimizer of torch.optim</source>
+        <translation>程序没有创建 torch.optim 的优化器</translation>
+    </message>
+    <message>
+        <source>the program does not make that many optimizer steps</source>
+        <translation>程序没有执行那么多优化器步</translation>
+    </message>
+    <message>
+        <source>the program does not use transformers&apos; Trainer</source>
+        <translation>程序没有使用 transformers 的 Trainer</translation>
+    </message>
+    <message>
+        <source>the program has its own training loop, where float16 gradients must be scaled, which no switch can do; use bf16</source>
+        <translation>程序有自己的训练循环，其中 float16 的梯度必须缩放，没有开关能做到；请使用 bf16</translation>
+    </message>
+    <message>
+        <source>the program never calls scaled_dot_product_attention</source>
+        <translation>程序从不调用 scaled_dot_product_attention</translation>
+    </message>
+    <message>
+        <source>the program never calls zero_grad()</source>
+        <translation>程序从不调用 zero_grad()</translation>
+    </message>
+    <message>
+        <source>the program never reaches a place where it applies</source>
+        <translation>程序从未到达适用的位置</translation>
+    </message>
+    <message>
+        <source>the program passes its own optimizer to Trainer</source>
+        <translation>程序将自己的优化器传给 Trainer</translation>
+    </message>
+    <message>
+        <source>the program sets gradient_checkpointing=False afterwards</source>
+        <translation>程序随后设置了 gradient_checkpointing=False</translation>
+    </message>
+    <message>
+        <source>the program sets optim=&quot;{}&quot; afterwards</source>
+        <translation>程序随后设置了 optim=&quot;{}&quot;</translation>
+    </message>
+    <message>
+        <source>the program sets torch_empty_cache_steps={} afterwards</source>
+        <translation>程序随后设置了 torch_empty_cache_steps={}</translation>
+    </message>
+    <message>
+        <source>the program sets {} of its parameter groups afterwards</source>
+        <translation>程序随后设置了其参数组的 {}</translation>
+    </message>
+    <message>
+        <source>the program sets {}=False afterwards</source>
+        <translation>程序随后设置了 {}=False</translation>
+    </message>
+    <message>
+        <source>the program sets {}={} afterwards</source>
+        <translation>程序随后设置了 {}={}</translation>
+    </message>
+    <message>
+        <source>the program switches it off afterwards</source>
+        <translation>程序随后将其关闭</translation>
+    </message>
+    <message>
+        <source>the program trains in evaluation mode</source>
+        <translation>程序在评估模式下训练</translation>
+    </message>
+    <message>
+        <source>the step really ran on the CPU; these are bytes in host memory</source>
+        <translation>训练步真正在 CPU 上执行；这些是主机内存的字节</translation>
+    </message>
+    <message>
+        <source>the step really ran on the GPU</source>
+        <translation>训练步真正在 GPU 上执行</translation>
+    </message>
+    <message>
+        <source>the weights are already {}</source>
+        <translation>权重已是 {}</translation>
+    </message>
+    <message>
+        <source>this torch has no Adafactor</source>
+        <translation>此版本的 torch 没有 Adafactor</translation>
+    </message>
+    <message>
+        <source>this transformers has no TrainingArguments.torch_empty_cache_steps</source>
+        <translation>此版本的 transformers 没有 TrainingArguments.torch_empty_cache_steps</translation>
+    </message>
+    <message>
+        <source>this transformers has no TrainingArguments.{}</source>
+        <translation>此版本的 transformers 没有 TrainingArguments.{}</translation>
+    </message>
+    <message>
+        <source>tokens in a sample; or a stream of batches: lengths in turn (&quot;400,1536,400&quot;), ranges (&quot;256-1024&quot;), or a file of lines &quot;length,count&quot; to draw from</source>
+        <translation>一个样本的词元数；或一串批：依次的长度（&quot;400,1536,400&quot;）、范围（&quot;256-1024&quot;），或由 &quot;length,count&quot; 行组成、从中抽取的文件</translation>
+    </message>
+    <message>
+        <source>torch_empty_cache_steps is already {}</source>
+        <translation>torch_empty_cache_steps 已是 {}</translation>
+    </message>
+    <message>
+        <source>training steps</source>
+        <translation>训练步数</translation>
+    </message>
+    <message>
+        <source>zero_grad() already frees them</source>
+        <translation>zero_grad() 已经释放它们</translation>
+    </message>
+    <message>
+        <source>{} (after {} bytes); free some space or save to another place</source>
+        <translation>{}（在 {} 字节之后）；请腾出空间或保存到其他位置</translation>
+    </message>
+    <message>
+        <source>{} already has attn_implementation=&quot;{}&quot;</source>
+        <translation>{} 已有 attn_implementation=&quot;{}&quot;</translation>
+    </message>
+    <message>
+        <source>{} already has this setting</source>
+        <translation>{} 已有此设置</translation>
+    </message>
+    <message>
+        <source>{} already has {}</source>
+        <translation>{} 已有 {}</translation>
+    </message>
+    <message>
+        <source>{} already is {}</source>
+        <translation>{} 已是 {}</translation>
+    </message>
+    <message>
+        <source>{} clears them itself</source>
+        <translation>{} 自行清除它们</translation>
+    </message>
+    <message>
+        <source>{} does not divide the program&apos;s micro-batch of {} samples</source>
+        <translation>{} 不能整除程序的微批次（{} 个样本）</translation>
+    </message>
+    <message>
+        <source>{} failed requests</source>
+        <translation>{} 次失败的请求</translation>
+    </message>
+    <message>
+        <source>{} flushes of the cache</source>
+        <translation>清空缓存 {} 次</translation>
+    </message>
+    <message>
+        <source>{} has no arguments foreach and fused</source>
+        <translation>{} 没有参数 foreach 和 fused</translation>
+    </message>
+    <message>
+        <source>{} has no fused implementation</source>
+        <translation>{} 没有 fused 实现</translation>
+    </message>
+    <message>
+        <source>{} has no list of blocks of the same class</source>
+        <translation>{} 没有由同一类的块组成的列表</translation>
+    </message>
+    <message>
+        <source>{} has sdpa by default</source>
+        <translation>{} 默认使用 sdpa</translation>
+    </message>
+    <message>
+        <source>{} of the allocated memory is {} ({}): {}</source>
+        <translation>已分配的显存中有 {} 为{}（{}）：{}</translation>
+    </message>
+    <message>
+        <source>{} of the allocated memory is {}: {}</source>
+        <translation>已分配的显存中有 {} 为{}：{}</translation>
+    </message>
+    <message>
+        <source>{} steps itself</source>
+        <translation>{} 自行更新</translation>
+    </message>
+    <message>
+        <source>{} uses {} instead</source>
+        <translation>{} 改用了 {}</translation>
+    </message>
+    <message>
+        <source>{} {} at {}</source>
+        <translation>{} {}，位于 {}</translation>
+    </message>
+    <message>
+        <source>{} {} by {}</source>
+        <translation>{} {}，由 {} 分配</translation>
+    </message>
+    <message>
+        <source>{}: {} in {}
+</source>
+        <translation>{}：{}，位于 {}
+</translation>
+    </message>
+    <message>
+        <source>{}; the existing file is unchanged</source>
+        <translation>{}；原有文件未改变</translation>
+    </message>
+    <message>
+        <source> (applies to: {})</source>
+        <translation>（适用于：{}）</translation>
+    </message>
+    <message>
+        <source>--toggle {} is already on: {}</source>
+        <translation>--toggle {} 已启用：{}</translation>
+    </message>
+    <message>
+        <source>Already on</source>
+        <translation>已启用</translation>
+    </message>
+    <message>
+        <source>No toggle applies to this program.
+</source>
+        <translation>没有适用于此程序的开关。
+</translation>
+    </message>
+    <message>
+        <source>PyTorch already chooses these kernels for every call</source>
+        <translation>PyTorch 已经为每次调用选择这些内核</translation>
+    </message>
+    <message>
+        <source>TrainingArguments already has optim=&quot;{}&quot;</source>
+        <translation>TrainingArguments 已有 optim=&quot;{}&quot;</translation>
+    </message>
+    <message>
+        <source>TrainingArguments and Accelerator</source>
+        <translation>TrainingArguments 和 Accelerator</translation>
+    </message>
+    <message>
+        <source>TrainingArguments, Accelerator, and models with 32-bit weights that are called outside autocast</source>
+        <translation>TrainingArguments、Accelerator，以及权重为 32 位且在 autocast 之外调用的模型</translation>
+    </message>
+    <message>
+        <source>TrainingArguments, and Adam, AdamW, NAdam and RAdam of torch.optim</source>
+        <translation>TrainingArguments，以及 torch.optim 的 Adam、AdamW、NAdam 和 RAdam</translation>
+    </message>
+    <message>
+        <source>TrainingArguments, and optimizers of torch.optim that have another implementation</source>
+        <translation>TrainingArguments，以及有其他实现的 torch.optim 优化器</translation>
+    </message>
+    <message>
+        <source>TrainingArguments, and programs with at least N optimizer steps</source>
+        <translation>TrainingArguments，以及至少有 N 个优化器步的程序</translation>
+    </message>
+    <message>
+        <source>TrainingArguments, models with a switch for it, and models with a list of blocks of the same class</source>
+        <translation>TrainingArguments、自带此开关的模型，以及含有同类模块列表的模型</translation>
+    </message>
+    <message>
+        <source>What a toggle saves is not known without a plan of the unchanged program; `vramscope toggles --savings{} -- ...` makes both plans and compares them.</source>
+        <translation>没有未更改程序的规划，就不知道开关节省多少；`vramscope toggles --savings{} -- ...` 会进行两次规划并比较。</translation>
+    </message>
+    <message>
+        <source>What it did</source>
+        <translation>效果</translation>
+    </message>
+    <message>
+        <source>already on</source>
+        <translation>已启用</translation>
+    </message>
+    <message>
+        <source>applied at one place</source>
+        <translation>已应用于一处</translation>
+    </message>
+    <message>
+        <source>applied at one place, {} times</source>
+        <translation>已应用于一处，共 {} 次</translation>
+    </message>
+    <message>
+        <source>applied at {} places, {} times</source>
+        <translation>已应用于 {} 处，共 {} 次</translation>
+    </message>
+    <message>
+        <source>applied; {}</source>
+        <translation>已应用；{}</translation>
+    </message>
+    <message>
+        <source>calls of scaled_dot_product_attention for which PyTorch chooses other kernels</source>
+        <translation>PyTorch 选择其他内核的 scaled_dot_product_attention 调用</translation>
+    </message>
+    <message>
+        <source>calls of zero_grad(set_to_none=False)</source>
+        <translation>zero_grad(set_to_none=False) 的调用</translation>
+    </message>
+    <message>
+        <source>every program</source>
+        <translation>任何程序</translation>
+    </message>
+    <message>
+        <source>gradient checkpointing already keeps no keys and values</source>
+        <translation>梯度检查点已经不保留键和值</translation>
+    </message>
+    <message>
+        <source>model.gradient_checkpointing_enable() is already called</source>
+        <translation>已经调用了 model.gradient_checkpointing_enable()</translation>
+    </message>
+    <message>
+        <source>model.{}() is already called</source>
+        <translation>已经调用了 model.{}()</translation>
+    </message>
+    <message>
+        <source>models created by transformers&apos; from_pretrained or from_config</source>
+        <translation>由 transformers 的 from_pretrained 或 from_config 创建的模型</translation>
+    </message>
+    <message>
+        <source>models created by transformers&apos; from_pretrained or from_config, or passed to its Trainer</source>
+        <translation>由 transformers 的 from_pretrained 或 from_config 创建、或传给其 Trainer 的模型</translation>
+    </message>
+    <message>
+        <source>models that are called in evaluation mode with gradients enabled</source>
+        <translation>在启用梯度的评估模式下调用的模型</translation>
+    </message>
+    <message>
+        <source>models that the program&apos;s own training loop calls</source>
+        <translation>程序自己的训练循环所调用的模型</translation>
+    </message>
+    <message>
+        <source>peak {} allocated ({}), {} reserved ({})</source>
+        <translation>峰值：已分配 {}（{}），预留 {}（{}）</translation>
+    </message>
+    <message>
+        <source>per_device_eval_batch_size is already {}</source>
+        <translation>per_device_eval_batch_size 已经是 {}</translation>
+    </message>
+    <message>
+        <source>the micro-batch is already {} samples</source>
+        <translation>微批次已经是 {} 个样本</translation>
+    </message>
+    <message>
+        <source>the model&apos;s own forward uses autocast in {}</source>
+        <translation>模型自己的前向以 {} 使用 autocast</translation>
+    </message>
+    <message>
+        <source>the optimizer already is {}</source>
+        <translation>优化器已经是 {}</translation>
+    </message>
+    <message>
+        <source>the peak is the same: {} allocated, {} reserved</source>
+        <translation>峰值相同：已分配 {}，预留 {}</translation>
+    </message>
+    <message>
+        <source>the program after -- is missing; for example: vramscope toggles --savings -- python train.py</source>
+        <translation>缺少 -- 之后的程序；例如：vramscope toggles --savings -- python train.py</translation>
+    </message>
+    <message>
+        <source>the program already clears them before its next forward pass</source>
+        <translation>程序已经在下一次前向之前清除它们</translation>
+    </message>
+    <message>
+        <source>the program already evaluates without gradients</source>
+        <translation>程序已经在无梯度下评估</translation>
+    </message>
+    <message>
+        <source>the program itself converts the weights to {}</source>
+        <translation>程序自己把权重转换为 {}</translation>
+    </message>
+    <message>
+        <source>the program&apos;s own loop with an optimizer of torch.optim that neither clips, scales nor accumulates gradients</source>
+        <translation>程序自己的循环，使用 torch.optim 的优化器，且不裁剪、缩放或累积梯度</translation>
+    </message>
+    <message>
+        <source>the program&apos;s own loop, if it still has gradients in the next forward pass</source>
+        <translation>程序自己的循环，且在下一次前向时仍保有梯度</translation>
+    </message>
+    <message>
+        <source>the same</source>
+        <translation>相同</translation>
+    </message>
+    <message>
+        <source>transformers models that keep keys and values in training</source>
+        <translation>训练时保留键和值的 transformers 模型</translation>
+    </message>
+    <message>
+        <source>transformers&apos; Trainer</source>
+        <translation>transformers 的 Trainer</translation>
+    </message>
+    <message>
+        <source>transformers&apos; Trainer with an evaluation</source>
+        <translation>带评估的 transformers Trainer</translation>
+    </message>
+    <message>
+        <source>transformers&apos; Trainer with an evaluation that keeps predictions</source>
+        <translation>带评估且保留预测的 transformers Trainer</translation>
+    </message>
+    <message>
+        <source>with -- PROGRAM: plan it without toggles and with each that applies (with --toggle: only with these), and print what each saves</source>
+        <translation>用于 -- PROGRAM：在没有开关以及分别启用每个适用的开关（有 --toggle 时：仅这些开关）的情况下规划程序，并输出各自节省多少</translation>
+    </message>
+    <message>
+        <source>{} is created with {}</source>
+        <translation>{} 以 {} 创建</translation>
+    </message>
+    <message>
+        <source>{} plans in {:.0f} s. Times are modelled. `vramscope plan --toggle NAME -- ...` prints the lines to write.</source>
+        <translation>{} 次规划，用时 {:.0f} 秒。时间为建模值。`vramscope plan --toggle NAME -- ...` 会输出需要写入的行。</translation>
+    </message>
+    <message>
+        <source>{} uses {}, because it has no sdpa</source>
+        <translation>{} 使用 {}，因为它没有 sdpa</translation>
+    </message>
+    <message>
+        <source>{}, {}: peak {} allocated, {} reserved, needs {}
+
+</source>
+        <translation>{}，{}：峰值已分配 {}，预留 {}，需要 {}
+
+</translation>
+    </message>
 </context>
 <context>
     <name>vramscope::ui::AllocationsPanel</name>
@@ -14504,6 +15344,10 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>%1 of %2 allocations match</source>
         <translation>%2 个分配中有 %1 个匹配</translation>
+    </message>
+    <message>
+        <source>Sorting …</source>
+        <translation>正在排序 …</translation>
     </message>
 </context>
 <context>

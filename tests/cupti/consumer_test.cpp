@@ -93,6 +93,20 @@ TEST_F(ConsumerTest, CallsHaveNamesAndThreads) {
   EXPECT_EQ(NameOf(out[2]), "runtime call 999");
 }
 
+// CUPTI has other text in the same place.
+TEST_F(ConsumerTest, LineOfCodeIsTheNameOnlyIfRecordsContainIt) {
+  MemoryRecord memory = {};
+  memory.kind = kMemory2, memory.operation = MemoryRecord::kAllocation;
+  memory.memory_kind = kPinned, memory.address = 0x7000, memory.bytes = 4096;
+  memory.timestamp = 5, memory.name = "/home/me/train.py:88 main";
+  const Buffer buffer = Buffer().Add(memory);
+  EXPECT_EQ(NameOf(Consume(buffer).at(0)), "");
+  consumer_.set_call_sites(true);
+  EXPECT_EQ(NameOf(Consume(buffer).at(0)), "/home/me/train.py:88 main");
+  memory.name = nullptr;
+  EXPECT_EQ(NameOf(Consume(Buffer().Add(memory)).at(0)), "");
+}
+
 TEST_F(ConsumerTest, ReadsDriverAllocationsOverheadAndCounters) {
   MemoryRecord memory = {};
   memory.kind = kMemory2, memory.operation = MemoryRecord::kAllocation;

@@ -184,6 +184,42 @@ TEST_F(EmulatedTest, RecordsEveryKindOnTheVirtualClock) {
   EXPECT_EQ(NameOf(calls[copies[0].correlation]), "cudaMemcpyAsync");
 }
 
+// Host memory has the line that allocated it as its name; GPU memory has not, because PyTorch's
+// history contains its stacks.
+TEST_F(EmulatedTest, HostMemoryIsNamedByItsLineOfCode) {
+  static int asked = 0;
+  asked = 0;
+  Client::The().Stop();
+  ASSERT_TRUE(Client::The()
+                  .Start(FindLibrary(), {.receiver = &kept_,
+                                         .clock = ClockOfProcess(),
+                                         .at_once = true,
+                                         .call_site = []() -> const char* {
+                                           return ++asked == 2 ? nullptr : "train.py:88 main";
+                                         }})
+                  .running);
+  void *device = nullptr, *pinned = nullptr, *managed = nullptr, *of_driver = nullptr;
+  ASSERT_EQ(Call("cudaMalloc", &device, size_t{1} << 22), 0);
+  ASSERT_EQ(Call("cudaHostAlloc", &pinned, size_t{1} << 22, 0u), 0);
+  ASSERT_EQ(Call("cudaMallocManaged", &managed, size_t{1} << 22, 1u), 0);  // of no Python code
+  ASSERT_EQ(Call("cuMemHostAlloc", &of_driver, size_t{1} << 22, 0u), 0);
+  ASSERT_EQ(Call("cudaFreeHost", pinned), 0);
+  std::vector<Activity> made = kept_.Of(ActivityKind::kDriverAlloc);
+  ASSERT_EQ(made.size(), 4u);
+  EXPECT_EQ(asked, 3);
+  EXPECT_EQ(NameOf(made[0]), "");
+  EXPECT_EQ(NameOf(made[1]), "train.py:88 main");
+  EXPECT_EQ(NameOf(made[2]), "");
+  EXPECT_EQ(NameOf(made[3]), "train.py:88 main");
+  EXPECT_EQ(made[3].to, MemorySpace::kPinned);
+  EXPECT_EQ(NameOf(kept_.Of(ActivityKind::kDriverFree).at(0)), "");
+
+  Client::The().Stop();  // the platform no longer asks
+  ASSERT_EQ(Call("cuMemFreeHost", of_driver), 0);
+  ASSERT_EQ(Call("cudaHostAlloc", &pinned, size_t{1} << 22, 0u), 0);
+  EXPECT_EQ(asked, 3);
+}
+
 TEST_F(EmulatedTest, GraphKernelsShareCorrelationOfTheirLaunch) {
   void *stream = nullptr, *graph = nullptr, *executable = nullptr;
   ASSERT_EQ(Call("cudaStreamCreate", &stream), 0);

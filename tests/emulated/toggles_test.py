@@ -15,7 +15,7 @@ import unittest
 import torch_program
 from torch_program import ENVIRONMENT, HERE, PYTHON, TORCH, VRAMSCOPE, Program, has
 
-PLAIN, TRAINER = "toggled.py", "toggled_trainer.py"
+PLAIN, TRAINER, ALREADY = "toggled.py", "toggled_trainer.py", "toggled_already.py"
 DONE, NO, USAGE = 0, 1, 2
 ALL = os.environ.get("VRAMSCOPE_ALL_TOGGLES") == "1"
 
@@ -54,6 +54,15 @@ class Toggles(Program):
         self.assertIn("--toggle %s" % toggle.split("=")[0], self.stderr)
         return report["why"] + report["overridden"]
 
+    def already_on(self, program, toggles, *arguments, **environment):
+        """Checks that the program itself has these settings; returns its plan with the toggles."""
+        answer = self.plan(program, *arguments, options=[word for toggle in toggles for word in ("--toggle", toggle)], **environment)
+        self.assertEqual([(one["state"], one["reached"], one["change"]) for one in answer["toggles"]], [("already on", 0, [])] * len(toggles))
+        for one in answer["toggles"]:
+            self.assertTrue(one["why"], one["name"])
+            self.assertIn("--toggle %s" % one["name"], self.stderr)
+        return answer
+
 
 class PlainLoop(Toggles):
     def test_equal_to_the_change_by_hand(self):
@@ -70,7 +79,8 @@ class PlainLoop(Toggles):
 
     def test_gradients_filled_with_zeros(self):
         self.same(PLAIN, "zero-grad-to-none", "--zero")
-        self.assertIn("already frees them", self.not_applied(PLAIN, "zero-grad-to-none"))
+        answer = self.already_on(PLAIN, ["zero-grad-to-none"])
+        self.assertIn("already frees them", answer["toggles"][0]["why"])
 
     def test_settings_of_the_allocator(self):
         for toggle, setting in (("expandable-segments", "expandable_segments:True"), ("max-split-size=64", "max_split_size_mb:64"),
@@ -111,7 +121,66 @@ class PlainLoop(Toggles):
         self.assertEqual(mine["bf16"]["state"], "applies")
         self.assertEqual(mine["checkpointing"]["proposals"], ["non-reentrant"])
         self.assertEqual(mine["lora"]["state"], "does not apply")
-        self.assertTrue(all(row["why"] for row in mine.values() if row["state"] == "does not apply"))
+        self.assertEqual(mine["zero-grad-to-none"]["state"], "already on")
+        self.assertTrue(all(row["why"] for row in mine.values() if row["state"] != "applies"))
+        self.assertTrue(all(row["applies_to"] for row in [*rows.values(), *mine.values()]))
+
+
+class AlreadyOn(Toggles):
+    """Settings that the program has by itself: the toggles leave it as it is, and say so."""
+    SETTING = {"PYTORCH_CUDA_ALLOC_CONF": "expandable_segments:True"}
+    SETTINGS = ["checkpointing", "eval-no-grad", "expandable-segments", "optimizer-impl=fused", "zero-grad-to-none", "free-gradients", "bf16"]
+
+    def test_of_a_loop_of_its_own(self):
+        plain = self.plan(ALREADY, options=("--all-toggles",), **self.SETTING)
+        already = {one["name"] for one in plain["toggles"] if one["state"] == "already on"}
+        self.assertEqual(already, {toggle.split("=")[0] for toggle in self.SETTINGS})
+        toggled = self.already_on(ALREADY, [*self.SETTINGS, "sdpa-backend=flash"], **self.SETTING)
+        self.assertEqual(toggled["peak"]["allocated"], plain["peak"]["allocated"])
+
+    def test_of_bfloat16_in_other_ways(self):
+        for arguments, why in ((("--autocast", "around"), "called under autocast in bfloat16"),
+                               (("--autocast", "weights", "--checkpointing", "reentrant"), "weights are already bfloat16")):
+            with self.subTest(arguments):
+                answer = self.already_on(ALREADY, ["bf16", "checkpointing"], *arguments)
+                self.assertIn(why, next(one["why"] for one in answer["toggles"] if one["name"] == "bf16"))
+
+    def test_another_value_is_applied(self):
+        toggled = self.plan(ALREADY, options=("--toggle", "optimizer-impl=for-loop", "--toggle", "sdpa-backend=math"))
+        self.assertEqual([(one["state"], one["places"]) for one in toggled["toggles"]], [("applied", 1)] * 2)
+
+    @unittest.skipUnless(has("transformers") and has("accelerate"), "no transformers")
+    def test_of_trainer(self):
+        arguments = ("--hand", "weights,enable-checkpointing")
+        plain = self.plan(TRAINER, *arguments)
+        toggled = self.already_on(TRAINER, ["checkpointing", "no-use-cache", "attention", "micro-batch=4", "bf16"], *arguments)
+        self.assertEqual(toggled["peak"]["allocated"], plain["peak"]["allocated"])
+        self.already_on(TRAINER, ["checkpointing", "bf16"], "--hand", "bf16,checkpointing")
+
+
+class Savings(Toggles):
+    def test_compared_with_the_unchanged_program(self):
+        toggles = ("checkpointing", "gc-threshold=0.9", "zero-grad-to-none", "lora=4")
+        options = [word for toggle in toggles for word in ("--toggle", toggle)]
+        answer = json.loads(self.run_vramscope("toggles", "--savings", "--json", *options, *command(PLAIN), status=NO))
+        rows = {row["toggle"]: row for row in answer["rows"]}
+        self.assertEqual(tuple(rows), toggles)
+        self.assertEqual([row["outcome"][0]["state"] for row in rows.values()], ["applied", "applied", "already on", "not applied"])
+        own = self.plan(PLAIN, options=("--toggle", "checkpointing"))
+        self.assertEqual(rows["checkpointing"]["peak"], own["peak"]["allocated"])
+        self.assertEqual(rows["checkpointing"]["saves_allocated"], answer["start"]["peak"] - own["peak"]["allocated"])
+        self.assertFalse(rows["checkpointing"]["same_peak"])
+        self.assertEqual(rows["checkpointing"]["changes"], "nothing")
+        self.assertTrue(rows["checkpointing"]["label"])
+        self.assertTrue(rows["gc-threshold=0.9"]["same_peak"], "applied, but there is enough memory")
+        self.assertEqual([rows["zero-grad-to-none"][key] for key in ("error", "saves_allocated")], [None, 0])
+        self.assertIn("from_pretrained", rows["lora=4"]["error"])
+
+    def test_named_by_a_plan(self):
+        text = self.run_vramscope("plan", "--toggle", "gc-threshold=0.9", *command(PLAIN))
+        self.assertIn("gc-threshold=0.9: applied at one place", text)
+        self.assertIn("vramscope toggles --savings --toggle gc-threshold=0.9", " ".join(text.split()))
+        self.run_vramscope("toggles", "--savings", status=USAGE)
 
 
 class Fit(Toggles):
@@ -153,19 +222,6 @@ class Fit(Toggles):
         self.run_vramscope("fit", "--vary", "seq=1,2", *command(PLAIN), status=USAGE)
         self.assertIn("{seq}", self.stderr)
 
-
-    def test_savings_of_each_toggle_alone(self):
-        answer = json.loads(self.run_vramscope("toggles", "--savings", "--json", *command(PLAIN)))
-        rows = {row["toggle"]: row for row in answer["savings"]}
-        applies = {row["name"] for row in answer["toggles"] if row["state"] == "applies"}
-        self.assertEqual({name.split("=")[0] for name in rows}, applies)
-        start = self.plan(PLAIN)
-        self.assertEqual(answer["start"]["needed"], start["needed"])
-        own = self.plan(PLAIN, options=("--toggle", "bf16"))
-        self.assertEqual((rows["bf16"]["peak"], rows["bf16"]["needed"]), (own["peak"]["allocated"], own["needed"]))
-        self.assertEqual(rows["bf16"]["saves"], start["needed"] - own["needed"])
-        self.assertEqual(rows["bf16"]["change"], own["toggles"][0]["change"])
-        self.run_vramscope("toggles", "--savings", status=USAGE)
 
     def test_waterfall_adds_the_toggles_in_their_order(self):
         words = ("waterfall", "--json", "--toggle", "checkpointing", "--toggle", "bf16", *command(PLAIN))
@@ -274,14 +330,15 @@ class TransformersTrainer(Toggles):
     def test_keys_and_values_are_kept_or_not(self):
         """The model's output shows whether a cache is kept: an argument of the call overrides the
         configuration."""
-        for arguments, state, why in (((), "applies", ""), (("--right",), "does not apply", "is already False"),
-                                      (("--call-without-cache",), "does not apply", "called with use_cache=False")):
+        for arguments, state, why in (((), "applies", ""), (("--right",), "already on", "is already False"),
+                                      (("--call-without-cache",), "already on", "called with use_cache=False")):
             with self.subTest(arguments):
                 rows = json.loads(self.run_vramscope("toggles", "--json", *command("findings.py", "kv-cache", *arguments)))["toggles"]
                 row, = [row for row in rows if row["name"] == "no-use-cache"]
                 self.assertEqual(row["state"], state)
                 self.assertIn(why, row["why"])
-        self.assertIn("use_cache=False", self.not_applied("findings.py", "no-use-cache", "kv-cache", "--call-without-cache"))
+        answer = self.already_on("findings.py", ["no-use-cache"], "kv-cache", "--call-without-cache")
+        self.assertIn("use_cache=False", answer["toggles"][0]["why"])
 
     def test_what_the_program_sets_afterwards(self):
         self.assertIn("afterwards", self.not_applied(TRAINER, "checkpointing", "--undo", "gradient_checkpointing=False", state="no effect"))

@@ -142,9 +142,20 @@ class HostMemory(Program):
     def test_the_budget_decides(self):
         host = self.check("33MiB", 0)
         self.assertEqual(host["needed"], (32 << 20) + (256 << 10))
-        self.assertEqual(host["sites"], [{"name": "aten::_pin_memory", "bytes": host["needed"], "count": 2}])
+        sites = [(site["name"], os.path.basename(site["file"]), site["line"], site["kind"], site["bytes"], site["count"]) for site in host["sites"]]
+        self.assertEqual(sites, [("pinned.py:7 <module> > aten::_pin_memory", "pinned.py", 7, "pinned", 32 << 20, 1),
+                                 ("pinned.py:9 <module> > aten::_pin_memory", "pinned.py", 9, "pinned", 256 << 10, 1)])
         self.assertTrue(host["within_budget"])
         self.assertFalse(self.check("32MiB", 1)["within_budget"])
+
+    def test_the_largest_line_is_named(self):
+        path = self.path("pinned.trace")
+        self.plan("pinned.py", options=("--steps", "0", "-o", path))
+        largest = "largest: 32.00 MiB pinned at pinned.py:7 <module> > aten::_pin_memory"
+        for command, status in (("info",), 0), (("check", "--budget", "24GiB", "--host-budget", "32MiB"), 1):
+            result = subprocess.run([VRAMSCOPE, command[0], path, *command[1:]], env=ENVIRONMENT, capture_output=True, text=True, timeout=900)
+            self.assertEqual(result.returncode, status, result.stdout + result.stderr)
+            self.assertIn(largest, " ".join(result.stdout.split()))
 
     def test_a_part_lacks_what_was_allocated_before(self):
         path = self.path("pinned.trace")
@@ -755,6 +766,12 @@ class Programs(Program):
 
 
 class Values(Program):
+    def test_functions_are_found_by_identity(self):
+        self.plan("overridden.py", options=("--steps", "0"))
+        for line in ("class missed []", "mode missed []", "traced ['cat', 'cat', 'gt', 'ones_like', 'sum', 'where'] 8", "fake True", "devices {'cuda'}",
+                     "not pickled []"):
+            self.assertIn(line, self.stderr.splitlines())
+
     def test_what_is_read_back(self):
         answer = self.plan("values.py", options=("--steps", "0"))
         self.assertIn("as expected", self.stderr)

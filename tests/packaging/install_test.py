@@ -2,10 +2,13 @@
 Debian or Ubuntu with python3-venv, an ordinary user, no compiler, no desktop, no FUSE. Run it by hand
 as root:
 
-    python3 install_test.py DIST [--suites bookworm,trixie,jammy] [--roots FOLDER] [--torch FOLDER] [--network setup|torch]
+    python3 install_test.py DIST [--suites bookworm,trixie,jammy] [--roots FOLDER] [--torch FOLDER] [--tools FOLDER]
+                            [--network setup|torch]
 
 --roots FOLDER          stores the systems for later runs
 --torch FOLDER          contains a torch for bookworm's Python, for PYTHONPATH
+--tools FOLDER          contains the wheels of uv and pipx (`pip download -d FOLDER --python-version 3.10 --only-binary :all:
+                        uv pipx`), with which the wheel is installed, too
 --network setup|torch   setup: `vramscope setup` downloads LibTorch (0.5 GB), and a preset is planned;
                         torch: also runs `pip install torch` (3 GB)
 On a system that is too old (bullseye), it tests the error message. Prints PASS and FAIL lines with
@@ -177,6 +180,38 @@ def with_wheel(root, report, torch):
     report.check(suite, "pip install --target", status == 0, out[-200:] if status else "")
 
 
+def with_user_and_conda(root, report):
+    """`pip install --user`, and a prefix that looks like an activated conda environment: its own Python, libstdc++ and Qt in
+    lib, which LD_LIBRARY_PATH names. conda itself is not on PyPI."""
+    suite, wheel = root.suite, next((root.path / "dist").glob("*.whl")).name
+    status, out, _ = root.run("s/bin/python -m pip install --no-index --user /dist/%s && .local/bin/vramscope --version && "
+                              "s/bin/python -m pip uninstall -y vramscope && ! ls .local/bin/vramscope" % wheel)
+    report.check(suite, "pip install --user", status == 0, out[-300:] if status else "")
+    status, out, _ = root.run("python3 -m venv --copies c && mkdir -p c/conda-meta && touch c/conda-meta/history && "
+                              "cp /usr/lib/x86_64-linux-gnu/libstdc++.so.6 c/lib && echo no >c/lib/libQt6Core.so.6 && "
+                              "c/bin/pip install --no-index /dist/%s && CONDA_PREFIX=$PWD/c LD_LIBRARY_PATH=$PWD/c/lib PATH=$PWD/c/bin:$PATH "
+                              "bash -c 'vramscope --version && vramscope /data/sample.trace --screenshot c.png && vramscope doctor'" % wheel)
+    report.check(suite, "a prefix that looks like conda's", status == 0, out[-300:] if status else "")
+
+
+def with_tools(root, report):
+    """uvx and pipx themselves, without a network."""
+    suite, wheel = root.suite, next((root.path / "dist").glob("*.whl")).name
+    status, out, _ = root.run("python3 -m venv tools && tools/bin/pip install --no-index --find-links /tools uv pipx")
+    if not report.check(suite, "uv and pipx", status == 0, out[-300:] if status else ""):
+        return
+    status, out, seconds = root.run("tools/bin/uvx --offline --from /dist/%s vramscope --version" % wheel)
+    report.check(suite, "uvx", status == 0 and "vramscope " in out, "%.1f s %s" % (seconds, out[-300:] if status else ""))
+    status, out, seconds = root.run("tools/bin/uvx --offline --from /dist/%s vramscope info /data/snapshot.pickle.zst" % wheel)
+    report.check(suite, "uvx, from its cache", status == 0, "%.1f s %s" % (seconds, out[-300:] if status else ""))
+    status, out, seconds = root.run("tools/bin/uv tool install --offline /dist/%s && .local/bin/vramscope --version && tools/bin/uv tool uninstall vramscope "
+                                    "&& ! ls .local/bin/vramscope" % wheel)
+    report.check(suite, "uv tool install", status == 0, "%.1f s %s" % (seconds, out[-300:] if status else ""))
+    status, out, seconds = root.run("tools/bin/pipx install --pip-args=--no-index /dist/%s && .local/bin/vramscope --version && tools/bin/pipx uninstall vramscope "
+                                    "&& ! ls .local/bin/vramscope" % wheel, PIP_NO_INDEX="1", PIP_FIND_LINKS="/tools")
+    report.check(suite, "pipx install", status == 0, "%.1f s %s" % (seconds, out[-300:] if status else ""))
+
+
 CERTIFICATES = "/data/certificates.crt"
 
 
@@ -281,6 +316,7 @@ def main():
     parser.add_argument("--roots", type=pathlib.Path)
     parser.add_argument("--torch", type=pathlib.Path)
     parser.add_argument("--torch-packages", type=pathlib.Path)
+    parser.add_argument("--tools", type=pathlib.Path)
     parser.add_argument("--network", choices=["setup", "torch"])
     options = parser.parse_args()
     if os.geteuid() != 0:
@@ -321,6 +357,10 @@ def main():
                 too_old(root, report)
                 continue
             with_wheel(root, report, torch)
+            with_user_and_conda(root, report)
+            if options.tools:
+                root.mount(options.tools.resolve(), "tools", "--bind")
+                with_tools(root, report)
             with_archive(root, report)
             with_appimage(root, report)
             with_package(root, report)

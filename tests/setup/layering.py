@@ -24,6 +24,7 @@ ONLY = {
     ("emulated", "nvml"): {"nvml/structs.h"},
     ("trainer", "emulated"): {"emulated/core/activity.h"},
     ("cupti", "profiler"): {"profiler/trace/activities.h", "profiler/trace/device_counters.h",
+                            "profiler/trace/python_files.h",
                             "profiler/program/activity_chunk.h", "profiler/program/activity_tail.h",
                             "profiler/program/history_tail.h"},
 }

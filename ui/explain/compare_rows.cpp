@@ -239,7 +239,8 @@ Table RequestsOf(const explain::Prediction& p) {
                                  .sort = static_cast<double>(index) + 1};
     };
     Row row;
-    row.cells = {number(d.a, d.index_a), TextCell(d.a), number(d.b, d.index_b), TextCell(d.b)};
+    row.cells = {number(d.a, d.index_a), TextCell(i18n::Shown(d.a)), number(d.b, d.index_b),
+                 TextCell(i18n::Shown(d.b))};
     table.rows.push_back(std::move(row));
   }
   // The tool tips of the first difference show both call stacks.
@@ -289,11 +290,11 @@ Table KernelsOf(const explain::Prediction& p) {
       ratio.tone = Cell::Tone::kPlain;
     }
     Row row;
-    Cell name =
-        TextCell(k.is_class ? i18n::Text("other ") + k.name : query::ReadableKernel(k.name));
+    Cell name = TextCell(k.is_class ? i18n::Format("other {}", i18n::Text(k.name))
+                                    : query::ReadableKernel(k.name));
     name.exact = k.name;
     if (!k.measured_name.empty()) {
-      name.text += i18n::Text(" (shown: ") + query::ReadableKernel(k.measured_name) + ")";
+      name.text += i18n::Format(" (shown: {})", query::ReadableKernel(k.measured_name));
       name.exact = i18n::Format("{0} (called {1} in the current run; matched by op and order)",
                                 k.name, k.measured_name);
     }

@@ -9,6 +9,7 @@
 #include <QVBoxLayout>
 #include <utility>
 
+#include "ui/jobs/release_later.h"
 #include "ui/panels/form_widgets.h"
 #include "ui/panels/qt_theme.h"
 #include "ui/panels/table_panel.h"
@@ -20,11 +21,25 @@ namespace {
 
 // The timeline marks the matches after typing has paused; the table changes with every key.
 constexpr int kSendMs = 120;
-// With fewer allocations than this, the search runs on the UI thread.
-constexpr uint32_t kInline = 50'000;
 constexpr int kNarrowMs = 80;  // delay while a range is dragged
 
 QString Number(size_t n) { return QString::fromStdString(timeline::FormatCount(n)); }
+
+struct Looked {
+  AllocationModel::Contents contents;
+  std::shared_ptr<const timeline::Marking> marking;  // nullptr: no search
+};
+
+Looked Look(const std::shared_ptr<const trace::Trace>& trace,
+            const AllocationModel::Wanted& wanted) {
+  Looked looked{.contents = AllocationModel::ContentsOf(*trace, wanted), .marking = nullptr};
+  if (wanted.filter.empty()) return looked;
+  std::vector<trace::AllocationId> blocks;
+  blocks.reserve(looked.contents.rows.size());
+  for (const uint32_t row : looked.contents.rows) blocks.push_back({row});
+  looked.marking = std::make_shared<const timeline::Marking>(timeline::MarkBlocks(trace, blocks));
+  return looked;
+}
 
 }  // namespace
 
@@ -92,6 +107,7 @@ AllocationsPanel::AllocationsPanel(QWidget* parent) : QWidget(parent) {
     make();
     Narrow();
   });
+  connect(model_, &AllocationModel::sortingNeeded, this, &AllocationsPanel::Narrow);
   send_later_.setSingleShot(true);
   send_later_.setInterval(kSendMs);
   connect(&send_later_, &QTimer::timeout, this, &AllocationsPanel::SendFound);
@@ -112,6 +128,7 @@ void AllocationsPanel::setTheme(const timeline::Theme& theme) { model_->setTheme
 
 void AllocationsPanel::setDigest(std::shared_ptr<const Digest> digest) {
   digest_ = std::move(digest);
+  ReleaseLater(std::exchange(marking_, nullptr));
   selection_ = {};
   range_ = {0, 0};
   stale_ = true;
@@ -140,10 +157,7 @@ void AllocationsPanel::make() {
   stale_ = false;
   selecting_ = true;
   const auto trace = digest_ ? digest_->trace : nullptr;
-  if (model_->trace() != trace) {
-    model_->setTrace(trace);
-    if (!search_->text().trimmed().isEmpty()) send_later_.start();
-  }
+  if (model_->trace() != trace) model_->setTrace(trace);
   // In a snapshot without history, allocations have no time of birth and no lifetime.
   for (const int column : kColumnsOfTime)
     view_->setColumnHidden(column, digest_ != nullptr && digest_->state());
@@ -163,36 +177,33 @@ void AllocationsPanel::Narrow() {
   jobs_.cancel();
   AllocationModel::Search search = AllocationModel::ReadSearch(search_->text());
   const auto trace = model_->trace();
-  if (search.text == model_->search() && span_ == model_->span()) {
+  if (model_->sorted() && search.text == model_->search() && span_ == model_->span()) {
     step_after_ = 0;
     return Count();
   }
-  const auto order = model_->order();
-  const auto look = [trace, order, filter = search.filter, span = span_] {
-    return trace == nullptr ? AllocationModel::Narrowed()
-                            : AllocationModel::NarrowedRows(*trace, *order, filter, span);
-  };
-  const auto show = [this](AllocationModel::Search of, const EventSpan& span,
-                           AllocationModel::Narrowed found) {
+  const auto show = [this](AllocationModel::Search of, const EventSpan& span, Looked looked) {
     selecting_ = true;
-    model_->setNarrowed(std::move(of), span, std::move(found));
+    model_->setContents(std::move(of), span, std::move(looked.contents));
     selecting_ = false;
-    Narrowed();
+    Narrowed(std::move(looked.marking));
   };
-  if (trace == nullptr || trace->allocations.size() < kInline)
+  if (trace == nullptr)
+    return show(std::move(search), span_,
+                {.contents = {.order = std::make_shared<const std::vector<uint32_t>>()},
+                 .marking = nullptr});
+  const auto look = [trace, wanted = model_->wanted(search.filter, span_)] {
+    return Look(trace, wanted);
+  };
+  if (trace->allocations.size() < AllocationModel::kInline)
     return show(std::move(search), span_, look());
-  jobs_.Ask(look, [this, show, order, search,
-                   span = span_](absl::StatusOr<AllocationModel::Narrowed> found) {
-    if (!found.ok()) return;
-    // If the table was sorted or shows another trace since the search began, the search starts
-    // over.
-    if (order != model_->order()) return Narrow();
-    show(search, span, *std::move(found));
+  jobs_.Ask(look, [this, show, trace, search, span = span_](absl::StatusOr<Looked> looked) {
+    if (looked.ok() && trace == model_->trace()) show(search, span, *std::move(looked));
   });
   Count();
 }
 
-void AllocationsPanel::Narrowed() {
+void AllocationsPanel::Narrowed(std::shared_ptr<const timeline::Marking> marking) {
+  ReleaseLater(std::exchange(marking_, std::move(marking)));
   ShowSelected();
   if (digest_ != nullptr) send_later_.start();
   if (const int direction = std::exchange(step_after_, 0); direction != 0) step(direction);
@@ -200,10 +211,9 @@ void AllocationsPanel::Narrowed() {
 
 void AllocationsPanel::SendFound() {
   send_later_.stop();
-  const std::vector<trace::AllocationId> blocks = model_->found();
-  if (blocks.empty() && !sent_) return;
-  sent_ = !blocks.empty();
-  Q_EMIT found(blocks);
+  if (marking_ == nullptr && !sent_) return;
+  sent_ = marking_ != nullptr;
+  Q_EMIT marked(marking_);
 }
 
 bool AllocationsPanel::step(int direction) {
@@ -239,13 +249,17 @@ void AllocationsPanel::Count() {
   const auto shown = static_cast<size_t>(model_->rowCount());
   const size_t total = model_->total();
   const bool searching = !model_->search().empty();
+  const QString working = !jobs_.busy()      ? QString()
+                          : model_->sorted() ? tr("Searching …")
+                                             : tr("Sorting …");
   view_->setEmptyText(digest_ == nullptr   ? nothing_
+                      : jobs_.busy()       ? working
                       : searching          ? tr("No allocation matches the search.")
                       : model_->narrowed() ? tr("No allocation is live in this range.")
                                            : tr("This trace has no allocations."));
   previous_->setEnabled(searching && shown > 0);
   next_->setEnabled(searching && shown > 0);
-  if (jobs_.busy()) return count_->setText(tr("Searching …"));
+  if (jobs_.busy()) return count_->setText(working);
   if (!model_->searchError().empty())
     return count_->setText(QString::fromStdString(model_->searchError()));
   if (!searching) {

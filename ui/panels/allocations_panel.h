@@ -3,8 +3,8 @@
 // timeline, which marks them. If a range is selected, the table shows the allocations that are in
 // memory in it.
 //
-// UI thread only. The table is built when it becomes visible. In large traces the search runs on a
-// pool thread; a newer search cancels the one before.
+// UI thread only. The table is built when it becomes visible. In large traces sorting and the
+// search run on a pool thread; a newer request cancels the one before.
 #pragma once
 
 #include <QJsonObject>
@@ -12,11 +12,11 @@
 #include <QWidget>
 #include <memory>
 #include <utility>
-#include <vector>
 
 #include "ui/jobs/jobs.h"
 #include "ui/panels/allocation_rows.h"
 #include "ui/panels/rows.h"
+#include "ui/timeline/model/marking.h"
 #include "ui/timeline/theme.h"
 
 class QLabel;
@@ -49,8 +49,8 @@ class AllocationsPanel : public QWidget {
 
  Q_SIGNALS:
   void allocationClicked(vramscope::trace::AllocationId id);
-  // The matches of the search; empty when the search has been cleared.
-  void found(const std::vector<vramscope::trace::AllocationId>& blocks);
+  // The matches of the search; nullptr when the search has been cleared.
+  void marked(const std::shared_ptr<const vramscope::ui::timeline::Marking>& marking);
   void rangeLeft();
 
  protected:
@@ -58,8 +58,8 @@ class AllocationsPanel : public QWidget {
   bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
-  void Narrow();  // filters by the search and the range
-  void Narrowed();
+  void Narrow();  // sorts, and filters by the search and the range
+  void Narrowed(std::shared_ptr<const timeline::Marking> marking);
   void SendFound();
   void Count();
   void ShowSelected();
@@ -69,8 +69,10 @@ class AllocationsPanel : public QWidget {
   trace::AllocationId selection_;
   EventSpan span_;  // the events of range_
   Jobs jobs_;
+  std::shared_ptr<const timeline::Marking> marking_;  // of the matches; nullptr: no search
   int step_after_ = 0;  // direction of a step that waits for the running search
-  bool stale_ = false, selecting_ = false, sent_ = false;
+  bool stale_ = false, selecting_ = false;
+  bool sent_ = false;  // the timeline shows a marking
   QTimer send_later_, narrow_;
   QString nothing_;
   AllocationModel* model_ = nullptr;

@@ -104,11 +104,12 @@ void ProgramToggles::setChosen(const std::vector<std::string>& toggles) {
   Rebuild();
 }
 
-ProgramToggles::Entry ProgramToggles::ReadEntry(const QJsonObject& json) {
+// `start_ms`: the time of a step without toggles.
+ProgramToggles::Entry ProgramToggles::ReadEntry(const QJsonObject& json, double start_ms) {
   Entry entry{.toggle = TextAt(json, "toggle").toStdString(),
               .label = TextAt(json, "label"),
               .explains = TextAt(json, "explains"),
-              .effect = json.value(QLatin1String("effect")).toBool(),
+              .effect = !json.value(QLatin1String("same_peak")).toBool(),
               .error = TextAt(json, "error")};
   const QString changes = TextAt(json, "changes");
   entry.changes = changes == QLatin1String("nothing") ? tr("the training stays the same")
@@ -117,24 +118,27 @@ ProgramToggles::Entry ProgramToggles::ReadEntry(const QJsonObject& json) {
                       : tr("another training");
   for (const QJsonValue& name : json.value(QLatin1String("excludes")).toArray())
     entry.excludes.push_back(name.toString().toStdString());
-  for (const QJsonValue& each : json.value(QLatin1String("change")).toArray()) {
-    const QJsonObject change = each.toObject();
-    const QString where = TextAt(change, "where");
-    entry.lines << (where.isEmpty() ? QString()
-                                    : where.mid(where.lastIndexOf(QLatin1Char('/')) + 1) +
-                                          QStringLiteral(": ")) +
-                       TextAt(change, "text");
+  for (const QJsonValue& report : json.value(QLatin1String("outcome")).toArray()) {
+    for (const QJsonValue& each : report.toObject().value(QLatin1String("change")).toArray()) {
+      const QJsonObject change = each.toObject();
+      const QString where = TextAt(change, "where");
+      const QString place = where.mid(where.lastIndexOf(QLatin1Char('/')) + 1);
+      entry.lines << (place.isEmpty() ? QString() : place + QStringLiteral(": ")) +
+                         TextAt(change, "text");
+    }
   }
   if (entry.error.isEmpty()) entry.saves = json.value(QLatin1String("saves")).toDouble();
-  if (const double factor = json.value(QLatin1String("time_factor")).toDouble(); factor > 0)
-    entry.factor = factor;
+  if (const double ms = json.value(QLatin1String("step_ms")).toDouble(); ms > 0 && start_ms > 0)
+    entry.factor = ms / start_ms;
   return entry;
 }
 
 void ProgramToggles::setSavings(const QJsonObject& result) {
   entries_.clear();
-  for (const QJsonValue& row : result.value(QLatin1String("savings")).toArray())
-    entries_.push_back(ReadEntry(row.toObject()));
+  const double start_ms =
+      result.value(QLatin1String("start")).toObject().value(QLatin1String("step_ms")).toDouble();
+  for (const QJsonValue& row : result.value(QLatin1String("rows")).toArray())
+    entries_.push_back(ReadEntry(row.toObject(), start_ms));
   std::ranges::stable_sort(entries_, std::ranges::greater(),
                            [](const Entry& entry) { return entry.saves.value_or(-1e300); });
   for (const std::string& toggle : chosen_)

@@ -62,7 +62,7 @@ class ProgramToggles : public QWidget {
     QLabel* saving = nullptr;
     QLabel* factor = nullptr;
   };
-  static Entry ReadEntry(const QJsonObject& json);
+  static Entry ReadEntry(const QJsonObject& json, double start_ms);
   void Rebuild();
   Line MakeRow(const Entry& entry);
   void Update();

@@ -269,7 +269,7 @@ SelectionFacts FactsOf(const Trace& trace, AllocationId id) {
   if (std::string rule = timeline::CategoryRule(trace, id, a.main_category[i]); !rule.empty())
     out.facts.push_back({i18n::Text("inferred by"), std::move(rule)});
   const trace::Evidence evidence = trace::BlockEvidence(trace).Of(id);
-  out.facts.push_back({i18n::Text(trace::Name(evidence.kind)), evidence.text});
+  out.facts.push_back({i18n::Text(trace::Name(evidence.kind)), i18n::Shown(evidence.text)});
   if (trace.info.content == trace::Content::kRun) {  // a snapshot has no times
     out.facts.push_back({i18n::Text("born"), Moment(trace, a.alloc_event[i])});
     out.facts.push_back({i18n::Text("released"), a.free_event[i] == trace::kNoEvent

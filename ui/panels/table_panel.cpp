@@ -152,6 +152,7 @@ AllocationModel::AllocationModel(QObject* parent)
 void AllocationModel::setTrace(std::shared_ptr<const trace::Trace> trace) {
   beginResetModel();
   trace_ = std::move(trace);
+  search_ = {};
   span_ = {};
   columns_ = AllocationColumns(trace_.get());
   if (sort_column_ >= static_cast<int>(columns_.size())) sort_column_ = kBlockColumn;
@@ -168,46 +169,57 @@ AllocationModel::Search AllocationModel::ReadSearch(const QString& text) {
   return search;
 }
 
-void AllocationModel::setNarrowed(Search search, const EventSpan& span, Narrowed found) {
+void AllocationModel::setContents(Search search, const EventSpan& span, Contents contents) {
   beginResetModel();
   search_ = std::move(search);
   span_ = span;
   narrowed_ = trace_ != nullptr && (!search_.text.empty() || !span_.whole());
-  rows_ = std::move(found.rows);
-  total_ = found.total;
+  order_ = std::move(contents.order);
+  rows_ = std::move(contents.rows);
+  total_ = contents.total;
+  sorted_ = true;
   endResetModel();
 }
 
+AllocationModel::Wanted AllocationModel::wanted(const query::Filter& filter,
+                                                const EventSpan& span) const {
+  return {.order = sorted_ ? order_ : nullptr,
+          .column = sort_column_,
+          .direction = sort_order_,
+          .filter = filter,
+          .span = span};
+}
+
 void AllocationModel::Order() {
-  order_ = std::make_shared<const std::vector<uint32_t>>(
-      trace_ == nullptr
-          ? std::vector<uint32_t>()
-          : AllocationOrder(*trace_, sort_column_, sort_order_ == Qt::DescendingOrder));
+  const bool small = trace_ == nullptr || trace_->allocations.size() < kInline;
+  sorted_ = small;
+  Contents contents{.order = std::make_shared<const std::vector<uint32_t>>()};
+  if (trace_ != nullptr && small) contents = ContentsOf(*trace_, wanted(search_.filter, span_));
   narrowed_ = trace_ != nullptr && (!search_.text.empty() || !span_.whole());
-  Narrowed found{.total = static_cast<uint32_t>(order_->size())};
-  if (narrowed_) found = NarrowedRows(*trace_, *order_, search_.filter, span_);
-  rows_ = std::move(found.rows);
-  total_ = found.total;
+  order_ = std::move(contents.order);
+  rows_ = std::move(contents.rows);
+  total_ = contents.total;
 }
 
 // Keeps the order of the rows, even with a search.
-AllocationModel::Narrowed AllocationModel::NarrowedRows(const trace::Trace& trace,
-                                                        const std::vector<uint32_t>& order,
-                                                        const query::Filter& filter,
-                                                        const EventSpan& span) {
+AllocationModel::Contents AllocationModel::ContentsOf(const trace::Trace& trace,
+                                                      const Wanted& wanted) {
   const uint32_t n = trace.allocations.size();
-  Narrowed out{.total = n};
-  if (filter.empty() && span.whole()) return out;  // all rows are kept
-  std::vector<bool> keep = query::Matcher(filter, trace, nullptr).MatchBlocks();
-  if (!span.whole()) {
+  Contents out{.order = wanted.order, .rows = {}, .total = n};
+  if (out.order == nullptr)
+    out.order = std::make_shared<const std::vector<uint32_t>>(
+        AllocationOrder(trace, wanted.column, wanted.direction == Qt::DescendingOrder));
+  if (wanted.filter.empty() && wanted.span.whole()) return out;  // all rows are kept
+  std::vector<bool> keep = query::Matcher(wanted.filter, trace, nullptr).MatchBlocks();
+  if (!wanted.span.whole()) {
     out.total = 0;
     for (uint32_t i = 0; i < n; ++i) {
-      const bool touches = span.Touches(trace, i);
+      const bool touches = wanted.span.Touches(trace, i);
       out.total += touches;
       keep[i] = keep[i] && touches;
     }
   }
-  for (const uint32_t i : order)
+  for (const uint32_t i : *out.order)
     if (keep[i]) out.rows.push_back(i);
   return out;
 }
@@ -236,11 +248,17 @@ QVariant AllocationModel::data(const QModelIndex& index, int role) const {
 void AllocationModel::sort(int column, Qt::SortOrder order) {
   if (column < 0 || column >= columnCount()) return;
   if (column == sort_column_ && order == sort_order_) return;
+  sort_column_ = column;
+  sort_order_ = order;
+  if (trace_ != nullptr && trace_->allocations.size() >= kInline) {
+    sorted_ = false;
+    Q_EMIT sortingNeeded();
+    return;
+  }
   Q_EMIT layoutAboutToBeChanged({}, VerticalSortHint);
   const std::vector<uint32_t> before =
       persistentIndexList().isEmpty() ? std::vector<uint32_t>() : rows();
-  sort_column_ = column;
-  sort_order_ = order;
+  sorted_ = false;
   Order();
   if (!before.empty()) {
     std::vector<int> row_of(trace_->allocations.size(), -1);
@@ -258,14 +276,6 @@ trace::AllocationId AllocationModel::at(int row) const {
 int AllocationModel::rowOf(trace::AllocationId id) const {
   const auto found = std::find(rows().begin(), rows().end(), id.value);
   return found == rows().end() ? -1 : static_cast<int>(found - rows().begin());
-}
-
-std::vector<trace::AllocationId> AllocationModel::found() const {
-  std::vector<trace::AllocationId> ids;
-  if (search_.text.empty()) return ids;
-  ids.reserve(rows_.size());
-  for (const uint32_t i : rows_) ids.push_back({i});
-  return ids;
 }
 
 uint32_t AllocationModel::total() const { return total_; }

@@ -71,19 +71,31 @@ class AllocationModel : public RowModel {
     query::Filter filter;
   };
   static Search ReadSearch(const QString& text);
-  // The rows that pass a search and a range. NarrowedRows() is linear in the number of allocations
-  // and may run on any thread.
-  struct Narrowed {
+  // With fewer allocations than this, sorting and searching take no time worth another thread.
+  static constexpr uint32_t kInline = 50'000;
+  // The sorted rows, and those that pass a search and a range.
+  struct Wanted {
+    std::shared_ptr<const std::vector<uint32_t>> order;  // nullptr: sort
+    int column = kBlockColumn;
+    Qt::SortOrder direction = Qt::DescendingOrder;
+    query::Filter filter;
+    EventSpan span;
+  };
+  struct Contents {
+    std::shared_ptr<const std::vector<uint32_t>> order;
     std::vector<uint32_t> rows;
     uint32_t total = 0;
   };
-  static Narrowed NarrowedRows(const trace::Trace& trace, const std::vector<uint32_t>& order,
-                               const query::Filter& filter, const EventSpan& span);
-  // Every sort and every new trace creates a new object.
-  const std::shared_ptr<const std::vector<uint32_t>>& order() const { return order_; }
+  // Linear in the number of allocations; may run on any thread.
+  static Contents ContentsOf(const trace::Trace& trace, const Wanted& wanted);
+  // The present sorting, with another search and range.
+  Wanted wanted(const query::Filter& filter, const EventSpan& span) const;
+  // Whether the rows have the present sorting. A large trace is not sorted here: sortingNeeded() is
+  // emitted instead.
+  bool sorted() const { return sorted_; }
   const EventSpan& span() const { return span_; }
-  // `found`: the result of NarrowedRows() for order(), the search and the range.
-  void setNarrowed(Search search, const EventSpan& span, Narrowed found);
+  // `contents`: the result of ContentsOf() for wanted(), the search and the range.
+  void setContents(Search search, const EventSpan& span, Contents contents);
   const std::vector<Column>& columns() const override { return columns_; }
   const Cell* cell(int row, int column) const override;
   int rowCount(const QModelIndex& parent = {}) const override;
@@ -94,20 +106,21 @@ class AllocationModel : public RowModel {
   const std::string& search() const { return search_.text; }  // empty: no search
   // Why the search is not a valid filter; empty if it is.
   const std::string& searchError() const { return search_.error; }
-  std::vector<trace::AllocationId> found() const;  // the matches, in the order of the rows
-  uint32_t total() const;                          // number of allocations in the range
+  uint32_t total() const;  // number of allocations in the range
+
+ Q_SIGNALS:
+  void sortingNeeded();
 
  private:
   const std::vector<uint32_t>& rows() const { return narrowed_ ? rows_ : *order_; }
   void Order();
-  void Narrow();
   std::vector<Column> columns_;
   std::shared_ptr<const trace::Trace> trace_;
   // All allocations; never null.
   std::shared_ptr<const std::vector<uint32_t>> order_ =
       std::make_shared<const std::vector<uint32_t>>();
   std::vector<uint32_t> rows_;  // the rows that pass the search and the range
-  bool narrowed_ = false;
+  bool narrowed_ = false, sorted_ = true;
   uint32_t total_ = 0;
   Search search_;
   EventSpan span_;

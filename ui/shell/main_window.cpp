@@ -385,7 +385,7 @@ void MainWindow::ConnectPanels() {
     timeline_->select(id);
     timeline_->revealSelection();
   });
-  connect(allocations_, &AllocationsPanel::found, timeline_, &timeline::TimelineWidget::highlight);
+  connect(allocations_, &AllocationsPanel::marked, timeline_, &timeline::TimelineWidget::mark);
   connect(header_, &HeaderBar::gpuChosen, this,
           [this](int device) { showDevice(static_cast<uint8_t>(device)); });
   connect(header_, &HeaderBar::commandsClicked, this,

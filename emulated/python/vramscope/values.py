@@ -8,7 +8,7 @@ import functools
 import operator
 import os
 
-from vramscope import branches, collectives, comparisons, detection, indexing, routing
+from vramscope import branches, collectives, comparisons, detection, indexing, overrides, routing
 from vramscope.following import (ARITHMETIC, CHANGED, DERIVED, DERIVED_BY_TENSOR, DERIVED_WITHIN, MADE, MADE_BY_TENSOR, PARTS, RANDOM, SHAPED,
                                  VIEWED, WRITTEN, Following)
 from vramscope.known import MANY, caller, place, version
@@ -491,20 +491,15 @@ def install(process):
         process.assume("the emulated platform has another version than these hooks: values read back are 0, and masks are empty", str(error))
         return
 
-    try:
-        from torch.utils import _device
-        # Fills PyTorch's cached list of functions that take their device from `with torch.device()`, before the hooks
-        # replace some of them.
-        _device._device_constructors()
-    except (ImportError, AttributeError):
-        pass
-    builtins = [(owner, name, getattr(owner, name)) for owner, names in ((torch, _OF_TORCH), *_within(torch)) for name in names if hasattr(owner, name)]
+    overrides.constructors(torch)  # before functions are replaced
+    originals = [(owner, name, getattr(owner, name)) for owner, names in ((torch, _OF_TORCH), *_within(torch)) for name in names if hasattr(owner, name)]
     try:
         _stand_in(process, values)
     finally:
+        overrides.install(process, {name: original for owner, name, original in originals if owner is torch})
         # For torch.jit.script these names must stay operators, not Python functions to compile.
-        for owner, name, builtin in builtins:
-            known = torch.jit._builtins._find_builtin(builtin)
+        for owner, name, original in originals:
+            known = torch.jit._builtins._find_builtin(original)
             if known:
                 torch.jit._builtins._register_builtin(getattr(owner, name), known)
 

@@ -30,20 +30,28 @@ ARGUMENTS = {
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--hand", default="")
+    parser.add_argument("--hand", default="", help="a toggle, or several with commas between them")
     parser.add_argument("--undo", default="", help="NAME=VALUE of TrainingArguments that is set behind them")
     options = parser.parse_args()
-    hand = options.hand
+    hands = options.hand.split(",")
     config = LlamaConfig(vocab_size=8000, hidden_size=256, intermediate_size=688, num_hidden_layers=4, num_attention_heads=4)
-    loads = {"weights": {"dtype": torch.bfloat16}, "attention=eager": {"attn_implementation": "eager"}}.get(hand, {})
+    loads = {}
+    if "weights" in hands:
+        loads["dtype"] = torch.bfloat16
+    if "attention=eager" in hands:
+        loads["attn_implementation"] = "eager"
     model = AutoModelForCausalLM.from_config(config, **loads)
-    if hand == "lora=4":
+    if "lora=4" in hands:
         from peft import LoraConfig, get_peft_model
 
         model = get_peft_model(model, LoraConfig(r=4, target_modules="all-linear", task_type="CAUSAL_LM"))
-    if hand == "no-use-cache":
+    if "no-use-cache" in hands:
         model.config.use_cache = False
-    arguments = {"per_device_train_batch_size": 4, "gradient_accumulation_steps": 2, **ARGUMENTS.get(hand, {})}
+    if "enable-checkpointing" in hands:
+        model.gradient_checkpointing_enable()
+    arguments = {"per_device_train_batch_size": 4, "gradient_accumulation_steps": 2}
+    for hand in hands:
+        arguments.update(ARGUMENTS.get(hand, {}))
     arguments = TrainingArguments(output_dir="out", max_steps=2, eval_strategy="steps", eval_steps=1, save_strategy="no", report_to=[], **arguments)
     if options.undo:
         name, value = options.undo.split("=")

@@ -23,7 +23,8 @@ class Maker : public trace::Trace {
     return {static_cast<uint32_t>(strings.size() - 1)};
   }
   void Allocate(uint64_t address, uint64_t bytes, const std::string& op = "",
-                MemorySpace space = MemorySpace::kPinned, uint64_t process = 0) {
+                MemorySpace space = MemorySpace::kPinned, uint64_t process = 0,
+                const std::string& line = "") {
     const uint64_t correlation = (process << trace::kCorrelationShift) | ++calls_;
     activities.Append({.kind = ActivityKind::kRuntimeCall,
                        .name = Name("cudaHostAlloc"),
@@ -33,6 +34,7 @@ class Maker : public trace::Trace {
                        .end_ns = now_});
     activities.Append({.kind = ActivityKind::kDriverAlloc,
                        .to = space,
+                       .name = Name(line),
                        .correlation = correlation,
                        .address = address,
                        .bytes = bytes,
@@ -92,6 +94,42 @@ TEST(HostMemory, PeakSumsAllMemorySpacesAndListsSites) {
   EXPECT_EQ(host.curves[0].bytes, (std::vector<uint64_t>{100, 200, 100, 150}));
   EXPECT_EQ(host.curves[0].time_ns, (std::vector<int64_t>{10, 30, 40, 50}));
   EXPECT_EQ(host.curves[1].bytes, (std::vector<uint64_t>{30}));
+}
+
+TEST(HostMemory, SitesAreLinesOfCodeWithTheirOperator) {
+  Maker t;
+  const std::string line = "/home/me/train.py:88 main";
+  t.Allocate(0x1000, 4096, "aten::_pin_memory", MemorySpace::kPinned, 0, line);
+  t.Allocate(0x3000, 4096, "aten::_pin_memory", MemorySpace::kPinned, 0, line);
+  t.Allocate(0x5000, 512, "aten::_pin_memory", MemorySpace::kPinned, 0, "/other/train.py:88 main");
+  t.Allocate(0x6000, 256, "aten::_pin_memory", MemorySpace::kManaged, 0, line);
+  t.Allocate(0x7000, 128, "", MemorySpace::kPinned, 0, line);
+  t.Allocate(0x8000, 64, "", MemorySpace::kPinned, 0, "libcufile.so.0");
+  const std::vector<HostMemory::Site> sites = HostMemoryOf(t).sites;
+  ASSERT_EQ(sites.size(), 5u);
+  EXPECT_EQ(sites[0].name, "train.py:88 main > aten::_pin_memory");
+  EXPECT_EQ(sites[0].file, "/home/me/train.py");
+  EXPECT_EQ(sites[0].line, 88u);
+  EXPECT_EQ(sites[0].function, "main");
+  EXPECT_EQ(sites[0].op, "aten::_pin_memory");
+  EXPECT_EQ(sites[0].bytes, 8192u);
+  EXPECT_EQ(sites[0].count, 2u);
+  EXPECT_EQ(SiteText(sites[0]), "8.00 KiB pinned at train.py:88 main > aten::_pin_memory");
+  EXPECT_EQ(sites[1].file, "/other/train.py") << "not the file of the same name";
+  EXPECT_EQ(sites[2].space, MemorySpace::kManaged);
+  EXPECT_EQ(sites[3].name, "train.py:88 main");
+  EXPECT_EQ(SiteText(sites[4]), "64 B pinned by libcufile.so.0");
+}
+
+TEST(HostMemory, ParsesLinesOfCode) {
+  const std::optional<CodeLine> line = ParseCodeLine("C:/a b:1 c/train.py:88 <module>");
+  ASSERT_TRUE(line);
+  EXPECT_EQ(line->file, "C:/a b:1 c/train.py");
+  EXPECT_EQ(line->line, 88u);
+  EXPECT_EQ(line->function, "<module>");
+  for (const char* const name : {"", ":", ":1 f", "libcuda.so.1", "a.py:", "a.py:1", "a.py:1 ",
+                                 "a.py:x f", "a.py:1x f", "a.py: f", "a.py:99999999999 f"})
+    EXPECT_FALSE(ParseCodeLine(name)) << name;
 }
 
 TEST(HostMemory, KeepsAddressesOfProcessesApart) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "profiler/base/i18n.h"
 #include "profiler/program/vary.h"
 
 namespace vramscope::program {
@@ -10,7 +11,7 @@ namespace {
 std::vector<Toggle> SampleToggles() {
   return *ParseToggles(R"({"toggles": [
     {"name": "bf16", "changes": "rounding", "values": [], "needs_value": false, "excludes": ["weights"],
-     "reduces": {"Activation": 0.5, "cached": 2, "Gradient": "x"}, "reduces_in": "eval"},
+     "applies_to": "models with 32-bit weights", "reduces": {"Activation": 0.5, "cached": 2, "Gradient": "x"}, "reduces_in": "eval"},
     {"name": "weights", "values": ["bf16", "fp16"], "default": "bf16", "excludes": []},
     {"name": "lora", "values": "RANK", "default": "8", "excludes": []},
     {"name": "gc-threshold", "values": "FRACTION", "default": "0.8"},
@@ -33,6 +34,7 @@ TEST(Toggles, ReadsDeclarations) {
   EXPECT_EQ(FindToggle(all, "none"), nullptr);
   EXPECT_EQ(FindToggle(all, "bf16")->reduces, (std::map<std::string, double>{{"Activation", 0.5}}));
   EXPECT_EQ(FindToggle(all, "bf16")->reduces_in, "eval");
+  EXPECT_EQ(FindToggle(all, "bf16")->applies_to, "models with 32-bit weights");
   EXPECT_TRUE(FindToggle(all, "lora")->reduces.empty());
   for (const char* text : {"", "[]", "{", R"({"toggles": 3})"})
     EXPECT_FALSE(ParseToggles(text).ok()) << text;
@@ -46,6 +48,21 @@ TEST(Toggles, ChoosesByNameAndValue) {
             R"([["bf16",null],["lora","16"],["optimizer","sgd"],["gc-threshold","0.5"]])");
   EXPECT_EQ(TextOf((*chosen)[1]), "lora=16");
   EXPECT_EQ(ToggleVariable({}), "[]");
+}
+
+TEST(Toggles, TranslatesReasonsWithTheirArguments) {
+  const ToggleReport refused{.why = "AdamW has no fused implementation"};
+  const ToggleReport undone{.reached = 1, .overridden = "another model is trained"};
+  EXPECT_EQ(ReasonText(refused), refused.why);
+  i18n::SetTranslator([](const std::string& english) -> std::string {
+    if (english == "{} has no fused implementation") return "NO FUSED {}";
+    return english == "another model is trained" ? "ANOTHER" : "";
+  });
+  EXPECT_EQ(ReasonText(refused), "NO FUSED AdamW");
+  EXPECT_EQ(ReasonText(undone), "ANOTHER");
+  EXPECT_EQ(ReasonText({.why = "a reason of an older version"}), "a reason of an older version");
+  EXPECT_EQ(ReasonText({.reached = 1}), "");
+  i18n::SetTranslator(nullptr);
 }
 
 TEST(Toggles, RejectsInvalidChoices) {
@@ -79,21 +96,27 @@ TEST(Toggles, ReadsReportsOfAProcess) {
   for (const char* text : {"", "{}", "[[", "3"}) EXPECT_TRUE(ParseToggleReports(text).empty());
 }
 
-TEST(Toggles, ProposesThoseThatApplyAndGoWithTheGiven) {
-  const std::vector<Toggle> all = SampleToggles();
+TEST(Toggles, TellsOutcomes) {
   const auto reports = ParseToggleReports(R"([
-    {"name": "bf16", "on": true, "reached": 1, "proposals": [null]},
-    {"name": "weights", "reached": 1, "proposals": ["bf16"]},
-    {"name": "lora", "reached": 1, "proposals": ["8", null], "shares": [0.5]},
-    {"name": "optimizer", "reached": 0, "proposals": ["sgd"]},
-    {"name": "unknown", "reached": 1, "proposals": [null]}])");
-  const std::vector<ToggleProposal> proposals = ProposedToggles(all, reports);
-  ASSERT_EQ(proposals.size(), 2u) << "bf16 excludes weights, and the optimizer does not apply";
-  EXPECT_EQ(TextOf(proposals[0].choice), "lora=8");
-  EXPECT_EQ(proposals[0].share, 0.5);
-  EXPECT_EQ(TextOf(proposals[1].choice), "lora");
-  EXPECT_EQ(proposals[1].share, 1);
-  EXPECT_EQ(proposals[0].toggle, FindToggle(all, "lora"));
+    {"name": "bf16", "on": true, "reached": 4, "places": 2, "applies_to": "models"},
+    {"name": "bf16", "on": true, "reached": 0, "already_on": true, "why": "under autocast"},
+    {"name": "bf16", "on": true, "reached": 1, "overridden": "undone"},
+    {"name": "bf16", "on": true, "reached": 0, "why": "no model"},
+    {"name": "bf16", "on": true, "reached": 1, "already_on": true},
+    {"name": "bf16", "on": true, "reached": -1, "places": "x", "already_on": 1}])");
+  ASSERT_EQ(reports.size(), 6u);
+  const std::vector<std::pair<ToggleOutcome, bool>> expected = {
+      {ToggleOutcome::kApplied, true},   {ToggleOutcome::kAlreadyOn, true},
+      {ToggleOutcome::kNoEffect, false}, {ToggleOutcome::kNotApplied, false},
+      {ToggleOutcome::kApplied, true},   {ToggleOutcome::kNotApplied, false}};
+  for (size_t i = 0; i < reports.size(); ++i) {
+    EXPECT_EQ(reports[i].outcome(), expected[i].first) << i;
+    EXPECT_EQ(reports[i].in_force(), expected[i].second) << i;
+    EXPECT_EQ(reports[i].applies(), expected[i].first == ToggleOutcome::kApplied) << i;
+  }
+  EXPECT_EQ(reports[0].places, 2u);
+  EXPECT_EQ(reports[0].applies_to, "models");
+  EXPECT_EQ(reports[5].places, 0u);
 }
 
 TEST(Toggles, LimitsReportsOfAProcess) {

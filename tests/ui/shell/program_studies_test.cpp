@@ -23,17 +23,17 @@ using ::testing::Not;
 using ::testing::StartsWith;
 
 constexpr const char* kScript = "about()\nchunk(2)\nabout(ended='end')\n";
-constexpr const char* kSavings = R"J({"start": {"needed": 4294967296}, "savings": [
+constexpr const char* kSavings = R"J({"start": {"needed": 4294967296, "step_ms": 10}, "rows": [
   {"toggle": "checkpointing", "label": "recompute activations", "changes": "nothing", "excludes": [],
-   "saves": 1048576, "effect": true, "time_factor": 1.3, "error": null,
-   "change": [{"text": "model.gradient_checkpointing_enable()", "where": "/home/me/train.py:12"}]},
+   "saves": 1048576, "same_peak": false, "step_ms": 13, "error": null, "outcome": [{"name": "checkpointing",
+   "change": [{"text": "model.gradient_checkpointing_enable()", "where": "/home/me/train.py:12"}]}]},
   {"toggle": "bf16", "label": "autocast", "changes": "rounding", "excludes": ["weights"],
-   "saves": 1073741824, "effect": true, "time_factor": 0.6, "error": null,
-   "change": [{"text": "with torch.autocast('cuda'):", "where": "/home/me/train.py:20"}]},
+   "saves": 1073741824, "same_peak": false, "step_ms": 6, "error": null, "outcome": [{"name": "bf16",
+   "change": [{"text": "with torch.autocast('cuda'):", "where": "/home/me/train.py:20"}]}]},
   {"toggle": "weights=bf16", "label": "weights", "changes": "training", "excludes": [],
-   "saves": 2048, "effect": false, "time_factor": null, "error": null, "change": []},
+   "saves": 0, "same_peak": true, "step_ms": 10, "error": null, "outcome": []},
   {"toggle": "offload", "label": "offload", "changes": "nothing", "excludes": [],
-   "error": "an allocation fails", "change": []}],
+   "error": "an allocation fails", "outcome": []}],
   "toggles": [{"name": "lora", "state": "does not apply", "why": "no from_pretrained", "overridden": ""},
               {"name": "bf16", "state": "applies", "why": "", "overridden": ""}]})J";
 

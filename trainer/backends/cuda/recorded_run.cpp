@@ -200,8 +200,7 @@ void RecordedRun::Work(const emulated::Activity& activity, uint64_t stream) {
 
 void RecordedRun::Memory(const emulated::MemoryActivity& activity) {
   // LibTorch reuses pinned host memory across runs, so the run that allocates it is arbitrary.
-  if (activity.call == emulated::Call::kHostAlloc || activity.call == emulated::Call::kFreeHost)
-    return;
+  if (activity.place == emulated::Place::kPinned) return;
   if (activity.device != device_) return;
   DeviceWork work = WorkOf(activity.call, activity.begin_ns, activity.end_ns);
   work.first = activity.first;

@@ -65,7 +65,8 @@ std::vector<Series> SeriesOf(const trace::Trace& t) {
     Put(*curve, a.begin_ns[row], a.bytes[row]);
   }
   std::vector<Series> out;
-  for (const analysis::HostMemory::Curve& of : analysis::HostMemoryOf(t).curves) {
+  const analysis::HostMemory host = analysis::HostMemoryOf(t);
+  for (const analysis::HostMemory::Curve& of : host.curves) {
     auto curve = Empty();
     for (size_t i = 0; i < of.time_ns.size(); ++i) Put(*curve, of.time_ns[i], of.bytes[i]);
     Series s = Finish(std::move(curve));
@@ -75,6 +76,9 @@ std::vector<Series> SeriesOf(const trace::Trace& t) {
     s.title = i18n::Format("{} {}memory", i18n::Text(trace::Name(of.space)),
                            of.space == MemorySpace::kPinned ? i18n::Text("host ") : "");
     s.about = i18n::Format("allocated from the driver · at most {}", FormatBytes(s.highest));
+    const auto largest =
+        std::ranges::find(host.sites, of.space, &analysis::HostMemory::Site::space);
+    if (largest != host.sites.end()) s.largest = analysis::SiteText(*largest);
     out.push_back(std::move(s));
   }
   for (auto& [of, curve] : counters) {

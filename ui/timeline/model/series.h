@@ -18,6 +18,7 @@ namespace vramscope::ui::timeline {
 
 struct Series {
   std::string key, title, about;
+  std::string largest;  // the largest part at the host's peak and its call site; "": unknown
   bool bytes = false;   // whether the values are bytes rather than plain numbers
   bool little = false;  // the values are of little interest: the lane is folded by default
   uint64_t highest = 0;

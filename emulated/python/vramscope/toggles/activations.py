@@ -17,10 +17,13 @@ class Checkpointing(Toggle):
     explains = "Only the inputs of each repeated block are kept; backward recomputes the rest, which takes about a third more time"
     values, default, tries = ("non-reentrant", "reentrant"), "non-reentrant", ("non-reentrant",)
     reduces = {"Activation": 0.8, "Autograd detail": 0.2}
+    applies_to = "TrainingArguments, models with a switch for it, and models with a list of blocks of the same class"
 
     def install(self):
         self.seen = weakref.WeakSet()
-        self.programs_own = False
+        self.programs_own = 0  # calls of checkpoint() by the program
+        self.ours = 0  # calls of blocks that the toggle has wrapped
+        self.expected = False  # the next call of checkpoint() is the toggle's
         imports.after(self.session.process, "torch.utils.checkpoint", self.watch)
 
     def watch(self, module):
@@ -28,12 +31,13 @@ class Checkpointing(Toggle):
         def seen(function):
             @functools.wraps(function)
             def wrapper(*args, **kwargs):
-                self.programs_own = True
+                self.programs_own += not self.expected
+                self.expected = False
                 return function(*args, **kwargs)
 
             return wrapper
 
-        if hasattr(module, "_CheckpointFrame") and not self.on:
+        if hasattr(module, "_CheckpointFrame"):
             module._CheckpointFrame.__init__ = seen(module._CheckpointFrame.__init__)
             module.CheckpointFunction.forward = staticmethod(seen(module.CheckpointFunction.forward))
 
@@ -43,12 +47,19 @@ class Checkpointing(Toggle):
 
     def training_arguments(self, arguments):
         if arguments.gradient_checkpointing:
-            self.refuse("TrainingArguments already has gradient_checkpointing=True")
+            self.already("TrainingArguments already has gradient_checkpointing=True")
         elif self.reach("TrainingArguments(..., gradient_checkpointing=True, gradient_checkpointing_kwargs=%s)" % str(self.settings).replace("'", '"')):
+            self.before = arguments.gradient_checkpointing_kwargs
             arguments.gradient_checkpointing, arguments.gradient_checkpointing_kwargs = True, self.settings
 
     def trainer_begins(self, trainer, arguments):
-        if not arguments.gradient_checkpointing:
+        first = trainer.model not in self.seen  # later, Trainer itself has switched it on
+        self.seen.add(trainer.model)
+        if first and self.reached and getattr(trainer.model, "is_gradient_checkpointing", False):
+            self.withdraw("model.gradient_checkpointing_enable() is already called", already=True)
+            if self.on:
+                arguments.gradient_checkpointing, arguments.gradient_checkpointing_kwargs = False, self.before
+        elif self.reached and not arguments.gradient_checkpointing:
             self.override("the program sets gradient_checkpointing=False afterwards")
 
     def before_call(self, module):
@@ -75,8 +86,8 @@ class Checkpointing(Toggle):
         return None
 
     def by_method(self, model, method, arguments):
-        if getattr(model, "is_gradient_checkpointing", False):
-            self.refuse("%s() is already called" % method)
+        if getattr(model, "is_gradient_checkpointing", False) or getattr(model, "grad_checkpointing", False):  # the latter: timm
+            self.already("model.%s() is already called" % method)
         elif self.reach("model.%s(%s)" % (method, ", ".join("%s=%s" % pair for pair in arguments.items()).replace("'", '"'))):
             getattr(model, method)(**arguments)
 
@@ -87,14 +98,27 @@ class Checkpointing(Toggle):
         elif self.reach("for block in %s:" % (("model." + name) if name else "model"),
                         "    block.forward = functools.partial(torch.utils.checkpoint.checkpoint, block.forward, use_reentrant=%s)"
                         % self.settings["use_reentrant"]):
-            from torch.utils.checkpoint import checkpoint
-
             for block in blocks:
-                block.forward = functools.partial(checkpoint, block.forward, **self.settings)
+                block.forward = self.checkpointed(block.forward)
+
+    def checkpointed(self, forward):
+        from torch.utils.checkpoint import checkpoint
+
+        @functools.wraps(forward)
+        def wrapper(*args, **kwargs):
+            self.ours += self.torch.is_grad_enabled()
+            self.expected = True
+            try:
+                return checkpoint(forward, *args, **kwargs, **self.settings)
+            finally:
+                self.expected = False
+
+        return wrapper
 
     def finish(self):
-        if self.programs_own and not self.on:
-            self.reached, self.why = 0, "the program already uses checkpointing"
+        # Blocks that the program checkpoints itself are called twice, in the forward pass and for its recomputation.
+        if self.programs_own and (not self.on or 0 < self.ours <= 2 * self.programs_own):
+            self.withdraw("the program already uses checkpointing", already=True)
 
 
 def repeated_blocks(module):
@@ -120,6 +144,7 @@ class Offload(Toggle):
     name, label, group, changes, slow = "offload", "Saved tensors in host memory", "activations", NOTHING, True
     explains = "Tensors that autograd saves are moved to pinned host memory and back over the bus: slow, and uses as much host memory"
     reduces = {"Activation": 0.9, "Autograd detail": 0.2}
+    applies_to = "models that the program's own training loop calls"
 
     def around_call(self, module):
         if not _trains(self.torch, module):
@@ -137,6 +162,7 @@ class NoUseCache(Toggle):
     name, label, group, changes = "no-use-cache", "No key-value cache in training", "activations", NOTHING
     explains = "use_cache is for generation; in training, keys and values of all layers are kept as long as the model's outputs"
     reduces = {"KV cache": 1, "Activation": 0.05}
+    applies_to = "transformers models that keep keys and values in training"
 
     def install(self):
         self.seen = weakref.WeakSet()
@@ -150,6 +176,8 @@ class NoUseCache(Toggle):
         part = next((part for part in module.modules() if hasattr(getattr(part, "config", None), "use_cache")), None)
         if part is None:
             self.refuse("the model has no config.use_cache")
+        elif getattr(part, "is_gradient_checkpointing", False):
+            self.already("gradient checkpointing already keeps no keys and values")
         elif part in self.seen or part.config.use_cache:
             self.candidate = part in self.seen  # the first call began before the hook was installed
             if part not in self.seen:
@@ -158,7 +186,7 @@ class NoUseCache(Toggle):
             if self.on:
                 part.config.use_cache = False
         else:
-            self.refuse("model.config.use_cache is already False")
+            self.already("model.config.use_cache is already False")
 
     def called(self, part, args, kwargs):
         self.asked = kwargs.get("use_cache")
@@ -169,13 +197,13 @@ class NoUseCache(Toggle):
             return
         kept = getattr(output, "past_key_values", None) is not None
         if self.asked is not None:
-            self.refuse("the model is called with use_cache=%s" % self.asked)
+            (self.refuse if self.asked else self.already)("the model is called with use_cache=%s" % self.asked)
         elif kept and self.on:
             self.override("the model still keeps keys and values")
         elif kept or self.on:
             self.reach("model.config.use_cache = False")
         else:
-            self.refuse("the model keeps no keys and values in training")
+            self.already("the model keeps no keys and values in training")
 
 
 @toggle
@@ -183,13 +211,17 @@ class EvalNoGrad(Toggle):
     name, label, group, changes = "eval-no-grad", "No gradients in evaluation", "activations", NOTHING
     explains = "A model in evaluation mode keeps no activations for a backward pass that is never run"
     reduces, reduces_in = {"Activation": 1, "Autograd detail": 0.5}, "eval"
+    applies_to = "models that are called in evaluation mode with gradients enabled"
 
     def install(self):
         self.evaluations = 0  # since the last step
         self.trained = False  # a backward pass followed
 
     def around_call(self, module):
-        if module.training or not self.torch.is_grad_enabled() or not any(parameter.requires_grad for parameter in module.parameters()):
+        if module.training or not any(parameter.requires_grad for parameter in module.parameters()):
+            return None
+        if not self.torch.is_grad_enabled():
+            self.already("the program already evaluates without gradients")
             return None
         self.evaluations += 1
         return self.torch.no_grad() if self.reach("with torch.no_grad():  # around the evaluation") else None
@@ -201,7 +233,7 @@ class EvalNoGrad(Toggle):
 
     def finish(self):
         if self.trained:
-            self.reached, self.why = 0, "the program trains in evaluation mode"
+            self.withdraw("the program trains in evaluation mode")
 
     def absent(self):
         return "no model is called in evaluation mode with gradients enabled"
@@ -213,11 +245,17 @@ class Attention(Toggle):
     explains = "sdpa and flash_attention_2 do not store the matrix of attention scores"
     values, default, tries = ("sdpa", "flash_attention_2", "eager"), "sdpa", ("sdpa",)
     reduces = {"Activation": 0.5, "Temporary": 0.5}
+    applies_to = "models created by transformers' from_pretrained or from_config"
+
+    def install(self):
+        self.by_default = ""  # the method of a model that has sdpa by default, if it supports it
 
     def loads_model(self, keywords, which):
         there = keywords.get("attn_implementation")
-        if there == self.value or there is None and self.value == "sdpa":
-            self.refuse("%s has %s" % (which, "attn_implementation=\"%s\" already" % there if there else "sdpa by default"))
+        if there is None and self.value == "sdpa":
+            self.by_default = which  # model_made() knows whether the model supports it
+        elif there == self.value:
+            self.already("%s already has attn_implementation=\"%s\"" % (which, there))
         elif self.value == "flash_attention_2" and importlib.util.find_spec("flash_attn") is None:
             self.refuse("the package flash_attn is not installed")
         elif self.reach("%s(..., attn_implementation=\"%s\")" % (which, self.value)):
@@ -225,7 +263,12 @@ class Attention(Toggle):
 
     def model_made(self, model, where):
         have = getattr(getattr(model, "config", None), "_attn_implementation", self.value)
-        if self.reached and have != self.value:
+        which, self.by_default = self.by_default, ""
+        if which and have == "sdpa":
+            self.already("%s has sdpa by default" % which)
+        elif which:
+            self.refuse("%s uses %s, because it has no sdpa" % (type(model).__name__, have))
+        elif self.reached and have != self.value:
             self.override("%s uses %s instead" % (type(model).__name__, have))
         return model
 
@@ -238,9 +281,12 @@ class SdpaBackend(Toggle):
     name, label, group, changes = "sdpa-backend", "Kernels of scaled_dot_product_attention", "activations", ROUNDING
     explains = "The kernels that PyTorch may use: math stores the matrix of attention scores, the others do not"
     values = ("flash", "efficient", "cudnn", "math")
+    applies_to = "calls of scaled_dot_product_attention for which PyTorch chooses other kernels"
 
     def install(self):
-        functional, self.called = self.torch.nn.functional, False
+        functional = self.torch.nn.functional
+        self.unchanged = True  # for all calls, PyTorch chooses these kernels anyway
+        self.before = {kind: self.enabled(kind) for kind in self.values}
         if not self.on:
             return
         for kind in self.values:
@@ -249,9 +295,8 @@ class SdpaBackend(Toggle):
 
         @functools.wraps(attention)
         def scaled_dot_product_attention(*args, **kwargs):
-            if not self.called:
-                self.called = True
-                self.reach(*["torch.backends.cuda.%s(%s)" % (self.function(kind), kind == self.value) for kind in self.values])
+            self.reach(*["torch.backends.cuda.%s(%s)" % (self.function(kind), kind == self.value) for kind in self.values])
+            self.unchanged = self.unchanged and self.chosen_anyway(args, kwargs)
             return attention(*args, **kwargs)
 
         functional.scaled_dot_product_attention = scaled_dot_product_attention
@@ -264,10 +309,32 @@ class SdpaBackend(Toggle):
         if function is not None:
             function(on)
 
+    def enabled(self, kind):
+        enabled = getattr(self.torch.backends.cuda, self.function(kind).replace("enable_", "") + "_enabled", None)
+        return None if enabled is None else enabled()
+
+    def chosen_anyway(self, args, kwargs):
+        """Whether PyTorch chooses the same kernels for this call without the toggle."""
+        choice = getattr(self.torch, "_fused_sdp_choice", None)
+        now = {kind: self.enabled(kind) for kind in self.values}
+        if choice is None or self.session.compiling() or now != {kind: kind == self.value if on is not None else None for kind, on in self.before.items()}:
+            return False
+        try:
+            with_toggle = choice(*args, **kwargs)
+            for kind, on in self.before.items():
+                self.switch(kind, on)
+            return choice(*args, **kwargs) == with_toggle
+        except (RuntimeError, TypeError):  # not known for these arguments
+            return False
+        finally:
+            for kind, on in now.items():
+                self.switch(kind, on)
+
     def finish(self):
-        enabled = getattr(self.torch.backends.cuda, self.function(self.value).replace("enable_", "") + "_enabled", None) if self.on else None
-        if enabled is not None and not enabled():
+        if self.on and self.enabled(self.value) is False:
             self.override("the program switches it off afterwards")
+        elif self.on and self.reached and self.unchanged:
+            self.withdraw("PyTorch already chooses these kernels for every call", already=True)
 
     def absent(self):
         return "the program never calls scaled_dot_product_attention" if self.on else "a value is needed: one of %s" % ", ".join(self.values)

@@ -14,6 +14,7 @@ class Lora(Toggle):
     explains = "Only two small matrices per linear layer are trained and have gradients and optimizer state"
     values, default, tries = "RANK", "8", ("8",)
     reduces = {"Gradient": 1, "Optimizer state": 1}
+    applies_to = "models created by transformers' from_pretrained or from_config, or passed to its Trainer"
 
     def install(self):
         self.models = 0
@@ -22,7 +23,7 @@ class Lora(Toggle):
 
     def model_made(self, model, where):
         if getattr(model, "peft_config", None) is not None:
-            self.refuse("the program already uses adapters")
+            self.already("the program already uses adapters")
         elif not hasattr(model, "config") or not hasattr(model, "save_pretrained"):
             self.refuse("the model is not from transformers")
         elif importlib.util.find_spec("peft") is None:
@@ -45,13 +46,13 @@ class Lora(Toggle):
         parts = list(module.modules())
         self.trained.add(any(part in self.made for part in parts))
         if not self.on and any(getattr(part, "peft_config", None) is not None for part in parts):
-            self.reached, self.why = 0, "the program already uses adapters"
+            self.withdraw("the program already uses adapters", already=True)
 
     def finish(self):
         if self.reached and self.trained == {False}:
             self.override("another model is trained")
             if not self.on:
-                self.reached, self.why = 0, "the model created by transformers is not the one that is trained"
+                self.withdraw("the model created by transformers is not the one that is trained")
 
     def absent(self):
         return "the model is not created by transformers' from_pretrained or from_config, nor trained by its Trainer"

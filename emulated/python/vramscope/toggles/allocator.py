@@ -6,28 +6,35 @@ from vramscope.toggles.declaration import NOTHING, Toggle, toggle
 NAMES = ("PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF")
 
 
+def variable():
+    """The variable that has the settings, and its settings."""
+    name = next((name for name in NAMES if os.environ.get(name)), NAMES[0])
+    return name, [part.strip() for part in os.environ.get(name, "").split(",") if part.strip()]
+
+
 class _Setting(Toggle):
-    group, changes = "allocator", NOTHING
+    group, changes, applies_to = "allocator", NOTHING, "every program"
     key = ""
+    had = False  # the environment had this setting before the toggle set it
 
     @classmethod
-    def text(cls, value):
-        return "True" if value is None else value
+    def setting(cls, value):
+        return "%s:%s" % (cls.key, "True" if value is None else value)
 
     @classmethod
     def before_torch(cls, value):
         value = cls.default if value is None else value
-        name = next((name for name in NAMES if os.environ.get(name)), NAMES[0])
-        others = [part for part in os.environ.get(name, "").split(",") if part and not part.strip().startswith(cls.key + ":")]
-        os.environ[name] = ",".join(others + ["%s:%s" % (cls.key, cls.text(value))])
+        name, parts = variable()
+        cls.had = cls.setting(value) in parts
+        if not cls.had:
+            os.environ[name] = ",".join([part for part in parts if not part.startswith(cls.key + ":")] + [cls.setting(value)])
 
     def install(self):
-        name = next((name for name in NAMES if os.environ.get(name)), NAMES[0])
-        there = dict(part.strip().split(":", 1) for part in os.environ.get(name, "").split(",") if ":" in part)
-        if not self.on and there.get(self.key) == self.text(self.value):
-            self.refuse("%s already has this setting" % name)
+        name, parts = variable()
+        if self.had if self.on else self.setting(self.value) in parts:
+            self.already("%s already has this setting" % name)
         else:
-            self.reach("%s=%s" % (name, os.environ[name] if self.on else "%s:%s" % (self.key, self.text(self.value))), place="environment")
+            self.reach("%s=%s" % (name, os.environ[name] if self.on else self.setting(self.value)), place="environment")
 
     def finish(self):
         """Compares with the allocator's own settings, if it reports them."""
@@ -78,12 +85,13 @@ class EmptyCache(Toggle):
     explains = "Cached memory is released to the driver every N steps and allocated again: slower"
     values, default, slow, tries = "N", "1", True, ("1",)
     reduces = {"cached": 0.5}
+    applies_to = "TrainingArguments, and programs with at least N optimizer steps"
 
     def training_arguments(self, arguments):
         if not hasattr(arguments, "torch_empty_cache_steps"):
             self.refuse("this transformers has no TrainingArguments.torch_empty_cache_steps")
         elif arguments.torch_empty_cache_steps == int(self.value):
-            self.refuse("torch_empty_cache_steps is already %s" % self.value)
+            self.already("torch_empty_cache_steps is already %s" % self.value)
         elif self.reach("TrainingArguments(..., torch_empty_cache_steps=%s)" % self.value):
             arguments.torch_empty_cache_steps = int(self.value)
 

@@ -6,10 +6,10 @@ from vramscope.toggles.declaration import NOTHING, ROUNDING, Toggle, toggle
 
 class _Argument(Toggle):
     """A toggle that sets fields of TrainingArguments."""
-    group, changes = "batches", NOTHING
+    group, changes, applies_to = "batches", NOTHING, "transformers' Trainer"
 
     def arguments(self, arguments):
-        """{name: value} to set; {} if the toggle does not apply, after refuse() was called."""
+        """{name: value} to set; {} if the toggle does not apply, after refuse() or already() was called."""
         raise NotImplementedError
 
     def training_arguments(self, arguments):
@@ -46,10 +46,10 @@ class MicroBatch(_Argument):
     def arguments(self, arguments):
         batch, parts = arguments.per_device_train_batch_size, arguments.gradient_accumulation_steps
         self.own = batch
-        if batch == 1:
-            self.refuse("the micro-batch is already one sample")
-            return {}
         wanted = int(self.value)
+        if batch == 1 or batch == wanted:
+            self.already("the micro-batch is already one sample" if batch == 1 else "the micro-batch is already %d samples" % batch)
+            return {}
         if wanted < 1 or wanted >= batch or batch % wanted:
             self.refuse("%d does not divide the program's micro-batch of %d samples" % (wanted, batch))
             return {}
@@ -72,10 +72,11 @@ class EvalBatch(_Argument):
     explains = "Evaluation keeps the logits of fewer samples at once"
     values, default, tries, needs = "N", "1", ("1",), ("per_device_eval_batch_size",)
     reduces, reduces_in = {"Activation": 0.9, "Autograd detail": 0.9, "Temporary": 0.9, "Unknown": 0.9}, "eval"
+    applies_to = "transformers' Trainer with an evaluation"
 
     def arguments(self, arguments):
         if arguments.per_device_eval_batch_size <= int(self.value):
-            self.refuse("it is already %d" % arguments.per_device_eval_batch_size)
+            self.already("per_device_eval_batch_size is already %d" % arguments.per_device_eval_batch_size)
             return {}
         if str(getattr(arguments.eval_strategy, "value", arguments.eval_strategy)) == "no":
             self.refuse("Trainer does not evaluate")
@@ -89,10 +90,11 @@ class EvalAccumulation(_Argument):
     explains = "Evaluation moves its predictions to the host every N batches instead of at the end"
     values, default, tries, needs = "N", "1", ("1",), ("eval_accumulation_steps",)
     reduces, reduces_in = {"Activation": 0.9, "Temporary": 0.9, "Unknown": 0.9}, "eval"
+    applies_to = "transformers' Trainer with an evaluation that keeps predictions"
 
     def arguments(self, arguments):
         if arguments.eval_accumulation_steps == int(self.value):
-            self.refuse("eval_accumulation_steps is already %s" % self.value)
+            self.already("eval_accumulation_steps is already %s" % self.value)
             return {}
         if str(getattr(arguments.eval_strategy, "value", arguments.eval_strategy)) == "no":
             self.refuse("Trainer does not evaluate")
@@ -112,7 +114,7 @@ class Liger(_Argument):
 
     def arguments(self, arguments):
         if arguments.use_liger_kernel:
-            self.refuse("TrainingArguments already has use_liger_kernel=True")
+            self.already("TrainingArguments already has use_liger_kernel=True")
         elif importlib.util.find_spec("liger_kernel") is None:
             self.refuse("the package liger-kernel is not installed")
         else:

@@ -25,6 +25,7 @@ class Toggle:
     name = label = group = ""
     changes = NOTHING
     explains = ""  # its effect on memory and time, in one sentence
+    applies_to = ""  # the condition under which it applies: the object of "it applies to"
     values = ()  # accepted values; a string: the kind of value; (): no value
     default = None  # used if no value is given; None: a value is required
     excludes = ()  # names of toggles that cannot be combined with this one
@@ -42,13 +43,16 @@ class Toggle:
         if self.value is None and self.tries:
             self.value = self.tries[0]  # the value that is looked for
         self.reached = 0  # how often the program reached a place where it applies
+        self.places = set()  # these places
         self.why = ""  # why it applies nowhere
+        self.already_on = False  # it applies nowhere because the program has this setting itself
         self.overridden = ""  # why it was applied without effect
         self.lines = {}  # changes to make by hand: {text: place in the program}
 
     @classmethod
     def declaration(cls):
         return {"name": cls.name, "label": cls.label, "group": cls.group, "changes": cls.changes, "explains": cls.explains,
+                "applies_to": cls.applies_to,
                 "values": cls.values if isinstance(cls.values, str) else list(cls.values), "default": cls.default,
                 "needs_value": bool(cls.values) and cls.default is None, "excludes": list(cls.excludes), "slow": cls.slow,
                 "reduces": cls.reduces, "reduces_in": cls.reduces_in,
@@ -59,15 +63,29 @@ class Toggle:
     def reach(self, *lines, place=None):
         """The toggle applies here; returns whether to apply it. `lines`: what the user would write."""
         self.reached += 1
+        here = self.session.place() if place is None else place
+        self.places.add(here)
         for line in lines:
             if line not in self.lines and len(self.lines) < 16:
-                self.lines[line] = self.session.place() if place is None else place
+                self.lines[line] = here
         return self.on
 
     def refuse(self, why):
         """The toggle does not apply here. The reason is reported if it applies nowhere."""
         if not self.why:
             self.why = why
+
+    def already(self, why):
+        """The program has this setting itself. This reason is reported if the toggle applies nowhere, before those of
+        refuse()."""
+        if not self.already_on:
+            self.why, self.already_on = why, True
+
+    def withdraw(self, why, already=False):
+        """What was reached turns out not to be a place where the toggle applies. `already`: because the program has
+        this setting itself."""
+        self.reached, self.places, self.lines = 0, set(), {}
+        self.why, self.already_on = why, already
 
     def override(self, why):
         """The program later undoes the toggle's change."""
@@ -92,7 +110,8 @@ class Toggle:
         if not self.reached and not self.why:
             self.why = self.absent()
         return {"name": self.name, "value": self.value if self.values else None, "on": self.on, "reached": self.reached,
-                "why": "" if self.reached else self.why, "overridden": undone,
+                "places": len(self.places), "already_on": self.already_on and not self.reached,
+                "why": "" if self.reached else self.why, "overridden": undone, "applies_to": self.applies_to,
                 "proposals": proposals, "shares": [self.share(value) for value in proposals],
                 "change": [{"text": text, "where": place} for text, place in self.lines.items()]}
 
@@ -132,6 +151,9 @@ class Toggle:
 
     def around_call(self, module):
         """Returns a context manager for that call, or None."""
+
+    # def inner_call(self, module): a module within the outermost one is called. Defined only by toggles that need it,
+    # because it is called often.
 
     def after_call(self, module, output):
         """The call of the outermost module has returned."""

@@ -13,6 +13,7 @@ class Optimizer(Toggle):
     values, tries = ("adafactor", "sgd", "adamw-8bit"), ("adafactor", "sgd")
     excludes = ("step-in-backward",)
     reduces = {"Optimizer state": 1}
+    applies_to = "TrainingArguments, and Adam, AdamW, NAdam and RAdam of torch.optim"
     adams = ("Adam", "AdamW", "NAdam", "RAdam")
     trainers = {"adafactor": "adafactor", "sgd": "sgd", "adamw-8bit": "adamw_bnb_8bit"}
 
@@ -31,7 +32,9 @@ class Optimizer(Toggle):
 
     def training_arguments(self, arguments):
         there = str(getattr(arguments.optim, "value", arguments.optim))
-        if there == self.trainers[self.value] or not self.on and not there.startswith("adam"):
+        if there == self.trainers[self.value]:
+            self.already("TrainingArguments already has optim=\"%s\"" % there)
+        elif not self.on and not there.startswith("adam"):
             self.refuse("TrainingArguments has optim=\"%s\"" % there)
         elif self.value == "adamw-8bit" and not self.available():
             self.refuse("the package bitsandbytes is not installed")
@@ -45,10 +48,13 @@ class Optimizer(Toggle):
             self.override("the program sets optim=\"%s\" afterwards" % arguments.optim)
 
     def optimizer_arguments(self, kind, keywords):
-        if self.on or self.session.trainer is not None:
+        if self.session.trainer is not None:
             return
         if kind.__name__ in self.adams:
-            self.reach("torch.optim.Adafactor(...)")
+            if not self.on:  # else replace() is called
+                self.reach("torch.optim.Adafactor(...)")
+        elif kind.__name__.lower() == self.value:
+            self.already("the optimizer already is %s" % kind.__name__)
         else:
             self.refuse("the optimizer is %s" % kind.__name__)
 
@@ -85,6 +91,7 @@ class OptimizerImpl(Toggle):
     explains = "foreach allocates temporaries as large as the weights; fused and for-loop allocate none, but for-loop is slow"
     values, tries = ("fused", "for-loop", "foreach"), ("fused", "for-loop")
     reduces, reduces_in = {"Temporary": 1}, "optimizer"
+    applies_to = "TrainingArguments, and optimizers of torch.optim that have another implementation"
     settings = {"fused": {"fused": True, "foreach": False}, "for-loop": {"fused": False, "foreach": False},
                 "foreach": {"fused": False, "foreach": True}}
     own = "foreach"  # the program's own implementation; the default on a GPU
@@ -98,7 +105,7 @@ class OptimizerImpl(Toggle):
         elif wanted is None:
             self.refuse("TrainingArguments has no optim value for it")
         elif wanted == there:
-            self.refuse("optim=\"%s\" already is %s" % (there, self.own))
+            self.already("optim=\"%s\" already is %s" % (there, self.own))
         elif self.reach("TrainingArguments(..., optim=\"%s\")" % wanted):
             arguments.optim = wanted
 
@@ -116,7 +123,7 @@ class OptimizerImpl(Toggle):
         elif self.value == "fused" and "fused" not in names:
             self.refuse("%s has no fused implementation" % kind.__name__)
         elif self.own == self.value:
-            self.refuse("%s already is %s" % (kind.__name__, self.own))
+            self.already("%s already is %s" % (kind.__name__, self.own))
         else:
             wanted = {name: value for name, value in wanted.items() if name in names}
             if self.reach("torch.optim.%s(..., %s)" % (kind.__name__, ", ".join("%s=%s" % pair for pair in sorted(wanted.items())))):
@@ -139,6 +146,7 @@ class StepInBackward(Toggle):
     explains = "Each gradient is applied and freed as soon as it is computed, so only one parameter's gradient exists at a time"
     excludes = ("optimizer", "free-gradients")
     reduces = {"Gradient": 0.9}
+    applies_to = "the program's own loop with an optimizer of torch.optim that neither clips, scales nor accumulates gradients"
     text = ("own = {p: (type(optimizer)([{**group, \"params\": [p]}]), group) for group in optimizer.param_groups for p in group[\"params\"]}",
             "def step(p):",
             "    own[p][0].param_groups[0][\"lr\"] = own[p][1][\"lr\"]",
@@ -200,7 +208,7 @@ class StepInBackward(Toggle):
         if why and not session.library:
             self.override(why)
             if not self.on:
-                self.reached, self.why = 0, why
+                self.withdraw(why)
 
     def absent(self):
         return "no optimizer of torch.optim steps"
@@ -230,10 +238,11 @@ class ZeroGrad(_Cleared):
     name, label = "zero-grad-to-none", "Freeing of gradients instead of filling with zeros"
     explains = "Gradients use no memory between two steps"
     reduces = {"Gradient": 0.9}
+    applies_to = "calls of zero_grad(set_to_none=False)"
 
     def cleared(self, owner, set_to_none):
         if set_to_none:
-            self.refuse("zero_grad() already frees them")
+            self.already("zero_grad() already frees them")
             return set_to_none
         return self.reach("%s.zero_grad(set_to_none=True)" % ("model" if isinstance(owner, self.torch.nn.Module) else "optimizer")) or set_to_none
 
@@ -247,6 +256,7 @@ class FreeGradients(_Cleared):
     explains = "A program that clears gradients between forward and backward keeps them in memory during the next forward pass without need"
     excludes = ("step-in-backward",)
     reduces = {"Gradient": 0.9}
+    applies_to = "the program's own loop, if it still has gradients in the next forward pass"
     stale = False  # the optimizer has stepped since the program last cleared gradients
     ours = False
 
@@ -270,6 +280,6 @@ class FreeGradients(_Cleared):
         elif not module.training or not self.torch.is_grad_enabled() or not self.session.steps:
             return
         elif not self.stale:
-            self.refuse("the program clears them before its next forward pass")
+            self.already("the program already clears them before its next forward pass")
         elif self.on or self.session.forwards == 1 and any(parameter.grad is not None for parameter in module.parameters()):
             self.reach("optimizer.register_step_post_hook(lambda optimizer, *_: optimizer.zero_grad())")

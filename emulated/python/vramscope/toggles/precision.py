@@ -1,7 +1,19 @@
 """Toggles for lower precision: mixed precision, 16-bit weights."""
+import functools
+import os
 import weakref
 
 from vramscope.toggles.declaration import ROUNDING, Toggle, toggle
+
+_VARIABLE = "ACCELERATE_MIXED_PRECISION"  # accelerate launch sets it
+
+
+def _name(kind):
+    return str(kind).replace("torch.", "")
+
+
+def _kinds(module):
+    return {parameter.dtype for parameter in module.parameters() if parameter.is_floating_point()}
 
 
 class _Mixed(Toggle):
@@ -9,58 +21,133 @@ class _Mixed(Toggle):
     group, changes = "precision", ROUNDING
     reduces = {"Activation": 0.45, "Autograd detail": 0.3, "Temporary": 0.3}
     argument = ""  # field of TrainingArguments, and accelerate's mixed_precision
+    kind = ""  # torch's name of the type
+
+    def install(self):
+        # TrainingArguments itself changes this variable later.
+        self.of_environment = os.environ.get(_VARIABLE, "no")
+        self.undo = None  # takes the setting of TrainingArguments back
 
     def training_arguments(self, arguments):
         others = [name for name in ("bf16", "fp16") if name != self.argument and getattr(arguments, name)]
         if getattr(arguments, self.argument):
-            self.refuse("TrainingArguments already has %s=True" % self.argument)
+            self.already("TrainingArguments already has %s=True" % self.argument)
+        elif not others and self.of_environment == self.argument:
+            self.already("%s already is %s" % (_VARIABLE, self.argument))
         elif self.reach("TrainingArguments(..., %s)" % ", ".join(["%s=True" % self.argument] + ["%s=False" % name for name in others])):
+            self.undo = functools.partial(self.set_back, arguments, {name: getattr(arguments, name) for name in (self.argument, *others)})
             setattr(arguments, self.argument, True)
             for name in others:
                 setattr(arguments, name, False)
 
+    def set_back(self, arguments, values):
+        for name, value in values.items():
+            setattr(arguments, name, value)
+        os.environ[_VARIABLE] = next((name for name, value in values.items() if value), self.of_environment)
+        if getattr(arguments, "mixed_precision", None) == self.argument:
+            arguments.mixed_precision = os.environ[_VARIABLE]
+
+    def model_made(self, model, where):
+        """Trainer gets its model after its arguments, and reads them afterwards."""
+        if self.reached and self.session.trainer is not None and self.session.calls.trainer and self.low_kinds(model):
+            self.withdraw(self.why_low(model), already=self.low_kinds(model) == {self.kind})
+            if self.undo is not None:
+                self.undo()
+        return model
+
     def trainer_begins(self, trainer, arguments):
-        if not getattr(arguments, self.argument):
+        if self.reached and not getattr(arguments, self.argument):
             self.override("the program sets %s=False afterwards" % self.argument)
 
     def accelerator(self, keywords):
-        if str(keywords.get("mixed_precision")) == self.argument:
-            self.refuse("Accelerator already has mixed_precision=\"%s\"" % self.argument)
+        there = keywords.get("mixed_precision")
+        if str(there) == self.argument:
+            self.already("Accelerator already has mixed_precision=\"%s\"" % self.argument)
+        elif there is None and self.of_environment == self.argument:
+            self.already("%s already is %s" % (_VARIABLE, self.argument))
         elif self.reach("Accelerator(..., mixed_precision=\"%s\")" % self.argument):
             keywords["mixed_precision"] = self.argument
-
-    def under_autocast(self):
-        enabled = self.torch.is_autocast_enabled
-        try:
-            return enabled("cuda")
-        except TypeError:  # before 2.4
-            return enabled()
-
-
-@toggle
-class Bf16(_Mixed):
-    name, label, argument, excludes = "bf16", "Mixed precision in bfloat16", "bf16", ("fp16", "weights")
-    explains = "Matrix products and their saved tensors use bfloat16; the weights keep their type, with an additional copy in bfloat16"
 
     def around_call(self, module):
         if self.session.library:
             return None
-        if self.under_autocast():
-            self.refuse("the model is already called under autocast")
-            return None
-        kinds = {parameter.dtype for parameter in module.parameters()}
-        if self.torch.float32 not in kinds:
-            self.refuse("the weights are already %s" % ", ".join(sorted(str(kind).replace("torch.", "") for kind in kinds)))
-            return None
+        under, low = self.under_autocast(), self.low_kinds(module)
+        if under:
+            (self.already if under == self.kind else self.refuse)("the model is already called under autocast in %s" % under)
+        elif low:
+            (self.already if low == {self.kind} else self.refuse)(self.why_low(module))
+        else:
+            return self.autocast()
+        return None
+
+    def autocast(self):
+        return None
+
+    def low_kinds(self, module):
+        """The types of the weights if none of them has 32 bits; else an empty set."""
+        kinds = {_name(kind) for kind in _kinds(module)}
+        return set() if "float32" in kinds else kinds
+
+    def why_low(self, module):
+        return "the weights are already %s" % ", ".join(sorted(self.low_kinds(module)))
+
+    def under_autocast(self):
+        """The type of the autocast that is on; "" if none is."""
+        torch = self.torch
+        try:
+            return _name(torch.get_autocast_dtype("cuda")) if torch.is_autocast_enabled("cuda") else ""
+        except (AttributeError, TypeError):  # before 2.4
+            return _name(torch.get_autocast_gpu_dtype()) if torch.is_autocast_enabled() else ""
+
+
+@toggle
+class Bf16(_Mixed):
+    name, label, argument, kind, excludes = "bf16", "Mixed precision in bfloat16", "bf16", "bfloat16", ("fp16", "weights")
+    explains = "Matrix products and their saved tensors use bfloat16; the weights keep their type, with an additional copy in bfloat16"
+    applies_to = "TrainingArguments, Accelerator, and models with 32-bit weights that are called outside autocast"
+
+    def install(self):
+        super().install()
+        self.ours = None  # the autocast around the present call
+        self.depth = 0  # of the program's own autocasts in this type
+        self.inside = self.outside = False  # where parts of a model under the toggle's autocast are called
+        kind = self.torch.amp.autocast_mode.autocast
+        kind.__enter__, kind.__exit__ = self.counted(kind.__enter__, 1), self.counted(kind.__exit__, -1)
+
+    def counted(self, function, change):
+        @functools.wraps(function)
+        def wrapper(context, *args):
+            if context is not self.ours and context.device == "cuda" and context._enabled and _name(context.fast_dtype) == self.kind:
+                self.depth += change
+            return function(context, *args)
+
+        return wrapper
+
+    def inner_call(self, module):
+        if self.ours is None or next(module.children(), None) is not None or next(module.parameters(), None) is None:
+            return
+        self.inside = self.inside or self.depth > 0
+        self.outside = self.outside or self.depth <= 0
+
+    def after_call(self, module, output):
+        self.ours = None
+
+    def finish(self):
+        if self.reached and self.inside and not self.outside:
+            self.withdraw("the model's own forward uses autocast in %s" % self.kind, already=True)
+
+    def autocast(self):
+        self.ours = self.torch.autocast("cuda", dtype=self.torch.bfloat16)
         if self.reach("model.forward = torch.autocast(\"cuda\", dtype=torch.bfloat16)(model.forward)"):
-            return self.torch.autocast("cuda", dtype=self.torch.bfloat16)
+            return self.ours
         return None
 
 
 @toggle
 class Fp16(_Mixed):
-    name, label, argument, excludes = "fp16", "Mixed precision in float16", "fp16", ("bf16", "weights")
+    name, label, argument, kind, excludes = "fp16", "Mixed precision in float16", "fp16", "float16", ("bf16", "weights")
     explains = "Like bf16, for GPUs without bfloat16; gradients are scaled"
+    applies_to = "TrainingArguments and Accelerator"
 
     def proposals(self):
         return []  # not better than bfloat16 if that applies
@@ -75,6 +162,7 @@ class Weights(Toggle):
     explains = "Weights, gradients and optimizer state have 16 bits: the training runs at lower precision"
     values, default, tries, excludes = ("bf16", "fp16"), "bf16", ("bf16",), ("bf16", "fp16")
     reduces = {"Parameter": 0.5, "Gradient": 0.5, "Optimizer state": 0.5, "Activation": 0.45, "Autograd detail": 0.3, "Temporary": 0.3}
+    applies_to = "models created by transformers' from_pretrained or from_config"
 
     @property
     def kind(self):
@@ -86,8 +174,8 @@ class Weights(Toggle):
         version = tuple(int(part) for part in transformers.__version__.split(".")[:2])
         name = "dtype" if version >= (4, 56) else "torch_dtype"
         there = keywords.get("dtype", keywords.get("torch_dtype"))
-        if there in (self.kind, str(self.kind), str(self.kind).replace("torch.", "")):
-            self.refuse("%s already has %s" % (which, self.kind))
+        if there in (self.kind, str(self.kind), _name(self.kind)):
+            self.already("%s already has %s" % (which, self.kind))
         elif self.reach("%s(..., %s=%s)" % (which, name, self.kind)):
             keywords.pop("torch_dtype", None)
             keywords[name] = self.kind
@@ -98,11 +186,17 @@ class Weights(Toggle):
     def model_made(self, model, where):
         if self.reached:
             self.made.add(model)
+            if not self.on and _kinds(model) == {self.kind}:
+                self.withdraw("%s is created with %s" % (type(model).__name__, self.kind), already=True)
         return model
 
     def before_call(self, module):
-        for part in module.modules() if self.on else ():
-            if part in self.made and all(parameter.dtype is not self.kind for parameter in part.parameters()):
+        for part in module.modules() if self.reached else ():
+            if part not in self.made:
+                continue
+            if not self.on and _kinds(part) == {self.kind}:
+                self.withdraw("the program itself converts the weights to %s" % self.kind, already=True)
+            elif self.on and self.kind not in _kinds(part):
                 self.override("the program converts the weights afterwards")
 
     def absent(self):

@@ -30,6 +30,7 @@ class Session:
         self.torch = process.torch
         self.chosen = chosen
         self.toggles = [kind(self, kind.name in chosen, chosen.get(kind.name)) for kind in kinds.values()]
+        self.inner = [toggle for toggle in self.toggles if hasattr(toggle, "inner_call")]
         self.calls = _Calls()
         self.trainer = None  # transformers' TrainingArguments, after their creation
         self.accelerated = False  # the program itself uses accelerate
@@ -104,6 +105,8 @@ class Session:
         if calls.root is not None:
             if calls.root is module:
                 calls.again += 1
+            for toggle in self.inner:
+                toggle.inner_call(module)
             return
         if isinstance(module, self.loss) or self.in_backward() != -1 or self.compiling() or next(module.parameters(), None) is None:
             return
@@ -112,8 +115,8 @@ class Session:
             self.forwards += 1
             self.accumulates = self.accumulates or self.forwards > 1
         self.each("before_call", module)
-        for toggle in self.toggles:
-            context = toggle.around_call(module)
+        # All are asked before the first context is entered, so that each sees the program's own settings.
+        for context in [toggle.around_call(module) for toggle in self.toggles]:
             if context is not None:
                 context.__enter__()
                 calls.contexts.append(context)

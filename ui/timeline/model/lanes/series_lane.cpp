@@ -73,6 +73,8 @@ class SeriesLane : public Lane {
     tip.title = text(series_.At(s.TraceTime(hit.time)));
     tip.subtitle = series_.title + " · " + TimeTextOf(s.data->trace(), s.TraceTime(hit.time));
     tip.rows.push_back({i18n::Text("at most"), text(series_.highest), {}});
+    if (!series_.largest.empty())
+      tip.rows.push_back({i18n::Text("largest at the peak"), series_.largest, {}});
     return tip;
   }
 

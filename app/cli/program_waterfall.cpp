@@ -1,4 +1,4 @@
-#include "app/cli/program_techniques.h"
+#include "app/cli/program_waterfall.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,6 @@
 #include "app/cli/format.h"
 #include "app/cli/output.h"
 #include "app/cli/program_plans.h"
-#include "app/cli/toggles.h"
 #include "profiler/base/i18n.h"
 #include "profiler/fit/waterfall.h"
 #include "profiler/program/launch.h"
@@ -19,16 +18,6 @@ namespace {
 
 using fit::Planned;
 using program::Toggle;
-using program::ToggleProposal;
-
-// Differences in the memory that a program needs; a plan that failed has none.
-int64_t Saves(const Planned& before, const Planned& now) {
-  return ByteDifference(now.needed(), before.needed());
-}
-
-double TimeFactor(const Planned& before, const Planned& now) {
-  return before.step_ms > 0 ? now.step_ms / before.step_ms : 0;
-}
 
 // The catalogue of toggles, if all of `options` are in it.
 absl::StatusOr<std::vector<Toggle>> CatalogueFor(const ProgramOptions& options) {
@@ -53,58 +42,6 @@ absl::StatusOr<std::vector<ProgramPlan>> PlanAll(ProgramPlans& plans,
   return plans.All(questions);
 }
 
-Json FiguresJson(const Planned& planned) {
-  return {{"peak", planned.peak},
-          {"reserved", planned.reserved},
-          {"needed", planned.needed()},
-          {"step_ms", planned.step_ms}};
-}
-
-Json SavingJson(const ToggleProposal& proposal, const ProgramPlan& plan, const Planned& start) {
-  const Toggle& toggle = *proposal.toggle;
-  Json row = {{"toggle", program::TextOf(proposal.choice)},
-              {"label", toggle.label},
-              {"explains", toggle.explains},
-              {"changes", toggle.changes},
-              {"excludes", toggle.excludes}};
-  const Planned& planned = plan.planned;
-  if (planned.ok()) {
-    const double factor = TimeFactor(start, planned);
-    row.update(FiguresJson(planned));
-    row["saves"] = Saves(start, planned);
-    row["effect"] = HasEffect(start, planned);
-    row["time_factor"] = factor > 0 ? Json(factor) : Json();
-  }
-  row["error"] = planned.ok() ? Json() : Json(planned.error);
-  row["change"] = Json::array();
-  for (const program::ToggleReport& report : plan.toggles)
-    if (report.on && report.name == proposal.choice.name)
-      for (const program::ToggleChange& change : report.changes)
-        row["change"].push_back({{"text", change.text}, {"where", change.where}});
-  return row;
-}
-
-std::string SavingsText(const std::vector<ToggleProposal>& proposals,
-                        const std::vector<ProgramPlan>& plans, const Planned& start) {
-  Table table({{i18n::Text("Alone"), Table::kLeft, true},
-               {i18n::Text("Needs"), Table::kRight},
-               {i18n::Text("Time"), Table::kRight},
-               {""}});
-  for (size_t i = 0; i < proposals.size(); ++i) {
-    const Planned& planned = plans[i].planned;
-    const std::string name = program::TextOf(proposals[i].choice);
-    if (!planned.ok()) {
-      table.Row({name, "", "", Printable(planned.error)});
-      continue;
-    }
-    table.Row({name, SignedBytes(-Saves(start, planned)),
-               fmt::format("{:.2f} x", TimeFactor(start, planned)),
-               HasEffect(start, planned) ? "" : i18n::Text("had no effect")});
-  }
-  return i18n::Format("Without them, the program needs {}.\n\n", run::FormatBytes(start.needed())) +
-         table.Text();
-}
-
 // Names that are not in the catalogue are errors of usage.
 ExitCode Refuse(const absl::Status& status) {
   if (!absl::IsInvalidArgument(status)) return ReportError(status);
@@ -118,35 +55,6 @@ absl::Status FailedStart(const Planned& start) {
 }
 
 }  // namespace
-
-ExitCode PlanEachToggle(const std::vector<std::string>& command, const ProgramOptions& options,
-                        bool json) {
-  const auto begin = std::chrono::steady_clock::now();
-  const absl::StatusOr<std::vector<Toggle>> all = CatalogueFor(options);
-  if (!all.ok()) return Refuse(all.status());
-  ProgramPlans plans(options, 0, *all);
-  const auto first = PlanAll(plans, {{command, options.toggles}});
-  if (!first.ok()) return ReportError(first.status());
-  const ProgramPlan& start = first->front();
-  if (!start.planned.ok()) return ReportError(FailedStart(start.planned));
-  const std::vector<ToggleProposal> proposals = program::ProposedToggles(*all, start.toggles);
-  std::vector<ProgramQuestion> questions;
-  for (const ToggleProposal& proposal : proposals) {
-    questions.push_back({command, options.toggles});
-    questions.back().toggles.push_back(program::TextOf(proposal.choice));
-  }
-  const auto done = PlanAll(plans, questions);
-  if (!done.ok()) return ReportError(done.status());
-  if (!json) return PrintText(SavingsText(proposals, *done, start.planned));
-  Json answer = {{"start", FiguresJson(start.planned)}, {"savings", Json::array()}};
-  for (size_t i = 0; i < proposals.size(); ++i)
-    answer["savings"].push_back(SavingJson(proposals[i], (*done)[i], start.planned));
-  answer["toggles"] = TogglesJson(start.toggles, true);
-  answer["plans"] = plans.plans();
-  answer["seconds"] =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  return PrintJson(answer);
-}
 
 ExitCode WaterfallOfProgram(const std::vector<std::string>& command, const ProgramOptions& options,
                             const std::string& output, bool json) {

@@ -1,5 +1,4 @@
-// What single techniques change in a program: `toggles --savings -- PROGRAM` plans each toggle that
-// applies alone, `waterfall --toggle NAME ... -- PROGRAM` adds the given ones one after the other.
+// `waterfall --toggle NAME ... -- PROGRAM`: adds the toggles one after the other.
 #pragma once
 
 #include <string>
@@ -9,10 +8,6 @@
 #include "app/cli/program_command.h"
 
 namespace vramscope::cli {
-
-// The toggles of `options` are on in all plans.
-ExitCode PlanEachToggle(const std::vector<std::string>& command, const ProgramOptions& options,
-                        bool json);
 
 // One bar for each toggle of `options`, in their order. `output`: an SVG file; "": none; "-":
 // standard output.

@@ -1,0 +1,11 @@
+// The text of an error of the system, for messages.
+#pragma once
+
+#include <string>
+
+namespace vramscope::i18n {
+
+// Returns what std::strerror() says, translated if the error is a common one. Thread-safe.
+std::string ErrnoText(int error);
+
+}  // namespace vramscope::i18n
