@@ -15,6 +15,7 @@
 #include "app/cli/output.h"
 #include "app/cli/program_command.h"
 #include "app/cli/program_fit.h"
+#include "app/cli/program_waterfall.h"
 #include "app/cli/run_options.h"
 #include "app/cli/summary.h"
 #include "app/cli/worker_run.h"
@@ -344,6 +345,15 @@ ExitCode ExecuteWaterfall(const Options& options) {
   return PrintText(table.Text() + WhyReservedGrows(*ladder, *planned));
 }
 
+// The first option on the command line that has no effect without a program; "": none.
+std::string ProgramOptionIn(const CLI::App& command) {
+  std::vector<const char*> names(std::begin(kProgramOptionNames), std::end(kProgramOptionNames));
+  names.insert(names.end(), {"--vary", "--patience"});
+  for (const char* name : names)
+    if (command.get_option_no_throw(name) != nullptr && command.count(name) > 0) return name;
+  return "";
+}
+
 void DeclareFit(CLI::App* command, Context& context) {
   auto options = std::make_shared<Options>();
   auto of_program = std::make_shared<ProgramFitOptions>();
@@ -360,18 +370,12 @@ void DeclareFit(CLI::App* command, Context& context) {
     options->run.device = of_program->program.device;
     options->run.gpu_memory = of_program->program.gpu_memory;
     if (!context.has_program) {
-      std::vector<const char*> names(std::begin(kProgramOptionNames),
-                                     std::end(kProgramOptionNames));
-      names.insert(names.end(), {"--vary", "--patience"});
-      for (const char* name : names) {
-        if (command->get_option_no_throw(name) == nullptr || command->count(name) == 0) continue;
+      const std::string name = ProgramOptionIn(*command);
+      if (!name.empty())
         NoteError(i18n::Format(
             "{0} goes with a program (vramscope fit --budget 24GiB {0} ... -- python train.py)",
             name));
-        context.exit_code = kUsage;
-        return;
-      }
-      context.exit_code = ExecuteFit(*options);
+      context.exit_code = name.empty() ? ExecuteFit(*options) : kUsage;
       return;
     }
     if (!options->run.preset.empty() || !options->run.model.empty() ||
@@ -386,9 +390,41 @@ void DeclareFit(CLI::App* command, Context& context) {
   });
 }
 
+ExitCode RunWaterfall(const CLI::App& command, const Options& options) {
+  const std::string name = ProgramOptionIn(command);
+  if (name.empty()) return ExecuteWaterfall(options);
+  NoteError(i18n::Format("{0} goes with a program (vramscope waterfall {0} ... -- python train.py)",
+                         name));
+  return kUsage;
+}
+
+ExitCode ProgramWaterfall(const Context& context, const Options& options,
+                          const ProgramOptions& of_program) {
+  if (!options.run.preset.empty() || !options.run.model.empty() || !options.run.config.empty() ||
+      !options.run.sets.empty() || !options.baseline.empty() || !options.order.empty()) {
+    NoteError(
+        i18n::Text("waterfall takes either RUN or -- PROGRAM, not both; the bars of a program are "
+                   "its --toggle options in their order"));
+    return kUsage;
+  }
+  if (options.json && options.output == "-") {
+    NoteError(i18n::Text("--json and -o - both write to standard output; choose one"));
+    return kUsage;
+  }
+  if (context.after_dashes.empty() || of_program.toggles.empty()) {
+    NoteError(
+        i18n::Text("a waterfall of a program needs toggles and the program; for example: vramscope "
+                   "waterfall --toggle bf16 --toggle lora -- python train.py"));
+    return kUsage;
+  }
+  return WaterfallOfProgram(context.after_dashes, of_program, options.output, options.json);
+}
+
 void DeclareWaterfall(CLI::App* command, Context& context) {
   auto options = std::make_shared<Options>();
-  AddRunOptions(*command, options->run);
+  auto of_program = std::make_shared<ProgramOptions>();
+  AddRunOptions(*command, options->run, DeviceOptions::kElsewhere);
+  AddProgramOptions(*command, *of_program, true);
   command
       ->add_option("--baseline", options->baseline,
                    "a setting of the baseline (repeatable); sizes are those of the run")
@@ -401,7 +437,12 @@ void DeclareWaterfall(CLI::App* command, Context& context) {
   command->add_option("-o,--output", options->output, "draw the bars into this file")
       ->type_name("OUT.svg");
   command->add_flag("--json", options->json, "print one JSON object");
-  command->callback([options, &context] { context.exit_code = ExecuteWaterfall(*options); });
+  command->callback([options, of_program, &context, command] {
+    options->run.device = of_program->device;
+    options->run.gpu_memory = of_program->gpu_memory;
+    context.exit_code = context.has_program ? ProgramWaterfall(context, *options, *of_program)
+                                            : RunWaterfall(*command, *options);
+  });
 }
 
 }  // namespace
@@ -418,13 +459,16 @@ CommandEntry DeclareCommand_fit() {
 }
 
 CommandEntry DeclareCommand_waterfall() {
-  return {
-      .place = 150,
-      .name = "waterfall",
-      .help = "show the steps from the model's defaults to the run, with a bar for each technique",
-      .example =
-          "waterfall --set precision=bf16 --set checkpointing.mode=layer --order checkpointing",
-      .declare = DeclareWaterfall};
+  return {.place = 150,
+          .name = "waterfall",
+          .help =
+              "show the steps from the model's defaults to the run, with a bar for each technique; "
+              "with "
+              "-- PROGRAM ARGS..., a bar for each --toggle",
+          .example =
+              "waterfall --set precision=bf16 --set checkpointing.mode=layer --order checkpointing",
+          .takes_program = true,
+          .declare = DeclareWaterfall};
 }
 
 }  // namespace vramscope::cli::fit_command

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <atomic>
@@ -10,8 +9,6 @@
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
-#include <map>
 #include <optional>
 #include <set>
 #include <thread>
@@ -23,6 +20,7 @@
 #include "app/cli/program_server.h"
 #include "profiler/base/i18n.h"
 #include "profiler/program/launch.h"
+#include "profiler/program/saved_files.h"
 #include "profiler/run/units.h"
 
 namespace vramscope::cli {
@@ -56,64 +54,6 @@ class EndsOnSignal {
   struct sigaction before_[std::size(kSignals)];
 };
 
-// Whether the file is a binary, such as the interpreter. Users do not edit those.
-bool IsProgram(const fs::path& path) {
-  char magic[4] = {};
-  std::ifstream(path, std::ios::binary).read(magic, sizeof magic);
-  return std::string_view(magic, sizeof magic) ==
-         "\x7f"
-         "ELF";
-}
-
-// A set of files, and whether one has been saved. A missing file is assumed to be in the middle of
-// a save.
-class SavedFiles {
- public:
-  void Add(const std::string& path) {
-    std::error_code none;
-    const fs::path real = fs::canonical(path, none);
-    if (none || !fs::is_regular_file(real, none) || IsProgram(real)) return;
-    facts_.emplace(real.string(), FactsOf(real.string()));
-  }
-  bool Any() const {
-    return std::ranges::any_of(facts_, [](const auto& one) { return IsSaved(one); });
-  }
-  // Returns the files saved since the last call.
-  std::vector<std::string> Take() {
-    std::vector<std::string> saved;
-    for (auto& one : facts_) {
-      if (!IsSaved(one)) continue;
-      one.second = FactsOf(one.first);
-      saved.push_back(one.first);
-    }
-    return saved;
-  }
-  std::vector<std::string> Paths() const {
-    std::vector<std::string> paths;
-    for (const auto& one : facts_) paths.push_back(one.first);
-    return paths;
-  }
-
- private:
-  struct Facts {
-    uint64_t inode = 0, size = 0;
-    int64_t changed_ns = 0;
-    bool operator==(const Facts&) const = default;
-  };
-  static std::optional<Facts> FactsOf(const std::string& path) {
-    struct stat facts {};
-    if (stat(path.c_str(), &facts) != 0) return std::nullopt;
-    return Facts{facts.st_ino, static_cast<uint64_t>(facts.st_size),
-                 facts.st_mtim.tv_sec * 1'000'000'000 + facts.st_mtim.tv_nsec};
-  }
-  static bool IsSaved(const std::pair<const std::string, std::optional<Facts>>& one) {
-    const std::optional<Facts> now = FactsOf(one.first);
-    return now && now != one.second;
-  }
-
-  std::map<std::string, std::optional<Facts>> facts_;
-};
-
 class ProgramWatch {
  public:
   ProgramWatch(const std::vector<std::string>& command, const ProgramOptions& options,
@@ -124,13 +64,7 @@ class ProgramWatch {
     if (options.no_activities) words_.emplace_back("--no-activities");
     for (const std::string& toggle : options.toggles)
       toggles_.insert(toggles_.end(), {"--toggle", toggle});
-    // The script, and the files named in its arguments.
-    for (const std::string& word : command)
-      // the first word is the interpreter, or the script itself
-      if (&word != &command.front() || word.ends_with(".py")) files_.Add(word);
-    for (const std::string& word : command)
-      if (const size_t equals = word.find('='); equals != std::string::npos)
-        files_.Add(word.substr(equals + 1));
+    files_.AddNamedIn(command, "");
   }
 
   ExitCode Run() {
@@ -335,7 +269,7 @@ class ProgramWatch {
   std::vector<std::string> words_, toggles_;
   std::unique_ptr<program::ScratchFolder> scratch_;
   ProgramServer server_;
-  SavedFiles files_;
+  program::SavedFiles files_;
   std::optional<PlanFigures> last_;  // of the last successful plan
   std::string cold_, restarted_for_;
   int started_ = 0, plans_ = 0;

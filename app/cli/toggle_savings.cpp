@@ -22,7 +22,7 @@ class Savings {
  public:
   Savings(const std::vector<std::string>& command, const ProgramOptions& options,
           const std::vector<program::Toggle>& all)
-      : command_(command), toggles_(options.toggles), plans_(options, 0, all) {}
+      : command_(command), all_(all), toggles_(options.toggles), plans_(options, 0, all) {}
 
   ExitCode Run(bool json) {
     ProgressBar bar(true);
@@ -81,6 +81,12 @@ class Savings {
     for (size_t i = 0; i < toggles_.size(); ++i) {
       const ProgramPlan& plan = planned_[i];
       Json row = {{"toggle", toggles_[i]}};
+      const std::string name = toggles_[i].substr(0, toggles_[i].find('='));
+      if (const program::Toggle* const toggle = program::FindToggle(all_, name); toggle != nullptr)
+        row.update({{"label", toggle->label},
+                    {"explains", toggle->explains},
+                    {"changes", toggle->changes},
+                    {"excludes", toggle->excludes}});
       if (plan.planned.ok()) {
         row.update(FiguresJson(plan.planned));
         row.update(EffectJson(start_.planned, plan.planned));
@@ -132,6 +138,7 @@ class Savings {
   }
 
   const std::vector<std::string>& command_;
+  const std::vector<program::Toggle>& all_;
   std::vector<std::string> toggles_;
   bool lists_others_ = false;  // no toggles were given, so all are listed
   const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();

@@ -135,6 +135,15 @@ std::string FolderOf(const Request& request) {
   return fs::absolute(request.script, none).parent_path().string();
 }
 
+std::vector<std::string> StudyOptionsOf(const Request& request) {
+  std::vector<std::string> words = {"--device", request.device};
+  if (request.ranks != 1) words.insert(words.end(), {"--ranks", std::to_string(request.ranks)});
+  if (!request.skip_init) words.emplace_back("--no-skip-init");
+  if (request.steps != Request().steps)
+    words.insert(words.end(), {"--steps", std::to_string(request.steps)});
+  return words;
+}
+
 std::vector<std::string> OptionsOf(const Request& request) {
   std::vector<std::string> words = {request.planned() ? "plan" : "record"};
   const auto put = [&](const char* option, std::string value) {
@@ -142,19 +151,19 @@ std::vector<std::string> OptionsOf(const Request& request) {
     words.push_back(std::move(value));
   };
   if (request.planned()) {
-    put("--device", request.device);
-    if (request.ranks != 1) put("--ranks", std::to_string(request.ranks));
-    if (!request.skip_init) words.emplace_back("--no-skip-init");
+    const std::vector<std::string> shared = StudyOptionsOf(request);
+    words.insert(words.end(), shared.begin(), shared.end());
+    for (const std::string& toggle : request.toggles) put("--toggle", toggle);
+    return words;
   }
   if (request.where == Where::kHost) {
     put("--host", request.host);
     if (!request.folder.empty()) put("--remote-folder", request.folder);
     if (!request.host_vramscope.empty()) put("--remote-vramscope", request.host_vramscope);
   }
-  // The commands' defaults. A recording runs to its end.
-  const uint32_t steps = request.planned() ? 2 : 0;
-  if (request.steps != steps) put("--steps", std::to_string(request.steps));
-  if (!request.planned() && request.operators) words.emplace_back("--operators");
+  // By default, a recording runs to its end.
+  if (request.steps != 0) put("--steps", std::to_string(request.steps));
+  if (request.operators) words.emplace_back("--operators");
   return words;
 }
 

@@ -34,7 +34,10 @@ struct Request {
   bool operators = false;
   // For kHost; all paths, also `script` and `folder`, are remote. "": found in the remote PATH.
   std::string host = {}, host_interpreter = {}, host_vramscope = {};
+  // For a plan: techniques that are switched on from outside, NAME or NAME=VALUE (toggles.h).
+  std::vector<std::string> toggles = {};
 
+  friend bool operator==(const Request&, const Request&) = default;
   bool planned() const { return where == Where::kPlanned; }
 };
 
@@ -49,6 +52,9 @@ absl::StatusOr<std::vector<std::string>> CommandOf(const Request& request);
 std::string FolderOf(const Request& request);  // on this computer
 // "plan", "--device", "h100-sxm", ...: the words before "--". Defaults are left out.
 std::vector<std::string> OptionsOf(const Request& request);
+// The options of a plan that the studies of a program take too (fit, toggles, waterfall): all but
+// the toggles.
+std::vector<std::string> StudyOptionsOf(const Request& request);
 // The command line, quoted for a shell. An incomplete request yields an incomplete command line.
 std::string CommandLineOf(const Request& request);
 

@@ -81,4 +81,19 @@ absl::StatusOr<std::vector<std::string>> WithValue(const std::vector<std::string
   return words;
 }
 
+absl::StatusOr<Request> RequestWithValue(const Request& request, const std::string& name,
+                                         const std::string& value) {
+  absl::StatusOr<std::vector<std::string>> arguments = SplitWords(request.arguments);
+  if (!arguments.ok()) return arguments.status();
+  // The first word of a command is its program, which has no value.
+  arguments->insert(arguments->begin(), request.script);
+  absl::StatusOr<std::vector<std::string>> words = WithValue(*arguments, name, value);
+  if (!words.ok()) return words.status();
+  Request changed = request;
+  changed.script = words->front();
+  words->erase(words->begin());
+  changed.arguments = JoinWords(*words);
+  return changed;
+}
+
 }  // namespace vramscope::program

@@ -13,6 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include "profiler/program/request.h"
+
 namespace vramscope::program {
 
 struct Variation {
@@ -30,5 +32,8 @@ absl::StatusOr<Variation> ParseVariation(std::string_view text);
 absl::StatusOr<std::vector<std::string>> WithValue(const std::vector<std::string>& command,
                                                    const std::string& name,
                                                    const std::string& value);
+// The same for a request of the window: changes its arguments.
+absl::StatusOr<Request> RequestWithValue(const Request& request, const std::string& name,
+                                         const std::string& value);
 
 }  // namespace vramscope::program

@@ -170,6 +170,8 @@ class Savings(Toggles):
         self.assertEqual(rows["checkpointing"]["peak"], own["peak"]["allocated"])
         self.assertEqual(rows["checkpointing"]["saves_allocated"], answer["start"]["peak"] - own["peak"]["allocated"])
         self.assertFalse(rows["checkpointing"]["same_peak"])
+        self.assertEqual(rows["checkpointing"]["changes"], "nothing")
+        self.assertTrue(rows["checkpointing"]["label"])
         self.assertTrue(rows["gc-threshold=0.9"]["same_peak"], "applied, but there is enough memory")
         self.assertEqual([rows["zero-grad-to-none"][key] for key in ("error", "saves_allocated")], [None, 0])
         self.assertIn("from_pretrained", rows["lora=4"]["error"])
@@ -219,6 +221,17 @@ class Fit(Toggles):
         self.assertIn(found["largest"] + 1, fits)
         self.run_vramscope("fit", "--vary", "seq=1,2", *command(PLAIN), status=USAGE)
         self.assertIn("{seq}", self.stderr)
+
+
+    def test_waterfall_adds_the_toggles_in_their_order(self):
+        words = ("waterfall", "--json", "--toggle", "checkpointing", "--toggle", "bf16", *command(PLAIN))
+        bars = json.loads(self.run_vramscope(*words))["bars"]
+        self.assertEqual([bar["toggle"] for bar in bars], [None, "checkpointing", "bf16"])
+        own = self.plan(PLAIN, options=("--toggle", "checkpointing", "--toggle", "bf16"))
+        self.assertEqual(bars[2]["peak"], own["peak"]["allocated"])
+        self.assertEqual(sum(bar["saves"] for bar in bars), bars[0]["peak"] - bars[2]["peak"])
+        self.run_vramscope("waterfall", *command(PLAIN), status=USAGE)
+        self.run_vramscope("waterfall", "--toggle", "bf61", *command(PLAIN), status=USAGE)
 
 
 class Warm(Toggles):

@@ -70,7 +70,8 @@ std::string Document::Title() const {
     case SourceKind::kFile:
       return NameOf(source.file);
     case SourceKind::kProgram:
-      return NameOf(source.program.script);
+      return NameOf(source.program.script) +
+             (source.variant.empty() ? std::string() : " · " + source.variant);
     case SourceKind::kPlan:
     case SourceKind::kGpuRun:
       break;

@@ -37,6 +37,9 @@ struct Source {
   importers::OpenOptions part = {};  // kFile: the part to open; its callbacks are not set
   std::string stamp = {};            // kFile: changes when the file is written
   program::Request program = {};     // kProgram: the request of its last start
+  // kProgram: how it differs from the plan that it was opened from, such as "--batch-size=8"; empty
+  // if it was not opened from one.
+  std::string variant = {};
 };
 
 // The visible time range, cursor and selection. Times are trace times in ns.

@@ -22,6 +22,7 @@ constexpr int kVersion = 1;
 constexpr size_t kMostText = size_t{1} << 20;  // bytes per string
 constexpr const char* kKinds[] = {"plan", "gpu-run", "file", "program"};
 constexpr uint32_t kMostRanks = 256, kMostSteps = 100'000;
+constexpr size_t kMostToggles = 100, kMostVariant = 200;
 
 std::string ConfigText(const run::RunConfig& config) {
   return absl::Base64Escape(run::ToProtoBytes(config));
@@ -105,7 +106,8 @@ Json ProgramJson(const program::Request& request) {
           {"operators", request.operators},
           {"host", request.host},
           {"host_interpreter", request.host_interpreter},
-          {"host_vramscope", request.host_vramscope}};
+          {"host_vramscope", request.host_vramscope},
+          {"toggles", request.toggles}};
 }
 
 program::Request ProgramOf(const Json& object) {
@@ -125,6 +127,10 @@ program::Request ProgramOf(const Json& object) {
   request.host = Text(object, "host");
   request.host_interpreter = Text(object, "host_interpreter");
   request.host_vramscope = Text(object, "host_vramscope");
+  if (const auto toggles = object.find("toggles"); toggles != object.end() && toggles->is_array())
+    for (const Json& toggle : *toggles)
+      if (toggle.is_string() && request.toggles.size() < kMostToggles)
+        request.toggles.push_back(toggle.get<std::string>());
   return request;
 }
 
@@ -172,6 +178,7 @@ std::optional<SavedDocument> DocumentOf(const Json& object) {
     out.source.part = PartOf(*part);
   if (const auto program = object.find("program"); program != object.end() && program->is_object())
     out.source.program = ProgramOf(*program);
+  out.source.variant = Text(object, "variant").substr(0, kMostVariant);
   if (out.source.kind == SourceKind::kProgram && out.source.program.script.empty())
     return std::nullopt;
   if (const auto view = object.find("view"); view != object.end() && view->is_object()) {
@@ -265,8 +272,10 @@ std::string ToJson(const SavedSession& session) {
       out["stamp"] = document.source.stamp;
       out["part"] = PartJson(document.source.part);
     }
-    if (document.source.kind == SourceKind::kProgram)
+    if (document.source.kind == SourceKind::kProgram) {
       out["program"] = ProgramJson(document.source.program);
+      if (!document.source.variant.empty()) out["variant"] = document.source.variant;
+    }
     out["history"] = Json::array();
     for (const HistoryEntry& entry : document.history) out["history"].push_back(EntryJson(entry));
     if (document.current != History::kNone) out["current"] = document.current;

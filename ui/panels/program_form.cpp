@@ -12,6 +12,7 @@
 #include "ui/panels/device_dialog.h"
 #include "ui/panels/form_widgets.h"
 #include "ui/panels/program_panel.h"
+#include "ui/panels/program_toggles.h"
 #include "ui/panels/qt_theme.h"
 #include "ui/panels/toggle_switch.h"
 #include "ui/timeline/theme.h"
@@ -166,7 +167,17 @@ void ProgramPanel::BuildForm() {
   AddRow(tr("Kernels"), kernels,
          tr("Records which PyTorch operator launched each kernel; costs a fifth of a step's CPU "
             "time. A plan always records it"));
+  const auto [watch, watching] = toggle("programWatch", tr("plan again when a file is saved"));
+  watch_ = watch;
+  watch_row_ = watching;
+  connect(watch_, &QAbstractButton::toggled, this, &ProgramPanel::watchChanged);
+  AddRow(tr("Watch"), watching,
+         tr("Plans the program again whenever its script, a file named in its arguments or one of "
+            "its own modules is saved, as `vramscope plan --watch` does. The previous plan stays "
+            "visible behind the new one"));
 }
+
+bool ProgramPanel::watches() const { return request_.planned() && watch_->isChecked(); }
 
 // Hides or disables the fields that do not apply to a recording or to another computer.
 void ProgramPanel::ShowFields() {
@@ -181,6 +192,7 @@ void ProgramPanel::ShowFields() {
   };
   row(host_, elsewhere);
   row(host_vramscope_, elsewhere);
+  row(watch_row_, planned);
   interpreter_->setVisible(!elsewhere);
   host_interpreter_->setVisible(elsewhere);
   choose_script_->setVisible(!elsewhere);
@@ -201,6 +213,7 @@ void ProgramPanel::ShowFields() {
   }
   skip_init_->setEnabled(idle && planned);
   operators_->setEnabled(idle && !planned);
+  toggles_->setIdle(idle);
 }
 
 }  // namespace vramscope::ui

@@ -24,6 +24,7 @@
 #include "profiler/run/device.h"
 #include "ui/panels/device_dialog.h"
 #include "ui/panels/form_widgets.h"
+#include "ui/panels/program_toggles.h"
 #include "ui/panels/qt_theme.h"
 #include "ui/panels/toggle_switch.h"
 #include "ui/timeline/model/format.h"
@@ -117,6 +118,12 @@ void ProgramPanel::BuildRun() {
   command_->setTextFormat(Qt::PlainText);
   command_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   column->addWidget(command_);
+  toggles_ = new ProgramToggles;
+  connect(toggles_, &ProgramToggles::chosenChanged, this, [this] {
+    Edited();
+    Q_EMIT toggled();
+  });
+  column->addWidget(toggles_);
   column->addStretch();
   // A long word (a path, a setting) is elided and does not widen the panel.
   for (QWidget* text : std::initializer_list<QWidget*>{interpreter_note_, warning_, status_, error_,
@@ -130,9 +137,12 @@ void ProgramPanel::BuildRun() {
 void ProgramPanel::setTheme(const timeline::Theme& theme) {
   skip_init_->setTheme(theme);
   operators_->setTheme(theme);
+  watch_->setTheme(theme);
+  toggles_->setTheme(theme);
 }
 
 void ProgramPanel::setRequest(const program::Request& request) {
+  if (request.script != request_.script) toggles_->forget();
   request_ = request;
   filling_ = true;
   where_->setCurrentIndex(static_cast<int>(request.where));
@@ -146,12 +156,14 @@ void ProgramPanel::setRequest(const program::Request& request) {
   steps_->setValue(static_cast<int>(request.steps));
   skip_init_->setChecked(request.skip_init);
   operators_->setChecked(request.operators);
+  toggles_->setChosen(request.toggles);
   filling_ = false;
   interpreter_chosen_ = !request.interpreter.empty();
   FindInterpreters();
 }
 
 void ProgramPanel::setScript(const QString& path) {
+  if (path != script_->text()) toggles_->forget();
   script_->setText(path);
   interpreter_chosen_ = false;  // another project may need another environment
   Edited();
@@ -183,6 +195,7 @@ void ProgramPanel::Edited() {
   request_.steps = static_cast<uint32_t>(steps_->value());
   request_.skip_init = skip_init_->isChecked();
   request_.operators = operators_->isChecked();
+  request_.toggles = toggles_->chosen();
   if (was_elsewhere && !elsewhere) FindInterpreters();
   Explain();
 }
@@ -310,6 +323,9 @@ void ProgramPanel::Explain() {
     status_->setWrappedText(say ? why + QLatin1Char('.') : QString());
     status_->setVisible(say);
   }
+  toggles_->setVisible(request_.planned());
+  toggles_->setCanSearch(request_.planned() && possible.ok());
+  Q_EMIT requestChanged();
 }
 
 void ProgramPanel::setState(const ProgramState& state) {
@@ -487,7 +503,9 @@ QJsonObject ProgramPanel::dumpState() const {
           {"again", again_->isVisibleTo(this)},
           {"output", output_->toPlainText()},
           {"command", command_->text()},
-          {"device", Text(request_.device)}};
+          {"device", Text(request_.device)},
+          {"watches", watches()},
+          {"toggles", toggles_->dumpState()}};
 }
 
 }  // namespace vramscope::ui

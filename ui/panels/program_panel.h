@@ -25,6 +25,7 @@ class QToolButton;
 
 namespace vramscope::ui {
 
+class ProgramToggles;
 class ToggleSwitch;
 class WrappedLabel;
 namespace timeline {
@@ -51,12 +52,18 @@ class ProgramPanel : public QWidget {
   void focusScript();
   void setDevice(const QString& device);
   void chooseDevice();  // opens the device dialog
+  ProgramToggles* toggles() const { return toggles_; }
+  // Whether a plan is to be made again when a file of the program is saved.
+  bool watches() const;
   QJsonObject dumpState() const;
 
  Q_SIGNALS:
   void startRequested();
   void stopRequested();
   void againRequested(const QString& device);  // key in the device table
+  void requestChanged();                       // request() may differ
+  void toggled();                              // the user has switched a technique
+  void watchChanged();                         // watches() has changed
 
  private:
   void BuildForm();
@@ -100,6 +107,8 @@ class ProgramPanel : public QWidget {
   QSpinBox* steps_ = nullptr;
   ToggleSwitch* skip_init_ = nullptr;
   ToggleSwitch* operators_ = nullptr;
+  ToggleSwitch* watch_ = nullptr;
+  QWidget* watch_row_ = nullptr;
   WrappedLabel* warning_ = nullptr;
   QPushButton* start_ = nullptr;
   QPushButton* stop_ = nullptr;
@@ -110,6 +119,7 @@ class ProgramPanel : public QWidget {
   QPlainTextEdit* output_ = nullptr;
   QToolButton* again_ = nullptr;
   WrappedLabel* command_ = nullptr;
+  ProgramToggles* toggles_ = nullptr;  // of a plan
 };
 
 }  // namespace vramscope::ui

@@ -292,6 +292,10 @@ void ProgramRunner::End(const Read& last) {
   if (!end.error.isEmpty() && outcome)
     end.place = Text(program::LastPythonLine(output_.toStdString()));
   if (outcome) end.seconds = outcome->seconds;
+  for (const program::About& about : seen.processes)
+    for (const std::string& path : about.sources)
+      if (const QString source = QFile::decodeName(path.c_str()); !end.sources.contains(source))
+        end.sources << source;
   end.folder = run_->folder;
   run_.reset();
   SetState(ProgramState::Stage::kIdle);

@@ -14,6 +14,7 @@
 #include <QObject>
 #include <QProcess>
 #include <QString>
+#include <QStringList>
 #include <QTimer>
 #include <memory>
 
@@ -55,6 +56,7 @@ struct ProgramEnd {
   QString error = {}, place = {}, next = {};
   QString remark = {};  // a warning about a run that did not fail, in the form of `error`
   double seconds = 0;
+  QStringList sources = {};  // the program's own files that it has imported
   // Owns the history on disk, which is deleted with the last copy of this pointer. Keep it until
   // the trace is saved.
   std::shared_ptr<const void> folder = {};

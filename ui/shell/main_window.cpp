@@ -47,6 +47,7 @@
 #include "ui/panels/selection_panel.h"
 #include "ui/panels/table_panel.h"
 #include "ui/panels/technique_panel.h"
+#include "ui/program/file_watch.h"
 #include "ui/program/program_runner.h"
 #include "ui/shell/document_tabs.h"
 #include "ui/shell/drop_zones.h"
@@ -57,6 +58,7 @@
 #include "ui/shell/settings_dialog.h"
 #include "ui/shell/setup_panel.h"
 #include "ui/shell/tour.h"
+#include "ui/studies/program_pages.h"
 #include "ui/studies/study_page.h"
 #include "ui/timeline/model/format.h"
 #include "ui/timeline/timeline_widget.h"
@@ -221,6 +223,8 @@ MainWindow::~MainWindow() {
   compare_loader_->disconnect(this);
   runner_->disconnect(this);
   for (StudyPage* page : studies_) page->disconnect(this);
+  toggle_search_->disconnect(this);
+  watch_->disconnect(this);
   keeping_.wait();
 }
 
@@ -267,6 +271,7 @@ void MainWindow::BuildDocks() {
   controls_tabs_->setTabVisible(static_cast<int>(ControlsPage::kRecording), false);
   connect(controls_tabs_, &QTabBar::currentChanged, this, [this](int page) {
     controls_->setCurrentIndex(page);
+    ShowStudiesOf(page == static_cast<int>(ControlsPage::kProgram));
     actions_.Refresh();
   });
   auto* left = new QWidget;
@@ -296,21 +301,6 @@ void MainWindow::BuildDocks() {
   tables_dock_ = dock(tr("Tables"), "tablesDock", tabs_, Qt::BottomDockWidgetArea);
   // Smaller than some pages request, because the canvas is more important.
   tabs_->setMinimumSize(DockLayout::kTablesLeastWidth, DockLayout::kTablesLeast);
-}
-
-// Inserts the pages before the log, in the order of pageNames().
-void MainWindow::BuildStudies(const QString& vramscope, const QString& worker) {
-  const StudyPrograms programs{vramscope, worker};
-  fit_ = new FitPage(programs);
-  waterfall_ = new WaterfallPage(programs);
-  experiments_ = new ExperimentsPage(programs);
-  studies_ = {fit_, waterfall_, experiments_};
-  const QString titles[] = {tr("Make it fit"), tr("Waterfall"), tr("Experiments")};
-  for (size_t i = 0; i < studies_.size(); ++i) {
-    tabs_->insertTab(tabs_->count() - 1, studies_[i], titles[i]);
-    connect(studies_[i], &StudyPage::editRequested, this, &MainWindow::editConfig);
-    connect(studies_[i], &StudyPage::changed, this, [this] { actions_.Refresh(); });
-  }
 }
 
 void MainWindow::ConnectPanels() {
@@ -530,6 +520,9 @@ QJsonObject MainWindow::dumpState() const {
       {"explain", explain_->dumpState()},
       {"fit", fit_->dumpState()},
       {"waterfall", waterfall_->dumpState()},
+      {"program_fit", program_fit_->dumpState()},
+      {"program_waterfall", program_waterfall_->dumpState()},
+      {"vary", vary_->dumpState()},
       {"experiments", experiments_->dumpState()},
       {"timeline", timeline_->dumpState()},
       {"banner", banner_->dumpState()},

@@ -83,9 +83,14 @@ class SavingsPlanner;
 class SearchPanel;
 class SessionFile;
 class SetupPanel;
+class CommandRunner;
 class ExperimentsPage;
+class FileWatch;
 class FitPage;
+class ProgramFitPage;
+class ProgramWaterfallPage;
 class StudyPage;
+class VaryPage;
 class WaterfallPage;
 class TableModel;
 class TableView;
@@ -169,6 +174,10 @@ class MainWindow : public QMainWindow {
   void stopProgram();
   // Plans the program for this GPU too, and compares the two results.
   void programAgainOn(const QString& device);
+  // Plans a variant of the program `base` in a document of its own, with the result of `base` as
+  // its baseline; shows the document if there is one already. `variant`: how they differ.
+  void planProgramBeside(const program::Request& request, const program::Request& base,
+                         const QString& variant);
   // Shows the program that runs, or has ended, in another tab.
   void showProgram();
   // Opens only one device, or a range of entries or of time, of a recording.
@@ -225,6 +234,9 @@ class MainWindow : public QMainWindow {
   ExperimentsPage* experimentsPage() const { return experiments_; }
   FitPage* fitPage() const { return fit_; }
   WaterfallPage* waterfallPage() const { return waterfall_; }
+  ProgramFitPage* programFitPage() const { return program_fit_; }
+  ProgramWaterfallPage* programWaterfallPage() const { return program_waterfall_; }
+  VaryPage* varyPage() const { return vary_; }
   KernelsPanel* kernelsPanel() const { return kernels_; }
   SearchPanel* searchPanel() const { return search_; }
   NotesPage* notesPage() const { return notes_page_; }
@@ -276,7 +288,16 @@ class MainWindow : public QMainWindow {
   // main_window_pages.cpp: kernels, search.
   void BuildPages();
   void ConnectPages();
+  // main_window_studies.cpp
   void BuildStudies(const QString& vramscope, const QString& worker);
+  void ConnectProgramStudies();
+  void FindToggles();
+  void ShowStudiesOf(bool program);  // of the program on the left, or of the model
+  bool CanStudy(const QStackedWidget* pages) const;
+  void MakeItFit();
+  void DrawWaterfall();
+  bool StudiesBusy() const;
+  void CancelStudies();
   void ConnectPanels();
   void ApplyChosenTheme();
   // main_window_actions.cpp
@@ -398,6 +419,11 @@ class MainWindow : public QMainWindow {
   void BuildProgram(const QString& vramscope);
   void BecomeProgram(Document& program);
   Document& ProgramDocument(const program::Request& request);
+  void StartProgramIn(Document& of, const program::Request& request);
+  // main_window_watch.cpp
+  void BuildWatch();
+  void WatchProgram();  // the files of the current program, if the page asks for it
+  void PlanSaved();
   void ShowPartialTrace(const std::shared_ptr<const trace::Trace>& trace);
   void ProgramEnded(const ProgramEnd& end);
   void ProgramEndedBehind(Document& program, const ProgramEnd& end);
@@ -505,6 +531,8 @@ class MainWindow : public QMainWindow {
   RecordingPanel* recording_ = nullptr;
   ProgramPanel* program_ = nullptr;
   ProgramRunner* runner_ = nullptr;
+  FileWatch* watch_ = nullptr;
+  QStringList saved_files_;    // saved, and not planned again yet
   DocumentId program_id_ = 0;  // of the current or last program
   DocumentId gpu_run_id_ = 0;  // of the current or last run on this computer's GPU
   // compare_later_ is compared with compare_later_with_ as soon as that has been computed or read.
@@ -523,7 +551,15 @@ class MainWindow : public QMainWindow {
   SelectionPanel* selection_ = nullptr;
   QTabWidget* tabs_ = nullptr;
   ExplainPanel* explain_ = nullptr;
-  std::vector<StudyPage*> studies_;  // the three below
+  std::vector<StudyPage*> studies_;  // all below
+  ProgramFitPage* program_fit_ = nullptr;
+  ProgramWaterfallPage* program_waterfall_ = nullptr;
+  VaryPage* vary_ = nullptr;
+  // Pages that show the study of the model or of the program.
+  QStackedWidget* fit_pages_ = nullptr;
+  QStackedWidget* waterfall_pages_ = nullptr;
+  CommandRunner* toggle_search_ = nullptr;  // what the toggles of the program save
+  std::string toggle_search_of_;            // its script
   FitPage* fit_ = nullptr;
   WaterfallPage* waterfall_ = nullptr;
   ExperimentsPage* experiments_ = nullptr;

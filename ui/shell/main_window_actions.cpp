@@ -23,6 +23,7 @@
 #include "ui/shell/key_bindings.h"
 #include "ui/shell/main_window.h"
 #include "ui/shell/setup_panel.h"
+#include "ui/studies/program_pages.h"
 #include "ui/studies/study_page.h"
 #include "ui/timeline/timeline_widget.h"
 #include "ui/worker/worker_client.h"
@@ -395,9 +396,9 @@ void MainWindow::AddRunActions() {
                 .run =
                     [this] {
                       openPage(QStringLiteral("fit"));
-                      fit_->makeItFit();
+                      MakeItFit();
                     },
-                .enabled = [this] { return can_plan_ && !fit_->busy(); },
+                .enabled = [this] { return CanStudy(fit_pages_); },
                 .tip = tr("Plan combinations of techniques until the run fits its device"),
                 .words = {tr("budget"), tr("out of memory")}});
   actions_.Add({.id = "run.waterfall",
@@ -406,10 +407,22 @@ void MainWindow::AddRunActions() {
                 .run =
                     [this] {
                       openPage(QStringLiteral("waterfall"));
-                      waterfall_->draw();
+                      DrawWaterfall();
                     },
-                .enabled = [this] { return can_plan_ && !waterfall_->busy(); },
+                .enabled = [this] { return CanStudy(waterfall_pages_); },
                 .tip = tr("What each technique changes, from the model's defaults to this run")});
+  actions_.Add({.id = "run.vary",
+                .menu = menu,
+                .text = tr("Vary an argument of your program"),
+                .run =
+                    [this] {
+                      openProgram();
+                      openPage(QStringLiteral("vary"));
+                      vary_->setFocus(Qt::ShortcutFocusReason);
+                    },
+                .tip = tr("The memory that it needs with other values, as a chart; each point "
+                          "opens its plan"),
+                .words = {tr("batch"), tr("sequence"), tr("sweep")}});
   actions_.Add(
       {.id = "run.experiments",
        .menu = menu,

@@ -542,8 +542,7 @@ void MainWindow::Say(const QString& text) {
 bool MainWindow::busy() const {
   return run_tag_ != 0 || finding_gpu_libraries_.busy() || RunsToKeep() || loader_->busy() ||
          compare_loader_->busy() || digests_.busy() || recoveries_.busy() || !writing_.empty() ||
-         keeping_.busy() ||
-         std::ranges::any_of(studies_, [](const StudyPage* page) { return page->busy(); });
+         keeping_.busy() || StudiesBusy();
 }
 
 bool MainWindow::settled() const {

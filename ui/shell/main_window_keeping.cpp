@@ -150,7 +150,7 @@ void MainWindow::CancelWhatIsAsked() {
   const bool others = (run_tag_ != 0 && running_ == worker_) || finding_gpu_libraries_.busy() ||
                       loader_->busy() || compare_loader_->busy() ||
                       (digests_.busy() && !in_front) || !writing_.empty() || explain_->busy() ||
-                      std::ranges::any_of(studies_, [](StudyPage* page) { return page->busy(); });
+                      StudiesBusy();
   if (!RunsToKeep() || others) {
     CancelOtherWrites();
     return;

@@ -136,7 +136,7 @@ QStringList MainWindow::pageNames() const {
                        QStringLiteral("kernels"), QStringLiteral("search"),
                        QStringLiteral("notes")};
   for (const ExplainPanel::PageInfo& info : explain_->pages()) names << QLatin1String(info.id);
-  return names << QStringLiteral("fit") << QStringLiteral("waterfall")
+  return names << QStringLiteral("fit") << QStringLiteral("waterfall") << QStringLiteral("vary")
                << QStringLiteral("experiments") << QStringLiteral("log");
 }
 

@@ -6,6 +6,7 @@
 #include <QSettings>
 #include <QStackedWidget>
 #include <QTabBar>
+#include <algorithm>
 
 #include "profiler/base/i18n.h"
 #include "ui/panels/program_panel.h"
@@ -71,12 +72,27 @@ void Store(QSettings& settings, const program::Request& request) {
   settings.endGroup();
 }
 
+// "bf16 on, lora=16 off"
+QString DescribeToggles(const std::vector<std::string>& before,
+                        const std::vector<std::string>& after) {
+  QStringList changes;
+  for (const std::string& toggle : after)
+    if (std::ranges::find(before, toggle) == before.end())
+      changes << QObject::tr("%1 on").arg(QString::fromStdString(toggle));
+  for (const std::string& toggle : before)
+    if (std::ranges::find(after, toggle) == after.end())
+      changes << QObject::tr("%1 off").arg(QString::fromStdString(toggle));
+  return changes.join(QStringLiteral(", "));
+}
+
 // Describes the changes since the previous run of the program.
 std::string DescribeChange(const program::Request& before, const program::Request& after) {
   if (before.where != after.where)
     return (after.planned() ? QObject::tr("Planned") : QObject::tr("Recorded")).toStdString();
   if (after.planned() && before.device != after.device)
     return QObject::tr("Device %1").arg(QString::fromStdString(after.device)).toStdString();
+  if (after.planned() && before.toggles != after.toggles)
+    return DescribeToggles(before.toggles, after.toggles).toStdString();
   if (before.arguments != after.arguments)
     return (after.arguments.empty() ? QObject::tr("No arguments")
                                     : QString::fromStdString(after.arguments))
@@ -131,6 +147,8 @@ void MainWindow::BuildProgram(const QString& vramscope) {
   });
   connect(runner_, &ProgramRunner::partialTrace, this, &MainWindow::ShowPartialTrace);
   connect(runner_, &ProgramRunner::ended, this, &MainWindow::ProgramEnded);
+  ConnectProgramStudies();
+  BuildWatch();
 }
 
 void MainWindow::openProgram(const QString& script) {
@@ -141,25 +159,60 @@ void MainWindow::openProgram(const QString& script) {
   program_->focusScript();
 }
 
-// Runs of the same script share one document and its history.
+// Runs of the same script share one document and its history, except the variants of
+// planProgramBeside().
 Document& MainWindow::ProgramDocument(const program::Request& request) {
-  Document* there = documents_.FindIf([&](const Document& d) {
-    return d.source.kind == SourceKind::kProgram && d.source.program.script == request.script;
-  });
+  const auto is = [&](const Document& d) {
+    return d.source.kind == SourceKind::kProgram && d.source.program.script == request.script &&
+           (d.source.variant.empty() || d.source.program == request);
+  };
+  if (is(doc())) return doc();
+  Document* there =
+      documents_.FindIf([&](const Document& d) { return is(d) && d.source.variant.empty(); });
   return there != nullptr ? *there
                           : documents_.Open({.kind = SourceKind::kProgram, .program = request});
 }
 
 void MainWindow::startProgram() {
   if (runner_->busy()) return;
-  if (banner_->kind() != QLatin1String("not-kept")) banner_->clear();
   const program::Request request = program_->request();
   Store(*settings_, request);
-  Document& of = ProgramDocument(request);
+  StartProgramIn(ProgramDocument(request), request);
+}
+
+void MainWindow::planProgramBeside(const program::Request& request, const program::Request& base,
+                                   const QString& variant) {
+  Document* there = documents_.FindIf([&](const Document& d) {
+    return d.source.kind == SourceKind::kProgram && d.source.program == request;
+  });
+  if (there != nullptr && there->state() != DocumentState::kFailed)
+    return showDocument(there->id());
+  if (runner_->busy()) {
+    banner_->show({.kind = "program-busy",
+                   .title = tr("%1 is still running").arg(ScriptName()),
+                   .text = tr("One program runs at a time. Stop it, or try again when it ends.")});
+    return;
+  }
+  const Document* from = documents_.FindIf([&](const Document& d) {
+    return d.source.kind == SourceKind::kProgram && d.source.program == base &&
+           d.session.shown() != nullptr && !d.session.partial();
+  });
+  const std::shared_ptr<const Digest> digest = from == nullptr ? nullptr : from->session.shown();
+  const std::string file = from == nullptr ? std::string() : from->FileOfResult();
+  Document& of = there != nullptr ? *there
+                                  : documents_.Open({.kind = SourceKind::kProgram,
+                                                     .program = request,
+                                                     .variant = variant.toStdString()});
+  if (digest != nullptr) of.session.SetBaseline(digest, file, /*for_this_only=*/true);
+  StartProgramIn(of, request);
+}
+
+void MainWindow::StartProgramIn(Document& of, const program::Request& request) {
+  if (banner_->kind() != QLatin1String("not-kept")) banner_->clear();
   const DocumentId opener = doc().id();
   const bool active = of.id() == opener;
-  of.Expect(of.history.entries().empty() ? std::string()
-                                         : DescribeChange(of.source.program, request));
+  const bool first = of.history.entries().empty();
+  of.Expect(first ? std::string() : DescribeChange(of.source.program, request));
   of.Began();
   of.source.program = request;
   of.latest.reset();
@@ -169,7 +222,7 @@ void MainWindow::startProgram() {
   MakeActive(of.id());
   if (!active && documents_.Find(opener)->Blank()) documents_.Close(opener);
   // A baseline set for a comparison of another program does not apply to this program.
-  if (!of.compare_at_end && session().baseline_for_this_only()) SetBaseline(nullptr, {});
+  if (!first && !of.compare_at_end && session().baseline_for_this_only()) SetBaseline(nullptr, {});
   ShowControlsPage(ControlsPage::kProgram);
   program_->clearOutput();
   since_run_.start();
@@ -177,6 +230,7 @@ void MainWindow::startProgram() {
           .arg(QString::fromStdString(program::CommandLineOf(request))));
   if (!active) ShowActive();
   SetBusy(tr("running %1 …").arg(QFileInfo(QString::fromStdString(request.script)).fileName()));
+  WatchProgram();
   runner_->start(request);
   of.scratch = runner_->folder().toStdString();
   RefreshTabs();
@@ -209,7 +263,9 @@ void MainWindow::programAgainOn(const QString& device) {
   SetBaseline(session().shown(), QString::fromStdString(of->FileOfResult()),
               /*for_this_only=*/true);
   of->compare_at_end = true;
-  startProgram();
+  request = program_->request();  // with the interpreter that the page has chosen
+  Store(*settings_, request);
+  StartProgramIn(*of, request);
 }
 
 void MainWindow::ShowPartialTrace(const std::shared_ptr<const trace::Trace>& trace) {

@@ -275,7 +275,7 @@ void MainWindow::CancelOtherWrites() {
   for (const auto& writing : writing_) writing->cancel = true;
   worker_->cancel();
   explain_->cancel();
-  for (StudyPage* page : studies_) page->cancel();
+  CancelStudies();
   if (!digests_.busy()) return;
   // Does not wait for digests. A file whose digest is cancelled counts as not opened.
   digests_.cancel(kComparison);

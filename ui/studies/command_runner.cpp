@@ -31,7 +31,8 @@ CommandRunner::~CommandRunner() {
 
 bool CommandRunner::busy() const { return process_ != nullptr; }
 
-void CommandRunner::run(const QStringList& arguments, const std::string& config) {
+void CommandRunner::run(const QStringList& arguments, const std::string& config,
+                        const CommandProgram& program) {
   Stop();
   if (vramscope_.isEmpty()) {
     Q_EMIT ended({}, tr("program 'vramscope' not found next to this program"));
@@ -48,7 +49,9 @@ void CommandRunner::run(const QStringList& arguments, const std::string& config)
     words << QStringLiteral("--config") << config_->fileName();
   }
   words << QStringLiteral("--json");
+  if (!program.words.isEmpty()) words << QStringLiteral("--") << program.words;
   process_ = std::make_unique<QProcess>();
+  if (!program.folder.isEmpty()) process_->setWorkingDirectory(program.folder);
   QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
   if (!worker_.isEmpty()) environment.insert(QStringLiteral("VRAMSCOPE_WORKER"), worker_);
   process_->setProcessEnvironment(environment);
@@ -94,7 +97,9 @@ void CommandRunner::Ended(int code, QProcess::ExitStatus status) {
   QString error = QString::fromUtf8(process->readAllStandardError()).trimmed();
   error.remove(QStringLiteral("vramscope: error: "));
   const QJsonObject result = QJsonDocument::fromJson(said).object();
-  if (status == QProcess::NormalExit && (code == 0 || code == kNo) && !result.isEmpty()) {
+  // A command whose plans all failed ends with another code, and says why in its JSON.
+  if (status == QProcess::NormalExit && (code == 0 || code == kNo || error.isEmpty()) &&
+      !result.isEmpty()) {
     Q_EMIT ended(result, {});
     return;
   }

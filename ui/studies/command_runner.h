@@ -17,6 +17,12 @@
 
 namespace vramscope::ui {
 
+// The program that a command plans: the words after "--", and the folder in which it starts.
+struct CommandProgram {
+  QStringList words = {};
+  QString folder = {};
+};
+
 class CommandRunner : public QObject {
   Q_OBJECT
  public:
@@ -25,7 +31,8 @@ class CommandRunner : public QObject {
 
   // Adds --json and, if `config` is not empty, --config with a temporary run.json. A command that
   // is still running is stopped first, without ended().
-  void run(const QStringList& arguments, const std::string& config = {});
+  void run(const QStringList& arguments, const std::string& config = {},
+           const CommandProgram& program = {});
   void cancel();
   bool busy() const;
 

@@ -10,17 +10,13 @@
 
 #include "profiler/base/i18n.h"
 #include "profiler/run/units.h"
+#include "ui/studies/fit_rows.h"
 #include "ui/studies/study_page.h"
 
 namespace vramscope::ui {
 namespace {
 
 constexpr int kProposals = 3;
-
-std::string Bytes(double bytes) {
-  return bytes < 0 ? "\u2212" + run::FormatBytes(static_cast<uint64_t>(-bytes))
-                   : run::FormatBytes(static_cast<uint64_t>(bytes));
-}
 
 std::string SignedMs(double ms) {
   return fmt::format("{}{:.1f} ms", ms < 0 ? "\u2212" : "+", std::abs(ms));
@@ -94,25 +90,8 @@ void FitPage::apply(int proposal) {
 
 void FitPage::Show(const QJsonObject& result) {
   proposals_.clear();
-  Table table{.columns = {{.title = i18n::Text("Proposal"), .width = 220},
-                          {.title = i18n::Text("Saves"), .number = true},
-                          {.title = i18n::Text("Time"), .number = true},
-                          {.title = i18n::Text("Why"), .width = 320}},
-              .rows = {}};
-  const auto add = [&](std::string name, std::string saves, std::string time, std::string why,
-                       bool marked) {
-    Row row;
-    for (std::string* text : {&name, &saves, &time, &why})
-      row.cells.push_back({.text = std::move(*text)});
-    row.marked = marked;
-    table.rows.push_back(std::move(row));
-  };
-  const QJsonObject start = result.value(QLatin1String("start")).toObject();
-  const bool fits_now = start.value(QLatin1String("fits")).toBool();
-  if (!start.isEmpty())
-    add(i18n::Format("As it is: needs {}", Bytes(start.value(QLatin1String("needed")).toDouble())),
-        "", fmt::format("{:.1f} ms", start.value(QLatin1String("step_ms")).toDouble()),
-        fits_now ? i18n::Text("fits") : i18n::Text("does not fit"), true);
+  Table table = FitTable();
+  const bool fits_now = AddStartRow(table, result.value(QLatin1String("start")).toObject());
   int fitting = 0;
   for (const QJsonValue& value : result.value(QLatin1String("proposals")).toArray()) {
     const QJsonObject proposal = value.toObject();
@@ -125,26 +104,22 @@ void FitPage::Show(const QJsonObject& result) {
     proposals_.push_back(*config);
     const bool fits = proposal.value(QLatin1String("fits")).toBool();
     fitting += fits ? 1 : 0;
-    const QString changes = proposal.value(QLatin1String("changes")).toString();
-    std::string more = fits ? i18n::Text("fits") : i18n::Text("does not fit");
-    more += changes == QLatin1String("nothing") ? i18n::Text("; training semantics unchanged")
-            : changes == QLatin1String("rounding")
-                ? i18n::Text("; the same training at lower precision")
-                : i18n::Text("; changes the training");
+    std::string more = FitVerdict(proposal);
     const int batch = proposal.value(QLatin1String("largest_batch")).toInt();
     const int seq = proposal.value(QLatin1String("longest_seq")).toInt();
     if (batch > 0) more += i18n::Format("; largest batch {}", batch);
     if (seq > 0) more += i18n::Format(", longest sequence {}", seq);
-    add(i18n::Format("{}. needs {}", proposals_.size(),
-                     Bytes(proposal.value(QLatin1String("needed")).toDouble())),
-        "", fmt::format("{:.1f} ms", proposal.value(QLatin1String("step_ms")).toDouble()), more,
-        true);
+    AddFitRow(table,
+              i18n::Format("{}. needs {}", proposals_.size(),
+                           SignedSize(proposal.value(QLatin1String("needed")).toDouble())),
+              "", fmt::format("{:.1f} ms", proposal.value(QLatin1String("step_ms")).toDouble()),
+              more, true);
     for (const QJsonValue& each : proposal.value(QLatin1String("steps")).toArray()) {
       const QJsonObject step = each.toObject();
-      add("   " + step.value(QLatin1String("title")).toString().toStdString(),
-          Bytes(step.value(QLatin1String("saves")).toDouble()),
-          SignedMs(step.value(QLatin1String("costs_ms")).toDouble()),
-          step.value(QLatin1String("why")).toString().toStdString(), false);
+      AddFitRow(table, "   " + step.value(QLatin1String("title")).toString().toStdString(),
+                SignedSize(step.value(QLatin1String("saves")).toDouble()),
+                SignedMs(step.value(QLatin1String("costs_ms")).toDouble()),
+                step.value(QLatin1String("why")).toString().toStdString(), false);
     }
   }
   model_->setTable(std::move(table));

@@ -57,8 +57,9 @@ void StudyPage::Busy(bool busy) {
   Q_EMIT changed();
 }
 
-void StudyPage::Start(const QStringList& arguments, const std::string& config) {
-  runner_->run(arguments, config);
+void StudyPage::Start(const QStringList& arguments, const std::string& config,
+                      const CommandProgram& program) {
+  runner_->run(arguments, config, program);
   Busy(runner_->busy());
 }
 

@@ -45,7 +45,8 @@ class StudyPage : public QWidget {
 
  protected:
   virtual void Show(const QJsonObject& result) = 0;
-  void Start(const QStringList& arguments, const std::string& config = {});
+  void Start(const QStringList& arguments, const std::string& config = {},
+             const CommandProgram& program = {});
   void Say(const QString& text);
 
   CommandRunner* runner_;

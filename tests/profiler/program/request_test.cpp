@@ -60,6 +60,20 @@ TEST_F(RequestTest, BuildsCommandAndOptionsOfPlan) {
   EXPECT_THAT(CommandLineOf(request_), HasSubstr("'" + request_.script + "'"));
 }
 
+TEST_F(RequestTest, TogglesBelongToAPlan) {
+  request_.toggles = {"bf16", "lora=16"};
+  request_.steps = 3;
+  EXPECT_THAT(OptionsOf(request_), ElementsAre("plan", "--device", "h100-sxm", "--steps", "3",
+                                               "--toggle", "bf16", "--toggle", "lora=16"));
+  EXPECT_THAT(StudyOptionsOf(request_), ElementsAre("--device", "h100-sxm", "--steps", "3"));
+  Request other = request_;
+  EXPECT_EQ(other, request_);
+  other.toggles.pop_back();
+  EXPECT_NE(other, request_);
+  request_.where = Where::kHere;
+  EXPECT_THAT(OptionsOf(request_), ElementsAre("record", "--steps", "3"));
+}
+
 TEST_F(RequestTest, BuildsCommandOfPythonModule) {
   request_.script = "-m my.training";
   request_.folder = "/tmp";

@@ -156,5 +156,16 @@ TEST(Vary, SetsValueInTheCommand) {
   EXPECT_NE(none.status().message().find("{seq}"), std::string::npos);
 }
 
+TEST(Vary, ChangesTheArgumentsOfARequest) {
+  const Request request = {.script = "/a b/train.py", .arguments = "--lr=3 --name 'two words'"};
+  const auto changed = RequestWithValue(request, "lr", "4");
+  ASSERT_TRUE(changed.ok()) << changed.status();
+  EXPECT_EQ(changed->script, request.script);
+  EXPECT_EQ(changed->arguments, "--lr=4 --name 'two words'");
+  EXPECT_EQ(RequestWithValue(request, "--seq", "9")->arguments, request.arguments + " --seq 9");
+  EXPECT_FALSE(RequestWithValue(request, "seq", "9").ok());
+  EXPECT_FALSE(RequestWithValue({.script = "t.py", .arguments = "'"}, "lr", "4").ok());
+}
+
 }  // namespace
 }  // namespace vramscope::program

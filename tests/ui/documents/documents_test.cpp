@@ -129,6 +129,9 @@ TEST(DocumentTest, ProgramResultReloadsFromItsSavedFile) {
   Document& program =
       documents.Open({.kind = SourceKind::kProgram, .program = {.script = "/x/train.py"}});
   EXPECT_EQ(program.Title(), "train.py");
+  program.source.variant = "--batch=8";
+  EXPECT_EQ(program.Title(), "train.py · --batch=8");
+  program.source.variant.clear();
   program.Expect("");
   program.Began();
   const auto first = ResultOf(Batch(1)), second = ResultOf(Batch(1), 2);

@@ -21,7 +21,8 @@ SavedDocument MakeSaved(SourceKind kind) {
     out.source.part.last_entry = 99;
     out.source.part.from_ns = -5;
   }
-  if (kind == SourceKind::kProgram)
+  if (kind == SourceKind::kProgram) {
+    out.source.variant = "bf16 + lora=16";
     out.source.program = {.where = program::Where::kHost,
                           .script = "/x/train.py",
                           .interpreter = "python3",
@@ -30,7 +31,9 @@ SavedDocument MakeSaved(SourceKind kind) {
                           .steps = 0,
                           .skip_init = false,
                           .operators = true,
-                          .host = "user@box"};
+                          .host = "user@box",
+                          .toggles = {"bf16", "lora=16"}};
+  }
   out.config = *run::RunConfigBuilder().Build();
   out.config.batch = 7;
   out.view = {.begin_ns = 1'700'000'000'000'000'001,
@@ -67,6 +70,8 @@ void ExpectSame(const SavedDocument& a, const SavedDocument& b) {
   EXPECT_EQ(a.source.part.to_ns, b.source.part.to_ns);
   EXPECT_EQ(program::CommandLineOf(a.source.program), program::CommandLineOf(b.source.program));
   EXPECT_EQ(a.source.program.host, b.source.program.host);
+  EXPECT_EQ(a.source.program.toggles, b.source.program.toggles);
+  EXPECT_EQ(a.source.variant, b.source.variant);
   EXPECT_EQ(a.source.program.operators, b.source.program.operators);
   EXPECT_EQ(run::ToProtoBytes(a.config), run::ToProtoBytes(b.config));
   EXPECT_EQ(a.view, b.view);

@@ -72,7 +72,7 @@ class ProgramWindow : public ::testing::Test {
   void Open() {
     window_ = std::make_unique<MainWindow>(
         MainWindowOptions{.worker_program = QStringLiteral(VRAMSCOPE_FAKE_WORKER),
-                          .vramscope = QStringLiteral(VRAMSCOPE_PROGRAM),
+                          .vramscope = vramscope_,
                           .settings_file = folder_.filePath(QStringLiteral("settings.ini")),
                           .savings = false});
     window_->resize(1400, 900);
@@ -199,6 +199,7 @@ class ProgramWindow : public ::testing::Test {
   // The test and the program exchange files in this folder. In other folders, writes of a planned
   // program are isolated, and it may not see files that appear while it runs (docs/security.md).
   QTemporaryDir folder_{QStringLiteral("/dev/shm/program-window-XXXXXX")};
+  QString vramscope_ = QStringLiteral(VRAMSCOPE_PROGRAM);
   std::unique_ptr<MainWindow> window_;
   int answered_ = 0;  // dialogs
 };

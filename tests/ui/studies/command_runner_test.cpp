@@ -7,6 +7,7 @@
 
 #include <QCoreApplication>
 #include <QFile>
+#include <QJsonArray>
 #include <QTemporaryDir>
 #include <QTest>
 
@@ -45,6 +46,40 @@ TEST_F(CommandRunnerTest, DeliversJsonOutput) {
   ASSERT_TRUE(QTest::qWaitFor([&] { return !runner.busy(); }));
   EXPECT_EQ(error, QString());
   EXPECT_EQ(result[QLatin1String("answer")].toInt(), 42);
+}
+
+TEST_F(CommandRunnerTest, ProgramFollowsTheOptionsAndStartsInItsFolder) {
+  CommandRunner runner(
+      Program("printf '{\"words\": \"%s\", \"folder\": \"%s\"}' \"$*\" \"$PWD\"\n"), {});
+  QJsonObject result;
+  QObject::connect(&runner, &CommandRunner::ended,
+                   [&](const QJsonObject& json, const QString&) { result = json; });
+  runner.run(
+      {QStringLiteral("fit")}, {},
+      {.words = {QStringLiteral("python3"), QStringLiteral("train.py")}, .folder = folder_.path()});
+  ASSERT_TRUE(QTest::qWaitFor([&] { return !runner.busy(); }));
+  EXPECT_EQ(result[QLatin1String("words")].toString(),
+            QStringLiteral("fit --json -- python3 train.py"));
+  EXPECT_EQ(result[QLatin1String("folder")].toString(), folder_.path());
+}
+
+TEST_F(CommandRunnerTest, ResultOfFailedPlansIsDelivered) {
+  const auto ended = [](CommandRunner& runner) {
+    std::pair<QJsonObject, QString> out;
+    QObject::connect(&runner, &CommandRunner::ended,
+                     [&](const QJsonObject& json, const QString& why) {
+                       out = {json, why};
+                     });
+    runner.run({QStringLiteral("fit")});
+    EXPECT_TRUE(QTest::qWaitFor([&] { return !runner.busy(); }));
+    return out;
+  };
+  CommandRunner says_why(Program("echo '{\"rows\": [1]}'\nexit 3\n"), {});
+  EXPECT_EQ(ended(says_why).first[QLatin1String("rows")].toArray().size(), 1);
+  CommandRunner fails(Program("echo 'vramscope: error: no' >&2\nexit 3\n"), {});
+  const auto [none, why] = ended(fails);
+  EXPECT_TRUE(none.isEmpty());
+  EXPECT_EQ(why, QStringLiteral("no"));
 }
 
 TEST_F(CommandRunnerTest, ReplacedCommandDoesNotEmitEnded) {

@@ -1,0 +1,47 @@
+// Reports when a file of a program has been saved, for planning it again.
+//
+//   watch->start(request);                  // its script and the files named in its arguments
+//   watch->add(end.sources);                // the program's own modules
+//   connect(watch, &FileWatch::saved, ...);
+//
+// UI thread only; the files are looked at on a pool thread.
+#pragma once
+
+#include <QObject>
+#include <QStringList>
+#include <QTimer>
+#include <string>
+#include <vector>
+
+#include "profiler/program/request.h"
+#include "profiler/program/saved_files.h"
+#include "ui/jobs/jobs.h"
+
+namespace vramscope::ui {
+
+class FileWatch : public QObject {
+  Q_OBJECT
+ public:
+  explicit FileWatch(QObject* parent = nullptr);
+  // Keeps the files that it has if it watches the same command already.
+  void start(const program::Request& request);
+  void add(const QStringList& paths);
+  void stop();
+  bool active() const { return poll_.isActive(); }
+
+ Q_SIGNALS:
+  // Editors save in several steps and several files at once, so this waits until no more are saved.
+  void saved(const QStringList& paths);
+
+ private:
+  void Poll();
+  QTimer poll_;
+  std::vector<std::string> command_;
+  std::string folder_;
+  program::SavedFiles files_;
+  std::vector<std::string> to_add_;
+  QStringList saved_;  // not reported yet
+  Jobs looking_;
+};
+
+}  // namespace vramscope::ui

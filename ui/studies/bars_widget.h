@@ -1,0 +1,53 @@
+// The bars of a waterfall, one line each, and the table of the same figures.
+#pragma once
+
+#include <QJsonArray>
+#include <QString>
+#include <QWidget>
+#include <functional>
+#include <vector>
+
+#include "ui/panels/rows.h"
+#include "ui/timeline/theme.h"
+
+namespace vramscope::ui {
+
+struct Bar {
+  QString name;
+  double from = 0, to = 0;
+  bool whole = false;  // true for the first and last bar: the baseline and the current run
+};
+
+// The bars of `waterfall --json`, with a last one for the current run, and their table. `title`:
+// what to show for the bar with this index and name; `now`: the title of the last bar.
+struct BarsAndTable {
+  std::vector<Bar> bars;
+  Table table;
+};
+BarsAndTable ReadBars(const QJsonArray& json,
+                      const std::function<QString(size_t, const QString&)>& title,
+                      const QString& now);
+
+// All bars but the first and the last can be dragged to another place.
+class BarsWidget : public QWidget {
+ public:
+  // `moved` gets the old and the new index, counted from the bar after the first.
+  explicit BarsWidget(std::function<void(int, int)> moved);
+  void setBars(std::vector<Bar> bars);
+  void setTheme(const timeline::Theme& theme);
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  void mousePressEvent(QMouseEvent* event) override;
+  void mouseMoveEvent(QMouseEvent* event) override;
+  void mouseReleaseEvent(QMouseEvent* event) override;
+
+ private:
+  bool Movable(int line) const;
+  std::function<void(int, int)> moved_;
+  std::vector<Bar> bars_;
+  timeline::Theme theme_ = timeline::Theme::Dark();
+  int dragged_ = -1, target_ = -1;
+};
+
+}  // namespace vramscope::ui

@@ -1,0 +1,320 @@
+#include "ui/studies/program_pages.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <QFile>
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QJsonArray>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QScrollArea>
+#include <QShortcut>
+#include <QVBoxLayout>
+#include <algorithm>
+#include <utility>
+
+#include "profiler/base/i18n.h"
+#include "profiler/run/device_profile.h"
+#include "profiler/run/units.h"
+#include "ui/studies/bars_widget.h"
+#include "ui/studies/fit_rows.h"
+
+namespace vramscope::ui {
+namespace {
+
+constexpr int kProposals = 3;
+
+QString Text(const std::string& text) { return QString::fromStdString(text); }
+
+QString Sentence(const absl::Status& status) {
+  QString text = Text(std::string(status.message()));
+  if (!text.isEmpty()) text[0] = text[0].toUpper();
+  return text.endsWith(QLatin1Char('.')) ? text : text + QLatin1Char('.');
+}
+
+// "lora=16"
+std::string ToggleText(const QJsonObject& toggle) {
+  const QString name = toggle.value(QLatin1String("name")).toString();
+  const QString value = toggle.value(QLatin1String("value")).toString();
+  return (value.isEmpty() ? name : name + QLatin1Char('=') + value).toStdString();
+}
+
+std::string FactorText(const QJsonObject& of) {
+  const double factor = of.value(QLatin1String("time_factor")).toDouble();
+  return factor > 0 ? FormatFactor(factor) : std::string();
+}
+
+}  // namespace
+
+absl::StatusOr<CommandProgram> ProgramOf(const program::Request& request) {
+  const absl::StatusOr<std::vector<std::string>> command = program::CommandOf(request);
+  if (!command.ok()) return command.status();
+  CommandProgram out;
+  for (const std::string& word : *command) out.words << QFile::decodeName(word.c_str());
+  out.folder = QFile::decodeName(program::FolderOf(request).c_str());
+  return out;
+}
+
+QStringList StudyArguments(const QString& command, const program::Request& request,
+                           const std::vector<std::string>& toggles) {
+  QStringList words = {command};
+  for (const std::string& word : program::StudyOptionsOf(request)) words << Text(word);
+  for (const std::string& toggle : toggles) words << QStringLiteral("--toggle") << Text(toggle);
+  return words;
+}
+
+ProgramStudyPage::ProgramStudyPage(const StudyPrograms& programs, const char* name, QWidget* parent)
+    : StudyPage(programs, name, parent) {}
+
+void ProgramStudyPage::setRequest(const program::Request& request) {
+  request_ = request;
+  SayWhatItIs();
+}
+
+void ProgramStudyPage::StartOn(const QStringList& arguments, const QString& says) {
+  if (!request_.planned())
+    return Say(tr("Only a plan can be changed: choose \"Plan: an emulated GPU\" on the left."));
+  const absl::StatusOr<CommandProgram> program = ProgramOf(request_);
+  if (!program.ok()) return Say(Sentence(program.status()));
+  asking_ = request_;
+  found_.clear();
+  Say(says);
+  Start(arguments, {}, *program);
+}
+
+void ProgramStudyPage::Show(const QJsonObject& result) {
+  asked_ = asking_;
+  ShowResult(result);
+}
+
+void ProgramStudyPage::Found(const QString& text) {
+  found_ = text;
+  SayWhatItIs();
+}
+
+void ProgramStudyPage::SayWhatItIs() {
+  if (found_.isEmpty() || busy()) return;
+  const bool same = request_.script == asked_.script && request_.device == asked_.device;
+  Say(same ? found_
+           : tr("%1 These results are of %2 on %3.")
+                 .arg(found_, Text(asked_.script.substr(asked_.script.rfind('/') + 1)),
+                      Text(asked_.device)));
+}
+
+// The typed budget, or the memory of the program's GPU.
+QString ProgramStudyPage::Budget(const QString& typed) const {
+  if (!typed.trimmed().isEmpty()) return typed.trimmed();
+  const absl::StatusOr<run::DeviceProfile> device = run::FindDevice(request_.device);
+  return device.ok() ? QStringLiteral("%1B").arg(device->memory_bytes) : QString();
+}
+
+ProgramFitPage::ProgramFitPage(const StudyPrograms& programs, QWidget* parent)
+    : ProgramStudyPage(programs, "programFitPage", parent), budget_(new QLineEdit) {
+  budget_->setMaximumWidth(90);
+  budget_->setObjectName(QStringLiteral("programFitBudget"));
+  budget_->setPlaceholderText(tr("the GPU's"));
+  budget_->setToolTip(tr("GPU memory that the program may need, such as 24GiB"));
+  budget_->setAccessibleName(tr("Budget"));
+  auto* make = new QPushButton(tr("Make it fit"));
+  make->setToolTip(
+      tr("Plan the program with techniques switched on from outside, as `vramscope fit -- PROGRAM` "
+         "does; it searches for a minute"));
+  controls_->insertWidget(0, budget_);
+  controls_->insertWidget(1, make);
+  for (int i = 0; i < kProposals; ++i) {
+    auto* button = new QPushButton(tr("Open %1").arg(i + 1));
+    button->setToolTip(tr("Plan this proposal in a tab of its own, compared with the program"));
+    button->hide();
+    controls_->insertWidget(2 + i, button);
+    connect(button, &QPushButton::clicked, this, [this, i] { open(i); });
+    open_.push_back(button);
+  }
+  connect(make, &QPushButton::clicked, this, &ProgramFitPage::makeItFit);
+  connect(budget_, &QLineEdit::returnPressed, this, &ProgramFitPage::makeItFit);
+  view_->setEmptyText(
+      tr("Techniques with which your program fits, with the lines to write; each combination is "
+         "planned. Enter a budget and press \"Make it fit\"."));
+}
+
+void ProgramFitPage::makeItFit() {
+  QStringList arguments = StudyArguments(QStringLiteral("fit"), request_, request_.toggles);
+  arguments << QStringLiteral("--budget") << Budget(budget_->text());
+  StartOn(arguments, tr("Planning combinations …"));
+}
+
+void ProgramFitPage::open(int proposal) {
+  if (proposal < 0 || proposal >= static_cast<int>(proposals_.size())) return;
+  program::Request request = asked_;
+  request.toggles = proposals_[static_cast<size_t>(proposal)];
+  const QString variant = Text(fmt::format("{}", fmt::join(request.toggles, " + ")));
+  Q_EMIT planRequested(request, asked_, variant);
+}
+
+void ProgramFitPage::ShowResult(const QJsonObject& result) {
+  proposals_.clear();
+  Table table = FitTable();
+  const QJsonObject start = result.value(QLatin1String("start")).toObject();
+  const bool fits_now = AddStartRow(table, start);
+  const double needed = start.value(QLatin1String("needed")).toDouble();
+  int fitting = 0;
+  for (const QJsonValue& value : result.value(QLatin1String("proposals")).toArray()) {
+    const QJsonObject proposal = value.toObject();
+    const QJsonArray toggles = proposal.value(QLatin1String("toggles")).toArray();
+    std::vector<std::string> names;
+    for (const QJsonValue& toggle : toggles) names.push_back(ToggleText(toggle.toObject()));
+    fitting += proposal.value(QLatin1String("fits")).toBool() ? 1 : 0;
+    const double needs = proposal.value(QLatin1String("needed")).toDouble();
+    AddFitRow(table, i18n::Format("{}. needs {}", proposals_.size() + 1, SignedSize(needs)),
+              SignedSize(needed - needs), FactorText(proposal), FitVerdict(proposal), true);
+    for (const QJsonValue& each : toggles) {
+      const QJsonObject toggle = each.toObject();
+      // The lines to write, each with its place.
+      std::string why;
+      for (const QJsonValue& one : toggle.value(QLatin1String("change")).toArray()) {
+        const QJsonObject change = one.toObject();
+        const std::string where = change.value(QLatin1String("where")).toString().toStdString();
+        why += fmt::format("{}{}{}{}", why.empty() ? "" : "; ", where.substr(where.rfind('/') + 1),
+                           where.empty() ? "" : ": ",
+                           change.value(QLatin1String("text")).toString().toStdString());
+      }
+      AddFitRow(table, "   " + ToggleText(toggle), "", "", why, false);
+    }
+    proposals_.push_back(std::move(names));
+  }
+  model_->setTable(std::move(table));
+  for (size_t i = 0; i < open_.size(); ++i) open_[i]->setVisible(i < proposals_.size());
+  QString found = fits_now ? tr("It already fits. ") : QString();
+  found += fitting > 0
+               ? tr("%1 combinations planned in %2 s.")
+                         .arg(result.value(QLatin1String("plans")).toInt())
+                         .arg(result.value(QLatin1String("seconds")).toDouble(), 0, 'f', 1) +
+                     (result.value(QLatin1String("cut_short")).toBool()
+                          ? tr(" The time limit was reached: other combinations may fit with "
+                               "smaller changes.")
+                          : QString())
+           : proposals_.empty() ? tr("No technique applies to this program, or none could be "
+                                     "planned.")
+                                : tr("None of the combinations fits; this is the smallest.");
+  Found(found);
+}
+
+QJsonObject ProgramFitPage::dumpState() const {
+  QJsonObject state = StudyPage::dumpState();
+  state.insert(QStringLiteral("proposals"), static_cast<int>(proposals_.size()));
+  return state;
+}
+
+ProgramWaterfallPage::ProgramWaterfallPage(const StudyPrograms& programs, QWidget* parent)
+    : ProgramStudyPage(programs, "programWaterfallPage", parent),
+      bars_(new BarsWidget([this](int from, int to) { Move(from, to); })),
+      bars_area_(new QScrollArea) {
+  bars_->setToolTip(tr("Drag a bar to another place in the order"));
+  int at = 0;
+  const auto button = [&](const QString& text, const QString& tip, auto run) {
+    auto* made = new QPushButton(text);
+    made->setToolTip(tip);
+    controls_->insertWidget(at++, made);
+    connect(made, &QPushButton::clicked, this, run);
+  };
+  button(tr("Draw"),
+         tr("Draw a bar for each technique that is switched on in the program, as `vramscope "
+            "waterfall -- PROGRAM` does"),
+         [this] { draw(); });
+  button(
+      tr("Up"),
+      tr("Move the selected bar earlier (Alt+Up): its saving depends on the techniques before it"),
+      [this] { move(-1); });
+  button(tr("Down"), tr("Move the selected bar later (Alt+Down)"), [this] { move(1); });
+  button(tr("Open"), tr("Plan the program up to the selected bar, in a tab of its own"),
+         [this] { Open(view_->currentIndex().row()); });
+  for (const auto& [key, by] : {std::pair{Qt::Key_Up, -1}, std::pair{Qt::Key_Down, 1}})
+    connect(new QShortcut(QKeySequence(Qt::ALT | key), this, nullptr, nullptr,
+                          Qt::WidgetWithChildrenShortcut),
+            &QShortcut::activated, this, [this, by] { move(by); });
+  connect(view_, &QTableView::doubleClicked, this,
+          [this](const QModelIndex& index) { Open(index.row()); });
+  bars_area_->setWidget(bars_);
+  bars_area_->setWidgetResizable(true);
+  bars_area_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  bars_area_->setMaximumHeight(0);
+  column_->insertWidget(1, bars_area_, 3);
+  view_->setMinimumHeight(90);
+  view_->setEmptyText(
+      tr("One bar for each technique that is switched on in your program. Switch some on under "
+         "\"Your program\" on the left, then press \"Draw\"."));
+}
+
+void ProgramWaterfallPage::setTheme(const timeline::Theme& theme) {
+  StudyPage::setTheme(theme);
+  bars_->setTheme(theme);
+}
+
+void ProgramWaterfallPage::draw() {
+  selected_.clear();
+  if (request_.toggles.empty())
+    return Say(tr("No technique is switched on under \"Your program\" on the left."));
+  DrawInOrder(request_.toggles);
+}
+
+void ProgramWaterfallPage::DrawInOrder(const std::vector<std::string>& order) {
+  StartOn(StudyArguments(QStringLiteral("waterfall"), request_, order), tr("Planning …"));
+}
+
+void ProgramWaterfallPage::move(int by) {
+  // Row 0 is the program without toggles.
+  const int row = view_->currentIndex().row() - 1;
+  Move(row, row + by);
+}
+
+void ProgramWaterfallPage::Move(int from, int to) {
+  const auto size = static_cast<int>(order_.size());
+  if (busy() || from < 0 || from >= size || to < 0 || to >= size) return;
+  std::vector<std::string> order = order_;
+  selected_ = order[static_cast<size_t>(from)];
+  order.erase(order.begin() + from);
+  order.insert(order.begin() + to, selected_);
+  DrawInOrder(order);
+}
+
+// The table may be sorted, so the bar is found by its name.
+void ProgramWaterfallPage::Open(int row) {
+  const Cell* bar = row >= 0 ? model_->cell(row, 0) : nullptr;
+  if (bar == nullptr) return Say(tr("Select a bar first."));
+  program::Request request = asked_;
+  const auto found = std::ranges::find(order_, bar->text);
+  request.toggles.assign(order_.begin(), found == order_.end() ? order_.begin() : found + 1);
+  const QString variant = request.toggles.empty()
+                              ? tr("without techniques")
+                              : Text(fmt::format("{}", fmt::join(request.toggles, " + ")));
+  Q_EMIT planRequested(request, asked_, variant);
+}
+
+void ProgramWaterfallPage::ShowResult(const QJsonObject& result) {
+  const QJsonArray json = result.value(QLatin1String("bars")).toArray();
+  order_.clear();
+  for (qsizetype i = 1; i < json.size(); ++i)
+    order_.push_back(json.at(i).toObject().value(QLatin1String("toggle")).toString().toStdString());
+  BarsAndTable read = ReadBars(
+      json,
+      [](size_t at, const QString& name) { return at == 0 ? tr("without techniques") : name; },
+      tr("now"));
+  model_->setTable(std::move(read.table));
+  bars_->setBars(std::move(read.bars));
+  bars_area_->setMaximumHeight(bars_->height());
+  // The moved bar stays selected, so that it can be moved again.
+  if (const auto at = std::ranges::find(order_, selected_); at != order_.end())
+    view_->selectRow(static_cast<int>(at - order_.begin()) + 1);
+  Found(tr("Each bar is the change of the peak when its technique is added to those above it."));
+}
+
+QJsonObject ProgramWaterfallPage::dumpState() const {
+  QJsonObject state = StudyPage::dumpState();
+  QJsonArray order;
+  for (const std::string& toggle : order_) order.append(Text(toggle));
+  state.insert(QStringLiteral("order"), order);
+  return state;
+}
+
+}  // namespace vramscope::ui

@@ -1,0 +1,122 @@
+// Pages of the bottom dock about a user's program: *Make it fit*, *Waterfall* and *Vary*. Each runs
+// a command of vramscope on the program of the page *Your program*, and offers the plans in its
+// result as documents.
+#pragma once
+
+#include <QJsonObject>
+#include <QStringList>
+#include <string>
+#include <vector>
+
+#include "profiler/program/request.h"
+#include "profiler/program/vary.h"
+#include "ui/studies/study_page.h"
+
+namespace vramscope::ui {
+
+// The words after "--" of a command about the program, and its folder. kInvalidArgument,
+// kNotFound: the message says what is missing.
+absl::StatusOr<CommandProgram> ProgramOf(const program::Request& request);
+// "fit", "--device", "h100-sxm", ...: the words before "--". `toggles`: those that are on.
+QStringList StudyArguments(const QString& command, const program::Request& request,
+                           const std::vector<std::string>& toggles);
+
+class ProgramStudyPage : public StudyPage {
+  Q_OBJECT
+ public:
+  ProgramStudyPage(const StudyPrograms& programs, const char* name, QWidget* parent = nullptr);
+  // The program in the form on the left. Results of another program stay, and say so.
+  void setRequest(const program::Request& request);
+
+ Q_SIGNALS:
+  // The window shows the plan of `request` as a document of its own. `base`: the program that the
+  // study started from; `variant`: how `request` differs from it.
+  void planRequested(const vramscope::program::Request& request,
+                     const vramscope::program::Request& base, const QString& variant);
+
+ protected:
+  virtual void ShowResult(const QJsonObject& result) = 0;
+  void Show(const QJsonObject& result) final;
+  // Says why, if the program in the form cannot be planned.
+  void StartOn(const QStringList& arguments, const QString& says);
+  void Found(const QString& text);  // what the result is
+  QString Budget(const QString& typed) const;
+
+  program::Request request_;  // of the form
+  program::Request asked_;    // that the shown result is about
+
+ private:
+  void SayWhatItIs();
+  program::Request asking_;  // that the running command is about
+  QString found_;            // empty: no result
+};
+
+// Finds the toggles with which the program fits; each proposal opens as a document.
+class ProgramFitPage : public ProgramStudyPage {
+  Q_OBJECT
+ public:
+  explicit ProgramFitPage(const StudyPrograms& programs, QWidget* parent = nullptr);
+  void makeItFit();
+  void open(int proposal);  // index of the proposal
+  QJsonObject dumpState() const override;
+
+ protected:
+  void ShowResult(const QJsonObject& result) override;
+
+ private:
+  QLineEdit* budget_;
+  std::vector<QPushButton*> open_;
+  std::vector<std::vector<std::string>> proposals_;  // toggles of each proposal
+};
+
+class BarsWidget;
+
+// One bar for each toggle that is on, in an order that the user can change.
+class ProgramWaterfallPage : public ProgramStudyPage {
+  Q_OBJECT
+ public:
+  explicit ProgramWaterfallPage(const StudyPrograms& programs, QWidget* parent = nullptr);
+  void setTheme(const timeline::Theme& theme) override;
+  void draw();
+  void move(int by);  // moves the selected bar up or down; it stays selected
+  QJsonObject dumpState() const override;
+
+ protected:
+  void ShowResult(const QJsonObject& result) override;
+
+ private:
+  void DrawInOrder(const std::vector<std::string>& order);
+  void Move(int from, int to);  // indexes in order_
+  void Open(int row);
+  BarsWidget* bars_;
+  QScrollArea* bars_area_;
+  std::vector<std::string> order_;
+  std::string selected_;  // the bar that was moved last
+};
+
+class VaryChart;
+
+// The memory that the program needs with other values of its arguments, as a chart whose points
+// open the plans.
+class VaryPage : public ProgramStudyPage {
+  Q_OBJECT
+ public:
+  explicit VaryPage(const StudyPrograms& programs, QWidget* parent = nullptr);
+  void setTheme(const timeline::Theme& theme) override;
+  void vary();
+  void open(int row);  // of the table
+  QJsonObject dumpState() const override;
+
+ protected:
+  void ShowResult(const QJsonObject& result) override;
+
+ private:
+  void Open(const std::vector<std::string>& values);
+  QLineEdit* argument_;
+  QLineEdit* budget_;
+  VaryChart* chart_;
+  std::vector<std::string> names_;                // of the arguments
+  std::vector<std::vector<std::string>> points_;  // values of each point of the chart
+};
+
+}  // namespace vramscope::ui
