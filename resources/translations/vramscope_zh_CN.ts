@@ -267,6 +267,14 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <source>Copy or record it again: even the part before the damage cannot be shown.</source>
         <translation>请重新复制或录制：即使损坏之前的部分也无法显示。</translation>
     </message>
+    <message>
+        <source>%1 on</source>
+        <translation>启用 %1</translation>
+    </message>
+    <message>
+        <source>%1 off</source>
+        <translation>停用 %1</translation>
+    </message>
 </context>
 <context>
     <name>text</name>
@@ -8833,10 +8841,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>按编号显示一个内核：其调用、算子、模块、该算子的分配，以及内核使用的块</translation>
     </message>
     <message>
-        <source>show the steps from the model&apos;s defaults to the run, with a bar for each technique</source>
-        <translation>显示从模型默认值到该运行的各个步骤，每项技术一个条形</translation>
-    </message>
-    <message>
         <source>show what a file contains</source>
         <translation>显示文件的内容</translation>
     </message>
@@ -15294,6 +15298,22 @@ the file does not mention {}, but with these settings every decision is as recor
 
 </translation>
     </message>
+    <message>
+        <source>a waterfall of a program needs toggles and the program; for example: vramscope waterfall --toggle bf16 --toggle lora -- python train.py</source>
+        <translation>程序的瀑布图需要开关和程序；例如：vramscope waterfall --toggle bf16 --toggle lora -- python train.py</translation>
+    </message>
+    <message>
+        <source>show the steps from the model&apos;s defaults to the run, with a bar for each technique; with -- PROGRAM ARGS..., a bar for each --toggle</source>
+        <translation>显示从模型默认值到该运行的各步，每项技术一个条形；带 -- PROGRAM ARGS... 时每个 --toggle 一个条形</translation>
+    </message>
+    <message>
+        <source>waterfall takes either RUN or -- PROGRAM, not both; the bars of a program are its --toggle options in their order</source>
+        <translation>waterfall 接受 RUN 或 -- PROGRAM，不能同时使用；程序的条形是其 --toggle 选项，按给出的次序</translation>
+    </message>
+    <message>
+        <source>{0} goes with a program (vramscope waterfall {0} ... -- python train.py)</source>
+        <translation>{0} 用于程序（vramscope waterfall {0} ... -- python train.py）</translation>
+    </message>
 </context>
 <context>
     <name>vramscope::ui::AllocationsPanel</name>
@@ -18287,6 +18307,46 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
         <source>%1. If the file existed, it is unchanged. Choose another place or free some space.</source>
         <translation>%1。如果文件原已存在，则它未改动。请选择其他位置或腾出空间。</translation>
     </message>
+    <message>
+        <source>Vary an argument of your program</source>
+        <translation>改变您程序的一个参数</translation>
+    </message>
+    <message>
+        <source>The memory that it needs with other values, as a chart; each point opens its plan</source>
+        <translation>以图表显示它在其他取值下需要的显存；每个点打开对应的规划</translation>
+    </message>
+    <message>
+        <source>batch</source>
+        <translation>批大小</translation>
+    </message>
+    <message>
+        <source>sequence</source>
+        <translation>序列</translation>
+    </message>
+    <message>
+        <source>sweep</source>
+        <translation>扫描</translation>
+    </message>
+    <message>
+        <source>%1 is still running</source>
+        <translation>%1 仍在运行</translation>
+    </message>
+    <message>
+        <source>One program runs at a time. Stop it, or try again when it ends.</source>
+        <translation>一次只运行一个程序。请停止它，或等它结束后再试。</translation>
+    </message>
+    <message>
+        <source>Vary</source>
+        <translation>改变参数</translation>
+    </message>
+    <message>
+        <source>Planning the program with each technique …</source>
+        <translation>正在用每项技术规划该程序…</translation>
+    </message>
+    <message>
+        <source>%1 saved</source>
+        <translation>已保存 %1</translation>
+    </message>
 </context>
 <context>
     <name>vramscope::ui::NoteStore</name>
@@ -18465,6 +18525,65 @@ Move the file away to write new ones.</source>
     <message>
         <source>This trace marks no steps, and no repeating pattern was found. The other tabs show its allocations and call sites.</source>
         <translation>此跟踪没有标记步，也没有找到重复模式。分配和调用点在其他标签页中。</translation>
+    </message>
+</context>
+<context>
+    <name>vramscope::ui::ProgramFitPage</name>
+    <message>
+        <source>the GPU&apos;s</source>
+        <translation>GPU 的显存</translation>
+    </message>
+    <message>
+        <source>GPU memory that the program may need, such as 24GiB</source>
+        <translation>程序可以需要的显存，例如 24GiB</translation>
+    </message>
+    <message>
+        <source>Budget</source>
+        <translation>预算</translation>
+    </message>
+    <message>
+        <source>Make it fit</source>
+        <translation>使其放得下</translation>
+    </message>
+    <message>
+        <source>Plan the program with techniques switched on from outside, as `vramscope fit -- PROGRAM` does; it searches for a minute</source>
+        <translation>从外部启用技术来规划该程序，如同 `vramscope fit -- PROGRAM`；搜索一分钟</translation>
+    </message>
+    <message>
+        <source>Open %1</source>
+        <translation>打开 %1</translation>
+    </message>
+    <message>
+        <source>Plan this proposal in a tab of its own, compared with the program</source>
+        <translation>在单独的标签页中规划此方案，并与该程序比较</translation>
+    </message>
+    <message>
+        <source>Techniques with which your program fits, with the lines to write; each combination is planned. Enter a budget and press &quot;Make it fit&quot;.</source>
+        <translation>使您的程序放得下的技术，以及要写的代码行；每个组合都经过规划。输入预算，然后按“使其放得下”。</translation>
+    </message>
+    <message>
+        <source>Planning combinations …</source>
+        <translation>正在规划组合…</translation>
+    </message>
+    <message>
+        <source>It already fits. </source>
+        <translation>原样即可放下。</translation>
+    </message>
+    <message>
+        <source>%1 combinations planned in %2 s.</source>
+        <translation>在 %2 秒内规划了 %1 个组合。</translation>
+    </message>
+    <message>
+        <source> The time limit was reached: other combinations may fit with smaller changes.</source>
+        <translation> 随后时间用尽：可能还有改动更小的可行方案。</translation>
+    </message>
+    <message>
+        <source>No technique applies to this program, or none could be planned.</source>
+        <translation>没有适用于该程序的技术，或都无法规划。</translation>
+    </message>
+    <message>
+        <source>None of the combinations fits; this is the smallest.</source>
+        <translation>尝试过的都放不下；这是最小的。</translation>
     </message>
 </context>
 <context>
@@ -18785,6 +18904,18 @@ Move the file away to write new ones.</source>
         <source>The script runs with your rights on an emulated GPU: nothing is computed, and losses are 0. Its changes to files go to a temporary layer, which is deleted afterwards. Uploads to known services are disabled; downloads work.</source>
         <translation>脚本会以您的权限在模拟 GPU 上运行：不进行任何计算，损失为 0。它对文件的更改只写入临时层，之后会删除该层。已知服务的上传被禁用，下载可用。</translation>
     </message>
+    <message>
+        <source>plan again when a file is saved</source>
+        <translation>保存文件后重新规划</translation>
+    </message>
+    <message>
+        <source>Watch</source>
+        <translation>监视</translation>
+    </message>
+    <message>
+        <source>Plans the program again whenever its script, a file named in its arguments or one of its own modules is saved, as `vramscope plan --watch` does. The previous plan stays visible behind the new one</source>
+        <translation>每当脚本、其参数中指定的文件或它自己的模块被保存时，重新规划该程序，如同 `vramscope plan --watch`。先前的规划仍显示在新规划之后</translation>
+    </message>
 </context>
 <context>
     <name>vramscope::ui::ProgramRunner</name>
@@ -18835,6 +18966,145 @@ Move the file away to write new ones.</source>
     <message>
         <source>Test the connection: run `ssh %1 true` in a terminal.</source>
         <translation>请测试连接：在终端中运行 `ssh %1 true`。</translation>
+    </message>
+</context>
+<context>
+    <name>vramscope::ui::ProgramStudyPage</name>
+    <message>
+        <source>Only a plan can be changed: choose &quot;Plan: an emulated GPU&quot; on the left.</source>
+        <translation>只能更改规划：请在左侧选择“规划：模拟 GPU”。</translation>
+    </message>
+    <message>
+        <source>%1 These results are of %2 on %3.</source>
+        <translation>%1 这些结果属于 %3 上的 %2。</translation>
+    </message>
+</context>
+<context>
+    <name>vramscope::ui::ProgramToggles</name>
+    <message>
+        <source>TECHNIQUES</source>
+        <translation>技术</translation>
+    </message>
+    <message>
+        <source>memory needed</source>
+        <translation>所需显存</translation>
+    </message>
+    <message>
+        <source>Each technique was planned alone, switched on from outside: the memory that the program needs with it minus the memory that it needs without techniques, and the ratio of the steps&apos; times. Several together may save less than their sum.</source>
+        <translation>每项技术都从外部单独启用并规划：程序使用它时需要的显存减去不使用任何技术时需要的显存，以及步时间之比。几项一起使用时，节省量可能小于各自之和。</translation>
+    </message>
+    <message>
+        <source>Techniques can be switched on in your program from outside, without changing it. &quot;Find techniques&quot; plans it with each one that applies, and shows what each saves and the line to write.</source>
+        <translation>可以从外部在您的程序中启用技术，而无需修改程序。“查找技术”用每项适用的技术规划它，并显示各自的节省量和要写的代码行。</translation>
+    </message>
+    <message>
+        <source>copy the lines to write</source>
+        <translation>复制要写的代码行</translation>
+    </message>
+    <message>
+        <source>the training stays the same</source>
+        <translation>训练不变</translation>
+    </message>
+    <message>
+        <source>the same training, rounded otherwise</source>
+        <translation>训练相同，舍入不同</translation>
+    </message>
+    <message>
+        <source>another training</source>
+        <translation>训练改变</translation>
+    </message>
+    <message numerus="yes">
+        <source>Techniques that do not apply: %n</source>
+        <translation>
+            <numerusform>不适用的技术：%n</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>No technique applies to this program.</source>
+        <translation>没有适用于该程序的技术。</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>取消</translation>
+    </message>
+    <message>
+        <source>Find techniques</source>
+        <translation>查找技术</translation>
+    </message>
+    <message>
+        <source>Plan the program with each technique that applies, as `vramscope toggles --savings` does</source>
+        <translation>用每项适用的技术规划该程序，如同 `vramscope toggles --savings`</translation>
+    </message>
+    <message>
+        <source>Choose a script to plan first</source>
+        <translation>请先选择要规划的脚本</translation>
+    </message>
+</context>
+<context>
+    <name>vramscope::ui::ProgramWaterfallPage</name>
+    <message>
+        <source>Drag a bar to another place in the order</source>
+        <translation>将条形拖到次序中的另一个位置</translation>
+    </message>
+    <message>
+        <source>Draw</source>
+        <translation>绘制</translation>
+    </message>
+    <message>
+        <source>Draw a bar for each technique that is switched on in the program, as `vramscope waterfall -- PROGRAM` does</source>
+        <translation>为程序中启用的每项技术绘制一个条形，如同 `vramscope waterfall -- PROGRAM`</translation>
+    </message>
+    <message>
+        <source>Up</source>
+        <translation>上移</translation>
+    </message>
+    <message>
+        <source>Move the selected bar earlier (Alt+Up): its saving depends on the techniques before it</source>
+        <translation>将所选条形提前（Alt+Up）：节省量取决于排在它之前的技术</translation>
+    </message>
+    <message>
+        <source>Down</source>
+        <translation>下移</translation>
+    </message>
+    <message>
+        <source>Move the selected bar later (Alt+Down)</source>
+        <translation>将所选条形推后（Alt+Down）</translation>
+    </message>
+    <message>
+        <source>Open</source>
+        <translation>打开</translation>
+    </message>
+    <message>
+        <source>Plan the program up to the selected bar, in a tab of its own</source>
+        <translation>在单独的标签页中规划该程序，直到所选条形为止</translation>
+    </message>
+    <message>
+        <source>One bar for each technique that is switched on in your program. Switch some on under &quot;Your program&quot; on the left, then press &quot;Draw&quot;.</source>
+        <translation>您程序中启用的每项技术一个条形。请在左侧“您的程序”下启用技术，然后按“绘制”。</translation>
+    </message>
+    <message>
+        <source>No technique is switched on under &quot;Your program&quot; on the left.</source>
+        <translation>左侧“您的程序”下没有启用任何技术。</translation>
+    </message>
+    <message>
+        <source>Planning …</source>
+        <translation>正在规划…</translation>
+    </message>
+    <message>
+        <source>Select a bar first.</source>
+        <translation>请先选择一个条形。</translation>
+    </message>
+    <message>
+        <source>without techniques</source>
+        <translation>不使用技术</translation>
+    </message>
+    <message>
+        <source>now</source>
+        <translation>现在</translation>
+    </message>
+    <message>
+        <source>Each bar is the change of the peak when its technique is added to those above it.</source>
+        <translation>每个条形是在其上方各项技术之外再加上该技术时峰值的变化。</translation>
     </message>
 </context>
 <context>
@@ -19437,6 +19707,61 @@ Computed in the background by planning both.</source>
     <message>
         <source>Done</source>
         <translation>完成</translation>
+    </message>
+</context>
+<context>
+    <name>vramscope::ui::VaryPage</name>
+    <message>
+        <source>An argument of your program and its values: --batch-size=1..64 (doubled each time) or --seq=512,1024. Several are separated by blanks; every combination is planned</source>
+        <translation>您程序的一个参数及其取值：--batch-size=1..64（每次加倍）或 --seq=512,1024。多个参数以空格分隔；每个组合都会规划</translation>
+    </message>
+    <message>
+        <source>Argument and values</source>
+        <translation>参数和取值</translation>
+    </message>
+    <message>
+        <source>the GPU&apos;s</source>
+        <translation>GPU 的显存</translation>
+    </message>
+    <message>
+        <source>GPU memory that the program may need, such as 24GiB</source>
+        <translation>程序可以需要的显存，例如 24GiB</translation>
+    </message>
+    <message>
+        <source>Budget</source>
+        <translation>预算</translation>
+    </message>
+    <message>
+        <source>Vary</source>
+        <translation>改变参数</translation>
+    </message>
+    <message>
+        <source>Plan the program with each value, as `vramscope fit --vary` does</source>
+        <translation>用每个取值规划该程序，如同 `vramscope fit --vary`</translation>
+    </message>
+    <message>
+        <source>Memory that the program needs with each value</source>
+        <translation>程序在每个取值下需要的显存</translation>
+    </message>
+    <message>
+        <source>The memory that your program needs with other values of its arguments. Enter one, such as --batch-size=1..64, and press &quot;Vary&quot;.</source>
+        <translation>您的程序在参数的其他取值下需要的显存。输入一个参数，例如 --batch-size=1..64，然后按“改变参数”。</translation>
+    </message>
+    <message>
+        <source>Enter an argument of the program and its values, such as --batch-size=1..64.</source>
+        <translation>请输入程序的一个参数及其取值，例如 --batch-size=1..64。</translation>
+    </message>
+    <message>
+        <source>Planning each value …</source>
+        <translation>正在规划每个取值…</translation>
+    </message>
+    <message>
+        <source>%1 plans in %2 s. Click a point to open its plan.</source>
+        <translation>在 %2 秒内规划了 %1 次。点击一个点可打开其规划。</translation>
+    </message>
+    <message>
+        <source>The largest %1 that fits is %2. %3</source>
+        <translation>放得下的最大 %1 是 %2。%3</translation>
     </message>
 </context>
 <context>

@@ -182,7 +182,7 @@ void AllocationModel::setContents(Search search, const EventSpan& span, Contents
 }
 
 AllocationModel::Request AllocationModel::request(const query::Filter& filter,
-                                                const EventSpan& span) const {
+                                                  const EventSpan& span) const {
   return {.order = sorted_ ? order_ : nullptr,
           .column = sort_column_,
           .direction = sort_order_,
