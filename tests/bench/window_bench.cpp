@@ -18,6 +18,7 @@
 #include <QKeyEvent>
 #include <QLineEdit>
 #include <QTabWidget>
+#include <QTableView>
 #include <QTemporaryDir>
 #include <QTimer>
 #include <QWheelEvent>
@@ -235,6 +236,11 @@ void Run(Bench& bench, int rounds) {
       bench.Time(*text == '\0' ? "search: cleared" : "search: a key",
                  [&] { edit->setText(QLatin1String(text)); });
   }
+  auto* table = window.findChild<QTableView*>(QStringLiteral("allocationsTable"));
+  for (int i = 0; i < rounds; ++i)
+    bench.Time("sort by a column", [&] {
+      table->sortByColumn(i % 5 + 1, i % 2 == 0 ? Qt::AscendingOrder : Qt::DescendingOrder);
+    });
   window.openPage(QStringLiteral("search"));
   for (int i = 0; i < rounds; ++i) {
     for (const char* text : {"a", "at", "att", "attn", "size > 1 MiB and module ~ attn", ""})
