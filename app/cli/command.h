@@ -91,4 +91,11 @@ const std::vector<CommandEntry>& AllCommands();
 // `app` and `context` must outlive the command.
 void AddCommand(CLI::App& app, const CommandEntry& entry, Context& context);
 
+// Makes an empty value wrong usage, for the app's own options. AddCommand() does so for a command's
+// options. Otherwise `--device "$GPU"` with an unset variable would answer for the default GPU.
+void RefuseEmptyValues(CLI::App& app);
+// Splits "--name=" into "--name" and "", because CLI11 takes the next argument as its value. What
+// follows "--" is left unchanged. Returns the arguments in CLI11's order, the last first.
+std::vector<std::string> ForParser(std::vector<std::string> arguments);
+
 }  // namespace vramscope::cli

@@ -89,6 +89,7 @@ int Main(int argc, char** argv) {
   app.set_version_flag("--version", [] { return VersionText(); });
   app.require_subcommand(0, 1);
   AddWindowOptions(app, window);
+  RefuseEmptyValues(app);
   for (const CommandEntry& entry : AllCommands()) AddCommand(app, entry, context);
   app.footer(
       TEXT_MARK("vramscope COMMAND --help shows details. Exit status: 0 done, 1 the answer is no,\n"
@@ -97,7 +98,7 @@ int Main(int argc, char** argv) {
 
   argc = TakeProgram(argc, argv, context);
   try {
-    app.parse(argc, argv);
+    app.parse(ForParser({argv + 1, argv + argc}));
   } catch (const CLI::Success& help) {  // --help, --version
     std::ostringstream text;
     app.exit(help, text, text);

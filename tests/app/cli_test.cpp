@@ -124,6 +124,38 @@ TEST_F(Cli, WrongUsageExitsWithTwo) {
   EXPECT_THAT(RunVramscope({"plna"}).err, HasSubstr("did you mean \"plan\""));
 }
 
+// An unset variable in a script must not select the default.
+TEST_F(Cli, EmptyValuesExitWithTwo) {
+  for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
+           {"plan", "--device", ""},
+           {"plan", "--device=", "--json"},
+           {"plan", "-o", ""},
+           {"plan", "--output=", "--json"},
+           {"check", "", "--budget", "24GiB"},
+           {"check", sample_, "--budget", "24GiB", "--host-budget", ""},
+           {"check", sample_, "--budget", "24GiB", "--context="},
+           {"fit", "--preset", "", "--budget", "24GiB"},
+           {"peak", sample_, "--at", ""},
+           {"requests", sample_, "-o", ""},
+           {"replay", sample_, "--device-memory", ""},
+           {"devices", "--family", ""},
+           {"--dump-state", ""},
+           {""}}) {
+    const Outcome outcome = RunVramscope(arguments);
+    EXPECT_EQ(outcome.status, 2) << ::testing::PrintToString(arguments) << outcome.err;
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_THAT(outcome.err, HasSubstr("the value is empty"));
+  }
+  EXPECT_FALSE(std::filesystem::exists("--json"));
+  // For this option, an empty value has a meaning.
+  const Outcome apart = RunVramscope({"replay", sample_, "--alloc-conf", "", "--json"});
+  const Outcome joined = RunVramscope({"replay", sample_, "--alloc-conf=", "--json"});
+  EXPECT_EQ(joined.status, apart.status);
+  EXPECT_EQ(joined.out, apart.out);
+  EXPECT_EQ(joined.err, apart.err);
+  EXPECT_THAT(joined.err, ::testing::Not(HasSubstr("the value is empty")));
+}
+
 TEST_F(Cli, HelpListsEveryCommand) {
   const Outcome outcome = RunVramscope({"--help"});
   EXPECT_EQ(outcome.status, 0);
