@@ -163,12 +163,9 @@ ExitCode CheckProgram(const Context& context, Options& options) {
 
 ExitCode Execute(const Context& context, Options& options) {
   // The default budget is the memory of the run's GPU. A FILE has no default budget.
-  const absl::StatusOr<uint64_t> budget =
-      BudgetOf(options.budget, options.file.empty() ? options.run : RunOptions());
-  if (!budget.ok()) {
-    NoteError(std::string(budget.status().message()));
-    return kUsage;
-  }
+  const RunOptions of_run = options.file.empty() ? options.run : RunOptions();
+  const absl::StatusOr<uint64_t> budget = BudgetOf(options.budget, of_run);
+  if (!budget.ok()) return ReportBudgetError(options.budget, of_run, budget.status());
   options.budget_bytes = *budget;
   if (!options.host_budget.empty()) {
     const absl::StatusOr<uint64_t> bytes = run::ParseBytes(options.host_budget);

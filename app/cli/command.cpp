@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstdio>
 #include <cstring>
 #include <iterator>
@@ -86,6 +87,18 @@ ExitCode PrintJson(const Json& json) {
     return kDone;
   }
   return PrintText(json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+std::function<std::string(const std::string&)> NumberBetween(double least, double most) {
+  return [least, most](const std::string& text) {
+    double value = 0;
+    const char* const last = text.data() + text.size();
+    const auto [end, error] = std::from_chars(text.data(), last, value);
+    if (error == std::errc() && end == last && value >= least && value <= most)
+      return std::string();
+    return std::string(i18n::Format("Value {} not in range {} to {}", text,
+                                    fmt::format("{:g}", least), fmt::format("{:g}", most)));
+  };
 }
 
 void RefuseEmptyValues(CLI::App& app) {

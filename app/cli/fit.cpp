@@ -178,10 +178,7 @@ std::string ProposalText(size_t number, const fit::Proposal& proposal, uint64_t 
 ExitCode ExecuteFit(const Options& options) {
   const auto begin = std::chrono::steady_clock::now();
   const absl::StatusOr<uint64_t> budget = BudgetOf(options.budget, options.run);
-  if (!budget.ok()) {
-    NoteError(std::string(budget.status().message()));
-    return kUsage;
-  }
+  if (!budget.ok()) return ReportBudgetError(options.budget, options.run, budget.status());
   const absl::StatusOr<run::RunConfig> config = BuildRun(options.run, run::Backend::kPlan);
   if (!config.ok()) return ReportError(config.status());
   Plans plans;

@@ -40,7 +40,7 @@ void AddWindowOptions(CLI::App& app, WindowArguments& window) {
                  "language: en or zh_CN; default: $LANG, or in the window the last choice")
       ->type_name("NAME");
   app.add_option("--scale", window.scale, "pixels per point")
-      ->check(CLI::Range(0.5, 4.0))
+      ->check(NumberBetween(0.5, 4), "FLOAT in [0.5 - 4]")
       ->type_name("N");
   app.add_option("--dump-state", window.dump_state, "write what the window shows as JSON, and exit")
       ->type_name("OUT.json");

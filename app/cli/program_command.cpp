@@ -13,7 +13,6 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <map>
 #include <memory>
 #include <set>
 #include <utility>
@@ -342,11 +341,8 @@ ExitCode Verdict(const Program& seen, const program::Outcome& outcome, bool out_
 void AddProgramOptions(CLI::App& command, ProgramOptions& options, bool planned) {
   if (planned) {
     using enum program::IsolationMode;
-    // CLI11 prints an enumeration whose underlying type is a byte as a character, so the modes are
-    // stored as int.
-    std::map<std::string, int> modes;
-    for (const auto mode : {kAuto, kOverlay, kCopy, kNone})
-      modes.emplace(NameOf(mode), static_cast<int>(mode));
+    std::vector<std::string> modes;
+    for (const auto mode : {kAuto, kOverlay, kCopy, kNone}) modes.emplace_back(NameOf(mode));
     command.add_option("--device", options.device, kDeviceHelp)->type_name("GPU");
     command.add_option("--gpu-memory", options.gpu_memory, kGpuMemoryHelp)->type_name("SIZE");
     command
@@ -369,10 +365,15 @@ void AddProgramOptions(CLI::App& command, ProgramOptions& options, bool planned)
                      "with -- PROGRAM: initialize parameters on the CPU as in the program");
     CLI::Option* mode =
         command
-            .add_option("--isolation", options.isolation,
-                        "with -- PROGRAM: how its changes to files are isolated: overlay (a mount "
-                        "namespace), copy (libc's functions), none, or auto: the first that works")
-            ->transform(CLI::CheckedTransformer(modes).description(""))
+            .add_option_function<std::string>(
+                "--isolation",
+                [&options](const std::string& name) {
+                  for (const auto known : {kAuto, kOverlay, kCopy, kNone})
+                    if (NameOf(known) == name) options.isolation = known;
+                },
+                "with -- PROGRAM: how its changes to files are isolated: overlay (a mount "
+                "namespace), copy (libc's functions), none, or auto: the first that works")
+            ->check(CLI::IsMember(modes).description(""))
             ->type_name("MODE");
     command
         .add_flag("--no-isolation", options.no_isolation,

@@ -45,8 +45,9 @@ struct ProgramOptions {
 };
 // The options that have no effect without a program.
 inline constexpr const char* kProgramOptionNames[] = {
-    "--ranks",        "--as-rank",    "--devices",  "--steps",  "--keep",  "--isolation",
-    "--no-isolation", "--no-network", "--writable", "--toggle", "--watch", "--with"};
+    "--ranks",     "--as-rank",      "--devices",      "--steps",      "--keep",
+    "--isolation", "--no-isolation", "--no-network",   "--writable",   "--toggle",
+    "--watch",     "--with",         "--no-skip-init", "--cpp-stacks", "--no-activities"};
 
 void AddProgramOptions(CLI::App& command, ProgramOptions& options, bool planned);
 

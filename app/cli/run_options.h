@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "app/cli/command.h"
 #include "profiler/run/run_config.h"
 
 namespace vramscope::cli {
@@ -37,6 +38,10 @@ absl::StatusOr<run::RunConfig> BuildRun(const RunOptions& options, run::Backend 
 // Returns the value of --budget. If it is not given, returns the memory of the GPU that --device or
 // --gpu-memory names.
 absl::StatusOr<uint64_t> BudgetOf(const std::string& budget, const RunOptions& options);
+// Reports an error of BudgetOf(): kUsage for --budget, and as everywhere kBadInput for the settings
+// of a run, such as an unknown GPU.
+ExitCode ReportBudgetError(const std::string& budget, const RunOptions& options,
+                           const absl::Status& status);
 // Parses the value of --budget and returns bytes. A number without a unit, such as "24", is refused
 // (kInvalidArgument), because it would mean 24 bytes and not 24 GiB.
 absl::StatusOr<uint64_t> ParseBudget(const std::string& text);

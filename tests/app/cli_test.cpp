@@ -115,6 +115,18 @@ TEST_F(Cli, WrongUsageExitsWithTwo) {
            {"check", sample_, "--budget", "1GiB", "--preset", "gpt2"},
            {"plan", "--preset", "gpt2", "--model", "x.json"},
            {"plan", "--json", "-o", "-"},
+           {"plan", "--no-activities"},
+           {"plan", "--isolation", "0", "--", "true"},
+           {"toggles", "--device", "rtx-4090"},
+           {"doctor", "--emulated", "rtx-4090"},
+           {"info", sample_, "--outline", "--time", "0:1ms"},
+           {"info", sample_, "--outline", "--device", "0"},
+           {"kernels", sample_, "--kernel", "-1"},
+           {"export", sample_, "--to", "svg", "--size", "800x600", "--scale", "9", "-o", "-"},
+           {"replay", sample_, "--memory-fraction", "nan"},
+           {"replay", sample_, "--memory-fraction", "0"},
+           {"fit", "--budget", "8GiB", "--patience", "nan", "--", "true"},
+           {"--scale", "nan", sample_},
            {"plna"}}) {
     const Outcome outcome = RunVramscope(arguments);
     EXPECT_EQ(outcome.status, 2) << ::testing::PrintToString(arguments) << outcome.err;
@@ -165,6 +177,32 @@ TEST_F(Cli, HelpListsEveryCommand) {
     EXPECT_THAT(outcome.out, HasSubstr(std::string("\n  ") + command + " "));
     EXPECT_EQ(RunVramscope({command, "--help"}).status, 0) << command;
   }
+}
+
+// The exit status for a refused setting does not depend on the command or on --budget.
+TEST_F(Cli, EveryCommandExitsWithThreeForRefusedSettings) {
+  for (const std::vector<std::string>& run : std::vector<std::vector<std::string>>{
+           {"--device", "rtx-4900"}, {"--device", "rtx-4090", "--gpu-memory", "much"}}) {
+    for (const std::vector<std::string>& command :
+         std::vector<std::vector<std::string>>{{"plan"},
+                                               {"estimate"},
+                                               {"fit"},
+                                               {"fit", "--budget", "8GiB"},
+                                               {"check"},
+                                               {"check", "--budget", "8GiB"},
+                                               {"waterfall"},
+                                               {"selfcheck"},
+                                               {"reproduce", "B1"},
+                                               {"run", "--backend", "cpu"}}) {
+      std::vector<std::string> arguments = command;
+      arguments.insert(arguments.end(), run.begin(), run.end());
+      const Outcome outcome = RunVramscope(arguments);
+      EXPECT_EQ(outcome.status, 3) << ::testing::PrintToString(arguments) << outcome.err;
+      EXPECT_EQ(outcome.out, "");
+    }
+  }
+  const Outcome number = RunVramscope({"kernels", sample_, "--kernel", "-1"});
+  EXPECT_LT(number.err.size(), 200u) << number.err;
 }
 
 TEST_F(Cli, InvalidSettingsExitWithThreeAndHint) {
