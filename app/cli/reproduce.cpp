@@ -258,8 +258,11 @@ ExitCode Execute(const Options& options) {
     NoteError(i18n::Text("--gpu-memory needs a GPU; name it with --device"));
     return kUsage;
   }
+  if (WouldReplaceInput(options.output, {options.device})) return kUsage;
   const absl::StatusOr<std::string> device = DeviceOf(options);
   if (!device.ok()) return ReportError(device.status());
+  if (const absl::Status wrong = CheckOutput(options.output); !wrong.ok())
+    return ReportError(wrong);
   reproduce::Session session(*chosen, {.pictures = !options.output.empty(), .device = *device});
   if (!session.done()) {
     Planner planner;

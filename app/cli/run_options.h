@@ -23,6 +23,12 @@ struct RunOptions {
     return !preset.empty() || !model.empty() || !config.empty() || !sets.empty() ||
            !device.empty() || !gpu_memory.empty();
   }
+  // The words that may name files, for WouldReplaceInput().
+  std::vector<std::string> inputs() const {
+    std::vector<std::string> all = {model, config, device};
+    all.insert(all.end(), sets.begin(), sets.end());
+    return all;
+  }
 };
 
 // kElsewhere leaves out --device and --gpu-memory, for commands that use these names for something
