@@ -181,9 +181,7 @@ TEST_P(OutputFileTest, KilledWriterKeepsTheOldFile) {
 }
 
 TEST_P(OutputFileTest, CheckReportsWhatCreateWouldAndLeavesNothing) {
-  const std::string folder =
-      std::filesystem::temp_directory_path() / ("check-" + std::to_string(getpid()));
-  std::filesystem::create_directory(folder);
+  const std::string folder = folder_;
   EXPECT_TRUE(OutputFile::Check("-").ok());
   EXPECT_TRUE(OutputFile::Check("/dev/null").ok());
   EXPECT_TRUE(OutputFile::Check(folder + "/new").ok());
@@ -195,7 +193,6 @@ TEST_P(OutputFileTest, CheckReportsWhatCreateWouldAndLeavesNothing) {
   EXPECT_EQ(std::filesystem::file_size(folder + "/old"), 3u);
   ASSERT_EQ(mkfifo((folder + "/pipe").c_str(), 0600), 0);
   EXPECT_TRUE(OutputFile::Check(folder + "/pipe").ok()) << "and it does not wait for a reader";
-  std::filesystem::remove_all(folder);
 }
 
 TEST_P(OutputFileTest, RejectsTooLongNameBeforeWriting) {
