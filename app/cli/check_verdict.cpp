@@ -254,8 +254,8 @@ std::string VerdictText(const JudgedHost& host) {
       break;
   }
   return i18n::Text(
-      "host memory unknown: the driver's allocations were not recorded (plan or record the program "
-      "without --no-activities)\n");
+      "host memory unknown: not all of the driver's allocations were recorded (--no-activities, a "
+      "built-in model, or memory that was pinned before the program initialized CUDA)\n");
 }
 
 std::string JudgedText(const JudgedHost& host) {
