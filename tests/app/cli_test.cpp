@@ -305,6 +305,34 @@ TEST_F(Cli, ReadsTraceFromStdin) {
   EXPECT_EQ(piped.out, RunVramscope({"info", sample_, "--json"}).out);
 }
 
+// Otherwise a model whose first tensor is larger than the GPU would have no verdict.
+TEST_F(Cli, ChecksTraceWithoutAnyAllocation) {
+  for (const bool ran_out : {false, true}) {
+    const std::string path = folder_ / "none.trace";
+    auto writer = trace::TraceWriter::ToFile(path);
+    ASSERT_TRUE(writer.ok()) << writer.status();
+    trace::TraceInfo info;
+    info.backend = trace::Backend::kPlan;
+    info.device.key = "test-gpu";
+    info.device.name = "Test GPU";
+    info.device.memory_bytes = 8 << 20;
+    info.device.context_bytes = 1 << 20;
+    (*writer)->Begin(info);
+    std::vector<Event> events = {{.kind = EventKind::kStepBegin}};
+    if (ran_out) events.push_back({.kind = EventKind::kOutOfMemory, .bytes = 10 << 20});
+    (*writer)->Events(events);
+    (*writer)->End(!ran_out, "");
+    ASSERT_TRUE((*writer)->Close().ok());
+    const json judged = Json({"check", path, "--budget", "8MiB", "--json"}, ran_out ? 1 : 0);
+    EXPECT_EQ(judged["within_budget"], !ran_out);
+    if (ran_out)
+      EXPECT_GE(judged["needed"], 11 << 20);
+    else
+      EXPECT_EQ(judged["needed"], 1 << 20);
+    EXPECT_EQ(RunVramscope({"check", path, "--budget", "1GiB"}).status, ran_out ? 3 : 0);
+  }
+}
+
 // --device works for any input. A part of a trace is selected by time; a part of a recording, by
 // time or by entries.
 TEST_F(Cli, SelectsPartOfTraceByDeviceAndTime) {
