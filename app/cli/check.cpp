@@ -153,6 +153,15 @@ ExitCode CheckProgram(const Context& context, Options& options) {
     NoteError(i18n::Text("check takes only one of FILE, RUN and -- PROGRAM"));
     return kUsage;
   }
+  if (options.trace_path == "-") {
+    NoteError(
+        i18n::Text("-o -: the verdict is printed on standard output; write the trace to a file"));
+    return kUsage;
+  }
+  if (const ExitCode wrong =
+          CheckOutputOf(context.after_dashes, options.program, options.trace_path);
+      wrong != kDone)
+    return wrong;
   options.program.memory_bytes = options.budget_bytes;
   if (options.context_said) options.program.context_bytes = options.context_said->bytes;
   // The program's output goes to stderr; stdout is for the verdict.
@@ -164,12 +173,9 @@ ExitCode CheckProgram(const Context& context, Options& options) {
 
 ExitCode Execute(const Context& context, Options& options) {
   // The default budget is the memory of the run's GPU. A FILE has no default budget.
-  const absl::StatusOr<uint64_t> budget =
-      BudgetOf(options.budget, options.file.empty() ? options.run : RunOptions());
-  if (!budget.ok()) {
-    NoteError(std::string(budget.status().message()));
-    return kUsage;
-  }
+  const RunOptions of_run = options.file.empty() ? options.run : RunOptions();
+  const absl::StatusOr<uint64_t> budget = BudgetOf(options.budget, of_run);
+  if (!budget.ok()) return ReportBudgetError(options.budget, of_run, budget.status());
   options.budget_bytes = *budget;
   if (!options.host_budget.empty()) {
     const absl::StatusOr<uint64_t> bytes = run::ParseBytes(options.host_budget);
@@ -187,8 +193,10 @@ ExitCode Execute(const Context& context, Options& options) {
     }
     options.context_said = *said;
   }
-  if (WouldReplaceInput(options.summary, {options.file, options.run.model, options.run.config}))
-    return kUsage;
+  std::vector<std::string> inputs = options.run.inputs();
+  inputs.push_back(options.file);
+  inputs.insert(inputs.end(), context.after_dashes.begin(), context.after_dashes.end());
+  if (WouldReplaceInput(options.summary, inputs)) return kUsage;
   if (context.has_program || !options.program.from.empty()) return CheckProgram(context, options);
   if (!options.file.empty()) {
     if (options.run.given()) {
@@ -213,7 +221,9 @@ ExitCode Execute(const Context& context, Options& options) {
 // Reports options that have no effect without the FILE, RUN or PROGRAM that they belong to. With a
 // FILE, `--device` is the number of a device in it; with a RUN or a program, it names a GPU.
 ExitCode CheckOptions(const CLI::App& command, const Context& context, Options& options) {
-  for (const char* name : kProgramOptionNames) {
+  std::vector<const char*> names(std::begin(kProgramOptionNames), std::end(kProgramOptionNames));
+  if (options.program.from.empty()) names.push_back("--output");
+  for (const char* name : names) {
     if (context.has_program || command.get_option_no_throw(name) == nullptr ||
         command.count(name) == 0)
       continue;
@@ -230,6 +240,11 @@ ExitCode CheckOptions(const CLI::App& command, const Context& context, Options& 
     return kUsage;
   }
   if (options.file.empty()) {
+    for (const char* name : {"--entries", "--time"}) {
+      if (command.count(name) == 0) continue;
+      NoteError(i18n::Format("{} selects a part of a FILE", name));
+      return kUsage;
+    }
     options.run.device = options.program.device;
     options.run.gpu_memory = options.program.gpu_memory;
     return kDone;

@@ -47,7 +47,14 @@ run::Assumption ContextOf(const trace::Trace& trace) {
 
 // Returns why the trace can't be compared with a budget, or OK.
 absl::Status Comparable(const trace::Trace& trace) {
-  if (trace.segments.size() == 0 && (trace.allocations.size() == 0 || trace::IsOfHostMemory(trace)))
+  if (trace.segments.size() > 0) return absl::OkStatus();
+  // A plan or a recording that allocated nothing needs only its context, unless its first
+  // allocation failed. An imported file without allocations may not have recorded them.
+  const auto& kinds = trace.events.kind;
+  const bool allocated_nothing =
+      trace.allocations.size() == 0 && trace.info.backend == trace::Backend::kImported &&
+      std::find(kinds.begin(), kinds.end(), trace::EventKind::kOutOfMemory) == kinds.end();
+  if (allocated_nothing || trace::IsOfHostMemory(trace))
     return absl::FailedPreconditionError(i18n::Text(
         "GPU memory was not recorded, so there is nothing to compare with the budget; record a "
         "memory snapshot with torch.cuda.memory._record_memory_history(max_entries=100000)"));
@@ -132,7 +139,8 @@ absl::StatusOr<Judged> Judge(std::shared_ptr<const trace::Trace> trace, uint64_t
         i18n::Format("unknown whether it fits, because reserved memory was not recorded: {} "
                      "allocated + {} CUDA context fit, but more may have been reserved",
                      FormatBytes(summary.peak.allocated), FormatBytes(judged.context.bytes)));
-  judged.sites = explain::GroupBySite(t, analysis::LiveAt(t, summary.peak.context.event));
+  if (summary.peak.allocated > 0)
+    judged.sites = explain::GroupBySite(t, analysis::LiveAt(t, summary.peak.context.event));
   return judged;
 }
 
@@ -255,8 +263,8 @@ std::string VerdictText(const JudgedHost& host) {
       break;
   }
   return i18n::Text(
-      "host memory unknown: the driver's allocations were not recorded (plan or record the program "
-      "without --no-activities)\n");
+      "host memory unknown: not all of the driver's allocations were recorded (--no-activities, a "
+      "built-in model, or memory that was pinned before the program initialized CUDA)\n");
 }
 
 std::string JudgedText(const JudgedHost& host) {

@@ -2,8 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstdio>
+#include <cstring>
+#include <iterator>
 
 #include "app/cli/format.h"
 #include "app/cli/language.h"
@@ -86,9 +90,50 @@ ExitCode PrintJson(const Json& json) {
   return PrintText(json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
+std::function<std::string(const std::string&)> NumberBetween(double least, double most) {
+  return [least, most](const std::string& text) {
+    double value = 0;
+    const char* const last = text.data() + text.size();
+    const auto [end, error] = std::from_chars(text.data(), last, value);
+    if (error == std::errc() && end == last && value >= least && value <= most)
+      return std::string();
+    return std::string(i18n::Format("Value {} not in range {} to {}", text,
+                                    fmt::format("{:g}", least), fmt::format("{:g}", most)));
+  };
+}
+
+void RefuseEmptyValues(CLI::App& app) {
+  constexpr std::string_view kMayBeEmpty = "alloc-conf";  // "": PyTorch's defaults
+  for (CLI::Option* option : app.get_options()) {
+    if (option->check_lname(std::string(kMayBeEmpty))) continue;
+    option->check([](const std::string& value) {
+      return value.empty() ? std::string(i18n::Text("the value is empty")) : std::string();
+    });
+  }
+}
+
+std::vector<std::string> ForParser(std::vector<std::string> arguments) {
+  std::vector<std::string> out;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    std::string& argument = arguments[i];
+    if (argument == "--") {
+      std::move(arguments.begin() + static_cast<ptrdiff_t>(i), arguments.end(),
+                std::back_inserter(out));
+      break;
+    }
+    const bool empty = argument.starts_with("--") && argument.find('=') == argument.size() - 1;
+    if (empty) argument.pop_back();
+    out.push_back(std::move(argument));
+    if (empty) out.emplace_back();
+  }
+  std::ranges::reverse(out);
+  return out;
+}
+
 void AddCommand(CLI::App& app, const CommandEntry& entry, Context& context) {
   CLI::App* command = app.add_subcommand(entry.name, entry.help);
   entry.declare(command, context);
+  RefuseEmptyValues(*command);
   // An example to copy, printed before the command's own footer.
   if (*entry.example != '\0')
     command->footer(i18n::Format("Example: vramscope {}\n{}", entry.example,

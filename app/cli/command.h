@@ -7,6 +7,7 @@
 #include <absl/status/status.h>
 
 #include <CLI/CLI.hpp>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -90,5 +91,16 @@ struct CommandEntry {
 const std::vector<CommandEntry>& AllCommands();
 // `app` and `context` must outlive the command.
 void AddCommand(CLI::App& app, const CommandEntry& entry, Context& context);
+
+// A check of an option's value: a number from `least` to `most`. Unlike CLI::Range, it refuses
+// "nan".
+std::function<std::string(const std::string&)> NumberBetween(double least, double most);
+
+// Makes an empty value wrong usage, for the app's own options. AddCommand() does so for a command's
+// options. Otherwise `--device "$GPU"` with an unset variable would answer for the default GPU.
+void RefuseEmptyValues(CLI::App& app);
+// Splits "--name=" into "--name" and "", because CLI11 takes the next argument as its value. What
+// follows "--" is left unchanged. Returns the arguments in CLI11's order, the last first.
+std::vector<std::string> ForParser(std::vector<std::string> arguments);
 
 }  // namespace vramscope::cli

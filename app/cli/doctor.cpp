@@ -224,14 +224,16 @@ struct Options {
 
 void DeclareDoctor(CLI::App* command, Context& context) {
   auto options = std::make_shared<Options>();
-  command->add_flag("--gpu", options->gpu, "check only the NVIDIA GPU");
+  CLI::Option* gpu = command->add_flag("--gpu", options->gpu, "check only the NVIDIA GPU");
   command->add_flag("--json", options->json, "print one JSON object");
   command->add_option("--python", options->python, "with --gpu: use the PyTorch of this Python")
+      ->needs(gpu)
       ->type_name("PATH");
   command
       ->add_option("--emulated", options->emulated,
                    "with --gpu: check the emulated platform with this GPU, in the form of `plan "
                    "--device`: a name in the device table, a MIG slice, a file or figures")
+      ->needs(gpu)
       ->type_name("GPU");
   command->callback([options, &context] {
     context.exit_code = options->gpu && !options->emulated.empty()

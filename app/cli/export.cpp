@@ -181,6 +181,14 @@ ExitCode Execute(const Options& options) {
     return only_for("--baseline", NamesWith(&ExporterEntry::uses_baseline));
   if (options.made_otherwise() && !options.drawn())
     return only_for("--size, --scale, --theme", i18n::Text("png, pdf and (with --size) svg"));
+#ifdef VRAMSCOPE_WITH_WINDOW
+  if (!options.size.empty()) {
+    if (const absl::Status wrong = ui::CheckSize(options.size); !wrong.ok()) {
+      NoteError(std::string(wrong.message()));
+      return kUsage;
+    }
+  }
+#endif
   if (WouldReplaceInput(options.output, {options.file, options.baseline})) return kUsage;
   const auto trace = OpenTrace(options.file, options.range);
   if (!trace.ok()) return ReportError(trace.status());
@@ -217,6 +225,7 @@ void DeclareExport(CLI::App* command, Context& context) {
   command->add_option("--size", options->size, "for png, pdf and svg (1680x1050)")
       ->type_name("WxH");
   command->add_option("--scale", options->scale, "for png: device pixels per pixel, 0.5 to 4")
+      ->check(NumberBetween(0.5, 4))
       ->type_name("N");
   command->add_option("--theme", options->theme, "for png, pdf and svg: light or dark")
       ->check(CLI::IsMember({"light", "dark"}).description(""))

@@ -179,10 +179,7 @@ std::string ProposalText(size_t number, const fit::Proposal& proposal, uint64_t 
 ExitCode ExecuteFit(const Options& options) {
   const auto begin = std::chrono::steady_clock::now();
   const absl::StatusOr<uint64_t> budget = BudgetOf(options.budget, options.run);
-  if (!budget.ok()) {
-    NoteError(std::string(budget.status().message()));
-    return kUsage;
-  }
+  if (!budget.ok()) return ReportBudgetError(options.budget, options.run, budget.status());
   const absl::StatusOr<run::RunConfig> config = BuildRun(options.run, run::Backend::kPlan);
   if (!config.ok()) return ReportError(config.status());
   Plans plans;
@@ -279,8 +276,13 @@ ExitCode ExecuteWaterfall(const Options& options) {
     NoteError(i18n::Text("--baseline: expected key=value"));
     return kUsage;
   }
+  std::vector<std::string> inputs = options.run.inputs();
+  inputs.insert(inputs.end(), options.baseline.begin(), options.baseline.end());
+  if (WouldReplaceInput(options.output, inputs)) return kUsage;
   const absl::StatusOr<run::RunConfig> now = BuildRun(options.run, run::Backend::kPlan);
   if (!now.ok()) return ReportError(now.status());
+  if (const absl::Status wrong = CheckOutput(options.output); !wrong.ok())
+    return ReportError(wrong);
   const absl::StatusOr<run::RunConfig> baseline = Baseline(*now, options.baseline);
   if (!baseline.ok()) return ReportError(baseline.status());
   const absl::StatusOr<std::vector<fit::Rung>> ladder = fit::Ladder(*baseline, *now, options.order);

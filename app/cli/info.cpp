@@ -599,8 +599,11 @@ void DeclareInfo(CLI::App* command, Context& context) {
   command->add_option("FILE", options->file, kFileHelp)->required();
   AddRangeOptions(*command, options->range);
   command->add_flag("--json", options->json, "print one JSON object");
-  command->add_flag("--outline", options->outline,
-                    "for a .trace: print only its header and index, which is fast for any size");
+  CLI::Option* outline = command->add_flag(
+      "--outline", options->outline,
+      "for a .trace: print only its header and index, which is fast for any size");
+  for (const char* part : {"--device", "--entries", "--time"})
+    outline->excludes(command->get_option(part));
   command->callback([options, &context] {
     context.exit_code = options->outline ? ShowOutline(options->file, options->json)
                                          : ShowInfo(options->file, options->json, options->range);

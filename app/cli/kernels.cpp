@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -333,14 +334,14 @@ void DeclareKernels(CLI::App* command, Context& context) {
           ->add_option("--kernel", options->kernel,
                        "show one kernel by its number: its call, op, module, the allocations of "
                        "that op, and the blocks that the kernel uses")
-          ->check(CLI::NonNegativeNumber.description(""))
+          ->check(CLI::Range(int64_t{0}, INT64_MAX).description(""))
           ->type_name("N");
   command
       ->add_option(
           "--allocation", options->allocation,
           "show an allocation by its number: the op that allocated it and the last op before its "
           "free, with their kernels, and the first and last kernels that used it")
-      ->check(CLI::NonNegativeNumber.description(""))
+      ->check(CLI::Range(int64_t{0}, INT64_MAX).description(""))
       ->excludes(kernel)
       ->type_name("N");
   AddTop(*command, options->top);

@@ -40,7 +40,7 @@ void AddWindowOptions(CLI::App& app, WindowArguments& window) {
                  "language: en or zh_CN; default: $LANG, or in the window the last choice")
       ->type_name("NAME");
   app.add_option("--scale", window.scale, "pixels per point")
-      ->check(CLI::Range(0.5, 4.0))
+      ->check(NumberBetween(0.5, 4), "FLOAT in [0.5 - 4]")
       ->type_name("N");
   app.add_option("--dump-state", window.dump_state, "write what the window shows as JSON, and exit")
       ->type_name("OUT.json");
@@ -89,6 +89,7 @@ int Main(int argc, char** argv) {
   app.set_version_flag("--version", [] { return VersionText(); });
   app.require_subcommand(0, 1);
   AddWindowOptions(app, window);
+  RefuseEmptyValues(app);
   for (const CommandEntry& entry : AllCommands()) AddCommand(app, entry, context);
   app.footer(
       TEXT_MARK("vramscope COMMAND --help shows details. Exit status: 0 done, 1 the answer is no,\n"
@@ -97,7 +98,7 @@ int Main(int argc, char** argv) {
 
   argc = TakeProgram(argc, argv, context);
   try {
-    app.parse(argc, argv);
+    app.parse(ForParser({argv + 1, argv + argc}));
   } catch (const CLI::Success& help) {  // --help, --version
     std::ostringstream text;
     app.exit(help, text, text);

@@ -14,6 +14,7 @@
 #include "profiler/base/errno_text.h"
 #include "profiler/base/i18n.h"
 #include "profiler/exporters/file.h"
+#include "profiler/trace/output_file.h"
 #include "profiler/trace/writer.h"
 
 namespace vramscope::cli {
@@ -41,9 +42,17 @@ bool Look(const std::string& path, int standard, struct stat& info) {
 
 }  // namespace
 
-bool WouldReplaceInput(const std::string& output, const std::vector<std::string>& inputs) {
+absl::Status CheckOutput(const std::string& output) {
+  return output.empty() ? absl::OkStatus() : NotTaken(trace::OutputFile::Check(output));
+}
+
+bool WouldReplaceInput(const std::string& output, const std::vector<std::string>& words) {
   struct stat out {};
   if (output.empty() || !Look(output, STDOUT_FILENO, out)) return false;
+  std::vector<std::string> inputs = words;
+  for (const std::string& word : words)
+    if (const size_t at = word.find('='); at != std::string::npos)
+      inputs.push_back(word.substr(at + 1));
   for (const std::string& input : inputs) {
     struct stat in {};
     if (input.empty() || !Look(input, STDIN_FILENO, in)) continue;

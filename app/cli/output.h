@@ -16,8 +16,13 @@ namespace vramscope::cli {
 
 // Returns whether writing to `output` would replace one of `inputs`, even under another name or
 // link, and reports that on stderr. "-" is a redirected standard output or input, "" is no file.
-// Call it before reading anything, and return kUsage if it returns true.
+// An input may be a word of a command: of "--config=FILE", FILE is an input too. Call it before
+// reading anything, and return kUsage if it returns true.
 bool WouldReplaceInput(const std::string& output, const std::vector<std::string>& inputs);
+
+// Reports what would prevent writing to `output` later: a missing folder, no permission. A command
+// that takes long calls it before it begins. "" is no file.
+absl::Status CheckOutput(const std::string& output);
 
 absl::Status WriteTrace(const trace::Trace& trace, const std::string& path);
 absl::Status WriteStream(const std::string& path,

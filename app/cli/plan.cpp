@@ -38,10 +38,11 @@ ExitCode Execute(const Options& options, run::Backend backend) {
     NoteError(i18n::Text("--json and -o - both write to standard output; choose one"));
     return kUsage;
   }
-  if (WouldReplaceInput(options.output.trace_path, {options.run.model, options.run.config}))
-    return kUsage;
+  if (WouldReplaceInput(options.output.trace_path, options.run.inputs())) return kUsage;
   const absl::StatusOr<run::RunConfig> config = BuildRun(options.run, backend);
   if (!config.ok()) return ReportError(config.status());
+  if (const absl::Status wrong = CheckOutput(options.output.trace_path); !wrong.ok())
+    return ReportError(wrong);
   if (backend != run::Backend::kCuda) return RunAndReport(*config, options.output);
   const absl::StatusOr<std::vector<std::string>> folders = GpuLibraries(options.python);
   if (!folders.ok()) return ReportError(folders.status());

@@ -13,7 +13,6 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <map>
 #include <memory>
 #include <set>
 #include <utility>
@@ -97,6 +96,18 @@ class OutputFolder {
   }
   std::string path() const { return path_.string(); }
 
+  // Keeps the folder of a recording whose trace could not be written, because the training may have
+  // taken long, and says how to write the trace again.
+  void KeepRecording() {
+    std::string kept = path();
+    if (scratch_ != nullptr) {
+      const absl::StatusOr<std::string> renamed = scratch_->Keep();
+      if (!renamed.ok()) return NoteError(std::string(renamed.status().message()));
+      kept = *renamed;
+    }
+    Note(i18n::Format("the recording is kept: vramscope record --from '{}' -o FILE", kept));
+  }
+
  private:
   OutputFolder() = default;
   fs::path path_;
@@ -135,12 +146,17 @@ Json ProgramJson(const program::Outcome& outcome, const About& about, const Abou
           {"python", about.python}};
 }
 
+// `unwritten` is called if the trace could not be written.
 ExitCode Report(Program& seen, const program::Outcome& outcome, const RunOutput& output,
-                bool all_toggles) {
+                bool all_toggles, const std::function<void()>& unwritten) {
   const std::shared_ptr<const trace::Trace> whole = program::JoinRuns(seen);
-  if (!output.trace_path.empty())
-    if (const absl::Status written = WriteTrace(*whole, output.trace_path); !written.ok())
-      return ReportError(written);
+  if (!output.trace_path.empty()) {
+    if (const absl::Status written = WriteTrace(*whole, output.trace_path); !written.ok()) {
+      const ExitCode code = ReportError(written);
+      if (unwritten) unwritten();
+      return code;
+    }
+  }
   std::vector<Shown> all;
   for (const program::ProcessRun& run : seen.runs) {
     const auto device = analysis::DeviceToShow(run.trace);
@@ -291,7 +307,7 @@ uint64_t MemoryOf(const run::DeviceProfile& device, const ProgramOptions& option
 ExitCode ReportFolder(const std::string& folder, const std::string& title,
                       const run::DeviceProfile& device, program::Outcome outcome,
                       const RunOutput& output, bool planned, const SeenProgram& use,
-                      bool all_toggles = false) {
+                      bool all_toggles = false, const std::function<void()>& unwritten = {}) {
   // If the connection broke, the data received so far is used, like the data of a killed program.
   const absl::Status broken =
       absl::IsUnavailable(outcome.started) ? outcome.started : absl::OkStatus();
@@ -313,7 +329,8 @@ ExitCode ReportFolder(const std::string& folder, const std::string& title,
           i18n::Format("the program's history could not be written: {}", outcome.write_error)));
     return ReportError(program::NothingSeen(*seen, outcome, planned));
   }
-  const ExitCode reported = use ? use(*seen, outcome) : Report(*seen, outcome, output, all_toggles);
+  const ExitCode reported =
+      use ? use(*seen, outcome) : Report(*seen, outcome, output, all_toggles, unwritten);
   return broken.ok() ? reported : ReportError(broken);
 }
 
@@ -342,11 +359,8 @@ ExitCode Verdict(const Program& seen, const program::Outcome& outcome, bool out_
 void AddProgramOptions(CLI::App& command, ProgramOptions& options, bool planned) {
   if (planned) {
     using enum program::IsolationMode;
-    // CLI11 prints an enumeration whose underlying type is a byte as a character, so the modes are
-    // stored as int.
-    std::map<std::string, int> modes;
-    for (const auto mode : {kAuto, kOverlay, kCopy, kNone})
-      modes.emplace(NameOf(mode), static_cast<int>(mode));
+    std::vector<std::string> modes;
+    for (const auto mode : {kAuto, kOverlay, kCopy, kNone}) modes.emplace_back(NameOf(mode));
     command.add_option("--device", options.device, kDeviceHelp)->type_name("GPU");
     command.add_option("--gpu-memory", options.gpu_memory, kGpuMemoryHelp)->type_name("SIZE");
     command
@@ -369,10 +383,15 @@ void AddProgramOptions(CLI::App& command, ProgramOptions& options, bool planned)
                      "with -- PROGRAM: initialize parameters on the CPU as in the program");
     CLI::Option* mode =
         command
-            .add_option("--isolation", options.isolation,
-                        "with -- PROGRAM: how its changes to files are isolated: overlay (a mount "
-                        "namespace), copy (libc's functions), none, or auto: the first that works")
-            ->transform(CLI::CheckedTransformer(modes).description(""))
+            .add_option_function<std::string>(
+                "--isolation",
+                [&options](const std::string& name) {
+                  for (const auto known : {kAuto, kOverlay, kCopy, kNone})
+                    if (NameOf(known) == name) options.isolation = known;
+                },
+                "with -- PROGRAM: how its changes to files are isolated: overlay (a mount "
+                "namespace), copy (libc's functions), none, or auto: the first that works")
+            ->check(CLI::IsMember(modes).description(""))
             ->type_name("MODE");
     command
         .add_flag("--no-isolation", options.no_isolation,
@@ -440,6 +459,15 @@ void AddProgramOptions(CLI::App& command, ProgramOptions& options, bool planned)
   command.add_option("--outcome", options.outcome)->group("");
 }
 
+ExitCode CheckOutputOf(const std::vector<std::string>& command, const ProgramOptions& options,
+                       const std::string& output) {
+  std::vector<std::string> inputs = command;
+  inputs.push_back(options.device);
+  if (WouldReplaceInput(output, inputs)) return kUsage;
+  const absl::Status wrong = CheckOutput(output);
+  return wrong.ok() ? kDone : ReportError(wrong);
+}
+
 ExitCode RunProgram(const std::vector<std::string>& command, const ProgramOptions& options,
                     const RunOutput& output, bool planned, const SeenProgram& use) {
   if (command.empty() && options.from.empty()) {
@@ -452,7 +480,8 @@ ExitCode RunProgram(const std::vector<std::string>& command, const ProgramOption
     NoteError(i18n::Text("--json and -o - both write to standard output; choose one"));
     return kUsage;
   }
-  if (WouldReplaceInput(output.trace_path, command)) return kUsage;
+  if (const ExitCode wrong = CheckOutputOf(command, options, output.trace_path); wrong != kDone)
+    return wrong;
   if (planned && options.ranks > kMostRanks && options.as_rank < 0) {
     NoteError(i18n::Format(
         "--ranks {}: at most {} processes can be started; run one of them with --as-rank R",
@@ -552,7 +581,8 @@ ExitCode RunProgram(const std::vector<std::string>& command, const ProgramOption
     return kDone;
   }
   return ReportFolder((*folder)->path(), fmt::format("{}", fmt::join(command, " ")).substr(0, 200),
-                      device, std::move(outcome), output, planned, use, options.all_toggles);
+                      device, std::move(outcome), output, planned, use, options.all_toggles,
+                      planned ? std::function<void()>() : [&] { (*folder)->KeepRecording(); });
 }
 
 }  // namespace vramscope::cli

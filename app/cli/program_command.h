@@ -45,13 +45,19 @@ struct ProgramOptions {
 };
 // The options that have no effect without a program.
 inline constexpr const char* kProgramOptionNames[] = {
-    "--ranks",        "--as-rank",    "--devices",  "--steps",  "--keep",  "--isolation",
-    "--no-isolation", "--no-network", "--writable", "--toggle", "--watch", "--with"};
+    "--ranks",     "--as-rank",      "--devices",      "--steps",      "--keep",
+    "--isolation", "--no-isolation", "--no-network",   "--writable",   "--toggle",
+    "--watch",     "--with",         "--no-skip-init", "--cpp-stacks", "--no-activities"};
 
 void AddProgramOptions(CLI::App& command, ProgramOptions& options, bool planned);
 
 // Returns the exit status after a program has ended: kDone, kNo, or a failure with its message.
 ExitCode Verdict(const program::Program& seen, const program::Outcome& outcome, bool out_of_memory);
+
+// Whether the output can be written without replacing the program, a file among its arguments, or
+// the file of the GPU; otherwise reports it and returns the exit status.
+ExitCode CheckOutputOf(const std::vector<std::string>& program, const ProgramOptions& options,
+                       const std::string& output);
 
 // Called instead of writing the trace and printing the summary. There is at least one run.
 using SeenProgram = std::function<ExitCode(program::Program& seen, const program::Outcome&)>;

@@ -513,7 +513,7 @@ void AddProgramFitOptions(CLI::App& command, ProgramFitOptions& options) {
   command
       .add_option("--patience", options.patience,
                   "with -- PROGRAM: time limit of the search in seconds")
-      ->check(CLI::Range(1.0, 86400.0))
+      ->check(NumberBetween(1, 86400), "FLOAT in [1 - 86400]")
       ->type_name("SECONDS");
 }
 
@@ -532,10 +532,7 @@ ExitCode FitProgram(const std::vector<std::string>& command, const ProgramFitOpt
   std::optional<uint64_t> budget;
   if (!device_alone) {
     const absl::StatusOr<uint64_t> given = BudgetOf(options.budget, device);
-    if (!given.ok()) {
-      NoteError(std::string(given.status().message()));
-      return kUsage;
-    }
+    if (!given.ok()) return ReportBudgetError(options.budget, device, given.status());
     budget = *given;
   }
   std::vector<program::Variation> variations;

@@ -317,7 +317,8 @@ ExitCode WatchProgram(const std::vector<std::string>& command, const ProgramOpti
         "--watch plans after every change and cannot be combined with --keep, --from or -o -"));
     return kUsage;
   }
-  if (WouldReplaceInput(output.trace_path, command)) return kUsage;
+  if (const ExitCode wrong = CheckOutputOf(command, options, output.trace_path); wrong != kDone)
+    return wrong;
   bool may_serve = options.as_rank < 0;
   if (!options.toggles.empty()) {
     const absl::StatusOr<program::Platform> platform = program::FindPlatform(true);

@@ -402,7 +402,7 @@ void DeclareReplay(CLI::App* command, Context& context) {
   command
       ->add_option("--memory-fraction", options->memory_fraction,
                    "replay with this fraction of the device's memory")
-      ->check(CLI::Range(0.0, 1.0).description(""))
+      ->check(NumberBetween(0.001, 1))
       ->type_name("F");
   command->add_flag(
       "--keep-older", options->keep,

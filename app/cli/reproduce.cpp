@@ -234,10 +234,7 @@ std::string ResultsText(const std::vector<Result>& results, const reproduce::Ses
 // The GPU that --device and --gpu-memory name, in the form of the device table. "": the GPU of the
 // publication.
 absl::StatusOr<std::string> DeviceOf(const Options& options) {
-  if (options.device.empty() && options.gpu_memory.empty()) return std::string();
-  if (options.device.empty())
-    return absl::InvalidArgumentError(
-        i18n::Text("--gpu-memory needs a GPU; name it with --device"));
+  if (options.device.empty()) return std::string();
   absl::StatusOr<std::string> text = run::DeviceTextOf(options.device);
   if (text.ok() && !options.gpu_memory.empty()) text = run::WithMemory(*text, options.gpu_memory);
   if (!text.ok()) return text;
@@ -257,11 +254,15 @@ ExitCode Execute(const Options& options) {
     NoteError(std::string(chosen.status().message()));
     return absl::IsInternal(chosen.status()) ? kInternalFailure : kUsage;
   }
-  const absl::StatusOr<std::string> device = DeviceOf(options);
-  if (!device.ok()) {
-    NoteError(Printable(std::string(device.status().message())));
+  if (options.device.empty() && !options.gpu_memory.empty()) {
+    NoteError(i18n::Text("--gpu-memory needs a GPU; name it with --device"));
     return kUsage;
   }
+  if (WouldReplaceInput(options.output, {options.device})) return kUsage;
+  const absl::StatusOr<std::string> device = DeviceOf(options);
+  if (!device.ok()) return ReportError(device.status());
+  if (const absl::Status wrong = CheckOutput(options.output); !wrong.ok())
+    return ReportError(wrong);
   reproduce::Session session(*chosen, {.pictures = !options.output.empty(), .device = *device});
   if (!session.done()) {
     Planner planner;

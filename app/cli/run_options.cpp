@@ -111,6 +111,13 @@ absl::StatusOr<run::RunConfig> BuildRun(const RunOptions& options, run::Backend 
   return config;
 }
 
+ExitCode ReportBudgetError(const std::string& budget, const RunOptions& options,
+                           const absl::Status& status) {
+  const bool of_gpu = budget.empty() && (!options.device.empty() || !options.gpu_memory.empty());
+  const ExitCode code = ReportError(status);
+  return of_gpu ? code : kUsage;
+}
+
 absl::StatusOr<uint64_t> BudgetOf(const std::string& budget, const RunOptions& options) {
   if (!budget.empty()) return ParseBudget(budget);
   if (options.device.empty() && options.gpu_memory.empty()) {

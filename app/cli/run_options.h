@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "app/cli/command.h"
 #include "profiler/run/run_config.h"
 
 namespace vramscope::cli {
@@ -21,6 +22,12 @@ struct RunOptions {
   bool given() const {
     return !preset.empty() || !model.empty() || !config.empty() || !sets.empty() ||
            !device.empty() || !gpu_memory.empty();
+  }
+  // The words that may name files, for WouldReplaceInput().
+  std::vector<std::string> inputs() const {
+    std::vector<std::string> all = {model, config, device};
+    all.insert(all.end(), sets.begin(), sets.end());
+    return all;
   }
 };
 
@@ -37,6 +44,10 @@ absl::StatusOr<run::RunConfig> BuildRun(const RunOptions& options, run::Backend 
 // Returns the value of --budget. If it is not given, returns the memory of the GPU that --device or
 // --gpu-memory names.
 absl::StatusOr<uint64_t> BudgetOf(const std::string& budget, const RunOptions& options);
+// Reports an error of BudgetOf(): kUsage for --budget, and as everywhere kBadInput for the settings
+// of a run, such as an unknown GPU.
+ExitCode ReportBudgetError(const std::string& budget, const RunOptions& options,
+                           const absl::Status& status);
 // Parses the value of --budget and returns bytes. A number without a unit, such as "24", is refused
 // (kInvalidArgument), because it would mean 24 bytes and not 24 GiB.
 absl::StatusOr<uint64_t> ParseBudget(const std::string& text);

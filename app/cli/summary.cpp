@@ -10,6 +10,7 @@
 
 #include "app/cli/format.h"
 #include "profiler/base/i18n.h"
+#include "profiler/program/verdict.h"
 #include "profiler/query/device_times.h"
 #include "profiler/run/seq.h"
 #include "profiler/run/units.h"
@@ -338,10 +339,13 @@ Json SummaryJson(const trace::Trace& trace, const Summary& summary) {
 
 std::string SummaryText(const trace::Trace& trace, const Summary& summary) {
   const trace::TraceInfo& info = trace.info;
-  std::string text = i18n::Format(
-      "{}, {} backend ({}), {}\n", Printable(info.model.name), trace::Name(info.backend),
-      i18n::Text(info.measured ? TEXT_MARK("measured") : TEXT_MARK("modelled")),
-      Printable(info.device.name));
+  // A program without a module has no model.
+  const std::string name =
+      info.model.name.empty() ? program::ShortCommand(info.title) : info.model.name;
+  std::string text =
+      i18n::Format("{}, {} backend ({}), {}\n", Printable(name), trace::Name(info.backend),
+                   i18n::Text(info.measured ? TEXT_MARK("measured") : TEXT_MARK("modelled")),
+                   Printable(info.device.name));
   if (info.has_config) text += "  " + Printable(SettingsText(info.config)) + "\n";
   text += i18n::Format("  {} parameters, {} trainable, {}\n\n", Count(info.model.parameter_count),
                        Count(info.model.trainable_count), FormatBytes(info.model.parameter_bytes));

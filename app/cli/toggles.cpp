@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <memory>
+#include <vector>
 
 #include "app/cli/format.h"
 #include "app/cli/program_command.h"
@@ -255,7 +257,7 @@ void DeclareToggles(CLI::App* command, Context& context) {
       "with these), and print what each saves");
   for (const char* name : {"--from", "--keep"}) savings->excludes(command->get_option(name));
   command->add_flag("--json", options->json, "print one JSON object");
-  command->callback([options, &context] {
+  command->callback([options, &context, command] {
     if (options->savings) {
       context.exit_code = ToggleSavings(context.after_dashes, options->program, options->json);
       return;
@@ -267,6 +269,15 @@ void DeclareToggles(CLI::App* command, Context& context) {
                                      [&](program::Program& seen, const program::Outcome& outcome) {
                                        return ListOfProgram(seen, outcome, options->json);
                                      });
+      return;
+    }
+    std::vector<const char*> names(std::begin(kProgramOptionNames), std::end(kProgramOptionNames));
+    names.insert(names.end(), {"--device", "--gpu-memory"});
+    for (const char* name : names) {
+      if (command->get_option_no_throw(name) == nullptr || command->count(name) == 0) continue;
+      NoteError(i18n::Format("{} goes with a program (vramscope toggles {} ... -- python train.py)",
+                             name, name));
+      context.exit_code = kUsage;
       return;
     }
     const absl::StatusOr<program::Platform> platform = program::FindPlatform(true);

@@ -127,11 +127,16 @@ std::vector<HostMemory::Site> SitesAt(const trace::Trace& trace, uint32_t last) 
 HostMemory HostMemoryOf(const trace::Trace& trace) {
   const trace::ActivityTable& a = trace.activities;
   HostMemory memory;
+  if (trace.info.has_config) return memory;  // the embedded loop
+  uint64_t copied = 0;                       // most bytes of pinned memory in one memcpy
   Live live(a);
   std::map<MemorySpace, std::pair<HostMemory::Curve, uint64_t>> spaces;  // with the current bytes
   uint64_t now = 0;
   uint32_t peak_row = 0;
   for (uint32_t row = 0; row < a.size(); ++row) {
+    if (a.kind[row] == ActivityKind::kMemcpy &&
+        (a.from[row] == MemorySpace::kPinned || a.to[row] == MemorySpace::kPinned))
+      copied = std::max<uint64_t>(copied, a.bytes[row]);
     if (!IsOfDriver(a.kind[row])) continue;
     memory.recorded = true;
     const auto change = [&](uint32_t allocation, bool allocated) {
@@ -149,6 +154,7 @@ HostMemory HostMemoryOf(const trace::Trace& trace) {
     memory.peak_ns = a.begin_ns[row];
     peak_row = row;
   }
+  if (copied > memory.peak) return {};
   for (auto& [space, of] : spaces) {
     of.first.space = space;
     memory.curves.push_back(std::move(of.first));

@@ -8,8 +8,10 @@
 //   const HostMemory host = HostMemoryOf(trace);
 //   if (host.recorded) Show(host.peak, host.peak_ns);
 //
-// `recorded` is false if the trace lacks the driver's allocations, which CUPTI records (a plan with
-// --no-activities does not). Pure; thread-safe.
+// `recorded` is false, and everything else is empty, if the trace lacks the driver's allocations,
+// which CUPTI records (a plan with --no-activities does not), or some of them: the embedded loop
+// leaves out those of the host, and a memcpy of more pinned memory than was ever allocated shows
+// that a program allocated memory before it was recorded. Pure; thread-safe.
 #pragma once
 
 #include <cstdint>

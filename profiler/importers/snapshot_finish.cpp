@@ -437,6 +437,7 @@ class Finisher {
   }
 
   void WarnOfRange(uint64_t begin, uint64_t end, uint64_t n) {
+    ends_early_ = end < n;
     if (begin > 0 || end < n)
       Warn(i18n::English("entries {} to {} of {} are loaded, as requested", begin, end - 1, n));
   }
@@ -487,7 +488,10 @@ class Finisher {
     }
     // Annotations that ended before the first entry or began after the last one are dropped.
     std::erase_if(all, [&](const auto& a) { return a.end_ns < first || a.begin_ns > last; });
-    for (auto& a : all) a.begin_ns = std::max(a.begin_ns, first);
+    for (auto& a : all) {
+      a.begin_ns = std::max(a.begin_ns, first);
+      if (ends_early_) a.end_ns = std::min(a.end_ns, last);
+    }
     std::ranges::stable_sort(all, {}, &recording::Annotation::begin_ns);
     recording_.annotations = std::move(all);
   }
@@ -495,8 +499,9 @@ class Finisher {
   SnapshotParts parts_;
   Recording& recording_;
   const SnapshotOptions& options_;
-  uint64_t total_ = 0;    // entries of all devices in the file
-  bool history_ = false;  // at least one entry is an action of the allocator
+  uint64_t total_ = 0;       // entries of all devices in the file
+  bool ends_early_ = false;  // entries after the requested range were left out
+  bool history_ = false;     // at least one entry is an action of the allocator
 };
 
 }  // namespace

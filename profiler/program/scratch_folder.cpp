@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 // A folder that is not locked yet has another name, so that it is not mistaken for an abandoned
 // one.
 constexpr std::string_view kName = "vramscope-scratch-", kFresh = "vramscope-fresh-";
-constexpr std::string_view kRestorableName = "vramscope-restorable-";
+constexpr std::string_view kRestorableName = "vramscope-restorable-", kKeptName = "vramscope-kept-";
 constexpr std::chrono::hours kRestorable(7 * 24);
 constexpr int kTries = 8;
 
@@ -136,6 +136,16 @@ absl::StatusOr<std::unique_ptr<ScratchFolder>> ScratchFolder::MakeNamed(std::str
   }
   return absl::InternalError(
       i18n::Format("cannot create a folder in {}: {}", parent, i18n::ErrnoText(errno)));
+}
+
+absl::StatusOr<std::string> ScratchFolder::Keep() {
+  const fs::path path(path_);
+  const std::string name = path.filename().string();
+  const std::string kept =
+      (path.parent_path() / fmt::format("{}{}", kKeptName, name.substr(name.rfind('-') + 1)))
+          .string();
+  if (rename(path_.c_str(), kept.c_str()) == 0) return kept;
+  return absl::InternalError(fmt::format("'{}': {}", kept, std::strerror(errno)));
 }
 
 ScratchFolder::~ScratchFolder() {

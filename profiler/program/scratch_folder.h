@@ -37,6 +37,9 @@ class ScratchFolder {
   ScratchFolder& operator=(const ScratchFolder&) = delete;
 
   const std::string& path() const { return path_; }
+  // Renames the folder, so that neither this object nor another process removes it, and returns its
+  // new path. kInternal: it cannot be renamed, and is removed as usual.
+  absl::StatusOr<std::string> Keep();
 
  private:
   ScratchFolder(std::string path, int lock) : path_(std::move(path)), lock_(lock) {}

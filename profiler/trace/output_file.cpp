@@ -146,6 +146,14 @@ absl::StatusOr<std::unique_ptr<OutputFile>> OutputFile::Create(const std::string
   return file;
 }
 
+absl::Status OutputFile::Check(const std::string& path) {
+  struct stat info {};
+  const bool there = ::stat(path.c_str(), &info) == 0;
+  if (path == "-" || (there && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode)))
+    return absl::OkStatus();
+  return Create(path).status();
+}
+
 void OutputFile::CountAsWriting(bool is) {
   if (counted_ != is) writing += is ? 1 : -1;
   counted_ = is;

@@ -24,6 +24,9 @@ namespace vramscope::trace {
 class OutputFile {
  public:
   static absl::StatusOr<std::unique_ptr<OutputFile>> Create(const std::string& path);
+  // Reports what Create() would report, so that nothing is computed in vain. Leaves no file behind,
+  // and opens no pipe or device.
+  static absl::Status Check(const std::string& path);
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;

@@ -157,7 +157,14 @@ absl::Status PartFilter::Pass(std::span<const Event> events, TraceBuilder& build
   return added.ok() ? status : added;
 }
 
-absl::Status PartFilter::Finish() const {
+absl::Status PartFilter::Finish(bool later, TraceBuilder& builder) {
+  const bool within = done_ || later || passed_ > 0;
+  if (!begun_ && seen_ > 0 && within) {
+    begun_ = true;
+    return Restate(
+        static_cast<int64_t>(static_cast<uint64_t>(*origin_ns_) + static_cast<uint64_t>(from_ns_)),
+        builder);
+  }
   if (passed_ > 0) return absl::OkStatus();
   return absl::OutOfRangeError(i18n::Text("the requested part is empty"));
 }

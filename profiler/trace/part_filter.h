@@ -36,8 +36,10 @@ class PartFilter {
   absl::Status Stacks(StackIncrement increment, TraceBuilder& builder);
   absl::Status Pass(std::span<const Event> events, TraceBuilder& builder);
   absl::Status Activities(std::span<const Activity> activities, TraceBuilder& builder);
-  // kOutOfRange: the range contains nothing.
-  absl::Status Finish() const;
+  // If the range contains no event, restates the memory that is in use throughout it. `later`: the
+  // file has events after the range that were not passed. kOutOfRange: the range contains nothing,
+  // and no event follows it.
+  absl::Status Finish(bool later, TraceBuilder& builder);
 
   // Replaces all events before the keyframe; `origin_ns` is the time of the file's first event.
   // kDataLoss: the keyframe is inconsistent.

@@ -213,8 +213,12 @@ class FileReader {
       return static_cast<int64_t>(static_cast<uint64_t>(ns) - static_cast<uint64_t>(origin));
     };
     uint64_t last = 0;
-    for (const Footer::Batch& b : batches)
-      if (since_first(b.first_time_ns) <= options_.to_ns) last = std::max(last, b.offset);
+    for (const Footer::Batch& b : batches) {
+      if (since_first(b.first_time_ns) <= options_.to_ns)
+        last = std::max(last, b.offset);
+      else
+        later_ = true;
+    }
     for (const Footer::ActivityBatch& b : activities) {
       if (since_first(b.first_begin_ns) <= options_.to_ns &&
           since_first(b.last_end_ns) >= options_.from_ns)
@@ -295,6 +299,7 @@ class FileReader {
   }
 
   bool skipped() const { return skipped_; }
+  bool later() const { return later_; }  // according to the index, events follow the part
   bool ended() const { return ended_; }  // stopped at the end of the part, before the footer
   // A text about what was lost and where; "" if everything was read.
   std::string Loss() const {
@@ -548,6 +553,7 @@ class FileReader {
   size_t queued_ = 0;  // bytes of payload in the queue
   bool stopped_ = false;
   bool skipped_ = false;  // data outside the requested part was skipped
+  bool later_ = false;
   bool ended_ = false;
   const FooterFile* indexed_ = nullptr;  // the file itself and its index, if available
   const Footer* index_ = nullptr;
@@ -566,7 +572,8 @@ absl::StatusOr<std::shared_ptr<const Trace>> Finish(FileReader& reader,
                                                     std::optional<Footer>& index) {
   if (absl::Status s = reader.Run(DisplayName(path)); !s.ok()) return s;
   if (assembler.part)
-    if (absl::Status s = assembler.part->Finish(); !s.ok()) return s;
+    if (absl::Status s = assembler.part->Finish(reader.later(), assembler.builder); !s.ok())
+      return s;
   if (reader.ended()) assembler.footer = std::move(index);
   const std::string loss = reader.Loss();
   if (!loss.empty()) {

@@ -117,7 +117,7 @@ TEST(CliDevices, EveryCommandRejectsInvalidDeviceFile) {
         {"estimate", "--preset", "gpt2", "--set", "device=" + path},
         {"doctor", "--gpu", "--emulated", path}}) {
     const Outcome outcome = RunVramscope(command);
-    EXPECT_TRUE(outcome.status == 2 || outcome.status == 3) << outcome.status;
+    EXPECT_EQ(outcome.status, 3) << command.front();
     EXPECT_THAT(outcome.err,
                 AllOf(HasSubstr("bad.json"), HasSubstr("multiprocessors"), HasSubstr("1 to 1024")))
         << command.front();

@@ -40,6 +40,11 @@ TEST_F(CliRecording, RejectsOutputThatIsAnInput) {
                                                {"requests", file},
                                                {"plan", "--model", file},
                                                {"plan", "--config", file},
+                                               {"plan", "--device", file},
+                                               {"plan", "--set", "device=" + file},
+                                               {"waterfall", "--config", file},
+                                               {"waterfall", "--device", file},
+                                               {"reproduce", "B1", "--device", file},
                                                {"run", "--backend", "cpu", "--config", file}}) {
       arguments.insert(arguments.end(), {"-o", out});
       const Outcome outcome = RunVramscope(arguments);
@@ -49,6 +54,16 @@ TEST_F(CliRecording, RejectsOutputThatIsAnInput) {
     }
     for (const char* option : {"--screenshot", "--dump-state"})
       EXPECT_EQ(RunVramscope({file, option, out}).status, 2) << option;
+    for (std::vector<std::string> arguments : std::vector<std::vector<std::string>>{
+             {"plan", "-o", out, "--", "true", "--data=" + file},
+             {"record", "-o", out, "--", "true", file},
+             {"check", "--budget", "24GiB", "-o", out, "--", "true", file},
+             {"check", "--budget", "24GiB", "--summary", out, "--", "true", file}}) {
+      const Outcome outcome = RunVramscope(arguments);
+      EXPECT_EQ(outcome.status, 2) << arguments[0] << " -o " << out << outcome.err;
+      EXPECT_THAT(outcome.err, HasSubstr("is also an input"));
+      EXPECT_EQ(ReadFile(file), content) << arguments[0];
+    }
   }
   EXPECT_EQ(ReadFile(file), content);
   // Standard input and output are files, too.
@@ -59,6 +74,22 @@ TEST_F(CliRecording, RejectsOutputThatIsAnInput) {
   const std::string copy = folder_ / "copy";
   WriteFile(copy, content);
   EXPECT_EQ(RunVramscope({"requests", file, "-o", copy}).status, 0);
+}
+
+// A training of hours is not run for a trace that cannot be written.
+TEST_F(CliRecording, ReportsMissingFolderBeforeTheProgramRuns) {
+  const std::string out = folder_ / "none/run.trace", ran = folder_ / "ran";
+  for (const std::vector<std::string>& command :
+       std::vector<std::vector<std::string>>{{"plan", "--no-isolation"},
+                                             {"record"},
+                                             {"check", "--budget", "24GiB", "--no-isolation"}}) {
+    std::vector<std::string> arguments = command;
+    arguments.insert(arguments.end(), {"-o", out, "--", "touch", ran});
+    const Outcome outcome = RunVramscope(arguments);
+    EXPECT_EQ(outcome.status, 3) << command[0];
+    EXPECT_THAT(outcome.err, AllOf(HasSubstr("cannot write"), HasSubstr("none/run.trace")));
+    EXPECT_FALSE(std::filesystem::exists(ran)) << command[0];
+  }
 }
 
 TEST_F(CliRecording, FullDiskIsInternalFailureInEveryCommand) {

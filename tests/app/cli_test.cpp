@@ -115,6 +115,22 @@ TEST_F(Cli, WrongUsageExitsWithTwo) {
            {"check", sample_, "--budget", "1GiB", "--preset", "gpt2"},
            {"plan", "--preset", "gpt2", "--model", "x.json"},
            {"plan", "--json", "-o", "-"},
+           {"plan", "--no-activities"},
+           {"plan", "--isolation", "0", "--", "true"},
+           {"toggles", "--device", "rtx-4090"},
+           {"doctor", "--emulated", "rtx-4090"},
+           {"check", "--budget", "24GiB", "--time", "0:1ms"},
+           {"check", "--budget", "24GiB", "-o", "x.trace"},
+           {"check", sample_, "--budget", "24GiB", "-o", "x.trace"},
+           {"check", "--budget", "24GiB", "-o", "-", "--", "true"},
+           {"info", sample_, "--outline", "--time", "0:1ms"},
+           {"info", sample_, "--outline", "--device", "0"},
+           {"kernels", sample_, "--kernel", "-1"},
+           {"export", sample_, "--to", "svg", "--size", "800x600", "--scale", "9", "-o", "-"},
+           {"replay", sample_, "--memory-fraction", "nan"},
+           {"replay", sample_, "--memory-fraction", "0"},
+           {"fit", "--budget", "8GiB", "--patience", "nan", "--", "true"},
+           {"--scale", "nan", sample_},
            {"plna"}}) {
     const Outcome outcome = RunVramscope(arguments);
     EXPECT_EQ(outcome.status, 2) << ::testing::PrintToString(arguments) << outcome.err;
@@ -122,6 +138,38 @@ TEST_F(Cli, WrongUsageExitsWithTwo) {
     EXPECT_NE(outcome.err, "");
   }
   EXPECT_THAT(RunVramscope({"plna"}).err, HasSubstr("did you mean \"plan\""));
+}
+
+// An unset variable in a script must not select the default.
+TEST_F(Cli, EmptyValuesExitWithTwo) {
+  for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
+           {"plan", "--device", ""},
+           {"plan", "--device=", "--json"},
+           {"plan", "-o", ""},
+           {"plan", "--output=", "--json"},
+           {"check", "", "--budget", "24GiB"},
+           {"check", sample_, "--budget", "24GiB", "--host-budget", ""},
+           {"check", sample_, "--budget", "24GiB", "--context="},
+           {"fit", "--preset", "", "--budget", "24GiB"},
+           {"peak", sample_, "--at", ""},
+           {"requests", sample_, "-o", ""},
+           {"replay", sample_, "--device-memory", ""},
+           {"devices", "--family", ""},
+           {"--dump-state", ""},
+           {""}}) {
+    const Outcome outcome = RunVramscope(arguments);
+    EXPECT_EQ(outcome.status, 2) << ::testing::PrintToString(arguments) << outcome.err;
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_THAT(outcome.err, HasSubstr("the value is empty"));
+  }
+  EXPECT_FALSE(std::filesystem::exists("--json"));
+  // For this option, an empty value has a meaning.
+  const Outcome apart = RunVramscope({"replay", sample_, "--alloc-conf", "", "--json"});
+  const Outcome joined = RunVramscope({"replay", sample_, "--alloc-conf=", "--json"});
+  EXPECT_EQ(joined.status, apart.status);
+  EXPECT_EQ(joined.out, apart.out);
+  EXPECT_EQ(joined.err, apart.err);
+  EXPECT_THAT(joined.err, ::testing::Not(HasSubstr("the value is empty")));
 }
 
 TEST_F(Cli, HelpListsEveryCommand) {
@@ -133,6 +181,32 @@ TEST_F(Cli, HelpListsEveryCommand) {
     EXPECT_THAT(outcome.out, HasSubstr(std::string("\n  ") + command + " "));
     EXPECT_EQ(RunVramscope({command, "--help"}).status, 0) << command;
   }
+}
+
+// The exit status for a refused setting does not depend on the command or on --budget.
+TEST_F(Cli, EveryCommandExitsWithThreeForRefusedSettings) {
+  for (const std::vector<std::string>& run : std::vector<std::vector<std::string>>{
+           {"--device", "rtx-4900"}, {"--device", "rtx-4090", "--gpu-memory", "much"}}) {
+    for (const std::vector<std::string>& command :
+         std::vector<std::vector<std::string>>{{"plan"},
+                                               {"estimate"},
+                                               {"fit"},
+                                               {"fit", "--budget", "8GiB"},
+                                               {"check"},
+                                               {"check", "--budget", "8GiB"},
+                                               {"waterfall"},
+                                               {"selfcheck"},
+                                               {"reproduce", "B1"},
+                                               {"run", "--backend", "cpu"}}) {
+      std::vector<std::string> arguments = command;
+      arguments.insert(arguments.end(), run.begin(), run.end());
+      const Outcome outcome = RunVramscope(arguments);
+      EXPECT_EQ(outcome.status, 3) << ::testing::PrintToString(arguments) << outcome.err;
+      EXPECT_EQ(outcome.out, "");
+    }
+  }
+  const Outcome number = RunVramscope({"kernels", sample_, "--kernel", "-1"});
+  EXPECT_LT(number.err.size(), 200u) << number.err;
 }
 
 TEST_F(Cli, InvalidSettingsExitWithThreeAndHint) {
@@ -229,6 +303,34 @@ TEST_F(Cli, ReadsTraceFromStdin) {
   const Outcome piped = RunVramscope({"info", "-", "--json"}, {.input = ReadFile(sample_)});
   EXPECT_EQ(piped.status, 0) << piped.err;
   EXPECT_EQ(piped.out, RunVramscope({"info", sample_, "--json"}).out);
+}
+
+// Otherwise a model whose first tensor is larger than the GPU would have no verdict.
+TEST_F(Cli, ChecksTraceWithoutAnyAllocation) {
+  for (const bool ran_out : {false, true}) {
+    const std::string path = folder_ / "none.trace";
+    auto writer = trace::TraceWriter::ToFile(path);
+    ASSERT_TRUE(writer.ok()) << writer.status();
+    trace::TraceInfo info;
+    info.backend = trace::Backend::kPlan;
+    info.device.key = "test-gpu";
+    info.device.name = "Test GPU";
+    info.device.memory_bytes = 8 << 20;
+    info.device.context_bytes = 1 << 20;
+    (*writer)->Begin(info);
+    std::vector<Event> events = {{.kind = EventKind::kStepBegin}};
+    if (ran_out) events.push_back({.kind = EventKind::kOutOfMemory, .bytes = 10 << 20});
+    (*writer)->Events(events);
+    (*writer)->End(!ran_out, "");
+    ASSERT_TRUE((*writer)->Close().ok());
+    const json judged = Json({"check", path, "--budget", "8MiB", "--json"}, ran_out ? 1 : 0);
+    EXPECT_EQ(judged["within_budget"], !ran_out);
+    if (ran_out)
+      EXPECT_GE(judged["needed"], 11 << 20);
+    else
+      EXPECT_EQ(judged["needed"], 1 << 20);
+    EXPECT_EQ(RunVramscope({"check", path, "--budget", "1GiB"}).status, ran_out ? 3 : 0);
+  }
 }
 
 // --device works for any input. A part of a trace is selected by time; a part of a recording, by

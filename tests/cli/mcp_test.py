@@ -267,8 +267,12 @@ class Mcp(unittest.TestCase):
                                  ({"file": self.file, "top": 0}, ["top", "1"]), ({"file": self.file, "top": 1 << 64}, ["top"]),
                                  ({"file": self.file, "nothing": 1}, ["nothing", "file"]), ({"file": ""}, ["path"]),
                                  ({"file": "a\0b"}, ["zero byte"]), ({"file": os.path.join(self.folder, "missing")}, ["missing"]),
-                                 ({"file": self.file, "at": "--help"}, ["--at"]), ({"file": "x" * 5000}, ["long"])):
+                                 ({"file": self.file, "at": "--help"}, ["--at"]), ({"file": "x" * 5000}, ["long"]),
+                                 ({"file": self.file, "at": ""}, ["--at", "empty"]), ({"file": self.file, "by": ""}, ["--by", "empty"])):
             self.refused(client.call("peak", **arguments), *words)
+        self.refused(client.call("plan", preset="gpt2", device=""), "--device", "empty")
+        # Of this argument, an empty value means PyTorch's defaults.
+        self.assertFalse(client.call("explain", file=self.file, alloc_conf="")["isError"])
 
     def test_no_argument_is_taken_for_an_option_or_standard_input(self):
         client = self.client()

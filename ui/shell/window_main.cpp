@@ -202,6 +202,13 @@ struct RestartAfterwards {
 
 }  // namespace
 
+absl::Status CheckSize(const std::string& size) {
+  if (ParseSize(size)) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      i18n::Format("--size: \"{}\" is not a size such as 1680x1050 (each side from {} to {})", size,
+                   kMinSide, kMaxSide));
+}
+
 absl::StatusOr<std::string> DrawTimeline(const std::shared_ptr<const trace::Trace>& trace,
                                          const std::shared_ptr<const trace::Trace>& whole,
                                          const TimelineFile& options) {
@@ -213,13 +220,10 @@ absl::StatusOr<std::string> DrawTimeline(const std::shared_ptr<const trace::Trac
   picture.dark = options.theme == "dark";
   picture.title = options.title;
   if (!options.size.empty()) {
-    const std::optional<QSize> size = ParseSize(options.size);
-    if (!size)
-      return absl::InvalidArgumentError(
-          i18n::Format("--size: \"{}\" is not a size such as 1680x1050 (each side from {} to {})",
-                       options.size, kMinSide, kMaxSide));
-    picture.width = size->width();
-    picture.height = size->height();
+    if (absl::Status wrong = CheckSize(options.size); !wrong.ok()) return wrong;
+    const QSize size = *ParseSize(options.size);
+    picture.width = size.width();
+    picture.height = size.height();
   }
   qputenv("QT_QPA_PLATFORM", "offscreen");
   int argc = 1;
@@ -235,12 +239,9 @@ int RunWindow(int& argc, char** argv, const WindowOptions& options) {
   const bool picture = !options.screenshot.empty() || !options.dump_state.empty();
   std::optional<QSize> size;
   if (!options.size.empty()) {
+    if (const absl::Status wrong = CheckSize(options.size); !wrong.ok())
+      return Complain(kUsage, std::string(wrong.message()));
     size = ParseSize(options.size);
-    if (!size)
-      return Complain(kUsage,
-                      i18n::Format("--size: \"{}\" is not a size such as 1680x1050 (each side "
-                                   "from {} to {})",
-                                   options.size, kMinSide, kMaxSide));
   }
   if (!(options.scale >= 0.5 && options.scale <= 4))
     return Complain(kUsage, i18n::Text("--scale: expected a number from 0.5 to 4"));

@@ -31,6 +31,9 @@ struct WindowOptions {
   std::function<absl::StatusOr<std::vector<std::string>>()> gpu_libraries = {};
 };
 
+// Checks a size as the user wrote it ("1680x1050"). kInvalidArgument: no size, or out of bounds.
+absl::Status CheckSize(const std::string& size);
+
 // Draws a trace's timeline and returns the bytes of a PNG, PDF or SVG file; needs no display.
 // `whole`: the trace of all devices, if `trace` has one of several; null: there is only one.
 // kInvalidArgument: an unsupported size or scale, or a trace without a timeline.

@@ -289,10 +289,7 @@ absl::StatusOr<Call> PlanCall(const Json& arguments, const Access& access) {
       if (arguments.contains(key))
         return absl::InvalidArgumentError(
             fmt::format("{} requires a program; for a built-in model use settings", key));
-    builder.Run();
-    if (const std::string device = TextOf(arguments, "device"); !device.empty())
-      builder.call().arguments.push_back("--set=device=" + device);
-    return builder.Done();
+    return builder.Run().Option("device", "--device").Done();
   }
   if (!access.programs)
     return absl::PermissionDeniedError(

@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 
-#include <algorithm>
 #include <exception>
 #include <filesystem>
 #include <utility>
@@ -29,8 +28,7 @@ Answer Commands::Run(std::vector<std::string> arguments) {
   CapturedOutput output;
   Answer answer;
   try {
-    std::ranges::reverse(arguments);  // CLI11 takes arguments in reverse order
-    app.parse(std::move(arguments));
+    app.parse(ForParser(std::move(arguments)));
     answer.exit_code = context.exit_code;
   } catch (const CLI::ParseError& error) {
     answer.exit_code = kUsage;

@@ -73,6 +73,33 @@ TEST(HostMemory, IgnoresDeviceMemory) {
   EXPECT_TRUE(host.sites.empty());
 }
 
+// The trainer reports only the driver's allocations on the GPU, although techniques use pinned
+// memory.
+TEST(HostMemory, IsNotRecordedByTheEmbeddedLoop) {
+  Maker t;
+  t.info.has_config = true;
+  t.Allocate(0x1000, 500, "aten::empty", MemorySpace::kDevice);
+  EXPECT_FALSE(HostMemoryOf(t).recorded);
+}
+
+// PyTorch can pin memory before it initializes CUDA, which starts the recording.
+TEST(HostMemory, IsUnknownIfMorePinnedMemoryIsCopiedThanWasAllocated) {
+  for (const uint64_t copied : {100, 101}) {
+    Maker t;
+    t.Allocate(0x1000, 100, "aten::_pin_memory");
+    t.activities.Append({.kind = ActivityKind::kMemcpy,
+                         .from = MemorySpace::kPinned,
+                         .to = MemorySpace::kDevice,
+                         .bytes = copied,
+                         .begin_ns = 100,
+                         .end_ns = 110});
+    const HostMemory host = HostMemoryOf(t);
+    EXPECT_EQ(host.recorded, copied <= 100);
+    EXPECT_EQ(host.peak, copied <= 100 ? 100u : 0u);
+    EXPECT_EQ(host.curves.empty(), copied > 100);
+  }
+}
+
 TEST(HostMemory, PeakSumsAllMemorySpacesAndListsSites) {
   Maker t;
   t.Allocate(0x1000, 100, "aten::_pin_memory");       // at 10

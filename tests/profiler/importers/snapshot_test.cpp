@@ -459,6 +459,18 @@ TEST(Snapshot, ReadsARangeOfEntries) {
   EXPECT_THAT(std::string(none.message()), HasSubstr("entries 0 to 8, the last 0.080 ms after"));
 }
 
+// Otherwise the part would be as long as the annotation.
+TEST(Snapshot, EndsAnnotationsWithTheRange) {
+  SnapshotOptions options;
+  options.first_entry = 1;
+  options.last_entry = 2;  // at 20 us; the annotation is from 15 to 35 us
+  const Recording part = FromJson(SampleSnapshot(), options);
+  ASSERT_EQ(part.annotations.size(), 1u);
+  EXPECT_EQ(part.annotations[0].end_ns, 20'000);
+  options.last_entry = UINT64_MAX;
+  EXPECT_EQ(FromJson(SampleSnapshot(), options).annotations[0].end_ns, 35'000);
+}
+
 TEST(Snapshot, ReadsAnEmptySnapshot) {
   Json s;
   s["segments"] = Json::array();

@@ -148,6 +148,19 @@ TEST_F(ScratchFolderTest, KeepsFoldersWithSimilarNames) {
   EXPECT_EQ(Count(), 3u);
 }
 
+TEST_F(ScratchFolderTest, KeptFolderOutlivesItsObjectAndOtherProcesses) {
+  auto folder = Make();
+  std::ofstream(folder->path() + "/history") << "x";
+  const std::string before = folder->path();
+  const auto kept = folder->Keep();
+  ASSERT_TRUE(kept.ok()) << kept.status();
+  EXPECT_NE(*kept, before);
+  folder.reset();
+  Make().reset();  // removes abandoned folders
+  EXPECT_TRUE(fs::exists(*kept + "/history"));
+  EXPECT_FALSE(fs::exists(before));
+}
+
 TEST_F(ScratchFolderTest, ReportsWhyItCannotBeCreated) {
   const auto none = ScratchFolder::Make(parent_ + "/nowhere");
   EXPECT_TRUE(absl::IsInternal(none.status()));

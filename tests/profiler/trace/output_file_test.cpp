@@ -180,6 +180,21 @@ TEST_P(OutputFileTest, KilledWriterKeepsTheOldFile) {
   EXPECT_EQ(std::filesystem::file_size(path), 5u);
 }
 
+TEST_P(OutputFileTest, CheckReportsWhatCreateWouldAndLeavesNothing) {
+  const std::string folder = folder_;
+  EXPECT_TRUE(OutputFile::Check("-").ok());
+  EXPECT_TRUE(OutputFile::Check("/dev/null").ok());
+  EXPECT_TRUE(OutputFile::Check(folder + "/new").ok());
+  EXPECT_TRUE(std::filesystem::is_empty(folder));
+  EXPECT_EQ(OutputFile::Check(folder + "/none/new").code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(OutputFile::Check(folder).code(), absl::StatusCode::kInvalidArgument);
+  std::ofstream(folder + "/old") << "old";
+  EXPECT_TRUE(OutputFile::Check(folder + "/old").ok());
+  EXPECT_EQ(std::filesystem::file_size(folder + "/old"), 3u);
+  ASSERT_EQ(mkfifo((folder + "/pipe").c_str(), 0600), 0);
+  EXPECT_TRUE(OutputFile::Check(folder + "/pipe").ok()) << "and it does not wait for a reader";
+}
+
 TEST_P(OutputFileTest, RejectsTooLongNameBeforeWriting) {
   EXPECT_FALSE(OutputFile::Create(folder_ / std::string(250, 'a')).ok());
   EXPECT_TRUE(std::filesystem::is_empty(folder_));

@@ -187,6 +187,54 @@ TEST_F(PartTest, IsOutOfRangeWithoutEvents) {
   EXPECT_EQ(Part(-100, -1).status().code(), absl::StatusCode::kOutOfRange);
 }
 
+// A range between two events holds the memory that is in use throughout it.
+TEST_F(PartTest, WithoutEventsHoldsTheMemoryInUse) {
+  constexpr int64_t kGap = 1'000'000'000;
+  for (const bool keyframes : {false, true}) {
+    for (const bool activity : {false, true}) {
+      SCOPED_TRACE(::testing::Message() << "keyframes " << keyframes << ", activity " << activity);
+      testing::Stream s = testing::TrainingStream({.layers = 4, .steps = 6, .max_events = 4'000});
+      s.activities.clear();
+      const size_t middle = s.events.size() / 2;
+      for (size_t i = middle; i < s.events.size(); ++i) s.events[i].time_ns += kGap;
+      const int64_t before = s.events[middle - 1].time_ns - s.events[0].time_ns;
+      if (activity)
+        s.activities.push_back({.begin_ns = s.events[middle - 1].time_ns + kGap / 3,
+                                .end_ns = s.events[middle - 1].time_ns + kGap / 2});
+      keyframes ? WriteWithKeyframes(s) : Write(s);
+      MemoryCursor whole(*whole_);
+      whole.AdvanceTo(middle);
+      ASSERT_GT(whole.sums().allocated, 0u);
+      const auto part = Part(before + kGap / 4, before + kGap * 3 / 4);
+      ASSERT_TRUE(part.ok()) << part.status();
+      MemoryCursor cursor(**part);
+      cursor.AdvanceTo((*part)->events.size());
+      EXPECT_EQ(cursor.sums().allocated, whole.sums().allocated);
+      EXPECT_EQ(cursor.sums().reserved, whole.sums().reserved);
+      EXPECT_EQ(cursor.Live().size(), whole.Live().size());
+      EXPECT_EQ((*part)->activities.size(), activity ? 1u : 0u);
+      EXPECT_EQ((*part)->events.time_ns[0] - whole_->events.time_ns[0], before + kGap / 4);
+    }
+  }
+}
+
+// After the last event, only the work of the GPU goes on.
+TEST_F(PartTest, BehindTheLastEventHoldsTheMemoryInUse) {
+  testing::Stream s = testing::TrainingStream({.layers = 2, .steps = 2, .max_events = 1'000});
+  s.activities = {{.begin_ns = s.events.back().time_ns, .end_ns = s.events.back().time_ns + 500}};
+  Write(s);
+  const int64_t length = Since(whole_->events.size() - 1);
+  MemoryCursor whole(*whole_);
+  whole.AdvanceTo(whole_->events.size());
+  ASSERT_GT(whole.sums().allocated, 0u);
+  const auto part = Part(length + 100, INT64_MAX);
+  ASSERT_TRUE(part.ok()) << part.status();
+  MemoryCursor cursor(**part);
+  cursor.AdvanceTo((*part)->events.size());
+  EXPECT_EQ(cursor.sums().allocated, whole.sums().allocated);
+  EXPECT_EQ((*part)->activities.size(), 1u);
+}
+
 // With an index, no data after the part are read.
 TEST_F(PartTest, DoesNotReadDataAfterThePart) {
   testing::Stream s = testing::TrainingStream({.layers = 12, .steps = 60, .max_events = 250'000});
