@@ -11865,12 +11865,6 @@ under {}{}{}
         <translation>主机锁页与托管内存的上限（所有进程合计），例如 64GiB；不计可分页内存</translation>
     </message>
     <message>
-        <source>host memory unknown: the driver&apos;s allocations were not recorded (plan or record the program without --no-activities)
-</source>
-        <translation>无法判断主机内存是否足够：未记录驱动的分配（请在记录活动的情况下规划或录制该程序）
-</translation>
-    </message>
-    <message>
         <source> ({} bytes)</source>
         <translation>（{} 字节）</translation>
     </message>
@@ -15313,6 +15307,32 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>{0} goes with a program (vramscope waterfall {0} ... -- python train.py)</source>
         <translation>{0} 用于程序（vramscope waterfall {0} ... -- python train.py）</translation>
+    </message>
+    <message>
+        <source>-o -: the verdict is printed on standard output; write the trace to a file</source>
+        <translation>-o -：标准输出用于打印判定结果；请将跟踪写入文件</translation>
+    </message>
+    <message>
+        <source>host memory unknown: not all of the driver&apos;s allocations were recorded (--no-activities, a built-in model, or memory that was pinned before the program initialized CUDA)
+</source>
+        <translation>主机内存未知：驱动的分配未全部录制（--no-activities、内置模型，或程序初始化 CUDA 之前锁页的内存）
+</translation>
+    </message>
+    <message>
+        <source>the recording is kept: vramscope record --from &apos;{}&apos; -o FILE</source>
+        <translation>录制已保留：vramscope record --from &apos;{}&apos; -o FILE</translation>
+    </message>
+    <message>
+        <source>the value is empty</source>
+        <translation>值为空</translation>
+    </message>
+    <message>
+        <source>{} goes with a program (vramscope toggles {} ... -- python train.py)</source>
+        <translation>{} 只用于程序（vramscope toggles {} ... -- python train.py）</translation>
+    </message>
+    <message>
+        <source>{} selects a part of a FILE</source>
+        <translation>{} 用于选择 FILE 的一部分</translation>
     </message>
 </context>
 <context>
