@@ -348,7 +348,7 @@ def install(process):
     if not process.settings.emulated:
         return
     torch, writes = process.torch, Writes(process)
-    torch.save = writes.save(torch.save, "torch.save", ("obj", "f"))
-    torch.load = writes.load(torch.load)
+    torch.save = torch.serialization.save = writes.save(torch.save, "torch.save", ("obj", "f"))
+    torch.load = torch.serialization.load = writes.load(torch.load)
     writes.pytorch(torch)
     imports.after(process, "safetensors.torch", writes.safetensors)
