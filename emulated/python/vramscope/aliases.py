@@ -34,7 +34,7 @@ def install(process, values):
 
     def get(tensor):
         result = data.__get__(tensor)
-        if values.small(tensor) and not tensor.is_inference() and not watched() and not dispatched():
+        if not watched() and not dispatched() and values.small(tensor) and not tensor.is_inference():
             _share(values, tensor, result)
             _share(values, result, tensor)
             value = values.kept(tensor)
@@ -61,6 +61,7 @@ def install(process, values):
 
     torch.Tensor.as_subclass = same
     torch.Tensor.data = property(get, put, doc=data.__doc__)
+    process.part("values that another process writes are taken to be the old ones", _sent, torch, values)
     state_of = torch._utils._get_obj_state
 
     @functools.wraps(state_of)
@@ -71,6 +72,22 @@ def install(process, values):
         return _without(state) if isinstance(state, dict) else state
 
     torch._utils._get_obj_state = _get_obj_state
+
+
+def _sent(torch, values):
+    """Another process may write into a tensor that it gets (torch.multiprocessing)."""
+    reductions = torch.multiprocessing.reductions
+    reduce = reductions.reduce_tensor
+
+    @functools.wraps(reduce)
+    def reduce_tensor(tensor):
+        if values.plain(tensor) and tensor.is_cuda:
+            values.forget(tensor)
+            values.release(tensor)
+        return reduce(tensor)
+
+    reductions.reduce_tensor = reduce_tensor
+    reductions.init_reductions()
 
 
 def _without(state):

@@ -12,6 +12,7 @@ def install(process, values):
         stand_in(owner, [name for name in names if hasattr(owner, name)], values.sound)
     for name in ("eig", "eigvals"):
         overrides.replace(torch, torch.linalg, name, values.sound(getattr(torch.linalg, name), 2))
+    stand_in(torch.Tensor, ("to_sparse", "to_sparse_csr"), _sparse, values)
     stand_in(torch, ("combinations",), _combinations, values)
     stand_in(torch, ("isin",), _isin, values)
     for owner in (torch, torch.Tensor):
@@ -29,6 +30,24 @@ def _combinations(function, values):
             length = input.numel()
             values.count_true(0, length**r, math.comb(length + r - 1 if with_replacement else length, r))
         return function(input, r, with_replacement)
+
+    return wrapper
+
+
+def _sparse(function, values):
+    """The number of elements that are not zero."""
+    @functools.wraps(function)
+    def wrapper(tensor, *args, **kwargs):
+        if values.small(tensor):
+            known = values.value(tensor)
+            if known is not None and not tensor.is_contiguous():
+                tensor = tensor.contiguous()
+            if known is not None:
+                values.tell(tensor, int(known.count_nonzero()))
+                values.count_true(0, tensor.numel(), int(known.count_nonzero()))  # of a mask
+            elif values.unknown(tensor):
+                values.assume("a computed tensor that is made sparse is assumed to have no zeros")
+        return function(tensor, *args, **kwargs)
 
     return wrapper
 

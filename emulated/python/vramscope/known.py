@@ -41,17 +41,26 @@ def caller():
 
 
 def compiles(torch):
-    """Returns a function that tells whether the program is being compiled or traced (torch.jit.trace) instead of
+    """Returns a function that tells whether the program is being compiled or traced (torch.jit.trace, make_fx) instead of
     run."""
     compiling = getattr(getattr(torch, "compiler", None), "is_compiling", None) or (lambda: False)
-    traced = traces(torch)
-    return lambda: compiling() or traced()
+    traced, proxied = traces(torch), proxies(torch)
+    return lambda: compiling() or traced() or proxied()
 
 
 def traces(torch):
     """Returns a function that tells whether torch.jit.trace is active, where sizes are tensors."""
     state = getattr(torch._C, "_get_tracing_state", None) or (lambda: None)
     return lambda: state() is not None
+
+
+def proxies(torch):
+    """Returns a function that tells whether make_fx records every operator."""
+    keys = getattr(torch._C, "_TorchDispatchModeKey", None)
+    depth, mode = getattr(torch._C, "_len_torch_dispatch_stack", None), getattr(torch._C, "_get_dispatch_mode", None)
+    if keys is None or depth is None or mode is None:
+        return lambda: False
+    return lambda: depth() and mode(keys.PROXY) is not None
 
 
 class Known:
@@ -184,8 +193,11 @@ class Known:
         """The tensor was written to without a change of its version. Drops what was stored for it, but not its bytes in
         emulated memory."""
         for part in (tensor, tensor._base):
+            said = getattr(part, "__dict__", {})
             for name in ("value", "truth", "counted", "experts", "classes"):
-                getattr(part, "__dict__", {}).pop("_vramscope_" + name, None)
+                said.pop("_vramscope_" + name, None)
+            if "_vramscope_stays" in said:
+                said["_vramscope_stayed"] = version(part)
 
     def peek(self, tensor):
         """The values of a small tensor of any type and strides, as a CPU tensor; None if they are unknown."""

@@ -32,6 +32,11 @@ class Builtin:
     def __class__(self):
         return types.BuiltinFunctionType
 
+    def __getattr__(self, name):
+        if name == "__wrapped__":
+            raise AttributeError(name)
+        return getattr(self.__wrapped__, name)
+
     def __repr__(self):
         return repr(self.__wrapped__)
 

@@ -234,6 +234,10 @@ class Values(Following):
         @functools.wraps(function)
         def wrapper(tensor):
             known = None if self.compiling() else self.kept(tensor)
+            if known is None and self.unknown(tensor):
+                known = self.guess(tensor)
+                if known is None:
+                    self.assume("computed numbers are read back as 0")
             copied = function(tensor)
             return copied if known is None else function(known)
 
