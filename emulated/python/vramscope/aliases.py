@@ -1,6 +1,7 @@
 """Keeps known values apart from what the program sees and writes: x.data shares the memory of x but not its version counter, so writes into one
 are looked for in the counters of both; and the values, which are attributes of tensors, are not saved with them."""
 import functools
+import weakref
 
 MOST = 8  # tensors that are followed for one tensor
 _NAME = "_vramscope_shared"  # detached tensors with the counters of others that share the memory, and their versions
@@ -10,11 +11,21 @@ def changed(tensor):
     """Whether a tensor that shares the memory was written to since the last call."""
     found = False
     shared = tensor.__dict__[_NAME]
-    for number, (other, before) in enumerate(shared):
+    for number, (other, before, itself) in enumerate(shared):
         now = other._version
         if now != before:
-            shared[number], found = (other, now), True
+            shared[number], found = (other, now, itself), True
     return found
+
+
+def tell(tensor, value):
+    """The tensor has this value, and so have those that share its memory."""
+    changed(tensor)  # what was written before does not matter
+    for *_, itself in tensor.__dict__[_NAME]:
+        other = itself()
+        if other is not None and other.shape == tensor.shape and other.dtype is tensor.dtype and other.data_ptr() == tensor.data_ptr():
+            changed(other)
+            other._vramscope_value, other._vramscope_version = value.clone(), other._version
 
 
 def _share(values, tensor, other):
@@ -23,7 +34,7 @@ def _share(values, tensor, other):
         values.forget(tensor)
         values.release(tensor)
         shared.clear()
-    shared.append((other.detach(), other._version))
+    shared.append((other.detach(), other._version, weakref.ref(other)))
 
 
 def install(process, values):
@@ -48,6 +59,12 @@ def install(process, values):
             values.forget(tensor)
             values.release(tensor)
             tensor.__dict__.pop(_NAME, None)
+            if values.small(tensor) and values.plain(value) and not tensor.is_inference() and not value.is_inference():
+                _share(values, tensor, value)
+                _share(values, value, tensor)
+                known = values.kept(value)
+                if known is not None:
+                    values.keep(tensor, known.clone())
 
     as_subclass = torch.Tensor.as_subclass
 

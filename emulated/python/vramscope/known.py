@@ -141,10 +141,10 @@ class Known:
 
     def keep(self, tensor, value):
         """Sets the tensor's value, valid until something is written into the tensor."""
-        if "_vramscope_shared" in tensor.__dict__:
-            aliases.changed(tensor)  # what was written before does not matter
         tensor._vramscope_value = value
         tensor._vramscope_version = version(tensor)
+        if "_vramscope_shared" in tensor.__dict__:
+            aliases.tell(tensor, value)
         return value
 
     def kept(self, tensor):

@@ -72,7 +72,7 @@ def _method(torch, function, original):
 
 def _is_overridden(overridden, values):
     if overridden(*values):
-        return True
+        return not any(isinstance(value, type) for value in values) or overridden(*[value for value in values if not isinstance(value, type)])
     for value in values:
         if type(value) in (list, tuple) and overridden(*value):
             return True
