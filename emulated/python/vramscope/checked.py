@@ -17,7 +17,6 @@ def install(process, values):
     stand_in(torch, ("isin",), _isin, values)
     for owner in (torch, torch.Tensor):
         stand_in(owner, ("masked_select",), _selected, values)
-    for owner in (torch, torch.Tensor):
         stand_in(owner, ("matrix_exp",), _exponentials, values)
     overrides.replace(torch, torch.linalg, "matrix_exp", _exponentials(torch.linalg.matrix_exp, values))
 
@@ -56,7 +55,7 @@ def _selected(function, values):
     """A mask of fewer dimensions or of other sizes than the tensor: PyTorch counts the expanded mask."""
     @functools.wraps(function)
     def wrapper(input, mask, **more):
-        if values.counted_on_gpu(input) and type(mask) is type(input) and mask.dtype is values.torch.bool and mask.is_cuda and mask.shape != input.shape:
+        if values.counted_on_gpu(input) and values.plain(mask) and mask.is_cuda and mask.dtype is values.torch.bool and mask.shape != input.shape:
             mask = mask.expand(values.torch.broadcast_shapes(input.shape, mask.shape))
         return function(input, mask, **more)
 

@@ -73,8 +73,9 @@ class SavedTensors:
 
         @functools.wraps(save)
         def save_for_backward(ctx, *tensors):
-            if self.active and any(isinstance(one, self.plain) and one.is_leaf and one.requires_grad for one in tensors):
-                ctx._vramscope_leaves = [weakref.ref(one) if isinstance(one, self.plain) and one.is_leaf and one.requires_grad else None for one in tensors]
+            leaves = [isinstance(one, self.plain) and one.is_leaf and one.requires_grad for one in tensors]
+            if self.active and any(leaves):
+                ctx._vramscope_leaves = [weakref.ref(one) if leaf else None for one, leaf in zip(tensors, leaves)]
             return save(ctx, *tensors)
 
         def saved_tensors(ctx):

@@ -95,7 +95,8 @@ def recorded_by_make_fx():
 
 def compiled():
     def f(x, y):
-        return torch.where(torch.cat([x, x]) > 0, torch.sum(x * y.data[0]), 1.0).sum() + torch.linalg.inv(torch.eye(3, device=dev)).sum() + F.one_hot(y.long(), 9).sum()
+        chosen = torch.where(torch.cat([x, x]) > 0, torch.sum(x * y.data[0]), 1.0)
+        return chosen.sum() + torch.linalg.inv(torch.eye(3, device=dev)).sum() + F.one_hot(y.long(), 9).sum()
 
     torch.compile(f, backend="aot_eager", fullgraph=True)(unknown(4).requires_grad_(), torch.ones(3, device=dev)).backward()
 
