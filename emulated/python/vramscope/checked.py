@@ -8,7 +8,7 @@ from vramscope import overrides
 
 def install(process, values):
     torch, stand_in = process.torch, values.stand_in
-    for owner, names in ((torch, ("cov", "segment_reduce", "bernoulli", "binomial", "poisson")), (torch.Tensor, ("cov",))):
+    for owner, names in ((torch, ("cov", "segment_reduce", "_segment_reduce", "bernoulli", "binomial", "poisson")), (torch.Tensor, ("cov",))):
         stand_in(owner, [name for name in names if hasattr(owner, name)], values.sound)
     for name in ("eig", "eigvals"):
         overrides.replace(torch, torch.linalg, name, values.sound(getattr(torch.linalg, name), 2))

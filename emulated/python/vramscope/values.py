@@ -475,7 +475,7 @@ def spread(torch, count, size):
 _OF_TORCH = ("isnan", "isinf", "any", "all", "nonzero", "argwhere", "masked_select", "masked_scatter", "eq", "ne", "lt", "le", "gt", "ge", "where",
              "logical_and", "logical_or", "logical_xor", "logical_not", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not", "bincount",
              "histc", "_foreach_add_", "multinomial", "sum", "prod", "max", "min", "amax", "amin", "cumsum", "_unique2", "topk", "argmax",
-             "argmin", "sort", "normal", "repeat_interleave", "allclose", "equal", "combinations", "cov", "segment_reduce", "bernoulli",
+             "argmin", "sort", "normal", "repeat_interleave", "allclose", "equal", "combinations", "cov", "segment_reduce", "_segment_reduce", "bernoulli",
              "binomial", "poisson", "matrix_exp", *MADE, *WRITTEN, *RANDOM, *DERIVED, *PARTS)
 
 
