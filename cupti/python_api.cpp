@@ -14,6 +14,7 @@ void Find(const char* name, Function& function, bool& complete) {
 PythonApi Look() {
   PythonApi a;
   Find("_Py_NoneStruct", a.none, a.complete);
+  Find("PyExc_RuntimeError", a.runtime_error, a.complete);
   Find("Py_IncRef", a.IncRef, a.complete);
   Find("Py_DecRef", a.DecRef, a.complete);
   Find("PyObject_Type", a.TypeOf, a.complete);
@@ -44,6 +45,7 @@ PythonApi Look() {
   Find("PyCode_Addr2Line", a.LineOf, a.complete);
   Find("PyErr_Occurred", a.ErrorOccurred, a.complete);
   Find("PyErr_Clear", a.ErrorClear, a.complete);
+  Find("PyErr_SetString", a.ErrorSet, a.complete);
   return a;
 }
 

@@ -42,6 +42,7 @@ inline constexpr unsigned long kIsInt = 1ul << 24, kIsList = 1ul << 25, kIsTuple
 struct PythonApi {
   bool complete = true;
   PyObject* none = nullptr;
+  PyObject** runtime_error = nullptr;  // the class RuntimeError
 
   void (*IncRef)(PyObject*) = nullptr;
   void (*DecRef)(PyObject*) = nullptr;
@@ -73,6 +74,7 @@ struct PythonApi {
   int (*LineOf)(PyObject*, int) = nullptr;  // arguments: a code object and an instruction
   PyObject* (*ErrorOccurred)() = nullptr;
   void (*ErrorClear)() = nullptr;
+  void (*ErrorSet)(PyObject*, const char*) = nullptr;
 
   static const PythonApi& The();
 };

@@ -13,6 +13,7 @@
 #include <new>
 #include <numeric>
 #include <span>
+#include <string>
 #include <unordered_set>
 #include <vector>
 
@@ -56,6 +57,7 @@ struct Saved {
   uint64_t address;  // of its block; 0: not on a GPU
   int64_t number;
   int64_t module;  // module that saved it
+  int64_t version;
 };
 
 struct State {
@@ -68,9 +70,10 @@ struct State {
   size_t head = 0;            // size of a Python object's header, which precedes its own data
 
   // Names of attributes.
-  PyObject *is_cuda = nullptr, *data_ptr = nullptr, *detach = nullptr, *grad = nullptr,
-           *grad_fn = nullptr, *get_device = nullptr, *parameters = nullptr, *buffers = nullptr,
-           *own_parameters = nullptr, *own_buffers = nullptr, *own_modules = nullptr;
+  PyObject *is_cuda = nullptr, *data_ptr = nullptr, *detach = nullptr, *version = nullptr,
+           *grad = nullptr, *grad_fn = nullptr, *get_device = nullptr, *parameters = nullptr,
+           *buffers = nullptr, *own_parameters = nullptr, *own_buffers = nullptr,
+           *own_modules = nullptr;
 
   struct Told {
     uint64_t address;
@@ -366,6 +369,28 @@ Saved* PartOf(PyObject* key) {
   return std::launder(reinterpret_cast<Saved*>(reinterpret_cast<char*>(key) + The().head));
 }
 
+// Counts the writes into a tensor's memory; -1 for a tensor without a counter.
+int64_t VersionOf(PyObject* tensor) {
+  const Ref number(Py().GetAttr(tensor, The().version));
+  const int64_t version = number ? Py().AsLongLong(number.get()) : -1;
+  if (Py().ErrorOccurred() != nullptr) Py().ErrorClear();
+  return version;
+}
+
+// PyTorch compares versions itself only where no hooks are set.
+bool IsUnchanged(const Saved& saved) {
+  const int64_t version = VersionOf(saved.tensor);
+  if (version == saved.version) return true;
+  const std::string message =
+      "one of the variables needed for gradient computation has been modified by an inplace "
+      "operation: it is at version " +
+      std::to_string(version) + "; expected version " + std::to_string(saved.version) +
+      " instead. Hint: enable anomaly detection to find the operation that failed to compute its "
+      "gradient, with torch.autograd.set_detect_anomaly(True).";
+  Py().ErrorSet(*Py().runtime_error, message.c_str());
+  return false;
+}
+
 // pack(tensor): autograd saves a tensor.
 PyObject* DoPack(PyObject*, PyObject* tensor) {
   const PythonApi& py = Py();
@@ -385,7 +410,8 @@ PyObject* DoPack(PyObject*, PyObject* tensor) {
       Saved{.tensor = detached,
             .address = address,
             .number = number,
-            .module = modules.empty() ? kNoModule : modules.back()};
+            .module = modules.empty() ? kNoModule : modules.back(),
+            .version = VersionOf(detached)};
   if (address != 0) s.kept.push_back({address, number});
   return key;
 }
@@ -397,6 +423,7 @@ PyObject* DoUnpack(PyObject*, PyObject* key) {
   const PythonApi& py = Py();
   State& s = The();
   const Saved& saved = *PartOf(key);
+  if (!IsUnchanged(saved)) return nullptr;
   if (s.in_backward && saved.module != s.backward_module && MarksFile::The().on()) {
     s.backward_module = saved.module;
     Mark('G', {&saved.module, 1});
@@ -506,6 +533,7 @@ VRAMSCOPE_EXPORTED int vramscope_marks_prepare(PyObject* tensor, PyObject* param
   for (const auto& [name, text] : std::to_array<Name>({{&s.is_cuda, "is_cuda"},
                                                        {&s.data_ptr, "data_ptr"},
                                                        {&s.detach, "detach"},
+                                                       {&s.version, "_version"},
                                                        {&s.grad, "grad"},
                                                        {&s.grad_fn, "grad_fn"},
                                                        {&s.get_device, "get_device"},

@@ -7,7 +7,7 @@
 namespace vramscope::emulated {
 namespace {
 
-thread_local bool unknown_truth = false;
+thread_local HostBytes::Truth unknown_truth = HostBytes::Truth::kFalse;
 
 }  // namespace
 
@@ -121,7 +121,11 @@ bool HostBytes::Read(void* to, uint64_t address, uint64_t bytes) {
   std::lock_guard lock(mutex_);
   const uint64_t known = PrefixLocked(address, bytes);
   std::memcpy(to, reinterpret_cast<const void*>(address), known);
-  std::memset(static_cast<char*>(to) + known, bytes == 1 && unknown_truth ? 1 : 0, bytes - known);
+  const bool truth = bytes == 1 && known == 0 && unknown_truth != Truth::kFalse;
+  std::memset(static_cast<char*>(to) + known, truth ? 1 : 0, bytes - known);
+  if (truth && unknown_truth == Truth::kTrueOnce) {
+    unknown_truth = Truth::kFalse;
+  }
   return known == bytes;
 }
 
@@ -134,7 +138,7 @@ void HostBytes::Keep(uint64_t address, uint64_t bytes, bool known) {
   }
 }
 
-void HostBytes::SetUnknownTruth(bool truth) { unknown_truth = truth; }
+void HostBytes::SetUnknownTruth(Truth truth) { unknown_truth = truth; }
 
 bool HostBytes::IsKnown(uint64_t address, uint64_t bytes) const {
   std::lock_guard lock(mutex_);

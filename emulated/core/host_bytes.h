@@ -34,8 +34,9 @@ class VRAMSCOPE_EMULATED_API HostBytes {
   bool Read(void* to, uint64_t address, uint64_t bytes);
 
   // The value that this thread reads for a single unknown byte, such as a boolean that PyTorch's
-  // own code reads back. Initially false.
-  static void SetUnknownTruth(bool truth);
+  // own code reads back. Initially kFalse.
+  enum class Truth : uint8_t { kFalse, kTrue, kTrueOnce };
+  static void SetUnknownTruth(Truth truth);
 
   // For callers that compute values alongside the platform: marks bytes as (not) equal to those on
   // a real GPU. Unlike bytes that were merely copied in, they stay known through launches.

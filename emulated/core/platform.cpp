@@ -114,7 +114,10 @@ void vramscope_emulated_count_distinct(uint64_t most) {
 }
 
 void vramscope_emulated_unknown_truth(int truth) {
-  vramscope::emulated::HostBytes::SetUnknownTruth(truth != 0);
+  using Truth = vramscope::emulated::HostBytes::Truth;
+  vramscope::emulated::HostBytes::SetUnknownTruth(truth == 0   ? Truth::kFalse
+                                                  : truth == 1 ? Truth::kTrue
+                                                               : Truth::kTrueOnce);
 }
 
 int vramscope_emulated_is_known(uint64_t address, uint64_t bytes) {

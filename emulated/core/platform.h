@@ -82,6 +82,7 @@ VRAMSCOPE_EMULATED_API void vramscope_emulated_count_true(uint64_t address, uint
                                                           uint64_t count);
 // Limits how many of the keys that this thread counts from now on are distinct; 0: no limit.
 VRAMSCOPE_EMULATED_API void vramscope_emulated_count_distinct(uint64_t most);
+// The value of unknown booleans that this thread reads: 0 false, 1 true, 2 true once, then false.
 VRAMSCOPE_EMULATED_API void vramscope_emulated_unknown_truth(int truth);
 VRAMSCOPE_EMULATED_API int vramscope_emulated_is_known(uint64_t address, uint64_t bytes);
 VRAMSCOPE_EMULATED_API uint64_t vramscope_emulated_now_ns();

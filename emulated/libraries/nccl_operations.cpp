@@ -23,8 +23,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-// Values of collectives up to this size are exchanged between ranks, in rounds of
-// Rendezvous::kMostBytes.
+// Values of collectives and messages of bytes up to this size are exchanged between ranks, in
+// rounds of Rendezvous::kMostBytes.
 constexpr uint64_t kMostExchanged = uint64_t{4} << 20;
 
 thread_local int t_depth = 0;
@@ -262,7 +262,7 @@ class Progress {
 
   void Own() {
     const bool message = operation_.kind == Kind::kSend;
-    if (sizes_.sent > (message ? Rendezvous::kMostBytes : kMostExchanged)) return;
+    if (sizes_.sent > (message ? most_in_message() : kMostExchanged)) return;
     const bool takes = (operation_.kind == Kind::kBroadcast || operation_.kind == Kind::kScatter) &&
                        operation_.comm->rank != operation_.peer;
     if (!takes) {
@@ -273,14 +273,36 @@ class Progress {
     }
   }
 
+  // Messages of bytes may be objects, whose values the receiver needs; others are not awaited if
+  // they have several parts.
+  uint64_t most_in_message() const {
+    return ElementBytes(operation_.type) == 1 ? kMostExchanged : Rendezvous::kMostBytes;
+  }
+
   bool Message(Rendezvous* room) {
     const uint64_t bytes = std::max(sizes_.sent, sizes_.received);
-    if (bytes > Rendezvous::kMostBytes || !room->HasBoxes()) return true;
-    if (operation_.kind == Kind::kSend) return room->Send(operation_.peer, own_, !own_.empty());
-    std::vector<std::byte> message(bytes);
-    size_t known = 0;
-    if (!room->Receive(operation_.peer, message, &known)) return false;
-    WriteKnown(operation_.receive, std::span(message).first(known));
+    if (bytes > most_in_message() || !room->HasBoxes()) return true;
+    const bool sends = operation_.kind == Kind::kSend;
+    if (!sends) message_.resize(bytes);
+    do {
+      const uint64_t begin = round_ * Rendezvous::kMostBytes;
+      if (sends) {
+        const uint64_t from = std::min<uint64_t>(begin, own_.size());
+        const auto part = std::span<const std::byte>(own_).subspan(
+            from, std::min<uint64_t>(Rendezvous::kMostBytes, own_.size() - from));
+        if (!room->Send(operation_.peer, part, !part.empty())) return false;
+      } else {
+        const auto rest = std::span(message_).subspan(begin);
+        size_t known = 0;
+        if (!room->Receive(operation_.peer,
+                           rest.first(std::min<size_t>(Rendezvous::kMostBytes, rest.size())),
+                           &known))
+          return false;
+        if (known_ == begin) known_ += known;
+      }
+      ++round_;
+    } while (round_ * Rendezvous::kMostBytes < bytes);
+    if (!sends) WriteKnown(operation_.receive, std::span(message_).first(known_));
     return true;
   }
 
@@ -317,6 +339,8 @@ class Progress {
   Sizes sizes_;
   Brought own_;
   std::vector<Brought> brought_;
+  std::vector<std::byte> message_;  // received so far
+  size_t known_ = 0;                // bytes at its beginning that are known
   uint64_t round_ = 0;
   bool published_ = false;
 };

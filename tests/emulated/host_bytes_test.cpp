@@ -115,11 +115,16 @@ TEST_F(HostBytesTest, UnknownBooleanReadsAsConfigured) {
   char byte = 7;
   EXPECT_FALSE(bytes_.Read(&byte, base_, 1));
   EXPECT_EQ(byte, 0);
-  HostBytes::SetUnknownTruth(true);
+  HostBytes::SetUnknownTruth(HostBytes::Truth::kTrue);
   EXPECT_FALSE(bytes_.Read(&byte, base_, 1));
   EXPECT_EQ(byte, 1);
   EXPECT_EQ(Read(0), -1);
-  HostBytes::SetUnknownTruth(false);
+  HostBytes::SetUnknownTruth(HostBytes::Truth::kTrueOnce);
+  EXPECT_FALSE(bytes_.Read(&byte, base_, 1));
+  EXPECT_EQ(byte, 1);
+  EXPECT_FALSE(bytes_.Read(&byte, base_, 1));
+  EXPECT_EQ(byte, 0);
+  HostBytes::SetUnknownTruth(HostBytes::Truth::kFalse);
   EXPECT_FALSE(bytes_.Read(&byte, base_, 1));
   EXPECT_EQ(byte, 0);
 }

@@ -781,6 +781,26 @@ class Values(Program):
                      "not pickled []"):
             self.assertIn(line, self.stderr.splitlines())
 
+    def test_details_of_functions_tensors_and_autograd(self):
+        answer = self.plan("semantics.py", options=("--steps", "0"))
+        cases = [line for line in self.stderr.splitlines() if line.startswith("case ")]
+        self.assertEqual(len(cases), 19)
+        for line in cases:
+            self.assertTrue(line.endswith(" as on a GPU"), line)
+        self.assertIn("lists [0.0, 0.0, 0.0] [True, True]", self.stderr)
+        said = {a["what"] for a in answer["assumptions"]}
+        self.assertIn("computed numbers are read back as 0", said)
+        self.assertIn("hooks that the program sets for one saved tensor are not called: the tensor stays as it was saved", said)
+
+    def test_a_tensor_that_another_process_writes_has_unknown_values(self):
+        answer = self.plan("shared.py", options=("--steps", "0"))
+        self.assertIn("read [0, 0, 0, 0, 0, 0]", self.stderr)
+        self.assertIn("computed numbers are read back as 0", {a["what"] for a in answer["assumptions"]})
+
+    def test_messages_between_ranks(self):
+        self.plan("messages.py", options=("--steps", "0", "--ranks", "2"))
+        self.assertEqual(self.stderr.count("exchanged"), 2)
+
     def test_what_is_read_back(self):
         answer = self.plan("values.py", options=("--steps", "0"))
         self.assertIn("as expected", self.stderr)

@@ -2,6 +2,7 @@
 these tensors are dropped, and after the exchange values are read from the platform's bytes if those are known."""
 import functools
 
+from vramscope import known
 from vramscope.known import FEW
 
 # Functions of torch.distributed that write into a tensor argument.
@@ -13,16 +14,28 @@ _NAMES = ("all_gather", "all_gather_into_tensor", "_all_gather_base", "all_gathe
 def install(process, values):
     torch = process.torch
 
-    def written(value):
+    def tensors(value, found):
         if isinstance(value, torch.Tensor):
-            values.forget(value)
-            if values.small(value, FEW):
-                number = values.peek(value)
-                if number is not None:
-                    values.restore(value, number)  # a launch that reads neighbouring bytes would make it unknown
+            found.append((value, known.version(value)))
         elif type(value) in (list, tuple):
             for part in value:
-                written(part)
+                tensors(part, found)
+        return found
+
+    def gathered():
+        """Whether operations are collected, to run together later (batch_isend_irecv)."""
+        return bool(getattr(getattr(torch.distributed.distributed_c10d, "_world", None), "pg_coalesce_state", None))
+
+    def written(value, before):
+        values.forget(value)
+        if gathered():
+            values.release(value)
+            return
+        if values.small(value, FEW):
+            number = values.peek(value)
+            if number is not None:
+                values.restore(value, number)  # a launch that reads neighbouring bytes would make it unknown
+                values.wrote(value, before)
 
     def sent(value):
         """Copies known values, for example those that a kernel wrote, to the platform's bytes, which the ranks
@@ -38,13 +51,14 @@ def install(process, values):
     def writing(function):
         @functools.wraps(function)
         def wrapper(*args, **kwargs):
+            found = []
             if not values.compiling():
                 sent(args)
                 sent(tuple(kwargs.values()))
+                found = tensors((args, tuple(kwargs.values())), found)
             result = function(*args, **kwargs)
-            if not values.compiling():
-                written(args)
-                written(tuple(kwargs.values()))
+            for value, before in found:
+                written(value, before)
             return result
 
         return wrapper

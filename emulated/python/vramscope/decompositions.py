@@ -6,7 +6,7 @@ scikit-learn's KMeans would put the equal rows of such factors into one cluster.
 large instead."""
 import functools
 
-from vramscope import imports
+from vramscope import imports, overrides
 from vramscope.known import place
 
 LARGE = 1 << 18  # smaller matrices are really decomposed
@@ -66,5 +66,5 @@ def install(process):
     linalg = getattr(process.torch, "linalg", None)
     for name, orthogonal in _FACTORS.items():
         if hasattr(linalg, name):
-            setattr(linalg, name, _known(process, getattr(linalg, name), orthogonal))
+            overrides.replace(process.torch, linalg, name, _known(process, getattr(linalg, name), orthogonal))
     imports.after(process, "sklearn.cluster._kmeans", functools.partial(_clusters, process))

@@ -4,7 +4,7 @@ guesses."""
 import functools
 import math
 
-from vramscope.known import FEW, MANY, SMALL, Known
+from vramscope.known import FEW, MANY, SMALL, Known, version
 
 PRODUCTS = 1 << 20  # maximum size of an integer tensor in arithmetic, such as pairs and triplets of a batch's labels
 
@@ -18,7 +18,7 @@ RANDOM = {"rand": 1 << 20, "randint": 1 << 18, "randperm": 1 << 20}
 DERIVED = ("cat", "concat", "concatenate", "stack", "hstack", "vstack", "masked_fill", "roll", "flip", "gather", "index_select", "tril", "triu",
            "where", "sort", "argsort", "topk", "argmax", "argmin", "cummax", "cummin", "aminmax", "median", "count_nonzero", "isin", "diff",
            "searchsorted", "bucketize", "take", "take_along_dim", "index_copy", "index_fill", "index_put", "index_add", "scatter", "scatter_add",
-           "repeat_interleave", "div", "floor_divide", "remainder", "maximum", "minimum", "clamp", "ceil", "floor", "round")
+           "combinations", "repeat_interleave", "div", "floor_divide", "remainder", "maximum", "minimum", "clamp", "ceil", "floor", "round")
 DERIVED_BY_TENSOR = ("__neg__", "__abs__", "add", "sub", "mul", "neg", "abs", "pow", "sqrt", "mean", "clamp_min", "clamp_max")
 DERIVED_WITHIN = (("_VF", ("meshgrid",)), ("_C._nn", ("pad", "pad_sequence")))  # called by torch functions that are written in Python
 # Binary operators.
@@ -49,7 +49,7 @@ class Following(Known):
     def small(self, tensor, most=None):
         """Whether it is a CUDA tensor that is small enough for its values to be tracked."""
         torch = self.torch
-        if self.compiling() or type(tensor) is not torch.Tensor or not tensor.is_cuda or tensor.layout is not torch.strided:
+        if self.compiling() or not self.plain(tensor) or not tensor.is_cuda or tensor.layout is not torch.strided:
             return False
         if most is None:
             most = MANY if tensor.is_floating_point() or tensor.is_complex() else SMALL // tensor.element_size()
@@ -124,7 +124,7 @@ class Following(Known):
         by Python alone: later writes may go unnoticed."""
         if not value.is_floating_point():
             self.restore(tensor, value)
-        elif type(tensor) is self.torch.Tensor and tensor.dtype is value.dtype:
+        elif self.plain(tensor) and tensor.dtype is value.dtype:
             self.keep(tensor, value)
 
     def derived(self, function):
@@ -157,11 +157,15 @@ class Following(Known):
                     values = values and [self.torch.zeros(tensor.shape, dtype=tensor.dtype, device="cpu"), *values]
                 else:
                     values = self.values_of((tensor, *args, *kwargs.values()))
+                if values is not None:
+                    self.expose(tensor._base)
+                before = version(tensor)
             result = function(tensor, *args, **kwargs)
             if values is not None:
                 value, more, named = values[0].clone(), values[1:len(args) + 1], dict(zip(kwargs, values[len(args) + 1:]))
                 if self.computed(lambda: (function(value, *more, **named),)):
                     self.settle(tensor, value)
+                    self.wrote(tensor, before)
             if "_vramscope_stays" in getattr(tensor, "__dict__", ()) and self.kept(tensor) is None:
                 self.release(tensor)
             return result
@@ -173,8 +177,7 @@ class Following(Known):
         @functools.wraps(function)
         def wrapper(tensor, *args, **kwargs):
             result = function(tensor, *args, **kwargs)
-            kind = self.torch.Tensor
-            if result is tensor or type(tensor) is not kind or not self.small(result):
+            if result is tensor or not self.plain(tensor) or not self.small(result):
                 return result
             value = self.kept(tensor)
             known = None if value is None else self.values_of(args)
@@ -225,7 +228,7 @@ class Following(Known):
         @functools.wraps(function)
         def wrapper(*args, **kwargs):
             tensor = args[0] if args else kwargs.get("input")
-            if (type(tensor) is not self.torch.Tensor or not tensor.is_cuda or tensor.is_complex() or kwargs.get("out") is not None or
+            if (not self.plain(tensor) or not tensor.is_cuda or tensor.is_complex() or kwargs.get("out") is not None or
                     any(isinstance(arg, self.torch.Tensor) for arg in args[1:])):
                 return function(*args, **kwargs)
             value = None
@@ -252,7 +255,7 @@ class Following(Known):
         @functools.wraps(function)
         def wrapper(tensor, other):
             torch = self.torch
-            if type(tensor) is not torch.Tensor or not tensor.is_cuda or not isinstance(other, (int, float, torch.Tensor)):
+            if not self.plain(tensor) or not tensor.is_cuda or not isinstance(other, (int, float, torch.Tensor)):
                 return function(tensor, other)
             real = tensor.is_floating_point() or tensor.is_complex()
             if real and self.kept(tensor) is None or not self.small(tensor, MANY if real else PRODUCTS):
@@ -267,7 +270,7 @@ class Following(Known):
                 right = torch.full(other.shape, int(divides), dtype=other.dtype, device="cpu")
             result = function(tensor, other)
             known = None
-            if left is not None and right is not None and type(result) is torch.Tensor and self.small(result, PRODUCTS):
+            if left is not None and right is not None and self.plain(result) and self.small(result, PRODUCTS):
                 known = self.computed(function, left, right)
             if known is not None:
                 self.settle(tensor, left)
@@ -311,7 +314,7 @@ class Following(Known):
         return wrapper
 
     def counted_on_gpu(self, tensor):
-        return (type(tensor) is self.torch.Tensor and tensor.is_cuda and bool(tensor.numel()) and not self.compiling() and
+        return (self.plain(tensor) and tensor.is_cuda and bool(tensor.numel()) and not self.compiling() and
                 not self.torch.cuda.is_current_stream_capturing())
 
     def distinct(self, most, function, *args, **kwargs):
@@ -348,7 +351,7 @@ class Following(Known):
         """Wraps coalesce() of a sparse tensor, such as the gradient of an embedding or a graph."""
         @functools.wraps(function)
         def wrapper(tensor):
-            if (type(tensor) is not self.torch.Tensor or not tensor.is_cuda or tensor.layout is not self.torch.sparse_coo or self.compiling() or
+            if (not self.plain(tensor) or not tensor.is_cuda or tensor.layout is not self.torch.sparse_coo or self.compiling() or
                     tensor.is_coalesced() or not tensor._nnz()):
                 return function(tensor)
             places = self.peek(tensor._indices())
@@ -378,11 +381,15 @@ class Following(Known):
 
     def sum_in_place(self, function, tensor, other):
         values = self.values_of((tensor, other)) if tensor.numel() <= MANY else None
+        before = version(tensor)
+        if values is not None:
+            self.expose(tensor._base)
         result = function(tensor, other)
         if values is None:
             self.release(tensor)
         else:
             self.restore(tensor, function(values[0].clone(), values[1]))
+            self.wrote(tensor, before)
         return result
 
     def counted(self, function):
@@ -400,10 +407,12 @@ class Following(Known):
                 for tensor in tensors if isinstance(tensors, (list, tuple)) else (tensors,):
                     number = self.number(tensor)
                     if number is not None:
-                        known.append((tensor, number))
+                        self.expose(tensor._base)
+                        known.append((tensor, number, version(tensor)))
             result = function(tensors, other, *args, **kwargs)
-            for tensor, number in known:
+            for tensor, number, before in known:
                 self.put(tensor, number + other)
+                self.wrote(tensor, before)
                 tensor.__dict__.pop("_vramscope_value", None)
             return result
 

@@ -396,8 +396,8 @@ def _ranges(torch, hooks):
 def checkpoints(process, hooks):
     """Installed after all wrappers that redirect saving."""
     torch = process.torch
-    torch.save = hooks.scope(torch.save, "W", "w")
-    torch.load = hooks.scope(torch.load, "L", "l")
+    torch.save = torch.serialization.save = hooks.scope(torch.save, "W", "w")
+    torch.load = torch.serialization.load = hooks.scope(torch.load, "L", "l")
 
 
 def _communication(torch, hooks):

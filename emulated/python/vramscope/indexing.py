@@ -8,6 +8,7 @@ import sys
 import sysconfig
 
 _POINTER = ctypes.sizeof(ctypes.c_void_p)
+_replacement = None
 _is_sequence = ctypes.pythonapi.PySequence_Check
 _is_sequence.argtypes, _is_sequence.restype = [ctypes.py_object], ctypes.c_int
 
@@ -30,23 +31,25 @@ def replace(torch, getitem):
         return
     if _is_sequence(tensor.__new__(tensor)) or _item_slot(tensor).value:
         return
-    first = not hasattr(tensor, "_vramscope_getitem")
-    tensor._vramscope_getitem = tensor.__getitem__ = getitem
+    global _replacement
+    first = _replacement is None
+    _replacement = tensor.__getitem__ = getitem
     if not _item_slot(tensor).value:
-        del tensor._vramscope_getitem, tensor.__getitem__
+        _replacement = None
+        del tensor.__getitem__
         raise RuntimeError("this Python's types have an unknown memory layout")
     for kind in _kinds(tensor):
-        _clear(tensor, kind)
+        _clear(kind)
     if not first:
         return
 
     def __init_subclass__(cls, **kwargs):
         super(tensor, cls).__init_subclass__(**kwargs)
-        _clear(tensor, cls)
+        _clear(cls)
 
     tensor.__init_subclass__ = classmethod(__init_subclass__)
 
 
-def _clear(tensor, kind):
-    if kind.__getitem__ is tensor._vramscope_getitem:
+def _clear(kind):
+    if kind.__getitem__ is _replacement:
         _item_slot(kind).value = None

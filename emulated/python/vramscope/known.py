@@ -5,6 +5,8 @@ import os
 import sys
 import weakref
 
+from vramscope import aliases
+
 SMALL = 1 << 24  # size limit in bytes of integer and boolean tensors with known values: batches, masks of weights
 MANY = 1 << 14  # limit of elements of other tensors, and of those that kernels have read
 FEW = 64  # elements of sizes, lengths and offsets, whose values are also written to emulated memory
@@ -39,11 +41,11 @@ def caller():
 
 
 def compiles(torch):
-    """Returns a function that tells whether the program is being compiled or traced (torch.jit.trace) instead of
+    """Returns a function that tells whether the program is being compiled or traced (torch.jit.trace, make_fx) instead of
     run."""
     compiling = getattr(getattr(torch, "compiler", None), "is_compiling", None) or (lambda: False)
-    traced = traces(torch)
-    return lambda: compiling() or traced()
+    traced, proxied = traces(torch), proxies(torch)
+    return lambda: compiling() or traced() or proxied()
 
 
 def traces(torch):
@@ -52,12 +54,24 @@ def traces(torch):
     return lambda: state() is not None
 
 
+def proxies(torch):
+    """Returns a function that tells whether make_fx records every operator."""
+    keys = getattr(torch._C, "_TorchDispatchModeKey", None)
+    depth, mode = getattr(torch._C, "_len_torch_dispatch_stack", None), getattr(torch._C, "_get_dispatch_mode", None)
+    if keys is None or depth is None or mode is None:
+        return lambda: False
+    return lambda: depth() and mode(keys.PROXY) is not None
+
+
 class Known:
     def __init__(self, process, library):
         self.process = process
         self.torch = process.torch
         # Address of a storage: {(address, bytes) of known values in it: number of tensors with these values}.
         self.holds = {}
+        # Address of a storage: {version before a write of known values, which are in its bytes: version after it}.
+        self.sure = {}
+        self.kinds_of_tensors = {self.torch.Tensor: True}
         self.known = library.vramscope_emulated_is_known
         self.known.argtypes, self.known.restype = [ctypes.c_uint64, ctypes.c_uint64], ctypes.c_int
         self.stay = library.vramscope_emulated_keep
@@ -66,6 +80,16 @@ class Known:
         functorch = getattr(self.torch._C, "_functorch", None)
         # Returns None outside of vmap and similar.
         self.transforms = getattr(functorch, "peek_interpreter_stack", None) or (lambda: None)
+
+    def plain(self, tensor):
+        """Whether it is a tensor with memory: of torch.Tensor, or of a class whose operators are PyTorch's own."""
+        kind = type(tensor)
+        known = self.kinds_of_tensors.get(kind)
+        if known is None:
+            torch = self.torch
+            known = self.kinds_of_tensors[kind] = (issubclass(kind, torch.Tensor) and not issubclass(kind, torch.nn.Parameter) and
+                                                   kind.__torch_dispatch__ is torch._C._disabled_torch_dispatch_impl)
+        return known
 
     def assume(self, what):
         self.process.assume(what, place())
@@ -83,7 +107,7 @@ class Known:
     def unknown(self, tensor):
         """Whether the tensor is on the GPU and its bytes are not known."""
         torch = self.torch
-        if self.compiling() or type(tensor) is not torch.Tensor or not tensor.is_cuda or not tensor.numel():
+        if self.compiling() or not self.plain(tensor) or not tensor.is_cuda or not tensor.numel():
             return False
         if torch.cuda.is_current_stream_capturing():
             return False
@@ -102,7 +126,7 @@ class Known:
         """The values of a small integer or boolean tensor on the GPU, as a CPU tensor; None if they are unknown. They
         are read in place, because a copy to the host would wait for the GPU."""
         torch = self.torch
-        if type(tensor) is not torch.Tensor or not tensor.is_cuda:
+        if not self.plain(tensor) or not tensor.is_cuda:
             return None
         kept = self.kept(tensor)
         if kept is not None:
@@ -119,26 +143,61 @@ class Known:
         """Sets the tensor's value, valid until something is written into the tensor."""
         tensor._vramscope_value = value
         tensor._vramscope_version = version(tensor)
+        if "_vramscope_shared" in tensor.__dict__:
+            aliases.tell(tensor, value)
         return value
 
     def kept(self, tensor):
         said = getattr(tensor, "__dict__", {})
+        self.check(tensor, said)
         value = said.get("_vramscope_value")
-        return value if value is not None and said["_vramscope_version"] == version(tensor) else None
+        return value if value is not None and said["_vramscope_version"] == version(tensor) and value.shape == tensor.shape else None
+
+    def check(self, tensor, said):
+        """Drops what is no longer true of a tensor with these attributes."""
+        if "_vramscope_shared" in said and aliases.changed(tensor):
+            self.forget(tensor)
+            self.release(tensor)
+        elif "_vramscope_stays" in said and said["_vramscope_stayed"] != version(tensor):
+            now, last = version(tensor), said["_vramscope_stayed"]
+            known = self.sure.get(tensor.untyped_storage().data_ptr(), {})
+            while last != now and last in known:
+                last = known[last]
+            if last == now:
+                tensor._vramscope_stayed = now
+            else:
+                self.release(tensor)
+
+    def expose(self, tensor):
+        """Writes the known values of a tensor, of which a part is about to change, into emulated memory."""
+        if tensor is not None and self.plain(tensor) and 0 < tensor.numel() <= FEW and tensor.is_contiguous() and not tensor.is_floating_point():
+            value = self.kept(tensor)
+            if value is not None:
+                self.put(tensor, value.contiguous())
+
+    def wrote(self, tensor, before):
+        """Known values were written into the tensor, which had this version before."""
+        now = version(tensor)
+        if before != now and getattr(tensor, "_vramscope_stayed", None) == now:
+            self.sure.setdefault(tensor.untyped_storage().data_ptr(), {})[before] = now
 
     def release(self, tensor):
         """The bytes that put() stored are no longer the tensor's values."""
         place = tensor.__dict__.pop("_vramscope_stays", None)
-        if place is not None:
-            self.holds.get(tensor.untyped_storage().data_ptr(), {}).pop(place, None)
+        places = self.holds.get(tensor.untyped_storage().data_ptr(), {})
+        if place in places:  # a copy of the tensor has a copy of its attributes
+            places.pop(place)
             self.stay(*place, 0)
 
     def forget(self, tensor):
         """The tensor was written to without a change of its version. Drops what was stored for it, but not its bytes in
         emulated memory."""
         for part in (tensor, tensor._base):
+            said = getattr(part, "__dict__", {})
             for name in ("value", "truth", "counted", "experts", "classes"):
-                getattr(part, "__dict__", {}).pop("_vramscope_" + name, None)
+                said.pop("_vramscope_" + name, None)
+            if "_vramscope_stays" in said:
+                said["_vramscope_stayed"] = version(part)
 
     def peek(self, tensor):
         """The values of a small tensor of any type and strides, as a CPU tensor; None if they are unknown."""
@@ -154,7 +213,7 @@ class Known:
 
     def restore(self, tensor, value):
         """Sets the value after a kernel has read or written the tensor, if the CPU computes the same."""
-        if type(tensor) is self.torch.Tensor and tensor.is_cuda and tensor.dtype is value.dtype:
+        if self.plain(tensor) and tensor.is_cuda and tensor.dtype is value.dtype:
             self.keep(tensor, value)
             if tensor.is_contiguous() and 0 < tensor.numel() <= FEW:
                 self.put(tensor, value.contiguous())
@@ -176,9 +235,10 @@ class Known:
     def number(self, tensor):
         """The value of a one-element tensor on the GPU, as a CPU tensor; None if it is unknown or not such a tensor."""
         torch = self.torch
-        if self.compiling() or type(tensor) is not torch.Tensor or not tensor.is_cuda or tensor.numel() != 1:
+        if self.compiling() or not self.plain(tensor) or not tensor.is_cuda or tensor.numel() != 1:
             return None
         size = tensor.element_size()
+        self.check(tensor, tensor.__dict__)
         if torch.cuda.is_current_stream_capturing() or not self.readable(tensor, size):
             return None
         return torch.frombuffer(bytearray(ctypes.string_at(tensor.data_ptr(), size)), dtype=tensor.dtype).reshape(tensor.shape)
@@ -187,8 +247,12 @@ class Known:
         """Writes the value into emulated memory. Kernels do not make it unknown while the tensor exists; afterwards the
         memory may be reused."""
         size = tensor.numel() * tensor.element_size()
-        self.stay(tensor.data_ptr(), size, 1)
+        try:
+            self.stay(tensor.data_ptr(), size, 1)
+        except RuntimeError:
+            return  # no memory: a tensor of functorch
         ctypes.memmove(tensor.data_ptr(), number.data_ptr(), size)
+        tensor._vramscope_stayed = version(tensor)
         place = tensor.data_ptr(), size
         if getattr(tensor, "_vramscope_stays", None) != place:
             tensor._vramscope_stays = place
@@ -210,6 +274,7 @@ class Known:
                     self.stay(*other, 1)
         if not places:
             self.holds.pop(storage, None)
+            self.sure.pop(storage, None)
 
     def loaded(self, value, depth=0):
         """Keeps numbers that a checkpoint loaded onto the GPU."""

@@ -9,6 +9,21 @@ class _Method(ctypes.Structure):
     _fields_ = [("name", ctypes.c_char_p), ("function", ctypes.c_void_p), ("flags", ctypes.c_int), ("text", ctypes.c_char_p)]
 
 
+def _quiet(torch, call):
+    """A mode of the program (TorchFunctionMode) must not see which attributes of tensors the hooks read."""
+    watched, without = getattr(torch._C, "_is_torch_function_mode_enabled", None), getattr(torch._C, "DisableTorchFunction", None)
+    if watched is None or without is None:
+        return call
+
+    def quiet(first, second):
+        if not watched():
+            return call(first, second)
+        with without():
+            return call(first, second)
+
+    return quiet
+
+
 class Native:
     """The library's functions as attributes: mark, mark_at, text, requests, enter, leave, pack, unpack, tag,
     tag_gradients, tag_module. Raises OSError or AttributeError if there is no such library."""
@@ -38,6 +53,8 @@ class Native:
         pieces = [ctypes.py_object] * 3 + [ctypes.c_void_p, ctypes.py_object, ctypes.c_int, ctypes.c_size_t]
         prepare = self._function("prepare", ctypes.c_int, *pieces)
         self.count = count  # keeps the object alive
+        for name in ("tag", "tag_module"):
+            setattr(self, name, _quiet(torch, getattr(self, name)))
         if not prepare(torch.Tensor, torch.nn.Parameter, torch._C._cuda_getDevice, None if count is None else id(count), address,
                        torch.cuda.device_count(), object.__basicsize__):
             raise OSError("this Python lacks required functions")

@@ -3,29 +3,87 @@ of the program, which finds it by identity: `func is torch.cat`. PyTorch's C++ c
 torch.cat is a replacement."""
 import functools
 import inspect
+import operator
 import os
+import types
 
-from vramscope import imports
+from vramscope import imports, indexing
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 
 
+class Builtin:
+    """A replacement of a builtin function. Unlike a Python function it does not become a method when it is an attribute of a class, and it can be
+    a member of an Enum. Classes and modes get the replacement itself, which is torch's attribute."""
+    __text_signature__ = None
+
+    def __init__(self, torch, function, original):
+        functools.update_wrapper(self, original)
+        self._function, self._torch = function, torch
+        self._overridden = torch._C._has_torch_function_variadic
+
+    def __call__(self, *args, **kwargs):
+        values = (*args, *kwargs.values()) if kwargs else args
+        if _is_overridden(self._overridden, values):
+            return self._torch.overrides.handle_torch_function(self, _each(values), *args, **kwargs)
+        return self._function(*args, **kwargs)
+
+    @property
+    def __class__(self):
+        return types.BuiltinFunctionType
+
+    def __getattr__(self, name):
+        if name == "__wrapped__":
+            raise AttributeError(name)
+        return getattr(self.__wrapped__, name)
+
+    def __repr__(self):
+        return repr(self.__wrapped__)
+
+    def __reduce__(self):
+        return self.__qualname__
+
+
 def _overridable(torch, function):
-    """Wraps a replacement of a function of torch: classes and modes get the wrapper itself, which is torch's attribute."""
-    handle = torch.overrides.handle_torch_function
+    """Like Builtin, for a replacement of a Python function."""
     overridden = torch._C._has_torch_function_variadic
 
     @functools.wraps(function)
     def wrapper(*args, **kwargs):
         values = (*args, *kwargs.values()) if kwargs else args
-        if overridden(*values):
-            return handle(wrapper, _each(values), *args, **kwargs)
-        for value in values:
-            if type(value) in (list, tuple) and overridden(*value):
-                return handle(wrapper, _each(values), *args, **kwargs)
+        if _is_overridden(overridden, values):
+            return torch.overrides.handle_torch_function(wrapper, _each(values), *args, **kwargs)
         return function(*args, **kwargs)
 
     return wrapper
+
+
+def _method(torch, function, original):
+    """Wraps a replacement of a method. PyTorch's own passes torch.Tensor's attribute to classes and modes; when these call it, the replacement
+    runs, so that they do not see the calls that it makes."""
+    overridden = torch._C._has_torch_function_variadic
+
+    @functools.wraps(function)
+    def wrapper(*args, **kwargs):
+        return (original if _is_overridden(overridden, (*args, *kwargs.values()) if kwargs else args) else function)(*args, **kwargs)
+
+    return wrapper
+
+
+def _is_overridden(overridden, values):
+    if overridden(*values):
+        return not any(isinstance(value, type) for value in values) or overridden(*[value for value in values if not isinstance(value, type)])
+    for value in values:
+        if type(value) in (list, tuple) and overridden(*value):
+            return True
+    return False
+
+
+def _original(function):
+    """The function of torch below the wrappers of this package."""
+    while inspect.isfunction(function) and function.__code__.co_filename.startswith(_HERE):
+        function = function.__wrapped__
+    return function
 
 
 def _each(values):
@@ -47,6 +105,25 @@ def constructors(torch):
         return set()
 
 
+def replace(torch, owner, name, function):
+    """Replaces a function of torch, also in the module of torch._C that defines it."""
+    original = getattr(owner, name)
+    if inspect.isbuiltin(original):
+        function = Builtin(torch, function, original)
+        if owner is torch:
+            _rename(function, name)
+        else:
+            setattr(operator.attrgetter(original.__module__.partition(".")[2])(torch), original.__name__, function)
+    else:
+        function = _overridable(torch, function)
+        _rename(function, name)
+    setattr(owner, name, function)
+    known = torch.jit._builtins._find_builtin(original)
+    if known:  # for torch.jit.script, which would compile a Python function
+        torch.jit._builtins._register_builtin(function, known)
+    return function
+
+
 def install(process, originals):
     """After functions of torch were replaced. originals: {name: function}, also of functions that stayed."""
     torch, with_device = process.torch, constructors(process.torch)
@@ -54,13 +131,17 @@ def install(process, originals):
         function = getattr(torch, name)
         if function is original:
             continue
-        function = _overridable(torch, function)
-        setattr(torch, name, function)
-        _rename(function, name)
+        setattr(torch, name, original)
+        function = replace(torch, torch, name, function)
         if original in with_device:
             with_device.add(function)
-    for name, function in vars(torch.Tensor).items():
+    for name, function in list(vars(torch.Tensor).items()):
         if inspect.isfunction(function) and function.__code__.co_filename.startswith(_HERE):
+            function = _method(torch, function, _original(function))
+            if name == "__getitem__":
+                indexing.replace(torch, function)
+            else:
+                setattr(torch.Tensor, name, function)
             _rename(function, "Tensor." + name)
     imports.after(process, "torch._subclasses.fake_tensor", _copies)
 

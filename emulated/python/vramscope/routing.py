@@ -3,7 +3,7 @@ even: in a mask of chosen experts (one_hot, or topk and similar with ==), each o
 the program counts tokens per expert, all counts are equal."""
 import functools
 
-from vramscope import indexing
+from vramscope import indexing, overrides
 
 
 CLASSES = 512  # with more classes than this, they are words rather than experts
@@ -140,11 +140,7 @@ class Routing:
 
     def install(self):
         torch, tensor, stand_in = self.torch, self.torch.Tensor, self.values.stand_in
-        one_hot = torch.nn.functional.one_hot
-        torch.nn.functional.one_hot = self.chosen(one_hot)
-        known = torch.jit._builtins._find_builtin(one_hot)
-        if known:
-            torch.jit._builtins._register_builtin(torch.nn.functional.one_hot, known)
+        overrides.replace(torch, torch.nn.functional, "one_hot", self.chosen(torch.nn.functional.one_hot))
         stand_in(tensor, ("permute", "transpose", "squeeze", "to", "bool", "int", "long", "view", "reshape", "flatten", "unsqueeze", "contiguous", "t",
                           "sort"), self.same)
         stand_in(torch, ("sort",), self.same)

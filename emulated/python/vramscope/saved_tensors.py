@@ -6,6 +6,9 @@ The object is destroyed when the graph releases the tensor. When backward unpack
 saved the tensor; that module's backward is running."""
 
 import functools
+import weakref
+
+from vramscope.known import place
 
 
 class SavedTensors:
@@ -13,6 +16,13 @@ class SavedTensors:
         self.recorder = hooks.recorder
         self.autograd = hooks.torch._C._autograd
         self.active = False
+        self.process = hooks.process
+        self.plain = hooks.torch.Tensor
+        self.function = hooks.torch.autograd.function
+        hooks.process.part("leaves that a torch.autograd.Function saves are other objects in its backward", self.leaves)
+        part = getattr(self.autograd, "SavedTensor", None)
+        if part is not None:
+            part.register_hooks = self.registers(part.register_hooks)
         jit = getattr(hooks.torch, "jit", None)
         for name in ("trace", "trace_module"):
             if hasattr(jit, name):
@@ -42,6 +52,51 @@ class SavedTensors:
 
         self.autograd._saved_tensors_hooks_disable = _saved_tensors_hooks_disable
         self.autograd._saved_tensors_hooks_enable = _saved_tensors_hooks_enable
+
+    def registers(self, register_hooks):
+        @functools.wraps(register_hooks)
+        def wrapper(saved, *hooks):
+            try:
+                return register_hooks(saved, *hooks)
+            except RuntimeError as error:
+                if not self.active or "already been set" not in str(error):
+                    raise
+                self.process.assume("hooks that the program sets for one saved tensor are not called: the tensor stays as it was saved", place())
+
+        return wrapper
+
+    def leaves(self):
+        """Without hooks, autograd returns inputs that have no graph of their own as the same objects, with the program's attributes and
+        gradients. These are found again if they still exist."""
+        context, backward = self.function.FunctionCtx, self.function.BackwardCFunction
+        save, saved = context.save_for_backward, backward.saved_tensors
+
+        @functools.wraps(save)
+        def save_for_backward(ctx, *tensors):
+            leaves = [isinstance(one, self.plain) and one.is_leaf and one.requires_grad for one in tensors]
+            if self.active and any(leaves):
+                ctx._vramscope_leaves = [weakref.ref(one) if leaf else None for one, leaf in zip(tensors, leaves)]
+            return save(ctx, *tensors)
+
+        def saved_tensors(ctx):
+            found = saved.__get__(ctx)
+            leaves = ctx.__dict__.get("_vramscope_leaves", ())
+            if len(leaves) != len(found):
+                return found
+            return tuple([one if leaf is None else self.same(one, leaf()) for one, leaf in zip(found, leaves)])
+
+        context.save_for_backward = save_for_backward
+        backward.saved_tensors = property(saved_tensors)
+
+    @staticmethod
+    def same(tensor, leaf):
+        """The leaf, unless the program's own hooks have stored it elsewhere."""
+        if leaf is None or tensor is None or tensor.shape != leaf.shape or tensor.device != leaf.device:
+            return tensor
+        try:
+            return leaf if tensor.data_ptr() == leaf.data_ptr() else tensor
+        except (RuntimeError, NotImplementedError):
+            return tensor  # no memory
 
     def end(self):
         """For a recording that ends before the program does."""

@@ -8,7 +8,7 @@ import functools
 import operator
 import os
 
-from vramscope import branches, collectives, comparisons, detection, indexing, overrides, routing
+from vramscope import aliases, branches, checked, collectives, comparisons, detection, indexing, overrides, routing
 from vramscope.following import (ARITHMETIC, CHANGED, DERIVED, DERIVED_BY_TENSOR, DERIVED_WITHIN, MADE, MADE_BY_TENSOR, PARTS, RANDOM, SHAPED,
                                  VIEWED, WRITTEN, Following)
 from vramscope.known import MANY, caller, place, version
@@ -40,7 +40,7 @@ class Values(Following):
                         self.keep(result, value.to(result.dtype))
                 elif tensor.device.type == "cpu":
                     self.keep(result, tensor.detach().to(result.dtype, copy=True))
-            elif self.compiling() or type(result) is not torch.Tensor:
+            elif self.compiling() or not self.plain(result):
                 return result
             elif result.is_cuda and result.dtype is torch.bool and tensor.device.type == "cpu" and result.layout is torch.strided:
                 self.tell(result, int(tensor.count_nonzero()))
@@ -68,7 +68,7 @@ class Values(Following):
             for part in parts:
                 self.value(part)  # stores the value before the kernel makes it unknown
             result = function(tensor, other, **more)
-            if type(result) is not self.torch.Tensor or not result.is_cuda:
+            if not self.plain(result) or not result.is_cuda:
                 return result
             left = self.value(tensor)
             right = other
@@ -139,7 +139,7 @@ class Values(Following):
                 return function(*parts, **kwargs)
             values = [(self.value(part) if self.small(part) else None) if isinstance(part, torch.Tensor) and part.is_cuda else part for part in parts]
             result = function(*parts, **kwargs)
-            if type(result) is not torch.Tensor or not result.is_cuda:
+            if not self.plain(result) or not result.is_cuda:
                 return result
             if all(value is not None for value in values):
                 if self.small(result):
@@ -217,12 +217,12 @@ class Values(Following):
 
         return wrapper
 
-    def sound(self, function):
+    def sound(self, function, truth=1):
         """Wraps functions that check conditions on the GPU first: unknown ones are true, so that the function does not
-        raise an error and uses the tensor's current contents."""
+        raise an error and uses the tensor's current contents. truth=2: only the first; a later one asks for errors."""
         @functools.wraps(function)
         def wrapper(*args, **kwargs):
-            self.truths(1)
+            self.truths(truth)
             try:
                 return function(*args, **kwargs)
             finally:
@@ -234,6 +234,10 @@ class Values(Following):
         @functools.wraps(function)
         def wrapper(tensor):
             known = None if self.compiling() else self.kept(tensor)
+            if known is None and self.unknown(tensor):
+                known = self.guess(tensor)
+                if known is None:
+                    self.assume("computed numbers are read back as 0")
             copied = function(tensor)
             return copied if known is None else function(known)
 
@@ -412,7 +416,7 @@ class Values(Following):
         """The value of a zero-dimensional condition among the indices, which PyTorch reads: x[~isnan(x)] of a
         zero-dimensional x. None if there is none."""
         truths = [part for part in (index if type(index) is tuple else (index,))
-                  if type(part) is self.torch.Tensor and part.is_cuda and part.dtype is self.torch.bool and part.dim() == 0]
+                  if self.plain(part) and part.is_cuda and part.dtype is self.torch.bool and part.dim() == 0]
         if not truths or not all(self.unknown(part) for part in truths):
             return None
         values = [bool(value) if (value := self.value(part)) is not None else self.said(part) is not False for part in truths]
@@ -420,7 +424,7 @@ class Values(Following):
         return all(values)
 
     def is_mask(self, index):
-        return type(index) is self.torch.Tensor and index.is_cuda and index.dtype in (self.torch.bool, self.torch.uint8) and index.dim() > 0
+        return self.plain(index) and index.is_cuda and index.dtype in (self.torch.bool, self.torch.uint8) and index.dim() > 0
 
     def tell(self, mask, count):
         """Sets the number of true elements that the platform reports for the mask, now and in a backward pass."""
@@ -442,7 +446,7 @@ class Values(Following):
         torch = self.torch
         parts = result if isinstance(result, tuple) else (result,)
         if (count > MANY or not parts or
-                not all(type(part) is torch.Tensor and part.dtype is torch.int64 and part.is_cuda for part in parts)):
+                not all(self.plain(part) and part.dtype is torch.int64 and part.is_cuda for part in parts)):
             return
         if known is None:
             flat = spread(torch, count, mask.numel())
@@ -458,7 +462,7 @@ class Values(Following):
             for part, place in zip(parts, places):
                 if part.shape == place.shape and part.is_contiguous():
                     self.put(part, self.keep(part, place))
-        elif result.shape == (count, len(places)) and result.t().is_contiguous():
+        elif parts is not result and places and result.shape == (count, len(places)) and result.t().is_contiguous():
             self.put(result, torch.stack(places))
             self.keep(result, torch.stack(places, 1))  # its memory has another order
 
@@ -471,7 +475,8 @@ def spread(torch, count, size):
 _OF_TORCH = ("isnan", "isinf", "any", "all", "nonzero", "argwhere", "masked_select", "masked_scatter", "eq", "ne", "lt", "le", "gt", "ge", "where",
              "logical_and", "logical_or", "logical_xor", "logical_not", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not", "bincount",
              "histc", "_foreach_add_", "multinomial", "sum", "prod", "max", "min", "amax", "amin", "cumsum", "_unique2", "topk", "argmax",
-             "argmin", "sort", "normal", "repeat_interleave", "allclose", "equal", *MADE, *WRITTEN, *RANDOM, *DERIVED, *PARTS)
+             "argmin", "sort", "normal", "repeat_interleave", "allclose", "equal", "combinations", "cov", "segment_reduce", "_segment_reduce", "bernoulli",
+             "binomial", "poisson", "matrix_exp", *MADE, *WRITTEN, *RANDOM, *DERIVED, *PARTS)
 
 
 def _first(args, kwargs):
@@ -546,6 +551,8 @@ def _stand_in(process, values):
     process.loaded = values.loaded
     collectives.install(process, values)
     detection.install(process, values)
+    checked.install(process, values)
+    aliases.install(process, values)
     stand_in(torch.optim.LBFGS, ("step",), values.iterates)
     stand_in(tensor, ("to", "cuda", "cpu"), values.copied)
     stand_in(tensor, ("__contains__",), values.contains)

@@ -15,6 +15,7 @@ import os
 import stat
 import struct
 import threading
+import weakref
 import zipfile
 import zlib
 
@@ -159,7 +160,9 @@ def reader_of(torch):
                 begin = 0 if isinstance(source, (str, os.PathLike)) else source.tell()
                 path = source if isinstance(source, (str, os.PathLike)) else "/proc/self/fd/%d" % source.fileno()
                 if stat.S_ISREG(os.stat(path).st_mode):
-                    self._vramscope_file = open(path, "rb", buffering=0), begin
+                    file = open(path, "rb", buffering=0)
+                    weakref.finalize(self, file.close)
+                    self._vramscope_file = file, begin
             super().__init__(source, *args)
 
         def get_storage_from_record(self, name, count, kind):
@@ -348,7 +351,7 @@ def install(process):
     if not process.settings.emulated:
         return
     torch, writes = process.torch, Writes(process)
-    torch.save = writes.save(torch.save, "torch.save", ("obj", "f"))
-    torch.load = writes.load(torch.load)
+    torch.save = torch.serialization.save = writes.save(torch.save, "torch.save", ("obj", "f"))
+    torch.load = torch.serialization.load = writes.load(torch.load)
     writes.pytorch(torch)
     imports.after(process, "safetensors.torch", writes.safetensors)

@@ -1,0 +1,111 @@
+"""Keeps known values apart from what the program sees and writes: x.data shares the memory of x but not its version counter, so writes into one
+are looked for in the counters of both; and the values, which are attributes of tensors, are not saved with them."""
+import functools
+import weakref
+
+MOST = 8  # tensors that are followed for one tensor
+_NAME = "_vramscope_shared"  # detached tensors with the counters of others that share the memory, and their versions
+
+
+def changed(tensor):
+    """Whether a tensor that shares the memory was written to since the last call."""
+    found = False
+    shared = tensor.__dict__[_NAME]
+    for number, (other, before, itself) in enumerate(shared):
+        now = other._version
+        if now != before:
+            shared[number], found = (other, now, itself), True
+    return found
+
+
+def tell(tensor, value):
+    """The tensor has this value, and so have those that share its memory."""
+    changed(tensor)  # what was written before does not matter
+    for *_, itself in tensor.__dict__[_NAME]:
+        other = itself()
+        if other is not None and other.shape == tensor.shape and other.dtype is tensor.dtype and other.data_ptr() == tensor.data_ptr():
+            changed(other)
+            other._vramscope_value, other._vramscope_version = value.clone(), other._version
+
+
+def _share(values, tensor, other):
+    shared = tensor.__dict__.setdefault(_NAME, [])
+    if len(shared) == MOST:
+        values.forget(tensor)
+        values.release(tensor)
+        shared.clear()
+    shared.append((other.detach(), other._version, weakref.ref(other)))
+
+
+def install(process, values):
+    torch = process.torch
+    data = torch.Tensor.data
+    dispatched = getattr(torch._C, "_len_torch_dispatch_stack", lambda: 0)
+    watched = torch._C._is_torch_function_mode_enabled if hasattr(torch._C, "_is_torch_function_mode_enabled") else lambda: False
+
+    def get(tensor):
+        result = data.__get__(tensor)
+        if not watched() and not dispatched() and values.small(tensor) and not tensor.is_inference():
+            _share(values, tensor, result)
+            _share(values, result, tensor)
+            value = values.kept(tensor)
+            if value is not None:
+                values.keep(result, value.clone())
+        return result
+
+    def put(tensor, value):
+        data.__set__(tensor, value)
+        if values.plain(tensor):
+            values.forget(tensor)
+            values.release(tensor)
+            tensor.__dict__.pop(_NAME, None)
+            if values.small(tensor) and values.plain(value) and not tensor.is_inference() and not value.is_inference():
+                _share(values, tensor, value)
+                _share(values, value, tensor)
+                known = values.kept(value)
+                if known is not None:
+                    values.keep(tensor, known.clone())
+
+    as_subclass = torch.Tensor.as_subclass
+
+    @functools.wraps(as_subclass)
+    def same(tensor, *args, **kwargs):
+        result = as_subclass(tensor, *args, **kwargs)
+        value = values.kept(tensor) if values.small(tensor) else None
+        if value is not None:
+            values.keep(result, value)
+        return result
+
+    torch.Tensor.as_subclass = same
+    torch.Tensor.data = property(get, put, doc=data.__doc__)
+    process.part("values that another process writes are taken to be the old ones", _sent, torch, values)
+    state_of = torch._utils._get_obj_state
+
+    @functools.wraps(state_of)
+    def _get_obj_state(obj):
+        state = state_of(obj)
+        if isinstance(state, tuple) and isinstance(state[0], dict):
+            return _without(state[0]), *state[1:]
+        return _without(state) if isinstance(state, dict) else state
+
+    torch._utils._get_obj_state = _get_obj_state
+
+
+def _sent(torch, values):
+    """Another process may write into a tensor that it gets (torch.multiprocessing)."""
+    reductions = torch.multiprocessing.reductions
+    reduce = reductions.reduce_tensor
+
+    @functools.wraps(reduce)
+    def reduce_tensor(tensor):
+        if values.plain(tensor) and tensor.is_cuda:
+            values.forget(tensor)
+            values.release(tensor)
+        return reduce(tensor)
+
+    reductions.reduce_tensor = reduce_tensor
+    reductions.init_reductions()
+
+
+def _without(state):
+    return {name: value for name, value in state.items() if not name.startswith("_vramscope_")}

@@ -1,0 +1,106 @@
+"""Functions of PyTorch whose C++ code reads conditions or counts of its own from the GPU: checks of arguments, which are assumed to pass, and
+numbers of elements that follow from sizes or from known values."""
+import functools
+import math
+
+from vramscope import overrides
+
+
+def install(process, values):
+    torch, stand_in = process.torch, values.stand_in
+    for owner, names in ((torch, ("cov", "segment_reduce", "_segment_reduce", "bernoulli", "binomial", "poisson")), (torch.Tensor, ("cov",))):
+        stand_in(owner, [name for name in names if hasattr(owner, name)], values.sound)
+    for name in ("eig", "eigvals"):
+        overrides.replace(torch, torch.linalg, name, values.sound(getattr(torch.linalg, name), 2))
+    stand_in(torch.Tensor, ("to_sparse", "to_sparse_csr"), _sparse, values)
+    stand_in(torch, ("combinations",), _combinations, values)
+    stand_in(torch, ("isin",), _isin, values)
+    for owner in (torch, torch.Tensor):
+        stand_in(owner, ("masked_select",), _selected, values)
+        stand_in(owner, ("matrix_exp",), _exponentials, values)
+    overrides.replace(torch, torch.linalg, "matrix_exp", _exponentials(torch.linalg.matrix_exp, values))
+
+
+def _combinations(function, values):
+    """Their number follows from the length; PyTorch counts them in a mask."""
+    @functools.wraps(function)
+    def wrapper(input, r=2, with_replacement=False):
+        if values.counted_on_gpu(input) and input.dim() == 1 and type(r) is int and r > 0:
+            length = input.numel()
+            values.count_true(0, length**r, math.comb(length + r - 1 if with_replacement else length, r))
+        return function(input, r, with_replacement)
+
+    return wrapper
+
+
+def _sparse(function, values):
+    """The number of elements that are not zero."""
+    @functools.wraps(function)
+    def wrapper(tensor, *args, **kwargs):
+        if values.small(tensor):
+            known = values.value(tensor)
+            if known is not None and not tensor.is_contiguous():
+                tensor = tensor.contiguous()
+            if known is not None:
+                values.tell(tensor, int(known.count_nonzero()))
+                values.count_true(0, tensor.numel(), int(known.count_nonzero()))  # of a mask
+            elif values.unknown(tensor):
+                values.assume("a computed tensor that is made sparse is assumed to have no zeros")
+        return function(tensor, *args, **kwargs)
+
+    return wrapper
+
+
+def _selected(function, values):
+    """A mask of fewer dimensions or of other sizes than the tensor: PyTorch counts the expanded mask."""
+    @functools.wraps(function)
+    def wrapper(input, mask, **more):
+        if values.counted_on_gpu(input) and values.plain(mask) and mask.is_cuda and mask.dtype is values.torch.bool and mask.shape != input.shape:
+            mask = mask.expand(values.torch.broadcast_shapes(input.shape, mask.shape))
+        return function(input, mask, **more)
+
+    return wrapper
+
+
+def _isin(function, values):
+    """With many elements to look for, PyTorch sorts unique elements, whose number its C++ code reads."""
+    torch = values.torch
+
+    def sorts(elements, wanted):
+        return (isinstance(wanted, torch.Tensor) and values.counted_on_gpu(elements) and values.counted_on_gpu(wanted) and
+                wanted.numel() >= int(10 * elements.numel()**0.145))
+
+    @functools.wraps(function)
+    def wrapper(*args, **kwargs):
+        names = dict(zip(("elements", "test_elements"), args), **kwargs)
+        elements, wanted = names.get("elements"), names.get("test_elements")
+        if not sorts(elements, wanted) or names.get("assume_unique") or names.get("out") is not None:
+            return function(*args, **kwargs)
+        out = torch.empty(elements.shape, dtype=torch.bool, device=elements.device)
+        parts = [torch._unique2(elements, sorted=False, return_inverse=True), torch._unique2(wanted, sorted=False)]
+        order = parts[0][1]
+        everything = torch.cat([part[0] for part in parts])
+        parts = None
+        numbers, places = torch.sort(everything, stable=True, dim=0)
+        doubled = torch.empty_like(numbers, dtype=torch.bool)
+        doubled[:-1].copy_(numbers[1:].ne(numbers[:-1]) if names.get("invert") else numbers[1:].eq(numbers[:-1]))
+        doubled[-1] = bool(names.get("invert"))
+        mask = torch.empty_like(doubled)
+        mask.index_copy_(0, places, doubled)
+        return out.copy_(mask[order])
+
+    return wrapper
+
+
+def _exponentials(function, values):
+    """Those of a batch: PyTorch reads from the GPU which matrices need equally many steps."""
+    torch = values.torch
+
+    @functools.wraps(function)
+    def wrapper(input):
+        if not values.counted_on_gpu(input) or input.dim() < 3 or math.prod(input.shape[:-2]) < 2:
+            return function(input)
+        values.assume("the exponentials of a batch of matrices are assumed to be computed one after the other, which needs less memory")
+        return torch.stack([function(matrix) for matrix in input.reshape(-1, *input.shape[-2:])]).view(input.shape)
+
+    return wrapper
