@@ -131,6 +131,11 @@ std::vector<Token> FreesSorted(const RequestStream& s, std::vector<Token> tokens
 
 }  // namespace
 
+std::string PlaceOfRequest(std::string_view op, std::string_view module) {
+  if (op.empty() || module.empty()) return std::string(op.empty() ? module : op);
+  return fmt::format("{}, {}", op, module);
+}
+
 absl::StatusOr<RequestStream> RequestsOfStep(const trace::Trace& trace, std::optional<int> step) {
   const trace::EventTable& e = trace.events;
   RequestStream out;
