@@ -15334,6 +15334,26 @@ the file does not mention {}, but with these settings every decision is as recor
         <source>{} selects a part of a FILE</source>
         <translation>{} 用于选择 FILE 的一部分</translation>
     </message>
+    <message>
+        <source>a computed tensor that is made sparse is assumed to have no zeros</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>hooks that the program sets for one saved tensor are not called: the tensor stays as it was saved</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>leaves that a torch.autograd.Function saves are other objects in its backward</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the exponentials of a batch of matrices are assumed to be computed one after the other, which needs less memory</source>
+        <translation>假定一批矩阵的指数逐个计算，这样所需内存较少</translation>
+    </message>
+    <message>
+        <source>values that another process writes are taken to be the old ones</source>
+        <translation>其他进程写入的值按旧值处理</translation>
+    </message>
 </context>
 <context>
     <name>vramscope::ui::AllocationsPanel</name>
