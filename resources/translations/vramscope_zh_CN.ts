@@ -15340,11 +15340,11 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>hooks that the program sets for one saved tensor are not called: the tensor stays as it was saved</source>
-        <translation type="unfinished"></translation>
+        <translation>程序为单个已保存张量设置的钩子不会被调用：该张量保持保存时的状态</translation>
     </message>
     <message>
         <source>leaves that a torch.autograd.Function saves are other objects in its backward</source>
-        <translation type="unfinished"></translation>
+        <translation>torch.autograd.Function 保存的叶张量在其反向中是另外的对象</translation>
     </message>
     <message>
         <source>the exponentials of a batch of matrices are assumed to be computed one after the other, which needs less memory</source>
