@@ -15336,7 +15336,7 @@ the file does not mention {}, but with these settings every decision is as recor
     </message>
     <message>
         <source>a computed tensor that is made sparse is assumed to have no zeros</source>
-        <translation type="unfinished"></translation>
+        <translation>假定转为稀疏的计算结果张量没有零</translation>
     </message>
     <message>
         <source>hooks that the program sets for one saved tensor are not called: the tensor stays as it was saved</source>
