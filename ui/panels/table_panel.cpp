@@ -192,13 +192,14 @@ AllocationModel::Request AllocationModel::request(const query::Filter& filter,
 
 void AllocationModel::Order() {
   const bool small = trace_ == nullptr || trace_->allocations.size() < kInline;
-  sorted_ = small;
+  sorted_ = false;
   Contents contents{.order = std::make_shared<const std::vector<uint32_t>>()};
   if (trace_ != nullptr && small) contents = ContentsOf(*trace_, request(search_.filter, span_));
   narrowed_ = trace_ != nullptr && (!search_.text.empty() || !span_.whole());
   order_ = std::move(contents.order);
   rows_ = std::move(contents.rows);
   total_ = contents.total;
+  sorted_ = small;
 }
 
 // Keeps the order of the rows, even with a search.
@@ -258,7 +259,6 @@ void AllocationModel::sort(int column, Qt::SortOrder order) {
   Q_EMIT layoutAboutToBeChanged({}, VerticalSortHint);
   const std::vector<uint32_t> before =
       persistentIndexList().isEmpty() ? std::vector<uint32_t>() : rows();
-  sorted_ = false;
   Order();
   if (!before.empty()) {
     std::vector<int> row_of(trace_->allocations.size(), -1);

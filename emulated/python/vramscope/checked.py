@@ -10,15 +10,16 @@ def install(process, values):
     torch, stand_in = process.torch, values.stand_in
     for owner, names in ((torch, ("cov", "segment_reduce", "_segment_reduce", "bernoulli", "binomial", "poisson")), (torch.Tensor, ("cov",))):
         stand_in(owner, [name for name in names if hasattr(owner, name)], values.sound)
-    for name in ("eig", "eigvals"):
-        overrides.replace(torch, torch.linalg, name, values.sound(getattr(torch.linalg, name), 2))
+    linalg = getattr(torch, "linalg", None)
+    for name, wrap, *more in (("eig", values.sound, 2), ("eigvals", values.sound, 2), ("matrix_exp", _exponentials, values)):
+        if hasattr(linalg, name):
+            overrides.replace(torch, linalg, name, wrap(getattr(linalg, name), *more))
     stand_in(torch.Tensor, ("to_sparse", "to_sparse_csr"), _sparse, values)
     stand_in(torch, ("combinations",), _combinations, values)
     stand_in(torch, ("isin",), _isin, values)
     for owner in (torch, torch.Tensor):
         stand_in(owner, ("masked_select",), _selected, values)
         stand_in(owner, ("matrix_exp",), _exponentials, values)
-    overrides.replace(torch, torch.linalg, "matrix_exp", _exponentials(torch.linalg.matrix_exp, values))
 
 
 def _combinations(function, values):

@@ -12,6 +12,7 @@
 #include <QStyle>
 #include <QStyleOptionComboBox>
 #include <QTabWidget>
+#include <QTableView>
 #include <QTest>
 #include <QToolButton>
 
@@ -278,14 +279,23 @@ TEST_F(PanelsWindowTest, PanelsFollowTheRangeUntilItIsCleared) {
   EXPECT_EQ(State()["tables"].toObject()["phases"].toObject()["rows"].toInt(), 4);
 }
 
-// The search runs outside the UI thread. Only the latest text counts, and a step to the next match
-// waits for the result.
-TEST_F(PanelsWindowTest, LargeTableIsSearchedOffTheUiThread) {
+// Sorting and the search run outside the UI thread. Only the latest text counts, and a step to the
+// next match waits for the result.
+TEST_F(PanelsWindowTest, LargeTableIsSortedAndSearchedOffTheUiThread) {
   OpenRecorded({.steps = 5000});
-  ASSERT_GT(window_->digest()->trace->allocations.size(), 50'000u);
+  const auto all = static_cast<int>(window_->digest()->trace->allocations.size());
+  ASSERT_GT(all, 50'000);
   window_->actionRegistry()->Find(QStringLiteral("edit.filter"))->trigger();
+  EXPECT_EQ(Allocations()["count"].toString(), QStringLiteral("Sorting …"));
+  ASSERT_TRUE(WaitFor([&] { return Allocations()["rows"].toInt() == all; }));
+  auto* table = Find<QTableView>("allocationsTable");
+  const auto first = [table] { return table->model()->index(0, 0).data().toString(); };
+  const QString largest = first();
+  table->sortByColumn(0, Qt::DescendingOrder);
+  EXPECT_EQ(first(), largest) << "the rows are still being sorted";
+  EXPECT_EQ(Allocations()["count"].toString(), QStringLiteral("Sorting …"));
+  ASSERT_TRUE(WaitFor([&] { return first() == QString::number(all - 1); }));
   auto* edit = Find<QLineEdit>("allocationFilter");
-  const int all = Allocations()["rows"].toInt();
   edit->setText(QStringLiteral("forward"));
   EXPECT_EQ(Allocations()["rows"].toInt(), all) << "the search is still running";
   EXPECT_EQ(Allocations()["count"].toString(), QStringLiteral("Searching …"));

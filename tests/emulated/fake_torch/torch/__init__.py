@@ -31,12 +31,14 @@ class Tensor(metaclass=_Methods):
 
 isnan = isinf = any = all = nonzero = argwhere = masked_select = multinomial = where = bincount = histc = eq = ne = lt = le = gt = ge = lambda *args: args[0]
 _unique2 = _amp_update_scale_ = masked_scatter = sum = prod = max = min = amax = amin = cumsum = isnan
-topk = argmax = argmin = sort = allclose = equal = repeat_interleave = normal = rand = randint = randperm = isnan
+combinations = isin = matrix_exp = topk = argmax = argmin = sort = allclose = equal = repeat_interleave = normal = rand = randint = randperm = isnan
 bool = uint8 = object()
 nn = types.SimpleNamespace(init=types.SimpleNamespace(), functional=types.SimpleNamespace(one_hot=lambda *args: args[0]),
                            utils=types.SimpleNamespace(rnn=types.SimpleNamespace(invert_permutation=lambda *args: args[0])),
                            Parameter=Tensor, Module=types.SimpleNamespace(load_state_dict=lambda *args: None))
 _VF = types.SimpleNamespace(unique_consecutive=isnan, unique_dim=isnan)
+multiprocessing = types.SimpleNamespace(reductions=types.SimpleNamespace(reduce_tensor=lambda tensor: None, init_reductions=lambda: None))
+_utils = types.SimpleNamespace(_get_obj_state=lambda value: None)
 hub = types.SimpleNamespace(load_state_dict_from_url=lambda *args: None)
 optim = types.SimpleNamespace(LBFGS=types.SimpleNamespace(step=lambda *args: None))
 jit = types.SimpleNamespace(_builtins=types.SimpleNamespace(_find_builtin=lambda function: None))
@@ -58,6 +60,10 @@ serialization = types.SimpleNamespace(_open_zipfile_writer=lambda target: None)
 class _C:
     _nn = types.SimpleNamespace()
     PyTorchFileReader = object
+
+    @staticmethod
+    def _has_torch_function_variadic(*args):
+        return False
 
     @staticmethod
     def _cuda_getDevice():
