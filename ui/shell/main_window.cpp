@@ -271,7 +271,7 @@ void MainWindow::BuildDocks() {
   controls_tabs_->setTabVisible(static_cast<int>(ControlsPage::kRecording), false);
   connect(controls_tabs_, &QTabBar::currentChanged, this, [this](int page) {
     controls_->setCurrentIndex(page);
-    ShowStudiesOf(page == static_cast<int>(ControlsPage::kProgram));
+    ShowStudies();
     actions_.Refresh();
   });
   auto* left = new QWidget;

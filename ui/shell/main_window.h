@@ -292,7 +292,7 @@ class MainWindow : public QMainWindow {
   void BuildStudies(const QString& vramscope, const QString& worker);
   void ConnectProgramStudies();
   void FindToggles();
-  void ShowStudiesOf(bool program);  // of the program on the left, or of the model
+  void ShowStudies();  // of the program on the left, or of the model
   bool CanStudy(const QStackedWidget* pages) const;
   void MakeItFit();
   void DrawWaterfall();

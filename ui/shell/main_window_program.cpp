@@ -118,8 +118,10 @@ void MainWindow::ShowControls() {
       static_cast<int>(ControlsPage::kRecording),
       opened && session().shown()->program() ? tr("This plan") : tr("Recording"));
   // Does not leave the program page while the user works with it.
-  if (program || (!opened && runner_->busy())) return;
+  const bool of_program = runner_->busy() || doc().source.kind == SourceKind::kProgram;
+  if (program || (!opened && of_program)) return ShowStudies();
   ShowControlsPage(opened ? ControlsPage::kRecording : ControlsPage::kModel);
+  ShowStudies();  // the page may be that of another document
 }
 
 void MainWindow::ShowControlsPage(ControlsPage page) {

@@ -88,7 +88,11 @@ void MainWindow::FindToggles() {
   actions_.Refresh();
 }
 
-void MainWindow::ShowStudiesOf(bool program) {
+// The page on the left decides; after a plan of the program, it shows that plan.
+void MainWindow::ShowStudies() {
+  const bool program =
+      ControlsShow(ControlsPage::kProgram) ||
+      (ControlsShow(ControlsPage::kRecording) && doc().source.kind == SourceKind::kProgram);
   fit_pages_->setCurrentIndex(program ? 1 : 0);
   waterfall_pages_->setCurrentIndex(program ? 1 : 0);
 }
