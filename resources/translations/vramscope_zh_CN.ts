@@ -18945,16 +18945,16 @@ Move the file away to write new ones.</source>
         <translation>脚本会以您的权限在模拟 GPU 上运行：不进行任何计算，损失为 0。它对文件的更改只写入临时层，之后会删除该层。已知服务的上传被禁用，下载可用。</translation>
     </message>
     <message>
-        <source>plan again when a file is saved</source>
-        <translation>保存文件后重新规划</translation>
-    </message>
-    <message>
         <source>Watch</source>
         <translation>监视</translation>
     </message>
     <message>
         <source>Plans the program again whenever its script, a file named in its arguments or one of its own modules is saved, as `vramscope plan --watch` does. The previous plan stays visible behind the new one</source>
         <translation>每当脚本、其参数中指定的文件或它自己的模块被保存时，重新规划该程序，如同 `vramscope plan --watch`。先前的规划仍显示在新规划之后</translation>
+    </message>
+    <message>
+        <source>plan again after saving</source>
+        <translation>保存后重新规划</translation>
     </message>
 </context>
 <context>

@@ -167,7 +167,7 @@ void ProgramPanel::BuildForm() {
   AddRow(tr("Kernels"), kernels,
          tr("Records which PyTorch operator launched each kernel; costs a fifth of a step's CPU "
             "time. A plan always records it"));
-  const auto [watch, watching] = toggle("programWatch", tr("plan again when a file is saved"));
+  const auto [watch, watching] = toggle("programWatch", tr("plan again after saving"));
   watch_ = watch;
   watch_row_ = watching;
   connect(watch_, &QAbstractButton::toggled, this, &ProgramPanel::watchChanged);
