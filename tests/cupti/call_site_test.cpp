@@ -80,13 +80,15 @@ class CallSiteTest : public testing::Test {
   std::string Site(const std::vector<Line>& lines, const std::string& hooks = "",
                    const PythonFrames& frames = Frames()) {
     g_innermost = nullptr;
+    const size_t begin = g_made.size();
     for (auto line = lines.rbegin(); line != lines.rend(); ++line) {
       Object* const code = Of(New({.file = line->file, .function = line->function}));
       g_innermost = Of(New({.line = line->line, .code = code, .caller = g_innermost}));
     }
     const size_t own = g_made.size();
     std::string site = CallSiteOf(Api(), frames, hooks);
-    for (size_t i = 0; i < g_made.size(); ++i) EXPECT_EQ(g_made[i]->references, i < own ? 1 : 0);
+    for (size_t i = begin; i < g_made.size(); ++i)
+      EXPECT_EQ(g_made[i]->references, i < own ? 1 : 0);
     return site;
   }
   void TearDown() override {
