@@ -154,7 +154,9 @@ void ProgramPanel::BuildForm() {
     pair->setContentsMargins(0, 2, 0, 0);
     pair->setSpacing(8);
     pair->addWidget(on);
-    pair->addWidget(MakeLabel(text, LabelRole::kDim), 1);
+    auto* label = new ElidedLabel(LabelRole::kDim);  // beside a scroll bar there is less room
+    label->setFullText(text);
+    pair->addWidget(label, 1);
     return std::pair(on, row);
   };
   const auto [skip_init, weights] = toggle("programSkipInit", tr("skip parameter initialization"));
