@@ -122,18 +122,47 @@ QGridLayout* MakeFactGrid(QWidget* box, int spacing) {
   return grid;
 }
 
+namespace {
+
+// The widget at a place of a grid, if it is a `Widget`.
+template <typename Widget>
+Widget* At(const QGridLayout* grid, int row, int column) {
+  const QLayoutItem* item = grid->itemAtPosition(row, column);
+  return item == nullptr ? nullptr : qobject_cast<Widget*>(item->widget());
+}
+
+// True if the grid has `rows` rows and each can show a fact in this style.
+bool HasFactRows(const QGridLayout* grid, size_t rows, Qt::TextElideMode mode) {
+  if (static_cast<size_t>(grid->count()) != 2 * rows) return false;
+  for (int i = 0; i < static_cast<int>(rows); ++i) {
+    const auto* value = At<ElidedLabel>(grid, i, 1);
+    if (At<QLabel>(grid, i, 0) == nullptr || value == nullptr || value->mode() != mode)
+      return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 void FillFacts(QGridLayout* grid, const std::vector<Fact>& facts, FactStyle style) {
-  ClearLayout(grid);
-  int line = 0;
-  for (const Fact& fact : facts) {
-    grid->addWidget(MakeLabel(QString::fromStdString(fact.label), LabelRole::kDim), line, 0,
-                    Qt::AlignTop);
-    auto* value = new ElidedLabel(
-        LabelRole::kBody, style == FactStyle::kRightMiddle ? Qt::ElideMiddle : Qt::ElideRight);
+  const Qt::TextElideMode mode =
+      style == FactStyle::kRightMiddle ? Qt::ElideMiddle : Qt::ElideRight;
+  // Making and laying out labels takes most of the time of a selection, so labels are kept.
+  if (!HasFactRows(grid, facts.size(), mode)) {
+    ClearLayout(grid);
+    for (int i = 0; i < static_cast<int>(facts.size()); ++i) {
+      grid->addWidget(MakeLabel({}, LabelRole::kDim), i, 0, Qt::AlignTop);
+      auto* value = new ElidedLabel(LabelRole::kBody, mode);
+      value->setSelectable();
+      grid->addWidget(value, i, 1);
+    }
+  }
+  for (int i = 0; i < static_cast<int>(facts.size()); ++i) {
+    const Fact& fact = facts[static_cast<size_t>(i)];
+    At<QLabel>(grid, i, 0)->setText(QString::fromStdString(fact.label));
+    auto* value = At<ElidedLabel>(grid, i, 1);
     value->setAlignment(style == FactStyle::kLeft ? Qt::AlignLeft : Qt::AlignRight);
-    value->setTextInteractionFlags(Qt::TextSelectableByMouse);
     value->setFullText(QString::fromStdString(fact.value));
-    grid->addWidget(value, line++, 1);
   }
 }
 
@@ -242,14 +271,32 @@ ElidedLabel::ElidedLabel(LabelRole role, Qt::TextElideMode mode) : mode_(mode) {
 }
 
 void ElidedLabel::setFullText(const QString& text) {
+  if (text == text_) return;
   text_ = text;
+  updateGeometry();
   Elide();
 }
 
-QSize ElidedLabel::minimumSizeHint() const { return {10, QLabel::minimumSizeHint().height()}; }
+// A label with selectable text lays it out as a document, which takes long for a panel of labels.
+// So the text becomes selectable when the pointer enters the label.
+void ElidedLabel::setSelectable() { selectable_ = true; }
+
+void ElidedLabel::enterEvent(QEnterEvent* event) {
+  if (selectable_) setTextInteractionFlags(Qt::TextSelectableByMouse);
+  QLabel::enterEvent(event);
+}
+
+void ElidedLabel::leaveEvent(QEvent* event) {
+  if (selectable_ && !hasSelectedText()) setTextInteractionFlags(Qt::NoTextInteraction);
+  QLabel::leaveEvent(event);
+}
+
+QSize ElidedLabel::minimumSizeHint() const { return {10, sizeHint().height()}; }
 
 QSize ElidedLabel::sizeHint() const {
-  return {fontMetrics().horizontalAdvance(text_) + 2, QLabel::sizeHint().height()};
+  const QMargins around = contentsMargins();
+  return {fontMetrics().horizontalAdvance(text_) + 2,
+          fontMetrics().height() + 2 * margin() + around.top() + around.bottom()};
 }
 
 void ElidedLabel::resizeEvent(QResizeEvent* event) {

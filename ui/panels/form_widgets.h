@@ -68,16 +68,21 @@ class ElidedLabel : public QLabel {
   explicit ElidedLabel(LabelRole role, Qt::TextElideMode mode = Qt::ElideRight);
   void setFullText(const QString& text);
   QString fullText() const { return text_; }
+  Qt::TextElideMode mode() const { return mode_; }
+  void setSelectable();  // the text can be selected with the mouse
   QSize minimumSizeHint() const override;
   QSize sizeHint() const override;  // for the whole text
 
  protected:
   void resizeEvent(QResizeEvent* event) override;
+  void enterEvent(QEnterEvent* event) override;
+  void leaveEvent(QEvent* event) override;
 
  private:
   void Elide();
   QString text_;
   Qt::TextElideMode mode_;
+  bool selectable_ = false;
 };
 
 }  // namespace vramscope::ui

@@ -10,10 +10,10 @@
 namespace vramscope::ui {
 namespace {
 
+// Follows a link on a click, Return or Enter.
 class LinkLabel : public ElidedLabel {
  public:
-  explicit LinkLabel(std::function<void()> follow)
-      : ElidedLabel(LabelRole::kBody, Qt::ElideMiddle), follow_(std::move(follow)) {
+  LinkLabel() : ElidedLabel(LabelRole::kBody, Qt::ElideMiddle) {
     setObjectName(QStringLiteral("link"));
     setCursor(Qt::PointingHandCursor);
     setFocusPolicy(Qt::TabFocus);
@@ -22,6 +22,7 @@ class LinkLabel : public ElidedLabel {
     underlined.setUnderline(true);
     setFont(underlined);
   }
+  void setFollow(std::function<void()> follow) { follow_ = std::move(follow); }
 
  protected:
   void mouseReleaseEvent(QMouseEvent* event) override {
@@ -37,7 +38,7 @@ class LinkLabel : public ElidedLabel {
 
  private:
   void Follow() {
-    // A copy, because following the link may delete this label.
+    // A copy, because following the link may change or delete this label.
     const std::function<void()> follow = follow_;
     follow();
   }
@@ -49,33 +50,62 @@ class LinkLabel : public ElidedLabel {
 
 LinkedFacts::LinkedFacts(QWidget* parent) : QWidget(parent), grid_(MakeFactGrid(this, 6)) {}
 
+LinkedFacts::Kind LinkedFacts::KindOf(const timeline::LinkedFact& fact) {
+  if (fact.sentence) return Kind::kSentence;
+  return fact.link.to == timeline::Link::To::kNothing ? Kind::kText : Kind::kLink;
+}
+
+LinkedFacts::Row LinkedFacts::MakeRow(Kind kind) {
+  Row row{.kind = kind, .label = MakeLabel({}, LabelRole::kDim)};
+  if (kind == Kind::kSentence) {
+    row.value = new WrappedLabel(LabelRole::kBody);
+    row.value->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  } else if (kind == Kind::kLink) {
+    row.value = new LinkLabel;
+  } else {
+    auto* text = new ElidedLabel(LabelRole::kBody, Qt::ElideMiddle);
+    text->setSelectable();
+    row.value = text;
+  }
+  row.value->setAlignment(Qt::AlignRight);
+  return row;
+}
+
+void LinkedFacts::Fill(const Row& row, const timeline::LinkedFact& fact) {
+  row.label->setText(QString::fromStdString(fact.label));
+  const QString value = QString::fromStdString(fact.value);
+  if (row.kind == Kind::kSentence) {
+    static_cast<WrappedLabel*>(row.value)->setWrappedText(value);
+    return;
+  }
+  static_cast<ElidedLabel*>(row.value)->setFullText(value);
+  if (row.kind == Kind::kLink)
+    static_cast<LinkLabel*>(row.value)->setFollow(
+        [this, link = fact.link] { Q_EMIT linkClicked(link); });
+}
+
 void LinkedFacts::set(const std::vector<timeline::LinkedFact>& facts) {
   shown_ = facts;
-  ClearLayout(grid_);
-  int line = 0;
-  for (const timeline::LinkedFact& fact : facts) {
-    grid_->addWidget(MakeLabel(QString::fromStdString(fact.label), LabelRole::kDim), line, 0,
-                     Qt::AlignTop);
-    if (fact.sentence) {
-      auto* value = new WrappedLabel(LabelRole::kBody);
-      value->setAlignment(Qt::AlignRight);
-      value->setTextInteractionFlags(Qt::TextSelectableByMouse);
-      value->setWrappedText(QString::fromStdString(fact.value));
-      grid_->addWidget(value, line++, 1);
-      continue;
-    }
-    ElidedLabel* value = nullptr;
-    if (fact.link.to == timeline::Link::To::kNothing) {
-      value = new ElidedLabel(LabelRole::kBody, Qt::ElideMiddle);
-      value->setTextInteractionFlags(Qt::TextSelectableByMouse);
-    } else {
-      value = new LinkLabel([this, link = fact.link] { Q_EMIT linkClicked(link); });
-    }
-    value->setAlignment(Qt::AlignRight);
-    value->setFullText(QString::fromStdString(fact.value));
-    grid_->addWidget(value, line++, 1);
-  }
   setVisible(!facts.empty());
+  // Making and laying out labels takes long, so rows that can show the new facts are kept.
+  size_t kept = 0;
+  while (kept < rows_.size() && kept < facts.size() && rows_[kept].kind == KindOf(facts[kept]))
+    ++kept;
+  for (; rows_.size() > kept; rows_.pop_back()) {
+    for (QLabel* label : {rows_.back().label, rows_.back().value}) {
+      grid_->removeWidget(label);
+      label->hide();
+      label->deleteLater();
+    }
+  }
+  for (size_t i = 0; i < facts.size(); ++i) {
+    if (i == rows_.size()) {
+      rows_.push_back(MakeRow(KindOf(facts[i])));
+      grid_->addWidget(rows_[i].label, static_cast<int>(i), 0, Qt::AlignTop);
+      grid_->addWidget(rows_[i].value, static_cast<int>(i), 1);
+    }
+    Fill(rows_[i], facts[i]);
+  }
 }
 
 }  // namespace vramscope::ui

@@ -9,6 +9,7 @@
 #include "ui/timeline/model/activity_facts.h"
 
 class QGridLayout;
+class QLabel;
 
 namespace vramscope::ui {
 
@@ -23,7 +24,19 @@ class LinkedFacts : public QWidget {
   void linkClicked(const vramscope::ui::timeline::Link& link);
 
  private:
+  enum class Kind { kText, kSentence, kLink };
+  struct Row {
+    Kind kind = Kind::kText;
+    QLabel* label = nullptr;
+    QLabel* value =
+        nullptr;  // kText: an ElidedLabel, kSentence: a WrappedLabel, kLink: a LinkLabel
+  };
+  static Kind KindOf(const timeline::LinkedFact& fact);
+  static Row MakeRow(Kind kind);
+  void Fill(const Row& row, const timeline::LinkedFact& fact);
+
   QGridLayout* grid_ = nullptr;
+  std::vector<Row> rows_;
   std::vector<timeline::LinkedFact> shown_;
 };
 

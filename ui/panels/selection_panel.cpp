@@ -54,6 +54,10 @@ SelectionPanel::SelectionPanel(QWidget* parent)
   facts_->setVerticalSpacing(6);
   facts_->setColumnStretch(1, 1);
   column->addWidget(facts_box_);
+  hint_ = MakeLabel({}, LabelRole::kDim);
+  hint_->setObjectName(QStringLiteral("selectionHint"));
+  hint_->setWordWrap(true);
+  column->addWidget(hint_);
   links_ = new LinkedFacts;
   links_->hide();
   connect(links_, &LinkedFacts::linkClicked, this, &SelectionPanel::linkClicked);
@@ -123,26 +127,15 @@ void SelectionPanel::setDigest(std::shared_ptr<const Digest> digest) {
   Show();
 }
 
-void SelectionPanel::setSelection(trace::AllocationId id) {
+void SelectionPanel::setSelection(trace::AllocationId id, const timeline::ActivityFacts& activity,
+                                  const std::vector<timeline::LinkedFact>& kernels) {
   selection_ = id;
-  activity_ = {};
-  links_->set({});
+  activity_ = activity;
+  std::vector<timeline::LinkedFact> links = activity.title.empty() ? kernels : activity.facts;
+  if (!activity.title.empty()) links.insert(links.begin(), {"what", activity.subtitle, {}});
+  links_->set(links);
   verticalScrollBar()->setValue(0);
   Show();
-}
-
-void SelectionPanel::setActivity(const timeline::ActivityFacts& activity) {
-  activity_ = activity;
-  std::vector<timeline::LinkedFact> facts = activity.facts;
-  if (!activity.title.empty()) facts.insert(facts.begin(), {"what", activity.subtitle, {}});
-  links_->set(facts);
-  Show();
-}
-
-void SelectionPanel::setKernels(const std::vector<timeline::LinkedFact>& kernels) {
-  if (!activity_.title.empty()) return;
-  links_->set(kernels);
-  updateGeometry();
 }
 
 void SelectionPanel::setTheme(const timeline::Theme& theme) {
@@ -156,10 +149,10 @@ bool SelectionPanel::HasAllocation() const {
 }
 
 void SelectionPanel::Show() {
-  ClearLayout(facts_);
-  const bool activity = !activity_.title.empty(), allocation = HasAllocation();
+  const bool activity = !activity_.title.empty(), allocation = !activity && HasAllocation();
   title_->setVisible(activity || allocation);
-  facts_box_->setVisible(!activity);
+  facts_box_->setVisible(allocation);
+  hint_->setVisible(!activity && !allocation);
   ShowStack();
   if (activity) {
     title_->setFullText(QString::fromStdString(activity_.title));
@@ -168,16 +161,11 @@ void SelectionPanel::Show() {
     title_->setFullText(QString::fromStdString(facts.title));
     FillFacts(facts_, facts.facts, FactStyle::kRightMiddle);
   } else {
-    const bool state = digest_ != nullptr && digest_->state();
-    QLabel* hint =
-        MakeLabel(state ? tr("Click a block in the segment map, or a row of a table, to see what "
-                             "it is and where it was allocated.")
-                        : tr("Click a block in the timeline, or a row of a table, to see what it "
-                             "is, where it was allocated and how long it lives."),
-                  LabelRole::kDim);
-    hint->setObjectName(QStringLiteral("selectionHint"));
-    hint->setWordWrap(true);
-    facts_->addWidget(hint, 0, 0, 1, 2);
+    hint_->setText(digest_ != nullptr && digest_->state()
+                       ? tr("Click a block in the segment map, or a row of a table, to see what it "
+                            "is and where it was allocated.")
+                       : tr("Click a block in the timeline, or a row of a table, to see what it "
+                            "is, where it was allocated and how long it lives."));
   }
   updateGeometry();
 }

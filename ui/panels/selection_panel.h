@@ -30,11 +30,10 @@ class SelectionPanel : public QScrollArea {
   explicit SelectionPanel(QWidget* parent = nullptr);
 
   void setDigest(std::shared_ptr<const Digest> digest);  // null: shows nothing
-  void setSelection(trace::AllocationId id);
-  // Shows a kernel, a call, a module ... instead of an allocation. An empty title clears it.
-  void setActivity(const timeline::ActivityFacts& activity);
-  // The kernels that used the selected allocation.
-  void setKernels(const std::vector<timeline::LinkedFact>& kernels);
+  // Shows a kernel, a call, a module ... (`activity`), or, if its title is empty, an allocation and
+  // the `kernels` that used it.
+  void setSelection(trace::AllocationId id, const timeline::ActivityFacts& activity,
+                    const std::vector<timeline::LinkedFact>& kernels);
   void setTheme(const timeline::Theme& theme);
   // The call stack of the selected allocation, one frame a line with whole paths. Empty: none.
   QString stackText() const;
@@ -65,6 +64,7 @@ class SelectionPanel : public QScrollArea {
   ElidedLabel* title_ = nullptr;
   QGridLayout* facts_ = nullptr;
   QWidget* facts_box_ = nullptr;
+  QLabel* hint_ = nullptr;  // what to select
   LinkedFacts* links_ = nullptr;
   QWidget* stack_box_ = nullptr;
   FrameList* stack_ = nullptr;

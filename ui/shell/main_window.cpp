@@ -57,6 +57,7 @@
 #include "ui/shell/session_file.h"
 #include "ui/shell/settings_dialog.h"
 #include "ui/shell/setup_panel.h"
+#include "ui/shell/theme_zones.h"
 #include "ui/shell/tour.h"
 #include "ui/studies/program_pages.h"
 #include "ui/studies/study_page.h"
@@ -275,6 +276,7 @@ void MainWindow::BuildDocks() {
     actions_.Refresh();
   });
   auto* left = new QWidget;
+  left->setProperty(kThemeFrame, true);  // the pages that are not shown take most of the time
   auto* pages = new QVBoxLayout(left);
   pages->setContentsMargins(0, 0, 0, 0);
   pages->setSpacing(0);
@@ -463,9 +465,8 @@ void MainWindow::SelectionChanged(trace::AllocationId id) {
 // Shows the selected allocation or activity on the right, with its links.
 void MainWindow::ShowSelected() {
   breakdown_->setSelection(timeline_->selection());
-  selection_->setSelection(timeline_->selection());
-  selection_->setActivity(timeline_->activityFacts());
-  selection_->setKernels(timeline_->kernelsOf(timeline_->selection()));
+  selection_->setSelection(timeline_->selection(), timeline_->activityFacts(),
+                           timeline_->kernelsOf(timeline_->selection()));
   kernels_->setActivity(timeline_->selectedActivity());
 }
 

@@ -22,7 +22,8 @@ bool IsFrame(const QWidget* widget) {
     if (qobject_cast<const QMainWindow*>(widget) != nullptr) return true;
     if (qobject_cast<const QDockWidget*>(widget) == nullptr &&
         qobject_cast<const QStackedWidget*>(widget) == nullptr &&
-        qobject_cast<const QTabWidget*>(widget) == nullptr)
+        qobject_cast<const QTabWidget*>(widget) == nullptr &&
+        !widget->property(kThemeFrame).toBool())
       return false;
   }
   return false;

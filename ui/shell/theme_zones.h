@@ -4,8 +4,9 @@
 //
 //   ThemeZones::Instance().setSheet(MakeStyleSheet(theme));
 //
-// Frames are widgets that only arrange others: the main window, docks, stacks and tabs. A zone is
-// an outermost widget that is not a frame: the header, a page, a dialog, a menu. Zones are found
+// Frames are widgets that only arrange others: the main window, docks, stacks, tabs and plain
+// widgets with the property kThemeFrame. A zone is an outermost widget that is not a frame: the
+// header, a page, a dialog, a menu. Zones are found
 // when their widgets are first polished. Frames have no style sheet: the palette and FlatStyle
 // determine how they are drawn. UI thread only.
 #pragma once
@@ -16,6 +17,8 @@
 #include <QString>
 
 namespace vramscope::ui {
+
+inline constexpr char kThemeFrame[] = "themeFrame";
 
 class ThemeZones : public QObject {
   Q_OBJECT

@@ -5,11 +5,13 @@
 #include <QLabel>
 #include <QMenu>
 #include <QScrollArea>
+#include <QTabBar>
 #include <QTableView>
 
 #include "tests/ui/shell/recorded_window.h"
 #include "ui/panels/form_widgets.h"
 #include "ui/panels/qt_theme.h"
+#include "ui/panels/technique_panel.h"
 #include "ui/shell/theme_zones.h"
 
 namespace vramscope::ui {
@@ -106,6 +108,24 @@ TEST_F(ThemeWindowTest, StyleSheetsAreNotNested) {
   }
   EXPECT_GT(styled, 10);
   EXPECT_GE(ThemeZones::Instance().zones(), styled);
+}
+
+// A theme is applied to the page of the left dock that is shown, and to the others when they are.
+TEST_F(ThemeWindowTest, HiddenPagesOfTheLeftDockKeepTheirSheetUntilShown) {
+  OpenRecorded();
+  auto* tabs = Find<QTabBar>("controlsTabs");
+  tabs->setCurrentIndex(0);
+  window_->setThemeChoice(ThemeChoice::kDark, false);
+  tabs->setCurrentIndex(1);
+  window_->setThemeChoice(ThemeChoice::kLight, false);
+  const QLabel* dim = nullptr;
+  for (const QLabel* label : window_->findChild<TechniquePanel*>()->findChildren<QLabel*>())
+    if (label->property("role") == QLatin1String("dim")) dim = label;
+  ASSERT_NE(dim, nullptr);
+  const auto color = [&] { return dim->palette().color(QPalette::WindowText); };
+  EXPECT_EQ(color(), ToQColor(timeline::Theme::Dark().dim));
+  tabs->setCurrentIndex(0);
+  EXPECT_EQ(color(), ToQColor(timeline::Theme::Light().dim));
 }
 
 }  // namespace
