@@ -231,7 +231,7 @@ class ProgramFit {
     if (changes == run::Changes::kNothing) return i18n::Text("The training does not change");
     return changes == run::Changes::kRounding
                ? i18n::Text("The same training with different rounding")
-               : i18n::Text("A different training");
+               : i18n::Text("The training changes");
   }
 
   std::string Text(const fit::SwitchesFitted& fitted) {

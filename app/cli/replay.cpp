@@ -214,16 +214,16 @@ std::string WhatIfText(const Results& results) {
   const bool anew = !own.older_unchanged && results.base->own.older_unchanged;
   Table table(
       {{""},
-       {anew ? i18n::Text("Own settings, anew") : i18n::Text("Own settings"), Table::kRight},
+       {anew ? i18n::Text("Own settings, replayed") : i18n::Text("Own settings"), Table::kRight},
        {i18n::Text("These"), Table::kRight}});
   const auto row = [&](const std::string& name, auto get) { table.Row({name, get(own), get(w)}); };
   row(i18n::Text("reserved at peak"),
       [](const replay::Replayed& r) { return run::FormatBytes(r.peak_reserved); });
   row(i18n::Text("allocated at peak"),
       [](const replay::Replayed& r) { return run::FormatBytes(r.peak_allocated); });
-  row(i18n::Text("largest hole then"),
+  row(i18n::Text("largest hole at peak"),
       [](const replay::Replayed& r) { return run::FormatBytes(r.largest_hole); });
-  row(i18n::Text("holes between blocks then"),
+  row(i18n::Text("holes between blocks at peak"),
       [](const replay::Replayed& r) { return run::FormatBytes(r.stranded_bytes); });
   row(i18n::Text("calls to the driver"),
       [](const replay::Replayed& r) { return Count(r.driver_calls()); });

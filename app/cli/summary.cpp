@@ -82,7 +82,8 @@ std::string FitText(const trace::Trace& trace, const Summary& summary) {
     return i18n::Format(
         "Fits on {}: {} to spare ({}).{}", device.name, FormatBytes(headroom), parts,
         summary.went_on
-            ? i18n::Format(" On the way {}; the program caught the error and continued.", request)
+            ? i18n::Format(" During the run, {}; the program caught the error and continued.",
+                           request)
             : std::string());
   if (summary.headroom_bytes < 0)
     return i18n::Format("Does not fit on {}: {} too much ({}).", device.name, FormatBytes(headroom),

@@ -45,15 +45,15 @@ constexpr Symbol kSymbols[] = {
     {"p", TEXT_MARK("1 with dropout on the residual branches, else 0")},
     {"u", TEXT_MARK("feed-forward-sized tensors that the activation function keeps")},
     {"n", TEXT_MARK("number of GPUs")},
-    {"i", TEXT_MARK("stage, counted from 0")},
+    {"i", TEXT_MARK("pipeline stage, counted from 0")},
     {"m", TEXT_MARK("micro-batches of a step")},
-    {"x", TEXT_MARK("elements per token that linear layers keep")},
+    {"x", TEXT_MARK("elements per token that linear layers keep for backward")},
     {"t", TEXT_MARK("virtual tokens that are trained and put before the sequence")},
     {"rank", TEXT_MARK("rank of the low-rank gradient")},
     {"pools", TEXT_MARK("bytes in the pool of captured CUDA graphs")},
     {"boundary", TEXT_MARK("bytes of one layer's input")},
-    {"block", TEXT_MARK("bytes that a layer keeps")},
-    {"attention", TEXT_MARK("bytes that a layer's attention keeps")},
+    {"block", TEXT_MARK("bytes that a layer keeps for backward")},
+    {"attention", TEXT_MARK("bytes that a layer's attention keeps for backward")},
     {"weights", TEXT_MARK("bytes")},
     {"gradients", TEXT_MARK("bytes")},
     {"state", TEXT_MARK("bytes of optimizer state")},
@@ -116,38 +116,41 @@ constexpr Row kRows[] = {
      TEXT_MARK("two moments of half a byte, and one fp32 scale per block")},
     // Techniques that the window explains but cannot run.
     {"tensor-parallel-layer",
-     TEXT_MARK("Explained, not run: activations that a layer keeps, tensor parallel"),
+     TEXT_MARK("Formula only, not planned: activations that a layer keeps, tensor parallel"),
      "b*s*h*e/2*(10 + 24/n) + b*a*s*s*(2*e + 1)/n",
      TEXT_MARK("every GPU has whole inputs and outputs of the split parts; all between them is "
                "divided (tensor parallelism without sequence parallelism)")},
     {"sequence-parallel-layer",
-     TEXT_MARK("Explained, not run: activations that a layer keeps, tensor and sequence parallel"),
+     TEXT_MARK(
+         "Formula only, not planned: activations that a layer keeps, tensor and sequence parallel"),
      "(34*b*s*h*e/2 + b*a*s*s*(2*e + 1))/n",
      TEXT_MARK("tensors between the split parts are divided too, by tokens")},
-    {"pipeline-stage", TEXT_MARK("Explained, not run: a stage of a pipeline (1F1B)"),
+    {"pipeline-stage", TEXT_MARK("Formula only, not planned: a stage of a pipeline (1F1B)"),
      "(weights + gradients + state)/n + min(n - i, m) * activations/n",
      TEXT_MARK("a stage holds its layers and the activations of the micro-batches that it has "
                "begun; idle time / work: (n - 1)/m")},
-    {"context-parallel", TEXT_MARK("Explained, not run: context parallel (ring attention)"),
+    {"context-parallel", TEXT_MARK("Formula only, not planned: context parallel (ring attention)"),
      "activations/n + 2 * 2 * e * b * s/n * g * d",
      TEXT_MARK(
          "each GPU has a part of the sequence, and two buffers of keys and values that are passed "
          "around")},
-    {"captured-graphs", TEXT_MARK("Explained, not run: CUDA graphs"),
+    {"captured-graphs", TEXT_MARK("Formula only, not planned: CUDA graphs"),
      "weights + gradients + state + "
      "activations + pools",
      TEXT_MARK("captured graphs keep a pool that nothing else can use. vramscope cannot add graphs "
                "to a run, but opens snapshots with such pools")},
-    {"fp8", TEXT_MARK("Explained, not run: linear layers in 8-bit floating point"),
+    {"fp8", TEXT_MARK("Formula only, not planned: linear layers in 8-bit floating point"),
      "activations - (e - 1) * b * s * x + W",
      TEXT_MARK(
          "inputs of linear layers take one byte per element, and so does a copy of each weight")},
-    {"forward-only", TEXT_MARK("Explained, not run: training by forward passes alone (MeZO)"),
+    {"forward-only",
+     TEXT_MARK("Formula only, not planned: training by forward passes alone (MeZO)"),
      "weights + temporaries",
      TEXT_MARK("no gradients, no optimizer state, no activations kept: the memory of inference, "
                "two passes "
                "per step")},
-    {"reversible", TEXT_MARK("Explained, not run: reversible layers"), "2 * e * b * s * h + block",
+    {"reversible", TEXT_MARK("Formula only, not planned: reversible layers"),
+     "2 * e * b * s * h + block",
      TEXT_MARK("only the outputs of the last layer are kept; each layer's inputs are computed from "
                "them")},
     {"block-gelu", TEXT_MARK("Kept by a transformer layer with GELU"),
@@ -170,10 +173,10 @@ constexpr Row kRows[] = {
     {"attention-flash", TEXT_MARK("Kept by flash attention"), "b*s*(4*a + e*q) + 24",
      TEXT_MARK(
          "the log-sum-exp in fp32, a second copy of the output, and the random generator's state")},
-    {"attention-eager", TEXT_MARK("Kept by written-out attention"),
+    {"attention-eager", TEXT_MARK("Kept by eager attention"),
      "b*a*s*s*(4 + (1 - D)*(4 - e) + D*(1 + e))",
      TEXT_MARK("softmax in fp32, and once more in the model's type")},
-    {"attention-eager-low", TEXT_MARK("Kept by written-out attention"), "b*a*s*s*(e + D*(1 + e))",
+    {"attention-eager-low", TEXT_MARK("Kept by eager attention"), "b*a*s*s*(e + D*(1 + e))",
      TEXT_MARK("softmax in the model's type")},
     {"attention-math", TEXT_MARK("Kept by math attention"), "b*a*s*s*(4 + 5*D) + 3*(4 - e)*b*s*q",
      TEXT_MARK("scaled_dot_product_attention without a fused kernel computes in fp32")},

@@ -27,8 +27,8 @@ constexpr std::string_view kDefaults[] = {
 
 constexpr std::string_view kEmptyCache = TEXT_MARK("empty_cache() at this time");
 constexpr std::string_view kNeedsHistory = TEXT_MARK(
-    "Judging other settings needs a history of allocations, which a state does not have. To record "
-    "one, call torch.cuda.memory._record_memory_history() before the run.");
+    "Other settings can be judged only with a history of allocations, which this file lacks. To "
+    "record one, call torch.cuda.memory._record_memory_history() before the run.");
 
 uint64_t ReservedAt(const Replayed& r, EventIndex event) {
   const auto it =

@@ -139,7 +139,7 @@ TechniqueEntry DeclareTechnique_eight_bit_optimizer() {
                         {.key = "optimizer.embedding_bits",
                          .help = "bits of an embedding's moments with bitsandbytes' 8-bit "
                                  "optimizer; 32: as registered by transformers' Trainer (4.52 and "
-                                 "later), 8: as in bitsandbytes without that",
+                                 "later), 8: as in bitsandbytes alone",
                          .kind = run::ValueKind::kChoice,
                          .default_value = "32",
                          .choices = {{"32", "32 (Trainer)"}, {"8", "8 (bitsandbytes alone)"}},

@@ -136,7 +136,7 @@ TechniqueEntry DeclareTechnique_optimizer_step() {
            .rules = Rules(),
            .assumes = {{.when = {{"optimizer.momentum", false, {"0"}},
                                  {"optimizer.name", false, {"sgd"}}},
-                        .what = "optimizer.momentum has no effect: only SGD has one"}}},
+                        .what = "optimizer.momentum has no effect: only SGD has momentum"}}},
       .fit = Moves(),
       .order = 50,  // after techniques with an optimizer of their own
       .place = 42,

@@ -179,7 +179,7 @@ float TitleLegend(const CanvasState& s, const TextMeasure& measure, const Rect& 
 }
 
 std::string About(const CanvasState& s) {
-  if (s.hidden.none()) return i18n::Text("stacked; allocated bytes");
+  if (s.hidden.none()) return i18n::Text("allocated bytes, stacked");
   std::string names;
   for (const trace::Category category : kStackOrder)
     if (s.hides(category)) names += (names.empty() ? "" : ", ") + i18n::Text(trace::Name(category));
