@@ -55,7 +55,7 @@ std::string NotCopyable(const std::string& folder, size_t most_entries = 2'000);
 // One line of /proc/self/mountinfo.
 struct MountPoint {
   std::string path;
-  std::string type;  // of the file system
+  std::string type;  // type of the file system
   bool operator==(const MountPoint&) const = default;
 };
 // Invalid lines are left out.

@@ -68,7 +68,7 @@ struct ToggleReport {
   std::string name, value;  // "": none
   bool on = false;
   uint64_t reached = 0;     // how often it was applied, or would have been
-  uint64_t places = 0;      // at how many places of the program
+  uint64_t places = 0;      // number of places in the program
   bool already_on = false;  // it applied nowhere because the program has this setting
   // In English, as in JSON; see ReasonText().
   std::string why;                     // why it applied nowhere

@@ -19,7 +19,7 @@ namespace vramscope::program {
 
 struct Variation {
   std::string name;                 // as the user wrote it: "batch", "--batch-size"
-  std::vector<std::string> values;  // for a range: doubled from the first to the last
+  std::vector<std::string> values;  // a range is doubled from the first value to the last
   bool is_range = false;            // values between two of them are allowed too
 };
 

@@ -34,7 +34,7 @@ struct Release {
     kNothingAsked,     // no request to the driver followed
     kCacheWouldServe,  // released blocks would have served the next allocation
     kRoom,             // the device had room: more was reserved at another time
-    kNoRoom,           // with the requested bytes, more than ever would be reserved
+    kNoRoom,           // with the requested bytes, more than ever was reserved would be needed
     kRanOut,           // the allocation failed in spite of the release
     kPart,             // some free segments were not released
     kLimit,            // judged by the limit that a plan states
