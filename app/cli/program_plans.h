@@ -38,7 +38,7 @@ struct ProgramQuestion {
 struct ProgramPlan {
   // with an error if there is no plan, or if the plan does not match the question
   fit::Planned planned;
-  std::map<std::string, uint64_t> categories;  // at the peak
+  std::map<std::string, uint64_t> categories;  // bytes of each category at the peak
   std::string peak_phase;                      // "backward"
   std::string device, model;
   std::vector<program::ToggleReport> toggles;  // all of them

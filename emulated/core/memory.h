@@ -1,6 +1,6 @@
 // Memory of the GPUs and pinned host memory. A GPU provides its memory minus the CUDA context;
-// beyond that, allocations fail with "out of memory". Addresses are reserved, and backed only where
-// a few bytes are copied, so 80 GB cost nothing.
+// beyond that, allocations fail with "out of memory". Addresses are only reserved, and host memory
+// is used only for the few bytes that are copied, so 80 GB cost nothing.
 //
 //   void* at = nullptr;
 //   if (ThePlatform().memory.Allocate(device, bytes, &at) != Result::kSuccess) ...
@@ -29,7 +29,7 @@ enum class MemoryKind { kUnregistered, kHost, kDevice, kManaged };
 struct PointerFacts {
   MemoryKind kind = MemoryKind::kUnregistered;
   int device = -1;
-  uint64_t base = 0;  // of the allocation that contains the address; 0: none
+  uint64_t base = 0;  // begin of the allocation that contains the address; 0: none
   uint64_t bytes = 0;
   bool is_mapped = false;  // mapped into reserved addresses by SetMapped()
 };
@@ -62,7 +62,8 @@ class VRAMSCOPE_EMULATED_API Memory {
   // the process (not backed by a file); otherwise returns false and does nothing.
   bool ClearHost(void* address, uint64_t bytes);
   // Whether the range is in one allocation of AllocateHost() and has not been written to since it
-  // was allocated or cleared, so that its contents are unknown. False if the system does not say.
+  // was allocated or cleared, so that its contents are unknown. False if the system does not report
+  // it.
   bool IsUntouched(const void* address, uint64_t bytes) const;
   Result FreeHost(void* address);
   Result RegisterHost(void* address, uint64_t bytes);

@@ -166,7 +166,7 @@ class VRAMSCOPE_EMULATED_API Streams {
   std::unordered_map<void*, const Node*> nodes_;
   uint64_t next_stream_ = 0, next_event_ = 0, next_graph_ = 1, next_node_ = 1, next_capture_ = 1;
   int captures_ = 0;         // active
-  int global_captures_ = 0;  // of mode kGlobal
+  int global_captures_ = 0;  // number of captures of mode kGlobal
   int blocking_ = 0;         // streams that wait for the default stream
 };
 

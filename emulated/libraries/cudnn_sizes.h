@@ -20,7 +20,7 @@ struct Shape {
   uint64_t extent_bytes() const;  // first to last element
   bool channels_last() const;     // the second dimension is the innermost one
 };
-uint64_t TypeBits(int type);  // of a cudnnDataType_t; 32 for unknown ones
+uint64_t TypeBits(int type);  // bits of a cudnnDataType_t; 32 for unknown types
 
 // ---- convolutions
 enum class ConvolutionKind { kForward, kBackwardData, kBackwardFilter };

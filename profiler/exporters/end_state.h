@@ -19,8 +19,8 @@ struct EndBlock {
 // segment is a separate entry.
 struct EndSegment {
   uint64_t address = 0, bytes = 0;
-  uint32_t segment =
-      UINT32_MAX;  // row of the segment; UINT32_MAX: added for a block outside all segments
+  // Row of the segment; UINT32_MAX: added for a block outside all segments.
+  uint32_t segment = UINT32_MAX;
   uint8_t device = 0;
   std::vector<EndBlock> blocks;  // sorted by address, without gaps
 };

@@ -134,8 +134,8 @@ struct Recording {
   std::vector<std::string> strings = {""};
   trace::StackTable stacks;
   EntryTable entries;
-  std::vector<SegmentState>
-      segments;  // segments at the end, by (device, address); may be unused (Kineto)
+  // Segments at the end, by (device, address); may be unused (Kineto).
+  std::vector<SegmentState> segments;
   // Sorted by (device, address). States at which call sites older blocks were allocated and, in a
   // file without segments, which blocks were live.
   std::vector<OlderAlloc> older;
@@ -162,8 +162,8 @@ struct History {
     std::vector<uint32_t> stream;                     // row of Recording::streams
     std::vector<uint8_t> device;
     std::vector<trace::Pool> pool;
-    std::vector<trace::StackId>
-        stack;  // stack of the allocation, or of the block at the end; 0: unknown
+    // Stack of the allocation, or of the block at the end; 0: unknown.
+    std::vector<trace::StackId> stack;
     // True if `bytes` is stated by the file or follows from it. False: the block is older than the
     // recording and freed within it, so an unsplit tail would be unknown (replay searches for it).
     std::vector<bool> bytes_known;

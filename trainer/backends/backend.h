@@ -36,7 +36,7 @@ struct ShortenedStack {
   // of the whole model: the paths of each unit's layers
   std::vector<std::vector<std::string>> units;
   std::vector<std::string> trained;  // full names of the trained tensors
-  std::vector<std::string> strings;  // by the string ids of the rehearsal's recorder
+  std::vector<std::string> strings;  // indexed by the string ids of the rehearsal's recorder
 };
 
 // The record of one micro-batch. A later micro-batch that begins in the same state is not executed.

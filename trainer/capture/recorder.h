@@ -137,7 +137,7 @@ class Recorder {
   void PlayDeviceWork(const TapeWork& like, const DeviceWorkTimes& times);
 
   // --- for error messages
-  std::string CurrentModule() const;  // of the calling thread; "" outside
+  std::string CurrentModule() const;  // module of the calling thread; "" outside of modules
   std::string CurrentOp() const;
   uint64_t live_allocations() const;
   uint64_t events() const;  // number of events so far

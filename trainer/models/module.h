@@ -39,7 +39,7 @@ struct ParameterSpec {
   std::vector<int64_t> shape;
   at::ScalarType dtype = at::kFloat;
   Init init = Init::kNormal;
-  double standard_deviation = 0.02;  // for kNormal
+  double standard_deviation = 0.02;  // used by kNormal
 };
 
 // One trainable or frozen tensor. Tied modules share it.

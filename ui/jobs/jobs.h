@@ -74,7 +74,7 @@ class Jobs : public QObject {
   ~Jobs() override;
 
   // `question`: R() or R(const JobToken&), called on a thread of the pool. `show`: called on the UI
-  // thread with absl::StatusOr<R> (absl::Status where R is void or absl::Status).
+  // thread with absl::StatusOr<R> (absl::Status if R is void or absl::Status).
   template <class Question, class Show>
   void Ask(Question question, Show show, JobOptions options = {});
 
@@ -101,7 +101,7 @@ class Jobs : public QObject {
     std::function<void(const JobToken&)> work;  // does not throw; runs on a thread of the pool
     std::function<void()> show;
     std::shared_ptr<Shared> shared;
-    bool waits = false;  // for an earlier job with the same key
+    bool waits = false;  // waits for an earlier job with the same key
   };
   class Task;
 

@@ -69,7 +69,7 @@ class ElidedLabel : public QLabel {
   void setFullText(const QString& text);
   QString fullText() const { return text_; }
   QSize minimumSizeHint() const override;
-  QSize sizeHint() const override;  // for the whole text
+  QSize sizeHint() const override;  // the size of the whole text
 
  protected:
   void resizeEvent(QResizeEvent* event) override;

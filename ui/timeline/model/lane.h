@@ -30,7 +30,7 @@ struct Tooltip;
 
 // Heights that several lanes share.
 inline constexpr float kTitleHeight = 24;
-inline constexpr float kSlimTitle = 19;  // for lanes of which there may be many
+inline constexpr float kSlimTitle = 19;  // title height of lanes of which there may be many
 
 // How a lane shrinks while the stretching lanes have less room than they want.
 struct Concession {
@@ -61,7 +61,7 @@ struct LaneWants {
 // The position of a lane.
 struct LanePlace {
   const Lane* lane = nullptr;
-  bool visible = false;  // in the stack, but maybe scrolled out of sight
+  bool visible = false;  // shown in the stack, but maybe scrolled out of sight
   bool folded = false, pinned = false;
   bool scrolls = false;    // neither in the head nor pinned
   bool stretches = false;  // gets a share of the remaining height
@@ -94,7 +94,7 @@ struct LaneDrawing {
   const LanePlace& place;
   const LaneAnswer& answer;
   const TextMeasure& measure;
-  Crew* crew;  // for work that takes too long on one core
+  Crew* crew;  // threads for work that takes too long on one core
   SceneMemory* memory;
   SceneCounts* counts;
   DrawList* list;

@@ -16,7 +16,7 @@ namespace vramscope::ui::timeline {
 
 // What was drawn, for --dump-state and tests.
 struct SceneCounts {
-  uint32_t columns = 0;      // of the memory lane
+  uint32_t columns = 0;      // columns of the memory lane
   uint32_t block_rects = 0;  // allocations drawn as rectangles
   uint32_t block_cells = 0;  // cells drawn in place of smaller allocations
   uint32_t slices = 0;       // slices drawn as rectangles
@@ -38,7 +38,7 @@ struct SceneCounts {
 
 // Data that is kept from frame to frame.
 struct SceneMemory {
-  std::vector<float> edges;  // of the memory stack as last drawn: the start of the next morph
+  std::vector<float> edges;  // edges of the memory stack as last drawn: the start of the next morph
   uint32_t columns = 0;
   // Query results of the overview, which do not depend on the view.
   struct Overview {

@@ -38,8 +38,8 @@ struct Pointer {
 struct WheelInput {
   double x = 0, y = 0;
   double dx = 0, dy = 0;              // eighths of a degree (120 per notch), or pixels
-  bool pixels = false;                // from a touchpad
-  bool begins = false, ends = false;  // of a touchpad gesture
+  bool pixels = false;                // the distances are pixels, as from a touchpad
+  bool begins = false, ends = false;  // a touchpad gesture begins, ends
   bool shift = false, ctrl = false, alt = false;
 };
 
