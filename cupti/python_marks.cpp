@@ -27,8 +27,8 @@ extern "C" uint64_t vramscope_history_requests(int device);
 namespace vramscope::cupti {
 namespace {
 
-constexpr int64_t kParameter = 1, kBuffer = 2, kGradient = 3,
-                  kInput = 6;  // as in profiler/trace/types.h
+// The values in profiler/trace/types.h.
+constexpr int64_t kParameter = 1, kBuffer = 2, kGradient = 3, kInput = 6;
 constexpr int64_t kNoModule = -1, kNoneYet = -2;
 constexpr int kDeepest = 4;  // maximum nesting of lists that are searched
 
@@ -54,7 +54,7 @@ class Ref {
 // dies.
 struct Saved {
   PyObject* tensor;
-  uint64_t address;  // of its block; 0: not on a GPU
+  uint64_t address;  // address of its block; 0: not on a GPU
   int64_t number;
   int64_t module;  // module that saved it
   int64_t version;

@@ -369,7 +369,7 @@ class ProgramVary {
 
  private:
   struct Row {
-    std::vector<std::string> values;  // of the variations, in the same order
+    std::vector<std::string> values;  // the values of the variations, in the same order
     ProgramQuestion question;
     ProgramPlan plan;
   };

@@ -36,7 +36,7 @@ struct Options {
 // The results for one device. Without recorded segments there is no exact replay.
 struct Results {
   uint8_t device = 0;
-  std::shared_ptr<const trace::Trace> trace;  // of one device
+  std::shared_ptr<const trace::Trace> trace;  // trace of one device
   std::optional<replay::Replayed> exact;
   std::string why_not_exact;
   std::optional<replay::Baseline> base;     // replayed under its own settings

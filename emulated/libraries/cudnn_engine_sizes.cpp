@@ -5,7 +5,8 @@
 // first; 158 convolutions and gradients), of the patches of ViT-L/16 (fp32 and bf16), and of
 // attention in bf16 and fp16; allocations of 74 convolutions of 8 images (fp32 in both orders and
 // without TF32, bf16). The workspace of an engine follows from the shapes. The heuristics' choice
-// of engine does not; it is modelled by rules, with the exceptions in kSeen.
+// of an engine does not follow from the shapes alone; it is modelled by rules, with the exceptions
+// in kSeen.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -100,7 +101,7 @@ enum class Engine {
 };
 struct Choice {
   Engine engine;
-  uint64_t tile_rows = 0, tile_columns = 0;  // for segmented engines
+  uint64_t tile_rows = 0, tile_columns = 0;  // used by segmented engines
   uint64_t pieces = 0;                       // segments of a tile, or parts; 0: by rule
 };
 

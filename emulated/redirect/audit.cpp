@@ -20,7 +20,7 @@
 namespace {
 
 constexpr unsigned long kLongest = 4096;
-char folder[kLongest];  // with a trailing slash
+char folder[kLongest];  // ends with a slash
 
 const char* ValueOf(const char* entry, const char* name) {
   const unsigned long length = strlen(name);
@@ -39,7 +39,7 @@ void FindFolder() {
       constexpr unsigned long kNameLength = sizeof kOwnName - 1;
       if (length >= kNameLength && length < sizeof folder &&
           strncmp(at + length - kNameLength, kOwnName, kNameLength) == 0) {
-        const unsigned long kept = length - kNameLength + 1;  // with the slash
+        const unsigned long kept = length - kNameLength + 1;  // includes the slash
         memcpy(folder, at, kept);
         folder[kept] = 0;
         return;

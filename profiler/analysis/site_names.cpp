@@ -78,7 +78,7 @@ bool IsInlined(std::string_view function) {
   return function == "<listcomp>" || function == "<dictcomp>" || function == "<setcomp>";
 }
 
-// Frames that occur in every stack, whatever the caller.
+// Frames that occur in every stack, regardless of the caller.
 bool IsMachinery(std::string_view function) {
   function = WithoutResult(function);
   for (const std::string_view prefix :

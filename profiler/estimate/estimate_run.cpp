@@ -20,7 +20,7 @@ struct Settings {
   bool frozen = false;  // some weights are not trained
   std::string_view attention, optimizer;
   std::string_view state_formula;
-  double state_bytes = 0;  // per parameter
+  double state_bytes = 0;  // for each parameter
   bool foreach = false;
   bool accumulates = false;
   int segment = 0;  // layers between checkpoints; 0: none

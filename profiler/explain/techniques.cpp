@@ -456,7 +456,7 @@ class Finder {
   const bool batch_bound_;  // the request is proportional to the batch
   const bool request_is_state_;
   base::HashSet<uint64_t> parameter_bytes_;
-  base::HashMap<uint32_t, bool> softmax_;  // by stack
+  base::HashMap<uint32_t, bool> softmax_;  // keyed by stack
   std::vector<Technique> out_;
 };
 

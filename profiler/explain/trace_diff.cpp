@@ -29,7 +29,8 @@ struct LiveSite {
   std::vector<trace::AllocationId> blocks;
   std::array<uint64_t, trace::kCategoryCount> by_category{};
 };
-using LiveSites = std::map<std::string, LiveSite>;  // by a key that is the same in both traces
+// Keyed by a text that is the same in both traces.
+using LiveSites = std::map<std::string, LiveSite>;
 
 LiveSites SitesOf(const trace::Trace& trace, const analysis::LiveSet& live, bool by_stack) {
   const trace::AllocationTable& a = trace.allocations;

@@ -60,7 +60,7 @@ class Search {
     // moves that leave the training unchanged. The first search usually ends early and leaves its
     // time to the next one.
     std::vector<Node> ends;
-    std::vector<bool> cut;  // by search: stopped by the time limit
+    std::vector<bool> cut;  // whether the time limit stopped each search
     constexpr run::Changes kWays[] = {run::Changes::kTraining, run::Changes::kRounding,
                                       run::Changes::kNothing};
     const double used = std::min(kSearchShare, Used());

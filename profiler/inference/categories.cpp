@@ -118,7 +118,7 @@ class Categorizer {
     }
   }
 
-  // Finds the sizes of possible parameters: blocks from before the first step that stay.
+  // Finds the sizes of possible parameters: blocks from before the first step that are never freed.
   void FindStaticSizes() {
     const EntryIndex first = timeline_.steps.empty() ? 0 : timeline_.steps.front().begin;
     for (uint32_t a = 0; a < count_ && (a < history_.older || lives_.born[a] < first); ++a) {
@@ -182,8 +182,8 @@ class Categorizer {
     return false;
   }
 
-  // True: the category is decided. False: the block stays over steps and is classified by sizes
-  // (persistent_blocks.h).
+  // True: the category is decided. False: the block is live over several steps and is classified by
+  // sizes (persistent_blocks.h).
   bool Older(uint32_t a) {
     if (Marked(a)) return true;
     const StackFacts& facts = Facts(a);
@@ -549,8 +549,8 @@ class Categorizer {
     for (size_t p = 0; p < passes_.size() && backward != Backward::kWhole; ++p) {
       if (passes_[p].pass != Pass::kBackward) continue;
       backward = Seen(p);
-      // If a complete backward pass made no gradients, blocks that a later, incomplete backward
-      // pass has not freed yet are not gradients either.
+      // If a complete backward pass allocated no gradients, blocks that a later, incomplete
+      // backward pass has not freed yet are not gradients either.
       if (backward == Backward::kWhole && first_gradient_ > p) gradients.clear();
     }
     training.inference = backward == Backward::kNone && !leaves_graph_ && KnowsForward();

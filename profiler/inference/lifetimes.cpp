@@ -154,8 +154,8 @@ class LifetimeMarker {
     return single != peak.end ? single : highest;
   }
 
-  // If a recording contains the construction of a model, the model's first backward pass makes
-  // gradients, which stay. A pass that makes no gradients saved nothing for backward (an
+  // If a recording contains the construction of a model, the model's first backward pass allocates
+  // gradients, which are not freed. A pass that makes no gradients saved nothing for backward (an
   // evaluation, or an encoder that is not trained).
   bool MakesNoGradients(const LivePeak& peak, uint32_t middle) const {
     if (setup_ == 0 || peak.end >= rows_.size()) return false;
@@ -165,8 +165,8 @@ class LifetimeMarker {
     return stay < kFewestGradients;
   }
 
-  // A backward pass at the end of the recording frees only the blocks that forward made last; the
-  // others stay.
+  // A backward pass at the end of the recording frees only the blocks that forward allocated last;
+  // the others are not freed.
   bool EndsInBackward(const LivePeak& peak, uint32_t middle) const {
     if (!known_model_ || peak.end + kSignature < rows_.size() || middle >= rows_.size() ||
         rows_.Bytes(middle) > kScalar) {
@@ -307,8 +307,8 @@ class LifetimeMarker {
     }
   }
 
-  // Whether hardly any of backward was recorded. Some blocks of the model's first pass then stay
-  // until the end, and only few are freed at a time.
+  // Whether hardly any of backward was recorded. Some blocks of the model's first pass are then
+  // live until the end, and only few are freed at a time.
   bool OnlyForward(const std::vector<uint32_t>& heights) const {
     uint32_t stay = 0;
     for (uint32_t row = setup_; row < rows_.size(); ++row) {
@@ -318,8 +318,8 @@ class LifetimeMarker {
     return stay >= kSavedBlocks;
   }
 
-  // Finds steps that do not drop gradients together, because gradients stay (set to zero) or do not
-  // exist. Returns false if steps were found but not marked yet.
+  // Finds steps that do not drop gradients together, because gradients are set to zero instead of
+  // freed, or do not exist. Returns false if steps were found but not marked yet.
   bool StepsFromRepetition() {
     const EntryIndex stop = std::min(rows_.entries(), lives_.teardown);
     const std::vector<uint32_t> heights = passes_.Heights(0, rows_.size(), 0, stop, true);

@@ -157,7 +157,7 @@ void FillGaps(const Recording& recording, Timeline& timeline) {
     } else if (before == after) {
       timeline.Mark(gap.begin, gap.end, before, timeline.rule[gap.begin - 1]);
     } else if (before == Phase::kSetup || before == Phase::kLoad) {
-      // Blocks made between moving the model and its first call are most likely batches.
+      // Blocks allocated between moving the model and its first call are most likely batches.
       if (after == Phase::kForward) timeline.Mark(gap.begin, gap.end, Phase::kData, kOrderData);
     } else if (gap.allocates) {
       const auto [phase, rule] = Gap(before, after, optimizer_known);
@@ -205,7 +205,7 @@ void FindSteps(const Recording& recording, Timeline& timeline) {
     if (r.phase == Phase::kZeroGrad && backward) ending = true;
     if (ending && begins) close(end);
     if (!in_step) {
-      // Batches made before the first step belong to all steps.
+      // Batches allocated before the first step belong to all steps.
       if (timeline.steps.empty() && r.phase == Phase::kData &&
           timeline.rule[r.begin] == kOrderData) {
         continue;

@@ -231,7 +231,7 @@ absl::Status Isolation::MakeCopy(const IsolationOptions& options) {
   return InScratchFolder(folder_, [&](std::unique_ptr<ScratchFolder> scratch) -> absl::Status {
     environment_["VRAMSCOPE_ISOLATION_CHANGES"] = scratch->path();
     environment_["LD_PRELOAD"] = library;
-    environment_["LD_AUDIT"] = library;  // for code that looks up libc functions by name
+    environment_["LD_AUDIT"] = library;  // covers code that looks up libc functions by name
     Begin(IsolationMode::kCopy, std::move(scratch));
     return absl::OkStatus();
   });

@@ -522,9 +522,9 @@ class Labeller {
   const Requests requests_;
   const std::vector<Boundary> boundaries_;
   Labels labels_;
-  std::vector<EntryIndex> places_;  // by mark: the entry that follows the mark
-  std::vector<int64_t> times_;      // by mark
-  std::vector<Block> blocks_;       // by allocation of the history
+  std::vector<EntryIndex> places_;  // the entry that follows each mark
+  std::vector<int64_t> times_;      // indexed by mark
+  std::vector<Block> blocks_;       // indexed by allocation of the history
   // Allocations by the number under which autograd saved them.
   base::HashMap<uint64_t, uint32_t> saved_;
   std::array<absl::btree_map<uint64_t, uint32_t>, 256> live_;

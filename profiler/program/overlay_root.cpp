@@ -35,7 +35,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr uintmax_t kLargestCopy = 1 << 20;  // larger files are bind-mounted read-only
-constexpr size_t kMostEntries = 20'000;      // in folders that are rebuilt entry by entry
+constexpr size_t kMostEntries = 20'000;      // limit for folders that are rebuilt entry by entry
 
 // Kernel interfaces and folders with sockets (overlayfs cannot connect to a socket of its lower
 // layer). They contain no files of a training program.

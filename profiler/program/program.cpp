@@ -348,7 +348,7 @@ struct FolderReader::Process {
   HistoryReader history;
   MarksReader marks = {};
   ActivityFile activities = {};
-  std::optional<ProcessRun> run = {};  // as of this number of entries and marks
+  std::optional<ProcessRun> run = {};  // result for this number of entries and marks
   uint32_t entries = 0;
   size_t rows = 0;
   size_t activity_rows = 0;

@@ -289,7 +289,7 @@ class WhatIf final : public allocator::SegmentObserver {
   EventIndex begin_ = 0, at_ = 0;
   Quiet quiet_;
   std::unique_ptr<CachingAllocator> model_;
-  std::vector<uint64_t> address_;  // by allocation: address in the model, or kNone
+  std::vector<uint64_t> address_;  // address of each allocation in the model, or kNone
   base::HashMap<uint64_t, uint32_t> pending_;
   size_t release_ = 0;  // row of the next release in releases_.all
   Replayed out_;

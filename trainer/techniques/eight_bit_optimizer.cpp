@@ -26,7 +26,7 @@ constexpr int64_t kLeastPaged = 100'000;
 constexpr char kStep8[] = "bitsandbytes::optimizer_update_8bit_blockwise";
 constexpr char kStep32[] = "bitsandbytes::optimizer_update_32bit";
 
-using Storages = std::unordered_set<uint64_t>;  // by StorageKey
+using Storages = std::unordered_set<uint64_t>;  // values of StorageKey()
 
 // The tensors that one optimizer of bitsandbytes allocates. Each optimizer has its own tables.
 class Layout {

@@ -111,7 +111,7 @@ class LayerAdapters final : public Technique {
   const bool tower_, caches_;
   at::ScalarType dtype_ = at::kFloat;
   std::vector<LayerAdapter*> adapters_;
-  std::vector<at::Tensor> outputs_;  // by layer of the trunk, on the host
+  std::vector<at::Tensor> outputs_;  // outputs of each layer of the trunk, in host memory
   std::vector<at::Tensor> trunk_;    // weights
 };
 

@@ -276,7 +276,7 @@ class Int8Weight final : public QuantisedWeight {
     return (bias.defined() ? out + bias : out).to(x.scalar_type());
   }
 
-  at::Tensor scales_;  // of each row
+  at::Tensor scales_;  // one scale for each row
 };
 
 // Functions of autograd do not accept an undefined tensor.

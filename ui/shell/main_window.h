@@ -551,7 +551,7 @@ class MainWindow : public QMainWindow {
   SelectionPanel* selection_ = nullptr;
   QTabWidget* tabs_ = nullptr;
   ExplainPanel* explain_ = nullptr;
-  std::vector<StudyPage*> studies_;  // all below
+  std::vector<StudyPage*> studies_;  // all pages below
   ProgramFitPage* program_fit_ = nullptr;
   ProgramWaterfallPage* program_waterfall_ = nullptr;
   VaryPage* vary_ = nullptr;

@@ -293,7 +293,7 @@ void MainWindow::AddViewActions() {
   for (const Language language : Languages())
     actions_.Add({.id = QStringLiteral("view.language.") + LanguageName(language),
                   .menu = menu,
-                  .text = LanguageTitle(language),  // in its own language
+                  .text = LanguageTitle(language),  // the name in the language itself
                   .run = [this, language] { setLanguage(language); },
                   .checked = [language] { return CurrentLanguage() == language; },
                   .separator_before = language == Languages().front(),

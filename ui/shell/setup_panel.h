@@ -1,4 +1,4 @@
-// Shown above the settings of the built-in models if LibTorch is missing. Says what is shown in
+// Shown above the settings of the built-in models if LibTorch is missing. States what is shown in
 // place of plans and why, and offers the download.
 //
 //   panel->setMissing({.can_download = true, .why = "...", .folder = ...});

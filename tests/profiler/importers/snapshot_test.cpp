@@ -102,7 +102,7 @@ TEST(Snapshot, ReadsAllFieldsOfAPickle) {
   EXPECT_EQ(r.stacks.size(), 3u);
   EXPECT_EQ(r.stacks.frame_count(), 5u);
 
-  ASSERT_EQ(r.segments.size(), 2u);  // by address
+  ASSERT_EQ(r.segments.size(), 2u);  // sorted by address
   const recording::SegmentState& small = r.segments[0];
   EXPECT_EQ(small.address, 0x7f0000000000u);
   EXPECT_EQ(small.pool, trace::Pool::kSmall);

@@ -35,7 +35,7 @@ struct Frame {
   std::string path;
   CheckpointOptions options;
   RandomState random;
-  std::optional<AutocastState> autocast;  // of the first run
+  std::optional<AutocastState> autocast;  // autocast's state in the first run
   SavedVariable input;
   std::vector<std::optional<SavedVariable>> carried;  // nullopt: undefined, or in `closed_over`
   Carried closed_over;
@@ -159,7 +159,7 @@ struct BudgetPlan {
     double bytes = 0, operations = 0;
   };
   double share = 0;
-  std::vector<Call> calls;  // of the first segment
+  std::vector<Call> calls;  // calls in the first segment
   std::vector<bool> kept;
   bool solved = false;
 

@@ -50,10 +50,10 @@ struct Hit {
   HitKind kind = HitKind::kNone;
   const Lane* lane = nullptr;
   double time = 0;
-  trace::AllocationId allocation;           // kAllocation
-  uint32_t slice = kNoSlice;                // kSlice
-  uint32_t activity = query::kNoRow;        // kActivity
-  uint32_t gap = query::kNoRow;             // kIdle
+  trace::AllocationId allocation;           // set for kAllocation
+  uint32_t slice = kNoSlice;                // set for kSlice
+  uint32_t activity = query::kNoRow;        // set for kActivity
+  uint32_t gap = query::kNoRow;             // set for kIdle
   std::optional<trace::Category> category;  // kMemory: the layer, if the point is on one
   std::optional<uint64_t> offset;           // blocks lane: offset on the packed address axis
   bool SameThing(const Hit& o) const {

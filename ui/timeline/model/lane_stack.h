@@ -23,7 +23,7 @@
 namespace vramscope::ui::timeline {
 
 struct LaneSetting {
-  bool folded = false;  // or unfolded, if the lane is folded by default
+  bool folded = false;  // the opposite (unfolded) if the lane is folded by default
   bool pinned = false, hidden = false;
   float height = 0;  // height of the body; 0: the default
   friend bool operator==(const LaneSetting&, const LaneSetting&) = default;
@@ -60,10 +60,10 @@ struct Layout {
 };
 
 enum class LaneAction : uint8_t {
-  kFold,    // or unfold
-  kPin,     // or unpin
-  kHide,    // or show again
-  kMoveUp,  // past the previous visible lane that can be moved
+  kFold,    // folds or unfolds
+  kPin,     // pins or unpins
+  kHide,    // hides or shows again
+  kMoveUp,  // moves above the previous visible lane that can be moved
   kMoveDown,
   kHigher,
   kLower,

@@ -21,8 +21,8 @@ struct SceneCounts {
   uint32_t block_cells = 0;  // cells drawn in place of smaller allocations
   uint32_t slices = 0;       // slices drawn as rectangles
   uint32_t slice_columns = 0;
-  uint32_t activities = 0;  // drawn as rectangles
-  uint32_t gaps = 0;        // drawn as rectangles
+  uint32_t activities = 0;  // activities drawn as rectangles
+  uint32_t gaps = 0;        // idle gaps drawn as rectangles
   uint32_t labels = 0;
   uint32_t notes = 0;  // flags on the ruler, in the view
   uint32_t marks = 0;  // ticks of marked things, in the view

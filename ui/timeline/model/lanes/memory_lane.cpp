@@ -92,7 +92,7 @@ void DrawByteLabels(const CanvasState& s, const TextMeasure& measure, const Rect
 
 struct PeakCallout {
   bool shown = false;
-  float x = 0, y = 0;  // of the mark
+  float x = 0, y = 0;  // position of the mark
   Rect box;
   std::string title, place;
 };
