@@ -25,7 +25,7 @@ struct ProgramOptions {
   bool cpp_stacks = false;
   bool no_activities = false;
   program::IsolationMode isolation = program::IsolationMode::kAuto;
-  bool no_isolation = false;  // IsolationMode::kNone
+  bool no_isolation = false;  // use IsolationMode::kNone
   bool no_network = false;
   std::vector<std::string> writable;  // paths that an isolated program may really write to
   std::vector<std::string> toggles;   // NAME or NAME=VALUE

@@ -1,6 +1,6 @@
 // The host's virtual time. It is counted, not measured: every call that puts work on a stream costs
-// a fixed time, and the clock jumps forward when the host waits for work. Two runs of a program
-// thus see the same times.
+// a fixed time, and the clock jumps forward when the host waits for work. Therefore two runs of a
+// program see the same times.
 //
 // All threads that put work on streams share one clock (autograd's thread continues where the main
 // thread stopped). A thread that only queries (NCCL's watchdog, the thread that pins memory) reads

@@ -29,7 +29,7 @@ using Bytes = std::span<const unsigned char>;
 // One part of a fat binary: machine code or PTX of one architecture.
 struct CodeEntry {
   enum class Compression { kNone, kLz4, kZstd, kUnknown };
-  bool is_cubin = false;  // else PTX
+  bool is_cubin = false;  // machine code; false: PTX
   int architecture = 0;   // 86 for sm_86
   bool specific = false;  // runs only on that architecture (sm_90a, sm_100f)
   Compression compression = Compression::kNone;

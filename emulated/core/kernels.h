@@ -44,7 +44,7 @@ struct LibraryWork {
   void* stream = nullptr;
   double flops = 0;
   Precision precision = Precision::kFp32;
-  uint64_t bytes = 0;          // read and written
+  uint64_t bytes = 0;          // bytes read and written
   MatrixProduct product = {};  // the matrix product; m 0: none
   // Operands, if they are wanted; null pointers are ignored.
   std::span<const void* const> reads = {};
@@ -82,7 +82,7 @@ struct KernelFacts {
   int architecture = 0;
   int ptx_architecture = 0;
   int parameter_bytes = 0;
-  std::vector<uint16_t> parameters;  // size of each in bytes
+  std::vector<uint16_t> parameters;  // size of each parameter in bytes
   bool read = false;                 // read from machine code; otherwise the above is assumed
   bool runs = true;                  // there is code that this GPU can run
 };

@@ -98,7 +98,7 @@ class VRAMSCOPE_EMULATED_API Memory {
 
   uint64_t total(int device) const;
   uint64_t free(int device) const;
-  uint64_t used(int device) const;  // allocated, without the context
+  uint64_t used(int device) const;  // allocated bytes, without the context
   uint64_t most_used(int device) const;
   uint64_t context(int device) const;
 
@@ -122,8 +122,9 @@ class VRAMSCOPE_EMULATED_API Memory {
   };
   bool Known(int device) const { return device >= 0 && device < static_cast<int>(devices_.size()); }
   bool TakeLocked(int device, uint64_t bytes, std::unique_lock<std::mutex>* lock);
-  void Publish(int device) const;                   // publishes to the other processes
-  bool IsOurs(uint64_t begin, uint64_t end) const;  // in one allocation of AllocateHost()
+  void Publish(int device) const;  // shows the other processes how much is used
+  // The range is in one allocation of AllocateHost().
+  bool IsOurs(uint64_t begin, uint64_t end) const;
   void Emptied(uint64_t address, uint64_t bytes);
   Result MapHost(uint64_t bytes, MemoryKind kind, void** address);
   const HostRange* FindHost(uint64_t address, uint64_t* base) const;

@@ -158,7 +158,7 @@ class Listing {
 };
 
 // Copies a kernel folder with modes, times and links. The target must not exist; with
-// `into_existing`, missing entries are added and existing ones stay.
+// `into_existing`, missing entries are added and existing ones are kept.
 int CopyTree(const char* from, const char* to, bool into_existing);
 // Removes a kernel folder with its contents.
 int RemoveTree(const char* folder);

@@ -2,7 +2,7 @@
 
 // System calls without the C library, because in a program that contains libvramscope-isolation.so
 // the C library's functions are interposed. They do not touch errno (thread-local). All return
-// -errno where the C library would set errno.
+// -errno if the C library would set errno.
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
 #endif

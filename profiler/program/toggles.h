@@ -95,7 +95,7 @@ absl::StatusOr<std::vector<Toggle>> ParseToggles(std::string_view json);
 const Toggle* FindToggle(const std::vector<Toggle>& all, std::string_view name);
 
 // Each text is NAME or NAME=VALUE. kInvalidArgument: unknown names or values, duplicates, or two
-// toggles that exclude each other; the message says what is allowed.
+// toggles that exclude each other; the message lists what is allowed.
 absl::StatusOr<std::vector<ToggleChoice>> ChooseToggles(const std::vector<Toggle>& all,
                                                         const std::vector<std::string>& texts);
 // Why the two exclude each other; "" if they do not.

@@ -23,7 +23,7 @@ struct Variation {
   bool is_range = false;            // values between two of them are allowed too
 };
 
-// Parses NAME=A..B (whole numbers) or NAME=V,V,V. kInvalidArgument says what is wrong.
+// Parses NAME=A..B (whole numbers) or NAME=V,V,V. kInvalidArgument states what is wrong.
 absl::StatusOr<Variation> ParseVariation(std::string_view text);
 
 // Returns the command with the value in place of {NAME}, or else in place of the value of the

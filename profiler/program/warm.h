@@ -44,7 +44,8 @@ int UserNamespaceOf(const std::string& socket);
 
 class WarmProgram {
  public:
-  // kUnavailable: no server answers, or it refuses; the message says why. Waits for the answer.
+  // kUnavailable: no server answers, or it refuses; the message gives the reason. Waits for the
+  // answer.
   static absl::StatusOr<std::unique_ptr<WarmProgram>> Start(const std::string& socket,
                                                             const WarmRequest& request);
   ~WarmProgram();

@@ -218,7 +218,7 @@ class TraceBuilder {
   absl::Status AddActivities(std::span<const Activity> activities);
   void AddWarning(std::string text);
   uint64_t events() const;
-  // A trace of everything that has arrived so far (to show while a run goes on).
+  // A trace of everything that has arrived so far (to show while a run is in progress).
   std::shared_ptr<const Trace> Snapshot() const;
   // Ends the trace; the builder is empty after it.
   std::shared_ptr<const Trace> Finish(bool complete, std::string end_message);

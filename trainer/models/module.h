@@ -10,8 +10,8 @@
 //
 // Lifetimes: to make the same frees as Python, operands must be freed when Python frees them.
 // Forward functions take `const Tensor&` for arguments that the caller holds during the call (as in
-// a Python module call), keep results in locals, and release each with reset() where Python drops
-// or rebinds the name.
+// a Python module call), keep results in locals, and release each with reset() at the point at
+// which Python drops or rebinds the name.
 //
 // Not thread-safe. Forward may throw LibTorch's exceptions; the outermost function of the loop
 // catches them.

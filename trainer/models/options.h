@@ -21,7 +21,7 @@ struct LoraConfig {
   double alpha = 16;
   double dropout = 0.0;
   bool decompose = false;  // DoRA: a trained magnitude for each row of the adapted weight
-  // LoRA-FA: the matrix applied to the input stays at its initial values
+  // LoRA-FA: the matrix applied to the input keeps its initial values
   bool freezes_down = false;
   bool rank_stabilised = false;  // scale: alpha / sqrt(rank)
   bool as_weights = false;       // has the type of the layer's weight; else fp32

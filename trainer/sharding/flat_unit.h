@@ -53,7 +53,7 @@ struct FlatPart {
 class FlatUnit {
  public:
   // `path`: the path of the unit's module. `is_model`: the unit has all parameters that are in no
-  // other unit, and stays gathered from forward to backward.
+  // other unit, and remains gathered from forward to backward.
   FlatUnit(FlatShared& shared, std::string path, bool is_model);
   ~FlatUnit();
   FlatUnit(const FlatUnit&) = delete;

@@ -61,7 +61,7 @@ absl::Status CheckArguments(const Json& schema, const Json& arguments);
 Json ToolsJson();
 
 // Returns the JSON with at most `most` elements in every array. The object's "left_out" {path:
-// count} says how many elements were removed from each array.
+// count} has the number of elements removed from each array.
 Json Shortened(const Json& json, size_t most);
 
 }  // namespace vramscope::cli::mcp
