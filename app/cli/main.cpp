@@ -125,7 +125,7 @@ int Main(int argc, char** argv) {
 }  // namespace
 }  // namespace vramscope::cli
 
-// Needed before main() begins, because libraries already allocate memory then.
+// Needed before main() begins, because libraries allocate memory even earlier.
 VRAMSCOPE_END_CLEANLY_FROM_THE_START("vramscope");
 
 int main(int argc, char** argv) {

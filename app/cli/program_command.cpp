@@ -97,7 +97,7 @@ class OutputFolder {
   std::string path() const { return path_.string(); }
 
   // Keeps the folder of a recording whose trace could not be written, because the training may have
-  // taken long, and says how to write the trace again.
+  // taken long, and prints how to write the trace again.
   void KeepRecording() {
     std::string kept = path();
     if (scratch_ != nullptr) {
@@ -293,7 +293,7 @@ absl::StatusOr<std::unique_ptr<program::Isolation>> IsolationOf(
   return made;
 }
 
-// The emulated GPU's context has a fixed size. If the user gives another context size, the emulated
+// The emulated GPU's context has a fixed size. If the user sets another context size, the emulated
 // GPU's memory is changed instead, so that the allocator has as much memory as with a context of
 // that size.
 uint64_t MemoryOf(const run::DeviceProfile& device, const ProgramOptions& options) {

@@ -415,7 +415,7 @@ class ProgramVary {
   }
 
   // With one range and a budget: searches for the largest value that fits, between the last row
-  // that fits and the first that does not.
+  // that fits and the first row that does not.
   absl::Status FindLargest() {
     if (variations_.size() != 1 || !variations_[0].is_range || !budget_) return absl::OkStatus();
     const auto first_not = std::ranges::find_if(rows_, [&](const Row& row) { return !Fits(row); });

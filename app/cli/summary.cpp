@@ -106,7 +106,7 @@ std::vector<double> Losses(const trace::Trace& trace) {
   return losses;
 }
 
-// One entry for each step; empty if the trace does not say when the GPU was busy.
+// One entry for each step; empty if the trace does not record when the GPU was busy.
 std::vector<query::DeviceTimes> DeviceTimesOf(const trace::Trace& trace, size_t steps) {
   if (!trace.info.has_times || steps == 0 || trace.activities.size() == 0) return {};
   // The index is destroyed before the trace, so the pointer does not need to own it.

@@ -256,7 +256,7 @@ class Search {
   }
 
   // Bytes saved, divided by the relative increase in time. Only as many bytes count as exceed the
-  // budget. A move that also makes the step faster beats every move that does not.
+  // budget. A move that also makes the step faster is preferred to every move that does not.
   double Score(const Planned& now, const Planned& before, const Planned& after) const {
     if (!after.ok() || after.needed() >= before.needed()) return 0;
     // A run can also be out of memory although `needed` is within the budget. Its excess then
@@ -396,7 +396,7 @@ class Search {
     return out;
   }
 
-  // Searches all limits in parallel. A limit that is not known when the time is up stays 0.
+  // Searches all limits in parallel. A limit that is not known when the time is up is 0.
   absl::Status FindLimits(std::vector<Limit> limits) {
     while (!Late()) {
       std::vector<Node> nodes;

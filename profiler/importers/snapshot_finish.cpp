@@ -176,8 +176,8 @@ class Finisher {
     return std::span(recording_.entries.time_ns).subspan(rows.first, rows.count);
   }
 
-  // Merges all devices into one table, sorted by time; the order within a device stays. Entries
-  // of no device (the host's) are dropped.
+  // Merges all devices into one table, sorted by time; the order within a device does not change.
+  // Entries of no device (the host's) are dropped.
   void MergeDevices() {
     const auto& traces = parts_.traces;
     const EntryTable& e = recording_.entries;

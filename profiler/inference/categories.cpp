@@ -581,7 +581,7 @@ class Categorizer {
   base::HashSet<uint32_t> caches_;
   std::vector<uint32_t> pending_;  // blocks of the current pass that are live at its end
   size_t gradient_step_ = 0;
-  size_t first_gradient_ = SIZE_MAX;  // the first pass that makes a gradient
+  size_t first_gradient_ = SIZE_MAX;  // the first pass that allocates a gradient
   // Sizes of gradients: those of the step with the most gradients, and those of the current step.
   std::vector<uint64_t> gradients_, step_gradients_;
 };

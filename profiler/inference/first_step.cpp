@@ -232,7 +232,8 @@ class FirstStep {
   }
 
   // If a gradient exists already, backward adds its result to the gradient. The result is freed at
-  // once, as the last block that its node frees. In the first step, this block stayed.
+  // once, as the last block that its node frees. In the first step, this block was not freed,
+  // because it was the gradient itself.
   void ChooseGradients() {
     stays_.clear();
     std::vector<uint32_t> all, rows;

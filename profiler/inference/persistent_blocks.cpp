@@ -39,15 +39,16 @@ uint32_t StatesOfEachParameter(const SizeCounts& gradients, const OfSizes& sizes
   return static_cast<uint32_t>(std::max_element(votes.begin(), votes.end()) - votes.begin());
 }
 
-// Whether backward makes a gradient for each of `parameters` blocks of a size. Some may have been
-// made before the recording.
+// Whether backward allocates a gradient for each of `parameters` blocks of a size. Some gradients
+// may be older than the recording.
 bool Passes(const SizeCounts& passing, uint64_t bytes, uint32_t parameters) {
   const auto it = passing.find(bytes);
   return it != passing.end() && uint64_t{it->second} * 4 >= uint64_t{parameters} * 3;
 }
 
 // Whether the number of blocks of every size is a multiple of `each`. With `passing`, only sizes
-// that backward makes count, and backward must make as many blocks as there would be parameters.
+// that backward allocates count, and backward must allocate as many blocks as there would be
+// parameters.
 bool AllComeIn(uint32_t each, const OfSizes& sizes, const SizeCounts* passing) {
   uint64_t multiples = 0, others = 0;
   for (const auto& [bytes, of] : sizes) {
@@ -62,8 +63,8 @@ bool AllComeIn(uint32_t each, const OfSizes& sizes, const SizeCounts* passing) {
   return multiples > 0 && others * 100 < multiples;
 }
 
-// Whether most of the open bytes have sizes that backward makes, so that the trained part is not
-// small, as it would be with adapters.
+// Whether most of the open bytes have sizes that backward allocates, so that the trained part is
+// not small, as it would be with adapters.
 bool MostTrain(const Training& training, const OfSizes& sizes) {
   uint64_t all = 0, trained = 0;
   for (const auto& [bytes, of] : sizes) {

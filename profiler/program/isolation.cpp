@@ -53,7 +53,7 @@ std::vector<std::string> GrowingCaches() {
 }
 
 // A folder of the user for code that Inductor compiles in plans, kept between plans. Inductor's own
-// cache stays isolated because it also stores which kernel was the fastest, measured with emulated
+// cache is isolated, because it also stores which kernel was the fastest, measured with emulated
 // clocks.
 std::string CompileCache() {
   const std::string path = fmt::format("/var/tmp/vramscope-{}", geteuid());
@@ -204,7 +204,7 @@ absl::Status Isolation::MakeOverlay(const IsolationOptions& options) {
     if (!root.ok()) return root.status();
     namespaces_ = std::move(root->namespaces);
     frozen_ = std::move(root->frozen);
-    // A program fails if its own folder is read-only; the copy mode is better then.
+    // A program fails if its own folder is read-only; in that case, the copy mode is better.
     const auto holds = [&](const std::string& path) {
       return folder_ == path || folder_.starts_with(path + "/");
     };

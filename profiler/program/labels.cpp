@@ -128,7 +128,7 @@ class Labeller {
       }
       if (i < recording_.entries.size()) Entry(i);
     }
-    // Scopes that are still open when the marks end stay open.
+    // Scopes that are open when the marks end are not closed.
     Settle();
     return std::move(labels_);
   }
@@ -402,7 +402,7 @@ class Labeller {
   }
 
   // A tensor that the program keeps outside of modules is a buffer, unless it has a category:
-  // averages of parameters, data that stay on the GPU, a library's own copies.
+  // averages of parameters, data that are kept on the GPU, a library's own copies.
   void Kept(const Mark& mark) {
     const uint32_t row = BlockAt(mark, mark.a);
     if (row == UINT32_MAX || blocks_[row].category != Category::kUnknown) return;

@@ -175,7 +175,7 @@ class Sink final : public trace::EventSink {
   int64_t last_time_ = 0;
   trace::TraceBuilder builder_;
   ModuleTimes modules_;
-  std::vector<int64_t> made_;           // when each allocation of the history was made
+  std::vector<int64_t> made_;           // time of each allocation of the history
   std::vector<std::string> not_shown_;  // activities that are not shown, and why
   absl::Status status_;
 };

@@ -183,7 +183,7 @@ class RollingBack {
   bool UndoRequest(EntryIndex i, Device& device) {
     const auto [at, fresh] = device.blocks.try_emplace(entries_.address[i]);
     Device::Block& block = at->second;
-    // In a cut file the free may complete after the last entry, so the block stays pending.
+    // In a cut file the free may complete after the last entry, so the block remains pending.
     if (fresh && recording_.lost.empty()) {  // completed, but the completion is not in the file
       odd_.Count(Oddity::kRequestWithoutFree);
       block.completed = i;

@@ -28,7 +28,7 @@ using trace::kNoEvent;
 
 constexpr EventIndex kProgressStep = 1 << 16;
 
-// A recorded call of the driver that the model has not made yet.
+// A recorded call of the driver that the model has not repeated yet.
 struct Recorded {
   EventIndex event = 0;
   EventKind kind = EventKind::kMarker;

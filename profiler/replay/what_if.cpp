@@ -284,7 +284,7 @@ class WhatIf final : public allocator::SegmentObserver {
   const run::AllocConf recorded_;
   const Releases releases_;
   allocator::Settings settings_;
-  bool keeps_ = false;       // older blocks stay in place
+  bool keeps_ = false;       // older blocks are kept in place
   bool on_the_gpu_ = false;  // the limit is inferred
   EventIndex begin_ = 0, at_ = 0;
   Quiet quiet_;

@@ -39,7 +39,8 @@ class JobToken {
   std::function<void(double)> progress() const {
     return [this](double fraction) { fraction_ = fraction; };
   }
-  // Calls `call` on the UI thread, before the answer; does nothing if the job was dropped by then.
+  // Calls `call` on the UI thread, before the answer; does nothing if the job has been dropped
+  // before.
   void post(std::function<void()> call) const;
 
  private:

@@ -202,7 +202,7 @@ struct WorkerClient::Impl {
 
     const auto sentence = [](std::string text) { return text.ends_with('.') ? text : text + "."; };
     const QString ended = FromUtf8(sentence(why.shown));
-    // The window's text also says what happens next. The trace's text does not, because the trace
+    // The window's text also states what happens next. The trace's text does not, because the trace
     // may be saved.
     QString text = ended;
     text += QLatin1Char(' ') +

@@ -260,7 +260,7 @@ class MemoryLane : public Lane {
     memory->columns = n;
     counts->columns = n;
     DrawByteGrid(s, body, /*over=*/true, list);
-    // The outline keeps the total readable where the top layer is thin.
+    // The outline keeps the total readable if the top layer is thin.
     const float* top = memory->edges.data() + kStackOrder.size() * n;
     StepLine(s, area, columns, used, s.theme.text.WithAlpha(s.theme.dark ? 0.35 : 0.45), 1, {},
              list, [&](int i) { return top[i]; });
