@@ -183,7 +183,8 @@ uint64_t SegmentBytes(const Problem& p, const Choice& tile, const Chip& chip) {
   uint64_t columns = Ceil(of_filter ? elements : positions, tile.tile_columns);
   bool paired = false;
   if (of_filter && tile.tile_rows >= 64 && tile.tile_columns == 64) {
-    // Such a tile covers one position of the window; the larger ones are processed in pairs.
+    // Tiles of this size cover one position of the window each; tiles of 128 rows are processed in
+    // pairs.
     columns = Product(Ceil(p.of_group, 64), p.window);
     paired = tile.tile_rows == 128 && !p.pointwise() && columns % 2 != 0;
     columns += paired ? 1 : 0;

@@ -149,7 +149,7 @@ bool WithoutHash(const char* name, char* to, unsigned long size) {
 // Finds the emulated library of that name. With `also_vendored`, a wheel's copy, whose name may
 // contain its full version, matches the library of the same major version.
 const char* Ours(const char* name, bool also_vendored) {
-  static char found[kLongest];  // the loader holds its lock until it has copied the result
+  static char found[kLongest];  // safe: the loader holds its lock until it has copied the result
   char plain[256];
   const bool vendored = also_vendored && WithoutHash(name, plain, sizeof plain - 2);
   if (vendored) name = plain;
@@ -180,7 +180,7 @@ const char* Ours(const char* name, bool also_vendored) {
 extern "C" {
 
 VRAMSCOPE_EXPORTED unsigned la_version(unsigned version) {
-  FindFolder();  // now, because a program may overwrite its environment (setproctitle)
+  FindFolder();  // here, because the program may overwrite its environment later (setproctitle)
   RestorePythonPath();
   return version < LAV_CURRENT ? version : LAV_CURRENT;
 }

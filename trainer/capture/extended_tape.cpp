@@ -276,7 +276,7 @@ class Extender {
     });
   }
 
-  // --- the whole
+  // --- the whole tape
 
   bool Write() {
     bool written = true;

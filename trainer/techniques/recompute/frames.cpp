@@ -78,7 +78,7 @@ class FillingHook final : public SavedVariableHooks {
   at::Tensor call_unpack_hook() override { return tensor_; }
 
  private:
-  Frame& frame_;  // is running, so it is alive
+  Frame& frame_;  // valid: the frame is running
   at::Tensor tensor_;
 };
 
