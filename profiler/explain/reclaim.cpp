@@ -116,7 +116,7 @@ std::string Headline(const Reclaim& r) {
   const uint64_t unused = r.reserved > r.allocated ? r.reserved - r.allocated : 0;
   std::string text =
       i18n::Format("{} of {} reserved are unused {}.", FormatBytes(unused), FormatBytes(r.reserved),
-                   r.state ? i18n::Text("in this state") : i18n::Text("at this time"));
+                   r.state ? i18n::Text("in this snapshot") : i18n::Text("at this time"));
   if (r.state) {
     return text + i18n::Format(" empty_cache() would release {}. {}",
                                FormatBytes(static_cast<uint64_t>(r.remedies.front().given_back)),
@@ -145,7 +145,8 @@ std::string Headline(const Reclaim& r) {
                        anew ? i18n::Text("under the recorded settings") : i18n::Text("as recorded"),
                        FormatBytes(best->peak_reserved));
   if (anew)
-    text += i18n::Text("; both replays allocate anew the blocks that are older than the recording");
+    text += i18n::Text(
+        "; both replays start by allocating the blocks that are older than the recording");
   return text + i18n::Text(".") + more;
 }
 

@@ -132,10 +132,11 @@ std::vector<Assumption> WeightAssumptions(const RunConfig& config, const ModelCo
                                                          : planned == "bf16" ? "bfloat16"
                                                                              : "float16");
   if (!same) {
-    out.push_back({i18n::English("weights are {} in memory (precision={}), although the checkpoint "
-                                 "holds {}",
-                                 planned, config.Get("precision"), model.stored_type.substr(0, 40)),
-                   "config.json: torch_dtype"});
+    out.push_back(
+        {i18n::English(
+             "weights are {} in memory (precision={}), although the checkpoint contains {}",
+             planned, config.Get("precision"), model.stored_type.substr(0, 40)),
+         "config.json: torch_dtype"});
   }
   if (!model.unknown.empty()) {
     std::vector<std::string> names = model.unknown;

@@ -32,7 +32,7 @@ Cell HeldCell(double byte_seconds, bool times) {
                                          : fmt::format("{:.3g}", gib);
   return {.text = figure + (times ? i18n::Text(" GiB·s") : i18n::Text(" GiB·entries")),
           .sort = byte_seconds,
-          .exact = times ? i18n::Text("bytes multiplied by the time that they were allocated")
+          .exact = times ? i18n::Text("bytes multiplied by the time for which they were allocated")
                          : i18n::Text("bytes multiplied by history entries from allocation to "
                                       "free, because the file has no times")};
 }
@@ -248,7 +248,7 @@ Table CallSiteTable(const trace::Trace& trace, const explain::CallSites& sites,
        by == SiteBy::kCallSite ? i18n::Text("the program's stack frame and the operator") : ""},
       {i18n::Text("Category"), false, 142, false, i18n::Text("the category of most of its bytes")},
       {i18n::Text("Held"), true, 120, false,
-       i18n::Text("bytes multiplied by the time that they were allocated")},
+       i18n::Text("bytes multiplied by the time for which they were allocated")},
       {i18n::Text("Count"), true, 80, false, i18n::Text("allocations")},
       {i18n::Text("Total bytes"), true, 110, false,
        i18n::Text("the sum of all its allocations, including short ones")},

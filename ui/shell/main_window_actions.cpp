@@ -83,7 +83,7 @@ void MainWindow::AddFileActions() {
                 .run = [this] { OpenPartOf(session().from_file() ? ShownFile() : QString()); },
                 .enabled = [this] { return !StateIsShown(); },
                 .tip = tr("One device, entry range or time range of a large file"),
-                .why_not = tr("A snapshot without history has no entries: it is a single state")});
+                .why_not = tr("A snapshot without history has no entries to choose from")});
   actions_.Add(
       {.id = "file.program",
        .menu = menu,

@@ -201,7 +201,8 @@ TEST(Snapshot, MergesDevicesByTime) {
   EXPECT_THAT(r.entries.device, ElementsAre(2, 0, 0, 0, 2, 2));
   EXPECT_THAT(r.entries.time_ns, ElementsAre(0, 50'000, 250'000, 250'000, 250'000, 250'000));
   EXPECT_FALSE(r.has_segments);
-  EXPECT_THAT(r.warnings, ElementsAre(HasSubstr("1 entry older than the previous one")));
+  EXPECT_THAT(r.warnings,
+              ElementsAre(HasSubstr("1 entry with an earlier time than the entry before")));
 
   SnapshotOptions options;
   options.device = 2;
