@@ -170,7 +170,7 @@ std::string NoFindingsText() {
 
 std::vector<Finding> FindFindings(const trace::Trace& trace) {
   std::vector<Finding> findings;
-  // A state has no history, and every rule needs one.
+  // A snapshot without history has no findings, because every rule needs the history.
   if (trace.events.size() == 0 || trace.info.content == trace::Content::kState) return findings;
   FindingFacts facts(trace);
   if (facts.peak.allocated == 0) return findings;

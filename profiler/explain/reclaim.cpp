@@ -157,7 +157,7 @@ uint64_t Releasable(const Fragmentation& f) {
   return bytes;
 }
 
-// The result for a state without history. Only empty_cache() has figures: it releases all cached
+// The result for a snapshot without history. Only empty_cache() has figures: it releases all cached
 // memory.
 Reclaim OfState(Reclaim out, const Fragmentation& f, const std::vector<std::string>& confs) {
   out.state = true;

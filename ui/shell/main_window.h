@@ -579,7 +579,7 @@ class MainWindow : public QMainWindow {
   QLabel* status_ = nullptr;
   QProgressBar* progress_ = nullptr;
   QToolButton* cancel_ = nullptr;
-  bool showing_state_ = false;  // the shown document is a single state without a history
+  bool showing_state_ = false;  // the shown document is a snapshot without history
   bool ran_out_ = false;        // the shown recording ran out of memory
   QString lanes_;               // the last settings of the tracks on the canvas
 };
