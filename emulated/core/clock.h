@@ -19,9 +19,10 @@ namespace vramscope::emulated {
 
 class VRAMSCOPE_EMULATED_API Clock {
  public:
-  static constexpr int64_t kSubmitNs = 10'000;  // a launch, unless host_work.h sets more
+  // Host time of a launch, unless host_work.h sets more.
+  static constexpr int64_t kSubmitNs = 10'000;
   static constexpr int64_t kQueryNs = 1'000;
-  static constexpr int64_t kAllocateNs = 200'000;  // cudaMalloc, cudaFree and similar
+  static constexpr int64_t kAllocateNs = 200'000;  // host time of cudaMalloc, cudaFree and similar
 
   // The time that this thread sees.
   int64_t now() const;

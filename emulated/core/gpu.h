@@ -21,10 +21,10 @@ namespace vramscope::emulated {
 // Growth of the CUDA context (context.h), in bytes.
 struct ContextGrowth {
   uint64_t kernels = 0;   // added by the first kernel
-  uint64_t cublas = 0;    // added by each handle
-  uint64_t cudnn = 0;     // likewise
-  uint64_t cusolver = 0;  // likewise
-  uint64_t cufft = 0;     // added by the first plan
+  uint64_t cublas = 0;    // added by each cuBLAS handle
+  uint64_t cudnn = 0;     // added by each cuDNN handle
+  uint64_t cusolver = 0;  // added by each cuSOLVER handle
+  uint64_t cufft = 0;     // added by the first cuFFT plan
   uint64_t nccl = 0;      // added by the first communicator, without its buffers
 };
 

@@ -44,7 +44,7 @@ struct Request {
 // Splits a line into words like a shell: blanks, quotes and backslashes, but no variables or
 // patterns. kInvalidArgument: a quote is not closed.
 absl::StatusOr<std::vector<std::string>> SplitWords(std::string_view line);
-std::string JoinWords(const std::vector<std::string>& words);  // the inverse
+std::string JoinWords(const std::vector<std::string>& words);  // the inverse of SplitWords()
 
 // "python", "train.py", its arguments. A recording on several GPUs uses torchrun's module. Remote
 // paths are not checked. kInvalidArgument, kNotFound: the message names what is missing.

@@ -18,4 +18,4 @@ struct FakeDriver {
   int processes_error = 0;
   int queries = 0;  // number of queries of the GPUs' memory
 };
-extern FakeDriver g_fake;  // the test's own
+extern FakeDriver g_fake;  // set by the test, read by the stand-ins

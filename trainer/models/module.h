@@ -130,7 +130,7 @@ class Module {
   std::vector<std::pair<std::string, std::shared_ptr<Parameter>>> parameters_;
   std::vector<std::unique_ptr<Buffer>> buffers_;
   std::vector<Module*> children_;
-  std::vector<std::unique_ptr<Module>> adopted_;  // are also children
+  std::vector<std::unique_ptr<Module>> adopted_;  // modules that are also in children_
 };
 
 struct Totals {

@@ -113,7 +113,7 @@ class FlatUnit {
   std::vector<bool> is_padding_;  // one flag for each of `splits_`
   // elements of the flat tensor, without the padding that makes it divisible by the ranks
   int64_t elements_ = 0;
-  at::Tensor flat_;   // leaf; see above
+  at::Tensor flat_;   // the flat parameter, a leaf of autograd's graph; see above
   at::Tensor local_;  // this rank's part
   // the part in the type in which it is gathered, if that differs
   at::Tensor narrow_;

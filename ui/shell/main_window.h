@@ -251,8 +251,8 @@ class MainWindow : public QMainWindow {
   void timelineShown();                         // a new trace is drawn; the panels follow
   void documentShown();                         // a new trace is in the canvas and the panels
   void failed(const QString& reason);           // a requested action failed
-  void setupEnded(bool ok);                     // downloadLibTorch
-  void fileDone(const QString& path, bool ok);  // saveTrace, exportChrome
+  void setupEnded(bool ok);                     // downloadLibTorch() has ended
+  void fileDone(const QString& path, bool ok);  // saveTrace() or exportChrome() has ended
 
  protected:
   void closeEvent(QCloseEvent* event) override;
@@ -506,9 +506,10 @@ class MainWindow : public QMainWindow {
   bool comparing_quietly_ = false;
   SessionFile* session_file_ = nullptr;
   QTimer store_due_;
-  std::unique_ptr<SavedSession> left_session_;                         // left by an earlier window
-  std::vector<std::shared_ptr<program::ScratchFolder>> left_folders_;  // folders of its programs
-  Jobs recoveries_;                                                    // reads those folders
+  std::unique_ptr<SavedSession> left_session_;  // left by an earlier window
+  // Folders of the programs in left_session_.
+  std::vector<std::shared_ptr<program::ScratchFolder>> left_folders_;
+  Jobs recoveries_;  // reads left_folders_
 
   FileLoader* loader_ = nullptr;
   FileLoader* compare_loader_ = nullptr;
@@ -559,7 +560,7 @@ class MainWindow : public QMainWindow {
   QStackedWidget* fit_pages_ = nullptr;
   QStackedWidget* waterfall_pages_ = nullptr;
   CommandRunner* toggle_search_ = nullptr;  // what the toggles of the program save
-  std::string toggle_search_of_;            // its script
+  std::string toggle_search_of_;            // the script that toggle_search_ runs for
   FitPage* fit_ = nullptr;
   WaterfallPage* waterfall_ = nullptr;
   ExperimentsPage* experiments_ = nullptr;

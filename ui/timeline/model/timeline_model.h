@@ -109,8 +109,8 @@ class TimelineModel {
 
   // View.
   void Fit(double now_ms);
-  // Used for another document. Changes the view at once, without an undo step to the previous
-  // document's view. nullopt: the whole trace.
+  // Call it when another document is shown. Changes the view at once, without an undo step to the
+  // previous document's view. nullopt: the whole trace.
   void SetView(std::optional<Span> view);
   void ZoomBy(double factor, double now_ms);
   void ZoomToSelection(double now_ms);
