@@ -206,7 +206,7 @@ std::string WhatIfText(const Results& results) {
           ? i18n::Format(", {} for segments{}", run::FormatBytes(w.device_memory_bytes),
                          w.device_memory_inferred ? i18n::Text(" (inferred)") : "")
           : std::string(),
-      w.older_unchanged ? i18n::Text(", older blocks unchanged") : "");
+      w.older_unchanged ? i18n::Text(", with older blocks left in place") : "");
   for (const std::string& key : w.conf.ignored) {
     text += i18n::Format("  ({} changes no decision of the allocator)\n", key);
   }

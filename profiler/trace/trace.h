@@ -31,7 +31,7 @@ struct EventTable {
   SharedColumn<EventKind> kind;
   PackedColumn<int64_t> time_ns;
   PackedColumn<uint64_t> id;
-  SharedColumn<Category> category;  // Alloc, Retag
+  SharedColumn<Category> category;  // of Alloc and Retag events
   PackedColumn<uint8_t> detail;
   PackedColumn<uint64_t> bytes;
   PackedColumn<uint64_t> bytes_rounded;

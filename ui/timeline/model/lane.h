@@ -37,8 +37,8 @@ struct Concession {
   // Shrinks to this many rows, or to one of the constants below.
   static constexpr int kBelowTheFold = 0;  // may lie below the visible part of the stack
   static constexpr int kGone = -1;
-  // Applies while the stretching lanes have less than the smaller of two heights: the share `until`
-  // of the height they want, and `most` pixels.
+  // Applies while the stretching lanes have less height than `until` times the height that they
+  // want, and less than `most` pixels.
   float until = 1;
   float most = std::numeric_limits<float>::infinity();
   int rows = kBelowTheFold;
