@@ -16,7 +16,7 @@
 
 namespace vramscope::isolation::kernel {
 
-// The address that our calls are made from (gate.h); 0: directly.
+// The address of the code that makes our system calls (gate.h); 0: Call() makes them itself.
 inline unsigned long gate __attribute__((visibility("hidden"))) = 0;
 
 #if defined(__x86_64__)

@@ -83,8 +83,8 @@ struct Releases {
 // `conf` has the settings of the run. If not given, those in the file are used.
 Releases FindReleases(const trace::Trace& trace, const std::optional<run::AllocConf>& conf = {});
 
-// Whether the file has a history of the device's memory and not only a state. It has one if an
-// allocator event follows the beginning of the recording.
+// Whether the file has a history of the device's memory and not only its state at one time. It has
+// one if an allocator event follows the beginning of the recording.
 bool HasHistory(const trace::Trace& trace);
 
 }  // namespace vramscope::replay

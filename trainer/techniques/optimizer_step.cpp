@@ -51,7 +51,7 @@ std::vector<run::Choice> Names() {
   return out;
 }
 
-// Optimizers without some implementations.
+// Refuses implementations (loop, foreach, fused) that an optimizer does not have.
 std::vector<run::Rule> Rules() {
   std::vector<run::Rule> out;
   for (const OptimizerEntry& entry : AllOptimizers()) {
@@ -64,7 +64,8 @@ std::vector<run::Rule> Rules() {
   return out;
 }
 
-// Other implementations do not change the training. An optimizer with less state than Adam does.
+// Another implementation does not change the training. An optimizer with less state, in place of
+// Adam, changes it.
 std::vector<run::FitMove> Moves() {
   std::vector<run::FitMove> out = {{.row = "fused"}, {.row = "loop"}};
   for (const OptimizerEntry& entry : AllOptimizers()) {

@@ -32,7 +32,7 @@ struct ImageOptions {
 inline constexpr int kMinImageSide = 320, kMaxImageSide = 8192;
 
 // Returns the file's bytes. kInvalidArgument: the size is too small or too large, or the trace has
-// no timeline (a state); kInternal: the image could not be encoded.
+// no timeline (a snapshot without history); kInternal: the image could not be encoded.
 absl::StatusOr<std::string> DrawImage(const std::shared_ptr<const TimelineData>& data,
                                       const ImageOptions& options);
 

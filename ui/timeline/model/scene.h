@@ -73,7 +73,7 @@ Rect ActivityRectOf(const CanvasState& state, uint32_t activity);
 // Vertical lines at the ruler's ticks, through all lanes and below their content.
 void DrawTimeGrid(const CanvasState& state, DrawList* list);
 void DrawNotedRanges(const CanvasState& state, DrawList* list);
-// Replaces the lanes for a file that has a state but no history: describes the file.
+// For a snapshot without history, describes the file in place of the lanes.
 void DrawContent(const CanvasState& state, const TextMeasure& measure, DrawList* list);
 // A thin line at the top edge that shows the progress of reading.
 void DrawLoadingLine(const CanvasState& state, DrawList* list);
