@@ -1,5 +1,5 @@
-// The line of the Python program that called into C, where the platform's allocations of host
-// memory are made.
+// The line of the Python program whose call into C allocates host memory, for the platform's
+// records of such allocations.
 //
 //   const char* site = CallSite();   // "/home/me/train.py:88 main"
 #pragma once
@@ -17,8 +17,8 @@ namespace vramscope::cupti {
 // Python, if the interpreter is about to end, if there is no Python in the process, or in
 // Python 3.8.
 //
-// Takes the interpreter's lock, which PyTorch releases around its operators. So call it without
-// locks for which a thread that holds the interpreter's may wait.
+// Takes the interpreter's lock, which PyTorch releases around its operators. So the caller must
+// hold no lock that a thread with the interpreter's lock may wait for.
 const char* CallSite();
 
 // The same with other functions; "" for null. Files in `hooks` ("/opt/vramscope/python/") count as

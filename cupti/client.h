@@ -44,9 +44,9 @@ struct Options {
   Receiver* receiver = nullptr;
   ClockFunction clock = nullptr;
   size_t buffer_bytes = size_t{1} << 20;
-  size_t most_buffers = 64;                   // with more, CUPTI drops records and counts them
-  int period_ms = 0;                          // > 0: a thread of the client flushes at this period
-  void (*each_period)() = nullptr;            // called by that thread after each flush
+  size_t most_buffers = 64;         // if more are needed, CUPTI drops records and counts them
+  int period_ms = 0;                // > 0: a thread of the client flushes at this period
+  void (*each_period)() = nullptr;  // called by that thread after each flush
   std::vector<std::string> first_names = {};  // see ConsumerOptions
   bool wait_for_cause = false;                // PushCause() is used
   // Delivers each record when it is made, on the thread that makes it. Requires a CUPTI that
@@ -59,7 +59,7 @@ struct Options {
   // at_once names allocations of host memory by it.
   const char* (*call_site)() = nullptr;
   bool environment = true;           // clocks, temperature, power: a modelled GPU has none
-  std::vector<uint32_t> kinds = {};  // to enable; empty: all kinds
+  std::vector<uint32_t> kinds = {};  // kinds to enable; empty: all
 };
 
 // Something that is not available, and what the trace lacks without it.

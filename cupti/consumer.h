@@ -47,7 +47,7 @@ struct ConsumerOptions {
 
 struct ConsumerCounts {
   uint64_t records = 0;
-  uint64_t unknown = 0;     // of kinds that are not supported
+  uint64_t unknown = 0;     // records of kinds that are not supported
   uint64_t cut = 0;         // buffers that end within a record, or whose records are not in order
   uint64_t untimed = 0;     // left out because they have no times
   uint64_t unfinished = 0;  // end is 0: set to the begin

@@ -1,6 +1,7 @@
 // Activities of a process that has not used a GPU yet: API calls that only query, and counters.
-// They are kept until the first use. Beyond the limit, API calls are dropped first, then the older
-// counters. Dropped activities are counted. An activity that uses the GPU is never dropped.
+// They are kept until the process first uses a GPU. Beyond the limit, API calls are dropped first,
+// then the older counters. Dropped activities are counted. An activity that uses the GPU is never
+// dropped.
 //
 //   held.Add(activities);             // before the first use
 //   Write(held.Take(activities));     // at the first use: the kept activities, then `activities`

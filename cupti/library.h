@@ -63,7 +63,7 @@ bool IsVirtual(ClockFunction clock);
 // count that `requests` returns (Options::requests). Null stops that. Returns false if there is no
 // emulated platform.
 bool EnableOperands(uint64_t (*requests)(int device));
-// Makes the emulated platform record where host memory is allocated, as `site` returns it
+// Makes the emulated platform record the line that allocates host memory, as `site` returns it
 // (Options::call_site). Null stops that. Does nothing if there is no emulated platform.
 void EnableCallSites(const char* (*site)());
 

@@ -95,7 +95,7 @@ struct PythonFrames {
   PyObject* (*CallerOf)(PyObject* frame) = nullptr;
   PyObject* (*CodeOf)(PyObject* frame) = nullptr;
   int (*LineOf)(PyObject* frame) = nullptr;
-  // Return whether the garbage collector was enabled. Null in Python 3.9, where reading frames
+  // Return whether the garbage collector was enabled. Null in Python 3.9, in which reading frames
   // creates no objects.
   int (*DisableCollector)() = nullptr;
   int (*EnableCollector)() = nullptr;

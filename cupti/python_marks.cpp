@@ -27,8 +27,8 @@ extern "C" uint64_t vramscope_history_requests(int device);
 namespace vramscope::cupti {
 namespace {
 
-constexpr int64_t kParameter = 1, kBuffer = 2, kGradient = 3,
-                  kInput = 6;  // as in profiler/trace/types.h
+// The values in profiler/trace/types.h.
+constexpr int64_t kParameter = 1, kBuffer = 2, kGradient = 3, kInput = 6;
 constexpr int64_t kNoModule = -1, kNoneYet = -2;
 constexpr int kDeepest = 4;  // maximum nesting of lists that are searched
 
@@ -54,7 +54,7 @@ class Ref {
 // dies.
 struct Saved {
   PyObject* tensor;
-  uint64_t address;  // of its block; 0: not on a GPU
+  uint64_t address;  // address of its block; 0: not on a GPU
   int64_t number;
   int64_t module;  // module that saved it
   int64_t version;
@@ -377,7 +377,7 @@ int64_t VersionOf(PyObject* tensor) {
   return version;
 }
 
-// PyTorch compares versions itself only where no hooks are set.
+// PyTorch compares versions itself only if no hooks are set.
 bool IsUnchanged(const Saved& saved) {
   const int64_t version = VersionOf(saved.tensor);
   if (version == saved.version) return true;
@@ -557,6 +557,6 @@ VRAMSCOPE_EXPORTED int vramscope_marks_prepare(PyObject* tensor, PyObject* param
 VRAMSCOPE_EXPORTED int vramscope_marks_begin(const char* path, uint64_t (*clock)()) {
   return MarksFile::The().Begin(path, clock) ? 1 : 0;
 }
-// Returns 1 if there was no room for a mark; no more marks are written then.
+// Returns 1 if there was no room for a mark; after that, no more marks are written.
 VRAMSCOPE_EXPORTED int vramscope_marks_failed() { return MarksFile::The().failed() ? 1 : 0; }
 VRAMSCOPE_EXPORTED void vramscope_marks_end() { MarksFile::The().End(); }

@@ -124,7 +124,7 @@ struct SynchronizationRecord {
 };
 static_assert(sizeof(SynchronizationRecord) == 56);
 
-struct MemoryRecord {  // for kMemory2
+struct MemoryRecord {  // record of kMemory2
   static constexpr uint32_t kAllocation = 1, kRelease = 2;
   uint32_t kind, operation, memory_kind, correlation;
   uint64_t address, bytes, timestamp, program_counter;
@@ -138,7 +138,7 @@ static_assert(sizeof(MemoryRecord) == 128);
 struct OperandsRecord {
   static constexpr uint32_t kMost = 14;
   uint32_t kind, correlation;
-  uint64_t start;     // of the kernel, memcpy or memset
+  uint64_t start;     // begin of the kernel, memcpy or memset
   uint64_t requests;  // allocations and frees on the device before the program passed the addresses
   uint32_t device, stream, count, padding;
   uint64_t address[kMost];

@@ -171,7 +171,7 @@ bool Stacks::Write(int fd) {
     for (const Frame& frame : std::span(frames_ + stack.first, stack.count)) {
       const auto [it, added] = numbers_.try_emplace(frame, static_cast<uint32_t>(numbers_.size()));
       if (added) {
-        PythonApi::The().IncRef(frame.code);  // for ever, so that its address is not reused
+        PythonApi::The().IncRef(frame.code);  // never released, so that its address is not reused
         AddNames(frame, text);
       }
       line.append(",").append(std::to_string(it->second));

@@ -54,7 +54,7 @@ def answer_of(soname, name, succeeding):
 
 
 def read_succeeding(path):
-    """The list as [(library, function)]; each line has its reason."""
+    """The list as [(library, function)]; each line also states a reason."""
     patterns = []
     for number, line in enumerate(path.read_text().splitlines(), 1):
         if not line or line.startswith("#"):

@@ -15,7 +15,7 @@ struct GpuProbe {
   std::string error;         // error of the first step that failed
   int driver_version = 0;    // 13000 for CUDA 13.0
   int device_count = 0;
-  std::string name;  // of device 0
+  std::string name;  // name of device 0
   uint64_t memory_bytes = 0;
   uint32_t sm_count = 0;
   uint32_t max_threads_per_sm = 0;

@@ -1,6 +1,6 @@
 // Memory of the GPUs that this process uses, including the memory of other processes, from NVIDIA's
-// management library (NVML). The library is found at run time where the driver installed it; no
-// NVIDIA header is needed.
+// management library (NVML). The driver's library is found at run time, so no NVIDIA header
+// is needed.
 //
 //   Sampler sampler;
 //   if (const std::string problem = sampler.Open(); !problem.empty()) Say(problem);
@@ -22,11 +22,11 @@ namespace vramscope::nvml {
 struct GpuMemory {
   uint8_t device = 0;  // CUDA's index in this process
   uint64_t total = 0;  // size of the GPU's memory
-  uint64_t used = 0;   // by all processes
+  uint64_t used = 0;   // memory used by all processes
   // Reserved by driver and firmware, not in `used`; older libraries include it there.
   std::optional<uint64_t> driver;
-  // The part of `used` that belongs to this process. Unknown under WSL and where several processes
-  // of a container use the GPU, because pids differ there.
+  // The part of `used` that belongs to this process. Unknown under WSL and if several processes of
+  // a container use the GPU, because pids differ there.
   std::optional<uint64_t> process;
 };
 

@@ -12,12 +12,12 @@ struct Memory2 {
   unsigned version;  // size of the structure, and its version number from bit 24 on
   unsigned long long total, reserved, free, used;
 };
-struct Process {  // for functions with _v2 and _v3
+struct Process {  // used by functions with _v2 and _v3
   unsigned pid;
   unsigned long long used;
   unsigned gpu_instance, compute_instance;
 };
-struct Process1 {  // for functions without a suffix
+struct Process1 {  // used by functions without a suffix
   unsigned pid;
   unsigned long long used;
 };

@@ -155,7 +155,7 @@ ExitCode CheckProgram(const Context& context, Options& options) {
   }
   if (options.trace_path == "-") {
     NoteError(
-        i18n::Text("-o -: the verdict is printed on standard output; write the trace to a file"));
+        i18n::Text("-o -: standard output is used for the verdict; name a file for the trace"));
     return kUsage;
   }
   if (const ExitCode wrong =
@@ -227,9 +227,9 @@ ExitCode CheckOptions(const CLI::App& command, const Context& context, Options& 
     if (context.has_program || command.get_option_no_throw(name) == nullptr ||
         command.count(name) == 0)
       continue;
-    NoteError(i18n::Format(
-        "{} goes with a program (vramscope check --budget 24GiB {} ... -- python train.py)", name,
-        name));
+    NoteError(
+        i18n::Format("{} needs a program: vramscope check --budget 24GiB {} ... -- python train.py",
+                     name, name));
     return kUsage;
   }
   const bool part = !options.program.device.empty() || !options.range.entries.empty() ||
@@ -242,7 +242,7 @@ ExitCode CheckOptions(const CLI::App& command, const Context& context, Options& 
   if (options.file.empty()) {
     for (const char* name : {"--entries", "--time"}) {
       if (command.count(name) == 0) continue;
-      NoteError(i18n::Format("{} selects a part of a FILE", name));
+      NoteError(i18n::Format("{} selects a part of a FILE, but no FILE is given", name));
       return kUsage;
     }
     options.run.device = options.program.device;

@@ -25,7 +25,7 @@ namespace {
 
 using run::FormatBytes;
 
-constexpr size_t kSites = 10;  // at the peak, in a table
+constexpr size_t kSites = 10;  // rows in the table of call sites at the peak
 
 // Returns the CUDA context that is added to the allocator's memory: the value of NVML in the
 // recording or, without one, the device table's value for the recorded GPU. If the recording names

@@ -28,15 +28,16 @@ struct Judged {
   // The first allocation that failed, and the GPU memory that it would have needed.
   struct RanOut {
     uint64_t reserved = 0, asked = 0;
-    uint64_t needed = 0;  // of GPU memory, including reserved memory and the context
+    // GPU memory that the run needs, including reserved memory and the context.
+    uint64_t needed = 0;
   };
-  std::shared_ptr<const trace::Trace> trace;  // of one device only
+  std::shared_ptr<const trace::Trace> trace;  // trace of one device
   analysis::Summary summary;
   run::Assumption context;
   uint64_t budget = 0, needed = 0;
   Verdict verdict = Verdict::kWithin;
   std::optional<RanOut> ran_out;
-  std::vector<analysis::Group> sites;  // at the peak, most bytes first
+  std::vector<analysis::Group> sites;  // call sites at the peak, most bytes first
 
   bool within() const { return verdict == Verdict::kWithin; }
   uint64_t over() const { return needed > budget ? needed - budget : 0; }
@@ -58,11 +59,11 @@ struct JudgedHost {
 // `trace` must contain all processes and devices.
 JudgedHost JudgeHost(const trace::Trace& trace, uint64_t budget);
 std::string VerdictText(const JudgedHost& host);  // one line
-std::string JudgedText(const JudgedHost& host);   // with what is allocated at the peak
+std::string JudgedText(const JudgedHost& host);   // includes what is allocated at the peak
 Json JudgedJson(const JudgedHost& host);
 
 std::string VerdictText(const Judged& judged);  // one line
-std::string JudgedText(const Judged& judged);   // with what is allocated at the peak
+std::string JudgedText(const Judged& judged);   // includes what is allocated at the peak
 Json JudgedJson(const Judged& judged);
 // A section about `what` for the summary of a CI job; in English. `host` may be null.
 std::string JudgedMarkdown(const Judged& judged, const JudgedHost* host, const std::string& what);

@@ -33,7 +33,7 @@ struct Context {
   std::vector<std::string> after_dashes;
 };
 
-using Json = nlohmann::ordered_json;  // keys stay in the order in which they are written
+using Json = nlohmann::ordered_json;  // keys keep the order in which they are written
 
 // Returns 3 if the input cannot be used or needs more memory than is available, else 4.
 ExitCode ExitCodeOf(const absl::Status& status);
@@ -96,8 +96,9 @@ void AddCommand(CLI::App& app, const CommandEntry& entry, Context& context);
 // "nan".
 std::function<std::string(const std::string&)> NumberBetween(double least, double most);
 
-// Makes an empty value wrong usage, for the app's own options. AddCommand() does so for a command's
-// options. Otherwise `--device "$GPU"` with an unset variable would answer for the default GPU.
+// Makes an empty value wrong usage, for the app's own options. AddCommand() applies it to a
+// command's options. Otherwise `--device "$GPU"` with an unset variable would answer for the
+// default GPU.
 void RefuseEmptyValues(CLI::App& app);
 // Splits "--name=" into "--name" and "", because CLI11 takes the next argument as its value. What
 // follows "--" is left unchanged. Returns the arguments in CLI11's order, the last first.

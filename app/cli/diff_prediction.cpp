@@ -108,8 +108,8 @@ std::string SideText(std::string_view which, const Prediction::Side& side) {
   return text;
 }
 
-// Cuts a part out after the middle of the name. The middle remains, because it says what the kernel
-// does with an element; the rest says how the kernel iterates over the elements.
+// Cuts a part out after the middle of the name. The middle remains, because it names what the
+// kernel does with an element; the rest describes how the kernel iterates over the elements.
 std::string Shortened(const std::string& name, size_t width) {
   if (name.size() <= width) return name;
   const size_t front = width * 3 / 4, back = width - front - 3;

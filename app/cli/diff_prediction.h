@@ -16,7 +16,7 @@ namespace vramscope::cli {
 // reordered)".
 std::string EqualRequestsText(const analysis::RequestDiff& diff);
 
-// `pairs`: A is the plan. `shown`: the device whose figures stay at the top level of the JSON, for
+// `pairs`: A is the plan. `shown`: the device whose figures are at the top level of the JSON, for
 // scripts that expect one device.
 ExitCode DiffPrediction(const std::vector<analysis::DevicePair>& pairs, size_t shown,
                         std::optional<int32_t> step, size_t top, bool json);

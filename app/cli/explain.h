@@ -18,9 +18,11 @@ namespace vramscope::cli {
 struct ExplainPages {
   std::optional<std::vector<explain::Finding>> findings;
   std::optional<explain::Fragmentation> fragmentation;
-  std::vector<explain::EvidenceShare> evidence;  // at the explained event
-  std::vector<explain::SegmentView> segments;    // at the explained event; empty: not requested
-  explain::HeldGraph held_graph;                 // for the leaks page
+  // Evidence of the blocks live at the explained event.
+  std::vector<explain::EvidenceShare> evidence;
+  // Segments at the explained event; empty: not requested.
+  std::vector<explain::SegmentView> segments;
+  explain::HeldGraph held_graph;  // shown on the leaks page
   std::optional<explain::Reclaim> reclaim;
   std::string reclaim_error;  // why it could not be computed
   explain::CallSites call_sites;

@@ -71,7 +71,7 @@ std::string FragmentationText(const trace::Trace& trace, const explain::Fragment
   }
   if (f.record == trace::SegmentRecord::kTotalOnly) {
     causes.Row({i18n::Text("+ not in use"), FormatBytes(f.unplaced),
-                i18n::Text("its place is not recorded")});
+                i18n::Text("the trace does not record where it is")});
   } else {
     causes.Row({i18n::Text("+ holes"), FormatBytes(f.holes),
                 i18n::Text("free, next to live blocks in the same segment")});
@@ -110,7 +110,7 @@ std::string FragmentationText(const trace::Trace& trace, const explain::Fragment
   Table pinned({{i18n::Text("Free"), Table::kRight},
                 {i18n::Text("Segment"), Table::kRight},
                 {i18n::Text("Pool")},
-                {i18n::Text("Pinned by"), Table::kRight},
+                {i18n::Text("Held by"), Table::kRight},
                 {i18n::Text("Largest block")}});
   for (size_t i = 0; i < std::min(f.pinned.size(), top); ++i) {
     const auto& s = f.pinned[i];
@@ -126,7 +126,7 @@ std::string FragmentationText(const trace::Trace& trace, const explain::Fragment
   }
   text += "\n" + pinned.Text() + More(f.pinned_count, std::min(f.pinned.size(), top), MoreSegments);
   if (f.pinned_by.size() < 2) return text + "\n";
-  Table by({{i18n::Text("Pinned free memory"), Table::kRight},
+  Table by({{i18n::Text("Free in its segments"), Table::kRight},
             {i18n::Text("Blocks"), Table::kRight},
             {i18n::Text("Call site")}});
   for (size_t i = 0; i < std::min(f.pinned_by.size(), top); ++i)
@@ -295,7 +295,7 @@ std::string OneOomText(const trace::Trace& trace, const explain::OutOfMemory& o,
                                   Printable(analysis::ShownName(o.site.name)));
   Table numbers({{i18n::Text("At that time")}, {i18n::Text("Bytes"), Table::kRight}});
   numbers.Row({i18n::Text("requested"), FormatBytes(o.asked)});
-  if (o.needed != o.asked) numbers.Row({i18n::Text("as a segment"), FormatBytes(o.needed)});
+  if (o.needed != o.asked) numbers.Row({i18n::Text("needed as a segment"), FormatBytes(o.needed)});
   numbers.Row({i18n::Text("free on the device"), FormatBytes(o.device_free)});
   numbers.Row({i18n::Text("reserved"), FormatBytes(o.reserved)});
   numbers.Row({i18n::Text("allocated"), FormatBytes(o.allocated)});
@@ -329,7 +329,7 @@ std::string OneOomText(const trace::Trace& trace, const explain::OutOfMemory& o,
     const std::string& passes = !w.request_passes           ? i18n::Text("nothing")
                                 : !w.run_passes.has_value() ? i18n::Text("that request")
                                 : *w.run_passes             ? i18n::Text("the whole run")
-                                                : i18n::Text("that request, not the whole run");
+                                                : i18n::Text("that request, but not the whole run");
     ways.Row({i18n::Text(w.name), passes, w.bytes == 0 ? "-" : FormatBytes(w.bytes)});
     how += Prose(i18n::Text(w.name) + ": " + i18n::Text(w.how));
   }
@@ -373,7 +373,7 @@ std::string ExplainText(const trace::Trace& trace, const ExplainPages& pages) {
   }
   if (!pages.segments.empty()) text += SegmentsText(pages.segments, pages.top);
   if (!pages.held_graph.headline.empty())
-    text += Heading(i18n::Text("Held for a backward pass"), pages.held_graph.headline) + "\n";
+    text += Heading(i18n::Text("Kept for a backward pass"), pages.held_graph.headline) + "\n";
   if (pages.reclaim) text += ReclaimText(trace, *pages.reclaim);
   if (!pages.reclaim_error.empty())
     text += Heading(i18n::Text("Reserved but unused"), pages.reclaim_error);

@@ -222,7 +222,9 @@ void DeclareExport(CLI::App* command, Context& context) {
   command->add_option("--title", options->title, "title of the image or page")->type_name("TEXT");
   command->add_option("--baseline", options->baseline, "for a page: a trace to compare with")
       ->type_name("FILE");
-  command->add_option("--size", options->size, "for png, pdf and svg (1680x1050)")
+  command
+      ->add_option("--size", options->size,
+                   "for png, pdf and svg: the size of the image, such as 1680x1050")
       ->type_name("WxH");
   command->add_option("--scale", options->scale, "for png: device pixels per pixel, 0.5 to 4")
       ->check(NumberBetween(0.5, 4))

@@ -375,8 +375,7 @@ void DeclareFit(CLI::App* command, Context& context) {
       const std::string name = ProgramOptionIn(*command);
       if (!name.empty())
         NoteError(i18n::Format(
-            "{0} goes with a program (vramscope fit --budget 24GiB {0} ... -- python train.py)",
-            name));
+            "{0} needs a program: vramscope fit --budget 24GiB {0} ... -- python train.py", name));
       context.exit_code = name.empty() ? ExecuteFit(*options) : kUsage;
       return;
     }
@@ -395,8 +394,8 @@ void DeclareFit(CLI::App* command, Context& context) {
 ExitCode RunWaterfall(const CLI::App& command, const Options& options) {
   const std::string name = ProgramOptionIn(command);
   if (name.empty()) return ExecuteWaterfall(options);
-  NoteError(i18n::Format("{0} goes with a program (vramscope waterfall {0} ... -- python train.py)",
-                         name));
+  NoteError(
+      i18n::Format("{0} needs a program: vramscope waterfall {0} ... -- python train.py", name));
   return kUsage;
 }
 
@@ -429,11 +428,12 @@ void DeclareWaterfall(CLI::App* command, Context& context) {
   AddProgramOptions(*command, *of_program, true);
   command
       ->add_option("--baseline", options->baseline,
-                   "a setting of the baseline (repeatable); sizes are those of the run")
+                   "a setting of the baseline, from which the bars start (repeatable); batch and "
+                   "sequence are those of the run")
       ->type_name("KEY=VALUE");
   command
       ->add_option("--order", options->order,
-                   "order of the bars, such as precision,lora; the others follow")
+                   "order of the bars, such as precision,lora; bars that are not named come last")
       ->delimiter(',')
       ->type_name("NAME,...");
   command->add_option("-o,--output", options->output, "draw the bars into this file")

@@ -48,7 +48,7 @@ std::string SignedBytes(int64_t bytes);  // "+1.84 GiB"
 // Makes text from files safe to print. Characters that control the terminal become '?', and bytes
 // that are not UTF-8 become U+FFFD.
 std::string Printable(std::string_view text);
-std::string PrintableLines(std::string_view text);  // the same, line by line
+std::string PrintableLines(std::string_view text);  // keeps the ends of lines
 
 // A bar on stderr that is redrawn in place if stderr is a terminal; otherwise nothing is printed.
 // Show() draws the bar, and the destructor erases the line.

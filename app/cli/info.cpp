@@ -421,7 +421,8 @@ std::string StatisticsText(const trace::Trace& trace) {
         std::pair(TEXT_MARK("retries"), "num_alloc_retries"), std::pair("oom", "num_ooms"),
         std::pair("cudaMalloc", "num_device_alloc"), std::pair("cudaFree", "num_device_free")})
     if (const auto s = find(name); s != all.end()) text += Line(what, fmt::format("{}", s->value));
-  return text + Line(TEXT_MARK("figures"), i18n::Format("{} in all (--json has them)", all.size()));
+  return text +
+         Line(TEXT_MARK("figures"), i18n::Format("{} in all; --json lists them", all.size()));
 }
 
 // `part`: only a part of the file was read.

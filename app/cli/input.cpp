@@ -153,7 +153,8 @@ absl::StatusOr<trace::EventIndex> EventNumbered(const trace::Trace& trace, int64
 }
 
 CLI::Option* AddEvent(CLI::App& command, int64_t& number) {
-  return command.add_option("--event", number, "the same, by the number of an event")
+  return command
+      .add_option("--event", number, "a time by the number of an event, in place of --at")
       ->check(CLI::Range(int64_t{0}, int64_t{trace::kNoEvent}).description(""))
       ->type_name("N");
 }
@@ -183,7 +184,8 @@ void AddRangeOptions(CLI::App& command, RangeOptions& options) {
 }
 
 void AddDevice(CLI::App& command, RangeOptions& options) {
-  command.add_option("--device", options.device, "of several devices, read only this one")
+  command
+      .add_option("--device", options.device, "for a file with several devices: read only this one")
       ->check(CLI::Range(0, 255).description(""))
       ->type_name("N");
 }

@@ -49,8 +49,8 @@ void AddDevice(CLI::App& command, RangeOptions& options);  // only --device N
 void AddPart(CLI::App& command, RangeOptions& options);    // only --entries and --time
 
 // Opens any supported file: a `.trace`, a CUDA memory snapshot, or Kineto's Chrome JSON, with a
-// progress bar for a long file. For other files the error says what the file looks like. Warnings
-// go to stderr.
+// progress bar for a long file. For other files, the error names the format that the file seems to
+// have. Warnings go to stderr.
 absl::StatusOr<std::shared_ptr<const trace::Trace>> OpenTrace(const std::string& path,
                                                               const RangeOptions& range = {});
 // Also accepts figures without blocks (torch.cuda.memory_stats()), which OpenTrace refuses.

@@ -37,7 +37,7 @@ struct Options {
   bool json = false;
 };
 
-// Returns facts about an activity. Strings are empty where nothing is known.
+// Returns facts about an activity. Strings are empty if nothing is known.
 class Facts {
  public:
   explicit Facts(std::shared_ptr<const trace::Trace> trace)
@@ -78,7 +78,7 @@ class Facts {
             {"op", std::string(trace_->String(t.op[id.value]))},
             {"module", std::string(trace_->String(t.module[id.value]))}};
   }
-  // Ordered by address. null: the trace does not say which blocks kernels use.
+  // Ordered by address. null: the trace does not record which blocks kernels use.
   Json BlocksToJson(uint32_t row) const {
     if (!index_.operands().any()) return nullptr;
     Json json = Json::array();

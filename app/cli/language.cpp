@@ -50,7 +50,7 @@ Arguments Take(int& argc, char** argv) {
 }
 
 #ifdef VRAMSCOPE_WITH_WINDOW
-std::optional<ui::Language> language_of_results;  // for TranslateLate()
+std::optional<ui::Language> language_of_results;  // used by TranslateLate()
 #endif
 
 // CLI11's default groups.

@@ -13,7 +13,7 @@
 namespace vramscope::cli {
 
 // Reads the language from `--lang NAME`, else from LC_ALL, LC_MESSAGES and LANG. Output that
-// programs read stays English (--json, `mcp`, `describe`, `selfcheck`), unless --help is given.
+// programs read is not translated (--json, `mcp`, `describe`, `selfcheck`), unless --help is given.
 // Moves --lang from argv to `language`, which is empty if --lang is not given. If the name is
 // unknown, reports that and returns false.
 bool TranslateOutput(int& argc, char** argv, std::string& language);

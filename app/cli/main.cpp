@@ -39,7 +39,8 @@ void AddWindowOptions(CLI::App& app, WindowArguments& window) {
   app.add_option("--lang", window.language,
                  "language: en or zh_CN; default: $LANG, or in the window the last choice")
       ->type_name("NAME");
-  app.add_option("--scale", window.scale, "pixels per point")
+  app.add_option("--scale", window.scale,
+                 "scale of the window and of --screenshot: pixels per point")
       ->check(NumberBetween(0.5, 4), "FLOAT in [0.5 - 4]")
       ->type_name("N");
   app.add_option("--dump-state", window.dump_state, "write what the window shows as JSON, and exit")
@@ -124,7 +125,7 @@ int Main(int argc, char** argv) {
 }  // namespace
 }  // namespace vramscope::cli
 
-// Needed before main() begins, because libraries already allocate memory then.
+// Needed before main() begins, because libraries allocate memory even earlier.
 VRAMSCOPE_END_CLEANLY_FROM_THE_START("vramscope");
 
 int main(int argc, char** argv) {

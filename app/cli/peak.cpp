@@ -33,8 +33,8 @@ struct Options {
   bool json = false;
 };
 
-// The bytes that exist only because something is modelled, grouped by the plan's explanation,
-// largest first.
+// The live bytes whose sizes are modelled, not planned, grouped by the plan's explanation, largest
+// first.
 struct ModelledBytes {
   trace::Evidence evidence;
   uint64_t bytes = 0, count = 0;

@@ -103,7 +103,7 @@ void DeclarePlan(CLI::App* command, Context& context) {
       for (const char* name : kProgramOptionNames) {
         if (command->count(name) == 0) continue;
         NoteError(
-            i18n::Format("{} goes with a program (vramscope plan {} ... -- python train.py); for a "
+            i18n::Format("{} needs a program: vramscope plan {} ... -- python train.py; for a "
                          "built-in model use --set KEY=VALUE",
                          name, name));
         context.exit_code = kUsage;

@@ -97,7 +97,7 @@ class OutputFolder {
   std::string path() const { return path_.string(); }
 
   // Keeps the folder of a recording whose trace could not be written, because the training may have
-  // taken long, and says how to write the trace again.
+  // taken long, and prints how to write the trace again.
   void KeepRecording() {
     std::string kept = path();
     if (scratch_ != nullptr) {
@@ -105,7 +105,8 @@ class OutputFolder {
       if (!renamed.ok()) return NoteError(std::string(renamed.status().message()));
       kept = *renamed;
     }
-    Note(i18n::Format("the recording is kept: vramscope record --from '{}' -o FILE", kept));
+    Note(i18n::Format("the recording is kept; read it with: vramscope record --from '{}' -o FILE",
+                      kept));
   }
 
  private:
@@ -292,7 +293,7 @@ absl::StatusOr<std::unique_ptr<program::Isolation>> IsolationOf(
   return made;
 }
 
-// The emulated GPU's context has a fixed size. If the user gives another context size, the emulated
+// The emulated GPU's context has a fixed size. If the user sets another context size, the emulated
 // GPU's memory is changed instead, so that the allocator has as much memory as with a context of
 // that size.
 uint64_t MemoryOf(const run::DeviceProfile& device, const ProgramOptions& options) {
@@ -380,7 +381,8 @@ void AddProgramOptions(CLI::App& command, ProgramOptions& options, bool planned)
         ->check(CLI::Range(1u, 64u))
         ->type_name("N");
     command.add_flag("--no-skip-init", options.no_skip_init,
-                     "with -- PROGRAM: initialize parameters on the CPU as in the program");
+                     "with -- PROGRAM: let it initialize its parameters (on the CPU, slow), which "
+                     "is otherwise skipped");
     CLI::Option* mode =
         command
             .add_option_function<std::string>(
@@ -450,8 +452,9 @@ void AddProgramOptions(CLI::App& command, ProgramOptions& options, bool planned)
                   "with -- PROGRAM: keep the output of the hooks in this folder")
       ->type_name("FOLDER");
   command
-      .add_option("--from", options.from,
-                  "instead of -- PROGRAM: read a folder of --keep, even of a killed run")
+      .add_option(
+          "--from", options.from,
+          "instead of -- PROGRAM: read a folder that --keep wrote, even if that run was killed")
       ->excludes("--keep")
       ->type_name("FOLDER");
   // The window starts programs with this option, and reads the folder of --keep while the program

@@ -15,7 +15,7 @@
 namespace vramscope::cli {
 
 struct ProgramOptions {
-  std::string device;      // in the form of --device; "": the default GPU of plans
+  std::string device;      // a GPU in the syntax of --device; "": the default GPU of plans
   std::string gpu_memory;  // overrides the memory of the GPU
   uint32_t ranks = 1;
   uint32_t devices = 0;  // number of devices that a process sees; 0: as many as ranks
@@ -25,7 +25,7 @@ struct ProgramOptions {
   bool cpp_stacks = false;
   bool no_activities = false;
   program::IsolationMode isolation = program::IsolationMode::kAuto;
-  bool no_isolation = false;  // IsolationMode::kNone
+  bool no_isolation = false;  // use IsolationMode::kNone
   bool no_network = false;
   std::vector<std::string> writable;  // paths that an isolated program may really write to
   std::vector<std::string> toggles;   // NAME or NAME=VALUE
@@ -39,7 +39,7 @@ struct ProgramOptions {
   std::string from;                   // a folder with the output of the hooks: nothing is started
   // File that receives program::OutcomeJson. If it is set, nothing else is read or written.
   std::string outcome;
-  uint64_t memory_bytes = 0;  // of the planned GPU; 0: as in the device table
+  uint64_t memory_bytes = 0;  // memory of the planned GPU; 0: as in the device table
   std::optional<uint64_t>
       context_bytes;  // size of the CUDA context within that memory; unset: as in the device table
 };

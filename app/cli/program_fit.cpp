@@ -231,7 +231,7 @@ class ProgramFit {
     if (changes == run::Changes::kNothing) return i18n::Text("The training does not change");
     return changes == run::Changes::kRounding
                ? i18n::Text("The same training with different rounding")
-               : i18n::Text("A different training");
+               : i18n::Text("The training changes");
   }
 
   std::string Text(const fit::SwitchesFitted& fitted) {
@@ -369,7 +369,7 @@ class ProgramVary {
 
  private:
   struct Row {
-    std::vector<std::string> values;  // of the variations, in the same order
+    std::vector<std::string> values;  // the values of the variations, in the same order
     ProgramQuestion question;
     ProgramPlan plan;
   };
@@ -415,7 +415,7 @@ class ProgramVary {
   }
 
   // With one range and a budget: searches for the largest value that fits, between the last row
-  // that fits and the first that does not.
+  // that fits and the first row that does not.
   absl::Status FindLargest() {
     if (variations_.size() != 1 || !variations_[0].is_range || !budget_) return absl::OkStatus();
     const auto first_not = std::ranges::find_if(rows_, [&](const Row& row) { return !Fits(row); });

@@ -1,6 +1,6 @@
 // Plans one program many times for `fit` and `--vary`. Each plan is a `plan` command in a process
 // of its own; a few run at a time. Equal plans are made once. The first plan reports what the
-// program imports. Where possible, later plans are forked from a process that has already imported
+// program imports. If possible, later plans are forked from a process that has already imported
 // that (profiler/program/warm.h).
 //
 //   ProgramPlans plans(options, budget, toggles);
@@ -38,10 +38,10 @@ struct ProgramQuestion {
 struct ProgramPlan {
   // with an error if there is no plan, or if the plan does not match the question
   fit::Planned planned;
-  std::map<std::string, uint64_t> categories;  // at the peak
+  std::map<std::string, uint64_t> categories;  // bytes of each category at the peak
   std::string peak_phase;                      // "backward"
   std::string device, model;
-  std::vector<program::ToggleReport> toggles;  // all of them
+  std::vector<program::ToggleReport> toggles;  // reports of all toggles
   Json assumptions = Json::array();
   // why the plan did not start from the warm process; "" if it did, or was not meant to
   std::string cold;

@@ -270,7 +270,7 @@ class ProgramWatch {
   std::unique_ptr<program::ScratchFolder> scratch_;
   ProgramServer server_;
   program::SavedFiles files_;
-  std::optional<PlanFigures> last_;  // of the last successful plan
+  std::optional<PlanFigures> last_;  // figures of the last successful plan
   std::string cold_, restarted_for_;
   int started_ = 0, plans_ = 0;
 };

@@ -36,7 +36,7 @@ struct Options {
 // The results for one device. Without recorded segments there is no exact replay.
 struct Results {
   uint8_t device = 0;
-  std::shared_ptr<const trace::Trace> trace;  // of one device
+  std::shared_ptr<const trace::Trace> trace;  // trace of one device
   std::optional<replay::Replayed> exact;
   std::string why_not_exact;
   std::optional<replay::Baseline> base;     // replayed under its own settings
@@ -161,8 +161,8 @@ std::string ExactText(const trace::Trace& trace, const replay::Replayed& r) {
       run::ToString(r.conf).empty() ? i18n::Text("PyTorch's defaults") : run::ToString(r.conf));
   if (r.unknown_tails > 0) {
     text += i18n::Format(
-        "  start state     {} of {} candidates {} with the recording ({} older block{} may have an "
-        "unsplit tail",
+        "  start state     {} of {} possible states {} with the recording ({} older block{} may "
+        "have an unsplit tail",
         States(r.start_states_consistent, r.log10_consistent),
         States(r.start_states_tried, r.log10_tried),
         r.start_states_consistent == 1 ? i18n::Text("agrees") : i18n::Text("agree"),
@@ -206,7 +206,7 @@ std::string WhatIfText(const Results& results) {
           ? i18n::Format(", {} for segments{}", run::FormatBytes(w.device_memory_bytes),
                          w.device_memory_inferred ? i18n::Text(" (inferred)") : "")
           : std::string(),
-      w.older_unchanged ? i18n::Text(", older blocks unchanged") : "");
+      w.older_unchanged ? i18n::Text(", with older blocks left in place") : "");
   for (const std::string& key : w.conf.ignored) {
     text += i18n::Format("  ({} changes no decision of the allocator)\n", key);
   }
@@ -214,16 +214,16 @@ std::string WhatIfText(const Results& results) {
   const bool anew = !own.older_unchanged && results.base->own.older_unchanged;
   Table table(
       {{""},
-       {anew ? i18n::Text("Own settings, anew") : i18n::Text("Own settings"), Table::kRight},
+       {anew ? i18n::Text("Own settings, replayed") : i18n::Text("Own settings"), Table::kRight},
        {i18n::Text("These"), Table::kRight}});
   const auto row = [&](const std::string& name, auto get) { table.Row({name, get(own), get(w)}); };
   row(i18n::Text("reserved at peak"),
       [](const replay::Replayed& r) { return run::FormatBytes(r.peak_reserved); });
   row(i18n::Text("allocated at peak"),
       [](const replay::Replayed& r) { return run::FormatBytes(r.peak_allocated); });
-  row(i18n::Text("largest hole then"),
+  row(i18n::Text("largest hole at peak"),
       [](const replay::Replayed& r) { return run::FormatBytes(r.largest_hole); });
-  row(i18n::Text("holes between blocks then"),
+  row(i18n::Text("holes between blocks at peak"),
       [](const replay::Replayed& r) { return run::FormatBytes(r.stranded_bytes); });
   row(i18n::Text("calls to the driver"),
       [](const replay::Replayed& r) { return Count(r.driver_calls()); });

@@ -45,7 +45,8 @@ absl::Status SetKey(const std::string& key, const std::string& value,
 const char* const kDeviceHelp = TEXT_MARK(
     "the GPU: a name in `vramscope devices`, a MIG slice (a100-80gb:1g.10gb), a file (my_gpu.json) "
     "or figures (memory=24GiB,compute_capability=8.6,multiprocessors=28)");
-const char* const kGpuMemoryHelp = TEXT_MARK("override the memory of that GPU, such as 8GiB");
+const char* const kGpuMemoryHelp =
+    TEXT_MARK("memory of the GPU, in place of the value in the device table, such as 8GiB");
 
 void AddRunOptions(CLI::App& command, RunOptions& options, DeviceOptions devices) {
   CLI::Option* preset =

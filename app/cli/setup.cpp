@@ -1,4 +1,4 @@
-// `setup`: downloads or removes LibTorch for the embedded loop, or prints where it is. Also handles
+// `setup`: downloads or removes LibTorch for the embedded loop, or prints its folder. Also handles
 // the environments that `plan --with` keeps.
 #include <absl/strings/str_join.h>
 #include <fmt/format.h>

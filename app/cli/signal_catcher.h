@@ -1,4 +1,4 @@
-// Handles Ctrl-C where a command must first stop a worker or a download.
+// Handles Ctrl-C for commands that must first stop a worker or a download.
 //
 //   const SignalCatcher signals;
 //   QSocketNotifier interrupt(signals.fd(), QSocketNotifier::Read);  // then signals.Take()

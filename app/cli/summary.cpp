@@ -82,7 +82,8 @@ std::string FitText(const trace::Trace& trace, const Summary& summary) {
     return i18n::Format(
         "Fits on {}: {} to spare ({}).{}", device.name, FormatBytes(headroom), parts,
         summary.went_on
-            ? i18n::Format(" On the way {}; the program caught the error and continued.", request)
+            ? i18n::Format(" During the run, {}; the program caught the error and continued.",
+                           request)
             : std::string());
   if (summary.headroom_bytes < 0)
     return i18n::Format("Does not fit on {}: {} too much ({}).", device.name, FormatBytes(headroom),
@@ -105,7 +106,7 @@ std::vector<double> Losses(const trace::Trace& trace) {
   return losses;
 }
 
-// One entry for each step; empty if the trace does not say when the GPU was busy.
+// One entry for each step; empty if the trace does not record when the GPU was busy.
 std::vector<query::DeviceTimes> DeviceTimesOf(const trace::Trace& trace, size_t steps) {
   if (!trace.info.has_times || steps == 0 || trace.activities.size() == 0) return {};
   // The index is destroyed before the trace, so the pointer does not need to own it.

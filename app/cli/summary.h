@@ -29,8 +29,8 @@ std::string ContextText(
     const analysis::Context& context);  // "step 0, backward, model.layers.3, ..."
 // "12.34 ms"; "entry 5" if the file has an order but no times.
 std::string TimeText(const trace::Trace& trace, int64_t time_ns);
-// The time and what was running: "12.34 ms, step 0, backward". For a state, the time of the
-// snapshot.
+// The time and what was running: "12.34 ms, step 0, backward". For a snapshot without history, the
+// time of the snapshot.
 std::string TimeAndContextText(const trace::Trace& trace, const analysis::Context& context);
 // "1.95 GiB allocated, 2.45 GiB reserved (step 0, forward)". If the reserved peak is at another
 // time, both times are given. Mentions that reserved memory is not recorded.

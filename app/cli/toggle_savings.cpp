@@ -144,7 +144,7 @@ class Savings {
   const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   ProgramPlans plans_;
   ProgramPlan start_;
-  std::vector<ProgramPlan> planned_;  // in the order of toggles_
+  std::vector<ProgramPlan> planned_;  // plans in the order of toggles_
 };
 
 }  // namespace

@@ -275,7 +275,7 @@ void DeclareToggles(CLI::App* command, Context& context) {
     names.insert(names.end(), {"--device", "--gpu-memory"});
     for (const char* name : names) {
       if (command->get_option_no_throw(name) == nullptr || command->count(name) == 0) continue;
-      NoteError(i18n::Format("{} goes with a program (vramscope toggles {} ... -- python train.py)",
+      NoteError(i18n::Format("{} needs a program: vramscope toggles {} ... -- python train.py",
                              name, name));
       context.exit_code = kUsage;
       return;

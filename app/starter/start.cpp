@@ -1,11 +1,11 @@
 // bin/vramscope of an installed tree that has its own Qt (packaging/). It executes
 // lib/vramscope/vramscope.
 //
-// Some libraries (OpenGL, X11, Wayland, fontconfig, ...) must be the computer's own where they
-// exist, because its graphics driver was built with them. For computers without a desktop, the tree
-// has a copy of each: lib/vramscope/fallback/NAME/NAME. The loader has no search path of last
-// resort, so this program finds the missing libraries and adds their folders to LD_LIBRARY_PATH.
-// vramscope restores that variable at its start (profiler/base/install_paths.h).
+// Some libraries (OpenGL, X11, Wayland, fontconfig, ...) must be the computer's own if they exist,
+// because its graphics driver was built with them. For computers without a desktop, the tree has a
+// copy of each: lib/vramscope/fallback/NAME/NAME. The loader has no search path of last resort, so
+// this program finds the missing libraries and adds their folders to LD_LIBRARY_PATH. vramscope
+// restores that variable at its start (profiler/base/install_paths.h).
 //
 // This program needs only the C library, and an old one is enough, so that it can report a C
 // library that is too old.

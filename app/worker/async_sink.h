@@ -24,7 +24,7 @@ namespace vramscope::worker {
 class AsyncSink final : public trace::EventSink {
  public:
   explicit AsyncSink(trace::EventSink& to);
-  ~AsyncSink() override;  // drains
+  ~AsyncSink() override;  // waits until the queue is empty
 
   void Begin(const trace::TraceInfo& info) override;
   void Strings(uint32_t first_id, std::span<const std::string> values) override;

@@ -69,7 +69,7 @@ int main(int argc, char** argv) {
     }
   }
   const std::string program = vramscope::base::OwnPaths().worker_loop;
-  std::vector<char*> arguments(argv, argv + argc + 1);  // with the final null
+  std::vector<char*> arguments(argv, argv + argc + 1);  // including the final null
   execv(program.c_str(), arguments.data());
   std::fprintf(stderr, "vramscope-worker: can't start %s: %s\n", program.c_str(),
                std::strerror(errno));

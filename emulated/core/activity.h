@@ -61,8 +61,9 @@ struct Activity {
   Call call = Call::kLaunchKernel;
   // First activity of its call; launching a graph causes many.
   bool first = true;
-  bool waits = false;                          // the call returned when the work was done
-  int64_t call_begin_ns = 0, call_end_ns = 0;  // in the host's virtual time
+  bool waits = false;  // the call returned when the work was done
+  // Begin and end of the call in the host's virtual time.
+  int64_t call_begin_ns = 0, call_end_ns = 0;
   // Set only while a recorder is called, and only if operands are wanted (recorder.h). Each address
   // occurs once.
   const Operand* operands = nullptr;

@@ -47,7 +47,7 @@ class AssumptionList {
   static constexpr size_t kMost = 10'000;
 
   void Add(std::string_view what, std::string_view where, uint64_t bytes);
-  std::vector<Assumption> All() const;  // in the order of their first appearance
+  std::vector<Assumption> All() const;  // all assumptions, in the order of their first appearance
 
  private:
   mutable std::mutex mutex_;

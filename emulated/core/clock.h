@@ -1,6 +1,6 @@
 // The host's virtual time. It is counted, not measured: every call that puts work on a stream costs
-// a fixed time, and the clock jumps forward when the host waits for work. Two runs of a program
-// thus see the same times.
+// a fixed time, and the clock jumps forward when the host waits for work. Therefore two runs of a
+// program see the same times.
 //
 // All threads that put work on streams share one clock (autograd's thread continues where the main
 // thread stopped). A thread that only queries (NCCL's watchdog, the thread that pins memory) reads
@@ -19,9 +19,10 @@ namespace vramscope::emulated {
 
 class VRAMSCOPE_EMULATED_API Clock {
  public:
-  static constexpr int64_t kSubmitNs = 10'000;  // a launch, unless host_work.h sets more
+  // Host time of a launch, unless host_work.h sets more.
+  static constexpr int64_t kSubmitNs = 10'000;
   static constexpr int64_t kQueryNs = 1'000;
-  static constexpr int64_t kAllocateNs = 200'000;  // cudaMalloc, cudaFree and similar
+  static constexpr int64_t kAllocateNs = 200'000;  // host time of cudaMalloc, cudaFree and similar
 
   // The time that this thread sees.
   int64_t now() const;

@@ -29,18 +29,18 @@ using Bytes = std::span<const unsigned char>;
 // One part of a fat binary: machine code or PTX of one architecture.
 struct CodeEntry {
   enum class Compression { kNone, kLz4, kZstd, kUnknown };
-  bool is_cubin = false;  // else PTX
+  bool is_cubin = false;  // machine code; false: PTX
   int architecture = 0;   // 86 for sm_86
   bool specific = false;  // runs only on that architecture (sm_90a, sm_100f)
   Compression compression = Compression::kNone;
-  Bytes bytes;  // as stored, maybe compressed
+  Bytes bytes;  // the stored bytes, maybe compressed
   uint64_t unpacked_bytes = 0;
 };
 
 struct DeviceCode {
   bool runs = true;          // the GPU can run some of the code, or the code is unknown
-  int architecture = 0;      // of the machine code that the GPU runs
-  int ptx_architecture = 0;  // of the PTX that is compiled for the GPU
+  int architecture = 0;      // architecture of the machine code that the GPU runs
+  int ptx_architecture = 0;  // architecture of the PTX that is compiled for the GPU
   std::optional<CodeEntry> entry;
   // Filled by ReadKernels.
   std::string problem;  // why nothing could be read; empty: no problem

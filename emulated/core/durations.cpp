@@ -37,7 +37,7 @@ double Moving(const Gpu& gpu, double bytes) {
 
 struct Tile {
   double rows, columns;
-  double share;  // of a multiprocessor's peak rate
+  double share;  // fraction of a multiprocessor's peak rate
 };
 // cuBLAS's tiles: the larger a tile, the more often loaded data is reused.
 constexpr Tile kTiles[] = {{256, 128, 0.82}, {128, 128, 0.74}, {64, 64, 0.62}};

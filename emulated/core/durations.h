@@ -22,7 +22,7 @@ struct LaunchWork {
   double clocks = 0;
   // Number of threads that each go through their bytes serially; 0: no bottleneck.
   double serial_threads = 0;
-  double serial_s = 0;  // serial steps, in addition to the above
+  double serial_s = 0;  // time of serial steps, added to the above
   // Tiles of a fused kernel: each runs on one multiprocessor, at `share` of its arithmetic rate.
   double tiles = 0, tile_flops = 0, share = 1;
   Precision precision = Precision::kFp32;

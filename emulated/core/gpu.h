@@ -20,12 +20,12 @@ namespace vramscope::emulated {
 
 // Growth of the CUDA context (context.h), in bytes.
 struct ContextGrowth {
-  uint64_t kernels = 0;   // with the first kernel
-  uint64_t cublas = 0;    // with each handle
-  uint64_t cudnn = 0;     // likewise
-  uint64_t cusolver = 0;  // likewise
-  uint64_t cufft = 0;     // with the first plan
-  uint64_t nccl = 0;      // with the first communicator, without its buffers
+  uint64_t kernels = 0;   // added by the first kernel
+  uint64_t cublas = 0;    // added by each cuBLAS handle
+  uint64_t cudnn = 0;     // added by each cuDNN handle
+  uint64_t cusolver = 0;  // added by each cuSOLVER handle
+  uint64_t cufft = 0;     // added by the first cuFFT plan
+  uint64_t nccl = 0;      // added by the first communicator, without its buffers
 };
 
 // How GPUs of the same model access each other's memory: kNone means only through the host.
@@ -33,11 +33,11 @@ enum class Peers { kNone = 0, kPcie = 1, kNvlink = 2 };
 
 struct Gpu {
   std::string name;
-  uint64_t memory_bytes = 0;  // as cudaDeviceProp::totalGlobalMem
+  uint64_t memory_bytes = 0;  // cudaDeviceProp::totalGlobalMem
   // The CUDA context. With `growth`, its size at the start; otherwise its full size.
   uint64_t context_bytes = 0;
   ContextGrowth growth = {};
-  uint64_t idle_bytes = 0;  // in use while no process uses the GPU
+  uint64_t idle_bytes = 0;  // memory in use while no process uses the GPU
   int sm_count = 0;
   int max_threads_per_sm = 0;
   int compute_capability = 0;  // 89 for 8.9
@@ -60,7 +60,7 @@ struct Gpu {
 // Properties of all GPUs of a compute capability, from the table in the CUDA C++ programming guide.
 struct Architecture {
   int shared_per_sm = 0;          // bytes
-  int shared_per_block_most = 0;  // after opting in
+  int shared_per_block_most = 0;  // the most that a kernel can opt in to
   int blocks_per_sm = 0;
   int registers_per_sm = 65536;
 };

@@ -25,7 +25,7 @@ struct Node {
   std::vector<Operand> operands = {};
   // Copies host-readable bytes, or calls the host function.
   std::function<void()> effect = {};
-  std::shared_ptr<const Graph> child = {};  // kGraph: replayed in its place
+  std::shared_ptr<const Graph> child = {};  // of a kGraph node: the graph that is replayed
   std::vector<const Node*> after = {};
   void* handle = nullptr;  // the handle that programs use
 };

@@ -21,8 +21,9 @@ namespace vramscope::emulated {
 
 class VRAMSCOPE_EMULATED_API HostBytes {
  public:
-  static constexpr uint64_t kLargest = uint64_t{4} << 20;  // per copy; larger copies are not kept
-  // For all copies together; the oldest are dropped first.
+  static constexpr uint64_t kLargest = uint64_t{4}
+                                       << 20;  // limit for a copy; larger copies are not kept
+  // Limit for all copies together; the oldest are dropped first.
   static constexpr uint64_t kBudget = uint64_t{128} << 20;
 
   // Stores a host's copy. `address` is device memory, which is mapped but not necessarily backed.

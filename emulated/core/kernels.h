@@ -44,7 +44,7 @@ struct LibraryWork {
   void* stream = nullptr;
   double flops = 0;
   Precision precision = Precision::kFp32;
-  uint64_t bytes = 0;          // read and written
+  uint64_t bytes = 0;          // bytes read and written
   MatrixProduct product = {};  // the matrix product; m 0: none
   // Operands, if they are wanted; null pointers are ignored.
   std::span<const void* const> reads = {};
@@ -55,7 +55,7 @@ struct LibraryWork {
 VRAMSCOPE_EMULATED_API Result Submit(const LibraryWork& work);
 
 struct KernelLaunch {
-  const void* function = nullptr;  // as registered
+  const void* function = nullptr;  // the registered address
   Dim grid = {}, block = {};
   uint64_t shared_bytes = 0;
   void* stream = nullptr;
@@ -68,7 +68,7 @@ VRAMSCOPE_EMULATED_API Result Launch(const KernelLaunch& launch);
 // in PyTorch's kernels become visible here.
 VRAMSCOPE_EMULATED_API std::vector<std::pair<std::string, uint64_t>> UnrecognisedLaunches();
 
-// Properties of a kernel read from its code, or assumed where the code could not be read.
+// Properties of a kernel read from its code, or assumed if the code could not be read.
 struct KernelFacts {
   static constexpr size_t kMostParameters = 4096;
 
@@ -77,11 +77,12 @@ struct KernelFacts {
   int static_shared = 0;
   int local_bytes = 0;
   int constant_bytes = 0;
-  int most_threads = 1024;  // per block
-  int architecture = 0;     // of the machine code: 86 on an 8.9 GPU if there is no code for 8.9
+  int most_threads = 1024;  // limit for a block
+  // Architecture of the machine code: 86 on an 8.9 GPU if there is no code for 8.9.
+  int architecture = 0;
   int ptx_architecture = 0;
   int parameter_bytes = 0;
-  std::vector<uint16_t> parameters;  // size of each in bytes
+  std::vector<uint16_t> parameters;  // size of each parameter in bytes
   bool read = false;                 // read from machine code; otherwise the above is assumed
   bool runs = true;                  // there is code that this GPU can run
 };

@@ -29,7 +29,7 @@ enum class MaskKernel : uint8_t {
 };
 struct MaskKernelFacts {
   MaskKernel kernel = MaskKernel::kNone;
-  uint8_t element_bytes = 0;  // of the mask's elements
+  uint8_t element_bytes = 0;  // size of the mask's elements
 };
 VRAMSCOPE_EMULATED_API MaskKernelFacts MaskKernelOf(const char* mangled_name);
 
@@ -49,7 +49,8 @@ class VRAMSCOPE_EMULATED_API Masks {
  private:
   static constexpr size_t kMost = 1 << 16;  // number of masks; beyond it all are forgotten
   std::mutex mutex_;
-  std::map<std::pair<uint64_t, uint64_t>, uint64_t> counts_;  // by address and number of elements
+  // Keyed by address and number of elements.
+  std::map<std::pair<uint64_t, uint64_t>, uint64_t> counts_;
 };
 
 }  // namespace vramscope::emulated

@@ -1,6 +1,6 @@
 // Memory of the GPUs and pinned host memory. A GPU provides its memory minus the CUDA context;
-// beyond that, allocations fail with "out of memory". Addresses are reserved, and backed only where
-// a few bytes are copied, so 80 GB cost nothing.
+// beyond that, allocations fail with "out of memory". Addresses are only reserved, and host memory
+// is used only for the few bytes that are copied, so 80 GB cost nothing.
 //
 //   void* at = nullptr;
 //   if (ThePlatform().memory.Allocate(device, bytes, &at) != Result::kSuccess) ...
@@ -29,7 +29,7 @@ enum class MemoryKind { kUnregistered, kHost, kDevice, kManaged };
 struct PointerFacts {
   MemoryKind kind = MemoryKind::kUnregistered;
   int device = -1;
-  uint64_t base = 0;  // of the allocation that contains the address; 0: none
+  uint64_t base = 0;  // begin of the allocation that contains the address; 0: none
   uint64_t bytes = 0;
   bool is_mapped = false;  // mapped into reserved addresses by SetMapped()
 };
@@ -62,7 +62,8 @@ class VRAMSCOPE_EMULATED_API Memory {
   // the process (not backed by a file); otherwise returns false and does nothing.
   bool ClearHost(void* address, uint64_t bytes);
   // Whether the range is in one allocation of AllocateHost() and has not been written to since it
-  // was allocated or cleared, so that its contents are unknown. False if the system does not say.
+  // was allocated or cleared, so that its contents are unknown. False if the system does not report
+  // it.
   bool IsUntouched(const void* address, uint64_t bytes) const;
   Result FreeHost(void* address);
   Result RegisterHost(void* address, uint64_t bytes);
@@ -97,7 +98,7 @@ class VRAMSCOPE_EMULATED_API Memory {
 
   uint64_t total(int device) const;
   uint64_t free(int device) const;
-  uint64_t used(int device) const;  // allocated, without the context
+  uint64_t used(int device) const;  // allocated bytes, without the context
   uint64_t most_used(int device) const;
   uint64_t context(int device) const;
 
@@ -121,8 +122,9 @@ class VRAMSCOPE_EMULATED_API Memory {
   };
   bool Known(int device) const { return device >= 0 && device < static_cast<int>(devices_.size()); }
   bool TakeLocked(int device, uint64_t bytes, std::unique_lock<std::mutex>* lock);
-  void Publish(int device) const;                   // publishes to the other processes
-  bool IsOurs(uint64_t begin, uint64_t end) const;  // in one allocation of AllocateHost()
+  void Publish(int device) const;  // shows the other processes how much is used
+  // The range is in one allocation of AllocateHost().
+  bool IsOurs(uint64_t begin, uint64_t end) const;
   void Emptied(uint64_t address, uint64_t bytes);
   Result MapHost(uint64_t bytes, MemoryKind kind, void** address);
   const HostRange* FindHost(uint64_t address, uint64_t* base) const;

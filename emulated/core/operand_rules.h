@@ -66,7 +66,7 @@ class OperandRules {
   std::vector<Word> words_;
   Lists lists_;
   int strided_ = 0;         // number of tensors of a kernel with strides; 0: another kernel
-  bool reduction_ = false;  // one structure whose end is known
+  bool reduction_ = false;  // the parameter is one structure whose end is known
   int concatenated_ = -1;   // the parameter that begins with one address per grid row; -1: none
 };
 

@@ -266,7 +266,7 @@ struct Relocations {
 // library of that name.
 void Redirect(const dl_phdr_info& object, const char* uses) {
   const ElfW(Dyn)* dynamic = nullptr;
-  std::vector<size_t> needed;  // in `names`
+  std::vector<size_t> needed;  // indexes in `names`
   for (int i = 0; i < object.dlpi_phnum; ++i) {
     if (object.dlpi_phdr[i].p_type == PT_DYNAMIC) {
       dynamic = reinterpret_cast<const ElfW(Dyn)*>(object.dlpi_addr + object.dlpi_phdr[i].p_vaddr);
@@ -353,7 +353,7 @@ void PaceWaitsOf(const void* address, const char* uses) {
   struct Wanted {
     uintptr_t address;
     const char* uses;
-    uintptr_t begin, end;  // of the object that contains the address
+    uintptr_t begin, end;  // range of the object that contains the address
   } wanted = {reinterpret_cast<uintptr_t>(address), uses, 0, 0};
   // Cached because PyTorch registers thousands of images of one object in a row. The lock is not
   // held while the loader is called, because the loader may be the caller.

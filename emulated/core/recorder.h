@@ -32,8 +32,8 @@ using CountRequests = uint64_t (*)(int device);
 VRAMSCOPE_EMULATED_API void SetOperandsEnabled(CountRequests requests);
 VRAMSCOPE_EMULATED_API CountRequests OperandsEnabled();
 
-// Returns where the calling thread's Python code is, "/home/me/train.py:88 main", as text that is
-// valid until the process ends; null if it runs no Python.
+// Returns the place of the calling thread's Python code, "/home/me/train.py:88 main", as text that
+// is valid until the process ends; null if it runs no Python.
 using CallSite = const char* (*)();
 // If `site` is set, allocations of host memory are recorded with it from now on. It may take the
 // interpreter's lock, so call it without locks held. The thread rules are those of SetRecorder.

@@ -67,7 +67,7 @@ class VRAMSCOPE_EMULATED_API Streams {
   // otherwise the caller must apply its effect.
   Result Enqueue(void* stream, Node work, Interval* when, bool* captured);
   Result Wait(void* stream, void* event);  // cudaStreamWaitEvent
-  Result Query(void* stream);              // kNotReady
+  Result Query(void* stream);              // kNotReady: work is pending
   Result Synchronize(void* stream);
   Result SynchronizeDevice(int device);
 
@@ -148,7 +148,7 @@ class VRAMSCOPE_EMULATED_API Streams {
   const Node* FindNode(void* node) const;
   int64_t Start(const Stream& stream) const;
   Interval EnqueueLocked(Stream* stream, int64_t duration);
-  Result CaptureLocked(Stream* stream, Node work);  // the stream is being captured
+  Result CaptureLocked(Stream* stream, Node work);  // requires that the stream is being captured
   void NotifyObserver(ClockMove move, int64_t duration = 0) const {
     if (observer_ != nullptr) observer_(observer_context_, static_cast<int>(move), duration);
   }
@@ -165,8 +165,8 @@ class VRAMSCOPE_EMULATED_API Streams {
   std::unordered_map<void*, std::shared_ptr<Graph>> executables_;
   std::unordered_map<void*, const Node*> nodes_;
   uint64_t next_stream_ = 0, next_event_ = 0, next_graph_ = 1, next_node_ = 1, next_capture_ = 1;
-  int captures_ = 0;         // active
-  int global_captures_ = 0;  // of mode kGlobal
+  int captures_ = 0;         // number of active captures
+  int global_captures_ = 0;  // number of captures of mode kGlobal
   int blocking_ = 0;         // streams that wait for the default stream
 };
 

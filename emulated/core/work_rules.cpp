@@ -170,7 +170,7 @@ WorkRules::WorkRules(const char* mangled_name, std::vector<uint16_t> parameter_s
     if (element_bytes_ > 0 && batch_ > 0 && 8 * batch_ + 12 * batch_ <= sizes_[1])
       kind_ = Kind::kConcatenation;
   } else if (Contains(function, "::embedding_backward_feature_kernel<") && sizes_.size() > 3) {
-    // A block goes through all indices to find equal ones.
+    // A block reads all indices to find equal ones.
     constexpr double kIndex = 30e-9;
     in_turn_s_ = kIndex;
     factors_[0] = 3;

@@ -30,7 +30,7 @@ struct Piece {
 struct Mappings {
   std::mutex mutex;
   uint64_t next = 1;
-  std::map<uint64_t, Physical> physical;  // by handle
+  std::map<uint64_t, Physical> physical;  // keyed by handle
   struct Mapped {
     uint64_t bytes = 0, handle = 0;
     bool accessible = false;

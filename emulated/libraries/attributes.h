@@ -1,6 +1,6 @@
 // Stores descriptors whose attributes are read back as they were set. Their handles are plain
 // addresses: memory allocated here (Create), or the program's own storage (Adopt, for interfaces
-// where the program keeps the descriptor itself).
+// with which the program keeps the descriptor itself).
 //
 //   AttributeStore& store = ...;
 //   void* descriptor = store.Create();
@@ -23,7 +23,7 @@ namespace vramscope::emulated {
 
 class AttributeStore {
  public:
-  static constexpr size_t kMostBytes = 4096;  // per attribute
+  static constexpr size_t kMostBytes = 4096;  // limit for an attribute
 
   void* Create() {
     // Zeros, because some programs read the descriptor's memory.

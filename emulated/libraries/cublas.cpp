@@ -68,7 +68,7 @@ void Answer(Handle* handle, void* result, uint64_t bytes) {
 
 namespace {
 
-// Copies a vector or matrix between host and GPU, element by element where they are not contiguous.
+// Copies a vector or matrix between host and GPU, element by element if they are not contiguous.
 int Move(int64_t rows, int64_t columns, int64_t element, const void* from, int64_t from_leading,
          void* to, int64_t to_leading, void* stream, bool synchronous) {
   if (rows < 0 || columns < 0 || element <= 0 || from_leading < 1 || to_leading < 1)

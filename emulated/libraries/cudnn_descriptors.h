@@ -41,7 +41,7 @@ struct PlainDescriptor {
 
 // The version of cuDNN for which the program was built.
 Version CudnnVersion();
-int SmCount();     // of the current GPU
+int SmCount();     // multiprocessors of the current GPU
 int Capability();  // compute capability, 89 for 8.9
 
 // False if cuDNN does not support this number of dimensions. Without strides the tensor is packed.

@@ -5,7 +5,8 @@
 // first; 158 convolutions and gradients), of the patches of ViT-L/16 (fp32 and bf16), and of
 // attention in bf16 and fp16; allocations of 74 convolutions of 8 images (fp32 in both orders and
 // without TF32, bf16). The workspace of an engine follows from the shapes. The heuristics' choice
-// of engine does not; it is modelled by rules, with the exceptions in kSeen.
+// of an engine does not follow from the shapes alone; it is modelled by rules, with the exceptions
+// in kSeen.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -100,7 +101,7 @@ enum class Engine {
 };
 struct Choice {
   Engine engine;
-  uint64_t tile_rows = 0, tile_columns = 0;  // for segmented engines
+  uint64_t tile_rows = 0, tile_columns = 0;  // used by segmented engines
   uint64_t pieces = 0;                       // segments of a tile, or parts; 0: by rule
 };
 
@@ -182,7 +183,8 @@ uint64_t SegmentBytes(const Problem& p, const Choice& tile, const Chip& chip) {
   uint64_t columns = Ceil(of_filter ? elements : positions, tile.tile_columns);
   bool paired = false;
   if (of_filter && tile.tile_rows >= 64 && tile.tile_columns == 64) {
-    // Such a tile covers one position of the window; the larger ones are processed in pairs.
+    // Tiles of this size cover one position of the window each; tiles of 128 rows are processed in
+    // pairs.
     columns = Product(Ceil(p.of_group, 64), p.window);
     paired = tile.tile_rows == 128 && !p.pointwise() && columns % 2 != 0;
     columns += paired ? 1 : 0;

@@ -95,7 +95,8 @@ struct GraphWork {
   double flops = 0;
   uint64_t bytes = 0;
   Precision precision = Precision::kFp32;
-  int64_t duration_ns = -1;             // of convolutions and attention; otherwise by the roofline
+  // Set for convolutions and attention; the roofline determines other durations.
+  int64_t duration_ns = -1;
   std::map<int64_t, uint64_t> written;  // unique id of a tensor -> bytes
 };
 GraphWork WorkOf(const Descriptor& graph, const Engine& engine);

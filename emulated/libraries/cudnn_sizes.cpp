@@ -93,7 +93,7 @@ Parameter RecurrentParameter(const Recurrent& r, int pseudo_layer, int linear) {
   if (pseudo_layer < 0 || pseudo_layer >= r.layers * r.directions || linear < 0 ||
       linear > 2 * gates)
     return parameter;
-  uint64_t matrices = 0;  // in all pseudo-layers; the biases follow them
+  uint64_t matrices = 0;  // elements of all pseudo-layers' matrices; the biases follow them
   for (int layer = 0; layer < r.layers; ++layer)
     matrices += Product(MatrixElements(r, layer), Positive(r.directions));
   uint64_t before = 0;

@@ -17,17 +17,17 @@ struct Shape {
 
   uint64_t elements() const;
   uint64_t bytes() const;
-  uint64_t extent_bytes() const;  // first to last element
+  uint64_t extent_bytes() const;  // bytes from the first to the last element
   bool channels_last() const;     // the second dimension is the innermost one
 };
-uint64_t TypeBits(int type);  // of a cudnnDataType_t; 32 for unknown ones
+uint64_t TypeBits(int type);  // bits of a cudnnDataType_t; 32 for unknown types
 
 // ---- convolutions
 enum class ConvolutionKind { kForward, kBackwardData, kBackwardFilter };
 struct Convolution {
   ConvolutionKind kind = ConvolutionKind::kForward;
   Shape image, filter, out;  // x (or dx), w (or dw), y (or dy)
-  int64_t stride = 1;        // the largest of all dimensions
+  int64_t stride = 1;        // the largest stride of all dimensions
 };
 double ConvolutionFlops(const Convolution& convolution);
 struct Chip {

@@ -15,9 +15,9 @@ namespace vramscope::emulated::cudnn {
 int64_t ConvolutionDuration(const Gpu& gpu, const Convolution& convolution, Precision precision);
 
 struct AttentionWork {
-  double heads = 0;  // summed over the batch
+  double heads = 0;  // number of heads, summed over the batch
   double queries = 0, keys = 0;
-  double flops = 0;     // including skipped work
+  double flops = 0;     // operations, including skipped work
   bool causal = false;  // half of the work is skipped
   bool dropout = false;
   Precision precision = Precision::kBf16;

@@ -11,7 +11,7 @@ namespace vramscope::emulated::cufft {
 
 constexpr int kMostRank = 3;
 struct Transform {
-  uint64_t bits = 64;  // a complex element
+  uint64_t bits = 64;  // size of a complex element
   bool real_in = false, real_out = false;
   int rank = 1;
   std::array<int64_t, kMostRank> n = {1, 1, 1};

@@ -19,8 +19,8 @@ struct Event {
   uint32_t callback = 0, thread = 0, external_kind = 0;
   uint64_t external = 0;
   uint64_t address = 0;        // kMemory2
-  uint64_t caller = 0;         // for kMemory2
-  bool allocated = true;       // for kMemory2
+  uint64_t caller = 0;         // used by kMemory2
+  bool allocated = true;       // used by kMemory2
   const char* site = nullptr;  // kMemory2: line of Python code that allocated host memory
   uint32_t value = 0;          // kEnvironment: MHz; kOperands: index of the first operand
 };

@@ -65,7 +65,7 @@ class Tracer : public Recorder {
   std::set<uint32_t> enabled_, not_traced_;
   std::vector<Event> events_;
   std::map<uint64_t, Stream> streams_;
-  std::map<uint64_t, uint64_t> sizes_;  // of allocations, by address
+  std::map<uint64_t, uint64_t> sizes_;  // sizes of allocations, keyed by address
   uint32_t correlation_ = 0;
   RequestFunction request_ = nullptr;
   CompleteFunction complete_ = nullptr;

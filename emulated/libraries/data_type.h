@@ -9,7 +9,7 @@
 namespace vramscope::emulated {
 
 struct DataType {
-  uint64_t bits = 32;  // per element
+  uint64_t bits = 32;  // bits of an element
   bool complex = false;
   Precision precision = Precision::kFp32;
   bool fp64 = false;  // takes twice the time of fp32 in the model

@@ -56,15 +56,15 @@ int ncclGetUniqueId(UniqueId* id) {
   return kSuccess;
 }
 int ncclCommInitRank(Comm** comm, int ranks, UniqueId id, int rank) {
-  PaceWaitsOf(__builtin_return_address(0));  // for the caller's watchdog
+  PaceWaitsOf(__builtin_return_address(0));  // paces the caller's watchdog
   return MakeComm(comm, id, ranks, rank);
 }
 int ncclCommInitRankConfig(Comm** comm, int ranks, UniqueId id, int rank, void*) {
-  PaceWaitsOf(__builtin_return_address(0));  // for the caller's watchdog
+  PaceWaitsOf(__builtin_return_address(0));  // paces the caller's watchdog
   return MakeComm(comm, id, ranks, rank);
 }
 int ncclCommInitRankScalable(Comm** comm, int ranks, int rank, int ids, const UniqueId* id, void*) {
-  PaceWaitsOf(__builtin_return_address(0));  // for the caller's watchdog
+  PaceWaitsOf(__builtin_return_address(0));  // paces the caller's watchdog
   return ids < 1 || !id ? kInvalidArgument : MakeComm(comm, id[0], ranks, rank);
 }
 int ncclCommInitAll(Comm** comms, int count, const int* devices) {

@@ -197,7 +197,7 @@ class Progress {
 
   int Submit() {
     if (operation_.kind == Kind::kMeet) return kSuccess;
-    Own();  // before the submission marks the result as unknown: both buffers may be the same
+    Own();  // before Submit() makes the result unknown, because it may be in the same buffer
     const void* const reads[] = {operation_.send};
     const Written writes[] = {{operation_.receive, sizes_.received}};
     const Result result = emulated::Submit(
@@ -251,7 +251,7 @@ class Progress {
   }
 
  private:
-  // Equal on all ranks, because they agree on the sizes.
+  // The result is the same on all ranks, because they agree on the sizes.
   bool exchanged() const { return most_sent() <= kMostExchanged; }
   uint64_t most_sent() const {
     const uint64_t part = Product(operation_.count, ElementBytes(operation_.type));
@@ -268,7 +268,7 @@ class Progress {
     if (!takes) {
       own_ = ReadKnown(operation_.send, sizes_.sent);
     } else if (operation_.kind == Kind::kBroadcast && !operation_.comm->room && exchanged()) {
-      // Alone: the root has the same values as this rank.
+      // This is the only process: the root has the same values as this rank.
       own_ = ReadKnown(operation_.receive, most_sent());
     }
   }

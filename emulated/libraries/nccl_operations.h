@@ -32,7 +32,7 @@ struct Comm {
   // have the same values.
   std::unique_ptr<Rendezvous> room;
   bool met = false;     // all ranks have been seen
-  uint64_t number = 0;  // of the last round of a collective
+  uint64_t number = 0;  // number of the last round of a collective
   uint64_t splits = 0;
   uint64_t buffer_bytes = 0;  // allocated on the GPU
   std::atomic<int> error{kSuccess};

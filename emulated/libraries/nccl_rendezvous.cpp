@@ -254,7 +254,7 @@ Rendezvous::~Rendezvous() {
   if (!memory_) return;
   if (joined_) {
     member(rank_)->left = 1;
-    unlink(path_.c_str());  // all have joined, or never will
+    unlink(path_.c_str());  // no rank will join any more
     NotifyAll();
   }
   munmap(memory_, bytes_);

@@ -31,7 +31,7 @@ UniqueId DeriveUniqueId(const UniqueId& parent, uint64_t number, int64_t color);
 
 class Rendezvous {
  public:
-  static constexpr size_t kMostBytes = 64 << 10;  // per rank
+  static constexpr size_t kMostBytes = 64 << 10;  // limit for a rank
   static constexpr int kMostRanks = 4096;
   static constexpr int kMostPeers = 64;  // messages between two ranks need ranks^2 boxes
 

@@ -20,7 +20,7 @@
 namespace {
 
 constexpr unsigned long kLongest = 4096;
-char folder[kLongest];  // with a trailing slash
+char folder[kLongest];  // ends with a slash
 
 const char* ValueOf(const char* entry, const char* name) {
   const unsigned long length = strlen(name);
@@ -39,7 +39,7 @@ void FindFolder() {
       constexpr unsigned long kNameLength = sizeof kOwnName - 1;
       if (length >= kNameLength && length < sizeof folder &&
           strncmp(at + length - kNameLength, kOwnName, kNameLength) == 0) {
-        const unsigned long kept = length - kNameLength + 1;  // with the slash
+        const unsigned long kept = length - kNameLength + 1;  // includes the slash
         memcpy(folder, at, kept);
         folder[kept] = 0;
         return;
@@ -149,7 +149,7 @@ bool WithoutHash(const char* name, char* to, unsigned long size) {
 // Finds the emulated library of that name. With `also_vendored`, a wheel's copy, whose name may
 // contain its full version, matches the library of the same major version.
 const char* Ours(const char* name, bool also_vendored) {
-  static char found[kLongest];  // the loader holds its lock until it has copied the result
+  static char found[kLongest];  // safe: the loader holds its lock until it has copied the result
   char plain[256];
   const bool vendored = also_vendored && WithoutHash(name, plain, sizeof plain - 2);
   if (vendored) name = plain;
@@ -180,7 +180,7 @@ const char* Ours(const char* name, bool also_vendored) {
 extern "C" {
 
 VRAMSCOPE_EXPORTED unsigned la_version(unsigned version) {
-  FindFolder();  // now, because a program may overwrite its environment (setproctitle)
+  FindFolder();  // here, because the program may overwrite its environment later (setproctitle)
   RestorePythonPath();
   return version < LAV_CURRENT ? version : LAV_CURRENT;
 }

@@ -72,9 +72,9 @@ struct Place {
   Layers in;                 // layers of the parent folder
   bool real = false;         // not isolated: only in the lower layer
   bool slash = false;        // the given path ends with a slash
-  Kind upper = Kind::kNone;  // in the folder of changes
-  Kind lower = Kind::kNone;  // in the real files, unless the upper layer hides it
-  struct stat status;        // of what the program sees
+  Kind upper = Kind::kNone;  // the entry in the folder of changes
+  Kind lower = Kind::kNone;  // the real entry, unless the upper layer hides it
+  struct stat status;        // status of the entry that the program sees
 
   Kind seen() const {
     return upper == Kind::kRemoved ? Kind::kNone : upper != Kind::kNone ? upper : lower;
@@ -158,7 +158,7 @@ class Listing {
 };
 
 // Copies a kernel folder with modes, times and links. The target must not exist; with
-// `into_existing`, missing entries are added and existing ones stay.
+// `into_existing`, missing entries are added and existing ones are kept.
 int CopyTree(const char* from, const char* to, bool into_existing);
 // Removes a kernel folder with its contents.
 int RemoveTree(const char* folder);

@@ -15,9 +15,9 @@ size_t unfreed_count;
 
 // Variables that are lists of libraries; the program's own entries follow ours.
 struct List {
-  const char* name;   // with the =
+  const char* name;   // includes the "="
   const char* ours;   // text that shows that ours is in the list
-  const char* value;  // as set by the launcher
+  const char* value;  // the value that the launcher set
 };
 List lists[] = {{"LD_PRELOAD=", "libvramscope-isolation.so", nullptr},
                 {"LD_AUDIT=", "libvramscope-", nullptr}};

@@ -2,7 +2,7 @@
 
 #include <stddef.h>
 
-// The environment that child processes get, whatever environment the program passes: LD_PRELOAD and
+// The environment that child processes get, even if the program passes another one: LD_PRELOAD and
 // LD_AUDIT with our libraries, and the launcher's own variables.
 namespace vramscope::isolation {
 

@@ -224,7 +224,7 @@ char* RealPath(const char* path, char* to) {
   int error = Resolve(AT_FDCWD, path, kFollow, place);
   if (error == 0 && !place.exists()) error = -ENOENT;
   if (error == 0 && place.real && strncmp(place.spot.lower(), "/proc/", 6) == 0)
-    // Same result as the kernel's.
+    // Paths in /proc are not changed, so the C library resolves them.
     return NextAs<char*(const char*, char*)>(next, "realpath")(path, to);
   if (error == 0 && place.spot.length() >= PATH_MAX) error = -ENAMETOOLONG;
   if (error < 0) {

@@ -29,8 +29,8 @@ size_t Count(char* const* list) {
 }
 
 struct Start {
-  Place place;          // of the file
-  Place interpreter;    // of the interpreter of an isolated script
+  Place place;          // place of the file
+  Place interpreter;    // place of the interpreter of an isolated script
   char line[PATH_MAX];  // a script's first line
   const char* path;     // the path for the kernel to start
   char* const* arguments;

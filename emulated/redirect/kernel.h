@@ -2,7 +2,7 @@
 
 // System calls without the C library, because in a program that contains libvramscope-isolation.so
 // the C library's functions are interposed. They do not touch errno (thread-local). All return
-// -errno where the C library would set errno.
+// -errno if the C library would set errno.
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
 #endif
@@ -16,7 +16,7 @@
 
 namespace vramscope::isolation::kernel {
 
-// The address that our calls are made from (gate.h); 0: directly.
+// The address of the code that makes our system calls (gate.h); 0: Call() makes them itself.
 inline unsigned long gate __attribute__((visibility("hidden"))) = 0;
 
 #if defined(__x86_64__)

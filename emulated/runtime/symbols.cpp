@@ -11,7 +11,7 @@ namespace {
 
 struct Symbol {
   size_t bytes = 0;
-  std::map<int, void*> addresses;  // by device
+  std::map<int, void*> addresses;  // keyed by device
 };
 struct Symbols {
   std::mutex mutex;

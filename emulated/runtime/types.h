@@ -1,6 +1,6 @@
 // The structures of CUDA's runtime API, written from its documentation, with one layout per major
-// version where they differ. tests/emulated/layouts compares them with NVIDIA's headers if a
-// toolkit is installed.
+// version if they differ. tests/emulated/layouts compares them with NVIDIA's headers if a toolkit
+// is installed.
 //
 // VRAMSCOPE_CUDART is the major version that a source is compiled for: 11, 12 or 13.
 #pragma once

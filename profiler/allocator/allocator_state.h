@@ -32,11 +32,12 @@ struct StreamPools {
 struct MemPool {
   uint32_t id = 0;
   bool released = false;
-  uint64_t searches[2] = {0, 0};                      // by pool; the unit of a block's age
+  uint64_t searches[2] = {0, 0};  // number of searches in each pool; measures the age of a block
   std::vector<std::unique_ptr<StreamPools>> streams;  // sorted by stream
   // For each pool, the streams in which a block was freed since the list was last processed. A
-  // stream whose blocks were not released then is not listed again. The third list is for garbage
-  // collection in the large pool, which releases only some blocks.
+  // stream whose blocks could not be released is listed again only when another block is freed in
+  // it. The third list is for garbage collection in the large pool, which releases only some
+  // blocks.
   std::vector<StreamPools*> freed[3];
   static constexpr size_t kForCollection = 2;
 
@@ -74,7 +75,7 @@ struct CachingAllocator::Impl {
   bool rounds_up = false;       // roundup_power2_divisions is set
   bool plain = true;            // no setting restricts best fit
   bool ages = false;            // garbage collection is on
-  bool over_limit = false;  // an allocation was granted over the limit, and none has fitted since
+  bool over_limit = false;      // an allocation exceeded the limit, and none has fitted since
   std::map<uint32_t, std::unique_ptr<MemPool>> mempools;  // keyed by id
   StreamPools* last_pools = nullptr;
   NodePool<BlockNode> block_nodes;

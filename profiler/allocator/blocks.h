@@ -31,7 +31,8 @@ struct BlockNode {
   SegmentNode* segment = nullptr;
   BlockNode* left = nullptr;  // links of the FreeTree
   BlockNode* right = nullptr;
-  // Of a free block, the searches of its pool when it was freed; of a pending block, its ticket.
+  // For a free block: the number of searches of its pool when it was freed. For a pending block:
+  // its ticket.
   uint64_t since = 0;
   uint32_t priority = 0;
   BlockUse use = BlockUse::kFree;
@@ -73,7 +74,7 @@ class FreeTree {
     while (*link != nullptr && (*link)->priority >= node->priority) {
       link = Less(node, *link) ? &(*link)->left : &(*link)->right;
     }
-    // Splits the subtree at `link` around the node's key into its two children.
+    // Splits the subtree at `link` at the node's key. The two parts become the node's children.
     BlockNode* rest = *link;
     BlockNode** less = &node->left;
     BlockNode** greater = &node->right;

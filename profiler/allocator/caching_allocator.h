@@ -52,7 +52,7 @@ struct Block {
 
 struct Segment {
   uint64_t address = 0;
-  uint64_t bytes = 0;  // of an expandable segment: the size of its address range
+  uint64_t bytes = 0;  // for an expandable segment: the size of its address range
   trace::Pool pool = trace::Pool::kSmall;
   uint32_t stream = 0;
   uint32_t mempool = 0;  // 0: the default pool
@@ -89,7 +89,7 @@ struct Stats {
   uint64_t requested = 0, allocated = 0, reserved = 0;  // current bytes; include pending frees
   uint64_t peak_requested = 0, peak_allocated = 0, peak_reserved = 0;
   uint64_t segment_allocs = 0, segment_frees = 0;  // cudaMalloc, cudaFree
-  uint64_t segment_maps = 0, segment_unmaps = 0;   // of expandable segments
+  uint64_t segment_maps = 0, segment_unmaps = 0;   // pages of expandable segments
   uint64_t retries = 0, out_of_memory = 0;
   uint64_t pools_searched = 0;  // the cost of releases: how many streams' pools they searched
 };
@@ -158,7 +158,7 @@ class CachingAllocator {
   static constexpr uint64_t kMaxRequest = uint64_t{1} << 46;  // 64 TiB: beyond any device
 
   // The same as the functions of rules.h, for callers that include only this header.
-  static uint64_t RoundSize(uint64_t bytes);      // to 512, at least 512
+  static uint64_t RoundSize(uint64_t bytes);      // rounds to 512, at least 512
   static uint64_t SegmentSize(uint64_t rounded);  // 2 MiB, 20 MiB, or a multiple of 2 MiB
   // The same with other settings than the default.
   static uint64_t RoundSize(uint64_t bytes, const run::AllocConf& conf);

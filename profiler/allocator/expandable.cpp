@@ -21,7 +21,8 @@ BlockNode* CachingAllocator::Impl::FindExpandable(StreamPools& pools, size_t poo
     if (has_room(b)) return b;
   }
   const uint64_t page = PageSize(static_cast<trace::Pool>(pool), settings.conf);
-  // Reserves more addresses if the request is larger than the device, as when a user tries limits.
+  // Reserves more addresses if the request is larger than the device, which happens if a user tries
+  // small limits.
   const uint64_t reserved =
       ReservedAddresses(DeviceTotal(), static_cast<trace::Pool>(pool), settings.conf);
   Segment segment{.bytes = std::max(reserved, RoundUp(size, page)),

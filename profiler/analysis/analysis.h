@@ -58,7 +58,7 @@ struct Context {
 
 struct LiveAllocation {
   trace::AllocationId id;
-  trace::Category category;  // at the event of the live set
+  trace::Category category;  // its category at the live set's event
 };
 
 // The innermost slices open at the event. For an Alloc event, the context that is recorded with its
@@ -105,7 +105,7 @@ struct DevicePeak {
 };
 // Sorted by device.
 std::vector<DevicePeak> PeakOfEachDevice(const std::shared_ptr<const trace::Trace>& trace);
-// The device to show where figures of a single device are needed. This is the first device that ran
+// The device to show if figures of a single device are needed. This is the first device that ran
 // out of memory; if none did, the device with the highest peak. nullopt: the trace has only one
 // device.
 std::optional<uint8_t> DeviceToShow(const std::shared_ptr<const trace::Trace>& trace);
@@ -128,7 +128,8 @@ std::vector<StepRow> StepTable(const trace::Trace& trace, const MemoryCurves& cu
 struct MemoryPair {
   uint64_t allocated = 0, reserved = 0;
 };
-// GPU memory reserved by the allocator, and GPU memory allocated past it (past_allocator.h).
+// GPU memory reserved by the allocator, and GPU memory that libraries allocate from the driver
+// (past_allocator.h).
 struct GpuUse {
   uint64_t reserved = 0, past_allocator = 0;
   uint64_t sum() const { return reserved + past_allocator; }
@@ -136,7 +137,7 @@ struct GpuUse {
 struct Summary {
   MemoryPair before_training, after_training;
   Peak peak;
-  GpuUse most_used;  // at the time when sum() is highest
+  GpuUse most_used;  // the figures at the time when sum() is highest
   std::vector<StepRow> steps;
   uint64_t events = 0;
   bool fits = true;

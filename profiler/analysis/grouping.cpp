@@ -71,7 +71,7 @@ absl::StatusOr<GroupPart> ParsePart(std::string_view text) {
   }
   if (part.by != GroupBy::kModule && part.by != GroupBy::kFile && part.by != GroupBy::kStack)
     return absl::InvalidArgumentError(
-        i18n::Format("\"{}\" takes no \":\"; module, file and stack do", field->first));
+        i18n::Format("\"{}\" cannot have a \":\"; only module, file and stack can", field->first));
   const auto [end, error] =
       std::from_chars(argument.data(), argument.data() + argument.size(), part.components);
   if (error != std::errc() || end != argument.data() + argument.size() || part.components == 0 ||

@@ -130,7 +130,8 @@ HostMemory HostMemoryOf(const trace::Trace& trace) {
   if (trace.info.has_config) return memory;  // the embedded loop
   uint64_t copied = 0;                       // most bytes of pinned memory in one memcpy
   Live live(a);
-  std::map<MemorySpace, std::pair<HostMemory::Curve, uint64_t>> spaces;  // with the current bytes
+  // Each with its current bytes.
+  std::map<MemorySpace, std::pair<HostMemory::Curve, uint64_t>> spaces;
   uint64_t now = 0;
   uint32_t peak_row = 0;
   for (uint32_t row = 0; row < a.size(); ++row) {

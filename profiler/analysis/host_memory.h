@@ -8,10 +8,10 @@
 //   const HostMemory host = HostMemoryOf(trace);
 //   if (host.recorded) Show(host.peak, host.peak_ns);
 //
-// `recorded` is false, and everything else is empty, if the trace lacks the driver's allocations,
-// which CUPTI records (a plan with --no-activities does not), or some of them: the embedded loop
-// leaves out those of the host, and a memcpy of more pinned memory than was ever allocated shows
-// that a program allocated memory before it was recorded. Pure; thread-safe.
+// `recorded` is false, and everything else is empty, if the trace lacks some or all of the driver's
+// allocations. A plan with --no-activities has none, because CUPTI records them. The embedded loop
+// leaves out those of the host. A memcpy of more pinned memory than was ever allocated shows that
+// the program allocated some before the recording began. Pure; thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -28,10 +28,10 @@ namespace vramscope::analysis {
 struct HostMemory {
   struct Curve {
     trace::MemorySpace space = trace::MemorySpace::kPinned;
-    std::vector<int64_t> time_ns;  // of each change
-    std::vector<uint64_t> bytes;   // from that time on
+    std::vector<int64_t> time_ns;  // when the bytes change
+    std::vector<uint64_t> bytes;   // the bytes from that time on
   };
-  // Memory of one space that one call site allocated, at the peak.
+  // The memory of one space (pinned or managed) that one call site has allocated at the peak.
   struct Site {
     // "train.py:88 main > aten::_pin_memory". If neither the line nor the operator is known, the
     // name is that of a library or an API call.

@@ -5,8 +5,8 @@
 //   const GpuUse most = MostUsed(trace, curves, FindPeak(trace, curves));
 //   const uint64_t needed = most.sum() + trace.info.device.context_bytes;
 //
-// Nothing is found if the trace lacks the driver's allocations, which CUPTI records (a plan with
-// --no-activities does not). The trace must contain one device. Pure; thread-safe.
+// Nothing is found if the trace lacks the driver's allocations, as in a plan with --no-activities
+// (CUPTI records them). The trace must contain one device. Pure; thread-safe.
 #pragma once
 
 #include <cstdint>

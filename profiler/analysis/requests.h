@@ -63,7 +63,7 @@ struct RequestDiff {
     // request.
     std::string a, b;
   };
-  std::vector<Difference> first_differences;  // at most `max_differences`
+  std::vector<Difference> first_differences;  // up to `max_differences` of them
   uint64_t peak_a = 0, peak_b = 0;            // peaks of rounded bytes, relative to the start
   bool identical() const { return equal == total; }
 };

@@ -78,7 +78,7 @@ bool IsInlined(std::string_view function) {
   return function == "<listcomp>" || function == "<dictcomp>" || function == "<setcomp>";
 }
 
-// Frames that occur in every stack, whatever the caller.
+// Frames that occur in every stack, regardless of the caller.
 bool IsMachinery(std::string_view function) {
   function = WithoutResult(function);
   for (const std::string_view prefix :
@@ -165,7 +165,7 @@ SiteNames::Frame SiteNames::KindOf(uint32_t frame) const {
 std::vector<std::string> SiteNames::Callers(trace::StackId stack) const {
   std::vector<std::string> program, library;
   std::string_view node, other;
-  bool within = false;  // a more inner frame is an operator
+  bool within = false;  // a frame further inside is an operator
   for (const uint32_t frame : trace_.stacks.Frames(stack)) {
     const Frame kind = KindOf(frame);
     if (kind == Frame::kProgram || kind == Frame::kLibrary) {

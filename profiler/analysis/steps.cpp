@@ -128,8 +128,9 @@ Summary Summarize(const trace::Trace& trace, const MemoryCurves& curves) {
   out.events = trace.events.size();
   out.out_of_memory = std::find(trace.events.kind.begin(), trace.events.kind.end(),
                                 EventKind::kOutOfMemory) != trace.events.kind.end();
-  // Only set for plans of programs. The embedded loop always goes on, because allocations beyond
-  // the device's memory are granted to it. A recording might go on differently on another device.
+  // Only set for plans of programs. The embedded loop always continues, because allocations beyond
+  // the device's memory are granted to it. A recording might continue differently on another
+  // device.
   const auto refused =
       std::find(trace.events.kind.rbegin(), trace.events.kind.rend(), EventKind::kOutOfMemory);
   out.went_on = out.out_of_memory && trace.complete && !trace.info.measured &&

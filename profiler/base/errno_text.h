@@ -5,7 +5,7 @@
 
 namespace vramscope::i18n {
 
-// Returns what std::strerror() says, translated if the error is a common one. Thread-safe.
+// Returns the text of std::strerror(), translated if the error is a common one. Thread-safe.
 std::string ErrnoText(int error);
 
 }  // namespace vramscope::i18n

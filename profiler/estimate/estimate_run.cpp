@@ -20,7 +20,7 @@ struct Settings {
   bool frozen = false;  // some weights are not trained
   std::string_view attention, optimizer;
   std::string_view state_formula;
-  double state_bytes = 0;  // per parameter
+  double state_bytes = 0;  // for each parameter
   bool foreach = false;
   bool accumulates = false;
   int segment = 0;  // layers between checkpoints; 0: none
@@ -150,7 +150,7 @@ Line BlockLine(const Settings& s, const run::ModelConfig& m) {
 Section Activations(const Settings& s, const run::ModelConfig& m) {
   Section section{.title = TEXT_MARK("Activations"), .note = {}, .lines = {}};
   if (m.family == run::Family::kBasics) {
-    section.note = TEXT_MARK("There is no closed formula for the layers of this family.");
+    section.note = TEXT_MARK("There is no closed formula for the layers of this model family.");
     return section;
   }
   const double layers = static_cast<double>(m.layers);

@@ -32,7 +32,7 @@ std::string Libraries(const std::map<std::string, uint64_t>& by_library, bool co
   for (const auto& [library, bytes] : by_library)
     if (IsCommunication(library) == communication)
       text += fmt::format("{}{} {}", text.empty() ? "" : ", ",
-                          library.empty() ? i18n::Text("not known which") : library,
+                          library.empty() ? i18n::Text("an unknown library") : library,
                           FormatBytes(bytes));
   return i18n::Text("memory that CUPTI saw allocated outside the caching allocator: ") + text;
 }

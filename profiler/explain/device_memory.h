@@ -26,15 +26,15 @@ namespace vramscope::explain {
 struct DeviceMemory {
   enum class What : uint8_t {
     kRequested,       // requested sizes of the allocator's blocks
-    kBlocks,          // replaces kRequested and kRounding where requested sizes are not recorded
+    kBlocks,          // in place of kRequested and kRounding, if requested sizes are not recorded
     kRounding,        // block sizes minus requested sizes
     kHoles,           // inactive splits: free blocks in segments that hold live blocks
     kCached,          // memory that empty_cache() would release
-    kUnplaced,        // free memory, where the trace lacks segments
+    kUnplaced,        // reserved but not allocated, if the trace does not record segments
     kLibraries,       // allocated from the driver, bypassing the allocator
     kCommunication,   // the same for NCCL
     kContext,         // the CUDA context
-    kOtherProcesses,  // on the same GPU
+    kOtherProcesses,  // memory of other processes on the same GPU
     kDriver,          // reserved by the driver and the firmware
     kRemainder,       // NVML's figure less all of the above; may be negative
   };
@@ -59,7 +59,7 @@ struct DeviceMemory {
   const Part* Of(What what) const;  // null: there is no such part
 };
 
-std::string_view Name(DeviceMemory::What what);      // "holes in segments"
+std::string_view Name(DeviceMemory::What what);      // "holes between blocks"
 std::string_view Name(DeviceMemory::Source source);  // "measured"
 
 class DeviceMemoryHistory {

@@ -31,7 +31,7 @@ namespace vramscope::explain {
 
 // ---- Call sites ---------------------------------------------------------------------------------
 
-// The code that allocated: a call stack, or module and op where the trace has no stack.
+// The code that allocated: a call stack or, if the trace has no stack, module and op.
 struct CallSite {
   std::string name = {};  // one line: "optimizer.py:80 step > aten::add", "layers.3.mlp > aten::mm"
   trace::StackId stack = {};  // 0: none
@@ -65,7 +65,7 @@ struct SiteUse {
   double byte_seconds = 0;  // sum of bytes times lifetime
   int64_t mean_life_ns = 0, longest_life_ns = 0;
   uint64_t peak_live_bytes = 0;                          // maximum of live bytes
-  uint64_t alive_count = 0, alive_bytes = 0;             // at the end of the range
+  uint64_t alive_count = 0, alive_bytes = 0;             // blocks live at the end of the range
   trace::Category category = trace::Category::kUnknown;  // the category with most of the bytes
 };
 enum class SiteOrder : uint8_t { kByteSeconds, kCount, kBytes, kLife, kPeak };
@@ -92,20 +92,20 @@ struct SegmentView {
   };
   struct Piece {
     uint64_t address = 0, bytes = 0;
-    trace::AllocationId allocation = {};  // of live and pending pieces
+    trace::AllocationId allocation = {};  // set for live and pending pieces
     Use use = Use::kFree;
   };
   trace::SegmentId segment = {};
   uint64_t address = 0;
   uint64_t bytes = 0;       // mapped bytes; the pieces may span more addresses
-  uint64_t live_bytes = 0;  // of live blocks; free bytes are bytes - live_bytes
+  uint64_t live_bytes = 0;  // sum of the live blocks; free bytes are bytes - live_bytes
   uint64_t largest_hole = 0;
   uint32_t stream = 0;
   uint32_t mempool = 0;
   uint8_t device = 0;
   trace::Pool pool = trace::Pool::kSmall;
   bool expandable = false;
-  std::vector<Piece> pieces = {};  // by address, without gaps or overlaps
+  std::vector<Piece> pieces = {};  // sorted by address, without gaps or overlaps
   uint64_t free_bytes() const { return bytes - live_bytes; }
 };
 // Sorted by address. An expandable segment ends at its last mapped byte. Segments that only
@@ -127,11 +127,11 @@ struct Fragmentation {
   uint64_t rounding = 0;  // rounding to 512 bytes, or by roundup_power2_divisions
   uint64_t tails = 0;     // unsplit tails of blocks
   // Parts of reserved - allocated:
-  uint64_t holes = 0;   // free bytes in segments with live blocks
-  uint64_t cached = 0;  // in free segments, and in free pages (2 or 20 MiB) of expandable ones
+  uint64_t holes = 0;         // free bytes in segments with live blocks
+  uint64_t cached = 0;        // free segments, and free pages (2 or 20 MiB) of expandable segments
   uint64_t largest_hole = 0;  // the largest free range of either kind
-  // Free bytes where the trace records the reserved total but not the segments. Holes, cached
-  // bytes and pools are then unknown and stay empty.
+  // The free bytes, if the trace records only the reserved total and not the segments. Holes,
+  // cached bytes and pools are then unknown and stay empty.
   uint64_t unplaced = 0;
   trace::SegmentRecord record = trace::SegmentRecord::kEach;
   bool reserved_known() const { return record != trace::SegmentRecord::kNone; }
@@ -151,13 +151,13 @@ struct Fragmentation {
     std::string owner = {};  // for a private pool: PoolOwner::name
   };
   std::vector<PoolUse> pools;     // most free bytes first
-  std::vector<PoolOwner> owners;  // of private pools, by device and id
+  std::vector<PoolOwner> owners;  // owners of private pools, by device and id
   // Segments with holes, most free bytes first, and the live blocks that keep them from being
   // released.
   struct Pin {
     trace::AllocationId allocation;
     uint64_t bytes = 0;
-    trace::Category category = trace::Category::kUnknown;  // at that event
+    trace::Category category = trace::Category::kUnknown;  // the block's category at that event
     CallSite site;
   };
   struct Pinned {
@@ -186,17 +186,17 @@ struct Remedy {
   std::string name = {};       // "empty_cache()", "max_split_size_mb:128"
   std::string note = {};       // the assumption: "for a GPU with 8.00 GiB, ..."
   std::string error = {};      // why it could not be computed; the figures are then 0
-  uint64_t reserved = 0;       // at the event
+  uint64_t reserved = 0;       // reserved bytes at the event
   int64_t given_back = 0;      // decrease of `reserved` against the comparison run (see Reclaim)
-  uint64_t peak_reserved = 0;  // in the whole trace
+  uint64_t peak_reserved = 0;  // highest reserved bytes in the whole trace
   int64_t peak_given_back = 0;
   uint64_t segment_allocs = 0;  // cudaMalloc calls and mappings
   uint64_t segment_frees = 0, retries = 0, out_of_memory = 0;
 };
 struct Reclaim {
   uint8_t device = 0;
-  analysis::Context context;                                    // of the event
-  uint64_t allocated = 0, reserved = 0, cached = 0, holes = 0;  // as recorded at the event
+  analysis::Context context;                                    // context of the event
+  uint64_t allocated = 0, reserved = 0, cached = 0, holes = 0;  // the recorded bytes at the event
   // True for a snapshot without history. Remedies other than empty_cache() then have an error.
   bool state = false;
   // The replay with the recorded settings (replay::Baseline::own).
@@ -237,12 +237,12 @@ struct Leak {
   // Indexed as Leaks::steps: bytes allocated in the step and alive when the last step ends.
   std::vector<uint64_t> stayed;
   trace::Category category = trace::Category::kUnknown;
-  std::vector<trace::AllocationId> examples;  // at most 8
+  std::vector<trace::AllocationId> examples;  // at most 8 of the leaked blocks
 };
 struct Leaks {
   bool known = false;               // false: too few steps to tell
   std::vector<int32_t> steps;       // step numbers
-  std::vector<uint64_t> allocated;  // at the end of each step
+  std::vector<uint64_t> allocated;  // allocated bytes at the end of each step
   std::vector<Leak> leaks;          // most bytes per step first
   double bytes_per_step = 0;
   // The number of further steps until the GPU's memory is full at this rate. 0: it never is, or the
@@ -275,12 +275,12 @@ struct OutOfMemory {
   uint64_t device_free = 0;
   uint64_t requested = 0, allocated = 0, reserved = 0;
   uint64_t cached = 0;                   // cached memory outside private pools
-  uint64_t holes = 0, largest_hole = 0;  // in the request's pool and stream
+  uint64_t holes = 0, largest_hole = 0;  // free memory in the request's pool and stream
   uint64_t missing = 0;                  // needed - (free memory of the device + cached memory)
   // Whether the free memory would have sufficed if it were contiguous.
   bool fragmented = false;
   analysis::CategoryBytes by_category{};
-  std::vector<analysis::Group> sites;  // of live blocks, most bytes first; at most 20
+  std::vector<analysis::Group> sites;  // call sites of live blocks, most bytes first; at most 20
   std::vector<WayOut> ways;            // passing ones first
   std::string replay_error;            // why no way out could be computed
   std::string headline;

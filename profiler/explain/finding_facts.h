@@ -23,7 +23,7 @@ struct Pile {
 // A block that is live at the peak.
 struct LiveBlock {
   trace::AllocationId id;
-  trace::Category category;  // at the peak
+  trace::Category category;  // its category at the peak
   trace::Phase phase;        // the phase that allocated it
   int32_t step, micro_batch;
   uint64_t bytes;  // rounded size
@@ -41,12 +41,12 @@ class FindingFacts {
   const trace::Trace& trace;
   analysis::MemoryCurves curves;
   analysis::Peak peak;
-  std::vector<LiveBlock> live;           // at the peak, largest first
+  std::vector<LiveBlock> live;           // blocks live at the peak, largest first
   std::vector<analysis::StepRow> steps;  // in order
   std::vector<PhaseSpan> phases;         // outermost ones, in order
   // First event of the first step; kNoEvent: there is no step.
   trace::EventIndex training_begin = 0;
-  Fragmentation fragmentation;  // at the event with the most reserved bytes
+  Fragmentation fragmentation;  // state at the event with the most reserved bytes
   CallSites sites;
 
   bool trains() const { return training_begin != trace::kNoEvent; }
@@ -123,7 +123,7 @@ class FindingFacts {
   bool AnyFrame(trace::AllocationId id, const Is& is) const;
 
   bool steps_recorded_ = false;
-  std::vector<bool> claimed_;  // by allocation
+  std::vector<bool> claimed_;  // indexed by allocation
 };
 
 }  // namespace vramscope::explain

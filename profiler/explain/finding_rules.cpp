@@ -59,7 +59,7 @@ MaybeFinding OfBytes(const FindingFacts& f, uint64_t bytes, double share, std::s
 
 }  // namespace
 
-// ---- Memory held too long -----------------------------------------------------------------------
+// ---- Memory kept too long -----------------------------------------------------------------------
 
 MaybeFinding Leaking(const FindingFacts& f) {
   const Leaks leaks = FindLeaks(f.trace, f.sites);
@@ -131,7 +131,7 @@ MaybeFinding OutputsHeld(const FindingFacts& f) {
 }
 
 // Blocks allocated in the first step and still live when two more steps and the peak's step have
-// ended. Blocks that each step replaces are freed by then.
+// ended. Blocks that each step replaces are already freed at that time.
 MaybeFinding MadeInFirstStep(const FindingFacts& f) {
   if (f.steps.empty() || !f.PeakInRecordedStep()) return std::nullopt;
   const int32_t first = f.steps.front().index;

@@ -87,7 +87,7 @@ constexpr Row kRows[] = {
       "eval-batch"},
      EvalPeak,
      false},
-    {{"load-peak", TEXT_MARK("the peak is before the first step or where a checkpoint is loaded"),
+    {{"load-peak", TEXT_MARK("the peak is before the first step or while a checkpoint is loaded"),
       TEXT_MARK("load with map_location=\"cpu\" or load_state_dict(assign=True), or pass the dtype "
                 "to from_pretrained"),
       ""},
@@ -98,7 +98,8 @@ constexpr Row kRows[] = {
       TEXT_MARK("compute the loss in parts: a fused linear cross entropy, or chunks of tokens"),
       "liger"},
      LogitsCopies},
-    {{"autocast-weights", TEXT_MARK("at the peak, each weight has a cast result of half its size"),
+    {{"autocast-weights",
+      TEXT_MARK("at the peak, each weight also exists as a cast copy of half its size"),
       TEXT_MARK(
           "pass torch_dtype=torch.bfloat16 to from_pretrained, or call model.to(torch.bfloat16)"),
       "weights"},
@@ -169,7 +170,7 @@ std::string NoFindingsText() {
 
 std::vector<Finding> FindFindings(const trace::Trace& trace) {
   std::vector<Finding> findings;
-  // A state has no history, and every rule needs one.
+  // A snapshot without history has no findings, because every rule needs the history.
   if (trace.events.size() == 0 || trace.info.content == trace::Content::kState) return findings;
   FindingFacts facts(trace);
   if (facts.peak.allocated == 0) return findings;

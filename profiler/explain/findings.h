@@ -30,7 +30,7 @@ size_t FindingRuleCount();  // number of rules in the table
 
 struct Finding {
   const FindingRule* rule = nullptr;  // lives as long as the process
-  uint64_t bytes = 0;                 // at the peak, unless the text names another time
+  uint64_t bytes = 0;                 // bytes at the peak, unless the text names another time
   std::string text;                   // one sentence, in the language of i18n
   std::string where;  // call site with most bytes, "train.py:88 main"; "": no stacks
   std::vector<trace::AllocationId> blocks = {};  // the kMostBlocks largest

@@ -167,7 +167,7 @@ absl::StatusOr<OutOfMemoryPage> ExplainOutOfMemory(const trace::Trace& trace,
     if (absl::IsCancelled(failure.status())) return failure.status();
     if (failure.ok() && !failure->has_value()) {
       page.headline = i18n::Format(
-          "No request fails: those that exceed {} at first fit once the allocator has released its "
+          "No request fails: some exceed {} at first, but fit after the allocator has released its "
           "cache.",
           FormatBytes(page.events.front().reserved + page.events.front().device_free));
       page.events.clear();

@@ -60,7 +60,7 @@ struct Launch {
 // launches them.)
 std::vector<Launch> LaunchesOf(const Trace& t, Span span) {
   const trace::ActivityTable& a = t.activities;
-  base::HashMap<uint64_t, int64_t> launched;  // by correlation
+  base::HashMap<uint64_t, int64_t> launched;  // keyed by correlation
   for (uint32_t row = 0; row < a.size(); ++row)
     if ((a.kind[row] == ActivityKind::kRuntimeCall || a.kind[row] == ActivityKind::kDriverCall) &&
         a.correlation[row] != 0)

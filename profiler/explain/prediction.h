@@ -33,19 +33,19 @@ struct Prediction {
     trace::Category category = trace::Category::kUnknown;
     Figures bytes;
   };
-  std::vector<OfCategory> categories;  // at the peak of each trace; greatest error first
+  std::vector<OfCategory> categories;  // bytes at the peak of each trace; greatest error first
   struct OfPhase {
     trace::Phase phase = trace::Phase::kNone;
     Figures allocated, reserved;  // highest within the phase
   };
-  std::vector<OfPhase> phases;  // of the step
+  std::vector<OfPhase> phases;  // phases of the step
 
   std::optional<int32_t> step;  // the compared step; nullopt: the whole traces
   analysis::RequestDiff requests;
   // The first difference between the sequences of allocations. A side is empty if its sequence
   // lacks the allocation or free.
   struct Side {
-    uint64_t index = 0;  // in its sequence
+    uint64_t index = 0;  // position in its sequence
     std::string text;    // "alloc #7 of 4096 B"
     std::string op, module;
     trace::Category category = trace::Category::kUnknown;

@@ -27,8 +27,8 @@ constexpr std::string_view kDefaults[] = {
 
 constexpr std::string_view kEmptyCache = TEXT_MARK("empty_cache() at this time");
 constexpr std::string_view kNeedsHistory = TEXT_MARK(
-    "Judging other settings needs a history of allocations, which a state does not have. To record "
-    "one, call torch.cuda.memory._record_memory_history() before the run.");
+    "Other settings can be judged only with a history of allocations, which this file lacks. To "
+    "record one, call torch.cuda.memory._record_memory_history() before the run.");
 
 uint64_t ReservedAt(const Replayed& r, EventIndex event) {
   const auto it =
@@ -116,7 +116,7 @@ std::string Headline(const Reclaim& r) {
   const uint64_t unused = r.reserved > r.allocated ? r.reserved - r.allocated : 0;
   std::string text =
       i18n::Format("{} of {} reserved are unused {}.", FormatBytes(unused), FormatBytes(r.reserved),
-                   r.state ? i18n::Text("in this state") : i18n::Text("at this time"));
+                   r.state ? i18n::Text("in this snapshot") : i18n::Text("at this time"));
   if (r.state) {
     return text + i18n::Format(" empty_cache() would release {}. {}",
                                FormatBytes(static_cast<uint64_t>(r.remedies.front().given_back)),
@@ -145,7 +145,8 @@ std::string Headline(const Reclaim& r) {
                        anew ? i18n::Text("under the recorded settings") : i18n::Text("as recorded"),
                        FormatBytes(best->peak_reserved));
   if (anew)
-    text += i18n::Text("; both replays allocate anew the blocks that are older than the recording");
+    text += i18n::Text(
+        "; both replays start by allocating the blocks that are older than the recording");
   return text + i18n::Text(".") + more;
 }
 
@@ -156,7 +157,7 @@ uint64_t Releasable(const Fragmentation& f) {
   return bytes;
 }
 
-// The result for a state without history. Only empty_cache() has figures: it releases all cached
+// The result for a snapshot without history. Only empty_cache() has figures: it releases all cached
 // memory.
 Reclaim OfState(Reclaim out, const Fragmentation& f, const std::vector<std::string>& confs) {
   out.state = true;

@@ -202,8 +202,8 @@ class Finder {
     for (const uint64_t bytes : layers.bytes) inside += bytes;
     Add(
         i18n::Text("gradient checkpointing"),
-        i18n::Format("{} layers hold {} of the {} of live activations; all but the largest ({}) "
-                     "would keep only their first block",
+        i18n::Format("{} layers hold {} of the {} of live activations; with checkpointing, each "
+                     "layer except the largest ({}) would keep only its first block",
                      layers.count, FormatBytes(inside), FormatBytes(Of(Category::kActivation)),
                      FormatBytes(*std::max_element(layers.bytes.begin(), layers.bytes.end()))),
         [&](uint32_t id, Category) {
@@ -456,7 +456,7 @@ class Finder {
   const bool batch_bound_;  // the request is proportional to the batch
   const bool request_is_state_;
   base::HashSet<uint64_t> parameter_bytes_;
-  base::HashMap<uint32_t, bool> softmax_;  // by stack
+  base::HashMap<uint32_t, bool> softmax_;  // keyed by stack
   std::vector<Technique> out_;
 };
 

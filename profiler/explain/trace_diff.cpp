@@ -25,11 +25,12 @@ struct LiveSite {
   uint64_t bytes = 0, count = 0;
   trace::StackId stack;
   std::string_view op;
-  std::string innermost;  // SiteNames::InnermostKey, operator and age; "" without such a key
+  std::string innermost;  // the innermost frame (InnermostKey), operator and age; "" if unknown
   std::vector<trace::AllocationId> blocks;
   std::array<uint64_t, trace::kCategoryCount> by_category{};
 };
-using LiveSites = std::map<std::string, LiveSite>;  // by a key that is the same in both traces
+// The keys name a site in the same way in both traces.
+using LiveSites = std::map<std::string, LiveSite>;
 
 LiveSites SitesOf(const trace::Trace& trace, const analysis::LiveSet& live, bool by_stack) {
   const trace::AllocationTable& a = trace.allocations;
@@ -76,7 +77,7 @@ void Join(LiveSite& to, LiveSite& from) {
 // Joins sites that occur in only one of the traces and have the same innermost frame. Such sites
 // exist if the same program was started in different ways.
 void JoinByInnermost(const trace::Trace* const (&traces)[2], LiveSites& a, LiveSites& b) {
-  std::map<std::string, std::array<std::vector<std::string>, 2>> alone;  // keys of each side
+  std::map<std::string, std::array<std::vector<std::string>, 2>> alone;  // the keys in each trace
   LiveSites* const sides[] = {&a, &b};
   for (size_t side = 0; side < 2; ++side)
     for (const auto& [key, site] : *sides[side])

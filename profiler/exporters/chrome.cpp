@@ -361,7 +361,7 @@ class ChromeWriter {
   const bool on_cpu_;
   const bool modelled_;
   const int64_t begin_ns_;
-  const std::vector<int64_t> shown_ns_;  // by event
+  const std::vector<int64_t> shown_ns_;  // indexed by event
   const Spans spans_;
   std::vector<std::string> names_;  // the trace's strings, cleaned
   const ChromeActivities activities_{trace_, names_, begin_ns_};

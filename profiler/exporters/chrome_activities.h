@@ -18,7 +18,7 @@ namespace vramscope::exporters {
 class ChromeActivities {
  public:
   struct Place {
-    uint32_t process = 0, thread = 0;  // in the file
+    uint32_t process = 0, thread = 0;  // numbers in the file
   };
 
   // `names`: the trace's strings, escaped for JSON. The trace and `names` must outlive this object.
@@ -31,7 +31,7 @@ class ChromeActivities {
   const trace::ActivityTable& table_;
   const std::vector<std::string>& names_;
   const int64_t begin_ns_;
-  // correlation -> row of the call where the arrow starts
+  // correlation -> row of the call at which the arrow starts
   base::HashMap<uint64_t, uint32_t> calls_;
 };
 

@@ -12,14 +12,15 @@ namespace vramscope::exporters {
 struct EndBlock {
   static constexpr uint32_t kFree = UINT32_MAX;
   uint64_t address = 0, bytes = 0;
-  uint32_t allocation = kFree;  // row; kFree: a free block
+  uint32_t allocation = kFree;  // row of the allocation; kFree: the block is free
 };
 
 // A segment at the end of the trace. As in the allocator, every mapped range of an expandable
 // segment is a separate entry.
 struct EndSegment {
   uint64_t address = 0, bytes = 0;
-  uint32_t segment = UINT32_MAX;  // row; UINT32_MAX: made for a block outside all segments
+  // Row of the segment; UINT32_MAX: added for a block outside all segments.
+  uint32_t segment = UINT32_MAX;
   uint8_t device = 0;
   std::vector<EndBlock> blocks;  // sorted by address, without gaps
 };

@@ -34,10 +34,10 @@ struct ExportRequest {
 };
 
 struct ExporterEntry {
-  int place = 0;            // order in help and menus: lowest first
+  int place = 0;            // position in help and menus: lowest first
   std::string_view name;    // as in `export --to`
-  std::string_view help;    // programs that read it; "": the name says enough
-  std::string_view suffix;  // of files; "": the window does not offer the format
+  std::string_view help;    // programs that read it; "": the name needs no explanation
+  std::string_view suffix;  // suffix of file names; "": the window does not offer the format
   bool one_device = false;
   // The parts of the request that the format uses.
   bool uses_title = false, uses_baseline = false, uses_labels = false;

@@ -99,8 +99,8 @@ class SnapshotWriter {
     return absl::OkStatus();
   }
 
-  // First event to write. The state at the beginning of a recording is in the segments; a trace
-  // of a state has no events to write except its snapshot marker.
+  // First event to write. The state at the beginning of a recording is in the segments; for a
+  // snapshot without history, only the snapshot's marker is written.
   static EventIndex FirstEntry(const trace::Trace& trace) {
     if (trace.recording_begin != kNoEvent) return trace.recording_begin + 1;
     return trace.info.content == trace::Content::kState ? trace.events.size() : 0;

@@ -25,7 +25,7 @@ struct Band {
   std::string_view light, dark;  // colors
 };
 // torch.profiler's colors, in its order from the bottom; categories that it does not have are on
-// top. The dark variants are lighter where needed.
+// top. Some dark variants are lighter.
 constexpr Band kBands[] = {{Category::kParameter, "#006400", "#2e8b57"},
                            {Category::kBuffer, "#3cb371", "#3cb371"},
                            {Category::kOptimizerState, "#daa520", "#daa520"},

@@ -75,8 +75,8 @@ class SnapshotPickle {
 
   const trace::Trace& trace_;
   PickleWriter pickle_;
-  std::vector<uint32_t> frame_memos_;  // by frame
-  std::vector<uint32_t> stack_memos_;  // by StackId
+  std::vector<uint32_t> frame_memos_;  // indexed by frame
+  std::vector<uint32_t> stack_memos_;  // indexed by StackId
   uint32_t no_frames_;
   base::HashMap<std::pair<std::string, std::string>, uint32_t> module_frames_;
   base::HashMap<uint64_t, uint32_t> op_stacks_;  // key: op and module

@@ -25,9 +25,9 @@ class SnapshotTimes {
 
   const trace::Trace& trace_;
   // Added to all times, because a snapshot has no times before 0. (If the first entries of a file
-  // had no time, they lie before the first one that has a time.)
+  // have no time, they are placed before the first entry that has one.)
   int64_t before_0_ = 0;
-  std::vector<int64_t> shown_;  // by event; empty: as recorded
+  std::vector<int64_t> shown_;  // indexed by event; empty: the recorded times are used
 };
 
 }  // namespace vramscope::exporters

@@ -21,10 +21,10 @@ struct Span {
   trace::EventIndex event = 0;
   int64_t begin_ns = 0;
   int64_t end_ns = 0;
-  std::string name;          // for annotations; others have the slice's name
+  std::string name;          // name of an annotation; other spans have the slice's name
   uint32_t slice = 0;        // row of the slice, or of the activity
   uint32_t track = 0;        // index into Spans::tracks
-  uint32_t external_id = 0;  // for ops; a kernel has the id of its op
+  uint32_t external_id = 0;  // id of an op; a kernel has the id of its op
 };
 
 // Track of a device for activities without a stream: driver allocations, counters.
@@ -32,7 +32,7 @@ inline constexpr uint32_t kDriverTrack = UINT32_MAX;
 
 struct Track {
   bool gpu = false;
-  uint8_t device = 0;     // for a GPU track
+  uint8_t device = 0;     // device of a GPU track
   uint32_t thread = 0;    // thread of the trace; for a GPU track the stream, or kDriverTrack
   uint32_t overflow = 0;  // 0: the thread itself; > 0: spans that did not nest in it
 };

@@ -60,7 +60,7 @@ class Search {
     // moves that leave the training unchanged. The first search usually ends early and leaves its
     // time to the next one.
     std::vector<Node> ends;
-    std::vector<bool> cut;  // by search: stopped by the time limit
+    std::vector<bool> cut;  // whether the time limit stopped each search
     constexpr run::Changes kWays[] = {run::Changes::kTraining, run::Changes::kRounding,
                                       run::Changes::kNothing};
     const double used = std::min(kSearchShare, Used());
@@ -256,7 +256,7 @@ class Search {
   }
 
   // Bytes saved, divided by the relative increase in time. Only as many bytes count as exceed the
-  // budget. A move that also makes the step faster beats every move that does not.
+  // budget. A move that also makes the step faster is preferred to every move that does not.
   double Score(const Planned& now, const Planned& before, const Planned& after) const {
     if (!after.ok() || after.needed() >= before.needed()) return 0;
     // A run can also be out of memory although `needed` is within the budget. Its excess then
@@ -396,7 +396,7 @@ class Search {
     return out;
   }
 
-  // Searches all limits in parallel. A limit that is not known when the time is up stays 0.
+  // Searches all limits in parallel. A limit that is not known when the time is up is 0.
   absl::Status FindLimits(std::vector<Limit> limits) {
     while (!Late()) {
       std::vector<Node> nodes;

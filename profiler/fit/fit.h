@@ -60,7 +60,7 @@ struct Proposal {
   run::RunConfig config;
   Planned planned;
   bool fits = false;
-  int64_t largest_batch = 0;  // with all other settings unchanged; 0: unknown
+  int64_t largest_batch = 0;  // that fits with all other settings unchanged; 0: unknown
   int64_t longest_seq = 0;
 };
 

@@ -38,7 +38,7 @@ class PickleInHtml : public trace::InputStream {
   trace::InputStream& page_;
   std::string buffer_;
   size_t at_ = 0;
-  uint32_t bits_ = 0;  // of characters that do not complete a byte yet
+  uint32_t bits_ = 0;  // bits of characters that do not complete a byte yet
   int bit_count_ = 0;
   bool ended_ = false;
 };

@@ -29,7 +29,7 @@ struct ImportRequest {
   std::unique_ptr<trace::InputStream> input;  // may be closed by the importer after reading
   std::string_view head;
   const std::string& path;
-  const std::string& title;  // of the trace
+  const std::string& title;  // title of the trace
   const OpenOptions& options;
 };
 

@@ -47,7 +47,7 @@ struct KinetoOptions {
 };
 
 // Errors: kInvalidArgument (JSON, but not a Chrome trace, or without memory events; the message
-// says what to record), kOutOfRange (the requested part has no memory events), kDataLoss (nothing
+// states what to record), kOutOfRange (the requested part has no memory events), kDataLoss (nothing
 // could be read; the message names the byte), kResourceExhausted (needs more memory than allowed
 // for a file of its size), kCancelled.
 absl::StatusOr<recording::Recording> ReadKineto(trace::InputStream& input,

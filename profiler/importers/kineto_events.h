@@ -39,7 +39,7 @@ struct KinetoTables {
     enum Kind : uint8_t { kPython, kModule, kOp };
     int64_t begin_ns, end_ns;
     trace::StringId name;
-    trace::StringId module;  // of an operator; 0: not recorded
+    trace::StringId module;  // module of an operator; 0: not recorded
     uint32_t thread;
     Kind kind;
   };
@@ -71,7 +71,7 @@ struct KinetoTables {
   std::vector<std::pair<int64_t, run::ReportedGpu>> gpus;  // from deviceProperties, by "id"
   int64_t base_ns = 0;
   bool ours = false;      // written by vramscope
-  uint64_t events = 0;    // of all kinds
+  uint64_t events = 0;    // number of events of all kinds
   uint64_t unusable = 0;  // events without a required field (time, size)
 };
 

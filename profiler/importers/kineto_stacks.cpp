@@ -121,7 +121,7 @@ class Stacks {
   std::vector<Open> open_;
   std::vector<Node> nodes_ = {{0, 0, {}}};
   base::HashMap<uint64_t, uint32_t> children_;
-  base::HashMap<uint64_t, uint32_t> frames_[3];  // by Span::Kind
+  base::HashMap<uint64_t, uint32_t> frames_[3];  // indexed by Span::Kind
   base::HashMap<std::string, uint32_t> interned_;
 };
 

@@ -25,7 +25,7 @@ struct MemoryTimelineOptions {
   uint64_t memory_limit = 0;                           // as KinetoOptions::memory_limit
 };
 
-// Errors: kInvalidArgument (another kind of memory timeline; the message says which, and what to
+// Errors: kInvalidArgument (another kind of memory timeline; the message states which, and what to
 // export), kDataLoss (damaged), kResourceExhausted, kCancelled. For a truncated file the part
 // before the end is returned.
 absl::StatusOr<recording::Recording> ReadMemoryTimeline(trace::InputStream& input,

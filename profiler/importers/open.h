@@ -37,14 +37,14 @@ struct OpenOptions {
   int64_t to_ns = std::numeric_limits<int64_t>::max();
   uint64_t memory_limit =
       0;  // overrides the limit based on the file's size (trace::MemoryBudget); 0: no override
-  bool infer = true;  // infer categories, phases and steps where the file has none
+  bool infer = true;  // infer categories, phases and steps if the file has none
 };
 
-// Errors: kNotFound, kPermissionDenied; kInvalidArgument (unknown kind of file; the message says
-// what it looks like); kOutOfRange (the requested part is empty); kDataLoss (the message describes
-// the damage and its byte); kResourceExhausted (needs more memory than allowed for a file of its
-// size, or than available); kCancelled. For a truncated file the complete part is returned: a trace
-// that is not `complete`.
+// Errors: kNotFound, kPermissionDenied; kInvalidArgument (unknown kind of file; the message names
+// the format that it seems to have); kOutOfRange (the requested part is empty); kDataLoss (the
+// message describes the damage and its byte); kResourceExhausted (needs more memory than allowed
+// for a file of its size, or than available); kCancelled. For a truncated file the complete part is
+// returned: a trace that is not `complete`.
 absl::StatusOr<std::shared_ptr<const trace::Trace>> OpenTraceFile(const std::string& path,
                                                                   const OpenOptions& options);
 

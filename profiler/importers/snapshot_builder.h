@@ -162,7 +162,7 @@ class SnapshotBuilder {
   std::string error_;
 
   std::vector<uint32_t> frames_;               // temporary
-  std::vector<recording::BlockState> blocks_;  // of incomplete segments
+  std::vector<recording::BlockState> blocks_;  // blocks of incomplete segments
   std::vector<recording::SegmentState> segments_;
   std::vector<Dict> dicts_;
   std::vector<uint32_t> free_dicts_;

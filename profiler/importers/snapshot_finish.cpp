@@ -168,16 +168,17 @@ class Finisher {
 
   void WarnMoved(uint64_t entries) {
     if (entries > 0)
-      Warn(i18n::English("{} older than the previous one: shown at the time of that one",
-                         Entries(entries)));
+      Warn(i18n::English(
+          "{} with an earlier time than the entry before: shown at the time of the entry before",
+          Entries(entries)));
   }
 
   std::span<int64_t> Times(SnapshotParts::Rows rows) {
     return std::span(recording_.entries.time_ns).subspan(rows.first, rows.count);
   }
 
-  // Merges all devices into one table, sorted by time; the order within a device stays. Entries
-  // of no device (the host's) are dropped.
+  // Merges all devices into one table, sorted by time; the order within a device does not change.
+  // Entries of no device (the host's) are dropped.
   void MergeDevices() {
     const auto& traces = parts_.traces;
     const EntryTable& e = recording_.entries;
@@ -313,8 +314,8 @@ class Finisher {
   }
   void ForgetEntries() {
     Warn(TEXT_MARK(
-        "a state without a history: it was recorded with _record_memory_history(True), which keeps "
-        "one entry. To record a history use _record_memory_history(max_entries=100000)"));
+        "the snapshot has no history: it was recorded with _record_memory_history(True), which "
+        "keeps one entry. To record a history, use _record_memory_history(max_entries=100000)"));
     recording_.entries = {};
     total_ = 0;
     history_ = false;
@@ -324,19 +325,18 @@ class Finisher {
   absl::Status Lost() {
     if (parts_.cut.empty()) return absl::OkStatus();
     if (total_ == 0) {
-      recording_.lost =
-          i18n::English("{}; before that: {}", parts_.cut, Segments(recording_.segments.size()));
+      recording_.lost = i18n::English("{}; read before that: {}", parts_.cut,
+                                      Segments(recording_.segments.size()));
     } else {
-      recording_.lost =
-          recording_.has_segments
-              ? i18n::English(
-                    "{}; before that: {}; later ones are lost, and blocks without entries are "
-                    "taken from the final segments",
-                    parts_.cut, Entries(total_))
-              : i18n::English(
-                    "{}; before that: {}; later ones are lost, and so are the segments: blocks "
-                    "without entries are missing",
-                    parts_.cut, Entries(total_));
+      recording_.lost = recording_.has_segments
+                            ? i18n::English(
+                                  "{}; read before that: {}; later entries are lost, and blocks "
+                                  "without entries are taken from the final segments",
+                                  parts_.cut, Entries(total_))
+                            : i18n::English(
+                                  "{}; read before that: {}; later entries and the segments are "
+                                  "lost, so blocks without entries are missing",
+                                  parts_.cut, Entries(total_));
       // With a range, CutAlready() does this later, when all entries are available.
       if (!parts_.range && recording_.has_segments) return EndAtLastEntry(recording_);
     }

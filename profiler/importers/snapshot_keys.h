@@ -13,7 +13,7 @@ enum class Key : uint8_t {
   // Entries.
   kAction,
   kAddr,
-  kSize,  // of blocks too
+  kSize,  // key of blocks, too
   kStream,
   kTimeUs,
   kFrames,

@@ -89,7 +89,7 @@ class StackInterner {
   void Seal();
 
   trace::StackTable& table_;
-  std::vector<size_t> hash_ = {0};  // by stack
+  std::vector<size_t> hash_ = {0};  // indexed by stack
   base::HashMap<std::tuple<uint32_t, uint32_t, uint32_t>, uint32_t> frames_;
   base::HashSet<uint32_t, Hash, Equal> stacks_;
   uint32_t last_ = 0;   // the last new stack, while only one list uses it; else 0

@@ -118,7 +118,7 @@ class Categorizer {
     }
   }
 
-  // Finds the sizes of possible parameters: blocks from before the first step that stay.
+  // Finds the sizes of possible parameters: blocks from before the first step that are never freed.
   void FindStaticSizes() {
     const EntryIndex first = timeline_.steps.empty() ? 0 : timeline_.steps.front().begin;
     for (uint32_t a = 0; a < count_ && (a < history_.older || lives_.born[a] < first); ++a) {
@@ -182,8 +182,8 @@ class Categorizer {
     return false;
   }
 
-  // True: the category is decided. False: the block stays over steps and is classified by sizes
-  // (persistent_blocks.h).
+  // True: the category is decided. False: the block is live over several steps and is classified by
+  // sizes (persistent_blocks.h).
   bool Older(uint32_t a) {
     if (Marked(a)) return true;
     const StackFacts& facts = Facts(a);
@@ -549,8 +549,8 @@ class Categorizer {
     for (size_t p = 0; p < passes_.size() && backward != Backward::kWhole; ++p) {
       if (passes_[p].pass != Pass::kBackward) continue;
       backward = Seen(p);
-      // If a complete backward pass made no gradients, blocks that a later, incomplete backward
-      // pass has not freed yet are not gradients either.
+      // If a complete backward pass allocated no gradients, blocks that a later, incomplete
+      // backward pass has not freed yet are not gradients either.
       if (backward == Backward::kWhole && first_gradient_ > p) gradients.clear();
     }
     training.inference = backward == Backward::kNone && !leaves_graph_ && KnowsForward();
@@ -581,7 +581,7 @@ class Categorizer {
   base::HashSet<uint32_t> caches_;
   std::vector<uint32_t> pending_;  // blocks of the current pass that are live at its end
   size_t gradient_step_ = 0;
-  size_t first_gradient_ = SIZE_MAX;  // the first pass that makes a gradient
+  size_t first_gradient_ = SIZE_MAX;  // the first pass that allocates a gradient
   // Sizes of gradients: those of the step with the most gradients, and those of the current step.
   std::vector<uint64_t> gradients_, step_gradients_;
 };

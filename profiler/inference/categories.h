@@ -1,5 +1,6 @@
 // Determines the category of each allocation, given the phases: from its stack, from the times of
-// its allocation and free, and, for blocks that stay over steps, from the sizes of the gradients.
+// its allocation and free, and, for blocks that are live over several steps, from the sizes of the
+// gradients.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,7 @@ inline constexpr uint64_t kHopperWorkspace = 33'554'432;
 // are larger.
 inline constexpr uint64_t kScalar = 8;
 
-// The parts of backward that recompute forward, where stacks do not show it. Sorted by begin.
+// The parts of backward that recompute forward, found when stacks do not show it. Sorted by begin.
 using Recomputed = std::vector<std::pair<EntryIndex, EntryIndex>>;
 
 // Fills labels.category, rule and retags.
@@ -27,7 +28,7 @@ void Categorize(const recording::Recording& recording, const recording::History&
                 const Stacks& stacks, const Timeline& timeline, const Lives& lives,
                 const Recomputed& recomputed, Labels& labels);
 
-// For a state, which has no history: from stacks alone.
+// For a snapshot without history: determines categories from stacks alone.
 void CategorizeState(const recording::History& history, const Stacks& stacks, Labels& labels);
 
 }  // namespace vramscope::inference

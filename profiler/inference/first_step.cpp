@@ -25,11 +25,11 @@ constexpr double kAgrees = 0.8;
 // A library may allocate its workspace before one of the first allocations of a pass, up to this
 // many.
 constexpr uint32_t kWorkspacePlaces = 64;
-constexpr uint64_t kMostCells = uint64_t{1} << 22;  // of one alignment table
-constexpr uint32_t kMostParts = 4;                  // of a gradient that is computed as a sum
+constexpr uint64_t kMostCells = uint64_t{1} << 22;  // limit for one alignment table
+constexpr uint32_t kMostParts = 4;  // limit for the parts of a gradient that is computed as a sum
 constexpr size_t kMostOthers = 24;
 constexpr size_t kStepsTried = 2;
-constexpr uint64_t kMostRequests = 4'000'000;     // in all replays of a step
+constexpr uint64_t kMostRequests = 4'000'000;     // limit for all replays of a step together
 constexpr uint64_t kHighest = uint64_t{1} << 62;  // address
 
 // A driver that allocates the segments of the beginning of the recording at their recorded
@@ -124,8 +124,8 @@ class FirstStep {
     return states_ > 0;
   }
 
-  // Places parameters, buffers and other older blocks that stay in their segments. Segments
-  // without any of these blocks are created on demand.
+  // Places parameters, buffers and other older blocks that are never freed in their segments.
+  // Segments without any of these blocks are created on demand.
   bool StartState() {
     if (history_.start_segments.empty()) return false;
     std::vector<uint32_t> base;
@@ -232,7 +232,8 @@ class FirstStep {
   }
 
   // If a gradient exists already, backward adds its result to the gradient. The result is freed at
-  // once, as the last block that its node frees. In the first step, this block stayed.
+  // once, as the last block that its node frees. In the first step, this block was not freed,
+  // because it was the gradient itself.
   void ChooseGradients() {
     stays_.clear();
     std::vector<uint32_t> all, rows;

@@ -1,5 +1,5 @@
-// Gradients that stay (set to zero, not dropped) and optimizer states look alike if they are older
-// than the recording. However, the step that made them was like the recorded steps. Replaying a
+// Gradients that are set to zero, not freed, and optimizer states look alike if they are older than
+// the recording. However, the step that allocated them was like the recorded steps. Replaying a
 // recorded step in the allocator's model, from the state before the first step, places gradients
 // and states at their recorded addresses. If the addresses do not agree, the result is discarded.
 #pragma once
@@ -14,7 +14,7 @@
 
 namespace vramscope::inference {
 
-// Separates gradients from states in `persistent` where ClassifyPersistent could only determine the
+// Separates gradients from states in `persistent` if ClassifyPersistent could only determine the
 // number of each (kPersistentGradient). Changes nothing if the replayed step does not lead to the
 // recorded addresses, or cannot be replayed (expandable segments, no complete step, no segments).
 void SeparateGradientsFromStates(const recording::Recording& recording,

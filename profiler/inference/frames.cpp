@@ -208,8 +208,8 @@ uint32_t NativeSigns(Text name) {
   }
   if (name.starts_with("torch::optim::") && Has(name, "::step(")) return kOptimizer;
   if (name.starts_with("torch::nn::") && Has(name, "::forward(")) return kForward;
-  // For snapshots written by vramscope. PyTorch's C++ functions are not operators, whatever their
-  // name ("at::detail::empty_generic").
+  // For snapshots written by vramscope. PyTorch's C++ functions are not operators, even if their
+  // names resemble one ("at::detail::empty_generic").
   static constexpr std::array<Text, 5> kCompiledCode = {
       "at::", "c10::", "torch::", "std::", "caffe2::"};
   const bool compiled = std::any_of(kCompiledCode.begin(), kCompiledCode.end(),

@@ -10,7 +10,7 @@ namespace {
 // Lists of tokens grow in every pass too, but there are only one or a few of them, while a model
 // has many layers.
 constexpr uint32_t kFewestAlike = 4;
-constexpr uint32_t kFewestPasses = 4;  // in which a block must grow
+constexpr uint32_t kFewestPasses = 4;  // number of passes in which a block must grow
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// Finds caches of keys and values where no stack names them: in every pass, each layer's block is
+// Finds caches of keys and values that no stack names: in every pass, each layer's block is
 // replaced by a larger one, and the difference is always the same (torch.cat).
 #pragma once
 

@@ -20,8 +20,8 @@ using trace::Phase;
 
 // Minimum number of blocks that a part of a forward pass leaves if it saves for backward.
 constexpr uint32_t kFewestLeft = 3;
-// Minimum number of gradients that a model's first backward pass makes: those of an adapter's two
-// matrices.
+// Minimum number of gradients that a model's first backward pass allocates: those of an adapter's
+// two matrices.
 constexpr uint32_t kFewestGradients = 2;
 // Maximum length of a first step, as a multiple of the other steps.
 constexpr uint32_t kMostOfFirst = 3;
@@ -113,8 +113,9 @@ class LifetimeMarker {
     }
     return 0;
   }
-  // Whether the peaks are recomputed layers in a backward pass that is cut off. The blocks saved by
-  // the other layers are not freed then. Besides these layers, only the forward pass can be a peak.
+  // Whether the peaks are recomputed layers in a backward pass that is cut off. In that case, the
+  // blocks saved by the other layers are not freed. Besides these layers, only the forward pass can
+  // be a peak.
   bool LayersRunAgain(const std::vector<LivePeak>& peaks) const {
     const LivePeak before{setup_, peaks.front().begin};
     const bool none = before.end - before.begin > peaks.front().end - peaks.front().begin;
@@ -154,9 +155,9 @@ class LifetimeMarker {
     return single != peak.end ? single : highest;
   }
 
-  // If a recording contains the construction of a model, the model's first backward pass makes
-  // gradients, which stay. A pass that makes no gradients saved nothing for backward (an
-  // evaluation, or an encoder that is not trained).
+  // If a recording contains the construction of a model, the model's first backward pass allocates
+  // gradients, which are not freed. A pass that allocates no gradients saved nothing for backward
+  // (an evaluation, or an encoder that is not trained).
   bool MakesNoGradients(const LivePeak& peak, uint32_t middle) const {
     if (setup_ == 0 || peak.end >= rows_.size()) return false;
     uint32_t stay = 0;
@@ -165,8 +166,8 @@ class LifetimeMarker {
     return stay < kFewestGradients;
   }
 
-  // A backward pass at the end of the recording frees only the blocks that forward made last; the
-  // others stay.
+  // A backward pass at the end of the recording frees only the blocks that forward allocated last;
+  // the others are not freed.
   bool EndsInBackward(const LivePeak& peak, uint32_t middle) const {
     if (!known_model_ || peak.end + kSignature < rows_.size() || middle >= rows_.size() ||
         rows_.Bytes(middle) > kScalar) {
@@ -198,7 +199,7 @@ class LifetimeMarker {
   bool BeginsElsewhere() const { return setup_ == 0 && known_model_; }
 
   void MarkStep(const Labels::Step& step) {
-    // Blocks that are live when the gradients are dropped are not temporaries of the step.
+    // Blocks that are live when the gradients are freed are not temporaries of the step.
     EntryIndex until = step.end;
     const auto drop =
         std::upper_bound(rows_.dropped().begin(), rows_.dropped().end(), step.end,
@@ -234,7 +235,7 @@ class LifetimeMarker {
     return true;
   }
   // Marks a first step whose beginning was not recorded, by comparing from its end. If it is the
-  // program's first step, it also makes optimizer states.
+  // program's first step, it also allocates optimizer states.
   void MarkLikeTheOneAfter(const Labels::Step& after, const Labels::Step& step) {
     const uint32_t first = rows_.RowAt(step.begin), last = rows_.RowAt(step.end);
     const uint32_t after_begin = rows_.RowAt(after.begin);
@@ -268,7 +269,7 @@ class LifetimeMarker {
       const EntryIndex then = rows_.Born(of_row[i]);
       const uint32_t unknown = std::exchange(last_known, i) + 1;
       if (timeline_.phase[then] == Phase::kNone || timeline_.phase[then] == phase) continue;
-      // In a first step, the optimizer makes its states first.
+      // In a first step, the optimizer allocates its states first.
       uint32_t from = timeline_.phase[then] == Phase::kOptimizer ? unknown : i;
       while (from < i && from > 0 && rows_.Dead(first + from - 1) >= rows_.entries()) --from;
       const EntryIndex begin = rows_.Born(first + from);
@@ -307,8 +308,8 @@ class LifetimeMarker {
     }
   }
 
-  // Whether hardly any of backward was recorded. Some blocks of the model's first pass then stay
-  // until the end, and only few are freed at a time.
+  // Whether hardly any of backward was recorded. Some blocks of the model's first pass are then
+  // live until the end, and only few are freed at a time.
   bool OnlyForward(const std::vector<uint32_t>& heights) const {
     uint32_t stay = 0;
     for (uint32_t row = setup_; row < rows_.size(); ++row) {
@@ -318,8 +319,8 @@ class LifetimeMarker {
     return stay >= kSavedBlocks;
   }
 
-  // Finds steps that do not drop gradients together, because gradients stay (set to zero) or do not
-  // exist. Returns false if steps were found but not marked yet.
+  // Finds steps that do not free gradients together, because gradients are set to zero instead of
+  // freed, or do not exist. Returns false if steps were found but not marked yet.
   bool StepsFromRepetition() {
     const EntryIndex stop = std::min(rows_.entries(), lives_.teardown);
     const std::vector<uint32_t> heights = passes_.Heights(0, rows_.size(), 0, stop, true);
@@ -364,7 +365,7 @@ class LifetimeMarker {
     const uint8_t rule = period > 0 && peaks.size() > each ? kStepRepetition : kOrderOnePass;
     if (rule == kOrderOnePass && BeginsElsewhere() &&
         ForwardAgain(peaks.back().end) == rows_.size()) {
-      // A first step that makes states is longer than the others.
+      // A first step that allocates states is longer than the others.
       const uint32_t later =
           period > 0 ? period : Period(std::span(sizes).subspan(rows_.size() / 3));
       if (StepsFromPeriod(later, heights, stop)) return false;
@@ -385,8 +386,8 @@ class LifetimeMarker {
     if (known_model_ && rule == kOrderOnePass) MarkForwardAgain(peaks.back().end, stop);
     return true;
   }
-  // If the recording begins within a pass, no peak is clear. Steps then begin where the number of
-  // blocks begins to rise to the maximum of the last period.
+  // If the recording begins within a pass, no peak is clear. Steps then begin at the point at which
+  // the number of blocks begins to rise to the maximum of the last period.
   bool StepsFromPeriod(uint32_t period, const std::vector<uint32_t>& heights, EntryIndex stop) {
     if (period < kSignature || period >= rows_.size()) return false;
     const auto begin = heights.end() - period;

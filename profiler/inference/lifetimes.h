@@ -3,8 +3,8 @@
 //
 // Blocks that are saved for backward are freed in reverse order. The number of such blocks rises
 // during forward and falls to zero by the end of backward. This is called a peak. The optimizer
-// runs between two peaks; its temporaries have the sizes of parameters. Gradients are made during
-// backward and dropped together, which ends a step.
+// runs between two peaks; its temporaries have the sizes of parameters. Gradients are allocated
+// during backward and freed together, which ends a step.
 #pragma once
 
 #include "profiler/inference/categories.h"

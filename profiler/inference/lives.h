@@ -1,5 +1,5 @@
-// The lifetime of every block of a recording, in entries. Phases and categories are derived from it
-// where stacks do not show them.
+// The lifetime of every block of a recording, in entries. Phases and categories that stacks do not
+// show are derived from it.
 #pragma once
 
 #include <vector>

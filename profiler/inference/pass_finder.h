@@ -1,5 +1,6 @@
 // Finds the passes of a model as peaks. A peak is a rise and fall of the number of transient blocks
-// over the allocations. Also finds where the same allocations are repeated. For lifetimes.cpp.
+// over the allocations. Also finds places at which the same allocations are repeated. For
+// lifetimes.cpp.
 #pragma once
 
 #include <cstdint>
@@ -44,13 +45,15 @@ class PassFinder {
                                   const std::vector<uint32_t>& heights) const;
   // Whether `part` repeats allocations of the pass and is far shorter.
   bool RunsAgain(const LivePeak& pass, const LivePeak& part) const;
-  // Whether the blocks that are live in the middle of a peak were made throughout forward, so that
-  // they are saved for backward. Without a backward pass, these blocks were made just before.
+  // Whether the blocks that are live in the middle of a peak were allocated throughout forward,
+  // which means that they are saved for backward. Without a backward pass, these blocks were
+  // allocated just before the middle.
   bool SavesForBackward(const LivePeak& peak, uint32_t middle) const;
 
  private:
-  // Whether the blocks that are live at the top of the peak were made in many places. Activations
-  // can have the sizes of parameters, but an optimizer makes each of its lists in one place.
+  // Whether the blocks that are live at the top of the peak were allocated in many places.
+  // Activations can have the sizes of parameters, but an optimizer makes each of its lists in one
+  // place.
   bool MadeHereAndThere(const LivePeak& peak, EntryIndex until, uint32_t first,
                         const std::vector<uint32_t>& heights) const;
   // Whether the allocations of the peak's beginning are repeated at `row`. Variables of the program

@@ -11,7 +11,7 @@ namespace {
 
 using trace::Category;
 
-constexpr uint32_t kMostStates = 3;  // for each parameter: Adam has two, AMSGrad three
+constexpr uint32_t kMostStates = 3;  // states for each parameter: Adam has two, AMSGrad three
 // After this many gradients of an incomplete backward pass, the remaining blocks count as frozen.
 constexpr uint32_t kGradientsOfFrozen = 32;
 constexpr uint64_t kLargestIntegers = uint64_t{64} << 20;
@@ -39,15 +39,16 @@ uint32_t StatesOfEachParameter(const SizeCounts& gradients, const OfSizes& sizes
   return static_cast<uint32_t>(std::max_element(votes.begin(), votes.end()) - votes.begin());
 }
 
-// Whether backward makes a gradient for each of `parameters` blocks of a size. Some may have been
-// made before the recording.
+// Whether backward allocates a gradient for each of `parameters` blocks of a size. Some gradients
+// may be older than the recording.
 bool Passes(const SizeCounts& passing, uint64_t bytes, uint32_t parameters) {
   const auto it = passing.find(bytes);
   return it != passing.end() && uint64_t{it->second} * 4 >= uint64_t{parameters} * 3;
 }
 
 // Whether the number of blocks of every size is a multiple of `each`. With `passing`, only sizes
-// that backward makes count, and backward must make as many blocks as there would be parameters.
+// that backward allocates count, and backward must allocate as many blocks as there would be
+// parameters.
 bool AllComeIn(uint32_t each, const OfSizes& sizes, const SizeCounts* passing) {
   uint64_t multiples = 0, others = 0;
   for (const auto& [bytes, of] : sizes) {
@@ -62,8 +63,8 @@ bool AllComeIn(uint32_t each, const OfSizes& sizes, const SizeCounts* passing) {
   return multiples > 0 && others * 100 < multiples;
 }
 
-// Whether most of the open bytes have sizes that backward makes, so that the trained part is not
-// small, as it would be with adapters.
+// Whether most of the open bytes have sizes that backward allocates, so that the trained part is
+// not small, as it would be with adapters.
 bool MostTrain(const Training& training, const OfSizes& sizes) {
   uint64_t all = 0, trained = 0;
   for (const auto& [bytes, of] : sizes) {
@@ -139,13 +140,13 @@ void ClassifyPersistent(const Training& training, std::vector<Persistent>& kept)
     backward = gradients.empty() || Divide(gradients, sizes) ? Backward::kWhole : Backward::kCut;
   }
   SizeCounts model = gradients;
-  uint32_t states = 0, kept_gradients = 0;  // for each parameter
+  uint32_t states = 0, kept_gradients = 0;  // number for each parameter
   const bool all_gradients =
       !gradients.empty() && (backward == Backward::kWhole || Fit(gradients, sizes, states_known));
   if (all_gradients) {
     if (!training.first_states) states = StatesOfEachParameter(gradients, sizes);
   } else if (gradients.empty() && backward == Backward::kWhole) {
-    // If gradients stay, there are pairs of parameter and gradient, plus the states.
+    // If gradients are never freed, there are pairs of a parameter and a gradient, plus the states.
     for (uint32_t each = 2; each <= (training.first_states ? 2 : kMostStates + 1); ++each) {
       if (!AllComeIn(each, sizes, &training.passing)) continue;
       kept_gradients = 1;
@@ -158,9 +159,9 @@ void ClassifyPersistent(const Training& training, std::vector<Persistent>& kept)
       break;
     }
   } else if (!training.first_states && !training.inference && !states_known) {
-    // With two moments per parameter, sizes occur in multiples of three, and of four if
-    // gradients stay. One moment leads to pairs, but many models and frozen bases also have
-    // pairs, so pairs count only if backward shows that most blocks are trained.
+    // With two moments per parameter, sizes occur in multiples of three, and of four if gradients
+    // are never freed. One moment leads to pairs, but many models and frozen bases also have pairs,
+    // so pairs count only if backward shows that most blocks are trained.
     const bool most = MostTrain(training, sizes);
     uint32_t made = 0;
     for (const auto& [bytes, count] : gradients) made += count;
@@ -185,7 +186,7 @@ void ClassifyPersistent(const Training& training, std::vector<Persistent>& kept)
   }
   const bool whole_model_trains =
       trained_bytes * 2 >= open_bytes && (all_gradients || states > 0 || kept_gradients > 0);
-  // Blocks whose gradients were not made yet are parameters as well.
+  // Blocks whose gradients are not allocated yet are parameters as well.
   const bool too_few = backward == Backward::kCut && !all_gradients && states == 0;
   for (Persistent& k : kept) {
     if (k.category != Category::kUnknown) continue;

@@ -1,5 +1,6 @@
-// Classifies blocks that stay over steps as parameter, optimizer state, gradient or buffer. The
-// sizes of the gradients decide, since there is one gradient for each trained parameter.
+// Classifies blocks that are live over several steps as parameter, optimizer state, gradient or
+// buffer. The sizes of the gradients decide, since there is one gradient for each trained
+// parameter.
 #pragma once
 
 #include <cstdint>
@@ -16,18 +17,18 @@ struct Persistent {
   uint32_t allocation = 0;
   uint64_t bytes = 0;  // requested
   bool older = false;  // older than the recording
-  bool batch = false;  // made where batches are made, so an input unless it must be a parameter
+  bool batch = false;  // allocated where batches are, so an input unless it must be a parameter
   trace::Category category = trace::Category::kUnknown;
   uint8_t rule = 0;
 };
 
 // How much of a backward pass was recorded. Without a complete pass (inference, or a run that ended
 // in its first recorded backward pass) there are few or no gradients, so the numbers of blocks
-// decide. If a complete pass made no gradients, the gradients are among the blocks that stay
-// (zero_grad sets them to zero).
+// decide. If a complete pass allocated no gradients, the gradients are among the blocks that are
+// never freed (zero_grad sets them to zero).
 enum class Backward : uint8_t { kNone, kCut, kPerhapsWhole, kWhole };
 struct Training {
-  SizeCounts gradients;  // of the step that makes the most gradients
+  SizeCounts gradients;  // sizes in the step that allocates the most gradients
   // For each size, the maximum number of blocks that one backward pass makes and frees. This
   // includes gradients that are added to existing ones.
   SizeCounts passing;

@@ -11,13 +11,14 @@ using recording::Action;
 using recording::History;
 using recording::Recording;
 
-// Minimum number of separate places in backward where gradients that are dropped together were
-// made.
+// Minimum number of separate places in backward at which gradients that are freed together were
+// allocated.
 constexpr uint32_t kFewestPlaces = 3;
 constexpr uint32_t kMostOfPlace = 8;
 // The minimum number of places if these gradients cover less than half of the parameters' sizes.
 constexpr uint32_t kManyPlaces = 16;
-// Maximum number of blocks that stay for each gradient: a parameter and up to three states.
+// Maximum number of blocks that are never freed for each gradient: a parameter and up to three
+// states.
 constexpr uint32_t kMostOfEach = 4;
 constexpr int64_t kOlder = -1;  // older than the recording
 
@@ -36,7 +37,7 @@ Rows::Rows(const Recording& recording, const History& history, const Lives& live
 }
 
 // Finds runs of frees, without an allocation in between, whose blocks have the sizes of parameters
-// and were made in separate places. (An optimizer's temporaries are made consecutively.)
+// and were allocated in separate places. (An optimizer's temporaries are allocated consecutively.)
 void Rows::FindDropped(const Recording& recording) {
   place_.resize(rows_);
   std::vector<uint32_t> members, places;
@@ -46,7 +47,7 @@ void Rows::FindDropped(const Recording& recording) {
   const auto close = [&](EntryIndex end) {
     uint64_t bytes = 0, sized = 0;
     places.clear();
-    // An optimizer makes each of its lists of temporaries consecutively.
+    // An optimizer allocates each of its lists of temporaries consecutively.
     base::HashMap<uint32_t, uint32_t> of_place;
     for (const uint32_t row : members) ++of_place[place_[row]];
     std::erase_if(members, [&](uint32_t row) { return of_place[place_[row]] > kMostOfPlace; });
@@ -89,8 +90,8 @@ void Rows::FindDropped(const Recording& recording) {
   }
   if (freeing) close(stop);
   // If frozen blocks have the sizes of gradients too (a 4-bit base with adapters), the number of
-  // blocks that stay is not a multiple of the number of gradients. Runs are then accepted if the
-  // same sizes are dropped in several steps.
+  // blocks that are never freed is not a multiple of the number of gradients. Runs are then
+  // accepted if the same sizes are freed in several steps.
   if (dropped_.empty()) {
     for (const auto& [sizes, drops] : unsure)
       if (drops.size() > 1) dropped_.insert(dropped_.end(), drops.begin(), drops.end());
@@ -101,11 +102,11 @@ void Rows::FindDropped(const Recording& recording) {
   std::erase_if(dropped_, [&](const Dropped& d) { return d.places * 2 < most; });
 }
 
-// The entry from which on `members` are dropped gradients; nullopt if they are something else. For
-// each size there are as many gradients as trained parameters, so the blocks that stay (parameters
-// and states) are the same multiple for every size. If the optimizer allocates nothing, the last
-// frees of backward (parts of a gradient that was summed up) directly precede the drop. They are
-// the first of `members`, in addition to the gradients of their size.
+// The entry from which on `members` are freed gradients; nullopt if they are something else. For
+// each size there are as many gradients as trained parameters, so the number of blocks that are
+// never freed (parameters and states) is the same multiple for every size. If the optimizer
+// allocates nothing, the last frees of backward (parts of a gradient that was summed up) directly
+// precede these frees. They are the first of `members`, in addition to the gradients of their size.
 std::optional<EntryIndex> Rows::FirstGradient(const std::vector<uint32_t>& members,
                                               uint32_t places) const {
   base::HashMap<uint64_t, uint32_t> of_size;

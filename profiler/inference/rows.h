@@ -1,5 +1,5 @@
-// The allocations made during a recording, as rows; how many blocks of each size stay; and where
-// gradients are dropped together, which ends a step. For lifetimes.cpp.
+// The allocations of a recording, as rows; how many blocks of each size are never freed; and the
+// places at which gradients are freed together, which end a step. For lifetimes.cpp.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace vramscope::inference {
 // Immutable after construction. Refers to its arguments.
 class Rows {
  public:
-  struct Dropped {  // gradients that are dropped together
+  struct Dropped {  // gradients that are freed together
     EntryIndex begin = 0, end = 0;
     uint32_t places = 0;
   };
@@ -42,7 +42,7 @@ class Rows {
     return Bytes(row) > kScalar && Bytes(row) != kBlasWorkspace &&
            StayBefore(Bytes(row), Born(row)) > 0;
   }
-  // Number of blocks of a size that stay and were made before an entry.
+  // Number of blocks of a size that were allocated before an entry and are never freed.
   uint32_t StayBefore(uint64_t bytes, EntryIndex entry) const {
     const auto it = stay_.find(bytes);
     if (it == stay_.end()) return 0;
@@ -50,7 +50,7 @@ class Rows {
     return static_cast<uint32_t>(std::lower_bound(born.begin(), born.end(), int64_t{entry}) -
                                  born.begin());
   }
-  uint32_t RowAt(EntryIndex entry) const {  // the first row made at or after the entry
+  uint32_t RowAt(EntryIndex entry) const {  // the first row allocated at or after the entry
     const auto begin = lives_.born.begin() + history_.older;
     return static_cast<uint32_t>(std::lower_bound(begin, lives_.born.end(), entry) - begin);
   }
@@ -65,9 +65,9 @@ class Rows {
   const Lives& lives_;
   const EntryIndex entry_count_;
   const uint32_t rows_;
-  // size -> entries at which blocks that stay were made, ascending
+  // size -> entries that allocated blocks that are never freed, ascending
   base::HashMap<uint64_t, std::vector<int64_t>> stay_;
-  std::vector<uint32_t> place_;  // by row
+  std::vector<uint32_t> place_;  // indexed by row
   std::vector<Dropped> dropped_;
 };
 

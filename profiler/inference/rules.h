@@ -62,7 +62,8 @@ enum Rule : uint8_t {
   kSizeGradient = 41,
   kSizeWorkspace = 42,
 
-  // For blocks that stay over steps: older than the recording, or made before its first step.
+  // For blocks that are live over several steps: older than the recording, or allocated before its
+  // first step.
   kPersistentParameter = 43,
   kPersistentFrozen = 44,
   kPersistentState = 45,
@@ -76,10 +77,10 @@ enum Rule : uint8_t {
   kOldActivation = 51,
   kOldTemporary = 52,
 
-  // For older blocks that stay, if only the number of each category is known.
+  // For older blocks that are never freed, if only the number of each category is known.
   kPersistentFirstStep = 53,
 
-  // Where no backward pass, or only a part of one, was recorded.
+  // For recordings of no backward pass, or of only a part of one.
   kPersistentUnknown = 54,
   kLifeGraph = 55,
 
@@ -93,7 +94,7 @@ enum Rule : uint8_t {
   // Caches of keys and values that grow from pass to pass.
   kLifeKvCache = 61,
 
-  // For a state, which has no history.
+  // For a snapshot without history.
   kStateForward = 62,
 
   // More phases from call stacks.
@@ -101,8 +102,8 @@ enum Rule : uint8_t {
   kStackSave = 64,
   kStackLoad = 65,
 
-  // For a state, from the number of blocks of each size: a share of each category, not the exact
-  // blocks.
+  // For a snapshot without history, from the number of blocks of each size: a share of each
+  // category, not the exact blocks.
   kStateShares = 66,
 
   kRuleCount = 67,

@@ -176,8 +176,8 @@ class StackReader {
 
   const Recording& recording_;
   Names& names_;
-  std::vector<uint32_t> signs_;      // by frame
-  std::vector<trace::StringId> op_;  // by frame
+  std::vector<uint32_t> signs_;      // indexed by frame
+  std::vector<trace::StringId> op_;  // indexed by frame
   uint32_t buffer_line_ = 0, gradient_line_ = 0, caller_line_ = 0;
   std::string path_;
 };

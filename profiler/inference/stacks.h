@@ -20,16 +20,16 @@ struct StackFacts {
   // An optimizer is constructed, or its state is loaded from a checkpoint.
   bool loads_state = false;
   bool moved = false;          // Module._apply moves a parameter or a buffer
-  bool buffer = false;         // on the line of Module._apply that moves buffers
+  bool buffer = false;         // allocated on the line of Module._apply that moves buffers
   bool kv_cache = false;       // the innermost frame of the program keeps keys and values
-  bool captured = false;       // in the capture of a CUDA graph
+  bool captured = false;       // allocated in the capture of a CUDA graph
   bool replica = false;        // DataParallel copies a parameter
   bool gradients = false;      // one buffer for all gradients
   trace::StringId op, module;  // 0: none
 };
 
 struct Stacks {
-  std::vector<StackFacts> facts;  // by StackId
+  std::vector<StackFacts> facts;  // indexed by StackId
   bool python = false;            // at least one stack has Python frames
 };
 

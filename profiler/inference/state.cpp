@@ -47,7 +47,7 @@ Conclusion Conclude(const StackFacts& facts, uint64_t bytes) {
 }
 
 // A model trained with Adam has four tensors of each parameter's size: the parameter, its gradient
-// and two moments. Where stacks show nothing, this pattern is recognized if the number of blocks of
+// and two moments. If stacks show nothing, this pattern is recognized if the number of blocks of
 // every size is a multiple of four. Parameters alone do not have it, because the last norm or an
 // embedding occurs an odd number of times. The category of each block is assigned by order of
 // address, so only the sums by category are reliable.

@@ -157,7 +157,7 @@ void FillGaps(const Recording& recording, Timeline& timeline) {
     } else if (before == after) {
       timeline.Mark(gap.begin, gap.end, before, timeline.rule[gap.begin - 1]);
     } else if (before == Phase::kSetup || before == Phase::kLoad) {
-      // Blocks made between moving the model and its first call are most likely batches.
+      // Blocks allocated between moving the model and its first call are most likely batches.
       if (after == Phase::kForward) timeline.Mark(gap.begin, gap.end, Phase::kData, kOrderData);
     } else if (gap.allocates) {
       const auto [phase, rule] = Gap(before, after, optimizer_known);
@@ -200,12 +200,12 @@ void FindSteps(const Recording& recording, Timeline& timeline) {
     const bool begins = r.phase == Phase::kForward || r.phase == Phase::kData ||
                         r.phase == Phase::kLoss || (r.phase == Phase::kBackward && by_optimizer) ||
                         (r.phase == Phase::kZeroGrad && zero_grad_first);
-    // An optimizer without allocations is not visible, but the gradients that are dropped after
-    // it are.
+    // An optimizer without allocations is not visible, but the gradients that are freed after it
+    // are.
     if (r.phase == Phase::kZeroGrad && backward) ending = true;
     if (ending && begins) close(end);
     if (!in_step) {
-      // Batches made before the first step belong to all steps.
+      // Batches allocated before the first step belong to all steps.
       if (timeline.steps.empty() && r.phase == Phase::kData &&
           timeline.rule[r.begin] == kOrderData) {
         continue;

@@ -1,5 +1,5 @@
 // The step and phase of every entry: from stacks and annotations, then from the order of these
-// marks. Lifetimes (lifetimes.h) are used where there are no marks.
+// marks. Lifetimes (lifetimes.h) are used if there are no marks.
 #pragma once
 
 #include <cstdint>

@@ -241,7 +241,7 @@ PlacedActivities PlaceActivities(const ActivityFile& file, const Marks& marks,
   Threads threads(marks);
   const StreamNumbers stream_number(file, recording);
   std::vector<StringId> names(file.names().size());
-  base::HashMap<uint64_t, StringId> module_of;  // by correlation
+  base::HashMap<uint64_t, StringId> module_of;  // keyed by correlation
   size_t operand = 0;
   for (Activity activity : file.activities()) {
     if (activity.kind == ActivityKind::kOperand) {

@@ -132,7 +132,7 @@ absl::Status FolderSender::SendFile(const std::string& path) {
     while (sent.bytes < size) {
       std::string data =
           ReadAt(file.fd(), sent.bytes, std::min<uint64_t>(size - sent.bytes, kPiece));
-      // Files of marks are text, followed by zeros where more text will be written.
+      // Files of marks are text, followed by zeros in the place of text that is not written yet.
       if (Rank(path) == 0) data.resize(std::min(data.find('\0'), data.size()));
       if (data.empty()) break;
       if (absl::Status s = write_(Piece(kGrows, path, sent.bytes, 0, data)); !s.ok()) return s;

@@ -154,7 +154,7 @@ class Joiner {
 
   const HistoryOptions options_;
   Recording whole_;
-  std::vector<StringId> operators_;  // for each entry
+  std::vector<StringId> operators_;  // operator of each entry
   bool first_ = true;
   int64_t last_time_ = 0;
   base::HashMap<std::string, uint32_t> strings_, stacks_;
@@ -286,7 +286,7 @@ struct HistoryReader::Impl {
   HistoryStacks stacks;
   uint32_t next = 0;
   bool ended = false;          // reading ended at an unreadable chunk
-  bool segments_known = true;  // as of the last chunk
+  bool segments_known = true;  // whether the last chunk had them
 };
 
 absl::StatusOr<bool> HistoryReader::Impl::ReadNext(const std::string& folder) {

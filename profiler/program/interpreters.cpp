@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kMaxFile = 64 << 10;  // of the small text files read here
+constexpr size_t kMaxFile = 64 << 10;  // limit for the small text files read here
 constexpr int kMaxFoldersUp = 16;
 constexpr size_t kMaxFound = 32;
 

@@ -53,7 +53,7 @@ std::vector<std::string> GrowingCaches() {
 }
 
 // A folder of the user for code that Inductor compiles in plans, kept between plans. Inductor's own
-// cache stays isolated because it also stores which kernel was the fastest, measured with emulated
+// cache is isolated, because it also stores which kernel was the fastest, measured with emulated
 // clocks.
 std::string CompileCache() {
   const std::string path = fmt::format("/var/tmp/vramscope-{}", geteuid());
@@ -204,7 +204,7 @@ absl::Status Isolation::MakeOverlay(const IsolationOptions& options) {
     if (!root.ok()) return root.status();
     namespaces_ = std::move(root->namespaces);
     frozen_ = std::move(root->frozen);
-    // A program fails if its own folder is read-only; the copy mode is better then.
+    // A program fails if its own folder is read-only; in that case, the copy mode is better.
     const auto holds = [&](const std::string& path) {
       return folder_ == path || folder_.starts_with(path + "/");
     };
@@ -231,7 +231,7 @@ absl::Status Isolation::MakeCopy(const IsolationOptions& options) {
   return InScratchFolder(folder_, [&](std::unique_ptr<ScratchFolder> scratch) -> absl::Status {
     environment_["VRAMSCOPE_ISOLATION_CHANGES"] = scratch->path();
     environment_["LD_PRELOAD"] = library;
-    environment_["LD_AUDIT"] = library;  // for code that looks up libc functions by name
+    environment_["LD_AUDIT"] = library;  // covers code that looks up libc functions by name
     Begin(IsolationMode::kCopy, std::move(scratch));
     return absl::OkStatus();
   });

@@ -38,7 +38,7 @@ std::string_view NameOf(IsolationMode mode);
 struct IsolationOptions {
   IsolationMode mode = IsolationMode::kAuto;  // kAuto: overlay, else copy, else an error
   std::string libraries;                      // folder that contains libvramscope-isolation.so
-  // Paths, with everything below them, that stay real: the output folder, --writable.
+  // Paths that are not isolated, with everything below them: the output folder, --writable.
   std::vector<std::string> writable;
   // The program's arguments. Folders named by them or by environment variables are likely to be
   // changed (OverlayRootOptions::changed).
@@ -49,8 +49,8 @@ struct IsolationOptions {
 
 class Isolation {
  public:
-  // kFailedPrecondition: none of the allowed modes works on this computer; the message says why
-  // and what to do. kInvalidArgument: a writable path does not exist.
+  // kFailedPrecondition: none of the allowed modes works on this computer; the message states the
+  // reason and what to do. kInvalidArgument: a writable path does not exist.
   static absl::StatusOr<std::unique_ptr<Isolation>> Make(const IsolationOptions& options);
   ~Isolation();
   Isolation(const Isolation&) = delete;
@@ -83,7 +83,7 @@ class Isolation {
   std::unique_ptr<ScratchFolder> scratch_;
   std::vector<int> namespaces_;      // descriptors to enter, in this order
   std::string folder_;               // the current one
-  std::vector<std::string> kept_;    // caches that stay real, for Description()
+  std::vector<std::string> kept_;    // caches that are not isolated, for Description()
   std::vector<std::string> frozen_;  // file systems that are only mounted read-only
   std::map<std::string, std::string> environment_;
 };

@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
 constexpr auto kBetween = std::chrono::milliseconds(20);
 constexpr int kMostTries = 250;
 constexpr char kDone = 'd';
-constexpr char kName[] = "vramscope-keep";  // as long as a process name may be
+constexpr char kName[] = "vramscope-keep";  // the maximum length of a process name
 
 // Processes whose environment contains the entry.
 std::vector<pid_t> ProcessesWith(const std::string& entry) {

@@ -128,7 +128,7 @@ class Labeller {
       }
       if (i < recording_.entries.size()) Entry(i);
     }
-    // Scopes that are still open when the marks end stay open.
+    // Scopes that are open when the marks end are not closed.
     Settle();
     return std::move(labels_);
   }
@@ -402,7 +402,7 @@ class Labeller {
   }
 
   // A tensor that the program keeps outside of modules is a buffer, unless it has a category:
-  // averages of parameters, data that stay on the GPU, a library's own copies.
+  // averages of parameters, data that are kept on the GPU, a library's own copies.
   void Kept(const Mark& mark) {
     const uint32_t row = BlockAt(mark, mark.a);
     if (row == UINT32_MAX || blocks_[row].category != Category::kUnknown) return;
@@ -522,9 +522,9 @@ class Labeller {
   const Requests requests_;
   const std::vector<Boundary> boundaries_;
   Labels labels_;
-  std::vector<EntryIndex> places_;  // by mark: the entry that follows the mark
-  std::vector<int64_t> times_;      // by mark
-  std::vector<Block> blocks_;       // by allocation of the history
+  std::vector<EntryIndex> places_;  // the entry that follows each mark
+  std::vector<int64_t> times_;      // indexed by mark
+  std::vector<Block> blocks_;       // indexed by allocation of the history
   // Allocations by the number under which autograd saved them.
   base::HashMap<uint64_t, uint32_t> saved_;
   std::array<absl::btree_map<uint64_t, uint32_t>, 256> live_;

@@ -13,7 +13,8 @@ struct LabelOptions {
   // The size of cuBLAS's workspace on this GPU. A block of that size that is never freed is a
   // workspace.
   uint64_t blas_workspace_bytes = 0;
-  std::span<const trace::StringId> operators = {};  // of the recording's entries; empty: not known
+  // Operators of the recording's entries; empty: not known.
+  std::span<const trace::StringId> operators = {};
 };
 
 // With `virtual_clock`, the entries between two marks get evenly spaced times between the times of

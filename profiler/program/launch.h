@@ -34,7 +34,7 @@ absl::StatusOr<Platform> FindPlatform(bool planned);
 
 struct Progress {
   double seconds = 0;  // since the start
-  uint64_t steps = 0;  // of the lowest rank
+  uint64_t steps = 0;  // steps of the lowest rank
   uint64_t bytes = 0;  // bytes of the history written so far
 };
 
@@ -64,7 +64,7 @@ struct LaunchOptions {
   // whether to remove `output` after that.
   std::vector<std::string> if_killed = {};
   bool output_goes = false;
-  bool stdout_to_stderr = false;  // where the program's output goes
+  bool stdout_to_stderr = false;  // the program's standard output goes to standard error
   // Keeps the program from changing the user's files; null: changes are real. Must outlive Launch.
   const Isolation* isolation = nullptr;
   std::function<void(const Progress&)> progress = {};

@@ -33,7 +33,7 @@ enum class MarkKind : char {
   kZeroGradEnd = 'z',
   kData = 'D',
   kDataEnd = 'd',
-  kGenerate = 'P',  // of tokens: transformers' generate()
+  kGenerate = 'P',  // generation of tokens: transformers' generate()
   kGenerateEnd = 'p',
   kSave = 'W',  // a checkpoint
   kSaveEnd = 'w',
@@ -57,7 +57,7 @@ enum class MarkKind : char {
 struct Mark {
   MarkKind kind = MarkKind::kEnd;
   uint8_t device = 0;
-  uint32_t thread = 0;    // in order of their first marks
+  uint32_t thread = 0;    // threads are numbered in order of their first marks
   uint64_t requests = 0;  // allocations and frees of the device before the mark
   int64_t time_ns = 0;
   uint64_t a = 0, b = 0, c = 0;
@@ -66,7 +66,7 @@ struct Mark {
 struct Marks {
   std::vector<Mark> rows;
   std::vector<std::string> names;
-  std::vector<uint64_t> native_threads;  // by thread: its id in the system; 0: not known
+  std::vector<uint64_t> native_threads;  // the system's id of each thread; 0: not known
   uint32_t threads = 0;                  // number of threads with marks
   // Lines that could not be parsed, such as the last line of a killed program.
   uint64_t unreadable = 0;
@@ -97,7 +97,7 @@ class MarksReader {
  private:
   Marks marks_;
   uint64_t read_ = 0;  // bytes of the file
-  std::string rest_;   // of an incomplete line
+  std::string rest_;   // the beginning of an incomplete line
 };
 
 }  // namespace vramscope::program

@@ -77,7 +77,7 @@ std::vector<uint32_t> BlocksOfOperands(const std::vector<Activity>& rows,
   if (given.empty()) return blocks;
   const recording::EntryTable& e = recording.entries;
   const recording::History::Allocations& a = history.allocations;
-  std::map<std::pair<uint8_t, uint64_t>, uint32_t> live;  // by device and address
+  std::map<std::pair<uint8_t, uint64_t>, uint32_t> live;  // keyed by device and address
   for (uint32_t row = 0; row < history.older; ++row) live[{a.device[row], a.address[row]}] = row;
   EntryIndex next = 0;
   for (const Given& g : given) {

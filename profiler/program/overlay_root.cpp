@@ -35,7 +35,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr uintmax_t kLargestCopy = 1 << 20;  // larger files are bind-mounted read-only
-constexpr size_t kMostEntries = 20'000;      // in folders that are rebuilt entry by entry
+constexpr size_t kMostEntries = 20'000;      // limit for folders that are rebuilt entry by entry
 
 // Kernel interfaces and folders with sockets (overlayfs cannot connect to a socket of its lower
 // layer). They contain no files of a training program.
@@ -151,7 +151,7 @@ class Builder {
     fs::remove_all(folder, error);
     if (!error) fs::create_directory(folder, error);
     const bool whole = !error && fs::is_empty(folder, error) && !error;
-    // The probe stays mounted until the old root is detached; unmounting would wait for other
+    // The probe is not unmounted before the old root is detached; unmounting would wait for other
     // processors.
     if (!whole)
       return Failed(
@@ -332,7 +332,7 @@ class Builder {
     const int made = open(target.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0644);
     if (made < 0) return Failed("{}", path);
     close(made);
-    // Files that the user may not read are bound too and stay unreadable.
+    // Files that the user may not read are bound, too, and remain unreadable.
     return Bind(path, target, S_ISREG(facts.st_mode));
   }
 

@@ -24,15 +24,15 @@ namespace vramscope::program {
 
 struct OverlayRootOptions {
   std::string scratch;            // an existing empty folder for "root", "upper" and "work"
-  std::vector<std::string> real;  // existing folders or files that stay real
+  std::vector<std::string> real;  // existing folders or files that are not isolated
   // Folders that the program is likely to change. Unprivileged overlayfs cannot copy a folder of
   // another user or group (EOVERFLOW), nor anything in it. The foreign parent folders of these
   // paths are therefore created in the upper layer beforehand.
   std::vector<std::string> changed;
   bool network = true;  // false: a network namespace with only loopback
   // A descriptor of the user namespace that becomes the parent of the new one, so that processes of
-  // the parent can enter the new one; -1: the namespace of this process. Without effect with
-  // privileges, because no user namespace is created then.
+  // the parent can enter the new one; -1: the namespace of this process. Has no effect with
+  // privileges, because then no user namespace is created.
   int below = -1;
 };
 
@@ -55,7 +55,7 @@ std::string NotCopyable(const std::string& folder, size_t most_entries = 2'000);
 // One line of /proc/self/mountinfo.
 struct MountPoint {
   std::string path;
-  std::string type;  // of the file system
+  std::string type;  // type of the file system
   bool operator==(const MountPoint&) const = default;
 };
 // Invalid lines are left out.

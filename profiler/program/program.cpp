@@ -175,7 +175,7 @@ class Sink final : public trace::EventSink {
   int64_t last_time_ = 0;
   trace::TraceBuilder builder_;
   ModuleTimes modules_;
-  std::vector<int64_t> made_;           // when each allocation of the history was made
+  std::vector<int64_t> made_;           // time of each allocation of the history
   std::vector<std::string> not_shown_;  // activities that are not shown, and why
   absl::Status status_;
 };
@@ -348,7 +348,7 @@ struct FolderReader::Process {
   HistoryReader history;
   MarksReader marks = {};
   ActivityFile activities = {};
-  std::optional<ProcessRun> run = {};  // as of this number of entries and marks
+  std::optional<ProcessRun> run = {};  // result for this number of entries and marks
   uint32_t entries = 0;
   size_t rows = 0;
   size_t activity_rows = 0;

@@ -59,8 +59,8 @@ struct About {
   std::vector<run::Assumption> assumptions;
   std::vector<ToggleReport> toggles;  // empty: toggles were not looked for
   std::vector<std::string> sources;   // the program's own files that it has imported
-  uint64_t context_bytes = 0;         // on the emulated platform, at its end; 0: not known
-  Launches launches;                  // on the emulated platform
+  uint64_t context_bytes = 0;         // context on the emulated platform, at the end; 0: not known
+  Launches launches;                  // launches on the emulated platform
 };
 
 struct ProcessRun {

@@ -28,7 +28,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr auto kBetweenSends = std::chrono::milliseconds(50);
 constexpr int kBetweenLooksMs = 100;
-constexpr int kNoSuchProgram = 127, kNoConnection = 255;  // exit status of a shell; of ssh
+constexpr int kNoSuchProgram = 127, kNoConnection = 255;  // exit statuses of the shell, of ssh
 
 void CloseAll(std::initializer_list<int> fds) {
   for (const int fd : fds) close(fd);

@@ -26,10 +26,10 @@ struct Request {
   // The folder in which the program starts; "": the script's folder, or the login folder of a
   // remote host.
   std::string folder = {};
-  std::string device = "rtx-4090";  // for a plan
+  std::string device = "rtx-4090";  // emulated GPU of a plan
   uint32_t ranks = 1;
   uint32_t steps = 2;     // 0: run to the end
-  bool skip_init = true;  // for a plan
+  bool skip_init = true;  // of a plan: do not initialize parameters
   // For a recording: whether to record the operator that launched each kernel (a plan always does).
   bool operators = false;
   // For kHost; all paths, also `script` and `folder`, are remote. "": found in the remote PATH.
@@ -44,12 +44,12 @@ struct Request {
 // Splits a line into words like a shell: blanks, quotes and backslashes, but no variables or
 // patterns. kInvalidArgument: a quote is not closed.
 absl::StatusOr<std::vector<std::string>> SplitWords(std::string_view line);
-std::string JoinWords(const std::vector<std::string>& words);  // the inverse
+std::string JoinWords(const std::vector<std::string>& words);  // the inverse of SplitWords()
 
 // "python", "train.py", its arguments. A recording on several GPUs uses torchrun's module. Remote
 // paths are not checked. kInvalidArgument, kNotFound: the message names what is missing.
 absl::StatusOr<std::vector<std::string>> CommandOf(const Request& request);
-std::string FolderOf(const Request& request);  // on this computer
+std::string FolderOf(const Request& request);  // the folder on this computer
 // "plan", "--device", "h100-sxm", ...: the words before "--". Defaults are left out.
 std::vector<std::string> OptionsOf(const Request& request);
 // The options of a plan that the studies of a program take too (fit, toggles, waterfall): all but

@@ -23,7 +23,7 @@ class SavedFiles {
   // The script, and the files named in its arguments. `folder`: where the command starts; "": the
   // current folder.
   void AddNamedIn(const std::vector<std::string>& command, const std::string& folder);
-  bool Any() const;  // whether one has been saved
+  bool Any() const;  // whether a file has been saved
   // Returns the files saved since the last call.
   std::vector<std::string> Take();
   std::vector<std::string> Paths() const;

@@ -20,8 +20,8 @@ using json = nlohmann::json;
 constexpr size_t kMostToggles = 256, kMostChanges = 16, kMostProposals = 16, kMostText = 2000;
 constexpr std::streamsize kMostCatalogue = 1 << 20;
 
-// Reasons with arguments that emulated/python/vramscope/toggles gives; update.py finds the others.
-// `update.py --check` compares them.
+// Reasons with arguments that emulated/python/vramscope/toggles reports; update.py finds the
+// others. `update.py --check` compares them.
 constexpr std::string_view kReasons[] = {
     TEXT_MARK("a value is needed: one of {}"),
     TEXT_MARK("Accelerator already has mixed_precision=\"{}\""),

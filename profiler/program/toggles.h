@@ -68,7 +68,7 @@ struct ToggleReport {
   std::string name, value;  // "": none
   bool on = false;
   uint64_t reached = 0;     // how often it was applied, or would have been
-  uint64_t places = 0;      // at how many places of the program
+  uint64_t places = 0;      // number of places in the program
   bool already_on = false;  // it applied nowhere because the program has this setting
   // In English, as in JSON; see ReasonText().
   std::string why;                     // why it applied nowhere
@@ -95,7 +95,7 @@ absl::StatusOr<std::vector<Toggle>> ParseToggles(std::string_view json);
 const Toggle* FindToggle(const std::vector<Toggle>& all, std::string_view name);
 
 // Each text is NAME or NAME=VALUE. kInvalidArgument: unknown names or values, duplicates, or two
-// toggles that exclude each other; the message says what is allowed.
+// toggles that exclude each other; the message lists what is allowed.
 absl::StatusOr<std::vector<ToggleChoice>> ChooseToggles(const std::vector<Toggle>& all,
                                                         const std::vector<std::string>& texts);
 // Why the two exclude each other; "" if they do not.

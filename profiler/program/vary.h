@@ -19,11 +19,11 @@ namespace vramscope::program {
 
 struct Variation {
   std::string name;                 // as the user wrote it: "batch", "--batch-size"
-  std::vector<std::string> values;  // for a range: doubled from the first to the last
+  std::vector<std::string> values;  // a range is doubled from the first value to the last
   bool is_range = false;            // values between two of them are allowed too
 };
 
-// Parses NAME=A..B (whole numbers) or NAME=V,V,V. kInvalidArgument says what is wrong.
+// Parses NAME=A..B (whole numbers) or NAME=V,V,V. kInvalidArgument states what is wrong.
 absl::StatusOr<Variation> ParseVariation(std::string_view text);
 
 // Returns the command with the value in place of {NAME}, or else in place of the value of the

@@ -24,11 +24,11 @@ inline constexpr int kServedOutput = 900;
 
 struct WarmRequest {
   std::vector<std::string> command;
-  std::string folder;  // in which the program starts
+  std::string folder;  // the program's working directory
   std::map<std::string, std::string> environment;
-  std::string output;           // folder
+  std::string output;           // the output folder
   std::vector<int> streams;     // standard input, output, error
-  std::vector<int> namespaces;  // to enter, in this order
+  std::vector<int> namespaces;  // namespaces to enter, in this order
 };
 
 // The process that waits at a socket. It may be in a user namespace of its own (isolation.h). Its
@@ -44,7 +44,8 @@ int UserNamespaceOf(const std::string& socket);
 
 class WarmProgram {
  public:
-  // kUnavailable: no server answers, or it refuses; the message says why. Waits for the answer.
+  // kUnavailable: no server answers, or it refuses; the message gives the reason. Waits for the
+  // answer.
   static absl::StatusOr<std::unique_ptr<WarmProgram>> Start(const std::string& socket,
                                                             const WarmRequest& request);
   ~WarmProgram();

@@ -110,7 +110,8 @@ struct ActivityIndex::Impl {
       std::vector<uint32_t> track;
     };
     std::map<Key, Rows> groups;
-    std::vector<std::pair<Rows*, uint32_t>> place(a.size());  // by activity; second: its depth
+    // Indexed by activity; second: its depth.
+    std::vector<std::pair<Rows*, uint32_t>> place(a.size());
     for (uint32_t row = 0; row < a.size(); ++row) {
       Rows& rows = groups[KeyOf(a, row)];
       uint32_t depth = 0;

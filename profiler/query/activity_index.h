@@ -61,7 +61,7 @@ std::string_view Name(ActivityTrack::Of of);  // "stream"
 struct ActivityStyle {
   static constexpr uint32_t kTints = 6;
   trace::ActivityKind kind = trace::ActivityKind::kKernel;
-  uint32_t tint = 0;  // from the name, below kTints; tells neighbours apart
+  uint32_t tint = 0;  // depends on the name, so that neighbours differ; below kTints
 
   static ActivityStyle Of(trace::ActivityKind kind, trace::StringId name) {
     return {kind, name.value % kTints};

@@ -25,7 +25,7 @@ namespace vramscope::query {
 struct BlockRect {
   uint32_t row = 0;  // row of Trace::allocations
   int64_t begin_ns = 0, end_ns = 0;
-  uint64_t offset = 0, bytes = 0;  // on the packed axis
+  uint64_t offset = 0, bytes = 0;  // position and size on the packed axis
 };
 
 struct BlockCell {

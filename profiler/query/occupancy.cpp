@@ -33,7 +33,7 @@ OccupancyLevel Halved(const OccupancyLevel& fine) {
       }
       const size_t at =
           static_cast<size_t>(y) * static_cast<size_t>(out.columns) + static_cast<size_t>(x);
-      // Rounds up, so that occupied cells stay visible.
+      // Rounds up, so that occupied cells remain visible.
       out.coverage[at] = static_cast<uint8_t>((sum + 3) / 4);
       out.largest[at] = fine.largest[best_at];
     }

@@ -48,7 +48,7 @@ struct FoundFrame {
 
 struct SearchResult {
   std::vector<Thing> things;       // sorted by begin, then by ThingKind
-  std::vector<uint32_t> group_of;  // by index in `things`: row of `groups`
+  std::vector<uint32_t> group_of;  // row of `groups` of each of `things`
   std::vector<FoundGroup> groups;  // sorted by kind, most things first
   std::vector<FoundFrame> frames;  // most blocks first; empty for filters other than plain texts
   std::array<uint64_t, kThingKindCount> counts{};

@@ -122,8 +122,9 @@ class Cutter {
   const History& history_;
   const History::Allocations& allocations_;
   const std::function<trace::StackId(EntryIndex)>& stack_of_;
-  absl::btree_map<std::pair<uint8_t, uint64_t>, SegmentState> segments_;  // by (device, address)
-  std::map<uint8_t, trace::RangeSet> mapped_;                             // keyed by device
+  // Keyed by (device, address).
+  absl::btree_map<std::pair<uint8_t, uint64_t>, SegmentState> segments_;
+  std::map<uint8_t, trace::RangeSet> mapped_;  // keyed by device
   size_t made_ = 0;
 };
 

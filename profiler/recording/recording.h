@@ -52,7 +52,7 @@ enum class Action : uint8_t {
 struct EntryTable {
   std::vector<Action> action;
   std::vector<uint64_t> address;
-  std::vector<uint64_t> bytes;   // as recorded: requested size of a block, size of a segment
+  std::vector<uint64_t> bytes;   // the recorded size: requested size of a block, size of a segment
   std::vector<int64_t> time_ns;  // since Recording::start_unix_ns; never decreases
   std::vector<trace::StackId> stack;
   std::vector<uint32_t> stream;                    // row of Recording::streams
@@ -134,9 +134,10 @@ struct Recording {
   std::vector<std::string> strings = {""};
   trace::StackTable stacks;
   EntryTable entries;
-  std::vector<SegmentState> segments;  // at the end, by (device, address); may be unused (Kineto)
-  // Sorted by (device, address). States where older blocks were allocated and, in a file without
-  // segments, which blocks were live.
+  // Segments at the end, by (device, address); may be unused (Kineto).
+  std::vector<SegmentState> segments;
+  // Sorted by (device, address). States at which call sites older blocks were allocated and, in a
+  // file without segments, which blocks were live.
   std::vector<OlderAlloc> older;
   std::vector<uint64_t> streams = {0};  // as recorded (pointers or numbers)
   std::vector<Annotation> annotations;  // sorted by begin
@@ -161,7 +162,8 @@ struct History {
     std::vector<uint32_t> stream;                     // row of Recording::streams
     std::vector<uint8_t> device;
     std::vector<trace::Pool> pool;
-    std::vector<trace::StackId> stack;  // of the allocation, or of the block at the end; 0: unknown
+    // Stack of the allocation, or of the block at the end; 0: unknown.
+    std::vector<trace::StackId> stack;
     // True if `bytes` is stated by the file or follows from it. False: the block is older than the
     // recording and freed within it, so an unsplit tail would be unknown (replay searches for it).
     std::vector<bool> bytes_known;

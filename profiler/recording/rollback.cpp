@@ -183,7 +183,7 @@ class RollingBack {
   bool UndoRequest(EntryIndex i, Device& device) {
     const auto [at, fresh] = device.blocks.try_emplace(entries_.address[i]);
     Device::Block& block = at->second;
-    // In a cut file the free may complete after the last entry, so the block stays pending.
+    // In a cut file the free may complete after the last entry, so the block remains pending.
     if (fresh && recording_.lost.empty()) {  // completed, but the completion is not in the file
       odd_.Count(Oddity::kRequestWithoutFree);
       block.completed = i;
@@ -285,9 +285,9 @@ std::vector<std::string> Oddities::Texts() const {
       TEXT_MARK("segment_free entries of memory that exists later, left out: {}"),
       TEXT_MARK("segment_map entries of memory that is not mapped later, left out: {}"),
       TEXT_MARK("segment_unmap entries of memory that is mapped later, left out: {}"),
-      TEXT_MARK("allocations that are gone at the end without a free entry (freed after the last "
-                "entry, or entry missing); shown until the end, or until another allocation reuses "
-                "their memory: {}"),
+      TEXT_MARK("allocations that no longer exist at the end, although no entry frees them (freed "
+                "after the last entry, or the entry is missing); shown until the end, or until "
+                "another allocation reuses their memory: {}"),
       TEXT_MARK("allocations without a free entry; treated as freed just before another allocation "
                 "reused their memory: {}"),
       TEXT_MARK("allocations that overlap a block not yet freed (entries are missing): {}"),

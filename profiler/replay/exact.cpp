@@ -28,7 +28,7 @@ using trace::kNoEvent;
 
 constexpr EventIndex kProgressStep = 1 << 16;
 
-// A recorded call of the driver that the model has not made yet.
+// A recorded call of the driver that the model has not repeated yet.
 struct Recorded {
   EventIndex event = 0;
   EventKind kind = EventKind::kMarker;
@@ -436,7 +436,7 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
     for (Recorded& r : window_) {
       if (r.done) continue;
       if (r.gives_back()) return nullptr;
-      if (r.kind == EventKind::kOutOfMemory) {  // in a plan, which goes on after the event
+      if (r.kind == EventKind::kOutOfMemory) {  // only in a plan, which continues after the event
         r.done = true;
         continue;
       }

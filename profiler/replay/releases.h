@@ -34,7 +34,7 @@ struct Release {
     kNothingAsked,     // no request to the driver followed
     kCacheWouldServe,  // released blocks would have served the next allocation
     kRoom,             // the device had room: more was reserved at another time
-    kNoRoom,           // with the requested bytes, more than ever would be reserved
+    kNoRoom,           // with the requested bytes, more than ever was reserved would be needed
     kRanOut,           // the allocation failed in spite of the release
     kPart,             // some free segments were not released
     kLimit,            // judged by the limit that a plan states
@@ -83,8 +83,8 @@ struct Releases {
 // `conf` has the settings of the run. If not given, those in the file are used.
 Releases FindReleases(const trace::Trace& trace, const std::optional<run::AllocConf>& conf = {});
 
-// Whether the file has a history of the device's memory and not only a state. It has one if an
-// allocator event follows the beginning of the recording.
+// Whether the file has a history of the device's memory and not only its state at one time. It has
+// one if an allocator event follows the beginning of the recording.
 bool HasHistory(const trace::Trace& trace);
 
 }  // namespace vramscope::replay

@@ -103,7 +103,7 @@ struct Replayed {
   // The memory at the first failure, after the cache was released.
   struct Failure {
     uint64_t asked = 0, device_free = 0, allocated = 0, reserved = 0;
-    uint64_t holes = 0, largest_hole = 0;  // in the pool and stream of the failed allocation
+    uint64_t holes = 0, largest_hole = 0;  // holes in the pool and stream of the failed allocation
   } first_failure;
   struct Point {
     trace::EventIndex event;

@@ -284,12 +284,12 @@ class WhatIf final : public allocator::SegmentObserver {
   const run::AllocConf recorded_;
   const Releases releases_;
   allocator::Settings settings_;
-  bool keeps_ = false;       // older blocks stay in place
+  bool keeps_ = false;       // older blocks are kept in place
   bool on_the_gpu_ = false;  // the limit is inferred
   EventIndex begin_ = 0, at_ = 0;
   Quiet quiet_;
   std::unique_ptr<CachingAllocator> model_;
-  std::vector<uint64_t> address_;  // by allocation: address in the model, or kNone
+  std::vector<uint64_t> address_;  // address of each allocation in the model, or kNone
   base::HashMap<uint64_t, uint32_t> pending_;
   size_t release_ = 0;  // row of the next release in releases_.all
   Replayed out_;

@@ -25,7 +25,7 @@ struct RunOutcome {
 
 struct FigureResult {
   const Figure* figure = nullptr;
-  std::optional<double> predicted;  // in bytes if the unit is a unit of memory
+  std::optional<double> predicted;  // the prediction; in bytes if the unit is a unit of memory
   std::string missing;              // why there is no prediction
   std::optional<double> error;      // predicted / target - 1, or `predicted` if the target is 0
   std::optional<bool> within;       // within tolerance and bounds; nullopt: not judged

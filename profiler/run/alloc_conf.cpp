@@ -172,7 +172,8 @@ absl::Status TakeDivisions(const Setting& s, AllocConf& conf) {
   return absl::OkStatus();
 }
 
-// Keys that PyTorch knows and that do not affect where and when device memory is allocated.
+// Keys that PyTorch knows and that affect neither the place nor the time of an allocation of device
+// memory.
 absl::Status TakeIgnored(const Setting& s, AllocConf& conf) {
   bool unused = false;
   absl::Status status = absl::OkStatus();

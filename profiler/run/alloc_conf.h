@@ -40,7 +40,7 @@ struct AllocConf {
 };
 
 // Errors (kInvalidArgument) name the key, the value and the allowed values; for an unknown key they
-// suggest the nearest. "" gives the defaults. The limits of numbers are PyTorch's, but the syntax
+// suggest the nearest. "" means the defaults. The limits of numbers are PyTorch's, but the syntax
 // is stricter: PyTorch reads "128MB" as 128 and accepts a missing colon; here both are errors.
 absl::StatusOr<AllocConf> ParseAllocConf(std::string_view text);
 

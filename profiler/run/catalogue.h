@@ -26,8 +26,8 @@ struct Catalogue {
   std::vector<TechniqueDeclaration> techniques;
   std::vector<OptimizerDeclaration> optimizers;
   std::vector<FamilyDeclaration> families;
-  std::vector<FitMove> moves;            // of all techniques, in their order
-  std::vector<ModelledBlocks> modelled;  // of all techniques, in their order
+  std::vector<FitMove> moves;            // moves of all techniques, in their order
+  std::vector<ModelledBlocks> modelled;  // modelled blocks of all techniques, in their order
 
   const TechniqueDeclaration* FindTechnique(std::string_view id) const;  // null: unknown id
   const OptimizerDeclaration* FindOptimizer(std::string_view id) const;  // null: unknown id

@@ -132,10 +132,11 @@ std::vector<Assumption> WeightAssumptions(const RunConfig& config, const ModelCo
                                                          : planned == "bf16" ? "bfloat16"
                                                                              : "float16");
   if (!same) {
-    out.push_back({i18n::English("weights are {} in memory (precision={}), although the checkpoint "
-                                 "holds {}",
-                                 planned, config.Get("precision"), model.stored_type.substr(0, 40)),
-                   "config.json: torch_dtype"});
+    out.push_back(
+        {i18n::English(
+             "weights are {} in memory (precision={}), although the checkpoint contains {}",
+             planned, config.Get("precision"), model.stored_type.substr(0, 40)),
+         "config.json: torch_dtype"});
   }
   if (!model.unknown.empty()) {
     std::vector<std::string> names = model.unknown;
@@ -231,11 +232,12 @@ void AddNotPrepared(const RunConfig& config, const ModelConfig& model,
                        config.Is("mode", "train");
   if (!matters) return;
   const int64_t matrices = model.tie_embeddings ? 1 : 2;
-  out.push_back({TEXT_MARK("prepare_model_for_kbit_training is not called. Calling it "
-                           "(prepare_kbit_training=true) casts norms, embeddings and the output "
-                           "layer to fp32; the last two then need this much more"),
-                 "setting: prepare_kbit_training",
-                 2 * static_cast<uint64_t>(matrices * model.vocab_size * model.hidden_size)});
+  out.push_back(
+      {TEXT_MARK("prepare_model_for_kbit_training is not called. Calling it "
+                 "(prepare_kbit_training=true) casts norms, embeddings and the output "
+                 "layer to fp32; the output layer and the embedding then need this much more"),
+       "setting: prepare_kbit_training",
+       2 * static_cast<uint64_t>(matrices * model.vocab_size * model.hidden_size)});
 }
 
 }  // namespace

@@ -27,8 +27,8 @@ struct ContextGrowth {
   uint64_t bare = 0;                             // a context in which nothing was launched
   uint64_t kernels = 0;                          // added by the first kernel
   uint64_t cublas = 0, cudnn = 0, cusolver = 0;  // added by each handle
-  uint64_t cufft = 0, nccl = 0;                  // added by the first plan, the first communicator
-  uint64_t idle = 0;                             // used on a GPU without any process
+  uint64_t cufft = 0, nccl = 0;  // added by the first cuFFT plan, the first NCCL communicator
+  uint64_t idle = 0;             // used on a GPU without any process
 };
 
 // `device` is a key of the device table, possibly with another memory size. All zero if not

@@ -61,14 +61,14 @@ struct Toggle {
   std::string id;     // "checkpoint-layer"; stable
   std::string title;  // "Checkpoint every layer"
   std::string explanation;
-  std::vector<Condition> on;        // on if all hold
+  std::vector<Condition> on;        // the toggle is on if all of these hold
   std::vector<SettingValues> ways;  // switching on sets the first that breaks no rule
   // Switching off sets this; other keys of `ways` get their default.
   SettingValues off = {};
   std::vector<std::string> controls = {};  // keys with a control under the toggle while it is on
 };
 
-// What a plan assumes where the memory is not allocated by PyTorch's own code.
+// What a plan assumes about memory that is not allocated by PyTorch's own code.
 struct Assumed {
   std::vector<Condition> when;  // all of them hold
   std::string what;             // "bitsandbytes' kernels make no temporaries"

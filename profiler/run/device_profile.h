@@ -25,7 +25,7 @@ struct DeviceProfile {
   uint64_t l2_bytes = 0;
   uint32_t boost_mhz = 0;
   uint32_t bus_bits = 0;
-  uint64_t blas_workspace_bytes = 0;  // per (thread handle, stream)
+  uint64_t blas_workspace_bytes = 0;  // for each pair of thread handle and stream
   double bandwidth_bytes_per_s = 0;
   double fp32_flops = 0;  // dense rates, per second
   double tf32_flops = 0;

@@ -98,7 +98,8 @@ ContextGrowth GrowthFromJson(const nlohmann::json& growth) {
 
 struct Table {
   std::vector<Device> devices;
-  std::map<std::string, ContextGrowth, std::less<>> growth;  // device key -> growth, where measured
+  // Device key -> growth, if it was measured.
+  std::map<std::string, ContextGrowth, std::less<>> growth;
   std::map<std::string, std::vector<MigSlice>, std::less<>> slices;  // device key -> MIG slices
   std::map<std::string, std::string, std::less<>> aliases;           // alias to key
 };

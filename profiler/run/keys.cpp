@@ -171,9 +171,9 @@ std::vector<KeySpec> MakeSpecs() {
                       65536, [](RunConfig& c) -> int& { return c.batch; }));
   // Other values of seq are passed by the builder to the settings that store them (seq.h).
   KeySpec seq = Integer("seq",
-                        TEXT_MARK("tokens in a sample; or a stream of batches: lengths in turn "
-                                  "(\"400,1536,400\"), ranges (\"256-1024\"), or a file of lines "
-                                  "\"length,count\" to draw from"),
+                        TEXT_MARK("tokens in a sample; or the lengths of successive micro-batches: "
+                                  "a list (\"400,1536,400\"), ranges (\"256-1024\"), or a file "
+                                  "with lines \"length,count\", from which lengths are drawn"),
                         1, 1 << 20, [](RunConfig& c) -> int& { return c.seq; });
   seq.expected = ExpectedSeq();
   seq.is_list = seq.numbers_in_list = true;

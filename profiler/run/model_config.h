@@ -50,9 +50,9 @@ struct ModelConfig {
   bool output_bias = false;  // bias of the attention's output projection
   bool mlp_bias = false;
   double attention_dropout = 0;
-  double embedding_dropout = 0;  // GPT-2
-  double residual_dropout = 0;   // GPT-2
-  bool scale_attention = true;   // GPT-2
+  double embedding_dropout = 0;  // only GPT-2
+  double residual_dropout = 0;   // only GPT-2
+  bool scale_attention = true;   // only GPT-2
   bool scale_by_layer = false;   // GPT-2: scale_attn_by_inverse_layer_idx
   int64_t sliding_window = 0;    // 0: none
   double rope_theta = 10'000;

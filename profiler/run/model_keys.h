@@ -1,5 +1,5 @@
 // The keys of a config.json: which are known, and which belong to models that vramscope cannot
-// plan. Ignoring an unknown key could give a wrong figure. Internal to this folder.
+// plan. Ignoring an unknown key could lead to wrong figures. Internal to this folder.
 #pragma once
 
 #include <absl/status/status.h>

@@ -43,7 +43,7 @@ std::string HowToGetLibTorch(const LibTorch& not_found);
 
 // Whether the worker can use the torch/ in `packages`: checks the versions in torch/version.py, and
 // that the libraries exist and match this processor. kNotFound: no torch; kFailedPrecondition:
-// another version or build; the message says what is needed.
+// another version or build; the message states what is needed.
 absl::Status CheckTorch(const std::string& packages);
 
 // For the worker's search path.

@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kMostSamples = 1000;  // in a folder that the user can choose
+constexpr size_t kMostSamples = 1000;  // limit for a folder that the user can choose
 
 }  // namespace
 

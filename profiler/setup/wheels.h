@@ -19,7 +19,7 @@ struct Wheel {
   std::string name, version;  // "torch", "2.11.0"
   std::string sha256;         // 64 lowercase hexadecimal digits
   std::string use;            // "run", "build", "cuda"
-  uint64_t bytes = 0;         // of the file
+  uint64_t bytes = 0;         // size of the file
   std::string file;           // name of the file
 };
 

@@ -26,13 +26,13 @@ namespace vramscope::setup {
 class ZipReader {
  public:
   struct Limits {
-    uint64_t total_bytes = uint64_t{8} << 30;  // of all entries, unpacked
+    uint64_t total_bytes = uint64_t{8} << 30;  // limit for all entries together, unpacked
     uint64_t entries = 200'000;
   };
   struct Entry {
     std::string name;     // "torch/lib/libc10.so"; never absolute, never contains ".."
     uint64_t bytes = 0;   // unpacked
-    uint64_t stored = 0;  // in the archive
+    uint64_t stored = 0;  // size in the archive
     uint64_t header = 0;  // offset of its local header
     uint32_t crc = 0;
     bool deflated = false;

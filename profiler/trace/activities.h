@@ -64,7 +64,7 @@ std::string CopyName(MemorySpace from, MemorySpace to, bool peer = false);
 std::string SetName(MemorySpace to);  // "Memset (Device)"
 // Whether the name is that of a memcpy between two devices; no field records this.
 bool IsPeerCopyName(std::string_view name);
-// The memory spaces in the name of a memcpy or memset; kUnknown where the name has none.
+// The memory spaces in the name of a memcpy or memset; kUnknown if the name has none.
 struct MemorySpaces {
   MemorySpace from = MemorySpace::kUnknown, to = MemorySpace::kUnknown;
 };

@@ -1,5 +1,5 @@
-// Events as the columns of proto::EventBatch; proto/FORMAT.md, "Event batches", says how each
-// column is coded. Internal to this folder.
+// Events as the columns of proto::EventBatch; proto/FORMAT.md, "Event batches", describes the
+// coding of each column. Internal to this folder.
 //
 //   BatchDecoder decoder;
 //   RETURN_IF_ERROR(decoder.Open(payload));

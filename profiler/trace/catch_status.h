@@ -1,4 +1,4 @@
-// Converts exceptions to an absl::Status where no caller would catch them: in a thread, a task of a
+// Converts exceptions that no caller would catch to an absl::Status: in a thread, a task of a
 // thread pool, or a Qt slot. The main case is std::bad_alloc. A file that is too large for this
 // computer then causes a message and does not end the process.
 //

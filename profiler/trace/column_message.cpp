@@ -140,10 +140,11 @@ absl::Status ColumnReader::Open(std::string_view payload, const ColumnShape& sha
   if (!fields.ok()) return Bad(i18n::Text("the message is cut off or malformed"));
   const uint64_t count = numbers_[kTagCount];
   if (count == 0 || count > shape.most_rows || count != kinds.size())
-    return Bad(i18n::Format("{} rows are stated, {} kinds are present", count, kinds.size()));
+    return Bad(i18n::Format("the message states {} rows, but contains the kinds of {}", count,
+                            kinds.size()));
   std::array<uint32_t, 256> seen{};
   for (const char kind : kinds) ++seen[static_cast<uint8_t>(kind)];
-  if (seen != counts_) return Bad(i18n::Text("layouts and kinds disagree"));
+  if (seen != counts_) return Bad(i18n::Text("the layouts do not match the kinds of the rows"));
   // A varint has at least one byte, so the size of a column limits the number of its values before
   // any is read.
   std::array<uint64_t, kMostColumns> values{};

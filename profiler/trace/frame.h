@@ -1,7 +1,7 @@
 // The envelope of everything that vramscope writes to a file or a pipe: type, length, checksum,
-// payload (zstd-compressed where that is smaller). proto/FORMAT.md describes the bytes. The same
-// decoder reads files and pipes. Input is untrusted: lengths are limited (kMaxPayload, before and
-// after decompression) before anything is allocated.
+// payload (compressed with zstd if that makes it smaller). proto/FORMAT.md describes the bytes. The
+// same decoder reads files and pipes. Input is untrusted: lengths are limited (kMaxPayload, before
+// and after decompression) before anything is allocated.
 //
 //   FrameDecoder d;
 //   d.Append(bytes);

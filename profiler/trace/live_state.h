@@ -57,7 +57,7 @@ class LiveState {
   absl::Status End(const Event& event, EventKind begin);
 
   uint64_t next_block_ = 0, next_segment_ = 0;
-  base::HashMap<uint64_t, Block> blocks_;  // by id in the file
+  base::HashMap<uint64_t, Block> blocks_;  // keyed by the id in the file
   std::map<uint64_t, Event> segments_;
   std::map<uint8_t, DeviceMemory> devices_;
   // The open begin events in order. open_by_key_ has for each OpenKey the events' keys in open_

@@ -31,7 +31,7 @@ struct MemorySums {
   uint64_t allocated = 0;       // rounded bytes of the blocks in use
   uint64_t requested = 0;       // the requested sizes of these blocks
   uint64_t reserved = 0;        // bytes of segments; for expandable ones, of mapped pages
-  CategoryBytes by_category{};  // sums to allocated
+  CategoryBytes by_category{};  // the parts of `allocated`
 
   void Alloc(uint64_t asked, uint64_t rounded, Category category) {
     allocated += rounded;

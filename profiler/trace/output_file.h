@@ -53,8 +53,8 @@ class OutputFile {
 
   int fd_ = -1;
   bool owns_fd_ = true;
-  std::string path_;       // as the user gave it, for messages
-  std::string target_;     // with links resolved
+  std::string path_;       // the path that the user gave, for messages
+  std::string target_;     // the path with links resolved
   std::string temporary_;  // "": the file has no temporary name at present
   bool counted_ = false;
   bool direct_ = false;  // not a regular file: a pipe, a device, standard output

@@ -61,7 +61,7 @@ class PartFilter {
   uint64_t seen_ = 0, passed_ = 0;
   bool header_strings_ = false;
 
-  LiveState live_;                              // until the range begins
+  LiveState live_;                              // the state before the range begins
   uint64_t next_block_ = 0, next_segment_ = 0;  // ids in the file, after the range began
   uint64_t blocks_ = 0, segments_ = 0;          // blocks and segments in the part so far
   std::map<uint64_t, uint64_t> block_of_;       // file id to id in the part, for live blocks

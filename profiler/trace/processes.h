@@ -52,7 +52,7 @@ struct ProcessTrace {
   std::string name;
   std::shared_ptr<const Trace> trace;
   int64_t begin_ns = 0;   // the trace's time 0, on a clock that all parts share
-  std::string host = {};  // as Process::host
+  std::string host = {};  // see Process::host
 };
 
 // Joins the parts into one trace, with devices numbered in order and one clock that begins with the

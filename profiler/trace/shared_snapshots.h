@@ -17,7 +17,7 @@ namespace vramscope::trace {
 
 class SharedSnapshots {
  public:
-  // Number of leading rows of the tables that are sorted by begin.
+  // Numbers of rows at the beginning of two tables, which are sorted by the activities' begin.
   struct Rows {
     uint32_t activities = 0, operands = 0;
   };

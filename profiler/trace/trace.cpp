@@ -436,7 +436,8 @@ absl::Status TraceBuilder::AddStacks(const StackIncrement& in) {
   uint64_t sum = 0;
   for (const uint32_t n : in.lengths) sum += n;
   if (sum != in.frames.size() || used > UINT32_MAX || frames > UINT32_MAX)
-    return absl::DataLossError(i18n::Text("call stacks: lengths and frames disagree"));
+    return absl::DataLossError(
+        i18n::Text("call stacks: the lengths of the stacks do not match the number of frames"));
   for (size_t i = 0; i < in.function.size(); ++i)
     if (in.function[i].value >= strings || in.file[i].value >= strings)
       return absl::DataLossError(i18n::Format("call stacks: frame {} has an undefined string", i));

@@ -31,7 +31,7 @@ struct EventTable {
   SharedColumn<EventKind> kind;
   PackedColumn<int64_t> time_ns;
   PackedColumn<uint64_t> id;
-  SharedColumn<Category> category;  // Alloc, Retag
+  SharedColumn<Category> category;  // of Alloc and Retag events
   PackedColumn<uint8_t> detail;
   PackedColumn<uint64_t> bytes;
   PackedColumn<uint64_t> bytes_rounded;
@@ -87,14 +87,14 @@ struct AllocationTable {
   SharedColumn<Category> birth_category;
   SharedColumn<Category> category;  // the last category
   // The category that the allocation had for most of its life. Ties are broken by the number of
-  // events, then by which category came first. Used where one colour or word represents the whole
+  // events, then by which category came first. Used when one colour or word represents the whole
   // allocation, because the last category may be set only at the free.
   SharedColumn<Category> main_category;
   PackedColumn<StringId> op;
   PackedColumn<StringId> module;
-  PackedColumn<Phase> phase;          // at the allocation
-  PackedColumn<int32_t> step;         // at the allocation; -1 outside steps
-  PackedColumn<int32_t> micro_batch;  // at the allocation; -1 outside micro-batches
+  PackedColumn<Phase> phase;          // phase of the allocation
+  PackedColumn<int32_t> step;         // step of the allocation; -1: outside steps
+  PackedColumn<int32_t> micro_batch;  // micro-batch of the allocation; -1: outside micro-batches
   PackedColumn<SegmentId> segment;    // the segment that contained it when it was allocated
   uint32_t size() const { return static_cast<uint32_t>(bytes.size()); }
 };
@@ -218,7 +218,7 @@ class TraceBuilder {
   absl::Status AddActivities(std::span<const Activity> activities);
   void AddWarning(std::string text);
   uint64_t events() const;
-  // A trace of everything that has arrived so far (to show while a run goes on).
+  // A trace of everything that has arrived so far (to show while a run is in progress).
   std::shared_ptr<const Trace> Snapshot() const;
   // Ends the trace; the builder is empty after it.
   std::shared_ptr<const Trace> Finish(bool complete, std::string end_message);

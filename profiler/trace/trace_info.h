@@ -21,8 +21,8 @@ struct ModelSummary {
 };
 
 // The kind of information in the events: a history, or only the state at one time (a memory
-// snapshot without a recorded history, torch.cuda.memory_snapshot(), memory statistics). The events
-// that restate a state have no meaningful order; only the state after the last event existed.
+// snapshot without a recorded history, torch.cuda.memory_snapshot(), memory statistics). In the
+// second case, the events have no meaningful order; only the state after the last event existed.
 enum class Content : uint8_t { kRun = 0, kState = 1 };
 
 // One figure of torch.cuda.memory_stats(), with PyTorch's name.
@@ -48,7 +48,7 @@ struct TraceInfo {
   // False: the file has an order but no times. EventTable::time_ns then counts entries (entry i has
   // time i), and nothing may be shown in seconds.
   bool has_times = true;
-  // The figures in the file. A file without events is a state that consists of these figures only.
+  // The figures in the file. A file without events consists of these figures only.
   std::vector<Statistic> statistics;
 };
 

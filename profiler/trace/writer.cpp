@@ -24,7 +24,7 @@ namespace {
 
 // Strings are collected up to this size before they are sent, unless events need them earlier.
 constexpr size_t kStringBytes = size_t{1} << 20;
-// Batches for a pipe are small, because the run is shown while it goes on.
+// Batches for a pipe are small, because the run is shown while it is in progress.
 constexpr size_t kLiveBatchEvents = 8192;
 // Between two keyframes, a file has at least 64 events for each event that a keyframe restates, so
 // that keyframes take up a few percent of the file.
@@ -280,7 +280,7 @@ class Writer : public TraceWriter {
   Footer footer_;
   OutlineSlices outline_;
   int64_t last_time_ns_ = 0;
-  LiveState live_;  // for the peaks of the footer's batches, and for keyframes
+  LiveState live_;  // source of the peaks of the footer's batches, and of keyframes
   const uint64_t keyframe_events_;
   bool consistent_ = true;
   uint64_t last_keyframe_ = 0;  // number of the event after the last keyframe

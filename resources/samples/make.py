@@ -3,10 +3,10 @@
 
     python3 resources/samples/make.py [VRAMSCOPE]      default: build/release/bin/vramscope
 
-A sample is the default run of a preset with some techniques switched on, with the settings that a
-click on their switches sets (tests/profiler/setup/samples_test.cpp checks this, and
-tests/ui/setup/samples_plan_test.cpp that a new plan is the same). Without LibTorch the window shows
-these runs, and a switch works if it leads to another sample.
+A sample is the default run of a preset with some techniques switched on. Its settings are those
+that clicks on the switches set (tests/profiler/setup/samples_test.cpp checks this, and
+tests/ui/setup/samples_plan_test.cpp checks that a new plan is the same). Without LibTorch the
+window shows these runs, and a switch works if it leads to another sample.
 The samples are therefore neighbours: all subsets of CORE, and every other technique alone and
 together with each of the first three of CORE.
 """

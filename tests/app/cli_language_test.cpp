@@ -23,8 +23,8 @@ bool HasChinese() {
   return RunVramscope({"--help"}, kChinese).out != RunVramscope({"--help"}, kInEnglish).out;
 }
 
-// Texts that stay English: examples, and texts in the trace itself (names of call sites, causes of
-// a difference).
+// Texts that are not translated: examples, and texts in the trace itself (names of call sites,
+// causes of a difference).
 constexpr const char* kEnglish[] = {"vramscope ", "the model's best fit"};
 
 // The other lines in which three English words follow each other.
@@ -143,8 +143,7 @@ TEST_F(CommandLineInChinese, CommandOutputHasNoEnglishLines) {
   }
 }
 
-// Texts that other parts of the program give to the command, in fewer words than EnglishLines()
-// finds.
+// Texts from other parts of the program that have too few words for EnglishLines() to find them.
 TEST_F(CommandLineInChinese, PartsOfLinesAreTranslated) {
   struct Case {
     std::vector<std::string> command;
@@ -189,7 +188,7 @@ TEST_F(CommandLineInChinese, FormatOfAnImportedFileIsTranslatedInItsTrace) {
               HasSubstr("CUDA memory snapshot (JSON)"));
 }
 
-// Names of checks stay English, because users search for them and report them.
+// Names of checks are not translated, because users search for them and report them.
 TEST_F(CommandLineInChinese, ChecksAreReportedInChinese) {
   const Outcome doctor = RunVramscope({"doctor"}, kChinese);
   EXPECT_EQ(EnglishLines(doctor.out), "");

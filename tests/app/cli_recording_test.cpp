@@ -137,7 +137,7 @@ TEST_F(CliRecording, FiguresAreReportedPerDevice) {
                                           {"reserved_then", 64 * kMiB},
                                           {"max_memory_allocated", 20 * kMiB},
                                           {"allocations", 5}}})));
-  EXPECT_EQ(info["allocations"], 10);  // of both
+  EXPECT_EQ(info["allocations"], 10);  // of both devices
   EXPECT_THAT(RunVramscope({"info", file}).out,
               AllOf(HasSubstr("peak cuda:0"), HasSubstr("peak cuda:1")));
   // By default, the device that needs most is shown, or one that ran out of memory.
@@ -193,7 +193,7 @@ TEST_F(CliRecording, InfoCountsKernelsCopiesAndStreams) {
   EXPECT_EQ(info["kernels"], 1);
   EXPECT_EQ(info["copies"], 2);
   EXPECT_EQ(info["collectives"], 1);
-  EXPECT_EQ(info["streams"], 3);  // the allocator's, 7 and 9
+  EXPECT_EQ(info["streams"], 3);  // the allocator's stream, 7 and 9
   EXPECT_EQ(info["ranks"], 1);
   EXPECT_EQ(
       info["copied"],
@@ -278,7 +278,7 @@ TEST_F(CliRecording, ExplainReportsOomFragmentationLeaksAndSites) {
   EXPECT_EQ(at_oom["fragmentation"]["allocated"], 4 * kMiB);
   EXPECT_EQ(at_oom["fragmentation"]["holes"], 60 * kMiB);
   EXPECT_EQ(at_oom["fragmentation"]["pinned"][0]["pin_count"], 1);
-  // Within the first step.
+  // Time 0 is within the first step.
   const json early = Json({"explain", file, "--page", "segments", "--at", "0", "--json"});
   EXPECT_EQ(early["segments"].size(), 1u);
   EXPECT_EQ(early["fragmentation"]["reserved"], 64 * kMiB);

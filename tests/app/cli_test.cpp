@@ -22,8 +22,8 @@ using trace::Event;
 using trace::EventKind;
 using trace::Phase;
 
-// A trace of two steps. A parameter of 1 MiB stays. Each step allocates and frees an activation of
-// 2 MiB (plus `more`).
+// A trace of two steps. A parameter of 1 MiB is never freed. Each step allocates and frees an
+// activation of 2 MiB (plus `more`).
 void WriteSample(const std::string& path, uint64_t more = 0, bool has_times = true) {
   auto writer = trace::TraceWriter::ToFile(path);
   ASSERT_TRUE(writer.ok()) << writer.status();

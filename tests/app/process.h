@@ -14,12 +14,12 @@ struct Outcome {
 };
 
 struct ProcessOptions {
-  std::string input;           // for standard input
+  std::string input;           // passed to standard input
   std::string input_path;      // a file for standard input, instead of `input`
   std::string output_path;     // a file for standard output, instead of the outcome
   std::string folder;          // working folder
   std::string deleted_folder;  // working folder, which is deleted before the start
-  uint64_t address_space = 0;  // maximum number of bytes
+  uint64_t address_space = 0;  // limit of the address space in bytes; 0: none
   std::vector<std::string>
       environment;  // "NAME=value" overrides the inherited variable; "NAME" removes it
   int signal = 0;   // sent to the program `signal_after_ms` after its start

@@ -18,7 +18,7 @@ inline constexpr uint64_t kBase = 0x7f0000000000;
 
 struct SnapshotOptions {
   int steps = 4;
-  bool leak = false;   // 3 MiB stay allocated in every step
+  bool leak = false;   // every step leaves 3 MiB allocated
   bool hole = false;   // 2 MiB before them are free, which no allocator would have left
   bool oom = false;    // the last allocation does not fit
   bool marks = false;  // every step is a ProfilerStep

@@ -7,8 +7,8 @@
 //                                                           to TO (fractions of the trace)
 //
 // In a trace with streams, a third of the events are activities. A file with 3500 million events
-// has 10 GB. Times are CPU times (of all threads) and, where stated, wall-clock times. Bytes are
-// the size of the heap after each stage.
+// has 10 GB. Times are CPU times (of all threads) unless they are marked as wall-clock times. Bytes
+// are the size of the heap after each stage.
 #include <fcntl.h>
 #include <malloc.h>
 #include <sys/resource.h>

@@ -199,7 +199,7 @@ TEST(Allocations, SurviveKillOfTheProcess) {
       (std::filesystem::temp_directory_path() / "allocations-test-XXXXXX").string();
   ASSERT_NE(mkdtemp(folder.data()), nullptr);
   const std::string first = folder + "/0.tail", second = folder + "/1.tail";
-  constexpr size_t kMany = 100'000;  // more than is reserved at once
+  constexpr size_t kMany = 100'000;  // more than the file reserves at once
   const pid_t child = fork();
   if (child == 0) {
     Native native;
@@ -209,8 +209,8 @@ TEST(Allocations, SurviveKillOfTheProcess) {
     int odd = 0;
     std::array<void*, 128> room = {};
     std::copy_n(table, 6, room.begin());
-    odd |=
-        vramscope_history_attach(&allocator, room.data(), &odd) != 0;  // not one of its functions
+    // `odd` is not a function of the allocator.
+    odd |= vramscope_history_attach(&allocator, room.data(), &odd) != 0;
     // A table that the loader knows but that contains none of its functions: std::exception's has
     // two destructors and what().
     auto* const known = static_cast<void* const*>(dlsym(RTLD_DEFAULT, "_ZTVSt9exception"));

@@ -13,9 +13,9 @@ namespace vramscope::cupti {
 namespace {
 
 struct Object {
-  std::string text;            // of strings
-  std::string file, function;  // of code
-  int line = 0;                // of frames
+  std::string text;            // used by strings
+  std::string file, function;  // used by code objects
+  int line = 0;                // used by frames
   Object *code = nullptr, *caller = nullptr;
   int references = 1;
 };

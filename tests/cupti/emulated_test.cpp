@@ -184,8 +184,8 @@ TEST_F(EmulatedTest, RecordsEveryKindOnTheVirtualClock) {
   EXPECT_EQ(NameOf(calls[copies[0].correlation]), "cudaMemcpyAsync");
 }
 
-// Host memory has the line that allocated it as its name; GPU memory has not, because PyTorch's
-// history contains its stacks.
+// An allocation of host memory is named after the line that made it. Those of GPU memory are not,
+// because PyTorch's history contains their stacks.
 TEST_F(EmulatedTest, HostMemoryIsNamedByItsLineOfCode) {
   static int asked = 0;
   asked = 0;
@@ -201,7 +201,8 @@ TEST_F(EmulatedTest, HostMemoryIsNamedByItsLineOfCode) {
   void *device = nullptr, *pinned = nullptr, *managed = nullptr, *of_driver = nullptr;
   ASSERT_EQ(Call("cudaMalloc", &device, size_t{1} << 22), 0);
   ASSERT_EQ(Call("cudaHostAlloc", &pinned, size_t{1} << 22, 0u), 0);
-  ASSERT_EQ(Call("cudaMallocManaged", &managed, size_t{1} << 22, 1u), 0);  // of no Python code
+  // Not called from Python code.
+  ASSERT_EQ(Call("cudaMallocManaged", &managed, size_t{1} << 22, 1u), 0);
   ASSERT_EQ(Call("cuMemHostAlloc", &of_driver, size_t{1} << 22, 0u), 0);
   ASSERT_EQ(Call("cudaFreeHost", pinned), 0);
   std::vector<Activity> made = kept_.Of(ActivityKind::kDriverAlloc);

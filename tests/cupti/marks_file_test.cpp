@@ -46,7 +46,7 @@ class MarksFileTest : public ::testing::Test {
 uint64_t Clock() { return 1234; }
 
 TEST_F(MarksFileTest, LinesSurviveKillOfTheProcess) {
-  constexpr int kMany = 100'000;  // more than is reserved at once
+  constexpr int kMany = 100'000;  // more than the file reserves at once
   const int status = Run([&](MarksFile& file) {
     if (!file.Begin(path().c_str(), &Clock)) return 1;
     file.Put('B', 0, 7, file.Now(), {});
@@ -91,7 +91,7 @@ TEST_F(MarksFileTest, EndTruncatesFileAndForkedChildWritesNothing) {
     file.Put('B', 0, 7, 8, {});
     const pid_t child = fork();
     if (child == 0) {
-      file.Put('b', 0, 9, 9, {});  // a data loader's
+      file.Put('b', 0, 9, 9, {});  // the mark of a data loader
       _exit(file.on() ? 1 : 0);
     }
     int of_child = 0;

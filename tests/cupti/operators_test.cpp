@@ -62,7 +62,8 @@ TEST(Operators, AreExternalIdsOfCalls) {
   ASSERT_EQ(InitializeInjectionNvtx2(&Exported), 1);
 
   EXPECT_EQ(Pop(), -2) << "nothing is open";
-  EXPECT_EQ(Push("aten::early, op_id = 1"), 0);  // no client is running: ignored, and so is its end
+  // No client is running, so the operator and its end are ignored.
+  EXPECT_EQ(Push("aten::early, op_id = 1"), 0);
   Library library;
   library.ActivityRegisterCallbacks = [](RequestBuffer, BufferCompleted) { return 0; };
   library.ActivityEnable = [](uint32_t) { return 0; };

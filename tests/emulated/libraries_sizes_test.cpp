@@ -1,4 +1,4 @@
-// Stateless functions of the emulated math libraries: sizes, versions, and the results of
+// Tests stateless functions of the emulated math libraries: sizes, versions, and the results of
 // collectives; also the files through which ranks find each other.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -330,7 +330,7 @@ TEST(NcclRendezvous, MessagesWaitUntilReceived) {
   EXPECT_EQ(known, 2u);
   EXPECT_EQ(Text(message), "ab");
   EXPECT_TRUE(second->Receive(0, message, &known));
-  EXPECT_EQ(known, 0u);  // unknown to the sender
+  EXPECT_EQ(known, 0u);  // the sender does not know any value
   EXPECT_FALSE(second->Receive(0, message, &known));
 }
 

@@ -100,7 +100,8 @@ TEST(Pacing, PollersWakeInVirtualTime) {
   EXPECT_EQ(passes, (std::vector<int>{0, 1, 1, 2, 2, 3}));
   // The event completes at 250 ms. The thread notices that half a period later at the earliest.
   EXPECT_EQ(seen, (std::vector<int>{0, 0, 0, 0, 0, 1}));
-  // The thread notices completed work half a period after its end, whenever its other polls are.
+  // The thread notices completed work half a period after its end, independent of the times of its
+  // other polls.
   work(127'000'000);
   streams.Record(event, stream);
   Interval when;

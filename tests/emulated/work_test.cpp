@@ -33,7 +33,7 @@ class WorkRecorder final : public Recorder {
 // streams have finished.
 TEST(Work, CallEndsAfterItBeginsInThreadThatPolled) {
   ASSERT_EQ(kEnvironment, 0);
-  auto* recorder = new WorkRecorder;  // stays alive until the process ends
+  auto* recorder = new WorkRecorder;  // exists until the process ends
   SetRecorder(recorder);
   Streams& streams = ThePlatform().streams;
   void *event = nullptr, *graph = nullptr, *executable = nullptr;

@@ -49,7 +49,7 @@ class Faults : public CliRecording {
     return arguments[0] == "diff" ? 1 : 0;
   }
 
-  // The names of the files in the test's folder, where the commands run.
+  // The names of the files in the test's folder, which is the commands' working directory.
   std::set<std::string> Names() {
     std::set<std::string> names;
     for (const auto& entry : std::filesystem::directory_iterator(folder_ / "."))

@@ -16,6 +16,6 @@ struct FakeDriver {
   std::vector<FakeGpu> gpus;
   bool second_version = true;  // whether nvmlDeviceGetMemoryInfo_v2 exists and works
   int processes_error = 0;
-  int queries = 0;  // of the GPUs' memory
+  int queries = 0;  // number of queries of the GPUs' memory
 };
-extern FakeDriver g_fake;  // of the test
+extern FakeDriver g_fake;  // set by the test, read by the stand-ins

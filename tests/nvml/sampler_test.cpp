@@ -56,7 +56,7 @@ TEST_F(SamplerTest, UsedIncludesReservedMemoryOnOlderDrivers) {
 
 TEST_F(SamplerTest, AttributesMemoryOfTheOnlyProcessInContainer) {
   g_fake.gpus = {{.used = 500, .processes = {{kOwnPid + 1, 300}}}};
-  EXPECT_EQ(Only().process, 300u);  // the only process on a GPU where this one has a context
+  EXPECT_EQ(Only().process, 300u);  // the only process on a GPU on which this process has a context
   g_fake.gpus[0].processes.push_back({kOwnPid + 2, 100});
   EXPECT_FALSE(Only().process.has_value());
 }

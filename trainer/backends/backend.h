@@ -33,10 +33,10 @@ namespace vramscope::trainer {
 // first two and the last two units only. A unit is a layer, or layers that are checkpointed
 // together.
 struct ShortenedStack {
-  // of the whole model: the paths of each unit's layers
+  // paths of the layers of each unit, for the whole model
   std::vector<std::vector<std::string>> units;
   std::vector<std::string> trained;  // full names of the trained tensors
-  std::vector<std::string> strings;  // by the string ids of the rehearsal's recorder
+  std::vector<std::string> strings;  // indexed by the string ids of the rehearsal's recorder
 };
 
 // The record of one micro-batch. A later micro-batch that begins in the same state is not executed.

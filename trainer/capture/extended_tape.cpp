@@ -55,7 +55,7 @@ struct Item {
   std::optional<TapeWork> work;  // unset: the item is an event
   Event event;
   Name name, module;
-  Name op, call;  // of the work
+  Name op, call;  // names of the work
   Reference reference;
   size_t group = 0;  // > 0: first of so many frees in order of address
 
@@ -276,7 +276,7 @@ class Extender {
     });
   }
 
-  // --- the whole
+  // --- the whole tape
 
   bool Write() {
     bool written = true;
@@ -412,7 +412,7 @@ class Extender {
   const std::vector<std::string>& strings_;
   const std::vector<std::vector<std::string>>& units_;
   const size_t count_;
-  std::vector<Name> located_;  // by string id; `delta` is the executed unit
+  std::vector<Name> located_;  // indexed by string id; `delta` is the executed unit
   std::vector<std::string> rests_;
   base::HashMap<std::string, uint32_t> rest_ids_;
   // value - 1 is the string id

@@ -42,7 +42,7 @@ struct ExtendedTape {
     bool backward = false;
     int unit = 0;          // the executed unit: 0 to 3
     uint32_t key = 0;      // the same number for matching allocations of all units
-    uint64_t row = kNone;  // in the extended tape
+    uint64_t row = kNone;  // row in the extended tape
   };
   std::vector<Place> places;
   // [forward or backward][unit of the whole stack][key]

@@ -4,8 +4,8 @@
 //   Recorder r(sink, clock);                 // installed as Recorder::Current()
 //   { PhaseScope p(Phase::kForward); ... }   // see scopes.h
 //
-// Threads: callbacks come from the loop's thread and from autograd's device thread. Where the order
-// of events matters, the two never work at the same time. A mutex protects the state. Does not use
+// Threads: callbacks come from the loop's thread and from autograd's device thread. If the order of
+// events matters, the two never work at the same time. A mutex protects the state. Does not use
 // LibTorch types, so that it can be tested without LibTorch.
 //
 // An allocation's initial category is determined by the first rule that applies:
@@ -137,7 +137,7 @@ class Recorder {
   void PlayDeviceWork(const TapeWork& like, const DeviceWorkTimes& times);
 
   // --- for error messages
-  std::string CurrentModule() const;  // of the calling thread; "" outside
+  std::string CurrentModule() const;  // module of the calling thread; "" outside of modules
   std::string CurrentOp() const;
   uint64_t live_allocations() const;
   uint64_t events() const;  // number of events so far

@@ -45,7 +45,8 @@ struct OpenOp {
 // identifies the recorder.
 struct ThreadState {
   uint64_t serial = 0;
-  uint32_t index = 0;  // in order of the first report; the loop's thread is 0
+  // Threads are numbered in order of their first report; the loop's thread is 0.
+  uint32_t index = 0;
   std::vector<StringId> modules;
   std::vector<OpenOp> ops;
   std::vector<Category> categories;
@@ -99,7 +100,7 @@ struct Recorder::Impl {
   int64_t last_time = 0;
 
   base::HashMap<std::string, uint32_t> string_ids;
-  std::vector<std::string> strings = {""};  // by id
+  std::vector<std::string> strings = {""};  // indexed by id
   std::vector<std::string> new_strings;
   // Keyed by the address of the characters, because names of operators and literals do not move. A
   // hit is verified, since another name on the heap may later have the same address.

@@ -32,7 +32,7 @@ struct TapeWork {
 struct Tape {
   // Segment and out-of-memory events are left out, because the allocator produces new ones.
   std::vector<trace::Event> events;
-  uint64_t first_allocation = 0, end_allocation = 0;  // range of the ids made during recording
+  uint64_t first_allocation = 0, end_allocation = 0;  // range of the ids assigned during recording
   // From event `first` on, `frees` frees occurred together, in order of address.
   struct Sorted {
     size_t first = 0;
@@ -40,7 +40,7 @@ struct Tape {
   };
   std::vector<Sorted> sorted;
   std::vector<TapeWork> works;
-  std::vector<bool> skipped;  // by allocation; true: a workspace that remains
+  std::vector<bool> skipped;  // indexed by allocation; true: a workspace that remains
 
   // Returns whether the tape can be played: it changes no older allocation, and at its end only
   // workspaces and `kept` (ascending ids) are still allocated. Fills `skipped`.

@@ -29,7 +29,7 @@ struct Packing {
     std::weak_ptr<PackedTensor> packed;
   };
   SavedTensorPacker* packer = nullptr;
-  std::unordered_map<uint64_t, std::vector<Packed>> packed;  // by storage
+  std::unordered_map<uint64_t, std::vector<Packed>> packed;  // keyed by storage
 };
 thread_local Packing t_packing;
 
@@ -102,7 +102,7 @@ class SavedTensorHook final : public torch::autograd::SavedVariableHooks {
  private:
   at::Tensor tensor_;
   std::shared_ptr<PackedTensor> packed_;
-  std::vector<int64_t> sizes_, strides_;  // of the packed tensor; strides only if it had gaps
+  std::vector<int64_t> sizes_, strides_;  // shape of the packed tensor; strides only if it had gaps
   std::optional<SavedMark> mark_;         // destroyed before the tensor
 };
 

@@ -1,6 +1,6 @@
 // Decoders with rotary positions in the form that transformers uses since Llama: norm,
 // grouped-query attention, a gated feed-forward part. A family describes its differences in its
-// config, and defines its own layers where that is not enough.
+// config, and defines its own layers if that is not enough.
 //
 //   using Decoder = RotaryDecoder<DecoderLayer>;
 //   return std::make_unique<CausalModel<Decoder>>(config, options);   // causal_model.h
@@ -48,7 +48,7 @@ struct DecoderConfig : run::ModelConfig {
   // number), or the embedding (by a buffer).
   enum class Scaling : uint8_t { kNone, kNumber, kBuffer } embedding_scaling = Scaling::kNone;
   int64_t rotary_dim = 0;       // dimensions of a head that are rotated; 0: all
-  double local_rope_theta = 0;  // for layers with a window; 0: as in other layers
+  double local_rope_theta = 0;  // theta of layers with a window; 0: as in other layers
   double attention_scale = 0;   // 0: 1 / sqrt(head_dim)
   double attention_cap = 0;     // eager scores: cap * tanh(scores / cap); 0: not capped
 };

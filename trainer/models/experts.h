@@ -1,7 +1,7 @@
 // A feed-forward part with many experts, of which a router chooses some for each token. As in
 // transformers, it is a loop over the experts that passes each its tokens by index.
 //
-// The routing is computed. Where nothing is computed (on the emulated platform), all experts are
+// The routing is computed. If nothing is computed (on the emulated platform), all experts are
 // assumed to get equally many tokens; families declare this assumption with kEvenRouting.
 //
 //   SparseMoe moe("block_sparse_moe", config, options,

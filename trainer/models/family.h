@@ -25,7 +25,7 @@ namespace vramscope::trainer {
 
 struct Family {
   run::FamilyDeclaration declaration;
-  // `config_json` is untrusted. kInvalidArgument says what is missing or out of bounds.
+  // `config_json` is untrusted. kInvalidArgument names what is missing or out of bounds.
   absl::StatusOr<std::unique_ptr<Model>> (*make)(std::string_view config_json,
                                                  const ModelOptions& options);
 };

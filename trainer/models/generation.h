@@ -137,7 +137,7 @@ struct GenerationPass {
   at::Tensor position_ids;         // int64 [b, s]
   // int64 [b, tokens]; with a cache of fixed size, PrepareMask() replaces it by the model's mask
   at::Tensor mask;
-  at::Tensor encoded = {};  // for a decoder: the encoder's output, which `mask` belongs to
+  at::Tensor encoded = {};  // of a decoder: the encoder's output, to which `mask` applies
   // called when all arguments are complete, before the model runs
   std::function<void()> prepared = {};
   int64_t trained_prefix = 0;   // tokens in the cache before a training pass; otherwise 0

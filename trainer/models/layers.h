@@ -15,7 +15,7 @@
 namespace vramscope::trainer {
 
 // A low-rank adapter for a linear layer, as PEFT's LoRA: B(A(dropout(x))) * alpha / rank. Its two
-// matrices have type `dtype`; PEFT's default is fp32, whatever the layer's type. A decomposed
+// matrices have type `dtype`; PEFT's default is fp32, for any type of the layer. A decomposed
 // adapter (DoRA) has a third parameter, "magnitude", the row norms of the adapted weight.
 class LoraAdapter : public Module {
  public:

@@ -115,7 +115,7 @@ class Model : public Module {
 
   // Returns the stacks in the order in which they run. The last one computes the output.
   virtual std::vector<LayerStack> Stacks() = 0;
-  std::vector<Module*> Layers();  // of all stacks
+  std::vector<Module*> Layers();  // layers of all stacks
 
   // Whether the first layer's input is computed from parameters, which are then the model's first
   // parameters.

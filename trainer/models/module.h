@@ -10,8 +10,8 @@
 //
 // Lifetimes: to make the same frees as Python, operands must be freed when Python frees them.
 // Forward functions take `const Tensor&` for arguments that the caller holds during the call (as in
-// a Python module call), keep results in locals, and release each with reset() where Python drops
-// or rebinds the name.
+// a Python module call), keep results in locals, and release each with reset() at the point at
+// which Python drops or rebinds the name.
 //
 // Not thread-safe. Forward may throw LibTorch's exceptions; the outermost function of the loop
 // catches them.
@@ -39,7 +39,7 @@ struct ParameterSpec {
   std::vector<int64_t> shape;
   at::ScalarType dtype = at::kFloat;
   Init init = Init::kNormal;
-  double standard_deviation = 0.02;  // for kNormal
+  double standard_deviation = 0.02;  // used by kNormal
 };
 
 // One trainable or frozen tensor. Tied modules share it.
@@ -130,7 +130,7 @@ class Module {
   std::vector<std::pair<std::string, std::shared_ptr<Parameter>>> parameters_;
   std::vector<std::unique_ptr<Buffer>> buffers_;
   std::vector<Module*> children_;
-  std::vector<std::unique_ptr<Module>> adopted_;  // are also children
+  std::vector<std::unique_ptr<Module>> adopted_;  // modules that are also in children_
 };
 
 struct Totals {

@@ -11,7 +11,7 @@ enum class AttentionKind : uint8_t { kEager, kMath, kEfficient, kFlash, kFlash2,
 
 // How a decoder of transformers computes the loss from its logits, by version.
 enum class LossPath : uint8_t {
-  kLabelsShifted,  // from 4.49: all logits in fp32, labels shifted by one
+  kLabelsShifted,  // since 4.49: all logits in fp32, labels shifted by one
   kLogitsCut,      // 4.46 to 4.48: the fp32 logits are copied without the last token
   kUpcastInModel,  // before 4.46: also cut; the model returns only fp32 logits
 };
@@ -21,7 +21,7 @@ struct LoraConfig {
   double alpha = 16;
   double dropout = 0.0;
   bool decompose = false;  // DoRA: a trained magnitude for each row of the adapted weight
-  // LoRA-FA: the matrix applied to the input stays at its initial values
+  // LoRA-FA: the matrix applied to the input keeps its initial values
   bool freezes_down = false;
   bool rank_stabilised = false;  // scale: alpha / sqrt(rank)
   bool as_weights = false;       // has the type of the layer's weight; else fp32

@@ -21,8 +21,8 @@ constexpr double kClip = 1;  // "d"
 
 struct State {
   at::Tensor step;              // 0-dim fp32 on the CPU
-  at::Tensor row_var, col_var;  // for a matrix
-  at::Tensor variance;          // for a vector
+  at::Tensor row_var, col_var;  // state of a matrix
+  at::Tensor variance;          // state of a vector
 };
 
 double Epsilon(at::ScalarType type) {

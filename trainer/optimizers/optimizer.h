@@ -23,7 +23,7 @@ enum class OptimizerImpl : uint8_t { kLoop, kForeach, kFused };
 enum class ZeroGradMode : uint8_t { kNone, kZero };  // free gradients, or fill them with zeros
 
 struct OptimizerConfig {
-  std::string name = "adamw";  // as in the catalogue
+  std::string name = "adamw";  // the name in the catalogue
   OptimizerImpl impl = OptimizerImpl::kForeach;
   double lr = 1e-3;
   double momentum = 0;

@@ -14,7 +14,7 @@ class Resumable {
   struct SavedTensor {
     at::Tensor parameter;
     bool counter = false;  // a number in fp32; false: shaped like the parameter
-    bool stays = false;    // stays on the file's device; false: moved to the parameter's device
+    bool stays = false;    // loaded to the file's device; false: to the parameter's device
   };
   virtual std::vector<SavedTensor> SavedState() const = 0;
   // `tensors` have the order of SavedState().

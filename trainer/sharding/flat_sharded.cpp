@@ -19,10 +19,10 @@
 namespace vramscope::trainer {
 namespace {
 
-// A module's tensor that is to be moved to the GPU.
+// A tensor of a module, to be moved to the GPU: either a parameter or a buffer.
 struct Coming {
   std::string name;
-  Parameter* parameter = nullptr;  // or
+  Parameter* parameter = nullptr;  // null: it is a buffer
   Buffer* buffer = nullptr;
   int64_t depth = 0;
 };
@@ -302,7 +302,8 @@ void FlatSharded::ClipNorm(double most) {
   divisor.reset();
   const at::Tensor clamped = at::clamp_max(coefficient, 1.0);
   for (const at::Tensor& gradient : gradients) gradient.mul_(clamped.to(gradient.scalar_type()));
-  if (!gradients.empty()) total.to(gradients.front().scalar_type());  // its return value
+  // The norm that FSDP1's function returns.
+  if (!gradients.empty()) total.to(gradients.front().scalar_type());
 }
 
 }  // namespace vramscope::trainer

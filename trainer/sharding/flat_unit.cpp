@@ -369,7 +369,7 @@ void FlatUnit::Reshard(bool lets_go) {
 }
 
 void FlatUnit::BeforeForward(const std::vector<at::Tensor>& entering) {
-  if (state == FlatState::kBeforeBackward) return;  // in a recomputation
+  if (state == FlatState::kBeforeBackward) return;  // called by a recomputation
   state = FlatState::kForward;
   if (!shared_.first_backward_is_done && place_in_forward_ == kNowhere) {
     place_in_forward_ = shared_.forward_order.size();

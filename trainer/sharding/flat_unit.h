@@ -53,7 +53,7 @@ struct FlatPart {
 class FlatUnit {
  public:
   // `path`: the path of the unit's module. `is_model`: the unit has all parameters that are in no
-  // other unit, and stays gathered from forward to backward.
+  // other unit, and remains gathered from forward to backward.
   FlatUnit(FlatShared& shared, std::string path, bool is_model);
   ~FlatUnit();
   FlatUnit(const FlatUnit&) = delete;
@@ -110,10 +110,10 @@ class FlatUnit {
   std::vector<FlatPart> parts_;
   // numbers of elements of the flat tensor's pieces: parameters, and the padding between them
   std::vector<int64_t> splits_;
-  std::vector<bool> is_padding_;  // for each of `splits_`
+  std::vector<bool> is_padding_;  // one flag for each of `splits_`
   // elements of the flat tensor, without the padding that makes it divisible by the ranks
   int64_t elements_ = 0;
-  at::Tensor flat_;   // leaf; see above
+  at::Tensor flat_;   // the flat parameter, a leaf of autograd's graph; see above
   at::Tensor local_;  // this rank's part
   // the part in the type in which it is gathered, if that differs
   at::Tensor narrow_;
@@ -123,8 +123,8 @@ class FlatUnit {
   at::Tensor host_gradient_;      // host memory for gradients
   at::Tensor saved_gradient_;     // scattered in this backward, or earlier and not yet added
   bool skipped_sharded_ = false;  // the model uses the gathered tensor from forward to backward
-  bool scattered_ = false;        // in this backward
-  std::shared_ptr<torch::autograd::Node> accumulator_;  // of `flat_`, while it has a hook
+  bool scattered_ = false;        // the gradients were scattered in this backward
+  std::shared_ptr<torch::autograd::Node> accumulator_;  // that of `flat_`, while it has a hook
   uintptr_t accumulator_hook_ = 0;
   bool watches_entering_ = false;
   static constexpr size_t kNowhere = SIZE_MAX;

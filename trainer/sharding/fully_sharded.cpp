@@ -129,7 +129,7 @@ struct FullySharded::Impl {
   ShardStreams streams;
   std::vector<std::unique_ptr<ShardUnit>> units;  // the layers, then the model
   std::unordered_map<const Module*, ShardUnit*> units_of;
-  std::map<std::string, std::vector<Parameter*>> own_parameters;  // by module path
+  std::map<std::string, std::vector<Parameter*>> own_parameters;  // keyed by module path
   std::vector<std::pair<Module*, std::string>> modules_in_order;
   LayerStacks stacks;
   bool callback_queued = false;

@@ -25,7 +25,7 @@ namespace vramscope::trainer {
 
 struct ShardOptions {
   c10::Device device = c10::Device(c10::kCPU);
-  bool reshards_after_forward = true;  // false: gathered tensors stay until backward is done
+  bool reshards_after_forward = true;  // false: gathered tensors are kept until backward is done
   int layers_per_unit = 1;             // 0: the model is the only unit
   // Number of units gathered ahead of the running one. Values above FSDP2's defaults of 0 and 1
   // correspond to set_modules_to_forward_prefetch and set_modules_to_backward_prefetch.

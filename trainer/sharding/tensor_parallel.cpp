@@ -70,7 +70,7 @@ void Split(Parameter& parameter, int64_t dimension, const RankOf& rank) {
     ReleaseList(parts);
     return own;
   });
-  parameter.trainable = trains;  // as the whole parameter was
+  parameter.trainable = trains;  // as before the split
 }
 
 // Splits embedding and output layer by rows.

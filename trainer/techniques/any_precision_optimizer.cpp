@@ -1,4 +1,4 @@
-// AdamW with both moments in bfloat16, whatever the weights' type, like llama-recipes'
+// AdamW with both moments in bfloat16, for any type of the weights, like llama-recipes'
 // AnyPrecisionAdamW: PyTorch's operators, parameter by parameter, without Kahan summation. It
 // differs from torchdistx' class of that name, which keeps the first moment in fp32 by default, and
 // from transformers' optim="adamw_anyprecision", which keeps both in fp32 by default (optim_args

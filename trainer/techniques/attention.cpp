@@ -90,7 +90,7 @@ TechniqueEntry DeclareTechnique_attention() {
                        Row("flash-2", "FlashAttention-2", "key and value heads not expanded",
                            "flash-2"),
                        Row("efficient", "Memory-efficient attention",
-                           "no score matrices, in 32 bits too", "efficient"),
+                           "no score matrices, also with fp32", "efficient"),
                        Row("sdpa-math", "SDPA, math", "one call, but scores are still in memory",
                            "math"),
                        Row("cudnn-attention", "cuDNN attention",

@@ -187,8 +187,8 @@ TechniqueEntry DeclareTechnique_chunked_loss() {
                       .instead = {{"loss", "full"}}},
                      {.when = {{"loss_keeps", true, {"logits"}},
                                {"loss_reentrant", true, {"true"}}},
-                      .why = "loss_reentrant determines how chunks are recomputed, but with "
-                             "loss_keeps=logits none is; set loss_reentrant=false",
+                      .why = "loss_reentrant determines how chunks are recomputed, but "
+                             "loss_keeps=logits recomputes none; set loss_reentrant=false",
                       .instead = {{"loss_reentrant", "false"}}}},
            .assumes =
                {{.when = {{"loss", true, {"chunked"}}, {"loss_keeps", true, {"logits"}}},

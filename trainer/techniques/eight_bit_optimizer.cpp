@@ -26,7 +26,7 @@ constexpr int64_t kLeastPaged = 100'000;
 constexpr char kStep8[] = "bitsandbytes::optimizer_update_8bit_blockwise";
 constexpr char kStep32[] = "bitsandbytes::optimizer_update_32bit";
 
-using Storages = std::unordered_set<uint64_t>;  // by StorageKey
+using Storages = std::unordered_set<uint64_t>;  // values of StorageKey()
 
 // The tensors that one optimizer of bitsandbytes allocates. Each optimizer has its own tables.
 class Layout {
@@ -139,7 +139,7 @@ TechniqueEntry DeclareTechnique_eight_bit_optimizer() {
                         {.key = "optimizer.embedding_bits",
                          .help = "bits of an embedding's moments with bitsandbytes' 8-bit "
                                  "optimizer; 32: as registered by transformers' Trainer (4.52 and "
-                                 "later), 8: as in bitsandbytes without that",
+                                 "later), 8: as in bitsandbytes alone",
                          .kind = run::ValueKind::kChoice,
                          .default_value = "32",
                          .choices = {{"32", "32 (Trainer)"}, {"8", "8 (bitsandbytes alone)"}},

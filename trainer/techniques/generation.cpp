@@ -211,7 +211,8 @@ class Generation final : public LoopTechnique {
         const bool given = cache != nullptr && (token > 0 || cache->given_empty());
         std::unique_ptr<Inputs> made = Prepare(ids, mask, positions, given);
         made->pass.cache = cache;
-        if (form.tuples) made->pass.positions.reset();  // generate() does not pass positions then
+        // If the cache is a tuple, generate() does not pass positions.
+        if (form.tuples) made->pass.positions.reset();
         if (form.encodes) {
           made->pass.mask = encoded_mask;
           made->pass.encoded = encoded;

@@ -51,7 +51,7 @@ std::vector<run::Choice> Names() {
   return out;
 }
 
-// Optimizers without some implementations.
+// Refuses implementations (loop, foreach, fused) that an optimizer does not have.
 std::vector<run::Rule> Rules() {
   std::vector<run::Rule> out;
   for (const OptimizerEntry& entry : AllOptimizers()) {
@@ -64,7 +64,8 @@ std::vector<run::Rule> Rules() {
   return out;
 }
 
-// Other implementations do not change the training. An optimizer with less state than Adam does.
+// Another implementation does not change the training. An optimizer with less state, in place of
+// Adam, changes it.
 std::vector<run::FitMove> Moves() {
   std::vector<run::FitMove> out = {{.row = "fused"}, {.row = "loop"}};
   for (const OptimizerEntry& entry : AllOptimizers()) {
@@ -136,7 +137,7 @@ TechniqueEntry DeclareTechnique_optimizer_step() {
            .rules = Rules(),
            .assumes = {{.when = {{"optimizer.momentum", false, {"0"}},
                                  {"optimizer.name", false, {"sgd"}}},
-                        .what = "optimizer.momentum has no effect: only SGD has one"}}},
+                        .what = "optimizer.momentum has no effect: only SGD has momentum"}}},
       .fit = Moves(),
       .order = 50,  // after techniques with an optimizer of their own
       .place = 42,

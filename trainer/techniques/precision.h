@@ -21,8 +21,8 @@ struct AutocastState {
   bool caches = true;  // casts of weights are cached
 };
 
-// torch.autocast as a scope; without a state it does nothing. The end of the outermost scope drops
-// the cached casts of weights.
+// torch.autocast as a scope. With nullopt as `state`, the scope does nothing. The end of the
+// outermost scope drops the cached casts of weights.
 class AutocastScope {
  public:
   AutocastScope(c10::DeviceType device, std::optional<AutocastState> state);

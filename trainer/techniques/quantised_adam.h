@@ -21,7 +21,7 @@ namespace vramscope::trainer {
 struct QuantisedMoment {
   // a byte per element (8 bits) or per two elements (4 bits); plain values if there is no scale
   at::Tensor codes = {};
-  at::Tensor scale = {};  // of each block
+  at::Tensor scale = {};  // the scale of each block
   at::Tensor table = {};  // value of each code, if each moment has a table
   int bits = 8;
   int64_t block = 256;

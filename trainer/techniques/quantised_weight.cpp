@@ -112,7 +112,7 @@ class Nf4Weight final : public QuantisedWeight {
     return kept_;
   }
 
-  // Computes in the type of the weights, whatever the type of x: bnb_4bit_compute_dtype.
+  // Computes in the type of the weights, for any type of x: bnb_4bit_compute_dtype.
   at::Tensor Product(const at::Tensor& x, const at::Tensor& bias) override;
 
   at::Tensor Wide(at::ScalarType type) const override {
@@ -276,7 +276,7 @@ class Int8Weight final : public QuantisedWeight {
     return (bias.defined() ? out + bias : out).to(x.scalar_type());
   }
 
-  at::Tensor scales_;  // of each row
+  at::Tensor scales_;  // one scale for each row
 };
 
 // Functions of autograd do not accept an undefined tensor.

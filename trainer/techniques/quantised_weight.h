@@ -1,7 +1,7 @@
 // A weight in 4 or 8 bits and the product with it, with the allocations of bitsandbytes' Linear4bit
 // (NF4 in blocks of 64, scales quantized again in blocks of 256) and Linear8bitLt (LLM.int8,
-// outliers from 6 on). In a plan, only the allocations are made. Elsewhere values are computed
-// (without bitsandbytes' kernels).
+// outliers from 6 on). In a plan, only the allocations are made. On other backends values are
+// computed (without bitsandbytes' kernels).
 //
 //   auto weight = c10::make_intrusive<Nf4Weight>(shared, rows, columns, computes);
 //   parameter->Store(weight->stored(), count, [weight](auto& wide) { return weight->Keep(wide); });

@@ -156,7 +156,7 @@ TechniqueEntry DeclareTechnique_quantization() {
                       .instead = {{"lora.rank", "8"}}},
                      {.when = {{"quantization", true, {"nf4", "int8"}},
                                {"model.linear_layers", true, {"none"}}},
-                      .why = "{model} has no linear layers to quantise",
+                      .why = "{model} has no linear layers to quantize",
                       .instead = {{"quantization", "none"}}},
                      {.when = {{"prepare_kbit_training", true, {"true"}},
                                {"quantization", true, {"nf4", "int8"}},

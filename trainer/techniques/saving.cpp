@@ -70,7 +70,7 @@ TechniqueEntry DeclareTechnique_saving() {
                       .why = "save=step is only supported for weights on the GPU: set save=none",
                       .instead = {{"offload.parameters", "none"}}},
                      {.when = {{"save", true, {"step"}}, {"mode", false, {"train"}}},
-                      .why = "save without training saves nothing new",
+                      .why = "save: there is nothing new to save without training",
                       .refuses = false}},
            .assumes = {{.when = {{"save", true, {"step"}}},
                         .what = "writing files is assumed to take no time: torch.save's copies to "

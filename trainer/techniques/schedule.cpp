@@ -30,24 +30,24 @@ class CosineSchedule final : public Technique {
 }  // namespace
 
 TechniqueEntry DeclareTechnique_schedule() {
-  return {.declaration =
-              {.id = "schedule",
-               .group = "Optimizer",
-               .title = "Learning rate",
-               .explanation = "The size of the updates in each step. It takes no memory and no "
+  return {.declaration = {.id = "schedule",
+                          .group = "Optimizer",
+                          .title = "Learning rate",
+                          .explanation =
+                              "The size of the updates in each step. It takes no memory and no "
                               "time. A learning rate that falls at the end of a run often helps an "
                               "optimizer with little state (SGD) to keep up.",
-               .settings = {{.key = "schedule",
-                             .help = "learning rate: constant, or down a half cosine to 0 over the "
-                                     "steps of the run",
-                             .kind = run::ValueKind::kChoice,
-                             .default_value = "none",
-                             .choices = {{"none", "constant"}, {"cosine", ""}}}},
-               .toggles = {{.id = "cosine",
-                            .title = "Cosine schedule",
-                            .explanation = "learning rate falls to 0; no memory",
-                            .on = {{"schedule", true, {"cosine"}}},
-                            .ways = {{{"schedule", "cosine"}}}}}},
+                          .settings = {{.key = "schedule",
+                                        .help = "learning rate: constant, or falling along half a "
+                                                "cosine to 0 over the steps of the run",
+                                        .kind = run::ValueKind::kChoice,
+                                        .default_value = "none",
+                                        .choices = {{"none", "constant"}, {"cosine", ""}}}},
+                          .toggles = {{.id = "cosine",
+                                       .title = "Cosine schedule",
+                                       .explanation = "learning rate falls to 0; no memory",
+                                       .on = {{"schedule", true, {"cosine"}}},
+                                       .ways = {{{"schedule", "cosine"}}}}}},
           .order = 45,
           .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
             if (!config.Is("schedule", "cosine")) return nullptr;

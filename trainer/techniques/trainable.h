@@ -17,9 +17,9 @@ namespace vramscope::trainer {
 // module has a target's name, kInvalidArgument names the target and the existing names.
 absl::Status ApplyLora(Model& model, const LoraConfig& config);
 
-// `selection`: "all", "first-layer", "last-layer", or a glob (*, ?) over parameter names.
-// Other parameters are frozen. Frozen parameters stay frozen. Returns kInvalidArgument if nothing
-// is left to train.
+// `selection`: "all", "first-layer", "last-layer", or a glob (*, ?) over parameter names. Other
+// parameters are frozen. Parameters that are already frozen remain frozen. Returns kInvalidArgument
+// if nothing is left to train.
 absl::Status ApplyTrainable(Model& model, std::string_view selection);
 
 // True when `text` as a whole matches `pattern` (* any run of characters, ? any one).

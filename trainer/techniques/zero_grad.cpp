@@ -27,8 +27,8 @@ TechniqueEntry DeclareTechnique_zero_grad() {
                "Gradients that are filled with zeros stay in memory during the next forward. If "
                "they are released (PyTorch's default), they use no memory when activations peak.",
            .settings = {{.key = "zero_grad",
-                         .help = "after a step gradients are released (none) or filled with "
-                                 "zeros",
+                         .help = "what happens to the gradients after a step: they are released "
+                                 "(none) or filled with zeros",
                          .kind = run::ValueKind::kChoice,
                          .default_value = "none",
                          .choices = {{"none", ""}, {"zero", ""}}},

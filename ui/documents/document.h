@@ -54,7 +54,7 @@ struct DocumentView {
 // One result: the change from the previous result, and its figures.
 struct HistoryEntry {
   std::string change;
-  run::RunConfig config = {};  // for a plan: the configuration to plan again
+  run::RunConfig config = {};  // the configuration with which a plan is planned again
   std::string file = {};       // where the result is saved; empty: not saved (yet)
   uint64_t peak_allocated = 0, peak_reserved = 0;
   double step_ms = 0;  // 0: unknown
@@ -176,7 +176,7 @@ class Document {
   void FileMoved(const std::string& from, const std::string& to);
 
   Source source;
-  run::RunConfig config;  // as shown by the controls on the left
+  run::RunConfig config;  // the configuration that the controls on the left show
   Session session;
   DocumentView view;
   History history;

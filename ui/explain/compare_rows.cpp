@@ -354,8 +354,8 @@ absl::StatusOr<Comparison> Compare(const Digest& baseline, const Digest& shown,
       explain::HoldAgainst(*baseline.trace, *shown.trace, step);
   out.aligned = true;
   if (!aligned.ok()) {
-    out.requests_headline = out.kernels_headline =
-        i18n::Format("Cannot be aligned: {}.", std::string(aligned.status().message()));
+    out.requests_headline = out.kernels_headline = i18n::Format(
+        "The two runs cannot be aligned: {}.", std::string(aligned.status().message()));
     return out;
   }
   out.tables[static_cast<int>(CompareBy::kRequest)] = RequestsOf(*aligned);

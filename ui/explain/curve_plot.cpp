@@ -199,7 +199,8 @@ void CurvePlot::paintEvent(QPaintEvent*) {
   };
   legend(tr("reserved, recorded") + value(recorded), ToQColor(theme_.dim), false, true);
   if (!curve_.empty())
-    legend(tr("reserved, these settings") + value(under), ToQColor(theme_.accent), false, false);
+    legend(tr("reserved under these settings") + value(under), ToQColor(theme_.accent), false,
+           false);
   legend(tr("allocated") + value(allocated), ToQColor(timeline::Mix(theme_.panel, theme_.dim, 0.4)),
          true, false);
   // The time axis: both ends, and the time under the mouse.

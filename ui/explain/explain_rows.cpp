@@ -32,7 +32,7 @@ Cell HeldCell(double byte_seconds, bool times) {
                                          : fmt::format("{:.3g}", gib);
   return {.text = figure + (times ? i18n::Text(" GiB·s") : i18n::Text(" GiB·entries")),
           .sort = byte_seconds,
-          .exact = times ? i18n::Text("bytes multiplied by the time that they were allocated")
+          .exact = times ? i18n::Text("bytes multiplied by the time for which they were allocated")
                          : i18n::Text("bytes multiplied by history entries from allocation to "
                                       "free, because the file has no times")};
 }
@@ -119,7 +119,7 @@ std::vector<FragmentFact> FragmentFacts(const Fragmentation& f) {
 
 Table PinnedByTable(const Fragmentation& f) {
   Table table;
-  table.columns = {{i18n::Text("Call site that pins free memory"), false, 300},
+  table.columns = {{i18n::Text("Call site that keeps segments from being released"), false, 300},
                    {i18n::Text("Free"), true, 96},
                    {i18n::Text("Blocks"), true, 64}};
   for (const analysis::Group& g : f.pinned_by) {
@@ -135,7 +135,7 @@ Table PinnedTable(const Fragmentation& f) {
   table.columns = {{i18n::Text("Segment"), true, 110},
                    {i18n::Text("Free"), true, 110},
                    {i18n::Text("Largest hole"), true, 110},
-                   {i18n::Text("Pinned by"), false, 300},
+                   {i18n::Text("Held by"), false, 300},
                    {i18n::Text("Blocks"), true, 60}};
   for (const Fragmentation::Pinned& p : f.pinned) {
     Row row;
@@ -224,13 +224,13 @@ Table WhatIfTable(const WhatIf& w) {
     table.rows.push_back(std::move(row));
   };
   if (w.base != nullptr) {
-    add(i18n::Text("model, recorded settings"), w.base->own, w.recorded_peak_reserved);
+    add(i18n::Text("replay, recorded settings"), w.base->own, w.recorded_peak_reserved);
     if (w.base->anew)
-      add(i18n::Text("the same, with older blocks allocated again"), *w.base->anew,
+      add(i18n::Text("the same, with older blocks allocated anew"), *w.base->anew,
           w.recorded_peak_reserved);
   }
   if (w.under != nullptr) {
-    add(i18n::Text("model, these settings"), *w.under,
+    add(i18n::Text("replay, these settings"), *w.under,
         w.against() != nullptr ? w.against()->peak_reserved : w.recorded_peak_reserved);
     table.rows.back().marked = true;
   }
@@ -248,7 +248,7 @@ Table CallSiteTable(const trace::Trace& trace, const explain::CallSites& sites,
        by == SiteBy::kCallSite ? i18n::Text("the program's stack frame and the operator") : ""},
       {i18n::Text("Category"), false, 142, false, i18n::Text("the category of most of its bytes")},
       {i18n::Text("Held"), true, 120, false,
-       i18n::Text("bytes multiplied by the time that they were allocated")},
+       i18n::Text("bytes multiplied by the time for which they were allocated")},
       {i18n::Text("Count"), true, 80, false, i18n::Text("allocations")},
       {i18n::Text("Total bytes"), true, 110, false,
        i18n::Text("the sum of all its allocations, including short ones")},
@@ -386,7 +386,7 @@ Table WaysOutTable(const explain::OutOfMemory& o) {
                  {.text = !w.request_passes           ? i18n::Text("no")
                           : !w.run_passes.has_value() ? i18n::Text("that request")
                           : *w.run_passes             ? i18n::Text("the whole run")
-                                                      : i18n::Text("not the run"),
+                                                      : i18n::Text("only that request"),
                   .sort = w.passes ? 1.0 : 0.0,
                   .tone = w.passes ? Cell::Tone::kGood : Cell::Tone::kDim},
                  BytesCell(w.bytes),

@@ -78,7 +78,7 @@ FragmentationPage::FragmentationPage(const ExplainContext* context, QWidget* par
   tabs->setObjectName(QStringLiteral("pinnedTabs"));
   pinned_by_ = new TableModel(this);
   pinned_by_view_ = MakeTable(pinned_by_, "pinnedByTable");
-  tabs->addTab(pinned_by_view_, tr("Pinned by call site"));
+  tabs->addTab(pinned_by_view_, tr("Holes by call site"));
   pinned_ = new TableModel(this);
   pinned_view_ = MakeTable(pinned_, "pinnedTable");
   PointsAtTimeline(pinned_view_, pinned_, this);

@@ -60,7 +60,7 @@ class LiveRows {
   // Sorted as `question` requests; the blocks of a group are contiguous.
   const std::vector<Group>& groups() const { return groups_; }
   const std::vector<analysis::LiveAllocation>& blocks() const { return blocks_; }
-  uint64_t bytes() const { return bytes_; }  // of the rows that match the filter
+  uint64_t bytes() const { return bytes_; }  // sum over the rows that match the filter
   uint64_t requested() const { return requested_; }
   const analysis::LiveSet& set() const { return *set_; }
   const std::shared_ptr<const analysis::LiveSet>& shared_set() const { return set_; }

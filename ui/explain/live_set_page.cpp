@@ -135,7 +135,7 @@ LiveSetPage::LiveSetPage(const ExplainContext* context, QWidget* parent)
   const auto chosen = [this](const QModelIndex& now) {
     if (!selecting_ && now.isValid()) RowChosen(now.row());
   };
-  // A click on the current row selects its blocks again if the timeline has cleared them.
+  // A click on the current row selects its blocks again if the timeline has cleared the selection.
   connect(view_, &QAbstractItemView::clicked, this, chosen);
   connect(view_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, chosen);
   connect(view_, &QAbstractItemView::doubleClicked, this,
@@ -166,7 +166,7 @@ void LiveSetPage::AskAgain() {
   const absl::StatusOr<std::optional<analysis::GroupExpression>> by = By();
   SetTone(expression_, by.ok() ? "" : "bad");
   if (!by.ok()) {
-    // The groups of the last valid expression stay.
+    // The groups of the last valid expression remain shown.
     bar_->setCount(QString::fromStdString(std::string(by.status().message())), false);
     return;
   }
@@ -241,7 +241,7 @@ void LiveSetPage::ShowSelected() {
   if (row < 0) return;
   const int now = view_->currentIndex().isValid() ? view_->currentIndex().row() : -1;
   // A selected group shows its largest block in the timeline. The selection in the table must then
-  // stay on the group.
+  // remain on the group.
   if (now == row || (model_->isGroup(now) && model_->allocationAt(now) == context_.selection))
     return;
   selecting_ = true;

@@ -46,7 +46,7 @@ class LiveSetPage : public ExplainPage {
     std::shared_ptr<const LiveRows> rows;
     std::optional<analysis::GroupExpression> by;
     As as = As::kTable;
-    std::shared_ptr<const LiveTree> tree;  // of a flame graph or treemap
+    std::shared_ptr<const LiveTree> tree;  // what the flame graph or treemap draws
   };
   void Show(const Answer& answer);
   void ShowSelected();

@@ -29,7 +29,7 @@ struct LiveTree {
     trace::Category category = trace::Category::kUnknown;  // the category with the most bytes
   };
   std::vector<Node> nodes;                  // the root first, parents before children
-  std::vector<trace::AllocationId> blocks;  // in the order of the leaves
+  std::vector<trace::AllocationId> blocks;  // the blocks in the order of the leaves
   bool empty() const { return nodes.empty() || nodes[0].bytes == 0; }
 };
 

@@ -120,7 +120,7 @@ void SegmentMap::Place(float width, bool draw) {
     const double whole = natural * scale;
     if (open && x + whole > width + 0.5) next_row();
     open = true;
-    double at = 0;  // in pixels from the segment's begin
+    double at = 0;  // distance from the segment's begin in pixels
     uint32_t piece = 0;
     double piece_from = 0,
            piece_to = static_cast<double>(segment.pieces.empty() ? 0 : segment.pieces[0].bytes) *

@@ -28,7 +28,7 @@ class SegmentMap {
     uint32_t segment = 0;  // index in segments()
     uint32_t piece = 0;    // index in its pieces
   };
-  struct Outline {  // of a segment; one for each row that it covers
+  struct Outline {  // outline of a segment, one for each row that it covers
     Rect rect;
     uint32_t segment = 0;
     bool begins = false, ends = false;

@@ -63,7 +63,7 @@ void CallSitesPage::Refresh(int changes) {
               .arg(QString::fromStdString(timeline::LengthOf(*context_.trace(), end - begin)));
   } else {
     options.older = true;
-    of_ = tr("of the whole trace; select a range to count only that");
+    of_ = tr("of the whole trace; select a range to count only its allocations");
   }
   Ask([this, digest = context_.digest, options,
        by = by_](const JobToken& token) -> std::function<void()> {

@@ -39,7 +39,8 @@ class JobToken {
   std::function<void(double)> progress() const {
     return [this](double fraction) { fraction_ = fraction; };
   }
-  // Calls `call` on the UI thread, before the answer; does nothing if the job was dropped by then.
+  // Calls `call` on the UI thread, before the answer; does nothing if the job has been dropped
+  // before.
   void post(std::function<void()> call) const;
 
  private:
@@ -74,7 +75,7 @@ class Jobs : public QObject {
   ~Jobs() override;
 
   // `question`: R() or R(const JobToken&), called on a thread of the pool. `show`: called on the UI
-  // thread with absl::StatusOr<R> (absl::Status where R is void or absl::Status).
+  // thread with absl::StatusOr<R> (absl::Status if R is void or absl::Status).
   template <class Question, class Show>
   void Ask(Question question, Show show, JobOptions options = {});
 
@@ -101,7 +102,7 @@ class Jobs : public QObject {
     std::function<void(const JobToken&)> work;  // does not throw; runs on a thread of the pool
     std::function<void()> show;
     std::shared_ptr<Shared> shared;
-    bool waits = false;  // for an earlier job with the same key
+    bool waits = false;  // waits for an earlier job with the same key
   };
   class Task;
 

@@ -173,7 +173,7 @@ struct Shown {
   QString text;
   AnsweredText of;
 };
-using ShownTexts = QHash<QString, Shown>;  // by property name, "tab 3", "item 3"
+using ShownTexts = QHash<QString, Shown>;  // keyed by property name, "tab 3", "item 3"
 QHash<const QObject*, ShownTexts>& Remembered() {
   static QHash<const QObject*, ShownTexts> remembered;
   return remembered;

@@ -33,7 +33,8 @@ class NoteStore : public QObject {
   void show(std::shared_ptr<const trace::Trace> trace);  // null: no document
   // Whether notes can be added, because the file was read and is valid.
   bool ready() const { return !content_.empty() && error_.isEmpty(); }
-  const std::string& content() const { return content_; }  // of the document; empty: not known yet
+  // ContentHash() of the document; empty: not known yet.
+  const std::string& content() const { return content_; }
   const NoteList& notes() const { return notes_; }
   const QString& error() const { return error_; }  // why there are no notes; empty: no error
   // `content` may be any content that was shown before, not only the current one.

@@ -21,7 +21,7 @@
 namespace vramscope::ui {
 
 struct Note {
-  int64_t time_ns = 0;                 // in the trace's clock
+  int64_t time_ns = 0;                 // on the trace's clock
   std::optional<int64_t> end_ns = {};  // end of a saved range; nullopt: the note is about a time
   std::optional<query::Thing> thing;   // nullopt: the note is about the time
   std::string what;                    // title of the thing when the note was made
@@ -32,7 +32,7 @@ struct Note {
 using NoteList = std::vector<Note>;  // sorted by time
 
 inline constexpr size_t kMostNotes = 1000;
-inline constexpr size_t kMostNoteText = 2048;  // in bytes, for each text of a note
+inline constexpr size_t kMostNoteText = 2048;  // limit for each text of a note, in bytes
 inline constexpr size_t kMostNotesBytes = size_t{32} << 20;
 
 // Cuts the text to kMostNoteText bytes, at the boundary of a UTF-8 character.

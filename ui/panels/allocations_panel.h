@@ -69,7 +69,7 @@ class AllocationsPanel : public QWidget {
   trace::AllocationId selection_;
   EventSpan span_;  // the events of range_
   Jobs jobs_;
-  std::shared_ptr<const timeline::Marking> marking_;  // of the matches; nullptr: no search
+  std::shared_ptr<const timeline::Marking> marking_;  // marks the matches; nullptr: no search
   int step_after_ = 0;  // direction of a step that waits for the running search
   bool stale_ = false, selecting_ = false;
   bool sent_ = false;  // the timeline shows a marking

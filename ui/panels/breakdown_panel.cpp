@@ -377,7 +377,7 @@ void BreakdownPanel::SwitchCategory(trace::Category category, bool alone) {
   } else {
     hidden.flip(one);
   }
-  // At least one category of the legend stays visible.
+  // At least one category of the legend is always visible.
   const bool any = std::ranges::any_of(
       lines_, [&](const PartLine& line) { return !hidden[static_cast<size_t>(line.category)]; });
   hidden_ = any ? hidden : std::bitset<trace::kCategoryCount>();

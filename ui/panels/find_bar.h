@@ -32,7 +32,7 @@ class FindBar : public QWidget {
   QString count() const;
   QString error() const { return error_; }  // empty: the text is a valid filter
   QLineEdit* edit() const { return edit_; }
-  QHBoxLayout* line() const { return line_; }  // to add controls at the end of the bar
+  QHBoxLayout* line() const { return line_; }  // controls can be added at the end of the bar
 
  Q_SIGNALS:
   // Not emitted while the text is not a valid filter.

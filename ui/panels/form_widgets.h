@@ -71,7 +71,7 @@ class ElidedLabel : public QLabel {
   Qt::TextElideMode mode() const { return mode_; }
   void setSelectable();  // the text can be selected with the mouse
   QSize minimumSizeHint() const override;
-  QSize sizeHint() const override;  // for the whole text
+  QSize sizeHint() const override;  // the size of the whole text
 
  protected:
   void resizeEvent(QResizeEvent* event) override;

@@ -40,7 +40,7 @@ class KernelsPanel : public RangedPage {
   void setTheme(const timeline::Theme& theme);
   void setEmptyText(const QString& text);
   void setBy(query::KernelsBy by);
-  bool step(int direction);  // to the next kernel of the current row
+  bool step(int direction);  // moves to the next kernel of the current row
   bool busy() const { return jobs_.busy(); }
   FindBar* bar() const { return bar_; }
   TableView* view() const { return view_; }

@@ -1,6 +1,6 @@
-// A table of steps: the time that the host took for each phase and, where kernels are known, the
-// time that the GPU was busy with the work launched in it. If a range is selected, the table shows
-// only the steps that overlap the range.
+// A table of steps: the time that the host took for each phase and, if kernels are known, the time
+// that the GPU was busy with the work launched in it. If a range is selected, the table shows only
+// the steps that overlap the range.
 //
 // UI thread only. The table is built when it becomes visible; a pool thread computes the GPU's
 // times.

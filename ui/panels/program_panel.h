@@ -72,7 +72,7 @@ class ProgramPanel : public QWidget {
   void AddRow(const QString& title, QWidget* widget, const QString& explanation);
   void ShowFields();        // shows the fields that apply to the place where the program runs
   void Edited();            // the form has changed
-  void FindInterpreters();  // for the script in the form
+  void FindInterpreters();  // looks for interpreters for the script in the form
   void ShowInterpreters();
   void ChooseScript();
   void ChooseFolder();
@@ -84,7 +84,7 @@ class ProgramPanel : public QWidget {
 
   program::Request request_;
   std::vector<program::Interpreter> interpreters_;
-  bool interpreter_chosen_ = false;  // by the user, not by default
+  bool interpreter_chosen_ = false;  // the user chose the interpreter, not the window
   ProgramState state_;
   uint64_t peak_ = 0;
   bool filling_ = false;
@@ -119,7 +119,7 @@ class ProgramPanel : public QWidget {
   QPlainTextEdit* output_ = nullptr;
   QToolButton* again_ = nullptr;
   WrappedLabel* command_ = nullptr;
-  ProgramToggles* toggles_ = nullptr;  // of a plan
+  ProgramToggles* toggles_ = nullptr;  // shown for a plan
 };
 
 }  // namespace vramscope::ui

@@ -104,9 +104,8 @@ void RecordingPanel::setDigest(const Digest& digest, const QString& file, bool p
           ? tr("Replay the recording under other settings of PYTORCH_CUDA_ALLOC_CONF")
           : QString::fromStdString(no_replay));
   part_->setEnabled(history);
-  part_->setToolTip(history
-                        ? tr("Choose a device, a range of history entries or a time range")
-                        : tr("A snapshot without history has no entries: it is a single state"));
+  part_->setToolTip(history ? tr("Choose a device, a range of history entries or a time range")
+                            : tr("A snapshot without history has no entries to choose from"));
   QStringList lines;
   if (digest.program() && !partial)
     for (const run::Assumption& a : trace::AssumptionsOf(*digest.trace))

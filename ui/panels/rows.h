@@ -148,7 +148,7 @@ RecordingFacts RecordingFactsOf(const Digest& digest, const std::string& file);
 // A short name of an allocation from its module and op: "blocks.17.attn.softmax".
 std::string ShortName(const trace::Trace& trace, trace::AllocationId id);
 
-// "a computed number is assumed to be 0 (train.py:44)", with its bytes where they are known.
+// "a computed number is assumed to be 0 (train.py:44)", with its bytes if they are known.
 std::string AssumptionText(const run::Assumption& assumption);
 
 std::string FormatMs(double ms);          // "85.506 ms"; 10 s and more as "164.292 s"

@@ -36,7 +36,7 @@ class SearchPanel : public RangedPage {
   void setNotes(std::shared_ptr<const timeline::NoteMarks> notes);
   void setTheme(const timeline::Theme& theme);
   void setEmptyText(const QString& text);
-  void search(const QString& text);  // as if the text had been typed
+  void search(const QString& text);  // searches as if the text had been typed
   void focusEdit();
   // Goes to the next match in the chosen row, or in all rows if none is chosen. Returns false if
   // nothing is found.

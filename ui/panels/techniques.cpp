@@ -83,7 +83,7 @@ absl::StatusOr<PresetChange> WithPreset(const RunConfig& now, std::string_view p
     (edited ? out.unchanged : out.reset).push_back(words);
   }
   // Layer names depend on the model family, so LoRA is switched off and on again to select layers
-  // of the new model. It stays off if none match.
+  // of the new model. LoRA is not switched on if none match.
   const run::Toggle* lora = run::FindToggle("lora");
   if (lora != nullptr && run::IsOn(*lora, out.config)) {
     const std::string rank = out.config.Get("lora.rank");

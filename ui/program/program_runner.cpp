@@ -39,7 +39,8 @@ struct ProgramRunner::Read {
   bool last = false;
   absl::Status status;  // not OK if memory ran out while reading
   program::Program program;
-  std::shared_ptr<const trace::Trace> trace;  // of all ranks; null: nothing yet, or nothing new
+  // Trace of all ranks; null: nothing yet, or nothing new.
+  std::shared_ptr<const trace::Trace> trace;
 };
 
 struct ProgramRunner::Run {

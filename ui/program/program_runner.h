@@ -49,7 +49,7 @@ struct ProgramState {
 
 struct ProgramEnd {
   std::shared_ptr<const trace::Trace> trace = {};  // what arrived; null: nothing
-  bool stopped = false;                            // by the user
+  bool stopped = false;                            // the user stopped it
   bool out_of_memory = false;                      // why the run ended
   // What went wrong (a sentence without its full stop), the place in the user's script
   // ("train.py:12"), and what to do next. All are empty if nothing went wrong.
@@ -81,10 +81,10 @@ class ProgramRunner : public QObject {
   const program::Request& request() const { return request_; }
   // The last part of the program's output.
   const QString& output() const { return output_; }
-  // The folder where the running program writes its history. ProgramEnd::folder keeps it after the
-  // end. Empty: nothing runs.
+  // The folder to which the running program writes its history. ProgramEnd::folder keeps it after
+  // the end. Empty: nothing runs.
   QString folder() const;
-  qint64 processId() const;  // of the launcher; 0: nothing runs
+  qint64 processId() const;  // id of the launcher's process; 0: nothing runs
 
  Q_SIGNALS:
   void outputChanged(const QString& more);

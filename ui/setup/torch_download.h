@@ -43,7 +43,7 @@ struct DownloadOptions {
   std::vector<setup::Wheel> wheels;
   quint64 unpacked_bytes = setup::kUnpackedBytes;  // approximate, to check the free disk space
   int silence_ms = 30'000;  // gives up after this time without a byte from the server
-  std::vector<int> pauses_ms = {500, 2'000, 5'000, 10'000};  // before each retry
+  std::vector<int> pauses_ms = {500, 2'000, 5'000, 10'000};  // waiting time before each retry
   bool check_computer = true;  // whether to check first that the wheels can run on this computer
 };
 // $VRAMSCOPE_INDEX_URL, else $PIP_INDEX_URL, else PyPI.
@@ -59,7 +59,7 @@ class TorchDownload : public QObject {
     Phase phase = Phase::kAsking;
     quint64 done = 0, total = 0;  // bytes, in this phase
     double bytes_per_s = 0;       // while downloading; 0: not known yet
-    double fraction() const;      // of the whole installation, 0 to 1
+    double fraction() const;      // finished part of the whole installation, 0 to 1
   };
 
   explicit TorchDownload(DownloadOptions options, QObject* parent = nullptr);
@@ -104,12 +104,12 @@ class TorchDownload : public QObject {
   std::unique_ptr<QFile> part_;
   QTimer again_;
   QElapsedTimer since_fetch_, since_report_;
-  QUrl link_;             // of the current wheel; empty: not looked up yet
+  QUrl link_;             // link of the current wheel; empty: not looked up yet
   size_t at_ = 0;         // index of the current wheel
-  size_t attempts_ = 0;   // since the last progress
+  size_t attempts_ = 0;   // attempts since the last progress
   quint64 furthest_ = 0;  // largest size that the current wheel's file has reached
   quint64 begun_with_ = 0;
-  quint64 earlier_bytes_ = 0;  // of the wheels before the current one
+  quint64 earlier_bytes_ = 0;  // bytes of the wheels before the current one
   quint64 all_bytes_ = 0;
   absl::Status failed_;  // the reason why the reply is aborted
   bool busy_ = false, locked_ = false;

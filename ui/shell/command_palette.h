@@ -16,7 +16,7 @@ class CommandPalette : public QDialog {
  public:
   CommandPalette(const ActionRegistry& registry, QWidget* parent);
   int shown() const;        // commands that match what is typed
-  QStringList ids() const;  // of the matching commands, in order
+  QStringList ids() const;  // ids of the matching commands, in order
 
  protected:
   bool eventFilter(QObject* watched, QEvent* event) override;

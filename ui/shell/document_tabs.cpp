@@ -19,7 +19,7 @@ namespace vramscope::ui {
 namespace {
 
 constexpr int kStateIcon = 8, kLeastTab = 72;
-// Share of a tab's width at either side where a drop moves the dragged tab.
+// Share of a tab's width, at either side, in which a drop moves the dragged tab.
 constexpr double kEdgeShare = 0.25;
 
 QString TitleOf(const Document& document) {
@@ -223,7 +223,7 @@ DocumentTabBar::DocumentTabBar(DocumentTabs* tabs) : tabs_(tabs) {
   setUsesScrollButtons(true);
   setAcceptDrops(true);
   setIconSize({kStateIcon, kStateIcon});
-  setFocusPolicy(Qt::NoFocus);  // keyboard focus stays on the canvas
+  setFocusPolicy(Qt::NoFocus);  // the canvas keeps the keyboard focus
   setSizePolicy(QSizePolicy::Maximum, QSizePolicy::Fixed);
 }
 

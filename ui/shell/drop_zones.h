@@ -16,7 +16,7 @@ class DropZones : public QWidget {
  public:
   explicit DropZones(QWidget* parent);
   void show(const QRect& area, const timeline::Theme& theme, const QPoint& point);
-  void setPoint(const QPoint& point);        // in coordinates of the parent
+  void setPoint(const QPoint& point);        // the mouse position, in coordinates of the parent
   bool compares(const QPoint& point) const;  // visible, and the point is in the half for comparing
 
  protected:

@@ -145,8 +145,10 @@ ChipTexts MakeChipTexts(const Digest& digest, bool running) {
     out.unfinished_tip = QString::fromStdString(i18n::Shown(digest.trace->end_message));
   }
   const bool whole = ended || !ours;
-  const bool state = info.content == trace::Content::kState;  // a single state has no peak
-  // A state with only statistics has no blocks, so the chip would show a 0 that was not measured.
+  // A snapshot without history has no peak.
+  const bool state = info.content == trace::Content::kState;
+  // If the snapshot has only statistics and no blocks, the chip would show a 0 that was not
+  // measured.
   if (!state || digest.trace->events.size() > 0)
     out.peak = (state   ? QObject::tr("allocated %1")
                 : whole ? QObject::tr("peak %1")

@@ -26,7 +26,7 @@ struct ChipTexts {
   QString backend_tip, inferred_tip, assumed_tip, reserved_tip, unused_tip, fits_tip,
       out_of_memory_tip;
   bool does_fit = true;
-  QString unfinished, unfinished_tip;  // for a run that did not finish
+  QString unfinished, unfinished_tip;  // texts for a run that did not finish
   // For a recording of several GPUs: the shown GPU, and all GPUs.
   QString gpu, gpu_tip;
   struct Gpu {
@@ -80,7 +80,7 @@ class HeaderBar : public QWidget {
   QToolButton* commands_ = nullptr;
 };
 
-// States what happened, where, and what to do next. Stays until it is closed or replaced.
+// States what happened, at which place, and what to do next. Stays until it is closed or replaced.
 class Banner : public QFrame {
   Q_OBJECT
  public:

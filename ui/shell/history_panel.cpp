@@ -77,7 +77,7 @@ HistoryPanel::Row RowOf(const HistoryEntry& entry, const HistoryEntry* before, S
   for (const QString& text :
        QString::fromStdString(entry.note_texts).split(QLatin1Char('\n'), Qt::SkipEmptyParts))
     tip << QStringLiteral("\u2013 %1").arg(text);
-  if (!row.time.isEmpty()) tip << HistoryPanel::tr("Last step %1").arg(row.time);
+  if (!row.time.isEmpty()) tip << HistoryPanel::tr("The last step took %1").arg(row.time);
   if (!entry.file.empty()) tip << QString::fromStdString(entry.file);
   row.tip = tip.join(QLatin1Char('\n'));
   // Texts of the user must not be taken for HTML.

@@ -1,4 +1,4 @@
-// The folder where the window automatically saves results that a click cannot restore: those of
+// The folder in which the window automatically saves results that a click cannot restore: those of
 // programs and of runs on a GPU. The newest kMostResults are kept, up to kMostBytes in all.
 //
 //   StoredResults kept(StoredResults::DefaultFolder());

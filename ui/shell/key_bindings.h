@@ -30,7 +30,7 @@ class KeyBindings : public QObject {
  public:
   using Keys = QList<QKeySequence>;
   static constexpr qint64 kMostBytes = 1 << 20;
-  static constexpr int kMostKeys = 8;  // per command
+  static constexpr int kMostKeys = 8;  // limit for one command
 
   KeyBindings(ActionRegistry* registry, const QString& file, QObject* parent = nullptr);
   void load();

@@ -206,8 +206,8 @@ class MainWindow : public QMainWindow {
 
   // `remember`: keeps the choice for the next start.
   void setThemeChoice(ThemeChoice choice, bool remember = true);
-  static QString storedLanguage();  // as last chosen; empty: never chosen
-  static int storedUiScale();       // in percent, as last chosen
+  static QString storedLanguage();  // the language last chosen; empty: never chosen
+  static int storedUiScale();       // the scale last chosen, in percent
   // Whether the user closed the window in order to open it again.
   bool restartRequested() const { return restart_; }
   // Changes the language of the open window. `remember`: keeps it for the next start.
@@ -251,8 +251,8 @@ class MainWindow : public QMainWindow {
   void timelineShown();                         // a new trace is drawn; the panels follow
   void documentShown();                         // a new trace is in the canvas and the panels
   void failed(const QString& reason);           // a requested action failed
-  void setupEnded(bool ok);                     // downloadLibTorch
-  void fileDone(const QString& path, bool ok);  // saveTrace, exportChrome
+  void setupEnded(bool ok);                     // downloadLibTorch() has ended
+  void fileDone(const QString& path, bool ok);  // saveTrace() or exportChrome() has ended
 
  protected:
   void closeEvent(QCloseEvent* event) override;
@@ -272,11 +272,11 @@ class MainWindow : public QMainWindow {
   void BuildNotes(const QString& nothing);
   void ConnectNotes();
   void AddNoteActions();
-  void ShowNotes();  // on the page and the ruler
+  void ShowNotes();  // shows the notes on their page and on the ruler
   void BeginNote(qint64 time_ns, const std::optional<query::Thing>& thing);
   void ChangeNotes(const QString& what, NoteList after);
   void RevealNote(const Note& note);
-  void CountNotes();  // in the history
+  void CountNotes();  // updates the number of notes in the history
   void KeepRange();
   QString WhyNoNotes() const;  // empty: notes can be added
   // main_window_measure.cpp
@@ -292,7 +292,7 @@ class MainWindow : public QMainWindow {
   void BuildStudies(const QString& vramscope, const QString& worker);
   void ConnectProgramStudies();
   void FindToggles();
-  void ShowStudies();  // of the program on the left, or of the model
+  void ShowStudies();  // shows the studies of the program on the left, or of the model
   bool CanStudy(const QStackedWidget* pages) const;
   void MakeItFit();
   void DrawWaterfall();
@@ -481,7 +481,7 @@ class MainWindow : public QMainWindow {
   std::shared_ptr<const setup::Samples> samples_;  // set while nothing can be planned
   SetupPanel* setup_panel_ = nullptr;
   std::unique_ptr<TorchDownload> download_;
-  WorkerClient* worker_ = nullptr;      // for plans
+  WorkerClient* worker_ = nullptr;      // worker for plans
   WorkerClient* gpu_worker_ = nullptr;  // set during a run on this computer's GPU
   QString gpu_run_;                     // the model of the run on the GPU
   WorkerClient* running_ = nullptr;     // the one of these two workers that runs run_tag_
@@ -489,8 +489,8 @@ class MainWindow : public QMainWindow {
   std::function<absl::StatusOr<std::vector<std::string>>()> gpu_libraries_;
   Jobs finding_gpu_libraries_;  // finds the libraries before a run on the GPU
   SavingsPlanner* savings_ = nullptr;
-  quint64 run_tag_ = 0;  // of the run in progress; 0: none
-  quint64 gpu_tag_ = 0;  // of the run on the GPU
+  quint64 run_tag_ = 0;  // tag of the run in progress; 0: none
+  quint64 gpu_tag_ = 0;  // tag of the run on the GPU
   QElapsedTimer since_run_;
   QTimer busy_delay_;
   QString busy_text_;
@@ -506,9 +506,10 @@ class MainWindow : public QMainWindow {
   bool comparing_quietly_ = false;
   SessionFile* session_file_ = nullptr;
   QTimer store_due_;
-  std::unique_ptr<SavedSession> left_session_;                         // left by an earlier window
-  std::vector<std::shared_ptr<program::ScratchFolder>> left_folders_;  // folders of its programs
-  Jobs recoveries_;                                                    // reads those folders
+  std::unique_ptr<SavedSession> left_session_;  // left by an earlier window
+  // Folders of the programs in left_session_.
+  std::vector<std::shared_ptr<program::ScratchFolder>> left_folders_;
+  Jobs recoveries_;  // reads left_folders_
 
   FileLoader* loader_ = nullptr;
   FileLoader* compare_loader_ = nullptr;
@@ -533,8 +534,8 @@ class MainWindow : public QMainWindow {
   ProgramRunner* runner_ = nullptr;
   FileWatch* watch_ = nullptr;
   QStringList saved_files_;    // saved, and not planned again yet
-  DocumentId program_id_ = 0;  // of the current or last program
-  DocumentId gpu_run_id_ = 0;  // of the current or last run on this computer's GPU
+  DocumentId program_id_ = 0;  // document of the current or last program
+  DocumentId gpu_run_id_ = 0;  // document of the current or last run on this computer's GPU
   // compare_later_ is compared with compare_later_with_ as soon as that has been computed or read.
   DocumentId compare_later_ = 0, compare_later_with_ = 0;
   StoredResults kept_;
@@ -551,7 +552,7 @@ class MainWindow : public QMainWindow {
   SelectionPanel* selection_ = nullptr;
   QTabWidget* tabs_ = nullptr;
   ExplainPanel* explain_ = nullptr;
-  std::vector<StudyPage*> studies_;  // all below
+  std::vector<StudyPage*> studies_;  // all pages below
   ProgramFitPage* program_fit_ = nullptr;
   ProgramWaterfallPage* program_waterfall_ = nullptr;
   VaryPage* vary_ = nullptr;
@@ -559,7 +560,7 @@ class MainWindow : public QMainWindow {
   QStackedWidget* fit_pages_ = nullptr;
   QStackedWidget* waterfall_pages_ = nullptr;
   CommandRunner* toggle_search_ = nullptr;  // what the toggles of the program save
-  std::string toggle_search_of_;            // its script
+  std::string toggle_search_of_;            // the script that toggle_search_ runs for
   FitPage* fit_ = nullptr;
   WaterfallPage* waterfall_ = nullptr;
   ExperimentsPage* experiments_ = nullptr;
@@ -579,7 +580,7 @@ class MainWindow : public QMainWindow {
   QLabel* status_ = nullptr;
   QProgressBar* progress_ = nullptr;
   QToolButton* cancel_ = nullptr;
-  bool showing_state_ = false;  // the shown document is a single state without a history
+  bool showing_state_ = false;  // the shown document is a snapshot without history
   bool ran_out_ = false;        // the shown recording ran out of memory
   QString lanes_;               // the last settings of the tracks on the canvas
 };

@@ -83,7 +83,7 @@ void MainWindow::AddFileActions() {
                 .run = [this] { OpenPartOf(session().from_file() ? ShownFile() : QString()); },
                 .enabled = [this] { return !StateIsShown(); },
                 .tip = tr("One device, entry range or time range of a large file"),
-                .why_not = tr("A snapshot without history has no entries: it is a single state")});
+                .why_not = tr("A snapshot without history has no entries to choose from")});
   actions_.Add(
       {.id = "file.program",
        .menu = menu,
@@ -293,7 +293,7 @@ void MainWindow::AddViewActions() {
   for (const Language language : Languages())
     actions_.Add({.id = QStringLiteral("view.language.") + LanguageName(language),
                   .menu = menu,
-                  .text = LanguageTitle(language),  // in its own language
+                  .text = LanguageTitle(language),  // the name in the language itself
                   .run = [this, language] { setLanguage(language); },
                   .checked = [language] { return CurrentLanguage() == language; },
                   .separator_before = language == Languages().front(),

@@ -149,7 +149,8 @@ void MainWindow::StartLoading(const QString& path, const importers::OpenOptions&
     if (session().shown() != nullptr) OpenNext();
     return;
   }
-  // The document becomes active with its first preview or result; what is shown stays until then.
+  // The document becomes active with its first preview or result; until then, the shown document
+  // does not change.
   Document& opened = documents_.Open({.kind = SourceKind::kFile,
                                       .file = QFileInfo(path).absoluteFilePath().toStdString(),
                                       .part = part,
@@ -234,7 +235,7 @@ void MainWindow::FileNotLoaded(const QString& path, const absl::Status& status) 
   DocumentNotLoaded(loading_, path, status);
 }
 
-// Closes a new document and shows its opener again. An older document stays, so that the user can
+// Closes a new document and shows its opener again. An older document is kept, so that the user can
 // try again.
 void MainWindow::DocumentNotLoaded(DocumentId id, const QString& path, const absl::Status& status) {
   to_open_.clear();
@@ -308,7 +309,8 @@ void MainWindow::OpenNext() {
   OpenOne(path);
 }
 
-// Reads the file as the baseline of the shown run, which stays. A second call replaces the first.
+// Reads the file as the baseline of the shown run, which remains shown. A second call replaces the
+// first.
 void MainWindow::compareWith(const QString& path) {
   if (session().shown() == nullptr || IsScript(path)) {
     openFile(path);

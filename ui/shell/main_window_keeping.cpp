@@ -158,7 +158,7 @@ void MainWindow::CancelWhatIsAsked() {
   if (AskToStop(tr("Stop it? What has arrived so far is kept."))) StopRuns();
 }
 
-// Returns false if the window must stay open for now. If a run or a save has to end first, the
+// Returns false if the window must not be closed yet. If a run or a save has to end first, the
 // window closes by itself afterwards.
 bool MainWindow::MayClose() {
   if (RunsToKeep()) {

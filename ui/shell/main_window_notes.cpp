@@ -92,8 +92,8 @@ void MainWindow::AddNoteActions() {
                                 thing);
                     },
                 .enabled = [this] { return WhyNoNotes().isEmpty(); },
-                .tip = tr("On the first that exists: selection, cursor, range, peak. A note "
-                          "without text is a bookmark"),
+                .tip = tr("Attaches to the selection, or else to the cursor, the range or the "
+                          "peak. A note without text is a bookmark"),
                 .why_not = tr("Notes need a complete run with a timeline"),
                 .separator_before = true,
                 .words = {tr("bookmark"), tr("annotate"), tr("comment")}});

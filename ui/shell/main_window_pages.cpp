@@ -100,7 +100,7 @@ void MainWindow::ConnectPages() {
 }
 
 // Hides tabs that do not apply: out-of-memory if nothing ran out of memory, and pages about steps
-// or history for a single state. Commands can still open them.
+// or history for a snapshot without history. Commands can still open them.
 void MainWindow::ShowTabs() {
   const QStringList pages = pageNames();
   const bool state = session().shown()->state();
@@ -127,7 +127,7 @@ void MainWindow::ShowTabs() {
     const bool visible = tab == tabs_->currentIndex() || wanted(pages[tab]);
     if (tabs_->isTabVisible(tab) != visible) tabs_->setTabVisible(tab, visible);
   }
-  // A single state has no timeline, so its page gets most of the height.
+  // A snapshot without history has no timeline, so its page gets most of the height.
   if (turned) layout_.growTables(state);
 }
 

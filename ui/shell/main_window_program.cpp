@@ -265,7 +265,7 @@ void MainWindow::programAgainOn(const QString& device) {
   SetBaseline(session().shown(), QString::fromStdString(of->FileOfResult()),
               /*for_this_only=*/true);
   of->compare_at_end = true;
-  request = program_->request();  // with the interpreter that the page has chosen
+  request = program_->request();  // now has the interpreter that the page has chosen
   Store(*settings_, request);
   StartProgramIn(*of, request);
 }

@@ -15,7 +15,7 @@ void MainWindow::BuildWatch() {
   connect(program_, &ProgramPanel::watchChanged, this, &MainWindow::WatchProgram);
   connect(runner_, &ProgramRunner::ended, this, [this](const ProgramEnd& end) {
     if (watch_->active()) watch_->add(end.sources);
-    PlanSaved();  // what was saved while it ran
+    PlanSaved();  // plans the files that were saved while the program ran
   });
   // A program whose tab was not shown is planned when it is.
   connect(this, &MainWindow::documentShown, this, &MainWindow::PlanSaved);

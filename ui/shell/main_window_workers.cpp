@@ -171,7 +171,7 @@ void MainWindow::runOnGpu() {
       {.blocks = true});
 }
 
-// Ends the process, because its CUDA context occupies GPU memory until then.
+// Ends the process, because its CUDA context would otherwise occupy GPU memory.
 void MainWindow::EndGpuWorker() {
   gpu_worker_->disconnect(this);
   gpu_worker_->deleteLater();

@@ -16,7 +16,7 @@
 namespace vramscope::ui {
 namespace {
 
-// A figure needs the first step, which allocates the optimizer state, and a later one.
+// A saving is computed from the first step, which allocates the optimizer state, and a later one.
 constexpr int kSteps = 3;
 constexpr int kNice = 10;
 constexpr qsizetype kMaxResults = 2000;

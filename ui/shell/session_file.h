@@ -40,7 +40,7 @@ class SessionFile : public QObject {
   void save(Make json);
   void flush();  // waits until the saved text is on disk or the write has failed
   bool busy() const { return jobs_.busy(); }
-  const QString& error() const { return error_; }  // of the last write; empty: none
+  const QString& error() const { return error_; }  // error of the last write; empty: none
 
  Q_SIGNALS:
   void written();

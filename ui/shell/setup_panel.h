@@ -1,4 +1,4 @@
-// Shown above the settings of the built-in models if LibTorch is missing. Says what is shown in
+// Shown above the settings of the built-in models if LibTorch is missing. States what is shown in
 // place of plans and why, and offers the download.
 //
 //   panel->setMissing({.can_download = true, .why = "...", .folder = ...});
@@ -25,10 +25,11 @@ class SetupPanel : public QFrame {
  public:
   struct Missing {
     bool can_download = false;
-    QString why;                                 // "LibTorch 2.11.0 is not installed"
-    QString details;                             // unusable installations that were found
-    QString folder;                              // target folder
-    quint64 bytes = 0, unpacked = 0, there = 0;  // to download; on disk; already downloaded
+    QString why;      // "LibTorch 2.11.0 is not installed"
+    QString details;  // unusable installations that were found
+    QString folder;   // target folder
+    // Bytes to download, bytes on disk, bytes already downloaded.
+    quint64 bytes = 0, unpacked = 0, there = 0;
     bool samples = false;
   };
   explicit SetupPanel(QWidget* parent = nullptr);

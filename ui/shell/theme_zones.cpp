@@ -16,7 +16,8 @@
 namespace vramscope::ui {
 namespace {
 
-// True for frames of the whole window. A tab widget within a page is not one of them.
+// Whether the widget is a frame, that is, only arranges the parts of the window. A tab widget
+// within a page is not a frame.
 bool IsFrame(const QWidget* widget) {
   for (; widget != nullptr; widget = widget->parentWidget()) {
     if (qobject_cast<const QMainWindow*>(widget) != nullptr) return true;

@@ -21,7 +21,7 @@ struct WindowOptions {
   std::string dump_state;          // if not empty, writes the window's state here as JSON and ends
   std::string size;                // "1680x1050", logical pixels; empty: as last stored
   std::string theme;               // "dark", "light", "system"; empty: as last stored
-  double scale = 1.0;              // of the whole window, 0.5 to 4
+  double scale = 1.0;              // scale of the whole window, 0.5 to 4
   std::string language = {};       // "en", "zh_CN"; empty: as last chosen, or from the environment
   // A tab to open: "phases", "compare", "reclaim", "what-if=expandable_segments:True". The error
   // for an unknown name lists the valid ones.
@@ -41,7 +41,7 @@ struct TimelineFile {
   std::string format = "png";  // "pdf", "svg"
   std::string size = {};       // empty: "1680x1050"; in points for a PDF
   std::string theme = "light";
-  double scale = 1.0;  // of a PNG
+  double scale = 1.0;  // device pixels per point in a PNG
   std::string title = {};
 };
 absl::StatusOr<std::string> DrawTimeline(const std::shared_ptr<const trace::Trace>& trace,

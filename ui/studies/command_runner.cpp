@@ -97,7 +97,7 @@ void CommandRunner::Ended(int code, QProcess::ExitStatus status) {
   QString error = QString::fromUtf8(process->readAllStandardError()).trimmed();
   error.remove(QStringLiteral("vramscope: error: "));
   const QJsonObject result = QJsonDocument::fromJson(said).object();
-  // A command whose plans all failed ends with another code, and says why in its JSON.
+  // A command whose plans all failed ends with another code, and states the reason in its JSON.
   if (status == QProcess::NormalExit && (code == 0 || code == kNo || error.isEmpty()) &&
       !result.isEmpty()) {
     Q_EMIT ended(result, {});

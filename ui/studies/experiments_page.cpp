@@ -27,7 +27,8 @@ std::string Text(const QJsonObject& json, const char* key) {
   return json.value(QLatin1String(key)).toString().toStdString();
 }
 
-// Scaled values (GiB, %) get three decimals, so that all values of a column have equally many.
+// Scaled values (GiB, %) get three decimals, so that all values of a column have the same number of
+// decimals.
 std::string InColumn(const reproduce::Figure& figure, double value) {
   if (figure.scale() == 1 && figure.unit != "%") return reproduce::ValueText(figure, value);
   return fmt::format("{:.3f} {}", value / figure.scale(), figure.unit);

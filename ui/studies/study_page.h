@@ -78,7 +78,7 @@ class ExperimentsPage : public StudyPage {
  private:
   QPushButton* plan_;
   QPushButton* open_;
-  std::vector<std::vector<std::pair<std::string, std::string>>> settings_;  // by row
+  std::vector<std::vector<std::pair<std::string, std::string>>> settings_;  // indexed by row
   std::vector<std::string> ids_;
 };
 

@@ -115,7 +115,7 @@ void VaryChart::paintEvent(QPaintEvent*) {
   }
 }
 
-// A point that does not fit is hollow, so that color is not the only signal.
+// The point of a plan that does not fit is hollow, so that color is not the only signal.
 void VaryChart::PaintPoint(QPainter& painter, int point) const {
   const VaryPoint& of = points_[static_cast<size_t>(point)];
   const QPointF at = position(point);

@@ -14,7 +14,7 @@ namespace vramscope::ui {
 
 struct VaryPoint {
   QString label;     // "8"
-  double bytes = 0;  // that the program needs
+  double bytes = 0;  // memory that the program needs
   bool fits = true;
   QString error;  // why there is no plan; empty: there is one
 };
@@ -25,7 +25,7 @@ class VaryChart : public QWidget {
   // `budget`: in bytes; nullopt: no line.
   void setPoints(std::vector<VaryPoint> points, std::optional<double> budget);
   void setTheme(const timeline::Theme& theme);
-  QPointF position(int point) const;  // of its centre
+  QPointF position(int point) const;  // position of the point's centre
   QSize sizeHint() const override { return {400, 170}; }
   QSize minimumSizeHint() const override { return {200, 90}; }
 

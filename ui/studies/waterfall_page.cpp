@@ -76,8 +76,8 @@ WaterfallPage::WaterfallPage(const StudyPrograms& programs, QWidget* parent)
   column_->insertWidget(1, bars_area_, 3);
   view_->setMinimumHeight(90);
   view_->setEmptyText(
-      tr("One bar for each technique, from the defaults to the current run: the difference of two "
-         "plans."));
+      tr("Each bar is the change of the peak when its technique is added, from the model's "
+         "defaults to the current run."));
 }
 
 void WaterfallPage::setConfig(const run::RunConfig& config) {

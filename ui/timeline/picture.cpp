@@ -86,7 +86,7 @@ absl::StatusOr<std::string> DrawImage(const std::shared_ptr<const TimelineData>&
         i18n::Text("the scale of an image must be between 0.5 and 4"));
   if (data == nullptr || data->is_state())
     return absl::InvalidArgumentError(
-        i18n::Text("this file holds a single state: it has no timeline to draw"));
+        i18n::Text("the snapshot has no history, so there is no timeline to draw"));
   const double scale = options.format == ImageFormat::kPng ? options.scale : kPdfScale;
   TimelineModel model;
   model.SetAnimations(false);

@@ -24,7 +24,7 @@ enum class ImageFormat : uint8_t { kPng, kPdf, kSvg };
 struct ImageOptions {
   ImageFormat format = ImageFormat::kPng;
   int width = 1680, height = 1050;  // logical pixels; points for a PDF
-  double scale = 1;                 // for a PNG: device pixels per logical pixel
+  double scale = 1;                 // of a PNG: device pixels per logical pixel
   bool dark = false;
   std::optional<Span> view = {};  // time from the trace's begin; nullopt: all
   std::string title = {};         // title of the PDF or SVG document
@@ -32,7 +32,7 @@ struct ImageOptions {
 inline constexpr int kMinImageSide = 320, kMaxImageSide = 8192;
 
 // Returns the file's bytes. kInvalidArgument: the size is too small or too large, or the trace has
-// no timeline (a state); kInternal: the image could not be encoded.
+// no timeline (a snapshot without history); kInternal: the image could not be encoded.
 absl::StatusOr<std::string> DrawImage(const std::shared_ptr<const TimelineData>& data,
                                       const ImageOptions& options);
 

@@ -48,7 +48,7 @@ struct Theme {
   Color accent;
   Color on_color;  // text on a phase or a category
   // `good`: less memory. `bad`: more memory, or a limit that is exceeded. Both are used in this way
-  // everywhere, whatever sign a figure has.
+  // everywhere, independent of the sign of a figure.
   Color good, bad, warning;
   Color selection;  // outline of the selection
   Color cached;     // unused memory in the blocks lane

@@ -23,7 +23,7 @@ class ThingMenu : public QMenu {
   struct Asked {
     std::function<void()> changed;  // the model has changed
     std::function<void(const std::string& filter)> search;
-    std::function<double()> now;  // in ms
+    std::function<double()> now;  // returns the time in ms
     std::function<void()> note;   // add a note to the thing
   };
   // The thing must belong to the model's data. `lane`: the thing's lane, or null.

@@ -204,7 +204,7 @@ QJsonObject TimelineWidget::dumpState() const {
 }
 
 void TimelineWidget::settle() {
-  do {  // data that is ready may start a build that was waiting
+  do {  // Land() may start a build that was waiting
     impl_->builder.Wait();
     impl_->Land();
   } while (impl_->builder.busy());

@@ -154,9 +154,10 @@ class TimelineWidget : public QWidget {
   void resetLanes();    // undoes folding, pinning, hiding, moving and resizing
 
  Q_SIGNALS:
-  void cursorMoved(qint64 time_ns);  // by a click, a drag on the ruler or P; -1: removed
-  void hoverMoved(qint64 time_ns);   // time under the mouse; -1: the mouse has left
-  void selectionChanged(trace::AllocationId id);       // also for an activity: activityFacts()
+  // The user moved it by a click, a drag on the ruler or P; -1: removed.
+  void cursorMoved(qint64 time_ns);
+  void hoverMoved(qint64 time_ns);                // time under the mouse; -1: the mouse has left
+  void selectionChanged(trace::AllocationId id);  // also for an activity: activityFacts()
   void rangeSelected(qint64 begin_ns, qint64 end_ns);  // 0, 0: removed
   void viewChanged(qint64 begin_ns, qint64 end_ns);
   void lanesChanged();  // laneSettings() has changed

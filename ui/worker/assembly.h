@@ -75,8 +75,8 @@ class Assembly {
   bool taking_ = false;  // a frame that was taken from the queue is being assembled
   bool stop_ = false;
   absl::Status refused_;
-  std::string reason_;  // from FinishLater
-  Done done_;           // from FinishLater; empty: not requested, or already called
+  std::string reason_;  // argument of FinishLater
+  Done done_;           // argument of FinishLater; empty: not requested, or already called
 
   // Used only by thread_.
   bool broken_ = false;  // an exception was thrown within assembler_.Add()

@@ -31,7 +31,7 @@ constexpr int kRestartMs[kMaxQuickDeaths - 1] = {100, 500};
 constexpr int kHelloMs = 60'000;  // a cold LibTorch from a slow disk takes tens of seconds
 constexpr int kCancelMs = 5'000;  // the trainer checks for a cancellation at every operator
 constexpr int kShutdownMs = 200;
-constexpr size_t kMostMessageBytes = size_t{1} << 20;  // of messages outside the trace
+constexpr size_t kMostMessageBytes = size_t{1} << 20;  // limit for messages outside the trace
 
 constexpr int kCodeOk = 0;
 constexpr int kCodeCancelled = 1;
@@ -202,7 +202,7 @@ struct WorkerClient::Impl {
 
     const auto sentence = [](std::string text) { return text.ends_with('.') ? text : text + "."; };
     const QString ended = FromUtf8(sentence(why.shown));
-    // The window's text also says what happens next. The trace's text does not, because the trace
+    // The window's text also states what happens next. The trace's text does not, because the trace
     // may be saved.
     QString text = ended;
     text += QLatin1Char(' ') +
@@ -421,8 +421,9 @@ struct WorkerClient::Impl {
                        }));
         return true;
       }
+      // A message of a later version is ignored.
       default:
-        return true;  // from a later version; ignored
+        return true;
     }
   }
 

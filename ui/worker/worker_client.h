@@ -43,7 +43,7 @@ class WorkerClient : public QObject {
   bool busy() const;
   bool running() const;      // the process has started and sent its hello
   bool givenUp() const;      // there is no process, and none is being started
-  qint64 processId() const;  // of the worker; 0: none
+  qint64 processId() const;  // id of the worker's process; 0: none
   // The last 64 KiB that the worker wrote to standard error, across restarts.
   QString log() const;
 
@@ -56,7 +56,7 @@ class WorkerClient : public QObject {
   // the code.
   int lastStatusCode() const;
   double lastSeconds() const;
-  QString workerVersion() const;  // from the worker's hello; empty before the hello
+  QString workerVersion() const;  // the version in the worker's hello; empty before the hello
 
  Q_SIGNALS:
   void ready();
@@ -66,8 +66,8 @@ class WorkerClient : public QObject {
   void partialTrace(quint64 tag, std::shared_ptr<const trace::Trace> trace);
   // `error` empty: success. On errors too, `trace` contains what arrived; null: nothing.
   void runEnded(quint64 tag, std::shared_ptr<const trace::Trace> trace, const QString& error);
-  // The process ended (killed, crashed). `what` says what happened and whether another one is being
-  // started. If a run was in progress, runEnded is emitted first.
+  // The process ended (killed, crashed). `what` describes what happened and whether another worker
+  // is being started. If a run was in progress, runEnded is emitted first.
   void workerLost(const QString& what);
   // New output of the worker on standard error, in whole lines, at most every 50 ms.
   void logged(const QString& lines);

@@ -13,7 +13,7 @@ namespace vramscope::cli::mcp {
 struct ChildOutcome {
   int status = 0;  // exit status; 128 + n: killed by signal n
   bool cancelled = false;
-  std::string out;                 // at most kMostOutput
+  std::string out;                 // standard output, at most kMostOutput bytes
   std::vector<std::string> notes;  // the last lines of stderr
   // the command's own errors among the notes, without their prefix
   std::vector<std::string> errors;

@@ -47,8 +47,8 @@ void DeclareMcp(CLI::App* command, Context& context) {
                    "that the user may read)")
       ->type_name("FOLDER");
   command->add_flag("--programs", access->programs,
-                    "let agents plan programs, which are really run. They are isolated from the "
-                    "user's files, which protects against accidents but not against malice");
+                    "let agents plan programs. Their code is executed, isolated from the user's "
+                    "files, which protects against accidents but not against malice");
   command->callback([access, &context] { context.exit_code = Execute(*access, base::Version()); });
 }
 

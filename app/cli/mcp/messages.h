@@ -19,7 +19,7 @@
 
 namespace vramscope::cli::mcp {
 
-using Json = nlohmann::ordered_json;  // keys stay in the order in which they are written
+using Json = nlohmann::ordered_json;  // keys keep the order in which they are written
 
 inline constexpr size_t kLongestLine = size_t{4} << 20;
 inline constexpr int kGreatestDepth = 32;

@@ -80,7 +80,7 @@ absl::StatusOr<std::string> PathOf(const std::string& text, const Access& access
   const fs::path path = fs::absolute(text, error);
   if (error) return absl::InvalidArgumentError(fmt::format("'{}': {}", text, error.message()));
   if (access.folders.empty()) return path.string();
-  // Links are resolved first.
+  // Resolves symbolic links before the comparison with the allowed folder.
   const fs::path real = fs::weakly_canonical(path, error);
   const bool within = !error && std::ranges::any_of(access.folders, [&](const std::string& folder) {
     std::error_code none;
@@ -135,7 +135,7 @@ class Builder {
   }
   Builder& Common() { return Option("device", "--device").Option("time", "--time"); }
   Call& call() { return call_; }
-  // Returns the value, or stores the first error.
+  // Returns the value. Stores the first error, which Done() returns.
   std::optional<std::string> Take(absl::StatusOr<std::string> value) {
     if (value.ok()) return *std::move(value);
     if (status_.ok()) status_ = value.status();

@@ -28,15 +28,16 @@ struct Access {
 struct Call {
   enum class How {
     kHere,   // within this process, for commands that only read
-    kChild,  // in a process of its own, for commands that take long and that a client may cancel
-    kShow,   // in the window
+    kChild,  // run in a process of its own, because it takes long and a client may cancel it
+    kShow,   // shown in the window
   };
   How how = How::kHere;
-  std::vector<std::string> arguments;  // of the command line, starting with the command's name
-  std::vector<std::string> program;    // the words after --
-  std::vector<std::string> files;      // the files that it reads
-  std::string folder;                  // working directory; "": that of the server
-  bool makes_trace = false;            // the server must add -o
+  // Arguments of the command line, beginning with the command's name.
+  std::vector<std::string> arguments;
+  std::vector<std::string> program;  // the words after --
+  std::vector<std::string> files;    // the files that it reads
+  std::string folder;                // working directory; "": that of the server
+  bool makes_trace = false;          // the server must add -o
   // where the trace is saved; "": among the server's own traces
   std::string save_as;
 };
@@ -60,7 +61,7 @@ absl::Status CheckArguments(const Json& schema, const Json& arguments);
 Json ToolsJson();
 
 // Returns the JSON with at most `most` elements in every array. The object's "left_out" {path:
-// count} says how many elements were removed from each array.
+// count} has the number of elements removed from each array.
 Json Shortened(const Json& json, size_t most);
 
 }  // namespace vramscope::cli::mcp

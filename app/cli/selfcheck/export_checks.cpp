@@ -217,7 +217,7 @@ void CheckSaved(const Subject& s, const std::shared_ptr<const trace::Trace>& who
     return s.report.True("it can be written", false, std::string(written.message()));
   s.commands.Forget();
   const Json info = Read(s, "info", path);
-  // A saved trace must give the same figures. Only its producer and its reader's warnings may
+  // A saved trace must have the same figures. Only its producer and its reader's warnings may
   // differ.
   for (const auto& [key, value] : s.info.items())
     if (key != "producer" && key != "warnings" && key != "config")

@@ -11,7 +11,7 @@ namespace vramscope::cli::selfcheck {
 namespace {
 
 constexpr uint32_t kSamples = 12;
-constexpr char kAll[] = "1000000";  // for --top
+constexpr char kAll[] = "1000000";  // value of --top
 
 // The events of the peak, of the highest reserved memory, of the most unused memory, and of the
 // end, and events spread over the file.

@@ -41,7 +41,7 @@ Answer CheckRun(Commands& commands, Report& report, const std::vector<std::strin
   const Json& plan = first.json;
   const bool one_device = At(info, "peaks").size() == 1;
   if (!one_device) {
-    report.Skip(TEXT_MARK("the plan is of several devices"));
+    report.Skip(TEXT_MARK("the plan has several devices"));
     return first;
   }
   for (const char* key : {"allocated", "reserved"})

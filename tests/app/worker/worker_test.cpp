@@ -162,7 +162,7 @@ class FakeWorker {
   }
 
   std::atomic<bool> hold{false};
-  std::atomic<bool> deaf{false};  // a held run does not check for cancellation
+  std::atomic<bool> deaf{false};  // a run that is held by `hold` does not check for cancellation
   std::atomic<int> runs{0};
   int exit_status = -1;
 

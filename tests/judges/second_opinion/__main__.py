@@ -51,7 +51,7 @@ def judge(program, table, path, name, seed, parts):
             one.block_of = {}
             one.table_of_allocations(view, one.allocations(view), info)
             one.live_at_peak(view)
-            if not view.entries:  # the file is a state without history
+            if not view.entries:  # the file is a snapshot without history
                 one.fragmentation(view, None, -1)
                 one.segments(view, None, -1)
             for event, k in one.moments(view, events):

@@ -105,8 +105,8 @@ class Exports:
     def _same_device(self, ours, truth):
         timed = self.one.snapshot.has_times
 
-        # A file whose only entry marks its own snapshot is a state without history, so the mark does
-        # not count as an entry.
+        # If the only entry marks the snapshot itself, the file is treated as a snapshot without
+        # history, so the mark does not count as an entry.
         kinds = {*ALLOCATOR, "snapshot"}
         if not any(e[0] in ALLOCATOR for e in truth.entries):
             kinds = {*ALLOCATOR}

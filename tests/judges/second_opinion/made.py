@@ -249,8 +249,8 @@ def _bare_list(rng):
 
 
 def _old_state(rng):
-    """A state as torch 2.0 writes it. Blocks have a history but no addresses, and one history entry
-    is empty."""
+    """A snapshot without a trace, as torch 2.0 writes it. The history of each block has no
+    addresses, and one history entry is empty."""
     p = Program(rng)
     p.run(300)
     value = p.value()

@@ -587,7 +587,7 @@ std::vector<RandomDevicesOptions> Recordings() {
   return all;
 }
 
-// Without differences, a replay is compared with the recording (above). That must occur.
+// A test above only compares replays without differences, so some replays must have none.
 TEST(AgreementOfReplays, SomeRandomRecordingsReplayWithoutDifferences) {
   int all = 0, without_differences = 0;
   for (const RandomDevicesOptions& options : Recordings()) {

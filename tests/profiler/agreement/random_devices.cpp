@@ -157,7 +157,7 @@ class Device final : public allocator::SegmentObserver {
   std::unique_ptr<CachingAllocator> allocator_;
   uint32_t alloc_stream_ = 0;          // the stream of the last allocation
   std::map<uint64_t, uint64_t> live_;  // address -> allocation
-  std::vector<uint64_t> addresses_;    // of the blocks that the program has allocated
+  std::vector<uint64_t> addresses_;    // addresses of the blocks that the program has allocated
   std::vector<uint64_t> pending_;
   std::map<uint64_t, uint64_t> segment_ids_;
 };

@@ -119,8 +119,9 @@ uint64_t RandomSize(std::mt19937_64& random) {
     case 1:
     case 2:
       return 1 + random() % (8 << 20);
+    // One of the few sizes that training repeats.
     case 3:
-      return uint64_t{512} << (random() % 16);  // the few sizes that training repeats
+      return uint64_t{512} << (random() % 16);
     default:
       return 1 + random() % (256 << 10);
   }
@@ -230,7 +231,7 @@ TEST_P(CachingAllocatorProperty, MatchesNaiveAllocator) {
   EXPECT_EQ(a.stats().allocated, 0u);
   EXPECT_EQ(a.stats().requested, 0u);
   EXPECT_EQ(a.stats().reserved, 0u);
-  // Addresses for which no memory could be mapped stay reserved.
+  // Addresses remain reserved even if no memory could be mapped for them.
   for (const CachingAllocator::SnapshotSegment& s : a.Snapshot()) {
     EXPECT_TRUE(s.segment.expandable && s.blocks.size() == 1 && !s.blocks[0].mapped);
   }
@@ -278,8 +279,8 @@ INSTANTIATE_TEST_SUITE_P(
              300'000, 100, kGiB / 2, 3, 20, 2}),
     [](const ::testing::TestParamInfo<Case>& info) { return std::string(info.param.name); });
 
-// Allocators that were restored from one state behave alike, and like the one that was not
-// restored.
+// Allocators that are restored from the same state behave like each other, and like the original
+// allocator.
 class CachingAllocatorRestore : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(CachingAllocatorRestore, RestoredCopiesBehaveLikeTheOriginal) {

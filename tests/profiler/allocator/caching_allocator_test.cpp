@@ -68,7 +68,7 @@ TEST(CachingAllocator, AllocatesFromTheFrontOfASplitBlock) {
 
 TEST(CachingAllocator, SplitsLargeBlocksOnlyIfTheRestExceedsOneMiB) {
   CachingAllocator a({}, nullptr);
-  // The segment has 12 MiB. A remainder of exactly 1 MiB stays part of the block.
+  // The segment has 12 MiB. A remainder of exactly 1 MiB is not split off.
   const Block whole = MustMalloc(a, 11 * kMiB);
   EXPECT_EQ(whole.bytes_rounded, 12 * kMiB);
   EXPECT_EQ(a.stats().allocated, 12 * kMiB);
@@ -371,8 +371,8 @@ TEST(CachingAllocator, RestoreRejectsInconsistentStates) {
 
 // The cache is released once for each of very many streams. Each release must only examine memory
 // that was freed since the last release, not every pool of every stream. This takes a few
-// hundredths of a second for 20,000 streams, instead of 12 s. The bound leaves room for slow
-// computers.
+// hundredths of a second for 20,000 streams, instead of 12 s. The test's time limit leaves room for
+// slow computers.
 TEST(CachingAllocator, EmptyCacheIsFastWithManyStreams) {
   constexpr uint32_t kStreams = 20'000;
   CachingAllocator a({}, nullptr);

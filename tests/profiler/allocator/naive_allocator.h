@@ -385,7 +385,7 @@ class NaiveAllocator {
     if (conf_.max_split_size == run::AllocConf::kNoMaxSplit) return false;
     auto& set = pools_[r.mempool].free[r.small];
     const uint64_t needed = std::max(r.size, conf_.max_split_size);
-    std::vector<Key> ours;  // of the stream, ascending
+    std::vector<Key> ours;  // blocks of the stream, ascending
     for (const Key& key : set) {
       if (std::get<0>(key) == r.stream) ours.push_back(key);
     }
@@ -441,7 +441,7 @@ class NaiveAllocator {
   uint64_t next_, total_ = 0, allowed_ = 0;
   bool has_fraction_ = false, over_limit_ = false;
   uint64_t allocated_ = 0, reserved_ = 0;
-  std::map<uint32_t, Pool> pools_;  // by mempool
+  std::map<uint32_t, Pool> pools_;  // keyed by mempool
   std::map<uint64_t, BlockInfo> blocks_;
   std::map<uint64_t, Range> segments_;
   std::vector<uint64_t> pending_;

@@ -281,8 +281,8 @@ class Maker : public allocator::SegmentObserver {
   std::unordered_map<std::string, uint32_t> strings_;
   std::unordered_map<uint64_t, uint64_t> segment_ids_;
   uint64_t segments_ = 0;
-  std::vector<uint64_t> bytes_, addresses_;  // by allocation
-  std::deque<uint64_t> pending_;             // requested, not completed
+  std::vector<uint64_t> bytes_, addresses_;  // indexed by allocation
+  std::deque<uint64_t> pending_;             // frees that were requested and are not completed
   std::vector<uint64_t> gradients_;
 };
 

@@ -70,7 +70,7 @@ TEST(DeviceMemory, ReportsEveryPart) {
       {.used = 730 * kMiB, .process = 630 * kMiB, .driver = 40 * kMiB, .total = 1000 * kMiB});
   t.Add({.kind = trace::EventKind::kMarker});
   t.DriverFree(3);
-  t.Segment(2 * kBase, 30 * kMiB);  // stays free
+  t.Segment(2 * kBase, 30 * kMiB);  // never gets a block
   t.Alloc({.address = kBase, .bytes = 5 * kMiB - 100, .rounded = 5 * kMiB});
   t.Alloc({.address = kBase + 10 * kMiB, .bytes = 4 * kMiB});
   t.AddReading(
@@ -155,7 +155,7 @@ TEST(DeviceMemory, MappedPagesCountAsAllocatorMemory) {
            .bytes = 20 * kMiB});
     t.DriverAlloc(kBase + piece * 20 * kMiB, 20 * kMiB, "");
   }
-  t.DriverAlloc(kBase + 990 * kMiB, 20 * kMiB, "");  // extends beyond the segment
+  t.DriverAlloc(kBase + 990 * kMiB, 20 * kMiB, "");  // reaches beyond the segment
   t.DriverAlloc(kBase - 5 * kMiB, 4 * kMiB, "");
   const auto trace = t.Finish();
   const DeviceMemory m = DeviceMemoryHistory(*trace).At(trace::kNoEvent);

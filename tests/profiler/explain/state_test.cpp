@@ -1,4 +1,5 @@
-// Tests the page of the state at one time: the owners of memory, and the purposes of private pools.
+// Tests the page of a snapshot without history: the owners of memory, and the purposes of private
+// pools.
 #include "profiler/explain/state.h"
 
 #include <gmock/gmock.h>

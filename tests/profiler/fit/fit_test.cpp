@@ -168,7 +168,7 @@ TEST(Fit, ProposesRunsWithMoreHeadroomIfOneMoveFits) {
       if (config.Integer("lora.rank") > 0) {
         p.reserved = 20 * kGiB;
         // With adapters, checkpointing and quantization save more memory and cost time;
-        // optimizer.in_backward saves less than a twentieth.
+        // optimizer.in_backward saves less than a twentieth of the memory.
         if (config.Is("checkpointing.mode", "layer")) p = {.reserved = 10 * kGiB, .step_ms = 130};
         if (config.Is("quantization", "nf4")) p = {.reserved = 15 * kGiB, .step_ms = 115};
         if (config.Is("optimizer.in_backward", "true")) p.reserved -= kGiB / 2;
@@ -320,8 +320,8 @@ TEST(Moves, FollowTheDeclarations) {
   EXPECT_EQ(find("bf16")->changes, run::Changes::kRounding);
   EXPECT_EQ(find("lora")->changes, run::Changes::kTraining);
 
-  // The rules in the declarations apply. For example, 4-bit weights need adapters, and Lion has
-  // only a loop implementation.
+  // Moves obey the rules in the declarations. For example, 4-bit weights need adapters, and Lion
+  // has only a loop implementation.
   EXPECT_THAT(std::string(Applied(*find("nf4"), Config()).status().message()), HasSubstr("lora"));
   const auto adapters = Applied(*find("lora"), Config());
   ASSERT_TRUE(adapters.ok()) << adapters.status();

@@ -1,5 +1,5 @@
-// Reads files that are not complete runs: states without history, entries without times, truncated
-// files, and files that decompress to more than any recording.
+// Reads files that are not complete runs: snapshots without history, entries without times,
+// truncated files, and files that decompress to more than any recording.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -91,7 +91,7 @@ trace::MemorySums AtEnd(const trace::Trace& t) {
   return at.sums();
 }
 
-// ---- States without history
+// ---- Snapshots without history
 
 TEST_F(IncompleteRecordings, SnapshotWithoutHistoryIsAState) {
   Json s = SampleSnapshot();

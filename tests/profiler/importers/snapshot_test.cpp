@@ -102,7 +102,7 @@ TEST(Snapshot, ReadsAllFieldsOfAPickle) {
   EXPECT_EQ(r.stacks.size(), 3u);
   EXPECT_EQ(r.stacks.frame_count(), 5u);
 
-  ASSERT_EQ(r.segments.size(), 2u);  // by address
+  ASSERT_EQ(r.segments.size(), 2u);  // sorted by address
   const recording::SegmentState& small = r.segments[0];
   EXPECT_EQ(small.address, 0x7f0000000000u);
   EXPECT_EQ(small.pool, trace::Pool::kSmall);
@@ -201,7 +201,8 @@ TEST(Snapshot, MergesDevicesByTime) {
   EXPECT_THAT(r.entries.device, ElementsAre(2, 0, 0, 0, 2, 2));
   EXPECT_THAT(r.entries.time_ns, ElementsAre(0, 50'000, 250'000, 250'000, 250'000, 250'000));
   EXPECT_FALSE(r.has_segments);
-  EXPECT_THAT(r.warnings, ElementsAre(HasSubstr("1 entry older than the previous one")));
+  EXPECT_THAT(r.warnings,
+              ElementsAre(HasSubstr("1 entry with an earlier time than the entry before")));
 
   SnapshotOptions options;
   options.device = 2;

@@ -63,7 +63,7 @@ Stripped Program::Take(const Options& options) const {
   }
   const auto stack_of = [&](uint32_t row) { return trace::StackId{options.stacks ? row : 0}; };
 
-  std::vector<uint32_t> row(bytes_.size(), UINT32_MAX);  // of allocations
+  std::vector<uint32_t> row(bytes_.size(), UINT32_MAX);  // row of each allocation
   std::vector<uint64_t> address(bytes_.size());
   uint64_t next = kBegin;
   for (size_t b = 0; b < bytes_.size(); ++b) {

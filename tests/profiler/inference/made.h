@@ -58,7 +58,7 @@ class Program {
     int step;
   };
   std::vector<Act> acts_;
-  std::vector<uint64_t> bytes_;  // by block
+  std::vector<uint64_t> bytes_;  // indexed by block
   size_t begin_ = 0;             // first event of the recording
   uint32_t stack_ = 0;
   trace::Phase phase_ = trace::Phase::kSetup;
@@ -71,8 +71,8 @@ class Program {
 struct Interleaved {
   recording::Recording recording;
   recording::History history;
-  std::vector<recording::EntryIndex>
-      entry[2];  // by entry of the two recordings: its place in `recording`
+  // For each entry of the two recordings: its place in `recording`.
+  std::vector<recording::EntryIndex> entry[2];
   std::vector<uint32_t> allocation[2];
 };
 Interleaved Interleave(const Stripped& first, const Stripped& second);

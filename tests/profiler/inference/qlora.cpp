@@ -186,7 +186,7 @@ std::vector<uint32_t> Qlora::LayerForward(uint32_t layer, bool save, const MadeS
     const uint32_t weight = Dequantised(linear, base);
     const uint32_t out = make(t * linear.out * 2, base, false);
     p_.Free(weight);
-    make(t * linear.in * 4, lora, true);  // x in fp32
+    make(t * linear.in * 4, lora, true);  // x, converted to fp32
     make(t * o_.rank * 4, lora, true);    // x A
     const uint32_t of_b = make(t * linear.out * 4, lora, false);
     const uint32_t scaled = make(t * linear.out * 4, lora, false);

@@ -30,7 +30,7 @@ class Qlora {
   void Generate(int passes);  // forward only, nothing is saved
 
   Program& program() { return p_; }
-  uint64_t AdapterBytes() const;  // for all A and B
+  uint64_t AdapterBytes() const;  // bytes of all A and B
 
  private:
   struct Linear {
@@ -61,7 +61,7 @@ class Qlora {
   Program p_;
   std::vector<Layer> layers_;
   std::vector<Adapter> adapters_;
-  std::vector<std::vector<uint32_t>> saved_;  // by layer
+  std::vector<std::vector<uint32_t>> saved_;  // indexed by layer
   std::vector<uint32_t> head_;                // saved after the layers
   uint32_t loss_ = UINT32_MAX, batch_[3] = {UINT32_MAX, UINT32_MAX, UINT32_MAX};
 };

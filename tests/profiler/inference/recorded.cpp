@@ -98,7 +98,7 @@ absl::Status AddMediumTruth(const std::string& requests_csv, const RecordedModel
   }
   if (at != entries.size()) return absl::DataLossError("the table does not fit the snapshot");
 
-  std::map<std::string, std::vector<uint32_t>> new_moments;  // by parameter
+  std::map<std::string, std::vector<uint32_t>> new_moments;  // keyed by parameter
   for (uint32_t a = history.older; a < allocations.size(); ++a) {
     const EntryIndex born = allocations.alloc[a], dead = allocations.free_completed[a];
     Category& truth = recorded.birth[a];

@@ -345,7 +345,7 @@ class Stripper {
   History h_;
   EventIndex begin_ = 0, end_ = 0;
   int64_t first_ns_ = 0;
-  std::vector<uint32_t> slice_of_;  // by event
+  std::vector<uint32_t> slice_of_;  // indexed by event
   std::vector<uint32_t> open_;
   base::HashMap<std::string, uint32_t> strings_{{"", 0}};
   std::map<std::tuple<std::string, std::string, uint32_t>, uint32_t> frames_;

@@ -32,11 +32,11 @@ struct StripOptions {
 struct Stripped {
   recording::Recording recording;
   recording::History history;
-  std::vector<trace::Category>
-      birth;  // by allocation: at its begin, or at the begin of the recording
-  std::vector<recording::Labels::Retag> retags;  // by `at`
-  std::vector<trace::Phase> phase;               // by entry
-  std::vector<int> step;                         // by entry; -1: outside
+  // Of each allocation: its category at its begin, or at the begin of the recording.
+  std::vector<trace::Category> birth;
+  std::vector<recording::Labels::Retag> retags;  // sorted by `at`
+  std::vector<trace::Phase> phase;               // indexed by entry
+  std::vector<int> step;                         // indexed by entry; -1: outside of steps
 };
 
 Stripped Strip(const trace::Trace& trace, const StripOptions& options);

@@ -170,7 +170,7 @@ TEST_F(ActivityFileTest, RandomBytesAreNoChunk) {
 
 TEST_F(ActivityFileTest, KernelsGetTheModuleOfTheirLaunch) {
   Marks marks;
-  marks.native_threads = {0, 501};  // nothing is known about thread 0
+  marks.native_threads = {0, 501};  // the system's id of thread 0 is not known
   marks.threads = 2;
   ModuleTimes modules;
   const auto add_event = [&](trace::EventKind kind, uint32_t thread, int64_t time, uint32_t name) {

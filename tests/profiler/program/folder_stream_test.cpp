@@ -70,7 +70,7 @@ class FolderStream : public testing::Test {
   std::string stream_;
 };
 
-// Marks are followed by zeros, where more marks will be written.
+// Marks are followed by zeros, in the place of marks that are not written yet.
 TEST_F(FolderStream, SendsMarksWithoutTrailingZeros) {
   FolderSender sender = Sender();
   ASSERT_TRUE(sender.Begin().ok());

@@ -59,7 +59,8 @@ TEST(Marks, CountsInvalidLines) {
   }
 }
 
-// After its last line the file continues with zeros, where more lines will be written.
+// After its last line the file continues with zeros, in the place of lines that are not written
+// yet.
 TEST(Marks, ReadsMarksWhileTheyAreWritten) {
   const std::string path = ::testing::TempDir() + "/marks-" + std::to_string(getpid()) + ".jsonl";
   const auto put = [&](size_t at, std::string_view text) {

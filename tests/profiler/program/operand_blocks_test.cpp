@@ -50,7 +50,8 @@ TEST(OperandBlocks, FindsBlockLiveAfterGivenNumberOfOperations) {
     struct Block {
       uint8_t device;
       uint64_t address, bytes;
-      uint64_t from, until;  // numbers of allocations and frees of the device
+      // The block exists from this number of allocations and frees to that one.
+      uint64_t from, until;
     };
     std::vector<Block> blocks;
     std::map<std::pair<uint8_t, uint64_t>, size_t> live;

@@ -135,7 +135,7 @@ TEST_F(MatcherTest, FindsKernelsByNameOpModuleAndDuration) {
   const auto& a = trace_->activities;
   uint64_t kernels = 0, of_module = 0, of_name = 0, of_op = 0;
   int64_t longest = 0;
-  std::string op;  // of the first kernel that has one
+  std::string op;  // the op of the first kernel that has one
   for (uint32_t row = 0; row < a.size(); ++row) {
     if (a.kind[row] != trace::ActivityKind::kKernel) continue;
     ++kernels;

@@ -143,7 +143,8 @@ TEST(LostTail, EndStateIsThatOfTheLastEntry) {
         SCOPED_TRACE(testing::Message() << conf << " " << seed << " " << before);
         const Simulated s = Simulate(*run::ParseAllocConf(conf), seed, 1, 600, before);
         const EntryIndex n = s.recording.entries.size(), end = n * 2 / 3;
-        const Recording kept = CutOut(s.recording, 0, end);  // with the true state at its end
+        // A part whose state at its end is known.
+        const Recording kept = CutOut(s.recording, 0, end);
         Recording cut = kept;
         cut.older.clear();
         cut.segments = s.recording.segments;

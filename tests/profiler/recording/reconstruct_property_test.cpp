@@ -86,7 +86,7 @@ EndState EndOf(const trace::Trace& t) {
       out.memory.emplace_back(t.segments.device[s], begin, begin + t.segments.bytes[s],
                               t.segments.stream[s], static_cast<int>(t.segments.pool[s]));
   }
-  std::map<std::pair<int, uint64_t>, Piece> mapped;  // by 2 MiB page
+  std::map<std::pair<int, uint64_t>, Piece> mapped;  // keyed by page of 2 MiB
   constexpr uint64_t kPage = uint64_t{2} << 20;
   for (uint32_t row = 0; row < t.other_events.size(); ++row) {
     const trace::EventIndex e = t.other_events.event[row];

@@ -14,7 +14,7 @@ History Of(const Recording& r) {
   return h.ok() ? *std::move(h) : History();
 }
 
-// A remainder of up to 1 MiB of a free block of the large pool stays part of the block.
+// In the large pool, a remainder of up to 1 MiB of a free block is not split off.
 TEST(Reconstruct, SplitsRemaindersAboveOneMebibyte) {
   for (const uint64_t rest : {kMiB, kMiB + 512}) {
     Recording r;

@@ -19,7 +19,7 @@ class SimulatedDevice {
   struct Block {
     uint64_t address = 0, bytes = 0, requested = 0;
     bool live = false, pending = false;
-    uint64_t segment = 0;  // its address
+    uint64_t segment = 0;  // address of its segment
   };
   struct Segment {
     uint64_t bytes = 0;  // for an expandable segment: all its addresses

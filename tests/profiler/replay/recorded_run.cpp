@@ -90,8 +90,8 @@ class Recorder final : public allocator::SegmentObserver {
   };
   std::vector<trace::Event> events;
   recording::EntryTable entries;
-  std::map<uint64_t, Live> live;  // by address
-  std::set<uint32_t> completed;   // of the program's allocations
+  std::map<uint64_t, Live> live;  // keyed by address
+  std::set<uint32_t> completed;   // allocations whose free is completed
   uint32_t stream_now = 0;
   bool emptying = false;
   std::vector<bool> by_program;
@@ -126,7 +126,8 @@ class Recorder final : public allocator::SegmentObserver {
   const bool plan_;
   int64_t time_ = 0;
   uint64_t allocations_ = 0, segments_ = 0;
-  std::map<uint64_t, uint64_t> segment_of_;  // by address; the last block at that address
+  // Keyed by address: the segment of the last block there.
+  std::map<uint64_t, uint64_t> segment_of_;
 };
 
 template <class Column>
@@ -297,7 +298,7 @@ RecordedRun RunProgram(const std::vector<Action>& program, const RunOptions& opt
   std::map<uint32_t, uint64_t> address;  // of the program's allocations
   RecordedRun out;
   size_t first_entry = 0;
-  std::map<uint64_t, uint64_t> older;  // true sizes by address
+  std::map<uint64_t, uint64_t> older;  // true sizes, keyed by address
   for (size_t i = 0; i < program.size(); ++i) {
     if (static_cast<int>(i) == options.first_action) {
       first_entry = recorder.entries.size();

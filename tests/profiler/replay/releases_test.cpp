@@ -360,7 +360,7 @@ TEST(Releases, StateSnapshotCannotBeReplayed) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("no history"));
   EXPECT_FALSE(Replay(*t, {}).ok());
   EXPECT_FALSE(ReplayBaseline(*t, {}).ok());
-  // A run whose history has no events cannot be replayed either.
+  // A run without allocator events cannot be replayed either.
   trace::Trace unstated = *t;
   unstated.info.content = trace::Content::kRun;
   unstated.recording_begin = unstated.events.size() - 1;

@@ -231,7 +231,7 @@ TEST_F(DeviceFileTest, ReadsFiguresFromNamedFile) {
             "bandwidth=448GB/s");
   EXPECT_EQ(DeviceTextOf("rtx-4090").value(), "rtx-4090");
   EXPECT_EQ(DeviceTextOf("rtx-4090,bandwidth=1TB/s").value(), "rtx-4090,bandwidth=1TB/s");
-  // A run stores the figures, so that it can be read where the file does not exist.
+  // A run stores the figures, so that it can be read on a computer without the file.
   RunConfigBuilder builder;
   ASSERT_TRUE(builder.SetRunJson("{\"device\": \"" + path + "\"}").ok());
   EXPECT_EQ(builder.Build()->device, text);

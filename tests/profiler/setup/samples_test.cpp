@@ -47,7 +47,8 @@ TEST(ShippedSamples, IncludeTheDefaultRun) {
   EXPECT_NE(Samples::In(kFolder).Find(Default()), nullptr);
 }
 
-// Switching on the toggles in a file's name, in their order, gives the configuration of the file.
+// Switching on the toggles in a file's name, in their order, leads to the configuration of the
+// file.
 TEST(ShippedSamples, MatchTheTogglesInTheirNames) {
   const Samples samples = Samples::In(kFolder);
   for (const std::string& file : samples.Files()) {

@@ -218,7 +218,7 @@ TEST_F(PartTest, WithoutEventsHoldsTheMemoryInUse) {
   }
 }
 
-// After the last event, only the work of the GPU goes on.
+// After the last event, only the GPU still works.
 TEST_F(PartTest, BehindTheLastEventHoldsTheMemoryInUse) {
   testing::Stream s = testing::TrainingStream({.layers = 2, .steps = 2, .max_events = 1'000});
   s.activities = {{.begin_ns = s.events.back().time_ns, .end_ns = s.events.back().time_ns + 500}};

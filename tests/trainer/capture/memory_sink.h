@@ -52,8 +52,8 @@ class MemorySink final : public trace::EventSink {
 
 // Computes the requested bytes by category from the events, and checks that ids match.
 struct Replay {
-  std::map<uint64_t, trace::Event> live;  // by allocation
-  std::map<uint64_t, uint64_t> segments;  // by segment
+  std::map<uint64_t, trace::Event> live;  // keyed by allocation
+  std::map<uint64_t, uint64_t> segments;  // keyed by segment
   std::map<trace::Category, uint64_t> by_category;
   uint64_t requested = 0, allocated = 0, reserved = 0;
   uint64_t peak_requested = 0, peak_allocated = 0, peak_reserved = 0;

@@ -40,7 +40,7 @@ run::RunConfig RandomConfig(std::mt19937& random) {
   c.Set("precision", Choose<Text>(random, {"fp32", "bf16", "amp-bf16", "amp-fp16"}));
   c.Set("attention", c.Is("precision", "fp32") ? Choose<Text>(random, {"eager", "math"})
                                                : Choose<Text>(random, {"eager", "math", "flash"}));
-  // Flash attention is refused where the sliding-window mask is needed.
+  // Flash attention is refused if the sliding-window mask is needed.
   const bool window = std::string_view(c.model_config_json).find("sliding") != std::string::npos;
   if (window && c.seq == 8 && c.Is("attention", "flash")) {
     c.Set("attention", "math");

@@ -28,7 +28,7 @@ Seen Plan(const char* value) {
   const trace::EventTable& events = result.trace->events;
   bool in_step = false;
   uint64_t now = 0;
-  std::unordered_map<uint32_t, uint64_t> bytes;  // bytes by allocation
+  std::unordered_map<uint32_t, uint64_t> bytes;  // keyed by allocation
   for (uint32_t i = 0; i < events.size(); ++i) {
     switch (events.kind[i]) {
       case trace::EventKind::kStepBegin:

@@ -295,7 +295,7 @@ TEST(Techniques, InferenceIgnoresDropout) {
   EXPECT_EQ(LossesOf(plain, "inference"), LossesOf(drops, "inference with dropout"));
 }
 
-// Switching a technique on and off again yields the original configuration, and switching it off
+// A technique that is switched on and off again leaves the original configuration. Switching it off
 // once more changes nothing.
 TEST(Techniques, SwitchingOffRestoresTheConfiguration) {
   run::RunConfig plain = Plain();

@@ -11,7 +11,7 @@ namespace vramscope::trainer {
 namespace {
 
 struct Seen {
-  std::vector<uint64_t> requests;  // bytes
+  std::vector<uint64_t> requests;  // bytes of each allocation
   int saves = 0;
   int inside = 0;  // allocations during a save
 };

@@ -121,7 +121,7 @@ inline constexpr char kLongFrame[] =
     "(c10::ArrayRef<long>,c10::Allocator*,c10::DispatchKeySet,c10::ScalarType,std::optional<c10::"
     "MemoryFormat>)";
 
-// All frames are long C++ frames, without a space where a line could break.
+// All frames are long C++ frames, without a space at which a line could break.
 inline TracePtr WithLongFrames(const trace::Trace& of) {
   auto t = std::make_shared<trace::Trace>(of);
   std::string unbroken(kLongFrame);

@@ -120,7 +120,7 @@ TEST(RangeTest, FactsListStepsPhasesAndLiveBlocks) {
   const std::vector<Fact> facts = RangeFacts(t, r);
   EXPECT_EQ(ValueOf(facts, "steps"), "1 to 2 (2)");
   EXPECT_EQ(ValueOf(facts, "phases"), "forward, backward, optimizer");
-  // One block of 1 MiB stays per step.
+  // Every step leaves a block of 1 MiB allocated.
   EXPECT_EQ(ValueOf(facts, "live after the range"), "2.000 MiB in 2 blocks");
   EXPECT_EQ(ValueOf(facts, "difference"), "+2.000 MiB");
 }

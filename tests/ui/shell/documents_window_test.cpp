@@ -424,7 +424,8 @@ TEST_F(Documents, SettingsAreSavedAndRestored) {
   EXPECT_EQ(window_->config().batch, 13);
 }
 
-// Images of tabs and a history, for visual checks: documents_window_test --shots FOLDER 1680x1050.
+// Writes images of tabs and a history for visual checks: documents_window_test --shots FOLDER
+// 1680x1050.
 int DrawImages(const QString& folder, const QString& size) {
   QTemporaryDir scratch;
   const QString worker = QStringLiteral(VRAMSCOPE_REAL_WORKER);

@@ -307,7 +307,7 @@ TEST_F(LanguageWindowTest, NoTextIsCutOffInLongerPseudoLanguage) {
   ExpectNothingIsCut(window_.get(), [this] { return Idle(); });
 }
 
-// Images for visual checks: language_window_test --shots FOLDER 1024x700 zh_CN FILE.
+// Writes images for visual checks: language_window_test --shots FOLDER 1024x700 zh_CN FILE.
 int DrawImages(const QStringList& arguments) {
   const QString folder = arguments.value(2), size = arguments.value(3), name = arguments.value(4);
   SetLanguage(LanguageFromName(name).value_or(Language::kEnglish));

@@ -115,7 +115,7 @@ TEST_F(Losses, ProposedFileNameFollowsTheDocument) {
   EXPECT_EQ(window_->proposedName(QStringLiteral("json")), "qwen2-0.5b.json");
   const QString packed = folder_.filePath(QStringLiteral("step 7.pickle.zst"));
   ASSERT_TRUE(QFile::copy(Write("a.trace"), packed));
-  OpenAndWait(packed);  // the content determines the kind, not the name
+  OpenAndWait(packed);  // the kind follows from the content, not from the name
   EXPECT_EQ(window_->proposedName(QStringLiteral("trace")),
             folder_.filePath(QStringLiteral("step 7.trace")));
   EXPECT_EQ(window_->proposedName(QStringLiteral("json")),
@@ -264,7 +264,7 @@ TEST_F(Losses, ClickOnToggleReturnsFocusToTheCanvas) {
   ASSERT_TRUE(Idle());
   EXPECT_FALSE(Technique("fused")["on"].toBool());
   EXPECT_EQ(search->text(), "fused");
-  // The focus of a user who moves through the toggles by keyboard stays there.
+  // If the user moves through the toggles by keyboard, the focus stays on the toggles.
   ToggleSwitch* toggle = window_->techniquePanel()->toggle(QStringLiteral("fused"));
   toggle->setFocus();
   QTest::keyClick(toggle, Qt::Key_Space);
@@ -341,7 +341,7 @@ TEST_F(Losses, BaselineOfAComparisonIsNotKeptForOtherFiles) {
   EXPECT_TRUE(State()["baseline"].toBool());
   OpenAndWait(Write("other.trace", {.steps = 2}));
   EXPECT_FALSE(State()["baseline"].toBool());
-  // A baseline that the user pins stays.
+  // A baseline that the user pinned is not replaced.
   Trigger("run.pin");
   OpenAndWait(Write("third.trace", {.steps = 3}));
   EXPECT_TRUE(State()["baseline"].toBool());

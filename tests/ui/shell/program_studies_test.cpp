@@ -245,7 +245,7 @@ TEST_F(ProgramStudies, PointOfTheChartOpensItsPlan) {
   ASSERT_TRUE(Idle());
   EXPECT_EQ(window_->documents().size(), 3u);
   EXPECT_EQ(Active().source.program.arguments, "--batch 4");
-  // With the keyboard.
+  // The keyboard can choose a point, too.
   chart->setFocus();
   QTest::keyClick(chart, Qt::Key_Left);
   QTest::keyClick(chart, Qt::Key_Return);
@@ -272,7 +272,7 @@ TEST_F(ProgramStudies, SavedFileIsPlannedAgain) {
   EXPECT_EQ(window_->documents().size(), 1u);
   ASSERT_EQ(Active().history.entries().size(), 2u);
   EXPECT_EQ(Active().history.now()->change, "train.py saved");
-  // A module that the program has imported.
+  // A change to a module that the program has imported starts a plan, too.
   QTest::qWait(1000);
   Write("model.py", "a = 22\n");
   ASSERT_TRUE(WaitFor([this] { return Active().history.entries().size() == 3; }));

@@ -201,7 +201,7 @@ class ProgramWindow : public ::testing::Test {
   QTemporaryDir folder_{QStringLiteral("/dev/shm/program-window-XXXXXX")};
   QString vramscope_ = QStringLiteral(VRAMSCOPE_PROGRAM);
   std::unique_ptr<MainWindow> window_;
-  int answered_ = 0;  // dialogs
+  int answered_ = 0;  // number of dialogs
 };
 
 }  // namespace vramscope::ui::testing

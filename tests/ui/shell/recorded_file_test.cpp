@@ -127,7 +127,7 @@ TEST_F(RecordedFileTest, ShowsPreviewWhileLoading) {
   EXPECT_TRUE(State()["partial"].toBool());
   EXPECT_TRUE(State()["recorded"].toBool());
   EXPECT_TRUE(State()["loading"].isObject());
-  // The cursor stays where it is when the complete trace replaces the preview.
+  // The cursor does not move when the complete trace replaces the preview.
   const int64_t begin = held.part->begin_ns();
   window_->timelineWidget()->setCursorTime(begin + 9'000'000);
   held.last.release();

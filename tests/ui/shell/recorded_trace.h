@@ -18,7 +18,7 @@ struct RecordedOptions {
   int steps = 4;
   int layers = 6;
   bool out_of_memory = true;
-  bool leak = true;  // one block per step stays allocated
+  bool leak = true;  // every step leaves one block allocated
   uint64_t weight_bytes = 16 << 20;
 };
 

@@ -106,8 +106,8 @@ TEST_F(TechniquesWindow, SearchByGroupShowsExactlyItsRows) {
   }
 }
 
-// A technique's rows are found by words of its description. Without a match, a message describes
-// where sizes are set.
+// A technique's rows are found by words of its description. Without a match, a message names the
+// place at which sizes are set.
 TEST_F(TechniquesWindow, SearchFindsWordsOfTheDescription) {
   const auto found = [&](const char* words) {
     window_->openTechniques(QLatin1String(words));

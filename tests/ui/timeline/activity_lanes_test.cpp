@@ -195,7 +195,7 @@ TEST_F(ActivityLanesTest, KernelFactsLinkToCallOpAndAllocations) {
   EXPECT_THAT(Value(facts, "launched by"), HasSubstr("cudaLaunchKernel on thread 0"));
   EXPECT_EQ(Value(facts, "op"), "aten::mm");
   EXPECT_EQ(Value(facts, "module"), "model.layers.0.self_attn");
-  EXPECT_THAT(Value(facts, "its op made"), HasSubstr("2 allocations"));
+  EXPECT_THAT(Value(facts, "its op allocated"), HasSubstr("2 allocations"));
   DrawList overlay;
   model_.BuildOverlay(measure_, &overlay);
   EXPECT_GE(overlay.polylines().size(), 1u) << "the line from the call";

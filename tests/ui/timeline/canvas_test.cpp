@@ -184,7 +184,7 @@ TEST_F(CanvasTest, LabelsStepsAndPhasesWithDurations) {
     if (t.kind[i] != trace::SliceKind::kPhase) continue;
     const std::string label =
         std::string(data_->SliceName(i)) + " " + FormatDuration(t.end_ns[i] - t.begin_ns[i]);
-    // With the space beside the text.
+    // A label is only drawn if its slice is wide enough for it and the space beside it.
     if (SliceRectOf(state(), i).w < measure_.Width(label, Font::kSmallBold) + 20) continue;
     EXPECT_THAT(texts, ::testing::Contains(label));
     ++wide;
@@ -601,7 +601,7 @@ TEST_F(CanvasTest, ByteAxisFitsTraceAndBaseline) {
   EXPECT_GE(state().axis.max, large->peak().allocated) << "both are drawn on one axis";
   model_.SetBaselineTrace(nullptr, "");
   EXPECT_EQ(state().axis.max, own);
-  // A small recording after a large run.
+  // A small recording that is opened after a large run has its own scale.
   model_.SetData(large, false, 0);
   auto small = std::make_shared<trace::Trace>(*trace_);
   small->info.title = "another file";

@@ -127,7 +127,7 @@ TEST_F(ContentTest, CurveHasNoGapsBetweenEntries) {
 TEST_F(ContentTest, SnapshotWithoutHistoryShowsSummaryNotLanes) {
   Show(MakeState());
   const std::vector<std::string> texts = Texts();
-  EXPECT_THAT(texts, ::testing::Contains("A single state, not a run"));
+  EXPECT_THAT(texts, ::testing::Contains("A snapshot without history"));
   EXPECT_THAT(texts, ::testing::Contains("176.000 MiB allocated in 2 blocks, 192.000 MiB reserved "
                                          "in 2 segments"));
   for (const std::string& text : texts) EXPECT_THAT(text, Not(ContainsRegex(kTime)));

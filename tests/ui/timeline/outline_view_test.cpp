@@ -125,7 +125,7 @@ TEST_F(OutlineView, AcceptsEmptyAndMinimalOutlines) {
     model_.SetOutline(std::make_shared<const trace::Outline>(one));
     model_.BuildData(measure_, &list_);
     EXPECT_TRUE(ShowsText(" events"));
-    // The curve is drawn where there is space for it.
+    // The curve is drawn if there is space for it.
     ASSERT_EQ(list_.stacks().size(), height > 100 ? 1u : 0u) << height;
     if (list_.stacks().empty()) continue;
     const Rect plot = OutlinePlot(model_.state());

@@ -29,7 +29,7 @@ struct AllocatorEntry {
   };
   Action action;
   int device;
-  uint64_t address;  // for out of memory: the device's free bytes
+  uint64_t address;  // if out of memory: the device's free bytes
   uint64_t bytes;    // requested size; for segments, their size
   uint64_t stream;
 };
@@ -55,7 +55,7 @@ struct CudaLibrary {
   void (*empty_cache)(int device);
   int64_t (*allocated_bytes)(int device);
   void (*synchronize)(int device);
-  void (*finish_work)(int device);  // on the device's current stream
+  void (*finish_work)(int device);  // waits for the device's current stream
   // LibTorch's ProcessGroupNCCL. It must be shut down before the last reference is released.
   c10::intrusive_ptr<c10d::Backend> (*make_nccl)(const c10::intrusive_ptr<c10d::Store>& store,
                                                  int rank, int ranks);

@@ -124,7 +124,7 @@ class CudaTape final : public MicroBatchTape {
   struct Gradient {
     size_t parameter = 0;     // index into the trained tensors
     uint64_t allocation = 0;  // number within the tape
-    size_t bytes = 0;         // of its storage
+    size_t bytes = 0;         // size of its storage
     std::vector<int64_t> sizes, strides;
     int64_t offset = 0;
     caffe2::TypeMeta dtype;

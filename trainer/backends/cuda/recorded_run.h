@@ -67,7 +67,7 @@ class RecordedRun final : public FreeOrder {
   const uint64_t memory_bytes_;
   const WorkspaceBytes workspaces_;
   BlockSizes blocks_;
-  std::map<uint64_t, Expandable> expandable_;  // by start address
+  std::map<uint64_t, Expandable> expandable_;  // keyed by start address
   std::atomic<bool> out_of_memory_{false};
   bool holding_ = false;
   std::vector<uint64_t> held_;  // addresses whose frees are deferred
@@ -76,7 +76,7 @@ class RecordedRun final : public FreeOrder {
 
   std::mutex mutex_;  // protects the members below; always locked last
   std::vector<uint64_t> streams_;
-  std::unordered_map<uint64_t, uint64_t> driver_bytes_;  // by address
+  std::unordered_map<uint64_t, uint64_t> driver_bytes_;  // keyed by address
 };
 
 // During its life, allocations and frees are recorded as repetitions of `like`.

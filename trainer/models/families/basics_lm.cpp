@@ -11,7 +11,7 @@
 //   - A returning frame frees its arguments, then its other variables in order of assignment.
 //     C++ would use the reverse order. `Drop` at the end of each function does this.
 //   - The caller of a *module* keeps the arguments until the call has returned.
-//     The caller of a plain function does not.
+//     The caller of a plain function does not keep them.
 //   - A rebound name keeps its old tensor until the new one exists.
 //
 // A sequence longer than the model's context is allowed: the rotary table is made for the run's

@@ -116,8 +116,8 @@ class Embeddings : public Module {
 
 // Masks that all layers of one forward pass share.
 struct Masks {
-  at::Tensor full;                     // for full attention
-  at::Tensor blocked, band, from, to;  // for attention between blocks
+  at::Tensor full;                     // mask of full attention
+  at::Tensor blocked, band, from, to;  // masks of attention between blocks
 };
 
 // [..., a, b] x [..., c, b] transposed, and [..., a, b] x [..., b, c], as one batch of products.

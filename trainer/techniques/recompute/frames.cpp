@@ -35,7 +35,7 @@ struct Frame {
   std::string path;
   CheckpointOptions options;
   RandomState random;
-  std::optional<AutocastState> autocast;  // of the first run
+  std::optional<AutocastState> autocast;  // autocast's state in the first run
   SavedVariable input;
   std::vector<std::optional<SavedVariable>> carried;  // nullopt: undefined, or in `closed_over`
   Carried closed_over;
@@ -78,7 +78,7 @@ class FillingHook final : public SavedVariableHooks {
   at::Tensor call_unpack_hook() override { return tensor_; }
 
  private:
-  Frame& frame_;  // is running, so it is alive
+  Frame& frame_;  // valid: the frame is running
   at::Tensor tensor_;
 };
 
@@ -159,7 +159,7 @@ struct BudgetPlan {
     double bytes = 0, operations = 0;
   };
   double share = 0;
-  std::vector<Call> calls;  // of the first segment
+  std::vector<Call> calls;  // calls in the first segment
   std::vector<bool> kept;
   bool solved = false;
 

@@ -22,7 +22,7 @@ struct Segment : torch::CustomClassHolder {
   std::string path;
   CheckpointOptions options;
   RandomState random;
-  std::optional<AutocastState> autocast;  // of the first run
+  std::optional<AutocastState> autocast;  // autocast's state in the first run
   size_t slots = 0;
   std::vector<size_t> present, replaced;
   Carried closed_over;  // undefined elements are saved instead, or missing

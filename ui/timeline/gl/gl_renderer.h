@@ -83,7 +83,7 @@ class GlRenderer : public TextMeasure, protected QOpenGLExtraFunctions {
   // The characters added to the basic ones of kGlyphs, including those that no font has.
   std::set<char32_t> extra_;
   mutable std::set<char32_t> lacking_;
-  std::map<QString, std::shared_ptr<const QByteArray>> fallback_files_;  // by family
+  std::map<QString, std::shared_ptr<const QByteArray>> fallback_files_;  // keyed by family
   std::vector<std::vector<unsigned short>> ranges_;                      // ImGui reads these too
 
   std::unique_ptr<QOpenGLShaderProgram> quads_, pictures_;

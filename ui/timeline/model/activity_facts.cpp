@@ -164,9 +164,9 @@ ActivityFacts FactsOfActivity(const TimelineData& d, uint32_t row) {
     for (uint32_t id = made.first; id < std::min<size_t>(made.last, made.first + kMostSummed); ++id)
       bytes += t.allocations.bytes_rounded[id];
     if (made.size() == 0)
-      out.facts.push_back({i18n::Text("its op made"), i18n::Text("no allocation")});
+      out.facts.push_back({i18n::Text("its op allocated"), i18n::Text("no allocation")});
     if (made.size() > 0)
-      out.facts.push_back({i18n::Text("its op made"),
+      out.facts.push_back({i18n::Text("its op allocated"),
                            fmt::format("{}, {}", Allocations(made.size()), FormatBytes(bytes))});
     for (uint32_t id = made.first; id < std::min<size_t>(made.last, made.first + kNamed); ++id)
       out.facts.push_back({"", NameOfAllocation(t, id), {Link::To::kAllocation, id}});

@@ -50,10 +50,10 @@ struct Hit {
   HitKind kind = HitKind::kNone;
   const Lane* lane = nullptr;
   double time = 0;
-  trace::AllocationId allocation;           // kAllocation
-  uint32_t slice = kNoSlice;                // kSlice
-  uint32_t activity = query::kNoRow;        // kActivity
-  uint32_t gap = query::kNoRow;             // kIdle
+  trace::AllocationId allocation;           // set for kAllocation
+  uint32_t slice = kNoSlice;                // set for kSlice
+  uint32_t activity = query::kNoRow;        // set for kActivity
+  uint32_t gap = query::kNoRow;             // set for kIdle
   std::optional<trace::Category> category;  // kMemory: the layer, if the point is on one
   std::optional<uint64_t> offset;           // blocks lane: offset on the packed address axis
   bool SameThing(const Hit& o) const {
@@ -76,7 +76,7 @@ struct CanvasState {
   std::shared_ptr<const trace::Outline> outline;
   std::shared_ptr<const TimelineData> baseline;
   std::string baseline_label;
-  TimeMap baseline_map;  // from times of `data` to times of `baseline`
+  TimeMap baseline_map;  // maps times of `data` to times of `baseline`
   Theme theme = Theme::Dark();
   uint64_t device_limit = 0;
 
@@ -84,7 +84,7 @@ struct CanvasState {
   Layout layout;
   std::string current_lane;  // the lane that keys act on while the mouse is elsewhere; empty: none
   std::optional<float>
-      drop_at;  // while a lane is dragged: the y coordinate where it would be dropped
+      drop_at;  // while a lane is dragged: the y coordinate at which it would be dropped
   Viewport viewport;
   ByteAxis axis{uint64_t{1} << 30, uint64_t{1} << 28};
   AddressWindow addresses;

@@ -47,7 +47,7 @@ BaselineColumns BaselineUnder(const trace::Trace& shown, const trace::Trace& bas
 struct AllocationKey {
   std::string module, op;
   int32_t step = -1;
-  uint32_t occurrence = 0;  // among allocations of the same module, op and step
+  uint32_t occurrence = 0;  // its number among the allocations of the same module, op and step
   bool valid() const { return !module.empty() || !op.empty(); }
 };
 AllocationKey KeyOf(const trace::Trace& trace, trace::AllocationId id);

@@ -40,7 +40,7 @@ class Crew {
     size_t count;
     std::atomic<size_t> next = 0, done = 0;
     std::atomic<bool> failed = false;
-    std::exception_ptr error = {};  // of the first part that threw
+    std::exception_ptr error = {};  // exception of the first part that threw
     void Work();
   };
   void Help();

@@ -71,13 +71,13 @@ struct LinePrim {
   uint32_t argb;
 };
 struct PolylinePrim {
-  uint32_t first, count;  // points
+  uint32_t first, count;  // range of points
   float width;
   Dash dash;
   uint32_t argb;
 };
 struct TextPrim {
-  uint32_t first, count;  // bytes
+  uint32_t first, count;  // range of bytes
   Rect box;               // text is centred vertically in it
   Font font;
   Align align;

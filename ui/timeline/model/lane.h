@@ -30,15 +30,15 @@ struct Tooltip;
 
 // Heights that several lanes share.
 inline constexpr float kTitleHeight = 24;
-inline constexpr float kSlimTitle = 19;  // for lanes of which there may be many
+inline constexpr float kSlimTitle = 19;  // title height of lanes of which there may be many
 
 // How a lane shrinks while the stretching lanes have less room than they want.
 struct Concession {
   // Shrinks to this many rows, or to one of the constants below.
   static constexpr int kBelowTheFold = 0;  // may lie below the visible part of the stack
   static constexpr int kGone = -1;
-  // Applies while the stretching lanes have less than the smaller of two heights: the share `until`
-  // of the height they want, and `most` pixels.
+  // Applies while the stretching lanes have less height than `until` times the height that they
+  // want, and less than `most` pixels.
   float until = 1;
   float most = std::numeric_limits<float>::infinity();
   int rows = kBelowTheFold;
@@ -61,7 +61,7 @@ struct LaneWants {
 // The position of a lane.
 struct LanePlace {
   const Lane* lane = nullptr;
-  bool visible = false;  // in the stack, but maybe scrolled out of sight
+  bool visible = false;  // shown in the stack, but maybe scrolled out of sight
   bool folded = false, pinned = false;
   bool scrolls = false;    // neither in the head nor pinned
   bool stretches = false;  // gets a share of the remaining height
@@ -94,7 +94,7 @@ struct LaneDrawing {
   const LanePlace& place;
   const LaneAnswer& answer;
   const TextMeasure& measure;
-  Crew* crew;  // for work that takes too long on one core
+  Crew* crew;  // threads for work that takes too long on one core
   SceneMemory* memory;
   SceneCounts* counts;
   DrawList* list;

@@ -23,9 +23,9 @@
 namespace vramscope::ui::timeline {
 
 struct LaneSetting {
-  bool folded = false;  // or unfolded, if the lane is folded by default
+  bool folded = false;  // the opposite (unfolded) if the lane is folded by default
   bool pinned = false, hidden = false;
-  float height = 0;  // of the body; 0: the default
+  float height = 0;  // height of the body; 0: the default
   friend bool operator==(const LaneSetting&, const LaneSetting&) = default;
 };
 
@@ -45,7 +45,7 @@ struct LaneSettings {
 struct Layout {
   float width = 0, height = 0;
   float plot_left = 0, plot_width = 0;
-  std::vector<LanePlace> lanes;  // from top to bottom, including those that are not visible
+  std::vector<LanePlace> lanes;  // lanes from top to bottom, including those that are not visible
   // The scrolling part, from scroll_top to the canvas's lower edge. It is scrolled by `scroll`,
   // which is at most `scroll_most`.
   float scroll_top = 0, scroll = 0, scroll_most = 0;
@@ -60,10 +60,10 @@ struct Layout {
 };
 
 enum class LaneAction : uint8_t {
-  kFold,    // or unfold
-  kPin,     // or unpin
-  kHide,    // or show again
-  kMoveUp,  // past the previous visible lane that can be moved
+  kFold,    // folds or unfolds
+  kPin,     // pins or unpins
+  kHide,    // hides or shows again
+  kMoveUp,  // moves above the previous visible lane that can be moved
   kMoveDown,
   kHigher,
   kLower,

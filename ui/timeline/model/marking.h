@@ -19,7 +19,7 @@ namespace vramscope::ui::timeline {
 
 struct Marking {
   std::shared_ptr<const trace::Trace> trace;  // the marked trace
-  std::vector<bool> blocks;  // by row of the allocations; empty: no block is drawn faint
+  std::vector<bool> blocks;  // indexed by row of the allocations; empty: no block is drawn faint
   uint32_t block_count = 0;
   uint32_t count = 0;         // number of all marked things
   std::vector<double> times;  // begin times, ascending, from the trace's begin

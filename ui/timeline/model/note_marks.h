@@ -15,8 +15,8 @@
 namespace vramscope::ui::timeline {
 
 struct NoteMark {
-  int64_t time_ns = 0;  // in the trace's times
-  int64_t end_ns = 0;   // for a range; <= time_ns: a single time
+  int64_t time_ns = 0;  // on the trace's clock
+  int64_t end_ns = 0;   // end of a range; <= time_ns: the note is at a single time
   std::string text;     // empty: a bookmark
   std::string what;     // name of the thing that has the note; empty: the note is for a time
   bool range() const { return end_ns > time_ns; }

@@ -22,7 +22,7 @@ std::string CategoryRule(const trace::Trace& trace, trace::AllocationId id,
                          trace::Category category);
 uint8_t CategoryRuleNumber(const trace::Trace& trace, trace::AllocationId id,
                            trace::Category category);
-// For a step or a phase; "" for other slices and where nothing was inferred.
+// For a step or a phase; "" for other slices and if nothing was inferred.
 std::string SliceRule(const trace::Trace& trace, uint32_t slice);
 
 struct StackLine {

@@ -16,13 +16,13 @@ namespace vramscope::ui::timeline {
 
 // What was drawn, for --dump-state and tests.
 struct SceneCounts {
-  uint32_t columns = 0;      // of the memory lane
+  uint32_t columns = 0;      // columns of the memory lane
   uint32_t block_rects = 0;  // allocations drawn as rectangles
   uint32_t block_cells = 0;  // cells drawn in place of smaller allocations
   uint32_t slices = 0;       // slices drawn as rectangles
   uint32_t slice_columns = 0;
-  uint32_t activities = 0;  // drawn as rectangles
-  uint32_t gaps = 0;        // drawn as rectangles
+  uint32_t activities = 0;  // activities drawn as rectangles
+  uint32_t gaps = 0;        // idle gaps drawn as rectangles
   uint32_t labels = 0;
   uint32_t notes = 0;  // flags on the ruler, in the view
   uint32_t marks = 0;  // ticks of marked things, in the view
@@ -38,7 +38,7 @@ struct SceneCounts {
 
 // Data that is kept from frame to frame.
 struct SceneMemory {
-  std::vector<float> edges;  // of the memory stack as last drawn: the start of the next morph
+  std::vector<float> edges;  // edges of the memory stack as last drawn: the start of the next morph
   uint32_t columns = 0;
   // Query results of the overview, which do not depend on the view.
   struct Overview {
@@ -73,7 +73,7 @@ Rect ActivityRectOf(const CanvasState& state, uint32_t activity);
 // Vertical lines at the ruler's ticks, through all lanes and below their content.
 void DrawTimeGrid(const CanvasState& state, DrawList* list);
 void DrawNotedRanges(const CanvasState& state, DrawList* list);
-// Replaces the lanes for a file that has a state but no history: describes the file.
+// For a snapshot without history, describes the file in place of the lanes.
 void DrawContent(const CanvasState& state, const TextMeasure& measure, DrawList* list);
 // A thin line at the top edge that shows the progress of reading.
 void DrawLoadingLine(const CanvasState& state, DrawList* list);

@@ -310,7 +310,7 @@ void DrawContent(const CanvasState& s, const TextMeasure& measure, DrawList* lis
                Align::kCenter);
     y += height;
   };
-  line(i18n::Text("A single state, not a run"), Font::kTitle, s.theme.text, 34);
+  line(i18n::Text("A snapshot without history"), Font::kTitle, s.theme.text, 34);
   line(i18n::Format("{}: the memory at one time, without a history.",
                     t.info.source.empty() ? i18n::Text("This file") : t.info.source),
        Font::kBody, s.theme.dim, 20);

@@ -20,7 +20,7 @@ namespace vramscope::ui::timeline {
 
 struct ThingFacts {
   std::string title;
-  std::string name;     // in full
+  std::string name;     // the full name
   std::string size;     // exact bytes; empty: none
   std::string address;  // "0x7f..."; empty: none
   std::string stack;    // one line per frame, innermost first
@@ -29,7 +29,7 @@ struct ThingFacts {
     std::string filter;  // syntax: profiler/query/filter.h
   };
   std::vector<Like> likes;
-  std::vector<LinkedFact> links;  // to its op, call, module, kernels
+  std::vector<LinkedFact> links;  // links to its op, call, module, kernels
 };
 ThingFacts FactsOfThing(const TimelineData& data, const query::Thing& thing);
 

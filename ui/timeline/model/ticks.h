@@ -8,13 +8,13 @@
 namespace vramscope::ui::timeline {
 
 struct TimeTick {
-  int64_t time_ns;  // from the trace's begin; in entries for a trace without times
+  int64_t time_ns;  // time since the trace's begin; a number of entries for a trace without times
   std::string label;
 };
 
 // Ticks of 1, 2 or 5 times a power of ten within [begin, end] (ns from the trace's begin). They are
-// at least `min_gap_px` apart at a width of `width_px`, more where the labels need it. When zoomed
-// far into a long trace, all labels have the same unit and enough decimals.
+// at least `min_gap_px` apart at a width of `width_px`, more if the labels need it. When zoomed far
+// into a long trace, all labels have the same unit and enough decimals.
 std::vector<TimeTick> TimeTicks(double begin_ns, double end_ns, double width_px, double min_gap_px);
 // The same for a trace that counts entries: `first` is the number of its first entry. Labels are
 // "entry 500".

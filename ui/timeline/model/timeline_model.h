@@ -38,8 +38,8 @@ struct Pointer {
 struct WheelInput {
   double x = 0, y = 0;
   double dx = 0, dy = 0;              // eighths of a degree (120 per notch), or pixels
-  bool pixels = false;                // from a touchpad
-  bool begins = false, ends = false;  // of a touchpad gesture
+  bool pixels = false;                // the distances are pixels, as from a touchpad
+  bool begins = false, ends = false;  // a touchpad gesture begins, ends
   bool shift = false, ctrl = false, alt = false;
 };
 
@@ -109,8 +109,8 @@ class TimelineModel {
 
   // View.
   void Fit(double now_ms);
-  // Used for another document. Changes the view at once, without an undo step to the previous
-  // document's view. nullopt: the whole trace.
+  // Call it when another document is shown. Changes the view at once, without an undo step to the
+  // previous document's view. nullopt: the whole trace.
   void SetView(std::optional<Span> view);
   void ZoomBy(double factor, double now_ms);
   void ZoomToSelection(double now_ms);

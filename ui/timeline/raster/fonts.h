@@ -1,4 +1,4 @@
-// The canvas's fonts: Inter where it is installed, else DejaVu Sans, else a system font.
+// The canvas's fonts: Inter if it is installed, else DejaVu Sans, else a system font.
 #pragma once
 
 #include <QFont>

@@ -11,7 +11,7 @@ namespace vramscope::ui::timeline {
 struct PixelTarget {
   uint32_t* pixels;
   int width, height;
-  int stride;    // in pixels
+  int stride;    // length of a row in pixels
   double scale;  // device pixels per logical pixel
   // Only these rows are drawn, so that several threads can share one image.
   int first_row = 0, last_row = INT32_MAX;
@@ -29,7 +29,7 @@ void FillImage(const PixelTarget& target, const Rect& clip, const ImagePrim& ima
 void CopyPixels(const uint32_t* from, const PixelTarget& target, const Rect& area);
 // Fills `area` with the part of `from` (an image of the same size as the target) between `begin`
 // and `end`, as fractions of the area's width: 0 and 1 are the area itself. `outside`: the color
-// where `from` has no pixels.
+// for places at which `from` has no pixels.
 void MovePixels(const uint32_t* from, const PixelTarget& target, const Rect& area, double begin,
                 double end, uint32_t outside);
 

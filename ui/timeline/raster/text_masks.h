@@ -23,7 +23,7 @@ class TextMasks {
  public:
   struct Placed {
     const Mask* mask = nullptr;  // null: nothing is visible
-    int x = 0, y = 0;            // in device pixels
+    int x = 0, y = 0;            // position in device pixels
   };
 
   explicit TextMasks(const QtTextMeasure* measure) : measure_(measure) {}
@@ -35,7 +35,7 @@ class TextMasks {
 
   const QtTextMeasure* measure_;
   double scale_ = 0;
-  size_t bytes_ = 0;  // of all masks
+  size_t bytes_ = 0;  // size of all masks together
   std::array<std::unordered_map<std::string, Mask, TextHash, std::equal_to<>>, kFontCount> masks_;
 };
 

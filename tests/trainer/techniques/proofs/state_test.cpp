@@ -223,7 +223,7 @@ TEST(Proof, T14_ShardsAddUpAndLayersAreGatheredTwice) {
   }
   EXPECT_EQ(weights, whole.AllocatedIn(Category::kParameter));
   EXPECT_EQ(state, whole.AllocatedIn(Category::kOptimizerState));
-  // Each layer is gathered twice. The rest stays gathered until backward, so it is gathered once.
+  // Each layer is gathered twice. The rest is not freed before backward, so it is gathered once.
   const Planned part = shared("0");
   int gathers = 0;
   const trace::ActivityTable& work = part.trace->activities;
@@ -505,7 +505,7 @@ TEST(Proof, X18_BucketViewsSaveMemoryFp32GradientsStay) {
         {"shard.strategy", "ddp"}, {"shard.ranks", "2"}, {"shard.gradients", how}, {"steps", "6"}});
   };
   const Planned copies = communication("copies"), views = communication("views");
-  // From step 2 on, buckets stay the same. NCCL's watchdog frees the first buckets at some host
+  // From step 2 on, the buckets do not change. NCCL's watchdog frees the first buckets at some host
   // time, so a step may still have them. The minimum over the steps has none.
   const auto both = [](const Planned& plan) {
     std::map<int, uint64_t> most;

@@ -132,8 +132,8 @@ class BlocksLane : public Lane {
                 static_cast<float>(columns * cell), static_cast<float>(rows * cell)};
       ImagePrim image = list->Image(area, columns, rows);
       auto pixels = list->pixels(image);
-      // Unused memory is hatched: every fourth diagonal of the grid is drawn where no block is. The
-      // hatching does not move on the screen while the blocks do.
+      // Unused memory is hatched: every fourth diagonal of the grid is drawn in places without a
+      // block. The hatching does not move on the screen while the blocks do.
       uint32_t hatch = Mix(s.theme.cached, s.theme.line, s.theme.dark ? 0.7 : 0.85).argb();
       auto cell_at = [&](float at, uint32_t limit) {
         return static_cast<uint32_t>(std::clamp<double>(std::round(at / cell), 0.0, limit));

@@ -92,7 +92,7 @@ void DrawByteLabels(const CanvasState& s, const TextMeasure& measure, const Rect
 
 struct PeakCallout {
   bool shown = false;
-  float x = 0, y = 0;  // of the mark
+  float x = 0, y = 0;  // position of the mark
   Rect box;
   std::string title, place;
 };
@@ -179,7 +179,7 @@ float TitleLegend(const CanvasState& s, const TextMeasure& measure, const Rect& 
 }
 
 std::string About(const CanvasState& s) {
-  if (s.hidden.none()) return i18n::Text("stacked; allocated bytes");
+  if (s.hidden.none()) return i18n::Text("allocated bytes, stacked");
   std::string names;
   for (const trace::Category category : kStackOrder)
     if (s.hides(category)) names += (names.empty() ? "" : ", ") + i18n::Text(trace::Name(category));
@@ -260,7 +260,7 @@ class MemoryLane : public Lane {
     memory->columns = n;
     counts->columns = n;
     DrawByteGrid(s, body, /*over=*/true, list);
-    // The outline keeps the total readable where the top layer is thin.
+    // The outline keeps the total readable if the top layer is thin.
     const float* top = memory->edges.data() + kStackOrder.size() * n;
     StepLine(s, area, columns, used, s.theme.text.WithAlpha(s.theme.dark ? 0.35 : 0.45), 1, {},
              list, [&](int i) { return top[i]; });

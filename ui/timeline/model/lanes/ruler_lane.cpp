@@ -16,7 +16,7 @@ constexpr float kHeight = 22;
 constexpr float kTickApart = 72;
 constexpr float kMark = 5;
 constexpr float kFlagWidth = 8, kFlagHeight = 6, kPole = 1.5f;
-constexpr float kRangeHeight = 4;  // for a note's range
+constexpr float kRangeHeight = 4;  // height of a note's range
 constexpr double kNear = 8;        // a flag is hit within this many pixels
 
 std::vector<TimeTick> Ticks(const CanvasState& s, float width) {

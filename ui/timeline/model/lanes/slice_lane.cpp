@@ -221,7 +221,7 @@ const Style& StyleOf(SliceKind kind) {
        .key = "ops",
        .row_height = 13,
        .title = TEXT_MARK("ops"),
-       .about = TEXT_MARK("operators as dispatched"),
+       .about = TEXT_MARK("operators, as PyTorch dispatched them"),
        .at_first = 3,
        .concessions = {{.until = 1.6f, .rows = 1}, {.until = 1.3f}}},
   };
