@@ -192,7 +192,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>再次</translation>
     </message>
     <message>
-        <source>Search GPUs; choose a MIG slice, another memory size or a device file, or enter a GPU&apos;s properties …</source>
+        <source>Search GPUs; choose a MIG slice, another memory size or a device file, or enter a GPU's properties …</source>
         <translation>搜索 GPU；选择 MIG 切片、其他显存大小或设备文件，或输入 GPU 的参数 …</translation>
     </message>
     <message>
@@ -220,7 +220,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>缓存分配器最多占有 %1 字节。</translation>
     </message>
     <message>
-        <source>Computed by PyTorch&apos;s own allocator. </source>
+        <source>Computed by PyTorch's own allocator. </source>
         <translation>由 PyTorch 自己的分配器得出。</translation>
     </message>
     <message>
@@ -252,11 +252,11 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>设备 %1</translation>
     </message>
     <message>
-        <source>This plan was not compared with a recording. The allocations and the allocator are PyTorch&apos;s own; times and the order of the driver&apos;s addresses are modelled. Memory of other libraries is not included.</source>
+        <source>This plan was not compared with a recording. The allocations and the allocator are PyTorch's own; times and the order of the driver's addresses are modelled. Memory of other libraries is not included.</source>
         <translation>此规划未与录制比较。分配和分配器是 PyTorch 自己的；时间和驱动的地址次序是建模的。不包括其他库占用的内存。</translation>
     </message>
     <message>
-        <source>%1 ran on an emulated %2, with PyTorch&apos;s own CUDA code, allocator and operator host code. No values were computed; times come from a roofline model of the GPU.</source>
+        <source>%1 ran on an emulated %2, with PyTorch's own CUDA code, allocator and operator host code. No values were computed; times come from a roofline model of the GPU.</source>
         <translation>%1 在模拟的 %2 上运行：使用 PyTorch 自己的 CUDA 代码、分配器和算子的主机代码。没有计算任何数值；时间来自 GPU 的 roofline 模型。</translation>
     </message>
     <message>
@@ -435,7 +435,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>8 位基础权重</translation>
     </message>
     <message>
-        <source>8-bit moments of large tensors in managed memory, as bitsandbytes&apos; paged optimizers</source>
+        <source>8-bit moments of large tensors in managed memory, as bitsandbytes' paged optimizers</source>
         <translation>大张量的 8 位矩存于托管内存，如 bitsandbytes 的分页优化器</translation>
     </message>
     <message>
@@ -447,7 +447,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>：其余由私有池保留</translation>
     </message>
     <message>
-        <source>: {} {} than the baseline&apos;s {}{}; </source>
+        <source>: {} {} than the baseline's {}{}; </source>
         <translation>：比基线的 {2} {0} {1}{3}； </translation>
     </message>
     <message>
@@ -527,7 +527,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>PyTorch 2.0 的 Adam 没有这种实现（optimizer.impl）</translation>
     </message>
     <message>
-        <source>Adam&apos;s moments in bfloat16</source>
+        <source>Adam's moments in bfloat16</source>
         <translation>bfloat16 的 Adam 矩</translation>
     </message>
     <message>
@@ -591,7 +591,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>不带缓存的 autocast</translation>
     </message>
     <message>
-        <source>Autocast&apos;s cache</source>
+        <source>Autocast's cache</source>
         <translation>autocast 的缓存</translation>
     </message>
     <message>
@@ -599,7 +599,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>自动求导细节</translation>
     </message>
     <message>
-        <source>B&apos;s peak is {} {} ({} against {}); {} of {} call sites differ.</source>
+        <source>B's peak is {} {} ({} against {}); {} of {} call sites differ.</source>
         <translation>B 的峰值{} {}（{} 对 {}）；{} 个调用点（共 {} 个）不同。</translation>
     </message>
     <message>
@@ -669,10 +669,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     <message>
         <source>Call site</source>
         <translation>调用点</translation>
-    </message>
-    <message>
-        <source>Cannot be aligned: {}.</source>
-        <translation>无法对齐：{}。</translation>
     </message>
     <message>
         <source>Category</source>
@@ -863,7 +859,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>FlashAttention-2</translation>
     </message>
     <message>
-        <source>FlashAttention-2&apos;s package</source>
+        <source>FlashAttention-2's package</source>
         <translation>FlashAttention-2 软件包</translation>
     </message>
     <message>
@@ -1231,10 +1227,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>锁页的批</translation>
     </message>
     <message>
-        <source>Pinned by</source>
-        <translation>被占住于</translation>
-    </message>
-    <message>
         <source>Planned</source>
         <translation>已规划</translation>
     </message>
@@ -1511,7 +1503,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>ddp 上的 ZeroRedundancyOptimizer</translation>
     </message>
     <message>
-        <source>a model&apos;s KV cache is off</source>
+        <source>a model's KV cache is off</source>
         <translation>模型的 KV 缓存已关闭</translation>
     </message>
     <message>
@@ -1541,10 +1533,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     <message>
         <source>after a layer</source>
         <translation>在一层之后</translation>
-    </message>
-    <message>
-        <source>after a step gradients are released (none) or filled with zeros</source>
-        <translation>一步之后梯度被释放（none）或填零</translation>
     </message>
     <message>
         <source>after each step</source>
@@ -2207,20 +2195,12 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>在空洞中</translation>
     </message>
     <message>
-        <source>in this state</source>
-        <translation>在此状态</translation>
-    </message>
-    <message>
         <source>inferred by</source>
         <translation>推断依据</translation>
     </message>
     <message>
         <source>its kernels</source>
         <translation>其内核</translation>
-    </message>
-    <message>
-        <source>its op made</source>
-        <translation>其算子分配了</translation>
     </message>
     <message>
         <source>keeps</source>
@@ -2295,10 +2275,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>学习率降到 0；不占内存</translation>
     </message>
     <message>
-        <source>learning rate: constant, or down a half cosine to 0 over the steps of the run</source>
-        <translation>学习率：恒定，或在运行的各步中按半余弦降到 0</translation>
-    </message>
-    <message>
         <source>length</source>
         <translation>长度</translation>
     </message>
@@ -2319,7 +2295,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>生命周期：在前向中创建并释放</translation>
     </message>
     <message>
-        <source>lifetime: born and freed in the optimizer&apos;s step</source>
+        <source>lifetime: born and freed in the optimizer's step</source>
         <translation>生命周期：在优化器步中创建并释放</translation>
     </message>
     <message>
@@ -2333,10 +2309,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     <message>
         <source>lifetime: born in forward, no backward follows</source>
         <translation>生命周期：在前向中创建，其后没有反向</translation>
-    </message>
-    <message>
-        <source>lifetime: born in the optimizer&apos;s step, stays</source>
-        <translation>生命周期：在优化器步中创建，一直保留</translation>
     </message>
     <message>
         <source>lifetime: freed, outside of all phases</source>
@@ -2459,14 +2431,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>模型权重</translation>
     </message>
     <message>
-        <source>model, recorded settings</source>
-        <translation>模型，录制的设置</translation>
-    </message>
-    <message>
-        <source>model, these settings</source>
-        <translation>模型，这些设置</translation>
-    </message>
-    <message>
         <source>modelled</source>
         <translation>建模</translation>
     </message>
@@ -2527,10 +2491,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>没有分配</translation>
     </message>
     <message>
-        <source>no score matrices, in 32 bits too</source>
-        <translation>没有分数矩阵，32 位也适用</translation>
-    </message>
-    <message>
         <source>no state beside the weights</source>
         <translation>权重之外没有状态</translation>
     </message>
@@ -2579,14 +2539,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>未知</translation>
     </message>
     <message>
-        <source>not known which</source>
-        <translation>未知是哪个</translation>
-    </message>
-    <message>
-        <source>not the run</source>
-        <translation>不含整个运行</translation>
-    </message>
-    <message>
         <source>nothing</source>
         <translation>无</translation>
     </message>
@@ -2619,12 +2571,8 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>早于录制：在反向中释放</translation>
     </message>
     <message>
-        <source>older than the recording: freed in the optimizer&apos;s step</source>
+        <source>older than the recording: freed in the optimizer's step</source>
         <translation>早于录制：在优化器步中释放</translation>
-    </message>
-    <message>
-        <source>older than the recording: of a parameter&apos;s size, freed outside of the optimizer</source>
-        <translation>早于录制：参数大小，在优化器之外释放</translation>
     </message>
     <message>
         <source>on</source>
@@ -2643,7 +2591,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>一个内核，没有临时张量</translation>
     </message>
     <message>
-        <source>one moment for each trained element, half of Adam&apos;s</source>
+        <source>one moment for each trained element, half of Adam's</source>
         <translation>每个可训练元素一个矩，为 Adam 的一半</translation>
     </message>
     <message>
@@ -2661,10 +2609,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     <message>
         <source>operand</source>
         <translation>操作数</translation>
-    </message>
-    <message>
-        <source>operators as dispatched</source>
-        <translation>按分派顺序的算子</translation>
     </message>
     <message>
         <source>ops</source>
@@ -2699,7 +2643,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>顺序：第一步之前</translation>
     </message>
     <message>
-        <source>order: between a step&apos;s end and the next forward</source>
+        <source>order: between a step's end and the next forward</source>
         <translation>顺序：一步结束与下一次前向之间</translation>
     </message>
     <message>
@@ -2709,10 +2653,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     <message>
         <source>order: between forward and backward</source>
         <translation>顺序：前向与反向之间</translation>
-    </message>
-    <message>
-        <source>order: one pass, nothing ends it</source>
-        <translation>顺序：一遍，没有结束它的内容</translation>
     </message>
     <message>
         <source>original parameters</source>
@@ -2951,10 +2891,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>保存</translation>
     </message>
     <message>
-        <source>save without training saves nothing new</source>
-        <translation>不训练时 save 没有新内容可保存</translation>
-    </message>
-    <message>
         <source>segment</source>
         <translation>段</translation>
     </message>
@@ -3007,7 +2943,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>shard.strategy：梯度在使用前取平均；请设 optimizer.in_backward=false</translation>
     </message>
     <message>
-        <source>shard.strategy=tensor: PyTorch&apos;s Adafactor refuses distributed tensors; use adamw</source>
+        <source>shard.strategy=tensor: PyTorch's Adafactor refuses distributed tensors; use adamw</source>
         <translation>shard.strategy=tensor：PyTorch 的 Adafactor 不支持分布式张量；请用 adamw</translation>
     </message>
     <message>
@@ -3027,7 +2963,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>shard.strategy=zero1 在 GPU 上更新；请设 offload.optimizer=none，或 shard.strategy=zero3 加 offload.parameters=cpu</translation>
     </message>
     <message>
-        <source>shard.strategy=zero2 or zero3: PyTorch&apos;s Adafactor refuses distributed tensors; use adamw, or shard.implementation=fsdp1</source>
+        <source>shard.strategy=zero2 or zero3: PyTorch's Adafactor refuses distributed tensors; use adamw, or shard.implementation=fsdp1</source>
         <translation>shard.strategy=zero2 或 zero3：PyTorch 的 Adafactor 不支持分布式张量；请用 adamw 或 shard.implementation=fsdp1</translation>
     </message>
     <message>
@@ -3049,10 +2985,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     <message>
         <source>size of the segments that large blocks share</source>
         <translation>大块共享的段的大小</translation>
-    </message>
-    <message>
-        <source>size: a cuBLAS workspace&apos;s, and it stays</source>
-        <translation>大小：cuBLAS 工作区的大小，且一直保留</translation>
     </message>
     <message>
         <source>slack, MiB</source>
@@ -3087,11 +3019,11 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>调用栈：写入检查点</translation>
     </message>
     <message>
-        <source>stack: a library&apos;s workspace</source>
+        <source>stack: a library's workspace</source>
         <translation>调用栈：库的工作区</translation>
     </message>
     <message>
-        <source>stack: a module&apos;s forward inside generate()</source>
+        <source>stack: a module's forward inside generate()</source>
         <translation>调用栈：generate() 内的模块前向</translation>
     </message>
     <message>
@@ -3103,15 +3035,15 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>调用栈：评估函数</translation>
     </message>
     <message>
-        <source>stack: an optimizer&apos;s step</source>
+        <source>stack: an optimizer's step</source>
         <translation>调用栈：优化器步</translation>
     </message>
     <message>
-        <source>stack: autograd stores a parameter&apos;s gradient</source>
+        <source>stack: autograd stores a parameter's gradient</source>
         <translation>调用栈：自动求导存储参数的梯度</translation>
     </message>
     <message>
-        <source>stack: autograd&apos;s engine or backward()</source>
+        <source>stack: autograd's engine or backward()</source>
         <translation>调用栈：自动求导引擎或 backward()</translation>
     </message>
     <message>
@@ -3131,7 +3063,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>调用栈：损失函数内</translation>
     </message>
     <message>
-        <source>stack: inside a module&apos;s forward</source>
+        <source>stack: inside a module's forward</source>
         <translation>调用栈：模块的前向内</translation>
     </message>
     <message>
@@ -3145,26 +3077,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     <message>
         <source>stated</source>
         <translation>文件说明</translation>
-    </message>
-    <message>
-        <source>stays over steps: as many as gradients of its size</source>
-        <translation>跨步保留：数量与同大小的梯度相同</translation>
-    </message>
-    <message>
-        <source>stays over steps: beyond one for each gradient of its size</source>
-        <translation>跨步保留：超出每个同大小梯度一个的部分</translation>
-    </message>
-    <message>
-        <source>stays over steps: most of the model has no gradients</source>
-        <translation>跨步保留：模型的大部分没有梯度</translation>
-    </message>
-    <message>
-        <source>stays over steps: no gradient has its size</source>
-        <translation>跨步保留：没有同大小的梯度</translation>
-    </message>
-    <message>
-        <source>stays over steps: one for each parameter, where backward makes none</source>
-        <translation>跨步保留：每个参数一个，而反向没有产生</translation>
     </message>
     <message>
         <source>step</source>
@@ -3203,7 +3115,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>仅该请求</translation>
     </message>
     <message>
-        <source>the allocator&apos;s history</source>
+        <source>the allocator's history</source>
         <translation>分配器的历史</translation>
     </message>
     <message>
@@ -3223,7 +3135,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>每层的前馈部分</translation>
     </message>
     <message>
-        <source>the host&apos;s allocator</source>
+        <source>the host's allocator</source>
         <translation>主机的分配器</translation>
     </message>
     <message>
@@ -3239,7 +3151,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>图像的分块即其序列</translation>
     </message>
     <message>
-        <source>the profiler&apos;s totals</source>
+        <source>the profiler's totals</source>
         <translation>性能分析器的总量</translation>
     </message>
     <message>
@@ -3259,7 +3171,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>主干不为反向传播保留任何内容</translation>
     </message>
     <message>
-        <source>the weights&apos;</source>
+        <source>the weights'</source>
         <translation>与权重相同</translation>
     </message>
     <message>
@@ -3423,8 +3335,8 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>使用</translation>
     </message>
     <message>
-        <source>with torch.device(&quot;cuda&quot;)</source>
-        <translation>使用 torch.device(&quot;cuda&quot;)</translation>
+        <source>with torch.device("cuda")</source>
+        <translation>使用 torch.device("cuda")</translation>
     </message>
     <message>
         <source>within</source>
@@ -3473,10 +3385,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     <message>
         <source>{:.2f}× time</source>
         <translation>{:.2f}× 时间</translation>
-    </message>
-    <message>
-        <source>{model} has no linear layers to quantise</source>
-        <translation>{model} 没有可量化的线性层</translation>
     </message>
     <message>
         <source>{} (private pool {}), {}</source>
@@ -3731,7 +3639,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>请求 {}，设备上空闲 {}</translation>
     </message>
     <message>
-        <source>&apos;{}&apos; is a folder: choose the script in it</source>
+        <source>'{}' is a folder: choose the script in it</source>
         <translation>“{}”是文件夹：请选择其中的脚本</translation>
     </message>
     <message>
@@ -3751,11 +3659,11 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>没有 torch</translation>
     </message>
     <message>
-        <source>there is no file &apos;{}&apos;</source>
+        <source>there is no file '{}'</source>
         <translation>没有文件“{}”</translation>
     </message>
     <message>
-        <source>there is no folder &apos;{}&apos; to start in</source>
+        <source>there is no folder '{}' to start in</source>
         <translation>没有可作为启动目录的文件夹“{}”</translation>
     </message>
     <message>
@@ -3919,8 +3827,8 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>保留数值而不是张量：losses.append(loss.item())；对要保留的张量调用 detach()</translation>
     </message>
     <message>
-        <source>load checkpoints with map_location=&quot;cpu&quot; and del them; keep weight averages on the CPU</source>
-        <translation>用 map_location=&quot;cpu&quot; 加载检查点并 del；将权重平均放在 CPU 上</translation>
+        <source>load checkpoints with map_location="cpu" and del them; keep weight averages on the CPU</source>
+        <translation>用 map_location="cpu" 加载检查点并 del；将权重平均放在 CPU 上</translation>
     </message>
     <message>
         <source>model.config.use_cache = False</source>
@@ -3945,10 +3853,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     <message>
         <source>step {} needs {} more than the median step: its batch is larger</source>
         <translation>第 {} 步比中位数的步多需要 {}：它的批更大</translation>
-    </message>
-    <message>
-        <source>the peak is before the first step or where a checkpoint is loaded</source>
-        <translation>峰值在第一步之前，或在加载检查点时</translation>
     </message>
     <message>
         <source>{} are 16-bit copies of fp32 weights that autocast makes in every forward pass</source>
@@ -4049,20 +3953,20 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
 需要 pip 22.2 或更高版本：{} -m pip install --upgrade pip</translation>
     </message>
     <message>
-        <source> (&apos;{}&apos;, the same file)</source>
-        <translation>（&apos;{}&apos;，同一文件）</translation>
+        <source> ('{}', the same file)</source>
+        <translation>（'{}'，同一文件）</translation>
     </message>
     <message>
-        <source>&quot;{}&quot; ends before it begins</source>
-        <translation>&quot;{}&quot; 的结束早于开始</translation>
+        <source>"{}" ends before it begins</source>
+        <translation>"{}" 的结束早于开始</translation>
     </message>
     <message>
-        <source>&quot;{}&quot; is not a range; write A:B, A: or :B</source>
-        <translation>&quot;{}&quot; 不是区间；请写 A:B、A: 或 :B</translation>
+        <source>"{}" is not a range; write A:B, A: or :B</source>
+        <translation>"{}" 不是区间；请写 A:B、A: 或 :B</translation>
     </message>
     <message>
-        <source>&apos;{}&apos; is also an input{}; write to another file</source>
-        <translation>&apos;{}&apos; 也是输入{}；请写入其他文件</translation>
+        <source>'{}' is also an input{}; write to another file</source>
+        <translation>'{}' 也是输入{}；请写入其他文件</translation>
     </message>
     <message>
         <source>--as-rank {}: ranks are 0 to {}</source>
@@ -4077,8 +3981,8 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>缺少 --budget：请给出设备的显存，例如 24GiB，或用 --device 指定 GPU</translation>
     </message>
     <message>
-        <source>--compute-capability: &quot;{}&quot; is not allowed; expected a CUDA compute capability, with or without &gt;=, &lt;=, &gt;, &lt; or = in front, such as 8.6 or &apos;&gt;=8.0&apos;</source>
-        <translation>--compute-capability：不允许 &quot;{}&quot;；应为 CUDA 计算能力，前面可加 &gt;=、&lt;=、&gt;、&lt; 或 =，例如 8.6 或 &apos;&gt;=8.0&apos;</translation>
+        <source>--compute-capability: "{}" is not allowed; expected a CUDA compute capability, with or without &gt;=, &lt;=, &gt;, &lt; or = in front, such as 8.6 or '&gt;=8.0'</source>
+        <translation>--compute-capability：不允许 "{}"；应为 CUDA 计算能力，前面可加 &gt;=、&lt;=、&gt;、&lt; 或 =，例如 8.6 或 '&gt;=8.0'</translation>
     </message>
     <message>
         <source>--file writes one GPU, but {} match; name one</source>
@@ -4093,12 +3997,12 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>--json 和 -o - 都写入标准输出；请选择其一</translation>
     </message>
     <message>
-        <source>--keep: &apos;{}&apos; is not empty; choose another folder</source>
-        <translation>--keep：&apos;{}&apos; 不为空；请选择其他文件夹</translation>
+        <source>--keep: '{}' is not empty; choose another folder</source>
+        <translation>--keep：'{}' 不为空；请选择其他文件夹</translation>
     </message>
     <message>
-        <source>--memory: &quot;{}&quot; is not allowed; expected a size with &gt;=, &lt;=, &gt;, &lt; or = in front, such as &apos;&gt;=16GiB&apos;</source>
-        <translation>--memory：不允许 &quot;{}&quot;；应为大小，前面加 &gt;=、&lt;=、&gt;、&lt; 或 =，例如 &apos;&gt;=16GiB&apos;</translation>
+        <source>--memory: "{}" is not allowed; expected a size with &gt;=, &lt;=, &gt;, &lt; or = in front, such as '&gt;=16GiB'</source>
+        <translation>--memory：不允许 "{}"；应为大小，前面加 &gt;=、&lt;=、&gt;、&lt; 或 =，例如 '&gt;=16GiB'</translation>
     </message>
     <message>
         <source>--vary: more than {} combinations</source>
@@ -4113,8 +4017,8 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>--with 会多次规划，不能与 --watch、--keep、--from 或 -o 一起使用</translation>
     </message>
     <message>
-        <source>--with: &apos;{}&apos; is neither a Python nor a script that names one in its first line; for example: -- python -m torch.distributed.run train.py</source>
-        <translation>--with：&apos;{}&apos; 既不是 Python，也不是首行指定 Python 的脚本；例如：-- python -m torch.distributed.run train.py</translation>
+        <source>--with: '{}' is neither a Python nor a script that names one in its first line; for example: -- python -m torch.distributed.run train.py</source>
+        <translation>--with：'{}' 既不是 Python，也不是首行指定 Python 的脚本；例如：-- python -m torch.distributed.run train.py</translation>
     </message>
     <message>
         <source>--with: at most {} versions</source>
@@ -4141,8 +4045,8 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>；`vramscope reproduce` 运行全部实验</translation>
     </message>
     <message>
-        <source>; did you mean &quot;{}&quot;?</source>
-        <translation>；是否指 &quot;{}&quot;？</translation>
+        <source>; did you mean "{}"?</source>
+        <translation>；是否指 "{}"？</translation>
     </message>
     <message>
         <source>; other settings can be tried with --alloc-conf</source>
@@ -4153,7 +4057,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>没有录制显存，无法与预算比较；请用 torch.cuda.memory._record_memory_history(max_entries=100000) 录制内存快照</translation>
     </message>
     <message>
-        <source>backend=cuda needs this computer&apos;s GPU: {}; `vramscope plan` predicts the same run, `vramscope run --backend cpu` computes it on the CPU</source>
+        <source>backend=cuda needs this computer's GPU: {}; `vramscope plan` predicts the same run, `vramscope run --backend cpu` computes it on the CPU</source>
         <translation>backend=cuda 需要本机的 GPU：{}；`vramscope plan` 可预测同一运行，`vramscope run --backend cpu` 在 CPU 上计算</translation>
     </message>
     <message>
@@ -4185,15 +4089,15 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>设备表中没有匹配的 GPU；--family 接受架构（turing、ampere、ada、hopper、blackwell 等）或产品线（geforce、laptop、workstation、datacenter、integrated）</translation>
     </message>
     <message>
-        <source>no experiment is called &quot;{}&quot;{}</source>
-        <translation>没有名为 &quot;{}&quot; 的实验{}</translation>
+        <source>no experiment is called "{}"{}</source>
+        <translation>没有名为 "{}" 的实验{}</translation>
     </message>
     <message>
-        <source>no technique has &quot;{}&quot; in its name, explanation, group, keys or values; groups: {}</source>
-        <translation>没有技术的名称、说明、组、键或值包含 &quot;{}&quot;；组有：{}</translation>
+        <source>no technique has "{}" in its name, explanation, group, keys or values; groups: {}</source>
+        <translation>没有技术的名称、说明、组、键或值包含 "{}"；组有：{}</translation>
     </message>
     <message>
-        <source>pip&apos;s report has an unknown format</source>
+        <source>pip's report has an unknown format</source>
         <translation>pip 的报告格式未知</translation>
     </message>
     <message>
@@ -4221,7 +4125,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>-- 之后缺少程序；例如：vramscope plan --with transformers==4.46.0,4.51.0 -- python train.py</translation>
     </message>
     <message>
-        <source>the program&apos;s history could not be written: {}</source>
+        <source>the program's history could not be written: {}</source>
         <translation>无法写入程序的历史：{}</translation>
     </message>
     <message>
@@ -4231,18 +4135,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     <message>
         <source>there is no folder for temporary files; set TMPDIR</source>
         <translation>没有临时文件夹；请设置 TMPDIR</translation>
-    </message>
-    <message>
-        <source>{0} goes with a program (vramscope fit --budget 24GiB {0} ... -- python train.py)</source>
-        <translation>{0} 只用于程序（vramscope fit --budget 24GiB {0} ... -- python train.py）</translation>
-    </message>
-    <message>
-        <source>{} goes with a program (vramscope check --budget 24GiB {} ... -- python train.py)</source>
-        <translation>{} 只用于程序（vramscope check --budget 24GiB {} ... -- python train.py）</translation>
-    </message>
-    <message>
-        <source>{} goes with a program (vramscope plan {} ... -- python train.py); for a built-in model use --set KEY=VALUE</source>
-        <translation>{} 只用于程序（vramscope plan {} ... -- python train.py）；内置模型请用 --set KEY=VALUE</translation>
     </message>
     <message>
         <source>{} is for --to {} only</source>
@@ -4277,55 +4169,55 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>{}{}主机内存不足；请用 --device、--entries 或 --time 读取录制的一部分</translation>
     </message>
     <message>
-        <source>&apos;{}&apos; cannot be read</source>
-        <translation>无法读取 &apos;{}&apos;</translation>
+        <source>'{}' cannot be read</source>
+        <translation>无法读取 '{}'</translation>
     </message>
     <message>
-        <source>&apos;{}&apos; cannot be started: {}</source>
-        <translation>无法启动 &apos;{}&apos;：{}</translation>
+        <source>'{}' cannot be started: {}</source>
+        <translation>无法启动 '{}'：{}</translation>
     </message>
     <message>
-        <source>&apos;{}&apos; cannot be written: {}</source>
-        <translation>无法写入 &apos;{}&apos;：{}</translation>
+        <source>'{}' cannot be written: {}</source>
+        <translation>无法写入 '{}'：{}</translation>
     </message>
     <message>
-        <source>&apos;{}&apos; cannot enter its isolated file system: {}</source>
-        <translation>&apos;{}&apos; 无法进入隔离的文件系统：{}</translation>
+        <source>'{}' cannot enter its isolated file system: {}</source>
+        <translation>'{}' 无法进入隔离的文件系统：{}</translation>
     </message>
     <message>
-        <source>&apos;{}&apos; has no &apos;{}&apos; on the PATH of the shell that ssh starts; install it there, or give its path with --remote-vramscope</source>
-        <translation>&apos;{}&apos; 上由 ssh 启动的 shell 的 PATH 中没有 &apos;{}&apos;；请在那里安装，或用 --remote-vramscope 给出路径</translation>
+        <source>'{}' has no '{}' on the PATH of the shell that ssh starts; install it there, or give its path with --remote-vramscope</source>
+        <translation>'{}' 上由 ssh 启动的 shell 的 PATH 中没有 '{}'；请在那里安装，或用 --remote-vramscope 给出路径</translation>
     </message>
     <message>
-        <source>&apos;{}&apos; is not a scratch folder of vramscope</source>
-        <translation>&apos;{}&apos; 不是 vramscope 的临时文件夹</translation>
+        <source>'{}' is not a scratch folder of vramscope</source>
+        <translation>'{}' 不是 vramscope 的临时文件夹</translation>
     </message>
     <message>
-        <source>&apos;{}&apos; is not an abandoned scratch folder</source>
-        <translation>&apos;{}&apos; 不是遗留的临时文件夹</translation>
+        <source>'{}' is not an abandoned scratch folder</source>
+        <translation>'{}' 不是遗留的临时文件夹</translation>
     </message>
     <message>
-        <source>&apos;{}&apos; sent no recording: the command there ended with {}</source>
-        <translation>&apos;{}&apos; 没有发送录制：那里的命令以 {} 结束</translation>
+        <source>'{}' sent no recording: the command there ended with {}</source>
+        <translation>'{}' 没有发送录制：那里的命令以 {} 结束</translation>
     </message>
     <message>
-        <source>&apos;{}&apos;: its parts do not fit together</source>
-        <translation>&apos;{}&apos;：各部分不能拼接</translation>
+        <source>'{}': its parts do not fit together</source>
+        <translation>'{}'：各部分不能拼接</translation>
     </message>
     <message>
-        <source>&apos;{}&apos;: no such program</source>
-        <translation>&apos;{}&apos;：未找到程序</translation>
+        <source>'{}': no such program</source>
+        <translation>'{}'：未找到程序</translation>
     </message>
     <message>
-        <source>--host: &apos;{}&apos; is not a host name that ssh accepts, such as user@host</source>
-        <translation>--host：&apos;{}&apos; 不是 ssh 接受的主机名，例如 user@host</translation>
+        <source>--host: '{}' is not a host name that ssh accepts, such as user@host</source>
+        <translation>--host：'{}' 不是 ssh 接受的主机名，例如 user@host</translation>
     </message>
     <message>
-        <source>--writable &apos;{}&apos;: {}</source>
-        <translation>--writable &apos;{}&apos;：{}</translation>
+        <source>--writable '{}': {}</source>
+        <translation>--writable '{}'：{}</translation>
     </message>
     <message>
-        <source>: by hand, or because this computer&apos;s memory ran out</source>
+        <source>: by hand, or because this computer's memory ran out</source>
         <translation>：手动，或因本机内存耗尽</translation>
     </message>
     <message>
@@ -4425,8 +4317,8 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>命令行和环境过大</translation>
     </message>
     <message>
-        <source>the connection to &apos;{}&apos; ended before the program did; what had arrived is kept</source>
-        <translation>与 &apos;{}&apos; 的连接先于程序结束；已收到的数据会保留</translation>
+        <source>the connection to '{}' ended before the program did; what had arrived is kept</source>
+        <translation>与 '{}' 的连接先于程序结束；已收到的数据会保留</translation>
     </message>
     <message>
         <source>the emulated platform was not found in {}; build it with ./vramscope, or name its folder in $VRAMSCOPE_EMULATED</source>
@@ -4453,7 +4345,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>套接字名称过长</translation>
     </message>
     <message>
-        <source>the other computer&apos;s vramscope has another version (its stream has version {}, this one reads {}); install the same version there</source>
+        <source>the other computer's vramscope has another version (its stream has version {}, this one reads {}); install the same version there</source>
         <translation>另一台计算机的 vramscope 版本不同（其数据流版本为 {}，本程序读取 {}）；请在那里安装相同版本</translation>
     </message>
     <message>
@@ -4513,8 +4405,8 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>{}：在最后一行之后、解释器关闭期间；此前的一切都完整</translation>
     </message>
     <message>
-        <source>{} cannot reach &apos;{}&apos;</source>
-        <translation>{} 无法连接 &apos;{}&apos;</translation>
+        <source>{} cannot reach '{}'</source>
+        <translation>{} 无法连接 '{}'</translation>
     </message>
     <message>
         <source>{} is missing</source>
@@ -4569,12 +4461,12 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>{}其 PyTorch {} 早于 2.0，2.0 是首个可录制显存历史的版本</translation>
     </message>
     <message>
-        <source> (did you mean &quot;{}&quot;?)</source>
-        <translation>（是否指 &quot;{}&quot;？）</translation>
+        <source> (did you mean "{}"?)</source>
+        <translation>（是否指 "{}"？）</translation>
     </message>
     <message>
-        <source>&quot;{}&quot; is not a time; write a number with ns, us, ms or s (&quot;12.5ms&quot;)</source>
-        <translation>&quot;{}&quot; 不是时间；请写带 ns、us、ms 或 s 的数（&quot;12.5ms&quot;）</translation>
+        <source>"{}" is not a time; write a number with ns, us, ms or s ("12.5ms")</source>
+        <translation>"{}" 不是时间；请写带 ns、us、ms 或 s 的数（"12.5ms"）</translation>
     </message>
     <message>
         <source>; choose from: {}</source>
@@ -4585,8 +4477,8 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>分配器设置有 {} 个字符；最多允许 {} 个</translation>
     </message>
     <message>
-        <source>allocator settings: &quot;{}&quot; has no value; write key:value,key:value</source>
-        <translation>分配器设置：&quot;{}&quot; 没有值；请写 key:value,key:value</translation>
+        <source>allocator settings: "{}" has no value; write key:value,key:value</source>
+        <translation>分配器设置："{}" 没有值；请写 key:value,key:value</translation>
     </message>
     <message>
         <source>architecture {} is not supported; supported: {}</source>
@@ -4617,8 +4509,8 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>config.json：layer_types 中有 {}；支持 full_attention，以及带 sliding_window 的 sliding_attention</translation>
     </message>
     <message>
-        <source>config.json: no supported model family is called &quot;{}&quot;; supported: {}</source>
-        <translation>config.json：没有名为 &quot;{}&quot; 的受支持模型系列；支持：{}</translation>
+        <source>config.json: no supported model family is called "{}"; supported: {}</source>
+        <translation>config.json：没有名为 "{}" 的受支持模型系列；支持：{}</translation>
     </message>
     <message>
         <source>config.json: {}</source>
@@ -4713,32 +4605,32 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>应为以 MiB 计的整数，至少 {}</translation>
     </message>
     <message>
-        <source>expected all, first-layer, last-layer or a pattern over parameter names, such as &quot;*.mlp.*&quot;</source>
-        <translation>应为 all、first-layer、last-layer 或参数名的模式，例如 &quot;*.mlp.*&quot;</translation>
+        <source>expected all, first-layer, last-layer or a pattern over parameter names, such as "*.mlp.*"</source>
+        <translation>应为 all、first-layer、last-layer 或参数名的模式，例如 "*.mlp.*"</translation>
     </message>
     <message>
-        <source>expected module names with commas between them, such as &quot;q_proj,v_proj&quot;; a run.json may write [&quot;q_proj&quot;, &quot;v_proj&quot;]</source>
-        <translation>应为以逗号分隔的模块名，例如 &quot;q_proj,v_proj&quot;；run.json 可写 [&quot;q_proj&quot;, &quot;v_proj&quot;]</translation>
+        <source>expected module names with commas between them, such as "q_proj,v_proj"; a run.json may write ["q_proj", "v_proj"]</source>
+        <translation>应为以逗号分隔的模块名，例如 "q_proj,v_proj"；run.json 可写 ["q_proj", "v_proj"]</translation>
     </message>
     <message>
         <source>expected none, pcie or nvlink</source>
         <translation>应为 none、pcie 或 nvlink</translation>
     </message>
     <message>
-        <source>expected one JSON object in braces, such as {&quot;model&quot;: &quot;gpt2&quot;, &quot;batch&quot;: 4}</source>
-        <translation>应为花括号中的一个 JSON 对象，例如 {&quot;model&quot;: &quot;gpt2&quot;, &quot;batch&quot;: 4}</translation>
+        <source>expected one JSON object in braces, such as {"model": "gpt2", "batch": 4}</source>
+        <translation>应为花括号中的一个 JSON 对象，例如 {"model": "gpt2", "batch": 4}</translation>
     </message>
     <message>
-        <source>expected one JSON object, such as {&quot;memory&quot;: &quot;24GiB&quot;, &quot;compute_capability&quot;: 8.6, &quot;multiprocessors&quot;: 28}</source>
-        <translation>应为一个 JSON 对象，例如 {&quot;memory&quot;: &quot;24GiB&quot;, &quot;compute_capability&quot;: 8.6, &quot;multiprocessors&quot;: 28}</translation>
+        <source>expected one JSON object, such as {"memory": "24GiB", "compute_capability": 8.6, "multiprocessors": 28}</source>
+        <translation>应为一个 JSON 对象，例如 {"memory": "24GiB", "compute_capability": 8.6, "multiprocessors": 28}</translation>
     </message>
     <message>
-        <source>expected MEGABYTES:DIVISIONS, both powers of two; DIVISIONS may be 0 (off), and MEGABYTES may be &quot;&gt;&quot; (everything above the last row)</source>
-        <translation>应为 MEGABYTES:DIVISIONS 行，二者均为 2 的幂（divisions 可为 0：关闭），以上的大小用 &quot;&gt;&quot; 代替兆字节数</translation>
+        <source>expected MEGABYTES:DIVISIONS, both powers of two; DIVISIONS may be 0 (off), and MEGABYTES may be "&gt;" (everything above the last row)</source>
+        <translation>应为 MEGABYTES:DIVISIONS 行，二者均为 2 的幂（divisions 可为 0：关闭），以上的大小用 "&gt;" 代替兆字节数</translation>
     </message>
     <message>
-        <source>expected text, such as &quot;max_split_size_mb:128&quot;</source>
-        <translation>应为文本，例如 &quot;max_split_size_mb:128&quot;</translation>
+        <source>expected text, such as "max_split_size_mb:128"</source>
+        <translation>应为文本，例如 "max_split_size_mb:128"</translation>
     </message>
     <message>
         <source>expected the boost clock from 100 MHz to 10 GHz, such as 1590MHz</source>
@@ -4777,12 +4669,12 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>hidden_size {} 不是 num_attention_heads {} 两倍的倍数</translation>
     </message>
     <message>
-        <source>line {} is not &quot;length,count&quot; with a length from 1 to {}</source>
-        <translation>第 {} 行不是 &quot;length,count&quot;，长度应为 1 到 {}</translation>
+        <source>line {} is not "length,count" with a length from 1 to {}</source>
+        <translation>第 {} 行不是 "length,count"，长度应为 1 到 {}</translation>
     </message>
     <message>
-        <source>lora.targets: no linear module is named &quot;{}&quot;; this model has {}</source>
-        <translation>lora.targets：没有名为 &quot;{}&quot; 的线性模块；此模型有 {}</translation>
+        <source>lora.targets: no linear module is named "{}"; this model has {}</source>
+        <translation>lora.targets：没有名为 "{}" 的线性模块；此模型有 {}</translation>
     </message>
     <message>
         <source>memory: {} cannot hold the CUDA context of {}; give more memory, or context=SIZE</source>
@@ -4797,7 +4689,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>model：没有预设 {}{}；可选：{}</translation>
     </message>
     <message>
-        <source>model: {} is the name of a file; give a model&apos;s config.json as --model FILE, or open it in the window; presets are: {}</source>
+        <source>model: {} is the name of a file; give a model's config.json as --model FILE, or open it in the window; presets are: {}</source>
         <translation>model：{} 是文件名；请用 --model FILE 给出模型的 config.json，或在窗口中打开；预设有：{}</translation>
     </message>
     <message>
@@ -4841,15 +4733,15 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>rope_scaling.high_freq_factor 必须大于 rope_scaling.low_freq_factor</translation>
     </message>
     <message>
-        <source>rope_scaling.rope_type &quot;{}&quot; is not supported; supported: default, linear, llama3</source>
-        <translation>不支持 rope_scaling.rope_type &quot;{}&quot;；支持：default、linear、llama3</translation>
+        <source>rope_scaling.rope_type "{}" is not supported; supported: default, linear, llama3</source>
+        <translation>不支持 rope_scaling.rope_type "{}"；支持：default、linear、llama3</translation>
     </message>
     <message>
         <source>run configuration: the bytes are not a RunConfig message</source>
         <translation>运行配置：这些字节不是 RunConfig 消息</translation>
     </message>
     <message>
-        <source>seq = {} is longer than the model&apos;s {} positions</source>
+        <source>seq = {} is longer than the model's {} positions</source>
         <translation>seq = {} 超过模型的 {} 个位置</translation>
     </message>
     <message>
@@ -4873,8 +4765,8 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>逗号之前或之后为空；请写 NAME=VALUE,NAME=VALUE</translation>
     </message>
     <message>
-        <source>unknown allocator setting &quot;{}&quot;{}</source>
-        <translation>未知的分配器设置 &quot;{}&quot;{}</translation>
+        <source>unknown allocator setting "{}"{}</source>
+        <translation>未知的分配器设置 "{}"{}</translation>
     </message>
     <message>
         <source>unknown key {}{}; the keys are: {}</source>
@@ -4885,8 +4777,8 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>use_sliding_window 为 true，但 sliding_window 没有给出宽度</translation>
     </message>
     <message>
-        <source>{} &quot;{}&quot; is not supported; supported: silu, gelu, gelu_new, gelu_pytorch_tanh</source>
-        <translation>不支持 {} &quot;{}&quot;；支持：silu、gelu、gelu_new、gelu_pytorch_tanh</translation>
+        <source>{} "{}" is not supported; supported: silu, gelu, gelu_new, gelu_pytorch_tanh</source>
+        <translation>不支持 {} "{}"；支持：silu、gelu、gelu_new、gelu_pytorch_tanh</translation>
     </message>
     <message>
         <source>{} = {} is above {}</source>
@@ -4929,8 +4821,8 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>{} 不是数</translation>
     </message>
     <message>
-        <source>{} is not a size: write bytes, or a number with B, kB, MB, GB, TB, KiB, MiB, GiB or TiB (&quot;24GiB&quot;)</source>
-        <translation>{} 不是大小：请写字节数，或带 B、kB、MB、GB、TB、KiB、MiB、GiB 或 TiB 的数（&quot;24GiB&quot;）</translation>
+        <source>{} is not a size: write bytes, or a number with B, kB, MB, GB, TB, KiB, MiB, GiB or TiB ("24GiB")</source>
+        <translation>{} 不是大小：请写字节数，或带 B、kB、MB、GB、TB、KiB、MiB、GiB 或 TiB 的数（"24GiB"）</translation>
     </message>
     <message>
         <source>{} is not a whole number</source>
@@ -4945,8 +4837,8 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>{} 过大（最多 1 EiB）</translation>
     </message>
     <message>
-        <source>{}: &quot;{}&quot; is not allowed; {}</source>
-        <translation>{}：不允许 &quot;{}&quot;；{}</translation>
+        <source>{}: "{}" is not allowed; {}</source>
+        <translation>{}：不允许 "{}"；{}</translation>
     </message>
     <message>
         <source>{}: expected a Hugging Face config.json, one JSON object in braces</source>
@@ -5013,104 +4905,104 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>（解压后）</translation>
     </message>
     <message>
-        <source>&quot;and&quot; or &quot;or&quot; is missing in front of this</source>
-        <translation>此处之前缺少 &quot;and&quot; 或 &quot;or&quot;</translation>
+        <source>"and" or "or" is missing in front of this</source>
+        <translation>此处之前缺少 "and" 或 "or"</translation>
     </message>
     <message>
-        <source>&quot;and&quot; or &quot;or&quot; is missing in front of this comparison; put a text with such characters in quotes</source>
-        <translation>此比较之前缺少 &quot;and&quot; 或 &quot;or&quot;；含有此类字符的文本请加引号</translation>
+        <source>"and" or "or" is missing in front of this comparison; put a text with such characters in quotes</source>
+        <translation>此比较之前缺少 "and" 或 "or"；含有此类字符的文本请加引号</translation>
     </message>
     <message>
-        <source>&quot;{}&quot; is not a field; fields are {}</source>
-        <translation>&quot;{}&quot; 不是字段；字段有 {}</translation>
+        <source>"{}" is not a field; fields are {}</source>
+        <translation>"{}" 不是字段；字段有 {}</translation>
     </message>
     <message>
-        <source>&quot;{}&quot; is not a finite number</source>
-        <translation>&quot;{}&quot; 不是有限数</translation>
+        <source>"{}" is not a finite number</source>
+        <translation>"{}" 不是有限数</translation>
     </message>
     <message>
-        <source>&quot;{}&quot;: expected {} at character {}</source>
-        <translation>&quot;{0}&quot;：第 {2} 个字符处应为 {1}</translation>
+        <source>"{}": expected {} at character {}</source>
+        <translation>"{0}"：第 {2} 个字符处应为 {1}</translation>
     </message>
     <message>
-        <source>&apos;action&apos; is not a string</source>
-        <translation>&apos;action&apos; 不是字符串</translation>
+        <source>'action' is not a string</source>
+        <translation>'action' 不是字符串</translation>
     </message>
     <message>
-        <source>&apos;blocks&apos; is {}</source>
-        <translation>&apos;blocks&apos; 是{}</translation>
+        <source>'blocks' is {}</source>
+        <translation>'blocks' 是{}</translation>
     </message>
     <message>
-        <source>&apos;frames&apos; is {}</source>
-        <translation>&apos;frames&apos; 是{}</translation>
+        <source>'frames' is {}</source>
+        <translation>'frames' 是{}</translation>
     </message>
     <message>
-        <source>&apos;size&apos; is {} bytes, more than any device has</source>
-        <translation>&apos;size&apos; 为 {} 字节，超过任何设备的容量</translation>
+        <source>'size' is {} bytes, more than any device has</source>
+        <translation>'size' 为 {} 字节，超过任何设备的容量</translation>
     </message>
     <message>
-        <source>&apos;state&apos; is not a string</source>
-        <translation>&apos;state&apos; 不是字符串</translation>
+        <source>'state' is not a string</source>
+        <translation>'state' 不是字符串</translation>
     </message>
     <message>
-        <source>&apos;time_us&apos; is {}, not a time</source>
-        <translation>&apos;time_us&apos; 是{}，不是时间</translation>
+        <source>'time_us' is {}, not a time</source>
+        <translation>'time_us' 是{}，不是时间</translation>
     </message>
     <message>
-        <source>&apos;time_us&apos; is {}, outside the range of a clock</source>
-        <translation>&apos;time_us&apos; 为 {}，超出时钟的范围</translation>
+        <source>'time_us' is {}, outside the range of a clock</source>
+        <translation>'time_us' 为 {}，超出时钟的范围</translation>
     </message>
     <message>
-        <source>&apos;{}&apos; has more than {} bytes{}, the limit for such a file</source>
-        <translation>&apos;{}&apos; 超过 {} 字节{}，这是此类文件的上限</translation>
+        <source>'{}' has more than {} bytes{}, the limit for such a file</source>
+        <translation>'{}' 超过 {} 字节{}，这是此类文件的上限</translation>
     </message>
     <message>
-        <source>&apos;{}&apos; is a .trace that is damaged or cut off within its header ({} bytes), so nothing can be read from it</source>
-        <translation>&apos;{}&apos; 是在头部损坏或被截断的 .trace（{} 字节），无法读取任何内容</translation>
+        <source>'{}' is a .trace that is damaged or cut off within its header ({} bytes), so nothing can be read from it</source>
+        <translation>'{}' 是在头部损坏或被截断的 .trace（{} 字节），无法读取任何内容</translation>
     </message>
     <message>
-        <source>&apos;{}&apos; is a folder, not a file</source>
-        <translation>&apos;{}&apos; 是文件夹，不是文件</translation>
+        <source>'{}' is a folder, not a file</source>
+        <translation>'{}' 是文件夹，不是文件</translation>
     </message>
     <message>
-        <source>&apos;{}&apos; is not a .trace</source>
-        <translation>&apos;{}&apos; 不是 .trace</translation>
+        <source>'{}' is not a .trace</source>
+        <translation>'{}' 不是 .trace</translation>
     </message>
     <message>
-        <source>&apos;{}&apos; is not a .trace: it does not begin like one</source>
-        <translation>&apos;{}&apos; 不是 .trace：其开头不像</translation>
+        <source>'{}' is not a .trace: it does not begin like one</source>
+        <translation>'{}' 不是 .trace：其开头不像</translation>
     </message>
     <message>
-        <source>&apos;{}&apos; is not a .trace: it looks like {}</source>
-        <translation>&apos;{}&apos; 不是 .trace：看起来像{}</translation>
+        <source>'{}' is not a .trace: it looks like {}</source>
+        <translation>'{}' 不是 .trace：看起来像{}</translation>
     </message>
     <message>
-        <source>&apos;{}&apos; is not a trace, a CUDA memory snapshot or a Kineto trace: it does not begin like one</source>
-        <translation>&apos;{}&apos; 不是跟踪、CUDA 内存快照或 Kineto 跟踪：其开头不像</translation>
+        <source>'{}' is not a trace, a CUDA memory snapshot or a Kineto trace: it does not begin like one</source>
+        <translation>'{}' 不是跟踪、CUDA 内存快照或 Kineto 跟踪：其开头不像</translation>
     </message>
     <message>
-        <source>&apos;{}&apos; is not a trace, a CUDA memory snapshot or a Kineto trace: it looks like {}</source>
-        <translation>&apos;{}&apos; 不是跟踪、CUDA 内存快照或 Kineto 跟踪：看起来像{}</translation>
+        <source>'{}' is not a trace, a CUDA memory snapshot or a Kineto trace: it looks like {}</source>
+        <translation>'{}' 不是跟踪、CUDA 内存快照或 Kineto 跟踪：看起来像{}</translation>
     </message>
     <message>
-        <source>&apos;{}&apos; is {}</source>
-        <translation>&apos;{}&apos; 是{}</translation>
+        <source>'{}' is {}</source>
+        <translation>'{}' 是{}</translation>
     </message>
     <message>
-        <source>&apos;{}&apos; is {} bytes, more than any device has</source>
-        <translation>&apos;{}&apos; 为 {} 字节，超过任何设备的容量</translation>
+        <source>'{}' is {} bytes, more than any device has</source>
+        <translation>'{}' 为 {} 字节，超过任何设备的容量</translation>
     </message>
     <message>
-        <source>&apos;{}&apos; is {}, not a number</source>
-        <translation>&apos;{}&apos; 是{}，不是数</translation>
+        <source>'{}' is {}, not a number</source>
+        <translation>'{}' 是{}，不是数</translation>
     </message>
     <message>
-        <source>&apos;{}&apos; is {}, which is not a size, address or time</source>
-        <translation>&apos;{}&apos; 为 {}，不是大小、地址或时间</translation>
+        <source>'{}' is {}, which is not a size, address or time</source>
+        <translation>'{}' 为 {}，不是大小、地址或时间</translation>
     </message>
     <message>
-        <source>&apos;{}&apos;: the {} data is damaged or cut off near byte {}{}{}</source>
-        <translation>&apos;{}&apos;：{} 数据在字节 {} 附近损坏或被截断{}{}</translation>
+        <source>'{}': the {} data is damaged or cut off near byte {}{}{}</source>
+        <translation>'{}'：{} 数据在字节 {} 附近损坏或被截断{}{}</translation>
     </message>
     <message>
         <source>, ... ({} in all)</source>
@@ -5129,8 +5021,8 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>JSON</translation>
     </message>
     <message>
-        <source>JSON without &quot;traceEvents&quot; is not a Chrome trace</source>
-        <translation>没有 &quot;traceEvents&quot; 的 JSON 不是 Chrome 跟踪</translation>
+        <source>JSON without "traceEvents" is not a Chrome trace</source>
+        <translation>没有 "traceEvents" 的 JSON 不是 Chrome 跟踪</translation>
     </message>
     <message>
         <source>JSON, but neither an object nor a list of events</source>
@@ -5141,11 +5033,11 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>带 CUDA 13 的 LibTorch {} 只适用于 x86-64，而本机为 {}</translation>
     </message>
     <message>
-        <source>PyTorch&apos;s wheels need glibc 2.{}, and this computer has {}</source>
+        <source>PyTorch's wheels need glibc 2.{}, and this computer has {}</source>
         <translation>PyTorch 的 wheel 需要 glibc 2.{}，而本机为 {}</translation>
     </message>
     <message>
-        <source>PyTorch&apos;s wheels need the GNU C library, and this computer has {}</source>
+        <source>PyTorch's wheels need the GNU C library, and this computer has {}</source>
         <translation>PyTorch 的 wheel 需要 GNU C 库，而本机为 {}</translation>
     </message>
     <message>
@@ -5189,7 +5081,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>{1} 字节的块位于 {0:#x} 而不是 {2:#x}</translation>
     </message>
     <message>
-        <source>a block&apos;s history</source>
+        <source>a block's history</source>
         <translation>块的历史</translation>
     </message>
     <message>
@@ -5221,7 +5113,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>无法存储 {} 字节的帧；上限为 {}</translation>
     </message>
     <message>
-        <source>a key is longer than any of PyTorch&apos;s</source>
+        <source>a key is longer than any of PyTorch's</source>
         <translation>有键长于 PyTorch 的任何键</translation>
     </message>
     <message>
@@ -5245,8 +5137,8 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>关键帧过大</translation>
     </message>
     <message>
-        <source>a known term, not &quot;{}&quot;,</source>
-        <translation>已知的项，而不是 &quot;{}&quot;</translation>
+        <source>a known term, not "{}",</source>
+        <translation>已知的项，而不是 "{}"</translation>
     </message>
     <message>
         <source>a list of annotations</source>
@@ -5285,12 +5177,12 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>有数超出 64 位</translation>
     </message>
     <message>
-        <source>a number, a term or &quot;(&quot;</source>
-        <translation>数、项或 &quot;(&quot;</translation>
+        <source>a number, a term or "("</source>
+        <translation>数、项或 "("</translation>
     </message>
     <message>
-        <source>a page of torch.cuda._memory_viz from PyTorch 2.0 (2023), which contains a drawing for the browser, but no snapshot. Open the snapshot from which it was made (torch.cuda.memory._dump_snapshot(&quot;snapshot.pickle&quot;))</source>
-        <translation> PyTorch 2.0（2023）写出的 torch.cuda._memory_viz 页面，以 JavaScript 保存绘图数据而没有快照；可用浏览器查看。请打开生成它的快照（torch.cuda.memory._dump_snapshot(&quot;snapshot.pickle&quot;)）</translation>
+        <source>a page of torch.cuda._memory_viz from PyTorch 2.0 (2023), which contains a drawing for the browser, but no snapshot. Open the snapshot from which it was made (torch.cuda.memory._dump_snapshot("snapshot.pickle"))</source>
+        <translation> PyTorch 2.0（2023）写出的 torch.cuda._memory_viz 页面，以 JavaScript 保存绘图数据而没有快照；可用浏览器查看。请打开生成它的快照（torch.cuda.memory._dump_snapshot("snapshot.pickle")）</translation>
     </message>
     <message>
         <source>a pair of numbers</source>
@@ -5301,7 +5193,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>协议 {} 的 pickle；只支持协议 2 到 5</translation>
     </message>
     <message>
-        <source>a profile in pprof&apos;s format (as jax.profiler.save_device_memory_profile() writes), which `pprof -http=: FILE` opens</source>
+        <source>a profile in pprof's format (as jax.profiler.save_device_memory_profile() writes), which `pprof -http=: FILE` opens</source>
         <translation>pprof 格式的剖析文件（jax.profiler.save_device_memory_profile() 的格式），可用 `pprof -http=: FILE` 打开</translation>
     </message>
     <message>
@@ -5437,8 +5329,8 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>布局错误</translation>
     </message>
     <message>
-        <source>brackets and &quot;not&quot; are nested deeper than {}</source>
-        <translation>括号和 &quot;not&quot; 的嵌套超过 {} 层</translation>
+        <source>brackets and "not" are nested deeper than {}</source>
+        <translation>括号和 "not" 的嵌套超过 {} 层</translation>
     </message>
     <message>
         <source>byte {}: the file ends too early</source>
@@ -5477,36 +5369,32 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>调用栈：帧 {} 的字符串未定义</translation>
     </message>
     <message>
-        <source>call stacks: lengths and frames disagree</source>
-        <translation>调用栈：长度与帧不符</translation>
-    </message>
-    <message>
         <source>call stacks: the columns of frames differ in length</source>
         <translation>调用栈：帧的各列长度不同</translation>
     </message>
     <message>
-        <source>cannot open &apos;{}&apos;: {}</source>
-        <translation>无法打开 &apos;{}&apos;：{}</translation>
+        <source>cannot open '{}': {}</source>
+        <translation>无法打开 '{}'：{}</translation>
     </message>
     <message>
-        <source>cannot order by &quot;{}&quot;; choose from held, count, bytes, life, peak</source>
-        <translation>无法按 &quot;{}&quot; 排序；可选 held、count、bytes、life、peak</translation>
+        <source>cannot order by "{}"; choose from held, count, bytes, life, peak</source>
+        <translation>无法按 "{}" 排序；可选 held、count、bytes、life、peak</translation>
     </message>
     <message>
-        <source>cannot read &apos;{}&apos;: {}</source>
-        <translation>无法读取 &apos;{}&apos;：{}</translation>
+        <source>cannot read '{}': {}</source>
+        <translation>无法读取 '{}'：{}</translation>
     </message>
     <message>
-        <source>cannot replace &apos;{}&apos;: {}</source>
-        <translation>无法替换 &apos;{}&apos;：{}</translation>
+        <source>cannot replace '{}': {}</source>
+        <translation>无法替换 '{}'：{}</translation>
     </message>
     <message>
-        <source>cannot write &apos;{}&apos;</source>
-        <translation>无法写入 &apos;{}&apos;</translation>
+        <source>cannot write '{}'</source>
+        <translation>无法写入 '{}'</translation>
     </message>
     <message>
-        <source>cannot write &apos;{}&apos;: {}</source>
-        <translation>无法写入 &apos;{}&apos;：{}</translation>
+        <source>cannot write '{}': {}</source>
+        <translation>无法写入 '{}'：{}</translation>
     </message>
     <message>
         <source>cannot write the Chrome trace; is the disk full?</source>
@@ -5749,10 +5637,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>种类 {} 的布局有列 {:#x}</translation>
     </message>
     <message>
-        <source>layouts and kinds disagree</source>
-        <translation>布局与种类不符</translation>
-    </message>
-    <message>
         <source>less nesting</source>
         <translation>更少的嵌套</translation>
     </message>
@@ -5777,8 +5661,8 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>没有可记忆的对象</translation>
     </message>
     <message>
-        <source>min, max or ceil, not &quot;{}&quot;,</source>
-        <translation>min、max 或 ceil，而不是 &quot;{}&quot;</translation>
+        <source>min, max or ceil, not "{}",</source>
+        <translation>min、max 或 ceil，而不是 "{}"</translation>
     </message>
     <message>
         <source>more lists of traces than a snapshot can have</source>
@@ -5797,12 +5681,12 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>超过内存统计 {} 个数值的上限</translation>
     </message>
     <message>
-        <source>no demonstration is called &quot;{}&quot;</source>
-        <translation>没有名为 &quot;{}&quot; 的演示</translation>
+        <source>no demonstration is called "{}"</source>
+        <translation>没有名为 "{}" 的演示</translation>
     </message>
     <message>
-        <source>no formula is called &quot;{}&quot;</source>
-        <translation>没有名为 &quot;{}&quot; 的公式</translation>
+        <source>no formula is called "{}"</source>
+        <translation>没有名为 "{}" 的公式</translation>
     </message>
     <message>
         <source>no frame begins at byte {}</source>
@@ -5825,8 +5709,8 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>不是协议 2 或更高版本的 pickle</translation>
     </message>
     <message>
-        <source>not a pinned wheel: &quot;{}&quot;</source>
-        <translation>不是固定版本的 wheel：&quot;{}&quot;</translation>
+        <source>not a pinned wheel: "{}"</source>
+        <translation>不是固定版本的 wheel："{}"</translation>
     </message>
     <message>
         <source>not a row number</source>
@@ -5993,8 +5877,8 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>公式有 {} 个字符；最多允许 {} 个</translation>
     </message>
     <message>
-        <source>the index of &apos;{}&apos; contradicts itself</source>
-        <translation>&apos;{}&apos; 的索引自相矛盾</translation>
+        <source>the index of '{}' contradicts itself</source>
+        <translation>'{}' 的索引自相矛盾</translation>
     </message>
     <message>
         <source>the memory timeline has no allocation</source>
@@ -6009,7 +5893,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>软件包索引中没有 {}</translation>
     </message>
     <message>
-        <source>the page&apos;s base64 data has an invalid character</source>
+        <source>the page's base64 data has an invalid character</source>
         <translation>页面的 base64 数据中有无效字符</translation>
     </message>
     <message>
@@ -6017,7 +5901,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>到文件末尾才能确定区间</translation>
     </message>
     <message>
-        <source>the recording&apos;s columns have different lengths ({} entries)</source>
+        <source>the recording's columns have different lengths ({} entries)</source>
         <translation>录制的各列长度不同（{} 个条目）</translation>
     </message>
     <message>
@@ -6045,8 +5929,8 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>搜索有 {1} 字节；最多允许 {0} 字节</translation>
     </message>
     <message>
-        <source>the trace has format version {} (written by &apos;{}&apos;), and this vramscope reads versions up to {}; install a newer vramscope</source>
-        <translation>跟踪的格式版本为 {}（由 &apos;{}&apos; 写入），此 vramscope 最高读取版本 {}；请安装更新的 vramscope</translation>
+        <source>the trace has format version {} (written by '{}'), and this vramscope reads versions up to {}; install a newer vramscope</source>
+        <translation>跟踪的格式版本为 {}（由 '{}' 写入），此 vramscope 最高读取版本 {}；请安装更新的 vramscope</translation>
     </message>
     <message>
         <source>the trace has more than 4,294,967,294 activities</source>
@@ -6089,8 +5973,8 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>此括号没有右括号</translation>
     </message>
     <message>
-        <source>this is {}, not a CUDA memory snapshot (a dict with &apos;segments&apos; and &apos;device_traces&apos;, or a list of segments)</source>
-        <translation>这是{}，不是 CUDA 内存快照（带 &apos;segments&apos; 和 &apos;device_traces&apos; 的字典，或段的列表）</translation>
+        <source>this is {}, not a CUDA memory snapshot (a dict with 'segments' and 'device_traces', or a list of segments)</source>
+        <translation>这是{}，不是 CUDA 内存快照（带 'segments' 和 'device_traces' 的字典，或段的列表）</translation>
     </message>
     <message>
         <source>trace header</source>
@@ -6113,8 +5997,8 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>意外的字段 {}</translation>
     </message>
     <message>
-        <source>unknown kind &quot;{}&quot;</source>
-        <translation>未知的种类 &quot;{}&quot;</translation>
+        <source>unknown kind "{}"</source>
+        <translation>未知的种类 "{}"</translation>
     </message>
     <message>
         <source>unknown kind of activity {}</source>
@@ -6195,10 +6079,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     <message>
         <source>{} lies outside of the archive</source>
         <translation>{} 位于归档之外</translation>
-    </message>
-    <message>
-        <source>{} rows are stated, {} kinds are present</source>
-        <translation>声明 {} 行，实有 {} 个种类</translation>
     </message>
     <message>
         <source>{} take more than {} of host memory, the amount that is available{}</source>
@@ -6301,7 +6181,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>内存不足以容纳此尺寸的图像</translation>
     </message>
     <message>
-        <source>cannot group by &quot;{}&quot;; choose from {}</source>
+        <source>cannot group by "{}"; choose from {}</source>
         <translation>无法按“{}”分组；可选 {}</translation>
     </message>
     <message>
@@ -6309,11 +6189,11 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>无法编码图像</translation>
     </message>
     <message>
-        <source>&apos;{}&apos; could not be removed</source>
+        <source>'{}' could not be removed</source>
         <translation>无法删除“{}”</translation>
     </message>
     <message>
-        <source>--size: &quot;{}&quot; is not a size such as 1680x1050 (each side from {} to {})</source>
+        <source>--size: "{}" is not a size such as 1680x1050 (each side from {} to {})</source>
         <translation>--size：“{}”不是 1680x1050 这样的尺寸（每边从 {} 到 {}）</translation>
     </message>
     <message>
@@ -6325,7 +6205,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>Dear ImGui 无法读取该字体</translation>
     </message>
     <message>
-        <source>Dear ImGui&apos;s OpenGL backend does not start</source>
+        <source>Dear ImGui's OpenGL backend does not start</source>
         <translation>Dear ImGui 的 OpenGL 后端无法启动</translation>
     </message>
     <message>
@@ -6389,7 +6269,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>末个条目</translation>
     </message>
     <message>
-        <source>no free file name is left in &apos;{}&apos;</source>
+        <source>no free file name is left in '{}'</source>
         <translation>“{}”中没有可用的文件名</translation>
     </message>
     <message>
@@ -6433,7 +6313,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>首个条目在末个条目之后</translation>
     </message>
     <message>
-        <source>the folder &apos;{}&apos; could not be created</source>
+        <source>the folder '{}' could not be created</source>
         <translation>无法创建文件夹“{}”</translation>
     </message>
     <message>
@@ -6453,7 +6333,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>备注列表缺失或过长</translation>
     </message>
     <message>
-        <source>the package index &quot;{}&quot; is not an address that begins with https:// ($VRAMSCOPE_INDEX_URL, $PIP_INDEX_URL)</source>
+        <source>the package index "{}" is not an address that begins with https:// ($VRAMSCOPE_INDEX_URL, $PIP_INDEX_URL)</source>
         <translation>软件包索引“{}”不是以 https:// 开头的地址（$VRAMSCOPE_INDEX_URL、$PIP_INDEX_URL）</translation>
     </message>
     <message>
@@ -6473,7 +6353,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>时间区间的结束早于开始</translation>
     </message>
     <message>
-        <source>the timeline&apos;s shaders do not build (OpenGL 3.3 is needed): {}</source>
+        <source>the timeline's shaders do not build (OpenGL 3.3 is needed): {}</source>
         <translation>无法构建时间线的着色器（需要 OpenGL 3.3）：{}</translation>
     </message>
     <message>
@@ -6609,19 +6489,19 @@ most of it allocated by {}</source>
         <translation> · 比最高峰值少 {}（{:.1f} %）</translation>
     </message>
     <message>
-        <source>&quot;{}&quot; is neither a file nor a command{}</source>
-        <translation>&quot;{}&quot; 既不是文件也不是命令{}</translation>
+        <source>"{}" is neither a file nor a command{}</source>
+        <translation>"{}" 既不是文件也不是命令{}</translation>
     </message>
     <message>
-        <source>&apos;{}&apos; is not a host name that ssh accepts</source>
+        <source>'{}' is not a host name that ssh accepts</source>
         <translation>“{}”不是 ssh 可用的主机名</translation>
     </message>
     <message>
-        <source>&apos;{}&apos; is written, but may be lost if the computer fails now: {}</source>
+        <source>'{}' is written, but may be lost if the computer fails now: {}</source>
         <translation>“{}” 已写入，但若计算机此时发生故障可能会丢失：{}</translation>
     </message>
     <message>
-        <source>({} bytes of the worker&apos;s log were omitted)
+        <source>({} bytes of the worker's log were omitted)
 </source>
         <translation>（省略了工作进程日志的 {} 字节）
 </translation>
@@ -6643,20 +6523,20 @@ most of it allocated by {}</source>
         <translation>，减去第一个微批次留下的梯度 {}</translation>
     </message>
     <message>
-        <source>--device: &quot;{}&quot; is not the number of a device in FILE (0 to 255); use --context for the CUDA context of a named GPU</source>
-        <translation>--device：&quot;{}&quot; 不是 FILE 中设备的编号（0 到 255）；如需指定 GPU 的 CUDA 上下文，请用 --context</translation>
+        <source>--device: "{}" is not the number of a device in FILE (0 to 255); use --context for the CUDA context of a named GPU</source>
+        <translation>--device："{}" 不是 FILE 中设备的编号（0 到 255）；如需指定 GPU 的 CUDA 上下文，请用 --context</translation>
     </message>
     <message>
         <source>--from reads an existing run; remove the program after --</source>
         <translation>--from 读取已有的运行：请去掉 -- 之后的程序</translation>
     </message>
     <message>
-        <source>--lang: &quot;{}&quot; is not one of en, zh_CN</source>
-        <translation>--lang：&quot;{}&quot; 不是 en、zh_CN 之一</translation>
+        <source>--lang: "{}" is not one of en, zh_CN</source>
+        <translation>--lang："{}" 不是 en、zh_CN 之一</translation>
     </message>
     <message>
-        <source>--page: &quot;{}&quot; is not one of {} (what-if=CONF tries settings of PYTORCH_CUDA_ALLOC_CONF, techniques=WORDS filters the techniques, search=TEXT searches the trace)</source>
-        <translation>--page：&quot;{}&quot; 不是以下之一：{}（what-if=CONF 尝试 PYTORCH_CUDA_ALLOC_CONF 的设置，techniques=WORDS 筛选技术，search=TEXT 搜索跟踪）</translation>
+        <source>--page: "{}" is not one of {} (what-if=CONF tries settings of PYTORCH_CUDA_ALLOC_CONF, techniques=WORDS filters the techniques, search=TEXT searches the trace)</source>
+        <translation>--page："{}" 不是以下之一：{}（what-if=CONF 尝试 PYTORCH_CUDA_ALLOC_CONF 的设置，techniques=WORDS 筛选技术，search=TEXT 搜索跟踪）</translation>
     </message>
     <message>
         <source>--preset, --model, --config and --set apply to built-in models, not to a program after --</source>
@@ -6675,12 +6555,12 @@ most of it allocated by {}</source>
         <translation>--scale：应为 0.5 到 4 的数</translation>
     </message>
     <message>
-        <source>--theme: &quot;{}&quot; is not one of dark, light, system</source>
-        <translation>--theme：&quot;{}&quot; 不是 dark、light、system 之一</translation>
+        <source>--theme: "{}" is not one of dark, light, system</source>
+        <translation>--theme："{}" 不是 dark、light、system 之一</translation>
     </message>
     <message>
-        <source>--with: &apos;{}&apos; is not on the PATH</source>
-        <translation>--with：PATH 中没有 &apos;{}&apos;</translation>
+        <source>--with: '{}' is not on the PATH</source>
+        <translation>--with：PATH 中没有 '{}'</translation>
     </message>
     <message>
         <source>--with: the program keeps its own PyTorch; to plan with another version, use a Python that has it: -- /path/to/python train.py</source>
@@ -6707,7 +6587,7 @@ most of it allocated by {}</source>
         <translation>；训练不变，精度更低</translation>
     </message>
     <message>
-        <source>A decoder&apos;s cache is enabled unless use_cache=False is set: keys and values of all layers are kept until the loss is computed. Without checkpointing, backward keeps them anyway. Checkpointing would free them.</source>
+        <source>A decoder's cache is enabled unless use_cache=False is set: keys and values of all layers are kept until the loss is computed. Without checkpointing, backward keeps them anyway. Checkpointing would free them.</source>
         <translation>除非 use_cache=False，解码器的缓存是开启的：所有层的键和值保留到损失算出。没有检查点时反向传播本来就保留它们；有检查点时它们正是可以释放的部分。</translation>
     </message>
     <message>
@@ -6715,15 +6595,11 @@ most of it allocated by {}</source>
         <translation>正在启动新的进程。</translation>
     </message>
     <message>
-        <source>A pass over validation batches. Without no_grad it keeps the activations for a backward, even of two passes while a variable still refers to the last loss. Logits that are collected on the GPU add up.</source>
-        <translation>在验证批上运行一遍。没有 no_grad 时会保留反向传播所需的内容，若变量仍引用上一个损失，则同时保留两遍的量；在 GPU 上收集的 logits 会累积。</translation>
-    </message>
-    <message>
-        <source>Adam uses the operators of PyTorch 2.0, executed by this build&apos;s PyTorch</source>
+        <source>Adam uses the operators of PyTorch 2.0, executed by this build's PyTorch</source>
         <translation>Adam 的算子与 PyTorch 2.0 相同，由本版本的 PyTorch 运行</translation>
     </message>
     <message>
-        <source>Adam&apos;s moments of a linear layer&apos;s gradient are projected to a few dimensions: twice rank x the longer side, plus a projection matrix. The gradient itself keeps its size, and so do the moments of other parameters: embeddings, norms, the output layer. The singular vectors are recomputed every few hundred steps, which is slow and needs memory.</source>
+        <source>Adam's moments of a linear layer's gradient are projected to a few dimensions: twice rank x the longer side, plus a projection matrix. The gradient itself keeps its size, and so do the moments of other parameters: embeddings, norms, the output layer. The singular vectors are recomputed every few hundred steps, which is slow and needs memory.</source>
         <translation>线性层梯度的 Adam 矩只取少数维度：两份“秩 × 长边”和一个投影。梯度本身保持完整，未选中的部分（嵌入、归一化、输出层）的矩也是如此。奇异向量每几百步重新计算一次，较慢且需要内存。</translation>
     </message>
     <message>
@@ -6747,7 +6623,7 @@ most of it allocated by {}</source>
         <translation>批位于主机的锁页内存中，拷贝无需等待。GPU 内存不变。</translation>
     </message>
     <message>
-        <source>Batches that are padded to their longest sample differ in length, so blocks of one batch do not fit the next, and reserved memory grows beyond the peak. grouped: a batch has samples of similar length, with little padding. packed: a batch&apos;s samples are in one row, without padding.</source>
+        <source>Batches that are padded to their longest sample differ in length, so blocks of one batch do not fit the next, and reserved memory grows beyond the peak. grouped: a batch has samples of similar length, with little padding. packed: a batch's samples are in one row, without padding.</source>
         <translation>各批填充到自身最长的样本，因此长度不同：前一批的块不适合下一批，预留内存会超过峰值。grouped：长度相近的样本组成一批，填充很少。packed：一批的样本连成一行，没有填充。</translation>
     </message>
     <message>
@@ -6759,7 +6635,7 @@ most of it allocated by {}</source>
         <translation>按块计：取整后的请求大小</translation>
     </message>
     <message>
-        <source>Both moments are bfloat16 without scales, half the size of fp32 moments, as in llama-recipes&apos; AnyPrecisionAdamW (transformers&apos; adamw_anyprecision keeps both in fp32 unless optim_args name momentum_dtype and variance_dtype). The step runs parameter by parameter, with temporaries as large as the largest parameter.</source>
+        <source>Both moments are bfloat16 without scales, half the size of fp32 moments, as in llama-recipes' AnyPrecisionAdamW (transformers' adamw_anyprecision keeps both in fp32 unless optim_args name momentum_dtype and variance_dtype). The step runs parameter by parameter, with temporaries as large as the largest parameter.</source>
         <translation>两个矩都是 bfloat16，没有缩放因子，大小为 fp32 矩的一半，如 llama-recipes 的 AnyPrecisionAdamW（transformers 的 adamw_anyprecision 除非 optim_args 指定 momentum_dtype 和 variance_dtype，否则两者都是 fp32）。优化器步逐个参数执行，临时张量与最大的参数一样大。</translation>
     </message>
     <message>
@@ -6767,12 +6643,8 @@ most of it allocated by {}</source>
         <translation>两个峰值的内容按调用点完全相同。</translation>
     </message>
     <message>
-        <source>CPUOffloadPolicy of FSDP2, CPUOffload of FSDP1: weights, gradients and optimizer state are in pinned host memory, and the step runs on the host. A layer&apos;s part is copied to the GPU when it is gathered, and its gradients are copied back when they are scattered. This also works with one GPU (shard.ranks=1).</source>
+        <source>CPUOffloadPolicy of FSDP2, CPUOffload of FSDP1: weights, gradients and optimizer state are in pinned host memory, and the step runs on the host. A layer's part is copied to the GPU when it is gathered, and its gradients are copied back when they are scattered. This also works with one GPU (shard.ranks=1).</source>
         <translation>FSDP2 的 CPUOffloadPolicy、FSDP1 的 CPUOffload：权重、梯度和优化器状态位于锁页主机内存，优化器步在主机上执行。收集时将一层的分片拷贝到 GPU，散布时将其梯度拷回。单个 GPU 也适用（shard.ranks=1）。</translation>
-    </message>
-    <message>
-        <source>Call site that pins free memory</source>
-        <translation>占住空闲内存的调用点</translation>
     </message>
     <message>
         <source>Cast weights on the GPU</source>
@@ -6799,11 +6671,11 @@ most of it allocated by {}</source>
         <translation>大块不切分</translation>
     </message>
     <message>
-        <source>Each GPU trains on a batch of its own, and gradients are averaged. ddp: DistributedDataParallel copies gradients into buckets, which need as much memory again, unless gradients are views of the buckets. zero1: the same with ZeroRedundancyOptimizer; each GPU has the optimizer state of its share of the parameters. zero3: fully_shard on each layer and the model (FSDP2); weights, gradients and optimizer state are divided, and a layer is gathered while it runs. zero2: the same with reshard_after_forward=False; gathered weights stay until the end of backward. tensor: every GPU has the same batch and a part of each layer&apos;s heads and feed-forward width, with its gradients and optimizer state (ColwiseParallel, RowwiseParallel); activations between these parts are complete, and are summed over the GPUs twice per layer and direction.</source>
+        <source>Each GPU trains on a batch of its own, and gradients are averaged. ddp: DistributedDataParallel copies gradients into buckets, which need as much memory again, unless gradients are views of the buckets. zero1: the same with ZeroRedundancyOptimizer; each GPU has the optimizer state of its share of the parameters. zero3: fully_shard on each layer and the model (FSDP2); weights, gradients and optimizer state are divided, and a layer is gathered while it runs. zero2: the same with reshard_after_forward=False; gathered weights stay until the end of backward. tensor: every GPU has the same batch and a part of each layer's heads and feed-forward width, with its gradients and optimizer state (ColwiseParallel, RowwiseParallel); activations between these parts are complete, and are summed over the GPUs twice per layer and direction.</source>
         <translation>每个 GPU 训练各自的批，梯度取平均。ddp：DistributedDataParallel 将梯度复制到桶中，额外占用等于全部梯度，除非梯度是桶的视图。zero1：同上并使用 ZeroRedundancyOptimizer，每个 GPU 只保留其参数份额的状态。zero3：对每层和整个模型使用 fully_shard（FSDP2）；权重、梯度和优化器状态都被切分，层在运行时收集。zero2：同上但 reshard_after_forward=False，收集的权重保留到反向传播结束。tensor：每个 GPU 使用相同的批以及每层注意力头和前馈宽度的一部分，包括其梯度和优化器状态（ColwiseParallel、RowwiseParallel）；各部分之间的激活值是完整的，每层每个方向在 GPU 间求和两次。</translation>
     </message>
     <message>
-        <source>Each moment takes one byte per element and a scale for each 256 elements: a quarter of fp32. The step runs one kernel per tensor, without temporaries. The moments of embeddings stay fp32, as in transformers&apos; Trainer; bitsandbytes alone uses 8 bits there, too (optimizer.embedding_bits=8). With paging, moments of large tensors are in managed memory: on the GPU while it has room, otherwise on the host, and each step brings them back over the bus.</source>
+        <source>Each moment takes one byte per element and a scale for each 256 elements: a quarter of fp32. The step runs one kernel per tensor, without temporaries. The moments of embeddings stay fp32, as in transformers' Trainer; bitsandbytes alone uses 8 bits there, too (optimizer.embedding_bits=8). With paging, moments of large tensors are in managed memory: on the GPU while it has room, otherwise on the host, and each step brings them back over the bus.</source>
         <translation>每个矩每元素一字节，每 256 个元素一个缩放因子：为 fp32 的四分之一。每个张量一个内核，没有临时张量。嵌入的矩保持 fp32，与 transformers 的 Trainer 一致；bitsandbytes 本身在那里也用 8 位（optimizer.embedding_bits=8）。分页时，大张量的矩位于托管内存：有空间时在 GPU 上，没有时在主机上，每一步经总线取回。</translation>
     </message>
     <message>
@@ -6845,7 +6717,7 @@ of memory.</source>
         <translation>显式注意力为每个头保留一个 词元数 × 词元数 的分数矩阵；融合内核只保留输出和每行一个数，并在反向传播中重新计算分数。</translation>
     </message>
     <message>
-        <source>FSDP and tensor parallelism can&apos;t be combined: shard.strategy is one of them</source>
+        <source>FSDP and tensor parallelism can't be combined: shard.strategy is one of them</source>
         <translation>FSDP 和张量并行无法组合：shard.strategy 只能取其一</translation>
     </message>
     <message>
@@ -6877,11 +6749,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>可释放</translation>
     </message>
     <message>
-        <source>From 4.49 on, a decoder&apos;s labels are shifted by one and all its logits are used in fp32. 4.46 to 4.48 copy the fp32 logits without the last token, which needs another batch x seq x vocabulary x 4 bytes while the loss is computed. Before 4.46 the model itself converts its logits to fp32, so no 16-bit copy remains. The loss is the same.</source>
+        <source>From 4.49 on, a decoder's labels are shifted by one and all its logits are used in fp32. 4.46 to 4.48 copy the fp32 logits without the last token, which needs another batch x seq x vocabulary x 4 bytes while the loss is computed. Before 4.46 the model itself converts its logits to fp32, so no 16-bit copy remains. The loss is the same.</source>
         <translation>从 4.49 起，解码器的标签移动一位，logits 以 fp32 原样使用。4.46 到 4.48 会复制去掉最后一个词元的 fp32 logits：计算损失时额外占用 批 × 序列 × 词表 × 4 字节。4.46 之前由模型自己将 logits 转为 fp32，因此旁边没有 16 位副本。损失相同。</translation>
     </message>
     <message>
-        <source>Frozen linear layers need half a byte (NF4) or one byte (int8) per weight. They are dequantized temporarily: NF4 for each product, int8 only in backward, which keeps quantized inputs instead. Embeddings, norms and the output layer keep their type, unless prepare_kbit_training=true casts them to fp32, like PEFT&apos;s prepare_model_for_kbit_training. This needs 2 more bytes for each of their weights, and makes hidden states fp32.</source>
+        <source>Frozen linear layers need half a byte (NF4) or one byte (int8) per weight. They are dequantized temporarily: NF4 for each product, int8 only in backward, which keeps quantized inputs instead. Embeddings, norms and the output layer keep their type, unless prepare_kbit_training=true casts them to fp32, like PEFT's prepare_model_for_kbit_training. This needs 2 more bytes for each of their weights, and makes hidden states fp32.</source>
         <translation>冻结的线性层每个权重占半字节（NF4）或一字节（int8），并会短暂反量化：NF4 每次乘法都反量化，int8 只在反向传播中反量化，为此保留量化的输入。嵌入、归一化和输出层保持原类型，除非 prepare_kbit_training=true 将其转为 fp32（如 PEFT 的 prepare_model_for_kbit_training）：其每个权重多占 2 字节，隐藏状态变为 fp32。</translation>
     </message>
     <message>
@@ -6889,7 +6761,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>冻结的部分没有梯度和优化器状态；第一个可训练层之前的层不为反向传播保留任何内容。</translation>
     </message>
     <message>
-        <source>FullyShardedDataParallel (FSDP1) instead of fully_shard: all parameters of a layer are one flat tensor, divided evenly among the GPUs. It is gathered as a whole, and the parameters are views of it. The layer&apos;s gradients, trained or not, are also one tensor until they are scattered. This GPU&apos;s gradients stay in memory until the next forward, even if they are released earlier.</source>
+        <source>FullyShardedDataParallel (FSDP1) instead of fully_shard: all parameters of a layer are one flat tensor, divided evenly among the GPUs. It is gathered as a whole, and the parameters are views of it. The layer's gradients, trained or not, are also one tensor until they are scattered. This GPU's gradients stay in memory until the next forward, even if they are released earlier.</source>
         <translation>用 FullyShardedDataParallel（FSDP1）代替 fully_shard：一层的所有参数组成一个扁平张量，每个 GPU 占均等的一部分。它整体收集到参数视图所在的内存中；该层的梯度在散布之前是一个张量（无论是否训练）；本 GPU 的梯度保留到下一次前向，不管何时释放。</translation>
     </message>
     <message>
@@ -6897,7 +6769,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>16 位权重的梯度累加到在整个运行期间保留的 fp32 张量中：每个可训练权重多 4 字节，累加时不会丢失小梯度。</translation>
     </message>
     <message>
-        <source>Gradients that are filled with zeros stay in memory during the next forward. If they are released (PyTorch&apos;s default), they use no memory when activations peak.</source>
+        <source>Gradients that are filled with zeros stay in memory during the next forward. If they are released (PyTorch's default), they use no memory when activations peak.</source>
         <translation>梯度填零时会保留到下一次前向之后；释放时（PyTorch 默认），激活值达到峰值时它们不在内存中。</translation>
     </message>
     <message>
@@ -6945,7 +6817,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>矩和优化器步位于主机内存；梯度经总线传过去，新权重传回来。GPU 保留权重、梯度和激活值。nvme：状态在两步之间位于磁盘；对 GPU 来说相同。</translation>
     </message>
     <message>
-        <source>Moments have one byte or half a byte per element, with a scale for each block. torchao&apos;s optimizers support the shards of zero2 and zero3; bitsandbytes&apos; do not. Their compiled step temporarily makes both moments of a tensor in fp32 and, with 4 bits, their codes as 64-bit numbers. This takes 24 bytes per element of the largest tensor (8 with 8 bits), which can be more than 4 bits save compared with 8.</source>
+        <source>Moments have one byte or half a byte per element, with a scale for each block. torchao's optimizers support the shards of zero2 and zero3; bitsandbytes' do not. Their compiled step temporarily makes both moments of a tensor in fp32 and, with 4 bits, their codes as 64-bit numbers. This takes 24 bytes per element of the largest tensor (8 with 8 bits), which can be more than 4 bits save compared with 8.</source>
         <translation>矩每元素占一字节或半字节，每块一个缩放因子。torchao 的实现可用于 zero2 和 zero3 的分片，bitsandbytes 的不行。其编译的优化器步会以 fp32 生成一个张量的两个矩，4 位时编码还是 64 位数：最大张量每元素短暂占用 24 字节（8 位时为 8），可能超过 4 位相对 8 位节省的量。</translation>
     </message>
     <message>
@@ -6957,11 +6829,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>NF4，如 QLoRA：配合适配器，或用于推理</translation>
     </message>
     <message>
-        <source>NVML&apos;s figure at the last query (at {}), minus the parts above: code loaded since the first query, and memory without a record</source>
+        <source>NVML's figure at the last query (at {}), minus the parts above: code loaded since the first query, and memory without a record</source>
         <translation>最后一次查询时 NVML 的数值（{}），减去以上各项：首次查询之后加载的代码，以及没有记录的内存</translation>
     </message>
     <message>
-        <source>NVML&apos;s figure {} at the first query (at {}), minus the parts above</source>
+        <source>NVML's figure {} at the first query (at {}), minus the parts above</source>
         <translation>首次查询时（{1}）NVML 对{0}的数值，减去以上各项</translation>
     </message>
     <message>
@@ -7029,7 +6901,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>必需</translation>
     </message>
     <message>
-        <source>RMS norms and silu(gate) * up as in the model&apos;s code (eager), or as one kernel each</source>
+        <source>RMS norms and silu(gate) * up as in the model's code (eager), or as one kernel each</source>
         <translation>按模型原样的 RMS 归一化和 silu(gate) * up（eager），或各用一个内核</translation>
     </message>
     <message>
@@ -7069,11 +6941,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>PYTORCH_CUDA_ALLOC_CONF 的设置：如何切分块、取整大小和归还缓存的段。请求不变；为其预留的内存改变。</translation>
     </message>
     <message>
-        <source>Settings: --set optimizer.lr=0.1, or in a run.json {&quot;optimizer.lr&quot;: 0.1} or
-{&quot;optimizer&quot;: {&quot;lr&quot;: 0.1}}
+        <source>Settings: --set optimizer.lr=0.1, or in a run.json {"optimizer.lr": 0.1} or
+{"optimizer": {"lr": 0.1}}
 </source>
-        <translation>设置：--set optimizer.lr=0.1，或在 run.json 中写 {&quot;optimizer.lr&quot;: 0.1} 或
-{&quot;optimizer&quot;: {&quot;lr&quot;: 0.1}}
+        <translation>设置：--set optimizer.lr=0.1，或在 run.json 中写 {"optimizer.lr": 0.1} 或
+{"optimizer": {"lr": 0.1}}
 </translation>
     </message>
     <message>
@@ -7097,7 +6969,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>T5 自行为注意力分数加偏置</translation>
     </message>
     <message>
-        <source>T5&apos;s activations overflow in fp16; the workaround of transformers is not supported</source>
+        <source>T5's activations overflow in fp16; the workaround of transformers is not supported</source>
         <translation>T5 的激活值在 fp16 下会溢出；不支持 transformers 对此的处理</translation>
     </message>
     <message>
@@ -7109,23 +6981,23 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>下方的“状态”页显示它们。</translation>
     </message>
     <message>
-        <source>The model is created on the GPU (with torch.device(&quot;cuda&quot;)) instead of the host, so there is no host copy to move. A tied output layer&apos;s own weight exists until it is tied, and its segment stays reserved.</source>
-        <translation>模型直接在 GPU 上创建（torch.device(&quot;cuda&quot;)），而不是在主机上：主机没有副本，也无需移动。绑定的输出层自身的权重在绑定之前存在，其段会保留。</translation>
+        <source>The model is created on the GPU (with torch.device("cuda")) instead of the host, so there is no host copy to move. A tied output layer's own weight exists until it is tied, and its segment stays reserved.</source>
+        <translation>模型直接在 GPU 上创建（torch.device("cuda")），而不是在主机上：主机没有副本，也无需移动。绑定的输出层自身的权重在绑定之前存在，其段会保留。</translation>
     </message>
     <message>
         <source>The model is frozen. Every layer attends to a few additional keys and values, and only these are trained. Activations of the whole trunk are still needed, and attention needs a mask.</source>
         <translation>模型被冻结；每层额外关注少量键和值，只训练它们。仍需要整个主干的激活值，且注意力带有掩码。</translation>
     </message>
     <message>
-        <source>The program runs on this computer&apos;s GPU and its allocator&apos;s history is recorded. Without CUPTI, kernels and memcpys are not recorded, and times are the host&apos;s.</source>
+        <source>The program runs on this computer's GPU and its allocator's history is recorded. Without CUPTI, kernels and memcpys are not recorded, and times are the host's.</source>
         <translation>程序在本机 GPU 上运行，并记录其分配器的历史。没有 CUPTI 时不记录内核与拷贝，时间为主机时间。</translation>
     </message>
     <message>
-        <source>The program&apos;s changes to files stay in a temporary layer that only it sees and that is deleted afterwards; your files are not changed. Isolation: copy on write in libc&apos;s functions, and a filter of system calls (limits, such as static programs: docs/security.md).</source>
+        <source>The program's changes to files stay in a temporary layer that only it sees and that is deleted afterwards; your files are not changed. Isolation: copy on write in libc's functions, and a filter of system calls (limits, such as static programs: docs/security.md).</source>
         <translation>程序写入、重命名或删除的内容保留在只有它可见的临时层中，结束后删除；您的文件不会改变。隔离方式：写时复制，通过 libc 函数和系统调用过滤器实现（限制见 docs/security.md，包括静态链接的程序）。</translation>
     </message>
     <message>
-        <source>The program&apos;s changes to files stay in a temporary layer that only it sees and that is deleted afterwards; your files are not changed. Isolation: overlay (limits: docs/security.md).</source>
+        <source>The program's changes to files stay in a temporary layer that only it sees and that is deleted afterwards; your files are not changed. Isolation: overlay (limits: docs/security.md).</source>
         <translation>程序写入、重命名或删除的内容保留在只有它可见的临时层中，结束后删除；您的文件不会改变。隔离方式：overlay（限制见 docs/security.md）。</translation>
     </message>
     <message>
@@ -7141,11 +7013,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>工作进程自行结束，退出状态为 {}</translation>
     </message>
     <message>
-        <source>The worker&apos;s events are inconsistent: {}</source>
+        <source>The worker's events are inconsistent: {}</source>
         <translation>工作进程的事件互相矛盾：{}</translation>
     </message>
     <message>
-        <source>The worker&apos;s events could not be decoded: {}</source>
+        <source>The worker's events could not be decoded: {}</source>
         <translation>无法解读工作进程的事件：{}</translation>
     </message>
     <message>
@@ -7153,7 +7025,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>步数太少，无法区分泄漏与暂时的增长：录制了 {} 步，需要 {} 步。</translation>
     </message>
     <message>
-        <source>Two small matrices for each selected linear layer are trained and all other weights are frozen. Only the small matrices have gradients and optimizer state, and frozen layers do not keep their inputs. DoRA also trains the length of each row of the adapted weight: one number per row, but each forward computes an fp32 product as large as the weight. LoRA-FA trains only the upper matrix: half of the trained numbers, and the layer&apos;s input is not kept for the adapter.</source>
+        <source>Two small matrices for each selected linear layer are trained and all other weights are frozen. Only the small matrices have gradients and optimizer state, and frozen layers do not keep their inputs. DoRA also trains the length of each row of the adapted weight: one number per row, but each forward computes an fp32 product as large as the weight. LoRA-FA trains only the upper matrix: half of the trained numbers, and the layer's input is not kept for the adapter.</source>
         <translation>在每个选定的线性层旁训练两个小矩阵，其余冻结：只有它们有梯度和优化器状态，冻结的层不保留输入。DoRA 还训练适配后权重每行的长度：每行一个数，但每次前向都会以 fp32 生成与权重同样大的适配器乘积来测量长度。LoRA-FA 只训练上侧矩阵：可训练数减半，且不为适配器保留层的输入。</translation>
     </message>
     <message>
@@ -7169,8 +7041,8 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>分 k 次处理一个批只保留 1/k 的激活值；梯度在各次之间一直留在内存中。</translation>
     </message>
     <message>
-        <source>a .trace or CUDA memory snapshot (&apos;-&apos;: standard input)</source>
-        <translation>.trace 文件或 CUDA 内存快照（&apos;-&apos;：标准输入）</translation>
+        <source>a .trace or CUDA memory snapshot ('-': standard input)</source>
+        <translation>.trace 文件或 CUDA 内存快照（'-'：标准输入）</translation>
     </message>
     <message>
         <source>a .trace or CUDA memory snapshot; if it is missing, RUN is planned</source>
@@ -7185,11 +7057,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>.trace 文件、CUDA 内存快照或 Kineto 跟踪；如未给出，则规划 RUN</translation>
     </message>
     <message>
-        <source>a Hugging Face config.json (&apos;-&apos;: standard input)</source>
-        <translation>Hugging Face 的 config.json（&apos;-&apos;：标准输入）</translation>
+        <source>a Hugging Face config.json ('-': standard input)</source>
+        <translation>Hugging Face 的 config.json（'-'：标准输入）</translation>
     </message>
     <message>
-        <source>a batch of {batch} can&apos;t be split into 2 to 4 equal passes</source>
+        <source>a batch of {batch} can't be split into 2 to 4 equal passes</source>
         <translation>大小为 {batch} 的批无法切成 2 到 4 个相等的部分</translation>
     </message>
     <message>
@@ -7209,8 +7081,8 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>训练与每层并行的低秩适配器</translation>
     </message>
     <message>
-        <source>a memory timeline as HTML (export_memory_timeline(&quot;x.html&quot;)), which contains an image but no numbers. Export it with export_memory_timeline(&quot;x.raw.json.gz&quot;), or record a memory snapshot with torch.cuda.memory._record_memory_history(max_entries=100000)</source>
-        <translation> HTML 形式的内存时间线（export_memory_timeline(&quot;x.html&quot;)），只有图像而没有数值。请用 export_memory_timeline(&quot;x.raw.json.gz&quot;) 导出，或用 torch.cuda.memory._record_memory_history(max_entries=100000) 录制内存快照</translation>
+        <source>a memory timeline as HTML (export_memory_timeline("x.html")), which contains an image but no numbers. Export it with export_memory_timeline("x.raw.json.gz"), or record a memory snapshot with torch.cuda.memory._record_memory_history(max_entries=100000)</source>
+        <translation> HTML 形式的内存时间线（export_memory_timeline("x.html")），只有图像而没有数值。请用 export_memory_timeline("x.raw.json.gz") 导出，或用 torch.cuda.memory._record_memory_history(max_entries=100000) 录制内存快照</translation>
     </message>
     <message>
         <source>a model preset (see `vramscope presets`)</source>
@@ -7225,12 +7097,8 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>参数中的引号（{}）没有闭合</translation>
     </message>
     <message>
-        <source>a run.json (&apos;-&apos;: standard input), with nested keys or dots</source>
-        <translation>run.json（&apos;-&apos;：标准输入），键可嵌套或用点号分隔</translation>
-    </message>
-    <message>
-        <source>a setting of the baseline (repeatable); sizes are those of the run</source>
-        <translation>基线的设置（可重复给出）；大小与运行相同</translation>
+        <source>a run.json ('-': standard input), with nested keys or dots</source>
+        <translation>run.json（'-'：标准输入），键可嵌套或用点号分隔</translation>
     </message>
     <message>
         <source>a setting, such as batch=4 or optimizer.name=adamw; repeatable</source>
@@ -7325,7 +7193,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>16 位权重使 autocast 不起作用</translation>
     </message>
     <message>
-        <source>autocast keeps its casts of weights until the end of forward (torch.autocast&apos;s cache_enabled)</source>
+        <source>autocast keeps its casts of weights until the end of forward (torch.autocast's cache_enabled)</source>
         <translation>autocast 将权重的转换结果保留到前向结束（torch.autocast 的 cache_enabled）</translation>
     </message>
     <message>
@@ -7335,10 +7203,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     <message>
         <source>backend=cuda: the CUDA libraries were not found ({} and others); run `pip install torch` in a virtual environment and name its Python with --python VENV/bin/python</source>
         <translation>backend=cuda：找不到 CUDA 库（{} 等）；请在虚拟环境中运行 `pip install torch`，并用 --python VENV/bin/python 指定其 Python</translation>
-    </message>
-    <message>
-        <source>bits of an embedding&apos;s moments with bitsandbytes&apos; 8-bit optimizer; 32: as registered by transformers&apos; Trainer (4.52 and later), 8: as in bitsandbytes without that</source>
-        <translation>嵌入的矩在 bitsandbytes 8 位矩之外的位数；32：与 transformers 的 Trainer 注册的一致（4.52 及以后），8：bitsandbytes 优化器自身的默认</translation>
     </message>
     <message>
         <source>bits per element of optimizer state; 8 and 4: in blocks with a scale (optimizer.library); 16: bfloat16</source>
@@ -7369,15 +7233,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>最后一步结束时存活的字节</translation>
     </message>
     <message>
-        <source>bytes multiplied by the time that they were allocated</source>
-        <translation>字节数 × 占用时间</translation>
-    </message>
-    <message>
         <source>call requires_grad_(False) on weights that are not to be trained; for the others, remove detach() or no_grad() between them and the loss</source>
         <translation>不需训练之处使用 requires_grad_(False)；否则在参数与损失之间不要使用 detach() 或 no_grad()</translation>
     </message>
     <message>
-        <source>cast unquantized 16-bit weights to fp32, like PEFT&apos;s prepare_model_for_kbit_training; with precision=amp-* they are already fp32</source>
+        <source>cast unquantized 16-bit weights to fp32, like PEFT's prepare_model_for_kbit_training; with precision=amp-* they are already fp32</source>
         <translation>将未量化的部分从 16 位转为 fp32，如 PEFT 的 prepare_model_for_kbit_training；precision=amp-* 时本来就是 fp32</translation>
     </message>
     <message>
@@ -7407,10 +7267,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     <message>
         <source>clip_grad_norm: the scaled gradients of amp-fp16 are unscaled first, which for shards is only supported with FSDP1; use amp-bf16, or shard.implementation=fsdp1</source>
         <translation>clip_grad_norm：amp-fp16 的缩放梯度须先反缩放，分片中只支持规划 FSDP1；请用 amp-bf16，或 shard.implementation=fsdp1</translation>
-    </message>
-    <message>
-        <source>compare a plan A with a recording B of the same run: errors, allocations, kernels</source>
-        <translation>将规划 A 与同一运行的录制 B 比较：误差、分配、内核</translation>
     </message>
     <message>
         <source>compare every figure of a file or run across all commands</source>
@@ -7453,7 +7309,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>数据并行，每个 GPU 更新其参数份额</translation>
     </message>
     <message>
-        <source>ddp: find parameters that a forward does not use (find_unused_parameters), which models with unused parts need; the model&apos;s outputs are copied</source>
+        <source>ddp: find parameters that a forward does not use (find_unused_parameters), which models with unused parts need; the model's outputs are copied</source>
         <translation>ddp：查找前向未使用的参数（find_unused_parameters），用于并非所有部分都被使用的模型；模型的返回值会被复制</translation>
     </message>
     <message>
@@ -7473,7 +7329,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>device：{} 不是本机的文件</translation>
     </message>
     <message>
-        <source>dora: the lengths of the weight&apos;s rows are trained separately from their directions; lora-fa: the matrix applied to the input keeps its initial values; rslora: scale alpha / sqrt(rank)</source>
+        <source>dora: the lengths of the weight's rows are trained separately from their directions; lora-fa: the matrix applied to the input keeps its initial values; rslora: scale alpha / sqrt(rank)</source>
         <translation>dora：权重行的长度与方向分开训练；lora-fa：与输入相乘的矩阵保持初始值；rslora：缩放 alpha / sqrt(rank)</translation>
     </message>
     <message>
@@ -7497,7 +7353,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>梯度用后立即释放</translation>
     </message>
     <message>
-        <source>each layer&apos;s parameters are one tensor, divided evenly</source>
+        <source>each layer's parameters are one tensor, divided evenly</source>
         <translation>一层的参数为一个张量，均等切分</translation>
     </message>
     <message>
@@ -7569,7 +7425,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>应为从 1 起的整数区间，较小者在前</translation>
     </message>
     <message>
-        <source>expected a value that PYTORCH_CUDA_ALLOC_CONF accepts, or nothing for PyTorch&apos;s default</source>
+        <source>expected a value that PYTORCH_CUDA_ALLOC_CONF accepts, or nothing for PyTorch's default</source>
         <translation>应为 PYTORCH_CUDA_ALLOC_CONF 接受的值，或留空：PyTorch 的默认值</translation>
     </message>
     <message>
@@ -7597,8 +7453,8 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>不同大小更少：块更快被重用，略大一些</translation>
     </message>
     <message>
-        <source>file to write (&apos;-&apos;: stdout)</source>
-        <translation>要写入的文件（&apos;-&apos;：标准输出）</translation>
+        <source>file to write ('-': stdout)</source>
+        <translation>要写入的文件（'-'：标准输出）</translation>
     </message>
     <message>
         <source>first used by</source>
@@ -7637,7 +7493,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>关于塔：其冻结的主干对每个批运行，或只在第一步运行并将各层结果放入主机内存（之后的步代表后续轮次）</translation>
     </message>
     <message>
-        <source>for budget: the share of the bytes of a layer&apos;s products and attention that is kept; the most expensive to recompute are kept</source>
+        <source>for budget: the share of the bytes of a layer's products and attention that is kept; the most expensive to recompute are kept</source>
         <translation>用于 budget：一层的乘法和注意力的字节中可保留的比例；保留重新计算代价最大的</translation>
     </message>
     <message>
@@ -7645,16 +7501,12 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>关于 loss=chunked：每块在嵌套的反向中（use_reentrant）或在第二次运行中重新计算</translation>
     </message>
     <message>
-        <source>for loss=chunked: keep nothing (a chunk&apos;s logits are recomputed in backward), or the logits of all chunks, each with a compiled cross entropy that makes no fp32 copy (torchtune)</source>
+        <source>for loss=chunked: keep nothing (a chunk's logits are recomputed in backward), or the logits of all chunks, each with a compiled cross entropy that makes no fp32 copy (torchtune)</source>
         <translation>关于 loss=chunked：不保留（一块的 logits 在反向中重新计算），或保留所有块的 logits，每块用不产生 fp32 副本的编译交叉熵（torchtune）</translation>
     </message>
     <message>
         <source>for one GPU: print it as a device file, which can be edited and passed to --device</source>
         <translation>用于单个 GPU：将其输出为设备文件，可编辑后传给 --device</translation>
-    </message>
-    <message>
-        <source>for png, pdf and svg (1680x1050)</source>
-        <translation>用于 png、pdf 和 svg（1680x1050）</translation>
     </message>
     <message>
         <source>for png, pdf and svg: light or dark</source>
@@ -7669,7 +7521,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>16 位梯度之外另有 fp32 累加和</translation>
     </message>
     <message>
-        <source>fraction of the GPU&apos;s memory that may be used; empty: all</source>
+        <source>fraction of the GPU's memory that may be used; empty: all</source>
         <translation>可使用的 GPU 显存比例；留空：全部</translation>
     </message>
     <message>
@@ -7713,7 +7565,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>fsdp1：GPU 分组，每组以分片持有整个模型（HYBRID_SHARD）；梯度在组内散布并在组间求和；1：所有 GPU 为一组</translation>
     </message>
     <message>
-        <source>fsdp1: the optimizer gets this GPU&apos;s part of each parameter (use_orig_params); false: the flat parameters</source>
+        <source>fsdp1: the optimizer gets this GPU's part of each parameter (use_orig_params); false: the flat parameters</source>
         <translation>fsdp1：优化器得到本 GPU 持有的各参数部分（use_orig_params）；false：扁平参数</translation>
     </message>
     <message>
@@ -7721,7 +7573,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>fsdp1：收集权重和散布梯度所用的类型（MixedPrecision(param_dtype=...)）；分片保持各自的类型</translation>
     </message>
     <message>
-        <source>fsdp1: when backward gathers the next layer: before a layer&apos;s gradients are computed (BACKWARD_PRE), after that (BACKWARD_POST), or when it is needed (None)</source>
+        <source>fsdp1: when backward gathers the next layer: before a layer's gradients are computed (BACKWARD_PRE), after that (BACKWARD_POST), or when it is needed (None)</source>
         <translation>fsdp1：反向中，下一层在本层梯度计算之前（BACKWARD_PRE）、之后（BACKWARD_POST）或需要时（None）收集</translation>
     </message>
     <message>
@@ -7733,7 +7585,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>galore.rank：其矩在这里是 fp32：请设 optimizer.bits=32</translation>
     </message>
     <message>
-        <source>galore.rank: GaLore&apos;s state is on the GPU: set offload.optimizer=none</source>
+        <source>galore.rank: GaLore's state is on the GPU: set offload.optimizer=none</source>
         <translation>galore.rank：其状态位于 GPU：请设 offload.optimizer=none</translation>
     </message>
     <message>
@@ -7741,15 +7593,15 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>galore.rank：梯度的一部分有不同的奇异向量：请用 shard.strategy=ddp 或 none</translation>
     </message>
     <message>
-        <source>galore.rank: loading GaLore&apos;s state is not supported: set resume.map_location=none</source>
+        <source>galore.rank: loading GaLore's state is not supported: set resume.map_location=none</source>
         <translation>galore.rank：不支持加载 GaLore 的状态：请设 resume.map_location=none</translation>
     </message>
     <message>
-        <source>galore.rank: the basics model&apos;s script has its own optimizer: set galore.rank=0</source>
+        <source>galore.rank: the basics model's script has its own optimizer: set galore.rank=0</source>
         <translation>galore.rank：基础模型的脚本自带优化器：请设 galore.rank=0</translation>
     </message>
     <message>
-        <source>galore.rank: transformers&apos; GaLore skips GPT-2&apos;s Conv1D layers: set galore.rank=0</source>
+        <source>galore.rank: transformers' GaLore skips GPT-2's Conv1D layers: set galore.rank=0</source>
         <translation>galore.rank：transformers 的 GaLore 跳过 GPT-2 的 Conv1D 层：请设 galore.rank=0</translation>
     </message>
     <message>
@@ -7761,7 +7613,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>generate.cache=static 和 sliding：{model} 在 transformers 4.51 中没有这种缓存，或不支持规划；请设 generate.cache=dynamic</translation>
     </message>
     <message>
-        <source>generate.cache=static has the weights&apos; type, but autocast&apos;s keys have another; use generate.cache=dynamic</source>
+        <source>generate.cache=static has the weights' type, but autocast's keys have another; use generate.cache=dynamic</source>
         <translation>generate.cache=static 使用权重的类型，而 autocast 的键不是该类型；请用 generate.cache=dynamic</translation>
     </message>
     <message>
@@ -7861,7 +7713,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>被另一个流使用</translation>
     </message>
     <message>
-        <source>init_on_device: a rank&apos;s part is made from weights on the host; use shard.strategy=ddp</source>
+        <source>init_on_device: a rank's part is made from weights on the host; use shard.strategy=ddp</source>
         <translation>init_on_device：rank 的份额由主机上的权重得到；请用 shard.strategy=ddp</translation>
     </message>
     <message>
@@ -7871,10 +7723,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     <message>
         <source>init_on_device: weights that are created on the GPU are not moved or cast; set load=device</source>
         <translation>init_on_device：在 GPU 上创建的权重不移动也不转换；请设 load=device</translation>
-    </message>
-    <message>
-        <source>instead of -- PROGRAM: read a folder of --keep, even of a killed run</source>
-        <translation>代替 -- PROGRAM：读取 --keep 的文件夹，运行被终止的也可以</translation>
     </message>
     <message>
         <source>it did not respond within {} s of its start</source>
@@ -7957,16 +7805,12 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>省略所有需要重放的内容</translation>
     </message>
     <message>
-        <source>lengths of samples: a file of lines &quot;length,count&quot;, from which each micro-batch draws its samples (seq=FILE sets this); if seq is a number, longer samples are truncated to it</source>
-        <translation>样本长度：由 &quot;length,count&quot; 行组成的文件，每个微批次从中抽取样本：由 seq=FILE 设置；超过数值 seq 的会被截断</translation>
+        <source>lengths of samples: a file of lines "length,count", from which each micro-batch draws its samples (seq=FILE sets this); if seq is a number, longer samples are truncated to it</source>
+        <translation>样本长度：由 "length,count" 行组成的文件，每个微批次从中抽取样本：由 seq=FILE 设置；超过数值 seq 的会被截断</translation>
     </message>
     <message>
-        <source>lengths of the micro-batches in turn, such as &quot;400,1536,400&quot;, or a range to draw from, such as &quot;256-1024&quot; (seq=LIST sets this); empty: all have the length seq</source>
-        <translation>各微批次的长度依次为 &quot;400,1536,400&quot;，或从范围 &quot;256-1024&quot; 中抽取：由 seq=LIST 设置；留空：都与 seq 相同</translation>
-    </message>
-    <message>
-        <source>let agents plan programs, which are really run. They are isolated from the user&apos;s files, which protects against accidents but not against malice</source>
-        <translation>允许代理规划程序，程序会真实运行。它们与用户的文件隔离，可防止意外，但不能防止恶意行为</translation>
+        <source>lengths of the micro-batches in turn, such as "400,1536,400", or a range to draw from, such as "256-1024" (seq=LIST sets this); empty: all have the length seq</source>
+        <translation>各微批次的长度依次为 "400,1536,400"，或从范围 "256-1024" 中抽取：由 seq=LIST 设置；留空：都与 seq 相同</translation>
     </message>
     <message>
         <source>library of the optimizer with 8-bit moments</source>
@@ -7985,10 +7829,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>生命周期：在前向中创建，录制结束时存在</translation>
     </message>
     <message>
-        <source>lifetime: born in the optimizer&apos;s step, stays and replaces one that is freed</source>
-        <translation>生命周期：在优化器步中创建，取代一个释放的块并保留</translation>
-    </message>
-    <message>
         <source>lifetime: replaced in every pass by one that is larger by the same amount, layer by layer</source>
         <translation>生命周期：每次都被一个增大同样量的块取代，逐层进行</translation>
     </message>
@@ -8001,8 +7841,8 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>限制内存，如同在较小的设备上</translation>
     </message>
     <message>
-        <source>linear layers that get an adapter, such as &quot;q_proj,v_proj&quot;</source>
-        <translation>获得适配器的线性层，如 &quot;q_proj,v_proj&quot;</translation>
+        <source>linear layers that get an adapter, such as "q_proj,v_proj"</source>
+        <translation>获得适配器的线性层，如 "q_proj,v_proj"</translation>
     </message>
     <message>
         <source>list only GPUs of this architecture (turing, ampere, ...) or product line (geforce, laptop, workstation, datacenter, integrated)</source>
@@ -8013,12 +7853,12 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>只列出键、名称、系列或架构中包含所有这些词的 GPU；或按 --device 的形式给出一个 GPU（MIG 切片、文件、数值）</translation>
     </message>
     <message>
-        <source>list only GPUs with this compute capability, such as 8.6 or &apos;&gt;=8.0&apos;</source>
-        <translation>只列出具有此计算能力的 GPU，例如 8.6 或 &apos;&gt;=8.0&apos;</translation>
+        <source>list only GPUs with this compute capability, such as 8.6 or '&gt;=8.0'</source>
+        <translation>只列出具有此计算能力的 GPU，例如 8.6 或 '&gt;=8.0'</translation>
     </message>
     <message>
-        <source>list only GPUs with this much memory, such as &apos;&gt;=16GiB&apos;</source>
-        <translation>只列出具有这么多显存的 GPU，例如 &apos;&gt;=16GiB&apos;</translation>
+        <source>list only GPUs with this much memory, such as '&gt;=16GiB'</source>
+        <translation>只列出具有这么多显存的 GPU，例如 '&gt;=16GiB'</translation>
     </message>
     <message>
         <source>list only techniques with all of these words in name, explanation, group, keys or values</source>
@@ -8053,8 +7893,8 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>在第一步之前加载检查点，到主机（cpu）或 GPU（cuda），由 map_location 决定</translation>
     </message>
     <message>
-        <source>load with map_location=&quot;cpu&quot; or load_state_dict(assign=True), or pass the dtype to from_pretrained</source>
-        <translation>map_location=&quot;cpu&quot;、load_state_dict(assign=True)，或在 from_pretrained 中指定 dtype</translation>
+        <source>load with map_location="cpu" or load_state_dict(assign=True), or pass the dtype to from_pretrained</source>
+        <translation>map_location="cpu"、load_state_dict(assign=True)，或在 from_pretrained 中指定 dtype</translation>
     </message>
     <message>
         <source>load=cast-on-device has no effect: these weights stay fp32</source>
@@ -8097,14 +7937,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>lora.trunk=cached 时 GPU 上没有用于生成的主干：请设 generate.tokens=0</translation>
     </message>
     <message>
-        <source>lora.trunk=cached is only supported for batches of one length: set lengths to nothing</source>
-        <translation>lora.trunk=cached 只规划长度相同的批：请将 lengths 留空</translation>
-    </message>
-    <message>
-        <source>lora.trunk=cached is only supported for batches of one length: set samples.file to nothing</source>
-        <translation>lora.trunk=cached 只规划长度相同的批：请将 samples.file 留空</translation>
-    </message>
-    <message>
         <source>lora.trunk=cached is only supported without micro-batches: set micro_batches=1</source>
         <translation>lora.trunk=cached 只支持不分微批次的情况：请设 micro_batches=1</translation>
     </message>
@@ -8117,7 +7949,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>lora.trunk=cached 需要适配器不回传的主干：请设 lora.placement=tower</translation>
     </message>
     <message>
-        <source>loss=chunked: the basics model&apos;s script computes its loss as a whole</source>
+        <source>loss=chunked: the basics model's script computes its loss as a whole</source>
         <translation>loss=chunked：基础模型的脚本一次计算损失</translation>
     </message>
     <message>
@@ -8131,10 +7963,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     <message>
         <source>loss_path=upcast-in-model: GPT-2 never converted its logits and computed the loss in their type, which is not supported; set loss_path=logits-cut</source>
         <translation>loss_path=upcast-in-model：GPT-2 从未如此，其损失使用 logits 的类型，不支持规划；请设 loss_path=logits-cut</translation>
-    </message>
-    <message>
-        <source>loss_reentrant determines how chunks are recomputed, but with loss_keeps=logits none is; set loss_reentrant=false</source>
-        <translation>loss_reentrant 指定如何重新计算各块：loss_keeps=logits 时无需重新计算；请设 loss_reentrant=false</translation>
     </message>
     <message>
         <source>low-rank adapters, all other weights frozen</source>
@@ -8217,7 +8045,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>此处内存中没有内容</translation>
     </message>
     <message>
-        <source>no permission to read &apos;{}&apos;</source>
+        <source>no permission to read '{}'</source>
         <translation>没有读取“{}”的权限</translation>
     </message>
     <message>
@@ -8225,11 +8053,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>之后没有向设备申请</translation>
     </message>
     <message>
-        <source>no score matrices, with cuDNN&apos;s kernels</source>
+        <source>no score matrices, with cuDNN's kernels</source>
         <translation>没有分数矩阵，使用 cuDNN 的内核</translation>
     </message>
     <message>
-        <source>no stack while other entries have one: autograd&apos;s thread</source>
+        <source>no stack while other entries have one: autograd's thread</source>
         <translation>其他有栈之处没有栈：自动求导的线程</translation>
     </message>
     <message>
@@ -8253,8 +8081,8 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>loss=chunked 将词元切成的份数</translation>
     </message>
     <message>
-        <source>number of new tokens of each sequence up to its end token, such as &quot;40,120&quot; in turn, or a range, whose maximum is used; generation ends with the longest sequence; empty: no end token</source>
-        <translation>每个序列到其结束词元的新词元数，依次 &quot;40,120&quot;，或一个范围，取其最大值：生成随最长者结束；留空：没有结束词元</translation>
+        <source>number of new tokens of each sequence up to its end token, such as "40,120" in turn, or a range, whose maximum is used; generation ends with the longest sequence; empty: no end token</source>
+        <translation>每个序列到其结束词元的新词元数，依次 "40,120"，或一个范围，取其最大值：生成随最长者结束；留空：没有结束词元</translation>
     </message>
     <message>
         <source>number of steps between two computations of the projection</source>
@@ -8271,10 +8099,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     <message>
         <source>number of trained keys and values before the sequence in each layer; 0: none</source>
         <translation>每层在序列之前的可训练键和值；0：无</translation>
-    </message>
-    <message>
-        <source>of several devices, read only this one</source>
-        <translation>有多个设备时，只读取这一个</translation>
     </message>
     <message>
         <source>offload.activations and activation_compression both change how saved activations are kept; choose one</source>
@@ -8325,11 +8149,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>一次调用，分数仍在内存中</translation>
     </message>
     <message>
-        <source>one moment for each matrix, half of Adam&apos;s state; the step multiplies each matrix fifteen times in 16 bits</source>
+        <source>one moment for each matrix, half of Adam's state; the step multiplies each matrix fifteen times in 16 bits</source>
         <translation>每个矩阵一个矩，为 Adam 状态的一半；其优化器步以 16 位将每个矩阵乘十五次</translation>
     </message>
     <message>
-        <source>one moment for each trained element and one number per row; half of Adam&apos;s state</source>
+        <source>one moment for each trained element and one number per row; half of Adam's state</source>
         <translation>每个可训练元素一个矩和每行一个数，为 Adam 状态的一半</translation>
     </message>
     <message>
@@ -8365,11 +8189,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>optimizer.in_backward：按所有梯度的范数裁剪需要全部梯度；请设 clip_grad_norm=0</translation>
     </message>
     <message>
-        <source>optimizer.in_backward: gradients that are used immediately can&apos;t be accumulated over micro-batches; set micro_batches=1</source>
+        <source>optimizer.in_backward: gradients that are used immediately can't be accumulated over micro-batches; set micro_batches=1</source>
         <translation>optimizer.in_backward：梯度立即使用时无法跨微批次累加；请设 micro_batches=1</translation>
     </message>
     <message>
-        <source>optimizer.in_backward: with loss=chunked in re-entrant checkpoints, the output layer&apos;s gradient is accumulated for every chunk and complete only after the last; set loss_reentrant=false</source>
+        <source>optimizer.in_backward: with loss=chunked in re-entrant checkpoints, the output layer's gradient is accumulated for every chunk and complete only after the last; set loss_reentrant=false</source>
         <translation>optimizer.in_backward：loss=chunked 配合可重入检查点时，输出层的梯度每块产生一次，最后一块之后才完整；请设 loss_reentrant=false</translation>
     </message>
     <message>
@@ -8385,20 +8209,12 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>调用点的排序方式：held（字节乘以时间）、count、bytes、life 或 peak</translation>
     </message>
     <message>
-        <source>order of the bars, such as precision,lora; the others follow</source>
-        <translation>各条形的顺序，例如 precision,lora；其余的排在后面</translation>
-    </message>
-    <message>
         <source>outside segments</source>
         <translation>不在段中</translation>
     </message>
     <message>
         <source>overlayfs cannot copy {}, which belongs to another user or group</source>
         <translation>overlayfs 无法复制属于其他用户或组的 {}</translation>
-    </message>
-    <message>
-        <source>override the memory of that GPU, such as 8GiB</source>
-        <translation>替换该 GPU 的显存大小，例如 8GiB</translation>
     </message>
     <message>
         <source>page to open: phases, allocations, kernels, search=TEXT, compare, what-if=CONF, techniques=WORDS, ...</source>
@@ -8433,10 +8249,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>其中峰值</translation>
     </message>
     <message>
-        <source>pixels per point</source>
-        <translation>每点的像素数</translation>
-    </message>
-    <message>
         <source>plan published experiments, and compare predicted with published figures</source>
         <translation>规划已发表的实验，并将预测值与发表的数值比较</translation>
     </message>
@@ -8463,14 +8275,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     <message>
         <source>prefix.tokens: only Llama, Qwen, Mistral, Mixtral and Phi are supported, whose attention reads keys from a cache; set prefix.tokens=0</source>
         <translation>prefix.tokens：只规划从缓存取键的 Llama、Qwen、Mistral、Mixtral 和 Phi；请设 prefix.tokens=0</translation>
-    </message>
-    <message>
-        <source>prefix.tokens: only batches of one length are supported: set lengths to nothing</source>
-        <translation>prefix.tokens：只规划长度相同的批：请将 lengths 留空</translation>
-    </message>
-    <message>
-        <source>prefix.tokens: only batches of one length are supported: set samples.file to nothing</source>
-        <translation>prefix.tokens：只规划长度相同的批：请将 samples.file 留空</translation>
     </message>
     <message>
         <source>prefix.tokens: only one GPU is supported: set shard.strategy=none</source>
@@ -8509,11 +8313,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>输出 LibTorch 的位置；退出状态为 1 表示未安装</translation>
     </message>
     <message>
-        <source>process {} failed ({}), but the program ended with status 0: that process&apos;s work is missing</source>
+        <source>process {} failed ({}), but the program ended with status 0: that process's work is missing</source>
         <translation>进程 {} 失败（{}），但程序以状态 0 结束：缺少该进程本应完成的部分</translation>
     </message>
     <message>
-        <source>quantization: 4-bit and 8-bit weights can&apos;t be trained; set lora.rank, or mode=inference</source>
+        <source>quantization: 4-bit and 8-bit weights can't be trained; set lora.rank, or mode=inference</source>
         <translation>quantization：4 或 8 位权重无法训练；请设置 lora.rank 或 mode=inference</translation>
     </message>
     <message>
@@ -8545,11 +8349,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>长期闲置且内存不足时归还</translation>
     </message>
     <message>
-        <source>replay with these settings, in the syntax of PYTORCH_CUDA_ALLOC_CONF; &quot;&quot;: the defaults</source>
-        <translation>按这些设置重放，语法同 PYTORCH_CUDA_ALLOC_CONF；&quot;&quot;：默认设置</translation>
+        <source>replay with these settings, in the syntax of PYTORCH_CUDA_ALLOC_CONF; "": the defaults</source>
+        <translation>按这些设置重放，语法同 PYTORCH_CUDA_ALLOC_CONF；""：默认设置</translation>
     </message>
     <message>
-        <source>replay with this fraction of the device&apos;s memory</source>
+        <source>replay with this fraction of the device's memory</source>
         <translation>按设备显存的此比例重放</translation>
     </message>
     <message>
@@ -8573,7 +8377,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>resume 只规划一个优化器：请设 optimizer.in_backward=false</translation>
     </message>
     <message>
-        <source>resume is only supported for state in the weights&apos; type: set optimizer.bits=32</source>
+        <source>resume is only supported for state in the weights' type: set optimizer.bits=32</source>
         <translation>resume 只规划与权重同类型的状态：请设 optimizer.bits=32</translation>
     </message>
     <message>
@@ -8621,7 +8425,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>samples.batches=packed：显式注意力会产生整行的分数；请用 attention=efficient 或 flash</translation>
     </message>
     <message>
-        <source>samples.file has lengths of token sequences, which are not this model&apos;s input</source>
+        <source>samples.file has lengths of token sequences, which are not this model's input</source>
         <translation>samples.file 针对词元序列，此模型不使用</translation>
     </message>
     <message>
@@ -8689,11 +8493,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>shard.implementation=fsdp1：单个 GPU 上即为 NO_SHARD，不支持规划；请用 shard.implementation=fsdp2</translation>
     </message>
     <message>
-        <source>shard.implementation=fsdp1: FSDP1&apos;s load_state_dict gathers the model, which is not supported; set resume.map_location=none</source>
+        <source>shard.implementation=fsdp1: FSDP1's load_state_dict gathers the model, which is not supported; set resume.map_location=none</source>
         <translation>shard.implementation=fsdp1：其 load_state_dict 会收集模型，不支持规划；请设 resume.map_location=none</translation>
     </message>
     <message>
-        <source>shard.implementation=fsdp1: FSDP1&apos;s state_dict gathers the model, which is not supported; set save=none</source>
+        <source>shard.implementation=fsdp1: FSDP1's state_dict gathers the model, which is not supported; set save=none</source>
         <translation>shard.implementation=fsdp1：其 state_dict 会收集模型，不支持规划；请设 save=none</translation>
     </message>
     <message>
@@ -8709,7 +8513,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>shard.implementation=fsdp1：PyTorch 拒绝将 fp32 适配器和 16 位权重展平为一个；请设 lora.dtype=weights</translation>
     </message>
     <message>
-        <source>shard.implementation=fsdp1: a re-entrant checkpoint of a part of a unit frees the unit&apos;s weights when its own backward is done, and then PyTorch fails; set checkpointing.reentrant=false</source>
+        <source>shard.implementation=fsdp1: a re-entrant checkpoint of a part of a unit frees the unit's weights when its own backward is done, and then PyTorch fails; set checkpointing.reentrant=false</source>
         <translation>shard.implementation=fsdp1：单元一部分的可重入检查点在自身反向完成时释放该单元的权重，PyTorch 会失败；请设 checkpointing.reentrant=false</translation>
     </message>
     <message>
@@ -8737,7 +8541,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>shard.strategy 只适用于训练，不适用于推理和生成</translation>
     </message>
     <message>
-        <source>shard.strategy can&apos;t be run by one process on this computer&apos;s GPU; use backend=plan</source>
+        <source>shard.strategy can't be run by one process on this computer's GPU; use backend=plan</source>
         <translation>shard.strategy 无法由本机 GPU 上的一个进程运行；请用 backend=plan</translation>
     </message>
     <message>
@@ -8745,11 +8549,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>shard.strategy 至少需要两个 GPU；请设 shard.ranks=2 或更多</translation>
     </message>
     <message>
-        <source>shard.strategy: the basics model&apos;s script has its own optimizer; use shard.strategy=ddp</source>
+        <source>shard.strategy: the basics model's script has its own optimizer; use shard.strategy=ddp</source>
         <translation>shard.strategy：基础模型的脚本自带优化器；请用 shard.strategy=ddp</translation>
     </message>
     <message>
-        <source>shard.strategy: with loss=chunked in re-entrant checkpoints, the output layer&apos;s gradient is accumulated for every chunk but may be averaged only once; set loss_reentrant=false</source>
+        <source>shard.strategy: with loss=chunked in re-entrant checkpoints, the output layer's gradient is accumulated for every chunk but may be averaged only once; set loss_reentrant=false</source>
         <translation>shard.strategy：loss=chunked 配合可重入检查点时，输出层的梯度每块产生一次，而只应取平均一次；请设 loss_reentrant=false</translation>
     </message>
     <message>
@@ -8773,7 +8577,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>shard.strategy=tensor：不支持规划切分参数的低位矩；请设 optimizer.bits=32</translation>
     </message>
     <message>
-        <source>shard.strategy=tensor: other ranks&apos; parts of sums are not computed; use backend=plan, or shard.strategy=ddp</source>
+        <source>shard.strategy=tensor: other ranks' parts of sums are not computed; use backend=plan, or shard.strategy=ddp</source>
         <translation>shard.strategy=tensor：这里不计算其他 rank 加到和中的内容；请用 backend=plan 或 shard.strategy=ddp</translation>
     </message>
     <message>
@@ -8849,12 +8653,8 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>窗口大小（1680x1050）</translation>
     </message>
     <message>
-        <source>size: a parameter&apos;s, live when the recording ends in backward</source>
-        <translation>大小：参数的大小，录制在反向中结束时存活</translation>
-    </message>
-    <message>
-        <source>sizes are rounded up to a fraction of their power of two: &quot;4&quot;, or by size &quot;[256:1,512:2,&gt;:8]&quot;; empty: to 512 bytes</source>
-        <translation>大小向上取整到其 2 的幂的一部分：&quot;4&quot;，或按大小 &quot;[256:1,512:2,&gt;:8]&quot;；留空：取整到 512 字节</translation>
+        <source>sizes are rounded up to a fraction of their power of two: "4", or by size "[256:1,512:2,&gt;:8]"; empty: to 512 bytes</source>
+        <translation>大小向上取整到其 2 的幂的一部分："4"，或按大小 "[256:1,512:2,&gt;:8]"；留空：取整到 512 字节</translation>
     </message>
     <message>
         <source>snapshot without history</source>
@@ -8889,12 +8689,8 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>stack：比较两个峰值处的调用点</translation>
     </message>
     <message>
-        <source>stack: made in a module&apos;s forward, and live</source>
+        <source>stack: made in a module's forward, and live</source>
         <translation>调用栈：在模块的前向中创建并存在</translation>
-    </message>
-    <message>
-        <source>stacked; allocated bytes</source>
-        <translation>堆叠；已分配的字节</translation>
     </message>
     <message>
         <source>standard input is not a terminal, so no question can be asked; run `vramscope setup --yes` to download without one</source>
@@ -8903,18 +8699,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     <message>
         <source>state: the number of blocks of every size is a multiple of four (parameter, gradient, two moments); their categories follow from addresses alone</source>
         <translation>状态：每种大小出现四的倍数次（参数、梯度、两个矩）；哪个块是哪个只由地址推断</translation>
-    </message>
-    <message>
-        <source>stays over steps: it is where a replay of the first step places it</source>
-        <translation>跨步保留：位于重新运行第一步时所在的位置</translation>
-    </message>
-    <message>
-        <source>stays over steps: made where batches are made, or sized like pairs of integers</source>
-        <translation>跨步保留：在创建批的地方创建，或为整数对的大小</translation>
-    </message>
-    <message>
-        <source>stays: a parameter, or a buffer that gradients cannot tell from one</source>
-        <translation>保留：参数，或与之无法由梯度区分的缓冲区</translation>
     </message>
     <message>
         <source>sum GPU time by kernel, op or module, or show one kernel or allocation</source>
@@ -8957,7 +8741,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>基础模型用基本算子计算注意力</translation>
     </message>
     <message>
-        <source>the basics model&apos;s script has its own optimizer: set offload.optimizer=none</source>
+        <source>the basics model's script has its own optimizer: set offload.optimizer=none</source>
         <translation>基础模型的脚本自带优化器：请设 offload.optimizer=none</translation>
     </message>
     <message>
@@ -8997,7 +8781,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>边长为 {} 像素：图像边长应在 {} 到 {} 之间</translation>
     </message>
     <message>
-        <source>the interpreter &apos;{}&apos; no longer exists</source>
+        <source>the interpreter '{}' no longer exists</source>
         <translation>解释器“{}”已不存在</translation>
     </message>
     <message>
@@ -9025,7 +8809,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>更新权重的优化器</translation>
     </message>
     <message>
-        <source>the optimizer&apos;s state is with the parameters, and its step runs on the host</source>
+        <source>the optimizer's state is with the parameters, and its step runs on the host</source>
         <translation>优化器的状态与参数在同一处；它在主机上更新</translation>
     </message>
     <message>
@@ -9041,23 +8825,23 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>峰值在优化器步中，且有其自身的临时张量</translation>
     </message>
     <message>
-        <source>the program&apos;s changes to files cannot be isolated here ({}). Run it where user namespaces are allowed, or use --no-isolation: then it changes real files</source>
+        <source>the program's changes to files cannot be isolated here ({}). Run it where user namespaces are allowed, or use --no-isolation: then it changes real files</source>
         <translation>此处无法隔离程序对文件的更改（{}）。请在允许用户命名空间的环境中运行，或使用 --no-isolation：此时程序会真正写入、重命名和删除文件</translation>
     </message>
     <message>
-        <source>the program&apos;s history is incomplete: {}</source>
+        <source>the program's history is incomplete: {}</source>
         <translation>程序的历史不完整：{}</translation>
     </message>
     <message>
-        <source>the program&apos;s stack frame and the operator</source>
+        <source>the program's stack frame and the operator</source>
         <translation>调用点：程序的帧和算子</translation>
     </message>
     <message>
-        <source>the projected linear layers: layers (all in the model&apos;s layers, like transformers&apos; optim_target_modules=[&quot;attn&quot;, &quot;mlp&quot;] for Llama and similar models), parts of their paths, or all-linear (including the output layer if it is not tied to the embedding)</source>
-        <translation>投影的线性层：layers（模型各层中的全部：transformers 对 Llama 等的 optim_target_modules=[&quot;attn&quot;, &quot;mlp&quot;]）、路径的一部分，或 all-linear（包括未与嵌入绑定的输出层）</translation>
+        <source>the projected linear layers: layers (all in the model's layers, like transformers' optim_target_modules=["attn", "mlp"] for Llama and similar models), parts of their paths, or all-linear (including the output layer if it is not tied to the embedding)</source>
+        <translation>投影的线性层：layers（模型各层中的全部：transformers 对 Llama 等的 optim_target_modules=["attn", "mlp"]）、路径的一部分，或 all-linear（包括未与嵌入绑定的输出层）</translation>
     </message>
     <message>
-        <source>the proxy {} does not allow the connection ({}); the proxy is set in $https_proxy, $http_proxy, $all_proxy or the desktop&apos;s settings</source>
+        <source>the proxy {} does not allow the connection ({}); the proxy is set in $https_proxy, $http_proxy, $all_proxy or the desktop's settings</source>
         <translation>代理 {} 拒绝放行（{}）；代理在 $https_proxy、$http_proxy、$all_proxy 或桌面设置中指定</translation>
     </message>
     <message>
@@ -9071,10 +8855,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     <message>
         <source>the run produced no trace</source>
         <translation>运行没有产生跟踪</translation>
-    </message>
-    <message>
-        <source>the same, by the number of an event</source>
-        <translation>同上，按事件的编号</translation>
     </message>
     <message>
         <source>the same, by time since the first entry (1s:2.5s)</source>
@@ -9105,11 +8885,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>其所有分配之和，无论多短</translation>
     </message>
     <message>
-        <source>the sum of squared gradients for each trained element, allocated from the start; half of Adam&apos;s state</source>
+        <source>the sum of squared gradients for each trained element, allocated from the start; half of Adam's state</source>
         <translation>每个可训练元素的梯度平方和，为 Adam 状态的一半，从一开始就存在</translation>
     </message>
     <message>
-        <source>the sum of the caching allocator&apos;s segments</source>
+        <source>the sum of the caching allocator's segments</source>
         <translation>由缓存分配器占有：其所有段之和</translation>
     </message>
     <message>
@@ -9161,19 +8941,19 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>torch {}（位于 {}）没有此处可用的 {}</translation>
     </message>
     <message>
-        <source>torch.load of model and optimizer before the first step. With map_location=&quot;cuda&quot;, or without one for a file that was saved from a GPU, weights exist twice until the checkpoint is released. With &quot;cpu&quot;, the GPU gets only the restored tensors.</source>
-        <translation>在第一步之前用 torch.load 加载模型和优化器。map_location=&quot;cuda&quot;（或文件从 GPU 保存且未指定）时，权重在释放检查点之前有两份；&quot;cpu&quot; 时 GPU 只占所需的部分。</translation>
+        <source>torch.load of model and optimizer before the first step. With map_location="cuda", or without one for a file that was saved from a GPU, weights exist twice until the checkpoint is released. With "cpu", the GPU gets only the restored tensors.</source>
+        <translation>在第一步之前用 torch.load 加载模型和优化器。map_location="cuda"（或文件从 GPU 保存且未指定）时，权重在释放检查点之前有两份；"cpu" 时 GPU 只占所需的部分。</translation>
     </message>
     <message>
-        <source>torch.load(map_location=&quot;cpu&quot;): nothing exists twice</source>
-        <translation>torch.load(map_location=&quot;cpu&quot;)：没有两份</translation>
+        <source>torch.load(map_location="cpu"): nothing exists twice</source>
+        <translation>torch.load(map_location="cpu")：没有两份</translation>
     </message>
     <message>
         <source>torch.save of model and optimizer after each step: the tensors are copied to the host one after another. The GPU needs no memory for this, but waits until all bytes have been copied.</source>
         <translation>每步之后用 torch.save 保存模型和优化器：每个张量依次拷贝到主机。GPU 无需额外内存，但要等待所有字节经过总线。</translation>
     </message>
     <message>
-        <source>torch.utils.checkpoint&apos;s use_reentrant: a nested backward (true), or a second run that ends with the last tensor needed (false); selective and budget always use false</source>
+        <source>torch.utils.checkpoint's use_reentrant: a nested backward (true), or a second run that ends with the last tensor needed (false); selective and budget always use false</source>
         <translation>torch.utils.checkpoint 的 use_reentrant：嵌套的反向（true），或在得到最后所需张量时结束的第二次运行（false）；selective 和 budget 总是后者</translation>
     </message>
     <message>
@@ -9193,7 +8973,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>transformers 在使用检查点时关闭缓存，否则会抵消其效果</translation>
     </message>
     <message>
-        <source>transformers&apos; generate(): a prompt of seq tokens, then one token after another. Keys and values of all previous tokens are kept. dynamic reallocates each layer&apos;s cache for every token, one token longer. static allocates space for all tokens at the beginning and masks unused positions. sliding keeps only a window. none recomputes the whole sequence for each token.</source>
+        <source>transformers' generate(): a prompt of seq tokens, then one token after another. Keys and values of all previous tokens are kept. dynamic reallocates each layer's cache for every token, one token longer. static allocates space for all tokens at the beginning and masks unused positions. sliding keeps only a window. none recomputes the whole sequence for each token.</source>
         <translation>transformers 的 generate()：seq 个词元的提示，然后逐词元生成。保留之前所有词元的键和值：dynamic 每个词元都将各层的缓存重建长一个词元；static 从一开始就为全部留出空间，并屏蔽尚不存在的部分；sliding 保留一个窗口；none 对每个词元重新计算整个序列。</translation>
     </message>
     <message>
@@ -9205,15 +8985,15 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>每个可训练元素两个矩，类型与其相同</translation>
     </message>
     <message>
-        <source>two moments, and two temporaries of the weights&apos; size in the step, where current versions need one</source>
+        <source>two moments, and two temporaries of the weights' size in the step, where current versions need one</source>
         <translation>两个矩，优化器步中还有两份权重大小的临时张量，而当前版本只需一份</translation>
     </message>
     <message>
-        <source>type in which gradients are accumulated: the weights&apos; type, or fp32</source>
+        <source>type in which gradients are accumulated: the weights' type, or fp32</source>
         <translation>累加梯度所用的类型：权重自身的类型，或 fp32</translation>
     </message>
     <message>
-        <source>type of the adapters: fp32 for any type of the weights, or the type of the weights (PEFT&apos;s autocast_adapter_dtype=False, torchtune)</source>
+        <source>type of the adapters: fp32 for any type of the weights, or the type of the weights (PEFT's autocast_adapter_dtype=False, torchtune)</source>
         <translation>适配器的类型：无论权重如何都为 fp32，或与权重相同（PEFT 的 autocast_adapter_dtype=False、torchtune）</translation>
     </message>
     <message>
@@ -9245,8 +9025,8 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>在反向传播中，梯度一完整就更新每个参数</translation>
     </message>
     <message>
-        <source>use F.scaled_dot_product_attention, or attn_implementation=&quot;sdpa&quot;</source>
-        <translation>F.scaled_dot_product_attention，或 attn_implementation=&quot;sdpa&quot;</translation>
+        <source>use F.scaled_dot_product_attention, or attn_implementation="sdpa"</source>
+        <translation>F.scaled_dot_product_attention，或 attn_implementation="sdpa"</translation>
     </message>
     <message>
         <source>use one dtype in the whole model: model.to(torch.bfloat16), adapters in the dtype of the weights (autocast_adapter_dtype=False), no .float() on activations</source>
@@ -9257,7 +9037,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>如有已打开的窗口，则使用该窗口</translation>
     </message>
     <message>
-        <source>use this GPU instead of the publications&apos;: a name in `vramscope devices`, a MIG slice, a file or figures; figures are then not judged</source>
+        <source>use this GPU instead of the publications': a name in `vramscope devices`, a MIG slice, a file or figures; figures are then not judged</source>
         <translation>使用此 GPU 代替论文中的 GPU：`vramscope devices` 中的名称、MIG 切片、文件或数值；此时不评判数值</translation>
     </message>
     <message>
@@ -9341,12 +9121,8 @@ Without a command, opens the FILEs in the window.</source>
         <translation>用于 -- PROGRAM：不允许它访问此计算机以外的网络</translation>
     </message>
     <message>
-        <source>with -- PROGRAM: how its changes to files are isolated: overlay (a mount namespace), copy (libc&apos;s functions), none, or auto: the first that works</source>
+        <source>with -- PROGRAM: how its changes to files are isolated: overlay (a mount namespace), copy (libc's functions), none, or auto: the first that works</source>
         <translation>用于 -- PROGRAM：如何隔离它对文件的更改：overlay（挂载命名空间）、copy（libc 的函数）、none，或 auto（第一个可用的）</translation>
-    </message>
-    <message>
-        <source>with -- PROGRAM: initialize parameters on the CPU as in the program</source>
-        <translation>用于 -- PROGRAM：与程序中一样在 CPU 上初始化参数</translation>
     </message>
     <message>
         <source>with -- PROGRAM: keep the output of the hooks in this folder</source>
@@ -9377,7 +9153,7 @@ Without a command, opens the FILEs in the window.</source>
         <translation>用于 -- PROGRAM：只记录内存，不记录内核、拷贝和 API 调用</translation>
     </message>
     <message>
-        <source>with -- PROGRAM: record which PyTorch operator launched each kernel (takes a fifth of a step&apos;s CPU time)</source>
+        <source>with -- PROGRAM: record which PyTorch operator launched each kernel (takes a fifth of a step's CPU time)</source>
         <translation>用于 -- PROGRAM：记录每个内核由哪个 PyTorch 算子启动（占用一步 CPU 时间的五分之一）</translation>
     </message>
     <message>
@@ -9429,7 +9205,7 @@ Without a command, opens the FILEs in the window.</source>
         <translation>fp32 logits 的副本</translation>
     </message>
     <message>
-        <source>with cuda: use the CUDA libraries of this Python&apos;s PyTorch; default: the first Python found that has them</source>
+        <source>with cuda: use the CUDA libraries of this Python's PyTorch; default: the first Python found that has them</source>
         <translation>用于 cuda：使用此 Python 的 PyTorch 中的 CUDA 库；默认：找到的第一个带有这些库的 Python</translation>
     </message>
     <message>
@@ -9453,12 +9229,12 @@ Without a command, opens the FILEs in the window.</source>
         <translation>将跟踪的每次分配和释放写为 CSV</translation>
     </message>
     <message>
-        <source>write the trace to this file (&apos;-&apos;: stdout)</source>
-        <translation>将跟踪写入此文件（&apos;-&apos;：标准输出）</translation>
+        <source>write the trace to this file ('-': stdout)</source>
+        <translation>将跟踪写入此文件（'-'：标准输出）</translation>
     </message>
     <message>
-        <source>write to this file (&apos;-&apos;: stdout)</source>
-        <translation>写入此文件（&apos;-&apos;：标准输出）</translation>
+        <source>write to this file ('-': stdout)</source>
+        <translation>写入此文件（'-'：标准输出）</translation>
     </message>
     <message>
         <source>write what the window shows as JSON, and exit</source>
@@ -9469,7 +9245,7 @@ Without a command, opens the FILEs in the window.</source>
         <translation>是：空闲内存若连续即足够</translation>
     </message>
     <message>
-        <source>zero2 and zero3: number of layers gathered ahead in backward; 1 is FSDP2&apos;s default, more need set_modules_to_backward_prefetch</source>
+        <source>zero2 and zero3: number of layers gathered ahead in backward; 1 is FSDP2's default, more need set_modules_to_backward_prefetch</source>
         <translation>zero2 和 zero3：反向中提前收集的层数；1 为 FSDP2 默认，更多由 set_modules_to_backward_prefetch 设置</translation>
     </message>
     <message>
@@ -9595,11 +9371,11 @@ vramscope：`vramscope{} --help` 显示用法</translation>
         <translation>{} · 驱动的内存</translation>
     </message>
     <message>
-        <source>{}: &quot;{}&quot; is not a time such as 1.5 s or 200 ms</source>
+        <source>{}: "{}" is not a time such as 1.5 s or 200 ms</source>
         <translation>{}：“{}”不是 1.5 s 或 200 ms 这样的时间</translation>
     </message>
     <message>
-        <source>{}: &quot;{}&quot; is not an entry number such as 100,000 or 2 M</source>
+        <source>{}: "{}" is not an entry number such as 100,000 or 2 M</source>
         <translation>{}：“{}”不是 100,000 或 2 M 这样的条目编号</translation>
     </message>
     <message>
@@ -9642,7 +9418,7 @@ vramscope：`vramscope{} --help` 显示用法</translation>
     </message>
     <message>
         <source>
-  The GPU&apos;s memory is {}.
+  The GPU's memory is {}.
 </source>
         <translation>
   GPU 的显存为 {}。
@@ -9805,10 +9581,6 @@ under {}{}{}
         <translation>（请求 {}）</translation>
     </message>
     <message>
-        <source> On the way {}; the program caught the error and continued.</source>
-        <translation> 期间{}；程序捕获了该错误并继续运行。</translation>
-    </message>
-    <message>
         <source> and {} more</source>
         <translation> 以及另外 {} 个</translation>
     </message>
@@ -9831,10 +9603,6 @@ under {}{}{}
     <message>
         <source>, micro-batch {}</source>
         <translation>，微批次 {}</translation>
-    </message>
-    <message>
-        <source>, older blocks unchanged</source>
-        <translation>，更早的块保持不变</translation>
     </message>
     <message>
         <source>, reserved memory is not recorded</source>
@@ -9889,10 +9657,6 @@ under {}{}{}
 </source>
         <translation>；其中 {} 个必定有）
 </translation>
-    </message>
-    <message>
-        <source>A different training</source>
-        <translation>训练有所不同</translation>
     </message>
     <message>
         <source>After step</source>
@@ -10031,10 +9795,6 @@ under {}{}{}
         <translation>原设置</translation>
     </message>
     <message>
-        <source>Own settings, anew</source>
-        <translation>原设置，重新开始</translation>
-    </message>
-    <message>
         <source>Phases</source>
         <translation>阶段</translation>
     </message>
@@ -10043,7 +9803,7 @@ under {}{}{}
         <translation>进程</translation>
     </message>
     <message>
-        <source>PyTorch&apos;s defaults</source>
+        <source>PyTorch's defaults</source>
         <translation>PyTorch 的默认值</translation>
     </message>
     <message>
@@ -10111,7 +9871,7 @@ under {}{}{}
         <translation>取值</translation>
     </message>
     <message>
-        <source>While plans are made, a process that has imported the program&apos;s modules uses {} of host memory.</source>
+        <source>While plans are made, a process that has imported the program's modules uses {} of host memory.</source>
         <translation>规划期间，一个已导入程序各模块的进程占用 {} 主机内存。</translation>
     </message>
     <message>
@@ -10255,16 +10015,12 @@ under {}{}{}
         <translation>失败，见下文</translation>
     </message>
     <message>
-        <source>importing the program&apos;s modules takes too long</source>
+        <source>importing the program's modules takes too long</source>
         <translation>导入程序的模块耗时过长</translation>
     </message>
     <message>
         <source>interrupted: the downloaded part is kept, and `vramscope setup` continues from there</source>
         <translation>已中断：已下载的部分会保留，`vramscope setup` 将从该处继续</translation>
-    </message>
-    <message>
-        <source>largest hole then</source>
-        <translation>彼时最大空洞</translation>
     </message>
     <message>
         <source>made by</source>
@@ -10471,7 +10227,7 @@ under {}{}{}
         <translation>不完整的跟踪位于 {}</translation>
     </message>
     <message>
-        <source>the program&apos;s own</source>
+        <source>the program's own</source>
         <translation>程序自带</translation>
     </message>
     <message>
@@ -10571,10 +10327,6 @@ under {}{}{}
     <message>
         <source>{} failed{}</source>
         <translation>{}失败{}</translation>
-    </message>
-    <message>
-        <source>{} in all (--json has them)</source>
-        <translation>共 {} 项（--json 含全部）</translation>
     </message>
     <message>
         <source>{} of an interrupted download are kept in {}/downloads</source>
@@ -10797,7 +10549,7 @@ under {}{}{}
         <translation>A 预留</translation>
     </message>
     <message>
-        <source>A&apos;s peak</source>
+        <source>A's peak</source>
         <translation>A 的峰值</translation>
     </message>
     <message>
@@ -10851,7 +10603,7 @@ under {}{}{}
         <translation>B 预留</translation>
     </message>
     <message>
-        <source>B&apos;s peak</source>
+        <source>B's peak</source>
         <translation>B 的峰值</translation>
     </message>
     <message>
@@ -10887,7 +10639,7 @@ under {}{}{}
         <translation>原因</translation>
     </message>
     <message>
-        <source>Changes are relative to the row &quot;as recorded&quot;.</source>
+        <source>Changes are relative to the row "as recorded".</source>
         <translation>变化均相对于“与录制相同”一行。</translation>
     </message>
     <message>
@@ -10905,30 +10657,6 @@ under {}{}{}
     <message>
         <source>Dense rates</source>
         <translation>稠密速率</translation>
-    </message>
-    <message>
-        <source>Explained, not run: CUDA graphs</source>
-        <translation>仅说明，不运行：CUDA 图</translation>
-    </message>
-    <message>
-        <source>Explained, not run: a stage of a pipeline (1F1B)</source>
-        <translation>仅说明，不运行：流水线的一个阶段（1F1B）</translation>
-    </message>
-    <message>
-        <source>Explained, not run: context parallel (ring attention)</source>
-        <translation>仅说明，不运行：上下文并行（环形注意力）</translation>
-    </message>
-    <message>
-        <source>Explained, not run: linear layers in 8-bit floating point</source>
-        <translation>仅说明，不运行：8 位浮点的线性层</translation>
-    </message>
-    <message>
-        <source>Explained, not run: reversible layers</source>
-        <translation>仅说明，不运行：可逆层</translation>
-    </message>
-    <message>
-        <source>Explained, not run: training by forward passes alone (MeZO)</source>
-        <translation>仅说明，不运行：只用前向的训练（MeZO）</translation>
     </message>
     <message>
         <source>Family</source>
@@ -10955,20 +10683,8 @@ under {}{}{}
         <translation>显存</translation>
     </message>
     <message>
-        <source>Held for a backward pass</source>
-        <translation>为反向传播而保留</translation>
-    </message>
-    <message>
         <source>Kept by all layers</source>
         <translation>所有层保留的内存</translation>
-    </message>
-    <message>
-        <source>Kept by embedding and last norm</source>
-        <translation>嵌入和最后的归一化保留的内存</translation>
-    </message>
-    <message>
-        <source>Kept by embedding, last norm and the output layer, autocast</source>
-        <translation>嵌入、最后的归一化和输出层保留的内存，autocast</translation>
     </message>
     <message>
         <source>Kept by flash attention</source>
@@ -10997,10 +10713,6 @@ under {}{}{}
     <message>
         <source>Kept by the loss</source>
         <translation>损失保留的内存</translation>
-    </message>
-    <message>
-        <source>Kept by written-out attention</source>
-        <translation>逐步展开的注意力保留的内存</translation>
     </message>
     <message>
         <source>Kernels</source>
@@ -11141,10 +10853,6 @@ under {}{}{}
         <translation>Perfetto、HolisticTraceAnalysis</translation>
     </message>
     <message>
-        <source>Pinned free memory</source>
-        <translation>被占住的空闲显存</translation>
-    </message>
-    <message>
         <source>Preset</source>
         <translation>预设</translation>
     </message>
@@ -11205,10 +10913,6 @@ under {}{}{}
         <translation>整个运行，规划与实测对比</translation>
     </message>
     <message>
-        <source>There is no closed formula for the layers of this family.</source>
-        <translation>此系列的层没有封闭公式。</translation>
-    </message>
-    <message>
         <source>Time planned</source>
         <translation>规划时间</translation>
     </message>
@@ -11257,10 +10961,6 @@ under {}{}{}
         <translation>每个可训练词元一个嵌入</translation>
     </message>
     <message>
-        <source>as a segment</source>
-        <translation>作为段</translation>
-    </message>
-    <message>
         <source>at {}: {} allocated, {} reserved ({} in holes, {} completely free)</source>
         <translation>{}：已分配 {}，预留 {}（空洞中 {}，完全空闲 {}）</translation>
     </message>
@@ -11281,7 +10981,7 @@ under {}{}{}
         <translation>每个元素的字节数</translation>
     </message>
     <message>
-        <source>bytes of one layer&apos;s input</source>
+        <source>bytes of one layer's input</source>
         <translation>一层输入的字节数</translation>
     </message>
     <message>
@@ -11291,10 +10991,6 @@ under {}{}{}
     <message>
         <source>bytes of optimizer state per parameter</source>
         <translation>每个参数的优化器状态字节数</translation>
-    </message>
-    <message>
-        <source>bytes that a layer keeps</source>
-        <translation>一层保留的字节数</translation>
     </message>
     <message>
         <source>bytes times lifetime</source>
@@ -11319,10 +11015,6 @@ under {}{}{}
     <message>
         <source>each GPU has a part of the sequence, and two buffers of keys and values that are passed around</source>
         <translation>每个 GPU 有序列的一部分，以及两个轮流传递的键值缓冲区</translation>
-    </message>
-    <message>
-        <source>elements per token that linear layers keep</source>
-        <translation>线性层为每个词元保留的元素数</translation>
     </message>
     <message>
         <source>embedding</source>
@@ -11375,10 +11067,6 @@ under {}{}{}
     <message>
         <source>inputs of linear layers take one byte per element, and so does a copy of each weight</source>
         <translation>线性层的输入每个元素占一字节，每个权重的副本也是如此</translation>
-    </message>
-    <message>
-        <source>its place is not recorded</source>
-        <translation>其位置没有录制</translation>
     </message>
     <message>
         <source>key-value heads</source>
@@ -11441,7 +11129,7 @@ under {}{}{}
         <translation>每个词元、头和层各一个键和一个值</translation>
     </message>
     <message>
-        <source>one moment of the weight&apos;s type</source>
+        <source>one moment of the weight's type</source>
         <translation>一个与权重类型相同的矩</translation>
     </message>
     <message>
@@ -11449,7 +11137,7 @@ under {}{}{}
         <translation>一个完整的段，加上所有段保留的输入</translation>
     </message>
     <message>
-        <source>only the outputs of the last layer are kept; each layer&apos;s inputs are computed from them</source>
+        <source>only the outputs of the last layer are kept; each layer's inputs are computed from them</source>
         <translation>只保留最后一层的输出；各层的输入由输出计算得到</translation>
     </message>
     <message>
@@ -11529,18 +11217,6 @@ under {}{}{}
         <translation>滑动窗口</translation>
     </message>
     <message>
-        <source>softmax in fp32, and once more in the model&apos;s type</source>
-        <translation>fp32 的 softmax，另有一份模型类型的副本</translation>
-    </message>
-    <message>
-        <source>softmax in the model&apos;s type</source>
-        <translation>模型类型的 softmax</translation>
-    </message>
-    <message>
-        <source>stage, counted from 0</source>
-        <translation>流水线阶段，从 0 开始</translation>
-    </message>
-    <message>
         <source>step times are modelled with a roofline of the chosen GPU</source>
         <translation>步时间按所选 GPU 的 roofline 模型建模</translation>
     </message>
@@ -11555,14 +11231,6 @@ under {}{}{}
     <message>
         <source>the input of every segment</source>
         <translation>每一段的输入</translation>
-    </message>
-    <message>
-        <source>the model&apos;s output; freed before backward unless the program holds it</source>
-        <translation>模型的输出；除非程序继续持有，否则在反向传播之前释放</translation>
-    </message>
-    <message>
-        <source>the output layer&apos;s input and weights in 16 bit</source>
-        <translation>输出层的 16 位输入和权重</translation>
     </message>
     <message>
         <source>the same training in fewer bits</source>
@@ -11581,7 +11249,7 @@ under {}{}{}
         <translation>不带动量的 torch.optim.SGD 不保留状态</translation>
     </message>
     <message>
-        <source>torch.profiler&apos;s raw.json.gz: HolisticTraceAnalysis</source>
+        <source>torch.profiler's raw.json.gz: HolisticTraceAnalysis</source>
         <translation>torch.profiler 的 raw.json.gz：HolisticTraceAnalysis</translation>
     </message>
     <message>
@@ -11605,7 +11273,7 @@ under {}{}{}
         <translation>两个各占半字节的矩，每块另有一个 fp32 缩放因子</translation>
     </message>
     <message>
-        <source>two moments of one byte, and one fp32 scale per block; tensors below 4096 elements stay in fp32, and so do embeddings under transformers&apos; Trainer</source>
+        <source>two moments of one byte, and one fp32 scale per block; tensors below 4096 elements stay in fp32, and so do embeddings under transformers' Trainer</source>
         <translation>两个各占一字节的矩，每块另有一个 fp32 缩放因子；少于 4096 个元素的张量保持 fp32，使用 transformers 的 Trainer 时嵌入也保持 fp32</translation>
     </message>
     <message>
@@ -11613,7 +11281,7 @@ under {}{}{}
         <translation>线性层的权重和偏置</translation>
     </message>
     <message>
-        <source>what autograd saves, operator by operator; equal to PyTorch&apos;s own requests</source>
+        <source>what autograd saves, operator by operator; equal to PyTorch's own requests</source>
         <translation>自动求导逐算子保存的内容；等于 PyTorch 自己的请求</translation>
     </message>
     <message>
@@ -11717,7 +11385,7 @@ under {}{}{}
 </translation>
     </message>
     <message>
-        <source>a .trace, CUDA memory snapshot or Kineto trace (&apos;-&apos;: standard input)</source>
+        <source>a .trace, CUDA memory snapshot or Kineto trace ('-': standard input)</source>
         <translation>.trace 文件、CUDA 内存快照或 Kineto 跟踪（“-”：标准输入）</translation>
     </message>
     <message>
@@ -11747,8 +11415,8 @@ under {}{}{}
         <translation>{0}（当前运行中名为 {1}；按算子和顺序匹配）</translation>
     </message>
     <message>
-        <source>{0} is a group of keys and cannot be {1}. Write &quot;{0}.{2}&quot;: {3} or &quot;{0}&quot;: {{&quot;{2}&quot;: {3}}}. Its keys: {4}</source>
-        <translation>{0} 是一组键，不能是 {1}。请写 &quot;{0}.{2}&quot;: {3} 或 &quot;{0}&quot;: {{&quot;{2}&quot;: {3}}}。其键有：{4}</translation>
+        <source>{0} is a group of keys and cannot be {1}. Write "{0}.{2}": {3} or "{0}": {{"{2}": {3}}}. Its keys: {4}</source>
+        <translation>{0} 是一组键，不能是 {1}。请写 "{0}.{2}": {3} 或 "{0}": {{"{2}": {3}}}。其键有：{4}</translation>
     </message>
     <message>
         <source>
@@ -11765,7 +11433,7 @@ under {}{}{}
         <translation>按 {}</translation>
     </message>
     <message>
-        <source>compare the allocator&apos;s recorded decisions with the model, or replay them with other settings</source>
+        <source>compare the allocator's recorded decisions with the model, or replay them with other settings</source>
         <translation>将分配器被录制的决策与模型对比，或在其他设置下重放</translation>
     </message>
     <message>
@@ -11813,7 +11481,7 @@ under {}{}{}
         <translation>秩数</translation>
     </message>
     <message>
-        <source>run a program (record -- PROGRAM ARGS...) on this computer&apos;s GPU and record its GPU memory</source>
+        <source>run a program (record -- PROGRAM ARGS...) on this computer's GPU and record its GPU memory</source>
         <translation>在本机 GPU 上运行程序（record -- PROGRAM ARGS...）并录制其显存</translation>
     </message>
     <message>
@@ -11869,24 +11537,20 @@ under {}{}{}
         <translation>（{} 字节）</translation>
     </message>
     <message>
-        <source>&quot;not supported&quot;</source>
+        <source>"not supported"</source>
         <translation>“不支持”</translation>
     </message>
     <message>
-        <source>&quot;{}&quot; after &quot;{}:&quot; is neither * nor a number from 1 to {}</source>
+        <source>"{}" after "{}:" is neither * nor a number from 1 to {}</source>
         <translation>“{1}:” 之后的“{0}”既不是 * 也不是 1 到 {2} 之间的数字</translation>
     </message>
     <message>
-        <source>&quot;{}&quot; after &quot;{}:&quot; is not a number from 1 to {}</source>
+        <source>"{}" after "{}:" is not a number from 1 to {}</source>
         <translation>“{1}:” 之后的“{0}”不是 1 到 {2} 之间的数字</translation>
     </message>
     <message>
-        <source>&quot;{}&quot; is not switched on</source>
+        <source>"{}" is not switched on</source>
         <translation>“{}”未开启</translation>
-    </message>
-    <message>
-        <source>&quot;{}&quot; takes no &quot;:&quot;; module, file and stack do</source>
-        <translation>“{}”之后不能有“:”；module、file 和 stack 可以</translation>
     </message>
     <message>
         <source>(made before the profiler, not freed while it ran)</source>
@@ -11897,7 +11561,7 @@ under {}{}{}
         <translation>，{} 次不一致</translation>
     </message>
     <message>
-        <source>8-bit activations are computed by a sequence of PyTorch&apos;s fp32 operators; a dedicated kernel would need fewer temporaries</source>
+        <source>8-bit activations are computed by a sequence of PyTorch's fp32 operators; a dedicated kernel would need fewer temporaries</source>
         <translation>8 位激活值由一系列 PyTorch 的 fp32 算子计算；专用内核需要的临时张量更少</translation>
     </message>
     <message>
@@ -11905,7 +11569,7 @@ under {}{}{}
         <translation>；{}：规划 {}，实际 {}</translation>
     </message>
     <message>
-        <source>API calls of the program&apos;s start are missing</source>
+        <source>API calls of the program's start are missing</source>
         <translation>缺少程序启动时的 API 调用</translation>
     </message>
     <message>
@@ -11945,11 +11609,11 @@ under {}{}{}
         <translation>CUPTI 没有记录到此程序的任何内容</translation>
     </message>
     <message>
-        <source>CUPTI&apos;s error {}</source>
+        <source>CUPTI's error {}</source>
         <translation>CUPTI 错误 {}</translation>
     </message>
     <message>
-        <source>CUPTI&apos;s own overhead is not shown</source>
+        <source>CUPTI's own overhead is not shown</source>
         <translation>不显示 CUPTI 自身的开销</translation>
     </message>
     <message>
@@ -11961,7 +11625,7 @@ under {}{}{}
         <translation>无法转换：{} = {}</translation>
     </message>
     <message>
-        <source>DeepSpeed&apos;s kernel allocates nothing, so it is not compiled</source>
+        <source>DeepSpeed's kernel allocates nothing, so it is not compiled</source>
         <translation>DeepSpeed 的内核不分配显存，因此不编译</translation>
     </message>
     <message>
@@ -12001,11 +11665,11 @@ under {}{}{}
         <translation>单 rank 通信器的 NCCL 显存，在 H200 上以 NCCL 2.28 实测</translation>
     </message>
     <message>
-        <source>NCCL memory of a communicator of {} ranks, by NCCL 2.28&apos;s rules: {} to {} depending on channels and algorithms; the maximum is used</source>
+        <source>NCCL memory of a communicator of {} ranks, by NCCL 2.28's rules: {} to {} depending on channels and algorithms; the maximum is used</source>
         <translation>按 NCCL 2.28 的规则，{} 个 rank 的通信器的 NCCL 显存：{} 到 {}，取决于通道和算法；采用最大值</translation>
     </message>
     <message>
-        <source>NCCL&apos;s kernels, as measured on an H200 with NCCL 2.28</source>
+        <source>NCCL's kernels, as measured on an H200 with NCCL 2.28</source>
         <translation>NCCL 的内核，在 H200 上以 NCCL 2.28 实测</translation>
     </message>
     <message>
@@ -12037,7 +11701,7 @@ under {}{}{}
         <translation>值 {} 不能用于 {}</translation>
     </message>
     <message>
-        <source>Triton&apos;s autotuner is assumed to choose the first configuration that the GPU can run; the others are not compiled</source>
+        <source>Triton's autotuner is assumed to choose the first configuration that the GPU can run; the others are not compiled</source>
         <translation>假定 Triton 的自动调优选择 GPU 能运行的第一个配置；其余配置不编译</translation>
     </message>
     <message>
@@ -12049,7 +11713,7 @@ under {}{}{}
         <translation>值 {} 不在 {} 到 {} 的范围内</translation>
     </message>
     <message>
-        <source>a bucket as large as all gradients is freed when NCCL&apos;s watchdog runs, every 100 ms: in a run with another speed, the peak of the first steps may be higher or lower by this amount</source>
+        <source>a bucket as large as all gradients is freed when NCCL's watchdog runs, every 100 ms: in a run with another speed, the peak of the first steps may be higher or lower by this amount</source>
         <translation>与全部梯度一样大的桶在 NCCL 的 watchdog 运行时（每 100 ms）释放：运行速度不同时，最初几步的峰值可能高出或低于这个数</translation>
     </message>
     <message>
@@ -12077,16 +11741,12 @@ under {}{}{}
         <translation>假定计算出的张量不含给定的数</translation>
     </message>
     <message>
-        <source>a kernel&apos;s registers and shared memory</source>
+        <source>a kernel's registers and shared memory</source>
         <translation>内核的寄存器和共享内存</translation>
     </message>
     <message>
         <source>a polling thread did not return: what it sees depends on the wall clock</source>
         <translation>一个轮询线程没有返回：它看到的内容取决于实际时钟</translation>
-    </message>
-    <message>
-        <source>a state without a history: it was recorded with _record_memory_history(True), which keeps one entry. To record a history use _record_memory_history(max_entries=100000)</source>
-        <translation>只有状态而没有历史：录制时使用了 _record_memory_history(True)，它只保留一个条目。要录制历史，请使用 _record_memory_history(max_entries=100000)</translation>
     </message>
     <message>
         <source>all computed classes are assumed to be equally frequent (tokens go to experts evenly)</source>
@@ -12105,16 +11765,12 @@ under {}{}{}
         <translation>图中的分配在捕获时进行，而不是在其启动时</translation>
     </message>
     <message>
-        <source>an allocator of the program replaces PyTorch&apos;s</source>
+        <source>an allocator of the program replaces PyTorch's</source>
         <translation>程序的分配器会取代 PyTorch 的分配器</translation>
     </message>
     <message>
         <source>an empty context uses at most {}</source>
         <translation>空上下文最多占用 {}</translation>
-    </message>
-    <message>
-        <source>an event of another process is always completed</source>
-        <translation>其他进程的事件始终视为已完成</translation>
     </message>
     <message>
         <source>another profiler uses CUPTI in this process</source>
@@ -12125,19 +11781,19 @@ under {}{}{}
         <translation>打包行的注意力按同样长度的一个序列分配；不分配各样本的起始位置（几个字节）</translation>
     </message>
     <message>
-        <source>bitsandbytes&apos; 4-bit kernels are modelled: a product allocates the scales in fp32 and a copy of its weight in the input&apos;s type, even for few tokens, where newer versions need no copy</source>
+        <source>bitsandbytes' 4-bit kernels are modelled: a product allocates the scales in fp32 and a copy of its weight in the input's type, even for few tokens, where newer versions need no copy</source>
         <translation>对 bitsandbytes 的 4 位内核建模：乘法会分配 fp32 的缩放系数和一份输入类型的权重副本，token 很少时也如此，而较新版本此时不需要副本</translation>
     </message>
     <message>
-        <source>bitsandbytes&apos; 8-bit kernel is modelled: one for each tensor, in place, without temporaries, at memory bandwidth for its gradient, weight and moments</source>
+        <source>bitsandbytes' 8-bit kernel is modelled: one for each tensor, in place, without temporaries, at memory bandwidth for its gradient, weight and moments</source>
         <translation>对 bitsandbytes 的 8 位内核建模：每个张量一个，原地计算，没有临时张量，其梯度、权重和矩按显存带宽计</translation>
     </message>
     <message>
-        <source>bitsandbytes&apos; LLM.int8 is modelled without outliers (activations of 6 or more), whose columns would also be multiplied in 16 bits</source>
+        <source>bitsandbytes' LLM.int8 is modelled without outliers (activations of 6 or more), whose columns would also be multiplied in 16 bits</source>
         <translation>对 bitsandbytes 的 LLM.int8 建模时不含离群值（不小于 6 的激活值），否则其所在的列还会以 16 位相乘</translation>
     </message>
     <message>
-        <source>blocks larger than the file&apos;s settings allow; their size is derived from the next block: {}</source>
+        <source>blocks larger than the file's settings allow; their size is derived from the next block: {}</source>
         <translation>大于文件设置所允许的块，其大小由下一个块推得：{}</translation>
     </message>
     <message>
@@ -12193,11 +11849,11 @@ under {}{}{}
         <translation>卷积的 cuDNN 工作区</translation>
     </message>
     <message>
-        <source>cuDNN workspace of a convolution&apos;s filter gradient</source>
+        <source>cuDNN workspace of a convolution's filter gradient</source>
         <translation>卷积核梯度的 cuDNN 工作区</translation>
     </message>
     <message>
-        <source>cuDNN workspace of a convolution&apos;s input gradient</source>
+        <source>cuDNN workspace of a convolution's input gradient</source>
         <translation>卷积输入梯度的 cuDNN 工作区</translation>
     </message>
     <message>
@@ -12341,7 +11997,7 @@ under {}{}{}
         <translation>不记录内核和复制</translation>
     </message>
     <message>
-        <source>kernels and copies are not recorded while the program&apos;s own profiler runs</source>
+        <source>kernels and copies are not recorded while the program's own profiler runs</source>
         <translation>程序自己的 profiler 运行期间不记录内核和复制</translation>
     </message>
     <message>
@@ -12401,7 +12057,7 @@ under {}{}{}
         <translation>驱动保留的显存</translation>
     </message>
     <message>
-        <source>memory outside PyTorch&apos;s allocator is not itemized</source>
+        <source>memory outside PyTorch's allocator is not itemized</source>
         <translation>PyTorch 分配器之外的显存不逐项列出</translation>
     </message>
     <message>
@@ -12461,7 +12117,7 @@ under {}{}{}
         <translation>其他 rank 发送的对象缺失</translation>
     </message>
     <message>
-        <source>of a distributed checkpoint, only this rank&apos;s parts are written and read</source>
+        <source>of a distributed checkpoint, only this rank's parts are written and read</source>
         <translation>分布式检查点只写入和读取本 rank 的部分</translation>
     </message>
     <message>
@@ -12481,19 +12137,15 @@ under {}{}{}
         <translation>磁盘上的优化器状态所需显存与主机内存中的相同；假定磁盘访问不花时间</translation>
     </message>
     <message>
-        <source>optimizer.momentum has no effect: only SGD has one</source>
-        <translation>optimizer.momentum 不起作用：只有 SGD 有动量</translation>
-    </message>
-    <message>
         <source>optimizer: {}</source>
         <translation>优化器：{}</translation>
     </message>
     <message>
-        <source>other ranks respond immediately and have the same values as this one; NCCL&apos;s own buffers are 16 channels of two neighbours, 4 MiB each</source>
+        <source>other ranks respond immediately and have the same values as this one; NCCL's own buffers are 16 channels of two neighbours, 4 MiB each</source>
         <translation>其他 rank 立即响应，其值与本 rank 相同；NCCL 自身的缓冲区为两个相邻 rank 的 16 个通道，每个 4 MiB</translation>
     </message>
     <message>
-        <source>paged moments are not in the peak, because PyTorch&apos;s allocator does not see managed memory. The GPU keeps them where it has room; the step&apos;s time assumes that it does</source>
+        <source>paged moments are not in the peak, because PyTorch's allocator does not see managed memory. The GPU keeps them where it has room; the step's time assumes that it does</source>
         <translation>分页的矩不计入峰值，因为 PyTorch 的分配器看不到托管内存。GPU 在有空间时会保留它们；步的时间假定如此</translation>
     </message>
     <message>
@@ -12573,7 +12225,7 @@ under {}{}{}
         <translation>不分配在 GPU 上计算缓冲区所用的临时张量（掩码、频率；几 MiB，立即释放）</translation>
     </message>
     <message>
-        <source>the NVIDIA driver&apos;s libcuda.so.1 is not installed</source>
+        <source>the NVIDIA driver's libcuda.so.1 is not installed</source>
         <translation>未安装 NVIDIA 驱动的 libcuda.so.1</translation>
     </message>
     <message>
@@ -12581,7 +12233,7 @@ under {}{}{}
         <translation>活动文件已损坏：损坏处之后的记录缺失</translation>
     </message>
     <message>
-        <source>the allocator&apos;s default settings are assumed: {}</source>
+        <source>the allocator's default settings are assumed: {}</source>
         <translation>按分配器的默认设置处理：{}</translation>
     </message>
     <message>
@@ -12601,7 +12253,7 @@ under {}{}{}
         <translation>启动内核的调用未知</translation>
     </message>
     <message>
-        <source>the compiled cross entropy of a chunk is modelled after Inductor&apos;s: the logits are kept, their gradient has their type, and there is no fp32 copy</source>
+        <source>the compiled cross entropy of a chunk is modelled after Inductor's: the logits are kept, their gradient has their type, and there is no fp32 copy</source>
         <translation>分块的编译版交叉熵按 Inductor 的建模：保留 logits，其梯度与其类型相同，没有 fp32 副本</translation>
     </message>
     <message>
@@ -12617,7 +12269,7 @@ under {}{}{}
         <translation>驱动未找到 GPU</translation>
     </message>
     <message>
-        <source>the driver is assumed to support the program&apos;s CUDA {}</source>
+        <source>the driver is assumed to support the program's CUDA {}</source>
         <translation>假定驱动支持程序的 CUDA {}</translation>
     </message>
     <message>
@@ -12657,7 +12309,7 @@ under {}{}{}
         <translation>历史提前结束：文件空间已用尽</translation>
     </message>
     <message>
-        <source>the kernel of silu(gate) * up is modelled after Liger&apos;s, whose gradients overwrite its inputs; the norm is PyTorch&apos;s own</source>
+        <source>the kernel of silu(gate) * up is modelled after Liger's, whose gradients overwrite its inputs; the norm is PyTorch's own</source>
         <translation>silu(gate) * up 的内核按 Liger 的建模，其梯度覆盖其输入；归一化用 PyTorch 自带的</translation>
     </message>
     <message>
@@ -12669,12 +12321,8 @@ under {}{}{}
         <translation>内核所属的算子未知</translation>
     </message>
     <message>
-        <source>the optimizer&apos;s step on the host processes 20 GB per second</source>
+        <source>the optimizer's step on the host processes 20 GB per second</source>
         <translation>主机上的优化器步每秒处理 20 GB</translation>
-    </message>
-    <message>
-        <source>the plan is of several devices</source>
-        <translation>规划涉及多个设备</translation>
     </message>
     <message>
         <source>the producer stopped without ending the trace</source>
@@ -12693,31 +12341,31 @@ under {}{}{}
         <translation>程序被强制终止</translation>
     </message>
     <message>
-        <source>the program&apos;s own allocator keeps no history, so PyTorch&apos;s is used instead, which reserves memory differently</source>
+        <source>the program's own allocator keeps no history, so PyTorch's is used instead, which reserves memory differently</source>
         <translation>程序自己的分配器不保留历史，因此改用 PyTorch 的分配器，其保留显存的方式不同</translation>
     </message>
     <message>
-        <source>the program&apos;s readings of PyTorch&apos;s memory counters are not recorded</source>
+        <source>the program's readings of PyTorch's memory counters are not recorded</source>
         <translation>不记录程序对 PyTorch 显存计数器的读取</translation>
     </message>
     <message>
-        <source>the recording&apos;s buffer of {} was full: its oldest entries are lost</source>
+        <source>the recording's buffer of {} was full: its oldest entries are lost</source>
         <translation>录制缓冲区（{}）已满：最早的条目已丢失</translation>
     </message>
     <message>
-        <source>the recording&apos;s buffer was full: its oldest entries are lost</source>
+        <source>the recording's buffer was full: its oldest entries are lost</source>
         <translation>录制缓冲区已满：最早的条目已丢失</translation>
     </message>
     <message>
-        <source>the run&apos;s checkpointing.mode determines checkpointing</source>
+        <source>the run's checkpointing.mode determines checkpointing</source>
         <translation>梯度检查点由运行的 checkpointing.mode 决定</translation>
     </message>
     <message>
-        <source>the run&apos;s configuration in the header cannot be used: {}</source>
+        <source>the run's configuration in the header cannot be used: {}</source>
         <translation>文件头中的运行配置无法使用：{}</translation>
     </message>
     <message>
-        <source>the step with 4-bit moments is modelled after Inductor&apos;s code for torchao: in place, with both moments in fp32 and their codes in 64 bits for each tensor</source>
+        <source>the step with 4-bit moments is modelled after Inductor's code for torchao: in place, with both moments in fp32 and their codes in 64 bits for each tensor</source>
         <translation>使用 4 位矩的步按 Inductor 为 torchao 生成的代码建模：原地计算，每个张量的两个矩为 fp32，其编码为 64 位</translation>
     </message>
     <message>
@@ -12761,7 +12409,7 @@ under {}{}{}
         <translation>torch.compile 使用其已有的缓存：没有缓存时，最初几步可能需要更多显存</translation>
     </message>
     <message>
-        <source>torchao&apos;s compiled step is modelled after Inductor&apos;s code: in place, with both moments in fp32 for a tensor whose rows are not multiples of 256</source>
+        <source>torchao's compiled step is modelled after Inductor's code: in place, with both moments in fp32 for a tensor whose rows are not multiples of 256</source>
         <translation>torchao 编译后的步按 Inductor 的代码建模：原地计算，行数不是 256 倍数的张量的两个矩为 fp32</translation>
     </message>
     <message>
@@ -12785,10 +12433,6 @@ under {}{}{}
         <translation>不下载权重：参数保持初始值</translation>
     </message>
     <message>
-        <source>weights are {} in memory (precision={}), although the checkpoint holds {}</source>
-        <translation>权重在显存中为 {}（precision={}），而检查点中为 {}</translation>
-    </message>
-    <message>
         <source>weights of diffusers models are read</source>
         <translation>会读取 diffusers 模型的权重</translation>
     </message>
@@ -12809,7 +12453,7 @@ under {}{}{}
         <translation>主机的工作不花时间</translation>
     </message>
     <message>
-        <source>writing files is assumed to take no time: torch.save&apos;s copies to the host are made, but no file is written</source>
+        <source>writing files is assumed to take no time: torch.save's copies to the host are made, but no file is written</source>
         <translation>假定写文件不花时间：会执行 torch.save 到主机的复制，但不写文件</translation>
     </message>
     <message>
@@ -12955,7 +12599,7 @@ under {}{}{}
         <translation>{} 个段</translation>
     </message>
     <message>
-        <source>{} segments, {} of them not among CUPTI&apos;s {} live allocations</source>
+        <source>{} segments, {} of them not among CUPTI's {} live allocations</source>
         <translation>{} 个段，其中 {} 个不在 CUPTI 的 {} 个存活分配之中</translation>
     </message>
     <message>
@@ -12975,7 +12619,7 @@ under {}{}{}
         <translation>{}没有时间：显示在前一条目之后 1 微秒处</translation>
     </message>
     <message>
-        <source>{} writes a real file with the plan&apos;s values: those that the GPU would compute are 0</source>
+        <source>{} writes a real file with the plan's values: those that the GPU would compute are 0</source>
         <translation>{} 以规划的值写入真实文件：本应由 GPU 计算的值为 0</translation>
     </message>
     <message>
@@ -13039,14 +12683,6 @@ under {}{}{}
         <translation>{}：缺少 {} 个必需的 {}</translation>
     </message>
     <message>
-        <source>{}; before that: {}</source>
-        <translation>{}；在此之前：{}</translation>
-    </message>
-    <message>
-        <source>{}; before that: {}; later ones are lost, and so are the segments: blocks without entries are missing</source>
-        <translation>{}；在此之前：{}；之后的已丢失，段也已丢失：没有条目的块缺失</translation>
-    </message>
-    <message>
         <source>
   Both columns start by allocating the blocks older than the recording. In the
   recording, {} were reserved at the peak.
@@ -13091,10 +12727,6 @@ the file does not mention {}, but with these settings every decision is as recor
 </translation>
     </message>
     <message>
-        <source>  start state     {} of {} candidates {} with the recording ({} older block{} may have an unsplit tail</source>
-        <translation>  起始状态        {1} 个候选中有 {0} 个与录制{2}（{3} 个更早的块可能有未拆分的尾部</translation>
-    </message>
-    <message>
         <source>  {} of the allocated memory is freed but waits for another stream.
 </source>
         <translation>  已分配的显存中有 {} 已释放，但仍在等待另一个流。
@@ -13127,16 +12759,16 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation> · 显示 {} / {} 层</translation>
     </message>
     <message>
-        <source>&apos;{}&apos; has no index; only a plain .trace file (no pipe, no gzip or zstd) has one</source>
-        <translation>&apos;{}&apos; 没有索引；只有普通的 .trace 文件（非管道、未经 gzip 或 zstd 压缩）才有索引</translation>
+        <source>'{}' has no index; only a plain .trace file (no pipe, no gzip or zstd) has one</source>
+        <translation>'{}' 没有索引；只有普通的 .trace 文件（非管道、未经 gzip 或 zstd 压缩）才有索引</translation>
     </message>
     <message>
-        <source>&apos;{}&apos; is cut off and has no index; omit --outline to read all of it</source>
-        <translation>&apos;{}&apos; 被截断且没有索引；去掉 --outline 以读取全部</translation>
+        <source>'{}' is cut off and has no index; omit --outline to read all of it</source>
+        <translation>'{}' 被截断且没有索引；去掉 --outline 以读取全部</translation>
     </message>
     <message>
-        <source>&apos;{}&apos;: its {} bytes unpack to more than {}, {} times as many; if it really is a recording, unpack it and open the result</source>
-        <translation>&apos;{}&apos;：其 {} 字节解压后超过 {}，是 {} 倍；如果确为录制，请先解压再打开</translation>
+        <source>'{}': its {} bytes unpack to more than {}, {} times as many; if it really is a recording, unpack it and open the result</source>
+        <translation>'{}'：其 {} 字节解压后超过 {}，是 {} 倍；如果确为录制，请先解压再打开</translation>
     </message>
     <message>
         <source>, allocated as {}</source>
@@ -13155,8 +12787,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>--host-budget 判断整个 FILE；请去掉 --device、--time 和 --entries</translation>
     </message>
     <message>
-        <source>--order: no change is called &quot;{}&quot;; the changes are {}</source>
-        <translation>--order：没有名为 &quot;{}&quot; 的变化；变化有 {}</translation>
+        <source>--order: no change is called "{}"; the changes are {}</source>
+        <translation>--order：没有名为 "{}" 的变化；变化有 {}</translation>
     </message>
     <message>
         <source>--to {}: the window draws this format, but this vramscope was built without a window; use --to svg without --size</source>
@@ -13171,7 +12803,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>每元素 1 字节，外加每 {} 个元素 4 字节，而不是每元素 4 字节，用于{}</translation>
     </message>
     <message>
-        <source>: the process reached its own limit, not the device&apos;s.</source>
+        <source>: the process reached its own limit, not the device's.</source>
         <translation>：进程达到的是自己设置的限制，而不是设备的。</translation>
     </message>
     <message>
@@ -13191,10 +12823,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>; unreliable: the replay passes under the recorded settings too</source>
         <translation>；不可靠：在录制的设置下，重放也能通过</translation>
-    </message>
-    <message>
-        <source>A single state, not a run</source>
-        <translation>单个状态，而不是运行</translation>
     </message>
     <message>
         <source>API calls and others {}, </source>
@@ -13221,7 +12849,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>对这些缓存的更改会保留：{}。</translation>
     </message>
     <message>
-        <source>Exit status: 1 if a budget is exceeded; 3 if that is unknown, because the run ran out of memory at an allocation that the budget allows, or because reserved memory (for --host-budget: the driver&apos;s allocations) was not recorded.
+        <source>Exit status: 1 if a budget is exceeded; 3 if that is unknown, because the run ran out of memory at an allocation that the budget allows, or because reserved memory (for --host-budget: the driver's allocations) was not recorded.
 </source>
         <translation>退出状态：超出任一预算时为 1；无法判断时为 3，即运行在预算容许的一次分配处显存不足，或未录制预留显存（对于 --host-budget：驱动的分配）。
 </translation>
@@ -13231,7 +12859,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>公式，与同一运行的规划对比。</translation>
     </message>
     <message>
-        <source>GPU memory was not recorded: the file has {} kernels and copies of a GPU, but its allocator did not report to the profiler; the memory shown is the CPU&apos;s</source>
+        <source>GPU memory was not recorded: the file has {} kernels and copies of a GPU, but its allocator did not report to the profiler; the memory shown is the CPU's</source>
         <translation>未记录显存：文件中有 GPU 的 {} 个内核和拷贝，但其分配器没有向 profiler 报告；显示的是 CPU 的内存</translation>
     </message>
     <message>
@@ -13247,12 +12875,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>NVML 没有报告本进程所用 GPU 的显存，或者一次分配失败</translation>
     </message>
     <message>
-        <source>NVML&apos;s total minus this process (at {}); without other processes, the driver&apos;s own memory</source>
+        <source>NVML's total minus this process (at {}); without other processes, the driver's own memory</source>
         <translation>NVML 的总量减去本进程（{}）；若没有其他进程，则为驱动自身的显存</translation>
-    </message>
-    <message>
-        <source>No request fails: those that exceed {} at first fit once the allocator has released its cache.</source>
-        <translation>没有请求失败：起初超出 {} 的请求，在分配器释放缓存后可以放下。</translation>
     </message>
     <message>
         <source>Optimizer state, GaLore, one h x f matrix</source>
@@ -13263,7 +12887,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>峰值：以下各项中最大的</translation>
     </message>
     <message>
-        <source>PyTorch&apos;s allocator keeps no history without its cache, so the cache is on and reserves memory differently</source>
+        <source>PyTorch's allocator keeps no history without its cache, so the cache is on and reserves memory differently</source>
         <translation>PyTorch 的分配器没有缓存就不保留历史，因此启用缓存，其预留显存的方式不同</translation>
     </message>
     <message>
@@ -13289,7 +12913,7 @@ the file does not mention {}, but with these settings every decision is as recor
 </translation>
     </message>
     <message>
-        <source>This run&apos;s training, without activations</source>
+        <source>This run's training, without activations</source>
         <translation>本次运行的训练，不含激活值</translation>
     </message>
     <message>
@@ -13301,7 +12925,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>适用于训练全部参数的情况；冻结的线性层不保留输入。</translation>
     </message>
     <message>
-        <source>With other settings, the replay also allocates the blocks that are older than the recording; changes are relative to the row &quot;as recorded, older blocks allocated anew&quot;. empty_cache() is called in the unchanged recording.</source>
+        <source>With other settings, the replay also allocates the blocks that are older than the recording; changes are relative to the row "as recorded, older blocks allocated anew". empty_cache() is called in the unchanged recording.</source>
         <translation>使用其他设置时，早于录制的块也会重新分配；变化相对于“与录制相同，较早的块重新分配”一行。empty_cache() 在未更改的录制中调用。</translation>
     </message>
     <message>
@@ -13333,8 +12957,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>一个块列表被使用两次</translation>
     </message>
     <message>
-        <source>a memory timeline of sums by category only; export allocations with export_memory_timeline(&quot;timeline.raw.json.gz&quot;), or record a memory snapshot</source>
-        <translation>仅有按类别总和的内存时间线；请用 export_memory_timeline(&quot;timeline.raw.json.gz&quot;) 导出分配，或录制内存快照</translation>
+        <source>a memory timeline of sums by category only; export allocations with export_memory_timeline("timeline.raw.json.gz"), or record a memory snapshot</source>
+        <translation>仅有按类别总和的内存时间线；请用 export_memory_timeline("timeline.raw.json.gz") 导出分配，或录制内存快照</translation>
     </message>
     <message>
         <source>a mixture of experts is not supported</source>
@@ -13361,7 +12985,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>不能打开内存统计的一部分；请打开整个文件</translation>
     </message>
     <message>
-        <source>a pickled CUDA memory snapshot, for PyTorch&apos;s memory_viz</source>
+        <source>a pickled CUDA memory snapshot, for PyTorch's memory_viz</source>
         <translation>序列化为 pickle 的 CUDA 内存快照，用于 PyTorch 的 memory_viz</translation>
     </message>
     <message>
@@ -13401,12 +13025,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>{} 使用字符串 {}，但只有 {} 个</translation>
     </message>
     <message>
-        <source>allocated by the program&apos;s or PyTorch&apos;s own code; nothing was computed</source>
+        <source>allocated by the program's or PyTorch's own code; nothing was computed</source>
         <translation>由程序或 PyTorch 自身的代码分配；未计算任何数值</translation>
-    </message>
-    <message>
-        <source>allocations that are gone at the end without a free entry (freed after the last entry, or entry missing); shown until the end, or until another allocation reuses their memory: {}</source>
-        <translation>结束时已不存在、却没有释放条目的分配（在最后一个条目之后释放，或该条目缺失）；显示到结束，或到另一次分配重用其显存为止：{}</translation>
     </message>
     <message>
         <source>allocations that overlap a block not yet freed (entries are missing): {}</source>
@@ -13441,15 +13061,11 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>该时刻，相对于按录制的重放</translation>
     </message>
     <message>
-        <source>at the peak, each weight has a cast result of half its size</source>
-        <translation>峰值处每个权重都有一个大小为其一半的类型转换结果</translation>
-    </message>
-    <message>
-        <source>at the peak, results of the first step that also outlive the peak&apos;s step</source>
+        <source>at the peak, results of the first step that also outlive the peak's step</source>
         <translation>峰值时存在第一步的结果，且在峰值所在的步之后仍然存活</translation>
     </message>
     <message>
-        <source>at the peak, two or more tensors as large as log_softmax&apos;s result</source>
+        <source>at the peak, two or more tensors as large as log_softmax's result</source>
         <translation>峰值处有两个或更多与 log_softmax 的结果同样大的张量</translation>
     </message>
     <message>
@@ -13459,10 +13075,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>bytes multiplied by history entries from allocation to free, because the file has no times</source>
         <translation>字节数乘以从分配到释放的历史条目数，因为文件没有时间</translation>
-    </message>
-    <message>
-        <source>bytes that a layer&apos;s attention keeps</source>
-        <translation>一层的注意力保留的字节数</translation>
     </message>
     <message>
         <source>caching allocator: cannot restore, because it already has segments</source>
@@ -13501,11 +13113,11 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>不支持有上限的 logits</translation>
     </message>
     <message>
-        <source>casts in the forward pass, except autocast&apos;s, whose results take at least 5 % of the peak</source>
+        <source>casts in the forward pass, except autocast's, whose results take at least 5 % of the peak</source>
         <translation>前向传播中的类型转换（autocast 的除外），其结果至少占峰值的 5 %</translation>
     </message>
     <message>
-        <source>cudaMallocAsync keeps no history, so PyTorch&apos;s own allocator replaces it and reserves memory differently</source>
+        <source>cudaMallocAsync keeps no history, so PyTorch's own allocator replaces it and reserves memory differently</source>
         <translation>cudaMallocAsync 不保留历史，因此由 PyTorch 自己的分配器代替，其预留显存的方式不同</translation>
     </message>
     <message>
@@ -13533,10 +13145,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>共用一个缩放因子的元素数</translation>
     </message>
     <message>
-        <source>every GPU has whole inputs and outputs of the split parts; all between them is divided (tensor parallelism without sequence parallelism)</source>
-        <translation>被切分部分的输入和输出在每个 GPU 上都是完整的，其间的一切均分（不含序列并行的张量并行）</translation>
-    </message>
-    <message>
         <source>every host is assumed to launch a kernel in 10 us; a step that waits for its host may take more or less time</source>
         <translation>假定任何主机启动一个内核都用 10 us；等待主机的步所用时间可能更长或更短</translation>
     </message>
@@ -13549,15 +13157,15 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>应为 64 位整数</translation>
     </message>
     <message>
-        <source>expected a list (&quot;400,1536,400&quot;) or ranges (&quot;256-1024&quot;) of lengths for at most 4096 successive micro-batches, each from 1 to 1048576; empty: every length is seq</source>
-        <translation>应为依次用于最多 4096 个微批次的长度列表（&quot;400,1536,400&quot;）或区间（&quot;256-1024&quot;），每个为 1 到 1048576；留空：全部取 seq 的长度</translation>
+        <source>expected a list ("400,1536,400") or ranges ("256-1024") of lengths for at most 4096 successive micro-batches, each from 1 to 1048576; empty: every length is seq</source>
+        <translation>应为依次用于最多 4096 个微批次的长度列表（"400,1536,400"）或区间（"256-1024"），每个为 1 到 1048576；留空：全部取 seq 的长度</translation>
     </message>
     <message>
-        <source>expected a size from {} to 1 EiB: bytes, or a number with B, kB, MB, GB, TB, KiB, MiB, GiB or TiB (&quot;24GiB&quot;)</source>
-        <translation>应为 {} 到 1 EiB 的大小：字节数，或带 B、kB、MB、GB、TB、KiB、MiB、GiB 或 TiB 的数（&quot;24GiB&quot;）</translation>
+        <source>expected a size from {} to 1 EiB: bytes, or a number with B, kB, MB, GB, TB, KiB, MiB, GiB or TiB ("24GiB")</source>
+        <translation>应为 {} 到 1 EiB 的大小：字节数，或带 B、kB、MB、GB、TB、KiB、MiB、GiB 或 TiB 的数（"24GiB"）</translation>
     </message>
     <message>
-        <source>expected a size up to 64 GiB and below the GPU&apos;s memory, such as 300MiB</source>
+        <source>expected a size up to 64 GiB and below the GPU's memory, such as 300MiB</source>
         <translation>应为不超过 64 GiB 且小于显存的大小，例如 300MiB</translation>
     </message>
     <message>
@@ -13565,8 +13173,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>应为文件的路径，最多 4096 个字符</translation>
     </message>
     <message>
-        <source>expected the tokens of a sample, from 1 to 1048576; or a list (&quot;400,1536,400&quot;) or ranges (&quot;256-1024&quot;) for at most 4096 successive micro-batches; or a file with lines &quot;length,count&quot;, from which each micro-batch draws its samples</source>
-        <translation>应为样本的 token 数，1 到 1048576；或依次用于最多 4096 个微批次的列表（&quot;400,1536,400&quot;）或区间（&quot;256-1024&quot;）；或由 &quot;length,count&quot; 行组成的文件，各微批次从中抽取样本</translation>
+        <source>expected the tokens of a sample, from 1 to 1048576; or a list ("400,1536,400") or ranges ("256-1024") for at most 4096 successive micro-batches; or a file with lines "length,count", from which each micro-batch draws its samples</source>
+        <translation>应为样本的 token 数，1 到 1048576；或依次用于最多 4096 个微批次的列表（"400,1536,400"）或区间（"256-1024"）；或由 "length,count" 行组成的文件，各微批次从中抽取样本</translation>
     </message>
     <message>
         <source>expected true (GPU and processor share memory) or false</source>
@@ -13621,10 +13229,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>存活的激活值、输入和临时张量（{}）的一半{}</translation>
     </message>
     <message>
-        <source>holes between blocks then</source>
-        <translation>彼时的块间空洞</translation>
-    </message>
-    <message>
         <source>host times</source>
         <translation>主机时间</translation>
     </message>
@@ -13637,7 +13241,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>未切分的块最多可比请求大多少</translation>
     </message>
     <message>
-        <source>inputs and outputs of both norms, their means and deviations, q, k, v, attention&apos;s output, feed-forward input and output; u is 2 for GELU, 5 if its tanh is written out</source>
+        <source>inputs and outputs of both norms, their means and deviations, q, k, v, attention's output, feed-forward input and output; u is 2 for GELU, 5 if its tanh is written out</source>
         <translation>两个归一化的输入、输出、均值和偏差，q、k、v，注意力的输出，前馈层的输入和输出；GELU 的 u 为 2，逐步展开 tanh 时为 5</translation>
     </message>
     <message>
@@ -13701,7 +13305,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>空闲最多者在前；# 在使用，+ 大部分在使用，- 部分在使用，. 空闲；空白：没有内存的地址</translation>
     </message>
     <message>
-        <source>needs the GPU&apos;s memory size, which this file does not state</source>
+        <source>needs the GPU's memory size, which this file does not state</source>
         <translation>需要 GPU 的显存大小，此文件没有说明</translation>
     </message>
     <message>
@@ -13757,15 +13361,11 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>{}() 只记录最初 {} 次读取</translation>
     </message>
     <message>
-        <source>one element per trainable parameter, held from backward until zero_grad</source>
-        <translation>每个可训练参数一个元素，从反向传播中累积起，到 zero_grad 为止</translation>
-    </message>
-    <message>
         <source>one entry in id2label means regression, which is not supported</source>
         <translation>id2label 只有一个条目表示回归，不受支持</translation>
     </message>
     <message>
-        <source>only driver calls were recorded: without Python&apos;s hooks, the memory&apos;s purpose is unknown</source>
+        <source>only driver calls were recorded: without Python's hooks, the memory's purpose is unknown</source>
         <translation>仅录制了驱动调用：没有 Python 钩子，显存的用途未知</translation>
     </message>
     <message>
@@ -13789,12 +13389,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>不显示锁页主机内存：{}（{} 字节）；使用中：{}（{} 字节）；{}</translation>
     </message>
     <message>
-        <source>planned for {}, not for the publications&apos; GPUs; published figures are shown but not judged</source>
+        <source>planned for {}, not for the publications' GPUs; published figures are shown but not judged</source>
         <translation>针对 {} 而非各出版物的 GPU 规划；公布的数据只显示，不作评判</translation>
-    </message>
-    <message>
-        <source>prepare_model_for_kbit_training is not called. Calling it (prepare_kbit_training=true) casts norms, embeddings and the output layer to fp32; the last two then need this much more</source>
-        <translation>未调用 prepare_model_for_kbit_training。调用它（prepare_kbit_training=true）会把归一化、嵌入和输出层转换为 fp32；后两者会多需要这么多显存</translation>
     </message>
     <message>
         <source>projections in slices are not supported; set it to 1</source>
@@ -13833,10 +13429,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>显示 {1} 地址空间中的 {0}；双击标题显示全部</translation>
     </message>
     <message>
-        <source>that request, not the whole run</source>
-        <translation>该请求，但不含整个运行</translation>
-    </message>
-    <message>
         <source>the activity file reached its limit: later activities are missing</source>
         <translation>活动文件已达上限：之后的活动缺失</translation>
     </message>
@@ -13849,7 +13441,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>{}之后不再比较</translation>
     </message>
     <message>
-        <source>the driver&apos;s memory pools, which it uses, are not modelled; use native</source>
+        <source>the driver's memory pools, which it uses, are not modelled; use native</source>
         <translation>它使用的驱动内存池未建模；请用 native</translation>
     </message>
     <message>
@@ -13909,11 +13501,11 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>无需新段即可满足的最大分配：可放入空洞或整段</translation>
     </message>
     <message>
-        <source>the layer&apos;s own tensors and those of its attention</source>
+        <source>the layer's own tensors and those of its attention</source>
         <translation>该层自身的张量及其注意力的张量</translation>
     </message>
     <message>
-        <source>the log-sum-exp in fp32, a second copy of the output, and the random generator&apos;s state</source>
+        <source>the log-sum-exp in fp32, a second copy of the output, and the random generator's state</source>
         <translation>fp32 的 log-sum-exp、输出的第二份副本，以及随机数生成器的状态</translation>
     </message>
     <message>
@@ -13961,10 +13553,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>运行时内存不足：请求分配 {}，此时已预留 {}，共需要 {}（其中 CUDA 上下文 {}）</translation>
     </message>
     <message>
-        <source>the same, with older blocks allocated again</source>
-        <translation>相同，但重新分配较早的块</translation>
-    </message>
-    <message>
         <source>the saved session is damaged or of another version</source>
         <translation>保存的会话已损坏，或来自其他版本</translation>
     </message>
@@ -13977,7 +13565,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>测试程序的结束状态为 {}</translation>
     </message>
     <message>
-        <source>the test program&apos;s history cannot be read</source>
+        <source>the test program's history cannot be read</source>
         <translation>无法读取测试程序的历史</translation>
     </message>
     <message>
@@ -14025,10 +13613,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>此地址已被分配</translation>
     </message>
     <message>
-        <source>this file holds a single state: it has no timeline to draw</source>
-        <translation>此文件只含单个状态：没有可绘制的时间线</translation>
-    </message>
-    <message>
         <source>this is not a file on this computer</source>
         <translation>这不是本机的文件</translation>
     </message>
@@ -14045,7 +13629,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>释放的大小与分配时不同</translation>
     </message>
     <message>
-        <source>to multiples of 512 bytes, or by the allocator&apos;s settings</source>
+        <source>to multiples of 512 bytes, or by the allocator's settings</source>
         <translation>取整到 512 字节的倍数，或按分配器的设置</translation>
     </message>
     <message>
@@ -14057,7 +13641,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>分组字段过多；最多允许 {} 个</translation>
     </message>
     <message>
-        <source>torch.optim: states have the weight&apos;s dtype and exist from the first step on</source>
+        <source>torch.optim: states have the weight's dtype and exist from the first step on</source>
         <translation>torch.optim：状态与权重类型相同；从第一步起存在</translation>
     </message>
     <message>
@@ -14093,8 +13677,8 @@ the file does not mention {}, but with these settings every decision is as recor
 </translation>
     </message>
     <message>
-        <source>{} [memory] events have no addresses (&quot;Addr&quot;), as in files before PyTorch 1.11: totals are right, but each free is assigned to the latest block of its size, and earlier memory is not shown</source>
-        <translation>{} 个 [memory] 事件没有地址（&quot;Addr&quot;），与 PyTorch 1.11 之前相同：总量正确，但每次释放都归于同样大小的最新的块，更早的显存不显示</translation>
+        <source>{} [memory] events have no addresses ("Addr"), as in files before PyTorch 1.11: totals are right, but each free is assigned to the latest block of its size, and earlier memory is not shown</source>
+        <translation>{} 个 [memory] 事件没有地址（"Addr"），与 PyTorch 1.11 之前相同：总量正确，但每次释放都归于同样大小的最新的块，更早的显存不显示</translation>
     </message>
     <message>
         <source>{} active ({} according to torch.cuda.max_memory_allocated())</source>
@@ -14129,7 +13713,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>{} 条，{} 种不同的值：</translation>
     </message>
     <message>
-        <source>{} experiments: {} run completely, {} not run. Published numbers: {} of {} within tolerance. Orders and ratios: {} of {} hold. (In brackets: another model&apos;s figure, if nothing was published.)</source>
+        <source>{} experiments: {} run completely, {} not run. Published numbers: {} of {} within tolerance. Orders and ratios: {} of {} hold. (In brackets: another model's figure, if nothing was published.)</source>
         <translation>{} 个实验：{} 个完整运行，{} 个未运行。公布的数值：{} / {} 在容差内。顺序与比例：{} / {} 成立。（括号内：若无公布数值，则为另一模型的数据。）</translation>
     </message>
     <message>
@@ -14155,10 +13739,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>{} is too large for a run.json</source>
         <translation>{} 超过 run.json 的上限</translation>
-    </message>
-    <message>
-        <source>{} layers hold {} of the {} of live activations; all but the largest ({}) would keep only their first block</source>
-        <translation>{0} 层持有存活的 {2} 激活值中的 {1}；除最大的（{3}）之外，其余将只保留其第一个块</translation>
     </message>
     <message>
         <source>{} live blocks after {} events, {} in _snapshot(), not the same ones</source>
@@ -14187,10 +13767,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>{} of {} reserved are in use</source>
         <translation>{1} 预留中有 {0} 在使用</translation>
-    </message>
-    <message>
-        <source>{} older than the previous one: shown at the time of that one</source>
-        <translation>{}早于前一条目：显示在前一条目的时刻</translation>
     </message>
     <message>
         <source>{} plans in {:.0f} s{}. Times are modelled. `vramscope toggles -- ...` shows why other toggles do not apply.</source>
@@ -14259,7 +13835,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>{}：预留显存增加 {}，峰值变化 {}。峰值时预留显存中最多有 {} 未使用（之前为 {}），所在的块太小，放不下后来的分配。运行 `explain --page fragmentation` 可查看这些块；alloc_conf=expandable_segments:True 可避免其中大部分。</translation>
     </message>
     <message>
-        <source>{}: there is no formula for this model&apos;s weights</source>
+        <source>{}: there is no formula for this model's weights</source>
         <translation>{}：没有计算此模型权重的公式</translation>
     </message>
     <message>
@@ -14267,12 +13843,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>{}：{} 超过 config.json 的上限</translation>
     </message>
     <message>
-        <source>{}; a program&apos;s PyTorch may have its own libcupti</source>
+        <source>{}; a program's PyTorch may have its own libcupti</source>
         <translation>{}；程序的 PyTorch 可能自带 libcupti</translation>
-    </message>
-    <message>
-        <source>{}; before that: {}; later ones are lost, and blocks without entries are taken from the final segments</source>
-        <translation>{}；在此之前：{}；之后的已丢失，没有条目的块取自最终的段</translation>
     </message>
     <message>
         <source>{}; the backends plan and cpu need no GPU</source>
@@ -14303,24 +13875,20 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>文件没有历史条目，只有某一时刻的状态；请不带范围打开</translation>
     </message>
     <message>
-        <source>category, module, op, stack, phase, file, size, age, annotation; or several: &quot;module:2, category&quot;; &quot;module:*&quot; puts equal layers together, &quot;stack:3&quot; adds callers</source>
-        <translation>category、module、op、stack、phase、file、size、age、annotation；或多个：&quot;module:2, category&quot;；&quot;module:*&quot; 合并相同的层，&quot;stack:3&quot; 加上调用者</translation>
+        <source>category, module, op, stack, phase, file, size, age, annotation; or several: "module:2, category"; "module:*" puts equal layers together, "stack:3" adds callers</source>
+        <translation>category、module、op、stack、phase、file、size、age、annotation；或多个："module:2, category"；"module:*" 合并相同的层，"stack:3" 加上调用者</translation>
     </message>
     <message>
-        <source>--budget: &quot;{}&quot; is {} bytes; at least 1 MiB is needed, such as 24GiB</source>
+        <source>--budget: "{}" is {} bytes; at least 1 MiB is needed, such as 24GiB</source>
         <translation>--budget：“{}” 是 {} 字节；至少需要 1 MiB，例如 24GiB</translation>
     </message>
     <message>
-        <source>--order: no change is called &quot;{}&quot;; the run has no change to order</source>
+        <source>--order: no change is called "{}"; the run has no change to order</source>
         <translation>--order：没有名为“{}”的更改；此运行没有可排序的更改</translation>
     </message>
     <message>
         <source>A part of the cache was released {} (garbage collection, or a private pool that was no longer used).</source>
         <translation>部分缓存被释放了{}（垃圾回收，或不再使用的私有池）。</translation>
-    </message>
-    <message>
-        <source>Judging other settings needs a history of allocations, which a state does not have. To record one, call torch.cuda.memory._record_memory_history() before the run.</source>
-        <translation>评估其他设置需要分配历史，而状态中没有。要录制历史，请在运行前调用 torch.cuda.memory._record_memory_history()。</translation>
     </message>
     <message>
         <source>The allocator flushed its cache {} because the GPU was full.</source>
@@ -14335,11 +13903,11 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>empty_cache() 被调用{}。</translation>
     </message>
     <message>
-        <source>expected KEY=VALUE, got &quot;{}&quot;</source>
+        <source>expected KEY=VALUE, got "{}"</source>
         <translation>应为 KEY=VALUE，得到的是“{}”</translation>
     </message>
     <message>
-        <source>the trace does not record its blocks&apos; segments, so a replay has nothing to compare with</source>
+        <source>the trace does not record its blocks' segments, so a replay has nothing to compare with</source>
         <translation>trace 没有记录块所在的段，因此重放没有可比较的对象</translation>
     </message>
     <message>
@@ -14351,22 +13919,10 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>两次</translation>
     </message>
     <message>
-        <source>; both replays allocate anew the blocks that are older than the recording</source>
-        <translation>；两次重放都重新分配早于录制的块</translation>
-    </message>
-    <message>
         <source>Categories whose maximum in a step and phase differs between A and B
 </source>
         <translation>在某一步的某个阶段内，A 与 B 的最大值不同的类别
 </translation>
-    </message>
-    <message>
-        <source>Explained, not run: activations that a layer keeps, tensor and sequence parallel</source>
-        <translation>仅说明，不运行：一层保留的激活值，张量并行与序列并行</translation>
-    </message>
-    <message>
-        <source>Explained, not run: activations that a layer keeps, tensor parallel</source>
-        <translation>仅说明，不运行：一层保留的激活值，张量并行</translation>
     </message>
     <message>
         <source>Kept by a transformer layer with GELU</source>
@@ -14389,7 +13945,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>假定在 GPU 上计算的分配将第一个任务分给第一个工作者，依此类推</translation>
     </message>
     <message>
-        <source>as many of a detector&apos;s samples as its sampler allows are assumed to contain objects</source>
+        <source>as many of a detector's samples as its sampler allows are assumed to contain objects</source>
         <translation>假定检测器的样本中含有目标的数量达到其采样器所允许的上限</translation>
     </message>
     <message>
@@ -14435,8 +13991,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>16 位权重</translation>
     </message>
     <message>
-        <source>Accelerator already has mixed_precision=&quot;{}&quot;</source>
-        <translation>Accelerator 已有 mixed_precision=&quot;{}&quot;</translation>
+        <source>Accelerator already has mixed_precision="{}"</source>
+        <translation>Accelerator 已有 mixed_precision="{}"</translation>
     </message>
     <message>
         <source>Attention implementation of transformers</source>
@@ -14499,8 +14055,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>步结束后立即释放梯度</translation>
     </message>
     <message>
-        <source>GPU to plan for: a name of the device table, a MIG slice (&quot;a100-80gb:1g.10gb&quot;), a file or figures</source>
-        <translation>规划所用的 GPU：设备表中的名称、MIG 切片（&quot;a100-80gb:1g.10gb&quot;）、文件或数值</translation>
+        <source>GPU to plan for: a name of the device table, a MIG slice ("a100-80gb:1g.10gb"), a file or figures</source>
+        <translation>规划所用的 GPU：设备表中的名称、MIG 切片（"a100-80gb:1g.10gb"）、文件或数值</translation>
     </message>
     <message>
         <source>Host memory, by call site</source>
@@ -14627,8 +14183,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>TrainingArguments 没有与之对应的 optim 取值</translation>
     </message>
     <message>
-        <source>TrainingArguments has optim=&quot;{}&quot;</source>
-        <translation>TrainingArguments 的设置为 optim=&quot;{}&quot;</translation>
+        <source>TrainingArguments has optim="{}"</source>
+        <translation>TrainingArguments 的设置为 optim="{}"</translation>
     </message>
     <message>
         <source>a value is needed: one of {}</source>
@@ -14643,15 +14199,15 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>分配 #{}，{} B{}</translation>
     </message>
     <message>
-        <source>allocated by PyTorch&apos;s own code</source>
+        <source>allocated by PyTorch's own code</source>
         <translation>由 PyTorch 自身的代码分配</translation>
     </message>
     <message>
-        <source>allocated by PyTorch&apos;s own {}</source>
+        <source>allocated by PyTorch's own {}</source>
         <translation>由 PyTorch 自身的 {} 分配</translation>
     </message>
     <message>
-        <source>allocated by the program&apos;s own code; nothing was computed</source>
+        <source>allocated by the program's own code; nothing was computed</source>
         <translation>由程序自身的代码分配；没有计算任何内容</translation>
     </message>
     <message>
@@ -14673,7 +14229,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>卷积</translation>
     </message>
     <message>
-        <source>dense operations per second at the run&apos;s precision, replacing the table&apos;s</source>
+        <source>dense operations per second at the run's precision, replacing the table's</source>
         <translation>按运行的精度计的每秒稠密运算次数，代替设备表中的值</translation>
     </message>
     <message>
@@ -14721,10 +14277,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>推断：显存耗尽时，预留与空闲的显存共 {}</translation>
     </message>
     <message>
-        <source>largest at the peak</source>
-        <translation>峰值时最大</translation>
-    </message>
-    <message>
         <source>largest: {}</source>
         <translation>最大：{}</translation>
     </message>
@@ -14737,12 +14289,12 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>矩阵乘法</translation>
     </message>
     <message>
-        <source>memory bandwidth in bytes per second, replacing the table&apos;s (&quot;1008e9&quot;)</source>
-        <translation>显存带宽（字节每秒），代替设备表中的值（&quot;1008e9&quot;）</translation>
+        <source>memory bandwidth in bytes per second, replacing the table's ("1008e9")</source>
+        <translation>显存带宽（字节每秒），代替设备表中的值（"1008e9"）</translation>
     </message>
     <message>
-        <source>memory of the GPU, replacing the table&apos;s (&quot;24GiB&quot;)</source>
-        <translation>GPU 的显存，代替设备表中的值（&quot;24GiB&quot;）</translation>
+        <source>memory of the GPU, replacing the table's ("24GiB")</source>
+        <translation>GPU 的显存，代替设备表中的值（"24GiB"）</translation>
     </message>
     <message>
         <source>memory timeline (PyTorch profiler, raw)</source>
@@ -14765,12 +14317,12 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>没有 torch.optim 的优化器执行更新</translation>
     </message>
     <message>
-        <source>optim=&quot;{}&quot; already is {}</source>
-        <translation>optim=&quot;{}&quot; 已是 {}</translation>
+        <source>optim="{}" already is {}</source>
+        <translation>optim="{}" 已是 {}</translation>
     </message>
     <message>
-        <source>optim=&quot;{}&quot; has no other implementation</source>
-        <translation>optim=&quot;{}&quot; 没有其他实现</translation>
+        <source>optim="{}" has no other implementation</source>
+        <translation>optim="{}" 没有其他实现</translation>
     </message>
     <message>
         <source>others</source>
@@ -14809,7 +14361,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>缓存分配器的设置，写法同 PYTORCH_CUDA_ALLOC_CONF</translation>
     </message>
     <message>
-        <source>size of the CUDA context, which is added to the allocator&apos;s memory: 450MiB, or the name of a GPU in `vramscope devices`; default: that of the run&apos;s GPU; for a recording, that of {}</source>
+        <source>size of the CUDA context, which is added to the allocator's memory: 450MiB, or the name of a GPU in `vramscope devices`; default: that of the run's GPU; for a recording, that of {}</source>
         <translation>CUDA 上下文的大小，加到分配器的显存上：450MiB，或 `vramscope devices` 中的 GPU 名称；默认：该运行所用 GPU 的值；对于录制，为 {} 的值</translation>
     </message>
     <message>
@@ -14837,11 +14389,11 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>模型以 use_cache={} 被调用</translation>
     </message>
     <message>
-        <source>the model is not created by transformers&apos; from_pretrained or from_config</source>
+        <source>the model is not created by transformers' from_pretrained or from_config</source>
         <translation>模型不是由 transformers 的 from_pretrained 或 from_config 创建的</translation>
     </message>
     <message>
-        <source>the model is not created by transformers&apos; from_pretrained or from_config, nor trained by its Trainer</source>
+        <source>the model is not created by transformers' from_pretrained or from_config, nor trained by its Trainer</source>
         <translation>模型既不是由 transformers 的 from_pretrained 或 from_config 创建的，也不是由其 Trainer 训练的</translation>
     </message>
     <message>
@@ -14901,7 +14453,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>程序没有执行那么多优化器步</translation>
     </message>
     <message>
-        <source>the program does not use transformers&apos; Trainer</source>
+        <source>the program does not use transformers' Trainer</source>
         <translation>程序没有使用 transformers 的 Trainer</translation>
     </message>
     <message>
@@ -14929,8 +14481,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>程序随后设置了 gradient_checkpointing=False</translation>
     </message>
     <message>
-        <source>the program sets optim=&quot;{}&quot; afterwards</source>
-        <translation>程序随后设置了 optim=&quot;{}&quot;</translation>
+        <source>the program sets optim="{}" afterwards</source>
+        <translation>程序随后设置了 optim="{}"</translation>
     </message>
     <message>
         <source>the program sets torch_empty_cache_steps={} afterwards</source>
@@ -14981,10 +14533,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>此版本的 transformers 没有 TrainingArguments.{}</translation>
     </message>
     <message>
-        <source>tokens in a sample; or a stream of batches: lengths in turn (&quot;400,1536,400&quot;), ranges (&quot;256-1024&quot;), or a file of lines &quot;length,count&quot; to draw from</source>
-        <translation>一个样本的词元数；或一串批：依次的长度（&quot;400,1536,400&quot;）、范围（&quot;256-1024&quot;），或由 &quot;length,count&quot; 行组成、从中抽取的文件</translation>
-    </message>
-    <message>
         <source>torch_empty_cache_steps is already {}</source>
         <translation>torch_empty_cache_steps 已是 {}</translation>
     </message>
@@ -15001,8 +14549,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>{}（在 {} 字节之后）；请腾出空间或保存到其他位置</translation>
     </message>
     <message>
-        <source>{} already has attn_implementation=&quot;{}&quot;</source>
-        <translation>{} 已有 attn_implementation=&quot;{}&quot;</translation>
+        <source>{} already has attn_implementation="{}"</source>
+        <translation>{} 已有 attn_implementation="{}"</translation>
     </message>
     <message>
         <source>{} already has this setting</source>
@@ -15021,7 +14569,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>{} 自行清除它们</translation>
     </message>
     <message>
-        <source>{} does not divide the program&apos;s micro-batch of {} samples</source>
+        <source>{} does not divide the program's micro-batch of {} samples</source>
         <translation>{} 不能整除程序的微批次（{} 个样本）</translation>
     </message>
     <message>
@@ -15105,8 +14653,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>PyTorch 已经为每次调用选择这些内核</translation>
     </message>
     <message>
-        <source>TrainingArguments already has optim=&quot;{}&quot;</source>
-        <translation>TrainingArguments 已有 optim=&quot;{}&quot;</translation>
+        <source>TrainingArguments already has optim="{}"</source>
+        <translation>TrainingArguments 已有 optim="{}"</translation>
     </message>
     <message>
         <source>TrainingArguments and Accelerator</source>
@@ -15185,11 +14733,11 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>已经调用了 model.{}()</translation>
     </message>
     <message>
-        <source>models created by transformers&apos; from_pretrained or from_config</source>
+        <source>models created by transformers' from_pretrained or from_config</source>
         <translation>由 transformers 的 from_pretrained 或 from_config 创建的模型</translation>
     </message>
     <message>
-        <source>models created by transformers&apos; from_pretrained or from_config, or passed to its Trainer</source>
+        <source>models created by transformers' from_pretrained or from_config, or passed to its Trainer</source>
         <translation>由 transformers 的 from_pretrained 或 from_config 创建、或传给其 Trainer 的模型</translation>
     </message>
     <message>
@@ -15197,7 +14745,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>在启用梯度的评估模式下调用的模型</translation>
     </message>
     <message>
-        <source>models that the program&apos;s own training loop calls</source>
+        <source>models that the program's own training loop calls</source>
         <translation>程序自己的训练循环所调用的模型</translation>
     </message>
     <message>
@@ -15213,7 +14761,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>微批次已经是 {} 个样本</translation>
     </message>
     <message>
-        <source>the model&apos;s own forward uses autocast in {}</source>
+        <source>the model's own forward uses autocast in {}</source>
         <translation>模型自己的前向以 {} 使用 autocast</translation>
     </message>
     <message>
@@ -15241,11 +14789,11 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>程序自己把权重转换为 {}</translation>
     </message>
     <message>
-        <source>the program&apos;s own loop with an optimizer of torch.optim that neither clips, scales nor accumulates gradients</source>
+        <source>the program's own loop with an optimizer of torch.optim that neither clips, scales nor accumulates gradients</source>
         <translation>程序自己的循环，使用 torch.optim 的优化器，且不裁剪、缩放或累积梯度</translation>
     </message>
     <message>
-        <source>the program&apos;s own loop, if it still has gradients in the next forward pass</source>
+        <source>the program's own loop, if it still has gradients in the next forward pass</source>
         <translation>程序自己的循环，且在下一次前向时仍保有梯度</translation>
     </message>
     <message>
@@ -15257,15 +14805,15 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>训练时保留键和值的 transformers 模型</translation>
     </message>
     <message>
-        <source>transformers&apos; Trainer</source>
+        <source>transformers' Trainer</source>
         <translation>transformers 的 Trainer</translation>
     </message>
     <message>
-        <source>transformers&apos; Trainer with an evaluation</source>
+        <source>transformers' Trainer with an evaluation</source>
         <translation>带评估的 transformers Trainer</translation>
     </message>
     <message>
-        <source>transformers&apos; Trainer with an evaluation that keeps predictions</source>
+        <source>transformers' Trainer with an evaluation that keeps predictions</source>
         <translation>带评估且保留预测的 transformers Trainer</translation>
     </message>
     <message>
@@ -15297,7 +14845,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>程序的瀑布图需要开关和程序；例如：vramscope waterfall --toggle bf16 --toggle lora -- python train.py</translation>
     </message>
     <message>
-        <source>show the steps from the model&apos;s defaults to the run, with a bar for each technique; with -- PROGRAM ARGS..., a bar for each --toggle</source>
+        <source>show the steps from the model's defaults to the run, with a bar for each technique; with -- PROGRAM ARGS..., a bar for each --toggle</source>
         <translation>显示从模型默认值到该运行的各步，每项技术一个条形；带 -- PROGRAM ARGS... 时每个 --toggle 一个条形</translation>
     </message>
     <message>
@@ -15305,34 +14853,14 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>waterfall 接受 RUN 或 -- PROGRAM，不能同时使用；程序的条形是其 --toggle 选项，按给出的次序</translation>
     </message>
     <message>
-        <source>{0} goes with a program (vramscope waterfall {0} ... -- python train.py)</source>
-        <translation>{0} 用于程序（vramscope waterfall {0} ... -- python train.py）</translation>
-    </message>
-    <message>
-        <source>-o -: the verdict is printed on standard output; write the trace to a file</source>
-        <translation>-o -：标准输出用于打印判定结果；请将跟踪写入文件</translation>
-    </message>
-    <message>
-        <source>host memory unknown: not all of the driver&apos;s allocations were recorded (--no-activities, a built-in model, or memory that was pinned before the program initialized CUDA)
+        <source>host memory unknown: not all of the driver's allocations were recorded (--no-activities, a built-in model, or memory that was pinned before the program initialized CUDA)
 </source>
         <translation>主机内存未知：驱动的分配未全部录制（--no-activities、内置模型，或程序初始化 CUDA 之前锁页的内存）
 </translation>
     </message>
     <message>
-        <source>the recording is kept: vramscope record --from &apos;{}&apos; -o FILE</source>
-        <translation>录制已保留：vramscope record --from &apos;{}&apos; -o FILE</translation>
-    </message>
-    <message>
         <source>the value is empty</source>
         <translation>值为空</translation>
-    </message>
-    <message>
-        <source>{} goes with a program (vramscope toggles {} ... -- python train.py)</source>
-        <translation>{} 只用于程序（vramscope toggles {} ... -- python train.py）</translation>
-    </message>
-    <message>
-        <source>{} selects a part of a FILE</source>
-        <translation>{} 用于选择 FILE 的一部分</translation>
     </message>
     <message>
         <source>a computed tensor that is made sparse is assumed to have no zeros</source>
@@ -15353,6 +14881,478 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>values that another process writes are taken to be the old ones</source>
         <translation>其他进程写入的值按旧值处理</translation>
+    </message>
+    <message>
+        <source>  start state     {} of {} possible states {} with the recording ({} older block{} may have an unsplit tail</source>
+        <translation>  起始状态        {1} 个可能的状态中有 {0} 个与录制{2}（{3} 个更早的块可能有未拆分的尾部</translation>
+    </message>
+    <message>
+        <source> During the run, {}; the program caught the error and continued.</source>
+        <translation> 运行中{}；程序捕获了该错误并继续运行。</translation>
+    </message>
+    <message>
+        <source>"{}" cannot have a ":"; only module, file and stack can</source>
+        <translation>"{}" 不能带 ":"；只有 module、file 和 stack 可以</translation>
+    </message>
+    <message>
+        <source>, with older blocks left in place</source>
+        <translation>，更早的块留在原处</translation>
+    </message>
+    <message>
+        <source>-o -: standard output is used for the verdict; name a file for the trace</source>
+        <translation>-o -：标准输出用于打印结论；请为跟踪指定一个文件</translation>
+    </message>
+    <message>
+        <source>; both replays start by allocating the blocks that are older than the recording</source>
+        <translation>；两次重放都先重新分配早于录制的块</translation>
+    </message>
+    <message>
+        <source>A pass over validation batches. Without no_grad, its activations are kept for a backward, and those of two passes exist at once while a variable still refers to the last loss. Logits that are collected on the GPU add up.</source>
+        <translation>在验证批上运行一遍。没有 no_grad 时会为反向传播保留激活值，若变量仍引用上一个损失，则同时存在两遍的激活值。在 GPU 上收集的 logits 会累积。</translation>
+    </message>
+    <message>
+        <source>A snapshot without history</source>
+        <translation>没有历史的快照</translation>
+    </message>
+    <message>
+        <source>Call site that keeps segments from being released</source>
+        <translation>使段无法释放的调用点</translation>
+    </message>
+    <message>
+        <source>Formula only, not planned: CUDA graphs</source>
+        <translation>仅公式，不规划：CUDA 图</translation>
+    </message>
+    <message>
+        <source>Formula only, not planned: a stage of a pipeline (1F1B)</source>
+        <translation>仅公式，不规划：流水线的一个阶段（1F1B）</translation>
+    </message>
+    <message>
+        <source>Formula only, not planned: activations that a layer keeps, tensor and sequence parallel</source>
+        <translation>仅公式，不规划：一层保留的激活值，张量并行与序列并行</translation>
+    </message>
+    <message>
+        <source>Formula only, not planned: activations that a layer keeps, tensor parallel</source>
+        <translation>仅公式，不规划：一层保留的激活值，张量并行</translation>
+    </message>
+    <message>
+        <source>Formula only, not planned: context parallel (ring attention)</source>
+        <translation>仅公式，不规划：上下文并行（环形注意力）</translation>
+    </message>
+    <message>
+        <source>Formula only, not planned: linear layers in 8-bit floating point</source>
+        <translation>仅公式，不规划：8 位浮点的线性层</translation>
+    </message>
+    <message>
+        <source>Formula only, not planned: reversible layers</source>
+        <translation>仅公式，不规划：可逆层</translation>
+    </message>
+    <message>
+        <source>Formula only, not planned: training by forward passes alone (MeZO)</source>
+        <translation>仅公式，不规划：只用前向的训练（MeZO）</translation>
+    </message>
+    <message>
+        <source>Free in its segments</source>
+        <translation>其段中的空闲</translation>
+    </message>
+    <message>
+        <source>Held by</source>
+        <translation>被占住于</translation>
+    </message>
+    <message>
+        <source>Kept by eager attention</source>
+        <translation>逐步展开的注意力保留的内存</translation>
+    </message>
+    <message>
+        <source>Kept by the embedding and the last norm</source>
+        <translation>嵌入和最后的归一化保留的内存</translation>
+    </message>
+    <message>
+        <source>Kept by the embedding, the last norm and the output layer, autocast</source>
+        <translation>嵌入、最后的归一化和输出层保留的内存，autocast</translation>
+    </message>
+    <message>
+        <source>Kept for a backward pass</source>
+        <translation>为反向传播而保留</translation>
+    </message>
+    <message>
+        <source>No request fails: some exceed {} at first, but fit after the allocator has released its cache.</source>
+        <translation>没有请求失败：有些起初超过 {}，但在分配器释放缓存后即可放下。</translation>
+    </message>
+    <message>
+        <source>Other settings can be judged only with a history of allocations, which this file lacks. To record one, call torch.cuda.memory._record_memory_history() before the run.</source>
+        <translation>判断其他设置需要分配的历史，而此文件没有。要录制历史，请在运行前调用 torch.cuda.memory._record_memory_history()。</translation>
+    </message>
+    <message>
+        <source>Own settings, replayed</source>
+        <translation>原设置，重放</translation>
+    </message>
+    <message>
+        <source>The training changes</source>
+        <translation>训练会改变</translation>
+    </message>
+    <message>
+        <source>The two runs cannot be aligned: {}.</source>
+        <translation>两次运行无法对齐：{}。</translation>
+    </message>
+    <message>
+        <source>There is no closed formula for the layers of this model family.</source>
+        <translation>对该模型家族的层没有封闭公式。</translation>
+    </message>
+    <message>
+        <source>a setting of the baseline, from which the bars start (repeatable); batch and sequence are those of the run</source>
+        <translation>基线（条形图的起点）的一个设置（可重复）；批大小和序列长度与该运行相同</translation>
+    </message>
+    <message>
+        <source>a time by the number of an event, in place of --at</source>
+        <translation>用事件编号指定时刻，代替 --at</translation>
+    </message>
+    <message>
+        <source>allocated bytes, stacked</source>
+        <translation>已分配字节，堆叠</translation>
+    </message>
+    <message>
+        <source>allocations that no longer exist at the end, although no entry frees them (freed after the last entry, or the entry is missing); shown until the end, or until another allocation reuses their memory: {}</source>
+        <translation>结束时已不存在、却没有释放条目的分配（在最后一个条目之后释放，或该条目缺失）；显示到结束，或到另一次分配重用其显存为止：{}</translation>
+    </message>
+    <message>
+        <source>an unknown library</source>
+        <translation>未知的库</translation>
+    </message>
+    <message>
+        <source>at the peak, each weight also exists as a cast copy of half its size</source>
+        <translation>峰值处每个权重都有一个大小为其一半的类型转换结果</translation>
+    </message>
+    <message>
+        <source>bits of an embedding's moments with bitsandbytes' 8-bit optimizer; 32: as registered by transformers' Trainer (4.52 and later), 8: as in bitsandbytes alone</source>
+        <translation>使用 bitsandbytes 的 8 位优化器时嵌入的矩的位数；32：与 transformers 的 Trainer 注册的一致（4.52 及以后），8：bitsandbytes 自身的默认</translation>
+    </message>
+    <message>
+        <source>bytes multiplied by the time for which they were allocated</source>
+        <translation>字节数 × 占用时间</translation>
+    </message>
+    <message>
+        <source>bytes that a layer keeps for backward</source>
+        <translation>一层为反向传播保留的字节数</translation>
+    </message>
+    <message>
+        <source>bytes that a layer's attention keeps for backward</source>
+        <translation>一层的注意力为反向传播保留的字节数</translation>
+    </message>
+    <message>
+        <source>call stacks: the lengths of the stacks do not match the number of frames</source>
+        <translation>调用栈：各栈的长度与帧数不符</translation>
+    </message>
+    <message>
+        <source>compare a plan A with a recording B of the same run: errors of the plan, allocations, kernels</source>
+        <translation>比较同一运行的规划 A 与录制 B：规划的误差、分配、内核</translation>
+    </message>
+    <message>
+        <source>elements per token that linear layers keep for backward</source>
+        <translation>线性层为反向传播保留的每个 token 的元素数</translation>
+    </message>
+    <message>
+        <source>events of another process are treated as completed</source>
+        <translation>其他进程的事件始终视为已完成</translation>
+    </message>
+    <message>
+        <source>every GPU has the whole inputs and outputs of the split parts; the tensors between them are divided (tensor parallelism without sequence parallelism)</source>
+        <translation>被切分部分的输入和输出在每个 GPU 上都是完整的，其间的张量均分（不含序列并行的张量并行）</translation>
+    </message>
+    <message>
+        <source>for a file with several devices: read only this one</source>
+        <translation>对含多个设备的文件：只读取这一个</translation>
+    </message>
+    <message>
+        <source>for png, pdf and svg: the size of the image, such as 1680x1050</source>
+        <translation>用于 png、pdf 和 svg：图像的大小，如 1680x1050</translation>
+    </message>
+    <message>
+        <source>holes between blocks at peak</source>
+        <translation>峰值时块之间的空洞</translation>
+    </message>
+    <message>
+        <source>in this snapshot</source>
+        <translation>在此快照中</translation>
+    </message>
+    <message>
+        <source>instead of -- PROGRAM: read a folder that --keep wrote, even if that run was killed</source>
+        <translation>代替 -- PROGRAM：读取由 --keep 写入的文件夹，即使那次运行被终止</translation>
+    </message>
+    <message>
+        <source>its op allocated</source>
+        <translation>其算子分配了</translation>
+    </message>
+    <message>
+        <source>largest hole at peak</source>
+        <translation>峰值时最大的空洞</translation>
+    </message>
+    <message>
+        <source>largest owner at the peak</source>
+        <translation>峰值时最大的所有者</translation>
+    </message>
+    <message>
+        <source>learning rate: constant, or falling along half a cosine to 0 over the steps of the run</source>
+        <translation>学习率：恒定，或在运行的各步中按半余弦降到 0</translation>
+    </message>
+    <message>
+        <source>let agents plan programs. Their code is executed, isolated from the user's files, which protects against accidents but not against malice</source>
+        <translation>允许代理规划程序。程序的代码会被执行，并与用户的文件隔离；这能防止意外，但不能防止恶意行为</translation>
+    </message>
+    <message>
+        <source>lifetime: born in the optimizer's step, never freed</source>
+        <translation>生命周期：在优化器步中诞生，从未释放</translation>
+    </message>
+    <message>
+        <source>lifetime: born in the optimizer's step, replaces one that is freed, and is not freed itself</source>
+        <translation>生命周期：在优化器步中诞生，替换被释放的一个，自身未释放</translation>
+    </message>
+    <message>
+        <source>live over steps: allocated where batches are made, or sized like pairs of integers</source>
+        <translation>跨步保留：在创建批的地方创建，或为整数对的大小</translation>
+    </message>
+    <message>
+        <source>live over steps: blocks of its size beyond one for each gradient are optimizer state</source>
+        <translation>跨步存活：同大小的块中，超出每个梯度一个的部分是优化器状态</translation>
+    </message>
+    <message>
+        <source>live over steps: for each gradient of its size, one block is a parameter</source>
+        <translation>跨步存活：同大小的每个梯度对应一个参数块</translation>
+    </message>
+    <message>
+        <source>live over steps: its address is the one at which a replay of the first step places it</source>
+        <translation>跨步存活：其地址正是重放第一步时放置它的位置</translation>
+    </message>
+    <message>
+        <source>live over steps: most of the model has no gradients</source>
+        <translation>跨步保留：模型的大部分没有梯度</translation>
+    </message>
+    <message>
+        <source>live over steps: no gradient has its size</source>
+        <translation>跨步保留：没有同大小的梯度</translation>
+    </message>
+    <message>
+        <source>live over steps: one for each parameter, and backward allocates no gradients</source>
+        <translation>跨步存活：每个参数一个，且反向传播不分配梯度</translation>
+    </message>
+    <message>
+        <source>lora.trunk=cached is only supported for batches of one length: leave lengths empty</source>
+        <translation>lora.trunk=cached 只规划长度相同的批：请将 lengths 留空</translation>
+    </message>
+    <message>
+        <source>lora.trunk=cached is only supported for batches of one length: leave samples.file empty</source>
+        <translation>lora.trunk=cached 只规划长度相同的批：请将 samples.file 留空</translation>
+    </message>
+    <message>
+        <source>loss_reentrant determines how chunks are recomputed, but loss_keeps=logits recomputes none; set loss_reentrant=false</source>
+        <translation>loss_reentrant 指定如何重新计算各块：loss_keeps=logits 时无需重新计算；请设 loss_reentrant=false</translation>
+    </message>
+    <message>
+        <source>memory of the GPU, in place of the value in the device table, such as 8GiB</source>
+        <translation>GPU 的显存，代替设备表中的值，如 8GiB</translation>
+    </message>
+    <message>
+        <source>needed as a segment</source>
+        <translation>作为段所需</translation>
+    </message>
+    <message>
+        <source>never freed: a parameter, or a buffer, which cannot be told apart without gradients</source>
+        <translation>从未释放：参数或缓冲区，没有梯度则无法区分</translation>
+    </message>
+    <message>
+        <source>no score matrices, also with fp32</source>
+        <translation>没有分数矩阵，32 位也适用</translation>
+    </message>
+    <message>
+        <source>older than the recording: has the size of a parameter, freed outside of the optimizer</source>
+        <translation>早于录制：参数大小，在优化器之外释放</translation>
+    </message>
+    <message>
+        <source>one element per trainable parameter, kept from backward until zero_grad</source>
+        <translation>每个可训练参数一个元素，从反向传播中累积起，到 zero_grad 为止</translation>
+    </message>
+    <message>
+        <source>only that request</source>
+        <translation>仅那次请求</translation>
+    </message>
+    <message>
+        <source>operators, as PyTorch dispatched them</source>
+        <translation>按分派顺序的算子</translation>
+    </message>
+    <message>
+        <source>optimizer.momentum has no effect: only SGD has momentum</source>
+        <translation>optimizer.momentum 不起作用：只有 SGD 有动量</translation>
+    </message>
+    <message>
+        <source>order of the bars, such as precision,lora; bars that are not named come last</source>
+        <translation>条形的顺序，如 precision,lora；未列出的排在最后</translation>
+    </message>
+    <message>
+        <source>order: no optimizer step or zero_grad, so one pass is one step</source>
+        <translation>顺序：没有优化器步或 zero_grad，因此一遍即为一步</translation>
+    </message>
+    <message>
+        <source>pipeline stage, counted from 0</source>
+        <translation>流水线阶段，从 0 数起</translation>
+    </message>
+    <message>
+        <source>prefix.tokens: only batches of one length are supported: leave lengths empty</source>
+        <translation>prefix.tokens：只规划长度相同的批：请将 lengths 留空</translation>
+    </message>
+    <message>
+        <source>prefix.tokens: only batches of one length are supported: leave samples.file empty</source>
+        <translation>prefix.tokens：只规划长度相同的批：请将 samples.file 留空</translation>
+    </message>
+    <message>
+        <source>prepare_model_for_kbit_training is not called. Calling it (prepare_kbit_training=true) casts norms, embeddings and the output layer to fp32; the output layer and the embedding then need this much more</source>
+        <translation>未调用 prepare_model_for_kbit_training。调用它（prepare_kbit_training=true）会把归一化、嵌入和输出层转换为 fp32；输出层和嵌入会多需要这么多显存</translation>
+    </message>
+    <message>
+        <source>replay, recorded settings</source>
+        <translation>重放，录制的设置</translation>
+    </message>
+    <message>
+        <source>replay, these settings</source>
+        <translation>重放，这些设置</translation>
+    </message>
+    <message>
+        <source>save: there is nothing new to save without training</source>
+        <translation>save：没有训练就没有新内容可保存</translation>
+    </message>
+    <message>
+        <source>scale of the window and of --screenshot: pixels per point</source>
+        <translation>窗口和 --screenshot 的缩放：每点像素数</translation>
+    </message>
+    <message>
+        <source>size: that of a cuBLAS workspace, never freed</source>
+        <translation>大小：cuBLAS 工作区的大小，从未释放</translation>
+    </message>
+    <message>
+        <source>size: that of a parameter, live when the recording ends in backward</source>
+        <translation>大小：参数的大小，录制在反向中结束时存活</translation>
+    </message>
+    <message>
+        <source>that request, but not the whole run</source>
+        <translation>那次请求，但不是整个运行</translation>
+    </message>
+    <message>
+        <source>the layouts do not match the kinds of the rows</source>
+        <translation>布局与各行的种类不符</translation>
+    </message>
+    <message>
+        <source>the message states {} rows, but contains the kinds of {}</source>
+        <translation>消息声明 {} 行，却含有 {} 行的种类</translation>
+    </message>
+    <message>
+        <source>the model's output; freed before backward unless the program keeps it</source>
+        <translation>模型的输出；除非程序继续持有，否则在反向传播之前释放</translation>
+    </message>
+    <message>
+        <source>the output layer's input and weights in 16 bits</source>
+        <translation>输出层的 16 位输入和权重</translation>
+    </message>
+    <message>
+        <source>the peak is before the first step or while a checkpoint is loaded</source>
+        <translation>峰值在第一步之前，或在加载检查点时</translation>
+    </message>
+    <message>
+        <source>the plan has several devices</source>
+        <translation>该规划包含多个设备</translation>
+    </message>
+    <message>
+        <source>the recording is kept; read it with: vramscope record --from '{}' -o FILE</source>
+        <translation>录制已保留；读取命令：vramscope record --from '{}' -o FILE</translation>
+    </message>
+    <message>
+        <source>the result of softmax in fp32, and a copy of it in the model's type</source>
+        <translation>fp32 的 softmax，另有一份模型类型的副本</translation>
+    </message>
+    <message>
+        <source>the result of softmax in the model's type</source>
+        <translation>模型类型的 softmax</translation>
+    </message>
+    <message>
+        <source>the same, with older blocks allocated anew</source>
+        <translation>相同，但重新分配较早的块</translation>
+    </message>
+    <message>
+        <source>the snapshot has no history, so there is no timeline to draw</source>
+        <translation>快照没有历史，因此没有可绘制的时间线</translation>
+    </message>
+    <message>
+        <source>the snapshot has no history: it was recorded with _record_memory_history(True), which keeps one entry. To record a history, use _record_memory_history(max_entries=100000)</source>
+        <translation>快照没有历史：录制时使用了 _record_memory_history(True)，它只保留一个条目。要录制历史，请使用 _record_memory_history(max_entries=100000)</translation>
+    </message>
+    <message>
+        <source>the trace does not record where it is</source>
+        <translation>跟踪没有记录它在哪里</translation>
+    </message>
+    <message>
+        <source>tokens in a sample; or the lengths of successive micro-batches: a list ("400,1536,400"), ranges ("256-1024"), or a file with lines "length,count", from which lengths are drawn</source>
+        <translation>一个样本的词元数；或依次各微批的长度：列表（"400,1536,400"）、范围（"256-1024"），或由 "length,count" 行组成、从中抽取长度的文件</translation>
+    </message>
+    <message>
+        <source>weights are {} in memory (precision={}), although the checkpoint contains {}</source>
+        <translation>权重在显存中为 {}（precision={}），而检查点中为 {}</translation>
+    </message>
+    <message>
+        <source>what happens to the gradients after a step: they are released (none) or filled with zeros</source>
+        <translation>一步之后梯度被释放（none）或填零</translation>
+    </message>
+    <message>
+        <source>with -- PROGRAM: let it initialize its parameters (on the CPU, slow), which is otherwise skipped</source>
+        <translation>配合 -- PROGRAM：让它初始化参数（在 CPU 上，较慢）；否则跳过初始化</translation>
+    </message>
+    <message>
+        <source>{0} needs a program: vramscope fit --budget 24GiB {0} ... -- python train.py</source>
+        <translation>{0} 需要一个程序：vramscope fit --budget 24GiB {0} ... -- python train.py</translation>
+    </message>
+    <message>
+        <source>{0} needs a program: vramscope waterfall {0} ... -- python train.py</source>
+        <translation>{0} 需要一个程序：vramscope waterfall {0} ... -- python train.py</translation>
+    </message>
+    <message>
+        <source>{model} has no linear layers to quantize</source>
+        <translation>{model} 没有可量化的线性层</translation>
+    </message>
+    <message>
+        <source>{} in all; --json lists them</source>
+        <translation>共 {} 个；--json 列出全部</translation>
+    </message>
+    <message>
+        <source>{} layers hold {} of the {} of live activations; with checkpointing, each layer except the largest ({}) would keep only its first block</source>
+        <translation>{0} 层持有存活的 {2} 激活值中的 {1}；使用检查点后，除最大的层（{3}）之外，每层只保留其第一个块</translation>
+    </message>
+    <message>
+        <source>{} needs a program: vramscope check --budget 24GiB {} ... -- python train.py</source>
+        <translation>{} 需要一个程序：vramscope check --budget 24GiB {} ... -- python train.py</translation>
+    </message>
+    <message>
+        <source>{} needs a program: vramscope plan {} ... -- python train.py; for a built-in model use --set KEY=VALUE</source>
+        <translation>{} 需要一个程序：vramscope plan {} ... -- python train.py；内置模型请使用 --set KEY=VALUE</translation>
+    </message>
+    <message>
+        <source>{} needs a program: vramscope toggles {} ... -- python train.py</source>
+        <translation>{} 需要一个程序：vramscope toggles {} ... -- python train.py</translation>
+    </message>
+    <message>
+        <source>{} selects a part of a FILE, but no FILE is given</source>
+        <translation>{} 用于选择 FILE 的一部分，但没有给出 FILE</translation>
+    </message>
+    <message>
+        <source>{} with an earlier time than the entry before: shown at the time of the entry before</source>
+        <translation>时间早于前一条目的{}：显示在前一条目的时刻</translation>
+    </message>
+    <message>
+        <source>{}; read before that: {}</source>
+        <translation>{}；在此之前已读取：{}</translation>
+    </message>
+    <message>
+        <source>{}; read before that: {}; later entries and the segments are lost, so blocks without entries are missing</source>
+        <translation>{}；在此之前已读取：{}；之后的条目和段已丢失，因此没有条目的块缺失</translation>
+    </message>
+    <message>
+        <source>{}; read before that: {}; later entries are lost, and blocks without entries are taken from the final segments</source>
+        <translation>{}；在此之前已读取：{}；之后的条目已丢失，没有条目的块取自最终的段</translation>
     </message>
 </context>
 <context>
@@ -15577,12 +15577,12 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>按同时存活的最大字节数</translation>
     </message>
     <message>
-        <source>of the whole trace; select a range to count only that</source>
-        <translation>整个跟踪；选择区间后只统计该区间</translation>
-    </message>
-    <message>
         <source>%1 of %2 groups by %3, %4.</source>
         <translation>%2 组中的 %1 组（按%3），%4。</translation>
+    </message>
+    <message>
+        <source>of the whole trace; select a range to count only its allocations</source>
+        <translation>整个跟踪的；选择一个区间即可只统计其中的分配</translation>
     </message>
 </context>
 <context>
@@ -15603,12 +15603,12 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>无法写入临时文件：%1</translation>
     </message>
     <message>
-        <source>cannot run &apos;%1&apos;</source>
-        <translation>无法运行 &apos;%1&apos;</translation>
+        <source>cannot run '%1'</source>
+        <translation>无法运行 '%1'</translation>
     </message>
     <message>
-        <source>program &apos;vramscope&apos; not found next to this program</source>
-        <translation>在本程序旁边没有找到程序 &apos;vramscope&apos;</translation>
+        <source>program 'vramscope' not found next to this program</source>
+        <translation>在本程序旁边没有找到程序 'vramscope'</translation>
     </message>
 </context>
 <context>
@@ -15737,12 +15737,12 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>预留，录制</translation>
     </message>
     <message>
-        <source>reserved, these settings</source>
-        <translation>预留，这些设置</translation>
-    </message>
-    <message>
         <source>allocated</source>
         <translation>已分配</translation>
+    </message>
+    <message>
+        <source>reserved under these settings</source>
+        <translation>这些设置下的预留</translation>
     </message>
 </context>
 <context>
@@ -15912,7 +15912,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation> LibTorch 没有适用于它的内核：只能规划程序。</translation>
     </message>
     <message>
-        <source>Memory, compute capability and multiprocessors are required. Empty fields are taken from the GPU in &quot;Based on&quot; or from the most similar GPU in the table.</source>
+        <source>Memory, compute capability and multiprocessors are required. Empty fields are taken from the GPU in "Based on" or from the most similar GPU in the table.</source>
         <translation>必须填写显存、计算能力和多处理器数。留空的项取自“基于”中的 GPU，或设备表中最相近的 GPU。</translation>
     </message>
     <message>
@@ -15924,7 +15924,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>设备表中没有匹配的 GPU。</translation>
     </message>
     <message>
-        <source>Enter the GPU&apos;s figures, or open a device file.</source>
+        <source>Enter the GPU's figures, or open a device file.</source>
         <translation>请填写数值，或打开设备文件。</translation>
     </message>
     <message>
@@ -16226,7 +16226,7 @@ Remedy: %2</source>
         <translation>在 %2 秒内规划了 %1 个组合。</translation>
     </message>
     <message>
-        <source>Memory budget, for example 24GiB; empty: the device&apos;s memory</source>
+        <source>Memory budget, for example 24GiB; empty: the device's memory</source>
         <translation>设备可用的显存，如 24GiB；留空：设备自身显存</translation>
     </message>
     <message>
@@ -16254,7 +16254,7 @@ Remedy: %2</source>
         <translation>尝试过的都放不下；这是最小的。</translation>
     </message>
     <message>
-        <source>These results precede your last change. &quot;Use&quot; undoes that change; &quot;Make it fit&quot; plans again.</source>
+        <source>These results precede your last change. "Use" undoes that change; "Make it fit" plans again.</source>
         <translation>这些结果早于您的上一次更改。“采用”会撤销该更改；“使其放得下”重新规划。</translation>
     </message>
 </context>
@@ -16293,8 +16293,8 @@ Remedy: %2</source>
         <translation>跳到已分配内存的峰值</translation>
     </message>
     <message>
-        <source>Pinned by call site</source>
-        <translation>被谁占住</translation>
+        <source>Holes by call site</source>
+        <translation>按调用点的空洞</translation>
     </message>
 </context>
 <context>
@@ -16354,10 +16354,6 @@ Remedy: %2</source>
         <translation>预留峰值 %1</translation>
     </message>
     <message>
-        <source>Last step %1</source>
-        <translation>最后一步 %1</translation>
-    </message>
-    <message>
         <source>HISTORY</source>
         <translation>历史</translation>
     </message>
@@ -16380,6 +16376,10 @@ Remedy: %2</source>
     <message>
         <source>Notes: %1 (on the Notes page)</source>
         <translation>笔记：%1（在笔记页）</translation>
+    </message>
+    <message>
+        <source>The last step took %1</source>
+        <translation>最后一步用时 %1</translation>
     </message>
 </context>
 <context>
@@ -16436,12 +16436,12 @@ Remedy: %2</source>
         <translation>字节 %1 处不是 JSON：%2</translation>
     </message>
     <message>
-        <source>%1: &quot;%2&quot; is not a key</source>
+        <source>%1: "%2" is not a key</source>
         <translation>%1：“%2”不是按键</translation>
     </message>
     <message>
-        <source>expected an object with &quot;version&quot;: %1 and &quot;keys&quot;</source>
-        <translation>应为含有 &quot;version&quot;: %1 和 &quot;keys&quot; 的对象</translation>
+        <source>expected an object with "version": %1 and "keys"</source>
+        <translation>应为含有 "version": %1 和 "keys" 的对象</translation>
     </message>
 </context>
 <context>
@@ -16665,7 +16665,7 @@ Remedy: %2</source>
         <translation>按表达式</translation>
     </message>
     <message>
-        <source>Up to %1 of category, module, op, stack, phase, file, size, age and annotation, separated by commas. module:2 is the first two components of a module&apos;s path, module:* puts equal layers together, file:2 is the last two components of a path, stack:3 adds two callers.</source>
+        <source>Up to %1 of category, module, op, stack, phase, file, size, age and annotation, separated by commas. module:2 is the first two components of a module's path, module:* puts equal layers together, file:2 is the last two components of a path, stack:3 adds two callers.</source>
         <translation>最多 %1 个字段：category、module、op、stack、phase、file、size、age、annotation，用逗号分隔。module:2 取模块路径的前两段，module:* 合并相同的层，file:2 取路径的最后两段，stack:3 加上两层调用者。</translation>
     </message>
 </context>
@@ -16996,7 +16996,7 @@ Remedy: %2</source>
         <translation>运行</translation>
     </message>
     <message>
-        <source>Run on this computer&apos;s GPU</source>
+        <source>Run on this computer's GPU</source>
         <translation>在本机 GPU 上运行</translation>
     </message>
     <message>
@@ -17048,7 +17048,7 @@ Remedy: %2</source>
         <translation>打开 config.json…</translation>
     </message>
     <message>
-        <source>Open a model&apos;s or a run&apos;s configuration</source>
+        <source>Open a model's or a run's configuration</source>
         <translation>打开模型或运行的配置</translation>
     </message>
     <message>
@@ -17080,7 +17080,7 @@ Remedy: %2</source>
         <translation>内存不足</translation>
     </message>
     <message>
-        <source>What each technique changes, from the model&apos;s defaults to this run</source>
+        <source>What each technique changes, from the model's defaults to this run</source>
         <translation>从模型默认值到当前运行，每项技术带来的变化</translation>
     </message>
     <message>
@@ -17128,7 +17128,7 @@ Remedy: %2</source>
         <translation>分析</translation>
     </message>
     <message>
-        <source>A snapshot without a history can&apos;t be replayed</source>
+        <source>A snapshot without a history can't be replayed</source>
         <translation>没有历史的快照无法重放</translation>
     </message>
     <message>
@@ -17188,7 +17188,7 @@ Remedy: %2</source>
         <translation>尚未规划</translation>
     </message>
     <message>
-        <source>%1 can&apos;t be run with these settings</source>
+        <source>%1 can't be run with these settings</source>
         <translation>%1 无法以这些设置运行</translation>
     </message>
     <message>
@@ -17196,7 +17196,7 @@ Remedy: %2</source>
         <translation>它以 %1 开始。</translation>
     </message>
     <message>
-        <source>The result can&apos;t be shown</source>
+        <source>The result can't be shown</source>
         <translation>无法显示结果</translation>
     </message>
     <message>
@@ -17688,10 +17688,6 @@ Remedy: %2</source>
         <translation>打开第二个录制或跟踪，作为当前运行的基线</translation>
     </message>
     <message>
-        <source>A snapshot without history has no entries: it is a single state</source>
-        <translation>没有历史的快照没有条目：它只是一个时刻</translation>
-    </message>
-    <message>
         <source>Save the current run as a .trace file</source>
         <translation>将当前内容保存为 .trace 文件</translation>
     </message>
@@ -18092,7 +18088,7 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
         <translation>清除所选区间</translation>
     </message>
     <message>
-        <source>Including hidden ones; right-click a track&apos;s title to hide it</source>
+        <source>Including hidden ones; right-click a track's title to hide it</source>
         <translation>包括隐藏的轨道；右键单击轨道标题可隐藏</translation>
     </message>
     <message>
@@ -18188,7 +18184,7 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
         <translation>未保存：%1：%2</translation>
     </message>
     <message>
-        <source>A run on this computer&apos;s GPU is in progress.</source>
+        <source>A run on this computer's GPU is in progress.</source>
         <translation>本机 GPU 上的运行仍在继续。</translation>
     </message>
     <message>
@@ -18320,11 +18316,7 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
         <translation>在光标处；没有光标时在所选对象处。A 和 B 选出一个区间</translation>
     </message>
     <message>
-        <source>On the first that exists: selection, cursor, range, peak. A note without text is a bookmark</source>
-        <translation>针对其中第一个存在的：所选对象、光标、区间、峰值。没有文字的备注是书签</translation>
-    </message>
-    <message>
-        <source>Adds a note with the range&apos;s peak, change in memory, and bytes allocated and freed</source>
+        <source>Adds a note with the range's peak, change in memory, and bytes allocated and freed</source>
         <translation>添加备注，包含该区间的峰值、内存变化以及分配和释放的字节数</translation>
     </message>
     <message>
@@ -18386,6 +18378,14 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
     <message>
         <source>%1 saved</source>
         <translation>已保存 %1</translation>
+    </message>
+    <message>
+        <source>A snapshot without history has no entries to choose from</source>
+        <translation>没有历史的快照没有可供选择的条目</translation>
+    </message>
+    <message>
+        <source>Attaches to the selection, or else to the cursor, the range or the peak. A note without text is a bookmark</source>
+        <translation>附加到所选内容，否则附加到光标、区间或峰值。没有文字的注释是书签</translation>
     </message>
 </context>
 <context>
@@ -18536,7 +18536,7 @@ Move the file away to write new ones.</source>
         <translation>%1：请求 %2</translation>
     </message>
     <message>
-        <source> At most %1 were reserved; the file does not state the device&apos;s memory.</source>
+        <source> At most %1 were reserved; the file does not state the device's memory.</source>
         <translation> 最多预留 %1；文件中没有设备的显存大小。</translation>
     </message>
     <message>
@@ -18570,7 +18570,7 @@ Move the file away to write new ones.</source>
 <context>
     <name>vramscope::ui::ProgramFitPage</name>
     <message>
-        <source>the GPU&apos;s</source>
+        <source>the GPU's</source>
         <translation>GPU 的显存</translation>
     </message>
     <message>
@@ -18598,7 +18598,7 @@ Move the file away to write new ones.</source>
         <translation>在单独的标签页中规划此方案，并与该程序比较</translation>
     </message>
     <message>
-        <source>Techniques with which your program fits, with the lines to write; each combination is planned. Enter a budget and press &quot;Make it fit&quot;.</source>
+        <source>Techniques with which your program fits, with the lines to write; each combination is planned. Enter a budget and press "Make it fit".</source>
         <translation>使您的程序放得下的技术，以及要写的代码行；每个组合都经过规划。输入预算，然后按“使其放得下”。</translation>
     </message>
     <message>
@@ -18633,7 +18633,7 @@ Move the file away to write new ones.</source>
         <translation>规划：模拟 GPU</translation>
     </message>
     <message>
-        <source>Record: this computer&apos;s GPU</source>
+        <source>Record: this computer's GPU</source>
         <translation>录制：本机的 GPU</translation>
     </message>
     <message>
@@ -18817,11 +18817,11 @@ Move the file away to write new ones.</source>
         <translation>启动目录</translation>
     </message>
     <message>
-        <source>The program&apos;s working directory</source>
+        <source>The program's working directory</source>
         <translation>程序的启动目录</translation>
     </message>
     <message>
-        <source>this computer&apos;s</source>
+        <source>this computer's</source>
         <translation>本机的 GPU</translation>
     </message>
     <message>
@@ -18881,11 +18881,11 @@ Move the file away to write new ones.</source>
         <translation>装有您的 PyTorch 的解释器</translation>
     </message>
     <message>
-        <source>Records which PyTorch operator launched each kernel; costs a fifth of a step&apos;s CPU time. A plan always records it</source>
+        <source>Records which PyTorch operator launched each kernel; costs a fifth of a step's CPU time. A plan always records it</source>
         <translation>每个录制的内核由 PyTorch 的哪个算子启动：占用一步处理器时间的五分之一。规划总是知道</translation>
     </message>
     <message>
-        <source>the script&apos;s folder</source>
+        <source>the script's folder</source>
         <translation>脚本所在目录</translation>
     </message>
     <message>
@@ -18905,7 +18905,7 @@ Move the file away to write new ones.</source>
         <translation>脚本会在那台计算机上真正运行，写入的内容会保留。那里也必须有 vramscope；其钩子的数据在运行时通过 ssh 传来。这里的 ssh 没有终端：需要密钥，不能输入密码。</translation>
     </message>
     <message>
-        <source>The script runs on this computer&apos;s GPU as it would without vramscope, and the files that it writes stay. Memory, kernels and memcpys are measured while it runs.</source>
+        <source>The script runs on this computer's GPU as it would without vramscope, and the files that it writes stay. Memory, kernels and memcpys are measured while it runs.</source>
         <translation>脚本会在本机 GPU 上真正运行，与不用 vramscope 时一样：写入的内容会保留。运行时测量内存、内核和拷贝。</translation>
     </message>
     <message>
@@ -18929,7 +18929,7 @@ Move the file away to write new ones.</source>
         <translation>训练脚本；或 -m 加模块名</translation>
     </message>
     <message>
-        <source>Ends the program after this many optimizer steps; 0: no limit. The first step creates the optimizer&apos;s state; all later steps are like the second</source>
+        <source>Ends the program after this many optimizer steps; 0: no limit. The first step creates the optimizer's state; all later steps are like the second</source>
         <translation>执行这么多优化器步后结束程序；0：不限。第一步建立优化器状态；之后各步与第二步相同</translation>
     </message>
     <message>
@@ -18972,20 +18972,20 @@ Move the file away to write new ones.</source>
         <translation>%1 中是否有空间？</translation>
     </message>
     <message>
-        <source>&apos;vramscope&apos;, which runs the program, was not found</source>
-        <translation>没有找到启动它所需的程序 &apos;vramscope&apos;</translation>
+        <source>'vramscope', which runs the program, was not found</source>
+        <translation>没有找到启动它所需的程序 'vramscope'</translation>
     </message>
     <message>
         <source>Build it with ./vramscope, or add it to the PATH.</source>
         <translation>用 ./vramscope 构建，或将其加入 PATH。</translation>
     </message>
     <message>
-        <source>cannot read the program&apos;s history: %1</source>
+        <source>cannot read the program's history: %1</source>
         <translation>无法读取其历史：%1</translation>
     </message>
     <message>
-        <source>cannot start &apos;%1&apos;, which runs the program</source>
-        <translation>无法启动用于启动它的 &apos;%1&apos;</translation>
+        <source>cannot start '%1', which runs the program</source>
+        <translation>无法启动用于启动它的 '%1'</translation>
     </message>
     <message>
         <source>the process that watches the program was killed, and the program with it</source>
@@ -19011,7 +19011,7 @@ Move the file away to write new ones.</source>
 <context>
     <name>vramscope::ui::ProgramStudyPage</name>
     <message>
-        <source>Only a plan can be changed: choose &quot;Plan: an emulated GPU&quot; on the left.</source>
+        <source>Only a plan can be changed: choose "Plan: an emulated GPU" on the left.</source>
         <translation>只能更改规划：请在左侧选择“规划：模拟 GPU”。</translation>
     </message>
     <message>
@@ -19030,11 +19030,11 @@ Move the file away to write new ones.</source>
         <translation>所需显存</translation>
     </message>
     <message>
-        <source>Each technique was planned alone, switched on from outside: the memory that the program needs with it minus the memory that it needs without techniques, and the ratio of the steps&apos; times. Several together may save less than their sum.</source>
+        <source>Each technique was planned alone, switched on from outside: the memory that the program needs with it minus the memory that it needs without techniques, and the ratio of the steps' times. Several together may save less than their sum.</source>
         <translation>每项技术都从外部单独启用并规划：程序使用它时需要的显存减去不使用任何技术时需要的显存，以及步时间之比。几项一起使用时，节省量可能小于各自之和。</translation>
     </message>
     <message>
-        <source>Techniques can be switched on in your program from outside, without changing it. &quot;Find techniques&quot; plans it with each one that applies, and shows what each saves and the line to write.</source>
+        <source>Techniques can be switched on in your program from outside, without changing it. "Find techniques" plans it with each one that applies, and shows what each saves and the line to write.</source>
         <translation>可以从外部在您的程序中启用技术，而无需修改程序。“查找技术”用每项适用的技术规划它，并显示各自的节省量和要写的代码行。</translation>
     </message>
     <message>
@@ -19119,11 +19119,11 @@ Move the file away to write new ones.</source>
         <translation>在单独的标签页中规划该程序，直到所选条形为止</translation>
     </message>
     <message>
-        <source>One bar for each technique that is switched on in your program. Switch some on under &quot;Your program&quot; on the left, then press &quot;Draw&quot;.</source>
+        <source>One bar for each technique that is switched on in your program. Switch some on under "Your program" on the left, then press "Draw".</source>
         <translation>您程序中启用的每项技术一个条形。请在左侧“您的程序”下启用技术，然后按“绘制”。</translation>
     </message>
     <message>
-        <source>No technique is switched on under &quot;Your program&quot; on the left.</source>
+        <source>No technique is switched on under "Your program" on the left.</source>
         <translation>左侧“您的程序”下没有启用任何技术。</translation>
     </message>
     <message>
@@ -19224,7 +19224,7 @@ Move the file away to write new ones.</source>
         <translation>%1 · 正在打开</translation>
     </message>
     <message>
-        <source>A snapshot without a history can&apos;t be replayed</source>
+        <source>A snapshot without a history can't be replayed</source>
         <translation>没有历史的快照无法重放</translation>
     </message>
     <message>
@@ -19248,11 +19248,7 @@ Move the file away to write new ones.</source>
         <translation>在 PYTORCH_CUDA_ALLOC_CONF 的其他设置下重放录制</translation>
     </message>
     <message>
-        <source>A snapshot without history has no entries: it is a single state</source>
-        <translation>没有历史的快照没有条目：它只是一个时刻</translation>
-    </message>
-    <message>
-        <source>Planned on an emulated %1: the program ran with PyTorch&apos;s own CUDA code and allocator, but nothing was computed. Switch techniques in the program itself.</source>
+        <source>Planned on an emulated %1: the program ran with PyTorch's own CUDA code and allocator, but nothing was computed. Switch techniques in the program itself.</source>
         <translation>在模拟的 %1 上规划：程序本身真正运行，使用 PyTorch 自己的 CUDA 代码和分配器；没有进行计算。技术需在程序中切换。</translation>
     </message>
     <message>
@@ -19276,8 +19272,12 @@ Move the file away to write new ones.</source>
         <translation>一个设备、一段条目、一段时间</translation>
     </message>
     <message>
-        <source>Makes the recording the baseline and shows the run&apos;s settings</source>
+        <source>Makes the recording the baseline and shows the run's settings</source>
         <translation>将录制设为基线，并显示运行的设置</translation>
+    </message>
+    <message>
+        <source>A snapshot without history has no entries to choose from</source>
+        <translation>没有历史的快照没有可供选择的条目</translation>
     </message>
 </context>
 <context>
@@ -19331,7 +19331,7 @@ Move the file away to write new ones.</source>
         <translation>每个优化器步之前批被切分成的次数</translation>
     </message>
     <message>
-        <source>Training steps; the first one creates the optimizer&apos;s state</source>
+        <source>Training steps; the first one creates the optimizer's state</source>
         <translation>训练步数；第一步建立优化器状态</translation>
     </message>
     <message>
@@ -19339,12 +19339,12 @@ Move the file away to write new ones.</source>
         <translation>优化器及其实现。foreach：张量列表；fused：一个内核；loop：逐个张量</translation>
     </message>
     <message>
-        <source>%1 is unchanged: &quot;%2&quot; is not a whole number from 1 to %3.</source>
+        <source>%1 is unchanged: "%2" is not a whole number from 1 to %3.</source>
         <translation>%1 保持不变：“%2”不是 1 到 %3 的整数。</translation>
     </message>
     <message>
-        <source>Samples per optimizer step × tokens per sample. Varying lengths: a sequence (400,1536,400), ranges (256-1024), or the path of a file with lines &quot;length,count&quot;</source>
-        <translation>每个优化器步的样本数 × 每个样本的词元数。可变长度：依次的长度（400,1536,400）、范围（256-1024），或含 &quot;length,count&quot; 行的文件路径</translation>
+        <source>Samples per optimizer step × tokens per sample. Varying lengths: a sequence (400,1536,400), ranges (256-1024), or the path of a file with lines "length,count"</source>
+        <translation>每个优化器步的样本数 × 每个样本的词元数。可变长度：依次的长度（400,1536,400）、范围（256-1024），或含 "length,count" 行的文件路径</translation>
     </message>
 </context>
 <context>
@@ -19760,7 +19760,7 @@ Computed in the background by planning both.</source>
         <translation>参数和取值</translation>
     </message>
     <message>
-        <source>the GPU&apos;s</source>
+        <source>the GPU's</source>
         <translation>GPU 的显存</translation>
     </message>
     <message>
@@ -19784,7 +19784,7 @@ Computed in the background by planning both.</source>
         <translation>程序在每个取值下需要的显存</translation>
     </message>
     <message>
-        <source>The memory that your program needs with other values of its arguments. Enter one, such as --batch-size=1..64, and press &quot;Vary&quot;.</source>
+        <source>The memory that your program needs with other values of its arguments. Enter one, such as --batch-size=1..64, and press "Vary".</source>
         <translation>您的程序在参数的其他取值下需要的显存。输入一个参数，例如 --batch-size=1..64，然后按“改变参数”。</translation>
     </message>
     <message>
@@ -19839,7 +19839,7 @@ Computed in the background by planning both.</source>
         <translation>现在</translation>
     </message>
     <message>
-        <source>The run on the left is the model&apos;s defaults: no technique is on.</source>
+        <source>The run on the left is the model's defaults: no technique is on.</source>
         <translation>左侧的运行就是模型默认值：没有启用任何技术。</translation>
     </message>
     <message>
@@ -19851,7 +19851,7 @@ Computed in the background by planning both.</source>
         <translation>复制图片</translation>
     </message>
     <message>
-        <source>Draw bars from the model&apos;s defaults to the run on the left, as `vramscope waterfall` does</source>
+        <source>Draw bars from the model's defaults to the run on the left, as `vramscope waterfall` does</source>
         <translation>绘制从模型默认值到左侧运行的条形；等同于 `vramscope waterfall`</translation>
     </message>
     <message>
@@ -19859,16 +19859,16 @@ Computed in the background by planning both.</source>
         <translation>将所选条形提前（Alt+Up）：节省量取决于排在它之前的技术</translation>
     </message>
     <message>
-        <source>One bar for each technique, from the defaults to the current run: the difference of two plans.</source>
-        <translation>从默认值到当前运行，每项技术一个条形：两次规划之差。</translation>
-    </message>
-    <message>
-        <source>These bars precede your last change. &quot;Draw&quot; plans again.</source>
+        <source>These bars precede your last change. "Draw" plans again.</source>
         <translation>这些条形早于您的上一次更改。“绘制”重新规划。</translation>
     </message>
     <message>
         <source>Each bar is the change of the peak when its technique is added to those above it.</source>
         <translation>每个条形是在其上方各项技术之外再加上该技术时峰值的变化。</translation>
+    </message>
+    <message>
+        <source>Each bar is the change of the peak when its technique is added, from the model's defaults to the current run.</source>
+        <translation>每个条形是加上其技术时峰值的变化，从模型默认设置到当前运行。</translation>
     </message>
 </context>
 <context>
