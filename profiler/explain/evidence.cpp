@@ -17,8 +17,8 @@ std::vector<EvidenceShare> EvidenceAt(const trace::Trace& trace, trace::EventInd
     // A single block's text names its operator, so it is replaced by a text for all blocks of the
     // kind.
     if (evidence.kind == EvidenceKind::kMade)
-      evidence.text =
-          TEXT_MARK("allocated by the program's or PyTorch's own code; nothing was computed");
+      evidence.text = TEXT_MARK(
+          "allocated by the program's or PyTorch's own code, planned without running kernels");
     auto share = std::ranges::find_if(shares, [&](const EvidenceShare& s) {
       return s.evidence.kind == evidence.kind && s.evidence.source == evidence.source;
     });

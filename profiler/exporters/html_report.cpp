@@ -225,12 +225,17 @@ class Report {
 
   std::string OverTime(const std::string& title) const {
     std::string html = Heading("Memory over time");
-    html += MemorySvg(trace_, {.width = kPictureWidth,
-                               .height = kPictureHeight,
-                               .title = options_.baseline ? title : ""});
-    if (options_.baseline)
-      html += MemorySvg(*options_.baseline,
-                        {.width = kPictureWidth, .height = kPictureHeight, .title = Baseline()});
+    MemorySvgOptions picture{.width = kPictureWidth, .height = kPictureHeight};
+    if (options_.baseline == nullptr) return html + MemorySvg(trace_, picture) + "\n";
+    // Both pictures have the same axes, so that their curves can be compared by eye.
+    const MemoryAxes one = MemoryAxesOf(*options_.baseline), other = MemoryAxesOf(trace_);
+    picture.at_least.bytes = std::max(one.bytes, other.bytes);
+    if (options_.baseline->info.has_times == trace_.info.has_times)
+      picture.at_least.length_ns = std::max(one.length_ns, other.length_ns);
+    picture.title = title;
+    html += MemorySvg(trace_, picture);
+    picture.title = Baseline();
+    html += MemorySvg(*options_.baseline, picture);
     return html + "\n";
   }
 

@@ -159,6 +159,20 @@ std::string Style() {
          dark + "}";
 }
 
+MemoryAxes AxesOf(const trace::Trace& trace, const analysis::MemoryCurves& curves) {
+  MemoryAxes axes{.bytes = 1, .length_ns = 1};
+  if (curves.size() == 0) return axes;
+  for (size_t i = 0; i < curves.size(); ++i)
+    axes.bytes = std::max({axes.bytes, curves.allocated[i], curves.reserved[i]});
+  // A limit far above the curves is left out, because it would compress them.
+  constexpr uint64_t kNear = 2;
+  const uint64_t gpu = trace.info.device.memory_bytes;
+  if (!trace::IsOfHostMemory(trace) && gpu / kNear <= axes.bytes)
+    axes.bytes = std::max(axes.bytes, gpu);
+  axes.length_ns = std::max<int64_t>(1, curves.time_ns.back() - curves.time_ns.front());
+  return axes;
+}
+
 // The drawing and its layout.
 class Picture {
  public:
@@ -190,18 +204,17 @@ class Picture {
   }
 
   void Place() {
-    columns_ = Columns(curves_, std::max(1, (options_.width - kLeft - kRight) / 2));
     peak_ = analysis::FindPeak(trace_, curves_);
-    uint64_t top = 1;
-    for (const Column& column : columns_) top = std::max({top, column.allocated, column.reserved});
-    // A limit far above the curves is left out, because it would compress them.
+    const MemoryAxes own = AxesOf(trace_, curves_);
+    const uint64_t top = std::max(own.bytes, options_.at_least.bytes);
     const uint64_t gpu = trace_.info.device.memory_bytes;
-    constexpr uint64_t kNear = 2;
-    shows_gpu_ = gpu > 0 && !trace::IsOfHostMemory(trace_) && gpu / kNear <= top;
-    if (shows_gpu_) top = std::max(top, gpu);
+    shows_gpu_ = gpu > 0 && !trace::IsOfHostMemory(trace_) && gpu <= top;
     highest_ = static_cast<double>(top) * 1.04;
     begin_ = static_cast<double>(curves_.time_ns.front());
-    end_ = std::max(begin_ + 1, static_cast<double>(curves_.time_ns.back()));
+    end_ = begin_ + static_cast<double>(std::max(own.length_ns, options_.at_least.length_ns));
+    wide_ = std::max(20, options_.width - kLeft - kRight);
+    curves_wide_ = wide_ * static_cast<double>(own.length_ns) / (end_ - begin_);
+    columns_ = Columns(curves_, std::max(1, static_cast<int>(curves_wide_ / 2)));
     for (size_t b = 0; b < std::size(kBands); ++b)
       if (std::ranges::any_of(columns_, [&](const Column& c) { return c.bands[b] > 0; }))
         shown_.push_back(b);
@@ -216,13 +229,13 @@ class Picture {
     shows_reserved_ = trace::SegmentRecordOf(trace_) != trace::SegmentRecord::kNone;
     if (shows_reserved_) place("reserved");
     high_ = std::max(20, options_.height - Top() - kAxis - kLegendRow * (legend_rows_ + 1) - 6);
-    wide_ = std::max(20, options_.width - kLeft - kRight);
   }
 
   int Top() const { return kTop + kTitle; }
   double Y(double bytes) const { return Top() + high_ - bytes / highest_ * high_; }
   double X(size_t column) const {
-    return kLeft + static_cast<double>(column) * wide_ / static_cast<double>(columns_.size());
+    return kLeft +
+           static_cast<double>(column) * curves_wide_ / static_cast<double>(columns_.size());
   }
   double XOf(double time) const { return kLeft + (time - begin_) / (end_ - begin_) * wide_; }
 
@@ -333,10 +346,15 @@ class Picture {
   std::vector<std::pair<double, int>> legend_;  // x and row of each legend entry and of "reserved"
   int legend_rows_ = 0, high_ = 0, wide_ = 0;
   double highest_ = 1, begin_ = 0, end_ = 1;
+  double curves_wide_ = 0;  // the part of the width that the curves take
   bool shows_gpu_ = false, shows_reserved_ = false;
 };
 
 }  // namespace
+
+MemoryAxes MemoryAxesOf(const trace::Trace& trace) {
+  return AxesOf(trace, analysis::ComputeCurves(trace));
+}
 
 std::string MemorySvg(const trace::Trace& trace, const MemorySvgOptions& options) {
   return Picture(trace, options).Draw();

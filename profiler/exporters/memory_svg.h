@@ -14,10 +14,19 @@
 
 namespace vramscope::exporters {
 
+// The ends of the axes, so that two pictures can have the same.
+struct MemoryAxes {
+  uint64_t bytes = 0;
+  int64_t length_ns = 0;
+};
+// The ends that a picture of this trace has on its own.
+MemoryAxes MemoryAxesOf(const trace::Trace& trace);
+
 struct MemorySvgOptions {
   int width = 760;
   int height = 320;
-  std::string title = {};  // "": none
+  std::string title = {};    // "": none
+  MemoryAxes at_least = {};  // the axes are at least this long
 };
 std::string MemorySvg(const trace::Trace& trace, const MemorySvgOptions& options = {});
 

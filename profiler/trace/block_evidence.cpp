@@ -60,7 +60,7 @@ Evidence BlockEvidence::Of(AllocationId id) const {
   }
   if (!trace_.info.has_config) {
     return {EvidenceKind::kMade,
-            TEXT_MARK("allocated by the program's own code; nothing was computed"), ""};
+            TEXT_MARK("allocated by the program's own code, planned without running kernels"), ""};
   }
   return {EvidenceKind::kMade,
           op.empty() ? TEXT_MARK("allocated by PyTorch's own code")

@@ -83,7 +83,7 @@ void RecordingPanel::setDigest(const Digest& digest, const QString& file, bool p
   calm_->setText(
       digest.program()
           ? tr("Planned on an emulated %1: the program ran with PyTorch's own CUDA code and "
-               "allocator, but nothing was computed. Switch techniques in the program itself.")
+               "allocator, but no kernel ran. Switch techniques in the program itself.")
                 .arg(device.isEmpty() ? tr("GPU") : device)
           : tr("This is a recording: its techniques cannot be switched here."));
   const bool history = !digest.state();

@@ -83,6 +83,19 @@ TEST(MemorySvg, DrawsTheGpusLimitOnlyIfNearTheCurve) {
   EXPECT_THAT(MemorySvg(*Step(uint64_t{24} << 30)), Not(HasSubstr("class=\"card\"")));
 }
 
+// Pictures of two traces can have the same axes.
+TEST(MemorySvg, AxesCanBeLonger) {
+  const auto trace = Step(72 * kMiB);
+  const MemoryAxes own = MemoryAxesOf(*trace);
+  EXPECT_EQ(own.bytes, 72 * kMiB);  // the GPU's memory is drawn
+  EXPECT_EQ(own.length_ns, 8'000'000);
+  EXPECT_EQ(MemorySvg(*trace, {.at_least = own}), MemorySvg(*trace));
+  const std::string svg =
+      MemorySvg(*trace, {.at_least = {.bytes = 200 * kMiB, .length_ns = 16'000'000}});
+  EXPECT_THAT(svg, AllOf(HasSubstr(">200 MiB<"), HasSubstr(">15 ms<")));
+  EXPECT_THAT(MemorySvg(*trace), Not(HasSubstr(">15 ms<")));
+}
+
 TEST(MemorySvg, DrawsRandomAndEmptyTraces) {
   for (uint32_t seed = 0; seed < 20; ++seed) {
     const std::string svg = MemorySvg(*RandomTrace(seed, 300), {.width = 200, .height = 80});
