@@ -233,17 +233,32 @@ absl::StatusOr<std::vector<ProgramPlan>> ProgramPlans::All(
     AwaitServer();
   }
   std::vector<absl::StatusOr<ProgramPlan>> answers(open.size(), absl::UnknownError(""));
+  enum class State : uint8_t { kWaits, kBegan, kDone };
+  std::vector<std::atomic<State>> states(open.size());
+  std::vector<State> told(open.size(), State::kWaits);
   std::atomic<size_t> next{0}, done{0};
   const auto work = [&] {
     for (size_t i = next++; i < open.size(); i = next++) {
+      states[i] = State::kBegan;
       answers[i] = One(open[i], i == 0 ? first : "");
+      states[i] = State::kDone;
       ++done;
+    }
+  };
+  const auto tell = [&] {
+    for (size_t i = 0; i < open.size(); ++i) {
+      const State now = states[i];
+      if (told[i] == State::kWaits && now != State::kWaits && began) began(open[i]);
+      if (told[i] != State::kDone && now == State::kDone && answers[i].ok() && arrived)
+        arrived(open[i], *answers[i]);
+      told[i] = now;
     }
   };
   const size_t wanted = std::min(open.size(), SideBySide());
   std::vector<std::jthread> threads;
   for (size_t i = 0; i < wanted; ++i) threads.emplace_back(work);
   while (done < open.size()) {
+    tell();
     if (progress) progress(done, open.size());
     std::error_code none;
     if (!first.empty() && !asked_ && std::filesystem::exists(scratch_->path() + kModules, none))
@@ -251,6 +266,7 @@ absl::StatusOr<std::vector<ProgramPlan>> ProgramPlans::All(
     std::this_thread::sleep_for(kTick);
   }
   threads.clear();
+  tell();
   for (size_t i = 0; i < open.size(); ++i) {
     if (!answers[i].ok()) return answers[i].status();
     if (!server_.socket().empty() && !answers[i]->cold.empty()) cold_ = answers[i]->cold;
