@@ -1,10 +1,12 @@
 #include "ui/panels/program_toggles.h"
 
 #include <QClipboard>
+#include <QEvent>
 #include <QGridLayout>
 #include <QGuiApplication>
 #include <QHBoxLayout>
 #include <QJsonArray>
+#include <QJsonDocument>
 #include <QLabel>
 #include <QProgressBar>
 #include <QPushButton>
@@ -13,6 +15,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "profiler/base/i18n.h"
 #include "ui/panels/form_widgets.h"
 #include "ui/panels/qt_theme.h"
 #include "ui/panels/rows.h"
@@ -24,6 +27,9 @@ namespace {
 QString Text(const std::string& text) { return QString::fromStdString(text); }
 QString TextAt(const QJsonObject& json, const char* key) {
   return json.value(QLatin1String(key)).toString();
+}
+std::string StringAt(const QJsonObject& json, const char* key) {
+  return TextAt(json, key).toStdString();
 }
 std::string NameOf(const std::string& toggle) { return toggle.substr(0, toggle.find('=')); }
 
@@ -75,6 +81,11 @@ ProgramToggles::ProgramToggles(QWidget* parent) : QWidget(parent) {
   says_ = new WrappedLabel(LabelRole::kDim);
   says_->hide();
   column->addWidget(says_);
+  note_ = new WrappedLabel(LabelRole::kDim);
+  note_->setWrappedText(
+      tr("These savings are of the program with other settings. \"Find techniques\" plans it "
+         "again."));
+  column->addWidget(note_);
   column_ = new QVBoxLayout;
   column_->setSpacing(2);
   column->addLayout(column_);
@@ -82,7 +93,7 @@ ProgramToggles::ProgramToggles(QWidget* parent) : QWidget(parent) {
   others_ = new WrappedLabel(LabelRole::kFaint);
   others_->hide();
   column->addWidget(others_);
-  for (QWidget* text : std::initializer_list<QWidget*>{empty_, says_, others_})
+  for (QWidget* text : std::initializer_list<QWidget*>{empty_, says_, note_, others_})
     text->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
   Update();
 }
@@ -94,28 +105,27 @@ void ProgramToggles::setTheme(const timeline::Theme& theme) {
 
 void ProgramToggles::setChosen(const std::vector<std::string>& toggles) {
   chosen_ = toggles;
-  const bool known = std::ranges::all_of(toggles, [this](const std::string& toggle) {
-    return std::ranges::find(entries_, toggle, &Entry::toggle) != entries_.end();
-  });
-  if (known) return Update();
-  for (const std::string& toggle : toggles)
+  const size_t before = entries_.size();
+  AddChosen();
+  if (entries_.size() == before) return Update();
+  Rebuild();
+}
+
+// A toggle that is on has a row, even if nothing is known about it.
+void ProgramToggles::AddChosen() {
+  for (const std::string& toggle : chosen_)
     if (std::ranges::find(entries_, toggle, &Entry::toggle) == entries_.end())
       entries_.push_back({.toggle = toggle});
-  Rebuild();
 }
 
 // `start_ms`: the time of a step without toggles.
 ProgramToggles::Entry ProgramToggles::ReadEntry(const QJsonObject& json, double start_ms) {
-  Entry entry{.toggle = TextAt(json, "toggle").toStdString(),
-              .label = TextAt(json, "label"),
-              .explains = TextAt(json, "explains"),
+  Entry entry{.toggle = StringAt(json, "toggle"),
+              .label = StringAt(json, "label"),
+              .explains = StringAt(json, "explains"),
+              .changes = StringAt(json, "changes"),
               .effect = !json.value(QLatin1String("same_peak")).toBool(),
-              .error = TextAt(json, "error")};
-  const QString changes = TextAt(json, "changes");
-  entry.changes = changes == QLatin1String("nothing") ? tr("the training stays the same")
-                  : changes == QLatin1String("rounding")
-                      ? tr("the same training, rounded otherwise")
-                      : tr("another training");
+              .error = StringAt(json, "error")};
   for (const QJsonValue& name : json.value(QLatin1String("excludes")).toArray())
     entry.excludes.push_back(name.toString().toStdString());
   for (const QJsonValue& report : json.value(QLatin1String("outcome")).toArray()) {
@@ -127,42 +137,136 @@ ProgramToggles::Entry ProgramToggles::ReadEntry(const QJsonObject& json, double 
                          TextAt(change, "text");
     }
   }
-  if (entry.error.isEmpty()) entry.saves = json.value(QLatin1String("saves")).toDouble();
+  if (entry.error.empty() && json.contains(QLatin1String("saves")))
+    entry.saves = json.value(QLatin1String("saves")).toDouble();
+  if (entry.saves || !entry.error.empty()) entry.state = State::kPlanned;
   if (const double ms = json.value(QLatin1String("step_ms")).toDouble(); ms > 0 && start_ms > 0)
     entry.factor = ms / start_ms;
   return entry;
 }
 
-void ProgramToggles::setSavings(const QJsonObject& result) {
+void ProgramToggles::beginSearch(bool same) {
+  searching_ = true;
+  planned_ = of_ = 0;
+  if (!same) {
+    std::erase_if(entries_, [this](const Entry& entry) { return !IsOn(entry.toggle); });
+    for (Entry& entry : entries_) entry = {.toggle = entry.toggle};
+    do_not_apply_.clear();
+    ShowOthers();
+  }
+  say(tr("Planning the program without techniques …"));
+  Rebuild();
+}
+
+void ProgramToggles::setPart(const QJsonObject& part) {
+  if (!searching_) return;
+  if (part.contains(QLatin1String("planning"))) return SetPlanning(part);
+  if (const std::string begun = StringAt(part, "begun"); !begun.empty()) {
+    const auto at = std::ranges::find(entries_, begun, &Entry::toggle);
+    if (at == entries_.end()) return;
+    at->state = State::kBegan;
+    Fill(lines_[static_cast<size_t>(at - entries_.begin())], *at);
+  } else if (const QJsonValue row = part.value(QLatin1String("row")); row.isObject()) {
+    ++planned_;
+    Put(ReadEntry(row.toObject(), start_ms_));
+    ShowProgress();
+  }
+}
+
+// The rows keep their places until the search has ended, so that no switch moves under the pointer.
+void ProgramToggles::SetPlanning(const QJsonObject& part) {
+  start_ms_ =
+      part.value(QLatin1String("start")).toObject().value(QLatin1String("step_ms")).toDouble();
+  const QJsonArray planning = part.value(QLatin1String("planning")).toArray();
+  of_ = static_cast<int>(planning.size());
+  std::vector<Entry> entries;
+  for (const QJsonValue& each : planning) {
+    Entry entry = ReadEntry(each.toObject(), start_ms_);
+    if (const auto before = std::ranges::find(entries_, entry.toggle, &Entry::toggle);
+        before != entries_.end() && before->state == State::kPlanned)
+      entry = *before;
+    entry.state = State::kWaits;
+    entries.push_back(std::move(entry));
+  }
+  entries_ = std::move(entries);
+  AddChosen();
+  ShowProgress();
+  Rebuild();
+}
+
+void ProgramToggles::Put(Entry entry) {
+  const auto at = std::ranges::find(entries_, entry.toggle, &Entry::toggle);
+  if (at == entries_.end()) {
+    entries_.push_back(std::move(entry));
+    return Rebuild();
+  }
+  *at = std::move(entry);
+  Fill(lines_[static_cast<size_t>(at - entries_.begin())], *at);
+  Update();
+}
+
+void ProgramToggles::ShowProgress() {
+  say(tr("%1 of %2 techniques are planned").arg(planned_).arg(of_));
+  Update();
+}
+
+void ProgramToggles::endSearch(const QJsonObject& result, const QString& error) {
+  searching_ = false;
+  for (Entry& entry : entries_)
+    if (entry.state != State::kPlanned)
+      entry.state = entry.saves || !entry.error.empty() ? State::kPlanned : State::kNotPlanned;
+  if (result.contains(QLatin1String("rows"))) return SetSavings(result);
+  Sort();
+  Rebuild();
+  say(error.isEmpty() || planned_ == 0
+          ? error
+          : tr("%1; %2 of %3 techniques are planned").arg(error).arg(planned_).arg(of_));
+}
+
+void ProgramToggles::SetSavings(const QJsonObject& result) {
   entries_.clear();
-  const double start_ms =
+  start_ms_ =
       result.value(QLatin1String("start")).toObject().value(QLatin1String("step_ms")).toDouble();
   for (const QJsonValue& row : result.value(QLatin1String("rows")).toArray())
-    entries_.push_back(ReadEntry(row.toObject(), start_ms));
+    entries_.push_back(ReadEntry(row.toObject(), start_ms_));
+  say(entries_.empty() ? tr("No technique applies to this program.") : QString());
+  Sort();
+  AddChosen();
+  const QJsonDocument toggles(result.value(QLatin1String("toggles")).toArray());
+  do_not_apply_ = program::ParseToggleReports(toggles.toJson(QJsonDocument::Compact).toStdString());
+  std::erase_if(do_not_apply_, [](const program::ToggleReport& report) {
+    return report.why.empty() && report.overridden.empty();
+  });
+  ShowOthers();
+  Rebuild();
+}
+
+void ProgramToggles::Sort() {
   std::ranges::stable_sort(entries_, std::ranges::greater(),
                            [](const Entry& entry) { return entry.saves.value_or(-1e300); });
-  for (const std::string& toggle : chosen_)
-    if (std::ranges::find(entries_, toggle, &Entry::toggle) == entries_.end())
-      entries_.push_back({.toggle = toggle});
+}
+
+void ProgramToggles::ShowOthers() {
   QStringList others;
-  for (const QJsonValue& each : result.value(QLatin1String("toggles")).toArray()) {
-    const QJsonObject toggle = each.toObject();
-    const QString why = TextAt(toggle, "why") + TextAt(toggle, "overridden");
-    if (!why.isEmpty()) others << TextAt(toggle, "name") + QStringLiteral(": ") + why;
-  }
+  for (const program::ToggleReport& report : do_not_apply_)
+    others << Text(report.name) + QStringLiteral(": ") + Text(program::WhyText(report));
   others_->setWrappedText(others.isEmpty() ? QString()
                                            : tr("Techniques that do not apply: %n", nullptr,
                                                 static_cast<int>(others.size())));
   others_->setToolTip(others.join(QLatin1Char('\n')));
   others_->setVisible(!others.isEmpty());
-  say(entries_.empty() ? tr("No technique applies to this program.") : QString());
-  Rebuild();
+}
+
+void ProgramToggles::setOutdated(bool outdated) {
+  outdated_ = outdated;
+  Update();
 }
 
 void ProgramToggles::forget() {
   chosen_.clear();
   entries_.clear();
-  others_->hide();
+  do_not_apply_.clear();
+  ShowOthers();
   say({});
   Rebuild();
 }
@@ -172,9 +276,11 @@ void ProgramToggles::say(const QString& text) {
   says_->setVisible(!text.isEmpty());
 }
 
-void ProgramToggles::setSearching(bool searching) {
-  searching_ = searching;
-  Update();
+void ProgramToggles::changeEvent(QEvent* event) {
+  QWidget::changeEvent(event);
+  if (event->type() != QEvent::LanguageChange) return;
+  ShowOthers();
+  for (size_t i = 0; i < lines_.size(); ++i) Fill(lines_[i], entries_[i]);
 }
 
 void ProgramToggles::setCanSearch(bool can) {
@@ -209,35 +315,51 @@ ProgramToggles::Line ProgramToggles::MakeRow(const Entry& entry) {
   line.toggle->setObjectName(QStringLiteral("program-toggle-") + Text(entry.toggle));
   line.toggle->setAccessibleName(Text(entry.toggle));
   line.toggle->setTheme(theme_);
-  auto* title = new WrappedLabel(LabelRole::kBody);
-  title->setWrappedText(entry.label.isEmpty()
-                            ? Text(entry.toggle)
-                            : Text(entry.toggle) + QStringLiteral(" · ") + entry.label);
-  title->setToolTip(entry.explains);
-  line.saving =
-      MakeLabel(entry.saves ? Text(FormatSaving(-static_cast<int64_t>(*entry.saves))) : QString(),
-                LabelRole::kNumber);
-  SetTone(line.saving, !entry.saves || !entry.effect ? "faint" : *entry.saves > 0 ? "good" : "bad");
-  line.factor =
-      MakeLabel(entry.factor ? Text(FormatFactor(*entry.factor)) : QString(), LabelRole::kDim);
-  auto* explanation = new WrappedLabel(LabelRole::kDim);
-  explanation->setWrappedText(!entry.error.isEmpty() ? entry.error : entry.changes);
+  line.title = new WrappedLabel(LabelRole::kBody);
+  line.saving = MakeLabel({}, LabelRole::kNumber);
+  line.factor = MakeLabel({}, LabelRole::kDim);
+  line.explanation = new WrappedLabel(LabelRole::kDim);
   line.lines = new WrappedLabel(LabelRole::kDim);
   line.lines->setFont(PanelFont(timeline::Font::kMonoSmall));
   line.lines->setTextFormat(Qt::PlainText);
   line.lines->setTextInteractionFlags(Qt::TextSelectableByMouse);
-  line.lines->setWrappedText(entry.lines.join(QLatin1Char('\n')));
-  for (QWidget* text : std::initializer_list<QWidget*>{title, explanation, line.lines})
+  for (QWidget* text : std::initializer_list<QWidget*>{line.title, line.explanation, line.lines})
     text->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+  Fill(line, entry);
   grid->addWidget(line.toggle, 0, 0, Qt::AlignTop);
-  grid->addWidget(title, 0, 1);
+  grid->addWidget(line.title, 0, 1);
   grid->addWidget(line.saving, 0, 2, Qt::AlignRight | Qt::AlignTop);
-  grid->addWidget(explanation, 1, 1);
+  grid->addWidget(line.explanation, 1, 1);
   grid->addWidget(line.factor, 1, 2, Qt::AlignRight | Qt::AlignTop);
   grid->addWidget(line.lines, 2, 1, 1, 2);
   connect(line.toggle, &QAbstractButton::clicked, this,
           [this, toggle = entry.toggle](bool on) { Switch(toggle, on); });
   return line;
+}
+
+void ProgramToggles::Fill(const Line& line, const Entry& entry) {
+  line.title->setWrappedText(entry.label.empty() ? Text(entry.toggle)
+                                                 : Text(entry.toggle) + QStringLiteral(" · ") +
+                                                       ToQString(i18n::Text(entry.label)));
+  line.title->setToolTip(entry.explains.empty() ? QString()
+                                                : ToQString(i18n::Text(entry.explains)));
+  line.saving->setText(entry.saves ? Text(FormatSaving(-static_cast<int64_t>(*entry.saves)))
+                                   : QString());
+  const bool counts = entry.saves && entry.effect && entry.state == State::kPlanned;
+  SetTone(line.saving, !counts ? "faint" : *entry.saves > 0 ? "good" : "bad");
+  line.factor->setText(entry.factor ? Text(FormatFactor(*entry.factor)) : QString());
+  line.explanation->setWrappedText(Explanation(entry));
+  line.lines->setWrappedText(entry.lines.join(QLatin1Char('\n')));
+}
+
+QString ProgramToggles::Explanation(const Entry& entry) const {
+  if (entry.state == State::kWaits) return tr("waiting to be planned");
+  if (entry.state == State::kBegan) return tr("being planned …");
+  if (!entry.error.empty()) return Text(program::ReasonText(std::string_view(entry.error)));
+  if (entry.state == State::kNotPlanned) return entry.label.empty() ? QString() : tr("not planned");
+  return entry.changes == "nothing"    ? tr("the training stays the same")
+         : entry.changes == "rounding" ? tr("the same training, rounded otherwise")
+                                       : tr("another training");
 }
 
 bool ProgramToggles::IsOn(const std::string& toggle) const {
@@ -252,11 +374,17 @@ void ProgramToggles::Update() {
                                        "`vramscope toggles --savings` does")
                                   : tr("Choose a script to plan first"));
   progress_->setVisible(searching_);
+  progress_->setRange(0, of_);
+  progress_->setValue(planned_);
+  note_->setVisible(outdated_ && !searching_ &&
+                    std::ranges::any_of(entries_, [](const Entry& entry) {
+                      return entry.state == State::kPlanned;
+                    }));
   for (size_t i = 0; i < lines_.size(); ++i) {
     const bool on = IsOn(entries_[i].toggle);
     const QSignalBlocker block(lines_[i].toggle);
     lines_[i].toggle->setChecked(on);
-    lines_[i].toggle->setEnabled(idle_ && (on || entries_[i].error.isEmpty()));
+    lines_[i].toggle->setEnabled(idle_ && (on || entries_[i].error.empty()));
     lines_[i].lines->setVisible(on && !entries_[i].lines.isEmpty());
   }
   copy_->setVisible(!LinesToWrite().isEmpty());
@@ -295,11 +423,16 @@ QJsonObject ProgramToggles::dumpState() const {
                             {"enabled", lines_[i].toggle->isEnabled()},
                             {"saving", lines_[i].saving->text()},
                             {"time", lines_[i].factor->text()},
-                            {"error", entries_[i].error},
+                            {"error", Text(entries_[i].error)},
+                            {"title", lines_[i].title->text()},
+                            {"explanation", lines_[i].explanation->text()},
                             {"lines", entries_[i].lines.join(QLatin1Char('\n'))}});
   return {{"rows", rows},
           {"searching", searching_},
           {"can_search", search_->isEnabled()},
+          {"planned", planned_},
+          {"of", of_},
+          {"outdated", note_->isVisibleTo(this)},
           {"says", says_->isVisibleTo(this) ? says_->text() : QString()},
           {"others", others_->toolTip()},
           {"to_write", LinesToWrite()}};

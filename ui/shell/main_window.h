@@ -559,7 +559,7 @@ class MainWindow : public QMainWindow {
   QStackedWidget* fit_pages_ = nullptr;
   QStackedWidget* waterfall_pages_ = nullptr;
   CommandRunner* toggle_search_ = nullptr;  // what the toggles of the program save
-  std::string toggle_search_of_;            // its script
+  program::Request toggle_search_of_;       // the last one
   FitPage* fit_ = nullptr;
   WaterfallPage* waterfall_ = nullptr;
   ExperimentsPage* experiments_ = nullptr;

@@ -14,6 +14,14 @@
 #include "ui/studies/study_page.h"
 
 namespace vramscope::ui {
+namespace {
+
+bool SameButToggles(program::Request a, const program::Request& b) {
+  a.toggles = b.toggles;
+  return a == b;
+}
+
+}  // namespace
 
 // Inserts the pages before the log, in the order of pageNames().
 void MainWindow::BuildStudies(const QString& vramscope, const QString& worker) {
@@ -54,15 +62,19 @@ void MainWindow::ConnectProgramStudies() {
   ProgramToggles* toggles = program_->toggles();
   connect(toggles, &ProgramToggles::searchRequested, this, &MainWindow::FindToggles);
   connect(toggles, &ProgramToggles::cancelRequested, toggle_search_, &CommandRunner::cancel);
+  const auto of_shown = [this] { return program_->request().script == toggle_search_of_.script; };
+  connect(toggle_search_, &CommandRunner::arrived, this,
+          [toggles, of_shown](const QJsonObject& part) {
+            if (of_shown()) toggles->setPart(part);
+          });
   connect(toggle_search_, &CommandRunner::ended, this,
-          [this, toggles](const QJsonObject& result, const QString& error) {
-            toggles->setSearching(false);
-            if (program_->request().script == toggle_search_of_) {
-              toggles->say(error);
-              if (error.isEmpty()) toggles->setSavings(result);
-            }
+          [this, toggles, of_shown](const QJsonObject& result, const QString& error) {
+            toggles->endSearch(of_shown() ? result : QJsonObject(), of_shown() ? error : QString());
             actions_.Refresh();
           });
+  connect(program_, &ProgramPanel::requestChanged, toggles, [this, toggles] {
+    toggles->setOutdated(!SameButToggles(program_->request(), toggle_search_of_));
+  });
   // Like a technique of the model, a toggle is planned at once, if a plan of the program is shown.
   connect(program_, &ProgramPanel::toggled, this, [this] {
     const Source& source = doc().source;
@@ -79,12 +91,12 @@ void MainWindow::FindToggles() {
   const program::Request& request = program_->request();
   const absl::StatusOr<CommandProgram> program = ProgramOf(request);
   if (!program.ok()) return toggles->say(ToQString(std::string(program.status().message())));
-  toggle_search_of_ = request.script;
-  toggles->say(tr("Planning the program with each technique …"));
-  toggles->setSearching(true);
-  toggle_search_->run(
-      StudyArguments(QStringLiteral("toggles"), request, {}) << QStringLiteral("--savings"), {},
-      *program);
+  toggles->beginSearch(SameButToggles(request, toggle_search_of_));
+  toggles->setOutdated(false);
+  toggle_search_of_ = request;
+  toggle_search_->run(StudyArguments(QStringLiteral("toggles"), request, {})
+                          << QStringLiteral("--savings") << QStringLiteral("--json-lines"),
+                      {}, *program);
   actions_.Refresh();
 }
 

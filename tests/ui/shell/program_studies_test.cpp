@@ -43,12 +43,15 @@ class ProgramStudies : public testing::ProgramWindow {
     Write("vramscope", "#!/bin/sh\ncase $1 in plan|record) exec " VRAMSCOPE_PROGRAM
                        " \"$@\";; esac\nhere=\"${0%/*}\"\necho \"$*\" >>\"$here/commands\"\n"
                        "[ -e \"$here/slow\" ] && exec sleep 600\n"
+                       "[ -e \"$here/$1.sh\" ] && . \"$here/$1.sh\"\n"
                        "[ -e \"$here/$1.error\" ] && cat \"$here/$1.error\" >&2 && exit 3\n"
                        "exec cat \"$here/$1.json\"\n");
     QFile::setPermissions(Path("vramscope"),
                           QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
     vramscope_ = Path("vramscope");
-    Write("toggles.json", kSavings);
+    std::string savings = kSavings;  // on one line
+    std::erase(savings, '\n');
+    Write("toggles.json", savings + "\n");
     testing::ProgramWindow::SetUp();
   }
   QString Path(const char* name) { return folder_.filePath(QLatin1String(name)); }
@@ -99,7 +102,8 @@ TEST_F(ProgramStudies, FindsTechniquesThatApplyAndWhatTheySave) {
   EXPECT_TRUE(window_->busy());
   EXPECT_TRUE(Toggles()["searching"].toBool());
   ASSERT_TRUE(Idle());
-  EXPECT_THAT(Commands(), StartsWith("toggles --device rtx-4090 --savings --json -- "));
+  EXPECT_THAT(Commands(),
+              StartsWith("toggles --device rtx-4090 --savings --json-lines --json -- "));
   EXPECT_THAT(Commands(), HasSubstr("train.py"));
   // The largest saving comes first.
   const QJsonArray rows = Toggles()["rows"].toArray();
@@ -128,6 +132,64 @@ TEST_F(ProgramStudies, FindsTechniquesThatApplyAndWhatTheySave) {
   window_->openProgram(Path("other.py"));
   EXPECT_TRUE(Toggles()["rows"].toArray().isEmpty());
   EXPECT_THAT(PageText("command"), Not(HasSubstr("--toggle")));
+}
+
+// The stand-in prints each part when the test allows it.
+TEST_F(ProgramStudies, SavingsArriveOneByOne) {
+  Write("toggles.sh", R"SH(await() { while [ ! -e "$here/$1" ]; do sleep 0.05; done; }
+await start
+cat <<'END'
+{"start": {"needed": 4294967296, "step_ms": 10}, "planning": [{"toggle": "checkpointing", "label": "recompute", "changes": "nothing", "excludes": []}, {"toggle": "bf16", "label": "autocast", "changes": "rounding", "excludes": ["weights"]}, {"toggle": "offload", "label": "offload", "changes": "nothing", "excludes": []}]}
+{"begun": "bf16"}
+END
+await bf16
+echo '{"row": {"toggle": "bf16", "label": "autocast", "changes": "rounding", "excludes": [], "saves": 2147483648, "same_peak": false, "step_ms": 6, "error": null, "outcome": []}}'
+await end
+)SH");
+  window_->openProgram(Script(kScript));
+  FindToggles();
+  EXPECT_THAT(Toggles()["says"].toString().toStdString(), HasSubstr("without techniques"));
+  Touch("start");
+  ASSERT_TRUE(WaitFor([this] { return Toggle("bf16")["explanation"] == "being planned …"; }));
+  EXPECT_EQ(Toggle("offload")["explanation"].toString(), "waiting to be planned");
+  EXPECT_EQ(Toggle("bf16")["saving"].toString(), "");
+  EXPECT_EQ(Toggles()["says"].toString(), "0 of 3 techniques are planned");
+  EXPECT_TRUE(Toggle("bf16")["enabled"].toBool());
+  Touch("bf16");
+  ASSERT_TRUE(WaitFor([this] { return Toggles()["planned"].toInt() == 1; }));
+  EXPECT_TRUE(window_->busy());
+  EXPECT_EQ(Toggles()["of"].toInt(), 3);
+  EXPECT_THAT(Toggle("bf16")["saving"].toString().toStdString(), HasSubstr("2"));
+  EXPECT_EQ(Toggles()["rows"].toArray()[0].toObject()["toggle"].toString(), "checkpointing")
+      << "no row moves while others arrive";
+  // What has arrived stays.
+  FindToggles();
+  EXPECT_FALSE(window_->busy());
+  EXPECT_EQ(Toggles()["says"].toString(), "cancelled; 1 of 3 techniques are planned");
+  EXPECT_EQ(Toggles()["rows"].toArray()[0].toObject()["toggle"].toString(), "bf16");
+  EXPECT_THAT(Toggle("bf16")["saving"].toString().toStdString(), HasSubstr("2"));
+  EXPECT_EQ(Toggle("offload")["explanation"].toString(), "not planned");
+  // A search that is cancelled before anything arrives loses nothing either.
+  QFile::remove(Path("start"));
+  FindToggles();
+  FindToggles();
+  EXPECT_EQ(Toggles()["says"].toString(), "cancelled");
+  EXPECT_THAT(Toggle("bf16")["saving"].toString().toStdString(), HasSubstr("2"));
+  Touch("start");
+  Touch("end");
+  FindToggles();
+  ASSERT_TRUE(Idle());
+  EXPECT_EQ(Toggles()["rows"].toArray().size(), 4);
+  EXPECT_EQ(Toggles()["says"].toString(), "");
+  // With other settings, the savings say that they are outdated; a new search does not keep them.
+  EXPECT_FALSE(Toggles()["outdated"].toBool());
+  window_->programPanel()->setDevice(QStringLiteral("h100-sxm"));
+  EXPECT_TRUE(Toggles()["outdated"].toBool());
+  QFile::remove(Path("start"));
+  FindToggles();
+  EXPECT_FALSE(Toggles()["outdated"].toBool());
+  EXPECT_TRUE(Toggles()["rows"].toArray().isEmpty());
+  FindToggles();
 }
 
 TEST_F(ProgramStudies, SearchCanBeCancelledAndReportsErrors) {
