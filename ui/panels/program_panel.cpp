@@ -120,8 +120,9 @@ void ProgramPanel::BuildRun() {
   column->addWidget(command_);
   toggles_ = new ProgramToggles;
   connect(toggles_, &ProgramToggles::chosenChanged, this, [this] {
+    const program::Request before = request_;
     Edited();
-    Q_EMIT toggled();
+    Q_EMIT toggled(before);
   });
   column->addWidget(toggles_);
   column->addStretch();
@@ -143,6 +144,11 @@ void ProgramPanel::setTheme(const timeline::Theme& theme) {
 
 void ProgramPanel::setRequest(const program::Request& request) {
   if (request.script != request_.script) toggles_->forget();
+  // An error is of the request that was started.
+  if (!(request == request_)) {
+    error_->hide();
+    error_next_->hide();
+  }
   request_ = request;
   filling_ = true;
   where_->setCurrentIndex(static_cast<int>(request.where));

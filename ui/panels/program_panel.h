@@ -62,8 +62,9 @@ class ProgramPanel : public QWidget {
   void stopRequested();
   void againRequested(const QString& device);  // key in the device table
   void requestChanged();                       // request() may differ
-  void toggled();                              // the user has switched a technique
-  void watchChanged();                         // watches() has changed
+  // The user has switched a technique; `before`: request() before it.
+  void toggled(const vramscope::program::Request& before);
+  void watchChanged();  // watches() has changed
 
  private:
   void BuildForm();

@@ -334,6 +334,7 @@ ProgramToggles::Line ProgramToggles::MakeRow(const Entry& entry) {
   grid->addWidget(line.lines, 2, 1, 1, 2);
   connect(line.toggle, &QAbstractButton::clicked, this,
           [this, toggle = entry.toggle](bool on) { Switch(toggle, on); });
+  connect(line.toggle, &ToggleSwitch::mouseClicked, this, &ProgramToggles::switchedByMouse);
   return line;
 }
 

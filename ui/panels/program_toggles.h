@@ -50,7 +50,8 @@ class ProgramToggles : public QWidget {
   QJsonObject dumpState() const;
 
  Q_SIGNALS:
-  void chosenChanged();  // by the user
+  void chosenChanged();    // by the user
+  void switchedByMouse();  // after chosenChanged()
   void searchRequested();
   void cancelRequested();
 

@@ -383,6 +383,7 @@ class MainWindow : public QMainWindow {
   void CloseNow(DocumentId id);
   void ReleaseHidden();
   void RefreshTabs();
+  void ShowResult(size_t at);  // of the history, from its file
   void Apply(const UndoStep& step, bool back);
   bool CanUndo() const { return doc().undo.next_undo() != nullptr; }
   bool CanRedo() const;
@@ -420,6 +421,12 @@ class MainWindow : public QMainWindow {
   void BecomeProgram(Document& program);
   Document& ProgramDocument(const program::Request& request);
   void StartProgramIn(Document& of, const program::Request& request);
+  void ShowProgramBusy();
+  void ProgramToggled(const program::Request& before);
+  bool WaitsForProgram(const UndoStep& step, bool back);
+  void UndoAtEnd(DocumentId ended);
+  const program::Request& ProgramInForm() const;  // of the active document, as the form has it
+  void ReturnToProgram(const program::Request& request);
   // main_window_watch.cpp
   void BuildWatch();
   void WatchProgram();  // the files of the current program, if the page asks for it
@@ -534,6 +541,8 @@ class MainWindow : public QMainWindow {
   FileWatch* watch_ = nullptr;
   QStringList saved_files_;    // saved, and not planned again yet
   DocumentId program_id_ = 0;  // of the current or last program
+  // Undo or redo of this document's program follows when its plan has been stopped; 0: neither.
+  DocumentId undo_at_end_ = 0, redo_at_end_ = 0;
   DocumentId gpu_run_id_ = 0;  // of the current or last run on this computer's GPU
   // compare_later_ is compared with compare_later_with_ as soon as that has been computed or read.
   DocumentId compare_later_ = 0, compare_later_with_ = 0;

@@ -12,6 +12,7 @@
 #include "ui/studies/command_runner.h"
 #include "ui/studies/program_pages.h"
 #include "ui/studies/study_page.h"
+#include "ui/timeline/timeline_widget.h"
 
 namespace vramscope::ui {
 namespace {
@@ -75,13 +76,9 @@ void MainWindow::ConnectProgramStudies() {
   connect(program_, &ProgramPanel::requestChanged, toggles, [this, toggles] {
     toggles->setOutdated(!SameButToggles(program_->request(), toggle_search_of_));
   });
-  // Like a technique of the model, a toggle is planned at once, if a plan of the program is shown.
-  connect(program_, &ProgramPanel::toggled, this, [this] {
-    const Source& source = doc().source;
-    if (source.kind == SourceKind::kProgram && source.program.planned() &&
-        source.program.script == program_->request().script && session().shown() != nullptr)
-      startProgram();
-  });
+  connect(program_, &ProgramPanel::toggled, this, &MainWindow::ProgramToggled);
+  // Ctrl+Z then undoes the toggle, not text in the form.
+  connect(toggles, &ProgramToggles::switchedByMouse, this, [this] { timeline_->setFocus(); });
 }
 
 // Plans the program with each toggle alone. Toggles that are on are left out, so that the figures

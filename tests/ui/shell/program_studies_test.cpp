@@ -150,7 +150,8 @@ await end
   FindToggles();
   EXPECT_THAT(Toggles()["says"].toString().toStdString(), HasSubstr("without techniques"));
   Touch("start");
-  ASSERT_TRUE(WaitFor([this] { return Toggle("bf16")["explanation"] == "being planned …"; }));
+  ASSERT_TRUE(
+      WaitFor([this] { return Toggle("bf16")["explanation"].toString() == "being planned …"; }));
   EXPECT_EQ(Toggle("offload")["explanation"].toString(), "waiting to be planned");
   EXPECT_EQ(Toggle("bf16")["saving"].toString(), "");
   EXPECT_EQ(Toggles()["says"].toString(), "0 of 3 techniques are planned");
@@ -227,6 +228,103 @@ TEST_F(ProgramStudies, SwitchPlansAtOnceAndThePreviousRunIsDrawnBehind) {
   Switch("bf16");
   ASSERT_TRUE(Idle());
   EXPECT_EQ(Active().history.now()->change, "bf16 off");
+}
+
+constexpr const char* kToggled =
+    "about()\nchunk(3 if 'bf16' in os.environ.get('VRAMSCOPE_PROGRAM_TOGGLES', '') else 2)\n"
+    "about(ended='end')\n";
+
+TEST_F(ProgramStudies, UndoAndRedoOfASwitchShowItsResult) {
+  Run(kToggled);
+  ASSERT_TRUE(Idle());
+  FindToggles();
+  ASSERT_TRUE(Idle());
+  Switch("bf16");
+  ASSERT_TRUE(Idle());
+  ASSERT_EQ(Blocks(), 3u);
+  EXPECT_EQ(window_->dumpState()["undo"].toString(), "bf16 on");
+  window_->undo();
+  EXPECT_FALSE(window_->programRunner()->busy()) << "its result is known";
+  ASSERT_TRUE(Idle());
+  EXPECT_EQ(Blocks(), 2u);
+  EXPECT_FALSE(Toggle("bf16")["on"].toBool());
+  EXPECT_THAT(PageText("command"), Not(HasSubstr("--toggle")));
+  EXPECT_EQ(Active().history.current(), 0u);
+  EXPECT_TRUE(Active().source.program.toggles.empty());
+  EXPECT_TRUE(window_->dumpState()["ghost"].toBool()) << "the run with the toggle is behind";
+  window_->redo();
+  ASSERT_TRUE(Idle());
+  EXPECT_EQ(Blocks(), 3u);
+  EXPECT_TRUE(Toggle("bf16")["on"].toBool());
+  EXPECT_EQ(Active().history.entries().size(), 2u) << "no entry was added";
+  EXPECT_EQ(Active().history.current(), 1u);
+  // A click in the history sets the switches, too.
+  window_->showEntry(0);
+  ASSERT_TRUE(Idle());
+  EXPECT_EQ(Blocks(), 2u);
+  EXPECT_FALSE(Toggle("bf16")["on"].toBool());
+  window_->undo();
+  ASSERT_TRUE(Idle());
+  EXPECT_EQ(Blocks(), 3u);
+  EXPECT_TRUE(Toggle("bf16")["on"].toBool());
+  // Arguments that were typed meanwhile stay, so that run is planned.
+  Type("programArguments", QStringLiteral("--seed 1"));
+  window_->undo();
+  EXPECT_TRUE(window_->programRunner()->busy());
+  ASSERT_TRUE(Idle());
+  EXPECT_EQ(Blocks(), 2u);
+  EXPECT_EQ(Active().source.program.arguments, "--seed 1");
+  EXPECT_EQ(Active().history.entries().size(), 3u);
+}
+
+TEST_F(ProgramStudies, UndoPlansAgainIfTheScriptWasSaved) {
+  Run(kToggled);
+  ASSERT_TRUE(Idle());
+  FindToggles();
+  ASSERT_TRUE(Idle());
+  Switch("bf16");
+  ASSERT_TRUE(Idle());
+  QTest::qWait(1100);  // the history has whole seconds
+  Script("about()\nchunk(5)\nabout(ended='end')\n");
+  window_->undo();
+  EXPECT_TRUE(window_->programRunner()->busy());
+  ASSERT_TRUE(Idle());
+  EXPECT_EQ(Blocks(), 5u);
+  EXPECT_EQ(Active().history.now()->change, "bf16 off");
+}
+
+TEST_F(ProgramStudies, UndoStopsThePlanOfTheSwitch) {
+  Run("about()\nchunk(2)\nif 'bf16' in os.environ.get('VRAMSCOPE_PROGRAM_TOGGLES', ''):\n"
+      "    wait('never')\nabout(ended='end')\n");
+  ASSERT_TRUE(Idle());
+  FindToggles();
+  ASSERT_TRUE(Idle());
+  Switch("bf16");
+  ASSERT_TRUE(WaitFor([this] { return Running(); }));
+  window_->undo();
+  ASSERT_TRUE(WaitFor([this] { return !Toggle("bf16")["on"].toBool() && !window_->busy(); }));
+  EXPECT_FALSE(Running());
+  EXPECT_EQ(Blocks(), 2u);
+  EXPECT_EQ(Active().history.current(), 0u);
+  EXPECT_TRUE(Active().source.program.toggles.empty());
+}
+
+TEST_F(ProgramStudies, SwitchBeforeTheFirstPlanIsUndone) {
+  window_->openProgram(Script(kToggled));
+  FindToggles();
+  ASSERT_TRUE(Idle());
+  Switch("bf16");
+  window_->undo();
+  EXPECT_FALSE(Toggle("bf16")["on"].toBool());
+  window_->redo();
+  EXPECT_TRUE(Toggle("bf16")["on"].toBool());
+  Click("programStart");
+  ASSERT_TRUE(Idle());
+  EXPECT_EQ(window_->documents().size(), 1u);
+  EXPECT_EQ(Blocks(), 3u);
+  window_->undo();  // the document of the plan has the step
+  ASSERT_TRUE(Idle());
+  EXPECT_EQ(Blocks(), 2u);
 }
 
 TEST_F(ProgramStudies, FitProposalOpensAsADocument) {
