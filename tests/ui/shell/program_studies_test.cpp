@@ -9,6 +9,7 @@
 #include <QLineEdit>
 #include <QTest>
 
+#include "profiler/base/i18n.h"
 #include "tests/ui/shell/program_window.h"
 #include "ui/panels/program_toggles.h"
 #include "ui/studies/program_pages.h"
@@ -191,6 +192,34 @@ await end
   EXPECT_FALSE(Toggles()["outdated"].toBool());
   EXPECT_TRUE(Toggles()["rows"].toArray().isEmpty());
   FindToggles();
+}
+
+// The command's JSON is English; the page shows labels and reasons in the language of the window.
+TEST_F(ProgramStudies, LabelsAndReasonsAreTranslated) {
+  std::string savings = kSavings;
+  for (const auto& [from, to] : {std::pair("an allocation fails", "lora: the optimizer is SGD"),
+                                 std::pair("no from_pretrained", "the optimizer is SGD")})
+    savings.replace(savings.find(from), std::string(from).size(), to);
+  std::erase(savings, '\n');
+  Write("toggles.json", savings + "\n");
+  window_->openProgram(Script(kScript));
+  i18n::SetTranslator([](const std::string& english) -> std::string {
+    if (english == "autocast") return "Autocast-Bereich";
+    if (english == "the optimizer is {}") return "der Optimierer ist {}";
+    return "";
+  });
+  FindToggles();
+  EXPECT_TRUE(Idle());
+  EXPECT_EQ(Toggle("bf16")["title"].toString(), "bf16 · Autocast-Bereich");
+  EXPECT_EQ(Toggle("offload")["explanation"].toString(), "lora: der Optimierer ist SGD");
+  EXPECT_THAT(Toggles()["others"].toString().toStdString(),
+              HasSubstr("lora: der Optimierer ist SGD"));
+  // Another language changes the rows that are there.
+  i18n::SetTranslator(nullptr);
+  QEvent change(QEvent::LanguageChange);
+  QApplication::sendEvent(window_->programPanel()->toggles(), &change);
+  EXPECT_EQ(Toggle("bf16")["title"].toString(), "bf16 · autocast");
+  EXPECT_EQ(Toggle("offload")["explanation"].toString(), "lora: the optimizer is SGD");
 }
 
 TEST_F(ProgramStudies, SearchCanBeCancelledAndReportsErrors) {
