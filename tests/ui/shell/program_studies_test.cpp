@@ -6,6 +6,7 @@
 #include <QAbstractButton>
 #include <QJsonArray>
 #include <QJsonObject>
+#include <QLabel>
 #include <QLineEdit>
 #include <QTest>
 
@@ -13,6 +14,7 @@
 #include "tests/ui/shell/program_window.h"
 #include "ui/panels/program_toggles.h"
 #include "ui/studies/program_pages.h"
+#include "ui/studies/study_page.h"
 #include "ui/studies/vary_chart.h"
 
 namespace vramscope::ui {
@@ -354,6 +356,22 @@ TEST_F(ProgramStudies, SwitchBeforeTheFirstPlanIsUndone) {
   window_->undo();  // the document of the plan has the step
   ASSERT_TRUE(Idle());
   EXPECT_EQ(Blocks(), 2u);
+}
+
+TEST_F(ProgramStudies, PagesOfModelAndProgramHaveTheSameControls) {
+  const auto controls = [](QWidget* page) {
+    QStringList out;
+    for (const auto* edit : page->findChildren<QLineEdit*>()) out << edit->accessibleName();
+    for (const auto* label : page->findChildren<QLabel*>())
+      if (label->buddy() != nullptr) out << label->text();
+    for (const auto* button : page->findChildren<QPushButton*>())
+      if (!button->isHidden()) out << button->text();
+    return out.join(QLatin1Char('|')).toStdString();
+  };
+  EXPECT_EQ(controls(window_->fitPage()), "Budget|Budget|Make it fit");
+  EXPECT_EQ(controls(window_->programFitPage()), "Budget|Budget|Make it fit");
+  EXPECT_THAT(controls(window_->waterfallPage()), StartsWith("Draw|Up|Down|"));
+  EXPECT_THAT(controls(window_->programWaterfallPage()), StartsWith("Draw|Up|Down|"));
 }
 
 TEST_F(ProgramStudies, FitProposalOpensAsADocument) {
