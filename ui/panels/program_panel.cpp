@@ -143,7 +143,6 @@ void ProgramPanel::setTheme(const timeline::Theme& theme) {
 }
 
 void ProgramPanel::setRequest(const program::Request& request) {
-  if (request.script != request_.script) toggles_->forget();
   // An error is of the request that was started.
   if (!(request == request_)) {
     error_->hide();
@@ -162,6 +161,7 @@ void ProgramPanel::setRequest(const program::Request& request) {
   steps_->setValue(static_cast<int>(request.steps));
   skip_init_->setChecked(request.skip_init);
   operators_->setChecked(request.operators);
+  toggles_->setRequest(request);
   toggles_->setChosen(request.toggles);
   filling_ = false;
   interpreter_chosen_ = !request.interpreter.empty();
@@ -169,7 +169,6 @@ void ProgramPanel::setRequest(const program::Request& request) {
 }
 
 void ProgramPanel::setScript(const QString& path) {
-  if (path != script_->text()) toggles_->forget();
   script_->setText(path);
   interpreter_chosen_ = false;  // another project may need another environment
   Edited();
@@ -201,6 +200,7 @@ void ProgramPanel::Edited() {
   request_.steps = static_cast<uint32_t>(steps_->value());
   request_.skip_init = skip_init_->isChecked();
   request_.operators = operators_->isChecked();
+  toggles_->setRequest(request_);
   request_.toggles = toggles_->chosen();
   if (was_elsewhere && !elsewhere) FindInterpreters();
   Explain();
@@ -329,6 +329,7 @@ void ProgramPanel::Explain() {
     status_->setWrappedText(say ? why + QLatin1Char('.') : QString());
     status_->setVisible(say);
   }
+  toggles_->setRequest(request_);
   toggles_->setVisible(request_.planned());
   toggles_->setCanSearch(request_.planned() && possible.ok());
   Q_EMIT requestChanged();

@@ -13,9 +13,11 @@
 #include <QSignalBlocker>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "profiler/base/i18n.h"
+#include "profiler/run/units.h"
 #include "ui/panels/form_widgets.h"
 #include "ui/panels/qt_theme.h"
 #include "ui/panels/rows.h"
@@ -30,6 +32,10 @@ QString TextAt(const QJsonObject& json, const char* key) {
 }
 std::string StringAt(const QJsonObject& json, const char* key) {
   return TextAt(json, key).toStdString();
+}
+bool SameButToggles(program::Request a, const program::Request& b) {
+  a.toggles = b.toggles;
+  return a == b;
 }
 std::string NameOf(const std::string& toggle) { return toggle.substr(0, toggle.find('=')); }
 
@@ -103,19 +109,43 @@ void ProgramToggles::setTheme(const timeline::Theme& theme) {
   for (const Line& line : lines_) line.toggle->setTheme(theme);
 }
 
+ProgramToggles::Known& ProgramToggles::Of(const std::string& script) {
+  constexpr size_t kMost = 20;
+  for (auto at = programs_.begin(); at != programs_.end() && programs_.size() >= kMost;)
+    at = &at->second == now_ || at->first == searched_ || at->first == script ? std::next(at)
+                                                                              : programs_.erase(at);
+  return programs_[script];
+}
+
+void ProgramToggles::setRequest(const program::Request& request) {
+  const bool other = request.script != request_.script;
+  if (other) {
+    // Nothing is known about the beginnings of a path that is being typed.
+    const bool nothing = now_->entries.empty() && now_->chosen.empty() && now_->says.isEmpty();
+    const std::string before = request_.script;
+    now_ = &Of(request.script);
+    if (nothing && before != searched_) programs_.erase(before);
+  }
+  request_ = request;
+  if (other)
+    Show(*now_);
+  else
+    Update();
+}
+
 void ProgramToggles::setChosen(const std::vector<std::string>& toggles) {
-  chosen_ = toggles;
-  const size_t before = entries_.size();
-  AddChosen();
-  if (entries_.size() == before) return Update();
+  now_->chosen = toggles;
+  const size_t before = now_->entries.size();
+  AddChosen(*now_);
+  if (now_->entries.size() == before) return Update();
   Rebuild();
 }
 
 // A toggle that is on has a row, even if nothing is known about it.
-void ProgramToggles::AddChosen() {
-  for (const std::string& toggle : chosen_)
-    if (std::ranges::find(entries_, toggle, &Entry::toggle) == entries_.end())
-      entries_.push_back({.toggle = toggle});
+void ProgramToggles::AddChosen(Known& of) {
+  for (const std::string& toggle : of.chosen)
+    if (std::ranges::find(of.entries, toggle, &Entry::toggle) == of.entries.end())
+      of.entries.push_back({.toggle = toggle});
 }
 
 // `start_ms`: the time of a step without toggles.
@@ -145,110 +175,125 @@ ProgramToggles::Entry ProgramToggles::ReadEntry(const QJsonObject& json, double 
   return entry;
 }
 
-void ProgramToggles::beginSearch(bool same) {
+void ProgramToggles::beginSearch(const program::Request& request) {
   searching_ = true;
-  planned_ = of_ = 0;
-  if (!same) {
-    std::erase_if(entries_, [this](const Entry& entry) { return !IsOn(entry.toggle); });
-    for (Entry& entry : entries_) entry = {.toggle = entry.toggle};
-    do_not_apply_.clear();
-    ShowOthers();
+  searched_ = request.script;
+  Known& of = Of(searched_);
+  of.planned = of.all = 0;
+  if (!SameButToggles(request, of.asked)) {
+    of.entries.clear();
+    of.do_not_apply.clear();
+    AddChosen(of);
   }
-  say(tr("Planning the program without techniques …"));
-  Rebuild();
+  of.asked = request;
+  of.says = tr("Planning the program without techniques …");
+  Show(of);
 }
 
 void ProgramToggles::setPart(const QJsonObject& part) {
   if (!searching_) return;
-  if (part.contains(QLatin1String("planning"))) return SetPlanning(part);
-  if (const std::string begun = StringAt(part, "begun"); !begun.empty()) {
-    const auto at = std::ranges::find(entries_, begun, &Entry::toggle);
-    if (at == entries_.end()) return;
-    at->state = State::kBegan;
-    Fill(lines_[static_cast<size_t>(at - entries_.begin())], *at);
-  } else if (const QJsonValue row = part.value(QLatin1String("row")); row.isObject()) {
-    ++planned_;
-    Put(ReadEntry(row.toObject(), start_ms_));
-    ShowProgress();
+  Known& of = Of(searched_);
+  if (part.contains(QLatin1String("planning"))) {
+    SetPlanning(of, part);
+    return Show(of);
   }
+  const QJsonObject row = part.value(QLatin1String("row")).toObject();
+  const auto at = std::ranges::find(
+      of.entries, row.isEmpty() ? StringAt(part, "begun") : StringAt(row, "toggle"),
+      &Entry::toggle);
+  if (at == of.entries.end()) return;
+  if (row.isEmpty()) {
+    at->state = State::kBegan;
+  } else {
+    *at = ReadEntry(row, of.start_ms);
+    ++of.planned;
+    of.says = tr("%1 of %2 techniques are planned").arg(of.planned).arg(of.all);
+  }
+  ShowEntry(of, static_cast<size_t>(at - of.entries.begin()));
 }
 
 // The rows keep their places until the search has ended, so that no switch moves under the pointer.
-void ProgramToggles::SetPlanning(const QJsonObject& part) {
-  start_ms_ =
+void ProgramToggles::SetPlanning(Known& of, const QJsonObject& part) {
+  of.start_ms =
       part.value(QLatin1String("start")).toObject().value(QLatin1String("step_ms")).toDouble();
   const QJsonArray planning = part.value(QLatin1String("planning")).toArray();
-  of_ = static_cast<int>(planning.size());
   std::vector<Entry> entries;
   for (const QJsonValue& each : planning) {
-    Entry entry = ReadEntry(each.toObject(), start_ms_);
-    if (const auto before = std::ranges::find(entries_, entry.toggle, &Entry::toggle);
-        before != entries_.end() && before->state == State::kPlanned)
+    Entry entry = ReadEntry(each.toObject(), of.start_ms);
+    if (const auto before = std::ranges::find(of.entries, entry.toggle, &Entry::toggle);
+        before != of.entries.end() && before->state == State::kPlanned)
       entry = *before;
     entry.state = State::kWaits;
     entries.push_back(std::move(entry));
   }
-  entries_ = std::move(entries);
-  AddChosen();
-  ShowProgress();
-  Rebuild();
-}
-
-void ProgramToggles::Put(Entry entry) {
-  const auto at = std::ranges::find(entries_, entry.toggle, &Entry::toggle);
-  if (at == entries_.end()) {
-    entries_.push_back(std::move(entry));
-    return Rebuild();
-  }
-  *at = std::move(entry);
-  Fill(lines_[static_cast<size_t>(at - entries_.begin())], *at);
-  Update();
-}
-
-void ProgramToggles::ShowProgress() {
-  say(tr("%1 of %2 techniques are planned").arg(planned_).arg(of_));
-  Update();
+  of.entries = std::move(entries);
+  AddChosen(of);
+  of.all = static_cast<int>(planning.size());
+  of.says = tr("%1 of %2 techniques are planned").arg(of.planned).arg(of.all);
 }
 
 void ProgramToggles::endSearch(const QJsonObject& result, const QString& error) {
+  if (!searching_) return;
+  Known& of = Of(searched_);
   searching_ = false;
-  for (Entry& entry : entries_)
+  searched_.clear();
+  for (Entry& entry : of.entries)
     if (entry.state != State::kPlanned)
       entry.state = entry.saves || !entry.error.empty() ? State::kPlanned : State::kNotPlanned;
-  if (result.contains(QLatin1String("rows"))) return SetSavings(result);
-  Sort();
-  Rebuild();
-  say(error.isEmpty() || planned_ == 0
-          ? error
-          : tr("%1; %2 of %3 techniques are planned").arg(error).arg(planned_).arg(of_));
+  if (result.contains(QLatin1String("rows"))) {
+    SetSavings(of, result);
+  } else {
+    Sort(of);
+    of.says =
+        error.isEmpty() || of.planned == 0
+            ? error
+            : tr("%1; %2 of %3 techniques are planned").arg(error).arg(of.planned).arg(of.all);
+  }
+  Show(of);
+  Update();  // the button, if another program is in the form
 }
 
-void ProgramToggles::SetSavings(const QJsonObject& result) {
-  entries_.clear();
-  start_ms_ =
-      result.value(QLatin1String("start")).toObject().value(QLatin1String("step_ms")).toDouble();
+void ProgramToggles::SetSavings(Known& of, const QJsonObject& result) {
+  const QJsonObject start = result.value(QLatin1String("start")).toObject();
+  of.start_ms = start.value(QLatin1String("step_ms")).toDouble();
+  of.entries.clear();
   for (const QJsonValue& row : result.value(QLatin1String("rows")).toArray())
-    entries_.push_back(ReadEntry(row.toObject(), start_ms_));
-  say(entries_.empty() ? tr("No technique applies to this program.") : QString());
-  Sort();
-  AddChosen();
+    of.entries.push_back(ReadEntry(row.toObject(), of.start_ms));
+  const double needed = start.value(QLatin1String("needed")).toDouble();
+  of.says = of.entries.empty()
+                ? tr("No technique applies to this program.")
+                : tr("Without techniques, the program needs %1.")
+                      .arg(Text(run::FormatBytes(static_cast<uint64_t>(std::max(0.0, needed)))));
+  Sort(of);
+  AddChosen(of);
   const QJsonDocument toggles(result.value(QLatin1String("toggles")).toArray());
-  do_not_apply_ = program::ParseToggleReports(toggles.toJson(QJsonDocument::Compact).toStdString());
-  std::erase_if(do_not_apply_, [](const program::ToggleReport& report) {
+  of.do_not_apply =
+      program::ParseToggleReports(toggles.toJson(QJsonDocument::Compact).toStdString());
+  std::erase_if(of.do_not_apply, [](const program::ToggleReport& report) {
     return report.why.empty() && report.overridden.empty();
   });
+}
+
+void ProgramToggles::Sort(Known& of) {
+  std::ranges::stable_sort(of.entries, std::ranges::greater(),
+                           [](const Entry& entry) { return entry.saves.value_or(-1e300); });
+}
+
+void ProgramToggles::Show(const Known& of) {
+  if (&of != now_) return;
   ShowOthers();
   Rebuild();
 }
 
-void ProgramToggles::Sort() {
-  std::ranges::stable_sort(entries_, std::ranges::greater(),
-                           [](const Entry& entry) { return entry.saves.value_or(-1e300); });
+void ProgramToggles::ShowEntry(const Known& of, size_t at) {
+  if (&of != now_) return;
+  Fill(lines_[at], of.entries[at]);
+  Update();
 }
 
 void ProgramToggles::ShowOthers() {
   QStringList others;
-  for (const program::ToggleReport& report : do_not_apply_)
+  for (const program::ToggleReport& report : now_->do_not_apply)
     others << Text(report.name) + QStringLiteral(": ") + Text(program::WhyText(report));
   others_->setWrappedText(others.isEmpty() ? QString()
                                            : tr("Techniques that do not apply: %n", nullptr,
@@ -257,30 +302,23 @@ void ProgramToggles::ShowOthers() {
   others_->setVisible(!others.isEmpty());
 }
 
-void ProgramToggles::setOutdated(bool outdated) {
-  outdated_ = outdated;
-  Update();
-}
-
-void ProgramToggles::forget() {
-  chosen_.clear();
-  entries_.clear();
-  do_not_apply_.clear();
-  ShowOthers();
-  say({});
-  Rebuild();
+// Whether the program in the form would not be planned as it was for these savings.
+bool ProgramToggles::Outdated() const {
+  return !searching_ && !SameButToggles(request_, now_->asked) &&
+         std::ranges::any_of(now_->entries,
+                             [](const Entry& entry) { return entry.state == State::kPlanned; });
 }
 
 void ProgramToggles::say(const QString& text) {
-  says_->setWrappedText(text);
-  says_->setVisible(!text.isEmpty());
+  now_->says = text;
+  Update();
 }
 
 void ProgramToggles::changeEvent(QEvent* event) {
   QWidget::changeEvent(event);
   if (event->type() != QEvent::LanguageChange) return;
   ShowOthers();
-  for (size_t i = 0; i < lines_.size(); ++i) Fill(lines_[i], entries_[i]);
+  for (size_t i = 0; i < lines_.size(); ++i) Fill(lines_[i], now_->entries[i]);
 }
 
 void ProgramToggles::setCanSearch(bool can) {
@@ -296,7 +334,7 @@ void ProgramToggles::setIdle(bool idle) {
 void ProgramToggles::Rebuild() {
   ClearLayout(column_);
   lines_.clear();
-  for (const Entry& entry : entries_) {
+  for (const Entry& entry : now_->entries) {
     lines_.push_back(MakeRow(entry));
     column_->addWidget(lines_.back().widget);
   }
@@ -364,46 +402,47 @@ QString ProgramToggles::Explanation(const Entry& entry) const {
 }
 
 bool ProgramToggles::IsOn(const std::string& toggle) const {
-  return std::ranges::find(chosen_, toggle) != chosen_.end();
+  return std::ranges::find(now_->chosen, toggle) != now_->chosen.end();
 }
 
 void ProgramToggles::Update() {
-  empty_->setVisible(entries_.empty());
+  const std::vector<Entry>& entries = now_->entries;
+  empty_->setVisible(entries.empty());
+  says_->setWrappedText(now_->says);
+  says_->setVisible(!now_->says.isEmpty());
   search_->setText(searching_ ? tr("Cancel") : tr("Find techniques"));
   search_->setEnabled(searching_ || can_search_);
   search_->setToolTip(can_search_ ? tr("Plan the program with each technique that applies, as "
                                        "`vramscope toggles --savings` does")
                                   : tr("Choose a script to plan first"));
-  progress_->setVisible(searching_);
-  progress_->setRange(0, of_);
-  progress_->setValue(planned_);
-  note_->setVisible(outdated_ && !searching_ &&
-                    std::ranges::any_of(entries_, [](const Entry& entry) {
-                      return entry.state == State::kPlanned;
-                    }));
+  progress_->setVisible(searching_ && request_.script == searched_);
+  progress_->setRange(0, now_->all);
+  progress_->setValue(now_->planned);
+  note_->setVisible(Outdated());
   for (size_t i = 0; i < lines_.size(); ++i) {
-    const bool on = IsOn(entries_[i].toggle);
+    const bool on = IsOn(entries[i].toggle);
     const QSignalBlocker block(lines_[i].toggle);
     lines_[i].toggle->setChecked(on);
-    lines_[i].toggle->setEnabled(idle_ && (on || entries_[i].error.empty()));
-    lines_[i].lines->setVisible(on && !entries_[i].lines.isEmpty());
+    lines_[i].toggle->setEnabled(idle_ && (on || entries[i].error.empty()));
+    lines_[i].lines->setVisible(on && !entries[i].lines.isEmpty());
   }
   copy_->setVisible(!LinesToWrite().isEmpty());
 }
 
 // Switching one on switches those off that it excludes, and other values of the same toggle.
 void ProgramToggles::Switch(const std::string& toggle, bool on) {
-  std::erase(chosen_, toggle);
+  std::vector<std::string>& chosen = now_->chosen;
+  std::erase(chosen, toggle);
   if (on) {
     const auto excludes = [this](const std::string& one, const std::string& other) {
-      const auto entry = std::ranges::find(entries_, one, &Entry::toggle);
-      return entry != entries_.end() &&
+      const auto entry = std::ranges::find(now_->entries, one, &Entry::toggle);
+      return entry != now_->entries.end() &&
              std::ranges::find(entry->excludes, NameOf(other)) != entry->excludes.end();
     };
-    std::erase_if(chosen_, [&](const std::string& other) {
+    std::erase_if(chosen, [&](const std::string& other) {
       return NameOf(other) == NameOf(toggle) || excludes(toggle, other) || excludes(other, toggle);
     });
-    chosen_.push_back(toggle);
+    chosen.push_back(toggle);
   }
   Update();
   Q_EMIT chosenChanged();
@@ -411,28 +450,29 @@ void ProgramToggles::Switch(const std::string& toggle, bool on) {
 
 QString ProgramToggles::LinesToWrite() const {
   QStringList lines;
-  for (const Entry& entry : entries_)
+  for (const Entry& entry : now_->entries)
     if (IsOn(entry.toggle)) lines << entry.lines;
   return lines.join(QLatin1Char('\n'));
 }
 
 QJsonObject ProgramToggles::dumpState() const {
+  const std::vector<Entry>& entries = now_->entries;
   QJsonArray rows;
   for (size_t i = 0; i < lines_.size(); ++i)
-    rows.append(QJsonObject{{"toggle", Text(entries_[i].toggle)},
+    rows.append(QJsonObject{{"toggle", Text(entries[i].toggle)},
                             {"on", lines_[i].toggle->isChecked()},
                             {"enabled", lines_[i].toggle->isEnabled()},
                             {"saving", lines_[i].saving->text()},
                             {"time", lines_[i].factor->text()},
-                            {"error", Text(entries_[i].error)},
+                            {"error", Text(entries[i].error)},
                             {"title", lines_[i].title->text()},
                             {"explanation", lines_[i].explanation->text()},
-                            {"lines", entries_[i].lines.join(QLatin1Char('\n'))}});
+                            {"lines", entries[i].lines.join(QLatin1Char('\n'))}});
   return {{"rows", rows},
           {"searching", searching_},
           {"can_search", search_->isEnabled()},
-          {"planned", planned_},
-          {"of", of_},
+          {"planned", now_->planned},
+          {"of", now_->all},
           {"outdated", note_->isVisibleTo(this)},
           {"says", says_->isVisibleTo(this) ? says_->text() : QString()},
           {"others", others_->toolTip()},

@@ -1,7 +1,7 @@
 // The techniques of a user's program: a switch for each toggle that applies, what it saves, and the
 // line to write for it. The widget runs nothing itself.
 //
-//   toggles->beginSearch(same);
+//   toggles->beginSearch(request);
 //   toggles->setPart(part);             // a line of `vramscope toggles --savings --json-lines`
 //   toggles->endSearch(result, error);  // the last one
 //   connect(toggles, &ProgramToggles::chosenChanged, ..., [&] { Plan(toggles->chosen()); });
@@ -10,10 +10,12 @@
 #include <QJsonObject>
 #include <QWidget>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "profiler/program/request.h"
 #include "profiler/program/toggles.h"
 #include "ui/timeline/theme.h"
 
@@ -32,18 +34,17 @@ class ProgramToggles : public QWidget {
  public:
   explicit ProgramToggles(QWidget* parent = nullptr);
   void setTheme(const timeline::Theme& theme);
+  // The program in the form. What is known about another script is kept, and is shown again with
+  // that script.
+  void setRequest(const program::Request& request);
   // NAME or NAME=VALUE. Toggles without known savings get a row, too.
   void setChosen(const std::vector<std::string>& toggles);
-  const std::vector<std::string>& chosen() const { return chosen_; }
-  // The toggles are being planned: the button cancels. `same`: with the settings of the last
-  // search, so its savings stay until others arrive.
-  void beginSearch(bool same);
+  const std::vector<std::string>& chosen() const { return now_->chosen; }
+  // The toggles of this program are being planned: the button cancels. Savings of the last search
+  // stay until others arrive, if it had the same settings.
+  void beginSearch(const program::Request& request);
   void setPart(const QJsonObject& part);
-  // What has arrived stays if there is an error. Both empty: the search was of another program.
-  void endSearch(const QJsonObject& result, const QString& error);
-  // The program would not be planned as it was for these savings.
-  void setOutdated(bool outdated);
-  void forget();                  // another program: no rows, none chosen
+  void endSearch(const QJsonObject& result, const QString& error);  // what has arrived stays
   void say(const QString& text);  // below the button; empty: nothing
   void setCanSearch(bool can);
   void setIdle(bool idle);  // no program runs: the switches can be used
@@ -71,6 +72,16 @@ class ProgramToggles : public QWidget {
     std::string error;
     State state = State::kNotPlanned;
   };
+  // What is known about a script.
+  struct Known {
+    program::Request asked;  // of the last search
+    std::vector<std::string> chosen;
+    std::vector<Entry> entries;
+    std::vector<program::ToggleReport> do_not_apply;
+    double start_ms = 0;       // the time of a step without toggles
+    int planned = 0, all = 0;  // toggles of the last search; all 0: not known yet
+    QString says;
+  };
   struct Line {
     QWidget* widget = nullptr;
     ToggleSwitch* toggle = nullptr;
@@ -81,12 +92,14 @@ class ProgramToggles : public QWidget {
     QLabel* factor = nullptr;
   };
   static Entry ReadEntry(const QJsonObject& json, double start_ms);
-  void SetSavings(const QJsonObject& result);
-  void SetPlanning(const QJsonObject& part);
-  void Put(Entry entry);
-  void ShowProgress();
-  void Sort();  // the largest saving first
-  void AddChosen();
+  static void AddChosen(Known& of);
+  static void Sort(Known& of);  // the largest saving first
+  static void SetSavings(Known& of, const QJsonObject& result);
+  static void SetPlanning(Known& of, const QJsonObject& part);
+  void Show(const Known& of);  // if it is the program in the form
+  void ShowEntry(const Known& of, size_t at);
+  Known& Of(const std::string& script);
+  bool Outdated() const;
   void ShowOthers();
   void Rebuild();
   Line MakeRow(const Entry& entry);
@@ -97,14 +110,13 @@ class ProgramToggles : public QWidget {
   bool IsOn(const std::string& toggle) const;
   QString LinesToWrite() const;  // of the toggles that are on
 
-  std::vector<std::string> chosen_;
-  std::vector<Entry> entries_;
-  std::vector<Line> lines_;  // of entries_
-  std::vector<program::ToggleReport> do_not_apply_;
-  double start_ms_ = 0;       // the time of a step without toggles
-  int planned_ = 0, of_ = 0;  // toggles of this search; of_ 0: not known yet
+  std::map<std::string, Known> programs_;  // by script
+  program::Request request_;               // in the form
+  Known* now_ = &programs_[request_.script];
+  std::string searched_;     // the script of the search that runs
+  std::vector<Line> lines_;  // of now_->entries
   timeline::Theme theme_ = timeline::Theme::Dark();
-  bool idle_ = true, searching_ = false, can_search_ = false, outdated_ = false;
+  bool idle_ = true, searching_ = false, can_search_ = false;
   QPushButton* search_ = nullptr;
   QProgressBar* progress_ = nullptr;
   QVBoxLayout* column_ = nullptr;  // of the rows

@@ -568,7 +568,6 @@ class MainWindow : public QMainWindow {
   QStackedWidget* fit_pages_ = nullptr;
   QStackedWidget* waterfall_pages_ = nullptr;
   CommandRunner* toggle_search_ = nullptr;  // what the toggles of the program save
-  program::Request toggle_search_of_;       // the last one
   FitPage* fit_ = nullptr;
   WaterfallPage* waterfall_ = nullptr;
   ExperimentsPage* experiments_ = nullptr;

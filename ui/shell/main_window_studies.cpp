@@ -15,15 +15,6 @@
 #include "ui/timeline/timeline_widget.h"
 
 namespace vramscope::ui {
-namespace {
-
-bool SameButToggles(program::Request a, const program::Request& b) {
-  a.toggles = b.toggles;
-  return a == b;
-}
-
-}  // namespace
-
 // Inserts the pages before the log, in the order of pageNames().
 void MainWindow::BuildStudies(const QString& vramscope, const QString& worker) {
   const StudyPrograms programs{vramscope, worker};
@@ -63,19 +54,12 @@ void MainWindow::ConnectProgramStudies() {
   ProgramToggles* toggles = program_->toggles();
   connect(toggles, &ProgramToggles::searchRequested, this, &MainWindow::FindToggles);
   connect(toggles, &ProgramToggles::cancelRequested, toggle_search_, &CommandRunner::cancel);
-  const auto of_shown = [this] { return program_->request().script == toggle_search_of_.script; };
-  connect(toggle_search_, &CommandRunner::arrived, this,
-          [toggles, of_shown](const QJsonObject& part) {
-            if (of_shown()) toggles->setPart(part);
-          });
+  connect(toggle_search_, &CommandRunner::arrived, toggles, &ProgramToggles::setPart);
   connect(toggle_search_, &CommandRunner::ended, this,
-          [this, toggles, of_shown](const QJsonObject& result, const QString& error) {
-            toggles->endSearch(of_shown() ? result : QJsonObject(), of_shown() ? error : QString());
+          [this, toggles](const QJsonObject& result, const QString& error) {
+            toggles->endSearch(result, error);
             actions_.Refresh();
           });
-  connect(program_, &ProgramPanel::requestChanged, toggles, [this, toggles] {
-    toggles->setOutdated(!SameButToggles(program_->request(), toggle_search_of_));
-  });
   connect(program_, &ProgramPanel::toggled, this, &MainWindow::ProgramToggled);
   // Ctrl+Z then undoes the toggle, not text in the form.
   connect(toggles, &ProgramToggles::switchedByMouse, this, [this] { timeline_->setFocus(); });
@@ -88,9 +72,7 @@ void MainWindow::FindToggles() {
   const program::Request& request = program_->request();
   const absl::StatusOr<CommandProgram> program = ProgramOf(request);
   if (!program.ok()) return toggles->say(ToQString(std::string(program.status().message())));
-  toggles->beginSearch(SameButToggles(request, toggle_search_of_));
-  toggles->setOutdated(false);
-  toggle_search_of_ = request;
+  toggles->beginSearch(request);
   toggle_search_->run(StudyArguments(QStringLiteral("toggles"), request, {})
                           << QStringLiteral("--savings") << QStringLiteral("--json-lines"),
                       {}, *program);

@@ -184,7 +184,7 @@ await end
   FindToggles();
   ASSERT_TRUE(Idle());
   EXPECT_EQ(Toggles()["rows"].toArray().size(), 4);
-  EXPECT_EQ(Toggles()["says"].toString(), "");
+  EXPECT_EQ(Toggles()["says"].toString(), "Without techniques, the program needs 4.00 GiB.");
   // With other settings, the savings say that they are outdated; a new search does not keep them.
   EXPECT_FALSE(Toggles()["outdated"].toBool());
   window_->programPanel()->setDevice(QStringLiteral("h100-sxm"));
@@ -222,6 +222,37 @@ TEST_F(ProgramStudies, LabelsAndReasonsAreTranslated) {
   QApplication::sendEvent(window_->programPanel()->toggles(), &change);
   EXPECT_EQ(Toggle("bf16")["title"].toString(), "bf16 · autocast");
   EXPECT_EQ(Toggle("offload")["explanation"].toString(), "lora: the optimizer is SGD");
+}
+
+// A path is typed letter by letter; the savings and switches of a program are those of its script.
+TEST_F(ProgramStudies, EachScriptKeepsItsSavings) {
+  const QString script = Script(kScript);
+  window_->openProgram(script);
+  FindToggles();
+  ASSERT_TRUE(Idle());
+  Switch("bf16");
+  Type("programScript", Path("other.py"));
+  EXPECT_TRUE(Toggles()["rows"].toArray().isEmpty()) << "these are techniques of another program";
+  EXPECT_EQ(Toggles()["says"].toString(), "");
+  EXPECT_THAT(PageText("command"), Not(HasSubstr("--toggle")));
+  Type("programScript", script);
+  EXPECT_EQ(Toggles()["rows"].toArray().size(), 4);
+  EXPECT_TRUE(Toggle("bf16")["on"].toBool());
+  EXPECT_THAT(PageText("command"), HasSubstr("--toggle bf16"));
+  EXPECT_FALSE(Toggles()["outdated"].toBool());
+}
+
+TEST_F(ProgramStudies, SearchGoesOnWhileAnotherScriptIsInTheForm) {
+  Write("toggles.sh", "while [ ! -e \"$here/go\" ]; do sleep 0.05; done\n");
+  const QString script = Script(kScript);
+  window_->openProgram(script);
+  FindToggles();
+  window_->openProgram(Path("other.py"));
+  Touch("go");
+  ASSERT_TRUE(Idle());
+  EXPECT_TRUE(Toggles()["rows"].toArray().isEmpty());
+  window_->openProgram(script);
+  EXPECT_EQ(Toggles()["rows"].toArray().size(), 4);
 }
 
 TEST_F(ProgramStudies, SearchCanBeCancelledAndReportsErrors) {
