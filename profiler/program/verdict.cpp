@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <csignal>
 #include <cstring>
 #include <nlohmann/json.hpp>
@@ -120,11 +121,33 @@ absl::Status NothingSeen(const Program& seen, const Outcome& outcome, bool plann
   return absl::InvalidArgumentError(WhyNothing(seen, outcome, planned, end));
 }
 
+std::string PrintedException(std::string_view output) {
+  constexpr std::string_view kFile = "  File \"";
+  size_t at = output.rfind(kFile);
+  while (at != output.npos && at > 0 && output[at - 1] != '\n') at = output.rfind(kFile, at - 1);
+  if (at == output.npos) return "";
+  // The lines of a traceback are indented; the exception follows them.
+  while (at < output.size() && (output[at] == ' ' || output[at] == '\n')) {
+    const size_t end = output.find('\n', at);
+    at = end == output.npos ? output.size() : end + 1;
+  }
+  const std::string_view line = output.substr(at, output.find('\n', at) - at);
+  const std::string_view name = line.substr(0, line.find(':'));
+  const bool is_name = !name.empty() && std::ranges::all_of(name, [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '_' || c == '.';
+  });
+  return is_name ? ShortException(line) : "";
+}
+
 std::string LastPythonLine(std::string_view output) {
   constexpr std::string_view kTraceback = "Traceback (most recent call last):";
   constexpr std::string_view kFile = "  File \"", kLine = "\", line ";
-  const size_t begin = output.rfind(kTraceback);
-  if (begin == std::string_view::npos) return "";
+  size_t begin = output.rfind(kTraceback);
+  if (begin == std::string_view::npos) {
+    // A script that cannot be parsed has no traceback.
+    if (PrintedException(output).empty()) return "";
+    begin = 0;
+  }
   std::string place;
   for (size_t at = output.find(kFile, begin); at != output.npos; at = output.find(kFile, at)) {
     at += kFile.size();

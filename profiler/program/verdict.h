@@ -45,6 +45,10 @@ absl::Status NothingSeen(const Program& seen, const Outcome& outcome, bool plann
 // Frames of installed packages do not count. "": there is no traceback.
 std::string LastPythonLine(std::string_view output);
 
+// The exception that ended a Python program, as it was printed: "SyntaxError: invalid syntax". "":
+// none was printed.
+std::string PrintedException(std::string_view output);
+
 // The first line of the exception, without a full stop: "OutOfMemoryError: CUDA out of memory.
 // Tried to allocate 512.00 MiB". The further figures in PyTorch's messages are left out.
 std::string ShortException(std::string_view exception);

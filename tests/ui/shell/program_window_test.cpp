@@ -121,6 +121,14 @@ TEST_F(ProgramWindow, ReportsExceptionOfTheProgramAndItsLine) {
   EXPECT_EQ(Blocks(), 1u);
 }
 
+TEST_F(ProgramWindow, ReportsWhyAScriptDidNotStart) {
+  Run("model = (4, 4.cuda()\n");
+  ASSERT_TRUE(Idle());
+  EXPECT_THAT(PageText("error"), AllOf(StartsWith("SyntaxError: "), HasSubstr(" (train.py:")));
+  EXPECT_THAT(PageText("error"), Not(HasSubstr("never imported")));
+  EXPECT_THAT(PageText("next"), HasSubstr("before it imported torch"));
+}
+
 // The window reports that the interpreter crashed during shutdown. This is not a failure, because
 // the recording is complete.
 TEST_F(ProgramWindow, CrashDuringInterpreterShutdownIsNotAFailure) {
