@@ -81,6 +81,7 @@ class ProgramPanel : public QWidget {
   void ChooseDevice(const QString& now, const std::function<void(const QString&)>& chosen);
   void FillAgain();
   void ShowState();
+  void FitOutput(int least);  // number of lines
   void Explain();
 
   program::Request request_;
@@ -118,6 +119,7 @@ class ProgramPanel : public QWidget {
   WrappedLabel* error_next_ = nullptr;
   QLabel* output_heading_ = nullptr;
   QPlainTextEdit* output_ = nullptr;
+  int output_lines_ = 0;  // height of the output
   QToolButton* again_ = nullptr;
   WrappedLabel* command_ = nullptr;
   ProgramToggles* toggles_ = nullptr;  // of a plan

@@ -8,7 +8,9 @@
 #include <QJsonObject>
 #include <QLabel>
 #include <QLineEdit>
+#include <QPlainTextEdit>
 #include <QTest>
+#include <QToolButton>
 
 #include "profiler/base/i18n.h"
 #include "tests/ui/shell/program_window.h"
@@ -290,6 +292,26 @@ TEST_F(ProgramStudies, SwitchPlansAtOnceAndThePreviousRunIsDrawnBehind) {
   Switch("bf16");
   ASSERT_TRUE(Idle());
   EXPECT_EQ(Active().history.now()->change, "bf16 off");
+}
+
+TEST_F(ProgramStudies, SwitchesKeepTheirPlacesWhileTheProgramIsPlanned) {
+  Run(std::string("print('one\\ntwo\\nthree\\nfour')\n") + kScript);
+  ASSERT_TRUE(Idle());
+  FindToggles();
+  ASSERT_TRUE(Idle());
+  const auto place = [this] {
+    QTest::qWait(50);  // for the layout
+    return window_->programPanel()->toggles()->y();
+  };
+  const int before = place();
+  Switch("bf16");
+  ASSERT_TRUE(window_->programRunner()->busy());
+  EXPECT_TRUE(Find<QToolButton>("programAgain")->isVisibleTo(window_->programPanel()));
+  EXPECT_FALSE(Page("again").toBool()) << "it is there, but disabled";
+  EXPECT_TRUE(Find<QPlainTextEdit>("programOutput")->isVisibleTo(window_->programPanel()));
+  ASSERT_TRUE(Idle());
+  EXPECT_EQ(place(), before);
+  EXPECT_TRUE(Page("again").toBool());
 }
 
 constexpr const char* kToggled =
