@@ -129,6 +129,22 @@ TEST_F(ProgramWindow, ReportsWhyAScriptDidNotStart) {
   EXPECT_THAT(PageText("next"), HasSubstr("before it imported torch"));
 }
 
+// The table is empty because there is no run, not because a trace has no steps.
+TEST_F(ProgramWindow, FailedProgramAfterAnotherHasNoRunYet) {
+  Run("about()\nchunk(1)\nabout(ended='end')\n");
+  ASSERT_TRUE(Idle());
+  QFile other(folder_.filePath(QStringLiteral("other.py")));
+  ASSERT_TRUE(other.open(QIODevice::WriteOnly));
+  other.write("model = (\n");
+  other.close();
+  window_->openProgram(other.fileName());
+  Click("programStart");
+  ASSERT_TRUE(Idle());
+  ASSERT_EQ(window_->digest(), nullptr);
+  EXPECT_THAT(window_->dumpState()["tables"]["phases"]["empty"].toString().toStdString(),
+              StartsWith("No run yet"));
+}
+
 // The window reports that the interpreter crashed during shutdown. This is not a failure, because
 // the recording is complete.
 TEST_F(ProgramWindow, CrashDuringInterpreterShutdownIsNotAFailure) {
