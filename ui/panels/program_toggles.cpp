@@ -2,6 +2,8 @@
 
 #include <QClipboard>
 #include <QEvent>
+#include <QFile>
+#include <QFileInfo>
 #include <QGridLayout>
 #include <QGuiApplication>
 #include <QHBoxLayout>
@@ -33,9 +35,8 @@ QString TextAt(const QJsonObject& json, const char* key) {
 std::string StringAt(const QJsonObject& json, const char* key) {
   return TextAt(json, key).toStdString();
 }
-bool SameButToggles(program::Request a, const program::Request& b) {
-  a.toggles = b.toggles;
-  return a == b;
+QDateTime SavedAt(const program::Request& request) {
+  return QFileInfo(QFile::decodeName(request.script.c_str())).lastModified();
 }
 std::string NameOf(const std::string& toggle) { return toggle.substr(0, toggle.find('=')); }
 
@@ -89,8 +90,8 @@ ProgramToggles::ProgramToggles(QWidget* parent) : QWidget(parent) {
   column->addWidget(says_);
   note_ = new WrappedLabel(LabelRole::kDim);
   note_->setWrappedText(
-      tr("These savings are of the program with other settings. \"Find techniques\" plans it "
-         "again."));
+      tr("These savings are of the program before it was changed, or with other settings. \"Find "
+         "techniques\" plans it again."));
   column->addWidget(note_);
   column_ = new QVBoxLayout;
   column_->setSpacing(2);
@@ -180,12 +181,13 @@ void ProgramToggles::beginSearch(const program::Request& request) {
   searched_ = request.script;
   Known& of = Of(searched_);
   of.planned = of.all = 0;
-  if (!SameButToggles(request, of.asked)) {
+  if (!IsOf(of, request)) {
     of.entries.clear();
     of.do_not_apply.clear();
     AddChosen(of);
   }
   of.asked = request;
+  of.saved = SavedAt(request);
   of.says = tr("Planning the program without techniques …");
   Show(of);
 }
@@ -302,9 +304,15 @@ void ProgramToggles::ShowOthers() {
   others_->setVisible(!others.isEmpty());
 }
 
+// Whether the last search was of this program, apart from the toggles that are on.
+bool ProgramToggles::IsOf(const Known& known, program::Request request) {
+  request.toggles = known.asked.toggles;
+  return request == known.asked && SavedAt(request) == known.saved;
+}
+
 // Whether the program in the form would not be planned as it was for these savings.
 bool ProgramToggles::Outdated() const {
-  return !searching_ && !SameButToggles(request_, now_->asked) &&
+  return !searching_ && !IsOf(*now_, request_) &&
          std::ranges::any_of(now_->entries,
                              [](const Entry& entry) { return entry.state == State::kPlanned; });
 }

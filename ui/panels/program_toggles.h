@@ -7,6 +7,7 @@
 //   connect(toggles, &ProgramToggles::chosenChanged, ..., [&] { Plan(toggles->chosen()); });
 #pragma once
 
+#include <QDateTime>
 #include <QJsonObject>
 #include <QWidget>
 #include <cstdint>
@@ -75,6 +76,7 @@ class ProgramToggles : public QWidget {
   // What is known about a script.
   struct Known {
     program::Request asked;  // of the last search
+    QDateTime saved;         // when its script had been saved
     std::vector<std::string> chosen;
     std::vector<Entry> entries;
     std::vector<program::ToggleReport> do_not_apply;
@@ -99,6 +101,7 @@ class ProgramToggles : public QWidget {
   void Show(const Known& of);  // if it is the program in the form
   void ShowEntry(const Known& of, size_t at);
   Known& Of(const std::string& script);
+  static bool IsOf(const Known& known, program::Request request);
   bool Outdated() const;
   void ShowOthers();
   void Rebuild();

@@ -187,7 +187,16 @@ await end
   ASSERT_TRUE(Idle());
   EXPECT_EQ(Toggles()["rows"].toArray().size(), 4);
   EXPECT_EQ(Toggles()["says"].toString(), "Without techniques, the program needs 4.00 GiB.");
-  // With other settings, the savings say that they are outdated; a new search does not keep them.
+  // With other settings, or of another version of the script, the savings say that they are
+  // outdated; a new search does not keep them.
+  EXPECT_FALSE(Toggles()["outdated"].toBool());
+  QTest::qWait(20);
+  Script(std::string(kScript) + "# saved\n");
+  Type("programArguments", QStringLiteral("x"));
+  QTest::keyClick(Find<QLineEdit>("programArguments"), Qt::Key_Backspace);
+  EXPECT_TRUE(Toggles()["outdated"].toBool());
+  FindToggles();
+  ASSERT_TRUE(Idle());
   EXPECT_FALSE(Toggles()["outdated"].toBool());
   window_->programPanel()->setDevice(QStringLiteral("h100-sxm"));
   EXPECT_TRUE(Toggles()["outdated"].toBool());
