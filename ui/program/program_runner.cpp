@@ -282,7 +282,8 @@ void ProgramRunner::End(const Read& last) {
                           ? program::PrintedException(output_.toStdString())
                           : std::string();
     if (!why.empty()) end.next = tr("It ended before it imported torch.");
-    if (why.empty()) why = program::NothingSeen(seen, *outcome, request_.planned()).message();
+    if (why.empty())
+      why = std::string(program::NothingSeen(seen, *outcome, request_.planned()).message());
     end.error = Text(why);
   } else if (!end.stopped && !program::EndedWell(seen, *outcome)) {
     const program::About* failed = program::FirstFailure(seen);
