@@ -141,7 +141,11 @@ TEST_F(ProgramWindow, FailedProgramAfterAnotherHasNoRunYet) {
   Click("programStart");
   ASSERT_TRUE(Idle());
   ASSERT_EQ(window_->digest(), nullptr);
-  EXPECT_THAT(window_->dumpState()["tables"]["phases"]["empty"].toString().toStdString(),
+  EXPECT_THAT(window_->dumpState()["tables"]
+                  .toObject()["phases"]
+                  .toObject()["empty"]
+                  .toString()
+                  .toStdString(),
               StartsWith("No run yet"));
 }
 
