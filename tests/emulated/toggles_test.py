@@ -216,7 +216,7 @@ class Savings(Toggles):
         lines = text.decode().splitlines()
         rows = [line for line in lines if "gc-threshold=0.9 " in line or "lora=4 " in line]
         self.assertEqual(len(rows), 2, "rows are not printed again at the end")
-        self.assertTrue(all(len(line) <= 100 for line in lines))
+        self.assertTrue(all(len(line) <= 100 for line in rows))
 
     def test_named_by_a_plan(self):
         text = self.run_vramscope("plan", "--toggle", "gc-threshold=0.9", *command(PLAIN))
