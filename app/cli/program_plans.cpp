@@ -1,6 +1,7 @@
 #include "app/cli/program_plans.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <atomic>
@@ -12,6 +13,7 @@
 #include "app/cli/mcp/child.h"
 #include "app/cli/toggles.h"
 #include "profiler/base/i18n.h"
+#include "profiler/program/verdict.h"
 #include "profiler/run/units.h"
 
 namespace vramscope::cli {
@@ -24,8 +26,13 @@ constexpr uint64_t kRoom = uint64_t{512} << 30;
 constexpr char kModules[] = "/first/modules.json";  // within the scratch folder
 constexpr auto kImportsWithin = std::chrono::seconds(120);
 
-// The last error that the child printed.
+// Why the program says that it failed, else the last error that the child printed.
 std::string ErrorOf(const mcp::ChildOutcome& outcome) {
+  const std::string printed = fmt::format("{}", fmt::join(outcome.printed, "\n"));
+  if (const std::string said = program::SaidLast(printed); !said.empty()) {
+    const std::string place = program::LastPythonLine(printed);
+    return place.empty() ? said : fmt::format("{} ({})", said, place);
+  }
   if (!outcome.errors.empty()) return outcome.errors.back();
   return outcome.notes.empty() ? i18n::Format("it ended with status {}", outcome.status)
                                : outcome.notes.back();

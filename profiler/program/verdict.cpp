@@ -16,7 +16,8 @@ namespace {
 
 // The reason why a program recorded no memory history. `end`: how it ended and a colon, or "".
 std::string WhyNothing(const Program& seen, const Outcome& outcome, bool planned,
-                       const std::string& end) {
+                       const std::string& end, const std::string& said) {
+  if (seen.processes.empty() && !said.empty()) return said;
   if (seen.processes.empty())
     return outcome.exit_status == 0
                ? i18n::Format(
@@ -55,6 +56,7 @@ std::string WhyNothing(const Program& seen, const Outcome& outcome, bool planned
   if (used_cuda) return i18n::Format("{}it ended before any of its history was written", end);
   if (const About* failed = FirstFailure(seen); failed != nullptr)
     return i18n::Format("{}it failed before it used CUDA: {}", end, WhyOf(*failed));
+  if (!said.empty()) return said;
   return i18n::Format("{}it imported torch and never used CUDA: nothing was allocated on the GPU",
                       end);
 }
@@ -116,9 +118,12 @@ std::string WhyOf(const About& failed) {
   return fmt::format("rank {}: {}", failed.rank, failed.exception);
 }
 
-absl::Status NothingSeen(const Program& seen, const Outcome& outcome, bool planned) {
-  const std::string end = outcome.exit_status != 0 ? EndText(outcome) + ": " : "";
-  return absl::InvalidArgumentError(WhyNothing(seen, outcome, planned, end));
+absl::Status NothingSeen(const Program& seen, const Outcome& outcome, bool planned,
+                         std::string_view output) {
+  const bool failed = outcome.exit_status != 0;
+  return absl::InvalidArgumentError(WhyNothing(seen, outcome, planned,
+                                               failed ? EndText(outcome) + ": " : std::string(),
+                                               failed ? SaidLast(output) : std::string()));
 }
 
 std::string PrintedException(std::string_view output) {
@@ -137,6 +142,16 @@ std::string PrintedException(std::string_view output) {
     return std::isalnum(c) != 0 || c == '_' || c == '.';
   });
   return is_name ? ShortException(line) : "";
+}
+
+std::string SaidLast(std::string_view output) {
+  output = output.substr(0, output.find_last_not_of(" \n") + 1);
+  const std::string_view last = output.substr(output.rfind('\n') + 1);
+  const std::string raised = PrintedException(output);
+  if (!raised.empty() && last.starts_with(raised.substr(0, raised.find(':')))) return raised;
+  constexpr std::string_view kError = ": error: ";  // of argparse
+  const size_t error = last.find(kError);
+  return error == last.npos ? "" : ShortException(last.substr(error + kError.size()));
 }
 
 std::string LastPythonLine(std::string_view output) {

@@ -277,14 +277,11 @@ void ProgramRunner::End(const Read& last) {
     end.next =
         tr("Free some space in %1. The events that arrived are shown.").arg(QDir::tempPath());
   } else if (!end.stopped && end.trace == nullptr) {
-    // What ended a script before it imported torch, such as an error of syntax, was only printed.
-    std::string why = outcome->exit_status != 0 && seen.processes.empty()
-                          ? program::PrintedException(output_.toStdString())
-                          : std::string();
-    if (!why.empty()) end.next = tr("It ended before it imported torch.");
-    if (why.empty())
-      why = std::string(program::NothingSeen(seen, *outcome, request_.planned()).message());
-    end.error = Text(why);
+    const absl::Status nothing =
+        program::NothingSeen(seen, *outcome, request_.planned(), output_.toStdString());
+    end.error = Text(std::string(nothing.message()));
+    if (outcome->exit_status != 0 && seen.processes.empty())
+      end.next = tr("It ended before it imported torch.");
   } else if (!end.stopped && !program::EndedWell(seen, *outcome)) {
     const program::About* failed = program::FirstFailure(seen);
     end.error = Text(program::EndText(*outcome));

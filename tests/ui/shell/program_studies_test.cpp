@@ -522,6 +522,23 @@ TEST_F(ProgramStudies, PointOfTheChartOpensItsPlan) {
   EXPECT_EQ(window_->documents().size(), 3u);
 }
 
+// The end of the range is not the largest value that fits.
+TEST_F(ProgramStudies, RangeThatFitsCompletelySaysSo) {
+  Write("fit.json", R"({"budget": 3000000000, "vary": ["--batch"], "rows": [
+    {"values": ["1"], "peak": 1000000000, "reserved": 1100000000, "needed": 1500000000, "step_ms": 3, "fits": true, "error": null},
+    {"values": ["2"], "peak": 2000000000, "reserved": 2100000000, "needed": 2500000000, "step_ms": 5, "fits": true, "error": null}],
+    "largest": 2, "plans": 2, "seconds": 1.5})");
+  window_->openProgram(Script(kScript));
+  window_->openPage(QStringLiteral("vary"));
+  window_->varyPage()
+      ->findChild<QLineEdit*>(QStringLiteral("varyArgument"))
+      ->setText(QStringLiteral("--batch=1..2"));
+  window_->varyPage()->vary();
+  ASSERT_TRUE(Idle());
+  EXPECT_THAT(State("vary")["says"].toString().toStdString(),
+              StartsWith("Every --batch up to 2 fits."));
+}
+
 TEST_F(ProgramStudies, SavedFileIsPlannedAgain) {
   const auto script = [](int blocks) {
     return "about(sources=[here + '/model.py'])\nchunk(" + std::to_string(blocks) +
