@@ -29,9 +29,9 @@ constexpr auto kImportsWithin = std::chrono::seconds(120);
 // Why the program says that it failed, else the last error that the child printed.
 std::string ErrorOf(const mcp::ChildOutcome& outcome) {
   const std::string printed = fmt::format("{}", fmt::join(outcome.printed, "\n"));
-  if (const std::string said = program::SaidLast(printed); !said.empty()) {
+  if (const std::string message = program::FinalMessage(printed); !message.empty()) {
     const std::string place = program::LastPythonLine(printed);
-    return place.empty() ? said : fmt::format("{} ({})", said, place);
+    return place.empty() ? message : fmt::format("{} ({})", message, place);
   }
   if (!outcome.errors.empty()) return outcome.errors.back();
   return outcome.notes.empty() ? i18n::Format("it ended with status {}", outcome.status)

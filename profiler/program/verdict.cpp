@@ -16,8 +16,8 @@ namespace {
 
 // The reason why a program recorded no memory history. `end`: how it ended and a colon, or "".
 std::string WhyNothing(const Program& seen, const Outcome& outcome, bool planned,
-                       const std::string& end, const std::string& said) {
-  if (seen.processes.empty() && !said.empty()) return said;
+                       const std::string& end, const std::string& message) {
+  if (seen.processes.empty() && !message.empty()) return message;
   if (seen.processes.empty())
     return outcome.exit_status == 0
                ? i18n::Format(
@@ -56,7 +56,7 @@ std::string WhyNothing(const Program& seen, const Outcome& outcome, bool planned
   if (used_cuda) return i18n::Format("{}it ended before any of its history was written", end);
   if (const About* failed = FirstFailure(seen); failed != nullptr)
     return i18n::Format("{}it failed before it used CUDA: {}", end, WhyOf(*failed));
-  if (!said.empty()) return said;
+  if (!message.empty()) return message;
   return i18n::Format("{}it imported torch and never used CUDA: nothing was allocated on the GPU",
                       end);
 }
@@ -123,7 +123,7 @@ absl::Status NothingSeen(const Program& seen, const Outcome& outcome, bool plann
   const bool failed = outcome.exit_status != 0;
   return absl::InvalidArgumentError(WhyNothing(seen, outcome, planned,
                                                failed ? EndText(outcome) + ": " : std::string(),
-                                               failed ? SaidLast(output) : std::string()));
+                                               failed ? FinalMessage(output) : std::string()));
 }
 
 std::string PrintedException(std::string_view output) {
@@ -144,7 +144,7 @@ std::string PrintedException(std::string_view output) {
   return is_name ? ShortException(line) : "";
 }
 
-std::string SaidLast(std::string_view output) {
+std::string FinalMessage(std::string_view output) {
   output = output.substr(0, output.find_last_not_of(" \n") + 1);
   const std::string_view last = output.substr(output.rfind('\n') + 1);
   const std::string raised = PrintedException(output);

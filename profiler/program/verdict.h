@@ -51,7 +51,7 @@ std::string LastPythonLine(std::string_view output);
 std::string PrintedException(std::string_view output);
 // Why a program that failed says it did, if its output ends with that: an exception, or what
 // follows "train.py: error: ", as in "unrecognized arguments: --batch".
-std::string SaidLast(std::string_view output);
+std::string FinalMessage(std::string_view output);
 
 // The first line of the exception, without a full stop: "OutOfMemoryError: CUDA out of memory.
 // Tried to allocate 512.00 MiB". The further figures in PyTorch's messages are left out.

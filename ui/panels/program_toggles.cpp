@@ -283,7 +283,7 @@ void ProgramToggles::Sort(Known& of) {
 
 void ProgramToggles::Show(const Known& of) {
   if (&of != now_) return;
-  ShowOthers();
+  ShowInapplicable();
   Rebuild();
 }
 
@@ -293,7 +293,7 @@ void ProgramToggles::ShowEntry(const Known& of, size_t at) {
   Update();
 }
 
-void ProgramToggles::ShowOthers() {
+void ProgramToggles::ShowInapplicable() {
   QStringList others;
   for (const program::ToggleReport& report : now_->do_not_apply)
     others << Text(report.name) + QStringLiteral(": ") + Text(program::WhyText(report));
@@ -325,7 +325,7 @@ void ProgramToggles::say(const QString& text) {
 void ProgramToggles::changeEvent(QEvent* event) {
   QWidget::changeEvent(event);
   if (event->type() != QEvent::LanguageChange) return;
-  ShowOthers();
+  ShowInapplicable();
   for (size_t i = 0; i < lines_.size(); ++i) Fill(lines_[i], now_->entries[i]);
 }
 

@@ -103,7 +103,7 @@ class ProgramToggles : public QWidget {
   Known& Of(const std::string& script);
   static bool IsOf(const Known& known, program::Request request);
   bool Outdated() const;
-  void ShowOthers();
+  void ShowInapplicable();
   void Rebuild();
   Line MakeRow(const Entry& entry);
   void Fill(const Line& line, const Entry& entry);

@@ -229,12 +229,12 @@ TEST(Verdict, SaysWhatTheOutputEndsWith) {
   const std::string raised =
       "Traceback (most recent call last):\n  File \"/x/a.py\", line 1, in <module>\n    f()\n"
       "ValueError: no\n";
-  EXPECT_EQ(SaidLast(raised), "ValueError: no");
-  EXPECT_EQ(SaidLast(raised + "caught; going on\n"), "");
-  EXPECT_EQ(SaidLast("usage: a.py [-h]\na.py: error: unrecognized arguments: --b 1\n\n"),
+  EXPECT_EQ(FinalMessage(raised), "ValueError: no");
+  EXPECT_EQ(FinalMessage(raised + "caught; going on\n"), "");
+  EXPECT_EQ(FinalMessage("usage: a.py [-h]\na.py: error: unrecognized arguments: --b 1\n\n"),
             "unrecognized arguments: --b 1");
-  EXPECT_EQ(SaidLast("all is well\n"), "");
-  EXPECT_EQ(SaidLast(""), "");
+  EXPECT_EQ(FinalMessage("all is well\n"), "");
+  EXPECT_EQ(FinalMessage(""), "");
   const Outcome failed{.exit_status = 1}, ended{};
   EXPECT_EQ(NothingSeen({}, failed, true, raised).message(), "ValueError: no");
   EXPECT_NE(NothingSeen({}, ended, true, raised).message(), "ValueError: no");
