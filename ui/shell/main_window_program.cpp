@@ -318,6 +318,7 @@ void MainWindow::ReturnToProgram(const program::Request& request) {
   digests_.cancel(of.id());  // of a plan that was stopped
   of.latest.reset();
   of.SetLatestFile({});
+  of.session.KeepAsPrevious();  // parts of the file may be shown first
   ShowResult(at);
 }
 

@@ -128,7 +128,8 @@ TEST_F(ProgramWindow, ReportsWhyAScriptDidNotStart) {
   EXPECT_THAT(PageText("error"), Not(HasSubstr("never imported")));
   EXPECT_THAT(PageText("next"), HasSubstr("before it imported torch"));
   // Its command line is wrong; torch is imported, but not used.
-  Run("about()\nprint('train.py: error: unrecognized arguments: --batch', file=sys.stderr)\n"
+  Run("about(begin_ns=0)\nprint('train.py: error: unrecognized arguments: --batch', "
+      "file=sys.stderr)\n"
       "sys.exit(2)\n");
   ASSERT_TRUE(Idle());
   EXPECT_EQ(PageText("error"), "Unrecognized arguments: --batch");
