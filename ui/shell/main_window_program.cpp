@@ -268,8 +268,8 @@ void MainWindow::ProgramToggled(const program::Request& before) {
   actions_.Refresh();
 }
 
-// The plan that a toggle has started is stopped, and the step follows when it has ended. Another
-// program is not stopped.
+// The plan that a toggle has started is stopped, and the step follows when it has ended. No other
+// plan is stopped.
 bool MainWindow::WaitsForProgram(const UndoStep& step, bool back) {
   if (!step.of_program() || !runner_->busy()) return false;
   const program::Request& from = back ? step.program_after : step.program_before;
@@ -308,17 +308,23 @@ void MainWindow::ReturnToProgram(const program::Request& request) {
     const QFileInfo script(QFile::decodeName(request.script.c_str()));
     return script.lastModified().toSecsSinceEpoch() > entry.when_unix_s;
   };
-  const bool shown = there == now && session().shown() != nullptr && !session().partial();
+  const bool shown =
+      there == now && session().shown() != nullptr && !session().partial() && loading_ != of.id();
   const bool known = there != nullptr && !saved_since(*there) &&
                      (shown || QFileInfo::exists(QString::fromStdString(there->file)));
   if (!known && request.planned()) return StartProgramIn(of, program_->request());
   if (!known) return Say(tr("This result is no longer saved and cannot be shown again"));
   of.source.program = request;
-  if (shown) return RefreshTabs();
+  of.Expect(std::nullopt);
   digests_.cancel(of.id());  // of a plan that was stopped
   of.latest.reset();
   of.SetLatestFile({});
-  of.session.KeepAsPrevious();  // parts of the file may be shown first
+  if (shown) return RefreshTabs();
+  // Parts of the file may be shown first; a part of a stopped plan is not compared with.
+  if (of.session.partial())
+    of.session.SetPrevious(nullptr);
+  else
+    of.session.KeepAsPrevious();
   ShowResult(at);
 }
 
@@ -391,7 +397,9 @@ void MainWindow::ProgramEnded(const ProgramEnd& ended) {
   }
   SetBusy({});
   of->Ended();
-  if (end.trace != nullptr) {
+  // A plan that was stopped by undo is saved, but is no result.
+  const bool undone = undo_at_end_ == of->id() || redo_at_end_ == of->id();
+  if (end.trace != nullptr && !undone) {
     of->latest = end.trace;
     BecomeProgram(*of);
     // Also shows the trace of a run that was cut short.

@@ -397,6 +397,7 @@ TEST_F(ProgramStudies, UndoStopsThePlanOfTheSwitch) {
   window_->undo();
   ASSERT_TRUE(WaitFor([this] { return !Toggle("bf16")["on"].toBool() && !window_->busy(); }));
   EXPECT_FALSE(Running());
+  EXPECT_EQ(Active().history.entries().size(), 1u) << "a plan that was cut short is no result";
   EXPECT_EQ(Blocks(), 2u);
   EXPECT_EQ(Active().history.current(), 0u);
   EXPECT_TRUE(Active().source.program.toggles.empty());
