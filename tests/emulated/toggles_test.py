@@ -223,6 +223,7 @@ class Savings(Toggles):
         self.assertIn("gc-threshold=0.9: applied at one place", text)
         self.assertIn("vramscope toggles --savings --toggle gc-threshold=0.9", " ".join(text.split()))
         self.run_vramscope("toggles", "--savings", status=USAGE)
+        self.run_vramscope("toggles", "--json-lines", status=USAGE)
 
 
 class Fit(Toggles):
