@@ -150,7 +150,7 @@ std::vector<size_t> Table::Widths(size_t width) const {
   std::vector<size_t> widths;
   size_t whole = 0, widest = columns_.size();
   for (size_t i = 0; i < columns_.size(); ++i) {
-    size_t most = Width(columns_[i].title);
+    size_t most = std::max(Width(columns_[i].title), columns_[i].least);
     for (const auto& row : rows_) most = std::max(most, Width(row[i]));
     widths.push_back(most);
     whole += most + 2;
@@ -164,27 +164,35 @@ std::vector<size_t> Table::Widths(size_t width) const {
   return widths;
 }
 
-std::string Table::Text(size_t width) const {
+std::string Table::Line(const std::vector<std::string>& cells,
+                        const std::vector<size_t>& widths) const {
+  std::string text = " ";
+  for (size_t i = 0; i < columns_.size(); ++i) {
+    const std::string cell = Cut(cells[i], widths[i]);
+    const std::string pad(widths[i] - Width(cell), ' ');
+    text += columns_[i].align == kRight ? " " + pad + cell : " " + cell + pad;
+    if (i + 1 < columns_.size()) text += " ";
+  }
+  while (!text.empty() && text.back() == ' ') text.pop_back();
+  return text + "\n";
+}
+
+std::string Table::Head(size_t width) const {
   const std::vector<size_t> widths = Widths(width);
-  const auto line = [&](const auto& cell_of) {
-    std::string text = " ";
-    for (size_t i = 0; i < columns_.size(); ++i) {
-      const std::string cell = Cut(cell_of(i), widths[i]);
-      const std::string pad(widths[i] - Width(cell), ' ');
-      text += columns_[i].align == kRight ? " " + pad + cell : " " + cell + pad;
-      if (i + 1 < columns_.size()) text += " ";
-    }
-    while (!text.empty() && text.back() == ' ') text.pop_back();
-    return text + "\n";
-  };
-  std::string text = line([&](size_t i) -> const std::string& { return columns_[i].title; });
-  std::vector<std::string> rules;
-  for (size_t width : widths) rules.emplace_back(width, '-');
-  text += line([&](size_t i) -> const std::string& { return rules[i]; });
-  for (const auto& row : rows_)
-    text += line([&](size_t i) -> const std::string& { return row[i]; });
+  std::vector<std::string> titles, rules;
+  for (const Column& column : columns_) titles.push_back(column.title);
+  for (size_t columns : widths) rules.emplace_back(columns, '-');
+  return Line(titles, widths) + Line(rules, widths);
+}
+
+std::string Table::Rows(size_t width) const {
+  const std::vector<size_t> widths = Widths(width);
+  std::string text;
+  for (const auto& row : rows_) text += Line(row, widths);
   return text;
 }
+
+std::string Table::Text(size_t width) const { return Head(width) + Rows(width); }
 
 std::string Padded(std::string_view text, size_t columns) {
   const size_t width = Width(text);

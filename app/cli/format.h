@@ -26,15 +26,21 @@ class Table {
     std::string title;
     Align align = kLeft;
     bool whole = false;  // this column is never cut
+    size_t least = 0;    // columns of the terminal that it has at least, if they fit
   };
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
   void Row(std::vector<std::string> cells);
   // On a terminal the widest column of names is cut so that a row fits; elsewhere nothing is cut.
   std::string Text() const { return Text(TerminalWidth()); }
   std::string Text(size_t width) const;  // 0: no limit
+  // The two parts of Text(): the titles with their rule, and the rows. Rows that are printed one by
+  // one, each in a table of its own, are aligned if all columns but the last have a `least`.
+  std::string Head(size_t width = TerminalWidth()) const;
+  std::string Rows(size_t width = TerminalWidth()) const;
 
  private:
   std::vector<size_t> Widths(size_t width) const;
+  std::string Line(const std::vector<std::string>& cells, const std::vector<size_t>& widths) const;
 
   std::vector<Column> columns_;
   std::vector<std::vector<std::string>> rows_;

@@ -42,7 +42,7 @@ Arguments Take(int& argc, char** argv) {
     argv[kept++] = argv[i];
     if (program || i == 0) continue;
     if (out.command.empty() && !argument.starts_with('-')) out.command = argument;
-    out.json |= name == "--json";
+    out.json |= name == "--json" || name == "--json-lines";
     out.help |= name == "--help" || name == "-h";
   }
   argc = kept;

@@ -1,6 +1,7 @@
 #include "app/cli/program_plans.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <atomic>
@@ -12,6 +13,7 @@
 #include "app/cli/mcp/child.h"
 #include "app/cli/toggles.h"
 #include "profiler/base/i18n.h"
+#include "profiler/program/verdict.h"
 #include "profiler/run/units.h"
 
 namespace vramscope::cli {
@@ -24,8 +26,13 @@ constexpr uint64_t kRoom = uint64_t{512} << 30;
 constexpr char kModules[] = "/first/modules.json";  // within the scratch folder
 constexpr auto kImportsWithin = std::chrono::seconds(120);
 
-// The last error that the child printed.
+// Why the program says that it failed, else the last error that the child printed.
 std::string ErrorOf(const mcp::ChildOutcome& outcome) {
+  const std::string printed = fmt::format("{}", fmt::join(outcome.printed, "\n"));
+  if (const std::string message = program::FinalMessage(printed); !message.empty()) {
+    const std::string place = program::LastPythonLine(printed);
+    return place.empty() ? message : fmt::format("{} ({})", message, place);
+  }
   if (!outcome.errors.empty()) return outcome.errors.back();
   return outcome.notes.empty() ? i18n::Format("it ended with status {}", outcome.status)
                                : outcome.notes.back();
@@ -233,17 +240,32 @@ absl::StatusOr<std::vector<ProgramPlan>> ProgramPlans::All(
     AwaitServer();
   }
   std::vector<absl::StatusOr<ProgramPlan>> answers(open.size(), absl::UnknownError(""));
+  enum class State : uint8_t { kWaits, kBegan, kDone };
+  std::vector<std::atomic<State>> states(open.size());
+  std::vector<State> told(open.size(), State::kWaits);
   std::atomic<size_t> next{0}, done{0};
   const auto work = [&] {
     for (size_t i = next++; i < open.size(); i = next++) {
+      states[i] = State::kBegan;
       answers[i] = One(open[i], i == 0 ? first : "");
+      states[i] = State::kDone;
       ++done;
+    }
+  };
+  const auto tell = [&] {
+    for (size_t i = 0; i < open.size(); ++i) {
+      const State now = states[i];
+      if (told[i] == State::kWaits && now != State::kWaits && began) began(open[i]);
+      if (told[i] != State::kDone && now == State::kDone && answers[i].ok() && arrived)
+        arrived(open[i], *answers[i]);
+      told[i] = now;
     }
   };
   const size_t wanted = std::min(open.size(), SideBySide());
   std::vector<std::jthread> threads;
   for (size_t i = 0; i < wanted; ++i) threads.emplace_back(work);
   while (done < open.size()) {
+    tell();
     if (progress) progress(done, open.size());
     std::error_code none;
     if (!first.empty() && !asked_ && std::filesystem::exists(scratch_->path() + kModules, none))
@@ -251,6 +273,7 @@ absl::StatusOr<std::vector<ProgramPlan>> ProgramPlans::All(
     std::this_thread::sleep_for(kTick);
   }
   threads.clear();
+  tell();
   for (size_t i = 0; i < open.size(); ++i) {
     if (!answers[i].ok()) return answers[i].status();
     if (!server_.socket().empty() && !answers[i]->cold.empty()) cold_ = answers[i]->cold;

@@ -21,16 +21,20 @@ using program::ToggleReport;
 class Savings {
  public:
   Savings(const std::vector<std::string>& command, const ProgramOptions& options,
-          const std::vector<program::Toggle>& all)
-      : command_(command), all_(all), toggles_(options.toggles), plans_(options, 0, all) {}
+          const std::vector<program::Toggle>& all, SavingsForm form)
+      : command_(command),
+        all_(all),
+        form_(form),
+        toggles_(options.toggles),
+        plans_(options, 0, all) {}
 
-  ExitCode Run(bool json) {
-    ProgressBar bar(true);
+  ExitCode Run() {
     plans_.progress = [&](size_t done, size_t of) {
-      bar.Show(of == 0 ? 0 : static_cast<double>(done) / static_cast<double>(of),
-               i18n::Format("{:.0f} s, {} of {} plans", Seconds(), done, of));
+      bar_.Show(of == 0 ? 0 : static_cast<double>(done) / static_cast<double>(of),
+                i18n::Format("{:.0f} s, {} of {} plans", Seconds(), done, of));
     };
     const absl::StatusOr<std::vector<ProgramPlan>> start = plans_.All({{command_, {}}});
+    bar_.Clear();
     if (!start.ok()) return ReportError(start.status());
     start_ = start->front();
     if (!start_.planned.ok())
@@ -40,11 +44,14 @@ class Savings {
     if (lists_others_) toggles_ = Applying();
     std::vector<ProgramQuestion> questions;
     for (const std::string& toggle : toggles_) questions.push_back({command_, {toggle}});
+    Begin();
     const absl::StatusOr<std::vector<ProgramPlan>> done = plans_.All(questions);
+    bar_.Clear();
     if (!done.ok()) return ReportError(done.status());
     planned_ = *done;
-    bar.Clear();
-    const ExitCode printed = json ? PrintJson(Answer()) : PrintText(Text());
+    const ExitCode printed = form_ == SavingsForm::kText   ? PrintText(Text())
+                             : form_ == SavingsForm::kJson ? PrintJson(Answer())
+                                                           : PrintLine(Answer());
     if (printed != kDone) return printed;
     const bool all_planned =
         std::ranges::all_of(planned_, [](const ProgramPlan& plan) { return plan.planned.ok(); });
@@ -54,6 +61,36 @@ class Savings {
  private:
   double Seconds() const {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+  }
+
+  static ExitCode PrintLine(const Json& json) {
+    return PrintText(json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+  }
+
+  // Prints what is known before the toggles are planned, and then each of them. If the output
+  // cannot be written, the last part reports it.
+  void Begin() {
+    if (form_ == SavingsForm::kJsonLines) {
+      Json json = Known();
+      json["planning"] = Json::array();
+      for (const std::string& toggle : toggles_) json["planning"].push_back(Named(toggle));
+      PrintLine(json);
+      plans_.began = [](const ProgramQuestion& question) {
+        PrintLine({{"begun", question.toggles.front()}});
+      };
+      plans_.arrived = [this](const ProgramQuestion& question, const ProgramPlan& plan) {
+        PrintLine({{"row", RowOf(question.toggles.front(), plan)}});
+      };
+    }
+    rows_printed_ = form_ == SavingsForm::kText && TerminalWidth() > 0 && !toggles_.empty();
+    if (!rows_printed_) return;
+    PrintText(Headline() + Columns().Head());
+    plans_.arrived = [this](const ProgramQuestion& question, const ProgramPlan& plan) {
+      bar_.Clear();
+      Table row = Columns();
+      AddRow(row, question.toggles.front(), plan);
+      PrintText(row.Rows());
+    };
   }
 
   // NAME or NAME=VALUE of all toggles that apply to the program, with all values worth a plan.
@@ -72,29 +109,42 @@ class Savings {
     return on == plan.toggles.end() ? nullptr : &*on;
   }
 
-  Json Answer() const {
+  // The parts of the answer that the plan of the unchanged program gives.
+  Json Known() const {
     Json json;
     json["device"] = start_.device;
     json["model"] = start_.model;
     json["start"] = FiguresJson(start_.planned);
-    json["rows"] = Json::array();
-    for (size_t i = 0; i < toggles_.size(); ++i) {
-      const ProgramPlan& plan = planned_[i];
-      Json row = {{"toggle", toggles_[i]}};
-      const std::string name = toggles_[i].substr(0, toggles_[i].find('='));
-      if (const program::Toggle* const toggle = program::FindToggle(all_, name); toggle != nullptr)
-        row.update({{"label", toggle->label},
-                    {"explains", toggle->explains},
-                    {"changes", toggle->changes},
-                    {"excludes", toggle->excludes}});
-      if (plan.planned.ok()) {
-        row.update(FiguresJson(plan.planned));
-        row.update(EffectJson(start_.planned, plan.planned));
-      }
-      row["outcome"] = TogglesJson(plan.toggles, false);
-      row["error"] = plan.planned.ok() ? Json() : Json(plan.planned.error);
-      json["rows"].push_back(std::move(row));
+    return json;
+  }
+
+  Json Named(const std::string& text) const {
+    Json row = {{"toggle", text}};
+    const std::string name = text.substr(0, text.find('='));
+    if (const program::Toggle* const toggle = program::FindToggle(all_, name); toggle != nullptr)
+      row.update({{"label", toggle->label},
+                  {"explains", toggle->explains},
+                  {"changes", toggle->changes},
+                  {"excludes", toggle->excludes}});
+    return row;
+  }
+
+  Json RowOf(const std::string& toggle, const ProgramPlan& plan) const {
+    Json row = Named(toggle);
+    if (plan.planned.ok()) {
+      row.update(FiguresJson(plan.planned));
+      row.update(EffectJson(start_.planned, plan.planned));
     }
+    row["outcome"] = TogglesJson(plan.toggles, false);
+    row["error"] = plan.planned.ok() ? Json() : Json(plan.planned.error);
+    return row;
+  }
+
+  Json Answer() const {
+    Json json = Known();
+    json["rows"] = Json::array();
+    for (size_t i = 0; i < toggles_.size(); ++i)
+      json["rows"].push_back(RowOf(toggles_[i], planned_[i]));
     json["toggles"] = TogglesJson(start_.toggles, true);
     json["plans"] = plans_.plans();
     json["cold"] = plans_.cold().empty() ? Json() : Json(plans_.cold());
@@ -110,26 +160,43 @@ class Savings {
     return i18n::Format("applied; {}", EffectText(start_.planned, plan.planned));
   }
 
-  std::string Text() const {
-    std::string text = i18n::Format(
+  std::string Headline() const {
+    return i18n::Format(
         "{}, {}: peak {} allocated, {} reserved, needs {}\n\n", Printable(start_.model),
         Printable(start_.device), run::FormatBytes(start_.planned.peak),
         run::FormatBytes(start_.planned.reserved), run::FormatBytes(start_.planned.needed()));
-    Table table({{i18n::Text("Toggle"), Table::kLeft, true},
-                 {i18n::Text("Needs"), Table::kRight},
-                 {i18n::Text("Time"), Table::kRight},
-                 {i18n::Text("What it did")}});
-    for (size_t i = 0; i < toggles_.size(); ++i) {
-      const Planned& planned = planned_[i].planned;
-      const bool has_times = planned.ok() && start_.planned.step_ms > 0;
-      table.Row({toggles_[i],
-                 planned.ok()
-                     ? SignedBytes(ByteDifference(start_.planned.needed(), planned.needed()))
-                     : "",
-                 has_times ? fmt::format("{:.2f} x", planned.step_ms / start_.planned.step_ms) : "",
-                 Printable(OutcomeOf(planned_[i]))});
+  }
+
+  // Wide enough for every row, because rows may be printed one by one.
+  Table Columns() const {
+    constexpr size_t kNeeds = sizeof("+1023.99 MiB") - 1, kTime = sizeof("99.99 x") - 1;
+    size_t widest = 0;
+    for (const std::string& toggle : toggles_) widest = std::max(widest, toggle.size());
+    return Table({{i18n::Text("Toggle"), Table::kLeft, true, widest},
+                  {i18n::Text("Needs"), Table::kRight, false, kNeeds},
+                  {i18n::Text("Time"), Table::kRight, false, kTime},
+                  {i18n::Text("What it did")}});
+  }
+
+  void AddRow(Table& table, const std::string& toggle, const ProgramPlan& plan) const {
+    const Planned& planned = plan.planned;
+    const bool has_times = planned.ok() && start_.planned.step_ms > 0;
+    table.Row(
+        {toggle,
+         planned.ok() ? SignedBytes(ByteDifference(start_.planned.needed(), planned.needed())) : "",
+         has_times ? fmt::format("{:.2f} x", planned.step_ms / start_.planned.step_ms) : "",
+         Printable(OutcomeOf(plan))});
+  }
+
+  // Without what Begin() has printed.
+  std::string Text() const {
+    std::string text;
+    if (!rows_printed_) {
+      Table table = Columns();
+      for (size_t i = 0; i < toggles_.size(); ++i) AddRow(table, toggles_[i], planned_[i]);
+      text = Headline() +
+             (toggles_.empty() ? i18n::Text("No toggle applies to this program.\n") : table.Text());
     }
-    text += toggles_.empty() ? i18n::Text("No toggle applies to this program.\n") : table.Text();
     if (lists_others_) text += ReasonsText(start_.toggles);
     return text + "\n" +
            Prose(i18n::Format("{} plans in {:.0f} s. Times are modelled. `vramscope plan --toggle "
@@ -139,9 +206,12 @@ class Savings {
 
   const std::vector<std::string>& command_;
   const std::vector<program::Toggle>& all_;
+  const SavingsForm form_;
   std::vector<std::string> toggles_;
   bool lists_others_ = false;  // no toggles were given, so all are listed
+  bool rows_printed_ = false;  // by Begin()
   const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  ProgressBar bar_{true};
   ProgramPlans plans_;
   ProgramPlan start_;
   std::vector<ProgramPlan> planned_;  // plans in the order of toggles_
@@ -150,7 +220,7 @@ class Savings {
 }  // namespace
 
 ExitCode ToggleSavings(const std::vector<std::string>& command, const ProgramOptions& options,
-                       bool json) {
+                       SavingsForm form) {
   if (command.empty()) {
     NoteError(
         i18n::Text("the program after -- is missing; for example: vramscope toggles --savings -- "
@@ -168,7 +238,7 @@ ExitCode ToggleSavings(const std::vector<std::string>& command, const ProgramOpt
       return kUsage;
     }
   }
-  return Savings(command, options, *all).Run(json);
+  return Savings(command, options, *all, form).Run();
 }
 
 }  // namespace vramscope::cli

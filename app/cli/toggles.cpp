@@ -35,13 +35,6 @@ std::string_view StateOf(const ToggleReport& report) {
   return outcome == ToggleOutcome::kApplied ? i18n::Text("applied") : i18n::Text("not applied");
 }
 
-std::string WhyOf(const ToggleReport& report) {
-  std::string why = ReasonText(report);
-  if (report.outcome() == ToggleOutcome::kNotApplied && !report.applies_to.empty())
-    why += i18n::Format(" (applies to: {})", i18n::Text(report.applies_to));
-  return why;
-}
-
 std::string ChangeOf(uint64_t without, uint64_t with) {
   return without == with ? i18n::Text("the same")
                          : SignedBytes(static_cast<int64_t>(with) - static_cast<int64_t>(without));
@@ -124,7 +117,7 @@ std::string NameOf(const ToggleReport& report) {
 }
 
 std::string OutcomeText(const ToggleReport& report) {
-  if (!report.applies()) return fmt::format("{}: {}", StateOf(report), WhyOf(report));
+  if (!report.applies()) return fmt::format("{}: {}", StateOf(report), WhyText(report));
   if (report.reached <= 1) return i18n::Text("applied at one place");
   return report.places <= 1
              ? i18n::Format("applied at one place, {} times", report.reached)
@@ -159,7 +152,7 @@ std::string ReasonsText(const std::vector<ToggleReport>& reports) {
     if (report.applies()) continue;
     const bool on = report.outcome() == ToggleOutcome::kAlreadyOn;
     (on ? any_already : any_others) = true;
-    (on ? already : others).Row({report.name, Printable(WhyOf(report))});
+    (on ? already : others).Row({report.name, Printable(WhyText(report))});
   }
   return (any_already ? "\n" + already.Text() : "") + (any_others ? "\n" + others.Text() : "");
 }
@@ -234,7 +227,7 @@ bool SayUnapplied(const std::vector<ToggleReport>& reports) {
   for (const ToggleReport& report : reports) {
     if (!report.on || report.applies()) continue;
     all = all && report.in_force();
-    const std::string name = NameOf(report), why = WhyOf(report);
+    const std::string name = NameOf(report), why = WhyText(report);
     Note(report.in_force()           ? i18n::Format("--toggle {} is already on: {}", name, why)
          : report.overridden.empty() ? i18n::Format("--toggle {} was not applied: {}", name, why)
                                      : i18n::Format("--toggle {} had no effect: {}", name, why));
@@ -247,7 +240,7 @@ namespace {
 void DeclareToggles(CLI::App* command, Context& context) {
   struct Options {
     ProgramOptions program;
-    bool json = false, savings = false;
+    bool json = false, json_lines = false, savings = false;
   };
   auto options = std::make_shared<Options>();
   AddProgramOptions(*command, options->program, true);
@@ -257,9 +250,18 @@ void DeclareToggles(CLI::App* command, Context& context) {
       "with these), and print what each saves");
   for (const char* name : {"--from", "--keep"}) savings->excludes(command->get_option(name));
   command->add_flag("--json", options->json, "print one JSON object");
+  command
+      ->add_flag(
+          "--json-lines", options->json_lines,
+          "with --savings: print a line with a JSON object when a toggle begins to be planned "
+          "and when it is planned; the last line is the object of --json")
+      ->needs(savings);
   command->callback([options, &context, command] {
     if (options->savings) {
-      context.exit_code = ToggleSavings(context.after_dashes, options->program, options->json);
+      context.exit_code = ToggleSavings(context.after_dashes, options->program,
+                                        options->json_lines ? SavingsForm::kJsonLines
+                                        : options->json     ? SavingsForm::kJson
+                                                            : SavingsForm::kText);
       return;
     }
     if (context.has_program || !options->program.from.empty()) {

@@ -243,9 +243,20 @@ std::string ToggleVariable(const std::vector<ToggleChoice>& choices) {
   return list.dump();
 }
 
-std::string ReasonText(const ToggleReport& report) {
+std::string ReasonText(std::string_view english) {
   i18n::Know(kReasons);
-  return i18n::Shown(report.overridden.empty() ? report.why : report.overridden);
+  return i18n::Shown(english);
+}
+
+std::string ReasonText(const ToggleReport& report) {
+  return ReasonText(std::string_view(report.overridden.empty() ? report.why : report.overridden));
+}
+
+std::string WhyText(const ToggleReport& report) {
+  std::string why = ReasonText(report);
+  if (report.outcome() == ToggleOutcome::kNotApplied && !report.applies_to.empty())
+    why += i18n::Format(" (applies to: {})", i18n::Text(report.applies_to));
+  return why;
 }
 
 std::vector<ToggleReport> ParseToggleReports(std::string_view text) {

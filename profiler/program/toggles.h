@@ -86,6 +86,11 @@ struct ToggleReport {
 
 // Why the toggle applied nowhere or had no effect, in the language of the output; "" if it applies.
 std::string ReasonText(const ToggleReport& report);
+// ReasonText(), and what the toggle applies to if there was nothing to change.
+std::string WhyText(const ToggleReport& report);
+// A reason of a report in English, alone or after a name ("lora: ..."), in the language of the
+// output.
+std::string ReasonText(std::string_view english);
 
 // kNotFound: the platform has no catalogue; kDataLoss: it is invalid.
 absl::StatusOr<std::vector<Toggle>> ReadToggles(const Platform& platform);

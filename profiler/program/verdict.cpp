@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <csignal>
 #include <cstring>
 #include <nlohmann/json.hpp>
@@ -15,7 +16,8 @@ namespace {
 
 // The reason why a program recorded no memory history. `end`: how it ended and a colon, or "".
 std::string WhyNothing(const Program& seen, const Outcome& outcome, bool planned,
-                       const std::string& end) {
+                       const std::string& end, const std::string& message) {
+  if (seen.processes.empty() && !message.empty()) return message;
   if (seen.processes.empty())
     return outcome.exit_status == 0
                ? i18n::Format(
@@ -54,6 +56,7 @@ std::string WhyNothing(const Program& seen, const Outcome& outcome, bool planned
   if (used_cuda) return i18n::Format("{}it ended before any of its history was written", end);
   if (const About* failed = FirstFailure(seen); failed != nullptr)
     return i18n::Format("{}it failed before it used CUDA: {}", end, WhyOf(*failed));
+  if (!message.empty()) return message;
   return i18n::Format("{}it imported torch and never used CUDA: nothing was allocated on the GPU",
                       end);
 }
@@ -115,16 +118,51 @@ std::string WhyOf(const About& failed) {
   return fmt::format("rank {}: {}", failed.rank, failed.exception);
 }
 
-absl::Status NothingSeen(const Program& seen, const Outcome& outcome, bool planned) {
-  const std::string end = outcome.exit_status != 0 ? EndText(outcome) + ": " : "";
-  return absl::InvalidArgumentError(WhyNothing(seen, outcome, planned, end));
+absl::Status NothingSeen(const Program& seen, const Outcome& outcome, bool planned,
+                         std::string_view output) {
+  const bool failed = outcome.exit_status != 0;
+  return absl::InvalidArgumentError(WhyNothing(seen, outcome, planned,
+                                               failed ? EndText(outcome) + ": " : std::string(),
+                                               failed ? FinalMessage(output) : std::string()));
+}
+
+std::string PrintedException(std::string_view output) {
+  constexpr std::string_view kFile = "  File \"";
+  size_t at = output.rfind(kFile);
+  while (at != output.npos && at > 0 && output[at - 1] != '\n') at = output.rfind(kFile, at - 1);
+  if (at == output.npos) return "";
+  // The lines of a traceback are indented; the exception follows them.
+  while (at < output.size() && (output[at] == ' ' || output[at] == '\n')) {
+    const size_t end = output.find('\n', at);
+    at = end == output.npos ? output.size() : end + 1;
+  }
+  const std::string_view line = output.substr(at, output.find('\n', at) - at);
+  const std::string_view name = line.substr(0, line.find(':'));
+  const bool is_name = !name.empty() && std::ranges::all_of(name, [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '_' || c == '.';
+  });
+  return is_name ? ShortException(line) : "";
+}
+
+std::string FinalMessage(std::string_view output) {
+  output = output.substr(0, output.find_last_not_of(" \n") + 1);
+  const std::string_view last = output.substr(output.rfind('\n') + 1);
+  const std::string raised = PrintedException(output);
+  if (!raised.empty() && last.starts_with(raised.substr(0, raised.find(':')))) return raised;
+  constexpr std::string_view kError = ": error: ";  // of argparse
+  const size_t error = last.find(kError);
+  return error == last.npos ? "" : ShortException(last.substr(error + kError.size()));
 }
 
 std::string LastPythonLine(std::string_view output) {
   constexpr std::string_view kTraceback = "Traceback (most recent call last):";
   constexpr std::string_view kFile = "  File \"", kLine = "\", line ";
-  const size_t begin = output.rfind(kTraceback);
-  if (begin == std::string_view::npos) return "";
+  size_t begin = output.rfind(kTraceback);
+  if (begin == std::string_view::npos) {
+    // A script that cannot be parsed has no traceback.
+    if (PrintedException(output).empty()) return "";
+    begin = 0;
+  }
   std::string place;
   for (size_t at = output.find(kFile, begin); at != output.npos; at = output.find(kFile, at)) {
     at += kFile.size();

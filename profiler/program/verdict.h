@@ -38,12 +38,20 @@ std::string WarningOf(const Program& seen, const Outcome& outcome);
 // "ValueError: no such batch"; with several ranks, also the rank that raised it.
 std::string WhyOf(const About& failed);
 
-// Why an ended program has nothing to show, and what to do about it.
-absl::Status NothingSeen(const Program& seen, const Outcome& outcome, bool planned);
+// Why an ended program has nothing to show, and what to do about it. `output`: what it printed, if
+// that is known.
+absl::Status NothingSeen(const Program& seen, const Outcome& outcome, bool planned,
+                         std::string_view output = {});
 
 // The last line of the program's own code in the last traceback that it printed: "train.py:12".
 // Frames of installed packages do not count. "": there is no traceback.
 std::string LastPythonLine(std::string_view output);
+
+// The last exception that a Python program printed: "SyntaxError: invalid syntax". "": none.
+std::string PrintedException(std::string_view output);
+// Why a program that failed says it did, if its output ends with that: an exception, or what
+// follows "train.py: error: ", as in "unrecognized arguments: --batch".
+std::string FinalMessage(std::string_view output);
 
 // The first line of the exception, without a full stop: "OutOfMemoryError: CUDA out of memory.
 // Tried to allocate 512.00 MiB". The further figures in PyTorch's messages are left out.

@@ -117,7 +117,7 @@ def texts_of_emulated():
 
 
 def texts_of_toggles():
-    """The labels of the toggles of programs, and the reasons why one does not apply."""
+    """The labels and explanations of the toggles of programs, and the reasons why one does not apply."""
     texts = {}
 
     def add(node, path):
@@ -135,7 +135,7 @@ def texts_of_toggles():
                 names = getattr(node.targets[0], "elts", node.targets)
                 values = node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
                 for name, given in zip(names, values):
-                    if getattr(name, "id", getattr(name, "attr", "")) in ("label", "why", "applies_to"):
+                    if getattr(name, "id", getattr(name, "attr", "")) in ("label", "explains", "why", "applies_to"):
                         add(given, path)
             elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") in ("refuse", "override", "already", "withdraw"):
                 add(node.args[0], path)

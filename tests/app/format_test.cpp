@@ -66,6 +66,22 @@ TEST(Table, ColumnsMarkedWholeAreNotTruncated) {
   EXPECT_NE(table.Text(20).find("threshold:0.8"), std::string::npos);
 }
 
+// Rows that are printed one by one, each in a table of its own.
+TEST(Table, PartsAreAlignedWithoutKnowingEachOther) {
+  const auto columns = [] {
+    return Table({{"Toggle", Table::kLeft, true, 8}, {"Needs", Table::kRight, false, 6}, {"What"}});
+  };
+  Table first = columns(), second = columns();
+  first.Row({"bf16", "-1 B", "applied at one place"});
+  second.Row({"lora=16", "", "no"});
+  EXPECT_EQ(columns().Head(0) + first.Rows(0) + second.Rows(0),
+            "  Toggle     Needs  What\n"
+            "  --------  ------  ----\n"
+            "  bf16        -1 B  applied at one place\n"
+            "  lora=16           no\n");
+  EXPECT_EQ(first.Text(0), first.Head(0) + first.Rows(0));
+}
+
 TEST(Format, PrintableReplacesControlAndInvalidCharacters) {
   EXPECT_EQ(Printable("a\u00e4\u20ac\U0001f600"), "a\u00e4\u20ac\U0001f600");
   EXPECT_EQ(Printable(std::string("\0\x1b[2J\n\t\x7f", 8)), "??[2J???");

@@ -5,10 +5,14 @@ the program with the change written by hand. Each toggle reports its effect, or 
     VRAMSCOPE_TEST_PYTHONPATH=... python3 toggles_test.py VRAMSCOPE
 
 Skipped if neither VRAMSCOPE_TEST_PYTHONPATH nor this interpreter has a CUDA build of torch."""
+import fcntl
 import json
 import os
+import pty
 import signal
+import struct
 import subprocess
+import termios
 import time
 import unittest
 
@@ -176,11 +180,50 @@ class Savings(Toggles):
         self.assertEqual([rows["zero-grad-to-none"][key] for key in ("error", "saves_allocated")], [None, 0])
         self.assertIn("from_pretrained", rows["lora=4"]["error"])
 
+    def test_arrive_one_by_one(self):
+        words = [VRAMSCOPE, "toggles", "--savings", "--json-lines", "--toggle", "gc-threshold=0.9", "--toggle", "lora=4", *command(PLAIN)]
+        with subprocess.Popen(words, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+            lines = [(json.loads(line), process.poll()) for line in process.stdout]
+        self.assertEqual(process.returncode, NO)
+        first, *parts, last = [line for line, _ in lines]
+        self.assertEqual([row["toggle"] for row in first["planning"]], ["gc-threshold=0.9", "lora=4"])
+        self.assertEqual(sorted(part["begun"] for part in parts if "begun" in part), ["gc-threshold=0.9", "lora=4"])
+        rows = [part["row"] for part in parts if "row" in part]
+        self.assertCountEqual(rows, last["rows"])
+        self.assertEqual(first["start"], last["start"])
+        self.assertIsNone(lines[0][1], "the first line was held back until the end")
+
+    def test_rows_on_a_terminal(self):
+        master, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 100, 0, 0))
+        words = [VRAMSCOPE, "toggles", "--savings", "--toggle", "gc-threshold=0.9", "--toggle", "lora=4", *command(PLAIN)]
+        process = subprocess.Popen(words, env=ENVIRONMENT, stdin=subprocess.DEVNULL, stdout=slave, stderr=subprocess.DEVNULL)
+        os.close(slave)
+        text, at_row = b"", []
+        while True:
+            try:
+                more = os.read(master, 4096)
+            except OSError:  # the other side is closed
+                break
+            if not more:
+                break
+            text += more
+            if not at_row and b"gc-threshold=0.9" in text:
+                at_row.append(process.poll())
+        os.close(master)
+        self.assertEqual(process.wait(), NO)
+        self.assertEqual(at_row, [None], "the row was printed at the end")
+        lines = text.decode().splitlines()
+        rows = [line for line in lines if "gc-threshold=0.9 " in line or "lora=4 " in line]
+        self.assertEqual(len(rows), 2, "rows are not printed again at the end")
+        self.assertTrue(all(len(line) <= 100 for line in rows))
+
     def test_named_by_a_plan(self):
         text = self.run_vramscope("plan", "--toggle", "gc-threshold=0.9", *command(PLAIN))
         self.assertIn("gc-threshold=0.9: applied at one place", text)
         self.assertIn("vramscope toggles --savings --toggle gc-threshold=0.9", " ".join(text.split()))
         self.run_vramscope("toggles", "--savings", status=USAGE)
+        self.run_vramscope("toggles", "--json-lines", status=USAGE)
 
 
 class Fit(Toggles):

@@ -37,6 +37,14 @@ size_t History::Find(const run::RunConfig& config) const {
   return kNone;
 }
 
+size_t History::Find(const program::Request& request) const {
+  for (size_t i = entries_.size(); i-- > 0;) {
+    if (entries_[i].program == request) return i;
+    if (i > 0 && entries_[i].program == entries_[i - 1].program) break;
+  }
+  return kNone;
+}
+
 void History::SetNotes(size_t at, const NoteList& notes) {
   HistoryEntry& entry = entries_[at];
   entry.notes = static_cast<uint32_t>(notes.size());
@@ -44,10 +52,13 @@ void History::SetNotes(size_t at, const NoteList& notes) {
 }
 
 size_t History::FindFigures(const HistoryEntry& of) const {
+  const auto same = [&](const HistoryEntry& entry) {
+    return entry.peak_allocated == of.peak_allocated && entry.peak_reserved == of.peak_reserved &&
+           entry.step_ms == of.step_ms;
+  };
+  if (now() != nullptr && same(*now())) return current_;
   for (size_t i = entries_.size(); i-- > 0;)
-    if (entries_[i].peak_allocated == of.peak_allocated &&
-        entries_[i].peak_reserved == of.peak_reserved && entries_[i].step_ms == of.step_ms)
-      return i;
+    if (same(entries_[i])) return i;
   return kNone;
 }
 
@@ -56,6 +67,24 @@ void UndoSteps::Push(UndoStep step) {
   steps_.push_back(std::move(step));
   if (steps_.size() > kMost) steps_.erase(steps_.begin());
   done_ = steps_.size();
+}
+
+bool UndoSteps::AnyOfDocument() const {
+  return std::any_of(steps_.begin(), steps_.begin() + static_cast<ptrdiff_t>(done_),
+                     [](const UndoStep& step) { return !step.of_program(); });
+}
+
+void UndoSteps::TakeProgram(UndoSteps& from, const std::string& script) {
+  for (size_t i = 0; i < from.done_;) {
+    UndoStep& step = from.steps_[i];
+    if (!step.of_program() || step.program_after.script != script) {
+      ++i;
+      continue;
+    }
+    Push(std::move(step));
+    from.steps_.erase(from.steps_.begin() + static_cast<ptrdiff_t>(i));
+    --from.done_;
+  }
 }
 
 DocumentState Document::state() const {
@@ -81,7 +110,7 @@ std::string Document::Title() const {
 
 bool Document::Blank() const {
   return source.kind == SourceKind::kPlan && session.shown() == nullptr && latest == nullptr &&
-         !released_ && history.entries().empty() && undo.next_undo() == nullptr &&
+         !released_ && history.entries().empty() && !undo.AnyOfDocument() &&
          session.baseline() == nullptr;
 }
 
@@ -114,17 +143,21 @@ void Document::Arrived(Session::DigestPtr digest, bool partial, int64_t now_unix
                      .when_unix_s = now_unix_s};
   const bool plan = source.kind == SourceKind::kPlan;
   if (plan) entry.config = config;
+  if (source.kind == SourceKind::kProgram) entry.program = source.program;
   entry.file = std::move(latest_file_);
   latest_file_.clear();
+  const auto append = [&] {
+    newest_ = {.trace = now.trace, .whole = now.whole, .entry = history.Append(std::move(entry))};
+  };
   if (expects_entry_ || history.now() == nullptr) {
-    history.Append(std::move(entry));
+    append();
   } else {
     // The result belongs to an existing entry: the current one, or the one that the user returned
     // to by undo, by a click in the history, or by a swap with the baseline.
     const bool same = !plan || PlanKey(history.now()->config) == PlanKey(config);
     const size_t there = plan ? history.Find(config) : history.FindFigures(entry);
     if (plan && !same && there == History::kNone) {
-      history.Append(std::move(entry));
+      append();
     } else {
       if (there != History::kNone && (!same || !plan)) history.GoTo(there);
       history.Update(entry);
@@ -148,8 +181,12 @@ std::string Document::FileOfResult() const {
 }
 
 void Document::SavedTo(const std::shared_ptr<const trace::Trace>& trace, const std::string& file) {
-  if (const Session::DigestPtr& shown = session.shown();
-      shown != nullptr && !session.partial() && (shown->trace == trace || shown->whole == trace)) {
+  if (trace != nullptr && (newest_.trace.lock() == trace || newest_.whole.lock() == trace)) {
+    history.SetFile(newest_.entry, file);
+    scratch.clear();
+  } else if (const Session::DigestPtr& shown = session.shown();
+             shown != nullptr && !session.partial() &&
+             (shown->trace == trace || shown->whole == trace)) {
     if (history.now() != nullptr) history.SetFile(history.current(), file);
     scratch.clear();
   } else if (latest == trace) {

@@ -54,8 +54,15 @@ struct DocumentView {
 // One result: the change from the previous result, and its figures.
 struct HistoryEntry {
   std::string change;
+<<<<<<< HEAD
   run::RunConfig config = {};  // the configuration with which a plan is planned again
   std::string file = {};       // where the result is saved; empty: not saved (yet)
+=======
+  run::RunConfig config = {};  // for a plan: the configuration to plan again
+  // For a program: how it was run; its script is empty if that is not known.
+  program::Request program = {};
+  std::string file = {};  // where the result is saved; empty: not saved (yet)
+>>>>>>> a60f6e977cabc389eab66ad44b59cf79781445dc
   uint64_t peak_allocated = 0, peak_reserved = 0;
   double step_ms = 0;  // 0: unknown
   uint32_t notes = 0;  // number of notes on the result when last counted
@@ -78,9 +85,12 @@ class History {
   void GoTo(size_t at);
   // Index of the newest entry with this configuration; kNone: none.
   size_t Find(const run::RunConfig& config) const;
+  // Index of the newest result of this run of a program. kNone: none, or a later entry repeats a
+  // run without a change, because files of the program had changed.
+  size_t Find(const program::Request& request) const;
   void SetNotes(size_t at, const NoteList& notes);
   void SetFile(size_t at, std::string file) { entries_[at].file = std::move(file); }
-  // Index of the newest entry with the same figures; kNone: none.
+  // Index of an entry with the same figures: the current one, or the newest; kNone: none.
   size_t FindFigures(const HistoryEntry& of) const;
 
  private:
@@ -88,9 +98,11 @@ class History {
   size_t current_ = kNone;
 };
 
-// A change of the settings, of the tracks on the canvas, or of the notes, which can be undone.
+// A change of the settings, of the tracks on the canvas, of the notes, or of how a program is run,
+// which can be undone.
 struct UndoStep {
-  enum class Kind : uint8_t { kSettings, kLanes, kNotes };
+  // kToggles: only the toggles of the program; the rest stays as the user has typed it meanwhile.
+  enum class Kind : uint8_t { kSettings, kLanes, kNotes, kToggles, kProgram };
   Kind kind = Kind::kSettings;
   std::string text;  // "LoRA on"
   run::RunConfig before = {}, after = {};
@@ -101,6 +113,8 @@ struct UndoStep {
   // kNotes: the content hash of the run whose notes changed. The run may no longer be shown.
   std::string notes_of = {};
   std::shared_ptr<const NoteList> notes_before = {}, notes_after = {};
+  program::Request program_before = {}, program_after = {};  // kToggles, kProgram
+  bool of_program() const { return kind == Kind::kToggles || kind == Kind::kProgram; }
 };
 
 class UndoSteps {
@@ -113,6 +127,11 @@ class UndoSteps {
   // Undo() requires a next_undo(), Redo() a next_redo().
   const UndoStep& Undo() { return steps_[--done_]; }
   const UndoStep& Redo() { return steps_[done_++]; }
+  // Whether a step that can be undone changes the document, not only the form of a program.
+  bool AnyOfDocument() const;
+  // Moves the steps of this program that can be undone from another document, which was shown when
+  // the user made them.
+  void TakeProgram(UndoSteps& from, const std::string& script);
 
  private:
   std::vector<UndoStep> steps_;
@@ -200,6 +219,11 @@ class Document {
   bool working_ = false, failed_ = false, released_ = false, left_ = false;
   bool expects_entry_ = true;
   std::string expected_change_, latest_file_;
+  // The result that became the newest entry. It may be saved when another entry is shown.
+  struct {
+    std::weak_ptr<const trace::Trace> trace, whole;
+    size_t entry = History::kNone;
+  } newest_;
 };
 
 }  // namespace vramscope::ui

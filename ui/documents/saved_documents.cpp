@@ -135,23 +135,29 @@ program::Request ProgramOf(const Json& object) {
 }
 
 Json EntryJson(const HistoryEntry& entry) {
-  return {{"change", entry.change},
-          {"config", ConfigText(entry.config)},
-          {"file", entry.file},
-          {"peak_allocated", entry.peak_allocated},
-          {"step_ms", entry.step_ms},
-          {"peak_reserved", entry.peak_reserved},
-          {"when", entry.when_unix_s},
-          {"notes", entry.notes},
-          {"note_texts", entry.note_texts}};
+  Json out{{"change", entry.change},
+           {"config", ConfigText(entry.config)},
+           {"file", entry.file},
+           {"peak_allocated", entry.peak_allocated},
+           {"step_ms", entry.step_ms},
+           {"peak_reserved", entry.peak_reserved},
+           {"when", entry.when_unix_s},
+           {"notes", entry.notes},
+           {"note_texts", entry.note_texts}};
+  if (!entry.program.script.empty()) out["program"] = ProgramJson(entry.program);
+  return out;
 }
 
 std::optional<HistoryEntry> EntryOf(const Json& object) {
   if (!object.is_object()) return std::nullopt;
   std::optional<run::RunConfig> config = Config(object);
   if (!config) return std::nullopt;
+  const auto program = object.find("program");
   return HistoryEntry{.change = Text(object, "change"),
                       .config = *std::move(config),
+                      .program = program != object.end() && program->is_object()
+                                     ? ProgramOf(*program)
+                                     : program::Request(),
                       .file = Text(object, "file"),
                       .peak_allocated = Unsigned(object, "peak_allocated", 0, INT64_MAX),
                       .peak_reserved = Unsigned(object, "peak_reserved", 0, INT64_MAX),

@@ -120,8 +120,9 @@ void ProgramPanel::BuildRun() {
   column->addWidget(command_);
   toggles_ = new ProgramToggles;
   connect(toggles_, &ProgramToggles::chosenChanged, this, [this] {
+    const program::Request before = request_;
     Edited();
-    Q_EMIT toggled();
+    Q_EMIT toggled(before);
   });
   column->addWidget(toggles_);
   column->addStretch();
@@ -142,7 +143,11 @@ void ProgramPanel::setTheme(const timeline::Theme& theme) {
 }
 
 void ProgramPanel::setRequest(const program::Request& request) {
-  if (request.script != request_.script) toggles_->forget();
+  // An error is of the request that was started.
+  if (!(request == request_)) {
+    error_->hide();
+    error_next_->hide();
+  }
   request_ = request;
   filling_ = true;
   where_->setCurrentIndex(static_cast<int>(request.where));
@@ -156,6 +161,7 @@ void ProgramPanel::setRequest(const program::Request& request) {
   steps_->setValue(static_cast<int>(request.steps));
   skip_init_->setChecked(request.skip_init);
   operators_->setChecked(request.operators);
+  toggles_->setRequest(request);
   toggles_->setChosen(request.toggles);
   filling_ = false;
   interpreter_chosen_ = !request.interpreter.empty();
@@ -163,7 +169,6 @@ void ProgramPanel::setRequest(const program::Request& request) {
 }
 
 void ProgramPanel::setScript(const QString& path) {
-  if (path != script_->text()) toggles_->forget();
   script_->setText(path);
   interpreter_chosen_ = false;  // another project may need another environment
   Edited();
@@ -195,6 +200,7 @@ void ProgramPanel::Edited() {
   request_.steps = static_cast<uint32_t>(steps_->value());
   request_.skip_init = skip_init_->isChecked();
   request_.operators = operators_->isChecked();
+  toggles_->setRequest(request_);
   request_.toggles = toggles_->chosen();
   if (was_elsewhere && !elsewhere) FindInterpreters();
   Explain();
@@ -323,6 +329,7 @@ void ProgramPanel::Explain() {
     status_->setWrappedText(say ? why + QLatin1Char('.') : QString());
     status_->setVisible(say);
   }
+  toggles_->setRequest(request_);
   toggles_->setVisible(request_.planned());
   toggles_->setCanSearch(request_.planned() && possible.ok());
   Q_EMIT requestChanged();
@@ -336,7 +343,7 @@ void ProgramPanel::setState(const ProgramState& state) {
     peak_ = 0;
     error_->hide();
     error_next_->hide();
-    again_->hide();
+    again_->setEnabled(false);  // it keeps its place, so that the switches below do not move
     status_->setProperty("why", false);
   }
   stop_->setVisible(!idle);
@@ -398,20 +405,21 @@ void ProgramPanel::addOutput(const QString& more) {
   cursor.movePosition(QTextCursor::End);
   cursor.insertText(more);
   if (at_end) output_->verticalScrollBar()->setValue(output_->verticalScrollBar()->maximum());
-  // The box is as high as its text, within limits.
+  FitOutput(output_lines_);
+}
+
+// The box is as high as its text, within limits. While a program runs, it is at least as high as
+// before, so that the switches below do not move.
+void ProgramPanel::FitOutput(int least) {
   const auto wrapped =
       static_cast<int>(output_->document()->documentLayout()->documentSize().height());
-  const int lines = std::clamp(wrapped, kLeastShown, kMostShown);
-  output_->setFixedHeight(lines * output_->fontMetrics().lineSpacing() + 16);
+  output_lines_ = std::clamp(std::max(wrapped, least), kLeastShown, kMostShown);
+  output_->setFixedHeight(output_lines_ * output_->fontMetrics().lineSpacing() + 16);
   output_heading_->show();
   output_->show();
 }
 
-void ProgramPanel::clearOutput() {
-  output_->clear();
-  output_heading_->hide();
-  output_->hide();
-}
+void ProgramPanel::clearOutput() { output_->clear(); }
 
 void ProgramPanel::setEnd(const ProgramEnd& end) {
   state_.stage = ProgramState::Stage::kIdle;
@@ -432,6 +440,11 @@ void ProgramPanel::setEnd(const ProgramEnd& end) {
   if (!end.remark.isEmpty()) status += QStringLiteral("; ") + end.remark;
   status_->setWrappedText(status);
   status_->setVisible(end.stopped || error.isEmpty());
+  const bool printed = !output_->document()->isEmpty();
+  if (printed) FitOutput(0);
+  output_heading_->setVisible(printed);
+  output_->setVisible(printed);
+  again_->setEnabled(true);
   // A script on another computer cannot be planned here.
   again_->setVisible(end.trace != nullptr && request_.where != program::Where::kHost);
 }
@@ -500,7 +513,7 @@ QJsonObject ProgramPanel::dumpState() const {
           {"status", status_->isVisibleTo(this) ? status_->text() : QString()},
           {"error", error_->isVisibleTo(this) ? error_->text() : QString()},
           {"next", error_next_->isVisibleTo(this) ? error_next_->text() : QString()},
-          {"again", again_->isVisibleTo(this)},
+          {"again", again_->isVisibleTo(this) && again_->isEnabled()},
           {"output", output_->toPlainText()},
           {"command", command_->text()},
           {"device", Text(request_.device)},

@@ -62,8 +62,9 @@ class ProgramPanel : public QWidget {
   void stopRequested();
   void againRequested(const QString& device);  // key in the device table
   void requestChanged();                       // request() may differ
-  void toggled();                              // the user has switched a technique
-  void watchChanged();                         // watches() has changed
+  // The user has switched a technique; `before`: request() before it.
+  void toggled(const vramscope::program::Request& before);
+  void watchChanged();  // watches() has changed
 
  private:
   void BuildForm();
@@ -80,6 +81,7 @@ class ProgramPanel : public QWidget {
   void ChooseDevice(const QString& now, const std::function<void(const QString&)>& chosen);
   void FillAgain();
   void ShowState();
+  void FitOutput(int least);  // number of lines
   void Explain();
 
   program::Request request_;
@@ -117,6 +119,7 @@ class ProgramPanel : public QWidget {
   WrappedLabel* error_next_ = nullptr;
   QLabel* output_heading_ = nullptr;
   QPlainTextEdit* output_ = nullptr;
+  int output_lines_ = 0;  // height of the output
   QToolButton* again_ = nullptr;
   WrappedLabel* command_ = nullptr;
   ProgramToggles* toggles_ = nullptr;  // shown for a plan

@@ -278,8 +278,11 @@ void ProgramRunner::End(const Read& last) {
     end.next =
         tr("Free some space in %1. The events that arrived are shown.").arg(QDir::tempPath());
   } else if (!end.stopped && end.trace == nullptr) {
-    end.error =
-        Text(std::string(program::NothingSeen(seen, *outcome, request_.planned()).message()));
+    const absl::Status nothing =
+        program::NothingSeen(seen, *outcome, request_.planned(), output_.toStdString());
+    end.error = Text(std::string(nothing.message()));
+    if (outcome->exit_status != 0 && seen.processes.empty())
+      end.next = tr("It ended before it imported torch.");
   } else if (!end.stopped && !program::EndedWell(seen, *outcome)) {
     const program::About* failed = program::FirstFailure(seen);
     end.error = Text(program::EndText(*outcome));

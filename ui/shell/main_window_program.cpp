@@ -6,6 +6,7 @@
 #include <QSettings>
 #include <QStackedWidget>
 #include <QTabBar>
+#include <QTimer>
 #include <algorithm>
 
 #include "profiler/base/i18n.h"
@@ -189,12 +190,7 @@ void MainWindow::planProgramBeside(const program::Request& request, const progra
   });
   if (there != nullptr && there->state() != DocumentState::kFailed)
     return showDocument(there->id());
-  if (runner_->busy()) {
-    banner_->show({.kind = "program-busy",
-                   .title = tr("%1 is still running").arg(ScriptName()),
-                   .text = tr("One program runs at a time. Stop it, or try again when it ends.")});
-    return;
-  }
+  if (runner_->busy()) return ShowProgramBusy();
   const Document* from = documents_.FindIf([&](const Document& d) {
     return d.source.kind == SourceKind::kProgram && d.source.program == base &&
            d.session.shown() != nullptr && !d.session.partial();
@@ -222,6 +218,11 @@ void MainWindow::StartProgramIn(Document& of, const program::Request& request) {
   of.run_shown = false;
   program_id_ = of.id();
   MakeActive(of.id());
+  if (loading_ == of.id()) {  // an earlier result
+    loading_ = 0;
+    loader_->cancel();
+  }
+  if (!active) of.undo.TakeProgram(documents_.Find(opener)->undo, request.script);
   if (!active && documents_.Find(opener)->Blank()) documents_.Close(opener);
   // A baseline set for a comparison of another program does not apply to this program.
   if (!first && !of.compare_at_end && session().baseline_for_this_only()) SetBaseline(nullptr, {});
@@ -238,6 +239,93 @@ void MainWindow::StartProgramIn(Document& of, const program::Request& request) {
   RefreshTabs();
   StoreSession(false);  // stores the folder, so that it is found even if the window is killed
   actions_.Refresh();
+}
+
+void MainWindow::ShowProgramBusy() {
+  banner_->show({.kind = "program-busy",
+                 .title = tr("%1 is still running").arg(ScriptName()),
+                 .text = tr("One program runs at a time. Stop it, or try again when it ends.")});
+}
+
+const program::Request& MainWindow::ProgramInForm() const {
+  const Source& source = doc().source;
+  return source.kind == SourceKind::kProgram && source.program.script != program_->request().script
+             ? source.program
+             : program_->request();
+}
+
+// Like a technique of the model, a toggle is planned at once, if a plan of the program is shown.
+void MainWindow::ProgramToggled(const program::Request& before) {
+  const program::Request& now = program_->request();
+  doc().undo.Push({.kind = UndoStep::Kind::kToggles,
+                   .text = DescribeToggles(before.toggles, now.toggles).toStdString(),
+                   .program_before = before,
+                   .program_after = now});
+  const Source& source = doc().source;
+  if (source.kind == SourceKind::kProgram && source.program.planned() &&
+      source.program.script == now.script && session().shown() != nullptr)
+    startProgram();
+  actions_.Refresh();
+}
+
+// The plan that a toggle has started is stopped, and the step follows when it has ended. No other
+// plan is stopped.
+bool MainWindow::WaitsForProgram(const UndoStep& step, bool back) {
+  if (!step.of_program() || !runner_->busy()) return false;
+  const program::Request& from = back ? step.program_after : step.program_before;
+  const program::Request& running = runner_->request();
+  if (step.kind != UndoStep::Kind::kToggles || program_id_ != doc().id() || !running.planned() ||
+      running.toggles != from.toggles) {
+    ShowProgramBusy();
+    return true;
+  }
+  const bool stopping = undo_at_end_ != 0 || redo_at_end_ != 0;
+  undo_at_end_ = back ? program_id_ : 0;
+  redo_at_end_ = back ? 0 : program_id_;
+  if (!stopping) runner_->stop();
+  return true;
+}
+
+// From the event loop, because the result of the plan is on its way into the window.
+void MainWindow::UndoAtEnd(DocumentId ended) {
+  if (std::exchange(undo_at_end_, 0) == ended) QTimer::singleShot(0, this, &MainWindow::undo);
+  if (std::exchange(redo_at_end_, 0) == ended) QTimer::singleShot(0, this, &MainWindow::redo);
+}
+
+// Shows the result of this run of the program: that of the history, if the script is the same as
+// then, else a new plan.
+void MainWindow::ReturnToProgram(const program::Request& request) {
+  program_->setRequest(request);
+  Document& of = doc();
+  const HistoryEntry* const now = of.history.now();
+  if (of.source.kind != SourceKind::kProgram || of.source.program.script != request.script ||
+      now == nullptr)
+    return;
+  banner_->clear(QStringLiteral("program-failed"));
+  const size_t at = of.history.Find(request);
+  const HistoryEntry* const there = at == History::kNone ? nullptr : &of.history.entries()[at];
+  const auto saved_since = [&](const HistoryEntry& entry) {
+    const QFileInfo script(QFile::decodeName(request.script.c_str()));
+    return script.lastModified().toSecsSinceEpoch() > entry.when_unix_s;
+  };
+  const bool shown =
+      there == now && session().shown() != nullptr && !session().partial() && loading_ != of.id();
+  const bool known = there != nullptr && !saved_since(*there) &&
+                     (shown || QFileInfo::exists(QString::fromStdString(there->file)));
+  if (!known && request.planned()) return StartProgramIn(of, program_->request());
+  if (!known) return Say(tr("This result is no longer saved and cannot be shown again"));
+  of.source.program = request;
+  of.Expect(std::nullopt);
+  digests_.cancel(of.id());  // of a plan that was stopped
+  of.latest.reset();
+  of.SetLatestFile({});
+  if (shown) return RefreshTabs();
+  // Parts of the file may be shown first; a part of a stopped plan is not compared with.
+  if (of.session.partial())
+    of.session.SetPrevious(nullptr);
+  else
+    of.session.KeepAsPrevious();
+  ShowResult(at);
 }
 
 void MainWindow::stopProgram() { runner_->stop(); }
@@ -301,6 +389,7 @@ void MainWindow::ProgramEnded(const ProgramEnd& ended) {
   if (end.trace == nullptr && of != nullptr) of->scratch.clear();
   const bool compare = of != nullptr && std::exchange(of->compare_at_end, false);
   if (of == nullptr || of->stopping || of->id() != doc().id()) {
+    undo_at_end_ = redo_at_end_ = 0;
     if (of != nullptr) ProgramEndedBehind(*of, end);
     if (of != nullptr && of->stopping) CloseNow(of->id());
     GoOnClosing();
@@ -308,7 +397,9 @@ void MainWindow::ProgramEnded(const ProgramEnd& ended) {
   }
   SetBusy({});
   of->Ended();
-  if (end.trace != nullptr) {
+  // A plan that was stopped by undo is saved, but is no result.
+  const bool undone = undo_at_end_ == of->id() || redo_at_end_ == of->id();
+  if (end.trace != nullptr && !undone) {
     of->latest = end.trace;
     BecomeProgram(*of);
     // Also shows the trace of a run that was cut short.
@@ -345,6 +436,7 @@ void MainWindow::ProgramEnded(const ProgramEnd& ended) {
     ShowFailed(tr("Stopped"), script, tr("Ctrl+R starts it again"));
   }
   actions_.Refresh();
+  UndoAtEnd(of->id());
   GoOnClosing();
 }
 

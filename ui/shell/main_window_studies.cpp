@@ -12,9 +12,9 @@
 #include "ui/studies/command_runner.h"
 #include "ui/studies/program_pages.h"
 #include "ui/studies/study_page.h"
+#include "ui/timeline/timeline_widget.h"
 
 namespace vramscope::ui {
-
 // Inserts the pages before the log, in the order of pageNames().
 void MainWindow::BuildStudies(const QString& vramscope, const QString& worker) {
   const StudyPrograms programs{vramscope, worker};
@@ -54,22 +54,15 @@ void MainWindow::ConnectProgramStudies() {
   ProgramToggles* toggles = program_->toggles();
   connect(toggles, &ProgramToggles::searchRequested, this, &MainWindow::FindToggles);
   connect(toggles, &ProgramToggles::cancelRequested, toggle_search_, &CommandRunner::cancel);
+  connect(toggle_search_, &CommandRunner::arrived, toggles, &ProgramToggles::setPart);
   connect(toggle_search_, &CommandRunner::ended, this,
           [this, toggles](const QJsonObject& result, const QString& error) {
-            toggles->setSearching(false);
-            if (program_->request().script == toggle_search_of_) {
-              toggles->say(error);
-              if (error.isEmpty()) toggles->setSavings(result);
-            }
+            toggles->endSearch(result, error);
             actions_.Refresh();
           });
-  // Like a technique of the model, a toggle is planned at once, if a plan of the program is shown.
-  connect(program_, &ProgramPanel::toggled, this, [this] {
-    const Source& source = doc().source;
-    if (source.kind == SourceKind::kProgram && source.program.planned() &&
-        source.program.script == program_->request().script && session().shown() != nullptr)
-      startProgram();
-  });
+  connect(program_, &ProgramPanel::toggled, this, &MainWindow::ProgramToggled);
+  // Ctrl+Z then undoes the toggle, not text in the form.
+  connect(toggles, &ProgramToggles::switchedByMouse, this, [this] { timeline_->setFocus(); });
 }
 
 // Plans the program with each toggle alone. Toggles that are on are left out, so that the figures
@@ -79,12 +72,10 @@ void MainWindow::FindToggles() {
   const program::Request& request = program_->request();
   const absl::StatusOr<CommandProgram> program = ProgramOf(request);
   if (!program.ok()) return toggles->say(ToQString(std::string(program.status().message())));
-  toggle_search_of_ = request.script;
-  toggles->say(tr("Planning the program with each technique …"));
-  toggles->setSearching(true);
-  toggle_search_->run(
-      StudyArguments(QStringLiteral("toggles"), request, {}) << QStringLiteral("--savings"), {},
-      *program);
+  toggles->beginSearch(request);
+  toggle_search_->run(StudyArguments(QStringLiteral("toggles"), request, {})
+                          << QStringLiteral("--savings") << QStringLiteral("--json-lines"),
+                      {}, *program);
   actions_.Refresh();
 }
 

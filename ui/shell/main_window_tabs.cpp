@@ -299,7 +299,7 @@ bool MainWindow::CanRedo() const {
 }
 
 void MainWindow::undo() {
-  if (!CanUndo()) return;
+  if (!CanUndo() || WaitsForProgram(*doc().undo.next_undo(), true)) return;
   Apply(doc().undo.Undo(), true);
   actions_.Refresh();
 }
@@ -310,7 +310,7 @@ void MainWindow::redo() {
     MakeActive(into);
     if (doc().undo.next_redo() == nullptr) return ShowActive();
   }
-  if (doc().undo.next_redo() == nullptr) return;
+  if (doc().undo.next_redo() == nullptr || WaitsForProgram(*doc().undo.next_redo(), false)) return;
   Apply(doc().undo.Redo(), false);
   actions_.Refresh();
 }
@@ -324,6 +324,16 @@ void MainWindow::Apply(const UndoStep& step, bool back) {
   }
   if (step.kind == UndoStep::Kind::kNotes)
     return notes_->set(step.notes_of, back ? *step.notes_before : *step.notes_after);
+  if (step.of_program()) {
+    program::Request request = back ? step.program_before : step.program_after;
+    if (step.kind == UndoStep::Kind::kToggles) {
+      const std::vector<std::string> toggles = std::move(request.toggles);
+      request = ProgramInForm();
+      if (request.script != step.program_after.script) return;  // another program is in the form
+      request.toggles = toggles;
+    }
+    return ReturnToProgram(request);
+  }
   doc().Expect(std::nullopt);  // returns to an existing entry
   if (Document* from = documents_.Find(step.from); back && from != nullptr) {
     // The plan gets the earlier settings; the document shown before the change is shown again.
@@ -351,7 +361,22 @@ void MainWindow::showEntry(size_t at) {
   }
   if (!QFileInfo::exists(QString::fromStdString(entry.file)))
     return Say(tr("This result is no longer saved and cannot be shown again"));
+  if (!entry.program.script.empty() && !runner_->busy()) {
+    doc().undo.Push(
+        {.kind = UndoStep::Kind::kProgram,
+         .text = tr("Back to “%1”").arg(QString::fromStdString(entry.change)).toStdString(),
+         .program_before = ProgramInForm(),
+         .program_after = entry.program});
+    program_->setRequest(entry.program);
+    doc().source.program = entry.program;
+  }
   if (doc().CanReload()) doc().Release();
+  ShowResult(at);
+  actions_.Refresh();
+}
+
+void MainWindow::ShowResult(size_t at) {
+  doc().Expect(std::nullopt);  // also if the last run has ended without a result
   doc().history.GoTo(at);
   RefreshTabs();
   Reload(doc());

@@ -50,7 +50,11 @@ void CommandRunner::run(const QStringList& arguments, const std::string& config,
   }
   words << QStringLiteral("--json");
   if (!program.words.isEmpty()) words << QStringLiteral("--") << program.words;
+  by_lines_ = arguments.contains(QStringLiteral("--json-lines"));
+  said_.clear();
+  last_ = {};
   process_ = std::make_unique<QProcess>();
+  connect(process_.get(), &QProcess::readyReadStandardOutput, this, &CommandRunner::TakeLines);
   if (!program.folder.isEmpty()) process_->setWorkingDirectory(program.folder);
   QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
   if (!worker_.isEmpty()) environment.insert(QStringLiteral("VRAMSCOPE_WORKER"), worker_);
@@ -88,15 +92,31 @@ bool CommandRunner::Stop() {
   return true;
 }
 
+void CommandRunner::TakeLines() {
+  const QProcess* const process = process_.get();
+  if (process == nullptr) return;
+  said_ += process_->readAllStandardOutput();
+  if (!by_lines_) return;
+  for (qsizetype end = said_.indexOf('\n'); end >= 0; end = said_.indexOf('\n')) {
+    const QJsonObject part = QJsonDocument::fromJson(said_.first(end)).object();
+    said_.remove(0, end + 1);
+    if (part.isEmpty()) continue;
+    last_ = part;
+    Q_EMIT arrived(part);
+    if (process_.get() != process) return;  // cancelled, or replaced
+  }
+}
+
 void CommandRunner::Ended(int code, QProcess::ExitStatus status) {
-  if (process_ == nullptr) return;
+  const QProcess* const ending = process_.get();
+  TakeLines();
+  if (ending == nullptr || process_.get() != ending) return;
   // Signals of the process may still be queued, so it is deleted later.
   QProcess* process = process_.release();
   process->deleteLater();
-  const QByteArray said = process->readAllStandardOutput();
   QString error = QString::fromUtf8(process->readAllStandardError()).trimmed();
   error.remove(QStringLiteral("vramscope: error: "));
-  const QJsonObject result = QJsonDocument::fromJson(said).object();
+  const QJsonObject result = by_lines_ ? last_ : QJsonDocument::fromJson(said_).object();
   // A command whose plans all failed ends with another code, and states the reason in its JSON.
   if (status == QProcess::NormalExit && (code == 0 || code == kNo || error.isEmpty()) &&
       !result.isEmpty()) {

@@ -7,6 +7,7 @@
 // UI thread only (Qt Core). The destructor stops a running command.
 #pragma once
 
+#include <QByteArray>
 #include <QJsonObject>
 #include <QObject>
 #include <QProcess>
@@ -37,14 +38,21 @@ class CommandRunner : public QObject {
   bool busy() const;
 
  Q_SIGNALS:
+  // With the argument --json-lines: an object that the command has printed. The last one is also
+  // the result.
+  void arrived(const QJsonObject& part);
   // `error` empty: the command has succeeded and `result` is its JSON.
   void ended(const QJsonObject& result, const QString& error);
 
  private:
   bool Stop();
+  void TakeLines();
   void Ended(int code, QProcess::ExitStatus status);
   QString vramscope_, worker_;
   std::unique_ptr<QProcess> process_;
+  bool by_lines_ = false;
+  QByteArray said_;  // by_lines_: the beginning of a line, else everything
+  QJsonObject last_;
   std::unique_ptr<QTemporaryFile> config_;
 };
 

@@ -1,22 +1,17 @@
 #include <fmt/format.h>
 
-#include <QHBoxLayout>
 #include <QJsonArray>
-#include <QLabel>
-#include <QLineEdit>
-#include <QPushButton>
 #include <algorithm>
 #include <cmath>
 
 #include "profiler/base/i18n.h"
 #include "profiler/run/units.h"
 #include "ui/studies/fit_rows.h"
+#include "ui/studies/study_controls.h"
 #include "ui/studies/study_page.h"
 
 namespace vramscope::ui {
 namespace {
-
-constexpr int kProposals = 3;
 
 std::string SignedMs(double ms) {
   return fmt::format("{}{:.1f} ms", ms < 0 ? "\u2212" : "+", std::abs(ms));
@@ -26,25 +21,14 @@ std::string SignedMs(double ms) {
 
 FitPage::FitPage(const StudyPrograms& programs, QWidget* parent)
     : StudyPage(programs, "fitPage", parent),
-      budget_(new QLineEdit),
-      make_(new QPushButton(tr("Make it fit"))) {
-  budget_->setMaximumWidth(90);
-  budget_->setObjectName(QStringLiteral("fitBudget"));
-  budget_->setToolTip(tr("Memory budget, for example 24GiB; empty: the device's memory"));
-  make_->setToolTip(tr("Plan combinations of techniques, as `vramscope fit` does"));
-  controls_->insertWidget(0, new QLabel(tr("Budget")));
-  controls_->insertWidget(1, budget_);
-  controls_->insertWidget(2, make_);
-  for (int i = 0; i < kProposals; ++i) {
-    auto* button = new QPushButton(tr("Use %1").arg(i + 1));
-    button->setToolTip(tr("Plan and show this proposal; Ctrl+Z undoes it"));
-    button->hide();
-    controls_->insertWidget(3 + i, button);
-    connect(button, &QPushButton::clicked, this, [this, i] { apply(i); });
-    apply_.push_back(button);
-  }
-  connect(make_, &QPushButton::clicked, this, &FitPage::makeItFit);
-  connect(budget_, &QLineEdit::returnPressed, this, &FitPage::makeItFit);
+      fit_(new FitControls(
+          this, controls_,
+          {.name = "fitBudget",
+           .budget_tip = tr("Memory budget, for example 24GiB; empty: the device's memory"),
+           .make_tip = tr("Plan combinations of techniques, as `vramscope fit` does"),
+           .use = tr("Use %1"),
+           .use_tip = tr("Plan and show this proposal; Ctrl+Z undoes it")},
+          [this] { makeItFit(); }, [this](int proposal) { apply(proposal); })) {
   view_->setEmptyText(
       tr("Combinations of techniques that make the run on the left fit; each one is planned."));
 }
@@ -53,7 +37,7 @@ void FitPage::setConfig(const run::RunConfig& config) {
   StudyPage::setConfig(config);
   const absl::StatusOr<run::DeviceProfile> device = run::ResolveDevice(config);
   if (device.ok())
-    budget_->setPlaceholderText(QString::fromStdString(run::FormatBytes(device->memory_bytes)));
+    fit_->setDefaultBudget(QString::fromStdString(run::FormatBytes(device->memory_bytes)));
   SayWhatItIs();
 }
 
@@ -71,7 +55,7 @@ void FitPage::SayWhatItIs() {
 }
 
 void FitPage::makeItFit() {
-  QString budget = budget_->text().trimmed();
+  QString budget = fit_->budget();
   if (budget.isEmpty()) {
     const absl::StatusOr<run::DeviceProfile> device = run::ResolveDevice(config_);
     if (!device.ok()) return Say(QString::fromStdString(std::string(device.status().message())));
@@ -91,8 +75,7 @@ void FitPage::apply(int proposal) {
 void FitPage::Show(const QJsonObject& result) {
   proposals_.clear();
   Table table = FitTable();
-  const bool fits_now = AddStartRow(table, result.value(QLatin1String("start")).toObject());
-  int fitting = 0;
+  AddStartRow(table, result.value(QLatin1String("start")).toObject());
   for (const QJsonValue& value : result.value(QLatin1String("proposals")).toArray()) {
     const QJsonObject proposal = value.toObject();
     run::RunConfigBuilder builder(asked_);
@@ -102,8 +85,6 @@ void FitPage::Show(const QJsonObject& result) {
     const absl::StatusOr<run::RunConfig> config = builder.Build();
     if (!config.ok()) continue;
     proposals_.push_back(*config);
-    const bool fits = proposal.value(QLatin1String("fits")).toBool();
-    fitting += fits ? 1 : 0;
     std::string more = FitVerdict(proposal);
     const int batch = proposal.value(QLatin1String("largest_batch")).toInt();
     const int seq = proposal.value(QLatin1String("longest_seq")).toInt();
@@ -123,24 +104,15 @@ void FitPage::Show(const QJsonObject& result) {
     }
   }
   model_->setTable(std::move(table));
-  for (size_t i = 0; i < apply_.size(); ++i) apply_[i]->setVisible(i < proposals_.size());
-  found_ = fits_now ? tr("It already fits. ") : QString();
-  found_ += fitting > 0
-                ? tr("%1 combinations planned in %2 s.")
-                          .arg(result.value(QLatin1String("plans")).toInt())
-                          .arg(result.value(QLatin1String("seconds")).toDouble(), 0, 'f', 1) +
-                      (result.value(QLatin1String("cut_short")).toBool()
-                           ? tr(" The time limit was reached: other combinations may fit with "
-                                "smaller changes.")
-                           : QString())
-                : tr("None of the combinations fits; this is the smallest.");
+  fit_->showProposals(proposals_.size());
+  found_ = FitControls::found(result, tr("No combination of techniques could be planned."));
   SayWhatItIs();
 }
 
 QJsonObject FitPage::dumpState() const {
   QJsonObject state = StudyPage::dumpState();
   state.insert(QStringLiteral("proposals"), static_cast<int>(proposals_.size()));
-  state.insert(QStringLiteral("budget"), budget_->text());
+  state.insert(QStringLiteral("budget"), fit_->budget());
   return state;
 }
 

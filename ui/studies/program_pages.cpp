@@ -4,27 +4,18 @@
 #include <fmt/ranges.h>
 
 #include <QFile>
-#include <QHBoxLayout>
-#include <QHeaderView>
 #include <QJsonArray>
-#include <QLineEdit>
-#include <QPushButton>
-#include <QScrollArea>
-#include <QShortcut>
-#include <QVBoxLayout>
 #include <algorithm>
 #include <utility>
 
 #include "profiler/base/i18n.h"
 #include "profiler/run/device_profile.h"
 #include "profiler/run/units.h"
-#include "ui/studies/bars_widget.h"
 #include "ui/studies/fit_rows.h"
+#include "ui/studies/study_controls.h"
 
 namespace vramscope::ui {
 namespace {
-
-constexpr int kProposals = 3;
 
 QString Text(const std::string& text) { return QString::fromStdString(text); }
 
@@ -111,28 +102,18 @@ QString ProgramStudyPage::Budget(const QString& typed) const {
 }
 
 ProgramFitPage::ProgramFitPage(const StudyPrograms& programs, QWidget* parent)
-    : ProgramStudyPage(programs, "programFitPage", parent), budget_(new QLineEdit) {
-  budget_->setMaximumWidth(90);
-  budget_->setObjectName(QStringLiteral("programFitBudget"));
-  budget_->setPlaceholderText(tr("the GPU's"));
-  budget_->setToolTip(tr("GPU memory that the program may need, such as 24GiB"));
-  budget_->setAccessibleName(tr("Budget"));
-  auto* make = new QPushButton(tr("Make it fit"));
-  make->setToolTip(
-      tr("Plan the program with techniques switched on from outside, as `vramscope fit -- PROGRAM` "
-         "does; it searches for a minute"));
-  controls_->insertWidget(0, budget_);
-  controls_->insertWidget(1, make);
-  for (int i = 0; i < kProposals; ++i) {
-    auto* button = new QPushButton(tr("Open %1").arg(i + 1));
-    button->setToolTip(tr("Plan this proposal in a tab of its own, compared with the program"));
-    button->hide();
-    controls_->insertWidget(2 + i, button);
-    connect(button, &QPushButton::clicked, this, [this, i] { open(i); });
-    open_.push_back(button);
-  }
-  connect(make, &QPushButton::clicked, this, &ProgramFitPage::makeItFit);
-  connect(budget_, &QLineEdit::returnPressed, this, &ProgramFitPage::makeItFit);
+    : ProgramStudyPage(programs, "programFitPage", parent),
+      fit_(new FitControls(
+          this, controls_,
+          {.name = "programFitBudget",
+           .budget_tip = tr("GPU memory that the program may need, such as 24GiB"),
+           .make_tip =
+               tr("Plan the program with techniques switched on from outside, as `vramscope "
+                  "fit -- PROGRAM` does; it searches for a minute"),
+           .use = tr("Open %1"),
+           .use_tip = tr("Plan this proposal in a tab of its own, compared with the program")},
+          [this] { makeItFit(); }, [this](int proposal) { open(proposal); })) {
+  fit_->setDefaultBudget(tr("the GPU's"));
   view_->setEmptyText(
       tr("Techniques with which your program fits, with the lines to write; each combination is "
          "planned. Enter a budget and press \"Make it fit\"."));
@@ -140,7 +121,7 @@ ProgramFitPage::ProgramFitPage(const StudyPrograms& programs, QWidget* parent)
 
 void ProgramFitPage::makeItFit() {
   QStringList arguments = StudyArguments(QStringLiteral("fit"), request_, request_.toggles);
-  arguments << QStringLiteral("--budget") << Budget(budget_->text());
+  arguments << QStringLiteral("--budget") << Budget(fit_->budget());
   StartOn(arguments, tr("Planning combinations …"));
 }
 
@@ -156,15 +137,13 @@ void ProgramFitPage::ShowResult(const QJsonObject& result) {
   proposals_.clear();
   Table table = FitTable();
   const QJsonObject start = result.value(QLatin1String("start")).toObject();
-  const bool fits_now = AddStartRow(table, start);
+  AddStartRow(table, start);
   const double needed = start.value(QLatin1String("needed")).toDouble();
-  int fitting = 0;
   for (const QJsonValue& value : result.value(QLatin1String("proposals")).toArray()) {
     const QJsonObject proposal = value.toObject();
     const QJsonArray toggles = proposal.value(QLatin1String("toggles")).toArray();
     std::vector<std::string> names;
     for (const QJsonValue& toggle : toggles) names.push_back(ToggleText(toggle.toObject()));
-    fitting += proposal.value(QLatin1String("fits")).toBool() ? 1 : 0;
     const double needs = proposal.value(QLatin1String("needed")).toDouble();
     AddFitRow(table, i18n::Format("{}. needs {}", proposals_.size() + 1, SignedSize(needs)),
               SignedSize(needed - needs), FactorText(proposal), FitVerdict(proposal), true);
@@ -184,20 +163,9 @@ void ProgramFitPage::ShowResult(const QJsonObject& result) {
     proposals_.push_back(std::move(names));
   }
   model_->setTable(std::move(table));
-  for (size_t i = 0; i < open_.size(); ++i) open_[i]->setVisible(i < proposals_.size());
-  QString found = fits_now ? tr("It already fits. ") : QString();
-  found += fitting > 0
-               ? tr("%1 combinations planned in %2 s.")
-                         .arg(result.value(QLatin1String("plans")).toInt())
-                         .arg(result.value(QLatin1String("seconds")).toDouble(), 0, 'f', 1) +
-                     (result.value(QLatin1String("cut_short")).toBool()
-                          ? tr(" The time limit was reached: other combinations may fit with "
-                               "smaller changes.")
-                          : QString())
-           : proposals_.empty() ? tr("No technique applies to this program, or none could be "
-                                     "planned.")
-                                : tr("None of the combinations fits; this is the smallest.");
-  Found(found);
+  fit_->showProposals(proposals_.size());
+  Found(FitControls::found(result,
+                           tr("No technique applies to this program, or none could be planned.")));
 }
 
 QJsonObject ProgramFitPage::dumpState() const {
@@ -208,39 +176,18 @@ QJsonObject ProgramFitPage::dumpState() const {
 
 ProgramWaterfallPage::ProgramWaterfallPage(const StudyPrograms& programs, QWidget* parent)
     : ProgramStudyPage(programs, "programWaterfallPage", parent),
-      bars_(new BarsWidget([this](int from, int to) { Move(from, to); })),
-      bars_area_(new QScrollArea) {
-  bars_->setToolTip(tr("Drag a bar to another place in the order"));
-  int at = 0;
-  const auto button = [&](const QString& text, const QString& tip, auto run) {
-    auto* made = new QPushButton(text);
-    made->setToolTip(tip);
-    controls_->insertWidget(at++, made);
-    connect(made, &QPushButton::clicked, this, run);
-  };
-  button(tr("Draw"),
-         tr("Draw a bar for each technique that is switched on in the program, as `vramscope "
-            "waterfall -- PROGRAM` does"),
-         [this] { draw(); });
-  button(
-      tr("Up"),
-      tr("Move the selected bar earlier (Alt+Up): its saving depends on the techniques before it"),
-      [this] { move(-1); });
-  button(tr("Down"), tr("Move the selected bar later (Alt+Down)"), [this] { move(1); });
-  button(tr("Open"), tr("Plan the program up to the selected bar, in a tab of its own"),
-         [this] { Open(view_->currentIndex().row()); });
-  for (const auto& [key, by] : {std::pair{Qt::Key_Up, -1}, std::pair{Qt::Key_Down, 1}})
-    connect(new QShortcut(QKeySequence(Qt::ALT | key), this, nullptr, nullptr,
-                          Qt::WidgetWithChildrenShortcut),
-            &QShortcut::activated, this, [this, by] { move(by); });
+      bars_(new WaterfallControls(
+          this, {controls_, column_, model_, view_},
+          tr("Draw a bar for each technique that is switched on in the program, as `vramscope "
+             "waterfall -- PROGRAM` does"),
+          [this] { draw(); },
+          [this](const std::vector<std::string>& order) {
+            if (!busy()) DrawInOrder(order);
+          })) {
+  bars_->addButton(tr("Open"), tr("Plan the program up to the selected bar, in a tab of its own"),
+                   [this] { Open(view_->currentIndex().row()); });
   connect(view_, &QTableView::doubleClicked, this,
           [this](const QModelIndex& index) { Open(index.row()); });
-  bars_area_->setWidget(bars_);
-  bars_area_->setWidgetResizable(true);
-  bars_area_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  bars_area_->setMaximumHeight(0);
-  column_->insertWidget(1, bars_area_, 3);
-  view_->setMinimumHeight(90);
   view_->setEmptyText(
       tr("One bar for each technique that is switched on in your program. Switch some on under "
          "\"Your program\" on the left, then press \"Draw\"."));
@@ -248,11 +195,11 @@ ProgramWaterfallPage::ProgramWaterfallPage(const StudyPrograms& programs, QWidge
 
 void ProgramWaterfallPage::setTheme(const timeline::Theme& theme) {
   StudyPage::setTheme(theme);
-  bars_->setTheme(theme);
+  bars_->bars()->setTheme(theme);
 }
 
 void ProgramWaterfallPage::draw() {
-  selected_.clear();
+  bars_->forgetMoved();
   if (request_.toggles.empty())
     return Say(tr("No technique is switched on under \"Your program\" on the left."));
   DrawInOrder(request_.toggles);
@@ -262,29 +209,16 @@ void ProgramWaterfallPage::DrawInOrder(const std::vector<std::string>& order) {
   StartOn(StudyArguments(QStringLiteral("waterfall"), request_, order), tr("Planning …"));
 }
 
-void ProgramWaterfallPage::move(int by) {
-  // Row 0 is the program without toggles.
-  const int row = view_->currentIndex().row() - 1;
-  Move(row, row + by);
-}
-
-void ProgramWaterfallPage::Move(int from, int to) {
-  const auto size = static_cast<int>(order_.size());
-  if (busy() || from < 0 || from >= size || to < 0 || to >= size) return;
-  std::vector<std::string> order = order_;
-  selected_ = order[static_cast<size_t>(from)];
-  order.erase(order.begin() + from);
-  order.insert(order.begin() + to, selected_);
-  DrawInOrder(order);
-}
+void ProgramWaterfallPage::move(int by) { bars_->move(by); }
 
 // The table may be sorted, so the bar is found by its name.
 void ProgramWaterfallPage::Open(int row) {
   const Cell* bar = row >= 0 ? model_->cell(row, 0) : nullptr;
   if (bar == nullptr) return Say(tr("Select a bar first."));
   program::Request request = asked_;
-  const auto found = std::ranges::find(order_, bar->text);
-  request.toggles.assign(order_.begin(), found == order_.end() ? order_.begin() : found + 1);
+  const std::vector<std::string>& order = bars_->order();
+  const auto found = std::ranges::find(order, bar->text);
+  request.toggles.assign(order.begin(), found == order.end() ? order.begin() : found + 1);
   const QString variant = request.toggles.empty()
                               ? tr("without techniques")
                               : Text(fmt::format("{}", fmt::join(request.toggles, " + ")));
@@ -293,27 +227,21 @@ void ProgramWaterfallPage::Open(int row) {
 
 void ProgramWaterfallPage::ShowResult(const QJsonObject& result) {
   const QJsonArray json = result.value(QLatin1String("bars")).toArray();
-  order_.clear();
+  std::vector<std::string> order;
   for (qsizetype i = 1; i < json.size(); ++i)
-    order_.push_back(json.at(i).toObject().value(QLatin1String("toggle")).toString().toStdString());
-  BarsAndTable read = ReadBars(
-      json,
-      [](size_t at, const QString& name) { return at == 0 ? tr("without techniques") : name; },
-      tr("now"));
-  model_->setTable(std::move(read.table));
-  bars_->setBars(std::move(read.bars));
-  bars_area_->setMaximumHeight(bars_->height());
-  // The moved bar stays selected, so that it can be moved again.
-  if (const auto at = std::ranges::find(order_, selected_); at != order_.end())
-    view_->selectRow(static_cast<int>(at - order_.begin()) + 1);
+    order.push_back(json.at(i).toObject().value(QLatin1String("toggle")).toString().toStdString());
+  bars_->show(
+      ReadBars(
+          json,
+          [](size_t at, const QString& name) { return at == 0 ? tr("without techniques") : name; },
+          tr("now")),
+      std::move(order));
   Found(tr("Each bar is the change of the peak when its technique is added to those above it."));
 }
 
 QJsonObject ProgramWaterfallPage::dumpState() const {
   QJsonObject state = StudyPage::dumpState();
-  QJsonArray order;
-  for (const std::string& toggle : order_) order.append(Text(toggle));
-  state.insert(QStringLiteral("order"), order);
+  state.insert(QStringLiteral("order"), bars_->orderJson());
   return state;
 }
 

@@ -12,6 +12,8 @@
 #include "profiler/program/vary.h"
 #include "ui/studies/study_page.h"
 
+class QLineEdit;
+
 namespace vramscope::ui {
 
 // The words after "--" of a command about the program, and its folder. kInvalidArgument,
@@ -64,12 +66,9 @@ class ProgramFitPage : public ProgramStudyPage {
   void ShowResult(const QJsonObject& result) override;
 
  private:
-  QLineEdit* budget_;
-  std::vector<QPushButton*> open_;
+  FitControls* fit_;
   std::vector<std::vector<std::string>> proposals_;  // toggles of each proposal
 };
-
-class BarsWidget;
 
 // One bar for each toggle that is on, in an order that the user can change.
 class ProgramWaterfallPage : public ProgramStudyPage {
@@ -86,12 +85,8 @@ class ProgramWaterfallPage : public ProgramStudyPage {
 
  private:
   void DrawInOrder(const std::vector<std::string>& order);
-  void Move(int from, int to);  // indexes in order_
   void Open(int row);
-  BarsWidget* bars_;
-  QScrollArea* bars_area_;
-  std::vector<std::string> order_;
-  std::string selected_;  // the bar that was moved last
+  WaterfallControls* bars_;
 };
 
 class VaryChart;

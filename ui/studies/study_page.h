@@ -5,6 +5,7 @@
 #include <QJsonObject>
 #include <QWidget>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "profiler/run/run_config.h"
@@ -15,14 +16,15 @@
 class QComboBox;
 class QHBoxLayout;
 class QLabel;
-class QLineEdit;
 class QProgressBar;
 class QPushButton;
-class QScrollArea;
 class QToolButton;
 class QVBoxLayout;
 
 namespace vramscope::ui {
+
+class FitControls;
+class WaterfallControls;
 
 struct StudyPrograms {
   QString vramscope, worker;
@@ -97,15 +99,11 @@ class FitPage : public StudyPage {
 
  private:
   void SayWhatItIs();
-  QLineEdit* budget_;
-  QPushButton* make_;
-  std::vector<QPushButton*> apply_;
+  FitControls* fit_;
   std::vector<run::RunConfig> proposals_;
   run::RunConfig asked_;  // the run that the search started from
   QString found_;         // message about the result; empty: no result
 };
-
-class BarsWidget;
 
 // Shows the way from the model's defaults to the current run: one bar for each technique, in an
 // order that the user can change.
@@ -125,13 +123,11 @@ class WaterfallPage : public StudyPage {
   void Show(const QJsonObject& result) override;
 
  private:
-  void Move(int from, int to);  // indexes in order_
+  void DrawInOrder(const std::vector<std::string>& order);
   void SayWhatItIs();
-  BarsWidget* bars_;
-  QScrollArea* bars_area_;
-  QStringList order_;
-  QString selected_;  // the bar that was moved last
+  WaterfallControls* bars_;
   run::RunConfig asked_;
+  std::vector<std::string> asked_order_;
   QString found_;  // message about the bars; empty: no bars
 };
 

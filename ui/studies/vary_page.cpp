@@ -156,6 +156,7 @@ void VaryPage::ShowResult(const QJsonObject& result) {
          .fits = row.value(QLatin1String("fits")).toBool(),
          .error = row.value(QLatin1String("error")).toString()});
   }
+  const bool all_fit = std::ranges::all_of(points, &VaryPoint::fits);
   const QJsonValue budget = result.value(QLatin1String("budget"));
   chart_->setPoints(std::move(points),
                     budget.isDouble() ? std::optional(budget.toDouble()) : std::nullopt);
@@ -165,11 +166,11 @@ void VaryPage::ShowResult(const QJsonObject& result) {
   const QString plans = tr("%1 plans in %2 s. Click a point to open its plan.")
                             .arg(result.value(QLatin1String("plans")).toInt())
                             .arg(result.value(QLatin1String("seconds")).toDouble(), 0, 'f', 1);
-  Found(largest.isDouble() && !names_.empty() ? tr("The largest %1 that fits is %2. %3")
-                                                    .arg(QString::fromStdString(names_.front()))
-                                                    .arg(largest.toInteger())
-                                                    .arg(plans)
-                                              : plans);
+  if (!largest.isDouble() || names_.empty()) return Found(plans);
+  // Larger values were not planned.
+  const QString found =
+      all_fit ? tr("Every %1 up to %2 fits. %3") : tr("The largest %1 that fits is %2. %3");
+  Found(found.arg(QString::fromStdString(names_.front())).arg(largest.toInteger()).arg(plans));
 }
 
 QJsonObject VaryPage::dumpState() const {

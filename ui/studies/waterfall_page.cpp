@@ -1,18 +1,13 @@
 #include <QApplication>
 #include <QClipboard>
-#include <QHBoxLayout>
 #include <QJsonArray>
-#include <QPushButton>
-#include <QScrollArea>
-#include <QShortcut>
-#include <QVBoxLayout>
 #include <utility>
 
 #include "profiler/fit/waterfall.h"
 #include "profiler/program/request.h"
 #include "profiler/run/toggles.h"
 #include "ui/panels/qt_theme.h"
-#include "ui/studies/bars_widget.h"
+#include "ui/studies/study_controls.h"
 #include "ui/studies/study_page.h"
 
 namespace vramscope::ui {
@@ -32,49 +27,32 @@ QString TitleOf(const fit::Rung& rung, const run::RunConfig& before) {
   return titles.join(QStringLiteral(", "));
 }
 
+QString Joined(const std::vector<std::string>& names) {
+  QStringList list;
+  for (const std::string& name : names) list << QString::fromStdString(name);
+  return list.join(QLatin1Char(','));
+}
+
 }  // namespace
 
 WaterfallPage::WaterfallPage(const StudyPrograms& programs, QWidget* parent)
     : StudyPage(programs, "waterfallPage", parent),
-      bars_(new BarsWidget([this](int from, int to) { Move(from, to); })),
-      bars_area_(new QScrollArea) {
-  bars_->setObjectName(QStringLiteral("waterfallBars"));
-  bars_->setToolTip(tr("Drag a bar to another place in the order"));
-  int at = 0;
-  const auto button = [&](const QString& text, const QString& tip, auto run) {
-    auto* made = new QPushButton(text);
-    made->setToolTip(tip);
-    controls_->insertWidget(at++, made);
-    connect(made, &QPushButton::clicked, this, run);
-  };
-  button(tr("Draw"),
-         tr("Draw bars from the model's defaults to the run on the left, as `vramscope waterfall` "
-            "does"),
-         [this] {
-           order_.clear();
-           selected_.clear();
-           draw();
-         });
-  button(
-      tr("Up"),
-      tr("Move the selected bar earlier (Alt+Up): its saving depends on the techniques before it"),
-      [this] { move(-1); });
-  button(tr("Down"), tr("Move the selected bar later (Alt+Down)"), [this] { move(1); });
-  for (const auto& [key, by] : {std::pair{Qt::Key_Up, -1}, std::pair{Qt::Key_Down, 1}})
-    connect(new QShortcut(QKeySequence(Qt::ALT | key), this, nullptr, nullptr,
-                          Qt::WidgetWithChildrenShortcut),
-            &QShortcut::activated, this, [this, by] { move(by); });
-  button(tr("Copy image"), {}, [this] { QApplication::clipboard()->setPixmap(image()); });
-  button(tr("Copy table"), {}, [this] { view_->copySelection(); });
-  button(tr("Copy command"), {}, [this] { QApplication::clipboard()->setText(command()); });
-  // If the window is not tall enough for all bars, they scroll; the table below keeps its header
-  // and some rows.
-  bars_area_->setWidget(bars_);
-  bars_area_->setWidgetResizable(true);
-  bars_area_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  bars_area_->setMaximumHeight(0);
-  column_->insertWidget(1, bars_area_, 3);
-  view_->setMinimumHeight(90);
+      bars_(new WaterfallControls(
+          this, {controls_, column_, model_, view_},
+          tr("Draw bars from the model's defaults to the run on the left, as `vramscope waterfall` "
+             "does"),
+          [this] {
+            bars_->forgetMoved();
+            DrawInOrder({});
+          },
+          [this](const std::vector<std::string>& order) {
+            if (!busy()) DrawInOrder(order);
+          })) {
+  bars_->bars()->setObjectName(QStringLiteral("waterfallBars"));
+  bars_->addButton(tr("Copy image"), {}, [this] { QApplication::clipboard()->setPixmap(image()); });
+  bars_->addButton(tr("Copy table"), {}, [this] { view_->copySelection(); });
+  bars_->addButton(tr("Copy command"), {},
+                   [this] { QApplication::clipboard()->setText(command()); });
   view_->setEmptyText(
       tr("Each bar is the change of the peak when its technique is added, from the model's "
          "defaults to the current run."));
@@ -92,32 +70,24 @@ void WaterfallPage::SayWhatItIs() {
           : tr("These bars precede your last change. \"Draw\" plans again."));
 }
 
-void WaterfallPage::draw() {
+void WaterfallPage::draw() { DrawInOrder(bars_->order()); }
+
+void WaterfallPage::DrawInOrder(const std::vector<std::string>& order) {
   asked_ = config_;
+  asked_order_ = order;
   found_.clear();
   QStringList arguments = {QStringLiteral("waterfall")};
-  if (!order_.isEmpty()) arguments << QStringLiteral("--order") << order_.join(QLatin1Char(','));
+  if (!order.empty()) arguments << QStringLiteral("--order") << Joined(order);
   Say(tr("Planning …"));
   Start(arguments, run::ToJson(asked_));
 }
 
 void WaterfallPage::setTheme(const timeline::Theme& theme) {
   StudyPage::setTheme(theme);
-  bars_->setTheme(theme);
+  bars_->bars()->setTheme(theme);
 }
 
-void WaterfallPage::move(int by) {
-  // Row 0 is the baseline.
-  const int row = view_->currentIndex().row() - 1;
-  Move(row, row + by);
-}
-
-void WaterfallPage::Move(int from, int to) {
-  if (busy() || from < 0 || from >= order_.size() || to < 0 || to >= order_.size()) return;
-  selected_ = order_[from];
-  order_.move(from, to);
-  draw();
-}
+void WaterfallPage::move(int by) { bars_->move(by); }
 
 // The command line with all settings in which the run differs from its model's defaults.
 QString WaterfallPage::command() const {
@@ -134,23 +104,21 @@ QString WaterfallPage::command() const {
     for (const auto& [key, value] : fit::Changed(*defaults, asked_))
       if (key != "model" && key != "model_config_json" && key != "modelConfigJson")
         words.insert(words.end(), {"--set", key + "=" + value});
-  if (!order_.isEmpty())
-    words.insert(words.end(), {"--order", order_.join(QLatin1Char(',')).toStdString()});
+  if (!bars_->order().empty())
+    words.insert(words.end(), {"--order", Joined(bars_->order()).toStdString()});
   return QString::fromStdString(program::JoinWords(words));
 }
 
-QPixmap WaterfallPage::image() const { return bars_->grab(); }
+QPixmap WaterfallPage::image() const { return bars_->bars()->grab(); }
 
 void WaterfallPage::Show(const QJsonObject& result) {
   const QJsonArray json = result.value(QLatin1String("bars")).toArray();
-  std::vector<std::string> asked_order;
-  for (const QString& name : order_) asked_order.push_back(name.toStdString());
-  order_.clear();
+  std::vector<std::string> order;
   for (qsizetype i = 1; i < json.size(); ++i)
-    order_ << json.at(i).toObject().value(QLatin1String("name")).toString();
+    order.push_back(json.at(i).toObject().value(QLatin1String("name")).toString().toStdString());
   std::vector<fit::Rung> ladder;
   if (const absl::StatusOr<run::RunConfig> plain = fit::PlainRun(asked_); plain.ok())
-    if (absl::StatusOr<std::vector<fit::Rung>> made = fit::Ladder(*plain, asked_, asked_order);
+    if (absl::StatusOr<std::vector<fit::Rung>> made = fit::Ladder(*plain, asked_, asked_order_);
         made.ok())
       ladder = *std::move(made);
   BarsAndTable read = ReadBars(
@@ -159,14 +127,9 @@ void WaterfallPage::Show(const QJsonObject& result) {
         return at == 0 || at >= ladder.size() ? name : TitleOf(ladder[at], ladder[at - 1].config);
       },
       tr("now"));
-  model_->setTable(std::move(read.table));
-  bars_->setBars(std::move(read.bars));
-  bars_area_->setMaximumHeight(bars_->height());
-  // The moved bar stays selected, so that it can be moved again.
-  if (const qsizetype at = order_.indexOf(selected_); at >= 0)
-    view_->selectRow(static_cast<int>(at) + 1);
+  bars_->show(std::move(read), std::move(order));
   found_ =
-      order_.isEmpty()
+      bars_->order().empty()
           ? tr("The run on the left is the model's defaults: no technique is on.")
           : tr("Each bar is the change of the peak when its technique is added to those above it.");
   SayWhatItIs();
@@ -174,7 +137,7 @@ void WaterfallPage::Show(const QJsonObject& result) {
 
 QJsonObject WaterfallPage::dumpState() const {
   QJsonObject state = StudyPage::dumpState();
-  state.insert(QStringLiteral("order"), QJsonArray::fromStringList(order_));
+  state.insert(QStringLiteral("order"), bars_->orderJson());
   state.insert(QStringLiteral("command"), command());
   return state;
 }

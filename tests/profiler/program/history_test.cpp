@@ -205,6 +205,41 @@ TEST(Verdict, ShortCommandOmitsInterpreterAndFolder) {
   EXPECT_EQ(ShortCommand(""), "");
 }
 
+TEST(Verdict, PrintedExceptionFollowsTheTraceback) {
+  const std::string syntax =
+      "starting\n  File \"/home/me/train.py\", line 2\n    model = f(4, 4.cuda()\n"
+      "                  ^\nSyntaxError: invalid decimal literal\n";
+  EXPECT_EQ(PrintedException(syntax), "SyntaxError: invalid decimal literal");
+  EXPECT_EQ(LastPythonLine(syntax), "train.py:2");
+  EXPECT_EQ(PrintedException("Traceback (most recent call last):\n  File \"/x/a.py\", line 1, in "
+                             "<module>\n    import nothing\nModuleNotFoundError: No module named "
+                             "'nothing'\nbye\n"),
+            "ModuleNotFoundError: No module named 'nothing'");
+  EXPECT_EQ(PrintedException("Traceback (most recent call last):\n  File \"/x/a.py\", line 1, in "
+                             "<module>\n    raise KeyboardInterrupt\nKeyboardInterrupt"),
+            "KeyboardInterrupt");
+  EXPECT_EQ(PrintedException("  File \"x\", line 1\n\nE: b\n"), "E: b");
+  for (const char* none :
+       {"", "all is well\n", "  File \"x", "  File \"x\", line 1\n",
+        "  File \"x\", line 1\nnot an exception: 1\n", "see  File \"x\"\na: b\n"})
+    EXPECT_EQ(PrintedException(none), "") << none;
+}
+
+TEST(Verdict, SaysWhatTheOutputEndsWith) {
+  const std::string raised =
+      "Traceback (most recent call last):\n  File \"/x/a.py\", line 1, in <module>\n    f()\n"
+      "ValueError: no\n";
+  EXPECT_EQ(FinalMessage(raised), "ValueError: no");
+  EXPECT_EQ(FinalMessage(raised + "caught; going on\n"), "");
+  EXPECT_EQ(FinalMessage("usage: a.py [-h]\na.py: error: unrecognized arguments: --b 1\n\n"),
+            "unrecognized arguments: --b 1");
+  EXPECT_EQ(FinalMessage("all is well\n"), "");
+  EXPECT_EQ(FinalMessage(""), "");
+  const Outcome failed{.exit_status = 1}, ended{};
+  EXPECT_EQ(NothingSeen({}, failed, true, raised).message(), "ValueError: no");
+  EXPECT_NE(NothingSeen({}, ended, true, raised).message(), "ValueError: no");
+}
+
 TEST(Verdict, LastPythonLineIsInTheUsersCode) {
   EXPECT_EQ(LastPythonLine("Traceback (most recent call last):\n"
                            "  File \"/old.py\", line 1, in f\n"

@@ -152,11 +152,19 @@ TEST(DocumentTest, ProgramResultReloadsFromItsSavedFile) {
   EXPECT_TRUE(program.CanReload());
   program.FileMoved("/kept/2.trace", "/mine.trace");
   EXPECT_EQ(program.FileOfResult(), "/mine.trace");
+  // The third one is saved after the user has returned to an earlier one.
+  const auto third = ResultOf(Batch(1), 3);
+  program.Expect("bf16 on");
+  program.Arrived(third, false, 2);
+  program.history.GoTo(0);
+  program.SavedTo(third->trace, "/kept/3.trace");
+  EXPECT_EQ(program.history.entries()[0].file, "/kept/1.trace");
+  EXPECT_EQ(program.history.entries()[2].file, "/kept/3.trace");
   // An earlier result is read again and becomes the current one. No entry is added.
   program.history.GoTo(0);
   program.Arrived(first, false, 3);
   EXPECT_EQ(program.history.current(), 0u);
-  EXPECT_EQ(program.history.entries().size(), 2u);
+  EXPECT_EQ(program.history.entries().size(), 3u);
 }
 
 TEST(DocumentListTest, OpenAddsADocumentAndKeepsTheActiveOne) {
@@ -260,6 +268,62 @@ TEST(HistoryTest, DropsOldestEntriesAtItsLimit) {
   EXPECT_EQ(history.entries().front().change, "5");
   EXPECT_EQ(history.FindFigures({.peak_allocated = 7}), 2u);
   EXPECT_EQ(history.FindFigures({.peak_allocated = 1}), History::kNone);
+}
+
+TEST(HistoryTest, PrefersTheCurrentEntryOfEqualFigures) {
+  History history;
+  for (int i = 0; i < 2; ++i) history.Append({.peak_allocated = 7});
+  history.GoTo(0);
+  EXPECT_EQ(history.FindFigures({.peak_allocated = 7}), 0u);
+}
+
+program::Request Toggled(std::vector<std::string> toggles) {
+  program::Request request{.script = "/x/train.py"};
+  request.toggles = std::move(toggles);
+  return request;
+}
+
+TEST(HistoryTest, FindsTheRunOfAProgramUnlessItWasRepeated) {
+  History history;
+  history.Append({.program = Toggled({})});
+  history.Append({.program = Toggled({"bf16"})});
+  EXPECT_EQ(history.Find(Toggled({})), 0u);
+  EXPECT_EQ(history.Find(Toggled({"bf16"})), 1u);
+  EXPECT_EQ(history.Find(Toggled({"lora"})), History::kNone);
+  history.Append({.change = "train.py saved", .program = Toggled({"bf16"})});
+  EXPECT_EQ(history.Find(Toggled({"bf16"})), 2u);
+  EXPECT_EQ(history.Find(Toggled({})), History::kNone) << "it is of the file before it was saved";
+}
+
+TEST(DocumentTest, ProgramEntryKnowsItsRun) {
+  DocumentList documents;
+  Document& program = documents.Open({.kind = SourceKind::kProgram, .program = Toggled({"bf16"})});
+  program.Expect("");
+  program.Began();
+  program.Arrived(ResultOf(Batch(1)), false, 1);
+  EXPECT_EQ(program.history.now()->program, Toggled({"bf16"}));
+}
+
+// Toggles that are switched before the first plan are undone in the document of that plan.
+TEST(UndoStepsTest, StepsOfAProgramFollowIt) {
+  DocumentList documents;
+  Document& blank = documents.active();
+  for (const char* script : {"/x/train.py", "/x/other.py"}) {
+    UndoStep step{.kind = UndoStep::Kind::kToggles, .text = script};
+    step.program_after.script = script;
+    blank.undo.Push(step);
+  }
+  EXPECT_TRUE(blank.Blank()) << "only the form of a program has changed";
+  Document& program = documents.Open({.kind = SourceKind::kProgram, .program = Toggled({})});
+  program.undo.TakeProgram(blank.undo, "/x/train.py");
+  ASSERT_NE(program.undo.next_undo(), nullptr);
+  EXPECT_EQ(program.undo.next_undo()->text, "/x/train.py");
+  ASSERT_NE(blank.undo.next_undo(), nullptr);
+  EXPECT_EQ(blank.undo.next_undo()->text, "/x/other.py");
+  blank.undo.Undo();
+  EXPECT_EQ(blank.undo.next_undo(), nullptr);
+  blank.undo.Push({.text = "LoRA on"});
+  EXPECT_FALSE(blank.Blank());
 }
 
 }  // namespace

@@ -51,6 +51,7 @@ SavedDocument MakeSaved(SourceKind kind) {
                      .when_unix_s = 1'800'000'000};
   out.history = {entry, entry};
   out.history[0].config.batch = 6;
+  if (kind == SourceKind::kProgram) out.history[1].program = out.source.program;
   out.current = 1;
   out.baseline_entry = 0;
   out.scratch = "/tmp/vramscope-scratch-x";
@@ -79,6 +80,7 @@ void ExpectSame(const SavedDocument& a, const SavedDocument& b) {
   for (size_t i = 0; i < a.history.size(); ++i) {
     EXPECT_EQ(a.history[i].change, b.history[i].change);
     EXPECT_EQ(run::ToProtoBytes(a.history[i].config), run::ToProtoBytes(b.history[i].config));
+    EXPECT_EQ(a.history[i].program, b.history[i].program);
     EXPECT_EQ(a.history[i].file, b.history[i].file);
     EXPECT_EQ(a.history[i].peak_allocated, b.history[i].peak_allocated);
     EXPECT_EQ(a.history[i].peak_reserved, b.history[i].peak_reserved);

@@ -6,12 +6,17 @@
 #include <QAbstractButton>
 #include <QJsonArray>
 #include <QJsonObject>
+#include <QLabel>
 #include <QLineEdit>
+#include <QPlainTextEdit>
 #include <QTest>
+#include <QToolButton>
 
+#include "profiler/base/i18n.h"
 #include "tests/ui/shell/program_window.h"
 #include "ui/panels/program_toggles.h"
 #include "ui/studies/program_pages.h"
+#include "ui/studies/study_page.h"
 #include "ui/studies/vary_chart.h"
 
 namespace vramscope::ui {
@@ -43,12 +48,15 @@ class ProgramStudies : public testing::ProgramWindow {
     Write("vramscope", "#!/bin/sh\ncase $1 in plan|record) exec " VRAMSCOPE_PROGRAM
                        " \"$@\";; esac\nhere=\"${0%/*}\"\necho \"$*\" >>\"$here/commands\"\n"
                        "[ -e \"$here/slow\" ] && exec sleep 600\n"
+                       "[ -e \"$here/$1.sh\" ] && . \"$here/$1.sh\"\n"
                        "[ -e \"$here/$1.error\" ] && cat \"$here/$1.error\" >&2 && exit 3\n"
                        "exec cat \"$here/$1.json\"\n");
     QFile::setPermissions(Path("vramscope"),
                           QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
     vramscope_ = Path("vramscope");
-    Write("toggles.json", kSavings);
+    std::string savings = kSavings;  // on one line
+    std::erase(savings, '\n');
+    Write("toggles.json", savings + "\n");
     testing::ProgramWindow::SetUp();
   }
   QString Path(const char* name) { return folder_.filePath(QLatin1String(name)); }
@@ -99,7 +107,8 @@ TEST_F(ProgramStudies, FindsTechniquesThatApplyAndWhatTheySave) {
   EXPECT_TRUE(window_->busy());
   EXPECT_TRUE(Toggles()["searching"].toBool());
   ASSERT_TRUE(Idle());
-  EXPECT_THAT(Commands(), StartsWith("toggles --device rtx-4090 --savings --json -- "));
+  EXPECT_THAT(Commands(),
+              StartsWith("toggles --device rtx-4090 --savings --json-lines --json -- "));
   EXPECT_THAT(Commands(), HasSubstr("train.py"));
   // The largest saving comes first.
   const QJsonArray rows = Toggles()["rows"].toArray();
@@ -128,6 +137,133 @@ TEST_F(ProgramStudies, FindsTechniquesThatApplyAndWhatTheySave) {
   window_->openProgram(Path("other.py"));
   EXPECT_TRUE(Toggles()["rows"].toArray().isEmpty());
   EXPECT_THAT(PageText("command"), Not(HasSubstr("--toggle")));
+}
+
+// The stand-in prints each part when the test allows it.
+TEST_F(ProgramStudies, SavingsArriveOneByOne) {
+  Write("toggles.sh", R"SH(await() { while [ ! -e "$here/$1" ]; do sleep 0.05; done; }
+await start
+cat <<'END'
+{"start": {"needed": 4294967296, "step_ms": 10}, "planning": [{"toggle": "checkpointing", "label": "recompute", "changes": "nothing", "excludes": []}, {"toggle": "bf16", "label": "autocast", "changes": "rounding", "excludes": ["weights"]}, {"toggle": "offload", "label": "offload", "changes": "nothing", "excludes": []}]}
+{"begun": "bf16"}
+END
+await bf16
+echo '{"row": {"toggle": "bf16", "label": "autocast", "changes": "rounding", "excludes": [], "saves": 2147483648, "same_peak": false, "step_ms": 6, "error": null, "outcome": []}}'
+await end
+)SH");
+  window_->openProgram(Script(kScript));
+  FindToggles();
+  EXPECT_THAT(Toggles()["says"].toString().toStdString(), HasSubstr("without techniques"));
+  Touch("start");
+  ASSERT_TRUE(
+      WaitFor([this] { return Toggle("bf16")["explanation"].toString() == "being planned …"; }));
+  EXPECT_EQ(Toggle("offload")["explanation"].toString(), "waiting to be planned");
+  EXPECT_EQ(Toggle("bf16")["saving"].toString(), "");
+  EXPECT_EQ(Toggles()["says"].toString(), "0 of 3 techniques are planned");
+  EXPECT_TRUE(Toggle("bf16")["enabled"].toBool());
+  Touch("bf16");
+  ASSERT_TRUE(WaitFor([this] { return Toggles()["planned"].toInt() == 1; }));
+  EXPECT_TRUE(window_->busy());
+  EXPECT_EQ(Toggles()["of"].toInt(), 3);
+  EXPECT_THAT(Toggle("bf16")["saving"].toString().toStdString(), HasSubstr("2"));
+  EXPECT_EQ(Toggles()["rows"].toArray()[0].toObject()["toggle"].toString(), "checkpointing")
+      << "no row moves while others arrive";
+  // What has arrived stays.
+  FindToggles();
+  EXPECT_FALSE(window_->busy());
+  EXPECT_EQ(Toggles()["says"].toString(), "cancelled; 1 of 3 techniques are planned");
+  EXPECT_EQ(Toggles()["rows"].toArray()[0].toObject()["toggle"].toString(), "bf16");
+  EXPECT_THAT(Toggle("bf16")["saving"].toString().toStdString(), HasSubstr("2"));
+  EXPECT_EQ(Toggle("offload")["explanation"].toString(), "not planned");
+  // A search that is cancelled before anything arrives loses nothing either.
+  QFile::remove(Path("start"));
+  FindToggles();
+  FindToggles();
+  EXPECT_EQ(Toggles()["says"].toString(), "cancelled");
+  EXPECT_THAT(Toggle("bf16")["saving"].toString().toStdString(), HasSubstr("2"));
+  Touch("start");
+  Touch("end");
+  FindToggles();
+  ASSERT_TRUE(Idle());
+  EXPECT_EQ(Toggles()["rows"].toArray().size(), 4);
+  EXPECT_EQ(Toggles()["says"].toString(), "Without techniques, the program needs 4.00 GiB.");
+  // With other settings, or of another version of the script, the savings say that they are
+  // outdated; a new search does not keep them.
+  EXPECT_FALSE(Toggles()["outdated"].toBool());
+  QTest::qWait(20);
+  Script(std::string(kScript) + "# saved\n");
+  Type("programArguments", QStringLiteral("x"));
+  QTest::keyClick(Find<QLineEdit>("programArguments"), Qt::Key_Backspace);
+  EXPECT_TRUE(Toggles()["outdated"].toBool());
+  FindToggles();
+  ASSERT_TRUE(Idle());
+  EXPECT_FALSE(Toggles()["outdated"].toBool());
+  window_->programPanel()->setDevice(QStringLiteral("h100-sxm"));
+  EXPECT_TRUE(Toggles()["outdated"].toBool());
+  QFile::remove(Path("start"));
+  FindToggles();
+  EXPECT_FALSE(Toggles()["outdated"].toBool());
+  EXPECT_TRUE(Toggles()["rows"].toArray().isEmpty());
+  FindToggles();
+}
+
+// The command's JSON is English; the page shows labels and reasons in the language of the window.
+TEST_F(ProgramStudies, LabelsAndReasonsAreTranslated) {
+  std::string savings = kSavings;
+  for (const auto& [from, to] : {std::pair("an allocation fails", "lora: the optimizer is SGD"),
+                                 std::pair("no from_pretrained", "the optimizer is SGD")})
+    savings.replace(savings.find(from), std::string(from).size(), to);
+  std::erase(savings, '\n');
+  Write("toggles.json", savings + "\n");
+  window_->openProgram(Script(kScript));
+  i18n::SetTranslator([](const std::string& english) -> std::string {
+    if (english == "autocast") return "Autocast-Bereich";
+    if (english == "the optimizer is {}") return "der Optimierer ist {}";
+    return "";
+  });
+  FindToggles();
+  EXPECT_TRUE(Idle());
+  EXPECT_EQ(Toggle("bf16")["title"].toString(), "bf16 · Autocast-Bereich");
+  EXPECT_EQ(Toggle("offload")["explanation"].toString(), "lora: der Optimierer ist SGD");
+  EXPECT_THAT(Toggles()["others"].toString().toStdString(),
+              HasSubstr("lora: der Optimierer ist SGD"));
+  // Another language changes the rows that are there.
+  i18n::SetTranslator(nullptr);
+  QEvent change(QEvent::LanguageChange);
+  QApplication::sendEvent(window_->programPanel()->toggles(), &change);
+  EXPECT_EQ(Toggle("bf16")["title"].toString(), "bf16 · autocast");
+  EXPECT_EQ(Toggle("offload")["explanation"].toString(), "lora: the optimizer is SGD");
+}
+
+// A path is typed letter by letter; the savings and switches of a program are those of its script.
+TEST_F(ProgramStudies, EachScriptKeepsItsSavings) {
+  const QString script = Script(kScript);
+  window_->openProgram(script);
+  FindToggles();
+  ASSERT_TRUE(Idle());
+  Switch("bf16");
+  Type("programScript", Path("other.py"));
+  EXPECT_TRUE(Toggles()["rows"].toArray().isEmpty()) << "these are techniques of another program";
+  EXPECT_EQ(Toggles()["says"].toString(), "");
+  EXPECT_THAT(PageText("command"), Not(HasSubstr("--toggle")));
+  Type("programScript", script);
+  EXPECT_EQ(Toggles()["rows"].toArray().size(), 4);
+  EXPECT_TRUE(Toggle("bf16")["on"].toBool());
+  EXPECT_THAT(PageText("command"), HasSubstr("--toggle bf16"));
+  EXPECT_FALSE(Toggles()["outdated"].toBool());
+}
+
+TEST_F(ProgramStudies, SearchGoesOnWhileAnotherScriptIsInTheForm) {
+  Write("toggles.sh", "while [ ! -e \"$here/go\" ]; do sleep 0.05; done\n");
+  const QString script = Script(kScript);
+  window_->openProgram(script);
+  FindToggles();
+  window_->openProgram(Path("other.py"));
+  Touch("go");
+  ASSERT_TRUE(Idle());
+  EXPECT_TRUE(Toggles()["rows"].toArray().isEmpty());
+  window_->openProgram(script);
+  EXPECT_EQ(Toggles()["rows"].toArray().size(), 4);
 }
 
 TEST_F(ProgramStudies, SearchCanBeCancelledAndReportsErrors) {
@@ -165,6 +301,141 @@ TEST_F(ProgramStudies, SwitchPlansAtOnceAndThePreviousRunIsDrawnBehind) {
   Switch("bf16");
   ASSERT_TRUE(Idle());
   EXPECT_EQ(Active().history.now()->change, "bf16 off");
+}
+
+TEST_F(ProgramStudies, SwitchesKeepTheirPlacesWhileTheProgramIsPlanned) {
+  Run(std::string("print('one\\ntwo\\nthree\\nfour')\n") + kScript);
+  ASSERT_TRUE(Idle());
+  FindToggles();
+  ASSERT_TRUE(Idle());
+  const auto place = [this] {
+    QTest::qWait(50);  // for the layout
+    return window_->programPanel()->toggles()->y();
+  };
+  const int before = place();
+  Switch("bf16");
+  ASSERT_TRUE(window_->programRunner()->busy());
+  EXPECT_TRUE(Find<QToolButton>("programAgain")->isVisibleTo(window_->programPanel()));
+  EXPECT_FALSE(Page("again").toBool()) << "it is there, but disabled";
+  EXPECT_TRUE(Find<QPlainTextEdit>("programOutput")->isVisibleTo(window_->programPanel()));
+  ASSERT_TRUE(Idle());
+  EXPECT_EQ(place(), before);
+  EXPECT_TRUE(Page("again").toBool());
+}
+
+constexpr const char* kToggled =
+    "about()\nchunk(3 if 'bf16' in os.environ.get('VRAMSCOPE_PROGRAM_TOGGLES', '') else 2)\n"
+    "about(ended='end')\n";
+
+TEST_F(ProgramStudies, UndoAndRedoOfASwitchShowItsResult) {
+  Run(kToggled);
+  ASSERT_TRUE(Idle());
+  FindToggles();
+  ASSERT_TRUE(Idle());
+  Switch("bf16");
+  ASSERT_TRUE(Idle());
+  ASSERT_EQ(Blocks(), 3u);
+  EXPECT_EQ(window_->dumpState()["undo"].toString(), "bf16 on");
+  window_->undo();
+  EXPECT_FALSE(window_->programRunner()->busy()) << "its result is known";
+  ASSERT_TRUE(Idle());
+  EXPECT_EQ(Blocks(), 2u);
+  EXPECT_FALSE(Toggle("bf16")["on"].toBool());
+  EXPECT_THAT(PageText("command"), Not(HasSubstr("--toggle")));
+  EXPECT_EQ(Active().history.current(), 0u);
+  EXPECT_TRUE(Active().source.program.toggles.empty());
+  EXPECT_TRUE(window_->dumpState()["ghost"].toBool()) << "the run with the toggle is behind";
+  window_->redo();
+  ASSERT_TRUE(Idle());
+  EXPECT_EQ(Blocks(), 3u);
+  EXPECT_TRUE(Toggle("bf16")["on"].toBool());
+  EXPECT_EQ(Active().history.entries().size(), 2u) << "no entry was added";
+  EXPECT_EQ(Active().history.current(), 1u);
+  // A click in the history sets the switches, too.
+  window_->showEntry(0);
+  ASSERT_TRUE(Idle());
+  EXPECT_EQ(Blocks(), 2u);
+  EXPECT_FALSE(Toggle("bf16")["on"].toBool());
+  window_->undo();
+  ASSERT_TRUE(Idle());
+  EXPECT_EQ(Blocks(), 3u);
+  EXPECT_TRUE(Toggle("bf16")["on"].toBool());
+  // Arguments that were typed meanwhile stay, so that run is planned.
+  Type("programArguments", QStringLiteral("--seed 1"));
+  window_->undo();
+  EXPECT_TRUE(window_->programRunner()->busy());
+  ASSERT_TRUE(Idle());
+  EXPECT_EQ(Blocks(), 2u);
+  EXPECT_EQ(Active().source.program.arguments, "--seed 1");
+  EXPECT_EQ(Active().history.entries().size(), 3u);
+}
+
+TEST_F(ProgramStudies, UndoPlansAgainIfTheScriptWasSaved) {
+  Run(kToggled);
+  ASSERT_TRUE(Idle());
+  FindToggles();
+  ASSERT_TRUE(Idle());
+  Switch("bf16");
+  ASSERT_TRUE(Idle());
+  QTest::qWait(1100);  // the history has whole seconds
+  Script("about()\nchunk(5)\nabout(ended='end')\n");
+  window_->undo();
+  EXPECT_TRUE(window_->programRunner()->busy());
+  ASSERT_TRUE(Idle());
+  EXPECT_EQ(Blocks(), 5u);
+  EXPECT_EQ(Active().history.now()->change, "bf16 off");
+}
+
+TEST_F(ProgramStudies, UndoStopsThePlanOfTheSwitch) {
+  Run("about()\nchunk(2)\nif 'bf16' in os.environ.get('VRAMSCOPE_PROGRAM_TOGGLES', ''):\n"
+      "    wait('never')\nabout(ended='end')\n");
+  ASSERT_TRUE(Idle());
+  FindToggles();
+  ASSERT_TRUE(Idle());
+  Switch("bf16");
+  ASSERT_TRUE(WaitFor([this] { return Running(); }));
+  window_->undo();
+  ASSERT_TRUE(WaitFor([this] { return !Toggle("bf16")["on"].toBool() && !window_->busy(); }));
+  EXPECT_FALSE(Running());
+  EXPECT_EQ(Active().history.entries().size(), 1u) << "a plan that was cut short is no result";
+  EXPECT_EQ(Blocks(), 2u);
+  EXPECT_EQ(Active().history.current(), 0u);
+  EXPECT_TRUE(Active().source.program.toggles.empty());
+}
+
+TEST_F(ProgramStudies, SwitchBeforeTheFirstPlanIsUndone) {
+  window_->openProgram(Script(kToggled));
+  FindToggles();
+  ASSERT_TRUE(Idle());
+  Switch("bf16");
+  window_->undo();
+  EXPECT_FALSE(Toggle("bf16")["on"].toBool());
+  window_->redo();
+  EXPECT_TRUE(Toggle("bf16")["on"].toBool());
+  Click("programStart");
+  ASSERT_TRUE(Idle());
+  EXPECT_EQ(window_->documents().size(), 1u);
+  EXPECT_EQ(Blocks(), 3u);
+  window_->undo();  // the document of the plan has the step
+  ASSERT_TRUE(Idle());
+  EXPECT_EQ(Blocks(), 2u);
+}
+
+TEST_F(ProgramStudies, PagesOfModelAndProgramHaveTheSameControls) {
+  const auto controls = [](QWidget* page) {
+    QStringList out;
+    for (const auto* edit : page->findChildren<QLineEdit*>())
+      if (edit->objectName().endsWith(QLatin1String("Budget"))) out << edit->accessibleName();
+    for (const auto* label : page->findChildren<QLabel*>())
+      if (label->buddy() != nullptr) out << label->text();
+    for (const auto* button : page->findChildren<QPushButton*>())
+      if (!button->isHidden()) out << button->text();
+    return out.join(QLatin1Char('|')).toStdString();
+  };
+  EXPECT_EQ(controls(window_->fitPage()), "Budget|Budget|Make it fit");
+  EXPECT_EQ(controls(window_->programFitPage()), "Budget|Budget|Make it fit");
+  EXPECT_THAT(controls(window_->waterfallPage()), StartsWith("Draw|Up|Down|"));
+  EXPECT_THAT(controls(window_->programWaterfallPage()), StartsWith("Draw|Up|Down|"));
 }
 
 TEST_F(ProgramStudies, FitProposalOpensAsADocument) {
@@ -251,6 +522,23 @@ TEST_F(ProgramStudies, PointOfTheChartOpensItsPlan) {
   QTest::keyClick(chart, Qt::Key_Return);
   EXPECT_EQ(Active().source.program.arguments, "--batch 2");
   EXPECT_EQ(window_->documents().size(), 3u);
+}
+
+// The end of the range is not the largest value that fits.
+TEST_F(ProgramStudies, RangeThatFitsCompletelySaysSo) {
+  Write("fit.json", R"({"budget": 3000000000, "vary": ["--batch"], "rows": [
+    {"values": ["1"], "peak": 1000000000, "reserved": 1100000000, "needed": 1500000000, "step_ms": 3, "fits": true, "error": null},
+    {"values": ["2"], "peak": 2000000000, "reserved": 2100000000, "needed": 2500000000, "step_ms": 5, "fits": true, "error": null}],
+    "largest": 2, "plans": 2, "seconds": 1.5})");
+  window_->openProgram(Script(kScript));
+  window_->openPage(QStringLiteral("vary"));
+  window_->varyPage()
+      ->findChild<QLineEdit*>(QStringLiteral("varyArgument"))
+      ->setText(QStringLiteral("--batch=1..2"));
+  window_->varyPage()->vary();
+  ASSERT_TRUE(Idle());
+  EXPECT_THAT(State("vary")["says"].toString().toStdString(),
+              StartsWith("Every --batch up to 2 fits."));
 }
 
 TEST_F(ProgramStudies, SavedFileIsPlannedAgain) {

@@ -121,6 +121,40 @@ TEST_F(ProgramWindow, ReportsExceptionOfTheProgramAndItsLine) {
   EXPECT_EQ(Blocks(), 1u);
 }
 
+TEST_F(ProgramWindow, ReportsWhyAScriptDidNotStart) {
+  Run("model = (4, 4.cuda()\n");
+  ASSERT_TRUE(Idle());
+  EXPECT_THAT(PageText("error"), AllOf(StartsWith("SyntaxError: "), HasSubstr(" (train.py:")));
+  EXPECT_THAT(PageText("error"), Not(HasSubstr("never imported")));
+  EXPECT_THAT(PageText("next"), HasSubstr("before it imported torch"));
+  // Its command line is wrong; torch is imported, but not used.
+  Run("about(begin_ns=0)\nprint('train.py: error: unrecognized arguments: --batch', "
+      "file=sys.stderr)\n"
+      "sys.exit(2)\n");
+  ASSERT_TRUE(Idle());
+  EXPECT_EQ(PageText("error"), "Unrecognized arguments: --batch");
+}
+
+// The table is empty because there is no run, not because a trace has no steps.
+TEST_F(ProgramWindow, FailedProgramAfterAnotherHasNoRunYet) {
+  Run("about()\nchunk(1)\nabout(ended='end')\n");
+  ASSERT_TRUE(Idle());
+  QFile other(folder_.filePath(QStringLiteral("other.py")));
+  ASSERT_TRUE(other.open(QIODevice::WriteOnly));
+  other.write("model = (\n");
+  other.close();
+  window_->openProgram(other.fileName());
+  Click("programStart");
+  ASSERT_TRUE(Idle());
+  ASSERT_EQ(window_->digest(), nullptr);
+  EXPECT_THAT(window_->dumpState()["tables"]
+                  .toObject()["phases"]
+                  .toObject()["empty"]
+                  .toString()
+                  .toStdString(),
+              StartsWith("No run yet"));
+}
+
 // The window reports that the interpreter crashed during shutdown. This is not a failure, because
 // the recording is complete.
 TEST_F(ProgramWindow, CrashDuringInterpreterShutdownIsNotAFailure) {

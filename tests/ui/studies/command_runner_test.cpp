@@ -48,6 +48,29 @@ TEST_F(CommandRunnerTest, DeliversJsonOutput) {
   EXPECT_EQ(result[QLatin1String("answer")].toInt(), 42);
 }
 
+TEST_F(CommandRunnerTest, LinesArriveBeforeTheResult) {
+  const QByteArray file = folder_.filePath(QStringLiteral("go")).toUtf8();
+  CommandRunner runner(Program("echo '{\"part\": 1}'\nwhile [ ! -e " + file +
+                               " ]; do sleep 0.05; done\necho '{\"part\": 2}'\nprintf "
+                               "'{\"answer\": 42}'\necho\n"),
+                       {});
+  QList<QJsonObject> parts;
+  QJsonObject result;
+  QObject::connect(&runner, &CommandRunner::arrived,
+                   [&](const QJsonObject& part) { parts << part; });
+  QObject::connect(&runner, &CommandRunner::ended,
+                   [&](const QJsonObject& json, const QString&) { result = json; });
+  runner.run({QStringLiteral("toggles"), QStringLiteral("--json-lines")});
+  ASSERT_TRUE(QTest::qWaitFor([&] { return parts.size() == 1; }));
+  EXPECT_TRUE(runner.busy());
+  QFile go(QString::fromUtf8(file));
+  ASSERT_TRUE(go.open(QIODevice::WriteOnly));
+  ASSERT_TRUE(QTest::qWaitFor([&] { return !runner.busy(); }));
+  ASSERT_EQ(parts.size(), 3);
+  EXPECT_EQ(parts[1][QLatin1String("part")].toInt(), 2);
+  EXPECT_EQ(result[QLatin1String("answer")].toInt(), 42);
+}
+
 TEST_F(CommandRunnerTest, ProgramFollowsTheOptionsAndStartsInItsFolder) {
   CommandRunner runner(
       Program("printf '{\"words\": \"%s\", \"folder\": \"%s\"}' \"$*\" \"$PWD\"\n"), {});

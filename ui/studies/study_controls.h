@@ -1,0 +1,86 @@
+// What a page of the model and the page of the program share: the controls of *Make it fit* and of
+// *Waterfall*. UI thread only.
+#pragma once
+
+#include <QJsonArray>
+#include <QJsonObject>
+#include <QObject>
+#include <QString>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "ui/studies/bars_widget.h"
+
+class QHBoxLayout;
+class QLineEdit;
+class QPushButton;
+class QScrollArea;
+class QVBoxLayout;
+
+namespace vramscope::ui {
+
+class TableModel;
+class TableView;
+
+// A budget, the button, and a button for each proposal.
+class FitControls : public QObject {
+  Q_OBJECT
+ public:
+  struct Texts {
+    const char* name;  // of the budget's field
+    QString budget_tip, make_tip;
+    QString use, use_tip;  // of the buttons of the proposals: "Use %1"
+  };
+  // Inserts them before the other controls of the page.
+  FitControls(QWidget* page, QHBoxLayout* controls, const Texts& texts,
+              const std::function<void()>& make, const std::function<void(int)>& use);
+
+  QString budget() const;  // as it was typed; empty: the GPU's memory
+  void setDefaultBudget(const QString& text);
+  void showProposals(size_t count);
+  // A sentence about the result of `fit --json`. `none`: if it has no proposals.
+  static QString found(const QJsonObject& result, const QString& none);
+
+ private:
+  QLineEdit* budget_;
+  std::vector<QPushButton*> use_;
+};
+
+// The bars above the table, their order, and the buttons and keys that change it.
+class WaterfallControls : public QObject {
+  Q_OBJECT
+ public:
+  // Of the page.
+  struct Parts {
+    QHBoxLayout* controls;
+    QVBoxLayout* column;
+    TableModel* model;
+    TableView* view;
+  };
+  // `draw`: the button was pressed. `reorder`: plan the bars in this order, which the user chose.
+  WaterfallControls(QWidget* page, const Parts& parts, const QString& draw_tip,
+                    const std::function<void()>& draw,
+                    std::function<void(const std::vector<std::string>&)> reorder);
+
+  void addButton(const QString& text, const QString& tip, const std::function<void()>& run);
+  // `order`: the names of all bars but the first and the last. The bar that was moved is selected.
+  void show(BarsAndTable bars, std::vector<std::string> order);
+  void move(int by);  // moves the selected bar up or down
+  void forgetMoved() { moved_.clear(); }
+  const std::vector<std::string>& order() const { return order_; }
+  QJsonArray orderJson() const;
+  BarsWidget* bars() const { return bars_; }
+
+ private:
+  void Move(int from, int to);  // indexes in order_
+  const Parts parts_;
+  const std::function<void(const std::vector<std::string>&)> reorder_;
+  BarsWidget* bars_;
+  QScrollArea* area_;
+  int buttons_ = 0;
+  std::vector<std::string> order_;
+  std::string moved_;  // the bar that was moved last
+};
+
+}  // namespace vramscope::ui
