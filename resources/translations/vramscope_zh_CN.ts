@@ -13025,10 +13025,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>{} 使用字符串 {}，但只有 {} 个</translation>
     </message>
     <message>
-        <source>allocated by the program's or PyTorch's own code; nothing was computed</source>
-        <translation>由程序或 PyTorch 自身的代码分配；未计算任何数值</translation>
-    </message>
-    <message>
         <source>allocations that overlap a block not yet freed (entries are missing): {}</source>
         <translation>与尚未释放的块重叠的分配（有条目缺失）：{}</translation>
     </message>
@@ -14207,10 +14203,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>由 PyTorch 自身的 {} 分配</translation>
     </message>
     <message>
-        <source>allocated by the program's own code; nothing was computed</source>
-        <translation>由程序自身的代码分配；没有计算任何内容</translation>
-    </message>
-    <message>
         <source>allocation {}: {}
 </source>
         <translation>分配 {}：{}
@@ -15354,6 +15346,110 @@ the file does not mention {}, but with these settings every decision is as recor
         <source>{}; read before that: {}; later entries are lost, and blocks without entries are taken from the final segments</source>
         <translation>{}；在此之前已读取：{}；之后的条目已丢失，没有条目的块取自最终的段</translation>
     </message>
+    <message>
+        <source>A model in evaluation mode keeps no activations for a backward pass that is never run</source>
+        <translation>处于评估模式的模型不再为从不执行的反向传播保留激活值</translation>
+    </message>
+    <message>
+        <source>A program that clears gradients between forward and backward keeps them in memory during the next forward pass without need</source>
+        <translation>在前向与反向传播之间清除梯度的程序，会在下一次前向传播期间不必要地将梯度留在显存中</translation>
+    </message>
+    <message>
+        <source>Above this fraction of the memory, the allocator releases blocks that have not been used for long</source>
+        <translation>显存占用超过此比例时，分配器释放长时间未使用的块</translation>
+    </message>
+    <message>
+        <source>Adam's state is two numbers per parameter; Adafactor's is a row and a column per matrix, SGD without momentum has none, 8 bits need a quarter</source>
+        <translation>Adam 的状态是每个参数两个数；Adafactor 是每个矩阵一行一列，不带动量的 SGD 没有状态，8 位只需四分之一</translation>
+    </message>
+    <message>
+        <source>Blocks above this size in MiB are not split, so that later large allocations can reuse them</source>
+        <translation>大于此值（MiB）的块不会被拆分，以便之后的大块分配可以复用</translation>
+    </message>
+    <message>
+        <source>Cached memory is released to the driver every N steps and allocated again: slower</source>
+        <translation>每 N 步将缓存的显存释放给驱动并重新分配：速度较慢</translation>
+    </message>
+    <message>
+        <source>Each gradient is applied and freed as soon as it is computed, so only one parameter's gradient exists at a time</source>
+        <translation>每个梯度一经算出就应用并释放，因此同一时刻只存在一个参数的梯度</translation>
+    </message>
+    <message>
+        <source>Evaluation keeps the logits of fewer samples at once</source>
+        <translation>评估时同时保留较少样本的 logits</translation>
+    </message>
+    <message>
+        <source>Evaluation moves its predictions to the host every N batches instead of at the end</source>
+        <translation>评估时每 N 个批次就将预测结果移到主机，而不是在结束时</translation>
+    </message>
+    <message>
+        <source>Gradients use no memory between two steps</source>
+        <translation>两步之间梯度不占用显存</translation>
+    </message>
+    <message>
+        <source>Like bf16, for GPUs without bfloat16; gradients are scaled</source>
+        <translation>与 bf16 相同，用于没有 bfloat16 的 GPU；梯度会缩放</translation>
+    </message>
+    <message>
+        <source>Matrix products and their saved tensors use bfloat16; the weights keep their type, with an additional copy in bfloat16</source>
+        <translation>矩阵乘法及其保存的张量使用 bfloat16；权重保持原类型，另有一份 bfloat16 副本</translation>
+    </message>
+    <message>
+        <source>Only the inputs of each repeated block are kept; backward recomputes the rest, which takes about a third more time</source>
+        <translation>只保留每个重复块的输入；反向传播时重新计算其余部分，耗时约增加三分之一</translation>
+    </message>
+    <message>
+        <source>Only two small matrices per linear layer are trained and have gradients and optimizer state</source>
+        <translation>每个线性层只训练两个小矩阵，只有它们有梯度和优化器状态</translation>
+    </message>
+    <message>
+        <source>Segments can grow, so free memory in segments that are too small for an allocation is not wasted</source>
+        <translation>段可以增长，因此对某次分配而言过小的段中的空闲显存不会浪费</translation>
+    </message>
+    <message>
+        <source>Tensors that autograd saves are moved to pinned host memory and back over the bus: slow, and uses as much host memory</source>
+        <translation>autograd 保存的张量经总线移到锁页主机内存再移回：速度慢，并占用同样多的主机内存</translation>
+    </message>
+    <message>
+        <source>The batch of a step is split into more and smaller micro-batches: less memory for activations, less work at once</source>
+        <translation>每步的批次拆成更多更小的微批次：激活值占用的显存更少，单次计算量更小</translation>
+    </message>
+    <message>
+        <source>The kernels that PyTorch may use: math stores the matrix of attention scores, the others do not</source>
+        <translation>PyTorch 可使用的内核：math 会存储注意力分数矩阵，其他的不会</translation>
+    </message>
+    <message>
+        <source>The output layer and the loss are computed together, without storing the logits of all tokens</source>
+        <translation>输出层与损失一起计算，不存储所有 token 的 logits</translation>
+    </message>
+    <message>
+        <source>Weights, gradients and optimizer state have 16 bits: the training runs at lower precision</source>
+        <translation>权重、梯度和优化器状态为 16 位：训练以较低精度运行</translation>
+    </message>
+    <message>
+        <source>allocated by the program's or PyTorch's own code, planned without running kernels</source>
+        <translation>由程序或 PyTorch 自身的代码分配；规划时未运行内核</translation>
+    </message>
+    <message>
+        <source>allocated by the program's own code, planned without running kernels</source>
+        <translation>由程序自身的代码分配；规划时未运行内核</translation>
+    </message>
+    <message>
+        <source>foreach allocates temporaries as large as the weights; fused and for-loop allocate none, but for-loop is slow</source>
+        <translation>foreach 分配与权重同样大的临时张量；fused 和 for-loop 不分配，但 for-loop 较慢</translation>
+    </message>
+    <message>
+        <source>sdpa and flash_attention_2 do not store the matrix of attention scores</source>
+        <translation>sdpa 和 flash_attention_2 不存储注意力分数矩阵</translation>
+    </message>
+    <message>
+        <source>use_cache is for generation; in training, keys and values of all layers are kept as long as the model's outputs</source>
+        <translation>use_cache 用于生成；训练时，所有层的键和值会与模型输出保留同样长的时间</translation>
+    </message>
+    <message>
+        <source>with --savings: print a line with a JSON object when a toggle begins to be planned and when it is planned; the last line is the object of --json</source>
+        <translation>用于 --savings：每个开关开始规划和规划完成时各输出一行 JSON 对象；最后一行是 --json 的对象</translation>
+    </message>
 </context>
 <context>
     <name>vramscope::ui::AllocationsPanel</name>
@@ -16204,15 +16300,34 @@ Remedy: %2</source>
     </message>
 </context>
 <context>
-    <name>vramscope::ui::FitPage</name>
+    <name>vramscope::ui::FitControls</name>
+    <message>
+        <source>Budget</source>
+        <translation>预算</translation>
+    </message>
     <message>
         <source>Make it fit</source>
         <translation>使其放得下</translation>
     </message>
     <message>
-        <source>Budget</source>
-        <translation>预算</translation>
+        <source>It already fits. </source>
+        <translation>原样即可放下。</translation>
     </message>
+    <message>
+        <source>None of the combinations fits; this is the smallest.</source>
+        <translation>尝试过的都放不下；这是最小的。</translation>
+    </message>
+    <message>
+        <source>%1 combinations planned in %2 s.</source>
+        <translation>在 %2 秒内规划了 %1 个组合。</translation>
+    </message>
+    <message>
+        <source> The time limit was reached: other combinations may fit with smaller changes.</source>
+        <translation> 随后时间用尽：可能还有改动更小的可行方案。</translation>
+    </message>
+</context>
+<context>
+    <name>vramscope::ui::FitPage</name>
     <message>
         <source>Use %1</source>
         <translation>采用 %1</translation>
@@ -16220,10 +16335,6 @@ Remedy: %2</source>
     <message>
         <source>Planning combinations …</source>
         <translation>正在规划组合…</translation>
-    </message>
-    <message>
-        <source>%1 combinations planned in %2 s.</source>
-        <translation>在 %2 秒内规划了 %1 个组合。</translation>
     </message>
     <message>
         <source>Memory budget, for example 24GiB; empty: the device's memory</source>
@@ -16242,20 +16353,12 @@ Remedy: %2</source>
         <translation>使左侧运行放得下的方案：三种技术组合，每种都经过规划。</translation>
     </message>
     <message>
-        <source>It already fits. </source>
-        <translation>原样即可放下。</translation>
-    </message>
-    <message>
-        <source> The time limit was reached: other combinations may fit with smaller changes.</source>
-        <translation> 随后时间用尽：可能还有改动更小的可行方案。</translation>
-    </message>
-    <message>
-        <source>None of the combinations fits; this is the smallest.</source>
-        <translation>尝试过的都放不下；这是最小的。</translation>
-    </message>
-    <message>
         <source>These results precede your last change. "Use" undoes that change; "Make it fit" plans again.</source>
         <translation>这些结果早于您的上一次更改。“采用”会撤销该更改；“使其放得下”重新规划。</translation>
+    </message>
+    <message>
+        <source>No combination of techniques could be planned.</source>
+        <translation>没有可以规划的技术组合。</translation>
     </message>
 </context>
 <context>
@@ -18372,10 +18475,6 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
         <translation>改变参数</translation>
     </message>
     <message>
-        <source>Planning the program with each technique …</source>
-        <translation>正在用每项技术规划该程序…</translation>
-    </message>
-    <message>
         <source>%1 saved</source>
         <translation>已保存 %1</translation>
     </message>
@@ -18578,14 +18677,6 @@ Move the file away to write new ones.</source>
         <translation>程序可以需要的显存，例如 24GiB</translation>
     </message>
     <message>
-        <source>Budget</source>
-        <translation>预算</translation>
-    </message>
-    <message>
-        <source>Make it fit</source>
-        <translation>使其放得下</translation>
-    </message>
-    <message>
         <source>Plan the program with techniques switched on from outside, as `vramscope fit -- PROGRAM` does; it searches for a minute</source>
         <translation>从外部启用技术来规划该程序，如同 `vramscope fit -- PROGRAM`；搜索一分钟</translation>
     </message>
@@ -18606,24 +18697,8 @@ Move the file away to write new ones.</source>
         <translation>正在规划组合…</translation>
     </message>
     <message>
-        <source>It already fits. </source>
-        <translation>原样即可放下。</translation>
-    </message>
-    <message>
-        <source>%1 combinations planned in %2 s.</source>
-        <translation>在 %2 秒内规划了 %1 个组合。</translation>
-    </message>
-    <message>
-        <source> The time limit was reached: other combinations may fit with smaller changes.</source>
-        <translation> 随后时间用尽：可能还有改动更小的可行方案。</translation>
-    </message>
-    <message>
         <source>No technique applies to this program, or none could be planned.</source>
         <translation>没有适用于该程序的技术，或都无法规划。</translation>
-    </message>
-    <message>
-        <source>None of the combinations fits; this is the smallest.</source>
-        <translation>尝试过的都放不下；这是最小的。</translation>
     </message>
 </context>
 <context>
@@ -19007,6 +19082,10 @@ Move the file away to write new ones.</source>
         <source>Test the connection: run `ssh %1 true` in a terminal.</source>
         <translation>请测试连接：在终端中运行 `ssh %1 true`。</translation>
     </message>
+    <message>
+        <source>It ended before it imported torch.</source>
+        <translation>它在导入 torch 之前就结束了。</translation>
+    </message>
 </context>
 <context>
     <name>vramscope::ui::ProgramStudyPage</name>
@@ -19079,36 +19158,44 @@ Move the file away to write new ones.</source>
         <source>Choose a script to plan first</source>
         <translation>请先选择要规划的脚本</translation>
     </message>
+    <message>
+        <source>These savings are of the program before it was changed, or with other settings. "Find techniques" plans it again.</source>
+        <translation>这些节省量来自更改之前的程序，或来自使用其他设置的程序。“查找技术”会重新规划。</translation>
+    </message>
+    <message>
+        <source>Planning the program without techniques …</source>
+        <translation>正在规划未启用技术的程序…</translation>
+    </message>
+    <message>
+        <source>%1 of %2 techniques are planned</source>
+        <translation>已规划 %1 项技术，共 %2 项</translation>
+    </message>
+    <message>
+        <source>%1; %2 of %3 techniques are planned</source>
+        <translation>%1；已规划 %2 项技术，共 %3 项</translation>
+    </message>
+    <message>
+        <source>Without techniques, the program needs %1.</source>
+        <translation>未启用技术时，程序需要 %1。</translation>
+    </message>
+    <message>
+        <source>waiting to be planned</source>
+        <translation>等待规划</translation>
+    </message>
+    <message>
+        <source>being planned …</source>
+        <translation>正在规划…</translation>
+    </message>
+    <message>
+        <source>not planned</source>
+        <translation>未规划</translation>
+    </message>
 </context>
 <context>
     <name>vramscope::ui::ProgramWaterfallPage</name>
     <message>
-        <source>Drag a bar to another place in the order</source>
-        <translation>将条形拖到次序中的另一个位置</translation>
-    </message>
-    <message>
-        <source>Draw</source>
-        <translation>绘制</translation>
-    </message>
-    <message>
         <source>Draw a bar for each technique that is switched on in the program, as `vramscope waterfall -- PROGRAM` does</source>
         <translation>为程序中启用的每项技术绘制一个条形，如同 `vramscope waterfall -- PROGRAM`</translation>
-    </message>
-    <message>
-        <source>Up</source>
-        <translation>上移</translation>
-    </message>
-    <message>
-        <source>Move the selected bar earlier (Alt+Up): its saving depends on the techniques before it</source>
-        <translation>将所选条形提前（Alt+Up）：节省量取决于排在它之前的技术</translation>
-    </message>
-    <message>
-        <source>Down</source>
-        <translation>下移</translation>
-    </message>
-    <message>
-        <source>Move the selected bar later (Alt+Down)</source>
-        <translation>将所选条形推后（Alt+Down）</translation>
     </message>
     <message>
         <source>Open</source>
@@ -19248,10 +19335,6 @@ Move the file away to write new ones.</source>
         <translation>在 PYTORCH_CUDA_ALLOC_CONF 的其他设置下重放录制</translation>
     </message>
     <message>
-        <source>Planned on an emulated %1: the program ran with PyTorch's own CUDA code and allocator, but nothing was computed. Switch techniques in the program itself.</source>
-        <translation>在模拟的 %1 上规划：程序本身真正运行，使用 PyTorch 自己的 CUDA 代码和分配器；没有进行计算。技术需在程序中切换。</translation>
-    </message>
-    <message>
         <source>This is a recording: its techniques cannot be switched here.</source>
         <translation>这是录制：无法在此切换其中的技术。</translation>
     </message>
@@ -19278,6 +19361,10 @@ Move the file away to write new ones.</source>
     <message>
         <source>A snapshot without history has no entries to choose from</source>
         <translation>没有历史的快照没有可供选择的条目</translation>
+    </message>
+    <message>
+        <source>Planned on an emulated %1: the program ran with PyTorch's own CUDA code and allocator, but no kernel ran. Switch techniques in the program itself.</source>
+        <translation>在模拟的 %1 上规划：程序使用 PyTorch 自己的 CUDA 代码和分配器运行，但没有运行任何内核。技术需在程序中切换。</translation>
     </message>
 </context>
 <context>
@@ -19803,9 +19890,13 @@ Computed in the background by planning both.</source>
         <source>The largest %1 that fits is %2. %3</source>
         <translation>放得下的最大 %1 是 %2。%3</translation>
     </message>
+    <message>
+        <source>Every %1 up to %2 fits. %3</source>
+        <translation>不超过 %2 的每个 %1 都放得下。%3</translation>
+    </message>
 </context>
 <context>
-    <name>vramscope::ui::WaterfallPage</name>
+    <name>vramscope::ui::WaterfallControls</name>
     <message>
         <source>Drag a bar to another place in the order</source>
         <translation>将条形拖到次序中的另一个位置</translation>
@@ -19819,9 +19910,20 @@ Computed in the background by planning both.</source>
         <translation>上移</translation>
     </message>
     <message>
+        <source>Move the selected bar earlier (Alt+Up): its saving depends on the techniques before it</source>
+        <translation>将所选条形提前（Alt+Up）：节省量取决于排在它之前的技术</translation>
+    </message>
+    <message>
         <source>Down</source>
         <translation>下移</translation>
     </message>
+    <message>
+        <source>Move the selected bar later (Alt+Down)</source>
+        <translation>将所选条形推后（Alt+Down）</translation>
+    </message>
+</context>
+<context>
+    <name>vramscope::ui::WaterfallPage</name>
     <message>
         <source>Copy table</source>
         <translation>复制表格</translation>
@@ -19843,20 +19945,12 @@ Computed in the background by planning both.</source>
         <translation>左侧的运行就是模型默认值：没有启用任何技术。</translation>
     </message>
     <message>
-        <source>Move the selected bar later (Alt+Down)</source>
-        <translation>将所选条形推后（Alt+Down）</translation>
-    </message>
-    <message>
         <source>Copy image</source>
         <translation>复制图片</translation>
     </message>
     <message>
         <source>Draw bars from the model's defaults to the run on the left, as `vramscope waterfall` does</source>
         <translation>绘制从模型默认值到左侧运行的条形；等同于 `vramscope waterfall`</translation>
-    </message>
-    <message>
-        <source>Move the selected bar earlier (Alt+Up): its saving depends on the techniques before it</source>
-        <translation>将所选条形提前（Alt+Up）：节省量取决于排在它之前的技术</translation>
     </message>
     <message>
         <source>These bars precede your last change. "Draw" plans again.</source>
