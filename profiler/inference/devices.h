@@ -12,7 +12,7 @@
 namespace vramscope::inference {
 
 // The part of a recording that belongs to one device, with the columns that inference reads. Stacks
-// are shared, and only the strings of annotations are copied.
+// are shared with the whole recording. Of the strings, only those of annotations are copied.
 struct DevicePart {
   recording::Recording recording;
   recording::History history;
@@ -30,8 +30,8 @@ DevicePart PartOf(const recording::Recording& recording, const recording::Histor
 // Adds categories, rules and changes of a part to those of the whole recording.
 void AddLabels(const DevicePart& part, const Labels& of_part, Labels& labels);
 
-// Adds steps and phases of a part to those of the whole recording. Entries of other devices belong
-// to the surrounding step and phase.
+// Copies the steps and phases of a part to the whole recording. Entries of other devices get the
+// step and phase of the part's entries around them.
 void TakeTimes(const DevicePart& part, const Labels& of_part, Labels& labels);
 
 }  // namespace vramscope::inference
