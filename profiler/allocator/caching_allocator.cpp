@@ -63,8 +63,8 @@ BlockNode* CachingAllocator::Impl::FindFree(const StreamPools& pools, size_t poo
   if (b == nullptr) return nullptr;
   if (expandable(b)) {
     if (settings.conf.expandable_segments) {
-      // A block that can grow is compared by the size to which it can grow, so that the end of a
-      // segment is used last.
+      // Blocks that can grow are compared by the size to which they can grow, so that the growing
+      // end of a segment is used last.
       const auto room = [](const BlockNode* n) {
         const BlockNode* after = n->next;
         const bool grows = after != nullptr && after->use == BlockUse::kUnmapped;

@@ -199,8 +199,8 @@ std::string_view FileOf(const trace::Trace& trace, trace::StackId stack) {
   return library;
 }
 
-// Returns for each live allocation the name of the slice of a kind that was open when it was
-// allocated (if several were open, of the one that began last). Operators are only looked up for
+// Returns for each live allocation the name of the slice of a kind that was open when the block was
+// allocated (if several were open, of the slice that began last). Operators are only looked up for
 // allocations without a recorded operator, such as those of compiled graphs.
 base::HashMap<uint32_t, trace::StringId> OpenSlices(const trace::Trace& trace, const LiveSet& live,
                                                     SliceKind kind) {
@@ -264,7 +264,7 @@ class Grouping {
     if (by_ == GroupBy::kAnnotation) open_ = OpenSlices(trace, live, SliceKind::kAnnotation);
   }
 
-  // Blocks with the same key are in one group; a group may have several keys.
+  // Blocks with the same key are in the same group; one group may have several keys.
   uint64_t KeyOf(const LiveAllocation& l) const;
   std::string NameOf(uint64_t key) const;
 

@@ -98,7 +98,7 @@ class HashMap : public internal::HashTable<internal::MapPolicy<K, V>, Hash, Equa
   HashMap() = default;
   HashMap(std::initializer_list<std::pair<const K, V>> values) : Table(values) {}
 
-  // `from` is not used if the key exists.
+  // If the key exists, `from` stays untouched.
   template <class... From>
   std::pair<iterator, bool> try_emplace(const K& key, From&&... from) {
     return TryEmplace(key, std::forward<From>(from)...);

@@ -32,8 +32,8 @@ InstallPaths PathsOf(const std::filesystem::path& program);
 const InstallPaths& OwnPaths();
 
 // Restores LD_LIBRARY_PATH to the user's value, for the programs that this process starts. In an
-// installed tree, the program in bin/ (app/starter) adds folders of the tree to it, for libraries
-// that this computer lacks. Call before any thread is started.
+// installed tree, the program in bin/ (app/starter) adds the tree's folders of libraries that this
+// computer lacks to the variable. Call before any thread is started.
 void RestoreLibraryPath();
 
 }  // namespace vramscope::base

@@ -18,8 +18,8 @@ constexpr int kMostOverlaps = 64;
 // A call that allocates or frees memory explains a gap if it takes at least 1/kShareOfGap of it.
 constexpr int64_t kShareOfGap = 4;
 
-// Intervals sorted by begin, each with the highest end up to it. A backward search finds all that
-// overlap a time.
+// Intervals sorted by begin, each with the highest end up to it. A backward search finds all
+// intervals that overlap a time.
 class Overlaps {
  public:
   Overlaps(const ActivityTable& a) : activities_(a) {}
@@ -137,7 +137,7 @@ struct IdleGaps::Impl {
           if (is == CallIs::kSynchronization) waits.Add(row);
           break;
         }
-        case ActivityKind::kDriverAlloc:  // has no duration, unlike the call that allocates
+        case ActivityKind::kDriverAlloc:  // has no duration; the call that allocates has one
         case ActivityKind::kDriverFree:
         case ActivityKind::kOverhead:
         case ActivityKind::kRange:

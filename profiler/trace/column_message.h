@@ -1,6 +1,6 @@
-// Rows of several kinds as columns of a protobuf message: the common part of event batches and
-// activity batches (proto/FORMAT.md, "Event batches"). Written and read without generated code for
-// speed: one message holds up to 65,536 rows. Internal to this folder.
+// Rows of several kinds as columns of a protobuf message. Event batches and activity batches have
+// this code in common (proto/FORMAT.md, "Event batches"). Written and read without generated code
+// for speed: one message holds up to 65,536 rows. Internal to this folder.
 //
 //   ColumnWriter writer(kShape, rows);                 ColumnReader in;
 //   for (row) writer.Plan(kind, used);                 RETURN_IF_ERROR(in.Open(payload, kShape));
@@ -22,8 +22,8 @@
 
 namespace vramscope::trace {
 
-// Field numbers of every such message. The other fields up to ColumnShape::last_number are numbers,
-// and column f has the field number kTagFirstColumn + f.
+// Field numbers that all these messages have. Other fields up to ColumnShape::last_number are
+// single numbers, and column f has the field number kTagFirstColumn + f.
 inline constexpr uint32_t kTagCount = 2;
 inline constexpr uint32_t kTagLayouts = 3;
 inline constexpr uint32_t kTagKind = 4;

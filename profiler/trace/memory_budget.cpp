@@ -37,7 +37,8 @@ uint64_t AvailableOnComputer() {
 }
 
 // The memory that the process's control group leaves (versions 1 and 2). Control groups count
-// cached files as used although the kernel would drop them, so the true value is higher.
+// cached files as used although the kernel would drop such files, so more memory is available than
+// this.
 uint64_t AvailableInGroup() {
   uint64_t least = kUnknown;
   constexpr const char* kFiles[][2] = {
